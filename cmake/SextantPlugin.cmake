@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# sextant_add_plugin(NAME <name> DEVICE <device> [SOURCES <files>...] [LIBRARIES <libs>...])
+#
+# Builds one plugin: a shared object of plugin ABI 0 that exports nothing but its entry, placed where libsextant finds
+# it. SOURCES default to every .c, .cpp and .cu file of the folder but test_*. Plugins for the CPU link OpenMP where the
+# compiler has it. Used for every folder of this tree and, from the installed package, for plugins out of tree.
+
+set(SEXTANT_PLUGIN_ABI 0)
+set(SEXTANT_PLUGIN_MAP "${CMAKE_CURRENT_LIST_DIR}/plugin.map")
+
+function(sextant_add_plugin)
+  cmake_parse_arguments(PLUGIN "" "NAME;DEVICE" "SOURCES;LIBRARIES" ${ARGN})
+  if(NOT PLUGIN_NAME OR NOT PLUGIN_DEVICE)
+    message(FATAL_ERROR "sextant_add_plugin needs NAME and DEVICE")
+  endif()
+  if(NOT PLUGIN_SOURCES)
+    file(GLOB PLUGIN_SOURCES CONFIGURE_DEPENDS *.c *.cpp *.cu)
+    list(FILTER PLUGIN_SOURCES EXCLUDE REGEX "/test_[^/]*$")
+  endif()
+  if(NOT PLUGIN_SOURCES)
+    message(WARNING "plugin ${PLUGIN_NAME}: ${CMAKE_CURRENT_SOURCE_DIR} has no sources; left out")
+    return()
+  endif()
+  set(target sxt_plugin_${PLUGIN_NAME})
+  add_library(${target} MODULE ${PLUGIN_SOURCES})
+  target_link_libraries(${target} PRIVATE Sextant::headers ${PLUGIN_LIBRARIES})
+  if(PLUGIN_DEVICE STREQUAL "cpu" AND TARGET OpenMP::OpenMP_CXX)
+    target_link_libraries(${target} PRIVATE OpenMP::OpenMP_CXX)
+  endif()
+  target_compile_features(${target} PRIVATE cxx_std_20)
+  # One exported symbol, nothing unresolved, everything bound at load: a plugin meets only the host's table.
+  set_target_properties(${target} PROPERTIES
+    PREFIX "" OUTPUT_NAME "${PLUGIN_NAME}" SUFFIX ".so"
+    C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
+    LINK_DEPENDS "${SEXTANT_PLUGIN_MAP}")
+  target_link_options(${target} PRIVATE "LINKER:--version-script=${SEXTANT_PLUGIN_MAP}" "LINKER:-z,now")
+  if(NOT SEXTANT_SANITIZE)  # sanitizer runtimes are resolved from the executable
+    target_link_options(${target} PRIVATE "LINKER:-z,defs")
+  endif()
+  if(SEXTANT_PLUGIN_OUTPUT)
+    set_target_properties(${target} PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${SEXTANT_PLUGIN_OUTPUT}/${PLUGIN_DEVICE}")
+  endif()
+  if(SEXTANT_PLUGIN_INSTALL)
+    install(TARGETS ${target} LIBRARY DESTINATION "${SEXTANT_PLUGIN_INSTALL}/${PLUGIN_DEVICE}" COMPONENT runtime)
+  endif()
+endfunction()

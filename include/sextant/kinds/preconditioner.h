@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kind "sxt.preconditioner/1": z = M r with M close to the inverse of A, symmetric (Hermitian) positive definite where
+ * A is. prepare refuses a matrix for which M would not be, naming the row. */
+#ifndef SEXTANT_KINDS_PRECONDITIONER_H
+#define SEXTANT_KINDS_PRECONDITIONER_H
+#include "sextant/kinds/storage.h"
+
+#define SXT_KIND_PRECONDITIONER "sxt.preconditioner/1"
+
+typedef struct {
+  sxt_matrix_query m;
+  char method[24]; /* "jacobi", "ssor-ai", ...: which one is asked for; "": any */
+} sxt_preconditioner_query;
+
+typedef struct {
+  sxt_head h;
+  int64_t n;
+  const void *r;
+  void *z; /* does not overlap r */
+} sxt_preconditioner_args;
+
+/* Optional ops. A preconditioner that is a symmetric scaling, M = S S, lets core solve S A S (x / s) = S b instead, so
+ * that no iteration applies it. */
+typedef struct {
+  uint64_t struct_size;
+  const char *method; /* the name users give: "jacobi" */
+  /* *s: n numbers of the value type's real type in device space, valid until release or refresh. NULL: no scaling. */
+  sxt_status (*scaling)(const void *state, const void **s);
+} sxt_preconditioner_ops;
+
+SXT_STATIC_ASSERT(sizeof(sxt_preconditioner_args) == 40, "frozen");
+#endif

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sextant: sparse and batched dense linear algebra that predicts what each of its kernels would cost on your matrix
+ * and your machine, takes the cheapest, and can say why. The C interface; C11, also clean in C++14 to C++20.
+ *
+ * Conventions
+ *   Statuses  Every function that can fail returns sxt_status: 0 done, negative an error, positive an answer short of
+ *             success. After a failure sxt_last_error(context) says what, where and what to do. Out-parameters are
+ *             untouched on failure unless stated. A handle stays usable or at least destroyable after any error.
+ *   Options   Set up by sxt_*_options_init(options, sizeof *options), which writes no further than that size, so a
+ *             program compiled against an older header keeps working. NULL options mean the defaults.
+ *   Strings   UTF-8, zero-terminated. Getters that fill a caller's buffer cut what does not fit, always terminate, and
+ *             report the full length.
+ *   Threads   Tags end each comment. [any-thread] may run concurrently on the same object; [exclusive] nothing else may
+ *             run on that object meanwhile. Different objects never disturb each other; contexts are independent.
+ *   Silence   Nothing prints, exits, aborts, forks, installs handlers or throws across this edge. */
+#ifndef SEXTANT_SEXTANT_H
+#define SEXTANT_SEXTANT_H
+
+#include "sextant/types.h"
+
+#define SXT_VERSION_MAJOR 0
+#define SXT_VERSION_MINOR 1
+#define SXT_VERSION_PATCH 0
+
+#if defined(SXT_BUILDING)
+#define SXT_API __attribute__((visibility("default")))
+#else
+#define SXT_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Handles. Made by sxt_*_create and the like, freed by sxt_*_destroy, which accepts NULL and never fails. An object
+ * keeps what it needs alive: destroying a context or matrix before what was made from it is safe. */
+typedef struct sxt_context sxt_context;
+typedef struct sxt_matrix sxt_matrix;
+typedef struct sxt_vector sxt_vector;
+typedef struct sxt_pcg sxt_pcg;
+typedef struct sxt_selection sxt_selection;
+
+/* ---- library --------------------------------------------------------------------------------------------------- */
+
+/* The version of the library that is running, which may be newer than this header. Any pointer may be NULL. [any-thread] */
+SXT_API void sxt_version(int32_t *major, int32_t *minor, int32_t *patch);
+/* "0.1.0"; static. [any-thread] */
+SXT_API const char *sxt_version_string(void);
+/* "SXT_E_INDEX" and its sentence; static, never NULL. [any-thread] */
+SXT_API const char *sxt_status_name(sxt_status status);
+SXT_API const char *sxt_status_sentence(sxt_status status);
+/* "stagnated" and its sentence; static, never NULL. [any-thread] */
+SXT_API const char *sxt_reason_name(sxt_reason reason);
+SXT_API const char *sxt_reason_sentence(sxt_reason reason);
+
+/* ---- context ----------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+  uint64_t struct_size;
+  const char *device;              /* "cpu", "cuda"; NULL or "auto": the first of cuda, cpu that is there */
+  int32_t device_ordinal;          /* which one, from 0 */
+  int32_t threads;                 /* CPU threads to use; 0: all that the process may use */
+  const char *profile_path;        /* machine profile (TOML); NULL: $SEXTANT_PROFILE, else analytic defaults */
+  const char *const *plugin_paths; /* further plugin files or directories, trusted because they are named here */
+  uint64_t n_plugin_paths;
+  void (*log)(void *user, sxt_log_level level, const char *message); /* called from any thread; NULL: silent */
+  void *log_user;
+  sxt_log_level log_level;         /* most talkative level to report; default SXT_LOG_WARNING */
+  int32_t deterministic;           /* 1: equal bits for equal input, whatever the threads; default 0 */
+  void *(*allocate)(void *user, uint64_t bytes, uint64_t alignment); /* host memory; both hooks or neither. NULL means */
+  void (*release)(void *user, void *memory);                         /* none left. Must outlive every object */
+  void *allocator_user;
+} sxt_context_options;
+
+SXT_API void sxt_context_options_init(sxt_context_options *options, uint64_t struct_size);
+/* Opens a device and loads the plugins (once a process). On failure *context may still be made, only to carry the
+ * sentence: ask sxt_last_error(NULL). SXT_E_DEVICE, SXT_E_PLUGIN, SXT_E_FILE_READ, SXT_E_FILE_FORMAT. [any-thread] */
+SXT_API sxt_status sxt_context_create(const sxt_context_options *options, sxt_context **context);
+SXT_API void sxt_context_destroy(sxt_context *context);
+/* What the calling thread's last failed call on this context (NULL: any call) has to say; "" when none failed. Valid
+ * until the thread's next failing call. [any-thread] */
+SXT_API const char *sxt_last_error(const sxt_context *context);
+/* The same into a buffer; *length (may be NULL) is the full length. [any-thread] */
+SXT_API void sxt_last_error_copy(const sxt_context *context, char *buffer, int64_t capacity, int64_t *length);
+/* The device in words: kind, name, threads, memory, bandwidths the model uses. [any-thread] */
+SXT_API sxt_status sxt_context_describe(const sxt_context *context, char *buffer, int64_t capacity, int64_t *length);
+
+/* Choose a kernel by hand for a kind: "sxt.spmv/1" and "spmv.csr.rows.cpu". NULL kernel: let the model choose again. A
+ * forced kernel that cannot apply makes later calls fail and say why. Precedence: this > environment SEXTANT_FORCE
+ * ("kind=kernel,kind=kernel") > loaded plan > model. SXT_E_UNKNOWN_NAME names the nearest. [any-thread] */
+SXT_API sxt_status sxt_context_force(sxt_context *context, const char *kind, const char *kernel);
+/* Writes every choice made in this context so far, atomically. SXT_E_FILE_WRITE. [any-thread] */
+SXT_API sxt_status sxt_plan_save(sxt_context *context, const char *path);
+/* Later choices follow the file where kernel version, machine and pattern still match; others are decided anew, with the
+ * reason in explain and the log. required != 0: an entry that no longer fits, or a damaged file, is SXT_E_PLAN; else a damaged
+ * file is a warning. [any-thread] */
+SXT_API sxt_status sxt_plan_load(sxt_context *context, const char *path, int32_t required);
+
+/* ---- what is loaded ---------------------------------------------------------------------------------------------- */
+
+typedef struct {
+  uint64_t struct_size;
+  const char *name, *version, *vendor, *license, *path;
+  int64_t kernels;
+} sxt_plugin_info;
+typedef struct {
+  uint64_t struct_size;
+  const char *name, *kind, *device, *description, *plugin;
+  int64_t version;
+  int32_t deterministic, capturable, reference, quarantined;
+} sxt_kernel_info;
+typedef struct {
+  uint64_t struct_size;
+  const char *path, *stage, *reason; /* stage: trust, open, entry, abi, kind, kernel, duplicate, self-test */
+} sxt_refusal_info;
+
+/* Records of the process-wide registry, numbered from 0; strings live as long as the process. They grow, never shrink. Set
+ * struct_size before the call. SXT_E_INDEX beyond the end. Before the first context: empty. [any-thread] */
+SXT_API int64_t sxt_plugin_count(void);
+SXT_API sxt_status sxt_plugin_get(int64_t i, sxt_plugin_info *info);
+SXT_API int64_t sxt_kernel_count(void);
+SXT_API sxt_status sxt_kernel_get(int64_t i, sxt_kernel_info *info);
+SXT_API int64_t sxt_refusal_count(void);
+SXT_API sxt_status sxt_refusal_get(int64_t i, sxt_refusal_info *info);
+
+/* One line of a check: a kernel, a case, how far from the reference in units of the error bound, and a sentence. */
+typedef void (*sxt_check_line)(void *user, const char *kernel, const char *check, int32_t passed, const char *sentence);
+/* Loads one plugin and runs the conformance suite of every kind its kernels belong to, in this process: put it in a
+ * child to be safe from strangers, as `sextant plugin check` does. SXT_E_PLUGIN when it is refused or any line failed. When
+ * all passed and stamp != 0 the file is remembered as checked. [any-thread] */
+SXT_API sxt_status sxt_plugin_check(sxt_context *context, const char *path, int32_t stamp, sxt_check_line line, void *user);
+
+/* ---- matrices ---------------------------------------------------------------------------------------------------- */
+
+enum { SXT_COPY = 0, SXT_ADOPT = 1 };
+enum { SXT_DUPLICATES_SUM = 0, SXT_DUPLICATES_REFUSE = 1 };
+
+typedef struct {
+  uint64_t struct_size;
+  sxt_value_type value_type;      /* of the values array; default SXT_F64. Files: 0 keeps the file's */
+  sxt_index_type index_type;      /* of index arrays; default SXT_I32 */
+  sxt_index_type offset_type;     /* of pointer arrays; 0 (default): as index_type */
+  int32_t index_base;             /* 0 (default) or 1 */
+  sxt_symmetry symmetry;          /* default SXT_GENERAL */
+  sxt_triangle triangle;          /* part that the arrays hold when symmetry is not general; default SXT_FULL */
+  int32_t duplicates;             /* SXT_DUPLICATES_SUM (default) or _REFUSE */
+  int32_t ownership;              /* SXT_COPY (default). SXT_ADOPT, canonical zero-based CSR only: the matrix uses the */
+                                  /* caller's arrays, which stay the caller's and must outlive it unchanged */
+  int32_t keep_order;             /* 1 (default for arrays): updates take values in the order of these arrays. 0: in */
+                                  /* canonical order (row by row, columns ascending), which costs no memory */
+  int32_t check_finite;           /* 1 (default): NaN and infinity are SXT_E_NOT_FINITE */
+} sxt_matrix_options;
+
+SXT_API void sxt_matrix_options_init(sxt_matrix_options *options, uint64_t struct_size);
+/* From host arrays of nnz entries (COO), or of rows + 1 (CSR) or cols + 1 (CSC) pointers and as many entries as the last
+ * says. values NULL: every value is 1. Entries may stand in any order. SXT_E_ARGUMENT, SXT_E_INDEX, SXT_E_DUPLICATE,
+ * SXT_E_NOT_FINITE, SXT_E_OVERFLOW, SXT_E_MEMORY name the entry. [any-thread] */
+SXT_API sxt_status sxt_matrix_from_coo(sxt_context *context, int64_t rows, int64_t cols, int64_t nnz, const void *row,
+                                       const void *col, const void *values, const sxt_matrix_options *options,
+                                       sxt_matrix **matrix);
+SXT_API sxt_status sxt_matrix_from_csr(sxt_context *context, int64_t rows, int64_t cols, const void *row_ptr,
+                                       const void *col, const void *values, const sxt_matrix_options *options,
+                                       sxt_matrix **matrix);
+SXT_API sxt_status sxt_matrix_from_csc(sxt_context *context, int64_t rows, int64_t cols, const void *col_ptr,
+                                       const void *row, const void *values, const sxt_matrix_options *options,
+                                       sxt_matrix **matrix);
+/* From a Matrix Market file, plain or gzip. Only value_type, duplicates and check_finite are used. SXT_E_FILE_READ,
+ * SXT_E_FILE_FORMAT name file and line. [any-thread] */
+SXT_API sxt_status sxt_matrix_from_file(sxt_context *context, const char *path, const sxt_matrix_options *options,
+                                        sxt_matrix **matrix);
+/* New values on the same pattern, as many and in the order that keep_order promises. Solvers made from this matrix take
+ * them at their next solve. On SXT_E_NOT_FINITE the old values stay. [exclusive] */
+SXT_API sxt_status sxt_matrix_update_values(sxt_matrix *matrix, const void *values, int64_t count);
+
+typedef struct {
+  uint64_t struct_size;
+  int64_t rows, cols, nnz; /* nnz: both triangles, duplicates summed */
+  sxt_value_type value_type;
+  sxt_index_type index_type, offset_type; /* of the canonical CSR */
+  sxt_symmetry symmetry;   /* as stated when it was made */
+  uint64_t bytes;          /* all storages held */
+} sxt_matrix_info;
+/* Set struct_size before the call. [any-thread] */
+SXT_API sxt_status sxt_matrix_get_info(const sxt_matrix *matrix, sxt_matrix_info *info);
+/* The canonical CSR: borrowed, zero-based, valid until the matrix is destroyed. [any-thread] */
+SXT_API sxt_status sxt_matrix_get_csr(const sxt_matrix *matrix, const void **row_ptr, const void **col, const void **values);
+/* A named number about the matrix ("row_nnz_max"), computed when first asked. SXT_E_UNKNOWN_NAME names the nearest.
+ * [any-thread] */
+SXT_API sxt_status sxt_matrix_feature(sxt_matrix *matrix, const char *name, double *value);
+/* Names of all features the loaded kernels offer, from 0; NULL beyond the last. Static. [any-thread] */
+SXT_API const char *sxt_feature_name(int64_t i);
+SXT_API void sxt_matrix_destroy(sxt_matrix *matrix);
+
+/* ---- vectors ----------------------------------------------------------------------------------------------------- */
+
+/* Wraps n values of the caller's memory, which stays his and must outlive the vector. Device kernels read and write it in place.
+ * [any-thread] */
+SXT_API sxt_status sxt_vector_wrap(sxt_context *context, int64_t n, sxt_value_type type, sxt_space space, void *data,
+                                   sxt_vector **vector);
+/* n zeros in the context's device space, owned by the vector. [any-thread] */
+SXT_API sxt_status sxt_vector_create(sxt_context *context, int64_t n, sxt_value_type type, sxt_vector **vector);
+/* Where the values lie; NULL for a NULL vector or n = 0. [any-thread] */
+SXT_API void *sxt_vector_data(const sxt_vector *vector);
+SXT_API int64_t sxt_vector_length(const sxt_vector *vector);
+SXT_API void sxt_vector_destroy(sxt_vector *vector);
+
+/* ---- products, vector operations, reductions ----------------------------------------------------------------------- */
+/* Scalars are host pointers of the vectors' value type. Operands have one type and belong to one context. Reading
+ * operands concurrently is fine; a written operand is [exclusive]. SXT_E_DIMENSION, SXT_E_TYPE, SXT_E_NO_KERNEL. */
+
+/* y = alpha op(A) x + beta y; alpha NULL: 1, beta NULL: 0 (y is not read). The kernel is chosen at the first call. */
+SXT_API sxt_status sxt_spmv(sxt_op op, const void *alpha, sxt_matrix *a, const sxt_vector *x, const void *beta, sxt_vector *y);
+SXT_API sxt_status sxt_copy(const sxt_vector *x, sxt_vector *y);                                        /* y = x */
+SXT_API sxt_status sxt_fill(const void *alpha, sxt_vector *y);                                          /* y = alpha */
+SXT_API sxt_status sxt_scale(const void *alpha, sxt_vector *y);                                         /* y = alpha y */
+SXT_API sxt_status sxt_axpy(const void *alpha, const sxt_vector *x, sxt_vector *y);                     /* y += alpha x */
+SXT_API sxt_status sxt_axpby(const void *alpha, const sxt_vector *x, const void *beta, sxt_vector *y);
+SXT_API sxt_status sxt_waxpby(const void *alpha, const sxt_vector *x, const void *beta, const sxt_vector *y, sxt_vector *w);
+SXT_API sxt_status sxt_multiply(const sxt_vector *x, const sxt_vector *y, sxt_vector *w);               /* w = x .* y */
+/* y[i] = x[index[i]] and y[index[i]] = x[i]; index: host or device memory as the context, zero-based, i32 or i64. On the
+ * host every index is checked. */
+SXT_API sxt_status sxt_gather(const sxt_vector *x, const void *index, sxt_index_type index_type, sxt_vector *y);
+SXT_API sxt_status sxt_scatter(const sxt_vector *x, const void *index, sxt_index_type index_type, sxt_vector *y);
+/* Results are written to host memory: of the value type (sum, dot, dotc), of its real type (nrm2, asum, amax). */
+SXT_API sxt_status sxt_sum(const sxt_vector *x, void *result);
+SXT_API sxt_status sxt_dot(const sxt_vector *x, const sxt_vector *y, void *result);   /* unconjugated */
+SXT_API sxt_status sxt_dotc(const sxt_vector *x, const sxt_vector *y, void *result);  /* conj(x) . y */
+SXT_API sxt_status sxt_nrm2(const sxt_vector *x, void *result); /* no overflow or underflow on the way */
+SXT_API sxt_status sxt_asum(const sxt_vector *x, void *result); /* |re| + |im| */
+SXT_API sxt_status sxt_amax(const sxt_vector *x, void *result);
+SXT_API sxt_status sxt_iamax(const sxt_vector *x, int64_t *index); /* zero-based, first of the largest; -1 when empty */
+/* count <= 8 products conj(x[i]) . y[i] in one pass. */
+SXT_API sxt_status sxt_multidot(int64_t count, const sxt_vector *const *x, const sxt_vector *const *y, void *results);
+
+/* ---- conjugate gradients ------------------------------------------------------------------------------------------- */
+
+typedef int32_t sxt_norm;
+enum { SXT_NORM_2 = 0, SXT_NORM_MAX = 1 };
+
+typedef struct {
+  uint64_t struct_size;
+  const char *preconditioner;  /* NULL or "auto", "none", "jacobi", or what a plugin offers */
+  const char *recurrence;      /* NULL or "auto", "classical", "chronopoulos-gear", "predict-recompute" */
+  const char *engine;          /* kernel name; NULL: the model chooses */
+  const char *format;          /* storage of A, "csr" or a kind id; NULL or "auto": the model chooses */
+  double rtol, atol;           /* stop when |b - A x| <= max(rtol |b|, atol); default 1e-8 and 0 */
+  sxt_norm norm;               /* of that test; default SXT_NORM_2 */
+  int32_t check_symmetry;      /* 1 (default): compare A with its transpose at set-up. 0: trust the caller */
+  int64_t max_iterations;      /* 0 (default): 10 n, at least 1000 */
+  double divergence_limit;     /* stop as diverged when |r| exceeds this many times |r0|; default 1e8 */
+  int64_t stagnation_window;   /* stop as stagnated after so many iterations without a new least residual; 0: 10000 */
+  double time_limit;           /* seconds of one solve; 0 (default): none */
+  double expected_solves;      /* how often this set-up will be used, for the choice; default 1 */
+  double expected_iterations;  /* 0 (default): estimated */
+} sxt_pcg_options;
+
+SXT_API void sxt_pcg_options_init(sxt_pcg_options *options, uint64_t struct_size);
+/* Checks A, chooses preconditioner, storage, kernels, recurrence and engine by predicted time to solution, and builds
+ * them. A real symmetric or complex Hermitian, positive diagonal. SXT_E_NOT_SQUARE, SXT_E_NOT_SYMMETRIC (names an entry),
+ * SXT_E_DIAGONAL (names the row), SXT_E_UNKNOWN_NAME, SXT_E_NO_KERNEL. [any-thread] */
+SXT_API sxt_status sxt_pcg_create(sxt_matrix *a, const sxt_pcg_options *options, sxt_pcg **pcg);
+
+typedef struct {
+  uint64_t struct_size;
+  int32_t use_initial_guess;   /* 1: x holds a guess (warm start); 0 (default): start from zero */
+  int32_t reserved0;
+  double rtol, atol;           /* negative (default): as at set-up */
+  int64_t max_iterations;      /* 0 (default): as at set-up */
+  double time_limit;           /* negative (default): as at set-up */
+  int32_t (*progress)(void *user, int64_t iteration, double relative_residual); /* non-zero: cancel. On the solving thread */
+  void *progress_user;
+  const volatile int32_t *cancel; /* becomes non-zero in another thread: cancel */
+  double *history;             /* recursive residual norms from iteration 0, written as they come; NULL: not kept */
+  int64_t history_capacity;    /* further ones are dropped */
+  volatile int64_t *history_length; /* how many stand there, readable during the solve; may be NULL */
+} sxt_solve_options;
+
+typedef struct {
+  uint64_t struct_size;
+  sxt_reason reason;
+  int32_t reserved0;
+  int64_t iterations;            /* for a failure: the iteration it was found in */
+  double rhs_norm, residual_norm;/* |b| and |b - A x| in the caller's norm, computed from the x returned */
+  double true_relative_residual; /* residual_norm / |b|; residual_norm when b = 0 */
+  double recursive_residual;     /* what the recurrence believed, in the 2-norm of the system it saw */
+  int64_t confirmations, replacements, products, reductions; /* true residuals computed; residuals replaced; A applied;
+                                                              * results waited for */
+  double setup_seconds, solve_seconds;                     /* measured */
+  double predicted_setup_seconds, predicted_solve_seconds; /* for the iterations it took */
+} sxt_pcg_report;
+
+SXT_API void sxt_solve_options_init(sxt_solve_options *options, uint64_t struct_size);
+/* Solves A x = b. SXT_OK only when the true residual met the tolerance; SXT_NOT_CONVERGED with a typed reason otherwise, x
+ * then holds the last good iterate. b = 0 gives x = 0. report may be NULL; set its struct_size before the call; it is
+ * filled also when SXT_NOT_CONVERGED is returned. SXT_E_DIMENSION, SXT_E_TYPE, SXT_E_NOT_FINITE (names the entry of b or
+ * of the guess). Any number of threads may solve with one set-up, each with its own b and x. [any-thread] */
+SXT_API sxt_status sxt_pcg_solve(sxt_pcg *pcg, const sxt_vector *b, sxt_vector *x, const sxt_solve_options *options,
+                                 sxt_pcg_report *report);
+/* The same on plain host arrays of n values. [any-thread] */
+SXT_API sxt_status sxt_pcg_solve_array(sxt_pcg *pcg, int64_t n, const void *b, void *x, const sxt_solve_options *options,
+                                       sxt_pcg_report *report);
+
+/* Forms in which explanations are given. */
+enum { SXT_TEXT = 0, SXT_JSON = 1 };
+/* The plan: what was chosen for each part, what else was considered, predicted costs, and why not. [any-thread] */
+SXT_API sxt_status sxt_pcg_explain(const sxt_pcg *pcg, int32_t form, char *buffer, int64_t capacity, int64_t *length);
+SXT_API void sxt_pcg_destroy(sxt_pcg *pcg);
+
+/* ---- any kernel of any kind ---------------------------------------------------------------------------------------- */
+
+/* Predicts and chooses a kernel for a query (sextant/kinds/ has the query and args of each kind) and builds it. matrix is
+ * needed where the query is about one (SXT_QUERY_MATRIX), else NULL; its sizes are then filled in. The query is copied.
+ * SXT_E_NO_KERNEL lists why each candidate was refused. [any-thread] */
+SXT_API sxt_status sxt_kernel_select(sxt_context *context, const sxt_query *query, sxt_matrix *matrix,
+                                     sxt_selection **selection);
+/* Runs it on args of its kind. [any-thread] */
+SXT_API sxt_status sxt_kernel_run(sxt_selection *selection, sxt_head *args);
+/* The chosen kernel's name; lives as long as the process. [any-thread] */
+SXT_API const char *sxt_selection_kernel(const sxt_selection *selection);
+/* Predicted seconds: setup once, storage included, and one run. Pointers may be NULL. [any-thread] */
+SXT_API sxt_status sxt_selection_cost(const sxt_selection *selection, double *setup_seconds, double *run_seconds);
+SXT_API sxt_status sxt_selection_explain(const sxt_selection *selection, int32_t form, char *buffer, int64_t capacity,
+                                         int64_t *length);
+SXT_API void sxt_selection_destroy(sxt_selection *selection);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
