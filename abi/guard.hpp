@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The exception guard of the C edge, and the messages it keeps for sxt_last_error.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <new>
+#include <string>
+
+#include "core/base/error.hpp"
+
+namespace sextant::abi {
+
+// Keeps a sentence for the calling thread: as the last of this context (0: of none in particular) and as the last of all.
+void remember(std::uint64_t context, const char *sentence) noexcept;
+const char *remembered(std::uint64_t context) noexcept;  // 0: the last of all; never NULL
+
+// Runs f, which returns nothing or a status, and turns whatever it throws into a status and a sentence.
+template <class F>
+sxt_status guarded(std::uint64_t context, F &&f) noexcept {
+  try {
+    if constexpr (std::is_void_v<decltype(f())>) {
+      f();
+      return SXT_OK;
+    } else {
+      return f();
+    }
+  } catch (const Error &error) {
+    remember(context, error.what());
+    return error.status();
+  } catch (const std::bad_alloc &) {
+    remember(context, status_sentence(SXT_E_MEMORY));
+    return SXT_E_MEMORY;
+  } catch (const std::exception &error) {
+    remember(context, error.what());
+    return SXT_E_INTERNAL;
+  } catch (...) {
+    remember(context, status_sentence(SXT_E_INTERNAL));
+    return SXT_E_INTERNAL;
+  }
+}
+
+// An argument that must not be NULL, named as in the header.
+inline void present(const void *pointer, const char *name) { require(pointer != nullptr, SXT_E_ARGUMENT, name, " is NULL"); }
+template <class T>
+T &given(T *pointer, const char *name) {
+  present(pointer, name);
+  return *pointer;
+}
+
+// Fills a caller's buffer: cuts, terminates, reports the full length. No buffer is fine when only the length is asked.
+void fill(const std::string &text, char *buffer, std::int64_t capacity, std::int64_t *length);
+
+}  // namespace sextant::abi

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the opaque handles hold.
+#pragma once
+
+#include <memory>
+
+#include "abi/guard.hpp"
+#include "core/context/context.hpp"
+#include "core/matrix/matrix.hpp"
+#include "core/matrix/products.hpp"
+#include "core/pcg/solver.hpp"
+
+#include "sextant/sextant.h"
+
+struct sxt_context {
+  std::shared_ptr<sextant::Context> context;
+};
+
+struct sxt_matrix {
+  explicit sxt_matrix(std::shared_ptr<sextant::Matrix> held) : matrix(std::move(held)), products(matrix) {}
+  std::shared_ptr<sextant::Matrix> matrix;
+  sextant::Products products;
+};
+
+struct sxt_vector {
+  std::shared_ptr<sextant::Context> context;
+  std::int64_t n;
+  sxt_value_type type;
+  void *data;
+  sextant::DeviceBuffer owned;
+};
+
+struct sxt_pcg {
+  sxt_pcg(std::shared_ptr<sextant::Matrix> matrix, const sextant::PcgSettings &settings) : solver(std::move(matrix), settings) {}
+  sextant::PcgSolver solver;
+};
+
+struct sxt_selection {
+  std::shared_ptr<sextant::Context> context;
+  std::shared_ptr<sextant::Matrix> matrix;  // NULL when the query is about none
+  std::unique_ptr<sextant::Runner> runner;
+};
+
+namespace sextant::abi {
+
+// The context a message belongs to; 0 for a NULL handle.
+inline std::uint64_t id_of(const sxt_context *handle) { return handle ? handle->context->id() : 0; }
+inline std::uint64_t id_of(const sxt_matrix *handle) { return handle ? handle->matrix->context().id() : 0; }
+inline std::uint64_t id_of(const sxt_vector *handle) { return handle ? handle->context->id() : 0; }
+inline std::uint64_t id_of(const sxt_pcg *handle) { return handle ? handle->solver.matrix().context().id() : 0; }
+inline std::uint64_t id_of(const sxt_selection *handle) { return handle ? handle->context->id() : 0; }
+
+}  // namespace sextant::abi

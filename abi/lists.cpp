@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is loaded, what was refused, and checking a plugin.
+#include <filesystem>
+
+#include "abi/handles.hpp"
+#include "abi/sized.hpp"
+#include "core/registry/conformance.hpp"
+
+using namespace sextant;
+using namespace sextant::abi;
+using registry::Registry;
+
+namespace {
+
+template <class T>
+const T &at(const std::vector<const T *> &list, int64_t i, const char *what) {
+  require(i >= 0 && i < static_cast<int64_t>(list.size()), SXT_E_INDEX, "there is no ", what, " ", i, "; there are ", list.size());
+  return *list[static_cast<std::size_t>(i)];
+}
+
+sxt_plugin_info info_of(const registry::Plugin &plugin) {
+  return {sizeof(sxt_plugin_info), plugin.name.c_str(), plugin.version.c_str(), plugin.vendor.c_str(), plugin.license.c_str(),
+          plugin.path.c_str(), plugin.kernels};
+}
+
+sxt_kernel_info info_of(const registry::Kernel &kernel) {
+  const sxt_kernel &table = kernel.table;
+  return {sizeof(sxt_kernel_info),
+          table.name,
+          table.kind,
+          table.device,
+          table.description ? table.description : "",
+          kernel.plugin->name.c_str(),
+          table.version,
+          kernel.has(SXT_KERNEL_DETERMINISTIC),
+          kernel.has(SXT_KERNEL_CAPTURABLE),
+          kernel.has(SXT_KERNEL_REFERENCE),
+          kernel.verdict == registry::Verdict::quarantined};
+}
+
+sxt_refusal_info info_of(const registry::Refusal &refusal) {
+  return {sizeof(sxt_refusal_info), refusal.path.c_str(), refusal.stage.c_str(), refusal.reason.c_str()};
+}
+
+// Every kernel that came from this file.
+std::vector<const registry::Kernel *> kernels_from(const std::string &path) {
+  const std::string wanted = std::filesystem::weakly_canonical(path).string();
+  std::vector<const registry::Kernel *> kernels;
+  for (const registry::Kernel *kernel : Registry::instance().all_kernels())
+    if (std::filesystem::weakly_canonical(kernel->plugin->path).string() == wanted) kernels.push_back(kernel);
+  return kernels;
+}
+
+}  // namespace
+
+int64_t sxt_plugin_count(void) { return static_cast<int64_t>(Registry::instance().plugins().size()); }
+int64_t sxt_kernel_count(void) { return static_cast<int64_t>(Registry::instance().all_kernels().size()); }
+int64_t sxt_refusal_count(void) { return static_cast<int64_t>(Registry::instance().refusals().size()); }
+
+sxt_status sxt_plugin_get(int64_t i, sxt_plugin_info *info) {
+  return guarded(0, [&] { answer_sized(info, info_of(at(Registry::instance().plugins(), i, "plugin")), "info"); });
+}
+
+sxt_status sxt_kernel_get(int64_t i, sxt_kernel_info *info) {
+  return guarded(0, [&] { answer_sized(info, info_of(at(Registry::instance().all_kernels(), i, "kernel")), "info"); });
+}
+
+sxt_status sxt_refusal_get(int64_t i, sxt_refusal_info *info) {
+  return guarded(0, [&] { answer_sized(info, info_of(at(Registry::instance().refusals(), i, "refusal")), "info"); });
+}
+
+sxt_status sxt_plugin_check(sxt_context *context, const char *path, int32_t stamp, sxt_check_line line, void *user) {
+  return guarded(id_of(context), [&] {
+    Context &inner = *given(context, "context").context;
+    Registry::instance().load_path(&given(path, "path"), inner.log());
+    const std::vector<const registry::Kernel *> kernels = kernels_from(path);
+    require(!kernels.empty(), SXT_E_PLUGIN, path, ": none of its kernels was accepted; see the refusals");
+    bool good = true;
+    for (const registry::Kernel *kernel : kernels) {
+      if (std::string_view(kernel->table.device) != inner.device_name()) continue;
+      registry::ConformanceOptions options;
+      options.threads = inner.threads();
+      good &= registry::check_kernel(*kernel, inner.device(), options, [&](const registry::CheckLine &each) {
+        if (line) line(user, each.kernel.c_str(), each.check.c_str(), each.passed || !each.applicable, each.sentence.c_str());
+      });
+    }
+    require(good, SXT_E_PLUGIN, path, ": failed its kind's conformance suite");
+    if (stamp) registry::write_stamp(path);
+  });
+}

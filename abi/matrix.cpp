@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "abi/handles.hpp"
+#include "abi/sized.hpp"
+#include "core/dispatch/query.hpp"
+#include "core/io/matrix_market.hpp"
+
+using namespace sextant;
+using namespace sextant::abi;
+
+namespace {
+
+sxt_matrix_options defaults() {
+  sxt_matrix_options options{};
+  options.struct_size = sizeof options;
+  options.value_type = SXT_F64;
+  options.index_type = SXT_I32;
+  options.keep_order = 1;
+  options.check_finite = 1;
+  return options;
+}
+
+void check(const sxt_matrix_options &options) {
+  with_value_type(options.value_type, [](auto) {});
+  with_index_type(options.index_type, [](auto) {});
+  if (options.offset_type) with_index_type(options.offset_type, [](auto) {});
+  require(options.index_base == 0 || options.index_base == 1, SXT_E_ARGUMENT, "options->index_base is ", options.index_base,
+          "; it must be 0 or 1");
+  require(options.symmetry >= SXT_GENERAL && options.symmetry <= SXT_SKEW, SXT_E_ARGUMENT, "options->symmetry ", options.symmetry,
+          " is not one of SXT_GENERAL (0) to SXT_SKEW (3)");
+  require(options.triangle >= SXT_FULL && options.triangle <= SXT_UPPER, SXT_E_ARGUMENT, "options->triangle ", options.triangle,
+          " is not one of SXT_FULL (0), SXT_LOWER (1), SXT_UPPER (2)");
+}
+
+AssemblyOptions assembly_of(const sxt_matrix_options &options, const Context &context) {
+  AssemblyOptions assembly;
+  assembly.index_base = options.index_base;
+  assembly.symmetry = options.symmetry;
+  assembly.triangle = options.triangle;
+  assembly.sum_duplicates = options.duplicates == SXT_DUPLICATES_SUM;
+  assembly.check_finite = options.check_finite != 0;
+  assembly.keep_order = options.keep_order != 0;
+  assembly.threads = context.threads();
+  return assembly;
+}
+
+void hand_out(std::shared_ptr<Context> context, Assembled assembled, sxt_symmetry symmetry, sxt_matrix **matrix) {
+  auto inner = std::make_shared<Matrix>(std::move(context), std::move(assembled), symmetry);
+  *matrix = std::make_unique<sxt_matrix>(std::move(inner)).release();
+}
+
+// The caller's arrays as the canonical form itself, after the same checks assembly makes.
+Assembled adopt(const EntryArrays &entries, const AssemblyOptions &options, const Allocator &allocator) {
+  require(entries.layout == EntryArrays::Layout::csr && entries.values && options.index_base == 0 && options.triangle == SXT_FULL,
+          SXT_E_NOT_SUPPORTED, "only zero-based CSR arrays with values and both triangles can be adopted");
+  Assembled copy = assemble(entries, options, allocator);
+  CsrArrays &csr = copy.csr;
+  require(copy.order.identity || copy.csr.nnz == 0, SXT_E_ARGUMENT,
+          "adopted arrays must be canonical: columns strictly increasing within each row");
+  require(csr.index_type == entries.index_type && csr.offset_type == entries.offset_type, SXT_E_NOT_SUPPORTED,
+          "adopted arrays must hold ", index_name(csr.index_type), " columns and ", index_name(csr.offset_type), " pointers");
+  csr.row_ptr = Buffer::borrow(entries.row, csr.row_ptr.bytes());
+  csr.col = Buffer::borrow(entries.col, csr.col.bytes());
+  csr.values = Buffer::borrow(entries.values, csr.values.bytes());
+  return copy;
+}
+
+sxt_status make(sxt_context *context, EntryArrays entries, const sxt_matrix_options *given_options, sxt_matrix **matrix) {
+  return guarded(id_of(context), [&] {
+    const std::shared_ptr<Context> &inner = given(context, "context").context;
+    given(matrix, "matrix");
+    const sxt_matrix_options options = read_sized(given_options, defaults(), "options");
+    check(options);
+    entries.value_type = options.value_type;
+    entries.index_type = options.index_type;
+    entries.offset_type = options.offset_type ? options.offset_type : options.index_type;
+    const AssemblyOptions assembly = assembly_of(options, *inner);
+    hand_out(inner,
+             options.ownership == SXT_ADOPT ? adopt(entries, assembly, inner->allocator())
+                                            : assemble(entries, assembly, inner->allocator()),
+             options.symmetry, matrix);
+  });
+}
+
+// The number of entries that compressed pointers tell of, or -1 when there is nothing to read; assembly checks the rest.
+std::int64_t last_pointer(const void *pointers, std::int64_t count, const sxt_matrix_options *given_options) {
+  const sxt_matrix_options options = read_sized(given_options, defaults(), "options");
+  const sxt_index_type type = options.offset_type ? options.offset_type : options.index_type;
+  if (!pointers || count < 0) return 0;
+  return (type == SXT_I64 ? static_cast<const std::int64_t *>(pointers)[count]
+                          : static_cast<const std::int32_t *>(pointers)[count]) - options.index_base;
+}
+
+}  // namespace
+
+void sxt_matrix_options_init(sxt_matrix_options *options, uint64_t struct_size) {
+  write_sized(options, struct_size, defaults());
+}
+
+sxt_status sxt_matrix_from_coo(sxt_context *context, int64_t rows, int64_t cols, int64_t nnz, const void *row, const void *col,
+                               const void *values, const sxt_matrix_options *options, sxt_matrix **matrix) {
+  EntryArrays entries;
+  entries.layout = EntryArrays::Layout::coo;
+  entries.rows = rows;
+  entries.cols = cols;
+  entries.nnz = nnz;
+  entries.row = row;
+  entries.col = col;
+  entries.values = values;
+  return make(context, entries, options, matrix);
+}
+
+sxt_status sxt_matrix_from_csr(sxt_context *context, int64_t rows, int64_t cols, const void *row_ptr, const void *col,
+                               const void *values, const sxt_matrix_options *options, sxt_matrix **matrix) {
+  EntryArrays entries;
+  entries.layout = EntryArrays::Layout::csr;
+  entries.rows = rows;
+  entries.cols = cols;
+  entries.row = row_ptr;
+  entries.col = col;
+  entries.values = values;
+  const sxt_status status = guarded(id_of(context), [&] { entries.nnz = last_pointer(row_ptr, rows, options); });
+  return status == SXT_OK ? make(context, entries, options, matrix) : status;
+}
+
+sxt_status sxt_matrix_from_csc(sxt_context *context, int64_t rows, int64_t cols, const void *col_ptr, const void *row,
+                               const void *values, const sxt_matrix_options *options, sxt_matrix **matrix) {
+  EntryArrays entries;
+  entries.layout = EntryArrays::Layout::csc;
+  entries.rows = rows;
+  entries.cols = cols;
+  entries.row = row;
+  entries.col = col_ptr;
+  entries.values = values;
+  const sxt_status status = guarded(id_of(context), [&] { entries.nnz = last_pointer(col_ptr, cols, options); });
+  return status == SXT_OK ? make(context, entries, options, matrix) : status;
+}
+
+sxt_status sxt_matrix_from_file(sxt_context *context, const char *path, const sxt_matrix_options *given_options, sxt_matrix **matrix) {
+  return guarded(id_of(context), [&] {
+    const std::shared_ptr<Context> &inner = given(context, "context").context;
+    given(matrix, "matrix");
+    sxt_matrix_options file_defaults = defaults();
+    file_defaults.value_type = 0;
+    const sxt_matrix_options options = read_sized(given_options, file_defaults, "options");
+    io::ReadOptions read;
+    read.value_type = options.value_type;
+    read.sum_duplicates = options.duplicates == SXT_DUPLICATES_SUM;
+    read.check_finite = options.check_finite != 0;
+    read.threads = inner->threads();
+    io::MatrixMarketMatrix file = io::read_matrix(&given(path, "path"), read, inner->allocator());
+    Assembled assembled;
+    assembled.csr = std::move(file.csr);
+    hand_out(inner, std::move(assembled), file.symmetry, matrix);
+  });
+}
+
+sxt_status sxt_matrix_update_values(sxt_matrix *matrix, const void *values, int64_t count) {
+  return guarded(id_of(matrix), [&] { given(matrix, "matrix").matrix->update_values(values, count); });
+}
+
+sxt_status sxt_matrix_get_info(const sxt_matrix *matrix, sxt_matrix_info *info) {
+  return guarded(id_of(matrix), [&] {
+    const Matrix &inner = *given(matrix, "matrix").matrix;
+    const CsrArrays &csr = inner.csr();
+    answer_sized(info,
+                 {sizeof(sxt_matrix_info), csr.rows, csr.cols, csr.nnz, csr.value_type, csr.index_type, csr.offset_type,
+                  inner.symmetry(), inner.storage_bytes()},
+                 "info");
+  });
+}
+
+sxt_status sxt_matrix_get_csr(const sxt_matrix *matrix, const void **row_ptr, const void **col, const void **values) {
+  return guarded(id_of(matrix), [&] {
+    const CsrArrays &csr = given(matrix, "matrix").matrix->csr();
+    if (row_ptr) *row_ptr = csr.row_ptr.data();
+    if (col) *col = csr.col.data();
+    if (values) *values = csr.values.data();
+  });
+}
+
+sxt_status sxt_matrix_feature(sxt_matrix *matrix, const char *name, double *value) {
+  return guarded(id_of(matrix), [&] {
+    given(value, "value") = given(matrix, "matrix").matrix->feature(&given(name, "name"));
+  });
+}
+
+const char *sxt_feature_name(int64_t i) {
+  const char *name = nullptr;
+  guarded(0, [&] {
+    const std::vector<std::string> names = feature_names("cpu");
+    if (i >= 0 && i < static_cast<int64_t>(names.size())) name = intern(names[static_cast<std::size_t>(i)]);
+  });
+  return name;
+}
+
+void sxt_matrix_destroy(sxt_matrix *matrix) { delete matrix; }

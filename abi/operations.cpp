@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Products, vector operations and reductions.
+#include <array>
+
+#include "abi/handles.hpp"
+
+using namespace sextant;
+using namespace sextant::abi;
+
+namespace {
+
+// Operands of one call: the first one present sets context and type, all others must agree.
+struct Operands {
+  const sxt_vector *first;
+
+  const sxt_vector &with(const sxt_vector *vector, const char *name) const {
+    const sxt_vector &other = given(vector, name);
+    require(other.context->id() == first->context->id(), SXT_E_ARGUMENT, name, " belongs to another context");
+    require(other.type == first->type, SXT_E_TYPE, name, " holds ", value_name(other.type), ", the first operand ", value_name(first->type));
+    return other;
+  }
+  const sxt_vector &same_length(const sxt_vector *vector, const char *name) const {
+    const sxt_vector &other = with(vector, name);
+    require(other.n == first->n, SXT_E_DIMENSION, name, " has ", other.n, " values, the first operand ", first->n);
+    return other;
+  }
+};
+
+Operations &operations(const sxt_vector &vector) { return vector.context->operations(); }
+
+// z = x (op) y on vectors of one length; scalars as the operation has them.
+sxt_status element_wise(int32_t operation, const void *alpha, const sxt_vector *x, const void *beta, const sxt_vector *y,
+                        const sxt_vector *z) {
+  const sxt_vector *first = x ? x : y;
+  return guarded(id_of(first), [&] {
+    const Operands operands{&given(first, x ? "x" : "y")};
+    Operations::VectorCall call{.operation = operation, .type = first->type, .n = first->n, .alpha = alpha, .beta = beta};
+    if (x) call.x = x->data;
+    call.y = operands.same_length(y, "y").data;
+    if (z) call.z = operands.same_length(z, "w").data;
+    operations(*first).vector(call);
+  });
+}
+
+sxt_status missing(const char *name) {
+  return guarded(0, [&] { fail(SXT_E_ARGUMENT, name, " is NULL"); });
+}
+
+sxt_status reduce(int32_t operation, const sxt_vector *x, const sxt_vector *y, void *result, bool two) {
+  return guarded(id_of(x), [&] {
+    const Operands operands{&given(x, "x")};
+    present(result, "result");
+    const void *second = two ? operands.same_length(y, "y").data : nullptr;
+    operations(*x).reduce(operation, x->type, x->n, x->data, second, result);
+  });
+}
+
+// On the host every index is checked; a kernel trusts them.
+void check_indices(const sxt_vector &indexed, const void *index, sxt_index_type type, int64_t count) {
+  present(index, "index");
+  if (!indexed.context->device().on_host()) return;
+  with_index_type(type, [&](auto tag) {
+    const auto *at = static_cast<const typename decltype(tag)::type *>(index);
+    for (int64_t i = 0; i < count; ++i)
+      require(at[i] >= 0 && at[i] < indexed.n, SXT_E_INDEX, "index[", i, "] is ", at[i], ", outside 0 to ", indexed.n - 1);
+  });
+}
+
+sxt_status move_indexed(int32_t operation, const sxt_vector *x, const void *index, sxt_index_type type, sxt_vector *y) {
+  return guarded(id_of(x), [&] {
+    const Operands operands{&given(x, "x")};
+    const sxt_vector &out = operands.with(y, "y");
+    const bool gather = operation == SXT_VECTOR_GATHER;
+    const int64_t count = gather ? out.n : x->n;
+    with_index_type(type, [](auto) {});
+    if (count == 0) return;
+    check_indices(gather ? *x : out, index, type, count);
+    operations(*x).vector({.operation = operation, .type = x->type, .n = count, .x = x->data, .y = out.data, .index = index, .index_type = type});
+  });
+}
+
+}  // namespace
+
+sxt_status sxt_spmv(sxt_op op, const void *alpha, sxt_matrix *a, const sxt_vector *x, const void *beta, sxt_vector *y) {
+  return guarded(id_of(a), [&] {
+    const Matrix &matrix = *given(a, "a").matrix;
+    require(op >= SXT_NO_TRANSPOSE && op <= SXT_CONJUGATE_TRANSPOSE, SXT_E_ARGUMENT, "op ", op, " is not an sxt_op");
+    const Operands operands{&given(x, "x")};
+    operands.with(y, "y");
+    require(x->context->id() == matrix.context().id(), SXT_E_ARGUMENT, "x belongs to another context than a");
+    require(x->type == matrix.value_type(), SXT_E_TYPE, "x holds ", value_name(x->type), ", a ", value_name(matrix.value_type()));
+    const bool plain = op == SXT_NO_TRANSPOSE;
+    require(x->n == (plain ? matrix.cols() : matrix.rows()), SXT_E_DIMENSION, "x has ", x->n, " values; a is ", matrix.rows(), " x ",
+            matrix.cols(), plain ? "" : ", transposed");
+    require(y->n == (plain ? matrix.rows() : matrix.cols()), SXT_E_DIMENSION, "y has ", y->n, " values; a is ", matrix.rows(), " x ",
+            matrix.cols(), plain ? "" : ", transposed");
+    require(x->data != y->data || x->n == 0, SXT_E_ARGUMENT, "x and y are the same array");
+    a->products.multiply(op, alpha, x->data, beta, y->data);
+  });
+}
+
+sxt_status sxt_copy(const sxt_vector *x, sxt_vector *y) {
+  return x ? element_wise(SXT_VECTOR_COPY, nullptr, x, nullptr, y, nullptr) : missing("x");
+}
+sxt_status sxt_fill(const void *alpha, sxt_vector *y) {
+  return alpha ? element_wise(SXT_VECTOR_FILL, alpha, nullptr, nullptr, y, nullptr) : missing("alpha");
+}
+sxt_status sxt_scale(const void *alpha, sxt_vector *y) {
+  return alpha ? element_wise(SXT_VECTOR_SCALE, alpha, nullptr, nullptr, y, nullptr) : missing("alpha");
+}
+sxt_status sxt_axpy(const void *alpha, const sxt_vector *x, sxt_vector *y) {
+  return !alpha ? missing("alpha") : x ? element_wise(SXT_VECTOR_AXPY, alpha, x, nullptr, y, nullptr) : missing("x");
+}
+sxt_status sxt_axpby(const void *alpha, const sxt_vector *x, const void *beta, sxt_vector *y) {
+  if (!alpha || !beta || !x) return missing(!alpha ? "alpha" : !beta ? "beta" : "x");
+  return element_wise(SXT_VECTOR_AXPBY, alpha, x, beta, y, nullptr);
+}
+sxt_status sxt_waxpby(const void *alpha, const sxt_vector *x, const void *beta, const sxt_vector *y, sxt_vector *w) {
+  if (!alpha || !beta || !x || !w) return missing(!alpha ? "alpha" : !beta ? "beta" : !x ? "x" : "w");
+  return element_wise(SXT_VECTOR_WAXPBY, alpha, x, beta, y, w);
+}
+sxt_status sxt_multiply(const sxt_vector *x, const sxt_vector *y, sxt_vector *w) {
+  if (!x || !w) return missing(!x ? "x" : "w");
+  return element_wise(SXT_VECTOR_MULTIPLY, nullptr, x, nullptr, y, w);
+}
+
+sxt_status sxt_gather(const sxt_vector *x, const void *index, sxt_index_type index_type, sxt_vector *y) {
+  return move_indexed(SXT_VECTOR_GATHER, x, index, index_type, y);
+}
+sxt_status sxt_scatter(const sxt_vector *x, const void *index, sxt_index_type index_type, sxt_vector *y) {
+  return move_indexed(SXT_VECTOR_SCATTER, x, index, index_type, y);
+}
+
+sxt_status sxt_sum(const sxt_vector *x, void *result) { return reduce(SXT_REDUCTION_SUM, x, nullptr, result, false); }
+sxt_status sxt_dot(const sxt_vector *x, const sxt_vector *y, void *result) { return reduce(SXT_REDUCTION_DOT, x, y, result, true); }
+sxt_status sxt_dotc(const sxt_vector *x, const sxt_vector *y, void *result) { return reduce(SXT_REDUCTION_DOTC, x, y, result, true); }
+sxt_status sxt_nrm2(const sxt_vector *x, void *result) { return reduce(SXT_REDUCTION_NRM2, x, nullptr, result, false); }
+sxt_status sxt_asum(const sxt_vector *x, void *result) { return reduce(SXT_REDUCTION_ASUM, x, nullptr, result, false); }
+sxt_status sxt_amax(const sxt_vector *x, void *result) { return reduce(SXT_REDUCTION_AMAX, x, nullptr, result, false); }
+sxt_status sxt_iamax(const sxt_vector *x, int64_t *index) { return reduce(SXT_REDUCTION_IAMAX, x, nullptr, index, false); }
+
+sxt_status sxt_multidot(int64_t count, const sxt_vector *const *x, const sxt_vector *const *y, void *results) {
+  const bool usable = x && y && count > 0;
+  return guarded(usable ? id_of(x[0]) : 0, [&] {
+    require(count >= 0 && count <= SXT_MULTIDOT_MAX, SXT_E_ARGUMENT, "count is ", count, "; up to ", int{SXT_MULTIDOT_MAX}, " products are possible");
+    if (count == 0) return;
+    given(x, "x");
+    given(y, "y");
+    present(results, "results");
+    const Operands operands{&given(x[0], "x[0]")};
+    std::array<const void *, SXT_MULTIDOT_MAX> u{}, v{};
+    for (int64_t i = 0; i < count; ++i) {
+      u[static_cast<std::size_t>(i)] = operands.same_length(x[i], text("x[", i, "]").c_str()).data;
+      v[static_cast<std::size_t>(i)] = operands.same_length(y[i], text("y[", i, "]").c_str()).data;
+    }
+    operations(*x[0]).multidot(x[0]->type, x[0]->n, static_cast<std::int32_t>(count), u.data(), v.data(), results);
+  });
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "abi/handles.hpp"
+#include "abi/sized.hpp"
+
+using namespace sextant;
+using namespace sextant::abi;
+
+namespace {
+
+sxt_pcg_options defaults() {
+  const PcgSettings settings;
+  sxt_pcg_options options{};
+  options.struct_size = sizeof options;
+  options.rtol = settings.rtol;
+  options.atol = settings.atol;
+  options.check_symmetry = 1;
+  options.divergence_limit = settings.divergence_limit;
+  options.expected_solves = settings.expected_solves;
+  return options;
+}
+
+sxt_solve_options solve_defaults() {
+  sxt_solve_options options{};
+  options.struct_size = sizeof options;
+  options.rtol = options.atol = options.time_limit = -1;
+  return options;
+}
+
+// NULL and "auto" both leave the choice to the model.
+std::string name_of(const char *name) { return name && std::string_view(name) != "auto" ? name : ""; }
+
+PcgSettings settings_of(const sxt_pcg_options &options) {
+  PcgSettings settings;
+  settings.preconditioner = name_of(options.preconditioner);
+  settings.recurrence = name_of(options.recurrence);
+  settings.engine = name_of(options.engine);
+  settings.format = name_of(options.format);
+  settings.rtol = options.rtol;
+  settings.atol = options.atol;
+  settings.norm = options.norm;
+  settings.check_symmetry = options.check_symmetry != 0;
+  settings.max_iterations = options.max_iterations;
+  settings.divergence_limit = options.divergence_limit;
+  settings.stagnation_window = options.stagnation_window;
+  settings.time_limit = options.time_limit;
+  settings.expected_solves = options.expected_solves;
+  settings.expected_iterations = options.expected_iterations;
+  return settings;
+}
+
+SolveSettings settings_of(const sxt_solve_options &options, const PcgSolver &solver) {
+  SolveSettings settings = solver.default_solve();
+  settings.use_initial_guess = options.use_initial_guess != 0;
+  if (options.rtol >= 0) settings.rtol = options.rtol;
+  if (options.atol >= 0) settings.atol = options.atol;
+  if (options.time_limit >= 0) settings.time_limit = options.time_limit;
+  require(options.max_iterations >= 0, SXT_E_ARGUMENT, "options->max_iterations is negative (", options.max_iterations, ")");
+  if (options.max_iterations > 0) settings.max_iterations = options.max_iterations;
+  settings.progress = options.progress;
+  settings.progress_user = options.progress_user;
+  settings.cancel = options.cancel;
+  settings.history = options.history;
+  settings.history_capacity = options.history_capacity;
+  settings.history_length = options.history_length;
+  if (settings.history_length) *settings.history_length = 0;
+  return settings;
+}
+
+sxt_status solve(sxt_pcg &pcg, const void *b, void *x, const sxt_solve_options *options, sxt_pcg_report *report) {
+  require(b != x || pcg.solver.matrix().rows() == 0, SXT_E_ARGUMENT, "b and x are the same array");
+  const SolveSettings settings = settings_of(read_sized(options, solve_defaults(), "options"), pcg.solver);
+  const sxt_pcg_report answer = pcg.solver.solve(b, x, settings);
+  if (report) answer_sized(report, answer, "report");
+  if (answer.reason == SXT_REASON_CONVERGED) return SXT_OK;
+  remember(id_of(&pcg), text("not converged: ", reason_sentence(answer.reason), ", at iteration ", answer.iterations,
+                             "; true relative residual ", answer.true_relative_residual).c_str());
+  return SXT_NOT_CONVERGED;
+}
+
+void check_operand(const sxt_pcg &pcg, const sxt_vector &vector, const char *name) {
+  const Matrix &matrix = pcg.solver.matrix();
+  require(vector.context->id() == matrix.context().id(), SXT_E_ARGUMENT, name, " belongs to another context than the matrix");
+  require(vector.type == matrix.value_type(), SXT_E_TYPE, name, " holds ", value_name(vector.type), ", the matrix ", value_name(matrix.value_type()));
+  require(vector.n == matrix.rows(), SXT_E_DIMENSION, name, " has ", vector.n, " values, the matrix ", matrix.rows(), " rows");
+}
+
+}  // namespace
+
+void sxt_pcg_options_init(sxt_pcg_options *options, uint64_t struct_size) { write_sized(options, struct_size, defaults()); }
+void sxt_solve_options_init(sxt_solve_options *options, uint64_t struct_size) { write_sized(options, struct_size, solve_defaults()); }
+
+sxt_status sxt_pcg_create(sxt_matrix *a, const sxt_pcg_options *options, sxt_pcg **pcg) {
+  return guarded(id_of(a), [&] {
+    const std::shared_ptr<Matrix> &matrix = given(a, "a").matrix;
+    given(pcg, "pcg");
+    const PcgSettings settings = settings_of(read_sized(options, defaults(), "options"));
+    *pcg = std::make_unique<sxt_pcg>(matrix, settings).release();
+  });
+}
+
+sxt_status sxt_pcg_solve(sxt_pcg *pcg, const sxt_vector *b, sxt_vector *x, const sxt_solve_options *options, sxt_pcg_report *report) {
+  return guarded(id_of(pcg), [&] {
+    given(pcg, "pcg");
+    check_operand(*pcg, given(b, "b"), "b");
+    check_operand(*pcg, given(x, "x"), "x");
+    return solve(*pcg, b->data, x->data, options, report);
+  });
+}
+
+sxt_status sxt_pcg_solve_array(sxt_pcg *pcg, int64_t n, const void *b, void *x, const sxt_solve_options *options, sxt_pcg_report *report) {
+  return guarded(id_of(pcg), [&] {
+    const Matrix &matrix = given(pcg, "pcg").solver.matrix();
+    require(n == matrix.rows(), SXT_E_DIMENSION, "b and x have ", n, " values, the matrix ", matrix.rows(), " rows");
+    require(n == 0 || (b && x), SXT_E_ARGUMENT, b ? "x" : "b", " is NULL");
+    require(matrix.context().device().on_host(), SXT_E_NOT_SUPPORTED, "host arrays in a context of ", matrix.context().device_name());
+    return solve(*pcg, b, x, options, report);
+  });
+}
+
+sxt_status sxt_pcg_explain(const sxt_pcg *pcg, int32_t form, char *buffer, int64_t capacity, int64_t *length) {
+  return guarded(id_of(pcg), [&] {
+    const Explanation explanation = given(pcg, "pcg").solver.explain();
+    require(form == SXT_TEXT || form == SXT_JSON, SXT_E_ARGUMENT, "form ", form, " is not SXT_TEXT (0) or SXT_JSON (1)");
+    fill(form == SXT_JSON ? explain_json(explanation) : explain_text(explanation), buffer, capacity, length);
+  });
+}
+
+void sxt_pcg_destroy(sxt_pcg *pcg) { delete pcg; }

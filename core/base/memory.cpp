@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/base/memory.hpp"
+
+#include <cstdlib>
+
+namespace sextant {
+
+void *Allocator::get(std::uint64_t bytes, std::uint64_t alignment) const {
+  if (bytes == 0) return nullptr;
+  const std::uint64_t rounded = (bytes + alignment - 1) / alignment * alignment;
+  void *memory = nullptr;
+  if (rounded >= bytes) memory = allocate ? allocate(user, rounded, alignment) : std::aligned_alloc(alignment, rounded);
+  require(memory != nullptr, SXT_E_MEMORY, "could not allocate ", bytes, " bytes");
+  return memory;
+}
+
+void Allocator::put(void *memory) const noexcept {
+  if (!memory) return;
+  if (allocate) {
+    if (release) release(user, memory);
+  } else {
+    std::free(memory);
+  }
+}
+
+Buffer::Buffer(std::uint64_t bytes, const Allocator &allocator)
+    : data_(allocator.get(bytes)), bytes_(bytes), owned_(true), allocator_(allocator) {}
+
+Buffer Buffer::borrow(const void *data, std::uint64_t bytes) noexcept {
+  Buffer view;
+  view.data_ = const_cast<void *>(data);
+  view.bytes_ = bytes;
+  return view;
+}
+
+Buffer Buffer::adopt(void *data, std::uint64_t bytes, const Allocator &allocator) noexcept {
+  Buffer buffer = borrow(data, bytes);
+  buffer.owned_ = true;
+  buffer.allocator_ = allocator;
+  return buffer;
+}
+
+void Buffer::reset() noexcept {
+  if (owned_) allocator_.put(data_);
+  data_ = nullptr;
+  bytes_ = 0;
+  owned_ = false;
+}
+
+void Buffer::swap(Buffer &other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  std::swap(owned_, other.owned_);
+  std::swap(allocator_, other.allocator_);
+}
+
+}  // namespace sextant

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// TOML files (toml++): reading with our errors, and writing files so that a full disk or a crash loses nothing.
+#pragma once
+
+#include <string>
+
+#include <toml++/toml.h>
+
+namespace sextant {
+
+toml::table read_toml(const std::string &path);  // SXT_E_FILE_READ, SXT_E_FILE_FORMAT with "path:line: what"
+
+}  // namespace sextant

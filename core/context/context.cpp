@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/context/context.hpp"
+
+#include <cstdlib>
+
+#include "core/base/names.hpp"
+
+namespace sextant {
+
+namespace {
+
+using registry::Registry;
+
+std::vector<std::string> device_names() {
+  std::vector<std::string> names;
+  for (const registry::Kernel *kernel : Registry::instance().all_kernels())
+    if (std::string_view(kernel->table.kind) == SXT_KIND_DEVICE) names.emplace_back(kernel->table.device);
+  return names;
+}
+
+const registry::Kernel *find_device(const std::string &name) {
+  for (const registry::Kernel *kernel : Registry::instance().kernels(SXT_KIND_DEVICE, name))
+    if (kernel->table.ops) return kernel;
+  return nullptr;
+}
+
+// "kind=kernel,kind=kernel"; names are checked when a choice meets them, so that a plugin may come later.
+std::map<std::string, std::string> parse_forces(const char *text_value) {
+  std::map<std::string, std::string> forces;
+  std::istringstream list(text_value ? text_value : "");
+  for (std::string item; std::getline(list, item, ',');) {
+    const auto equals = item.find('=');
+    require(equals != std::string::npos && equals > 0, SXT_E_ARGUMENT, "SEXTANT_FORCE: '", item,
+            "' is not of the form kind=kernel, as in sxt.spmv/1=spmv.csr.rows.cpu");
+    forces[item.substr(0, equals)] = item.substr(equals + 1);
+  }
+  return forces;
+}
+
+std::uint64_t next_id() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
+}  // namespace
+
+Context::Context(const ContextSettings &settings) : id_(next_id()), settings_(settings) {
+  Registry &registry = Registry::instance();
+  registry.load_default(settings_.log);
+  for (const std::string &path : settings_.plugin_paths) registry.load_path(path, settings_.log);
+  if (settings_.profile_path.empty())
+    if (const char *path = ::secure_getenv("SEXTANT_PROFILE")) settings_.profile_path = path;
+  if (!settings_.profile_path.empty()) profile_ = read_profile(settings_.profile_path);
+  forced_by_environment_ = parse_forces(::secure_getenv("SEXTANT_FORCE"));
+  open_device();
+  profile_.apply(device_->machine());
+  operations_ = std::make_unique<Operations>(*this);
+}
+
+void Context::open_device() {
+  const bool automatic = settings_.device.empty() || settings_.device == "auto";
+  const std::vector<std::string> wanted = automatic ? std::vector<std::string>{"cuda", "cpu"}
+                                                    : std::vector<std::string>{settings_.device};
+  std::string problem;
+  for (const std::string &name : wanted) {
+    const registry::Kernel *kernel = find_device(name);
+    if (!kernel) continue;
+    try {
+      device_ = std::make_unique<Device>(*kernel, settings_.ordinal, settings_.threads, settings_.allocator, settings_.log);
+      return;
+    } catch (const Error &error) {
+      problem = error.what();
+      if (!automatic) throw;
+    }
+  }
+  require(!problem.empty() || automatic, SXT_E_UNKNOWN_NAME, unknown_name("device", settings_.device, device_names()));
+  fail(SXT_E_DEVICE, "no device could be opened", problem.empty() ? ": no device plugin was loaded from " : ": ",
+       problem.empty() ? registry::own_plugin_directory() : problem);
+}
+
+void Context::check_names(const std::string &kind, const std::string &kernel) {
+  Registry &registry = Registry::instance();
+  std::vector<std::string> known;
+  for (const registry::Kind *each : registry.kinds()) known.emplace_back(each->table.id);
+  require(registry.kind(kind) != nullptr, SXT_E_UNKNOWN_NAME, unknown_name("kind", kind, known));
+  if (kernel.empty()) return;
+  known.clear();
+  bool there = false;
+  for (const registry::Kernel *each : registry.all_kernels()) {
+    if (kind != each->table.kind) continue;
+    known.emplace_back(each->name());
+    there = there || kernel == each->name();
+  }
+  require(there, SXT_E_UNKNOWN_NAME, unknown_name("kernel of kind " + kind, kernel, known));
+}
+
+void Context::force(const std::string &kind, const std::string &kernel) {
+  check_names(kind, kernel);
+  {
+    const std::unique_lock lock(mutex_);
+    if (kernel.empty()) forced_.erase(kind);
+    else forced_[kind] = kernel;
+  }
+  choices_changed();
+}
+
+void Context::choices_changed() {
+  ++epoch_;
+  operations_->forget();
+}
+
+std::string Context::load_plan(const std::string &path, bool required) {
+  const std::string problem = plan_.load(path, fingerprint(), required);
+  if (!problem.empty()) settings_.log(SXT_LOG_WARNING, "the plan is not followed: " + problem);
+  choices_changed();
+  return problem;
+}
+
+std::string Context::forced(const std::string &kind, const char **by) const {
+  const std::shared_lock lock(mutex_);
+  if (const auto found = forced_.find(kind); found != forced_.end()) return *by = "by call", found->second;
+  if (const auto found = forced_by_environment_.find(kind); found != forced_by_environment_.end())
+    return *by = "by SEXTANT_FORCE", found->second;
+  return "";
+}
+
+std::string Context::describe() const {
+  const sxt_machine &m = machine();
+  return text(m.device, ": ", m.name ? m.name : "unnamed", ", ", m.units, " units, ", m.memory_bytes >> 20, " MiB memory, ",
+              m.cache_bytes >> 10, " KiB last cache, ", m.stream_rate / 1e9, " GB/s from memory, ", m.cache_rate / 1e9,
+              " GB/s from cache (", profile_.path.empty() ? "analytic" : profile_.path, ")");
+}
+
+std::string Context::fingerprint() const {
+  const sxt_machine &m = machine();
+  return text(m.device, "/", m.name ? m.name : "", "/", m.units, "/", m.level);
+}
+
+}  // namespace sextant

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A context: one device, one allocator, one log, one profile, and the choices made so far. Thread-safe.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <vector>
+
+#include "core/base/log.hpp"
+#include "core/base/memory.hpp"
+#include "core/device/device.hpp"
+#include "core/dispatch/operations.hpp"
+#include "core/model/cost.hpp"
+#include "core/plan/plan.hpp"
+
+namespace sextant {
+
+struct ContextSettings {
+  std::string device;  // "" or "auto": the first of cuda, cpu that is there
+  std::int32_t ordinal = 0, threads = 0;
+  std::string profile_path;
+  std::vector<std::string> plugin_paths;
+  LogSink log;
+  Allocator allocator;
+  bool deterministic = false;
+};
+
+class Context : public std::enable_shared_from_this<Context> {
+ public:
+  explicit Context(const ContextSettings &settings);
+
+  Device &device() const noexcept { return *device_; }
+  const sxt_machine &machine() const noexcept { return device_->machine(); }
+  const char *device_name() const noexcept { return machine().device; }
+  const Allocator &allocator() const noexcept { return settings_.allocator; }
+  const LogSink &log() const noexcept { return settings_.log; }
+  const Profile &profile() const noexcept { return profile_; }
+  bool deterministic() const noexcept { return settings_.deterministic; }
+  int threads() const noexcept { return std::max(1, machine().units); }
+  PlanBook &plan() noexcept { return plan_; }
+  Operations &operations() noexcept { return *operations_; }
+
+  // Throws SXT_E_UNKNOWN_NAME, naming the nearest, for a kind or kernel ("" for any) nobody loaded.
+  static void check_names(const std::string &kind, const std::string &kernel);
+  // "": the model chooses. Throws SXT_E_UNKNOWN_NAME for a kind or kernel nobody loaded.
+  void force(const std::string &kind, const std::string &kernel);
+  // The kernel forced for a kind by call or environment, "" for none; *by says by whom.
+  std::string forced(const std::string &kind, const char **by) const;
+
+  // "" or why the file is not followed (see PlanBook::load).
+  std::string load_plan(const std::string &path, bool required);
+  // Rises whenever later choices may differ from earlier ones: a force, a loaded plan.
+  std::uint64_t epoch() const noexcept { return epoch_; }
+  // Tells contexts apart in messages, even when one is made where another lay.
+  std::uint64_t id() const noexcept { return id_; }
+
+  // Device kind, name, threads, memory and rates, for people.
+  std::string describe() const;
+  // What identifies the machine in plans: choices made elsewhere are decided anew.
+  std::string fingerprint() const;
+
+ private:
+  void open_device();
+
+  void choices_changed();
+
+  const std::uint64_t id_;
+  std::atomic<std::uint64_t> epoch_{1};
+  ContextSettings settings_;
+  Profile profile_;
+  std::unique_ptr<Device> device_;
+  PlanBook plan_;
+  std::unique_ptr<Operations> operations_;
+  mutable std::shared_mutex mutex_;  // of forced_
+  std::map<std::string, std::string> forced_, forced_by_environment_;
+};
+
+}  // namespace sextant

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One opened device of a device plugin, and the call context through which kernels reach it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "core/base/log.hpp"
+#include "core/base/memory.hpp"
+#include "core/registry/registry.hpp"
+#include "sextant/kinds/device.h"
+
+namespace sextant {
+
+// Thread-safe for allocation and copies as far as the plugin is, which its contract demands.
+class Device {
+ public:
+  // threads <= 0: all the process may use. Throws SXT_E_DEVICE with the plugin's reason.
+  Device(const registry::Kernel &kernel, std::int32_t ordinal, std::int32_t threads, const Allocator &host_memory,
+         const LogSink &log);
+  ~Device();
+  Device(const Device &) = delete;
+  Device &operator=(const Device &) = delete;
+
+  const sxt_machine &machine() const noexcept { return machine_; }
+  sxt_machine &machine() noexcept { return machine_; }  // a profile replaces analytic numbers before first use
+  const sxt_device_ops &ops() const noexcept { return ops_; }
+  void *handle() const noexcept { return handle_; }
+  const Allocator &host_memory() const noexcept { return host_memory_; }
+  const LogSink &log() const noexcept { return log_; }
+  // Where work is enqueued and copies are ordered; NULL on devices whose work is done when a call returns.
+  void *stream() const noexcept { return stream_; }
+  void wait() const;  // until that work is done; throws SXT_E_DEVICE when some of it failed
+  // Between any two spaces; the source may be reused at once and the target read.
+  void copy(void *to, const void *from, std::uint64_t bytes) const;
+  bool on_host() const noexcept { return ops_.stream_create == nullptr; }  // device space is host memory
+  bool captures() const noexcept { return ops_.capture_begin && ops_.capture_end && ops_.graph_launch && ops_.graph_destroy; }
+
+ private:
+  void close() noexcept;
+
+  sxt_device_ops ops_{};
+  sxt_machine machine_{};
+  void *handle_ = nullptr, *stream_ = nullptr;
+  Allocator host_memory_;
+  LogSink log_;
+};
+
+// Scratch or work memory in device space (or the host), freed with the object.
+class DeviceBuffer {
+ public:
+  DeviceBuffer() = default;
+  DeviceBuffer(Device &device, std::uint64_t bytes, sxt_space space = SXT_SPACE_DEVICE);  // throws SXT_E_MEMORY
+  DeviceBuffer(DeviceBuffer &&other) noexcept { swap(other); }
+  DeviceBuffer &operator=(DeviceBuffer &&other) noexcept { return swap(other), *this; }
+  ~DeviceBuffer();
+  void *data() const noexcept { return data_; }
+  std::uint64_t bytes() const noexcept { return bytes_; }
+  template <class T>
+  T *as() const noexcept { return static_cast<T *>(data_); }
+  void swap(DeviceBuffer &other) noexcept;
+
+ private:
+  Device *device_ = nullptr;
+  void *data_ = nullptr;
+  std::uint64_t bytes_ = 0;
+  sxt_space space_ = SXT_SPACE_DEVICE;
+};
+
+// One call into kernels: what sxt_exec.call points to. Collects the sentence a plugin attaches to its failure. Used by
+// one thread at a time.
+struct Call {
+  explicit Call(Device &on) : device(&on) {}
+  Device *device;
+  std::string sentence;
+  std::uint64_t allocations = 0;  // made by kernels through the host's table; conformance tests that run makes none
+  // Throws what a plugin returned, with the kernel's name and the plugin's sentence. SXT_OK passes.
+  void check(sxt_status status, const char *kernel, const char *step) const;
+  // The same, and waits for what the call enqueued: host memory it reads may then change, what it wrote may be read.
+  void finish(sxt_status status, const char *kernel, const char *step) const;
+};
+
+// An exec for this call: the device's threads and stream, no scratch; callers fill in what else they lend.
+sxt_exec make_exec(Call &call);
+
+}  // namespace sextant

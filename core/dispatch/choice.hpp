@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What was chosen and why: a tree with one node for each kernel, and beside each node every candidate that was
+// considered. A choice is only a decision; nothing is built yet (see prepared.hpp).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/dispatch/query.hpp"
+#include "core/registry/registry.hpp"
+
+namespace sextant {
+
+// One line of an explanation. Seconds and bytes are predictions.
+struct Considered {
+  std::string kernel, device, format;  // format: the storage kind's id; "" when no matrix is read
+  std::int64_t launch[4] = {0, 0, 0, 0};
+  double setup_s = 0;    // own set-up, its parts' and the storage's
+  double run_s = 0;
+  double total_s = 0;    // setup + N * run, what the choice minimises
+  double rel_error = 0;  // of run_s; 1 sigma
+  std::uint64_t memory_bytes = 0;
+  bool applicable = false, chosen = false;
+  std::string reason;    // why chosen or why not
+};
+
+struct Choice;
+using ChoicePtr = std::shared_ptr<const Choice>;
+
+struct SlotChoice {
+  std::string role;
+  std::int32_t alternative = -1;  // -1: left empty
+  std::uint32_t instances = 0, kinds_per_instance = 0;
+  std::vector<ChoicePtr> parts;   // instances x kinds_per_instance
+};
+
+struct Choice {
+  std::string role;  // path in the plan tree: "pcg", "pcg/A", ...
+  Query query;
+  const registry::Kernel *kernel = nullptr;
+  std::string storage;  // kind id of the storage it (or its parts) read; "" for none
+  sxt_candidate candidate{};
+  double run_s = 0, setup_s = 0, storage_s = 0, total_s = 0, rel_error = 0;
+  std::string reason;
+  std::vector<SlotChoice> slots;
+  std::vector<Considered> considered;
+};
+
+}  // namespace sextant

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/dispatch/options.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iomanip>
+
+#include "core/base/types.hpp"
+#include "core/dispatch/prepared.hpp"
+
+namespace sextant {
+
+namespace {
+
+bool is_reference(const Option &option) { return option.kernel->has(SXT_KERNEL_REFERENCE); }
+
+std::string ratio_text(double ratio) { return text(std::setprecision(ratio < 10 ? 3 : 4), ratio); }
+
+std::string why_not(const Option &option, const Option &winner) {
+  if (!option.reason.empty()) return option.reason;
+  if (is_reference(option) && !is_reference(winner)) return "reference kernel: taken only when nothing else applies";
+  if (option.no_estimate) return "it gives no estimate: taken only when forced";
+  return text("predicted total ", ratio_text(option.total_s / winner.total_s), " times that of ", winner.kernel->name(),
+              option.kernel == winner.kernel ? " as chosen" : "");
+}
+
+}  // namespace
+
+bool less_total(const Option &a, const Option &b) {
+  if (is_reference(a) != is_reference(b)) return is_reference(b);
+  if (a.no_estimate != b.no_estimate) return b.no_estimate;
+  if (a.total_s != b.total_s) return a.total_s < b.total_s;
+  return std::string_view(a.kernel->name()) < b.kernel->name();
+}
+
+std::string follow_plan(const PlanEntry &entry, std::vector<Option> &options, bool required, const std::string &role) {
+  const auto matches = [&](const Option &option) {
+    return entry.kernel == option.kernel->name() && entry.storage == option.storage &&
+           std::equal(entry.launch, entry.launch + 4, option.candidate.launch);
+  };
+  std::string problem;
+  const auto found = std::find_if(options.begin(), options.end(), matches);
+  if (found == options.end()) {
+    problem = text("the plan's ", entry.kernel, " does not apply here any more");
+  } else if (found->kernel->table.version != entry.version) {
+    problem = text("the plan was made with version ", entry.version, " of ", entry.kernel, ", this is version ",
+                   found->kernel->table.version);
+  } else {
+    options = {*found};
+    return "";
+  }
+  require(!required, SXT_E_PLAN, "the plan is required but cannot be followed at ", role, ": ", problem);
+  return problem + ", so it was decided anew";
+}
+
+std::string reason_of_choice(const Rules &rules, bool by_plan, const std::vector<Option> &options, const Option &winner) {
+  if (!rules.forced.empty()) return text("forced ", rules.forced_by);
+  if (by_plan) return "the loaded plan says so";
+  const Option *second = nullptr;
+  for (const Option &option : options)
+    if (option.kernel != winner.kernel || option.storage != winner.storage)
+      if (!is_reference(option) && option.reason.empty() && !option.no_estimate && (!second || option.total_s < second->total_s))
+        second = &option;
+  if (!second) return is_reference(winner) ? "nothing but the reference applies" : "nothing else applies";
+  return text("least predicted total; next best: ", second->kernel->name(), " at ", ratio_text(second->total_s / winner.total_s),
+              " times");
+}
+
+Considered describe(const Option &option, const Option *winner) {
+  Considered line;
+  line.kernel = option.kernel->name();
+  line.device = option.kernel->table.device;
+  line.format = option.storage;
+  std::copy(option.candidate.launch, option.candidate.launch + 4, line.launch);
+  line.setup_s = option.setup_s + option.storage_s;
+  line.run_s = option.run_s;
+  line.total_s = option.total_s;
+  line.rel_error = option.rel_error;
+  line.memory_bytes = option.candidate.state_bytes + option.candidate.scratch_bytes + option.storage_bytes;
+  line.applicable = true;
+  line.chosen = &option == winner;
+  line.reason = line.chosen ? option.reason : winner ? why_not(option, *winner) : option.reason;
+  return line;
+}
+
+Choice to_choice(const Option &option, const std::string &role) {
+  Choice choice;
+  choice.role = role;
+  choice.query = option.query;
+  choice.kernel = option.kernel;
+  choice.storage = option.storage;
+  choice.candidate = option.candidate;
+  choice.run_s = option.run_s;
+  choice.setup_s = option.setup_s;
+  choice.storage_s = option.storage_s;
+  choice.total_s = option.total_s;
+  choice.rel_error = option.rel_error;
+  choice.reason = option.reason;
+  choice.slots = option.slots;
+  return choice;
+}
+
+SlotView::SlotView(const std::vector<SlotChoice> &slots) {
+  std::size_t parts = 0;
+  for (const SlotChoice &slot : slots) parts += slot.parts.size();
+  parts_.reserve(parts);  // bounds_ points into it
+  for (const SlotChoice &slot : slots) {
+    auto &bounds = bounds_.emplace_back();
+    for (const ChoicePtr &part : slot.parts) {
+      parts_.push_back({part->kernel->name(), nullptr, nullptr, part->kernel->table.run, part->candidate.scratch_bytes,
+                        part->run_s, part->kernel->table.flags, 0});
+      bounds.push_back(&parts_.back());
+    }
+  }
+  for (std::size_t i = 0; i < slots.size(); ++i) filled_.push_back(filled_slot(slots[i], bounds_[i]));
+}
+
+sxt_filled filled_slot(const SlotChoice &slot, const std::vector<const sxt_bound *> &bounds) {
+  sxt_filled filled{};
+  filled.role = slot.role.c_str();
+  filled.alternative = slot.alternative;
+  filled.instances = slot.instances;
+  filled.kinds_per_instance = slot.kinds_per_instance;
+  filled.parts = bounds.data();
+  for (const ChoicePtr &part : slot.parts) {
+    filled.run_s += part->run_s;
+    filled.setup_s += part->setup_s;
+    filled.scratch_bytes = std::max(filled.scratch_bytes, part->candidate.scratch_bytes);
+  }
+  return filled;
+}
+
+}  // namespace sextant

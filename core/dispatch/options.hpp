@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the selector weighs: options, the rules that restrict them, and how both are told to people.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/dispatch/choice.hpp"
+#include "core/plan/plan.hpp"
+
+namespace sextant {
+
+struct Option {
+  const registry::Kernel *kernel = nullptr;
+  Query query;
+  std::string storage;
+  std::uint64_t storage_bytes = 0;
+  sxt_candidate candidate{};
+  std::vector<SlotChoice> slots;
+  double run_s = 0, rel_error = 0;
+  double setup_s = 0;        // own and its parts'
+  double parts_setup_s = 0;
+  double storage_s = 0;      // 0 when the matrix already holds it
+  double total_s = 0;
+  bool no_estimate = false;
+  std::string reason;        // set for the winner, or when it was dropped late
+};
+
+struct Rules {
+  std::string forced;               // kernel name, "" for none
+  const char *forced_by = nullptr;
+  std::optional<PlanEntry> plan;
+  std::string plan_note;            // why a loaded plan has no say
+};
+
+// References last, then kernels without an estimate, then by total, then by name so that ties do not depend on memory.
+bool less_total(const Option &a, const Option &b);
+
+// Keeps only the option a plan entry names. When it is not there any more: returns why and keeps all, or throws SXT_E_PLAN when
+// the plan is required.
+std::string follow_plan(const PlanEntry &entry, std::vector<Option> &options, bool required, const std::string &role);
+
+std::string reason_of_choice(const Rules &rules, bool by_plan, const std::vector<Option> &options, const Option &winner);
+
+// A line of the explanation; winner NULL: none was found.
+Considered describe(const Option &option, const Option *winner);
+
+Choice to_choice(const Option &option, const std::string &role);
+
+// The slots of an option as a kernel's model sees them: predicted parts without states.
+class SlotView {
+ public:
+  explicit SlotView(const std::vector<SlotChoice> &slots);
+  const sxt_filled *data() const noexcept { return filled_.data(); }
+
+ private:
+  std::vector<sxt_bound> parts_;
+  std::vector<std::vector<const sxt_bound *>> bounds_;
+  std::vector<sxt_filled> filled_;
+};
+
+}  // namespace sextant

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A choice made real: the states of a kernel and of its parts, and sessions to run them. States are read-only while
+// anything runs; each concurrent caller has a session of its own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/device/device.hpp"
+#include "core/dispatch/choice.hpp"
+
+namespace sextant {
+
+class Context;
+class Matrix;
+class Session;
+
+class Prepared {
+ public:
+  // matrix: NULL unless the query is about one; it, the context and data must outlive the object. Throws what a kernel
+  // failed with.
+  Prepared(Context &context, ChoicePtr choice, Matrix *matrix, const sxt_head *data);
+  ~Prepared();
+  Prepared(const Prepared &) = delete;
+  Prepared &operator=(const Prepared &) = delete;
+
+  const Choice &choice() const noexcept { return *choice_; }
+  const ChoicePtr &shared_choice() const noexcept { return choice_; }
+  const sxt_bound &bound() const noexcept { return bound_; }  // without a session
+  const void *state() const noexcept { return state_; }
+
+  // Brings the states up to the matrix's present values. Not while a session runs.
+  void refresh_if_stale();
+  std::unique_ptr<Session> open();
+
+ private:
+  friend class Session;
+  void build_parts(Matrix *matrix, const sxt_head *data);
+  void prepare();
+  void refresh();
+
+  Context &context_;
+  ChoicePtr choice_;
+  Matrix *matrix_;
+  sxt_problem problem_{};
+  std::vector<std::vector<std::unique_ptr<Prepared>>> parts_;  // one vector a slot
+  std::vector<std::vector<const sxt_bound *>> bounds_;         // behind filled_
+  std::vector<sxt_filled> filled_;
+  void *state_ = nullptr;
+  sxt_bound bound_{};
+  std::uint64_t version_ = 0;
+  std::mutex refresh_mutex_;
+};
+
+class Session {
+ public:
+  // With scratch of its own when it is the top of a tree; parts use what their composed kernel lends.
+  Session(Prepared &prepared, bool top);
+  ~Session();
+  Session(const Session &) = delete;
+  Session &operator=(const Session &) = delete;
+
+  // Runs on args of the kernel's kind. Throws on errors; returns SXT_OK or a positive status. One call at a time.
+  sxt_status run(sxt_head *args, const volatile std::int32_t *cancel = nullptr);
+  const sxt_bound &bound() const noexcept { return bound_; }
+
+ private:
+  void check_device_status();
+
+  Prepared &prepared_;
+  std::vector<std::vector<std::unique_ptr<Session>>> parts_;
+  std::vector<std::vector<const sxt_bound *>> bounds_;
+  std::vector<sxt_filled> filled_;
+  sxt_bound bound_{};
+  DeviceBuffer scratch_;
+  DeviceBuffer device_status_;  // of a top session on a device with streams
+};
+
+// A prepared kernel that any number of threads may run: sessions come from a pool that grows with the callers.
+class Runner {
+ public:
+  Runner(Context &context, ChoicePtr choice, Matrix *matrix, const sxt_head *data = nullptr)
+      : prepared_(context, std::move(choice), matrix, data) {}
+
+  Prepared &prepared() noexcept { return prepared_; }
+  const Choice &choice() const noexcept { return prepared_.choice(); }
+  sxt_status run(sxt_head *args, const volatile std::int32_t *cancel = nullptr);
+
+ private:
+  Prepared prepared_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Session>> idle_;
+};
+
+// A slot as kernels see it, from predicted parts (no states yet) or from real bounds; `bounds` must outlive the result.
+sxt_filled filled_slot(const SlotChoice &slot, const std::vector<const sxt_bound *> &bounds);
+
+}  // namespace sextant

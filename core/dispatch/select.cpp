@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/dispatch/select.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/dispatch/options.hpp"
+#include "core/matrix/matrix.hpp"
+#include "core/registry/conformance.hpp"
+
+namespace sextant {
+
+using registry::Kernel;
+using registry::Registry;
+
+namespace {
+
+// Below this many candidates a kernel's list is read in one call.
+constexpr std::uint64_t candidate_capacity = 64;
+
+bool requires_storage(const Kernel &kernel) { return kernel.table.storages && kernel.table.storages[0]; }
+
+std::string list_refusals(const std::vector<Considered> &refused) {
+  std::string all;
+  for (const Considered &each : refused)
+    all += text("\n  ", each.kernel, each.format.empty() ? "" : " on ", each.format, ": ", each.reason);
+  return all.empty() ? " (none of that kind is loaded for this device)" : all;
+}
+
+}  // namespace
+
+ChoicePtr Selector::select(Query query, const std::string &role, const std::string &storage) {
+  if (context_.deterministic()) query.get()->flags |= SXT_QUERY_DETERMINISTIC;
+  if (matrix_ && query.about_matrix()) query.matrix_part().matrix = matrix_;
+  ChoicePtr choice = choose(query, role, storage, false);
+  record(*choice);
+  return choice;
+}
+
+// Only what was chosen goes into the plan, not what the refused engines would have used.
+void Selector::record(const Choice &choice) const {
+  const bool about_matrix = matrix_ && choice.query.about_matrix();
+  context_.plan().record({choice.role, choice.query.kind(), choice.query.hash(), about_matrix ? matrix_->pattern_hash() : 0}, choice);
+  for (const SlotChoice &slot : choice.slots)
+    for (const ChoicePtr &part : slot.parts) record(*part);
+}
+
+void Selector::force(const std::string &kind, const std::string &kernel) {
+  Context::check_names(kind, kernel);
+  forced_[kind] = kernel;
+}
+
+ChoicePtr Selector::choose(const Query &query, const std::string &role, const std::string &storage, bool part) {
+  const auto key = std::make_tuple(role + "|" + storage, query.hash(), part);
+  if (const auto found = memo_.find(key); found != memo_.end()) return found->second;
+  const Rules limits = rules(query, role);
+  std::vector<Option> options;
+  std::vector<Considered> refused;
+  for (const Kernel *kernel : Registry::instance().kernels(query.kind(), context_.device_name()))
+    consider(*kernel, query, role, storage, part, limits, options, refused);
+  const ChoicePtr choice = settle(query, role, std::move(options), std::move(refused), limits);
+  memo_[key] = choice;
+  return choice;
+}
+
+Rules Selector::rules(const Query &query, const std::string &role) const {
+  Rules limits;
+  limits.forced = context_.forced(query.kind(), &limits.forced_by);
+  if (const auto found = forced_.find(query.kind()); found != forced_.end()) {
+    limits.forced = found->second;
+    limits.forced_by = "by option";
+  }
+  if (!limits.forced.empty() || !context_.plan().loaded()) return limits;
+  const PlanKey key{role, query.kind(), query.hash(), matrix_ && query.about_matrix() ? matrix_->pattern_hash() : 0};
+  limits.plan = context_.plan().find(key);
+  if (!limits.plan) limits.plan_note = "the loaded plan has no entry for this query";
+  require(limits.plan || !context_.plan().required(), SXT_E_PLAN, "the plan is required but has no entry for ", role, " (",
+          query.kind(), ") on this query and matrix");
+  return limits;
+}
+
+void Selector::consider(const Kernel &kernel, const Query &query, const std::string &role, const std::string &storage,
+                        bool part, const Rules &limits, std::vector<Option> &options, std::vector<Considered> &refused) {
+  Considered line;
+  line.kernel = kernel.name();
+  line.device = kernel.table.device;
+  if (!limits.forced.empty() && limits.forced != kernel.name()) {
+    line.reason = text(limits.forced, " was forced ", limits.forced_by);
+    refused.push_back(line);
+    return;
+  }
+  const std::vector<std::string> storages = storages_for(kernel, query, storage);
+  if (storages.empty()) {
+    line.reason = storage.empty() ? "no storage that it reads can be built here" : "it does not read " + storage;
+    refused.push_back(line);
+  }
+  for (const std::string &form : storages) {
+    try {
+      consider_on(kernel, query, role, form, part, options);
+    } catch (const Error &problem) {
+      if (problem.status() == SXT_E_PLAN || problem.status() == SXT_E_MEMORY) throw;
+      line.format = form;
+      line.reason = problem.what();
+      refused.push_back(line);
+    }
+  }
+}
+
+std::vector<std::string> Selector::storages_for(const Kernel &kernel, const Query &query, const std::string &storage) const {
+  if (!query.about_matrix()) return {""};
+  std::vector<std::string> forms;
+  const auto add = [&](const char *form) {
+    if (!storage.empty() && storage != form) return;
+    if (std::find(forms.begin(), forms.end(), form) != forms.end()) return;
+    if (!Registry::instance().kernels(form, context_.device_name()).empty()) forms.emplace_back(form);
+  };
+  if (requires_storage(kernel)) {
+    for (const char *const *form = kernel.table.storages; *form; ++form) add(*form);
+  } else if (kernel.table.n_slots > 0) {  // its parts read the matrix: every storage that anything here reads
+    for (const Kernel *any : Registry::instance().all_kernels())
+      for (const char *const *form = any->table.storages; form && *form; ++form)
+        if (std::string_view(any->table.device) == context_.device_name()) add(*form);
+  } else {
+    forms.emplace_back("");
+  }
+  return forms;
+}
+
+void Selector::consider_on(const Kernel &kernel, const Query &original, const std::string &role, const std::string &storage,
+                           bool part, std::vector<Option> &options) {
+  Query query = original;
+  if (query.about_matrix()) query.matrix_part().storage = storage.empty() ? nullptr : intern(storage);
+  std::vector<double> values;
+  std::uint64_t count = 0;
+  while (kernel.table.features && kernel.table.features[count]) ++count;
+  if (count) values = matrix_ && query.about_matrix() ? matrix_->features(kernel.table.features)
+                                                      : std::vector<double>(count, std::nan(""));
+  const sxt_features features{count, kernel.table.features, values.data()};
+  const std::string why_not = refusal(kernel, query, features);
+  require(why_not.empty(), SXT_NOT_APPLICABLE, why_not);
+
+  Option base;
+  base.kernel = &kernel;
+  base.storage = storage;
+  base.query = query;
+  if (!storage.empty() && matrix_ && !part) {
+    std::string reason;
+    require(matrix_->storage_kernel(storage, &base.storage_s, &base.storage_bytes, &reason) != nullptr, SXT_NOT_APPLICABLE, reason);
+  }
+  base.slots = fill_slots(kernel, query, role, storage);
+  price(part, std::move(base), features, options);
+}
+
+std::string Selector::refusal(const Kernel &kernel, const Query &query, const sxt_features &features) const {
+  const sxt_kernel &table = kernel.table;
+  if (kernel.verdict == registry::Verdict::quarantined) return "quarantined: " + kernel.quarantine_reason;
+  const std::uint32_t bit = 1u << query.value_type();
+  if (table.value_types && !(table.value_types & bit)) return text("does not compute in ", value_name(query.value_type()));
+  if (table.min_level > context_.machine().level)
+    return text("needs device level ", table.min_level, ", this one is ", context_.machine().level);
+  if (query.has(SXT_QUERY_DETERMINISTIC) && !kernel.has(SXT_KERNEL_DETERMINISTIC)) return "its bits may differ from run to run";
+  if (query.has(SXT_QUERY_CAPTURABLE) && !kernel.has(SXT_KERNEL_CAPTURABLE)) return "it may not run inside a captured graph";
+  if (!table.applicable) return "";
+  char reason[256] = "";
+  sxt_message message{reason, sizeof reason};
+  const sxt_status status = table.applicable(query.get(), &features, &context_.machine(), &message);
+  if (status == SXT_OK) return "";
+  return *reason ? reason : text("it declined without a reason (", status_name(status), ")");
+}
+
+void Selector::price(bool part, Option base, const sxt_features &features, std::vector<Option> &options) const {
+  const Kernel &kernel = *base.kernel;
+  const Query &query = base.query;
+  base.parts_setup_s = 0;
+  for (const SlotChoice &slot : base.slots)
+    for (const ChoicePtr &each : slot.parts) base.parts_setup_s += each->setup_s;
+  std::vector<sxt_candidate> candidates(candidate_capacity);
+  std::uint64_t count = 1;
+  if (kernel.table.candidates) {
+    const SlotView slots(base.slots);
+    const sxt_status status = kernel.table.candidates(query.get(), &features, &context_.machine(), slots.data(),
+                                                      candidates.data(), candidate_capacity, &count);
+    require(status == SXT_OK && count > 0, SXT_NOT_APPLICABLE, "its model gave no candidate (", status_name(status), ")");
+  } else {
+    candidates[0].run_s = std::numeric_limits<double>::infinity();
+  }
+  bool any_usable = false;
+  std::string problem;
+  for (std::uint64_t i = 0; i < std::min(count, candidate_capacity); ++i) {
+    Option option = base;  // slots are shared pointers: cheap
+    option.candidate = candidates[i];
+    const Prediction run = predict(kernel.table, candidates[i], context_.machine(), context_.profile(), query.value_type());
+    option.run_s = run.seconds;
+    option.rel_error = run.rel_error;
+    option.setup_s = candidates[i].setup_s + base.parts_setup_s;
+    option.total_s = option.setup_s + (part ? 0 : option.storage_s) + query.expected_runs() * run.seconds;
+    option.no_estimate = !kernel.table.candidates;
+    const bool usable = option.no_estimate || (std::isfinite(option.total_s) && run.seconds >= 0 && candidates[i].setup_s >= 0);
+    if (usable) options.push_back(std::move(option));
+    else problem = text("its model predicted ", run.seconds, " s a run and ", candidates[i].setup_s, " s of set-up, which cannot be");
+    any_usable = any_usable || usable;
+  }
+  require(any_usable, SXT_NOT_APPLICABLE, problem);
+}
+
+ChoicePtr Selector::settle(const Query &query, const std::string &role, std::vector<Option> options,
+                           std::vector<Considered> refused, const Rules &limits) {
+  std::string note = limits.plan_note;
+  if (limits.plan) note = follow_plan(*limits.plan, options, context_.plan().required(), role);
+  std::stable_sort(options.begin(), options.end(), less_total);
+  Option *winner = nullptr;
+  for (Option &option : options) {
+    if (option.kernel->verdict == registry::Verdict::untested)
+      registry::self_test(*option.kernel, context_.device());
+    if (option.kernel->verdict != registry::Verdict::quarantined) {
+      winner = &option;
+      break;
+    }
+    option.reason = "quarantined: " + option.kernel->quarantine_reason;
+  }
+  if (!winner) {
+    for (const Option &option : options) refused.push_back(describe(option, nullptr));
+    fail(limits.forced.empty() ? SXT_E_NO_KERNEL : SXT_E_NOT_SUPPORTED, "no kernel of kind ", query.kind(), " can do this",
+         limits.forced.empty() ? "" : text(" (", limits.forced, " was forced ", limits.forced_by, ")"), ":", list_refusals(refused));
+  }
+  winner->reason = reason_of_choice(limits, limits.plan.has_value() && note.empty(), options, *winner);
+  if (!note.empty()) winner->reason += "; " + note;
+
+  auto choice = std::make_shared<Choice>(to_choice(*winner, role));
+  for (const Option &option : options) choice->considered.push_back(describe(option, winner));
+  choice->considered.insert(choice->considered.end(), refused.begin(), refused.end());
+  return choice;
+}
+
+}  // namespace sextant

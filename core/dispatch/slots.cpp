@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Filling the slots of a composed kernel: for each slot the cheapest alternative whose parts can all be had.
+#include <sstream>
+
+#include "core/dispatch/options.hpp"
+#include "core/dispatch/select.hpp"
+#include "core/matrix/matrix.hpp"
+
+namespace sextant {
+
+using registry::Kernel;
+
+namespace {
+
+std::vector<std::string> split_kinds(const std::string &alternative) {
+  std::vector<std::string> kinds;
+  std::istringstream parts(alternative);
+  for (std::string kind; std::getline(parts, kind, '+');) kinds.push_back(kind);
+  return kinds;
+}
+
+double cost_of(const SlotChoice &slot, double runs) {
+  double cost = 0;
+  for (const ChoicePtr &part : slot.parts) cost += part->setup_s + runs * part->run_s;
+  return cost;
+}
+
+}  // namespace
+
+std::vector<SlotChoice> Selector::fill_slots(const Kernel &kernel, const Query &query, const std::string &role,
+                                             const std::string &storage) {
+  std::vector<SlotChoice> slots;
+  for (std::uint64_t slot = 0; slot < kernel.table.n_slots; ++slot)
+    slots.push_back(fill_slot(kernel, query, slot, role, storage));
+  return slots;
+}
+
+SlotChoice Selector::fill_slot(const Kernel &kernel, const Query &query, std::uint64_t slot, const std::string &role,
+                               const std::string &storage) {
+  const sxt_slot &wanted = kernel.table.slots[slot];
+  SlotChoice best;
+  best.role = wanted.role;
+  std::string problems;
+  for (std::int32_t i = 0; wanted.alternatives[i]; ++i) {
+    SlotChoice filled;
+    filled.role = wanted.role;
+    filled.alternative = i;
+    try {
+      fill_alternative(kernel, query, slot, wanted.alternatives[i], role + "/" + wanted.role, storage, filled);
+    } catch (const Error &problem) {
+      if (problem.status() == SXT_E_MEMORY || problem.status() == SXT_E_PLAN) throw;
+      problems += text("\n  ", wanted.alternatives[i], ": ", problem.what());
+      continue;
+    }
+    if (filled.instances < wanted.min_count || filled.instances == 0) continue;
+    const double runs = filled.parts.front()->query.expected_runs();
+    if (best.alternative < 0 || cost_of(filled, runs) < cost_of(best, runs)) best = std::move(filled);
+  }
+  require(best.alternative >= 0 || wanted.min_count == 0, SXT_NOT_APPLICABLE, "its slot ", wanted.role,
+          " cannot be filled:", problems.empty() ? " no alternative was asked for" : problems);
+  return best;
+}
+
+void Selector::fill_alternative(const Kernel &kernel, const Query &query, std::uint64_t slot, const std::string &kinds,
+                                const std::string &role, const std::string &storage, SlotChoice &out) {
+  const sxt_slot &wanted = kernel.table.slots[slot];
+  const std::vector<std::string> parts = split_kinds(kinds);
+  out.kinds_per_instance = static_cast<std::uint32_t>(parts.size());
+  for (std::uint64_t instance = 0; instance < wanted.max_count; ++instance) {
+    for (const std::string &kind : parts) {
+      Query part;
+      const sxt_status status = kernel.table.slot_query(query.get(), slot, instance, intern(kind), part.buffer(), Query::capacity);
+      if (status == SXT_NOT_APPLICABLE) return;  // no more instances
+      require(status == SXT_OK, SXT_NOT_APPLICABLE, kernel.name(), " could not say what it asks of ", kind);
+      part.adopt(kernel.name());
+      part.get()->flags |= query.get()->flags & (SXT_QUERY_DETERMINISTIC | SXT_QUERY_CAPTURABLE);
+      if (wanted.required_flags & SXT_KERNEL_CAPTURABLE) part.get()->flags |= SXT_QUERY_CAPTURABLE;
+      if (wanted.required_flags & SXT_KERNEL_DETERMINISTIC) part.get()->flags |= SXT_QUERY_DETERMINISTIC;
+      if (part.about_matrix()) part.matrix_part().matrix = query.about_matrix() ? query.matrix_part().matrix : nullptr;
+      out.parts.push_back(choose(part, role, part.about_matrix() ? storage : "", true));
+    }
+    ++out.instances;
+  }
+}
+
+}  // namespace sextant

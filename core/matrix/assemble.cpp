@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// assemble(): the stages in order, and the short way for entries that are in canonical order already.
+#include "core/matrix/assemble.hpp"
+
+#include <cstring>
+
+#include "core/matrix/assemble_internal.hpp"
+
+namespace sextant {
+
+namespace detail {
+
+namespace {
+
+template <class I>
+bool rows_increase(const EntryArrays &e, const AssemblyOptions &o) {
+  return first_match(e.nnz, o.threads, [&](std::int64_t begin, std::int64_t end) {
+           // Start one entry early, so that the pair across two threads' parts is seen too.
+           std::int64_t row = -1, col = -1;
+           return scan_entries<I>(e, o.index_base, std::max<std::int64_t>(begin - 1, 0), end,
+                                  [&](std::int64_t, std::int64_t r, std::int64_t c) {
+                                    const bool after = r > row || (r == row && c > col);
+                                    row = r, col = c;
+                                    return after;
+                                  });
+         }) == e.nnz;
+}
+
+template <class I, class P>
+void copy_row_ptr(const EntryArrays &e, const AssemblyOptions &o, P *start) {
+  if (e.layout == EntryArrays::Layout::csr) {
+    parallel_ranges(e.rows + 1, o.threads, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t r = begin; r < end; ++r) start[r] = static_cast<P>(pointer_at(e, r, o.index_base));
+    });
+    return;
+  }
+  // Sorted COO: the start of row r is the first entry whose row is not smaller.
+  const I *row = static_cast<const I *>(e.row);
+  std::int64_t k = 0;
+  for (std::int64_t r = 0; r <= e.rows; ++r) {
+    while (k < e.nnz && from_base(row[k], o.index_base) < r) ++k;
+    start[r] = static_cast<P>(k);
+  }
+}
+
+template <class I, class C>
+void copy_columns(const EntryArrays &e, const AssemblyOptions &o, C *to) {
+  const I *from = static_cast<const I *>(e.col);
+  parallel_ranges(e.nnz, o.threads, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t k = begin; k < end; ++k) to[k] = static_cast<C>(from_base(from[k], o.index_base));
+  });
+}
+
+void copy_values(const EntryArrays &e, int threads, CsrArrays &csr) {
+  with_value_type(e.value_type, [&](auto tag) {
+    using V = typename decltype(tag)::type;
+    const V *from = static_cast<const V *>(e.values);
+    V *to = csr.values.as<V>();
+    parallel_ranges(e.nnz, threads, [&](std::int64_t begin, std::int64_t end) {
+      if (from)
+        std::copy(from + begin, from + end, to + begin);
+      else
+        std::fill(to + begin, to + end, V(1));
+    });
+  });
+}
+
+// Names the first two input entries at the repeated place, which may be the mirror image of where they stand.
+[[noreturn]] void fail_repeated(const EntryArrays &e, const AssemblyOptions &o, const Repeats &at) {
+  const int base = o.index_base;
+  std::int64_t first = -1;
+  with_index_type(e.index_type, [&](auto tag) {
+    scan_entries<typename decltype(tag)::type>(
+        e, base, 0, e.nnz, [&](std::int64_t k, std::int64_t r, std::int64_t c) {
+          const bool here = (r == at.row && c == at.col) || (is_mirrored(o) && r == at.col && c == at.row);
+          if (here && first >= 0)
+            fail(SXT_E_DUPLICATE, "entries ", first + base, " and ", k + base, " (counting from ", base,
+                 ") are at the same place, row ", r + base, ", column ", c + base, ", and duplicates are refused");
+          if (here) first = k;
+          return true;
+        });
+  });
+  fail(SXT_E_INTERNAL, "a repeated entry was not found again");
+}
+
+}  // namespace
+
+bool is_canonical(const EntryArrays &e, const AssemblyOptions &o) {
+  if (e.layout == EntryArrays::Layout::csc || is_mirrored(o)) return false;
+  return with_index_type(e.index_type, [&](auto tag) { return rows_increase<typename decltype(tag)::type>(e, o); });
+}
+
+CsrArrays copy_canonical(const EntryArrays &e, const AssemblyOptions &o, const Allocator &allocator) {
+  CsrArrays csr = make_csr(e.rows, e.cols, e.nnz, e.value_type, allocator);
+  with_index_type(e.index_type, [&](auto index) {
+    using I = typename decltype(index)::type;
+    with_index_type(csr.offset_type,
+                    [&](auto offset) { copy_row_ptr<I>(e, o, csr.row_ptr.as<typename decltype(offset)::type>()); });
+    with_index_type(csr.index_type,
+                    [&](auto column) { copy_columns<I>(e, o, csr.col.as<typename decltype(column)::type>()); });
+  });
+  copy_values(e, o.threads, csr);
+  return csr;
+}
+
+}  // namespace detail
+
+Assembled assemble(const EntryArrays &entries, const AssemblyOptions &options, const Allocator &allocator) {
+  detail::check_entries(entries, options);
+  Assembled out;
+  if (detail::is_canonical(entries, options)) {
+    out.csr = detail::copy_canonical(entries, options, allocator);
+    out.order.input_nnz = entries.nnz;
+    out.order.kept = out.order.identity = true;
+    out.order.symmetry = options.symmetry;
+    return out;
+  }
+  out.csr = detail::scatter_entries(entries, options, allocator);
+  const detail::Repeats repeats = detail::sort_rows(out.csr, options.threads, allocator);
+  if (repeats.count && !options.sum_duplicates) detail::fail_repeated(entries, options, repeats);
+  detail::sum_repeats(out.csr, repeats.count, options.check_finite, options.threads, allocator);
+  out.order = detail::make_order(entries, options, out.csr, repeats.count, allocator);
+  return out;
+}
+
+}  // namespace sextant

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Checks a caller's entries before anything is built from them. A parallel scan finds the first bad entry; only then
+// is its message put together, so the scan itself stays short.
+#include "core/matrix/assemble_internal.hpp"
+
+namespace sextant::detail {
+
+namespace {
+
+using Layout = EntryArrays::Layout;
+
+const char *layout_name(Layout layout) {
+  return layout == Layout::coo ? "COO" : layout == Layout::csr ? "CSR" : "CSC";
+}
+
+void check_sizes(const EntryArrays &e) {
+  require(e.rows >= 0 && e.cols >= 0 && e.nnz >= 0, SXT_E_ARGUMENT, "a matrix of ", e.rows, " x ", e.cols, " with ",
+          e.nnz, " entries: sizes must not be negative");
+  require(e.rows < kLargestSize && e.cols < kLargestSize && e.nnz < kLargestSize, SXT_E_OVERFLOW, "a matrix of ",
+          e.rows, " x ", e.cols, " with ", e.nnz, " entries is too large: sizes must be below 2^58");
+  with_value_type(e.value_type, [](auto) {});
+  with_index_type(e.index_type, [](auto) {});
+  if (e.layout != Layout::coo) with_index_type(e.offset_type, [](auto) {});
+}
+
+void check_options(const EntryArrays &e, const AssemblyOptions &o) {
+  require(o.index_base == 0 || o.index_base == 1, SXT_E_ARGUMENT, "index base ", o.index_base, " is not 0 or 1");
+  require(o.symmetry >= SXT_GENERAL && o.symmetry <= SXT_SKEW, SXT_E_ARGUMENT, "symmetry ", o.symmetry,
+          " is not general (0), symmetric (1), Hermitian (2) or skew (3)");
+  require(o.triangle >= SXT_FULL && o.triangle <= SXT_UPPER, SXT_E_ARGUMENT, "triangle ", o.triangle,
+          " is not full (0), lower (1) or upper (2)");
+  require(o.symmetry != SXT_GENERAL || o.triangle == SXT_FULL, SXT_E_ARGUMENT,
+          "one triangle is said to be stored, but the matrix is general: give its symmetry or triangle full (0)");
+  require(o.symmetry == SXT_GENERAL || e.rows == e.cols, SXT_E_NOT_SQUARE, "a ", e.rows, " x ", e.cols,
+          " matrix cannot be symmetric, Hermitian or skew: it is not square");
+}
+
+void check_arrays_given(const EntryArrays &e) {
+  const bool row_needed = e.layout == Layout::csr || e.nnz > 0, col_needed = e.layout == Layout::csc || e.nnz > 0;
+  require(e.row || !row_needed, SXT_E_ARGUMENT, "the row array of the ", layout_name(e.layout), " matrix is NULL");
+  require(e.col || !col_needed, SXT_E_ARGUMENT, "the column array of the ", layout_name(e.layout), " matrix is NULL");
+}
+
+// Pointers must start at the base, never fall, and end at base + nnz.
+void check_pointers(const EntryArrays &e, int base, int threads) {
+  const std::int64_t majors = e.layout == Layout::csr ? e.rows : e.cols;
+  const char *name = e.layout == Layout::csr ? "row pointer " : "column pointer ";
+  const auto at = [&](std::int64_t i) { return pointer_at(e, i, base); };
+  require(at(0) == 0, SXT_E_ARGUMENT, name, base, " (the first) is ", at(0) + base, ", expected the index base ", base);
+  const std::int64_t fall = first_match(majors, threads, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i)
+      if (at(i + 1) < at(i)) return i;
+    return end;
+  });
+  if (fall < majors)
+    fail(SXT_E_ARGUMENT, name, fall + 1 + base, " (counting from ", base, ") is ", at(fall + 1) + base,
+         ", less than the one before, ", at(fall) + base);
+  require(at(majors) == e.nnz, SXT_E_ARGUMENT, name, majors + base, " (the last, counting from ", base, ") is ",
+          at(majors) + base, ", expected ", e.nnz + base, " for ", e.nnz, " entries");
+}
+
+bool outside_triangle(std::int64_t r, std::int64_t c, sxt_triangle triangle) {
+  return triangle == SXT_LOWER ? c > r : triangle == SXT_UPPER && c < r;
+}
+
+// "entry 4 (counting from 1), row 9, column 2"
+std::string entry_text(std::int64_t k, std::int64_t r, std::int64_t c, int base) {
+  const auto raw = [base](std::int64_t i) { return static_cast<std::int64_t>(static_cast<std::uint64_t>(i) + base); };
+  return text("entry ", k + base, " (counting from ", base, "), row ", raw(r), ", column ", raw(c));
+}
+
+// Says what is wrong with an entry whose indices the scan refused.
+[[noreturn]] void fail_index(const EntryArrays &e, const AssemblyOptions &o, std::int64_t k, std::int64_t r,
+                             std::int64_t c) {
+  const int base = o.index_base;
+  const std::string entry = entry_text(k, r, c, base);
+  if (r < 0 || r >= e.rows) fail(SXT_E_INDEX, entry, ": the row is outside ", base, "..", e.rows - 1 + base);
+  if (c < 0 || c >= e.cols) fail(SXT_E_INDEX, entry, ": the column is outside ", base, "..", e.cols - 1 + base);
+  fail(SXT_E_ARGUMENT, entry, ": it lies ", c > r ? "above" : "below", " the diagonal, but only the ",
+       o.triangle == SXT_LOWER ? "lower" : "upper", " triangle is said to be stored");
+}
+
+void check_indices(const EntryArrays &e, const AssemblyOptions &o) {
+  with_index_type(e.index_type, [&](auto tag) {
+    using I = typename decltype(tag)::type;
+    const auto good = [&](std::int64_t, std::int64_t r, std::int64_t c) {
+      return r >= 0 && r < e.rows && c >= 0 && c < e.cols && !outside_triangle(r, c, o.triangle);
+    };
+    const std::int64_t bad = first_match(e.nnz, o.threads, [&](std::int64_t begin, std::int64_t end) {
+      return scan_entries<I>(e, o.index_base, begin, end, good);
+    });
+    if (bad < e.nnz)
+      scan_entries<I>(e, o.index_base, bad, bad + 1, [&](std::int64_t k, std::int64_t r, std::int64_t c) -> bool {
+        fail_index(e, o, k, r, c);
+      });
+  });
+}
+
+// Value k whatever its type: for diagonal checks and messages, not for loops over all entries.
+c128 value_at(const EntryArrays &e, std::int64_t k) {
+  if (!e.values) return 1.0;
+  return with_value_type(e.value_type, [&](auto tag) -> c128 {
+    return static_cast<const typename decltype(tag)::type *>(e.values)[k];
+  });
+}
+
+void check_finite_values(const EntryArrays &e, const AssemblyOptions &o) {
+  const std::int64_t bad = with_value_type(e.value_type, [&](auto tag) {
+    const auto *values = static_cast<const typename decltype(tag)::type *>(e.values);
+    return first_match(e.nnz, o.threads, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t k = begin; k < end; ++k)
+        if (!is_finite(values[k])) return k;
+      return end;
+    });
+  });
+  if (bad == e.nnz) return;
+  with_index_type(e.index_type, [&](auto tag) {
+    scan_entries<typename decltype(tag)::type>(
+        e, o.index_base, bad, bad + 1, [&](std::int64_t k, std::int64_t r, std::int64_t c) -> bool {
+          fail(SXT_E_NOT_FINITE, entry_text(k, r, c, o.index_base), ": the value is ",
+               std::isnan(value_at(e, k).real() + value_at(e, k).imag()) ? "NaN" : "infinite");
+        });
+  });
+}
+
+// a_ii = -a_ii leaves only zero, a_ii = conj(a_ii) only real values.
+void check_diagonal(const EntryArrays &e, const AssemblyOptions &o) {
+  const bool skew = o.symmetry == SXT_SKEW;
+  with_index_type(e.index_type, [&](auto tag) {
+    using I = typename decltype(tag)::type;
+    const auto good = [&](std::int64_t k, std::int64_t r, std::int64_t c) {
+      return r != c || (skew ? value_at(e, k) == 0.0 : value_at(e, k).imag() == 0.0);
+    };
+    const std::int64_t bad = first_match(e.nnz, o.threads, [&](std::int64_t begin, std::int64_t end) {
+      return scan_entries<I>(e, o.index_base, begin, end, good);
+    });
+    if (bad < e.nnz)
+      scan_entries<I>(e, o.index_base, bad, bad + 1, [&](std::int64_t k, std::int64_t r, std::int64_t c) -> bool {
+        fail(SXT_E_ARGUMENT, entry_text(k, r, c, o.index_base),
+             skew ? ": a diagonal entry of a skew-symmetric matrix must be zero"
+                  : ": a diagonal entry of a Hermitian matrix must be real");
+      });
+  });
+}
+
+}  // namespace
+
+std::int64_t major_of(const EntryArrays &entries, std::int64_t k, int base) {
+  // Last major index whose pointer is <= k and whose next pointer is > k.
+  std::int64_t low = 0, high = entries.layout == Layout::csr ? entries.rows : entries.cols;
+  while (high - low > 1) {
+    const std::int64_t middle = low + (high - low) / 2;
+    (pointer_at(entries, middle, base) <= k ? low : high) = middle;
+  }
+  return low;
+}
+
+void check_entries(const EntryArrays &entries, const AssemblyOptions &options) {
+  check_sizes(entries);
+  check_options(entries, options);
+  check_arrays_given(entries);
+  if (entries.layout != Layout::coo) check_pointers(entries, options.index_base, options.threads);
+  check_indices(entries, options);
+  if (options.check_finite && entries.values) check_finite_values(entries, options);
+  // Real matrices are Hermitian when they are symmetric: no extra condition.
+  const bool complex_values = entries.value_type == SXT_C64 || entries.value_type == SXT_C128;
+  if (options.symmetry == SXT_SKEW || (options.symmetry == SXT_HERMITIAN && complex_values))
+    check_diagonal(entries, options);
+}
+
+}  // namespace sextant::detail

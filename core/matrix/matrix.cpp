@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/matrix/matrix.hpp"
+
+#include <cmath>
+#include <cstring>
+
+#include "core/base/types.hpp"
+
+namespace sextant {
+
+using registry::Kernel;
+using registry::Registry;
+
+namespace {
+
+sxt_csr view_of(const CsrArrays &csr, sxt_symmetry symmetry) {
+  sxt_csr view{};
+  view.s.h = {sizeof view, SXT_KIND_STORAGE_CSR};
+  view.s.value_type = csr.value_type;
+  view.s.index_type = csr.index_type;
+  view.s.offset_type = csr.offset_type;
+  view.s.space = SXT_SPACE_HOST;
+  view.s.symmetry = symmetry;
+  view.s.rows = csr.rows;
+  view.s.cols = csr.cols;
+  view.s.nnz = csr.nnz;
+  view.row_ptr = csr.row_ptr.data();
+  view.col = csr.col.data();
+  view.values = csr.values.data();
+  return view;
+}
+
+// Fast, word by word: the pattern of a large matrix is hashed once and must not cost more than a product with it.
+std::uint64_t hash_words(const Buffer &buffer, std::uint64_t seed) {
+  const auto *words = buffer.as<std::uint64_t>();
+  const std::uint64_t count = buffer.bytes() / 8;
+  std::uint64_t lanes[4] = {seed, seed + 1, seed + 2, seed + 3};
+  for (std::uint64_t i = 0; i < count; ++i) lanes[i & 3] = (lanes[i & 3] ^ words[i]) * 0x9E3779B97F4A7C15ull + (lanes[i & 3] >> 29);
+  const auto *tail = reinterpret_cast<const unsigned char *>(words + count);
+  return fnv1a(tail, buffer.bytes() % 8, fnv1a(lanes, sizeof lanes));
+}
+
+}  // namespace
+
+Matrix::Matrix(std::shared_ptr<Context> context, Assembled assembled, sxt_symmetry symmetry)
+    : context_(std::move(context)), data_(std::move(assembled)), symmetry_(symmetry) {
+  csr_view_ = view_of(data_.csr, symmetry_);
+  storage_query_ = query_part("", sizeof storage_query_, 1);
+}
+
+sxt_matrix_query Matrix::query_part(const char *kind, std::uint64_t query_size, double expected_runs) const {
+  sxt_matrix_query part{};
+  part.q.h = {query_size, kind};
+  part.q.expected_runs = expected_runs;
+  part.q.flags = SXT_QUERY_MATRIX;
+  part.q.value_type = value_type();
+  part.rows = rows();
+  part.cols = cols();
+  part.nnz = data_.csr.nnz;
+  part.matrix_type = value_type();
+  part.symmetry = symmetry_;
+  part.matrix = this;
+  return part;
+}
+
+const sxt_problem Matrix::problem() const {
+  return {sizeof(sxt_problem), &storage_query_.q, &csr_view_.s.h, nullptr};
+}
+
+const Kernel *Matrix::storage_kernel(const std::string &kind, double *setup_s, std::uint64_t *bytes, std::string *reason) {
+  const std::lock_guard lock(mutex_);
+  if (const auto held = forms_.find(kind); held != forms_.end()) {
+    *setup_s = 0;
+    *bytes = held->second->bytes();
+    return Registry::instance().kernels(kind, context_->device_name()).front();
+  }
+  *reason = "no kernel builds " + kind + " on " + context_->device_name();
+  const Kernel *best = nullptr;
+  for (const Kernel *kernel : Registry::instance().kernels(kind, context_->device_name())) {
+    if (!kernel->table.ops || kernel->verdict == registry::Verdict::quarantined) continue;
+    char why[256] = "";
+    sxt_message message{why, sizeof why};
+    const sxt_features none{};
+    const sxt_query *query = &storage_query_.q;
+    if (kernel->table.applicable && kernel->table.applicable(query, &none, &context_->machine(), &message) != SXT_OK) {
+      *reason = text(kernel->name(), ": ", why);
+      continue;
+    }
+    sxt_candidate candidate{};
+    std::uint64_t count = 0;
+    if (kernel->table.candidates) kernel->table.candidates(query, &none, &context_->machine(), nullptr, &candidate, 1, &count);
+    const double setup = count && std::isfinite(candidate.setup_s) && candidate.setup_s > 0 ? candidate.setup_s : 0;
+    if (best && setup >= *setup_s) continue;
+    best = kernel;
+    *setup_s = setup;
+    *bytes = candidate.state_bytes;
+  }
+  return best;
+}
+
+StoredForm &Matrix::form(const std::string &kind) {
+  const std::lock_guard lock(mutex_);
+  if (const auto held = forms_.find(kind); held != forms_.end()) return *held->second;
+  double setup = 0;
+  std::uint64_t bytes = 0;
+  std::string reason;
+  const Kernel *kernel = storage_kernel(kind, &setup, &bytes, &reason);
+  require(kernel != nullptr, SXT_E_NO_KERNEL, reason);
+  auto built = std::make_unique<StoredForm>(*context_, *kernel, problem());
+  if (scaling_) built->scale(scaling_);
+  return *(forms_[kind] = std::move(built));
+}
+
+const sxt_storage *Matrix::storage(const std::string &kind) { return form(kind).view(); }
+
+std::uint64_t Matrix::storage_bytes() const {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t bytes = 0;
+  for (const Buffer *buffer : {&data_.csr.row_ptr, &data_.csr.col, &data_.csr.values, &data_.order.slot, &data_.order.mirror})
+    if (buffer->owned()) bytes += buffer->bytes();
+  for (const auto &[kind, form] : forms_) bytes += form->bytes();
+  return bytes;
+}
+
+std::uint64_t Matrix::pattern_hash() {
+  const std::lock_guard lock(mutex_);
+  if (pattern_hash_ == 0) {
+    const std::int64_t sizes[] = {rows(), cols(), data_.csr.nnz};
+    pattern_hash_ = hash_words(data_.csr.col, hash_words(data_.csr.row_ptr, fnv1a(sizes, sizeof sizes)));
+    if (pattern_hash_ == 0) pattern_hash_ = 1;  // 0 means "no matrix"
+  }
+  return pattern_hash_;
+}
+
+void Matrix::refresh_forms() {
+  for (auto &[kind, form] : forms_) {
+    form->refresh(problem());
+    if (scaling_) form->scale(scaling_);
+  }
+  version_.fetch_add(1, std::memory_order_acq_rel);
+}
+
+void Matrix::update_values(const void *values, std::int64_t count) {
+  const std::int64_t wanted = data_.order.kept ? data_.order.input_nnz : data_.csr.nnz;
+  require(values != nullptr || wanted == 0, SXT_E_ARGUMENT, "values is NULL");
+  require(count == wanted, SXT_E_DIMENSION, "an update of this matrix takes ", wanted, " values (",
+          data_.order.kept ? "in the order it was made from" : "in canonical CSR order", "), not ", count);
+  const std::lock_guard lock(mutex_);
+  own_values();
+  sextant::update_values(data_.csr, data_.order, values, true, context_->threads());
+  refresh_forms();
+}
+
+void Matrix::borrow_arrays(const CsrArrays &source) {
+  CsrArrays &own = data_.csr;
+  own.row_ptr = Buffer::borrow(source.row_ptr.data(), source.row_ptr.bytes());
+  own.col = Buffer::borrow(source.col.data(), source.col.bytes());
+  own.values = Buffer::borrow(source.values.data(), source.values.bytes());
+  csr_view_ = view_of(own, symmetry_);
+}
+
+std::shared_ptr<Matrix> Matrix::scaled(const void *s) {
+  Assembled shape;
+  shape.csr.rows = rows();
+  shape.csr.cols = cols();
+  shape.csr.nnz = data_.csr.nnz;
+  shape.csr.value_type = value_type();
+  shape.csr.index_type = data_.csr.index_type;
+  shape.csr.offset_type = data_.csr.offset_type;
+  auto matrix = std::make_shared<Matrix>(context_, std::move(shape), symmetry_);
+  matrix->borrow_arrays(data_.csr);
+  matrix->source_ = shared_from_this();
+  matrix->scaling_ = s;
+  return matrix;
+}
+
+void Matrix::source_changed(const Matrix &source, const void *s) {
+  const std::lock_guard lock(mutex_);
+  borrow_arrays(source.csr());
+  scaling_ = s;
+  refresh_forms();
+}
+
+// Adopted arrays stay the caller's: the first update moves the values into memory of our own.
+void Matrix::own_values() {
+  Buffer &values = data_.csr.values;
+  if (values.owned() || values.empty()) return;
+  Buffer copy(values.bytes(), context_->allocator());
+  std::memcpy(copy.data(), values.data(), values.bytes());
+  values = std::move(copy);
+  csr_view_ = view_of(data_.csr, symmetry_);
+}
+
+StoredForm::StoredForm(Context &context, const Kernel &kernel, const sxt_problem &problem)
+    : context_(context), kernel_(kernel), ops_(static_cast<const sxt_storage_ops *>(kernel.table.ops)) {
+  Call call(context_.device());
+  const sxt_exec exec = make_exec(call);
+  const sxt_candidate candidate{};
+  if (kernel.table.prepare)
+    call.finish(kernel.table.prepare(&problem, &candidate, nullptr, &exec, &state_), kernel.name(), "prepare");
+}
+
+StoredForm::~StoredForm() {
+  if (state_ && kernel_.table.release) kernel_.table.release(state_);
+}
+
+void StoredForm::refresh(const sxt_problem &problem) {
+  if (!kernel_.table.refresh) return;
+  Call call(context_.device());
+  const sxt_exec exec = make_exec(call);
+  call.finish(kernel_.table.refresh(state_, &problem, &exec), kernel_.name(), "refresh");
+}
+
+void StoredForm::diagonal(void *out) const {
+  require(ops_->diagonal != nullptr, SXT_E_NOT_SUPPORTED, kernel_.name(), " does not give its diagonal");
+  Call call(context_.device());
+  const sxt_exec exec = make_exec(call);
+  call.finish(ops_->diagonal(state_, out, &exec), kernel_.name(), "diagonal");
+}
+
+void StoredForm::scale(const void *s) {
+  require(ops_->scale != nullptr, SXT_E_NOT_SUPPORTED, kernel_.name(), " cannot be scaled");
+  Call call(context_.device());
+  const sxt_exec exec = make_exec(call);
+  call.finish(ops_->scale(state_, s, &exec), kernel_.name(), "scale");
+}
+
+}  // namespace sextant

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A sparse matrix: its canonical host CSR, the storages built from it (each once), and its cached features.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/context/context.hpp"
+#include "core/matrix/assemble.hpp"
+#include "sextant/kinds/storage.h"
+
+namespace sextant {
+
+// One storage of a matrix, as its storage kernel built it.
+class StoredForm {
+ public:
+  StoredForm(Context &context, const registry::Kernel &kernel, const sxt_problem &problem);
+  ~StoredForm();
+  StoredForm(const StoredForm &) = delete;
+  StoredForm &operator=(const StoredForm &) = delete;
+
+  const sxt_storage *view() const { return ops_->view(state_); }
+  std::uint64_t bytes() const { return ops_->bytes(state_); }
+  void refresh(const sxt_problem &problem);
+  void diagonal(void *out) const;  // device space; throws SXT_E_NOT_SUPPORTED when the storage does not offer it
+  void scale(const void *s);
+
+ private:
+  Context &context_;
+  const registry::Kernel &kernel_;
+  const sxt_storage_ops *ops_;
+  void *state_ = nullptr;
+};
+
+class Matrix : public std::enable_shared_from_this<Matrix> {
+ public:
+  Matrix(std::shared_ptr<Context> context, Assembled assembled, sxt_symmetry symmetry);
+
+  Context &context() const noexcept { return *context_; }
+  const std::shared_ptr<Context> &shared_context() const noexcept { return context_; }
+  const CsrArrays &csr() const noexcept { return data_.csr; }
+  const ValueOrder &order() const noexcept { return data_.order; }
+  sxt_symmetry symmetry() const noexcept { return symmetry_; }
+  std::int64_t rows() const noexcept { return data_.csr.rows; }
+  std::int64_t cols() const noexcept { return data_.csr.cols; }
+  sxt_value_type value_type() const noexcept { return data_.csr.value_type; }
+
+  // The matrix part of a query about this matrix, for vectors of its own value type.
+  sxt_matrix_query query_part(const char *kind, std::uint64_t query_size, double expected_runs) const;
+  // The canonical CSR as the ABI's struct.
+  const sxt_csr &csr_view() const noexcept { return csr_view_; }
+
+  // The storage kernel that would build a storage here and its predicted seconds (0 when it is already held). NULL with a
+  // reason when none can. [any-thread]
+  const registry::Kernel *storage_kernel(const std::string &kind, double *setup_s, std::uint64_t *bytes, std::string *reason);
+  // Builds it if need be. Throws SXT_E_NO_KERNEL, or what the kernel failed with. [any-thread]
+  const sxt_storage *storage(const std::string &kind);
+  StoredForm &form(const std::string &kind);
+  std::uint64_t storage_bytes() const;
+
+  // Named features, NaN where no kernel offers one; computed once. [any-thread]
+  std::vector<double> features(const char *const *names);
+  double feature(const std::string &name);  // SXT_E_UNKNOWN_NAME
+
+  std::uint64_t pattern_hash();  // computed once
+
+  // New values; storages are refreshed in place. [exclusive]
+  void update_values(const void *values, std::int64_t count);
+  // Rises with every update; users of the values refresh when it changed.
+  std::uint64_t version() const noexcept { return version_.load(std::memory_order_acquire); }
+
+  // S A S for a diagonal S given as n numbers of the real type in device space: borrows this matrix's arrays; each storage
+  // is scaled when it is built, so the canonical CSR still shows A.
+  std::shared_ptr<Matrix> scaled(const void *s);
+  // On a scaled matrix, after its source's values (and so s) changed: brings every storage up to date.
+  void source_changed(const Matrix &source, const void *s);
+
+ private:
+  const sxt_problem problem() const;
+  void refresh_forms();
+  void borrow_arrays(const CsrArrays &source);
+  void own_values();
+  void compute_features(const registry::Kernel &kernel);
+
+  std::shared_ptr<Context> context_;
+  std::shared_ptr<const Matrix> source_;  // of a scaled matrix: keeps the borrowed arrays alive
+  const void *scaling_ = nullptr;
+  Assembled data_;
+  sxt_symmetry symmetry_;
+  sxt_csr csr_view_{};
+  sxt_matrix_query storage_query_{};
+  mutable std::recursive_mutex mutex_;  // of what follows; feature kernels ask for storages while it is held
+  std::map<std::string, std::unique_ptr<StoredForm>> forms_;
+  std::map<std::string, double> features_;
+  std::uint64_t pattern_hash_ = 0;
+  std::atomic<std::uint64_t> version_{1};
+};
+
+// Names of all features that loaded kernels offer, in name order.
+std::vector<std::string> feature_names(const std::string &device);
+
+}  // namespace sextant

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/matrix/products.hpp"
+
+#include "core/base/types.hpp"
+#include "core/dispatch/select.hpp"
+#include "sextant/kinds/spmv.h"
+
+namespace sextant {
+
+namespace {
+
+// A caller who multiplies once usually multiplies again: storage and set-up are charged to so many products.
+constexpr double expected_products = 100;
+
+}  // namespace
+
+std::shared_ptr<Runner> Products::runner(sxt_op op) {
+  const std::uint64_t epoch = matrix_->context().epoch();
+  {
+    const std::shared_lock lock(mutex_);
+    if (const auto found = runners_.find(op); found != runners_.end() && epoch_ == epoch) return found->second;
+  }
+  sxt_spmv_query query{};
+  query.m = matrix_->query_part(SXT_KIND_SPMV, sizeof query, expected_products);
+  query.op = op;
+  query.n_rhs = 1;
+  ChoicePtr choice = Selector(matrix_->context(), matrix_.get()).select(Query(&query.m.q), "spmv");
+  auto made = std::make_shared<Runner>(matrix_->context(), std::move(choice), matrix_.get());
+  const std::unique_lock lock(mutex_);
+  if (epoch_ != epoch) runners_.clear();
+  epoch_ = epoch;
+  return runners_.try_emplace(op, std::move(made)).first->second;
+}
+
+void Products::multiply(sxt_op op, const void *alpha, const void *x, const void *beta, void *y) {
+  static constexpr double one[2] = {1, 0}, zero[2] = {0, 0};
+  static constexpr float one_f[2] = {1, 0}, zero_f[2] = {0, 0};
+  const bool single = matrix_->value_type() == SXT_F32 || matrix_->value_type() == SXT_C64;
+  sxt_spmv_args args{};
+  args.h = {sizeof args, SXT_KIND_SPMV};
+  args.op = op;
+  args.n_rhs = 1;
+  args.ldx = op == SXT_NO_TRANSPOSE ? matrix_->cols() : matrix_->rows();
+  args.ldy = op == SXT_NO_TRANSPOSE ? matrix_->rows() : matrix_->cols();
+  args.alpha.value = alpha ? alpha : single ? static_cast<const void *>(one_f) : one;
+  args.beta.value = beta ? beta : single ? static_cast<const void *>(zero_f) : zero;
+  args.x = x;
+  args.y = y;
+  runner(op)->run(&args.h);
+}
+
+}  // namespace sextant

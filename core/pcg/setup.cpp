@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Setting a solver up: checks, preconditioner, scaling, engine.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "core/base/names.hpp"
+#include "core/base/types.hpp"
+#include "core/dispatch/select.hpp"
+#include "core/pcg/clock.hpp"
+#include "core/pcg/solver.hpp"
+#include "sextant/kinds/pcg.h"
+#include "sextant/kinds/spmv.h"
+
+namespace sextant {
+
+namespace {
+
+using registry::Kernel;
+using registry::Registry;
+
+const sxt_preconditioner_ops *ops_of(const Kernel &kernel) {
+  return static_cast<const sxt_preconditioner_ops *>(kernel.table.ops);
+}
+
+std::vector<std::string> preconditioner_names(const std::string &device) {
+  std::vector<std::string> names{"auto", "none"};
+  for (const Kernel *kernel : Registry::instance().kernels(SXT_KIND_PRECONDITIONER, device))
+    if (const auto *ops = ops_of(*kernel); ops && ops->method)
+      if (std::find(names.begin(), names.end(), ops->method) == names.end()) names.emplace_back(ops->method);
+  return names;
+}
+
+std::int32_t recurrence_code(const std::string &name) {
+  if (name.empty()) return 0;
+  std::vector<std::string> known{"auto"};
+#define SXT_X(suffix, value, text, source) \
+  if (name == text) return value;          \
+  known.emplace_back(text);
+  SXT_RECURRENCE_TABLE(SXT_X)
+#undef SXT_X
+  fail(SXT_E_UNKNOWN_NAME, unknown_name("recurrence", name, known));
+}
+
+// A guess until a probe can tell: conjugate gradients on a discretised second-order operator need about so many.
+double guess_iterations(std::int64_t n) { return std::clamp(3 * std::sqrt(static_cast<double>(n)), 20.0, 2000.0); }
+
+template <class Q>
+void set_method(Q &field, const std::string &method) {
+  std::strncpy(field, method.c_str(), sizeof field - 1);
+}
+
+void check_matrix(const Matrix &matrix, const PcgSettings &settings) {
+  require(matrix.rows() == matrix.cols(), SXT_E_NOT_SQUARE, "the matrix is ", matrix.rows(), " x ", matrix.cols(),
+          "; conjugate gradients need a square one");
+  const bool hermitian = matrix.symmetry() == SXT_HERMITIAN || (matrix.symmetry() == SXT_SYMMETRIC && matrix.value_type() <= SXT_F64);
+  if (!hermitian && settings.check_symmetry) check_hermitian(matrix.csr());
+}
+
+void check_tolerances(const PcgSettings &settings) {
+  require(settings.rtol >= 0 && settings.atol >= 0 && std::isfinite(settings.rtol) && std::isfinite(settings.atol),
+          SXT_E_ARGUMENT, "rtol (", settings.rtol, ") and atol (", settings.atol, ") must be finite and not negative");
+  require(settings.norm == SXT_NORM_2 || settings.norm == SXT_NORM_MAX, SXT_E_ARGUMENT, "norm ", settings.norm,
+          " is not SXT_NORM_2 (0) or SXT_NORM_MAX (1)");
+  require(settings.max_iterations >= 0, SXT_E_ARGUMENT, "max_iterations is negative (", settings.max_iterations, ")");
+}
+
+}  // namespace
+
+PcgSolver::PcgSolver(std::shared_ptr<Matrix> matrix, const PcgSettings &settings)
+    : matrix_(std::move(matrix)), system_(matrix_), settings_(settings) {
+  const Clock clock;
+  check_tolerances(settings_);
+  recurrence_code(settings_.recurrence);
+  check_matrix(*matrix_, settings_);
+  assumed_iterations_ = settings_.expected_iterations > 0 ? settings_.expected_iterations : guess_iterations(matrix_->rows());
+  choose_preconditioner();
+  choose_engine();
+  version_ = matrix_->version();
+  setup_seconds_ = clock.seconds();
+}
+
+std::string PcgSolver::storage_wanted() const {
+  if (settings_.format.empty()) return "";
+  const std::string kind = settings_.format.find('/') == std::string::npos ? "sxt.storage." + settings_.format + "/1" : settings_.format;
+  if (!Registry::instance().kernels(kind, matrix_->context().device_name()).empty()) return kind;
+  std::vector<std::string> known{"auto"};
+  for (const registry::Kind *each : Registry::instance().kinds())
+    if (const std::string id = each->table.id; id.rfind("sxt.storage.", 0) == 0) known.push_back(format_text(id));
+  fail(SXT_E_UNKNOWN_NAME, unknown_name("format", settings_.format, known));
+}
+
+void PcgSolver::choose_preconditioner() {
+  const bool constant = check_diagonal(matrix_->csr());
+  method_ = settings_.preconditioner;
+  if (method_.empty()) {
+    method_ = constant ? "none" : "jacobi";
+    notes_.push_back(constant ? "no preconditioner: the diagonal is constant, so scaling by it would change nothing"
+                              : "preconditioner jacobi: a diagonal scaling costs nothing in an iteration");
+  }
+  if (method_ == "none") return;
+  const std::vector<std::string> known = preconditioner_names(matrix_->context().device_name());
+  require(std::find(known.begin(), known.end(), method_) != known.end(), SXT_E_UNKNOWN_NAME,
+          unknown_name("preconditioner", method_, known));
+
+  sxt_preconditioner_query query{};
+  query.m = matrix_->query_part(SXT_KIND_PRECONDITIONER, sizeof query, settings_.expected_solves * assumed_iterations_);
+  set_method(query.method, method_);
+  Context &context = matrix_->context();
+  preconditioner_choice_ = Selector(context, matrix_.get()).select(Query(&query.m.q), "pcg/preconditioner");
+  predicted_setup_s_ += preconditioner_choice_->setup_s + preconditioner_choice_->storage_s;
+  const auto *ops = ops_of(*preconditioner_choice_->kernel);
+  if (!ops || !ops->scaling) return;  // the engine applies it through its M slot
+  preconditioner_ = std::make_unique<Runner>(context, preconditioner_choice_, matrix_.get());
+  scale();
+}
+
+// M = S S: instead of applying M, solve S A S (x / s) = S b. Only the storages the engine reads are scaled copies.
+void PcgSolver::scale() {
+  const auto *ops = ops_of(*preconditioner_choice_->kernel);
+  Call call(matrix_->context().device());
+  call.check(ops->scaling(preconditioner_->prepared().state(), &scaling_), preconditioner_choice_->kernel->name(), "scaling");
+  system_ = matrix_->scaled(scaling_);
+  notes_.push_back("A is scaled symmetrically by its diagonal, so no iteration applies the preconditioner");
+}
+
+void PcgSolver::choose_engine() {
+  Context &context = matrix_->context();
+  sxt_pcg_query query{};
+  query.m = system_->query_part(SXT_KIND_PCG, sizeof query, settings_.expected_solves);
+  query.recurrence = recurrence_code(settings_.recurrence);
+  query.preconditioned = preconditioner_choice_ && !scaling_;
+  query.iterations = assumed_iterations_;
+  set_method(query.preconditioner, query.preconditioned ? method_ : "none");
+  Selector selector(context, system_.get());
+  if (!settings_.engine.empty()) selector.force(SXT_KIND_PCG, settings_.engine);  // before any other rule
+  ChoicePtr choice = selector.select(Query(&query.m.q), "pcg", storage_wanted());
+  predicted_setup_s_ += choice->setup_s + choice->storage_s;
+  engine_ = std::make_unique<Runner>(context, std::move(choice), system_.get());
+
+  sxt_spmv_query product{};
+  product.m = matrix_->query_part(SXT_KIND_SPMV, sizeof product, 4 * settings_.expected_solves);
+  product.n_rhs = 1;
+  ChoicePtr confirm = Selector(context, matrix_.get()).select(Query(&product.m.q), "pcg/confirm");
+  predicted_setup_s_ += confirm->setup_s + confirm->storage_s;
+  product_ = std::make_unique<Runner>(context, std::move(confirm), matrix_.get());
+}
+
+// After Matrix::update_values: the first solve brings everything derived from the values up to date.
+void PcgSolver::refresh_if_stale() {
+  const std::lock_guard lock(mutex_);
+  if (version_ == matrix_->version()) return;
+  check_diagonal(matrix_->csr());
+  if (preconditioner_) preconditioner_->prepared().refresh_if_stale();
+  if (scaling_) {
+    const auto *ops = ops_of(*preconditioner_choice_->kernel);
+    Call call(matrix_->context().device());
+    call.check(ops->scaling(preconditioner_->prepared().state(), &scaling_), preconditioner_choice_->kernel->name(), "scaling");
+    system_->source_changed(*matrix_, scaling_);
+  }
+  version_ = matrix_->version();
+}
+
+std::unique_ptr<PcgWorkspace> PcgSolver::take_workspace() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!idle_.empty()) {
+      auto workspace = std::move(idle_.back());
+      idle_.pop_back();
+      return workspace;
+    }
+  }
+  Device &device = matrix_->context().device();
+  const std::uint64_t bytes = static_cast<std::uint64_t>(matrix_->rows() * value_bytes(matrix_->value_type()));
+  auto workspace = std::make_unique<PcgWorkspace>();
+  workspace->residual = DeviceBuffer(device, bytes);
+  if (scaling_) {  // otherwise the engine works on the caller's b and x
+    workspace->rhs = DeviceBuffer(device, bytes);
+    workspace->candidate = DeviceBuffer(device, bytes);
+  }
+  workspace->iterate = DeviceBuffer(device, bytes);
+  return workspace;
+}
+
+void PcgSolver::give_back(std::unique_ptr<PcgWorkspace> workspace) noexcept {
+  try {
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(workspace));
+  } catch (...) {  // no memory for the pool's list: the workspace is freed
+  }
+}
+
+Explanation PcgSolver::explain() const {
+  Explanation out;
+  const Matrix &a = *matrix_;
+  out.title = "Conjugate gradients: " + text(a.rows(), " unknowns, ", a.csr().nnz, " nonzeros, ", value_name(a.value_type()));
+  const Choice &engine = engine_->choice();
+  out.facts = {{"device", a.context().describe()},
+               {"preconditioner", method_ + (scaling_ ? " (as symmetric scaling)" : "")},
+               {"engine", engine.kernel->name()},
+               {"format", format_text(engine.storage)},
+               {"iterations", text("about ", static_cast<std::int64_t>(assumed_iterations_), " assumed (",
+                                   settings_.expected_iterations > 0 ? "as the caller expects" : "3 sqrt(n), within 20 to 2000", ")")},
+               {"predicted setup", seconds_text(predicted_setup_s_)},
+               {"predicted solve", seconds_text(engine.run_s)}};
+  out.notes = notes_;
+  if (preconditioner_choice_ && preconditioner_) out.choices.push_back(preconditioner_choice_);
+  out.choices.push_back(engine_->prepared().shared_choice());
+  out.choices.push_back(product_->prepared().shared_choice());
+  return out;
+}
+
+}  // namespace sextant

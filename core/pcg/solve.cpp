@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/pcg/solve.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/base/types.hpp"
+#include "sextant/kinds/spmv.h"
+
+namespace sextant {
+
+namespace {
+
+constexpr double negative_one[2] = {-1, 0}, plus_one[2] = {1, 0};
+constexpr float negative_one_f[2] = {-1, 0}, plus_one_f[2] = {1, 0};
+
+bool is_single(sxt_value_type type) { return type == SXT_F32 || type == SXT_C64; }
+
+// The first confirmation comes this much before the target would be met, to learn how the engine's residual and the
+// caller's relate; later ones aim at the target itself.
+constexpr double early = 2.0;
+// Aim a little below the target, so that rounding does not cost a further confirmation.
+constexpr double aim = 0.9;
+// A true residual this much above the recursive one means that the recurrence has drifted: replace it.
+constexpr double drift = 1.5;
+// Give up after so many confirmations in a row that did not halve the true residual.
+constexpr int patience = 4;
+
+}  // namespace
+
+PcgSolve::PcgSolve(PcgSolver &solver, PcgWorkspace &work, const void *b, void *x, const SolveSettings &settings)
+    : solver_(solver), work_(work), operations_(solver.matrix().context().operations()), b_(b), x_(x), settings_(settings),
+      type_(solver.matrix().value_type()), n_(solver.matrix().rows()) {}
+
+void PcgSolve::copy(const void *from, void *to) {
+  operations_.vector({.operation = SXT_VECTOR_COPY, .type = type_, .n = n_, .x = from, .y = to});
+}
+
+void PcgSolve::zero(void *vector) {
+  static constexpr double zeros[2] = {0, 0};
+  operations_.vector({.operation = SXT_VECTOR_FILL, .type = type_, .n = n_, .alpha = zeros, .y = vector});
+}
+
+void PcgSolve::real_multiply(const void *s, const void *from, void *to) {
+  operations_.vector({.operation = SXT_VECTOR_REAL_MULTIPLY, .type = type_, .n = n_, .x = s, .y = const_cast<void *>(from), .z = to});
+}
+
+void PcgSolve::real_divide(const void *s, const void *from, void *to) {
+  operations_.vector({.operation = SXT_VECTOR_REAL_DIVIDE, .type = type_, .n = n_, .x = s, .y = const_cast<void *>(from), .z = to});
+}
+
+double PcgSolve::norm_2(const void *vector) const {
+  return operations_.reduce_real(SXT_REDUCTION_NRM2, type_, n_, vector);
+}
+
+double PcgSolve::norm(const void *vector) const {
+  if (solver_.settings().norm == SXT_NORM_2) return norm_2(vector);
+  return operations_.reduce_real(SXT_REDUCTION_AMAX, type_, n_, vector);
+}
+
+void PcgSolve::check_finite(const void *vector, const char *name) {
+  if (std::isfinite(operations_.reduce_real(SXT_REDUCTION_AMAX, type_, n_, vector))) return;
+  require(solver_.matrix().context().device().on_host(), SXT_E_NOT_FINITE, name, " holds NaN or infinity");
+  with_value_type(type_, [&](auto tag) {
+    const auto *values = static_cast<const typename decltype(tag)::type *>(vector);
+    std::int64_t i = 0;
+    while (i + 1 < n_ && std::isfinite(std::real(values[i])) && std::isfinite(std::imag(values[i]))) ++i;
+    fail(SXT_E_NOT_FINITE, name, "[", i, "] (counting from 0) is ", values[i]);
+  });
+}
+
+bool PcgSolve::trivial(sxt_pcg_report &report) {
+  if (n_ > 0) {
+    check_finite(b_, "b");
+    if (settings_.use_initial_guess) check_finite(x_, "x, the initial guess,");
+    rhs_norm_ = norm(b_);
+  }
+  target_ = std::max(settings_.rtol * rhs_norm_, settings_.atol);
+  if (rhs_norm_ > 0) return false;
+  if (n_ > 0) zero(x_);  // A x = 0 has the one solution 0
+  report.reason = SXT_REASON_CONVERGED;
+  return true;
+}
+
+void PcgSolve::start() {
+  if (solver_.scaling_) real_multiply(solver_.scaling_, b_, work_.rhs.data());
+  if (!settings_.use_initial_guess) zero(work_.iterate.data());
+  else if (solver_.scaling_) real_divide(solver_.scaling_, x_, work_.iterate.data());
+  else copy(x_, work_.iterate.data());
+}
+
+// From x itself, never from the recurrence: residual = b - A x with the caller's matrix.
+PcgSolve::TrueResidual PcgSolve::true_residual(const void *iterate) {
+  const void *x = iterate;
+  if (solver_.scaling_) {
+    real_multiply(solver_.scaling_, iterate, work_.candidate.data());
+    x = work_.candidate.data();
+  }
+  void *residual = work_.residual.data();
+  copy(b_, residual);
+  sxt_spmv_args product{};
+  product.h = {sizeof product, SXT_KIND_SPMV};
+  product.n_rhs = 1;
+  product.ldx = product.ldy = n_;
+  product.alpha.value = is_single(type_) ? static_cast<const void *>(negative_one_f) : negative_one;
+  product.beta.value = is_single(type_) ? static_cast<const void *>(plus_one_f) : plus_one;
+  product.x = x;
+  product.y = residual;
+  solver_.product_->run(&product.h);
+  TrueResidual out;
+  out.norm = norm(residual);
+  if (solver_.scaling_) real_multiply(solver_.scaling_, residual, residual);
+  out.system = norm_2(residual);
+  return out;
+}
+
+void PcgSolve::keep(std::int64_t iteration, double residual) {
+  if (!settings_.history || iteration >= settings_.history_capacity) return;
+  settings_.history[iteration] = residual;
+  if (settings_.history_length) *settings_.history_length = iteration + 1;
+}
+
+sxt_reason PcgSolve::judge(std::int64_t iteration, double residual) {
+  if (!std::isfinite(residual)) return SXT_REASON_NOT_A_NUMBER;
+  if (iteration == 0) first_residual_ = least_residual_ = residual;
+  if (residual < least_residual_) {
+    least_residual_ = residual;
+    least_at_ = iteration;
+  }
+  if (first_residual_ > 0 && residual > solver_.settings().divergence_limit * first_residual_) return SXT_REASON_DIVERGED;
+  const std::int64_t window = solver_.settings().stagnation_window > 0 ? solver_.settings().stagnation_window : 10000;
+  if (iteration - least_at_ >= window) return SXT_REASON_STAGNATED;
+  if (settings_.cancel && *settings_.cancel) return SXT_REASON_CANCELLED;
+  if (settings_.time_limit > 0 && clock_.seconds() > settings_.time_limit) return SXT_REASON_TIME_LIMIT;
+  if (!settings_.progress) return SXT_REASON_NONE;
+  const double relative = first_residual_ > 0 ? residual / first_residual_ : 0;
+  return settings_.progress(settings_.progress_user, iteration, relative) ? SXT_REASON_CANCELLED : SXT_REASON_NONE;
+}
+
+sxt_reason PcgSolve::observe(std::int64_t first, std::int64_t count, const double *residuals) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    keep(first + i, residuals[i]);
+    const sxt_reason reason = judge(first + i, residuals[i]);
+    if (reason != SXT_REASON_NONE) return reason;
+  }
+  return SXT_REASON_NONE;
+}
+
+std::int32_t PcgSolve::confirm(const void *iterate, std::int64_t, double residual, double *tolerance, sxt_reason *reason) {
+  const TrueResidual now = true_residual(iterate);
+  ++confirmations_;
+  if (!std::isfinite(now.norm)) return *reason = SXT_REASON_NOT_A_NUMBER, SXT_CONFIRM_STOP;
+  if (now.norm <= target_) return *reason = SXT_REASON_CONVERGED, SXT_CONFIRM_STOP;
+  fruitless_ = confirmations_ > 1 && now.norm > 0.5 * last_confirmed_ ? fruitless_ + 1 : 0;
+  if (residual == 0 || fruitless_ >= patience) {
+    // The recurrence believes it is done, or further work does not lower the true residual: rounding has the last word.
+    if (residual > 0 || fruitless_ >= 1) return *reason = SXT_REASON_STAGNATED, SXT_CONFIRM_STOP;
+    ++fruitless_;
+  }
+  last_confirmed_ = now.norm;
+  // The engine's residual and the caller's differ by the scaling and the norm: aim where the caller's would be met.
+  *tolerance = std::min(aim * now.system * (target_ / now.norm), 0.9 * now.system);
+  return now.system > drift * residual ? SXT_CONFIRM_REPLACE : SXT_CONFIRM_GO_ON;
+}
+
+void PcgSolve::finish(const sxt_pcg_args &args, sxt_pcg_report &report) {
+  report.reason = args.reason;
+  report.iterations = args.iterations;
+  report.recursive_residual = args.residual;
+  report.replacements = args.replacements;
+  report.products = args.products + confirmations_ + 1;
+  report.reductions = args.reductions;
+  TrueResidual final = true_residual(args.x);
+  if (!std::isfinite(final.norm)) {  // no good iterate came back: the caller's x stays what it was
+    if (!settings_.use_initial_guess) zero(x_);
+  } else {
+    copy(solver_.scaling_ ? work_.candidate.data() : args.x, x_);
+    // Whatever the engine says: the answer is what the true residual says.
+    const bool cut_short = report.reason == SXT_REASON_ITERATION_LIMIT || report.reason == SXT_REASON_STAGNATED;
+    if (cut_short && final.norm <= target_) report.reason = SXT_REASON_CONVERGED;
+  }
+  if (report.reason == SXT_REASON_CONVERGED && !(final.norm <= target_)) report.reason = SXT_REASON_STAGNATED;
+  report.residual_norm = final.norm;
+}
+
+sxt_pcg_report PcgSolve::run() {
+  sxt_pcg_report report{};
+  report.struct_size = sizeof report;
+  report.setup_seconds = solver_.setup_seconds_;
+  report.predicted_setup_seconds = solver_.predicted_setup_s_;
+  if (!trivial(report)) {
+    start();
+    sxt_pcg_args args{};
+    args.h = {sizeof args, SXT_KIND_PCG};
+    args.n = n_;
+    args.b = solver_.scaling_ ? work_.rhs.data() : b_;
+    args.x = work_.iterate.data();
+    args.x_is_zero = !settings_.use_initial_guess;
+    const double ratio = norm_2(args.b) / rhs_norm_;  // between the two norms, at the start
+    args.tolerance = (solver_.scaling_ || solver_.settings().norm != SXT_NORM_2 ? early : 1.0) * target_ * ratio;
+    args.max_iterations = settings_.max_iterations;
+    args.user = this;
+    args.observe = [](void *self, std::int64_t first, std::int64_t count, const double *residuals) -> sxt_reason {
+      auto &solve = *static_cast<PcgSolve *>(self);
+      try {
+        return solve.observe(first, count, residuals);
+      } catch (...) {
+        solve.failure_ = std::current_exception();
+        return SXT_REASON_CANCELLED;
+      }
+    };
+    args.confirm = [](void *self, const void *x, std::int64_t iteration, double residual, double *tolerance,
+                      sxt_reason *reason) -> std::int32_t {
+      auto &solve = *static_cast<PcgSolve *>(self);
+      try {
+        return solve.confirm(x, iteration, residual, tolerance, reason);
+      } catch (...) {
+        solve.failure_ = std::current_exception();
+        return *reason = SXT_REASON_CANCELLED, SXT_CONFIRM_STOP;
+      }
+    };
+    solver_.engine_->run(&args.h, settings_.cancel);
+    if (failure_) std::rethrow_exception(failure_);
+    finish(args, report);
+  }
+  report.rhs_norm = rhs_norm_;
+  report.true_relative_residual = rhs_norm_ > 0 ? report.residual_norm / rhs_norm_ : report.residual_norm;
+  report.confirmations = confirmations_;
+  const double per_iteration = solver_.engine_->choice().run_s / solver_.assumed_iterations_;
+  report.predicted_solve_seconds = per_iteration * static_cast<double>(report.iterations);
+  report.solve_seconds = clock_.seconds();
+  return report;
+}
+
+SolveSettings PcgSolver::default_solve() const {
+  SolveSettings solve{};
+  solve.rtol = settings_.rtol;
+  solve.atol = settings_.atol;
+  solve.max_iterations = settings_.max_iterations > 0 ? settings_.max_iterations : std::max<std::int64_t>(1000, 10 * matrix_->rows());
+  solve.time_limit = settings_.time_limit;
+  return solve;
+}
+
+sxt_pcg_report PcgSolver::solve(const void *b, void *x, const SolveSettings &settings) {
+  refresh_if_stale();
+  std::unique_ptr<PcgWorkspace> workspace = take_workspace();
+  struct Return {  // back to the pool whatever happens
+    PcgSolver &solver;
+    std::unique_ptr<PcgWorkspace> &workspace;
+    ~Return() { solver.give_back(std::move(workspace)); }
+  } back{*this, workspace};
+  return PcgSolve(*this, *workspace, b, x, settings).run();
+}
+
+}  // namespace sextant

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One solve: the two callbacks an engine reports to. observe() keeps the history and decides when to give up; confirm()
+// computes the true residual and is the only place that says "converged".
+#pragma once
+
+#include "core/pcg/clock.hpp"
+#include "core/pcg/solver.hpp"
+#include "sextant/kinds/pcg.h"
+
+namespace sextant {
+
+class PcgSolve {
+ public:
+  PcgSolve(PcgSolver &solver, PcgWorkspace &work, const void *b, void *x, const SolveSettings &settings);
+  sxt_pcg_report run();
+
+ private:
+  struct TrueResidual {
+    double norm = 0;    // |b - A x| in the caller's norm
+    double system = 0;  // 2-norm of the residual of the system the engine sees, computed from x
+  };
+
+  // Vector operations by name on n values of the matrix's type.
+  void copy(const void *from, void *to);
+  void zero(void *vector);
+  void real_multiply(const void *s, const void *from, void *to);
+  void real_divide(const void *s, const void *from, void *to);
+  double norm(const void *vector) const;    // the caller's norm
+  double norm_2(const void *vector) const;
+  void check_finite(const void *vector, const char *name);
+
+  bool trivial(sxt_pcg_report &report);     // n = 0, b = 0
+  void start();                             // right-hand side and guess of the engine's system
+  TrueResidual true_residual(const void *iterate);
+  void finish(const sxt_pcg_args &args, sxt_pcg_report &report);
+
+  sxt_reason observe(std::int64_t first, std::int64_t count, const double *residuals);
+  std::int32_t confirm(const void *iterate, std::int64_t iteration, double residual, double *tolerance, sxt_reason *reason);
+  sxt_reason judge(std::int64_t iteration, double residual);
+  void keep(std::int64_t iteration, double residual);
+
+  PcgSolver &solver_;
+  PcgWorkspace &work_;
+  Operations &operations_;
+  const void *b_;
+  void *x_;
+  SolveSettings settings_;
+  sxt_value_type type_;
+  std::int64_t n_;
+  Clock clock_;
+  double rhs_norm_ = 0, target_ = 0;     // stop when |b - A x| <= target
+  double first_residual_ = 0, least_residual_ = 0;
+  std::int64_t least_at_ = 0;
+  double last_confirmed_ = 0;            // true residual at the last confirmation that did not end the solve
+  int fruitless_ = 0;                    // confirmations in a row that did not halve it
+  std::int64_t confirmations_ = 0;
+  std::exception_ptr failure_;           // an error inside a callback, rethrown when the engine is back
+};
+
+}  // namespace sextant

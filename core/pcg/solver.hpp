@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Preconditioned conjugate gradients, generated: checks the matrix, chooses preconditioner, storage, kernels and engine by
+// predicted time to solution, runs the engine, and confirms its answer with the true residual.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/dispatch/prepared.hpp"
+#include "core/explain/explain.hpp"
+#include "core/matrix/matrix.hpp"
+#include "sextant/sextant.h"
+
+namespace sextant {
+
+// As sxt_pcg_options, with its strings resolved.
+struct PcgSettings {
+  std::string preconditioner, recurrence, engine, format;  // "" for automatic
+  double rtol = 1e-8, atol = 0;
+  sxt_norm norm = SXT_NORM_2;
+  bool check_symmetry = true;
+  std::int64_t max_iterations = 0;
+  double divergence_limit = 1e8;
+  std::int64_t stagnation_window = 0;
+  double time_limit = 0;
+  double expected_solves = 1, expected_iterations = 0;
+};
+
+// As sxt_solve_options, with the set-up's values filled in.
+struct SolveSettings {
+  bool use_initial_guess = false;
+  double rtol, atol;
+  std::int64_t max_iterations;
+  double time_limit;
+  std::int32_t (*progress)(void *user, std::int64_t iteration, double relative_residual) = nullptr;
+  void *progress_user = nullptr;
+  const volatile std::int32_t *cancel = nullptr;
+  double *history = nullptr;
+  std::int64_t history_capacity = 0;
+  volatile std::int64_t *history_length = nullptr;
+};
+
+// Work vectors of one solve; pooled, one a concurrent caller.
+struct PcgWorkspace {
+  DeviceBuffer rhs, iterate, candidate, residual;
+};
+
+class PcgSolver {
+ public:
+  // Throws the statuses that sxt_pcg_create documents.
+  PcgSolver(std::shared_ptr<Matrix> matrix, const PcgSettings &settings);
+
+  const PcgSettings &settings() const noexcept { return settings_; }
+  SolveSettings default_solve() const;
+  Matrix &matrix() const noexcept { return *matrix_; }
+
+  // b and x in the context's device space, n values of the matrix's type. Any number of threads.
+  sxt_pcg_report solve(const void *b, void *x, const SolveSettings &solve);
+  Explanation explain() const;
+
+ private:
+  friend class PcgSolve;
+  void choose_preconditioner();
+  void scale();
+  void choose_engine();
+  void refresh_if_stale();
+  std::unique_ptr<PcgWorkspace> take_workspace();
+  void give_back(std::unique_ptr<PcgWorkspace> workspace) noexcept;
+  std::string storage_wanted() const;
+
+  std::shared_ptr<Matrix> matrix_, system_;  // the caller's; what the engine sees (scaled, or the same)
+  PcgSettings settings_;
+  std::string method_;                       // the preconditioner in force: "none", "jacobi", ...
+  std::vector<std::string> notes_;
+  std::unique_ptr<Runner> preconditioner_;   // NULL for "none", and when the engine applies it
+  ChoicePtr preconditioner_choice_;
+  const void *scaling_ = nullptr;            // s with M = S S, device space, real; NULL: the system is not scaled
+  std::unique_ptr<Runner> engine_, product_; // product: y = alpha A x + beta y on the caller's matrix
+  double assumed_iterations_ = 0;
+  double setup_seconds_ = 0, predicted_setup_s_ = 0;
+  std::mutex mutex_;                         // of what follows, and of refreshing
+  std::uint64_t version_ = 0;
+  std::vector<std::unique_ptr<PcgWorkspace>> idle_;
+};
+
+// Throws SXT_E_NOT_SYMMETRIC naming an entry whose mirror image is missing or differs by more than rounding.
+void check_hermitian(const CsrArrays &csr);
+// Throws SXT_E_DIAGONAL naming the first row whose diagonal is missing, not positive, or not real. True when the
+// diagonal is constant, so that scaling by it changes nothing.
+bool check_diagonal(const CsrArrays &csr);
+
+}  // namespace sextant

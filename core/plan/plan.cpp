@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/plan/plan.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+
+#include "core/base/files.hpp"
+#include "core/base/toml.hpp"
+#include "core/base/types.hpp"
+
+namespace sextant {
+
+namespace {
+
+constexpr std::int64_t plan_format = 1;
+
+std::string hex(std::uint64_t value) {
+  char digits[17] = "";
+  const auto end = std::to_chars(digits, digits + 16, value, 16);
+  return std::string(digits, end.ptr);
+}
+
+std::uint64_t from_hex(const std::string &digits, const std::string &path, std::uint32_t line) {
+  std::uint64_t value = 0;
+  const auto end = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
+  require(end.ec == std::errc() && end.ptr == digits.data() + digits.size(), SXT_E_FILE_FORMAT, path, ":", line, ": '",
+          digits, "' is not a hexadecimal number");
+  return value;
+}
+
+toml::table to_table(const PlanKey &key, const PlanEntry &entry) {
+  toml::array launch;
+  for (const std::int64_t each : entry.launch) launch.push_back(each);
+  return toml::table{{"role", key.role},
+                     {"kind", key.kind},
+                     {"query", hex(key.query_hash)},
+                     {"pattern", hex(key.pattern_hash)},
+                     {"kernel", entry.kernel},
+                     {"version", static_cast<std::int64_t>(entry.version)},
+                     {"value_type", entry.value_type},
+                     {"storage", entry.storage},
+                     {"launch", launch},
+                     {"predicted_run_s", entry.run_s}};
+}
+
+template <class T>
+T field(const toml::table &table, const char *name, const std::string &path) {
+  const auto value = table[name].value<T>();
+  require(value.has_value(), SXT_E_FILE_FORMAT, path, ":", table.source().begin.line, ": an entry lacks ", name,
+          " or has it in the wrong type");
+  return *value;
+}
+
+void read_entry(const toml::table &table, const std::string &path, std::map<PlanKey, PlanEntry> &entries) {
+  const std::uint32_t line = table.source().begin.line;
+  const PlanKey key{field<std::string>(table, "role", path), field<std::string>(table, "kind", path),
+                    from_hex(field<std::string>(table, "query", path), path, line),
+                    from_hex(field<std::string>(table, "pattern", path), path, line)};
+  PlanEntry entry;
+  entry.kernel = field<std::string>(table, "kernel", path);
+  entry.version = static_cast<std::uint32_t>(field<std::int64_t>(table, "version", path));
+  entry.value_type = field<std::string>(table, "value_type", path);
+  entry.storage = field<std::string>(table, "storage", path);
+  const toml::array *launch = table["launch"].as_array();
+  require(launch && launch->size() == 4, SXT_E_FILE_FORMAT, path, ":", line, ": launch must be four integers");
+  for (std::size_t i = 0; i < 4; ++i) entry.launch[i] = (*launch)[i].value_or(std::int64_t{0});
+  entries[key] = entry;
+}
+
+// The file's entries, or throws why it cannot be used here.
+std::map<PlanKey, PlanEntry> read_plan(const std::string &path, const std::string &fingerprint) {
+  const toml::table file = read_toml(path);
+  require(file["format"].value_or(std::int64_t{0}) == plan_format, SXT_E_PLAN, path, ": not a plan of format ", plan_format);
+  const std::string machine = file["machine"].value_or(std::string());
+  require(machine == fingerprint, SXT_E_PLAN, path, ": made on '", machine, "', this is '", fingerprint, "'");
+  std::map<PlanKey, PlanEntry> entries;
+  if (const toml::array *list = file["entry"].as_array())
+    for (const toml::node &node : *list) {
+      const toml::table *table = node.as_table();
+      require(table != nullptr, SXT_E_FILE_FORMAT, path, ":", node.source().begin.line, ": entry must be a table");
+      read_entry(*table, path, entries);
+    }
+  return entries;
+}
+
+}  // namespace
+
+void PlanBook::record(const PlanKey &key, const Choice &choice) {
+  PlanEntry entry;
+  entry.kernel = choice.kernel->name();
+  entry.storage = choice.storage;
+  entry.value_type = value_name(choice.query.value_type());
+  entry.version = choice.kernel->table.version;
+  std::copy(choice.candidate.launch, choice.candidate.launch + 4, entry.launch);
+  entry.run_s = choice.run_s;
+  const std::lock_guard lock(mutex_);
+  made_[key] = entry;
+}
+
+std::optional<PlanEntry> PlanBook::find(const PlanKey &key) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = loaded_.find(key);
+  return found == loaded_.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool PlanBook::loaded() const {
+  const std::lock_guard lock(mutex_);
+  return !loaded_.empty();
+}
+
+bool PlanBook::required() const {
+  const std::lock_guard lock(mutex_);
+  return required_;
+}
+
+void PlanBook::save(const std::string &path, const std::string &fingerprint) const {
+  toml::array entries;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto &[key, entry] : made_) entries.push_back(to_table(key, entry));
+  }
+  const toml::table file{{"format", plan_format}, {"machine", fingerprint}, {"entry", entries}};
+  std::ostringstream out;
+  out << "# A plan of Sextant: which kernel, storage and launch configuration was chosen for each role.\n" << file << "\n";
+  write_file_atomically(path, out.str());
+}
+
+std::string PlanBook::load(const std::string &path, const std::string &fingerprint, bool required) {
+  try {
+    std::map<PlanKey, PlanEntry> entries = read_plan(path, fingerprint);
+    const std::lock_guard lock(mutex_);
+    loaded_ = std::move(entries);
+    required_ = required;
+    return "";
+  } catch (const Error &problem) {
+    if (problem.status() == SXT_E_FILE_READ) throw;  // a wrong path is the caller's mistake, not a damaged file
+    require(!required, SXT_E_PLAN, "the plan is required: ", problem.what());
+    return problem.what();
+  }
+}
+
+}  // namespace sextant

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Plans on disk: the choices made in a context, and those a loaded file asks for. A plan is a tree told by role paths
+// ("pcg", "pcg/A", ...); each entry stands for itself, so that one that no longer fits is decided anew alone.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "core/dispatch/choice.hpp"
+
+namespace sextant {
+
+// What an entry is found by.
+struct PlanKey {
+  std::string role, kind;
+  std::uint64_t query_hash = 0;
+  std::uint64_t pattern_hash = 0;  // 0 where no matrix is meant
+  auto operator<=>(const PlanKey &) const = default;
+};
+
+// What it says.
+struct PlanEntry {
+  std::string kernel, storage, value_type;
+  std::uint32_t version = 0;
+  std::int64_t launch[4] = {0, 0, 0, 0};
+  double run_s = 0;
+};
+
+// Thread-safe.
+class PlanBook {
+ public:
+  void record(const PlanKey &key, const Choice &choice);
+  std::optional<PlanEntry> find(const PlanKey &key) const;  // in the loaded file
+  bool loaded() const;
+  bool required() const;
+
+  // SXT_E_FILE_WRITE.
+  void save(const std::string &path, const std::string &fingerprint) const;
+  // Returns "" or why the file is not used (damaged, other machine, other library); throws SXT_E_PLAN with it when
+  // required. Replaces what was loaded before only when it is used.
+  std::string load(const std::string &path, const std::string &fingerprint, bool required);
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<PlanKey, PlanEntry> made_, loaded_;
+  bool required_ = false;
+};
+
+}  // namespace sextant

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is in force of all that was loaded: which version of a plugin, which kernels, which kinds. Made anew from the
+// whole list after every load, so that the order of files does not matter.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "core/registry/loader.hpp"
+
+namespace sextant::registry {
+
+struct View {
+  std::vector<const Plugin *> plugins;  // a newer version stands where the older one stood
+  std::map<std::string_view, const Kernel *> kernels;
+  std::map<std::string_view, std::vector<const Kernel *>> by_kind;  // each in name order
+  std::map<std::string_view, const Kind *> kinds;
+};
+
+// `refuse` is told of everything left out; it may be told the same again at the next call.
+View make_view(const std::vector<std::unique_ptr<Loaded>> &loaded, const std::function<void(const Refusal &)> &refuse);
+
+}  // namespace sextant::registry
