@@ -2,7 +2,7 @@
 # sextant_add_plugin(NAME <name> DEVICE <device> [SOURCES <files>...] [LIBRARIES <libs>...])
 #
 # Builds one plugin: a shared object of plugin ABI 0 that exports nothing but its entry, placed where libsextant finds
-# it. SOURCES default to every .c, .cpp and .cu file of the folder but test_*. Plugins for the CPU link OpenMP where the
+# it. SOURCES default to every .c, .cpp and .cu file of the folder but test_*. CPU and device plugins link OpenMP where the
 # compiler has it. Used for every folder of this tree and, from the installed package, for plugins out of tree.
 
 set(SEXTANT_PLUGIN_ABI 0)
@@ -24,7 +24,7 @@ function(sextant_add_plugin)
   set(target sxt_plugin_${PLUGIN_NAME})
   add_library(${target} MODULE ${PLUGIN_SOURCES})
   target_link_libraries(${target} PRIVATE Sextant::headers ${PLUGIN_LIBRARIES})
-  if(PLUGIN_DEVICE STREQUAL "cpu" AND TARGET OpenMP::OpenMP_CXX)
+  if(PLUGIN_DEVICE MATCHES "^(cpu|device)$" AND TARGET OpenMP::OpenMP_CXX)
     target_link_libraries(${target} PRIVATE OpenMP::OpenMP_CXX)
   endif()
   target_compile_features(${target} PRIVATE cxx_std_20)

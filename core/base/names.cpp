@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Edit distance, and the sentence that suggests the nearest name.
 #include "core/base/names.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Opening a device, its buffers, and what a failed call is turned into.
 #include "core/device/device.hpp"
 
 #include <algorithm>
@@ -40,7 +41,8 @@ Device::Device(const registry::Kernel &kernel, std::int32_t ordinal, std::int32_
   sxt_message why_none{reason, sizeof reason};
   std::int32_t count = 0;
   ask(kernel, "count its devices", [&] { return ops_.count(&count, &why_none); });
-  require(count > 0, SXT_E_DEVICE, "there is no device '", kernel.table.device, "': ", reason[0] ? reason : "no reason given");
+  require(count > 0, SXT_E_DEVICE, "there is no device '", kernel.table.device,
+          "': ", reason[0] ? reason : "no reason given");
   require(ordinal >= 0 && ordinal < count, SXT_E_DEVICE, "device '", kernel.table.device, "' number ", ordinal,
           " was asked for, but there are ", count, ", numbered from 0");
 
@@ -73,16 +75,16 @@ void Device::wait() const {
   if (!stream_ || !ops_.stream_synchronize) return;
   const registry::ErrorScope said;
   const sxt_status status = ops_.stream_synchronize(handle_, stream_);
-  require(status == SXT_OK, SXT_E_DEVICE, "work failed on device '", machine_.device, "': ",
-          said.sentence(status_sentence(status)));
+  require(status == SXT_OK, SXT_E_DEVICE, "work failed on device '", machine_.device,
+          "': ", said.sentence(status_sentence(status)));
 }
 
 void Device::copy(void *to, const void *from, std::uint64_t bytes) const {
   if (bytes == 0) return;
   const registry::ErrorScope said;
   const sxt_status status = ops_.copy(handle_, stream_, to, from, bytes);
-  require(status == SXT_OK, SXT_E_DEVICE, "could not copy ", bytes, " bytes on device '", machine_.device, "': ",
-          said.sentence(status_sentence(status)));
+  require(status == SXT_OK, SXT_E_DEVICE, "could not copy ", bytes, " bytes on device '", machine_.device,
+          "': ", said.sentence(status_sentence(status)));
   wait();
 }
 

@@ -53,9 +53,9 @@ std::string follow_plan(const PlanEntry &entry, std::vector<Option> &options, bo
   return problem + ", so it was decided anew";
 }
 
-std::string reason_of_choice(const Rules &rules, bool by_plan, const std::vector<Option> &options, const Option &winner) {
+std::string reason_of_choice(const Rules &rules, const std::vector<Option> &options, const Option &winner) {
   if (!rules.forced.empty()) return text("forced ", rules.forced_by);
-  if (by_plan) return "the loaded plan says so";
+  if (rules.plan) return "the loaded plan says so";
   const Option *second = nullptr;
   for (const Option &option : options)
     if (option.kernel != winner.kernel || option.storage != winner.storage)

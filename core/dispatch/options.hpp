@@ -41,7 +41,7 @@ bool less_total(const Option &a, const Option &b);
 // the plan is required.
 std::string follow_plan(const PlanEntry &entry, std::vector<Option> &options, bool required, const std::string &role);
 
-std::string reason_of_choice(const Rules &rules, bool by_plan, const std::vector<Option> &options, const Option &winner);
+std::string reason_of_choice(const Rules &rules, const std::vector<Option> &options, const Option &winner);
 
 // A line of the explanation; winner NULL: none was found.
 Considered describe(const Option &option, const Option *winner);

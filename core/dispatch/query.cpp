@@ -48,15 +48,11 @@ void Query::check(const char *author) const {
 std::uint64_t Query::hash() const noexcept {
   Query plain = *this;  // without the pointers, whose values differ from run to run
   plain.get()->h.kind = nullptr;
-  const char *storage = nullptr;
   if (about_matrix()) {
-    storage = matrix_part().storage;
     plain.matrix_part().storage = nullptr;
     plain.matrix_part().matrix = nullptr;
   }
-  std::uint64_t hash = fnv1a(plain.bytes_.data(), get()->h.struct_size);
-  hash = fnv1a(kind(), std::strlen(kind()), hash);
-  return storage ? fnv1a(storage, std::strlen(storage), hash) : hash;
+  return fnv1a(kind(), std::strlen(kind()), fnv1a(plain.bytes_.data(), get()->h.struct_size));
 }
 
 }  // namespace sextant

@@ -35,7 +35,8 @@ class Query {
   // Call after a kernel wrote into buffer(): checks what it wrote and takes the kind's name over.
   void adopt(const char *kernel);
 
-  // Equal for equal questions in any process: covers every byte but the pointers, and the names behind them.
+  // Equal for equal questions in any process: covers every byte but the pointers, and the kind's name. The storage under
+  // consideration is part of the answer, not of the question.
   std::uint64_t hash() const noexcept;
 
  private:

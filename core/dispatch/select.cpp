@@ -54,14 +54,28 @@ void Selector::force(const std::string &kind, const std::string &kernel) {
 ChoicePtr Selector::choose(const Query &query, const std::string &role, const std::string &storage, bool part) {
   const auto key = std::make_tuple(role + "|" + storage, query.hash(), part);
   if (const auto found = memo_.find(key); found != memo_.end()) return found->second;
-  const Rules limits = rules(query, role);
+  Rules limits = rules(query, role);
   std::vector<Option> options;
   std::vector<Considered> refused;
-  for (const Kernel *kernel : Registry::instance().kernels(query.kind(), context_.device_name()))
-    consider(*kernel, query, role, storage, part, limits, options, refused);
+  gather(query, role, storage, part, limits, options, refused);
+  if (limits.plan) {
+    limits.plan_note = follow_plan(*limits.plan, options, context_.plan().required(), role);
+    if (!limits.plan_note.empty()) {  // decided anew, among everything
+      limits.plan.reset();
+      options.clear();
+      refused.clear();
+      gather(query, role, storage, part, limits, options, refused);
+    }
+  }
   const ChoicePtr choice = settle(query, role, std::move(options), std::move(refused), limits);
   memo_[key] = choice;
   return choice;
+}
+
+void Selector::gather(const Query &query, const std::string &role, const std::string &storage, bool part, const Rules &limits,
+                      std::vector<Option> &options, std::vector<Considered> &refused) {
+  for (const Kernel *kernel : Registry::instance().kernels(query.kind(), context_.device_name()))
+    consider(*kernel, query, role, storage, part, limits, options, refused);
 }
 
 Rules Selector::rules(const Query &query, const std::string &role) const {
@@ -85,12 +99,15 @@ void Selector::consider(const Kernel &kernel, const Query &query, const std::str
   Considered line;
   line.kernel = kernel.name();
   line.device = kernel.table.device;
-  if (!limits.forced.empty() && limits.forced != kernel.name()) {
-    line.reason = text(limits.forced, " was forced ", limits.forced_by);
+  if (!limits.forced.empty() && limits.forced != kernel.name()) line.reason = text(limits.forced, " was forced ", limits.forced_by);
+  if (limits.plan && limits.plan->kernel != kernel.name()) line.reason = "the loaded plan names " + limits.plan->kernel;
+  if (!line.reason.empty()) {
     refused.push_back(line);
     return;
   }
-  const std::vector<std::string> storages = storages_for(kernel, query, storage);
+  // A planned choice reads the planned storage; where another is demanded, the plan does not fit and that is found later.
+  const bool planned = limits.plan && storage.empty();
+  const std::vector<std::string> storages = storages_for(kernel, query, planned ? limits.plan->storage : storage);
   if (storages.empty()) {
     line.reason = storage.empty() ? "no storage that it reads can be built here" : "it does not read " + storage;
     refused.push_back(line);
@@ -206,8 +223,6 @@ void Selector::price(bool part, Option base, const sxt_features &features, std::
 
 ChoicePtr Selector::settle(const Query &query, const std::string &role, std::vector<Option> options,
                            std::vector<Considered> refused, const Rules &limits) {
-  std::string note = limits.plan_note;
-  if (limits.plan) note = follow_plan(*limits.plan, options, context_.plan().required(), role);
   std::stable_sort(options.begin(), options.end(), less_total);
   Option *winner = nullptr;
   for (Option &option : options) {
@@ -224,8 +239,8 @@ ChoicePtr Selector::settle(const Query &query, const std::string &role, std::vec
     fail(limits.forced.empty() ? SXT_E_NO_KERNEL : SXT_E_NOT_SUPPORTED, "no kernel of kind ", query.kind(), " can do this",
          limits.forced.empty() ? "" : text(" (", limits.forced, " was forced ", limits.forced_by, ")"), ":", list_refusals(refused));
   }
-  winner->reason = reason_of_choice(limits, limits.plan.has_value() && note.empty(), options, *winner);
-  if (!note.empty()) winner->reason += "; " + note;
+  winner->reason = reason_of_choice(limits, options, *winner);
+  if (!limits.plan_note.empty()) winner->reason += "; " + limits.plan_note;
 
   auto choice = std::make_shared<Choice>(to_choice(*winner, role));
   for (const Option &option : options) choice->considered.push_back(describe(option, winner));

@@ -32,6 +32,8 @@ class Selector {
   using Memo = std::map<std::tuple<std::string, std::uint64_t, bool>, ChoicePtr>;
 
   ChoicePtr choose(const Query &query, const std::string &role, const std::string &storage, bool part);
+  void gather(const Query &query, const std::string &role, const std::string &storage, bool part, const Rules &rules,
+              std::vector<Option> &options, std::vector<Considered> &refused);
   Rules rules(const Query &query, const std::string &role) const;
   void consider(const registry::Kernel &kernel, const Query &query, const std::string &role, const std::string &storage,
                 bool part, const Rules &rules, std::vector<Option> &options, std::vector<Considered> &refused);

@@ -74,8 +74,8 @@ void settle_repeats(const Reading &r, CsrArrays &csr, const Repeats &repeats, bo
       fail(error.status(), r.path, ": ", error.what());
     }
   const LinePair lines = lines_of_place(r.path, r.header, repeats.row + 1, repeats.col + 1, mirrored, r.allocator);
-  fail(SXT_E_DUPLICATE, r.path, ":", lines.second, ": row ", lines.row, ", column ", lines.col, " has an entry already, in line ",
-       lines.first, ", and duplicates are refused");
+  fail(SXT_E_DUPLICATE, r.path, ":", lines.second, ": row ", lines.row, ", column ", lines.col,
+       " has an entry already, in line ", lines.first, ", and duplicates are refused");
 }
 
 // Whether a matrix without repeats equals its transpose in the sense of `symmetry`.
@@ -161,8 +161,8 @@ void settle_symmetry(const Reading &r, MatrixMarketMatrix &out) {
   out.symmetry = SXT_GENERAL;
   const std::int64_t line = h.coordinate ? line_of_odd_diagonal(r.path, h, r.allocator) : 0;
   const std::string where = line ? text(r.path, ":", line) : r.path;
-  out.note = text(where, ": a diagonal entry is not ", h.symmetry == SXT_SKEW ? "zero" : "real", ", so the matrix is not ",
-                  h.symmetry_name, " as its header says; it was read as a general matrix");
+  out.note = text(where, ": a diagonal entry is not ", h.symmetry == SXT_SKEW ? "zero" : "real",
+                  ", so the matrix is not ", h.symmetry_name, " as its header says; it was read as a general matrix");
 }
 
 MatrixMarketInfo info_of(const Header &h) {

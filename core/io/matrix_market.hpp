@@ -34,7 +34,8 @@ struct MatrixMarketMatrix {
 };
 
 // Reads as docs/matrix_market.md says. `symmetry` above is what the entries are, which the header may contradict: then
-// it is general and `note` says why. Explicit zeros stay. Throws SXT_E_FILE_READ or SXT_E_FILE_FORMAT with "path:line: what is wrong"; index and overflow errors likewise.
+// it is general and `note` says why. Explicit zeros stay. Throws SXT_E_FILE_READ or SXT_E_FILE_FORMAT with "path:line:
+// what is wrong"; index and overflow errors likewise.
 MatrixMarketMatrix read_matrix(const std::string &path, const ReadOptions &options, const Allocator &allocator);
 
 // A vector: an array or coordinate file with one column (or one row). Values of `value_type`, n of them; what a

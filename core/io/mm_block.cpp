@@ -110,14 +110,16 @@ void parse_array(const Block &block, const EntryRules &rules, Piece &piece) {
 template <class V, bool Complex>
 ParseBlock choose_for_value(bool coordinate, sxt_index_type index_type) {
   if (!coordinate) return parse_array<V, Complex>;
-  return index_type == SXT_I32 ? parse_coordinate<std::int32_t, V, Complex> : parse_coordinate<std::int64_t, V, Complex>;
+  return index_type == SXT_I32 ? parse_coordinate<std::int32_t, V, Complex>
+                               : parse_coordinate<std::int64_t, V, Complex>;
 }
 
 }  // namespace
 
 ParseBlock choose_parser(const Header &header, sxt_index_type index_type, sxt_value_type value_type) {
   if (header.field == Field::pattern)
-    return index_type == SXT_I32 ? parse_coordinate<std::int32_t, void, false> : parse_coordinate<std::int64_t, void, false>;
+    return index_type == SXT_I32 ? parse_coordinate<std::int32_t, void, false>
+                                 : parse_coordinate<std::int64_t, void, false>;
   return with_value_type(value_type, [&](auto tag) -> ParseBlock {
     using V = typename decltype(tag)::type;
     if constexpr (is_complex<V>)

@@ -184,9 +184,8 @@ std::string count_message(const std::string &path, const Header &header, const W
 
 }  // namespace
 
-ParsedEntries parse_entries(TextSource &source, LineReader &after_header, const std::string &path,
-                            const Header &header, sxt_value_type value_type, const ReadOptions &options,
-                            const Allocator &allocator) {
+ParsedEntries parse_entries(TextSource &source, LineReader &after_header, const std::string &path, const Header &header,
+                            sxt_value_type value_type, const ReadOptions &options, const Allocator &allocator) {
   check_room(source, header, after_header.offset());
   try {
     return EntryParser(source, after_header.rest(), header, value_type, options, allocator).run(options.threads);

@@ -16,9 +16,8 @@ struct ParsedEntries {
 };
 
 // Throws Fault for the first bad place in the file.
-ParsedEntries parse_entries(TextSource &source, LineReader &after_header, const std::string &path,
-                            const Header &header, sxt_value_type value_type, const ReadOptions &options,
-                            const Allocator &allocator);
+ParsedEntries parse_entries(TextSource &source, LineReader &after_header, const std::string &path, const Header &header,
+                            sxt_value_type value_type, const ReadOptions &options, const Allocator &allocator);
 
 // A file that holds more or fewer entries than it should: which line shows it is found afterwards.
 struct WrongCount {

@@ -33,7 +33,7 @@ class GzipText : public TextSource {
   std::size_t fed_ = 0;      // compressed bytes given to zlib
   std::size_t dropped_ = 0;  // compressed bytes whose pages were given back
   bool ended_ = false;
-  Buffer carry_;             // the start of a line whose end is still to come
+  Buffer carry_;  // the start of a line whose end is still to come
   std::size_t carried_ = 0;
   std::uint64_t offset_ = 0;  // of the next block in the text
 };

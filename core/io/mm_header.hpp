@@ -13,8 +13,8 @@ namespace sextant::io::detail {
 enum class Field { real, integer, unsigned_integer, pattern, complex };
 
 struct Header {
-  bool vector = false;      // a vector object: one size, one index an entry
-  bool coordinate = true;   // else array
+  bool vector = false;     // a vector object: one size, one index an entry
+  bool coordinate = true;  // else array
   Field field = Field::real;
   std::string field_name, symmetry_name;  // normalised, for MatrixMarketInfo
   sxt_symmetry symmetry = SXT_GENERAL;

@@ -64,8 +64,9 @@ const char *read_index_slowly(const LinePlace &place, const char *at, const char
   if (error != std::errc() || stop != end)
     fault_at(place, SXT_E_FILE_FORMAT, text("the ", what, " index ", quoted(token), " is not an integer"));
   if (index < 1 || index > limit)
-    fault_at(place, SXT_E_INDEX, text("the ", what, " index ", index, " is outside 1..", limit,
-                                      index == 0 ? "; indices in Matrix Market files start at 1" : ""));
+    fault_at(place, SXT_E_INDEX,
+             text("the ", what, " index ", index, " is outside 1..", limit,
+                  index == 0 ? "; indices in Matrix Market files start at 1" : ""));
   return end;
 }
 
@@ -82,7 +83,8 @@ const char *read_real_slowly(const LinePlace &place, const char *at, bool check_
     const R size = is_too_large(number) ? std::numeric_limits<R>::infinity() : R(0);
     value = number[0] == '-' ? -size : size;
     if (check_finite && !std::isfinite(value))
-      fault_at(place, SXT_E_NOT_FINITE, text("the value ", quoted(token), " is too large for a ", type_text<R>(), " number"));
+      fault_at(place, SXT_E_NOT_FINITE,
+               text("the value ", quoted(token), " is too large for a ", type_text<R>(), " number"));
   }
   if (check_finite && !std::isfinite(value))
     fault_at(place, SXT_E_NOT_FINITE, text("the value ", quoted(token), " is not finite"));
@@ -93,8 +95,9 @@ template const char *read_real_slowly(const LinePlace &, const char *, bool, flo
 template const char *read_real_slowly(const LinePlace &, const char *, bool, double &);
 
 void fault_not_integer(const LinePlace &place, std::string_view token, bool nonnegative) {
-  fault_at(place, SXT_E_FILE_FORMAT, text("the value ", quoted(token), " is not ", nonnegative ? "a nonnegative" : "an",
-                                          " integer, which the banner promises"));
+  fault_at(place, SXT_E_FILE_FORMAT,
+           text("the value ", quoted(token), " is not ", nonnegative ? "a nonnegative" : "an",
+                " integer, which the banner promises"));
 }
 
 }  // namespace sextant::io::detail

@@ -37,7 +37,8 @@ inline const char *read_index(const LinePlace &place, const char *at, const char
                               std::int64_t &index) {
   std::uint64_t value = 0;
   const char *end = at;
-  for (unsigned digit; (digit = static_cast<unsigned char>(*end) - unsigned{'0'}) <= 9; ++end) value = value * 10 + digit;
+  for (unsigned digit; (digit = static_cast<unsigned char>(*end) - unsigned{'0'}) <= 9; ++end)
+    value = value * 10 + digit;
   const bool plain = end > at && end - at <= 18 && (is_blank(*end) || is_line_end(*end));
   if (!plain || value - 1 >= static_cast<std::uint64_t>(limit)) [[unlikely]]
     return read_index_slowly(place, at, what, limit, index);

@@ -58,10 +58,12 @@ bool PlainText::next(Block &block) {
   // A longer look only where a whole block holds no line end.
   for (const std::size_t look : {kBlockBytes, kLongestLine}) {
     const std::size_t length = std::min(left, look);
-    if (const char *end = last_line_end(begin, begin + length)) return take(block, static_cast<std::size_t>(end - begin));
+    if (const char *end = last_line_end(begin, begin + length))
+      return take(block, static_cast<std::size_t>(end - begin));
     if (length == left) break;
   }
-  if (left > kLongestLine) throw Fault{SXT_E_FILE_FORMAT, at_, "the line is longer than 1 MiB: this is no Matrix Market text"};
+  if (left > kLongestLine)
+    throw Fault{SXT_E_FILE_FORMAT, at_, "the line is longer than 1 MiB: this is no Matrix Market text"};
   // The last line has no end of its own: copy it and add one.
   block.storage = Buffer(left + 1, allocator_);
   char *copy = block.storage.as<char>();

@@ -139,9 +139,8 @@ void write_vector(const std::string &path, std::int64_t n, sxt_value_type type, 
   require(n >= 0, SXT_E_ARGUMENT, path, ": a vector of length ", n, " cannot be written");
   require(values != nullptr || n == 0, SXT_E_ARGUMENT, path, ": the array of ", n, " values is NULL");
   const auto write_to = [&](Output &output) {
-    with_value_type(type, [&](auto tag) {
-      write_text(output, n, static_cast<const typename decltype(tag)::type *>(values));
-    });
+    with_value_type(
+        type, [&](auto tag) { write_text(output, n, static_cast<const typename decltype(tag)::type *>(values)); });
   };
   struct stat status;
   const bool exists = stat(path.c_str(), &status) == 0;

@@ -70,15 +70,14 @@ void copy_values(const EntryArrays &e, int threads, CsrArrays &csr) {
   const int base = o.index_base;
   std::int64_t first = -1;
   with_index_type(e.index_type, [&](auto tag) {
-    scan_entries<typename decltype(tag)::type>(
-        e, base, 0, e.nnz, [&](std::int64_t k, std::int64_t r, std::int64_t c) {
-          const bool here = (r == at.row && c == at.col) || (is_mirrored(o) && r == at.col && c == at.row);
-          if (here && first >= 0)
-            fail(SXT_E_DUPLICATE, "entries ", first + base, " and ", k + base, " (counting from ", base,
-                 ") are at the same place, row ", r + base, ", column ", c + base, ", and duplicates are refused");
-          if (here) first = k;
-          return true;
-        });
+    scan_entries<typename decltype(tag)::type>(e, base, 0, e.nnz, [&](std::int64_t k, std::int64_t r, std::int64_t c) {
+      const bool here = (r == at.row && c == at.col) || (is_mirrored(o) && r == at.col && c == at.row);
+      if (here && first >= 0)
+        fail(SXT_E_DUPLICATE, "entries ", first + base, " and ", k + base, " (counting from ", base,
+             ") are at the same place, row ", r + base, ", column ", c + base, ", and duplicates are refused");
+      if (here) first = k;
+      return true;
+    });
   });
   fail(SXT_E_INTERNAL, "a repeated entry was not found again");
 }

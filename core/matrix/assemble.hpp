@@ -45,13 +45,13 @@ struct AssemblyOptions {
 
 // How the caller's values reach their places when only the values change.
 struct ValueOrder {
-  std::int64_t input_nnz = 0;       // how many values an update must bring
-  bool kept = false;                // false: only updates in canonical CSR order are possible
-  bool identity = false;            // the caller's order is the canonical one; no map is stored
-  bool summed = false;              // some slots are the sum of several input entries
+  std::int64_t input_nnz = 0;  // how many values an update must bring
+  bool kept = false;           // false: only updates in canonical CSR order are possible
+  bool identity = false;       // the caller's order is the canonical one; no map is stored
+  bool summed = false;         // some slots are the sum of several input entries
   sxt_index_type map_type = SXT_I32;
-  Buffer slot;                      // input_nnz canonical positions of each input entry
-  Buffer mirror;                    // position of the entry's mirror image, -1: none; empty when nothing is mirrored
+  Buffer slot;    // input_nnz canonical positions of each input entry
+  Buffer mirror;  // position of the entry's mirror image, -1: none; empty when nothing is mirrored
   sxt_symmetry symmetry = SXT_GENERAL;  // how the mirror image's value follows (conjugate, negate)
 };
 

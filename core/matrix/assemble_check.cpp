@@ -9,9 +9,7 @@ namespace {
 
 using Layout = EntryArrays::Layout;
 
-const char *layout_name(Layout layout) {
-  return layout == Layout::coo ? "COO" : layout == Layout::csr ? "CSR" : "CSC";
-}
+const char *layout_name(Layout layout) { return layout == Layout::coo ? "COO" : layout == Layout::csr ? "CSR" : "CSC"; }
 
 void check_sizes(const EntryArrays &e) {
   require(e.rows >= 0 && e.cols >= 0 && e.nnz >= 0, SXT_E_ARGUMENT, "a matrix of ", e.rows, " x ", e.cols, " with ",
@@ -90,18 +88,16 @@ void check_indices(const EntryArrays &e, const AssemblyOptions &o) {
       return scan_entries<I>(e, o.index_base, begin, end, good);
     });
     if (bad < e.nnz)
-      scan_entries<I>(e, o.index_base, bad, bad + 1, [&](std::int64_t k, std::int64_t r, std::int64_t c) -> bool {
-        fail_index(e, o, k, r, c);
-      });
+      scan_entries<I>(e, o.index_base, bad, bad + 1,
+                      [&](std::int64_t k, std::int64_t r, std::int64_t c) -> bool { fail_index(e, o, k, r, c); });
   });
 }
 
 // Value k whatever its type: for diagonal checks and messages, not for loops over all entries.
 c128 value_at(const EntryArrays &e, std::int64_t k) {
   if (!e.values) return 1.0;
-  return with_value_type(e.value_type, [&](auto tag) -> c128 {
-    return static_cast<const typename decltype(tag)::type *>(e.values)[k];
-  });
+  return with_value_type(
+      e.value_type, [&](auto tag) -> c128 { return static_cast<const typename decltype(tag)::type *>(e.values)[k]; });
 }
 
 void check_finite_values(const EntryArrays &e, const AssemblyOptions &o) {

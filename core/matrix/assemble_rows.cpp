@@ -160,9 +160,8 @@ template <class C, class P, class Q>
 void sum_of(CsrArrays &csr, std::int64_t repeats, bool check_finite, int threads, const Allocator &allocator) {
   CsrArrays out = make_csr(csr.rows, csr.cols, csr.nnz - repeats, csr.value_type, allocator);
   unique_starts<C, P>(csr, out.row_ptr.as<Q>(), threads);
-  const std::int64_t bad = with_value_type(csr.value_type, [&](auto tag) {
-    return sum_into<C, P, Q, typename decltype(tag)::type>(csr, out, threads);
-  });
+  const std::int64_t bad = with_value_type(
+      csr.value_type, [&](auto tag) { return sum_into<C, P, Q, typename decltype(tag)::type>(csr, out, threads); });
   if (check_finite && bad < out.nnz) {
     const Q *start = out.row_ptr.as<Q>();
     const std::int64_t row = std::upper_bound(start, start + out.rows + 1, static_cast<Q>(bad)) - start - 1;

@@ -38,7 +38,8 @@ void check_new_diagonal(const ValueOrder &order, const V *values, int threads) {
       if (mirror[k] < 0 && !good(values[k])) return k;
     return end;
   });
-  require(bad == order.input_nnz, SXT_E_ARGUMENT, "new value ", bad, " (counting from 0) is on the diagonal and must be ",
+  require(bad == order.input_nnz, SXT_E_ARGUMENT, "new value ", bad,
+          " (counting from 0) is on the diagonal and must be ",
           skew ? "zero in a skew-symmetric matrix" : "real in a Hermitian matrix");
 }
 
@@ -100,12 +101,12 @@ void update(CsrArrays &csr, const ValueOrder &order, const V *values, bool check
   const bool mapped = order.kept && !order.identity;
   const std::int64_t n = mapped ? order.input_nnz : csr.nnz;
   if (check_finite) check_finite_input(values, n, threads);
-  if (mapped && order.map_type == SXT_I32) return update_mapped<V, std::int32_t>(csr, order, values, check_finite, threads);
+  if (mapped && order.map_type == SXT_I32)
+    return update_mapped<V, std::int32_t>(csr, order, values, check_finite, threads);
   if (mapped) return update_mapped<V, std::int64_t>(csr, order, values, check_finite, threads);
   V *to = csr.values.as<V>();
-  parallel_ranges(n, threads, [&](std::int64_t begin, std::int64_t end) {
-    std::copy(values + begin, values + end, to + begin);
-  });
+  parallel_ranges(n, threads,
+                  [&](std::int64_t begin, std::int64_t end) { std::copy(values + begin, values + end, to + begin); });
 }
 
 }  // namespace

@@ -24,10 +24,10 @@ struct CaptureOutput {
   std::uint64_t bytes;
 };
 
-// Runs `bound` eagerly on the inputs as they are and on changed ones, captures one run on the device, replays it on both
-// (twice on the changed ones) and compares all outputs bit for bit. Inputs and outputs are put back before it returns. Throws
-// SXT_E_PLUGIN with what went wrong, SXT_E_NOT_SUPPORTED when the device cannot capture, SXT_E_ARGUMENT when the inputs
-// given cannot tell a fresh answer from a stale one.
+// Runs `bound` eagerly on the inputs as they are and on changed ones, captures one run on the device, replays it on
+// both (twice on the changed ones) and compares all outputs bit for bit. Inputs and outputs are put back before it
+// returns. Throws SXT_E_PLUGIN with what went wrong, SXT_E_NOT_SUPPORTED when the device cannot capture, SXT_E_ARGUMENT
+// when the inputs given cannot tell a fresh answer from a stale one.
 void prove_capturable(const sxt_bound &bound, Device &device, const sxt_head *args,
                       const std::vector<CaptureInput> &inputs, const std::vector<CaptureOutput> &outputs);
 

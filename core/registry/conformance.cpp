@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// The suite itself: which cases, which storages, which promises; setting up and running is in conformance_bench.hpp.
 #include "core/registry/conformance.hpp"
 
 #include <algorithm>
@@ -37,7 +38,8 @@ class Suite {
   void open_reference_device();
   bool time_is_up() const;
   Ending reference_answer(const Case &base, Case &want) const;
-  CheckLine check_storage(std::uint64_t i, Bench &bench, const std::string &storage, const Case &want, const Ending &ending);
+  CheckLine check_storage(std::uint64_t i, Bench &bench, const std::string &storage, const Case &want,
+                          const Ending &ending);
   void check_all(std::uint64_t i, Bench &bench, Fitted &fitted, const std::string &storage, const Case &want,
                  const Ending &ending);
   void check_candidate(std::uint64_t i, Bench &bench, Fitted &fitted, std::size_t candidate, const Case &want,
@@ -46,7 +48,8 @@ class Suite {
   double expect(std::uint64_t i, const Opened &opened, const Case &want, const Ending &ending, const char *when) const;
   void two_callers(std::uint64_t i, const Fitted &fitted, const Case &want, const Ending &ending) const;
   void equal_bits(std::uint64_t i, const Bench &bench, const std::string &storage) const;
-  std::unique_ptr<Case> flagged_answer(std::uint64_t i, const Bench &bench, const std::string &storage, int threads) const;
+  std::unique_ptr<Case> flagged_answer(std::uint64_t i, const Bench &bench, const std::string &storage,
+                                       int threads) const;
 
   const Kernel &kernel_;
   const Kind &kind_;
@@ -90,7 +93,8 @@ bool Suite::run(const std::function<void(const CheckLine &)> &line) {
         line(result);
         all_passed = all_passed && (result.passed || !result.applicable);
         // The parts of a composed kernel read the matrix: one storage that suits them all will do.
-        const bool chosen_by_parts = kernel_.table.n_slots > 0 && !(kernel_.table.storages && kernel_.table.storages[0]);
+        const bool chosen_by_parts =
+            kernel_.table.n_slots > 0 && !(kernel_.table.storages && kernel_.table.storages[0]);
         if (time_is_up() || (chosen_by_parts && result.applicable)) break;
       }
     } catch (const Error &problem) {  // of the kind, not of the kernel; the case proves nothing
@@ -123,8 +127,7 @@ Ending Suite::reference_answer(const Case &base, Case &want) const {
     const Opened opened(*fitted);
     Lending lending(*reference_device_, fitted->bound().scratch_bytes, 1, 0);
     want.move(lending.exec(), true);
-    lending.call().check(opened.bound().run(fitted->state(), opened.bound().session, want.args(), &lending.exec()),
-                         kind_.reference->name(), "run");
+    lending.run(opened.bound(), want.args());
     const std::string violation = lending.violations();
     require(violation.empty(), SXT_E_PLUGIN, "the reference kernel '", kind_.reference->name(), "': ", violation);
     want.move(lending.exec(), false);
@@ -191,17 +194,17 @@ void Suite::check_candidate(std::uint64_t i, Bench &bench, Fitted &fitted, std::
 
 std::unique_ptr<Case> Suite::answer(std::uint64_t i, const Opened &opened, int threads, std::uint32_t flags) const {
   auto got = std::make_unique<Case>(kind_, options_.seed, i);
-  const sxt_bound &bound = opened.bound();
-  Lending lending(device_, bound.scratch_bytes, threads, flags);
+  Lending lending(device_, opened.bound().scratch_bytes, threads, flags);
   got->move(lending.exec(), true);
-  lending.call().check(bound.run(bound.state, bound.session, got->args(), &lending.exec()), kernel_.name(), "run");
+  lending.run(opened.bound(), got->args());
   const std::string violation = lending.violations();
   require(violation.empty(), SXT_E_PLUGIN, violation);
   got->move(lending.exec(), false);
   return got;
 }
 
-double Suite::expect(std::uint64_t i, const Opened &opened, const Case &want, const Ending &ending, const char *when) const {
+double Suite::expect(std::uint64_t i, const Opened &opened, const Case &want, const Ending &ending,
+                     const char *when) const {
   const std::unique_ptr<Case> got = answer(i, opened, options_.threads, 0);
   require(ending.status == SXT_OK, SXT_E_PLUGIN, "it answers what the reference refuses: ", ending.sentence);
   std::string sentence;
@@ -225,7 +228,9 @@ void Suite::two_callers(std::uint64_t i, const Fitted &fitted, const Case &want,
   });
   const struct Joiner {
     std::thread &thread;
-    ~Joiner() { if (thread.joinable()) thread.join(); }
+    ~Joiner() {
+      if (thread.joinable()) thread.join();
+    }
   } joiner{other};
   expect(i, mine, want, ending, "beside another caller");
   other.join();
@@ -262,7 +267,14 @@ bool check_kernel(const Kernel &kernel, Device &device, const ConformanceOptions
   require(std::strcmp(kernel.table.device, device.machine().device) == 0, SXT_E_ARGUMENT, "kernel '", kernel.name(),
           "' runs on device '", kernel.table.device, "', not on '", device.machine().device, "'");
   if (!kind || kind->table.n_cases == 0) {
-    line({kernel.name(), text("kind '", kernel.table.kind, "'"), false, false, 0, "the kind has no cases to test with"});
+    line(
+        {kernel.name(), text("kind '", kernel.table.kind, "'"), false, false, 0, "the kind has no cases to test with"});
+    return true;
+  }
+  // A device with memory of its own proves nothing about a kind whose cases cannot be moved there.
+  if (!device.on_host() && !kind->table.move_case) {
+    line({kernel.name(), text("kind '", kernel.table.kind, "'"), false, false, 0,
+          "the kind's cases run on host memory only"});
     return true;
   }
   return Suite(kernel, *kind, device, options, registry).run(line);

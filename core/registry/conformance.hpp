@@ -14,7 +14,7 @@ namespace sextant::registry {
 struct CheckLine {
   std::string kernel, check;  // check: the case's description
   bool passed = false;
-  bool applicable = true;     // false: the kernel declined the case, with the reason in `sentence`
+  bool applicable = true;  // false: the kernel declined the case, with the reason in `sentence`
   double error_in_bounds = 0;
   std::string sentence;
 };
@@ -26,13 +26,13 @@ struct ConformanceOptions {
   bool answers_only = false;  // leave out what needs further runs: refresh, two callers, equal bits
 };
 
-// Runs the cases of the kernel's kind: builds the storage it reads from the case's CSR, fills its slots with the reference
-// kernels of the kinds they name, prepares, opens, runs, compares with the reference's answer. Beside answers it checks what
-// the contract promises: models that are finite and stable, reasons for declining, scratch kept within its bounds, no
-// allocation while running, everything given back, equal answers after refresh and for two callers at once, and equal bits where
-// they are promised (as far as the kind's compare can tell: it must give 0 for an answer and itself).
-// Returns true when every applicable case passed and at least one was applicable. A kind without cases has nothing to fail:
-// one line says so, and the result is true. Exceptions of the harness itself only.
+// Runs the cases of the kernel's kind: builds the storage it reads from the case's CSR, fills its slots with the
+// reference kernels of the kinds they name, prepares, opens, runs, compares with the reference's answer. Beside answers
+// it checks what the contract promises: models that are finite and stable, reasons for declining, scratch kept within
+// its bounds, no allocation while running, everything given back, equal answers after refresh and for two callers at
+// once, and equal bits where they are promised (as far as the kind's compare can tell: it must give 0 for an answer and
+// itself). Returns true when every applicable case passed and at least one was applicable. A kind without cases has
+// nothing to fail: one line says so, and the result is true. Exceptions of the harness itself only.
 bool check_kernel(const Kernel &kernel, Device &device, const ConformanceOptions &options,
                   const std::function<void(const CheckLine &)> &line, Registry &registry = Registry::instance());
 
@@ -41,8 +41,8 @@ bool check_kernel(const Kernel &kernel, Device &device, const ConformanceOptions
 bool is_stamped(const std::string &plugin_path);
 void write_stamp(const std::string &plugin_path);  // throws SXT_E_FILE_WRITE
 
-// The in-process test of an untested kernel: at most 50 ms, once a process, sets its verdict (quarantines on a wrong answer).
-// Stays untested when no case applies or the kind has none.
+// The in-process test of an untested kernel: at most 50 ms, once a process, sets its verdict (quarantines on a wrong
+// answer). Stays untested when no case applies or the kind has none.
 Verdict self_test(const Kernel &kernel, Device &device, Registry &registry = Registry::instance());
 
 }  // namespace sextant::registry

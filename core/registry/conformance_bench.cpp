@@ -111,8 +111,7 @@ double Bench::feature(const std::string &name) {
       const Opened opened(fitted);
       Lending lending(device_, fitted.bound().scratch_bytes, threads_, 0);
       sxt_features_args args{{sizeof args, SXT_KIND_FEATURES}, count, values.data()};
-      lending.call().check(kernel->table.run(fitted.state(), opened.bound().session, &args.h, &lending.exec()),
-                           kernel->name(), "run");
+      lending.run(opened.bound(), &args.h);
       for (std::uint64_t i = 0; i < count; ++i) features_[ops->names[i]] = values[i];
       return features_[name];
     } catch (const Error &) {  // another kernel may offer it; none: the feature could not be had

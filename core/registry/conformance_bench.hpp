@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The conformance suite's bench: a kernel set up for one case, with the simplest parts in its slots, and runs of it in which
-// everything lent is watched. Not the dispatcher: nothing here is chosen by cost.
+// The conformance suite's bench: a kernel set up for one case, with the simplest parts in its slots, and runs of it in
+// which everything lent is watched. Not the dispatcher: nothing here is chosen by cost.
 #pragma once
 
 #include <cstdint>
@@ -45,6 +45,8 @@ class Lending {
   Lending &operator=(const Lending &) = delete;
   Call &call() noexcept { return call_; }
   const sxt_exec &exec() const noexcept { return exec_; }
+  // Runs a kernel and throws what it failed with.
+  void run(const sxt_bound &bound, const sxt_head *args);
   // Waits for the work; what the kernel broke meanwhile, "" for nothing.
   std::string violations();
 
@@ -53,6 +55,7 @@ class Lending {
   Call call_;
   sxt_exec exec_{};
   DeviceBuffer scratch_, status_;
+  std::uint64_t run_allocations_ = 0;
 };
 
 class Fitted;

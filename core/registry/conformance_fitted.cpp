@@ -12,8 +12,8 @@ namespace sextant::registry {
 namespace {
 
 constexpr std::uint64_t candidate_capacity = 64;
-constexpr int deepest = 4;                 // parts of parts of parts: more is a circle
-constexpr double part_seconds = 1e-6;      // predicted for parts whose model gives terms; nothing here is judged by it
+constexpr int deepest = 4;             // parts of parts of parts: more is a circle
+constexpr double part_seconds = 1e-6;  // predicted for parts whose model gives terms; nothing here is judged by it
 constexpr std::uint64_t message_capacity = 96, message_guard = 32;
 
 template <class... Parts>
@@ -140,7 +140,8 @@ bool Fitted::fill_alternative(std::uint64_t slot, const char *kinds, const std::
 }
 
 // The kind's reference where it applies, else the first kernel by name that does.
-std::unique_ptr<Fitted> Fitted::fit_part(const Query &query, std::uint32_t flags, const std::string &storage, int depth) {
+std::unique_ptr<Fitted> Fitted::fit_part(const Query &query, std::uint32_t flags, const std::string &storage,
+                                         int depth) {
   Query asked = query;
   asked.get()->flags |= query_.get()->flags & (SXT_QUERY_DETERMINISTIC | SXT_QUERY_CAPTURABLE);
   const char *device = bench_.device().machine().device;
@@ -161,7 +162,8 @@ std::unique_ptr<Fitted> Fitted::fit_part(const Query &query, std::uint32_t flags
       reasons += text("; ", kernel->name(), ": ", problem.what());
     }
   }
-  fail(SXT_NOT_APPLICABLE, "no kernel of kind '", query.kind(), "' serves", storage.empty() ? "" : " in ", storage, reasons);
+  fail(SXT_NOT_APPLICABLE, "no kernel of kind '", query.kind(), "' serves", storage.empty() ? "" : " in ", storage,
+       reasons);
 }
 
 void Fitted::ask_candidates(const sxt_features &features) {
@@ -204,7 +206,8 @@ std::vector<sxt_filled> Fitted::filled(std::vector<std::vector<const sxt_bound *
     }
     out.alternative = slot.alternative;
     out.kinds_per_instance = slot.kinds_per_instance;
-    out.instances = slot.kinds_per_instance ? static_cast<std::uint32_t>(slot.parts.size()) / slot.kinds_per_instance : 0;
+    out.instances =
+        slot.kinds_per_instance ? static_cast<std::uint32_t>(slot.parts.size()) / slot.kinds_per_instance : 0;
     out.parts = bounds[i].data();
     all.push_back(out);
   }
@@ -224,8 +227,8 @@ void Fitted::prepare(std::size_t candidate) {
   if (!kernel_.table.prepare) return;
   Lending lending(bench_.device(), 0, bench_.threads(), 0);
   lending.call().check(
-      kernel_.table.prepare(&problem_, &candidates_[candidate], filled_.data(), &lending.exec(), &state_), kernel_.name(),
-      "prepare");
+      kernel_.table.prepare(&problem_, &candidates_[candidate], filled_.data(), &lending.exec(), &state_),
+      kernel_.name(), "prepare");
   bound_.state = state_;
   lending.exec().host->synchronize(lending.exec().host, &lending.exec());
 }
@@ -255,9 +258,8 @@ Opened::Opened(const Fitted &fitted) : fitted_(fitted), bound_(fitted.bound()) {
   }
   if (!fitted.kernel_.table.open) return;
   Lending lending(fitted.bench_.device(), 0, fitted.bench_.threads(), 0);
-  lending.call().check(
-      fitted.kernel_.table.open(fitted.state_, filled_.data(), &lending.exec(), &bound_.session),
-      fitted.kernel_.name(), "open");
+  lending.call().check(fitted.kernel_.table.open(fitted.state_, filled_.data(), &lending.exec(), &bound_.session),
+                       fitted.kernel_.name(), "open");
 }
 
 Opened::~Opened() {

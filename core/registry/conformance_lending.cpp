@@ -62,8 +62,7 @@ double Case::distance(const Case &want, std::string &sentence) const {
 }
 
 Lending::Lending(Device &device, std::uint64_t scratch_bytes, int threads, std::uint32_t flags)
-    : device_(device), call_(device), exec_(make_exec(call_)),
-      scratch_(device, scratch_bytes + 2 * guard_bytes) {
+    : device_(device), call_(device), exec_(make_exec(call_)), scratch_(device, scratch_bytes + 2 * guard_bytes) {
   exec_.threads = device.on_host() ? threads : 1;
   exec_.flags = flags;
   exec_.scratch = scratch_.as<char>() + guard_bytes;
@@ -82,10 +81,17 @@ Lending::~Lending() {
   if (exec_.stream && device_.ops().stream_destroy) device_.ops().stream_destroy(device_.handle(), exec_.stream);
 }
 
+void Lending::run(const sxt_bound &bound, const sxt_head *args) {
+  const std::uint64_t before = call_.allocations;
+  const sxt_status status = bound.run(bound.state, bound.session, args, &exec_);
+  run_allocations_ += call_.allocations - before;
+  call_.check(status, bound.kernel, "run");
+}
+
 std::string Lending::violations() {
   const sxt_status waited = exec_.host->synchronize(exec_.host, &exec_);
   if (waited != SXT_OK) return text("its work failed on the device: ", status_sentence(waited));
-  if (call_.allocations) return text("run allocated memory ", call_.allocations, " time(s)");
+  if (run_allocations_) return text("run allocated memory ", run_allocations_, " time(s)");
   const char *first = static_cast<const char *>(exec_.scratch);
   if (!intact(exec_, first - guard_bytes)) return "it wrote before the beginning of its scratch";
   if (!intact(exec_, first + exec_.scratch_bytes))

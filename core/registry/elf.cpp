@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// ELF headers: kind of file, architecture, and whether all that they promise is there.
 #include "core/registry/elf.hpp"
 
 #include <elf.h>
@@ -85,8 +86,7 @@ std::string elf_problem(int file, const struct stat &status) {
   if (got < SELFMAG || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
     return "it is not an ELF file, so not a shared object";
   if (got < EI_NIDENT) return text("the file is cut short: it ends inside its ELF header, after ", size, " bytes");
-  if (header.e_ident[EI_CLASS] != ELFCLASS64)
-    return "wrong architecture: it is a 32-bit file, this library is 64-bit";
+  if (header.e_ident[EI_CLASS] != ELFCLASS64) return "wrong architecture: it is a 32-bit file, this library is 64-bit";
   if (header.e_ident[EI_DATA] != own_order) return "wrong architecture: its byte order is not this machine's";
   if (got < static_cast<ssize_t>(sizeof header))
     return text("the file is cut short: it ends inside its ELF header, after ", size, " bytes");

@@ -139,9 +139,9 @@ struct HostCalls {
 };
 
 const sxt_host &host() {
-  static const sxt_host table = {sizeof(sxt_host),    SXT_PLUGIN_ABI_MAJOR, SXT_PLUGIN_ABI_MINOR,   nullptr,
-                                 HostCalls::log,      HostCalls::set_error, HostCalls::alloc,       HostCalls::free,
-                                 HostCalls::copy,     HostCalls::synchronize, HostCalls::get_service};
+  static const sxt_host table = {sizeof(sxt_host), SXT_PLUGIN_ABI_MAJOR,   SXT_PLUGIN_ABI_MINOR,  nullptr,
+                                 HostCalls::log,   HostCalls::set_error,   HostCalls::alloc,      HostCalls::free,
+                                 HostCalls::copy,  HostCalls::synchronize, HostCalls::get_service};
   return table;
 }
 
@@ -161,15 +161,19 @@ void remove_device(Device &device) {
     const std::lock_guard lock(ledger().memory_lock);
     auto &memory = ledger().memory;
     for (auto entry = memory.begin(); entry != memory.end();) {
-      if (entry->second.device != &device) { ++entry; continue; }
+      if (entry->second.device != &device) {
+        ++entry;
+        continue;
+      }
       ++forgotten;
       entry->second.device = nullptr;  // host memory can still be freed; the device's own goes with the device
       entry = entry->second.on_host ? std::next(entry) : memory.erase(entry);
     }
   }
   if (forgotten)
-    device.log()(SXT_LOG_MISBEHAVING, text("plugins did not give back ", forgotten,
-                                           " allocation(s) before their device '", device.machine().device, "' closed"));
+    device.log()(SXT_LOG_MISBEHAVING,
+                 text("plugins did not give back ", forgotten, " allocation(s) before their device '",
+                      device.machine().device, "' closed"));
   const std::unique_lock lock(ledger().device_lock);
   std::erase(ledger().devices, &device);
 }

@@ -45,7 +45,7 @@ class LogScope {
 
 // Devices come and go with their contexts; a message without a call is delivered to those that are alive.
 void add_device(Device &device);
-void remove_device(Device &device);  // reports, as misbehaving, what plugins did not give back
+void remove_device(Device &device);                // reports, as misbehaving, what plugins did not give back
 void set_current_device(Device &device) noexcept;  // of this thread's next calls into plugins
 
 // How many allocations made for this device through the host table are not yet freed.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// The stages of loading one file: trust, open, entry, abi, kernel, kind.
 #include "core/registry/loader.hpp"
 
 #include <dlfcn.h>
@@ -35,8 +36,8 @@ void refuse_if(const std::string &problem, const char *stage) {
 
 // Trust and file format, before any code of the file runs. The checks are made on the open file and on every folder
 // above it, and the loader is then given the same resolved path: between check and load only root or the user could put
-// another file there, and they need no race for that. Loading /proc/self/fd/N instead would close even that gap, but the
-// plugin's $ORIGIN and every debugger would see that name.
+// another file there, and they need no race for that. Loading /proc/self/fd/N instead would close even that gap, but
+// the plugin's $ORIGIN and every debugger would see that name.
 void inspect(const std::string &path, Origin origin) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (file < 0) throw Refused{"open", text("it could not be opened: ", std::strerror(errno))};
@@ -44,7 +45,7 @@ void inspect(const std::string &path, Origin origin) {
     int file;
     ~Closer() { close(file); }
   } const closer{file};
-  struct stat status{};
+  struct stat status {};
   if (fstat(file, &status) != 0) throw Refused{"open", text("it could not be examined: ", std::strerror(errno))};
   if (origin == Origin::searched) refuse_if(trust_problem(file, path), "trust");
   refuse_if(elf_problem(file, status), "open");
@@ -75,7 +76,8 @@ const sxt_plugin &call_entry(sxt_plugin_entry_fn entry) {
     throw Refused{"entry", "its entry let an exception out"};
   }
   if (status != SXT_OK)
-    throw Refused{"entry", text("its entry returned ", status_name(status), ": ", said.sentence(status_sentence(status)))};
+    throw Refused{"entry",
+                  text("its entry returned ", status_name(status), ": ", said.sentence(status_sentence(status)))};
   if (!plugin) throw Refused{"entry", "its entry returned SXT_OK but no description"};
   return *plugin;
 }
@@ -109,9 +111,10 @@ void take_kernels(const sxt_plugin &given, Verdict verdict, Loaded &loaded) {
     }
     // The name may be what is wrong: the number always tells which one is meant.
     const bool named = kernel && kernel->struct_size >= SXT_END_OF(sxt_kernel, name) && kernel->name && kernel->name[0];
-    loaded.refused.push_back({loaded.plugin.path, "kernel",
-                              text("kernel ", i, named ? text(" ('", std::string(kernel->name, strnlen(kernel->name, 255)), "')") : "",
-                                   " of plugin '", loaded.plugin.name, "': ", problem)});
+    loaded.refused.push_back(
+        {loaded.plugin.path, "kernel",
+         text("kernel ", i, named ? text(" ('", std::string(kernel->name, strnlen(kernel->name, 255)), "')") : "",
+              " of plugin '", loaded.plugin.name, "': ", problem)});
   }
   loaded.plugin.kernels = static_cast<std::int64_t>(loaded.kernels.size());
 }
@@ -146,8 +149,14 @@ std::unique_ptr<Loaded> describe(const sxt_plugin &outside, const std::string &p
   const sxt_plugin given = copy_of(outside);
   refuse_if(plugin_problem(given), "entry");
   auto loaded = std::make_unique<Loaded>();
-  loaded->plugin = {given.name, given.version, or_empty(given.vendor), or_empty(given.license),
-                    or_empty(given.build_id), path, origin == Origin::own, 0};
+  loaded->plugin = {given.name,
+                    given.version,
+                    or_empty(given.vendor),
+                    or_empty(given.license),
+                    or_empty(given.build_id),
+                    path,
+                    origin == Origin::own,
+                    0};
   const bool proven = origin == Origin::own || is_stamped(path);
   const Verdict verdict = proven ? Verdict::passed : Verdict::untested;
   take_kernels(given, verdict, *loaded);
@@ -158,7 +167,7 @@ std::unique_ptr<Loaded> describe(const sxt_plugin &outside, const std::string &p
 }  // namespace
 
 bool file_id(const std::string &path, FileId &id) {
-  struct stat status{};
+  struct stat status {};
   if (stat(path.c_str(), &status) != 0) return false;
   id = {status.st_dev, status.st_ino};
   return true;

@@ -17,21 +17,21 @@ namespace sextant::registry {
 
 // How a file was come by, which decides what is asked of it.
 enum class Origin {
-  own,      // from the directory that came with the library: trusted as the library is
-  searched, // from the environment or the user's directory: must pass the trust rules
-  named     // by an API call: the program's own choice
+  own,       // from the directory that came with the library: trusted as the library is
+  searched,  // from the environment or the user's directory: must pass the trust rules
+  named      // by an API call: the program's own choice
 };
 
 using FileId = std::pair<dev_t, ino_t>;
 
-// A loaded plugin. Addresses of its kernels and kinds are handed out, so it never moves and is never freed in a process's
-// registry.
+// A loaded plugin. Addresses of its kernels and kinds are handed out, so it never moves and is never freed in a
+// process's registry.
 struct Loaded {
   Plugin plugin;
-  std::deque<Kernel> kernels;             // those that passed their checks, in the plugin's order
-  std::deque<Kernel> unlisted_references; // of kinds whose reference is not among the kernels
+  std::deque<Kernel> kernels;              // those that passed their checks, in the plugin's order
+  std::deque<Kernel> unlisted_references;  // of kinds whose reference is not among the kernels
   std::deque<Kind> kinds;
-  std::vector<Refusal> refused;           // kernels and kinds that did not pass
+  std::vector<Refusal> refused;  // kernels and kinds that did not pass
 };
 
 struct LoadResult {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Paths of plugins and stamps, from the environment and from where this library lies.
 #include "core/registry/paths.hpp"
 
 #include <dirent.h>
@@ -49,7 +50,7 @@ std::string real_path(const std::string &path) {
 }
 
 bool is_directory(const std::string &path) {
-  struct stat status{};
+  struct stat status {};
   return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 

@@ -7,8 +7,8 @@
 
 namespace sextant::registry {
 
-// $SEXTANT_PLUGIN_PATH, split at colons, then $XDG_DATA_HOME/sextant/plugins-0. Empty in a process with more rights than its
-// caller. Paths need not exist.
+// $SEXTANT_PLUGIN_PATH, split at colons, then $XDG_DATA_HOME/sextant/plugins-0. Empty in a process with more rights
+// than its caller. Paths need not exist.
 struct SearchPath {
   std::string path;
   bool named;  // by the environment: its absence is worth a word

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Loading passes over files and directories, and look-ups in what they brought.
 #include "core/registry/registry.hpp"
 
 #include <algorithm>
@@ -43,8 +44,8 @@ bool Registry::State::record(const Refusal &refusal) {
   return true;
 }
 
-// The refusal that left a loaded plugin without anything in force, NULL when something is, or when all it lacks is a kind
-// that may still come.
+// The refusal that left a loaded plugin without anything in force, NULL when something is, or when all it lacks is a
+// kind that may still come.
 const Refusal *Registry::State::why_idle(const Loaded &plugin) const {
   const std::shared_lock lock(access);
   for (const auto &[name, kernel] : view.kernels)
@@ -58,8 +59,8 @@ const Refusal *Registry::State::why_idle(const Loaded &plugin) const {
   return nullptr;
 }
 
-// Why there is no device of this name, "" when there is one. Asks the device plugins loaded so far, whose entries may not
-// be in the view yet.
+// Why there is no device of this name, "" when there is one. Asks the device plugins loaded so far, whose entries may
+// not be in the view yet.
 std::string Registry::State::device_problem(const std::string &device) const {
   std::string problem = text("no loaded device plugin offers device '", device, "'");
   for (const auto &entry : loaded) {
@@ -75,7 +76,8 @@ std::string Registry::State::device_problem(const std::string &device) const {
       } catch (...) {  // forbidden; counts as a failure
       }
       if (status == SXT_OK && count > 0) return "";
-      const std::string why = reason[0] ? reason : said.sentence(status == SXT_OK ? "it gave no reason" : status_sentence(status));
+      const std::string why =
+          reason[0] ? reason : said.sentence(status == SXT_OK ? "it gave no reason" : status_sentence(status));
       problem = text("device '", device, "' is not there: ", why);
     }
   }
@@ -119,8 +121,7 @@ std::vector<std::string> device_first(std::vector<std::string> names) {
 }  // namespace
 
 void Registry::Pass::refuse(const Refusal &refusal, sxt_log_level level) {
-  if (state_.record(refusal))
-    log_(level, text("refused '", refusal.path, "' (", refusal.stage, "): ", refusal.reason));
+  if (state_.record(refusal)) log_(level, text("refused '", refusal.path, "' (", refusal.stage, "): ", refusal.reason));
 }
 
 const Loaded *Registry::Pass::file(const std::string &path, Origin origin, Refusal &refusal) {

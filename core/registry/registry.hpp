@@ -28,7 +28,7 @@ struct Plugin {
 enum class Verdict : int { untested, passed, quarantined };
 
 struct Kernel {
-  sxt_kernel table;      // a full-size, zero-filled copy: no size checks needed when calling
+  sxt_kernel table;  // a full-size, zero-filled copy: no size checks needed when calling
   const Plugin *plugin;
   mutable std::atomic<Verdict> verdict{Verdict::untested};
   mutable std::string quarantine_reason;  // written once, before verdict becomes quarantined
@@ -60,9 +60,9 @@ class Registry {
   // First call: loads device plugins, then plugins-0/<device>/ of each device that reports itself, from the directory
   // beside libsextant, then $SEXTANT_PLUGIN_PATH and the user's directory under the trust rules. Later calls: nothing.
   void load_default(const LogSink &log);
-  // Loads a file, or every .so of a directory tree, that the caller named: no trust check. Returns how many plugins were
-  // added; refusals are recorded. Throws SXT_E_FILE_READ when the path does not exist, SXT_E_PLUGIN naming stage and reason
-  // when a single file was refused. A file already loaded counts as added.
+  // Loads a file, or every .so of a directory tree, that the caller named: no trust check. Returns how many plugins
+  // were added; refusals are recorded. Throws SXT_E_FILE_READ when the path does not exist, SXT_E_PLUGIN naming stage
+  // and reason when a single file was refused. A file already loaded counts as added.
   int load_path(const std::string &path, const LogSink &log);
 
   // Snapshots: pointers stay valid for ever. Quarantined kernels are listed, so that explain can say why they are out;
@@ -72,8 +72,8 @@ class Registry {
   std::vector<const Plugin *> plugins() const;
   std::vector<const Refusal *> refusals() const;
   std::vector<const Kind *> kinds() const;
-  const Kernel *find(std::string_view name) const;   // NULL: not there
-  const Kind *kind(std::string_view id) const;       // NULL: not there
+  const Kernel *find(std::string_view name) const;  // NULL: not there
+  const Kind *kind(std::string_view id) const;      // NULL: not there
 
   // Takes a kernel out of every later choice and records why.
   void quarantine(const Kernel &kernel, const std::string &reason);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Files that passed their conformance suite are remembered, so that they need no test again. A stamp is a note that this
-// user tested these bytes, not a signature: whoever can write the stamp directory can as well write the plugins.
-#include <fcntl.h>
+// Files that passed their conformance suite are remembered, so that they need no test again. A stamp is a note that
+// this user tested these bytes, not a signature: whoever can write the stamp directory can as well write the plugins.
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdint>
@@ -12,23 +10,18 @@
 #include <fstream>
 #include <iterator>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/base/error.hpp"
+#include "core/base/files.hpp"
+#include "core/dispatch/query.hpp"
 #include "core/registry/conformance.hpp"
 #include "core/registry/paths.hpp"
 
 namespace sextant::registry {
 namespace {
 
-constexpr std::uint64_t fnv_start = 14695981039346656037u;
-
-// FNV-1a, 64 bits: tells files apart that differ by accident.
-std::uint64_t fnv1a(std::uint64_t hash, const char *bytes, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) hash = (hash ^ static_cast<unsigned char>(bytes[i])) * 1099511628211u;
-  return hash;
-}
+constexpr std::uint64_t hash_start = 14695981039346656037u;  // FNV's offset basis
 
 std::string hexadecimal(std::uint64_t value) {
   char digits[20];
@@ -39,10 +32,10 @@ std::string hexadecimal(std::uint64_t value) {
 bool content_hash(const std::string &path, std::uint64_t &hash) {
   std::ifstream file(path, std::ios::binary);
   std::vector<char> block(1 << 16);
-  hash = fnv_start;
+  hash = hash_start;
   while (file.good()) {
     file.read(block.data(), static_cast<std::streamsize>(block.size()));
-    hash = fnv1a(hash, block.data(), static_cast<std::size_t>(file.gcount()));
+    hash = fnv1a(block.data(), static_cast<std::size_t>(file.gcount()), hash);
   }
   return file.eof();
 }
@@ -50,12 +43,12 @@ bool content_hash(const std::string &path, std::uint64_t &hash) {
 // The stamp's file, named after the plugin's resolved path; "" when there is no home to keep stamps in.
 std::string stamp_path(const std::string &real) {
   const std::string directory = stamp_directory();
-  return directory.empty() ? "" : joined(directory, hexadecimal(fnv1a(fnv_start, real.data(), real.size())));
+  return directory.empty() ? "" : joined(directory, hexadecimal(fnv1a(real.data(), real.size(), hash_start)));
 }
 
 // What the stamp of the file as it is now must say; "" when the file cannot be read.
 std::string stamp_text(const std::string &real) {
-  struct stat status{};
+  struct stat status {};
   std::uint64_t hash = 0;
   if (stat(real.c_str(), &status) != 0 || !content_hash(real, hash)) return "";
   return text("sextant stamp 1\npath ", real, "\nsize ", status.st_size, "\nmodified ", status.st_mtim.tv_sec, ".",
@@ -69,24 +62,6 @@ void make_directories(const std::string &path) {
             "': ", std::strerror(errno));
     if (slash == std::string::npos) return;
   }
-}
-
-// Writes all of it and makes sure that it reached the disk, or says why not.
-void write_durably(const std::string &path, const std::string &contents) {
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  bool done = file >= 0;
-  for (std::size_t at = 0; done && at < contents.size();) {
-    const ssize_t wrote = write(file, contents.data() + at, contents.size() - at);
-    if (wrote < 0 && errno == EINTR) continue;
-    done = wrote > 0;
-    if (done) at += static_cast<std::size_t>(wrote);
-  }
-  done = done && fsync(file) == 0;
-  const int reason = errno;
-  if (file >= 0) close(file);
-  if (done) return;
-  unlink(path.c_str());
-  fail(SXT_E_FILE_WRITE, "could not write stamp '", path, "': ", std::strerror(reason));
 }
 
 }  // namespace
@@ -108,13 +83,7 @@ void write_stamp(const std::string &plugin_path) {
   const std::string path = stamp_path(real);
   require(!path.empty(), SXT_E_FILE_WRITE, "there is no directory for stamps: neither XDG_STATE_HOME nor HOME is set");
   make_directories(stamp_directory());
-  // A name of this process's own, then one atomic step.
-  const std::string temporary = text(path, ".", getpid());
-  write_durably(temporary, contents);
-  if (rename(temporary.c_str(), path.c_str()) == 0) return;
-  const int reason = errno;
-  unlink(temporary.c_str());
-  fail(SXT_E_FILE_WRITE, "could not write stamp '", path, "': ", std::strerror(reason));
+  write_file_atomically(path, contents);
 }
 
 }  // namespace sextant::registry

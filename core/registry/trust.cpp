@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Owners and modes of a file and of every folder above it.
 #include "core/registry/trust.hpp"
 
 #include <grp.h>
@@ -33,7 +34,8 @@ bool is_private_group(gid_t group, uid_t user) {
   if (getpwuid_r(user, &user_entry, space.data(), space.size(), &user_found) != 0 || !user_found) return false;
   const std::string name = user_entry.pw_name;
   if (user_entry.pw_gid != group) return false;
-  struct group group_entry{}, *group_found = nullptr;
+  struct group group_entry {
+  }, *group_found = nullptr;
   if (getgrgid_r(group, &group_entry, space.data(), space.size(), &group_found) != 0 || !group_found) return false;
   if (name != group_entry.gr_name) return false;
   for (char **member = group_entry.gr_mem; member && *member; ++member)
@@ -48,8 +50,7 @@ std::string ownership_problem(const std::string &path, const struct stat &status
     return text("'", path, "' belongs to user ", status.st_uid, ", not to root or user ", user);
   // In a sticky directory nobody can replace what belongs to others.
   if (S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX)) return "";
-  if (status.st_mode & S_IWOTH)
-    return text("'", path, "' is writable by everybody (mode ", octal(status.st_mode), ")");
+  if (status.st_mode & S_IWOTH) return text("'", path, "' is writable by everybody (mode ", octal(status.st_mode), ")");
   if ((status.st_mode & S_IWGRP) && !is_private_group(status.st_gid, user))
     return text("'", path, "' is writable by group ", status.st_gid, " (mode ", octal(status.st_mode),
                 "), which is not the user's own group");
@@ -58,7 +59,7 @@ std::string ownership_problem(const std::string &path, const struct stat &status
 
 std::string trust_problem(int file, const std::string &real_path) {
   const uid_t user = geteuid();
-  struct stat status{};
+  struct stat status {};
   if (fstat(file, &status) != 0) return text("'", real_path, "' could not be examined: ", std::strerror(errno));
   std::string problem = ownership_problem(real_path, status, user);
   // From the file's folder up to the root: whoever may write one of them may put another file in this one's place.
@@ -72,9 +73,7 @@ std::string trust_problem(int file, const std::string &real_path) {
   return problem;
 }
 
-const char *trusted_environment(const char *name) {
-  return elevated_for_tests ? nullptr : secure_getenv(name);
-}
+const char *trusted_environment(const char *name) { return elevated_for_tests ? nullptr : secure_getenv(name); }
 
 void pretend_elevated_for_tests(bool elevated) { elevated_for_tests = elevated; }
 

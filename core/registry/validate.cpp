@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Checks of descriptions, kernels and kinds as plugins hand them out.
 #include "core/registry/validate.hpp"
 
 #include <algorithm>
@@ -28,9 +29,12 @@ std::string name_problem(const char *what, const char *name) {
     const auto byte = static_cast<unsigned char>(name[i]);
     const bool continues = (byte & 0xC0u) == 0x80u;
     if (continues != (continuation > 0)) return text(what, " is not UTF-8 at byte ", i);
-    if (continues) --continuation;
-    else if (byte >= 0xF8u) return text(what, " is not UTF-8 at byte ", i);
-    else continuation = byte >= 0xF0u ? 3 : byte >= 0xE0u ? 2 : byte >= 0xC0u ? 1 : 0;
+    if (continues)
+      --continuation;
+    else if (byte >= 0xF8u)
+      return text(what, " is not UTF-8 at byte ", i);
+    else
+      continuation = byte >= 0xF0u ? 3 : byte >= 0xE0u ? 2 : byte >= 0xC0u ? 1 : 0;
     if (byte <= ' ' || byte == 0x7F || std::strchr("\"',=+;", byte))
       return text(what, " has a character that names may not have at byte ", i);
   }
@@ -65,7 +69,9 @@ std::string slot_problem(const sxt_slot &slot, std::uint64_t index) {
 }
 
 template <class F>
-bool missing(F *function) { return function == nullptr; }
+bool missing(F *function) {
+  return function == nullptr;
+}
 
 std::string device_ops_problem(const void *table) {
   const auto *ops = static_cast<const sxt_device_ops *>(table);
@@ -111,8 +117,8 @@ std::string tables_problem(const sxt_kernel &kernel) {
 
 std::string abi_problem(const sxt_plugin &plugin) {
   if (plugin.magic != SXT_PLUGIN_MAGIC)
-    return text("its description does not begin with the magic number of a Sextant plugin (", plugin.magic, " instead of ",
-                SXT_PLUGIN_MAGIC, ")");
+    return text("its description does not begin with the magic number of a Sextant plugin (", plugin.magic,
+                " instead of ", SXT_PLUGIN_MAGIC, ")");
   if (plugin.abi_major != SXT_PLUGIN_ABI_MAJOR)
     return text("it speaks plugin ABI ", plugin.abi_major, ".", plugin.abi_minor, ", this library speaks ",
                 SXT_PLUGIN_ABI_MAJOR, ".", SXT_PLUGIN_ABI_MINOR);

@@ -9,12 +9,13 @@
 
 namespace sextant::registry {
 
-std::string abi_problem(const sxt_plugin &plugin);      // magic, versions, size: nothing else may be read before
-std::string plugin_problem(const sxt_plugin &plugin);   // names and arrays, once the ABI is right
+std::string abi_problem(const sxt_plugin &plugin);     // magic, versions, size: nothing else may be read before
+std::string plugin_problem(const sxt_plugin &plugin);  // names and arrays, once the ABI is right
 std::string kernel_problem(const sxt_kernel *kernel);
 std::string kind_problem(const sxt_kind *kind);
 
-// Negative, zero or positive as version a is older than, as old as, or newer than b: dotted numbers, missing ones are 0.
+// Negative, zero or positive as version a is older than, as old as, or newer than b: dotted numbers, missing ones are
+// 0.
 int compare_versions(const std::string &a, const std::string &b);
 
 }  // namespace sextant::registry

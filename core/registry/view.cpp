@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Duplicates, versions and kinds resolved over everything that was loaded.
 #include "core/registry/view.hpp"
 
 #include <algorithm>
@@ -21,8 +22,9 @@ bool replaces(const Plugin &challenger, const Plugin &holder) {
 }
 
 void refuse_duplicate(const Plugin &loser, const Plugin &winner, const Refuse &refuse) {
-  refuse({loser.path, "duplicate", text("plugin '", loser.name, "' ", loser.version, " is also at '", winner.path,
-                                        "' in version ", winner.version, ", which is the one in use")});
+  refuse({loser.path, "duplicate",
+          text("plugin '", loser.name, "' ", loser.version, " is also at '", winner.path, "' in version ",
+               winner.version, ", which is the one in use")});
 }
 
 // One of each name, in the order in which names were first seen.
@@ -47,8 +49,9 @@ void add_kinds(const Loaded &from, View &view, const Refuse &refuse) {
   for (const Kind &kind : from.kinds) {
     const auto [at, is_new] = view.kinds.try_emplace(kind.table.id, &kind);
     if (!is_new)
-      refuse({from.plugin.path, "duplicate", text("kind '", kind.table.id, "' of plugin '", from.plugin.name,
-                                                  "' is already defined by plugin '", at->second->plugin->name, "'")});
+      refuse({from.plugin.path, "duplicate",
+              text("kind '", kind.table.id, "' of plugin '", from.plugin.name, "' is already defined by plugin '",
+                   at->second->plugin->name, "'")});
   }
 }
 
@@ -56,14 +59,16 @@ void add_kernels(const Loaded &from, View &view, const Refuse &refuse) {
   for (const Kernel &kernel : from.kernels) {
     // The device kind is core's own: devices are asked for before any other plugin is loaded.
     if (view.kinds.count(kernel.table.kind) == 0 && std::string_view(kernel.table.kind) != SXT_KIND_DEVICE) {
-      refuse({from.plugin.path, "kind", text("kernel '", kernel.name(), "' is left out until a plugin defines its kind '",
-                                             kernel.table.kind, "': none that was loaded does")});
+      refuse({from.plugin.path, "kind",
+              text("kernel '", kernel.name(), "' is left out until a plugin defines its kind '", kernel.table.kind,
+                   "': none that was loaded does")});
       continue;
     }
     const auto [at, is_new] = view.kernels.try_emplace(kernel.name(), &kernel);
     if (!is_new)
-      refuse({from.plugin.path, "duplicate", text("kernel '", kernel.name(), "' of plugin '", from.plugin.name,
-                                                  "' has the name of a kernel of plugin '", at->second->plugin->name, "'")});
+      refuse({from.plugin.path, "duplicate",
+              text("kernel '", kernel.name(), "' of plugin '", from.plugin.name,
+                   "' has the name of a kernel of plugin '", at->second->plugin->name, "'")});
   }
 }
 
