@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Plugin features-basic: features of sparse matrices that cost one pass over row pointers, or over columns.
+#include "sextant/plugin.hpp"
+#include "features.hpp"
+
+using namespace sextant::plugin;
+
+extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
+  using namespace sextant::features_basic;
+  static const sxt_kernel *const kernels[] = {&rows_kernel, &columns_kernel, &reference_kernel};
+  static const sxt_kind *const kinds[] = {&kind};
+  static const sxt_plugin plugin = describe("features-basic", kernels, kinds, 1);
+  return *out = &plugin, SXT_OK;
+}

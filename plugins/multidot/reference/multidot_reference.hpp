@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The reference kernel of kind sxt.multidot/1 and the kind itself.
+#pragma once
+
+#include "sextant/kinds/multidot.h"
+
+namespace sextant::multidot_reference {
+
+extern const sxt_kernel kernel;
+extern const sxt_kind kind;
+
+}  // namespace sextant::multidot_reference

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Kind sxt.spmv_dots/1: square matrices, one to four inner products, the new y on one side, the other or both.
+#include <cmath>
+#include <memory>
+
+#include "sextant/plugin_cases.hpp"
+#include "spmv_dots_reference.hpp"
+
+using namespace sextant::plugin;
+using namespace sextant::plugin::cases;
+
+namespace {
+
+constexpr std::uint64_t n_shapes = 7, types = 4;
+
+Pattern make_shape(std::uint64_t shape, Random &random) {
+  const auto lengths = [&](std::int64_t most) { return [&random, most](auto) { return random.below(most + 1); }; };
+  switch (shape) {
+    case 0: return Pattern{};
+    case 1: return banded_pattern(1, 1, {0});
+    case 2: return random_pattern(7, 7, random, lengths(5));
+    case 3: return banded_pattern(1024, 1024, {-32, -1, 0, 1, 32});
+    case 4: return random_pattern(1025, 1025, random, lengths(12));
+    case 5: return random_pattern(600, 600, random, [](auto i) { return i == 7 ? 600 : i % 2; });
+    default: return banded_pattern(3000, 3000, {-1, 0, 1});
+  }
+}
+
+struct Case {
+  Matrix matrix;
+  Array x, y, y_before, other, alpha, beta, dots;
+  std::vector<const void *> u, v;
+  std::vector<const Array *> left, right;  // what u and v point to; null: y
+  sxt_spmv_dots_query query{};
+  sxt_spmv_dots_args args{};
+  char description[120];
+};
+
+// Pair d of a case, in turn: (x, y), (y, y), (other, x), (y, other).
+void add_pair(Case &c, std::int32_t d) {
+  const Array *left[] = {&c.x, nullptr, &c.other, nullptr}, *right[] = {nullptr, nullptr, &c.x, &c.other};
+  c.left.push_back(left[d]);
+  c.right.push_back(right[d]);
+  c.u.push_back(left[d] ? left[d]->data() : nullptr);
+  c.v.push_back(right[d] ? right[d]->data() : nullptr);
+}
+
+sxt_status make_case(const sxt_host *, std::uint64_t seed, std::uint64_t i, sxt_case *out) {
+  return guard(nullptr, [&] {
+    Random random(seed, i);
+    auto c = std::make_unique<Case>();
+    const auto type = static_cast<sxt_value_type>(1 + (i + i / n_shapes) % types);
+    const auto n_dots = static_cast<std::int32_t>(1 + (i + i / n_shapes) % 4);
+    const Pattern pattern = make_shape(i % n_shapes, random);
+    const std::int64_t n = pattern.rows;
+    c->matrix = Matrix(pattern, type, random);
+    c->x = Array(type, n, random);
+    c->other = Array(type, n, random);
+    c->y = c->y_before = Array(type, n, random);
+    c->alpha = c->beta = Array(type, 1);
+    c->alpha.set(0, i % 3 ? Wide(-1.5, 0.5) : Wide(1));
+    c->beta.set(0, i % 2 ? Wide(0) : Wide(0.75));
+    c->dots = Array(type, n_dots);
+    for (std::int32_t d = 0; d < n_dots; ++d) add_pair(*c, d);
+    c->query.m.m = c->matrix.query(SXT_KIND_SPMV_DOTS, sizeof c->query, type);
+    c->query.m.n_rhs = 1;
+    c->query.n_dots = n_dots;
+    c->args.m.h = head<sxt_spmv_dots_args>(SXT_KIND_SPMV_DOTS);
+    c->args.m.n_rhs = 1;
+    c->args.m.ldx = c->args.m.ldy = n;
+    c->args.m.alpha = {c->alpha.data(), 0, 0};
+    c->args.m.beta = {c->beta.data(), 0, 0};
+    c->args.m.x = c->x.data();
+    c->args.m.y = c->y.data();
+    c->args.n_dots = n_dots;
+    c->args.u = c->u.data();
+    c->args.v = c->v.data();
+    c->args.dots = c->dots.data();
+    std::snprintf(c->description, sizeof c->description, "%lld x %lld of %s, %lld entries, %d inner products",
+                  (long long)n, (long long)n, value_name(type), (long long)pattern.nnz(), n_dots);
+    *out = {sizeof(sxt_case), c->description, &c->query.m.m.q, &c->matrix.csr().s.h, nullptr, &c->args.m.h, c.get()};
+    c.release();
+    return SXT_OK;
+  });
+}
+
+// y row by row as for sxt.spmv/1; a product's error follows from y's and from adding n terms.
+sxt_status compare(const sxt_case *got_case, const sxt_case *want_case, double *error, sxt_message *message) {
+  return guard(nullptr, [&] {
+    const Case &got = *static_cast<const Case *>(got_case->owner), &want = *static_cast<const Case *>(want_case->owner);
+    const std::int64_t n = want.y.size();
+    const double eps = epsilon(want.y.type()), least = tiny(want.y.type());
+    std::vector<double> sum(n, 0), entries(n, 0), bound(n);
+    want.matrix.for_each([&](std::int64_t i, std::int64_t j, Wide value) {
+      sum[i] += magnitude(value) * magnitude(want.x.at(j));
+      entries[i] += 1;
+    });
+    Verdict verdict(error, message);
+    for (std::int64_t i = 0; i < n; ++i) {
+      bound[i] =
+          2 * (entries[i] + 8) * eps *
+              (magnitude(want.alpha.at(0)) * sum[i] + magnitude(want.beta.at(0)) * magnitude(want.y_before.at(i))) +
+          least;
+      verdict.check("y", i, got.y.at(i), want.y.at(i), bound[i]);
+    }
+    const double growth = (16 + 4 * std::sqrt(static_cast<double>(n))) * eps;
+    for (std::int32_t d = 0; d < want.args.n_dots; ++d) {
+      double allowed = least;
+      for (std::int64_t i = 0; i < n; ++i) {
+        const double u = magnitude(want.left[d] ? want.left[d]->at(i) : want.y.at(i));
+        const double v = magnitude(want.right[d] ? want.right[d]->at(i) : want.y.at(i));
+        allowed += growth * u * v + (want.left[d] ? 0 : bound[i] * v) + (want.right[d] ? 0 : bound[i] * u);
+      }
+      verdict.check("dots", d, got.dots.at(d), want.dots.at(d), allowed);
+    }
+    if (!got.y.guard_intact() || !got.dots.guard_intact()) verdict.fail("the kernel wrote beyond the end of y or dots");
+    return SXT_OK;
+  });
+}
+
+void free_case(sxt_case *c) {
+  delete static_cast<Case *>(c->owner);
+  *c = {};
+}
+
+}  // namespace
+
+namespace sextant::spmv_dots_reference {
+
+const sxt_kind kind = [] {
+  sxt_kind k = new_kind(SXT_KIND_SPMV_DOTS, "y = alpha A x + beta y and inner products with the new y");
+  k.reference = &kernel;
+  k.n_cases = n_shapes * types;
+  k.make_case = make_case;
+  k.compare = compare;
+  k.free_case = free_case;
+  return k;
+}();
+
+}  // namespace sextant::spmv_dots_reference
