@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Handles that free themselves and small matrices, for tests of the C interface.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sextant/sextant.h"
+
+namespace api_test {
+
+template <class T, void (*destroy)(T *)>
+struct Destroy {
+  void operator()(T *handle) const { destroy(handle); }
+};
+using Context = std::unique_ptr<sxt_context, Destroy<sxt_context, sxt_context_destroy>>;
+using Matrix = std::unique_ptr<sxt_matrix, Destroy<sxt_matrix, sxt_matrix_destroy>>;
+using Vector = std::unique_ptr<sxt_vector, Destroy<sxt_vector, sxt_vector_destroy>>;
+using Pcg = std::unique_ptr<sxt_pcg, Destroy<sxt_pcg, sxt_pcg_destroy>>;
+using Selection = std::unique_ptr<sxt_selection, Destroy<sxt_selection, sxt_selection_destroy>>;
+
+// Fills a handle through a create function: make<Pcg>([&](auto **out) { return sxt_pcg_create(a, nullptr, out); }).
+template <class Handle, class F>
+Handle make(F &&create, sxt_status expected = SXT_OK) {
+  typename Handle::pointer raw = nullptr;
+  EXPECT_EQ(create(&raw), expected) << sxt_last_error(nullptr);
+  return Handle(raw);
+}
+
+inline sxt_context_options context_options() {
+  sxt_context_options options;
+  sxt_context_options_init(&options, sizeof options);
+  return options;
+}
+inline sxt_matrix_options matrix_options() {
+  sxt_matrix_options options;
+  sxt_matrix_options_init(&options, sizeof options);
+  return options;
+}
+inline sxt_pcg_options pcg_options() {
+  sxt_pcg_options options;
+  sxt_pcg_options_init(&options, sizeof options);
+  return options;
+}
+inline sxt_solve_options solve_options() {
+  sxt_solve_options options;
+  sxt_solve_options_init(&options, sizeof options);
+  return options;
+}
+inline sxt_pcg_report new_report() {
+  sxt_pcg_report report{};
+  report.struct_size = sizeof report;
+  return report;
+}
+
+inline Context cpu(int threads = 2) {
+  sxt_context_options options = context_options();
+  options.device = "cpu";
+  options.threads = threads;
+  return make<Context>([&](sxt_context **out) { return sxt_context_create(&options, out); });
+}
+
+inline std::string last_error(const Context &context) { return sxt_last_error(context.get()); }
+
+template <class T>
+constexpr sxt_value_type type_code();
+template <>
+constexpr sxt_value_type type_code<float>() { return SXT_F32; }
+template <>
+constexpr sxt_value_type type_code<double>() { return SXT_F64; }
+
+template <class T>
+Vector wrap(const Context &context, std::vector<T> &values, sxt_value_type type = type_code<T>()) {
+  return make<Vector>([&](sxt_vector **out) {
+    return sxt_vector_wrap(context.get(), static_cast<std::int64_t>(values.size()), type, SXT_SPACE_HOST, values.data(), out);
+  });
+}
+
+// Zero-based CSR arrays a test can change before making a matrix of them.
+struct Csr {
+  std::int64_t rows = 0, cols = 0;
+  std::vector<std::int32_t> ptr{0}, col;
+  std::vector<double> values;
+
+  void entry(std::int32_t column, double value) {
+    col.push_back(column);
+    values.push_back(value);
+  }
+  void end_row() { ptr.push_back(static_cast<std::int32_t>(col.size())); }
+  Matrix matrix(const Context &context, sxt_status expected = SXT_OK) const {
+    return make<Matrix>(
+        [&](sxt_matrix **out) {
+          return sxt_matrix_from_csr(context.get(), rows, cols, ptr.data(), col.data(), values.data(), nullptr, out);
+        },
+        expected);
+  }
+  std::vector<double> times(const std::vector<double> &x) const {
+    std::vector<double> y(static_cast<std::size_t>(rows));
+    for (std::int64_t i = 0; i < rows; ++i)
+      for (std::int32_t k = ptr[i]; k < ptr[i + 1]; ++k) y[i] += values[k] * x[col[k]];
+    return y;
+  }
+};
+
+// The 5-point Laplacian of a side x side grid plus `shift` times the identity.
+inline Csr laplacian(int side, double shift = 0) {
+  Csr a;
+  a.rows = a.cols = std::int64_t{side} * side;
+  for (int i = 0; i < side; ++i)
+    for (int j = 0; j < side; ++j) {
+      const int row = i * side + j;
+      if (i > 0) a.entry(row - side, -1);
+      if (j > 0) a.entry(row - 1, -1);
+      a.entry(row, 4 + shift);
+      if (j + 1 < side) a.entry(row + 1, -1);
+      if (i + 1 < side) a.entry(row + side, -1);
+      a.end_row();
+    }
+  return a;
+}
+
+inline Csr diagonal(const std::vector<double> &entries) {
+  Csr a;
+  a.rows = a.cols = static_cast<std::int64_t>(entries.size());
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    a.entry(static_cast<std::int32_t>(i), entries[i]);
+    a.end_row();
+  }
+  return a;
+}
+
+inline std::string explain(const Pcg &pcg, std::int32_t form = SXT_TEXT) {
+  std::int64_t length = 0;
+  EXPECT_EQ(sxt_pcg_explain(pcg.get(), form, nullptr, 0, &length), SXT_OK);
+  std::string text(static_cast<std::size_t>(length) + 1, '\0');
+  EXPECT_EQ(sxt_pcg_explain(pcg.get(), form, text.data(), static_cast<std::int64_t>(text.size()), nullptr), SXT_OK);
+  text.resize(static_cast<std::size_t>(length));
+  return text;
+}
+
+}  // namespace api_test

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// No failed allocation crashes, leaks or corrupts: the N-th allocation through the caller's hooks fails, once or for ever,
+// for N = 1, 2, ... until everything succeeds.
+#include <cstdlib>
+
+#include "tests/api/support.hpp"
+
+namespace api_test {
+namespace {
+
+struct Accountant {
+  std::int64_t fail_at = 0, calls = 0, held = 0;
+  bool for_ever = false;
+
+  static void *allocate(void *user, std::uint64_t bytes, std::uint64_t alignment) {
+    auto &self = *static_cast<Accountant *>(user);
+    ++self.calls;
+    if (self.fail_at && (self.calls == self.fail_at || (self.for_ever && self.calls > self.fail_at))) return nullptr;
+    ++self.held;
+    return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  }
+  static void release(void *user, void *memory) {
+    --static_cast<Accountant *>(user)->held;
+    std::free(memory);
+  }
+};
+
+// The whole job; returns the first status that is not SXT_OK. Whatever fails, everything is destroyed.
+sxt_status solve_with(Accountant &accountant) {
+  sxt_context_options options = context_options();
+  options.device = "cpu";
+  options.threads = 1;
+  options.allocate = Accountant::allocate;
+  options.release = Accountant::release;
+  options.allocator_user = &accountant;
+  sxt_context *context = nullptr;
+  sxt_matrix *matrix = nullptr;
+  sxt_pcg *pcg = nullptr;
+  const Csr a = laplacian(6, 0.5);
+  std::vector<std::int32_t> rows;
+  for (std::int64_t i = 0; i < a.rows; ++i) rows.insert(rows.end(), a.ptr[i + 1] - a.ptr[i], static_cast<std::int32_t>(i));
+  std::vector<double> b(36, 1), x(36), doubled(a.values);
+  sxt_pcg_options jacobi = pcg_options();
+  jacobi.preconditioner = "jacobi";
+  jacobi.format = "coo";
+  sxt_status status = sxt_context_create(&options, &context);
+  if (status == SXT_OK)
+    status = sxt_matrix_from_coo(context, 36, 36, static_cast<std::int64_t>(rows.size()), rows.data(), a.col.data(), a.values.data(),
+                                 nullptr, &matrix);
+  if (status == SXT_OK) status = sxt_pcg_create(matrix, &jacobi, &pcg);
+  if (status == SXT_OK) status = sxt_pcg_solve_array(pcg, 36, b.data(), x.data(), nullptr, nullptr);
+  if (status == SXT_OK) status = sxt_matrix_update_values(matrix, doubled.data(), static_cast<std::int64_t>(doubled.size()));
+  if (status == SXT_OK) status = sxt_pcg_solve_array(pcg, 36, b.data(), x.data(), nullptr, nullptr);
+  sxt_pcg_destroy(pcg);
+  sxt_matrix_destroy(matrix);
+  sxt_context_destroy(context);
+  return status;
+}
+
+class AllocationTest : public testing::TestWithParam<bool> {};
+
+TEST_P(AllocationTest, EveryFailureIsAStatusAndNothingLeaks) {
+  Accountant counting;
+  ASSERT_EQ(solve_with(counting), SXT_OK) << sxt_last_error(nullptr);
+  ASSERT_GT(counting.calls, 10);
+  EXPECT_EQ(counting.held, 0);
+  for (std::int64_t n = 1; n <= counting.calls; ++n) {
+    Accountant failing;
+    failing.fail_at = n;
+    failing.for_ever = GetParam();
+    EXPECT_EQ(solve_with(failing), SXT_E_MEMORY) << "allocation " << n << ": " << sxt_last_error(nullptr);
+    EXPECT_EQ(failing.held, 0) << "allocation " << n;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(OnceAndForEver, AllocationTest, testing::Bool());
+
+}  // namespace
+}  // namespace api_test

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a solve that cannot succeed ends: with a typed reason and an iteration, never with NaN or a false "converged".
+#include <cmath>
+#include <limits>
+
+#include "tests/api/support.hpp"
+
+namespace api_test {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+Pcg create(const Matrix &a, const sxt_pcg_options &options = pcg_options(), sxt_status expected = SXT_OK) {
+  return make<Pcg>([&](sxt_pcg **out) { return sxt_pcg_create(a.get(), &options, out); }, expected);
+}
+
+sxt_pcg_report solve(const Pcg &pcg, const std::vector<double> &b, std::vector<double> &x, sxt_status expected,
+                     const sxt_solve_options &options = solve_options()) {
+  sxt_pcg_report report = new_report();
+  EXPECT_EQ(sxt_pcg_solve_array(pcg.get(), static_cast<std::int64_t>(b.size()), b.data(), x.data(), &options, &report), expected)
+      << sxt_last_error(nullptr);
+  for (const double each : x) EXPECT_TRUE(std::isfinite(each));
+  return report;
+}
+
+Csr two_by_two(double a, double b, double c, double d) {
+  Csr m;
+  m.rows = m.cols = 2;
+  m.entry(0, a), m.entry(1, b), m.end_row();
+  m.entry(0, c), m.entry(1, d), m.end_row();
+  return m;
+}
+
+TEST(PcgStopTest, MatricesThatCannotBeSolvedAreRefusedAtSetUp) {
+  const Context context = cpu();
+  Csr wide;
+  wide.rows = 1;
+  wide.cols = 2;
+  wide.entry(0, 1), wide.end_row();
+  create(wide.matrix(context), pcg_options(), SXT_E_NOT_SQUARE);
+  EXPECT_NE(last_error(context).find("1 x 2"), std::string::npos);
+  create(two_by_two(2, 1, 0.5, 2).matrix(context), pcg_options(), SXT_E_NOT_SYMMETRIC);
+  EXPECT_NE(last_error(context).find("(0, 1) is 1 but (1, 0) is 0.5"), std::string::npos) << last_error(context);
+  Csr missing;
+  missing.rows = missing.cols = 2;
+  missing.entry(0, 1), missing.entry(1, 1), missing.end_row();
+  missing.entry(1, 2), missing.end_row();
+  create(missing.matrix(context), pcg_options(), SXT_E_NOT_SYMMETRIC);
+  create(diagonal({1, 0, 2}).matrix(context), pcg_options(), SXT_E_DIAGONAL);
+  EXPECT_NE(last_error(context).find("row 1"), std::string::npos) << last_error(context);
+  create(diagonal({1, 2, -3}).matrix(context), pcg_options(), SXT_E_DIAGONAL);
+  EXPECT_NE(last_error(context).find("row 2"), std::string::npos) << last_error(context);
+}
+
+TEST(PcgStopTest, UnknownNamesNameTheNearest) {
+  const Context context = cpu();
+  const Matrix matrix = laplacian(4).matrix(context);
+  const auto error_for = [&](auto change, sxt_status expected = SXT_E_UNKNOWN_NAME) {
+    sxt_pcg_options options = pcg_options();
+    change(options);
+    create(matrix, options, expected);
+    return last_error(context);
+  };
+  EXPECT_NE(error_for([](auto &o) { o.preconditioner = "jacoby"; }).find("'jacobi'"), std::string::npos);
+  EXPECT_NE(error_for([](auto &o) { o.recurrence = "clasical"; }).find("'classical'"), std::string::npos);
+  EXPECT_NE(error_for([](auto &o) { o.format = "cssr"; }).find("'csr'"), std::string::npos);
+  EXPECT_NE(error_for([](auto &o) { o.engine = "pcg.host-loop.clasical.cpu"; }).find("'pcg.host-loop.classical.cpu'"), std::string::npos);
+  EXPECT_NE(error_for([](auto &o) { o.rtol = -1; }, SXT_E_ARGUMENT).find("-1"), std::string::npos);
+  EXPECT_NE(error_for([](auto &o) { o.norm = 8; }, SXT_E_ARGUMENT).find("8"), std::string::npos);
+}
+
+TEST(PcgStopTest, AForcedEngineThatCannotApplySaysWhy) {
+  const Context context = cpu();
+  const Matrix matrix = laplacian(4).matrix(context);
+  sxt_pcg_options options = pcg_options();
+  options.engine = "pcg.host-loop.classical.cpu";
+  options.recurrence = "predict-recompute";
+  create(matrix, options, SXT_E_NOT_SUPPORTED);
+  EXPECT_NE(last_error(context).find("pcg.host-loop.classical.cpu"), std::string::npos) << last_error(context);
+}
+
+TEST(PcgStopTest, BadRightHandSidesAreNamed) {
+  const Context context = cpu();
+  const Matrix matrix = laplacian(4).matrix(context);
+  const Pcg pcg = create(matrix);
+  std::vector<double> b(16, 1), x(16, 5);
+  b[11] = nan;
+  solve(pcg, b, x, SXT_E_NOT_FINITE);
+  EXPECT_NE(last_error(context).find("b[11]"), std::string::npos) << last_error(context);
+  EXPECT_EQ(x, std::vector<double>(16, 5));
+  b[11] = 1;
+  std::vector<double> shorter(15, 1);
+  solve(pcg, shorter, x, SXT_E_DIMENSION);
+  EXPECT_NE(last_error(context).find("15"), std::string::npos);
+  EXPECT_EQ(sxt_pcg_solve_array(pcg.get(), 16, nullptr, x.data(), nullptr, nullptr), SXT_E_ARGUMENT);
+  EXPECT_EQ(sxt_pcg_solve_array(pcg.get(), 16, x.data(), x.data(), nullptr, nullptr), SXT_E_ARGUMENT);
+  EXPECT_EQ(sxt_pcg_solve_array(nullptr, 16, b.data(), x.data(), nullptr, nullptr), SXT_E_ARGUMENT);
+  EXPECT_EQ(solve(pcg, b, x, SXT_OK).reason, SXT_REASON_CONVERGED);  // the handle is as good as before
+}
+
+TEST(PcgStopTest, IndefiniteMatricesStopWithTheIteration) {
+  const Context context = cpu();
+  const Matrix matrix = two_by_two(1, 3, 3, 1).matrix(context);  // eigenvalues 4 and -2
+  for (const char *recurrence : {"classical", "chronopoulos-gear", "predict-recompute"}) {
+    sxt_pcg_options options = pcg_options();
+    options.recurrence = recurrence;
+    const std::vector<double> b{1, -1};
+    std::vector<double> x(2);
+    const sxt_pcg_report report = solve(create(matrix, options), b, x, SXT_NOT_CONVERGED);
+    EXPECT_EQ(report.reason, SXT_REASON_A_INDEFINITE) << recurrence;
+    EXPECT_EQ(report.iterations, 1) << recurrence;
+    EXPECT_NE(last_error(context).find("not positive definite"), std::string::npos);
+  }
+}
+
+TEST(PcgStopTest, SingularInconsistentSystemsNeverConverge) {
+  const Context context = cpu();
+  const Matrix matrix = two_by_two(1, -1, -1, 1).matrix(context);  // null vector (1, 1)
+  const std::vector<double> b{1, 0};
+  std::vector<double> x(2);
+  const sxt_pcg_report report = solve(create(matrix), b, x, SXT_NOT_CONVERGED);
+  EXPECT_NE(report.reason, SXT_REASON_CONVERGED);
+  EXPECT_NE(report.reason, SXT_REASON_NONE);
+  EXPECT_GT(report.true_relative_residual, 0.5);
+  const std::vector<double> consistent{1, -1};
+  EXPECT_EQ(solve(create(matrix), consistent, x, SXT_OK).reason, SXT_REASON_CONVERGED);
+}
+
+TEST(PcgStopTest, LimitsCancelAndTimeAreTyped) {
+  const Context context = cpu();
+  const Matrix matrix = laplacian(30).matrix(context);
+  const Pcg pcg = create(matrix);
+  const std::vector<double> b(900, 1);
+  std::vector<double> x(900);
+  sxt_solve_options options = solve_options();
+  options.max_iterations = 3;
+  sxt_pcg_report report = solve(pcg, b, x, SXT_NOT_CONVERGED, options);
+  EXPECT_EQ(report.reason, SXT_REASON_ITERATION_LIMIT);
+  EXPECT_EQ(report.iterations, 3);
+  EXPECT_LT(report.true_relative_residual, 10);
+
+  options = solve_options();
+  options.progress = [](void *, std::int64_t iteration, double) -> std::int32_t { return iteration == 4; };
+  report = solve(pcg, b, x, SXT_NOT_CONVERGED, options);
+  EXPECT_EQ(report.reason, SXT_REASON_CANCELLED);
+  EXPECT_EQ(report.iterations, 4);
+
+  options = solve_options();
+  const volatile std::int32_t cancel = 1;
+  options.cancel = &cancel;
+  EXPECT_EQ(solve(pcg, b, x, SXT_NOT_CONVERGED, options).reason, SXT_REASON_CANCELLED);
+
+  options = solve_options();
+  options.time_limit = 1e-9;
+  EXPECT_EQ(solve(pcg, b, x, SXT_NOT_CONVERGED, options).reason, SXT_REASON_TIME_LIMIT);
+}
+
+TEST(PcgStopTest, UnreachableTolerancesStagnate) {
+  const Context context = cpu();
+  const Matrix matrix = laplacian(30).matrix(context);
+  sxt_pcg_options options = pcg_options();
+  options.rtol = 1e-30;
+  const std::vector<double> b(900, 1);
+  std::vector<double> x(900);
+  const sxt_pcg_report report = solve(create(matrix, options), b, x, SXT_NOT_CONVERGED);
+  EXPECT_EQ(report.reason, SXT_REASON_STAGNATED);
+  EXPECT_LT(report.true_relative_residual, 1e-12);
+}
+
+TEST(PcgStopTest, HistoryIsReadableAndBounded) {
+  const Context context = cpu();
+  const Matrix matrix = laplacian(20).matrix(context);
+  const Pcg pcg = create(matrix);
+  const std::vector<double> b(400, 1);
+  std::vector<double> x(400), history(10, -1);
+  volatile std::int64_t length = -1;
+  sxt_solve_options options = solve_options();
+  options.history = history.data();
+  options.history_capacity = 9;
+  options.history_length = &length;
+  solve(pcg, b, x, SXT_OK, options);
+  EXPECT_EQ(length, 9);
+  EXPECT_GT(history[0], history[8]);
+  EXPECT_GT(history[8], 0);
+  EXPECT_EQ(history[9], -1);
+}
+
+TEST(PcgStopTest, TheMaximumNormCanBeAsked) {
+  const Context context = cpu();
+  const Csr a = laplacian(20);
+  const Matrix matrix = a.matrix(context);
+  sxt_pcg_options options = pcg_options();
+  options.norm = SXT_NORM_MAX;
+  options.rtol = 0;
+  options.atol = 1e-6;
+  std::vector<double> b(400, 1), x(400);
+  const sxt_pcg_report report = solve(create(matrix, options), b, x, SXT_OK);
+  const std::vector<double> ax = a.times(x);
+  double largest = 0;
+  for (std::size_t i = 0; i < b.size(); ++i) largest = std::max(largest, std::fabs(b[i] - ax[i]));
+  EXPECT_LE(largest, 1e-6 * 1.0001);
+  EXPECT_NEAR(report.residual_norm, largest, 1e-9);
+  EXPECT_EQ(report.rhs_norm, 1);
+}
+
+}  // namespace
+}  // namespace api_test

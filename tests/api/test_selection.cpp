@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Any kernel of any kind through the C interface, and plans on disk.
+#include <fstream>
+#include <sstream>
+
+#include "sextant/kinds/reduction.h"
+#include "sextant/kinds/spmv.h"
+#include "tests/api/support.hpp"
+
+namespace api_test {
+namespace {
+
+sxt_reduction_query sum_of(std::int64_t n) {
+  sxt_reduction_query query{};
+  query.q.h = {sizeof query, SXT_KIND_REDUCTION};
+  query.q.expected_runs = 10;
+  query.q.value_type = SXT_F64;
+  query.n = n;
+  query.operation = SXT_REDUCTION_SUM;
+  return query;
+}
+
+sxt_spmv_query product_query(double runs) {
+  sxt_spmv_query query{};
+  query.m.q.h = {sizeof query, SXT_KIND_SPMV};
+  query.m.q.expected_runs = runs;
+  query.m.q.flags = SXT_QUERY_MATRIX;
+  query.n_rhs = 1;
+  return query;
+}
+
+std::string explain(const Selection &selection) {
+  std::string text(65536, '\0');
+  EXPECT_EQ(sxt_selection_explain(selection.get(), SXT_TEXT, text.data(), 65536, nullptr), SXT_OK);
+  return text.c_str();
+}
+
+TEST(SelectionTest, AReductionFromQueryToResult) {
+  const Context context = cpu();
+  const sxt_reduction_query query = sum_of(3);
+  const Selection selection =
+      make<Selection>([&](sxt_selection **out) { return sxt_kernel_select(context.get(), &query.q, nullptr, out); });
+  const double x[] = {1, 2, 4};
+  double result = 0;
+  sxt_reduction_args args{};
+  args.h = {sizeof args, SXT_KIND_REDUCTION};
+  args.n = 3;
+  args.operation = SXT_REDUCTION_SUM;
+  args.x = x;
+  args.result = &result;
+  EXPECT_EQ(sxt_kernel_run(selection.get(), &args.h), SXT_OK) << last_error(context);
+  EXPECT_EQ(result, 7);
+  double run = -1;
+  EXPECT_EQ(sxt_selection_cost(selection.get(), nullptr, &run), SXT_OK);
+  EXPECT_GT(run, 0);
+  args.h.kind = SXT_KIND_SPMV;
+  EXPECT_EQ(sxt_kernel_run(selection.get(), &args.h), SXT_E_ARGUMENT);
+}
+
+TEST(SelectionTest, QueriesThatCannotBeAreRefused) {
+  const Context context = cpu();
+  sxt_selection *none = nullptr;
+  sxt_reduction_query query = sum_of(3);
+  query.q.h.kind = "sxt.reductoin/1";
+  EXPECT_EQ(sxt_kernel_select(context.get(), &query.q, nullptr, &none), SXT_E_UNKNOWN_NAME);
+  EXPECT_NE(last_error(context).find("sxt.reduction/1"), std::string::npos) << last_error(context);
+  query = sum_of(3);
+  query.q.h.struct_size = 4;
+  EXPECT_EQ(sxt_kernel_select(context.get(), &query.q, nullptr, &none), SXT_E_ARGUMENT);
+  query = sum_of(3);
+  query.operation = 99;
+  EXPECT_EQ(sxt_kernel_select(context.get(), &query.q, nullptr, &none), SXT_E_NO_KERNEL);
+  EXPECT_NE(last_error(context).find("reduction.tree.cpu"), std::string::npos) << last_error(context);
+  const sxt_spmv_query product = product_query(1);
+  EXPECT_EQ(sxt_kernel_select(context.get(), &product.m.q, nullptr, &none), SXT_E_ARGUMENT);
+  EXPECT_EQ(none, nullptr);
+}
+
+TEST(SelectionTest, AForcedKernelIsTakenAndExplained) {
+  const Context context = cpu();
+  const Matrix matrix = laplacian(10).matrix(context);
+  EXPECT_EQ(sxt_context_force(context.get(), "sxt.spmv/1", "spmv.coo.serial.cpu"), SXT_OK);
+  const sxt_spmv_query query = product_query(100);
+  const auto select = [&] {
+    return make<Selection>([&](sxt_selection **out) { return sxt_kernel_select(context.get(), &query.m.q, matrix.get(), out); });
+  };
+  const Selection forced = select();
+  EXPECT_STREQ(sxt_selection_kernel(forced.get()), "spmv.coo.serial.cpu");
+  EXPECT_NE(explain(forced).find("forced by call"), std::string::npos) << explain(forced);
+  EXPECT_EQ(sxt_context_force(context.get(), "sxt.spmv/1", nullptr), SXT_OK);
+  EXPECT_STRNE(sxt_selection_kernel(select().get()), "spmv.coo.serial.cpu");
+}
+
+class PlanTest : public testing::Test {
+ protected:
+  std::string path = testing::TempDir() + "sextant_plan_test.toml";
+
+  std::string saved() const {
+    std::ifstream file(path);
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+  }
+  void write(const std::string &text) const { std::ofstream(path) << text; }
+  static Selection select(const Context &context, const Matrix &matrix) {
+    const sxt_spmv_query query = product_query(100);
+    return make<Selection>([&](sxt_selection **out) { return sxt_kernel_select(context.get(), &query.m.q, matrix.get(), out); });
+  }
+};
+
+TEST_F(PlanTest, WhatWasForcedOnceIsFollowedLater) {
+  const Csr a = laplacian(10);
+  {
+    const Context context = cpu();
+    const Matrix matrix = a.matrix(context);
+    sxt_context_force(context.get(), "sxt.spmv/1", "spmv.coo.serial.cpu");
+    select(context, matrix);
+    ASSERT_EQ(sxt_plan_save(context.get(), path.c_str()), SXT_OK) << last_error(context);
+  }
+  const Context context = cpu();
+  const Matrix matrix = a.matrix(context);
+  ASSERT_EQ(sxt_plan_load(context.get(), path.c_str(), 1), SXT_OK) << last_error(context);
+  const Selection planned = select(context, matrix);
+  EXPECT_STREQ(sxt_selection_kernel(planned.get()), "spmv.coo.serial.cpu");
+  EXPECT_NE(explain(planned).find("the loaded plan says so"), std::string::npos);
+  const Matrix other = laplacian(11).matrix(context);  // a pattern the plan knows nothing of
+  sxt_selection *none = nullptr;
+  const sxt_spmv_query query = product_query(100);
+  EXPECT_EQ(sxt_kernel_select(context.get(), &query.m.q, other.get(), &none), SXT_E_PLAN);
+  ASSERT_EQ(sxt_plan_load(context.get(), path.c_str(), 0), SXT_OK);
+  EXPECT_NE(explain(select(context, other)).find("no entry for this query"), std::string::npos);
+}
+
+TEST_F(PlanTest, AnEntryOfAnotherVersionIsDecidedAnewWithItsReason) {
+  const Context context = cpu();
+  const Matrix matrix = laplacian(10).matrix(context);
+  sxt_context_force(context.get(), "sxt.spmv/1", "spmv.coo.serial.cpu");
+  select(context, matrix);
+  ASSERT_EQ(sxt_plan_save(context.get(), path.c_str()), SXT_OK);
+  sxt_context_force(context.get(), "sxt.spmv/1", nullptr);
+  std::string text = saved();
+  const auto at = text.find("version = 1");
+  ASSERT_NE(at, std::string::npos) << text;
+  write(text.replace(at, 11, "version = 7"));
+  ASSERT_EQ(sxt_plan_load(context.get(), path.c_str(), 0), SXT_OK);
+  const Selection selection = select(context, matrix);
+  EXPECT_STRNE(sxt_selection_kernel(selection.get()), "spmv.coo.serial.cpu");
+  EXPECT_NE(explain(selection).find("version 7"), std::string::npos) << explain(selection);
+}
+
+TEST_F(PlanTest, PlansOfOtherMachinesAreNotFollowed) {
+  const Context two = cpu(2), one = cpu(1);
+  const Matrix matrix = laplacian(10).matrix(two);
+  select(two, matrix);
+  ASSERT_EQ(sxt_plan_save(two.get(), path.c_str()), SXT_OK);
+  EXPECT_EQ(sxt_plan_load(one.get(), path.c_str(), 1), SXT_E_PLAN);
+  EXPECT_EQ(sxt_plan_load(one.get(), path.c_str(), 0), SXT_OK);
+  EXPECT_EQ(sxt_plan_load(one.get(), "/nonexistent/plan.toml", 0), SXT_E_FILE_READ);
+}
+
+TEST_F(PlanTest, PlansThatCannotBeWrittenAreNamed) {
+  const Context context = cpu();
+  EXPECT_EQ(sxt_plan_save(context.get(), "/nonexistent/plan.toml"), SXT_E_FILE_WRITE);
+  EXPECT_NE(last_error(context).find("/nonexistent/plan.toml"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace api_test

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The conformance suite lets good kernels through and finds each defect of the misbehaving ones, by name.
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <memory>
+
+#include "core/registry/conformance.hpp"
+#include "test_registry_util.hpp"
+
+using namespace registry_test;
+using sextant::Device;
+using sextant::registry::check_kernel;
+using sextant::registry::CheckLine;
+using sextant::registry::ConformanceOptions;
+using sextant::registry::Kernel;
+using sextant::registry::self_test;
+using sextant::registry::Verdict;
+using testing::HasSubstr;
+
+namespace {
+
+class Conformance : public testing::Test {
+ protected:
+  Conformance() {
+    registry_.load_path(own_plugin("device/device-cpu.so"), {});
+    registry_.load_path(mock("scale"), {});
+    device_ = std::make_unique<Device>(*registry_.find("device.cpu"), 0, 2, sextant::Allocator{}, log_.sink());
+  }
+  const Kernel &kernel(const std::string &file, const std::string &name) {
+    registry_.load_path(mock(file), {});
+    const Kernel *found = registry_.find(name);
+    EXPECT_NE(found, nullptr) << name;
+    return *found;
+  }
+  bool check(const Kernel &kernel, ConformanceOptions options = {}) {
+    lines_.clear();
+    return check_kernel(
+        kernel, *device_, options, [this](const CheckLine &line) { lines_.push_back(line); }, registry_);
+  }
+  // The first line that failed, "" when none did.
+  std::string failure() const {
+    for (const CheckLine &line : lines_)
+      if (line.applicable && !line.passed) return line.sentence;
+    return "";
+  }
+  Registry registry_{"/nonexistent"};
+  Log log_;
+  std::unique_ptr<Device> device_;
+  std::vector<CheckLine> lines_;
+};
+
+TEST_F(Conformance, AGoodKernelPasses) {
+  ConformanceOptions options;
+  options.threads = 2;
+  EXPECT_TRUE(check(kernel("scale", "com.example.scale.full"), options)) << failure();
+  ASSERT_EQ(lines_.size(), 4u);
+  EXPECT_EQ(lines_[0].check, "n = 0");
+  EXPECT_FALSE(lines_[0].applicable);
+  EXPECT_EQ(lines_[0].sentence, "n is 0: there is nothing to scale");
+  for (std::size_t i = 1; i < 4; ++i) EXPECT_TRUE(lines_[i].passed) << lines_[i].sentence;
+  EXPECT_TRUE(log_.lines.empty());
+}
+
+TEST_F(Conformance, TheReferencePassesItsOwnCases) {
+  EXPECT_TRUE(check(kernel("scale", "com.example.scale.reference")));
+  EXPECT_EQ(lines_.size(), 4u);
+}
+
+TEST_F(Conformance, AKindWithoutCasesHasNothingToFail) {
+  EXPECT_TRUE(check(*registry_.find("device.cpu")));
+  ASSERT_EQ(lines_.size(), 1u);
+  EXPECT_FALSE(lines_[0].passed);
+  EXPECT_FALSE(lines_[0].applicable);
+}
+
+TEST_F(Conformance, AKernelThatAlwaysDeclinesProvesNothing) {
+  Kernel never{};
+  never.table = registry_.find("com.example.scale.full")->table;
+  never.table.min_level = 1 << 30;
+  EXPECT_FALSE(check(never));
+  EXPECT_THAT(lines_[0].sentence, HasSubstr("needs device level"));
+}
+
+struct Defect {
+  const char *name, *words;
+};
+class Misbehaving : public Conformance, public testing::WithParamInterface<Defect> {};
+TEST_P(Misbehaving, IsFound) {
+  std::string file = GetParam().name;
+  for (char &c : file) c = c == '_' ? '-' : c;
+  ConformanceOptions options;
+  EXPECT_FALSE(check(kernel(file, std::string("com.example.") + GetParam().name), options));
+  EXPECT_THAT(failure(), HasSubstr(GetParam().words));
+}
+INSTANTIATE_TEST_SUITE_P(Defects, Misbehaving,
+                         testing::Values(Defect{"wrong_answer", "y differs from factor x"},
+                                         Defect{"nan_answer", "nan times the error bound"},
+                                         Defect{"error_in_run", "failed to run: the moon is in the wrong phase"},
+                                         Defect{"throw_in_run", "let an exception out: thrown in run"},
+                                         Defect{"scratch_overflow", "beyond the 100 bytes of scratch"},
+                                         Defect{"scratch_underflow", "before the beginning of its scratch"},
+                                         Defect{"allocates_in_run", "run allocated memory 1 time(s)"},
+                                         Defect{"leaks_state", "left 1 allocation(s) behind"},
+                                         Defect{"unstable_candidates", "the same question twice"},
+                                         Defect{"nan_candidate", "run_s = nan"},
+                                         Defect{"infinite_setup", "setup_s = inf"},
+                                         Defect{"no_candidate", "states no candidate"},
+                                         Defect{"silent_decline", "declines without a reason"},
+                                         Defect{"long_winded_decline", "beyond the capacity of its message"},
+                                         Defect{"thread_dependent_bits", "with 1 and 3 threads its answers differ"},
+                                         Defect{"wrong_after_refresh", "wrong answer after refresh"},
+                                         Defect{"wrong_beside_another", "wrong answer beside another caller"}),
+                         [](const auto &info) { return std::string(info.param.name); });
+
+// ---- composed kernels
+// ------------------------------------------------------------------------------------------------
+
+TEST_F(Conformance, AComposedKernelGetsItsSlotsFilled) {
+  EXPECT_TRUE(check(kernel("composed", "com.example.composed"))) << failure();
+  ASSERT_EQ(lines_.size(), 4u);
+  EXPECT_FALSE(lines_[1].applicable);
+  EXPECT_TRUE(lines_[2].passed && lines_[3].passed);
+}
+
+TEST_F(Conformance, ASlotWithoutAQueryIsABreach) {
+  EXPECT_FALSE(check(kernel("composed", "com.example.composed.mute")));
+  EXPECT_THAT(failure(), HasSubstr("it has slots but no slot_query"));
+}
+
+TEST_F(Conformance, ASlotThatNobodyFillsIsAReasonToDecline) {
+  EXPECT_FALSE(check(kernel("composed", "com.example.composed.incomplete")));
+  EXPECT_EQ(failure(), "");
+  EXPECT_FALSE(lines_[3].applicable);
+  EXPECT_THAT(lines_[3].sentence, HasSubstr("slot 'S' cannot be filled here"));
+  EXPECT_THAT(lines_[3].sentence, HasSubstr("no kernel of kind 'com.example.unheard-of/1' serves"));
+}
+
+// A stranger is probed in a child: what a crash or a hang takes with it is the child.
+int probe(const std::string &file, const std::string &name, unsigned seconds) {
+  const pid_t child = fork();
+  if (child == 0) {
+    signal(SIGSEGV, SIG_DFL);
+    alarm(seconds);
+    Registry registry("/nonexistent");
+    registry.load_path(own_plugin("device/device-cpu.so"), {});
+    registry.load_path(mock("scale"), {});
+    registry.load_path(mock(file), {});
+    Device device(*registry.find("device.cpu"), 0, 1, {}, {});
+    check_kernel(
+        *registry.find(name), device, {}, [](const CheckLine &) {}, registry);
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+TEST_F(Conformance, ACrashEndsTheChildOnly) {
+  EXPECT_EQ(probe("crash-in-run", "com.example.crash_in_run", 60), SIGSEGV);
+}
+TEST_F(Conformance, AHangIsEndedFromOutside) { EXPECT_EQ(probe("hang-in-run", "com.example.hang_in_run", 1), SIGALRM); }
+
+// ---- a third party's kernel of the library's own kind, and the library's own kernels
+// ----------------------------------
+
+class OnMatrices : public Conformance {
+ protected:
+  OnMatrices() {
+    for (const char *plugin : {"cpu/storage-csr.so", "cpu/storage-coo.so", "cpu/spmv-reference.so", "cpu/spmv-csr.so"})
+      registry_.load_path(own_plugin(plugin), {});
+  }
+};
+
+TEST_F(OnMatrices, AThirdPartysProductPasses) {
+  EXPECT_TRUE(check(kernel("spmv-serial", "com.example.spmv_serial"))) << failure();
+  int applied = 0;
+  for (const CheckLine &line : lines_) applied += line.passed;
+  EXPECT_GE(applied, 1);
+  EXPECT_THAT(lines_[0].check, HasSubstr(", in sxt.storage.csr/1"));
+}
+
+TEST_F(OnMatrices, AWrongOneDoesNot) {
+  EXPECT_FALSE(check(kernel("spmv-wrong", "com.example.spmv_wrong")));
+  EXPECT_THAT(failure(), HasSubstr("wrong answer"));
+}
+
+TEST_F(OnMatrices, TheLibrarysOwnPass) {
+  ConformanceOptions options;
+  options.threads = 2;
+  for (const Kernel *own : registry_.kernels("sxt.spmv/1", "cpu"))
+    if (own->plugin->name == "spmv-csr") {
+      EXPECT_TRUE(check(*own, options)) << own->name() << ": " << failure();
+    }
+}
+
+// ---- the short test in the process
+// -------------------------------------------------------------------------------------
+
+TEST_F(OnMatrices, SelfTestPassesAGoodStranger) {
+  const Kernel &good = kernel("spmv-serial", "com.example.spmv_serial");
+  EXPECT_EQ(good.verdict, Verdict::untested);
+  EXPECT_EQ(self_test(good, *device_, registry_), Verdict::passed);
+  EXPECT_EQ(good.verdict, Verdict::passed);
+}
+
+TEST_F(OnMatrices, SelfTestQuarantinesAWrongOne) {
+  const Kernel &wrong = kernel("spmv-wrong", "com.example.spmv_wrong");
+  EXPECT_EQ(self_test(wrong, *device_, registry_), Verdict::quarantined);
+  EXPECT_THAT(wrong.quarantine_reason, HasSubstr("wrong answer"));
+  ASSERT_EQ(refusals_of(registry_, mock("spmv-wrong")).size(), 1u);
+  EXPECT_EQ(refusals_of(registry_, mock("spmv-wrong"))[0].stage, "self-test");
+}
+
+TEST_F(Conformance, SelfTestFindsNaN) {
+  const Kernel &wrong = kernel("nan-answer", "com.example.nan_answer");
+  EXPECT_EQ(self_test(wrong, *device_, registry_), Verdict::quarantined);
+}
+
+TEST_F(Conformance, SelfTestOfAKindWithoutCasesLeavesItUntested) {
+  const Kernel &device = kernel("device-mock", "device.mock");
+  Device mock_device(device, 0, 0, {}, {});
+  EXPECT_EQ(self_test(device, mock_device, registry_), Verdict::untested);
+}
+
+TEST_F(Conformance, StopsWhenTimeIsUp) {
+  ConformanceOptions options;
+  options.seconds = 1e-9;
+  EXPECT_TRUE(check(kernel("scale", "com.example.scale.full"), options));
+  EXPECT_EQ(lines_.size(), 2u);  // the first case declined, the second ran
+}
+
+// ---- on a device with streams
+// ------------------------------------------------------------------------------------------
+
+TEST_F(Conformance, MovesCasesToADevice) {
+  const Kernel &plugin = kernel("device-mock", "device.mock");
+  const Kernel &scale = kernel("kernels-mock", "com.example.scale.mock");
+  Device mock_device(plugin, 0, 0, {}, log_.sink());
+  lines_.clear();
+  EXPECT_TRUE(check_kernel(
+      scale, mock_device, {}, [this](const CheckLine &line) { lines_.push_back(line); }, registry_))
+      << failure();
+  EXPECT_EQ(lines_.size(), 4u);
+  EXPECT_THROW(check(scale), sextant::Error);  // not on this device
+}
+
+}  // namespace
