@@ -1,0 +1,115 @@
+! SPDX-License-Identifier: BSD-3-Clause
+! Heat spreading in a square plate, implicit in time, the way a simulator would do it: the matrix arrays are assembled
+! once, their values change when the time step does, and each solve starts from the last temperature.
+!
+!   du/dt = div grad u,  u = 0 on the edge  ->  (I + dt L) u_new = u_old,  L the five-point Laplacian
+program example_heat
+  use, intrinsic :: iso_fortran_env, only: real64, error_unit
+  use sextant
+  implicit none
+
+  integer, parameter :: side = 100                ! inner grid points along an edge
+  integer, parameter :: n = side**2               ! unknowns
+  integer, parameter :: steps = 20
+  real(real64), parameter :: h = 1.0_real64 / (side + 1)
+
+  integer :: row_ptr(n + 1), step, stat
+  integer, allocatable :: col(:)
+  real(real64), allocatable :: laplacian(:), values(:)
+  real(real64) :: u_old(n), u(n), dt
+
+  type(sextant_matrix) :: a
+  type(sextant_pcg) :: solver
+  type(sextant_options) :: options
+  type(sextant_solve_options) :: warm
+  type(sextant_report) :: report
+
+  ! Set up once: pattern and values for the first, short time step.
+  dt = 1.0e-4_real64
+  call assemble_laplacian()
+  values = implicit_step(dt)
+  call a%from_csr(row_ptr, col, values, symmetry=sxt_symmetric, stat=stat)
+  call require(stat, a%error())
+
+  options%rtol = 1.0e-10_real64
+  options%expected_solves = steps
+  call solver%create(a, options, stat)
+  call require(stat, solver%error())
+
+  ! A hot spot in the middle.
+  u = 0
+  u(n/2 + side/2) = 1
+  warm%warm_start = .true.
+
+  print '(a)', ' step      dt   iterations   |b - Ax|/|b|      heat'
+  do step = 1, steps
+    if (mod(step, 5) == 0) then        ! things move slower now: take longer steps
+      dt = 2*dt
+      values = implicit_step(dt)
+      call a%update_values(values, stat)
+      call require(stat, a%error())
+    end if
+
+    u_old = u
+    call solver%solve(u_old, u, warm, report, stat)
+    if (stat == sxt_not_converged) then
+      ! A simulator would now cut the time step and try again.
+      write (error_unit, '(3a)') 'not converged: ', sextant_reason_name(report%reason), '; '//report%message
+      stop 1
+    end if
+    call require(stat, report%message)
+    print '(i5, es10.1, i10, es17.2, f14.6)', step, dt, report%iterations, report%true_relative_residual, sum(u)
+  end do
+
+contains
+
+  ! Rows of L in CSR form, one-based, both triangles.
+  subroutine assemble_laplacian()
+    integer :: i, j, k, row
+    allocate(col(5*n - 4*side), laplacian(5*n - 4*side))
+    k = 0
+    do j = 1, side
+      do i = 1, side
+        row = i + (j - 1)*side
+        row_ptr(row) = k + 1
+        if (j > 1) call add(k, row - side, -1.0_real64)
+        if (i > 1) call add(k, row - 1, -1.0_real64)
+        call add(k, row, 4.0_real64)
+        if (i < side) call add(k, row + 1, -1.0_real64)
+        if (j < side) call add(k, row + side, -1.0_real64)
+      end do
+    end do
+    row_ptr(n + 1) = k + 1
+    laplacian = laplacian / h**2
+  end subroutine
+
+  subroutine add(k, column, value)
+    integer, intent(inout) :: k
+    integer, intent(in) :: column
+    real(real64), intent(in) :: value
+    k = k + 1
+    col(k) = column
+    laplacian(k) = value
+  end subroutine
+
+  ! Values of I + dt L in the order of col.
+  function implicit_step(time_step) result(entries)
+    real(real64), intent(in) :: time_step
+    real(real64) :: entries(size(laplacian))
+    integer :: row, k
+    entries = time_step*laplacian
+    do row = 1, n
+      do k = row_ptr(row), row_ptr(row + 1) - 1
+        if (col(k) == row) entries(k) = entries(k) + 1
+      end do
+    end do
+  end function
+
+  subroutine require(status, message)
+    integer, intent(in) :: status
+    character(*), intent(in) :: message
+    if (status == sxt_ok) return
+    write (error_unit, '(4a)') sextant_status_name(status), ': ', message
+    stop 1
+  end subroutine
+end program example_heat

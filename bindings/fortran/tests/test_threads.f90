@@ -1,0 +1,44 @@
+! SPDX-License-Identifier: BSD-3-Clause
+! First use of the default context from many threads at once, then one solver shared by them.
+program test_threads
+  use, intrinsic :: iso_fortran_env, only: int32, real64
+  use sextant
+  use checks
+  implicit none
+
+  integer, parameter :: side = 16, n = side**2, jobs = 8
+  integer(int32), allocatable :: row_ptr(:), col(:)
+  real(real64), allocatable :: values(:)
+  type(sextant_matrix) :: matrices(jobs)
+  type(sextant_pcg) :: solver
+  type(sextant_report) :: reports(jobs)
+  real(real64) :: b(n, jobs), x(n, jobs)
+  integer :: made(jobs), solved(jobs), created, i
+
+  call laplacian_csr(side, 0.0_real64, row_ptr, col, values)
+  call random_seed(put=[(i, i=1, 64)])
+  call random_number(b)
+  x = 0
+
+  !$omp parallel do num_threads(jobs) schedule(static, 1)
+  do i = 1, jobs
+    call matrices(i)%from_csr(row_ptr, col, values, stat=made(i))
+  end do
+  !$omp end parallel do
+  call check(all(made == sxt_ok), 'every thread made its matrix')
+
+  call solver%create(matrices(1), created)
+  call check_status(created, sxt_ok, 'create: '//solver%error())
+  !$omp parallel do num_threads(jobs) schedule(static, 1)
+  do i = 1, jobs
+    call solver%solve(b(:, i), x(:, i), reports(i), solved(i))
+  end do
+  !$omp end parallel do
+  call check(all(solved == sxt_ok), 'every thread solved')
+  do i = 1, jobs
+    call check(norm2(b(:, i) - csr_product(row_ptr, col, values, x(:, i))) <= 1.0e-8_real64*norm2(b(:, i)), &
+               'each has its own answer')
+  end do
+  deallocate(row_ptr, col, values)
+  call finish()
+end program test_threads

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A plugin whose entry crashes, hangs, ends the process, or prints and then fails: what `sextant plugin check` must survive
+ * and name. Which one is chosen by a macro. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "sextant/plugin.h"
+
+sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
+  (void)host;
+  (void)out;
+#if defined(MISBEHAVE_CRASH)
+  raise(SIGSEGV);
+#elif defined(MISBEHAVE_HANG)
+  for (;;) pause();
+#elif defined(MISBEHAVE_EXIT)
+  exit(0); /* success in the eyes of a careless parent */
+#elif defined(MISBEHAVE_CHATTER)
+  puts("{\"verdict\": \"printed by the plugin\"}");
+  fflush(stdout);
+#endif
+  return SXT_E_PLUGIN;
+}

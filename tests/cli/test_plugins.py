@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""sextant plugins and sextant plugin check: what is loaded, refused, and survived."""
+import json
+import os
+import time
+import unittest
+
+from support import BAD_INPUT, DONE, REFUSED, CommandTest, grid
+
+MISBEHAVING = os.environ["SEXTANT_TEST_PLUGINS"]
+
+
+class Lists(CommandTest):
+    def test_json(self):
+        report, messages = self.run_json("plugins", "--strict")
+        self.assertEqual((messages, report["refused"]), ("", []))
+        self.assertGreater(len(report["plugins"]), 0)
+        for plugin in report["plugins"]:
+            self.assert_keys(plugin, ("name", "version", "path", "kernels"))
+            self.assertTrue(os.path.isfile(plugin["path"]), plugin["path"])
+            for kernel in plugin["kernels"]:
+                self.assert_keys(kernel, ("name", "kind", "device"))
+        kinds = {kernel["kind"] for plugin in report["plugins"] for kernel in plugin["kernels"]}
+        self.assertLessEqual({"sxt.spmv/1", "sxt.vector/1", "sxt.reduction/1", "sxt.pcg/1"}, kinds)
+
+    def test_text(self):
+        result = self.run_command("plugins")
+        self.assertEqual(result.stderr, "")
+        self.assertIn("sxt.spmv/1", result.stdout)
+        self.assertRegex(result.stdout, r"\d+ plugins with \d+ kernels; 0 refused")
+
+    def test_refused_file_in_a_folder(self):
+        bad = self.file("bad.so", "not a shared object\n")
+        report, _ = self.run_json("plugins", "--plugin-path", self.folder)
+        self.assertEqual(len(report["refused"]), 1)
+        refusal = report["refused"][0]
+        self.assert_keys(refusal, ("path", "stage", "reason"))
+        self.assertEqual(os.path.realpath(refusal["path"]), os.path.realpath(bad))
+        self.assertIn("ELF", refusal["reason"])
+        self.run_command("plugins", "--plugin-path", self.folder, "--strict", expect=REFUSED)
+
+    def test_refused_file_named_alone(self):
+        bad = self.file("bad.so", "not a shared object\n")
+        report, messages = self.run_json("plugins", "--plugin-path", bad)
+        self.assertEqual(len(report["refused"]), 1)
+        self.assertIn("bad.so", messages)
+        # Where it is not asked what is loaded but something is to be done with it, it is an error.
+        self.assert_fails("solve", self.file("a.mtx", grid(3)), "--plugin-path", bad, expect=REFUSED, says="bad.so")
+
+    def test_environment_is_under_the_trust_rules(self):
+        os.mkdir(self.path("open"))
+        with open(self.path("open/bad.so"), "w", encoding="ascii") as file:
+            file.write("not a shared object\n")
+        os.chmod(self.path("open"), 0o777)
+        self.environment["SEXTANT_PLUGIN_PATH"] = self.path("open")
+        report, _ = self.run_json("plugins")
+        self.assertEqual([refusal["stage"] for refusal in report["refused"]], ["trust"])
+
+
+class Check(CommandTest):
+    def own_plugin(self, kind):
+        report, _ = self.run_json("plugins")
+        for plugin in report["plugins"]:
+            if any(kernel["kind"] == kind and not kernel["reference"] for kernel in plugin["kernels"]):
+                return plugin["path"]
+        self.fail(f"no plugin of kind {kind}")
+        return None
+
+    def check(self, name, *arguments, expect=REFUSED):
+        return self.run_json("plugin", "check", os.path.join(MISBEHAVING, name), *arguments, expect=expect)
+
+    def test_good_plugin(self):
+        result, messages = self.run_json("plugin", "check", self.own_plugin("sxt.vector/1"), expect=DONE)
+        self.assertEqual(messages, "")
+        self.assertTrue(result["passed"])
+        self.assertIsNone(result["stage"])
+        self.assertGreater(len(result["checks"]), 0)
+        for check in result["checks"]:
+            self.assert_keys(check, ("kernel", "check", "passed", "sentence"))
+            self.assertTrue(check["passed"], check)
+
+    def test_good_plugin_is_remembered_unless_told_otherwise(self):
+        plugin = self.own_plugin("sxt.vector/1")
+        before = set(self.files())
+        self.run_command("plugin", "check", plugin, "--no-stamp")
+        self.assertEqual(set(self.files()), before)
+        result = self.run_command("plugin", "check", plugin)
+        self.assertIn("accepted", result.stdout)
+        self.assertEqual(len(set(self.files()) - before), 1)
+
+    def files(self):
+        return [os.path.join(folder, name) for folder, _, names in os.walk(self.folder) for name in names]
+
+    def test_not_a_plugin(self):
+        bad = self.file("bad.so", "not a shared object\n")
+        result = self.run_command("plugin", "check", bad, expect=REFUSED)
+        self.assertIn("refused", result.stdout)
+        self.assertIn("ELF", result.stdout)
+        self.assertIn("refused at stage", result.stderr)
+
+    def test_missing_file(self):
+        self.assert_fails("plugin", "check", self.path("none.so"), expect=BAD_INPUT, says="none.so")
+
+    def test_crash_is_named(self):
+        result, messages = self.check("crash.so")
+        self.assertEqual((result["passed"], result["stage"]), (False, "crash"))
+        self.assertIn("SIGSEGV", result["reason"])
+        self.assertIn("SIGSEGV", messages)
+
+    def test_hang_is_stopped(self):
+        start = time.monotonic()
+        result, _ = self.check("hang.so", "--time-limit", "1")
+        self.assertEqual(result["stage"], "time limit")
+        self.assertLess(time.monotonic() - start, 20)
+
+    def test_exit_is_no_success(self):
+        result, _ = self.check("exit.so")
+        self.assertEqual((result["passed"], result["stage"]), (False, "exit"))
+        self.assertIn("exit code 0", result["reason"])
+
+    def test_printing_does_not_reach_the_data(self):
+        result, messages = self.check("chatter.so")
+        self.assertEqual((result["passed"], result["stage"]), (False, "entry"))
+        self.assertIn("printed by the plugin", messages)
+        self.assertNotIn("printed by the plugin", json.dumps(result))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,245 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests what cmake --install makes, from outside: installs a build, moves it elsewhere, and builds programs against it.
+
+usage: install_test.py [options] STEP
+steps: tree         install and move (the others need it)
+       c-cmake, c-pkgconfig                                  a C program by find_package, by pkg-config
+       fortran-cmake, fortran-source, fortran-pkgconfig      a Fortran program, by installed modules, by their source
+       plugin       a plugin folder of the tree, built outside, and checked by the sextant command
+       exports      SONAME, symbols, search paths        headers   every header alone, in every standard
+       relocation   no file of the package names the place where it was built or installed first
+Exit codes: 0 passed, 1 failed, 77 skipped because something is not there.
+"""
+
+import argparse
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+
+import headers
+import shared_objects
+
+HERE = pathlib.Path(__file__).resolve().parent
+SKIPPED = 77
+
+
+def fail(message):
+    print(f"FAILED: {message}")
+    sys.exit(1)
+
+
+def skip(message):
+    print(f"SKIPPED: {message}")
+    sys.exit(SKIPPED)
+
+
+def require_none(problems):
+    for problem in problems:
+        print(f"FAILED: {problem}")
+    if problems:
+        sys.exit(1)
+
+
+def own_settings_aside():
+    """The environment without what the person running the test has set or installed for Sextant."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SEXTANT_")}
+    return dict(kept, XDG_DATA_HOME="/nonexistent", XDG_STATE_HOME="/nonexistent")
+
+
+def run(*command, **more):
+    """Shows the command and its output; a failure ends the test."""
+    words = [str(word) for word in command]
+    print("+", shlex.join(words), flush=True)
+    if subprocess.run(words, env=own_settings_aside(), **more).returncode != 0:
+        fail(f"{words[0]} failed")
+
+
+def fresh(folder):
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
+
+
+class Tree:
+    """The moved tree, and where the programs are built. A blank in its path catches missing quotes."""
+
+    def __init__(self, options):
+        self.options = options
+        self.staged = options.work / "installed first"
+        self.prefix = options.work / "then moved"
+        self.libdir = self.prefix / options.libdir
+        self.library = self.libdir / "libsextant.so"
+        self.plugins = self.libdir / "sextant" / "plugins-0"
+
+    def build_folder(self, name):
+        return fresh(self.options.work / name)
+
+    def sanitizer(self):
+        return [f"-fsanitize={self.options.sanitize}"] if self.options.sanitize else []
+
+    def cmake(self, source, name, *definitions):
+        """Configures and builds an outside project against the tree; returns its build folder."""
+        folder = self.build_folder(name)
+        flags = " ".join(self.sanitizer())
+        options = self.options
+        compilers = {"C": options.cc, "CXX": options.cxx, "Fortran": options.fc}
+        run("cmake", "-S", source, "-B", folder, f"-DCMAKE_PREFIX_PATH={self.prefix}", "-DCMAKE_BUILD_TYPE=Release",
+            "--no-warn-unused-cli", *[f"-DCMAKE_{k}_COMPILER={v}" for k, v in compilers.items() if v],
+            *[f"-DCMAKE_{kind}_LINKER_FLAGS={flags}" for kind in ("EXE", "MODULE") if flags],
+            f"-DSEXTANT_SANITIZE={options.sanitize}", *definitions)  # fmt: skip
+        run("cmake", "--build", folder, "--verbose")
+        return folder
+
+    def pkg_config(self, package):
+        """Flags to compile and link with, the library's folder recorded as search path."""
+        if not shutil.which("pkg-config"):
+            skip("pkg-config is not installed")
+        environment = dict(os.environ, PKG_CONFIG_PATH=str(self.libdir / "pkgconfig"))
+
+        def ask(*what):
+            words = ["pkg-config", *what, package]
+            answer = subprocess.run(words, env=environment, capture_output=True, text=True)
+            if answer.returncode != 0:
+                fail(f"{shlex.join(words)}: {answer.stderr}")
+            return shlex.split(answer.stdout)
+
+        libdir = ask("--variable=libdir")[0]
+        if pathlib.Path(libdir).resolve() != self.libdir.resolve():
+            fail(f"pkg-config says libdir={libdir}, the tree has {self.libdir}")
+        return [*ask("--cflags"), *self.sanitizer()], [*ask("--libs"), f"-Wl,-rpath,{libdir}"]
+
+
+def tree(t):
+    for old in (t.staged, t.prefix):
+        shutil.rmtree(old, ignore_errors=True)
+    t.options.work.mkdir(parents=True, exist_ok=True)
+    run("cmake", "--install", t.options.build, "--prefix", t.staged, stdout=subprocess.DEVNULL)
+    os.rename(t.staged, t.prefix)
+    if not t.library.exists():
+        fail(f"there is no {t.library}")
+
+
+def c_cmake(t):
+    folder = t.cmake(HERE / "c", "c by cmake")
+    run(folder / "consumer", t.prefix)
+
+
+def c_pkgconfig(t):
+    compile_flags, link_flags = t.pkg_config("sextant")
+    program = t.build_folder("c by pkg-config") / "consumer"
+    run(t.options.cc, "-std=c11", *compile_flags, HERE / "c" / "consumer.c", "-o", program, *link_flags)
+    run(program, t.prefix)
+
+
+def need_fortran(t):
+    if not t.options.fc:
+        skip("this build has no Fortran module")
+
+
+def fortran_cmake(t):
+    need_fortran(t)
+    run(t.cmake(HERE / "fortran", "fortran by cmake") / "consumer")
+
+
+def fortran_source(t):
+    need_fortran(t)
+    run(t.cmake(HERE / "fortran", "fortran by source", "-DSEXTANT_FORTRAN_FROM_SOURCE=ON") / "consumer")
+
+
+def fortran_pkgconfig(t):
+    need_fortran(t)
+    compile_flags, link_flags = t.pkg_config("sextant-fortran")
+    folder = t.build_folder("fortran by pkg-config")
+    program = folder / "consumer"
+    run(t.options.fc, *compile_flags, HERE / "fortran" / "consumer.f90", "-o", program, *link_flags, cwd=folder)
+    run(program)
+
+
+def plugin(t):
+    """A folder of the tree is copied out, so that nothing beside it can help."""
+    source = t.options.work / "plugin outside"
+    shutil.rmtree(source, ignore_errors=True)
+    shutil.copytree(t.options.plugin, source)
+    folder = t.cmake(source, "plugin built outside")
+    built = sorted(folder.rglob("*.so"))
+    if len(built) != 1:
+        fail(f"expected one plugin under {folder}, found {built}")
+    require_none(shared_objects.plugin_problems(built[0], "sxt_plugin_entry_0"))
+    if not (t.prefix / "bin" / "sextant").exists():
+        skip("built, but not checked: this build has no sextant command")
+    # It must not meet itself: a second plugin of the same name is refused.
+    without = t.options.work / "tree without it"
+    shutil.rmtree(without, ignore_errors=True)
+    shutil.copytree(t.prefix, without, copy_function=os.link, symlinks=True)
+    twins = sorted(without.rglob(built[0].name))
+    if len(twins) != 1:
+        fail(f"expected one installed {built[0].name}, found {twins}")
+    twins[0].unlink()
+    run(without / "bin" / "sextant", "plugin", "check", "--no-stamp", built[0])
+
+
+def exports(t):
+    soname = shared_objects.dynamic(t.library, "SONAME")
+    problems = [] if soname == ["libsextant.so.0"] else [f"SONAME is {soname}, not libsextant.so.0"]
+    header = t.prefix / "include" / "sextant" / "sextant.h"
+    problems += shared_objects.library_problems(t.library, header, "SEXTANT_0")
+    problems += shared_objects.path_problems(t.library)
+    plugins = sorted(t.plugins.rglob("*.so"))
+    if not plugins:
+        problems.append(f"no plugin under {t.plugins}")
+    for path in plugins:
+        problems += shared_objects.plugin_problems(path, "sxt_plugin_entry_0")
+        # CUDA plugins may look for the toolkit they were built with.
+        problems += [] if path.parent.name == "cuda" else shared_objects.path_problems(path)
+    command = t.prefix / "bin" / "sextant"
+    problems += shared_objects.path_problems(command) if command.exists() else []
+    require_none(problems)
+    print(f"{len(shared_objects.exported(t.library))} functions, {len(plugins)} plugins")
+
+
+def check_headers(t):
+    include = t.prefix / "include"
+    require_none(headers.problems(include, t.build_folder("headers"), t.options.cc, t.options.cxx))
+    print(f"{len(list(include.rglob('*.h')))} headers")
+
+
+def relocation(t):
+    """The package's text files name neither the build, nor the source, nor the first prefix."""
+    places = [str(t.staged), str(t.options.build), str(HERE.parent.parent)]
+    problems, files = [], 0
+    for path in sorted([*t.libdir.rglob("*.cmake"), *t.libdir.rglob("*.pc")]):
+        files += 1
+        text = path.read_text()
+        problems += [f"{path.name} names {place}" for place in places if place in text]
+    require_none(problems if files else [f"no package files under {t.libdir}"])
+    print(f"{files} package files")
+
+
+STEPS = {
+    "tree": tree, "c-cmake": c_cmake, "c-pkgconfig": c_pkgconfig, "fortran-cmake": fortran_cmake,
+    "fortran-source": fortran_source, "fortran-pkgconfig": fortran_pkgconfig, "plugin": plugin, "exports": exports,
+    "headers": check_headers, "relocation": relocation,
+}  # fmt: skip
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("step", choices=STEPS)
+    parser.add_argument("--build", type=pathlib.Path, required=True, help="the build that is installed")
+    parser.add_argument("--work", type=pathlib.Path, required=True, help="folder for everything made here")
+    parser.add_argument("--libdir", default="lib", help="where the build installs libraries, below its prefix")
+    parser.add_argument("--plugin", type=pathlib.Path, required=True, help="plugin folder to build outside")
+    parser.add_argument("--cc", default="cc")
+    parser.add_argument("--cxx", default="c++")
+    parser.add_argument("--fc", default="", help="empty: no Fortran module was built")
+    parser.add_argument("--sanitize", default="", help="sanitizers the build was made with")
+    options = parser.parse_args()
+    STEPS[options.step](Tree(options))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a shared object exports, needs and looks for, by nm and readelf; and the rules Sextant's own must keep."""
+
+import re
+import subprocess
+
+# Output, end of process, signals and children: none of it is a library's business. (abort and friends are called by
+# the C++ runtime itself, which is another shared object, or by its inline code for impossible states.)
+FORBIDDEN = {
+    "printf", "vprintf", "puts", "putchar", "fputs", "fputc", "fprintf", "vfprintf", "perror", "__printf_chk",
+    "__fprintf_chk", "__vprintf_chk", "__vfprintf_chk", "_ZSt4cout", "_ZSt4cerr", "_ZSt4clog", "exit", "_exit", "_Exit",
+    "quick_exit", "__assert_fail", "signal", "sigaction", "raise", "kill", "fork", "vfork", "system", "popen",
+    "posix_spawn", "setlocale", "_ZNSt6locale6globalERKS_", "chdir", "atexit",
+}  # fmt: skip
+
+
+def output_of(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def exported(path):
+    """{name: version node or ''} of what the file defines for others; version nodes themselves left out."""
+    symbols = {}
+    for line in output_of("nm", "-D", "--defined-only", "--with-symbol-versions", path).splitlines():
+        kind, symbol = line.split()[-2:]
+        name, _, node = symbol.partition("@")
+        if kind != "A":
+            symbols[name] = node.lstrip("@")
+    return symbols
+
+
+def needed_symbols(path):
+    lines = output_of("nm", "-D", "--undefined-only", path).splitlines()
+    return {line.split()[-1].partition("@")[0] for line in lines}
+
+
+def dynamic(path, tag):
+    """Values of one tag of the dynamic section: SONAME, RUNPATH, RPATH, NEEDED."""
+    text = output_of("readelf", "-dW", path)
+    return re.findall(rf"\({tag}\)[^\[]*\[([^\]]*)\]", text)
+
+
+def declared(header):
+    """Names of the functions that a header marks SXT_API."""
+    text = re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.S)
+    return set(re.findall(r"^SXT_API\b[^;(]*?(\w+)\(", text, flags=re.M))
+
+
+def library_problems(path, header, node):
+    """Why a libsextant breaks its promises; empty when it keeps them."""
+    symbols, wanted = exported(path), declared(header)
+    problems = [f"{name} is declared SXT_API but not exported" for name in sorted(wanted - symbols.keys())]
+    problems += [f"{name} is exported but not declared SXT_API" for name in sorted(symbols.keys() - wanted)]
+    problems += [f"{name} has version '{v}', not {node}" for name, v in sorted(symbols.items()) if v != node]
+    problems += [f"{name} is used: the library never prints, exits or touches the process"
+                 for name in sorted(needed_symbols(path) & FORBIDDEN)]  # fmt: skip
+    if not wanted:
+        problems.append(f"no SXT_API function was found in {header}")
+    return problems
+
+
+def plugin_problems(path, entry):
+    symbols = sorted(exported(path))
+    return [] if symbols == [entry] else [f"{path.name} exports {symbols}, only {entry} is allowed"]
+
+
+def path_problems(path):
+    """Nothing may be looked for by an absolute path: the tree is movable."""
+    paths = dynamic(path, "RUNPATH") + dynamic(path, "RPATH")
+    entries = [entry for value in paths for entry in value.split(":")]
+    return [f"{path.name} looks in {entry}" for entry in entries if not entry.startswith("$ORIGIN")]

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mock-spmv: a third party's kernel of one of the library's own kinds: y = alpha A x + beta y in f64 over CSR with i32
+ * indices, one row after the other. With -DDEFECT_LAST_ROW=1 it forgets the last row. */
+#include <string.h>
+
+#include "sextant/kinds/spmv.h"
+
+#if DEFECT_LAST_ROW
+#define VARIANT "spmv_wrong"
+#else
+#define VARIANT "spmv_serial"
+#endif
+
+static sxt_status refuse(sxt_message *reason, const char *sentence) {
+  strncpy(reason->text, sentence, reason->capacity - 1);
+  reason->text[reason->capacity - 1] = 0;
+  return SXT_NOT_APPLICABLE;
+}
+
+static sxt_status applicable(const sxt_query *query, const sxt_features *features, const sxt_machine *machine,
+                             sxt_message *reason) {
+  (void)features, (void)machine;
+  const sxt_spmv_query *q = (const sxt_spmv_query *)query;
+  if (q->op != SXT_NO_TRANSPOSE) return refuse(reason, "it does not transpose");
+  if (q->n_rhs != 1) return refuse(reason, "it multiplies one vector at a time");
+  if (q->m.matrix_type != SXT_F64) return refuse(reason, "it reads f64 values only");
+  return q->m.rows < 1 ? refuse(reason, "the matrix has no rows") : SXT_OK;
+}
+
+static sxt_status candidates(const sxt_query *query, const sxt_features *features, const sxt_machine *machine,
+                             const sxt_filled *slots, sxt_candidate *out, uint64_t capacity, uint64_t *count) {
+  (void)features, (void)machine, (void)slots, (void)capacity;
+  *count = 1;
+  memset(out, 0, sizeof *out);
+  out->launch[0] = 1;
+  out->run_s = 1e-9 * (double)((const sxt_matrix_query *)query)->nnz;
+  return SXT_OK;
+}
+
+static sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *slots,
+                          const sxt_exec *exec, void **state) {
+  (void)candidate, (void)slots;
+  const sxt_csr *a = (const sxt_csr *)problem->a;
+  if (a->s.index_type != SXT_I32 || a->s.offset_type != SXT_I32) {
+    exec->host->set_error(exec->host, exec, "the matrix has 64-bit indices");
+    return SXT_E_NOT_SUPPORTED;
+  }
+  *state = (void *)a;
+  return SXT_OK;
+}
+
+static sxt_status run(const void *state, void *session, const sxt_head *head, const sxt_exec *exec) {
+  (void)session, (void)exec;
+  const sxt_csr *a = state;
+  const sxt_spmv_args *args = (const sxt_spmv_args *)head;
+  const int32_t *row_ptr = a->row_ptr, *col = a->col;
+  const double *values = a->values, *x = args->x;
+  const double alpha = args->alpha.value ? *(const double *)args->alpha.value : 1;
+  const double beta = args->beta.value ? *(const double *)args->beta.value : 0;
+  double *y = args->y;
+  for (int64_t i = 0; i < a->s.rows - DEFECT_LAST_ROW; ++i) {
+    double sum = 0;
+    for (int32_t k = row_ptr[i]; k < row_ptr[i + 1]; ++k) sum += values[k] * x[col[k]];
+    y[i] = alpha * sum + (beta == 0 ? 0 : beta * y[i]);
+  }
+  return SXT_OK;
+}
+
+static const char *const reads[] = {SXT_KIND_STORAGE_CSR, NULL};
+static const sxt_kernel kernel = {.struct_size = sizeof kernel,
+                                  .kind = SXT_KIND_SPMV,
+                                  .name = "com.example." VARIANT,
+                                  .device = "cpu",
+                                  .description = "rows one after the other, in one thread",
+                                  .version = 1,
+                                  .flags = SXT_KERNEL_DETERMINISTIC,
+                                  .value_types = 1u << SXT_F64,
+                                  .storages = reads,
+                                  .applicable = applicable,
+                                  .candidates = candidates,
+                                  .prepare = prepare,
+                                  .run = run};
+
+SXT_PLUGIN_EXPORT sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
+  (void)host;
+  static const sxt_kernel *const kernels[] = {&kernel};
+  static const sxt_plugin plugin = {.magic = SXT_PLUGIN_MAGIC,
+                                    .abi_major = SXT_PLUGIN_ABI_MAJOR,
+                                    .abi_minor = SXT_PLUGIN_ABI_MINOR,
+                                    .min_host_minor = SXT_PLUGIN_ABI_MINOR,
+                                    .struct_size = sizeof plugin,
+                                    .name = "mock-" VARIANT,
+                                    .version = "1.0",
+                                    .n_kernels = 1,
+                                    .kernels = kernels};
+  *out = &plugin;
+  return SXT_OK;
+}

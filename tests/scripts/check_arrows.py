@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Holds the one-way arrows of docs/design.md: bindings, tools -> include <- abi -> core -> include <- plugins.
+
+Read from the includes of every C, C++ and CUDA file; CUDA stays under plugins/, and core and abi name no plugin and no
+kernel. Tests may see everything.
+"""
+
+import pathlib
+import re
+
+import tree
+
+# Who may include whom. A plugin may include of its own folder besides.
+MAY_SEE = {
+    "include": {"include"},
+    "core": {"core", "include"},
+    "abi": {"abi", "core", "include"},
+    "plugins": {"include"},
+    "bindings": {"bindings", "include"},
+    "tools": {"tools", "include"},
+}
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
+CUDA_HEADER = re.compile(r"^(cuda|cub/|thrust/|cooperative_groups|cublas|cusparse|cusolver|nvml|nvrtc|curand|cufft)")
+# Tries out a CUDA toolkit before anything is built with it: no part of the product.
+CUDA_PROGRAMS = {pathlib.Path("tools/lib/cuda-check/check.cu")}
+STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+# spmv.csr.vector.cuda, or a shared object by its name (a bare ".so" is the suffix every plugin has).
+KERNEL_NAME = re.compile(r"^[a-z_]+(\.[a-z0-9_-]+)*\.(cpu|cuda)$")
+PLUGIN_FILE = re.compile(r"[\w-]\.so$")
+VENDOR_OK = re.compile(r"^libsextant")
+
+
+def is_test(path):
+    return path.parts[0] == "tests" or path.name.startswith("test_") or "tests" in path.parts
+
+
+def resolve(root, path, name):
+    """The project's file an include means, relative to root; None for a header from elsewhere."""
+    for base in (path.parent, pathlib.Path("."), pathlib.Path("include"), *map(pathlib.Path, MAY_SEE)):
+        target = pathlib.Path(*collapse(base / name))
+        if (root / target).is_file():
+            return target
+    # Not built yet, or generated: the first folder still tells whose it is.
+    first = pathlib.PurePath(name).parts[0]
+    return pathlib.Path(name) if first in MAY_SEE and "/" in name else None
+
+
+def collapse(path):
+    """a/b/../c -> a, c: by text, so that the file need not exist."""
+    parts = []
+    for part in path.parts:
+        if part == ".." and parts:
+            parts.pop()
+        elif part != ".":
+            parts.append(part)
+    return parts
+
+
+def check_include(root, path, name):
+    """The sentence that says why path may not include name, or None."""
+    area = path.parts[0]
+    if CUDA_HEADER.match(name) and area != "plugins" and path not in CUDA_PROGRAMS:
+        return f"includes {name}: CUDA stays under plugins/"
+    target = resolve(root, path, name)
+    if target is None or target.parts[0] in MAY_SEE[area]:
+        return None
+    if area == "plugins" and target.parent == path.parent:
+        return None
+    seen = ", ".join(sorted(MAY_SEE[area]))
+    extra = " and its own folder" if area == "plugins" else ""
+    return f"includes {name} ({target}): {area} sees {seen}{extra} only"
+
+
+def check_names(text):
+    """The kernels and shared objects that a file names in its strings."""
+    problems = []
+    for string in STRING.findall(tree.without_comments(text)):
+        if KERNEL_NAME.match(string):
+            problems.append(f'names the kernel "{string}": core and abi name none')
+        elif PLUGIN_FILE.search(string) and not VENDOR_OK.match(string):
+            problems.append(f'names the shared object "{string}": core and abi name none')
+    return problems
+
+
+def check(root):
+    problems, checked = [], 0
+    for path in tree.project_files(root):
+        if path.parts[0] not in MAY_SEE or path.suffix not in tree.C_SUFFIXES or is_test(path):
+            continue
+        checked += 1
+        text = tree.read_text(root / path) or ""
+        for match in INCLUDE.finditer(tree.without_comments(text)):
+            problem = check_include(root, path, match.group(2))
+            if problem:
+                problems.append(f"{path} {problem}")
+        if path.parts[0] in ("core", "abi"):
+            problems += [f"{path} {problem}" for problem in check_names(text)]
+    return problems, checked
+
+
+if __name__ == "__main__":
+    tree.main("arrows", check)

@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Nothing in the project names the machine it was written on: no home or work folder, no package mirror by its host.
+
+A document that a comment or a text refers to by its name must be there too.
+"""
+
+import re
+
+import tree
+
+# In pieces, so that this file does not name them either.
+FOLDERS = ["/" + "work/", "/" + "root/", "/" + "home/[a-z]"]
+HOSTS = ["py" + r"pi\.org", r"pythonhosted" + r"\.org", r"deb\." + r"debian\.org", r"archive\." + r"ubuntu\.com",
+         r"registry\." + r"npmjs", r"index\." + r"crates\.io", r"proxy\." + r"golang\.org"]
+# A folder counts where it starts a path: "$DIR/work/x" and "../root/x" are somebody else's.
+FORBIDDEN = re.compile("|".join([r"(?<![\w.}$)*-])(?:" + "|".join(FOLDERS) + ")", *HOSTS]))
+DOCUMENT = re.compile(r"(?<![\w/.-])([\w./-]+\.md)\b")
+
+
+def check(root):
+    problems, checked = [], 0
+    files = tree.project_files(root)
+    documents = {path.name for path in files if path.suffix == ".md"}
+    for path in files:
+        text = tree.read_text(root / path)
+        if text is None:
+            continue
+        checked += 1
+        for number, line in enumerate(text.split("\n"), 1):
+            for match in FORBIDDEN.finditer(line):
+                problems.append(f"{path}:{number} names {match.group(0)}")
+            for match in DOCUMENT.finditer(line):
+                if match.group(1).rsplit("/", 1)[-1] not in documents:
+                    problems.append(f"{path}:{number} refers to {match.group(1)}, which is not here")
+    return problems, checked
+
+
+if __name__ == "__main__":
+    tree.main("words", check)

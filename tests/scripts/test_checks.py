@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Each check of the repository's rules passes a small project that keeps them, and fails it once a rule is broken."""
+
+import pathlib
+import shutil
+import tempfile
+import unittest
+
+import check_arrows
+import check_shell
+import check_sizes
+import check_spdx
+import check_words
+import functions
+
+SPDX = "// SPDX-License-" + "Identifier: BSD-3-Clause\n"
+# A project that keeps every rule; the tests change one file of it.
+PROJECT = {
+    ".gitignore": "/build*/\n*.pyc\n",
+    "include/sextant/plugin.h": SPDX + "#include <stdint.h>\n",
+    "include/sextant/kinds/spmv.h": SPDX + '#include "sextant/plugin.h"\n',
+    "core/base/error.hpp": SPDX + "#include <string>\n",
+    "core/matrix/csr.cpp": SPDX + '#include "core/base/error.hpp"\nint rows(int n) { return n; }\n',
+    "abi/matrix.cpp": SPDX + '#include "core/base/error.hpp"\nconst char *suffix = ".so";\n',
+    "plugins/spmv/csr/kernel.cpp": SPDX + '#include "rows.hpp"\n#include "sextant/kinds/spmv.h"\n',
+    "plugins/spmv/csr/rows.hpp": SPDX,
+    "plugins/spmv/coo/cuda.cu": SPDX + "#include <cuda_runtime.h>\n",
+    "tools/sextant/main.cpp": SPDX + '#include "sextant/plugin.h"\n',
+    "tools/run": "#!/usr/bin/env bash\n" + SPDX.replace("//", "#") + 'echo "$1"\n',
+    "tests/unit/test_csr.cpp": SPDX + '#include "core/base/error.hpp"\nconst char *name = "spmv.csr.cpu";\n',
+    "README.md": "See README.md.\n",
+}
+
+
+class RuleTest(unittest.TestCase):
+    def setUp(self):
+        self.root = pathlib.Path(tempfile.mkdtemp(prefix="sextant-rules-"))
+        self.addCleanup(shutil.rmtree, self.root)
+        for name, text in PROJECT.items():
+            self.plant(name, text)
+
+    def plant(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def problems(self, check):
+        problems, checked = check.check(self.root)
+        self.assertGreater(checked, 0)
+        return problems
+
+    def assert_found(self, check, name, text, expected):
+        """One problem, and its sentence names the file and says `expected`."""
+        self.assertEqual(self.problems(check), [])
+        self.plant(name, text)
+        problems = self.problems(check)
+        self.assertEqual(len(problems), 1, problems)
+        self.assertIn(name, problems[0])
+        self.assertIn(expected, problems[0])
+
+
+class Arrows(RuleTest):
+    def check_planted(self, name, line, expected):
+        self.assert_found(check_arrows, name, SPDX + line + "\n", expected)
+
+    def test_core_must_not_see_abi(self):
+        self.check_planted("core/x.cpp", '#include "abi/guard.hpp"', "core sees core, include only")
+
+    def test_core_must_not_see_plugins_by_relative_path(self):
+        line = '#include "../../plugins/spmv/csr/rows.hpp"'
+        self.check_planted("core/io/x.cpp", line, "core sees core, include only")
+
+    def test_core_must_not_see_cuda(self):
+        self.check_planted("core/x.cpp", "# include <cuda_runtime.h>", "CUDA stays under plugins/")
+
+    def test_abi_must_not_see_plugins(self):
+        self.check_planted("abi/x.cpp", '#include "plugins/spmv/csr/rows.hpp"', "abi sees abi, core, include only")
+
+    def test_plugins_must_not_see_core(self):
+        self.check_planted("plugins/spmv/csr/x.cpp", '#include "core/base/error.hpp"', "plugins sees include and")
+
+    def test_plugins_must_not_see_each_other(self):
+        self.check_planted("plugins/spmv/coo/x.cpp", '#include "../csr/rows.hpp"', "its own folder only")
+
+    def test_tools_must_not_see_core(self):
+        self.check_planted("tools/x.cpp", '#include "core/base/error.hpp"', "tools sees include, tools only")
+
+    def test_bindings_must_not_see_core(self):
+        line = "#include <core/base/error.hpp>"
+        self.check_planted("bindings/cpp/x.hpp", line, "bindings sees bindings, include only")
+
+    def test_public_headers_see_only_themselves(self):
+        self.check_planted("include/sextant/x.h", '#include "core/base/error.hpp"', "include sees include only")
+
+    def test_core_must_not_name_a_kernel(self):
+        self.check_planted("core/x.cpp", 'auto k = "spmv.csr.vector.cuda";', 'names the kernel "spmv.csr.vector.cuda"')
+
+    def test_abi_must_not_name_a_plugin(self):
+        self.check_planted("abi/x.cpp", 'auto p = "spmv-csr.so";', 'names the shared object "spmv-csr.so"')
+
+    def test_comments_do_not_count(self):
+        self.plant("core/x.cpp", SPDX + '// #include "abi/guard.hpp"\n/* "spmv.csr.cpu"\n#include "abi/x.hpp" */\n')
+        self.assertEqual(self.problems(check_arrows), [])
+
+    def test_ignored_folders_do_not_count(self):
+        self.plant("build-x/core/x.cpp", '#include "abi/guard.hpp"\n')
+        self.assertEqual(self.problems(check_arrows), [])
+
+
+def long_function(head, lines):
+    """A function of so many lines, head and closing brace included."""
+    return head + " {\n" + "  work();\n" * (lines - 2) + "}\n"
+
+
+class Sizes(RuleTest):
+    def test_file_of_501_lines(self):
+        self.plant("core/x.hpp", SPDX + "\n" * 499)
+        self.assertEqual(self.problems(check_sizes), [])
+        self.assert_found(check_sizes, "core/x.hpp", SPDX + "\n" * 500, "has 501 lines")
+
+    def test_function_of_61_lines(self):
+        self.plant("core/x.cpp", SPDX + long_function("void f(int a)", 60))
+        self.assertEqual(self.problems(check_sizes), [])
+        self.assert_found(check_sizes, "core/x.cpp", SPDX + long_function("void f(int a)", 61), "f has 61 lines")
+
+    def test_member_of_a_class_in_a_namespace(self):
+        text = "namespace a {\nclass B : public C {\n public:\n" + long_function("  int get() const", 61) + "};\n}\n"
+        self.assert_found(check_sizes, "core/x.cpp", SPDX + text, "get has 61 lines")
+
+    def test_constructor_with_initialisers(self):
+        text = long_function("T::T(int a, std::vector<int> v = {})\n    : a_{a}, v_(v)", 60)
+        self.assert_found(check_sizes, "core/x.cpp", SPDX + text, "T::T has 61 lines")
+
+    def test_kernel_bodies_may_have_150_lines(self):
+        head = "__global__ void k(int *x)"
+        self.plant("plugins/spmv/coo/k.cu", SPDX + long_function(head, 150))
+        self.assertEqual(self.problems(check_sizes), [])
+        self.assert_found(check_sizes, "plugins/spmv/coo/k.cu", SPDX + long_function(head, 151), "k has 151 lines")
+
+    def test_openmp_makes_a_kernel_only_in_plugins(self):
+        text = SPDX + long_function("void k()", 70).replace("  work();", "#pragma omp parallel for", 1)
+        self.plant("plugins/spmv/csr/k.cpp", text)
+        self.assertEqual(self.problems(check_sizes), [])
+        self.assert_found(check_sizes, "core/k.cpp", text, "k has 70 lines")
+
+    def test_python_shell_and_fortran_functions(self):
+        self.assert_found(check_sizes, "tools/x.py", "def f():\n" + "    g()\n" * 60, "f has 61 lines")
+        self.plant("tools/x.py", "")
+        self.assert_found(check_sizes, "tools/x.sh", "f() {\n" + "  g\n" * 59 + "}\n", "f has 61 lines")
+        self.plant("tools/x.sh", "")
+        fortran = "pure subroutine f(x)\n" + "  x = 1\n" * 59 + "end subroutine\n"
+        self.assert_found(check_sizes, "bindings/fortran/x.f90", fortran, "f has 61 lines")
+
+    def test_braces_in_strings_comments_and_directives_do_not_count(self):
+        text = (
+            'int f() {\n  g("}", \'}\', 1\'000, R"(})"); // }\n'
+            "#if A\n  if (x) {\n#else\n  if (y) {\n#endif\n  }\n}\n"
+            "int h() { return 1; }\n"
+        )
+        found = [(f.name, f.first, f.last) for f in functions.c_functions(text)]
+        self.assertEqual(found, [("f", 1, 9), ("h", 10, 10)])
+
+
+class Words(RuleTest):
+    def test_a_folder_of_the_machine(self):
+        self.assert_found(check_words, "core/x.cpp", "// /" + "work/thing\n", "/" + "work/")
+
+    def test_a_home_folder(self):
+        self.assert_found(check_words, "tools/x", 'cd "/' + 'root/x"\n', "/" + "root/")
+
+    def test_relative_folders_are_nobodys(self):
+        self.plant("tools/x", "ls $DIR/" + "work/x ../" + "root/x\n")
+        self.assertEqual(self.problems(check_words), [])
+
+    def test_a_package_host(self):
+        self.assert_found(check_words, "README.md", "https://py" + "pi.org/simple\n", "py" + "pi.org")
+
+    def test_a_document_that_is_not_there(self):
+        self.assert_found(check_words, "core/x.cpp", "// docs/missing" + ".md says why\n", "which is not here")
+
+
+class Licence(RuleTest):
+    def test_a_source_without_its_line(self):
+        self.assert_found(check_spdx, "core/x.cpp", "int x;\n", "has no line")
+
+    def test_a_script_without_its_line(self):
+        self.assert_found(check_spdx, "tools/x", "#!/bin/sh\n\n\n# SPDX too late\n", "has no line")
+
+
+class Shell(RuleTest):
+    def test_a_script_that_does_not_parse(self):
+        self.assert_found(check_shell, "tools/x", "#!/usr/bin/env bash\nif true; then\n", "syntax error")
+
+
+if __name__ == "__main__":
+    unittest.main()

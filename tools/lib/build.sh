@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# Configuring and building, the same way for quickstart and for the tests.
+
+# As many jobs as cores, fewer where memory is short: the largest source needs about 1 GB to compile.
+default_jobs() {
+  local cores memory
+  cores=$(nproc)
+  memory=$(awk '/^MemAvailable:/ {print int($2 / 1048576)}' /proc/meminfo 2>/dev/null || true)
+  [[ -n $memory && $memory -lt $cores ]] && cores=$((memory > 0 ? memory : 1))
+  printf '%s' "$cores"
+}
+
+# check_jobs N: refuses what is no positive number.
+check_jobs() { [[ $1 =~ ^[1-9][0-9]*$ ]] || usage_error "--jobs needs a positive number, not '$1'"; }
+
+# A compiler that was not there at the first configuration is remembered as not found; forget that, so that a later
+# installation of gfortran or CUDA is noticed.
+forgotten_compilers() {
+  local language
+  for language in CUDA Fortran; do
+    if grep -qs "^CMAKE_${language}_COMPILER:.*NOTFOUND" "$1/CMakeCache.txt"; then
+      printf '%s\n' "-UCMAKE_${language}_COMPILER"
+    fi
+  done
+}
+
+# configure SOURCE BUILD OPTION...: a first configuration takes Ninja and ccache where they are there, later ones keep
+# the generator of the first.
+configure() {
+  local source=$1 build=$2
+  shift 2
+  command -v cmake >/dev/null || fail 'there is no cmake: run tools/quickstart first, it installs what is missing.'
+  local -a options=("$@")
+  if [[ ! -f $build/CMakeCache.txt ]]; then
+    if command -v ninja >/dev/null; then options+=(-G Ninja); fi
+    if command -v ccache >/dev/null; then
+      options+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+    fi
+  fi
+  local -a forget
+  mapfile -t forget < <(forgotten_compilers "$build")
+  cmake -S "$source" -B "$build" "${forget[@]}" "${options[@]}" ||
+    fail "cmake could not configure $build: if a package is missing, tools/quickstart installs it."
+}
+
+# build_all BUILD JOBS
+build_all() { cmake --build "$1" --parallel "$2" || fail "the build in $1 failed: the compiler's words are above."; }

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Runs this very program again in a child process with a pipe to report on and a time limit: strangers' code crashes
+// and hangs there, not here.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tool {
+
+struct ChildEnd {
+  enum class How { kFinished, kExited, kSignalled, kTimeLimit };
+  How how = How::kFinished;
+  int code = 0;  // exit code or signal number
+};
+
+// Starts /proc/self/exe with arguments[1..] plus {flag, descriptor}. Each line the child writes to that descriptor goes
+// to `line`, which returns true when it was the last one expected. The child's stdout goes to stderr, it dumps no core,
+// and it and whatever it started are killed at the end or when the time is up.
+ChildEnd run_child(const std::vector<std::string> &arguments, const std::string &flag, double time_limit,
+                   const std::function<bool(const std::string &)> &line);
+
+// "SIGSEGV (Segmentation fault)"
+std::string signal_text(int signal);
+
+}  // namespace tool

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What main knows of the subcommands: each adds its options to the parser and leaves behind what to run.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tool {
+
+// Filled by the parser callback of the subcommand that was given; returns the exit code.
+using Action = std::function<int()>;
+
+void add_solve(CLI::App &app, Action &action);
+void add_explain(CLI::App &app, Action &action);
+void add_plugins(CLI::App &app, Action &action);
+void add_bench(CLI::App &app, Action &action);
+// arguments: the whole command line, which the child process is started with again.
+void add_plugin_check(CLI::App &app, const std::vector<std::string> &arguments, Action &action);
+
+}  // namespace tool

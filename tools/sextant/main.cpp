@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The sextant command: parses, runs one subcommand, and turns every failure into a sentence and an exit code.
+#include <exception>
+#include <new>
+
+#include "command.hpp"
+#include "error.hpp"
+#include "output.hpp"
+
+namespace {
+
+constexpr const char *kFooter = R"(Examples:
+  sextant solve bcsstk16.mtx.gz                 solve A x = b with b = A * ones, and say how
+  sextant solve A.mtx --rhs b.mtx -o x.mtx      a right-hand side of yours, the solution into a file
+  sextant explain A.mtx                         every candidate kernel: predicted cost, chosen or why not
+  sextant plugins                               what is loaded, and what was refused
+  sextant bench spmv A.mtx                      every kernel measured against a textbook loop
+  sextant plugin check ./libmine.so             a plugin of yours through the tests of its kinds
+
+Data goes to stdout, messages and progress to stderr; --json gives data that scripts can read.
+
+Exit codes:
+  0 done   2 usage   3 bad input or output   4 not converged or not solvable
+  5 device failed, absent or out of memory   6 plugin refused   1 an internal error
+
+Environment:
+  SEXTANT_PLUGIN_PATH  more plugin directories, separated by ':'
+  SEXTANT_FORCE        kernels chosen by hand: "sxt.spmv/1=spmv.csr.rows.cpu"
+  SEXTANT_PROFILE      the machine profile (TOML)
+  NO_COLOR             set and not empty: no colours)";
+
+// Prints the sentence of the failure on its way and returns its exit code.
+int report_failure() {
+  try {
+    throw;
+  } catch (const tool::ToolError &error) {
+    tool::message(error.what());
+    return error.exit_code();
+  } catch (const std::bad_alloc &) {
+    tool::message("memory could not be allocated");
+    return tool::kDevice;
+  } catch (const std::exception &error) {
+    tool::message(fmt::format("internal error: {}", error.what()));
+    return tool::kInternal;
+  }
+}
+
+int run(int argc, char **argv) {
+  CLI::App app(
+      "Sextant predicts what each of its kernels would cost on your matrix and machine, takes the cheapest, "
+      "and says why.",
+      "sextant");
+  app.set_version_flag("--version", fmt::format("sextant {}", sxt_version_string()), "Print the version and exit");
+  app.require_subcommand(0, 1);  // none is noticed below, so that a misspelt one is named first
+  app.footer(kFooter);
+  app.get_formatter()->column_width(34);
+
+  tool::Action action;
+  tool::add_solve(app, action);
+  tool::add_explain(app, action);
+  tool::add_plugins(app, action);
+  tool::add_bench(app, action);
+  tool::add_plugin_check(app, {argv, argv + argc}, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    // Help and version are data and leave with 0; whatever else the parser says is a usage error.
+    if (error.get_exit_code() != 0) {
+      tool::message(fmt::format("{}\nRun with --help for what is possible.", error.what()));
+      return tool::kUsage;
+    }
+    app.exit(error);
+    tool::finish_stdout();
+    return tool::kDone;
+  }
+  if (!action) tool::fail(tool::kUsage, "a subcommand is required\nRun with --help for what is possible.");
+  const int code = action();
+  tool::finish_stdout();
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+  tool::guard_standard_streams();
+  try {
+    return run(argc, argv);
+  } catch (...) {
+    return report_failure();
+  }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Matrices and right-hand sides from files.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "handle.hpp"
+#include "output.hpp"
+
+namespace tool {
+
+struct LoadedMatrix {
+  std::string path;
+  Matrix handle;
+  sxt_matrix_info info;
+  double read_seconds = 0;
+};
+
+LoadedMatrix read_matrix(sxt_context *context, const std::string &path);
+
+// "4,884 x 4,884, 290,378 entries, symmetric, f64, 3.5 MB, read in 12 ms"
+std::string describe(const LoadedMatrix &matrix);
+// {path, rows, cols, nnz, symmetry, value_type, bytes, read_seconds}
+Json matrix_json(const LoadedMatrix &matrix);
+const char *value_type_name(sxt_value_type type);
+const char *symmetry_name(sxt_symmetry symmetry);
+
+// A dense vector of f64 values, or of c128 pairs (twice as many doubles).
+struct HostVector {
+  sxt_value_type type = SXT_F64;
+  std::vector<double> values;
+  std::int64_t length() const { return static_cast<std::int64_t>(values.size()) / (type == SXT_C128 ? 2 : 1); }
+  HostVector() = default;
+  HostVector(sxt_value_type value_type, std::int64_t n)
+      : type(value_type), values(static_cast<std::size_t>(n * (value_type == SXT_C128 ? 2 : 1)), 0.0) {}
+};
+
+// A Matrix Market file with one column (or one row) of n entries, in the value type given.
+HostVector read_vector(sxt_context *context, const std::string &path, std::int64_t n, sxt_value_type type);
+// A times the vector of ones.
+HostVector product_with_ones(sxt_context *context, const LoadedMatrix &matrix);
+
+}  // namespace tool

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// sextant solve: reads A and b, solves, and reports what was chosen, what it took and whether it is true.
+#include <algorithm>
+#include <memory>
+
+#include "command.hpp"
+#include "context_options.hpp"
+#include "explanation.hpp"
+#include "interrupt.hpp"
+#include "matrix_input.hpp"
+#include "sextant/kinds/pcg.h"
+#include "table.hpp"
+#include "write_file.hpp"
+
+namespace tool {
+namespace {
+
+struct SolveOptions {
+  ContextOptions context;
+  std::string matrix, rhs, method = "auto", format = "auto", preconditioner = "auto", recurrence = "auto", engine;
+  std::string plan, save_plan, output, history;
+  double rtol = 1e-8, atol = 0, time_limit = 0;
+  std::int64_t max_iterations = 0;
+  bool rhs_ones = false, plan_required = false, json = false, verbose = false;
+};
+
+// Residual norms as the solver writes them; sized for the longest solve allowed, within reason.
+struct History {
+  std::unique_ptr<double[]> residuals;
+  std::int64_t capacity = 0;
+  volatile std::int64_t length = 0;
+};
+
+struct Outcome {
+  sxt_status status = SXT_OK;
+  sxt_pcg_report report{};
+  Json explanation;
+  std::string explanation_text;
+};
+
+// What the progress callback writes to.
+struct ProgressState {
+  Progress line;
+  double rtol;
+};
+
+std::int32_t show_progress(void *user, std::int64_t iteration, double relative_residual) {
+  auto *state = static_cast<ProgressState *>(user);
+  state->line.show(fmt::format("iteration {}  relative residual {:.2e}  (wanted {:.0e})", iteration, relative_residual,
+                               state->rtol));
+  return 0;
+}
+
+const char *name_or_null(const std::string &name) { return name.empty() ? nullptr : name.c_str(); }
+
+void check_options(const SolveOptions &options) {
+  if (options.method == "cholesky") {
+    fail(kUsage, "--method cholesky is not in this version ({}); use --method pcg", sxt_version_string());
+  }
+  if (options.rhs_ones && !options.rhs.empty()) fail(kUsage, "--rhs and --rhs-ones exclude each other");
+  if (options.plan_required && options.plan.empty()) fail(kUsage, "--plan-required needs --plan FILE");
+  for (const std::string &path : {options.output, options.history, options.save_plan}) {
+    if (!path.empty()) check_writable(path);
+  }
+}
+
+Pcg make_solver(sxt_context *context, const LoadedMatrix &matrix, const SolveOptions &options) {
+  sxt_pcg_options native;
+  sxt_pcg_options_init(&native, sizeof native);
+  native.preconditioner = name_or_null(options.preconditioner);
+  native.recurrence = name_or_null(options.recurrence);
+  native.engine = name_or_null(options.engine);
+  native.format = name_or_null(options.format);
+  native.rtol = options.rtol;
+  native.atol = options.atol;
+  native.max_iterations = options.max_iterations;
+  native.time_limit = options.time_limit;
+  sxt_pcg *pcg = nullptr;
+  check(sxt_pcg_create(matrix.handle.get(), &native, &pcg), context);
+  return Pcg(pcg);
+}
+
+History make_history(const SolveOptions &options, std::int64_t n) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 24;
+  History history;
+  if (options.history.empty()) return history;
+  // The library's own default for the limit, and one more for iteration 0.
+  const std::int64_t limit =
+      options.max_iterations > 0 ? options.max_iterations : std::max<std::int64_t>(1000, 10 * std::min(n, kMost));
+  history.capacity = std::min(limit, kMost - 1) + 1;
+  history.residuals = std::make_unique_for_overwrite<double[]>(static_cast<std::size_t>(history.capacity));
+  return history;
+}
+
+Outcome run_solver(sxt_context *context, sxt_pcg *pcg, const SolveOptions &options, const HostVector &b, HostVector &x,
+                   History &history) {
+  ProgressState progress{{}, options.rtol};
+  const InterruptFlag interrupt;
+  sxt_solve_options native;
+  sxt_solve_options_init(&native, sizeof native);
+  if (progress.line.visible()) {
+    native.progress = show_progress;
+    native.progress_user = &progress;
+  }
+  native.cancel = interrupt.flag();
+  native.history = history.residuals.get();
+  native.history_capacity = history.capacity;
+  native.history_length = &history.length;
+
+  Outcome outcome;
+  outcome.report.struct_size = sizeof outcome.report;
+  outcome.status = sxt_pcg_solve_array(pcg, b.length(), b.values.data(), x.values.data(), &native, &outcome.report);
+  if (outcome.status != SXT_NOT_CONVERGED) check(outcome.status, context);
+  outcome.explanation = explain_json(pcg);
+  if (options.verbose) outcome.explanation_text = explain_text(pcg);
+  return outcome;
+}
+
+// The preconditioner in use: the first word of what the library says ("jacobi (as symmetric scaling)"), else what was
+// asked for.
+std::string preconditioner_of(Outcome &outcome, const SolveOptions &options) {
+  const std::string stated = text_of(outcome.explanation["problem"], "preconditioner", options.preconditioner);
+  return stated.substr(0, stated.find(' '));
+}
+
+// What the library says, else what was asked for.
+std::string recurrence_of(Outcome &outcome, const SolveOptions &options) {
+  return text_of(outcome.explanation["problem"], "recurrence", options.recurrence);
+}
+
+// The storage of A that the engine reads.
+std::string format_of(const Json &plan) {
+  const Json *engine = find_kind(plan, SXT_KIND_PCG);
+  return short_format(engine ? text_of(*engine, "format") : "");
+}
+
+void print_json_report(Outcome &outcome, const SolveOptions &options, const LoadedMatrix &matrix) {
+  const sxt_pcg_report &report = outcome.report;
+  Json plan = outcome.explanation["plan"];
+  Json json;
+  json["status"] = sxt_status_name(outcome.status);
+  json["reason"] = sxt_reason_name(report.reason);
+  json["iterations"] = report.iterations;
+  json["true_relative_residual"] = report.true_relative_residual;
+  json["method"] = "pcg";
+  json["preconditioner"] = preconditioner_of(outcome, options);
+  json["recurrence"] = recurrence_of(outcome, options);
+  json["format"] = format_of(plan);
+  json["kernels"] = kernel_names(plan);
+  json["predicted_seconds"] = report.predicted_setup_seconds + report.predicted_solve_seconds;
+  json["measured_seconds"] = report.setup_seconds + report.solve_seconds;
+  json["plan"] = std::move(plan);
+  json["predicted_setup_seconds"] = report.predicted_setup_seconds;
+  json["predicted_solve_seconds"] = report.predicted_solve_seconds;
+  json["measured_setup_seconds"] = report.setup_seconds;
+  json["measured_solve_seconds"] = report.solve_seconds;
+  json["rhs_norm"] = report.rhs_norm;
+  json["residual_norm"] = report.residual_norm;
+  json["recursive_residual"] = report.recursive_residual;
+  json["confirmations"] = report.confirmations;
+  json["replacements"] = report.replacements;
+  json["products"] = report.products;
+  json["reductions"] = report.reductions;
+  json["rhs"] = options.rhs.empty() ? "A * ones" : options.rhs;
+  json["matrix"] = matrix_json(matrix);
+  print_json(json);
+}
+
+void print_text_report(Outcome &outcome, const SolveOptions &options, const LoadedMatrix &matrix) {
+  const sxt_pcg_report &report = outcome.report;
+  print("matrix     {}: {}\n", matrix.path, describe(matrix));
+  print("rhs        {}\n",
+        options.rhs.empty() ? "A * ones (the solution is all ones); --rhs F takes yours" : options.rhs);
+  print("method     pcg, recurrence {}, preconditioner {}\n", recurrence_of(outcome, options),
+        preconditioner_of(outcome, options));
+  for (const Json &note : outcome.explanation["notes"]) print("           {}\n", note.get<std::string>());
+  print("plan\n");
+  print_text(options.verbose ? outcome.explanation_text + "\n" : plan_table(outcome.explanation["plan"], 2));
+  print("predicted  set-up {}, solve {}\n", seconds_text(report.predicted_setup_seconds),
+        seconds_text(report.predicted_solve_seconds));
+  print("measured   set-up {}, solve {}\n", seconds_text(report.setup_seconds), seconds_text(report.solve_seconds));
+  const bool good = outcome.status == SXT_OK;
+  print("result     {} after {} iterations: {}\n",
+        styled(good ? Style::kGood : Style::kBad, sxt_reason_name(report.reason)), report.iterations,
+        sxt_reason_sentence(report.reason));
+  print("residual   |b - A x| / |b| = {:.3e}, wanted {:.1e}\n", report.true_relative_residual, options.rtol);
+}
+
+// The same keys as a report, with null for what is not known: scripts need no second schema.
+void print_json_failure(const ToolError &error, const SolveOptions &options) {
+  Json json;
+  json["status"] = sxt_status_name(error.status());
+  for (const char *key : {"reason", "iterations", "true_relative_residual"}) json[key] = nullptr;
+  json["method"] = "pcg";
+  for (const char *key : {"preconditioner", "format"}) json[key] = nullptr;
+  json["kernels"] = Json::array();
+  for (const char *key : {"predicted_seconds", "measured_seconds", "plan"}) json[key] = nullptr;
+  json["error"] = error.what();
+  json["matrix"] = {{"path", options.matrix}};
+  print_json(json);
+}
+
+int solve(const SolveOptions &options) {
+  check_options(options);
+  const Context context = open_context(options.context);
+  if (!options.plan.empty()) {
+    check(sxt_plan_load(context.get(), options.plan.c_str(), options.plan_required ? 1 : 0), context.get());
+  }
+  const LoadedMatrix matrix = read_matrix(context.get(), options.matrix);
+  const Pcg pcg = make_solver(context.get(), matrix, options);
+  const HostVector b = options.rhs.empty()
+                           ? product_with_ones(context.get(), matrix)
+                           : read_vector(context.get(), options.rhs, matrix.info.rows, matrix.info.value_type);
+  HostVector x(matrix.info.value_type, matrix.info.cols);
+  History history = make_history(options, matrix.info.rows);
+  Outcome outcome = run_solver(context.get(), pcg.get(), options, b, x, history);
+
+  // Files first: when one fails, stdout does not claim success.
+  if (!options.output.empty()) write_vector(options.output, x);
+  if (!options.history.empty()) write_history(options.history, history.residuals.get(), history.length);
+  if (!options.save_plan.empty()) check(sxt_plan_save(context.get(), options.save_plan.c_str()), context.get());
+
+  options.json ? print_json_report(outcome, options, matrix) : print_text_report(outcome, options, matrix);
+  if (outcome.status == SXT_OK) return kDone;
+  message(fmt::format("not converged: {} in iteration {}{}", sxt_reason_sentence(outcome.report.reason),
+                      outcome.report.iterations,
+                      options.output.empty() ? "" : "; " + options.output + " holds the last good iterate"));
+  return kNotSolved;
+}
+
+// Failures the library names are data too when JSON was asked for.
+int solve_or_report(const SolveOptions &options) {
+  try {
+    return solve(options);
+  } catch (const ToolError &error) {
+    if (options.json && error.status() != SXT_OK) print_json_failure(error, options);
+    throw;
+  }
+}
+
+void add_choice_options(CLI::App &app, SolveOptions &options) {
+  const std::string group = "Choices (the model makes those you leave out)";
+  app.add_option("--method", options.method, "auto, pcg or cholesky (auto is pcg in this version)")
+      ->group(group)
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "pcg", "cholesky"}));
+  app.add_option("--format", options.format, "Storage of A: csr, coo, ...")->group(group)->capture_default_str();
+  app.add_option("--precond", options.preconditioner, "none, jacobi, or what a plugin offers")
+      ->group(group)
+      ->capture_default_str();
+  app.add_option("--recurrence", options.recurrence, "classical, chronopoulos-gear or predict-recompute")
+      ->group(group)
+      ->capture_default_str();
+  app.add_option("--engine", options.engine, "Kernel that drives the loop: pcg.host-loop.classical.cpu, ...")
+      ->group(group);
+  app.add_option("--plan", options.plan, "Follow the choices saved in this file where they still fit")->group(group);
+  app.add_flag("--plan-required", options.plan_required, "A plan that no longer fits is an error")->group(group);
+  app.add_option("--save-plan", options.save_plan, "Write the choices made")->group(group);
+}
+
+void add_stopping_options(CLI::App &app, SolveOptions &options) {
+  const std::string group = "Stopping";
+  app.add_option("--rtol", options.rtol, "Stop when |b - A x| <= max(rtol |b|, atol)")
+      ->group(group)
+      ->capture_default_str();
+  app.add_option("--atol", options.atol, "See --rtol")->group(group)->capture_default_str();
+  app.add_option("--max-iterations", options.max_iterations, "0: ten times the order, at least 1000")
+      ->group(group)
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--time-limit", options.time_limit, "Seconds of the solve; 0: none")
+      ->group(group)
+      ->check(CLI::NonNegativeNumber);
+}
+
+constexpr const char *kSolveFooter = R"(Examples:
+  sextant solve A.mtx                           b = A * ones
+  sextant solve A.mtx --rhs b.mtx -o x.mtx --json
+  sextant solve A.mtx --format csr --precond none --recurrence classical
+  sextant solve A.mtx --save-plan plan.toml && sextant solve A2.mtx --plan plan.toml
+
+Ctrl-C stops the solve and reports where it stood; a second Ctrl-C ends at once.
+Exit code 4: not converged (the reason is in the report), or not solvable by this method: A not square, not symmetric,
+or without a positive diagonal. 3: a file is missing, malformed, or cannot be written.)";
+
+}  // namespace
+
+void add_solve(CLI::App &parent, Action &action) {
+  auto options = std::make_shared<SolveOptions>();
+  CLI::App *app = parent.add_subcommand("solve", "Solve A x = b and say what was chosen, and why");
+  app->add_option("matrix", options->matrix, "A: Matrix Market file, plain or .gz")
+      ->required()
+      ->type_name("MATRIX.mtx");
+  app->add_option("--rhs", options->rhs, "b: Matrix Market file with one column")->type_name("FILE");
+  app->add_flag("--rhs-ones", options->rhs_ones, "b = A * ones, so that the solution is known (the default)");
+  app->add_option("-o,--output", options->output, "Write x as a Matrix Market array")->type_name("FILE");
+  app->add_option("--history", options->history, "Write the residual of each iteration (CSV)")->type_name("FILE");
+  app->add_flag("--json", options->json, "The report as JSON");
+  app->add_flag("-v,--verbose", options->verbose, "The whole explanation, not its summary");
+  add_choice_options(*app, *options);
+  add_stopping_options(*app, *options);
+  add_context_options(*app, options->context);
+  app->footer(kSolveFooter);
+  app->callback([options, &action] { action = [options] { return solve_or_report(*options); }; });
+}
+
+}  // namespace tool

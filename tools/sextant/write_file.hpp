@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Output files that are there whole or not at all.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "matrix_input.hpp"
+
+namespace tool {
+
+// Writes beside the target and renames on commit, so that a full disk leaves an old file alone. A target that is not a
+// regular file (a device, a pipe) is written directly. Failures are ToolErrors with the system's reason, exit code 3.
+class OutputFile {
+ public:
+  explicit OutputFile(const std::string &path);
+  ~OutputFile();  // without commit: nothing is left behind
+  OutputFile(const OutputFile &) = delete;
+  OutputFile &operator=(const OutputFile &) = delete;
+  void write(std::string_view text);
+  void commit();
+
+ private:
+  void flush();
+  std::string path_, temporary_, buffer_;
+  int fd_ = -1;
+};
+
+// Throws when no file can be made at path: asked before hours of work, not after.
+void check_writable(const std::string &path);
+// An n x 1 Matrix Market array with 17 digits, which read back to the same bits.
+void write_vector(const std::string &path, const HostVector &vector);
+// "iteration,residual" lines.
+void write_history(const std::string &path, const double *residuals, std::int64_t count);
+
+}  // namespace tool
