@@ -44,6 +44,8 @@ struct Choice {
   sxt_candidate candidate{};
   double run_s = 0, setup_s = 0, storage_s = 0, total_s = 0, rel_error = 0;
   std::string reason;
+  bool by_plan = false;  // a loaded plan named it
+  bool no_estimate = false;  // it or a part of it has no model: run_s says nothing
   std::vector<SlotChoice> slots;
   std::vector<Considered> considered;
 };

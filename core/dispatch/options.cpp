@@ -96,6 +96,7 @@ Choice to_choice(const Option &option, const std::string &role) {
   choice.total_s = option.total_s;
   choice.rel_error = option.rel_error;
   choice.reason = option.reason;
+  choice.no_estimate = option.no_estimate;
   choice.slots = option.slots;
   return choice;
 }

@@ -21,6 +21,22 @@ constexpr std::uint64_t candidate_capacity = 64;
 
 bool requires_storage(const Kernel &kernel) { return kernel.table.storages && kernel.table.storages[0]; }
 
+bool any_part_reads_storage(const std::vector<SlotChoice> &slots) {
+  for (const SlotChoice &slot : slots)
+    for (const ChoicePtr &part : slot.parts)
+      if (!part->storage.empty()) return true;
+  return false;
+}
+
+// No model of its own, or a part without one, on which no sum of costs can be built.
+bool lacks_estimate(const Kernel &kernel, const std::vector<SlotChoice> &slots) {
+  if (!kernel.table.candidates) return true;
+  for (const SlotChoice &slot : slots)
+    for (const ChoicePtr &part : slot.parts)
+      if (part->no_estimate) return true;
+  return false;
+}
+
 std::string list_refusals(const std::vector<Considered> &refused) {
   std::string all;
   for (const Considered &each : refused)
@@ -114,7 +130,7 @@ void Selector::consider(const Kernel &kernel, const Query &query, const std::str
   }
   for (const std::string &form : storages) {
     try {
-      consider_on(kernel, query, role, form, part, options);
+      if (!consider_on(kernel, query, role, form, part, options)) break;
     } catch (const Error &problem) {
       if (problem.status() == SXT_E_PLAN || problem.status() == SXT_E_MEMORY) throw;
       line.format = form;
@@ -138,13 +154,15 @@ std::vector<std::string> Selector::storages_for(const Kernel &kernel, const Quer
     for (const Kernel *any : Registry::instance().all_kernels())
       for (const char *const *form = any->table.storages; form && *form; ++form)
         if (std::string_view(any->table.device) == context_.device_name()) add(*form);
+    if (forms.empty() && storage.empty()) forms.emplace_back("");  // perhaps none of its parts reads one
   } else {
     forms.emplace_back("");
   }
   return forms;
 }
 
-void Selector::consider_on(const Kernel &kernel, const Query &original, const std::string &role, const std::string &storage,
+// False: neither the kernel nor a part of it reads the storage, so that others need not be tried.
+bool Selector::consider_on(const Kernel &kernel, const Query &original, const std::string &role, const std::string &storage,
                            bool part, std::vector<Option> &options) {
   Query query = original;
   if (query.about_matrix()) query.matrix_part().storage = storage.empty() ? nullptr : intern(storage);
@@ -159,14 +177,16 @@ void Selector::consider_on(const Kernel &kernel, const Query &original, const st
 
   Option base;
   base.kernel = &kernel;
-  base.storage = storage;
   base.query = query;
-  if (!storage.empty() && matrix_ && !part) {
+  base.slots = fill_slots(kernel, query, role, storage);
+  const bool reads_storage = requires_storage(kernel) || any_part_reads_storage(base.slots);
+  if (reads_storage) base.storage = storage;
+  if (!base.storage.empty() && matrix_ && !part) {
     std::string reason;
     require(matrix_->storage_kernel(storage, &base.storage_s, &base.storage_bytes, &reason) != nullptr, SXT_NOT_APPLICABLE, reason);
   }
-  base.slots = fill_slots(kernel, query, role, storage);
   price(part, std::move(base), features, options);
+  return reads_storage;
 }
 
 std::string Selector::refusal(const Kernel &kernel, const Query &query, const sxt_features &features) const {
@@ -202,6 +222,7 @@ void Selector::price(bool part, Option base, const sxt_features &features, std::
   } else {
     candidates[0].run_s = std::numeric_limits<double>::infinity();
   }
+  const bool no_estimate = lacks_estimate(kernel, base.slots);
   bool any_usable = false;
   std::string problem;
   for (std::uint64_t i = 0; i < std::min(count, candidate_capacity); ++i) {
@@ -212,7 +233,7 @@ void Selector::price(bool part, Option base, const sxt_features &features, std::
     option.rel_error = run.rel_error;
     option.setup_s = candidates[i].setup_s + base.parts_setup_s;
     option.total_s = option.setup_s + (part ? 0 : option.storage_s) + query.expected_runs() * run.seconds;
-    option.no_estimate = !kernel.table.candidates;
+    option.no_estimate = no_estimate;
     const bool usable = option.no_estimate || (std::isfinite(option.total_s) && run.seconds >= 0 && candidates[i].setup_s >= 0);
     if (usable) options.push_back(std::move(option));
     else problem = text("its model predicted ", run.seconds, " s a run and ", candidates[i].setup_s, " s of set-up, which cannot be");
@@ -243,6 +264,7 @@ ChoicePtr Selector::settle(const Query &query, const std::string &role, std::vec
   if (!limits.plan_note.empty()) winner->reason += "; " + limits.plan_note;
 
   auto choice = std::make_shared<Choice>(to_choice(*winner, role));
+  choice->by_plan = limits.plan.has_value();
   for (const Option &option : options) choice->considered.push_back(describe(option, winner));
   choice->considered.insert(choice->considered.end(), refused.begin(), refused.end());
   return choice;

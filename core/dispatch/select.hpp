@@ -38,7 +38,7 @@ class Selector {
   void consider(const registry::Kernel &kernel, const Query &query, const std::string &role, const std::string &storage,
                 bool part, const Rules &rules, std::vector<Option> &options, std::vector<Considered> &refused);
   std::vector<std::string> storages_for(const registry::Kernel &kernel, const Query &query, const std::string &storage) const;
-  void consider_on(const registry::Kernel &kernel, const Query &query, const std::string &role, const std::string &storage,
+  bool consider_on(const registry::Kernel &kernel, const Query &query, const std::string &role, const std::string &storage,
                    bool part, std::vector<Option> &options);
   std::string refusal(const registry::Kernel &kernel, const Query &query, const sxt_features &features) const;
   std::vector<SlotChoice> fill_slots(const registry::Kernel &kernel, const Query &query, const std::string &role,

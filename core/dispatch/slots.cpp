@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Filling the slots of a composed kernel: for each slot the cheapest alternative whose parts can all be had.
+#include <algorithm>
 #include <sstream>
 
 #include "core/dispatch/options.hpp"
@@ -25,6 +26,16 @@ double cost_of(const SlotChoice &slot, double runs) {
   return cost;
 }
 
+// What a loaded plan names goes before what is cheaper.
+bool better(const SlotChoice &a, const SlotChoice &b) {
+  const auto planned = [](const SlotChoice &slot) {
+    return std::all_of(slot.parts.begin(), slot.parts.end(), [](const ChoicePtr &part) { return part->by_plan; });
+  };
+  if (planned(a) != planned(b)) return planned(a);
+  const double runs = a.parts.front()->query.expected_runs();
+  return cost_of(a, runs) < cost_of(b, runs);
+}
+
 }  // namespace
 
 std::vector<SlotChoice> Selector::fill_slots(const Kernel &kernel, const Query &query, const std::string &role,
@@ -41,6 +52,7 @@ SlotChoice Selector::fill_slot(const Kernel &kernel, const Query &query, std::ui
   SlotChoice best;
   best.role = wanted.role;
   std::string problems;
+  bool against_plan = false;
   for (std::int32_t i = 0; wanted.alternatives[i]; ++i) {
     SlotChoice filled;
     filled.role = wanted.role;
@@ -48,16 +60,16 @@ SlotChoice Selector::fill_slot(const Kernel &kernel, const Query &query, std::ui
     try {
       fill_alternative(kernel, query, slot, wanted.alternatives[i], role + "/" + wanted.role, storage, filled);
     } catch (const Error &problem) {
-      if (problem.status() == SXT_E_MEMORY || problem.status() == SXT_E_PLAN) throw;
+      if (problem.status() == SXT_E_MEMORY) throw;
+      against_plan = against_plan || problem.status() == SXT_E_PLAN;  // a required plan names one alternative only
       problems += text("\n  ", wanted.alternatives[i], ": ", problem.what());
       continue;
     }
     if (filled.instances < wanted.min_count || filled.instances == 0) continue;
-    const double runs = filled.parts.front()->query.expected_runs();
-    if (best.alternative < 0 || cost_of(filled, runs) < cost_of(best, runs)) best = std::move(filled);
+    if (best.alternative < 0 || better(filled, best)) best = std::move(filled);
   }
-  require(best.alternative >= 0 || wanted.min_count == 0, SXT_NOT_APPLICABLE, "its slot ", wanted.role,
-          " cannot be filled:", problems.empty() ? " no alternative was asked for" : problems);
+  require(best.alternative >= 0 || wanted.min_count == 0, against_plan ? SXT_E_PLAN : SXT_NOT_APPLICABLE, "its slot ",
+          wanted.role, " cannot be filled:", problems.empty() ? " no alternative was asked for" : problems);
   return best;
 }
 

@@ -154,7 +154,7 @@ void EntryParser::work() {
 
 ParsedEntries EntryParser::run(int threads) {
   const std::int64_t blocks = static_cast<std::int64_t>(source_.text_limit() / kBlockBytes) + 1;
-  const int team = static_cast<int>(std::clamp<std::int64_t>(blocks, 1, std::max(threads, 1)));
+  [[maybe_unused]] const int team = static_cast<int>(std::clamp<std::int64_t>(blocks, 1, std::max(threads, 1)));
 #pragma omp parallel num_threads(team)
   work();
   if (error_) std::rethrow_exception(error_);

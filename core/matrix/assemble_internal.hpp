@@ -3,7 +3,9 @@
 // map the caller's order. Every stage gives the same bits for any number of threads.
 #pragma once
 
+#ifdef _OPENMP
 #include <omp.h>
+#endif
 
 #include <algorithm>
 #include <cmath>
@@ -17,6 +19,15 @@ namespace sextant::detail {
 
 // Sizes above this would overflow byte counts long before memory ran out.
 inline constexpr std::int64_t kLargestSize = std::int64_t{1} << 58;
+
+// Inside a parallel region: which thread this is, and of how many. Without OpenMP there is one.
+#ifdef _OPENMP
+inline int thread_number() { return omp_get_thread_num(); }
+inline int team_size() { return omp_get_num_threads(); }
+#else
+inline int thread_number() { return 0; }
+inline int team_size() { return 1; }
+#endif
 
 struct Range {
   std::int64_t begin = 0, end = 0;
@@ -37,10 +48,10 @@ inline int useful_threads(int asked, std::int64_t work) {
 // f(begin, end) on each thread's part of 0..n-1. f must not throw.
 template <class F>
 void parallel_ranges(std::int64_t n, int threads, F &&f) {
-  const int team = useful_threads(threads, n);
+  [[maybe_unused]] const int team = useful_threads(threads, n);
 #pragma omp parallel num_threads(team)
   {
-    const Range part = share(n, omp_get_thread_num(), omp_get_num_threads());
+    const Range part = share(n, thread_number(), team_size());
     f(part.begin, part.end);
   }
 }
@@ -49,10 +60,10 @@ void parallel_ranges(std::int64_t n, int threads, F &&f) {
 template <class F>
 std::int64_t first_match(std::int64_t n, int threads, F &&scan) {
   std::int64_t first = n;
-  const int team = useful_threads(threads, n);
+  [[maybe_unused]] const int team = useful_threads(threads, n);
 #pragma omp parallel num_threads(team) reduction(min : first)
   {
-    const Range part = share(n, omp_get_thread_num(), omp_get_num_threads());
+    const Range part = share(n, thread_number(), team_size());
     const std::int64_t k = scan(part.begin, part.end);
     if (k < part.end) first = std::min(first, k);
   }

@@ -19,7 +19,7 @@ struct Inspection {
 };
 
 template <class C, class P>
-Inspection inspect(const CsrArrays &csr, int threads) {
+Inspection inspect(const CsrArrays &csr, [[maybe_unused]] int threads) {
   const P *start = csr.row_ptr.as<P>();
   const C *col = csr.col.as<C>();
   std::int64_t longest = 0, repeats = 0, first = std::numeric_limits<std::int64_t>::max();
@@ -84,7 +84,7 @@ void sort_all(CsrArrays &csr, std::int64_t longest, int threads, const Allocator
   const std::int64_t each = longest > kInsertionLimit ? longest * std::int64_t{sizeof(Key) + sizeof(V)} : 0;
   const std::int64_t allowed = std::max<std::int64_t>(csr.nnz * std::int64_t{sizeof(C) + sizeof(V)} / 2, 1);
   const int fitting = each ? static_cast<int>(std::clamp<std::int64_t>(allowed / each, 1, 1 << 20)) : 1 << 20;
-  const int team = std::min(useful_threads(threads, csr.nnz), fitting);
+  [[maybe_unused]] const int team = std::min(useful_threads(threads, csr.nnz), fitting);
   std::vector<Buffer> scratch;
   for (int t = 0; t < team; ++t) scratch.emplace_back(static_cast<std::uint64_t>(each), allocator);
   const P *start = csr.row_ptr.as<P>();
@@ -93,7 +93,7 @@ void sort_all(CsrArrays &csr, std::int64_t longest, int threads, const Allocator
 #pragma omp parallel for num_threads(team) schedule(dynamic, 512)
   for (std::int64_t r = 0; r < csr.rows; ++r)
     sort_row(col + start[r], value + start[r], std::int64_t{start[r + 1] - start[r]},
-             scratch[static_cast<std::size_t>(omp_get_thread_num())]);
+             scratch[static_cast<std::size_t>(thread_number())]);
 }
 
 template <class C, class P>

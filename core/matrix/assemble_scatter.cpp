@@ -65,11 +65,11 @@ void for_rows(const EntryArrays &e, const AssemblyOptions &o, std::int64_t first
 }
 
 template <class I, class P>
-void count_rows(const EntryArrays &e, const AssemblyOptions &o, P *start, int threads) {
+void count_rows(const EntryArrays &e, const AssemblyOptions &o, P *start, [[maybe_unused]] int threads) {
   std::fill(start, start + e.rows + 1, P{0});
 #pragma omp parallel num_threads(threads)
   {
-    const Range rows = share(e.rows, omp_get_thread_num(), omp_get_num_threads());
+    const Range rows = share(e.rows, thread_number(), team_size());
     for_rows<I>(e, o, rows.begin, rows.end, [&](std::int64_t, std::int64_t r, std::int64_t, bool) { ++start[r]; });
   }
 }
@@ -83,7 +83,7 @@ void place_entries(const EntryArrays &e, const AssemblyOptions &o, CsrArrays &cs
   const std::vector<std::int64_t> first = balanced_rows(next, e.rows, threads);
 #pragma omp parallel num_threads(threads)
   // A team smaller than asked still covers every range.
-  for (int t = omp_get_thread_num(); t < threads; t += omp_get_num_threads()) {
+  for (int t = thread_number(); t < threads; t += team_size()) {
     const auto i = static_cast<std::size_t>(t);
     for_rows<I>(e, o, first[i], first[i + 1], [&](std::int64_t k, std::int64_t r, std::int64_t c, bool mirror) {
       const P at = next[r]++;
@@ -102,7 +102,7 @@ std::int64_t count_expanded(const EntryArrays &e, const AssemblyOptions &o) {
   std::int64_t off_diagonal = 0;
 #pragma omp parallel num_threads(useful_threads(o.threads, e.nnz)) reduction(+ : off_diagonal)
   {
-    const Range part = share(e.nnz, omp_get_thread_num(), omp_get_num_threads());
+    const Range part = share(e.nnz, thread_number(), team_size());
     scan_entries<I>(e, o.index_base, part.begin, part.end, [&](std::int64_t, std::int64_t r, std::int64_t c) {
       off_diagonal += r != c;
       return true;
@@ -114,18 +114,18 @@ std::int64_t count_expanded(const EntryArrays &e, const AssemblyOptions &o) {
 // Replaces row k by ~(its place), and leaves row starts in `start`. A thread may look at an entry that another has
 // just replaced: places are negative after ~, so no range claims it; the atomic accesses make that well defined.
 template <class I>
-void rows_to_places(I *row, std::int64_t nnz, std::int64_t rows, int base, I *start, int threads) {
+void rows_to_places(I *row, std::int64_t nnz, std::int64_t rows, int base, I *start, [[maybe_unused]] int threads) {
   std::fill(start, start + rows + 1, I{0});
 #pragma omp parallel num_threads(threads)
   {
-    const Range own = share(rows, omp_get_thread_num(), omp_get_num_threads());
+    const Range own = share(rows, thread_number(), team_size());
     for (std::int64_t k = 0; k < nnz; ++k)
       if (const std::int64_t r = row[k] - base; r >= own.begin && r < own.end) ++start[r];
   }
   counts_to_starts(start, rows);
   const std::vector<std::int64_t> first = balanced_rows(start, rows, threads);
 #pragma omp parallel num_threads(threads)
-  for (int t = omp_get_thread_num(); t < threads; t += omp_get_num_threads()) {
+  for (int t = thread_number(); t < threads; t += team_size()) {
     const std::int64_t begin = first[static_cast<std::size_t>(t)], end = first[static_cast<std::size_t>(t) + 1];
     for (std::int64_t k = 0; k < nnz; ++k) {
       std::atomic_ref<I> shared(row[k]);

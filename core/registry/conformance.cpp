@@ -7,7 +7,6 @@
 #include <cstring>
 #include <exception>
 #include <memory>
-#include <set>
 #include <thread>
 
 #include "core/registry/conformance_bench.hpp"
@@ -16,7 +15,7 @@
 namespace sextant::registry {
 namespace {
 
-constexpr double self_test_seconds = 0.05;
+constexpr double self_test_seconds = 0.03;  // no case is begun after; all of it shall take at most 0.05
 
 // How the reference ended on a case: a case may be there to be refused.
 struct Ending {
@@ -282,9 +281,8 @@ bool check_kernel(const Kernel &kernel, Device &device, const ConformanceOptions
 
 Verdict self_test(const Kernel &kernel, Device &device, Registry &registry) {
   static std::mutex one_at_a_time;
-  static std::set<const Kernel *> &tested = *new std::set<const Kernel *>;
   const std::lock_guard lock(one_at_a_time);
-  if (kernel.verdict != Verdict::untested || !tested.insert(&kernel).second) return kernel.verdict;
+  if (kernel.verdict != Verdict::untested || kernel.self_tested.exchange(true)) return kernel.verdict;
   ConformanceOptions options;
   options.seconds = self_test_seconds;
   options.answers_only = true;

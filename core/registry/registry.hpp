@@ -31,6 +31,7 @@ struct Kernel {
   sxt_kernel table;  // a full-size, zero-filled copy: no size checks needed when calling
   const Plugin *plugin;
   mutable std::atomic<Verdict> verdict{Verdict::untested};
+  mutable std::atomic<bool> self_tested{false};  // the short test in the process is made once, whatever it finds
   mutable std::string quarantine_reason;  // written once, before verdict becomes quarantined
 
   const char *name() const { return table.name; }

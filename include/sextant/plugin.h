@@ -186,7 +186,7 @@ struct sxt_kernel {
   int32_t min_level;       /* lowest sxt_machine.level it can run on */
   const char *const *features;   /* names it wants to see, NULL-terminated; NULL: none */
   const char *const *storages;   /* storage kinds it can read, NULL-terminated; NULL: reads no matrix itself */
-  const char *const *term_names; /* as many as candidates fill, at most SXT_MAX_TERMS */
+  const char *const *term_names; /* NULL-terminated, at most SXT_MAX_TERMS; NULL: candidates give run_s */
   const double *term_defaults;   /* seconds a unit of each term; NULL or NaN: the machine's coefficient */
   const sxt_slot *slots;
   uint64_t n_slots;

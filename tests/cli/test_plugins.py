@@ -104,8 +104,8 @@ class Check(CommandTest):
     def test_crash_is_named(self):
         result, messages = self.check("crash.so")
         self.assertEqual((result["passed"], result["stage"]), (False, "crash"))
-        self.assertIn("SIGSEGV", result["reason"])
-        self.assertIn("SIGSEGV", messages)
+        self.assertIn("SIGABRT", result["reason"])
+        self.assertIn("SIGABRT", messages)
 
     def test_hang_is_stopped(self):
         start = time.monotonic()

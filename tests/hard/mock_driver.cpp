@@ -56,6 +56,7 @@ void drain(Stream &stream) {
       stream.queue.pop_front();
     }
     next();
+    add("waiting work", -1);
   }
 }
 
@@ -106,12 +107,12 @@ void stream_destroy(void *handle) {
 
 sxt_status launch(void *handle, Work work) {
   add("launches");
-  if (!handle) return drain_all(), work(), SXT_OK;
+  if (!handle) return add("violations"), SXT_E_STATE;
   auto &stream = *static_cast<Stream *>(handle);
   const std::lock_guard lock(stream.queue_lock);
-  if (stream.recording) stream.recording->nodes.push_back(std::move(work));
-  else stream.queue.push_back(std::move(work));
-  return SXT_OK;
+  if (stream.recording) return stream.recording->nodes.push_back(std::move(work)), SXT_OK;
+  stream.queue.push_back(std::move(work));
+  return add("waiting work"), SXT_OK;
 }
 
 sxt_status synchronize(void *handle) {
@@ -142,7 +143,7 @@ sxt_status graph_launch(void *handle, void *graph) {
   add("graph launches");
   auto &stream = *static_cast<Stream *>(handle);
   const std::lock_guard lock(stream.queue_lock);
-  for (const Work &node : static_cast<Graph *>(graph)->nodes) stream.queue.push_back(node);
+  for (const Work &node : static_cast<Graph *>(graph)->nodes) stream.queue.push_back(node), add("waiting work");
   return SXT_OK;
 }
 
@@ -167,8 +168,10 @@ void *allocate(void *stream, std::uint64_t bytes, std::uint64_t alignment) {
 }
 
 void release(void *stream, void *memory) {
-  if (stream) launch(stream, [memory] { free_now(memory); });
-  else drain_all(), free_now(memory);
+  if (stream)
+    launch(stream, [memory] { free_now(memory); });
+  else
+    drain_all(), free_now(memory);
 }
 
 bool is_device(const void *memory) {

@@ -13,7 +13,7 @@ namespace mock {
 
 using Work = std::function<void()>;
 
-// ---- what plugins use; a NULL stream means: at once, after everything else ----
+// ---- what plugins use; without a stream there is no work, only memory ----
 void *stream_create();
 void stream_destroy(void *stream);
 sxt_status launch(void *stream, Work work);  // a kernel launch: enqueued, or recorded while the stream is captured
@@ -23,14 +23,15 @@ sxt_status capture_end(void *stream, void **graph);
 sxt_status graph_launch(void *stream, void *graph);
 void graph_destroy(void *graph);
 
-// Filled with NaNs; NULL when there is none left. Freed in the stream's order.
+// Filled with NaNs; NULL when there is none left. Freed in the stream's order; without one, after everything else.
 void *allocate(void *stream, std::uint64_t bytes, std::uint64_t alignment);
 void release(void *stream, void *memory);
 bool is_device(const void *memory);  // within a piece of memory that is allocated now
 
 // ---- what tests use ----
 // Named counters. The driver's own: "allocations", "live allocations", "launches", "captures", "graph launches",
-// "live streams", "live graphs", "violations" (waits and allocations inside a capture).
+// "live streams", "live graphs", "waiting work", "violations" (waits and allocations inside a capture, work without a
+// stream).
 void add(const char *counter, std::int64_t amount = 1);
 std::int64_t counted(const char *counter);
 

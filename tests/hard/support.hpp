@@ -34,7 +34,8 @@ struct Csr {
   std::vector<double> values;
   std::vector<double> operator*(const std::vector<double> &x) const;
 };
-// The five-point operator on a width x height grid, plus `shift` on the diagonal: five diagonals, definite for shift > 0.
+// The five-point operator on a width x height grid, plus `shift` on the diagonal: five diagonals, definite for shift >
+// 0.
 Csr five_point(std::int64_t width, std::int64_t height, double shift = 0.1);
 Matrix make_matrix(const Context &context, const Csr &a);
 
@@ -53,7 +54,9 @@ template <class T>
 class DeviceArray {
  public:
   explicit DeviceArray(std::size_t n) : n_(n), data_(static_cast<T *>(mock::allocate(nullptr, n * sizeof(T), 64))) {}
-  explicit DeviceArray(const std::vector<T> &from) : DeviceArray(from.size()) { std::copy(from.begin(), from.end(), data_); }
+  explicit DeviceArray(const std::vector<T> &from) : DeviceArray(from.size()) {
+    std::copy(from.begin(), from.end(), data_);
+  }
   DeviceArray(const DeviceArray &) = delete;
   DeviceArray &operator=(const DeviceArray &) = delete;
   ~DeviceArray() { mock::release(nullptr, data_); }

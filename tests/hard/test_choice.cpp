@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The choice: by cost and by how often the kernel will run, by force, by demand for determinism, and undisturbed by models
-// and answers that are no good.
+// The choice: by cost and by how often the kernel will run, by force, by demand for determinism, and undisturbed by
+// models and answers that are no good.
 #include <gmock/gmock.h>
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A sparse Cholesky scheduler that does all dense work through slots: its answers against a dense factorisation, and a pivot
-// that is not positive, named by its column. The symbolic structure reaches it as problem->data, so the test goes
+// A sparse Cholesky scheduler that does all dense work through slots: its answers against a dense factorisation, and a
+// pivot that is not positive, named by its column. The symbolic structure reaches it as problem->data, so the test goes
 // through core where the C interface has no such argument.
 #include <gmock/gmock.h>
 
@@ -47,11 +47,13 @@ struct Symbolic {
     for (std::int64_t j = 0; j < a.n; ++j) {
       s.nnz_l += static_cast<std::int64_t>(column[j].size());
       // The next column continues the supernode when this one's rows, without its first, are the next one's.
-      const bool goes_on = j + 1 < a.n && column[j].size() == column[j + 1].size() + 1 && column[j].count(static_cast<std::int32_t>(j + 1));
+      const bool goes_on = j + 1 < a.n && column[j].size() == column[j + 1].size() + 1 &&
+                           column[j].count(static_cast<std::int32_t>(j + 1));
       if (!goes_on) close(column, j + 1);
     }
     const auto super_of = [&](std::int32_t row) {
-      return static_cast<std::int32_t>(std::upper_bound(super_ptr.begin(), super_ptr.end(), row) - super_ptr.begin()) - 1;
+      return static_cast<std::int32_t>(std::upper_bound(super_ptr.begin(), super_ptr.end(), row) - super_ptr.begin()) -
+             1;
     };
     for (std::size_t i = 0; i + 1 < super_ptr.size(); ++i) {
       const std::int64_t width = super_ptr[i + 1] - super_ptr[i], below = row_ptr[i] + width;
@@ -62,7 +64,8 @@ struct Symbolic {
     s.n = a.n;
     s.n_super = s.n_blocks = static_cast<std::int64_t>(parent.size());
     s.values = value_ptr.back();
-    s.super_ptr = super_ptr.data(), s.row_ptr = row_ptr.data(), s.block_ptr = block_ptr.data(), s.value_ptr = value_ptr.data();
+    s.super_ptr = super_ptr.data(), s.row_ptr = row_ptr.data(), s.block_ptr = block_ptr.data(),
+    s.value_ptr = value_ptr.data();
     s.rows = rows.data(), s.parent = parent.data(), s.perm = perm.data();
   }
   Symbolic(const Symbolic &) = delete;
@@ -78,9 +81,11 @@ struct Symbolic {
 };
 
 // A 5 x 5 grid, dissected by its middle column: two independent halves, eliminated first.
-const std::vector<std::int32_t> dissection{0, 1, 5, 6, 10, 11, 15, 16, 20, 21, 3, 4, 8, 9, 13, 14, 18, 19, 23, 24, 2, 7, 12, 17, 22};
+const std::vector<std::int32_t> dissection{0, 1,  5,  6,  10, 11, 15, 16, 20, 21, 3,  4, 8,
+                                           9, 13, 14, 18, 19, 23, 24, 2,  7,  12, 17, 22};
 
-// Dense L of P A P' by rows; stops at the first pivot that is not positive and returns its column, -1 when there is none.
+// Dense L of P A P' by rows; stops at the first pivot that is not positive and returns its column, -1 when there is
+// none.
 std::int64_t dense_factor(const Csr &a, const std::vector<std::int32_t> &perm, std::vector<double> &l, double *pivot) {
   const std::int64_t n = a.n;
   std::vector<std::int32_t> inverse(n);
@@ -110,8 +115,8 @@ struct Factorisation {
     query.nnz_l = symbolic.s.nnz_l;
     query.max_front = a.n;
     query.flops = 1e4;
-    runner = std::make_unique<sextant::Runner>(*context->context, selector.select(sextant::Query(&query.m.q), "cholesky"), &inner,
-                                               &symbolic.s.h);
+    runner = std::make_unique<sextant::Runner>(
+        *context->context, selector.select(sextant::Query(&query.m.q), "cholesky"), &inner, &symbolic.s.h);
   }
   sxt_status factor() {
     args.h = {sizeof args, SXT_KIND_CHOLESKY};
@@ -206,7 +211,8 @@ TEST_F(Cholesky, APivotThatIsNotPositiveIsNamedAndTheHandleStaysUsable) {
     double pivot = 0;
     const std::int64_t column = dense_factor(a, dissection, l, &pivot);
     ASSERT_GT(column, 0);
-    ASSERT_EQ(sxt_matrix_update_values(f.matrix.get(), a.values.data(), static_cast<std::int64_t>(a.values.size())), SXT_OK);
+    ASSERT_EQ(sxt_matrix_update_values(f.matrix.get(), a.values.data(), static_cast<std::int64_t>(a.values.size())),
+              SXT_OK);
     try {
       f.factor();
       ADD_FAILURE() << "an indefinite matrix was factored";

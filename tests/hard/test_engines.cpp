@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Engines over storage and kernels of other plugins: one that reads the storage itself, one that replays captured runs of
-// whatever fills its slot, a fused kernel or two that do the same together.
+// Engines over storage and kernels of other plugins: one that reads the storage itself, one that replays captured runs
+// of whatever fills its slot, a fused kernel or two that do the same together.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -181,7 +181,8 @@ TEST_F(Engines, TheExplanationListsBothEnginesAndTheirParts) {
   const nlohmann::json told = explain(engine);
   std::vector<std::string> kernels;
   for (const auto &line : told["candidates"]) kernels.push_back(line["kernel"]);
-  for (const char *kernel : {persistent, graph, "spmv_dots.dia.deferred", "spmv_dots.dia.eager"}) EXPECT_THAT(kernels, Contains(kernel));
+  for (const char *kernel : {persistent, graph, "spmv_dots.dia.deferred", "spmv_dots.dia.eager"})
+    EXPECT_THAT(kernels, Contains(kernel));
   EXPECT_THAT(reason_for(engine, persistent), HasSubstr("times that of pcg.graph.deferred"));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A batch of Hermitian systems of different orders behind pointers, with leading dimensions of their own, one switched off,
-// one that is not positive definite: each is treated by itself, and nobody touches a neighbour.
+// A batch of Hermitian systems of different orders behind pointers, with leading dimensions of their own, one switched
+// off, one that is not positive definite: each is treated by itself, and nobody touches a neighbour.
 #include <gmock/gmock.h>
 
 #include <complex>
@@ -91,7 +91,8 @@ TEST_F(Hermitian, MixedOrdersBehindPointersAreFactoredEachByItself) {
   ASSERT_STREQ(sxt_selection_kernel(selection.get()), "hermitian.each.deferred");
   ASSERT_EQ(sxt_kernel_run(selection.get(), &batch.args.h), SXT_OK) << sxt_last_error(context.get());
   EXPECT_THAT(batch.info.host(), ElementsAre(0, 3, 0, -2, 0));
-  for (const std::size_t s : {0, 2, 4}) expect_factor(batch.matrices[s]->host(), batch.before[s], batch.orders[s], batch.ld[s]);
+  for (const std::size_t s : {0, 2, 4})
+    expect_factor(batch.matrices[s]->host(), batch.before[s], batch.orders[s], batch.ld[s]);
   EXPECT_EQ(batch.matrices[3]->host(), batch.before[3]) << "a system that is switched off was touched";
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lifetimes: sessions of concurrent callers, new values without allocation, allocations that fail, failures that only the
-// running work can see.
+// Lifetimes: sessions of concurrent callers, new values without allocation, allocations that fail, failures that only
+// the running work can see.
 #include <gmock/gmock.h>
 
 #include <cmath>
 #include <limits>
 #include <thread>
 
+#include "abi/handles.hpp"
 #include "mocks/smooth.hpp"
 #include "sextant/kinds/spmv.h"
 #include "support.hpp"
@@ -63,7 +64,8 @@ TEST_F(Lifetimes, EnginesOfSeveralThreadsDoNotMixTheirGraphs) {
   for (std::size_t caller = 0; caller < residuals.size(); ++caller)
     threads.emplace_back([&, caller] {
       std::vector<double> b(a.n);
-      for (std::int64_t i = 0; i < a.n; ++i) b[i] = std::cos(static_cast<double>(i) * (1.0 + static_cast<double>(caller)));
+      for (std::int64_t i = 0; i < a.n; ++i)
+        b[i] = std::cos(static_cast<double>(i) * (1.0 + static_cast<double>(caller)));
       for (int round = 0; round < 3; ++round) residuals[caller] = relative_residual(a, solve(engine, a, b).x, b);
     });
   for (std::thread &thread : threads) thread.join();
@@ -78,6 +80,7 @@ TEST_F(Lifetimes, NewValuesReachStorageAndEngineWithoutAllocation) {
     const Matrix matrix = make_matrix(context, a);
     ASSERT_EQ(sxt_context_force(context.get(), SXT_KIND_PCG, kernel), SXT_OK);
     const Selection engine = select(context, pcg_query().m.q, matrix);
+    EXPECT_EQ(mock::counted("waiting work"), 0) << "what was prepared from host memory may still be read";
     const std::vector<double> b(a.n, 1.0);
     EXPECT_LT(relative_residual(a, solve(engine, a, b).x, b), 1e-9);
 
@@ -86,12 +89,14 @@ TEST_F(Lifetimes, NewValuesReachStorageAndEngineWithoutAllocation) {
     a = five_point(10, 10, 2.5);
     const DeviceArray<double> device_b(b), device_x(b.size());  // allocated before the counting begins
     const std::int64_t allocations = mock::counted("allocations");
-    ASSERT_EQ(sxt_matrix_update_values(matrix.get(), a.values.data(), static_cast<std::int64_t>(a.values.size())), SXT_OK)
+    ASSERT_EQ(sxt_matrix_update_values(matrix.get(), a.values.data(), static_cast<std::int64_t>(a.values.size())),
+              SXT_OK)
         << sxt_last_error(context.get());
     sxt_spmv_args unused{};
     EXPECT_EQ(sxt_kernel_run(engine.get(), &unused.h), SXT_E_ARGUMENT);  // refused before anything is done
     EXPECT_EQ(mock::counted("allocations"), allocations);
     EXPECT_EQ(mock::counted("dia refreshes") - dia, 1);
+    EXPECT_EQ(mock::counted("waiting work"), 0) << "the values may change again, but are still to be read";
 
     const Solve again = solve(engine, a, b);
     EXPECT_LT(relative_residual(a, again.x, b), 1e-9) << kernel;
@@ -165,6 +170,32 @@ TEST_F(Lifetimes, AFailureThatOnlyTheRunningWorkSeesIsReported) {
   EXPECT_THAT(sxt_last_error(context.get()), HasSubstr("spmv.dia.deferred"));
   x[0] = 1;
   EXPECT_EQ(sxt_kernel_run(product.get(), &args.h), SXT_OK) << "the failure sticks to the session";
+}
+
+TEST_F(Lifetimes, APositiveStatusIsAnAnswerNotAnError) {
+  const Context context = open_context("cpu");
+  const SmoothQuery query{{{sizeof query, KIND_SMOOTH}, 1e6, 0, SXT_F64}, 2, 1};
+  const Selection selection = select(context, query.q);
+  ASSERT_STREQ(sxt_selection_kernel(selection.get()), "smooth.pooled.cpu");
+  const double x[] = {1, 1};
+  double y[2];
+  SmoothArgs args{{sizeof args, KIND_SMOOTH}, 2, 1, x, y};
+  mock::set_knob("smooth.answer", SXT_NOT_CONVERGED);
+  EXPECT_EQ(sxt_kernel_run(selection.get(), &args.h), SXT_NOT_CONVERGED);
+  EXPECT_STREQ(sxt_last_error(context.get()), "");
+  mock::set_knob("smooth.answer", SXT_E_STATE);
+  EXPECT_EQ(sxt_kernel_run(selection.get(), &args.h), SXT_E_STATE);
+  EXPECT_THAT(sxt_last_error(context.get()), HasSubstr("smooth.pooled.cpu"));
+}
+
+// The kind's results lie on the device; core's callers want them on the host.
+TEST_F(Lifetimes, CoresOwnInnerProductsComeBackFromTheDevice) {
+  const Context context = open_context("deferred");
+  const DeviceArray<double> u(std::vector<double>{1, 2, 3}), v(std::vector<double>{4, 5, 6});
+  const void *const left[] = {u.data(), u.data()}, *const right[] = {v.data(), u.data()};
+  double results[] = {0, 0};
+  context->context->operations().multidot(SXT_F64, 3, 2, left, right, results);
+  EXPECT_THAT(results, ::testing::ElementsAre(32, 14));
 }
 
 }  // namespace

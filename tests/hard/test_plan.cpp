@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plans of composed kernels: saved and followed, part by part and alternative by alternative, against a model that would now
-// choose otherwise; dropped with a reason where they no longer fit.
+// Plans of composed kernels: saved and followed, part by part and alternative by alternative, against a model that
+// would now choose otherwise; dropped with a reason where they no longer fit.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -42,7 +42,8 @@ class Plan : public HardCase {
     text << std::ifstream(path_).rdbuf();
     std::string plan = text.str();
     ASSERT_NE(plan.find(from), plan.npos) << plan;
-    for (std::size_t at = 0; (at = plan.find(from, at)) != plan.npos; at += to.size()) plan.replace(at, from.size(), to);
+    for (std::size_t at = 0; (at = plan.find(from, at)) != plan.npos; at += to.size())
+      plan.replace(at, from.size(), to);
     std::ofstream(path_) << plan;
   }
 
@@ -84,7 +85,8 @@ TEST_F(Plan, AnotherVersionOfAKernelIsDecidedAnewAndSaysSo) {
   mock::set_knob("fused.factor", 10);
   const Selection engine = select(context, pcg_query().m.q, matrix);
   EXPECT_THAT(parts_of(engine), ElementsAre("spmv.dia.deferred", "multidot.deferred"));  // the model's choice now
-  EXPECT_THAT(reason_for(engine, "pcg.graph.deferred"), HasSubstr("version 7 of pcg.graph.deferred, this is version 1"));
+  EXPECT_THAT(reason_for(engine, "pcg.graph.deferred"),
+              HasSubstr("version 7 of pcg.graph.deferred, this is version 1"));
   EXPECT_THAT(reason_for(engine, "pcg.graph.deferred"), HasSubstr("decided anew"));
 
   ASSERT_EQ(sxt_plan_load(context.get(), path_.c_str(), 1), SXT_OK);

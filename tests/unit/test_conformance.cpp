@@ -162,7 +162,7 @@ TEST_F(Conformance, ACrashEndsTheChildOnly) {
 }
 TEST_F(Conformance, AHangIsEndedFromOutside) { EXPECT_EQ(probe("hang-in-run", "com.example.hang_in_run", 1), SIGALRM); }
 
-// ---- a third party's kernel of the library's own kind, and the library's own kernels
+// ---- a third party's kernel of the library's own kind
 // ----------------------------------
 
 class OnMatrices : public Conformance {
@@ -184,15 +184,6 @@ TEST_F(OnMatrices, AThirdPartysProductPasses) {
 TEST_F(OnMatrices, AWrongOneDoesNot) {
   EXPECT_FALSE(check(kernel("spmv-wrong", "com.example.spmv_wrong")));
   EXPECT_THAT(failure(), HasSubstr("wrong answer"));
-}
-
-TEST_F(OnMatrices, TheLibrarysOwnPass) {
-  ConformanceOptions options;
-  options.threads = 2;
-  for (const Kernel *own : registry_.kernels("sxt.spmv/1", "cpu"))
-    if (own->plugin->name == "spmv-csr") {
-      EXPECT_TRUE(check(*own, options)) << own->name() << ": " << failure();
-    }
 }
 
 // ---- the short test in the process

@@ -6,8 +6,8 @@
 required_packages=(g++ make cmake ninja-build pkgconf zlib1g-dev libtomlplusplus-dev nlohmann-json3-dev
   libcli11-dev libfmt-dev libgtest-dev libgmock-dev python3)
 fortran_packages=(gfortran)
-# What the continuous integration adds: the Fortran module and the check of the shell scripts.
-developer_packages=(gfortran shellcheck)
+# What the continuous integration adds: the Fortran module, and the checks of the shell scripts and of the C ABI.
+developer_packages=(gfortran shellcheck abigail-tools)
 # pip, and the certificates it needs, to fetch the CUDA toolkit.
 wheel_packages=(python3-pip ca-certificates)
 

@@ -164,6 +164,10 @@ int check_plugin(const CheckOptions &options, const std::vector<std::string> &ar
   if (result.status != SXT_OK && result.status != SXT_E_PLUGIN) {
     throw ToolError(exit_code_of(result.status), result.reason, result.status);
   }
+  if (result.status == SXT_OK && result.checks.empty()) {
+    fail(kDevice, "{}: nothing was checked: none of its kernels runs on this device; choose another with --device",
+         options.path);
+  }
   print_result(options, result);
   if (result.status == SXT_OK) return kDone;
   message(fmt::format("{} refused at stage {}: {}", options.path, result.stage, result.reason));

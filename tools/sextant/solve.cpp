@@ -123,9 +123,10 @@ std::string preconditioner_of(Outcome &outcome, const SolveOptions &options) {
   return stated.substr(0, stated.find(' '));
 }
 
-// What the library says, else what was asked for.
+// What the library says, else what was asked for; empty when neither is known.
 std::string recurrence_of(Outcome &outcome, const SolveOptions &options) {
-  return text_of(outcome.explanation["problem"], "recurrence", options.recurrence);
+  const std::string asked = options.recurrence == "auto" ? "" : options.recurrence;
+  return text_of(outcome.explanation["problem"], "recurrence", asked);
 }
 
 // The storage of A that the engine reads.
@@ -144,7 +145,8 @@ void print_json_report(Outcome &outcome, const SolveOptions &options, const Load
   json["true_relative_residual"] = report.true_relative_residual;
   json["method"] = "pcg";
   json["preconditioner"] = preconditioner_of(outcome, options);
-  json["recurrence"] = recurrence_of(outcome, options);
+  const std::string recurrence = recurrence_of(outcome, options);
+  json["recurrence"] = recurrence.empty() ? Json() : Json(recurrence);
   json["format"] = format_of(plan);
   json["kernels"] = kernel_names(plan);
   json["predicted_seconds"] = report.predicted_setup_seconds + report.predicted_solve_seconds;
@@ -171,7 +173,8 @@ void print_text_report(Outcome &outcome, const SolveOptions &options, const Load
   print("matrix     {}: {}\n", matrix.path, describe(matrix));
   print("rhs        {}\n",
         options.rhs.empty() ? "A * ones (the solution is all ones); --rhs F takes yours" : options.rhs);
-  print("method     pcg, recurrence {}, preconditioner {}\n", recurrence_of(outcome, options),
+  const std::string recurrence = recurrence_of(outcome, options);
+  print("method     pcg{}, preconditioner {}\n", recurrence.empty() ? "" : ", recurrence " + recurrence,
         preconditioner_of(outcome, options));
   for (const Json &note : outcome.explanation["notes"]) print("           {}\n", note.get<std::string>());
   print("plan\n");

@@ -9,8 +9,8 @@ namespace host_loop {
 
 template <class T>
 void chronopoulos_gear(Operator<T> &op, Monitor &monitor) {
-  T *const x = op.x(), *const r = op.vector(0), *const u = op.vector(1), *const w = op.vector(2);
-  T *const p = op.vector(3), *const s = op.vector(4);
+  T *const x = op.x(), *const r = op.vector(0), *const w = op.vector(1), *const p = op.vector(2), *const s = op.vector(3);
+  T *const u = op.preconditioned() ? op.vector(4) : r;
   // p'Ap comes from a difference; when so much cancels, what is left has lost half of its digits.
   const double cancelled = std::sqrt(std::numeric_limits<typename Operator<T>::Real>::epsilon());
   double gamma_old = 0, alpha_old = 0;
@@ -19,9 +19,9 @@ void chronopoulos_gear(Operator<T> &op, Monitor &monitor) {
   op.residual(r);
   for (;;) {
     // u = M r, w = A u, gamma = r'u, delta = u'w
-    op.precondition(r, u);
     double delta = 0, gamma = 0, r_r = 0;
     if (op.preconditioned()) {
+      op.precondition(r, u);
       const auto [u_w, r_u, squared] = op.apply(u, w, {{u, nullptr}, {r, u}, {r, r}});
       delta = u_w, gamma = r_u, r_r = squared;
     } else {

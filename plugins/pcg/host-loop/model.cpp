@@ -68,7 +68,6 @@ double solve_s(const Recurrence &recurrence, const sxt_pcg_query &query, const s
 
   double iteration = apply + slot_s(recurrence, slots, "update") + slot_s(recurrence, slots, "M") + overhead_s;
   if (recurrence.id == SXT_RECURRENCE_CLASSICAL) iteration += slot_s(recurrence, slots, "dots") + axpby;
-  if (recurrence.id == SXT_RECURRENCE_CHRONOPOULOS_GEAR && !query.preconditioned) iteration += copy;  // u = r
   // The first residual, and the product with which the last one is found.
   return iterations(query) * iteration + 2 * apply + 2 * copy;
 }

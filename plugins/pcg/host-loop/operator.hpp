@@ -51,9 +51,8 @@ class Operator {
     first_ = false;
   }
 
-  // z = M r.
+  // z = M r, where there is an M.
   void precondition(const T *r, T *z) {
-    if (!preconditioned()) return copy(r, z);
     sxt_preconditioner_args args{head<sxt_preconditioner_args>(SXT_KIND_PRECONDITIONER), state_.n, r, z};
     call(parts_.precondition, args.h);
   }

@@ -26,7 +26,8 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_vector_group_query>(query);
   if (q.group >= SXT_GROUP_CLASSICAL_XR && q.group <= SXT_GROUP_PREDICT_RECOMPUTE) return SXT_OK;
-  return refuse(reason, "group %d is not one of %d to %d", q.group, SXT_GROUP_CLASSICAL_XR, SXT_GROUP_PREDICT_RECOMPUTE);
+  return refuse(reason, "group %d is not one of %d to %d", q.group, SXT_GROUP_CLASSICAL_XR,
+                SXT_GROUP_PREDICT_RECOMPUTE);
 }
 
 sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *exec,

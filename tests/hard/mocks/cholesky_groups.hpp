@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The bookkeeping of the level-by-level Cholesky scheduler: which supernodes form a level, and groups of dense operations
-// whose arrays are allocated once.
+// The bookkeeping of the level-by-level Cholesky scheduler: which supernodes form a level, and groups of dense
+// operations whose arrays are allocated once.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,8 @@ inline std::vector<std::vector<std::int64_t>> levels_of(const sxt_symbolic &symb
   for (std::int64_t s = 0; s < symbolic.n_super; ++s) {  // parents come after their children
     if (levels.size() <= level[s]) levels.resize(level[s] + 1);
     levels[level[s]].push_back(s);
-    if (const std::int64_t parent = symbolic.parent[s]; parent >= 0) level[parent] = std::max(level[parent], level[s] + 1);
+    if (const std::int64_t parent = symbolic.parent[s]; parent >= 0)
+      level[parent] = std::max(level[parent], level[s] + 1);
   }
   return levels;
 }
@@ -35,7 +36,8 @@ struct Panel {
 
 inline Panel panel_of(const sxt_symbolic &symbolic, std::int64_t s, double *values) {
   return {symbolic.super_ptr[s], symbolic.super_ptr[s + 1] - symbolic.super_ptr[s],
-          symbolic.row_ptr[s + 1] - symbolic.row_ptr[s], symbolic.rows + symbolic.row_ptr[s], values + symbolic.value_ptr[s]};
+          symbolic.row_ptr[s + 1] - symbolic.row_ptr[s], symbolic.rows + symbolic.row_ptr[s],
+          values + symbolic.value_ptr[s]};
 }
 
 // Calls f(begin, end) for the rows below the diagonal block, cut where they belong to another supernode.

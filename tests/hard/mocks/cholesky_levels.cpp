@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// cholesky.levels.cpu: a right-looking supernodal factorisation, one level of the supernode tree at a time. It only schedules:
-// every dense operation goes through a slot, all supernodes of a level in one grouped call.
+// cholesky.levels.cpu: a right-looking supernodal factorisation, one level of the supernode tree at a time. It only
+// schedules: every dense operation goes through a slot, all supernodes of a level in one grouped call.
 #include <limits>
 #include <memory>
 
@@ -11,8 +11,8 @@ using namespace mock::cholesky;
 
 namespace {
 
-enum { POTRF, TRSM, UPDATE };    // slots
-enum { DIAGONAL, BELOW };        // instances of the slot UPDATE
+enum { POTRF, TRSM, UPDATE };  // slots
+enum { DIAGONAL, BELOW };      // instances of the slot UPDATE
 
 struct State {
   const sxt_symbolic *symbolic;
@@ -56,7 +56,8 @@ sxt_status slot_query(const sxt_query *query, std::uint64_t slot, std::uint64_t 
   return SXT_OK;
 }
 
-sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *exec, void **out) {
+sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *exec,
+                   void **out) {
   return guard(exec, [&] {
     if (!problem->data || !is_kind(*problem->data, SXT_KIND_CHOLESKY))
       return error(exec, SXT_E_ARGUMENT, "the problem has no symbolic structure");
@@ -73,8 +74,9 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_
       std::int64_t updates = 0, values = 0;
       for (const std::int64_t s : level) {
         const Panel panel = panel_of(symbolic, s, nullptr);
-        for_each_target(panel, state->super_of,
-                        [&](std::int64_t begin, std::int64_t end) { ++updates, values += (panel.rows - begin) * (end - begin); });
+        for_each_target(panel, state->super_of, [&](std::int64_t begin, std::int64_t end) {
+          ++updates, values += (panel.rows - begin) * (end - begin);
+        });
       }
       state->updates = std::max(state->updates, updates);
       state->update_values = std::max(state->update_values, values);
@@ -120,7 +122,8 @@ void collect(const State &state, Session &s, const std::vector<std::int64_t> &le
     for_each_target(p, state.super_of, [&](std::int64_t begin, std::int64_t end) {
       const std::int64_t n = end - begin, ld = p.rows - begin;
       s.syrk.add(0, n, p.width, {p.at(begin, 0), p.rows}, {}, {free, ld});
-      if (p.rows > end) s.gemm.add(p.rows - end, n, p.width, {p.at(end, 0), p.rows}, {p.at(begin, 0), p.rows}, {free + n, ld});
+      if (p.rows > end)
+        s.gemm.add(p.rows - end, n, p.width, {p.at(end, 0), p.rows}, {p.at(begin, 0), p.rows}, {free + n, ld});
       free += ld * n;
     });
   }
@@ -137,13 +140,14 @@ void scatter_updates(const State &state, Session &s, const std::vector<std::int6
       const double *update = s.syrk.c(item++);
       for (std::int64_t j = begin; j < end; ++j)
         for (std::int64_t i = j; i < p.rows; ++i)
-          *target.at(target.place(p.row[i]), p.row[j] - target.first) += update[(i - begin) + (j - begin) * (p.rows - begin)];
+          *target.at(target.place(p.row[i]), p.row[j] - target.first) +=
+              update[(i - begin) + (j - begin) * (p.rows - begin)];
     });
   }
 }
 
-sxt_status check_pivots(const State &state, const Session &s, const std::vector<std::int64_t> &level, sxt_cholesky_args &args,
-                        const sxt_exec *exec) {
+sxt_status check_pivots(const State &state, const Session &s, const std::vector<std::int64_t> &level,
+                        sxt_cholesky_args &args, const sxt_exec *exec) {
   for (std::size_t item = 0; item < s.potrf.size(); ++item) {
     if (s.potrf.info(item) == 0) continue;
     const std::int64_t column = state.symbolic->super_ptr[level[item]] + s.potrf.info(item) - 1;
@@ -153,7 +157,8 @@ sxt_status check_pivots(const State &state, const Session &s, const std::vector<
     args.failed_pivot = *p.at(column - p.first, column - p.first);
   }
   if (args.failed_column < 0) return SXT_OK;
-  return error(exec, SXT_E_NOT_POSITIVE_DEFINITE, "the pivot of column %lld is %g", (long long)args.failed_column, args.failed_pivot);
+  return error(exec, SXT_E_NOT_POSITIVE_DEFINITE, "the pivot of column %lld is %g", (long long)args.failed_column,
+               args.failed_pivot);
 }
 
 sxt_status factor(const State &state, Session &s, sxt_cholesky_args &args, const sxt_exec *exec) {
@@ -199,15 +204,18 @@ sxt_status run(const void *opaque, void *session, const sxt_head *head, const sx
     const State &state = *static_cast<const State *>(opaque);
     Session &s = *static_cast<Session *>(session);
     if (args.phase == SXT_CHOLESKY_FACTOR) return factor(state, s, args, exec);
-    for (std::int32_t column = 0; column < args.n_rhs; ++column) solve(state, s, static_cast<double *>(args.b) + column * args.ldb);
+    for (std::int32_t column = 0; column < args.n_rhs; ++column)
+      solve(state, s, static_cast<double *>(args.b) + column * args.ldb);
     return SXT_OK;
   });
 }
 
 const sxt_kernel kernel = [] {
   static const char *const dense[] = {SXT_KIND_DENSE, nullptr};
-  static const sxt_slot slots[] = {{"potrf", dense, 0, 1, 1, 0}, {"trsm", dense, 0, 1, 1, 0}, {"update", dense, 0, 2, 2, 0}};
-  sxt_kernel k = new_kernel(SXT_KIND_CHOLESKY, "cholesky.levels.cpu", "cpu", "grouped dense operations, level by level", run);
+  static const sxt_slot slots[] = {
+      {"potrf", dense, 0, 1, 1, 0}, {"trsm", dense, 0, 1, 1, 0}, {"update", dense, 0, 2, 2, 0}};
+  sxt_kernel k =
+      new_kernel(SXT_KIND_CHOLESKY, "cholesky.levels.cpu", "cpu", "grouped dense operations, level by level", run);
   k.flags = SXT_KERNEL_DETERMINISTIC;
   k.value_types = type_bit(SXT_F64);
   k.slots = slots;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kind sxt.dense/1 with its reference, all four operations on groups of matrices, and a second kernel for the two that work
-// on panels. Textbook loops on the host, for real and complex numbers.
+// Kind sxt.dense/1 with its reference, all four operations on groups of matrices, and a second kernel for the two that
+// work on panels. Textbook loops on the host, for real and complex numbers.
 #include "sextant/kinds/dense.h"
 #include "sextant/plugin.hpp"
 
@@ -20,7 +20,8 @@ View<T> view(void *const *matrices, const std::int64_t *ld, std::int64_t item) {
   return {static_cast<T *>(matrices[item]), ld[item]};
 }
 
-// A = L L^H in place. Returns 0, or the 1-based column whose pivot is not positive; the pivot then stands on the diagonal.
+// A = L L^H in place. Returns 0, or the 1-based column whose pivot is not positive; the pivot then stands on the
+// diagonal.
 template <class T>
 std::int32_t potrf(View<T> a, std::int64_t n) {
   for (std::int64_t j = 0; j < n; ++j) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // device.deferred: the mock driver as a device plugin.
-#include "../mock_driver.hpp"
 #include "sextant/kinds/device.h"
+#include "../mock_driver.hpp"
 #include "sextant/plugin.hpp"
 
 using namespace sextant::plugin;
@@ -24,7 +24,9 @@ sxt_status describe_machine(std::int32_t, std::int32_t, sxt_machine *out) {
   return SXT_OK;
 }
 
-sxt_status open(const sxt_host *, std::int32_t, void **device) { return mock::add("device opens"), *device = new Opened, SXT_OK; }
+sxt_status open(const sxt_host *, std::int32_t, void **device) {
+  return mock::add("device opens"), *device = new Opened, SXT_OK;
+}
 void close(void *device) { mock::add("device closes"), delete static_cast<Opened *>(device); }
 
 sxt_status alloc(void *, void *stream, sxt_space, std::uint64_t bytes, std::uint64_t alignment, void **memory) {
@@ -69,7 +71,8 @@ const sxt_device_ops ops = [] {
 }();
 
 const sxt_kernel kernel = [] {
-  sxt_kernel k = new_kernel(SXT_KIND_DEVICE, "device.deferred", "deferred", "a device that works as late as it may", run);
+  sxt_kernel k =
+      new_kernel(SXT_KIND_DEVICE, "device.deferred", "deferred", "a device that works as late as it may", run);
   k.ops = &ops;
   return k;
 }();

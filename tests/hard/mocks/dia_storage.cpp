@@ -64,7 +64,8 @@ void publish(State &state, const sxt_csr &source) {
   state.view.values = state.device_values.data();
 }
 
-sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *exec, void **out) {
+sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *exec,
+                   void **out) {
   return guard(exec, [&] {
     const auto &source = as<sxt_csr>(problem->a);
     if (source.s.index_type != SXT_I32 || source.s.offset_type != SXT_I32)
@@ -103,7 +104,8 @@ sxt_status run(const void *, void *, const sxt_head *, const sxt_exec *) { retur
 const sxt_storage_ops ops = {sizeof(sxt_storage_ops), view, bytes, nullptr, diagonal, nullptr};
 
 const sxt_kernel kernel = [] {
-  sxt_kernel k = new_kernel(SXT_KIND_STORAGE_DIA, "storage.dia.deferred", "deferred", "diagonals in device memory", run);
+  sxt_kernel k =
+      new_kernel(SXT_KIND_STORAGE_DIA, "storage.dia.deferred", "deferred", "diagonals in device memory", run);
   k.flags = SXT_KERNEL_DETERMINISTIC;
   k.ops = &ops;
   k.applicable = applicable;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// pcg.graph.deferred: one iteration captured when a session opens, replayed in blocks of 8. It reads no matrix: its slot "A"
-// is filled by a fused product and inner product, or by one kernel for each.
+// pcg.graph.deferred: one iteration captured when a session opens, replayed in blocks of 8. It reads no matrix: its
+// slot "A" is filled by a fused product and inner product, or by one kernel for each.
 #include <memory>
 
 #include "pcg_engine.hpp"
@@ -46,7 +46,8 @@ sxt_status write(void *out, std::uint64_t capacity, const Q &query) {
   return *static_cast<Q *>(out) = query, SXT_OK;
 }
 
-sxt_status slot_query(const sxt_query *query, std::uint64_t, std::uint64_t, const char *kind, void *out, std::uint64_t capacity) {
+sxt_status slot_query(const sxt_query *query, std::uint64_t, std::uint64_t, const char *kind, void *out,
+                      std::uint64_t capacity) {
   const auto &asked = as<sxt_pcg_query>(query);
   const double runs = expected_iterations(asked) * std::max(1.0, asked.m.q.expected_runs);
   const auto about = [&](sxt_head h) {
@@ -56,13 +57,16 @@ sxt_status slot_query(const sxt_query *query, std::uint64_t, std::uint64_t, cons
     return m;
   };
   if (!std::strcmp(kind, SXT_KIND_SPMV_DOTS))
-    return write(out, capacity, sxt_spmv_dots_query{{about(head<sxt_spmv_dots_query>(kind)), SXT_NO_TRANSPOSE, 1}, 1, 0});
+    return write(out, capacity,
+                 sxt_spmv_dots_query{{about(head<sxt_spmv_dots_query>(kind)), SXT_NO_TRANSPOSE, 1}, 1, 0});
   if (!std::strcmp(kind, SXT_KIND_SPMV))
     return write(out, capacity, sxt_spmv_query{about(head<sxt_spmv_query>(kind)), SXT_NO_TRANSPOSE, 1});
-  return write(out, capacity, sxt_multidot_query{{head<sxt_multidot_query>(kind), runs, 0, SXT_F64}, asked.m.rows, 1, 2});
+  return write(out, capacity,
+               sxt_multidot_query{{head<sxt_multidot_query>(kind), runs, 0, SXT_F64}, asked.m.rows, 1, 2});
 }
 
-sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *exec, void **out) {
+sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *exec,
+                   void **out) {
   mock::add("graph engine prepares");
   return guard(exec, [&] { return give(new State{as<sxt_pcg_query>(problem->query).m.rows}, out); });
 }
@@ -125,7 +129,8 @@ sxt_status run(const void *, void *opaque, const sxt_head *head, const sxt_exec 
   return guard(exec, [&]() -> sxt_status {
     auto &args = const_cast<sxt_pcg_args &>(as<sxt_pcg_args>(head));
     auto &s = *static_cast<Session *>(opaque);
-    if (args.max_iterations > longest) return error(exec, SXT_E_ARGUMENT, "more than %lld iterations", (long long)longest);
+    if (args.max_iterations > longest)
+      return error(exec, SXT_E_ARGUMENT, "more than %lld iterations", (long long)longest);
     auto *device = s.progress.as<Progress>();
     std::int64_t told = 0;
     for (Next next = Next::restart; next != Next::stop;) {
@@ -135,7 +140,8 @@ sxt_status run(const void *, void *opaque, const sxt_head *head, const sxt_exec 
         lent.scratch = s.scratch.data();
         lent.scratch_bytes = s.a.scratch_bytes;
         if (const sxt_status failed = product(s, s.v.x, s.v.q, lent)) return failed;
-        mock::launch(exec->stream, [v = s.v, device, b = static_cast<const double *>(args.b)] { start(*device, v, b); });
+        mock::launch(exec->stream,
+                     [v = s.v, device, b = static_cast<const double *>(args.b)] { start(*device, v, b); });
       }
       for (int i = 0; i < block; ++i) mock::graph_launch(exec->stream, s.graph);
       next = consult(args, s.v, device, &s.on_host, told, *exec);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hermitian.each.deferred: Cholesky factors of a batch, system by system, of any order, in one array or behind pointers.
+// hermitian.each.deferred: Cholesky factors of a batch, system by system, of any order, in one array or behind
+// pointers.
 #include <vector>
 
 #include "mock_kernel.hpp"
@@ -14,7 +15,8 @@ using Complex = std::complex<double>;
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   const auto &asked = as<sxt_hermitian_query>(query);
   if (asked.phase != SXT_HERMITIAN_FACTOR) return refuse(reason, "it factors, phase %d is not offered", asked.phase);
-  if (asked.definiteness != SXT_HERMITIAN_DEFINITE) return refuse(reason, "it knows no pivoting, so systems must be definite");
+  if (asked.definiteness != SXT_HERMITIAN_DEFINITE)
+    return refuse(reason, "it knows no pivoting, so systems must be definite");
   return SXT_OK;
 }
 
@@ -50,7 +52,8 @@ void factor_all(const sxt_hermitian_args &args, const std::vector<std::int32_t> 
       args.info[s] = -2;
       continue;
     }
-    auto *a = static_cast<Complex *>(args.a_array ? args.a_array[s] : static_cast<Complex *>(args.a) + s * args.stride_a);
+    auto *a =
+        static_cast<Complex *>(args.a_array ? args.a_array[s] : static_cast<Complex *>(args.a) + s * args.stride_a);
     args.info[s] = factor(a, orders.empty() ? args.n_max : orders[s], args.lda_each ? args.lda_each[s] : args.lda);
   }
 }
@@ -61,7 +64,8 @@ sxt_status run(const void *, void *, const sxt_head *head, const sxt_exec *exec)
     if ((args.a == nullptr) == (args.a_array == nullptr))
       return error(exec, SXT_E_ARGUMENT, "exactly one of a and a_array must be given");
     if (args.triangle != SXT_LOWER) return error(exec, SXT_E_NOT_SUPPORTED, "it reads the lower triangle only");
-    for (const void *array : {static_cast<const void *>(args.info), static_cast<const void *>(args.a_array ? args.a_array : args.a)})
+    for (const void *array :
+         {static_cast<const void *>(args.info), static_cast<const void *>(args.a_array ? args.a_array : args.a)})
       if (const sxt_status wrong = mock::expect_device(exec, "an array", array)) return wrong;
     std::vector<std::int32_t> orders;  // on the host: read now
     if (args.orders) orders.assign(args.orders, args.orders + args.batch);
@@ -70,7 +74,8 @@ sxt_status run(const void *, void *, const sxt_head *head, const sxt_exec *exec)
 }
 
 const sxt_kernel kernel = [] {
-  sxt_kernel k = new_kernel(SXT_KIND_HERMITIAN, "hermitian.each.deferred", "deferred", "one system after the other", run);
+  sxt_kernel k =
+      new_kernel(SXT_KIND_HERMITIAN, "hermitian.each.deferred", "deferred", "one system after the other", run);
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
   k.value_types = type_bit(SXT_C128);
   k.applicable = applicable;

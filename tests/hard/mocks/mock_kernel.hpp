@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the mock kernels for device "deferred" share: scalars read when the work runs, the product with a DIA matrix, and
-// the device's flavour of "give me one price".
+// What the mock kernels for device "deferred" share: scalars read when the work runs, the product with a DIA matrix,
+// and the device's flavour of "give me one price".
 #pragma once
 
 #include "../mock_driver.hpp"
@@ -9,7 +9,8 @@
 
 namespace mock {
 
-// A scalar on the device is read when the work runs, so that a replay sees a new value; one on the host when it is enqueued.
+// A scalar on the device is read when the work runs, so that a replay sees a new value; one on the host when it is
+// enqueued.
 class Scalar {
  public:
   Scalar(const sxt_scalar &s, double otherwise)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// multidot.deferred: inner products into device memory, with partial sums in the scratch it is lent; multidot.unpriced: the
-// same without a performance model.
+// multidot.deferred: inner products into device memory, with partial sums in the scratch it is lent; multidot.unpriced:
+// the same without a performance model.
 #include <vector>
 
 #include "mock_kernel.hpp"
@@ -53,7 +53,8 @@ const sxt_kernel kernel = [] {
 }();
 
 const sxt_kernel unpriced = [] {
-  sxt_kernel k = new_kernel(SXT_KIND_MULTIDOT, "multidot.unpriced", "deferred", "inner products, no estimate", run_unpriced);
+  sxt_kernel k =
+      new_kernel(SXT_KIND_MULTIDOT, "multidot.unpriced", "deferred", "inner products, no estimate", run_unpriced);
   k.flags = SXT_KERNEL_CAPTURABLE | SXT_KERNEL_DETERMINISTIC;
   k.value_types = type_bit(SXT_F64);
   return k;

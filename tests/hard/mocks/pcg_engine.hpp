@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What both mock engines share: the recurrence as it runs on the device, frozen once it is done, and the host's side, which
-// fetches its progress and asks core what to do next.
+// What both mock engines share: the recurrence as it runs on the device, frozen once it is done, and the host's side,
+// which fetches its progress and asks core what to do next.
 #pragma once
 
 #include <algorithm>
@@ -39,8 +39,8 @@ inline void start(Progress &w, const Vectors &v, const double *b) {
   record(w, dot(v.n, v.r, v.r));
 }
 
-// On the device: the rest of an iteration, where q = A p and pq = p'q. Does nothing once it is done, so that a replay after
-// convergence is harmless.
+// On the device: the rest of an iteration, where q = A p and pq = p'q. Does nothing once it is done, so that a replay
+// after convergence is harmless.
 inline void advance(Progress &w, const Vectors &v) {
   if (w.done) return;
   ++w.iteration;
@@ -62,7 +62,9 @@ enum class Next { go_on, restart, stop };
 // Waits for the device, tells core the new residuals and asks it about an end. `told`: residuals core knows already.
 inline Next consult(sxt_pcg_args &args, const Vectors &v, Progress *device, Progress *host, std::int64_t &told,
                     const sxt_exec &exec) {
-  const auto copy = [&](void *to, const void *from, std::uint64_t bytes) { exec.host->copy(exec.host, &exec, to, from, bytes); };
+  const auto copy = [&](void *to, const void *from, std::uint64_t bytes) {
+    exec.host->copy(exec.host, &exec, to, from, bytes);
+  };
   copy(host, device, sizeof *host);
   copy(args.x, v.x, v.n * sizeof(double));
   exec.host->synchronize(exec.host, &exec);
@@ -82,9 +84,10 @@ inline Next consult(sxt_pcg_args &args, const Vectors &v, Progress *device, Prog
 }
 
 // The first part of a run and of every restart: what the device must know.
-inline sxt_status begin(sxt_pcg_args &args, const Vectors &v, Progress *device, std::int64_t iteration, const sxt_exec &exec) {
-  return launch(exec.stream, [=, tolerance = args.tolerance, limit = args.max_iterations, zero = args.x_is_zero != 0 && iteration == 0,
-                              x = static_cast<const double *>(args.x)] {
+inline sxt_status begin(sxt_pcg_args &args, const Vectors &v, Progress *device, std::int64_t iteration,
+                        const sxt_exec &exec) {
+  return launch(exec.stream, [=, tolerance = args.tolerance, limit = args.max_iterations,
+                              zero = args.x_is_zero != 0 && iteration == 0, x = static_cast<const double *>(args.x)] {
     device->one = 1;
     device->tolerance = tolerance;
     device->limit = limit;

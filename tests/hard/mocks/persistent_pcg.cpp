@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// pcg.persistent.deferred: the whole loop as one launch. It has no slots: it reads the diagonals that another plugin built,
-// keeping a copy of the values of its own as a kernel would in registers.
+// pcg.persistent.deferred: the whole loop as one launch. It has no slots: it reads the diagonals that another plugin
+// built, keeping a copy of the values of its own as a kernel would in registers.
 #include <memory>
 
 #include "pcg_engine.hpp"
@@ -30,7 +30,8 @@ sxt_status check(const sxt_query *query, const sxt_features *, const sxt_machine
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &asked = as<sxt_pcg_query>(query);
-  return mock::one_price(out, capacity, count, expected_iterations(asked) * (5e-8 + 8e-9 * static_cast<double>(asked.m.rows)));
+  return mock::one_price(out, capacity, count,
+                         expected_iterations(asked) * (5e-8 + 8e-9 * static_cast<double>(asked.m.rows)));
 }
 
 sxt_status refresh(void *opaque, const sxt_problem *, const sxt_exec *exec) {
@@ -40,7 +41,8 @@ sxt_status refresh(void *opaque, const sxt_problem *, const sxt_exec *exec) {
                           state.a.n_diagonals * state.a.ld * sizeof(double));
 }
 
-sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *exec, void **out) {
+sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *exec,
+                   void **out) {
   return guard(exec, [&] {
     auto state = std::make_unique<State>();
     state->source = &as<sxt_dia>(problem->a);
@@ -79,7 +81,8 @@ sxt_status run(const void *state, void *opaque, const sxt_head *head, const sxt_
   return guard(exec, [&]() -> sxt_status {
     auto &args = const_cast<sxt_pcg_args &>(as<sxt_pcg_args>(head));
     auto &session = *static_cast<Session *>(opaque);
-    if (args.max_iterations > longest) return error(exec, SXT_E_ARGUMENT, "more than %lld iterations", (long long)longest);
+    if (args.max_iterations > longest)
+      return error(exec, SXT_E_ARGUMENT, "more than %lld iterations", (long long)longest);
     auto *device = session.progress.as<Progress>();
     std::int64_t told = 0;
     for (Next next = Next::restart; next != Next::stop;) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kernels of the third party's kind whose models, conditions or answers are no good. None of them may ever be chosen, and none
-// may spoil the choice for the others.
+// Kernels of the third party's kind whose models, conditions or answers are no good. None of them may ever be chosen,
+// and none may spoil the choice for the others.
 #include <limits>
 
 #include "sextant/plugin.hpp"
@@ -13,7 +13,8 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 template <int N>
-sxt_status prices(sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count, const double (&run_s)[N], double setup_s = 0) {
+sxt_status prices(sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count, const double (&run_s)[N],
+                  double setup_s = 0) {
   CandidateList list(out, capacity, count);
   for (const double each : run_s) {
     sxt_candidate &candidate = list.add();
@@ -23,10 +24,10 @@ sxt_status prices(sxt_candidate *out, std::uint64_t capacity, std::uint64_t *cou
   return SXT_OK;
 }
 
-#define MODEL(name, ...)                                                                                         \
-  sxt_status name(const sxt_query *, const sxt_features *, const sxt_machine *, const sxt_filled *, sxt_candidate *out, \
-                  std::uint64_t capacity, std::uint64_t *count) {                                                \
-    return __VA_ARGS__;                                                                                          \
+#define MODEL(name, ...)                                                                            \
+  sxt_status name(const sxt_query *, const sxt_features *, const sxt_machine *, const sxt_filled *, \
+                  sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {               \
+    return __VA_ARGS__;                                                                             \
   }
 MODEL(is_nan, prices(out, capacity, count, {nan}))
 MODEL(is_negative, prices(out, capacity, count, {-1.0}))

@@ -54,7 +54,8 @@ sxt_status compare(const sxt_case *got_case, const sxt_case *want_case, double *
   const Case &got = *static_cast<const Case *>(got_case->owner), &want = *static_cast<const Case *>(want_case->owner);
   Verdict verdict(error, message);
   for (std::size_t i = 0; i < want.y.size(); ++i)
-    verdict.check("y", static_cast<std::int64_t>(i), got.y[i], want.y[i], 8 * static_cast<double>(want.args.passes) * 0x1p-52);
+    verdict.check("y", static_cast<std::int64_t>(i), got.y[i], want.y[i],
+                  8 * static_cast<double>(want.args.passes) * 0x1p-52);
   return SXT_OK;
 }
 

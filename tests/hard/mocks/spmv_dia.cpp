@@ -16,7 +16,8 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
 }
 
 // The state is the matrix itself, which outlives it.
-sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *, void **state) {
+sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *,
+                   void **state) {
   return *state = const_cast<sxt_head *>(problem->a), SXT_OK;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A third party's fused product and inner products on diagonals: one pass that may be captured, and a cheaper one that may
-// not, because it reads its scalars when it is enqueued. Knobs: "fused.refuse", "fused.factor".
+// A third party's fused product and inner products on diagonals: one pass that may be captured, and a cheaper one that
+// may not, because it reads its scalars when it is enqueued. Knobs: "fused.refuse", "fused.factor".
 #include <vector>
 
 #include "mock_kernel.hpp"
@@ -26,7 +26,8 @@ sxt_status eager_candidates(const sxt_query *, const sxt_features *, const sxt_m
   return mock::one_price(out, capacity, count, 1e-9);
 }
 
-sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *, void **state) {
+sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *,
+                   void **state) {
   return *state = const_cast<sxt_head *>(problem->a), SXT_OK;
 }
 
