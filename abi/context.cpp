@@ -20,8 +20,8 @@ ContextSettings settings_of(const sxt_context_options &options) {
   require((options.allocate == nullptr) == (options.release == nullptr), SXT_E_ARGUMENT,
           "options->allocate and options->release must be given both or not at all");
   require(options.threads >= 0, SXT_E_ARGUMENT, "options->threads is negative (", options.threads, ")");
-  require(options.n_plugin_paths == 0 || options.plugin_paths, SXT_E_ARGUMENT, "options->plugin_paths is NULL but n_plugin_paths is ",
-          options.n_plugin_paths);
+  require(options.n_plugin_paths == 0 || options.plugin_paths, SXT_E_ARGUMENT,
+          "options->plugin_paths is NULL but n_plugin_paths is ", options.n_plugin_paths);
   ContextSettings settings;
   settings.device = text_of(options.device);
   settings.ordinal = options.device_ordinal;
@@ -62,13 +62,13 @@ void sxt_last_error_copy(const sxt_context *context, char *buffer, int64_t capac
 }
 
 sxt_status sxt_context_describe(const sxt_context *context, char *buffer, int64_t capacity, int64_t *length) {
-  return guarded(id_of(context), [&] { fill(given(context, "context").context->describe(), buffer, capacity, length); });
+  return guarded(id_of(context),
+                 [&] { fill(given(context, "context").context->describe(), buffer, capacity, length); });
 }
 
 sxt_status sxt_context_force(sxt_context *context, const char *kind, const char *kernel) {
-  return guarded(id_of(context), [&] {
-    given(context, "context").context->force(&given(kind, "kind"), text_of(kernel));
-  });
+  return guarded(id_of(context),
+                 [&] { given(context, "context").context->force(&given(kind, "kind"), text_of(kernel)); });
 }
 
 sxt_status sxt_plan_save(sxt_context *context, const char *path) {
@@ -79,5 +79,6 @@ sxt_status sxt_plan_save(sxt_context *context, const char *path) {
 }
 
 sxt_status sxt_plan_load(sxt_context *context, const char *path, int32_t required) {
-  return guarded(id_of(context), [&] { given(context, "context").context->load_plan(&given(path, "path"), required != 0); });
+  return guarded(id_of(context),
+                 [&] { given(context, "context").context->load_plan(&given(path, "path"), required != 0); });
 }

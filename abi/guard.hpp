@@ -11,7 +11,8 @@
 
 namespace sextant::abi {
 
-// Keeps a sentence for the calling thread: as the last of this context (0: of none in particular) and as the last of all.
+// Keeps a sentence for the calling thread: as the last of this context (0: of none in particular) and as the last of
+// all.
 void remember(std::uint64_t context, const char *sentence) noexcept;
 const char *remembered(std::uint64_t context) noexcept;  // 0: the last of all; never NULL
 
@@ -41,7 +42,9 @@ sxt_status guarded(std::uint64_t context, F &&f) noexcept {
 }
 
 // An argument that must not be NULL, named as in the header.
-inline void present(const void *pointer, const char *name) { require(pointer != nullptr, SXT_E_ARGUMENT, name, " is NULL"); }
+inline void present(const void *pointer, const char *name) {
+  require(pointer != nullptr, SXT_E_ARGUMENT, name, " is NULL");
+}
 template <class T>
 T &given(T *pointer, const char *name) {
   present(pointer, name);

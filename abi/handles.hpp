@@ -31,7 +31,8 @@ struct sxt_vector {
 };
 
 struct sxt_pcg {
-  sxt_pcg(std::shared_ptr<sextant::Matrix> matrix, const sextant::PcgSettings &settings) : solver(std::move(matrix), settings) {}
+  sxt_pcg(std::shared_ptr<sextant::Matrix> matrix, const sextant::PcgSettings &settings)
+      : solver(std::move(matrix), settings) {}
   sextant::PcgSolver solver;
 };
 

@@ -14,13 +14,14 @@ namespace {
 
 template <class T>
 const T &at(const std::vector<const T *> &list, int64_t i, const char *what) {
-  require(i >= 0 && i < static_cast<int64_t>(list.size()), SXT_E_INDEX, "there is no ", what, " ", i, "; there are ", list.size());
+  require(i >= 0 && i < static_cast<int64_t>(list.size()), SXT_E_INDEX, "there is no ", what, " ", i, "; there are ",
+          list.size());
   return *list[static_cast<std::size_t>(i)];
 }
 
 sxt_plugin_info info_of(const registry::Plugin &plugin) {
-  return {sizeof(sxt_plugin_info), plugin.name.c_str(), plugin.version.c_str(), plugin.vendor.c_str(), plugin.license.c_str(),
-          plugin.path.c_str(), plugin.kernels};
+  return {sizeof(sxt_plugin_info), plugin.name.c_str(), plugin.version.c_str(), plugin.vendor.c_str(),
+          plugin.license.c_str(),  plugin.path.c_str(), plugin.kernels};
 }
 
 sxt_kernel_info info_of(const registry::Kernel &kernel) {
@@ -81,7 +82,8 @@ sxt_status sxt_plugin_check(sxt_context *context, const char *path, int32_t stam
       registry::ConformanceOptions options;
       options.threads = inner.threads();
       good &= registry::check_kernel(*kernel, inner.device(), options, [&](const registry::CheckLine &each) {
-        if (line) line(user, each.kernel.c_str(), each.check.c_str(), each.passed || !each.applicable, each.sentence.c_str());
+        if (line)
+          line(user, each.kernel.c_str(), each.check.c_str(), each.passed || !each.applicable, each.sentence.c_str());
       });
     }
     require(good, SXT_E_PLUGIN, path, ": failed its kind's conformance suite");

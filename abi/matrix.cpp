@@ -23,12 +23,12 @@ void check(const sxt_matrix_options &options) {
   with_value_type(options.value_type, [](auto) {});
   with_index_type(options.index_type, [](auto) {});
   if (options.offset_type) with_index_type(options.offset_type, [](auto) {});
-  require(options.index_base == 0 || options.index_base == 1, SXT_E_ARGUMENT, "options->index_base is ", options.index_base,
-          "; it must be 0 or 1");
-  require(options.symmetry >= SXT_GENERAL && options.symmetry <= SXT_SKEW, SXT_E_ARGUMENT, "options->symmetry ", options.symmetry,
-          " is not one of SXT_GENERAL (0) to SXT_SKEW (3)");
-  require(options.triangle >= SXT_FULL && options.triangle <= SXT_UPPER, SXT_E_ARGUMENT, "options->triangle ", options.triangle,
-          " is not one of SXT_FULL (0), SXT_LOWER (1), SXT_UPPER (2)");
+  require(options.index_base == 0 || options.index_base == 1, SXT_E_ARGUMENT, "options->index_base is ",
+          options.index_base, "; it must be 0 or 1");
+  require(options.symmetry >= SXT_GENERAL && options.symmetry <= SXT_SKEW, SXT_E_ARGUMENT, "options->symmetry ",
+          options.symmetry, " is not one of SXT_GENERAL (0) to SXT_SKEW (3)");
+  require(options.triangle >= SXT_FULL && options.triangle <= SXT_UPPER, SXT_E_ARGUMENT, "options->triangle ",
+          options.triangle, " is not one of SXT_FULL (0), SXT_LOWER (1), SXT_UPPER (2)");
 }
 
 AssemblyOptions assembly_of(const sxt_matrix_options &options, const Context &context) {
@@ -50,21 +50,48 @@ void hand_out(std::shared_ptr<Context> context, Assembled assembled, sxt_symmetr
 
 // The caller's arrays as the canonical form itself, after the same checks assembly makes.
 Assembled adopt(const EntryArrays &entries, const AssemblyOptions &options, const Allocator &allocator) {
-  require(entries.layout == EntryArrays::Layout::csr && entries.values && options.index_base == 0 && options.triangle == SXT_FULL,
+  require(entries.layout == EntryArrays::Layout::csr && entries.values && options.index_base == 0 &&
+              options.triangle == SXT_FULL,
           SXT_E_NOT_SUPPORTED, "only zero-based CSR arrays with values and both triangles can be adopted");
   Assembled copy = assemble(entries, options, allocator);
   CsrArrays &csr = copy.csr;
   require(copy.order.identity || copy.csr.nnz == 0, SXT_E_ARGUMENT,
           "adopted arrays must be canonical: columns strictly increasing within each row");
   require(csr.index_type == entries.index_type && csr.offset_type == entries.offset_type, SXT_E_NOT_SUPPORTED,
-          "adopted arrays must hold ", index_name(csr.index_type), " columns and ", index_name(csr.offset_type), " pointers");
+          "adopted arrays must hold ", index_name(csr.index_type), " columns and ", index_name(csr.offset_type),
+          " pointers");
   csr.row_ptr = Buffer::borrow(entries.row, csr.row_ptr.bytes());
   csr.col = Buffer::borrow(entries.col, csr.col.bytes());
   csr.values = Buffer::borrow(entries.values, csr.values.bytes());
   return copy;
 }
 
-sxt_status make(sxt_context *context, EntryArrays entries, const sxt_matrix_options *given_options, sxt_matrix **matrix) {
+// The number of entries that compressed pointers tell of; 0 when there are none to read, which assembly then reports.
+std::int64_t last_pointer(const EntryArrays &entries, int base) {
+  const bool by_rows = entries.layout == EntryArrays::Layout::csr;
+  const void *pointers = by_rows ? entries.row : entries.col;
+  const std::int64_t count = by_rows ? entries.rows : entries.cols;
+  if (!pointers || count < 0) return 0;
+  return (entries.offset_type == SXT_I64 ? static_cast<const std::int64_t *>(pointers)[count]
+                                         : static_cast<const std::int32_t *>(pointers)[count]) -
+         base;
+}
+
+// Types and the number of entries follow from the options.
+EntryArrays entries_of(EntryArrays::Layout layout, int64_t rows, int64_t cols, const void *row, const void *col,
+                       const void *values) {
+  EntryArrays entries;
+  entries.layout = layout;
+  entries.rows = rows;
+  entries.cols = cols;
+  entries.row = row;
+  entries.col = col;
+  entries.values = values;
+  return entries;
+}
+
+sxt_status make(sxt_context *context, EntryArrays entries, const sxt_matrix_options *given_options,
+                sxt_matrix **matrix) {
   return guarded(id_of(context), [&] {
     const std::shared_ptr<Context> &inner = given(context, "context").context;
     given(matrix, "matrix");
@@ -73,6 +100,7 @@ sxt_status make(sxt_context *context, EntryArrays entries, const sxt_matrix_opti
     entries.value_type = options.value_type;
     entries.index_type = options.index_type;
     entries.offset_type = options.offset_type ? options.offset_type : options.index_type;
+    if (entries.layout != EntryArrays::Layout::coo) entries.nnz = last_pointer(entries, options.index_base);
     const AssemblyOptions assembly = assembly_of(options, *inner);
     hand_out(inner,
              options.ownership == SXT_ADOPT ? adopt(entries, assembly, inner->allocator())
@@ -81,61 +109,32 @@ sxt_status make(sxt_context *context, EntryArrays entries, const sxt_matrix_opti
   });
 }
 
-// The number of entries that compressed pointers tell of, or -1 when there is nothing to read; assembly checks the rest.
-std::int64_t last_pointer(const void *pointers, std::int64_t count, const sxt_matrix_options *given_options) {
-  const sxt_matrix_options options = read_sized(given_options, defaults(), "options");
-  const sxt_index_type type = options.offset_type ? options.offset_type : options.index_type;
-  if (!pointers || count < 0) return 0;
-  return (type == SXT_I64 ? static_cast<const std::int64_t *>(pointers)[count]
-                          : static_cast<const std::int32_t *>(pointers)[count]) - options.index_base;
-}
-
 }  // namespace
 
 void sxt_matrix_options_init(sxt_matrix_options *options, uint64_t struct_size) {
   write_sized(options, struct_size, defaults());
 }
 
-sxt_status sxt_matrix_from_coo(sxt_context *context, int64_t rows, int64_t cols, int64_t nnz, const void *row, const void *col,
-                               const void *values, const sxt_matrix_options *options, sxt_matrix **matrix) {
-  EntryArrays entries;
-  entries.layout = EntryArrays::Layout::coo;
-  entries.rows = rows;
-  entries.cols = cols;
+sxt_status sxt_matrix_from_coo(sxt_context *context, int64_t rows, int64_t cols, int64_t nnz, const void *row,
+                               const void *col, const void *values, const sxt_matrix_options *options,
+                               sxt_matrix **matrix) {
+  EntryArrays entries = entries_of(EntryArrays::Layout::coo, rows, cols, row, col, values);
   entries.nnz = nnz;
-  entries.row = row;
-  entries.col = col;
-  entries.values = values;
   return make(context, entries, options, matrix);
 }
 
 sxt_status sxt_matrix_from_csr(sxt_context *context, int64_t rows, int64_t cols, const void *row_ptr, const void *col,
                                const void *values, const sxt_matrix_options *options, sxt_matrix **matrix) {
-  EntryArrays entries;
-  entries.layout = EntryArrays::Layout::csr;
-  entries.rows = rows;
-  entries.cols = cols;
-  entries.row = row_ptr;
-  entries.col = col;
-  entries.values = values;
-  const sxt_status status = guarded(id_of(context), [&] { entries.nnz = last_pointer(row_ptr, rows, options); });
-  return status == SXT_OK ? make(context, entries, options, matrix) : status;
+  return make(context, entries_of(EntryArrays::Layout::csr, rows, cols, row_ptr, col, values), options, matrix);
 }
 
 sxt_status sxt_matrix_from_csc(sxt_context *context, int64_t rows, int64_t cols, const void *col_ptr, const void *row,
                                const void *values, const sxt_matrix_options *options, sxt_matrix **matrix) {
-  EntryArrays entries;
-  entries.layout = EntryArrays::Layout::csc;
-  entries.rows = rows;
-  entries.cols = cols;
-  entries.row = row;
-  entries.col = col_ptr;
-  entries.values = values;
-  const sxt_status status = guarded(id_of(context), [&] { entries.nnz = last_pointer(col_ptr, cols, options); });
-  return status == SXT_OK ? make(context, entries, options, matrix) : status;
+  return make(context, entries_of(EntryArrays::Layout::csc, rows, cols, row, col_ptr, values), options, matrix);
 }
 
-sxt_status sxt_matrix_from_file(sxt_context *context, const char *path, const sxt_matrix_options *given_options, sxt_matrix **matrix) {
+sxt_status sxt_matrix_from_file(sxt_context *context, const char *path, const sxt_matrix_options *given_options,
+                                sxt_matrix **matrix) {
   return guarded(id_of(context), [&] {
     const std::shared_ptr<Context> &inner = given(context, "context").context;
     given(matrix, "matrix");
@@ -148,6 +147,7 @@ sxt_status sxt_matrix_from_file(sxt_context *context, const char *path, const sx
     read.check_finite = options.check_finite != 0;
     read.threads = inner->threads();
     io::MatrixMarketMatrix file = io::read_matrix(&given(path, "path"), read, inner->allocator());
+    if (!file.note.empty()) inner->log()(SXT_LOG_WARNING, file.note);
     Assembled assembled;
     assembled.csr = std::move(file.csr);
     hand_out(inner, std::move(assembled), file.symmetry, matrix);
@@ -179,9 +179,8 @@ sxt_status sxt_matrix_get_csr(const sxt_matrix *matrix, const void **row_ptr, co
 }
 
 sxt_status sxt_matrix_feature(sxt_matrix *matrix, const char *name, double *value) {
-  return guarded(id_of(matrix), [&] {
-    given(value, "value") = given(matrix, "matrix").matrix->feature(&given(name, "name"));
-  });
+  return guarded(id_of(matrix),
+                 [&] { given(value, "value") = given(matrix, "matrix").matrix->feature(&given(name, "name")); });
 }
 
 const char *sxt_feature_name(int64_t i) {

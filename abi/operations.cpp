@@ -16,7 +16,8 @@ struct Operands {
   const sxt_vector &with(const sxt_vector *vector, const char *name) const {
     const sxt_vector &other = given(vector, name);
     require(other.context->id() == first->context->id(), SXT_E_ARGUMENT, name, " belongs to another context");
-    require(other.type == first->type, SXT_E_TYPE, name, " holds ", value_name(other.type), ", the first operand ", value_name(first->type));
+    require(other.type == first->type, SXT_E_TYPE, name, " holds ", value_name(other.type), ", the first operand ",
+            value_name(first->type));
     return other;
   }
   const sxt_vector &same_length(const sxt_vector *vector, const char *name) const {
@@ -29,12 +30,13 @@ struct Operands {
 Operations &operations(const sxt_vector &vector) { return vector.context->operations(); }
 
 // z = x (op) y on vectors of one length; scalars as the operation has them.
-sxt_status element_wise(int32_t operation, const void *alpha, const sxt_vector *x, const void *beta, const sxt_vector *y,
-                        const sxt_vector *z) {
+sxt_status element_wise(int32_t operation, const void *alpha, const sxt_vector *x, const void *beta,
+                        const sxt_vector *y, const sxt_vector *z) {
   const sxt_vector *first = x ? x : y;
   return guarded(id_of(first), [&] {
     const Operands operands{&given(first, x ? "x" : "y")};
-    Operations::VectorCall call{.operation = operation, .type = first->type, .n = first->n, .alpha = alpha, .beta = beta};
+    Operations::VectorCall call{
+        .operation = operation, .type = first->type, .n = first->n, .alpha = alpha, .beta = beta};
     if (x) call.x = x->data;
     call.y = operands.same_length(y, "y").data;
     if (z) call.z = operands.same_length(z, "w").data;
@@ -62,7 +64,8 @@ void check_indices(const sxt_vector &indexed, const void *index, sxt_index_type 
   with_index_type(type, [&](auto tag) {
     const auto *at = static_cast<const typename decltype(tag)::type *>(index);
     for (int64_t i = 0; i < count; ++i)
-      require(at[i] >= 0 && at[i] < indexed.n, SXT_E_INDEX, "index[", i, "] is ", at[i], ", outside 0 to ", indexed.n - 1);
+      require(at[i] >= 0 && at[i] < indexed.n, SXT_E_INDEX, "index[", i, "] is ", at[i], ", outside 0 to ",
+              indexed.n - 1);
   });
 }
 
@@ -75,7 +78,13 @@ sxt_status move_indexed(int32_t operation, const sxt_vector *x, const void *inde
     with_index_type(type, [](auto) {});
     if (count == 0) return;
     check_indices(gather ? *x : out, index, type, count);
-    operations(*x).vector({.operation = operation, .type = x->type, .n = count, .x = x->data, .y = out.data, .index = index, .index_type = type});
+    operations(*x).vector({.operation = operation,
+                           .type = x->type,
+                           .n = count,
+                           .x = x->data,
+                           .y = out.data,
+                           .index = index,
+                           .index_type = type});
   });
 }
 
@@ -88,12 +97,13 @@ sxt_status sxt_spmv(sxt_op op, const void *alpha, sxt_matrix *a, const sxt_vecto
     const Operands operands{&given(x, "x")};
     operands.with(y, "y");
     require(x->context->id() == matrix.context().id(), SXT_E_ARGUMENT, "x belongs to another context than a");
-    require(x->type == matrix.value_type(), SXT_E_TYPE, "x holds ", value_name(x->type), ", a ", value_name(matrix.value_type()));
+    require(x->type == matrix.value_type(), SXT_E_TYPE, "x holds ", value_name(x->type), ", a ",
+            value_name(matrix.value_type()));
     const bool plain = op == SXT_NO_TRANSPOSE;
-    require(x->n == (plain ? matrix.cols() : matrix.rows()), SXT_E_DIMENSION, "x has ", x->n, " values; a is ", matrix.rows(), " x ",
-            matrix.cols(), plain ? "" : ", transposed");
-    require(y->n == (plain ? matrix.rows() : matrix.cols()), SXT_E_DIMENSION, "y has ", y->n, " values; a is ", matrix.rows(), " x ",
-            matrix.cols(), plain ? "" : ", transposed");
+    require(x->n == (plain ? matrix.cols() : matrix.rows()), SXT_E_DIMENSION, "x has ", x->n, " values; a is ",
+            matrix.rows(), " x ", matrix.cols(), plain ? "" : ", transposed");
+    require(y->n == (plain ? matrix.rows() : matrix.cols()), SXT_E_DIMENSION, "y has ", y->n, " values; a is ",
+            matrix.rows(), " x ", matrix.cols(), plain ? "" : ", transposed");
     require(x->data != y->data || x->n == 0, SXT_E_ARGUMENT, "x and y are the same array");
     a->products.multiply(op, alpha, x->data, beta, y->data);
   });
@@ -132,17 +142,24 @@ sxt_status sxt_scatter(const sxt_vector *x, const void *index, sxt_index_type in
 }
 
 sxt_status sxt_sum(const sxt_vector *x, void *result) { return reduce(SXT_REDUCTION_SUM, x, nullptr, result, false); }
-sxt_status sxt_dot(const sxt_vector *x, const sxt_vector *y, void *result) { return reduce(SXT_REDUCTION_DOT, x, y, result, true); }
-sxt_status sxt_dotc(const sxt_vector *x, const sxt_vector *y, void *result) { return reduce(SXT_REDUCTION_DOTC, x, y, result, true); }
+sxt_status sxt_dot(const sxt_vector *x, const sxt_vector *y, void *result) {
+  return reduce(SXT_REDUCTION_DOT, x, y, result, true);
+}
+sxt_status sxt_dotc(const sxt_vector *x, const sxt_vector *y, void *result) {
+  return reduce(SXT_REDUCTION_DOTC, x, y, result, true);
+}
 sxt_status sxt_nrm2(const sxt_vector *x, void *result) { return reduce(SXT_REDUCTION_NRM2, x, nullptr, result, false); }
 sxt_status sxt_asum(const sxt_vector *x, void *result) { return reduce(SXT_REDUCTION_ASUM, x, nullptr, result, false); }
 sxt_status sxt_amax(const sxt_vector *x, void *result) { return reduce(SXT_REDUCTION_AMAX, x, nullptr, result, false); }
-sxt_status sxt_iamax(const sxt_vector *x, int64_t *index) { return reduce(SXT_REDUCTION_IAMAX, x, nullptr, index, false); }
+sxt_status sxt_iamax(const sxt_vector *x, int64_t *index) {
+  return reduce(SXT_REDUCTION_IAMAX, x, nullptr, index, false);
+}
 
 sxt_status sxt_multidot(int64_t count, const sxt_vector *const *x, const sxt_vector *const *y, void *results) {
   const bool usable = x && y && count > 0;
   return guarded(usable ? id_of(x[0]) : 0, [&] {
-    require(count >= 0 && count <= SXT_MULTIDOT_MAX, SXT_E_ARGUMENT, "count is ", count, "; up to ", int{SXT_MULTIDOT_MAX}, " products are possible");
+    require(count >= 0 && count <= SXT_MULTIDOT_MAX, SXT_E_ARGUMENT, "count is ", count, "; up to ",
+            int{SXT_MULTIDOT_MAX}, " products are possible");
     if (count == 0) return;
     given(x, "x");
     given(y, "y");

@@ -54,7 +54,8 @@ SolveSettings settings_of(const sxt_solve_options &options, const PcgSolver &sol
   if (options.rtol >= 0) settings.rtol = options.rtol;
   if (options.atol >= 0) settings.atol = options.atol;
   if (options.time_limit >= 0) settings.time_limit = options.time_limit;
-  require(options.max_iterations >= 0, SXT_E_ARGUMENT, "options->max_iterations is negative (", options.max_iterations, ")");
+  require(options.max_iterations >= 0, SXT_E_ARGUMENT, "options->max_iterations is negative (", options.max_iterations,
+          ")");
   if (options.max_iterations > 0) settings.max_iterations = options.max_iterations;
   settings.progress = options.progress;
   settings.progress_user = options.progress_user;
@@ -73,21 +74,29 @@ sxt_status solve(sxt_pcg &pcg, const void *b, void *x, const sxt_solve_options *
   if (report) answer_sized(report, answer, "report");
   if (answer.reason == SXT_REASON_CONVERGED) return SXT_OK;
   remember(id_of(&pcg), text("not converged: ", reason_sentence(answer.reason), ", at iteration ", answer.iterations,
-                             "; true relative residual ", answer.true_relative_residual).c_str());
+                             "; true relative residual ", answer.true_relative_residual)
+                            .c_str());
   return SXT_NOT_CONVERGED;
 }
 
 void check_operand(const sxt_pcg &pcg, const sxt_vector &vector, const char *name) {
   const Matrix &matrix = pcg.solver.matrix();
-  require(vector.context->id() == matrix.context().id(), SXT_E_ARGUMENT, name, " belongs to another context than the matrix");
-  require(vector.type == matrix.value_type(), SXT_E_TYPE, name, " holds ", value_name(vector.type), ", the matrix ", value_name(matrix.value_type()));
-  require(vector.n == matrix.rows(), SXT_E_DIMENSION, name, " has ", vector.n, " values, the matrix ", matrix.rows(), " rows");
+  require(vector.context->id() == matrix.context().id(), SXT_E_ARGUMENT, name,
+          " belongs to another context than the matrix");
+  require(vector.type == matrix.value_type(), SXT_E_TYPE, name, " holds ", value_name(vector.type), ", the matrix ",
+          value_name(matrix.value_type()));
+  require(vector.n == matrix.rows(), SXT_E_DIMENSION, name, " has ", vector.n, " values, the matrix ", matrix.rows(),
+          " rows");
 }
 
 }  // namespace
 
-void sxt_pcg_options_init(sxt_pcg_options *options, uint64_t struct_size) { write_sized(options, struct_size, defaults()); }
-void sxt_solve_options_init(sxt_solve_options *options, uint64_t struct_size) { write_sized(options, struct_size, solve_defaults()); }
+void sxt_pcg_options_init(sxt_pcg_options *options, uint64_t struct_size) {
+  write_sized(options, struct_size, defaults());
+}
+void sxt_solve_options_init(sxt_solve_options *options, uint64_t struct_size) {
+  write_sized(options, struct_size, solve_defaults());
+}
 
 sxt_status sxt_pcg_create(sxt_matrix *a, const sxt_pcg_options *options, sxt_pcg **pcg) {
   return guarded(id_of(a), [&] {
@@ -98,7 +107,8 @@ sxt_status sxt_pcg_create(sxt_matrix *a, const sxt_pcg_options *options, sxt_pcg
   });
 }
 
-sxt_status sxt_pcg_solve(sxt_pcg *pcg, const sxt_vector *b, sxt_vector *x, const sxt_solve_options *options, sxt_pcg_report *report) {
+sxt_status sxt_pcg_solve(sxt_pcg *pcg, const sxt_vector *b, sxt_vector *x, const sxt_solve_options *options,
+                         sxt_pcg_report *report) {
   return guarded(id_of(pcg), [&] {
     given(pcg, "pcg");
     check_operand(*pcg, given(b, "b"), "b");
@@ -107,12 +117,14 @@ sxt_status sxt_pcg_solve(sxt_pcg *pcg, const sxt_vector *b, sxt_vector *x, const
   });
 }
 
-sxt_status sxt_pcg_solve_array(sxt_pcg *pcg, int64_t n, const void *b, void *x, const sxt_solve_options *options, sxt_pcg_report *report) {
+sxt_status sxt_pcg_solve_array(sxt_pcg *pcg, int64_t n, const void *b, void *x, const sxt_solve_options *options,
+                               sxt_pcg_report *report) {
   return guarded(id_of(pcg), [&] {
     const Matrix &matrix = given(pcg, "pcg").solver.matrix();
     require(n == matrix.rows(), SXT_E_DIMENSION, "b and x have ", n, " values, the matrix ", matrix.rows(), " rows");
     require(n == 0 || (b && x), SXT_E_ARGUMENT, b ? "x" : "b", " is NULL");
-    require(matrix.context().device().on_host(), SXT_E_NOT_SUPPORTED, "host arrays in a context of ", matrix.context().device_name());
+    require(matrix.context().device().on_host(), SXT_E_NOT_SUPPORTED, "host arrays in a context of ",
+            matrix.context().device_name());
     return solve(*pcg, b, x, options, report);
   });
 }
@@ -120,7 +132,8 @@ sxt_status sxt_pcg_solve_array(sxt_pcg *pcg, int64_t n, const void *b, void *x, 
 sxt_status sxt_pcg_explain(const sxt_pcg *pcg, int32_t form, char *buffer, int64_t capacity, int64_t *length) {
   return guarded(id_of(pcg), [&] {
     const Explanation explanation = given(pcg, "pcg").solver.explain();
-    require(form == SXT_TEXT || form == SXT_JSON, SXT_E_ARGUMENT, "form ", form, " is not SXT_TEXT (0) or SXT_JSON (1)");
+    require(form == SXT_TEXT || form == SXT_JSON, SXT_E_ARGUMENT, "form ", form,
+            " is not SXT_TEXT (0) or SXT_JSON (1)");
     fill(form == SXT_JSON ? explain_json(explanation) : explain_text(explanation), buffer, capacity, length);
   });
 }

@@ -21,14 +21,16 @@ void complete(Query &query, const Matrix &matrix) {
 
 }  // namespace
 
-sxt_status sxt_kernel_select(sxt_context *context, const sxt_query *query, sxt_matrix *matrix, sxt_selection **selection) {
+sxt_status sxt_kernel_select(sxt_context *context, const sxt_query *query, sxt_matrix *matrix,
+                             sxt_selection **selection) {
   return guarded(id_of(context), [&] {
     const std::shared_ptr<Context> &inner = given(context, "context").context;
     given(selection, "selection");
     Query own(query);
     Context::check_names(own.kind(), "");
     require(!own.about_matrix() || matrix, SXT_E_ARGUMENT, "the query is about a matrix, but matrix is NULL");
-    require(!matrix || matrix->matrix->context().id() == inner->id(), SXT_E_ARGUMENT, "matrix belongs to another context");
+    require(!matrix || matrix->matrix->context().id() == inner->id(), SXT_E_ARGUMENT,
+            "matrix belongs to another context");
     std::shared_ptr<Matrix> about = own.about_matrix() ? matrix->matrix : nullptr;
     if (about) complete(own, *about);
     ChoicePtr choice = Selector(*inner, about.get()).select(own, own.kind());
@@ -59,16 +61,19 @@ sxt_status sxt_selection_cost(const sxt_selection *selection, double *setup_seco
   });
 }
 
-sxt_status sxt_selection_explain(const sxt_selection *selection, int32_t form, char *buffer, int64_t capacity, int64_t *length) {
+sxt_status sxt_selection_explain(const sxt_selection *selection, int32_t form, char *buffer, int64_t capacity,
+                                 int64_t *length) {
   return guarded(id_of(selection), [&] {
     const ChoicePtr &choice = given(selection, "selection").runner->prepared().shared_choice();
-    require(form == SXT_TEXT || form == SXT_JSON, SXT_E_ARGUMENT, "form ", form, " is not SXT_TEXT (0) or SXT_JSON (1)");
+    require(form == SXT_TEXT || form == SXT_JSON, SXT_E_ARGUMENT, "form ", form,
+            " is not SXT_TEXT (0) or SXT_JSON (1)");
     Explanation out;
     out.title = std::string("Choice for ") + choice->query.kind();
     out.facts = {{"device", selection->context->describe()}};
     if (selection->matrix)
-      out.facts.emplace_back("matrix", text(selection->matrix->rows(), " x ", selection->matrix->cols(), ", ",
-                                            selection->matrix->csr().nnz, " nonzeros, ", value_name(selection->matrix->value_type())));
+      out.facts.emplace_back(
+          "matrix", text(selection->matrix->rows(), " x ", selection->matrix->cols(), ", ",
+                         selection->matrix->csr().nnz, " nonzeros, ", value_name(selection->matrix->value_type())));
     out.choices = {choice};
     fill(form == SXT_JSON ? explain_json(out) : explain_text(out), buffer, capacity, length);
   });

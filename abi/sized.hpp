@@ -33,8 +33,8 @@ T read_sized(const T *from, T defaults, const char *name) {
 template <class T>
 void answer_sized(T *to, const T &value, const char *name) {
   require(to != nullptr, SXT_E_ARGUMENT, name, " is NULL");
-  require(to->struct_size >= sizeof(std::uint64_t) && to->struct_size <= 65536, SXT_E_ARGUMENT, name, "->struct_size is ",
-          to->struct_size, "; set it to sizeof *", name, " before the call");
+  require(to->struct_size >= sizeof(std::uint64_t) && to->struct_size <= 65536, SXT_E_ARGUMENT, name,
+          "->struct_size is ", to->struct_size, "; set it to sizeof *", name, " before the call");
   write_sized(to, to->struct_size, value);
 }
 

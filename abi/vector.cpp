@@ -9,7 +9,8 @@ using namespace sextant::abi;
 namespace {
 
 std::uint64_t bytes_of(int64_t n, sxt_value_type type) {
-  const std::int64_t each = with_value_type(type, [](auto tag) { return static_cast<std::int64_t>(sizeof(typename decltype(tag)::type)); });
+  const std::int64_t each =
+      with_value_type(type, [](auto tag) { return static_cast<std::int64_t>(sizeof(typename decltype(tag)::type)); });
   require(n >= 0, SXT_E_ARGUMENT, "n is negative (", n, ")");
   require(n <= INT64_MAX / each, SXT_E_OVERFLOW, n, " values of ", each, " bytes do not fit the address space");
   return static_cast<std::uint64_t>(n * each);
@@ -17,13 +18,15 @@ std::uint64_t bytes_of(int64_t n, sxt_value_type type) {
 
 }  // namespace
 
-sxt_status sxt_vector_wrap(sxt_context *context, int64_t n, sxt_value_type type, sxt_space space, void *data, sxt_vector **vector) {
+sxt_status sxt_vector_wrap(sxt_context *context, int64_t n, sxt_value_type type, sxt_space space, void *data,
+                           sxt_vector **vector) {
   return guarded(id_of(context), [&] {
     const std::shared_ptr<Context> &inner = given(context, "context").context;
     given(vector, "vector");
     bytes_of(n, type);
     require(data != nullptr || n == 0, SXT_E_ARGUMENT, "data is NULL but n is ", n);
-    require(space >= SXT_SPACE_HOST && space <= SXT_SPACE_MANAGED, SXT_E_ARGUMENT, "space ", space, " is not an sxt_space");
+    require(space >= SXT_SPACE_HOST && space <= SXT_SPACE_MANAGED, SXT_E_ARGUMENT, "space ", space,
+            " is not an sxt_space");
     require(space != SXT_SPACE_DEVICE || !inner->device().on_host(), SXT_E_ARGUMENT,
             "device memory was given to a context of the CPU");
     require(space != SXT_SPACE_HOST || inner->device().on_host(), SXT_E_NOT_SUPPORTED,
@@ -36,7 +39,8 @@ sxt_status sxt_vector_create(sxt_context *context, int64_t n, sxt_value_type typ
   return guarded(id_of(context), [&] {
     const std::shared_ptr<Context> &inner = given(context, "context").context;
     given(vector, "vector");
-    auto made = std::make_unique<sxt_vector>(sxt_vector{inner, n, type, nullptr, DeviceBuffer(inner->device(), bytes_of(n, type))});
+    auto made = std::make_unique<sxt_vector>(
+        sxt_vector{inner, n, type, nullptr, DeviceBuffer(inner->device(), bytes_of(n, type))});
     made->data = made->owned.data();
     static constexpr double zeros[2] = {0, 0};
     inner->operations().vector({.operation = SXT_VECTOR_FILL, .type = type, .n = n, .alpha = zeros, .y = made->data});

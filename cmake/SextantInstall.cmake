@@ -16,7 +16,8 @@ configure_package_config_file(cmake/SextantConfig.cmake.in "${PROJECT_BINARY_DIR
   INSTALL_DESTINATION "${SEXTANT_CMAKE_INSTALL}" PATH_VARS CMAKE_INSTALL_DATADIR NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/SextantConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/SextantConfig.cmake" "${PROJECT_BINARY_DIR}/SextantConfigVersion.cmake"
-  cmake/SextantPlugin.cmake cmake/plugin.map DESTINATION "${SEXTANT_CMAKE_INSTALL}" COMPONENT development)
+  cmake/SextantPlugin.cmake cmake/plugin.map cmake/SextantCudaToolkit.cmake
+  DESTINATION "${SEXTANT_CMAKE_INSTALL}" COMPONENT development)
 install(EXPORT SextantTargets NAMESPACE Sextant:: DESTINATION "${SEXTANT_CMAKE_INSTALL}" COMPONENT development)
 if(SEXTANT_FORTRAN_ENABLED)
   install(EXPORT SextantFortranTargets NAMESPACE Sextant:: DESTINATION "${SEXTANT_CMAKE_INSTALL}" COMPONENT fortran)

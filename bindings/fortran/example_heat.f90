@@ -60,7 +60,7 @@ program example_heat
     call require(stat, report%message)
     print '(i5, es10.1, i10, es17.2, f14.6)', step, dt, report%iterations, report%true_relative_residual, sum(u)
   end do
-  deallocate(col, laplacian, values)   ! a, solver and the rest free themselves
+  deallocate(col, laplacian, values)   ! objects need no such care
 
 contains
 

@@ -6,48 +6,40 @@ namespace sextant {
 const char *status_name(sxt_status status) noexcept {
   switch (status) {
 #define SXT_X(name, value, sentence) \
-  case value:                        \
-    return #name;
+  case value: return #name;
     SXT_STATUS_TABLE(SXT_X)
 #undef SXT_X
-    default:
-      return "SXT_UNKNOWN";
+    default: return "SXT_UNKNOWN";
   }
 }
 
 const char *status_sentence(sxt_status status) noexcept {
   switch (status) {
 #define SXT_X(name, value, sentence) \
-  case value:                        \
-    return sentence;
+  case value: return sentence;
     SXT_STATUS_TABLE(SXT_X)
 #undef SXT_X
-    default:
-      return "a status this library does not define";
+    default: return "a status this library does not define";
   }
 }
 
 const char *reason_name(sxt_reason reason) noexcept {
   switch (reason) {
 #define SXT_X(name, value, sentence, text) \
-  case value:                              \
-    return text;
+  case value: return text;
     SXT_REASON_TABLE(SXT_X)
 #undef SXT_X
-    default:
-      return "unknown";
+    default: return "unknown";
   }
 }
 
 const char *reason_sentence(sxt_reason reason) noexcept {
   switch (reason) {
 #define SXT_X(name, value, sentence, text) \
-  case value:                              \
-    return sentence;
+  case value: return sentence;
     SXT_REASON_TABLE(SXT_X)
 #undef SXT_X
-    default:
-      return "a reason this library does not define";
+    default: return "a reason this library does not define";
   }
 }
 

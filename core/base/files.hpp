@@ -8,7 +8,8 @@
 namespace sextant {
 
 std::string read_file(const std::string &path);  // SXT_E_FILE_READ with the system's reason
-// Writes beside the target, flushes, renames: readers see the old file or the new one. SXT_E_FILE_WRITE names path and reason.
+// Writes beside the target, flushes, renames: readers see the old file or the new one. SXT_E_FILE_WRITE names path and
+// reason.
 void write_file_atomically(const std::string &path, std::string_view content);
 
 }  // namespace sextant

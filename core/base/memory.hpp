@@ -47,9 +47,13 @@ class Buffer {
   void *data() noexcept { return data_; }
   const void *data() const noexcept { return data_; }
   template <class T>
-  T *as() noexcept { return static_cast<T *>(data_); }
+  T *as() noexcept {
+    return static_cast<T *>(data_);
+  }
   template <class T>
-  const T *as() const noexcept { return static_cast<const T *>(data_); }
+  const T *as() const noexcept {
+    return static_cast<const T *>(data_);
+  }
 
  private:
   void *data_ = nullptr;

@@ -32,12 +32,10 @@ inline std::int64_t index_bytes(sxt_index_type type) noexcept { return type == S
 inline const char *value_name(sxt_value_type type) noexcept {
   switch (type) {
 #define SXT_X(name, value, text, bytes) \
-  case value:                           \
-    return text;
+  case value: return text;
     SXT_VALUE_TABLE(SXT_X)
 #undef SXT_X
-    default:
-      return "unknown";
+    default: return "unknown";
   }
 }
 inline const char *index_name(sxt_index_type type) noexcept { return type == SXT_I32 ? "i32" : "i64"; }

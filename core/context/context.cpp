@@ -59,14 +59,15 @@ Context::Context(const ContextSettings &settings) : id_(next_id()), settings_(se
 
 void Context::open_device() {
   const bool automatic = settings_.device.empty() || settings_.device == "auto";
-  const std::vector<std::string> wanted = automatic ? std::vector<std::string>{"cuda", "cpu"}
-                                                    : std::vector<std::string>{settings_.device};
+  const std::vector<std::string> wanted =
+      automatic ? std::vector<std::string>{"cuda", "cpu"} : std::vector<std::string>{settings_.device};
   std::string problem;
   for (const std::string &name : wanted) {
     const registry::Kernel *kernel = find_device(name);
     if (!kernel) continue;
     try {
-      device_ = std::make_unique<Device>(*kernel, settings_.ordinal, settings_.threads, settings_.allocator, settings_.log);
+      device_ =
+          std::make_unique<Device>(*kernel, settings_.ordinal, settings_.threads, settings_.allocator, settings_.log);
       return;
     } catch (const Error &error) {
       problem = error.what();
@@ -98,8 +99,10 @@ void Context::force(const std::string &kind, const std::string &kernel) {
   check_names(kind, kernel);
   {
     const std::unique_lock lock(mutex_);
-    if (kernel.empty()) forced_.erase(kind);
-    else forced_[kind] = kernel;
+    if (kernel.empty())
+      forced_.erase(kind);
+    else
+      forced_[kind] = kernel;
   }
   choices_changed();
 }
@@ -126,9 +129,9 @@ std::string Context::forced(const std::string &kind, const char **by) const {
 
 std::string Context::describe() const {
   const sxt_machine &m = machine();
-  return text(m.device, ": ", m.name ? m.name : "unnamed", ", ", m.units, " units, ", m.memory_bytes >> 20, " MiB memory, ",
-              m.cache_bytes >> 10, " KiB last cache, ", m.stream_rate / 1e9, " GB/s from memory, ", m.cache_rate / 1e9,
-              " GB/s from cache (", profile_.path.empty() ? "analytic" : profile_.path, ")");
+  return text(m.device, ": ", m.name ? m.name : "unnamed", ", ", m.units, " units, ", m.memory_bytes >> 20,
+              " MiB memory, ", m.cache_bytes >> 10, " KiB last cache, ", m.stream_rate / 1e9, " GB/s from memory, ",
+              m.cache_rate / 1e9, " GB/s from cache (", profile_.path.empty() ? "analytic" : profile_.path, ")");
 }
 
 std::string Context::fingerprint() const {

@@ -17,13 +17,13 @@ namespace sextant {
 struct Considered {
   std::string kernel, device, format;  // format: the storage kind's id; "" when no matrix is read
   std::int64_t launch[4] = {0, 0, 0, 0};
-  double setup_s = 0;    // own set-up, its parts' and the storage's
+  double setup_s = 0;  // own set-up, its parts' and the storage's
   double run_s = 0;
   double total_s = 0;    // setup + N * run, what the choice minimises
   double rel_error = 0;  // of run_s; 1 sigma
   std::uint64_t memory_bytes = 0;
   bool applicable = false, chosen = false;
-  std::string reason;    // why chosen or why not
+  std::string reason;  // why chosen or why not
 };
 
 struct Choice;
@@ -33,7 +33,7 @@ struct SlotChoice {
   std::string role;
   std::int32_t alternative = -1;  // -1: left empty
   std::uint32_t instances = 0, kinds_per_instance = 0;
-  std::vector<ChoicePtr> parts;   // instances x kinds_per_instance
+  std::vector<ChoicePtr> parts;  // instances x kinds_per_instance
 };
 
 struct Choice {
@@ -44,7 +44,7 @@ struct Choice {
   sxt_candidate candidate{};
   double run_s = 0, setup_s = 0, storage_s = 0, total_s = 0, rel_error = 0;
   std::string reason;
-  bool by_plan = false;  // a loaded plan named it
+  bool by_plan = false;      // a loaded plan named it
   bool no_estimate = false;  // it or a part of it has no model: run_s says nothing
   std::vector<SlotChoice> slots;
   std::vector<Considered> considered;

@@ -59,11 +59,12 @@ std::string reason_of_choice(const Rules &rules, const std::vector<Option> &opti
   const Option *second = nullptr;
   for (const Option &option : options)
     if (option.kernel != winner.kernel || option.storage != winner.storage)
-      if (!is_reference(option) && option.reason.empty() && !option.no_estimate && (!second || option.total_s < second->total_s))
+      if (!is_reference(option) && option.reason.empty() && !option.no_estimate &&
+          (!second || option.total_s < second->total_s))
         second = &option;
   if (!second) return is_reference(winner) ? "nothing but the reference applies" : "nothing else applies";
-  return text("least predicted total; next best: ", second->kernel->name(), " at ", ratio_text(second->total_s / winner.total_s),
-              " times");
+  return text("least predicted total; next best: ", second->kernel->name(), " at ",
+              ratio_text(second->total_s / winner.total_s), " times");
 }
 
 Considered describe(const Option &option, const Option *winner) {

@@ -19,26 +19,26 @@ struct Option {
   sxt_candidate candidate{};
   std::vector<SlotChoice> slots;
   double run_s = 0, rel_error = 0;
-  double setup_s = 0;        // own and its parts'
+  double setup_s = 0;  // own and its parts'
   double parts_setup_s = 0;
-  double storage_s = 0;      // 0 when the matrix already holds it
+  double storage_s = 0;  // 0 when the matrix already holds it
   double total_s = 0;
   bool no_estimate = false;
-  std::string reason;        // set for the winner, or when it was dropped late
+  std::string reason;  // set for the winner, or when it was dropped late
 };
 
 struct Rules {
-  std::string forced;               // kernel name, "" for none
+  std::string forced;  // kernel name, "" for none
   const char *forced_by = nullptr;
   std::optional<PlanEntry> plan;
-  std::string plan_note;            // why a loaded plan has no say
+  std::string plan_note;  // why a loaded plan has no say
 };
 
 // References last, then kernels without an estimate, then by total, then by name so that ties do not depend on memory.
 bool less_total(const Option &a, const Option &b);
 
-// Keeps only the option a plan entry names. When it is not there any more: returns why and keeps all, or throws SXT_E_PLAN when
-// the plan is required.
+// Keeps only the option a plan entry names. When it is not there any more: returns why and keeps all, or throws
+// SXT_E_PLAN when the plan is required.
 std::string follow_plan(const PlanEntry &entry, std::vector<Option> &options, bool required, const std::string &role);
 
 std::string reason_of_choice(const Rules &rules, const std::vector<Option> &options, const Option &winner);

@@ -40,7 +40,8 @@ void Prepared::prepare() {
     const sxt_exec exec = make_exec(call);
     call.finish(kernel.prepare(&problem_, &choice_->candidate, filled_.data(), &exec, &state_), kernel.name, "prepare");
   }
-  bound_ = {kernel.name, state_, nullptr, kernel.run, choice_->candidate.scratch_bytes, choice_->run_s, kernel.flags, 0};
+  bound_ = {kernel.name,    state_,       nullptr, kernel.run, choice_->candidate.scratch_bytes,
+            choice_->run_s, kernel.flags, 0};
 }
 
 Prepared::~Prepared() {
@@ -77,7 +78,8 @@ Session::Session(Prepared &prepared, bool top) : prepared_(prepared), bound_(pre
       bounds.push_back(&parts.back()->bound());
     }
   }
-  for (std::size_t i = 0; i < bounds_.size(); ++i) filled_.push_back(filled_slot(prepared.choice().slots[i], bounds_[i]));
+  for (std::size_t i = 0; i < bounds_.size(); ++i)
+    filled_.push_back(filled_slot(prepared.choice().slots[i], bounds_[i]));
   Device &device = prepared.context_.device();
   if (top) scratch_ = DeviceBuffer(device, bound_.scratch_bytes);
   if (top && device.stream()) {
@@ -119,8 +121,8 @@ void Session::check_device_status() {
   device.copy(&found, device_status_.data(), sizeof found);
   if (found == SXT_OK) return;
   device.copy(device_status_.data(), &no_failure, sizeof no_failure);  // the session stays usable
-  fail(found < 0 ? found : SXT_E_INTERNAL, "kernel '", bound_.kernel, "' failed while it ran on the device: ",
-       status_sentence(found));
+  fail(found < 0 ? found : SXT_E_INTERNAL, "kernel '", bound_.kernel,
+       "' failed while it ran on the device: ", status_sentence(found));
 }
 
 sxt_status Runner::run(sxt_head *args, const volatile std::int32_t *cancel) {

@@ -29,14 +29,16 @@ class Query {
   double expected_runs() const noexcept { return get()->expected_runs > 1 ? get()->expected_runs : 1; }
   bool has(std::uint32_t flag) const noexcept { return (get()->flags & flag) != 0; }
   bool about_matrix() const noexcept { return has(SXT_QUERY_MATRIX); }
-  const sxt_matrix_query &matrix_part() const noexcept { return *reinterpret_cast<const sxt_matrix_query *>(bytes_.data()); }
+  const sxt_matrix_query &matrix_part() const noexcept {
+    return *reinterpret_cast<const sxt_matrix_query *>(bytes_.data());
+  }
   sxt_matrix_query &matrix_part() noexcept { return *reinterpret_cast<sxt_matrix_query *>(bytes_.data()); }
 
   // Call after a kernel wrote into buffer(): checks what it wrote and takes the kind's name over.
   void adopt(const char *kernel);
 
-  // Equal for equal questions in any process: covers every byte but the pointers, and the kind's name. The storage under
-  // consideration is part of the answer, not of the question.
+  // Equal for equal questions in any process: covers every byte but the pointers, and the kind's name. The storage
+  // under consideration is part of the answer, not of the question.
   std::uint64_t hash() const noexcept;
 
  private:

@@ -57,7 +57,8 @@ ChoicePtr Selector::select(Query query, const std::string &role, const std::stri
 // Only what was chosen goes into the plan, not what the refused engines would have used.
 void Selector::record(const Choice &choice) const {
   const bool about_matrix = matrix_ && choice.query.about_matrix();
-  context_.plan().record({choice.role, choice.query.kind(), choice.query.hash(), about_matrix ? matrix_->pattern_hash() : 0}, choice);
+  context_.plan().record(
+      {choice.role, choice.query.kind(), choice.query.hash(), about_matrix ? matrix_->pattern_hash() : 0}, choice);
   for (const SlotChoice &slot : choice.slots)
     for (const ChoicePtr &part : slot.parts) record(*part);
 }
@@ -88,8 +89,8 @@ ChoicePtr Selector::choose(const Query &query, const std::string &role, const st
   return choice;
 }
 
-void Selector::gather(const Query &query, const std::string &role, const std::string &storage, bool part, const Rules &limits,
-                      std::vector<Option> &options, std::vector<Considered> &refused) {
+void Selector::gather(const Query &query, const std::string &role, const std::string &storage, bool part,
+                      const Rules &limits, std::vector<Option> &options, std::vector<Considered> &refused) {
   for (const Kernel *kernel : Registry::instance().kernels(query.kind(), context_.device_name()))
     consider(*kernel, query, role, storage, part, limits, options, refused);
 }
@@ -105,23 +106,26 @@ Rules Selector::rules(const Query &query, const std::string &role) const {
   const PlanKey key{role, query.kind(), query.hash(), matrix_ && query.about_matrix() ? matrix_->pattern_hash() : 0};
   limits.plan = context_.plan().find(key);
   if (!limits.plan) limits.plan_note = "the loaded plan has no entry for this query";
-  require(limits.plan || !context_.plan().required(), SXT_E_PLAN, "the plan is required but has no entry for ", role, " (",
-          query.kind(), ") on this query and matrix");
+  require(limits.plan || !context_.plan().required(), SXT_E_PLAN, "the plan is required but has no entry for ", role,
+          " (", query.kind(), ") on this query and matrix");
   return limits;
 }
 
 void Selector::consider(const Kernel &kernel, const Query &query, const std::string &role, const std::string &storage,
-                        bool part, const Rules &limits, std::vector<Option> &options, std::vector<Considered> &refused) {
+                        bool part, const Rules &limits, std::vector<Option> &options,
+                        std::vector<Considered> &refused) {
   Considered line;
   line.kernel = kernel.name();
   line.device = kernel.table.device;
-  if (!limits.forced.empty() && limits.forced != kernel.name()) line.reason = text(limits.forced, " was forced ", limits.forced_by);
+  if (!limits.forced.empty() && limits.forced != kernel.name())
+    line.reason = text(limits.forced, " was forced ", limits.forced_by);
   if (limits.plan && limits.plan->kernel != kernel.name()) line.reason = "the loaded plan names " + limits.plan->kernel;
   if (!line.reason.empty()) {
     refused.push_back(line);
     return;
   }
-  // A planned choice reads the planned storage; where another is demanded, the plan does not fit and that is found later.
+  // A planned choice reads the planned storage; where another is demanded, the plan does not fit and that is found
+  // later.
   const bool planned = limits.plan && storage.empty();
   const std::vector<std::string> storages = storages_for(kernel, query, planned ? limits.plan->storage : storage);
   if (storages.empty()) {
@@ -140,7 +144,8 @@ void Selector::consider(const Kernel &kernel, const Query &query, const std::str
   }
 }
 
-std::vector<std::string> Selector::storages_for(const Kernel &kernel, const Query &query, const std::string &storage) const {
+std::vector<std::string> Selector::storages_for(const Kernel &kernel, const Query &query,
+                                                const std::string &storage) const {
   if (!query.about_matrix()) return {""};
   std::vector<std::string> forms;
   const auto add = [&](const char *form) {
@@ -162,15 +167,16 @@ std::vector<std::string> Selector::storages_for(const Kernel &kernel, const Quer
 }
 
 // False: neither the kernel nor a part of it reads the storage, so that others need not be tried.
-bool Selector::consider_on(const Kernel &kernel, const Query &original, const std::string &role, const std::string &storage,
-                           bool part, std::vector<Option> &options) {
+bool Selector::consider_on(const Kernel &kernel, const Query &original, const std::string &role,
+                           const std::string &storage, bool part, std::vector<Option> &options) {
   Query query = original;
   if (query.about_matrix()) query.matrix_part().storage = storage.empty() ? nullptr : intern(storage);
   std::vector<double> values;
   std::uint64_t count = 0;
   while (kernel.table.features && kernel.table.features[count]) ++count;
-  if (count) values = matrix_ && query.about_matrix() ? matrix_->features(kernel.table.features)
-                                                      : std::vector<double>(count, std::nan(""));
+  if (count)
+    values = matrix_ && query.about_matrix() ? matrix_->features(kernel.table.features)
+                                             : std::vector<double>(count, std::nan(""));
   const sxt_features features{count, kernel.table.features, values.data()};
   const std::string why_not = refusal(kernel, query, features);
   require(why_not.empty(), SXT_NOT_APPLICABLE, why_not);
@@ -183,7 +189,8 @@ bool Selector::consider_on(const Kernel &kernel, const Query &original, const st
   if (reads_storage) base.storage = storage;
   if (!base.storage.empty() && matrix_ && !part) {
     std::string reason;
-    require(matrix_->storage_kernel(storage, &base.storage_s, &base.storage_bytes, &reason) != nullptr, SXT_NOT_APPLICABLE, reason);
+    require(matrix_->storage_kernel(storage, &base.storage_s, &base.storage_bytes, &reason) != nullptr,
+            SXT_NOT_APPLICABLE, reason);
   }
   price(part, std::move(base), features, options);
   return reads_storage;
@@ -193,11 +200,14 @@ std::string Selector::refusal(const Kernel &kernel, const Query &query, const sx
   const sxt_kernel &table = kernel.table;
   if (kernel.verdict == registry::Verdict::quarantined) return "quarantined: " + kernel.quarantine_reason;
   const std::uint32_t bit = 1u << query.value_type();
-  if (table.value_types && !(table.value_types & bit)) return text("does not compute in ", value_name(query.value_type()));
+  if (table.value_types && !(table.value_types & bit))
+    return text("does not compute in ", value_name(query.value_type()));
   if (table.min_level > context_.machine().level)
     return text("needs device level ", table.min_level, ", this one is ", context_.machine().level);
-  if (query.has(SXT_QUERY_DETERMINISTIC) && !kernel.has(SXT_KERNEL_DETERMINISTIC)) return "its bits may differ from run to run";
-  if (query.has(SXT_QUERY_CAPTURABLE) && !kernel.has(SXT_KERNEL_CAPTURABLE)) return "it may not run inside a captured graph";
+  if (query.has(SXT_QUERY_DETERMINISTIC) && !kernel.has(SXT_KERNEL_DETERMINISTIC))
+    return "its bits may differ from run to run";
+  if (query.has(SXT_QUERY_CAPTURABLE) && !kernel.has(SXT_KERNEL_CAPTURABLE))
+    return "it may not run inside a captured graph";
   if (!table.applicable) return "";
   char reason[256] = "";
   sxt_message message{reason, sizeof reason};
@@ -218,7 +228,8 @@ void Selector::price(bool part, Option base, const sxt_features &features, std::
     const SlotView slots(base.slots);
     const sxt_status status = kernel.table.candidates(query.get(), &features, &context_.machine(), slots.data(),
                                                       candidates.data(), candidate_capacity, &count);
-    require(status == SXT_OK && count > 0, SXT_NOT_APPLICABLE, "its model gave no candidate (", status_name(status), ")");
+    require(status == SXT_OK && count > 0, SXT_NOT_APPLICABLE, "its model gave no candidate (", status_name(status),
+            ")");
   } else {
     candidates[0].run_s = std::numeric_limits<double>::infinity();
   }
@@ -228,15 +239,20 @@ void Selector::price(bool part, Option base, const sxt_features &features, std::
   for (std::uint64_t i = 0; i < std::min(count, candidate_capacity); ++i) {
     Option option = base;  // slots are shared pointers: cheap
     option.candidate = candidates[i];
-    const Prediction run = predict(kernel.table, candidates[i], context_.machine(), context_.profile(), query.value_type());
+    const Prediction run =
+        predict(kernel.table, candidates[i], context_.machine(), context_.profile(), query.value_type());
     option.run_s = run.seconds;
     option.rel_error = run.rel_error;
     option.setup_s = candidates[i].setup_s + base.parts_setup_s;
     option.total_s = option.setup_s + (part ? 0 : option.storage_s) + query.expected_runs() * run.seconds;
     option.no_estimate = no_estimate;
-    const bool usable = option.no_estimate || (std::isfinite(option.total_s) && run.seconds >= 0 && candidates[i].setup_s >= 0);
-    if (usable) options.push_back(std::move(option));
-    else problem = text("its model predicted ", run.seconds, " s a run and ", candidates[i].setup_s, " s of set-up, which cannot be");
+    const bool usable =
+        option.no_estimate || (std::isfinite(option.total_s) && run.seconds >= 0 && candidates[i].setup_s >= 0);
+    if (usable)
+      options.push_back(std::move(option));
+    else
+      problem = text("its model predicted ", run.seconds, " s a run and ", candidates[i].setup_s,
+                     " s of set-up, which cannot be");
     any_usable = any_usable || usable;
   }
   require(any_usable, SXT_NOT_APPLICABLE, problem);
@@ -247,8 +263,7 @@ ChoicePtr Selector::settle(const Query &query, const std::string &role, std::vec
   std::stable_sort(options.begin(), options.end(), less_total);
   Option *winner = nullptr;
   for (Option &option : options) {
-    if (option.kernel->verdict == registry::Verdict::untested)
-      registry::self_test(*option.kernel, context_.device());
+    if (option.kernel->verdict == registry::Verdict::untested) registry::self_test(*option.kernel, context_.device());
     if (option.kernel->verdict != registry::Verdict::quarantined) {
       winner = &option;
       break;
@@ -257,8 +272,9 @@ ChoicePtr Selector::settle(const Query &query, const std::string &role, std::vec
   }
   if (!winner) {
     for (const Option &option : options) refused.push_back(describe(option, nullptr));
-    fail(limits.forced.empty() ? SXT_E_NO_KERNEL : SXT_E_NOT_SUPPORTED, "no kernel of kind ", query.kind(), " can do this",
-         limits.forced.empty() ? "" : text(" (", limits.forced, " was forced ", limits.forced_by, ")"), ":", list_refusals(refused));
+    fail(limits.forced.empty() ? SXT_E_NO_KERNEL : SXT_E_NOT_SUPPORTED, "no kernel of kind ", query.kind(),
+         " can do this", limits.forced.empty() ? "" : text(" (", limits.forced, " was forced ", limits.forced_by, ")"),
+         ":", list_refusals(refused));
   }
   winner->reason = reason_of_choice(limits, options, *winner);
   if (!limits.plan_note.empty()) winner->reason += "; " + limits.plan_note;

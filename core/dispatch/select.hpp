@@ -37,20 +37,21 @@ class Selector {
   Rules rules(const Query &query, const std::string &role) const;
   void consider(const registry::Kernel &kernel, const Query &query, const std::string &role, const std::string &storage,
                 bool part, const Rules &rules, std::vector<Option> &options, std::vector<Considered> &refused);
-  std::vector<std::string> storages_for(const registry::Kernel &kernel, const Query &query, const std::string &storage) const;
-  bool consider_on(const registry::Kernel &kernel, const Query &query, const std::string &role, const std::string &storage,
-                   bool part, std::vector<Option> &options);
+  std::vector<std::string> storages_for(const registry::Kernel &kernel, const Query &query,
+                                        const std::string &storage) const;
+  bool consider_on(const registry::Kernel &kernel, const Query &query, const std::string &role,
+                   const std::string &storage, bool part, std::vector<Option> &options);
   std::string refusal(const registry::Kernel &kernel, const Query &query, const sxt_features &features) const;
   std::vector<SlotChoice> fill_slots(const registry::Kernel &kernel, const Query &query, const std::string &role,
                                      const std::string &storage);
   SlotChoice fill_slot(const registry::Kernel &kernel, const Query &query, std::uint64_t slot, const std::string &role,
                        const std::string &storage);
-  void fill_alternative(const registry::Kernel &kernel, const Query &query, std::uint64_t slot, const std::string &kinds,
-                        const std::string &role, const std::string &storage, SlotChoice &out);
+  void fill_alternative(const registry::Kernel &kernel, const Query &query, std::uint64_t slot,
+                        const std::string &kinds, const std::string &role, const std::string &storage, SlotChoice &out);
   void price(bool part, Option base, const sxt_features &features, std::vector<Option> &options) const;
   void record(const Choice &choice) const;
-  ChoicePtr settle(const Query &query, const std::string &role, std::vector<Option> options, std::vector<Considered> refused,
-                   const Rules &rules);
+  ChoicePtr settle(const Query &query, const std::string &role, std::vector<Option> options,
+                   std::vector<Considered> refused, const Rules &rules);
 
   Context &context_;
   Matrix *matrix_;

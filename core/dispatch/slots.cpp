@@ -81,7 +81,8 @@ void Selector::fill_alternative(const Kernel &kernel, const Query &query, std::u
   for (std::uint64_t instance = 0; instance < wanted.max_count; ++instance) {
     for (const std::string &kind : parts) {
       Query part;
-      const sxt_status status = kernel.table.slot_query(query.get(), slot, instance, intern(kind), part.buffer(), Query::capacity);
+      const sxt_status status =
+          kernel.table.slot_query(query.get(), slot, instance, intern(kind), part.buffer(), Query::capacity);
       if (status == SXT_NOT_APPLICABLE) return;  // no more instances
       require(status == SXT_OK, SXT_NOT_APPLICABLE, kernel.name(), " could not say what it asks of ", kind);
       part.adopt(kernel.name());

@@ -60,7 +60,11 @@ std::string explain_json(const Explanation &explanation) {
     plan.push_back(tree(*choice));
     candidates(*choice, lines);
   }
-  const Json all{{"title", explanation.title}, {"problem", problem}, {"notes", explanation.notes}, {"plan", plan}, {"candidates", lines}};
+  const Json all{{"title", explanation.title},
+                 {"problem", problem},
+                 {"notes", explanation.notes},
+                 {"plan", plan},
+                 {"candidates", lines}};
   return all.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -46,9 +46,9 @@ void tell_candidates(const Choice &choice, std::string &out) {
       out += print("  %-46s %-12s %10s %10s %10s %6s  ", name.c_str(), "", "-", "-", "-", "-") + each.reason + "\n";
       continue;
     }
-    out += print("%c %-46s %-12s %10s %10s %10s %5.0f%%  ", each.chosen ? '*' : ' ', name.c_str(), launch_text(each.launch).c_str(),
-                 seconds_text(each.setup_s).c_str(), seconds_text(each.run_s).c_str(), bytes_text(each.memory_bytes).c_str(),
-                 100 * each.rel_error) +
+    out += print("%c %-46s %-12s %10s %10s %10s %5.0f%%  ", each.chosen ? '*' : ' ', name.c_str(),
+                 launch_text(each.launch).c_str(), seconds_text(each.setup_s).c_str(), seconds_text(each.run_s).c_str(),
+                 bytes_text(each.memory_bytes).c_str(), 100 * each.rel_error) +
            each.reason + "\n";
   }
 }

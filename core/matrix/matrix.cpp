@@ -35,7 +35,8 @@ std::uint64_t hash_words(const Buffer &buffer, std::uint64_t seed) {
   const auto *words = buffer.as<std::uint64_t>();
   const std::uint64_t count = buffer.bytes() / 8;
   std::uint64_t lanes[4] = {seed, seed + 1, seed + 2, seed + 3};
-  for (std::uint64_t i = 0; i < count; ++i) lanes[i & 3] = (lanes[i & 3] ^ words[i]) * 0x9E3779B97F4A7C15ull + (lanes[i & 3] >> 29);
+  for (std::uint64_t i = 0; i < count; ++i)
+    lanes[i & 3] = (lanes[i & 3] ^ words[i]) * 0x9E3779B97F4A7C15ull + (lanes[i & 3] >> 29);
   const auto *tail = reinterpret_cast<const unsigned char *>(words + count);
   return fnv1a(tail, buffer.bytes() % 8, fnv1a(lanes, sizeof lanes));
 }
@@ -63,11 +64,10 @@ sxt_matrix_query Matrix::query_part(const char *kind, std::uint64_t query_size, 
   return part;
 }
 
-const sxt_problem Matrix::problem() const {
-  return {sizeof(sxt_problem), &storage_query_.q, &csr_view_.s.h, nullptr};
-}
+const sxt_problem Matrix::problem() const { return {sizeof(sxt_problem), &storage_query_.q, &csr_view_.s.h, nullptr}; }
 
-const Kernel *Matrix::storage_kernel(const std::string &kind, double *setup_s, std::uint64_t *bytes, std::string *reason) {
+const Kernel *Matrix::storage_kernel(const std::string &kind, double *setup_s, std::uint64_t *bytes,
+                                     std::string *reason) {
   const std::lock_guard lock(mutex_);
   if (const auto held = forms_.find(kind); held != forms_.end()) {
     *setup_s = 0;
@@ -88,7 +88,8 @@ const Kernel *Matrix::storage_kernel(const std::string &kind, double *setup_s, s
     }
     sxt_candidate candidate{};
     std::uint64_t count = 0;
-    if (kernel->table.candidates) kernel->table.candidates(query, &none, &context_->machine(), nullptr, &candidate, 1, &count);
+    if (kernel->table.candidates)
+      kernel->table.candidates(query, &none, &context_->machine(), nullptr, &candidate, 1, &count);
     const double setup = count && std::isfinite(candidate.setup_s) && candidate.setup_s > 0 ? candidate.setup_s : 0;
     if (best && setup >= *setup_s) continue;
     best = kernel;
@@ -116,7 +117,8 @@ const sxt_storage *Matrix::storage(const std::string &kind) { return form(kind).
 std::uint64_t Matrix::storage_bytes() const {
   const std::lock_guard lock(mutex_);
   std::uint64_t bytes = 0;
-  for (const Buffer *buffer : {&data_.csr.row_ptr, &data_.csr.col, &data_.csr.values, &data_.order.slot, &data_.order.mirror})
+  for (const Buffer *buffer :
+       {&data_.csr.row_ptr, &data_.csr.col, &data_.csr.values, &data_.order.slot, &data_.order.mirror})
     if (buffer->owned()) bytes += buffer->bytes();
   for (const auto &[kind, form] : forms_) bytes += form->bytes();
   return bytes;

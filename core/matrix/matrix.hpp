@@ -55,9 +55,10 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   // The canonical CSR as the ABI's struct.
   const sxt_csr &csr_view() const noexcept { return csr_view_; }
 
-  // The storage kernel that would build a storage here and its predicted seconds (0 when it is already held). NULL with a
-  // reason when none can. [any-thread]
-  const registry::Kernel *storage_kernel(const std::string &kind, double *setup_s, std::uint64_t *bytes, std::string *reason);
+  // The storage kernel that would build a storage here and its predicted seconds (0 when it is already held). NULL with
+  // a reason when none can. [any-thread]
+  const registry::Kernel *storage_kernel(const std::string &kind, double *setup_s, std::uint64_t *bytes,
+                                         std::string *reason);
   // Builds it if need be. Throws SXT_E_NO_KERNEL, or what the kernel failed with. [any-thread]
   const sxt_storage *storage(const std::string &kind);
   StoredForm &form(const std::string &kind);
@@ -74,8 +75,8 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   // Rises with every update; users of the values refresh when it changed.
   std::uint64_t version() const noexcept { return version_.load(std::memory_order_acquire); }
 
-  // S A S for a diagonal S given as n numbers of the real type in device space: borrows this matrix's arrays; each storage
-  // is scaled when it is built, so the canonical CSR still shows A.
+  // S A S for a diagonal S given as n numbers of the real type in device space: borrows this matrix's arrays; each
+  // storage is scaled when it is built, so the canonical CSR still shows A.
   std::shared_ptr<Matrix> scaled(const void *s);
   // On a scaled matrix, after its source's values (and so s) changed: brings every storage up to date.
   void source_changed(const Matrix &source, const void *s);

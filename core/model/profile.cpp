@@ -18,18 +18,23 @@ struct Field {
   std::size_t offset;
 };
 constexpr Field machine_fields[] = {
-    {"stream_rate", offsetof(sxt_machine, stream_rate)}, {"stream_rate_unit", offsetof(sxt_machine, stream_rate_unit)},
-    {"cache_rate", offsetof(sxt_machine, cache_rate)},   {"cache_rate_unit", offsetof(sxt_machine, cache_rate_unit)},
-    {"gather_rate", offsetof(sxt_machine, gather_rate)}, {"gather_rate_unit", offsetof(sxt_machine, gather_rate_unit)},
-    {"flop_rate_f64", offsetof(sxt_machine, flop_rate_f64)}, {"flop_rate_f32", offsetof(sxt_machine, flop_rate_f32)},
-    {"launch_s", offsetof(sxt_machine, launch_s)},       {"barrier_s", offsetof(sxt_machine, barrier_s)},
+    {"stream_rate", offsetof(sxt_machine, stream_rate)},
+    {"stream_rate_unit", offsetof(sxt_machine, stream_rate_unit)},
+    {"cache_rate", offsetof(sxt_machine, cache_rate)},
+    {"cache_rate_unit", offsetof(sxt_machine, cache_rate_unit)},
+    {"gather_rate", offsetof(sxt_machine, gather_rate)},
+    {"gather_rate_unit", offsetof(sxt_machine, gather_rate_unit)},
+    {"flop_rate_f64", offsetof(sxt_machine, flop_rate_f64)},
+    {"flop_rate_f32", offsetof(sxt_machine, flop_rate_f32)},
+    {"launch_s", offsetof(sxt_machine, launch_s)},
+    {"barrier_s", offsetof(sxt_machine, barrier_s)},
     {"copy_rate", offsetof(sxt_machine, copy_rate)},
 };
 
 double positive_number(const toml::node &node, const std::string &path, std::string_view name) {
   const auto value = node.value<double>();
-  require(value && std::isfinite(*value) && *value > 0, SXT_E_FILE_FORMAT, path, ":", node.source().begin.line, ": ", name,
-          " must be a positive number");
+  require(value && std::isfinite(*value) && *value > 0, SXT_E_FILE_FORMAT, path, ":", node.source().begin.line, ": ",
+          name, " must be a positive number");
   return *value;
 }
 
@@ -78,8 +83,8 @@ Profile read_profile(const std::string &path) {
     } else if (key.str() == "kernels" && table) {
       read_kernels(*table, profile);
     } else {
-      fail(SXT_E_FILE_FORMAT, path, ":", key.source().begin.line, ": a profile has the tables [machine] and [kernels], not '",
-           key.str(), "'");
+      fail(SXT_E_FILE_FORMAT, path, ":", key.source().begin.line,
+           ": a profile has the tables [machine] and [kernels], not '", key.str(), "'");
     }
   }
   return profile;

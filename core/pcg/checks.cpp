@@ -13,8 +13,10 @@ namespace {
 
 template <class T>
 T conjugate(T value) {
-  if constexpr (is_complex<T>) return std::conj(value);
-  else return value;
+  if constexpr (is_complex<T>)
+    return std::conj(value);
+  else
+    return value;
 }
 
 template <class F>
@@ -46,13 +48,13 @@ void check_mirror_images(const CsrArrays &csr) {
       const std::int64_t j = col[k];
       O &mirror = cursor[j];
       const bool there = mirror < ptr[j + 1] && col[mirror] == i;
-      require(there, SXT_E_NOT_SYMMETRIC, "the matrix is not symmetric: entry (", i, ", ", j, ") is there but (", j, ", ",
-              i, ") is not (counting from 0)");
+      require(there, SXT_E_NOT_SYMMETRIC, "the matrix is not symmetric: entry (", i, ", ", j, ") is there but (", j,
+              ", ", i, ") is not (counting from 0)");
       const T other = conjugate(values[mirror++]);
       const Real scale = std::max(std::abs(values[k]), std::abs(other));
       require(std::abs(values[k] - other) <= tolerance * scale, SXT_E_NOT_SYMMETRIC, "the matrix is not ",
-              is_complex<T> ? "Hermitian" : "symmetric", ": entry (", i, ", ", j, ") is ", values[k], " but (", j, ", ", i,
-              ") is ", conjugate(other), " (counting from 0)");
+              is_complex<T> ? "Hermitian" : "symmetric", ": entry (", i, ", ", j, ") is ", values[k], " but (", j, ", ",
+              i, ") is ", conjugate(other), " (counting from 0)");
     }
   }
 }
@@ -80,7 +82,8 @@ bool check_positive_diagonal(const CsrArrays &csr) {
 
 void check_hermitian(const CsrArrays &csr) {
   with_types(csr, [&](auto value, auto index, auto offset) {
-    check_mirror_images<typename decltype(value)::type, typename decltype(index)::type, typename decltype(offset)::type>(csr);
+    check_mirror_images<typename decltype(value)::type, typename decltype(index)::type,
+                        typename decltype(offset)::type>(csr);
   });
 }
 

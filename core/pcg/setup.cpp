@@ -53,7 +53,8 @@ void set_method(Q &field, const std::string &method) {
 void check_matrix(const Matrix &matrix, const PcgSettings &settings) {
   require(matrix.rows() == matrix.cols(), SXT_E_NOT_SQUARE, "the matrix is ", matrix.rows(), " x ", matrix.cols(),
           "; conjugate gradients need a square one");
-  const bool hermitian = matrix.symmetry() == SXT_HERMITIAN || (matrix.symmetry() == SXT_SYMMETRIC && matrix.value_type() <= SXT_F64);
+  const bool hermitian =
+      matrix.symmetry() == SXT_HERMITIAN || (matrix.symmetry() == SXT_SYMMETRIC && matrix.value_type() <= SXT_F64);
   if (!hermitian && settings.check_symmetry) check_hermitian(matrix.csr());
 }
 
@@ -73,7 +74,8 @@ PcgSolver::PcgSolver(std::shared_ptr<Matrix> matrix, const PcgSettings &settings
   check_tolerances(settings_);
   recurrence_code(settings_.recurrence);
   check_matrix(*matrix_, settings_);
-  assumed_iterations_ = settings_.expected_iterations > 0 ? settings_.expected_iterations : guess_iterations(matrix_->rows());
+  assumed_iterations_ =
+      settings_.expected_iterations > 0 ? settings_.expected_iterations : guess_iterations(matrix_->rows());
   choose_preconditioner();
   choose_engine();
   version_ = matrix_->version();
@@ -82,7 +84,8 @@ PcgSolver::PcgSolver(std::shared_ptr<Matrix> matrix, const PcgSettings &settings
 
 std::string PcgSolver::storage_wanted() const {
   if (settings_.format.empty()) return "";
-  const std::string kind = settings_.format.find('/') == std::string::npos ? "sxt.storage." + settings_.format + "/1" : settings_.format;
+  const std::string kind =
+      settings_.format.find('/') == std::string::npos ? "sxt.storage." + settings_.format + "/1" : settings_.format;
   if (!Registry::instance().kernels(kind, matrix_->context().device_name()).empty()) return kind;
   std::vector<std::string> known{"auto"};
   for (const registry::Kind *each : Registry::instance().kinds())
@@ -119,7 +122,8 @@ void PcgSolver::choose_preconditioner() {
 void PcgSolver::scale() {
   const auto *ops = ops_of(*preconditioner_choice_->kernel);
   Call call(matrix_->context().device());
-  call.check(ops->scaling(preconditioner_->prepared().state(), &scaling_), preconditioner_choice_->kernel->name(), "scaling");
+  call.check(ops->scaling(preconditioner_->prepared().state(), &scaling_), preconditioner_choice_->kernel->name(),
+             "scaling");
   system_ = matrix_->scaled(scaling_);
   notes_.push_back("A is scaled symmetrically by its diagonal, so no iteration applies the preconditioner");
 }
@@ -155,7 +159,8 @@ void PcgSolver::refresh_if_stale() {
   if (scaling_) {
     const auto *ops = ops_of(*preconditioner_choice_->kernel);
     Call call(matrix_->context().device());
-    call.check(ops->scaling(preconditioner_->prepared().state(), &scaling_), preconditioner_choice_->kernel->name(), "scaling");
+    call.check(ops->scaling(preconditioner_->prepared().state(), &scaling_), preconditioner_choice_->kernel->name(),
+               "scaling");
     system_->source_changed(*matrix_, scaling_);
   }
   version_ = matrix_->version();
@@ -193,16 +198,19 @@ void PcgSolver::give_back(std::unique_ptr<PcgWorkspace> workspace) noexcept {
 Explanation PcgSolver::explain() const {
   Explanation out;
   const Matrix &a = *matrix_;
-  out.title = "Conjugate gradients: " + text(a.rows(), " unknowns, ", a.csr().nnz, " nonzeros, ", value_name(a.value_type()));
+  out.title =
+      "Conjugate gradients: " + text(a.rows(), " unknowns, ", a.csr().nnz, " nonzeros, ", value_name(a.value_type()));
   const Choice &engine = engine_->choice();
-  out.facts = {{"device", a.context().describe()},
-               {"preconditioner", method_ + (scaling_ ? " (as symmetric scaling)" : "")},
-               {"engine", engine.kernel->name()},
-               {"format", format_text(engine.storage)},
-               {"iterations", text("about ", static_cast<std::int64_t>(assumed_iterations_), " assumed (",
-                                   settings_.expected_iterations > 0 ? "as the caller expects" : "3 sqrt(n), within 20 to 2000", ")")},
-               {"predicted setup", seconds_text(predicted_setup_s_)},
-               {"predicted solve", seconds_text(engine.run_s)}};
+  out.facts = {
+      {"device", a.context().describe()},
+      {"preconditioner", method_ + (scaling_ ? " (as symmetric scaling)" : "")},
+      {"engine", engine.kernel->name()},
+      {"format", format_text(engine.storage)},
+      {"iterations",
+       text("about ", static_cast<std::int64_t>(assumed_iterations_), " assumed (",
+            settings_.expected_iterations > 0 ? "as the caller expects" : "3 sqrt(n), within 20 to 2000", ")")},
+      {"predicted setup", seconds_text(predicted_setup_s_)},
+      {"predicted solve", seconds_text(engine.run_s)}};
   out.notes = notes_;
   if (preconditioner_choice_ && preconditioner_) out.choices.push_back(preconditioner_choice_);
   out.choices.push_back(engine_->prepared().shared_choice());

@@ -30,8 +30,14 @@ constexpr int patience = 4;
 }  // namespace
 
 PcgSolve::PcgSolve(PcgSolver &solver, PcgWorkspace &work, const void *b, void *x, const SolveSettings &settings)
-    : solver_(solver), work_(work), operations_(solver.matrix().context().operations()), b_(b), x_(x), settings_(settings),
-      type_(solver.matrix().value_type()), n_(solver.matrix().rows()) {}
+    : solver_(solver),
+      work_(work),
+      operations_(solver.matrix().context().operations()),
+      b_(b),
+      x_(x),
+      settings_(settings),
+      type_(solver.matrix().value_type()),
+      n_(solver.matrix().rows()) {}
 
 void PcgSolve::copy(const void *from, void *to) {
   operations_.vector({.operation = SXT_VECTOR_COPY, .type = type_, .n = n_, .x = from, .y = to});
@@ -43,11 +49,13 @@ void PcgSolve::zero(void *vector) {
 }
 
 void PcgSolve::real_multiply(const void *s, const void *from, void *to) {
-  operations_.vector({.operation = SXT_VECTOR_REAL_MULTIPLY, .type = type_, .n = n_, .x = s, .y = const_cast<void *>(from), .z = to});
+  operations_.vector(
+      {.operation = SXT_VECTOR_REAL_MULTIPLY, .type = type_, .n = n_, .x = s, .y = const_cast<void *>(from), .z = to});
 }
 
 void PcgSolve::real_divide(const void *s, const void *from, void *to) {
-  operations_.vector({.operation = SXT_VECTOR_REAL_DIVIDE, .type = type_, .n = n_, .x = s, .y = const_cast<void *>(from), .z = to});
+  operations_.vector(
+      {.operation = SXT_VECTOR_REAL_DIVIDE, .type = type_, .n = n_, .x = s, .y = const_cast<void *>(from), .z = to});
 }
 
 double PcgSolve::norm_2(const void *vector) const {
@@ -85,9 +93,12 @@ bool PcgSolve::trivial(sxt_pcg_report &report) {
 
 void PcgSolve::start() {
   if (solver_.scaling_) real_multiply(solver_.scaling_, b_, work_.rhs.data());
-  if (!settings_.use_initial_guess) zero(work_.iterate.data());
-  else if (solver_.scaling_) real_divide(solver_.scaling_, x_, work_.iterate.data());
-  else copy(x_, work_.iterate.data());
+  if (!settings_.use_initial_guess)
+    zero(work_.iterate.data());
+  else if (solver_.scaling_)
+    real_divide(solver_.scaling_, x_, work_.iterate.data());
+  else
+    copy(x_, work_.iterate.data());
 }
 
 // From x itself, never from the recurrence: residual = b - A x with the caller's matrix.
@@ -128,7 +139,8 @@ sxt_reason PcgSolve::judge(std::int64_t iteration, double residual) {
     least_residual_ = residual;
     least_at_ = iteration;
   }
-  if (first_residual_ > 0 && residual > solver_.settings().divergence_limit * first_residual_) return SXT_REASON_DIVERGED;
+  if (first_residual_ > 0 && residual > solver_.settings().divergence_limit * first_residual_)
+    return SXT_REASON_DIVERGED;
   const std::int64_t window = solver_.settings().stagnation_window > 0 ? solver_.settings().stagnation_window : 10000;
   if (iteration - least_at_ >= window) return SXT_REASON_STAGNATED;
   if (settings_.cancel && *settings_.cancel) return SXT_REASON_CANCELLED;
@@ -147,7 +159,8 @@ sxt_reason PcgSolve::observe(std::int64_t first, std::int64_t count, const doubl
   return SXT_REASON_NONE;
 }
 
-std::int32_t PcgSolve::confirm(const void *iterate, std::int64_t, double residual, double *tolerance, sxt_reason *reason) {
+std::int32_t PcgSolve::confirm(const void *iterate, std::int64_t, double residual, double *tolerance,
+                               sxt_reason *reason) {
   const TrueResidual now = true_residual(iterate);
   ++confirmations_;
   if (!std::isfinite(now.norm)) return *reason = SXT_REASON_NOT_A_NUMBER, SXT_CONFIRM_STOP;
@@ -237,7 +250,8 @@ SolveSettings PcgSolver::default_solve() const {
   SolveSettings solve{};
   solve.rtol = settings_.rtol;
   solve.atol = settings_.atol;
-  solve.max_iterations = settings_.max_iterations > 0 ? settings_.max_iterations : std::max<std::int64_t>(1000, 10 * matrix_->rows());
+  solve.max_iterations =
+      settings_.max_iterations > 0 ? settings_.max_iterations : std::max<std::int64_t>(1000, 10 * matrix_->rows());
   solve.time_limit = settings_.time_limit;
   return solve;
 }

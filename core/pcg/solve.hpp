@@ -25,17 +25,18 @@ class PcgSolve {
   void zero(void *vector);
   void real_multiply(const void *s, const void *from, void *to);
   void real_divide(const void *s, const void *from, void *to);
-  double norm(const void *vector) const;    // the caller's norm
+  double norm(const void *vector) const;  // the caller's norm
   double norm_2(const void *vector) const;
   void check_finite(const void *vector, const char *name);
 
-  bool trivial(sxt_pcg_report &report);     // n = 0, b = 0
-  void start();                             // right-hand side and guess of the engine's system
+  bool trivial(sxt_pcg_report &report);  // n = 0, b = 0
+  void start();                          // right-hand side and guess of the engine's system
   TrueResidual true_residual(const void *iterate);
   void finish(const sxt_pcg_args &args, sxt_pcg_report &report);
 
   sxt_reason observe(std::int64_t first, std::int64_t count, const double *residuals);
-  std::int32_t confirm(const void *iterate, std::int64_t iteration, double residual, double *tolerance, sxt_reason *reason);
+  std::int32_t confirm(const void *iterate, std::int64_t iteration, double residual, double *tolerance,
+                       sxt_reason *reason);
   sxt_reason judge(std::int64_t iteration, double residual);
   void keep(std::int64_t iteration, double residual);
 
@@ -48,13 +49,13 @@ class PcgSolve {
   sxt_value_type type_;
   std::int64_t n_;
   Clock clock_;
-  double rhs_norm_ = 0, target_ = 0;     // stop when |b - A x| <= target
+  double rhs_norm_ = 0, target_ = 0;  // stop when |b - A x| <= target
   double first_residual_ = 0, least_residual_ = 0;
   std::int64_t least_at_ = 0;
-  double last_confirmed_ = 0;            // true residual at the last confirmation that did not end the solve
-  int fruitless_ = 0;                    // confirmations in a row that did not halve it
+  double last_confirmed_ = 0;  // true residual at the last confirmation that did not end the solve
+  int fruitless_ = 0;          // confirmations in a row that did not halve it
   std::int64_t confirmations_ = 0;
-  std::exception_ptr failure_;           // an error inside a callback, rethrown when the engine is back
+  std::exception_ptr failure_;  // an error inside a callback, rethrown when the engine is back
 };
 
 }  // namespace sextant

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Preconditioned conjugate gradients, generated: checks the matrix, chooses preconditioner, storage, kernels and engine by
-// predicted time to solution, runs the engine, and confirms its answer with the true residual.
+// Preconditioned conjugate gradients, generated: checks the matrix, chooses preconditioner, storage, kernels and engine
+// by predicted time to solution, runs the engine, and confirms its answer with the true residual.
 #pragma once
 
 #include <cstdint>
@@ -74,15 +74,15 @@ class PcgSolver {
 
   std::shared_ptr<Matrix> matrix_, system_;  // the caller's; what the engine sees (scaled, or the same)
   PcgSettings settings_;
-  std::string method_;                       // the preconditioner in force: "none", "jacobi", ...
+  std::string method_;  // the preconditioner in force: "none", "jacobi", ...
   std::vector<std::string> notes_;
-  std::unique_ptr<Runner> preconditioner_;   // NULL for "none", and when the engine applies it
+  std::unique_ptr<Runner> preconditioner_;  // NULL for "none", and when the engine applies it
   ChoicePtr preconditioner_choice_;
-  const void *scaling_ = nullptr;            // s with M = S S, device space, real; NULL: the system is not scaled
-  std::unique_ptr<Runner> engine_, product_; // product: y = alpha A x + beta y on the caller's matrix
+  const void *scaling_ = nullptr;             // s with M = S S, device space, real; NULL: the system is not scaled
+  std::unique_ptr<Runner> engine_, product_;  // product: y = alpha A x + beta y on the caller's matrix
   double assumed_iterations_ = 0;
   double setup_seconds_ = 0, predicted_setup_s_ = 0;
-  std::mutex mutex_;                         // of what follows, and of refreshing
+  std::mutex mutex_;  // of what follows, and of refreshing
   std::uint64_t version_ = 0;
   std::vector<std::unique_ptr<PcgWorkspace>> idle_;
 };

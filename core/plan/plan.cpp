@@ -71,7 +71,8 @@ void read_entry(const toml::table &table, const std::string &path, std::map<Plan
 // The file's entries, or throws why it cannot be used here.
 std::map<PlanKey, PlanEntry> read_plan(const std::string &path, const std::string &fingerprint) {
   const toml::table file = read_toml(path);
-  require(file["format"].value_or(std::int64_t{0}) == plan_format, SXT_E_PLAN, path, ": not a plan of format ", plan_format);
+  require(file["format"].value_or(std::int64_t{0}) == plan_format, SXT_E_PLAN, path, ": not a plan of format ",
+          plan_format);
   const std::string machine = file["machine"].value_or(std::string());
   require(machine == fingerprint, SXT_E_PLAN, path, ": made on '", machine, "', this is '", fingerprint, "'");
   std::map<PlanKey, PlanEntry> entries;
@@ -122,7 +123,8 @@ void PlanBook::save(const std::string &path, const std::string &fingerprint) con
   }
   const toml::table file{{"format", plan_format}, {"machine", fingerprint}, {"entry", entries}};
   std::ostringstream out;
-  out << "# A plan of Sextant: which kernel, storage and launch configuration was chosen for each role.\n" << file << "\n";
+  out << "# A plan of Sextant: which kernel, storage and launch configuration was chosen for each role.\n"
+      << file << "\n";
   write_file_atomically(path, out.str());
 }
 

@@ -69,14 +69,19 @@ inline std::string last_error(const Context &context) { return sxt_last_error(co
 template <class T>
 constexpr sxt_value_type type_code();
 template <>
-constexpr sxt_value_type type_code<float>() { return SXT_F32; }
+constexpr sxt_value_type type_code<float>() {
+  return SXT_F32;
+}
 template <>
-constexpr sxt_value_type type_code<double>() { return SXT_F64; }
+constexpr sxt_value_type type_code<double>() {
+  return SXT_F64;
+}
 
 template <class T>
 Vector wrap(const Context &context, std::vector<T> &values, sxt_value_type type = type_code<T>()) {
   return make<Vector>([&](sxt_vector **out) {
-    return sxt_vector_wrap(context.get(), static_cast<std::int64_t>(values.size()), type, SXT_SPACE_HOST, values.data(), out);
+    return sxt_vector_wrap(context.get(), static_cast<std::int64_t>(values.size()), type, SXT_SPACE_HOST, values.data(),
+                           out);
   });
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// No failed allocation crashes, leaks or corrupts: the N-th allocation through the caller's hooks fails, once or for ever,
-// for N = 1, 2, ... until everything succeeds.
+// No failed allocation crashes, leaks or corrupts: the N-th allocation through the caller's hooks fails, once or for
+// ever, for N = 1, 2, ... until everything succeeds.
 #include <cstdlib>
 
 #include "tests/api/support.hpp"
@@ -38,18 +38,20 @@ sxt_status solve_with(Accountant &accountant) {
   sxt_pcg *pcg = nullptr;
   const Csr a = laplacian(6, 0.5);
   std::vector<std::int32_t> rows;
-  for (std::int64_t i = 0; i < a.rows; ++i) rows.insert(rows.end(), a.ptr[i + 1] - a.ptr[i], static_cast<std::int32_t>(i));
+  for (std::int64_t i = 0; i < a.rows; ++i)
+    rows.insert(rows.end(), a.ptr[i + 1] - a.ptr[i], static_cast<std::int32_t>(i));
   std::vector<double> b(36, 1), x(36), doubled(a.values);
   sxt_pcg_options jacobi = pcg_options();
   jacobi.preconditioner = "jacobi";
   jacobi.format = "coo";
   sxt_status status = sxt_context_create(&options, &context);
   if (status == SXT_OK)
-    status = sxt_matrix_from_coo(context, 36, 36, static_cast<std::int64_t>(rows.size()), rows.data(), a.col.data(), a.values.data(),
-                                 nullptr, &matrix);
+    status = sxt_matrix_from_coo(context, 36, 36, static_cast<std::int64_t>(rows.size()), rows.data(), a.col.data(),
+                                 a.values.data(), nullptr, &matrix);
   if (status == SXT_OK) status = sxt_pcg_create(matrix, &jacobi, &pcg);
   if (status == SXT_OK) status = sxt_pcg_solve_array(pcg, 36, b.data(), x.data(), nullptr, nullptr);
-  if (status == SXT_OK) status = sxt_matrix_update_values(matrix, doubled.data(), static_cast<std::int64_t>(doubled.size()));
+  if (status == SXT_OK)
+    status = sxt_matrix_update_values(matrix, doubled.data(), static_cast<std::int64_t>(doubled.size()));
   if (status == SXT_OK) status = sxt_pcg_solve_array(pcg, 36, b.data(), x.data(), nullptr, nullptr);
   sxt_pcg_destroy(pcg);
   sxt_matrix_destroy(matrix);

@@ -15,7 +15,8 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 std::vector<double> product(const Context &context, const Matrix &matrix, std::vector<double> x, std::int64_t rows) {
   std::vector<double> y(static_cast<std::size_t>(rows));
   const Vector vx = wrap(context, x), vy = wrap(context, y);
-  EXPECT_EQ(sxt_spmv(SXT_NO_TRANSPOSE, nullptr, matrix.get(), vx.get(), nullptr, vy.get()), SXT_OK) << last_error(context);
+  EXPECT_EQ(sxt_spmv(SXT_NO_TRANSPOSE, nullptr, matrix.get(), vx.get(), nullptr, vy.get()), SXT_OK)
+      << last_error(context);
   return y;
 }
 
@@ -120,7 +121,8 @@ TEST(MatrixTest, AdoptedArraysAreUsedInPlaceAndNeverWritten) {
   sxt_matrix_options options = matrix_options();
   options.ownership = SXT_ADOPT;
   const Matrix matrix = make<Matrix>([&](sxt_matrix **out) {
-    return sxt_matrix_from_csr(context.get(), a.rows, a.cols, a.ptr.data(), a.col.data(), a.values.data(), &options, out);
+    return sxt_matrix_from_csr(context.get(), a.rows, a.cols, a.ptr.data(), a.col.data(), a.values.data(), &options,
+                               out);
   });
   const void *values = nullptr;
   EXPECT_EQ(sxt_matrix_get_csr(matrix.get(), nullptr, nullptr, &values), SXT_OK);
@@ -128,7 +130,9 @@ TEST(MatrixTest, AdoptedArraysAreUsedInPlaceAndNeverWritten) {
   const Csr before = a, doubled = laplacian(5, 4);
   std::vector<double> x(25, 1.5);
   EXPECT_EQ(product(context, matrix, x, 25), a.times(x));
-  EXPECT_EQ(sxt_matrix_update_values(matrix.get(), doubled.values.data(), static_cast<std::int64_t>(doubled.values.size())), SXT_OK);
+  EXPECT_EQ(
+      sxt_matrix_update_values(matrix.get(), doubled.values.data(), static_cast<std::int64_t>(doubled.values.size())),
+      SXT_OK);
   EXPECT_EQ(product(context, matrix, x, 25), doubled.times(x));
   EXPECT_EQ(a.values, before.values);
 }

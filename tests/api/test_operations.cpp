@@ -156,7 +156,8 @@ TEST_F(OperationsTest, EveryForcedSpmvKernelAgrees) {
     if (std::string(kernel.kind) != "sxt.spmv/1" || std::string(kernel.device) != "cpu") continue;
     ASSERT_EQ(sxt_context_force(context.get(), kernel.kind, kernel.name), SXT_OK);
     std::fill(out.begin(), out.end(), -1);
-    ASSERT_EQ(sxt_spmv(SXT_NO_TRANSPOSE, nullptr, matrix.get(), vin.get(), nullptr, vout.get()), SXT_OK) << last_error(context);
+    ASSERT_EQ(sxt_spmv(SXT_NO_TRANSPOSE, nullptr, matrix.get(), vin.get(), nullptr, vout.get()), SXT_OK)
+        << last_error(context);
     for (std::size_t k = 0; k < out.size(); ++k) ASSERT_NEAR(out[k], expected[k], 1e-13) << kernel.name << " at " << k;
     ++tried;
   }

@@ -35,7 +35,8 @@ Pcg create(const Matrix &a, const sxt_pcg_options *options, sxt_status expected 
 sxt_pcg_report solve(const Pcg &pcg, const std::vector<double> &b, std::vector<double> &x, sxt_status expected = SXT_OK,
                      const sxt_solve_options *options = nullptr) {
   sxt_pcg_report report = new_report();
-  EXPECT_EQ(sxt_pcg_solve_array(pcg.get(), static_cast<std::int64_t>(b.size()), b.data(), x.data(), options, &report), expected)
+  EXPECT_EQ(sxt_pcg_solve_array(pcg.get(), static_cast<std::int64_t>(b.size()), b.data(), x.data(), options, &report),
+            expected)
       << sxt_last_error(nullptr);
   return report;
 }
@@ -99,7 +100,8 @@ TEST(PcgTest, OtherValueTypes) {
   sxt_matrix_options as_complex = matrix_options();
   as_complex.value_type = SXT_C128;
   const Matrix matrix = make<Matrix>([&](sxt_matrix **out) {
-    return sxt_matrix_from_csr(context.get(), real.rows, real.cols, real.ptr.data(), real.col.data(), values.data(), &as_complex, out);
+    return sxt_matrix_from_csr(context.get(), real.rows, real.cols, real.ptr.data(), real.col.data(), values.data(),
+                               &as_complex, out);
   });
   const Pcg pcg = create(matrix, nullptr);
   std::vector<Z> b(81, Z(1, -2)), x(81);
@@ -111,12 +113,14 @@ TEST(PcgTest, OtherValueTypes) {
   sxt_matrix_options as_single = matrix_options();
   as_single.value_type = SXT_F32;
   const Matrix small = make<Matrix>([&](sxt_matrix **out) {
-    return sxt_matrix_from_csr(context.get(), real.rows, real.cols, real.ptr.data(), real.col.data(), singles.data(), &as_single, out);
+    return sxt_matrix_from_csr(context.get(), real.rows, real.cols, real.ptr.data(), real.col.data(), singles.data(),
+                               &as_single, out);
   });
   sxt_pcg_options loose = pcg_options();
   loose.rtol = 1e-5;
   const Pcg single = create(small, &loose);
-  EXPECT_EQ(sxt_pcg_solve_array(single.get(), 81, bf.data(), xf.data(), nullptr, &report), SXT_OK) << last_error(context);
+  EXPECT_EQ(sxt_pcg_solve_array(single.get(), 81, bf.data(), xf.data(), nullptr, &report), SXT_OK)
+      << last_error(context);
   EXPECT_LE(report.true_relative_residual, 1e-5);
 }
 
@@ -166,7 +170,9 @@ TEST(PcgTest, NewValuesReachTheNextSolve) {
   std::vector<double> b(100, 1), x(100);
   solve(with_jacobi, b, x);
   EXPECT_LE(relative_residual(first, b, x), 1.0001e-8);
-  EXPECT_EQ(sxt_matrix_update_values(matrix.get(), second.values.data(), static_cast<std::int64_t>(second.values.size())), SXT_OK);
+  EXPECT_EQ(
+      sxt_matrix_update_values(matrix.get(), second.values.data(), static_cast<std::int64_t>(second.values.size())),
+      SXT_OK);
   solve(with_jacobi, b, x);
   EXPECT_LE(relative_residual(second, b, x), 1.0001e-8);
 }
@@ -220,8 +226,8 @@ TEST(PcgTest, ExplainsInTextAndJson) {
   const std::string text = explain(pcg), json = explain(pcg, SXT_JSON);
   for (const char *part : {"preconditioner", "jacobi", "Plan:", "why:", "Candidates for pcg", "spmv.csr.rows.cpu"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
-  for (const char *key : {"\"candidates\"", "\"predicted_setup_s\"", "\"predicted_run_s\"", "\"rel_error\"", "\"memory_bytes\"",
-                          "\"chosen\": true", "\"reason\"", "\"plan\""})
+  for (const char *key : {"\"candidates\"", "\"predicted_setup_s\"", "\"predicted_run_s\"", "\"rel_error\"",
+                          "\"memory_bytes\"", "\"chosen\": true", "\"reason\"", "\"plan\""})
     EXPECT_NE(json.find(key), std::string::npos) << key;
   EXPECT_EQ(sxt_pcg_explain(pcg.get(), 9, nullptr, 0, nullptr), SXT_E_ARGUMENT);
 }

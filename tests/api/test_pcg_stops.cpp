@@ -17,7 +17,8 @@ Pcg create(const Matrix &a, const sxt_pcg_options &options = pcg_options(), sxt_
 sxt_pcg_report solve(const Pcg &pcg, const std::vector<double> &b, std::vector<double> &x, sxt_status expected,
                      const sxt_solve_options &options = solve_options()) {
   sxt_pcg_report report = new_report();
-  EXPECT_EQ(sxt_pcg_solve_array(pcg.get(), static_cast<std::int64_t>(b.size()), b.data(), x.data(), &options, &report), expected)
+  EXPECT_EQ(sxt_pcg_solve_array(pcg.get(), static_cast<std::int64_t>(b.size()), b.data(), x.data(), &options, &report),
+            expected)
       << sxt_last_error(nullptr);
   for (const double each : x) EXPECT_TRUE(std::isfinite(each));
   return report;
@@ -64,7 +65,8 @@ TEST(PcgStopTest, UnknownNamesNameTheNearest) {
   EXPECT_NE(error_for([](auto &o) { o.preconditioner = "jacoby"; }).find("'jacobi'"), std::string::npos);
   EXPECT_NE(error_for([](auto &o) { o.recurrence = "clasical"; }).find("'classical'"), std::string::npos);
   EXPECT_NE(error_for([](auto &o) { o.format = "cssr"; }).find("'csr'"), std::string::npos);
-  EXPECT_NE(error_for([](auto &o) { o.engine = "pcg.host-loop.clasical.cpu"; }).find("'pcg.host-loop.classical.cpu'"), std::string::npos);
+  EXPECT_NE(error_for([](auto &o) { o.engine = "pcg.host-loop.clasical.cpu"; }).find("'pcg.host-loop.classical.cpu'"),
+            std::string::npos);
   EXPECT_NE(error_for([](auto &o) { o.rtol = -1; }, SXT_E_ARGUMENT).find("-1"), std::string::npos);
   EXPECT_NE(error_for([](auto &o) { o.norm = 8; }, SXT_E_ARGUMENT).find("8"), std::string::npos);
 }

@@ -82,7 +82,8 @@ TEST(SelectionTest, AForcedKernelIsTakenAndExplained) {
   EXPECT_EQ(sxt_context_force(context.get(), "sxt.spmv/1", "spmv.coo.serial.cpu"), SXT_OK);
   const sxt_spmv_query query = product_query(100);
   const auto select = [&] {
-    return make<Selection>([&](sxt_selection **out) { return sxt_kernel_select(context.get(), &query.m.q, matrix.get(), out); });
+    return make<Selection>(
+        [&](sxt_selection **out) { return sxt_kernel_select(context.get(), &query.m.q, matrix.get(), out); });
   };
   const Selection forced = select();
   EXPECT_STREQ(sxt_selection_kernel(forced.get()), "spmv.coo.serial.cpu");
@@ -104,7 +105,8 @@ class PlanTest : public testing::Test {
   void write(const std::string &text) const { std::ofstream(path) << text; }
   static Selection select(const Context &context, const Matrix &matrix) {
     const sxt_spmv_query query = product_query(100);
-    return make<Selection>([&](sxt_selection **out) { return sxt_kernel_select(context.get(), &query.m.q, matrix.get(), out); });
+    return make<Selection>(
+        [&](sxt_selection **out) { return sxt_kernel_select(context.get(), &query.m.q, matrix.get(), out); });
   }
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A plugin whose entry crashes, hangs, ends the process, or prints and then fails: what `sextant plugin check` must survive
- * and name. Which one is chosen by a macro. */
+/* A plugin whose entry crashes, hangs, ends the process, or prints and then fails: what `sextant plugin check` must
+ * survive and name. Which one is chosen by a macro. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

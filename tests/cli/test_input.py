@@ -4,7 +4,7 @@ import os
 import subprocess
 import unittest
 
-from support import BAD_INPUT, BINARY, DATA, NOT_SOLVED, USAGE, CommandTest, array, coordinate, grid, read_array
+from support import BAD_INPUT, BINARY, DATA, DEVICE, NOT_SOLVED, USAGE, CommandTest, array, coordinate, grid, read_array
 
 CANDIDATE_KEYS = ("kernel", "device", "format", "launch", "predicted_setup_s", "predicted_run_s", "rel_error", "memory_bytes",
                   "chosen", "reason")
@@ -49,6 +49,12 @@ class Usage(CommandTest):
                                        ("--engine", "pcg.host-loop.clasical.cpu", "pcg.host-loop.classical.cpu")):
             with self.subTest(option=option):
                 self.assert_fails("solve", matrix, option, given, expect=USAGE, says=[given, nearest])
+
+    def test_devices(self):
+        matrix = self.file("a.mtx", grid(3))
+        self.environment["CUDA_VISIBLE_DEVICES"] = ""  # so that a machine with a GPU has none either
+        self.assert_fails("solve", matrix, "--device", "cuda", expect=DEVICE, says="cuda")
+        self.assert_fails("solve", matrix, "--device", "abacus", expect=USAGE, says=["abacus", "cpu"])
 
     def test_numbers_without_meaning(self):
         matrix = self.file("a.mtx", grid(3))

@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -16,7 +17,7 @@ COLOUR, CLEAR_LINE = b"\x1b[", b"\x1b[K"
 
 
 def read_terminal(descriptor, until=None, seconds=60):
-    """What the command writes to a terminal, to its end or until these bytes stand there."""
+    """What the command writes to a terminal, to its end or until it matches this pattern."""
     text, deadline = b"", time.monotonic() + seconds
     while time.monotonic() < deadline:
         if not select.select([descriptor], [], [], 0.1)[0]:
@@ -28,7 +29,7 @@ def read_terminal(descriptor, until=None, seconds=60):
                 raise
             return text
         text += part
-        if not part or (until and until in text):
+        if not part or (until and re.search(until, text)):
             return text
     raise AssertionError(f"still waiting after {seconds} s; so far: {text!r}")
 
@@ -64,7 +65,7 @@ class Terminal(CommandTest):
 
     def interrupt(self, number):
         process, terminal = self.start(["solve", self.file("a.mtx", chain(100000)), "--json"], "stderr")
-        shown = read_terminal(terminal, until=b"iteration")
+        shown = read_terminal(terminal, until=b"iteration [1-9]")
         self.assertIn(CLEAR_LINE, shown)
         process.send_signal(number)
         read_terminal(terminal)

@@ -186,7 +186,8 @@ def exports(t):
     soname = shared_objects.dynamic(t.library, "SONAME")
     problems = [] if soname == ["libsextant.so.0"] else [f"SONAME is {soname}, not libsextant.so.0"]
     header = t.prefix / "include" / "sextant" / "sextant.h"
-    problems += shared_objects.library_problems(t.library, header, "SEXTANT_0")
+    allowed = {"__assert_fail"} if t.options.assertions else set()
+    problems += shared_objects.library_problems(t.library, header, "SEXTANT_0", allowed)
     problems += shared_objects.path_problems(t.library)
     plugins = sorted(t.plugins.rglob("*.so"))
     if not plugins:
@@ -237,6 +238,7 @@ def main():
     parser.add_argument("--cxx", default="c++")
     parser.add_argument("--fc", default="", help="empty: no Fortran module was built")
     parser.add_argument("--sanitize", default="", help="sanitizers the build was made with")
+    parser.add_argument("--assertions", action="store_true", help="a build for debugging: it may assert")
     options = parser.parse_args()
     STEPS[options.step](Tree(options))
 

@@ -64,6 +64,12 @@ class Rules(unittest.TestCase):
         self.assertIn("fprintf is used", text)
         self.assertIn("exit is used", text)
 
+    def test_a_library_that_asserts(self):
+        library = self.build("#include <assert.h>\n" + CODE.replace("return a", "assert(a); return a"))
+        problems = shared_objects.library_problems(library, self.header, "SEXTANT_0")
+        self.assertIn("__assert_fail is used", "".join(problems))
+        self.assertEqual(shared_objects.library_problems(library, self.header, "SEXTANT_0", {"__assert_fail"}), [])
+
     def test_a_header_without_functions(self):
         self.header.write_text("\n")
         self.assertIn("no SXT_API function", self.problems(CODE))

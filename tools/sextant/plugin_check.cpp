@@ -175,8 +175,8 @@ int check_plugin(const CheckOptions &options, const std::vector<std::string> &ar
 }
 
 constexpr const char *kCheckFooter =
-    R"(Every kernel is compared with the reference of its kind on the kind's own cases, in a child process that may crash
-or hang without harm. A file that passes is remembered by content, and its kernels are then used without
+    R"(Every kernel is compared with the reference of its kind on the kind's own cases, in a child process that may
+crash or hang without harm. A file that passes is remembered by content, and its kernels are then used without
 a test in the process that loads them.
 Example:
   sextant plugin check ./libmine.so && sextant solve A.mtx --plugin-path ./libmine.so

@@ -7,8 +7,8 @@ using namespace sextant::plugin;
 
 namespace {
 
-const char *const storages[] = {SXT_KIND_STORAGE_CSR, nullptr};                       // what it can read
-const char *const terms[] = {"launches", "stream_bytes", "flops", nullptr};           // what its time is made of
+const char *const storages[] = {SXT_KIND_STORAGE_CSR, nullptr};              // what it can read
+const char *const terms[] = {"launches", "stream_bytes", "flops", nullptr};  // what its time is made of
 
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_spmv_query>(query);
@@ -26,14 +26,16 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   one.units = 1;
   one.n_terms = 3;
   one.terms[0] = 1;
-  one.terms[1] = 12.0 * static_cast<double>(q.nnz) + 20.0 * static_cast<double>(q.rows);  // column and value; pointer, x, y
+  one.terms[1] =
+      12.0 * static_cast<double>(q.nnz) + 20.0 * static_cast<double>(q.rows);  // column and value; pointer, x, y
   one.terms[2] = 2.0 * static_cast<double>(q.nnz);
   one.working_set_bytes = one.terms[1];
   return SXT_OK;
 }
 
 // The state is the storage itself: nothing to build, nothing to free.
-sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *, void **state) {
+sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *,
+                   void **state) {
   *state = const_cast<sxt_head *>(problem->a);
   return SXT_OK;
 }

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "sextant/plugin_csr.hpp"
+#include "sextant/plugin_storage.hpp"
 
 using namespace sextant::plugin;
 
@@ -100,37 +101,17 @@ std::uint64_t bytes(const void *opaque) {
 sxt_status scale(void *opaque, const void *s, const sxt_exec *exec) {
   return guard(exec, [&] {
     auto &state = *static_cast<State *>(opaque);
-    if (!state.values.data()) {  // the source's values are the caller's: copy before the first write
-      state.values = Memory(exec, SXT_SPACE_HOST, value_array_bytes(state.view));
-      std::copy_n(static_cast<const char *>(state.view.values), value_array_bytes(state.view), state.values.as<char>());
-      state.view.values = state.values.data();
-    }
-    return with_value_type(state.view.s.value_type, [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      const auto *factor = static_cast<const real_of<T> *>(s);
-      T *values = state.values.as<T>();
-      const int team = std::max(1, exec->threads);
-      for_each_part(team, team, [&](int part) {
-        // s[i] s[j] first: the mirror image of an entry gets the same bits.
-        for_each_entry(state.view, part_of(state.view.s.nnz, team, part),
-                       [&](std::int64_t k, std::int64_t i, std::int64_t j) { values[k] *= factor[i] * factor[j]; });
-      });
-      return SXT_OK;
-    });
+    own_values(state.view, state.values, value_array_bytes(state.view), exec);
+    return scale_entries(state.view.s.value_type, state.values.data(), s, exec,
+                         [&](int part, int team, auto &&scale_one) {
+                           for_each_entry(state.view, part_of(state.view.s.nnz, team, part), scale_one);
+                         });
   });
 }
 
 sxt_status diagonal(const void *state, void *out, const sxt_exec *) {
   const sxt_coo &a = of(state).view;
-  return with_value_type(a.s.value_type, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    T *diagonal = static_cast<T *>(out);
-    const T *values = static_cast<const T *>(a.values);
-    std::fill_n(diagonal, std::min(a.s.rows, a.s.cols), T(0));
-    return for_each_entry(a, {0, a.s.nnz}, [&](std::int64_t k, std::int64_t i, std::int64_t j) {
-      if (i == j) diagonal[i] = values[k];
-    });
-  });
+  return diagonal_entries(a.s, a.values, out, [&](auto &&look) { return for_each_entry(a, {0, a.s.nnz}, look); });
 }
 
 // Copies the kept entries of the whole into arrays of part's own.
