@@ -52,6 +52,12 @@ std::vector<const registry::Kernel *> kernels_from(const std::string &path) {
   return kernels;
 }
 
+// A case that passed says by how much.
+std::string sentence_of(const registry::CheckLine &line) {
+  if (!line.sentence.empty() || !line.passed || !line.applicable) return line.sentence;
+  return text("error ", line.error_in_bounds, " of the bound");
+}
+
 }  // namespace
 
 int64_t sxt_plugin_count(void) { return static_cast<int64_t>(Registry::instance().plugins().size()); }
@@ -77,15 +83,20 @@ sxt_status sxt_plugin_check(sxt_context *context, const char *path, int32_t stam
     const std::vector<const registry::Kernel *> kernels = kernels_from(path);
     require(!kernels.empty(), SXT_E_PLUGIN, path, ": none of its kernels was accepted; see the refusals");
     bool good = true;
+    int checked = 0;
     for (const registry::Kernel *kernel : kernels) {
       if (std::string_view(kernel->table.device) != inner.device_name()) continue;
+      ++checked;
       registry::ConformanceOptions options;
       options.threads = inner.threads();
       good &= registry::check_kernel(*kernel, inner.device(), options, [&](const registry::CheckLine &each) {
         if (line)
-          line(user, each.kernel.c_str(), each.check.c_str(), each.passed || !each.applicable, each.sentence.c_str());
+          line(user, each.kernel.c_str(), each.check.c_str(), each.passed || !each.applicable,
+               sentence_of(each).c_str());
       });
     }
+    require(checked > 0, SXT_E_DEVICE, path, ": its kernels are for ", kernels.front()->table.device,
+            ", this context is of ", inner.device_name(), "; nothing was checked");
     require(good, SXT_E_PLUGIN, path, ": failed its kind's conformance suite");
     if (stamp) registry::write_stamp(path);
   });

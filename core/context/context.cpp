@@ -24,7 +24,7 @@ const registry::Kernel *find_device(const std::string &name) {
   return nullptr;
 }
 
-// "kind=kernel,kind=kernel"; names are checked when a choice meets them, so that a plugin may come later.
+// "kind=kernel,kind=kernel".
 std::map<std::string, std::string> parse_forces(const char *text_value) {
   std::map<std::string, std::string> forces;
   std::istringstream list(text_value ? text_value : "");
@@ -52,6 +52,7 @@ Context::Context(const ContextSettings &settings) : id_(next_id()), settings_(se
     if (const char *path = ::secure_getenv("SEXTANT_PROFILE")) settings_.profile_path = path;
   if (!settings_.profile_path.empty()) profile_ = read_profile(settings_.profile_path);
   forced_by_environment_ = parse_forces(::secure_getenv("SEXTANT_FORCE"));
+  for (const auto &[kind, kernel] : forced_by_environment_) check_names(kind, kernel);
   open_device();
   profile_.apply(device_->machine());
   operations_ = std::make_unique<Operations>(*this);

@@ -23,7 +23,8 @@ struct Considered {
   double rel_error = 0;  // of run_s; 1 sigma
   std::uint64_t memory_bytes = 0;
   bool applicable = false, chosen = false;
-  std::string reason;  // why chosen or why not
+  bool against_force = false;  // refused because a kernel that was forced for a part cannot apply
+  std::string reason;          // why chosen or why not
 };
 
 struct Choice;
@@ -44,6 +45,7 @@ struct Choice {
   sxt_candidate candidate{};
   double run_s = 0, setup_s = 0, storage_s = 0, total_s = 0, rel_error = 0;
   std::string reason;
+  bool forced = false;       // by call, environment or option
   bool by_plan = false;      // a loaded plan named it
   bool no_estimate = false;  // it or a part of it has no model: run_s says nothing
   std::vector<SlotChoice> slots;

@@ -50,6 +50,6 @@ class Query {
 const char *intern(std::string_view text);
 
 // FNV-1a (Fowler, Noll, Vo 1991), 64 bits: for keys, not for security.
-std::uint64_t fnv1a(const void *data, std::size_t bytes, std::uint64_t seed = 1469598103934665603ull) noexcept;
+std::uint64_t fnv1a(const void *data, std::size_t bytes, std::uint64_t seed = 14695981039346656037ull) noexcept;
 
 }  // namespace sextant

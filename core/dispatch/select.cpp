@@ -138,6 +138,7 @@ void Selector::consider(const Kernel &kernel, const Query &query, const std::str
     } catch (const Error &problem) {
       if (problem.status() == SXT_E_PLAN || problem.status() == SXT_E_MEMORY) throw;
       line.format = form;
+      line.against_force = problem.status() == SXT_E_NOT_SUPPORTED;
       line.reason = problem.what();
       refused.push_back(line);
     }
@@ -270,9 +271,13 @@ ChoicePtr Selector::settle(const Query &query, const std::string &role, std::vec
     }
     option.reason = "quarantined: " + option.kernel->quarantine_reason;
   }
+  // The reference would do, but only by passing over what was forced for a part of the others.
+  const bool bypasses =
+      std::any_of(refused.begin(), refused.end(), [](const Considered &line) { return line.against_force; });
+  if (winner && bypasses && winner->kernel->has(SXT_KERNEL_REFERENCE) && limits.forced.empty()) winner = nullptr;
   if (!winner) {
     for (const Option &option : options) refused.push_back(describe(option, nullptr));
-    fail(limits.forced.empty() ? SXT_E_NO_KERNEL : SXT_E_NOT_SUPPORTED, "no kernel of kind ", query.kind(),
+    fail(limits.forced.empty() && !bypasses ? SXT_E_NO_KERNEL : SXT_E_NOT_SUPPORTED, "no kernel of kind ", query.kind(),
          " can do this", limits.forced.empty() ? "" : text(" (", limits.forced, " was forced ", limits.forced_by, ")"),
          ":", list_refusals(refused));
   }
@@ -280,6 +285,7 @@ ChoicePtr Selector::settle(const Query &query, const std::string &role, std::vec
   if (!limits.plan_note.empty()) winner->reason += "; " + limits.plan_note;
 
   auto choice = std::make_shared<Choice>(to_choice(*winner, role));
+  choice->forced = !limits.forced.empty();
   choice->by_plan = limits.plan.has_value();
   for (const Option &option : options) choice->considered.push_back(describe(option, winner));
   choice->considered.insert(choice->considered.end(), refused.begin(), refused.end());

@@ -26,12 +26,15 @@ double cost_of(const SlotChoice &slot, double runs) {
   return cost;
 }
 
-// What a loaded plan names goes before what is cheaper.
+// What was forced goes before what a loaded plan names, and that before what is cheaper.
 bool better(const SlotChoice &a, const SlotChoice &b) {
-  const auto planned = [](const SlotChoice &slot) {
-    return std::all_of(slot.parts.begin(), slot.parts.end(), [](const ChoicePtr &part) { return part->by_plan; });
+  const auto rank = [](const SlotChoice &slot) {
+    const auto forced = [](const ChoicePtr &part) { return part->forced; };
+    const auto planned = [](const ChoicePtr &part) { return part->by_plan; };
+    if (std::any_of(slot.parts.begin(), slot.parts.end(), forced)) return 2;
+    return std::all_of(slot.parts.begin(), slot.parts.end(), planned) ? 1 : 0;
   };
-  if (planned(a) != planned(b)) return planned(a);
+  if (rank(a) != rank(b)) return rank(a) > rank(b);
   const double runs = a.parts.front()->query.expected_runs();
   return cost_of(a, runs) < cost_of(b, runs);
 }
@@ -52,7 +55,7 @@ SlotChoice Selector::fill_slot(const Kernel &kernel, const Query &query, std::ui
   SlotChoice best;
   best.role = wanted.role;
   std::string problems;
-  bool against_plan = false;
+  bool against_plan = false, against_force = false;
   for (std::int32_t i = 0; wanted.alternatives[i]; ++i) {
     SlotChoice filled;
     filled.role = wanted.role;
@@ -62,12 +65,15 @@ SlotChoice Selector::fill_slot(const Kernel &kernel, const Query &query, std::ui
     } catch (const Error &problem) {
       if (problem.status() == SXT_E_MEMORY) throw;
       against_plan = against_plan || problem.status() == SXT_E_PLAN;  // a required plan names one alternative only
+      against_force = against_force || problem.status() == SXT_E_NOT_SUPPORTED;
       problems += text("\n  ", wanted.alternatives[i], ": ", problem.what());
       continue;
     }
     if (filled.instances < wanted.min_count || filled.instances == 0) continue;
     if (best.alternative < 0 || better(filled, best)) best = std::move(filled);
   }
+  // Another alternative would pass over what was forced in silence.
+  require(!against_force, SXT_E_NOT_SUPPORTED, "its slot ", wanted.role, " cannot be filled as forced:", problems);
   require(best.alternative >= 0 || wanted.min_count == 0, against_plan ? SXT_E_PLAN : SXT_NOT_APPLICABLE, "its slot ",
           wanted.role, " cannot be filled:", problems.empty() ? " no alternative was asked for" : problems);
   return best;

@@ -81,6 +81,17 @@ TEST(PcgStopTest, AForcedEngineThatCannotApplySaysWhy) {
   EXPECT_NE(last_error(context).find("pcg.host-loop.classical.cpu"), std::string::npos) << last_error(context);
 }
 
+TEST(PcgStopTest, AForcedPartIsNeverPassedOverInSilence) {
+  const Context context = cpu();
+  const Matrix matrix = laplacian(4).matrix(context);
+  ASSERT_EQ(sxt_context_force(context.get(), "sxt.spmv/1", "spmv.coo.serial.cpu"), SXT_OK);
+  EXPECT_NE(explain(create(matrix)).find("spmv.coo.serial.cpu on coo"), std::string::npos);
+  sxt_pcg_options options = pcg_options();
+  options.format = "csr";
+  create(matrix, options, SXT_E_NOT_SUPPORTED);
+  EXPECT_NE(last_error(context).find("spmv.coo.serial.cpu"), std::string::npos) << last_error(context);
+}
+
 TEST(PcgStopTest, BadRightHandSidesAreNamed) {
   const Context context = cpu();
   const Matrix matrix = laplacian(4).matrix(context);
