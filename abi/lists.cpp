@@ -52,6 +52,10 @@ std::vector<const registry::Kernel *> kernels_from(const std::string &path) {
   return kernels;
 }
 
+int32_t outcome_of(const registry::CheckLine &line) {
+  return !line.applicable ? SXT_CHECK_DECLINED : line.passed ? SXT_CHECK_PASSED : SXT_CHECK_FAILED;
+}
+
 // A case that passed says by how much.
 std::string sentence_of(const registry::CheckLine &line) {
   if (!line.sentence.empty() || !line.passed || !line.applicable) return line.sentence;
@@ -90,9 +94,7 @@ sxt_status sxt_plugin_check(sxt_context *context, const char *path, int32_t stam
       registry::ConformanceOptions options;
       options.threads = inner.threads();
       good &= registry::check_kernel(*kernel, inner.device(), options, [&](const registry::CheckLine &each) {
-        if (line)
-          line(user, each.kernel.c_str(), each.check.c_str(), each.passed || !each.applicable,
-               sentence_of(each).c_str());
+        if (line) line(user, each.kernel.c_str(), each.check.c_str(), outcome_of(each), sentence_of(each).c_str());
       });
     }
     require(checked > 0, SXT_E_DEVICE, path, ": its kernels are for ", kernels.front()->table.device,

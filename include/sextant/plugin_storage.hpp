@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "sextant/kinds/storage.h"
 #include "sextant/plugin_cpu.hpp"
 
 namespace sextant::plugin {

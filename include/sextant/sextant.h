@@ -123,8 +123,10 @@ SXT_API sxt_status sxt_kernel_get(int64_t i, sxt_kernel_info *info);
 SXT_API int64_t sxt_refusal_count(void);
 SXT_API sxt_status sxt_refusal_get(int64_t i, sxt_refusal_info *info);
 
-/* One line of a check: a kernel, a case, how far from the reference in units of the error bound, and a sentence. */
-typedef void (*sxt_check_line)(void *user, const char *kernel, const char *check, int32_t passed, const char *sentence);
+enum { SXT_CHECK_FAILED = 0, SXT_CHECK_PASSED = 1, SXT_CHECK_DECLINED = 2 };
+/* One line of a check: a kernel, a case, its outcome, and a sentence: by how much it passed, or what is wrong, or why the
+ * kernel declined the case. */
+typedef void (*sxt_check_line)(void *user, const char *kernel, const char *check, int32_t outcome, const char *sentence);
 /* Loads one plugin and runs the conformance suite of every kind its kernels belong to, in this process: put it in a
  * child to be safe from strangers, as `sextant plugin check` does. SXT_E_PLUGIN when it is refused or any line failed. When
  * all passed and stamp != 0 the file is remembered as checked. [any-thread] */

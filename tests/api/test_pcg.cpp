@@ -43,6 +43,9 @@ sxt_pcg_report solve(const Pcg &pcg, const std::vector<double> &b, std::vector<d
 
 struct Variant {
   const char *recurrence, *preconditioner, *format;
+  friend void PrintTo(const Variant &v, std::ostream *out) {
+    for (const char *name : {v.recurrence, v.preconditioner, v.format}) *out << (name ? name : "NULL") << ' ';
+  }
 };
 class PcgVariantTest : public testing::TestWithParam<Variant> {};
 

@@ -37,10 +37,11 @@ void send(int fd, const Json &json) {
   }
 }
 
-void send_line(void *user, const char *kernel, const char *check, std::int32_t passed, const char *sentence) {
+void send_line(void *user, const char *kernel, const char *check, std::int32_t outcome, const char *sentence) {
   send(*static_cast<int *>(user), {{"kernel", kernel ? kernel : ""},
                                    {"check", check ? check : ""},
-                                   {"passed", passed != 0},
+                                   {"passed", outcome != SXT_CHECK_FAILED},
+                                   {"declined", outcome == SXT_CHECK_DECLINED},
                                    {"sentence", sentence ? sentence : ""}});
 }
 
@@ -145,15 +146,22 @@ void print_result(const CheckOptions &options, const CheckResult &result) {
     return;
   }
   Table table({{"kernel"}, {"check"}, {"result"}, {"error in bounds, remarks"}});
+  std::size_t declined = 0;
   for (const Json &check : result.checks) {
-    const bool good = check.value("passed", false);
-    table.add(
-        {text_of(check, "kernel"), text_of(check, "check"), good ? "passed" : "FAILED", text_of(check, "sentence")},
-        good ? Style::kPlain : Style::kBad);
+    const bool good = check.value("passed", false), was_declined = check.value("declined", false);
+    declined += was_declined;
+    table.add({text_of(check, "kernel"), text_of(check, "check"),
+               !good          ? "FAILED"
+               : was_declined ? "declined"
+                              : "passed",
+               text_of(check, "sentence")},
+              good ? Style::kPlain : Style::kBad);
   }
   if (!table.empty()) print_text(table.text());
   print("{} {}", styled(passed ? Style::kGood : Style::kBad, passed ? "accepted" : "refused"), options.path);
-  if (passed) print(": {} checks passed{}\n", result.checks.size(), options.no_stamp ? "" : "; remembered as checked");
+  if (passed)
+    print(": {} checks passed, {} cases declined{}\n", result.checks.size() - declined, declined,
+          options.no_stamp ? "" : "; remembered as checked");
   if (!passed) print(" (stage {}): {}\n", result.stage, result.reason);
 }
 

@@ -12,6 +12,7 @@ const char *const terms[] = {"launches", "stream_bytes", "flops", nullptr};  // 
 
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_spmv_query>(query);
+  if (q.m.matrix_type != SXT_F64) return refuse(reason, "the matrix is stored in another type than f64");
   if (q.op != SXT_NO_TRANSPOSE) return refuse(reason, "op %d: it does not transpose", q.op);
   if (q.n_rhs != 1) return refuse(reason, "%d right-hand sides: it takes one", q.n_rhs);
   return SXT_OK;
