@@ -2,6 +2,7 @@
 #include "abi/guard.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <map>
 

@@ -2,6 +2,7 @@
 // What the opaque handles hold.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "abi/guard.hpp"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <cstdint>
+
 #include "abi/handles.hpp"
 #include "abi/sized.hpp"
 #include "core/dispatch/query.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Products, vector operations and reductions.
 #include <array>
+#include <cstdint>
 
 #include "abi/handles.hpp"
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Any kernel of any kind.
+#include <cstdint>
+
 #include "abi/handles.hpp"
 #include "core/dispatch/select.hpp"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/base/memory.hpp"
 
+#include <cstdint>
 #include <cstdlib>
 
 namespace sextant {

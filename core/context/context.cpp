@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/context/context.hpp"
 
+#include <cstdint>
 #include <cstdlib>
 
 #include "core/base/names.hpp"

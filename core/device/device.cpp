@@ -3,6 +3,7 @@
 #include "core/device/device.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 #include "core/registry/host.hpp"

@@ -2,6 +2,7 @@
 #include "core/dispatch/operations.hpp"
 
 #include <bit>
+#include <cstdint>
 
 #include "core/base/types.hpp"
 #include "core/context/context.hpp"

@@ -2,6 +2,7 @@
 // What the selector weighs: options, the rules that restrict them, and how both are told to people.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

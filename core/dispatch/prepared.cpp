@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <cstdint>
+
 #include "core/dispatch/prepared.hpp"
 
 #include "core/context/context.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/dispatch/query.hpp"
 
+#include <cstdint>
 #include <cstring>
 #include <mutex>
 #include <set>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Filling the slots of a composed kernel: for each slot the cheapest alternative whose parts can all be had.
 #include <algorithm>
+#include <cstdint>
 #include <sstream>
 
 #include "core/dispatch/options.hpp"

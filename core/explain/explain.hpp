@@ -2,6 +2,7 @@
 // Choices told to people (text) and programs (JSON).
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>

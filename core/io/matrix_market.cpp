@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // read_matrix and read_vector: header, entries, assembly, and how files that contradict themselves are understood.
+#include <cstdint>
+
 #include "core/io/matrix_market.hpp"
 
 #include "core/io/mm_entries.hpp"

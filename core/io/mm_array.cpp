@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Array files: values by columns, all of them or one triangle, to a CSR matrix in which every entry is stored.
+#include <cstdint>
+
 #include "core/io/mm_entries.hpp"
 
 namespace sextant::io::detail {

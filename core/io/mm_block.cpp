@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The inner loop: one block of whole lines into arrays of rows, columns and values.
+#include <cstdint>
 #include <type_traits>
 
 #include "core/io/mm_entries.hpp"

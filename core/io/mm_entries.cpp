@@ -4,6 +4,7 @@
 #include "core/io/mm_entries.hpp"
 
 #include <condition_variable>
+#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <mutex>

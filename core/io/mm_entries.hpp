@@ -2,6 +2,8 @@
 // The entries of a Matrix Market file, parsed by several threads into arrays in file order.
 #pragma once
 
+#include <cstdint>
+
 #include "core/io/matrix_market.hpp"
 #include "core/io/mm_header.hpp"
 #include "core/matrix/assemble_internal.hpp"

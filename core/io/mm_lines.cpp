@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A second, slow look at a file, line by line, to name the lines that an error is about.
 #include <charconv>
+#include <cstdint>
 
 #include "core/io/mm_entries.hpp"
 

@@ -3,6 +3,7 @@
 #include "core/io/mm_number.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 
 namespace sextant::io::detail {

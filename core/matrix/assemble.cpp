@@ -2,6 +2,7 @@
 // assemble(): the stages in order, and the short way for entries that are in canonical order already.
 #include "core/matrix/assemble.hpp"
 
+#include <cstdint>
 #include <cstring>
 
 #include "core/matrix/assemble_internal.hpp"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks a caller's entries before anything is built from them. A parallel scan finds the first bad entry; only then
 // is its message put together, so the scan itself stays short.
+#include <cstdint>
+
 #include "core/matrix/assemble_internal.hpp"
 
 namespace sextant::detail {

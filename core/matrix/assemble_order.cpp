@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The map from the caller's entries to their canonical places. Each entry is looked up in its sorted row after the
 // matrix is finished: no permutation has to travel through the sort, and the look-ups run in parallel.
+#include <cstdint>
+
 #include "core/matrix/assemble_internal.hpp"
 
 namespace sextant::detail {

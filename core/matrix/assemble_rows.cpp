@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sorts the columns within each row and sums repeated ones. Files and most callers bring rows that are sorted
 // already, so one look comes first and only the rows that need it are moved.
+#include <cstdint>
 #include <vector>
 
 #include "core/matrix/assemble_internal.hpp"

@@ -2,6 +2,7 @@
 // Counting sort by row. Each thread owns a range of rows and walks all entries in input order, writing only its own
 // rows: no atomics, no per-thread histograms, and the result does not depend on the number of threads.
 #include <atomic>
+#include <cstdint>
 #include <cstring>
 #include <vector>
 

@@ -2,6 +2,7 @@
 // Features of a matrix: computed by feature kernels when first asked for, cached with the matrix.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 
 #include "core/base/names.hpp"

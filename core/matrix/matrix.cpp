@@ -2,6 +2,7 @@
 #include "core/matrix/matrix.hpp"
 
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 
 #include "core/base/types.hpp"

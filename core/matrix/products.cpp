@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <cstdint>
+
 #include "core/matrix/products.hpp"
 
 #include "core/base/types.hpp"

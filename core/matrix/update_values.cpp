@@ -2,6 +2,7 @@
 // New values for an assembled matrix. Where duplicates were summed, each thread owns a range of canonical places and
 // walks all input entries in order, so the sums have the same bits as in assemble() on any number of threads.
 #include <cmath>
+#include <cstdint>
 
 #include "core/matrix/assemble_internal.hpp"
 

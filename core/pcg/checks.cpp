@@ -2,6 +2,7 @@
 // What conjugate gradients demand of a matrix, as far as it can be seen without solving.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "core/base/types.hpp"

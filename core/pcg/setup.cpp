@@ -2,6 +2,7 @@
 // Setting a solver up: checks, preconditioner, scaling, engine.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 
 #include "core/base/names.hpp"

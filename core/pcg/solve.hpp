@@ -3,6 +3,8 @@
 // computes the true residual and is the only place that says "converged".
 #pragma once
 
+#include <cstdint>
+
 #include "core/pcg/clock.hpp"
 #include "core/pcg/solver.hpp"
 #include "sextant/kinds/pcg.h"

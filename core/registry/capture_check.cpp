@@ -3,6 +3,7 @@
 #include "core/registry/capture_check.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 #include "core/registry/conformance_bench.hpp"

@@ -3,6 +3,7 @@
 // tests, `sextant plugin check`, and the short test a stranger's kernel takes before it may first win.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 

@@ -2,6 +2,7 @@
 // A kernel and its parts from query to sessions, with what the contract says about each step checked on the way.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <sstream>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Cases, and what a run is lent while the suite watches.
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 

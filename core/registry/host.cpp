@@ -4,6 +4,7 @@
 #include "core/registry/host.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <mutex>
 #include <shared_mutex>

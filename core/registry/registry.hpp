@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -32,7 +33,7 @@ struct Kernel {
   const Plugin *plugin;
   mutable std::atomic<Verdict> verdict{Verdict::untested};
   mutable std::atomic<bool> self_tested{false};  // the short test in the process is made once, whatever it finds
-  mutable std::string quarantine_reason;  // written once, before verdict becomes quarantined
+  mutable std::string quarantine_reason;         // written once, before verdict becomes quarantined
 
   const char *name() const { return table.name; }
   bool has(std::uint32_t flag) const { return (table.flags & flag) != 0; }

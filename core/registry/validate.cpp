@@ -3,6 +3,7 @@
 #include "core/registry/validate.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>

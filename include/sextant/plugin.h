@@ -67,7 +67,7 @@ struct sxt_exec {
   uint64_t scratch_bytes;
   int32_t threads;                /* CPU: at most this many OpenMP threads */
   uint32_t flags;                 /* SXT_EXEC_* */
-  int32_t *device_status;         /* word in device space for failures found while running; NULL on the CPU */
+  int32_t *device_status;         /* word in device space for an sxt_status found while running; NULL on the CPU */
   const volatile int32_t *cancel; /* non-zero: stop soon; NULL: cannot be cancelled */
 };
 
@@ -206,7 +206,8 @@ struct sxt_kernel {
   sxt_status (*prepare)(const sxt_problem *, const sxt_candidate *, const sxt_filled *slots, const sxt_exec *, void **state);
   /* New values, same pattern: allocates nothing. NULL: the state holds no values. [setup] */
   sxt_status (*refresh)(void *state, const sxt_problem *, const sxt_exec *);
-  /* A session for one concurrent caller; slots carry the sessions of the parts. NULL: the session is NULL. [any-thread] */
+  /* A session for one concurrent caller; slots carry the sessions of the parts. No scratch is lent. NULL: the session
+   * is NULL. [any-thread] */
   sxt_status (*open)(const void *state, const sxt_filled *slots, const sxt_exec *, void **session);
   /* Never allocates, synchronises or loads code; engines and schedulers may poll. [exec] */
   sxt_status (*run)(const void *state, void *session, const sxt_head *args, const sxt_exec *);

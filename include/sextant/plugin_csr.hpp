@@ -2,6 +2,8 @@
 // Helpers for plugins that read CSR on the host, whatever its index types.
 #pragma once
 
+#include <cstdint>
+
 #include "sextant/kinds/storage.h"
 #include "sextant/plugin_cpu.hpp"
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 
 #include "sextant/kinds/storage.h"
 #include "sextant/plugin_cpu.hpp"

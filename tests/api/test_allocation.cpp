@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // No failed allocation crashes, leaks or corrupts: the N-th allocation through the caller's hooks fails, once or for
 // ever, for N = 1, 2, ... until everything succeeds.
+#include <cstdint>
 #include <cstdlib>
 
 #include "tests/api/support.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Contexts: options, errors that name what is wrong, forcing, lists.
+#include <cstdint>
 #include <cstring>
 
 #include "tests/api/support.hpp"

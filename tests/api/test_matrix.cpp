@@ -2,6 +2,7 @@
 // Matrices: from arrays and files, bad input named, updates, features.
 #include <cmath>
 #include <complex>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 

@@ -2,6 +2,7 @@
 // Products, vector operations and reductions through the C interface, on numbers a person can check.
 #include <cmath>
 #include <complex>
+#include <cstdint>
 
 #include "tests/api/support.hpp"
 

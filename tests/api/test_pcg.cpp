@@ -2,6 +2,7 @@
 // Conjugate gradients: right answers, from every engine and preconditioner, for every type, from many threads.
 #include <cmath>
 #include <complex>
+#include <cstdint>
 #include <cstring>
 #include <thread>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How a solve that cannot succeed ends: with a typed reason and an iteration, never with NaN or a false "converged".
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "tests/api/support.hpp"

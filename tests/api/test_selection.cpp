@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Any kernel of any kind through the C interface, and plans on disk.
+#include <cstdint>
 #include <fstream>
 #include <sstream>
 

@@ -2,6 +2,7 @@
 #include "support.hpp"
 
 #include <cmath>
+#include <cstdint>
 
 namespace hard {
 

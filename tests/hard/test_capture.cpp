@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What CAPTURABLE promises, on the parts as core binds them: scalars by pointer are read anew at every replay, and a
 // kernel that makes the promise is held to it.
+#include <cstdint>
+
 #include <gmock/gmock.h>
 
 #include "abi/handles.hpp"

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <cstdint>
 
 #include "mocks/smooth.hpp"
 #include "sextant/kinds/spmv.h"

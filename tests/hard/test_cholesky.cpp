@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <cstdint>
 #include <numeric>
 #include <set>
 

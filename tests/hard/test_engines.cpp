@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <cstdint>
 
 #include "sextant/kinds/spmv_dots.h"
 #include "support.hpp"

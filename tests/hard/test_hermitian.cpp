@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <complex>
+#include <cstdint>
 
 #include "sextant/kinds/hermitian.h"
 #include "support.hpp"

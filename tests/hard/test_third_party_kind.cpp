@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A kind that a third party defines: found, chosen, run, proven by its own cases and checked through the C interface,
 // as if it were ours; and what happens to kernels whose kind is missing or comes late.
+#include <cstdint>
+
 #include <gmock/gmock.h>
 
 #include "mocks/smooth.hpp"

@@ -3,6 +3,7 @@
 // Smaller than the suite inside the library and independent of it.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 

@@ -2,6 +2,8 @@
 // For tests of spmv kernels: one product through the tables.
 #pragma once
 
+#include <cstdint>
+
 #include "sextant/kinds/spmv.h"
 #include "sextant/plugin_cases.hpp"
 #include "tests/plugins/support.hpp"

@@ -2,6 +2,7 @@
 // All kernels that stand on their own agree with the references of their kinds; all models are sane; kinds notice wrong
 // answers; descriptions are complete.
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 
 #include "tests/plugins/conformance.hpp"

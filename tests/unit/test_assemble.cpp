@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // assemble() and update_values(): every layout, type and base against a dense sum a person can follow, the same bits
 // for any number of threads, and updates that equal a new assembly.
+#include <cstdint>
 #include <random>
 #include <vector>
 

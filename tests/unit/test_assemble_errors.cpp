@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What assemble() and update_values() refuse, with the sentence that names the place, and that they leak nothing.
+#include <cstdint>
 #include <limits>
 #include <vector>
 

@@ -2,6 +2,7 @@
 // The proof of SXT_KERNEL_CAPTURABLE, on a device whose streams record.
 #include <gmock/gmock.h>
 
+#include <cstdint>
 #include <cstring>
 #include <memory>
 

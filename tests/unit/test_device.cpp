@@ -2,6 +2,7 @@
 // Devices, buffers, calls, and the table that plugins get.
 #include <gmock/gmock.h>
 
+#include <cstdint>
 #include <cstring>
 #include <map>
 #include <thread>

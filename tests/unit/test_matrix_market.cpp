@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the Matrix Market reader understands: numbers, line ends, blocks, compression, triangles, duplicates, types.
+#include <cstdint>
 #include <random>
 
 #include "tests/unit/test_matrix_market_util.hpp"

@@ -2,6 +2,7 @@
 // Every file of tests/data/mm: what it reads as, or the sentence it is refused with.
 #include <dirent.h>
 
+#include <cstdint>
 #include <set>
 #include <vector>
 

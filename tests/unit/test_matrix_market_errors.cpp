@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the Matrix Market reader refuses, with file and line, and that nothing is leaked when it does.
+#include <cstdint>
 #include <vector>
 
 #include "tests/unit/test_matrix_market_util.hpp"

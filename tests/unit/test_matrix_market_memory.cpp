@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reader's peak memory, measured: at most 2.5 times the matrix it returns.
+#include <cstdint>
+
 #include "tests/unit/test_matrix_market_util.hpp"
 
 namespace sextant::test {

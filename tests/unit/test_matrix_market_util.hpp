@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <complex>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <map>

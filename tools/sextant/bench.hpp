@@ -2,6 +2,7 @@
 // What the benchmark suites share: options, kernels of a kind, rows of results.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

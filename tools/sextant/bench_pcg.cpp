@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Suite pcg: whole solves by every engine with every recurrence, next to a textbook's Jacobi-preconditioned loop. The
 // set-up is not in the time; the textbook's inverse diagonal is.
+#include <cstdint>
+
 #include "bench.hpp"
 #include "sextant/kinds/pcg.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Suite reduction: sums, dot products and norms by every kernel, at several lengths.
 #include <cmath>
+#include <cstdint>
 
 #include "bench.hpp"
 #include "sextant/kinds/reduction.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Suite vector: every element-wise operation by every kernel, at several lengths.
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 
 #include "bench.hpp"

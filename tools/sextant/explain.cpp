@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // sextant explain: what could be done with a matrix, what each way would cost, and which one is taken.
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <memory>
 

@@ -2,6 +2,7 @@
 // Owning handles for the library's objects, and the two-call idiom of its string getters.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 

@@ -2,6 +2,7 @@
 // The cancel flag that signals raise.
 #include "interrupt.hpp"
 
+#include <cstdint>
 #include <type_traits>
 
 namespace tool {

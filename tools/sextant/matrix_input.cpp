@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <complex>
+#include <cstdint>
 
 #include "table.hpp"
 

@@ -2,6 +2,7 @@
 // Matrices and right-hand sides from files.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // sextant plugins: what is loaded, which kernels it brought, and what was refused at which stage and why.
+#include <cstdint>
 #include <memory>
 
 #include "command.hpp"

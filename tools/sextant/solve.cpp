@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // sextant solve: reads A and b, solves, and reports what was chosen, what it took and whether it is true.
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 
 #include "command.hpp"

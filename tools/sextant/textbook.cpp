@@ -3,6 +3,7 @@
 #include "textbook.hpp"
 
 #include <cmath>
+#include <cstdint>
 
 #include "sextant/kinds/reduction.h"
 #include "sextant/kinds/vector.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // com.example.spmv.simple: y = alpha A x + beta y on CSR in f64, one thread, written to be copied and changed.
+#include <cstdint>
+
 #include "sextant/kinds/spmv.h"
 #include "sextant/plugin.hpp"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // device.cpu: its description, its memory, and the parsers of the kernel's files.
+#include <cstdint>
 #include <cstring>
 
 #include "plugins/device/cpu/describe.hpp"

@@ -3,6 +3,7 @@
 // in scratch. A matrix without entries has bandwidth, diagonals and span 0 and fill 1.
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 
 #include "features.hpp"
 #include "sextant/plugin_csr.hpp"

@@ -4,6 +4,7 @@
 // judged by who knows the kernel's ops. The test of this folder compares kernels by name.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <iterator>
 #include <memory>
 #include <set>

@@ -3,6 +3,7 @@
 // row. A matrix without rows has zeros.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "features.hpp"
 #include "sextant/plugin_csr.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Feature kernels: a 4 x 5 matrix a person can check, then every kernel against the reference by name.
 #include <cmath>
+#include <cstdint>
 #include <map>
 
 #include "sextant/kinds/features.h"

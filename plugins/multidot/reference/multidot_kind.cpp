@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Kind sxt.multidot/1: cases over the number of pairs, shared arrays, types and sizes around block borders.
 #include <cmath>
+#include <cstdint>
 #include <memory>
 #include <set>
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // multidot.reference.cpu: one inner product after the other, summed in long double, one thread.
+#include <cstdint>
+
 #include "multidot_reference.hpp"
 
 #include "sextant/plugin_cpu.hpp"

@@ -3,6 +3,7 @@
 // summed before the next leaf, so an array that stands in several pairs comes from memory once and then from the first
 // caches. Bits equal those of reduction.tree.cpu's dotc, pair by pair, whatever the threads.
 #include <algorithm>
+#include <cstdint>
 
 #include "sextant/kinds/multidot.h"
 #include "sextant/plugin_cpu.hpp"

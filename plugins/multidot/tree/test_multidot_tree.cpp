@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // multidot.tree.cpu: each pair has the bits that reduction.tree.cpu's dotc has, whatever the threads and the other
 // pairs.
+#include <cstdint>
+
 #include "sextant/kinds/multidot.h"
 #include "sextant/kinds/reduction.h"
 #include "sextant/plugin_cases.hpp"

@@ -3,6 +3,7 @@
 #include "model.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 #include "session.hpp"

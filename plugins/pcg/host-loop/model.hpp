@@ -2,6 +2,8 @@
 // What an engine says before it runs: whether it applies, what it asks of its parts, what a solve will cost.
 #pragma once
 
+#include <cstdint>
+
 #include "parts.hpp"
 
 namespace host_loop {

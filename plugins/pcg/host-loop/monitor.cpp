@@ -3,6 +3,7 @@
 #include "monitor.hpp"
 
 #include <cmath>
+#include <cstdint>
 
 namespace host_loop {
 

@@ -2,6 +2,7 @@
 // The slots of the three recurrences.
 #include "parts.hpp"
 
+#include <cstdint>
 #include <cstring>
 
 namespace host_loop {

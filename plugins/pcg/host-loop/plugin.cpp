@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The plugin's edge: three kernels of kind sxt.pcg/1 that differ in their recurrence only.
 #include <cmath>
+#include <cstdint>
 
 #include "model.hpp"
 #include "recurrences.hpp"

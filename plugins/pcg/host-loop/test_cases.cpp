@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The engines against the reference on the cases of the kind, and in front of the library's own kernels as parts.
+#include <cstdint>
 #include <filesystem>
 
 #include "test_parts.hpp"

@@ -3,6 +3,7 @@
 // queries, candidates, prepare, open, run, close, release.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 

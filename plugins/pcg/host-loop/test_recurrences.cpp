@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The three recurrences solve: same iterations, same attained accuracy, fused or not, real or complex, alone or
 // together.
+#include <cstdint>
 #include <thread>
 
 #include "test_parts.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Why and where a solve stops: indefinite and broken problems, NaN, cancellation, and what confirm and observe order.
+#include <cstdint>
 #include <limits>
 
 #include "test_parts.hpp"

@@ -3,6 +3,7 @@
 #include "problems.hpp"
 
 #include <cmath>
+#include <cstdint>
 #include <map>
 
 namespace pcg_reference {

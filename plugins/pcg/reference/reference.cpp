@@ -4,6 +4,7 @@
 #include "reference.hpp"
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "sextant/kinds/pcg.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reference engine on systems a person can check, and the kind: its cases are repeatable, its comparison notices
 // every way in which an answer can be wrong.
+#include <cstdint>
 #include <limits>
 
 #include "../host-loop/test_support.hpp"

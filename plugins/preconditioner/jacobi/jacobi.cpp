@@ -2,6 +2,7 @@
 // The Jacobi preconditioner M = diag(A)^-1, kept as its square root s: M = S S. Core can scale A with s once, and then
 // no iteration applies M. An application reads r and s and writes z: memory-bound, 2 multiplications an element.
 #include <cmath>
+#include <cstdint>
 #include <memory>
 
 #include "sextant/kinds/preconditioner.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Jacobi and the identity: answers checked by hand, the scaling, refusals that name the row, and the kind's own cases.
+#include <cstdint>
 #include <limits>
 
 #include "../../pcg/host-loop/test_support.hpp"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The identity: z = r. The simplest member of its kind, for forced comparisons and as a pattern for others.
+#include <cstdint>
+
 #include "reference.hpp"
 #include "sextant/kinds/preconditioner.h"
 #include "sextant/plugin_cpu.hpp"

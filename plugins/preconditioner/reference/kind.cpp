@@ -2,6 +2,7 @@
 // Kind sxt.preconditioner/1. Members differ by method, so there is no common answer: a case asks for z = M r with A
 // Hermitian positive definite and checks what every member promises of M.
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <vector>

@@ -2,6 +2,7 @@
 // Kind sxt.reduction/1: cases over operations, types and sizes around block borders, and over numbers that overflow,
 // vanish or are none.
 #include <cmath>
+#include <cstdint>
 #include <memory>
 
 #include "reduction_reference.hpp"

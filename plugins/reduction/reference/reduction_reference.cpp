@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // reduction.reference.cpu: every reduction as its formula says, one element after the other, summed in long double.
+#include <cstdint>
+
 #include "reduction_reference.hpp"
 
 #include "sextant/plugin_cpu.hpp"

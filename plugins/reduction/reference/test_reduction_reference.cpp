@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // reduction.reference.cpu on numbers a person can check, and the kind's defined answers.
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "sextant/kinds/reduction.h"

@@ -2,6 +2,7 @@
 // reduction.tree.cpu: every reduction over the fixed tree of plugin_tree.hpp, leaves shared among threads. Equal bits
 // for equal input whatever the threads. After memory bandwidth: an element costs its bytes and one multiply-add.
 #include <algorithm>
+#include <cstdint>
 
 #include "sextant/kinds/reduction.h"
 #include "sextant/plugin_cpu.hpp"

@@ -2,6 +2,7 @@
 // reduction.tree.cpu: bits against the tree as its description defines it, whatever the threads; norms at the ends of
 // the number range.
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <functional>
 

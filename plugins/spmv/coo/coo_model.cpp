@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The performance model of the COO kernels; README gives the formulas.
+#include <cstdint>
+
 #include "coo_model.hpp"
 
 namespace sextant::spmv_coo {

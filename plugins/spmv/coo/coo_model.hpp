@@ -2,6 +2,8 @@
 // What both COO kernels share: typed arrays and what a run costs.
 #pragma once
 
+#include <cstdint>
+
 #include "sextant/kinds/spmv.h"
 #include "sextant/plugin_cpu.hpp"
 

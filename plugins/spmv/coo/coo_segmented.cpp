@@ -4,6 +4,7 @@
 // neighbours may share, are carried and added in order afterwards: no atomics. Bits depend on the number of segments,
 // which the plan fixes, and on nothing else at run time.
 #include <algorithm>
+#include <cstdint>
 
 #include "coo_model.hpp"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // spmv.coo.serial.cpu: one thread walks the entries; all operations, indices of 32 and 64 bits. An entry costs
 // sizeof(value) + 2 indices; sums of a row stay in a register, since entries are sorted by row.
+#include <cstdint>
+
 #include "coo_model.hpp"
 
 namespace sextant::spmv_coo {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The COO kernels beyond the kind's cases: 64-bit indices, rows that cross segments, bits and threads, refusals.
 #include <cmath>
+#include <cstdint>
 
 #include "tests/plugins/spmv_support.hpp"
 

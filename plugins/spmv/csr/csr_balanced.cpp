@@ -5,6 +5,7 @@
 // Bits depend on the number of parts, which the plan fixes, and on nothing else at run time.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <memory>
 
 #include "csr_model.hpp"

@@ -3,6 +3,7 @@
 #include "csr_model.hpp"
 
 #include <cmath>
+#include <cstdint>
 
 #include "csr_product.hpp"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // spmv.csr.rows.cpu: every thread takes an equal number of rows (transposed: of columns). Bits do not depend on
 // threads: a row is summed by one thread, in an order that only its length decides.
+#include <cstdint>
+
 #include "csr_model.hpp"
 #include "csr_product.hpp"
 

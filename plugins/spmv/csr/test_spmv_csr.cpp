@@ -2,6 +2,7 @@
 // The CSR kernels beyond the kind's cases: bits and threads, long rows over several threads, wide offsets, refusals,
 // scratch, and what their models say.
 #include <cmath>
+#include <cstdint>
 
 #include "tests/plugins/spmv_support.hpp"
 

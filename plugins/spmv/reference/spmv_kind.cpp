@@ -2,6 +2,7 @@
 // Kind sxt.spmv/1: cases over shapes, types, operations, right-hand sides and scalars; answers are compared row by row
 // with the a-priori rounding bound.
 #include <cmath>
+#include <cstdint>
 #include <memory>
 
 #include "sextant/plugin_cases.hpp"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // spmv.reference.cpu: y = alpha op(A) x + beta y on CSR, one entry after the other, to be read and compared with.
+#include <cstdint>
+
 #include "spmv_reference.hpp"
 
 #include "sextant/plugin_csr.hpp"

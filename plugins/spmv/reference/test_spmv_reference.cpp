@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // spmv.reference.cpu on a 3 x 2 complex matrix a person can check, and with all index types.
+#include <cstdint>
+
 #include "tests/plugins/spmv_support.hpp"
 
 namespace plugin_test {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Kind sxt.spmv_dots/1: square matrices, one to four inner products, the new y on one side, the other or both.
 #include <cmath>
+#include <cstdint>
 #include <memory>
 
 #include "sextant/plugin_cases.hpp"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // spmv_dots.reference.cpu: the product on CSR entry by entry, then one inner product after the other in long double.
+#include <cstdint>
+
 #include "spmv_dots_reference.hpp"
 
 #include "sextant/plugin_csr.hpp"

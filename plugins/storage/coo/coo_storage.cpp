@@ -2,6 +2,7 @@
 // storage.coo.cpu: coordinates sorted by row. The row of every entry is built; columns and values are the matrix's own,
 // copied only when they are scaled, or for a triangle.
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 
 #include "sextant/plugin_csr.hpp"

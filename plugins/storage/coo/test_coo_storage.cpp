@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // storage.coo.cpu: rows in the matrix's own index type, sorted; what its model charges. What it shares with CSR is
 // tested there.
+#include <cstdint>
+
 #include "tests/plugins/spmv_support.hpp"
 
 namespace plugin_test {

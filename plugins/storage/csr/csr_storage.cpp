@@ -2,6 +2,7 @@
 // storage.csr.cpu: the matrix's own host CSR, published as it stands. Values are copied only when they are scaled, row
 // pointers and columns only for a triangle.
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 
 #include "sextant/plugin_csr.hpp"

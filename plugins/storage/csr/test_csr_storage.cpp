@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // storage.csr.cpu and storage.coo.cpu: what they borrow, what they copy, and the operations, on a 4 x 4 matrix a person
 // can check and on random ones in every type.
+#include <cstdint>
 #include <map>
 
 #include "sextant/plugin_cases.hpp"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // vector.loops.cpu: bits and threads at sizes around the borders between them; refusals; what the model says.
+#include <cstdint>
+
 #include "sextant/kinds/vector.h"
 #include "sextant/plugin_cases.hpp"
 #include "tests/plugins/support.hpp"

@@ -2,6 +2,8 @@
 // vector.loops.cpu: one simple loop an operation, which the compiler vectorises; threads share the elements equally.
 // After memory bandwidth: an element costs the bytes the operation reads and writes, and at most one multiply-add each.
 // Bits do not depend on threads: an element meets only itself.
+#include <cstdint>
+
 #include "sextant/kinds/vector.h"
 #include "sextant/plugin_cpu.hpp"
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // vector.reference.cpu on three numbers a person can check, for every operation of the kind's table.
+#include <cstdint>
+
 #include "sextant/kinds/vector.h"
 #include "sextant/plugin_cases.hpp"
 #include "tests/plugins/support.hpp"

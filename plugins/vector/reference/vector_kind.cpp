@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Kind sxt.vector/1: cases over operations, types, sizes and shared operands; compared element by element.
 #include <cmath>
+#include <cstdint>
 #include <memory>
 #include <numeric>
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // vector.reference.cpu: every element-wise operation as its formula says, one thread.
+#include <cstdint>
+
 #include "vector_reference.hpp"
 
 #include "sextant/plugin_cpu.hpp"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The vector groups on numbers a person can check, in both kernels; bits and threads of the fused one.
+#include <cstdint>
+
 #include "sextant/kinds/vector_group.h"
 #include "sextant/plugin_cases.hpp"
 #include "tests/plugins/support.hpp"

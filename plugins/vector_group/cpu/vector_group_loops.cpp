@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // vector_group.loops.cpu: each group as one fused loop, which reads and writes every vector once; threads share the
 // elements equally. After memory bandwidth. Bits do not depend on threads: an element meets only its own index.
+#include <cstdint>
+
 #include "sextant/kinds/vector_group.h"
 #include "sextant/plugin_cpu.hpp"
 

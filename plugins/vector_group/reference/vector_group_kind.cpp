@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Kind sxt.vector_group/1: every group in every type over a few sizes; all vectors are compared, also those only read.
+#include <cstdint>
 #include <memory>
 
 #include "sextant/plugin_cases.hpp"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // vector_group.reference.cpu: the statements of a group one after the other, each a loop over all elements, one thread.
+#include <cstdint>
+
 #include "vector_group_reference.hpp"
 
 #include "sextant/plugin_cpu.hpp"

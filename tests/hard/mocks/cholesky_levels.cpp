@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // cholesky.levels.cpu: a right-looking supernodal factorisation, one level of the supernode tree at a time. It only
 // schedules: every dense operation goes through a slot, all supernodes of a level in one grouped call.
+#include <cstdint>
 #include <limits>
 #include <memory>
 

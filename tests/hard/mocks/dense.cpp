@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Kind sxt.dense/1 with its reference, all four operations on groups of matrices, and a second kernel for the two that
 // work on panels. Textbook loops on the host, for real and complex numbers.
+#include <cstdint>
+
 #include "sextant/kinds/dense.h"
 #include "sextant/plugin.hpp"
 

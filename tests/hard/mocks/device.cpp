@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // device.deferred: the mock driver as a device plugin.
-#include "sextant/kinds/device.h"
+#include <cstdint>
+
 #include "../mock_driver.hpp"
+#include "sextant/kinds/device.h"
 #include "sextant/plugin.hpp"
 
 using namespace sextant::plugin;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // storage.dia.deferred: diagonals in device memory, published for kernels of any plugin.
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <vector>
 

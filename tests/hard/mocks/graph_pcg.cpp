@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // pcg.graph.deferred: one iteration captured when a session opens, replayed in blocks of 8. It reads no matrix: its
 // slot "A" is filled by a fused product and inner product, or by one kernel for each.
+#include <cstdint>
 #include <memory>
 
 #include "pcg_engine.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // hermitian.each.deferred: Cholesky factors of a batch, system by system, of any order, in one array or behind
 // pointers.
+#include <cstdint>
 #include <vector>
 
 #include "mock_kernel.hpp"

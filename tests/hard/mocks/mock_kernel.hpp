@@ -3,6 +3,8 @@
 // and the device's flavour of "give me one price".
 #pragma once
 
+#include <cstdint>
+
 #include "../mock_driver.hpp"
 #include "sextant/kinds/spmv.h"
 #include "sextant/plugin.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // multidot.deferred: inner products into device memory, with partial sums in the scratch it is lent; multidot.unpriced:
 // the same without a performance model.
+#include <cstdint>
 #include <vector>
 
 #include "mock_kernel.hpp"

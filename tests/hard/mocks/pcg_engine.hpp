@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "mock_kernel.hpp"
 #include "sextant/kinds/pcg.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // pcg.persistent.deferred: the whole loop as one launch. It has no slots: it reads the diagonals that another plugin
 // built, keeping a copy of the values of its own as a kernel would in registers.
+#include <cstdint>
 #include <memory>
 
 #include "pcg_engine.hpp"

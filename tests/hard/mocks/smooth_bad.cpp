@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Kernels of the third party's kind whose models, conditions or answers are no good. None of them may ever be chosen,
 // and none may spoil the choice for the others.
+#include <cstdint>
 #include <limits>
 
 #include "sextant/plugin.hpp"

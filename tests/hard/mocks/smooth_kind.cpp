@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The third party's kind: its reference kernel, its conformance cases, and how answers are compared.
+#include <cstdint>
 #include <memory>
 
 #include "sextant/plugin_cases.hpp"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // spmv.dia.deferred: y = alpha A x + beta y on diagonals that another plugin built.
+#include <cstdint>
+
 #include "mock_kernel.hpp"
 
 using namespace sextant::plugin;

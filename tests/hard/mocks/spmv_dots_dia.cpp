@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A third party's fused product and inner products on diagonals: one pass that may be captured, and a cheaper one that
 // may not, because it reads its scalars when it is enqueued. Knobs: "fused.refuse", "fused.factor".
+#include <cstdint>
 #include <vector>
 
 #include "mock_kernel.hpp"
