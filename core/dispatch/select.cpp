@@ -142,6 +142,12 @@ void Selector::consider(const Kernel &kernel, const Query &query, const std::str
       line.against_force = problem.status() == SXT_E_NOT_SUPPORTED;
       line.reason = problem.what();
       refused.push_back(line);
+    } catch (const std::bad_alloc &) {
+      throw;
+    } catch (const std::exception &problem) {  // a plugin broke its contract: that costs it this choice, not the call
+      line.format = form;
+      line.reason = text("it threw: ", problem.what());
+      refused.push_back(line);
     }
   }
 }

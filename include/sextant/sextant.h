@@ -32,8 +32,8 @@
 extern "C" {
 #endif
 
-/* Handles. Made by sxt_*_create and the like, freed by sxt_*_destroy, which accepts NULL and never fails. An object
- * keeps what it needs alive: destroying a context or matrix before what was made from it is safe. */
+/* Handles. Made by sxt_*_create and the like, freed by sxt_*_destroy [exclusive], which accepts NULL and never fails. An
+ * object keeps what it needs alive: destroying a context or matrix before what was made from it is safe. */
 typedef struct sxt_context sxt_context;
 typedef struct sxt_matrix sxt_matrix;
 typedef struct sxt_vector sxt_vector;
@@ -42,7 +42,7 @@ typedef struct sxt_selection sxt_selection;
 
 /* ---- library --------------------------------------------------------------------------------------------------- */
 
-/* The version of the library that is running, which may be newer than this header. Any pointer may be NULL. [any-thread] */
+/* The version of the running library, which may be newer than this header. Any pointer may be NULL. [any-thread] */
 SXT_API void sxt_version(int32_t *major, int32_t *minor, int32_t *patch);
 /* "0.1.0"; static. [any-thread] */
 SXT_API const char *sxt_version_string(void);
@@ -72,7 +72,7 @@ typedef struct {
   void *allocator_user;
 } sxt_context_options;
 
-SXT_API void sxt_context_options_init(sxt_context_options *options, uint64_t struct_size);
+SXT_API void sxt_context_options_init(sxt_context_options *options, uint64_t struct_size); /* [any-thread] */
 /* Opens a device and loads the plugins (once a process). On failure *context may still be made, only to carry the
  * sentence: ask sxt_last_error(NULL). SXT_E_DEVICE, SXT_E_PLUGIN, SXT_E_FILE_READ, SXT_E_FILE_FORMAT. [any-thread] */
 SXT_API sxt_status sxt_context_create(const sxt_context_options *options, sxt_context **context);
@@ -92,8 +92,8 @@ SXT_API sxt_status sxt_context_force(sxt_context *context, const char *kind, con
 /* Writes every choice made in this context so far, atomically. SXT_E_FILE_WRITE. [any-thread] */
 SXT_API sxt_status sxt_plan_save(sxt_context *context, const char *path);
 /* Later choices follow the file where kernel version, machine and pattern still match; others are decided anew, with the
- * reason in explain and the log. required != 0: an entry that no longer fits, or a damaged file, is SXT_E_PLAN; else a damaged
- * file is a warning. [any-thread] */
+ * reason in explain. required != 0: an entry that no longer fits, or a damaged file, is SXT_E_PLAN; else a damaged file
+ * is a warning in the log. [any-thread] */
 SXT_API sxt_status sxt_plan_load(sxt_context *context, const char *path, int32_t required);
 
 /* ---- what is loaded ---------------------------------------------------------------------------------------------- */
@@ -114,8 +114,8 @@ typedef struct {
   const char *path, *stage, *reason; /* stage: trust, open, entry, abi, kind, kernel, duplicate, self-test */
 } sxt_refusal_info;
 
-/* Records of the process-wide registry, numbered from 0; strings live as long as the process. They grow, never shrink. Set
- * struct_size before the call. SXT_E_INDEX beyond the end. Before the first context: empty. [any-thread] */
+/* Records of the process-wide registry, numbered from 0; strings live as long as the process. A newer version of a plugin
+ * takes the older one's place. Set struct_size before the call. SXT_E_INDEX beyond the end. Before the first context: empty. [any-thread] */
 SXT_API int64_t sxt_plugin_count(void);
 SXT_API sxt_status sxt_plugin_get(int64_t i, sxt_plugin_info *info);
 SXT_API int64_t sxt_kernel_count(void);
@@ -124,9 +124,10 @@ SXT_API int64_t sxt_refusal_count(void);
 SXT_API sxt_status sxt_refusal_get(int64_t i, sxt_refusal_info *info);
 
 enum { SXT_CHECK_FAILED = 0, SXT_CHECK_PASSED = 1, SXT_CHECK_DECLINED = 2 };
-/* One line of a check: a kernel, a case, its outcome, and a sentence: by how much it passed, or what is wrong, or why the
+/* One line of a check: a kernel, a case, its outcome, and a sentence: by how much it passed, what is wrong, or why the
  * kernel declined the case. */
-typedef void (*sxt_check_line)(void *user, const char *kernel, const char *check, int32_t outcome, const char *sentence);
+typedef void (*sxt_check_line)(void *user, const char *kernel, const char *check, int32_t outcome,
+                               const char *sentence);
 /* Loads one plugin and runs the conformance suite of every kind its kernels belong to, in this process: put it in a
  * child to be safe from strangers, as `sextant plugin check` does. SXT_E_PLUGIN when it is refused or any line failed. When
  * all passed and stamp != 0 the file is remembered as checked. [any-thread] */
@@ -153,7 +154,7 @@ typedef struct {
   int32_t check_finite;           /* 1 (default): NaN and infinity are SXT_E_NOT_FINITE */
 } sxt_matrix_options;
 
-SXT_API void sxt_matrix_options_init(sxt_matrix_options *options, uint64_t struct_size);
+SXT_API void sxt_matrix_options_init(sxt_matrix_options *options, uint64_t struct_size); /* [any-thread] */
 /* From host arrays of nnz entries (COO), or of rows + 1 (CSR) or cols + 1 (CSC) pointers and as many entries as the last
  * says. values NULL: every value is 1. Entries may stand in any order. SXT_E_ARGUMENT, SXT_E_INDEX, SXT_E_DUPLICATE,
  * SXT_E_NOT_FINITE, SXT_E_OVERFLOW, SXT_E_MEMORY name the entry. [any-thread] */
@@ -208,7 +209,8 @@ SXT_API void sxt_vector_destroy(sxt_vector *vector);
 
 /* ---- products, vector operations, reductions ----------------------------------------------------------------------- */
 /* Scalars are host pointers of the vectors' value type. Operands have one type and belong to one context. Reading
- * operands concurrently is fine; a written operand is [exclusive]. SXT_E_DIMENSION, SXT_E_TYPE, SXT_E_NO_KERNEL. */
+ * operands concurrently is fine [any-thread]; a written operand is [exclusive]. SXT_E_DIMENSION, SXT_E_TYPE,
+ * SXT_E_NO_KERNEL. */
 
 /* y = alpha op(A) x + beta y; alpha NULL: 1, beta NULL: 0 (y is not read). The kernel is chosen at the first call. */
 SXT_API sxt_status sxt_spmv(sxt_op op, const void *alpha, sxt_matrix *a, const sxt_vector *x, const void *beta, sxt_vector *y);
@@ -256,7 +258,7 @@ typedef struct {
   double expected_iterations;  /* 0 (default): estimated */
 } sxt_pcg_options;
 
-SXT_API void sxt_pcg_options_init(sxt_pcg_options *options, uint64_t struct_size);
+SXT_API void sxt_pcg_options_init(sxt_pcg_options *options, uint64_t struct_size); /* [any-thread] */
 /* Checks A, chooses preconditioner, storage, kernels, recurrence and engine by predicted time to solution, and builds
  * them. A real symmetric or complex Hermitian, positive diagonal. SXT_E_NOT_SQUARE, SXT_E_NOT_SYMMETRIC (names an entry),
  * SXT_E_DIAGONAL (names the row), SXT_E_UNKNOWN_NAME, SXT_E_NO_KERNEL. [any-thread] */
@@ -291,7 +293,7 @@ typedef struct {
   double predicted_setup_seconds, predicted_solve_seconds; /* for the iterations it took */
 } sxt_pcg_report;
 
-SXT_API void sxt_solve_options_init(sxt_solve_options *options, uint64_t struct_size);
+SXT_API void sxt_solve_options_init(sxt_solve_options *options, uint64_t struct_size); /* [any-thread] */
 /* Solves A x = b. SXT_OK only when the true residual met the tolerance; SXT_NOT_CONVERGED with a typed reason otherwise, x
  * then holds the last good iterate. b = 0 gives x = 0. report may be NULL; set its struct_size before the call; it is
  * filled also when SXT_NOT_CONVERGED is returned. SXT_E_DIMENSION, SXT_E_TYPE, SXT_E_NOT_FINITE (names the entry of b or
