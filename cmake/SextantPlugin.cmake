@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# sextant_add_plugin(NAME <name> DEVICE <device> [SOURCES <files>...] [LIBRARIES <libs>...])
+# sextant_add_plugin(NAME <name> DEVICE <device> [SOURCES <files>...] [LIBRARIES <libs>...] [ISA_SOURCES <files>...])
 #
 # Builds one plugin: a shared object of plugin ABI 0 that exports nothing but its entry, placed where libsextant finds
 # it. SOURCES default to every .c, .cpp and .cu file of the folder but test_*. CPU and device plugins link OpenMP where the
 # compiler has it. Used for every folder of this tree and, from the installed package, for plugins out of tree.
 
+# ISA_SOURCES are compiled once for each instruction set of SEXTANT_ISAS that the compiler knows (x86-64: baseline, avx2,
+# avx512; elsewhere baseline), with SXT_ISA defined to that name, so that plugin_simd.hpp can choose at run time. Such a
+# file includes no C++ standard header: an inline function of it, compiled for AVX-512, could be the one the process keeps.
+
 set(SEXTANT_PLUGIN_ABI 0)
 set(SEXTANT_PLUGIN_MAP "${CMAKE_CURRENT_LIST_DIR}/plugin.map")
 
 function(sextant_add_plugin)
-  cmake_parse_arguments(PLUGIN "" "NAME;DEVICE" "SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(PLUGIN "" "NAME;DEVICE" "SOURCES;LIBRARIES;ISA_SOURCES" ${ARGN})
   if(NOT PLUGIN_NAME OR NOT PLUGIN_DEVICE)
     message(FATAL_ERROR "sextant_add_plugin needs NAME and DEVICE")
   endif()
@@ -17,6 +21,10 @@ function(sextant_add_plugin)
     file(GLOB PLUGIN_SOURCES CONFIGURE_DEPENDS *.c *.cpp *.cu)
     list(FILTER PLUGIN_SOURCES EXCLUDE REGEX "/test_[^/]*$")
   endif()
+  foreach(source IN LISTS PLUGIN_ISA_SOURCES)
+    get_filename_component(source "${source}" ABSOLUTE)
+    list(REMOVE_ITEM PLUGIN_SOURCES "${source}")
+  endforeach()
   if(NOT PLUGIN_SOURCES)
     message(WARNING "plugin ${PLUGIN_NAME}: ${CMAKE_CURRENT_SOURCE_DIR} has no sources; left out")
     return()
@@ -24,6 +32,9 @@ function(sextant_add_plugin)
   set(target sxt_plugin_${PLUGIN_NAME})
   add_library(${target} MODULE ${PLUGIN_SOURCES})
   target_link_libraries(${target} PRIVATE Sextant::headers ${PLUGIN_LIBRARIES})
+  if(PLUGIN_ISA_SOURCES)
+    sextant_add_isa_objects(${target} ${PLUGIN_ISA_SOURCES})
+  endif()
   if(PLUGIN_DEVICE MATCHES "^(cpu|device)$" AND TARGET OpenMP::OpenMP_CXX)
     target_link_libraries(${target} PRIVATE OpenMP::OpenMP_CXX)
   endif()
@@ -43,4 +54,27 @@ function(sextant_add_plugin)
   if(SEXTANT_PLUGIN_INSTALL)
     install(TARGETS ${target} LIBRARY DESTINATION "${SEXTANT_PLUGIN_INSTALL}/${PLUGIN_DEVICE}" COMPONENT runtime)
   endif()
+endfunction()
+
+# The ISA_SOURCES of one plugin as an object library for each instruction set.
+function(sextant_add_isa_objects target)
+  set(isas baseline)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$")
+    list(APPEND isas avx2 avx512)
+  endif()
+  set(flags_baseline "")
+  set(flags_avx2 -mavx2 -mfma)
+  set(flags_avx512 -mavx512f -mavx512vl -mavx512dq -mavx512bw -mfma -mprefer-vector-width=512)
+  foreach(isa IN LISTS isas)
+    set(objects ${target}_${isa})
+    add_library(${objects} OBJECT ${ARGN})
+    target_link_libraries(${objects} PRIVATE Sextant::headers)
+    target_compile_features(${objects} PRIVATE cxx_std_20)
+    target_compile_definitions(${objects} PRIVATE SXT_ISA=${isa} SXT_ISA_${isa}=1)
+    target_compile_options(${objects} PRIVATE ${flags_${isa}} -fopenmp-simd)
+    set_target_properties(${objects} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
+      VISIBILITY_INLINES_HIDDEN ON)
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:${objects}>)
+    target_compile_definitions(${target} PRIVATE SXT_HAS_ISA_${isa}=1)
+  endforeach()
 endfunction()

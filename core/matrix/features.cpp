@@ -72,6 +72,7 @@ void Matrix::compute_features(const Kernel &kernel) {
   args.h = {sizeof args, SXT_KIND_FEATURES};
   while (ops.names[args.count]) ++args.count;
   std::vector<double> values(args.count, std::nan(""));
+  args.names = ops.names;
   args.values = values.data();
 
   sxt_matrix_query query = query_part(SXT_KIND_FEATURES, sizeof query, 1);

@@ -111,7 +111,7 @@ double Bench::feature(const std::string &name) {
       fitted.prepare(0);
       const Opened opened(fitted);
       Lending lending(device_, fitted.bound().scratch_bytes, threads_, 0);
-      sxt_features_args args{{sizeof args, SXT_KIND_FEATURES}, count, values.data()};
+      sxt_features_args args{{sizeof args, SXT_KIND_FEATURES}, count, ops->names, values.data()};
       lending.run(opened.bound(), &args.h);
       for (std::uint64_t i = 0; i < count; ++i) features_[ops->names[i]] = values[i];
       return features_[name];

@@ -87,6 +87,11 @@ struct sxt_machine {
   double launch_s;                      /* one launch (CPU: one call through a kernel table) */
   double barrier_s;                     /* all units meeting once (CPU: one fork and join) */
   double copy_rate;                     /* host to device and back */
+  double cached_gather_rate;            /* isolated 8-byte gathers that the last cache holds; all units */
+  double sector_rate;                   /* 32-byte sectors from the last cache to the units; 0 where there are none */
+  /* Limits of one multiprocessor, of one block and of one cluster; 0 on the CPU. */
+  int64_t threads_per_unit, blocks_per_unit, registers_per_unit, shared_per_unit;
+  int64_t threads_per_block, shared_per_block, warp, blocks_per_cluster;
 };
 
 /* Features in the order in which the kernel lists their names; NaN where one could not be had. */
@@ -96,14 +101,19 @@ typedef struct { uint64_t count; const char *const *names; const double *values;
 
 /* Terms core has analytic coefficients for: macro suffix, name, group. Seconds = sum of latency terms + max(sum of
  * memory terms, sum of compute terms). A kernel spread unevenly multiplies its memory and compute terms by
- * (busiest unit / mean unit). A kernel may name further terms and state their default seconds a unit. */
+ * (busiest unit / mean unit). A kernel may name further terms and state their default seconds a unit; their group is
+ * memory, or what the name begins with: "latency.x", "memory.x", "compute.x". Where a machine profile was calibrated,
+ * fitted coefficients replace all of these, so a term is right when its count is. */
 #define SXT_TERM_TABLE(X)                                                         \
   X(LAUNCHES, "launches", latency)         /* kernel launches or table calls */   \
   X(BARRIERS, "barriers", latency)         /* fork-joins, grid-wide barriers */   \
   X(STREAM_BYTES, "stream_bytes", memory)  /* read or written in order */         \
   X(GATHERS, "gathers", memory)            /* isolated accesses that miss */      \
+  X(CACHED_GATHERS, "cached_gathers", memory) /* isolated accesses that the last cache serves */ \
+  X(SECTORS, "sectors", memory)            /* 32-byte sectors that units ask of the last cache */ \
   X(ATOMICS, "atomics", memory)            /* conflicting updates */              \
-  X(FLOPS, "flops", compute)               /* in the value type's precision */
+  X(FLOPS, "flops", compute)               /* in the value type's precision */    \
+  X(STEPS, "steps", compute)               /* loop starts, tests: about a nanosecond each on one unit */
 
 enum { SXT_MAX_TERMS = 12 };
 
@@ -120,6 +130,12 @@ typedef struct {
   uint64_t state_bytes, scratch_bytes;
   double reserved[4];
 } sxt_candidate;
+
+/* How a candidate's launch looks to a launch policy (kinds/launch.h). */
+typedef struct {
+  int64_t blocks, threads, shared_bytes, registers; /* registers a thread */
+  double run_s;                                     /* the model's prediction; NaN: none */
+} sxt_launch_config;
 
 /* ---- composed kernels ---------------------------------------------------------------------------------------- */
 
@@ -213,6 +229,9 @@ struct sxt_kernel {
   sxt_status (*run)(const void *state, void *session, const sxt_head *args, const sxt_exec *);
   void (*close)(void *session); /* [any-thread] */
   void (*release)(void *state); /* [setup]; every session is closed before */
+  /* The grid, block and shared memory of a candidate, for launch policies, which may then pick any of the kernel's
+   * candidates: all of them must give the same results. NULL: launch policies have no say. [pure] */
+  sxt_status (*launch_config)(const sxt_query *, const sxt_candidate *, const sxt_machine *, sxt_launch_config *out);
 };
 
 /* ---- kinds --------------------------------------------------------------------------------------------------- */
@@ -271,8 +290,8 @@ SXT_STATIC_ASSERT(sizeof(sxt_candidate) == 216, "frozen");
 SXT_STATIC_ASSERT(offsetof(sxt_host, get_service) == 72, "frozen");
 SXT_STATIC_ASSERT(offsetof(sxt_kernel, run) == 160, "frozen");
 SXT_STATIC_ASSERT(offsetof(sxt_plugin, shutdown) == 96, "frozen");
-SXT_STATIC_ASSERT(SXT_END_OF(sxt_machine, copy_rate) == sizeof(sxt_machine), "no tail padding");
-SXT_STATIC_ASSERT(SXT_END_OF(sxt_kernel, release) == sizeof(sxt_kernel), "no tail padding");
+SXT_STATIC_ASSERT(SXT_END_OF(sxt_machine, blocks_per_cluster) == sizeof(sxt_machine), "no tail padding");
+SXT_STATIC_ASSERT(SXT_END_OF(sxt_kernel, launch_config) == sizeof(sxt_kernel), "no tail padding");
 SXT_STATIC_ASSERT(SXT_END_OF(sxt_kind, move_case) == sizeof(sxt_kind), "no tail padding");
 
 #ifdef __cplusplus

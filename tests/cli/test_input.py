@@ -121,9 +121,11 @@ class Streams(CommandTest):
         self.assertEqual(len(read_array(self.path("x.mtx"))), 9)
 
     def test_reader_that_leaves_early(self):
-        with subprocess.Popen([BINARY, "plugins"], env=self.environment, stdout=subprocess.PIPE) as process:
-            process.stdout.close()
-            self.assertNotEqual(process.wait(timeout=60), 0)
+        reader, writer = os.pipe()
+        os.close(reader)  # before the start: a short output would fit into the pipe of a reader that leaves later
+        result = subprocess.run([BINARY, "plugins"], env=self.environment, stdout=writer, timeout=60, check=False)
+        os.close(writer)
+        self.assertNotEqual(result.returncode, 0)
 
 
 class Explain(CommandTest):

@@ -18,7 +18,8 @@ typedef struct {
 
 typedef struct {
   sxt_head h;
-  uint64_t count;  /* of the kernel's names */
-  double *values;  /* host; one a name, in the order of names */
+  uint64_t count;           /* of the names asked for */
+  const char *const *names; /* each one of the kernel's own; others get NaN */
+  double *values;           /* host; one a name, in the order of names */
 } sxt_features_args;
 #endif

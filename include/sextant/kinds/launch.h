@@ -12,11 +12,6 @@ typedef struct { /* limits of one multiprocessor and of one block */
   int64_t threads_per_block, shared_per_block, warp;
 } sxt_launch_limits;
 
-typedef struct {
-  int64_t blocks, threads, shared_bytes, registers; /* registers a thread */
-  double run_s;                                     /* the model's prediction; NaN: none */
-} sxt_launch_config;
-
 typedef struct { sxt_query q; int64_t count; } sxt_launch_query;
 
 typedef struct {

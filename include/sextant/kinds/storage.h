@@ -12,6 +12,7 @@
 #define SXT_KIND_STORAGE_CSR "sxt.storage.csr/1"
 #define SXT_KIND_STORAGE_COO "sxt.storage.coo/1"
 #define SXT_KIND_STORAGE_DIA "sxt.storage.dia/1"
+#define SXT_KIND_STORAGE_DIA_SYMMETRIC "sxt.storage.dia-symmetric/1" /* sxt_dia with symmetric set */
 #define SXT_KIND_STORAGE_ELL "sxt.storage.ell/1"
 #define SXT_KIND_STORAGE_HYB "sxt.storage.hyb/1"
 #define SXT_KIND_STORAGE_SELL "sxt.storage.sell/1"

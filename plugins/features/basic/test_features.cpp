@@ -28,7 +28,7 @@ std::map<std::string, double> features_of(const sxt_kernel &kernel, const Patter
   std::uint64_t count = 0;
   while (names[count]) ++count;
   std::vector<double> values(count + 1, -7);
-  sxt_features_args args = {head<sxt_features_args>(SXT_KIND_FEATURES), count, values.data()};
+  sxt_features_args args = {head<sxt_features_args>(SXT_KIND_FEATURES), count, names, values.data()};
   EXPECT_EQ(ready.run(&args.h), SXT_OK);
   EXPECT_EQ(values[count], -7) << kernel.name << " writes beyond its count";
   std::map<std::string, double> found;
