@@ -5,12 +5,13 @@
 #include <cstdint>
 
 #include "sextant/kinds/spmv.h"
-#include "sextant/plugin_cpu.hpp"
+#include "sextant/plugin_spmv.hpp"
 
 namespace sextant::spmv_coo {
 
 extern const sxt_kernel serial_kernel, segmented_kernel;
 extern const char *const storages[];  // COO
+extern const char *const features[];
 
 template <class M, class Index>
 struct Coo {
@@ -33,16 +34,7 @@ sxt_status with_coo(const sxt_coo &a, sxt_value_type vectors, F &&f) {
   });
 }
 
-// y = beta y for a range of elements; beta == 0 never reads y.
-template <class V>
-void scale(V *y, plugin::Range range, V beta) {
-  for (std::int64_t i = range.begin; i < range.end; ++i) y[i] = beta == V(0) ? V(0) : plugin::product(beta, y[i]);
-}
-
-// SXT_OK for pairs of matrix and vector types the kernels are compiled for.
-sxt_status check_types(const sxt_spmv_query &, sxt_message *reason);
-
-// The cost of one run on `threads` threads.
-plugin::CpuCost cost_of(const sxt_spmv_query &, const sxt_machine &);
+// What a run costs; the models look at x alone.
+plugin::SpmvCost cost_of(const sxt_spmv_query &, const sxt_machine &);
 
 }  // namespace sextant::spmv_coo

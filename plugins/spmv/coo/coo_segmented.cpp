@@ -2,11 +2,15 @@
 // spmv.coo.segmented.cpu: entries are cut into equal segments, one a thread, however rows lie (segmented sums:
 // Blelloch, Heroux and Zagha 1993). Rows inside a segment are its own; the sums of its first and last row, which
 // neighbours may share, are carried and added in order afterwards: no atomics. Bits depend on the number of segments,
-// which the plan fixes, and on nothing else at run time.
+// which the plan fixes, and on nothing else at run time. Transposed, every segment adds to a copy of y of its own.
 #include <algorithm>
 #include <cstdint>
 
+#include "coo_isa.hpp"
 #include "coo_model.hpp"
+#include "sextant/plugin_simd.hpp"
+
+SXT_ISA_TABLE(sextant::spmv_coo, Table)
 
 namespace sextant::spmv_coo {
 namespace {
@@ -17,6 +21,7 @@ struct State {
   const sxt_coo *a;
   sxt_value_type type;
   int segments;
+  const Table *table;  // SIMD code for real numbers
 };
 
 // Sums of a segment's first and last row, two a cache line at the widest type.
@@ -24,23 +29,29 @@ constexpr std::uint64_t carry_bytes = 64;
 
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_spmv_query>(query);
-  if (q.op != SXT_NO_TRANSPOSE)
-    return refuse(reason, "operation %d: entries sorted by row can only be cut for op 0 (no transpose)", q.op);
   if (std::max(q.m.rows, q.m.cols) >= std::int64_t{1} << 31)
     return refuse(reason, "%lld rows or columns do not fit the 32-bit indices it reads",
                   (long long)std::max(q.m.rows, q.m.cols));
-  return check_types(q, reason);
+  return check_spmv_types(q, reason);
 }
 
-sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
+sxt_status candidates(const sxt_query *query, const sxt_features *found, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_spmv_query>(query);
   CandidateList list(out, capacity, count);
   for_thread_counts(*machine, [&](int threads) {
-    sxt_candidate &candidate = fill(list.add(), threads, cost_of(q, *machine));
-    candidate.terms[1] *= 2.0 * q.n_rhs;  // y is scaled in a fork of its own
+    SpmvCost cost = cost_of(q, *machine);
+    std::uint64_t scratch = threads * carry_bytes;
+    cost.extra_forks = 2 * q.n_rhs - 1;  // y is scaled in a fork of its own
+    if (q.op != SXT_NO_TRANSPOSE) {
+      scratch = scatter_bytes(q.m.cols, threads, 1, value_bytes(q.m.q.value_type));
+      // Copies of y beyond the size of A never pay.
+      if (static_cast<double>(scratch) > cost.matrix_bytes + 1e6) return;
+      cost.extra_bytes += 2.0 * q.n_rhs * static_cast<double>(scratch);
+    }
+    sxt_candidate &candidate = fill_spmv(list.add(), q, found, *machine, threads, cost);
     candidate.state_bytes = sizeof(State);
-    candidate.scratch_bytes = threads * carry_bytes;
+    candidate.scratch_bytes = scratch;
   });
   return SXT_OK;
 }
@@ -53,7 +64,8 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
       return error(exec, SXT_E_NOT_SUPPORTED, "%s reads 32-bit indices, this matrix has 64-bit ones",
                    segmented_kernel.name);
     const std::int64_t segments = std::max<std::int64_t>(1, candidate ? candidate->launch[0] : exec->threads);
-    return give(new State{&a, problem->query->value_type, static_cast<int>(segments)}, state);
+    return give(new State{&a, problem->query->value_type, static_cast<int>(segments), &isa_table(isa_level(candidate))},
+                state);
   });
 }
 
@@ -86,14 +98,37 @@ void multiply_segment(const Coo<M, std::int32_t> &a, Range entries, V alpha, con
   }
 }
 
+// Real numbers in lanes, complex ones one by one.
+template <class V, class M>
+void segment(const State &state, const Coo<M, std::int32_t> &a, Range entries, V alpha, const V *x, V *y, V *carry) {
+  if constexpr (is_complex<V>)
+    multiply_segment(a, entries, alpha, x, y, carry);
+  else
+    state.table->segment[lane_pair(state.type, state.a->s.value_type)]({{a.row, a.col, a.values}, x, y, alpha},
+                                                                       entries.begin, entries.end, carry, carry + 1);
+}
+
+template <class V, class M>
+void multiply_transposed(const Coo<M, std::int32_t> &a, const State &state, const sxt_exec &exec, bool conjugated,
+                         const Vectors<V> &v) {
+  const int team = team_size(state.segments, exec);
+  scattered<1>(v, a.cols, state.segments, team, exec.scratch, [&](int s, V *sums, std::int64_t) {
+    const Range entries = part_of(a.nnz, state.segments, s);
+    for (std::int64_t k = entries.begin; k < entries.end; ++k) {
+      const V value = conjugated ? conjugate(V(a.values[k])) : V(a.values[k]);
+      sums[a.col[k]] += product(value, product(v.alpha, v.x[a.row[k]]));
+    }
+  });
+}
+
 template <class V, class M>
 void multiply(const Coo<M, std::int32_t> &a, const State &state, const sxt_exec &exec, V alpha, V beta, const V *x,
               V *y) {
   const int team = team_size(state.segments, exec);
   const auto carry = [&](int s) { return reinterpret_cast<V *>(static_cast<char *>(exec.scratch) + s * carry_bytes); };
-  for_each_part(state.segments, team, [&](int s) { scale(y, part_of(a.rows, state.segments, s, 16), beta); });
+  for_each_part(state.segments, team, [&](int s) { scale_range(y, part_of(a.rows, state.segments, s, 16), beta); });
   for_each_part(state.segments, team,
-                [&](int s) { multiply_segment(a, part_of(a.nnz, state.segments, s), alpha, x, y, carry(s)); });
+                [&](int s) { segment(state, a, part_of(a.nnz, state.segments, s), alpha, x, y, carry(s)); });
   for (int s = 0; s < state.segments; ++s) {
     const Range entries = part_of(a.nnz, state.segments, s);
     if (entries.begin == entries.end) continue;
@@ -105,9 +140,10 @@ void multiply(const Coo<M, std::int32_t> &a, const State &state, const sxt_exec 
 sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
   const auto &state = *static_cast<const State *>(opaque);
   const auto &args = as<sxt_spmv_args>(head);
-  if (args.op != SXT_NO_TRANSPOSE)
-    return error(exec, SXT_E_NOT_SUPPORTED, "%s has no transpose", segmented_kernel.name);
-  const sxt_status status = need_scratch(exec, state.segments * carry_bytes);
+  const bool transposed = args.op != SXT_NO_TRANSPOSE;
+  const sxt_status status =
+      need_scratch(exec, transposed ? scatter_bytes(state.a->s.cols, state.segments, 1, value_bytes(state.type))
+                                    : state.segments * carry_bytes);
   if (status != SXT_OK) return status;
   return with_matrix_types(state.type, state.a->s.value_type, [&](auto v, auto m) {
     using V = typename decltype(v)::type;
@@ -119,9 +155,18 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
                                           a.s.rows,
                                           a.s.cols,
                                           a.s.nnz};
-    for (std::int32_t r = 0; r < args.n_rhs; ++r)
-      multiply(entries, state, *exec, scalar(args.alpha, V(1)), scalar(args.beta, V(0)),
-               static_cast<const V *>(args.x) + r * args.ldx, static_cast<V *>(args.y) + r * args.ldy);
+    for (std::int32_t r = 0; r < args.n_rhs; ++r) {
+      const Vectors<V> v = {scalar(args.alpha, V(1)),
+                            scalar(args.beta, V(0)),
+                            static_cast<const V *>(args.x) + r * args.ldx,
+                            static_cast<V *>(args.y) + r * args.ldy,
+                            args.ldx,
+                            args.ldy};
+      if (transposed)
+        multiply_transposed(entries, state, *exec, args.op == SXT_CONJUGATE_TRANSPOSE, v);
+      else
+        multiply(entries, state, *exec, v.alpha, v.beta, v.x, v.y);
+    }
     return SXT_OK;
   });
 }
@@ -132,7 +177,8 @@ const sxt_kernel segmented_kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_SPMV, "spmv.coo.segmented.cpu", "cpu",
                             "COO cut into equal segments of entries, one a thread", run);
   k.storages = storages;
-  k.term_names = cpu_terms;
+  k.features = features;
+  k.term_names = spmv_terms;
   k.applicable = applicable;
   k.candidates = candidates;
   k.prepare = prepare;

@@ -16,13 +16,14 @@ struct State {
 };
 
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
-  return check_types(as<sxt_spmv_query>(query), reason);
+  return check_spmv_types(as<sxt_spmv_query>(query), reason);
 }
 
-sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
+sxt_status candidates(const sxt_query *query, const sxt_features *found, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   CandidateList list(out, capacity, count);
-  fill(list.add(), 1, cost_of(as<sxt_spmv_query>(query), *machine)).state_bytes = sizeof(State);
+  const auto &q = as<sxt_spmv_query>(query);
+  fill_spmv(list.add(), q, found, *machine, 1, cost_of(q, *machine)).state_bytes = sizeof(State);
   return SXT_OK;
 }
 
@@ -62,7 +63,7 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
     for (std::int32_t r = 0; r < args.n_rhs; ++r) {
       const V *x = static_cast<const V *>(args.x) + r * args.ldx;
       V *y = static_cast<V *>(args.y) + r * args.ldy;
-      scale(y, {0, args.op == SXT_NO_TRANSPOSE ? a.rows : a.cols}, beta);
+      scale_range(y, Range{0, args.op == SXT_NO_TRANSPOSE ? a.rows : a.cols}, beta);
       if (args.op == SXT_NO_TRANSPOSE)
         multiply(a, alpha, x, y);
       else if (args.op == SXT_TRANSPOSE || !is_complex<V>)
@@ -80,7 +81,8 @@ const sxt_kernel serial_kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_SPMV, "spmv.coo.serial.cpu", "cpu", "COO entry by entry, one thread", run);
   k.flags = SXT_KERNEL_DETERMINISTIC;
   k.storages = storages;
-  k.term_names = cpu_terms;
+  k.features = features;
+  k.term_names = spmv_terms;
   k.applicable = applicable;
   k.candidates = candidates;
   k.prepare = prepare;

@@ -2,6 +2,7 @@
 // spmv.csr.balanced.cpu: every thread takes an equal share of rows + entries (Merrill and Garland 2016: the merge path
 // of row ends and entry numbers), however long single rows are. A row cut by a border is finished by its last thread;
 // the threads before hand over what they summed, and these carries are added in order afterwards.
+// Transposed, every part adds to a copy of y of its own in scratch (plugin_spmv.hpp).
 // Bits depend on the number of parts, which the plan fixes, and on nothing else at run time.
 #include <algorithm>
 #include <cmath>
@@ -10,6 +11,7 @@
 
 #include "csr_model.hpp"
 #include "csr_product.hpp"
+#include "csr_table.hpp"
 
 namespace sextant::spmv_csr {
 namespace {
@@ -25,26 +27,37 @@ struct State {
   const sxt_csr *a;
   sxt_value_type type;
   int parts;
-  Memory borders;         // parts + 1 Border
-  Memory column_borders;  // parts + 1 columns of equal entries, for transposed products; empty when not asked for
+  const Table *table;  // SIMD code for real numbers
+  Memory borders;      // parts + 1 Border
 };
 
 // One part's carry: up to four sums, on a cache line of its own.
 constexpr std::uint64_t carry_bytes = 64;
 
-sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
+sxt_status candidates(const sxt_query *query, const sxt_features *found, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_spmv_query>(query);
   const bool transposed = q.op != SXT_NO_TRANSPOSE;
   CandidateList list(out, capacity, count);
   for_thread_counts(*machine, [&](int threads) {
-    sxt_candidate &candidate = fill(list.add(), threads, cost_of(q, *machine, threads));
+    SpmvCost cost = cost_of(q, *machine, transposed || lane_pair(q.m.q.value_type, q.m.matrix_type) < 0);
+    cost.passes = q.n_rhs / rhs_block + q.n_rhs % rhs_block;
+    std::uint64_t scratch = threads * carry_bytes;
+    if (transposed) {
+      scratch = scatter_bytes(q.m.cols, threads, q.n_rhs, value_bytes(q.m.q.value_type));
+      // Copies of y beyond the size of A never pay.
+      if (static_cast<double>(scratch) > cost.matrix_bytes + 1e6) return;
+      cost.extra_bytes = cost.passes * 2 * static_cast<double>(scratch);
+      cost.extra_forks = 2 * cost.passes - 1;
+    } else {
+      if (cost.slowdown <= 8) cost.lanes = lanes_of(q, found);
+      cost.extra_forks = cost.passes - 1;
+    }
+    sxt_candidate &candidate = fill_spmv(list.add(), q, found, *machine, threads, cost);
     candidate.terms[0] = 1 + threads / 64.0;  // one thread adds all the carries
-    candidate.state_bytes = sizeof(State) + (threads + 1) * (sizeof(Border) + (transposed ? 8 : 0));
-    candidate.scratch_bytes = threads * carry_bytes;
-    // A binary search a border; counting columns reads them all.
+    candidate.state_bytes = sizeof(State) + (threads + 1) * sizeof(Border);
+    candidate.scratch_bytes = scratch;
     candidate.setup_s = 1e-6 + threads * 2e-7 * std::log2(2.0 + static_cast<double>(q.m.rows));
-    if (transposed) candidate.setup_s += static_cast<double>(q.m.nnz) * 2e-9;
   });
   return SXT_OK;
 }
@@ -75,24 +88,6 @@ void find_borders(State &state, const sxt_exec *exec) {
   });
 }
 
-// Columns are cut where the entries before them reach the next equal share.
-void find_column_borders(State &state, const sxt_exec *exec) {
-  const sxt_csr &a = *state.a;
-  state.column_borders = Memory(exec, SXT_SPACE_HOST, (state.parts + 1) * sizeof(std::int64_t));
-  Memory counts(exec, SXT_SPACE_HOST, a.s.cols * sizeof(std::int64_t));
-  std::int64_t *count = counts.as<std::int64_t>(), *border = state.column_borders.as<std::int64_t>();
-  const auto *col = static_cast<const std::int32_t *>(a.col);
-  std::fill_n(count, a.s.cols, std::int64_t{0});
-  for (std::int64_t k = 0; k < a.s.nnz; ++k) ++count[col[k]];
-  std::int64_t before = 0, j = 0;
-  for (int p = 0; p < state.parts; ++p) {
-    const std::int64_t share = part_of(a.s.nnz, state.parts, p).begin;
-    for (; j < a.s.cols && before < share; ++j) before += count[j];
-    border[p] = p == 0 ? 0 : j;
-  }
-  border[state.parts] = a.s.cols;
-}
-
 sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *, const sxt_exec *exec,
                    void **out) {
   return guard(exec, [&] {
@@ -102,8 +97,8 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
     if (status != SXT_OK) return status;
     state->type = problem->query->value_type;
     state->parts = static_cast<int>(std::max<std::int64_t>(1, candidate ? candidate->launch[0] : exec->threads));
+    state->table = &isa_table(isa_level(candidate));
     find_borders(*state, exec);
-    if (as<sxt_spmv_query>(problem->query).op != SXT_NO_TRANSPOSE) find_column_borders(*state, exec);
     return give(state.release(), out);
   });
 }
@@ -112,20 +107,51 @@ sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *) {
   return static_cast<State *>(state)->a = &as<sxt_csr>(problem->a), SXT_OK;
 }
 
+// Entries begin .. end-1 times R columns of x, and whole rows; real numbers in lanes, complex ones one by one.
+template <int R, class V, class M, class Offset>
+void run_sum(const State &state, const Csr<M, Offset> &a, std::int64_t begin, std::int64_t end, const Vectors<V> &v,
+             V (&sum)[R]) {
+  if constexpr (is_complex<V>)
+    add_run<R>(a, static_cast<Offset>(begin), static_cast<Offset>(end), v.x, v.ldx, sum);
+  else
+    state.table->run[lane_pair(state.type, state.a->s.value_type)](rows_call(*state.a, v, R), begin, end, sum);
+}
+template <int R, class V, class M, class Offset>
+void whole_rows(const State &state, const Csr<M, Offset> &a, Range rows, const Vectors<V> &v) {
+  if constexpr (is_complex<V>)
+    multiply_rows<R>(a, rows, v);
+  else
+    state.table->rows[lane_pair(state.type, state.a->s.value_type)][sizeof(Offset) == 8](rows_call(*state.a, v, R),
+                                                                                         rows.begin, rows.end);
+}
+
 // The rows that end in this part, then the beginning of the row that does not: its sums go to carry.
 template <int R, class V, class M, class Offset>
-void multiply_part(const Csr<M, Offset> &a, Border from, Border to, const Vectors<V> &v, V *carry) {
-  std::int64_t i = from.row;
-  if (i < to.row) {  // the first row may have begun in an earlier part
-    V sum[R] = {};
-    add_run<R>(a, static_cast<Offset>(from.entry), a.row_ptr[i + 1], v.x, v.ldx, sum);
-    for (int r = 0; r < R; ++r) store(v.y[i + r * v.ldy], sum[r], v.alpha, v.beta);
-    multiply_rows<R>(a, {i + 1, to.row}, v);
+void multiply_part(const State &state, const Csr<M, Offset> &a, Border from, Border to, const Vectors<V> &v, V *carry) {
+  if (from.row < to.row) {
+    if (from.entry > static_cast<std::int64_t>(a.row_ptr[from.row])) {  // the first row began in an earlier part
+      V sum[R] = {};
+      run_sum<R>(state, a, from.entry, a.row_ptr[from.row + 1], v, sum);
+      for (int r = 0; r < R; ++r) store(v.y[from.row + r * v.ldy], sum[r], v.alpha, v.beta);
+      ++from.row;
+    }
+    whole_rows<R>(state, a, {from.row, to.row}, v);
     from.entry = a.row_ptr[to.row];
   }
   V sum[R] = {};
-  add_run<R>(a, static_cast<Offset>(from.entry), static_cast<Offset>(to.entry), v.x, v.ldx, sum);
+  if (from.entry < to.entry) run_sum<R>(state, a, from.entry, to.entry, v, sum);
   std::copy_n(sum, R, carry);
+}
+
+// Transposed: the entries of a part, row by row.
+template <int R, bool conjugated, class V, class M, class Offset>
+void scatter_part(const Csr<M, Offset> &a, Border from, Border to, const Vectors<V> &v, V *sums, std::int64_t ld) {
+  auto entry = static_cast<Offset>(from.entry);
+  for (std::int64_t i = from.row; i < to.row; ++i) {
+    scatter_run<R, conjugated>(a, i, entry, a.row_ptr[i + 1], v, sums, ld);
+    entry = a.row_ptr[i + 1];
+  }
+  if (entry < to.entry) scatter_run<R, conjugated>(a, to.row, entry, static_cast<Offset>(to.entry), v, sums, ld);
 }
 
 template <int R, class V, class M, class Offset>
@@ -135,7 +161,7 @@ void multiply(const State &state, const Csr<M, Offset> &a, const Vectors<V> &v, 
     return reinterpret_cast<V *>(static_cast<char *>(exec.scratch) + part * carry_bytes);
   };
   for_each_part(state.parts, team,
-                [&](int part) { multiply_part<R>(a, border[part], border[part + 1], v, carry(part)); });
+                [&](int part) { multiply_part<R>(state, a, border[part], border[part + 1], v, carry(part)); });
   // Every row has been written by the part that ends it; the last part ends the last row, so it carries nothing.
   for (int part = 0; part + 1 < state.parts; ++part) {
     const std::int64_t row = border[part + 1].row;
@@ -144,23 +170,35 @@ void multiply(const State &state, const Csr<M, Offset> &a, const Vectors<V> &v, 
   }
 }
 
+template <int R, class V, class M, class Offset>
+void multiply_transposed(const State &state, const Csr<M, Offset> &a, sxt_op op, const Vectors<V> &v,
+                         const sxt_exec &exec, int team) {
+  const Border *border = state.borders.as<Border>();
+  scattered<R>(v, a.cols, state.parts, team, exec.scratch, [&](int part, V *sums, std::int64_t ld) {
+    if (op == SXT_TRANSPOSE || !is_complex<V>)
+      scatter_part<R, false>(a, border[part], border[part + 1], v, sums, ld);
+    else
+      scatter_part<R, true>(a, border[part], border[part + 1], v, sums, ld);
+  });
+}
+
 sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
   const auto &state = *static_cast<const State *>(opaque);
   const auto &args = as<sxt_spmv_args>(head);
   const int team = team_size(state.parts, *exec);
-  const sxt_status status = need_scratch(exec, state.parts * carry_bytes);
+  const bool transposed = args.op != SXT_NO_TRANSPOSE;
+  const sxt_status status =
+      need_scratch(exec, transposed ? scatter_bytes(state.a->s.cols, state.parts, args.n_rhs, value_bytes(state.type))
+                                    : state.parts * carry_bytes);
   if (status != SXT_OK) return status;
   return with_csr(*state.a, state.type, [&](const auto &a, auto tag) {
     using V = typename decltype(tag)::type;
     static_assert(rhs_block * sizeof(V) <= carry_bytes);
-    const auto *borders = state.column_borders.template as<std::int64_t>();
     for_each_block<V>(args, [&](const Vectors<V> &v, auto width) {
-      if (args.op == SXT_NO_TRANSPOSE) return multiply<width>(state, a, v, *exec, team);
-      for_each_part(state.parts, team, [&](int part) {
-        const Range columns =
-            borders ? Range{borders[part], borders[part + 1]} : part_of(a.cols, state.parts, part, 16);
-        multiply_transposed<width>(a, args.op, columns, v);
-      });
+      if (transposed)
+        multiply_transposed<width>(state, a, args.op, v, *exec, team);
+      else
+        multiply<width>(state, a, v, *exec, team);
     });
     return SXT_OK;
   });
@@ -172,7 +210,8 @@ const sxt_kernel balanced_kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_SPMV, "spmv.csr.balanced.cpu", "cpu",
                             "CSR, threads share rows and entries equally by the merge path", run);
   k.storages = storages;
-  k.term_names = cpu_terms;
+  k.features = features;
+  k.term_names = spmv_terms;
   k.applicable = applicable;
   k.candidates = candidates;
   k.prepare = prepare;

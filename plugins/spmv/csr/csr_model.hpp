@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What both CSR kernels say before they run: whether they apply, and what a run costs.
+// What the CSR kernels say before they run: whether they apply, and what a run costs.
 #pragma once
 
-#include "sextant/kinds/spmv.h"
-#include "sextant/plugin_cpu.hpp"
+#include "sextant/plugin_spmv.hpp"
 
 namespace sextant::spmv_csr {
 
-extern const sxt_kernel rows_kernel, balanced_kernel;
+extern const sxt_kernel rows_kernel, simd_kernel, balanced_kernel;
 
 extern const char *const storages[];  // CSR
-extern const char *const features[];  // what imbalance() looks at
+// What the models look at: x first (plugin_spmv.hpp), then rows.
+extern const char *const features[];
+enum { feature_row_max = plugin::n_x_features, feature_ceil_8, feature_imbalance_2 };
 
 sxt_status applicable(const sxt_query *, const sxt_features *, const sxt_machine *, sxt_message *);
 
-// The cost of one run on `threads` threads, perfectly balanced.
-plugin::CpuCost cost_of(const sxt_spmv_query &, const sxt_machine &, int threads);
+// The cost of one run without padding, balance or what transposing adds; scalar: one multiply-add after the other.
+plugin::SpmvCost cost_of(const sxt_spmv_query &, const sxt_machine &, bool scalar);
 
-// Busiest thread over mean thread when rows are cut in equal numbers, from the row lengths' maximum and spread.
+// Entries with every row rounded up to eight lanes.
+double lanes_of(const sxt_spmv_query &, const sxt_features *);
+
+// Busiest thread over mean thread when rows are cut in equal numbers.
 double row_imbalance(const sxt_spmv_query &, const sxt_features *, int threads);
 
 // SXT_E_NOT_SUPPORTED with a sentence when the storage has columns of 64 bits.

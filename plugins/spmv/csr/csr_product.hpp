@@ -8,15 +8,14 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "sextant/kinds/spmv.h"
-#include "sextant/plugin_cpu.hpp"
+#include "sextant/plugin_spmv.hpp"
 
 namespace sextant::spmv_csr {
 
 using plugin::product;
 using plugin::Range;
-
-inline constexpr int rhs_block = 4;
+using plugin::store;
+using plugin::Vectors;
 
 // A as its arrays; Offset is the type of row pointers, M that of the values.
 template <class M, class Offset>
@@ -25,15 +24,6 @@ struct Csr {
   const std::int32_t *col;
   const M *values;
   std::int64_t rows, cols;
-};
-
-// One block of right-hand sides.
-template <class V>
-struct Vectors {
-  V alpha, beta;
-  const V *x;
-  V *y;
-  std::int64_t ldx, ldy;
 };
 
 // sum[r] += the entries from .. to-1 times column r of x. Long runs use four chains, so that no addition waits for the
@@ -54,12 +44,6 @@ inline void add_run(const Csr<M, Offset> &a, Offset from, Offset to, const V *x,
     const V *at = x + a.col[k];
     for (int r = 0; r < R; ++r) sum[r] += product(value, at[r * ldx]);
   }
-}
-
-// y = alpha sum + beta y; beta == 0 never reads y.
-template <class V>
-inline void store(V &y, V sum, V alpha, V beta) {
-  y = beta == V(0) ? product(alpha, sum) : product(alpha, sum) + product(beta, y);
 }
 
 // Whole rows of y = alpha A x + beta y.
@@ -119,24 +103,6 @@ sxt_status with_csr(const sxt_csr &a, sxt_value_type vectors, F &&f) {
   });
 }
 
-// Calls f(Vectors, block width as a constant) for all right-hand sides, four at a time and the rest one by one.
-template <class V, class F>
-void for_each_block(const sxt_spmv_args &args, F &&f) {
-  const V *x = static_cast<const V *>(args.x);
-  V *y = static_cast<V *>(args.y);
-  const V alpha = plugin::scalar(args.alpha, V(1)), beta = plugin::scalar(args.beta, V(0));
-  for (std::int32_t r = 0; r < args.n_rhs;) {
-    const Vectors<V> block = {alpha, beta, x + r * args.ldx, y + r * args.ldy, args.ldx, args.ldy};
-    if (args.n_rhs - r >= rhs_block) {
-      f(block, std::integral_constant<int, rhs_block>{});
-      r += rhs_block;
-    } else {
-      f(block, std::integral_constant<int, 1>{});
-      ++r;
-    }
-  }
-}
-
 // y = alpha op(A) x + beta y for a range of columns of A, op being one of the transposes.
 template <int R, class V, class M, class Offset>
 void multiply_transposed(const Csr<M, Offset> &a, sxt_op op, Range columns, const Vectors<V> &v) {
@@ -144,6 +110,18 @@ void multiply_transposed(const Csr<M, Offset> &a, sxt_op op, Range columns, cons
     multiply_columns<R, false>(a, columns, v);
   else
     multiply_columns<R, true>(a, columns, v);
+}
+
+// sums[j] += alpha op(A)[j][i] x[i] for rows and entries of one part of A, which may begin and end inside rows.
+template <int R, bool conjugated, class V, class M, class Offset>
+void scatter_run(const Csr<M, Offset> &a, std::int64_t row, Offset from, Offset to, const Vectors<V> &v, V *sums,
+                 std::int64_t ld) {
+  V x[R];
+  for (int r = 0; r < R; ++r) x[r] = product(v.alpha, v.x[row + r * v.ldx]);
+  for (Offset k = from; k < to; ++k) {
+    const V value = conjugated ? plugin::conjugate(V(a.values[k])) : V(a.values[k]);
+    for (int r = 0; r < R; ++r) sums[a.col[k] + r * ld] += product(value, x[r]);
+  }
 }
 
 }  // namespace sextant::spmv_csr

@@ -22,9 +22,16 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
   const auto &q = as<sxt_spmv_query>(query);
   CandidateList list(out, capacity, count);
   for_thread_counts(*machine, [&](int threads) {
-    CpuCost cost = cost_of(q, *machine, threads);
-    if (q.op == SXT_NO_TRANSPOSE) cost.imbalance = row_imbalance(q, found, threads);
-    fill(list.add(), threads, cost).state_bytes = sizeof(State);
+    SpmvCost cost = cost_of(q, *machine, true);
+    if (q.op == SXT_NO_TRANSPOSE) {
+      cost.imbalance = row_imbalance(q, found, threads);
+    } else {
+      // Every thread walks all row pointers, all of x and the columns of short rows.
+      cost.extra_bytes = (threads - 1) * cost.passes * static_cast<double>(q.m.nnz * 4 + q.m.rows * 12);
+      cost.steps *= threads;
+    }
+    cost.extra_forks = cost.passes - 1;
+    fill_spmv(list.add(), q, found, *machine, threads, cost).state_bytes = sizeof(State);
   });
   return SXT_OK;
 }
@@ -69,7 +76,7 @@ const sxt_kernel rows_kernel = [] {
   k.flags = SXT_KERNEL_DETERMINISTIC;
   k.storages = storages;
   k.features = features;
-  k.term_names = cpu_terms;
+  k.term_names = spmv_terms;
   k.applicable = applicable;
   k.candidates = candidates;
   k.prepare = prepare;

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "tests/plugins/spmv_support.hpp"
+#include "tests/plugins/spmv_check.hpp"
 
 namespace plugin_test {
 namespace {
@@ -81,7 +81,7 @@ TEST(SpmvCsr, ReadsWideOffsetsAndRefusesWideColumns) {
   Matrix matrix(uneven(random), SXT_F64, random);
   WideCsr offsets(matrix, true, false), columns(matrix, false, true);
   const sxt_spmv_query query = spmv_query(matrix, SXT_F64);
-  for (const char *name : {"rows", "balanced"}) {
+  for (const char *name : {"rows", "simd", "balanced"}) {
     EXPECT_TRUE(equal(multiply(kernel(name), matrix, &matrix.csr().s.h, 3, 3, SXT_NO_TRANSPOSE, 1),
                       multiply(kernel(name), matrix, &offsets.csr.s.h, 3, 3, SXT_NO_TRANSPOSE, 1)));
     Ready refused(kernel(name), &query.m.q, candidate_of(kernel(name), &query.m.q, 2), &columns.csr.s.h);
@@ -114,7 +114,7 @@ TEST(SpmvCsr, RefreshFollowsNewValues) {
   Matrix matrix(pattern, SXT_F64, random), other(pattern, SXT_F64, random);
   Array x(SXT_F64, 700, random), got(SXT_F64, 900), want(SXT_F64, 900);
   const sxt_spmv_query query = spmv_query(matrix, SXT_F64);
-  for (const char *name : {"rows", "balanced"}) {
+  for (const char *name : {"rows", "simd", "balanced"}) {
     Ready ready(kernel(name), &query.m.q, candidate_of(kernel(name), &query.m.q, 3), &matrix.csr().s.h);
     Ready fresh(kernel(name), &query.m.q, candidate_of(kernel(name), &query.m.q, 3), &other.csr().s.h);
     ASSERT_EQ(ready.refresh(&other.csr().s.h), SXT_OK);
@@ -141,21 +141,52 @@ TEST(SpmvCsr, SaysWhenScratchIsTooSmall) {
 TEST(SpmvCsr, RunsOutOfMemoryWithoutALeak) {
   Random random(8, 1);
   Matrix matrix(uneven(random), SXT_F64, random);
-  const sxt_spmv_query query = spmv_query(matrix, SXT_F64, SXT_TRANSPOSE);
+  const sxt_spmv_query query = spmv_query(matrix, SXT_F64);
   const int before = Host::blocks;
-  for (int allowed = 0; allowed < 3; ++allowed) {
-    Host::fail_after = allowed;
-    Ready ready(kernel("balanced"), &query.m.q, candidate_of(kernel("balanced"), &query.m.q, 4), &matrix.csr().s.h);
+  for (const char *name : {"simd", "balanced"}) {
+    Host::fail_after = 0;
+    Ready ready(kernel(name), &query.m.q, candidate_of(kernel(name), &query.m.q, 4), &matrix.csr().s.h);
     Host::fail_after = -1;
-    EXPECT_EQ(ready.status(), SXT_E_MEMORY) << allowed;
+    EXPECT_EQ(ready.status(), SXT_E_MEMORY) << name;
   }
   EXPECT_EQ(Host::blocks, before);
 }
 
+const sxt_kernel &storage() { return find_kernel(load_own("storage-csr"), "storage.csr.cpu"); }
+
+TEST(SpmvCsr, SimdMultipliesOnEveryInstructionSet) {
+  expect_products(storage(), kernel("simd"), SXT_F64, SXT_F64);
+  expect_products(storage(), kernel("simd"), SXT_F64, SXT_F32);
+  expect_products(storage(), kernel("simd"), SXT_F32, SXT_F32);
+}
+
+TEST(SpmvCsr, BalancedMultipliesOnEveryInstructionSet) {
+  const std::vector<sxt_op> ops = {SXT_NO_TRANSPOSE, SXT_TRANSPOSE, SXT_CONJUGATE_TRANSPOSE};
+  expect_products(storage(), kernel("balanced"), SXT_F64, SXT_F64, ops);
+  expect_products(storage(), kernel("balanced"), SXT_F32, SXT_F32);
+  expect_products(storage(), kernel("balanced"), SXT_C128, SXT_C64, ops);
+}
+
+TEST(SpmvCsr, SimdBitsDoNotDependOnThreads) {
+  expect_equal_bits(storage(), kernel("simd"), SXT_F64);
+  expect_equal_bits(storage(), kernel("simd"), SXT_F32);
+}
+
+TEST(SpmvCsr, SimdReadsNothingItShouldNot) { expect_no_stray_reads(storage(), kernel("simd")); }
+
+TEST(SpmvCsr, SimdRefusesWithReasons) {
+  Random random(9, 2);
+  Matrix matrix(Pattern{2, 2, {{0}, {1}}}, SXT_C64, random);
+  sxt_spmv_query query = spmv_query(matrix, SXT_C64);
+  EXPECT_EQ(refusal(kernel("simd"), &query.m.q), "c64 vectors: lanes hold f32 and f64 only");
+  query.op = SXT_TRANSPOSE;
+  EXPECT_EQ(refusal(kernel("simd"), &query.m.q), "operation 1: rows are summed for op 0 (no transpose) only");
+}
+
 // The memory term of a candidate: term 2.
-double bytes_of(const char *name, const sxt_spmv_query &query, double row_max, double row_std, int threads) {
-  const double values[] = {row_max, row_std};
-  const sxt_features features = {2, kernel(name).features, values};
+double bytes_of(const char *name, const sxt_spmv_query &query, double row_max, double imbalance, int threads) {
+  const double values[] = {0, 0, row_max, NAN, imbalance, imbalance, imbalance};
+  const sxt_features features = {7, kernel(name).features, values};
   return ask_candidates(kernel(name), &query.m.q, make_machine(threads), &features).back().terms[2];
 }
 
@@ -165,13 +196,15 @@ TEST(SpmvCsr, ModelsSeeImbalance) {
   sxt_spmv_query query = spmv_query(matrix, SXT_F64);
   query.m.rows = query.m.cols = 1000000;
   query.m.nnz = 5000000;
-  const double even = bytes_of("balanced", query, 5, 0, 8);
+  const double even = bytes_of("balanced", query, 5, 1, 8);
   EXPECT_NEAR(even, 5e6 * 12 + 4e6 + 3 * 8e6, 1);
-  EXPECT_DOUBLE_EQ(bytes_of("rows", query, 5, 0, 8), even);
+  EXPECT_DOUBLE_EQ(bytes_of("rows", query, 5, 1, 8), even);
   // One row holds half of everything: its thread works four times as long as the mean of eight.
-  EXPECT_DOUBLE_EQ(bytes_of("rows", query, 2500000, 0, 8), 4 * even);
-  EXPECT_DOUBLE_EQ(bytes_of("rows", query, 2500000, 0, 1), even);
-  EXPECT_GT(bytes_of("rows", query, 5000, 500, 8), even);
+  EXPECT_DOUBLE_EQ(bytes_of("rows", query, 2500000, NAN, 8), 4 * even);
+  EXPECT_DOUBLE_EQ(bytes_of("simd", query, 2500000, NAN, 8), 4 * even);
+  EXPECT_DOUBLE_EQ(bytes_of("balanced", query, 2500000, NAN, 8), even);
+  EXPECT_DOUBLE_EQ(bytes_of("rows", query, 2500000, NAN, 1), even);
+  EXPECT_DOUBLE_EQ(bytes_of("rows", query, 5000, 1.5, 8), 1.5 * even);
   // Without features it stays at the mean.
   EXPECT_DOUBLE_EQ(bytes_of("rows", query, NAN, NAN, 8), even);
 }

@@ -17,6 +17,7 @@ namespace {
 struct Shape {
   const char *name;
   Pattern (*make)(Random &);
+  bool symmetric = false;  // complex: Hermitian in every other variant
 };
 
 constexpr auto any = [](std::int64_t most, Random &random) { return random.below(most + 1); };
@@ -62,6 +63,10 @@ const Shape shapes[] = {
      [](Random &r) { return random_pattern(513, 513, r, [](auto i) { return i == 0 || i == 512 ? 400 : 1; }); }},
     {"1025 x 1025 with only a last row",
      [](Random &r) { return random_pattern(1025, 1025, r, [](auto i) { return i == 1024 ? 600 : 0; }); }},
+    {"2600 x 2600 symmetric bands", [](Random &) { return banded_pattern(2600, 2600, {-1500, -3, -1, 0, 1, 3, 1500}); },
+     true},
+    {"1025 x 1025 symmetric, corners, no main diagonal",
+     [](Random &) { return banded_pattern(1025, 1025, {-1024, -32, 32, 1024}); }, true},
 };
 constexpr std::uint64_t n_shapes = std::size(shapes), variants = 4;
 
@@ -73,6 +78,7 @@ struct Case {
   std::int64_t ldx = 0, ldy = 0;
   sxt_spmv_query query{};
   sxt_spmv_args args{};
+  Moved moved;
   char description[160];
 };
 
@@ -87,6 +93,7 @@ sxt_status make_case(const sxt_host *, std::uint64_t seed, std::uint64_t i, sxt_
     const sxt_value_type stored = s % 3 ? type : type == SXT_F64 ? SXT_F32 : type == SXT_C128 ? SXT_C64 : type;
     const Pattern pattern = shape.make(random);
     c->matrix = Matrix(pattern, stored, random);
+    if (shape.symmetric) c->matrix.mirror_upper(variant % 2 ? SXT_HERMITIAN : SXT_SYMMETRIC);
     const auto op = static_cast<sxt_op>((s + variant + variant / 3) % 3);
     const std::int32_t n_rhs = static_cast<std::int32_t>((s / 2 + variant) % 2 ? (s % 4 == 1 ? 7 : 3) : 1);
     const std::int64_t in = op == SXT_NO_TRANSPOSE ? pattern.cols : pattern.rows;
@@ -155,6 +162,16 @@ void free_case(sxt_case *c) {
   *c = {};
 }
 
+sxt_status move_case(sxt_case *moved, const sxt_exec *exec, std::int32_t to_device) {
+  return guard(exec, [&] {
+    Case &c = *static_cast<Case *>(moved->owner);
+    Move move(c.moved, exec, to_device);
+    move.array(c.x).array(c.y).array(c.alpha).array(c.beta);
+    move.point(c.args.x).point(c.args.y).scalar(c.args.alpha).scalar(c.args.beta);
+    return move.finish();
+  });
+}
+
 }  // namespace
 
 namespace sextant::spmv_reference {
@@ -166,6 +183,7 @@ const sxt_kind kind = [] {
   k.make_case = make_case;
   k.compare = compare;
   k.free_case = free_case;
+  k.move_case = move_case;
   return k;
 }();
 

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// storage.bsr.cpu: dense blocks of 2 to 8 rows and columns; the size is found from the pattern or given.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+
+#include "bsr_blocks.hpp"
+#include "sextant/plugin_storage.hpp"
+
+using namespace sextant::plugin;
+
+namespace {
+
+using namespace storage_bsr;
+
+constexpr std::int64_t rows_looked_at = 2048;
+constexpr const char *environment = "SEXTANT_BSR_BLOCK";
+
+struct State {
+  sxt_bsr view{};
+  Memory row_ptr, col, values;
+  std::int64_t source_nnz = 0;
+};
+
+const State &of(const void *state) { return *static_cast<const State *>(state); }
+
+std::uint64_t values_bytes(const sxt_bsr &a) {
+  return static_cast<std::uint64_t>(a.blocks * a.block * a.block) * value_bytes(a.s.value_type);
+}
+
+sxt_status candidates(const sxt_query *query, const sxt_features *found, const sxt_machine *machine, const sxt_filled *,
+                      sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
+  const auto &m = as<sxt_matrix_query>(query);
+  const BsrChoice choice = bsr_choice(m, found);
+  const double nnz = static_cast<double>(m.nnz), value = static_cast<double>(value_bytes(m.matrix_type));
+  const double bytes =
+      nnz * (choice.block ? bsr_entry_bytes(choice.block, choice.fill, value) : csr_entry_bytes(value));
+  CandidateList list(out, capacity, count);
+  sxt_candidate &candidate = list.add();
+  // Seven sizes are sampled; the pattern is read twice and sorted by block rows, then every entry is searched for.
+  candidate.setup_s = 2e-5 + std::min(nnz, 7.0 * 5 * rows_looked_at * 8) * 5e-9 +
+                      (nnz * 2e-8 + 3 * bytes / machine->stream_rate_unit) / std::max(1, machine->units);
+  candidate.state_bytes = sizeof(State) + static_cast<std::uint64_t>(bytes);
+  candidate.working_set_bytes = bytes;
+  return SXT_OK;
+}
+
+// The size somebody demanded; 0: nobody did; -1: it is none.
+int given_block(const sxt_candidate *candidate) {
+  std::int64_t given = candidate ? candidate->launch[1] : 0;
+  if (const char *text = given ? nullptr : secure_getenv(environment); text && *text) {
+    char *end = nullptr;
+    given = std::strtol(text, &end, 10);
+    if (*end || given == 0) return -1;
+  }
+  return given == 0 || (given >= bsr_least && given <= bsr_most) ? static_cast<int>(given) : -1;
+}
+
+// The block size of this matrix, or the reason why there is none.
+sxt_status choose(const sxt_csr &a, const sxt_candidate *candidate, const sxt_exec *exec, int *block) {
+  *block = given_block(candidate);
+  if (*block > 0) return SXT_OK;
+  if (*block < 0)
+    return error(exec, SXT_E_ARGUMENT, "a block size of %d to %d was expected in launch[1] or %s", bsr_least, bsr_most,
+                 environment);
+  double fills[bsr_most + 1];
+  for (int k = bsr_least; k <= bsr_most; ++k) fills[k] = sampled_fill(a, k, rows_looked_at);
+  const double value = static_cast<double>(value_bytes(a.s.value_type));
+  const BsrChoice choice = choose_bsr_block(value, [&](int k) { return fills[k]; });
+  *block = choice.block ? choice.block : bsr_least;  // without entries any will do
+  const double places = choice.block ? static_cast<double>(a.s.nnz) / choice.fill : 0;
+  if (places <= bsr_small || bsr_pays(choice, value)) return SXT_OK;
+  return error(exec, SXT_NOT_APPLICABLE,
+               "no block size pays: the best, %d, is %.0f %% full and moves %.1f bytes an entry, compressed rows %.0f",
+               choice.block, 100 * choice.fill, bsr_entry_bytes(choice.block, choice.fill, value),
+               csr_entry_bytes(value));
+}
+
+// Row pointers and columns of the blocks.
+sxt_status build_pattern(State &state, const sxt_csr &a, const sxt_exec *exec, int team) {
+  sxt_bsr &view = state.view;
+  state.row_ptr = Memory(exec, SXT_SPACE_HOST, static_cast<std::uint64_t>(view.block_rows + 1) * sizeof(std::int32_t));
+  auto *row_ptr = state.row_ptr.as<std::int32_t>();
+  std::vector<std::vector<std::int64_t>> spare(static_cast<std::size_t>(team));
+  for_each_part(team, team, [&](int part) {
+    const Range range = part_of(view.block_rows, team, part);
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      columns_of(a, view.block, i, spare[part]);
+      row_ptr[i + 1] = static_cast<std::int32_t>(spare[part].size());
+    }
+  });
+  row_ptr[0] = 0;
+  for (std::int64_t i = 0; i < view.block_rows; ++i) {
+    view.blocks += row_ptr[i + 1];
+    if (view.blocks > std::numeric_limits<std::int32_t>::max())
+      return error(exec, SXT_NOT_APPLICABLE, "more than 2^31 - 1 blocks of %d", view.block);
+    row_ptr[i + 1] = static_cast<std::int32_t>(view.blocks);
+  }
+  state.col = Memory(exec, SXT_SPACE_HOST, static_cast<std::uint64_t>(view.blocks) * sizeof(std::int32_t));
+  auto *col = state.col.as<std::int32_t>();
+  for_each_part(team, team, [&](int part) {
+    const Range range = part_of(view.block_rows, team, part);
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      columns_of(a, view.block, i, spare[part]);
+      std::transform(spare[part].begin(), spare[part].end(), col + row_ptr[i],
+                     [](std::int64_t j) { return static_cast<std::int32_t>(j); });
+    }
+  });
+  return SXT_OK;
+}
+
+sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *, const sxt_exec *exec,
+                   void **out) {
+  return guard(exec, [&] {
+    const auto &source = as<sxt_csr>(problem->a);
+    const int team = std::max(1, exec->threads);
+    int block = 0;
+    if (const sxt_status status = choose(source, candidate, exec, &block); status != SXT_OK) return status;
+    auto state = std::make_unique<State>();
+    state->view.s = source.s;
+    state->view.s.h = head<sxt_bsr>(SXT_KIND_STORAGE_BSR);
+    state->view.s.index_type = state->view.s.offset_type = SXT_I32;
+    state->view.block = block;
+    state->view.block_rows = block_count(source.s.rows, block);
+    state->source_nnz = source.s.nnz;
+    if (const sxt_status status = build_pattern(*state, source, exec, team); status != SXT_OK) return status;
+    state->values = Memory(exec, SXT_SPACE_HOST, values_bytes(state->view));
+    state->view.row_ptr = state->row_ptr.data();
+    state->view.col = state->col.data();
+    state->view.values = state->values.data();
+    const sxt_status status = fill_values(source, state->view, state->values.data(), team);
+    return status == SXT_OK ? give(state.release(), out) : status;
+  });
+}
+
+sxt_status refresh(void *opaque, const sxt_problem *problem, const sxt_exec *exec) {
+  auto &state = *static_cast<State *>(opaque);
+  const auto &source = as<sxt_csr>(problem->a);
+  if (source.s.nnz != state.source_nnz)
+    return error(exec, SXT_E_DIMENSION, "%lld new values for a pattern of %lld entries", (long long)source.s.nnz,
+                 (long long)state.source_nnz);
+  return fill_values(source, state.view, state.values.data(), std::max(1, exec->threads));
+}
+
+const sxt_storage *view(const void *state) { return &of(state).view.s; }
+
+std::uint64_t bytes(const void *opaque) {
+  const sxt_bsr &a = of(opaque).view;
+  return static_cast<std::uint64_t>(a.block_rows + 1 + a.blocks) * sizeof(std::int32_t) + values_bytes(a);
+}
+
+// Calls f(position, i, j) for the places of block rows first .. last-1 that lie inside the matrix.
+template <class F>
+sxt_status for_each_place(const sxt_bsr &a, Range range, F &&f) {
+  const auto *row_ptr = static_cast<const std::int32_t *>(a.row_ptr), *col = static_cast<const std::int32_t *>(a.col);
+  const std::int64_t block = a.block;
+  for (std::int64_t i = range.begin; i < range.end; ++i)
+    for (std::int64_t b = row_ptr[i]; b < row_ptr[i + 1]; ++b)
+      for (std::int64_t place = 0; place < block * block; ++place) {
+        const std::int64_t row = i * block + place % block, column = col[b] * block + place / block;
+        if (row < a.s.rows && column < a.s.cols) f(b * block * block + place, row, column);
+      }
+  return SXT_OK;
+}
+
+sxt_status scale(void *opaque, const void *s, const sxt_exec *exec) {
+  return guard(exec, [&] {
+    State &state = *static_cast<State *>(opaque);
+    const sxt_bsr &a = state.view;
+    return scale_entries(a.s.value_type, state.values.data(), s, exec, [&](int part, int team, auto &&scale_one) {
+      for_each_place(a, part_of(a.block_rows, team, part), scale_one);
+    });
+  });
+}
+
+sxt_status diagonal(const void *opaque, void *out, const sxt_exec *) {
+  const sxt_bsr &a = of(opaque).view;
+  return diagonal_entries(a.s, a.values, out, [&](auto &&look) { return for_each_place(a, {0, a.block_rows}, look); });
+}
+
+sxt_status run(const void *, void *, const sxt_head *, const sxt_exec *) { return SXT_E_NOT_SUPPORTED; }
+
+const sxt_storage_ops ops = {sizeof(sxt_storage_ops), view, bytes, scale, diagonal, nullptr};
+
+const sxt_kernel kernel = [] {
+  sxt_kernel k = new_kernel(SXT_KIND_STORAGE_BSR, "storage.bsr.cpu", "cpu",
+                            "dense blocks of 2 to 8, the size found from the pattern", run);
+  k.flags = SXT_KERNEL_DETERMINISTIC;
+  k.features = bsr_features;
+  k.ops = &ops;
+  k.candidates = candidates;
+  k.prepare = prepare;
+  k.refresh = refresh;
+  k.release = destroy<State>;
+  return k;
+}();
+
+const sxt_kind kind = new_kind(SXT_KIND_STORAGE_BSR, "dense blocks");
+
+}  // namespace
+
+extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
+  static const sxt_kernel *const kernels[] = {&kernel};
+  static const sxt_kind *const kinds[] = {&kind};
+  static const sxt_plugin plugin = describe("storage-bsr", kernels, kinds, 1);
+  return *out = &plugin, SXT_OK;
+}
