@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kind sxt.spmv_dots/1: square matrices, one to four inner products, the new y on one side, the other or both.
+// Kind sxt.spmv_dots/1: square matrices, some symmetric or Hermitian, one to four inner products, the new y on one
+// side, the other or both.
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -12,7 +13,7 @@ using namespace sextant::plugin::cases;
 
 namespace {
 
-constexpr std::uint64_t n_shapes = 7, types = 4;
+constexpr std::uint64_t n_shapes = 8, types = 4;
 
 Pattern make_shape(std::uint64_t shape, Random &random) {
   const auto lengths = [&](std::int64_t most) { return [&random, most](auto) { return random.below(most + 1); }; };
@@ -23,7 +24,8 @@ Pattern make_shape(std::uint64_t shape, Random &random) {
     case 3: return banded_pattern(1024, 1024, {-32, -1, 0, 1, 32});
     case 4: return random_pattern(1025, 1025, random, lengths(12));
     case 5: return random_pattern(600, 600, random, [](auto i) { return i == 7 ? 600 : i % 2; });
-    default: return banded_pattern(3000, 3000, {-1, 0, 1});
+    case 6: return banded_pattern(3000, 3000, {-1, 0, 1});
+    default: return banded_pattern(2500, 2500, {-1200, -1, 0, 1, 1200});  // symmetric
   }
 }
 
@@ -34,6 +36,7 @@ struct Case {
   std::vector<const Array *> left, right;  // what u and v point to; null: y
   sxt_spmv_dots_query query{};
   sxt_spmv_dots_args args{};
+  Moved moved;
   char description[120];
 };
 
@@ -55,6 +58,7 @@ sxt_status make_case(const sxt_host *, std::uint64_t seed, std::uint64_t i, sxt_
     const Pattern pattern = make_shape(i % n_shapes, random);
     const std::int64_t n = pattern.rows;
     c->matrix = Matrix(pattern, type, random);
+    if (i % n_shapes == 7) c->matrix.mirror_upper(i / n_shapes % 2 ? SXT_HERMITIAN : SXT_SYMMETRIC);
     c->x = Array(type, n, random);
     c->other = Array(type, n, random);
     c->y = c->y_before = Array(type, n, random);
@@ -124,6 +128,18 @@ void free_case(sxt_case *c) {
   *c = {};
 }
 
+sxt_status move_case(sxt_case *moved, const sxt_exec *exec, std::int32_t to_device) {
+  return guard(exec, [&] {
+    Case &c = *static_cast<Case *>(moved->owner);
+    Move move(c.moved, exec, to_device);
+    move.array(c.x).array(c.y).array(c.other).array(c.dots).array(c.alpha).array(c.beta);
+    move.point(c.args.m.x).point(c.args.m.y).scalar(c.args.m.alpha).scalar(c.args.m.beta).point(c.args.dots);
+    for (const void *&u : c.u) move.point(u);
+    for (const void *&v : c.v) move.point(v);
+    return move.finish();
+  });
+}
+
 }  // namespace
 
 namespace sextant::spmv_dots_reference {
@@ -135,6 +151,7 @@ const sxt_kind kind = [] {
   k.make_case = make_case;
   k.compare = compare;
   k.free_case = free_case;
+  k.move_case = move_case;
   return k;
 }();
 
