@@ -23,6 +23,7 @@ struct Case {
   Array result;
   sxt_multidot_query query{};
   sxt_multidot_args args{};
+  Moved moved;
   char description[100];
 };
 
@@ -82,6 +83,18 @@ void free_case(sxt_case *c) {
   *c = {};
 }
 
+sxt_status move_case(sxt_case *moved, const sxt_exec *exec, std::int32_t to_device) {
+  return guard(exec, [&] {
+    Case &c = *static_cast<Case *>(moved->owner);
+    Move move(c.moved, exec, to_device);
+    for (Array &array : c.arrays) move.array(array);
+    move.array(c.result).point(c.args.result);
+    for (const void *&u : c.u) move.point(u);
+    for (const void *&v : c.v) move.point(v);
+    return move.finish();
+  });
+}
+
 }  // namespace
 
 namespace sextant::multidot_reference {
@@ -93,6 +106,7 @@ const sxt_kind kind = [] {
   k.make_case = make_case;
   k.compare = compare;
   k.free_case = free_case;
+  k.move_case = move_case;
   return k;
 }();
 

@@ -1,22 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // multidot.tree.cpu: up to eight inner products over the fixed tree of plugin_tree.hpp. All pairs of one leaf are
 // summed before the next leaf, so an array that stands in several pairs comes from memory once and then from the first
-// caches. Bits equal those of reduction.tree.cpu's dotc, pair by pair, whatever the threads.
+// caches. Bits equal those of reduction.tree.cpu's dotc, pair by pair, whatever the threads and the instruction set.
 #include <algorithm>
 #include <cstdint>
 
+#include "multidot_table.hpp"
 #include "sextant/kinds/multidot.h"
 #include "sextant/plugin_cpu.hpp"
+#include "sextant/plugin_isa.hpp"
+#include "sextant/plugin_simd.hpp"
 #include "sextant/plugin_tree.hpp"
 
+SXT_ISA_TABLE(sextant_multidot_tree, Table)
+
 using namespace sextant::plugin;
+namespace lanes = sextant_multidot_tree;
 
 namespace {
 
 struct State {
-  sxt_value_type type;
+  const lanes::Table *table;
   std::int64_t threads;
+  sxt_value_type type;
 };
+
+constexpr const char *terms[] = {"launches", "barriers", "stream_bytes", "gathers", "flops", "steps", nullptr};
 
 // One value a leaf and pair.
 std::uint64_t scratch_bytes(std::int64_t n, std::int32_t n_dots, sxt_value_type type) {
@@ -43,6 +52,10 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
     const std::int64_t busiest = (leaves + threads - 1) / threads;
     cost.imbalance = leaves ? static_cast<double>(busiest * threads) / static_cast<double>(leaves) : 1;
     sxt_candidate &candidate = fill(list.add(), threads, cost);
+    candidate.launch[1] = machine->level;
+    candidate.model_class = static_cast<std::uint32_t>(2 * q.n_dots + (threads > 1));
+    candidate.terms[5] = 8.0 * static_cast<double>(busiest * threads) * q.n_dots;  // a leaf's lanes are folded
+    candidate.n_terms = 6;
     candidate.state_bytes = sizeof(State);
     candidate.scratch_bytes = scratch_bytes(q.n, q.n_dots, q.q.value_type);
   });
@@ -52,27 +65,21 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
 sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *, const sxt_exec *exec,
                    void **state) {
   return guard(exec, [&] {
-    return give(new State{problem->query->value_type, candidate ? candidate->launch[0] : exec->threads}, state);
+    return give(new State{&lanes::isa_table(isa_level(candidate)), candidate ? candidate->launch[0] : exec->threads,
+                          problem->query->value_type},
+                state);
   });
 }
 
 template <class T>
-void sum_leaf(const sxt_multidot_args &args, std::int64_t leaf, T *leaves) {
-  const std::int64_t first = leaf * tree::leaf_size, count = std::min(tree::leaf_size, args.n - first);
-  for (std::int32_t d = 0; d < args.n_dots; ++d) {
-    const T *u = static_cast<const T *>(args.u[d]) + first, *v = static_cast<const T *>(args.v[d]) + first;
-    leaves[d * tree::leaf_count(args.n) + leaf] =
-        tree::sum_leaf<T>(count, [u, v](std::int64_t i) { return product(conjugate(u[i]), v[i]); });
-  }
-}
-
-template <class T>
-void multidot(const sxt_multidot_args &args, T *leaves, int team) {
+void multidot(const State &state, const sxt_multidot_args &args, T *leaves, int team) {
+  const auto sum_leaves = state.table->leaves[state.type - 1];
+  const lanes::Call call = {args.u, args.v, args.n, args.n_dots};
   const std::int64_t n_leaves = tree::leaf_count(args.n);
   const int parts = static_cast<int>(std::min<std::int64_t>(team, n_leaves));
   for_each_part(parts, parts, [&](int part) {
     const Range range = part_of(n_leaves, parts, part);
-    for (std::int64_t leaf = range.begin; leaf < range.end; ++leaf) sum_leaf(args, leaf, leaves);
+    sum_leaves(call, range.begin, range.end, leaves);
   });
   for (std::int32_t d = 0; d < args.n_dots; ++d)
     static_cast<T *>(args.result)[d] = tree::combine(leaves + d * n_leaves, n_leaves);
@@ -85,15 +92,16 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
   if (status != SXT_OK) return status;
   const int team = team_size(state.threads, *exec);
   return with_value_type(state.type, [&](auto tag) {
-    return multidot(args, static_cast<typename decltype(tag)::type *>(exec->scratch), team), SXT_OK;
+    return multidot(state, args, static_cast<typename decltype(tag)::type *>(exec->scratch), team), SXT_OK;
   });
 }
 
 const sxt_kernel kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_MULTIDOT, "multidot.tree.cpu", "cpu",
                             "leaves of 1024 elements, all pairs of a leaf together, threads share the leaves", run);
+  k.version = 2;
   k.flags = SXT_KERNEL_DETERMINISTIC;
-  k.term_names = cpu_terms;
+  k.term_names = terms;
   k.applicable = applicable;
   k.candidates = candidates;
   k.prepare = prepare;

@@ -27,8 +27,15 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
 
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_reduction_query>(query);
-  if (q.operation >= SXT_REDUCTION_SUM && q.operation <= SXT_REDUCTION_IAMAX) return SXT_OK;
-  return refuse(reason, "operation %d is not one of %d to %d", q.operation, SXT_REDUCTION_SUM, SXT_REDUCTION_IAMAX);
+  if (q.operation < SXT_REDUCTION_SUM || q.operation > SXT_REDUCTION_MAX)
+    return refuse(reason, "operation %d is not one of %d to %d", q.operation, SXT_REDUCTION_SUM, SXT_REDUCTION_MAX);
+  const bool ordered = q.operation == SXT_REDUCTION_MIN || q.operation == SXT_REDUCTION_MAX;
+  const bool single = q.q.value_type == SXT_F32 || q.q.value_type == SXT_C64;
+  if (ordered && (q.q.value_type == SXT_C64 || q.q.value_type == SXT_C128))
+    return refuse(reason, "complex numbers have no smallest or largest");
+  if (q.accuracy != SXT_ACCURACY_WORKING && q.operation <= SXT_REDUCTION_ASUM && !single)
+    return refuse(reason, "extended precision is less than twice %s", value_name(q.q.value_type));
+  return SXT_OK;
 }
 
 sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *exec,
@@ -79,6 +86,17 @@ Long sum(const sxt_reduction_args &args) {
   return total;
 }
 
+// The smallest (sign -1) or largest (sign 1) number; NaN when there is one.
+template <class T>
+T outermost(const T *x, std::int64_t n, int sign) {
+  T best = -static_cast<T>(sign) * std::numeric_limits<T>::infinity();
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (std::isnan(x[i])) return x[i];
+    if (static_cast<T>(sign) * x[i] > static_cast<T>(sign) * best) best = x[i];
+  }
+  return best + T(0);  // either zero becomes +0
+}
+
 // A wide number as a T.
 template <class T>
 T narrow(Long value) {
@@ -92,6 +110,10 @@ template <class T>
 sxt_status reduce(const sxt_reduction_args &args, const sxt_exec *exec) {
   const T *x = static_cast<const T *>(args.x);
   auto *real_result = static_cast<real_of<T> *>(args.result);
+  if constexpr (!is_complex<T>) {
+    if (args.operation == SXT_REDUCTION_MIN) return *real_result = outermost(x, args.n, -1), SXT_OK;
+    if (args.operation == SXT_REDUCTION_MAX) return *real_result = outermost(x, args.n, 1), SXT_OK;
+  }
   switch (args.operation) {
     case SXT_REDUCTION_SUM:
     case SXT_REDUCTION_DOT:
@@ -100,7 +122,9 @@ sxt_status reduce(const sxt_reduction_args &args, const sxt_exec *exec) {
     case SXT_REDUCTION_NRM2: *real_result = norm(x, args.n); return SXT_OK;
     case SXT_REDUCTION_AMAX: *real_result = args.n > 0 ? abs1(x[largest(x, args.n)]) : 0; return SXT_OK;
     case SXT_REDUCTION_IAMAX: *static_cast<std::int64_t *>(args.result) = largest(x, args.n); return SXT_OK;
-    default: return error(exec, SXT_E_NOT_SUPPORTED, "reduction %d is unknown", args.operation);
+    default:
+      return error(exec, SXT_E_NOT_SUPPORTED, "reduction %d of %s is unknown", args.operation,
+                   is_complex<T> ? "complex numbers" : "real numbers");
   }
 }
 
@@ -117,6 +141,7 @@ namespace sextant::reduction_reference {
 const sxt_kernel kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_REDUCTION, "reduction.reference.cpu", "cpu",
                             "element by element in extended precision, one thread", run);
+  k.version = 2;
   k.flags = SXT_KERNEL_REFERENCE | SXT_KERNEL_DETERMINISTIC;
   k.term_names = cpu_terms;
   k.applicable = applicable;

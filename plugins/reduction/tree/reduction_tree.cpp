@@ -1,31 +1,48 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // reduction.tree.cpu: every reduction over the fixed tree of plugin_tree.hpp, leaves shared among threads. Equal bits
-// for equal input whatever the threads. After memory bandwidth: an element costs its bytes and one multiply-add.
+// for equal input whatever the threads and the instruction set. After memory bandwidth: an element costs its bytes.
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <limits>
 
 #include "sextant/kinds/reduction.h"
 #include "sextant/plugin_cpu.hpp"
+#include "sextant/plugin_isa.hpp"
+#include "sextant/plugin_simd.hpp"
 #include "sextant/plugin_tree.hpp"
+#include "tree_table.hpp"
+
+SXT_ISA_TABLE(sextant_reduction_tree, Table)
 
 using namespace sextant::plugin;
+namespace lanes = sextant_reduction_tree;
 
 namespace {
 
 struct State {
-  sxt_value_type type;
+  const lanes::Table *table;
   std::int64_t threads;
+  sxt_value_type type;
 };
 
-// Scratch: one leaf result each, at most the size of a value (a magnitude and its index need 16).
-std::uint64_t scratch_bytes(std::int64_t n, sxt_value_type) { return tree::leaf_count(n) * std::uint64_t{16}; }
+constexpr const char *terms[] = {"launches", "barriers", "stream_bytes", "gathers", "flops", "steps", nullptr};
+
+// Scratch: one leaf result each, at most the size of a value; a magnitude and its index need 16.
+std::uint64_t scratch_bytes(std::int64_t n) { return tree::leaf_count(n) * std::uint64_t{16}; }
 
 bool two_vectors(std::int32_t operation) { return operation == SXT_REDUCTION_DOT || operation == SXT_REDUCTION_DOTC; }
 
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_reduction_query>(query);
-  if (q.operation >= SXT_REDUCTION_SUM && q.operation <= SXT_REDUCTION_IAMAX) return SXT_OK;
-  return refuse(reason, "operation %d is not one of %d to %d", q.operation, SXT_REDUCTION_SUM, SXT_REDUCTION_IAMAX);
+  if (q.operation < SXT_REDUCTION_SUM || q.operation > SXT_REDUCTION_MAX)
+    return refuse(reason, "operation %d is not one of %d to %d", q.operation, SXT_REDUCTION_SUM, SXT_REDUCTION_MAX);
+  const bool ordered = q.operation == SXT_REDUCTION_MIN || q.operation == SXT_REDUCTION_MAX;
+  if (ordered && (q.q.value_type == SXT_C64 || q.q.value_type == SXT_C128))
+    return refuse(reason, "complex numbers have no smallest or largest");
+  if (q.accuracy != SXT_ACCURACY_WORKING && q.operation <= SXT_REDUCTION_ASUM)
+    return refuse(reason, "sums in working precision; accuracy %d is asked for", q.accuracy);
+  return SXT_OK;
 }
 
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
@@ -43,8 +60,12 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
     const std::int64_t busiest = (leaves + threads - 1) / threads;
     cost.imbalance = leaves ? static_cast<double>(busiest * threads) / static_cast<double>(leaves) : 1;
     sxt_candidate &candidate = fill(list.add(), threads, cost);
+    candidate.launch[1] = machine->level;
+    candidate.model_class = static_cast<std::uint32_t>(2 * q.operation + (threads > 1));
+    candidate.terms[5] = 8.0 * static_cast<double>(busiest * threads);  // a leaf's lanes are folded
+    candidate.n_terms = 6;
     candidate.state_bytes = sizeof(State);
-    candidate.scratch_bytes = scratch_bytes(q.n, q.q.value_type);
+    candidate.scratch_bytes = scratch_bytes(q.n);
   });
   return SXT_OK;
 }
@@ -52,128 +73,113 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
 sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *, const sxt_exec *exec,
                    void **state) {
   return guard(exec, [&] {
-    return give(new State{problem->query->value_type, candidate ? candidate->launch[0] : exec->threads}, state);
+    return give(new State{&lanes::isa_table(isa_level(candidate)), candidate ? candidate->launch[0] : exec->threads,
+                          problem->query->value_type},
+                state);
   });
 }
 
-// What one run needs everywhere.
-struct Call {
-  std::int64_t n;
+// One run.
+struct Run {
+  const lanes::Table &table;
+  int type;  // index into the table
   int team;
   void *scratch;
+  lanes::Call call;
 };
 
-// Calls leaf(index, first, count) for every leaf.
+// Calls f(part, leaves) for every part of the team.
 template <class F>
-void for_each_leaf(const Call &call, F &&leaf) {
-  const std::int64_t leaves = tree::leaf_count(call.n);
-  const int parts = static_cast<int>(std::min<std::int64_t>(call.team, leaves));
-  for_each_part(parts, parts, [&](int part) {
-    const Range range = part_of(leaves, parts, part);
-    for (std::int64_t l = range.begin; l < range.end; ++l) {
-      const std::int64_t first = l * tree::leaf_size;
-      leaf(l, first, std::min(tree::leaf_size, call.n - first));
-    }
-  });
+int for_each_share(const Run &run, F &&f) {
+  const std::int64_t leaves = tree::leaf_count(run.call.n);
+  const int parts = static_cast<int>(std::min<std::int64_t>(run.team, leaves));
+  for_each_part(parts, parts, [&](int part) { f(part, part_of(leaves, parts, part)); });
+  return parts;
 }
 
-// The sum of term(0) .. term(n-1) over the tree, in A.
-template <class A, class F>
-A sum(const Call &call, F &&term) {
-  A *leaves = static_cast<A *>(call.scratch);
-  for_each_leaf(call, [&](std::int64_t l, std::int64_t first, std::int64_t count) {
-    leaves[l] = tree::sum_leaf<A>(count, [&term, first](std::int64_t i) { return term(first + i); });
-  });
-  return tree::combine(leaves, tree::leaf_count(call.n));
+// The sum of all terms of a kind, whose type is A.
+template <class A>
+A sum(const Run &run, lanes::Terms kind) {
+  A *leaves = static_cast<A *>(run.scratch);
+  const auto sum_leaves = run.table.leaves[run.type][kind];
+  for_each_share(run, [&](int, Range range) { sum_leaves(run.call, range.begin, range.end, leaves + range.begin); });
+  return tree::combine(leaves, tree::leaf_count(run.call.n));
 }
 
-template <class R>
-struct Largest {
-  R value;
-  std::int64_t index;
-};
+using Search = lanes::Place (*)(const lanes::Call &, std::int64_t, std::int64_t);
 
-// The largest magnitude of a leaf and where it is first; a NaN counts as larger than everything.
-template <class T>
-Largest<real_of<T>> largest_of_leaf(const T *x, std::int64_t first, std::int64_t count) {
-  real_of<T> most = 0;
-  std::int64_t nans = 0;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const real_of<T> a = abs1(x[first + i]);
-    most = a > most ? a : most;
-    nans += a != a;
-  }
-  std::int64_t i = first;
-  if (nans)
-    while (!std::isnan(abs1(x[i]))) ++i;
-  else
-    while (abs1(x[i]) != most) ++i;
-  return {abs1(x[i]), i};
-}
-
-template <class T>
-Largest<real_of<T>> largest(const Call &call, const T *x) {
-  using Found = Largest<real_of<T>>;
-  static_assert(sizeof(Found) <= 16);
-  if (call.n == 0) return {0, -1};
-  Found *leaves = static_cast<Found *>(call.scratch);
-  for_each_leaf(call, [&](std::int64_t l, std::int64_t first, std::int64_t count) {
-    leaves[l] = largest_of_leaf(x, first, count);
+// The best of what every thread found: NaN first, then as `better` says; of equals the first.
+template <class F>
+lanes::Place search(const Run &run, Search find, lanes::Place nothing, F &&better) {
+  auto *found = static_cast<lanes::Place *>(run.scratch);
+  const int parts = for_each_share(run, [&](int part, Range leaves) {
+    const std::int64_t end = std::min(leaves.end * tree::leaf_size, run.call.n);
+    found[part] = find(run.call, leaves.begin * tree::leaf_size, end);
   });
-  Found best = leaves[0];
-  for (std::int64_t l = 1; l < tree::leaf_count(call.n) && !std::isnan(best.value); ++l)
-    if (leaves[l].value > best.value || std::isnan(leaves[l].value)) best = leaves[l];
+  lanes::Place best = parts ? found[0] : nothing;
+  for (int part = 1; part < parts && !std::isnan(best.value); ++part)
+    if (std::isnan(found[part].value) || better(found[part].value, best.value)) best = found[part];
   return best;
 }
 
-template <class T>
-real_of<T> squared(T a) {
-  if constexpr (is_complex<T>)
-    return a.real() * a.real() + a.imag() * a.imag();
-  else
-    return a * a;
+lanes::Place largest(const Run &run) {
+  return search(run, run.table.largest[run.type], {0, -1}, [](double a, double b) { return a > b; });
+}
+
+// +0 for either zero, so that it does not matter which was met first.
+template <class R>
+R least(const Run &run) {
+  const lanes::Place nothing = {std::numeric_limits<double>::infinity(), -1};
+  return static_cast<R>(0 + search(run, run.table.least[run.type], nothing, std::less<>()).value);
+}
+template <class R>
+R most(const Run &run) {
+  const lanes::Place nothing = {-std::numeric_limits<double>::infinity(), -1};
+  return static_cast<R>(0 + search(run, run.table.most[run.type], nothing, std::greater<>()).value);
 }
 
 // The plain sum of squares where it is safe; else every element scaled by a power of two, which rounds nothing.
 template <class T>
-real_of<T> norm(const Call &call, const T *x) {
+real_of<T> norm(Run run) {
   using R = real_of<T>;
   using Limits = std::numeric_limits<R>;
-  const R plain = sum<R>(call, [x](std::int64_t i) { return squared(x[i]); });
+  const T *x = static_cast<const T *>(run.call.x);
+  const R plain = sum<R>(run, lanes::squares);
   // Squares below the normal numbers lose digits: together at most n times the least normal one.
-  const R safe = static_cast<R>(call.n) * Limits::min() / Limits::epsilon();
+  const R safe = static_cast<R>(run.call.n) * Limits::min() / Limits::epsilon();
   if (std::isnan(plain) || (plain > safe && plain <= Limits::max())) return std::sqrt(plain);
-  R most = largest(call, x).value;
+  R most = static_cast<R>(largest(run).value);
   if (most == 0 || std::isnan(most)) return most;
   if (std::isinf(most)) {  // infinite, or |re| + |im| beyond the largest number
-    for (std::int64_t i = 0; i < call.n; ++i)
+    for (std::int64_t i = 0; i < run.call.n; ++i)
       if (std::isinf(std::real(x[i])) || std::isinf(std::imag(x[i]))) return most;
     most = Limits::max();
   }
-  int exponent = std::clamp(-std::ilogb(most), Limits::min_exponent, Limits::max_exponent - 1);
-  // Room for the sum of n squares below 4.
-  const R scale = std::ldexp(R(1), exponent);
-  const R scaled = sum<R>(call, [x, scale](std::int64_t i) { return squared(T(x[i] * scale)); });
-  return std::ldexp(std::sqrt(scaled), -exponent);
+  const int exponent = std::clamp(-std::ilogb(most), Limits::min_exponent, Limits::max_exponent - 1);
+  run.call.scale = std::ldexp(1.0, exponent);
+  return std::ldexp(std::sqrt(sum<R>(run, lanes::squares)), -exponent);
 }
 
 template <class T>
-sxt_status reduce(const sxt_reduction_args &args, const Call &call, const sxt_exec *exec) {
+sxt_status reduce(const sxt_reduction_args &args, const Run &run, const sxt_exec *exec) {
   using R = real_of<T>;
-  const T *x = static_cast<const T *>(args.x), *y = static_cast<const T *>(args.y);
   T *value = static_cast<T *>(args.result);
   R *real = static_cast<R *>(args.result);
+  if constexpr (!is_complex<T>) {
+    if (args.operation == SXT_REDUCTION_MIN) return *real = least<R>(run), SXT_OK;
+    if (args.operation == SXT_REDUCTION_MAX) return *real = most<R>(run), SXT_OK;
+  }
   switch (args.operation) {
-    case SXT_REDUCTION_SUM: *value = sum<T>(call, [x](std::int64_t i) { return x[i]; }); break;
-    case SXT_REDUCTION_DOT: *value = sum<T>(call, [x, y](std::int64_t i) { return product(x[i], y[i]); }); break;
-    case SXT_REDUCTION_DOTC:
-      *value = sum<T>(call, [x, y](std::int64_t i) { return product(conjugate(x[i]), y[i]); });
-      break;
-    case SXT_REDUCTION_NRM2: *real = norm(call, x); break;
-    case SXT_REDUCTION_ASUM: *real = sum<R>(call, [x](std::int64_t i) { return abs1(x[i]); }); break;
-    case SXT_REDUCTION_AMAX: *real = largest(call, x).value; break;
-    case SXT_REDUCTION_IAMAX: *static_cast<std::int64_t *>(args.result) = largest(call, x).index; break;
-    default: return error(exec, SXT_E_NOT_SUPPORTED, "reduction %d is unknown", args.operation);
+    case SXT_REDUCTION_SUM: *value = sum<T>(run, lanes::values); break;
+    case SXT_REDUCTION_DOT: *value = sum<T>(run, lanes::products); break;
+    case SXT_REDUCTION_DOTC: *value = sum<T>(run, lanes::conjugate_products); break;
+    case SXT_REDUCTION_NRM2: *real = norm<T>(run); break;
+    case SXT_REDUCTION_ASUM: *real = sum<R>(run, lanes::magnitudes); break;
+    case SXT_REDUCTION_AMAX: *real = static_cast<R>(largest(run).value); break;
+    case SXT_REDUCTION_IAMAX: *static_cast<std::int64_t *>(args.result) = largest(run).index; break;
+    default:
+      return error(exec, SXT_E_NOT_SUPPORTED, "reduction %d of %s is unknown", args.operation,
+                   is_complex<T> ? "complex numbers" : "real numbers");
   }
   return SXT_OK;
 }
@@ -181,17 +187,19 @@ sxt_status reduce(const sxt_reduction_args &args, const Call &call, const sxt_ex
 sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
   const auto &state = *static_cast<const State *>(opaque);
   const auto &args = as<sxt_reduction_args>(head);
-  const sxt_status status = need_scratch(exec, scratch_bytes(args.n, state.type));
+  const sxt_status status = need_scratch(exec, scratch_bytes(args.n));
   if (status != SXT_OK) return status;
-  const Call call = {args.n, team_size(state.threads, *exec), exec->scratch};
-  return with_value_type(state.type, [&](auto tag) { return reduce<typename decltype(tag)::type>(args, call, exec); });
+  const Run run = {*state.table, state.type - 1, team_size(state.threads, *exec), exec->scratch,
+                   {args.x, args.y, args.n, 1}};
+  return with_value_type(state.type, [&](auto tag) { return reduce<typename decltype(tag)::type>(args, run, exec); });
 }
 
 const sxt_kernel kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_REDUCTION, "reduction.tree.cpu", "cpu",
                             "leaves of 1024 elements added in a fixed tree, threads share the leaves", run);
+  k.version = 2;
   k.flags = SXT_KERNEL_DETERMINISTIC;
-  k.term_names = cpu_terms;
+  k.term_names = terms;
   k.applicable = applicable;
   k.candidates = candidates;
   k.prepare = prepare;

@@ -142,7 +142,7 @@ TEST(ReductionTree, SaysWhenScratchIsTooSmall) {
   Ready ready(kernel(), &query.q, candidate_of(kernel(), &query.q, 1));
   EXPECT_EQ(ready.run(&args.h), SXT_E_STATE);
   EXPECT_EQ(Host::sentence, "16 bytes of scratch lent, 48 needed");
-  args.operation = 8;
+  args.operation = 10;
   args.n = 1;
   EXPECT_EQ(ready.run(&args.h), SXT_E_NOT_SUPPORTED);
 }

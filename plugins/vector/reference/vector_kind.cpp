@@ -24,6 +24,7 @@ struct Case {
   sxt_vector_query query{};
   sxt_vector_args args{};
   bool x_is_y = false, z_is_x = false;
+  Moved moved;
   char description[120];
 };
 
@@ -120,6 +121,18 @@ void free_case(sxt_case *c) {
   *c = {};
 }
 
+sxt_status move_case(sxt_case *moved, const sxt_exec *exec, std::int32_t to_device) {
+  return guard(exec, [&] {
+    Case &c = *static_cast<Case *>(moved->owner);
+    Move move(c.moved, exec, to_device);
+    move.array(c.x).array(c.y).array(c.z).array(c.alpha).array(c.beta);
+    if (c.args.index) move.array(c.narrow).array(c.wide);
+    move.point(c.args.x).point(c.args.y).point(c.args.z).point(c.args.index);
+    move.scalar(c.args.alpha).scalar(c.args.beta);
+    return move.finish();
+  });
+}
+
 }  // namespace
 
 namespace sextant::vector_reference {
@@ -131,6 +144,7 @@ const sxt_kind kind = [] {
   k.make_case = make_case;
   k.compare = compare;
   k.free_case = free_case;
+  k.move_case = move_case;
   return k;
 }();
 

@@ -1,19 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // vector_group.loops.cpu: each group as one fused loop, which reads and writes every vector once; threads share the
-// elements equally. After memory bandwidth. Bits do not depend on threads: an element meets only its own index.
+// elements equally. After memory bandwidth. Bits depend neither on threads nor on the instruction set: an element meets
+// only its own index, products are rounded.
 #include <cstdint>
 
+#include "group_table.hpp"
 #include "sextant/kinds/vector_group.h"
 #include "sextant/plugin_cpu.hpp"
+#include "sextant/plugin_isa.hpp"
+#include "sextant/plugin_simd.hpp"
+
+SXT_ISA_TABLE(sextant_vector_group_cpu, Table)
 
 using namespace sextant::plugin;
+namespace lanes = sextant_vector_group_cpu;
 
 namespace {
 
 struct State {
-  sxt_value_type type;
+  const lanes::Table *table;
   std::int64_t threads;
+  sxt_value_type type;
 };
+
+constexpr const char *terms[] = {"launches", "barriers", "stream_bytes", "gathers", "flops", "steps", nullptr};
 
 // Vectors a group touches, reads plus writes, and its multiply-adds an element.
 struct Traffic {
@@ -43,58 +53,26 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   cost.working_set = n * element * traffic.vectors;
   cost.flops = n * multiply_add_flops(q.q.value_type) * traffic.multiply_adds;
   CandidateList list(out, capacity, count);
-  for_thread_counts(*machine, [&](int threads) { fill(list.add(), threads, cost).state_bytes = sizeof(State); });
+  // An iteration takes four registers of each vector.
+  const double registers = n * element / register_bytes_of(machine->level);
+  for_thread_counts(*machine, [&](int threads) {
+    sxt_candidate &candidate = fill(list.add(), threads, cost);
+    candidate.launch[1] = machine->level;
+    candidate.model_class = static_cast<std::uint32_t>(2 * q.group + (threads > 1));
+    candidate.terms[5] = threads + registers / 4;
+    candidate.n_terms = 6;
+    candidate.state_bytes = sizeof(State);
+  });
   return SXT_OK;
 }
 
 sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *, const sxt_exec *exec,
                    void **state) {
   return guard(exec, [&] {
-    return give(new State{problem->query->value_type, candidate ? candidate->launch[0] : exec->threads}, state);
+    return give(new State{&lanes::isa_table(isa_level(candidate)), candidate ? candidate->launch[0] : exec->threads,
+                          problem->query->value_type},
+                state);
   });
-}
-
-template <class T>
-void classical_xr(Range range, T alpha, T *x, T *r, const T *p, const T *q) {
-#pragma omp simd
-  for (std::int64_t i = range.begin; i < range.end; ++i) {
-    x[i] += product(alpha, p[i]);
-    r[i] += product(-alpha, q[i]);
-  }
-}
-
-template <class T>
-void chronopoulos_gear(Range range, T alpha, T beta, T *x, T *r, T *p, T *s, const T *u, const T *w) {
-#pragma omp simd
-  for (std::int64_t i = range.begin; i < range.end; ++i) {
-    const T pi = u[i] + product(beta, p[i]), si = w[i] + product(beta, s[i]);
-    p[i] = pi;
-    s[i] = si;
-    x[i] += product(alpha, pi);
-    r[i] += product(-alpha, si);
-  }
-}
-
-template <class T>
-void predict_recompute(Range range, T alpha, T beta, T *x, T *r, T *p, const T *q) {
-#pragma omp simd
-  for (std::int64_t i = range.begin; i < range.end; ++i) {
-    const T ri = r[i] + product(-alpha, q[i]), pi = p[i];
-    r[i] = ri;
-    x[i] += product(alpha, pi);
-    p[i] = ri + product(beta, pi);
-  }
-}
-
-template <class T>
-void update(const sxt_vector_group_args &args, Range range) {
-  const T alpha = scalar(args.scalars[0], T(1)), beta = scalar(args.scalars[1], T(1));
-  const auto v = [&](int k) { return static_cast<T *>(args.vectors[k]); };
-  switch (args.group) {
-    case SXT_GROUP_CLASSICAL_XR: return classical_xr(range, alpha, v(0), v(1), v(2), v(3));
-    case SXT_GROUP_CHRONOPOULOS_GEAR: return chronopoulos_gear(range, alpha, beta, v(0), v(1), v(2), v(3), v(4), v(5));
-    default: return predict_recompute(range, alpha, beta, v(0), v(1), v(2), v(3));
-  }
 }
 
 sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
@@ -102,19 +80,28 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
   const auto &args = as<sxt_vector_group_args>(head);
   if (args.group < SXT_GROUP_CLASSICAL_XR || args.group > SXT_GROUP_PREDICT_RECOMPUTE)
     return error(exec, SXT_E_NOT_SUPPORTED, "vector group %d is unknown", args.group);
+  static constexpr double ones[2] = {1, 0};
+  static constexpr float single_ones[2] = {1, 0};
+  const bool single = state.type == SXT_F32 || state.type == SXT_C64;
+  const void *one = single ? static_cast<const void *>(single_ones) : ones;
+  const auto or_one = [&](const sxt_scalar &s) { return s.value ? s.value : one; };
+  const lanes::Call call = {args.vectors, or_one(args.scalars[0]), or_one(args.scalars[1])};
+  const auto update = state.table->update[state.type - 1][args.group];
   const int team = team_size(state.threads, *exec);
-  return with_value_type(state.type, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    for_each_part(team, team, [&](int part) { update<T>(args, part_of(args.n, team, part, 64)); });
-    return SXT_OK;
+  if (team == 1) return update(call, 0, args.n), SXT_OK;
+  for_each_part(team, team, [&](int part) {
+    const Range range = part_of(args.n, team, part, 64);
+    update(call, range.begin, range.end);
   });
+  return SXT_OK;
 }
 
 const sxt_kernel kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_VECTOR_GROUP, "vector_group.loops.cpu", "cpu",
                             "one fused vectorised loop a group, threads share the elements", run);
+  k.version = 2;
   k.flags = SXT_KERNEL_DETERMINISTIC;
-  k.term_names = cpu_terms;
+  k.term_names = terms;
   k.applicable = applicable;
   k.candidates = candidates;
   k.prepare = prepare;

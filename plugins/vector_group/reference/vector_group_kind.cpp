@@ -20,6 +20,7 @@ struct Case {
   Array alpha, beta;
   sxt_vector_group_query query{};
   sxt_vector_group_args args{};
+  Moved moved;
   char description[80];
 };
 
@@ -70,6 +71,18 @@ void free_case(sxt_case *c) {
   *c = {};
 }
 
+sxt_status move_case(sxt_case *moved, const sxt_exec *exec, std::int32_t to_device) {
+  return guard(exec, [&] {
+    Case &c = *static_cast<Case *>(moved->owner);
+    Move move(c.moved, exec, to_device);
+    for (Array &vector : c.vectors) move.array(vector);
+    move.array(c.alpha).array(c.beta);
+    for (void *&vector : c.args.vectors) move.point(vector);
+    for (sxt_scalar &scalar : c.args.scalars) move.scalar(scalar);
+    return move.finish();
+  });
+}
+
 }  // namespace
 
 namespace sextant::vector_group_reference {
@@ -81,6 +94,7 @@ const sxt_kind kind = [] {
   k.make_case = make_case;
   k.compare = compare;
   k.free_case = free_case;
+  k.move_case = move_case;
   return k;
 }();
 

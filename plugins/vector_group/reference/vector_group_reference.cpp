@@ -83,14 +83,17 @@ sxt_status update(const sxt_vector_group_args &args, const sxt_exec *exec) {
 }
 
 sxt_status run(const void *state, void *, const sxt_head *head, const sxt_exec *exec) {
-  return with_value_type(*static_cast<const sxt_value_type *>(state), [&](auto tag) {
-    return update<typename decltype(tag)::type>(as<sxt_vector_group_args>(head), exec);
-  });
+  return sextant::vector_group_reference::update_group(*static_cast<const sxt_value_type *>(state),
+                                                       as<sxt_vector_group_args>(head), exec);
 }
 
 }  // namespace
 
 namespace sextant::vector_group_reference {
+
+sxt_status update_group(sxt_value_type type, const sxt_vector_group_args &args, const sxt_exec *exec) {
+  return with_value_type(type, [&](auto tag) { return update<typename decltype(tag)::type>(args, exec); });
+}
 
 const sxt_kernel kernel = [] {
   sxt_kernel k =
@@ -108,8 +111,8 @@ const sxt_kernel kernel = [] {
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
   using namespace sextant::vector_group_reference;
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_kind *const kinds[] = {&kind};
-  static const sxt_plugin plugin = describe("vector_group-reference", kernels, kinds, 1);
+  static const sxt_kernel *const kernels[] = {&kernel, &dots_kernel};
+  static const sxt_kind *const kinds[] = {&kind, &dots_kind};
+  static const sxt_plugin plugin = describe("vector_group-reference", kernels, kinds, 2);
   return *out = &plugin, SXT_OK;
 }

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What blocks_lanes.cpp offers for each instruction set.
+#pragma once
+
+#include <stdint.h>
+
+namespace sextant_reduction_blocks {
+
+enum Terms { values, products, conjugate_products, magnitudes, squares, term_kinds };
+enum { types = 4 };
+
+// One reduction's operands; scale multiplies every element before it is squared.
+struct Call {
+  const void *x, *y;
+  int64_t n;
+  double scale;
+};
+// What one range gives: a sum (re, im), or an extreme and where it lies.
+struct Partial {
+  double value[2];
+  int64_t index;  // -1: none
+};
+using Function = Partial (*)(const Call &, int64_t begin, int64_t end);
+
+struct Table {
+  Function sum[types][term_kinds];
+  // The same over all elements into a result of the sum's type, for values, products and magnitudes: the way of one
+  // thread, without partial results to keep and join.
+  void (*whole[types][term_kinds])(const Call &, void *result);
+  Function largest[types];             // first largest magnitude
+  Function least[types], most[types];  // NULL for complex numbers
+};
+
+}  // namespace sextant_reduction_blocks

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What tree_lanes.cpp offers for each instruction set.
+#pragma once
+
+#include <stdint.h>
+
+namespace sextant_reduction_tree {
+
+enum Terms { values, products, conjugate_products, magnitudes, squares, term_kinds };
+enum { types = 4 };
+
+// One reduction's operands; scale multiplies every element before it is squared.
+struct Call {
+  const void *x, *y;
+  int64_t n;
+  double scale;
+};
+struct Place {
+  double value;
+  int64_t index;  // -1: none
+};
+
+struct Table {
+  // Sums of the leaves first .. last-1, one result each at `out` in the type of the sum.
+  void (*leaves[types][term_kinds])(const Call &, int64_t first, int64_t last, void *out);
+  // The first largest magnitude, the smallest and the largest of the elements begin .. end-1.
+  Place (*largest[types])(const Call &, int64_t begin, int64_t end);
+  Place (*least[types])(const Call &, int64_t begin, int64_t end);  // NULL for complex numbers
+  Place (*most[types])(const Call &, int64_t begin, int64_t end);
+};
+
+}  // namespace sextant_reduction_tree
