@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# sextant_add_plugin(NAME <name> DEVICE <device> [SOURCES <files>...] [LIBRARIES <libs>...] [ISA_SOURCES <files>...])
+# sextant_add_plugin(NAME <name> DEVICE <device> [CUDA] [SOURCES <files>...] [LIBRARIES <libs>...]
+#                    [ISA_SOURCES <files>...])
 #
 # Builds one plugin: a shared object of plugin ABI 0 that exports nothing but its entry, placed where libsextant finds
 # it. SOURCES default to every .c, .cpp and .cu file of the folder but test_*. CPU and device plugins link OpenMP where the
 # compiler has it. Used for every folder of this tree and, from the installed package, for plugins out of tree.
+
+# CUDA (implied by DEVICE cuda): the plugin is built only where the language CUDA is enabled, with machine code and PTX of
+# CMAKE_CUDA_ARCHITECTURES, and links the shared CUDA runtime and no other CUDA library: it NEEDs libcudart by its SONAME,
+# with the toolkit's folder as RUNPATH, so that a toolkit installed as wheels works and LD_LIBRARY_PATH still comes first.
 
 # ISA_SOURCES are compiled once for each instruction set of SEXTANT_ISAS that the compiler knows (x86-64: baseline, avx2,
 # avx512; elsewhere baseline), with SXT_ISA defined to that name, so that plugin_simd.hpp can choose at run time. Such a
@@ -11,11 +16,19 @@
 
 set(SEXTANT_PLUGIN_ABI 0)
 set(SEXTANT_PLUGIN_MAP "${CMAKE_CURRENT_LIST_DIR}/plugin.map")
+set(SEXTANT_CUDA_TOOLKIT "${CMAKE_CURRENT_LIST_DIR}/SextantCudaToolkit.cmake")
 
 function(sextant_add_plugin)
-  cmake_parse_arguments(PLUGIN "" "NAME;DEVICE" "SOURCES;LIBRARIES;ISA_SOURCES" ${ARGN})
+  cmake_parse_arguments(PLUGIN "CUDA" "NAME;DEVICE" "SOURCES;LIBRARIES;ISA_SOURCES" ${ARGN})
   if(NOT PLUGIN_NAME OR NOT PLUGIN_DEVICE)
     message(FATAL_ERROR "sextant_add_plugin needs NAME and DEVICE")
+  endif()
+  if(PLUGIN_DEVICE STREQUAL "cuda")
+    set(PLUGIN_CUDA ON)
+  endif()
+  if(PLUGIN_CUDA AND NOT CMAKE_CUDA_COMPILER_LOADED)
+    message(STATUS "plugin ${PLUGIN_NAME}: left out, the language CUDA is not enabled")
+    return()
   endif()
   if(NOT PLUGIN_SOURCES)
     file(GLOB PLUGIN_SOURCES CONFIGURE_DEPENDS *.c *.cpp *.cu)
@@ -31,11 +44,14 @@ function(sextant_add_plugin)
   endif()
   set(target sxt_plugin_${PLUGIN_NAME})
   add_library(${target} MODULE ${PLUGIN_SOURCES})
+  set_property(GLOBAL APPEND PROPERTY SEXTANT_PLUGIN_TARGETS ${target})
   target_link_libraries(${target} PRIVATE Sextant::headers ${PLUGIN_LIBRARIES})
   if(PLUGIN_ISA_SOURCES)
     sextant_add_isa_objects(${target} ${PLUGIN_ISA_SOURCES})
   endif()
-  if(PLUGIN_DEVICE MATCHES "^(cpu|device)$" AND TARGET OpenMP::OpenMP_CXX)
+  if(PLUGIN_CUDA)
+    sextant_use_cuda(${target})
+  elseif(PLUGIN_DEVICE MATCHES "^(cpu|device)$" AND TARGET OpenMP::OpenMP_CXX)
     target_link_libraries(${target} PRIVATE OpenMP::OpenMP_CXX)
   endif()
   target_compile_features(${target} PRIVATE cxx_std_20)
@@ -54,6 +70,20 @@ function(sextant_add_plugin)
   if(SEXTANT_PLUGIN_INSTALL)
     install(TARGETS ${target} LIBRARY DESTINATION "${SEXTANT_PLUGIN_INSTALL}/${PLUGIN_DEVICE}" COMPONENT runtime)
   endif()
+endfunction()
+
+# The shared runtime and the flags of every CUDA plugin. C++20 as a flag: CMake 3.25 does not know nvcc's of CUDA 13.
+function(sextant_use_cuda target)
+  if(NOT TARGET CUDA::cudart)
+    include("${SEXTANT_CUDA_TOOLKIT}")
+  endif()
+  target_link_libraries(${target} PRIVATE CUDA::cudart)
+  target_compile_options(${target} PRIVATE
+    "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;--expt-relaxed-constexpr;-Xptxas=-warn-spills,-warn-lmem-usage;-Xcompiler=-Wall,-Wextra>")
+  set_target_properties(${target} PROPERTIES
+    CUDA_RUNTIME_LIBRARY Shared CUDA_VISIBILITY_PRESET hidden CUDA_SEPARABLE_COMPILATION OFF
+    BUILD_RPATH "${CUDAToolkit_LIBRARY_DIR}" INSTALL_RPATH "${CUDAToolkit_LIBRARY_DIR}")
+  target_link_options(${target} PRIVATE "LINKER:--enable-new-dtags")
 endfunction()
 
 # The ISA_SOURCES of one plugin as an object library for each instruction set.

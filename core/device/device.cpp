@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "core/registry/host.hpp"
 
@@ -32,7 +33,7 @@ void ask(const registry::Kernel &kernel, const char *step, F &&f) {
 
 Device::Device(const registry::Kernel &kernel, std::int32_t ordinal, std::int32_t threads, const Allocator &host_memory,
                const LogSink &log)
-    : host_memory_(host_memory), log_(log) {
+    : ordinal_(ordinal), host_memory_(host_memory), log_(log) {
   const auto *table = static_cast<const sxt_device_ops *>(kernel.table.ops);
   require(table != nullptr, SXT_E_DEVICE, "kernel '", kernel.name(), "' is no device: it has no operations");
   std::memcpy(&ops_, table, std::min<std::uint64_t>(table->struct_size, sizeof ops_));
@@ -54,7 +55,7 @@ Device::Device(const registry::Kernel &kernel, std::int32_t ordinal, std::int32_
   machine_.units = std::max(machine_.units, 1);
   ask(kernel, "open", [&] { return ops_.open(&registry::host(), ordinal, &handle_); });
   try {
-    if (ops_.stream_create) ask(kernel, "create a stream", [&] { return ops_.stream_create(handle_, &stream_); });
+    give_stream(take_stream());  // a device that cannot make one is found out now
     registry::add_device(*this);
   } catch (...) {  // the destructor does not run for an object that was never made
     close();
@@ -68,25 +69,92 @@ Device::~Device() {
 }
 
 void Device::close() noexcept {
-  if (stream_ && ops_.stream_destroy) ops_.stream_destroy(handle_, stream_);
+  for (void *stream : idle_streams_)
+    if (ops_.stream_destroy) ops_.stream_destroy(handle_, stream);
   ops_.close(handle_);
 }
 
-void Device::wait() const {
-  if (!stream_ || !ops_.stream_synchronize) return;
+void *Device::take_stream() {
+  if (!has_streams() || callers_stream_) return callers_stream_;
+  const std::lock_guard lock(streams_lock_);
+  if (!idle_streams_.empty()) {
+    void *stream = idle_streams_.back();
+    idle_streams_.pop_back();
+    return stream;
+  }
+  idle_streams_.reserve(++streams_made_);  // giving one back must not need memory
   const registry::ErrorScope said;
-  const sxt_status status = ops_.stream_synchronize(handle_, stream_);
-  require(status == SXT_OK, SXT_E_DEVICE, "work failed on device '", machine_.device,
+  void *stream = nullptr;
+  const sxt_status status = ops_.stream_create(handle_, &stream);
+  require(status == SXT_OK, status == SXT_E_MEMORY ? status : SXT_E_DEVICE, "device '", machine_.device,
+          "' failed to create a stream: ", said.sentence(status_sentence(status)));
+  return stream;
+}
+
+void Device::give_stream(void *stream) noexcept {
+  if (!stream || stream == callers_stream_) return;
+  const std::lock_guard lock(streams_lock_);
+  idle_streams_.push_back(stream);
+}
+
+void Device::set_callers_stream(void *stream) {
+  require(has_streams() || !stream, SXT_E_NOT_SUPPORTED, "device '", machine_.device, "' has no streams");
+  if (stream == callers_stream_) return;
+  if (stream && ops_.stream_check) {
+    const registry::ErrorScope said;
+    const sxt_status status = ops_.stream_check(handle_, stream);
+    require(status == SXT_OK, status, "the stream cannot be used on device '", machine_.device, "' number ", ordinal_,
+            ": ", said.sentence(status_sentence(status)));
+  }
+  void *old = std::exchange(callers_stream_, stream);
+  if (old) wait(old);  // what comes next, elsewhere, reads what was computed there
+}
+
+void Device::wait(void *stream) const {
+  if (!stream || !ops_.stream_synchronize) return;
+  const registry::ErrorScope said;
+  const sxt_status status = ops_.stream_synchronize(handle_, stream);
+  require(status == SXT_OK, status == SXT_E_STATE ? status : SXT_E_DEVICE, "work failed on device '", machine_.device,
           "': ", said.sentence(status_sentence(status)));
 }
 
-void Device::copy(void *to, const void *from, std::uint64_t bytes) const {
+void Device::copy(void *to, const void *from, std::uint64_t bytes) {
   if (bytes == 0) return;
+  struct Lease {
+    explicit Lease(Device &of) : device(of), stream(of.take_stream()) {}
+    ~Lease() { device.give_stream(stream); }
+    Device &device;
+    void *stream;
+  } const lease(*this);
   const registry::ErrorScope said;
-  const sxt_status status = ops_.copy(handle_, stream_, to, from, bytes);
+  const sxt_status status = ops_.copy(handle_, lease.stream, to, from, bytes);
   require(status == SXT_OK, SXT_E_DEVICE, "could not copy ", bytes, " bytes on device '", machine_.device,
           "': ", said.sentence(status_sentence(status)));
-  wait();
+  wait(lease.stream);
+}
+
+Device::Current::Current(const Device &device) noexcept
+    : device_(device),
+      entered_(device.ops_.enter && device.ops_.leave && device.ops_.enter(device.handle_) == SXT_OK) {}
+Device::Current::~Current() {
+  if (entered_) device_.ops_.leave(device_.handle_);
+}
+
+void Device::check_reachable(const void *memory, sxt_space stated, const char *name) const {
+  if (!memory || !ops_.locate || stated == SXT_SPACE_HOST) return;
+  const registry::ErrorScope said;
+  sxt_space space = SXT_SPACE_HOST;
+  std::int32_t ordinal = -1;
+  const sxt_status status = ops_.locate(handle_, memory, &space, &ordinal);
+  require(status == SXT_OK, SXT_E_DEVICE, "could not find out where ", name,
+          " lies: ", said.sentence(status_sentence(status)));
+  require(space != SXT_SPACE_HOST, SXT_E_ARGUMENT, name, " is said to be ",
+          stated == SXT_SPACE_DEVICE   ? "device"
+          : stated == SXT_SPACE_PINNED ? "pinned"
+                                       : "managed",
+          " memory, but it is ordinary host memory, which device '", machine_.device, "' does not reach");
+  require(space != SXT_SPACE_DEVICE || ordinal == ordinal_, SXT_E_ARGUMENT, name, " lies on device ", ordinal,
+          ", but the context is on device '", machine_.device, "' number ", ordinal_);
 }
 
 DeviceBuffer::DeviceBuffer(Device &device, std::uint64_t bytes, sxt_space space)
@@ -97,7 +165,9 @@ DeviceBuffer::DeviceBuffer(Device &device, std::uint64_t bytes, sxt_space space)
     return;
   }
   const registry::ErrorScope said;
-  const sxt_status status = device.ops().alloc(device.handle(), nullptr, space, bytes, buffer_alignment, &data_);
+  // In the order of the caller's stream where there is one: no call then waits for anything.
+  const sxt_status status =
+      device.ops().alloc(device.handle(), device.callers_stream(), space, bytes, buffer_alignment, &data_);
   require(status == SXT_OK && data_, SXT_E_MEMORY, "could not allocate ", bytes, " bytes on device '",
           device.machine().device, "': ", said.sentence(status_sentence(status == SXT_OK ? SXT_E_MEMORY : status)));
 }
@@ -107,7 +177,7 @@ DeviceBuffer::~DeviceBuffer() {
   if (space_ == SXT_SPACE_HOST || device_->on_host())
     device_->host_memory().put(data_);
   else
-    device_->ops().free(device_->handle(), nullptr, space_, data_);
+    device_->ops().free(device_->handle(), device_->callers_stream(), space_, data_);
 }
 
 void DeviceBuffer::swap(DeviceBuffer &other) noexcept {
@@ -117,6 +187,14 @@ void DeviceBuffer::swap(DeviceBuffer &other) noexcept {
   std::swap(space_, other.space_);
 }
 
+Call::Call(Device &on, Waiting waiting)
+    : device(&on),
+      current(on),
+      stream(on.take_stream()),
+      waits(waiting == always || !on.callers_stream() || stream != on.callers_stream()) {}
+
+Call::~Call() { device->give_stream(stream); }
+
 void Call::check(sxt_status status, const char *kernel, const char *step) const {
   if (status == SXT_OK) return;
   fail(status, "kernel '", kernel, "' failed to ", step, ": ",
@@ -124,12 +202,17 @@ void Call::check(sxt_status status, const char *kernel, const char *step) const 
 }
 
 void Call::finish(sxt_status status, const char *kernel, const char *step) const {
+  if (!waits) return check(status, kernel, step);
   std::string problem;
   try {
-    device->wait();  // after a failure, too: what was enqueued before it still uses the caller's memory
+    device->wait(stream);  // after a failure, too: what was enqueued before it still uses the caller's memory
   } catch (const Error &failed) {
     problem = failed.what();
   }
+  // A lost device has the better sentence: it says that nothing will work any more.
+  if (status < 0 && !problem.empty())
+    fail(status, "kernel '", kernel, "' failed to ", step, ": ",
+         sentence.empty() ? status_sentence(status) : sentence.c_str(), "; ", problem);
   check(status, kernel, step);
   require(problem.empty(), SXT_E_DEVICE, "kernel '", kernel, "' was asked to ", step, ", then ", problem);
 }
@@ -139,7 +222,7 @@ sxt_exec make_exec(Call &call) {
   exec.host = &registry::host();
   exec.call = &call;
   exec.device = call.device->handle();
-  exec.stream = call.device->stream();
+  exec.stream = call.stream;
   exec.threads = call.device->on_host() ? call.device->machine().units : 1;
   registry::set_current_device(*call.device);
   return exec;

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include "core/base/log.hpp"
 #include "core/base/memory.hpp"
@@ -29,20 +31,48 @@ class Device {
   void *handle() const noexcept { return handle_; }
   const Allocator &host_memory() const noexcept { return host_memory_; }
   const LogSink &log() const noexcept { return log_; }
-  // Where work is enqueued and copies are ordered; NULL on devices whose work is done when a call returns.
-  void *stream() const noexcept { return stream_; }
-  void wait() const;  // until that work is done; throws SXT_E_DEVICE when some of it failed
+  bool has_streams() const noexcept { return ops_.stream_create != nullptr; }
+  // The stream that the application wants work enqueued on; NULL: each call has one of the device's own and waits.
+  void *callers_stream() const noexcept { return callers_stream_; }
+  // Waits for what the old one still has to do. Not while calls run. Throws SXT_E_ARGUMENT for a stream of another
+  // device.
+  void set_callers_stream(void *stream);
+  // A stream for one call: the caller's, or one that nobody else uses now. NULL on devices without streams.
+  void *take_stream();
+  void give_stream(void *stream) noexcept;
+  void wait(void *stream) const;  // until its work is done; throws SXT_E_DEVICE when some of it failed
+  // Makes the device this thread's own while it lives, where devices know such a thing.
+  class Current {
+   public:
+    explicit Current(const Device &device) noexcept;
+    ~Current();
+    Current(const Current &) = delete;
+    Current &operator=(const Current &) = delete;
+
+   private:
+    const Device &device_;
+    bool entered_;
+  };
+  // Throws SXT_E_ARGUMENT when memory cannot be what the caller says it is: host memory this device cannot reach, or
+  // memory of another device.
+  void check_reachable(const void *memory, sxt_space stated, const char *name) const;
   // Between any two spaces; the source may be reused at once and the target read.
-  void copy(void *to, const void *from, std::uint64_t bytes) const;
+  void copy(void *to, const void *from, std::uint64_t bytes);
   bool on_host() const noexcept { return ops_.stream_create == nullptr; }  // device space is host memory
-  bool captures() const noexcept { return ops_.capture_begin && ops_.capture_end && ops_.graph_launch && ops_.graph_destroy; }
+  bool captures() const noexcept {
+    return ops_.capture_begin && ops_.capture_end && ops_.graph_launch && ops_.graph_destroy;
+  }
 
  private:
   void close() noexcept;
 
   sxt_device_ops ops_{};
   sxt_machine machine_{};
-  void *handle_ = nullptr, *stream_ = nullptr;
+  std::int32_t ordinal_ = 0;
+  void *handle_ = nullptr, *callers_stream_ = nullptr;
+  std::mutex streams_lock_;
+  std::vector<void *> idle_streams_;  // as many as calls ever ran at once
+  std::uint64_t streams_made_ = 0;
   Allocator host_memory_;
   LogSink log_;
 };
@@ -58,7 +88,9 @@ class DeviceBuffer {
   void *data() const noexcept { return data_; }
   std::uint64_t bytes() const noexcept { return bytes_; }
   template <class T>
-  T *as() const noexcept { return static_cast<T *>(data_); }
+  T *as() const noexcept {
+    return static_cast<T *>(data_);
+  }
   void swap(DeviceBuffer &other) noexcept;
 
  private:
@@ -71,10 +103,24 @@ class DeviceBuffer {
 // One call into kernels: what sxt_exec.call points to. Collects the sentence a plugin attaches to its failure. Used by
 // one thread at a time.
 struct Call {
-  explicit Call(Device &on) : device(&on) {}
+  // Whether finish() waits when the work is on the caller's stream: results that stay on the device can be left to it.
+  enum Waiting { always, unless_callers };
+  explicit Call(Device &on, Waiting waiting = always);
+  ~Call();
+  Call(const Call &) = delete;
+  Call &operator=(const Call &) = delete;
+
   Device *device;
+  Device::Current current;  // kernels count on it
+  void *stream;             // where the call's work goes
+  bool waits;
   std::string sentence;
   std::uint64_t allocations = 0;  // made by kernels through the host's table; conformance tests that run makes none
+  struct Piece {
+    void *data;
+    std::uint64_t bytes;
+  };
+  std::vector<Piece> *device_pieces = nullptr;  // where allocations in device space are noted, if anybody asks
   // Throws what a plugin returned, with the kernel's name and the plugin's sentence. SXT_OK passes.
   void check(sxt_status status, const char *kernel, const char *step) const;
   // The same, and waits for what the call enqueued: host memory it reads may then change, what it wrote may be read.

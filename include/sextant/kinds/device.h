@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kind "sxt.device/1": a device plugin lends memory, streams, events and capture of one kind of device. It is used through
  * its ops only; prepare and run stay unused (run returns SXT_E_NOT_SUPPORTED). Only driver-level handles of the
- * device's primary context cross this table, so plugins with different runtimes coexist. */
+ * device's primary context cross this table, so plugins with different runtimes coexist.
+ * Sentences about failures go to set_error with no exec. A device that has failed for good says so at every later call;
+ * what was made on it can still be freed, destroyed and closed. */
 #ifndef SEXTANT_KINDS_DEVICE_H
 #define SEXTANT_KINDS_DEVICE_H
 #include "sextant/plugin.h"
@@ -16,8 +18,10 @@ typedef struct {
   sxt_status (*describe)(int32_t ordinal, int32_t threads, sxt_machine *out);
   sxt_status (*open)(const sxt_host *, int32_t ordinal, void **device);
   void (*close)(void *device);
+  /* In the order of the stream. Without one: usable anywhere once alloc returns; free's memory is no longer in use. */
   sxt_status (*alloc)(void *device, void *stream, sxt_space, uint64_t bytes, uint64_t alignment, void **memory);
   void (*free)(void *device, void *stream, sxt_space, void *memory);
+  /* Between any two spaces, in the order of the stream; without one it is done when copy returns. */
   sxt_status (*copy)(void *device, void *stream, void *to, const void *from, uint64_t bytes);
   /* OPTIONAL, NULL on devices where work is done when the call returns */
   sxt_status (*stream_create)(void *device, void **stream);
@@ -35,8 +39,27 @@ typedef struct {
   void (*event_destroy)(void *device, void *event);
   sxt_status (*event_record)(void *device, void *event, void *stream);
   sxt_status (*event_wait)(void *device, void *event, void *stream);
-  sxt_status (*event_elapsed)(void *device, void *from, void *to, double *seconds);
+  sxt_status (*event_elapsed)(void *device, void *from, void *to, double *seconds); /* waits for `to` */
+  /* OPTIONAL, both or none: make the device the calling thread's own, and give the thread back what it had. They nest.
+   * Core encloses every call into a kernel, so that kernels may count on it; every op here does so itself. */
+  sxt_status (*enter)(void *device);
+  void (*leave)(void *device);
+  /* OPTIONAL: may work of this device be enqueued on a stream that somebody else made? NULL: yes */
+  sxt_status (*stream_check)(void *device, void *stream);
+  /* OPTIONAL: where memory lies and on which device (its ordinal; -1: host memory that no device knows) */
+  sxt_status (*locate)(void *device, const void *memory, sxt_space *, int32_t *ordinal);
+  /* OPTIONAL: between two opened devices of this plugin, in the order of a stream of the first */
+  sxt_status (*copy_peer)(void *device, void *stream, void *to, void *from_device, const void *from, uint64_t bytes);
 } sxt_device_ops;
 
-SXT_STATIC_ASSERT(SXT_END_OF(sxt_device_ops, event_elapsed) == sizeof(sxt_device_ops), "no tail padding");
+/* Service "sxt.devices/1" of sxt_host.get_service: what an engine needs beside the host's table. [any-thread] */
+#define SXT_SERVICE_DEVICES "sxt.devices/1"
+typedef struct {
+  uint64_t struct_size;
+  /* The operations of exec's device; members that it does not offer are NULL. Valid as long as exec's device. */
+  const sxt_device_ops *(*ops)(const sxt_host *, const sxt_exec *);
+  const sxt_machine *(*machine)(const sxt_host *, const sxt_exec *);
+} sxt_devices_service;
+
+SXT_STATIC_ASSERT(SXT_END_OF(sxt_device_ops, copy_peer) == sizeof(sxt_device_ops), "no tail padding");
 #endif

@@ -18,7 +18,8 @@ namespace cpu = sextant::device_cpu;
 namespace {
 
 // Analytic defaults, on the low side of current servers; README says where each comes from.
-constexpr double stream_rate_unit = 10e9, cache_rate_unit = 30e9, gather_rate_unit = 60e6;
+constexpr double stream_rate_unit = 10e9, cache_rate_unit = 30e9, gather_rate_unit = 60e6,
+                 cached_gather_rate_unit = 250e6;
 constexpr double clock = 2.5e9, launch_s = 1e-7, barrier_s = 2e-6, barrier_s_unit = 0.2e-6;
 constexpr int units_that_fill_memory = 8, units_that_fill_gathers = 32;
 
@@ -41,6 +42,7 @@ sxt_machine machine_of(int threads) {
   m.cache_rate = cache_rate_unit * m.units;
   m.gather_rate_unit = gather_rate_unit;
   m.gather_rate = gather_rate_unit * std::min(m.units, units_that_fill_gathers);
+  m.cached_gather_rate = cached_gather_rate_unit * m.units;
   const double flops_a_cycle = m.level >= 3 ? 32 : m.level == 2 ? 16 : 4;
   m.flop_rate_f64 = clock * flops_a_cycle * m.units;
   m.flop_rate_f32 = 2 * m.flop_rate_f64;

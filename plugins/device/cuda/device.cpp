@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Opening and closing, memory, and what failures are turned into.
+#include "device.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdarg>
+#include <cstdio>
+#include <memory>
+
+#include "sextant/plugin_cuda.hpp"
+
+namespace sextant::device_cuda {
+namespace {
+
+using namespace sextant::plugin;
+
+constexpr std::uint64_t pool_alignment = 256;  // what CUDA promises
+constexpr std::uint64_t pool_keeps = 8;        // of the device's memory one part in so many stays with an idle pool
+
+std::atomic<const sxt_host *> host{nullptr};
+// The error that ended a device, by ordinal; 0: none. The runtime knows no way back within a process.
+std::array<std::atomic<int>, 64> ended_by{};
+
+// Errors after which every call on the device fails.
+bool lasting(cudaError_t problem) {
+  switch (problem) {
+    case cudaErrorECCUncorrectable:
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorAssert:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure:
+    case cudaErrorContextIsDestroyed:
+    case cudaErrorDeviceUninitialized: return true;
+    default: return false;
+  }
+}
+
+sxt_exec teller() {
+  sxt_exec exec{};
+  exec.host = host.load(std::memory_order_relaxed);
+  return exec;
+}
+
+}  // namespace
+
+void set_host(const sxt_host *given) { host.store(given, std::memory_order_relaxed); }
+const sxt_host *the_host() { return host.load(std::memory_order_relaxed); }
+
+sxt_status refusal(sxt_status status, const char *format, ...) {
+  char text[512];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  const sxt_exec exec = teller();
+  return error(&exec, status, "%s", text);
+}
+
+sxt_status outcome(std::int32_t ordinal, cudaError_t problem, const char *step) {
+  if (problem == cudaSuccess) return SXT_OK;
+  cudaGetLastError();
+  if (lasting(problem)) ended_by[static_cast<std::size_t>(ordinal)].store(problem, std::memory_order_relaxed);
+  return refusal(cuda::status_of(problem), "could not %s on CUDA device %d: %s (%s)", step, ordinal,
+                 cudaGetErrorString(problem), cudaGetErrorName(problem));
+}
+
+sxt_status check_alive(std::int32_t ordinal) {
+  const auto problem =
+      static_cast<cudaError_t>(ended_by[static_cast<std::size_t>(ordinal)].load(std::memory_order_relaxed));
+  if (problem == cudaSuccess) return SXT_OK;
+  return refusal(SXT_E_DEVICE,
+                 "CUDA device %d failed earlier and cannot be used again in this process: %s (%s)", ordinal,
+                 cudaGetErrorString(problem), cudaGetErrorName(problem));
+}
+
+bool capturing(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  if (cudaStreamIsCapturing(stream, &status) == cudaSuccess) return status != cudaStreamCaptureStatusNone;
+  cudaGetLastError();
+  return false;
+}
+
+// ---- pinned memory
+
+bool PinnedMemory::in_slab(const void *memory) const {
+  const char *at = static_cast<const char *>(memory);
+  return std::any_of(slabs_.begin(), slabs_.end(), [&](const char *slab) { return at >= slab && at < slab + slab_bytes; });
+}
+
+cudaError_t PinnedMemory::get(std::uint64_t bytes, void **memory) {
+  if (bytes > block_bytes) return cudaHostAlloc(memory, bytes, cudaHostAllocPortable);
+  const std::lock_guard lock(lock_);
+  if (idle_.empty()) {
+    slabs_.reserve(slabs_.size() + 1);
+    idle_.reserve(slab_bytes / block_bytes * (slabs_.size() + 1));  // put must not need memory
+    void *slab = nullptr;
+    if (const cudaError_t problem = cudaHostAlloc(&slab, slab_bytes, cudaHostAllocPortable)) return problem;
+    slabs_.push_back(static_cast<char *>(slab));
+    for (std::uint64_t at = 0; at < slab_bytes; at += block_bytes) idle_.push_back(slabs_.back() + at);
+  }
+  *memory = idle_.back();
+  idle_.pop_back();
+  return cudaSuccess;
+}
+
+void PinnedMemory::put(void *memory) {
+  {
+    const std::lock_guard lock(lock_);
+    if (in_slab(memory)) return idle_.push_back(memory);
+  }
+  cudaFreeHost(memory);
+}
+
+void PinnedMemory::close() {
+  for (char *slab : slabs_) cudaFreeHost(slab);
+  slabs_.clear();
+  idle_.clear();
+}
+
+// ---- a device
+
+sxt_status Device::open(std::int32_t ordinal, Device **out) {
+  if (const sxt_status dead = check_alive(ordinal)) return dead;
+  std::string problem;
+  const Driver *calls = driver(problem);
+  if (!calls) return refusal(SXT_E_DEVICE, "%s", problem.c_str());
+  std::unique_ptr<Device> device(new Device(ordinal, *calls));
+  if (const sxt_status status = device->start()) return status;
+  *out = device.release();
+  return SXT_OK;
+}
+
+sxt_status Device::start() {
+  if (calls_.device_get(&device_, ordinal_) != 0)
+    return refusal(SXT_E_DEVICE, "the driver knows no CUDA device %d", ordinal_);
+  if (const int status = calls_.context_retain(&context_, device_)) {
+    context_ = nullptr;
+    const bool memory = status == cudaErrorMemoryAllocation;  // driver and runtime share this number
+    return refusal(memory ? SXT_E_MEMORY : SXT_E_DEVICE,
+                   "CUDA device %d could not be opened: the driver answered %d%s", ordinal_, status,
+                   memory ? " (its memory is full)" : "");
+  }
+  return call([&] {
+    int pools = 0;
+    cudaError_t problem = cudaDeviceGetAttribute(&pools, cudaDevAttrMemoryPoolsSupported, ordinal_);
+    if (problem != cudaSuccess) return outcome(ordinal_, problem, "ask for memory pools");
+    if (!pools) return refusal(SXT_E_DEVICE, "CUDA device %d has no stream-ordered memory pools", ordinal_);
+    if (const sxt_status status = make_pool()) return status;
+    return outcome(ordinal_, cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "create a stream");
+  });
+}
+
+// A pool of our own: what the application allocates through the device's default pool stays apart.
+sxt_status Device::make_pool() {
+  cudaMemPoolProps wanted{};
+  wanted.allocType = cudaMemAllocationTypePinned;
+  wanted.handleTypes = cudaMemHandleTypeNone;
+  wanted.location.type = cudaMemLocationTypeDevice;
+  wanted.location.id = ordinal_;
+  if (const cudaError_t problem = cudaMemPoolCreate(&pool_, &wanted)) {
+    pool_ = nullptr;
+    return outcome(ordinal_, problem, "create a memory pool");
+  }
+  std::size_t bytes = 0;
+  if (calls_.device_memory(&bytes, device_) != 0) bytes = 0;
+  std::uint64_t threshold = bytes / pool_keeps;
+  return outcome(ordinal_, cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &threshold),
+                 "set up a memory pool");
+}
+
+Device::~Device() {
+  if (!context_) return;
+  clean([&] {
+    if (stream_) cudaStreamSynchronize(stream_), cudaStreamDestroy(stream_);
+    pinned_.close();
+    if (pool_) cudaMemPoolDestroy(pool_);
+  });
+  calls_.context_release(device_);
+}
+
+// Memory that other streams have freed but not yet reached may be what is missing: after a failure the pool gives back
+// what it holds and the request is made once more.
+cudaError_t Device::from_pool(void *stream, std::uint64_t bytes, void **memory) const {
+  cudaError_t problem = cudaMallocFromPoolAsync(memory, bytes, pool_, stream_or_own(stream));
+  if (problem == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    cudaStreamSynchronize(stream_);
+    cudaMemPoolTrimTo(pool_, 0);
+    problem = cudaMallocFromPoolAsync(memory, bytes, pool_, stream_or_own(stream));
+  }
+  // Without a stream the memory must be usable on any: what the own stream was asked for has then happened.
+  if (problem != cudaSuccess || stream) return problem;
+  problem = cudaStreamSynchronize(stream_);
+  if (problem != cudaSuccess) cudaFreeAsync(*memory, stream_);
+  return problem;
+}
+
+sxt_status Device::alloc(void *stream, sxt_space space, std::uint64_t bytes, void **memory) {
+  *memory = nullptr;
+  bytes = std::max<std::uint64_t>(bytes, 1);
+  return call([&]() -> sxt_status {
+    if (stream && capturing(static_cast<cudaStream_t>(stream)))
+      return refusal(SXT_E_STATE, "memory was asked for on a stream that is being captured");
+    cudaError_t problem = cudaSuccess;
+    switch (space) {
+      case SXT_SPACE_DEVICE: problem = from_pool(stream, bytes, memory); break;
+      case SXT_SPACE_MANAGED: problem = cudaMallocManaged(memory, bytes, cudaMemAttachGlobal); break;
+      default: problem = pinned_.get(bytes, memory); break;  // host memory of a device is pinned
+    }
+    if (problem == cudaSuccess) return SXT_OK;
+    *memory = nullptr;
+    char step[64];
+    std::snprintf(step, sizeof step, "allocate %llu bytes", static_cast<unsigned long long>(bytes));
+    return outcome(ordinal_, problem, step);
+  });
+}
+
+void Device::free(void *stream, sxt_space space, void *memory) {
+  if (!memory) return;
+  clean([&] {
+    const auto given = static_cast<cudaStream_t>(stream);
+    const bool captured = stream && capturing(given);
+    if (space == SXT_SPACE_DEVICE) {
+      // A captured stream would record the release instead of doing it.
+      cudaFreeAsync(memory, captured ? stream_ : stream_or_own(stream));
+      return;
+    }
+    if (stream && !captured) cudaStreamSynchronize(given);  // these spaces know no order of streams
+    if (space == SXT_SPACE_MANAGED)
+      cudaFree(memory);
+    else
+      pinned_.put(memory);
+  });
+}
+
+sxt_status Device::copy_peer(void *stream, void *to, Device &from_device, const void *from, std::uint64_t bytes) {
+  return call([&] {
+    const cudaStream_t order = stream_or_own(stream);
+    cudaError_t problem = cudaMemcpyPeerAsync(to, ordinal_, from, from_device.ordinal_, bytes, order);
+    if (problem == cudaSuccess && !stream) problem = cudaStreamSynchronize(order);
+    return outcome(ordinal_, problem, "copy from another device");
+  });
+}
+
+sxt_status Device::check_stream(void *stream) {
+  // The two names for a device's default streams have no context of their own.
+  if (stream == cudaStreamLegacy || stream == cudaStreamPerThread) return check_alive(ordinal_);
+  return call([&]() -> sxt_status {
+    Context context = nullptr;
+    if (const int status = calls_.stream_context(static_cast<DriverStream>(stream), &context))
+      return refusal(SXT_E_ARGUMENT, "the stream is none that the driver knows (it answered %d)", status);
+    if (context == context_) return SXT_OK;
+    return refusal(SXT_E_ARGUMENT, "the stream belongs to another device or context than CUDA device %d", ordinal_);
+  });
+}
+
+sxt_status Device::enter() const {
+  if (calls_.context_push(context_) == 0) return SXT_OK;
+  return refusal(SXT_E_DEVICE, "CUDA device %d could not be made current", ordinal_);
+}
+
+void Device::leave() const {
+  Context ours = nullptr;
+  calls_.context_pop(&ours);
+}
+
+}  // namespace sextant::device_cuda

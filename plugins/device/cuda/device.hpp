@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One opened device: its primary context, pool, own stream and pinned memory, and the edge that every call crosses.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "driver.hpp"
+#include "sextant/kinds/device.h"
+#include "sextant/plugin.hpp"
+
+namespace sextant::device_cuda {
+
+// The process's table, kept from the plugin's entry: count and describe are called without any other.
+void set_host(const sxt_host *host);
+const sxt_host *the_host();
+
+// SXT_OK, or what a failed call means, with the sentence "could not <step> on CUDA device N: ...". An error that lasts
+// until the process ends is remembered for the ordinal.
+sxt_status outcome(std::int32_t ordinal, cudaError_t problem, const char *step);
+// A sentence of ours.
+__attribute__((format(printf, 2, 3))) sxt_status refusal(sxt_status status, const char *format, ...);
+// Whether the device has failed for good; the sentence is then said.
+sxt_status check_alive(std::int32_t ordinal);
+
+// Makes the device current on this thread while it lives. Also on a dead device, for those who only clean up.
+class Current {
+ public:
+  explicit Current(const Driver &calls, Context context) : calls_(calls), ok_(calls.context_push(context) == 0) {}
+  ~Current() {
+    Context ours = nullptr;
+    if (ok_) calls_.context_pop(&ours);
+  }
+  Current(const Current &) = delete;
+  Current &operator=(const Current &) = delete;
+  explicit operator bool() const { return ok_; }
+
+ private:
+  const Driver &calls_;
+  bool ok_;
+};
+
+// Pinned host memory. Small pieces (status words, results) come from slabs: pinning costs a page and a system call.
+class PinnedMemory {
+ public:
+  cudaError_t get(std::uint64_t bytes, void **memory);
+  void put(void *memory);
+  void close();
+
+ private:
+  static constexpr std::uint64_t block_bytes = 256, slab_bytes = 1u << 16;
+  bool in_slab(const void *memory) const;
+
+  std::mutex lock_;
+  std::vector<char *> slabs_;
+  std::vector<void *> idle_;
+};
+
+class Device {
+ public:
+  // NULL with a sentence and a status.
+  static sxt_status open(std::int32_t ordinal, Device **out);
+  ~Device();
+  Device(const Device &) = delete;
+  Device &operator=(const Device &) = delete;
+
+  std::int32_t ordinal() const { return ordinal_; }
+  Context context() const { return context_; }
+  cudaStream_t own_stream() const { return stream_; }
+  cudaStream_t stream_or_own(void *stream) const { return stream ? static_cast<cudaStream_t>(stream) : stream_; }
+
+  // Runs f with the device current; SXT_E_DEVICE with the old sentence when the device has failed for good.
+  template <class F>
+  sxt_status call(F &&f) {
+    if (const sxt_status dead = check_alive(ordinal_)) return dead;
+    const Current current(calls_, context_);
+    if (!current) return refusal(SXT_E_DEVICE, "CUDA device %d could not be made current", ordinal_);
+    return f();
+  }
+  // The same for calls that give something back: dead or alive, and nobody to tell.
+  template <class F>
+  void clean(F &&f) {
+    const Current current(calls_, context_);
+    f();
+    cudaGetLastError();
+  }
+
+  sxt_status alloc(void *stream, sxt_space space, std::uint64_t bytes, void **memory);
+  void free(void *stream, sxt_space space, void *memory);
+  sxt_status copy_peer(void *stream, void *to, Device &from_device, const void *from, std::uint64_t bytes);
+  sxt_status check_stream(void *stream);
+  sxt_status enter() const;
+  void leave() const;
+
+ private:
+  Device(std::int32_t ordinal, const Driver &calls) : ordinal_(ordinal), calls_(calls) {}
+  sxt_status start();
+  sxt_status make_pool();
+  cudaError_t from_pool(void *stream, std::uint64_t bytes, void **memory) const;
+
+  std::int32_t ordinal_;
+  const Driver &calls_;
+  int device_ = 0;
+  Context context_ = nullptr;
+  cudaMemPool_t pool_ = nullptr;
+  cudaStream_t stream_ = nullptr;
+  PinnedMemory pinned_;
+};
+
+// True while work on the stream is recorded instead of done.
+bool capturing(cudaStream_t stream);
+
+}  // namespace sextant::device_cuda

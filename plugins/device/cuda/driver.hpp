@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The few functions of the CUDA driver that the runtime does not offer: they make a device current on a thread and give
+// the thread back exactly what it had, be it no context at all or one the caller made himself. Asked for through the
+// runtime, so that nothing links libcuda.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace sextant::device_cuda {
+
+// Driver-level handles; declared here, because the runtime's headers do not bring the driver's.
+using Context = struct CUctx_st *;
+using DriverStream = struct CUstream_st *;
+using DriverStatus = int;  // 0 is success
+
+struct Driver {
+  DriverStatus (*device_get)(int *device, int ordinal);
+  DriverStatus (*device_name)(char *name, int length, int device);
+  DriverStatus (*device_memory)(std::size_t *bytes, int device);
+  DriverStatus (*context_retain)(Context *context, int device);
+  DriverStatus (*context_release)(int device);
+  DriverStatus (*context_push)(Context context);
+  DriverStatus (*context_pop)(Context *context);
+  DriverStatus (*stream_context)(DriverStream stream, Context *context);
+};
+
+// The driver's functions; NULL with the reason when one of them cannot be had. Asked for once it worked.
+const Driver *driver(std::string &problem);
+
+}  // namespace sextant::device_cuda

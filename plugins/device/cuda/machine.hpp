@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the devices are: how many, and the analytic description of one.
+#pragma once
+
+#include <cstdint>
+
+#include "sextant/kinds/device.h"
+
+namespace sextant::device_cuda {
+
+// 0 with the reason when there is no driver, none that suits, or no device.
+std::int32_t count_devices(sxt_message *why_none);
+
+// Fills out from the device's attributes; SXT_E_DEVICE with a sentence when one cannot be had.
+sxt_status describe_device(const sxt_host *host, std::int32_t ordinal, sxt_machine *out);
+
+}  // namespace sextant::device_cuda

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The fake libcuda.so.1: contexts, the current one of each thread, and the ledger of the other fakes.
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "fake.h"
+
+namespace {
+
+constexpr int first_lasting = 700, last_lasting = 719;
+constexpr std::uint64_t device_bytes = std::uint64_t{1} << 30, alignment = 512;
+
+struct Piece {
+  std::uint64_t bytes;
+  std::int32_t type, device;
+};
+struct FakeContext { int device; };
+
+struct Ledger {
+  std::recursive_mutex lock;
+  std::map<std::string, std::int64_t> counts;
+  std::map<const char *, Piece> memory;
+  std::int64_t until_failure = 0, failures = 0;
+  std::int32_t error = 0, lasting = 0;
+  std::string failed_call;
+  std::vector<FakeContext> contexts;
+  std::vector<int> users;
+  Ledger() {
+    const char *wanted = std::getenv("SEXTANT_FAKE_DEVICES");
+    const int devices = wanted ? std::atoi(wanted) : 1;
+    for (int i = 0; i < devices; ++i) contexts.push_back({i}), users.push_back(0);
+    if (const char *plan = std::getenv("SEXTANT_FAKE_FAIL")) {
+      char *colon = nullptr;
+      until_failure = std::strtoll(plan, &colon, 10);
+      error = *colon == ':' ? std::atoi(colon + 1) : FAKE_NO_MEMORY;
+    }
+  }
+};
+Ledger &ledger() {
+  static Ledger *const the = new Ledger;  // plugins may call until the process ends
+  return *the;
+}
+thread_local std::vector<FakeContext *> current;
+
+std::int32_t counted_call(const char *name, bool release) {
+  Ledger &l = ledger();
+  const std::lock_guard one(l.lock);
+  ++l.counts["calls"];
+  if (l.until_failure > 0 && --l.until_failure == 0) {
+    ++l.failures;
+    l.failed_call = name;
+    if (l.error >= first_lasting && l.error <= last_lasting) l.lasting = l.error;
+    return l.error;
+  }
+  return release ? 0 : l.lasting;
+}
+
+}  // namespace
+
+extern "C" {
+
+void fake_fail(std::int64_t n, std::int32_t error) {
+  const std::lock_guard one(ledger().lock);
+  ledger().until_failure = n;
+  ledger().error = error;
+  ledger().failures = 0;
+  ledger().lasting = 0;
+}
+std::int64_t fake_failures() { return ledger().failures; }
+const char *fake_failed_call() { return ledger().failed_call.c_str(); }
+std::int64_t fake_count(const char *what) {
+  const std::lock_guard one(ledger().lock);
+  if (!std::strcmp(what, "current")) return static_cast<std::int64_t>(current.size());
+  if (!std::strcmp(what, "allocations")) return static_cast<std::int64_t>(ledger().memory.size());
+  return ledger().counts[what];
+}
+
+std::int32_t fake_call(const char *name) { return counted_call(name, false); }
+std::int32_t fake_release(const char *name) { return counted_call(name, true); }
+std::int32_t fake_devices() { return static_cast<std::int32_t>(ledger().contexts.size()); }
+std::int32_t fake_current() { return current.empty() || !current.back() ? -1 : current.back()->device; }
+void fake_add(const char *what, std::int64_t amount) {
+  const std::lock_guard one(ledger().lock);
+  ledger().counts[what] += amount;
+}
+
+void *fake_allocate(std::int32_t type, std::uint64_t bytes) {
+  if (bytes > device_bytes) return nullptr;
+  const std::uint64_t size = (bytes + alignment - 1) / alignment * alignment;
+  char *memory = static_cast<char *>(std::aligned_alloc(alignment, size ? size : alignment));
+  if (!memory) return nullptr;
+  std::memset(memory, 0, size);
+  const std::lock_guard one(ledger().lock);
+  ledger().memory[memory] = {size, type, fake_current() < 0 ? 0 : fake_current()};
+  return memory;
+}
+
+std::int32_t fake_free(void *memory) {
+  const std::lock_guard one(ledger().lock);
+  if (ledger().memory.erase(static_cast<char *>(memory)) == 0) return FAKE_INVALID_VALUE;
+  std::free(memory);
+  return FAKE_OK;
+}
+
+std::int32_t fake_locate(const void *memory, std::int32_t *device) {
+  const std::lock_guard one(ledger().lock);
+  const char *at = static_cast<const char *>(memory);
+  auto after = ledger().memory.upper_bound(at);
+  if (after == ledger().memory.begin()) return FAKE_UNREGISTERED;
+  const auto &[start, piece] = *std::prev(after);
+  if (at >= start + piece.bytes) return FAKE_UNREGISTERED;
+  return *device = piece.device, piece.type;
+}
+
+// ---- the driver's own functions, as far as anything here asks for them
+
+int cuInit(unsigned) { return fake_devices() > 0 ? fake_call("cuInit") : FAKE_NO_DEVICE; }
+int cuDriverGetVersion(int *version) { return *version = 13000, fake_call("cuDriverGetVersion"); }
+int cuDeviceGetCount(int *count) { return *count = fake_devices(), fake_call("cuDeviceGetCount"); }
+int cuDeviceGet(int *device, int ordinal) {
+  if (const int error = fake_call("cuDeviceGet")) return error;
+  if (ordinal < 0 || ordinal >= fake_devices()) return 101;
+  return *device = ordinal, FAKE_OK;
+}
+int cuDeviceGetName(char *name, int length, int) {
+  if (const int error = fake_call("cuDeviceGetName")) return error;
+  std::strncpy(name, "Fake Device", static_cast<std::size_t>(length));
+  return FAKE_OK;
+}
+int cuDeviceTotalMem_v2(std::size_t *bytes, int) {
+  if (const int error = fake_call("cuDeviceTotalMem")) return error;
+  return *bytes = device_bytes, FAKE_OK;
+}
+int cuDevicePrimaryCtxRetain(void **context, int device) {
+  if (const int error = fake_call("cuDevicePrimaryCtxRetain")) return error;
+  const std::lock_guard one(ledger().lock);
+  ++ledger().users[static_cast<std::size_t>(device)];
+  fake_add("contexts", 1);
+  return *context = &ledger().contexts[static_cast<std::size_t>(device)], FAKE_OK;
+}
+int cuDevicePrimaryCtxRelease_v2(int device) {
+  const std::lock_guard one(ledger().lock);
+  --ledger().users[static_cast<std::size_t>(device)];
+  fake_add("contexts", -1);
+  return fake_release("cuDevicePrimaryCtxRelease");
+}
+int cuCtxPushCurrent_v2(void *context) {
+  if (const int error = fake_release("cuCtxPushCurrent")) return error;
+  return current.push_back(static_cast<FakeContext *>(context)), FAKE_OK;
+}
+int cuCtxPopCurrent_v2(void **context) {
+  if (current.empty()) return 201;
+  *context = current.back();
+  current.pop_back();
+  return fake_release("cuCtxPopCurrent");
+}
+// Streams of the fake runtime begin with their context's device.
+int cuStreamGetCtx(void *stream, void **context) {
+  if (const int error = fake_call("cuStreamGetCtx")) return error;
+  const std::int32_t device = *static_cast<std::int32_t *>(stream);
+  if (device < 0 || device >= fake_devices()) return 400;
+  return *context = &ledger().contexts[static_cast<std::size_t>(device)], FAKE_OK;
+}
+
+}  // extern "C"

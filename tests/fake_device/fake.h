@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the fake vendor libraries share, exported by the fake libcuda.so.1: calls are counted and can be made to fail,
+ * memory and objects are kept and counted, and no work is done. Tests use the same functions to look in. Written from
+ * the vendor's published interface, with declarations of our own: no CUDA header is needed. */
+#ifndef SEXTANT_FAKE_DEVICE_H
+#define SEXTANT_FAKE_DEVICE_H
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The few error numbers of the runtime that the fakes give themselves; drivers use the same ones. */
+enum { FAKE_OK = 0, FAKE_INVALID_VALUE = 1, FAKE_NO_MEMORY = 2, FAKE_NO_DEVICE = 100, FAKE_CAPTURING = 900 };
+/* Where memory lies, as the runtime numbers it. */
+enum { FAKE_UNREGISTERED = 0, FAKE_HOST = 1, FAKE_DEVICE = 2, FAKE_MANAGED = 3 };
+
+/* ---- for tests ---- */
+/* The n-th vendor call from now (1: the next) returns this error, once; n <= 0: none. SEXTANT_FAKE_FAIL="n:error" sets it at
+ * load. An error from 700 to 719 lasts: every later call that does not give something back returns it, too. */
+void fake_fail(int64_t n, int32_t error);
+int64_t fake_failures(void);            /* calls that were made to fail since fake_fail */
+int64_t fake_count(const char *what);   /* "calls", "launches", or what lives: "contexts", "current", "streams", ... */
+const char *fake_failed_call(void);     /* the last call that was made to fail */
+
+/* ---- for the fake libraries ---- */
+int32_t fake_call(const char *name);    /* counts; the error to return, 0 for none */
+int32_t fake_release(const char *name); /* the same for calls that give something back: never the lasting error */
+int32_t fake_devices(void);             /* SEXTANT_FAKE_DEVICES, default 1 */
+int32_t fake_current(void);             /* this thread's device, -1: none */
+void fake_add(const char *what, int64_t amount);
+void *fake_allocate(int32_t type, uint64_t bytes); /* zeros */
+int32_t fake_free(void *memory);        /* FAKE_INVALID_VALUE when it is not known */
+int32_t fake_locate(const void *memory, int32_t *device);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

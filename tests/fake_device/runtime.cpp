@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The fake libcudart (SONAMEs .13 and .12): streams, events, captures and graphs without any work, launches that are only
+// counted. Copies move bytes at once. Calls that give something back do so even where they are made to fail.
+#include <dlfcn.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "fake.h"
+
+namespace {
+
+struct Stream {
+  std::int32_t device;  // first: the fake driver looks here
+  bool capturing = false;
+};
+struct Event { bool recorded = false; };
+struct Graph { int nodes = 0; };
+struct Dim3 { unsigned x, y, z; };
+struct Attributes { std::int32_t type, device; void *on_device, *on_host; };
+
+thread_local int last_error = FAKE_OK;
+thread_local struct { Dim3 grid, block; std::size_t shared; void *stream; } launch_configuration;
+
+int remember(int error) { return error ? last_error = error : FAKE_OK; }
+bool named(const void *stream) { return reinterpret_cast<std::uintptr_t>(stream) <= 2; }  // default streams
+bool captured(const void *stream) { return !named(stream) && static_cast<const Stream *>(stream)->capturing; }
+
+template <class T>
+int give(const char *call, const char *what, void **out, T object) {
+  if (const int error = fake_call(call)) return remember(error);
+  fake_add(what, 1);
+  return *out = new T(object), FAKE_OK;
+}
+template <class T>
+int take_back(const char *call, const char *what, void *object) {
+  fake_add(what, -1);
+  delete static_cast<T *>(object);
+  return remember(fake_release(call));
+}
+int allocate(const char *call, std::int32_t type, std::uint64_t bytes, void **out) {
+  if (const int error = fake_call(call)) return remember(error);
+  *out = fake_allocate(type, bytes);
+  return remember(*out ? FAKE_OK : FAKE_NO_MEMORY);
+}
+int give_back_memory(const char *call, void *memory) {
+  const int known = fake_free(memory), error = fake_release(call);
+  return remember(error ? error : known);
+}
+
+}  // namespace
+
+extern "C" {
+
+int cudaGetLastError() {
+  const int error = last_error;
+  return last_error = FAKE_OK, error;
+}
+int cudaPeekAtLastError() { return last_error; }
+const char *cudaGetErrorString(int error) { return error ? "an error the fake was asked for" : "no error"; }
+const char *cudaGetErrorName(int error) {
+  thread_local std::string name;
+  return (name = "fake " + std::to_string(error)).c_str();
+}
+int cudaDriverGetVersion(int *version) { return *version = 13000, remember(fake_call("cudaDriverGetVersion")); }
+int cudaRuntimeGetVersion(int *version) { return *version = 13000, remember(fake_call("cudaRuntimeGetVersion")); }
+int cudaGetDeviceCount(int *count) {
+  if (const int error = fake_call("cudaGetDeviceCount")) return remember(error);
+  *count = fake_devices();
+  return remember(*count > 0 ? FAKE_OK : FAKE_NO_DEVICE);
+}
+int cudaGetDevice(int *device) { return *device = fake_current() < 0 ? 0 : fake_current(), remember(fake_call("cudaGetDevice")); }
+
+// A small device of compute capability 9.0.
+int cudaDeviceGetAttribute(int *value, int which, int) {
+  if (const int error = fake_call("cudaDeviceGetAttribute")) return remember(error);
+  switch (which) {
+    case 1: *value = 1024; break;        // threads a block
+    case 10: *value = 32; break;         // warp
+    case 13: *value = 1000000; break;    // clock, kHz
+    case 16: *value = 4; break;          // multiprocessors
+    case 36: *value = 1000000; break;    // memory clock, kHz
+    case 37: *value = 512; break;        // bus width
+    case 38: *value = 1 << 20; break;    // last cache
+    case 39: *value = 2048; break;       // threads a multiprocessor
+    case 75: *value = 9; break;          // compute capability
+    case 76: *value = 0; break;
+    case 81: case 97: *value = 100 << 10; break;  // shared memory
+    case 82: *value = 65536; break;      // registers
+    case 87: *value = 2; break;          // single to double rate
+    case 106: *value = 32; break;        // blocks a multiprocessor
+    case 115: case 120: *value = 1; break;  // pools, clusters
+    default: *value = 0; break;
+  }
+  return FAKE_OK;
+}
+
+// A function of the fake driver, whose newer names carry a suffix.
+int cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned, unsigned long long, int *result) {
+  if (const int error = fake_call("cudaGetDriverEntryPointByVersion")) return remember(error);
+  const std::string newer = std::string(name) + "_v2";
+  *function = dlsym(RTLD_DEFAULT, newer.c_str());
+  void *driver = *function ? nullptr : dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  if (!*function && driver) {
+    *function = dlsym(driver, newer.c_str());
+    if (!*function) *function = dlsym(driver, name);
+    dlclose(driver);
+  }
+  if (result) *result = *function ? 0 : 1;
+  return FAKE_OK;
+}
+int cudaGetDriverEntryPoint(const char *name, void **function, unsigned long long flags, int *result) {
+  return cudaGetDriverEntryPointByVersion(name, function, 12000, flags, result);
+}
+
+// ---- memory
+int cudaMemPoolCreate(void **pool, const void *) { return give("cudaMemPoolCreate", "pools", pool, 0); }
+int cudaMemPoolDestroy(void *pool) { return take_back<int>("cudaMemPoolDestroy", "pools", pool); }
+int cudaMemPoolSetAttribute(void *, int, void *) { return remember(fake_call("cudaMemPoolSetAttribute")); }
+int cudaMemPoolTrimTo(void *, std::size_t) { return remember(fake_call("cudaMemPoolTrimTo")); }
+int cudaMallocFromPoolAsync(void **memory, std::size_t bytes, void *, void *) {
+  return allocate("cudaMallocFromPoolAsync", FAKE_DEVICE, bytes, memory);
+}
+int cudaMallocAsync(void **memory, std::size_t bytes, void *) { return allocate("cudaMallocAsync", FAKE_DEVICE, bytes, memory); }
+int cudaMalloc(void **memory, std::size_t bytes) { return allocate("cudaMalloc", FAKE_DEVICE, bytes, memory); }
+int cudaHostAlloc(void **memory, std::size_t bytes, unsigned) { return allocate("cudaHostAlloc", FAKE_HOST, bytes, memory); }
+int cudaMallocManaged(void **memory, std::size_t bytes, unsigned) {
+  return allocate("cudaMallocManaged", FAKE_MANAGED, bytes, memory);
+}
+int cudaFreeAsync(void *memory, void *) { return give_back_memory("cudaFreeAsync", memory); }
+int cudaFree(void *memory) { return give_back_memory("cudaFree", memory); }
+int cudaFreeHost(void *memory) { return give_back_memory("cudaFreeHost", memory); }
+int cudaMemcpyAsync(void *to, const void *from, std::size_t bytes, int, void *stream) {
+  if (const int error = fake_call("cudaMemcpyAsync")) return remember(error);
+  if (!captured(stream)) std::memmove(to, from, bytes);
+  return FAKE_OK;
+}
+int cudaMemcpyPeerAsync(void *to, int, const void *from, int, std::size_t bytes, void *stream) {
+  return cudaMemcpyAsync(to, from, bytes, 0, stream);
+}
+int cudaMemsetAsync(void *to, int value, std::size_t bytes, void *stream) {
+  if (const int error = fake_call("cudaMemsetAsync")) return remember(error);
+  if (!captured(stream)) std::memset(to, value, bytes);
+  return FAKE_OK;
+}
+int cudaPointerGetAttributes(Attributes *out, const void *memory) {
+  if (const int error = fake_call("cudaPointerGetAttributes")) return remember(error);
+  out->device = -1;
+  out->type = fake_locate(memory, &out->device);
+  return FAKE_OK;
+}
+
+// ---- streams and captures
+int cudaStreamCreateWithFlags(void **stream, unsigned) {
+  return give("cudaStreamCreateWithFlags", "streams", stream, Stream{fake_current()});
+}
+int cudaStreamDestroy(void *stream) { return take_back<Stream>("cudaStreamDestroy", "streams", stream); }
+int cudaStreamSynchronize(void *stream) {
+  if (captured(stream)) return remember(FAKE_CAPTURING);
+  return remember(fake_call("cudaStreamSynchronize"));
+}
+int cudaStreamIsCapturing(void *stream, int *status) {
+  if (const int error = fake_call("cudaStreamIsCapturing")) return remember(error);
+  return *status = captured(stream), FAKE_OK;
+}
+int cudaStreamBeginCapture(void *stream, int) {
+  if (const int error = fake_call("cudaStreamBeginCapture")) return remember(error);
+  return static_cast<Stream *>(stream)->capturing = true, FAKE_OK;
+}
+int cudaStreamEndCapture(void *stream, void **graph) {
+  static_cast<Stream *>(stream)->capturing = false;  // ended, whatever became of it
+  return give("cudaStreamEndCapture", "graphs", graph, Graph{});
+}
+int cudaGraphInstantiate(void **ready, void *, unsigned long long) {
+  return give("cudaGraphInstantiate", "graphs", ready, Graph{});
+}
+int cudaGraphLaunch(void *, void *) { return remember(fake_call("cudaGraphLaunch")); }
+int cudaGraphDestroy(void *graph) { return take_back<Graph>("cudaGraphDestroy", "graphs", graph); }
+int cudaGraphExecDestroy(void *graph) { return take_back<Graph>("cudaGraphExecDestroy", "graphs", graph); }
+
+// ---- events
+int cudaEventCreate(void **event) { return give("cudaEventCreate", "events", event, Event{}); }
+int cudaEventCreateWithFlags(void **event, unsigned) { return give("cudaEventCreateWithFlags", "events", event, Event{}); }
+int cudaEventDestroy(void *event) { return take_back<Event>("cudaEventDestroy", "events", event); }
+int cudaEventRecord(void *event, void *) {
+  if (const int error = fake_call("cudaEventRecord")) return remember(error);
+  return static_cast<Event *>(event)->recorded = true, FAKE_OK;
+}
+int cudaEventSynchronize(void *) { return remember(fake_call("cudaEventSynchronize")); }
+int cudaStreamWaitEvent(void *, void *, unsigned) { return remember(fake_call("cudaStreamWaitEvent")); }
+int cudaEventElapsedTime(float *milliseconds, void *, void *) {
+  return *milliseconds = 1, remember(fake_call("cudaEventElapsedTime"));
+}
+
+// ---- kernels: what the compiler puts around <<<>>>
+void **__cudaRegisterFatBinary(void *) {
+  static void *handle = nullptr;
+  return &handle;
+}
+void __cudaRegisterFatBinaryEnd(void **) {}
+void __cudaUnregisterFatBinary(void **) {}
+char __cudaInitModule(void **) { return 1; }
+void __cudaRegisterFunction(void **, const char *, char *, const char *, int, void *, void *, void *, void *, int *) {}
+void __cudaRegisterVar(void **, char *, char *, const char *, int, std::size_t, int, int) {}
+unsigned __cudaPushCallConfiguration(Dim3 grid, Dim3 block, std::size_t shared, void *stream) {
+  return launch_configuration = {grid, block, shared, stream}, 0;
+}
+int __cudaPopCallConfiguration(Dim3 *grid, Dim3 *block, std::size_t *shared, void *stream) {
+  *grid = launch_configuration.grid, *block = launch_configuration.block, *shared = launch_configuration.shared;
+  return *static_cast<void **>(stream) = launch_configuration.stream, FAKE_OK;
+}
+int __cudaGetKernel(void **kernel, const void *function) {
+  return *kernel = const_cast<void *>(function), FAKE_OK;
+}
+int cudaLaunchKernel(const void *, Dim3, Dim3, void **, std::size_t, void *) {
+  fake_add("launches", 1);
+  return remember(fake_call("cudaLaunchKernel"));
+}
+int __cudaLaunchKernel(void *, Dim3, Dim3, void **, std::size_t, void *) {
+  fake_add("launches", 1);
+  return remember(fake_call("cudaLaunchKernel"));
+}
+int cudaLaunchKernelExC(const void *, const void *, void **) {
+  fake_add("launches", 1);
+  return remember(fake_call("cudaLaunchKernelExC"));
+}
+int cudaLaunchCooperativeKernel(const void *, Dim3, Dim3, void **, std::size_t, void *) {
+  fake_add("launches", 1);
+  return remember(fake_call("cudaLaunchCooperativeKernel"));
+}
+int cudaFuncGetAttributes(void *, const void *) { return remember(fake_call("cudaFuncGetAttributes")); }
+int cudaFuncSetAttribute(const void *, int, int) { return remember(fake_call("cudaFuncSetAttribute")); }
+int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *, int, std::size_t, unsigned) {
+  return *blocks = 4, remember(fake_call("cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags"));
+}
+int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *, int, std::size_t) {
+  return *blocks = 4, remember(fake_call("cudaOccupancyMaxActiveBlocksPerMultiprocessor"));
+}
+
+}  // extern "C"
