@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// reduction.cluster.cuda: one thread-block cluster of 8 or 16 blocks; partial results meet in the first block's shared
+// memory, behind a cluster barrier that costs a fraction of a trip through the last cache. After latency, at 2^13 ..
+// 2^17 elements: too much for one block, too little for the whole device.
+#include <cooperative_groups.h>
+
+#include "sextant/plugin_cuda_reduce_run.hpp"
+
+namespace {
+
+using namespace sextant::plugin;
+using namespace sextant::plugin::cuda;
+
+constexpr int flight = 4, most_blocks = 16;
+constexpr std::int64_t largest_n = 1 << 20;
+
+template <class Op>
+__global__ void __launch_bounds__(512)
+    reduce(std::int64_t n, const typename Op::Value *x, const typename Op::Value *y, typename Op::Out *out) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+  using Acc = typename Op::Acc;
+  __shared__ Acc shared[32];
+  __shared__ alignas(16) unsigned char room[most_blocks * sizeof(Acc)];
+  Acc *all = reinterpret_cast<Acc *>(room);
+  const auto cluster = cooperative_groups::this_cluster();
+  // Shared memory of another block may be touched once that block has begun; the loads below take longer than that.
+  asm volatile("barrier.cluster.arrive.relaxed;");
+  const std::int64_t worker = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  Acc acc = merge_block<Op>(accumulate<Op, flight>(n, x, y, worker, static_cast<std::int64_t>(gridDim.x) * blockDim.x),
+                            shared);
+  asm volatile("barrier.cluster.wait;" ::: "memory");
+  if (threadIdx.x == 0) *cluster.map_shared_rank(all + cluster.block_rank(), 0) = acc;
+  cluster.sync();
+  if (cluster.block_rank() > 0 || threadIdx.x >= 32) return;
+  acc = merge_warp<Op>(threadIdx.x < cluster.num_blocks() ? all[threadIdx.x] : Op::identity());
+  if (threadIdx.x == 0) *out = Op::result(acc);
+#endif
+}
+
+template <class Op>
+struct Kernel {
+  // Clusters above 8 blocks have to be allowed.
+  static sxt_status load(const sxt_exec *exec) {
+    const sxt_status status = sextant::plugin::cuda::load(exec, reduce<Op>);  // cooperative_groups knows another cuda
+    if (status != SXT_OK) return status;
+    return check(exec, cudaFuncSetAttribute(reduce<Op>, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
+                 "allow clusters of 16 blocks");
+  }
+  static sxt_status launch(const Work<Op> &work, const sxt_exec *exec) {
+    cudaLaunchAttribute cluster{};
+    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.val.clusterDim = {static_cast<unsigned>(work.blocks), 1, 1};
+    cudaLaunchConfig_t config{};
+    config.gridDim = static_cast<unsigned>(work.blocks);
+    config.blockDim = static_cast<unsigned>(work.threads);
+    config.stream = work.stream;
+    config.attrs = &cluster;
+    config.numAttrs = 1;
+    return check(exec, cudaLaunchKernelEx(&config, reduce<Op>, work.n, work.x, work.y, work.out),
+                 "launch reduction.cluster.cuda");
+  }
+};
+
+sxt_status applicable(const sxt_query *query, const sxt_features *features, const sxt_machine *machine,
+                      sxt_message *reason) {
+  const auto &q = as<sxt_reduction_query>(query);
+  if (machine->blocks_per_cluster < 8) return refuse(reason, "the device has no clusters of 8 blocks");
+  if (q.n > largest_n)
+    return refuse(reason, "n = %lld is more than one cluster should read (%lld)", (long long)q.n, (long long)largest_n);
+  return plain_applicable(query, features, machine, reason);
+}
+
+sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
+                      sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
+  CandidateList list(out, capacity, count);
+  for (std::int64_t blocks : {8, 16})
+    for (std::int64_t threads : {256, 512})
+      if (blocks <= machine->blocks_per_cluster)
+        fill_reduction(list.add(), as<sxt_reduction_query>(query), *machine, blocks, threads, flight, merge_by_cluster)
+            .state_bytes = sizeof(ReductionState);
+  return SXT_OK;
+}
+
+const sxt_kernel kernel = [] {
+  sxt_kernel k = new_plain_reduction<Kernel>("reduction.cluster.cuda",
+                                             "one cluster, partial results in distributed shared memory");
+  k.min_level = 90;
+  k.applicable = applicable;
+  k.candidates = candidates;
+  return k;
+}();
+
+}  // namespace
+
+extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
+  static const sxt_kernel *const kernels[] = {&kernel};
+  static const sxt_plugin plugin = describe("reduction-cuda-cluster", kernels);
+  return *out = &plugin, SXT_OK;
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// reduction.single-pass.cuda: blocks store partial results and draw a ticket; the one that draws the last adds them, in
+// block order, so bits do not depend on which block that was. The ticket wraps to zero by itself: nothing is cleared
+// between runs. After bandwidth: n x size bytes, one launch. Also reduction.compensated.cuda: the same with twofold
+// sums.
+#include "sextant/plugin_cuda_grid.hpp"
+#include "sextant/plugin_cuda_reduce_run.hpp"
+
+namespace {
+
+using namespace sextant::plugin;
+using namespace sextant::plugin::cuda;
+
+template <class Op, int flight>
+__global__ void __launch_bounds__(512) reduce(std::int64_t n, const typename Op::Value *x, const typename Op::Value *y,
+                                              typename Op::Acc *partials, unsigned *counter, typename Op::Out *out) {
+  __shared__ typename Op::Acc shared[32];
+  const std::int64_t worker = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  auto acc = merge_block<Op>(accumulate<Op, flight>(n, x, y, worker, static_cast<std::int64_t>(gridDim.x) * blockDim.x),
+                             shared);
+  if (merge_grid_by_ticket<Op>(acc, shared, partials, counter)) *out = Op::result(acc);
+}
+
+template <class Op>
+struct Kernel {
+  static sxt_status load(const sxt_exec *exec) { return cuda::load(exec, reduce<Op, 4>); }
+  static sxt_status launch(const Work<Op> &work, const sxt_exec *exec) {
+    reduce<Op, 4><<<static_cast<unsigned>(work.blocks), static_cast<unsigned>(work.threads), 0, work.stream>>>(
+        work.n, work.x, work.y, static_cast<typename Op::Acc *>(work.partials), static_cast<unsigned *>(work.counters),
+        work.out);
+    return launched(exec, "reduction.single-pass.cuda");
+  }
+};
+
+// Grids around what the device holds at once: NB(nt) x i for small i, and fractions of it for small n.
+sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
+                      sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
+  const auto &q = as<sxt_reduction_query>(query);
+  const std::int64_t units = std::max(1, machine->units);
+  CandidateList list(out, capacity, count);
+  for (std::int64_t threads : {128, 256, 512})
+    for (std::int64_t each : {1, 2, 4, 8, 16})
+      if (threads * each <= 4096)
+        fill_reduction(list.add(), q, *machine, units * each, threads, 4, merge_by_ticket).state_bytes =
+            sizeof(ReductionState);
+  return SXT_OK;
+}
+
+// A few additions more an element decide from some size on: a class of its own, as its fits have nothing in common.
+constexpr std::uint32_t compensated_class = 8;
+constexpr double additions = 12;
+sxt_status compensated_candidates(const sxt_query *query, const sxt_features *features, const sxt_machine *machine,
+                                  const sxt_filled *filled, sxt_candidate *out, std::uint64_t capacity,
+                                  std::uint64_t *count) {
+  const sxt_status status = candidates(query, features, machine, filled, out, capacity, count);
+  for (std::uint64_t i = 0; i < std::min(capacity, *count); ++i) {
+    out[i].model_class += compensated_class;
+    out[i].terms[1] *= 1.1;  // the additions of a round follow its loads
+    out[i].terms[4] *= additions;
+  }
+  return status;
+}
+
+template <class T, class F>
+sxt_status with_compensated_operation(std::int32_t operation, F &&f) {
+  using V = device_form<T>;
+  switch (operation) {
+    case SXT_REDUCTION_SUM: return f(Tag<CompensatedSum<V>>{});
+    case SXT_REDUCTION_DOT: return f(Tag<CompensatedDot<V, false>>{});
+    case SXT_REDUCTION_DOTC: return f(Tag<CompensatedDot<V, true>>{});
+    case SXT_REDUCTION_ASUM: return f(Tag<CompensatedAbsSum<V>>{});
+    default: return SXT_E_NOT_SUPPORTED;
+  }
+}
+
+sxt_status compensated_applicable(const sxt_query *query, const sxt_features *, const sxt_machine *,
+                                  sxt_message *reason) {
+  switch (as<sxt_reduction_query>(query).operation) {
+    case SXT_REDUCTION_SUM:
+    case SXT_REDUCTION_DOT:
+    case SXT_REDUCTION_DOTC:
+    case SXT_REDUCTION_ASUM: return SXT_OK;
+    default: return refuse(reason, "only sum, dot, dotc and asum are offered with twice the precision");
+  }
+}
+
+sxt_status open_compensated(const void *state, const sxt_filled *slots, const sxt_exec *exec, void **session) {
+  return open_reduction<Kernel>(state, slots, exec, session, [](auto type, std::int32_t operation, auto &&load) {
+    return with_compensated_operation<typename decltype(type)::type>(operation, load);
+  });
+}
+
+sxt_status run_compensated(const void *state, void *session, const sxt_head *args, const sxt_exec *exec) {
+  return run_reduction<Kernel>(state, session, args, exec, [](auto type, std::int32_t operation, auto &&launch) {
+    return with_compensated_operation<typename decltype(type)::type>(operation, launch);
+  });
+}
+
+const sxt_kernel single_pass = [] {
+  sxt_kernel k =
+      new_plain_reduction<Kernel>("reduction.single-pass.cuda", "partial results added by the block that ends last");
+  k.candidates = candidates;
+  return k;
+}();
+
+const sxt_kernel compensated = [] {
+  sxt_kernel k = new_reduction("reduction.compensated.cuda", "as single-pass, in twice the working precision",
+                               open_compensated, run_compensated);
+  k.applicable = compensated_applicable;
+  k.candidates = compensated_candidates;
+  return k;
+}();
+
+}  // namespace
+
+extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
+  static const sxt_kernel *const kernels[] = {&single_pass, &compensated};
+  static const sxt_plugin plugin = describe("reduction-cuda-single-pass", kernels);
+  return *out = &plugin, SXT_OK;
+}

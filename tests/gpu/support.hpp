@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// For tests on a GPU: a context, its device's operations, values on the device, and the skip where there is no GPU.
+#pragma once
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "abi/handles.hpp"
+#include "core/context/context.hpp"
+#include "sextant/sextant.h"
+
+namespace gpu_test {
+
+using Context = std::unique_ptr<sxt_context, void (*)(sxt_context *)>;
+using Vector = std::unique_ptr<sxt_vector, void (*)(sxt_vector *)>;
+
+inline Context open_context(const char *device = "cuda") {
+  sxt_context_options options;
+  sxt_context_options_init(&options, sizeof options);
+  options.device = device;
+  sxt_context *context = nullptr;
+  const sxt_status status = sxt_context_create(&options, &context);
+  return {status == SXT_OK ? context : nullptr, sxt_context_destroy};
+}
+
+class Gpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    context_ = open_context();
+    if (!context_) GTEST_SKIP() << "no GPU: " << sxt_last_error(nullptr);
+  }
+  sextant::Device &device() { return context_->context->device(); }
+  const sxt_device_ops &ops() { return device().ops(); }
+  void *handle() { return device().handle(); }
+  std::vector<double> read(const void *from, std::size_t n) {
+    std::vector<double> values(n);
+    device().copy(values.data(), from, n * sizeof(double));
+    return values;
+  }
+  Vector make_vector(const std::vector<double> &values) {
+    sxt_vector *made = nullptr;
+    if (sxt_vector_create(context_.get(), static_cast<std::int64_t>(values.size()), SXT_F64, &made) != SXT_OK)
+      throw std::runtime_error(sxt_last_error(context_.get()));
+    device().copy(sxt_vector_data(made), values.data(), values.size() * sizeof(double));
+    return {made, sxt_vector_destroy};
+  }
+  std::vector<double> values_of(const Vector &vector) {
+    return read(sxt_vector_data(vector.get()), static_cast<std::size_t>(sxt_vector_length(vector.get())));
+  }
+  Context context_{nullptr, sxt_context_destroy};
+};
+
+// A function of one of the two modules built with the shared and the static runtime.
+template <class F>
+F runtime_function(const char *module, const char *name) {
+  void *library = dlopen((std::string(GPU_RUNTIMES) + "/" + module + ".so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) throw std::runtime_error(dlerror());
+  return reinterpret_cast<F>(dlsym(library, name));
+}
+
+}  // namespace gpu_test

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every CUDA kernel that was built, through its kind's conformance suite: answers against the reference, refresh, two
+// callers, equal bits, and the proof of capture for those that promise it.
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "core/registry/conformance.hpp"
+#include "support.hpp"
+
+namespace gpu_test {
+namespace {
+
+using sextant::registry::CheckLine;
+using sextant::registry::Kernel;
+using sextant::registry::Registry;
+
+class KernelsConform : public Gpu {
+ protected:
+  // Kernels of this kind; NULL: of all kinds that have no test of their own here.
+  void conform(const char *kind) {
+    int kernels = 0;
+    for (const Kernel *kernel : Registry::instance().all_kernels()) {
+      if (std::strcmp(kernel->table.device, "cuda") != 0 || !std::strcmp(kernel->table.kind, SXT_KIND_DEVICE)) continue;
+      const bool ours = kind ? !std::strcmp(kernel->table.kind, kind)
+                             : std::find(std::begin(named), std::end(named), kernel->table.kind) == std::end(named);
+      if (!ours) continue;
+      check(*kernel);
+      ++kernels;
+    }
+    if (kind) {
+      EXPECT_GT(kernels, 0) << "this build has no CUDA kernels of kind " << kind;
+    }
+  }
+  void check(const Kernel &kernel) {
+    int passed = 0, declined = 0, failed = 0;
+    const auto note = [&](const CheckLine &line) {
+      ++(line.passed ? passed : line.applicable ? failed : declined);
+      if (line.applicable && !line.passed && failed <= 5)
+        ADD_FAILURE() << line.kernel << ", " << line.check << ": " << line.sentence;
+    };
+    EXPECT_TRUE(check_kernel(kernel, device(), {}, note)) << kernel.name();
+    EXPECT_GT(passed, 0) << kernel.name();
+    std::printf("[ kernel   ] %-40s %4d passed %4d declined %4d failed\n", kernel.name(), passed, declined, failed);
+  }
+  static constexpr std::string_view named[] = {"sxt.vector/1", "sxt.vector_group/1", "sxt.vector_group_dots/1",
+                                               "sxt.reduction/1", "sxt.multidot/1"};
+};
+
+TEST_F(KernelsConform, Vector) { conform("sxt.vector/1"); }
+TEST_F(KernelsConform, VectorGroup) { conform("sxt.vector_group/1"); }
+TEST_F(KernelsConform, VectorGroupDots) { conform("sxt.vector_group_dots/1"); }
+TEST_F(KernelsConform, Reduction) { conform("sxt.reduction/1"); }
+TEST_F(KernelsConform, Multidot) { conform("sxt.multidot/1"); }
+TEST_F(KernelsConform, Others) { conform(nullptr); }
+
+}  // namespace
+}  // namespace gpu_test
