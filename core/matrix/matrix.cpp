@@ -68,7 +68,7 @@ sxt_matrix_query Matrix::query_part(const char *kind, std::uint64_t query_size, 
 const sxt_problem Matrix::problem() const { return {sizeof(sxt_problem), &storage_query_.q, &csr_view_.s.h, nullptr}; }
 
 const Kernel *Matrix::storage_kernel(const std::string &kind, double *setup_s, std::uint64_t *bytes,
-                                     std::string *reason) {
+                                     std::string *reason, unsigned tiers, bool known_too) {
   const std::lock_guard lock(mutex_);
   if (const auto held = forms_.find(kind); held != forms_.end()) {
     *setup_s = 0;
@@ -81,17 +81,21 @@ const Kernel *Matrix::storage_kernel(const std::string &kind, double *setup_s, s
     if (!kernel->table.ops || kernel->verdict == registry::Verdict::quarantined) continue;
     char why[256] = "";
     sxt_message message{why, sizeof why};
-    const sxt_features none{};
+    const char *const no_names[] = {nullptr};
+    const char *const *names = kernel->table.features ? kernel->table.features : no_names;
+    const std::vector<double> values = features(names, tiers, known_too);
+    const sxt_features found{values.size(), names, values.data()};
     const sxt_query *query = &storage_query_.q;
-    if (kernel->table.applicable && kernel->table.applicable(query, &none, &context_->machine(), &message) != SXT_OK) {
+    if (kernel->table.applicable && kernel->table.applicable(query, &found, &context_->machine(), &message) != SXT_OK) {
       *reason = text(kernel->name(), ": ", why);
       continue;
     }
     sxt_candidate candidate{};
     std::uint64_t count = 0;
     if (kernel->table.candidates)
-      kernel->table.candidates(query, &none, &context_->machine(), nullptr, &candidate, 1, &count);
-    const double setup = count && std::isfinite(candidate.setup_s) && candidate.setup_s > 0 ? candidate.setup_s : 0;
+      kernel->table.candidates(query, &found, &context_->machine(), nullptr, &candidate, 1, &count);
+    const double predicted = count ? predict_setup(kernel->table, *query, candidate, context_->profile()) : 0;
+    const double setup = std::isfinite(predicted) && predicted > 0 ? predicted : 0;
     if (best && setup >= *setup_s) continue;
     best = kernel;
     *setup_s = setup;
@@ -100,17 +104,19 @@ const Kernel *Matrix::storage_kernel(const std::string &kind, double *setup_s, s
   return best;
 }
 
-StoredForm &Matrix::form(const std::string &kind) {
+StoredForm &Matrix::form(const std::string &kind) { return *lend(kind); }
+
+std::shared_ptr<StoredForm> Matrix::lend(const std::string &kind) {
   const std::lock_guard lock(mutex_);
-  if (const auto held = forms_.find(kind); held != forms_.end()) return *held->second;
+  if (const auto held = forms_.find(kind); held != forms_.end()) return held->second;
   double setup = 0;
   std::uint64_t bytes = 0;
   std::string reason;
   const Kernel *kernel = storage_kernel(kind, &setup, &bytes, &reason);
   require(kernel != nullptr, SXT_E_NO_KERNEL, reason);
-  auto built = std::make_unique<StoredForm>(*context_, *kernel, problem());
+  auto built = std::make_shared<StoredForm>(*context_, *kernel, problem());
   if (scaling_) built->scale(scaling_);
-  return *(forms_[kind] = std::move(built));
+  return forms_[kind] = std::move(built);
 }
 
 const sxt_storage *Matrix::storage(const std::string &kind) { return form(kind).view(); }
@@ -123,6 +129,16 @@ std::uint64_t Matrix::storage_bytes() const {
     if (buffer->owned()) bytes += buffer->bytes();
   for (const auto &[kind, form] : forms_) bytes += form->bytes();
   return bytes;
+}
+
+bool Matrix::holds(const std::string &kind) const {
+  const std::lock_guard lock(mutex_);
+  return forms_.count(kind) > 0;
+}
+
+void Matrix::drop(const std::string &kind) {
+  const std::lock_guard lock(mutex_);
+  if (const auto held = forms_.find(kind); held != forms_.end() && held->second.use_count() == 1) forms_.erase(held);
 }
 
 std::uint64_t Matrix::pattern_hash() {
@@ -174,6 +190,8 @@ std::shared_ptr<Matrix> Matrix::scaled(const void *s) {
   matrix->borrow_arrays(data_.csr);
   matrix->source_ = shared_from_this();
   matrix->scaling_ = s;
+  const std::lock_guard lock(mutex_);
+  matrix->features_ = features_;  // they speak of the pattern
   return matrix;
 }
 

@@ -16,6 +16,10 @@
 
 namespace sextant {
 
+// Tiers of features (kinds/features.h): sizes, row pointers, sampled columns, everything. Sets of them are bits.
+inline constexpr int highest_feature_tier = 3;
+inline constexpr unsigned all_feature_tiers = 15;
+
 // One storage of a matrix, as its storage kernel built it.
 class StoredForm {
  public:
@@ -57,15 +61,25 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
 
   // The storage kernel that would build a storage here and its predicted seconds (0 when it is already held). NULL with
   // a reason when none can. [any-thread]
+  // It sees features of these tiers, and others when they are known already.
   const registry::Kernel *storage_kernel(const std::string &kind, double *setup_s, std::uint64_t *bytes,
-                                         std::string *reason);
+                                         std::string *reason, unsigned tiers = 1, bool known_too = true);
   // Builds it if need be. Throws SXT_E_NO_KERNEL, or what the kernel failed with. [any-thread]
   const sxt_storage *storage(const std::string &kind);
   StoredForm &form(const std::string &kind);
   std::uint64_t storage_bytes() const;
+  bool holds(const std::string &kind) const;
+  // The storage, kept while the pointer lives even if it is dropped meanwhile.
+  std::shared_ptr<StoredForm> lend(const std::string &kind);
+  // Gives a storage back unless something lent reads it.
+  void drop(const std::string &kind);
 
-  // Named features, NaN where no kernel offers one; computed once. [any-thread]
-  std::vector<double> features(const char *const *names);
+  // Named features, NaN where no kernel offers one, or only in a tier that is not asked for; computed once. known_too:
+  // what was computed before is given whatever its tier. [any-thread]
+  std::vector<double> features(const char *const *names, unsigned tiers = all_feature_tiers, bool known_too = false);
+  bool knows_feature(const std::string &name) const;
+  // Predicted seconds of computing them, whether or not they are known. [any-thread]
+  double features_cost(const std::vector<std::string> &names);
   double feature(const std::string &name);  // SXT_E_UNKNOWN_NAME
 
   std::uint64_t pattern_hash();  // computed once
@@ -86,7 +100,10 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   void refresh_forms();
   void borrow_arrays(const CsrArrays &source);
   void own_values();
-  void compute_features(const registry::Kernel &kernel);
+  sxt_matrix_query features_query(const registry::Kernel &kernel) const;
+  sxt_candidate features_candidate(const registry::Kernel &kernel, const sxt_matrix_query &query) const;
+  void compute_features(const std::vector<std::string> &names);
+  void compute_features(const registry::Kernel &kernel, const std::vector<const char *> &names);
 
   std::shared_ptr<Context> context_;
   std::shared_ptr<const Matrix> source_;  // of a scaled matrix: keeps the borrowed arrays alive
@@ -96,7 +113,7 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   sxt_csr csr_view_{};
   sxt_matrix_query storage_query_{};
   mutable std::recursive_mutex mutex_;  // of what follows; feature kernels ask for storages while it is held
-  std::map<std::string, std::unique_ptr<StoredForm>> forms_;
+  std::map<std::string, std::shared_ptr<StoredForm>> forms_;
   std::map<std::string, double> features_;
   std::uint64_t pattern_hash_ = 0;
   std::atomic<std::uint64_t> version_{1};
@@ -104,5 +121,7 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
 
 // Names of all features that loaded kernels offer, in name order.
 std::vector<std::string> feature_names(const std::string &device);
+// The tier at which a feature is computed; -1 when no kernel offers it.
+int feature_tier(const std::string &name, const std::string &device);
 
 }  // namespace sextant

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <atomic>
 #include <cstdint>
 
 #include "core/matrix/products.hpp"
 
 #include "core/base/types.hpp"
 #include "core/dispatch/select.hpp"
+#include "core/dispatch/thread_cache.hpp"
 #include "sextant/kinds/spmv.h"
 
 namespace sextant {
@@ -14,24 +16,42 @@ namespace {
 // A caller who multiplies once usually multiplies again: storage and set-up are charged to so many products.
 constexpr double expected_products = 100;
 
+std::uint64_t next_id() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
 }  // namespace
 
+Products::Products(std::shared_ptr<Matrix> matrix) : id_(next_id()), matrix_(std::move(matrix)) {}
+
 std::shared_ptr<Runner> Products::runner(sxt_op op) {
+  // Read before anything is chosen: what is built from older choices is then not found under the newer number.
   const std::uint64_t epoch = matrix_->context().epoch();
+  const CacheKey key{id_, epoch, static_cast<std::uint64_t>(op)};
+  if (auto known = ThreadCache<Runner>::find(key)) return known;
+  std::shared_ptr<Runner> found;
   {
-    const std::shared_lock lock(mutex_);
-    if (const auto found = runners_.find(op); found != runners_.end() && epoch_ == epoch) return found->second;
+    const std::lock_guard lock(mutex_);
+    if (const auto at = runners_.find(op); at != runners_.end() && epoch_ == epoch) found = at->second;
   }
+  if (!found) {
+    found = make_runner(op);
+    const std::lock_guard lock(mutex_);
+    if (epoch_ < epoch) runners_.clear(), epoch_ = epoch;
+    if (epoch_ == epoch) found = runners_.try_emplace(op, std::move(found)).first->second;
+  }
+  ThreadCache<Runner>::keep(key, found);
+  return found;
+}
+
+std::shared_ptr<Runner> Products::make_runner(sxt_op op) {
   sxt_spmv_query query{};
   query.m = matrix_->query_part(SXT_KIND_SPMV, sizeof query, expected_products);
   query.op = op;
   query.n_rhs = 1;
   ChoicePtr choice = Selector(matrix_->context(), matrix_.get()).select(Query(&query.m.q), "spmv");
-  auto made = std::make_shared<Runner>(matrix_->context(), std::move(choice), matrix_.get());
-  const std::unique_lock lock(mutex_);
-  if (epoch_ != epoch) runners_.clear();
-  epoch_ = epoch;
-  return runners_.try_emplace(op, std::move(made)).first->second;
+  return std::make_shared<Runner>(matrix_->context(), std::move(choice), matrix_.get());
 }
 
 void Products::multiply(sxt_op op, const void *alpha, const void *x, const void *beta, void *y) {

@@ -5,8 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <shared_mutex>
-#include <tuple>
+#include <mutex>
 
 #include "core/dispatch/prepared.hpp"
 #include "core/matrix/matrix.hpp"
@@ -16,16 +15,18 @@ namespace sextant {
 // Thread-safe.
 class Products {
  public:
-  explicit Products(std::shared_ptr<Matrix> matrix) : matrix_(std::move(matrix)) {}
+  explicit Products(std::shared_ptr<Matrix> matrix);
 
   // y = alpha op(A) x + beta y on device space; alpha, beta: host scalars of the matrix's type, or NULL for 1 and 0.
   void multiply(sxt_op op, const void *alpha, const void *x, const void *beta, void *y);
 
  private:
   std::shared_ptr<Runner> runner(sxt_op op);
+  std::shared_ptr<Runner> make_runner(sxt_op op);
 
+  const std::uint64_t id_;  // never used twice in a process
   std::shared_ptr<Matrix> matrix_;
-  std::shared_mutex mutex_;
+  std::mutex mutex_;
   std::uint64_t epoch_ = 0;
   std::map<sxt_op, std::shared_ptr<Runner>> runners_;
 };

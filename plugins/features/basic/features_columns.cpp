@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// features.columns.cpu, tier 3: where the columns lie, from one pass over all of them. Diagonals are marked in a bitmap
-// in scratch. A matrix without entries has bandwidth, diagonals and span 0 and fill 1.
+// features.columns.cpu, tier 3: where the columns lie, from one parallel pass over all of them. Diagonals are marked in
+// a bitmap a thread, in scratch. A matrix without entries has bandwidth, diagonals and span 0 and fill 1.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -14,77 +14,113 @@ using namespace plugin;
 
 namespace {
 
-const char *const names[] = {"bandwidth", "diagonals", "diagonal_fill", "column_span_mean", nullptr};
+const char *const names[] = {"bandwidth",        "diagonals",           "diagonal_fill",
+                             "column_span_mean", "symmetric_diagonals", nullptr};
 const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 3, 0};
+
+constexpr std::int64_t many = 50000;  // entries from which a team pays for its fork
+
+struct Found {
+  std::int64_t bandwidth;
+  double spans;  // an exact integer below 2^53
+};
+
+int threads_for(std::int64_t nnz, int units) { return nnz < many ? 1 : std::max(1, units); }
 
 std::uint64_t bitmap_words(std::int64_t rows, std::int64_t cols) {
   return static_cast<std::uint64_t>(rows + cols) / 64 + 1;
 }
 
+std::uint64_t scratch_words(std::int64_t rows, std::int64_t cols, int threads) {
+  return static_cast<std::uint64_t>(threads) * (bitmap_words(rows, cols) + sizeof(Found) / 8);
+}
+
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_matrix_query>(query);
+  const int threads = threads_for(q.nnz, machine->units);
   const double nnz = static_cast<double>(q.nnz), rows = static_cast<double>(q.rows);
-  const double bitmap = 8 * static_cast<double>(bitmap_words(q.rows, q.cols));
+  const double bitmaps = 8.0 * threads * static_cast<double>(bitmap_words(q.rows, q.cols));
   CpuCost cost;
-  cost.stream_bytes = 4 * nnz + 4 * rows + 2 * bitmap;
-  cost.working_set = 4 * nnz + 4 * rows + bitmap;
+  cost.stream_bytes = 4 * nnz + 4 * rows + 2 * bitmaps;
+  cost.working_set = 4 * nnz + 4 * rows + bitmaps;
   // About three cycles an entry, none of them vectorised.
   cost.flops = 3 * nnz * multiply_add_flops(SXT_F64) * scalar_slowdown(*machine, SXT_F64);
   CandidateList list(out, capacity, count);
-  sxt_candidate &candidate = fill(list.add(), 1, cost);
+  sxt_candidate &candidate = fill(list.add(), threads, cost);
   candidate.state_bytes = sizeof(State);
-  candidate.scratch_bytes = 8 * bitmap_words(q.rows, q.cols);
+  candidate.scratch_bytes = 8 * scratch_words(q.rows, q.cols, threads);
   return SXT_OK;
 }
 
+// Marks the diagonals of some rows: bit j - i + rows.
+template <class Offset, class Column>
+Found mark(const sxt_csr &a, const Offset *row_ptr, const Column *col, Range rows, std::uint64_t *bitmap) {
+  Found found{0, 0};
+  std::fill_n(bitmap, bitmap_words(a.s.rows, a.s.cols), std::uint64_t{0});
+  for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+    const std::int64_t first = row_ptr[i], end = row_ptr[i + 1];
+    if (first == end) continue;
+    // Columns increase, so the ends of a row decide its span and its distance from the diagonal.
+    const std::int64_t left = col[first], right = col[end - 1];
+    found.spans += static_cast<double>(right - left);
+    found.bandwidth = std::max({found.bandwidth, i - left, right - i});
+    for (std::int64_t k = first; k < end; ++k) {
+      const std::uint64_t diagonal = static_cast<std::uint64_t>(col[k] - i + a.s.rows);
+      bitmap[diagonal / 64] |= std::uint64_t{1} << diagonal % 64;
+    }
+  }
+  return found;
+}
+
+// All diagonals in the bitmap, and those left when an offset and its negative count as one.
+void count_diagonals(const std::uint64_t *bitmap, std::uint64_t words, std::int64_t rows, double out[2]) {
+  std::int64_t all = 0, distances = 0;
+  for (std::uint64_t w = 0; w < words; ++w)
+    for (std::uint64_t bits = bitmap[w]; bits; bits &= bits - 1) {
+      const std::int64_t offset = static_cast<std::int64_t>(64 * w) + std::countr_zero(bits) - rows;
+      const auto mirror = static_cast<std::uint64_t>(rows - offset);
+      ++all;
+      const bool mirrored = mirror / 64 < words && (bitmap[mirror / 64] >> mirror % 64 & 1);
+      distances += offset >= 0 || !mirrored;
+    }
+  out[0] = static_cast<double>(all);
+  out[1] = static_cast<double>(distances);
+}
+
 sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
-  const sxt_csr &a = *static_cast<const State *>(opaque)->a;
-  const auto &args = as<sxt_features_args>(head);
+  const auto &state = *static_cast<const State *>(opaque);
+  const sxt_csr &a = *state.a;
+  const int threads = team_size(state.launch[0], *exec);
   const std::uint64_t words = bitmap_words(a.s.rows, a.s.cols);
-  const sxt_status status = need_scratch(exec, 8 * words);
+  const sxt_status status = need_scratch(exec, 8 * scratch_words(a.s.rows, a.s.cols, threads));
   if (status != SXT_OK) return status;
   auto *bitmap = static_cast<std::uint64_t *>(exec->scratch);
-  std::fill_n(bitmap, words, std::uint64_t{0});
+  auto *found = reinterpret_cast<Found *>(bitmap + static_cast<std::uint64_t>(threads) * words);
   return with_csr_indices(a, [&](const auto *row_ptr, const auto *col) {
-    std::int64_t bandwidth = 0, diagonals = 0;
-    double spans = 0;
-    for (std::int64_t i = 0; i < a.s.rows; ++i) {
-      const auto first = row_ptr[i], end = row_ptr[i + 1];
-      if (first == end) continue;
-      // Columns increase, so the ends of a row decide its span and its distance from the diagonal.
-      const std::int64_t left = col[first], right = col[end - 1];
-      spans += static_cast<double>(right - left);
-      bandwidth = std::max({bandwidth, i - left, right - i});
-      for (auto k = first; k < end; ++k) {
-        const std::uint64_t diagonal = static_cast<std::uint64_t>(col[k] - i + a.s.rows);
-        bitmap[diagonal / 64] |= std::uint64_t{1} << diagonal % 64;
-      }
+    for_each_part(threads, threads, [&](int part) {
+      found[part] =
+          mark(a, row_ptr, col, part_of(a.s.rows, threads, part), bitmap + static_cast<std::uint64_t>(part) * words);
+    });
+    for (int part = 1; part < threads; ++part) {
+      const std::uint64_t *other = bitmap + static_cast<std::uint64_t>(part) * words;
+      for (std::uint64_t w = 0; w < words; ++w) bitmap[w] |= other[w];
+      found[0].bandwidth = std::max(found[0].bandwidth, found[part].bandwidth);
+      found[0].spans += found[part].spans;
     }
-    for (std::uint64_t w = 0; w < words; ++w) diagonals += std::popcount(bitmap[w]);
-    const double cells = static_cast<double>(diagonals) * static_cast<double>(a.s.rows);
-    const double values[] = {static_cast<double>(bandwidth), static_cast<double>(diagonals),
-                             cells > 0 ? static_cast<double>(a.s.nnz) / cells : 1,
-                             a.s.rows ? spans / static_cast<double>(a.s.rows) : 0};
-    std::copy_n(values, std::min<std::uint64_t>(args.count, std::size(values)), args.values);
-    return SXT_OK;
+    double diagonals[2];
+    count_diagonals(bitmap, words, a.s.rows, diagonals);
+    const double rows = static_cast<double>(a.s.rows), cells = diagonals[0] * rows;
+    const double values[] = {static_cast<double>(found[0].bandwidth), diagonals[0],
+                             cells > 0 ? static_cast<double>(a.s.nnz) / cells : 1, rows > 0 ? found[0].spans / rows : 0,
+                             diagonals[1]};
+    return answer(as<sxt_features_args>(head), names, values);
   });
 }
 
 }  // namespace
 
-const sxt_kernel columns_kernel = [] {
-  sxt_kernel k =
-      new_kernel(SXT_KIND_FEATURES, "features.columns.cpu", "cpu", "bandwidth, diagonals and column spans", run);
-  k.flags = SXT_KERNEL_DETERMINISTIC;
-  k.storages = storages;
-  k.term_names = cpu_terms;
-  k.ops = &ops;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.refresh = refresh;
-  k.release = destroy<State>;
-  return k;
-}();
+const sxt_kernel columns_kernel =
+    feature_kernel("features.columns.cpu", "bandwidth, diagonals and column spans", &ops, candidates, run);
 
 }  // namespace sextant::features_basic

@@ -19,11 +19,12 @@ const sxt_plugin *plugin() {
   return loaded;
 }
 
-std::map<std::string, double> features_of(const sxt_kernel &kernel, const Pattern &pattern) {
+std::map<std::string, double> features_of(const sxt_kernel &kernel, const Pattern &pattern, int threads = 4,
+                                          sxt_value_type type = SXT_F64) {
   Random random(1, 1);
-  Matrix matrix(pattern, SXT_F64, random);
-  sxt_matrix_query query = matrix.query(SXT_KIND_FEATURES, sizeof query, SXT_F64);
-  Ready ready(kernel, &query.q, ask_candidates(kernel, &query.q, make_machine())[0], &matrix.csr().s.h);
+  Matrix matrix(pattern, type, random);
+  sxt_matrix_query query = matrix.query(SXT_KIND_FEATURES, sizeof query, type);
+  Ready ready(kernel, &query.q, ask_candidates(kernel, &query.q, make_machine(threads))[0], &matrix.csr().s.h);
   const char *const *names = static_cast<const sxt_features_ops *>(kernel.ops)->names;
   std::uint64_t count = 0;
   while (names[count]) ++count;
@@ -36,47 +37,165 @@ std::map<std::string, double> features_of(const sxt_kernel &kernel, const Patter
   return found;
 }
 
+const sxt_kernel &kernel(const char *name) { return find_kernel(plugin(), name); }
+
 TEST(Features, HandChecked) {
   // Rows: {0, 4}, {}, {2}, {0, 1, 3}; diagonals 0 (twice), 4, -3, -2.
   const Pattern pattern = {4, 5, {{0, 4}, {}, {2}, {0, 1, 3}}};
-  const std::map<std::string, double> rows = {{"row_nnz_mean", 1.5},
-                                              {"row_nnz_max", 3},
+  const std::map<std::string, double> sizes = {{"row_nnz_mean", 1.5}, {"density", 0.3}};
+  const std::map<std::string, double> rows = {{"row_nnz_max", 3},
                                               {"row_nnz_min", 0},
                                               {"row_nnz_std", std::sqrt(1.25)},
-                                              {"empty_rows", 1}};
-  const std::map<std::string, double> columns = {
-      {"bandwidth", 4}, {"diagonals", 4}, {"diagonal_fill", 6.0 / 16}, {"column_span_mean", (4 + 0 + 0 + 3) / 4.0}};
-  EXPECT_EQ(features_of(find_kernel(plugin(), "features.basic.cpu"), pattern), rows);
-  EXPECT_EQ(features_of(find_kernel(plugin(), "features.columns.cpu"), pattern), columns);
+                                              {"empty_rows", 1},
+                                              {"row_nnz_third", 2},        // two of four rows have 2, only one has 3
+                                              {"row_nnz_above_third", 1},  // the third entry of the last row
+                                              {"row_nnz_sum_ceil_4", 12},
+                                              {"row_nnz_sum_ceil_8", 24},
+                                              {"row_nnz_sum_ceil_16", 48},
+                                              {"row_nnz_sum_ceil_32", 96},
+                                              {"row_nnz_sum_max_of_8", 24},
+                                              {"row_nnz_sum_max_of_32", 96},
+                                              {"row_imbalance_2", 4.0 / 3},  // 2 and 4 entries
+                                              {"row_imbalance_4", 2},        // 2, 0, 1 and 3
+                                              {"row_imbalance_8", 4},
+                                              {"row_imbalance_16", 8},
+                                              {"row_imbalance_32", 16},
+                                              {"row_imbalance_64", 32}};
+  const std::map<std::string, double> columns = {{"bandwidth", 4},
+                                                 {"diagonals", 4},
+                                                 {"diagonal_fill", 6.0 / 16},
+                                                 {"column_span_mean", (4 + 0 + 0 + 3) / 4.0},
+                                                 {"symmetric_diagonals", 4}};
+  EXPECT_EQ(features_of(kernel("features.sizes.cpu"), pattern), sizes);
+  EXPECT_EQ(features_of(kernel("features.rows.cpu"), pattern), rows);
+  EXPECT_EQ(features_of(kernel("features.columns.cpu"), pattern), columns);
+  auto sample = features_of(kernel("features.sample.cpu"), pattern);
+  EXPECT_EQ(sample["block_fill_2"], 6.0 / 16);  // two blocks above, two below
+  EXPECT_EQ(sample["block_fill_8"], 6.0 / 64);
+  EXPECT_EQ(sample["bandwidth_least"], 4);
+  EXPECT_EQ(sample["diagonals_least"], 4);
+  EXPECT_EQ(sample["x_line_fraction"], 1.0 / 6);  // all in one line
+  EXPECT_EQ(sample["x_window_footprint_32k"], 64);
 }
 
-TEST(Features, EveryKernelAgreesWithTheReferenceByName) {
-  Random random(5, 0);
-  const auto lengths = [&](std::int64_t most) { return [&random, most](auto) { return random.below(most + 1); }; };
-  const Pattern patterns[] = {{},
-                              {1, 1, {{}}},
-                              {9, 0, std::vector<std::vector<std::int64_t>>(9)},
-                              banded_pattern(1, 1, {0}),
-                              banded_pattern(500, 500, {-20, -1, 0, 1, 20}),
-                              banded_pattern(200, 200, {-199, 199}),
-                              random_pattern(64, 64, random, lengths(64)),
-                              random_pattern(300, 20, random, lengths(6)),
-                              random_pattern(20, 300, random, lengths(40)),
-                              random_pattern(400, 400, random, [](auto i) { return i == 11 ? 400 : i % 3; })};
-  for (const Pattern &pattern : patterns) {
-    SCOPED_TRACE(std::to_string(pattern.rows) + " x " + std::to_string(pattern.cols));
-    const auto expected = features_of(find_kernel(plugin(), "features.reference.cpu"), pattern);
-    for (const char *name : {"features.basic.cpu", "features.columns.cpu"})
-      for (const auto &[feature, value] : features_of(find_kernel(plugin(), name), pattern)) {
-        ASSERT_TRUE(expected.count(feature)) << feature;
-        EXPECT_NEAR(value, expected.at(feature), 1e-12 * (1 + std::abs(value))) << feature;
-      }
+TEST(Features, AMirroredDiagonalCountsOnceForSymmetricStorage) {
+  const Pattern both = banded_pattern(9, 9, {-8, -1, 0, 1, 2}), lower = banded_pattern(9, 9, {-8, -3});
+  EXPECT_EQ(features_of(kernel("features.columns.cpu"), both)["symmetric_diagonals"], 4);
+  EXPECT_EQ(features_of(kernel("features.columns.cpu"), lower)["symmetric_diagonals"], 2);
+}
+
+TEST(Features, ThreadsChangeNothing) {
+  Random random(3, 0);
+  // Above the sizes from which teams form.
+  const Pattern pattern =
+      random_pattern(150000, 3000, random, [&](auto i) { return i % 50000 ? random.below(5) : 1500; });
+  for (const char *name : {"features.rows.cpu", "features.columns.cpu", "features.sample.cpu"})
+    EXPECT_EQ(features_of(kernel(name), pattern, 1), features_of(kernel(name), pattern, 3)) << name;
+}
+
+TEST(Features, EveryKernelAnswersWhatIsAskedInTheOrderAsked) {
+  const Pattern pattern = banded_pattern(40, 40, {-1, 0, 1});
+  Random random(1, 1);
+  Matrix matrix(pattern, SXT_F64, random);
+  sxt_matrix_query query = matrix.query(SXT_KIND_FEATURES, sizeof query, SXT_F64);
+  for (std::uint64_t i = 0; i < plugin()->n_kernels; ++i) {
+    const sxt_kernel &each = *plugin()->kernels[i];
+    SCOPED_TRACE(each.name);
+    const char *const *own = static_cast<const sxt_features_ops *>(each.ops)->names;
+    const char *const asked[] = {own[1], "no_such_feature", own[0]};
+    double values[] = {-7, -7, -7, -7};
+    sxt_features_args args = {head<sxt_features_args>(SXT_KIND_FEATURES), 3, asked, values};
+    Ready ready(each, &query.q, ask_candidates(each, &query.q, make_machine())[0], &matrix.csr().s.h);
+    ASSERT_EQ(ready.run(&args.h), SXT_OK);
+    const auto all = features_of(each, pattern);
+    EXPECT_EQ(values[0], all.at(own[1]));
+    EXPECT_TRUE(std::isnan(values[1]));
+    EXPECT_EQ(values[2], all.at(own[0]));
+    EXPECT_EQ(values[3], -7) << "written beyond the count";
+  }
+}
+
+TEST(Features, XIsStreamedByABandAndMissedByARandomPattern) {
+  // 3 entries a row close to the diagonal: eight rows a line, so one entry in 24 meets a new line, whatever the cache.
+  auto band = features_of(kernel("features.sample.cpu"), banded_pattern(120000, 120000, {-1, 0, 1}));
+  EXPECT_NEAR(band["x_line_fraction"], 1.0 / 24, 0.002);
+  EXPECT_NEAR(band["x_miss_32k"], 1.0 / 24, 0.002);
+  EXPECT_NEAR(band["x_miss_1m"], 1.0 / 24, 0.002);
+  EXPECT_EQ(band["x_miss_32m"], 0) << "4 MB of matrix and 1 MB of x stay in 32 MB";
+  // f64: 12 bytes an entry, so 32 KB are 2730 entries, which is 910 rows and 114 lines.
+  EXPECT_NEAR(band["x_window_footprint_32k"], 64 * 114, 64 * 6);
+  // 2 entries a row anywhere in a million columns: nearly every one misses even a megabyte of cache.
+  Random random(9, 0);
+  auto wild =
+      features_of(kernel("features.sample.cpu"), random_pattern(60000, 1000000, random, [](auto) { return 2; }));
+  EXPECT_GT(wild["x_line_fraction"], 0.98);
+  EXPECT_GT(wild["x_miss_32k"], 0.95);
+  EXPECT_GT(wild["x_miss_1m"], 0.75);
+  EXPECT_EQ(wild["x_miss_32m"], 0);
+  // The machine's own caches (1 MiB a unit, 32 MiB shared).
+  EXPECT_EQ(wild["x_miss_unit_cache"], wild["x_miss_1m"]);
+  EXPECT_EQ(wild["x_miss_cache"], wild["x_miss_32m"]);
+}
+
+TEST(Features, ALineHoldsTwiceAsManySingles) {
+  const Pattern band = banded_pattern(60000, 60000, {-1, 0, 1});
+  const double f64 = features_of(kernel("features.sample.cpu"), band, 4, SXT_F64)["x_line_fraction"];
+  const double f32 = features_of(kernel("features.sample.cpu"), band, 4, SXT_F32)["x_line_fraction"];
+  EXPECT_NEAR(f32, f64 / 2, 0.002);
+}
+
+TEST(Features, ASampleFindsBlocks) {
+  // 4 x 4 blocks on and beside the diagonal of a matrix much larger than the sample.
+  Pattern pattern{24000, 24000, {}};
+  for (std::int64_t i = 0; i < pattern.rows; ++i) {
+    auto &row = pattern.row.emplace_back();
+    for (std::int64_t j = i / 4 * 4; j < std::min(pattern.cols, i / 4 * 4 + 8); ++j) row.push_back(j);
+  }
+  auto found = features_of(kernel("features.sample.cpu"), pattern);
+  EXPECT_EQ(found["block_fill_2"], 1);
+  EXPECT_EQ(found["block_fill_4"], 1);
+  EXPECT_EQ(found["block_fill_8"], 0.5);  // two blocks a block row, each half full
+  EXPECT_LT(found["block_fill_3"], 0.8);
+}
+
+TEST(Features, EveryKernelAgreesWithTheReferenceOnTheKindsCases) {
+  const sxt_kind &kind = *plugin()->kinds[0];
+  for (std::uint64_t i = 0; i < kind.n_cases; ++i) {
+    sxt_case want{};
+    ASSERT_EQ(kind.make_case(Host::table(), 5, i, &want), SXT_OK);
+    const auto answer = [&](const sxt_kernel &each, const sxt_case &c) {
+      Ready ready(each, c.query, ask_candidates(each, c.query, make_machine())[0], c.a);
+      EXPECT_EQ(ready.run(c.args), SXT_OK);
+    };
+    answer(*kind.reference, want);
+    for (std::uint64_t k = 0; k < plugin()->n_kernels; ++k) {
+      SCOPED_TRACE(std::string(plugin()->kernels[k]->name) + " on case " + std::to_string(i));
+      sxt_case got{};
+      ASSERT_EQ(kind.make_case(Host::table(), 5, i, &got), SXT_OK);
+      answer(*plugin()->kernels[k], got);
+      char text[256] = "";
+      sxt_message message{text, sizeof text};
+      double error = -1;
+      ASSERT_EQ(kind.compare(&got, &want, &error, &message), SXT_OK);
+      EXPECT_LE(error, 1) << text;
+      // A wrong answer to a question that the kernel claims to answer is noticed.
+      auto &values = const_cast<sxt_features_args &>(as<sxt_features_args>(got.args));
+      for (std::uint64_t v = 0; v < values.count; ++v)
+        if (!std::isnan(values.values[v])) values.values[v] += 1;
+      ASSERT_EQ(kind.compare(&got, &want, &error, &message), SXT_OK);
+      EXPECT_GT(error, 1);
+      kind.free_case(&got);
+    }
+    kind.free_case(&want);
   }
 }
 
 TEST(Features, TiersSayWhatIsRead) {
-  EXPECT_EQ(static_cast<const sxt_features_ops *>(find_kernel(plugin(), "features.basic.cpu").ops)->tier, 1);
-  EXPECT_EQ(static_cast<const sxt_features_ops *>(find_kernel(plugin(), "features.columns.cpu").ops)->tier, 3);
+  const auto tier = [](const char *name) { return static_cast<const sxt_features_ops *>(kernel(name).ops)->tier; };
+  EXPECT_EQ(tier("features.sizes.cpu"), 0);
+  EXPECT_EQ(tier("features.rows.cpu"), 1);
+  EXPECT_EQ(tier("features.sample.cpu"), 2);
+  EXPECT_EQ(tier("features.columns.cpu"), 3);
 }
 
 }  // namespace
