@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// launch.measured: the least prediction among what can run; and the kind's suite over every policy.
+#include <cmath>
+#include <cstdint>
+
+#include "sextant/kinds/launch.h"
+#include "tests/plugins/conformance.hpp"
+
+namespace {
+
+using namespace plugin_test;
+
+std::int64_t choose(const std::vector<sxt_launch_config> &configs) {
+  const sxt_kernel &kernel = find_kernel(load_own("launch-measured"), "launch.measured");
+  sxt_launch_args args{};
+  args.h = {sizeof args, SXT_KIND_LAUNCH};
+  args.limits = {10, 2048, 16, 65536, 49152, 1024, 49152, 32};
+  args.count = static_cast<std::int64_t>(configs.size());
+  args.configs = configs.data();
+  const sxt_exec exec = make_exec();
+  EXPECT_EQ(kernel.run(nullptr, nullptr, &args.h, &exec), SXT_OK);
+  return args.chosen;
+}
+
+TEST(LaunchMeasuredTest, TakesTheLeastPredictedTimeThatCanRun) {
+  EXPECT_EQ(choose({{1, 128, 0, 32, 3e-6}, {1, 256, 0, 32, 2e-6}, {1, 512, 0, 32, 2e-6}}), 1);
+  EXPECT_EQ(choose({{1, 2048, 0, 32, 1e-6}, {1, 256, 0, 32, 2e-6}}), 1);
+  EXPECT_EQ(choose({{1, 128, 0, 32, NAN}, {1, 256, 0, 32, INFINITY}, {1, 512, 0, 32, -1.0}}), -1);
+  EXPECT_EQ(choose({}), -1);
+}
+
+TEST(LaunchKindTest, EveryPolicyPassesTheSuite) {
+  const Plugins plugins;
+  const sxt_kind *kind = plugins.kind(SXT_KIND_LAUNCH);
+  ASSERT_NE(kind, nullptr);
+  int policies = 0;
+  for (const sxt_kernel *kernel : plugins.kernels)
+    if (std::string(kernel->kind) == SXT_KIND_LAUNCH) {
+      EXPECT_GT(check_kernel(plugins, *kind, *kernel).run, 0);
+      ++policies;
+    }
+  EXPECT_GE(policies, 4);
+}
+
+// The suite itself: a policy that proposes what cannot run, or nothing where something could, is found out.
+TEST(LaunchKindTest, TheSuiteRejectsWrongProposals) {
+  const Plugins plugins;
+  const sxt_kind *kind = plugins.kind(SXT_KIND_LAUNCH);
+  ASSERT_NE(kind, nullptr);
+  Case c(*kind, 19), want(*kind, 19);
+  auto &args = *reinterpret_cast<sxt_launch_args *>(c.value.args);
+  char text[256] = "";
+  sxt_message message{text, sizeof text};
+  for (const std::int64_t wrong : {std::int64_t{-2}, std::int64_t{-1}, args.count}) {
+    args.chosen = wrong;
+    double error = 0;
+    EXPECT_EQ(kind->compare(&c.value, &want.value, &error, &message), SXT_OK);
+    EXPECT_GT(error, 1) << wrong;
+  }
+}
+
+}  // namespace
