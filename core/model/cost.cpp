@@ -7,14 +7,22 @@
 #include <cstring>
 #include <limits>
 
+#include "sextant/kinds/storage.h"
+
 namespace sextant {
 
 namespace {
 
-enum class Group { latency, memory, compute };
+constexpr double seconds_a_step = 1e-9;    // a loop start or a test on one unit
+constexpr double cached_gather_gain = 4;   // over a gather from memory, where nobody measured it
+constexpr double conflicting_gathers = 4;  // an update that conflicts costs as much as so many gathers
+constexpr double sector_bytes = 32;
+
+// A coefficient of a term, and how many times faster the candidate's units are at it than one alone.
 struct Coefficient {
   Group group;
-  double seconds;  // a unit of the term
+  double seconds;  // a unit of the term on one unit
+  double speedup;
 };
 
 // A rate that grows with the units kept busy until the shared limit is met.
@@ -23,39 +31,98 @@ double shared_rate(double all, double one, double units, double machine_units) {
   return one > 0 ? std::min(all, one * units) : all * units / machine_units;
 }
 
-// The machine's coefficient of a standard term; memory group at zero seconds for a name core does not know.
+Coefficient shared(double all, double one, double units, double machine_units, double weight = 1) {
+  const double alone = shared_rate(all, one, 1, machine_units);
+  return {Group::memory, weight / alone, shared_rate(all, one, units, machine_units) / alone};
+}
+
+// An isolated access, from memory or from the last cache.
+Coefficient gathered(const sxt_machine &machine, double units, bool cached, double weight) {
+  const double all = std::max(1, machine.units);
+  if (!cached) return shared(machine.gather_rate, machine.gather_rate_unit, units, all, weight);
+  const double rate =
+      machine.cached_gather_rate > 0 ? machine.cached_gather_rate : cached_gather_gain * machine.gather_rate;
+  return shared(rate, 0, units, all, weight);
+}
+
+// The machine's coefficient of a standard term. For a name core does not know: no seconds, in the group that the name
+// begins with.
 Coefficient standard_coefficient(const char *term, const sxt_candidate &candidate, const sxt_machine &machine,
                                  sxt_value_type type) {
   const double units = candidate.units, all = std::max(1, machine.units);
   const double busy = units > 0 ? std::min(units, all) : all;
-  if (!std::strcmp(term, "launches")) return {Group::latency, machine.launch_s};
-  if (!std::strcmp(term, "barriers")) return {Group::latency, busy > 1 ? machine.barrier_s : 0};
-  if (!std::strcmp(term, "stream_bytes"))
-    return {Group::memory, 1 / stream_rate(machine, candidate.working_set_bytes, units)};
-  if (!std::strcmp(term, "gathers"))
-    return {Group::memory, 1 / shared_rate(machine.gather_rate, machine.gather_rate_unit, units, all)};
-  if (!std::strcmp(term, "atomics"))
-    return {Group::memory, 4 / shared_rate(machine.gather_rate, machine.gather_rate_unit, units, all)};
+  if (!std::strcmp(term, "launches")) return {Group::latency, machine.launch_s, 1};
+  if (!std::strcmp(term, "barriers")) return {Group::latency, busy > 1 ? machine.barrier_s : 0, 1};
+  if (!std::strcmp(term, "stream_bytes")) {
+    const double alone = stream_rate(machine, candidate.working_set_bytes, 1);
+    return {Group::memory, 1 / alone, stream_rate(machine, candidate.working_set_bytes, units) / alone};
+  }
+  if (!std::strcmp(term, "gathers")) return gathered(machine, units, false, 1);
+  if (!std::strcmp(term, "cached_gathers")) return gathered(machine, units, true, 1);
+  if (!std::strcmp(term, "atomics")) return gathered(machine, units, false, conflicting_gathers);
+  if (!std::strcmp(term, "sectors")) {
+    const bool known = machine.sector_rate > 0;
+    return known ? shared(machine.sector_rate, 0, units, all)
+                 : shared(machine.cache_rate, machine.cache_rate_unit, units, all, sector_bytes);
+  }
   if (!std::strcmp(term, "flops")) {
     const bool single = type == SXT_F32 || type == SXT_C64;
-    return {Group::compute, all / (busy * (single ? machine.flop_rate_f32 : machine.flop_rate_f64))};
+    return {Group::compute, all / (single ? machine.flop_rate_f32 : machine.flop_rate_f64), busy};
   }
-  return {Group::memory, 0};
+  if (!std::strcmp(term, "steps")) return {Group::compute, seconds_a_step, busy};
+  const Group group = group_of(term);
+  return {group, 0, group == Group::compute ? busy : group == Group::latency ? 1 : shared(1, 0, units, all).speedup};
 }
 
-Prediction from_terms(const sxt_kernel &kernel, const sxt_candidate &candidate, const sxt_machine &machine,
-                      sxt_value_type type) {
+Prediction from_terms(const ModelTerms &terms) {
+  if (!terms.count) return {std::numeric_limits<double>::quiet_NaN(), 0};
   double sums[3] = {0, 0, 0};
-  for (std::uint32_t i = 0; i < candidate.n_terms && i < SXT_MAX_TERMS; ++i) {
-    if (!kernel.term_names || !kernel.term_names[i]) return {std::numeric_limits<double>::quiet_NaN(), 0};
-    Coefficient c = standard_coefficient(kernel.term_names[i], candidate, machine, type);
-    if (kernel.term_defaults && std::isfinite(kernel.term_defaults[i])) c.seconds = kernel.term_defaults[i];
-    sums[static_cast<int>(c.group)] += c.seconds * candidate.terms[i];
+  for (std::uint32_t i = 0; i < terms.count; ++i) {
+    const double seconds = terms.analytic[i] * terms.values[i];
+    // What no model may state must not vanish behind the larger of two groups: the prediction is then no cost, either.
+    if (!(terms.values[i] >= 0)) return {seconds < 0 ? seconds : std::numeric_limits<double>::quiet_NaN(), 0};
+    sums[static_cast<int>(terms.groups[i])] += seconds;
   }
   return {sums[0] + std::max(sums[1], sums[2]), analytic_rel_error};
 }
 
+// The entry's coefficients belong to the terms that this kernel names, in its order.
+bool same_terms(const FittedModel &model, const sxt_kernel &kernel, std::uint32_t count) {
+  if (model.names.size() != count) return false;
+  for (std::uint32_t i = 0; i < count; ++i)
+    if (model.names[i] != term_name(kernel, i)) return false;
+  return true;
+}
+
 }  // namespace
+
+const char *term_name(const sxt_kernel &kernel, std::uint32_t i) {
+  return kernel.term_names && kernel.term_names[i] ? kernel.term_names[i] : "run_s";
+}
+
+ModelTerms model_terms(const sxt_kernel &kernel, const sxt_query &query, const sxt_candidate &candidate,
+                       const sxt_machine &machine) {
+  ModelTerms terms;
+  if (!candidate.n_terms) {
+    terms.count = 1;
+    terms.values[0] = candidate.run_s;
+    terms.analytic[0] = 1;
+    terms.groups[0] = Group::memory;
+    return terms;
+  }
+  const std::uint32_t count = std::min<std::uint32_t>(candidate.n_terms, SXT_MAX_TERMS);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (!kernel.term_names || !kernel.term_names[i]) return {};
+    Coefficient c = standard_coefficient(kernel.term_names[i], candidate, machine, query.value_type);
+    // A kernel's own default is meant for its terms as they stand, whatever the units.
+    if (kernel.term_defaults && std::isfinite(kernel.term_defaults[i])) c.seconds = kernel.term_defaults[i] * c.speedup;
+    terms.values[i] = candidate.terms[i] / c.speedup;
+    terms.analytic[i] = c.seconds;
+    terms.groups[i] = c.group;
+  }
+  terms.count = count;
+  return terms;
+}
 
 double stream_rate(const sxt_machine &machine, double working_set_bytes, double units) {
   const double all = std::max(1, machine.units);
@@ -68,16 +135,36 @@ double stream_rate(const sxt_machine &machine, double working_set_bytes, double 
   return 1 / (missing / memory + (1 - missing) / cache);
 }
 
-Prediction predict(const sxt_kernel &kernel, const sxt_candidate &candidate, const sxt_machine &machine,
-                   const Profile &profile, sxt_value_type type) {
-  Prediction prediction = candidate.n_terms ? from_terms(kernel, candidate, machine, type)
-                                            : Prediction{candidate.run_s, analytic_rel_error};
+ModelKey model_key(const sxt_kernel &kernel, const sxt_query &query, const sxt_candidate &candidate) {
+  ModelKey key{kernel.name, kernel.version, query.value_type, 0, candidate.model_class};
+  if (query.flags & SXT_QUERY_MATRIX) key.matrix_type = reinterpret_cast<const sxt_matrix_query &>(query).matrix_type;
+  return key;
+}
+
+Prediction predict(const sxt_kernel &kernel, const sxt_query &query, const sxt_candidate &candidate,
+                   const sxt_machine &machine, const Profile &profile) {
+  const ModelTerms terms = model_terms(kernel, query, candidate, machine);
+  if (terms.count && !profile.models.empty()) {
+    const auto found = profile.models.find(model_key(kernel, query, candidate));
+    if (found != profile.models.end() && found->second.samples && same_terms(found->second, kernel, terms.count)) {
+      const double seconds = found->second.evaluate(terms.values.data(), candidate.working_set_bytes);
+      if (seconds > 0) return {seconds, found->second.scatter};
+    }
+  }
+  Prediction prediction = from_terms(terms);
   const auto correction = profile.kernels.find(kernel.name);
   if (correction != profile.kernels.end()) {
     prediction.seconds *= correction->second.factor;
     prediction.rel_error = correction->second.rel_error;
   }
   return prediction;
+}
+
+double predict_setup(const sxt_kernel &kernel, const sxt_query &query, const sxt_candidate &candidate,
+                     const Profile &profile) {
+  if (profile.models.empty()) return candidate.setup_s;
+  const auto found = profile.models.find(model_key(kernel, query, candidate));
+  return found == profile.models.end() ? candidate.setup_s : candidate.setup_s * found->second.setup_factor;
 }
 
 }  // namespace sextant

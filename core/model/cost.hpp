@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Predicted seconds of a candidate: from its physical terms and the machine's analytic coefficients, corrected by the
-// machine profile where it knows the kernel.
+// Predicted seconds of a candidate: by the model fitted for it on this machine where the profile has one, else from its
+// physical terms and the machine's analytic coefficients.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <map>
-#include <string>
 
+#include "core/model/profile.hpp"
 #include "sextant/plugin.h"
 
 namespace sextant {
@@ -16,27 +16,32 @@ struct Prediction {
   double rel_error = 0;  // one sigma of seconds, relative
 };
 
-// What a profile file may say: machine numbers that replace analytic ones, and one factor a kernel.
-struct Profile {
-  std::string path;                       // "" for none
-  std::map<std::string, double> machine;  // names of sxt_machine's numbers
-  struct Correction {
-    double factor = 1;
-    double rel_error = 0.15;
-  };
-  std::map<std::string, Correction> kernels;
-
-  void apply(sxt_machine &machine_numbers) const;
-};
-
-// Reads a profile; throws SXT_E_FILE_READ or SXT_E_FILE_FORMAT with "path:line: what".
-Profile read_profile(const std::string &path);
-
 // Without a profile an analytic estimate is trusted to about a factor of 1.5.
 inline constexpr double analytic_rel_error = 0.5;
 
-Prediction predict(const sxt_kernel &kernel, const sxt_candidate &candidate, const sxt_machine &machine,
-                   const Profile &profile, sxt_value_type type);
+Prediction predict(const sxt_kernel &kernel, const sxt_query &query, const sxt_candidate &candidate,
+                   const sxt_machine &machine, const Profile &profile);
+// Seconds of prepare: the candidate's own figure, times what calibration found for it.
+double predict_setup(const sxt_kernel &kernel, const sxt_query &query, const sxt_candidate &candidate,
+                     const Profile &profile);
+
+// The profile's key of a candidate's model. Types come from the query; a query about a matrix has two.
+ModelKey model_key(const sxt_kernel &kernel, const sxt_query &query, const sxt_candidate &candidate);
+
+// A candidate's terms as a fit sees them, with what the machine alone would say of each.
+struct ModelTerms {
+  std::uint32_t count = 0;
+  // Memory and compute terms are divided by how many times faster the candidate's units are together than one alone:
+  // candidates with different numbers of units then share one fit.
+  std::array<double, SXT_MAX_TERMS> values{};
+  std::array<double, SXT_MAX_TERMS> analytic{};  // seconds of one unit of values[i]
+  std::array<Group, SXT_MAX_TERMS> groups{};
+};
+// A candidate that gives run_s only has one term, "run_s". Count 0: the kernel names fewer terms than it fills.
+ModelTerms model_terms(const sxt_kernel &kernel, const sxt_query &query, const sxt_candidate &candidate,
+                       const sxt_machine &machine);
+// "stream_bytes" of kernel.term_names, or "run_s".
+const char *term_name(const sxt_kernel &kernel, std::uint32_t i);
 
 // Bytes a second at which `units` units stream a working set of so many bytes, from whichever level holds it.
 double stream_rate(const sxt_machine &machine, double working_set_bytes, double units);

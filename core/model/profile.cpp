@@ -1,93 +1,72 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Machine profiles: TOML with a [machine] table of numbers and a [kernels."name"] table for each corrected kernel.
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
+// Machine profiles: what they hold and how they meet.
+#include "core/model/profile.hpp"
 
-#include "core/base/error.hpp"
-#include "core/base/names.hpp"
-#include "core/base/toml.hpp"
-#include "core/model/cost.hpp"
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
 
 namespace sextant {
 
-namespace {
-
-struct Field {
-  const char *name;
-  std::size_t offset;
-};
-constexpr Field machine_fields[] = {
-    {"stream_rate", offsetof(sxt_machine, stream_rate)},
-    {"stream_rate_unit", offsetof(sxt_machine, stream_rate_unit)},
-    {"cache_rate", offsetof(sxt_machine, cache_rate)},
-    {"cache_rate_unit", offsetof(sxt_machine, cache_rate_unit)},
-    {"gather_rate", offsetof(sxt_machine, gather_rate)},
-    {"gather_rate_unit", offsetof(sxt_machine, gather_rate_unit)},
-    {"flop_rate_f64", offsetof(sxt_machine, flop_rate_f64)},
-    {"flop_rate_f32", offsetof(sxt_machine, flop_rate_f32)},
-    {"launch_s", offsetof(sxt_machine, launch_s)},
-    {"barrier_s", offsetof(sxt_machine, barrier_s)},
-    {"copy_rate", offsetof(sxt_machine, copy_rate)},
-};
-
-double positive_number(const toml::node &node, const std::string &path, std::string_view name) {
-  const auto value = node.value<double>();
-  require(value && std::isfinite(*value) && *value > 0, SXT_E_FILE_FORMAT, path, ":", node.source().begin.line, ": ",
-          name, " must be a positive number");
-  return *value;
+const std::vector<MachineField> &machine_fields() {
+  static const std::vector<MachineField> fields = {
+      {"stream_rate", offsetof(sxt_machine, stream_rate)},
+      {"stream_rate_unit", offsetof(sxt_machine, stream_rate_unit)},
+      {"cache_rate", offsetof(sxt_machine, cache_rate)},
+      {"cache_rate_unit", offsetof(sxt_machine, cache_rate_unit)},
+      {"gather_rate", offsetof(sxt_machine, gather_rate)},
+      {"gather_rate_unit", offsetof(sxt_machine, gather_rate_unit)},
+      {"cached_gather_rate", offsetof(sxt_machine, cached_gather_rate)},
+      {"sector_rate", offsetof(sxt_machine, sector_rate)},
+      {"flop_rate_f64", offsetof(sxt_machine, flop_rate_f64)},
+      {"flop_rate_f32", offsetof(sxt_machine, flop_rate_f32)},
+      {"launch_s", offsetof(sxt_machine, launch_s)},
+      {"barrier_s", offsetof(sxt_machine, barrier_s)},
+      {"copy_rate", offsetof(sxt_machine, copy_rate)},
+  };
+  return fields;
 }
-
-void read_machine(const toml::table &table, Profile &profile) {
-  std::vector<std::string> known;
-  for (const Field &field : machine_fields) known.emplace_back(field.name);
-  for (const auto &[key, node] : table) {
-    const std::string name(key.str());
-    require(std::find(known.begin(), known.end(), name) != known.end(), SXT_E_FILE_FORMAT, profile.path, ":",
-            key.source().begin.line, ": ", unknown_name("machine number", name, known));
-    profile.machine[name] = positive_number(node, profile.path, name);
-  }
-}
-
-void read_kernels(const toml::table &table, Profile &profile) {
-  for (const auto &[key, node] : table) {
-    const toml::table *entry = node.as_table();
-    require(entry != nullptr, SXT_E_FILE_FORMAT, profile.path, ":", node.source().begin.line, ": kernels.\"", key.str(),
-            "\" must be a table");
-    Profile::Correction &correction = profile.kernels[std::string(key.str())];
-    if (const toml::node *factor = entry->get("factor"))
-      correction.factor = positive_number(*factor, profile.path, "factor");
-    if (const toml::node *error = entry->get("rel_error"))
-      correction.rel_error = positive_number(*error, profile.path, "rel_error");
-  }
-}
-
-}  // namespace
 
 void Profile::apply(sxt_machine &numbers) const {
-  for (const Field &field : machine_fields) {
+  if (!device.empty() && device != numbers.device) return;
+  for (const MachineField &field : machine_fields()) {
     const auto found = machine.find(field.name);
     if (found != machine.end())
       *reinterpret_cast<double *>(reinterpret_cast<char *>(&numbers) + field.offset) = found->second;
   }
+  // Made for more units than this context may use: together these reach no more than each alone.
+  if (units <= 0 || numbers.units >= units) return;
+  const auto limit = [&](double &together, double alone) {
+    if (alone > 0) together = std::min(together, alone * numbers.units);
+  };
+  limit(numbers.stream_rate, numbers.stream_rate_unit);
+  limit(numbers.cache_rate, numbers.cache_rate_unit);
+  limit(numbers.gather_rate, numbers.gather_rate_unit);
+  for (double *rate : {&numbers.cached_gather_rate, &numbers.flop_rate_f64, &numbers.flop_rate_f32})
+    if (device == "cpu") *rate *= static_cast<double>(numbers.units) / units;
 }
 
-Profile read_profile(const std::string &path) {
-  const toml::table file = read_toml(path);
-  Profile profile;
-  profile.path = path;
-  for (const auto &[key, node] : file) {
-    const toml::table *table = node.as_table();
-    if (key.str() == "machine" && table) {
-      read_machine(*table, profile);
-    } else if (key.str() == "kernels" && table) {
-      read_kernels(*table, profile);
-    } else {
-      fail(SXT_E_FILE_FORMAT, path, ":", key.source().begin.line,
-           ": a profile has the tables [machine] and [kernels], not '", key.str(), "'");
+void Profile::merge(const Profile &newer) {
+  for (const auto &[number, value] : newer.machine) machine[number] = value;
+  for (const auto &[kernel, correction] : newer.kernels) kernels[kernel] = correction;
+  for (const auto &[key, model] : newer.models) {
+    FittedModel &mine = models[key];
+    // Runs and set-up may have been measured in different calibrations: neither wipes out the other.
+    const FittedModel before = std::exchange(mine, model);
+    if (!model.samples && before.samples) {
+      mine = before;
+      mine.setup_factor = model.setup_factor;
+      mine.setup_samples = model.setup_samples;
+    } else if (!model.setup_samples && before.setup_samples) {
+      mine.setup_factor = before.setup_factor;
+      mine.setup_samples = before.setup_samples;
     }
   }
-  return profile;
+  if (!newer.device.empty()) device = newer.device;
+  if (!newer.name.empty()) name = newer.name;
+  if (newer.units) units = newer.units;
+  if (!newer.fingerprint.empty()) fingerprint = newer.fingerprint;
 }
 
 }  // namespace sextant

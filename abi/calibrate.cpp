@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/model/calibrate.hpp"
+
+#include <cmath>
+
+#include "abi/handles.hpp"
+#include "abi/sized.hpp"
+
+using namespace sextant;
+using namespace sextant::abi;
+
+namespace {
+
+sxt_calibrate_options defaults() {
+  sxt_calibrate_options options{};
+  options.struct_size = sizeof options;
+  return options;
+}
+
+constexpr double full_seconds = 90, quick_seconds = 20, full_bytes = 256e6, quick_bytes = 64e6;
+
+CalibrationSettings settings_of(const sxt_calibrate_options &options) {
+  require(std::isfinite(options.seconds) && options.seconds >= 0, SXT_E_ARGUMENT, "options->seconds is ",
+          options.seconds, "; it must be a time, or 0 for the default");
+  CalibrationSettings settings;
+  const bool quick = options.quick != 0;
+  settings.seconds = options.seconds > 0 ? options.seconds : quick ? quick_seconds : full_seconds;
+  settings.most_bytes = quick ? quick_bytes : full_bytes;
+  settings.kind = options.kind ? options.kind : "";
+  if (options.progress)
+    settings.progress = [&options](double done, const std::string &what, double seconds_left) {
+      return options.progress(options.progress_user, done, what.c_str(), seconds_left);
+    };
+  if (options.sample)
+    settings.sample = [&options](const ModelKey &key, const Sample &sample, double fitted_s) {
+      sxt_model_sample told{};
+      told.struct_size = sizeof told;
+      told.kernel = key.kernel.c_str();
+      told.vector_type = key.vector_type;
+      told.matrix_type = key.matrix_type;
+      told.version = key.version;
+      told.model_class = key.model_class;
+      told.working_set_bytes = sample.working_set;
+      told.measured_s = sample.seconds;
+      told.fitted_s = fitted_s;
+      options.sample(options.sample_user, &told);
+    };
+  return settings;
+}
+
+void tell(const Profile &profile, const sxt_calibrate_options &options) {
+  for (const auto &[key, model] : profile.models) {
+    sxt_model_info info{};
+    info.struct_size = sizeof info;
+    info.kernel = key.kernel.c_str();
+    info.vector_type = key.vector_type;
+    info.matrix_type = key.matrix_type;
+    info.version = key.version;
+    info.model_class = key.model_class;
+    info.samples = model.samples;
+    info.power = model.power;
+    info.breakpoints = static_cast<int32_t>(model.breakpoints.size());
+    info.median_error = model.median_error;
+    info.p90_error = model.p90_error;
+    info.scatter = model.scatter;
+    info.setup_samples = model.setup_samples;
+    info.setup_factor = model.setup_factor;
+    options.model(options.model_user, &info);
+  }
+}
+
+}  // namespace
+
+void sxt_calibrate_options_init(sxt_calibrate_options *options, uint64_t struct_size) {
+  write_sized(options, struct_size, defaults());
+}
+
+sxt_status sxt_calibrate(sxt_context *context, const sxt_calibrate_options *options, char *path, int64_t capacity,
+                         int64_t *length) {
+  return guarded(id_of(context), [&] {
+    Context &inner = *given(context, "context").context;
+    const sxt_calibrate_options all = read_sized(options, defaults(), "options");
+    const std::string file = all.path ? all.path : default_profile_path(inner.fingerprint());
+    require(!file.empty(), SXT_E_FILE_WRITE,
+            "there is no place for a profile: neither SEXTANT_PROFILE, XDG_DATA_HOME nor HOME is set");
+    const CalibrationSettings settings = settings_of(all);
+    if (!settings.kind.empty()) Context::check_names(settings.kind, "");
+    // A file that cannot be written, or that is another machine's, is found out now and not after the work.
+    Profile nothing_yet;
+    nothing_yet.fingerprint = inner.fingerprint();
+    update_profile(file, nothing_yet);
+    const Profile measured = calibrate(inner, settings);
+    inner.use_profile(update_profile(file, measured));
+    if (all.model) tell(measured, all);
+    fill(file, path, capacity, length);
+  });
+}

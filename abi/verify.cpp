@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Predicted against measured, for those who want to know whether the models are right.
+#include "core/model/verify.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "abi/handles.hpp"
+#include "abi/sized.hpp"
+
+using namespace sextant;
+using namespace sextant::abi;
+
+namespace {
+
+sxt_verify_options defaults() {
+  const VerifySettings usual;
+  sxt_verify_options options{};
+  options.struct_size = sizeof options;
+  options.applies = usual.applies;
+  options.candidate_seconds = usual.candidate_s;
+  options.op = usual.op;
+  return options;
+}
+
+VerifySettings settings_of(const sxt_verify_options &options) {
+  require(options.applies >= 1 && std::isfinite(options.applies), SXT_E_ARGUMENT, "options->applies is ",
+          options.applies, "; it must be 1 or more");
+  require(options.candidate_seconds > 0 && options.candidate_seconds <= 60, SXT_E_ARGUMENT,
+          "options->candidate_seconds is ", options.candidate_seconds, "; it must be above 0 and at most 60");
+  VerifySettings settings;
+  settings.applies = options.applies;
+  settings.candidate_s = options.candidate_seconds;
+  settings.op = options.op;
+  settings.references = options.references != 0;
+  return settings;
+}
+
+sxt_verify_line to_c(const VerifyLine &from) {
+  sxt_verify_line line{};
+  line.struct_size = sizeof line;
+  line.kernel = intern(from.kernel);
+  line.format = intern(from.format);
+  std::copy(from.launch, from.launch + 4, line.launch);
+  line.predicted_setup_s = from.predicted_setup_s;
+  line.predicted_run_s = from.predicted_run_s;
+  line.rel_error = from.rel_error;
+  line.measured_setup_s = from.measured_setup_s;
+  line.measured_run_s = from.measured_run_s;
+  line.noise = from.noise;
+  line.select_s = from.select_s;
+  line.repeats = from.repeats;
+  line.chosen = from.chosen;
+  line.estimated = from.estimated;
+  return line;
+}
+
+VerifyLine from_c(const sxt_verify_line &from) {
+  VerifyLine line;
+  line.matrix = from.matrix;
+  line.predicted_run_s = from.predicted_run_s;
+  line.measured_setup_s = from.measured_setup_s;
+  line.measured_run_s = from.measured_run_s;
+  line.noise = from.noise;
+  line.select_s = from.select_s;
+  line.chosen = from.chosen != 0;
+  line.estimated = from.estimated != 0;
+  return line;
+}
+
+}  // namespace
+
+void sxt_verify_options_init(sxt_verify_options *options, uint64_t struct_size) {
+  write_sized(options, struct_size, defaults());
+}
+
+sxt_status sxt_verify_model(sxt_matrix *matrix, const sxt_verify_options *options,
+                            int32_t (*line)(void *user, const sxt_verify_line *line), void *user) {
+  return guarded(id_of(matrix), [&] {
+    Matrix &inner = *given(matrix, "matrix").matrix;
+    require(line != nullptr, SXT_E_ARGUMENT, "line is NULL: nobody would hear of the measurements");
+    verify_model(inner, settings_of(read_sized(options, defaults(), "options")), [&](const VerifyLine &measured) {
+      const sxt_verify_line told = to_c(measured);
+      return line(user, &told) == 0;
+    });
+  });
+}
+
+sxt_status sxt_verify_summarise(const sxt_verify_line *lines, int64_t count, double applies,
+                                sxt_verify_summary *summary) {
+  return guarded(0, [&] {
+    require(lines != nullptr || count == 0, SXT_E_ARGUMENT, "lines is NULL");
+    require(count >= 0, SXT_E_ARGUMENT, "count is negative (", count, ")");
+    require(applies >= 1, SXT_E_ARGUMENT, "applies is ", applies, "; it must be 1 or more");
+    std::vector<VerifyLine> own;
+    for (int64_t i = 0; i < count; ++i) own.push_back(from_c(lines[i]));
+    const VerifySummary found = summarise(own, applies);
+    sxt_verify_summary answer{};
+    answer.struct_size = sizeof answer;
+    answer.matrices = found.matrices;
+    answer.candidates = found.candidates;
+    answer.median_relative_error = found.median_relative_error;
+    answer.p90_relative_error = found.p90_relative_error;
+    answer.top1_accuracy = found.top1_accuracy;
+    answer.regret_geomean = found.regret_geomean;
+    answer.regret_p95 = found.regret_p95;
+    answer.regret_max = found.regret_max;
+    answer.noise_median = found.noise_median;
+    answer_sized(summary, answer, "summary");
+  });
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Samples of storages and sparse products on the synthetic families. Each storage of a matrix is built once, and every
+// kernel that reads it is measured on it.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "core/base/types.hpp"
+#include "core/context/context.hpp"
+#include "core/dispatch/select.hpp"
+#include "core/matrix/matrix.hpp"
+#include "core/model/families.hpp"
+#include "core/model/sampler.hpp"
+#include "sextant/kinds/spmv_dots.h"
+
+namespace sextant {
+
+namespace {
+
+// Entries, from launch-bound to well beyond any private cache; the largest stay within settings.most_bytes.
+constexpr double sizes[] = {4e2, 4e3, 3e4, 2e5, 1e6, 4e6, 1.6e7};
+constexpr int n_sizes = static_cast<int>(std::size(sizes));
+constexpr double seconds_an_entry = 50e-9;  // of making a matrix
+constexpr double runs_a_sample = 7;         // warm-up, finding the batch, at least five
+
+// What one product needs: vectors of ones, scalars, results.
+struct Operands {
+  Operands(Context &context, sxt_value_type type, std::int64_t rows, std::int64_t cols) {
+    Device &device = context.device();
+    for (int i = 0; i < 2; ++i) vectors[i] = filled(device, type, i == 0 ? cols : rows);
+    results = DeviceBuffer(device, 256);
+    with_value_type(type, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      new (one) T(static_cast<T>(1));
+      new (zero) T(static_cast<T>(0));
+    });
+  }
+  static DeviceBuffer filled(Device &device, sxt_value_type type, std::int64_t n) {
+    std::vector<double> memory(static_cast<std::size_t>(n * value_bytes(type) / 8 + 1));
+    with_value_type(type, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      for (std::int64_t i = 0; i < n; ++i) reinterpret_cast<T *>(memory.data())[i] = static_cast<T>(1);
+    });
+    DeviceBuffer out(device, static_cast<std::uint64_t>(n * value_bytes(type)));
+    device.copy(out.data(), memory.data(), out.bytes());
+    return out;
+  }
+  DeviceBuffer vectors[2], results;
+  alignas(16) unsigned char one[16] = {}, zero[16] = {};
+};
+
+sxt_spmv_args product_args(const Operands &operands, std::uint64_t size, const char *kind) {
+  sxt_spmv_args args{};
+  args.h = {size, kind};
+  args.n_rhs = 1;
+  args.alpha = {operands.one, 0, 0};
+  args.beta = {operands.zero, 0, 0};
+  args.x = operands.vectors[0].data();
+  args.y = operands.vectors[1].data();
+  return args;
+}
+
+// The time of building each storage; those that decline are left out.
+void build_storages(Context &context, Matrix &matrix, Sampler &sampler, sxt_value_type vectors) {
+  std::map<std::string, const registry::Kernel *> kinds;
+  for (const registry::Kernel *kernel : registry::Registry::instance().all_kernels()) {
+    const std::string kind = kernel->table.kind;
+    if (kind.find(".storage.") != std::string::npos && context.device_name() == std::string_view(kernel->table.device))
+      kinds[kind] = kernel;
+  }
+  for (const auto &[kind, any] : kinds) {
+    double predicted = 0;
+    std::uint64_t bytes = 0;
+    std::string reason;
+    const registry::Kernel *kernel = matrix.storage_kernel(kind, &predicted, &bytes, &reason);
+    if (!kernel || !kernel->table.candidates) continue;
+    sxt_matrix_query query = matrix.query_part(kind.c_str(), sizeof query, 1);
+    sxt_candidate candidate{};
+    std::uint64_t count = 0;
+    const sxt_features none{};
+    if (kernel->table.candidates(&query.q, &none, &context.machine(), nullptr, &candidate, 1, &count) != SXT_OK)
+      continue;
+    try {
+      const auto start = std::chrono::steady_clock::now();
+      matrix.form(kind);
+      const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      if (vectors == matrix.value_type()) sampler.add_setup(kernel->table, query.q, candidate, seconds);
+    } catch (const Error &) {  // too much fill, too much memory: not for this matrix
+    }
+  }
+}
+
+class MatrixStage {
+ public:
+  MatrixStage(Context &context, const CalibrationClock &clock, Sampler &sampler, sxt_value_type vectors, double until)
+      : context_(context), clock_(clock), sampler_(sampler), vectors_(vectors), until_(until) {}
+
+  void measure(Matrix &matrix, int family, double sample_s) {
+    build_storages(context_, matrix, sampler_, vectors_);
+    const Operands operands(context_, vectors_, matrix.rows(), matrix.cols());
+    Selector selector(context_, &matrix);
+    sxt_spmv_query query{};
+    query.m = matrix.query_part(SXT_KIND_SPMV, sizeof query, 1000);
+    query.m.q.value_type = vectors_;
+    query.n_rhs = 1;
+    sxt_spmv_args args = product_args(operands, sizeof args, SXT_KIND_SPMV);
+    measure_all(selector, Query(&query.m.q), &args.h, matrix, family, sample_s);
+
+    sxt_spmv_dots_query dots{};
+    dots.m = query;
+    dots.m.m.q.h = {sizeof dots, SXT_KIND_SPMV_DOTS};
+    dots.n_dots = 1 + family % 3;
+    const void *u[3] = {operands.vectors[0].data(), nullptr, operands.vectors[0].data()};
+    const void *v[3] = {nullptr, nullptr, operands.vectors[0].data()};
+    sxt_spmv_dots_args dots_args{};
+    dots_args.m = product_args(operands, sizeof dots_args, SXT_KIND_SPMV_DOTS);
+    dots_args.n_dots = dots.n_dots;
+    dots_args.u = u;
+    dots_args.v = v;
+    dots_args.dots = operands.results.data();
+    measure_all(selector, Query(&dots.m.m.q), &dots_args.m.h, matrix, family, sample_s);
+  }
+
+ private:
+  void measure_all(Selector &selector, const Query &query, sxt_head *args, Matrix &matrix, int family,
+                   double sample_s) {
+    for (const ChoicePtr &choice : selector.every(query, query.kind())) {
+      // A hopeless candidate (a format that is mostly padding) may not eat the stage.
+      const bool affordable = runs_a_sample * choice->run_s < 0.2 * std::max(0.0, until_ - clock_.elapsed());
+      if (Sampler::wanted(*choice->kernel) && affordable) sampler_.measure(choice, &matrix, args, family, sample_s);
+    }
+  }
+
+  Context &context_;
+  const CalibrationClock &clock_;
+  Sampler &sampler_;
+  sxt_value_type vectors_;
+  double until_;
+};
+
+// Products that will be measured on one matrix, about.
+double candidates_here(Context &context) {
+  double count = 0;
+  for (const registry::Kernel *kernel : registry::Registry::instance().kernels(SXT_KIND_SPMV, context.device_name()))
+    if (Sampler::wanted(*kernel)) count += 1 + (context.machine().units > 1);
+  return std::max(1.0, count);
+}
+
+}  // namespace
+
+void calibrate_matrices(Context &context, const CalibrationSettings &settings, const CalibrationClock &clock,
+                        Sampler &sampler, sxt_value_type vectors, sxt_value_type values, double until) {
+  const double start = clock.elapsed(), kernels = candidates_here(context);
+  const double sample_s = std::clamp((until - start) / (50 * kernels), 2e-4, 5e-3);
+  const double entry_bytes = 4 + static_cast<double>(value_bytes(values));
+  MatrixStage stage(context, clock, sampler, vectors, until);
+  // Every family comes with another size in each pass: wherever the time ends, families and sizes are spread evenly.
+  for (int pass = 0; pass < n_sizes; ++pass)
+    for (int family = 0; family < family_count(); ++family) {
+      const double left = until - clock.elapsed();
+      if (left <= 0) return;
+      double nnz = sizes[(2 * family + 3 * pass) % n_sizes];
+      // What would take too long is done smaller, but not twice at the same size.
+      const double memory_s = nnz * entry_bytes / context.machine().stream_rate;
+      const double cost = nnz * seconds_an_entry + kernels * (runs_a_sample * 2 * memory_s + sample_s);
+      if (cost > 0.35 * left || 2.5 * nnz * entry_bytes > settings.most_bytes * 2.5) continue;
+      clock.report(text("products ", value_name(vectors), values == vectors ? "" : text("/", value_name(values)), ", ",
+                        family_name(family), " with ", static_cast<std::int64_t>(nnz), " entries"));
+      Assembled assembled = make_family_matrix(family, static_cast<std::int64_t>(nnz), values, context.allocator());
+      Matrix matrix(context.shared_from_this(), std::move(assembled),
+                    family_symmetric(family) ? SXT_SYMMETRIC : SXT_GENERAL);
+      stage.measure(matrix, family, sample_s);
+    }
+}
+
+}  // namespace sextant

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Samples of vector operations, groups of them and reductions, over sizes from launch-bound to several caches.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "core/base/types.hpp"
+#include "core/context/context.hpp"
+#include "core/dispatch/select.hpp"
+#include "core/model/sampler.hpp"
+#include "sextant/kinds/multidot.h"
+#include "sextant/kinds/reduction.h"
+#include "sextant/kinds/vector.h"
+#include "sextant/kinds/vector_group.h"
+
+namespace sextant {
+
+namespace {
+
+constexpr int most_vectors = 8;
+constexpr int size_steps = 19;  // factors of two from the smallest
+constexpr double smallest = 50;
+// A device with a memory of its own needs longer vectors before bytes decide, and has room for them.
+constexpr double longer_on_a_device = 32;
+constexpr double memory_share = 1.0 / 3;        // of its memory at most
+constexpr std::int64_t most_indexed = 1 << 25;  // indices are made on the host, one by one
+constexpr std::int64_t first_part = 1 << 20;    // elements that are made on the host
+constexpr std::size_t few_candidates = 12;
+constexpr std::size_t shares = 3;  // of many candidates each step measures one share
+
+// Vectors that all operations share, of the longest length, and scalars of every type.
+class Operands {
+ public:
+  Operands(Context &context, sxt_value_type type, std::int64_t n) : type_(type) {
+    Device &device = context.device();
+    const auto bytes = static_cast<std::uint64_t>(n * value_bytes(type));
+    const std::vector<double> ones = values(std::min(n, first_part));
+    const std::uint64_t part = std::min(bytes, static_cast<std::uint64_t>(first_part * value_bytes(type)));
+    for (DeviceBuffer &vector : vectors_) {
+      vector = DeviceBuffer(device, bytes);
+      device.copy(vector.data(), ones.data(), part);
+      // What is there is doubled: within a device that is faster than from the host.
+      for (std::uint64_t done = part; done < bytes; done *= 2)
+        device.copy(vector.as<char>() + done, vector.data(), std::min(done, bytes - done));
+    }
+    index_ = DeviceBuffer(device, static_cast<std::uint64_t>(n) * sizeof(std::int32_t));
+    results_ = DeviceBuffer(device, 256);
+    with_value_type(type, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      new (small_) T(static_cast<T>(1e-6));
+      new (one_) T(static_cast<T>(1));
+    });
+  }
+  void *vector(int i) const { return vectors_[static_cast<std::size_t>(i)].data(); }
+  sxt_scalar small() const { return {small_, 0, 0}; }  // repeated updates neither overflow nor vanish
+  sxt_scalar one() const { return {one_, 0, 0}; }
+  void *results() const { return results_.data(); }
+  // A permutation of 0 .. n-1 that jumps: consecutive places are a large prime apart.
+  const void *index(Context &context, std::int64_t n) {
+    std::vector<std::int32_t> places(static_cast<std::size_t>(n));
+    for (std::int64_t i = 0; i < n; ++i)
+      places[static_cast<std::size_t>(i)] =
+          static_cast<std::int32_t>(static_cast<std::uint64_t>(i) * 2654435761u % static_cast<std::uint64_t>(n));
+    context.device().copy(index_.data(), places.data(), places.size() * sizeof(std::int32_t));
+    return index_.data();
+  }
+
+ private:
+  // Ones in any type: as bytes of the type, in an array that is long enough.
+  std::vector<double> values(std::int64_t n) const {
+    std::vector<double> memory(static_cast<std::size_t>(n * value_bytes(type_) / 8 + 1));
+    with_value_type(type_, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      T *to = reinterpret_cast<T *>(memory.data());
+      for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(1);
+    });
+    return memory;
+  }
+  sxt_value_type type_;
+  std::array<DeviceBuffer, most_vectors> vectors_;
+  DeviceBuffer index_, results_;
+  alignas(16) unsigned char small_[16] = {}, one_[16] = {};
+};
+
+// One operation at one length: its query and its args, for the kind it belongs to.
+struct Operation {
+  Query query;
+  union {
+    sxt_head head;
+    sxt_vector_args vector;
+    sxt_vector_group_args group;
+    sxt_reduction_args reduction;
+    sxt_multidot_args multidot;
+  };
+  const void *u[SXT_MULTIDOT_MAX], *v[SXT_MULTIDOT_MAX];
+  alignas(16) unsigned char result[64];
+  Operation() : vector{} {}
+};
+
+template <class Q>
+Q new_query(const char *kind, sxt_value_type type, std::int64_t n) {
+  Q query{};
+  query.q.h = {sizeof(Q), kind};
+  query.q.expected_runs = 1000;
+  query.q.value_type = type;
+  query.n = n;
+  return query;
+}
+
+void make_vector(Operation &op, Context &context, Operands &operands, sxt_value_type type, int which, std::int64_t n) {
+  auto query = new_query<sxt_vector_query>(SXT_KIND_VECTOR, type, n);
+  query.operation = which + 1;
+  const bool indexed = query.operation == SXT_VECTOR_GATHER || query.operation == SXT_VECTOR_SCATTER;
+  query.index_type = indexed ? SXT_I32 : 0;
+  op.query = Query(&query.q);
+  op.vector = {};
+  op.vector.h = {sizeof op.vector, SXT_KIND_VECTOR};
+  op.vector.n = n;
+  op.vector.operation = query.operation;
+  op.vector.index_type = query.index_type;
+  op.vector.alpha = query.operation == SXT_VECTOR_SCALE ? operands.one() : operands.small();
+  op.vector.beta = operands.one();
+  op.vector.x = operands.vector(0);
+  op.vector.y = operands.vector(1);
+  op.vector.z = operands.vector(2);
+  if (indexed) op.vector.index = operands.index(context, n);
+}
+
+void make_group(Operation &op, Operands &operands, sxt_value_type type, int which, std::int64_t n) {
+  auto query = new_query<sxt_vector_group_query>(SXT_KIND_VECTOR_GROUP, type, n);
+  query.group = which + 1;
+  op.query = Query(&query.q);
+  op.group = {};
+  op.group.h = {sizeof op.group, SXT_KIND_VECTOR_GROUP};
+  op.group.n = n;
+  op.group.group = query.group;
+  for (sxt_scalar &scalar : op.group.scalars) scalar = operands.small();
+  for (int i = 0; i < most_vectors; ++i) op.group.vectors[i] = operands.vector(i);
+}
+
+void make_reduction(Operation &op, bool on_host, Operands &operands, sxt_value_type type, int which, std::int64_t n) {
+  auto query = new_query<sxt_reduction_query>(SXT_KIND_REDUCTION, type, n);
+  query.operation = which + 1;
+  op.query = Query(&query.q);
+  op.reduction = {};
+  op.reduction.h = {sizeof op.reduction, SXT_KIND_REDUCTION};
+  op.reduction.n = n;
+  op.reduction.operation = query.operation;
+  op.reduction.x = operands.vector(0);
+  op.reduction.y = operands.vector(1);
+  op.reduction.result = on_host ? static_cast<void *>(op.result) : operands.results();
+  op.reduction.result_on_device = on_host ? 0 : 1;
+}
+
+void make_multidot(Operation &op, Operands &operands, sxt_value_type type, int which, std::int64_t n) {
+  constexpr int counts[] = {1, 2, 3, 4};
+  auto query = new_query<sxt_multidot_query>(SXT_KIND_MULTIDOT, type, n);
+  query.n_dots = counts[which];
+  query.distinct = counts[which] + 1;  // as in a PCG: one vector stands in all products
+  op.query = Query(&query.q);
+  op.multidot = {};
+  op.multidot.h = {sizeof op.multidot, SXT_KIND_MULTIDOT};
+  op.multidot.n = n;
+  op.multidot.n_dots = query.n_dots;
+  for (int i = 0; i < counts[which]; ++i) {
+    op.u[i] = operands.vector(0);
+    op.v[i] = operands.vector(1 + i);
+  }
+  op.multidot.u = op.u;
+  op.multidot.v = op.v;
+  op.multidot.result = operands.results();
+}
+
+int operations_of(std::string_view kind) {
+  int vector = 0, reduction = 0, group = 0;
+#define SXT_X(...) ++vector;
+  SXT_VECTOR_TABLE(SXT_X)
+#undef SXT_X
+#define SXT_X(...) ++reduction;
+  SXT_REDUCTION_TABLE(SXT_X)
+#undef SXT_X
+#define SXT_X(...) ++group;
+  SXT_VECTOR_GROUP_TABLE(SXT_X)
+#undef SXT_X
+  return kind == SXT_KIND_VECTOR         ? vector
+         : kind == SXT_KIND_REDUCTION    ? reduction
+         : kind == SXT_KIND_VECTOR_GROUP ? group
+                                         : 4;
+}
+
+}  // namespace
+
+void calibrate_vectors(Context &context, const CalibrationSettings &settings, const CalibrationClock &clock,
+                       Sampler &sampler, const std::string &kind, sxt_value_type type, double until) {
+  const double start = clock.elapsed();
+  const double factor = context.device().on_host() ? 1 : longer_on_a_device;
+  double bytes = factor * settings.most_bytes * std::min(1.0, (until - start) / 2);
+  if (!context.device().on_host())
+    bytes = std::min(bytes, memory_share * static_cast<double>(context.machine().memory_bytes));
+  const auto longest = static_cast<std::int64_t>(bytes) / most_vectors / value_bytes(type);
+  if (longest < 1000) return;
+  Operands operands(context, type, longest);
+  const int operations = operations_of(kind);
+  // About four candidates each; short runs need little time, long ones take theirs anyway.
+  const double sample_s = std::clamp((until - start) / (8.0 * size_steps * operations), 5e-5, 2e-3);
+  // Neighbouring steps are far apart in size, so that wherever the time ends the sizes seen span all of them.
+  for (int step = 0; step < size_steps * operations; ++step) {
+    const int size = step * 7 % size_steps, which = (step / size_steps + step) % operations;
+    const auto n = static_cast<std::int64_t>(factor * smallest * std::pow(2.0, size) * (1 + 0.03 * which));
+    const bool indexed = kind == SXT_KIND_VECTOR && (which + 1 == SXT_VECTOR_GATHER || which + 1 == SXT_VECTOR_SCATTER);
+    if (n > longest || (indexed && n > most_indexed)) continue;
+    if (clock.elapsed() > until) return;
+    clock.report(text(kind, " ", value_name(type), ", n = ", n));
+    Operation op;
+    if (kind == SXT_KIND_VECTOR) make_vector(op, context, operands, type, which, n);
+    if (kind == SXT_KIND_VECTOR_GROUP) make_group(op, operands, type, which, n);
+    if (kind == SXT_KIND_REDUCTION) make_reduction(op, context.device().on_host(), operands, type, which, n);
+    if (kind == SXT_KIND_MULTIDOT) make_multidot(op, operands, type, which, n);
+    Selector selector(context, nullptr);
+    const std::vector<ChoicePtr> choices = selector.every(op.query, kind);
+    // Of many, each step measures another share: sizes count for more than neighbouring grids.
+    const std::size_t stride = choices.size() > few_candidates ? shares : 1;
+    for (std::size_t i = static_cast<std::size_t>(step) % stride; i < choices.size(); i += stride)
+      if (Sampler::wanted(*choices[i]->kernel) && clock.elapsed() < until)
+        sampler.measure(choices[i], nullptr, &op.head, size, sample_s);
+  }
+}
+
+}  // namespace sextant

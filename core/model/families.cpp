@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/model/families.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+namespace sextant {
+
+namespace {
+
+using Columns = std::vector<std::int32_t>;
+
+// SplitMix64 (Steele, Lea, Flood 2014).
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 0x632be59bd9b4e019u) {}
+  std::uint64_t next() {
+    std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+  std::int64_t below(std::int64_t n) { return static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(n)); }
+  double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+
+ private:
+  std::uint64_t state_;
+};
+
+// Appends row i's columns, in any order, perhaps twice; the caller sorts them and drops what is beyond the sides.
+struct Shape {
+  std::int64_t n, side;
+  Random &random;
+};
+using RowMaker = void (*)(const Shape &, std::int64_t i, Columns &out);
+
+void add(const Shape &shape, std::int64_t column, Columns &out) {
+  if (column >= 0 && column < shape.n) out.push_back(static_cast<std::int32_t>(column));
+}
+
+// All neighbours within `reach` on a square or cube; `star`: only along the axes.
+template <int dimensions, bool star>
+void stencil(const Shape &s, std::int64_t i, Columns &out) {
+  const std::int64_t m = s.side, x = i % m, y = i / m % m, z = i / (m * m);
+  const int depth = dimensions == 3 ? 1 : 0;
+  for (int dz = -depth; dz <= depth; ++dz)
+    for (int dy = -1; dy <= 1; ++dy)
+      for (int dx = -1; dx <= 1; ++dx) {
+        if (star && std::abs(dx) + std::abs(dy) + std::abs(dz) > 1) continue;
+        const bool inside =
+            x + dx >= 0 && x + dx < m && (dimensions == 2 || (y + dy >= 0 && y + dy < m)) && z + dz >= 0;
+        if (inside) add(s, i + dx + dy * m + dz * m * m, out);
+      }
+}
+
+// A full band, as one-dimensional high-order methods have.
+void band(const Shape &s, std::int64_t i, Columns &out) {
+  for (std::int64_t d = -10; d <= 10; ++d) add(s, i + d, out);
+}
+
+// Entries at random places within a wide band: meshes numbered by locality.
+void local_mesh(const Shape &s, std::int64_t i, Columns &out) {
+  add(s, i, out);
+  const std::int64_t width = std::max<std::int64_t>(50, static_cast<std::int64_t>(std::sqrt(static_cast<double>(s.n))));
+  for (std::int64_t k = 0, count = 15 + s.random.below(30); k < count; ++k)
+    add(s, i + s.random.below(2 * width + 1) - width, out);
+}
+
+template <int mean>
+void uniform(const Shape &s, std::int64_t, Columns &out) {
+  for (std::int64_t k = 0, count = 1 + s.random.below(2 * mean - 1); k < count; ++k) add(s, s.random.below(s.n), out);
+}
+
+// Lengths by a power law (exponent 2, at most a tenth of the columns); few columns are met by many rows.
+void power_law(const Shape &s, std::int64_t, Columns &out) {
+  const double most = std::max(4.0, 0.1 * static_cast<double>(s.n));
+  const auto count = static_cast<std::int64_t>(std::min(most, 2.5 / (1e-9 + s.random.uniform())));
+  for (std::int64_t k = 0; k < count; ++k) {
+    const double u = s.random.uniform();
+    add(s, static_cast<std::int64_t>(u * u * u * static_cast<double>(s.n)), out);
+  }
+}
+
+// Dense blocks of four, eight of them a block row, around the diagonal: several unknowns a node.
+void blocks(const Shape &s, std::int64_t i, Columns &out) {
+  const std::int64_t block = i / 4;
+  Random same(static_cast<std::uint64_t>(block) + 17);  // the four rows of a block agree
+  for (int b = 0; b < 8; ++b) {
+    const std::int64_t at = b == 0 ? block : block + same.below(401) - 200;
+    for (std::int64_t c = 0; c < 4; ++c) add(s, 4 * at + c, out);
+  }
+}
+
+// Short rows, and now and then eight long ones together.
+void bursts(const Shape &s, std::int64_t i, Columns &out) {
+  add(s, i, out);
+  const bool is_long = i / 8 % 128 == 77;
+  const std::int64_t count = is_long ? std::min<std::int64_t>(600, s.n) : 2 + s.random.below(4);
+  for (std::int64_t k = 0; k < count; ++k) add(s, s.random.below(s.n), out);
+}
+
+struct Family {
+  const char *name;
+  RowMaker row;
+  double mean;     // entries a row, about
+  int dimensions;  // of the grid whose side the shape states; 0: none
+};
+constexpr Family families[] = {
+    {"stencil-2d-5", stencil<2, true>, 5, 2},
+    {"power-law", power_law, 20, 0},
+    {"stencil-3d-27", stencil<3, false>, 27, 3},
+    {"uniform-12", uniform<12>, 12, 0},
+    {"band-21", band, 21, 0},
+    {"bursts", bursts, 9.5, 0},
+    {"local-mesh", local_mesh, 29, 0},
+    {"uniform-3", uniform<3>, 3, 0},
+    {"stencil-3d-7", stencil<3, true>, 7, 3},
+    {"blocks-4", blocks, 31, 0},
+    {"stencil-2d-9", stencil<2, false>, 9, 2},
+    {"uniform-150", uniform<150>, 150, 0},
+};
+
+// Symmetric in i and j for the symmetric families; never tiny, so that no product is slowed by denormal numbers.
+double value_at(std::int64_t i, std::int64_t j) {
+  return i == j ? 64 : -0.5 - 0.0625 * static_cast<double>((i ^ j) & 7);
+}
+
+}  // namespace
+
+int family_count() noexcept { return static_cast<int>(std::size(families)); }
+const char *family_name(int family) noexcept { return families[family].name; }
+bool family_symmetric(int family) noexcept { return families[family].dimensions > 0 || families[family].row == band; }
+
+Assembled make_family_matrix(int family, std::int64_t nnz, sxt_value_type type, const Allocator &allocator) {
+  const Family &f = families[family];
+  Random random(static_cast<std::uint64_t>(family) + 1);
+  std::int64_t n = std::max<std::int64_t>(8, std::llround(static_cast<double>(nnz) / f.mean)), side = 0;
+  if (f.dimensions) {
+    side = std::max<std::int64_t>(2, std::llround(std::pow(static_cast<double>(n), 1.0 / f.dimensions)));
+    n = f.dimensions == 2 ? side * side : side * side * side;
+  }
+  const Shape shape{n, side, random};
+  std::vector<std::int32_t> row_ptr{0}, col, row;
+  row_ptr.reserve(static_cast<std::size_t>(n) + 1);
+  col.reserve(static_cast<std::size_t>(static_cast<double>(n) * f.mean * 1.1));
+  for (std::int64_t i = 0; i < n; ++i) {
+    row.clear();
+    f.row(shape, i, row);
+    if (!std::is_sorted(row.begin(), row.end())) std::sort(row.begin(), row.end());
+    row.erase(std::unique(row.begin(), row.end()), row.end());
+    col.insert(col.end(), row.begin(), row.end());
+    require(col.size() < std::numeric_limits<std::int32_t>::max(), SXT_E_OVERFLOW, "a synthetic matrix of ", nnz,
+            " entries has too many");
+    row_ptr.push_back(static_cast<std::int32_t>(col.size()));
+  }
+  Assembled made;
+  CsrArrays &csr = made.csr;
+  csr.rows = csr.cols = n;
+  csr.nnz = static_cast<std::int64_t>(col.size());
+  csr.value_type = type;
+  csr.row_ptr = Buffer(row_ptr.size() * sizeof(std::int32_t), allocator);
+  csr.col = Buffer(col.size() * sizeof(std::int32_t), allocator);
+  csr.values = Buffer(col.size() * static_cast<std::uint64_t>(value_bytes(type)), allocator);
+  std::memcpy(csr.row_ptr.data(), row_ptr.data(), csr.row_ptr.bytes());
+  std::memcpy(csr.col.data(), col.data(), csr.col.bytes());
+  with_value_type(type, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    T *values = csr.values.as<T>();
+    for (std::int64_t i = 0; i < n; ++i)
+      for (std::int32_t k = row_ptr[i]; k < row_ptr[i + 1]; ++k) values[k] = static_cast<T>(value_at(i, col[k]));
+  });
+  made.order.input_nnz = csr.nnz;
+  return made;
+}
+
+}  // namespace sextant

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Fitted models of run time: non-negative coefficients of physical terms in relative error, as a sum or a soft maximum
+// of memory and compute, with at most two breakpoints on the working set. What form and which breakpoints is decided by
+// cross-validation whose folds keep neighbours together.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sextant/plugin.h"
+
+namespace sextant {
+
+enum class Group { latency, memory, compute };
+// Group of a term: that of SXT_TERM_TABLE, or what its name begins with ("latency.x"), or memory.
+Group group_of(const char *term);
+
+// latency + (memory^p + compute^p)^(1/p), each a sum of coefficient * term. Below, between and above the breakpoints
+// memory and compute have coefficients of their own, blended over one octave so that predictions are continuous;
+// latency has the same everywhere.
+struct FittedModel {
+  double power = 1;                               // p: 1 is the plain sum, infinity the maximum
+  std::vector<std::string> names;                 // of the terms, in the kernel's order
+  std::vector<double> breakpoints;                // bytes of working set, increasing, at most two
+  std::vector<std::vector<double>> coefficients;  // [regime][term], seconds a unit
+  double median_error = 0, p90_error = 0;         // cross-validated, relative
+  double scatter = 0;                             // one sigma of prediction / measured - 1, cross-validated
+  std::int64_t samples = 0;                       // 0: only the set-up was measured
+  double setup_factor = 1;                        // measured set-up over the candidate's own figure
+  std::int64_t setup_samples = 0;
+
+  double evaluate(const double *terms, double working_set_bytes) const;
+};
+
+struct Sample {
+  std::array<double, SXT_MAX_TERMS> terms{};
+  double working_set = 0;  // bytes
+  double seconds = 0;      // measured
+  int family = 0;          // samples of one family are never in the fit that predicts them
+};
+
+struct FitProblem {
+  std::vector<std::string> names;
+  std::vector<double> prior;  // what each coefficient would be without measurements; 0: unknown
+  std::vector<Sample> samples;
+};
+
+// Samples whose time is not positive and finite are ignored. Too few for their terms give the prior times one factor.
+// samples == 0 in the result: nothing could be fitted.
+FittedModel fit(const FitProblem &problem);
+
+// Minimises |A c - 1|^2 over c >= 0 with weights, by the active set method of Lawson and Hanson (1974) on the normal
+// equations. rows: one vector of coefficients of c for each equation, already divided by its measured value.
+std::vector<double> nonnegative_least_squares(const std::vector<std::vector<double>> &rows,
+                                              const std::vector<double> &weights,
+                                              const std::vector<double> &prior = {});
+
+}  // namespace sextant

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A machine profile: what calibration measured. Machine numbers that replace analytic ones, and a fitted model for each
+// (kernel, kernel version, types, model class), so that a new plugin or a new version invalidates only itself.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "core/model/fit.hpp"
+#include "sextant/plugin.h"
+
+namespace sextant {
+
+struct ModelKey {
+  std::string kernel;
+  std::uint32_t version = 0;
+  sxt_value_type vector_type = 0, matrix_type = 0;  // matrix_type 0: no matrix is read
+  std::uint32_t model_class = 0;
+  auto operator<=>(const ModelKey &) const = default;
+};
+
+struct Profile {
+  std::string path;                       // "" for none
+  std::string device, name, fingerprint;  // of the machine it was made on; "" when it does not say
+  std::int32_t units = 0;                 // that the machine numbers speak of; 0: it does not say
+  std::map<std::string, double> machine;  // names of sxt_machine's numbers
+  std::map<ModelKey, FittedModel> models;
+  struct Correction {  // made by hand: one factor on the analytic estimate of a kernel
+    double factor = 1;
+    double rel_error = 0.15;
+  };
+  std::map<std::string, Correction> kernels;
+
+  // Measured numbers over analytic ones; those of another kind of device change nothing.
+  void apply(sxt_machine &machine_numbers) const;
+  // Takes over what the other knows: its machine numbers and its models win.
+  void merge(const Profile &newer);
+};
+
+inline constexpr std::int64_t profile_format = 1;
+
+// Names of the numbers a [machine] table may hold, and their place in sxt_machine.
+struct MachineField {
+  const char *name;
+  std::size_t offset;
+};
+const std::vector<MachineField> &machine_fields();
+
+// Reads a profile; throws SXT_E_FILE_READ or SXT_E_FILE_FORMAT with "path:line: what".
+Profile read_profile(const std::string &path);
+// The profile as TOML.
+std::string profile_text(const Profile &profile);
+// Under a lock that other processes respect: reads what is there, merges this profile into it, replaces the file
+// atomically, and returns the whole. A damaged file there is kept beside it as "<path>.damaged". SXT_E_FILE_WRITE.
+Profile update_profile(const std::string &path, const Profile &newer);
+
+// "<machine key>.toml": letters, digits, dots and dashes only.
+std::string profile_file_name(const std::string &fingerprint);
+// $SEXTANT_PROFILE, else <XDG data home>/sextant/profiles/<machine key>.toml; "" when there is no home.
+std::string default_profile_path(const std::string &fingerprint);
+// A profile that ships with the library for this machine; "" when there is none.
+std::string shipped_profile_path(const std::string &fingerprint);
+
+}  // namespace sextant

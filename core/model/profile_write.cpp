@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Profiles to TOML, and the file they are kept in: read, merged and replaced under a lock.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "core/base/error.hpp"
+#include "core/base/files.hpp"
+#include "core/base/types.hpp"
+#include "core/model/profile.hpp"
+#include "core/registry/registry.hpp"
+
+namespace sextant {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// The shortest digits that read back to the same number, as a TOML float.
+std::string number(double value) {
+  if (std::isinf(value)) return "inf";
+  std::array<char, 32> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+  std::string out(digits.data(), end);
+  return out.find_first_of(".e") == std::string::npos ? out + ".0" : out;
+}
+
+std::string toml_string(std::string_view plain) {
+  std::string out = "\"";
+  for (const char c : plain) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (static_cast<unsigned char>(c) < 0x20) {
+      char code[8];
+      std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(c));
+      out += code;
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+void add_fit(std::string &out, const FittedModel &model) {
+  out += model.power == 1 ? "form = \"sum\"\n" : "form = \"soft-maximum\"\npower = " + number(model.power) + "\n";
+  if (!model.breakpoints.empty()) {
+    out += "breakpoints = [";
+    for (std::size_t b = 0; b < model.breakpoints.size(); ++b) out += (b ? ", " : "") + number(model.breakpoints[b]);
+    out += "]\n";
+  }
+  std::string terms, coefficients;
+  for (std::size_t j = 0; j < model.names.size(); ++j) {
+    terms += (j ? ", " : "") + toml_string(model.names[j]);
+    coefficients += (j ? ", " : "") + toml_string(model.names[j]) + " = [";
+    for (std::size_t r = 0; r < model.coefficients.size(); ++r)
+      coefficients += (r ? ", " : "") + number(model.coefficients[r][j]);
+    coefficients += "]";
+  }
+  out += "terms = [" + terms + "]\ncoefficients = { " + coefficients + " }\n";
+  out += "median_error = " + number(model.median_error) + "\np90_error = " + number(model.p90_error) +
+         "\nscatter = " + number(model.scatter) + "\n";
+}
+
+void add_model(std::string &out, const ModelKey &key, const FittedModel &model) {
+  out += "\n[[models]]\nkernel = " + toml_string(key.kernel) + "\nversion = " + std::to_string(key.version) +
+         "\nvector_type = " + toml_string(value_name(key.vector_type)) + "\n";
+  if (key.matrix_type) out += "matrix_type = " + toml_string(value_name(key.matrix_type)) + "\n";
+  out += "model_class = " + std::to_string(key.model_class) + "\nsamples = " + std::to_string(model.samples) + "\n";
+  if (model.samples) add_fit(out, model);
+  if (model.setup_samples)
+    out += "setup_factor = " + number(model.setup_factor) + "\nsetup_samples = " + std::to_string(model.setup_samples) +
+           "\n";
+}
+
+// Held while it lives; other processes that update the same file wait. The lock file stays: removing it would let two
+// processes lock two different files of one name.
+class FileLock {
+ public:
+  explicit FileLock(const std::string &path) : fd_(::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666)) {
+    require(fd_ >= 0, SXT_E_FILE_WRITE, path, ": ", std::strerror(errno));
+    while (::flock(fd_, LOCK_EX) != 0) {
+      if (errno == EINTR) continue;
+      const int reason = errno;
+      ::close(fd_);
+      fail(SXT_E_FILE_WRITE, path, ": ", std::strerror(reason));
+    }
+  }
+  ~FileLock() { ::close(fd_); }
+  FileLock(const FileLock &) = delete;
+  FileLock &operator=(const FileLock &) = delete;
+
+ private:
+  int fd_;
+};
+
+void make_parent(const fs::path &path) {
+  if (!path.has_parent_path()) return;
+  std::error_code problem;
+  fs::create_directories(path.parent_path(), problem);
+  require(!problem, SXT_E_FILE_WRITE, path.parent_path().string(), ": ", problem.message());
+}
+
+}  // namespace
+
+std::string profile_text(const Profile &profile) {
+  std::string out = "# Made by `sextant calibrate`; kept when it is made again, model by model.\nformat = " +
+                    std::to_string(profile_format) + "\n\n[machine]\n";
+  if (!profile.device.empty()) out += "device = " + toml_string(profile.device) + "\n";
+  if (!profile.name.empty()) out += "name = " + toml_string(profile.name) + "\n";
+  if (!profile.fingerprint.empty()) out += "fingerprint = " + toml_string(profile.fingerprint) + "\n";
+  if (profile.units) out += "units = " + std::to_string(profile.units) + "\n";
+  for (const auto &[name, value] : profile.machine) out += name + " = " + number(value) + "\n";
+  for (const auto &[kernel, correction] : profile.kernels)
+    out += "\n[kernels." + toml_string(kernel) + "]\nfactor = " + number(correction.factor) +
+           "\nrel_error = " + number(correction.rel_error) + "\n";
+  for (const auto &[key, model] : profile.models) add_model(out, key, model);
+  return out;
+}
+
+Profile update_profile(const std::string &path, const Profile &newer) {
+  make_parent(path);
+  const FileLock lock(path + ".lock");
+  Profile whole;
+  if (fs::exists(path)) {
+    try {
+      whole = read_profile(path);
+    } catch (const Error &) {  // nothing in it can be used, but nobody asked to lose it either
+      std::error_code ignored;
+      fs::rename(path, path + ".damaged", ignored);
+    }
+  }
+  // Numbers of another machine have no business here.
+  if (!whole.fingerprint.empty() && !newer.fingerprint.empty() && whole.fingerprint != newer.fingerprint)
+    fail(SXT_E_ARGUMENT, path, " is the profile of ", whole.fingerprint, ", this machine is ", newer.fingerprint,
+         ": choose another file");
+  whole.merge(newer);
+  whole.path = path;
+  write_file_atomically(path, profile_text(whole));
+  return whole;
+}
+
+std::string profile_file_name(const std::string &fingerprint) {
+  std::string name;
+  for (const char c : fingerprint) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.';
+    if (plain)
+      name += c;
+    else if (!name.empty() && name.back() != '-')
+      name += '-';
+  }
+  while (!name.empty() && name.back() == '-') name.pop_back();
+  return name + ".toml";
+}
+
+std::string default_profile_path(const std::string &fingerprint) {
+  if (const char *path = ::secure_getenv("SEXTANT_PROFILE"); path && *path) return path;
+  std::string data;
+  if (const char *home = ::secure_getenv("XDG_DATA_HOME"); home && *home == '/')
+    data = home;
+  else if (const char *user = ::secure_getenv("HOME"); user && *user == '/')
+    data = std::string(user) + "/.local/share";
+  return data.empty() ? "" : data + "/sextant/profiles/" + profile_file_name(fingerprint);
+}
+
+std::string shipped_profile_path(const std::string &fingerprint) {
+  // <prefix>/lib/sextant/plugins-0, or with one folder more where libraries lie by architecture.
+  fs::path above = fs::path(registry::own_plugin_directory()).parent_path().parent_path();
+  for (int level = 0; level < 2; ++level) {
+    above = above.parent_path();
+    const fs::path path = above / "share" / "sextant" / "profiles" / profile_file_name(fingerprint);
+    std::error_code ignored;
+    if (fs::exists(path, ignored)) return path.string();
+  }
+  return "";
+}
+
+}  // namespace sextant

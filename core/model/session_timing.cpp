@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/model/session_timing.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "core/context/context.hpp"
+
+namespace sextant {
+
+namespace {
+
+constexpr double in_flight_s = 200e-6;  // enqueued together, so that waiting is not measured
+constexpr int most_captured = 200, least_samples = 15;
+
+// Takes the last cache: what lay there before is gone afterwards. Nothing happens on the host.
+class Sweep {
+ public:
+  Sweep(Device &device, bool wanted) : device_(device) {
+    if (!wanted || device.on_host()) return;
+    const std::uint64_t bytes = std::max<std::uint64_t>(device.machine().cache_bytes, std::uint64_t{1} << 24);
+    from_ = DeviceBuffer(device, bytes);
+    to_ = DeviceBuffer(device, bytes);
+  }
+  // Ordered before what is enqueued next.
+  sxt_status enqueue(void *stream) const {
+    if (from_.bytes() == 0) return SXT_OK;
+    return device_.ops().copy(device_.handle(), stream, to_.data(), from_.data(), from_.bytes());
+  }
+
+ private:
+  Device &device_;
+  DeviceBuffer from_, to_;
+};
+
+// A session with what its runs are lent.
+class Bench {
+ public:
+  Bench(Context &context, Session &session, std::span<sxt_head *const> args)
+      : device_(context.device()),
+        bound_(session.bound()),
+        args_(args),
+        scratch_(device_, bound_.scratch_bytes),
+        sweep_(device_, args.size() > 1),
+        call_(device_),
+        exec_(make_exec(call_)) {
+    exec_.scratch = scratch_.data();
+    exec_.scratch_bytes = scratch_.bytes();
+    if (device_.on_host()) return;
+    const std::int32_t good = SXT_OK;
+    status_ = DeviceBuffer(device_, sizeof good);
+    device_.copy(status_.data(), &good, sizeof good);
+    exec_.device_status = status_.as<std::int32_t>();
+  }
+
+  Device &device() { return device_; }
+  const sxt_bound &bound() const { return bound_; }
+  void *stream() const { return exec_.stream; }
+
+  void enqueue(int count, std::uint32_t flags = 0) {
+    exec_.flags = flags;
+    for (int i = 0; i < count; ++i) {
+      const sxt_status status = bound_.run(bound_.state, bound_.session, args_[next_++ % args_.size()], &exec_);
+      if (status < 0) call_.check(status, bound_.kernel, "run");
+    }
+  }
+  void run(int count) {
+    enqueue(count);
+    call_.finish(SXT_OK, bound_.kernel, "run");
+  }
+  void sweep() const { check(sweep_.enqueue(exec_.stream), "sweep the last cache"); }
+  void check(sxt_status status, const char *step) const { call_.check(status, device_.machine().device, step); }
+
+ private:
+  Device &device_;
+  sxt_bound bound_;
+  std::span<sxt_head *const> args_;
+  DeviceBuffer scratch_;
+  Sweep sweep_;
+  DeviceBuffer status_;
+  Call call_;
+  sxt_exec exec_;
+  std::size_t next_ = 0;
+};
+
+// `count` runs, captured once.
+class Replay {
+ public:
+  Replay(Bench &bench, int count) : bench_(bench) {
+    const sxt_device_ops &ops = bench.device().ops();
+    void *device = bench.device().handle();
+    bench.check(ops.capture_begin(device, bench.stream()), "begin a capture");
+    try {
+      bench.enqueue(count, SXT_EXEC_CAPTURING);
+    } catch (...) {  // the stream must not stay in the capture
+      ops.capture_end(device, bench.stream(), &graph_);
+      destroy();
+      throw;
+    }
+    bench.check(ops.capture_end(device, bench.stream(), &graph_), "end a capture");
+  }
+  ~Replay() { destroy(); }
+  Replay(const Replay &) = delete;
+  Replay &operator=(const Replay &) = delete;
+  void launch() const {
+    bench_.check(bench_.device().ops().graph_launch(bench_.device().handle(), bench_.stream(), graph_),
+                 "launch a graph");
+  }
+
+ private:
+  void destroy() noexcept {
+    if (graph_) bench_.device().ops().graph_destroy(bench_.device().handle(), graph_);
+  }
+  Bench &bench_;
+  void *graph_ = nullptr;
+};
+
+class Event {
+ public:
+  explicit Event(Bench &bench) : bench_(bench) {
+    bench.check(bench.device().ops().event_create(bench.device().handle(), &event_), "create an event");
+  }
+  ~Event() { bench_.device().ops().event_destroy(bench_.device().handle(), event_); }
+  Event(const Event &) = delete;
+  Event &operator=(const Event &) = delete;
+  void record() const {
+    bench_.check(bench_.device().ops().event_record(bench_.device().handle(), event_, bench_.stream()),
+                 "record an event");
+  }
+  void *get() const { return event_; }
+
+ private:
+  Bench &bench_;
+  void *event_ = nullptr;
+};
+
+double seconds_of(Bench &bench, const Replay &replay, const Event &from, const Event &to) {
+  double seconds = 0;
+  bench.sweep();
+  from.record();
+  replay.launch();
+  to.record();
+  bench.check(bench.device().ops().event_elapsed(bench.device().handle(), from.get(), to.get(), &seconds),
+              "read an event");
+  return seconds;
+}
+
+Timing time_captured(Bench &bench, double predicted_s, double budget_s) {
+  const int count = static_cast<int>(std::clamp(in_flight_s / std::max(predicted_s, 1e-7), 1.0, double{most_captured}));
+  const Replay once(bench, count), twice(bench, 2 * count);
+  const Event from(bench), to(bench);
+  const double start = seconds_now();
+  seconds_of(bench, once, from, to);  // uploads the graphs
+  seconds_of(bench, twice, from, to);
+  std::vector<double> samples;
+  while (samples.size() < least_samples || seconds_now() - start < budget_s) {
+    const double first = seconds_of(bench, once, from, to);
+    samples.push_back((seconds_of(bench, twice, from, to) - first) / count);
+    if (samples.size() >= 3 && seconds_now() - start > 4 * budget_s) break;  // far slower than was thought
+  }
+  return summarize(std::move(samples));
+}
+
+}  // namespace
+
+Timing time_session(Context &context, Session &session, std::span<sxt_head *const> args, double predicted_s,
+                    double budget_s) {
+  Bench bench(context, session, args);
+  bench.run(1);
+  if (bench.device().on_host()) return time_runs([&] { bench.run(1); }, budget_s, predicted_s > 10e-3 ? 3 : 5);
+  const sxt_device_ops &ops = bench.device().ops();
+  if (bench.device().captures() && ops.event_elapsed && (bench.bound().flags & SXT_KERNEL_CAPTURABLE))
+    return time_captured(bench, predicted_s, budget_s);
+  const int batch = static_cast<int>(std::clamp(in_flight_s / std::max(predicted_s, 1e-7), 1.0, 64.0));
+  Timing timing = time_runs([&] { bench.run(batch); }, budget_s, 5);
+  timing.seconds /= batch;
+  return timing;
+}
+
+}  // namespace sextant

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Machine profiles: what is written is read back, damage is named by file and line, nothing is lost by two writers, and
+// predictions follow exactly the entries that are meant.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+#include "core/base/error.hpp"
+#include "core/base/files.hpp"
+#include "core/model/cost.hpp"
+#include "core/model/profile.hpp"
+#include "sextant/kinds/spmv.h"
+
+namespace sextant {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ProfileTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "sextant-profile-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  std::string path(const std::string &name = "p.toml") const { return (folder_ / name).string(); }
+  std::string write(const std::string &text) const {
+    std::ofstream(path()) << text;
+    return path();
+  }
+  // The sentence with which reading fails.
+  std::string refusal(const std::string &text) const {
+    try {
+      read_profile(write(text));
+    } catch (const Error &error) {
+      EXPECT_EQ(error.status(), SXT_E_FILE_FORMAT);
+      return error.what();
+    }
+    return "";
+  }
+  fs::path folder_;
+};
+
+FittedModel model(double seconds_a_byte) {
+  FittedModel made;
+  made.power = std::numeric_limits<double>::infinity();
+  made.names = {"launches", "stream_bytes", "flops"};
+  made.breakpoints = {1e6};
+  made.coefficients = {{1e-7, seconds_a_byte, 1e-10}, {1e-7, 4 * seconds_a_byte, 1e-10}};
+  made.median_error = 0.03;
+  made.p90_error = 0.1;
+  made.scatter = 0.05;
+  made.samples = 40;
+  made.setup_factor = 1.5;
+  made.setup_samples = 7;
+  return made;
+}
+
+Profile profile_with(const std::string &kernel, double seconds_a_byte) {
+  Profile made;
+  made.device = "cpu";
+  made.name = "A \"quoted\" name";
+  made.fingerprint = "cpu/x/2/3";
+  made.units = 2;
+  made.machine["stream_rate"] = 12.5e9;
+  made.models[{kernel, 3, SXT_F64, SXT_F32, 1}] = model(seconds_a_byte);
+  return made;
+}
+
+TEST_F(ProfileTest, WhatIsWrittenIsReadBack) {
+  const Profile written = update_profile(path("a/b/p.toml"), profile_with("spmv.x.cpu", 0.1 / 3));
+  const Profile got = read_profile(path("a/b/p.toml"));
+  EXPECT_EQ(got.device, "cpu");
+  EXPECT_EQ(got.name, written.name);
+  EXPECT_EQ(got.fingerprint, "cpu/x/2/3");
+  EXPECT_EQ(got.units, 2);
+  EXPECT_EQ(got.machine.at("stream_rate"), 12.5e9);
+  ASSERT_EQ(got.models.size(), 1u);
+  const FittedModel &m = got.models.at({"spmv.x.cpu", 3, SXT_F64, SXT_F32, 1});
+  EXPECT_TRUE(std::isinf(m.power));
+  EXPECT_EQ(m.names, model(1).names);
+  EXPECT_EQ(m.breakpoints, model(1).breakpoints);
+  EXPECT_EQ(m.coefficients, model(0.1 / 3).coefficients) << "every bit";
+  EXPECT_EQ(m.median_error, 0.03);
+  EXPECT_EQ(m.p90_error, 0.1);
+  EXPECT_EQ(m.scatter, 0.05);
+  EXPECT_EQ(m.samples, 40);
+  EXPECT_EQ(m.setup_factor, 1.5);
+  EXPECT_EQ(m.setup_samples, 7);
+}
+
+TEST_F(ProfileTest, OldEntriesStayAndNewOnesWin) {
+  update_profile(path(), profile_with("spmv.unknown.cpu", 1));
+  update_profile(path(), profile_with("spmv.x.cpu", 2));
+  Profile next = profile_with("spmv.x.cpu", 5);
+  next.models[{"spmv.x.cpu", 4, SXT_F64, SXT_F32, 1}] = model(7);
+  const Profile got = update_profile(path(), next);
+  EXPECT_EQ(got.models.size(), 3u);
+  EXPECT_EQ(got.models.at({"spmv.unknown.cpu", 3, SXT_F64, SXT_F32, 1}).coefficients[0][1], 1);
+  EXPECT_EQ(got.models.at({"spmv.x.cpu", 3, SXT_F64, SXT_F32, 1}).coefficients[0][1], 5);
+  EXPECT_EQ(got.models.at({"spmv.x.cpu", 4, SXT_F64, SXT_F32, 1}).coefficients[0][1], 7);
+}
+
+TEST_F(ProfileTest, TwoProcessesLoseNothing) {
+  constexpr int each = 12;
+  pid_t children[2];
+  for (int child = 0; child < 2; ++child) {
+    children[child] = ::fork();
+    ASSERT_GE(children[child], 0);
+    if (children[child] != 0) continue;
+    try {
+      for (int i = 0; i < each; ++i) {
+        Profile one;
+        one.fingerprint = "cpu/x/2/3";
+        one.models[{text("kernel.", child, ".", i), 1, SXT_F64, 0, 0}] = model(1);
+        update_profile(path(), one);
+      }
+    } catch (...) {
+      ::_exit(1);
+    }
+    ::_exit(0);
+  }
+  for (const pid_t child : children) {
+    int status = -1;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_EQ(read_profile(path()).models.size(), 2u * each);
+}
+
+TEST_F(ProfileTest, ProfilesOfDifferentMachinesDoNotMix) {
+  update_profile(path(), profile_with("spmv.x.cpu", 1));
+  Profile other = profile_with("spmv.x.cpu", 1);
+  other.fingerprint = "cuda/y/132/90";
+  EXPECT_THROW(update_profile(path(), other), Error);
+}
+
+TEST_F(ProfileTest, ADamagedFileIsKeptAsideWhenANewOneIsWritten) {
+  write("format = 1\n[machine\n");
+  update_profile(path(), profile_with("spmv.x.cpu", 1));
+  EXPECT_EQ(read_profile(path()).models.size(), 1u);
+  EXPECT_EQ(read_file(path() + ".damaged"), "format = 1\n[machine\n");
+}
+
+TEST_F(ProfileTest, DamageIsNamedByLine) {
+  const auto says = [](const std::string &sentence, const std::string &what) {
+    return sentence.find(what) != std::string::npos;
+  };
+  std::string sentence = refusal("format = 1\n\n[machine\n");
+  EXPECT_TRUE(says(sentence, path() + ":3: ")) << sentence;
+  sentence = refusal("format = 2\n");
+  EXPECT_TRUE(says(sentence, ":1: the profile's format is 2; this library reads 1")) << sentence;
+  sentence = refusal("format = 1\n[[models]]\nkernel = \"x\"\nvector_type = \"f65\"\n");
+  EXPECT_TRUE(says(sentence, ":4: vector_type is 'f65'")) << sentence;
+  sentence = refusal("[machine]\nstream_rat = 1\n");
+  EXPECT_TRUE(says(sentence, ":2: ") && says(sentence, "stream_rate")) << sentence;
+  sentence = refusal("speed = 1\n");
+  EXPECT_TRUE(says(sentence, ":1: ")) << sentence;
+}
+
+TEST_F(ProfileTest, EveryCutOfAProfileIsEitherReadOrRefused) {
+  const std::string whole = profile_text(profile_with("spmv.x.cpu", 1));
+  int refused = 0;
+  for (std::size_t length = 0; length < whole.size(); length += 7) {
+    std::ofstream(path(), std::ios::trunc) << whole.substr(0, length);
+    try {
+      EXPECT_LE(read_profile(path()).models.size(), 1u);
+    } catch (const Error &error) {
+      ++refused;
+      EXPECT_NE(std::string(error.what()).find(path() + ":"), std::string::npos) << error.what();
+    }
+  }
+  EXPECT_GT(refused, 20);
+}
+
+TEST_F(ProfileTest, CoefficientsMustFitTheBreakpoints) {
+  const std::string whole = profile_text(profile_with("spmv.x.cpu", 1));
+  const std::size_t at = whole.find("breakpoints = [1e+06]");
+  ASSERT_NE(at, std::string::npos) << whole;
+  EXPECT_NE(refusal(whole.substr(0, at) + whole.substr(whole.find('\n', at))), "");
+}
+
+TEST_F(ProfileTest, HandWrittenCorrectionsAreStillRead) {
+  const Profile got = read_profile(write("[machine]\nstream_rate = 2e10\n[kernels.\"a.b\"]\nfactor = 2.0\n"));
+  EXPECT_EQ(got.machine.at("stream_rate"), 2e10);
+  EXPECT_EQ(got.kernels.at("a.b").factor, 2);
+}
+
+TEST_F(ProfileTest, NumbersForMoreUnitsAreScaledDown) {
+  Profile profile;
+  profile.device = "cpu";
+  profile.units = 8;
+  profile.machine = {{"stream_rate", 80e9}, {"stream_rate_unit", 15e9}, {"flop_rate_f64", 800e9}};
+  sxt_machine machine{};
+  machine.device = "cpu";
+  machine.units = 2;
+  profile.apply(machine);
+  EXPECT_EQ(machine.stream_rate, 30e9);
+  EXPECT_EQ(machine.flop_rate_f64, 200e9);
+  machine = {};
+  machine.device = "cuda";
+  profile.apply(machine);
+  EXPECT_EQ(machine.stream_rate, 0) << "another kind of device";
+}
+
+TEST_F(ProfileTest, FileNamesHoldNoSeparators) {
+  EXPECT_EQ(profile_file_name("cpu/Intel(R) Xeon(R) 8481C @ 2.70GHz/2/3"), "cpu-Intel-R-Xeon-R-8481C-2.70GHz-2-3.toml");
+  EXPECT_EQ(profile_file_name("a//../b "), "a-..-b.toml");
+}
+
+// ---- predictions
+
+struct PredictTest : testing::Test {
+  static constexpr const char *names[] = {"launches", "stream_bytes", "flops", nullptr};
+  sxt_kernel kernel{};
+  sxt_spmv_query query{};
+  sxt_candidate candidate{};
+  sxt_machine machine{};
+  Profile profile;
+  PredictTest() {
+    kernel.name = "spmv.x.cpu";
+    kernel.version = 3;
+    kernel.term_names = names;
+    query.m.q.flags = SXT_QUERY_MATRIX;
+    query.m.q.value_type = SXT_F64;
+    query.m.matrix_type = SXT_F32;
+    candidate.model_class = 1;
+    candidate.n_terms = 3;
+    candidate.terms[0] = 1;
+    candidate.terms[1] = 1e8;
+    candidate.working_set_bytes = 1e8;
+    candidate.units = 1;
+    candidate.setup_s = 2;
+    machine.units = 1;
+    machine.stream_rate = machine.stream_rate_unit = 1e10;
+    machine.launch_s = 1e-6;
+    machine.gather_rate = machine.gather_rate_unit = 1e8;
+    machine.cache_rate = 3.2e10;
+    machine.flop_rate_f64 = 1e9;
+    profile.models[{"spmv.x.cpu", 3, SXT_F64, SXT_F32, 1}] = model(1e-9);
+  }
+  double seconds() { return predict(kernel, query.m.q, candidate, machine, profile).seconds; }
+};
+
+TEST_F(PredictTest, FollowsTheFittedModel) {
+  const Prediction got = predict(kernel, query.m.q, candidate, machine, profile);
+  EXPECT_NEAR(got.seconds, 1e-7 + 4e-9 * 1e8, 1e-9);
+  EXPECT_EQ(got.rel_error, 0.05);
+  EXPECT_EQ(predict_setup(kernel, query.m.q, candidate, profile), 3);
+  candidate.working_set_bytes = 1e4;
+  EXPECT_NEAR(seconds(), 1e-7 + 1e-9 * 1e8, 1e-9);
+}
+
+TEST_F(PredictTest, AnythingElseIsAnalytic) {
+  const double analytic = 1e-6 + 1e8 / 1e10;
+  const auto is_analytic = [&] {
+    EXPECT_NEAR(seconds(), analytic, 1e-12);
+    EXPECT_EQ(predict_setup(kernel, query.m.q, candidate, profile), 2);
+  };
+  kernel.version = 4;
+  is_analytic();
+  kernel.version = 3;
+  query.m.matrix_type = SXT_F64;
+  is_analytic();
+  query.m.matrix_type = SXT_F32;
+  candidate.model_class = 0;
+  is_analytic();
+  candidate.model_class = 1;
+  kernel.name = "spmv.y.cpu";
+  is_analytic();
+}
+
+TEST_F(PredictTest, AModelOfOtherTermsIsNotUsed) {
+  static const char *const renamed[] = {"launches", "gathers", "flops", nullptr};
+  kernel.term_names = renamed;
+  EXPECT_NEAR(seconds(), 1e-6 + 1, 1e-9);
+}
+
+TEST_F(PredictTest, KnowsEveryStandardTerm) {
+  profile = {};
+  static const char *const terms[] = {"cached_gathers", "sectors", "steps", "latency.own", nullptr};
+  kernel.term_names = terms;
+  candidate.n_terms = 4;
+  const auto only = [&](int term, double count) {
+    for (double &each : candidate.terms) each = 0;
+    candidate.terms[term] = count;
+    return seconds();
+  };
+  EXPECT_NEAR(only(0, 4e8), 1, 1e-9) << "four times the rate from memory where nobody measured it";
+  machine.cached_gather_rate = 2e8;
+  EXPECT_NEAR(only(0, 4e8), 2, 1e-9);
+  EXPECT_NEAR(only(1, 1e9), 1, 1e-9) << "32 bytes each from the last cache";
+  machine.sector_rate = 5e8;
+  EXPECT_NEAR(only(1, 1e9), 2, 1e-9);
+  EXPECT_NEAR(only(2, 1e9), 1, 1e-9) << "a nanosecond each";
+  EXPECT_EQ(only(3, 1e9), 0) << "no default";
+  static const double defaults[] = {NAN, NAN, NAN, 1e-3};
+  kernel.term_defaults = defaults;
+  EXPECT_NEAR(only(3, 7), 7e-3, 1e-9);
+}
+
+TEST_F(PredictTest, UnitsShareOneModel) {
+  machine.units = 4;
+  machine.stream_rate = 2e10;  // two of the four fill the memory
+  candidate.units = 1;
+  const double alone = seconds();
+  candidate.units = 4;
+  EXPECT_NEAR(seconds(), 1e-7 + (alone - 1e-7) / 2, 1e-9);
+}
+
+}  // namespace
+}  // namespace sextant

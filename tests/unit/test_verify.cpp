@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is made of predicted and measured times, on numbers a person can check.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/model/verify.hpp"
+
+namespace {
+
+using sextant::quantile;
+using sextant::summarise;
+using sextant::VerifyLine;
+using sextant::VerifySummary;
+
+VerifyLine line(std::int64_t matrix, double predicted, double measured, double setup, bool chosen) {
+  VerifyLine line;
+  line.matrix = matrix;
+  line.predicted_run_s = predicted;
+  line.measured_run_s = measured;
+  line.measured_setup_s = setup;
+  line.chosen = chosen;
+  return line;
+}
+
+TEST(Verify, QuantilesInterpolate) {
+  EXPECT_EQ(quantile({}, 0.5), 0);
+  EXPECT_EQ(quantile({3}, 0.9), 3);
+  EXPECT_DOUBLE_EQ(quantile({4, 1, 3, 2}, 0.5), 2.5);
+  EXPECT_DOUBLE_EQ(quantile({0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100}, 0.9), 90);
+  EXPECT_DOUBLE_EQ(quantile({1, 2}, 1), 2);
+}
+
+TEST(Verify, ErrorsAndRegretByHand) {
+  // Matrix 0, 10 products: the chosen one costs 0 + 10 x 2 = 20, the other 2 + 10 x 1 = 12.
+  // Matrix 1: the chosen one costs 10, the other 5 + 10 x 1 = 15.
+  const std::vector<VerifyLine> lines = {line(0, 1, 2, 0, true), line(0, 1.5, 1, 2, false), line(1, 1.1, 1, 0, true),
+                                         line(1, 1, 1, 5, false)};
+  const VerifySummary summary = summarise(lines, 10);
+  EXPECT_EQ(summary.matrices, 2);
+  EXPECT_EQ(summary.candidates, 4);
+  // Errors 0.5, 0.5, 0.1, 0: in order 0, 0.1, 0.5, 0.5.
+  EXPECT_NEAR(summary.median_relative_error, 0.3, 1e-12);
+  EXPECT_NEAR(summary.p90_relative_error, 0.5, 1e-12);
+  EXPECT_DOUBLE_EQ(summary.top1_accuracy, 0.5);
+  EXPECT_NEAR(summary.regret_geomean, std::sqrt(20.0 / 12), 1e-12);
+  EXPECT_NEAR(summary.regret_max, 20.0 / 12, 1e-12);
+  EXPECT_NEAR(summary.regret_p95, 1 + 0.95 * (20.0 / 12 - 1), 1e-12);
+}
+
+TEST(Verify, TiesAreRight) {
+  EXPECT_EQ(summarise({line(0, 1, 1.029, 0, true), line(0, 1, 1, 0, false)}, 1).top1_accuracy, 1);
+  EXPECT_EQ(summarise({line(0, 1, 1.031, 0, true), line(0, 1, 1, 0, false)}, 1).top1_accuracy, 0);
+}
+
+TEST(Verify, ChoosingCostsToo) {
+  VerifyLine chosen = line(0, 1, 1, 0, true);
+  chosen.select_s = 1;
+  EXPECT_DOUBLE_EQ(summarise({chosen, line(0, 1, 1, 0, false)}, 1).regret_geomean, 2);
+}
+
+TEST(Verify, KernelsWithoutAModelHaveNoError) {
+  VerifyLine silent = line(0, 100, 1, 0, false);
+  silent.estimated = false;
+  const VerifySummary summary = summarise({line(0, 2, 2, 0, true), silent}, 1);
+  EXPECT_EQ(summary.median_relative_error, 0);
+  EXPECT_DOUBLE_EQ(summary.regret_geomean, 2) << "but it might have been the better choice";
+}
+
+TEST(Verify, NothingMeasuredIsNoDivisionByZero) {
+  const VerifySummary summary = summarise({}, 1);
+  EXPECT_EQ(summary.matrices, 0);
+  EXPECT_EQ(summary.regret_geomean, 1);
+  EXPECT_EQ(summarise({line(0, 1, 0, 0, true)}, 1).candidates, 0);
+}
+
+}  // namespace
