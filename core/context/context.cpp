@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 
 #include "core/base/names.hpp"
+#include "core/dispatch/feedback.hpp"
 
 namespace sextant {
 
@@ -38,6 +40,18 @@ std::map<std::string, std::string> parse_forces(const char *text_value) {
   return forces;
 }
 
+constexpr double usual_race_seconds = 0.1;
+
+// "3" or "3:0.2": candidates, and seconds for all of them.
+void parse_race(const std::string &said, int &candidates, double &seconds) {
+  std::istringstream in(said);
+  char colon = ':';
+  const bool count = static_cast<bool>(in >> candidates) && candidates >= 0;
+  const bool budget = in.eof() || (in >> colon >> seconds && colon == ':' && seconds > 0 && (in >> std::ws).eof());
+  require(count && budget, SXT_E_ARGUMENT, "SEXTANT_RACE: '", said,
+          "' is neither a number of candidates nor candidates:seconds, as in 3 or 3:0.2");
+}
+
 std::uint64_t next_id() {
   static std::atomic<std::uint64_t> last{0};
   return ++last;
@@ -49,14 +63,32 @@ Context::Context(const ContextSettings &settings) : id_(next_id()), settings_(se
   Registry &registry = Registry::instance();
   registry.load_default(settings_.log);
   for (const std::string &path : settings_.plugin_paths) registry.load_path(path, settings_.log);
-  if (settings_.profile_path.empty())
-    if (const char *path = ::secure_getenv("SEXTANT_PROFILE")) settings_.profile_path = path;
   if (!settings_.profile_path.empty()) profile_ = read_profile(settings_.profile_path);
   forced_by_environment_ = parse_forces(::secure_getenv("SEXTANT_FORCE"));
   for (const auto &[kind, kernel] : forced_by_environment_) check_names(kind, kernel);
+  read_trial_settings();
   open_device();
+  if (settings_.profile_path.empty()) find_profile();
   profile_.apply(device_->machine());
   operations_ = std::make_unique<Operations>(*this);
+}
+
+Context::~Context() = default;
+
+// Options go before the environment, and a deterministic context listens to neither.
+void Context::read_trial_settings() {
+  const char *race = ::secure_getenv("SEXTANT_RACE"), *feedback = ::secure_getenv("SEXTANT_FEEDBACK");
+  int candidates = 0;
+  double seconds = usual_race_seconds;
+  if (race && *race) parse_race(race, candidates, seconds);
+  const std::string said = feedback ? feedback : "";
+  require(said.empty() || said == "0" || said == "1", SXT_E_ARGUMENT, "SEXTANT_FEEDBACK: '", said,
+          "' is neither 0 nor 1");
+  if (settings_.race == 0) settings_.race = candidates;
+  if (settings_.race_seconds == 0) settings_.race_seconds = seconds;
+  if (settings_.feedback == 0) settings_.feedback = said == "1";
+  if (settings_.deterministic) settings_.race = settings_.feedback = 0;
+  if (settings_.feedback > 0) feedback_ = std::make_unique<Feedback>();
 }
 
 void Context::open_device() {
@@ -79,6 +111,30 @@ void Context::open_device() {
   require(!problem.empty() || automatic, SXT_E_UNKNOWN_NAME, unknown_name("device", settings_.device, device_names()));
   fail(SXT_E_DEVICE, "no device could be opened", problem.empty() ? ": no device plugin was loaded from " : ": ",
        problem.empty() ? registry::own_plugin_directory() : problem);
+}
+
+// The user's own profile of this machine, else the one that ships with the library. One that cannot be used is a
+// warning: analytic numbers serve.
+void Context::find_profile() {
+  const bool named = ::secure_getenv("SEXTANT_PROFILE") != nullptr;
+  for (const std::string &path : {default_profile_path(fingerprint()), shipped_profile_path(fingerprint())}) {
+    std::error_code ignored;
+    const bool there = !path.empty() && std::filesystem::exists(path, ignored);
+    if (!there && !(named && path == default_profile_path(fingerprint()))) continue;
+    try {
+      profile_ = read_profile(path);
+      return;
+    } catch (const Error &problem) {
+      settings_.log(SXT_LOG_WARNING, text("the machine profile is not used: ", problem.what()));
+      if (named) return;
+    }
+  }
+}
+
+void Context::use_profile(Profile profile) {
+  profile_ = std::move(profile);
+  profile_.apply(device_->machine());
+  choices_changed();
 }
 
 void Context::check_names(const std::string &kind, const std::string &kernel) {

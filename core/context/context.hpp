@@ -29,11 +29,16 @@ struct ContextSettings {
   LogSink log;
   Allocator allocator;
   bool deterministic = false;
+  int race = 0, feedback = 0;  // 0: as the environment says; race < 0, feedback < 0: off
+  double race_seconds = 0;     // 0: as the environment says
 };
+
+class Feedback;
 
 class Context : public std::enable_shared_from_this<Context> {
  public:
   explicit Context(const ContextSettings &settings);
+  ~Context();
 
   Device &device() const noexcept { return *device_; }
   const sxt_machine &machine() const noexcept { return device_->machine(); }
@@ -41,7 +46,14 @@ class Context : public std::enable_shared_from_this<Context> {
   const Allocator &allocator() const noexcept { return settings_.allocator; }
   const LogSink &log() const noexcept { return settings_.log; }
   const Profile &profile() const noexcept { return profile_; }
+  // From now on predictions follow this profile. Nothing else may run in the context meanwhile.
+  void use_profile(Profile profile);
   bool deterministic() const noexcept { return settings_.deterministic; }
+  // How many candidates race for a choice (below 2: none do), and for how long together.
+  int race() const noexcept { return settings_.race; }
+  double race_seconds() const noexcept { return settings_.race_seconds; }
+  // Measured runs of this context; NULL when they have no say.
+  Feedback *feedback() const noexcept { return feedback_.get(); }
   int threads() const noexcept { return std::max(1, machine().units); }
   PlanBook &plan() noexcept { return plan_; }
   Operations &operations() noexcept { return *operations_; }
@@ -67,6 +79,8 @@ class Context : public std::enable_shared_from_this<Context> {
 
  private:
   void open_device();
+  void read_trial_settings();
+  void find_profile();
 
   void choices_changed();
 
@@ -76,6 +90,7 @@ class Context : public std::enable_shared_from_this<Context> {
   Profile profile_;
   std::unique_ptr<Device> device_;
   PlanBook plan_;
+  std::unique_ptr<Feedback> feedback_;
   std::unique_ptr<Operations> operations_;
   mutable std::shared_mutex mutex_;  // of forced_
   std::map<std::string, std::string> forced_, forced_by_environment_;

@@ -19,8 +19,9 @@ struct Considered {
   std::int64_t launch[4] = {0, 0, 0, 0};
   double setup_s = 0;  // own set-up, its parts' and the storage's
   double run_s = 0;
-  double total_s = 0;    // setup + N * run, what the choice minimises
-  double rel_error = 0;  // of run_s; 1 sigma
+  double total_s = 0;     // setup + N * run, what the choice minimises
+  double rel_error = 0;   // of run_s; 1 sigma
+  double measured_s = 0;  // a run in a race; 0: it did not race
   std::uint64_t memory_bytes = 0;
   bool applicable = false, chosen = false;
   bool against_force = false;  // refused because a kernel that was forced for a part cannot apply
@@ -44,6 +45,9 @@ struct Choice {
   std::string storage;  // kind id of the storage it (or its parts) read; "" for none
   sxt_candidate candidate{};
   double run_s = 0, setup_s = 0, storage_s = 0, total_s = 0, rel_error = 0;
+  double features_s = 0;  // of setup_s: features that were computed to settle this choice
+  double measured_s = 0;  // a run, when a race decided
+  double correction = 1;  // of run_s, from measured runs: run_s / correction is what the model said
   std::string reason;
   bool forced = false;       // by call, environment or option
   bool by_plan = false;      // a loaded plan named it

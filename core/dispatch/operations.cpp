@@ -1,60 +1,115 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/dispatch/operations.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <cstring>
+#include <limits>
 
 #include "core/base/types.hpp"
 #include "core/context/context.hpp"
 #include "core/dispatch/select.hpp"
+#include "core/dispatch/thread_cache.hpp"
 
 namespace sextant {
 
 namespace {
 
-// A kernel chosen for the upper end of n's power of two serves every n below it: its scratch suffices.
-int bucket_of(std::int64_t n) { return n <= 1 ? 0 : std::bit_width(static_cast<std::uint64_t>(n - 1)); }
-std::int64_t bucket_end(int bucket) { return std::int64_t{1} << bucket; }
+// A subject as one number. Kinds come as the literals of their headers, told apart by their first letters.
+std::uint64_t number_of(const TreeSubject &subject) noexcept {
+  const char *kind = subject.kind;  // "sxt.vector/1", "sxt.vector_group/1", "sxt.reduction/1", "sxt.multidot/1"
+  const std::uint64_t letter = kind[4] == 'v' ? (kind[10] == '_' ? 1 : 0) : kind[4] == 'r' ? 2 : 3;
+  return letter << 48 | static_cast<std::uint64_t>(subject.operation) << 16 |
+         static_cast<std::uint64_t>(subject.type) << 8 | static_cast<std::uint64_t>(subject.index_type);
+}
 
-// Small operations are called again and again; their set-up is charged to so many calls.
-constexpr double expected_calls = 1000;
-
-template <class Q>
-Q base_query(const char *kind, sxt_value_type type) {
-  Q query{};
-  query.q.h = {sizeof(Q), kind};
-  query.q.expected_runs = expected_calls;
-  query.q.value_type = type;
-  return query;
+// Bytes of a reduction's result, from the kind's table: of the value type, its real type, or an index.
+std::uint64_t result_bytes(std::int32_t operation, sxt_value_type type) {
+  enum { V, R, I } result = V;
+  switch (operation) {
+#define SXT_X(suffix, value, name, formula, vectors, kind) \
+  case value: result = kind; break;
+    SXT_REDUCTION_TABLE(SXT_X)
+#undef SXT_X
+    default: break;
+  }
+  if (result == I) return sizeof(std::int64_t);
+  const bool complex = type == SXT_C64 || type == SXT_C128;
+  return value_bytes(type) / (result == R && complex ? 2 : 1);
 }
 
 }  // namespace
 
-std::shared_ptr<Runner> Operations::runner(const Key &key, const sxt_query *query) {
+PlannedOperation::Octave::~Octave() {
+  for (const auto &runner : runners) delete runner.load(std::memory_order_relaxed);
+}
+
+PlannedOperation::~PlannedOperation() {
+  for (const auto &octave : octaves_) delete octave.load(std::memory_order_relaxed);
+}
+
+// Octave k holds 2^(k-1) < n <= 2^k, so that scratch is at most twice what a call needs.
+Runner &PlannedOperation::at(std::int64_t n) {
+  const auto k = static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(n - 1)));
+  Octave *octave = octaves_[k].load(std::memory_order_acquire);
+  if (!octave) octave = &plan(k);
+  const std::size_t leaf = octave->tree.find(n);
+  Runner *runner = octave->runners[leaf].load(std::memory_order_acquire);
+  return runner ? *runner : build(*octave, leaf);
+}
+
+PlannedOperation::Octave &PlannedOperation::plan(std::size_t k) {
+  const std::lock_guard lock(mutex_);
+  if (Octave *made = octaves_[k].load(std::memory_order_relaxed)) return *made;
+  const std::int64_t last = k < 63 ? std::int64_t{1} << k : std::numeric_limits<std::int64_t>::max();
+  auto octave = std::make_unique<Octave>(DecisionTree::build(context_, subject_, k ? last / 2 + 1 : 1, last));
+  octaves_[k].store(octave.get(), std::memory_order_release);
+  return *octave.release();
+}
+
+Runner &PlannedOperation::build(Octave &octave, std::size_t leaf) {
+  const std::lock_guard lock(mutex_);
+  if (Runner *made = octave.runners[leaf].load(std::memory_order_relaxed)) return *made;
+  // At the end of the range the models say what the leaf says; force, plan and the test of strangers have their say
+  // too.
+  ChoicePtr choice = Selector(context_, nullptr).select(subject_.at(octave.tree.leaves()[leaf].last), subject_.kind);
+  auto runner = std::make_unique<Runner>(context_, std::move(choice), nullptr);
+  octave.runners[leaf].store(runner.get(), std::memory_order_release);
+  return *runner.release();
+}
+
+std::shared_ptr<PlannedOperation> Operations::planned(const TreeSubject &subject) {
+  // Read before anything is chosen: what is built from older choices is then not found under the newer number.
+  const std::uint64_t epoch = context_.epoch();
+  const CacheKey key{context_.id(), epoch, number_of(subject)};
+  if (auto known = ThreadCache<PlannedOperation>::find(key)) return known;
+  std::shared_ptr<PlannedOperation> found;
   {
-    const std::shared_lock lock(mutex_);
-    if (const auto found = runners_.find(key); found != runners_.end()) return found->second;
+    const std::lock_guard lock(mutex_);
+    const auto at = plans_.find(key.what);
+    if (at != plans_.end() && at->second.epoch == epoch) found = at->second.operation;
   }
-  Selector selector(context_, nullptr);
-  auto made = std::make_shared<Runner>(context_, selector.select(Query(query), query->h.kind), nullptr);
-  const std::unique_lock lock(mutex_);
-  return runners_.try_emplace(key, std::move(made)).first->second;
+  if (!found) {
+    found = std::make_shared<PlannedOperation>(context_, subject);
+    const std::lock_guard lock(mutex_);
+    Plan &plan = plans_[key.what];
+    if (plan.operation && plan.epoch == epoch)
+      found = plan.operation;  // another thread was first
+    else if (!plan.operation || plan.epoch < epoch)
+      plan = {epoch, found};
+  }
+  ThreadCache<PlannedOperation>::keep(key, found);
+  return found;
 }
 
 void Operations::forget() {
-  const std::unique_lock lock(mutex_);
-  runners_.clear();
+  const std::lock_guard lock(mutex_);
+  plans_.clear();
 }
 
 void Operations::vector(const VectorCall &call) {
   if (call.n == 0) return;
-  const int bucket = bucket_of(call.n);
-  auto query = base_query<sxt_vector_query>(SXT_KIND_VECTOR, call.type);
-  query.n = bucket_end(bucket);
-  query.operation = call.operation;
-  query.index_type = call.index_type;
-  const Key key{SXT_KIND_VECTOR, call.operation * 4 + call.index_type, call.type, bucket};
-
   sxt_vector_args args{};
   args.h = {sizeof args, SXT_KIND_VECTOR};
   args.n = call.n;
@@ -66,15 +121,11 @@ void Operations::vector(const VectorCall &call) {
   args.y = call.y;
   args.z = call.z;
   args.index = call.index;
-  runner(key, &query.q)->run(&args.h);
+  planned({SXT_KIND_VECTOR, call.operation, call.type, call.index_type})->at(call.n).run(&args.h);
 }
 
 void Operations::reduce(std::int32_t operation, sxt_value_type type, std::int64_t n, const void *x, const void *y,
                         void *result) {
-  const int bucket = bucket_of(n);
-  auto query = base_query<sxt_reduction_query>(SXT_KIND_REDUCTION, type);
-  query.n = bucket_end(bucket);
-  query.operation = operation;
   sxt_reduction_args args{};
   args.h = {sizeof args, SXT_KIND_REDUCTION};
   args.n = n;
@@ -82,7 +133,17 @@ void Operations::reduce(std::int32_t operation, sxt_value_type type, std::int64_
   args.x = x;
   args.y = y;
   args.result = result;
-  runner({SXT_KIND_REDUCTION, operation, type, bucket}, &query.q)->run(&args.h);
+  const std::shared_ptr<PlannedOperation> operations = planned({SXT_KIND_REDUCTION, operation, type});
+  Runner &chosen = operations->at(std::max<std::int64_t>(1, n));
+  Device &device = context_.device();
+  if (device.on_host()) return static_cast<void>(chosen.run(&args.h));
+  // Pinned memory is in the device's reach: the kernel enqueues and returns, and no copy follows.
+  const DeviceBuffer pinned(device, sizeof(double) * 2, SXT_SPACE_PINNED);
+  args.result = pinned.data();
+  args.result_on_device = 1;
+  chosen.run(&args.h);
+  device.wait(device.callers_stream());
+  std::memcpy(result, pinned.data(), result_bytes(operation, type));
 }
 
 double Operations::reduce_real(std::int32_t operation, sxt_value_type type, std::int64_t n, const void *x) {
@@ -95,11 +156,6 @@ double Operations::reduce_real(std::int32_t operation, sxt_value_type type, std:
 
 void Operations::multidot(sxt_value_type type, std::int64_t n, std::int32_t count, const void *const *u,
                           const void *const *v, void *results) {
-  const int bucket = bucket_of(n);
-  auto query = base_query<sxt_multidot_query>(SXT_KIND_MULTIDOT, type);
-  query.n = bucket_end(bucket);
-  query.n_dots = count;
-  query.distinct = 2 * count;
   sxt_multidot_args args{};
   args.h = {sizeof args, SXT_KIND_MULTIDOT};
   args.n = n;
@@ -107,14 +163,15 @@ void Operations::multidot(sxt_value_type type, std::int64_t n, std::int32_t coun
   args.u = u;
   args.v = v;
   args.result = results;
-  const std::shared_ptr<Runner> chosen = runner({SXT_KIND_MULTIDOT, count, type, bucket}, &query.q);
-  const Device &device = context_.device();
-  if (device.on_host()) return static_cast<void>(chosen->run(&args.h));
+  const std::shared_ptr<PlannedOperation> operation = planned({SXT_KIND_MULTIDOT, count, type});
+  Runner &chosen = operation->at(std::max<std::int64_t>(1, n));
+  Device &device = context_.device();
+  if (device.on_host()) return static_cast<void>(chosen.run(&args.h));
   // The kind's results lie in device space.
   const std::uint64_t bytes = count * value_bytes(type);
   const DeviceBuffer on_device(context_.device(), bytes);
   args.result = on_device.data();
-  chosen->run(&args.h);
+  chosen.run(&args.h);
   device.copy(results, args.result, bytes);
 }
 

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Vector operations and reductions by name: chooses a kernel once for each (operation, type, power of two of n) and
-// keeps it, so that a repeated call only looks it up.
+// Vector operations and reductions by name. The first call of an operation on a type at some power of two builds the
+// decision tree over that octave of n, and a kernel for each leaf that is met; later calls only look both up.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <shared_mutex>
-#include <tuple>
+#include <mutex>
+#include <utility>
+#include <vector>
 
 #include "core/dispatch/prepared.hpp"
+#include "core/dispatch/tree.hpp"
 #include "sextant/kinds/multidot.h"
 #include "sextant/kinds/reduction.h"
 #include "sextant/kinds/vector.h"
@@ -17,6 +21,34 @@
 namespace sextant {
 
 class Context;
+
+// One operation on one type: a decision tree for each power of two that was met, and the kernels built so far.
+// Thread-safe.
+class PlannedOperation {
+ public:
+  PlannedOperation(Context &context, const TreeSubject &subject) : context_(context), subject_(subject) {}
+  ~PlannedOperation();
+  PlannedOperation(const PlannedOperation &) = delete;
+  PlannedOperation &operator=(const PlannedOperation &) = delete;
+
+  // The kernel for n >= 1, built if need be. Throws SXT_E_NO_KERNEL with every candidate's reason.
+  Runner &at(std::int64_t n);
+
+ private:
+  struct Octave {
+    explicit Octave(DecisionTree made) : tree(std::move(made)), runners(tree.leaves().size()) {}
+    ~Octave();
+    DecisionTree tree;
+    std::vector<std::atomic<Runner *>> runners;  // one a leaf
+  };
+  Octave &plan(std::size_t k);
+  Runner &build(Octave &octave, std::size_t leaf);
+
+  Context &context_;
+  TreeSubject subject_;
+  std::array<std::atomic<Octave *>, 64> octaves_{};
+  std::mutex mutex_;  // one thread builds
+};
 
 // Thread-safe. Pointers are device space unless said otherwise; scalars are host pointers of the value type.
 class Operations {
@@ -43,15 +75,19 @@ class Operations {
   void multidot(sxt_value_type type, std::int64_t n, std::int32_t count, const void *const *u, const void *const *v,
                 void *results);
 
+  // An operation as it is chosen now; callers keep it no longer than the choice of kernels stands.
+  std::shared_ptr<PlannedOperation> planned(const TreeSubject &subject);
   void forget();  // choices made so far, after a force
 
  private:
-  using Key = std::tuple<const char *, std::int32_t, sxt_value_type, int>;
-  std::shared_ptr<Runner> runner(const Key &key, const sxt_query *query);
+  struct Plan {
+    std::uint64_t epoch;
+    std::shared_ptr<PlannedOperation> operation;
+  };
 
   Context &context_;
-  std::shared_mutex mutex_;
-  std::map<Key, std::shared_ptr<Runner>> runners_;
+  std::mutex mutex_;
+  std::map<std::uint64_t, Plan> plans_;  // by the subject's number
 };
 
 }  // namespace sextant

@@ -7,6 +7,7 @@
 
 #include "core/base/types.hpp"
 #include "core/dispatch/prepared.hpp"
+#include "core/explain/explain.hpp"
 
 namespace sextant {
 
@@ -20,11 +21,22 @@ std::string why_not(const Option &option, const Option &winner) {
   if (!option.reason.empty()) return option.reason;
   if (is_reference(option) && !is_reference(winner)) return "reference kernel: taken only when nothing else applies";
   if (option.no_estimate) return "it gives no estimate: taken only when forced";
+  if (option.measured_s > 0)
+    return text("measured total ", ratio_text(option.total_s / winner.total_s), " times that of ",
+                winner.kernel->name());
+  if (winner.measured_s > 0)
+    return text("predicted run ", ratio_text(option.run_s / winner.run_s), " times that predicted for ",
+                winner.kernel->name(), ": not among those that raced");
   return text("predicted total ", ratio_text(option.total_s / winner.total_s), " times that of ", winner.kernel->name(),
               option.kernel == winner.kernel ? " as chosen" : "");
 }
 
 }  // namespace
+
+double total_within(const Option &option, double errors) {
+  const double runs = option.query.expected_runs() * option.run_s;
+  return option.total_s - runs + runs * std::max(0.0, 1 + errors * option.rel_error);
+}
 
 bool less_total(const Option &a, const Option &b) {
   if (is_reference(a) != is_reference(b)) return is_reference(b);
@@ -62,6 +74,11 @@ std::string reason_of_choice(const Rules &rules, const std::vector<Option> &opti
       if (!is_reference(option) && option.reason.empty() && !option.no_estimate &&
           (!second || option.total_s < second->total_s))
         second = &option;
+  if (winner.measured_s > 0) {
+    const auto raced = std::count_if(options.begin(), options.end(), [](const Option &o) { return o.measured_s > 0; });
+    return text("a race of ", raced, " on this matrix: measured ", seconds_text(winner.measured_s),
+                " a run, predicted ", seconds_text(winner.run_s));
+  }
   if (!second) return is_reference(winner) ? "nothing but the reference applies" : "nothing else applies";
   return text("least predicted total; next best: ", second->kernel->name(), " at ",
               ratio_text(second->total_s / winner.total_s), " times");
@@ -77,10 +94,12 @@ Considered describe(const Option &option, const Option *winner) {
   line.run_s = option.run_s;
   line.total_s = option.total_s;
   line.rel_error = option.rel_error;
+  line.measured_s = option.measured_s;
   line.memory_bytes = option.candidate.state_bytes + option.candidate.scratch_bytes + option.storage_bytes;
   line.applicable = true;
   line.chosen = &option == winner;
   line.reason = line.chosen ? option.reason : winner ? why_not(option, *winner) : option.reason;
+  if (!option.proposed_by.empty()) line.reason += "; proposed by " + option.proposed_by;
   return line;
 }
 
@@ -96,6 +115,9 @@ Choice to_choice(const Option &option, const std::string &role) {
   choice.storage_s = option.storage_s;
   choice.total_s = option.total_s;
   choice.rel_error = option.rel_error;
+  choice.features_s = option.features_s;
+  choice.measured_s = option.measured_s;
+  choice.correction = option.correction;
   choice.reason = option.reason;
   choice.no_estimate = option.no_estimate;
   choice.slots = option.slots;

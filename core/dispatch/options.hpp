@@ -22,10 +22,14 @@ struct Option {
   double run_s = 0, rel_error = 0;
   double setup_s = 0;  // own and its parts'
   double parts_setup_s = 0;
-  double storage_s = 0;  // 0 when the matrix already holds it
+  double storage_s = 0;   // 0 when the matrix already holds it
+  double features_s = 0;  // of setup_s: the share for features
   double total_s = 0;
+  double measured_s = 0;  // in a race; 0: none
+  double correction = 1;  // of run_s, from measured runs
   bool no_estimate = false;
-  std::string reason;  // set for the winner, or when it was dropped late
+  std::string reason;       // set for the winner, or when it was dropped late
+  std::string proposed_by;  // launch policies that would take this candidate
 };
 
 struct Rules {
@@ -34,6 +38,9 @@ struct Rules {
   std::optional<PlanEntry> plan;
   std::string plan_note;  // why a loaded plan has no say
 };
+
+// Total seconds when a run is off by `errors` times its error bar (negative: faster), never below the set-up.
+double total_within(const Option &option, double errors);
 
 // References last, then kernels without an estimate, then by total, then by name so that ties do not depend on memory.
 bool less_total(const Option &a, const Option &b);

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <cstdint>
-
 #include "core/dispatch/prepared.hpp"
 
+#include <chrono>
+#include <cstdint>
+
 #include "core/context/context.hpp"
+#include "core/dispatch/feedback.hpp"
 #include "core/matrix/matrix.hpp"
 
 namespace sextant {
 
 namespace {
-constexpr std::int32_t no_failure = SXT_OK;
+using Clock = std::chrono::steady_clock;
 }
 
 Prepared::Prepared(Context &context, ChoicePtr choice, Matrix *matrix, const sxt_head *data)
@@ -17,7 +19,10 @@ Prepared::Prepared(Context &context, ChoicePtr choice, Matrix *matrix, const sxt
   problem_.struct_size = sizeof problem_;
   problem_.query = choice_->query.get();
   problem_.data = data;
-  if (matrix_ && !choice_->storage.empty()) problem_.a = &matrix_->storage(choice_->storage)->h;
+  if (matrix_ && !choice_->storage.empty()) {
+    form_ = matrix_->lend(choice_->storage);
+    problem_.a = &form_->view()->h;
+  }
   build_parts(matrix, data);
   prepare();
 }
@@ -48,15 +53,16 @@ void Prepared::prepare() {
 
 Prepared::~Prepared() {
   const sxt_kernel &kernel = choice_->kernel->table;
+  const Device::Current current(context_.device());
   if (state_ && kernel.release) kernel.release(state_);
 }
 
 void Prepared::refresh_if_stale() {
-  if (!matrix_) return;
+  if (!matrix_ || version_.load(std::memory_order_acquire) == matrix_->version()) return;
   const std::lock_guard lock(refresh_mutex_);
   if (version_ == matrix_->version()) return;
   refresh();
-  version_ = matrix_->version();
+  version_.store(matrix_->version(), std::memory_order_release);
 }
 
 void Prepared::refresh() {
@@ -84,9 +90,9 @@ Session::Session(Prepared &prepared, bool top) : prepared_(prepared), bound_(pre
     filled_.push_back(filled_slot(prepared.choice().slots[i], bounds_[i]));
   Device &device = prepared.context_.device();
   if (top) scratch_ = DeviceBuffer(device, bound_.scratch_bytes);
-  if (top && device.stream()) {
-    device_status_ = DeviceBuffer(device, sizeof(std::int32_t));
-    device.copy(device_status_.data(), &no_failure, sizeof no_failure);
+  if (top && device.has_streams()) {  // pinned: the device writes it in place, and reading it costs no copy
+    device_status_ = DeviceBuffer(device, sizeof(std::int32_t), SXT_SPACE_PINNED);
+    *device_status_.as<volatile std::int32_t>() = SXT_OK;
   }
   const sxt_kernel &kernel = prepared.choice().kernel->table;
   if (kernel.open) {  // last: a constructor that throws after it would leave the session open
@@ -98,58 +104,73 @@ Session::Session(Prepared &prepared, bool top) : prepared_(prepared), bound_(pre
 
 Session::~Session() {
   const sxt_kernel &kernel = prepared_.choice().kernel->table;
+  const Device::Current current(prepared_.context_.device());
   if (bound_.session && kernel.close) kernel.close(bound_.session);
 }
 
 sxt_status Session::run(sxt_head *args, const volatile std::int32_t *cancel) {
-  Call call(prepared_.context_.device());
+  Call call(prepared_.context_.device(), Call::unless_callers);
+  if (!call.waits) check_device_status();  // of earlier work on the caller's stream, as far as it has come
   sxt_exec exec = make_exec(call);
   exec.scratch = scratch_.data();
   exec.scratch_bytes = scratch_.bytes();
   exec.cancel = cancel;
   exec.device_status = device_status_.as<std::int32_t>();
   if (prepared_.choice().query.has(SXT_QUERY_DETERMINISTIC)) exec.flags |= SXT_EXEC_DETERMINISTIC;
+  // A call that does not wait would only tell how long enqueueing takes.
+  Feedback *const feedback = call.waits ? prepared_.context_.feedback() : nullptr;
+  const Clock::time_point start = feedback ? Clock::now() : Clock::time_point();
   const sxt_status status = bound_.run(bound_.state, bound_.session, args, &exec);
   call.finish(status < 0 ? status : SXT_OK, bound_.kernel, "run");  // positive: an answer, not an error
-  check_device_status();
+  if (feedback && status == SXT_OK)
+    feedback->observe(prepared_.choice(), std::chrono::duration<double>(Clock::now() - start).count());
+  if (call.waits) check_device_status();
   return status;
 }
 
 // Failures that a kernel could only find while its work ran; it says so by a status in the word it was lent.
 void Session::check_device_status() {
   if (!device_status_.data()) return;
-  const Device &device = prepared_.context_.device();
-  std::int32_t found = SXT_OK;
-  device.copy(&found, device_status_.data(), sizeof found);
+  auto *word = device_status_.as<volatile std::int32_t>();
+  const std::int32_t found = *word;
   if (found == SXT_OK) return;
-  device.copy(device_status_.data(), &no_failure, sizeof no_failure);  // the session stays usable
+  *word = SXT_OK;  // the session stays usable
   fail(found < 0 ? found : SXT_E_INTERNAL, "kernel '", bound_.kernel,
        "' failed while it ran on the device: ", status_sentence(found));
 }
 
-sxt_status Runner::run(sxt_head *args, const volatile std::int32_t *cancel) {
-  prepared_.refresh_if_stale();
-  std::unique_ptr<Session> session;
+Session *Runner::take() {
+  if (Session *session = ready_.exchange(nullptr, std::memory_order_acquire)) return session;
   {
     const std::lock_guard lock(mutex_);
     if (!idle_.empty()) {
-      session = std::move(idle_.back());
+      Session *session = idle_.back().release();
       idle_.pop_back();
+      return session;
     }
   }
-  if (!session) session = prepared_.open();
-  struct Return {  // back to the pool whatever happens
+  return prepared_.open().release();
+}
+
+void Runner::give_back(Session *session) noexcept {
+  Session *nobody = nullptr;
+  if (ready_.compare_exchange_strong(nobody, session, std::memory_order_release, std::memory_order_relaxed)) return;
+  std::unique_ptr<Session> owner(session);
+  try {
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(owner));
+  } catch (...) {  // no memory for the pool's list: the session just ends
+  }
+}
+
+sxt_status Runner::run(sxt_head *args, const volatile std::int32_t *cancel) {
+  prepared_.refresh_if_stale();
+  struct Lent {  // goes back whatever happens
     Runner &runner;
-    std::unique_ptr<Session> &session;
-    ~Return() {
-      try {
-        const std::lock_guard lock(runner.mutex_);
-        runner.idle_.push_back(std::move(session));
-      } catch (...) {  // no memory for the pool's list: the session just ends
-      }
-    }
-  } give_back{*this, session};
-  return session->run(args, cancel);
+    Session *session;
+    ~Lent() { runner.give_back(session); }
+  } const lent{*this, take()};
+  return lent.session->run(args, cancel);
 }
 
 }  // namespace sextant

@@ -3,6 +3,7 @@
 // anything runs; each concurrent caller has a session of its own.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -16,6 +17,7 @@ namespace sextant {
 class Context;
 class Matrix;
 class Session;
+class StoredForm;
 
 class Prepared {
  public:
@@ -44,13 +46,14 @@ class Prepared {
   Context &context_;
   ChoicePtr choice_;
   Matrix *matrix_;
+  std::shared_ptr<StoredForm> form_;  // what problem_.a points into
   sxt_problem problem_{};
   std::vector<std::vector<std::unique_ptr<Prepared>>> parts_;  // one vector a slot
   std::vector<std::vector<const sxt_bound *>> bounds_;         // behind filled_
   std::vector<sxt_filled> filled_;
   void *state_ = nullptr;
   sxt_bound bound_{};
-  std::uint64_t version_ = 0;
+  std::atomic<std::uint64_t> version_{0};  // of the matrix's values that the state holds
   std::mutex refresh_mutex_;
 };
 
@@ -83,15 +86,22 @@ class Runner {
  public:
   Runner(Context &context, ChoicePtr choice, Matrix *matrix, const sxt_head *data = nullptr)
       : prepared_(context, std::move(choice), matrix, data) {}
+  ~Runner() { delete ready_.load(std::memory_order_relaxed); }
+  Runner(const Runner &) = delete;
+  Runner &operator=(const Runner &) = delete;
 
   Prepared &prepared() noexcept { return prepared_; }
   const Choice &choice() const noexcept { return prepared_.choice(); }
   sxt_status run(sxt_head *args, const volatile std::int32_t *cancel = nullptr);
 
  private:
+  Session *take();
+  void give_back(Session *session) noexcept;
+
   Prepared prepared_;
+  std::atomic<Session *> ready_{nullptr};  // the session of a caller who is alone: no lock
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Session>> idle_;
+  std::vector<std::unique_ptr<Session>> idle_;  // those of the others
 };
 
 // A slot as kernels see it, from predicted parts (no states yet) or from real bounds; `bounds` must outlive the result.

@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <limits>
 
+#include "core/dispatch/feedback.hpp"
 #include "core/dispatch/options.hpp"
 #include "core/matrix/matrix.hpp"
+#include "core/registry/capture_check.hpp"
 #include "core/registry/conformance.hpp"
 
 namespace sextant {
@@ -45,6 +47,19 @@ std::string list_refusals(const std::vector<Considered> &refused) {
   return all.empty() ? " (none of that kind is loaded for this device)" : all;
 }
 
+// The tests a kernel takes before it may first win. "" or why it cannot be had now.
+std::string test_first(const registry::Kernel &kernel, Device &device, bool capturable, bool *out_of_memory) {
+  try {
+    if (kernel.verdict == registry::Verdict::untested) registry::self_test(kernel, device);
+    if (capturable) registry::capture_test(kernel, device);
+  } catch (const Error &problem) {
+    if (problem.status() != SXT_E_MEMORY) throw;
+    *out_of_memory = true;
+    return text("there was no memory to test it: ", problem.what());
+  }
+  return kernel.verdict == registry::Verdict::quarantined ? "quarantined: " + kernel.quarantine_reason : "";
+}
+
 }  // namespace
 
 ChoicePtr Selector::select(Query query, const std::string &role, const std::string &storage) {
@@ -75,17 +90,17 @@ ChoicePtr Selector::choose(const Query &query, const std::string &role, const st
   Rules limits = rules(query, role);
   std::vector<Option> options;
   std::vector<Considered> refused;
-  gather(query, role, storage, part, limits, options, refused);
+  gather_in_tiers(query, role, storage, part, limits, options, refused);
   if (limits.plan) {
     limits.plan_note = follow_plan(*limits.plan, options, context_.plan().required(), role);
     if (!limits.plan_note.empty()) {  // decided anew, among everything
       limits.plan.reset();
       options.clear();
       refused.clear();
-      gather(query, role, storage, part, limits, options, refused);
+      gather_in_tiers(query, role, storage, part, limits, options, refused);
     }
   }
-  const ChoicePtr choice = settle(query, role, std::move(options), std::move(refused), limits);
+  const ChoicePtr choice = settle(query, role, part, std::move(options), std::move(refused), limits);
   memo_[key] = choice;
   return choice;
 }
@@ -105,10 +120,9 @@ Rules Selector::rules(const Query &query, const std::string &role) const {
   }
   if (!limits.forced.empty() || !context_.plan().loaded()) return limits;
   const PlanKey key{role, query.kind(), query.hash(), matrix_ && query.about_matrix() ? matrix_->pattern_hash() : 0};
-  limits.plan = context_.plan().find(key);
-  if (!limits.plan) limits.plan_note = "the loaded plan has no entry for this query";
+  limits.plan = context_.plan().find(key, plan_types(query), context_.fingerprint(), limits.plan_note);
   require(limits.plan || !context_.plan().required(), SXT_E_PLAN, "the plan is required but has no entry for ", role,
-          " (", query.kind(), ") on this query and matrix");
+          " (", query.kind(), ") on this query and matrix: ", limits.plan_note);
   return limits;
 }
 
@@ -183,7 +197,7 @@ bool Selector::consider_on(const Kernel &kernel, const Query &original, const st
   std::uint64_t count = 0;
   while (kernel.table.features && kernel.table.features[count]) ++count;
   if (count)
-    values = matrix_ && query.about_matrix() ? matrix_->features(kernel.table.features)
+    values = matrix_ && query.about_matrix() ? matrix_->features(kernel.table.features, tiers_, sees_known())
                                              : std::vector<double>(count, std::nan(""));
   const sxt_features features{count, kernel.table.features, values.data()};
   const std::string why_not = refusal(kernel, query, features);
@@ -197,8 +211,9 @@ bool Selector::consider_on(const Kernel &kernel, const Query &original, const st
   if (reads_storage) base.storage = storage;
   if (!base.storage.empty() && matrix_ && !part) {
     std::string reason;
-    require(matrix_->storage_kernel(storage, &base.storage_s, &base.storage_bytes, &reason) != nullptr,
-            SXT_NOT_APPLICABLE, reason);
+    const Kernel *builder =
+        matrix_->storage_kernel(storage, &base.storage_s, &base.storage_bytes, &reason, tiers_, sees_known());
+    require(builder != nullptr, SXT_NOT_APPLICABLE, reason);
   }
   price(part, std::move(base), features, options);
   return reads_storage;
@@ -224,6 +239,15 @@ std::string Selector::refusal(const Kernel &kernel, const Query &query, const sx
   return *reason ? reason : text("it declined without a reason (", status_name(status), ")");
 }
 
+std::vector<LaunchProposal> Selector::ask_policies(const Kernel &kernel, const Query &query,
+                                                   const std::vector<sxt_candidate> &candidates) const {
+  if (!kernel.table.launch_config) return {};
+  std::vector<double> seconds;
+  for (const sxt_candidate &candidate : candidates)
+    seconds.push_back(predict(kernel.table, *query.get(), candidate, context_.machine(), context_.profile()).seconds);
+  return launch_proposals(context_, kernel, query.get(), candidates, seconds);
+}
+
 void Selector::price(bool part, Option base, const sxt_features &features, std::vector<Option> &options) const {
   const Kernel &kernel = *base.kernel;
   const Query &query = base.query;
@@ -242,20 +266,28 @@ void Selector::price(bool part, Option base, const sxt_features &features, std::
     candidates[0].run_s = std::numeric_limits<double>::infinity();
   }
   const bool no_estimate = lacks_estimate(kernel, base.slots);
+  // A model that lacks a feature it asks for guesses, however well it was fitted.
+  const bool unknown =
+      std::any_of(features.values, features.values + features.count, [](double value) { return std::isnan(value); });
   bool any_usable = false;
   std::string problem;
-  for (std::uint64_t i = 0; i < std::min(count, candidate_capacity); ++i) {
+  candidates.resize(std::min(count, candidate_capacity));
+  const std::vector<LaunchProposal> proposals = ask_policies(kernel, query, candidates);
+  const LaunchProposal *only = forced_proposal(context_, proposals);
+  for (std::uint64_t i = 0; i < candidates.size(); ++i) {
+    if (only && only->candidate != static_cast<std::int64_t>(i)) continue;
     Option option = base;  // slots are shared pointers: cheap
     option.candidate = candidates[i];
-    const Prediction run =
-        predict(kernel.table, candidates[i], context_.machine(), context_.profile(), query.value_type());
-    option.run_s = run.seconds;
-    option.rel_error = run.rel_error;
-    option.setup_s = candidates[i].setup_s + base.parts_setup_s;
-    option.total_s = option.setup_s + (part ? 0 : option.storage_s) + query.expected_runs() * run.seconds;
+    option.proposed_by = proposed_by(proposals, i);
+    const Prediction run = predict(kernel.table, *query.get(), candidates[i], context_.machine(), context_.profile());
+    option.correction = context_.feedback() ? context_.feedback()->factor(kernel, query, candidates[i]) : 1;
+    option.run_s = run.seconds * option.correction;
+    option.rel_error = unknown ? std::max(run.rel_error, analytic_rel_error) : run.rel_error;
+    option.setup_s = predict_setup(kernel.table, *query.get(), candidates[i], context_.profile()) + base.parts_setup_s;
+    option.total_s = option.setup_s + (part ? 0 : option.storage_s) + query.expected_runs() * option.run_s;
     option.no_estimate = no_estimate;
     const bool usable =
-        option.no_estimate || (std::isfinite(option.total_s) && run.seconds >= 0 && candidates[i].setup_s >= 0);
+        option.no_estimate || (std::isfinite(option.total_s) && option.run_s >= 0 && candidates[i].setup_s >= 0);
     if (usable)
       options.push_back(std::move(option));
     else
@@ -266,17 +298,37 @@ void Selector::price(bool part, Option base, const sxt_features &features, std::
   require(any_usable, SXT_NOT_APPLICABLE, problem);
 }
 
-ChoicePtr Selector::settle(const Query &query, const std::string &role, std::vector<Option> options,
+// Builds the storage that an option reads. "" or why it could not be had: that a form does not suit the matrix, or does
+// not fit into memory, may turn out only then.
+std::string Selector::build_storage(const Option &option, bool *out_of_memory) const {
+  if (!matrix_ || option.storage.empty() || matrix_->holds(option.storage)) return "";
+  try {
+    matrix_->lend(option.storage);
+    return "";
+  } catch (const Error &problem) {
+    *out_of_memory = *out_of_memory || problem.status() == SXT_E_MEMORY;
+    return text(option.storage, " could not be built: ", problem.what());
+  }
+}
+
+ChoicePtr Selector::settle(const Query &query, const std::string &role, bool part, std::vector<Option> options,
                            std::vector<Considered> refused, const Rules &limits) {
   std::stable_sort(options.begin(), options.end(), less_total);
+  if (limits.forced.empty() && !limits.plan) race(query, options);
   Option *winner = nullptr;
+  std::map<std::string, std::string> unbuilt;  // storages with the reason why they could not be built, "" for none
+  bool out_of_memory = false;                  // then another attempt may succeed, and the status has to say so
   for (Option &option : options) {
-    if (option.kernel->verdict == registry::Verdict::untested) registry::self_test(*option.kernel, context_.device());
-    if (option.kernel->verdict != registry::Verdict::quarantined) {
-      winner = &option;
-      break;
+    if (!option.reason.empty()) continue;  // it failed in the race
+    option.reason = test_first(*option.kernel, context_.device(), query.has(SXT_QUERY_CAPTURABLE), &out_of_memory);
+    if (!part && option.reason.empty()) {
+      const auto [built, first] = unbuilt.try_emplace(option.storage);  // no second attempt for another launch
+      if (first) built->second = build_storage(option, &out_of_memory);
+      option.reason = built->second;
     }
-    option.reason = "quarantined: " + option.kernel->quarantine_reason;
+    if (!option.reason.empty()) continue;
+    winner = &option;
+    break;
   }
   // The reference would do, but only by passing over what was forced for a part of the others.
   const bool bypasses =
@@ -284,9 +336,11 @@ ChoicePtr Selector::settle(const Query &query, const std::string &role, std::vec
   if (winner && bypasses && winner->kernel->has(SXT_KERNEL_REFERENCE) && limits.forced.empty()) winner = nullptr;
   if (!winner) {
     for (const Option &option : options) refused.push_back(describe(option, nullptr));
-    fail(limits.forced.empty() && !bypasses ? SXT_E_NO_KERNEL : SXT_E_NOT_SUPPORTED, "no kernel of kind ", query.kind(),
-         " can do this", limits.forced.empty() ? "" : text(" (", limits.forced, " was forced ", limits.forced_by, ")"),
-         ":", list_refusals(refused));
+    const sxt_status unasked = limits.forced.empty() && !bypasses ? SXT_E_NO_KERNEL : SXT_E_NOT_SUPPORTED;
+    const std::string by =
+        limits.forced.empty() ? "" : text(" (", limits.forced, " was forced ", limits.forced_by, ")");
+    fail(out_of_memory ? SXT_E_MEMORY : unasked, "no kernel of kind ", query.kind(), " can do this", by, ":",
+         list_refusals(refused));
   }
   winner->reason = reason_of_choice(limits, options, *winner);
   if (!limits.plan_note.empty()) winner->reason += "; " + limits.plan_note;

@@ -5,18 +5,29 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "core/context/context.hpp"
 #include "core/dispatch/choice.hpp"
+#include "core/dispatch/launch.hpp"
 
 namespace sextant {
 
 class Matrix;
 struct Option;  // one applicable candidate, with its slots filled (options.hpp)
 struct Rules;   // what restricts a choice: force, plan
+
+// A candidate of a kernel and what it would cost.
+struct Estimate {
+  const registry::Kernel *kernel = nullptr;
+  std::uint64_t candidate = 0;  // its place in the kernel's list
+  std::int64_t launch[4] = {0, 0, 0, 0};
+  double run_s = 0, total_s = 0;  // total: setup + N * run
+  int rank = 0;                   // 1 without a model, +2 for a reference: a lower rank goes first whatever the total
+};
 
 class Selector {
  public:
@@ -27,11 +38,27 @@ class Selector {
   void force(const std::string &kind, const std::string &kernel);
   // storage: "" for any; else the only one that may be read. Throws SXT_E_NO_KERNEL with every candidate's reason.
   ChoicePtr select(Query query, const std::string &role, const std::string &storage = "");
+  // Every applicable candidate (kernel x storage x launch), least predicted total first, references (flagged on the
+  // kernel) last; each can be made into a Prepared. Forces, plans and quarantines of the kind itself have no say, and
+  // nothing is decided or recorded. refused, if given, gets who does not apply and why.
+  std::vector<ChoicePtr> every(Query query, const std::string &role, const std::string &storage = "",
+                               std::vector<Considered> *refused = nullptr);
+
+  // Every candidate for a query about no matrix, with the seconds its model predicts: cheap, for those who ask at many
+  // sizes. Kernels with slots are left out; forces count, plans do not.
+  std::vector<Estimate> estimates(Query query) const;
 
  private:
   using Memo = std::map<std::tuple<std::string, std::uint64_t, bool>, ChoicePtr>;
 
   ChoicePtr choose(const Query &query, const std::string &role, const std::string &storage, bool part);
+  // Candidates with as many tiers of features as could change the choice; returns the seconds they are predicted to
+  // take.
+  double gather_in_tiers(const Query &query, const std::string &role, const std::string &storage, bool part,
+                         const Rules &rules, std::vector<Option> &options, std::vector<Considered> &refused);
+  std::vector<std::string> wanted_features(const std::set<const registry::Kernel *> &kernels, int tier) const;
+  bool sees_known() const;
+  void race(const Query &query, std::vector<Option> &options);
   void gather(const Query &query, const std::string &role, const std::string &storage, bool part, const Rules &rules,
               std::vector<Option> &options, std::vector<Considered> &refused);
   Rules rules(const Query &query, const std::string &role) const;
@@ -48,13 +75,19 @@ class Selector {
                        const std::string &storage);
   void fill_alternative(const registry::Kernel &kernel, const Query &query, std::uint64_t slot,
                         const std::string &kinds, const std::string &role, const std::string &storage, SlotChoice &out);
+  std::vector<LaunchProposal> ask_policies(const registry::Kernel &kernel, const Query &query,
+                                           const std::vector<sxt_candidate> &candidates) const;
+  std::int64_t forced_launch(const registry::Kernel &kernel, const Query &query, const std::vector<sxt_candidate> &list,
+                             std::uint64_t count) const;
   void price(bool part, Option base, const sxt_features &features, std::vector<Option> &options) const;
   void record(const Choice &choice) const;
-  ChoicePtr settle(const Query &query, const std::string &role, std::vector<Option> options,
+  std::string build_storage(const Option &option, bool *out_of_memory) const;
+  ChoicePtr settle(const Query &query, const std::string &role, bool part, std::vector<Option> options,
                    std::vector<Considered> refused, const Rules &rules);
 
   Context &context_;
   Matrix *matrix_;
+  unsigned tiers_ = 15;  // of features that kernels see while they are asked; bit t: tier t
   std::map<std::string, std::string> forced_;
   Memo memo_;  // parts that several engines and storages ask for alike
 };

@@ -29,6 +29,9 @@ Json tree(const Choice &choice) {
           {"predicted_setup_s", number(choice.setup_s + choice.storage_s)},
           {"predicted_run_s", number(choice.run_s)},
           {"rel_error", number(choice.rel_error)},
+          {"features_s", number(choice.features_s)},
+          {"measured_run_s", choice.measured_s > 0 ? number(choice.measured_s) : Json(nullptr)},
+          {"correction", choice.correction},
           {"reason", choice.reason},
           {"parts", std::move(parts)}};
 }
@@ -44,6 +47,7 @@ void candidates(const Choice &choice, Json &out) {
                    {"predicted_setup_s", priced ? number(each.setup_s) : Json(nullptr)},
                    {"predicted_run_s", priced ? number(each.run_s) : Json(nullptr)},
                    {"rel_error", priced ? number(each.rel_error) : Json(nullptr)},
+                   {"measured_run_s", each.measured_s > 0 ? number(each.measured_s) : Json(nullptr)},
                    {"memory_bytes", each.memory_bytes},
                    {"chosen", each.chosen},
                    {"reason", each.reason}});

@@ -33,6 +33,10 @@ void tell_tree(const Choice &choice, int depth, std::string &out) {
   const std::string launch = launch_text(choice.candidate.launch);
   if (!launch.empty()) out += ", " + launch;
   out += "\n" + print("%*s  why: ", 2 * depth, "") + choice.reason + "\n";
+  if (choice.features_s > 0)
+    out += print("%*s  features: %s, in the set-up\n", 2 * depth, "", seconds_text(choice.features_s).c_str());
+  if (choice.correction != 1)
+    out += print("%*s  feedback: predictions times %.3g, from measured runs\n", 2 * depth, "", choice.correction);
   for (const SlotChoice &slot : choice.slots)
     for (const ChoicePtr &part : slot.parts) tell_tree(*part, depth + 1, out);
 }
@@ -50,7 +54,7 @@ void tell_candidates(const Choice &choice, std::string &out) {
     out += print("%c %-46s %-12s %10s %10s %10s %5.0f%%  ", each.chosen ? '*' : ' ', name.c_str(),
                  launch_text(each.launch).c_str(), seconds_text(each.setup_s).c_str(), seconds_text(each.run_s).c_str(),
                  bytes_text(each.memory_bytes).c_str(), 100 * each.rel_error) +
-           each.reason + "\n";
+           (each.measured_s > 0 ? "measured " + seconds_text(each.measured_s) + "; " : "") + each.reason + "\n";
   }
 }
 

@@ -30,7 +30,7 @@ std::uint64_t from_hex(const std::string &digits, const std::string &path, std::
   return value;
 }
 
-toml::table to_table(const PlanKey &key, const PlanEntry &entry) {
+toml::table to_table(const PlanKey &key, const PlanEntry &entry, const std::string &fingerprint) {
   toml::array launch;
   for (const std::int64_t each : entry.launch) launch.push_back(each);
   return toml::table{{"role", key.role},
@@ -41,6 +41,7 @@ toml::table to_table(const PlanKey &key, const PlanEntry &entry) {
                      {"version", static_cast<std::int64_t>(entry.version)},
                      {"value_type", entry.value_type},
                      {"storage", entry.storage},
+                     {"machine", fingerprint},
                      {"launch", launch},
                      {"predicted_run_s", entry.run_s}};
 }
@@ -63,6 +64,7 @@ void read_entry(const toml::table &table, const std::string &path, std::map<Plan
   entry.version = static_cast<std::uint32_t>(field<std::int64_t>(table, "version", path));
   entry.value_type = field<std::string>(table, "value_type", path);
   entry.storage = field<std::string>(table, "storage", path);
+  entry.machine = table["machine"].value_or(std::string());  // without one: as the file says
   const toml::array *launch = table["launch"].as_array();
   require(launch && launch->size() == 4, SXT_E_FILE_FORMAT, path, ":", line, ": launch must be four integers");
   for (std::size_t i = 0; i < 4; ++i) entry.launch[i] = (*launch)[i].value_or(std::int64_t{0});
@@ -92,7 +94,7 @@ void PlanBook::record(const PlanKey &key, const Choice &choice) {
   PlanEntry entry;
   entry.kernel = choice.kernel->name();
   entry.storage = choice.storage;
-  entry.value_type = value_name(choice.query.value_type());
+  entry.value_type = plan_types(choice.query);
   entry.version = choice.kernel->table.version;
   std::copy(choice.candidate.launch, choice.candidate.launch + 4, entry.launch);
   entry.run_s = choice.run_s;
@@ -100,10 +102,37 @@ void PlanBook::record(const PlanKey &key, const Choice &choice) {
   made_[key] = entry;
 }
 
-std::optional<PlanEntry> PlanBook::find(const PlanKey &key) const {
+std::optional<PlanEntry> PlanBook::find(const PlanKey &key, const std::string &types, const std::string &fingerprint,
+                                        std::string &why_not) const {
   const std::lock_guard lock(mutex_);
-  const auto found = loaded_.find(key);
-  return found == loaded_.end() ? std::nullopt : std::optional(found->second);
+  if (const auto found = loaded_.find(key); found != loaded_.end()) {
+    if (found->second.machine.empty() || found->second.machine == fingerprint) return found->second;
+    why_not = text("the plan's entry was made on '", found->second.machine, "', this is '", fingerprint, "'");
+    return std::nullopt;
+  }
+  why_not = text("the loaded plan has no entry for this query: nothing in it has the role ", key.role);
+  int nearest = 0;  // how much of the key agrees
+  for (const auto &[other, entry] : loaded_) {
+    if (other.role != key.role) continue;
+    const auto say = [&](int agreement, const std::string &reason) {
+      if (agreement > nearest) nearest = agreement, why_not = "the loaded plan has no entry for this query: " + reason;
+    };
+    if (other.kind != key.kind)
+      say(1, text("its ", key.role, " is of kind ", other.kind));
+    else if (entry.value_type != types)
+      say(2, text("its ", key.role, " computes in ", entry.value_type, ", this one in ", types));
+    else if (other.query_hash != key.query_hash)
+      say(3, text("its ", key.role, " was made for other sizes, flags or numbers of runs"));
+    else
+      say(4, text("its ", key.role, " was made for a matrix of another pattern"));
+  }
+  return std::nullopt;
+}
+
+std::string plan_types(const Query &query) {
+  std::string types = value_name(query.value_type());
+  if (!query.about_matrix() || query.matrix_part().matrix_type == query.value_type()) return types;
+  return types + "/" + value_name(query.matrix_part().matrix_type);
 }
 
 bool PlanBook::loaded() const {
@@ -120,7 +149,7 @@ void PlanBook::save(const std::string &path, const std::string &fingerprint) con
   toml::array entries;
   {
     const std::lock_guard lock(mutex_);
-    for (const auto &[key, entry] : made_) entries.push_back(to_table(key, entry));
+    for (const auto &[key, entry] : made_) entries.push_back(to_table(key, entry, fingerprint));
   }
   const toml::table file{{"format", plan_format}, {"machine", fingerprint}, {"entry", entries}};
   std::ostringstream out;

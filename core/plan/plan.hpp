@@ -23,17 +23,24 @@ struct PlanKey {
 
 // What it says.
 struct PlanEntry {
-  std::string kernel, storage, value_type;
+  std::string kernel, storage;
+  std::string value_type;  // of vectors, and of the matrix where it is another: "f64", "f64/f32"
+  std::string machine;     // fingerprint of the device it was made on
   std::uint32_t version = 0;
   std::int64_t launch[4] = {0, 0, 0, 0};
   double run_s = 0;
 };
 
+// "f64", or "f64/f32" where the matrix is stored in another type than the vectors.
+std::string plan_types(const Query &query);
+
 // Thread-safe.
 class PlanBook {
  public:
   void record(const PlanKey &key, const Choice &choice);
-  std::optional<PlanEntry> find(const PlanKey &key) const;  // in the loaded file
+  // In the loaded file. When there is none: why_not says what the nearest entry was made for.
+  std::optional<PlanEntry> find(const PlanKey &key, const std::string &types, const std::string &fingerprint,
+                                std::string &why_not) const;
   bool loaded() const;
   bool required() const;
 

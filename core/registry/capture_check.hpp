@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/device/device.hpp"
+#include "core/registry/registry.hpp"
 
 namespace sextant::registry {
 
@@ -30,5 +31,16 @@ struct CaptureOutput {
 // when the inputs given cannot tell a fresh answer from a stale one.
 void prove_capturable(const sxt_bound &bound, Device &device, const sxt_head *args,
                       const std::vector<CaptureInput> &inputs, const std::vector<CaptureOutput> &outputs);
+
+// The same on case i of a kind, with everything that move_case puts into device space as input and output. False when
+// the case cannot tell (nothing in it can be changed). Throws as prove_capturable, SXT_NOT_APPLICABLE for a kind whose
+// cases cannot be moved.
+bool prove_case_capturable(const sxt_bound &bound, Device &device, const Kind &kind, std::uint64_t seed,
+                           std::uint64_t i);
+
+// Before a kernel is bound where work is captured: proves it on a case of its kind, once a process, and quarantines it
+// when it does not keep its promise. Aims at 50 ms. Throws SXT_E_MEMORY when memory is
+// short, and then tests again next time.
+void capture_test(const Kernel &kernel, Device &device, Registry &registry = Registry::instance());
 
 }  // namespace sextant::registry

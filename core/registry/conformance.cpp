@@ -10,6 +10,7 @@
 #include <memory>
 #include <thread>
 
+#include "core/registry/capture_check.hpp"
 #include "core/registry/conformance_bench.hpp"
 #include "core/registry/host.hpp"
 
@@ -37,6 +38,8 @@ class Suite {
   using Clock = std::chrono::steady_clock;
   void open_reference_device();
   bool time_is_up() const;
+  // The short test must not condemn a kernel because memory was scarce just then.
+  bool tells_nothing(const Error &problem) const { return options_.answers_only && problem.status() == SXT_E_MEMORY; }
   Ending reference_answer(const Case &base, Case &want) const;
   CheckLine check_storage(std::uint64_t i, Bench &bench, const std::string &storage, const Case &want,
                           const Ending &ending);
@@ -98,6 +101,7 @@ bool Suite::run(const std::function<void(const CheckLine &)> &line) {
         if (time_is_up() || (chosen_by_parts && result.applicable)) break;
       }
     } catch (const Error &problem) {  // of the kind, not of the kernel; the case proves nothing
+      if (tells_nothing(problem)) throw;
       failed.sentence = text("the case proves nothing: ", problem.what());
       line(failed);
       all_passed = false;
@@ -132,7 +136,7 @@ Ending Suite::reference_answer(const Case &base, Case &want) const {
     require(violation.empty(), SXT_E_PLUGIN, "the reference kernel '", kind_.reference->name(), "': ", violation);
     want.move(lending.exec(), false);
   } catch (const Error &problem) {
-    if (problem.status() == SXT_E_PLUGIN) throw;
+    if (problem.status() == SXT_E_PLUGIN || tells_nothing(problem)) throw;
     return {problem.status(), problem.what()};
   }
   return {};
@@ -150,6 +154,7 @@ CheckLine Suite::check_storage(std::uint64_t i, Bench &bench, const std::string 
     check_all(i, bench, *fitted, storage, want, ending);
     line.passed = true;
   } catch (const Error &problem) {
+    if (tells_nothing(problem)) throw;
     // Before it is fitted a kernel may decline; afterwards it has promised to serve.
     line.applicable = fitted != nullptr || problem.status() != SXT_NOT_APPLICABLE;
     const bool refused_alike = fitted && ending.status != SXT_OK && problem.status() == ending.status;
@@ -190,6 +195,8 @@ void Suite::check_candidate(std::uint64_t i, Bench &bench, Fitted &fitted, std::
   fitted.refresh();
   worst_ = std::max(worst_, expect(i, opened, want, ending, "after refresh"));
   two_callers(i, fitted, want, ending);
+  if (kernel_.has(SXT_KERNEL_CAPTURABLE) && device_.captures() && ending.status == SXT_OK)
+    prove_case_capturable(opened.bound(), device_, kind_, options_.seed, i);
 }
 
 std::unique_ptr<Case> Suite::answer(std::uint64_t i, const Opened &opened, int threads, std::uint32_t flags) const {
@@ -294,7 +301,12 @@ Verdict self_test(const Kernel &kernel, Device &device, Registry &registry) {
     applied = applied || line.applicable;
     if (line.applicable && !line.passed && wrong.empty()) wrong = line.check + ": " + line.sentence;
   };
-  check_kernel(kernel, device, options, note, registry);
+  try {
+    check_kernel(kernel, device, options, note, registry);
+  } catch (const Error &problem) {
+    if (problem.status() == SXT_E_MEMORY) kernel.self_tested = false;  // it is tested again when it is next first
+    throw;
+  }
   if (!wrong.empty()) registry.quarantine(kernel, wrong);
   Verdict expected = Verdict::untested;
   if (applied && wrong.empty()) kernel.verdict.compare_exchange_strong(expected, Verdict::passed);

@@ -43,7 +43,8 @@ bool is_stamped(const std::string &plugin_path);
 void write_stamp(const std::string &plugin_path);  // throws SXT_E_FILE_WRITE
 
 // The in-process test of an untested kernel: at most 50 ms, once a process, sets its verdict (quarantines on a wrong
-// answer). Stays untested when no case applies or the kind has none.
+// answer). Stays untested when no case applies or the kind has none. Throws SXT_E_MEMORY, and may be called again, when
+// memory was short: that says nothing about the kernel.
 Verdict self_test(const Kernel &kernel, Device &device, Registry &registry = Registry::instance());
 
 }  // namespace sextant::registry

@@ -54,6 +54,7 @@ const sxt_head *Bench::matrix_in(const std::string &storage) {
       fitted->prepare(0);
       held = std::move(fitted);
     } catch (const Error &problem) {
+      if (problem.status() == SXT_E_MEMORY) throw;  // says nothing about the storage
       reasons += text("; ", kernel->name(), ": ", problem.what());
     }
   }

@@ -235,6 +235,7 @@ void Fitted::prepare(std::size_t candidate) {
 }
 
 void Fitted::release() noexcept {
+  const Device::Current current(bench_.device());
   if (state_ && kernel_.table.release) kernel_.table.release(state_);
   bound_.state = state_ = nullptr;
 }
@@ -264,6 +265,7 @@ Opened::Opened(const Fitted &fitted) : fitted_(fitted), bound_(fitted.bound()) {
 }
 
 Opened::~Opened() {
+  const Device::Current current(fitted_.bench_.device());
   if (bound_.session && fitted_.kernel_.table.close) fitted_.kernel_.table.close(bound_.session);
 }
 

@@ -58,6 +58,21 @@ Device *device_of(const sxt_exec *exec) {
 
 // The functions of the table; a struct, so that the scopes can befriend them.
 struct HostCalls {
+  // What a device plugin says while it serves a kernel becomes the kernel's sentence, until the kernel says better.
+  class Saying {
+   public:
+    explicit Saying(const sxt_exec *exec) noexcept : call_(call_of(exec)) {}
+    ~Saying() {
+      if (!call_ || scope_.sentence_.empty()) return;
+      const std::lock_guard lock(ledger().sentence_lock);
+      call_->sentence.swap(scope_.sentence_);
+    }
+
+   private:
+    Call *call_;
+    ErrorScope scope_;
+  };
+
   static void log(const sxt_host *, sxt_log_level level, const char *plugin, const char *utf8) noexcept try {
     const std::string message = text("plugin ", plugin ? plugin : "(unnamed)", ": ", utf8 ? utf8 : "");
     if (log_scope) return log_scope->sink_(level, message);
@@ -88,6 +103,7 @@ struct HostCalls {
     Lent lent{device, space, space == SXT_SPACE_HOST || !device || device->on_host(), {}};
     if (device) lent.allocator = device->host_memory();
     void *memory = nullptr;
+    const Saying saying(exec);
     if (lent.on_host)
       memory = lent.allocator.get(bytes, alignment);
     else if (device->ops().alloc(device->handle(), exec->stream, space, bytes, alignment, &memory) != SXT_OK)
@@ -95,7 +111,10 @@ struct HostCalls {
     if (!memory) return nullptr;
     const std::lock_guard lock(ledger().memory_lock);
     ledger().memory.insert_or_assign(memory, lent);
-    if (Call *call = call_of(exec)) ++call->allocations;
+    if (Call *call = call_of(exec)) {
+      ++call->allocations;
+      if (call->device_pieces && space == SXT_SPACE_DEVICE) call->device_pieces->push_back({memory, bytes});
+    }
     return memory;
   } catch (...) {
     return nullptr;
@@ -113,7 +132,9 @@ struct HostCalls {
       ledger().memory.erase(found);
     }
     if (lent.on_host) return lent.allocator.put(memory);
-    lent.device->ops().free(lent.device->handle(), exec ? exec->stream : nullptr, lent.space, memory);
+    // Later than anything a caller's stream still does with it.
+    void *stream = exec && exec->stream ? exec->stream : lent.device->callers_stream();
+    lent.device->ops().free(lent.device->handle(), stream, lent.space, memory);
   }
 
   static sxt_status copy(const sxt_host *, const sxt_exec *exec, void *to, const void *from,
@@ -121,6 +142,7 @@ struct HostCalls {
     if (bytes == 0) return SXT_OK;
     if (!to || !from) return SXT_E_ARGUMENT;
     Device *device = device_of(exec);
+    const Saying saying(exec);
     if (device && !device->on_host()) return device->ops().copy(device->handle(), exec->stream, to, from, bytes);
     std::memmove(to, from, bytes);
     return SXT_OK;
@@ -130,13 +152,25 @@ struct HostCalls {
 
   static sxt_status synchronize(const sxt_host *, const sxt_exec *exec) noexcept try {
     Device *device = device_of(exec);
+    const Saying saying(exec);
     if (!device || !device->ops().stream_synchronize) return SXT_OK;  // work is done when a call returns
     return device->ops().stream_synchronize(device->handle(), exec->stream);
   } catch (...) {
     return SXT_E_INTERNAL;
   }
 
-  static const void *get_service(const sxt_host *, const char *) noexcept { return nullptr; }  // none yet
+  static const sxt_device_ops *ops_of(const sxt_host *, const sxt_exec *exec) noexcept {
+    const Device *device = device_of(exec);
+    return device ? &device->ops() : nullptr;
+  }
+  static const sxt_machine *machine_of(const sxt_host *, const sxt_exec *exec) noexcept {
+    const Device *device = device_of(exec);
+    return device ? &device->machine() : nullptr;
+  }
+  static const void *get_service(const sxt_host *, const char *id) noexcept {
+    static const sxt_devices_service devices = {sizeof(sxt_devices_service), ops_of, machine_of};
+    return id && !std::strcmp(id, SXT_SERVICE_DEVICES) ? &devices : nullptr;
+  }
 };
 
 const sxt_host &host() {

@@ -150,7 +150,7 @@ void Registry::Pass::files_of(const std::string &folder, Origin origin) {
 // A folder for a device that is not there: its files are not touched, each has its record.
 void Registry::Pass::absent_device(const std::string &folder, const std::string &problem) {
   for (const std::string &name : sorted_entries(folder))
-    if (has_plugin_suffix(name)) refuse({joined(folder, name), "open", problem}, SXT_LOG_DEBUG);
+    if (has_plugin_suffix(name)) refuse({joined(folder, name), "device", problem}, SXT_LOG_DEBUG);
 }
 
 void Registry::Pass::directory(const std::string &path, Origin origin) {
