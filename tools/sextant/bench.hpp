@@ -1,59 +1,64 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the benchmark suites share: options, kernels of a kind, rows of results.
+// What the benchmark suites share: options, the session they run in, kernels of a kind, matrices.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "bench_report.hpp"
 #include "context_options.hpp"
 #include "generate.hpp"
 #include "measure.hpp"
 #include "output.hpp"
+#include "peers.hpp"
 #include "textbook.hpp"
 
 namespace tool {
 
+// What a choice, and the peers' set-up, is told about how often it will run.
+constexpr double kExpectedRuns = 1000;
+constexpr const char *kChoice = "choice";
+
 struct BenchOptions {
   ContextOptions context;
+  PeerOptions peers;
   std::vector<std::string> matrices;
+  std::string generate, markdown, command_line;
+  std::string svg;                             // on a GPU: drawings of the reductions
+  std::vector<std::string> operations, types;  // on a GPU: these alone
   std::vector<std::int64_t> sizes;
   int repeat = 15;
   std::int64_t max_iterations = 500;
   double rtol = 1e-8;
-  bool json = false, verbose = false, peers = false;
+  double triad = 0;  // GB/s; 0: measured where needed
+  bool json = false, verbose = false;
 };
 
-// Rows of results, and what was left out with the reason.
-class BenchReport {
- public:
-  explicit BenchReport(std::string suite) : suite_(std::move(suite)) {}
-  // Rows of one group: contenders[0] is the peer, the others are kernels. bytes: traffic of one run.
-  void add(const std::string &name, const std::vector<Contender> &contenders, double bytes,
-           const Json &extra = Json::object());
-  void skip(const std::string &name, const std::string &kernel, const std::string &reason);
-  // Prints everything; returns the exit code: not solved when a kernel failed or its answer was wrong.
-  int finish(const BenchOptions &options) const;
-  // What is being measured, on stderr.
-  void show(const std::string &name, const std::string &kernel) {
-    progress_.show(fmt::format("{} {} {}", suite_, name, kernel), true);
-  }
-
- private:
-  bool all_good() const;
-  std::string table() const;
-  std::string suite_;
-  Json rows_ = Json::array(), skipped_ = Json::array(), failed_ = Json::array();
-  Progress progress_;
+// Context, peers and bandwidth, all in this process.
+struct BenchSession {
+  BenchSession(const BenchOptions &bench_options, const char *suite);
+  // Prints everything; returns the exit code.
+  int finish() const;
+  const BenchOptions &options;
+  Context context;
+  BenchMachine machine;
+  PeerSet peers;
+  BenchReport report;
 };
 
 // Names of the loaded CPU kernels of a kind.
 std::vector<std::string> kernels_of(const char *kind);
-// Forces the kernel, selects it for the query and frees the choice again. Empty when it does not apply, with the
-// reason.
-Selection select_forced(sxt_context *context, const std::string &kernel, const sxt_query &query, sxt_matrix *matrix,
+// Selects the kernel for the query, forced for the moment; kChoice: what the library takes by itself. Empty when it
+// does not apply, with the reason.
+Selection select_kernel(sxt_context *context, const std::string &kernel, const sxt_query &query, sxt_matrix *matrix,
                         std::string &reason);
-double predicted_run(const Selection &selection);
+// The library's choice, then every kernel of the kind that applies, to run on these args. The others are skipped with
+// their reason.
+void add_kernels(BenchSession &session, const std::string &name, const sxt_query &query, sxt_matrix *matrix,
+                 sxt_head *args, double operand_bytes, const std::function<double()> &error,
+                 std::vector<Contender> &contenders);
 
 // A matrix under test with its CSR arrays, borrowed from the library.
 struct BenchMatrix {
@@ -61,9 +66,12 @@ struct BenchMatrix {
   Matrix handle;
   textbook::Csr csr;
 };
-// The files, or when none is given the generated ones at each size; calls visit with one after the other.
-void for_each_matrix(sxt_context *context, const BenchOptions &options, std::int64_t default_size, bool square,
+// The files, or when none is given the generated ones at each size; calls visit with one after the other. Of several
+// files those that do not fit the suite are skipped; a single one is an error.
+void for_each_matrix(BenchSession &session, std::int64_t default_size, bool square,
                      const std::function<void(BenchMatrix &)> &visit);
+// The matrix for a peer; false, and skipped for every peer, where its indices are not 32 bits wide.
+bool peer_csr(BenchSession &session, const BenchMatrix &matrix, sxt_peer_csr &csr);
 
 // Numbers in [0.5, 1.5) that repeat with no short period; for operands.
 std::vector<double> operand(std::int64_t n, double phase);
@@ -74,5 +82,6 @@ int bench_spmv(const BenchOptions &options);
 int bench_vector(const BenchOptions &options);
 int bench_reduction(const BenchOptions &options);
 int bench_pcg(const BenchOptions &options);
+int bench_dispatch(const BenchOptions &options);
 
 }  // namespace tool

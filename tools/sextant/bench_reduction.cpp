@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Suite reduction: sums, dot products and norms by every kernel, at several lengths.
+// Suite reduction: sums, dot products and norms by every kernel and the peers that have it, at several lengths.
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "bench.hpp"
 #include "sextant/kinds/reduction.h"
@@ -31,8 +32,29 @@ double value_of(const Answer &answer, std::int32_t operation) {
   return operation == SXT_REDUCTION_IAMAX ? static_cast<double>(answer.place) : answer.real;
 }
 
-void bench_operation(sxt_context *context, const BenchOptions &options, const Operation &operation,
-                     const std::vector<double> &x, const std::vector<double> &y, BenchReport &report) {
+void add_peer(const sxt_peer *peer, const sxt_reduction_args &args, const std::vector<double> &x,
+              const std::vector<double> &y, Answer &answer, std::vector<Contender> &contenders) {
+  if (!peer->has_reduction || !peer->has_reduction(args.operation) ||
+      args.n > std::numeric_limits<std::int32_t>::max()) {
+    return;
+  }
+  Contender contender;
+  contender.name = peer->name;
+  contender.peer = true;
+  contender.own_threads = peer->own_threads != 0;
+  contender.run = [peer, &args, &x, &y, &answer] {
+    const double result = peer->reduce(args.operation, args.n, x.data(), y.data());
+    if (args.operation == SXT_REDUCTION_IAMAX) {
+      answer.place = static_cast<std::int64_t>(result);
+    } else {
+      answer.real = result;
+    }
+  };
+  contenders.push_back(std::move(contender));
+}
+
+void bench_operation(BenchSession &session, const Operation &operation, const std::vector<double> &x,
+                     const std::vector<double> &y) {
   Answer answer{};
   double want = 0;
   sxt_reduction_args args{};
@@ -44,7 +66,7 @@ void bench_operation(sxt_context *context, const BenchOptions &options, const Op
   args.result = &answer;
   sxt_reduction_query query{};
   query.q.h = {sizeof query, SXT_KIND_REDUCTION};
-  query.q.expected_runs = 1000;
+  query.q.expected_runs = kExpectedRuns;
   query.q.value_type = SXT_F64;
   query.n = args.n;
   query.operation = operation.number;
@@ -52,42 +74,32 @@ void bench_operation(sxt_context *context, const BenchOptions &options, const Op
   const std::string name = fmt::format("{} n={}", operation.name, args.n);
   std::vector<Contender> contenders(1);
   contenders[0].name = "textbook";
+  contenders[0].peer = true;
   contenders[0].run = [&] { want = textbook::reduce(operation.number, args.n, x.data(), y.data()); };
-  std::vector<Selection> selections;
-  for (const std::string &kernel : kernels_of(SXT_KIND_REDUCTION)) {
-    report.show(name, kernel);
-    std::string reason;
-    Selection selection = select_forced(context, kernel, query.q, nullptr, reason);
-    if (!selection) {
-      report.skip(name, kernel, reason);
-      continue;
-    }
-    Contender contender;
-    contender.name = kernel;
-    contender.predicted_seconds = predicted_run(selection);
-    contender.run = [&args, context, handle = selection.get()] { check(sxt_kernel_run(handle, &args.h), context); };
-    contender.error = [&answer, &want, number = operation.number] {
+  add_kernels(session, name, query.q, nullptr, &args.h, 0, {}, contenders);
+  for (const sxt_peer *peer : session.peers.ready) add_peer(peer, args, x, y, answer, contenders);
+  for (std::size_t i = 1; i < contenders.size(); ++i) {
+    contenders[i].error = [&answer, &want, number = operation.number] {
       const double got = value_of(answer, number);
+      // What a run leaves unwritten must not be the previous contender's right answer.
+      number == SXT_REDUCTION_IAMAX ? void(answer.place = -2) : void(answer.real = NAN);
       return want == got ? 0.0 : std::abs(got - want) / std::abs(want);
     };
-    contenders.push_back(std::move(contender));
-    selections.push_back(std::move(selection));
   }
-  measure(contenders, options.repeat);
-  report.add(name, contenders, 8.0 * operation.vectors * static_cast<double>(args.n), {{"n", args.n}});
+  measure(contenders, session.options.repeat);
+  session.report.add(name, contenders, 8.0 * operation.vectors * static_cast<double>(args.n), {{"n", args.n}});
 }
 
 }  // namespace
 
 int bench_reduction(const BenchOptions &options) {
-  const Context context = open_context(options.context);
-  BenchReport report("reduction");
+  BenchSession session(options, "reduction");
   for (const std::int64_t n :
        options.sizes.empty() ? std::vector<std::int64_t>{1000, 100'000, 4'000'000} : options.sizes) {
     const std::vector<double> x = operand(n, 0), y = operand(n, 0.3);
-    for (const Operation &operation : kOperations) bench_operation(context.get(), options, operation, x, y, report);
+    for (const Operation &operation : kOperations) bench_operation(session, operation, x, y);
   }
-  return report.finish(options);
+  return session.finish();
 }
 
 }  // namespace tool

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Suite spmv: y = A x by every kernel in every storage it reads.
+// Suite spmv: y = A x by the library's choice, by every kernel in every storage it reads, and by the peers.
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
 #include "bench.hpp"
 #include "sextant/kinds/spmv.h"
 
@@ -9,7 +13,7 @@ namespace {
 sxt_spmv_query query_for() {
   sxt_spmv_query query{};
   query.m.q.h = {sizeof query, SXT_KIND_SPMV};
-  query.m.q.expected_runs = 1000;
+  query.m.q.expected_runs = kExpectedRuns;
   query.m.q.flags = SXT_QUERY_MATRIX;
   query.m.q.value_type = SXT_F64;
   query.op = SXT_NO_TRANSPOSE;
@@ -24,7 +28,32 @@ double traffic(const textbook::Csr &a) {
          static_cast<double>(a.cols + a.rows) * 8;
 }
 
-void bench_matrix(sxt_context *context, const BenchOptions &options, BenchMatrix &matrix, BenchReport &report) {
+void add_peer(BenchSession &session, const BenchMatrix &matrix, const sxt_peer *peer, const std::vector<double> &x,
+              std::vector<double> &y, const std::function<double()> &error, std::vector<Contender> &contenders) {
+  sxt_peer_csr csr{};
+  if (!peer->spmv_run || !peer_csr(session, matrix, csr)) return;
+  session.report.show(matrix.name, peer->name);
+  const sxt_peer_effort effort{static_cast<std::int32_t>(kExpectedRuns), session.options.peers.tune ? 1 : 0};
+  sxt_peer_message message{};
+  void *state = nullptr;
+  int status = 0;
+  Contender contender;
+  contender.setup_seconds = seconds_of([&] { status = peer->spmv_prepare(&csr, &effort, &state, &message); });
+  if (status != 0) return session.report.skip(matrix.name, peer->name, message.text);
+  contender.name = peer->name;
+  contender.peer = true;
+  contender.own_threads = peer->own_threads != 0;
+  contender.keep = std::shared_ptr<void>(state, peer->spmv_release);
+  contender.run = [peer, state, &x, &y] {
+    if (const int failed = peer->spmv_run(state, x.data(), y.data())) {
+      fail(kNotSolved, "{} answered {}", peer->name, failed);
+    }
+  };
+  contender.error = error;
+  contenders.push_back(std::move(contender));
+}
+
+void bench_matrix(BenchSession &session, BenchMatrix &matrix) {
   const std::vector<double> x = operand(matrix.csr.cols, 0);
   std::vector<double> y(static_cast<std::size_t>(matrix.csr.rows)), want(y.size());
   const double one = 1, zero = 0;
@@ -41,37 +70,31 @@ void bench_matrix(sxt_context *context, const BenchOptions &options, BenchMatrix
 
   std::vector<Contender> contenders(1);
   contenders[0].name = "textbook";
+  contenders[0].peer = true;
   contenders[0].run = [&] { textbook::spmv(matrix.csr, x.data(), want.data()); };
-  std::vector<Selection> selections;
+  // What a run leaves unwritten must not be the previous contender's right answer.
+  const auto error = [&y, &want] {
+    const double distance = relative_error(y, want);
+    std::fill(y.begin(), y.end(), std::numeric_limits<double>::quiet_NaN());
+    return distance;
+  };
+  std::fill(y.begin(), y.end(), std::numeric_limits<double>::quiet_NaN());
+  const double operand_bytes = static_cast<double>(matrix.csr.cols + matrix.csr.rows) * 8;
   const sxt_spmv_query query = query_for();
-  for (const std::string &kernel : kernels_of(SXT_KIND_SPMV)) {
-    report.show(matrix.name, kernel);
-    std::string reason;
-    Selection selection = select_forced(context, kernel, query.m.q, matrix.handle.get(), reason);
-    if (!selection) {
-      report.skip(matrix.name, kernel, reason);
-      continue;
-    }
-    Contender contender;
-    contender.name = kernel;
-    contender.predicted_seconds = predicted_run(selection);
-    contender.run = [&args, context, handle = selection.get()] { check(sxt_kernel_run(handle, &args.h), context); };
-    contender.error = [&y, &want] { return relative_error(y, want); };
-    contenders.push_back(std::move(contender));
-    selections.push_back(std::move(selection));
-  }
-  measure(contenders, options.repeat);
-  report.add(matrix.name, contenders, traffic(matrix.csr), {{"rows", matrix.csr.rows}, {"nnz", matrix.csr.nnz}});
+  add_kernels(session, matrix.name, query.m.q, matrix.handle.get(), &args.h, operand_bytes, error, contenders);
+  for (const sxt_peer *peer : session.peers.ready) add_peer(session, matrix, peer, x, y, error, contenders);
+  session.report.show(matrix.name, "measuring");
+  measure(contenders, session.options.repeat);
+  session.report.add(matrix.name, contenders, traffic(matrix.csr),
+                     {{"rows", matrix.csr.rows}, {"nnz", matrix.csr.nnz}});
 }
 
 }  // namespace
 
 int bench_spmv(const BenchOptions &options) {
-  const Context context = open_context(options.context);
-  BenchReport report("spmv");
-  for_each_matrix(context.get(), options, 250'000, false,
-                  [&](BenchMatrix &matrix) { bench_matrix(context.get(), options, matrix, report); });
-  return report.finish(options);
+  BenchSession session(options, "spmv");
+  for_each_matrix(session, 250'000, false, [&](BenchMatrix &matrix) { bench_matrix(session, matrix); });
+  return session.finish();
 }
 
 }  // namespace tool

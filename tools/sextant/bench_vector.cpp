@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Suite vector: every element-wise operation by every kernel, at several lengths.
+// Suite vector: every element-wise operation by every kernel and the peers that have it, at several lengths.
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 
 #include "bench.hpp"
@@ -85,14 +86,28 @@ double compare(const sxt_vector_args &args, Operands &data, const std::function<
   return std::max(relative_error(data.y, data.want_y), relative_error(data.z, data.want_z));
 }
 
-void bench_operation(sxt_context *context, const BenchOptions &options, const Operation &operation, Operands &data,
-                     BenchReport &report) {
+void add_peer(const sxt_peer *peer, const sxt_vector_args &args, Operands &data, double alpha,
+              std::vector<Contender> &contenders) {
+  if (!peer->has_vector || !peer->has_vector(args.operation) || args.n > std::numeric_limits<std::int32_t>::max())
+    return;
+  Contender contender;
+  contender.name = peer->name;
+  contender.peer = true;
+  contender.own_threads = peer->own_threads != 0;
+  contender.run = [peer, &args, &data, alpha] {
+    peer->vector(args.operation, args.n, alpha, data.beta, data.x.data(), data.y.data());
+  };
+  contender.error = [&args, &data, alpha, run = contender.run] { return compare(args, data, run, alpha); };
+  contenders.push_back(std::move(contender));
+}
+
+void bench_operation(BenchSession &session, const Operation &operation, Operands &data) {
   sxt_vector_args args = args_for(operation, data);
   const std::string name = fmt::format("{} n={}", operation.name, args.n);
   const double alpha = *static_cast<const double *>(args.alpha.value);
   sxt_vector_query query{};
   query.q.h = {sizeof query, SXT_KIND_VECTOR};
-  query.q.expected_runs = 1000;
+  query.q.expected_runs = kExpectedRuns;
   query.q.value_type = SXT_F64;
   query.n = args.n;
   query.operation = operation.number;
@@ -100,42 +115,30 @@ void bench_operation(sxt_context *context, const BenchOptions &options, const Op
 
   std::vector<Contender> contenders(1);
   contenders[0].name = "textbook";
+  contenders[0].peer = true;
   contenders[0].run = [&] {
     textbook::vector(operation.number, {args.n, alpha, data.beta, data.x.data(), data.want_y.data(), data.want_z.data(),
                                         data.index.data()});
   };
-  std::vector<Selection> selections;
-  for (const std::string &kernel : kernels_of(SXT_KIND_VECTOR)) {
-    report.show(name, kernel);
-    std::string reason;
-    Selection selection = select_forced(context, kernel, query.q, nullptr, reason);
-    if (!selection) {
-      report.skip(name, kernel, reason);
-      continue;
-    }
-    Contender contender;
-    contender.name = kernel;
-    contender.predicted_seconds = predicted_run(selection);
-    contender.run = [&args, context, handle = selection.get()] { check(sxt_kernel_run(handle, &args.h), context); };
-    contender.error = [&args, &data, alpha, run = contender.run] { return compare(args, data, run, alpha); };
-    contenders.push_back(std::move(contender));
-    selections.push_back(std::move(selection));
+  add_kernels(session, name, query.q, nullptr, &args.h, 0, {}, contenders);
+  for (std::size_t i = 1; i < contenders.size(); ++i) {
+    contenders[i].error = [&args, &data, alpha, run = contenders[i].run] { return compare(args, data, run, alpha); };
   }
-  measure(contenders, options.repeat);
-  report.add(name, contenders, traffic(operation, static_cast<double>(args.n)), {{"n", args.n}});
+  for (const sxt_peer *peer : session.peers.ready) add_peer(peer, args, data, alpha, contenders);
+  measure(contenders, session.options.repeat);
+  session.report.add(name, contenders, traffic(operation, static_cast<double>(args.n)), {{"n", args.n}});
 }
 
 }  // namespace
 
 int bench_vector(const BenchOptions &options) {
-  const Context context = open_context(options.context);
-  BenchReport report("vector");
+  BenchSession session(options, "vector");
   for (const std::int64_t n :
        options.sizes.empty() ? std::vector<std::int64_t>{1000, 100'000, 4'000'000} : options.sizes) {
     Operands data(n);
-    for (const Operation &operation : kOperations) bench_operation(context.get(), options, operation, data, report);
+    for (const Operation &operation : kOperations) bench_operation(session, operation, data);
   }
-  return report.finish(options);
+  return session.finish();
 }
 
 }  // namespace tool

@@ -34,7 +34,7 @@ void add_context_options(CLI::App &app, ContextOptions &options) {
   app.add_option("--threads", options.threads, "CPU threads; 0: all that the process may use")
       ->group(group)
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--profile", options.profile, "Machine profile (TOML); default $SEXTANT_PROFILE, else analytic")
+  app.add_option("--profile", options.profile, "Machine profile (TOML); default $SEXTANT_PROFILE, else what calibrate wrote for this machine, else analytic")
       ->group(group);
   app.add_option("--plugin-path", options.plugin_paths, "A further plugin file or directory, trusted; may be repeated")
       ->group(group)

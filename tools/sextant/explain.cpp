@@ -7,6 +7,7 @@
 
 #include "command.hpp"
 #include "context_options.hpp"
+#include "explain_tree.hpp"
 #include "explanation.hpp"
 #include "matrix_input.hpp"
 #include "sextant/kinds/spmv.h"
@@ -20,6 +21,7 @@ struct ExplainOptions {
   std::string matrix, op = "auto", format = "auto", preconditioner = "auto", recurrence = "auto", plan;
   double runs = 1000;
   bool json = false;
+  TreeOptions tree;
 };
 
 Json explain_spmv(sxt_context *context, const LoadedMatrix &matrix, const ExplainOptions &options) {
@@ -126,9 +128,18 @@ int explain(const ExplainOptions &options) {
   return kDone;
 }
 
+// What the parser cannot check, as it depends on --tree.
+void check_usage(const ExplainOptions &options) {
+  if (options.matrix.empty()) fail(kUsage, "MATRIX.mtx is required; only --tree needs none");
+  if (options.op != "auto" && options.op != "spmv" && options.op != "pcg")
+    fail(kUsage, "--op: {} is not one of auto, spmv, pcg; vector operations need --tree", options.op);
+  if (!options.tree.svg.empty()) fail(kUsage, "--svg needs --tree");
+}
+
 constexpr const char *kExplainFooter = R"(Examples:
   sextant explain A.mtx                  pcg where A allows it, else spmv
   sextant explain A.mtx --op spmv --json | python3 -m json.tool
+  sextant explain --op dot --tree --svg dot.svg   which kernel at which n, without a matrix
 Exit code 3: the file is missing or malformed. 4: the operation asked for does not apply to this matrix.)";
 
 }  // namespace
@@ -136,10 +147,13 @@ Exit code 3: the file is missing or malformed. 4: the operation asked for does n
 void add_explain(CLI::App &parent, Action &action) {
   auto options = std::make_shared<ExplainOptions>();
   CLI::App *app = parent.add_subcommand("explain", "Every candidate for a matrix: predicted cost, chosen or why not");
-  app->add_option("matrix", options->matrix, "Matrix Market file, plain or .gz")->required()->type_name("MATRIX.mtx");
-  app->add_option("--op", options->op, "spmv, pcg or auto")
+  app->add_option("matrix", options->matrix, "Matrix Market file, plain or .gz")->type_name("MATRIX.mtx");
+  app->add_option("--op", options->op, "spmv, pcg or auto; with --tree: dot, axpy, ...")->capture_default_str();
+  app->add_flag("--tree", options->tree.wanted, "The decision tree of a vector operation: n to kernel and launch");
+  app->add_option("--type", options->tree.type, "--tree: type of the vectors")
       ->capture_default_str()
-      ->check(CLI::IsMember({"auto", "spmv", "pcg"}));
+      ->check(CLI::IsMember({"f32", "f64", "c64", "c128"}));
+  app->add_option("--svg", options->tree.svg, "--tree: draw it into this file")->type_name("FILE");
   app->add_option("--runs", options->runs, "spmv: how many products the set-up is spread over")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
@@ -150,7 +164,13 @@ void add_explain(CLI::App &parent, Action &action) {
   app->add_flag("--json", options->json, "Everything as JSON");
   add_context_options(*app, options->context);
   app->footer(kExplainFooter);
-  app->callback([options, &action] { action = [options] { return explain(*options); }; });
+  app->callback([options, &action] {
+    action = [options] {
+      if (options->tree.wanted) return explain_tree(options->context, options->op, options->tree, options->json);
+      check_usage(*options);
+      return explain(*options);
+    };
+  });
 }
 
 }  // namespace tool

@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "error.hpp"
 
 namespace tool {
 namespace {
@@ -100,6 +103,22 @@ HostCsr stencil_3d(std::int64_t rows) {
   return a;
 }
 
+HostCsr stencil_27(std::int64_t rows) {
+  const auto side = std::max<std::int64_t>(2, std::llround(std::cbrt(static_cast<double>(rows))));
+  HostCsr a = started(fmt::format("stencil-3d-27pt-{0}x{0}x{0}", side), side * side * side);
+  const auto inside = [side](std::int64_t v) { return v >= 0 && v < side; };
+  for (std::int64_t i = 0; i < a.n; ++i) {
+    const std::int64_t x = i % side, y = i / side % side, z = i / (side * side);
+    // The neighbours in ascending order; 13 is the point itself.
+    for (std::int64_t k = 0; k < 27; ++k) {
+      const std::int64_t u = x + k % 3 - 1, v = y + k / 3 % 3 - 1, w = z + k / 9 - 1;
+      if (inside(u) && inside(v) && inside(w)) add(a, (w * side + v) * side + u, k == 13 ? 26 : -1);
+    }
+    end_row(a);
+  }
+  return a;
+}
+
 HostCsr banded(std::int64_t rows) {
   constexpr std::int64_t kHalf = 20;
   HostCsr a = started(fmt::format("banded-41-{}", rows), rows);
@@ -127,13 +146,25 @@ HostCsr power_law(std::int64_t rows) {
   return a;
 }
 
-std::vector<HostCsr> generated_matrices(std::int64_t rows) {
-  std::vector<HostCsr> matrices;
-  matrices.push_back(stencil_2d(rows));
-  matrices.push_back(stencil_3d(rows));
-  matrices.push_back(banded(rows));
-  matrices.push_back(power_law(rows));
-  return matrices;
+std::vector<Generator> generators(const std::string &names) {
+  const std::map<std::string, Generator> known = {{"stencil-2d", stencil_2d},
+                                                  {"stencil-3d", stencil_3d},
+                                                  {"stencil-27pt", stencil_27},
+                                                  {"banded", banded},
+                                                  {"power-law", power_law}};
+  if (names.empty()) return {stencil_2d, stencil_3d, banded, power_law};
+  std::vector<Generator> wanted;
+  for (std::size_t start = 0; start <= names.size();) {
+    const std::size_t end = std::min(names.find(',', start), names.size());
+    const auto found = known.find(names.substr(start, end - start));
+    if (found == known.end()) {
+      fail(kUsage, "--generate: '{}' is none of stencil-2d, stencil-3d, stencil-27pt, banded, power-law",
+           names.substr(start, end - start));
+    }
+    wanted.push_back(found->second);
+    start = end + 1;
+  }
+  return wanted;
 }
 
 }  // namespace tool

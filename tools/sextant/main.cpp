@@ -13,6 +13,8 @@ constexpr const char *kFooter = R"(Examples:
   sextant solve bcsstk16.mtx.gz                 solve A x = b with b = A * ones, and say how
   sextant solve A.mtx --rhs b.mtx -o x.mtx      a right-hand side of yours, the solution into a file
   sextant explain A.mtx                         every candidate kernel: predicted cost, chosen or why not
+  sextant calibrate                             measure this machine, so that predictions are its own
+  sextant verify-model A.mtx B.mtx              are the predictions right, and the choices good?
   sextant plugins                               what is loaded, and what was refused
   sextant bench spmv A.mtx                      every kernel measured against a textbook loop
   sextant plugin check ./libmine.so             a plugin of yours through the tests of its kinds
@@ -27,6 +29,10 @@ Environment:
   SEXTANT_PLUGIN_PATH  more plugin directories, separated by ':'
   SEXTANT_FORCE        kernels chosen by hand: "sxt.spmv/1=spmv.csr.rows.cpu"
   SEXTANT_PROFILE      the machine profile (TOML)
+  SEXTANT_RACE         candidates that race on the real matrix, and seconds: "3" or "3:0.2"
+  SEXTANT_FEEDBACK     1: measured runs correct later choices
+  SEXTANT_BSR_BLOCK    edge of the blocks of storage BSR, 2 to 8
+  SEXTANT_PEER_PATH    folders in which bench --peers looks for other libraries
   NO_COLOR             set and not empty: no colours)";
 
 // Prints the sentence of the failure on its way and returns its exit code.
@@ -58,8 +64,10 @@ int run(int argc, char **argv) {
   tool::Action action;
   tool::add_solve(app, action);
   tool::add_explain(app, action);
+  tool::add_verify_model(app, action);
   tool::add_plugins(app, action);
   tool::add_bench(app, action);
+  tool::add_calibrate(app, action);
   tool::add_plugin_check(app, {argv, argv + argc}, action);
   try {
     app.parse(argc, argv);

@@ -7,6 +7,7 @@
 #include <complex>
 #include <cstdint>
 
+#include "generate.hpp"
 #include "table.hpp"
 
 namespace tool {
@@ -44,6 +45,19 @@ HostVector dense_from(sxt_context *context, const sxt_matrix *matrix, const sxt_
 }
 
 }  // namespace
+
+Matrix matrix_of(sxt_context *context, const HostCsr &a, sxt_value_type value_type) {
+  sxt_matrix_options options;
+  sxt_matrix_options_init(&options, sizeof options);
+  options.keep_order = 0;
+  options.value_type = value_type;
+  const bool narrow = value_type == SXT_F32;
+  const std::vector<float> singles(a.values.begin(), narrow ? a.values.end() : a.values.begin());
+  const void *values = narrow ? static_cast<const void *>(singles.data()) : a.values.data();
+  sxt_matrix *handle = nullptr;
+  check(sxt_matrix_from_csr(context, a.n, a.n, a.row_ptr.data(), a.col.data(), values, &options, &handle), context);
+  return Matrix(handle);
+}
 
 LoadedMatrix read_matrix(sxt_context *context, const std::string &path) {
   const auto start = std::chrono::steady_clock::now();

@@ -20,6 +20,10 @@ struct LoadedMatrix {
 
 LoadedMatrix read_matrix(sxt_context *context, const std::string &path);
 
+struct HostCsr;
+// A generated matrix in the library; value_type SXT_F64 or SXT_F32.
+Matrix matrix_of(sxt_context *context, const HostCsr &a, sxt_value_type value_type = SXT_F64);
+
 // "4,884 x 4,884, 290,378 entries, symmetric, f64, 3.5 MB, read in 12 ms"
 std::string describe(const LoadedMatrix &matrix);
 // {path, rows, cols, nnz, symmetry, value_type, bytes, read_seconds}

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <thread>
 
 #include "error.hpp"
 
@@ -14,6 +15,12 @@ namespace {
 
 // Shorter samples would measure the clock.
 constexpr double kSampleSeconds = 5e-4;
+// Beyond this distance from the textbook's result one is called wrong: far above rounding, far below a mistake.
+constexpr double kWrong = 1e-8;
+// A run longer than this finds nothing in the caches that one before it could have left.
+constexpr double kLongRun = 5e-2;
+// Longer than idle threads of the common libraries spin.
+constexpr std::chrono::milliseconds kSettle(60);
 
 double time_runs(const std::function<void()> &run, std::int64_t count) {
   const auto start = std::chrono::steady_clock::now();
@@ -28,7 +35,7 @@ std::int64_t runs_per_sample(const std::function<void()> &run) {
   return count;
 }
 
-// The first run, its result, and how many runs make a sample; 0 when it failed.
+// The first run, its result, and how many runs make a sample; 0 when it failed or is wrong.
 std::int64_t try_out(Contender &contender) {
   try {
     contender.run();
@@ -37,6 +44,12 @@ std::int64_t try_out(Contender &contender) {
     return 0;
   }
   if (contender.error) contender.result_error = contender.error();
+  // Written so that a NaN counts as wrong.
+  if (!(contender.result_error <= kWrong)) {
+    contender.failure = fmt::format("its result differs from the textbook's by {:.1e}, relative to the largest entry",
+                                    contender.result_error);
+    return 0;
+  }
   return runs_per_sample(contender.run);
 }
 
@@ -48,17 +61,28 @@ double quantile(const std::vector<double> &samples, double fraction) {
   return samples[below] + (place - static_cast<double>(below)) * (samples[above] - samples[below]);
 }
 
+// Seconds of one run. The first run is not timed: it finds the caches as the previous contender left them.
+double sample(const Contender &contender, std::int64_t count, double usual) {
+  if (usual < kLongRun) contender.run();
+  const double seconds = time_runs(contender.run, count) / static_cast<double>(count);
+  if (contender.own_threads) std::this_thread::sleep_for(kSettle);
+  return seconds;
+}
+
 }  // namespace
+
+double seconds_of(const std::function<void()> &f) { return time_runs(f, 1); }
 
 void measure(std::vector<Contender> &contenders, int repeat) {
   std::vector<std::int64_t> runs;
   for (Contender &contender : contenders) runs.push_back(try_out(contender));
   std::vector<std::vector<double>> samples(contenders.size());
-  for (int sample = 0; sample < repeat; ++sample) {
+  for (int round = 0; round < repeat; ++round) {
     for (std::size_t turn = 0; turn < contenders.size(); ++turn) {
-      const std::size_t i = (turn + static_cast<std::size_t>(sample)) % contenders.size();
+      const std::size_t i = (turn + static_cast<std::size_t>(round)) % contenders.size();
       if (runs[i] == 0) continue;
-      samples[i].push_back(time_runs(contenders[i].run, runs[i]) / static_cast<double>(runs[i]));
+      const double usual = samples[i].empty() ? 0 : samples[i].front();
+      samples[i].push_back(sample(contenders[i], runs[i], usual));
     }
   }
   for (std::size_t i = 0; i < contenders.size(); ++i) {

@@ -122,6 +122,12 @@ double reduce(std::int32_t operation, std::int64_t n, const double *x, const dou
       for (std::int64_t i = 0; i < n; ++i) result = std::fmax(result, std::abs(x[i]));
       break;
     case SXT_REDUCTION_IAMAX: result = static_cast<double>(first_largest(n, x)); break;
+    case SXT_REDUCTION_MIN:
+    case SXT_REDUCTION_MAX:
+      result = x[0];
+      for (std::int64_t i = 1; i < n; ++i)
+        result = operation == SXT_REDUCTION_MIN ? std::fmin(result, x[i]) : std::fmax(result, x[i]);
+      break;
     default: break;
   }
   return result;

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Suite vector on a GPU: element-wise operations at every length, hot and cold, next to the bandwidth that copying a
+// vector of the same length reaches.
+#include <cstdint>
+
+#include "bench_device.hpp"
+#include "sextant/kinds/vector.h"
+#include "write_file.hpp"
+
+namespace tool {
+namespace {
+
+struct Operation {
+  std::int32_t number;
+  const char *name;
+  int reads, writes;
+};
+// Copy first: the others are held to its bandwidth.
+constexpr Operation kOperations[] = {{SXT_VECTOR_COPY, "copy", 1, 1},
+                                     {SXT_VECTOR_SCALE, "scale", 1, 1},
+                                     {SXT_VECTOR_AXPY, "axpy", 2, 1},
+                                     {SXT_VECTOR_AXPBY, "axpby", 2, 1},
+                                     {SXT_VECTOR_WAXPBY, "waxpby", 2, 1},
+                                     {SXT_VECTOR_MULTIPLY, "multiply", 2, 1}};
+
+struct Times {
+  double cold, hot, predicted, bytes;
+  std::string kernel;
+};
+
+Times measure(sxt_context *context, const Operation &operation, sxt_value_type type, std::int64_t n,
+              const DeviceOperands &operands) {
+  // Repeated in place, values neither grow nor fade.
+  const double minus = -1, tiny = 1e-9, one = 1;
+  const float minus_single = -1, tiny_single = 1e-9F, one_single = 1;
+  const bool single = type == SXT_F32;
+  const auto scalar = [&](const double &wide, const float &narrow) {
+    return sxt_scalar{single ? static_cast<const void *>(&narrow) : &wide, 0, 0};
+  };
+  sxt_vector_query query{};
+  query.q.h = {sizeof query, SXT_KIND_VECTOR};
+  query.q.expected_runs = kExpectedRuns;
+  query.q.value_type = type;
+  query.n = n;
+  query.operation = operation.number;
+  std::vector<sxt_vector_args> args(static_cast<std::size_t>(operands.sets()));
+  std::vector<sxt_head *> heads;
+  for (int set = 0; set < operands.sets(); ++set) {
+    sxt_vector_args &each = args[static_cast<std::size_t>(set)];
+    each.h = {sizeof each, SXT_KIND_VECTOR};
+    each.n = n;
+    each.operation = operation.number;
+    each.alpha = operation.number == SXT_VECTOR_SCALE ? scalar(minus, minus_single) : scalar(tiny, tiny_single);
+    each.beta = scalar(one, one_single);
+    each.x = operands.at(0, set);
+    each.y = operands.at(1, set);
+    each.z = operands.at(2, set);
+    heads.push_back(&each.h);
+  }
+  std::vector<DeviceContender> choice = select_contenders(context, {kChoice}, query.q);
+  time_contenders(context, choice, heads, 1);
+  const double bytes = static_cast<double>(n * bytes_of(type) * (operation.reads + operation.writes));
+  return {choice[0].cold, choice[0].hot, choice[0].predicted_seconds, bytes, choice[0].chosen};
+}
+
+}  // namespace
+
+int bench_device_vector(const BenchOptions &options) {
+  const Context context = open_context(options.context);
+  if (!options.markdown.empty()) check_writable(options.markdown);
+  std::vector<Sheet> sheets;
+  Json rows = Json::array();
+  for (const sxt_value_type type : device_types(options)) {
+    Sheet sheet;
+    sheet.title = fmt::format("vector operations of {}, us (a run)", name_of(type));
+    sheet.titles = {"n", "operation", "cold", "hot", "GB/s cold", "of copy's", "predicted"};
+    for (const std::int64_t n : device_lengths(options)) {
+      const DeviceOperands operands(context.get(), type, n, 3);
+      double copy_rate = 0;
+      for (const Operation &operation : kOperations) {
+        if (operation.number != SXT_VECTOR_COPY && !wanted(options.operations, operation.name)) continue;
+        const Times times = measure(context.get(), operation, type, n, operands);
+        const double rate = times.bytes / times.cold;
+        if (operation.number == SXT_VECTOR_COPY) copy_rate = rate;
+        sheet.lines.push_back({length_text(n), operation.name, microseconds(times.cold), microseconds(times.hot),
+                               fmt::format("{:.0f}", rate * 1e-9), fmt::format("{:.3f}", rate / copy_rate),
+                               microseconds(times.predicted)});
+        rows.push_back({{"operation", operation.name}, {"type", name_of(type)}, {"n", n}, {"chosen", times.kernel},
+                        {"cold_seconds", times.cold}, {"hot_seconds", times.hot}, {"bytes", times.bytes},
+                        {"predicted_seconds", times.predicted}});
+      }
+    }
+    show(options, sheet);
+    sheets.push_back(std::move(sheet));
+  }
+  return finish_device(options, context.get(), sheets, rows);
+}
+
+}  // namespace tool

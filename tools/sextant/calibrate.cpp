@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// sextant calibrate: measures this machine and its kernels, and says how well the fitted models predict.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "command.hpp"
+#include "context_options.hpp"
+#include "error.hpp"
+#include "interrupt.hpp"
+#include "model_plots.hpp"
+#include "output.hpp"
+#include "table.hpp"
+#include "write_file.hpp"
+
+namespace tool {
+namespace {
+
+struct CalibrateOptions {
+  ContextOptions context;
+  bool quick = false, json = false;
+  double seconds = 0;
+  std::string kind, output, svg;
+  std::vector<std::string> svg_kernels;
+};
+
+// What the library said of one fitted model; its strings are only lent.
+struct Model {
+  std::string kernel;
+  sxt_model_info info;
+};
+
+const char *type_name(sxt_value_type type) {
+  switch (type) {
+#define SXT_X(name, value, text, bytes) \
+  case value: return text;
+    SXT_VALUE_TABLE(SXT_X)
+#undef SXT_X
+    default: return "";
+  }
+}
+
+std::string types_text(sxt_value_type vectors, sxt_value_type matrix) {
+  const bool mixed = matrix != 0 && matrix != vectors;
+  return mixed ? fmt::format("{}/{}", type_name(vectors), type_name(matrix)) : type_name(vectors);
+}
+
+std::string form_text(const sxt_model_info &info) {
+  if (info.samples == 0) return "set-up only";
+  const std::string form = info.power == 1          ? "sum"
+                           : std::isinf(info.power) ? "maximum"
+                                                    : fmt::format("soft maximum {:g}", info.power);
+  if (info.breakpoints == 0) return form;
+  return fmt::format("{}, {} breakpoint{}", form, info.breakpoints, info.breakpoints == 1 ? "" : "s");
+}
+
+// Progress on a terminal is one line that is overwritten; in a log file, a line every few seconds.
+class Reporter {
+ public:
+  bool cancelled() const { return *interrupt_.flag() != 0; }
+  void report(double done, const char *what, double seconds_left) {
+    const std::string line = fmt::format("calibrating: {:3.0f} %, {:.0f} s left: {}", 100 * done, seconds_left, what);
+    progress_.show(line);
+    const auto now = std::chrono::steady_clock::now();
+    if (progress_.visible() || now < next_) return;
+    next_ = now + std::chrono::seconds(10);
+    message(line);
+  }
+
+ private:
+  InterruptFlag interrupt_;
+  Progress progress_;
+  std::chrono::steady_clock::time_point next_{};
+};
+
+std::int32_t on_progress(void *user, double done, const char *what, double seconds_left) {
+  auto &reporter = *static_cast<Reporter *>(user);
+  reporter.report(done, what, seconds_left);
+  return reporter.cancelled() ? 1 : 0;
+}
+
+void on_model(void *user, const sxt_model_info *info) {
+  static_cast<std::vector<Model> *>(user)->push_back({info->kernel, *info});
+}
+
+// A kernel that is not there is found out before the measurements.
+void check_kernels(const std::vector<std::string> &kernels) {
+  for (const std::string &kernel : kernels) {
+    bool known = false;
+    for (std::int64_t i = 0; !known && i < sxt_kernel_count(); ++i) {
+      sxt_kernel_info info{};
+      info.struct_size = sizeof info;
+      check(sxt_kernel_get(i, &info), nullptr);
+      known = kernel == info.name;
+    }
+    if (!known) fail(kUsage, "--svg-kernels: no kernel '{}' is loaded; sextant plugins lists them", kernel);
+  }
+}
+
+void on_sample(void *user, const sxt_model_sample *sample) {
+  static_cast<std::vector<ModelSample> *>(user)->push_back(
+      {sample->kernel, types_text(sample->vector_type, sample->matrix_type), sample->model_class,
+       sample->working_set_bytes, sample->measured_s, sample->fitted_s});
+}
+
+void draw(const std::vector<ModelSample> &samples, const CalibrateOptions &options) {
+  OutputFile file(options.svg);
+  file.write(samples_svg(samples, options.svg_kernels));
+  file.commit();
+}
+
+void print_table(const std::vector<Model> &models) {
+  Table table({{"kernel"},
+               {"types"},
+               {"class", true},
+               {"samples", true},
+               {"median error", true},
+               {"90 % below", true},
+               {"set-up", true},
+               {"form"}});
+  for (const Model &model : models) {
+    const sxt_model_info &info = model.info;
+    const bool fitted = info.samples > 0;
+    table.add({model.kernel, types_text(info.vector_type, info.matrix_type), std::to_string(info.model_class),
+               std::to_string(info.samples), fitted ? fmt::format("{:.1f} %", 100 * info.median_error) : "-",
+               fitted ? fmt::format("{:.1f} %", 100 * info.p90_error) : "-",
+               info.setup_samples ? fmt::format("x {:.2g}", info.setup_factor) : "-", form_text(info)});
+  }
+  print("{}", table.text());
+}
+
+Json to_json(const std::vector<Model> &models, const std::string &path, double seconds, bool cancelled) {
+  Json list = Json::array();
+  for (const Model &model : models) {
+    const sxt_model_info &info = model.info;
+    list.push_back({{"kernel", model.kernel},
+                    {"vector_type", type_name(info.vector_type)},
+                    {"matrix_type", type_name(info.matrix_type)},
+                    {"version", info.version},
+                    {"model_class", info.model_class},
+                    {"samples", info.samples},
+                    {"form", form_text(info)},
+                    {"breakpoints", info.breakpoints},
+                    {"median_relative_error", info.median_error},
+                    {"p90_relative_error", info.p90_error},
+                    {"scatter", info.scatter},
+                    {"setup_samples", info.setup_samples},
+                    {"setup_factor", info.setup_factor}});
+  }
+  return {{"profile", path}, {"seconds", seconds}, {"cancelled", cancelled}, {"models", list}};
+}
+
+int run_calibrate(const CalibrateOptions &options) {
+  if (options.svg.empty() && !options.svg_kernels.empty()) fail(kUsage, "--svg-kernels needs --svg");
+  if (!options.svg.empty()) check_writable(options.svg);
+  const Context context = open_context(options.context);
+  check_kernels(options.svg_kernels);
+  Reporter reporter;
+  std::vector<Model> models;
+  sxt_calibrate_options native;
+  sxt_calibrate_options_init(&native, sizeof native);
+  native.quick = options.quick ? 1 : 0;
+  native.seconds = options.seconds;
+  native.kind = options.kind.empty() ? nullptr : options.kind.c_str();
+  native.path = options.output.empty() ? nullptr : options.output.c_str();
+  native.progress = on_progress;
+  native.progress_user = &reporter;
+  native.model = on_model;
+  native.model_user = &models;
+  std::vector<ModelSample> samples;
+  native.sample = options.svg.empty() ? nullptr : on_sample;
+  native.sample_user = &samples;
+  char path[4096] = "";
+  const auto start = std::chrono::steady_clock::now();
+  check(sxt_calibrate(context.get(), &native, path, sizeof path, nullptr), context.get());
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!options.svg.empty()) draw(samples, options);
+  if (options.json) {
+    print_json(to_json(models, path, seconds, reporter.cancelled()));
+    return kDone;
+  }
+  print_table(models);
+  print("\n{} models in {:.1f} s{}; profile: {}\n", models.size(), seconds,
+        reporter.cancelled() ? ", stopped early" : "", path);
+  return kDone;
+}
+
+}  // namespace
+
+void add_calibrate(CLI::App &app, Action &action) {
+  auto options = std::make_shared<CalibrateOptions>();
+  CLI::App *command = app.add_subcommand("calibrate", "Measure this machine and fit the models of its kernels");
+  command->add_flag("--quick", options->quick, "About 20 s and small problems, instead of 90 s");
+  command->add_option("--seconds", options->seconds, "Another time budget")->check(CLI::PositiveNumber);
+  command->add_option("--kind", options->kind, "One kind alone, such as sxt.pcg/1");
+  command->add_option("-o,--output", options->output,
+                      "Profile to make or to add to; default $SEXTANT_PROFILE, else this machine's own file");
+  command->add_option("--svg", options->svg, "Draw measured runs and fitted models into this file")->type_name("FILE");
+  command->add_option("--svg-kernels", options->svg_kernels, "--svg: of these kernels; default: a few")->delimiter(',');
+  command->add_flag("--json", options->json, "JSON instead of a table");
+  add_context_options(*command, options->context);
+  command->callback([options, &action] { action = [options] { return run_calibrate(*options); }; });
+}
+
+}  // namespace tool
