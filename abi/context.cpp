@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+
 #include "abi/handles.hpp"
 #include "abi/sized.hpp"
 
@@ -32,6 +34,11 @@ ContextSettings settings_of(const sxt_context_options &options) {
   settings.log = {options.log, options.log_user, options.log_level};
   settings.allocator = {options.allocator_user, options.allocate, options.release};
   settings.deterministic = options.deterministic != 0;
+  require(options.race_seconds >= 0 && std::isfinite(options.race_seconds), SXT_E_ARGUMENT, "options->race_seconds is ",
+          options.race_seconds, ", not a time");
+  settings.race = options.race;
+  settings.race_seconds = options.race_seconds;
+  settings.feedback = options.feedback;
   return settings;
 }
 
@@ -64,6 +71,17 @@ void sxt_last_error_copy(const sxt_context *context, char *buffer, int64_t capac
 sxt_status sxt_context_describe(const sxt_context *context, char *buffer, int64_t capacity, int64_t *length) {
   return guarded(id_of(context),
                  [&] { fill(given(context, "context").context->describe(), buffer, capacity, length); });
+}
+
+sxt_status sxt_context_set_stream(sxt_context *context, void *stream) {
+  return guarded(id_of(context), [&] { given(context, "context").context->device().set_callers_stream(stream); });
+}
+
+sxt_status sxt_context_synchronize(sxt_context *context) {
+  return guarded(id_of(context), [&] {
+    const Device &device = given(context, "context").context->device();
+    device.wait(device.callers_stream());
+  });
 }
 
 sxt_status sxt_context_force(sxt_context *context, const char *kind, const char *kernel) {

@@ -155,6 +155,14 @@ sxt_status sxt_amax(const sxt_vector *x, void *result) { return reduce(SXT_REDUC
 sxt_status sxt_iamax(const sxt_vector *x, int64_t *index) {
   return reduce(SXT_REDUCTION_IAMAX, x, nullptr, index, false);
 }
+sxt_status sxt_min(const sxt_vector *x, void *result) { return reduce(SXT_REDUCTION_MIN, x, nullptr, result, false); }
+sxt_status sxt_max(const sxt_vector *x, void *result) { return reduce(SXT_REDUCTION_MAX, x, nullptr, result, false); }
+
+namespace {
+constexpr const char *names_x[] = {"x[0]", "x[1]", "x[2]", "x[3]", "x[4]", "x[5]", "x[6]", "x[7]"};
+constexpr const char *names_y[] = {"y[0]", "y[1]", "y[2]", "y[3]", "y[4]", "y[5]", "y[6]", "y[7]"};
+static_assert(std::size(names_x) == SXT_MULTIDOT_MAX && std::size(names_y) == SXT_MULTIDOT_MAX);
+}  // namespace
 
 sxt_status sxt_multidot(int64_t count, const sxt_vector *const *x, const sxt_vector *const *y, void *results) {
   const bool usable = x && y && count > 0;
@@ -168,8 +176,8 @@ sxt_status sxt_multidot(int64_t count, const sxt_vector *const *x, const sxt_vec
     const Operands operands{&given(x[0], "x[0]")};
     std::array<const void *, SXT_MULTIDOT_MAX> u{}, v{};
     for (int64_t i = 0; i < count; ++i) {
-      u[static_cast<std::size_t>(i)] = operands.same_length(x[i], text("x[", i, "]").c_str()).data;
-      v[static_cast<std::size_t>(i)] = operands.same_length(y[i], text("y[", i, "]").c_str()).data;
+      u[static_cast<std::size_t>(i)] = operands.same_length(x[i], names_x[i]).data;
+      v[static_cast<std::size_t>(i)] = operands.same_length(y[i], names_y[i]).data;
     }
     operations(*x[0]).multidot(x[0]->type, x[0]->n, static_cast<std::int32_t>(count), u.data(), v.data(), results);
   });

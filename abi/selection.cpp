@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Any kernel of any kind.
+#include <cmath>
 #include <cstdint>
 
 #include "abi/handles.hpp"
 #include "core/dispatch/select.hpp"
+#include "core/model/session_timing.hpp"
 
 using namespace sextant;
 using namespace sextant::abi;
@@ -78,6 +80,27 @@ sxt_status sxt_selection_explain(const sxt_selection *selection, int32_t form, c
                          selection->matrix->csr().nnz, " nonzeros, ", value_name(selection->matrix->value_type())));
     out.choices = {choice};
     fill(form == SXT_JSON ? explain_json(out) : explain_text(out), buffer, capacity, length);
+  });
+}
+
+sxt_status sxt_selection_time(sxt_selection *selection, sxt_head *const *args, int64_t count, double budget_seconds,
+                              double *seconds, double *noise) {
+  return guarded(id_of(selection), [&] {
+    Runner &runner = *given(selection, "selection").runner;
+    given(args, "args");
+    require(count >= 1, SXT_E_ARGUMENT, "count is ", count, "; one set of args is the least");
+    require(budget_seconds >= 0 && std::isfinite(budget_seconds), SXT_E_ARGUMENT, "budget_seconds is ", budget_seconds,
+            ", not a finite number from 0 on");
+    const char *kind = runner.choice().query.kind();
+    for (std::int64_t i = 0; i < count; ++i)
+      require(given(args[i], "an entry of args").kind && std::string_view(args[i]->kind) == kind, SXT_E_ARGUMENT,
+              "args[", i, "] are of kind ", args[i]->kind ? args[i]->kind : "NULL", ", the selection is of kind ",
+              kind);
+    const std::unique_ptr<Session> session = runner.prepared().open();
+    const Timing timing = time_session(*selection->context, *session, {args, static_cast<std::size_t>(count)},
+                                       runner.choice().run_s, budget_seconds);
+    if (seconds) *seconds = timing.seconds;
+    if (noise) *noise = timing.noise;
   });
 }
 

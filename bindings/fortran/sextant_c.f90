@@ -54,6 +54,9 @@ module sextant_c
     type(c_funptr) :: allocate = c_null_funptr
     type(c_funptr) :: release = c_null_funptr
     type(c_ptr) :: allocator_user = c_null_ptr
+    integer(i4) :: race = 0
+    integer(i4) :: feedback = 0
+    real(r8) :: race_seconds = 0
   end type
 
   type, bind(c) :: sxt_matrix_options

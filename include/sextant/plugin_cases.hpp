@@ -65,6 +65,7 @@ class Array {
   sxt_value_type type() const { return type_; }
   void *data() { return data_.data(); }
   const void *data() const { return data_.data(); }
+  std::uint64_t bytes() const { return data_.size() * sizeof(float); }  // the guard included
 
   Wide at(std::int64_t i) const { return load(data_.data(), type_, i); }
   void set(std::int64_t i, Wide value) {
@@ -101,6 +102,66 @@ class Array {
   sxt_value_type type_ = SXT_F64;
   std::int64_t size_ = 0;
   std::vector<float> data_;  // enough of them; floats are always initialised memory
+};
+
+// The arrays of a case while it runs in device space. A kind's move_case, called for both directions:
+//   Move move(c.moved, exec, to_device);       c.moved is a Moved kept in the case
+//   move.array(c.x).array(c.y);                every array once, those only read too
+//   move.point(a.x).point(a.y).scalar(a.alpha);  args that point into them, from whichever side they point to
+//   return move.finish();                      waits, so that the other side may be read
+struct MovedArray {
+  char *host;
+  std::uint64_t bytes;
+  Memory device;
+};
+using Moved = std::vector<MovedArray>;
+
+class Move {
+ public:
+  Move(Moved &moved, const sxt_exec *exec, std::int32_t to_device) : moved_(moved), exec_(exec), there_(to_device) {
+    if (there_) moved_.clear();
+  }
+  Move &array(Array &array) { return block(array.data(), array.bytes()); }
+  template <class T>
+  Move &array(std::vector<T> &values) { return block(values.data(), values.size() * sizeof(T)); }
+  Move &block(void *host, std::uint64_t bytes) {
+    if (bytes == 0) return *this;
+    if (there_) moved_.push_back({static_cast<char *>(host), bytes, Memory(exec_, SXT_SPACE_DEVICE, bytes)});
+    const auto found = std::find_if(moved_.begin(), moved_.end(), [&](const MovedArray &m) { return m.host == host; });
+    if (found == moved_.end()) return *this;
+    const sxt_status status = there_ ? exec_->host->copy(exec_->host, exec_, found->device.data(), host, bytes)
+                                     : exec_->host->copy(exec_->host, exec_, host, found->device.data(), bytes);
+    if (status_ == SXT_OK) status_ = status;
+    return *this;
+  }
+  template <class T>
+  Move &point(T *&pointer) {
+    for (const MovedArray &m : moved_) {
+      const char *from = there_ ? m.host : m.device.as<char>(), *at = reinterpret_cast<const char *>(pointer);
+      if (at < from || at >= from + m.bytes) continue;
+      const char *to = (there_ ? m.device.as<char>() : m.host) + (at - from);
+      pointer = reinterpret_cast<T *>(const_cast<char *>(to));
+      break;
+    }
+    return *this;
+  }
+  // Kernels then read it when they run, as captured work must.
+  Move &scalar(sxt_scalar &scalar) {
+    point(scalar.value);
+    scalar.on_device = there_ && scalar.value ? 1 : 0;
+    return *this;
+  }
+  sxt_status finish() {
+    const sxt_status waited = exec_->host->synchronize(exec_->host, exec_);
+    if (!there_) moved_.clear();
+    return status_ == SXT_OK ? waited : status_;
+  }
+
+ private:
+  Moved &moved_;
+  const sxt_exec *exec_;
+  bool there_;
+  sxt_status status_ = SXT_OK;
 };
 
 // |value|, or |re| + |im| where that is what an error bound wants.
@@ -225,7 +286,21 @@ class Matrix {
     query.cols = csr_.s.cols;
     query.nnz = csr_.s.nnz;
     query.matrix_type = csr_.s.value_type;
+    query.symmetry = csr_.s.symmetry;
     return query;
+  }
+
+  // Mirrors the upper values of a pattern that is symmetric; Hermitian: conjugated, with a real diagonal.
+  void mirror_upper(sxt_symmetry symmetry) {
+    csr_.s.symmetry = symmetry;
+    for_each([&, k = std::int64_t{0}](std::int64_t i, std::int64_t j, Wide value) mutable {
+      const std::int64_t here = k++;
+      const auto begin = col_.begin() + row_ptr_[j], end = col_.begin() + row_ptr_[j + 1];
+      const std::int64_t there = std::lower_bound(begin, end, static_cast<std::int32_t>(i)) - col_.begin();
+      const bool hermitian = symmetry == SXT_HERMITIAN;
+      if (j == i && hermitian) values_.set(here, value.real());
+      if (j > i) values_.set(there, hermitian ? std::conj(value) : value);
+    });
   }
 
  private:

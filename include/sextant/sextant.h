@@ -60,7 +60,7 @@ typedef struct {
   const char *device;              /* "cpu", "cuda"; NULL or "auto": the first of cuda, cpu that is there */
   int32_t device_ordinal;          /* which one, from 0 */
   int32_t threads;                 /* CPU threads to use; 0: all that the process may use */
-  const char *profile_path;        /* machine profile (TOML); NULL: $SEXTANT_PROFILE, else analytic defaults */
+  const char *profile_path;        /* machine profile (TOML); NULL: $SEXTANT_PROFILE, else what sxt_calibrate wrote */
   const char *const *plugin_paths; /* further plugin files or directories, trusted because they are named here */
   uint64_t n_plugin_paths;
   void (*log)(void *user, sxt_log_level level, const char *message); /* called from any thread; NULL: silent */
@@ -70,6 +70,11 @@ typedef struct {
   void *(*allocate)(void *user, uint64_t bytes, uint64_t alignment); /* host memory; both hooks or neither. NULL means */
   void (*release)(void *user, void *memory);                         /* none left. Must outlive every object */
   void *allocator_user;
+  /* What may change a choice beside the models; a deterministic context listens to none of it. */
+  int32_t race;        /* this many of the best candidates, where error bars overlap, run on the real matrix before one
+                        * is chosen; 0: as $SEXTANT_RACE ("3" or "3:0.2" with seconds) says, else none; negative: none */
+  int32_t feedback;    /* 1: measured runs correct later choices of this context; 0: as $SEXTANT_FEEDBACK; negative: no */
+  double race_seconds; /* for all runs of a race together; 0: as the environment says, else 0.1 */
 } sxt_context_options;
 
 SXT_API void sxt_context_options_init(sxt_context_options *options, uint64_t struct_size); /* [any-thread] */
@@ -84,6 +89,17 @@ SXT_API const char *sxt_last_error(const sxt_context *context);
 SXT_API void sxt_last_error_copy(const sxt_context *context, char *buffer, int64_t capacity, int64_t *length);
 /* The device in words: kind, name, threads, memory, bandwidths the model uses. [any-thread] */
 SXT_API sxt_status sxt_context_describe(const sxt_context *context, char *buffer, int64_t capacity, int64_t *length);
+
+/* Streams of a device that has them (CUDA: a cudaStream_t or CUstream, cudaStreamLegacy, cudaStreamPerThread). The caller's
+ * stream wins: from then on all work is enqueued there, in the order of the calls, and a call whose results stay on the
+ * device returns without waiting; calls that write host memory (sxt_dot, a solve) still wait. A failure found while such
+ * work runs is reported by a later call. The first call of each kind sets kernels up and waits, so make it before you
+ * capture the stream into a graph; scalars are read when a call is made. The stream must outlive its use here: NULL (the
+ * default) ends it, then each call has a stream of the library's own and waits for it. Waits for the work of the stream
+ * used before. SXT_E_ARGUMENT for a stream of another device, SXT_E_NOT_SUPPORTED on the CPU. [exclusive] */
+SXT_API sxt_status sxt_context_set_stream(sxt_context *context, void *stream);
+/* Waits for all work on the caller's stream; SXT_E_DEVICE when some of it failed. Without one: done. [any-thread] */
+SXT_API sxt_status sxt_context_synchronize(sxt_context *context);
 
 /* Choose a kernel by hand for a kind: "sxt.spmv/1" and "spmv.csr.rows.cpu". NULL kernel: let the model choose again. A
  * forced kernel that cannot apply makes later calls fail and say why. Precedence: this > environment SEXTANT_FORCE
@@ -111,7 +127,8 @@ typedef struct {
 } sxt_kernel_info;
 typedef struct {
   uint64_t struct_size;
-  const char *path, *stage, *reason; /* stage: trust, open, entry, abi, kind, kernel, duplicate, self-test */
+  const char *path, *stage, *reason; /* stage: device (there is none of its kind), trust, open, entry, abi, kind,
+                                      * kernel, duplicate, self-test */
 } sxt_refusal_info;
 
 /* Records of the process-wide registry, numbered from 0; strings live as long as the process. A newer version of a plugin
@@ -196,8 +213,10 @@ SXT_API void sxt_matrix_destroy(sxt_matrix *matrix);
 
 /* ---- vectors ----------------------------------------------------------------------------------------------------- */
 
-/* Wraps n values of the caller's memory, which stays his and must outlive the vector. Device kernels read and write it in place.
- * [any-thread] */
+/* Wraps n values of the caller's memory, which stays his and must outlive the vector. Device kernels read and write it in place,
+ * so memory of a device's context is device, pinned or managed memory that the device reaches: host memory is
+ * SXT_E_NOT_SUPPORTED (copy it first), and memory that is not what `space` says, lies on another device or is not aligned
+ * to its values' size is SXT_E_ARGUMENT. [any-thread] */
 SXT_API sxt_status sxt_vector_wrap(sxt_context *context, int64_t n, sxt_value_type type, sxt_space space, void *data,
                                    sxt_vector **vector);
 /* n zeros in the context's device space, owned by the vector. [any-thread] */
@@ -205,6 +224,7 @@ SXT_API sxt_status sxt_vector_create(sxt_context *context, int64_t n, sxt_value_
 /* Where the values lie; NULL for a NULL vector or n = 0. [any-thread] */
 SXT_API void *sxt_vector_data(const sxt_vector *vector);
 SXT_API int64_t sxt_vector_length(const sxt_vector *vector);
+/* Memory the vector owns must not be in use by work that the caller enqueued himself on other streams. */
 SXT_API void sxt_vector_destroy(sxt_vector *vector);
 
 /* ---- products, vector operations, reductions ----------------------------------------------------------------------- */
@@ -225,7 +245,8 @@ SXT_API sxt_status sxt_multiply(const sxt_vector *x, const sxt_vector *y, sxt_ve
  * host every index is checked. */
 SXT_API sxt_status sxt_gather(const sxt_vector *x, const void *index, sxt_index_type index_type, sxt_vector *y);
 SXT_API sxt_status sxt_scatter(const sxt_vector *x, const void *index, sxt_index_type index_type, sxt_vector *y);
-/* Results are written to host memory: of the value type (sum, dot, dotc), of its real type (nrm2, asum, amax). */
+/* Results are written to host memory: of the value type (sum, dot, dotc), of its real type (nrm2, asum, amax, min, max). A NaN
+ * operand gives NaN. */
 SXT_API sxt_status sxt_sum(const sxt_vector *x, void *result);
 SXT_API sxt_status sxt_dot(const sxt_vector *x, const sxt_vector *y, void *result);   /* unconjugated */
 SXT_API sxt_status sxt_dotc(const sxt_vector *x, const sxt_vector *y, void *result);  /* conj(x) . y */
@@ -233,6 +254,9 @@ SXT_API sxt_status sxt_nrm2(const sxt_vector *x, void *result); /* no overflow o
 SXT_API sxt_status sxt_asum(const sxt_vector *x, void *result); /* |re| + |im| */
 SXT_API sxt_status sxt_amax(const sxt_vector *x, void *result);
 SXT_API sxt_status sxt_iamax(const sxt_vector *x, int64_t *index); /* zero-based, first of the largest; -1 when empty */
+/* Real types only; SXT_E_NO_KERNEL for complex ones. A NaN gives NaN; min of nothing is +infinity, max -infinity. */
+SXT_API sxt_status sxt_min(const sxt_vector *x, void *result);
+SXT_API sxt_status sxt_max(const sxt_vector *x, void *result);
 /* count <= 8 products conj(x[i]) . y[i] in one pass. */
 SXT_API sxt_status sxt_multidot(int64_t count, const sxt_vector *const *x, const sxt_vector *const *y, void *results);
 
@@ -310,6 +334,54 @@ enum { SXT_TEXT = 0, SXT_JSON = 1 };
 SXT_API sxt_status sxt_pcg_explain(const sxt_pcg *pcg, int32_t form, char *buffer, int64_t capacity, int64_t *length);
 SXT_API void sxt_pcg_destroy(sxt_pcg *pcg);
 
+/* ---- calibration --------------------------------------------------------------------------------------------------- */
+
+struct sxt_model_info;
+struct sxt_model_sample;
+typedef struct {
+  uint64_t struct_size;
+  int32_t quick;         /* 1: about 20 s and problems up to 64 MB; 0 (default): about 90 s and 256 MB */
+  int32_t reserved0;
+  double seconds;        /* another time budget; 0 (default): as quick says */
+  const char *kind;      /* one kind alone, "sxt.pcg/1"; NULL: storages, products, vector operations, reductions */
+  const char *path;      /* profile to make or to add to; NULL: $SEXTANT_PROFILE, else this machine's own file */
+  /* Part done (0 to 1), what is being measured, seconds left. Non-zero: stop, and fit what there is. */
+  int32_t (*progress)(void *user, double done, const char *what, double seconds_left);
+  void *progress_user;
+  /* Called for every model that was fitted, once it is written; strings live until it returns. */
+  void (*model)(void *user, const struct sxt_model_info *info);
+  void *model_user;
+  /* Called for every run that was measured, model after model, with what the fit makes of it. */
+  void (*sample)(void *user, const struct sxt_model_sample *sample);
+  void *sample_user;
+} sxt_calibrate_options;
+typedef struct sxt_model_info {
+  uint64_t struct_size;
+  const char *kernel;
+  sxt_value_type vector_type, matrix_type; /* matrix_type 0: it reads no matrix */
+  int64_t version, model_class;
+  int64_t samples;                         /* measured runs; 0: only the set-up was measured */
+  double power;                            /* 1: sum of memory and compute; else soft maximum of this power */
+  int32_t breakpoints, reserved0;          /* between regimes of the working set */
+  double median_error, p90_error, scatter; /* cross-validated, relative; scatter is one sigma */
+  double setup_factor;                     /* measured set-up over the kernel's own estimate */
+  int64_t setup_samples;
+} sxt_model_info;
+typedef struct sxt_model_sample {
+  uint64_t struct_size;
+  const char *kernel;
+  sxt_value_type vector_type, matrix_type;
+  int64_t version, model_class;
+  double working_set_bytes, measured_s, fitted_s;
+} sxt_model_sample;
+
+SXT_API void sxt_calibrate_options_init(sxt_calibrate_options *options, uint64_t struct_size); /* [any-thread] */
+/* Measures the machine and the loaded kernels of the context's device on synthetic problems, fits their models and adds
+ * them to the profile, whose path goes to the buffer (may be NULL). The context follows it at once; later contexts on
+ * this machine load it by themselves. SXT_E_FILE_WRITE, SXT_E_UNKNOWN_NAME. [exclusive] */
+SXT_API sxt_status sxt_calibrate(sxt_context *context, const sxt_calibrate_options *options, char *path,
+                                 int64_t capacity, int64_t *length);
+
 /* ---- any kernel of any kind ---------------------------------------------------------------------------------------- */
 
 /* Predicts and chooses a kernel for a query (sextant/kinds/ has the query and args of each kind) and builds it. matrix is
@@ -325,7 +397,70 @@ SXT_API const char *sxt_selection_kernel(const sxt_selection *selection);
 SXT_API sxt_status sxt_selection_cost(const sxt_selection *selection, double *setup_seconds, double *run_seconds);
 SXT_API sxt_status sxt_selection_explain(const sxt_selection *selection, int32_t form, char *buffer, int64_t capacity,
                                          int64_t *length);
+/* Measures one run: `count` args of its kind take turns, run by run, for about budget_seconds. On a device that captures,
+ * K and 2K runs are replayed as graphs and the difference counts, so neither launches nor clocks are in it; with several
+ * args the last cache is swept before each replay, so that no run finds operands there ("cold"). *seconds: the median; *noise:
+ * quartile distance over median; either may be NULL. On a device results must lie there too. [any-thread] */
+SXT_API sxt_status sxt_selection_time(sxt_selection *selection, sxt_head *const *args, int64_t count,
+                                      double budget_seconds, double *seconds, double *noise);
 SXT_API void sxt_selection_destroy(sxt_selection *selection);
+
+/* ---- are the models right? ----------------------------------------------------------------------------------------- */
+
+typedef struct {
+  uint64_t struct_size;
+  double applies;           /* products that set-up is spread over when choices are judged; default 1000 */
+  double candidate_seconds; /* time to measure one candidate's run for; default 0.05 */
+  sxt_op op;                /* default SXT_NO_TRANSPOSE */
+  int32_t references;       /* 1: reference kernels are measured too; default 0 */
+} sxt_verify_options;
+/* One candidate of one matrix, predicted and measured. Strings live as long as the process. */
+typedef struct {
+  uint64_t struct_size;
+  int64_t matrix;           /* for sxt_verify_summarise: lines with equal numbers belong to one choice. Yours to set */
+  const char *kernel, *format;
+  int64_t launch[4];
+  double predicted_setup_s, predicted_run_s, rel_error; /* rel_error: what the model believes of itself */
+  double measured_setup_s, measured_run_s;              /* set-up: storage and prepare, as if nothing was held */
+  double noise;             /* quartile distance / median of the measured runs */
+  double select_s;          /* measured: choosing, features included; a part of what the chosen one costs */
+  int32_t repeats;
+  int32_t chosen;           /* 1: the library's own choice */
+  int32_t estimated;        /* 0: the kernel has no model */
+  int32_t reserved0;
+} sxt_verify_line;
+/* Over lines of any number of matrices. Regret: time of what was chosen / time of the best, set-up and choosing counted. */
+typedef struct {
+  uint64_t struct_size;
+  int64_t matrices, candidates; /* that were judged */
+  double median_relative_error, p90_relative_error; /* |predicted - measured| / measured of a run */
+  double top1_accuracy;     /* share of matrices whose choice is within 3 % of the best */
+  double regret_geomean, regret_p95, regret_max;
+  double noise_median;
+} sxt_verify_summary;
+
+SXT_API void sxt_verify_options_init(sxt_verify_options *options, uint64_t struct_size); /* [any-thread] */
+/* Measures every candidate for products with the matrix and gives each to `line`, chosen and predicted as the library
+ * does it. A candidate that fails is left out and logged. A non-zero answer of `line` ends the measurements.
+ * options NULL: defaults. Nothing else should use the machine meanwhile. [any-thread] */
+SXT_API sxt_status sxt_verify_model(sxt_matrix *matrix, const sxt_verify_options *options,
+                                    int32_t (*line)(void *user, const sxt_verify_line *line), void *user);
+/* [any-thread] */
+SXT_API sxt_status sxt_verify_summarise(const sxt_verify_line *lines, int64_t count, double applies,
+                                        sxt_verify_summary *summary);
+
+/* ---- decision trees ------------------------------------------------------------------------------------------------ */
+
+/* Two more forms, for decision trees: a drawing, and the tree as it is kept on disk. */
+enum { SXT_SVG = 2, SXT_TOML = 3 };
+/* Which kernel and launch configuration the models call cheapest at each vector length n, and from which n on: what
+ * calls of this operation look up. operation: a vector operation ("axpy"), reduction ("dot"), "multidot-2" to "multidot-8",
+ * "gather-i32", or a vector group of a PCG recurrence ("chronopoulos-gear"). form: SXT_TEXT, SXT_JSON, SXT_SVG, SXT_TOML.
+ * SXT_E_UNKNOWN_NAME names the nearest, SXT_E_TYPE. [any-thread] */
+SXT_API sxt_status sxt_decision_tree(sxt_context *context, const char *operation, sxt_value_type type, int32_t form,
+                                     char *buffer, int64_t capacity, int64_t *length);
+/* The names it takes, from 0; NULL beyond the last. Static. [any-thread] */
+SXT_API const char *sxt_decision_tree_operation(int64_t i);
 
 #ifdef __cplusplus
 }
