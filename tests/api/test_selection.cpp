@@ -58,6 +58,38 @@ TEST(SelectionTest, AReductionFromQueryToResult) {
   EXPECT_EQ(sxt_kernel_run(selection.get(), &args.h), SXT_E_ARGUMENT);
 }
 
+TEST(SelectionTest, ARunIsTimed) {
+  const Context context = cpu();
+  const sxt_reduction_query query = sum_of(3);
+  const Selection selection =
+      make<Selection>([&](sxt_selection **out) { return sxt_kernel_select(context.get(), &query.q, nullptr, out); });
+  const double x[] = {1, 2, 4}, y[] = {8, 16, 32};
+  double first = 0, second = 0;
+  sxt_reduction_args args[2]{};
+  for (sxt_reduction_args &each : args) {
+    each.h = {sizeof each, SXT_KIND_REDUCTION};
+    each.n = 3;
+    each.operation = SXT_REDUCTION_SUM;
+  }
+  args[0].x = x, args[0].result = &first;
+  args[1].x = y, args[1].result = &second;
+  sxt_head *heads[] = {&args[0].h, &args[1].h};
+  double seconds = -1, noise = -1;
+  ASSERT_EQ(sxt_selection_time(selection.get(), heads, 2, 1e-3, &seconds, &noise), SXT_OK) << last_error(context);
+  EXPECT_GT(seconds, 0);
+  EXPECT_GE(noise, 0);
+  EXPECT_EQ(first, 7);  // both took their turns
+  EXPECT_EQ(second, 56);
+  EXPECT_EQ(sxt_selection_time(selection.get(), heads, 1, 0, nullptr, nullptr), SXT_OK);
+  EXPECT_EQ(sxt_selection_time(selection.get(), heads, 0, 0, &seconds, nullptr), SXT_E_ARGUMENT);
+  EXPECT_EQ(sxt_selection_time(selection.get(), nullptr, 1, 0, &seconds, nullptr), SXT_E_ARGUMENT);
+  EXPECT_EQ(sxt_selection_time(selection.get(), heads, 1, -1, &seconds, nullptr), SXT_E_ARGUMENT);
+  EXPECT_EQ(sxt_selection_time(nullptr, heads, 1, 0, &seconds, nullptr), SXT_E_ARGUMENT);
+  args[1].h.kind = SXT_KIND_SPMV;
+  EXPECT_EQ(sxt_selection_time(selection.get(), heads, 2, 0, &seconds, nullptr), SXT_E_ARGUMENT);
+  EXPECT_NE(last_error(context).find("args[1]"), std::string::npos);
+}
+
 TEST(SelectionTest, QueriesThatCannotBeAreRefused) {
   const Context context = cpu();
   sxt_selection *none = nullptr;
@@ -149,6 +181,34 @@ TEST_F(PlanTest, AnEntryOfAnotherVersionIsDecidedAnewWithItsReason) {
   const Selection selection = select(context, matrix);
   EXPECT_STRNE(sxt_selection_kernel(selection.get()), "spmv.coo.serial.cpu");
   EXPECT_NE(explain(selection).find("version 7"), std::string::npos) << explain(selection);
+}
+
+TEST_F(PlanTest, EveryMismatchHasItsReason) {
+  const Context context = cpu();
+  const Matrix matrix = laplacian(10).matrix(context);
+  select(context, matrix);
+  ASSERT_EQ(sxt_plan_save(context.get(), path.c_str()), SXT_OK);
+  const std::string good = saved();
+  const auto reason_after = [&](const std::string &from, const std::string &to) {
+    std::string text = good;
+    // After the header, so that the entry's own machine is meant.
+    const auto at = text.find(from, text.find("[[entry]]"));
+    EXPECT_NE(at, std::string::npos) << from << " in " << text;
+    if (at != std::string::npos) write(text.replace(at, from.size(), to));
+    EXPECT_EQ(sxt_plan_load(context.get(), path.c_str(), 0), SXT_OK);
+    return explain(select(context, matrix));
+  };
+  const auto expect = [](const std::string &text, const char *words) {
+    EXPECT_NE(text.find(words), std::string::npos) << text;
+  };
+  expect(reason_after("role = 'sxt.spmv/1'", "role = 'another'"), "nothing in it has the role sxt.spmv/1");
+  expect(reason_after("kind = 'sxt.spmv/1'", "kind = 'sxt.other/1'"), "is of kind sxt.other/1");
+  expect(reason_after("value_type = 'f64'", "value_type = 'f32'"), "the loaded plan says so");  // the query decides
+  expect(reason_after("query = '", "query = '1'\nold_query = '"), "was made for other sizes, flags or numbers of runs");
+  expect(reason_after("pattern = '", "pattern = '1'\nold_pattern = '"), "was made for a matrix of another pattern");
+  expect(reason_after("machine = '", "machine = 'other "), "was made on 'other ");
+  expect(reason_after("kernel = 'spmv.", "kernel = 'gone."), "does not apply here any more");
+  expect(reason_after("version = ", "version = 9"), "the plan was made with version 9");
 }
 
 TEST_F(PlanTest, PlansOfOtherMachinesAreNotFollowed) {

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 BINARY = os.environ["SEXTANT_BIN"]
 DATA = os.environ["SEXTANT_TEST_DATA"]
@@ -98,6 +99,17 @@ class CommandTest(unittest.TestCase):
             self.assertIn(word, result.stderr)
         self.assertTrue(result.stderr.startswith("sextant: "), result.stderr)
         return result
+
+    def assert_drawing(self, name):
+        """A well-formed SVG that asks for nothing from elsewhere; its labels and the number of its marks."""
+        with open(self.path(name), encoding="utf-8") as file:
+            text = file.read()
+        root = xml.etree.ElementTree.fromstring(text)
+        self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg")
+        for foreign in ("href", "url(", "<script", "<style", "@import", "nan", "inf "):
+            self.assertNotIn(foreign, text)
+        labels = [each.text for each in root.iter("{http://www.w3.org/2000/svg}text")]
+        return labels, text.count("<circle")
 
     def assert_keys(self, record, keys):
         self.assertLessEqual(set(keys), set(record), f"missing: {set(keys) - set(record)}")

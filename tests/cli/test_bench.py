@@ -5,7 +5,8 @@ import unittest
 
 from support import DATA, NOT_SOLVED, USAGE, CommandTest, coordinate, grid
 
-ROW_KEYS = ("suite", "case", "kernel", "seconds", "peer", "peer_seconds", "ratio", "gb_per_s", "predicted_seconds", "spread")
+ROW_KEYS = ("suite", "case", "kernel", "seconds", "peer", "peer_seconds", "ratio", "gb_per_s", "bound_fraction",
+            "predicted_seconds", "spread", "setup_seconds")
 
 
 class Bench(CommandTest):
@@ -22,13 +23,17 @@ class Bench(CommandTest):
         return report["rows"]
 
     def kernels(self, kind):
+        """What is loaded, and the library's own choice."""
         report, _ = self.run_json("plugins")
-        return {k["name"] for p in report["plugins"] for k in p["kernels"] if k["kind"] == kind and k["device"] == "cpu"}
+        return {"choice"} | {k["name"] for p in report["plugins"] for k in p["kernels"] if k["kind"] == kind and k["device"] == "cpu"}
 
     def test_spmv_measures_every_kernel(self):
-        rows = self.rows("spmv", self.file("a.mtx", grid(12)))
-        self.assertEqual({row["kernel"] for row in rows}, self.kernels("sxt.spmv/1"))
-        self.assertEqual({row["case"] for row in rows}, {"a.mtx"})
+        report, _ = self.run_json("bench", "spmv", "--repeat", "1", self.file("a.mtx", grid(12)))
+        measured = {row["kernel"] for row in report["rows"]}
+        left_out = {skipped["kernel"] for skipped in report["skipped"]}
+        self.assertEqual(measured | left_out, self.kernels("sxt.spmv/1"))
+        self.assertFalse(measured & left_out)
+        self.assertEqual({row["case"] for row in report["rows"]}, {"a.mtx"})
 
     def test_spmv_generates_matrices(self):
         rows = self.rows("spmv", "--n", "400")
@@ -49,9 +54,22 @@ class Bench(CommandTest):
         rows = self.rows("reduction", "--n", "1000")
         self.assertLessEqual({"dot n=1000", "nrm2 n=1000", "iamax n=1000"}, {row["case"] for row in rows})
 
+    def test_dispatch(self):
+        rows = self.rows_of_dispatch("--repeat", "3")
+        self.assertEqual({row["case"] for row in rows}, {"sxt_dot", "sxt_kernel_run dot", "sxt_axpy", "sxt_spmv"})
+        for row in rows:
+            self.assertEqual(row["peer"], "table")
+            # What is told is the difference of the two, whatever its sign on a busy machine.
+            self.assertAlmostEqual(row["overhead_ns"], (row["seconds"] - row["peer_seconds"]) * 1e9, delta=1e-3)
+            self.assertLess(row["overhead_ns"], 1e5)
+
+    def rows_of_dispatch(self, *arguments):
+        report, _ = self.run_json("bench", "dispatch", *arguments)
+        return report["rows"]
+
     def test_pcg(self):
         rows = self.rows("pcg", self.file("a.mtx", grid(12)))
-        self.assertEqual({row["recurrence"] for row in rows}, {"classical", "chronopoulos-gear", "predict-recompute"})
+        self.assertEqual({row["recurrence"] for row in rows}, {"auto", "classical", "chronopoulos-gear", "predict-recompute"})
         for row in rows:
             self.assertEqual(row["reason"], "converged")
             self.assertLessEqual(abs(row["iterations"] - row["peer_iterations"]), 5)
@@ -62,12 +80,27 @@ class Bench(CommandTest):
         for word in ("case", "kernel", "time", "spread", "GB/s", "pred/meas", "textbook", "ratio"):
             self.assertIn(word, title)
 
-    def test_peers_says_what_it_compares_with(self):
-        result = self.run_command("bench", "reduction", "--n", "100", "--repeat", "1", "--peers", "--json")
-        self.assertIn("textbook", result.stderr)
+    def test_the_choice_is_one_of_the_kernels(self):
+        rows = self.rows("spmv", self.file("a.mtx", grid(12)))
+        chosen = {row["kernel"]: row["chosen"] for row in rows}
+        self.assertIn(chosen.pop("choice"), chosen)
+        self.assertTrue(all(kernel == name for kernel, name in chosen.items()))
 
-    def test_other_devices_are_refused(self):
-        self.assert_fails("bench", "vector", "--device", "cuda", expect=USAGE, says="CPU")
+    def test_unsuitable_matrices_among_others_are_left_out(self):
+        wide = self.file("wide.mtx", coordinate(2, 3, [(1, 1, 1.0), (2, 3, 1.0)]))
+        report, messages = self.run_json("bench", "pcg", "--repeat", "1", wide, self.file("a.mtx", grid(5)))
+        self.assertEqual({row["case"] for row in report["rows"]}, {"a.mtx"})
+        self.assertIn("wide.mtx", messages)
+        self.assertIn(wide, [skipped["case"] for skipped in report["skipped"]])
+
+    def test_suites_for_the_cpu_refuse_other_devices(self):
+        for suite in ("spmv", "pcg", "dispatch"):
+            self.assert_fails("bench", suite, "--device", "cuda", expect=USAGE, says="CPU")
+
+    def test_suites_for_gpus_refuse_unknown_devices_and_options_without_one(self):
+        for suite in ("vector", "reduction"):
+            self.assert_fails("bench", suite, "--device", "nowhere", expect=USAGE, says="nowhere")
+            self.assert_fails("bench", suite, "--op", "sum", expect=USAGE, says="--device cuda")
 
 
 if __name__ == "__main__":

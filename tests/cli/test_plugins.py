@@ -10,10 +10,15 @@ from support import BAD_INPUT, DONE, REFUSED, CommandTest, grid
 MISBEHAVING = os.environ["SEXTANT_TEST_PLUGINS"]
 
 
+def wrong(report):
+    """Refusals but those for want of a device: CUDA plugins on a machine without a GPU."""
+    return [refusal for refusal in report["refused"] if refusal["stage"] != "device"]
+
+
 class Lists(CommandTest):
     def test_json(self):
         report, messages = self.run_json("plugins", "--strict")
-        self.assertEqual((messages, report["refused"]), ("", []))
+        self.assertEqual((messages, wrong(report)), ("", []))
         self.assertGreater(len(report["plugins"]), 0)
         for plugin in report["plugins"]:
             self.assert_keys(plugin, ("name", "version", "path", "kernels"))
@@ -32,8 +37,8 @@ class Lists(CommandTest):
     def test_refused_file_in_a_folder(self):
         bad = self.file("bad.so", "not a shared object\n")
         report, _ = self.run_json("plugins", "--plugin-path", self.folder)
-        self.assertEqual(len(report["refused"]), 1)
-        refusal = report["refused"][0]
+        self.assertEqual(len(wrong(report)), 1)
+        refusal = wrong(report)[0]
         self.assert_keys(refusal, ("path", "stage", "reason"))
         self.assertEqual(os.path.realpath(refusal["path"]), os.path.realpath(bad))
         self.assertIn("ELF", refusal["reason"])
@@ -42,7 +47,7 @@ class Lists(CommandTest):
     def test_refused_file_named_alone(self):
         bad = self.file("bad.so", "not a shared object\n")
         report, messages = self.run_json("plugins", "--plugin-path", bad)
-        self.assertEqual(len(report["refused"]), 1)
+        self.assertEqual(len(wrong(report)), 1)
         self.assertIn("bad.so", messages)
         # Where it is not asked what is loaded but something is to be done with it, it is an error.
         self.assert_fails("solve", self.file("a.mtx", grid(3)), "--plugin-path", bad, expect=REFUSED, says="bad.so")
@@ -54,7 +59,7 @@ class Lists(CommandTest):
         os.chmod(self.path("open"), 0o777)
         self.environment["SEXTANT_PLUGIN_PATH"] = self.path("open")
         report, _ = self.run_json("plugins")
-        self.assertEqual([refusal["stage"] for refusal in report["refused"]], ["trust"])
+        self.assertEqual([refusal["stage"] for refusal in wrong(report)], ["trust"])
 
 
 class Check(CommandTest):

@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Every C header compiles alone, in every language standard it promises, without a warning."""
 
+import platform
+import re
 import subprocess
 
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 C_STANDARDS = ["c11", "c17"]
 CXX_STANDARDS = ["c++14", "c++17", "c++20"]
+# As sextant_add_plugin compiles a plugin's ISA_SOURCES.
+ISAS = {"baseline": []}
+if platform.machine().lower() in ("x86_64", "amd64"):
+    ISAS["avx2"] = ["-mavx2", "-mfma"]
+    ISAS["avx512"] = ["-mavx512f", "-mavx512vl", "-mavx512dq", "-mavx512bw", "-mfma", "-mprefer-vector-width=512"]
 
 
 def one_file_each(headers, include, folder, suffix):
@@ -25,6 +32,32 @@ def complaints(compiler, standard, flags, include, sources):
     return [f"{standard}:\n{run.stderr}"] if run.returncode != 0 else []
 
 
+def for_one_isa(headers, include):
+    """Those that stop a compiler which was told no instruction set, by themselves or by what they include."""
+    texts = {path.relative_to(include).as_posix(): path.read_text() for path in headers}
+    found = {name for name, text in texts.items() if re.search(r'#error ".* is for ISA_SOURCES"', text)}
+    while True:
+        more = {name for name, text in texts.items() if found.intersection(re.findall(r'#include "([^"]+)"', text))}
+        if more <= found:
+            return [include / name for name in sorted(found)]
+        found |= more
+
+
+def helper_problems(include, folder, cxx):
+    """Helpers for authors of kernels, in C++20, meant for OpenMP; those for CUDA need a compiler of their own."""
+    helpers = sorted(path for path in include.rglob("*.hpp") if not path.name.startswith("plugin_cuda"))
+    isa_helpers = for_one_isa(helpers, include)
+    runs = [([path for path in helpers if path not in isa_helpers], [])]
+    runs += [(isa_helpers, [f"-DSXT_ISA={isa}", f"-DSXT_ISA_{isa}=1", *flags]) for isa, flags in ISAS.items()]
+    found = []
+    for headers, flags in runs:
+        sources = one_file_each(headers, include, folder, ".hpp.cpp")
+        if sources:
+            warnings = ["-Wall", "-Wextra", "-Wno-unknown-pragmas", "-Werror"]
+            found += complaints(cxx, "c++20", warnings + flags, include, sources)
+    return found
+
+
 def problems(include, folder, cc, cxx):
     """What the compilers say; empty when nothing."""
     headers = sorted(include.rglob("*.h"))
@@ -34,8 +67,4 @@ def problems(include, folder, cc, cxx):
     for compiler, standard, suffix, more in runs:
         sources = one_file_each(headers, include, folder, suffix)
         found += complaints(compiler, standard, WARNINGS + more, include, sources)
-    # Helpers for authors of kernels, in C++20 only, and meant for OpenMP.
-    helpers = one_file_each(sorted(include.rglob("*.hpp")), include, folder, ".hpp.cpp")
-    if helpers:
-        found += complaints(cxx, "c++20", ["-Wall", "-Wextra", "-Wno-unknown-pragmas", "-Werror"], include, helpers)
-    return found
+    return found + helper_problems(include, folder, cxx)

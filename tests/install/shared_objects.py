@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a shared object exports, needs and looks for, by nm and readelf; and the rules Sextant's own must keep."""
 
+import pathlib
 import re
 import subprocess
 
@@ -70,7 +71,10 @@ def plugin_problems(path, entry):
 
 
 def path_problems(path):
-    """Nothing may be looked for by an absolute path: the tree is movable."""
+    """Nothing may be looked for by an absolute path: the tree is movable. Where the CUDA toolkit lies, only its runtime's
+    users may say."""
     paths = dynamic(path, "RUNPATH") + dynamic(path, "RPATH")
     entries = [entry for value in paths for entry in value.split(":")]
+    if any(name.startswith("libcudart.") for name in dynamic(path, "NEEDED")):
+        entries = [entry for entry in entries if not list(pathlib.Path(entry).glob("libcudart.so*"))]
     return [f"{path.name} looks in {entry}" for entry in entries if not entry.startswith("$ORIGIN")]

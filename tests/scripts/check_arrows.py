@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds the one-way arrows of docs/design.md: bindings, tools -> include <- abi -> core -> include <- plugins.
+"""Holds the one-way arrows of docs/design.md: bindings, tools -> include <- abi -> core -> include <- plugins;
+core, tools -> plot, which sees nothing of the rest.
 
-Read from the includes of every C, C++ and CUDA file; CUDA stays under plugins/, and core and abi name no plugin and no
-kernel. Tests may see everything.
+Read from the includes of every C, C++ and CUDA file; CUDA stays under plugins/ and in the helpers plugin_cuda*.hpp, which
+only plugins may include; core and abi name no plugin and no kernel. Tests may see everything.
 """
 
 import pathlib
@@ -14,16 +15,19 @@ import tree
 # Who may include whom. A plugin may include of its own folder besides.
 MAY_SEE = {
     "include": {"include"},
-    "core": {"core", "include"},
+    "core": {"core", "include", "plot"},
+    "plot": {"plot"},
     "abi": {"abi", "core", "include"},
     "plugins": {"include"},
     "bindings": {"bindings", "include"},
-    "tools": {"tools", "include"},
+    "tools": {"tools", "include", "plot"},
 }
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 CUDA_HEADER = re.compile(r"^(cuda|cub/|thrust/|cooperative_groups|cublas|cusparse|cusolver|nvml|nvrtc|curand|cufft)")
 # Tries out a CUDA toolkit before anything is built with it: no part of the product.
 CUDA_PROGRAMS = {pathlib.Path("tools/lib/cuda-check/check.cu")}
+# Header-only helpers for kernels in CUDA.
+CUDA_HELPER = re.compile(r"^(include/)?sextant/plugin_cuda[a-z_]*\.hpp$")
 STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 # spmv.csr.vector.cuda, or a shared object by its name (a bare ".so" is the suffix every plugin has).
 KERNEL_NAME = re.compile(r"^[a-z_]+(\.[a-z0-9_-]+)*\.(cpu|cuda)$")
@@ -60,7 +64,8 @@ def collapse(path):
 def check_include(root, path, name):
     """The sentence that says why path may not include name, or None."""
     area = path.parts[0]
-    if CUDA_HEADER.match(name) and area != "plugins" and path not in CUDA_PROGRAMS:
+    may_see_cuda = area == "plugins" or path in CUDA_PROGRAMS or CUDA_HELPER.match(path.as_posix())
+    if (CUDA_HEADER.match(name) or CUDA_HELPER.match(name)) and not may_see_cuda:
         return f"includes {name}: CUDA stays under plugins/"
     target = resolve(root, path, name)
     if target is None or target.parts[0] in MAY_SEE[area]:

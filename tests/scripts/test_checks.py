@@ -65,11 +65,11 @@ class Arrows(RuleTest):
         self.assert_found(check_arrows, name, SPDX + line + "\n", expected)
 
     def test_core_must_not_see_abi(self):
-        self.check_planted("core/x.cpp", '#include "abi/guard.hpp"', "core sees core, include only")
+        self.check_planted("core/x.cpp", '#include "abi/guard.hpp"', "core sees core, include, plot only")
 
     def test_core_must_not_see_plugins_by_relative_path(self):
         line = '#include "../../plugins/spmv/csr/rows.hpp"'
-        self.check_planted("core/io/x.cpp", line, "core sees core, include only")
+        self.check_planted("core/io/x.cpp", line, "core sees core, include, plot only")
 
     def test_core_must_not_see_cuda(self):
         self.check_planted("core/x.cpp", "# include <cuda_runtime.h>", "CUDA stays under plugins/")
@@ -84,7 +84,10 @@ class Arrows(RuleTest):
         self.check_planted("plugins/spmv/coo/x.cpp", '#include "../csr/rows.hpp"', "its own folder only")
 
     def test_tools_must_not_see_core(self):
-        self.check_planted("tools/x.cpp", '#include "core/base/error.hpp"', "tools sees include, tools only")
+        self.check_planted("tools/x.cpp", '#include "core/base/error.hpp"', "tools sees include, plot, tools only")
+
+    def test_plot_must_see_nothing_else(self):
+        self.check_planted("plot/x.cpp", '#include "core/base/error.hpp"', "plot sees plot only")
 
     def test_bindings_must_not_see_core(self):
         line = "#include <core/base/error.hpp>"

@@ -249,6 +249,55 @@ TEST_F(DeviceTest, CopiesInTheOrderOfTheStream) {
   EXPECT_EQ(host().copy(&host(), &exec, nullptr, nullptr, 0), SXT_OK);
 }
 
-TEST_F(DeviceTest, NoServicesYet) { EXPECT_EQ(host().get_service(&host(), "sxt.x/1"), nullptr); }
+TEST_F(DeviceTest, ServicesByName) {
+  EXPECT_EQ(host().get_service(&host(), "sxt.x/1"), nullptr);
+  EXPECT_EQ(host().get_service(&host(), nullptr), nullptr);
+  const auto *devices = static_cast<const sxt_devices_service *>(host().get_service(&host(), SXT_SERVICE_DEVICES));
+  ASSERT_NE(devices, nullptr);
+  Device mock_device(plugin("device.mock"), 0, 0, {}, {});
+  Call call(mock_device);
+  sxt_exec exec = make_exec(call);
+  ASSERT_NE(devices->ops(&host(), &exec), nullptr);
+  EXPECT_NE(devices->ops(&host(), &exec)->capture_begin, nullptr);
+  EXPECT_EQ(devices->ops(&host(), &exec)->enter, nullptr);  // the mock does not offer it
+  EXPECT_STREQ(devices->machine(&host(), &exec)->name, "Mock Device");
+  exec.call = nullptr;  // as plugins keep for later: the handle tells
+  EXPECT_STREQ(devices->machine(&host(), &exec)->name, "Mock Device");
+  exec.device = nullptr;
+  EXPECT_EQ(devices->ops(&host(), &exec), nullptr);
+}
+
+// Calls at one time have streams of their own; a caller's stream is everybody's.
+TEST_F(DeviceTest, OneStreamACall) {
+  Device mock_device(plugin("device.mock"), 0, 0, {}, {});
+  void *first = nullptr;
+  {
+    Call one(mock_device), other(mock_device);
+    EXPECT_NE(one.stream, nullptr);
+    EXPECT_NE(one.stream, other.stream);
+    EXPECT_TRUE(one.waits);
+    first = one.stream;
+  }
+  {
+    Call again(mock_device), more(mock_device);
+    EXPECT_TRUE(again.stream == first || more.stream == first);  // used again, not made anew
+  }
+  void *mine = nullptr;
+  ASSERT_EQ(mock_device.ops().stream_create(mock_device.handle(), &mine), SXT_OK);
+  mock_device.set_callers_stream(mine);
+  {
+    Call one(mock_device), other(mock_device, Call::unless_callers);
+    EXPECT_EQ(one.stream, mine);
+    EXPECT_EQ(other.stream, mine);
+    EXPECT_TRUE(one.waits);
+    EXPECT_FALSE(other.waits);
+  }
+  mock_device.set_callers_stream(nullptr);
+  EXPECT_NE(Call(mock_device).stream, mine);
+  mock_device.ops().stream_destroy(mock_device.handle(), mine);
+  Device cpu(plugin("device.cpu"), 0, 1, {}, {});
+  EXPECT_EQ(Call(cpu).stream, nullptr);
+  EXPECT_THROW(cpu.set_callers_stream(&cpu), sextant::Error);
+}
 
 }  // namespace

@@ -166,7 +166,7 @@ TEST_F(RegistryTest, LoadsItsOwnDirectoryDeviceByDevice) {
   ASSERT_EQ(registry.refusals().size(), 2u);
   const Refusal &absent = *registry.refusals()[0], &unheard_of = *registry.refusals()[1];
   EXPECT_EQ(absent.path, folder_ / "own/absent/copy-001.so");
-  EXPECT_EQ(absent.stage, "open");
+  EXPECT_EQ(absent.stage, "device");
   EXPECT_EQ(absent.reason, "device 'absent' is not there: its driver is not installed");
   EXPECT_EQ(unheard_of.path, folder_ / "own/unheard-of/copy-002.so");
   EXPECT_EQ(unheard_of.reason, "no loaded device plugin offers device 'unheard-of'");

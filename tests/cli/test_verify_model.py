@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""sextant verify-model: the keys of its JSON, its text for people, and what it refuses."""
+import unittest
+
+from support import BAD_INPUT, USAGE, CommandTest, grid
+
+KEYS = ("kernels", "median_relative_error", "p90_relative_error", "top1_accuracy", "regret_geomean", "regret_p95",
+        "regret_max", "matrices")
+QUICK = ("--seconds", "0.001")
+
+
+class VerifyModel(CommandTest):
+    def test_json(self):
+        report, _ = self.run_json("verify-model", self.file("a.mtx", grid(12)), self.file("b.mtx", grid(9)),
+                                  "--types", "f64,f32", "--applies", "50", *QUICK)
+        self.assert_keys(report, KEYS)
+        self.assertEqual([each["value_type"] for each in report["matrices"]], ["f64", "f32", "f64", "f32"])
+        self.assertEqual([each["rows"] for each in report["matrices"]], [144, 144, 81, 81])
+        for each in report["matrices"]:
+            self.assertEqual(sum(line["chosen"] for line in each["candidates"]), 1)
+            self.assertGreaterEqual(each["regret"], 1)
+        self.assertIn("spmv.csr.rows.cpu", [each["kernel"] for each in report["kernels"]])
+        self.assertGreaterEqual(report["regret_p95"], 1)
+        self.assertLessEqual(report["regret_geomean"], report["regret_max"])
+        self.assertLessEqual(report["median_relative_error"], report["p90_relative_error"])
+
+    def test_text(self):
+        result = self.run_command("verify-model", self.file("a.mtx", grid(12)), *QUICK)
+        for words in ("predicted", "measured", "spmv.csr.rows.cpu", "median error", "regret", "repeat noise"):
+            self.assertIn(words, result.stdout)
+
+    def test_drawing(self):
+        report, _ = self.run_json("verify-model", self.file("a.mtx", grid(12)), "--svg", self.path("v.svg"), *QUICK)
+        labels, _ = self.assert_drawing("v.svg")
+        for words in ("measured run (s)", "predicted run (s)", "equal, and 20 % more and less"):
+            self.assertIn(words, labels)
+        # Every kernel with a model is in the legend.
+        for candidate in report["matrices"][0]["candidates"]:
+            if candidate["predicted_run_s"]:
+                self.assertTrue(any(label.startswith(candidate["kernel"]) for label in labels), candidate["kernel"])
+        # Asked before the work: nothing is measured for a file that cannot be made.
+        self.assert_fails("verify-model", self.path("a.mtx"), "--svg", self.path("no/v.svg"), expect=BAD_INPUT, says="no/v.svg")
+
+    def test_generated_matrices(self):
+        report, _ = self.run_json("verify-model", "--generate", "stencil-2d,power-law", "--n", "100,400", "--types", "f32",
+                                  *QUICK)
+        self.assertEqual([(each["path"], each["rows"], each["value_type"]) for each in report["matrices"]],
+                         [("stencil-2d-5pt-10x10", 100, "f32"), ("stencil-2d-5pt-20x20", 400, "f32"),
+                          ("power-law-100", 100, "f32"), ("power-law-400", 400, "f32")])
+        self.assert_fails("verify-model", "--generate", "stencil-4d", expect=USAGE, says=["stencil-4d", "stencil-3d"])
+
+    def test_refusals(self):
+        self.run_command("verify-model", expect=USAGE)
+        self.run_command("verify-model", "no.mtx", expect=BAD_INPUT)
+        self.run_command("verify-model", self.file("a.mtx", grid(3)), "--types", "i8", expect=USAGE)
+
+
+if __name__ == "__main__":
+    unittest.main()
