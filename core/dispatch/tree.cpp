@@ -15,10 +15,11 @@
 namespace sextant {
 
 // Numbers for curves. A candidate is the same at another n when its kernel, its place in the kernel's list and its
-// threads are; the other launch fields may follow n.
+// threads (of a block, on a device) are; the other launch fields may follow n.
 class ModelCurves {
  public:
-  ModelCurves(Context &context, const TreeSubject &subject) : selector_(context, nullptr), subject_(subject) {}
+  ModelCurves(Context &context, const TreeSubject &subject)
+      : selector_(context, nullptr), subject_(subject), threads_field_(context.device().on_host() ? 0 : 1) {}
 
   std::vector<Estimate> estimates(std::int64_t n) const {
     std::vector<Estimate> all = selector_.estimates(subject_.at(n));
@@ -31,7 +32,7 @@ class ModelCurves {
   std::vector<Bid> bids(std::int64_t n) {
     std::vector<Bid> bids;
     for (const Estimate &each : estimates(n)) {
-      const auto key = std::make_tuple(each.kernel, each.candidate, each.launch[0]);
+      const auto key = std::make_tuple(each.kernel, each.candidate, each.launch[threads_field_]);
       const std::uint64_t id = ids_.try_emplace(key, ids_.size()).first->second;
       bids.push_back({id, std::isfinite(each.total_s) ? each.total_s : 0});  // no model: its name decides
     }
@@ -71,6 +72,7 @@ class ModelCurves {
 
   Selector selector_;
   TreeSubject subject_;
+  std::size_t threads_field_;  // of a launch
   std::map<std::tuple<const registry::Kernel *, std::uint64_t, std::int64_t>, std::uint64_t> ids_;
 };
 

@@ -130,7 +130,7 @@ class MatrixStage {
     for (const ChoicePtr &choice : selector.every(query, query.kind())) {
       // A hopeless candidate (a format that is mostly padding) may not eat the stage.
       const bool affordable = runs_a_sample * choice->run_s < 0.2 * std::max(0.0, until_ - clock_.elapsed());
-      if (Sampler::wanted(*choice->kernel) && affordable) sampler_.measure(choice, &matrix, args, family, sample_s);
+      if (Sampler::wanted(*choice->kernel) && affordable) sampler_.measure(choice, &matrix, {&args, 1}, family, sample_s);
     }
   }
 

@@ -4,7 +4,10 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <set>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "core/base/types.hpp"
@@ -21,15 +24,21 @@ namespace sextant {
 namespace {
 
 constexpr int most_vectors = 8;
-constexpr int size_steps = 19;  // factors of two from the smallest
-constexpr double smallest = 50;
-// A device with a memory of its own needs longer vectors before bytes decide, and has room for them.
+// Lengths: so many, each longer than the one before by the factor. A device with a memory of its own needs longer
+// vectors before bytes decide, has room for them, and has grids to tell apart.
+struct Lengths {
+  double smallest, factor;
+  int count;
+};
+constexpr Lengths on_the_host = {50, 2, 19}, on_a_device = {1000, 1.4142135623730951, 36};
 constexpr double longer_on_a_device = 32;
 constexpr double memory_share = 1.0 / 3;        // of its memory at most
 constexpr std::int64_t most_indexed = 1 << 25;  // indices are made on the host, one by one
 constexpr std::int64_t first_part = 1 << 20;    // elements that are made on the host
-constexpr std::size_t few_candidates = 12;
-constexpr std::size_t shares = 3;  // of many candidates each step measures one share
+// What is predicted to take so many times the least is measured at a few lengths only: nobody would take it.
+constexpr double hopeless = 2.5;
+constexpr int few = 5;
+constexpr std::int64_t most_sets = 400;  // of operands: no replay has more runs than that
 
 // Vectors that all operations share, of the longest length, and scalars of every type.
 class Operands {
@@ -99,6 +108,23 @@ struct Operation {
   alignas(16) unsigned char result[64];
   Operation() : vector{} {}
 };
+
+template <class P>
+void shift(P *&pointer, std::int64_t bytes) {
+  using Byte = std::conditional_t<std::is_const_v<P>, const char, char>;
+  if (pointer) pointer = static_cast<Byte *>(pointer) + bytes;
+}
+
+// The same operation on operands that lie so many bytes further on. Indices and results stay.
+void move_operands(Operation &op, const std::string &kind, std::int64_t bytes) {
+  if (kind == SXT_KIND_VECTOR) shift(op.vector.x, bytes), shift(op.vector.y, bytes), shift(op.vector.z, bytes);
+  if (kind == SXT_KIND_REDUCTION) shift(op.reduction.x, bytes), shift(op.reduction.y, bytes);
+  if (kind == SXT_KIND_VECTOR_GROUP)
+    for (void *&vector : op.group.vectors) shift(vector, bytes);
+  if (kind != SXT_KIND_MULTIDOT) return;
+  for (int i = 0; i < op.multidot.n_dots; ++i) shift(op.u[i], bytes), shift(op.v[i], bytes);
+  op.multidot.u = op.u, op.multidot.v = op.v;
+}
 
 template <class Q>
 Q new_query(const char *kind, sxt_value_type type, std::int64_t n) {
@@ -174,6 +200,16 @@ void make_multidot(Operation &op, Operands &operands, sxt_value_type type, int w
   op.multidot.result = operands.results();
 }
 
+// On a device runs take turns over as many sets of operands as there is room for: nobody knows how much of them the
+// last cache will hold when it counts.
+std::vector<Operation> sets_of(const Operation &op, const std::string &kind, std::int64_t bytes, std::int64_t room) {
+  const std::int64_t apart = (bytes + 255) / 256 * 256;
+  const auto count = std::clamp<std::int64_t>(room / std::max<std::int64_t>(apart, 1), 1, most_sets);
+  std::vector<Operation> sets(static_cast<std::size_t>(count), op);
+  for (std::size_t i = 0; i < sets.size(); ++i) move_operands(sets[i], kind, static_cast<std::int64_t>(i) * apart);
+  return sets;
+}
+
 int operations_of(std::string_view kind) {
   int vector = 0, reduction = 0, group = 0;
 #define SXT_X(...) ++vector;
@@ -196,6 +232,7 @@ int operations_of(std::string_view kind) {
 void calibrate_vectors(Context &context, const CalibrationSettings &settings, const CalibrationClock &clock,
                        Sampler &sampler, const std::string &kind, sxt_value_type type, double until) {
   const double start = clock.elapsed();
+  const Lengths &lengths = context.device().on_host() ? on_the_host : on_a_device;
   const double factor = context.device().on_host() ? 1 : longer_on_a_device;
   double bytes = factor * settings.most_bytes * std::min(1.0, (until - start) / 2);
   if (!context.device().on_host())
@@ -204,12 +241,14 @@ void calibrate_vectors(Context &context, const CalibrationSettings &settings, co
   if (longest < 1000) return;
   Operands operands(context, type, longest);
   const int operations = operations_of(kind);
-  // About four candidates each; short runs need little time, long ones take theirs anyway.
-  const double sample_s = std::clamp((until - start) / (8.0 * size_steps * operations), 5e-5, 2e-3);
+  // About four candidates each, more on a device; short runs need little time, long ones take theirs anyway.
+  const double most_s = context.device().on_host() ? 2e-3 : 3e-4;
+  const double sample_s = std::clamp((until - start) / (8.0 * lengths.count * operations), 5e-5, most_s);
+  std::set<std::tuple<const registry::Kernel *, std::uint32_t, int>> seen;
   // Neighbouring steps are far apart in size, so that wherever the time ends the sizes seen span all of them.
-  for (int step = 0; step < size_steps * operations; ++step) {
-    const int size = step * 7 % size_steps, which = (step / size_steps + step) % operations;
-    const auto n = static_cast<std::int64_t>(factor * smallest * std::pow(2.0, size) * (1 + 0.03 * which));
+  for (int step = 0; step < lengths.count * operations; ++step) {
+    const int size = step * 7 % lengths.count, which = (step / lengths.count + step) % operations;
+    const auto n = static_cast<std::int64_t>(lengths.smallest * std::pow(lengths.factor, size) * (1 + 0.03 * which));
     const bool indexed = kind == SXT_KIND_VECTOR && (which + 1 == SXT_VECTOR_GATHER || which + 1 == SXT_VECTOR_SCATTER);
     if (n > longest || (indexed && n > most_indexed)) continue;
     if (clock.elapsed() > until) return;
@@ -219,13 +258,19 @@ void calibrate_vectors(Context &context, const CalibrationSettings &settings, co
     if (kind == SXT_KIND_VECTOR_GROUP) make_group(op, operands, type, which, n);
     if (kind == SXT_KIND_REDUCTION) make_reduction(op, context.device().on_host(), operands, type, which, n);
     if (kind == SXT_KIND_MULTIDOT) make_multidot(op, operands, type, which, n);
+    std::vector<Operation> sets =
+        sets_of(op, kind, n * value_bytes(type), context.device().on_host() ? 0 : longest * value_bytes(type));
+    std::vector<sxt_head *> heads;
+    for (Operation &each : sets) heads.push_back(&each.head);
     Selector selector(context, nullptr);
     const std::vector<ChoicePtr> choices = selector.every(op.query, kind);
-    // Of many, each step measures another share: sizes count for more than neighbouring grids.
-    const std::size_t stride = choices.size() > few_candidates ? shares : 1;
-    for (std::size_t i = static_cast<std::size_t>(step) % stride; i < choices.size(); i += stride)
-      if (Sampler::wanted(*choices[i]->kernel) && clock.elapsed() < until)
-        sampler.measure(choices[i], nullptr, &op.head, size, sample_s);
+    // Operations of one class have one model: on a device, where there are many grids, one of them is enough at each
+    // size.
+    for (const ChoicePtr &choice : choices)
+      if (Sampler::wanted(*choice->kernel) && clock.elapsed() < until &&
+          (choice->run_s < hopeless * choices[0]->run_s || size % few == 0) &&
+          (context.device().on_host() || seen.emplace(choice->kernel, choice->candidate.model_class, size).second))
+        sampler.measure(choice, nullptr, heads, size, sample_s);
   }
 }
 

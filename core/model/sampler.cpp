@@ -35,7 +35,8 @@ bool Sampler::wanted(const registry::Kernel &kernel) {
          kernel.verdict != registry::Verdict::quarantined;
 }
 
-void Sampler::measure(const ChoicePtr &choice, Matrix *matrix, sxt_head *args, int family, double budget_s) {
+void Sampler::measure(const ChoicePtr &choice, Matrix *matrix, std::span<sxt_head *const> args, int family,
+                      double budget_s) {
   const sxt_kernel &kernel = choice->kernel->table;
   try {
     const auto start = std::chrono::steady_clock::now();
@@ -43,7 +44,9 @@ void Sampler::measure(const ChoicePtr &choice, Matrix *matrix, sxt_head *args, i
     const double setup = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     add_setup(kernel, *choice->query.get(), choice->candidate, setup);
     const std::unique_ptr<Session> session = prepared.open();
-    const double seconds = time_session(context_, *session, {&args, 1}, choice->run_s, budget_s).seconds;
+    double seconds = time_session(context_, *session, args.first(1), choice->run_s, budget_s).seconds;
+    if (args.size() > 1)
+      seconds = std::sqrt(seconds * time_session(context_, *session, args, choice->run_s, budget_s).seconds);
     add_run(kernel, *choice->query.get(), choice->candidate, seconds, family);
   } catch (const Error &problem) {
     // A form that does not suit a matrix says so when it is built: nothing is wrong then.

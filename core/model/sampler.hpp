@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,8 +39,9 @@ class Sampler {
   explicit Sampler(Context &context) : context_(context) {}
 
   // Builds the choice, runs it on args and keeps its time. A kernel that fails is left out: the calibration goes on.
+  // Several args: the geometric mean of a run whose operands the last cache holds and of one that takes turns.
   // family: samples that resemble each other share one. budget_s: about how long it may take.
-  void measure(const ChoicePtr &choice, Matrix *matrix, sxt_head *args, int family, double budget_s);
+  void measure(const ChoicePtr &choice, Matrix *matrix, std::span<sxt_head *const> args, int family, double budget_s);
   // A set-up that was timed elsewhere.
   void add_setup(const sxt_kernel &kernel, const sxt_query &query, const sxt_candidate &candidate, double seconds);
   void add_run(const sxt_kernel &kernel, const sxt_query &query, const sxt_candidate &candidate, double seconds,

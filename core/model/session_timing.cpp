@@ -11,7 +11,8 @@ namespace sextant {
 
 namespace {
 
-constexpr double in_flight_s = 200e-6;  // enqueued together, so that waiting is not measured
+// Enqueued together, so that waiting is not measured; less where little time is to be spent.
+constexpr double most_in_flight_s = 200e-6, least_in_flight_s = 40e-6;
 constexpr int most_captured = 200, least_samples = 15;
 
 // Takes the last cache: what lay there before is gone afterwards. Nothing happens on the host.
@@ -146,8 +147,11 @@ double seconds_of(Bench &bench, const Replay &replay, const Event &from, const E
   return seconds;
 }
 
+double in_flight_s(double budget_s) { return std::clamp(budget_s / 8, least_in_flight_s, most_in_flight_s); }
+
 Timing time_captured(Bench &bench, double predicted_s, double budget_s) {
-  const int count = static_cast<int>(std::clamp(in_flight_s / std::max(predicted_s, 1e-7), 1.0, double{most_captured}));
+  const double runs = in_flight_s(budget_s) / std::max(predicted_s, 1e-7);
+  const int count = static_cast<int>(std::clamp(runs, 1.0, double{most_captured}));
   const Replay once(bench, count), twice(bench, 2 * count);
   const Event from(bench), to(bench);
   const double start = seconds_now();
@@ -170,9 +174,15 @@ Timing time_session(Context &context, Session &session, std::span<sxt_head *cons
   bench.run(1);
   if (bench.device().on_host()) return time_runs([&] { bench.run(1); }, budget_s, predicted_s > 10e-3 ? 3 : 5);
   const sxt_device_ops &ops = bench.device().ops();
-  if (bench.device().captures() && ops.event_elapsed && (bench.bound().flags & SXT_KERNEL_CAPTURABLE))
-    return time_captured(bench, predicted_s, budget_s);
-  const int batch = static_cast<int>(std::clamp(in_flight_s / std::max(predicted_s, 1e-7), 1.0, 64.0));
+  if (bench.device().captures() && ops.event_elapsed) {
+    if (bench.bound().flags & SXT_KERNEL_CAPTURABLE) return time_captured(bench, predicted_s, budget_s);
+    try {  // others promise nothing, but are measured alike where they can be
+      return time_captured(bench, predicted_s, budget_s);
+    } catch (const Error &problem) {
+      if (problem.status() == SXT_E_MEMORY) throw;
+    }
+  }
+  const int batch = static_cast<int>(std::clamp(in_flight_s(budget_s) / std::max(predicted_s, 1e-7), 1.0, 64.0));
   Timing timing = time_runs([&] { bench.run(batch); }, budget_s, 5);
   timing.seconds /= batch;
   return timing;

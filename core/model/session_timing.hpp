@@ -11,9 +11,9 @@ namespace sextant {
 
 // args take turns, run by run; where runs are captured and there are several args, the last cache is swept before every
 // replay, so that no run of it finds operands of its own there unless args repeat. predicted_s sizes the batches.
-// On the host the clock counts. On a device that captures, K and 2K runs of a capturable kernel are replayed and the
-// difference is what K runs take, so that neither the launch of the graph nor the clock counts; other kernels are
-// enqueued in batches and waited for. Throws what the kernel fails with. The caller keeps args and session alive.
+// On the host the clock counts. On a device that captures, K and 2K runs are replayed and the difference is what K runs
+// take, so that neither the launch of the graph nor the clock counts; kernels that cannot be captured are enqueued in
+// batches and waited for. Throws what the kernel fails with. The caller keeps args and session alive.
 Timing time_session(Context &context, Session &session, std::span<sxt_head *const> args, double predicted_s,
                     double budget_s);
 

@@ -349,6 +349,14 @@ __device__ typename Op::Acc merge_block(typename Op::Acc acc, typename Op::Acc *
   return acc;
 }
 
+// How long the last cache keeps what is read: as usual, for the next run may want it, or not at all.
+__device__ inline std::uint64_t cache_policy(bool streaming) {
+  std::uint64_t usual, passing;
+  asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(usual));
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(passing));
+  return streaming ? passing : usual;
+}
+
 // What thread `worker` of `workers` gathers: groups of elements as wide as 16 bytes, `flight` of them on their way at
 // once. Which thread takes which element depends on n and workers only; a pointer that is not aligned to 16 bytes costs
 // speed, not bits.
@@ -364,14 +372,15 @@ struct Gather {
   const V *x, *y;
   std::int64_t workers;
   bool aligned;
+  std::uint64_t policy;  // of the last cache: see cache_policy
 
   __device__ Group load(const V *from, std::int64_t group) const {
     Group g;
     if (aligned) {
-      int4 bits;  // the first cache would only be swept; in the last one operands may stay for the next run
-      asm("ld.global.nc.L1::no_allocate.v4.s32 {%0, %1, %2, %3}, [%4];"
+      int4 bits;  // the first cache would only be swept
+      asm("ld.global.nc.L1::no_allocate.L2::cache_hint.v4.s32 {%0, %1, %2, %3}, [%4], %5;"
           : "=r"(bits.x), "=r"(bits.y), "=r"(bits.z), "=r"(bits.w)
-          : "l"(reinterpret_cast<const int4 *>(from) + group));
+          : "l"(reinterpret_cast<const int4 *>(from) + group), "l"(policy));
       return reinterpret_cast<const Group &>(bits);
     }
 #pragma unroll
@@ -419,10 +428,10 @@ struct Gather {
 
 template <class Op, int flight = 4>
 __device__ typename Op::Acc accumulate(std::int64_t n, const typename Op::Value *x, const typename Op::Value *y,
-                                       std::int64_t worker, std::int64_t workers) {
+                                       std::int64_t worker, std::int64_t workers, bool streaming = false) {
   const std::uintptr_t bits =
       reinterpret_cast<std::uintptr_t>(x) | (Op::vectors == 2 ? reinterpret_cast<std::uintptr_t>(y) : 0);
-  return Gather<Op, flight>{x, y, workers, bits % 16 == 0}(n, worker);
+  return Gather<Op, flight>{x, y, workers, bits % 16 == 0, cache_policy(streaming)}(n, worker);
 }
 
 }  // namespace sextant::plugin::cuda

@@ -7,6 +7,7 @@
 // Include from .cu files.
 #pragma once
 
+#include <cmath>
 #include <memory>
 
 #include "sextant/kinds/reduction.h"
@@ -23,6 +24,8 @@ struct Work {
   const typename Op::Value *x, *y;
   typename Op::Out *out;
   std::int64_t blocks, threads;
+  int flight;      // loads of 16 bytes that a thread has on their way
+  bool streaming;  // the last cache cannot keep the operands: what was read goes first
   void *partials;
   std::uint64_t partials_bytes;
   void *counters;
@@ -35,6 +38,8 @@ struct ReductionState {
   sxt_value_type type;
   std::int32_t operation;
   std::int64_t blocks, threads;
+  int flight;
+  bool streaming;
 };
 
 struct ReductionSession {
@@ -47,7 +52,10 @@ inline sxt_status prepare_reduction(const sxt_problem *problem, const sxt_candid
   return guard(exec, [&] {
     const auto &q = as<sxt_reduction_query>(problem->query);
     if (!candidate) return error(exec, SXT_E_ARGUMENT, "a reduction on the device needs a candidate with its grid");
-    return give(new ReductionState{q.q.value_type, q.operation, candidate->launch[0], candidate->launch[1]}, state);
+    const std::int64_t *launch = candidate->launch;
+    return give(new ReductionState{q.q.value_type, q.operation, launch[0], launch[1], static_cast<int>(launch[2]),
+                                   launch[3] != 0},
+                state);
   });
 }
 
@@ -144,6 +152,8 @@ sxt_status run_reduction(const void *opaque, void *opened, const sxt_head *head,
                              target,
                              state.blocks,
                              state.threads,
+                             state.flight,
+                             state.streaming,
                              session.partials.data(),
                              static_cast<std::uint64_t>(state.blocks) * packet_bytes,
                              session.counters.data(),
@@ -182,12 +192,13 @@ sxt_status run_plain_reduction(const void *state, void *session, const sxt_head 
   });
 }
 
-// ---- models. A run waits for `steps` rounds of loads, one after another, then for the partial results to be merged;
-// from some size on the bytes decide.
-inline constexpr const char *reduction_terms[] = {"launches",     "latency.steps",    "latency.partials",
-                                                  "stream_bytes", "compute.elements", nullptr};
-// Seconds a unit before calibration: a load from memory and back, a partial result, an element on one multiprocessor.
-inline constexpr double reduction_defaults[] = {NAN, 7e-7, 1e-9, NAN, 4e-12};
+// ---- models. A run waits for a first load, for the partial results to be merged, a little at each further round of
+// loads, and for the bytes. What a configuration adds to that is its own: each is fitted by itself over n, a line
+// in n between two breakpoints.
+inline constexpr const char *reduction_terms[] = {"launches", "latency.steps", "stream_bytes", "compute.elements",
+                                                  nullptr};
+// Seconds a unit before calibration: a load from memory and back, an element on one multiprocessor.
+inline constexpr double reduction_defaults[] = {NAN, 9e-7, NAN, 4e-12};
 
 // Operations that cost alike are fitted together.
 inline std::uint32_t reduction_class(std::int32_t operation) {
@@ -205,26 +216,44 @@ inline std::uint32_t reduction_class(std::int32_t operation) {
 // last two without the ticket, as the second launch has a latency of its own.
 inline constexpr double merge_by_cluster = 0.6, merge_by_packets = 1, merge_by_ticket = 1.7, merge_in_launch = 1;
 
-// A candidate of `blocks` x `threads`, each thread with `flight` loads of 16 bytes on their way; launch[2] = flight.
+// Model classes: what costs alike, times the place of the configuration in the kernel's list.
+inline constexpr std::uint32_t operation_classes = 4;
+
+// A configuration of a kernel: the same place for the same grid wherever it is offered.
+struct Configuration {
+  std::uint32_t place;
+  std::int64_t blocks, threads;
+  int flight;  // loads of 16 bytes that a thread has on their way
+};
+
+// A candidate for it. launch: blocks, threads, flight, and 1 where the operands are more than the last cache holds.
 inline sxt_candidate &fill_reduction(sxt_candidate &candidate, const sxt_reduction_query &q, const sxt_machine &machine,
-                                     std::int64_t blocks, std::int64_t threads, int flight, double merging,
-                                     double launches = 1) {
+                                     const Configuration &c, double merging, double launches = 1) {
+  constexpr double a_partial = 0.003;  // of the first load's wait: one block's result
+  constexpr double a_round = 0.12;     // of the first load's wait: later rounds overlap
+  constexpr double sharing = 0.57;     // a few multiprocessors take more of the bandwidth than their share
   const double bytes =
       static_cast<double>(q.n) * static_cast<double>(value_bytes(q.q.value_type)) * (reads_two(q.operation) ? 2 : 1);
-  const double units = static_cast<double>(std::min<std::int64_t>(blocks, std::max(1, machine.units)));
-  candidate.launch[0] = blocks;
-  candidate.launch[1] = threads;
-  candidate.launch[2] = flight;
-  candidate.model_class = reduction_class(q.operation);
-  candidate.n_terms = 5;
+  const auto units = static_cast<double>(std::max(1, machine.units));
+  const double busy = std::min(static_cast<double>(c.blocks), units);
+  const double resident = static_cast<double>(std::min(
+      c.blocks * c.threads, std::max<std::int64_t>(c.threads, machine.threads_per_unit) * std::max(1, machine.units)));
+  candidate.launch[0] = c.blocks;
+  candidate.launch[1] = c.threads;
+  candidate.launch[2] = c.flight;
+  candidate.launch[3] = bytes > static_cast<double>(machine.cache_bytes);
+  candidate.model_class = reduction_class(q.operation) + operation_classes * c.place;
+  candidate.n_terms = 4;
   candidate.terms[0] = launches;
   // Without rounding up: the lower envelope over n stays a matter of lines.
-  candidate.terms[1] = std::max(1.0, bytes / (16.0 * static_cast<double>(blocks * threads) * flight)) + merging;
-  candidate.terms[2] = static_cast<double>(blocks);
-  candidate.terms[3] = bytes;
-  candidate.terms[4] = static_cast<double>(q.n) / units;
+  candidate.terms[1] = 1 + merging + a_partial * static_cast<double>(c.blocks) +
+                       a_round * std::max(1.0, bytes / (16.0 * resident * c.flight));
+  candidate.terms[2] = bytes;
+  // The sum of squares keeps a scale.
+  candidate.terms[3] = (q.operation == SXT_REDUCTION_NRM2 ? 12.0 : 1.0) * static_cast<double>(q.n) / busy;
   candidate.working_set_bytes = bytes;
-  candidate.units = units;
+  candidate.units = units * std::pow(busy / units, sharing);
+  candidate.state_bytes = sizeof(ReductionState);
   return candidate;
 }
 

@@ -156,16 +156,17 @@ sxt_status step_candidates(const sxt_query *query, const sxt_machine *machine, s
                            std::uint64_t capacity, std::uint64_t *count, PerBlock &&per_block) {
   const auto &q = as<sxt_reduction_query>(query);
   CandidateList list(out, capacity, count);
+  std::uint32_t place = 0;
   for (std::int64_t threads : step_threads) {
     const std::int64_t first = std::max<std::int64_t>(1, divide_up(q.n, per_block(q.n, threads)));
     double launches = 1;
     for (std::int64_t blocks = first; blocks > 1; ++launches)
       blocks = std::max<std::int64_t>(1, divide_up(blocks, per_block(blocks, threads)));
-    sxt_candidate &candidate = fill_reduction(list.add(), q, *machine, first, threads, 1, merge_in_launch, launches);
+    sxt_candidate &candidate =
+        fill_reduction(list.add(), q, *machine, {place++, first, threads, 1}, merge_in_launch, launches);
     // Waves of blocks, one after another, instead of rounds of one grid.
     const double whole = static_cast<double>(q.n) / static_cast<double>(per_block(q.n, threads));
     candidate.terms[1] = std::max(1.0, whole / static_cast<double>(resident_blocks(*machine, threads))) + launches - 1;
-    candidate.state_bytes = sizeof(ReductionState);
     candidate.scratch_bytes = step_scratch_bytes(first);
   }
   return SXT_OK;

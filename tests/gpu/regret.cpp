@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// gpu_regret [COUNT [SECONDS [PROFILE]]]: what the decision trees give away. For sum, dot and axpy at COUNT random n each
-// every candidate of every kernel is measured; the tree's pick, with the models' analytic numbers and after a calibration
-// of SECONDS (kept in PROFILE), is held against the fastest. Prints the bandwidth of a plain copy on the device first.
+// gpu_regret [COUNT [SECONDS [PROFILE]]]: what choices give away. For a few operations and types at COUNT random n
+// each, every candidate of every kernel is measured, with operands in the last cache and out of it; then the decision
+// trees' picks (with a calibration of SECONDS, kept in PROFILE; with PROFILE as it is where SECONDS is 0; with the
+// models' analytic numbers) and the launch policies' proposals are held against the fastest.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -13,226 +14,209 @@
 #include <vector>
 
 #include "abi/handles.hpp"
-#include "core/context/context.hpp"
-#include "core/dispatch/prepared.hpp"
+#include "core/dispatch/launch.hpp"
 #include "core/dispatch/select.hpp"
-#include "core/dispatch/tree.hpp"
-#include "core/model/session_timing.hpp"
-#include "sextant/kinds/reduction.h"
-#include "sextant/kinds/vector.h"
+#include "core/model/cost.hpp"
+#include "core/model/timing.hpp"
+#include "regret_points.hpp"
 
 namespace {
 
+using namespace regret;
 using namespace sextant;
 
-constexpr std::int64_t longest = std::int64_t{1} << 26;
+constexpr const char *regime_names[] = {"hot", "cold"};
 
-struct Measured {
-  std::string kernel;
-  std::int64_t launch[4];
-  double seconds;
-};
-struct Point {
-  std::int64_t n;
-  std::vector<Measured> all;
-};
-struct Subject {
-  TreeSubject tree;
-  std::string name;
-  std::vector<Point> points;
-};
-
-struct Operands {
-  explicit Operands(Device &device)
-      : x(device, longest * 8), y(device, longest * 8), result(device, 256) {}
-  DeviceBuffer x, y, result;
-};
-
-union Args {
-  sxt_head head;
-  sxt_reduction_args reduction;
-  sxt_vector_args vector;
-};
-
-Args args_for(const TreeSubject &subject, std::int64_t n, const Operands &operands) {
-  static const double tiny = 1e-9;
-  static const float tiny_single = 1e-9F;
-  Args args;
-  std::memset(&args, 0, sizeof args);
-  if (!std::strcmp(subject.kind, SXT_KIND_REDUCTION)) {
-    args.reduction = {};
-    args.reduction.h = {sizeof args.reduction, SXT_KIND_REDUCTION};
-    args.reduction.n = n;
-    args.reduction.operation = subject.operation;
-    args.reduction.result_on_device = 1;
-    args.reduction.x = operands.x.data();
-    args.reduction.y = operands.y.data();
-    args.reduction.result = operands.result.data();
-  } else {
-    args.vector = {};
-    args.vector.h = {sizeof args.vector, SXT_KIND_VECTOR};
-    args.vector.n = n;
-    args.vector.operation = subject.operation;
-    args.vector.alpha = {subject.type == SXT_F32 ? static_cast<const void *>(&tiny_single) : &tiny, 0, 0};
-    args.vector.x = operands.x.data();
-    args.vector.y = operands.y.data();
+// Quotients of what was taken and the fastest.
+struct Quotients {
+  std::vector<double> all;
+  std::string worst_text;
+  double worst() const { return all.empty() ? 0 : *std::max_element(all.begin(), all.end()); }
+  double mean() const {
+    double sum = 0;
+    for (double each : all) sum += std::log(each);
+    return all.empty() ? NAN : std::exp(sum / static_cast<double>(all.size()));
   }
-  return args;
-}
-
-double measure(Context &context, const ChoicePtr &choice, sxt_head *args, double predicted_s, double budget_s) {
-  Prepared prepared(context, choice, nullptr, nullptr);
-  const std::unique_ptr<Session> session = prepared.open();
-  return time_session(context, *session, {&args, 1}, predicted_s, budget_s).seconds;
-}
-
-// References, other libraries, and the published steps, which are there to lose.
-bool left_out(const ChoicePtr &choice) {
-  const std::string name = choice->kernel->name();
-  for (const char *step : {"interleaved", "strided", "sequential", "unrolled", "overload", "compensated"})
-    if (name.find(step) != std::string::npos) return true;
-  return choice->kernel->has(SXT_KERNEL_REFERENCE) || choice->kernel->has(SXT_KERNEL_OPPONENT);
-}
-
-// Everything once, quickly; what comes near the fastest again, with care.
-Point measure_all(Context &context, const Subject &subject, std::int64_t n, const Operands &operands) {
-  Point point{n, {}};
-  Args args = args_for(subject.tree, n, operands);
-  std::vector<ChoicePtr> choices = Selector(context, nullptr).every(subject.tree.at(n), subject.tree.kind);
-  std::erase_if(choices, left_out);
-  double best = INFINITY;
-  for (const ChoicePtr &choice : choices) {
-    Measured each{choice->kernel->name(), {}, measure(context, choice, &args.head, std::max(choice->run_s, 2e-6), 2e-4)};
-    std::copy_n(choice->candidate.launch, 4, each.launch);
-    best = std::min(best, each.seconds);
-    point.all.push_back(each);
+  double share_within(double limit) const {
+    const auto good = std::count_if(all.begin(), all.end(), [&](double each) { return each <= limit; });
+    return 100.0 * static_cast<double>(good) / static_cast<double>(std::max<std::size_t>(1, all.size()));
   }
-  for (std::size_t i = 0; i < choices.size(); ++i)
-    if (point.all[i].seconds < 1.05 * best)
-      point.all[i].seconds = measure(context, choices[i], &args.head, point.all[i].seconds, 1e-3);
-  return point;
+};
+
+std::string describe(const Measured &measured, Regime regime) {
+  char text[200];
+  std::snprintf(text, sizeof text, "%s %lldx%lldx%lld %.2f us", measured.kernel->name(), (long long)measured.launch[0],
+                (long long)measured.launch[1], (long long)measured.launch[2], 1e6 * measured.seconds[regime]);
+  return text;
 }
 
-// The launch of the tree's pick at n, by the kernel's own list.
-bool same_launch(const Measured &measured, const std::int64_t *launch) { return std::equal(launch, launch + 4, measured.launch); }
+// The best of other libraries over the tree's pick: above 1 the pick is faster.
+void report_opponents(const Subject &subject, const DecisionTree &tree) {
+  for (const Regime regime : {hot, cold}) {
+    Quotients slower;
+    for (const Point &point : subject.points) {
+      const TreeLeaf &leaf = tree.leaves()[tree.find(point.n)];
+      const Measured *picked = nullptr, *opponent = nullptr;
+      for (const Measured &each : point.all) {
+        if (leaf.kernel == each.kernel->name() && leaf.candidate == each.candidate) picked = &each;
+        const bool theirs = each.kernel->has(SXT_KERNEL_OPPONENT);
+        if (theirs && (!opponent || each.seconds[regime] < opponent->seconds[regime])) opponent = &each;
+      }
+      if (!picked || !opponent) continue;
+      const double quotient = picked->seconds[regime] / opponent->seconds[regime];
+      if (quotient > slower.worst())
+        slower.worst_text =
+            "n = " + std::to_string(point.n) + ": " + describe(*picked, regime) + ", " + describe(*opponent, regime);
+      slower.all.push_back(quotient);
+    }
+    if (!slower.all.empty())
+      std::printf(
+          "%-8s best of CUB and cuBLAS over the pick, %-4s mean %.3f  at least 0.97: %3.0f %%  least %.3f (%s)\n",
+          subject.name.c_str(), regime_names[regime], 1 / slower.mean(), slower.share_within(1 / 0.97),
+          1 / slower.worst(), slower.worst_text.c_str());
+  }
+}
 
-void report(Context &context, const Subject &subject, const char *when) {
+void report_tree(Context &context, const Subject &subject, const char *when, bool opponents) {
   const double start = seconds_now();
   const DecisionTree tree = DecisionTree::build(context, subject.tree);
-  std::printf("tree of %zu leaves built in %.2f s\n", tree.leaves().size(), seconds_now() - start);
-  double log_sum = 0, worst = 0, tied = 0;
-  std::int64_t worst_n = 0, missing = 0;
-  std::string worst_text;
-  std::map<std::string, int> picks, fastest;
-  for (const Point &point : subject.points) {
-    const TreeLeaf &leaf = tree.leaves()[tree.find(point.n)];
-    const auto best = std::min_element(point.all.begin(), point.all.end(),
-                                       [](const Measured &a, const Measured &b) { return a.seconds < b.seconds; });
-    const std::int64_t *launch = nullptr;
-    const std::vector<Estimate> estimates = Selector(context, nullptr).estimates(subject.tree.at(point.n));
-    for (const Estimate &each : estimates)
-      if (each.kernel->name() == leaf.kernel && each.candidate == leaf.candidate) launch = each.launch;
-    const Measured *picked = nullptr;
-    for (const Measured &each : point.all)
-      if (launch && each.kernel == leaf.kernel && same_launch(each, launch)) picked = &each;
-    ++picks[leaf.kernel];
-    ++fastest[best->kernel];
-    if (!picked) {
-      ++missing;
-      continue;
+  const double built = seconds_now() - start;
+  if (opponents) report_opponents(subject, tree);
+  for (const Regime regime : {hot, cold}) {
+    Quotients quotients;
+    int missing = 0;
+    for (const Point &point : subject.points) {
+      const TreeLeaf &leaf = tree.leaves()[tree.find(point.n)];
+      const Measured *best = point.fastest(regime), *picked = nullptr;
+      for (const Measured &each : point.all)
+        if (leaf.kernel == each.kernel->name() && leaf.candidate == each.candidate) picked = &each;
+      if (!best || !picked) {
+        ++missing;
+        continue;
+      }
+      const double quotient = picked->seconds[regime] / best->seconds[regime];
+      if (quotient > quotients.worst())
+        quotients.worst_text = "n = " + std::to_string(point.n) + ": " + describe(*picked, regime) + ", fastest " +
+                               describe(*best, regime);
+      quotients.all.push_back(quotient);
     }
-    const double regret = picked->seconds / best->seconds;
-    log_sum += std::log(regret);
-    tied += regret < 1.01;
-    if (regret > worst) {
-      worst = regret;
-      worst_n = point.n;
-      char text[300];
-      std::snprintf(text, sizeof text, "%s %lldx%lld %.2f us, fastest %s %lldx%lld %.2f us", leaf.kernel.c_str(),
-                    (long long)picked->launch[0], (long long)picked->launch[1], 1e6 * picked->seconds,
-                    best->kernel.c_str(), (long long)best->launch[0], (long long)best->launch[1], 1e6 * best->seconds);
-      worst_text = text;
-    }
+    std::printf(
+        "%-8s %-10s %-4s leaves %2zu in %.2f s  points %3zu  mean %.4f  within 1 %%: %3.0f %%  worst %.3f (%s)\n",
+        subject.name.c_str(), when, regime_names[regime], tree.leaves().size(), built, quotients.all.size(),
+        quotients.mean(), quotients.share_within(1.01), quotients.worst(), quotients.worst_text.c_str());
+    if (missing) std::printf("    %d picks were not among the measured candidates\n", missing);
   }
-  const auto judged = static_cast<double>(subject.points.size()) - static_cast<double>(missing);
-  std::printf("%-10s %-10s points %3.0f geometric mean %.4f within 1 %% %3.0f %% worst %.3f at n = %lld (%s)\n", subject.name.c_str(), when,
-              judged, std::exp(log_sum / judged), 100 * tied / judged, worst, (long long)worst_n, worst_text.c_str());
   std::fflush(stdout);
-  if (missing) std::printf("    %lld picks were not among the measured candidates\n", (long long)missing);
-  for (const auto &[kernel, count] : picks) std::printf("    picked %s %d times, fastest %d times\n", kernel.c_str(), count, fastest[kernel]);
-  for (const auto &[kernel, count] : fastest)
-    if (!picks.count(kernel)) std::printf("    never picked %s, fastest %d times\n", kernel.c_str(), count);
 }
 
-void print_copy_bandwidth(Device &device, const Operands &operands) {
-  const sxt_device_ops &ops = device.ops();
-  void *stream = device.take_stream(), *from = nullptr, *to = nullptr;
-  ops.event_create(device.handle(), &from);
-  ops.event_create(device.handle(), &to);
-  std::vector<double> samples;
-  for (int i = 0; i < 20; ++i) {
-    double seconds = 0;
-    ops.event_record(device.handle(), from, stream);
-    ops.copy(device.handle(), stream, operands.y.data(), operands.x.data(), operands.x.bytes());
-    ops.event_record(device.handle(), to, stream);
-    ops.event_elapsed(device.handle(), from, to, &seconds);
-    samples.push_back(seconds);
+// The list a launch policy sees at n, with what the models say of it.
+std::vector<LaunchProposal> proposals_at(const Context &context, const registry::Kernel &kernel, const Query &query) {
+  std::vector<sxt_candidate> list(64);
+  std::uint64_t count = 0;
+  const sxt_features none{};
+  if (kernel.table.candidates(query.get(), &none, &context.machine(), nullptr, list.data(), list.size(), &count) !=
+      SXT_OK)
+    return {};
+  list.resize(std::min<std::size_t>(count, list.size()));
+  std::vector<double> run_s;
+  for (const sxt_candidate &each : list)
+    run_s.push_back(predict(kernel.table, *query.get(), each, context.machine(), context.profile()).seconds);
+  return launch_proposals(context, kernel, query.get(), list, run_s);
+}
+
+// Every policy against the fastest grid of the same kernel, over all points of all subjects.
+void report_policies(Context &context, const std::vector<Subject> &subjects) {
+  std::map<std::string, std::map<std::string, Quotients>> table;
+  for (const Subject &subject : subjects)
+    for (const Point &point : subject.points) {
+      std::map<const registry::Kernel *, const Measured *> fastest;
+      for (const Measured &each : point.all) {
+        const Measured *&best = fastest[each.kernel];
+        if (!best || each.seconds[cold] < best->seconds[cold]) best = &each;
+      }
+      for (const auto &[kernel, best] : fastest) {
+        if (!kernel->table.launch_config) continue;
+        for (const LaunchProposal &proposal : proposals_at(context, *kernel, subject.tree.at(point.n)))
+          if (const Measured *taken =
+                  proposal.candidate < 0 ? nullptr : point.find(kernel, static_cast<std::uint64_t>(proposal.candidate)))
+            table[kernel->name()][proposal.policy].all.push_back(taken->seconds[cold] / best->seconds[cold]);
+      }
+    }
+  std::printf(
+      "regret of launch policies against the fastest grid of the same kernel, operands out of the cache: geometric "
+      "mean (worst)\n");
+  for (const auto &[kernel, policies] : table) {
+    std::printf("%-36s", kernel.c_str());
+    for (const auto &[policy, quotients] : policies)
+      std::printf("  %s %.3f (%.2f) of %zu", policy.c_str(), quotients.mean(), quotients.worst(), quotients.all.size());
+    std::printf("\n");
   }
-  device.give_stream(stream);
-  std::printf("copy of %llu bytes within the device: %.0f GB/s read and written\n", (unsigned long long)operands.x.bytes(),
-              2e-9 * static_cast<double>(operands.x.bytes()) / summarize(samples).seconds);
 }
 
-void calibrate_kinds(sxt_context *context, double seconds, const char *profile) {
+bool calibrate(sxt_context *context, double seconds, const char *profile) {
+  sxt_calibrate_options options;
+  sxt_calibrate_options_init(&options, sizeof options);
+  options.path = profile;
   for (const char *kind : {"sxt.reduction/1", "sxt.vector/1", "sxt.vector_group/1", "sxt.multidot/1"}) {
-    sxt_calibrate_options options;
-    sxt_calibrate_options_init(&options, sizeof options);
     options.kind = kind;
-    options.seconds = seconds * (std::strcmp(kind, "sxt.reduction/1") ? 0.18 : 0.46);
-    options.path = profile;
-    options.model = [](void *, const sxt_model_info *info) {
-      std::printf("    model %s type %d class %lld: %lld samples, median error %.1f %%, 90 %% below %.1f %%\n", info->kernel,
-                  info->vector_type, (long long)info->model_class, (long long)info->samples, 100 * info->median_error,
-                  100 * info->p90_error);
-    };
+    options.seconds = seconds * (std::strcmp(kind, "sxt.reduction/1") ? 0.15 : 0.55);
     if (sxt_calibrate(context, &options, nullptr, 0, nullptr) != SXT_OK)
-      std::printf("calibration of %s failed: %s\n", kind, sxt_last_error(context));
+      return std::printf("calibration of %s failed: %s\n", kind, sxt_last_error(context)), false;
   }
+  return true;
+}
+
+std::vector<Subject> survey(Context &context, int count) {
+  std::vector<Subject> subjects;
+  for (const auto &[operation, type] : {std::pair{"sum", SXT_F32},
+                                        {"sum", SXT_F64},
+                                        {"dot", SXT_F32},
+                                        {"dot", SXT_F64},
+                                        {"nrm2", SXT_F64},
+                                        {"axpy", SXT_F32},
+                                        {"axpy", SXT_F64},
+                                        {"chronopoulos-gear", SXT_F64},
+                                        {"multidot-2", SXT_F64}})
+    subjects.push_back(
+        {tree_subject(operation, type), std::string(operation) + (type == SXT_F32 ? " f32" : " f64"), {}});
+  const Operands operands(context.device());
+  std::mt19937_64 random(20240607);
+  for (Subject &subject : subjects) {
+    const double start = seconds_now();
+    const bool tree_counts =
+        !std::strcmp(subject.tree.kind, SXT_KIND_REDUCTION) || !std::strcmp(subject.tree.kind, SXT_KIND_VECTOR);
+    const int points = tree_counts ? count : count / 4;  // the others serve the policies' table
+    for (int i = 0; i < points; ++i) {
+      const double turn = static_cast<double>(random() >> 11) * 0x1p-53;
+      subject.points.push_back(
+          measure(context, subject.tree, static_cast<std::int64_t>(std::exp2(10 + 16 * turn)), operands, i % 8 == 0));
+    }
+    std::printf("%s: %zu points measured in %.0f s\n", subject.name.c_str(), subject.points.size(),
+                seconds_now() - start);
+    std::fflush(stdout);
+  }
+  return subjects;
 }
 
 }  // namespace
 
 int main(int argc, char **argv) {
   const int count = argc > 1 ? std::atoi(argv[1]) : 200;
-  const double seconds = argc > 2 ? std::atof(argv[2]) : 50;
+  const double seconds = argc > 2 ? std::atof(argv[2]) : 60;
+  const char *profile = argc > 3 ? argv[3] : nullptr;
   sxt_context_options options;
   sxt_context_options_init(&options, sizeof options);
   options.device = "cuda";
+  options.profile_path = seconds > 0 ? nullptr : profile;
   sxt_context *handle = nullptr;
   if (sxt_context_create(&options, &handle) != SXT_OK) return std::fprintf(stderr, "%s\n", sxt_last_error(nullptr)), 1;
+  if (seconds > 0 && !calibrate(handle, seconds, profile)) return 1;
   Context &context = *handle->context;
-  std::vector<Subject> subjects;
-  for (const char *operation : {"sum", "dot", "axpy"})
-    for (const sxt_value_type type : {SXT_F32})
-      subjects.push_back({tree_subject(operation, type), std::string(operation) + (type == SXT_F32 ? " f32" : " f64"), {}});
-  {
-    Operands operands(context.device());
-    print_copy_bandwidth(context.device(), operands);
-    std::mt19937_64 random(20240607);
-    for (Subject &subject : subjects) {
-      for (int i = 0; i < count; ++i) {
-        const double turn = static_cast<double>(random() >> 11) * 0x1p-53;
-        const auto n = static_cast<std::int64_t>(std::exp2(10 + 16 * turn));
-        subject.points.push_back(measure_all(context, subject, n, operands));
-      }
-      std::printf("%s: %zu points measured\n", subject.name.c_str(), subject.points.size());
-      std::fflush(stdout);
-    }
-  }
-  calibrate_kinds(handle, seconds, argc > 3 ? argv[3] : nullptr);
-  for (const Subject &subject : subjects) report(context, subject, "calibrated");
+  const std::vector<Subject> subjects = survey(context, count);
+  for (const Subject &subject : subjects) report_tree(context, subject, "calibrated", true);
+  report_policies(context, subjects);
   context.use_profile(Profile{});
-  for (const Subject &subject : subjects) report(context, subject, "analytic");
+  for (const Subject &subject : subjects) report_tree(context, subject, "analytic", false);
   sxt_context_destroy(handle);
   return 0;
 }

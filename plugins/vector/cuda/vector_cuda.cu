@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // vector.stream.cuda: every operation as one pass over tiles, in which a thread takes groups of 16 bytes, several in
-// flight, a block's width apart; blocks stride over the tiles, or there is one for each. An element only meets itself: operands may be the same array, and bits depend on nothing else.
+// flight, a block's width apart; blocks stride over the tiles, or there is one for each. An element only meets itself:
+// operands may be the same array, and bits depend on nothing else.
 #include <complex>
 #include <cstdint>
+#include <iterator>
 
 #include "elements.cuh"
 
@@ -161,6 +163,39 @@ sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_ma
   return refuse(reason, "operation %d is not one of %d to %d", q.operation, SXT_VECTOR_COPY, SXT_VECTOR_REAL_DIVIDE);
 }
 
+// Groups of 16 bytes that a thread takes at once, in blocks that take one tile each or in as many as the device holds.
+struct Configuration {
+  std::int64_t threads, flight;
+  bool one_tile;
+};
+constexpr Configuration configurations[] = {{128, 1, true},  {256, 1, true},  {256, 4, true}, {512, 4, true},
+                                            {256, 1, false}, {256, 4, false}, {512, 1, false}};
+constexpr auto configuration_count = static_cast<std::uint32_t>(std::size(configurations));
+
+// What a configuration takes over the best of its kind, as measured on one machine with 132 multiprocessors: the choice
+// before a calibration. Operands beyond the last cache: one tile a block, of one group a thread where one stream is
+// read, of four where two are. Within it: as many blocks as the device holds.
+double lost(const Configuration &c, std::uint32_t traffic, bool beyond_cache) {
+  if (!beyond_cache) return c.flight > 1 ? 1.1 : c.one_tile || c.threads != 256 ? 1.02 : 1;
+  const bool one_read = traffic <= 2;
+  if (!c.one_tile || c.flight != (one_read ? 1 : 4)) return 1.05;
+  return c.threads == (one_read ? 128 : 256) ? 1 : 1.02;
+}
+
+// Operations that read and write alike are fitted together: a memory serves each mixture at a speed of its own.
+std::uint32_t traffic_class(std::int32_t operation) {
+  switch (operation) {
+    case SXT_VECTOR_FILL: return 0;
+    case SXT_VECTOR_COPY: return 1;
+    case SXT_VECTOR_SCALE: return 2;
+    case SXT_VECTOR_AXPY:
+    case SXT_VECTOR_AXPBY: return 3;
+    case SXT_VECTOR_GATHER: return 4;
+    case SXT_VECTOR_SCATTER: return 5;
+    default: return 6;
+  }
+}
+
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_vector_query>(query);
@@ -176,17 +211,19 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   }
   cost.flops = n * (q.q.value_type == SXT_C64 || q.q.value_type == SXT_C128 ? 8 : 2);
   CandidateList list(out, capacity, count);
-  const auto add = [&](std::int64_t threads, std::int64_t flight, bool one_tile) {
-      const std::int64_t width = group_bytes / static_cast<std::int64_t>(value_bytes(q.q.value_type)) * flight;
-      const std::int64_t blocks = cuda::blocks_for(cuda::divide_up<std::int64_t>(q.n, width), threads,
-                                                   one_tile ? most_blocks : cuda::resident_blocks(*machine, threads));
-      sxt_candidate &candidate = cuda::fill(list.add(), *machine, blocks, threads, width, cost);
-      candidate.model_class = static_cast<std::uint32_t>((threads == 512 ? 2 : 0) + (flight == 4 ? 1 : 0) + (one_tile ? 4 : 0));
-      candidate.state_bytes = sizeof(State);
-    };
-  for (const std::int64_t threads : {256, 512})
-    for (const std::int64_t flight : {4, 1})
-      for (const bool one_tile : {true, false}) add(threads, flight, one_tile);
+  const std::uint32_t traffic = traffic_class(q.operation);
+  std::uint32_t model_class = configuration_count * traffic;
+  const bool beyond_cache = cost.working_set > static_cast<double>(machine->cache_bytes);
+  const double bytes = cost.stream_bytes;
+  for (const Configuration &c : configurations) {
+    const std::int64_t width = group_bytes / static_cast<std::int64_t>(value_bytes(q.q.value_type)) * c.flight;
+    const std::int64_t blocks = cuda::blocks_for(cuda::divide_up<std::int64_t>(q.n, width), c.threads,
+                                                 c.one_tile ? most_blocks : cuda::resident_blocks(*machine, c.threads));
+    cost.stream_bytes = bytes * lost(c, traffic, beyond_cache);
+    sxt_candidate &candidate = cuda::fill(list.add(), *machine, blocks, c.threads, width, cost);
+    candidate.model_class = model_class++;
+    candidate.state_bytes = sizeof(State);
+  }
   return SXT_OK;
 }
 
@@ -211,8 +248,7 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
                    void **state) {
   return guard(exec, [&]() -> sxt_status {
     const sxt_value_type type = problem->query->value_type;
-    const sxt_status loaded =
-        with_form(type, [&](auto tag) { return load_code<typename decltype(tag)::type>(exec); });
+    const sxt_status loaded = with_form(type, [&](auto tag) { return load_code<typename decltype(tag)::type>(exec); });
     if (loaded != SXT_OK) return loaded;
     const std::int64_t width = group_bytes / static_cast<std::int64_t>(value_bytes(type));
     if (!candidate || candidate->launch[0] < 1) return give(new State{type, 1024, 256, 1}, state);
@@ -236,6 +272,7 @@ const sxt_kernel kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_VECTOR, "vector.stream.cuda", "cuda",
                             "one pass, groups of 16 bytes, a stride over the grid", run);
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
+  k.version = 2;
   k.term_names = cuda::cuda_terms;
   k.applicable = applicable;
   k.candidates = candidates;

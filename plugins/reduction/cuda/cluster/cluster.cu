@@ -73,11 +73,12 @@ sxt_status applicable(const sxt_query *query, const sxt_features *features, cons
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   CandidateList list(out, capacity, count);
+  std::uint32_t place = 0;
   for (std::int64_t blocks : {8, 16})
     for (std::int64_t threads : {256, 512})
       if (blocks <= machine->blocks_per_cluster)
-        fill_reduction(list.add(), as<sxt_reduction_query>(query), *machine, blocks, threads, flight, merge_by_cluster)
-            .state_bytes = sizeof(ReductionState);
+        fill_reduction(list.add(), as<sxt_reduction_query>(query), *machine, {place++, blocks, threads, flight},
+                       merge_by_cluster);
   return SXT_OK;
 }
 

@@ -80,8 +80,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   CandidateList list(out, capacity, count);
   const double launches = q.n > 4096 ? 2 : 1;
   sxt_candidate &candidate =
-      fill_reduction(list.add(), q, *machine, 8 * std::max(1, machine->units), 256, 4, merge_in_launch, launches);
-  candidate.state_bytes = sizeof(ReductionState);
+      fill_reduction(list.add(), q, *machine, {0, 8 * std::max(1, machine->units), 256, 4}, merge_in_launch, launches);
   candidate.scratch_bytes = temporary_bytes;
   return SXT_OK;
 }

@@ -58,9 +58,10 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   CandidateList list(out, capacity, count);
   return with_value_type(q.q.value_type, [&](auto type) {
     return with_plain_operation<typename decltype(type)::type>(q.operation, [&](auto tag) {
+      std::uint32_t place = 0;
       for (int threads : {256, 512, 1024})
         if (threads <= most_threads || fits_full_block<typename decltype(tag)::type>)
-          fill_reduction(list.add(), q, *machine, 1, threads, flight, 0).state_bytes = sizeof(ReductionState);
+          fill_reduction(list.add(), q, *machine, {place++, 1, threads, flight}, 0);
       return SXT_OK;
     });
   });

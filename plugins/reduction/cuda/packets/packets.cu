@@ -11,13 +11,14 @@ using namespace sextant::plugin;
 using namespace sextant::plugin::cuda;
 
 template <class Op, int flight>
-__global__ void __launch_bounds__(512) reduce(std::int64_t n, const typename Op::Value *x, const typename Op::Value *y,
-                                              ulonglong2 *packets, Word *last_epoch, typename Op::Out *out) {
+__global__ void __launch_bounds__(512)
+    reduce(std::int64_t n, const typename Op::Value *x, const typename Op::Value *y, bool streaming,
+           ulonglong2 *packets, Word *last_epoch, typename Op::Out *out) {
   __shared__ typename Op::Acc shared[32];
   const Word epoch = next_epoch(last_epoch);
   const std::int64_t worker = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  auto acc = merge_block<Op>(accumulate<Op, flight>(n, x, y, worker, static_cast<std::int64_t>(gridDim.x) * blockDim.x),
-                             shared);
+  const std::int64_t workers = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  auto acc = merge_block<Op>(accumulate<Op, flight>(n, x, y, worker, workers, streaming), shared);
   if (merge_grid_by_packets<Op>(acc, shared, packets, last_epoch, epoch)) *out = Op::result(acc);
 }
 
@@ -31,30 +32,25 @@ struct Kernel {
     auto *packets = static_cast<ulonglong2 *>(work.partials);
     auto *epoch = static_cast<Word *>(work.counters);
     const dim3 grid(static_cast<unsigned>(work.blocks)), block(static_cast<unsigned>(work.threads));
-    const double rounds =
-        static_cast<double>(work.n) * sizeof(typename Op::Value) / (16.0 * work.blocks * work.threads);
-    if (rounds > 8 && Op::vectors == 1)
-      reduce<Op, 8><<<grid, block, 0, work.stream>>>(work.n, work.x, work.y, packets, epoch, work.out);
-    else
-      reduce<Op, 4><<<grid, block, 0, work.stream>>>(work.n, work.x, work.y, packets, epoch, work.out);
+    const auto kernel = work.flight == 8 ? reduce<Op, 8> : reduce<Op, 4>;
+    kernel<<<grid, block, 0, work.stream>>>(work.n, work.x, work.y, work.streaming, packets, epoch, work.out);
     return launched(exec, "reduction.packets.cuda");
   }
 };
 
-// Blocks are offered down to a quarter of a multiprocessor's worth: fewer packets against fewer loads in flight.
+// From one block for four multiprocessors to two for each: fewer packets against fewer loads in flight.
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_reduction_query>(query);
-  const std::int64_t units = std::max(1, machine->units),
-                     groups = q.n * static_cast<std::int64_t>(value_bytes(q.q.value_type)) / 16;
+  const std::int64_t units = std::max(1, machine->units);
   CandidateList list(out, capacity, count);
-  for (std::int64_t threads : {128, 256, 512})
-    for (std::int64_t blocks : {units / 4, units / 2, units, 2 * units}) {
-      if (blocks < 2 || blocks > resident_blocks(*machine, threads)) continue;
-      const int flight = groups > 8 * blocks * threads && !reads_two(q.operation) ? 8 : 4;
-      fill_reduction(list.add(), q, *machine, blocks, threads, flight, merge_by_packets).state_bytes =
-          sizeof(ReductionState);
-    }
+  const Configuration grids[] = {{0, units / 4, 128, 8}, {1, units / 4, 256, 4}, {2, units / 2, 128, 4},
+                                 {3, units / 2, 128, 8}, {4, units / 2, 256, 4}, {5, units, 256, 4},
+                                 {6, units, 256, 8},     {7, units, 512, 8},     {8, 2 * units, 256, 4},
+                                 {9, 2 * units, 256, 8}, {10, 2 * units, 512, 8}};
+  for (const Configuration &grid : grids)
+    if (grid.blocks >= 2 && grid.blocks <= resident_blocks(*machine, grid.threads))
+      fill_reduction(list.add(), q, *machine, grid, merge_by_packets);
   return SXT_OK;
 }
 

@@ -12,22 +12,31 @@ using namespace sextant::plugin;
 using namespace sextant::plugin::cuda;
 
 template <class Op, int flight>
-__global__ void __launch_bounds__(512) reduce(std::int64_t n, const typename Op::Value *x, const typename Op::Value *y,
-                                              typename Op::Acc *partials, unsigned *counter, typename Op::Out *out) {
+__global__ void __launch_bounds__(512)
+    reduce(std::int64_t n, const typename Op::Value *x, const typename Op::Value *y, bool streaming,
+           typename Op::Acc *partials, unsigned *counter, typename Op::Out *out) {
   __shared__ typename Op::Acc shared[32];
   const std::int64_t worker = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  auto acc = merge_block<Op>(accumulate<Op, flight>(n, x, y, worker, static_cast<std::int64_t>(gridDim.x) * blockDim.x),
-                             shared);
+  const std::int64_t workers = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  auto acc = merge_block<Op>(accumulate<Op, flight>(n, x, y, worker, workers, streaming), shared);
   if (merge_grid_by_ticket<Op>(acc, shared, partials, counter)) *out = Op::result(acc);
 }
 
+// Wide accumulators would not stay in registers eight at a time.
+template <class Op>
+constexpr int deepest = sizeof(typename Op::Acc) > 16 ? 4 : 8;
+
 template <class Op>
 struct Kernel {
-  static sxt_status load(const sxt_exec *exec) { return cuda::load(exec, reduce<Op, 4>); }
+  static sxt_status load(const sxt_exec *exec) {
+    const sxt_status status = cuda::load(exec, reduce<Op, 4>);
+    return status == SXT_OK ? cuda::load(exec, reduce<Op, deepest<Op>>) : status;
+  }
   static sxt_status launch(const Work<Op> &work, const sxt_exec *exec) {
-    reduce<Op, 4><<<static_cast<unsigned>(work.blocks), static_cast<unsigned>(work.threads), 0, work.stream>>>(
-        work.n, work.x, work.y, static_cast<typename Op::Acc *>(work.partials), static_cast<unsigned *>(work.counters),
-        work.out);
+    const auto kernel = work.flight == 8 ? reduce<Op, deepest<Op>> : reduce<Op, 4>;
+    kernel<<<static_cast<unsigned>(work.blocks), static_cast<unsigned>(work.threads), 0, work.stream>>>(
+        work.n, work.x, work.y, work.streaming, static_cast<typename Op::Acc *>(work.partials),
+        static_cast<unsigned *>(work.counters), work.out);
     return launched(exec, "reduction.single-pass.cuda");
   }
 };
@@ -38,25 +47,22 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   const auto &q = as<sxt_reduction_query>(query);
   const std::int64_t units = std::max(1, machine->units);
   CandidateList list(out, capacity, count);
-  for (std::int64_t threads : {128, 256, 512})
-    for (std::int64_t each : {1, 2, 4, 8, 16})
-      if (threads * each <= 4096)
-        fill_reduction(list.add(), q, *machine, units * each, threads, 4, merge_by_ticket).state_bytes =
-            sizeof(ReductionState);
+  const Configuration grids[] = {{0, units, 128, 4},     {1, units, 256, 4},     {2, units, 256, 8},
+                                 {3, units, 512, 8},     {4, 2 * units, 256, 8}, {5, 2 * units, 512, 4},
+                                 {6, 2 * units, 512, 8}, {7, 4 * units, 256, 8}, {8, 8 * units, 256, 4}};
+  for (const Configuration &grid : grids) fill_reduction(list.add(), q, *machine, grid, merge_by_ticket);
   return SXT_OK;
 }
 
-// A few additions more an element decide from some size on: a class of its own, as its fits have nothing in common.
-constexpr std::uint32_t compensated_class = 8;
+// A few additions more an element decide from some size on.
 constexpr double additions = 12;
 sxt_status compensated_candidates(const sxt_query *query, const sxt_features *features, const sxt_machine *machine,
                                   const sxt_filled *filled, sxt_candidate *out, std::uint64_t capacity,
                                   std::uint64_t *count) {
   const sxt_status status = candidates(query, features, machine, filled, out, capacity, count);
   for (std::uint64_t i = 0; i < std::min(capacity, *count); ++i) {
-    out[i].model_class += compensated_class;
     out[i].terms[1] *= 1.1;  // the additions of a round follow its loads
-    out[i].terms[4] *= additions;
+    out[i].terms[3] *= additions;
   }
   return status;
 }

@@ -48,11 +48,11 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const std::int64_t units = std::max(1, machine->units);
   CandidateList list(out, capacity, count);
+  std::uint32_t place = 0;
   for (std::int64_t threads : {256, 512})
-    for (std::int64_t each : {1, 2, 4, 8})
-      fill_reduction(list.add(), as<sxt_reduction_query>(query), *machine, units * each, threads, flight,
-                     merge_in_launch, 2)
-          .state_bytes = sizeof(ReductionState);
+    for (std::int64_t each : {1, 2, 4})
+      fill_reduction(list.add(), as<sxt_reduction_query>(query), *machine, {place++, units * each, threads, flight},
+                     merge_in_launch, 2);
   return SXT_OK;
 }
 

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "regret_points.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <memory>
+
+#include "core/base/types.hpp"
+#include "core/dispatch/prepared.hpp"
+#include "core/dispatch/select.hpp"
+#include "core/model/session_timing.hpp"
+#include "sextant/kinds/multidot.h"
+#include "sextant/kinds/reduction.h"
+#include "sextant/kinds/vector.h"
+#include "sextant/kinds/vector_group.h"
+
+namespace regret {
+
+using namespace sextant;
+
+namespace {
+
+constexpr double quick_s = 2e-4, careful_s = 1e-3;
+constexpr double near = 1.05;            // times the fastest: measured again
+constexpr std::int64_t most_sets = 400;  // of operands: no replay has more runs than that
+
+// One set of operands: args of any of the kinds, with the arrays they point to.
+struct Args {
+  union {
+    sxt_head head;
+    sxt_vector_args vector;
+    sxt_vector_group_args group;
+    sxt_reduction_args reduction;
+    sxt_multidot_args multidot;
+  };
+  const void *u[SXT_MULTIDOT_MAX], *v[SXT_MULTIDOT_MAX];
+  Args() : u{}, v{} { std::memset(&group, 0, sizeof group); }
+};
+
+sxt_scalar tiny(sxt_value_type type) {
+  static const double values[] = {1e-9, 0};
+  static const float singles[] = {1e-9F, 0};
+  const bool single = type == SXT_F32 || type == SXT_C64;
+  return {single ? static_cast<const void *>(singles) : values, 0, 0};
+}
+
+template <class A>
+void start(A &args, const char *kind, std::int64_t n) {
+  args.h = {sizeof args, kind};
+  args.n = n;
+}
+
+// Set `set`, `stride` bytes after the one before in every vector.
+void fill(Args &args, const TreeSubject &subject, std::int64_t n, const Operands &operands, std::int64_t set,
+          std::int64_t stride) {
+  const auto at = [&](std::size_t i) { return operands.vector(i) + set * stride; };
+  if (!std::strcmp(subject.kind, SXT_KIND_REDUCTION)) {
+    start(args.reduction, SXT_KIND_REDUCTION, n);
+    args.reduction.operation = subject.operation;
+    args.reduction.result_on_device = 1;
+    args.reduction.x = at(0), args.reduction.y = at(1);
+    args.reduction.result = operands.result();
+  } else if (!std::strcmp(subject.kind, SXT_KIND_MULTIDOT)) {
+    start(args.multidot, SXT_KIND_MULTIDOT, n);
+    args.multidot.n_dots = subject.operation;
+    for (int i = 0; i < subject.operation; ++i)
+      args.u[i] = at(0), args.v[i] = at(static_cast<std::size_t>(1 + i % (Operands::most_vectors - 1)));
+    args.multidot.u = args.u, args.multidot.v = args.v;
+    args.multidot.result = operands.result();
+  } else if (!std::strcmp(subject.kind, SXT_KIND_VECTOR_GROUP)) {
+    start(args.group, SXT_KIND_VECTOR_GROUP, n);
+    args.group.group = subject.operation;
+    for (sxt_scalar &scalar : args.group.scalars) scalar = tiny(subject.type);
+    for (std::size_t i = 0; i < Operands::most_vectors; ++i) args.group.vectors[i] = at(i);
+  } else {
+    start(args.vector, SXT_KIND_VECTOR, n);
+    args.vector.operation = subject.operation;
+    args.vector.alpha = args.vector.beta = tiny(subject.type);
+    args.vector.x = at(0), args.vector.y = at(1), args.vector.z = at(2);
+  }
+}
+
+bool contains(const std::string &name, std::initializer_list<const char *> words) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](const char *word) { return name.find(word) != std::string::npos; });
+}
+bool published_step(const std::string &name) {
+  return contains(name, {"interleaved", "strided", "sequential", "unrolled", "overload"});
+}
+
+// The place of a choice's grid in its kernel's list.
+std::uint64_t place_of(const Choice &choice, const TreeSubject &subject, std::int64_t n, Context &context) {
+  std::vector<sxt_candidate> list(64);
+  std::uint64_t count = 0;
+  const sxt_features none{};
+  const Query query = subject.at(n);
+  choice.kernel->table.candidates(query.get(), &none, &context.machine(), nullptr, list.data(), list.size(), &count);
+  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(count, list.size()); ++i)
+    if (std::equal(list[i].launch, list[i].launch + 4, choice.candidate.launch)) return i;
+  return count;
+}
+
+double measure_one(Context &context, const ChoicePtr &choice, std::span<sxt_head *const> args, double predicted_s,
+                   double budget_s) {
+  const Prepared prepared(context, choice, nullptr, nullptr);
+  const std::unique_ptr<Session> session = const_cast<Prepared &>(prepared).open();
+  return time_session(context, *session, args, predicted_s, budget_s).seconds;
+}
+
+}  // namespace
+
+const Measured *Point::fastest(Regime regime) const {
+  const Measured *best = nullptr;
+  for (const Measured &each : all)
+    if (each.judged && (!best || each.seconds[regime] < best->seconds[regime])) best = &each;
+  return best;
+}
+
+const Measured *Point::find(const registry::Kernel *kernel, std::uint64_t candidate) const {
+  for (const Measured &each : all)
+    if (each.kernel == kernel && each.candidate == candidate) return &each;
+  return nullptr;
+}
+
+Operands::Operands(Device &device) : result_(device, 256) {
+  // Bits that are small numbers in every type.
+  const std::vector<std::uint32_t> pattern(1 << 20, 0x3a003a00u);
+  const std::uint64_t part = pattern.size() * sizeof pattern[0];
+  for (int i = 0; i < most_vectors; ++i) {
+    vectors_.emplace_back(device, bytes());
+    device.copy(vectors_.back().data(), pattern.data(), part);
+    for (std::uint64_t done = part; done < bytes(); done *= 2)
+      device.copy(vectors_.back().as<char>() + done, vectors_.back().data(), std::min(done, bytes() - done));
+  }
+}
+
+Point measure(Context &context, const TreeSubject &subject, std::int64_t n, const Operands &operands, bool steps) {
+  Point point;
+  point.n = n;
+  const std::int64_t stride = (n * value_bytes(subject.type) + 255) / 256 * 256;
+  const std::int64_t sets =
+      std::clamp<std::int64_t>(static_cast<std::int64_t>(operands.bytes()) / stride, 1, most_sets);
+  std::vector<Args> args(static_cast<std::size_t>(sets));
+  std::vector<sxt_head *> heads;
+  for (std::int64_t set = 0; set < sets; ++set) {
+    fill(args[static_cast<std::size_t>(set)], subject, n, operands, set, stride);
+    heads.push_back(&args[static_cast<std::size_t>(set)].head);
+  }
+  std::vector<ChoicePtr> choices = Selector(context, nullptr).every(subject.at(n), subject.kind);
+  std::erase_if(choices, [&](const ChoicePtr &choice) {
+    return choice->kernel->has(SXT_KERNEL_REFERENCE) || (!steps && published_step(choice->kernel->name()));
+  });
+  const auto take = [&](Measured &each, const ChoicePtr &choice, Regime regime, double budget_s) {
+    const double expected = std::max(each.seconds[regime] > 0 ? each.seconds[regime] : choice->run_s, 1e-6);
+    each.seconds[regime] =
+        measure_one(context, choice, {heads.data(), regime == hot ? 1 : heads.size()}, expected, budget_s);
+  };
+  for (const ChoicePtr &choice : choices) {
+    Measured each;
+    each.kernel = choice->kernel;
+    each.candidate = place_of(*choice, subject, n, context);
+    each.judged = !published_step(choice->kernel->name()) && !choice->kernel->has(SXT_KERNEL_OPPONENT);
+    std::copy_n(choice->candidate.launch, 4, each.launch);
+    take(each, choice, hot, quick_s);
+    // A single set is more than any cache holds.
+    if (sets > 1)
+      take(each, choice, cold, quick_s);
+    else
+      each.seconds[cold] = each.seconds[hot];
+    point.all.push_back(each);
+  }
+  for (const Regime regime : {hot, cold}) {
+    const Measured *best = point.fastest(regime);
+    for (std::size_t i = 0; best && i < choices.size(); ++i)
+      if (point.all[i].seconds[regime] < near * best->seconds[regime])
+        take(point.all[i], choices[i], sets > 1 ? regime : hot, careful_s);
+    if (sets == 1)
+      for (Measured &each : point.all) each.seconds[cold] = each.seconds[hot];
+  }
+  return point;
+}
+
+}  // namespace regret
