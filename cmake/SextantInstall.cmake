@@ -11,6 +11,9 @@ install(TARGETS sextant sextant_headers EXPORT SextantTargets
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/sextant" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
   COMPONENT development FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
+# Profiles of machines that were measured.
+install(FILES ${shipped_profiles} DESTINATION "${CMAKE_INSTALL_DATADIR}/sextant/profiles" COMPONENT runtime)
+
 # The CMake package, with what plugins out of tree need. 0.x: only patch releases are drop-in.
 configure_package_config_file(cmake/SextantConfig.cmake.in "${PROJECT_BINARY_DIR}/SextantConfig.cmake"
   INSTALL_DESTINATION "${SEXTANT_CMAKE_INSTALL}" PATH_VARS CMAKE_INSTALL_DATADIR NO_CHECK_REQUIRED_COMPONENTS_MACRO)

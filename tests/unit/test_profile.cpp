@@ -277,6 +277,19 @@ TEST_F(PredictTest, AnythingElseIsAnalytic) {
   is_analytic();
 }
 
+TEST(ShippedProfiles, AreWholeAndNamedAfterTheirMachines) {
+  int files = 0;
+  for (const auto &entry : std::filesystem::directory_iterator(SEXTANT_TEST_DATA "/../../profiles")) {
+    if (entry.path().extension() != ".toml") continue;
+    const Profile shipped = read_profile(entry.path().string());
+    EXPECT_EQ(entry.path().filename().string(), profile_file_name(shipped.fingerprint));
+    EXPECT_FALSE(shipped.models.empty()) << entry.path();
+    for (const auto &[key, model] : shipped.models) EXPECT_GT(model.samples, 0) << key.kernel;
+    ++files;
+  }
+  EXPECT_GT(files, 0);
+}
+
 TEST_F(PredictTest, AModelOfOtherTermsIsNotUsed) {
   static const char *const renamed[] = {"launches", "gathers", "flops", nullptr};
   kernel.term_names = renamed;
