@@ -45,6 +45,19 @@ AssemblyOptions assembly_of(const sxt_matrix_options &options, const Context &co
   return assembly;
 }
 
+// The arrays of a matrix are read on the host, whatever the context's device: memory that only a device reaches would
+// end the process there.
+void check_on_host(const Context &context, const void *array, const char *name) {
+  const Device &device = context.device();
+  if (!array || !device.ops().locate) return;
+  sxt_space space = SXT_SPACE_HOST;
+  std::int32_t ordinal = -1;
+  // A device that cannot tell says so when it is used.
+  if (device.ops().locate(device.handle(), array, &space, &ordinal) != SXT_OK) return;
+  require(space != SXT_SPACE_DEVICE, SXT_E_ARGUMENT, name, " lies in the memory of device ", ordinal,
+          "; the arrays of a matrix are read on the host: copy them there first");
+}
+
 void hand_out(std::shared_ptr<Context> context, Assembled assembled, sxt_symmetry symmetry, sxt_matrix **matrix) {
   auto inner = std::make_shared<Matrix>(std::move(context), std::move(assembled), symmetry);
   *matrix = std::make_unique<sxt_matrix>(std::move(inner)).release();
@@ -99,6 +112,9 @@ sxt_status make(sxt_context *context, EntryArrays entries, const sxt_matrix_opti
     given(matrix, "matrix");
     const sxt_matrix_options options = read_sized(given_options, defaults(), "options");
     check(options);
+    check_on_host(*inner, entries.row, entries.layout == EntryArrays::Layout::csr ? "row_ptr" : "row");
+    check_on_host(*inner, entries.col, entries.layout == EntryArrays::Layout::csc ? "col_ptr" : "col");
+    check_on_host(*inner, entries.values, "values");
     entries.value_type = options.value_type;
     entries.index_type = options.index_type;
     entries.offset_type = options.offset_type ? options.offset_type : options.index_type;
@@ -157,7 +173,11 @@ sxt_status sxt_matrix_from_file(sxt_context *context, const char *path, const sx
 }
 
 sxt_status sxt_matrix_update_values(sxt_matrix *matrix, const void *values, int64_t count) {
-  return guarded(id_of(matrix), [&] { given(matrix, "matrix").matrix->update_values(values, count); });
+  return guarded(id_of(matrix), [&] {
+    Matrix &inner = *given(matrix, "matrix").matrix;
+    check_on_host(inner.context(), values, "values");
+    inner.update_values(values, count);
+  });
 }
 
 sxt_status sxt_matrix_get_info(const sxt_matrix *matrix, sxt_matrix_info *info) {

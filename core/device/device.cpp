@@ -74,8 +74,10 @@ void Device::close() noexcept {
   ops_.close(handle_);
 }
 
+thread_local Device::StreamScope *Device::scope_ = nullptr;
+
 void *Device::take_stream() {
-  if (!has_streams() || callers_stream_) return callers_stream_;
+  if (void *callers = callers_stream(); !has_streams() || callers) return callers;
   const std::lock_guard lock(streams_lock_);
   if (!idle_streams_.empty()) {
     void *stream = idle_streams_.back();
@@ -92,20 +94,23 @@ void *Device::take_stream() {
 }
 
 void Device::give_stream(void *stream) noexcept {
-  if (!stream || stream == callers_stream_) return;
+  if (!stream || stream == callers_stream()) return;
   const std::lock_guard lock(streams_lock_);
   idle_streams_.push_back(stream);
+}
+
+void Device::check_stream(void *stream) const {
+  if (!stream || !ops_.stream_check) return;
+  const registry::ErrorScope said;
+  const sxt_status status = ops_.stream_check(handle_, stream);
+  require(status == SXT_OK, status, "the stream cannot be used on device '", machine_.device, "' number ", ordinal_,
+          ": ", said.sentence(status_sentence(status)));
 }
 
 void Device::set_callers_stream(void *stream) {
   require(has_streams() || !stream, SXT_E_NOT_SUPPORTED, "device '", machine_.device, "' has no streams");
   if (stream == callers_stream_) return;
-  if (stream && ops_.stream_check) {
-    const registry::ErrorScope said;
-    const sxt_status status = ops_.stream_check(handle_, stream);
-    require(status == SXT_OK, status, "the stream cannot be used on device '", machine_.device, "' number ", ordinal_,
-            ": ", said.sentence(status_sentence(status)));
-  }
+  check_stream(stream);
   void *old = std::exchange(callers_stream_, stream);
   if (old) wait(old);  // what comes next, elsewhere, reads what was computed there
 }

@@ -33,7 +33,23 @@ class Device {
   const LogSink &log() const noexcept { return log_; }
   bool has_streams() const noexcept { return ops_.stream_create != nullptr; }
   // The stream that the application wants work enqueued on; NULL: each call has one of the device's own and waits.
-  void *callers_stream() const noexcept { return callers_stream_; }
+  void *callers_stream() const noexcept { return scope_ && scope_->device_ == this ? scope_->stream_ : callers_stream_; }
+  // While it lives, this thread's work on the device goes to a stream of its own, as if it were the caller's.
+  class StreamScope {
+   public:
+    StreamScope(Device &device, void *stream) noexcept : device_(&device), stream_(stream), outer_(scope_) {
+      scope_ = this;
+    }
+    ~StreamScope() { scope_ = outer_; }
+    StreamScope(const StreamScope &) = delete;
+    StreamScope &operator=(const StreamScope &) = delete;
+
+   private:
+    friend class Device;
+    Device *device_;
+    void *stream_;
+    StreamScope *outer_;
+  };
   // Waits for what the old one still has to do. Not while calls run. Throws SXT_E_ARGUMENT for a stream of another
   // device.
   void set_callers_stream(void *stream);
@@ -53,6 +69,8 @@ class Device {
     const Device &device_;
     bool entered_;
   };
+  // Throws SXT_E_ARGUMENT when work of this device cannot be enqueued on the stream.
+  void check_stream(void *stream) const;
   // Throws SXT_E_ARGUMENT when memory cannot be what the caller says it is: host memory this device cannot reach, or
   // memory of another device.
   void check_reachable(const void *memory, sxt_space stated, const char *name) const;
@@ -66,6 +84,7 @@ class Device {
  private:
   void close() noexcept;
 
+  static thread_local StreamScope *scope_;
   sxt_device_ops ops_{};
   sxt_machine machine_{};
   std::int32_t ordinal_ = 0;

@@ -45,13 +45,21 @@ void Prepared::prepare() {
   if (kernel.prepare) {
     Call call(context_.device());
     const sxt_exec exec = make_exec(call);
-    call.finish(kernel.prepare(&problem_, &choice_->candidate, filled_.data(), &exec, &state_), kernel.name, "prepare");
+    try {
+      call.finish(kernel.prepare(&problem_, &choice_->candidate, filled_.data(), &exec, &state_), kernel.name,
+                  "prepare");
+    } catch (...) {  // the work it enqueued may have failed after the state was made
+      release();
+      throw;
+    }
   }
   bound_ = {kernel.name,    state_,       nullptr, kernel.run, choice_->candidate.scratch_bytes,
             choice_->run_s, kernel.flags, 0};
 }
 
-Prepared::~Prepared() {
+Prepared::~Prepared() { release(); }
+
+void Prepared::release() noexcept {
   const sxt_kernel &kernel = choice_->kernel->table;
   const Device::Current current(context_.device());
   if (state_ && kernel.release) kernel.release(state_);
@@ -98,11 +106,18 @@ Session::Session(Prepared &prepared, bool top) : prepared_(prepared), bound_(pre
   if (kernel.open) {  // last: a constructor that throws after it would leave the session open
     Call call(device);
     const sxt_exec exec = make_exec(call);
-    call.finish(kernel.open(prepared.state(), filled_.data(), &exec, &bound_.session), kernel.name, "open");
+    try {
+      call.finish(kernel.open(prepared.state(), filled_.data(), &exec, &bound_.session), kernel.name, "open");
+    } catch (...) {
+      close();
+      throw;
+    }
   }
 }
 
-Session::~Session() {
+Session::~Session() { close(); }
+
+void Session::close() noexcept {
   const sxt_kernel &kernel = prepared_.choice().kernel->table;
   const Device::Current current(prepared_.context_.device());
   if (bound_.session && kernel.close) kernel.close(bound_.session);

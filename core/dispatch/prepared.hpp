@@ -41,6 +41,7 @@ class Prepared {
   friend class Session;
   void build_parts(Matrix *matrix, const sxt_head *data);
   void prepare();
+  void release() noexcept;
   void refresh();
 
   Context &context_;
@@ -71,6 +72,7 @@ class Session {
 
  private:
   void check_device_status();
+  void close() noexcept;
 
   Prepared &prepared_;
   std::vector<std::vector<std::unique_ptr<Session>>> parts_;

@@ -116,14 +116,23 @@ sxt_candidate Matrix::features_candidate(const Kernel &kernel, const sxt_matrix_
   return candidate;
 }
 
-// Each kernel runs once for all that is wanted of it; a name without a kernel is NaN for good.
+// Each kernel runs once for all that is wanted of it; a name without a kernel is NaN for good. Where a device's memory
+// is too short for a feature kernel, its names stay unknown, to be asked for again: models do without.
 void Matrix::compute_features(const std::vector<std::string> &names) {
   std::map<const Kernel *, std::vector<const char *>> wanted;
   for (const std::string &name : names) {
     features_[name] = std::nan("");
     if (const Kernel *kernel = provider(name, context_->device_name())) wanted[kernel].push_back(name.c_str());
   }
-  for (const auto &[kernel, its_names] : wanted) compute_features(*kernel, its_names);
+  for (const auto &[kernel, its_names] : wanted) {
+    try {
+      compute_features(*kernel, its_names);
+    } catch (const Error &problem) {
+      for (const char *name : its_names) features_.erase(name);
+      if (problem.status() != SXT_E_MEMORY || context_->device().on_host()) throw;
+      context_->log()(SXT_LOG_WARNING, text("features of a matrix stay unknown: ", problem.what()));
+    }
+  }
 }
 
 void Matrix::compute_features(const Kernel &kernel, const std::vector<const char *> &names) {

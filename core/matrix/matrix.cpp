@@ -65,7 +65,18 @@ sxt_matrix_query Matrix::query_part(const char *kind, std::uint64_t query_size, 
   return part;
 }
 
-const sxt_problem Matrix::problem() const { return {sizeof(sxt_problem), &storage_query_.q, &csr_view_.s.h, nullptr}; }
+sxt_problem Matrix::problem(const StoredForm *there) const {
+  return {sizeof(sxt_problem), &storage_query_.q, &csr_view_.s.h, there ? &there->view()->h : nullptr};
+}
+
+// A scaled matrix's own CSR would hold scaled values: its source's holds what the canonical arrays do.
+std::shared_ptr<StoredForm> Matrix::csr_there(const std::string &kind) const {
+  if (kind == SXT_KIND_STORAGE_CSR || context_->device().on_host()) return nullptr;
+  const Matrix &owner = source_ ? *source_ : *this;
+  const std::lock_guard lock(owner.mutex_);
+  const auto held = owner.forms_.find(SXT_KIND_STORAGE_CSR);
+  return held == owner.forms_.end() ? nullptr : held->second;
+}
 
 const Kernel *Matrix::storage_kernel(const std::string &kind, double *setup_s, std::uint64_t *bytes,
                                      std::string *reason, unsigned tiers, bool known_too) {
@@ -114,9 +125,24 @@ std::shared_ptr<StoredForm> Matrix::lend(const std::string &kind) {
   std::string reason;
   const Kernel *kernel = storage_kernel(kind, &setup, &bytes, &reason);
   require(kernel != nullptr, SXT_E_NO_KERNEL, reason);
-  auto built = std::make_shared<StoredForm>(*context_, *kernel, problem());
+  return forms_[kind] = build_form(*kernel, kind);
+}
+
+// Where memory is short, the device's CSR makes room if nothing reads it: it can be had again.
+std::shared_ptr<StoredForm> Matrix::build_form(const Kernel &kernel, const std::string &kind) {
+  std::shared_ptr<StoredForm> there = csr_there(kind), built;
+  try {
+    built = std::make_shared<StoredForm>(*context_, kernel, problem(there.get()));
+  } catch (const Error &problem) {
+    there.reset();
+    if (problem.status() != SXT_E_MEMORY || kind == SXT_KIND_STORAGE_CSR || !holds(SXT_KIND_STORAGE_CSR)) throw;
+    drop(SXT_KIND_STORAGE_CSR);
+    if (holds(SXT_KIND_STORAGE_CSR)) throw;
+    context_->log()(SXT_LOG_INFO, text("gave back the CSR arrays of a matrix to make room for ", kind));
+    built = std::make_shared<StoredForm>(*context_, kernel, this->problem());
+  }
   if (scaling_) built->scale(scaling_);
-  return forms_[kind] = std::move(built);
+  return built;
 }
 
 const sxt_storage *Matrix::storage(const std::string &kind) { return form(kind).view(); }
@@ -151,11 +177,18 @@ std::uint64_t Matrix::pattern_hash() {
   return pattern_hash_;
 }
 
+void Matrix::refresh_form(const std::string &kind, StoredForm &form) {
+  const std::shared_ptr<StoredForm> there = csr_there(kind);
+  form.refresh(problem(there.get()));
+  if (scaling_) form.scale(scaling_);
+}
+
+// CSR first: others may take their values from it.
 void Matrix::refresh_forms() {
-  for (auto &[kind, form] : forms_) {
-    form->refresh(problem());
-    if (scaling_) form->scale(scaling_);
-  }
+  const auto csr = forms_.find(SXT_KIND_STORAGE_CSR);
+  if (csr != forms_.end()) refresh_form(csr->first, *csr->second);
+  for (auto form = forms_.begin(); form != forms_.end(); ++form)
+    if (form != csr) refresh_form(form->first, *form->second);
   version_.fetch_add(1, std::memory_order_acq_rel);
 }
 
@@ -217,11 +250,19 @@ StoredForm::StoredForm(Context &context, const Kernel &kernel, const sxt_problem
   Call call(context_.device());
   const sxt_exec exec = make_exec(call);
   const sxt_candidate candidate{};
-  if (kernel.table.prepare)
+  if (!kernel.table.prepare) return;
+  try {
     call.finish(kernel.table.prepare(&problem, &candidate, nullptr, &exec, &state_), kernel.name(), "prepare");
+  } catch (...) {  // the work it enqueued may have failed after the state was made
+    release();
+    throw;
+  }
 }
 
-StoredForm::~StoredForm() {
+StoredForm::~StoredForm() { release(); }
+
+void StoredForm::release() noexcept {
+  const Device::Current current(context_.device());
   if (state_ && kernel_.table.release) kernel_.table.release(state_);
 }
 

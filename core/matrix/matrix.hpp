@@ -35,6 +35,8 @@ class StoredForm {
   void scale(const void *s);
 
  private:
+  void release() noexcept;
+
   Context &context_;
   const registry::Kernel &kernel_;
   const sxt_storage_ops *ops_;
@@ -96,7 +98,12 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   void source_changed(const Matrix &source, const void *s);
 
  private:
-  const sxt_problem problem() const;
+  // What a storage is built from; there: the matrix's CSR on the device, to convert from, or NULL.
+  sxt_problem problem(const StoredForm *there = nullptr) const;
+  // The CSR with the canonical values in a device's memory, if one is held; NULL when it is CSR that is to be built.
+  std::shared_ptr<StoredForm> csr_there(const std::string &kind) const;
+  std::shared_ptr<StoredForm> build_form(const registry::Kernel &kernel, const std::string &kind);
+  void refresh_form(const std::string &kind, StoredForm &form);
   void refresh_forms();
   void borrow_arrays(const CsrArrays &source);
   void own_values();

@@ -5,6 +5,7 @@
 #include "core/matrix/products.hpp"
 
 #include "core/base/types.hpp"
+#include "core/context/context.hpp"
 #include "core/dispatch/select.hpp"
 #include "core/dispatch/thread_cache.hpp"
 #include "sextant/kinds/spmv.h"
@@ -46,12 +47,35 @@ std::shared_ptr<Runner> Products::runner(sxt_op op) {
 }
 
 std::shared_ptr<Runner> Products::make_runner(sxt_op op) {
+  Context &context = matrix_->context();
   sxt_spmv_query query{};
   query.m = matrix_->query_part(SXT_KIND_SPMV, sizeof query, expected_products);
   query.op = op;
   query.n_rhs = 1;
-  ChoicePtr choice = Selector(matrix_->context(), matrix_.get()).select(Query(&query.m.q), "spmv");
-  return std::make_shared<Runner>(matrix_->context(), std::move(choice), matrix_.get());
+  const ChoicePtr choice = Selector(context, matrix_.get()).select(Query(&query.m.q), "spmv");
+  try {
+    return std::make_shared<Runner>(context, choice, matrix_.get());
+  } catch (const Error &problem) {
+    if (problem.status() != SXT_E_MEMORY || choice->forced || choice->by_plan) throw;
+    if (context.deterministic()) query.m.q.flags |= SXT_QUERY_DETERMINISTIC;
+    auto runner = first_that_fits(Query(&query.m.q));
+    if (!runner) throw;
+    context.log()(SXT_LOG_INFO, text(problem.what(), "; took ", runner->choice().kernel->name(), " instead"));
+    return runner;
+  }
+}
+
+// A kernel's own state may not fit where its storage does (a transpose, say): then the cheapest that can be had.
+std::shared_ptr<Runner> Products::first_that_fits(const Query &query) {
+  for (const ChoicePtr &choice : Selector(matrix_->context(), matrix_.get()).every(query, "spmv")) {
+    if (choice->kernel->verdict == registry::Verdict::quarantined) continue;
+    try {
+      return std::make_shared<Runner>(matrix_->context(), choice, matrix_.get());
+    } catch (const Error &problem) {
+      if (problem.status() != SXT_E_MEMORY && problem.status() != SXT_E_NOT_SUPPORTED) throw;
+    }
+  }
+  return nullptr;
 }
 
 void Products::multiply(sxt_op op, const void *alpha, const void *x, const void *beta, void *y) {

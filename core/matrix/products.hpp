@@ -23,6 +23,7 @@ class Products {
  private:
   std::shared_ptr<Runner> runner(sxt_op op);
   std::shared_ptr<Runner> make_runner(sxt_op op);
+  std::shared_ptr<Runner> first_that_fits(const Query &query);  // NULL: nothing does
 
   const std::uint64_t id_;  // never used twice in a process
   std::shared_ptr<Matrix> matrix_;

@@ -2,7 +2,9 @@
 // Which block size BSR takes, decided alike by its storage (from the pattern) and its models (from features).
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <cstdlib>
 
 #include "sextant/kinds/spmv.h"
 #include "sextant/plugin_cpu.hpp"
@@ -29,7 +31,7 @@ template <class F>
 BsrChoice choose_bsr_block(double value, F &&fill) {
   double least = 0;
   for (int k = bsr_least; k <= bsr_most; ++k)
-    if (const double bytes = bsr_entry_bytes(k, fill(k), value); bytes > 0 && (least == 0 || bytes < least))
+    if (const double bytes = bsr_entry_bytes(k, fill(k), value); std::isfinite(bytes) && (least == 0 || bytes < least))
       least = bytes;
   BsrChoice choice;
   for (int k = bsr_least; k <= bsr_most; ++k)
@@ -41,6 +43,44 @@ inline bool bsr_pays(const BsrChoice &choice, double value) {
   return choice.block && bsr_entry_bytes(choice.block, choice.fill, value) <= csr_entry_bytes(value);
 }
 
+// ---- what storages share
+
+// A storage samples the fill of every size over at most so many block rows, spread evenly.
+inline constexpr std::int64_t bsr_rows_looked_at = 2048;
+// Sample s of `looked` among the block rows.
+inline constexpr std::int64_t bsr_sampled_row(std::int64_t block_rows, std::int64_t looked, std::int64_t s) {
+  return block_rows / looked * s + block_rows % looked * s / looked;
+}
+
+inline constexpr const char *bsr_wrong_size = "a block size of 2 to 8 was expected in launch[1] or SEXTANT_BSR_BLOCK";
+
+// The size somebody demanded; 0: nobody did; -1: it is none.
+inline int given_bsr_block(const sxt_candidate *candidate) {
+  std::int64_t given = candidate ? candidate->launch[1] : 0;
+  if (const char *text = given ? nullptr : secure_getenv("SEXTANT_BSR_BLOCK"); text && *text) {
+    char *end = nullptr;
+    given = std::strtol(text, &end, 10);
+    if (*end || given == 0) return -1;
+  }
+  return given == 0 || (given >= bsr_least && given <= bsr_most) ? static_cast<int>(given) : -1;
+}
+
+// The block size by the sampled fills, or the reason why there is none.
+inline sxt_status decide_bsr_block(const sxt_storage &a, const double (&fills)[bsr_most + 1], const sxt_exec *exec,
+                                   int *block) {
+  const double value = static_cast<double>(value_bytes(a.value_type));
+  const BsrChoice choice = choose_bsr_block(value, [&](int k) { return fills[k]; });
+  *block = choice.block ? choice.block : bsr_least;  // without entries any will do
+  const double places = choice.block ? static_cast<double>(a.nnz) / choice.fill : 0;
+  if (places <= bsr_small || bsr_pays(choice, value)) return SXT_OK;
+  return error(exec, SXT_NOT_APPLICABLE,
+               "no block size pays: the best, %d, is %.0f %% full and moves %.1f bytes an entry, compressed rows %.0f",
+               choice.block, 100 * choice.fill, bsr_entry_bytes(choice.block, choice.fill, value),
+               csr_entry_bytes(value));
+}
+
+// ---- what models share
+
 inline constexpr const char *bsr_features[] = {"block_fill_2", "block_fill_3", "block_fill_4", "block_fill_8", nullptr};
 
 // The choice by those features, which do not cover every size the storage tries.
@@ -50,6 +90,18 @@ inline BsrChoice bsr_choice(const sxt_matrix_query &m, const sxt_features *found
            : k == 8 ? feature(found, 3)
                     : feature(nullptr, 0);
   });
+}
+
+// What products refuse: columns that do not fit, and blocks that are far too empty.
+inline sxt_status bsr_refusal(const sxt_matrix_query &m, const BsrChoice &choice, sxt_message *reason) {
+  if (m.cols >= std::int64_t{1} << 31)
+    return refuse(reason, "%lld columns do not fit the 32-bit columns it reads", (long long)m.cols);
+  const double value = static_cast<double>(value_bytes(m.matrix_type));
+  if (!choice.block || static_cast<double>(m.nnz) / choice.fill <= bsr_small) return SXT_OK;
+  // Sizes without a feature may do better; blocks that are far too empty are none of any size.
+  if (bsr_entry_bytes(choice.block, choice.fill, value) <= 1.5 * csr_entry_bytes(value)) return SXT_OK;
+  return refuse(reason, "blocks of %d are %.0f %% full: %.1f bytes an entry, compressed rows %.0f", choice.block,
+                100 * choice.fill, bsr_entry_bytes(choice.block, choice.fill, value), csr_entry_bytes(value));
 }
 
 }  // namespace sextant::plugin

@@ -34,7 +34,9 @@ void for_each_part(int parts, int team, F &&f) {
     for (int part = 0; part < parts; ++part) f(part);
     return;
   }
+#ifdef _OPENMP  // CUDA files that only read models come without it
 #pragma omp parallel for schedule(static, 1) num_threads(std::min(team, parts))
+#endif
   for (int part = 0; part < parts; ++part) f(part);
 }
 

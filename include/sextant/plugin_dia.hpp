@@ -35,8 +35,8 @@ using DiaRows = void (*)(const DiaProduct &, int64_t begin, int64_t end);  // be
 
 #ifndef SXT_ISA
 
-// How A enters a product with op.
-inline DiaProduct dia_product(const sxt_dia &a, const sxt_spmv_args &args, sxt_value_type vectors) {
+// How A enters a product with op, without vectors and factors.
+inline DiaProduct dia_ways(const sxt_dia &a, sxt_op op) {
   DiaProduct p{};
   p.values = a.values;
   p.offsets = a.host_offsets;
@@ -44,18 +44,24 @@ inline DiaProduct dia_product(const sxt_dia &a, const sxt_spmv_args &args, sxt_v
   p.ld = a.ld;
   p.rows = a.s.rows;
   p.cols = a.s.cols;
-  p.results = args.op == SXT_NO_TRANSPOSE ? a.s.rows : a.s.cols;
+  p.results = op == SXT_NO_TRANSPOSE ? a.s.rows : a.s.cols;
   p.unit_diagonal = a.unit_diagonal;
-  p.stored = a.symmetric || args.op == SXT_NO_TRANSPOSE;
-  p.mirrored = a.symmetric || args.op != SXT_NO_TRANSPOSE;
-  const bool conjugated = args.op == SXT_CONJUGATE_TRANSPOSE;
+  p.stored = a.symmetric || op == SXT_NO_TRANSPOSE;
+  p.mirrored = a.symmetric || op != SXT_NO_TRANSPOSE;
+  const bool conjugated = op == SXT_CONJUGATE_TRANSPOSE;
   p.conjugate_mirrored = conjugated;
   if (a.symmetric) {
     // Hermitian: A' = conj(A) and A^H = A. Complex symmetric: A' = A and A^H = conj(A).
     const bool hermitian = a.s.symmetry == SXT_HERMITIAN;
-    p.conjugate_stored = hermitian ? args.op == SXT_TRANSPOSE : conjugated;
+    p.conjugate_stored = hermitian ? op == SXT_TRANSPOSE : conjugated;
     p.conjugate_mirrored = p.conjugate_stored != hermitian;
   }
+  return p;
+}
+
+// The same with the vectors and factors of a call on the host.
+inline DiaProduct dia_product(const sxt_dia &a, const sxt_spmv_args &args, sxt_value_type vectors) {
+  DiaProduct p = dia_ways(a, args.op);
   p.x = args.x;
   p.y = args.y;
   scalar_parts(args.alpha, vectors, 1, p.alpha);

@@ -4,7 +4,9 @@
  * holds each storage once; its cost is charged once. A third party's format is a kind of its own with the same ops
  * table and a struct that begins with sxt_storage.
  * prepare: problem->a is sxt_csr on the host, canonical (zero-based, columns strictly increasing in a row, both
- * triangles); it outlives the state, so a host format may point into it. refresh: problem->a has the new values. */
+ * triangles); it outlives the state, so a host format may point into it. refresh: problem->a has the new values.
+ * problem->data: NULL, or the same matrix as sxt_csr in the device's memory, for the time of the call: a storage on a device
+ * may convert from it instead of from the host. */
 #ifndef SEXTANT_KINDS_STORAGE_H
 #define SEXTANT_KINDS_STORAGE_H
 #include "sextant/plugin.h"

@@ -24,7 +24,7 @@ double sampled_fill(const sxt_csr &a, int block, std::int64_t rows_looked_at) {
   std::vector<std::int64_t> columns;
   double entries = 0, places = 0;
   for (std::int64_t s = 0; s < looked; ++s) {
-    const std::int64_t i = block_rows / looked * s + block_rows % looked * s / looked;
+    const std::int64_t i = bsr_sampled_row(block_rows, looked, s);
     columns_of(a, block, i, columns);
     places += static_cast<double>(columns.size()) * block * block;
     with_csr_indices(a, [&](const auto *row_ptr, const auto *) {

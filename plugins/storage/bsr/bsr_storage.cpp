@@ -2,7 +2,6 @@
 // storage.bsr.cpu: dense blocks of 2 to 8 rows and columns; the size is found from the pattern or given.
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 
 #include "bsr_blocks.hpp"
@@ -13,9 +12,6 @@ using namespace sextant::plugin;
 namespace {
 
 using namespace storage_bsr;
-
-constexpr std::int64_t rows_looked_at = 2048;
-constexpr const char *environment = "SEXTANT_BSR_BLOCK";
 
 struct State {
   sxt_bsr view{};
@@ -39,42 +35,21 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
   CandidateList list(out, capacity, count);
   sxt_candidate &candidate = list.add();
   // Seven sizes are sampled; the pattern is read twice and sorted by block rows, then every entry is searched for.
-  candidate.setup_s = 2e-5 + std::min(nnz, 7.0 * 5 * rows_looked_at * 8) * 5e-9 +
+  candidate.setup_s = 2e-5 + std::min(nnz, 7.0 * 5 * bsr_rows_looked_at * 8) * 5e-9 +
                       (nnz * 2e-8 + 3 * bytes / machine->stream_rate_unit) / std::max(1, machine->units);
   candidate.state_bytes = sizeof(State) + static_cast<std::uint64_t>(bytes);
   candidate.working_set_bytes = bytes;
   return SXT_OK;
 }
 
-// The size somebody demanded; 0: nobody did; -1: it is none.
-int given_block(const sxt_candidate *candidate) {
-  std::int64_t given = candidate ? candidate->launch[1] : 0;
-  if (const char *text = given ? nullptr : secure_getenv(environment); text && *text) {
-    char *end = nullptr;
-    given = std::strtol(text, &end, 10);
-    if (*end || given == 0) return -1;
-  }
-  return given == 0 || (given >= bsr_least && given <= bsr_most) ? static_cast<int>(given) : -1;
-}
-
 // The block size of this matrix, or the reason why there is none.
 sxt_status choose(const sxt_csr &a, const sxt_candidate *candidate, const sxt_exec *exec, int *block) {
-  *block = given_block(candidate);
+  *block = given_bsr_block(candidate);
   if (*block > 0) return SXT_OK;
-  if (*block < 0)
-    return error(exec, SXT_E_ARGUMENT, "a block size of %d to %d was expected in launch[1] or %s", bsr_least, bsr_most,
-                 environment);
+  if (*block < 0) return error(exec, SXT_E_ARGUMENT, "%s", bsr_wrong_size);
   double fills[bsr_most + 1];
-  for (int k = bsr_least; k <= bsr_most; ++k) fills[k] = sampled_fill(a, k, rows_looked_at);
-  const double value = static_cast<double>(value_bytes(a.s.value_type));
-  const BsrChoice choice = choose_bsr_block(value, [&](int k) { return fills[k]; });
-  *block = choice.block ? choice.block : bsr_least;  // without entries any will do
-  const double places = choice.block ? static_cast<double>(a.s.nnz) / choice.fill : 0;
-  if (places <= bsr_small || bsr_pays(choice, value)) return SXT_OK;
-  return error(exec, SXT_NOT_APPLICABLE,
-               "no block size pays: the best, %d, is %.0f %% full and moves %.1f bytes an entry, compressed rows %.0f",
-               choice.block, 100 * choice.fill, bsr_entry_bytes(choice.block, choice.fill, value),
-               csr_entry_bytes(value));
+  for (int k = bsr_least; k <= bsr_most; ++k) fills[k] = sampled_fill(a, k, bsr_rows_looked_at);
+  return decide_bsr_block(a.s, fills, exec, block);
 }
 
 // Row pointers and columns of the blocks.

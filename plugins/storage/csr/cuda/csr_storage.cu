@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// storage.csr.cuda: the matrix's CSR copied to the device, columns as i32, offsets as i32 below 2^31 nonzeros. Other
+// storages convert from this copy where the matrix holds it.
+#include <algorithm>
+#include <cstdint>
+
+#include "sextant/plugin_cuda_storage.hpp"
+
+using namespace sextant::plugin;
+namespace cuda = sextant::plugin::cuda;
+
+namespace {
+
+struct State {
+  cuda::DeviceCsr csr;
+};
+const cuda::DeviceCsr &of(const void *state) { return static_cast<const State *>(state)->csr; }
+
+sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
+  return cuda::check_narrow(as<sxt_matrix_query>(query), reason);
+}
+
+sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
+                      sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
+  const auto &q = as<sxt_matrix_query>(query);
+  const double offset = q.nnz < cuda::narrow_limit ? 4 : 8, nnz = static_cast<double>(q.nnz);
+  const double bytes =
+      nnz * static_cast<double>(value_bytes(q.matrix_type) + 4) + offset * static_cast<double>(q.rows + 1);
+  CandidateList list(out, capacity, count);
+  sxt_candidate &candidate = list.add();
+  candidate.setup_s = cuda::conversion_seconds(*machine, q, 0);
+  candidate.state_bytes = sizeof(State) + static_cast<std::uint64_t>(bytes);
+  candidate.working_set_bytes = bytes;
+  return SXT_OK;
+}
+
+sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *exec,
+                   void **out) {
+  return cuda::build<State>(exec, out, [&](State &state) -> sxt_status {
+    state.csr = cuda::DeviceCsr(*problem, exec, cuda::Life::state);
+    return SXT_OK;
+  });
+}
+
+sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *exec) {
+  return cuda::guarded(exec, [&] { return of(state).take_values(*problem, exec), SXT_OK; });
+}
+
+const sxt_storage *view(const void *state) { return &of(state).view().s; }
+std::uint64_t bytes(const void *state) { return of(state).bytes(); }
+
+template <class T>
+struct Scale {
+  T *values;
+  const std::int32_t *col;
+  const cuda::Real<T> *s;
+  __device__ void operator()(std::int64_t i, std::int64_t k, std::int64_t) const {
+    // s[i] s[j] first: the mirror image of an entry gets the same bits.
+    values[k] = cuda::scaled_by(values[k], s[i] * s[col[k]]);
+  }
+};
+
+sxt_status scale(void *state, const void *s, const sxt_exec *exec) {
+  return cuda::guarded(exec, [&] {
+    const cuda::DeviceCsr &csr = of(state);
+    cuda::with_device_type(csr.view().s.value_type, [&](auto tag) {
+      using T = decltype(tag);
+      cuda::visit(exec, csr.source(), csr.all(),
+                  Scale<T>{static_cast<T *>(csr.values()), csr.all().col, static_cast<const cuda::Real<T> *>(s)});
+    });
+    return SXT_OK;
+  });
+}
+
+template <class T>
+struct Diagonal {
+  const T *values;
+  const std::int32_t *col;
+  T *out;
+  __device__ void operator()(std::int64_t i, std::int64_t k, std::int64_t) const {
+    if (col[k] == i) out[i] = values[k];
+  }
+};
+
+sxt_status diagonal(const void *state, void *out, const sxt_exec *exec) {
+  return cuda::guarded(exec, [&] {
+    const cuda::DeviceCsr &csr = of(state);
+    const sxt_storage &a = csr.view().s;
+    cuda::fill_bytes(exec, out, 0, std::min(a.rows, a.cols) * value_bytes(a.value_type), "clear a diagonal");
+    cuda::with_device_type(a.value_type, [&](auto tag) {
+      using T = decltype(tag);
+      cuda::visit(exec, csr.source(), csr.all(),
+                  Diagonal<T>{static_cast<const T *>(csr.values()), csr.all().col, static_cast<T *>(out)});
+    });
+    return SXT_OK;
+  });
+}
+
+sxt_status run(const void *, void *, const sxt_head *, const sxt_exec *) { return SXT_E_NOT_SUPPORTED; }
+
+const sxt_storage_ops ops = {sizeof(sxt_storage_ops), view, bytes, scale, diagonal, nullptr};
+
+const sxt_kernel kernel = [] {
+  sxt_kernel k = new_kernel(SXT_KIND_STORAGE_CSR, "storage.csr.cuda", "cuda", "compressed rows on the device", run);
+  k.flags = SXT_KERNEL_DETERMINISTIC;
+  k.ops = &ops;
+  k.applicable = applicable;
+  k.candidates = candidates;
+  k.prepare = prepare;
+  k.refresh = refresh;
+  k.release = destroy<State>;
+  return k;
+}();
+
+}  // namespace
+
+extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
+  static const sxt_kernel *const kernels[] = {&kernel};
+  static const sxt_plugin plugin = describe("storage-csr-cuda", kernels);
+  return *out = &plugin, SXT_OK;
+}
