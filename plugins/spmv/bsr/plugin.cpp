@@ -29,15 +29,7 @@ sxt_status applicable(const sxt_query *query, const sxt_features *found, const s
   const auto &q = as<sxt_spmv_query>(query);
   if (q.op != SXT_NO_TRANSPOSE) return refuse(reason, "transposes are not offered for blocks");
   if (check_type_pair(q.m.q.value_type, q.m.matrix_type, reason) != SXT_OK) return SXT_NOT_APPLICABLE;
-  if (q.m.cols >= std::int64_t{1} << 31)
-    return refuse(reason, "%lld columns do not fit the 32-bit columns it reads", (long long)q.m.cols);
-  const BsrChoice choice = bsr_choice(q.m, found);
-  const double value = static_cast<double>(value_bytes(q.m.matrix_type));
-  if (!choice.block || static_cast<double>(q.m.nnz) / choice.fill <= bsr_small) return SXT_OK;
-  // Sizes without a feature may do better; blocks that are far too empty are none of any size.
-  if (bsr_entry_bytes(choice.block, choice.fill, value) <= 1.5 * csr_entry_bytes(value)) return SXT_OK;
-  return refuse(reason, "blocks of %d are %.0f %% full: %.1f bytes an entry, compressed rows %.0f", choice.block,
-                100 * choice.fill, bsr_entry_bytes(choice.block, choice.fill, value), csr_entry_bytes(value));
+  return bsr_refusal(q.m, bsr_choice(q.m, found), reason);
 }
 
 constexpr const char *terms[] = {"launches", "barriers", "stream_bytes", "flops", "steps", nullptr};

@@ -32,17 +32,14 @@ extern const sxt_kernel kernel;
 
 sxt_status applicable(const sxt_query *query, const sxt_features *found, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_spmv_query>(query);
-  if (q.op != SXT_NO_TRANSPOSE) return refuse(reason, "operation %d: only op 0 (no transpose) is offered", q.op);
-  if (lane_pair(q.m.q.value_type, q.m.matrix_type) < 0)
-    return refuse(reason, "a %s matrix with %s vectors is not offered", value_name(q.m.matrix_type),
-                  value_name(q.m.q.value_type));
+  if (const sxt_status status = check_ell_product(q, reason); status != SXT_OK) return status;
   const double width = feature(found, feature_row_max), rows = static_cast<double>(q.m.rows);
   const double nnz = static_cast<double>(q.m.nnz);
   if (std::isfinite(width) && ell_too_full(width, rows, nnz))
     return refuse(reason,
                   "%.0f rows of %.0f entries would be stored for %.0f nonzeros, %.1f times as many; the limit is %g",
                   rows, width, nnz, width * rows / nnz, ell_fill_limit);
-  return check_ell_indices(q.m.rows, q.m.cols, reason);
+  return SXT_OK;
 }
 
 sxt_status candidates(const sxt_query *query, const sxt_features *found, const sxt_machine *machine, const sxt_filled *,
@@ -64,9 +61,7 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
                    void **out) {
   return guard(exec, [&] {
     const auto &a = as<sxt_ell>(problem->a);
-    if (a.s.index_type != SXT_I32 || a.ld % 8 != 0)
-      return error(exec, SXT_E_NOT_SUPPORTED, "%s reads 32-bit columns in arrays of whole eights, not of %lld rows",
-                   kernel.name, (long long)a.ld);
+    if (const sxt_status status = check_ell_arrays(a, kernel.name, exec); status != SXT_OK) return status;
     return give(new State{&a, problem->query->value_type, candidate ? candidate->launch[0] : exec->threads,
                           &isa_table(isa_level(candidate))},
                 out);
@@ -81,21 +76,10 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
   const auto &state = *static_cast<const State *>(opaque);
   const auto &args = as<sxt_spmv_args>(head);
   const sxt_ell &a = *state.a;
-  const int pair = lane_pair(state.type, a.s.value_type);
-  if (args.op != SXT_NO_TRANSPOSE || pair < 0)
-    return error(exec, SXT_E_NOT_SUPPORTED, "%s multiplies by real matrices, not transposed", kernel.name);
-  EllCall call = {static_cast<const std::int32_t *>(a.col),
-                  a.values,
-                  a.width,
-                  a.ld,
-                  args.x,
-                  args.y,
-                  args.ldx,
-                  args.ldy,
-                  args.n_rhs,
-                  0,
-                  0};
-  lane_scalars(args, state.type, &call.alpha, &call.beta);
+  EllCall call;
+  int pair = -1;
+  if (const sxt_status status = make_ell_call(a, args, state.type, kernel.name, exec, &call, &pair); status != SXT_OK)
+    return status;
   const int team = team_size(state.threads, *exec);
   for_each_part(team, team, [&](int part) {
     const Range rows = ell_part(a.s.rows, team, part);
@@ -105,13 +89,9 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
 }
 
 const sxt_kernel kernel = [] {
-  sxt_kernel k = new_kernel(SXT_KIND_SPMV, "spmv.ell.rows.cpu", "cpu",
-                            "ELL, eight rows in eight lanes, threads share the rows equally", run);
-  k.flags = SXT_KERNEL_DETERMINISTIC;
-  k.value_types = type_bit(SXT_F32) | type_bit(SXT_F64);
+  sxt_kernel k = ell_kernel("spmv.ell.rows.cpu", "ELL, eight rows in eight lanes, threads share the rows equally", run);
   k.storages = storages;
   k.features = features;
-  k.term_names = spmv_terms;
   k.applicable = applicable;
   k.candidates = candidates;
   k.prepare = prepare;

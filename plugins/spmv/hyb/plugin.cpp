@@ -38,12 +38,7 @@ struct State {
 extern const sxt_kernel kernel;
 
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
-  const auto &q = as<sxt_spmv_query>(query);
-  if (q.op != SXT_NO_TRANSPOSE) return refuse(reason, "operation %d: only op 0 (no transpose) is offered", q.op);
-  if (lane_pair(q.m.q.value_type, q.m.matrix_type) < 0)
-    return refuse(reason, "a %s matrix with %s vectors is not offered", value_name(q.m.matrix_type),
-                  value_name(q.m.q.value_type));
-  return check_ell_indices(q.m.rows, q.m.cols, reason);
+  return check_ell_product(as<sxt_spmv_query>(query), reason);
 }
 
 sxt_status candidates(const sxt_query *query, const sxt_features *found, const sxt_machine *machine, const sxt_filled *,
@@ -92,9 +87,7 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
                    void **out) {
   return guard(exec, [&] {
     const auto &a = as<sxt_hyb>(problem->a);
-    if (a.ell.s.index_type != SXT_I32 || a.ell.ld % 8 != 0)
-      return error(exec, SXT_E_NOT_SUPPORTED, "%s reads 32-bit columns in arrays of whole eights, not of %lld rows",
-                   kernel.name, (long long)a.ell.ld);
+    if (const sxt_status status = check_ell_arrays(a.ell, kernel.name, exec); status != SXT_OK) return status;
     auto state = std::make_unique<State>();
     state->a = &a;
     state->type = problem->query->value_type;
@@ -113,23 +106,12 @@ sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *) {
 sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
   const auto &state = *static_cast<const State *>(opaque);
   const auto &args = as<sxt_spmv_args>(head);
-  const sxt_ell &a = state.a->ell;
   const sxt_coo &rest = state.a->coo;
-  const int pair = lane_pair(state.type, a.s.value_type);
-  if (args.op != SXT_NO_TRANSPOSE || pair < 0)
-    return error(exec, SXT_E_NOT_SUPPORTED, "%s multiplies by real matrices, not transposed", kernel.name);
-  EllCall call = {static_cast<const std::int32_t *>(a.col),
-                  a.values,
-                  a.width,
-                  a.ld,
-                  args.x,
-                  args.y,
-                  args.ldx,
-                  args.ldy,
-                  args.n_rhs,
-                  0,
-                  0};
-  lane_scalars(args, state.type, &call.alpha, &call.beta);
+  EllCall call;
+  int pair = -1;
+  if (const sxt_status status = make_ell_call(state.a->ell, args, state.type, kernel.name, exec, &call, &pair);
+      status != SXT_OK)
+    return status;
   const CooArrays coordinates = {static_cast<const std::int32_t *>(rest.row),
                                  static_cast<const std::int32_t *>(rest.col), rest.values};
   const Border *border = state.borders.as<Border>();
@@ -142,13 +124,10 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
 
 const sxt_kernel kernel = [] {
   sxt_kernel k =
-      new_kernel(SXT_KIND_SPMV, "spmv.hyb.rows.cpu", "cpu",
+      ell_kernel("spmv.hyb.rows.cpu",
                  "HYB, eight rows in eight lanes, then coordinates; threads share entries by whole rows", run);
-  k.flags = SXT_KERNEL_DETERMINISTIC;
-  k.value_types = type_bit(SXT_F32) | type_bit(SXT_F64);
   k.storages = storages;
   k.features = features;
-  k.term_names = spmv_terms;
   k.applicable = applicable;
   k.candidates = candidates;
   k.prepare = prepare;

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Launches that begin while their predecessor in the stream is ending (programmatic dependent launch, compute
+// capability 9): blocks take their places and read what never changes, then wait. In a chain of short kernels, captured
+// or not, this hides most of a launch: a product of 1.2 us instead of 2.0. Include from .cu files.
+//
+// A kernel launched so keeps three rules. It calls await_predecessor() before it touches a vector, a scalar or anything
+// else that a run may write, and before that reads only arrays of its state, which setup operations alone write; those
+// are launched the ordinary way. It calls release_successor() after the wait, never before: who starts early then knows
+// that only this kernel is still running. And it reads what it waited for by plain loads: the compiler may move loads
+// through the read-only path (__ldg, const __restrict__) to before the wait.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "sextant/plugin_cuda.hpp"
+
+namespace sextant::plugin::cuda {
+
+// All that the stream's earlier kernels wrote is visible after.
+__device__ __forceinline__ void await_predecessor() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+// Once every block has called or ended, the next kernel of the stream may begin, if it was launched early.
+__device__ __forceinline__ void release_successor() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+// What a candidate says of its machine, for launch_chained's `early`.
+inline bool may_start_early(const sxt_machine &machine) { return machine.level >= 90; }
+
+// Whether the code that this device runs has the two instructions above: code translated from PTX for older devices has
+// not, whatever the device. All kernels of a plugin are compiled alike, so one answer a device is kept.
+inline bool code_starts_early(const void *kernel) {
+  constexpr int devices = 64;
+  static std::atomic<signed char> known[devices] = {};  // 0: not asked yet, 1: no, 2: yes
+  int device = 0;
+  cudaFuncAttributes found{};
+  if (cudaGetDevice(&device) != cudaSuccess) return cudaGetLastError(), false;
+  const bool kept = device < devices;
+  if (const signed char answer = kept ? known[device].load(std::memory_order_relaxed) : 0) return answer == 2;
+  if (cudaFuncGetAttributes(&found, kernel) != cudaSuccess) return cudaGetLastError(), false;
+  const bool yes = found.ptxVersion >= 90;
+  if (kept) known[device].store(yes ? 2 : 1, std::memory_order_relaxed);
+  return yes;
+}
+
+// kernel<<<blocks, threads, shared, exec's stream>>>(args...), begun early where `early` allows; the sentence names
+// `what`.
+template <class... Parameters, class... Arguments>
+sxt_status launch_chained(const sxt_exec *exec, bool early, const char *what, void (*kernel)(Parameters...),
+                          dim3 blocks, unsigned threads, std::size_t shared, const Arguments &...args) {
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = blocks;
+  config.blockDim = dim3(threads);
+  config.dynamicSmemBytes = shared;
+  config.stream = stream_of(*exec);
+  config.attrs = &attribute;
+  config.numAttrs = early && code_starts_early(reinterpret_cast<const void *>(kernel)) ? 1 : 0;
+  const cudaError_t problem = cudaLaunchKernelEx(&config, kernel, Parameters(args)...);
+  if (problem == cudaSuccess) return SXT_OK;
+  cudaGetLastError();
+  return error(exec, status_of(problem), "could not launch %s: %s (%s)", what, cudaGetErrorString(problem),
+               cudaGetErrorName(problem));
+}
+
+}  // namespace sextant::plugin::cuda

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Segmented sums of products by warps, for kernels that cut the entries of a matrix into equal tiles whatever its rows
+// (Blelloch, Heroux and Zagha, CMU-CS-93-173, 1993). A warp takes a tile in chunks of 128 entries, four consecutive
+// ones a lane; lanes sum what lies within them, and one scan over the warp closes the rows that cross lanes. A tile
+// begins where a row does, so that no row is shared by two warps unless it fills a whole tile: such inner tiles leave
+// their sum aside, and add_carries adds them in order. No atomics: bits depend on the tiles alone. Include from .cu
+// files.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "sextant/plugin_cuda_chain.hpp"
+#include "sextant/plugin_cuda_memory.hpp"
+#include "sextant/plugin_cuda_spmv.hpp"
+
+namespace sextant::plugin::cuda {
+
+inline constexpr int lane_entries = 4, chunk_entries = 32 * lane_entries;
+inline constexpr unsigned whole_warp = 0xffffffffu;
+
+// How the entries of a matrix are cut: tile t has the entries from begin[t] to begin[t + 1]. Where bit 63 of begin is
+// set the tile lies inside one row and begins none.
+struct Tiles {
+  const unsigned long long *begin;
+  std::int64_t count;
+};
+inline constexpr unsigned long long inner_tile = 1ull << 63;
+
+__device__ __forceinline__ std::int64_t place_of(unsigned long long begin) {
+  return static_cast<std::int64_t>(begin & ~inner_tile);
+}
+
+__device__ __forceinline__ float shuffled_up(float v, int d) { return __shfl_up_sync(whole_warp, v, d); }
+__device__ __forceinline__ double shuffled_up(double v, int d) { return __shfl_up_sync(whole_warp, v, d); }
+template <class T, class = decltype(T::x)>
+__device__ __forceinline__ T shuffled_up(T v, int d) {
+  return {__shfl_up_sync(whole_warp, v.x, d), __shfl_up_sync(whole_warp, v.y, d)};
+}
+__device__ __forceinline__ float shuffled(float v, int from) { return __shfl_sync(whole_warp, v, from); }
+__device__ __forceinline__ double shuffled(double v, int from) { return __shfl_sync(whole_warp, v, from); }
+template <class T, class = decltype(T::x)>
+__device__ __forceinline__ T shuffled(T v, int from) {
+  return {__shfl_sync(whole_warp, v.x, from), __shfl_sync(whole_warp, v.y, from)};
+}
+
+// Four consecutive elements from k, a multiple of four, as far as they lie below n; arrays are aligned to 16 bytes.
+template <class T>
+__device__ __forceinline__ void load_four(const T *from, std::int64_t k, std::int64_t n, T (&out)[lane_entries]) {
+  if (sizeof(T) < 16 && k + lane_entries <= n) {
+    constexpr int pieces = sizeof(T) * lane_entries / 16, each = lane_entries / pieces;
+#pragma unroll
+    for (int i = 0; i < pieces; ++i) {
+      struct alignas(16) Group {
+        T v[each];
+      };
+      const Group group = streamed(reinterpret_cast<const Group *>(from + k) + i);
+#pragma unroll
+      for (int j = 0; j < each; ++j) out[i * each + j] = group.v[j];
+    }
+    return;
+  }
+#pragma unroll
+  for (int j = 0; j < lane_entries; ++j) out[j] = k + j < n ? streamed(from + k + j) : T{};
+}
+
+// Sums over lanes from the last one before or at a lane that begins a segment; heads: ballot of those that do.
+template <class V>
+__device__ __forceinline__ V segmented_scan(V value, unsigned heads, int lane) {
+  const unsigned before = heads & (whole_warp >> (31 - lane));
+  const int distance = before ? lane - (31 - __clz(before)) : lane;
+#pragma unroll
+  for (int d = 1; d < 32; d *= 2) {
+    const V other = shuffled_up(value, d);
+    if (d <= distance) value = plus(value, other);
+  }
+  return value;
+}
+
+// One chunk's sums, closed as far as rows end in it. product[j][r]: of the lane's entry j, zero beyond the tile;
+// start[j]: whether that entry begins a row, and then ended[j]: the row that ends before it, negative where there is
+// none; open[r]: the sum of the row that was open before the chunk, afterwards of the one that is open after it.
+// close(row, sums) is called for every row that ends.
+template <class V, int R, class Close>
+__device__ __forceinline__ void sum_chunk(const V (&product)[lane_entries][R], const bool (&start)[lane_entries],
+                                          const std::int32_t (&ended)[lane_entries], int lane, V (&open)[R],
+                                          Close &&close) {
+  V head[R], run[R];
+#pragma unroll
+  for (int r = 0; r < R; ++r) head[r] = run[r] = V{};
+  bool own = false;  // whether a row begins in this lane
+  std::int32_t first_ended = -1;
+#pragma unroll
+  for (int j = 0; j < lane_entries; ++j) {
+    if (start[j]) {
+      if (own)
+        close(ended[j], run);
+      else
+        first_ended = ended[j];
+#pragma unroll
+      for (int r = 0; r < R; ++r) {
+        if (!own) head[r] = run[r];
+        run[r] = V{};
+      }
+      own = true;
+    }
+#pragma unroll
+    for (int r = 0; r < R; ++r) run[r] = plus(run[r], product[j][r]);
+  }
+  const unsigned heads = __ballot_sync(whole_warp, own);
+  const bool crosses = (heads & ((1u << lane) - 1)) == 0;  // no row begins in a lower lane
+  V closing[R];
+#pragma unroll
+  for (int r = 0; r < R; ++r) {
+    const V scanned = segmented_scan(run[r], heads, lane);
+    V before = shuffled_up(scanned, 1);
+    if (lane == 0) before = V{};
+    if (crosses) before = plus(open[r], before);
+    closing[r] = plus(before, head[r]);
+    const V last = shuffled(scanned, 31);
+    open[r] = heads ? last : plus(open[r], last);
+  }
+  if (own && first_ended >= 0) close(first_ended, closing);
+}
+
+// Sums that tiles left aside, added to the rows they belong to: chain c has those of tiles first[c] .. last[c] - 1 and
+// belongs to row row[c]. A warp a chain; the order is fixed by the tiles.
+struct Chains {
+  const std::int64_t *first, *last, *row;
+  std::int64_t count;
+};
+template <class V>
+__global__ void __launch_bounds__(256) add_carries(Chains chains, const V *carries, std::int64_t ld, Product<V> p) {
+  const std::int64_t chain = (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
+  const int lane = threadIdx.x % 32, r = blockIdx.y;
+  await_predecessor();
+  release_successor();
+  if (chain >= chains.count) return;
+  V sum{};
+  for (std::int64_t t = chains.first[chain] + lane; t < chains.last[chain]; t += 32)
+    sum = plus(sum, carries[r * ld + t]);
+  for (int d = 16; d > 0; d /= 2) {
+    const V other = shuffled(sum, (lane + d) % 32);
+    if (lane < d) sum = plus(sum, other);
+  }
+  if (lane > 0) return;
+  V *y = p.y + r * p.ldy + chains.row[chain];
+  *y = multiply_add(p.alpha(), sum, *y);
+}
+
+// Chains as a state holds them: one after the other in one array.
+class ChainArrays {
+ public:
+  ChainArrays() = default;
+  // From three arrays of equal length on the host; waits until they are on the device.
+  ChainArrays(const sxt_exec *exec, const std::int64_t *first, const std::int64_t *last, const std::int64_t *row,
+              std::int64_t count)
+      : count_(count), all_(exec, 3 * static_cast<std::uint64_t>(count) * sizeof(std::int64_t), "chains of tiles") {
+    const std::int64_t *const parts[] = {first, last, row};
+    for (int i = 0; i < 3; ++i)
+      copy(exec, all_.as<std::int64_t>() + i * count, parts[i],
+           static_cast<std::uint64_t>(count) * sizeof(std::int64_t), "chains of tiles");
+    wait(exec);
+  }
+  Chains view() const {
+    const auto *all = all_.as<const std::int64_t>();
+    return {all, all + count_, all + 2 * count_, count_};
+  }
+  std::uint64_t bytes() const { return all_.bytes(); }
+
+ private:
+  std::int64_t count_ = 0;
+  DeviceArray all_;
+};
+
+template <class V>
+sxt_status launch_carries(const Chains &chains, const V *carries, std::int64_t ld, const Product<V> &p, bool early,
+                          const sxt_exec *exec) {
+  if (chains.count == 0) return SXT_OK;
+  const dim3 blocks(static_cast<unsigned>(divide_up<std::int64_t>(chains.count, 8)), static_cast<unsigned>(p.n_rhs));
+  return launch_chained(exec, early, "the sums of long rows", add_carries<V>, blocks, 256, 0, chains, carries, ld, p);
+}
+
+}  // namespace sextant::plugin::cuda

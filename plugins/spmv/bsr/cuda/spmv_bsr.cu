@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// spmv.bsr.cuda: y = alpha A x + beta y with dense blocks of 2 to 8, a warp a block row. The lanes in use are a
+// multiple of the block's edge and read consecutive values, so a lane stays in one row of the blocks; at the end the
+// lanes of a row are added by a tree. Bound: memory, value + 4 / edge^2 bytes a stored place, 2 flops. Deterministic.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "sextant/plugin_bsr.hpp"
+#include "sextant/plugin_cuda_ell_rows.hpp"
+
+namespace sextant::spmv_bsr_cuda {
+namespace {
+
+using namespace plugin;
+using namespace plugin::cuda;
+
+// ---- device side
+
+template <class M>
+struct Blocks {
+  const std::int32_t *row_ptr, *col;
+  const M *values;
+  std::int64_t block_rows, rows, cols;
+};
+
+// The sum over lanes that lie `edge` apart, in the first `edge` lanes.
+template <int edge, class V>
+__device__ __forceinline__ V add_lanes(V sum) {
+  constexpr int members = 32 / edge;
+  const int member = threadIdx.x % 32 / edge;
+#pragma unroll
+  for (int d = 16; d > 0; d /= 2) {
+    if (d >= members) continue;
+    const V other = __shfl_down_sync(0xffffffffu, sum, d * edge);
+    if (member < d && member + d < members) sum = plus(sum, other);
+  }
+  return sum;
+}
+
+template <class V, class M, int edge>
+__global__ void __launch_bounds__(512) multiply(Blocks<M> a, Product<V> p) {
+  constexpr int lanes = 32 / edge * edge, places = edge * edge, flight = 4;
+  const int lane = threadIdx.x % 32;
+  const std::int64_t block_row = (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
+  const bool there = block_row < a.block_rows;
+  const std::int64_t first = there ? __ldg(a.row_ptr + block_row) : 0,
+                     last = there ? __ldg(a.row_ptr + block_row + 1) : 0;
+  // Places of the block row: fewer than 2^31, as columns are fewer than 2^28.
+  const int count = static_cast<int>(last - first) * places, end = lane < lanes ? count : 0;
+  const M *values = a.values + first * places;
+  const std::int32_t *col = a.col + first;
+  V sum{}, alpha, beta;
+  bool begun = false;
+  int at = lane;
+#pragma unroll 1
+  do {
+    M value[flight];
+    std::int32_t column[flight];  // of the block, then of the place
+#pragma unroll
+    for (int f = 0; f < flight; ++f) {
+      const int k = at + f * lanes;
+      value[f] = k < end ? streamed(values + k) : M{};
+      column[f] = k < end ? __ldg(col + k / places) * edge + k % places / edge : 0;
+    }
+    if (!begun) {
+      await_predecessor();
+      release_successor();
+      alpha = p.alpha(), beta = p.beta(), begun = true;
+    }
+    V x[flight];
+#pragma unroll
+    for (int f = 0; f < flight; ++f) x[f] = at + f * lanes < end && column[f] < a.cols ? p.x[column[f]] : V{};
+#pragma unroll
+    for (int f = 0; f < flight; ++f) sum = multiply_add(convert<V>(value[f]), x[f], sum);
+    at += flight * lanes;
+  } while (at - lane < count);
+  __syncwarp();
+  sum = add_lanes<edge>(sum);
+  const std::int64_t i = block_row * edge + lane;
+  if (there && lane < edge && i < a.rows) store(p.y + i, sum, alpha, beta);
+}
+
+// ---- host side
+
+const char *const storages[] = {SXT_KIND_STORAGE_BSR, nullptr};
+const char *const features[] = {"block_fill_2", "block_fill_3",          "block_fill_4",
+                                "block_fill_8", SXT_CUDA_X_FEATURES(32), nullptr};
+constexpr std::uint64_t feature_x = 4;  // behind the fills
+
+struct State {
+  const sxt_bsr *a;
+  sxt_value_type type;
+  std::int64_t threads;
+  bool early;
+};
+
+sxt_status applicable(const sxt_query *query, const sxt_features *found, const sxt_machine *, sxt_message *reason) {
+  const auto &q = as<sxt_spmv_query>(query);
+  if (const sxt_status status = check_ell_query(q, reason); status != SXT_OK) return status;
+  if (q.m.cols >= std::int64_t{1} << 28)
+    return refuse(reason, "%lld columns: a row of blocks could have 2^31 places", (long long)q.m.cols);
+  return bsr_refusal(q.m, bsr_choice(q.m, found), reason);
+}
+
+sxt_status candidates(const sxt_query *query, const sxt_features *found, const sxt_machine *machine, const sxt_filled *,
+                      sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
+  const auto &q = as<sxt_spmv_query>(query);
+  const double stored = static_cast<double>(value_bytes(q.m.matrix_type)), nnz = static_cast<double>(q.m.nnz);
+  const double rows = static_cast<double>(q.m.rows);
+  const BsrChoice choice = bsr_choice(q.m, found);
+  // Unknown: as if it moved what compressed rows move.
+  const int edge = choice.block ? choice.block : bsr_least;
+  const double places = choice.block ? nnz / choice.fill : nnz * csr_entry_bytes(stored) / (stored + 1);
+  const double block_rows = std::ceil(rows / edge), blocks = places / (edge * edge);
+  SpmvCost cost;
+  cost.launches = cost.passes = q.n_rhs;
+  cost.matrix_bytes = places * stored + 4 * (blocks + block_rows);
+  cost.lanes = places;
+  cost.warp_steps = block_rows + places / (32 / edge * edge);
+  // Row pointers, a column, its element of x; as often as a warp comes round, once for four steps.
+  cost.chain = 1 + 2 * std::ceil(block_rows > 0 ? places / block_rows / (4 * (32 / edge * edge)) : 0);
+  add_x_cost(cost, q, found, feature_x, *machine);
+  CandidateList list(out, capacity, count);
+  for (std::int64_t threads : {128, 256, 512}) {
+    sxt_candidate &candidate =
+        fill_spmv(list.add(), q, *machine, std::ceil(32 * block_rows / static_cast<double>(threads)), cost);
+    candidate.launch[1] = threads;
+    candidate.launch[3] = may_start_early(*machine);
+    candidate.state_bytes = sizeof(State);
+  }
+  return SXT_OK;
+}
+
+sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *, const sxt_exec *exec,
+                   void **out) {
+  return guard(exec, [&] {
+    const auto &a = as<sxt_bsr>(problem->a);
+    if (a.block < bsr_least || a.block > bsr_most)
+      return error(exec, SXT_E_NOT_SUPPORTED, "blocks of %d; %d to %d are read", a.block, bsr_least, bsr_most);
+    const bool chosen = candidate && candidate->launch[1] > 0;
+    return give(
+        new State{&a, problem->query->value_type, chosen ? candidate->launch[1] : 256, chosen && candidate->launch[3]},
+        out);
+  });
+}
+
+sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *) {
+  return static_cast<State *>(state)->a = &as<sxt_bsr>(problem->a), SXT_OK;
+}
+
+template <int edge, class F>
+sxt_status with_edge(int wanted, F &&f) {
+  if constexpr (edge > bsr_most)
+    return SXT_E_NOT_SUPPORTED;
+  else
+    return wanted == edge ? f(std::integral_constant<int, edge>{}) : with_edge<edge + 1>(wanted, f);
+}
+
+// f(kernel, Tag<V>{}, Tag<M>{}) with the kernel for this state's types and blocks.
+template <class F>
+sxt_status with_kernel(const State &state, F &&f) {
+  return with_real_pair(state.type, state.a->s.value_type, [&](auto v, auto m) {
+    return with_edge<bsr_least>(state.a->block, [&](auto edge) {
+      return f(multiply<typename decltype(v)::type, typename decltype(m)::type, decltype(edge)::value>, v, m);
+    });
+  });
+}
+
+// There is nothing to keep for a caller: only code is loaded.
+sxt_status open(const void *opaque, const sxt_filled *, const sxt_exec *exec, void **session) {
+  *session = nullptr;
+  return with_kernel(*static_cast<const State *>(opaque), [&](auto *kernel, auto, auto) { return load(exec, kernel); });
+}
+
+sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
+  const auto &state = *static_cast<const State *>(opaque);
+  const auto &args = as<sxt_spmv_args>(head);
+  if (args.op != SXT_NO_TRANSPOSE)
+    return error(exec, SXT_E_NOT_SUPPORTED, "spmv.bsr.cuda does not transpose; op is %d", args.op);
+  const sxt_bsr &a = *state.a;
+  if (a.block_rows == 0) return SXT_OK;
+  return with_kernel(state, [&](auto *kernel, auto v, auto m) {
+    using V = typename decltype(v)::type;
+    using M = typename decltype(m)::type;
+    const Blocks<M> arrays = {static_cast<const std::int32_t *>(a.row_ptr),
+                              static_cast<const std::int32_t *>(a.col),
+                              static_cast<const M *>(a.values),
+                              a.block_rows,
+                              a.s.rows,
+                              a.s.cols};
+    const auto blocks = static_cast<unsigned>(divide_up<std::int64_t>(a.block_rows, state.threads / 32));
+    sxt_status status = SXT_OK;
+    // Right-hand sides one after the other.
+    for (std::int32_t r = 0; r < args.n_rhs && status == SXT_OK; ++r)
+      status = launch_chained(exec, state.early, "a product with blocks", kernel, blocks,
+                              static_cast<unsigned>(state.threads), 0, arrays, columns_from(product_of<V>(args), r, 1));
+    return status;
+  });
+}
+
+const sxt_kernel kernel = [] {
+  sxt_kernel k = new_kernel(SXT_KIND_SPMV, "spmv.bsr.cuda", "cuda", "dense blocks, a warp a block row", run);
+  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
+  k.value_types = type_bit(SXT_F32) | type_bit(SXT_F64);
+  k.storages = storages;
+  k.features = features;
+  k.term_names = spmv_terms;
+  k.term_defaults = spmv_term_defaults;
+  k.applicable = applicable;
+  k.candidates = candidates;
+  k.prepare = prepare;
+  k.refresh = refresh;
+  k.open = open;
+  k.release = destroy<State>;
+  return k;
+}();
+
+}  // namespace
+}  // namespace sextant::spmv_bsr_cuda
+
+extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
+  static const sxt_kernel *const kernels[] = {&sextant::spmv_bsr_cuda::kernel};
+  static const sxt_plugin plugin = sextant::plugin::describe("spmv-bsr-cuda", kernels);
+  return *out = &plugin, SXT_OK;
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the COO kernels for CUDA share: the storage they read and their model.
+#pragma once
+
+#include "coo_kernels.cuh"
+
+namespace sextant::spmv_coo_cuda {
+
+extern const sxt_kernel segmented_kernel;  // spmv.coo.segmented.cuda: not transposed, deterministic
+extern const sxt_kernel atomic_kernel;     // spmv.coo.atomic.cuda: every operation
+
+inline constexpr int block_threads = 256, block_rhs = 4;
+
+struct State {
+  const sxt_coo *a = nullptr;
+  sxt_value_type type = SXT_F64;  // of the vectors
+  bool early = false;
+  // Of the segmented kernel.
+  std::int64_t tiles = 0;
+  bool empty_rows = false;
+  DeviceArray begin;
+  ChainArrays chains;
+};
+
+// A kernel over COO; applicable, candidates, prepare and run are the caller's.
+sxt_kernel coo_kernel(const char *name, const char *description, decltype(sxt_kernel::applicable) applicable,
+                      decltype(sxt_kernel::candidates) candidates, decltype(sxt_kernel::prepare) prepare,
+                      decltype(sxt_kernel::run) run);
+// The storage of a problem, in device memory with 32-bit indices.
+const sxt_coo &storage_of(const sxt_problem &problem);
+
+enum { feature_miss_unit, feature_miss_cache, feature_sectors, feature_tags, feature_row_max, feature_empty };
+SpmvCost cost_of(const sxt_spmv_query &, const sxt_features *, const sxt_machine &);
+
+template <class M>
+Entries<M> entries_of(const sxt_coo &a) {
+  return {static_cast<const std::int32_t *>(a.row), static_cast<const std::int32_t *>(a.col),
+          static_cast<const M *>(a.values), a.s.nnz};
+}
+
+}  // namespace sextant::spmv_coo_cuda

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// States and performance models of the CSR kernels for CUDA; README gives the formulas.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "csr_state.cuh"
+#include "sextant/plugin_cuda_storage.hpp"
+
+namespace sextant::spmv_csr_cuda {
+
+using namespace plugin;
+
+Reading reading_of(sxt_op op, sxt_symmetry symmetry) {
+  if (op == SXT_NO_TRANSPOSE) return {false, false};
+  const bool conjugate = op == SXT_CONJUGATE_TRANSPOSE;
+  if (symmetry == SXT_SYMMETRIC) return {false, conjugate};
+  if (symmetry == SXT_HERMITIAN) return {false, !conjugate};
+  return {true, conjugate};
+}
+
+void begin(State &state, const sxt_problem &problem, const sxt_candidate *candidate, const sxt_exec *exec) {
+  const auto &q = as<sxt_spmv_query>(problem.query);
+  state.a = &as<sxt_csr>(problem.a);
+  state.op = q.op;
+  state.type = q.m.q.value_type;
+  if (state.a->s.index_type != SXT_I32 || state.a->s.space == SXT_SPACE_HOST)
+    throw cuda::Failure(SXT_E_NOT_SUPPORTED, "it reads CSR with 32-bit columns in device memory");
+  const Reading reading = reading_of(q.op, state.a->s.symmetry);
+  state.conjugated = reading.conjugated;
+  state.built = reading.transposed;
+  if (state.built) state.transpose = Transposed(*state.a, exec);
+  state.read = state.built ? state.transpose.view() : *state.a;
+  if (candidate && candidate->launch[1] > 0) {
+    state.width = static_cast<int>(candidate->launch[0]);
+    state.threads = static_cast<int>(candidate->launch[1]);
+    state.flight = static_cast<int>(candidate->launch[2]);
+    state.early = candidate->launch[3] != 0;
+  }
+}
+
+sxt_status refresh(void *opaque, const sxt_problem *, const sxt_exec *exec) {
+  const State &state = *static_cast<const State *>(opaque);
+  return cuda::guarded(exec, [&] {
+    if (state.built) state.transpose.take_values(*state.a, exec);
+    return SXT_OK;
+  });
+}
+
+sxt_status check_args(const State &state, const sxt_spmv_args &args, const sxt_exec *exec) {
+  if (args.op == state.op) return SXT_OK;
+  return error(exec, SXT_E_STATE, "it was prepared for operation %d, not for %d", state.op, args.op);
+}
+
+// ---- models
+
+const char *const storages[] = {SXT_KIND_STORAGE_CSR, nullptr};
+#define SXT_WIDTHS(name) name "1", name "2", name "4", name "8", name "16", name "32"
+const char *const features[] = {"row_nnz_max",
+                                "x_sector_miss_unit",
+                                "x_sector_miss_cache",
+                                SXT_WIDTHS("warp_steps_"),
+                                SXT_WIDTHS("x_sectors_"),
+                                SXT_WIDTHS("x_tags_"),
+                                nullptr};
+#undef SXT_WIDTHS
+
+const char *const terms[] = {"launches", "stream_bytes",       "gathers",         "sectors",       "atomics",
+                             "flops",    "compute.warp_steps", "compute.x_lines", "latency.chain", nullptr};
+// A dozen instructions a step of a warp over all schedulers of a large device; one line of x a cycle and
+// multiprocessor; two dependent loads a link of a chain.
+const double term_defaults[] = {NAN, NAN, NAN, NAN, NAN, NAN, 1.3e-11, 4.5e-12, 5e-7};
+
+sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
+  const auto &q = as<sxt_spmv_query>(query);
+  const sxt_status status = cuda::check_narrow(q.m, reason);
+  return status == SXT_OK ? cuda::check_pair(q, reason) : status;
+}
+
+Outlook outlook_of(const sxt_spmv_query &q, const sxt_features *found, const sxt_machine &machine) {
+  Outlook o{};
+  o.transposed = reading_of(q.op, q.m.symmetry).transposed;
+  o.rows = static_cast<double>(o.transposed ? q.m.cols : q.m.rows);
+  o.cols = static_cast<double>(o.transposed ? q.m.rows : q.m.cols);
+  o.nnz = static_cast<double>(q.m.nnz);
+  o.mean = o.rows > 0 ? o.nnz / o.rows : 0;
+  o.longest = std::max(o.mean, cuda::feature_or(o.transposed ? nullptr : found, feature_row_max, 4 * o.mean));
+  o.offset_bytes = q.m.nnz < cuda::narrow_limit ? 4 : 8;
+  o.entry_bytes = static_cast<double>(value_bytes(q.m.matrix_type)) + 4;
+  o.state_bytes = sizeof(State);
+  if (!o.transposed) return o;
+  // Sorted in as many passes as a column has bytes, each reading and writing keys and places; then rows and values
+  // move.
+  const double passes = std::max(1.0, std::ceil(std::log2(std::max(2.0, o.rows)) / 8));
+  const double moved = o.nnz * (passes * 3 * (4 + o.offset_bytes) + 2 * o.entry_bytes + 40);
+  o.setup_s = 100e-6 + 6 * passes * machine.launch_s + moved / machine.stream_rate;
+  o.state_bytes += static_cast<std::uint64_t>(o.nnz * (o.entry_bytes + o.offset_bytes) + o.rows * o.offset_bytes);
+  return o;
+}
+
+cuda::SpmvCost cost_of(const sxt_spmv_query &q, const sxt_features *found, const sxt_machine &machine, const Outlook &o,
+                       int which) {
+  // Of a transpose nothing is known: sizes alone must do.
+  const sxt_features *known = o.transposed ? nullptr : found;
+  const double width = static_cast<double>(1 << which), element = static_cast<double>(value_bytes(q.m.q.value_type));
+  cuda::SpmvCost cost;
+  cost.matrix_bytes = o.nnz * o.entry_bytes + (o.rows + 1) * o.offset_bytes;
+  const double x_bytes = element * o.cols, working_set = cost.matrix_bytes + x_bytes + element * o.rows;
+  const bool fits = working_set <= 0.8 * static_cast<double>(machine.cache_bytes);
+  cost.x_sectors = o.nnz * cuda::feature_or(known, feature_miss_unit, 0.4);
+  cost.x_misses =
+      fits ? 0 : o.nnz * cuda::feature_or(known, feature_miss_cache, x_bytes > machine.cache_bytes ? 0.2 : 0);
+  const double rows_a_warp = 32 / width;
+  cost.warp_steps = cuda::feature_or(known, feature_steps + which,
+                                     (o.rows / rows_a_warp) * std::max(1.0, std::ceil(1.3 * o.mean / width)));
+  cost.lanes = o.nnz;
+  return cost;
+}
+
+sxt_candidate &fill(sxt_candidate &candidate, const sxt_spmv_query &q, const sxt_features *found,
+                    const sxt_machine &machine, const Outlook &o, int which, double blocks, double chain,
+                    const cuda::SpmvCost &cost) {
+  const sxt_features *known = o.transposed ? nullptr : found;
+  cuda::fill_spmv(candidate, q, machine, blocks, cost);
+  candidate.launch[3] = cuda::may_start_early(machine);
+  candidate.terms[7] = q.n_rhs * o.nnz * cuda::feature_or(known, feature_tags + which, 0.3);
+  candidate.terms[8] = chain;
+  candidate.n_terms = 9;
+  candidate.setup_s = o.setup_s + 10e-6;
+  candidate.state_bytes = o.state_bytes;
+  return candidate;
+}
+
+}  // namespace sextant::spmv_csr_cuda

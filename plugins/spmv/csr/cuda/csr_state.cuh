@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the CSR kernels for CUDA share on the host: the matrix they read for an operation (as it is, taken conjugate, or
+// a transpose built once), the types they are compiled for, and their models.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "csr_rows.cuh"
+#include "csr_transpose.cuh"
+#include "sextant/plugin_cuda_memory.hpp"
+#include "sextant/plugin_cuda_spmv.hpp"
+
+namespace sextant::spmv_csr_cuda {
+
+extern const sxt_kernel scalar_kernel, vector_kernel, adaptive_kernel_table, balanced_kernel_table, scatter_kernel,
+    adaptive_dots_kernel;
+
+// How op(A) is had: symmetric and Hermitian matrices are their own transposes, but for a conjugation.
+struct Reading {
+  bool transposed, conjugated;
+};
+Reading reading_of(sxt_op op, sxt_symmetry symmetry);
+
+struct State {
+  const sxt_csr *a = nullptr;  // as the matrix holds it
+  Transposed transpose;        // of a general matrix
+  sxt_csr read{};              // what kernels read
+  bool conjugated = false, built = false;
+  sxt_op op = SXT_NO_TRANSPOSE;
+  sxt_value_type type = SXT_F64;  // of the vectors
+  // Of the candidate: launch[0], threads a row or entries a thread; launch[1], threads a block; launch[2], entries a
+  // thread has on their way, or what a tile weighs.
+  int width = 1, threads = 128, flight = 0;
+  bool early = false;                      // launch[3]: kernels may begin while their predecessor ends
+  cuda::DeviceArray tile_row, tile_entry;  // of kernels that work in tiles
+  std::int64_t tiles = 0;
+  unsigned blocks = 0;  // of kernels whose blocks stay
+};
+
+// What every prepare begins with.
+void begin(State &state, const sxt_problem &problem, const sxt_candidate *candidate, const sxt_exec *exec);
+// Whole rows in tiles for blocks of state.width x state.threads entries: state.tile_row, tile_entry and tiles.
+void cut_tiles(State &state, const sxt_exec *exec);
+// Blocks of a kernel that the device holds at once, at most one a tile.
+template <class K>
+unsigned resident_blocks(K *kernel, int threads, std::uint64_t shared, std::int64_t tiles) {
+  int device = 0, units = 1, of_unit = 1;
+  cuda::need(cudaGetDevice(&device), "ask for the current device");
+  cuda::need(cudaDeviceGetAttribute(&units, cudaDevAttrMultiProcessorCount, device), "ask for multiprocessors");
+  cuda::need(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&of_unit, kernel, threads, shared),
+             "ask for resident blocks");
+  return static_cast<unsigned>(std::min<std::int64_t>(tiles, std::int64_t{units} * std::max(1, of_unit)));
+}
+// New values: the matrix's own arrays have them already, a transpose takes them.
+sxt_status refresh(void *state, const sxt_problem *, const sxt_exec *exec);
+// SXT_OK when the args are of the state's operation.
+sxt_status check_args(const State &state, const sxt_spmv_args &args, const sxt_exec *exec);
+
+template <class Offset>
+Tiles<Offset> tiles_of(const State &state) {
+  return {state.tile_row.as<const std::int32_t>(), state.tile_entry.as<const Offset>(),
+          static_cast<std::int32_t>(state.tiles)};
+}
+
+template <class M, class Offset>
+Csr<M, Offset> csr_of(const State &state) {
+  return {state.read.s.rows, static_cast<const Offset *>(state.read.row_ptr),
+          static_cast<const std::int32_t *>(state.read.col), static_cast<const M *>(state.read.values),
+          state.conjugated};
+}
+
+// f(Csr, Tag<V>) for the types of a state.
+template <class F>
+sxt_status with_csr(const State &state, F &&f) {
+  return cuda::with_device_pair(state.type, state.read.s.value_type, [&](auto v, auto m) -> sxt_status {
+    using M = typename decltype(m)::type;
+    if (state.read.s.offset_type == SXT_I32) return f(csr_of<M, std::int32_t>(state), v);
+    return f(csr_of<M, std::int64_t>(state), v);
+  });
+}
+
+inline unsigned blocks_of(std::int64_t work, std::int64_t threads) {
+  return static_cast<unsigned>(cuda::divide_up(work, threads));
+}
+
+// ---- models
+
+extern const char *const storages[];
+extern const char *const features[];
+extern const char *const terms[];
+extern const double term_defaults[];
+// The features in their order; widths are 1, 2, 4, 8, 16, 32 threads a row.
+enum {
+  feature_row_max,
+  feature_miss_unit,
+  feature_miss_cache,
+  feature_steps,
+  feature_sectors = feature_steps + 6,
+  feature_tags = feature_sectors + 6
+};
+
+sxt_status applicable(const sxt_query *, const sxt_features *, const sxt_machine *, sxt_message *);
+
+// Blocks' shapes that the adaptive kernels are offered in, and what a tile then holds.
+struct Shape {
+  int items, threads;
+  bool twice;
+};
+inline constexpr Shape shapes[] = {{8, 128, false}, {8, 256, false}, {8, 512, true}, {4, 128, false}, {4, 256, false}};
+std::int64_t tile_entries(std::int64_t capacity, double longest);
+
+// What a kernel's candidates start from.
+struct Outlook {
+  double rows, cols, nnz, mean, longest;  // of the matrix that is read
+  double offset_bytes, entry_bytes;
+  bool transposed;  // built: features tell of another matrix
+  double setup_s;   // of building it
+  std::uint64_t state_bytes;
+};
+Outlook outlook_of(const sxt_spmv_query &, const sxt_features *, const sxt_machine &);
+// Costs common to all: A once a pass, sectors of x; `which` is log2 of the threads that share a row (5: a warp of
+// consecutive entries).
+cuda::SpmvCost cost_of(const sxt_spmv_query &, const sxt_features *, const sxt_machine &, const Outlook &, int which);
+// The candidate with the further terms: passes of the L1 cache over x, and the longest chain of dependent loads.
+sxt_candidate &fill(sxt_candidate &, const sxt_spmv_query &, const sxt_features *, const sxt_machine &, const Outlook &,
+                    int which, double blocks, double chain, const cuda::SpmvCost &);
+
+// Candidates of the adaptive kernels, one a shape; more: what a run costs beside the product.
+void add_shapes(plugin::CandidateList &, const sxt_spmv_query &, const sxt_features *, const sxt_machine &,
+                void (*more)(const sxt_spmv_query &, cuda::SpmvCost &));
+
+}  // namespace sextant::spmv_csr_cuda

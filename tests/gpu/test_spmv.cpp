@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Products with sparse matrices on a GPU, through everything that core offers for a query: every kernel, storage and
+// launch configuration, all pairs of types, operations and numbers of right-hand sides, at sizes around warps, slices
+// and windows, and on matrices that are hard for one format or another. New values, symmetric scaling, diagonals and
+// captured calls. Answers are compared row by row with a sum in double precision and the a-priori rounding bound.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/dispatch/select.hpp"
+#include "sextant/kinds/spmv.h"
+#include "sextant/plugin_cases.hpp"
+#include "support.hpp"
+
+namespace gpu_test {
+namespace {
+
+using namespace sextant::plugin;
+using namespace sextant::plugin::cases;
+using sextant::Choice;
+using sextant::ChoicePtr;
+using sextant::DeviceBuffer;
+using sextant::Error;
+using sextant::Prepared;
+
+struct Types {
+  sxt_value_type vectors, stored;
+};
+constexpr Types all_types[] = {{SXT_F64, SXT_F64},   {SXT_F32, SXT_F32}, {SXT_F64, SXT_F32},
+                               {SXT_C128, SXT_C128}, {SXT_C64, SXT_C64}, {SXT_C128, SXT_C64}};
+constexpr sxt_op all_ops[] = {SXT_NO_TRANSPOSE, SXT_TRANSPOSE, SXT_CONJUGATE_TRANSPOSE};
+
+using Handle = std::unique_ptr<sxt_matrix, void (*)(sxt_matrix *)>;
+
+// What is asked of a product.
+struct Ask {
+  Types types = all_types[0];
+  sxt_op op = SXT_NO_TRANSPOSE;
+  std::int32_t n_rhs = 1;
+  Wide alpha = 1, beta = 0;
+};
+
+class SpmvOnGpu : public Gpu {
+ protected:
+  Random random{20, 7};
+
+  Handle make(Matrix &host, sxt_symmetry symmetry = SXT_GENERAL) {
+    sxt_matrix_options options;
+    sxt_matrix_options_init(&options, sizeof options);
+    const sxt_csr &csr = host.csr();
+    options.value_type = csr.s.value_type;
+    options.symmetry = symmetry;
+    sxt_matrix *matrix = nullptr;
+    if (sxt_matrix_from_csr(context_.get(), csr.s.rows, csr.s.cols, csr.row_ptr, csr.col, csr.values, &options,
+                            &matrix) != SXT_OK)
+      throw std::runtime_error(sxt_last_error(context_.get()));
+    return {matrix, sxt_matrix_destroy};
+  }
+  std::vector<ChoicePtr> choices(sextant::Matrix &matrix, const Ask &ask) {
+    sxt_spmv_query query{};
+    query.m = matrix.query_part(SXT_KIND_SPMV, sizeof query, 100);
+    query.m.q.value_type = ask.types.vectors;
+    query.op = ask.op;
+    query.n_rhs = ask.n_rhs;
+    return sextant::Selector(matrix.context(), &matrix).every(sextant::Query(&query.m.q), "spmv");
+  }
+  void upload(const DeviceBuffer &to, const Array &from) {
+    if (from.bytes()) device().copy(to.data(), from.data(), from.bytes());
+  }
+  void download(Array &to, const DeviceBuffer &from) {
+    if (to.bytes()) device().copy(to.data(), from.data(), to.bytes());
+  }
+
+  // One product's vectors, on both sides, and the answer within its bound. `scale`: of S A S, or empty.
+  struct Vectors {
+    Vectors(sextant::Device &device, const sxt_storage &shape, const Ask &ask, Random &random)
+        : in(ask.op == SXT_NO_TRANSPOSE ? shape.cols : shape.rows),
+          out(ask.op == SXT_NO_TRANSPOSE ? shape.rows : shape.cols),
+          ldx(in + 2),
+          ldy(out + 3),
+          x(ask.types.vectors, ldx * ask.n_rhs, random),
+          y(ask.types.vectors, ldy * ask.n_rhs, random),
+          alpha(ask.types.vectors, 1),
+          beta(ask.types.vectors, 1),
+          x_there(device, x.bytes()),
+          y_there(device, y.bytes()) {
+      alpha.set(0, ask.alpha);
+      beta.set(0, ask.beta);
+      if (ask.beta == Wide(0))  // never read: rubbish in it must not matter
+        for (std::int32_t r = 0; r < ask.n_rhs; ++r)
+          for (std::int64_t i = 0; i < out; ++i) y.set(r * ldy + i, std::nan(""));
+      args.h = head<sxt_spmv_args>(SXT_KIND_SPMV);
+      args.op = ask.op;
+      args.n_rhs = ask.n_rhs;
+      args.ldx = ldx;
+      args.ldy = ldy;
+      args.alpha = {alpha.data(), 0, 0};
+      args.beta = {beta.data(), 0, 0};
+      args.x = x_there.data();
+      args.y = y_there.data();
+    }
+    std::int64_t in, out, ldx, ldy;
+    Array x, y, alpha, beta;
+    DeviceBuffer x_there, y_there;
+    sxt_spmv_args args{};
+  };
+
+  // The largest distance from the right answer in units of the bound, with a sentence where it is beyond.
+  double distance(const Matrix &host, const Ask &ask, const Vectors &v, const Array &got, const Array &before,
+                  const Array &scale, std::string &sentence) {
+    double worst = 0;
+    char said[256] = "";
+    sxt_message message{said, sizeof said};
+    Verdict verdict(&worst, &message);
+    const sxt_value_type precise = ask.types.vectors;
+    const double eps = epsilon(precise) + (scale.size() ? 2 * epsilon(ask.types.stored) : 0);
+    for (std::int32_t r = 0; r < ask.n_rhs; ++r) {
+      std::vector<Wide> sum(v.out);
+      std::vector<double> size(v.out), entries(v.out);
+      host.for_each([&](std::int64_t i, std::int64_t j, Wide value) {
+        if (scale.size()) value *= scale.at(i) * scale.at(j);
+        if (ask.op == SXT_CONJUGATE_TRANSPOSE) value = std::conj(value);
+        const std::int64_t to = ask.op == SXT_NO_TRANSPOSE ? i : j, from = ask.op == SXT_NO_TRANSPOSE ? j : i;
+        const Wide x = v.x.at(r * v.ldx + from);
+        sum[to] += value * x;
+        size[to] += magnitude(value) * magnitude(x);
+        entries[to] += 1;
+      });
+      for (std::int64_t i = 0; i < v.ldy; ++i) {
+        const std::int64_t at = r * v.ldy + i;
+        if (i >= v.out) {  // the gap between columns
+          verdict.check("y", at, got.at(at), before.at(at), 0);
+          continue;
+        }
+        Wide want = v.alpha.at(0) * sum[i];
+        double bound = magnitude(v.alpha.at(0)) * size[i];
+        if (ask.beta != Wide(0)) {
+          want += v.beta.at(0) * before.at(at);
+          bound += magnitude(v.beta.at(0)) * magnitude(before.at(at));
+        }
+        verdict.check("y", at, got.at(at), want, 2 * (entries[i] + 8) * eps * bound + tiny(precise));
+      }
+    }
+    if (!got.guard_intact()) verdict.fail("it wrote beyond the end of y");
+    sentence = said;
+    return worst;
+  }
+
+  static std::string name(const Choice &choice, const Ask &ask) {
+    return std::string(choice.kernel->name()) + " on " + choice.storage + ", launch " +
+           std::to_string(choice.candidate.launch[0]) + " " + std::to_string(choice.candidate.launch[1]) + " " +
+           std::to_string(choice.candidate.launch[2]) + ", " + value_name(ask.types.stored) + " under " +
+           value_name(ask.types.vectors) + ", op " + std::to_string(ask.op) + ", " + std::to_string(ask.n_rhs) +
+           " columns";
+  }
+
+  // One run, and a second one where equal bits are promised.
+  void expect(sextant::Session &session, const Choice &choice, const Matrix &host, const Ask &ask, Vectors &v,
+              const char *what, const Array &scale = {}) {
+    Array got = v.y, again = v.y;
+    upload(v.x_there, v.x);
+    upload(v.y_there, v.y);
+    session.run(&v.args.h);
+    download(got, v.y_there);
+    std::string sentence;
+    EXPECT_LE(distance(host, ask, v, got, v.y, scale, sentence), 1)
+        << name(choice, ask) << ", " << what << ": " << sentence;
+    ++runs_[choice.kernel->name()];
+    if (!choice.kernel->has(SXT_KERNEL_DETERMINISTIC)) return;
+    upload(v.y_there, v.y);
+    session.run(&v.args.h);
+    download(again, v.y_there);
+    EXPECT_EQ(std::memcmp(got.data(), again.data(), got.bytes()), 0)
+        << name(choice, ask) << ", " << what << ": two runs gave different bits";
+  }
+
+  // Everything that can answer: a storage may turn out not to suit the matrix, which is not the kernel's failure.
+  void check_all(const Pattern &pattern, const Ask &ask, const std::string &what, sxt_symmetry symmetry = SXT_GENERAL) {
+    SCOPED_TRACE(what);
+    Matrix host(pattern, ask.types.stored, random);
+    if (symmetry != SXT_GENERAL) host.mirror_upper(symmetry);
+    const Handle handle = make(host, symmetry);
+    sextant::Matrix &matrix = *handle->matrix;
+    Vectors v(device(), matrix.csr_view().s, ask, random);
+    int answered = 0;
+    for (const ChoicePtr &choice : choices(matrix, ask)) {
+      try {
+        Prepared prepared(matrix.context(), choice, &matrix, nullptr);
+        expect(*prepared.open(), *choice, host, ask, v, "at first");
+        ++answered;
+      } catch (const Error &problem) {
+        EXPECT_EQ(problem.status(), SXT_E_NOT_SUPPORTED) << name(*choice, ask) << ": " << problem.what();
+      }
+      if (HasFailure()) return;
+    }
+    EXPECT_GT(answered, 0) << "nothing answers " << what;
+  }
+  void TearDown() override {
+    for (const auto &[kernel, count] : runs_) std::printf("[ runs     ] %-36s %5d\n", kernel.c_str(), count);
+  }
+  std::map<std::string, int> runs_;
+};
+
+Pattern about(std::int64_t rows, std::int64_t cols, std::int64_t mean, Random &random) {
+  return random_pattern(rows, cols, random, [&](auto) { return random.below(2 * mean + 1); });
+}
+
+// Sizes around a warp, a block, a slice of 32 and a window of 512 rows; every type at each, operations in turn.
+TEST_F(SpmvOnGpu, SizesAroundEveryBoundary) {
+  int turn = 0;
+  for (const std::int64_t n : {1, 2, 31, 32, 33, 63, 64, 65, 127, 129, 255, 257, 511, 512, 513, 1025})
+    for (const Types &types : all_types) {
+      Ask ask{types, all_ops[turn % 3], 1, turn % 2 ? Wide(1.5) : Wide(1), turn % 4 > 1 ? Wide(-0.5) : Wide(0)};
+      check_all(about(n, n, turn % 5 * 3, random), ask, "n = " + std::to_string(n));
+      ++turn;
+      if (HasFailure()) return;
+    }
+}
+
+TEST_F(SpmvOnGpu, EveryTypeOperationAndNumberOfColumns) {
+  for (const Types &types : all_types)
+    for (const sxt_op op : all_ops)
+      for (const std::int32_t n_rhs : {1, 2, 4, 5, 32}) {
+        const bool complex = complex_type(types.vectors);
+        const Ask ask{types, op, n_rhs, complex ? Wide(0.5, 1) : Wide(2), complex ? Wide(-1, 0.25) : Wide(0.75)};
+        check_all(about(300, 170, 6, random), ask, "300 x 170");
+        if (HasFailure()) return;
+      }
+}
+
+TEST_F(SpmvOnGpu, HardMatrices) {
+  const auto empty = [](std::int64_t rows, std::int64_t cols) {
+    return Pattern{rows, cols, std::vector<std::vector<std::int64_t>>(rows)};
+  };
+  Pattern dense_column = about(3000, 3000, 1, random);
+  for (auto &columns : dense_column.row)
+    if (std::find(columns.begin(), columns.end(), 1234) == columns.end())
+      columns.insert(std::lower_bound(columns.begin(), columns.end(), 1234), 1234);
+  Pattern far = banded_pattern(2000, 2000, {-1, 0, 1});
+  far.row[3].push_back(1999);
+  const std::pair<const char *, Pattern> matrices[] = {
+      {"n = 0", empty(0, 0)},
+      {"no rows", empty(0, 40)},
+      {"no columns", empty(40, 0)},
+      {"no entries", empty(700, 700)},
+      {"one dense row", random_pattern(9000, 9000, random, [](auto i) { return i == 4321 ? 9000 : 2; })},
+      {"a dense last row", random_pattern(5000, 5000, random, [](auto i) { return i == 4999 ? 5000 : 1; })},
+      {"one dense column", dense_column},
+      {"only a last row", random_pattern(4097, 4097, random, [](auto i) { return i == 4096 ? 3000 : 0; })},
+      {"long runs of empty rows", random_pattern(20000, 500, random, [](auto i) { return i % 4000 < 3 ? 90 : 0; })},
+      {"wide", about(70, 20000, 300, random)},
+      {"tall", about(20000, 70, 3, random)},
+      {"a diagonal far out", far},
+      {"13 rows to a block of 2", about(13, 13, 3, random)}};
+  for (const auto &[what, pattern] : matrices)
+    for (const sxt_op op : {SXT_NO_TRANSPOSE, SXT_TRANSPOSE}) {
+      check_all(pattern, {all_types[0], op, 1, 1, 0}, what);
+      check_all(pattern, {all_types[3], op, 1, {0.5, -1}, 1}, what);
+      if (HasFailure()) return;
+    }
+}
+
+TEST_F(SpmvOnGpu, SymmetricMatricesAreTheirOwnTransposes) {
+  const Pattern bands = banded_pattern(1500, 1500, {-40, -1, 0, 1, 40});
+  for (const sxt_symmetry symmetry : {SXT_SYMMETRIC, SXT_HERMITIAN})
+    for (const Types &types : {all_types[0], all_types[3]})
+      for (const sxt_op op : all_ops) check_all(bands, {types, op, 1, 1, 0}, "symmetric bands", symmetry);
+}
+
+// Storages and states that were built take new values.
+TEST_F(SpmvOnGpu, NewValuesReachEveryStorage) {
+  for (const sxt_op op : {SXT_NO_TRANSPOSE, SXT_TRANSPOSE}) {
+    const Pattern pattern = banded_pattern(3000, 3000, {-60, -1, 0, 1, 60});
+    Matrix host(pattern, SXT_F64, random), other(pattern, SXT_F64, random);
+    const Handle handle = make(host);
+    sextant::Matrix &matrix = *handle->matrix;
+    const Ask ask{all_types[0], op, 1, 1, 0};
+    Vectors v(device(), matrix.csr_view().s, ask, random);
+    std::vector<std::unique_ptr<Prepared>> prepared;
+    for (const ChoicePtr &choice : choices(matrix, ask)) {
+      try {
+        prepared.push_back(std::make_unique<Prepared>(matrix.context(), choice, &matrix, nullptr));
+      } catch (const Error &problem) {
+        EXPECT_EQ(problem.status(), SXT_E_NOT_SUPPORTED) << name(*choice, ask) << ": " << problem.what();
+      }
+    }
+    ASSERT_FALSE(prepared.empty());
+    ASSERT_EQ(sxt_matrix_update_values(handle.get(), other.values().data(), pattern.nnz()), SXT_OK)
+        << sxt_last_error(context_.get());
+    for (const auto &each : prepared) {
+      each->refresh_if_stale();
+      expect(*each->open(), each->choice(), other, ask, v, "after new values");
+    }
+  }
+}
+
+// S A S on every storage that offers it, and the diagonal that PCG scales by.
+TEST_F(SpmvOnGpu, ScaledMatricesAndDiagonals) {
+  for (const Types &types : {all_types[0], all_types[1], all_types[3], all_types[4]}) {
+    const std::int64_t n = 1300;
+    Matrix host(banded_pattern(n, n, {-33, -1, 0, 1, 33}), types.stored, random);
+    const Handle handle = make(host);
+    Array scale(real_type(types.stored), n, random);
+    const DeviceBuffer scale_there(device(), scale.bytes());
+    upload(scale_there, scale);
+    const auto scaled = handle->matrix->scaled(scale_there.data());
+    const Ask ask{types, SXT_NO_TRANSPOSE, 1, 1, 0};
+    Vectors v(device(), scaled->csr_view().s, ask, random);
+    std::map<std::string, int> seen;
+    for (const ChoicePtr &choice : choices(*scaled, ask)) {
+      try {
+        Prepared prepared(scaled->context(), choice, scaled.get(), nullptr);
+        expect(*prepared.open(), *choice, host, ask, v, "scaled", scale);
+        if (seen[choice->storage]++ > 0) continue;
+        Array diagonal(types.stored, n, random);
+        const DeviceBuffer there(device(), diagonal.bytes());
+        handle->matrix->lend(choice->storage)->diagonal(there.data());
+        device().copy(diagonal.data(), there.data(), n * value_bytes(types.stored));
+        host.for_each([&](std::int64_t i, std::int64_t j, Wide value) {
+          if (i != j) return;
+          EXPECT_EQ(diagonal.at(i), value) << choice->storage << " at " << i;
+        });
+      } catch (const Error &problem) {
+        EXPECT_EQ(problem.status(), SXT_E_NOT_SUPPORTED) << name(*choice, ask) << ": " << problem.what();
+      }
+      if (HasFailure()) return;
+    }
+    EXPECT_GE(seen.size(), 3u);
+  }
+}
+
+// The C interface from end to end, then the same call captured: a replay reads what x holds by then.
+TEST_F(SpmvOnGpu, TheCInterfaceAndACapturedCall) {
+  const std::int64_t n = 5000;
+  Matrix host(banded_pattern(n, n, {-70, -1, 0, 1, 70}), SXT_F64, random);
+  const Handle handle = make(host);
+  Array x(SXT_F64, n, random);
+  std::vector<double> values(static_cast<const double *>(x.data()), static_cast<const double *>(x.data()) + n);
+  const Vector x_there = make_vector(values), y_there = make_vector(std::vector<double>(n, std::nan("")));
+  void *stream = nullptr, *graph = nullptr;
+  ASSERT_EQ(ops().stream_create(Gpu::handle(), &stream), SXT_OK);
+  ASSERT_EQ(sxt_context_set_stream(context_.get(), stream), SXT_OK);
+  const auto product = [&] {
+    return sxt_spmv(SXT_NO_TRANSPOSE, nullptr, handle.get(), x_there.get(), nullptr, y_there.get());
+  };
+  ASSERT_EQ(product(), SXT_OK) << sxt_last_error(context_.get());
+  ASSERT_EQ(sxt_context_synchronize(context_.get()), SXT_OK);
+  const auto check = [&](const char *what) {
+    const std::vector<double> got = values_of(y_there);
+    std::vector<double> want(n), size(n);
+    host.for_each([&](std::int64_t i, std::int64_t j, Wide value) {
+      want[i] += value.real() * values[j];
+      size[i] += std::abs(value.real() * values[j]);
+    });
+    for (std::int64_t i = 0; i < n; ++i) ASSERT_NEAR(got[i], want[i], 30 * epsilon(SXT_F64) * size[i]) << what << i;
+  };
+  check("eager ");
+  ASSERT_EQ(ops().capture_begin(Gpu::handle(), stream), SXT_OK);
+  EXPECT_EQ(product(), SXT_OK) << sxt_last_error(context_.get());
+  ASSERT_EQ(ops().capture_end(Gpu::handle(), stream, &graph), SXT_OK);
+  for (double &value : values) value = -2 * value + 1;
+  device().copy(sxt_vector_data(x_there.get()), values.data(), n * sizeof(double));
+  ASSERT_EQ(ops().graph_launch(Gpu::handle(), stream, graph), SXT_OK);
+  ASSERT_EQ(sxt_context_synchronize(context_.get()), SXT_OK);
+  check("replayed ");
+  ops().graph_destroy(Gpu::handle(), graph);
+  EXPECT_EQ(sxt_context_set_stream(context_.get(), nullptr), SXT_OK);
+  ops().stream_destroy(Gpu::handle(), stream);
+}
+
+}  // namespace
+}  // namespace gpu_test

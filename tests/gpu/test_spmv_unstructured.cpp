@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Features computed on a GPU against those of the CPU, and products by kernels that cut a matrix into equal pieces of
+// entries, on matrices large enough for many pieces, with rows that fill several.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sextant/kinds/spmv.h"
+#include "sextant/plugin_cases.hpp"
+#include "support.hpp"
+
+namespace gpu_test {
+namespace {
+
+using sextant::plugin::cases::banded_pattern;
+using sextant::plugin::cases::Matrix;
+using sextant::plugin::cases::Pattern;
+using sextant::plugin::cases::Random;
+using sextant::plugin::cases::random_pattern;
+
+using Handle = std::unique_ptr<sxt_matrix, void (*)(sxt_matrix *)>;
+
+class UnstructuredOnGpu : public Gpu {
+ protected:
+  static Handle make(sxt_context *context, Matrix &host) {
+    sxt_matrix_options options;
+    sxt_matrix_options_init(&options, sizeof options);
+    const sxt_csr &csr = host.csr();
+    options.value_type = csr.s.value_type;
+    sxt_matrix *matrix = nullptr;
+    if (sxt_matrix_from_csr(context, csr.s.rows, csr.s.cols, csr.row_ptr, csr.col, csr.values, &options, &matrix) !=
+        SXT_OK)
+      throw std::runtime_error(sxt_last_error(context));
+    return {matrix, sxt_matrix_destroy};
+  }
+  static double feature(sxt_context *context, const Handle &matrix, const std::string &name) {
+    double value = std::nan("");
+    EXPECT_EQ(sxt_matrix_feature(matrix.get(), name.c_str(), &value), SXT_OK) << sxt_last_error(context);
+    return value;
+  }
+
+  // Entries by a power law: some rows and some columns hold a large part of them.
+  Pattern power_law(std::int64_t n, double scale) {
+    Pattern pattern{n, n, std::vector<std::vector<std::int64_t>>(static_cast<std::size_t>(n))};
+    for (auto &row : pattern.row) {
+      const auto count =
+          static_cast<std::int64_t>(std::min(0.2 * static_cast<double>(n), scale / (random.uniform() + 1e-9)));
+      for (std::int64_t k = 0; k < count; ++k) {
+        const double u = random.uniform();
+        row.push_back(static_cast<std::int64_t>(u * u * u * static_cast<double>(n)));
+      }
+      std::sort(row.begin(), row.end());
+      row.erase(std::unique(row.begin(), row.end()), row.end());
+    }
+    return pattern;
+  }
+  std::vector<std::pair<std::string, Pattern>> patterns() {
+    return {{"bands", banded_pattern(30000, 30000, {-170, -1, 0, 1, 170})},
+            {"random", random_pattern(20000, 20000, random, [this](auto) { return random.below(30); })},
+            {"power law", power_law(30000, 2)},
+            {"long rows", random_pattern(3, 9000, random, [](auto i) { return 3000 + 1000 * i; })},
+            {"mostly empty", random_pattern(50000, 200, random, [](auto i) { return i % 97 ? 0 : 20; })},
+            {"one row", random_pattern(1, 5000, random, [](auto) { return 777; })}};
+  }
+  Random random{31, 5};
+};
+
+TEST_F(UnstructuredOnGpu, ExactFeaturesAreThoseOfTheCpu) {
+  const Context cpu = open_context("cpu");
+  ASSERT_NE(cpu, nullptr);
+  std::vector<std::string> names = {
+      "row_nnz_mean", "density",       "row_nnz_max",         "row_nnz_min",          "row_nnz_std",
+      "empty_rows",   "row_nnz_third", "row_nnz_above_third", "row_nnz_sum_max_of_8", "row_nnz_sum_max_of_32",
+      "bandwidth",    "diagonals",     "diagonal_fill",       "column_span_mean",     "symmetric_diagonals"};
+  for (const char *width : {"4", "8", "16", "32"}) names.push_back(std::string("row_nnz_sum_ceil_") + width);
+  for (const char *parts : {"2", "4", "8", "16", "32", "64"}) names.push_back(std::string("row_imbalance_") + parts);
+  for (auto &[what, pattern] : patterns()) {
+    Matrix host(pattern, SXT_F64, random);
+    const Handle here = make(cpu.get(), host), there = make(context_.get(), host);
+    for (const std::string &name : names) {
+      const double want = feature(cpu.get(), here, name), got = feature(context_.get(), there, name);
+      EXPECT_NEAR(got, want, 1e-10 * (1 + std::abs(want))) << name << " of " << what;
+    }
+  }
+}
+
+// Samples differ in what they look at; both tell of the same matrix.
+TEST_F(UnstructuredOnGpu, SampledFeaturesAreCloseToThoseOfTheCpu) {
+  const Context cpu = open_context("cpu");
+  ASSERT_NE(cpu, nullptr);
+  for (auto &[what, pattern] : patterns()) {
+    if (what != "bands" && what != "random") continue;  // of uneven matrices windows tell different stories
+    Matrix host(pattern, SXT_F64, random);
+    const Handle here = make(cpu.get(), host), there = make(context_.get(), host);
+    for (const char *name : {"x_line_fraction", "x_miss_32k", "x_miss_1m", "block_fill_2", "block_fill_4"}) {
+      const double want = feature(cpu.get(), here, name), got = feature(context_.get(), there, name);
+      EXPECT_NEAR(got, want, 0.05 + 0.15 * want) << name << " of " << what;
+    }
+    EXPECT_LE(feature(context_.get(), there, "bandwidth_least"), feature(context_.get(), there, "bandwidth")) << what;
+    EXPECT_LE(feature(context_.get(), there, "diagonals_least"), feature(context_.get(), there, "diagonals")) << what;
+  }
+}
+
+TEST_F(UnstructuredOnGpu, FeaturesOfWarpsAreWhatTheirDefinitionSays) {
+  for (auto &[what, pattern] : patterns()) {
+    Matrix host(pattern, SXT_F64, random);
+    const Handle matrix = make(context_.get(), host);
+    for (std::size_t lanes = 1; lanes <= 32; lanes *= 2) {
+      double steps = 0;
+      const std::size_t group = 32 / lanes;
+      for (std::size_t i = 0; i < pattern.row.size(); i += group) {
+        std::size_t most = 0;
+        for (std::size_t j = i; j < std::min(i + group, pattern.row.size()); ++j)
+          most = std::max(most, (pattern.row[j].size() + lanes - 1) / lanes);
+        steps += static_cast<double>(most);
+      }
+      EXPECT_EQ(feature(context_.get(), matrix, "warp_steps_" + std::to_string(lanes)), steps) << lanes << ", " << what;
+      const double sectors = feature(context_.get(), matrix, "x_sectors_" + std::to_string(lanes));
+      const double tags = feature(context_.get(), matrix, "x_tags_" + std::to_string(lanes));
+      EXPECT_LE(tags, sectors) << what;
+      EXPECT_LE(sectors, 1) << what;
+      EXPECT_GT(tags, 0) << what;
+    }
+    double sorted = 0;
+    for (std::size_t window = 0; window < pattern.row.size(); window += 512) {
+      std::vector<std::size_t> lengths(512, 0);
+      for (std::size_t i = window; i < std::min(window + 512, pattern.row.size()); ++i)
+        lengths[i - window] = pattern.row[i].size();
+      std::sort(lengths.rbegin(), lengths.rend());
+      for (std::size_t slice = 0; slice < 512; slice += 32) sorted += 32 * static_cast<double>(lengths[slice]);
+    }
+    EXPECT_EQ(feature(context_.get(), matrix, "row_nnz_sum_max_of_32_sorted"), sorted) << what;
+  }
+}
+
+TEST_F(UnstructuredOnGpu, HubsAreFoundAndChanceIsNone) {
+  Pattern hubs = random_pattern(200000, 400000, random, [](auto) { return 6; });
+  Random other(8, 8);
+  Matrix plain(hubs, SXT_F64, random);
+  for (auto &row : hubs.row) {
+    for (std::size_t k = 0; k < 3; ++k) row[k] = other.below(2000);  // half of all entries in 2000 columns
+    std::sort(row.begin(), row.end());
+    row.erase(std::unique(row.begin(), row.end()), row.end());
+  }
+  Matrix with(hubs, SXT_F64, random);
+  EXPECT_NEAR(feature(context_.get(), make(context_.get(), with), "hub_share"), 0.5, 0.08);
+  EXPECT_LT(feature(context_.get(), make(context_.get(), plain), "hub_share"), 0.08);
+}
+
+// What a choice pays for them: the best of some tries, beside which the clock and the host's part are small.
+TEST_F(UnstructuredOnGpu, FeaturesCostLittle) {
+  Matrix host(power_law(200000, 3), SXT_F64, random);
+  const std::pair<const char *, std::vector<const char *>> tiers[] = {
+      {"rows", {"row_nnz_max", "warp_steps_4", "row_nnz_sum_max_of_32_sorted", nullptr}},
+      {"sample", {"x_sectors_4", "x_sector_miss_unit", "block_fill_2", nullptr}},
+      {"sample with hubs", {"hub_share", "x_sectors_4", "x_sector_miss_unit", "block_fill_2", nullptr}},
+      {"columns", {"diagonals", "bandwidth", nullptr}}};
+  for (const auto &[tier, names] : tiers) {
+    double best = 1;
+    for (int i = 0; i < 6; ++i) {
+      const Handle matrix = make(context_.get(), host);
+      matrix->matrix->storage(SXT_KIND_STORAGE_CSR);
+      const auto start = std::chrono::steady_clock::now();
+      for (const double value : matrix->matrix->features(names.data())) EXPECT_TRUE(std::isfinite(value)) << tier;
+      best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    }
+    std::printf("[ features ] %-18s %6.1f us for %lld entries\n", tier, 1e6 * best,
+                static_cast<long long>(host.csr().s.nnz));
+    EXPECT_LT(best, 1e-3) << tier;
+  }
+}
+
+// Kernels that cut rows: several pieces, pieces within a row, a row over many pieces, empty rows between.
+TEST_F(UnstructuredOnGpu, RowsAcrossPiecesAreSummedOnce) {
+  Pattern pattern = power_law(60000, 6);
+  for (std::int64_t j = 0; j < 60000; ++j) pattern.row[777].push_back(j);  // dense: fills many pieces
+  for (const std::size_t i : {std::size_t{777}}) {
+    std::sort(pattern.row[i].begin(), pattern.row[i].end());
+    pattern.row[i].erase(std::unique(pattern.row[i].begin(), pattern.row[i].end()), pattern.row[i].end());
+  }
+  for (std::size_t i = 20000; i < 30000; ++i) pattern.row[i].clear();
+  Matrix host(pattern, SXT_F64, random);
+  const Handle matrix = make(context_.get(), host);
+  std::vector<double> x(60000), y(60000), size(60000), want(60000);
+  for (double &value : x) value = random.symmetric();
+  for (double &value : y) value = random.symmetric();
+  const double alpha = 1.5, beta = -0.5;
+  host.for_each([&](std::int64_t i, std::int64_t j, auto value) {
+    const auto row = static_cast<std::size_t>(i);
+    want[row] += value.real() * x[static_cast<std::size_t>(j)];
+    size[row] += std::abs(value.real() * x[static_cast<std::size_t>(j)]);
+  });
+  for (const char *kernel : {"spmv.coo.segmented.cuda", "spmv.csr.hubs.cuda", "spmv.coo.atomic.cuda"}) {
+    const Vector x_there = make_vector(x), y_there = make_vector(y);
+    sxt_spmv_query query{};
+    query.m.q.h = {sizeof query, SXT_KIND_SPMV};
+    query.m.q.expected_runs = 100;
+    query.m.q.flags = SXT_QUERY_MATRIX;
+    query.m.q.value_type = SXT_F64;
+    query.n_rhs = 1;
+    ASSERT_EQ(sxt_context_force(context_.get(), SXT_KIND_SPMV, kernel), SXT_OK);
+    sxt_selection *selection = nullptr;
+    ASSERT_EQ(sxt_kernel_select(context_.get(), &query.m.q, matrix.get(), &selection), SXT_OK)
+        << sxt_last_error(context_.get());
+    sxt_spmv_args args{};
+    args.h = {sizeof args, SXT_KIND_SPMV};
+    args.n_rhs = 1;
+    args.alpha.value = &alpha;
+    args.beta.value = &beta;
+    args.x = sxt_vector_data(x_there.get());
+    args.y = sxt_vector_data(y_there.get());
+    EXPECT_EQ(sxt_kernel_run(selection, &args.h), SXT_OK) << sxt_last_error(context_.get());
+    sxt_selection_destroy(selection);
+    const std::vector<double> got = values_of(y_there);
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      const double bound =
+          (static_cast<double>(pattern.row[i].size()) + 8) * 2.3e-16 * (alpha * size[i] + std::abs(beta * y[i]));
+      ASSERT_NEAR(got[i], alpha * want[i] + beta * y[i], bound + 1e-300) << kernel << ", row " << i;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gpu_test
