@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 
 #include "core/base/names.hpp"
 #include "core/base/types.hpp"
@@ -129,6 +130,31 @@ void PcgSolver::scale() {
   notes_.push_back("A is scaled symmetrically by its diagonal, so no iteration applies the preconditioner");
 }
 
+// That an engine does not suit a matrix, or does not fit, may turn out only when it is built: then the next best
+// serves. others: every choice there is, asked for when it is needed.
+void PcgSolver::build_engine(ChoicePtr choice, const std::function<std::vector<ChoicePtr>()> &others) {
+  std::vector<const registry::Kernel *> failed;
+  sxt_status last = SXT_E_NO_KERNEL;
+  const auto build = [&](ChoicePtr each) {
+    const registry::Kernel *kernel = each->kernel;
+    const bool demanded = each->forced || each->by_plan;
+    try {
+      engine_ = std::make_unique<Runner>(matrix_->context(), std::move(each), system_.get());
+    } catch (const Error &problem) {
+      const bool unsuited = problem.status() == SXT_E_NOT_SUPPORTED || problem.status() == SXT_E_MEMORY;
+      if (!unsuited || demanded) throw;
+      failed.push_back(kernel);
+      last = problem.status();
+      notes_.push_back(text(kernel->name(), " could not be built: ", problem.what()));
+    }
+    return engine_ != nullptr;
+  };
+  if (build(std::move(choice))) return;
+  for (ChoicePtr &each : others())
+    if (std::find(failed.begin(), failed.end(), each->kernel) == failed.end() && build(std::move(each))) return;
+  fail(last == SXT_E_MEMORY ? last : SXT_E_NO_KERNEL, "no engine could be built; the last: ", notes_.back());
+}
+
 void PcgSolver::choose_engine() {
   Context &context = matrix_->context();
   sxt_pcg_query query{};
@@ -140,8 +166,8 @@ void PcgSolver::choose_engine() {
   Selector selector(context, system_.get());
   if (!settings_.engine.empty()) selector.force(SXT_KIND_PCG, settings_.engine);  // before any other rule
   ChoicePtr choice = selector.select(Query(&query.m.q), "pcg", storage_wanted());
-  predicted_setup_s_ += choice->setup_s + choice->storage_s;
-  engine_ = std::make_unique<Runner>(context, std::move(choice), system_.get());
+  build_engine(std::move(choice), [&] { return selector.every(Query(&query.m.q), "pcg", storage_wanted()); });
+  predicted_setup_s_ += engine_->choice().setup_s + engine_->choice().storage_s;
 
   sxt_spmv_query product{};
   product.m = matrix_->query_part(SXT_KIND_SPMV, sizeof product, 4 * settings_.expected_solves);

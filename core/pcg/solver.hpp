@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -67,6 +68,7 @@ class PcgSolver {
   void choose_preconditioner();
   void scale();
   void choose_engine();
+  void build_engine(ChoicePtr choice, const std::function<std::vector<ChoicePtr>()> &others);
   void refresh_if_stale();
   std::unique_ptr<PcgWorkspace> take_workspace();
   void give_back(std::unique_ptr<PcgWorkspace> workspace) noexcept;

@@ -71,7 +71,10 @@ TEST_P(AllocationTest, EveryFailureIsAStatusAndNothingLeaks) {
     Accountant failing;
     failing.fail_at = n;
     failing.for_ever = GetParam();
-    EXPECT_EQ(solve_with(failing), SXT_E_MEMORY) << "allocation " << n << ": " << sxt_last_error(nullptr);
+    // Where memory is short only once, something smaller may serve.
+    const sxt_status status = solve_with(failing);
+    EXPECT_TRUE(status == SXT_E_MEMORY || (status == SXT_OK && !failing.for_ever))
+        << "allocation " << n << ": " << status << ", " << sxt_last_error(nullptr);
     EXPECT_EQ(failing.held, 0) << "allocation " << n;
   }
 }

@@ -5,6 +5,7 @@
 
 #include "model.hpp"
 #include "recurrences.hpp"
+#include "sextant/plugin_pcg_parts.hpp"
 
 namespace host_loop {
 namespace {
@@ -14,7 +15,7 @@ namespace plugin = sextant::plugin;
 // Kernel functions carry no closure, so each recurrence gets its own by template.
 template <std::int32_t id>
 sxt_status applicable_of(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
-  return applicable(recurrence(id), plugin::as<sxt_pcg_query>(query), reason);
+  return plugin::pcg::check_query(recurrence(id), plugin::as<sxt_pcg_query>(query), reason);
 }
 template <std::int32_t id>
 sxt_status candidates_of(const sxt_query *query, const sxt_features *, const sxt_machine *, const sxt_filled *slots,
@@ -24,7 +25,7 @@ sxt_status candidates_of(const sxt_query *query, const sxt_features *, const sxt
 template <std::int32_t id>
 sxt_status slot_query_of(const sxt_query *query, std::uint64_t slot, std::uint64_t instance, const char *kind,
                          void *out, std::uint64_t capacity) {
-  return slot_query(recurrence(id), plugin::as<sxt_pcg_query>(query), slot, instance, kind, out, capacity);
+  return plugin::pcg::slot_query(recurrence(id), plugin::as<sxt_pcg_query>(query), slot, instance, kind, out, capacity);
 }
 
 template <std::int32_t id>
@@ -40,22 +41,6 @@ sxt_status prepare_of(const sxt_problem *problem, const sxt_candidate *, const s
 sxt_status open(const void *state, const sxt_filled *slots, const sxt_exec *exec, void **session) {
   return plugin::guard(
       exec, [&] { return plugin::give(new Session(*static_cast<const State *>(state), slots, *exec), session); });
-}
-
-sxt_status check_args(const State &state, const sxt_head *head, const sxt_exec *exec) {
-  if (!head || !SXT_HAS(head, sxt_pcg_args, reductions))
-    return plugin::error(exec, SXT_E_ARGUMENT, "the args are not a complete sxt_pcg_args");
-  const auto &args = plugin::as<sxt_pcg_args>(head);
-  if (args.n != state.n)
-    return plugin::error(exec, SXT_E_DIMENSION, "the args have n = %lld, the engine was prepared for %lld",
-                         static_cast<long long>(args.n), static_cast<long long>(state.n));
-  if (!args.confirm) return plugin::error(exec, SXT_E_ARGUMENT, "confirm is NULL: an engine cannot judge convergence");
-  if (args.n > 0 && (!args.b || !args.x)) return plugin::error(exec, SXT_E_ARGUMENT, "b or x is NULL");
-  // Written so that NaN fails.
-  if (!(args.tolerance >= 0) || args.max_iterations < 0)
-    return plugin::error(exec, SXT_E_ARGUMENT, "tolerance %g and max_iterations %lld must not be negative",
-                         args.tolerance, static_cast<long long>(args.max_iterations));
-  return SXT_OK;
 }
 
 template <class T>
@@ -78,7 +63,7 @@ sxt_status solve(const State &state, const Session &session, sxt_pcg_args &args,
 sxt_status run(const void *state_pointer, void *session, const sxt_head *head, const sxt_exec *exec) {
   return plugin::guard(exec, [&] {
     const State &state = *static_cast<const State *>(state_pointer);
-    if (const sxt_status status = check_args(state, head, exec); status != SXT_OK) return status;
+    if (const sxt_status status = plugin::pcg::check_args(head, state.n, exec); status != SXT_OK) return status;
     // The kind's results stand in its args.
     auto &args = *reinterpret_cast<sxt_pcg_args *>(const_cast<sxt_head *>(head));
     return plugin::with_value_type(state.type, [&]<class T>(plugin::Tag<T>) {

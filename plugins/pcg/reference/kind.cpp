@@ -11,6 +11,7 @@
 #include "reference.hpp"
 #include "sextant/kinds/pcg.h"
 #include "sextant/plugin.hpp"
+#include "sextant/plugin_cases.hpp"
 
 namespace pcg_reference {
 namespace {
@@ -25,6 +26,7 @@ struct Case {
   sxt_pcg_query query{};
   sxt_csr csr{};
   sxt_pcg_args args{};
+  plugin::cases::Moved moved;
 };
 
 // What a description in the list below turns into.
@@ -218,6 +220,16 @@ sxt_status make_case(const sxt_host *, std::uint64_t seed, std::uint64_t i, sxt_
   });
 }
 
+sxt_status move_case(sxt_case *moved, const sxt_exec *exec, std::int32_t to_device) {
+  return plugin::guard(exec, [&] {
+    Case &c = *static_cast<Case *>(moved->owner);
+    plugin::cases::Move move(c.moved, exec, to_device);
+    move.array(c.b).array(c.x);
+    move.point(c.args.b).point(c.args.x);
+    return move.finish();
+  });
+}
+
 void free_case(sxt_case *c) {
   delete static_cast<Case *>(c->owner);
   c->owner = nullptr;
@@ -301,7 +313,7 @@ sxt_status compare(const sxt_case *got_case, const sxt_case *want_case, double *
 const sxt_kind &kind() {
   static const sxt_kind table{sizeof(sxt_kind), SXT_KIND_PCG,       "engines of preconditioned conjugate gradients",
                               &kernel(),        std::size(entries), make_case,
-                              compare,          free_case,          nullptr};
+                              compare,          free_case,          move_case};
   return table;
 }
 

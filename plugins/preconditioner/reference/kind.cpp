@@ -10,6 +10,7 @@
 #include "reference.hpp"
 #include "sextant/kinds/preconditioner.h"
 #include "sextant/plugin.hpp"
+#include "sextant/plugin_cases.hpp"
 
 namespace preconditioner_reference {
 namespace {
@@ -24,6 +25,7 @@ struct Case {
   sxt_preconditioner_query query{};
   sxt_csr csr{};
   sxt_preconditioner_args args{};
+  plugin::cases::Moved moved;
 };
 
 // The same numbers from the same seed on every machine (splitmix64), in [-1, 1).
@@ -171,6 +173,16 @@ sxt_status make_case(const sxt_host *, std::uint64_t seed, std::uint64_t i, sxt_
   });
 }
 
+sxt_status move_case(sxt_case *moved, const sxt_exec *exec, std::int32_t to_device) {
+  return plugin::guard(exec, [&] {
+    Case &c = *static_cast<Case *>(moved->owner);
+    plugin::cases::Move move(c.moved, exec, to_device);
+    move.array(c.r).array(c.z);
+    move.point(c.args.r).point(c.args.z);
+    return move.finish();
+  });
+}
+
 void free_case(sxt_case *c) {
   delete static_cast<Case *>(c->owner);
   c->owner = nullptr;
@@ -216,7 +228,7 @@ const sxt_kind &kind() {
                               make_case,
                               compare,
                               free_case,
-                              nullptr};
+                              move_case};
   return table;
 }
 

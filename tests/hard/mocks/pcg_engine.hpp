@@ -31,6 +31,7 @@ inline void record(Progress &w, double rr) {
   w.rr = rr;
   w.residuals[w.iteration] = std::sqrt(rr);
   w.done = w.residuals[w.iteration] <= w.tolerance || w.iteration >= w.limit;
+  if (!std::isfinite(rr)) w.done = 1, w.reason = SXT_REASON_NOT_A_NUMBER;
 }
 
 // On the device: r = b - q, p = r, where q = A x.
@@ -100,6 +101,7 @@ inline sxt_status begin(sxt_pcg_args &args, const Vectors &v, Progress *device, 
 inline sxt_status applicable(const sxt_pcg_query &query, sxt_message *reason) {
   using sextant::plugin::refuse;
   if (query.m.matrix_type != SXT_F64) return refuse(reason, "the matrix is not f64");
+  if (query.m.rows == 0) return refuse(reason, "there is nothing to launch for no rows");
   if (query.preconditioned) return refuse(reason, "it knows no preconditioner");
   if (query.recurrence > SXT_RECURRENCE_CLASSICAL) return refuse(reason, "it knows the classical recurrence only");
   return SXT_OK;

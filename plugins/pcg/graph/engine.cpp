@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine.hpp"
+
+#include <cmath>
+#include <cstdint>
+
+#include "scalars.hpp"
+
+namespace graph {
+namespace {
+
+namespace plugin = sextant::plugin;
+namespace cuda = plugin::cuda;
+
+pcg::Ended meaning(std::int32_t ended) {
+  switch (ended) {
+    case running:
+    case ended_at_last: return pcg::Ended::at_last;
+    case ended_met: return pcg::Ended::met;
+    case ended_not_a_number: return pcg::Ended::not_a_number;
+    case ended_a_indefinite: return pcg::Ended::a_indefinite;
+    case ended_m_indefinite: return pcg::Ended::m_indefinite;
+    case ended_far: return pcg::Ended::far;
+    default: return pcg::Ended::breakdown;
+  }
+}
+
+}  // namespace
+
+Engine::Engine(const State &state, Session &session, sxt_pcg_args &args, const sxt_exec &exec)
+    : state_(state), session_(session), args_(args), exec_(exec), ops_(device_ops(exec)) {
+  session_.keep_blocks_of(exec);
+}
+
+void Engine::start() {
+  if (state_.n == 0) return;
+  Iteration iteration(state_, session_, exec_);
+  if (args_.x_is_zero)
+    cuda::fill_bytes(&exec_, iteration.x(), 0, session_.vector_stride(), "clear x");
+  else
+    iteration.copy(args_.x, iteration.x());
+  iteration.residual(args_.b, args_.x_is_zero != 0);
+  if (!args_.x_is_zero) ++args_.products;
+}
+
+void Engine::replace() {
+  Iteration(state_, session_, exec_).residual(args_.b, false);
+  ++args_.products;
+}
+
+void Engine::finish() {
+  if (state_.n > 0) Iteration(state_, session_, exec_).copy(iterate(), args_.x);
+}
+
+// Tells the device what this block is to do; evaluates its first iterate where its numbers are not there.
+void Engine::request(const pcg::Block &block) {
+  Iteration iteration(state_, session_, exec_);
+  if (turned_ && !block.restart) iteration.turn_over();
+  turned_ = false;
+  if (block.restart) iteration.begin_direction();
+  const Request request{block.first,      block.last,    block.tolerance * block.tolerance, block.replaced_from,
+                        block.test_first, block.restart, standing_,                         0};
+  configure(session_.control(), request, cuda::stream_of(exec_));
+  if (!standing_) return;
+  iteration.evaluate();
+  ++args_.products;
+}
+
+// A long block, or a short one where convergence or the limit is so near that most of a long one would be idle.
+std::int64_t Engine::wanted(const pcg::Block &block) const {
+  std::int64_t left = block.last - block.first;
+  if (rate_ > 0 && block.tolerance > 0 && last_squared_ > 0) {
+    const double steps = std::log(last_squared_ / (block.tolerance * block.tolerance)) / rate_;
+    if (steps < static_cast<double>(left)) left = static_cast<std::int64_t>(std::ceil(std::fmax(1, steps)));
+  }
+  return left <= 2 * short_block(state_.block) ? short_block(state_.block) : state_.block;
+}
+
+pcg::Outcome Engine::run(const pcg::Block &block) {
+  static constexpr double nothing = 0;
+  if (state_.n == 0) return {pcg::Ended::met, block.first, &nothing};
+  request(block);
+  const std::int64_t iterations = wanted(block);
+  if (block.last > block.first)
+    enqueue(iterations == state_.block ? session_.long_block : session_.short_block, iterations);
+  return await(block);
+}
+
+// Launches a block, capturing it first where that has not happened.
+void Engine::enqueue(Captured &block, std::int64_t iterations) {
+  if (!block.graph && !session_.capture_refused) {
+    block.graph = capture(iterations);
+    session_.capture_refused = !block.graph;
+  }
+  args_.products += iterations;
+  if (block.graph) {
+    if (const sxt_status status = ops_.graph_launch(exec_.device, exec_.stream, block.graph))
+      throw cuda::Failure(status, "a captured block of %lld iterations could not be launched", (long long)iterations);
+    return;
+  }
+  Iteration iteration(state_, session_, exec_);
+  for (std::int64_t i = 0; i < iterations; ++i) {
+    iteration.step();
+    iteration.evaluate();
+  }
+}
+
+// NULL where the caller's stream cannot be captured (the legacy default stream); the same calls then run one by one.
+void *Engine::capture(std::int64_t iterations) {
+  if (ops_.capture_begin(exec_.device, exec_.stream) != SXT_OK) return nullptr;
+  sxt_exec capturing = exec_;
+  capturing.flags |= SXT_EXEC_CAPTURING;
+  void *graph = nullptr;
+  try {
+    Iteration iteration(state_, session_, capturing);
+    for (std::int64_t i = 0; i < iterations; ++i) {
+      iteration.step();
+      iteration.evaluate();
+    }
+  } catch (...) {
+    if (ops_.capture_end(exec_.device, exec_.stream, &graph) == SXT_OK && graph) ops_.graph_destroy(exec_.device, graph);
+    throw;
+  }
+  if (const sxt_status status = ops_.capture_end(exec_.device, exec_.stream, &graph))
+    throw cuda::Failure(status, "a block of %lld iterations could not be captured", (long long)iterations);
+  return graph;
+}
+
+pcg::Outcome Engine::await(const pcg::Block &block) {
+  ++args_.reductions;
+  if (const sxt_status status = exec_.host->synchronize(exec_.host, &exec_))
+    throw cuda::Failure(status, "a block of iterations failed on the device");
+  const Report report = session_.report();
+  standing_ = report.ended != running;
+  turned_ = standing_ && report.turns % 2 != 0;
+
+  session_.squares.clear();
+  for (std::int64_t k = block.first; k <= report.iterate; ++k)
+    session_.squares.push_back(session_.squared_residuals()[k % session_.room()]);
+  last_squared_ = session_.squares.back();
+  const auto steps = static_cast<double>(report.iterate - block.first);
+  rate_ = steps > 0 ? std::log(session_.squares.front() / last_squared_) / steps : 0;
+  const pcg::Ended ended = report.ended == ended_unsure ? measure() : meaning(report.ended);
+  return {ended, report.iterate, session_.squares.data()};
+}
+
+// A value of the device, now.
+template <class T>
+T Engine::fetch(const void *from) {
+  T value{};
+  if (const sxt_status status = exec_.host->copy(exec_.host, &exec_, &value, from, sizeof value))
+    throw cuda::Failure(status, "the scalars of an iteration could not be read");
+  if (const sxt_status status = exec_.host->synchronize(exec_.host, &exec_))
+    throw cuda::Failure(status, "an iteration failed on the device");
+  return value;
+}
+
+// p'Ap of the coming iteration, by a product of its own. Where it is positive after all, the direction begins anew: what
+// led to it has been lost to rounding.
+pcg::Ended Engine::measure() {
+  Iteration iteration(state_, session_, exec_);
+  if (turned_) iteration.turn_over();
+  turned_ = false;
+  iteration.measure_curvature(fetch<Control>(session_.control()).beta);
+  ++args_.products;
+  ++args_.reductions;
+  const bool single = state_.type == SXT_F32 || state_.type == SXT_C64;
+  const double p_a_p = single ? fetch<float>(session_.dots()) : fetch<double>(session_.dots());
+  if (!std::isfinite(p_a_p)) return pcg::Ended::not_a_number;
+  return p_a_p > 0 ? pcg::Ended::far : pcg::Ended::a_indefinite;
+}
+
+}  // namespace graph

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The steps of an iteration, each one call of a bound kernel or of a scalar kernel. All only enqueue, so that the same
+// calls serve launching and capturing.
+#pragma once
+
+#include <cstdint>
+
+#include "session.hpp"
+
+namespace graph {
+
+class Iteration {
+ public:
+  Iteration(const State &state, const Session &session, const sxt_exec &exec)
+      : state_(state), session_(session), parts_(session.parts()), exec_(exec) {}
+
+  void copy(const void *from, void *to);
+  void residual(const void *b, bool x_is_zero);  // r = b - A x
+  void begin_direction();                        // what a restart needs before the first evaluation
+  void turn_over();                              // p = u - p, after an odd number of idle steps
+  void evaluate();                               // of the present iterate
+  void step();                                   // to the next one
+  void measure_curvature(double beta);           // p'Ap of Chronopoulos-Gear's next direction, first of the dots
+
+  void *x() const { return session_.vector(0); }
+
+ private:
+  void *r() const { return session_.vector(1); }
+  // q = A p of the classical and predict-recompute, w = A u of Chronopoulos-Gear.
+  void *product() const;
+  void *p() const;
+  void *s() const { return session_.vector(4); }  // Chronopoulos-Gear
+  void *u() const;                                // M r, or r itself
+  bool is(std::int32_t recurrence) const { return state_.recurrence->id == recurrence; }
+
+  struct Pair {
+    const void *u, *v;  // NULL: the product
+  };
+  void call(const sxt_bound &part, const sxt_head &args);
+  void precondition();
+  void multiply(const void *alpha, const void *x, const void *beta, void *y, const Pair *pairs, int count, void *results);
+  void multidot(const sxt_bound &part, const Pair *pairs, int count, void *results);
+  void update();
+  void axpby(sxt_scalar alpha, const void *x, sxt_scalar beta, void *y);
+  Scalars scalars() const;
+
+  const State &state_;
+  const Session &session_;
+  const pcg::Parts &parts_;
+  const sxt_exec &exec_;
+};
+
+}  // namespace graph

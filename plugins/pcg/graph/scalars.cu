@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The scalar kernels: one block that reads a few inner products, tests them and writes alpha and beta. Their time is the
+// latency of a launch and of a handful of loads and divisions.
+#include <cfloat>
+#include <cstdint>
+
+#include "scalars.hpp"
+#include "sextant/plugin_cuda_memory.hpp"
+
+namespace graph {
+namespace {
+
+namespace cuda = sextant::plugin::cuda;
+
+constexpr int threads = 256;  // for clearing; one does the rest
+
+__device__ bool is_single(sxt_value_type type) { return type == SXT_F32 || type == SXT_C64; }
+__device__ int parts_of(sxt_value_type type) { return type == SXT_C64 || type == SXT_C128 ? 2 : 1; }
+
+// The real part of value i: all inner products of the recurrences are real for a Hermitian matrix.
+__device__ double real_part(const void *values, int i, sxt_value_type type) {
+  const int at = i * parts_of(type);
+  return is_single(type) ? static_cast<double>(static_cast<const float *>(values)[at])
+                         : static_cast<const double *>(values)[at];
+}
+__device__ void set_real(void *place, double value, sxt_value_type type) {
+  if (is_single(type)) {
+    static_cast<float *>(place)[0] = static_cast<float>(value);
+    if (parts_of(type) == 2) static_cast<float *>(place)[1] = 0;
+  } else {
+    static_cast<double *>(place)[0] = value;
+    if (parts_of(type) == 2) static_cast<double *>(place)[1] = 0;
+  }
+}
+
+__device__ bool is_finite(double value) { return fabs(value) <= DBL_MAX; }
+
+// Numbers below `smallest` have lost digits that a division would need.
+struct Limits {
+  double smallest, largest, epsilon;
+};
+__device__ Limits limits_of(sxt_value_type type) {
+  return is_single(type) ? Limits{FLT_MIN, FLT_MAX, FLT_EPSILON} : Limits{DBL_MIN, DBL_MAX, DBL_EPSILON};
+}
+
+// What must be positive before it is divided by.
+__device__ int usable(double value, int not_positive, const Limits &limits) {
+  if (!is_finite(value)) return ended_not_a_number;
+  if (value <= 0) return not_positive;
+  return value >= limits.smallest ? running : ended_breakdown;
+}
+
+__device__ void clear(const Scalars &s) {
+  for (std::int64_t i = threadIdx.x; i < s.clear_words; i += blockDim.x) s.clear[i] = 0;
+}
+
+// Stands still from here on.
+__device__ void hold(const Scalars &s, int ended, std::int64_t iterate) {
+  s.control->ended = ended;
+  s.control->turns = 0;
+  set_real(s.alpha, 0, s.type);
+  set_real(s.beta, -1, s.type);
+  *s.report = {iterate, ended, 0};
+}
+
+// Tests of iterate k by its r'r, before anything of the coming iteration.
+__device__ int judge(const Control &c, double squared, const Limits &limits) {
+  if (!is_finite(squared)) return ended_not_a_number;
+  if (squared <= c.tolerance_squared && (c.k > c.first || c.test_first)) return ended_met;
+  if (c.k == c.first && c.replaced_from >= 0 && fabs(sqrt(squared) - c.replaced_from) > 0.1 * c.replaced_from)
+    return ended_far;
+  if (c.k >= c.last) return ended_at_last;
+  return squared < limits.smallest ? ended_breakdown : running;
+}
+
+// The frame of an evaluation: f(control, limits, &alpha, &beta) returns running or why to stop, and is only asked when
+// iterate k itself does not end the block. finite: whether all of its numbers are.
+template <class F>
+__device__ void evaluate(const Scalars &s, double squared, bool finite, const F &f) {
+  if (threadIdx.x == 0) {
+    Control &c = *s.control;
+    if (c.ended != running) {
+      s.report->turns = ++c.turns;
+    } else {
+      const Limits limits = limits_of(s.type);
+      s.squared_residuals[c.k % s.room] = squared;
+      double alpha = 0, beta = 0;
+      int ended = judge(c, squared, limits);
+      if (ended == running) ended = f(c, limits, &alpha, &beta);
+      if (ended == running) {
+        set_real(s.alpha, alpha, s.type);
+        set_real(s.beta, beta, s.type);
+        *s.report = {c.k, running, 0};
+        ++c.k;
+        c.restart = 0;
+      } else {
+        hold(s, ended, c.k);
+      }
+    }
+  }
+  if (!finite) clear(s);
+}
+
+// alpha = gamma / divisor, if it is a number of the vectors' type.
+__device__ int step_length(double gamma, double divisor, const Limits &limits, double *alpha) {
+  *alpha = gamma / divisor;
+  return *alpha >= limits.smallest && *alpha <= limits.largest ? running : ended_breakdown;
+}
+
+__global__ void configure_kernel(Control *control, Request request) {
+  Control &c = *control;
+  c.last = request.last;
+  c.tolerance_squared = request.tolerance_squared;
+  if (!request.evaluate) return;
+  c.k = c.first = request.first;
+  c.replaced_from = request.replaced_from;
+  c.test_first = request.test_first;
+  if (request.restart) c.restart = 1;
+  c.ended = running;
+  c.turns = 0;
+}
+
+__global__ void __launch_bounds__(threads) predict_recompute(const __grid_constant__ Scalars s) {
+  double v[4];
+  bool finite = true;
+  for (int i = 0; i < 4; ++i) {
+    v[i] = real_part(s.dots, i, s.type);
+    finite = finite && is_finite(v[i]);
+  }
+  const double p_q = v[0], r_q = v[1], q_q = v[2], gamma = v[3];
+  evaluate(s, gamma, finite, [=](const Control &, const Limits &limits, double *alpha, double *beta) {
+    int ended = usable(p_q, ended_a_indefinite, limits);
+    if (ended == running) ended = step_length(gamma, p_q, limits, alpha);
+    // ||r - alpha q||^2. Where everything cancels it has no digits; r is then so much shorter that p = r will do.
+    const double next = gamma - 2 * *alpha * r_q + *alpha * *alpha * q_q;
+    *beta = next > 256 * limits.epsilon * gamma && next <= DBL_MAX ? next / gamma : 0;
+    return ended;
+  });
+}
+
+__global__ void __launch_bounds__(threads) chronopoulos_gear(const __grid_constant__ Scalars s, bool preconditioned) {
+  const double delta = real_part(s.dots, 0, s.type), gamma = real_part(s.dots, 1, s.type);
+  const double squared = preconditioned ? real_part(s.dots, 2, s.type) : gamma;
+  const bool finite = is_finite(delta) && is_finite(gamma) && is_finite(squared);
+  evaluate(s, squared, finite, [=](Control &c, const Limits &limits, double *alpha, double *beta) {
+    int ended = usable(gamma, ended_m_indefinite, limits);
+    // delta = u'Au is measured and never below p'Ap, so its sign is proof enough.
+    if (ended == running) ended = usable(delta, ended_a_indefinite, limits);
+    if (ended != running) return ended;
+    *beta = c.restart ? 0 : gamma / c.gamma_old;
+    const double p_a_p = c.restart ? delta : delta - *beta * gamma / c.alpha_old;
+    // When half of the digits cancelled, rounding may have made it anything: the host has it measured.
+    if (!(p_a_p > sqrt(limits.epsilon) * delta)) {
+      c.beta = *beta;
+      return static_cast<int>(ended_unsure);
+    }
+    ended = step_length(gamma, p_a_p, limits, alpha);
+    if (ended == running) {
+      c.gamma_old = gamma;
+      c.alpha_old = *alpha;
+    }
+    return ended;
+  });
+}
+
+// The half before A p: beta. alpha waits for p'q; until then it is what step_length_classical divides.
+__global__ void __launch_bounds__(threads) classical(const __grid_constant__ Scalars s, bool preconditioned) {
+  const double gamma = real_part(s.dots, 0, s.type);
+  const double squared = preconditioned ? real_part(s.dots, 1, s.type) : gamma;
+  evaluate(s, squared, is_finite(gamma) && is_finite(squared),
+           [=](Control &c, const Limits &limits, double *, double *beta) {
+             const int ended = usable(gamma, ended_m_indefinite, limits);
+             *beta = c.restart ? 0 : gamma / c.gamma_old;
+             if (ended == running) c.gamma_old = gamma;
+             return ended;
+           });
+}
+
+// The half after it: p is that of iterate k, which the evaluation has counted already.
+__global__ void __launch_bounds__(threads) classical_step(const __grid_constant__ Scalars s) {
+  const double p_q = real_part(s.products, 0, s.type);
+  if (threadIdx.x == 0) {
+    Control &c = *s.control;
+    const Limits limits = limits_of(s.type);
+    double alpha = 0;
+    if (c.ended == running) {
+      int ended = usable(p_q, ended_a_indefinite, limits);
+      if (ended == running) ended = step_length(c.gamma_old, p_q, limits, &alpha);
+      if (ended == running)
+        set_real(s.alpha, alpha, s.type);
+      else
+        hold(s, ended, c.k - 1);
+    }
+  }
+  if (!is_finite(p_q)) clear(s);
+}
+
+}  // namespace
+
+void load_scalar_kernels() {
+  cudaFuncAttributes unused;
+  for (const void *kernel : {reinterpret_cast<const void *>(configure_kernel), reinterpret_cast<const void *>(predict_recompute),
+                             reinterpret_cast<const void *>(chronopoulos_gear), reinterpret_cast<const void *>(classical),
+                             reinterpret_cast<const void *>(classical_step)})
+    cuda::need(cudaFuncGetAttributes(&unused, kernel), "load a kernel's code");
+}
+
+void configure(Control *control, const Request &request, cudaStream_t stream) {
+  configure_kernel<<<1, 1, 0, stream>>>(control, request);
+  cuda::need_launch("a block's request");
+}
+void evaluate_predict_recompute(const Scalars &s, cudaStream_t stream) {
+  predict_recompute<<<1, threads, 0, stream>>>(s);
+  cuda::need_launch("the scalars of an iteration");
+}
+void evaluate_chronopoulos_gear(const Scalars &s, bool preconditioned, cudaStream_t stream) {
+  chronopoulos_gear<<<1, threads, 0, stream>>>(s, preconditioned);
+  cuda::need_launch("the scalars of an iteration");
+}
+void evaluate_classical(const Scalars &s, bool preconditioned, cudaStream_t stream) {
+  classical<<<1, threads, 0, stream>>>(s, preconditioned);
+  cuda::need_launch("the scalars of an iteration");
+}
+void step_length_classical(const Scalars &s, cudaStream_t stream) {
+  classical_step<<<1, threads, 0, stream>>>(s);
+  cuda::need_launch("the scalars of an iteration");
+}
+
+}  // namespace graph

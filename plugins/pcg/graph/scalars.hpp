@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The launches of the scalar kernels, from C++. Each throws cuda::Failure.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "control.hpp"
+
+namespace graph {
+
+void load_scalar_kernels();
+void configure(Control *control, const Request &request, cudaStream_t stream);
+void evaluate_predict_recompute(const Scalars &s, cudaStream_t stream);   // dots: p'q, r'q, q'q, r'r
+void evaluate_chronopoulos_gear(const Scalars &s, bool preconditioned, cudaStream_t stream);  // u'w, (r'u,) r'r
+void evaluate_classical(const Scalars &s, bool preconditioned, cudaStream_t stream);          // (r'z,) r'r
+void step_length_classical(const Scalars &s, cudaStream_t stream);        // products: p'q
+
+}  // namespace graph

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the engine keeps: the shape of its problem (state) and, for each concurrent caller, the bound parts, the work
+// vectors, the scalars on the device and the captured blocks (session).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "control.hpp"
+#include "sextant/kinds/device.h"
+#include "sextant/plugin_cuda_memory.hpp"
+#include "sextant/plugin_pcg_parts.hpp"
+
+namespace graph {
+
+namespace pcg = sextant::plugin::pcg;
+
+// Every part must be fit for capture.
+inline const pcg::Recurrence &recurrence(std::int32_t id) { return pcg::recurrence<SXT_KERNEL_CAPTURABLE>(id); }
+
+struct State {
+  const pcg::Recurrence *recurrence;
+  sxt_value_type type;
+  std::int64_t n;
+  bool preconditioned;
+  std::int64_t block;  // iterations of a captured block
+};
+
+// Bytes of one work vector, rounded up so that each begins on a line.
+inline std::uint64_t vector_bytes(std::int64_t n, sxt_value_type type) {
+  return (static_cast<std::uint64_t>(n) * sextant::plugin::value_bytes(type) + 255) / 256 * 256;
+}
+// The recurrence's vectors, and x.
+inline std::int64_t vectors_of(const pcg::Recurrence &recurrence, bool preconditioned) {
+  return recurrence.vectors[preconditioned] + 1;
+}
+// Short blocks serve where convergence is near.
+inline std::int64_t short_block(std::int64_t block) { return block < 4 ? 1 : block / 4; }
+
+// A captured block. What it was captured with must still hold when it is launched.
+struct Captured {
+  void *graph = nullptr;
+  std::int64_t iterations = 0;
+};
+
+class Session {
+ public:
+  Session(const State &state, const sxt_filled *slots, const sxt_exec &exec);
+  ~Session();
+  Session(const Session &) = delete;
+  Session &operator=(const Session &) = delete;
+
+  const pcg::Parts &parts() const { return parts_; }
+  // 0: x; from 1: the recurrence's.
+  void *vector(std::int32_t i) const { return vectors_.as<char>() + stride_ * static_cast<std::uint64_t>(i); }
+  std::uint64_t vector_stride() const { return stride_; }
+  Control *control() const { return scalars_.as<Control>(); }
+  // Places on the device for results of inner products and coefficients.
+  void *dots() const { return scalars_.as<char>() + 256; }
+  void *products() const { return scalars_.as<char>() + 512; }
+  void *alpha() const { return scalars_.as<char>() + 768; }
+  void *beta() const { return scalars_.as<char>() + 784; }
+  // Pinned.
+  const Report &report() const { return *pinned_.as<Report>(); }
+  Report *report_place() const { return pinned_.as<Report>(); }
+  double *squared_residuals() const { return reinterpret_cast<double *>(pinned_.as<char>() + 64); }
+  std::int64_t room() const { return room_; }
+
+  // Blocks that were captured with this scratch; drops them when it is another one.
+  void keep_blocks_of(const sxt_exec &exec);
+  Captured long_block, short_block;
+  bool capture_refused = false;  // the stream cannot be captured: iterations are launched one by one
+
+  std::vector<double> residuals;  // lent to the conversation
+  std::vector<double> squares;    // of the last block, in order
+
+ private:
+  void drop(Captured &block);
+  pcg::Parts parts_;
+  std::uint64_t stride_;
+  std::int64_t room_;
+  sextant::plugin::cuda::DeviceArray vectors_, scalars_, pinned_;
+  const sxt_device_ops *ops_;
+  void *device_;
+  const void *scratch_ = nullptr;
+};
+
+// The operations of exec's device. Throws cuda::Failure.
+const sxt_device_ops &device_ops(const sxt_exec &exec);
+
+}  // namespace graph

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Conjugate gradients in one launch: predict-and-recompute (Chen and Carson 2020), everything in registers and shared
+// memory, one exchange between blocks an iteration. Nothing of A or of the vectors moves through device memory while it
+// runs; an iteration is bound by the latency of the exchange, then by shared memory (10 bytes an entry and a gather).
+//
+// The exchange: a block publishes the rows of q = A p that others need, and its parts of four inner products, as
+// 16-byte packets {value, epoch}. It then waits for the packets of its halo and for everybody's parts, which are the
+// barrier as well, and updates r and p of its halo itself with the owner's very operations, so that bits agree. Packets
+// lie twice, by the epoch's parity: a block can only be one exchange ahead, since the next needs everybody's parts.
+#pragma once
+
+#include <cfloat>
+
+#include "layout.hpp"
+#include "sextant/plugin_cuda_grid.hpp"
+
+namespace persistent {
+
+namespace cuda = sextant::plugin::cuda;
+using cuda::Word;
+
+constexpr int polls_in_flight = 4;
+constexpr int quarters = 4;                   // warps that gather sums
+constexpr int row_of_parts = most_warps + 2;  // rows of partial sums begin in different banks
+constexpr int early_parts = 16;               // blocks up to which it pays to look for packets at once
+constexpr std::uint32_t patience = 20'000'000;  // polls, some tens of seconds
+
+template <class V>
+__device__ Word payload_of(V value) {
+  if constexpr (sizeof(V) == 8) return static_cast<Word>(__double_as_longlong(value));
+  else return static_cast<Word>(__float_as_uint(value));
+}
+template <class V>
+__device__ V value_of(Word payload) {
+  if constexpr (sizeof(V) == 8) return __longlong_as_double(static_cast<long long>(payload));
+  else return __uint_as_float(static_cast<unsigned>(payload));
+}
+
+struct Packet {
+  Word payload, epoch;
+};
+__device__ inline Packet peek(const ulonglong2 *from) {
+  Packet found{};
+#ifndef SXT_NO_PACKETS
+  asm volatile("{.reg .b128 v; ld.relaxed.gpu.global.b128 v, [%2]; mov.b128 {%0, %1}, v;}"
+               : "=l"(found.payload), "=l"(found.epoch)
+               : "l"(from)
+               : "memory");
+#endif
+  return found;
+}
+
+// Waits for `count` packets, those at from(k), and hands their payloads to take(k, payload) in order. False: given up.
+template <int count, class From, class Take>
+__device__ bool receive(int present, Word epoch, const From &from, const Take &take) {
+  const ulonglong2 *at[count];
+#pragma unroll
+  for (int k = 0; k < count; ++k) at[k] = from(min(k, present - 1));
+  const auto wanted = static_cast<std::uint32_t>(epoch);  // packets are never so old that more would be needed
+  Packet found[count];
+  for (std::uint32_t waited = 0;; ++waited) {
+    // All at once: looking again only for what is missing would wait for one after the other.
+#pragma unroll
+    for (int k = 0; k < count; ++k) found[k] = peek(at[k]);
+    std::uint32_t late = 0;
+#pragma unroll
+    for (int k = 0; k < count; ++k) late |= static_cast<std::uint32_t>(found[k].epoch) ^ wanted;
+    if (late == 0) break;
+    if (waited == patience) return false;
+  }
+#pragma unroll
+  for (int k = 0; k < count; ++k)
+    if (k < present) take(k, found[k].payload);
+  return true;
+}
+
+__device__ inline double shuffle(double value, int lane_mask) { return __shfl_xor_sync(0xffffffffu, value, lane_mask); }
+
+// The sums of four numbers over a warp, by six exchanges instead of twenty: each exchange halves what a lane is
+// responsible for. Lane 8 k has sum k.
+__device__ inline double sum_four(const double (&v)[sums]) {
+  const int lane = threadIdx.x & 31;
+  const bool upper = lane & 16, odd = lane & 8;
+  const double give0 = upper ? v[0] : v[2], give1 = upper ? v[1] : v[3];
+  const double a = (upper ? v[2] : v[0]) + shuffle(give0, 16), b = (upper ? v[3] : v[1]) + shuffle(give1, 16);
+  double sum = (odd ? b : a) + shuffle(odd ? a : b, 8);
+  for (int other = 4; other > 0; other >>= 1) sum += shuffle(sum, other);
+  return sum;
+}
+
+// A block's share of the problem, while it runs.
+template <class V, class M, int passes>
+class Block {
+ public:
+  __device__ Block(const Matrix &a, const Work &work, unsigned char *shared)
+      : a_(a), work_(work), part_(a.part[blockIdx.x]) {
+    // Widest first, so that everything is aligned.
+    values_ = reinterpret_cast<Pair<M> *>(shared);
+    p_ = reinterpret_cast<V *>(values_ + a.most_pairs);
+    const int cells = a.most_rows + a.most_halo;
+    halo_r_ = p_ + cells + 1;
+    halo_q_ = halo_r_ + a.most_halo;
+    columns_ = reinterpret_cast<std::uint32_t *>(halo_q_ + a.most_halo);
+    halo_packet_ = reinterpret_cast<std::int32_t *>(columns_ + a.most_pairs);
+    const int warp = threadIdx.x / warp_lanes, lane = threadIdx.x % warp_lanes;
+    owner_ = lane % a.group == 0;
+    const int rows_a_slice = warp_lanes / a.group;
+    const std::int32_t *slices = a.slices + static_cast<std::int64_t>(blockIdx.x) * (passes * a.warps + 1);
+#pragma unroll
+    for (int k = 0; k < passes; ++k) {
+      const int slice = k * a.warps + warp;
+      begin_[k] = slices[slice] + lane;
+      end_[k] = slices[slice + 1];
+      row_[k] = slice * rows_a_slice + lane / a.group;
+      active_[k] = row_[k] < part_.rows;
+      diagonal_[k] = active_[k] ? static_cast<V>(static_cast<const M *>(a.diagonal)[part_.first_row + row_[k]]) : V(0);
+      packet_[k] = active_[k] && owner_ ? a.packet_of[part_.first_row + row_[k]] : -1;
+    }
+    copy_matrix();
+  }
+
+  // x, r and p from where this launch starts.
+  __device__ void load(const Run &run) {
+    const V *b = static_cast<const V *>(run.b), *x = static_cast<const V *>(run.x);
+    const V *r = static_cast<const V *>(work_.r), *p = static_cast<const V *>(work_.p);
+#pragma unroll
+    for (int k = 0; k < passes; ++k) {
+      const int position = part_.first_row + row_[k];
+      const int row = active_[k] ? a_.row_of[position] : 0;
+      x_[k] = active_[k] && run.start != start_zero ? x[row] : V(0);
+      r_[k] = !active_[k] ? V(0) : run.start == start_zero || run.start == start_residual ? b[row] : r[position];
+      p_[k_place(k)] = p_own_[k] = !active_[k]                     ? V(0)
+                                   : run.start == start_residual ? x_[k]
+                                   : run.start == start_resume   ? p[position]
+                                                                 : r_[k];
+    }
+    for (int j = threadIdx.x; j < part_.halo; j += blockDim.x) {
+      const int position = a_.halo_row[part_.first_halo + j], row = a_.row_of[position];
+      halo_packet_[j] = a_.halo_packet[part_.first_halo + j];
+      halo_r_[j] = run.start == start_zero ? b[row] : run.start == start_residual ? V(0) : r[position];
+      p_[a_.most_rows + j] = run.start == start_residual ? x[row]
+                             : run.start == start_resume ? p[position]
+                                                         : halo_r_[j];
+    }
+    __syncthreads();
+  }
+
+  // q = A p of the own rows, and what others need of it on its way to them.
+  __device__ void multiply() {
+    const V *p = p_;
+#pragma unroll
+    for (int k = 0; k < passes; ++k) {
+      V even = 0, odd = 0;
+#pragma unroll 4
+      for (int i = begin_[k]; i < end_[k]; i += warp_lanes) {
+        const std::uint32_t columns = columns_[i];
+        const Pair<M> entries = values_[i];
+        even = fma(static_cast<V>(entries.first), p[columns & 0xffffu], even);
+        odd = fma(static_cast<V>(entries.second), p[columns >> 16], odd);
+      }
+      V sum = even + odd;
+      for (int other = a_.group / 2; other > 0; other >>= 1) sum += __shfl_xor_sync(0xffffffffu, sum, other);
+      q_[k] = fma(diagonal_[k], p_own_[k], sum);
+    }
+  }
+
+  __device__ void publish(Word epoch) {
+    ulonglong2 *to = static_cast<ulonglong2 *>(work_.halo_packets) + (epoch & 1) * a_.packets;
+#pragma unroll
+    for (int k = 0; k < passes; ++k)
+      if (packet_[k] >= 0) cuda::send_packet(to + packet_[k], payload_of(q_[k]), epoch);
+  }
+
+  // The inner products of this thread's rows.
+  __device__ void products(double (&v)[sums]) const {
+    v[0] = v[1] = v[2] = v[3] = 0;
+    if (!owner_) return;
+#pragma unroll
+    for (int k = 0; k < passes; ++k) {
+      const double p = p_own_[k], q = q_[k], r = r_[k];
+      v[0] = fma(p, q, v[0]);
+      v[1] = fma(r, q, v[1]);
+      v[2] = fma(q, q, v[2]);
+      v[3] = fma(r, r, v[3]);
+    }
+  }
+  __device__ void squared_residual(double (&v)[sums]) const {
+    v[0] = v[1] = v[2] = v[3] = 0;
+    if (!owner_) return;
+#pragma unroll
+    for (int k = 0; k < passes; ++k) v[0] = fma(static_cast<double>(r_[k]), static_cast<double>(r_[k]), v[0]);
+  }
+
+  // Sums v over all threads of the grid into total, the same bits in every block, and fetches q of the halo when asked.
+  // False: a block did not answer.
+  __device__ bool exchange(Word epoch, const double (&v)[sums], bool with_halo, double (&total)[sums]) {
+    __shared__ __align__(16) double partial[sums][row_of_parts];
+    __shared__ double quarter[quarters][sums];
+    const int warp = threadIdx.x / warp_lanes, lane = threadIdx.x % warp_lanes;
+    const double mine = sum_four(v);
+    if (lane % 8 == 0) {
+      partial[lane / 8][warp] = mine;
+      for (int absent = warp + a_.warps; absent < most_warps; absent += a_.warps) partial[lane / 8][absent] = 0;
+    }
+    __syncthreads();
+    if (warp == 0) send_sums(partial[lane % sums], epoch);
+    // With warps to spare, four gather the sums while the others gather the halo.
+    const int helpers = a_.warps > 2 * quarters ? quarters : 0;
+    bool heard = true;
+    if (a_.parts > early_parts && warp < quarters) pause();
+    for (int k = warp; k < quarters; k += a_.warps) heard &= gather(k, epoch, quarter[k]);
+    if (with_halo && warp >= helpers)
+      heard &= receive_halo(epoch, threadIdx.x - helpers * warp_lanes, blockDim.x - helpers * warp_lanes);
+    heard = __syncthreads_and(heard);
+#pragma unroll
+    for (int k = 0; k < sums; ++k) total[k] = (quarter[0][k] + quarter[1][k]) + (quarter[2][k] + quarter[3][k]);
+    return heard;
+  }
+
+  // r -= alpha q, x += alpha p; r of the halo likewise.
+  __device__ void step(V alpha) {
+#pragma unroll
+    for (int k = 0; k < passes; ++k) {
+      r_[k] = fma(-alpha, q_[k], r_[k]);
+      x_[k] = fma(alpha, p_own_[k], x_[k]);
+    }
+    for (int j = threadIdx.x; j < part_.halo; j += blockDim.x) halo_r_[j] = fma(-alpha, halo_q_[j], halo_r_[j]);
+  }
+  // p = r + beta p.
+  __device__ void turn(V beta) {
+#pragma unroll
+    for (int k = 0; k < passes; ++k) {
+      p_own_[k] = fma(beta, p_own_[k], r_[k]);
+      p_[k_place(k)] = p_own_[k];
+    }
+    for (int j = threadIdx.x; j < part_.halo; j += blockDim.x) {
+      V &p = p_[a_.most_rows + j];
+      p = fma(beta, p, halo_r_[j]);
+    }
+    __syncthreads();
+  }
+
+  __device__ void store_residual() {  // r = b - A x, computed with x in p's place
+#pragma unroll
+    for (int k = 0; k < passes; ++k)
+      if (active_[k] && owner_) static_cast<V *>(work_.r)[part_.first_row + row_[k]] = r_[k] - q_[k];
+  }
+  __device__ void store(void *x) {
+#pragma unroll
+    for (int k = 0; k < passes; ++k) {
+      if (!active_[k] || !owner_) continue;
+      const int position = part_.first_row + row_[k];
+      static_cast<V *>(work_.r)[position] = r_[k];
+      static_cast<V *>(work_.p)[position] = p_own_[k];
+      static_cast<V *>(x)[a_.row_of[position]] = x_[k];
+    }
+  }
+
+ private:
+  // Rows that are padding have a place of their own behind everything, which nobody reads.
+  __device__ int k_place(int k) const { return active_[k] ? row_[k] : a_.most_rows + a_.most_halo; }
+
+  __device__ void copy_matrix() {
+    const Pair<M> *values = static_cast<const Pair<M> *>(a_.values) + part_.first_pair;
+    const std::uint32_t *columns = a_.columns + part_.first_pair;
+#pragma unroll 4
+    for (int i = threadIdx.x; i < part_.pairs; i += blockDim.x) values_[i] = values[i];
+#pragma unroll 4
+    for (int i = threadIdx.x; i < part_.pairs; i += blockDim.x) columns_[i] = columns[i];
+  }
+
+  // Packets of the sums: copy c of this parity, by block, the four sums of a block in one line of 64 bytes. Each block
+  // reads one copy, so that no line is read by all of them at once.
+  __device__ ulonglong2 *sums_of(Word epoch, int copy) const {
+    return static_cast<ulonglong2 *>(work_.sum_packets) +
+           static_cast<std::int64_t>((epoch & 1) * a_.copies + copy) * a_.parts * sums;
+  }
+
+  // Warp 0: lane l adds all warps' parts of sum l % 4 and sends it in copy l / 4. Every lane reads them all, by broadcast:
+  // that is quicker than exchanges between lanes.
+  __device__ void send_sums(const double *parts, Word epoch) {
+    const int lane = threadIdx.x % warp_lanes;
+    const double2 *two = reinterpret_cast<const double2 *>(parts);
+    double own[most_warps / 4];
+#pragma unroll
+    for (int w = 0; w < most_warps / 4; ++w) {
+      const double2 low = two[2 * w], high = two[2 * w + 1];
+      own[w] = (low.x + low.y) + (high.x + high.y);
+    }
+    static_assert(most_warps == 16, "own has four numbers");
+    const double mine = (own[0] + own[1]) + (own[2] + own[3]);
+    if (lane / sums < a_.copies)
+      cuda::send_packet(sums_of(epoch, lane / sums) + blockIdx.x * sums + lane % sums, payload_of(mine), epoch);
+  }
+
+  // Packets need some 300 nanoseconds; who looks earlier only delays them.
+  __device__ static void pause() {
+    const unsigned began = clock();
+    while (static_cast<unsigned>(clock()) - began < 400u) {
+    }
+  }
+
+  // One warp: the sums of a quarter of the blocks, four lanes a block, added in an order that only the grid decides.
+  __device__ bool gather(int which, Word epoch, double *result) {
+    constexpr int blocks_at_once = warp_lanes / sums, flight = 5;
+    const int lane = threadIdx.x % warp_lanes;
+    const int share = (a_.parts + quarters - 1) / quarters, begin = which * share, end = min(begin + share, a_.parts);
+    const ulonglong2 *packets = sums_of(epoch, blockIdx.x % a_.copies) + lane % sums;
+    double sum = 0;
+    bool heard = true;
+    for (int first = begin + lane / sums; first < end; first += blocks_at_once * flight)
+      heard &= receive<flight>((end - first + blocks_at_once - 1) / blocks_at_once, epoch,
+                               [&](int i) { return packets + (first + i * blocks_at_once) * sums; },
+                               [&](int, Word payload) { sum += value_of<double>(payload); });
+    for (int other = warp_lanes / 2; other >= sums; other >>= 1) sum += shuffle(sum, other);
+    if (lane < sums) result[lane] = sum;
+    return heard;
+  }
+
+  __device__ bool receive_halo(Word epoch, int worker, int workers) {
+    const ulonglong2 *packets = static_cast<const ulonglong2 *>(work_.halo_packets) + (epoch & 1) * a_.packets;
+    bool heard = true;
+    for (int first = worker; first < part_.halo; first += workers * polls_in_flight)
+      heard &= receive<polls_in_flight>((part_.halo - first + workers - 1) / workers, epoch,
+                                        [&](int i) { return packets + halo_packet_[first + i * workers]; },
+                                        [&](int i, Word payload) { halo_q_[first + i * workers] = value_of<V>(payload); });
+    return heard;
+  }
+
+  const Matrix &a_;
+  const Work &work_;
+  const Part part_;
+  Pair<M> *values_;
+  V *p_, *halo_r_, *halo_q_;
+  std::uint32_t *columns_;
+  std::int32_t *halo_packet_;
+  bool owner_, active_[passes];
+  int begin_[passes], end_[passes], row_[passes], packet_[passes];
+  V diagonal_[passes], x_[passes], r_[passes], p_own_[passes], q_[passes];
+};
+
+// The numeric limits that the recurrence tests against; those of the vectors' type.
+template <class V>
+struct Limits {
+  static constexpr double smallest = sizeof(V) == 8 ? DBL_MIN : FLT_MIN;
+  // The error of the predicted r'r is a few roundings of r'r; below this it has no digits left.
+  static constexpr double vanished = 256 * (sizeof(V) == 8 ? DBL_EPSILON : FLT_EPSILON);
+};
+
+__device__ inline bool is_finite(double value) { return fabs(value) <= DBL_MAX; }
+
+// Whether a positive number of V's normal range, by its exponent alone: this is on the way of every iteration.
+template <class V>
+__device__ bool is_normal(double value) {
+  const auto high = static_cast<std::uint32_t>(__double2hiint(value));
+  constexpr std::uint32_t least = sizeof(V) == 8 ? 0x00100000u : 0x38100000u;
+  constexpr std::uint32_t beyond = sizeof(V) == 8 ? 0x7ff00000u : 0x47f00000u;
+  return high - least < beyond - least;
+}
+
+// Whether something has to be looked at before the coming iteration; false in almost all of them.
+template <class V>
+__device__ bool is_special(const Run &run, std::int64_t k, double p_q, double gamma) {
+  return !(is_normal<double>(gamma) && is_normal<double>(p_q) && gamma > run.tolerance_squared) | (k >= run.last) |
+         (k == run.first);
+}
+
+// Why the iterate is the last of this launch; -1: it is not.
+template <class V>
+__device__ int judge(const Run &run, std::int64_t k, double p_q, double gamma) {
+  using L = Limits<V>;
+  if (!is_finite(gamma)) return ended_not_a_number;
+  if (gamma <= run.tolerance_squared && (k > run.first || run.test_first)) return ended_met;
+  if (k == run.first && run.replaced_from >= 0 && fabs(sqrt(gamma) - run.replaced_from) > 0.1 * run.replaced_from)
+    return ended_far;
+  if (k >= run.last) return ended_at_last;
+  if (gamma < L::smallest) return ended_breakdown;
+  if (!is_finite(p_q)) return ended_not_a_number;
+  if (p_q <= 0) return ended_a_indefinite;
+  if (p_q < L::smallest) return ended_breakdown;
+  return -1;
+}
+
+template <class V, class M, int passes>
+__global__ void __launch_bounds__(most_threads, 1)
+    iterate(const __grid_constant__ Matrix a, const __grid_constant__ Work work, const __grid_constant__ Run run) {
+#ifndef SXT_NO_PACKETS
+  extern __shared__ __align__(16) unsigned char shared[];
+  using L = Limits<V>;
+  Block<V, M, passes> block(a, work, shared);
+  block.load(run);
+  if (run.start == start_residual) {
+    block.multiply();
+    block.store_residual();
+    return;
+  }
+  const bool speaker = blockIdx.x == 0 && threadIdx.x == 0;
+  Word epoch = run.epoch;
+  std::int64_t k = run.first;
+  double gamma = 0;
+  bool measuring = false;  // r'r of the next iterate, where its prediction cancelled: x and r are ahead of p
+  int ended;
+  for (;;) {
+    double v[sums], total[sums];
+    ++epoch;
+    if (measuring) {
+      block.squared_residual(v);
+    } else {
+      block.multiply();
+      block.publish(epoch);
+      block.products(v);
+    }
+    if (!block.exchange(epoch, v, !measuring, total)) {
+      ended = ended_lost;
+      break;
+    }
+    if (measuring) {
+      block.turn(static_cast<V>(total[0] / gamma));
+      measuring = false;
+      ++k;
+      continue;
+    }
+    const double p_q = total[0], r_q = total[1], q_q = total[2];
+    gamma = total[3];
+    if (speaker) work.squared_residuals[k - run.first] = gamma;
+
+    const double alpha = gamma / p_q, inverse = 1 / gamma;  // at the same time
+    if (is_special<V>(run, k, p_q, gamma)) {
+      ended = judge<V>(run, k, p_q, gamma);
+      if (ended >= 0) break;
+    }
+    if (!is_normal<V>(alpha)) {
+      ended = ended_breakdown;
+      break;
+    }
+    // ||r - alpha q||^2 without another exchange.
+    const double next = fma(alpha, fma(alpha, q_q, -2 * r_q), gamma);
+    measuring = !(next > L::vanished * gamma && is_normal<double>(next));
+    block.step(static_cast<V>(alpha));
+    if (measuring) continue;
+    block.turn(static_cast<V>(next * inverse));
+    ++k;
+  }
+  block.store(run.x);
+  if (speaker) *work.report = {ended, 0, k, epoch};
+#endif
+}
+
+}  // namespace persistent

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The kernels for f32, and what brings values to their places for all types.
+#include "kernels.cuh"
+#include "state.hpp"
+
+namespace persistent {
+
+namespace plugin = sextant::plugin;
+
+const void *f32_kernel(std::int32_t passes) { return kernel_of<float, float>(passes); }
+
+const void *kernel_for(sxt_value_type vectors, sxt_value_type stored, std::int32_t passes) {
+  if (vectors == SXT_F32) return f32_kernel(passes);
+  return stored == SXT_F32 ? f64_over_f32_kernel(passes) : f64_kernel(passes);
+}
+
+namespace {
+
+// to[i] = from[entry[i]], 0 where there is none.
+template <class T>
+__global__ void place(std::int64_t n, const std::int32_t *entry, const T *from, T *to) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < n) to[i] = entry[i] < 0 ? T(0) : from[entry[i]];
+}
+
+template <class T>
+void place_all(const DeviceArray &entries, const void *from, const DeviceArray &to, const sxt_exec *exec) {
+  const auto n = std::min(static_cast<std::int64_t>(to.bytes() / sizeof(T)),
+                          static_cast<std::int64_t>(entries.bytes() / sizeof(std::int32_t)));
+  constexpr unsigned threads = 256;
+  place<<<static_cast<unsigned>(cuda::divide_up<std::int64_t>(n, threads)), threads, 0, cuda::stream_of(*exec)>>>(
+      n, entries.as<std::int32_t>(), static_cast<const T *>(from), to.as<T>());
+  cuda::need_launch("the placing of values");
+}
+
+}  // namespace
+
+void place_values(const State &state, const sxt_csr &a, const sxt_exec *exec) {
+  const auto place = [&](const DeviceArray &entries, const DeviceArray &to) {
+    if (state.stored == SXT_F32) place_all<float>(entries, a.values, to, exec);
+    else place_all<double>(entries, a.values, to, exec);
+  };
+  place(state.entry_of, state.values);
+  place(state.diagonal_entry, state.diagonal);
+}
+
+}  // namespace persistent

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The kernel by the number of passes, for one pair of types; one .cu file a pair, since each takes seconds to compile.
+#pragma once
+
+#include "kernel.cuh"
+
+namespace persistent {
+
+template <class V, class M>
+const void *kernel_of(std::int32_t passes) {
+  switch (passes) {
+    case 1: return reinterpret_cast<const void *>(iterate<V, M, 1>);
+    case 2: return reinterpret_cast<const void *>(iterate<V, M, 2>);
+    case 3: return reinterpret_cast<const void *>(iterate<V, M, 3>);
+    default: return reinterpret_cast<const void *>(iterate<V, M, 4>);
+  }
+}
+
+const void *f64_kernel(std::int32_t passes);
+const void *f64_over_f32_kernel(std::int32_t passes);
+const void *f32_kernel(std::int32_t passes);
+
+}  // namespace persistent

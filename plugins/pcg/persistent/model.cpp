@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The model: an iteration is an exchange between blocks, A and the gathers out of shared memory, and the halo's packets
+// out of the last cache. Nothing else moves.
+#include "model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "layout.hpp"
+#include "pack.hpp"
+
+namespace persistent {
+namespace {
+
+namespace plugin = sextant::plugin;
+
+// Measured on one H200 (README.md, within 6 % on eight matrices): latencies and one multiprocessor's shared memory, so
+// they are not scaled by the machine's rates.
+constexpr double exchange_s = 1.77e-6;  // sums, packets there and back, scalars, barriers
+constexpr double block_s = 2.5e-9;      // more for every block whose packets are read
+constexpr double pair_s = 0.2e-9;       // two entries of one row, with the conflicts of their gathers
+constexpr double halo_s = 0.7e-9;       // a packet of another block
+constexpr double host_s = 12e-6;            // a launch and the wait for it
+// Growing the parts three times, packing, and the walk over the halos; a host core, from many megabytes of indices.
+constexpr double setup_entry_s = 45e-9, setup_s = 1e-3;
+constexpr double default_iterations = 100;
+// A launch should last about so long: what the host does in between then costs a hundredth, and core still gets to see
+// progress, time limits and cancellations hundreds of times a second.
+constexpr double launch_goal_s = 2e-3;
+
+struct Estimate {
+  double rows, pairs, halo;  // of the largest block
+  double iteration_s;
+  std::uint64_t shared;
+};
+
+// Slices are padded, and rows of mixed length fill them less well.
+constexpr double padding = 1.2;
+
+Estimate estimate(const sxt_pcg_query &query, double parts) {
+  const double n = static_cast<double>(query.m.rows), entries = std::max(0.0, static_cast<double>(query.m.nnz) - n);
+  Estimate e{};
+  e.rows = std::ceil(n / parts);
+  e.pairs = std::ceil(padding * entries / parts / 2);
+  // The surface of a compact part, wider where rows reach farther; never more than there are rows or entries.
+  const double length = n > 0 ? entries / n : 0;
+  e.halo = std::min({n - e.rows, 2 * e.pairs, 2.4 * std::sqrt(length) * std::pow(e.rows, 2.0 / 3)});
+  e.iteration_s = exchange_s + block_s * parts + pair_s * e.pairs + halo_s * e.halo;
+  e.shared = shared_bytes(static_cast<std::int64_t>(plugin::value_bytes(query.m.q.value_type)),
+                          static_cast<std::int64_t>(plugin::value_bytes(query.m.matrix_type)),
+                          static_cast<std::int64_t>(e.pairs), static_cast<std::int64_t>(e.rows),
+                          static_cast<std::int64_t>(e.halo));
+  return e;
+}
+
+double block_shared(const sxt_machine &machine) { return static_cast<double>(machine.shared_per_block) - 1024; }
+
+bool fits(const Estimate &e, const sxt_machine &machine) {
+  return e.rows <= most_threads * most_passes && static_cast<double>(e.shared) <= block_shared(machine) &&
+         e.rows + e.halo < 0xffff;
+}
+
+}  // namespace
+
+sxt_status applicable(const sxt_pcg_query &query, const sxt_machine &machine, sxt_message *reason) {
+  if (query.recurrence != 0 && query.recurrence != SXT_RECURRENCE_PREDICT_RECOMPUTE)
+    return plugin::refuse(reason, "this is recurrence %d (predict-recompute), the query asks for %d",
+                          SXT_RECURRENCE_PREDICT_RECOMPUTE, query.recurrence);
+  if (query.m.rows != query.m.cols)
+    return plugin::refuse(reason, "the matrix is not square: %lld rows, %lld columns", (long long)query.m.rows,
+                          (long long)query.m.cols);
+  if (query.m.symmetry == SXT_SKEW) return plugin::refuse(reason, "the matrix is skew-symmetric");
+  if (query.preconditioned)
+    return plugin::refuse(reason, "it is for M = identity (a matrix scaled beforehand), the query has preconditioned = 1");
+  if (query.m.q.value_type == SXT_F32 && query.m.matrix_type != SXT_F32)
+    return plugin::refuse(reason, "f32 vectors need A in f32");
+  const double parts = std::max(1, machine.units);
+  const Estimate e = estimate(query, parts);
+  if (fits(e, machine)) return SXT_OK;
+  if (e.rows > most_threads * most_passes)
+    return plugin::refuse(reason, "%lld rows on %d multiprocessors are %.0f each, %d fit the registers",
+                          (long long)query.m.rows, machine.units, e.rows, most_threads * most_passes);
+  return plugin::refuse(reason, "about %llu bytes of shared memory for each of %d multiprocessors, a block may have %.0f",
+                        (unsigned long long)e.shared, machine.units, block_shared(machine));
+}
+
+sxt_status candidates(const sxt_pcg_query &query, const sxt_machine &machine, sxt_candidate *out, std::uint64_t capacity,
+                      std::uint64_t *count) {
+  plugin::CandidateList list(out, capacity, count);
+  const double iterations = query.iterations > 0 ? query.iterations : default_iterations;
+  const auto units = static_cast<std::int64_t>(std::max(1, machine.units));
+  const auto n = static_cast<std::int64_t>(query.m.rows), value = static_cast<std::int64_t>(plugin::value_bytes(query.m.q.value_type));
+  for (const std::int64_t parts : {units, units / 2, units / 4, std::int64_t{1}}) {
+    if (parts < 1 || (parts > 1 && parts > n)) continue;
+    const Estimate e = estimate(query, static_cast<double>(parts));
+    if (!fits(e, machine)) continue;
+    const double longest = std::clamp(std::ceil(launch_goal_s / e.iteration_s), 32.0, 4096.0);
+    sxt_candidate &candidate = list.add();
+    candidate.launch[0] = parts;
+    candidate.launch[1] = static_cast<std::int64_t>(longest);
+    // A comes into shared memory at every launch.
+    const double load_s = static_cast<double>(e.shared) * static_cast<double>(parts) / machine.stream_rate;
+    candidate.run_s = iterations * e.iteration_s + std::ceil(iterations / longest) * (host_s + load_s);
+    candidate.setup_s = setup_s + setup_entry_s * static_cast<double>(query.m.nnz);
+    candidate.state_bytes = static_cast<std::uint64_t>(e.pairs * 2 * static_cast<double>(parts)) * (sizeof(double) + 6) +
+                            static_cast<std::uint64_t>(n * (2 * value + 32));
+    candidate.working_set_bytes = static_cast<double>(candidate.state_bytes);
+    candidate.units = static_cast<double>(parts);
+  }
+  return SXT_OK;
+}
+
+}  // namespace persistent

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Building a state: the pattern comes to the host, is shared out and packed, and goes back; values never leave the
+// device.
+#include "state.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+namespace persistent {
+namespace {
+
+namespace plugin = sextant::plugin;
+namespace cuda = plugin::cuda;
+using cuda::Failure;
+
+// CSR's pattern on the host.
+struct HostPattern {
+  std::vector<std::int64_t> row_ptr;
+  std::vector<std::int32_t> col;
+  Pattern view() const { return {static_cast<std::int32_t>(row_ptr.size() - 1), row_ptr.data(), col.data()}; }
+};
+
+HostPattern fetch_pattern(const sxt_csr &a, const sxt_exec *exec) {
+  const auto rows = static_cast<std::size_t>(a.s.rows), nnz = static_cast<std::size_t>(a.s.nnz);
+  if (a.s.index_type != SXT_I32)
+    throw Failure(SXT_E_NOT_SUPPORTED, "columns are stored as 64-bit numbers; the engine reads 32-bit ones");
+  HostPattern out{std::vector<std::int64_t>(rows + 1), std::vector<std::int32_t>(nnz)};
+  cuda::copy(exec, out.col.data(), a.col, nnz * sizeof(std::int32_t), "the columns of A");
+  if (a.s.offset_type == SXT_I64) {
+    cuda::fetch(exec, out.row_ptr.data(), static_cast<const std::int64_t *>(a.row_ptr), rows + 1, "the rows of A");
+  } else {
+    std::vector<std::int32_t> narrow(rows + 1);
+    cuda::fetch(exec, narrow.data(), static_cast<const std::int32_t *>(a.row_ptr), rows + 1, "the rows of A");
+    std::copy(narrow.begin(), narrow.end(), out.row_ptr.begin());
+  }
+  return out;
+}
+
+template <class T>
+DeviceArray upload(const std::vector<T> &values, const sxt_exec *exec, const char *what) {
+  DeviceArray out(exec, std::max<std::uint64_t>(1, values.size()) * sizeof(T), what);
+  cuda::copy(exec, out.data(), values.data(), values.size() * sizeof(T), what);
+  return out;
+}
+
+std::int64_t size_of(sxt_value_type type) { return static_cast<std::int64_t>(plugin::value_bytes(type)); }
+
+// The most that a block of this device may have, asked of the device itself.
+std::int64_t shared_limit() {
+  int device = 0, bytes = 0;
+  cuda::need(cudaGetDevice(&device), "ask which device is current");
+  cuda::need(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+             "ask the device for its shared memory");
+  // A kilobyte of a block is the system's, half of one the kernel's own.
+  return bytes - 1024;
+}
+
+void check_fit(const State &state, const Packed &packed) {
+  if (packed.shape.passes == 0)
+    throw Failure(SXT_E_NOT_SUPPORTED, "a block of the grid would have %d rows, %d fit its registers", packed.most_rows,
+                  most_threads * most_passes);
+  const std::int64_t limit = shared_limit();
+  if (static_cast<std::int64_t>(state.shared) > limit)
+    throw Failure(SXT_E_NOT_SUPPORTED,
+                  "a block would need %llu bytes of shared memory (%d pairs of entries, %d rows, %d rows of others), it "
+                  "may have %lld",
+                  (unsigned long long)state.shared, packed.most_pairs, packed.most_rows, packed.most_halo,
+                  (long long)limit);
+  if (packed.most_rows + packed.most_halo > 0xffff)
+    throw Failure(SXT_E_NOT_SUPPORTED, "a block sees %d rows, 16-bit columns reach 65535",
+                  packed.most_rows + packed.most_halo);
+}
+
+void upload_all(State &state, const Packed &packed, const sxt_exec *exec) {
+  state.part = upload(packed.parts, exec, "the parts of A");
+  state.columns = upload(packed.columns, exec, "the columns of A");
+  state.slices = upload(packed.slices, exec, "the slices of A");
+  state.row_of = upload(packed.row_of, exec, "the order of the rows");
+  state.packet_of = upload(packed.packet_of, exec, "the packets of the rows");
+  state.halo_row = upload(packed.halo_row, exec, "the rows that blocks share");
+  state.halo_packet = upload(packed.halo_packet, exec, "the packets of shared rows");
+  state.entry_of = upload(packed.entry_of, exec, "the places of A's values");
+  state.diagonal_entry = upload(packed.diagonal_entry, exec, "the places of the diagonal");
+  const auto stored = static_cast<std::uint64_t>(size_of(state.stored));
+  state.values = DeviceArray(exec, std::max<std::uint64_t>(2, packed.entry_of.size()) * stored, "the values of A");
+  state.diagonal = DeviceArray(exec, std::max<std::uint64_t>(1, packed.diagonal_entry.size()) * stored, "the diagonal");
+
+  Matrix &m = state.matrix;
+  m.part = state.part.as<Part>();
+  m.values = state.values.data();
+  m.columns = state.columns.as<std::uint32_t>();
+  m.diagonal = state.diagonal.data();
+  m.slices = state.slices.as<std::int32_t>();
+  m.row_of = state.row_of.as<std::int32_t>();
+  m.packet_of = state.packet_of.as<std::int32_t>();
+  m.halo_row = state.halo_row.as<std::int32_t>();
+  m.halo_packet = state.halo_packet.as<std::int32_t>();
+}
+
+}  // namespace
+
+std::uint64_t session_bytes(std::int64_t n, std::int64_t value_size, std::int64_t packets, std::int64_t parts,
+                            std::int64_t longest) {
+  return static_cast<std::uint64_t>(2 * n * value_size + 32 * packets + 32 * sum_copies * sums * parts + 8 * (longest + 1));
+}
+
+void fill(State &state, const sxt_pcg_query &query, const sxt_csr &a, std::int32_t parts, std::int64_t longest,
+          const sxt_exec *exec) {
+  state.vectors = query.m.q.value_type;
+  state.stored = a.s.value_type;
+  state.n = a.s.rows;
+  state.nnz = a.s.nnz;
+  state.longest = longest;
+  if (state.n == 0) return;  // nothing will be launched
+  const HostPattern pattern = fetch_pattern(a, exec);
+  const Partition partition = best_parts(pattern.view(), parts);
+  const Packed packed = pack(pattern.view(), partition);
+  state.shape = packed.shape;
+  state.shared = shared_bytes(size_of(state.vectors), size_of(state.stored), packed.most_pairs, packed.most_rows,
+                              packed.most_halo);
+  check_fit(state, packed);
+
+  Matrix &m = state.matrix;
+  m.parts = partition.parts();
+  m.packets = packed.packets;
+  m.copies = sum_copies;
+  m.threads = packed.shape.threads;
+  m.warps = packed.shape.threads / warp_lanes;
+  m.group = packed.shape.group;
+  m.most_pairs = packed.most_pairs;
+  m.most_rows = packed.most_rows;
+  m.most_halo = packed.most_halo;
+  upload_all(state, packed, exec);
+  state.kernel = kernel_for(state.vectors, state.stored, packed.shape.passes);
+  cuda::need(cudaFuncSetAttribute(state.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(state.shared)),
+             "give a block its shared memory");
+  set_values(state, a, exec);
+  cuda::wait(exec);  // what was copied from the host's own vectors
+}
+
+void set_values(State &state, const sxt_csr &a, const sxt_exec *exec) {
+  if (a.s.nnz != state.nnz || a.s.rows != state.n)
+    throw Failure(SXT_E_DIMENSION, "the matrix has %lld rows and %lld entries, the engine was prepared for %lld and %lld",
+                  (long long)a.s.rows, (long long)a.s.nnz, (long long)state.n, (long long)state.nnz);
+  if (state.n > 0) place_values(state, a, exec);
+}
+
+Session::Session(const State &state, const sxt_exec *exec) {
+  const auto n = static_cast<std::uint64_t>(state.n), bytes = static_cast<std::uint64_t>(size_of(state.vectors));
+  const auto parts = static_cast<std::uint64_t>(state.matrix.parts), packets = static_cast<std::uint64_t>(state.matrix.packets);
+  r = DeviceArray(exec, n * bytes, "r");
+  p = DeviceArray(exec, n * bytes, "p");
+  halo_packets = DeviceArray(exec, 32 * std::max<std::uint64_t>(1, packets), "packets between blocks");
+  sum_packets = DeviceArray(exec, 32 * sum_copies * sums * parts, "packets of sums");
+  const auto longest = static_cast<std::uint64_t>(state.longest) + 1;
+  squared_residuals = DeviceArray(exec, 8 * longest, "residual norms", cuda::Life::state, SXT_SPACE_PINNED);
+  report = DeviceArray(exec, sizeof(Report), "a launch's report", cuda::Life::state, SXT_SPACE_PINNED);
+  residuals.reserve(longest);
+  std::memset(report.data(), 0, report.bytes());
+  work = {r.data(), p.data(), halo_packets.data(), sum_packets.data(), squared_residuals.as<double>(), report.as<Report>()};
+}
+
+}  // namespace persistent

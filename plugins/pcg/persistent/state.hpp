@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the engine keeps: the packed matrix on the device (state), and for each concurrent caller the vectors, packets
+// and pinned words of its launches (session).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "layout.hpp"
+#include "pack.hpp"
+#include "sextant/kinds/pcg.h"
+#include "sextant/plugin_cuda_memory.hpp"
+
+namespace persistent {
+
+using sextant::plugin::cuda::DeviceArray;
+
+struct State {
+  sxt_value_type vectors, stored;
+  std::int64_t n, nnz;
+  std::int64_t longest;  // iterations of a launch
+  Shape shape;
+  std::uint64_t shared;
+  Matrix matrix;         // its pointers lead into the arrays below
+  const void *kernel;
+  DeviceArray part, values, columns, diagonal, slices, row_of, packet_of, halo_row, halo_packet;
+  DeviceArray entry_of, diagonal_entry;  // where new values go
+};
+
+struct Session {
+  Session(const State &state, const sxt_exec *exec);
+  Work work;
+  DeviceArray r, p, halo_packets, sum_packets, squared_residuals, report;
+  std::vector<double> residuals;  // lent to the conversation
+  std::uint64_t epoch = 0;
+  bool fresh = true;  // packets are to be cleared before the next launch
+};
+
+// Bytes of the two, for the model.
+std::uint64_t session_bytes(std::int64_t n, std::int64_t value_size, std::int64_t packets, std::int64_t parts,
+                            std::int64_t longest);
+
+// Fills a state from CSR on the device. Throws cuda::Failure: SXT_E_NOT_SUPPORTED where a part does not fit a block.
+void fill(State &state, const sxt_pcg_query &query, const sxt_csr &a, std::int32_t parts, std::int64_t longest,
+          const sxt_exec *exec);
+// Values of the same pattern into their places.
+void set_values(State &state, const sxt_csr &a, const sxt_exec *exec);
+
+// The kernel for these types, and its code loaded with that much shared memory allowed.
+const void *kernel_for(sxt_value_type vectors, sxt_value_type stored, std::int32_t passes);
+void place_values(const State &state, const sxt_csr &a, const sxt_exec *exec);
+
+}  // namespace persistent

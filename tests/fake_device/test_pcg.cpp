@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Conjugate gradients over the fake libraries: every vendor call of a set-up and of an engine's run may fail, and nothing is
+// left behind. Kernels run nothing here, so a solve ends at once, and an engine notices that its device did nothing.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "abi/handles.hpp"
+#include "core/dispatch/select.hpp"
+#include "sextant/kinds/pcg.h"
+#include "tests/fake_device/fixture.hpp"
+
+namespace {
+
+using namespace fake_test;
+using sextant::registry::Registry;
+
+const char *const engines[] = {"pcg.persistent.predict-recompute.cuda", "pcg.graph.predict-recompute.cuda",
+                               "pcg.graph.chronopoulos-gear.cuda", "pcg.graph.classical.cuda"};
+
+class Program {
+ public:
+  explicit Program(const char *engine) : engine_(engine) {
+    for (std::int32_t i = 0; i < rows; ++i) {
+      for (std::int32_t j = std::max(0, i - 1); j <= std::min(rows - 1, i + 1); ++j) {
+        col_.push_back(j);
+        values_.push_back(i == j ? 2 + i % 3 : -1);
+      }
+      ptr_.push_back(static_cast<std::int32_t>(col_.size()));
+    }
+  }
+  // Sets a solver up, solves (or not), runs its engine, destroys everything; the first failure, or SXT_OK.
+  sxt_status run(bool solves) {
+    sxt_context *context = nullptr;
+    sxt_matrix *matrix = nullptr;
+    sxt_pcg *pcg = nullptr;
+    first_ = SXT_OK;
+    if (good(open(&context), nullptr) &&
+        good(sxt_matrix_from_csr(context, rows, rows, ptr_.data(), col_.data(), values_.data(), nullptr, &matrix), context)) {
+      sxt_pcg_options options;
+      sxt_pcg_options_init(&options, sizeof options);
+      options.engine = engine_;
+      if (good(sxt_pcg_create(matrix, &options, &pcg), context)) {
+        sxt_vector *b = nullptr, *x = nullptr;
+        if (solves && good(sxt_vector_create(context, rows, SXT_F64, &b), context) &&
+            good(sxt_vector_create(context, rows, SXT_F64, &x), context))
+          good(sxt_pcg_solve(pcg, b, x, nullptr, nullptr), context);
+        sxt_vector_destroy(b);
+        sxt_vector_destroy(x);
+        engine(*matrix->matrix);
+      }
+    }
+    sxt_pcg_destroy(pcg);
+    sxt_matrix_destroy(matrix);
+    sxt_context_destroy(context);
+    return first_;
+  }
+  sxt_status engine_status() const { return engine_status_; }
+
+ private:
+  static constexpr std::int32_t rows = 300;
+  bool good(sxt_status status, const sxt_context *context) {
+    if (status >= 0) return true;
+    if (first_ == SXT_OK) first_ = status;
+    EXPECT_STRNE(sxt_last_error(context), "") << "a failure without a sentence, of " << fake_failed_call();
+    return false;
+  }
+  // The engine itself: in a solve, norms that nobody computed end everything before it is asked.
+  void engine(sextant::Matrix &matrix) {
+    sxt_pcg_query query{};
+    query.m = matrix.query_part(SXT_KIND_PCG, sizeof query, 1);
+    sextant::Selector selector(matrix.context(), &matrix);
+    try {
+      selector.force(SXT_KIND_PCG, engine_);
+      sextant::Runner runner(matrix.context(), selector.select(sextant::Query(&query.m.q), "pcg"), &matrix);
+      sextant::Device &device = matrix.context().device();
+      const sextant::DeviceBuffer b(device, rows * sizeof(double)), x(device, rows * sizeof(double));
+      sxt_pcg_args args{};
+      args.h = {sizeof args, SXT_KIND_PCG};
+      args.n = rows;
+      args.b = b.data();
+      args.x = x.data();
+      args.max_iterations = 10;
+      args.confirm = [](void *, const void *, std::int64_t, double, double *, sxt_reason *reason) -> std::int32_t {
+        return *reason = SXT_REASON_CONVERGED, SXT_CONFIRM_STOP;
+      };
+      runner.run(&args.h);
+      engine_status_ = SXT_OK;
+    } catch (const sextant::Error &problem) {
+      engine_status_ = problem.status();
+      if (first_ == SXT_OK && problem.status() != SXT_E_INTERNAL) first_ = problem.status();
+      EXPECT_STRNE(problem.what(), "");
+    }
+  }
+
+  const char *engine_;
+  std::vector<std::int32_t> ptr_{0}, col_;
+  std::vector<double> values_;
+  sxt_status first_ = SXT_OK, engine_status_ = SXT_OK;
+};
+
+class FakePcg : public FakeDevice, public testing::WithParamInterface<const char *> {
+ protected:
+  void SetUp() override {
+    FakeDevice::SetUp();
+    if (IsSkipped()) return;
+    if (!Registry::instance().find(GetParam())) GTEST_SKIP() << "this build has no " << GetParam();
+  }
+};
+
+TEST_P(FakePcg, LeavesNothingBehindAndNoticesADeviceThatDoesNothing) {
+  Program program(GetParam());
+  EXPECT_EQ(program.run(true), SXT_OK);
+  EXPECT_EQ(program.engine_status(), SXT_E_INTERNAL) << "no kernel ran, so no iteration can have been made";
+  EXPECT_EQ(left_behind(), "");
+}
+
+TEST_P(FakePcg, EveryCallMayFail) {
+  Program program(GetParam());
+  const std::int64_t before = fake_count("calls");
+  program.run(false);
+  const std::int64_t calls = fake_count("calls") - before;
+  ASSERT_GT(calls, 20);
+  int failures = 0;
+  for (std::int64_t n = 1; n <= calls; n += 1 + calls / 150) {
+    fake_fail(n, 2);  // cudaErrorMemoryAllocation
+    failures += program.run(false) < 0;
+    fake_fail(0, 0);
+    ASSERT_EQ(left_behind(), "") << "after call " << n << " (" << fake_failed_call() << ") failed";
+  }
+  EXPECT_GT(failures, 0);  // for most calls something else serves
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, FakePcg, testing::ValuesIn(engines), [](const auto &info) {
+  std::string name = info.param;
+  for (char &each : name)
+    if (each == '.' || each == '-') each = '_';
+  return name;
+});
+
+}  // namespace

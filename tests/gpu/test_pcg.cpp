@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Conjugate gradients on a GPU: every engine and recurrence against the true residual, over types and problems; typed
+// failures with their iteration; equal bits; new values; threads that share a set-up; streams that cannot be captured.
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <cstring>
+#include <thread>
+
+#include "support.hpp"
+#include "tests/api/support.hpp"
+
+namespace {
+
+using api_test::Csr;
+using api_test::explain;
+using api_test::laplacian;
+using api_test::new_report;
+using api_test::pcg_options;
+using api_test::solve_options;
+using Matrix = api_test::Matrix;
+using Pcg = api_test::Pcg;
+using testing::HasSubstr;
+
+const char *const persistent = "pcg.persistent.predict-recompute.cuda";
+const char *const engines[] = {persistent, "pcg.graph.predict-recompute.cuda", "pcg.graph.chronopoulos-gear.cuda",
+                               "pcg.graph.classical.cuda"};
+
+double relative_residual(const Csr &a, const std::vector<double> &b, const std::vector<double> &x) {
+  const std::vector<double> ax = a.times(x);
+  double residual = 0, norm = 0;
+  for (std::size_t i = 0; i < b.size(); ++i) residual += (b[i] - ax[i]) * (b[i] - ax[i]), norm += b[i] * b[i];
+  return std::sqrt(residual / norm);
+}
+
+// Scaled from both sides over six decades, and shifted.
+Csr badly_scaled(int side) {
+  Csr a = laplacian(side, 0.01);
+  std::vector<double> s(static_cast<std::size_t>(a.rows));
+  for (std::size_t i = 0; i < s.size(); ++i) s[i] = std::pow(10.0, 3.0 * std::sin(0.7 * static_cast<double>(i)));
+  for (std::int64_t i = 0; i < a.rows; ++i)
+    for (std::int32_t k = a.ptr[i]; k < a.ptr[i + 1]; ++k) a.values[k] *= s[i] * s[a.col[k]];
+  return a;
+}
+
+// A band with rows of very different lengths: diagonally dominant, every seventh row reaches far.
+Csr uneven(int n) {
+  std::vector<std::vector<std::pair<std::int32_t, double>>> rows(static_cast<std::size_t>(n));
+  std::vector<double> sums(rows.size(), 1);
+  const auto couple = [&](int i, int j, double value) {
+    rows[i].push_back({j, value}), rows[j].push_back({i, value});
+    sums[i] += std::fabs(value), sums[j] += std::fabs(value);
+  };
+  for (int i = 0; i < n; ++i)
+    for (int d = 1; d <= (i % 7 == 0 ? 40 : 2) && i + d < n; ++d) couple(i, i + d, -1.0 / d);
+  Csr a;
+  a.rows = a.cols = n;
+  for (int i = 0; i < n; ++i) {
+    rows[i].push_back({i, sums[i]});
+    std::sort(rows[i].begin(), rows[i].end());
+    for (const auto &[j, value] : rows[i]) a.entry(j, value);
+    a.end_row();
+  }
+  return a;
+}
+
+std::vector<double> waves(std::int64_t n) {
+  std::vector<double> b(static_cast<std::size_t>(n));
+  for (std::size_t i = 0; i < b.size(); ++i) b[i] = std::cos(0.3 * static_cast<double>(i)) + 0.1;
+  return b;
+}
+
+class PcgGpu : public gpu_test::Gpu {
+ protected:
+  Matrix matrix_of(const Csr &a) {
+    return api_test::make<Matrix>([&](sxt_matrix **out) {
+      return sxt_matrix_from_csr(context_.get(), a.rows, a.cols, a.ptr.data(), a.col.data(), a.values.data(), nullptr,
+                                 out);
+    });
+  }
+  Pcg create(const Matrix &matrix, const char *engine, const char *preconditioner = nullptr, double rtol = 1e-9) {
+    sxt_pcg_options options = pcg_options();
+    options.engine = engine;
+    options.preconditioner = preconditioner;
+    options.rtol = rtol;
+    return api_test::make<Pcg>([&](sxt_pcg **out) { return sxt_pcg_create(matrix.get(), &options, out); });
+  }
+  template <class T>
+  gpu_test::Vector on_device(const std::vector<T> &values, sxt_value_type type) {
+    sxt_vector *made = nullptr;
+    EXPECT_EQ(sxt_vector_create(context_.get(), static_cast<std::int64_t>(values.size()), type, &made), SXT_OK)
+        << sxt_last_error(context_.get());
+    if (made && !values.empty()) device().copy(sxt_vector_data(made), values.data(), values.size() * sizeof(T));
+    return {made, sxt_vector_destroy};
+  }
+  // b and x lie on the device during the solve.
+  template <class T>
+  sxt_pcg_report solve_as(const Pcg &pcg, sxt_value_type type, const std::vector<T> &b, std::vector<T> &x,
+                          sxt_status expected = SXT_OK, const sxt_solve_options *options = nullptr) {
+    sxt_pcg_report report = new_report();
+    const gpu_test::Vector rhs = on_device(b, type), solution = on_device(x, type);
+    EXPECT_EQ(sxt_pcg_solve(pcg.get(), rhs.get(), solution.get(), options, &report), expected)
+        << sxt_last_error(context_.get());
+    EXPECT_EQ(sxt_context_synchronize(context_.get()), SXT_OK);
+    if (!x.empty()) device().copy(x.data(), sxt_vector_data(solution.get()), x.size() * sizeof(T));
+    return report;
+  }
+  sxt_pcg_report solve(const Pcg &pcg, const std::vector<double> &b, std::vector<double> &x,
+                       sxt_status expected = SXT_OK, const sxt_solve_options *options = nullptr) {
+    return solve_as(pcg, SXT_F64, b, x, expected, options);
+  }
+};
+
+class PcgEngine : public PcgGpu, public testing::WithParamInterface<const char *> {};
+
+TEST_P(PcgEngine, MeetsTheToleranceOnEveryProblem) {
+  for (const Csr &a : {laplacian(40), badly_scaled(30), uneven(3000), laplacian(1, 1), laplacian(2)}) {
+    const Matrix matrix = matrix_of(a);
+    const Pcg pcg = create(matrix, GetParam());
+    const std::vector<double> b = waves(a.rows);
+    std::vector<double> x(b.size());
+    const sxt_pcg_report report = solve(pcg, b, x);
+    EXPECT_EQ(report.reason, SXT_REASON_CONVERGED);
+    EXPECT_LE(relative_residual(a, b, x), 1.0001e-9) << a.rows << " rows";
+    EXPECT_THAT(explain(pcg), HasSubstr(GetParam()));
+  }
+}
+
+// Iteration k makes iterate k on every engine, so the residuals of the first ones are those of the plain recurrence.
+TEST_P(PcgEngine, FollowsTheTextbookRecurrence) {
+  const Csr a = laplacian(40);
+  const std::vector<double> b = waves(a.rows);
+  std::vector<double> history(60), x(b.size());
+  volatile std::int64_t length = 0;
+  sxt_solve_options options = solve_options();
+  options.history = history.data();
+  options.history_capacity = static_cast<std::int64_t>(history.size());
+  options.history_length = &length;
+  const Matrix matrix = matrix_of(a);
+  solve(create(matrix, GetParam(), "none"), b, x, SXT_OK, &options);
+  ASSERT_EQ(length, 60);
+
+  std::vector<double> r = b, p = b;
+  const auto dot = [](const std::vector<double> &u, const std::vector<double> &v) {
+    double sum = 0;
+    for (std::size_t i = 0; i < u.size(); ++i) sum += u[i] * v[i];
+    return sum;
+  };
+  double gamma = dot(r, r);
+  for (std::size_t k = 0; k < history.size(); ++k) {
+    EXPECT_NEAR(history[k] / std::sqrt(gamma), 1, 1e-6) << "iterate " << k;
+    const std::vector<double> q = a.times(p);
+    const double alpha = gamma / dot(p, q);
+    for (std::size_t i = 0; i < r.size(); ++i) r[i] -= alpha * q[i];
+    const double next = dot(r, r);
+    for (std::size_t i = 0; i < p.size(); ++i) p[i] = r[i] + next / gamma * p[i];
+    gamma = next;
+  }
+}
+
+TEST_P(PcgEngine, RepeatsItsBits) {
+  const Csr a = uneven(5000);
+  const Matrix matrix = matrix_of(a);
+  const Pcg pcg = create(matrix, GetParam()), other = create(matrix, GetParam());
+  const std::vector<double> b = waves(a.rows);
+  std::vector<double> first(b.size()), again(b.size()), anew(b.size());
+  solve(pcg, b, first);
+  solve(pcg, b, again);
+  solve(other, b, anew);
+  EXPECT_EQ(first, again);
+  EXPECT_EQ(first, anew);
+}
+
+TEST_P(PcgEngine, NamesWhatIsWrong) {
+  std::vector<double> x(400);
+  const Csr indefinite = laplacian(20, -1);
+  const Matrix matrix = matrix_of(indefinite);
+  sxt_pcg_report report = solve(create(matrix, GetParam()), waves(400), x, SXT_NOT_CONVERGED);
+  EXPECT_EQ(report.reason, SXT_REASON_A_INDEFINITE);
+  EXPECT_GT(report.iterations, 0);
+  for (const double each : x) EXPECT_TRUE(std::isfinite(each));
+
+  Csr huge = laplacian(20);  // A p leaves the range of numbers in the first iteration
+  for (double &each : huge.values) each *= 3e307;
+  const Matrix beyond = matrix_of(huge);
+  std::vector<double> b(400, 1e10), y(400, 7);
+  report = solve(create(beyond, GetParam(), "none"), b, y, SXT_NOT_CONVERGED);
+  EXPECT_EQ(report.reason, SXT_REASON_NOT_A_NUMBER);
+  EXPECT_EQ(report.iterations, 1);
+  EXPECT_EQ(y, std::vector<double>(400, 0));
+}
+
+TEST_P(PcgEngine, StopsWhereItIsTold) {
+  const Csr a = laplacian(40);
+  const Matrix matrix = matrix_of(a);
+  const Pcg pcg = create(matrix, GetParam());
+  const std::vector<double> b = waves(a.rows);
+  std::vector<double> x(b.size()), exact(b.size(), 1);
+  sxt_solve_options options = solve_options();
+  for (const std::int64_t limit : {1, 3, 20}) {
+    options.max_iterations = limit;
+    const sxt_pcg_report report = solve(pcg, b, x, SXT_NOT_CONVERGED, &options);
+    EXPECT_EQ(report.reason, SXT_REASON_ITERATION_LIMIT);
+    EXPECT_EQ(report.iterations, limit);
+  }
+  options = solve_options();
+  options.progress = [](void *, std::int64_t iteration, double) -> std::int32_t { return iteration >= 5; };
+  EXPECT_EQ(solve(pcg, b, x, SXT_NOT_CONVERGED, &options).reason, SXT_REASON_CANCELLED);
+
+  options = solve_options();
+  options.use_initial_guess = 1;
+  std::vector<double> guess = exact;
+  EXPECT_EQ(solve(pcg, a.times(exact), guess, SXT_OK, &options).iterations, 0);
+  EXPECT_EQ(guess, exact);
+  std::vector<double> zero(b.size(), 0);
+  EXPECT_EQ(solve(pcg, zero, x).iterations, 0);
+  EXPECT_EQ(x, zero);
+}
+
+TEST_P(PcgEngine, ConvergesFromAGuess) {
+  const Csr a = badly_scaled(25);
+  const Matrix matrix = matrix_of(a);
+  const Pcg pcg = create(matrix, GetParam());
+  const std::vector<double> b = waves(a.rows);
+  std::vector<double> cold(b.size()), warm(b.size());
+  const std::int64_t from_zero = solve(pcg, b, cold).iterations;
+  warm = cold;
+  for (double &each : warm) each *= 1 + 1e-4;
+  sxt_solve_options options = solve_options();
+  options.use_initial_guess = 1;
+  EXPECT_LE(solve(pcg, b, warm, SXT_OK, &options).iterations, from_zero);
+  EXPECT_LE(relative_residual(a, b, warm), 1.0001e-9);
+}
+
+TEST_P(PcgEngine, NewValuesReachTheNextSolve) {
+  const Csr first = laplacian(30, 1), second = badly_scaled(30);
+  const Matrix matrix = matrix_of(first);
+  const Pcg pcg = create(matrix, GetParam(), "jacobi");
+  const std::vector<double> b = waves(first.rows);
+  std::vector<double> x(b.size());
+  solve(pcg, b, x);
+  EXPECT_LE(relative_residual(first, b, x), 1.0001e-9);
+  ASSERT_EQ(
+      sxt_matrix_update_values(matrix.get(), second.values.data(), static_cast<std::int64_t>(second.values.size())),
+      SXT_OK);
+  solve(pcg, b, x);
+  EXPECT_LE(relative_residual(second, b, x), 1.0001e-9);
+}
+
+TEST_P(PcgEngine, ThreadsShareASetUp) {
+  const Csr a = uneven(4000);
+  const Matrix matrix = matrix_of(a);
+  const Pcg pcg = create(matrix, GetParam());
+  const std::vector<double> b = waves(a.rows);
+  std::vector<double> alone(b.size());
+  solve(pcg, b, alone);
+  std::vector<std::vector<double>> x(2, std::vector<double>(b.size()));
+  std::vector<std::thread> threads;
+  for (std::vector<double> &own : x)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 5; ++i) solve(pcg, b, own);
+    });
+  for (std::thread &each : threads) each.join();
+  EXPECT_EQ(x[0], alone);
+  EXPECT_EQ(x[1], alone);
+}
+
+TEST_P(PcgEngine, SinglePrecision) {
+  const Csr a = laplacian(30, 0.1);
+  const std::vector<float> values(a.values.begin(), a.values.end());
+  sxt_matrix_options as_single = api_test::matrix_options();
+  as_single.value_type = SXT_F32;
+  const Matrix matrix = api_test::make<Matrix>([&](sxt_matrix **out) {
+    return sxt_matrix_from_csr(context_.get(), a.rows, a.cols, a.ptr.data(), a.col.data(), values.data(), &as_single,
+                               out);
+  });
+  const Pcg pcg = create(matrix, GetParam(), nullptr, 1e-4);
+  std::vector<float> b(static_cast<std::size_t>(a.rows), 1), x(b.size());
+  solve_as(pcg, SXT_F32, b, x);
+  const std::vector<double> wide(x.begin(), x.end());
+  EXPECT_LE(relative_residual(a, std::vector<double>(b.begin(), b.end()), wide), 1.1e-4);
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, PcgEngine, testing::ValuesIn(engines), [](const auto &info) {
+  std::string name = info.param;
+  for (char &each : name)
+    if (!std::isalnum(static_cast<unsigned char>(each))) each = '_';
+  return name;
+});
+
+TEST_F(PcgGpu, ComplexHermitianSystems) {
+  using Z = std::complex<double>;
+  const Csr a = laplacian(20, 0.5);
+  std::vector<Z> values(a.values.begin(), a.values.end());
+  for (std::int64_t i = 0; i < a.rows; ++i)
+    for (std::int32_t k = a.ptr[i]; k < a.ptr[i + 1]; ++k)
+      if (a.col[k] != i) values[k] = a.col[k] > i ? Z(-0.6, 0.8) : Z(-0.6, -0.8);
+  sxt_matrix_options as_complex = api_test::matrix_options();
+  as_complex.value_type = SXT_C128;
+  const Matrix matrix = api_test::make<Matrix>([&](sxt_matrix **out) {
+    return sxt_matrix_from_csr(context_.get(), a.rows, a.cols, a.ptr.data(), a.col.data(), values.data(), &as_complex,
+                               out);
+  });
+  const std::vector<Z> b(static_cast<std::size_t>(a.rows), Z(1, -2));
+  for (const char *engine : engines) {
+    if (engine == persistent) continue;  // for real types
+    const Pcg pcg = create(matrix, engine);
+    std::vector<Z> x(b.size());
+    solve_as(pcg, SXT_C128, b, x);
+    double residual = 0, norm = 0;
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+      Z ax{};
+      for (std::int32_t k = a.ptr[i]; k < a.ptr[i + 1]; ++k) ax += values[k] * x[a.col[k]];
+      residual += std::norm(b[i] - ax), norm += std::norm(b[i]);
+    }
+    EXPECT_LE(std::sqrt(residual / norm), 1.0001e-9) << engine;
+  }
+}
+
+// The legacy stream cannot be captured, so the graph engine launches the same kernels one by one: equal bits.
+TEST_F(PcgGpu, ReplayEqualsEager) {
+  const Csr a = uneven(3000);
+  const Matrix matrix = matrix_of(a);
+  const std::vector<double> b = waves(a.rows);
+  for (const char *engine : engines) {
+    const Pcg pcg = create(matrix, engine);
+    std::vector<double> replayed(b.size()), eager(b.size());
+    solve(pcg, b, replayed);
+    void *const legacy = reinterpret_cast<void *>(1);  // cudaStreamLegacy
+    ASSERT_EQ(sxt_context_set_stream(context_.get(), legacy), SXT_OK) << sxt_last_error(context_.get());
+    const Pcg fresh = create(matrix, engine);
+    solve(fresh, b, eager);
+    ASSERT_EQ(sxt_context_set_stream(context_.get(), nullptr), SXT_OK);
+    EXPECT_EQ(replayed, eager) << engine;
+  }
+}
+
+TEST_F(PcgGpu, HostIsAskedOncePerBlock) {
+  const Csr a = laplacian(100);
+  const Matrix matrix = matrix_of(a);
+  const std::vector<double> b = waves(a.rows);
+  for (const char *engine : engines) {
+    std::vector<double> x(b.size());
+    const sxt_pcg_report report = solve(create(matrix, engine), b, x);
+    EXPECT_GT(report.iterations, 100);
+    EXPECT_LT(report.reductions, report.iterations / 4) << engine;
+  }
+}
+
+TEST_F(PcgGpu, ThePersistentEngineSaysWhatDoesNotFit) {
+  const Csr a = laplacian(800);  // 640000 rows
+  const Matrix matrix = matrix_of(a);
+  sxt_pcg_options options = pcg_options();
+  options.engine = persistent;
+  sxt_pcg *pcg = nullptr;
+  EXPECT_LT(sxt_pcg_create(matrix.get(), &options, &pcg), 0);
+  EXPECT_THAT(sxt_last_error(context_.get()), HasSubstr("640000 rows on"));
+  sxt_pcg_destroy(pcg);
+}
+
+}  // namespace

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Suite pcg on a GPU: whole solves, and the time of one iteration, by the library's choice, every engine with every
+// recurrence, and a textbook's loop over cuSPARSE and cuBLAS, all in this process. One iteration is (T(2K) - T(K)) / K
+// of solves that are stopped after K and 2K iterations, so that set-up, start and end drop out.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+
+#include "bench_device.hpp"
+#include "device_textbook_pcg.hpp"
+#include "explanation.hpp"
+#include "matrix_input.hpp"
+#include "sextant/kinds/pcg.h"
+#include "table.hpp"
+#include "write_file.hpp"
+
+namespace tool {
+namespace {
+
+constexpr std::int64_t kIterations = 100;  // K
+constexpr const char *kTextbook = "textbook cuSPARSE+cuBLAS";
+constexpr const char *kRecurrences[] = {
+#define SXT_X(suffix, value, name, source) name,
+    SXT_RECURRENCE_TABLE(SXT_X)
+#undef SXT_X
+};
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+// One way to solve: the library's, or the textbook's where pcg is empty.
+struct Way {
+  std::string name, chosen, reason;
+  Pcg pcg;
+  double setup = 0, predicted_setup = 0;
+  // Of a whole solve: iterations, and what the report says.
+  std::int64_t iterations = 0;
+  double predicted = 0, true_residual = 0, reductions = 0;
+  std::vector<double> whole, once, twice;  // seconds: a whole solve, K iterations, 2K
+  double iteration() const { return std::max(0.0, median(twice) - median(once)) / kIterations; }
+};
+
+class DevicePcg {
+ public:
+  DevicePcg(const BenchOptions &options, sxt_context *context, sxt_matrix *matrix)
+      : options_(options), context_(context), matrix_(matrix) {
+    sxt_matrix_info info{};
+    info.struct_size = sizeof info;
+    check(sxt_matrix_get_info(matrix, &info), context);
+    if (info.value_type != SXT_F64 || info.rows != info.cols) fail(kNotSolved, "bench pcg takes real square matrices");
+    const void *row_ptr = nullptr, *col = nullptr, *values = nullptr;
+    check(sxt_matrix_get_csr(matrix, &row_ptr, &col, &values), context);
+    csr_ = {info.rows, info.cols, info.nnz, info.offset_type, info.index_type, row_ptr, col,
+            static_cast<const double *>(values)};
+    b_ = make_vector();
+    x_ = make_vector();
+    fill_right_hand_side();
+  }
+  const textbook::Csr &csr() const { return csr_; }
+
+  std::vector<Way> measure() {
+    std::vector<Way> ways;
+    ways.push_back(make(nullptr, nullptr));
+    if (!ways[0].pcg) fail(kNotSolved, "nothing can be chosen: {}", ways[0].reason);
+    for (const std::string &engine : kernels_on(SXT_KIND_PCG, "cuda"))
+      for (const char *recurrence : kRecurrences) {
+        Way way = make(engine.c_str(), recurrence);
+        if (way.pcg || options_.verbose) ways.push_back(std::move(way));
+      }
+    std::string why;
+    textbook_ = DeviceTextbookPcg::make(context_, csr_, why);
+    Way vendor;
+    vendor.name = vendor.chosen = kTextbook;
+    vendor.reason = why;
+    if (textbook_ || options_.verbose) ways.push_back(std::move(vendor));
+    // Taking turns, after a first round that is not counted.
+    for (int round = 0; round <= options_.repeat; ++round)
+      for (Way &way : ways)
+        if (way.reason.empty()) turn(way, round > 0);
+    return ways;
+  }
+
+ private:
+  Vector make_vector() const {
+    sxt_vector *made = nullptr;
+    check(sxt_vector_create(context_, csr_.rows, SXT_F64, &made), context_);
+    return Vector(made);
+  }
+  // b = A (1, ..., 1).
+  void fill_right_hand_side() {
+    std::vector<double> ones(static_cast<std::size_t>(csr_.rows), 1), b(ones.size());
+    textbook::spmv(csr_, ones.data(), b.data());
+    sxt_vector *host = nullptr;
+    check(sxt_vector_wrap(context_, csr_.rows, SXT_F64, SXT_SPACE_HOST, b.data(), &host), context_);
+    const Vector owned(host);
+    check(sxt_copy(host, b_.get()), context_);
+  }
+
+  Way make(const char *engine, const char *recurrence) {
+    Way way;
+    way.name = engine ? fmt::format("{}", engine) : std::string(kChoice);
+    sxt_pcg_options native;
+    sxt_pcg_options_init(&native, sizeof native);
+    native.engine = engine;
+    native.recurrence = recurrence;
+    native.rtol = options_.rtol;
+    native.max_iterations = options_.max_iterations;
+    native.stagnation_window = 1'000'000;
+    sxt_pcg *pcg = nullptr;
+    const double begin = seconds_now();
+    const sxt_status status = sxt_pcg_create(matrix_, &native, &pcg);
+    way.setup = seconds_now() - begin;
+    way.pcg = Pcg(status == SXT_OK ? pcg : nullptr);
+    if (status != SXT_OK) {
+      way.reason = sxt_last_error(context_);
+    } else {
+      const Json plan = explain_json(pcg).value("plan", Json::array());
+      const Json *chosen = find_kind(plan, SXT_KIND_PCG);
+      way.chosen = chosen ? text_of(*chosen, "kernel", "-") : "-";
+    }
+    return way;
+  }
+
+  // Solves once, at most `limit` iterations, to rtol; the seconds it took.
+  double solve(Way &way, double rtol, std::int64_t limit) {
+    if (!way.pcg) {
+      const double begin = seconds_now();
+      way.iterations = textbook_->solve(static_cast<const double *>(sxt_vector_data(b_.get())),
+                                        static_cast<double *>(sxt_vector_data(x_.get())), rtol, limit);
+      return seconds_now() - begin;
+    }
+    sxt_solve_options settings;
+    sxt_solve_options_init(&settings, sizeof settings);
+    settings.rtol = rtol;
+    settings.atol = 0;
+    settings.max_iterations = limit;
+    sxt_pcg_report report{};
+    report.struct_size = sizeof report;
+    const double begin = seconds_now();
+    const sxt_status status = sxt_pcg_solve(way.pcg.get(), b_.get(), x_.get(), &settings, &report);
+    const double seconds = seconds_now() - begin;
+    if (status != SXT_NOT_CONVERGED) check(status, context_);  // the iteration limit is a fair end here
+    way.iterations = report.iterations;
+    way.predicted = report.predicted_solve_seconds;
+    way.predicted_setup = report.predicted_setup_seconds;
+    way.true_residual = report.true_relative_residual;
+    way.reductions = static_cast<double>(report.reductions);
+    return seconds;
+  }
+
+  void turn(Way &way, bool counts) {
+    const double once = solve(way, 0, kIterations), twice = solve(way, 0, 2 * kIterations);
+    const double whole = solve(way, options_.rtol, options_.max_iterations);
+    if (!counts) return;
+    way.once.push_back(once);
+    way.twice.push_back(twice);
+    way.whole.push_back(whole);
+  }
+
+  const BenchOptions &options_;
+  sxt_context *context_;
+  sxt_matrix *matrix_;
+  textbook::Csr csr_{};
+  Vector b_, x_;
+  std::unique_ptr<DeviceTextbookPcg> textbook_;
+};
+
+Json json_of(const std::string &name, const DevicePcg &bench, const std::vector<Way> &ways) {
+  const Way &choice = ways[0];
+  const Way *peer = nullptr;
+  Json engines = Json::array();
+  for (const Way &way : ways) {
+    if (!way.reason.empty()) {
+      engines.push_back({{"kernel", way.name}, {"reason", way.reason}});
+      continue;
+    }
+    if (!way.pcg) peer = &way;
+    engines.push_back({{"kernel", way.name == kChoice ? way.chosen : way.name},
+                       {"choice", way.name == kChoice},
+                       {"seconds", median(way.whole)},
+                       {"iterations", way.iterations},
+                       {"seconds_per_iteration", way.iteration()},
+                       {"setup_seconds", way.setup},
+                       {"predicted_setup_seconds", way.predicted_setup},
+                       {"predicted_seconds", way.predicted},
+                       {"waits", way.reductions},
+                       {"true_relative_residual", way.pcg ? Json(way.true_residual) : Json()}});
+  }
+  const double seconds = median(choice.whole);
+  return {{"suite", "pcg"},
+          {"case", name},
+          {"rows", bench.csr().rows},
+          {"nnz", bench.csr().nnz},
+          {"kernel", choice.chosen},
+          {"seconds", seconds},
+          {"seconds_per_iteration", choice.iteration()},
+          {"iterations", choice.iterations},
+          {"peer", peer ? Json(peer->name) : Json()},
+          {"peer_seconds", peer ? Json(median(peer->whole)) : Json()},
+          {"ratio", peer && seconds > 0 ? Json(median(peer->whole) / seconds) : Json()},
+          {"engines", engines}};
+}
+
+Sheet sheet_of(const std::string &name, const DevicePcg &bench, const std::vector<Way> &ways) {
+  Sheet sheet;
+  sheet.title = fmt::format("{}: {} rows, {} entries; the choice is {}", name, count_text(bench.csr().rows),
+                            count_text(bench.csr().nnz), ways[0].chosen);
+  sheet.titles = {"engine", "us an iteration", "iterations", "ms a solve", "predicted ms", "ms set-up", "waits", "residual"};
+  for (const Way &way : ways) {
+    if (!way.reason.empty()) continue;
+    const auto ms = [](double seconds) { return fmt::format("{:.3f}", 1e3 * seconds); };
+    sheet.lines.push_back({way.name, microseconds(way.iteration()), std::to_string(way.iterations), ms(median(way.whole)),
+                           way.pcg ? ms(way.predicted) : "-", way.pcg ? ms(way.setup) : "-",
+                           way.pcg ? fmt::format("{:.0f}", way.reductions) : "-",
+                           way.pcg ? fmt::format("{:.1e}", way.true_residual) : "-"});
+  }
+  return sheet;
+}
+
+// What is measured when nothing is named: the cubes of docs/performance.md.
+std::vector<std::int64_t> usual_sizes() { return {32 * 32 * 32, 64 * 64 * 64, 128 * 128 * 128}; }
+
+void for_each_case(const BenchOptions &options, sxt_context *context,
+                   const std::function<void(const std::string &, sxt_matrix *)> &visit) {
+  const auto attempt = [&](const std::string &name, sxt_matrix *matrix) {
+    try {
+      visit(name, matrix);
+    } catch (const ToolError &error) {
+      if (options.matrices.size() == 1) throw;
+      message(fmt::format("left out: {}: {}", name, error.what()));
+    }
+  };
+  for (const std::string &path : options.matrices) {
+    try {
+      const LoadedMatrix matrix = read_matrix(context, path);
+      attempt(path, matrix.handle.get());
+    } catch (const ToolError &error) {
+      if (options.matrices.size() == 1) throw;
+      message(fmt::format("left out: {}: {}", path, error.what()));
+    }
+  }
+  if (!options.matrices.empty() && options.generate.empty()) return;
+  for (const std::int64_t rows : options.sizes.empty() ? usual_sizes() : options.sizes)
+    for (const Generator make : generators(options.generate.empty() ? "stencil-3d" : options.generate)) {
+      const HostCsr host = make(rows);
+      const Matrix matrix = matrix_of(context, host);
+      attempt(host.name, matrix.get());
+    }
+}
+
+}  // namespace
+
+int bench_device_pcg(const BenchOptions &options) {
+  const Context context = open_context(options.context);
+  if (!options.markdown.empty()) check_writable(options.markdown);
+  std::vector<Sheet> sheets;
+  Json rows = Json::array();
+  for_each_case(options, context.get(), [&](const std::string &name, sxt_matrix *matrix) {
+    DevicePcg bench(options, context.get(), matrix);
+    const std::vector<Way> ways = bench.measure();
+    rows.push_back(json_of(name, bench, ways));
+    sheets.push_back(sheet_of(name, bench, ways));
+    show(options, sheets.back());
+    for (const Way &way : ways)
+      if (!way.reason.empty()) message(fmt::format("{}: {} left out: {}", name, way.name, way.reason));
+  });
+  return finish_device(options, context.get(), sheets, rows);
+}
+
+}  // namespace tool
