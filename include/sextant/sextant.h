@@ -465,4 +465,6 @@ SXT_API const char *sxt_decision_tree_operation(int64_t i);
 #ifdef __cplusplus
 }
 #endif
+
+#include "sextant/hermitian.h"
 #endif

@@ -14,10 +14,14 @@ PINNED = "sxt_pinned_"  # not in the product: names of those arrays
 OFFSET = 1000  # makes lengths of negative values positive
 
 
-def declarations(header):
+# What one #include "sextant/sextant.h" brings in.
+HEADERS = ("types.h", "sextant.h", "hermitian.h")
+
+
+def declarations(include):
     """Prototypes of all SXT_API functions, without the semicolon."""
-    text = re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.S)
-    return re.findall(r"^SXT_API\b([^;]*);", text, flags=re.M)
+    text = "\n".join((include / "sextant" / name).read_text() for name in HEADERS)
+    return re.findall(r"^SXT_API\b([^;]*);", re.sub(r"/\*.*?\*/", "", text, flags=re.S), flags=re.M)
 
 
 def enumerators(include, cc):
@@ -29,7 +33,7 @@ def enumerators(include, cc):
 
 def build(include, version_map, folder, cc):
     """Compiles the probe; returns its path."""
-    functions = declarations(include / "sextant" / "sextant.h")
+    functions = declarations(include)
     lines = ['#include "sextant/sextant.h"', "#undef SXT_API", "#define SXT_API"]
     lines += [f"{function.strip()} {{ __builtin_trap(); }}" for function in functions]
     lines += [f"const char {PINNED}{name}[{OFFSET} + (int)({name})] = {{0}};" for name in enumerators(include, cc)]

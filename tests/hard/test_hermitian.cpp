@@ -55,6 +55,7 @@ struct Batch {
     for (const double n : orders) query.sum_n1 += n, query.sum_n2 += n * n, query.sum_n3 += n * n * n;
     query.phase = SXT_HERMITIAN_FACTOR;
     query.definiteness = SXT_HERMITIAN_DEFINITE;
+    query.triangle = SXT_LOWER;
     query.pointer_array = query.orders_vary = 1;
     args.h = {sizeof args, SXT_KIND_HERMITIAN};
     args.phase = query.phase;

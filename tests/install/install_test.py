@@ -185,9 +185,10 @@ def plugin(t):
 def exports(t):
     soname = shared_objects.dynamic(t.library, "SONAME")
     problems = [] if soname == ["libsextant.so.0"] else [f"SONAME is {soname}, not libsextant.so.0"]
-    header = t.prefix / "include" / "sextant" / "sextant.h"
+    folder = t.prefix / "include" / "sextant"
     allowed = {"__assert_fail"} if t.options.assertions else set()
-    problems += shared_objects.library_problems(t.library, header, "SEXTANT_0", allowed)
+    headers = [folder / "sextant.h", folder / "hermitian.h"]
+    problems += shared_objects.library_problems(t.library, headers, "SEXTANT_0", allowed)
     problems += shared_objects.path_problems(t.library)
     plugins = sorted(t.plugins.rglob("*.so"))
     if not plugins:

@@ -44,15 +44,15 @@ def dynamic(path, tag):
     return re.findall(rf"\({tag}\)[^\[]*\[([^\]]*)\]", text)
 
 
-def declared(header):
-    """Names of the functions that a header marks SXT_API."""
-    text = re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.S)
+def declared(headers):
+    """Names of the functions that headers mark SXT_API."""
+    text = re.sub(r"/\*.*?\*/", "", "".join(header.read_text() for header in headers), flags=re.S)
     return set(re.findall(r"^SXT_API\b[^;(]*?(\w+)\(", text, flags=re.M))
 
 
-def library_problems(path, header, node, allowed=frozenset()):
+def library_problems(path, headers, node, allowed=frozenset()):
     """Why a libsextant breaks its promises; empty when it keeps them. allowed: forbidden symbols to pass over."""
-    symbols, wanted = exported(path), declared(header)
+    symbols, wanted = exported(path), declared(headers)
     if not any(name.startswith("libstdc++") for name in dynamic(path, "NEEDED")):
         allowed = frozenset(allowed) | RUNTIME_OWN
     problems = [f"{name} is declared SXT_API but not exported" for name in sorted(wanted - symbols.keys())]
@@ -61,7 +61,7 @@ def library_problems(path, header, node, allowed=frozenset()):
     problems += [f"{name} is used: the library never prints, exits or touches the process"
                  for name in sorted(needed_symbols(path) & (FORBIDDEN - allowed))]  # fmt: skip
     if not wanted:
-        problems.append(f"no SXT_API function was found in {header}")
+        problems.append(f"no SXT_API function was found in {headers[0]}")
     return problems
 
 

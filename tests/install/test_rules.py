@@ -41,11 +41,11 @@ class Rules(unittest.TestCase):
         return library
 
     def problems(self, *what):
-        return "\n".join(shared_objects.library_problems(self.build(*what), self.header, "SEXTANT_0"))
+        return "\n".join(shared_objects.library_problems(self.build(*what), [self.header], "SEXTANT_0"))
 
     def test_a_library_in_order(self):
         self.assertEqual(self.problems(CODE), "")
-        self.assertEqual(shared_objects.declared(self.header), {"sxt_one", "sxt_two"})
+        self.assertEqual(shared_objects.declared([self.header]), {"sxt_one", "sxt_two"})
 
     def test_a_declared_function_is_missing(self):
         self.assertIn("sxt_two is declared", self.problems(CODE.replace("sxt_two", "sxt_too")))
@@ -66,9 +66,9 @@ class Rules(unittest.TestCase):
 
     def test_a_library_that_asserts(self):
         library = self.build("#include <assert.h>\n" + CODE.replace("return a", "assert(a); return a"))
-        problems = shared_objects.library_problems(library, self.header, "SEXTANT_0")
+        problems = shared_objects.library_problems(library, [self.header], "SEXTANT_0")
         self.assertIn("__assert_fail is used", "".join(problems))
-        self.assertEqual(shared_objects.library_problems(library, self.header, "SEXTANT_0", {"__assert_fail"}), [])
+        self.assertEqual(shared_objects.library_problems(library, [self.header], "SEXTANT_0", {"__assert_fail"}), [])
 
     def test_a_header_without_functions(self):
         self.header.write_text("\n")

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kind "sxt.hermitian/1": factor and solve a set of dense Hermitian (symmetric) systems in one call. Column-major.
- * Orders are given on the host, so that models and launches see them without reading the device. */
+ * Orders are given on the host, so that models and launches see them without reading the device.
+ *
+ * Factors stand as LAPACK's xPOTRF (definite) and xSYTRF / xHETRF (indefinite) leave them in the triangle that is read,
+ * so that another program can go on with them; the padding is never touched, nor the other triangle unless the query
+ * says that it may be. The imaginary part
+ * of a diagonal is not read. b becomes the solution. What a system holds whose info is not 0 is undefined, except that
+ * info -2, -3 and -4 leave it as it was; no system ever touches a neighbour.
+ * args.batch and n_rhs may be smaller than the query's; scratch made for the query then suffices.
+ * SXT_HERMITIAN_TRY_DEFINITE is composed by core from the other two: a kernel may refuse it. */
 #ifndef SEXTANT_KINDS_HERMITIAN_H
 #define SEXTANT_KINDS_HERMITIAN_H
 #include "sextant/plugin.h"
@@ -10,12 +18,24 @@
 enum { SXT_HERMITIAN_FACTOR = 1, SXT_HERMITIAN_SOLVE = 2, SXT_HERMITIAN_FACTOR_SOLVE = 3 };
 enum { SXT_HERMITIAN_DEFINITE = 1, SXT_HERMITIAN_INDEFINITE = 2, SXT_HERMITIAN_TRY_DEFINITE = 3 };
 
+/* Codes of info beside 0 and k > 0. */
+enum {
+  SXT_HERMITIAN_NOT_FINITE = -1, /* a NaN or infinity in the input reached a pivot */
+  SXT_HERMITIAN_NOT_ACTIVE = -2,
+  SXT_HERMITIAN_NO_MEMORY_AT = -3, /* its pointer is NULL or not aligned to its value type */
+  SXT_HERMITIAN_SHORT_LD = -4      /* its leading dimension is smaller than its order */
+};
+
 typedef struct {
   sxt_query q;
   int64_t batch, n_max, n_rhs;
   double sum_n1, sum_n2, sum_n3; /* sums of n, n^2, n^3 over the systems */
   int32_t phase, definiteness;
   int32_t pointer_array, orders_vary;
+  int64_t n_min;                 /* the smallest order; a kernel for small or even orders looks here */
+  sxt_triangle triangle;
+  int32_t leading_vary;          /* leading dimensions come in lda_each, ldb_each */
+  int32_t may_spoil, reserved0;  /* may_spoil: the other triangle may be overwritten, as some libraries do */
 } sxt_hermitian_query;
 
 typedef struct {
@@ -25,7 +45,7 @@ typedef struct {
   sxt_triangle triangle;               /* which one is read and overwritten by the factor */
   int64_t batch, n_max, n_rhs;
   const int32_t *orders;               /* host; NULL: all n_max */
-  const int32_t *orders_device;        /* optional copy in device space */
+  const int32_t *orders_device;        /* copy in device space; given whenever orders is */
   void *a;                             /* exactly one of a with stride_a, or a_array */
   int64_t lda, stride_a;
   void *const *a_array;                /* batch pointers, in device space */
@@ -34,9 +54,13 @@ typedef struct {
   void *const *b_array;
   const int64_t *lda_each, *ldb_each;  /* device space; NULL: uniform */
   const uint8_t *active;               /* device space; NULL: all; systems with 0 are left alone */
-  int32_t *info;                       /* device space, one a system: 0 done, k > 0 leading minor k (1-based) is not
-                                        * positive, -1 NaN or infinity in the input, -2 not active */
+  int32_t *info;                       /* device space, one a system, required. FACTOR and FACTOR_SOLVE write 0 done,
+                                        * k > 0 leading minor k (1-based) is not positive (indefinite: block k of D is
+                                        * singular), else a code above. SOLVE reads it: a system whose info is not 0
+                                        * or that is not active is left alone, b too; it writes -3 and -4 alone */
+  int32_t *pivots;                     /* device space, indefinite sets only: n_max or more a system, as xHETRF's ipiv */
+  int64_t stride_pivots;
 } sxt_hermitian_args;
 
-SXT_STATIC_ASSERT(sizeof(sxt_hermitian_args) == 168, "frozen");
+SXT_STATIC_ASSERT(sizeof(sxt_hermitian_args) == 184, "frozen");
 #endif

@@ -18,6 +18,7 @@ sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_ma
   if (asked.phase != SXT_HERMITIAN_FACTOR) return refuse(reason, "it factors, phase %d is not offered", asked.phase);
   if (asked.definiteness != SXT_HERMITIAN_DEFINITE)
     return refuse(reason, "it knows no pivoting, so systems must be definite");
+  if (asked.triangle != SXT_LOWER) return refuse(reason, "it reads the lower triangle only");
   return SXT_OK;
 }
 

@@ -1,0 +1,244 @@
+! SPDX-License-Identifier: BSD-3-Clause
+! Batches of Hermitian systems in all four types: factor, solve, both at once, failures that stay their own, wrong shapes.
+program test_hermitian
+  use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
+  use sextant
+  use checks
+  implicit none
+
+  integer, parameter :: n = 11, batch = 6, n_rhs = 2
+  integer :: i, j, k
+  complex(real64) :: matrix(n, n, batch), solution(n, n_rhs, batch), rhs(n, n_rhs, batch)
+
+  call make_systems()
+  call complex_double()
+  call complex_single()
+  call real_double()
+  call real_single()
+  call indefinite()
+  call one_fails()
+  call shifts()
+  call mixed_orders()
+  call wrong_calls()
+  call finish()
+
+contains
+
+  ! Hermitian, diagonally dominant, with solutions that are known.
+  subroutine make_systems()
+    do k = 1, batch
+      do j = 1, n
+        do i = j + 1, n
+          matrix(i, j, k) = cmplx(sin(1.0_real64*i*j + k), cos(1.0_real64*i + j*k), real64)
+          matrix(j, i, k) = conjg(matrix(i, j, k))
+        end do
+        matrix(j, j, k) = 3*n + k
+        solution(j, 1, k) = cmplx(j, k, real64)
+        solution(j, 2, k) = cmplx(1, -j, real64)
+      end do
+      rhs(:, :, k) = matmul(matrix(:, :, k), solution(:, :, k))
+    end do
+  end subroutine
+
+  subroutine expect_answers(answers, limit, what)
+    type(sextant_hermitian_answers), intent(in) :: answers
+    real(real64), intent(in) :: limit
+    character(*), intent(in) :: what
+    call check(all(answers%info == 0), what//': all systems are solved')
+    if (allocated(answers%residual)) call check(all(answers%residual >= 0 .and. answers%residual <= limit), &
+                                                what//': residuals are small')
+    if (allocated(answers%rcond)) call check(all(answers%rcond > 0.05 .and. answers%rcond <= 1), what//': rcond')
+  end subroutine
+
+  subroutine complex_double()
+    type(sextant_hermitian) :: systems
+    type(sextant_hermitian_answers) :: answers
+    complex(real64) :: a(n + 1, n, batch), b(n, n_rhs, batch)
+    integer :: stat
+    call systems%create(n, batch, sxt_c128, n_rhs, stat=stat)
+    call check_status(stat, sxt_ok, 'create c128: '//systems%error())
+    a = (99, 99)
+    a(:n, :, :) = matrix
+    b = rhs
+    call systems%solve_all(a, b, answers, stat)
+    call check_status(stat, sxt_ok, 'solve_all c128: '//systems%error())
+    call expect_answers(answers, 1.0e-14_real64, 'c128')
+    call check(maxval(abs(b - solution)) <= 1.0e-12_real64, 'c128: the solutions')
+    call check(all(abs(a(n + 1, :, :) - (99, 99)) <= 0), 'c128: the padding is untouched')
+    call check(all(answers%inertia(1, :) == n), 'c128: all eigenvalues are positive')
+    a(:n, :, :) = matrix
+    b = rhs
+    call systems%factor(a, answers, stat)
+    call check_status(stat, sxt_ok, 'factor c128: '//systems%error())
+    call systems%solve(a, b, answers, stat)
+    call check_status(stat, sxt_ok, 'solve c128: '//systems%error())
+    call check(maxval(abs(b - solution)) <= 1.0e-12_real64, 'c128: the solutions of solve')
+  end subroutine
+
+  subroutine complex_single()
+    type(sextant_hermitian) :: systems
+    type(sextant_hermitian_answers) :: answers
+    complex(real32) :: a(n, n, batch), b(n, n_rhs, batch)
+    integer :: stat
+    call systems%create(n, batch, sxt_c64, n_rhs, stat=stat)
+    a = cmplx(matrix, kind=real32)
+    b = cmplx(rhs, kind=real32)
+    call systems%solve_all(a, b, answers, stat)
+    call check_status(stat, sxt_ok, 'solve_all c64: '//systems%error())
+    call expect_answers(answers, 1.0e-6_real64, 'c64')
+    call check(maxval(abs(cmplx(b, kind=real64) - solution)) <= 1.0e-4_real64, 'c64: the solutions')
+  end subroutine
+
+  subroutine real_double()
+    type(sextant_hermitian) :: systems
+    type(sextant_hermitian_answers) :: answers
+    type(sextant_hermitian_settings) :: settings
+    real(real64) :: a(n, n, batch), b(n, 1, batch)
+    integer :: stat
+    settings%upper = .true.
+    settings%equilibrate = .true.
+    settings%refine_steps = 2
+    call systems%create(n, batch, sxt_f64, 1, settings, stat=stat)
+    call check_status(stat, sxt_ok, 'create f64: '//systems%error())
+    a = real(matrix, real64)
+    do k = 1, batch
+      b(:, 1, k) = matmul(a(:, :, k), real(solution(:, 1, k), real64))
+    end do
+    call systems%solve_all(a, b, answers, stat)
+    call check_status(stat, sxt_ok, 'solve_all f64: '//systems%error())
+    call expect_answers(answers, 1.0e-15_real64, 'f64')
+    call check(maxval(abs(b(:, 1, :) - real(solution(:, 1, :), real64))) <= 1.0e-12_real64, 'f64: the solutions')
+  end subroutine
+
+  subroutine real_single()
+    type(sextant_hermitian) :: systems
+    type(sextant_hermitian_answers) :: answers
+    real(real32) :: a(n, n, batch), b(n, 1, batch)
+    integer :: stat
+    call systems%create(n, batch, sxt_f32, 1, stat=stat)
+    a = real(matrix, real32)
+    do k = 1, batch
+      b(:, 1, k) = sum(a(:, :, k), 2)
+    end do
+    call systems%solve_all(a, b, answers, stat)
+    call check_status(stat, sxt_ok, 'solve_all f32: '//systems%error())
+    call expect_answers(answers, 1.0e-6_real64, 'f32')
+    call check(maxval(abs(b - 1)) <= 1.0e-4_real32, 'f32: the solutions')
+  end subroutine
+
+  ! Half of the diagonal negative: pivoted, with the pivots kept from factor to solve.
+  subroutine indefinite()
+    type(sextant_hermitian) :: systems
+    type(sextant_hermitian_answers) :: answers
+    type(sextant_hermitian_settings) :: settings
+    complex(real64) :: a(n, n, batch), b(n, n_rhs, batch)
+    integer :: stat
+    a = matrix
+    do i = 2, n, 2
+      a(i, i, 2:) = -a(i, i, 2:) ! the first system stays definite
+    end do
+    do k = 1, batch
+      b(:, :, k) = matmul(a(:, :, k), solution(:, :, k))
+    end do
+    settings%definiteness = sxt_try_definite
+    call systems%create(n, batch, sxt_c128, n_rhs, settings, stat=stat)
+    call systems%factor(a, answers, stat)
+    call check_status(stat, sxt_ok, 'factor indefinite: '//systems%error())
+    call check(all(answers%pivots(:, 1) == 0), 'the definite system has no pivots')
+    call check(all(answers%pivots(:, 2:) /= 0), 'the others have')
+    call check(all(answers%inertia(:, 1) == [n, 0, 0]), 'inertia of the definite system')
+    call check(all(answers%inertia(:, 2) == [6, 5, 0]), 'inertia of an indefinite system')
+    call systems%solve(a, b, answers, stat)
+    call check_status(stat, sxt_ok, 'solve indefinite: '//systems%error())
+    call check(maxval(abs(b - solution)) <= 1.0e-11_real64, 'indefinite: the solutions')
+  end subroutine
+
+  subroutine one_fails()
+    type(sextant_hermitian) :: systems
+    type(sextant_hermitian_answers) :: answers
+    complex(real64) :: a(n, n, batch), b(n, n_rhs, batch)
+    integer :: stat
+    call systems%create(n, batch, sxt_c128, n_rhs, stat=stat)
+    a = matrix
+    b = rhs
+    a(4, 4, 3) = -1
+    call systems%solve_all(a, b, answers, stat)
+    call check_status(stat, sxt_ok, 'a call with a system that fails: '//systems%error())
+    call check(all(answers%info == [0, 0, 4, 0, 0, 0]), 'the leading minor of one system')
+    b(:, :, 3) = solution(:, :, 3)
+    call check(maxval(abs(b - solution)) <= 1.0e-12_real64, 'its neighbours are solved')
+  end subroutine
+
+  subroutine shifts()
+    type(sextant_hermitian) :: systems
+    type(sextant_hermitian_answers) :: answers
+    type(sextant_hermitian_settings) :: settings
+    real(real64) :: a(2, 2, 2), b(2, 1, 2)
+    integer :: stat
+    a(:, :, 1) = reshape([1.0_real64, 0.0_real64, 0.0_real64, 3.0_real64], [2, 2])
+    a(:, :, 2) = reshape([-1.0_real64, 0.0_real64, 0.0_real64, 2.0_real64], [2, 2])
+    b = 4
+    settings%shifts = [1.0_real64, 2.0_real64]
+    call systems%create(2, 2, sxt_f64, 1, settings, stat=stat)
+    call systems%solve_all(a, b, answers, stat)
+    call check_status(stat, sxt_ok, 'shifts: '//systems%error())
+    call check(all(abs(answers%shift - [1, 2]) <= 0), 'the second system took the second shift')
+    call check(all(abs(b(:, 1, 1) - [2, 1]) <= 1.0e-14_real64), 'with the first shift')
+    call check(all(abs(b(:, 1, 2) - [4, 1]) <= 1.0e-14_real64), 'with the second shift')
+  end subroutine
+
+  subroutine mixed_orders()
+    type(sextant_hermitian) :: systems
+    type(sextant_hermitian_answers) :: answers
+    type(sextant_hermitian_settings) :: settings
+    complex(real64) :: a(n, n, batch), b(n, n_rhs, batch)
+    integer :: stat
+    settings%orders = [3_int32, 0_int32, 11_int32, 5_int32, 1_int32, 8_int32]
+    call systems%create(n, batch, sxt_c128, n_rhs, settings, stat=stat)
+    call check_status(stat, sxt_ok, 'create mixed orders: '//systems%error())
+    a = matrix
+    b = rhs
+    do k = 1, batch
+      i = settings%orders(k)
+      b(:i, :, k) = matmul(matrix(:i, :i, k), solution(:i, :, k))
+    end do
+    call systems%solve_all(a, b, answers, stat)
+    call check_status(stat, sxt_ok, 'mixed orders: '//systems%error())
+    do k = 1, batch
+      i = settings%orders(k)
+      call check(maxval([0.0_real64, abs(b(:i, :, k) - solution(:i, :, k))]) <= 1.0e-12_real64, 'mixed orders: solutions')
+      call check(all(abs(b(i + 1:, :, k) - rhs(i + 1:, :, k)) <= 0), 'mixed orders: what lies below is untouched')
+    end do
+  end subroutine
+
+  subroutine wrong_calls()
+    type(sextant_hermitian) :: systems
+    type(sextant_hermitian_answers) :: answers
+    type(sextant_hermitian_settings) :: settings
+    complex(real64) :: a(n, n, batch), b(n, n_rhs, batch), short(n - 1, n, batch)
+    real(real64) :: other(n, n, batch)
+    integer :: stat
+    call systems%factor(a, answers, stat)
+    call check_status(stat, sxt_e_state, 'nothing was described')
+    call systems%create(n, batch, sxt_c128, -1, stat=stat)
+    call check_status(stat, sxt_e_argument, 'a negative number of right-hand sides')
+    call check_text(systems%error(), 'n_rhs', 'which is named')
+    settings%orders = [1_int32]
+    call systems%create(n, batch, sxt_c128, n_rhs, settings, stat=stat)
+    call check_status(stat, sxt_e_dimension, 'too few orders')
+    call systems%create(n, batch, sxt_c128, n_rhs, stat=stat)
+    a = matrix
+    b = rhs
+    short = 0
+    other = 0
+    call systems%factor(short, answers, stat)
+    call check_status(stat, sxt_e_dimension, 'too few rows')
+    call check_text(systems%error(), 'a has the shape (10, 11, 6)', 'which is told')
+    call systems%factor(other, answers, stat)
+    call check_status(stat, sxt_e_type, 'another type')
+    call systems%solve(a, b, answers, stat)
+    call check_status(stat, sxt_e_dimension, 'a solve before anything was factored')
+    call systems%solve_all(a, b, answers, stat)
+    call check_status(stat, sxt_ok, 'the object is usable after all that: '//systems%error())
+  end subroutine
+end program

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Some systems of a set worked on at once: the order of kernels and steps that factors and solves them.
+#pragma once
+
+#include <cstdint>
+
+#include "core/hermitian/kernels.hpp"
+#include "core/hermitian/lane.hpp"
+#include "core/hermitian/settings.hpp"
+
+namespace sextant {
+
+// Which arrays of its own a call needs beside the caller's, and where they lie in a lane's memory.
+struct HermitianNeeds {
+  bool steps = false;     // anything beside the kernel itself
+  bool matrix = false;    // a copy of the matrices
+  bool rhs = false;       // a copy of the right-hand sides
+  bool residual = false;  // their residuals, and the numbers of backward errors
+  bool rcond = false, scale = false, pivots = false;
+
+  HermitianNeeds(const HermitianSettings &settings, std::int32_t phase, const HermitianArrays &arrays);
+  std::uint64_t bytes(const HermitianSettings &settings, const HermitianArrays &arrays, std::int64_t systems) const;
+};
+
+class HermitianPiece {
+ public:
+  // `orders`: of all systems of the set, in device space; NULL when they are uniform. memory: as needs.bytes says.
+  HermitianPiece(const HermitianSettings &settings, HermitianKernels &kernels, HermitianLane &lane, bool on_host,
+                 const std::int32_t *orders, const HermitianNeeds &needs, const HermitianArrays &arrays,
+                 std::int64_t systems, char *memory);
+  void run(std::int32_t phase);
+
+ private:
+  sxt_hermitian_step_args step(std::int32_t step) const;
+  void apply(sxt_hermitian_step_args args);
+  void kernel(std::int32_t phase, std::int32_t definiteness, const sxt_hermitian_block &rhs, std::int64_t n_rhs,
+              const std::uint8_t *active, std::int32_t *info);
+  void copy(const sxt_hermitian_block &from, const sxt_hermitian_block &to, const std::uint8_t *active);
+  void copy_rhs(const sxt_hermitian_block &from, const sxt_hermitian_block &to);
+  void select(std::int32_t variant, const std::uint8_t *active, std::uint8_t *mask);
+  bool none(const std::uint8_t *mask) const;  // surely; a device is not asked
+
+  void plain(std::int32_t phase);
+  void check(std::int32_t phase);
+  void factor();
+  void factor_and_solve();
+  void keep_matrix();
+  void keep_rhs();
+  void tell_of_factor();
+  void prepare(double shift, const std::uint8_t *active);
+  void merge(const std::uint8_t *active);
+  void scale_rhs(const sxt_hermitian_block &rhs, std::int64_t n_rhs, const std::uint8_t *active);
+  void attempt(double shift, std::int32_t definiteness, const std::uint8_t *active);
+  void try_again(double shift, std::int32_t definiteness);
+  void estimate_condition();
+  void solve();
+  void solve_with_factor(const sxt_hermitian_block &rhs, std::int64_t n_rhs, const std::uint8_t *active);
+  void refine();
+
+  const HermitianSettings &settings_;
+  HermitianKernels &kernels_;
+  HermitianLane &lane_;
+  bool on_host_;
+  const std::int32_t *orders_;
+  HermitianNeeds needs_;
+  HermitianArrays arrays_;
+  std::int64_t systems_;
+
+  sxt_hermitian_block original_{}, rhs_{}, residual_{}, vector_{};
+  std::uint8_t *valid_ = nullptr, *mask_ = nullptr, *mask_solved_ = nullptr;
+  std::int32_t *info_ = nullptr;
+  bool shift_known_ = false;
+  double *norm_ = nullptr, *shift_ = nullptr, *error_ = nullptr;
+};
+
+}  // namespace sextant

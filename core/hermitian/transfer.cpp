@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/hermitian/transfer.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include "core/base/types.hpp"
+
+namespace sextant {
+namespace {
+
+constexpr int most_pieces_in_flight = 3;  // one coming, one worked on, one going
+constexpr std::uint64_t least_piece = std::uint64_t{32} << 20;
+constexpr std::uint64_t alignment = 256;
+
+std::uint64_t aligned(std::uint64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+
+// A host array of fixed entries a system, its place on the device, and which way it goes.
+struct Carried {
+  void *host;
+  void *device;
+  std::uint64_t bytes;
+};
+
+// The device's side of one piece.
+class Piece {
+ public:
+  Piece(Device &device, void *stream, std::uint64_t bytes) : device_(device), stream_(stream), memory_(device, bytes) {}
+
+  void *take(std::uint64_t bytes) {
+    void *piece = memory_.as<char>() + used_;
+    used_ += aligned(bytes);
+    return piece;
+  }
+  // A place for an array that the caller gave; NULL for one that he did not.
+  template <class T>
+  T *place(T *host, std::int64_t entries, bool up, bool down) {
+    if (!host) return nullptr;
+    const std::uint64_t bytes = static_cast<std::uint64_t>(entries) * sizeof(T);
+    void *there = take(bytes);
+    if (up) copy(there, host, bytes);
+    if (down) back_.push_back({const_cast<std::remove_const_t<T> *>(host), there, bytes});
+    return static_cast<T *>(there);
+  }
+  void copy(void *to, const void *from, std::uint64_t bytes) {
+    if (bytes == 0) return;
+    const sxt_status status = device_.ops().copy(device_.handle(), stream_, to, from, bytes);
+    require(status == SXT_OK, SXT_E_DEVICE, "could not copy ", bytes, " bytes of a set: ", status_sentence(status));
+  }
+  void later(void *host, void *device, std::uint64_t bytes) { back_.push_back({host, device, bytes}); }
+  void bring_back() {
+    for (const Carried &each : back_) copy(each.host, each.device, each.bytes);
+  }
+  std::vector<std::vector<void *>> &lists() { return lists_; }
+
+ private:
+  Device &device_;
+  void *stream_;
+  DeviceBuffer memory_;
+  std::uint64_t used_ = 0;
+  std::vector<Carried> back_;
+  std::vector<std::vector<void *>> lists_;  // pointer arrays on their way up
+};
+
+// How a block of host memory lies: values of system s, from its first to its last.
+struct Layout {
+  const HermitianSettings &settings;
+  const sxt_hermitian_block &block;
+  std::int64_t cols;  // 0: as many as rows
+
+  std::int64_t columns(std::int64_t n) const { return cols ? cols : n; }
+  std::int64_t values(std::int64_t s, std::int64_t n) const {
+    const std::int64_t ld = block.ld_each ? block.ld_each[s] : block.ld;
+    return n == 0 || columns(n) == 0 ? 0 : ld * (columns(n) - 1) + n;
+  }
+  // A set with little between its systems goes as one.
+  std::int64_t span(std::int64_t systems) const { return (systems - 1) * block.stride + values(0, settings.n_max); }
+};
+
+std::uint64_t bytes_of_block(const HermitianSettings &settings, const sxt_hermitian_block &block, std::int64_t cols,
+                             std::int64_t first, std::int64_t systems) {
+  if (!block.data && !block.array) return 0;
+  const Layout layout{settings, block, cols};
+  const auto value = static_cast<std::uint64_t>(value_bytes(settings.type));
+  if (!block.array) return aligned(static_cast<std::uint64_t>(layout.span(systems)) * value);
+  std::uint64_t sum = aligned(static_cast<std::uint64_t>(systems) * sizeof(void *));
+  for (std::int64_t s = 0; s < systems; ++s)
+    sum += aligned(static_cast<std::uint64_t>(layout.values(s, settings.order(first + s))) * value);
+  return sum + aligned(static_cast<std::uint64_t>(systems) * sizeof(std::int64_t));
+}
+
+// Takes a block to the device; `down`: where it goes afterwards.
+sxt_hermitian_block carry(const HermitianSettings &settings, Piece &piece, const sxt_hermitian_block &from,
+                          const sxt_hermitian_block *down, std::int64_t cols, std::int64_t first,
+                          std::int64_t systems) {
+  sxt_hermitian_block there = from;
+  if (!from.data && !from.array) return there;
+  const Layout layout{settings, from, cols};
+  const auto value = static_cast<std::uint64_t>(value_bytes(settings.type));
+  const auto one = [&](const void *host, void *back, std::int64_t values) {
+    const std::uint64_t bytes = static_cast<std::uint64_t>(values) * value;
+    void *device = piece.take(bytes);
+    piece.copy(device, host, bytes);
+    if (back) piece.later(back, device, bytes);
+    return device;
+  };
+  if (from.data) {
+    there.data = one(from.data, down ? down->data : nullptr, layout.span(systems));
+    return there;
+  }
+  std::vector<void *> &list = piece.lists().emplace_back();
+  for (std::int64_t s = 0; s < systems; ++s) {
+    const std::int64_t n = settings.order(first + s), ld = from.ld_each ? from.ld_each[s] : from.ld;
+    void *host = from.array[s], *back = down ? down->array[s] : nullptr;
+    const bool usable = host && ld >= n && (!down || back);  // others keep a NULL or short dimension, and are told so
+    list.push_back(usable ? one(host, back, layout.values(s, n)) : host && ld < n ? piece.take(value) : nullptr);
+  }
+  there.array = piece.place(list.data(), systems, true, false);
+  there.ld_each = piece.place(from.ld_each, systems, true, false);
+  return there;
+}
+
+}  // namespace
+
+HermitianTransfer::HermitianTransfer(HermitianBatch &batch, std::int32_t phase, const HermitianArrays &host)
+    : batch_(batch),
+      settings_(batch.settings()),
+      device_(batch.context().device()),
+      phase_(phase),
+      host_(host),
+      both_matrices_(phase == SXT_HERMITIAN_SOLVE && host.copies_factor &&
+                     (host.residual || settings_.refine_steps > 0)) {}
+
+std::uint64_t HermitianTransfer::bytes_of(std::int64_t first, std::int64_t systems) const {
+  const HermitianArrays part = host_.from(first, value_bytes(settings_.type));
+  std::uint64_t sum = bytes_of_block(settings_, part.factor, 0, first, systems);
+  if (both_matrices_) sum += bytes_of_block(settings_, part.a, 0, first, systems);
+  sum += bytes_of_block(settings_, part.b, part.n_rhs, first, systems);
+  const auto count = static_cast<std::uint64_t>(systems), n = static_cast<std::uint64_t>(settings_.n);
+  sum += 2 * aligned(count) + aligned(4 * count) + aligned(12 * count) + 3 * aligned(8 * count);
+  return sum + aligned(4 * count * static_cast<std::uint64_t>(part.stride_pivots)) + aligned(8 * count * n) + alignment;
+}
+
+// Pieces small enough that several are in flight, and that they and their work memory fit the device or the limit.
+std::int64_t HermitianTransfer::piece_size() const {
+  const std::uint64_t all = bytes_of(0, settings_.batch);
+  std::uint64_t most = device_.machine().memory_bytes / 4 / most_pieces_in_flight;
+  if (settings_.workspace_limit > 0) most = std::min(most, settings_.workspace_limit / most_pieces_in_flight);
+  const std::uint64_t wanted = std::min(most, std::max(least_piece, all / (3 * most_pieces_in_flight)));
+  const double share = static_cast<double>(wanted) / static_cast<double>(std::max<std::uint64_t>(1, all));
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(share * static_cast<double>(settings_.batch)), 1,
+                                  settings_.batch);
+}
+
+void HermitianTransfer::run(void *callers_stream) {
+  device_.wait(callers_stream);  // earlier work may still write what is read here
+  piece_ = piece_size();
+  const std::int64_t pieces = (settings_.batch + piece_ - 1) / piece_;
+  std::vector<std::thread> others;
+  for (int i = 1; i < std::min<std::int64_t>(pieces, most_pieces_in_flight); ++i)
+    others.emplace_back([this] { work_in_turn(); });
+  work_in_turn();
+  for (std::thread &other : others) other.join();
+  if (problem_) std::rethrow_exception(problem_);
+}
+
+void HermitianTransfer::work_in_turn() noexcept {
+  try {
+    const Device::Current current(device_);
+    // Not the caller's stream: each piece in flight has one of its own.
+    const Device::StreamScope none(device_, nullptr);
+    HermitianBatch::Lent lent(batch_, nullptr);
+    const Device::StreamScope scope(device_, lent.lane().stream());
+    for (std::int64_t first = piece_ * next_++; first < settings_.batch; first = piece_ * next_++) {
+      pass(first, std::min(piece_, settings_.batch - first), lent.lane());
+      lent.lane().wait();
+    }
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    if (!problem_) problem_ = std::current_exception();
+    next_ = settings_.batch;  // nobody begins another
+  }
+}
+
+void HermitianTransfer::pass(std::int64_t first, std::int64_t systems, HermitianLane &lane) {
+  const HermitianArrays part = host_.from(first, value_bytes(settings_.type));
+  Piece piece(device_, lane.stream(), bytes_of(first, systems));
+  HermitianArrays there = part;
+  const bool factoring = factors(phase_), solving = solves(phase_);
+  // What is factored comes from a and goes to factor; a solve reads factor.
+  there.factor =
+      carry(settings_, piece, factoring ? part.a : part.factor, factoring ? &part.factor : nullptr, 0, first, systems);
+  there.a = both_matrices_ ? carry(settings_, piece, part.a, nullptr, 0, first, systems) : there.factor;
+  there.copies_factor = both_matrices_;
+  there.copies_solution = false;
+  if (solving) there.b = there.x = carry(settings_, piece, part.b, &part.x, part.n_rhs, first, systems);
+  there.active = piece.place(part.active, systems, true, false);
+  // What is not written for systems that take no part must come back as it was.
+  there.active_out = piece.place(part.active_out, systems, true, true);
+  there.info = piece.place(part.info, systems, true, true);
+  there.pivots = piece.place(part.pivots, systems * part.stride_pivots, true, factoring);
+  there.scale = piece.place(part.scale, systems * part.stride_scale, true, factoring);
+  there.residual = piece.place(part.residual, systems, true, true);
+  there.rcond = piece.place(part.rcond, systems, true, true);
+  there.shift = piece.place(part.shift, systems, true, factoring);
+  there.inertia = piece.place(part.inertia, 3 * systems, true, true);
+  batch_.work(phase_, there, systems, lane);
+  piece.bring_back();
+  lane.wait();  // before the memory goes
+}
+
+}  // namespace sextant

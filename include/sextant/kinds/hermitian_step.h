@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kind "sxt.hermitian_step/1": what is done to a set of Hermitian systems beside factoring and solving it: copies,
+ * shifts, scaling, residuals, estimates, and the bookkeeping of which systems take part. Core composes equilibration,
+ * refinement, repeated attempts and reports of these and of kind "sxt.hermitian/1". Every step passes over systems that
+ * are not active and over those whose memory cannot be used. */
+#ifndef SEXTANT_KINDS_HERMITIAN_STEP_H
+#define SEXTANT_KINDS_HERMITIAN_STEP_H
+#include "sextant/plugin.h"
+
+#define SXT_KIND_HERMITIAN_STEP "sxt.hermitian_step/1"
+
+/* a, b, c are blocks; v is `value`. Steps that write a mask write it for every system. */
+enum {
+  SXT_HERMITIAN_CHECK = 1,      /* info = -2, -3, -4 or 0 by active and the memory of a, b, c; mask = (info == 0). With
+                                 * v != 0 (a solve) only systems whose info is 0 are looked at, -2 is not written */
+  SXT_HERMITIAN_COPY = 2,       /* triangle of c = triangle of a */
+  SXT_HERMITIAN_COPY_RHS = 3,   /* c = b */
+  SXT_HERMITIAN_SHIFT = 4,      /* numbers = v, or v times the mean of a's diagonal with variant 1; a += numbers I */
+  SXT_HERMITIAN_SCALE = 5,      /* scale = powers of two near 1 / sqrt|a_ii|, 1 where a_ii is 0; a = S a S */
+  SXT_HERMITIAN_SCALE_RHS = 6,  /* b = S b */
+  SXT_HERMITIAN_SELECT = 7,     /* mask = active and what variant says */
+  SXT_HERMITIAN_MERGE = 8,      /* info = info_in */
+  SXT_HERMITIAN_NO_PIVOTS = 9,  /* pivots = 0 where info is 0: the factor is Cholesky's */
+  SXT_HERMITIAN_RESIDUAL = 10,  /* c = c - (a + numbers_in I) b, where a is the matrix, b the solution, c the right-hand
+                                 * side; numbers = |c| / (|a| |b| + |c before|) in the largest norm, the worst column */
+  SXT_HERMITIAN_ADD = 11,       /* b += c */
+  SXT_HERMITIAN_NORM = 12,      /* numbers = 1-norm of a */
+  SXT_HERMITIAN_ESTIMATE = 13,  /* stage `variant`, 0 to 6, of the estimate of |A^-1| in the 1-norm; b is its vector, on
+                                 * which the inverse was applied between stages; numbers holds the estimate so far */
+  SXT_HERMITIAN_RECIPROCAL = 14,/* numbers = 1 / (numbers numbers_in), 0 where the product is not finite */
+  SXT_HERMITIAN_INERTIA = 15    /* inertia from the factor a and pivots (NULL: all positive) */
+};
+
+/* Variants of SELECT. */
+enum {
+  SXT_HERMITIAN_DONE = 0,       /* info is 0 */
+  SXT_HERMITIAN_FAILED = 1,     /* info is above 0 */
+  SXT_HERMITIAN_CHOLESKY = 2,   /* info is 0, first pivot 0 */
+  SXT_HERMITIAN_PIVOTED = 3,    /* info is 0, first pivot not 0 */
+  SXT_HERMITIAN_ABOVE = 4       /* info is 0 and numbers is above v or NaN */
+};
+
+typedef struct {
+  sxt_query q;
+  int64_t batch, n_max, n_rhs;
+  double sum_n1, sum_n2;
+} sxt_hermitian_step_query;
+
+/* An array of matrices or of right-hand sides, as in sxt_hermitian_args: data with stride, or array. */
+typedef struct {
+  void *data;
+  int64_t ld, stride;
+  void *const *array;     /* device space; NULL: data */
+  const int64_t *ld_each; /* device space; NULL: ld */
+} sxt_hermitian_block;
+
+typedef struct {
+  sxt_head h;
+  int32_t step, variant;
+  sxt_value_type value_type;
+  sxt_triangle triangle;
+  int64_t batch, n_max, n_rhs;
+  const int32_t *orders_device; /* NULL: all n_max */
+  sxt_hermitian_block a, b, c;  /* data and array NULL: not there */
+  const uint8_t *active;        /* device space, as all that follow; NULL: all */
+  uint8_t *mask;
+  int32_t *info;
+  const int32_t *info_in;
+  int32_t *pivots;
+  int64_t stride_pivots;
+  double *scale;                /* stride_scale a system */
+  int64_t stride_scale;
+  double *numbers;              /* one a system */
+  const double *numbers_in;     /* NULL: 0 */
+  double value;
+  int32_t *inertia;             /* three a system */
+} sxt_hermitian_step_args;
+
+SXT_STATIC_ASSERT(sizeof(sxt_hermitian_step_args) == 280, "frozen");
+#endif

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Helpers for CPU kernels of kind sxt.hermitian/1: one system of a set as pointers and sizes, what can be wrong with it
+// before anything is computed, and the flops and bytes that models count.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include "sextant/kinds/hermitian.h"
+#include "sextant/plugin_cpu.hpp"
+#include "sextant/plugin_hermitian_query.hpp"
+
+namespace sextant::plugin {
+
+// System s of a set. b is NULL when the phase has no right-hand sides.
+template <class T>
+struct HermitianSystem {
+  T *a = nullptr, *b = nullptr;
+  std::int64_t n = 0, lda = 0, ldb = 0, n_rhs = 0;
+  std::int32_t *pivots = nullptr;
+};
+
+template <class T>
+HermitianSystem<T> system_of(const sxt_hermitian_args &args, std::int64_t s) {
+  HermitianSystem<T> system;
+  system.n = args.orders ? args.orders[s] : args.n_max;
+  system.lda = args.lda_each ? args.lda_each[s] : args.lda;
+  system.a = args.a_array ? static_cast<T *>(args.a_array[s]) : static_cast<T *>(args.a) + s * args.stride_a;
+  if (args.pivots) system.pivots = args.pivots + s * args.stride_pivots;
+  if (!solves(args.phase)) return system;
+  system.ldb = args.ldb_each ? args.ldb_each[s] : args.ldb;
+  system.n_rhs = args.n_rhs;
+  system.b = args.b_array ? static_cast<T *>(args.b_array[s]) : static_cast<T *>(args.b) + s * args.stride_b;
+  return system;
+}
+
+// Whether T values may lie there. A complex number is aligned as its parts are, which the CPU is content with.
+template <class T>
+bool may_lie_at(const T *memory) {
+  return memory && reinterpret_cast<std::uintptr_t>(memory) % alignof(T) == 0;
+}
+
+// 0, or the code of what keeps this system from being touched. An empty system needs no memory.
+template <class T>
+std::int32_t system_problem(const HermitianSystem<T> &system, std::int32_t phase) {
+  if (system.n == 0) return 0;
+  const bool rhs = solves(phase) && system.n_rhs > 0;
+  if (!may_lie_at(system.a) || (rhs && !may_lie_at(system.b))) return SXT_HERMITIAN_NO_MEMORY_AT;
+  if (system.lda < system.n || (rhs && system.ldb < system.n)) return SXT_HERMITIAN_SHORT_LD;
+  return 0;
+}
+
+// Whether system s is to be worked on; writes the info of one that is not.
+template <class T>
+bool takes_part(const sxt_hermitian_args &args, std::int64_t s, const HermitianSystem<T> &system) {
+  std::int32_t &info = args.info[s];
+  const bool active = !args.active || args.active[s];
+  if (!factors(args.phase)) {  // a solve passes over systems that were not factored
+    if (!active || info != 0) return false;
+  } else {
+    info = active ? 0 : SXT_HERMITIAN_NOT_ACTIVE;
+    if (!active) return false;
+  }
+  info = system_problem(system, args.phase);
+  return info == 0;
+}
+
+// Busiest thread over mean thread when whole systems are dealt out: with few systems some threads stay idle.
+inline double hermitian_imbalance(std::int64_t batch, int threads) {
+  const double rounds = static_cast<double>((batch + threads - 1) / threads);
+  return batch > 0 ? rounds * threads / static_cast<double>(batch) : 1;
+}
+
+// Calls f(item, thread) for every item, each by the thread of a team that is free next. f must not throw.
+template <class F>
+void for_each_claimed(std::int64_t items, int team, F &&f) {
+  if (team <= 1 || items <= 1) {
+    for (std::int64_t item = 0; item < items; ++item) f(item, 0);
+    return;
+  }
+  std::atomic<std::int64_t> next{0};
+  const int threads = static_cast<int>(std::min<std::int64_t>(team, items));
+#pragma omp parallel for schedule(static, 1) num_threads(threads)
+  for (int thread = 0; thread < threads; ++thread)
+    for (std::int64_t item = next++; item < items; item = next++) f(item, thread);
+}
+
+}  // namespace sextant::plugin

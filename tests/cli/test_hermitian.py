@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""sextant hermitian and sextant bench hermitian: answers for each system, exit codes, rows that belong together."""
+import unittest
+
+from support import BAD_INPUT, DONE, NOT_SOLVED, USAGE, CommandTest, coordinate, grid
+
+DEFINITE = coordinate(2, 2, [(1, 1, 4.0), (2, 1, 1.0), (2, 2, 3.0)], "symmetric")
+INDEFINITE = coordinate(2, 2, [(1, 1, 1.0), (2, 1, 2.0), (2, 2, 1.0)], "symmetric")
+
+
+class Hermitian(CommandTest):
+    def test_a_set_of_mixed_orders(self):
+        answer, _ = self.run_json("hermitian", self.file("a.mtx", DEFINITE), self.file("b.mtx", INDEFINITE),
+                                  self.file("c.mtx", grid(5)), "--device", "cpu")
+        self.assertEqual([system["order"] for system in answer["systems"]], [2, 2, 25])
+        self.assertEqual([system["info"] for system in answer["systems"]], [0, 0, 0])
+        self.assertEqual([system["inertia"] for system in answer["systems"]], [[2, 0, 0], [1, 1, 0], [25, 0, 0]])
+        for system in answer["systems"]:
+            self.assertLess(system["residual"], 1e-15)
+            self.assertGreater(system["rcond"], 0.01)
+
+    def test_one_that_fails_is_named_and_the_others_are_solved(self):
+        result = self.run_command("hermitian", self.file("a.mtx", DEFINITE), self.file("b.mtx", INDEFINITE),
+                                  "--definiteness", "definite", "--device", "cpu", expect=NOT_SOLVED)
+        self.assertIn("leading minor 2", result.stdout)
+        self.assertIn("done", result.stdout)
+        answer, _ = self.run_json("hermitian", self.file("b.mtx", INDEFINITE), "--definiteness", "definite", "--shift",
+                                  "0,0.5,2", "--device", "cpu")
+        self.assertEqual(answer["systems"][0]["shift"], 2)
+
+    def test_bad_input(self):
+        skew = coordinate(2, 2, [(1, 2, 1.0), (2, 1, 5.0)])
+        self.run_command("hermitian", self.file("s.mtx", skew), "--device", "cpu", expect=BAD_INPUT)
+        self.run_command("hermitian", expect=USAGE)
+        self.run_command("bench", "hermitian", "--type", "f16", expect=USAGE)
+
+    def test_bench(self):
+        report, _ = self.run_json("bench", "hermitian", "--n", "6,12", "--systems", "20", "--repeat", "2", "--type", "f64")
+        self.assertEqual({row["n"] for row in report["rows"]}, {6, 12})
+        self.assertIn("choice", {row["kernel"] for row in report["rows"]})
+        for row in report["rows"]:
+            self.assertEqual(row["suite"], "hermitian")
+            self.assertGreater(row["seconds"], 0)
+            self.assertLess(row["backward_error"], 1e-14)
+            if row["peer"]:
+                self.assertAlmostEqual(row["ratio"], row["peer_seconds"] / row["seconds"], delta=1e-9 * row["ratio"])
+        self.run_command("bench", "hermitian", "--n", "5", "--systems", "9", "--repeat", "1", "--phase", "solve", expect=DONE)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// sextant hermitian: files with one Hermitian (or symmetric) matrix each, factored and solved as one set.
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <memory>
+
+#include "command.hpp"
+#include "context_options.hpp"
+#include "explanation.hpp"
+#include "matrix_input.hpp"
+#include "table.hpp"
+
+namespace tool {
+namespace {
+
+using Complex = std::complex<double>;
+using HermitianHandle = std::unique_ptr<sxt_hermitian, Destroyer<sxt_hermitian_destroy>>;
+
+struct HermitianOptions {
+  ContextOptions context;
+  std::vector<std::string> matrices;
+  std::string definiteness = "try";
+  std::vector<double> shifts;
+  int refine = 2;
+  bool relative = false, equilibrate = false, json = false;
+};
+
+// All systems as dense complex matrices behind pointers, with b = A ones.
+struct Systems {
+  std::vector<std::vector<Complex>> a, b;
+  std::vector<std::int32_t> orders;
+  std::int64_t n_max = 0;
+
+  void add(const LoadedMatrix &matrix) {
+    const std::int64_t n = matrix.info.rows;
+    if (n != matrix.info.cols) fail(kBadInput, "{} is {} x {}, not square", matrix.path, n, matrix.info.cols);
+    if (n > 30000) fail(kBadInput, "{} has order {}: as a dense matrix that is too large here", matrix.path, n);
+    std::vector<Complex> dense(static_cast<std::size_t>(n * n));
+    const void *row_ptr = nullptr, *col = nullptr, *values = nullptr;
+    check(sxt_matrix_get_csr(matrix.handle.get(), &row_ptr, &col, &values), nullptr);
+    for (std::int64_t i = 0; i < n; ++i)
+      for (std::int64_t k = offset(matrix, row_ptr, i); k < offset(matrix, row_ptr, i + 1); ++k)
+        dense[static_cast<std::size_t>(i + index(matrix, col, k) * n)] = value(matrix, values, k);
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t i = 0; i < j; ++i)
+        if (dense[i + j * n] != std::conj(dense[j + i * n]))
+          fail(kBadInput, "{} is not Hermitian: entries ({}, {}) and ({}, {}) differ", matrix.path, i + 1, j + 1, j + 1,
+               i + 1);
+    std::vector<Complex> ones(static_cast<std::size_t>(n));
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t i = 0; i < n; ++i) ones[i] += dense[i + j * n];
+    a.push_back(std::move(dense));
+    b.push_back(std::move(ones));
+    orders.push_back(static_cast<std::int32_t>(n));
+    n_max = std::max(n_max, n);
+  }
+
+ private:
+  static std::int64_t offset(const LoadedMatrix &m, const void *p, std::int64_t i) {
+    return m.info.offset_type == SXT_I32 ? static_cast<const std::int32_t *>(p)[i]
+                                         : static_cast<const std::int64_t *>(p)[i];
+  }
+  static std::int64_t index(const LoadedMatrix &m, const void *p, std::int64_t i) {
+    return m.info.index_type == SXT_I32 ? static_cast<const std::int32_t *>(p)[i]
+                                        : static_cast<const std::int64_t *>(p)[i];
+  }
+  static Complex value(const LoadedMatrix &m, const void *p, std::int64_t i) {
+    switch (m.info.value_type) {
+      case SXT_F32: return static_cast<const float *>(p)[i];
+      case SXT_F64: return static_cast<const double *>(p)[i];
+      case SXT_C64: return static_cast<const std::complex<float> *>(p)[i];
+      default: return static_cast<const Complex *>(p)[i];
+    }
+  }
+};
+
+// What the library says of each system.
+struct Answers {
+  std::vector<std::int32_t> info, inertia, pivots;
+  std::vector<double> residual, rcond, shift;
+  explicit Answers(const Systems &systems)
+      : info(systems.orders.size()),
+        inertia(3 * info.size()),
+        pivots(info.size() * static_cast<std::size_t>(std::max<std::int64_t>(1, systems.n_max))),
+        residual(info.size(), NAN),
+        rcond(info.size(), NAN),
+        shift(info.size()) {}
+};
+
+std::string info_text(std::int32_t info, bool definite) {
+  if (info == 0) return "done";
+  if (info > 0) return fmt::format("{} {}", definite ? "not definite: leading minor" : "singular: block", info);
+  return info == SXT_INFO_NOT_FINITE ? "NaN or infinity" : fmt::format("code {}", info);
+}
+
+HermitianHandle describe(sxt_context *context, const HermitianOptions &options, const Systems &systems) {
+  sxt_hermitian_options native;
+  sxt_hermitian_options_init(&native, sizeof native);
+  native.value_type = SXT_C128;
+  native.definiteness = options.definiteness == "definite"     ? SXT_DEFINITE
+                        : options.definiteness == "indefinite" ? SXT_INDEFINITE
+                                                               : SXT_TRY_DEFINITE;
+  native.space = SXT_SPACE_HOST;
+  native.batch = static_cast<std::int64_t>(systems.orders.size());
+  native.n = systems.n_max;
+  native.orders = systems.orders.data();
+  native.pointer_array = native.leading_vary = 1;
+  native.equilibrate = options.equilibrate;
+  native.refine_steps = options.refine;
+  native.shifts = options.shifts.data();
+  native.n_shifts = static_cast<std::int64_t>(options.shifts.size());
+  native.shift_relative = options.relative;
+  sxt_hermitian *made = nullptr;
+  check(sxt_hermitian_create(context, &native, &made), context);
+  return HermitianHandle(made);
+}
+
+void solve(sxt_context *context, sxt_hermitian *hermitian, Systems &systems, Answers &answers) {
+  std::vector<void *> a, b;
+  std::vector<std::int64_t> ld;
+  for (std::size_t s = 0; s < systems.orders.size(); ++s) {
+    a.push_back(systems.a[s].data());
+    b.push_back(systems.b[s].data());
+    ld.push_back(std::max(1, systems.orders[s]));
+  }
+  sxt_hermitian_set set;
+  sxt_hermitian_set_init(&set, sizeof set);
+  set.a_array = a.data();
+  set.b_array = b.data();
+  set.lda_each = set.ldb_each = ld.data();
+  set.info = answers.info.data();
+  set.pivots = answers.pivots.data();
+  set.inertia = answers.inertia.data();
+  set.residual = answers.residual.data();
+  set.rcond = answers.rcond.data();
+  set.shift = answers.shift.data();
+  check(sxt_hermitian_factor_solve(hermitian, &set), context);
+}
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+int hermitian(const HermitianOptions &options) {
+  const Context context = open_context(options.context);
+  Systems systems;
+  for (const std::string &path : options.matrices) systems.add(read_matrix(context.get(), path));
+  Answers answers(systems);
+  const HermitianHandle handle = describe(context.get(), options, systems);
+  solve(context.get(), handle.get(), systems, answers);
+  sxt_hermitian_report report{};
+  report.struct_size = sizeof report;
+  check(sxt_hermitian_get_report(handle.get(), &report), context.get());
+  Table table({{"system"},
+               {"order", true},
+               {"answer"},
+               {"residual", true},
+               {"rcond", true},
+               {"inertia", true},
+               {"shift", true}});
+  Json rows = Json::array();
+  int failed = 0;
+  for (std::size_t s = 0; s < systems.orders.size(); ++s) {
+    const std::int32_t *signs = &answers.inertia[3 * s];
+    const std::string answer = info_text(answers.info[s], options.definiteness == "definite");
+    failed += answers.info[s] != 0;
+    const std::string inertia = answers.info[s] ? "-" : fmt::format("{}+ {}- {}0", signs[0], signs[1], signs[2]);
+    table.add({options.matrices[s], count_text(systems.orders[s]), answer, fmt::format("{:.1e}", answers.residual[s]),
+               fmt::format("{:.1e}", answers.rcond[s]), inertia, fmt::format("{:.3g}", answers.shift[s])});
+    rows.push_back({{"path", options.matrices[s]},
+                    {"order", systems.orders[s]},
+                    {"info", answers.info[s]},
+                    {"answer", answer},
+                    {"residual", number(answers.residual[s])},
+                    {"rcond", number(answers.rcond[s])},
+                    {"inertia", answers.info[s] ? Json() : Json({signs[0], signs[1], signs[2]})},
+                    {"shift", answers.shift[s]}});
+  }
+  if (options.json) {
+    print_json({{"systems", rows},
+                {"factor_kernel", report.factor_kernel},
+                {"solve_kernel", report.solve_kernel},
+                {"pivoting_kernel", report.pivoting_kernel},
+                {"workspace_bytes", report.workspace_bytes}});
+  } else {
+    print_text(table.text());
+    print("factored by {}{}{}, solved by {}, {} of work memory\n", report.factor_kernel,
+          report.pivoting_kernel[0] ? ", then " : "", report.pivoting_kernel, report.solve_kernel,
+          bytes_text(static_cast<double>(report.workspace_bytes)));
+  }
+  return failed ? kNotSolved : kDone;
+}
+
+constexpr const char *kFooter =
+    R"(Every file is one system of the set, with b = A * ones. The residual is |b - A x| / (|A| |x| + |b|) in the largest norm,
+rcond an estimate of the reciprocal condition number, inertia the number of positive, negative and zero eigenvalues.
+Examples:
+  sextant hermitian A.mtx B.mtx C.mtx
+  sextant hermitian *.mtx --definiteness definite --shift 0,1e-8,1e-4 --relative --json
+Exit code 4: some system was not solved; the others were.)";
+
+}  // namespace
+
+void add_hermitian(CLI::App &parent, Action &action) {
+  auto options = std::make_shared<HermitianOptions>();
+  CLI::App *app = parent.add_subcommand("hermitian", "Solve a set of dense Hermitian systems at once");
+  app->add_option("matrices", options->matrices, "Matrix Market files, plain or .gz")
+      ->type_name("MATRIX.mtx")
+      ->required();
+  app->add_option("--definiteness", options->definiteness, "definite, indefinite, or try definite first")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"definite", "indefinite", "try"}));
+  app->add_option("--shift", options->shifts, "Added to the diagonal; further ones are tried on systems that fail")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app->add_flag("--relative", options->relative, "Shifts are multiples of the mean diagonal");
+  app->add_flag("--equilibrate", options->equilibrate, "Scale rows and columns first");
+  app->add_option("--refine", options->refine, "Steps of iterative refinement at most")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 100));
+  app->add_flag("--json", options->json, "Everything as JSON");
+  add_context_options(*app, options->context);
+  app->footer(kFooter);
+  app->callback([options, &action] { action = [options] { return hermitian(*options); }; });
+}
+
+}  // namespace tool
