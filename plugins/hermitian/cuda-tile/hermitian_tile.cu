@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hermitian.tile.cuda: which sets fit on chip, what each shape of threads would cost, and the launch.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "hermitian_tile.hpp"
+#include "sextant/plugin_hermitian_query.hpp"
+#include "tile_worker.cuh"
+
+using namespace sextant::plugin;
+namespace cuda = sextant::plugin::cuda;
+
+namespace sextant::hermitian_tile {
+namespace {
+
+constexpr const char *terms[] = {"launches", "stream_bytes", "flops", "latency.columns", nullptr};
+const double term_defaults[] = {NAN, NAN, NAN, 3.3e-7, NAN};
+constexpr std::int64_t reserved_shared = 1024;
+
+int block_rows(std::int64_t n) { return static_cast<int>((n + side - 1) / side); }
+
+std::size_t group_bytes(const sxt_hermitian_query &q, const Places &places) {
+  std::size_t bytes = 0;
+  dense::with_number(q.q.value_type, [&](auto tag) {
+    bytes = shared_bytes<typename decltype(tag)::type>(block_rows(q.n_max), places, solves(q.phase) ? q.n_rhs : 0);
+    return SXT_OK;
+  });
+  return bytes;
+}
+
+std::uint64_t shared_limit(const sxt_machine &machine) {
+  return machine.shared_per_block > 0 ? static_cast<std::uint64_t>(machine.shared_per_block) : 232448;
+}
+
+sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *machine, sxt_message *reason) {
+  const auto &q = as<sxt_hermitian_query>(query);
+  if (q.definiteness != SXT_HERMITIAN_DEFINITE) return refuse(reason, "only positive definite systems");
+  if (block_rows(q.n_max) > most_blocks_a_side)
+    return refuse(reason, "order %lld is above %d", (long long)q.n_max, most_blocks_a_side * side);
+  const std::uint64_t bytes = group_bytes(q, places_for(block_rows(q.n_max)));
+  if (bytes > shared_limit(*machine))
+    return refuse(reason, "order %lld with %lld right-hand sides needs %llu bytes of shared memory, a block has %llu",
+                  (long long)q.n_max, (long long)q.n_rhs, (unsigned long long)bytes,
+                  (unsigned long long)shared_limit(*machine));
+  return SXT_OK;
+}
+
+// Systems of this shape that one multiprocessor holds: by shared memory, and by registers.
+double resident_systems(const Shape &shape, std::size_t bytes, const sxt_hermitian_query &q,
+                        const sxt_machine &machine) {
+  const auto limit = static_cast<std::int64_t>(machine.shared_per_unit > 0 ? machine.shared_per_unit : 233472);
+  const std::int64_t by_shared = limit / (static_cast<std::int64_t>(bytes) * shape.groups + reserved_shared);
+  const std::int64_t by_registers = shape.resident(value_bytes(q.q.value_type));
+  return static_cast<double>(std::max<std::int64_t>(1, std::min(by_shared, by_registers)) * shape.groups);
+}
+
+sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
+                      sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
+  const auto &q = as<sxt_hermitian_query>(query);
+  const std::size_t bytes = group_bytes(q, places_for(block_rows(q.n_max)));
+  const double batch = static_cast<double>(std::max<std::int64_t>(1, q.batch)), mean = q.sum_n1 / batch;
+  const double padded = mean > 0 ? std::ceil(mean / side) * side / mean : 1;  // blocks are worked on whole
+  CandidateList list(out, capacity, count);
+  for (std::int32_t s = 0; s < n_shapes; ++s) {
+    const Shape &shape = shapes[s];
+    if (bytes * shape.groups > shared_limit(*machine)) continue;
+    const double at_once = resident_systems(shape, bytes, q, *machine) * std::max(1, machine->units);
+    sxt_candidate &candidate = list.add();
+    candidate.launch[0] = (q.batch + shape.groups - 1) / shape.groups;
+    candidate.launch[1] = shape.warps * 32 * shape.groups;
+    candidate.launch[2] = s;
+    candidate.launch[3] = static_cast<std::int64_t>(bytes) * shape.groups;
+    candidate.model_class = static_cast<std::uint32_t>(4 * q.phase + s);
+    candidate.n_terms = 4;
+    candidate.terms[0] = 1;
+    candidate.terms[1] = hermitian_bytes(q) * (q.triangle == SXT_UPPER && factors(q.phase) ? 1.3 : 1);
+    candidate.terms[2] = hermitian_flops(q) * padded * padded;
+    // Columns one after the other, by systems one after the other; a back substitution adds nearly half. One or two
+    // warps share a multiprocessor with more systems, and more than three block rows a warp add their time.
+    const double alone = std::max(1.0, mean / side / (3 * shape.warps)) * (shape.warps <= 2 ? 1.8 : 1);
+    candidate.terms[3] = mean * padded * alone * std::max(1.0, std::ceil(batch / at_once)) *
+                         (q.phase == SXT_HERMITIAN_FACTOR_SOLVE && q.n_rhs > 0 ? 1.4 : 1);
+    candidate.working_set_bytes = hermitian_bytes(q);
+    candidate.units = std::min<double>(static_cast<double>(candidate.launch[0]), std::max(1, machine->units));
+    candidate.state_bytes = sizeof(Launch);
+  }
+  return SXT_OK;
+}
+
+sxt_status launch_config(const sxt_query *, const sxt_candidate *candidate, const sxt_machine *,
+                         sxt_launch_config *out) {
+  *out = {candidate->launch[0], candidate->launch[1], candidate->launch[3], 128, candidate->run_s};
+  return SXT_OK;
+}
+
+// The shape for a set nobody chose one for: a warp for every two block rows.
+std::int32_t usual_shape(int rows) { return rows <= 2 ? 0 : rows <= 4 ? 1 : rows <= 9 ? 2 : 3; }
+
+sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *, const sxt_exec *exec,
+                   void **state) {
+  return guard(exec, [&]() -> sxt_status {
+    const auto &q = as<sxt_hermitian_query>(problem->query);
+    const int rows = block_rows(q.n_max);
+    Launch launch{};
+    launch.shape =
+        candidate && candidate->launch[0] > 0 ? static_cast<std::int32_t>(candidate->launch[2]) : usual_shape(rows);
+    launch.places = places_for(rows);
+    launch.buffers = panels_at_once(rows, launch.places);
+    launch.group_bytes = static_cast<std::uint32_t>(group_bytes(q, launch.places));
+    const sxt_status loaded = dense::with_number(
+        q.q.value_type, [&](auto tag) { return load_tile<typename decltype(tag)::type>(launch, exec); });
+    return loaded == SXT_OK ? give(new Launch(launch), state) : loaded;
+  });
+}
+
+sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
+  const auto &launch = *static_cast<const Launch *>(opaque);
+  const auto &args = as<sxt_hermitian_args>(head);
+  if (const sxt_status wrong = check_hermitian_args(args, exec)) return wrong;
+  if (args.batch <= 0) return SXT_OK;
+  return dense::with_number(args.value_type, [&](auto tag) {
+    enqueue_tile<typename decltype(tag)::type>(launch, dense::set_of(args), args.phase, cuda::stream_of(*exec));
+    return cuda::launched(exec, "hermitian.tile.cuda");
+  });
+}
+
+const sxt_kernel kernel = [] {
+  sxt_kernel k = new_kernel(SXT_KIND_HERMITIAN, "hermitian.tile.cuda", "cuda",
+                            "Cholesky of small systems in shared memory, 16 columns at a time", run);
+  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
+  k.min_level = 80;
+  k.term_names = terms;
+  k.term_defaults = term_defaults;
+  k.applicable = applicable;
+  k.candidates = candidates;
+  k.prepare = prepare;
+  k.release = destroy<Launch>;
+  k.launch_config = launch_config;
+  return k;
+}();
+
+}  // namespace
+}  // namespace sextant::hermitian_tile
+
+extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
+  static const sxt_kernel *const kernels[] = {&sextant::hermitian_tile::kernel};
+  static const sxt_plugin plugin = describe("hermitian-tile-cuda", kernels);
+  return *out = &plugin, SXT_OK;
+}

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hermitian.tile.cuda for c128.
+#include "tile_kernels.cuh"
+
+namespace sextant::hermitian_tile {
+
+SXT_TILE_KERNELS(dense::Complex<double>);
+
+}  // namespace sextant::hermitian_tile

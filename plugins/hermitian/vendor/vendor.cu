@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hermitian.cusolver.cuda: cuSOLVER's potrfBatched and potrsBatched, to compare with and to fall back on. The library
+// knows neither masks nor infos of the input: systems that take no part are given a place of their own to work on.
+#include <cuda_runtime.h>
+#include <cusolverDn.h>
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+
+#include "sextant/plugin_cuda.hpp"
+#include "sextant/plugin_hermitian_query.hpp"
+#include "sextant/plugin_vendor.hpp"
+
+namespace {
+
+using namespace sextant::plugin;
+
+constexpr std::int64_t most_padding = 64;  // of leading dimensions, for which the spare place is large enough
+constexpr int block_threads = 128;
+
+using Factor = cusolverStatus_t(cusolverDnHandle_t, cublasFillMode_t, int, void **, int, int *, int);
+using Solve = cusolverStatus_t(cusolverDnHandle_t, cublasFillMode_t, int, int, void **, int, void **, int, int *, int);
+
+struct Cusolver : VendorLibrary {
+  decltype(cusolverDnCreate) *create;
+  decltype(cusolverDnDestroy) *destroy;
+  decltype(cusolverDnSetStream) *set_stream;
+  Factor *factor[4];  // f32, f64, c64, c128
+  Solve *solve[4];
+
+  static constexpr const char *names[] = {"libcusolver.so.12", "libcusolver.so.11"};
+  Cusolver() : VendorLibrary(names) {
+    find(create, "cusolverDnCreate"), find(destroy, "cusolverDnDestroy"), find(set_stream, "cusolverDnSetStream");
+    const char letters[] = {'S', 'D', 'C', 'Z'};
+    for (int i = 0; i < 4; ++i) {
+      const std::string name = std::string("cusolverDn") + letters[i];
+      find(factor[i], (name + "potrfBatched").c_str());
+      find(solve[i], (name + "potrsBatched").c_str());
+    }
+  }
+  static const Cusolver &instance() {
+    static const Cusolver library;
+    return library;
+  }
+};
+
+struct Session {
+  cusolverDnHandle_t handle = nullptr;
+  ~Session() {
+    if (handle) Cusolver::instance().destroy(handle);
+  }
+};
+
+// What lies in scratch, for `batch` systems of order n.
+struct Scratch {
+  void **a, **b;
+  std::int32_t *info;
+  char *spare;  // a matrix and a right-hand side that nobody needs
+  static std::uint64_t aligned(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
+  static std::uint64_t bytes(std::int64_t batch, std::int64_t n, std::uint64_t value) {
+    const auto systems = static_cast<std::uint64_t>(batch), order = static_cast<std::uint64_t>(n);
+    return 2 * aligned(8 * systems) + aligned(4 * systems + 4) + aligned((order + most_padding) * (order + 1) * value);
+  }
+  Scratch(void *memory, std::int64_t batch) {
+    char *at = static_cast<char *>(memory);
+    const auto systems = static_cast<std::uint64_t>(batch);
+    a = reinterpret_cast<void **>(at);
+    b = reinterpret_cast<void **>(at += aligned(8 * systems));
+    info = reinterpret_cast<std::int32_t *>(at += aligned(8 * systems));
+    spare = at + aligned(4 * systems + 4);
+  }
+};
+
+__device__ bool usable(const void *memory, std::size_t value) {
+  return memory && reinterpret_cast<std::uintptr_t>(memory) % value == 0;
+}
+
+template <class T>
+__device__ bool finite(T value) {
+  if constexpr (is_complex<T>)
+    return value.real() - value.real() == 0 && value.imag() - value.imag() == 0;
+  else
+    return value - value == 0;
+}
+
+// The diagonal without imaginary parts; false when a part that counts is not finite.
+template <class T>
+__device__ bool prepare_diagonal(T *a, std::int64_t n, std::int64_t lda) {
+  bool good = true;
+  for (std::int64_t i = 0; i < n; ++i) {
+    T &diagonal = a[i + i * lda];
+    if constexpr (is_complex<T>) diagonal = T(diagonal.real(), 0);
+    good = good && finite(diagonal);
+  }
+  return good;
+}
+
+// The pointers of every system for right-hand side `rhs` (negative: none); before a factorisation also the info of
+// those that take no part.
+template <class T>
+__global__ void place_systems(sxt_hermitian_args args, Scratch scratch, bool factoring, std::int64_t rhs) {
+  const std::int64_t s = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
+  if (s >= args.batch) return;
+  T *a = args.a_array ? static_cast<T *>(args.a_array[s]) : static_cast<T *>(args.a) + s * args.stride_a;
+  T *b = nullptr;
+  if (solves(args.phase))
+    b = args.b_array ? static_cast<T *>(args.b_array[s]) : static_cast<T *>(args.b) + s * args.stride_b;
+  const bool active = !args.active || args.active[s];
+  const bool there = args.n_max == 0 || (usable(a, sizeof(T)) && (!solves(args.phase) || usable(b, sizeof(T))));
+  if (factoring) scratch.info[s] = !active ? SXT_HERMITIAN_NOT_ACTIVE : there ? 0 : SXT_HERMITIAN_NO_MEMORY_AT;
+  bool takes_part = active && there && (factoring || args.info[s] == 0);
+  if (factoring && takes_part && !prepare_diagonal(a, args.n_max, args.lda)) {
+    scratch.info[s] = SXT_HERMITIAN_NOT_FINITE;
+    takes_part = false;
+  }
+  if (!factoring && active && args.info[s] == 0 && !there) args.info[s] = SXT_HERMITIAN_NO_MEMORY_AT;
+  T *spare = reinterpret_cast<T *>(scratch.spare);
+  scratch.a[s] = takes_part ? a : spare;
+  scratch.b[s] = takes_part && rhs >= 0 ? b + rhs * args.ldb : spare + (args.n_max + most_padding) * args.n_max;
+}
+
+// The library's info in the words of the kind: a NaN or infinity beside the diagonal reaches the row of the pivot that
+// failed, or all that follow; a pivot that is only negative leaves that row finite.
+template <class T>
+__global__ void finish_infos(sxt_hermitian_args args, Scratch scratch) {
+  const std::int64_t s = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
+  if (s >= args.batch) return;
+  if (scratch.info[s] != 0) {
+    args.info[s] = scratch.info[s];
+    return;
+  }
+  const T *a = static_cast<const T *>(scratch.a[s]);
+  const std::int64_t failed = args.info[s];
+  bool good = true;
+  for (std::int64_t i = 0; failed <= 0 && i < args.n_max; ++i) good = good && finite(a[i + i * args.lda]);
+  for (std::int64_t j = 0; j + 1 < failed; ++j) {
+    const std::int64_t row = failed - 1;
+    good = good && finite(args.triangle == SXT_LOWER ? a[row + j * args.lda] : a[j + row * args.lda]);
+  }
+  if (!good) args.info[s] = SXT_HERMITIAN_NOT_FINITE;
+}
+
+sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
+  const auto &q = as<sxt_hermitian_query>(query);
+  if (q.definiteness != SXT_HERMITIAN_DEFINITE)
+    return refuse(reason, "cuSOLVER factors batches of positive definite systems only");
+  if (!q.may_spoil) return refuse(reason, "it writes into the other triangle, which the caller wants kept");
+  if (q.orders_vary || q.leading_vary) return refuse(reason, "its batches have one order and one leading dimension");
+  if (q.n_max > std::numeric_limits<int>::max() - most_padding || q.batch > std::numeric_limits<int>::max())
+    return refuse(reason, "%lld systems of order %lld are beyond its integers", (long long)q.batch, (long long)q.n_max);
+  return SXT_OK;
+}
+
+// Rates as measured on an H200: about an eighth of the peak from order 350 on; right-hand sides one by one.
+sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
+                      sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
+  const auto &q = as<sxt_hermitian_query>(query);
+  cuda::CudaCost cost;
+  cost.launches = (factors(q.phase) ? 2 + static_cast<double>(q.n_max) / 32 : 0) +
+                  (solves(q.phase) ? static_cast<double>(q.n_rhs) * (1 + static_cast<double>(q.n_max) / 16) : 0);
+  cost.stream_bytes = cost.working_set = hermitian_bytes(q) * (solves(q.phase) ? 1 + static_cast<double>(q.n_rhs) : 1);
+  cost.flops = hermitian_flops(q) * 6;
+  CandidateList list(out, capacity, count);
+  sxt_candidate &candidate = cuda::fill(list.add(), *machine, machine->units, block_threads, 1, cost);
+  candidate.model_class = static_cast<std::uint32_t>(q.phase);
+  candidate.setup_s = 0.05;  // a handle; opening the library is paid once a process
+  candidate.scratch_bytes = Scratch::bytes(q.batch, q.n_max, value_bytes(q.q.value_type));
+  return SXT_OK;
+}
+
+sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *exec,
+                   void **) {
+  if (!Cusolver::instance().is_open())
+    return error(exec, SXT_E_NOT_SUPPORTED, "cuSOLVER cannot be used: %s", Cusolver::instance().why());
+  return with_value_type(problem->query->value_type, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const sxt_status status = cuda::load(exec, place_systems<T>);
+    return status == SXT_OK ? cuda::load(exec, finish_infos<T>) : status;
+  });
+}
+
+sxt_status checked(const sxt_exec *exec, cusolverStatus_t status, const char *step) {
+  if (status == CUSOLVER_STATUS_SUCCESS) return SXT_OK;
+  return error(exec, status == CUSOLVER_STATUS_ALLOC_FAILED ? SXT_E_MEMORY : SXT_E_DEVICE,
+               "cuSOLVER could not %s: status %d", step, static_cast<int>(status));
+}
+
+sxt_status open(const void *, const sxt_filled *, const sxt_exec *exec, void **out) {
+  return guard(exec, [&] {
+    auto session = std::make_unique<Session>();
+    const sxt_status status = checked(exec, Cusolver::instance().create(&session->handle), "make a handle");
+    return status == SXT_OK ? give(session.release(), out) : status;
+  });
+}
+
+// One call of the kernel.
+template <class T>
+class Run {
+ public:
+  Run(const sxt_hermitian_args &args, const sxt_exec *exec, cusolverDnHandle_t handle)
+      : args_(args), exec_(exec), handle_(handle), scratch_(exec->scratch, args.batch) {}
+
+  sxt_status factor() {
+    if (const sxt_status status = place(true, -1)) return status;
+    const sxt_status status =
+        order() == 0  // the library wants an order
+            ? cuda::check(
+                  exec_,
+                  cudaMemsetAsync(args_.info, 0, 4 * static_cast<std::size_t>(args_.batch), cuda::stream_of(*exec_)),
+                  "write infos")
+            : checked(exec_,
+                      library().factor[type()](handle_, fill_mode(), order(), scratch_.a, lda(), args_.info, batch()),
+                      "factor");
+    if (status != SXT_OK) return status;
+    finish_infos<T><<<blocks(), block_threads, 0, cuda::stream_of(*exec_)>>>(args_, scratch_);
+    return cuda::launched(exec_, "the infos of a set");
+  }
+  sxt_status solve() {
+    for (std::int64_t r = 0; r < args_.n_rhs && order() > 0; ++r) {
+      if (const sxt_status status = place(false, r)) return status;
+      const sxt_status status =
+          checked(exec_,
+                  library().solve[type()](handle_, fill_mode(), order(), 1, scratch_.a, lda(), scratch_.b,
+                                          static_cast<int>(args_.ldb), scratch_.info, batch()),
+                  "solve");
+      if (status != SXT_OK) return status;
+    }
+    return SXT_OK;
+  }
+
+ private:
+  sxt_status place(bool factoring, std::int64_t rhs) {
+    place_systems<T><<<blocks(), block_threads, 0, cuda::stream_of(*exec_)>>>(args_, scratch_, factoring, rhs);
+    return cuda::launched(exec_, "the pointers of a set");
+  }
+  static const Cusolver &library() { return Cusolver::instance(); }
+  int type() const { return args_.value_type - 1; }
+  int order() const { return static_cast<int>(args_.n_max); }
+  int batch() const { return static_cast<int>(args_.batch); }
+  int lda() const { return static_cast<int>(args_.lda); }
+  cublasFillMode_t fill_mode() const {
+    return args_.triangle == SXT_LOWER ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER;
+  }
+  unsigned blocks() const { return static_cast<unsigned>((args_.batch + block_threads - 1) / block_threads); }
+
+  const sxt_hermitian_args &args_;
+  const sxt_exec *exec_;
+  cusolverDnHandle_t handle_;
+  Scratch scratch_;
+};
+
+sxt_status run(const void *, void *opened, const sxt_head *head, const sxt_exec *exec) {
+  const auto &args = as<sxt_hermitian_args>(head);
+  if (const sxt_status wrong = check_hermitian_args(args, exec)) return wrong;
+  if (args.batch == 0) return SXT_OK;
+  if (args.lda > args.n_max + most_padding || args.ldb > std::numeric_limits<int>::max())
+    return error(exec, SXT_E_NOT_SUPPORTED, "a leading dimension of %lld is too far above the order %lld for it",
+                 (long long)args.lda, (long long)args.n_max);
+  if (exec->scratch_bytes < Scratch::bytes(args.batch, args.n_max, value_bytes(args.value_type)))
+    return error(exec, SXT_E_STATE, "%llu bytes of scratch are too few", (unsigned long long)exec->scratch_bytes);
+  cusolverDnHandle_t handle = static_cast<Session *>(opened)->handle;
+  const sxt_status status =
+      checked(exec, Cusolver::instance().set_stream(handle, cuda::stream_of(*exec)), "take the stream");
+  if (status != SXT_OK) return status;
+  return with_value_type(args.value_type, [&](auto tag) {
+    Run<typename decltype(tag)::type> work(args, exec, handle);
+    sxt_status done = factors(args.phase) ? work.factor() : SXT_OK;
+    if (done == SXT_OK && solves(args.phase)) done = work.solve();
+    return done;
+  });
+}
+
+const sxt_kernel kernel = [] {
+  sxt_kernel k = new_kernel(SXT_KIND_HERMITIAN, "hermitian.cusolver.cuda", "cuda",
+                            "cuSOLVER potrfBatched and potrsBatched, uniform definite sets", run);
+  k.flags = SXT_KERNEL_OPPONENT;
+  k.term_names = cuda::cuda_terms;
+  k.applicable = applicable;
+  k.candidates = candidates;
+  k.prepare = prepare;
+  k.open = open;
+  k.close = destroy<Session>;
+  return k;
+}();
+
+}  // namespace
+
+extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
+  static const sxt_kernel *const kernels[] = {&kernel};
+  static const sxt_plugin plugin = describe("hermitian-cuda-cusolver", kernels);
+  return *out = &plugin, SXT_OK;
+}
