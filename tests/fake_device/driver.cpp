@@ -25,7 +25,7 @@ struct Ledger {
   std::recursive_mutex lock;
   std::map<std::string, std::int64_t> counts;
   std::map<const char *, Piece> memory;
-  std::int64_t until_failure = 0, failures = 0;
+  std::int64_t until_failure = 0, failures = 0, memory_left = -1;
   std::int32_t error = 0, lasting = 0;
   std::string failed_call;
   std::vector<FakeContext> contexts;
@@ -71,6 +71,10 @@ void fake_fail(std::int64_t n, std::int32_t error) {
   ledger().failures = 0;
   ledger().lasting = 0;
 }
+void fake_limit_memory(std::int64_t bytes) {
+  const std::lock_guard one(ledger().lock);
+  ledger().memory_left = bytes;
+}
 std::int64_t fake_failures() { return ledger().failures; }
 const char *fake_failed_call() { return ledger().failed_call.c_str(); }
 std::int64_t fake_count(const char *what) {
@@ -92,17 +96,24 @@ void fake_add(const char *what, std::int64_t amount) {
 void *fake_allocate(std::int32_t type, std::uint64_t bytes) {
   if (bytes > device_bytes) return nullptr;
   const std::uint64_t size = (bytes + alignment - 1) / alignment * alignment;
+  const std::lock_guard one(ledger().lock);
+  const bool limited = type == FAKE_DEVICE && ledger().memory_left >= 0;
+  if (limited && static_cast<std::int64_t>(size) > ledger().memory_left) return nullptr;
   char *memory = static_cast<char *>(std::aligned_alloc(alignment, size ? size : alignment));
   if (!memory) return nullptr;
   std::memset(memory, 0, size);
-  const std::lock_guard one(ledger().lock);
+  if (limited) ledger().memory_left -= static_cast<std::int64_t>(size);
   ledger().memory[memory] = {size, type, fake_current() < 0 ? 0 : fake_current()};
   return memory;
 }
 
 std::int32_t fake_free(void *memory) {
   const std::lock_guard one(ledger().lock);
-  if (ledger().memory.erase(static_cast<char *>(memory)) == 0) return FAKE_INVALID_VALUE;
+  const auto found = ledger().memory.find(static_cast<char *>(memory));
+  if (found == ledger().memory.end()) return FAKE_INVALID_VALUE;
+  if (found->second.type == FAKE_DEVICE && ledger().memory_left >= 0)
+    ledger().memory_left += static_cast<std::int64_t>(found->second.bytes);
+  ledger().memory.erase(found);
   std::free(memory);
   return FAKE_OK;
 }

@@ -19,6 +19,8 @@ enum { FAKE_UNREGISTERED = 0, FAKE_HOST = 1, FAKE_DEVICE = 2, FAKE_MANAGED = 3 }
 /* The n-th vendor call from now (1: the next) returns this error, once; n <= 0: none. SEXTANT_FAKE_FAIL="n:error" sets it at
  * load. An error from 700 to 719 lasts: every later call that does not give something back returns it, too. */
 void fake_fail(int64_t n, int32_t error);
+/* Device memory that can still be had, in bytes; negative (as at first): as much as one asks for. */
+void fake_limit_memory(int64_t bytes);
 int64_t fake_failures(void);            /* calls that were made to fail since fake_fail */
 int64_t fake_count(const char *what);   /* "calls", "launches", or what lives: "contexts", "current", "streams", ... */
 const char *fake_failed_call(void);     /* the last call that was made to fail */

@@ -12,45 +12,13 @@
 
 #include "abi/handles.hpp"
 #include "sextant/sextant.h"
-#include "tests/fake_device/fake.h"
+#include "tests/fake_device/fixture.hpp"
 
 namespace {
 
 using testing::HasSubstr;
 
-// What must be gone when everything was destroyed.
-const char *const kinds[] = {"contexts", "current", "streams", "events", "graphs", "pools", "allocations"};
-
-std::string left_behind() {
-  std::string all;
-  for (const char *kind : kinds)
-    if (const std::int64_t live = fake_count(kind)) all += std::string(kind) + ": " + std::to_string(live) + " ";
-  return all;
-}
-
-sxt_status open(sxt_context **context) {
-  sxt_context_options options;
-  sxt_context_options_init(&options, sizeof options);
-  options.device = "cuda";
-  return sxt_context_create(&options, context);
-}
-
-class FakeDevice : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!std::filesystem::exists(SEXTANT_PLUGIN_DIR "/device/device-cuda.so"))
-      GTEST_SKIP() << "this build has no CUDA plugins";
-    const char *path = std::getenv("LD_LIBRARY_PATH");
-    if (!path || !std::strstr(path, FAKE_FOLDER)) GTEST_SKIP() << "the fakes are not first in LD_LIBRARY_PATH";
-    // Plugins are loaded once a process: before anything fails.
-    sxt_context *context = nullptr;
-    ASSERT_EQ(open(&context), SXT_OK) << sxt_last_error(nullptr);
-    sxt_context_destroy(context);
-    ASSERT_GT(fake_count("calls"), 0) << "the plugins use other libraries than the fakes";
-    ASSERT_EQ(left_behind(), "");
-  }
-  void TearDown() override { fake_fail(0, 0); }
-};
+using namespace fake_test;
 
 // Everything a program might do with a device. Any step may fail: then its status is negative and there is a sentence.
 class Program {

@@ -81,6 +81,8 @@ int on_device(const BenchOptions &options, Suite suite) {
   if (options.context.device != "cpu") {
     if (suite == bench_reduction) return bench_device_reduction(options);
     if (suite == bench_vector) return bench_device_vector(options);
+    if (suite == bench_spmv) return bench_device_spmv(options);
+    if (suite == bench_pcg) return bench_device_pcg(options);
     fail(kUsage, "this suite measures the CPU in this version; leave out --device");
   }
   if (!options.svg.empty() || !options.operations.empty() || !options.types.empty())
@@ -143,6 +145,7 @@ void add_bench(CLI::App &parent, Action &action) {
   add_suite(*app, "vector", "Element-wise vector operations", false, bench_vector, action);
   add_suite(*app, "reduction", "Sums, dot products, norms", false, bench_reduction, action);
   add_suite(*app, "pcg", "Whole solves: every engine with every recurrence", true, bench_pcg, action);
+  add_bench_hermitian(*app, action);
   add_suite(*app, "dispatch", "What a call costs over the kernel it ends in, on one element", false, bench_dispatch,
             action);
 }

@@ -88,7 +88,8 @@ std::vector<std::string> kernels_on(const char *kind, const std::string &device)
 }
 
 bool is_opponent(const std::string &kernel) {
-  return kernel.find(".cub.") != std::string::npos || kernel.find(".cublas.") != std::string::npos;
+  return kernel.find(".cub.") != std::string::npos || kernel.find(".cublas.") != std::string::npos ||
+         kernel.find(".cusparse.") != std::string::npos;
 }
 
 std::vector<DeviceContender> select_contenders(sxt_context *context, const std::vector<std::string> &kernels,
@@ -167,14 +168,17 @@ void show(const BenchOptions &options, const Sheet &sheet) {
 }
 
 int finish_device(const BenchOptions &options, sxt_context *context, const std::vector<Sheet> &sheets,
-                  const Json &rows) {
+                  const Json &rows, const Json &more) {
   const std::string device = get_text(context, [context](char *buffer, std::int64_t capacity, std::int64_t *length) {
     return sxt_context_describe(context, buffer, capacity, length);
   });
-  if (options.json)
-    print_json({{"device", device}, {"rows", rows}});
-  else
+  if (options.json) {
+    Json all = {{"device", device}, {"rows", rows}};
+    all.update(more);
+    print_json(all);
+  } else {
     print("{}\n", device);
+  }
   if (options.markdown.empty()) return kDone;
   OutputFile file(options.markdown);
   file.write(fmt::format("On {}: `{}`.\n\n", device, options.command_line));

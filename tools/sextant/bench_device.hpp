@@ -62,10 +62,13 @@ std::string microseconds(double seconds);
 std::string length_text(std::int64_t n);
 // Prints a sheet at once, unless --json keeps stdout for one object.
 void show(const BenchOptions &options, const Sheet &sheet);
-// Prints the rows with --json; writes --markdown.
-int finish_device(const BenchOptions &options, sxt_context *context, const std::vector<Sheet> &sheets, const Json &rows);
+// Prints the rows, and what else there is to say, with --json; writes --markdown.
+int finish_device(const BenchOptions &options, sxt_context *context, const std::vector<Sheet> &sheets, const Json &rows,
+                  const Json &more = Json::object());
 
 int bench_device_reduction(const BenchOptions &options);
 int bench_device_vector(const BenchOptions &options);
+int bench_device_spmv(const BenchOptions &options);
+int bench_device_pcg(const BenchOptions &options);
 
 }  // namespace tool

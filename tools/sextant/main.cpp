@@ -66,6 +66,7 @@ int run(int argc, char **argv) {
   tool::add_explain(app, action);
   tool::add_verify_model(app, action);
   tool::add_plugins(app, action);
+  tool::add_hermitian(app, action);
   tool::add_bench(app, action);
   tool::add_calibrate(app, action);
   tool::add_plugin_check(app, {argv, argv + argc}, action);

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Batches of Hermitian systems through the C interface over the fake device: work is enqueued and counted, host sets
+// pass through in pieces, every vendor call may fail, and nothing is left behind.
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "abi/handles.hpp"
+#include "tests/fake_device/fixture.hpp"
+
+namespace {
+
+using fake_test::FakeDevice;
+using fake_test::left_behind;
+using testing::HasSubstr;
+
+struct Failed {
+  sxt_status status = SXT_OK;
+  std::string sentence;
+};
+
+// Systems of order 4 in memory that the fake device lends or in host memory; the fake computes nothing.
+class HermitianBatches : public FakeDevice {
+ protected:
+  sxt_hermitian_options description(std::int64_t batch) {
+    sxt_hermitian_options options;
+    sxt_hermitian_options_init(&options, sizeof options);
+    options.batch = batch;
+    options.n = 4;
+    return options;
+  }
+  // One call on a context of its own; everything is destroyed again.
+  Failed call(const sxt_hermitian_options &options, bool in_device_memory) {
+    Failed failed;
+    sxt_context *context = nullptr;
+    sxt_hermitian *hermitian = nullptr;
+    sxt_vector *memory = nullptr;
+    const auto good = [&](sxt_status status) {
+      if (status >= 0 || failed.status < 0) return status >= 0 && failed.status >= 0;
+      failed = {status, sxt_last_error(context)};
+      return false;
+    };
+    std::vector<double> host(static_cast<std::size_t>(options.batch) * 20 + 1);
+    std::vector<std::int32_t> info(static_cast<std::size_t>(options.batch) + 1);
+    sxt_hermitian_set set;
+    sxt_hermitian_set_init(&set, sizeof set);
+    if (good(fake_test::open(&context)) && good(sxt_hermitian_create(context, &options, &hermitian)) &&
+        (!in_device_memory || good(sxt_vector_create(context, options.batch * 32, SXT_F64, &memory)))) {
+      double *values = in_device_memory ? static_cast<double *>(sxt_vector_data(memory)) : host.data();
+      set.a = values;
+      set.b = values + options.batch * 16;
+      set.info = in_device_memory ? reinterpret_cast<std::int32_t *>(values + options.batch * 20) : info.data();
+      good(sxt_hermitian_factor_solve(hermitian, &set));
+      sxt_hermitian_report report{};
+      report.struct_size = sizeof report;
+      if (failed.status == SXT_OK && good(sxt_hermitian_get_report(hermitian, &report))) report_ = report;
+    }
+    sxt_hermitian_destroy(hermitian);
+    sxt_vector_destroy(memory);
+    sxt_context_destroy(context);
+    return failed;
+  }
+  void every_call_may_fail(const sxt_hermitian_options &options, bool in_device_memory) {
+    ASSERT_EQ(call(options, in_device_memory).status, SXT_OK);
+    int noticed = 0;
+    std::int64_t failures = 1;
+    for (std::int64_t n = 1; failures > 0; ++n) {
+      ASSERT_LT(n, 5000);
+      fake_fail(n, FAKE_NO_MEMORY);
+      const Failed failed = call(options, in_device_memory);
+      failures = fake_failures();
+      noticed += failed.status < 0;
+      EXPECT_TRUE(failed.status >= 0 || !failed.sentence.empty()) << fake_failed_call();
+      fake_fail(0, 0);
+      ASSERT_EQ(left_behind(), "") << "after call " << n << ", " << fake_failed_call();
+    }
+    EXPECT_GT(noticed, 5);
+  }
+  sxt_hermitian_report report_{};
+};
+
+TEST_F(HermitianBatches, PlainCallsAreEnqueued) {
+  const std::int64_t launches = fake_count("launches");
+  ASSERT_EQ(call(description(10), true).status, SXT_OK);
+  EXPECT_GT(fake_count("launches"), launches);
+  EXPECT_EQ(report_.workspace_bytes, 0u);
+  EXPECT_EQ(left_behind(), "");
+}
+
+TEST_F(HermitianBatches, OptionsAreStepsOnTheDevice) {
+  const std::int64_t launches = fake_count("launches");
+  sxt_hermitian_options options = description(10);
+  options.equilibrate = 1;
+  options.refine_steps = 2;
+  options.definiteness = SXT_TRY_DEFINITE;
+  ASSERT_EQ(call(options, true).status, SXT_OK);
+  EXPECT_GT(fake_count("launches"), launches + 10);
+  EXPECT_GT(report_.workspace_bytes, 10u * 16 * 8);
+  EXPECT_EQ(left_behind(), "");
+}
+
+TEST_F(HermitianBatches, HostSetsPassInPieces) {
+  sxt_hermitian_options options = description(1000);
+  options.space = SXT_SPACE_HOST;
+  options.workspace_limit = 60000;
+  ASSERT_EQ(call(options, false).status, SXT_OK);
+  EXPECT_LT(report_.piece, 500);
+  EXPECT_GT(report_.piece, 0);
+  EXPECT_EQ(left_behind(), "");
+}
+
+TEST_F(HermitianBatches, HostMemorySaidToBeTheDevicesIsRefused) {
+  const Failed failed = call(description(10), false);
+  EXPECT_EQ(failed.status, SXT_E_ARGUMENT);
+  EXPECT_THAT(failed.sentence, HasSubstr("host memory"));
+}
+
+TEST_F(HermitianBatches, EveryCallMayFail) {
+  sxt_hermitian_options options = description(6);
+  options.definiteness = SXT_TRY_DEFINITE;
+  every_call_may_fail(options, true);
+}
+
+TEST_F(HermitianBatches, EveryCallOfAHostSetMayFail) {
+  sxt_hermitian_options options = description(6);
+  options.space = SXT_SPACE_HOST;
+  every_call_may_fail(options, false);
+}
+
+TEST_F(HermitianBatches, CuSolverIsOpenedWhenItIsForcedAndEachOfItsCallsMayFail) {
+  sxt_hermitian_options options = description(6);
+  options.kernel = "hermitian.cusolver.cuda";
+  EXPECT_EQ(call(options, true).status, SXT_E_NOT_SUPPORTED) << "it spoils the other triangle, which was not allowed";
+  options.may_spoil = 1;
+  every_call_may_fail(options, true);
+}
+
+// Setting up asks for memory, which a capture cannot give.
+TEST_F(HermitianBatches, AFirstCallInsideACaptureIsRefused) {
+  sxt_context *context = nullptr;
+  sxt_hermitian *hermitian = nullptr;
+  sxt_vector *memory = nullptr;
+  const sxt_hermitian_options options = description(6);
+  ASSERT_EQ(fake_test::open(&context), SXT_OK);
+  ASSERT_EQ(sxt_hermitian_create(context, &options, &hermitian), SXT_OK) << sxt_last_error(context);
+  ASSERT_EQ(sxt_vector_create(context, 6 * 32, SXT_F64, &memory), SXT_OK) << sxt_last_error(context);
+  const sxt_device_ops &ops = context->context->device().ops();
+  void *device = context->context->device().handle(), *stream = nullptr, *graph = nullptr;
+  ASSERT_EQ(ops.stream_create(device, &stream), SXT_OK);
+  auto *values = static_cast<double *>(sxt_vector_data(memory));
+  sxt_hermitian_set set;
+  sxt_hermitian_set_init(&set, sizeof set);
+  set.a = values, set.b = values + 96, set.info = reinterpret_cast<std::int32_t *>(values + 120), set.stream = stream;
+  ASSERT_EQ(ops.capture_begin(device, stream), SXT_OK);
+  EXPECT_LT(sxt_hermitian_factor_solve(hermitian, &set), 0);
+  EXPECT_STRNE(sxt_last_error(context), "");
+  if (ops.capture_end(device, stream, &graph) == SXT_OK && graph) ops.graph_destroy(device, graph);
+  EXPECT_EQ(sxt_hermitian_factor_solve(hermitian, &set), SXT_OK) << sxt_last_error(context);
+  sxt_hermitian_destroy(hermitian);
+  ops.stream_destroy(device, stream);
+  sxt_vector_destroy(memory);
+  sxt_context_destroy(context);
+  EXPECT_EQ(left_behind(), "");
+}
+
+}  // namespace

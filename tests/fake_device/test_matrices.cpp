@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sparse matrices over the fake libraries: every storage is built, refreshed, scaled and given back; every vendor call
+// meanwhile may fail; and where memory is short another storage serves, or the caller reads how many bytes were
+// missing. Kernels run nothing here: what they would compute is tested on a GPU.
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "abi/handles.hpp"
+#include "core/dispatch/prepared.hpp"
+#include "core/dispatch/select.hpp"
+#include "sextant/kinds/spmv.h"
+#include "tests/fake_device/fixture.hpp"
+
+namespace {
+
+using namespace fake_test;
+using sextant::Error;
+using sextant::registry::Registry;
+using testing::HasSubstr;
+
+const char *const storages[] = {SXT_KIND_STORAGE_CSR, SXT_KIND_STORAGE_COO, SXT_KIND_STORAGE_SELL};
+
+// A tridiagonal matrix.
+struct Arrays {
+  explicit Arrays(std::int64_t n) : n(n) {
+    row_ptr.push_back(0);
+    for (std::int64_t i = 0; i < n; ++i) {
+      for (std::int64_t j = std::max<std::int64_t>(0, i - 1); j <= std::min(n - 1, i + 1); ++j)
+        col.push_back(static_cast<std::int32_t>(j));
+      row_ptr.push_back(static_cast<std::int32_t>(col.size()));
+    }
+    values.assign(col.size(), 1);
+  }
+  std::int64_t n;
+  std::vector<std::int32_t> row_ptr, col;
+  std::vector<double> values;
+
+  sxt_status make(sxt_context *context, bool adopt, sxt_matrix **matrix) const {
+    sxt_matrix_options options;
+    sxt_matrix_options_init(&options, sizeof options);
+    options.ownership = adopt ? SXT_ADOPT : SXT_COPY;
+    return sxt_matrix_from_csr(context, n, n, row_ptr.data(), col.data(), values.data(), &options, matrix);
+  }
+};
+
+// What a program does with a matrix. Failures are counted; each has a sentence.
+class Program {
+ public:
+  explicit Program(const Arrays &arrays, bool adopt) : arrays_(arrays), adopt_(adopt) {}
+  void run() {
+    sxt_context *context = nullptr;
+    if (good(open(&context))) {
+      sxt_matrix *matrix = nullptr;
+      if (good(arrays_.make(context, adopt_, &matrix))) use(context, *matrix);
+      sxt_matrix_destroy(matrix);
+      sxt_context_destroy(context);
+    }
+  }
+  int failed() const { return failed_; }
+  int built() const { return built_; }
+
+ private:
+  bool good(sxt_status status) {
+    if (status < 0) ++failed_;
+    return status >= 0;
+  }
+  template <class F>
+  bool attempt(F &&f) {
+    try {
+      f();
+      return true;
+    } catch (const Error &problem) {
+      EXPECT_STRNE(problem.what(), "");
+      ++failed_;
+      return false;
+    }
+  }
+  void use(sxt_context *context, sxt_matrix &handle) {
+    sextant::Matrix &matrix = *handle.matrix;
+    sextant::Device &device = matrix.context().device();
+    attempt([&] {
+      const sextant::DeviceBuffer s(device, arrays_.n * sizeof(double)), d(device, arrays_.n * sizeof(double));
+      const auto scaled = matrix.scaled(s.data());
+      for (const char *storage : storages) {
+        if (Registry::instance().kernels(storage, "cuda").empty()) continue;
+        attempt([&] {
+          matrix.lend(storage)->diagonal(d.data());
+          ++built_;
+        });
+        attempt([&] { scaled->lend(storage); });
+      }
+      attempt([&] { matrix.update_values(arrays_.values.data(), static_cast<std::int64_t>(arrays_.values.size())); });
+      attempt([&] { scaled->source_changed(matrix, s.data()); });
+    });
+    multiply(context, handle);
+  }
+  void multiply(sxt_context *context, sxt_matrix &handle) {
+    sxt_vector *x = nullptr, *y = nullptr;
+    if (good(sxt_vector_create(context, arrays_.n, SXT_F64, &x)) &&
+        good(sxt_vector_create(context, arrays_.n, SXT_F64, &y)))
+      for (const sxt_op op : {SXT_NO_TRANSPOSE, SXT_TRANSPOSE}) good(sxt_spmv(op, nullptr, &handle, x, nullptr, y));
+    sxt_vector_destroy(x);
+    sxt_vector_destroy(y);
+  }
+
+  const Arrays &arrays_;
+  bool adopt_;
+  int failed_ = 0, built_ = 0;
+};
+
+class MatricesOnAFakeDevice : public FakeDevice {
+ protected:
+  void SetUp() override {
+    FakeDevice::SetUp();
+    if (IsSkipped()) return;
+    if (Registry::instance().kernels(SXT_KIND_STORAGE_CSR, "cuda").empty())
+      GTEST_SKIP() << "no storage for CUDA was built";
+  }
+};
+
+TEST_F(MatricesOnAFakeDevice, EveryStorageIsGivenBack) {
+  const Arrays arrays(3000);
+  for (const bool adopt : {false, true}) {
+    const std::int64_t launches = fake_count("launches");
+    Program program(arrays, adopt);
+    program.run();
+    EXPECT_EQ(program.failed(), 0) << sxt_last_error(nullptr);
+    EXPECT_EQ(program.built(), 3);
+    EXPECT_GT(fake_count("launches"), launches);
+    EXPECT_EQ(left_behind(), "");
+  }
+}
+
+TEST_F(MatricesOnAFakeDevice, EveryCallMayFail) {
+  const Arrays arrays(600);
+  std::int64_t n = 1, failures = 1;
+  int noticed = 0;
+  for (; failures > 0; ++n) {
+    ASSERT_LT(n, 20000);
+    fake_fail(n, FAKE_INVALID_VALUE);
+    Program program(arrays, true);
+    program.run();
+    failures = fake_failures();
+    fake_fail(0, 0);
+    noticed += program.failed() > 0;
+    ASSERT_EQ(left_behind(), "") << "after call " << n << " (" << fake_failed_call() << ") failed";
+  }
+  EXPECT_GT(n, 200);
+  EXPECT_GT(noticed, n / 6);
+  std::printf("[ failures ] %lld calls failed one by one, %d programs noticed\n", static_cast<long long>(n - 2),
+              noticed);
+}
+
+// The first launch configuration of every kernel that reads one of these storages.
+std::vector<sextant::ChoicePtr> one_of_each_kernel(sextant::Matrix &matrix, const sxt_spmv_query &query) {
+  std::vector<sextant::ChoicePtr> chosen;
+  std::set<std::string> met;
+  for (auto &choice : sextant::Selector(matrix.context(), &matrix).every(sextant::Query(&query.m.q), "spmv")) {
+    const bool ours = std::any_of(std::begin(storages), std::end(storages),
+                                  [&](const char *storage) { return choice->storage == storage; });
+    if (ours && met.insert(choice->kernel->name()).second) chosen.push_back(choice);
+  }
+  return chosen;
+}
+
+// Fails every vendor call of building, opening and running a choice, one at a time; how many there were.
+std::int64_t fail_every_call(const sextant::ChoicePtr &choice, sextant::Matrix &matrix, sxt_spmv_args &args) {
+  const auto use = [&] {
+    sextant::Prepared prepared(matrix.context(), choice, &matrix, nullptr);
+    prepared.open()->run(&args.h);
+  };
+  use();  // what is kept for later is there afterwards
+  const std::int64_t before = fake_count("allocations");
+  for (std::int64_t n = 1; n < 2000; ++n) {
+    fake_fail(n, FAKE_INVALID_VALUE);
+    try {
+      use();
+    } catch (const Error &problem) {
+      EXPECT_STRNE(problem.what(), "");
+    }
+    const bool failed = fake_failures() > 0;
+    fake_fail(0, 0);
+    EXPECT_EQ(fake_count("allocations"), before)
+        << choice->kernel->name() << ", after call " << n << " (" << fake_failed_call() << ") failed";
+    if (!failed || testing::Test::HasFailure()) return n - 1;
+  }
+  ADD_FAILURE() << choice->kernel->name() << " makes no end of calls";
+  return 0;
+}
+
+// Every kernel for every operation: each vendor call of building, opening and running it fails once, and all is given
+// back.
+TEST_F(MatricesOnAFakeDevice, EveryKernelMayFail) {
+  const Arrays arrays(500);
+  sxt_context *context = nullptr;
+  ASSERT_EQ(open(&context), SXT_OK);
+  sxt_matrix *handle = nullptr;
+  ASSERT_EQ(arrays.make(context, false, &handle), SXT_OK);
+  sxt_vector *x = nullptr, *y = nullptr;
+  ASSERT_EQ(sxt_vector_create(context, 2 * arrays.n, SXT_F64, &x), SXT_OK);
+  ASSERT_EQ(sxt_vector_create(context, 2 * arrays.n, SXT_F64, &y), SXT_OK);
+  sextant::Matrix &matrix = *handle->matrix;
+  std::set<std::string> kernels;
+  std::int64_t failed = 0;
+  const double one = 1, zero = 0;
+  for (const sxt_op op : {SXT_NO_TRANSPOSE, SXT_TRANSPOSE}) {
+    sxt_spmv_query query{};
+    query.m = matrix.query_part(SXT_KIND_SPMV, sizeof query, 100);
+    query.op = op;
+    query.n_rhs = 2;
+    sxt_spmv_args args{{sizeof args, SXT_KIND_SPMV},
+                       op,
+                       2,
+                       arrays.n,
+                       arrays.n,
+                       {&one, 0, 0},
+                       {&zero, 0, 0},
+                       sxt_vector_data(x),
+                       sxt_vector_data(y)};
+    for (const auto &choice : one_of_each_kernel(matrix, query)) {
+      kernels.insert(choice->kernel->name());
+      failed += fail_every_call(choice, matrix, args);
+    }
+  }
+  EXPECT_GE(kernels.size(), 5u);  // those of CSR
+  std::printf("[ failures ] %lld calls failed one by one in %zu kernels\n", static_cast<long long>(failed),
+              kernels.size());
+  sxt_vector_destroy(x);
+  sxt_vector_destroy(y);
+  sxt_matrix_destroy(handle);
+  sxt_context_destroy(context);
+  EXPECT_EQ(left_behind(), "");
+}
+
+// Arrays of a matrix are read on the host.
+TEST_F(MatricesOnAFakeDevice, ArraysInDeviceMemoryAreRefused) {
+  const Arrays arrays(50);
+  sxt_context *context = nullptr;
+  ASSERT_EQ(open(&context), SXT_OK);
+  sxt_vector *there = nullptr;
+  ASSERT_EQ(sxt_vector_create(context, 200, SXT_F64, &there), SXT_OK);
+  sxt_matrix *matrix = nullptr;
+  EXPECT_EQ(sxt_matrix_from_csr(context, arrays.n, arrays.n, arrays.row_ptr.data(), arrays.col.data(),
+                                sxt_vector_data(there), nullptr, &matrix),
+            SXT_E_ARGUMENT);
+  EXPECT_THAT(sxt_last_error(context), HasSubstr("values lies in the memory of device 0"));
+  ASSERT_EQ(arrays.make(context, false, &matrix), SXT_OK);
+  EXPECT_EQ(sxt_matrix_update_values(matrix, sxt_vector_data(there), static_cast<std::int64_t>(arrays.values.size())),
+            SXT_E_ARGUMENT);
+  sxt_matrix_destroy(matrix);
+  sxt_vector_destroy(there);
+  sxt_context_destroy(context);
+}
+
+// With less and less memory a product is served by what still fits; then the sentence names the bytes.
+TEST_F(MatricesOnAFakeDevice, ShortMemoryIsSaidOrEvaded) {
+  const Arrays arrays(4000);
+  int served = 0, refused = 0;
+  std::string last;
+  for (std::int64_t limit = 0; limit <= 600 << 10; limit += 8 << 10) {
+    sxt_context *context = nullptr;
+    ASSERT_EQ(open(&context), SXT_OK);
+    sxt_matrix *matrix = nullptr;
+    ASSERT_EQ(arrays.make(context, false, &matrix), SXT_OK);
+    sxt_vector *x = nullptr, *y = nullptr;
+    ASSERT_EQ(sxt_vector_create(context, arrays.n, SXT_F64, &x), SXT_OK);
+    ASSERT_EQ(sxt_vector_create(context, arrays.n, SXT_F64, &y), SXT_OK);
+    fake_limit_memory(limit);
+    const sxt_status status = sxt_spmv(SXT_NO_TRANSPOSE, nullptr, matrix, x, nullptr, y);
+    if (status == SXT_OK) {
+      ++served;
+    } else {
+      ++refused;
+      EXPECT_EQ(status, SXT_E_MEMORY) << "with " << limit << " bytes: " << sxt_last_error(context);
+      EXPECT_THAT(sxt_last_error(context), HasSubstr("bytes")) << "with " << limit << " bytes";
+      last = sxt_last_error(context);
+      EXPECT_EQ(served, 0) << "what fits into less fits into " << limit << " bytes";
+    }
+    fake_limit_memory(-1);
+    // Nothing was broken by the failure.
+    EXPECT_EQ(sxt_spmv(SXT_NO_TRANSPOSE, nullptr, matrix, x, nullptr, y), SXT_OK) << sxt_last_error(context);
+    if (HasFailure()) break;
+    sxt_vector_destroy(x);
+    sxt_vector_destroy(y);
+    sxt_matrix_destroy(matrix);
+    sxt_context_destroy(context);
+    ASSERT_EQ(left_behind(), "") << "with " << limit << " bytes";
+  }
+  EXPECT_GT(served, 0) << last;
+  EXPECT_GT(refused, 0);
+}
+
+// A storage that does not fit while another does: the product is had with what there is, and the choice says what did
+// not fit and why.
+TEST_F(MatricesOnAFakeDevice, AStorageThatDoesNotFitIsPassedOver) {
+  const Arrays arrays(4000);
+  sxt_context *context = nullptr;
+  ASSERT_EQ(open(&context), SXT_OK);
+  sxt_matrix *matrix = nullptr;
+  ASSERT_EQ(arrays.make(context, false, &matrix), SXT_OK);
+  matrix->matrix->lend(SXT_KIND_STORAGE_COO);
+  fake_limit_memory(20 << 10);
+  sxt_spmv_query query{};
+  query.m = matrix->matrix->query_part(SXT_KIND_SPMV, sizeof query, 1e6);  // so many that the fastest would be built
+  query.n_rhs = 1;
+  const auto choice =
+      sextant::Selector(matrix->matrix->context(), matrix->matrix.get()).select(sextant::Query(&query.m.q), "spmv");
+  EXPECT_EQ(choice->storage, SXT_KIND_STORAGE_COO);
+  int unbuilt = 0;
+  for (const auto &line : choice->considered) {
+    if (line.reason.find("could not be built") == std::string::npos) continue;
+    ++unbuilt;
+    EXPECT_THAT(line.reason, HasSubstr("bytes of device memory are missing for"));
+  }
+  EXPECT_GT(unbuilt, 0);
+  fake_limit_memory(-1);
+  sxt_matrix_destroy(matrix);
+  sxt_context_destroy(context);
+}
+
+// The transpose that the fastest kernel would build does not fit: one that needs none serves.
+TEST_F(MatricesOnAFakeDevice, AStateThatDoesNotFitIsPassedOver) {
+  const Arrays arrays(4000);
+  sxt_context *context = nullptr;
+  ASSERT_EQ(open(&context), SXT_OK);
+  sxt_matrix *matrix = nullptr;
+  ASSERT_EQ(arrays.make(context, false, &matrix), SXT_OK);
+  sxt_vector *x = nullptr, *y = nullptr;
+  ASSERT_EQ(sxt_vector_create(context, arrays.n, SXT_F64, &x), SXT_OK);
+  ASSERT_EQ(sxt_vector_create(context, arrays.n, SXT_F64, &y), SXT_OK);
+  matrix->matrix->lend(SXT_KIND_STORAGE_CSR);
+  fake_limit_memory(20 << 10);
+  EXPECT_EQ(sxt_spmv(SXT_TRANSPOSE, nullptr, matrix, x, nullptr, y), SXT_OK) << sxt_last_error(context);
+  fake_limit_memory(0);
+  EXPECT_EQ(sxt_spmv(SXT_CONJUGATE_TRANSPOSE, nullptr, matrix, x, nullptr, y), SXT_OK) << sxt_last_error(context);
+  fake_limit_memory(-1);
+  sxt_vector_destroy(x);
+  sxt_vector_destroy(y);
+  sxt_matrix_destroy(matrix);
+  sxt_context_destroy(context);
+}
+
+}  // namespace
