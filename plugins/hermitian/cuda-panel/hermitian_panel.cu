@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hermitian.panel.cuda: which sets it takes, what each number of blocks a system would cost, the order of systems, and
+// the launch.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "hermitian_panel.hpp"
+#include "sextant/plugin_hermitian_query.hpp"
+
+using namespace sextant::plugin;
+namespace cuda = sextant::plugin::cuda;
+namespace dense = sextant::plugin::cuda::dense;
+
+namespace sextant::hermitian_panel {
+namespace {
+
+// Large systems first, so that the last ones to run are short: turn[i] is the i-th system to run. One block sorts by
+// counting, in steps of four rows; which of two like systems goes first does not matter to either.
+constexpr int bins = 1024, rows_a_bin = 4;
+__global__ void __launch_bounds__(bins)
+    order_by_size(std::int64_t batch, const std::int32_t *orders, std::int32_t *turn) {
+  __shared__ std::int32_t places[bins];
+  const int me = static_cast<int>(threadIdx.x);
+  const auto bin_of = [&](std::int64_t i) { return bins - 1 - min(bins - 1, orders[i] / rows_a_bin); };
+  places[me] = 0;
+  __syncthreads();
+  for (std::int64_t i = me; i < batch; i += bins) atomicAdd(&places[bin_of(i)], 1);
+  __syncthreads();
+  const std::int32_t mine = places[me];
+  for (int step = 1; step < bins; step *= 2) {
+    const std::int32_t before = me >= step ? places[me - step] : 0;
+    __syncthreads();
+    places[me] += before;
+    __syncthreads();
+  }
+  const std::int32_t first = places[me] - mine;
+  __syncthreads();
+  places[me] = first;
+  __syncthreads();
+  for (std::int64_t i = me; i < batch; i += bins) turn[atomicAdd(&places[bin_of(i)], 1)] = static_cast<std::int32_t>(i);
+}
+
+// ---- host side
+
+struct Plan {
+  std::int32_t peers;
+};
+
+constexpr const char *terms[] = {"launches",           "stream_bytes",  "compute.tensor_f64",
+                                 "compute.tensor_f32", "latency.tiles", nullptr};
+// Seconds a flop on one H200, in f64 and in f32 as three tf32 products; seconds a diagonal tile with its neighbours.
+const double term_defaults[] = {NAN, NAN, 1 / 37e12, 1 / 48e12, 6e-5, NAN};
+constexpr std::int32_t most_peers = 8;
+constexpr std::int64_t most_order = 1 << 24, most_blocks = (std::int64_t{1} << 31) - 1;
+
+bool is_double(sxt_value_type type) { return type == SXT_F64 || type == SXT_C128; }
+std::int64_t resident_on_unit(sxt_value_type type) {
+  std::int64_t resident = 1;
+  dense::with_number(type, [&](auto tag) {
+    resident = blocks_per_unit<typename decltype(tag)::type>;
+    return SXT_OK;
+  });
+  return resident;
+}
+std::int64_t shared_of(sxt_value_type type) {
+  std::int64_t bytes = 0;
+  dense::with_number(type, [&](auto tag) {
+    bytes = shared_bytes<typename decltype(tag)::type>();
+    return SXT_OK;
+  });
+  return bytes;
+}
+
+sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *machine, sxt_message *reason) {
+  const auto &q = as<sxt_hermitian_query>(query);
+  if (q.definiteness != SXT_HERMITIAN_DEFINITE) return refuse(reason, "only positive definite systems");
+  if (q.n_max > most_order)
+    return refuse(reason, "order %lld is above %lld", (long long)q.n_max, (long long)most_order);
+  if (q.batch > most_blocks)
+    return refuse(reason, "%lld systems are more than a launch has blocks", (long long)q.batch);
+  if (machine->shared_per_block > 0 && machine->shared_per_block < shared_of(q.q.value_type))
+    return refuse(reason, "a block has %lld bytes of shared memory, %lld are needed",
+                  (long long)machine->shared_per_block, (long long)shared_of(q.q.value_type));
+  return SXT_OK;
+}
+
+// Bytes from and to memory: panels left of every tile of rows, and those of the columns again for each tile of rows
+// that another block works on (blocks of one cluster meet them in the last cache); the triangle twice; a solve reads L
+// again.
+double bytes_moved(const sxt_hermitian_query &q, std::int32_t peers) {
+  const double value = static_cast<double>(value_bytes(q.q.value_type));
+  double values = 0;
+  if (factors(q.phase)) values += q.sum_n3 / (6.0 * tile) * (1 + 1.0 / peers) + q.sum_n2;
+  if (solves(q.phase))
+    values += q.sum_n2 * (factors(q.phase) ? 0.5 : 1.0) * std::ceil(static_cast<double>(q.n_rhs) / 4);
+  return value * values;
+}
+
+sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
+                      sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
+  const auto &q = as<sxt_hermitian_query>(query);
+  const double batch = static_cast<double>(std::max<std::int64_t>(1, q.batch)), mean = q.sum_n1 / batch;
+  const std::int64_t units = std::max(1, machine->units), resident = units * resident_on_unit(q.q.value_type);
+  // Rows are worked on in stripes of 16, columns in blocks of 16.
+  const double padded = mean > 0 ? std::ceil(mean / inner) * inner / mean : 1;
+  CandidateList list(out, capacity, count);
+  for (std::int32_t peers = 1; peers <= most_peers; peers *= 2) {
+    // A block needs a tile of its own, and clusters must not ask for more blocks than there are.
+    if (peers > 1 && (q.n_max < tile * peers || q.batch * peers > most_blocks)) break;
+    if (machine->blocks_per_cluster > 0 && peers > machine->blocks_per_cluster) break;
+    sxt_candidate &candidate = list.add();
+    const double blocks = batch * peers;
+    candidate.launch[0] = q.batch * peers;
+    candidate.launch[1] = threads;
+    candidate.launch[2] = peers;
+    candidate.launch[3] = shared_of(q.q.value_type);
+    candidate.model_class = static_cast<std::uint32_t>(4 * q.phase + (peers > 1));
+    candidate.n_terms = 5;
+    candidate.terms[0] = q.orders_vary ? 2 : 1;
+    candidate.terms[1] = bytes_moved(q, peers);
+    candidate.terms[is_double(q.q.value_type) ? 2 : 3] = hermitian_flops(q) * padded;
+    // Diagonal tiles one after the other, by systems one after the other in a resident block's place; the way back of a
+    // solve meets them once more.
+    candidate.terms[4] = std::ceil(mean / tile) * std::max(1.0, blocks / static_cast<double>(resident)) *
+                         (q.phase == SXT_HERMITIAN_FACTOR_SOLVE && q.n_rhs > 0 ? 1.3 : 1);
+    candidate.working_set_bytes = hermitian_bytes(q);
+    candidate.units = std::min(blocks, static_cast<double>(units));
+    candidate.state_bytes = sizeof(Plan);
+    candidate.scratch_bytes = q.orders_vary ? sizeof(std::int32_t) * static_cast<std::uint64_t>(q.batch) : 0;
+  }
+  return SXT_OK;
+}
+
+sxt_status launch_config(const sxt_query *query, const sxt_candidate *candidate, const sxt_machine *,
+                         sxt_launch_config *out) {
+  const std::int64_t registers = 65536 / (threads * resident_on_unit(query->value_type)) / 8 * 8;
+  *out = {candidate->launch[0], candidate->launch[1], candidate->launch[3], std::min<std::int64_t>(255, registers),
+          candidate->run_s};
+  return SXT_OK;
+}
+
+sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *, const sxt_exec *exec,
+                   void **state) {
+  return guard(exec, [&]() -> sxt_status {
+    const auto &q = as<sxt_hermitian_query>(problem->query);
+    Plan plan{1};
+    if (candidate && candidate->launch[2] > 0) plan.peers = static_cast<std::int32_t>(candidate->launch[2]);
+    if (const sxt_status failed = cuda::load(exec, order_by_size)) return failed;
+    const sxt_status loaded =
+        dense::with_number(q.q.value_type, [&](auto tag) { return load_panel<typename decltype(tag)::type>(exec); });
+    return loaded == SXT_OK ? give(new Plan(plan), state) : loaded;
+  });
+}
+
+sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
+  const auto &plan = *static_cast<const Plan *>(opaque);
+  const auto &args = as<sxt_hermitian_args>(head);
+  if (const sxt_status wrong = check_hermitian_args(args, exec)) return wrong;
+  if (args.batch <= 0) return SXT_OK;
+  std::int32_t *turn = nullptr;
+  if (args.orders && exec->scratch &&
+      exec->scratch_bytes >= sizeof(std::int32_t) * static_cast<std::uint64_t>(args.batch)) {
+    turn = static_cast<std::int32_t *>(exec->scratch);
+    order_by_size<<<1, bins, 0, cuda::stream_of(*exec)>>>(args.batch, args.orders_device, turn);
+    if (const sxt_status failed = cuda::launched(exec, "hermitian.panel.cuda (order of systems)")) return failed;
+  }
+  return dense::with_number(args.value_type, [&](auto tag) {
+    return enqueue_panel<typename decltype(tag)::type>(dense::set_of(args), turn, args.phase, plan.peers, exec);
+  });
+}
+
+const sxt_kernel kernel = [] {
+  sxt_kernel k = new_kernel(SXT_KIND_HERMITIAN, "hermitian.panel.cuda", "cuda",
+                            "left-looking Cholesky with tensor-core updates, one block or one cluster a system", run);
+  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
+  k.min_level = 90;
+  k.term_names = terms;
+  k.term_defaults = term_defaults;
+  k.applicable = applicable;
+  k.candidates = candidates;
+  k.prepare = prepare;
+  k.release = destroy<Plan>;
+  k.launch_config = launch_config;
+  return k;
+}();
+
+}  // namespace
+}  // namespace sextant::hermitian_panel
+
+extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
+  static const sxt_kernel *const kernels[] = {&sextant::hermitian_panel::kernel};
+  static const sxt_plugin plugin = describe("hermitian-panel-cuda", kernels);
+  return *out = &plugin, SXT_OK;
+}

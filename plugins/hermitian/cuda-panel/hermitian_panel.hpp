@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the sources of this plugin share: the measures of a tile, and the launch of one value type, each type in a
+// source of its own so that they compile side by side.
+#pragma once
+
+#include <cstdint>
+
+#include "sextant/plugin_cuda_dense.hpp"
+
+namespace sextant::hermitian_panel {
+
+// A block of four warps takes tiles of 64 rows by 64 columns; a warp owns 16 of the rows and factors blocks of 16.
+inline constexpr int tile = 64, inner = 16, warps = 4, threads = 32 * warps;
+
+// Blocks the compiler leaves registers for on one multiprocessor; shared memory allows as many.
+template <class T>
+inline constexpr int blocks_per_unit = sizeof(T) == 16  ? 2
+                                       : sizeof(T) == 8 ? 3
+                                                        : 4;
+
+template <class T>
+std::int64_t shared_bytes();
+
+// Loads the code and lets it have its shared memory; enqueues a run by `peers` blocks a system (a cluster, from 2 on),
+// systems in the order of `turn` (NULL: as they come). One specialisation a value type.
+template <class T>
+sxt_status load_panel(const sxt_exec *exec);
+template <class T>
+sxt_status enqueue_panel(const plugin::cuda::dense::Set &set, const std::int32_t *turn, std::int32_t phase, int peers,
+                         const sxt_exec *exec);
+
+}  // namespace sextant::hermitian_panel

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Products of a 16 x 8 by an 8 x 8 block on the tensor cores, the same register layout for f64 (mma.sync f64) and f32
+// (mma.sync tf32, each number split into two so that three products keep f32's accuracy). A lane (g = lane / 4,
+// t = lane % 4) holds rows g and g + 8; its inner indices are 2t and 2t + 1, because an accumulator holds just these
+// columns: a result feeds the next product as its left operand without leaving the registers.
+#pragma once
+
+#include "hermitian_panel.hpp"
+#include "sextant/plugin_cuda_dense_product.hpp"
+
+namespace sextant::hermitian_panel {
+
+using namespace plugin::cuda::dense;
+
+// Left operand: rows g, g + 8 at inner index 2t, then the same rows at 2t + 1. Right: columns g at 2t and 2t + 1.
+template <class R>
+struct Left;
+template <class R>
+struct Right;
+
+template <>
+struct Left<double> {
+  double v[4];
+  SXT_DENSE Left() {}
+  SXT_DENSE Left(double a, double b, double c, double d) : v{a, b, c, d} {}
+};
+template <>
+struct Right<double> {
+  double v[2];
+  SXT_DENSE Right() {}
+  SXT_DENSE Right(double a, double b) : v{a, b} {}
+  SXT_DENSE Right minus() const { return {-v[0], -v[1]}; }
+};
+
+#ifndef SXT_PANEL_MMA
+#define SXT_PANEL_MMA 8
+#endif
+
+SXT_DENSE void multiply_add(double (&c)[4], const Left<double> &a, const Right<double> &b) {
+#if SXT_PANEL_MMA == 8
+  asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+      : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
+      : "d"(a.v[0]), "d"(a.v[1]), "d"(a.v[2]), "d"(a.v[3]), "d"(b.v[0]), "d"(b.v[1]));
+#elif SXT_PANEL_MMA == 4
+#pragma unroll
+  for (int e = 0; e < 2; ++e)
+    asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+        : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
+        : "d"(a.v[2 * e]), "d"(a.v[2 * e + 1]), "d"(b.v[e]));
+#else
+#pragma unroll
+  for (int e = 0; e < 2; ++e)
+#pragma unroll
+    for (int h = 0; h < 2; ++h)
+      asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
+          : "+d"(c[2 * h]), "+d"(c[2 * h + 1])
+          : "d"(a.v[2 * e + h]), "d"(b.v[e]));
+#endif
+}
+
+// x = high + low, high with tf32's 11 significant bits (rounded to nearest by integer arithmetic: the conversion
+// instruction runs at a quarter of the rate), low exact and read by the tensor core to 11 bits.
+SXT_DENSE void split(float x, unsigned &high, unsigned &low) {
+  high = (__float_as_uint(x) + 0x1000u) & 0xffffe000u;
+  low = __float_as_uint(x - __uint_as_float(high));
+}
+template <>
+struct Left<float> {
+  unsigned high[4], low[4];
+  SXT_DENSE Left() {}
+  SXT_DENSE Left(float a, float b, float c, float d) {
+    split(a, high[0], low[0]);
+    split(b, high[1], low[1]);
+    split(c, high[2], low[2]);
+    split(d, high[3], low[3]);
+  }
+};
+template <>
+struct Right<float> {
+  unsigned high[2], low[2];
+  SXT_DENSE Right() {}
+  SXT_DENSE Right(float a, float b) {
+    split(a, high[0], low[0]);
+    split(b, high[1], low[1]);
+  }
+  SXT_DENSE Right minus() const {
+    Right other;
+#pragma unroll
+    for (int i = 0; i < 2; ++i) other.high[i] = high[i] ^ 0x80000000u, other.low[i] = low[i] ^ 0x80000000u;
+    return other;
+  }
+};
+
+SXT_DENSE void tf32(float (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+SXT_DENSE void multiply_add(float (&c)[4], const Left<float> &a, const Right<float> &b) {
+  tf32(c, a.low, b.high);
+  tf32(c, a.high, b.low);
+  tf32(c, a.high, b.high);
+}
+
+// A 16 x 8 accumulator: columns 2t, 2t + 1 of row g, then of row g + 8.
+template <class T>
+struct Accumulator {
+  Real<T> re[4];
+  SXT_DENSE void clear() { re[0] = re[1] = re[2] = re[3] = 0; }
+  SXT_DENSE T get(int i) const { return re[i]; }
+  SXT_DENSE void set(int i, T v) { re[i] = v; }
+};
+template <class R>
+struct Accumulator<Complex<R>> {
+  R re[4], im[4];
+  SXT_DENSE void clear() {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) re[i] = im[i] = 0;
+  }
+  SXT_DENSE Complex<R> get(int i) const { return {re[i], im[i]}; }
+  SXT_DENSE void set(int i, Complex<R> v) { re[i] = v.re, im[i] = v.im; }
+};
+
+// Operands of c += s a conj(b), s = 1 or -1, x = s re(a), y = s im(a):
+// re(c) += x re(b) + y im(b) and im(c) += y re(b) + x (-im(b)).
+template <class T>
+struct LeftOperand {
+  Left<T> x;
+  template <int sign>
+  static SXT_DENSE LeftOperand of(T a, T b, T c, T d) {
+    return {sign > 0 ? Left<T>(a, b, c, d) : Left<T>(-a, -b, -c, -d)};
+  }
+};
+template <class R>
+struct LeftOperand<Complex<R>> {
+  Left<R> x, y;
+  template <int sign>
+  static SXT_DENSE LeftOperand of(Complex<R> a, Complex<R> b, Complex<R> c, Complex<R> d) {
+    if (sign > 0) return {Left<R>(a.re, b.re, c.re, d.re), Left<R>(a.im, b.im, c.im, d.im)};
+    return {Left<R>(-a.re, -b.re, -c.re, -d.re), Left<R>(-a.im, -b.im, -c.im, -d.im)};
+  }
+};
+template <class T>
+struct RightOperand {
+  Right<T> re;
+  static SXT_DENSE RightOperand of(T a, T b) { return {Right<T>(a, b)}; }
+};
+template <class R>
+struct RightOperand<Complex<R>> {
+  Right<R> re, im;
+  static SXT_DENSE RightOperand of(Complex<R> a, Complex<R> b) { return {Right<R>(a.re, b.re), Right<R>(a.im, b.im)}; }
+};
+
+// From shared memory: element (row r, inner k) of a left block, (column n, inner k) of a right one, at [k * ld + r].
+template <class T, int sign>
+SXT_DENSE LeftOperand<T> load_left(const T *block, int ld, int g, int t) {
+  const T *p = block + 2 * t * ld + g;
+  return LeftOperand<T>::template of<sign>(p[0], p[8], p[ld], p[ld + 8]);
+}
+template <class T>
+SXT_DENSE RightOperand<T> load_right(const T *block, int ld, int g, int t) {
+  const T *p = block + 2 * t * ld + g;
+  return RightOperand<T>::of(p[0], p[ld]);
+}
+template <class T, int sign>
+SXT_DENSE LeftOperand<T> as_left(const Accumulator<T> &c) {
+  return LeftOperand<T>::template of<sign>(c.get(0), c.get(2), c.get(1), c.get(3));
+}
+
+template <class T>
+SXT_DENSE void product(Accumulator<T> &c, const LeftOperand<T> &a, const RightOperand<T> &b) {
+  if constexpr (complex_valued<T>) {
+    multiply_add(c.re, a.x, b.re);
+    multiply_add(c.im, a.y, b.re);
+    multiply_add(c.re, a.y, b.im);
+    multiply_add(c.im, a.x, b.im.minus());
+  } else {
+    multiply_add(c.re, a.x, b.re);
+  }
+}
+
+}  // namespace sextant::hermitian_panel

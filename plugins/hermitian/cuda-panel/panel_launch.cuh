@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The functions of hermitian_panel.hpp for one value type; each panel_<type>.cu instantiates them.
+#pragma once
+
+#include "hermitian_panel.hpp"
+#include "sweep.cuh"
+
+namespace sextant::hermitian_panel {
+
+template <class T>
+std::int64_t shared_bytes() {
+  return static_cast<std::int64_t>(sizeof(Shared<T>));
+}
+
+template <class T>
+sxt_status load_panel(const sxt_exec *exec) {
+  const auto kernel = reinterpret_cast<const void *>(sweep_systems<T>);
+  return plugin::cuda::check(
+      exec,
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(sizeof(Shared<T>))),
+      "give hermitian.panel.cuda its shared memory");
+}
+
+template <class T>
+sxt_status enqueue_panel(const Set &set, const std::int32_t *turn, std::int32_t phase, int peers,
+                         const sxt_exec *exec) {
+  cudaLaunchAttribute cluster{};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim.x = static_cast<unsigned>(peers);
+  cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(set.batch * peers));
+  config.blockDim = dim3(threads);
+  config.dynamicSmemBytes = sizeof(Shared<T>);
+  config.stream = plugin::cuda::stream_of(*exec);
+  config.attrs = &cluster;
+  config.numAttrs = peers > 1 ? 1 : 0;
+  return plugin::cuda::check(exec, cudaLaunchKernelEx(&config, sweep_systems<T>, set, turn, phase),
+                             "launch hermitian.panel.cuda");
+}
+
+}  // namespace sextant::hermitian_panel

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Left-looking Cholesky of one system by one thread block: for each tile of 64 columns, first the tile on the diagonal,
+// then the tiles below it; right-hand sides are carried as further rows.
+#pragma once
+
+#include "backward.cuh"
+#include "small.cuh"
+
+namespace sextant::hermitian_panel {
+
+template <class T>
+struct Sweep {
+  const View<T> &s;
+  Shared<T> &shared;
+  bool factor;
+  int warp, lane, g, t, stripe;
+  int peers, rank;  // blocks of the cluster that work on this system, and which of them this one is
+
+  // A warp's part of a tile: its rows at the 64 columns from k0.
+  struct Tile {
+    int k0, columns, blocks;  // blocks: 16-column blocks this warp computes, 0: nothing
+    Stripe<T> left;
+    bool on_diagonal;  // its rows are those of the columns: one copy in shared memory serves both
+  };
+  // And where it is loaded from.
+  struct Rows : Tile {
+    Source<T> from_left, from_right;
+  };
+
+  SXT_DENSE Rows rows_at(int r0, int k0) const {
+    Rows rows;
+    rows.k0 = k0, rows.columns = min(tile, s.n - k0);
+    rows.left = stripe_at(s, r0 + inner * stripe);
+    Stripe<T> right = stripe_at(s, k0 + inner * stripe);
+    if (right.rhs) right.valid = 0;
+    if (!factor && !rows.left.rhs) rows.left.valid = 0;
+    rows.on_diagonal = factor && r0 == k0 && !rows.left.rhs;
+    const int all = (rows.columns + inner - 1) / inner;
+    rows.blocks = rows.left.valid == 0 ? 0 : rows.on_diagonal ? stripe + 1 : all;
+    rows.from_left = source_of(rows.left, lane);
+    rows.from_right = source_of(right, lane);
+    return rows;
+  }
+  // Steps come in turn: eight columns left of the tile each, then four with sixteen columns of the tile itself.
+  SXT_DENSE void stage(Rows &rows, int step) const {
+    T *left = shared.stage[step % stages][0] + inner * stripe, *right = shared.stage[step % stages][1] + inner * stripe;
+    const int own = step - rows.k0 / depth;
+    if (own < 0) {
+      if (rows.on_diagonal) {
+        stage_stripe(right, rows.from_left);
+      } else {
+        if (rows.blocks) stage_stripe(left, rows.from_left);
+        stage_stripe(right, rows.from_right);
+      }
+    } else if (own < rows.blocks) {
+      const auto exists = [&](int r, int c) {
+        return r < rows.left.valid && c < rows.columns && !(rows.on_diagonal && c > r + inner * stripe);
+      };
+      const Walk walk = walk_for(rows.left.row, lane);
+      stage_own(left, rows.from_left, walk, inner * own, exists);
+      stage_own(right, rows.from_left, walk, inner * own + depth, exists);
+    }
+    commit();
+  }
+  SXT_DENSE void begin(Rows &rows) const {
+#pragma unroll 1
+    for (int step = 0; step < stages - 1; ++step) stage(rows, step);
+  }
+  // c = the tile less the products of everything to the left of it; begin() was called.
+  SXT_DENSE void update(Accumulator<T> (&c)[8], Rows &rows) const {
+#pragma unroll
+    for (auto &column : c) column.clear();
+    const int steps = rows.k0 / depth;
+#pragma unroll 1
+    for (int step = 0; step < steps; ++step) {
+      await<stages - 2>();
+      __syncthreads();
+      stage(rows, step + stages - 1);
+      const T *right = shared.stage[step % stages][1];
+      const T *left = (rows.on_diagonal ? right : shared.stage[step % stages][0]) + inner * stripe;
+      switch (rows.blocks) {
+        case 4: update_step<4>(c, left, right, g, t); break;
+        case 3: update_step<3>(c, left, right, g, t); break;
+        case 2: update_step<2>(c, left, right, g, t); break;
+        case 1: update_step<1>(c, left, right, g, t); break;
+      }
+    }
+    __syncthreads();
+    stage(rows, steps + stages - 1);
+    // All columns of the tile itself are on their way; a warp reads what it brought itself.
+    const bool conjugated = rows.left.rhs && !s.conjugate_b && complex_valued<T>;
+#pragma unroll
+    for (int own = 0; own < 4; ++own) {
+      if (own == 0) await<3>();
+      if (own == 1) await<2>();
+      if (own == 2) await<1>();
+      if (own == 3) await<0>();
+      __syncwarp();
+      if (own >= rows.blocks) continue;
+      auto &place = shared.stage[(steps + own) % stages];
+      add_columns(c[2 * own], place[0] + inner * stripe, conjugated, g, t);
+      add_columns(c[2 * own + 1], place[1] + inner * stripe, conjugated, g, t);
+    }
+    __syncthreads();
+  }
+
+  // Block p of the diagonal tile, by the warp that owns it: eliminated and written; its inverse comes from the warp
+  // before it (of the first: the last), whose own block is done.
+  SXT_DENSE void factor_block(const Accumulator<T> (&c)[8], int p, int k0) const {
+    constexpr int ld = block_ld;
+    T *block = shared.scratch;
+#pragma unroll
+    for (int j = 0; j < 8; ++j)
+      if (j / 2 == p)
+#pragma unroll
+        for (int i = 0; i < 4; ++i) block[(8 * (j % 2) + 2 * t + i % 2) * ld + g + 8 * (i / 2)] = c[j].get(i);
+    __syncwarp();
+    const int first = k0 + inner * p, failed = factor_16(block, min(inner, s.n - first), lane);
+    if (failed && lane == 0) shared.failed = failed > 0 ? first + failed : failed;
+    if (!failed) write_block(p, k0);
+  }
+  SXT_DENSE void write_block(int p, int k0) const {
+    const T *block = shared.scratch;
+    const int r = lane & 15, h = lane >> 4, first = k0 + inner * p, valid = min(inner, s.n - first);
+    const Real<T> root = inverse_roots(block, r), pivot = real_of(block[r * block_ld + r]);
+#pragma unroll
+    for (int q = 0; q < 8; ++q) {
+      const int column = 2 * q + h;
+      const Real<T> by = __shfl_sync(all_lanes, root, column);
+      if (r < column || r >= valid) continue;
+      *s.at(first + r, first + column) =
+          r == column ? from_real<T>(pivot * by) : scaled(block[column * block_ld + r], by);
+    }
+  }
+  SXT_DENSE void follow_block(int p) const {
+    const bool refine =
+        follow_16(shared.scratch, shared.diagonal + inner * (p * (tile + pad<T>)-inner * (p * (p - 1) / 2)),
+                  tile - inner * p + pad<T>, lane);
+    if (lane == 0) shared.refine = (p ? shared.refine : 0) | refine << p;
+  }
+  // X, rows below block p of the diagonal tile, to where the other warps read it.
+  SXT_DENSE void share_columns(const Accumulator<T> (&c)[8], int p) const {
+    T *to = shared.diagonal + panel_at<T>(p) + inner * (stripe - p);
+    const int ld = panel_ld<T>(p);
+#pragma unroll
+    for (int j = 0; j < 8; ++j)
+      if (j / 2 == p)
+#pragma unroll
+        for (int i = 0; i < 4; ++i) to[(8 * (j % 2) + 2 * t + i % 2) * ld + g + 8 * (i / 2)] = c[j].get(i);
+  }
+  template <int p>
+  SXT_DENSE void solve(Accumulator<T> (&c)[8]) const {
+    solve_columns<T, p, false>(c, shared, 0, g, t);
+  }
+  template <int p, int blocks>
+  SXT_DENSE void reduce(Accumulator<T> (&c)[8]) const {
+    take_off<T, p, blocks>(c, shared.diagonal, g, t);
+  }
+  // Rows below a diagonal tile of ordinary condition, all four blocks of columns.
+  SXT_DENSE void solve_rows(Accumulator<T> (&c)[8]) const {
+    solve<0>(c), reduce<0, 4>(c);
+    solve<1>(c), reduce<1, 4>(c);
+    solve<2>(c), reduce<2, 4>(c);
+    solve<3>(c);
+  }
+  // Columns p of a stripe: solved and taken off the columns right of them. In the diagonal tile, all warps meet in
+  // between and rows of the matrix are shown to them.
+  template <int p>
+  SXT_DENSE void solve_block(Accumulator<T> (&c)[8], const Tile &rows, bool diagonal) const {
+    solve_columns<T, p, true>(c, shared, rows.k0, g, t);
+    if (diagonal) {
+      if (rows.on_diagonal) share_columns(c, p);
+      __syncthreads();
+    }
+    if constexpr (p < 1)
+      if (rows.blocks == 2) reduce<p, 2>(c);
+    if constexpr (p < 2)
+      if (rows.blocks == 3) reduce<p, 3>(c);
+    if constexpr (p < 3)
+      if (rows.blocks == 4) reduce<p, 4>(c);
+  }
+  // Solves the updated tile with the diagonal tile of its columns and writes it. If it is that tile itself, factors it:
+  // every warp meets two barriers a block, after the block's inverse stands and after the columns below it do. Once a
+  // warp factors its own block, its accumulators are not needed any more. Right-hand sides in the tile are solved for
+  // along the way. Ends early, in all warps, when a block could not be factored.
+  SXT_DENSE void finish(Accumulator<T> (&c)[8], const Tile &rows, bool diagonal) const {
+    const int all = (rows.columns + inner - 1) / inner;
+    const int own = rows.on_diagonal ? min(stripe, all) : diagonal ? all : rows.blocks;
+    if (!diagonal && rows.blocks == 4 && shared.refine == 0) {
+      solve_rows(c);
+    } else {
+#pragma unroll 1
+      for (int p = 0; p < own; ++p) {
+        if (diagonal) {
+          if (p == (stripe + 1) % warps) follow_block(p);
+          __syncthreads();
+          if (shared.failed) return;
+          if (rows.blocks == 0) {
+            __syncthreads();
+            continue;
+          }
+        }
+        switch (p) {
+          case 0: solve_block<0>(c, rows, diagonal); break;
+          case 1: solve_block<1>(c, rows, diagonal); break;
+          case 2: solve_block<2>(c, rows, diagonal); break;
+          default: solve_block<3>(c, rows, diagonal); break;
+        }
+      }
+    }
+    if (!rows.on_diagonal && rows.blocks) write_tile(c, rows.left, rows.k0, rows.columns, rows.blocks, g, t);
+    if (!diagonal) return;
+    if (own < all) factor_block(c, own, rows.k0);
+#pragma unroll 1
+    for (int p = own; p < all; ++p) {
+      if (p == (stripe + 1) % warps) follow_block(p);
+      __syncthreads();
+      if (shared.failed) return;
+      __syncthreads();
+    }
+    write_below_blocks<0>(rows), write_below_blocks<1>(rows), write_below_blocks<2>(rows);
+  }
+  // What stands below block p of the diagonal tile, from where it was shared.
+  template <int p>
+  SXT_DENSE void write_below_blocks(const Tile &rows) const {
+    constexpr int below = tile - inner * (p + 1);
+    const T *panel = shared.diagonal + panel_at<T>(p) + inner;
+    const bool by_rows = s.row == 1;
+#pragma unroll
+    for (int e = 0; e < inner * below / threads; ++e) {
+      const int i = e * threads + threadIdx.x, r = by_rows ? i % below : i / inner,
+                column = by_rows ? i / below : i % inner;
+      if (inner * (p + 1) + r < rows.columns)
+        *s.at(rows.k0 + inner * (p + 1) + r, rows.k0 + inner * p + column) = panel[column * panel_ld<T>(p) + r];
+    }
+  }
+  // A tile of the diagonal that was factored before: to shared memory, its 16-blocks inverted.
+  SXT_DENSE void load_diagonal(int k0, int columns) const {
+    constexpr int ld = block_ld;
+    for (int e = threadIdx.x; e < tile * tile; e += threads) {
+      const int in = e % tile, out = e / tile, i = s.row == 1 ? in : out, j = s.row == 1 ? out : in, p = j / inner;
+      if (i / inner > p)
+        shared.diagonal[panel_at<T>(p) + (j % inner) * panel_ld<T>(p) + i - inner * p] =
+            i < columns ? s.a[(k0 + i) * s.row + (k0 + j) * s.column] : T{};
+    }
+    // A warp's block stands where its stages would arrive: nothing is under way there.
+    T *block = shared.stage[warp][0];
+    const int r = lane & 15, first = inner * warp, valid = max(0, min(inner, columns - first));
+    for (int c = lane >> 4; c < inner; c += 2)
+      if (r >= c && r < valid) block[c * ld + r] = s.a[(k0 + first + r) * s.row + (k0 + first + c) * s.column];
+    __syncwarp();
+    if (threadIdx.x == 0) shared.refine = 0;
+    __syncthreads();
+    const bool refine = invert_16(block, shared.diagonal + panel_at<T>(warp), panel_ld<T>(warp), valid, lane);
+    if (refine && lane == 0) atomicOr(&shared.refine, 1 << warp);
+    __syncthreads();
+  }
+
+  // All blocks of the system: what each wrote before is seen by all after.
+  SXT_DENSE void meet() const {
+    if (peers == 1) {
+      __syncthreads();
+    } else {
+      asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+      asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+    }
+  }
+  // The diagonal tile that the block `owner` factored, from its shared memory. Returns its code.
+  SXT_DENSE int fetch_diagonal(int owner) const {
+    if (owner != rank) {
+      constexpr int bytes = sizeof(T) * panel_at<T>(4);
+      static_assert(bytes % 16 == 0);
+      unsigned from, failed_at;
+      const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared.diagonal));
+      asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(from) : "r"(to), "r"(owner));
+      asm("mapa.shared::cluster.u32 %0, %1, %2;"
+          : "=r"(failed_at)
+          : "r"(static_cast<unsigned>(__cvta_generic_to_shared(&shared.failed))), "r"(owner));
+      int failed, refine;
+      asm volatile("ld.shared::cluster.s32 %0, [%1];" : "=r"(failed) : "r"(failed_at) : "memory");
+      asm volatile("ld.shared::cluster.s32 %0, [%1 + 4];" : "=r"(refine) : "r"(failed_at) : "memory");
+      if (threadIdx.x == 0) shared.refine = refine;
+#pragma unroll 4
+      for (int at = 16 * threadIdx.x; at < bytes; at += 16 * threads) {
+        unsigned a, b, c, d;
+        asm volatile("ld.shared::cluster.v4.u32 {%0,%1,%2,%3}, [%4];"
+                     : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
+                     : "r"(from + at)
+                     : "memory");
+        asm volatile("st.shared.v4.u32 [%0], {%1,%2,%3,%4};" ::"r"(to + at), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
+      }
+      return failed;
+    }
+    return shared.failed;
+  }
+
+  // Tiles of rows below the diagonal tile k that this block works on: first, first + stride, .. The block that will
+  // factor the next diagonal tile takes the rows of that tile first and so many more that all end together.
+  struct Share {
+    int first, end, stride;
+  };
+  SXT_DENSE Share share_of(int first, int end, int k, bool next_diagonal) const {
+    if (peers == 1 || !next_diagonal) return {first + rank, end, peers};
+    const float tile_cost = k + 1.5f, diagonal_cost = 0.8f * k + 3.8f;
+    const int all = end - first;
+    const int own =
+        max(1, min(all, __float2int_rn(((all * tile_cost + diagonal_cost) / peers - diagonal_cost) / tile_cost)));
+    const int after_owner = (rank + peers - (k + 1) % peers) % peers;
+    if (after_owner == 0) return {first, first + own, 1};
+    return {first + own + after_owner - 1, end, peers - 1};
+  }
+
+  // The whole factorisation, or the forward half of a solve with a factor that stands. Returns 0 or the system's code.
+  SXT_DENSE int run() const {
+    Accumulator<T> c[8];
+    const int last = (s.n - 1) / tile, end = (s.rows + tile - 1) / tile;
+#pragma unroll 1
+    for (int k = factor ? -1 : 0; k <= last; ++k) {
+      const int k0 = tile * k;
+      const bool next_diagonal = factor && k < last;
+      // A tile with rows of the matrix and right-hand sides went through the factorisation of the diagonal.
+      const int first = factor ? k + 1 : max(s.first_rhs_row / tile, k + (s.first_rhs_row >= k0 + tile));
+      const Share share = k < 0 ? Share{0, 0, 1} : share_of(first, end, k, next_diagonal);
+      Rows rows;
+      if (share.first < share.end) rows = rows_at(tile * share.first, k0);
+      if (factor) {
+        if (share.first < share.end) begin(rows);
+        const int code = k < 0 ? 0 : fetch_diagonal(k % peers);
+        if (code) return code;
+      } else {
+        load_diagonal(k0, min(tile, s.n - k0));
+        if (share.first < share.end) begin(rows);
+      }
+#pragma unroll 1
+      for (int r = share.first;; r += share.stride) {
+        const bool diagonal = r >= share.end;
+        if (diagonal) {
+          __syncthreads();
+          if (!next_diagonal || rank != (k + 1) % peers) break;
+          rows = rows_at(k0 + tile, k0 + tile);
+          begin(rows);
+        }
+        update(c, rows);
+        const Tile done = rows;
+        if (!diagonal && r + share.stride < share.end) {
+          rows = rows_at(tile * (r + share.stride), k0);
+          begin(rows);
+        }
+        finish(c, done, diagonal);
+        if (diagonal) break;
+      }
+      meet();
+    }
+    return 0;
+  }
+};
+
+SXT_DENSE int cluster_size() {
+  int size;
+  asm("mov.u32 %0, %%cluster_nctaid.x;" : "=r"(size));
+  return size;
+}
+SXT_DENSE int cluster_rank() {
+  int rank;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}
+
+template <class T>
+__global__ void __launch_bounds__(threads, blocks_per_unit<T>)
+    sweep_systems(const __grid_constant__ Set set, const std::int32_t *turn, std::int32_t phase) {
+#if __CUDA_ARCH__ >= 900
+  extern __shared__ __align__(16) unsigned char memory[];
+  Shared<T> &shared = *reinterpret_cast<Shared<T> *>(memory);
+  const int peers = cluster_size(), rank = cluster_rank();
+  const std::int64_t turns = blockIdx.x / peers, index = turn ? turn[turns] : turns;
+  const System<T> system = definite_system<T>(set, index);
+  const bool states = rank == 0 && threadIdx.x == 0;
+  if (!takes_part(set, index, phase, system, states)) return;
+  if (threadIdx.x == 0) shared.system = View<T>(system), shared.failed = 0;
+  __syncthreads();
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const bool factor = (phase & SXT_HERMITIAN_FACTOR) != 0;
+  const Sweep<T> sweep{shared.system, shared,   factor,   warp,
+                       lane,          lane / 4, lane % 4, static_cast<int>((warp + turns) % warps),
+                       peers,         rank};
+  const int code = sweep.run();
+  // The code comes from the block that met the failure; nobody leaves while its shared memory is read.
+  if (peers > 1) sweep.meet();
+  if (factor && states) set.info[index] = code;
+  if (code == 0 && system.n_rhs > 0 && rank == 0) solve_backward(shared.system, shared, warp, lane);
+#endif
+}
+
+}  // namespace sextant::hermitian_panel
