@@ -8,9 +8,9 @@
 #include <limits>
 
 #include "blocks_table.hpp"
-#include "sextant/kinds/reduction.h"
 #include "sextant/plugin_cpu.hpp"
 #include "sextant/plugin_isa.hpp"
+#include "sextant/plugin_reduction.hpp"
 #include "sextant/plugin_simd.hpp"
 
 SXT_ISA_TABLE(sextant_reduction_blocks, Table)
@@ -29,26 +29,12 @@ struct State {
 constexpr const char *terms[] = {"launches", "barriers", "stream_bytes", "gathers", "flops", "steps", nullptr};
 constexpr std::int64_t line_elements = 64;  // borders between threads
 
-bool two_vectors(std::int32_t operation) { return operation == SXT_REDUCTION_DOT || operation == SXT_REDUCTION_DOTC; }
-
-sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
-  const auto &q = as<sxt_reduction_query>(query);
-  if (q.operation < SXT_REDUCTION_SUM || q.operation > SXT_REDUCTION_MAX)
-    return refuse(reason, "operation %d is not one of %d to %d", q.operation, SXT_REDUCTION_SUM, SXT_REDUCTION_MAX);
-  const bool ordered = q.operation == SXT_REDUCTION_MIN || q.operation == SXT_REDUCTION_MAX;
-  if (ordered && (q.q.value_type == SXT_C64 || q.q.value_type == SXT_C128))
-    return refuse(reason, "complex numbers have no smallest or largest");
-  if (q.accuracy != SXT_ACCURACY_WORKING && q.operation <= SXT_REDUCTION_ASUM)
-    return refuse(reason, "sums in working precision; accuracy %d is asked for", q.accuracy);
-  return SXT_OK;
-}
-
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_reduction_query>(query);
   const double n = static_cast<double>(q.n);
   CpuCost cost;
-  cost.stream_bytes = n * static_cast<double>(value_bytes(q.q.value_type)) * (two_vectors(q.operation) ? 2 : 1);
+  cost.stream_bytes = n * static_cast<double>(value_bytes(q.q.value_type)) * (reads_two_vectors(q.operation) ? 2 : 1);
   cost.working_set = cost.stream_bytes;
   cost.flops = n * multiply_add_flops(q.q.value_type);
   // An iteration takes eight registers; folding takes about as long as thirty of them.
@@ -198,8 +184,8 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
     state.table->whole[state.type - 1][kind_of(args.operation)]({args.x, args.y, args.n, 1}, args.result);
     return SXT_OK;
   }
-  const Run run = {*state.table, state.type - 1, team, static_cast<lanes::Partial *>(exec->scratch),
-                   {args.x, args.y, args.n, 1}};
+  const Run run = {
+      *state.table, state.type - 1, team, static_cast<lanes::Partial *>(exec->scratch), {args.x, args.y, args.n, 1}};
   return with_value_type(state.type, [&](auto tag) { return reduce<typename decltype(tag)::type>(args, run, exec); });
 }
 
@@ -207,7 +193,7 @@ const sxt_kernel kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_REDUCTION, "reduction.blocks.cpu", "cpu",
                             "eight full-width accumulators a thread, one range a thread", run);
   k.term_names = terms;
-  k.applicable = applicable;
+  k.applicable = working_precision_applicable;
   k.candidates = candidates;
   k.prepare = prepare;
   k.release = destroy<State>;

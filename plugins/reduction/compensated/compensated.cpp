@@ -7,9 +7,9 @@
 #include <limits>
 
 #include "compensated_table.hpp"
-#include "sextant/kinds/reduction.h"
 #include "sextant/plugin_cpu.hpp"
 #include "sextant/plugin_isa.hpp"
+#include "sextant/plugin_reduction.hpp"
 #include "sextant/plugin_simd.hpp"
 
 SXT_ISA_TABLE(sextant_reduction_compensated, Table)
@@ -30,8 +30,6 @@ constexpr const char *terms[] = {"launches", "barriers", "stream_bytes", "gather
 std::int64_t leaf_count(std::int64_t n) { return n / lanes::leaf_size + (n % lanes::leaf_size != 0); }
 std::uint64_t scratch_bytes(std::int64_t n) { return static_cast<std::uint64_t>(leaf_count(n)) * sizeof(lanes::Leaf); }
 
-bool two_vectors(std::int32_t operation) { return operation == SXT_REDUCTION_DOT || operation == SXT_REDUCTION_DOTC; }
-
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_reduction_query>(query);
   if (q.operation >= SXT_REDUCTION_SUM && q.operation <= SXT_REDUCTION_ASUM) return SXT_OK;
@@ -44,7 +42,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   const double n = static_cast<double>(q.n);
   const bool single = q.q.value_type == SXT_F32 || q.q.value_type == SXT_C64;
   CpuCost cost;
-  cost.stream_bytes = n * static_cast<double>(value_bytes(q.q.value_type)) * (two_vectors(q.operation) ? 2 : 1);
+  cost.stream_bytes = n * static_cast<double>(value_bytes(q.q.value_type)) * (reads_two_vectors(q.operation) ? 2 : 1);
   cost.working_set = cost.stream_bytes;
   // Seven operations where a plain sum has one multiply-add, none of them fused; single precision is done in double.
   cost.flops = 7 * n * multiply_add_flops(q.q.value_type) * (single ? 2 : 1);

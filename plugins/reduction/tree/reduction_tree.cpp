@@ -6,9 +6,9 @@
 #include <functional>
 #include <limits>
 
-#include "sextant/kinds/reduction.h"
 #include "sextant/plugin_cpu.hpp"
 #include "sextant/plugin_isa.hpp"
+#include "sextant/plugin_reduction.hpp"
 #include "sextant/plugin_simd.hpp"
 #include "sextant/plugin_tree.hpp"
 #include "tree_table.hpp"
@@ -31,26 +31,12 @@ constexpr const char *terms[] = {"launches", "barriers", "stream_bytes", "gather
 // Scratch: one leaf result each, at most the size of a value; a magnitude and its index need 16.
 std::uint64_t scratch_bytes(std::int64_t n) { return tree::leaf_count(n) * std::uint64_t{16}; }
 
-bool two_vectors(std::int32_t operation) { return operation == SXT_REDUCTION_DOT || operation == SXT_REDUCTION_DOTC; }
-
-sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
-  const auto &q = as<sxt_reduction_query>(query);
-  if (q.operation < SXT_REDUCTION_SUM || q.operation > SXT_REDUCTION_MAX)
-    return refuse(reason, "operation %d is not one of %d to %d", q.operation, SXT_REDUCTION_SUM, SXT_REDUCTION_MAX);
-  const bool ordered = q.operation == SXT_REDUCTION_MIN || q.operation == SXT_REDUCTION_MAX;
-  if (ordered && (q.q.value_type == SXT_C64 || q.q.value_type == SXT_C128))
-    return refuse(reason, "complex numbers have no smallest or largest");
-  if (q.accuracy != SXT_ACCURACY_WORKING && q.operation <= SXT_REDUCTION_ASUM)
-    return refuse(reason, "sums in working precision; accuracy %d is asked for", q.accuracy);
-  return SXT_OK;
-}
-
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_reduction_query>(query);
   const double n = static_cast<double>(q.n);
   CpuCost cost;
-  cost.stream_bytes = n * static_cast<double>(value_bytes(q.q.value_type)) * (two_vectors(q.operation) ? 2 : 1);
+  cost.stream_bytes = n * static_cast<double>(value_bytes(q.q.value_type)) * (reads_two_vectors(q.operation) ? 2 : 1);
   cost.working_set = cost.stream_bytes;
   cost.flops = n * multiply_add_flops(q.q.value_type);
   CandidateList list(out, capacity, count);
@@ -189,8 +175,8 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
   const auto &args = as<sxt_reduction_args>(head);
   const sxt_status status = need_scratch(exec, scratch_bytes(args.n));
   if (status != SXT_OK) return status;
-  const Run run = {*state.table, state.type - 1, team_size(state.threads, *exec), exec->scratch,
-                   {args.x, args.y, args.n, 1}};
+  const Run run = {
+      *state.table, state.type - 1, team_size(state.threads, *exec), exec->scratch, {args.x, args.y, args.n, 1}};
   return with_value_type(state.type, [&](auto tag) { return reduce<typename decltype(tag)::type>(args, run, exec); });
 }
 
@@ -200,7 +186,7 @@ const sxt_kernel kernel = [] {
   k.version = 2;
   k.flags = SXT_KERNEL_DETERMINISTIC;
   k.term_names = terms;
-  k.applicable = applicable;
+  k.applicable = working_precision_applicable;
   k.candidates = candidates;
   k.prepare = prepare;
   k.release = destroy<State>;
