@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "hermitian_panel.hpp"
+#include "sextant/plugin_cuda_generation.hpp"
 #include "sextant/plugin_hermitian_query.hpp"
 
 using namespace sextant::plugin;
@@ -75,6 +76,7 @@ std::int64_t shared_of(sxt_value_type type) {
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *machine, sxt_message *reason) {
   const auto &q = as<sxt_hermitian_query>(query);
   if (q.definiteness != SXT_HERMITIAN_DEFINITE) return refuse(reason, "only positive definite systems");
+  if (!cuda::compiled_for(machine->level)) return cuda::needs_own_code(*machine, reason);
   if (q.n_max > most_order)
     return refuse(reason, "order %lld is above %lld", (long long)q.n_max, (long long)most_order);
   if (q.batch > most_blocks)

@@ -7,6 +7,7 @@
 
 #include "sextant/kinds/multidot.h"
 #include "sextant/plugin_cuda.hpp"
+#include "sextant/plugin_cuda_generation.hpp"
 #include "sextant/plugin_cuda_grid.hpp"
 
 namespace {
@@ -167,8 +168,10 @@ sxt_status run(const void *opaque, void *opened, const sxt_head *head, const sxt
   });
 }
 
-sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
+template <bool by_packets>
+sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *machine, sxt_message *reason) {
   const auto &q = as<sxt_multidot_query>(query);
+  if (by_packets && !cuda::compiled_for(machine->level)) return cuda::needs_own_code(*machine, reason);
   if (q.n_dots >= 0 && q.n_dots <= SXT_MULTIDOT_MAX) return SXT_OK;
   return refuse(reason, "%d pairs; at most %d are taken", q.n_dots, SXT_MULTIDOT_MAX);
 }
@@ -214,7 +217,7 @@ sxt_kernel make_kernel(const char *name, const char *description) {
   k.min_level = by_packets ? 90 : 0;
   k.term_names = terms;
   k.term_defaults = defaults;
-  k.applicable = applicable;
+  k.applicable = applicable<by_packets>;
   k.candidates = candidates<by_packets>;
   k.prepare = prepare;
   k.open = open_session<by_packets>;

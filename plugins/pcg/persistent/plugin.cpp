@@ -12,7 +12,9 @@ namespace {
 namespace plugin = sextant::plugin;
 namespace cuda = plugin::cuda;
 
-sxt_status is_applicable(const sxt_query *query, const sxt_features *, const sxt_machine *machine, sxt_message *reason) {
+sxt_status is_applicable(const sxt_query *query, const sxt_features *, const sxt_machine *machine,
+                         sxt_message *reason) {
+  if (const sxt_status status = has_kernels_for(*machine, reason); status != SXT_OK) return status;
   return persistent::applicable(plugin::as<sxt_pcg_query>(query), *machine, reason);
 }
 sxt_status list_candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
@@ -41,14 +43,16 @@ sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *exec
 }
 
 sxt_status open(const void *state, const sxt_filled *, const sxt_exec *exec, void **session) {
-  return cuda::guarded(exec, [&] { return plugin::give(new Session(*static_cast<const State *>(state), exec), session); });
+  return cuda::guarded(exec,
+                       [&] { return plugin::give(new Session(*static_cast<const State *>(state), exec), session); });
 }
 
 sxt_status run(const void *state_pointer, void *session, const sxt_head *head, const sxt_exec *exec) {
   return cuda::guarded(exec, [&]() -> sxt_status {
     const State &state = *static_cast<const State *>(state_pointer);
     if (const sxt_status status = plugin::pcg::check_args(head, state.n, exec); status != SXT_OK) return status;
-    auto &args = *reinterpret_cast<sxt_pcg_args *>(const_cast<sxt_head *>(head));  // the kind's results stand in its args
+    auto &args =
+        *reinterpret_cast<sxt_pcg_args *>(const_cast<sxt_head *>(head));  // the kind's results stand in its args
     auto &own = *static_cast<Session *>(session);
     Engine engine(state, own, args, *exec);
     plugin::pcg::Conversation conversation(args, *exec, engine, own.residuals);

@@ -4,6 +4,7 @@
 // 2^17 elements: too much for one block, too little for the whole device.
 #include <cooperative_groups.h>
 
+#include "sextant/plugin_cuda_generation.hpp"
 #include "sextant/plugin_cuda_reduce_run.hpp"
 
 namespace {
@@ -67,6 +68,7 @@ sxt_status applicable(const sxt_query *query, const sxt_features *features, cons
   if (machine->blocks_per_cluster < 8) return refuse(reason, "the device has no clusters of 8 blocks");
   if (q.n > largest_n)
     return refuse(reason, "n = %lld is more than one cluster should read (%lld)", (long long)q.n, (long long)largest_n);
+  if (const sxt_status status = needs_own_code(*machine, reason); status != SXT_OK) return status;
   return plain_applicable(query, features, machine, reason);
 }
 

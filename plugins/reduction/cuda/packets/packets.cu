@@ -2,6 +2,7 @@
 // reduction.packets.cuda: every block sends its partial result to block 0 as 16-byte packets that announce themselves
 // (plugin_cuda_grid.hpp): no fence, no atomic and no second launch between the last load and the result.
 // After bandwidth: n x size bytes, and about a microsecond less than a ticket costs at 2^17 .. 2^22 elements.
+#include "sextant/plugin_cuda_generation.hpp"
 #include "sextant/plugin_cuda_grid.hpp"
 #include "sextant/plugin_cuda_reduce_run.hpp"
 
@@ -38,6 +39,12 @@ struct Kernel {
   }
 };
 
+sxt_status applicable(const sxt_query *query, const sxt_features *features, const sxt_machine *machine,
+                      sxt_message *reason) {
+  if (const sxt_status status = needs_own_code(*machine, reason); status != SXT_OK) return status;
+  return plain_applicable(query, features, machine, reason);
+}
+
 // From one block for four multiprocessors to two for each: fewer packets against fewer loads in flight.
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
@@ -58,6 +65,7 @@ const sxt_kernel kernel = [] {
   sxt_kernel k = new_plain_reduction<Kernel>("reduction.packets.cuda",
                                              "partial results sent to one block as self-announcing packets");
   k.min_level = 90;
+  k.applicable = applicable;
   k.candidates = candidates;
   return k;
 }();
