@@ -118,13 +118,13 @@ TEST_P(FakePcg, LeavesNothingBehindAndNoticesADeviceThatDoesNothing) {
 TEST_P(FakePcg, EveryCallMayFail) {
   Program program(GetParam());
   const std::int64_t before = fake_count("calls");
-  program.run(false);
+  program.run(true);
   const std::int64_t calls = fake_count("calls") - before;
   ASSERT_GT(calls, 20);
   int failures = 0;
-  for (std::int64_t n = 1; n <= calls; n += 1 + calls / 150) {
+  for (std::int64_t n = 1; n <= calls; n += 1 + calls / 60) {
     fake_fail(n, 2);  // cudaErrorMemoryAllocation
-    failures += program.run(false) < 0;
+    failures += program.run(true) < 0;
     fake_fail(0, 0);
     ASSERT_EQ(left_behind(), "") << "after call " << n << " (" << fake_failed_call() << ") failed";
   }
