@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The second sweep of a solve: L^T w = z from the last tile of columns to the first, up to four right-hand sides at once.
-// L is read once for them; the bound is memory, so tiles stream through the stages without a break from one column of
-// tiles to the next.
+// The second sweep of a solve: L^T w = z from the last tile of columns to the first, up to four right-hand sides at
+// once. L is read once for them; the bound is memory, so tiles stream through the stages without a break from one
+// column of tiles to the next.
 #pragma once
 
 #include "block.cuh"
@@ -29,8 +29,9 @@ struct BackwardSweep {
   SXT_DENSE void stage(const Place &p, int slot) const {
     if (p.k >= 0) {
       const Stripe<T> rows = stripe_at(s, tile * p.i + inner * warp);
-      Source<T> from = source_of(Stripe<T>{rows.base + (tile * p.k + inner * p.quarter) * s.column, rows.row, rows.column,
-                                           rows.rhs ? 0 : rows.valid, false}, lane);
+      Source<T> from = source_of(Stripe<T>{rows.base + (tile * p.k + inner * p.quarter) * s.column, rows.row,
+                                           rows.column, rows.rhs ? 0 : rows.valid, false},
+                                 lane);
       stage_stripe(shared.stage[slot][0] + inner * warp, from);
       stage_stripe(shared.stage[slot][1] + inner * warp, from);
     }
@@ -71,7 +72,8 @@ struct BackwardSweep {
 #pragma unroll
     for (int q = 0; q < 2; ++q) {
       const int j = lane + 32 * q, p = j / inner, ld = tile - inner * p + pad<T>;
-      column[q] = shared.diagonal + inner * (p * (tile + pad<T>) - inner * (p * (p - 1) / 2)) + (j % inner) * ld - inner * p;
+      column[q] =
+          shared.diagonal + inner * (p * (tile + pad<T>)-inner * (p * (p - 1) / 2)) + (j % inner) * ld - inner * p;
     }
     T mine[2];
     Real<T> inverse[2];
@@ -129,8 +131,10 @@ struct BackwardSweep {
             parts[quarter][r] = sum(parts[quarter][r], from_lane_xor(all_lanes, parts[quarter][r], over));
           if (threadIdx.x % 8 == 0) sums[tile * r + inner * quarter + threadIdx.x / 8] = parts[quarter][r];
         }
-      if (k == last()) await<0>();
-      else await<stages - 2>();
+      if (k == last())
+        await<0>();
+      else
+        await<stages - 2>();
       __syncthreads();
       if (warp < count)
         solve_diagonal(s.b + (first + warp) * s.ldb + tile * k, sums + tile * warp, min(tile, s.n - tile * k));

@@ -14,10 +14,10 @@ inline constexpr int depth = 8, stages = 4;
 inline constexpr unsigned all_lanes = 0xffffffffu;
 
 // A 16 x 16 block in shared memory stands in columns of 17; what is read beyond it is not used.
-inline constexpr int block_ld = inner + 1, block_room = inner * block_ld + inner;
+inline constexpr int block_ld = inner + 1, block_room = (inner + 1) * block_ld;
 
-// A system with its right-hand sides carried as rows first_rhs_row .. rows - 1, from a multiple of 16: their conjugates,
-// so that what is done to rows of A solves L y = b.
+// A system with its right-hand sides carried as rows first_rhs_row .. rows - 1, from a multiple of 16: their
+// conjugates, so that what is done to rows of A solves L y = b.
 template <class T>
 struct View : System<T> {
   int first_rhs_row, rows;
@@ -29,13 +29,17 @@ struct View : System<T> {
 
 // Padding of a column of shared memory: the addresses (2t) ld + g of a warp's loads then fall into different banks.
 template <class T>
-inline constexpr int pad = sizeof(T) == 16 ? 1 : sizeof(T) == 8 ? 2 : 4;
+inline constexpr int pad = sizeof(T) == 16  ? 1
+                           : sizeof(T) == 8 ? 2
+                                            : 4;
 template <class T>
 inline constexpr int stage_ld = tile + pad<T>;
 
 // Panel p of the diagonal tile: rows 16p .. 63 of its columns 16p .. 16p + 15.
 template <class T>
-__host__ __device__ constexpr int panel_ld(int p) { return tile - inner * p + pad<T>; }
+__host__ __device__ constexpr int panel_ld(int p) {
+  return tile - inner * p + pad<T>;
+}
 template <class T>
 __host__ __device__ constexpr int panel_at(int p) {
   return inner * (p * (tile + pad<T>)-inner * (p * (p - 1) / 2));
@@ -46,7 +50,8 @@ struct Shared {
   T stage[stages][2][depth * stage_ld<T>];  // [0] rows of the tile, [1] rows of the block column's own tile
   T diagonal[panel_at<T>(4)];
   T scratch[block_room];
-  int failed;
+  int failed;  // the code of a block of the diagonal tile that could not be factored
+  int refine;  // bit p: block p is so ill-conditioned that solutions with its inverse are refined
   View<T> system;
 };
 
@@ -76,8 +81,7 @@ struct Stripe {
 };
 template <class T>
 SXT_DENSE Stripe<T> stripe_at(const View<T> &s, int first) {
-  if (first < s.first_rhs_row)
-    return {s.a + first * s.row, s.row, s.column, max(0, min(inner, s.n - first)), false};
+  if (first < s.first_rhs_row) return {s.a + first * s.row, s.row, s.column, max(0, min(inner, s.n - first)), false};
   return {s.b + (first - s.first_rhs_row) * s.ldb, s.ldb, 1, max(0, min(inner, s.rows - first)), true};
 }
 
@@ -95,7 +99,7 @@ struct Source {
   const T *at;
   int step, advance;  // between the four elements; to the next eight columns
   int to, to_step;
-  unsigned valid;     // bit i: element i exists
+  unsigned valid;  // bit i: element i exists
 };
 template <class T>
 SXT_DENSE Source<T> source_of(const Stripe<T> &s, int lane) {
@@ -103,8 +107,9 @@ SXT_DENSE Source<T> source_of(const Stripe<T> &s, int lane) {
   unsigned valid = 0;
 #pragma unroll
   for (int i = 0; i < 4; ++i) valid |= (w.row + i * w.row_step < s.valid) << i;
-  return {s.base + w.row * s.row + w.column * s.column,
-          static_cast<int>(w.row_step * s.row + w.column_step * s.column), static_cast<int>(depth * s.column), w.column * stage_ld<T> + w.row, w.column_step * stage_ld<T> + w.row_step, valid};
+  return {s.base + w.row * s.row + w.column * s.column, static_cast<int>(w.row_step * s.row + w.column_step * s.column),
+          static_cast<int>(depth * s.column),           w.column * stage_ld<T> + w.row,
+          w.column_step * stage_ld<T> + w.row_step,     valid};
 }
 template <class T>
 SXT_DENSE void stage_stripe(T *to, Source<T> &s) {
@@ -118,7 +123,8 @@ SXT_DENSE void stage_stripe(T *to, Source<T> &s) {
   s.at += s.advance;
 }
 
-// Eight columns of the stripe itself, first .. first + 7 of the tile; what `exists` refuses is not read and counts as zero.
+// Eight columns of the stripe itself, first .. first + 7 of the tile; what `exists` refuses is not read and counts as
+// zero.
 template <class T, class F>
 SXT_DENSE void stage_own(T *to, Source<T> &s, const Walk &w, int first, const F &exists) {
   const T *from = s.at;
@@ -139,59 +145,83 @@ SXT_DENSE void add_columns(Accumulator<T> &c, const T *own, bool conjugated, int
   }
 }
 template <class T>
-SXT_DENSE void write_tile(const Accumulator<T> (&c)[8], const Stripe<T> &s, int k0, int columns,
-                                           int first_block, int blocks, int g, int t) {
+SXT_DENSE void write_tile(const Accumulator<T> (&c)[8], const Stripe<T> &s, int k0, int columns, int blocks, int g,
+                          int t) {
   T *at = s.base + g * s.row + (k0 + 2 * t) * s.column;
   const std::int64_t lower = 8 * s.row, step = 8 * s.column;
+  const bool upper_half = g < s.valid, lower_half = g + 8 < s.valid;
 #pragma unroll
   for (int j = 0; j < 8; ++j, at += step) {
-    if (j / 2 < first_block || j / 2 >= blocks) continue;
+    if (j / 2 >= blocks) continue;
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const int r = g + 8 * (i / 2), column = 8 * j + 2 * t + i % 2;
-      if (r < s.valid && column < columns) at[(i / 2 ? lower : 0) + (i % 2 ? s.column : 0)] = c[j].get(i);
+    for (int i = 0; i < 2; ++i) {
+      if (8 * j + 2 * t + i >= columns) continue;
+      if (upper_half) at[i ? s.column : 0] = c[j].get(i);
+      if (lower_half) at[lower + (i ? s.column : 0)] = c[j].get(2 + i);
     }
   }
 }
 
-// c -= L(rows, step) conj(L(columns, step))' for one step of eight columns. `between` is issued amid the products, whose
-// pipe is busy long after each was issued.
-template <bool all, class T, class F>
-SXT_DENSE void update_step(Accumulator<T> (&c)[8], const T *left, const T *right, int blocks, int g, int t,
-                           const F &between) {
+// c -= L(rows, step) conj(L(columns, step))' for one step of eight columns. The number of blocks is the code's, not a
+// condition: accumulators that are updated under a condition would be copied back and forth.
+template <int blocks, class T>
+SXT_DENSE void update_step(Accumulator<T> (&c)[8], const T *left, const T *right, int g, int t) {
   const LeftOperand<T> a = load_left<T, -1>(left, stage_ld<T>, g, t);
 #pragma unroll
-  for (int j = 0; j < 8; ++j) {
-    if (j == 2) between();
-    if (all || j / 2 < blocks) product(c[j], a, load_right<T>(right + 8 * j, stage_ld<T>, g, t));
-  }
+  for (int j = 0; j < 2 * blocks; ++j) product(c[j], a, load_right<T>(right + 8 * j, stage_ld<T>, g, t));
 }
 
-// Solves for the 16 columns p of the stripe, X = C inverse(L_pp)^H, and takes X off the columns to the right of them.
+// x += s C inverse(L_pp)^H for the 16 columns p of a stripe, given as the two accumulators of C.
 template <class T, int p>
-SXT_DENSE void solve_columns(Accumulator<T> (&c)[8], const T *diagonal, int g, int t) {
+SXT_DENSE void times_inverse(Accumulator<T> (&x)[2], const Accumulator<T> &first, const Accumulator<T> &second,
+                             const T *diagonal, int g, int t) {
   const T *panel = diagonal + panel_at<T>(p);
   constexpr int ld = panel_ld<T>(p);
+  const LeftOperand<T> a = as_left<T, 1>(first), b = as_left<T, 1>(second);
+  product(x[0], a, load_right<T>(panel, ld, g, t));
+  product(x[1], a, load_right<T>(panel + 8, ld, g, t));
+  product(x[1], b, load_right<T>(panel + 8 * ld + 8, ld, g, t));
+}
+// Solves for the 16 columns p of the stripe, X = C inverse(L_pp)^H. Where the block is so ill-conditioned that its
+// inverse would cost digits, the residual C - X L_pp^H is solved for once more; L_pp stands in memory by then.
+template <class T, int p, bool may_refine>
+SXT_DENSE void solve_columns(Accumulator<T> (&c)[8], const Shared<T> &shared, int k0, int g, int t) {
   Accumulator<T> x[2];
   x[0].clear(), x[1].clear();
+  times_inverse<T, p>(x, c[2 * p], c[2 * p + 1], shared.diagonal, g, t);
+  if (may_refine && (shared.refine >> p & 1)) {
+    const View<T> &s = shared.system;
+    const int first = k0 + inner * p;
 #pragma unroll
-  for (int k = 0; k < 2; ++k) {
-    const LeftOperand<T> a = as_left<T, 1>(c[2 * p + k]);
+    for (int k = 0; k < 2; ++k) {
+      const LeftOperand<T> a = as_left<T, -1>(x[k]);
 #pragma unroll
-    for (int j = k; j < 2; ++j) product(x[j], a, load_right<T>(panel + 8 * k * ld + 8 * j, ld, g, t));
+      for (int j = k; j < 2; ++j) {
+        const auto l = [&](int column) {
+          const int row = 8 * j + g;
+          if (row < column) return T{};
+          return first + row < s.n && first + column < s.n ? *s.at(first + row, first + column)
+                                                           : from_real<T>(row == column);
+        };
+        product(c[2 * p + j], a, RightOperand<T>::of(l(8 * k + 2 * t), l(8 * k + 2 * t + 1)));
+      }
+    }
+    times_inverse<T, p>(x, c[2 * p], c[2 * p + 1], shared.diagonal, g, t);
   }
   c[2 * p] = x[0], c[2 * p + 1] = x[1];
 }
-template <class T, int p>
-SXT_DENSE void take_off(Accumulator<T> (&c)[8], const T *diagonal, int blocks, int g, int t) {
+// Takes the solved columns p off those to the right of them, up to `blocks` blocks of 16 in all.
+template <class T, int p, int blocks>
+SXT_DENSE void take_off(Accumulator<T> (&c)[8], const T *diagonal, int g, int t) {
   const T *panel = diagonal + panel_at<T>(p);
   constexpr int ld = panel_ld<T>(p);
 #pragma unroll
   for (int k = 0; k < 2; ++k) {
     const LeftOperand<T> a = as_left<T, -1>(c[2 * p + k]);
 #pragma unroll
-    for (int j = 2 * (p + 1); j < 8; ++j)
-      if (j / 2 < blocks) product(c[j], a, load_right<T>(panel + 8 * k * ld + 8 * j - inner * p, ld, g, t));
+    for (int j = 2 * (p + 1); j < 2 * blocks; ++j)
+      product(c[j], a, load_right<T>(panel + 8 * k * ld + 8 * j - inner * p, ld, g, t));
   }
 }
+
 }  // namespace sextant::hermitian_panel

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the sources of this plugin share: the measures of a tile, and the launch of one value type, each type in a source
-// of its own so that they compile side by side.
+// What the sources of this plugin share: the measures of a tile, and the launch of one value type, each type in a
+// source of its own so that they compile side by side.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,9 @@ inline constexpr int tile = 64, inner = 16, warps = 4, threads = 32 * warps;
 
 // Blocks the compiler leaves registers for on one multiprocessor; shared memory allows as many.
 template <class T>
-inline constexpr int blocks_per_unit = sizeof(T) == 16 ? 2 : sizeof(T) == 8 ? 3 : 4;
+inline constexpr int blocks_per_unit = sizeof(T) == 16  ? 2
+                                       : sizeof(T) == 8 ? 3
+                                                        : 4;
 
 template <class T>
 std::int64_t shared_bytes();

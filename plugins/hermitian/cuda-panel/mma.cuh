@@ -148,9 +148,7 @@ struct RightOperand {
 template <class R>
 struct RightOperand<Complex<R>> {
   Right<R> re, im;
-  static SXT_DENSE RightOperand of(Complex<R> a, Complex<R> b) {
-    return {Right<R>(a.re, b.re), Right<R>(a.im, b.im)};
-  }
+  static SXT_DENSE RightOperand of(Complex<R> a, Complex<R> b) { return {Right<R>(a.re, b.re), Right<R>(a.im, b.im)}; }
 };
 
 // From shared memory: element (row r, inner k) of a left block, (column n, inner k) of a right one, at [k * ld + r].

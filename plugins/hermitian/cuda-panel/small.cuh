@@ -23,24 +23,35 @@ SXT_DENSE void shift(T (&v)[8]) {
   v[7] = T{};
 }
 
+// What a lane needs of column j: the pivot and its own row.
+template <class T>
+struct Pivot {
+  Real<T> pivot;
+  T own;
+  SXT_DENSE void load(const T *column, int j, int r) { pivot = real_of(column[j]), own = column[r]; }
+};
+
 // Takes column j, which stands unscaled, off the later ones: lane (r, h) holds row r of columns base + h, base + h + 2,
-// .. with base = j - half. The next pivot column comes first and is put where all lanes read it.
+// .. with base = j - half. The next pivot column comes first, is put where all lanes read it, and is on its way back
+// while the others are worked on.
 template <int half, class T>
-SXT_DENSE void eliminate(T (&v)[8], T *column, int j, int r, int h) {
-  const T own = r > j ? scaled(column[r], reciprocal(real_of(column[j]))) : T{};
+SXT_DENSE void eliminate(T (&v)[8], Pivot<T> &at, T *column, int j, int r, int h) {
+  const T own = r > j ? scaled(at.own, reciprocal(at.pivot)) : T{};
   const auto update = [&](int q) {
     if (q > 0 || h > half) v[q] = minus_product(v[q], own, conjugate(column[j - half + 2 * q + h]));
   };
   update(half);
   if (h == 1 - half) column[block_ld + r] = v[half];
+  __syncwarp();
+  at.load(column + block_ld, j + 1, r);
 #pragma unroll
   for (int q = 0; q < 8; ++q)
     if (q != half) update(q);
 }
 
 // In: block[c * 17 + r], its lower part; rows and columns from `valid` on are those of the identity. Out: columns of L
-// times the roots of their pivots. Returns 0, or not finite when pivot j came out as NaN or infinity, or j + 1 when it was
-// not positive.
+// times the roots of their pivots. Returns 0, or not finite when pivot j came out as NaN or infinity, or j + 1 when it
+// was not positive.
 template <class T>
 SXT_DENSE int factor_16(T *block, int valid, int lane) {
   const int r = lane & 15, h = lane >> 4;
@@ -52,28 +63,41 @@ SXT_DENSE int factor_16(T *block, int valid, int lane) {
   }
   __syncwarp();
   if (h == 0) block[r] = v[0];
+  __syncwarp();
+  Pivot<T> at;
+  at.load(block, 0, r);
 #pragma unroll 1
   for (int j = 0; j < inner; j += 2) {
-    __syncwarp();
-    eliminate<0>(v, block + j * block_ld, j, r, h);
-    __syncwarp();
+    eliminate<0>(v, at, block + j * block_ld, j, r, h);
     columns_stand(j / 2);
-    eliminate<1>(v, block + (j + 1) * block_ld, j + 1, r, h);
+    eliminate<1>(v, at, block + (j + 1) * block_ld, j + 1, r, h);
     shift(v);
   }
-  __syncwarp();
   const int code = judge_pivot(real_of(block[r * block_ld + r]), r);
   const unsigned bad = __ballot_sync(all_lanes, code != 0);
   return bad ? __shfl_sync(all_lanes, code, __ffs(bad) - 1) : 0;
 }
+// Largest element of L times that of its inverse, over the warp, against what costs less than two digits.
+template <class R>
+SXT_DENSE bool ill_conditioned(R largest, R largest_inverse) {
+#pragma unroll
+  for (int over = 16; over; over /= 2) {
+    largest = fmax(largest, __shfl_xor_sync(all_lanes, largest, over));
+    largest_inverse = fmax(largest_inverse, __shfl_xor_sync(all_lanes, largest_inverse, over));
+  }
+  return !(largest * largest_inverse < 32);
+}
+
 // Roots of the pivots: lane r holds 1 / L(r, r).
 template <class T>
-SXT_DENSE Real<T> inverse_roots(const T *block, int r) { return inverse_root(real_of(block[r * block_ld + r])); }
+SXT_DENSE Real<T> inverse_roots(const T *block, int r) {
+  return inverse_root(real_of(block[r * block_ld + r]));
+}
 
 // The warp that follows: lane (r, h) holds column r of the inverse at rows j + h, j + h + 2, ..; out: L^-1 at
-// inverse[c * ld + r].
+// inverse[c * ld + r]. Returns whether solutions with it need refinement.
 template <class T>
-SXT_DENSE void follow_16(const T *block, T *inverse, int ld, int lane) {
+SXT_DENSE bool follow_16(const T *block, T *inverse, int ld, int lane) {
   const int r = lane & 15, h = lane >> 4;
   T w[8];
 #pragma unroll
@@ -93,18 +117,22 @@ SXT_DENSE void follow_16(const T *block, T *inverse, int ld, int lane) {
     shift(w);
   }
   const Real<T> root = inverse_roots(block, r);
+  Real<T> largest = 0, largest_inverse = 0;
 #pragma unroll
   for (int q = 0; q < 8; ++q) {
     const int c = 2 * q + h;
     T &entry = inverse[r * ld + c];
     const Real<T> by = __shfl_sync(all_lanes, root, c);
     entry = r <= c ? scaled(entry, by) : T{};
+    largest_inverse = fmax(largest_inverse, size_of(entry));
+    if (r >= c) largest = fmax(largest, size_of(block[c * block_ld + r]) * by);
   }
+  return ill_conditioned(largest, largest_inverse);
 }
 
 // Inverts a factor that stands in block[c * 17 + r], identity from `valid` on.
 template <class T>
-SXT_DENSE void invert_16(const T *block, T *inverse, int inverse_ld, int valid, int lane) {
+SXT_DENSE bool invert_16(const T *block, T *inverse, int inverse_ld, int valid, int lane) {
   const int r = lane & 15, h = lane >> 4;
   T w[8];
 #pragma unroll
@@ -128,6 +156,14 @@ SXT_DENSE void invert_16(const T *block, T *inverse, int inverse_ld, int valid, 
     }
   }
   __syncwarp();
+  Real<T> largest = 0, largest_inverse = 0;
+#pragma unroll
+  for (int q = 0; q < 8; ++q) {
+    const int c = 2 * q + h;
+    largest_inverse = fmax(largest_inverse, size_of(inverse[r * inverse_ld + c]));
+    if (r >= c && r < valid) largest = fmax(largest, size_of(block[c * block_ld + r]));
+  }
+  return ill_conditioned(largest, largest_inverse);
 }
 
 }  // namespace sextant::hermitian_panel

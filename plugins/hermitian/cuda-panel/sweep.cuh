@@ -20,7 +20,7 @@ struct Sweep {
   struct Tile {
     int k0, columns, blocks;  // blocks: 16-column blocks this warp computes, 0: nothing
     Stripe<T> left;
-    bool on_diagonal;         // its rows are those of the columns: one copy in shared memory serves both
+    bool on_diagonal;  // its rows are those of the columns: one copy in shared memory serves both
   };
   // And where it is loaded from.
   struct Rows : Tile {
@@ -75,15 +75,14 @@ struct Sweep {
     for (int step = 0; step < steps; ++step) {
       await<stages - 2>();
       __syncthreads();
-      const auto next = [&] { stage(rows, step + stages - 1); };
+      stage(rows, step + stages - 1);
       const T *right = shared.stage[step % stages][1];
       const T *left = (rows.on_diagonal ? right : shared.stage[step % stages][0]) + inner * stripe;
-      if (rows.blocks == 4) {
-        update_step<true>(c, left, right, 4, g, t, next);
-      } else if (rows.blocks) {
-        update_step<false>(c, left, right, rows.blocks, g, t, next);
-      } else {
-        next();
+      switch (rows.blocks) {
+        case 4: update_step<4>(c, left, right, g, t); break;
+        case 3: update_step<3>(c, left, right, g, t); break;
+        case 2: update_step<2>(c, left, right, g, t); break;
+        case 1: update_step<1>(c, left, right, g, t); break;
       }
     }
     __syncthreads();
@@ -105,8 +104,8 @@ struct Sweep {
     __syncthreads();
   }
 
-  // Block p of the diagonal tile, by the warp that owns it: eliminated, and after the others met, written; its inverse
-  // comes from the warp before it (of the first: the last), whose own block is done.
+  // Block p of the diagonal tile, by the warp that owns it: eliminated and written; its inverse comes from the warp
+  // before it (of the first: the last), whose own block is done.
   SXT_DENSE void factor_block(const Accumulator<T> (&c)[8], int p, int k0) const {
     constexpr int ld = block_ld;
     T *block = shared.scratch;
@@ -118,6 +117,7 @@ struct Sweep {
     __syncwarp();
     const int first = k0 + inner * p, failed = factor_16(block, min(inner, s.n - first), lane);
     if (failed && lane == 0) shared.failed = failed > 0 ? first + failed : failed;
+    if (!failed) write_block(p, k0);
   }
   SXT_DENSE void write_block(int p, int k0) const {
     const T *block = shared.scratch;
@@ -133,8 +133,10 @@ struct Sweep {
     }
   }
   SXT_DENSE void follow_block(int p) const {
-    follow_16(shared.scratch, shared.diagonal + inner * (p * (tile + pad<T>) - inner * (p * (p - 1) / 2)),
-              tile - inner * p + pad<T>, lane);
+    const bool refine =
+        follow_16(shared.scratch, shared.diagonal + inner * (p * (tile + pad<T>)-inner * (p * (p - 1) / 2)),
+                  tile - inner * p + pad<T>, lane);
+    if (lane == 0) shared.refine = (p ? shared.refine : 0) | refine << p;
   }
   // X, rows below block p of the diagonal tile, to where the other warps read it.
   SXT_DENSE void share_columns(const Accumulator<T> (&c)[8], int p) const {
@@ -146,50 +148,91 @@ struct Sweep {
 #pragma unroll
         for (int i = 0; i < 4; ++i) to[(8 * (j % 2) + 2 * t + i % 2) * ld + g + 8 * (i / 2)] = c[j].get(i);
   }
-  // Columns p of a stripe below block p: solved and taken off the columns right of them; on the diagonal tile the stripes
-  // further below get to see them in between.
   template <int p>
-  SXT_DENSE void solve_block(Accumulator<T> (&c)[8], const Tile &tile_, bool diagonal) const {
-    if (tile_.blocks) solve_columns<T, p>(c, shared.diagonal, g, t);
+  SXT_DENSE void solve(Accumulator<T> (&c)[8]) const {
+    solve_columns<T, p, false>(c, shared, 0, g, t);
+  }
+  template <int p, int blocks>
+  SXT_DENSE void reduce(Accumulator<T> (&c)[8]) const {
+    take_off<T, p, blocks>(c, shared.diagonal, g, t);
+  }
+  // Rows below a diagonal tile of ordinary condition, all four blocks of columns.
+  SXT_DENSE void solve_rows(Accumulator<T> (&c)[8]) const {
+    solve<0>(c), reduce<0, 4>(c);
+    solve<1>(c), reduce<1, 4>(c);
+    solve<2>(c), reduce<2, 4>(c);
+    solve<3>(c);
+  }
+  // Columns p of a stripe: solved and taken off the columns right of them. In the diagonal tile, all warps meet in
+  // between and rows of the matrix are shown to them.
+  template <int p>
+  SXT_DENSE void solve_block(Accumulator<T> (&c)[8], const Tile &rows, bool diagonal) const {
+    solve_columns<T, p, true>(c, shared, rows.k0, g, t);
     if (diagonal) {
-      if (tile_.blocks && tile_.on_diagonal) share_columns(c, p);
+      if (rows.on_diagonal) share_columns(c, p);
       __syncthreads();
     }
-    if (tile_.blocks) take_off<T, p>(c, shared.diagonal, tile_.blocks, g, t);
+    if constexpr (p < 1)
+      if (rows.blocks == 2) reduce<p, 2>(c);
+    if constexpr (p < 2)
+      if (rows.blocks == 3) reduce<p, 3>(c);
+    if constexpr (p < 3)
+      if (rows.blocks == 4) reduce<p, 4>(c);
   }
-  // Solves the updated tile with the diagonal tile of its columns; if it is that tile itself, factors it. Then every warp
-  // meets two barriers a block: after the block's inverse stands, and after the columns below it do. Once a warp factors
-  // its own block, its accumulators are not needed any more. Returns 0 or the system's code.
-  SXT_DENSE int finish(Accumulator<T> (&c)[8], const Tile &tile_, bool diagonal) const {
-    const int all = (tile_.columns + inner - 1) / inner;
-    const int own = tile_.on_diagonal ? min(stripe, all) : diagonal ? all : tile_.blocks;
+  // Solves the updated tile with the diagonal tile of its columns and writes it. If it is that tile itself, factors it:
+  // every warp meets two barriers a block, after the block's inverse stands and after the columns below it do. Once a
+  // warp factors its own block, its accumulators are not needed any more. Right-hand sides in the tile are solved for
+  // along the way. Ends early, in all warps, when a block could not be factored.
+  SXT_DENSE void finish(Accumulator<T> (&c)[8], const Tile &rows, bool diagonal) const {
+    const int all = (rows.columns + inner - 1) / inner;
+    const int own = rows.on_diagonal ? min(stripe, all) : diagonal ? all : rows.blocks;
+    if (!diagonal && rows.blocks == 4 && shared.refine == 0) {
+      solve_rows(c);
+    } else {
 #pragma unroll 1
-    for (int p = 0; p < own; ++p) {
-      if (diagonal) {
-        if (p == (stripe + 1) % warps) follow_block(p);
-        __syncthreads();
-        if (shared.failed) return shared.failed;
+      for (int p = 0; p < own; ++p) {
+        if (diagonal) {
+          if (p == (stripe + 1) % warps) follow_block(p);
+          __syncthreads();
+          if (shared.failed) return;
+          if (rows.blocks == 0) {
+            __syncthreads();
+            continue;
+          }
+        }
+        switch (p) {
+          case 0: solve_block<0>(c, rows, diagonal); break;
+          case 1: solve_block<1>(c, rows, diagonal); break;
+          case 2: solve_block<2>(c, rows, diagonal); break;
+          default: solve_block<3>(c, rows, diagonal); break;
+        }
       }
-      switch (p) {
-        case 0: solve_block<0>(c, tile_, diagonal); break;
-        case 1: solve_block<1>(c, tile_, diagonal); break;
-        case 2: solve_block<2>(c, tile_, diagonal); break;
-        default: solve_block<3>(c, tile_, diagonal); break;
-      }
-      if (diagonal) write_tile(c, tile_.left, tile_.k0, tile_.columns, p, min(p + 1, tile_.blocks), g, t);
     }
-    if (!diagonal) write_tile(c, tile_.left, tile_.k0, tile_.columns, 0, tile_.blocks, g, t);
-    if (!diagonal || own == all) return 0;
-    factor_block(c, own, tile_.k0);
+    if (!rows.on_diagonal && rows.blocks) write_tile(c, rows.left, rows.k0, rows.columns, rows.blocks, g, t);
+    if (!diagonal) return;
+    if (own < all) factor_block(c, own, rows.k0);
 #pragma unroll 1
     for (int p = own; p < all; ++p) {
       if (p == (stripe + 1) % warps) follow_block(p);
       __syncthreads();
-      if (shared.failed) return shared.failed;
-      if (p == own) write_block(p, tile_.k0);
+      if (shared.failed) return;
       __syncthreads();
     }
-    return 0;
+    write_below_blocks<0>(rows), write_below_blocks<1>(rows), write_below_blocks<2>(rows);
+  }
+  // What stands below block p of the diagonal tile, from where it was shared.
+  template <int p>
+  SXT_DENSE void write_below_blocks(const Tile &rows) const {
+    constexpr int below = tile - inner * (p + 1);
+    const T *panel = shared.diagonal + panel_at<T>(p) + inner;
+    const bool by_rows = s.row == 1;
+#pragma unroll
+    for (int e = 0; e < inner * below / threads; ++e) {
+      const int i = e * threads + threadIdx.x, r = by_rows ? i % below : i / inner,
+                column = by_rows ? i / below : i % inner;
+      if (inner * (p + 1) + r < rows.columns)
+        *s.at(rows.k0 + inner * (p + 1) + r, rows.k0 + inner * p + column) = panel[column * panel_ld<T>(p) + r];
+    }
   }
   // A tile of the diagonal that was factored before: to shared memory, its 16-blocks inverted.
   SXT_DENSE void load_diagonal(int k0, int columns) const {
@@ -206,7 +249,10 @@ struct Sweep {
     for (int c = lane >> 4; c < inner; c += 2)
       if (r >= c && r < valid) block[c * ld + r] = s.a[(k0 + first + r) * s.row + (k0 + first + c) * s.column];
     __syncwarp();
-    invert_16(block, shared.diagonal + panel_at<T>(warp), panel_ld<T>(warp), valid, lane);
+    if (threadIdx.x == 0) shared.refine = 0;
+    __syncthreads();
+    const bool refine = invert_16(block, shared.diagonal + panel_at<T>(warp), panel_ld<T>(warp), valid, lane);
+    if (refine && lane == 0) atomicOr(&shared.refine, 1 << warp);
     __syncthreads();
   }
 
@@ -230,12 +276,17 @@ struct Sweep {
       asm("mapa.shared::cluster.u32 %0, %1, %2;"
           : "=r"(failed_at)
           : "r"(static_cast<unsigned>(__cvta_generic_to_shared(&shared.failed))), "r"(owner));
-      int failed;
+      int failed, refine;
       asm volatile("ld.shared::cluster.s32 %0, [%1];" : "=r"(failed) : "r"(failed_at) : "memory");
+      asm volatile("ld.shared::cluster.s32 %0, [%1 + 4];" : "=r"(refine) : "r"(failed_at) : "memory");
+      if (threadIdx.x == 0) shared.refine = refine;
 #pragma unroll 4
       for (int at = 16 * threadIdx.x; at < bytes; at += 16 * threads) {
         unsigned a, b, c, d;
-        asm volatile("ld.shared::cluster.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "r"(from + at) : "memory");
+        asm volatile("ld.shared::cluster.v4.u32 {%0,%1,%2,%3}, [%4];"
+                     : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
+                     : "r"(from + at)
+                     : "memory");
         asm volatile("st.shared.v4.u32 [%0], {%1,%2,%3,%4};" ::"r"(to + at), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
       }
       return failed;
@@ -252,12 +303,14 @@ struct Sweep {
     if (peers == 1 || !next_diagonal) return {first + rank, end, peers};
     const float tile_cost = k + 1.5f, diagonal_cost = 0.8f * k + 3.8f;
     const int all = end - first;
-    const int own = max(1, min(all, __float2int_rn(((all * tile_cost + diagonal_cost) / peers - diagonal_cost) / tile_cost)));
+    const int own =
+        max(1, min(all, __float2int_rn(((all * tile_cost + diagonal_cost) / peers - diagonal_cost) / tile_cost)));
     const int after_owner = (rank + peers - (k + 1) % peers) % peers;
     if (after_owner == 0) return {first, first + own, 1};
     return {first + own + after_owner - 1, end, peers - 1};
   }
 
+  // The whole factorisation, or the forward half of a solve with a factor that stands. Returns 0 or the system's code.
   SXT_DENSE int run() const {
     Accumulator<T> c[8];
     const int last = (s.n - 1) / tile, end = (s.rows + tile - 1) / tile;
@@ -314,8 +367,8 @@ SXT_DENSE int cluster_rank() {
 }
 
 template <class T>
-__global__ void __launch_bounds__(threads, blocks_per_unit<T>) sweep_systems(const __grid_constant__ Set set,
-                                                                             const std::int32_t *turn, std::int32_t phase) {
+__global__ void __launch_bounds__(threads, blocks_per_unit<T>)
+    sweep_systems(const __grid_constant__ Set set, const std::int32_t *turn, std::int32_t phase) {
 #if __CUDA_ARCH__ >= 900
   extern __shared__ __align__(16) unsigned char memory[];
   Shared<T> &shared = *reinterpret_cast<Shared<T> *>(memory);
@@ -328,8 +381,9 @@ __global__ void __launch_bounds__(threads, blocks_per_unit<T>) sweep_systems(con
   __syncthreads();
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const bool factor = (phase & SXT_HERMITIAN_FACTOR) != 0;
-  const Sweep<T> sweep{shared.system, shared, factor, warp, lane, lane / 4, lane % 4,
-                       static_cast<int>((warp + turns) % warps), peers, rank};
+  const Sweep<T> sweep{shared.system, shared,   factor,   warp,
+                       lane,          lane / 4, lane % 4, static_cast<int>((warp + turns) % warps),
+                       peers,         rank};
   const int code = sweep.run();
   // The code comes from the block that met the failure; nobody leaves while its shared memory is read.
   if (peers > 1) sweep.meet();
