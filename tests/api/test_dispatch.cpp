@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Planned calls: what is looked up without locks follows every force and plan at the next call, from any thread.
+#include <unistd.h>
+
 #include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <string>
 #include <thread>
 
 #include "sextant/kinds/reduction.h"
@@ -54,7 +57,7 @@ TEST(DispatchTest, AForceActsAtTheNextDotAndAxpy) {
 
 // The plan that a context saves names the kernels its calls ran.
 std::string plan_of(const Context &context) {
-  const std::string path = testing::TempDir() + "sextant_dispatch_plan.toml";
+  const std::string path = testing::TempDir() + "sextant_dispatch_plan_" + std::to_string(getpid()) + ".toml";
   EXPECT_EQ(sxt_plan_save(context.get(), path.c_str()), SXT_OK);
   std::string text;
   if (std::FILE *file = std::fopen(path.c_str(), "r")) {
@@ -88,7 +91,7 @@ TEST(DispatchTest, ALoadedPlanActsAtTheNextCall) {
   ASSERT_EQ(sxt_context_force(first.get(), SXT_KIND_REDUCTION, "reduction.tree.cpu"), SXT_OK);
   ASSERT_EQ(sxt_dot(x1.get(), y1.get(), &result), SXT_OK);
   plan_of(first);
-  const std::string path = testing::TempDir() + "sextant_dispatch_plan.toml";
+  const std::string path = testing::TempDir() + "sextant_dispatch_plan_" + std::to_string(getpid()) + ".toml";
   // Required: a call that did not look at the plan would not notice that it has no entry for its operation.
   ASSERT_EQ(sxt_plan_load(second.get(), path.c_str(), 1), SXT_OK) << last_error(second);
   EXPECT_EQ(sxt_nrm2(x2.get(), &result), SXT_E_PLAN);

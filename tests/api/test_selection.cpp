@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Any kernel of any kind through the C interface, and plans on disk.
+#include <unistd.h>
+
 #include <cstdint>
 #include <fstream>
 #include <sstream>
+#include <string>
 
 #include "sextant/kinds/reduction.h"
 #include "sextant/kinds/spmv.h"
@@ -127,7 +130,7 @@ TEST(SelectionTest, AForcedKernelIsTakenAndExplained) {
 
 class PlanTest : public testing::Test {
  protected:
-  std::string path = testing::TempDir() + "sextant_plan_test.toml";
+  std::string path = testing::TempDir() + "sextant_plan_test_" + std::to_string(getpid()) + ".toml";
 
   std::string saved() const {
     std::ifstream file(path);
