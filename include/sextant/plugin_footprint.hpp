@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 namespace sextant::plugin {
 
@@ -28,8 +29,10 @@ class Footprint {
     }
   }
   void set_entries(double entries) { entries_ = entries; }
+  // All lines of x: no window touches more.
+  void set_most_lines(double lines) { most_lines_ = lines; }
 
-  // Interpolated between the points that were measured; constant slope beyond the last.
+  // Interpolated between the points that were measured; constant slope beyond the last, as far as x reaches.
   double lines(double window) const {
     double w0 = 0, f0 = 0, slope = 0;
     for (int i = 0; i < capacity; ++i) {
@@ -40,7 +43,7 @@ class Footprint {
       if (window <= w1) return f0 + slope * (window - w0);
       w0 = w1, f0 = f1;
     }
-    return f0 + slope * (window - w0);
+    return std::min(f0 + slope * (window - w0), std::max(most_lines_, f0));
   }
 
   // The window in which x fills so many bytes; all entries where it never does.
@@ -65,6 +68,7 @@ class Footprint {
       if (window < w1) break;
       w0 = w1, f0 = f1;
     }
+    if (window > w0 && f0 + slope * (window - w0) >= std::max(most_lines_, f0)) return 0;
     return std::clamp(slope, 0.0, 1.0);
   }
 
@@ -89,7 +93,7 @@ class Footprint {
     return i == capacity - 1 ? entries_ : static_cast<double>(std::int64_t{1} << (first_power + i));
   }
   Point points_[capacity];
-  double entries_ = 0, line_bytes_;
+  double entries_ = 0, most_lines_ = std::numeric_limits<double>::infinity(), line_bytes_;
 };
 
 }  // namespace sextant::plugin

@@ -39,10 +39,10 @@ const char *const names[] = {"x_line_fraction",
 constexpr int n_x = 9, n_blocks = 4, n_bands = 2;
 const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 2, 0};
 
-constexpr std::int64_t many = 50000;                  // entries from which a team pays for its forks
-constexpr std::int64_t short_walk = 4096;             // entries
-constexpr int middle_power = 17, longest_power = 22;  // walks of 2^p entries that a team shares
-constexpr std::int64_t middle_walks = 3, most_short_walks = 64;
+constexpr std::int64_t many = 50000;                                   // entries from which a team pays for its forks
+constexpr std::int64_t short_walk = 4096;                              // entries
+constexpr std::int64_t middle_walk = 1 << 17, longest_walk = 1 << 22;  // entries, shared by a team
+constexpr std::int64_t most_middle_walks = 3, most_short_walks = 64;
 constexpr double small_cache = 32768, middle_cache = 1048576, large_cache = 33554432;
 
 int threads_for(std::int64_t nnz, int units) { return nnz < many ? 1 : std::max(1, units); }
@@ -53,11 +53,24 @@ std::int64_t short_walks(std::int64_t nnz) {
   return std::clamp<std::int64_t>(nnz / 100 / short_walk, nnz > 0, most_short_walks);
 }
 
-// Walks by teams tell about windows beyond the short ones, which only matter when there is that much to walk.
+// Walks by teams tell about windows beyond the short ones. Together they see half of the entries at most, so that
+// sampling stays cheaper than one product; a matrix of two short walks or less is walked whole.
+struct TeamWalks {
+  std::int64_t middle, middle_walks, longest;  // lengths are powers of two; 0: no such walk
+};
+
+TeamWalks team_walks(std::int64_t nnz) {
+  if (nnz <= 2 * short_walk) return {0, 0, 0};
+  const auto power_within = [](std::int64_t entries, std::int64_t most) {
+    return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(std::min(entries, most))));
+  };
+  const std::int64_t middle = power_within(nnz / 4, middle_walk), longest = power_within(nnz / 4, longest_walk);
+  return {middle, std::clamp<std::int64_t>(nnz / (4 * middle), 1, most_middle_walks), longest > middle ? longest : 0};
+}
+
 std::int64_t team_entries(std::int64_t nnz) {
-  if (nnz <= 2 * short_walk) return 0;
-  return middle_walks * std::min(nnz, std::int64_t{1} << middle_power) / (nnz < (1 << middle_power) ? 3 : 1) +
-         (nnz > (1 << middle_power) ? std::min(nnz, std::int64_t{1} << longest_power) : 0);
+  const TeamWalks walks = team_walks(nnz);
+  return walks.middle * walks.middle_walks + walks.longest + (nnz <= 2 * short_walk && nnz > short_walk ? nnz : 0);
 }
 
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
@@ -150,6 +163,7 @@ template <class Column>
 void measure(const sxt_csr &a, const Column *col, const Team &team, Footprint &out) {
   const std::int64_t nnz = a.s.nnz, walks = short_walks(nnz), length = std::min(nnz, short_walk);
   out.set_entries(static_cast<double>(nnz));
+  out.set_most_lines(static_cast<double>(((a.s.cols - 1) >> team.shift) + 1));
   Footprint parts[most_short_walks];
   for_each_part(static_cast<int>(walks), team.threads, [&](int i) {
 #ifdef _OPENMP
@@ -162,13 +176,11 @@ void measure(const sxt_csr &a, const Column *col, const Team &team, Footprint &o
   for (std::int64_t i = 0; i < walks; ++i) out.merge(parts[i]);
   if (nnz <= 2 * short_walk && nnz > length) walk_together(col, nnz, nnz, a.s.cols, team, out);
   if (nnz <= 2 * short_walk) return;
-  const std::int64_t middle = std::min(nnz, std::int64_t{1} << middle_power);
-  const std::int64_t n = middle < nnz ? middle_walks : 1;
-  for (std::int64_t i = 0; i < n; ++i)
-    walk_together(col + start_of(i, n, middle, nnz), middle, nnz, a.s.cols, team, out);
-  if (middle == nnz) return;
-  const std::int64_t longest = std::min(nnz, std::int64_t{1} << longest_power);
-  walk_together(col + start_of(0, 1, longest, nnz), longest, nnz, a.s.cols, team, out);
+  const TeamWalks shared = team_walks(nnz);
+  for (std::int64_t i = 0; i < shared.middle_walks; ++i)
+    walk_together(col + start_of(i, shared.middle_walks, shared.middle, nnz), shared.middle, nnz, a.s.cols, team, out);
+  if (shared.longest)
+    walk_together(col + start_of(0, 1, shared.longest, nnz), shared.longest, nnz, a.s.cols, team, out);
 }
 
 void tell_x(const Footprint &f, const sxt_csr &a, const State &state, double *values) {
