@@ -84,6 +84,19 @@ TEST(Features, AMirroredDiagonalCountsOnceForSymmetricStorage) {
   EXPECT_EQ(features_of(kernel("features.columns.cpu"), lower)["symmetric_diagonals"], 2);
 }
 
+TEST(Features, DiagonalsAreCountedOnBothSidesOfTheSizeToWhichTheyAreMarkedInBytes) {
+  for (const std::int64_t cols : {999, 1048576 - 1000, 1048576 - 999}) {  // with 1000 rows, bytes up to 2^20
+    Pattern pattern = {1000, cols, {{cols - 1}, {0, 65}, {}, {3, 4}}};
+    pattern.row.resize(1000);
+    pattern.row.back() = {0};
+    const std::map<std::string, double> found = features_of(kernel("features.columns.cpu"), pattern, 3);
+    EXPECT_EQ(found.at("diagonals"), 6) << cols;  // cols - 1, -1, 64, 0, 1, -999
+    EXPECT_EQ(found.at("bandwidth"), std::max<double>(999, static_cast<double>(cols - 1))) << cols;
+    // 1 and -1 are one distance; so are 999 and -999.
+    EXPECT_EQ(found.at("symmetric_diagonals"), 5) << cols;
+  }
+}
+
 TEST(Features, ThreadsChangeNothing) {
   Random random(3, 0);
   // Above the sizes from which teams form.
