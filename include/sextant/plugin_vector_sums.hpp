@@ -14,7 +14,9 @@ struct Values {
   static constexpr int parts = C;
   const R *x;
   template <class V>
-  V at(int64_t i) const { return load<V>(x + i); }
+  V at(int64_t i) const {
+    return load<V>(x + i);
+  }
 };
 
 template <class R, int C, bool Conjugate>
@@ -24,9 +26,12 @@ struct Products {
   template <class V>
   V at(int64_t i) const {
     const V a = load<V>(x + i), b = load<V>(y + i);
-    if constexpr (C == 1) return a * b;
-    else if constexpr (Conjugate) return real_twice(a) * b - imaginary_twice(a) * (alternating<V>() * exchanged(b));
-    else return real_twice(a) * b + imaginary_twice(a) * (alternating<V>() * exchanged(b));
+    if constexpr (C == 1)
+      return a * b;
+    else if constexpr (Conjugate)
+      return real_twice(a) * b - imaginary_twice(a) * (alternating<V>() * exchanged(b));
+    else
+      return real_twice(a) * b + imaginary_twice(a) * (alternating<V>() * exchanged(b));
   }
 };
 
@@ -50,13 +55,17 @@ struct RealTerms {
 };
 struct Absolute {
   template <class V>
-  V operator()(V v) const { return absolute(v); }
+  V operator()(V v) const {
+    return absolute(v);
+  }
 };
 template <class R>
 struct ScaledSquare {
   R scale;
   template <class V>
-  V operator()(V v) const { return (scale * v) * (scale * v); }
+  V operator()(V v) const {
+    return (scale * v) * (scale * v);
+  }
 };
 
 // Upper half added to lower half until `parts` lanes are left.
@@ -76,7 +85,7 @@ inline void add_rest(int64_t i, int64_t end, R *lane, const Terms &terms) {
   using V = Vector<R, Bytes>;
   for (; end - i >= lanes_of<V>; i += lanes_of<V>, lane += lanes_of<V>)
     store(lane, load<V>(lane) + terms.template at<V>(i));
-  if constexpr (lanes_of<V> > Terms::parts) add_rest<R, Bytes / 2>(i, end, lane, terms);
+  if constexpr (lanes_of < V >> Terms::parts) add_rest<R, Bytes / 2>(i, end, lane, terms);
 }
 
 // The sum of the terms first .. first+count-1 of one leaf, count <= 1024: lane l = 0 .. 31 adds every 32nd term, then
@@ -92,9 +101,8 @@ __attribute__((always_inline)) inline void sum_leaf(int64_t first, int64_t count
     V part[group];
     written_out<group>([&](int k) __attribute__((always_inline)) { part[k] = V{}; });
     for (int64_t i = begin + g * group * width<R>, r = 0; r < rows; ++r, i += row)
-      written_out<group>([&](int k) __attribute__((always_inline)) {
-        part[k] += terms.template at<V>(i + k * width<R>);
-      });
+      written_out<group>([&](int k)
+                             __attribute__((always_inline)) { part[k] += terms.template at<V>(i + k * width<R>); });
     written_out<group>([&](int k) __attribute__((always_inline)) { sum[g * group + k] = part[k]; });
   });
   if (count % 32) {
@@ -139,29 +147,103 @@ inline R extreme(int64_t begin, int64_t end, R start, const Terms &terms) {
   return bad ? R(__builtin_nan("")) : most;
 }
 
+// Magnitudes as integers of their size are ordered alike, with NaN above infinity: one comparison sees to both.
+template <class R>
+struct IntegerOf;
+template <>
+struct IntegerOf<float> {
+  using type = int32_t;
+  static constexpr type infinity = 0x7f800000;
+};
+template <>
+struct IntegerOf<double> {
+  using type = int64_t;
+  static constexpr type infinity = 0x7ff0000000000000;
+};
+template <class R>
+using Integer = typename IntegerOf<R>::type;
+
+template <class R, int Bytes, class Terms>
+__attribute__((always_inline)) inline Vector<Integer<R>, Bytes> magnitude_bits(const Terms &terms, int64_t i) {
+  return reinterpret_cast<Vector<Integer<R>, Bytes>>(absolute(terms.template at<Vector<R, Bytes>>(i)));
+}
+
+// The largest lane.
+template <class V>
+inline Lane<V> most_of(V v) {
+  if constexpr (lanes_of<V> == 1) {
+    return v[0];
+  } else {
+    using H = typename Count<lanes_of<V> / 2>::type;
+    const Half<V> a = lower(v, H{}), b = upper(v, H{});
+    return most_of(a > b ? a : b);
+  }
+}
+
+// The bits of the largest magnitude begin .. end-1; 0 of none.
+template <class R, class Terms>
+inline Integer<R> most_bits(int64_t begin, int64_t end, const Terms &terms) {
+  using V = Vector<Integer<R>>;
+  constexpr int W = width<R>, n = 8;
+  V best[n];
+  written_out<n>([&](int k) { best[k] = V{}; });
+  const auto take = [&](int k, V v) __attribute__((always_inline)) { best[k] = v > best[k] ? v : best[k]; };
+  int64_t i = begin;
+  for (; end - i >= n * W; i += n * W)
+    written_out<n>([&](int k) __attribute__((always_inline)) {
+      take(k, magnitude_bits<R, register_bytes>(terms, i + k * W));
+    });
+  for (; end - i >= W; i += W) take(0, magnitude_bits<R, register_bytes>(terms, i));
+  written_out<n - 1>([&](int k) { take(0, best[k + 1]); });
+  Integer<R> most = most_of(best[0]);
+  for (; i < end; ++i) {
+    const Integer<R> one = magnitude_bits<R, sizeof(R)>(terms, i)[0];
+    most = one > most ? one : most;
+  }
+  return most;
+}
+
+// The first of i .. end-1 whose magnitude has bits of at least `key`; there is one.
+template <class R, class Terms>
+inline int64_t first_reaching(int64_t i, int64_t end, Integer<R> key, const Terms &terms) {
+  constexpr int W = width<R>, n = 4;
+  using V = Vector<Integer<R>>;
+  for (; end - i >= n * W; i += n * W) {
+    V most = magnitude_bits<R, register_bytes>(terms, i);
+    written_out<n - 1>([&](int k) __attribute__((always_inline)) {
+      const V v = magnitude_bits<R, register_bytes>(terms, i + (k + 1) * W);
+      most = v > most ? v : most;
+    });
+    if (most_of(most) >= key) break;
+  }
+  while (magnitude_bits<R, sizeof(R)>(terms, i)[0] < key) ++i;
+  return i;
+}
+
 // The first index of the largest magnitude and that magnitude; a NaN counts as larger than everything. Blocks are
-// searched for their largest; only the block that holds the answer is searched again.
+// searched for their largest; only the block that holds the answer is searched again, and not that if nobody asks
+// where.
 template <class R>
 struct Place {
   R value;
   int64_t index;
 };
-template <class R, int C>
+template <class R, int C, bool Where = true>
 inline Place<R> first_largest(const R *x, int64_t begin, int64_t end) {
-  constexpr int64_t block = 2048;
+  constexpr int64_t block = Where ? 2048 : int64_t{1} << 62;
+  constexpr Integer<R> infinity = IntegerOf<R>::infinity;
   const RealTerms<R, C, Absolute> terms{x, {}};
-  Place<R> best = {R(-1), -1};
-  for (int64_t b = begin; b < end && best.value == best.value; b += block) {
-    const R most = extreme<R, false>(b, end - b < block ? end : b + block, R(-1), terms);
-    if (!(most <= best.value)) best = {most, b};
+  Integer<R> most = -1;
+  int64_t start = -1;
+  for (int64_t b = begin; b < end && most <= infinity; b += end - b < block ? end - b : block) {
+    const Integer<R> found = most_bits<R>(b, end - b < block ? end : b + block, terms);
+    if (found > most) most = found, start = b;
   }
-  if (best.index < 0) return best;
-  const auto at = [&](int64_t i) { return terms.template at<Vector<R, sizeof(R)>>(i)[0]; };
-  if (best.value != best.value)
-    while (at(best.index) == at(best.index)) ++best.index;
-  else
-    while (at(best.index) != best.value) ++best.index;
-  return best;
+  if (start < 0) return {R(-1), -1};
+  R value;
+  __builtin_memcpy(&value, &most, sizeof value);
+  if constexpr (!Where) return {value, start};
+  return {value, first_reaching<R>(start, end, most > infinity ? infinity + 1 : most, terms)};
 }
 
 }  // namespace sextant::plugin::SXT_ISA

@@ -59,7 +59,7 @@ struct Widened {
     if constexpr (sizeof(R) == sizeof(double))
       return load<V>(x + i);
     else
-      return __builtin_convertvector((load<Vector<R, lanes_of<V> * int{sizeof(R)}>>(x + i)), V);
+      return __builtin_convertvector((load<Vector<R, lanes_of<V> *int{sizeof(R)}>>(x + i)), V);
   }
 };
 template <class R, bool Scaled>
@@ -78,7 +78,9 @@ struct Magnitudes {
   static constexpr int parts = 1;
   const R *x;
   template <class V>
-  V at(int64_t i) const { return absolute(load<V>(x + i)); }
+  V at(int64_t i) const {
+    return absolute(load<V>(x + i));
+  }
 };
 
 // re(x) re(y), im(x) im(y), ... and re(x) im(y), im(x) re(y), ...: what a complex product is made of, one multiply-add
@@ -88,14 +90,18 @@ struct Straight {
   static constexpr int parts = 2;
   const R *x, *y;
   template <class V>
-  V at(int64_t i) const { return load<V>(x + i) * load<V>(y + i); }
+  V at(int64_t i) const {
+    return load<V>(x + i) * load<V>(y + i);
+  }
 };
 template <class R>
 struct Crossed {
   static constexpr int parts = 2;
   const R *x, *y;
   template <class V>
-  V at(int64_t i) const { return load<V>(x + i) * exchanged(load<V>(y + i)); }
+  V at(int64_t i) const {
+    return load<V>(x + i) * exchanged(load<V>(y + i));
+  }
 };
 
 template <class R, int C>
@@ -143,9 +149,9 @@ void whole(const Call &c, void *result) {
   for (int k = 0; k < C; ++k) static_cast<R *>(result)[k] = static_cast<R>(total.value[k]);
 }
 
-template <class R, int C>
+template <class R, int C, bool Where>
 Partial largest(const Call &c, int64_t begin, int64_t end) {
-  const auto found = first_largest<R, C>(static_cast<const R *>(c.x), begin, end);
+  const auto found = first_largest<R, C, Where>(static_cast<const R *>(c.x), begin, end);
   return {{static_cast<double>(found.value), 0}, found.index};
 }
 template <class R, bool Small>
@@ -166,7 +172,8 @@ constexpr void fill_type(Table &table, int type) {
   table.whole[type][products] = whole<R, C, sum_products<R, C, false>>;
   table.whole[type][conjugate_products] = whole<R, C, sum_products<R, C, C == 2>>;
   table.whole[type][magnitudes] = whole<R, 1, sum_magnitudes<R, C>>;
-  table.largest[type] = largest<R, C>;
+  table.largest[type] = largest<R, C, false>;
+  table.first_largest[type] = largest<R, C, true>;
   if constexpr (C == 1) {
     table.least[type] = outermost<R, true>;
     table.most[type] = outermost<R, false>;

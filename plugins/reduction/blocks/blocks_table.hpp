@@ -27,7 +27,8 @@ struct Table {
   // The same over all elements into a result of the sum's type, for values, products and magnitudes: the way of one
   // thread, without partial results to keep and join.
   void (*whole[types][term_kinds])(const Call &, void *result);
-  Function largest[types];             // first largest magnitude
+  Function largest[types];             // largest magnitude; index: -1 of none, else of no meaning
+  Function first_largest[types];       // and where it stands first
   Function least[types], most[types];  // NULL for complex numbers
 };
 

@@ -99,9 +99,10 @@ double extreme(const Run &run, lanes::Function f, F &&better) {
   return reduce_ranges(run, f, join).value[0];
 }
 
-lanes::Partial largest(const Run &run) {
+// f: largest or first_largest of the table.
+lanes::Partial largest(const Run &run, lanes::Function f) {
   if (run.call.n == 0) return {{0, 0}, -1};
-  return reduce_ranges(run, run.table.largest[run.type], [](lanes::Partial &best, const lanes::Partial &part) {
+  return reduce_ranges(run, f, [](lanes::Partial &best, const lanes::Partial &part) {
     if (part.index < 0 || std::isnan(best.value[0])) return;
     if (best.index < 0 || std::isnan(part.value[0]) || part.value[0] > best.value[0]) best = part;
   });
@@ -115,7 +116,7 @@ double norm(Run run) {
   const double plain = sum(run, lanes::squares).value[0];
   const double safe = static_cast<double>(run.call.n) * Limits::min() / Limits::epsilon();
   if (std::isnan(plain) || (plain > safe && plain <= Limits::max())) return std::sqrt(plain);
-  double most = largest(run).value[0];
+  double most = largest(run, run.table.largest[run.type]).value[0];
   if (most == 0 || std::isnan(most)) return most;
   if (std::isinf(most)) {  // infinite, or |re| + |im| beyond the largest number
     for (std::int64_t i = 0; i < run.call.n; ++i)
@@ -152,8 +153,10 @@ sxt_status reduce(const sxt_reduction_args &args, const Run &run, const sxt_exec
     case SXT_REDUCTION_DOTC: *value = value_of<T>(sum(run, lanes::conjugate_products)); break;
     case SXT_REDUCTION_NRM2: *real = static_cast<R>(norm<T>(run)); break;
     case SXT_REDUCTION_ASUM: *real = static_cast<R>(sum(run, lanes::magnitudes).value[0]); break;
-    case SXT_REDUCTION_AMAX: *real = static_cast<R>(largest(run).value[0]); break;
-    case SXT_REDUCTION_IAMAX: *static_cast<std::int64_t *>(args.result) = largest(run).index; break;
+    case SXT_REDUCTION_AMAX: *real = static_cast<R>(largest(run, run.table.largest[run.type]).value[0]); break;
+    case SXT_REDUCTION_IAMAX:
+      *static_cast<std::int64_t *>(args.result) = largest(run, run.table.first_largest[run.type]).index;
+      break;
     default:
       return error(exec, SXT_E_NOT_SUPPORTED, "reduction %d of %s is unknown", args.operation,
                    is_complex<T> ? "complex numbers" : "real numbers");
