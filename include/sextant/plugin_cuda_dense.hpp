@@ -3,6 +3,8 @@
 // where each system of a set stands, and both triangles seen as the lower one. Include from .cu files.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "sextant/kinds/hermitian.h"
@@ -193,6 +195,27 @@ sxt_status with_number(sxt_value_type type, F &&f) {
     case SXT_C128: return f(Tag<Complex<double>>{});
     default: return SXT_E_TYPE;
   }
+}
+
+// Loads a kernel's code and lets its launches have `bytes` of dynamic shared memory. What CUDA allows a kernel is one
+// number for the whole process: it is raised to what a block can have at all, since a later, smaller need would
+// otherwise take from plans that were made before.
+template <class K>
+sxt_status load_with_shared(const sxt_exec *exec, K *kernel, std::size_t bytes) {
+  const auto *code = reinterpret_cast<const void *>(kernel);
+  cudaFuncAttributes attributes{};
+  if (const sxt_status failed = check(exec, cudaFuncGetAttributes(&attributes, code), "load a kernel's code"))
+    return failed;
+  int device = 0, most = 0;
+  cudaError_t problem = cudaGetDevice(&device);
+  if (problem == cudaSuccess) problem = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  if (problem != cudaSuccess) return check(exec, problem, "ask for the shared memory of a block");
+  most -= static_cast<int>(attributes.sharedSizeBytes);
+  if (bytes > static_cast<std::size_t>(std::max(0, most)))
+    return error(exec, SXT_E_MEMORY, "%llu bytes of shared memory are needed, a block has %d",
+                 static_cast<unsigned long long>(bytes), most);
+  return check(exec, cudaFuncSetAttribute(code, cudaFuncAttributeMaxDynamicSharedMemorySize, most),
+               "reserve shared memory");
 }
 
 #ifdef __CUDACC__

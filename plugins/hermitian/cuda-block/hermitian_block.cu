@@ -76,12 +76,7 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
     const auto &q = as<sxt_hermitian_query>(problem->query);
     const std::size_t shared = shared_for(q);
     const sxt_status loaded = dense::with_number(q.q.value_type, [&](auto tag) {
-      const auto kernel = block_a_system<typename decltype(tag)::type>;
-      const sxt_status status = cuda::load(exec, kernel);
-      if (status != SXT_OK) return status;
-      return cuda::check(
-          exec, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)),
-          "reserve shared memory");
+      return dense::load_with_shared(exec, block_a_system<typename decltype(tag)::type>, shared);
     });
     if (loaded != SXT_OK) return loaded;
     const bool chosen = candidate && candidate->launch[1] > 0;

@@ -14,11 +14,7 @@ std::int64_t shared_bytes() {
 
 template <class T>
 sxt_status load_panel(const sxt_exec *exec) {
-  const auto kernel = reinterpret_cast<const void *>(sweep_systems<T>);
-  return plugin::cuda::check(
-      exec,
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(sizeof(Shared<T>))),
-      "give hermitian.panel.cuda its shared memory");
+  return load_with_shared(exec, sweep_systems<T>, sizeof(Shared<T>));
 }
 
 template <class T>

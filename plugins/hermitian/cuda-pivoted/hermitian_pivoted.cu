@@ -129,12 +129,7 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
                      static_cast<unsigned>(candidate->launch[0]),     candidate->launch[2] > 0,
                      static_cast<std::size_t>(candidate->launch[3]),  panel_bytes(q, depth)};
     const sxt_status loaded = with_kernel(q.q.value_type, made.shape, [&](auto, auto kernel) {
-      const sxt_status status = cuda::load(exec, kernel);
-      if (status != SXT_OK) return status;
-      return cuda::check(
-          exec,
-          cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(made.shared)),
-          "reserve shared memory");
+      return dense::load_with_shared(exec, kernel, made.shared);
     });
     return loaded == SXT_OK ? give(new State(made), state) : loaded;
   });

@@ -20,13 +20,8 @@ auto with_shape(std::int32_t shape, F &&f) {
 
 template <class T>
 sxt_status load_tile(const Launch &launch, const sxt_exec *exec) {
-  return with_shape<T>(launch.shape, [&](auto kernel) {
-    const sxt_status status = plugin::cuda::load(exec, kernel);
-    if (status != SXT_OK) return status;
-    const auto bytes = static_cast<int>(launch.group_bytes) * shapes[launch.shape].groups;
-    return plugin::cuda::check(exec, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
-                               "reserve shared memory");
-  });
+  const std::size_t bytes = std::size_t{launch.group_bytes} * static_cast<std::size_t>(shapes[launch.shape].groups);
+  return with_shape<T>(launch.shape, [&](auto kernel) { return dense::load_with_shared(exec, kernel, bytes); });
 }
 
 template <class T>
