@@ -7,6 +7,7 @@
 #include "core/dispatch/options.hpp"
 #include "core/dispatch/select.hpp"
 #include "core/matrix/matrix.hpp"
+#include "sextant/kinds/preconditioner.h"
 
 namespace sextant {
 
@@ -97,7 +98,9 @@ void Selector::fill_alternative(const Kernel &kernel, const Query &query, std::u
       if (wanted.required_flags & SXT_KERNEL_CAPTURABLE) part.get()->flags |= SXT_QUERY_CAPTURABLE;
       if (wanted.required_flags & SXT_KERNEL_DETERMINISTIC) part.get()->flags |= SXT_QUERY_DETERMINISTIC;
       if (part.about_matrix()) part.matrix_part().matrix = query.about_matrix() ? query.matrix_part().matrix : nullptr;
-      out.parts.push_back(choose(part, role, part.about_matrix() ? storage : "", true));
+      // A preconditioner reads the matrix when it is prepared, in whatever form it can, not the one that products read.
+      const bool bound_to_storage = part.about_matrix() && kind != SXT_KIND_PRECONDITIONER;
+      out.parts.push_back(choose(part, role, bound_to_storage ? storage : "", true));
     }
     ++out.instances;
   }

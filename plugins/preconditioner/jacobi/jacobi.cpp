@@ -161,7 +161,7 @@ sxt_status scaling(const void *state, const void **s) {
   return SXT_OK;
 }
 
-const sxt_preconditioner_ops ops{sizeof(sxt_preconditioner_ops), "jacobi", scaling};
+const sxt_preconditioner_ops ops{sizeof(sxt_preconditioner_ops), "jacobi", scaling, nullptr, 1};
 const char *const storages[] = {SXT_KIND_STORAGE_CSR, nullptr};
 
 sxt_kernel describe_kernel() {

@@ -1,67 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Jacobi and the identity: answers checked by hand, the scaling, refusals that name the row, and the kind's own cases.
+#include "../test_support.hpp"
+
 #include <cstdint>
 #include <limits>
 
-#include "../../pcg/host-loop/test_support.hpp"
-#include "sextant/kinds/preconditioner.h"
-
-using namespace pcg_test;
-namespace plugin = sextant::plugin;
+using namespace preconditioner_test;
 
 namespace {
 
-const sxt_kernel &jacobi() { return find_kernel(load_own("preconditioner-jacobi"), "preconditioner.jacobi.cpu"); }
 const sxt_kernel &identity() {
   return find_kernel(load_own("preconditioner-reference"), "preconditioner.identity.cpu");
 }
 const sxt_preconditioner_ops &ops(const sxt_kernel &kernel) {
   return *static_cast<const sxt_preconditioner_ops *>(kernel.ops);
 }
-
-// A prepared kernel for one CSR matrix.
-class Prepared {
- public:
-  Prepared(const sxt_kernel &kernel, const sxt_csr &a, sxt_value_type vectors, int threads = 1) : kernel_(kernel) {
-    query_.m.q = {{sizeof query_, SXT_KIND_PRECONDITIONER}, 1, SXT_QUERY_MATRIX, vectors};
-    query_.m.rows = query_.m.cols = a.s.rows;
-    query_.m.nnz = a.s.nnz;
-    query_.m.matrix_type = a.s.value_type;
-    exec_ = make_exec(threads);
-    candidate_.launch[0] = threads;
-    const sxt_problem problem{sizeof problem, &query_.m.q, &a.s.h, nullptr};
-    status = kernel_.prepare(&problem, &candidate_, nullptr, &exec_, &state_);
-  }
-  ~Prepared() {
-    if (state_) kernel_.release(state_);
-  }
-  sxt_status refresh(const sxt_csr &a) {
-    const sxt_problem problem{sizeof problem, &query_.m.q, &a.s.h, nullptr};
-    return kernel_.refresh(state_, &problem, &exec_);
-  }
-  template <class T>
-  std::vector<T> apply(const std::vector<T> &r) {
-    std::vector<T> z(r.size(), T(std::numeric_limits<plugin::real_of<T>>::quiet_NaN()));
-    sxt_preconditioner_args args{plugin::head<sxt_preconditioner_args>(SXT_KIND_PRECONDITIONER),
-                                 static_cast<std::int64_t>(r.size()), r.data(), z.data()};
-    EXPECT_EQ(kernel_.run(state_, nullptr, &args.h, &exec_), SXT_OK);
-    return z;
-  }
-  template <class Real>
-  std::vector<Real> scaling(std::size_t n) {
-    const void *s = nullptr;
-    EXPECT_EQ(ops(kernel_).scaling(state_, &s), SXT_OK);
-    return {static_cast<const Real *>(s), static_cast<const Real *>(s) + n};
-  }
-  sxt_status status;
-
- private:
-  const sxt_kernel &kernel_;
-  sxt_preconditioner_query query_{};
-  sxt_candidate candidate_{};
-  sxt_exec exec_{};
-  void *state_ = nullptr;
-};
 
 template <class T>
 Matrix<T> diagonal(std::initializer_list<T> entries) {

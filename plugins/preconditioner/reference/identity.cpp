@@ -53,7 +53,7 @@ sxt_status run(const void *state_pointer, void *, const sxt_head *head, const sx
   return SXT_OK;
 }
 
-const sxt_preconditioner_ops ops{sizeof(sxt_preconditioner_ops), "none", nullptr};
+const sxt_preconditioner_ops ops{sizeof(sxt_preconditioner_ops), "none", nullptr, nullptr, 0};
 
 }  // namespace
 

@@ -37,8 +37,10 @@ struct Factors {
     std::int64_t low = row_ptr[i], high = row_ptr[i + 1];
     while (low < high) {  // columns are sorted
       const std::int64_t middle = (low + high) / 2;
-      if (col[middle] < i) low = middle + 1;
-      else high = middle;
+      if (col[middle] < i)
+        low = middle + 1;
+      else
+        high = middle;
     }
     const bool there = low < row_ptr[i + 1] && col[low] == i;
     const double re = there ? static_cast<double>(values[parts * low]) : 0;
@@ -63,12 +65,17 @@ struct Apply {
 template <class F>
 void with_types(const sxt_csr &a, sxt_value_type vectors, F &&f) {
   const auto with_offset = [&](auto stored, auto real) {
-    if (a.s.offset_type == SXT_I64) f(stored, Tag<std::int64_t>{}, real);
-    else f(stored, Tag<std::int32_t>{}, real);
+    if (a.s.offset_type == SXT_I64)
+      f(stored, Tag<std::int64_t>{}, real);
+    else
+      f(stored, Tag<std::int32_t>{}, real);
   };
-  if (!is_single(a.s.value_type)) with_offset(Tag<double>{}, Tag<double>{});
-  else if (is_single(vectors)) with_offset(Tag<float>{}, Tag<float>{});
-  else with_offset(Tag<float>{}, Tag<double>{});
+  if (!is_single(a.s.value_type))
+    with_offset(Tag<double>{}, Tag<double>{});
+  else if (is_single(vectors))
+    with_offset(Tag<float>{}, Tag<float>{});
+  else
+    with_offset(Tag<float>{}, Tag<double>{});
 }
 
 // Fills state.next; throws cuda::Failure naming the first row without a factor. Waits for the answer.
@@ -83,11 +90,11 @@ void compute(State &state, const sxt_csr &a, const sxt_exec *exec) {
     using Stored = typename decltype(stored)::type;
     using Offset = typename decltype(offset)::type;
     using R = typename decltype(real)::type;
-    cuda::visit_all(exec, state.n,
-                    Factors<Stored, Offset, R>{static_cast<const Offset *>(a.row_ptr),
-                                               static_cast<const std::int32_t *>(a.col),
-                                               static_cast<const Stored *>(a.values), state.next.as<R>(), bad,
-                                               a.s.value_type == SXT_C64 || a.s.value_type == SXT_C128 ? 2 : 1});
+    cuda::visit_all(
+        exec, state.n,
+        Factors<Stored, Offset, R>{static_cast<const Offset *>(a.row_ptr), static_cast<const std::int32_t *>(a.col),
+                                   static_cast<const Stored *>(a.values), state.next.as<R>(), bad,
+                                   a.s.value_type == SXT_C64 || a.s.value_type == SXT_C128 ? 2 : 1});
   });
   const auto row = cuda::fetch(exec, bad, "the diagonal's state");
   if (row < static_cast<unsigned long long>(state.n))
@@ -169,8 +176,10 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
       cuda::visit_all(exec, parts * args.n,
                       Apply<R>{state.s.as<R>(), static_cast<const R *>(args.r), static_cast<R *>(args.z), parts});
     };
-    if (is_single(state.type)) apply(Tag<float>{});
-    else apply(Tag<double>{});
+    if (is_single(state.type))
+      apply(Tag<float>{});
+    else
+      apply(Tag<double>{});
     return SXT_OK;
   });
 }
@@ -187,7 +196,7 @@ sxt_status scaling(const void *state, const void **s) {
   return SXT_OK;
 }
 
-const sxt_preconditioner_ops ops{sizeof(sxt_preconditioner_ops), "jacobi", scaling};
+const sxt_preconditioner_ops ops{sizeof(sxt_preconditioner_ops), "jacobi", scaling, nullptr, 1};
 const char *const storages[] = {SXT_KIND_STORAGE_CSR, nullptr};
 
 const sxt_kernel kernel = [] {

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// For preconditioners in CUDA: sparse factors on the device, the one product with them that every method is made of,
+// the matrix they are made from, and inner products for probes. f32 and f64, and f32 matrices under f64 vectors.
+// Include from .cu files only.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "sextant/plugin_cuda_spmv.hpp"
+#include "sextant/plugin_cuda_storage.hpp"
+#include "sextant/plugin_preconditioner.hpp"
+
+namespace sextant::plugin::cuda::precondition {
+
+namespace methods = sextant::plugin::precondition;
+inline constexpr std::uint32_t value_types = type_bit(SXT_F32) | type_bit(SXT_F64);
+inline constexpr int threads = 256;
+
+// ---- the matrix a preconditioner is made from --------------------------------------------------------------------
+
+// CSR on the device; values of the stored type.
+template <class M>
+struct Rows {
+  std::int64_t n;
+  const void *ptr;
+  bool wide;  // offsets of 64 bits
+  const std::int32_t *col;
+  const M *values;
+
+  __device__ std::int64_t begin(std::int64_t i) const { return offset_at(ptr, wide, i); }
+  // The first entry of row i at or behind column j. Columns are sorted.
+  __device__ std::int64_t find(std::int64_t i, std::int64_t j) const {
+    std::int64_t low = begin(i), high = begin(i + 1);
+    while (low < high) {
+      const std::int64_t middle = (low + high) / 2;
+      if (col[middle] < j)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  }
+  __device__ M at(std::int64_t i, std::int64_t j) const {
+    const std::int64_t k = find(i, j);
+    return k < begin(i + 1) && col[k] == j ? values[k] : M(0);
+  }
+};
+template <class M>
+Rows<M> rows_of(const sxt_csr &a) {
+  return {a.s.rows, a.row_ptr, a.s.offset_type == SXT_I64, static_cast<const std::int32_t *>(a.col),
+          static_cast<const M *>(a.values)};
+}
+
+// f(T{}, rows) with the vectors' type and the matrix in its own.
+template <class F>
+void with_rows(sxt_value_type vectors, const sxt_csr &a, F &&f) {
+  if (vectors == SXT_F32 && a.s.value_type == SXT_F32)
+    f(float{}, rows_of<float>(a));
+  else if (vectors == SXT_F64 && a.s.value_type == SXT_F64)
+    f(double{}, rows_of<double>(a));
+  else if (vectors == SXT_F64 && a.s.value_type == SXT_F32)
+    f(double{}, rows_of<float>(a));
+  else
+    throw Failure(SXT_E_TYPE, "a %s matrix under %s vectors is not offered", value_name(a.s.value_type),
+                  value_name(vectors));
+}
+// f(T{}) with the vectors' type.
+template <class F>
+void with_vectors(sxt_value_type type, F &&f) {
+  if (type == SXT_F32)
+    f(float{});
+  else
+    f(double{});
+}
+
+// Only f32 and f64 lie on the device; methods and shapes are judged as on every device.
+inline sxt_status applies(const sxt_query *head, const methods::Method &method, sxt_message *reason) {
+  const auto &query = as<sxt_preconditioner_query>(head);
+  const bool pair = query.m.matrix_type == query.m.q.value_type || query.m.matrix_type == SXT_F32;
+  if (!pair)
+    return refuse(reason, "a %s matrix with %s vectors is not offered", value_name(query.m.matrix_type),
+                  value_name(query.m.q.value_type));
+  return methods::applies(head, method, reason);
+}
+
+// ---- findings of kernels
+// ---------------------------------------------------------------------------------------------
+
+// What the rows of a matrix are found to be: the first row that is not fit, and the largest row sum of |D^-1 A|.
+struct Findings {
+  unsigned long long bad;      // all ones: none
+  unsigned long long row_sum;  // the bits of a double, which are ordered as the numbers for positive ones
+};
+
+// 1 / a_ii for every row; a row without a positive, finite diagonal entry is noted.
+template <class T, class M>
+struct InvertDiagonal {
+  Rows<M> a;
+  T *inverse;
+  Findings *found;
+  __device__ void operator()(std::int64_t i) const {
+    const double d = static_cast<double>(a.at(i, i));
+    const T value = static_cast<T>(1 / d);
+    inverse[i] = value;
+    double sum = 0;
+    for (std::int64_t k = a.begin(i); k < a.begin(i + 1); ++k) sum += fabs(static_cast<double>(a.values[k]));
+    // Written so that NaN fails.
+    const bool fit = d > 0 && value > T(0) && value - value == T(0) && sum - sum == 0;
+    if (!fit)
+      atomicMin(&found->bad, static_cast<unsigned long long>(i));
+    else
+      atomicMax(&found->row_sum, static_cast<unsigned long long>(__double_as_longlong(sum / d)));
+  }
+};
+
+// Fills inverse and returns the largest row sum of |D^-1 A|; throws Failure naming the first row that is not fit.
+// Waits.
+template <class T, class M>
+double invert_diagonal(const sxt_exec *exec, const Rows<M> &a, T *inverse, Findings *found, const char *method) {
+  const Findings none{~0ull, 0};
+  copy(exec, found, &none, sizeof none, "findings");
+  visit_all(exec, a.n, InvertDiagonal<T, M>{a, inverse, found});
+  const Findings what = fetch(exec, found, "the diagonal's state");
+  if (what.bad != ~0ull)
+    throw Failure(SXT_E_DIAGONAL,
+                  "row %llu (counting from 0) has a diagonal entry that is missing, not positive or not finite, or an "
+                  "entry that is not finite; %s needs a positive, finite, real diagonal",
+                  what.bad, method);
+  double sum = 0;
+  static_assert(sizeof sum == sizeof what.row_sum);
+  std::memcpy(&sum, &what.row_sum, sizeof sum);
+  return sum;
+}
+
+// ---- products
+// ----------------------------------------------------------------------------------------------------------
+
+// Threads that share a row of so many entries: a few entries each. Short rows are best read by a thread alone, since
+// the L1 cache keeps what its neighbours read of the same lines.
+inline int lanes_for(double entries, double rows) {
+  const double length = rows > 0 ? entries / rows : 1;
+  int lanes = 1;
+  while (lanes < 32 && 4 * lanes <= length) lanes *= 2;
+  return lanes;
+}
+// The lanes that a candidate of these kernels carries (launch[2]), or otherwise.
+inline int lanes_of(const sxt_candidate *candidate, int otherwise) {
+  return candidate && candidate->launch[2] > 0 ? static_cast<int>(candidate->launch[2]) : otherwise;
+}
+// f(lanes as a constant).
+template <class F>
+void with_lanes(int lanes, F &&f) {
+  switch (lanes) {
+    case 1: return f(std::integral_constant<int, 1>{});
+    case 2: return f(std::integral_constant<int, 2>{});
+    case 4: return f(std::integral_constant<int, 4>{});
+    case 8: return f(std::integral_constant<int, 8>{});
+    case 16: return f(std::integral_constant<int, 16>{});
+    default: return f(std::integral_constant<int, 32>{});
+  }
+}
+// Blocks with `lanes` threads a row.
+inline unsigned row_blocks(std::int64_t rows, int lanes) {
+  return static_cast<unsigned>(std::max<std::int64_t>(1, divide_up<std::int64_t>(rows * lanes, threads)));
+}
+
+// The sum over a row's entries, the same in all of its lanes. x may be changed by earlier launches only.
+template <int lanes, class T, class M>
+__device__ __forceinline__ T row_sum(std::int64_t begin, std::int64_t end, const std::int32_t *col, const M *values,
+                                     const T *x) {
+  T sum(0);
+  for (std::int64_t k = begin + static_cast<int>(threadIdx.x) % lanes; k < end; k += lanes)
+    sum += static_cast<T>(values[k]) * __ldg(x + col[k]);
+#pragma unroll
+  for (int step = lanes / 2; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step, lanes);
+  return sum;
+}
+
+// y = s (a + alpha F x), s and a NULL: 1 and 0. F with 32-bit offsets, `lanes` threads a row.
+template <int lanes, class T>
+__global__ void __launch_bounds__(threads)
+    factor_product(std::int64_t n, const std::int32_t *ptr, const std::int32_t *col, const T *values, T alpha,
+                   const T *x, const T *a, const T *s, T *y) {
+  const std::int64_t i = (static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x) / lanes;
+  const bool there = i < n;  // all lanes of a warp take part in the sums
+  T sum = alpha * row_sum<lanes>(there ? ptr[i] : 0, there ? ptr[i + 1] : 0, col, values, x);
+  if (!there || threadIdx.x % lanes != 0) return;
+  if (a) sum += a[i];
+  y[i] = s ? s[i] * sum : sum;
+}
+
+// y = A x with the matrix itself, for probes.
+template <int lanes, class T, class M>
+__global__ void __launch_bounds__(threads) matrix_product(Rows<M> a, const T *x, T *y) {
+  const std::int64_t i = (static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x) / lanes;
+  const bool there = i < a.n;
+  const T sum = row_sum<lanes>(there ? a.begin(i) : 0, there ? a.begin(i + 1) : 0, a.col, a.values, x);
+  if (there && threadIdx.x % lanes == 0) y[i] = sum;
+}
+template <class T, class M>
+void multiply(const sxt_exec *exec, const Rows<M> &a, std::int64_t nnz, const T *x, T *y) {
+  if (nnz < 16 * a.n)
+    matrix_product<2><<<row_blocks(a.n, 2), threads, 0, stream_of(*exec)>>>(a, x, y);
+  else
+    matrix_product<16><<<row_blocks(a.n, 16), threads, 0, stream_of(*exec)>>>(a, x, y);
+  need_launch("a product with the matrix");
+}
+
+// A sparse matrix of the vectors' type on the device.
+struct Factor {
+  std::int64_t n = 0, nnz = 0;
+  int lanes = 1;
+  DeviceArray ptr, col, values;  // int32 n + 1, int32 nnz, T nnz
+
+  Factor() = default;
+  // ptr alone; entries follow once they are counted.
+  Factor(const sxt_exec *exec, std::int64_t rows)
+      : n(rows), ptr(exec, static_cast<std::uint64_t>(rows + 1) * sizeof(std::int32_t), "a factor's offsets") {}
+  void make_room(const sxt_exec *exec, std::int64_t entries, sxt_value_type type) {
+    if (entries >= narrow_limit)
+      throw Failure(SXT_E_NOT_SUPPORTED, "a factor of %lld entries does not fit 32-bit offsets", (long long)entries);
+    nnz = entries;
+    lanes = lanes_for(static_cast<double>(nnz), static_cast<double>(n));
+    col = DeviceArray(exec, static_cast<std::uint64_t>(nnz) * sizeof(std::int32_t), "a factor's columns");
+    values = DeviceArray(exec, static_cast<std::uint64_t>(nnz) * value_bytes(type), "a factor's values");
+  }
+};
+
+// y = s (a + alpha F x).
+template <class T>
+void apply(const sxt_exec *exec, const Factor &f, T alpha, const T *x, const T *a, const T *s, T *y) {
+  if (f.n == 0) return;
+  with_lanes(f.lanes, [&](auto lanes) {
+    factor_product<lanes><<<row_blocks(f.n, lanes), threads, 0, stream_of(*exec)>>>(
+        f.n, f.ptr.as<const std::int32_t>(), f.col.as<const std::int32_t>(), f.values.as<const T>(), alpha, x, a, s, y);
+  });
+  need_launch("a product with a factor");
+}
+// Loads the code of that product, which a capture must not do.
+inline sxt_status load_product(const sxt_exec *exec, const Factor &f, sxt_value_type type) {
+  sxt_status status = SXT_OK;
+  with_lanes(f.lanes, [&](auto lanes) {
+    with_vectors(type, [&](auto t) { status = load(exec, factor_product<lanes, decltype(t)>); });
+  });
+  return status;
+}
+
+// Bytes of a factor.
+inline double factor_bytes(double n, double nnz, sxt_value_type type) {
+  return 4 * n + nnz * (4 + static_cast<double>(value_bytes(type)));
+}
+
+// ---- inner products of probes
+// ----------------------------------------------------------------------------------------
+
+inline constexpr int dot_blocks = 264;
+
+template <class T>
+__global__ void __launch_bounds__(threads) partial_dots(std::int64_t n, const T *x, const T *y, double *out) {
+  __shared__ double sums[threads];
+  double sum = 0;
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * threads;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; i < n; i += stride)
+    sum += static_cast<double>(x[i]) * static_cast<double>(y[i]);
+  sums[threadIdx.x] = sum;
+  for (int half = threads / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (static_cast<int>(threadIdx.x) < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+  }
+  if (threadIdx.x == 0) out[blockIdx.x] = sums[0];
+}
+// x'y, the same bits always. partials: dot_blocks doubles. Waits.
+template <class T>
+double dot(const sxt_exec *exec, std::int64_t n, const T *x, const T *y, double *partials) {
+  partial_dots<<<dot_blocks, threads, 0, stream_of(*exec)>>>(n, x, y, partials);
+  need_launch("an inner product");
+  double values[dot_blocks], sum = 0;
+  fetch(exec, values, partials, dot_blocks, "an inner product");
+  for (const double value : values) sum += value;
+  return sum;
+}
+
+}  // namespace sextant::plugin::cuda::precondition

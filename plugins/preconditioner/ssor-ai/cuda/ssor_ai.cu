@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// preconditioner.ssor-ai.cuda and preconditioner.ssor-ai-2.cuda: SSOR with one or two terms of a Neumann series instead
+// of triangular solves: two or four products with the strict triangles, kept as CSR of their own. Bound by bandwidth:
+// a product streams its triangle and three vectors. A = L + D + L', B = L D^-1, M = w (2 - w) K' D^-1 K,
+// K = I - w B (order 1) or I - w B + w^2 B^2 (order 2).
+#include <cstdint>
+
+#include "sextant/plugin_cuda_factor.hpp"
+
+namespace {
+
+using namespace sextant::plugin;
+namespace cuda = sextant::plugin::cuda;
+namespace device = sextant::plugin::cuda::precondition;
+namespace methods = sextant::plugin::precondition;
+
+struct State {
+  sxt_value_type type;
+  std::int64_t n;
+  int order;
+  double omega = 0;
+  device::Factor lower, upper;  // B and B'
+  cuda::DeviceArray inverse;    // n values: 1 / d_i
+  cuda::DeviceArray scale;      // n values: w (2 - w) / d_i
+  cuda::DeviceArray found;      // device::Findings
+  bool usable = false;
+};
+
+constexpr const methods::Method &method_of(int order) { return order == 1 ? methods::ssor_ai_1 : methods::ssor_ai_2; }
+
+// Entries below and above the diagonal of a row; the offsets' last place gets 0, for the prefix sum.
+template <class M>
+struct CountTriangles {
+  device::Rows<M> a;
+  std::int32_t *lower, *upper;
+  __device__ void operator()(std::int64_t i) const {
+    const bool row = i < a.n;
+    const std::int64_t at = row ? a.find(i, i) : 0, end = row ? a.begin(i + 1) : 0;
+    lower[i] = row ? static_cast<std::int32_t>(at - a.begin(i)) : 0;
+    upper[i] = row ? static_cast<std::int32_t>(end - at - (at < end && a.col[at] == i)) : 0;
+  }
+};
+
+// A row of both triangles by eight threads: B_ij = a_ij / d_j; row i of B' is that of U divided by d_i.
+constexpr int fill_lanes = 8;
+template <class T, class M>
+__global__ void __launch_bounds__(device::threads)
+    fill_triangles(device::Rows<M> a, const T *inverse, const std::int32_t *lower_ptr, std::int32_t *lower_col,
+                   T *lower_values, const std::int32_t *upper_ptr, std::int32_t *upper_col, T *upper_values) {
+  const std::int64_t i = (static_cast<std::int64_t>(blockIdx.x) * device::threads + threadIdx.x) / fill_lanes;
+  if (i >= a.n) return;
+  const std::int64_t begin = a.begin(i), below = lower_ptr[i + 1] - lower_ptr[i],
+                     above = upper_ptr[i + 1] - upper_ptr[i];
+  const int lane = static_cast<int>(threadIdx.x % fill_lanes);
+  for (std::int64_t k = lane; k < below; k += fill_lanes) {
+    const std::int32_t j = a.col[begin + k];
+    lower_col[lower_ptr[i] + k] = j;
+    lower_values[lower_ptr[i] + k] = static_cast<T>(a.values[begin + k]) * inverse[j];
+  }
+  const std::int64_t after = a.begin(i + 1) - above;
+  for (std::int64_t k = lane; k < above; k += fill_lanes) {
+    upper_col[upper_ptr[i] + k] = a.col[after + k];
+    upper_values[upper_ptr[i] + k] = static_cast<T>(a.values[after + k]) * inverse[i];
+  }
+}
+
+template <class T>
+struct Scale {
+  const T *inverse;
+  T *scale;
+  T factor;
+  __device__ void operator()(std::int64_t i) const { scale[i] = factor * inverse[i]; }
+};
+
+// p_0 of a probe: random signs over the roots of the diagonal.
+template <class T>
+struct StartProbe {
+  const T *inverse;
+  T *p;
+  std::uint64_t probe;
+  __device__ void operator()(std::int64_t i) const {
+    p[i] = static_cast<T>(methods::random_sign(probe, static_cast<std::uint64_t>(i))) * sqrt(inverse[i]);
+  }
+};
+
+// The triangles' patterns and room for their values.
+void lay_out(State &state, const sxt_csr &a, const sxt_exec *exec) {
+  state.lower = device::Factor(exec, state.n);
+  state.upper = device::Factor(exec, state.n);
+  auto *lower = state.lower.ptr.as<std::int32_t>(), *upper = state.upper.ptr.as<std::int32_t>();
+  device::with_rows(state.type, a, [&](auto, const auto &rows) {
+    using M = std::remove_cv_t<std::remove_pointer_t<decltype(rows.values)>>;
+    cuda::visit_all(exec, state.n + 1, CountTriangles<M>{rows, lower, upper});
+  });
+  for (device::Factor *factor : {&state.lower, &state.upper}) {
+    auto *ptr = factor->ptr.as<std::int32_t>();
+    cuda::exclusive_scan(exec, ptr, state.n + 1);
+    factor->make_room(exec, cuda::fetch(exec, ptr + state.n, "a triangle's entries"), state.type);
+  }
+  const std::uint64_t bytes = static_cast<std::uint64_t>(state.n) * value_bytes(state.type);
+  state.inverse = cuda::DeviceArray(exec, bytes, "an inverse diagonal");
+  state.scale = cuda::DeviceArray(exec, bytes, "a scaled diagonal");
+  state.found = cuda::DeviceArray(exec, sizeof(device::Findings), "findings");
+}
+
+// The omega with the least estimated trace. While a state is built: it takes memory.
+template <class T, class M>
+double estimate_omega(const State &state, const device::Rows<M> &a, std::int64_t nnz, const sxt_exec *exec) {
+  const std::uint64_t bytes = static_cast<std::uint64_t>(state.n) * sizeof(T);
+  const auto vector = [&] { return cuda::DeviceArray(exec, bytes, "a probe", cuda::Life::call); };
+  const cuda::DeviceArray vectors[] = {vector(), vector(), vector(), vector()};
+  T *const p0 = vectors[0].as<T>(), *const p1 = vectors[1].as<T>(), *const p2 = vectors[2].as<T>();
+  T *const q = vectors[3].as<T>();
+  const cuda::DeviceArray partials(exec, device::dot_blocks * sizeof(double), "partial sums", cuda::Life::call);
+  const auto form = [&](const T *x) { return device::dot(exec, state.n, x, q, partials.as<double>()); };
+  methods::OmegaSums sums;
+  for (int probe = 0; probe < methods::omega_probes; ++probe) {
+    cuda::visit_all(exec, state.n, StartProbe<T>{state.inverse.as<T>(), p0, static_cast<std::uint64_t>(probe)});
+    device::apply<T>(exec, state.upper, T(1), p0, nullptr, nullptr, p1);
+    device::multiply(exec, a, nnz, p0, q);
+    sums.g00 += form(p0);
+    sums.g01 += form(p1);
+    if (state.order == 2) {
+      device::apply<T>(exec, state.upper, T(1), p1, nullptr, nullptr, p2);
+      sums.g02 += form(p2);
+    }
+    device::multiply(exec, a, nnz, p1, q);
+    sums.g11 += form(p1);
+    if (state.order == 1) continue;
+    sums.g12 += form(p2);
+    device::multiply(exec, a, nnz, p2, q);
+    sums.g22 += form(p2);
+  }
+  return methods::choose_omega(sums, state.order);
+}
+
+// Throws cuda::Failure naming the first row without a positive diagonal. Waits for the answer.
+void compute(State &state, const sxt_csr &a, const sxt_exec *exec) {
+  state.usable = false;
+  if (state.n > 0)
+    device::with_rows(state.type, a, [&](auto t, const auto &rows) {
+      using T = decltype(t);
+      auto *inverse = state.inverse.as<T>();
+      device::invert_diagonal(exec, rows, inverse, state.found.as<device::Findings>(), "SSOR");
+      fill_triangles<<<device::row_blocks(state.n, fill_lanes), device::threads, 0, cuda::stream_of(*exec)>>>(
+          rows, static_cast<const T *>(inverse), state.lower.ptr.as<const std::int32_t>(),
+          state.lower.col.as<std::int32_t>(), state.lower.values.as<T>(), state.upper.ptr.as<const std::int32_t>(),
+          state.upper.col.as<std::int32_t>(), state.upper.values.as<T>());
+      cuda::need_launch("the split of a matrix");
+      if (state.omega == 0) state.omega = estimate_omega<T>(state, rows, a.s.nnz, exec);  // later refreshes keep it
+      cuda::visit_all(exec, state.n,
+                      Scale<T>{inverse, state.scale.as<T>(), static_cast<T>(state.omega * (2 - state.omega))});
+    });
+  state.usable = true;
+}
+
+// t = s (r - w B (r - w B r)) and z = t - w B' (t - w B' t); without the inner products for order 1.
+template <class T>
+void apply(const State &state, const T *r, T *z, T *t, T *u, const sxt_exec *exec) {
+  const T w = static_cast<T>(-state.omega);
+  const T *scale = state.scale.as<const T>();
+  const bool second = state.order == 2;
+  if (second) device::apply<T>(exec, state.lower, w, r, r, nullptr, u);
+  device::apply<T>(exec, state.lower, w, second ? u : r, r, scale, t);
+  if (second) device::apply<T>(exec, state.upper, w, t, t, nullptr, u);
+  device::apply<T>(exec, state.upper, w, second ? u : t, t, nullptr, z);
+}
+
+std::uint64_t vector_bytes(std::int64_t n, sxt_value_type type) {
+  return (static_cast<std::uint64_t>(n) * value_bytes(type) + 255) / 256 * 256;
+}
+
+template <int order>
+sxt_status applicable(const sxt_query *head, const sxt_features *, const sxt_machine *, sxt_message *reason) {
+  return device::applies(head, method_of(order), reason);
+}
+
+template <int order>
+sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
+                      sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
+  const auto &query = as<sxt_preconditioner_query>(head);
+  const sxt_value_type type = query.m.q.value_type;
+  const double n = static_cast<double>(query.m.rows), nnz = static_cast<double>(query.m.nnz);
+  const double bytes = static_cast<double>(value_bytes(type)), entries = std::max(0.0, (nnz - n) / 2);
+  const double products = 2 * order, product_bytes = device::factor_bytes(n, entries, type) + 4 * n * bytes;
+  const int lanes = device::lanes_for(entries, n);
+
+  cuda::CudaCost cost;
+  cost.launches = products;
+  cost.stream_bytes = products * product_bytes;
+  cost.sectors = products * entries;  // x, one sector an entry at worst
+  cost.flops = products * 2 * entries;
+  cost.working_set = 2 * product_bytes;
+  CandidateList list(out, capacity, count);
+  sxt_candidate &candidate =
+      cuda::fill(list.add(), *machine, device::row_blocks(query.m.rows, lanes), device::threads, lanes, cost);
+  const double probes = std::isnan(methods::number_or(query, method_of(order), NAN)) ? methods::omega_probes : 0;
+  const double pass_s = nnz * (4 + bytes) / machine->stream_rate,
+               row_pass_s = nnz * 13e-9 / std::max(1, machine->units);
+  // Two prefix sums and their answers; the split; a probe waits for three sums (six for the second order).
+  candidate.setup_s = 12 * machine->launch_s + 150e-6 + row_pass_s + probes * order * (3 * 25e-6 + 3 * pass_s);
+  candidate.state_bytes = static_cast<std::uint64_t>(2 * device::factor_bytes(n, entries, type) + 2 * n * bytes);
+  candidate.scratch_bytes = static_cast<std::uint64_t>(order) * vector_bytes(query.m.rows, type);
+  return SXT_OK;
+}
+
+template <int order>
+sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *, const sxt_exec *exec,
+                   void **out) {
+  return cuda::build<State>(exec, out, [&](State &state) -> sxt_status {
+    const sxt_csr *a = nullptr;
+    if (const sxt_status status = methods::need_csr(*problem, -1, exec, &a); status != SXT_OK) return status;
+    state.type = problem->query->value_type;
+    state.n = a->s.rows;
+    state.order = order;
+    state.omega = methods::number_or(as<sxt_preconditioner_query>(problem->query), method_of(order), 0);
+    lay_out(state, *a, exec);
+    state.lower.lanes = state.upper.lanes = device::lanes_of(candidate, state.lower.lanes);
+    compute(state, *a, exec);
+    return SXT_OK;
+  });
+}
+
+sxt_status refresh(void *opaque, const sxt_problem *problem, const sxt_exec *exec) {
+  return cuda::guarded(exec, [&]() -> sxt_status {
+    State &state = *static_cast<State *>(opaque);
+    const sxt_csr *a = nullptr;
+    if (const sxt_status status = methods::need_csr(*problem, state.n, exec, &a); status != SXT_OK) return status;
+    compute(state, *a, exec);
+    return SXT_OK;
+  });
+}
+
+sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
+  const State &state = *static_cast<const State *>(opaque);
+  const auto &args = as<sxt_preconditioner_args>(head);
+  if (const auto status = methods::check_args(args, state.n, state.usable, exec); status != SXT_OK) return status;
+  const std::uint64_t bytes = vector_bytes(state.n, state.type),
+                      needed = static_cast<std::uint64_t>(state.order) * bytes;
+  if (needed > exec->scratch_bytes)
+    return error(exec, SXT_E_STATE, "%llu bytes of scratch lent, %llu needed", (unsigned long long)exec->scratch_bytes,
+                 (unsigned long long)needed);
+  return cuda::guarded(exec, [&]() -> sxt_status {
+    device::with_vectors(state.type, [&](auto tag) {
+      using T = decltype(tag);
+      T *const t = static_cast<T *>(exec->scratch);
+      T *const u = reinterpret_cast<T *>(static_cast<char *>(exec->scratch) + (state.order == 2 ? bytes : 0));
+      apply<T>(state, static_cast<const T *>(args.r), static_cast<T *>(args.z), t, u, exec);
+    });
+    return SXT_OK;
+  });
+}
+
+// Loads the code that run launches, which a capture must not do.
+sxt_status open(const void *opaque, const sxt_filled *, const sxt_exec *exec, void **session) {
+  const State &state = *static_cast<const State *>(opaque);
+  *session = nullptr;
+  const sxt_status status = device::load_product(exec, state.lower, state.type);
+  return status == SXT_OK ? device::load_product(exec, state.upper, state.type) : status;
+}
+
+template <int order>
+const sxt_kernel *kernel(const char *name, const char *description) {
+  static const sxt_preconditioner_ops ops{sizeof(sxt_preconditioner_ops), method_of(order).name, nullptr, nullptr,
+                                          method_of(order).typical_iterations};
+  static const char *const storages[] = {SXT_KIND_STORAGE_CSR, nullptr};
+  static sxt_kernel k = new_kernel(SXT_KIND_PRECONDITIONER, name, "cuda", description, run);
+  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
+  k.value_types = device::value_types;
+  k.storages = storages;
+  k.term_names = cuda::cuda_terms;
+  k.ops = &ops;
+  k.applicable = applicable<order>;
+  k.candidates = candidates<order>;
+  k.prepare = prepare<order>;
+  k.refresh = refresh;
+  k.open = open;
+  k.release = destroy<State>;
+  return &k;
+}
+
+}  // namespace
+
+extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
+  static const sxt_kernel *const kernels[] = {
+      kernel<1>("preconditioner.ssor-ai.cuda", "SSOR with one Neumann term instead of triangular solves: two products"),
+      kernel<2>("preconditioner.ssor-ai-2.cuda", "SSOR with two Neumann terms instead of triangular solves: four")};
+  static const sxt_plugin plugin = describe("preconditioner-ssor-ai-cuda", kernels);
+  return *out = &plugin, SXT_OK;
+}
