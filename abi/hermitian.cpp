@@ -64,6 +64,7 @@ HermitianSettings settings_of(const Context &context, const sxt_hermitian_option
   s.workspace_limit = o.workspace_limit;
   s.expected_runs = o.expected_runs;
   s.kernel = o.kernel ? o.kernel : "";
+  s.shortcuts = o.shortcuts;
   return s;
 }
 

@@ -88,7 +88,7 @@ void HermitianBatch::in_place(std::int32_t phase, const HermitianArrays &arrays,
 // A piece is halved as long as its work memory is beyond the limit or cannot be had.
 void HermitianBatch::work(std::int32_t phase, const HermitianArrays &arrays, std::int64_t systems,
                           HermitianLane &lane) {
-  const HermitianNeeds needs(settings_, phase, arrays);
+  const HermitianNeeds needs(settings_, kernels_.shortcuts(), phase, arrays);
   std::int64_t piece = systems;
   const auto bytes = [&] { return needs.bytes(settings_, arrays, piece); };
   while (piece > 1 && settings_.workspace_limit > 0 && bytes() > settings_.workspace_limit) piece = (piece + 1) / 2;
@@ -134,6 +134,10 @@ sxt_hermitian_report HermitianBatch::report() const {
   out.pivoting_kernel =
       settings_.definiteness == SXT_TRY_DEFINITE ? tell(SXT_HERMITIAN_FACTOR, SXT_INDEFINITE, nullptr) : "";
   const bool complex = settings_.type == SXT_C64 || settings_.type == SXT_C128;
+  out.kernel_bytes = kernels_.scratch_bytes();
+  out.toeplitz_kernel = kernels_.toeplitz_choice() ? kernels_.toeplitz_choice()->kernel->name() : "";
+  const ChoicePtr mixed = kernels_.mixed_choice();
+  out.mixed_kernel = mixed ? mixed->kernel->name() : "";
   out.flops = (complex ? 8 : 2) * (settings_.sum_n3 / 6 + settings_.sum_n2 * static_cast<double>(settings_.n_rhs));
   const std::lock_guard lock(mutex_);
   out.workspace_bytes = workspace_bytes_;

@@ -11,25 +11,32 @@ namespace sextant {
 
 HermitianKernels::HermitianKernels(Context &context, const HermitianSettings &settings)
     : context_(context), settings_(settings) {
-  const std::int32_t first = settings.definiteness == SXT_INDEFINITE ? SXT_INDEFINITE : SXT_DEFINITE;
-  held_[{SXT_HERMITIAN_FACTOR, first}].choice = choose(SXT_HERMITIAN_FACTOR, first);
+  const std::int32_t first = main_definiteness();
+  const auto hold = [&](std::int32_t phase, std::int32_t definiteness) {
+    held_[{phase, definiteness, settings.type}].choice = choose(phase, definiteness);
+  };
+  hold(SXT_HERMITIAN_FACTOR, first);
   if (settings.n_rhs > 0) {
-    held_[{SXT_HERMITIAN_SOLVE, first}].choice = choose(SXT_HERMITIAN_SOLVE, first);
+    hold(SXT_HERMITIAN_SOLVE, first);
     try {
-      held_[{SXT_HERMITIAN_FACTOR_SOLVE, first}].choice = choose(SXT_HERMITIAN_FACTOR_SOLVE, first);
+      hold(SXT_HERMITIAN_FACTOR_SOLVE, first);
     } catch (const Error &none) {  // two kernels then do it
       if (none.status() != SXT_E_NO_KERNEL && none.status() != SXT_E_NOT_SUPPORTED) throw;
     }
   }
-  if (settings.definiteness != SXT_TRY_DEFINITE) return;
-  for (const std::int32_t phase : {SXT_HERMITIAN_FACTOR, SXT_HERMITIAN_SOLVE})
-    if (phase == SXT_HERMITIAN_FACTOR || settings.n_rhs > 0)
-      held_[{phase, SXT_INDEFINITE}].choice = choose(phase, SXT_INDEFINITE);
+  if (settings.definiteness == SXT_TRY_DEFINITE)
+    for (const std::int32_t phase : {SXT_HERMITIAN_FACTOR, SXT_HERMITIAN_SOLVE})
+      if (phase == SXT_HERMITIAN_FACTOR || settings.n_rhs > 0) hold(phase, SXT_INDEFINITE);
+  if (settings.n_rhs > 0 && settings.batch > 0 && settings.shortcuts != 0) choose_shortcuts();
 }
 
-sxt_hermitian_query HermitianKernels::query(std::int32_t phase, std::int32_t definiteness) const {
+std::int32_t HermitianKernels::main_definiteness() const noexcept {
+  return settings_.definiteness == SXT_INDEFINITE ? SXT_INDEFINITE : SXT_DEFINITE;
+}
+
+sxt_hermitian_query HermitianKernels::query(std::int32_t phase, std::int32_t definiteness, sxt_value_type type) const {
   sxt_hermitian_query q{};
-  q.q = {{sizeof q, SXT_KIND_HERMITIAN}, settings_.expected_runs, 0, settings_.type};
+  q.q = {{sizeof q, SXT_KIND_HERMITIAN}, settings_.expected_runs, 0, type};
   q.batch = settings_.batch;
   q.n_max = settings_.n_max;
   q.n_min = settings_.n_min;
@@ -48,13 +55,67 @@ sxt_hermitian_query HermitianKernels::query(std::int32_t phase, std::int32_t def
 }
 
 ChoicePtr HermitianKernels::choose(std::int32_t phase, std::int32_t definiteness) {
-  const sxt_hermitian_query asked = query(phase, definiteness);
+  const sxt_hermitian_query asked = query(phase, definiteness, settings_.type);
   Selector selector(context_, nullptr);
   // A kernel asked for by name is meant for the first attempt; what it leaves may need another.
   const bool rest = settings_.definiteness == SXT_TRY_DEFINITE && definiteness == SXT_INDEFINITE;
   if (!settings_.kernel.empty() && !rest) selector.force(SXT_KIND_HERMITIAN, settings_.kernel);
   const char *roles[] = {"", "factor", "solve", "factor-solve"};
   return selector.select(Query(&asked.q), text("hermitian/", roles[phase], rest ? "/pivoting" : ""));
+}
+
+// ---- shortcuts
+
+// A shortcut is tried where all of it, all systems going by it, is predicted to take less than the whole way.
+void HermitianKernels::choose_shortcuts() {
+  const std::int32_t first = main_definiteness();
+  const double whole_s = fused()
+                             ? choice(SXT_HERMITIAN_FACTOR_SOLVE, first)->run_s
+                             : choice(SXT_HERMITIAN_FACTOR, first)->run_s + choice(SXT_HERMITIAN_SOLVE, first)->run_s;
+  steps_.choice = choose_steps();
+  if ((settings_.shortcuts & SXT_SHORTCUT_TOEPLITZ) && choose_toeplitz(whole_s)) shortcuts_ |= SXT_SHORTCUT_TOEPLITZ;
+  const bool wide = settings_.type == SXT_F64 || settings_.type == SXT_C128;
+  if (wide && (settings_.shortcuts & SXT_SHORTCUT_MIXED) && choose_mixed(whole_s)) shortcuts_ |= SXT_SHORTCUT_MIXED;
+}
+
+bool HermitianKernels::choose_toeplitz(double whole_s) {
+  sxt_hermitian_query asked = query(SXT_HERMITIAN_FACTOR_SOLVE, settings_.definiteness, settings_.type);
+  asked.q.h.kind = SXT_KIND_HERMITIAN_TOEPLITZ;
+  try {
+    toeplitz_.choice = Selector(context_, nullptr).select(Query(&asked.q), "hermitian/toeplitz");
+  } catch (const Error &none) {
+    if (none.status() != SXT_E_NO_KERNEL && none.status() != SXT_E_NOT_SUPPORTED) throw;
+    return false;
+  }
+  if (toeplitz_.choice->run_s < whole_s || (settings_.shortcuts & SXT_SHORTCUT_ALWAYS)) return true;
+  toeplitz_.choice = nullptr;
+  return false;
+}
+
+// Factored in half the precision, solved three times with it, and as many residuals taken, which about 1e5 times the
+// least condition number asks for.
+bool HermitianKernels::choose_mixed(double whole_s) {
+  constexpr double corrections = 3;
+  const std::int32_t first = main_definiteness();
+  double seconds = corrections * steps_.choice->run_s;
+  std::map<Key, Held> found;
+  for (const std::int32_t phase : {SXT_HERMITIAN_FACTOR, SXT_HERMITIAN_SOLVE}) {
+    sxt_hermitian_query asked = query(phase, first, low_type());
+    asked.pointer_array = asked.leading_vary = 0;  // it stands in memory of our own
+    asked.may_spoil = 1;
+    Held &held = found[{phase, first, low_type()}];
+    try {
+      const char *role = phase == SXT_HERMITIAN_FACTOR ? "hermitian/mixed/factor" : "hermitian/mixed/solve";
+      held.choice = Selector(context_, nullptr).select(Query(&asked.q), role);
+    } catch (const Error &none) {
+      if (none.status() != SXT_E_NO_KERNEL && none.status() != SXT_E_NOT_SUPPORTED) throw;
+      return false;
+    }
+    seconds += (phase == SXT_HERMITIAN_SOLVE ? corrections : 1) * held.choice->run_s;
+  }
+  if (!(seconds < whole_s) && !(settings_.shortcuts & SXT_SHORTCUT_ALWAYS)) return false;
+  held_.merge(found);
+  return true;
 }
 
 // A kernel whose library is missing says so when it is built: the next best one takes its place, unless it was forced.
@@ -79,7 +140,7 @@ std::unique_ptr<Prepared> HermitianKernels::build(ChoicePtr &choice) {
 }
 
 bool HermitianKernels::fused() const noexcept {
-  const std::int32_t first = settings_.definiteness == SXT_INDEFINITE ? SXT_INDEFINITE : SXT_DEFINITE;
+  const std::int32_t first = main_definiteness();
   const ChoicePtr both = choice(SXT_HERMITIAN_FACTOR_SOLVE, first);
   if (!both) return false;
   const ChoicePtr factor = choice(SXT_HERMITIAN_FACTOR, first), solve = choice(SXT_HERMITIAN_SOLVE, first);
@@ -88,22 +149,55 @@ bool HermitianKernels::fused() const noexcept {
 
 ChoicePtr HermitianKernels::choice(std::int32_t phase, std::int32_t definiteness) const {
   const std::lock_guard lock(mutex_);
-  const auto found = held_.find({phase, definiteness});
+  const auto found = held_.find({phase, definiteness, settings_.type});
   return found == held_.end() ? nullptr : found->second.choice;
+}
+
+ChoicePtr HermitianKernels::toeplitz_choice() const {
+  const std::lock_guard lock(mutex_);
+  return toeplitz_.choice;
+}
+
+ChoicePtr HermitianKernels::mixed_choice() const {
+  const std::lock_guard lock(mutex_);
+  if (!(shortcuts_ & SXT_SHORTCUT_MIXED)) return nullptr;
+  return held_.at({SXT_HERMITIAN_FACTOR, main_definiteness(), low_type()}).choice;
+}
+
+std::uint64_t HermitianKernels::scratch_bytes() const {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t sum = 0;
+  const auto add = [&](const Held &held) { sum += held.prepared ? held.prepared->bound().scratch_bytes : 0; };
+  for (const auto &[key, held] : held_) add(held);
+  add(steps_), add(toeplitz_);
+  return sum;
+}
+
+// Under the lock.
+Prepared &HermitianKernels::built(Held &held) {
+  if (!held.prepared) held.prepared = build(held.choice);
+  return *held.prepared;
 }
 
 Prepared &HermitianKernels::phase(std::int32_t phase, std::int32_t definiteness) {
   const std::lock_guard lock(mutex_);
-  const auto found = held_.find({phase, definiteness});
+  const auto found = held_.find({phase, definiteness, settings_.type});
   require(found != held_.end() && found->second.choice, SXT_E_STATE,
           "n_rhs is 0 in the description: nothing is solved");
-  if (!found->second.prepared) found->second.prepared = build(found->second.choice);
-  return *found->second.prepared;
+  return built(found->second);
 }
 
-Prepared &HermitianKernels::steps() {
+Prepared &HermitianKernels::low(std::int32_t phase, std::int32_t definiteness) {
   const std::lock_guard lock(mutex_);
-  if (steps_.prepared) return *steps_.prepared;
+  return built(held_.at({phase, definiteness, low_type()}));
+}
+
+Prepared &HermitianKernels::toeplitz() {
+  const std::lock_guard lock(mutex_);
+  return built(toeplitz_);
+}
+
+ChoicePtr HermitianKernels::choose_steps() const {
   sxt_hermitian_step_query q{};
   q.q = {{sizeof q, SXT_KIND_HERMITIAN_STEP}, settings_.expected_runs, 0, settings_.type};
   q.batch = settings_.batch;
@@ -111,9 +205,13 @@ Prepared &HermitianKernels::steps() {
   q.n_rhs = settings_.n_rhs;
   q.sum_n1 = settings_.sum_n1;
   q.sum_n2 = settings_.sum_n2;
-  steps_.choice = Selector(context_, nullptr).select(Query(&q.q), "hermitian/steps");
-  steps_.prepared = build(steps_.choice);
-  return *steps_.prepared;
+  return Selector(context_, nullptr).select(Query(&q.q), "hermitian/steps");
+}
+
+Prepared &HermitianKernels::steps() {
+  const std::lock_guard lock(mutex_);
+  if (!steps_.choice) steps_.choice = choose_steps();
+  return built(steps_);
 }
 
 Explanation HermitianKernels::explain() const {
@@ -128,7 +226,8 @@ Explanation HermitianKernels::explain() const {
                        ", ", settings_.n_rhs, " right-hand sides, ", kinds[settings_.definiteness])}};
   for (const auto &[key, held] : held_)
     if (held.choice) out.choices.push_back(held.choice);
-  if (steps_.choice) out.choices.push_back(steps_.choice);
+  for (const Held *held : {&toeplitz_, &steps_})
+    if (held->choice) out.choices.push_back(held->choice);
   return out;
 }
 

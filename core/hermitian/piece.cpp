@@ -37,8 +37,8 @@ sxt_hermitian_block dense(void *memory, std::int64_t n, std::int64_t cols) {
 }
 
 struct Cut {
-  char *matrix, *rhs, *residual, *vector;
-  std::uint8_t *valid, *mask, *mask_solved;
+  char *matrix, *rhs, *residual, *vector, *low, *low_rhs;
+  std::uint8_t *valid, *mask, *mask_solved, *all, *factored;
   std::int32_t *info, *pivots;
   double *norm, *shift, *error, *scale;
   std::uint64_t bytes;
@@ -55,6 +55,10 @@ Cut cut(const HermitianNeeds &needs, const HermitianSettings &settings, const He
   out.valid = cutter.cut<std::uint8_t>(count);
   out.mask = cutter.cut<std::uint8_t>(count);
   out.mask_solved = cutter.cut<std::uint8_t>(count);
+  if (needs.shortcuts) {
+    out.all = cutter.cut<std::uint8_t>(count);
+    out.factored = cutter.cut<std::uint8_t>(count);
+  }
   out.info = cutter.cut<std::int32_t>(count);
   out.norm = cutter.cut<double>(count);
   out.shift = cutter.cut<double>(count);
@@ -63,28 +67,38 @@ Cut cut(const HermitianNeeds &needs, const HermitianSettings &settings, const He
   if (needs.pivots) out.pivots = cutter.cut<std::int32_t>(count * n);
   if (needs.rcond) out.vector = cutter.cut<char>(count * n * value);
   if (needs.rhs) out.rhs = cutter.cut<char>(count * n * rhs * value);
-  if (needs.residual) out.residual = cutter.cut<char>(count * n * rhs * value);
+  if (needs.residual || needs.mixed) out.residual = cutter.cut<char>(count * n * rhs * value);
   if (needs.matrix) out.matrix = cutter.cut<char>(count * n * n * value);
+  if (needs.mixed) {
+    out.low = cutter.cut<char>(count * n * n * value / 2);
+    out.low_rhs = cutter.cut<char>(count * n * rhs * value / 2);
+  }
   out.bytes = cutter.used();
   return out;
 }
 
 }  // namespace
 
-HermitianNeeds::HermitianNeeds(const HermitianSettings &settings, std::int32_t phase, const HermitianArrays &arrays) {
+HermitianNeeds::HermitianNeeds(const HermitianSettings &settings, std::int32_t offered, std::int32_t phase,
+                               const HermitianArrays &arrays) {
   const bool trying = settings.definiteness == SXT_TRY_DEFINITE;
   residual = solves(phase) && (arrays.residual || settings.refine_steps > 0);
   rcond = arrays.rcond != nullptr;
   const bool again = factors(phase) && (trying || settings.shifts.size() > 1);
   matrix = !arrays.copies_factor && factors(phase) && (again || residual);
-  rhs = residual && !arrays.copies_solution;
+  // Shortcuts leave no factor for condition numbers and inertias, nor for a further attempt; scaled right-hand sides
+  // could not be given back.
+  const bool whole = arrays.rcond || arrays.inertia || settings.shifts.size() > 1 || settings.equilibrate;
+  if (phase == SXT_HERMITIAN_FACTOR_SOLVE && arrays.n_rhs > 0 && !whole) shortcuts = offered;
+  mixed = (shortcuts & SXT_SHORTCUT_MIXED) != 0;
+  rhs = (residual || mixed) && !arrays.copies_solution;
   scale = settings.equilibrate && !arrays.scale;
   pivots = settings.definiteness != SXT_DEFINITE && !arrays.pivots;
   const bool shifts = factors(phase) && (!settings.shifts.empty() || arrays.shift);
   const bool copies = (factors(phase) && arrays.copies_factor) || (solves(phase) && arrays.copies_solution);
   // Pivots of an indefinite set are the kernel's own business, but they need a place.
   steps = residual || rcond || shifts || settings.equilibrate || trying || copies || pivots || arrays.active_out ||
-          arrays.inertia;
+          arrays.inertia || arrays.shortcut || shortcuts;
 }
 
 std::uint64_t HermitianNeeds::bytes(const HermitianSettings &settings, const HermitianArrays &arrays,
@@ -110,7 +124,10 @@ HermitianPiece::HermitianPiece(const HermitianSettings &settings, HermitianKerne
   rhs_ = arrays.copies_solution ? arrays.b : dense(own.rhs, settings.n_max, arrays.n_rhs);
   residual_ = dense(own.residual, settings.n_max, arrays.n_rhs);
   vector_ = dense(own.vector, settings.n_max, 1);
+  low_ = dense(own.low, settings.n_max, settings.n_max);
+  low_rhs_ = dense(own.low_rhs, settings.n_max, arrays.n_rhs);
   valid_ = own.valid, mask_ = own.mask, mask_solved_ = own.mask_solved;
+  all_ = own.all, factored_ = own.factored;
   info_ = own.info;
   norm_ = own.norm;
   shift_ = arrays.shift ? arrays.shift : own.shift;
@@ -131,11 +148,17 @@ void HermitianPiece::run(std::int32_t phase) {
   if (!needs_.steps) return plain(phase);
   check(phase);
   const bool once = settings_.definiteness != SXT_TRY_DEFINITE && settings_.shifts.size() < 2;
-  if (phase == SXT_HERMITIAN_FACTOR_SOLVE && once && kernels_.fused()) {
+  if (needs_.shortcuts) {
+    shortcuts_first();
+  } else if (phase == SXT_HERMITIAN_FACTOR_SOLVE && once && kernels_.fused()) {
     factor_and_solve();
   } else {
     if (factors(phase)) factor();
     if (solves(phase)) solve();
+  }
+  if (arrays_.shortcut && !needs_.shortcuts) {  // none was taken: the systems that are none of themselves
+    select(SXT_HERMITIAN_DONE, valid_, arrays_.shortcut);
+    select(SXT_HERMITIAN_OTHERS, arrays_.shortcut, arrays_.shortcut);
   }
   if (arrays_.active_out) select(SXT_HERMITIAN_DONE, arrays_.active, arrays_.active_out);
 }
@@ -163,8 +186,9 @@ sxt_hermitian_step_args HermitianPiece::step(std::int32_t step) const {
 
 void HermitianPiece::apply(sxt_hermitian_step_args args) { lane_.run(kernels_.steps(), &args.h); }
 
-void HermitianPiece::kernel(std::int32_t phase, std::int32_t definiteness, const sxt_hermitian_block &rhs,
-                            std::int64_t n_rhs, const std::uint8_t *active, std::int32_t *info) {
+sxt_hermitian_args HermitianPiece::kernel_args(std::int32_t phase, std::int32_t definiteness,
+                                               const sxt_hermitian_block &rhs, std::int64_t n_rhs,
+                                               const std::uint8_t *active, std::int32_t *info) const {
   sxt_hermitian_args args{};
   args.h = {sizeof args, SXT_KIND_HERMITIAN};
   args.phase = phase;
@@ -186,6 +210,12 @@ void HermitianPiece::kernel(std::int32_t phase, std::int32_t definiteness, const
     args.pivots = arrays_.pivots;
     args.stride_pivots = arrays_.stride_pivots;
   }
+  return args;
+}
+
+void HermitianPiece::kernel(std::int32_t phase, std::int32_t definiteness, const sxt_hermitian_block &rhs,
+                            std::int64_t n_rhs, const std::uint8_t *active, std::int32_t *info) {
+  sxt_hermitian_args args = kernel_args(phase, definiteness, rhs, n_rhs, active, info);
   lane_.run(kernels_.phase(phase, definiteness), &args.h);
 }
 
@@ -204,8 +234,9 @@ void HermitianPiece::copy_rhs(const sxt_hermitian_block &from, const sxt_hermiti
   apply(args);
 }
 
-void HermitianPiece::select(std::int32_t variant, const std::uint8_t *active, std::uint8_t *mask) {
+void HermitianPiece::select(std::int32_t variant, const std::uint8_t *active, std::uint8_t *mask, std::int32_t *info) {
   sxt_hermitian_step_args args = step(SXT_HERMITIAN_SELECT);
+  if (info) args.info = info;
   args.variant = variant;
   args.active = active;
   args.mask = mask;
@@ -249,13 +280,11 @@ void HermitianPiece::check(std::int32_t phase) {
 
 void HermitianPiece::factor() {
   keep_matrix();
-  const std::int32_t main = settings_.definiteness == SXT_INDEFINITE ? SXT_INDEFINITE : SXT_DEFINITE;
-  const double first = settings_.shifts.empty() ? 0 : settings_.shifts[0];
-  attempt(first, main, valid_);
-  for (std::size_t k = 1; k < settings_.shifts.size(); ++k) try_again(settings_.shifts[k], main);
+  attempt(first_shift(), main_definiteness(), valid_);
+  for (std::size_t k = 1; k < settings_.shifts.size(); ++k) try_again(settings_.shifts[k], main_definiteness());
   if (settings_.definiteness == SXT_TRY_DEFINITE) {
     apply(step(SXT_HERMITIAN_NO_PIVOTS));
-    try_again(first, SXT_INDEFINITE);
+    try_again(first_shift(), SXT_INDEFINITE);
   }
   tell_of_factor();
 }
@@ -264,7 +293,7 @@ void HermitianPiece::factor() {
 void HermitianPiece::factor_and_solve() {
   keep_matrix();
   keep_rhs();
-  prepare(settings_.shifts.empty() ? 0 : settings_.shifts[0], valid_);
+  prepare(first_shift(), valid_);
   if (settings_.equilibrate) scale_rhs(arrays_.x, arrays_.n_rhs, valid_);
   kernel(SXT_HERMITIAN_FACTOR_SOLVE, settings_.definiteness, arrays_.x, arrays_.n_rhs, valid_, info_);
   merge(valid_);
@@ -386,20 +415,29 @@ void HermitianPiece::solve_with_factor(const sxt_hermitian_block &rhs, std::int6
   if (settings_.equilibrate) scale_rhs(rhs, n_rhs, active);
 }
 
+// residual_ = b - (matrix + shift I) x, its backward errors to error_.
+void HermitianPiece::take_residuals(const sxt_hermitian_block &matrix, const double *shift,
+                                    const std::uint8_t *active) {
+  copy_rhs(rhs_, residual_);
+  sxt_hermitian_step_args args = step(SXT_HERMITIAN_RESIDUAL);
+  args.active = active;
+  args.a = matrix;
+  args.b = arrays_.x;
+  args.c = residual_;
+  args.numbers = error_;
+  args.numbers_in = shift;
+  apply(args);
+}
+
 // x += A^-1 (b - A x) for the systems whose backward error is above the tolerance, as often as was asked for; the
 // errors that are left stand in error_.
 void HermitianPiece::refine() {
   for (int taken = 0;; ++taken) {
-    copy_rhs(rhs_, residual_);
-    sxt_hermitian_step_args args = step(SXT_HERMITIAN_RESIDUAL);
-    args.a = original_;
-    args.b = arrays_.x;
-    args.c = residual_;
-    args.numbers = error_;
-    args.numbers_in = shift_known_ ? shift_ : nullptr;
-    apply(args);
+    take_residuals(original_, shift_known_ ? shift_ : nullptr, valid_);
     if (taken == settings_.refine_steps) return;
-    args.step = SXT_HERMITIAN_SELECT;
+    sxt_hermitian_step_args args = step(SXT_HERMITIAN_SELECT);
+    args.active = needs_.shortcuts ? factored_ : valid_;
+    args.numbers = error_;
     args.variant = SXT_HERMITIAN_ABOVE;
     args.value = settings_.refine_tolerance;
     args.mask = mask_;

@@ -17,8 +17,12 @@ struct HermitianNeeds {
   bool rhs = false;       // a copy of the right-hand sides
   bool residual = false;  // their residuals, and the numbers of backward errors
   bool rcond = false, scale = false, pivots = false;
+  bool mixed = false;          // a copy of the matrices and right-hand sides in half the precision
+  std::int32_t shortcuts = 0;  // that this call takes: SXT_SHORTCUT_*
 
-  HermitianNeeds(const HermitianSettings &settings, std::int32_t phase, const HermitianArrays &arrays);
+  // offered: the shortcuts that there are kernels for.
+  HermitianNeeds(const HermitianSettings &settings, std::int32_t offered, std::int32_t phase,
+                 const HermitianArrays &arrays);
   std::uint64_t bytes(const HermitianSettings &settings, const HermitianArrays &arrays, std::int64_t systems) const;
 };
 
@@ -33,17 +37,31 @@ class HermitianPiece {
  private:
   sxt_hermitian_step_args step(std::int32_t step) const;
   void apply(sxt_hermitian_step_args args);
+  sxt_hermitian_args kernel_args(std::int32_t phase, std::int32_t definiteness, const sxt_hermitian_block &rhs,
+                                 std::int64_t n_rhs, const std::uint8_t *active, std::int32_t *info) const;
   void kernel(std::int32_t phase, std::int32_t definiteness, const sxt_hermitian_block &rhs, std::int64_t n_rhs,
               const std::uint8_t *active, std::int32_t *info);
   void copy(const sxt_hermitian_block &from, const sxt_hermitian_block &to, const std::uint8_t *active);
   void copy_rhs(const sxt_hermitian_block &from, const sxt_hermitian_block &to);
-  void select(std::int32_t variant, const std::uint8_t *active, std::uint8_t *mask);
+  void select(std::int32_t variant, const std::uint8_t *active, std::uint8_t *mask, std::int32_t *info = nullptr);
   bool none(const std::uint8_t *mask) const;  // surely; a device is not asked
 
   void plain(std::int32_t phase);
   void check(std::int32_t phase);
   void factor();
   void factor_and_solve();
+  void shortcuts_first();
+  void solve_toeplitz();
+  void solve_mixed();
+  void low_kernel(std::int32_t phase, const std::uint8_t *active);
+  void narrow_rhs(const sxt_hermitian_block &from, const std::uint8_t *active);
+  void widen_rhs(std::int32_t variant, const std::uint8_t *active);
+  void take_residuals(const sxt_hermitian_block &matrix, const double *shift, const std::uint8_t *active);
+  void factor_rest();
+  double first_shift() const { return settings_.shifts.empty() ? 0 : settings_.shifts[0]; }
+  std::int32_t main_definiteness() const {
+    return settings_.definiteness == SXT_INDEFINITE ? SXT_INDEFINITE : SXT_DEFINITE;
+  }
   void keep_matrix();
   void keep_rhs();
   void tell_of_factor();
@@ -67,7 +85,9 @@ class HermitianPiece {
   std::int64_t systems_;
 
   sxt_hermitian_block original_{}, rhs_{}, residual_{}, vector_{};
+  sxt_hermitian_block low_{}, low_rhs_{};  // in half the precision
   std::uint8_t *valid_ = nullptr, *mask_ = nullptr, *mask_solved_ = nullptr;
+  std::uint8_t *all_ = nullptr, *factored_ = nullptr;  // with shortcuts: valid_ before them, and what has a factor
   std::int32_t *info_ = nullptr;
   bool shift_known_ = false;
   double *norm_ = nullptr, *shift_ = nullptr, *error_ = nullptr;

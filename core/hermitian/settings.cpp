@@ -26,6 +26,9 @@ void HermitianSettings::check() {
           refine_tolerance, ", not a finite number from 0 on");
   for (std::size_t i = 0; i < shifts.size(); ++i)
     require(std::isfinite(shifts[i]), SXT_E_ARGUMENT, "shifts[", i, "] is not finite");
+  require(shortcuts >= 0 && shortcuts <= (SXT_SHORTCUT_TOEPLITZ | SXT_SHORTCUT_MIXED | SXT_SHORTCUT_ALWAYS),
+          SXT_E_ARGUMENT, "shortcuts is ", shortcuts,
+          ", no sum of SXT_SHORTCUT_TOEPLITZ (1), _MIXED (2) and _ALWAYS (4)");
   const bool single = type == SXT_F32 || type == SXT_C64;
   if (refine_tolerance == 0)
     refine_tolerance = single ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
@@ -128,7 +131,8 @@ void check_outputs(const BlockCheck &check, const HermitianSettings &settings, s
         {"rcond", set.rcond, 8},
         {"shift", set.shift, 8},
         {"active", set.active, 1},
-        {"active_out", set.active_out, 1}})
+        {"active_out", set.active_out, 1},
+        {"shortcut", set.shortcut, 1}})
     check.check_memory(name, memory, element);
 }
 
@@ -164,6 +168,7 @@ HermitianArrays check_set(const HermitianSettings &settings, const Device &devic
   out.rcond = factors(phase) ? set.rcond : nullptr;
   out.shift = set.shift;
   out.inertia = factors(phase) ? set.inertia : nullptr;
+  out.shortcut = phase == SXT_HERMITIAN_FACTOR_SOLVE ? set.shortcut : nullptr;
   return out;
 }
 
@@ -187,6 +192,7 @@ HermitianArrays HermitianArrays::from(std::int64_t by, std::int64_t value_bytes)
   for (sxt_hermitian_block *block : {&part.a, &part.factor, &part.b, &part.x}) *block = ahead(*block, by, value_bytes);
   part.active = ahead(active, by);
   part.active_out = ahead(active_out, by);
+  part.shortcut = ahead(shortcut, by);
   part.info = ahead(info, by);
   part.pivots = ahead(pivots, by * stride_pivots);
   part.inertia = ahead(inertia, 3 * by);

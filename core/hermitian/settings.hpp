@@ -9,6 +9,7 @@
 #include "core/device/device.hpp"
 #include "sextant/kinds/hermitian.h"
 #include "sextant/kinds/hermitian_step.h"
+#include "sextant/kinds/hermitian_toeplitz.h"
 #include "sextant/sextant.h"
 
 namespace sextant {
@@ -28,6 +29,7 @@ struct HermitianSettings {
   std::uint64_t workspace_limit = 0;
   double expected_runs = 1;
   std::string kernel;
+  std::int32_t shortcuts = 0;
 
   std::int64_t n_max = 0, n_min = 0;
   double sum_n1 = 0, sum_n2 = 0, sum_n3 = 0;
@@ -42,7 +44,7 @@ struct HermitianArrays {
   sxt_hermitian_block a{}, factor{}, b{}, x{};  // factor, x: as a, b when work is in place
   std::int64_t n_rhs = 0, first = 0;
   const std::uint8_t *active = nullptr;
-  std::uint8_t *active_out = nullptr;
+  std::uint8_t *active_out = nullptr, *shortcut = nullptr;
   std::int32_t *info = nullptr, *pivots = nullptr, *inertia = nullptr;
   std::int64_t stride_pivots = 0, stride_scale = 0;
   double *scale = nullptr, *residual = nullptr, *rcond = nullptr, *shift = nullptr;

@@ -139,7 +139,7 @@ std::uint64_t HermitianTransfer::bytes_of(std::int64_t first, std::int64_t syste
   if (both_matrices_) sum += bytes_of_block(settings_, part.a, 0, first, systems);
   sum += bytes_of_block(settings_, part.b, part.n_rhs, first, systems);
   const auto count = static_cast<std::uint64_t>(systems), n = static_cast<std::uint64_t>(settings_.n);
-  sum += 2 * aligned(count) + aligned(4 * count) + aligned(12 * count) + 3 * aligned(8 * count);
+  sum += 3 * aligned(count) + aligned(4 * count) + aligned(12 * count) + 3 * aligned(8 * count);
   return sum + aligned(4 * count * static_cast<std::uint64_t>(part.stride_pivots)) + aligned(8 * count * n) + alignment;
 }
 
@@ -199,6 +199,7 @@ void HermitianTransfer::pass(std::int64_t first, std::int64_t systems, Hermitian
   there.active = piece.place(part.active, systems, true, false);
   // What is not written for systems that take no part must come back as it was.
   there.active_out = piece.place(part.active_out, systems, true, true);
+  there.shortcut = piece.place(part.shortcut, systems, true, true);
   there.info = piece.place(part.info, systems, true, true);
   there.pivots = piece.place(part.pivots, systems * part.stride_pivots, true, factoring);
   there.scale = piece.place(part.scale, systems * part.stride_scale, true, factoring);

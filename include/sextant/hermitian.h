@@ -22,6 +22,15 @@ enum {
   SXT_TRY_DEFINITE = 3 /* Cholesky, then L D L^H for the systems that failed; those alone have pivots other than 0 */
 };
 
+/* Ways past a whole factorisation, for sxt_hermitian_factor_solve: bits of sxt_hermitian_options.shortcuts. Each answer's
+ * backward error is checked, and a system that does not pass is factored as if no shortcut had been tried. A system that
+ * passes leaves no factor, and its inertia is not known. */
+enum {
+  SXT_SHORTCUT_TOEPLITZ = 1, /* matrices whose diagonals hold equal numbers are looked for and solved by recursion: O(n^2) */
+  SXT_SHORTCUT_MIXED = 2,    /* f64, c128: factored in single precision, then refined; only where a condition allows it */
+  SXT_SHORTCUT_ALWAYS = 4    /* beside others: they are tried even where the models say that they do not pay */
+};
+
 /* info of a system: 0 done; k > 0: leading minor k (from 1) is not positive, or block k of D is singular; else: */
 enum {
   SXT_INFO_NOT_FINITE = -1, /* a NaN or infinity */
@@ -54,6 +63,9 @@ typedef struct {
   uint64_t workspace_limit;      /* bytes beside the set; 0 (default): what is needed. Sets are then worked on in pieces */
   double expected_runs;          /* how often, for the choice of kernels; default 1 */
   const char *kernel;            /* this one alone; NULL: the model chooses */
+  int32_t shortcuts;             /* SXT_SHORTCUT_*; 0 (default): none, and factors stand after every call. Not taken where a
+                                  * call equilibrates, has several shifts or asks for rcond or inertia */
+  int32_t reserved0;             /* 0 */
 } sxt_hermitian_options;
 
 /* One set. Everything but this struct lies in the stated space; [n] an entry a system. With pointer_array the members
@@ -86,6 +98,8 @@ typedef struct {
   double *shift;            /* [n] the shift in force: written by factoring calls, read for residuals of solves; may be NULL */
   int32_t *inertia;         /* [n] three numbers each: positive, negative, zero eigenvalues; factoring calls; may be NULL */
   void *stream;             /* of the device; NULL (default): the context's */
+  uint8_t *shortcut;        /* [n] 1 where a shortcut solved the system, so that no factor stands; written by
+                             * sxt_hermitian_factor_solve; may be NULL */
 } sxt_hermitian_set;
 
 typedef struct {
@@ -96,6 +110,8 @@ typedef struct {
   uint64_t workspace_bytes;          /* that the calls so far asked for beside the set */
   int64_t piece;                     /* systems worked on at once in the last call */
   double flops;                      /* real operations of factoring a set once and solving for n_rhs */
+  uint64_t kernel_bytes;             /* what the chosen kernels keep beside the set and the workspace, at most */
+  const char *toeplitz_kernel, *mixed_kernel; /* of the shortcuts that are taken; "" where none is */
 } sxt_hermitian_report;
 
 SXT_API void sxt_hermitian_options_init(sxt_hermitian_options *options, uint64_t struct_size); /* [any-thread] */

@@ -23,23 +23,44 @@ namespace sextant::plugin::hermitian_steps {
 // Parts of numbers, spelt out because device code has no library of complex functions.
 template <class T>
 SXT_LANES double re(T v) {
-  if constexpr (is_complex<T>) return static_cast<double>(v.real());
-  else return static_cast<double>(v);
+  if constexpr (is_complex<T>)
+    return static_cast<double>(v.real());
+  else
+    return static_cast<double>(v);
 }
 template <class T>
 SXT_LANES double im(T v) {
-  if constexpr (is_complex<T>) return static_cast<double>(v.imag());
-  else return 0;
+  if constexpr (is_complex<T>)
+    return static_cast<double>(v.imag());
+  else
+    return 0;
 }
 template <class T>
 SXT_LANES T from(double real, double imaginary) {
-  if constexpr (is_complex<T>) return T(static_cast<real_of<T>>(real), static_cast<real_of<T>>(imaginary));
-  else return static_cast<T>(real);
+  if constexpr (is_complex<T>)
+    return T(static_cast<real_of<T>>(real), static_cast<real_of<T>>(imaginary));
+  else
+    return static_cast<T>(real);
 }
+// A type of half the precision, or the least there is.
+template <class T>
+struct HalfOf {
+  using type = float;
+};
+template <class R>
+struct HalfOf<std::complex<R>> {
+  using type = std::complex<float>;
+};
+template <class T>
+using half_of = typename HalfOf<T>::type;
+inline SXT_LANES bool is_narrow(std::int32_t step) { return step >= SXT_HERMITIAN_NARROW; }
+
 template <class T>
 SXT_LANES double size(T v) {
-  if constexpr (is_complex<T>) return hypot(re(v), im(v));
-  else return fabs(re(v));
+  if constexpr (is_complex<T>)
+    return hypot(re(v), im(v));
+  else
+    return fabs(re(v));
 }
 
 // Block s of an array of matrices or right-hand sides.
@@ -158,8 +179,10 @@ SXT_LANES void residual(const Step<T, Group> &step) {
     b_most = step.group.most(b_most), r_most = step.group.most(r_most);
     const bool broken = step.group.most(finite ? 0.0 : 1.0) > 0;
     const double scale = norm * x_most + b_most;
-    if (broken) worst = NAN;
-    else if (r_most > 0 && !(r_most <= worst * scale)) worst = r_most / scale;
+    if (broken)
+      worst = NAN;
+    else if (r_most > 0 && !(r_most <= worst * scale))
+      worst = r_most / scale;
   }
   if (step.group.lane() == 0) step.args.numbers[step.s] = worst;
 }
@@ -226,7 +249,9 @@ SXT_LANES void inertia(const Step<T, Group> &step) {
   if (step.group.lane() != 0) return;
   std::int32_t positive = 0, negative = 0, zero = 0;
   const std::int32_t *pivots = step.args.pivots ? step.args.pivots + step.s * step.args.stride_pivots : nullptr;
-  const auto add = [&](double value) { positive += value > 0, negative += value < 0, zero += !(value > 0 || value < 0); };
+  const auto add = [&](double value) {
+    positive += value > 0, negative += value < 0, zero += !(value > 0 || value < 0);
+  };
   for (std::int64_t k = 0; k < step.n; ++k) {
     const double first = re(step.a.at(k, k));
     if (!pivots || pivots[k] >= 0 || k + 1 == step.n) {
@@ -251,6 +276,8 @@ SXT_LANES inline bool selects(const sxt_hermitian_step_args &args, std::int64_t 
     case SXT_HERMITIAN_FAILED: return info > 0;
     case SXT_HERMITIAN_CHOLESKY: return info == 0 && args.pivots[s * args.stride_pivots] == 0;
     case SXT_HERMITIAN_PIVOTED: return info == 0 && args.pivots[s * args.stride_pivots] != 0;
+    case SXT_HERMITIAN_LEFT: return info != 0;
+    case SXT_HERMITIAN_OTHERS: return args.mask[s] == 0;
     default: return info == 0 && !(args.numbers[s] <= args.value);
   }
 }
@@ -276,6 +303,26 @@ SXT_LANES void choose(const sxt_hermitian_step_args &args, std::int64_t s, std::
   args.mask[s] = problem == 0;
 }
 
+// Steps between a set and its copy in half the precision, which stands in c.
+template <class T, class Group>
+SXT_LANES void change_precision(const Step<T, Group> &step, const Part<half_of<T>> &narrow) {
+  using Half = half_of<T>;
+  if (step.args.step == SXT_HERMITIAN_NARROW)
+    return step.triangle([&](std::int64_t i, std::int64_t j) {
+      narrow.at(i, j) = from<Half>(re(step.a.at(i, j)), im(step.a.at(i, j)));
+    });
+  const bool adds = step.args.variant != 1;
+  for (std::int64_t r = 0; r < step.args.n_rhs; ++r)
+    step.rows([&](std::int64_t i) {
+      T &wide = step.b.at(i, r);
+      Half &half = narrow.at(i, r);
+      if (step.args.step == SXT_HERMITIAN_NARROW_RHS)
+        half = from<Half>(re(wide), im(wide));
+      else
+        wide = from<T>((adds ? re(wide) : 0) + re(half), (adds ? im(wide) : 0) + im(half));
+    });
+}
+
 // The step of args on system s.
 template <class T, class Group>
 SXT_LANES void apply(const sxt_hermitian_step_args &args, std::int64_t s, Group &group) {
@@ -285,9 +332,12 @@ SXT_LANES void apply(const sxt_hermitian_step_args &args, std::int64_t s, Group 
     return;
   }
   if (args.active && !args.active[s]) return;
-  if (memory_problem<T>(args.a, s, n) || memory_problem<T>(args.b, s, n) || memory_problem<T>(args.c, s, n)) return;
-  const Step<T, Group> step{args, s, n, part_of_block<T>(args.a, s), part_of_block<T>(args.b, s),
-                            part_of_block<T>(args.c, s), group};
+  const bool narrow = is_narrow(args.step);
+  if (memory_problem<T>(args.a, s, n) || memory_problem<T>(args.b, s, n)) return;
+  if (narrow ? memory_problem<half_of<T>>(args.c, s, n) : memory_problem<T>(args.c, s, n)) return;
+  const Step<T, Group> step{
+      args, s, n, part_of_block<T>(args.a, s), part_of_block<T>(args.b, s), part_of_block<T>(args.c, s), group};
+  if (narrow) return change_precision(step, part_of_block<half_of<T>>(args.c, s));
   const auto each_rhs = [&](auto &&f) {
     for (std::int64_t r = 0; r < args.n_rhs; ++r) step.rows([&](std::int64_t i) { f(i, r); });
   };

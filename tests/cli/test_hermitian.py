@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """sextant hermitian and sextant bench hermitian: answers for each system, exit codes, rows that belong together."""
+import pathlib
 import unittest
 
 from support import BAD_INPUT, DONE, NOT_SOLVED, USAGE, CommandTest, coordinate, grid
@@ -44,7 +45,30 @@ class Hermitian(CommandTest):
             self.assertLess(row["backward_error"], 1e-14)
             if row["peer"]:
                 self.assertAlmostEqual(row["ratio"], row["peer_seconds"] / row["seconds"], delta=1e-9 * row["ratio"])
+        self.assertEqual({row["phase"] for row in report["rows"]}, {"factor", "solve", "factor-solve"})
         self.run_command("bench", "hermitian", "--n", "5", "--systems", "9", "--repeat", "1", "--phase", "solve", expect=DONE)
+
+    def test_bench_sweep(self):
+        drawing = self.path("sweep.svg")
+        report, _ = self.run_json("bench", "hermitian", "--n", "8,16,24", "--systems", "30", "--repeat", "1", "--sweep",
+                                  "--phase", "factor", "--svg", drawing)  # fmt: skip
+        self.assertEqual([point["n"] for point in report["sweep"]], [8, 16, 24])
+        rates = [point["flops_per_s"] for point in report["sweep"]]
+        middle = report["sweep"][1]["to_neighbours"]
+        self.assertAlmostEqual(middle, 2 * rates[1] / (rates[0] + rates[2]), delta=1e-9 * middle)
+        self.assertIn("against neighbours", report["verdict"])
+        self.assertIn("<svg", pathlib.Path(drawing).read_text())
+
+    def test_bench_of_other_sets(self):
+        report, _ = self.run_json("bench", "hermitian", "--mixed", "4,9", "--systems", "40", "--repeat", "1", "--phase",
+                                  "factor", "--definiteness", "definite,indefinite", "--type", "f64")  # fmt: skip
+        self.assertEqual({row["definiteness"] for row in report["rows"]}, {"definite", "indefinite"})
+        self.assertTrue(any("4..9" in row["case"] for row in report["rows"]))
+        report, _ = self.run_json("bench", "hermitian", "--structure", "toeplitz", "--shortcuts", "toeplitz,always", "--n",
+                                  "40", "--systems", "10", "--repeat", "1", "--phase", "factor-solve")  # fmt: skip
+        chosen = {row["kernel"]: row["chosen"] for row in report["rows"]}
+        self.assertEqual(chosen["choice"], "hermitian_toeplitz.recursion.cpu")
+        self.run_command("bench", "hermitian", "--mixed", "9,4", expect=USAGE)
 
 
 if __name__ == "__main__":

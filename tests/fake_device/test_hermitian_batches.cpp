@@ -136,6 +136,18 @@ TEST_F(HermitianBatches, CuSolverIsOpenedWhenItIsForcedAndEachOfItsCallsMayFail)
   every_call_may_fail(options, true);
 }
 
+// Toeplitz systems by their kernel, then single precision, then the rest: all of it only enqueued.
+TEST_F(HermitianBatches, ShortcutsAreEnqueuedAndEachOfTheirCallsMayFail) {
+  sxt_hermitian_options options = description(6);
+  options.shortcuts = SXT_SHORTCUT_TOEPLITZ | SXT_SHORTCUT_MIXED | SXT_SHORTCUT_ALWAYS;
+  const std::int64_t launches = fake_count("launches");
+  ASSERT_EQ(call(options, true).status, SXT_OK);
+  EXPECT_GT(fake_count("launches"), launches + 20);
+  EXPECT_STREQ(report_.toeplitz_kernel, "hermitian_toeplitz.recursion.cuda");
+  EXPECT_STRNE(report_.mixed_kernel, "");
+  every_call_may_fail(options, true);
+}
+
 // Setting up asks for memory, which a capture cannot give.
 TEST_F(HermitianBatches, AFirstCallInsideACaptureIsRefused) {
   sxt_context *context = nullptr;

@@ -7,6 +7,7 @@
  * says that it may be. The imaginary part
  * of a diagonal is not read. b becomes the solution. What a system holds whose info is not 0 is undefined, except that
  * info -2, -3 and -4 leave it as it was; no system ever touches a neighbour.
+ * A query with solution_only admits kernels that leave no such factor; core asks so in measurements alone.
  * args.batch and n_rhs may be smaller than the query's; scratch made for the query then suffices.
  * SXT_HERMITIAN_TRY_DEFINITE is composed by core from the other two: a kernel may refuse it. */
 #ifndef SEXTANT_KINDS_HERMITIAN_H
@@ -35,7 +36,8 @@ typedef struct {
   int64_t n_min;                 /* the smallest order; a kernel for small or even orders looks here */
   sxt_triangle triangle;
   int32_t leading_vary;          /* leading dimensions come in lda_each, ldb_each */
-  int32_t may_spoil, reserved0;  /* may_spoil: the other triangle may be overwritten, as some libraries do */
+  int32_t may_spoil;             /* 1: the other triangle may be overwritten, as some libraries do */
+  int32_t solution_only;         /* 1: FACTOR_SOLVE need leave no factor nor pivots: any numbers may stand there */
 } sxt_hermitian_query;
 
 typedef struct {

@@ -28,7 +28,11 @@ enum {
   SXT_HERMITIAN_ESTIMATE = 13,  /* stage `variant`, 0 to 6, of the estimate of |A^-1| in the 1-norm; b is its vector, on
                                  * which the inverse was applied between stages; numbers holds the estimate so far */
   SXT_HERMITIAN_RECIPROCAL = 14,/* numbers = 1 / (numbers numbers_in), 0 where the product is not finite */
-  SXT_HERMITIAN_INERTIA = 15    /* inertia from the factor a and pivots (NULL: all positive) */
+  SXT_HERMITIAN_INERTIA = 15,   /* inertia from the factor a and pivots (NULL: all positive) */
+  /* c holds numbers of half the precision: f32 for f64, c64 for c128; the same type for f32 and c64. */
+  SXT_HERMITIAN_NARROW = 16,    /* triangle of c = triangle of a */
+  SXT_HERMITIAN_NARROW_RHS = 17,/* c = b */
+  SXT_HERMITIAN_WIDEN_RHS = 18  /* b += c; with variant 1 b = c */
 };
 
 /* Variants of SELECT. */
@@ -37,7 +41,9 @@ enum {
   SXT_HERMITIAN_FAILED = 1,     /* info is above 0 */
   SXT_HERMITIAN_CHOLESKY = 2,   /* info is 0, first pivot 0 */
   SXT_HERMITIAN_PIVOTED = 3,    /* info is 0, first pivot not 0 */
-  SXT_HERMITIAN_ABOVE = 4       /* info is 0 and numbers is above v or NaN */
+  SXT_HERMITIAN_ABOVE = 4,      /* info is 0 and numbers is above v or NaN */
+  SXT_HERMITIAN_LEFT = 5,       /* info is not 0 */
+  SXT_HERMITIAN_OTHERS = 6      /* mask is 0 so far */
 };
 
 typedef struct {

@@ -100,6 +100,7 @@ void set_query(Case &c) {
   q.leading_vary = shape.vary && shape.pointers;
   q.triangle = shape.triangle;
   q.may_spoil = shape.may_spoil;
+  q.solution_only = shape.solution_only;
 }
 
 void set_args(Case &c) {

@@ -25,6 +25,7 @@ struct Shape {
   double digits_lost;    // log10 of the condition number; halved in single precision
   Flaw flaw = Flaw::none;
   bool may_spoil = false;
+  bool solution_only = false;  // no factor is looked at
 };
 
 struct Case {

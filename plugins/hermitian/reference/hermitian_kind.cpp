@@ -19,7 +19,7 @@ constexpr sxt_triangle L = SXT_LOWER, U = SXT_UPPER;
 constexpr std::uint64_t types = 4;
 
 // phase, definiteness, batch, n, right-hand sides, triangle, pointers, orders vary, mask, padding, digits lost, flaw,
-// whether the other triangle may be overwritten
+// whether the other triangle may be overwritten, whether no factor need be left
 const Shape shapes[] = {
     {FS, D, 0, 5, 1, L, false, false, false, 0, 0},
     {FS, D, 3, 0, 1, L, false, false, false, 1, 0},
@@ -58,6 +58,10 @@ const Shape shapes[] = {
     {FS, D, 7, 30, 1, L, true, false, false, 1, 3, Flaw::some_not_finite, true},
     {S, D, 4, 33, 3, L, false, false, true, 1, 3, Flaw::none, true},
     {FS, D, 3, 129, 1, U, false, false, false, 0, 3, Flaw::none, true},
+    // And no factor need be left.
+    {FS, I, 6, 17, 2, U, false, false, false, 1, 2, Flaw::none, true, true},
+    {FS, I, 9, 38, 1, L, true, false, true, 1, 2, Flaw::some_not_finite, true, true},
+    {FS, I, 3, 100, 1, L, false, false, false, 0, 3, Flaw::zero_diagonal, true, true},
 };
 constexpr std::uint64_t n_shapes = std::size(shapes);
 

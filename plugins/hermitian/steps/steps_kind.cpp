@@ -15,7 +15,7 @@ using namespace sextant::plugin::cases;
 
 namespace {
 
-constexpr std::uint64_t n_steps = SXT_HERMITIAN_INERTIA, types = 4, layouts = 2, variants = 2;
+constexpr std::uint64_t n_steps = SXT_HERMITIAN_WIDEN_RHS, types = 4, layouts = 2, variants = 2;
 constexpr std::int64_t batch = 7, n_most = 37, n_rhs = 3, spare = 3;
 
 struct Case {
@@ -46,7 +46,7 @@ void Case::set_pointers() {
     for (std::int64_t s = 0; s < batch; ++s)
       pointers[i].push_back(s == 1 ? nullptr
                                    : static_cast<char *>(blocks[i].data()) +
-                                         s * at.stride * static_cast<std::int64_t>(value_bytes(args.value_type)));
+                                         s * at.stride * static_cast<std::int64_t>(value_bytes(blocks[i].type())));
     at.data = behind_pointers ? nullptr : blocks[i].data();
     at.array = behind_pointers ? pointers[i].data() : nullptr;
     at.ld_each = behind_pointers ? ld.data() : nullptr;
@@ -65,15 +65,17 @@ void Case::set_pointers() {
 
 void fill_arrays(Case &c, Random &random) {
   const std::int32_t step = c.args.step;
-  const bool matrix_target = step == SXT_HERMITIAN_COPY;
+  const bool matrix_target = step == SXT_HERMITIAN_COPY || step == SXT_HERMITIAN_NARROW;
+  const sxt_value_type half = complex_type(c.args.value_type) ? SXT_C64 : SXT_F32;
+  const sxt_value_type target = step >= SXT_HERMITIAN_NARROW ? half : c.args.value_type;
   c.blocks[0] = Array(c.args.value_type, batch * (n_most + spare) * n_most, random);
   c.blocks[1] = Array(c.args.value_type, batch * (n_most + spare) * n_rhs, random);
-  c.blocks[2] = Array(c.args.value_type, batch * (n_most + spare) * (matrix_target ? n_most : n_rhs), random);
+  c.blocks[2] = Array(target, batch * (n_most + spare) * (matrix_target ? n_most : n_rhs), random);
   for (std::int64_t s = 0; s < batch; ++s) {
     c.orders.push_back(static_cast<std::int32_t>(c.behind_pointers ? (5 * s + 2) % (n_most + 1) : n_most));
     c.ld.push_back(n_most + spare);
     c.active.push_back(s % 4 != 3);
-    c.mask.push_back(9);
+    c.mask.push_back(s % 2 ? 9 : 0);
     c.info.push_back(static_cast<std::int32_t>(s % 3 == 2 ? s : 0));
     c.info_in.push_back(static_cast<std::int32_t>(10 + s));
     for (std::int64_t i = 0; i < n_most; ++i) {
@@ -102,7 +104,7 @@ sxt_status make_case(const sxt_host *, std::uint64_t seed, std::uint64_t i, sxt_
     a.n_rhs = a.step == SXT_HERMITIAN_ESTIMATE ? 1 : n_rhs;
     a.value = a.step == SXT_HERMITIAN_CHECK ? second : 0.5;
     // SELECT and ESTIMATE have more variants than cases of one type: the type chooses.
-    a.variant = a.step == SXT_HERMITIAN_SELECT     ? static_cast<std::int32_t>((a.value_type + second * 2) % 5)
+    a.variant = a.step == SXT_HERMITIAN_SELECT     ? static_cast<std::int32_t>((a.value_type + second * 3) % 7)
                 : a.step == SXT_HERMITIAN_ESTIMATE ? static_cast<std::int32_t>((a.value_type + second * 3) % 7)
                                                    : second;
     fill_arrays(*c, random);

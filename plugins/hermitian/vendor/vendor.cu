@@ -1,23 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // hermitian.cusolver.cuda: cuSOLVER's potrfBatched and potrsBatched, to compare with and to fall back on. The library
 // knows neither masks nor infos of the input: systems that take no part are given a place of their own to work on.
-#include <cuda_runtime.h>
 #include <cusolverDn.h>
 
-#include <cstdint>
-#include <limits>
 #include <memory>
 
-#include "sextant/plugin_cuda.hpp"
-#include "sextant/plugin_hermitian_query.hpp"
-#include "sextant/plugin_vendor.hpp"
+#include "vendor.cuh"
 
+namespace sextant::hermitian_vendor {
 namespace {
-
-using namespace sextant::plugin;
-
-constexpr std::int64_t most_padding = 64;  // of leading dimensions, for which the spare place is large enough
-constexpr int block_threads = 128;
 
 using Factor = cusolverStatus_t(cusolverDnHandle_t, cublasFillMode_t, int, void **, int, int *, int);
 using Solve = cusolverStatus_t(cusolverDnHandle_t, cublasFillMode_t, int, int, void **, int, void **, int, int *, int);
@@ -57,7 +48,6 @@ struct Scratch {
   void **a, **b;
   std::int32_t *info;
   char *spare;  // a matrix and a right-hand side that nobody needs
-  static std::uint64_t aligned(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
   static std::uint64_t bytes(std::int64_t batch, std::int64_t n, std::uint64_t value) {
     const auto systems = static_cast<std::uint64_t>(batch), order = static_cast<std::uint64_t>(n);
     return 2 * aligned(8 * systems) + aligned(4 * systems + 4) + aligned((order + most_padding) * (order + 1) * value);
@@ -72,18 +62,6 @@ struct Scratch {
   }
 };
 
-__device__ bool usable(const void *memory, std::size_t value) {
-  return memory && reinterpret_cast<std::uintptr_t>(memory) % value == 0;
-}
-
-template <class T>
-__device__ bool finite(T value) {
-  if constexpr (is_complex<T>)
-    return value.real() - value.real() == 0 && value.imag() - value.imag() == 0;
-  else
-    return value - value == 0;
-}
-
 // The diagonal without imaginary parts; false when a part that counts is not finite.
 template <class T>
 __device__ bool prepare_diagonal(T *a, std::int64_t n, std::int64_t lda) {
@@ -91,7 +69,7 @@ __device__ bool prepare_diagonal(T *a, std::int64_t n, std::int64_t lda) {
   for (std::int64_t i = 0; i < n; ++i) {
     T &diagonal = a[i + i * lda];
     if constexpr (is_complex<T>) diagonal = T(diagonal.real(), 0);
-    good = good && finite(diagonal);
+    good = good && is_finite(diagonal);
   }
   return good;
 }
@@ -102,12 +80,8 @@ template <class T>
 __global__ void place_systems(sxt_hermitian_args args, Scratch scratch, bool factoring, std::int64_t rhs) {
   const std::int64_t s = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
   if (s >= args.batch) return;
-  T *a = args.a_array ? static_cast<T *>(args.a_array[s]) : static_cast<T *>(args.a) + s * args.stride_a;
-  T *b = nullptr;
-  if (solves(args.phase))
-    b = args.b_array ? static_cast<T *>(args.b_array[s]) : static_cast<T *>(args.b) + s * args.stride_b;
-  const bool active = !args.active || args.active[s];
-  const bool there = args.n_max == 0 || (usable(a, sizeof(T)) && (!solves(args.phase) || usable(b, sizeof(T))));
+  const auto [a, b] = place_of<T>(args, s);
+  const bool active = !args.active || args.active[s], there = is_there(args, Place<T>{a, b});
   if (factoring) scratch.info[s] = !active ? SXT_HERMITIAN_NOT_ACTIVE : there ? 0 : SXT_HERMITIAN_NO_MEMORY_AT;
   bool takes_part = active && there && (factoring || args.info[s] == 0);
   if (factoring && takes_part && !prepare_diagonal(a, args.n_max, args.lda)) {
@@ -133,10 +107,10 @@ __global__ void finish_infos(sxt_hermitian_args args, Scratch scratch) {
   const T *a = static_cast<const T *>(scratch.a[s]);
   const std::int64_t failed = args.info[s];
   bool good = true;
-  for (std::int64_t i = 0; failed <= 0 && i < args.n_max; ++i) good = good && finite(a[i + i * args.lda]);
+  for (std::int64_t i = 0; failed <= 0 && i < args.n_max; ++i) good = good && is_finite(a[i + i * args.lda]);
   for (std::int64_t j = 0; j + 1 < failed; ++j) {
     const std::int64_t row = failed - 1;
-    good = good && finite(args.triangle == SXT_LOWER ? a[row + j * args.lda] : a[j + row * args.lda]);
+    good = good && is_finite(args.triangle == SXT_LOWER ? a[row + j * args.lda] : a[j + row * args.lda]);
   }
   if (!good) args.info[s] = SXT_HERMITIAN_NOT_FINITE;
 }
@@ -145,22 +119,22 @@ sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_ma
   const auto &q = as<sxt_hermitian_query>(query);
   if (q.definiteness != SXT_HERMITIAN_DEFINITE)
     return refuse(reason, "cuSOLVER factors batches of positive definite systems only");
-  if (!q.may_spoil) return refuse(reason, "it writes into the other triangle, which the caller wants kept");
-  if (q.orders_vary || q.leading_vary) return refuse(reason, "its batches have one order and one leading dimension");
-  if (q.n_max > std::numeric_limits<int>::max() - most_padding || q.batch > std::numeric_limits<int>::max())
-    return refuse(reason, "%lld systems of order %lld are beyond its integers", (long long)q.batch, (long long)q.n_max);
-  return SXT_OK;
+  return fits_library(q, reason);
 }
 
-// Rates as measured on an H200: about an eighth of the peak from order 350 on; right-hand sides one by one.
+// As measured on an H200: from order 700 on near a third of the vector peak, and a part that grows with n^2 alone,
+// which is what small orders cost. A right-hand side reads the triangle several times, column after column.
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_hermitian_query>(query);
+  constexpr double over_peak = 2.6, small_orders = 800, readings = 7, columns_a_launch = 32;
+  const double n = static_cast<double>(q.n_max), rhs = static_cast<double>(q.n_rhs);
+  const double triangle = q.sum_n2 / 2 * static_cast<double>(value_bytes(q.q.value_type));
   cuda::CudaCost cost;
-  cost.launches = (factors(q.phase) ? 2 + static_cast<double>(q.n_max) / 32 : 0) +
-                  (solves(q.phase) ? static_cast<double>(q.n_rhs) * (1 + static_cast<double>(q.n_max) / 16) : 0);
-  cost.stream_bytes = cost.working_set = hermitian_bytes(q) * (solves(q.phase) ? 1 + static_cast<double>(q.n_rhs) : 1);
-  cost.flops = hermitian_flops(q) * 6;
+  cost.launches = (factors(q.phase) ? 2 + n / columns_a_launch : 0) + (solves(q.phase) ? rhs * (1 + n) : 0);
+  cost.stream_bytes = triangle * ((factors(q.phase) ? 2 : 0) + (solves(q.phase) ? readings * rhs : 0));
+  cost.working_set = hermitian_bytes(q);
+  cost.flops = factors(q.phase) ? over_peak * hermitian_flops(q) + small_orders * q.sum_n2 : 0;
   CandidateList list(out, capacity, count);
   sxt_candidate &candidate = cuda::fill(list.add(), *machine, machine->units, block_threads, 1, cost);
   candidate.model_class = static_cast<std::uint32_t>(q.phase);
@@ -254,9 +228,7 @@ sxt_status run(const void *, void *opened, const sxt_head *head, const sxt_exec 
   const auto &args = as<sxt_hermitian_args>(head);
   if (const sxt_status wrong = check_hermitian_args(args, exec)) return wrong;
   if (args.batch == 0) return SXT_OK;
-  if (args.lda > args.n_max + most_padding || args.ldb > std::numeric_limits<int>::max())
-    return error(exec, SXT_E_NOT_SUPPORTED, "a leading dimension of %lld is too far above the order %lld for it",
-                 (long long)args.lda, (long long)args.n_max);
+  if (const sxt_status wrong = fits_library(args, exec)) return wrong;
   if (exec->scratch_bytes < Scratch::bytes(args.batch, args.n_max, value_bytes(args.value_type)))
     return error(exec, SXT_E_STATE, "%llu bytes of scratch are too few", (unsigned long long)exec->scratch_bytes);
   cusolverDnHandle_t handle = static_cast<Session *>(opened)->handle;
@@ -271,7 +243,9 @@ sxt_status run(const void *, void *opened, const sxt_head *head, const sxt_exec 
   });
 }
 
-const sxt_kernel kernel = [] {
+}  // namespace
+
+const sxt_kernel cusolver_kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_HERMITIAN, "hermitian.cusolver.cuda", "cuda",
                             "cuSOLVER potrfBatched and potrsBatched, uniform definite sets", run);
   k.flags = SXT_KERNEL_OPPONENT;
@@ -284,10 +258,11 @@ const sxt_kernel kernel = [] {
   return k;
 }();
 
-}  // namespace
+}  // namespace sextant::hermitian_vendor
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("hermitian-cuda-cusolver", kernels);
+  using namespace sextant::hermitian_vendor;
+  static const sxt_kernel *const kernels[] = {&cusolver_kernel, &cublas_kernel};
+  static const sxt_plugin plugin = sextant::plugin::describe("hermitian-cuda-cusolver", kernels);
   return *out = &plugin, SXT_OK;
 }
