@@ -28,6 +28,21 @@ struct Operands {
   }
 };
 
+bool apart(const void *x, std::int64_t x_bytes, const void *y, std::int64_t y_bytes) {
+  const auto first = reinterpret_cast<std::uintptr_t>(x), second = reinterpret_cast<std::uintptr_t>(y);
+  return x_bytes == 0 || y_bytes == 0 || first + static_cast<std::uintptr_t>(x_bytes) <= second ||
+         second + static_cast<std::uintptr_t>(y_bytes) <= first;
+}
+
+// Where one operand is written they are the same array, whose elements meet only themselves, or lie apart.
+void check_same_or_apart(const sxt_vector &read, const sxt_vector &written, const char *read_name,
+                         const char *written_name) {
+  if (read.data == written.data) return;
+  const std::int64_t bytes = read.n * value_bytes(read.type);
+  require(apart(read.data, bytes, written.data, bytes), SXT_E_ARGUMENT, read_name, " and ", written_name,
+          " overlap without being the same array");
+}
+
 Operations &operations(const sxt_vector &vector) { return vector.context->operations(); }
 
 // z = x (op) y on vectors of one length; scalars as the operation has them.
@@ -41,6 +56,8 @@ sxt_status element_wise(int32_t operation, const void *alpha, const sxt_vector *
     if (x) call.x = x->data;
     call.y = operands.same_length(y, "y").data;
     if (z) call.z = operands.same_length(z, "w").data;
+    if (x) check_same_or_apart(*x, z ? *z : *y, "x", z ? "w" : "y");
+    if (z) check_same_or_apart(*y, *z, "y", "w");
     operations(*first).vector(call);
   });
 }
@@ -89,12 +106,16 @@ sxt_status move_indexed(int32_t operation, const sxt_vector *x, const void *inde
   });
 }
 
+void check_op(sxt_op op) {
+  require(op >= SXT_NO_TRANSPOSE && op <= SXT_CONJUGATE_TRANSPOSE, SXT_E_ARGUMENT, "op ", op, " is not an sxt_op");
+}
+
 }  // namespace
 
 sxt_status sxt_spmv(sxt_op op, const void *alpha, sxt_matrix *a, const sxt_vector *x, const void *beta, sxt_vector *y) {
   return guarded(id_of(a), [&] {
     const Matrix &matrix = *given(a, "a").matrix;
-    require(op >= SXT_NO_TRANSPOSE && op <= SXT_CONJUGATE_TRANSPOSE, SXT_E_ARGUMENT, "op ", op, " is not an sxt_op");
+    check_op(op);
     const Operands operands{&given(x, "x")};
     operands.with(y, "y");
     require(x->context->id() == matrix.context().id(), SXT_E_ARGUMENT, "x belongs to another context than a");
@@ -107,6 +128,20 @@ sxt_status sxt_spmv(sxt_op op, const void *alpha, sxt_matrix *a, const sxt_vecto
             matrix.rows(), " x ", matrix.cols(), plain ? "" : ", transposed");
     require(x->data != y->data || x->n == 0, SXT_E_ARGUMENT, "x and y are the same array");
     a->products.multiply(op, alpha, x->data, beta, y->data);
+  });
+}
+
+sxt_status sxt_spmv_array(sxt_op op, const void *alpha, sxt_matrix *a, const void *x, const void *beta, void *y) {
+  return guarded(id_of(a), [&] {
+    const Matrix &matrix = *given(a, "a").matrix;
+    check_op(op);
+    const bool plain = op == SXT_NO_TRANSPOSE;
+    const std::int64_t in = plain ? matrix.cols() : matrix.rows(), out = plain ? matrix.rows() : matrix.cols();
+    require(x != nullptr || in == 0, SXT_E_ARGUMENT, "x is NULL but has ", in, " values to give");
+    require(y != nullptr || out == 0, SXT_E_ARGUMENT, "y is NULL but has ", out, " values to take");
+    const std::int64_t each = value_bytes(matrix.value_type());
+    require(apart(x, in * each, y, out * each), SXT_E_ARGUMENT, "x and y overlap");
+    a->products.multiply_arrays(op, alpha, x, beta, y);
   });
 }
 

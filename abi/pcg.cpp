@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
 #include "abi/handles.hpp"
 #include "abi/sized.hpp"
 
@@ -45,6 +49,7 @@ PcgSettings settings_of(const sxt_pcg_options &options) {
   settings.time_limit = options.time_limit;
   settings.expected_solves = options.expected_solves;
   settings.expected_iterations = options.expected_iterations;
+  settings.probe = options.probe;
   return settings;
 }
 
@@ -63,20 +68,79 @@ SolveSettings settings_of(const sxt_solve_options &options, const PcgSolver &sol
   settings.history = options.history;
   settings.history_capacity = options.history_capacity;
   settings.history_length = options.history_length;
-  if (settings.history_length) *settings.history_length = 0;
+  if (settings.history_length) *settings.history_length = 0;  // of the first column, where there are several
   return settings;
 }
 
-sxt_status solve(sxt_pcg &pcg, const void *b, void *x, const sxt_solve_options *options, sxt_pcg_report *report) {
+void check_apart(const sxt_pcg &pcg, const void *b, const void *x) {
   require(b != x || pcg.solver.matrix().rows() == 0, SXT_E_ARGUMENT, "b and x are the same array");
-  const SolveSettings settings = settings_of(read_sized(options, solve_defaults(), "options"), pcg.solver);
-  const sxt_pcg_report answer = pcg.solver.solve(b, x, settings);
+}
+
+// What the caller learns of a solve; column: of a block, negative for a solve of its own.
+sxt_status conclude(const sxt_pcg &pcg, const sxt_pcg_report &answer, sxt_pcg_report *report, int64_t column = -1) {
   if (report) answer_sized(report, answer, "report");
   if (answer.reason == SXT_REASON_CONVERGED) return SXT_OK;
-  remember(id_of(&pcg), text("not converged: ", reason_sentence(answer.reason), ", at iteration ", answer.iterations,
-                             "; true relative residual ", answer.true_relative_residual)
+  const std::string which = column < 0 ? "" : text("column ", column, " (counting from 0) ");
+  remember(id_of(&pcg), text(which, "not converged: ", reason_sentence(answer.reason), ", at iteration ",
+                             answer.iterations, "; true relative residual ", answer.true_relative_residual)
                             .c_str());
   return SXT_NOT_CONVERGED;
+}
+
+void check_array(const sxt_pcg &pcg, int64_t n, const void *b, const void *x) {
+  const Matrix &matrix = pcg.solver.matrix();
+  require(n == matrix.rows(), SXT_E_DIMENSION, "b and x have ", n, " values, the matrix ", matrix.rows(), " rows");
+  require(n == 0 || (b && x), SXT_E_ARGUMENT, b ? "x" : "b", " is NULL");
+  check_apart(pcg, b, x);
+}
+
+// The j-th of a caller's reports, which are as long as he says; NULL when he wants none.
+sxt_pcg_report *report_at(sxt_pcg_report *reports, int64_t j) {
+  if (!reports) return nullptr;
+  return reinterpret_cast<sxt_pcg_report *>(reinterpret_cast<char *>(reports) +
+                                            static_cast<std::uint64_t>(j) * reports->struct_size);
+}
+
+// Where the history of column j stands.
+SolveSettings of_column(const SolveSettings &all, int64_t j) {
+  SolveSettings one = all;
+  if (one.history) one.history += j * all.history_capacity;
+  if (one.history_length) one.history_length += j;
+  return one;
+}
+
+void check_block(const sxt_pcg &pcg, int64_t n, int64_t n_rhs, int64_t ldb, int64_t ldx, sxt_pcg_report *reports) {
+  require(n_rhs >= 0, SXT_E_ARGUMENT, "n_rhs is negative (", n_rhs, ")");
+  const int64_t rows = pcg.solver.matrix().rows();
+  require(ldb >= n && ldx >= n, SXT_E_DIMENSION, "ldb (", ldb, ") and ldx (", ldx, ") must be at least ", n,
+          ", the rows of the matrix");
+  require(n_rhs == 0 || rows == 0 || std::max(ldb, ldx) <= INT64_MAX / 16 / n_rhs, SXT_E_OVERFLOW, n_rhs, " columns ",
+          std::max(ldb, ldx), " values apart do not fit the address space");
+  for (int64_t j = 0; reports && j < n_rhs; ++j) {
+    const std::uint64_t size = report_at(reports, j)->struct_size;
+    require(size >= sizeof(std::uint64_t) && size <= 65536 && size == reports->struct_size, SXT_E_ARGUMENT, "reports[",
+            j, "].struct_size is ", size, "; set it to sizeof *reports in each before the call");
+  }
+}
+
+sxt_status solve_block(sxt_pcg &pcg, int64_t n_rhs, const void *b, int64_t ldb, void *x, int64_t ldx,
+                       const SolveSettings &settings, sxt_pcg_report *reports) {
+  const std::uint64_t element = value_bytes(pcg.solver.matrix().value_type());
+  sxt_status worst = SXT_OK;
+  bool cancelled = false;
+  for (int64_t j = 0; j < n_rhs; ++j) {
+    const auto *rhs = static_cast<const char *>(b) + static_cast<std::uint64_t>(j * ldb) * element;
+    auto *solution = static_cast<char *>(x) + static_cast<std::uint64_t>(j * ldx) * element;
+    const SolveSettings own = of_column(settings, j);
+    if (own.history_length) *own.history_length = 0;
+    sxt_pcg_report answer{};
+    answer.struct_size = sizeof answer;
+    answer.reason = SXT_REASON_CANCELLED;
+    if (!cancelled) answer = pcg.solver.solve_array(rhs, solution, own);
+    cancelled = cancelled || answer.reason == SXT_REASON_CANCELLED;
+    worst = std::max(worst, conclude(pcg, answer, report_at(reports, j), j));
+  }
+  return worst;
 }
 
 void check_operand(const sxt_pcg &pcg, const sxt_vector &vector, const char *name) {
@@ -113,19 +177,29 @@ sxt_status sxt_pcg_solve(sxt_pcg *pcg, const sxt_vector *b, sxt_vector *x, const
     given(pcg, "pcg");
     check_operand(*pcg, given(b, "b"), "b");
     check_operand(*pcg, given(x, "x"), "x");
-    return solve(*pcg, b->data, x->data, options, report);
+    check_apart(*pcg, b->data, x->data);
+    const SolveSettings settings = settings_of(read_sized(options, solve_defaults(), "options"), pcg->solver);
+    return conclude(*pcg, pcg->solver.solve(b->data, x->data, settings), report);
   });
 }
 
 sxt_status sxt_pcg_solve_array(sxt_pcg *pcg, int64_t n, const void *b, void *x, const sxt_solve_options *options,
                                sxt_pcg_report *report) {
   return guarded(id_of(pcg), [&] {
-    const Matrix &matrix = given(pcg, "pcg").solver.matrix();
-    require(n == matrix.rows(), SXT_E_DIMENSION, "b and x have ", n, " values, the matrix ", matrix.rows(), " rows");
-    require(n == 0 || (b && x), SXT_E_ARGUMENT, b ? "x" : "b", " is NULL");
-    require(matrix.context().device().on_host(), SXT_E_NOT_SUPPORTED, "host arrays in a context of ",
-            matrix.context().device_name());
-    return solve(*pcg, b, x, options, report);
+    check_array(given(pcg, "pcg"), n, b, x);
+    const SolveSettings settings = settings_of(read_sized(options, solve_defaults(), "options"), pcg->solver);
+    return conclude(*pcg, pcg->solver.solve_array(b, x, settings), report);
+  });
+}
+
+sxt_status sxt_pcg_solve_block(sxt_pcg *pcg, int64_t n, int64_t n_rhs, const void *b, int64_t ldb, void *x, int64_t ldx,
+                               const sxt_solve_options *options, sxt_pcg_report *reports) {
+  return guarded(id_of(pcg), [&] {
+    given(pcg, "pcg");
+    if (n_rhs != 0) check_array(*pcg, n, b, x);
+    check_block(*pcg, n, n_rhs, ldb, ldx, reports);
+    const SolveSettings settings = settings_of(read_sized(options, solve_defaults(), "options"), pcg->solver);
+    return solve_block(*pcg, n_rhs, b, ldb, x, ldx, settings, reports);
   });
 }
 

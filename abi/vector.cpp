@@ -56,6 +56,22 @@ sxt_status sxt_vector_create(sxt_context *context, int64_t n, sxt_value_type typ
   });
 }
 
+sxt_status sxt_vector_write(sxt_vector *vector, const void *values) {
+  return guarded(id_of(vector), [&] {
+    given(vector, "vector");
+    require(values || vector->n == 0, SXT_E_ARGUMENT, "values is NULL but the vector has ", vector->n);
+    vector->context->device().copy(vector->data, values, bytes_of(vector->n, vector->type));
+  });
+}
+
+sxt_status sxt_vector_read(const sxt_vector *vector, void *values) {
+  return guarded(id_of(vector), [&] {
+    given(vector, "vector");
+    require(values || vector->n == 0, SXT_E_ARGUMENT, "values is NULL but the vector has ", vector->n);
+    vector->context->device().copy(values, vector->data, bytes_of(vector->n, vector->type));
+  });
+}
+
 void *sxt_vector_data(const sxt_vector *vector) { return vector ? vector->data : nullptr; }
 int64_t sxt_vector_length(const sxt_vector *vector) { return vector ? vector->n : 0; }
 void sxt_vector_destroy(sxt_vector *vector) { delete vector; }

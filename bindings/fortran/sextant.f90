@@ -32,7 +32,8 @@ module sextant
   use sextant_solvers, only: sextant_options, sextant_solve_options, sextant_report, sextant_pcg, sextant_version, &
                              sextant_status_name, sextant_status_text, sextant_reason_name, sextant_reason_text
   use sextant_hermitian_c, only: sxt_definite, sxt_indefinite, sxt_try_definite, sxt_info_not_finite, &
-                                 sxt_info_not_active, sxt_info_pointer, sxt_info_leading
+                                 sxt_info_not_active, sxt_info_pointer, sxt_info_leading, &
+                                 sxt_shortcut_toeplitz, sxt_shortcut_mixed, sxt_shortcut_always
   use sextant_batches, only: sextant_hermitian, sextant_hermitian_settings, sextant_hermitian_answers
   implicit none
   public

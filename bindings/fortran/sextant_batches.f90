@@ -3,7 +3,7 @@
 ! slices a(:, :, i) of an array of rank three, their right-hand sides the slices b(:, :, i) of another.
 module sextant_batches
   use, intrinsic :: iso_c_binding, only: c_char, c_loc, c_null_ptr, c_ptr, c_sizeof
-  use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
+  use, intrinsic :: iso_fortran_env, only: int8, int32, int64, real32, real64
   use sextant_c
   use sextant_hermitian_c
   use sextant_objects
@@ -22,6 +22,7 @@ module sextant_batches
     logical :: relative_shifts = .false.          ! .true.: multiples of the mean of a system's diagonal
     integer(int32), allocatable :: orders(:)      ! of each system; default: all n
     integer(int64) :: workspace_limit = 0         ! bytes; 0: what is needed
+    integer(int32) :: shortcuts = 0               ! sum of sxt_shortcut_*: solve_all then leaves no factor where one is taken
     character(:), allocatable :: kernel           ! this one alone; default: the model chooses
   end type
 
@@ -33,11 +34,13 @@ module sextant_batches
     real(real64), allocatable :: residual(:)      ! backward error of the solution
     real(real64), allocatable :: rcond(:)         ! reciprocal condition number, estimated
     real(real64), allocatable :: shift(:)         ! the shift in force
+    integer(int8), allocatable :: shortcut(:)     ! 1 where a shortcut solved the system: no factor stands. With shortcuts
+                                                  ! solve_all gives this, and no inertia and rcond, which ask for factors
   end type
 
   type, extends(sextant_object) :: sextant_hermitian
     private
-    integer(int32) :: value_type = 0
+    integer(int32) :: value_type = 0, shortcuts = 0
     integer(int64) :: n = 0, batch = 0, n_rhs = 0
   contains
     ! call systems%create(n, batch, value_type, n_rhs [, settings, context], stat)
@@ -106,6 +109,7 @@ contains
     self%n = n
     self%batch = batch
     self%n_rhs = n_rhs
+    self%shortcuts = c%shortcuts
   end subroutine
 
   subroutine numbers_of(settings, c)
@@ -117,6 +121,7 @@ contains
     c%refine_steps = int(settings%refine_steps, int32)
     c%shift_relative = merge(1_int32, 0_int32, settings%relative_shifts)
     c%workspace_limit = settings%workspace_limit
+    c%shortcuts = settings%shortcuts
     if (.not. allocated(settings%shifts)) return
     c%n_shifts = size(settings%shifts, kind=int64)
     if (c%n_shifts > 0) c%shifts = c_loc(settings%shifts(1))
@@ -162,8 +167,13 @@ contains
     type(sextant_hermitian_answers), intent(inout) :: answers
     answers = sextant_hermitian_answers()
     allocate(answers%info(self%batch), answers%pivots(max(1_int64, self%n), self%batch), source=0_int32)
-    allocate(answers%inertia(3, self%batch), source=0_int32)
-    allocate(answers%rcond(self%batch), answers%shift(self%batch), source=0.0_real64)
+    allocate(answers%shift(self%batch), source=0.0_real64)
+    if (phase == both .and. self%shortcuts /= 0) then
+      allocate(answers%shortcut(self%batch), source=0_int8)
+    else
+      allocate(answers%inertia(3, self%batch), source=0_int32)
+      allocate(answers%rcond(self%batch), source=0.0_real64)
+    end if
     if (phase == both) allocate(answers%residual(self%batch), source=0.0_real64)
   end subroutine
 
@@ -175,8 +185,9 @@ contains
     set%pivots = c_loc(answers%pivots(1, 1))
     set%stride_pivots = size(answers%pivots, 1, kind=int64)
     if (phase == solving) return
-    set%inertia = c_loc(answers%inertia(1, 1))
-    set%rcond = c_loc(answers%rcond(1))
+    if (allocated(answers%inertia)) set%inertia = c_loc(answers%inertia(1, 1))
+    if (allocated(answers%rcond)) set%rcond = c_loc(answers%rcond(1))
+    if (allocated(answers%shortcut)) set%shortcut = c_loc(answers%shortcut(1))
     set%shift = c_loc(answers%shift(1))
     if (phase == both) set%residual = c_loc(answers%residual(1))
   end subroutine

@@ -101,6 +101,8 @@ module sextant_c
     real(r8) :: time_limit = 0
     real(r8) :: expected_solves = 0
     real(r8) :: expected_iterations = 0
+    integer(i4) :: probe = 0
+    integer(i4) :: reserved0 = 0
   end type
 
   type, bind(c) :: sxt_solve_options
@@ -136,6 +138,10 @@ module sextant_c
     real(r8) :: solve_seconds = 0
     real(r8) :: predicted_setup_seconds = 0
     real(r8) :: predicted_solve_seconds = 0
+    real(r8) :: predicted_iterations = 0
+    integer(i8) :: probe_iterations = 0
+    real(r8) :: probe_seconds = 0
+    integer(i8) :: launches = 0
   end type
 
   abstract interface
@@ -279,6 +285,16 @@ module sextant_c
       integer(i8), value :: n
       type(sxt_solve_options), intent(in) :: options
       type(sxt_pcg_report), intent(inout) :: report
+      integer(i4) :: status
+    end function
+
+    ! reports: the first of n_rhs
+    function sxt_pcg_solve_block(pcg, n, n_rhs, b, ldb, x, ldx, options, reports) bind(c) result(status)
+      import :: sxt_solve_options, sxt_pcg_report, c_ptr, i4, i8
+      type(c_ptr), value :: pcg, b, x
+      integer(i8), value :: n, n_rhs, ldb, ldx
+      type(sxt_solve_options), intent(in) :: options
+      type(sxt_pcg_report), intent(inout) :: reports(*)
       integer(i4) :: status
     end function
 

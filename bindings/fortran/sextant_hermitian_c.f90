@@ -14,6 +14,9 @@ module sextant_hermitian_c
   integer(i4), parameter :: sxt_info_not_finite = -1, sxt_info_not_active = -2, sxt_info_pointer = -3
   integer(i4), parameter :: sxt_info_leading = -4
 
+  ! Ways past a whole factorisation.
+  integer(i4), parameter :: sxt_shortcut_toeplitz = 1, sxt_shortcut_mixed = 2, sxt_shortcut_always = 4
+
   integer(i4), parameter :: sxt_space_host = 0
 
   type, bind(c) :: sxt_hermitian_options
@@ -38,6 +41,8 @@ module sextant_hermitian_c
     integer(i8) :: workspace_limit = 0
     real(r8) :: expected_runs = 0
     type(c_ptr) :: kernel = c_null_ptr
+    integer(i4) :: shortcuts = 0
+    integer(i4) :: reserved0 = 0
   end type
 
   type, bind(c) :: sxt_hermitian_set
@@ -68,6 +73,7 @@ module sextant_hermitian_c
     type(c_ptr) :: shift = c_null_ptr
     type(c_ptr) :: inertia = c_null_ptr
     type(c_ptr) :: stream = c_null_ptr
+    type(c_ptr) :: shortcut = c_null_ptr
   end type
 
   interface

@@ -6,62 +6,11 @@ module sextant_solvers
   use sextant_c
   use sextant_objects
   use sextant_matrices
+  use sextant_reports
   implicit none
   private
   public :: sextant_options, sextant_solve_options, sextant_report, sextant_pcg
   public :: sextant_version, sextant_status_name, sextant_status_text, sextant_reason_name, sextant_reason_text
-
-  ! A member left at this value takes the library's default.
-  real(real64), parameter :: default = -1
-
-  ! How to set a solver up. Names left unset (or blank) are chosen by predicted time to solution.
-  type :: sextant_options
-    character(:), allocatable :: preconditioner     ! 'none', 'jacobi', or what a plugin offers
-    character(:), allocatable :: recurrence         ! 'classical', 'chronopoulos-gear', 'predict-recompute'
-    character(:), allocatable :: engine             ! kernel that drives the loop
-    character(:), allocatable :: format             ! storage of the matrix: 'csr', ...
-    real(real64) :: rtol = default                  ! stop when |b - A x| <= max(rtol |b|, atol); default 1e-8
-    real(real64) :: atol = default                  ! default 0
-    logical :: max_norm = .false.                   ! .true.: measured in the maximum norm, not the 2-norm
-    logical :: check_symmetry = .true.              ! .false.: trust that the matrix is symmetric or Hermitian
-    integer(int64) :: max_iterations = 0            ! 0: 10 n, at least 1000
-    real(real64) :: divergence_limit = default      ! diverged when |r| exceeds this many times |r0|; default 1e8
-    integer(int64) :: stagnation_window = -1        ! stagnated after so many iterations without progress; default 10000
-    real(real64) :: time_limit = default            ! seconds of one solve; default: none
-    real(real64) :: expected_solves = default       ! how often the set-up will be used: weighs set-up against speed
-    real(real64) :: expected_iterations = default   ! default: estimated
-  end type
-
-  ! What may differ from solve to solve.
-  type :: sextant_solve_options
-    logical :: warm_start = .false.        ! .true.: x holds a first guess, as in a time loop; .false.: start from zero
-    real(real64) :: rtol = default         ! these four: default as set up
-    real(real64) :: atol = default
-    integer(int64) :: max_iterations = 0
-    real(real64) :: time_limit = default
-    integer(int64) :: history_capacity = 0 ! keep the residual norms of so many iterations in report%history
-  end type
-
-  ! What a solve did.
-  type :: sextant_report
-    logical :: converged = .false.               ! the true residual b - A x met the tolerance
-    integer(int32) :: reason = sxt_reason_none   ! sxt_reason_*: why it ended
-    integer(int64) :: iterations = 0             ! for a failure: the iteration it was found in
-    real(real64) :: rhs_norm = 0                 ! |b| and |b - A x|, computed from the x returned
-    real(real64) :: residual_norm = 0
-    real(real64) :: true_relative_residual = 0   ! their ratio; residual_norm when b = 0
-    real(real64) :: recursive_residual = 0       ! what the recurrence believed
-    integer(int64) :: confirmations = 0          ! true residuals computed
-    integer(int64) :: replacements = 0           ! residuals replaced by true ones
-    integer(int64) :: products = 0               ! times A was applied
-    integer(int64) :: reductions = 0             ! results waited for
-    real(real64) :: setup_seconds = 0            ! measured
-    real(real64) :: solve_seconds = 0
-    real(real64) :: predicted_setup_seconds = 0  ! by the model, for the iterations it took
-    real(real64) :: predicted_solve_seconds = 0
-    real(real64), allocatable :: history(:)      ! recursive residual norms from iteration 0, when asked for
-    character(:), allocatable :: message         ! a sentence when stat is not sxt_ok; '' otherwise
-  end type
 
   type, extends(sextant_object) :: sextant_pcg
     private
@@ -79,6 +28,13 @@ module sextant_solvers
     !   Several threads may solve with one solver at a time, each with its own b, x and report.
     generic :: solve => solve_r32, solve_r64, solve_c32, solve_c64, solve_with_r32, solve_with_r64, solve_with_c32, &
                         solve_with_c64
+    ! call solver%solve(b, x, options, reports, stat)
+    !   The same for the columns of b(:, :) and x(:, :), which are independent: each stops on its own and has a report.
+    !   stat is sxt_not_converged when any column did not converge. Keeps no history.
+    generic :: solve => block_r32, block_r64, block_c32, block_c64
+    ! call solver%solve(b, x, n, options, report, stat)
+    !   The same with addresses (type(c_ptr)) of n values of the matrix's type, in host memory or the device's.
+    generic :: solve => solve_at
     ! call solver%explain(text, stat)        what was chosen for each part, what else was considered, and why not
     ! call solver%explain_json(text, stat)   the same for programs
     procedure :: explain
@@ -86,6 +42,7 @@ module sextant_solvers
     procedure, private :: create_default, create_with
     procedure, private :: solve_r32, solve_r64, solve_c32, solve_c64
     procedure, private :: solve_with_r32, solve_with_r64, solve_with_c32, solve_with_c64
+    procedure, private :: block_r32, block_r64, block_c32, block_c64, solve_at
   end type
 
 contains
@@ -160,29 +117,6 @@ contains
     self%value_type = a%value_type()
   end subroutine
 
-  ! The library's defaults, then what the caller set.
-  subroutine numbers_of(options, c)
-    type(sextant_options), intent(in) :: options
-    type(sxt_pcg_options), intent(inout) :: c
-    call sxt_pcg_options_init(c, int(c_sizeof(c), int64))
-    call override(c%rtol, options%rtol)
-    call override(c%atol, options%atol)
-    call override(c%divergence_limit, options%divergence_limit)
-    call override(c%time_limit, options%time_limit)
-    call override(c%expected_solves, options%expected_solves)
-    call override(c%expected_iterations, options%expected_iterations)
-    c%norm = merge(sxt_norm_max, sxt_norm_2, options%max_norm)
-    c%check_symmetry = merge(1_int32, 0_int32, options%check_symmetry)
-    if (options%max_iterations > 0) c%max_iterations = options%max_iterations
-    if (options%stagnation_window >= 0) c%stagnation_window = options%stagnation_window
-  end subroutine
-
-  pure subroutine override(value, wish)
-    real(real64), intent(inout) :: value
-    real(real64), intent(in) :: wish
-    if (.not. (wish >= default .and. wish <= default)) value = wish ! a NaN must reach the checks in C
-  end subroutine
-
   ! ---- solving -------------------------------------------------------------------------------------------------------
 
   subroutine solve_views(self, b, x, options, report, stat)
@@ -196,22 +130,19 @@ contains
     real(real64), allocatable, target :: history(:)
     integer(int64), target :: history_length
 
+    call clear(report)
     ! C sees addresses only, so types and the length of x are checked here. The length of b is compared with A in C.
-    report%message = obstacle(self, b, x)
-    stat = sxt_e_dimension
-    if (.not. self%is_made()) stat = sxt_e_state
-    if (self%is_made() .and. (b%type /= self%value_type)) stat = sxt_e_type
-    if (len(report%message) > 0) return
+    stat = obstacle(self, b, x)
+    if (stat /= sxt_ok) then
+      report%message = obstacle_text(self, b, x)
+      return
+    end if
 
-    call sxt_solve_options_init(c, int(c_sizeof(c), int64))
-    c%use_initial_guess = merge(1_int32, 0_int32, options%warm_start)
-    call override(c%rtol, options%rtol)
-    call override(c%atol, options%atol)
-    call override(c%time_limit, options%time_limit)
-    if (options%max_iterations > 0) c%max_iterations = options%max_iterations
+    call solve_numbers_of(options, c)
     history_length = 0
-    allocate(history(max(0_int64, options%history_capacity)))
-    if (size(history) > 0) then
+    ! Nothing is allocated in a solve that keeps no history and converges: a time loop needs no more memory than its first step.
+    if (options%history_capacity > 0) then
+      allocate(history(options%history_capacity))
       c%history = c_loc(history)
       c%history_capacity = size(history, kind=int64)
       c%history_length = c_loc(history_length)
@@ -221,12 +152,63 @@ contains
     stat = sxt_pcg_solve_array(self%c_handle(), b%count, b%address, x%address, c, done)
     call fill(report, done)
     if (stat < 0) report%message = fortran_text(sxt_last_error(c_null_ptr))
-    if (stat > 0) report%message = sextant_reason_text(done%reason)//' (iteration '//decimal(done%iterations)//')'
-    if (size(history) > 0) report%history = history(:min(history_length, size(history, kind=int64)))
+    if (stat > 0) report%message = end_text(done)
+    if (allocated(history)) report%history = history(:min(history_length, size(history, kind=int64)))
   end subroutine
 
-  ! Why C cannot be called with these arrays; '' when it can.
-  function obstacle(self, b, x) result(text)
+  ! b and x: the whole arrays, of columns with `rows` elements.
+  subroutine solve_block(self, b, x, rows, options, reports, stat)
+    class(sextant_pcg), intent(in) :: self
+    type(array_view), intent(in) :: b, x
+    integer(int64), intent(in) :: rows
+    type(sextant_solve_options), intent(in) :: options
+    type(sextant_report), intent(inout) :: reports(:)
+    integer, intent(out) :: stat
+    type(sxt_solve_options) :: c
+    type(sxt_pcg_report), allocatable :: done(:)
+    integer :: j
+
+    do j = 1, size(reports)
+      call clear(reports(j))
+    end do
+    stat = obstacle(self, b, x)
+    if (stat == sxt_ok .and. b%count /= rows*size(reports)) stat = sxt_e_dimension
+    if (stat /= sxt_ok) then
+      if (size(reports) > 0) reports(1)%message = obstacle_text(self, b, x)
+      return
+    end if
+    call solve_numbers_of(options, c)
+    allocate(done(size(reports)))
+    do j = 1, size(done)
+      done(j)%struct_size = c_sizeof(done(j))
+    end do
+    stat = sxt_pcg_solve_block(self%c_handle(), rows, size(done, kind=int64), b%address, rows, x%address, rows, c, done)
+    do j = 1, size(done)
+      call fill(reports(j), done(j))
+      if (stat < 0) reports(j)%message = fortran_text(sxt_last_error(c_null_ptr))
+      if (stat >= 0 .and. done(j)%reason /= sxt_reason_converged) reports(j)%message = end_text(done(j))
+    end do
+  end subroutine
+
+  function end_text(done) result(text)
+    type(sxt_pcg_report), intent(in) :: done
+    character(:), allocatable :: text
+    text = sextant_reason_text(done%reason)//' (iteration '//decimal(done%iterations)//')'
+  end function
+
+  ! Why C cannot be called with these arrays; sxt_ok when it can.
+  pure function obstacle(self, b, x) result(stat)
+    class(sextant_pcg), intent(in) :: self
+    type(array_view), intent(in) :: b, x
+    integer :: stat
+    stat = sxt_ok
+    if (b%count /= x%count) stat = sxt_e_dimension
+    if (b%type /= self%value_type) stat = sxt_e_type
+    if (.not. self%is_made()) stat = sxt_e_state
+  end function
+
+  ! The sentence to it.
+  function obstacle_text(self, b, x) result(text)
     class(sextant_pcg), intent(in) :: self
     type(array_view), intent(in) :: b, x
     character(:), allocatable :: text
@@ -237,28 +219,10 @@ contains
       text = 'b and x are '//type_name(b%type)//', the matrix was made of '//type_name(self%value_type)
     else if (b%count /= x%count) then
       text = 'b has '//decimal(b%count)//' elements, x has '//decimal(x%count)
+    else
+      text = 'there must be as many reports as b has columns'
     end if
   end function
-
-  subroutine fill(report, done)
-    type(sextant_report), intent(inout) :: report
-    type(sxt_pcg_report), intent(in) :: done
-    report%converged = done%reason == sxt_reason_converged
-    report%reason = done%reason
-    report%iterations = done%iterations
-    report%rhs_norm = done%rhs_norm
-    report%residual_norm = done%residual_norm
-    report%true_relative_residual = done%true_relative_residual
-    report%recursive_residual = done%recursive_residual
-    report%confirmations = done%confirmations
-    report%replacements = done%replacements
-    report%products = done%products
-    report%reductions = done%reductions
-    report%setup_seconds = done%setup_seconds
-    report%solve_seconds = done%solve_seconds
-    report%predicted_setup_seconds = done%predicted_setup_seconds
-    report%predicted_solve_seconds = done%predicted_solve_seconds
-  end subroutine
 
   ! ---- reasons -------------------------------------------------------------------------------------------------------
 
@@ -306,7 +270,7 @@ contains
     class(sextant_pcg), intent(in) :: self
     real(real32), intent(in), contiguous, target :: b(:)
     real(real32), intent(inout), contiguous, target :: x(:)
-    type(sextant_report), intent(out) :: report
+    type(sextant_report), intent(inout) :: report
     integer, intent(out) :: stat
     type(sextant_solve_options) :: options
     call solve_views(self, view(b), view(x), options, report, stat)
@@ -317,7 +281,7 @@ contains
     real(real32), intent(in), contiguous, target :: b(:)
     real(real32), intent(inout), contiguous, target :: x(:)
     type(sextant_solve_options), intent(in) :: options
-    type(sextant_report), intent(out) :: report
+    type(sextant_report), intent(inout) :: report
     integer, intent(out) :: stat
     call solve_views(self, view(b), view(x), options, report, stat)
   end subroutine
@@ -326,7 +290,7 @@ contains
     class(sextant_pcg), intent(in) :: self
     real(real64), intent(in), contiguous, target :: b(:)
     real(real64), intent(inout), contiguous, target :: x(:)
-    type(sextant_report), intent(out) :: report
+    type(sextant_report), intent(inout) :: report
     integer, intent(out) :: stat
     type(sextant_solve_options) :: options
     call solve_views(self, view(b), view(x), options, report, stat)
@@ -337,7 +301,7 @@ contains
     real(real64), intent(in), contiguous, target :: b(:)
     real(real64), intent(inout), contiguous, target :: x(:)
     type(sextant_solve_options), intent(in) :: options
-    type(sextant_report), intent(out) :: report
+    type(sextant_report), intent(inout) :: report
     integer, intent(out) :: stat
     call solve_views(self, view(b), view(x), options, report, stat)
   end subroutine
@@ -346,7 +310,7 @@ contains
     class(sextant_pcg), intent(in) :: self
     complex(real32), intent(in), contiguous, target :: b(:)
     complex(real32), intent(inout), contiguous, target :: x(:)
-    type(sextant_report), intent(out) :: report
+    type(sextant_report), intent(inout) :: report
     integer, intent(out) :: stat
     type(sextant_solve_options) :: options
     call solve_views(self, view(b), view(x), options, report, stat)
@@ -357,7 +321,7 @@ contains
     complex(real32), intent(in), contiguous, target :: b(:)
     complex(real32), intent(inout), contiguous, target :: x(:)
     type(sextant_solve_options), intent(in) :: options
-    type(sextant_report), intent(out) :: report
+    type(sextant_report), intent(inout) :: report
     integer, intent(out) :: stat
     call solve_views(self, view(b), view(x), options, report, stat)
   end subroutine
@@ -366,7 +330,7 @@ contains
     class(sextant_pcg), intent(in) :: self
     complex(real64), intent(in), contiguous, target :: b(:)
     complex(real64), intent(inout), contiguous, target :: x(:)
-    type(sextant_report), intent(out) :: report
+    type(sextant_report), intent(inout) :: report
     integer, intent(out) :: stat
     type(sextant_solve_options) :: options
     call solve_views(self, view(b), view(x), options, report, stat)
@@ -377,8 +341,63 @@ contains
     complex(real64), intent(in), contiguous, target :: b(:)
     complex(real64), intent(inout), contiguous, target :: x(:)
     type(sextant_solve_options), intent(in) :: options
-    type(sextant_report), intent(out) :: report
+    type(sextant_report), intent(inout) :: report
     integer, intent(out) :: stat
     call solve_views(self, view(b), view(x), options, report, stat)
+  end subroutine
+
+  subroutine block_r32(self, b, x, options, reports, stat)
+    class(sextant_pcg), intent(in) :: self
+    real(real32), intent(in), contiguous, target :: b(:, :)
+    real(real32), intent(inout), contiguous, target :: x(:, :)
+    type(sextant_solve_options), intent(in) :: options
+    type(sextant_report), intent(inout) :: reports(:)
+    integer, intent(out) :: stat
+    call solve_block(self, array_view(c_loc(b), size(b, kind=int64), sxt_f32), &
+                     array_view(c_loc(x), size(x, kind=int64), sxt_f32), size(b, 1, kind=int64), options, reports, stat)
+  end subroutine
+
+  subroutine block_r64(self, b, x, options, reports, stat)
+    class(sextant_pcg), intent(in) :: self
+    real(real64), intent(in), contiguous, target :: b(:, :)
+    real(real64), intent(inout), contiguous, target :: x(:, :)
+    type(sextant_solve_options), intent(in) :: options
+    type(sextant_report), intent(inout) :: reports(:)
+    integer, intent(out) :: stat
+    call solve_block(self, array_view(c_loc(b), size(b, kind=int64), sxt_f64), &
+                     array_view(c_loc(x), size(x, kind=int64), sxt_f64), size(b, 1, kind=int64), options, reports, stat)
+  end subroutine
+
+  subroutine block_c32(self, b, x, options, reports, stat)
+    class(sextant_pcg), intent(in) :: self
+    complex(real32), intent(in), contiguous, target :: b(:, :)
+    complex(real32), intent(inout), contiguous, target :: x(:, :)
+    type(sextant_solve_options), intent(in) :: options
+    type(sextant_report), intent(inout) :: reports(:)
+    integer, intent(out) :: stat
+    call solve_block(self, array_view(c_loc(b), size(b, kind=int64), sxt_c64), &
+                     array_view(c_loc(x), size(x, kind=int64), sxt_c64), size(b, 1, kind=int64), options, reports, stat)
+  end subroutine
+
+  subroutine block_c64(self, b, x, options, reports, stat)
+    class(sextant_pcg), intent(in) :: self
+    complex(real64), intent(in), contiguous, target :: b(:, :)
+    complex(real64), intent(inout), contiguous, target :: x(:, :)
+    type(sextant_solve_options), intent(in) :: options
+    type(sextant_report), intent(inout) :: reports(:)
+    integer, intent(out) :: stat
+    call solve_block(self, array_view(c_loc(b), size(b, kind=int64), sxt_c128), &
+                     array_view(c_loc(x), size(x, kind=int64), sxt_c128), size(b, 1, kind=int64), options, reports, stat)
+  end subroutine
+
+  subroutine solve_at(self, b, x, n, options, report, stat)
+    class(sextant_pcg), intent(in) :: self
+    type(c_ptr), intent(in) :: b, x
+    integer, intent(in) :: n
+    type(sextant_solve_options), intent(in) :: options
+    type(sextant_report), intent(inout) :: report
+    integer, intent(out) :: stat
+    call solve_views(self, array_view(b, int(n, int64), self%value_type), array_view(x, int(n, int64), self%value_type), &
+                     options, report, stat)
   end subroutine
 end module sextant_solvers

@@ -48,7 +48,8 @@ inline int useful_threads(int asked, std::int64_t work) {
 // f(begin, end) on each thread's part of 0..n-1. f must not throw.
 template <class F>
 void parallel_ranges(std::int64_t n, int threads, F &&f) {
-  [[maybe_unused]] const int team = useful_threads(threads, n);
+  const int team = useful_threads(threads, n);
+  if (team <= 1) return static_cast<void>(f(std::int64_t{0}, n));  // a team of one costs the runtime an allocation
 #pragma omp parallel num_threads(team)
   {
     const Range part = share(n, thread_number(), team_size());
@@ -60,7 +61,8 @@ void parallel_ranges(std::int64_t n, int threads, F &&f) {
 template <class F>
 std::int64_t first_match(std::int64_t n, int threads, F &&scan) {
   std::int64_t first = n;
-  [[maybe_unused]] const int team = useful_threads(threads, n);
+  const int team = useful_threads(threads, n);
+  if (team <= 1) return scan(std::int64_t{0}, n);
 #pragma omp parallel num_threads(team) reduction(min : first)
   {
     const Range part = share(n, thread_number(), team_size());

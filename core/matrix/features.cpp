@@ -17,76 +17,94 @@ using registry::Registry;
 
 namespace {
 
-const sxt_features_ops *ops_of(const Kernel &kernel) {
-  const auto *ops = static_cast<const sxt_features_ops *>(kernel.table.ops);
-  return ops && ops->names ? ops : nullptr;
-}
-
-// The kernel of the lowest tier that offers a feature.
-const Kernel *provider(const std::string &name, const std::string &device) {
-  const Kernel *best = nullptr;
-  for (const Kernel *kernel : Registry::instance().kernels(SXT_KIND_FEATURES, device)) {
-    const sxt_features_ops *ops = ops_of(*kernel);
-    if (!ops || kernel->has(SXT_KERNEL_REFERENCE) || kernel->verdict == registry::Verdict::quarantined) continue;
-    for (const char *const *each = ops->names; *each; ++each)
-      if (name == *each && (!best || ops->tier < ops_of(*best)->tier)) best = kernel;
+// Scratch of one run, in the order of its stream where there is one: nothing waits for it.
+class Scratch {
+ public:
+  Scratch(const sxt_exec &exec, std::uint64_t bytes) : exec_(exec) {
+    if (bytes == 0) return;
+    data_ = exec.host->alloc(exec.host, &exec_, SXT_SPACE_DEVICE, bytes, 256);
+    require(data_ != nullptr, SXT_E_MEMORY, bytes, " bytes of scratch for features could not be had");
   }
-  return best;
-}
+  ~Scratch() {
+    if (data_) exec_.host->free(exec_.host, &exec_, SXT_SPACE_DEVICE, data_);
+  }
+  Scratch(const Scratch &) = delete;
+  Scratch &operator=(const Scratch &) = delete;
+  void *data() const { return data_; }
+
+ private:
+  sxt_exec exec_;
+  void *data_ = nullptr;
+};
 
 }  // namespace
 
 std::vector<std::string> feature_names(const std::string &device) {
   std::vector<std::string> names;
-  for (const Kernel *kernel : Registry::instance().kernels(SXT_KIND_FEATURES, device))
-    if (const sxt_features_ops *ops = ops_of(*kernel))
-      for (const char *const *each = ops->names; *each; ++each) names.emplace_back(*each);
+  for (const Kernel *kernel : Registry::instance().kernels(SXT_KIND_FEATURES, device)) {
+    const auto *ops = static_cast<const sxt_features_ops *>(kernel->table.ops);
+    for (const char *const *each = ops ? ops->names : nullptr; each && *each; ++each) names.emplace_back(*each);
+  }
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }
 
 int feature_tier(const std::string &name, const std::string &device) {
-  const Kernel *kernel = provider(name, device);
-  return kernel ? std::clamp(ops_of(*kernel)->tier, 0, highest_feature_tier) : -1;
+  return FeatureSources::of(device)->source(feature_id(name)).tier;
 }
 
-std::vector<double> Matrix::features(const char *const *names, unsigned tiers, bool known_too) {
+std::vector<double> Matrix::features_of(const std::vector<int> &ids, unsigned tiers, bool known_too) {
   const std::lock_guard lock(mutex_);
-  const auto asked = [&](const char *name) {
-    const int tier = feature_tier(name, context_->device_name());
+  const std::shared_ptr<const FeatureSources> sources = FeatureSources::of(context_->device_name());
+  const auto asked = [&](int id) {
+    const int tier = sources->source(id).tier;
     return tier < 0 || (tiers >> tier & 1);
   };
-  std::vector<std::string> missing;
-  for (const char *const *name = names; *name; ++name)
-    if (!features_.count(*name) && asked(*name)) missing.emplace_back(*name);
-  compute_features(missing);
+  std::vector<int> missing;
+  for (const int id : ids)
+    if (!features_.knows(id) && asked(id)) missing.push_back(id);
+  if (!missing.empty()) compute_features(missing);
   std::vector<double> values;
-  for (; *names; ++names) {
-    const auto found = features_.find(*names);
-    const bool given = found != features_.end() && (known_too || asked(*names));
-    values.push_back(given ? found->second : std::nan(""));
-  }
+  values.reserve(ids.size());
+  for (const int id : ids)
+    values.push_back(features_.knows(id) && (known_too || asked(id)) ? features_.value(id) : std::nan(""));
   return values;
 }
 
-bool Matrix::knows_feature(const std::string &name) const {
+std::vector<double> Matrix::features_for(const Kernel &kernel, unsigned tiers, bool known_too) {
+  return features_of(feature_ids(kernel), tiers, known_too);
+}
+
+std::vector<double> Matrix::features(const char *const *names, unsigned tiers, bool known_too) {
+  std::vector<int> ids;
+  for (; *names; ++names) ids.push_back(feature_id(*names));
+  return features_of(ids, tiers, known_too);
+}
+
+bool Matrix::knows_feature(int id) const {
   const std::lock_guard lock(mutex_);
-  return features_.count(name) > 0;
+  return features_.knows(id);
+}
+
+void Matrix::forget_features() {
+  const std::lock_guard lock(mutex_);
+  features_ = {};
 }
 
 double Matrix::feature(const std::string &name) {
-  require(provider(name, context_->device_name()) != nullptr, SXT_E_UNKNOWN_NAME,
+  require(feature_tier(name, context_->device_name()) >= 0, SXT_E_UNKNOWN_NAME,
           unknown_name("feature", name, feature_names(context_->device_name())));
   const char *const names[] = {name.c_str(), nullptr};
   return features(names).front();
 }
 
-double Matrix::features_cost(const std::vector<std::string> &names) {
+double Matrix::features_cost(const std::vector<int> &ids) {
   const std::lock_guard lock(mutex_);
+  const std::shared_ptr<const FeatureSources> sources = FeatureSources::of(context_->device_name());
   std::set<const Kernel *> kernels;
-  for (const std::string &name : names)
-    if (const Kernel *kernel = provider(name, context_->device_name())) kernels.insert(kernel);
+  for (const int id : ids)
+    if (const Kernel *kernel = sources->source(id).kernel) kernels.insert(kernel);
   double seconds = 0;
   for (const Kernel *kernel : kernels) {
     const sxt_matrix_query query = features_query(*kernel);
@@ -96,6 +114,9 @@ double Matrix::features_cost(const std::vector<std::string> &names) {
     std::uint64_t bytes = 0;
     std::string reason;
     if (query.storage && !storage_kernel(query.storage, &storage, &bytes, &reason)) continue;
+    // The CSR has to come to a device whatever is chosen.
+    if (query.storage && !context_->device().on_host() && !std::strcmp(query.storage, SXT_KIND_STORAGE_CSR))
+      storage = 0;
     seconds += storage + (std::isfinite(run) ? run : 0) + candidate.setup_s;
   }
   return seconds;
@@ -118,25 +139,28 @@ sxt_candidate Matrix::features_candidate(const Kernel &kernel, const sxt_matrix_
 
 // Each kernel runs once for all that is wanted of it; a name without a kernel is NaN for good. Where a device's memory
 // is too short for a feature kernel, its names stay unknown, to be asked for again: models do without.
-void Matrix::compute_features(const std::vector<std::string> &names) {
-  std::map<const Kernel *, std::vector<const char *>> wanted;
-  for (const std::string &name : names) {
-    features_[name] = std::nan("");
-    if (const Kernel *kernel = provider(name, context_->device_name())) wanted[kernel].push_back(name.c_str());
+void Matrix::compute_features(const std::vector<int> &ids) {
+  const std::shared_ptr<const FeatureSources> sources = FeatureSources::of(context_->device_name());
+  std::map<const Kernel *, std::vector<int>> wanted;
+  for (const int id : ids) {
+    features_.set(id, std::nan(""));
+    if (const Kernel *kernel = sources->source(id).kernel) wanted[kernel].push_back(id);
   }
-  for (const auto &[kernel, its_names] : wanted) {
+  for (const auto &[kernel, its_ids] : wanted) {
     try {
-      compute_features(*kernel, its_names);
+      compute_features(*kernel, its_ids);
     } catch (const Error &problem) {
-      for (const char *name : its_names) features_.erase(name);
+      for (const int id : its_ids) features_.forget(id);
       if (problem.status() != SXT_E_MEMORY || context_->device().on_host()) throw;
       context_->log()(SXT_LOG_WARNING, text("features of a matrix stay unknown: ", problem.what()));
     }
   }
 }
 
-void Matrix::compute_features(const Kernel &kernel, const std::vector<const char *> &names) {
-  std::vector<double> values(names.size(), std::nan(""));
+void Matrix::compute_features(const Kernel &kernel, const std::vector<int> &ids) {
+  std::vector<double> values(ids.size(), std::nan(""));
+  std::vector<const char *> names;
+  for (const int id : ids) names.push_back(feature_name(id));
   sxt_features_args args{};
   args.h = {sizeof args, SXT_KIND_FEATURES};
   args.count = names.size();
@@ -149,9 +173,9 @@ void Matrix::compute_features(const Kernel &kernel, const std::vector<const char
   Call call(context_->device());
   sxt_exec exec = make_exec(call);
   const sxt_candidate candidate = features_candidate(kernel, query);
-  const DeviceBuffer scratch(context_->device(), candidate.scratch_bytes);
+  const Scratch scratch(exec, candidate.scratch_bytes);
   exec.scratch = scratch.data();
-  exec.scratch_bytes = scratch.bytes();
+  exec.scratch_bytes = candidate.scratch_bytes;
 
   struct State {  // released whatever happens
     const Kernel &kernel;
@@ -161,9 +185,9 @@ void Matrix::compute_features(const Kernel &kernel, const std::vector<const char
     }
   } held{kernel};
   if (kernel.table.prepare)
-    call.finish(kernel.table.prepare(&problem, &candidate, nullptr, &exec, &held.state), kernel.name(), "prepare");
+    call.check(kernel.table.prepare(&problem, &candidate, nullptr, &exec, &held.state), kernel.name(), "prepare");
   call.finish(kernel.table.run(held.state, nullptr, &args.h, &exec), kernel.name(), "run");
-  for (std::size_t i = 0; i < names.size(); ++i) features_[names[i]] = values[i];
+  for (std::size_t i = 0; i < ids.size(); ++i) features_.set(ids[i], values[i]);
 }
 
 }  // namespace sextant

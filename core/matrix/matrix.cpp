@@ -31,13 +31,20 @@ sxt_csr view_of(const CsrArrays &csr, sxt_symmetry symmetry) {
   return view;
 }
 
-// Fast, word by word: the pattern of a large matrix is hashed once and must not cost more than a product with it.
+// The pattern of a large matrix must not take longer to hash than a few products with it: of an array beyond some size
+// only pieces count, spread evenly. A plan that is followed on a matrix of equal pieces costs time at worst.
 std::uint64_t hash_words(const Buffer &buffer, std::uint64_t seed) {
+  constexpr std::uint64_t piece = 64, most_pieces = 64;  // words
   const auto *words = buffer.as<std::uint64_t>();
   const std::uint64_t count = buffer.bytes() / 8;
+  const bool all = count <= piece * most_pieces;
+  const std::uint64_t pieces = all ? 1 : most_pieces, length = all ? count : piece;
   std::uint64_t lanes[4] = {seed, seed + 1, seed + 2, seed + 3};
-  for (std::uint64_t i = 0; i < count; ++i)
-    lanes[i & 3] = (lanes[i & 3] ^ words[i]) * 0x9E3779B97F4A7C15ull + (lanes[i & 3] >> 29);
+  for (std::uint64_t p = 0; p < pieces; ++p) {
+    const std::uint64_t *from = words + (all ? 0 : (count - piece) / (most_pieces - 1) * p);
+    for (std::uint64_t i = 0; i < length; ++i)
+      lanes[i & 3] = (lanes[i & 3] ^ from[i]) * 0x9E3779B97F4A7C15ull + (lanes[i & 3] >> 29);
+  }
   const auto *tail = reinterpret_cast<const unsigned char *>(words + count);
   return fnv1a(tail, buffer.bytes() % 8, fnv1a(lanes, sizeof lanes));
 }
@@ -78,6 +85,14 @@ std::shared_ptr<StoredForm> Matrix::csr_there(const std::string &kind) const {
   return held == owner.forms_.end() ? nullptr : held->second;
 }
 
+// What it takes to bring the CSR to the device; 0 where nothing does.
+double Matrix::csr_seconds() {
+  double seconds = 0;
+  std::uint64_t bytes = 0;
+  std::string reason;
+  return storage_kernel(SXT_KIND_STORAGE_CSR, &seconds, &bytes, &reason) ? seconds : 0;
+}
+
 const Kernel *Matrix::storage_kernel(const std::string &kind, double *setup_s, std::uint64_t *bytes,
                                      std::string *reason, unsigned tiers, bool known_too) {
   const std::lock_guard lock(mutex_);
@@ -92,10 +107,8 @@ const Kernel *Matrix::storage_kernel(const std::string &kind, double *setup_s, s
     if (!kernel->table.ops || kernel->verdict == registry::Verdict::quarantined) continue;
     char why[256] = "";
     sxt_message message{why, sizeof why};
-    const char *const no_names[] = {nullptr};
-    const char *const *names = kernel->table.features ? kernel->table.features : no_names;
-    const std::vector<double> values = features(names, tiers, known_too);
-    const sxt_features found{values.size(), names, values.data()};
+    const std::vector<double> values = features_for(*kernel, tiers, known_too);
+    const sxt_features found{values.size(), kernel->table.features, values.data()};
     const sxt_query *query = &storage_query_.q;
     if (kernel->table.applicable && kernel->table.applicable(query, &found, &context_->machine(), &message) != SXT_OK) {
       *reason = text(kernel->name(), ": ", why);
@@ -106,7 +119,9 @@ const Kernel *Matrix::storage_kernel(const std::string &kind, double *setup_s, s
     if (kernel->table.candidates)
       kernel->table.candidates(query, &found, &context_->machine(), nullptr, &candidate, 1, &count);
     const double predicted = count ? predict_setup(kernel->table, *query, candidate, context_->profile()) : 0;
-    const double setup = std::isfinite(predicted) && predicted > 0 ? predicted : 0;
+    // On a device forms are converted from its CSR, which has to be there first, or comes over in pieces meanwhile.
+    double setup = std::isfinite(predicted) && predicted > 0 ? predicted : 0;
+    if (kind != SXT_KIND_STORAGE_CSR && !context_->device().on_host() && !csr_there(kind)) setup += csr_seconds();
     if (best && setup >= *setup_s) continue;
     best = kernel;
     *setup_s = setup;
@@ -162,6 +177,13 @@ bool Matrix::holds(const std::string &kind) const {
   return forms_.count(kind) > 0;
 }
 
+std::set<std::string> Matrix::storages() const {
+  const std::lock_guard lock(mutex_);
+  std::set<std::string> kinds;
+  for (const auto &[kind, form] : forms_) kinds.insert(kind);
+  return kinds;
+}
+
 void Matrix::drop(const std::string &kind) {
   const std::lock_guard lock(mutex_);
   if (const auto held = forms_.find(kind); held != forms_.end() && held->second.use_count() == 1) forms_.erase(held);
@@ -185,7 +207,8 @@ void Matrix::refresh_form(const std::string &kind, StoredForm &form) {
 
 // CSR first: others may take their values from it.
 void Matrix::refresh_forms() {
-  const auto csr = forms_.find(SXT_KIND_STORAGE_CSR);
+  static const std::string csr_kind = SXT_KIND_STORAGE_CSR;  // made once: an update allocates nothing
+  const auto csr = forms_.find(csr_kind);
   if (csr != forms_.end()) refresh_form(csr->first, *csr->second);
   for (auto form = forms_.begin(); form != forms_.end(); ++form)
     if (form != csr) refresh_form(form->first, *form->second);

@@ -7,11 +7,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "core/context/context.hpp"
 #include "core/matrix/assemble.hpp"
+#include "core/matrix/feature_index.hpp"
 #include "sextant/kinds/storage.h"
 
 namespace sextant {
@@ -71,17 +73,22 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   StoredForm &form(const std::string &kind);
   std::uint64_t storage_bytes() const;
   bool holds(const std::string &kind) const;
+  std::set<std::string> storages() const;  // those held
   // The storage, kept while the pointer lives even if it is dropped meanwhile.
   std::shared_ptr<StoredForm> lend(const std::string &kind);
   // Gives a storage back unless something lent reads it.
   void drop(const std::string &kind);
 
+  // A kernel's features as features() gives them, without comparing names. [any-thread]
+  std::vector<double> features_for(const registry::Kernel &kernel, unsigned tiers = all_feature_tiers,
+                                   bool known_too = false);
   // Named features, NaN where no kernel offers one, or only in a tier that is not asked for; computed once. known_too:
   // what was computed before is given whatever its tier. [any-thread]
   std::vector<double> features(const char *const *names, unsigned tiers = all_feature_tiers, bool known_too = false);
-  bool knows_feature(const std::string &name) const;
+  void forget_features();              // as if none had been asked for
+  bool knows_feature(int id) const;  // by number (feature_index.hpp)
   // Predicted seconds of computing them, whether or not they are known. [any-thread]
-  double features_cost(const std::vector<std::string> &names);
+  double features_cost(const std::vector<int> &ids);
   double feature(const std::string &name);  // SXT_E_UNKNOWN_NAME
 
   std::uint64_t pattern_hash();  // computed once
@@ -102,6 +109,7 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   sxt_problem problem(const StoredForm *there = nullptr) const;
   // The CSR with the canonical values in a device's memory, if one is held; NULL when it is CSR that is to be built.
   std::shared_ptr<StoredForm> csr_there(const std::string &kind) const;
+  double csr_seconds();
   std::shared_ptr<StoredForm> build_form(const registry::Kernel &kernel, const std::string &kind);
   void refresh_form(const std::string &kind, StoredForm &form);
   void refresh_forms();
@@ -109,8 +117,9 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   void own_values();
   sxt_matrix_query features_query(const registry::Kernel &kernel) const;
   sxt_candidate features_candidate(const registry::Kernel &kernel, const sxt_matrix_query &query) const;
-  void compute_features(const std::vector<std::string> &names);
-  void compute_features(const registry::Kernel &kernel, const std::vector<const char *> &names);
+  std::vector<double> features_of(const std::vector<int> &ids, unsigned tiers, bool known_too);
+  void compute_features(const std::vector<int> &ids);
+  void compute_features(const registry::Kernel &kernel, const std::vector<int> &ids);
 
   std::shared_ptr<Context> context_;
   std::shared_ptr<const Matrix> source_;  // of a scaled matrix: keeps the borrowed arrays alive
@@ -121,7 +130,7 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   sxt_matrix_query storage_query_{};
   mutable std::recursive_mutex mutex_;  // of what follows; feature kernels ask for storages while it is held
   std::map<std::string, std::shared_ptr<StoredForm>> forms_;
-  std::map<std::string, double> features_;
+  FeatureValues features_;
   std::uint64_t pattern_hash_ = 0;
   std::atomic<std::uint64_t> version_{1};
 };

@@ -8,6 +8,7 @@
 #include "core/context/context.hpp"
 #include "core/dispatch/select.hpp"
 #include "core/dispatch/thread_cache.hpp"
+#include "core/pcg/stage.hpp"
 #include "sextant/kinds/spmv.h"
 
 namespace sextant {
@@ -72,7 +73,8 @@ std::shared_ptr<Runner> Products::first_that_fits(const Query &query) {
     try {
       return std::make_shared<Runner>(matrix_->context(), choice, matrix_.get());
     } catch (const Error &problem) {
-      if (problem.status() != SXT_E_MEMORY && problem.status() != SXT_E_NOT_SUPPORTED) throw;
+      const bool unsuited = problem.status() == SXT_NOT_APPLICABLE || problem.status() == SXT_E_NOT_SUPPORTED;
+      if (!unsuited && problem.status() != SXT_E_MEMORY) throw;
     }
   }
   return nullptr;
@@ -93,6 +95,21 @@ void Products::multiply(sxt_op op, const void *alpha, const void *x, const void 
   args.x = x;
   args.y = y;
   runner(op)->run(&args.h);
+}
+
+void Products::multiply_arrays(sxt_op op, const void *alpha, const void *x, const void *beta, void *y) {
+  Device &device = matrix_->context().device();
+  const auto each = static_cast<std::uint64_t>(value_bytes(matrix_->value_type()));
+  const bool plain = op == SXT_NO_TRANSPOSE;
+  const std::uint64_t in_bytes = each * static_cast<std::uint64_t>(plain ? matrix_->cols() : matrix_->rows());
+  const std::uint64_t out_bytes = each * static_cast<std::uint64_t>(plain ? matrix_->rows() : matrix_->cols());
+  DeviceBuffer x_there, y_there;
+  Staged in(device, x, in_bytes, each, x_there, "x"), out(device, y, out_bytes, each, y_there, "y");
+  in.load();
+  if (beta) out.load();
+  multiply(op, alpha, in.data(), beta, out.data());
+  if (x_there.data() || y_there.data()) device.wait(device.callers_stream());  // without one, the product has waited
+  out.store(y);
 }
 
 }  // namespace sextant

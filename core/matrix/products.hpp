@@ -19,6 +19,8 @@ class Products {
 
   // y = alpha op(A) x + beta y on device space; alpha, beta: host scalars of the matrix's type, or NULL for 1 and 0.
   void multiply(sxt_op op, const void *alpha, const void *x, const void *beta, void *y);
+  // The same on the caller's arrays: those that the device does not reach have copies there for the call, which waits.
+  void multiply_arrays(sxt_op op, const void *alpha, const void *x, const void *beta, void *y);
 
  private:
   std::shared_ptr<Runner> runner(sxt_op op);

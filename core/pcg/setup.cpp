@@ -2,6 +2,7 @@
 // Setting a solver up: checks, preconditioner, scaling, engine.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -25,14 +26,6 @@ const sxt_preconditioner_ops *ops_of(const Kernel &kernel) {
   return static_cast<const sxt_preconditioner_ops *>(kernel.table.ops);
 }
 
-std::vector<std::string> preconditioner_names(const std::string &device) {
-  std::vector<std::string> names{"auto", "none"};
-  for (const Kernel *kernel : Registry::instance().kernels(SXT_KIND_PRECONDITIONER, device))
-    if (const auto *ops = ops_of(*kernel); ops && ops->method)
-      if (std::find(names.begin(), names.end(), ops->method) == names.end()) names.emplace_back(ops->method);
-  return names;
-}
-
 std::int32_t recurrence_code(const std::string &name) {
   if (name.empty()) return 0;
   std::vector<std::string> known{"auto"};
@@ -43,9 +36,6 @@ std::int32_t recurrence_code(const std::string &name) {
 #undef SXT_X
   fail(SXT_E_UNKNOWN_NAME, unknown_name("recurrence", name, known));
 }
-
-// A guess until a probe can tell: conjugate gradients on a discretised second-order operator need about so many.
-double guess_iterations(std::int64_t n) { return std::clamp(3 * std::sqrt(static_cast<double>(n)), 20.0, 2000.0); }
 
 template <class Q>
 void set_method(Q &field, const std::string &method) {
@@ -68,7 +58,41 @@ void check_tolerances(const PcgSettings &settings) {
   require(settings.max_iterations >= 0, SXT_E_ARGUMENT, "max_iterations is negative (", settings.max_iterations, ")");
 }
 
+// Plugins built with an older header have shorter ops.
+bool tells_more(const sxt_preconditioner_ops &ops) {
+  return ops.struct_size >= offsetof(sxt_preconditioner_ops, typical_iterations) + sizeof ops.typical_iterations;
+}
+
+// "block-jacobi:5" is known where "block-jacobi" is: its kernel judges the number.
+void check_method(const std::string &method, const std::string &device) {
+  std::vector<std::string> known{"auto", "none"};
+  const std::string plain = method.substr(0, method.find(':'));
+  for (const PreconditionerMethod &each : preconditioner_methods(device)) {
+    if (each.name == method || each.name == plain) return;
+    known.push_back(each.name);
+  }
+  fail(SXT_E_UNKNOWN_NAME, unknown_name("preconditioner", method, known));
+}
+
 }  // namespace
+
+std::vector<PreconditionerMethod> preconditioner_methods(const std::string &device) {
+  std::vector<PreconditionerMethod> methods;
+  const auto add = [&](const char *name, const sxt_preconditioner_ops &ops, bool reference) {
+    for (const PreconditionerMethod &known : methods)
+      if (known.name == name) return;
+    methods.push_back({name, ops.scaling != nullptr, reference, tells_more(ops) ? ops.typical_iterations : 0});
+  };
+  for (const Kernel *kernel : Registry::instance().kernels(SXT_KIND_PRECONDITIONER, device)) {
+    const auto *ops = ops_of(*kernel);
+    if (!ops || !ops->method) continue;
+    const bool reference = (kernel->table.flags & SXT_KERNEL_REFERENCE) != 0;
+    add(ops->method, *ops, reference);
+    for (const char *const *each = tells_more(*ops) ? ops->variants : nullptr; each && *each; ++each)
+      add(*each, *ops, reference);
+  }
+  return methods;
+}
 
 PcgSolver::PcgSolver(std::shared_ptr<Matrix> matrix, const PcgSettings &settings)
     : matrix_(std::move(matrix)), system_(matrix_), settings_(settings) {
@@ -76,10 +100,10 @@ PcgSolver::PcgSolver(std::shared_ptr<Matrix> matrix, const PcgSettings &settings
   check_tolerances(settings_);
   recurrence_code(settings_.recurrence);
   check_matrix(*matrix_, settings_);
-  assumed_iterations_ =
-      settings_.expected_iterations > 0 ? settings_.expected_iterations : guess_iterations(matrix_->rows());
-  choose_preconditioner();
-  choose_engine();
+  constant_diagonal_ = check_diagonal(matrix_->csr());
+  plan();
+  build_engine();
+  predicted_setup_s_ += engine_->choice().setup_s + engine_->choice().storage_s + probe_seconds_;
   version_ = matrix_->version();
   setup_seconds_ = clock.seconds();
 }
@@ -95,29 +119,30 @@ std::string PcgSolver::storage_wanted() const {
   fail(SXT_E_UNKNOWN_NAME, unknown_name("format", settings_.format, known));
 }
 
+// What is in force unless another one pays: the caller's method, else the diagonal.
 void PcgSolver::choose_preconditioner() {
-  const bool constant = check_diagonal(matrix_->csr());
   method_ = settings_.preconditioner;
   if (method_.empty()) {
-    method_ = constant ? "none" : "jacobi";
-    notes_.push_back(constant ? "no preconditioner: the diagonal is constant, so scaling by it would change nothing"
-                              : "preconditioner jacobi: a diagonal scaling costs nothing in an iteration");
+    method_ = constant_diagonal_ ? "none" : "jacobi";
+    notes_.push_back(constant_diagonal_
+                         ? "no preconditioner: the diagonal is constant, so scaling by it would change nothing"
+                         : "preconditioner jacobi: a diagonal scaling costs nothing in an iteration");
   }
   if (method_ == "none") return;
-  const std::vector<std::string> known = preconditioner_names(matrix_->context().device_name());
-  require(std::find(known.begin(), known.end(), method_) != known.end(), SXT_E_UNKNOWN_NAME,
-          unknown_name("preconditioner", method_, known));
-
-  sxt_preconditioner_query query{};
-  query.m = matrix_->query_part(SXT_KIND_PRECONDITIONER, sizeof query, settings_.expected_solves * assumed_iterations_);
-  set_method(query.method, method_);
-  Context &context = matrix_->context();
-  preconditioner_choice_ = Selector(context, matrix_.get()).select(Query(&query.m.q), "pcg/preconditioner");
+  check_method(method_, matrix_->context().device_name());
+  preconditioner_choice_ = select_preconditioner(method_);
   predicted_setup_s_ += preconditioner_choice_->setup_s + preconditioner_choice_->storage_s;
   const auto *ops = ops_of(*preconditioner_choice_->kernel);
   if (!ops || !ops->scaling) return;  // the engine applies it through its M slot
-  preconditioner_ = std::make_unique<Runner>(context, preconditioner_choice_, matrix_.get());
+  preconditioner_ = std::make_unique<Runner>(matrix_->context(), preconditioner_choice_, matrix_.get());
   scale();
+}
+
+ChoicePtr PcgSolver::select_preconditioner(const std::string &method) {
+  sxt_preconditioner_query query{};
+  query.m = matrix_->query_part(SXT_KIND_PRECONDITIONER, sizeof query, settings_.expected_solves * assumed_iterations_);
+  set_method(query.method, method);
+  return Selector(matrix_->context(), matrix_.get()).select(Query(&query.m.q), "pcg/preconditioner");
 }
 
 // M = S S: instead of applying M, solve S A S (x / s) = S b. Only the storages the engine reads are scaled copies.
@@ -130,9 +155,45 @@ void PcgSolver::scale() {
   notes_.push_back("A is scaled symmetrically by its diagonal, so no iteration applies the preconditioner");
 }
 
+// y = alpha A x + beta y with the caller's matrix: for true residuals, and for the probe.
+void PcgSolver::build_product() {
+  sxt_spmv_query product{};
+  product.m = matrix_->query_part(SXT_KIND_SPMV, sizeof product, 4 * settings_.expected_solves);
+  product.n_rhs = 1;
+  ChoicePtr confirm = Selector(matrix_->context(), matrix_.get()).select(Query(&product.m.q), "pcg/confirm");
+  predicted_setup_s_ += confirm->setup_s + confirm->storage_s;
+  product_ = std::make_unique<Runner>(matrix_->context(), std::move(confirm), matrix_.get());
+}
+
+// A method that scales is in the system that the engine sees; any other is applied through the engine's slot M.
+sxt_pcg_query PcgSolver::engine_query(const std::string &method) const {
+  sxt_pcg_query query{};
+  const bool scaled = scaling_ && method == method_;
+  query.m = (scaled ? *system_ : *matrix_).query_part(SXT_KIND_PCG, sizeof query, settings_.expected_solves);
+  query.recurrence = recurrence_code(settings_.recurrence);
+  query.preconditioned = method != "none" && !scaled;
+  query.iterations = assumed_iterations_;
+  set_method(query.preconditioner, query.preconditioned ? method : "none");
+  return query;
+}
+
+Selector PcgSolver::engine_selector(const std::string &method) const {
+  Selector selector(matrix_->context(), scaling_ && method == method_ ? system_.get() : matrix_.get());
+  if (!settings_.engine.empty()) selector.force(SXT_KIND_PCG, settings_.engine);  // before any other rule
+  return selector;
+}
+
+// What it would read is built when it is selected, so its cost is met.
+ChoicePtr PcgSolver::select_engine(const std::string &method) {
+  const sxt_pcg_query query = engine_query(method);
+  ChoicePtr choice = engine_selector(method).select(Query(&query.m.q), "pcg", storage_wanted());
+  predicted_setup_s_ += choice->storage_s;
+  return choice;
+}
+
 // That an engine does not suit a matrix, or does not fit, may turn out only when it is built: then the next best
-// serves. others: every choice there is, asked for when it is needed.
-void PcgSolver::build_engine(ChoicePtr choice, const std::function<std::vector<ChoicePtr>()> &others) {
+// serves.
+void PcgSolver::build_engine() {
   std::vector<const registry::Kernel *> failed;
   sxt_status last = SXT_E_NO_KERNEL;
   const auto build = [&](ChoicePtr each) {
@@ -149,32 +210,12 @@ void PcgSolver::build_engine(ChoicePtr choice, const std::function<std::vector<C
     }
     return engine_ != nullptr;
   };
-  if (build(std::move(choice))) return;
-  for (ChoicePtr &each : others())
+  const sxt_pcg_query query = engine_query(method_);
+  Selector selector = engine_selector(method_);
+  if (build(selector.select(Query(&query.m.q), "pcg", storage_wanted()))) return;
+  for (ChoicePtr &each : selector.every(Query(&query.m.q), "pcg", storage_wanted()))
     if (std::find(failed.begin(), failed.end(), each->kernel) == failed.end() && build(std::move(each))) return;
   fail(last == SXT_E_MEMORY ? last : SXT_E_NO_KERNEL, "no engine could be built; the last: ", notes_.back());
-}
-
-void PcgSolver::choose_engine() {
-  Context &context = matrix_->context();
-  sxt_pcg_query query{};
-  query.m = system_->query_part(SXT_KIND_PCG, sizeof query, settings_.expected_solves);
-  query.recurrence = recurrence_code(settings_.recurrence);
-  query.preconditioned = preconditioner_choice_ && !scaling_;
-  query.iterations = assumed_iterations_;
-  set_method(query.preconditioner, query.preconditioned ? method_ : "none");
-  Selector selector(context, system_.get());
-  if (!settings_.engine.empty()) selector.force(SXT_KIND_PCG, settings_.engine);  // before any other rule
-  ChoicePtr choice = selector.select(Query(&query.m.q), "pcg", storage_wanted());
-  build_engine(std::move(choice), [&] { return selector.every(Query(&query.m.q), "pcg", storage_wanted()); });
-  predicted_setup_s_ += engine_->choice().setup_s + engine_->choice().storage_s;
-
-  sxt_spmv_query product{};
-  product.m = matrix_->query_part(SXT_KIND_SPMV, sizeof product, 4 * settings_.expected_solves);
-  product.n_rhs = 1;
-  ChoicePtr confirm = Selector(context, matrix_.get()).select(Query(&product.m.q), "pcg/confirm");
-  predicted_setup_s_ += confirm->setup_s + confirm->storage_s;
-  product_ = std::make_unique<Runner>(context, std::move(confirm), matrix_.get());
 }
 
 // After Matrix::update_values: the first solve brings everything derived from the values up to date.
@@ -233,11 +274,9 @@ Explanation PcgSolver::explain() const {
       {"preconditioner", method_ + (scaling_ ? " (as symmetric scaling)" : "")},
       {"engine", engine.kernel->name()},
       {"format", format_text(engine.storage)},
-      {"iterations",
-       text("about ", static_cast<std::int64_t>(assumed_iterations_), " assumed (",
-            settings_.expected_iterations > 0 ? "as the caller expects" : "3 sqrt(n), within 20 to 2000", ")")},
+      {"iterations", text("about ", static_cast<std::int64_t>(expected_iterations_), " (", expected_from_, ")")},
       {"predicted setup", seconds_text(predicted_setup_s_)},
-      {"predicted solve", seconds_text(engine.run_s)}};
+      {"predicted solve", seconds_text(engine.run_s / assumed_iterations_ * expected_iterations_)}};
   out.notes = notes_;
   if (preconditioner_choice_ && preconditioner_) out.choices.push_back(preconditioner_choice_);
   out.choices.push_back(engine_->prepared().shared_choice());

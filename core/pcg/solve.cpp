@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/base/types.hpp"
+#include "core/pcg/stage.hpp"
 #include "sextant/kinds/spmv.h"
 
 namespace sextant {
@@ -185,6 +186,7 @@ void PcgSolve::finish(const sxt_pcg_args &args, sxt_pcg_report &report) {
   report.replacements = args.replacements;
   report.products = args.products + confirmations_ + 1;
   report.reductions = args.reductions;
+  report.launches = args.launches;
   TrueResidual final = true_residual(args.x);
   if (!std::isfinite(final.norm)) {  // no good iterate came back: the caller's x stays what it was
     if (!settings_.use_initial_guess) zero(x_);
@@ -203,6 +205,9 @@ sxt_pcg_report PcgSolve::run() {
   report.struct_size = sizeof report;
   report.setup_seconds = solver_.setup_seconds_;
   report.predicted_setup_seconds = solver_.predicted_setup_s_;
+  report.predicted_iterations = solver_.expected_iterations_;
+  report.probe_iterations = solver_.probe_steps_;
+  report.probe_seconds = solver_.probe_seconds_;
   if (!trivial(report)) {
     start();
     sxt_pcg_args args{};
@@ -257,15 +262,42 @@ SolveSettings PcgSolver::default_solve() const {
   return solve;
 }
 
-sxt_pcg_report PcgSolver::solve(const void *b, void *x, const SolveSettings &settings) {
+struct PcgSolver::LentWorkspace {
+  explicit LentWorkspace(PcgSolver &of) : solver(of), workspace(of.take_workspace()) {}
+  ~LentWorkspace() { solver.give_back(std::move(workspace)); }
+  LentWorkspace(const LentWorkspace &) = delete;
+  LentWorkspace &operator=(const LentWorkspace &) = delete;
+  PcgSolver &solver;
+  std::unique_ptr<PcgWorkspace> workspace;
+};
+
+// A solve asks the host when to stop. Where the caller's stream is being captured that cannot be: the wait says so before
+// anything of the solve is recorded in the caller's graph.
+void PcgSolver::begin() {
+  Device &device = matrix_->context().device();
+  device.wait(device.callers_stream());
   refresh_if_stale();
-  std::unique_ptr<PcgWorkspace> workspace = take_workspace();
-  struct Return {  // back to the pool whatever happens
-    PcgSolver &solver;
-    std::unique_ptr<PcgWorkspace> &workspace;
-    ~Return() { solver.give_back(std::move(workspace)); }
-  } back{*this, workspace};
-  return PcgSolve(*this, *workspace, b, x, settings).run();
+}
+
+sxt_pcg_report PcgSolver::solve(const void *b, void *x, const SolveSettings &settings) {
+  begin();
+  const LentWorkspace lent(*this);
+  return PcgSolve(*this, *lent.workspace, b, x, settings).run();
+}
+
+sxt_pcg_report PcgSolver::solve_array(const void *b, void *x, const SolveSettings &settings) {
+  begin();
+  const LentWorkspace lent(*this);
+  PcgWorkspace &work = *lent.workspace;
+  Device &device = matrix_->context().device();
+  const std::uint64_t element = value_bytes(matrix_->value_type());
+  const std::uint64_t bytes = static_cast<std::uint64_t>(matrix_->rows()) * element;
+  Staged rhs(device, b, bytes, element, work.staged_b, "b"), solution(device, x, bytes, element, work.staged_x, "x");
+  rhs.load();
+  if (settings.use_initial_guess) solution.load();
+  const sxt_pcg_report report = PcgSolve(*this, work, rhs.data(), solution.data(), settings).run();
+  solution.store(x);
+  return report;
 }
 
 }  // namespace sextant

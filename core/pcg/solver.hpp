@@ -12,11 +12,16 @@
 #include <vector>
 
 #include "core/dispatch/prepared.hpp"
+#include "core/dispatch/select.hpp"
 #include "core/explain/explain.hpp"
 #include "core/matrix/matrix.hpp"
+#include "sextant/kinds/pcg.h"
 #include "sextant/sextant.h"
 
 namespace sextant {
+
+class Probe;
+struct PreconditionerMethod;
 
 // As sxt_pcg_options, with its strings resolved.
 struct PcgSettings {
@@ -29,6 +34,7 @@ struct PcgSettings {
   std::int64_t stagnation_window = 0;
   double time_limit = 0;
   double expected_solves = 1, expected_iterations = 0;
+  std::int32_t probe = 0;  // iterations of the probe at most; 0: by its cost, negative: none
 };
 
 // As sxt_solve_options, with the set-up's values filled in.
@@ -48,6 +54,7 @@ struct SolveSettings {
 // Work vectors of one solve; pooled, one a concurrent caller.
 struct PcgWorkspace {
   DeviceBuffer rhs, iterate, candidate, residual;
+  DeviceBuffer staged_b, staged_x;  // of callers whose arrays lie where the device does not reach
 };
 
 class PcgSolver {
@@ -61,34 +68,61 @@ class PcgSolver {
 
   // b and x in the context's device space, n values of the matrix's type. Any number of threads.
   sxt_pcg_report solve(const void *b, void *x, const SolveSettings &solve);
+  // The same with b and x anywhere: what the device does not reach is copied there, and x back.
+  sxt_pcg_report solve_array(const void *b, void *x, const SolveSettings &solve);
   Explanation explain() const;
 
  private:
   friend class PcgSolve;
   void choose_preconditioner();
   void scale();
-  void choose_engine();
-  void build_engine(ChoicePtr choice, const std::function<std::vector<ChoicePtr>()> &others);
+  void build_product();
+  ChoicePtr select_preconditioner(const std::string &method);
+  sxt_pcg_query engine_query(const std::string &method) const;
+  Selector engine_selector(const std::string &method) const;
+  ChoicePtr select_engine(const std::string &method);
+  void build_engine();
+  void plan();  // plan.cpp, with those that follow
+  void expect(double iterations);
+  bool probes() const;
+  bool probe_base(Probe &probe, double total_s);
+  void consider_others(Probe &probe, double total_s);
+  double consider(Probe &probe, const PreconditionerMethod &method, double base_iterations, double best_s,
+                  double budget_s);
+  void begin();
   void refresh_if_stale();
   std::unique_ptr<PcgWorkspace> take_workspace();
   void give_back(std::unique_ptr<PcgWorkspace> workspace) noexcept;
+  struct LentWorkspace;  // goes back whatever happens
   std::string storage_wanted() const;
 
   std::shared_ptr<Matrix> matrix_, system_;  // the caller's; what the engine sees (scaled, or the same)
   PcgSettings settings_;
+  bool constant_diagonal_ = false;
   std::string method_;  // the preconditioner in force: "none", "jacobi", ...
   std::vector<std::string> notes_;
   std::unique_ptr<Runner> preconditioner_;  // NULL for "none", and when the engine applies it
   ChoicePtr preconditioner_choice_;
   const void *scaling_ = nullptr;             // s with M = S S, device space, real; NULL: the system is not scaled
   std::unique_ptr<Runner> engine_, product_;  // product: y = alpha A x + beta y on the caller's matrix
-  double assumed_iterations_ = 0;
+  double expected_iterations_ = 0;            // of one solve
+  double assumed_iterations_ = 0;             // the same on a coarse grid: what choices are made for
+  std::string expected_from_;                 // where the number comes from
+  std::int64_t probe_steps_ = 0;
+  double probe_seconds_ = 0;
   double setup_seconds_ = 0, predicted_setup_s_ = 0;
   std::mutex mutex_;  // of what follows, and of refreshing
   std::uint64_t version_ = 0;
   std::vector<std::unique_ptr<PcgWorkspace>> idle_;
 };
 
+// What preconditioner kernels of a device offer, with the variants worth a try.
+struct PreconditionerMethod {
+  std::string name;
+  bool scales, reference;
+  double typical_iterations;  // as a share of those with the diagonal; 0: unknown
+};
+std::vector<PreconditionerMethod> preconditioner_methods(const std::string &device);
 // Throws SXT_E_NOT_SYMMETRIC naming an entry whose mirror image is missing or differs by more than rounding.
 void check_hermitian(const CsrArrays &csr);
 // Throws SXT_E_DIAGONAL naming the first row whose diagonal is missing, not positive, or not real. True when the

@@ -60,6 +60,7 @@ class Conversation {
     args_.iterations = 0;
     args_.residual = 0;
     args_.replacements = args_.products = args_.reductions = 0;
+    args_.launches = 0;
     engine_.start();
     Block block;
     do {

@@ -221,6 +221,10 @@ SXT_API sxt_status sxt_vector_wrap(sxt_context *context, int64_t n, sxt_value_ty
                                    sxt_vector **vector);
 /* n zeros in the context's device space, owned by the vector. [any-thread] */
 SXT_API sxt_status sxt_vector_create(sxt_context *context, int64_t n, sxt_value_type type, sxt_vector **vector);
+/* Between host memory of n values, in the vector's type, and the vector, wherever that lies. They wait: the host memory is the
+ * caller's again at once. [exclusive], sxt_vector_read [any-thread] */
+SXT_API sxt_status sxt_vector_write(sxt_vector *vector, const void *values);
+SXT_API sxt_status sxt_vector_read(const sxt_vector *vector, void *values);
 /* Where the values lie; NULL for a NULL vector or n = 0. [any-thread] */
 SXT_API void *sxt_vector_data(const sxt_vector *vector);
 SXT_API int64_t sxt_vector_length(const sxt_vector *vector);
@@ -230,10 +234,13 @@ SXT_API void sxt_vector_destroy(sxt_vector *vector);
 /* ---- products, vector operations, reductions ----------------------------------------------------------------------- */
 /* Scalars are host pointers of the vectors' value type. Operands have one type and belong to one context. Reading
  * operands concurrently is fine [any-thread]; a written operand is [exclusive]. SXT_E_DIMENSION, SXT_E_TYPE,
- * SXT_E_NO_KERNEL. */
+ * SXT_E_NO_KERNEL. Vectors have no strides. An operand that is written is another one or lies apart: SXT_E_ARGUMENT. */
 
 /* y = alpha op(A) x + beta y; alpha NULL: 1, beta NULL: 0 (y is not read). The kernel is chosen at the first call. */
 SXT_API sxt_status sxt_spmv(sxt_op op, const void *alpha, sxt_matrix *a, const sxt_vector *x, const void *beta, sxt_vector *y);
+/* The same on plain arrays, apart, of op(A)'s columns and rows: as sxt_pcg_solve_array takes them. Where one had to be copied it
+ * waits, and the arrays are the caller's at return. */
+SXT_API sxt_status sxt_spmv_array(sxt_op op, const void *alpha, sxt_matrix *a, const void *x, const void *beta, void *y);
 SXT_API sxt_status sxt_copy(const sxt_vector *x, sxt_vector *y);                                        /* y = x */
 SXT_API sxt_status sxt_fill(const void *alpha, sxt_vector *y);                                          /* y = alpha */
 SXT_API sxt_status sxt_scale(const void *alpha, sxt_vector *y);                                         /* y = alpha y */
@@ -280,6 +287,9 @@ typedef struct {
   double time_limit;           /* seconds of one solve; 0 (default): none */
   double expected_solves;      /* how often this set-up will be used, for the choice; default 1 */
   double expected_iterations;  /* 0 (default): estimated */
+  int32_t probe;               /* 0 (default): estimate iterations from some on the matrix itself where that costs little
+                                * beside the solves, then negative: never, by the order alone. Positive: at most so many */
+  int32_t reserved0;
 } sxt_pcg_options;
 
 SXT_API void sxt_pcg_options_init(sxt_pcg_options *options, uint64_t struct_size); /* [any-thread] */
@@ -315,6 +325,12 @@ typedef struct {
                                                               * results waited for */
   double setup_seconds, solve_seconds;                     /* measured */
   double predicted_setup_seconds, predicted_solve_seconds; /* for the iterations it took */
+  /* What the choice was made for: iterations of one solve to the tolerance of the set-up, from how many iterations of a
+   * probe (0: assumed), and the seconds of the probe, which setup_seconds includes. */
+  double predicted_iterations;
+  int64_t probe_iterations;
+  double probe_seconds;
+  int64_t launches; /* what the engine's host side asked of the device: kernels, graphs, runs of parts; 0: not counted */
 } sxt_pcg_report;
 
 SXT_API void sxt_solve_options_init(sxt_solve_options *options, uint64_t struct_size); /* [any-thread] */
@@ -324,9 +340,17 @@ SXT_API void sxt_solve_options_init(sxt_solve_options *options, uint64_t struct_
  * of the guess). Any number of threads may solve with one set-up, each with its own b and x. [any-thread] */
 SXT_API sxt_status sxt_pcg_solve(sxt_pcg *pcg, const sxt_vector *b, sxt_vector *x, const sxt_solve_options *options,
                                  sxt_pcg_report *report);
-/* The same on plain host arrays of n values. [any-thread] */
+/* The same on plain arrays of n values. In a device's context each may be host memory, which is copied there and back
+ * through memory that the set-up keeps, or memory that the device reaches, which is used where it lies. [any-thread] */
 SXT_API sxt_status sxt_pcg_solve_array(sxt_pcg *pcg, int64_t n, const void *b, void *x, const sxt_solve_options *options,
                                        sxt_pcg_report *report);
+/* n_rhs independent systems with one matrix: column j lies at b + j ldb and x + j ldx (in values; ldb, ldx >= n). Each column
+ * is solved as sxt_pcg_solve_array would and stops on its own; reports: NULL or n_rhs of them, struct_size set in each.
+ * A history of column j begins at history + j history_capacity, its length is history_length[j]; time_limit is for each.
+ * SXT_NOT_CONVERGED when any column did not converge; the others are solved all the same, unless a column was
+ * cancelled: that cancels those after it. [any-thread] */
+SXT_API sxt_status sxt_pcg_solve_block(sxt_pcg *pcg, int64_t n, int64_t n_rhs, const void *b, int64_t ldb, void *x, int64_t ldx,
+                                       const sxt_solve_options *options, sxt_pcg_report *reports);
 
 /* Forms in which explanations are given. */
 enum { SXT_TEXT = 0, SXT_JSON = 1 };
@@ -373,6 +397,12 @@ typedef struct sxt_model_sample {
   sxt_value_type vector_type, matrix_type;
   int64_t version, model_class;
   double working_set_bytes, measured_s, fitted_s;
+  const int64_t *launch;   /* four numbers, the kernel's own */
+  int64_t family;          /* samples of one family are alike: a fit is tested on families it has not seen */
+  double rows, entries;    /* of the synthetic matrix; 0: none was read */
+  int64_t n_terms;
+  const char *const *term_names;
+  const double *terms;     /* counts as the fit sees them, of the work of one unit of the machine */
 } sxt_model_sample;
 
 SXT_API void sxt_calibrate_options_init(sxt_calibrate_options *options, uint64_t struct_size); /* [any-thread] */

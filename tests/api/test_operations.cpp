@@ -119,6 +119,30 @@ TEST_F(OperationsTest, OperandsThatDoNotFitAreNamed) {
   EXPECT_EQ(none, nullptr);
 }
 
+// The same array twice is one thing, two arrays that share a part another.
+TEST_F(OperationsTest, OperandsAreTheSameOrApart) {
+  std::vector<double> values = {1, 2, 3, 4};
+  const auto part = [&](std::int64_t first) {
+    sxt_vector *made = nullptr;
+    EXPECT_EQ(sxt_vector_wrap(context.get(), 3, SXT_F64, SXT_SPACE_HOST, values.data() + first, &made), SXT_OK);
+    return Vector(made);
+  };
+  const Vector low = part(0), same = part(0), high = part(1);
+  EXPECT_EQ(sxt_axpy(&two, low.get(), same.get()), SXT_OK);
+  EXPECT_EQ(values, (std::vector<double>{3, 6, 9, 4}));
+  for (const auto &[x, y] : {std::pair{low.get(), high.get()}, {high.get(), low.get()}}) {
+    EXPECT_EQ(sxt_copy(x, y), SXT_E_ARGUMENT);
+    EXPECT_NE(last_error(context).find("x and y overlap"), std::string::npos) << last_error(context);
+    EXPECT_EQ(sxt_waxpby(&two, x, &two, x, y), SXT_E_ARGUMENT);
+    EXPECT_EQ(sxt_multiply(y, x, y), SXT_E_ARGUMENT);
+    EXPECT_NE(last_error(context).find("y and w overlap"), std::string::npos) << last_error(context);
+  }
+  EXPECT_EQ(values, (std::vector<double>{3, 6, 9, 4}));
+  double dot = 0;
+  EXPECT_EQ(sxt_dot(low.get(), high.get(), &dot), SXT_OK);  // nothing is written
+  EXPECT_EQ(dot, 3 * 6 + 6 * 9 + 9 * 4);
+}
+
 TEST_F(OperationsTest, EmptyVectors) {
   std::vector<double> nothing;
   const Vector empty = wrap(context, nothing);
@@ -151,6 +175,29 @@ TEST_F(OperationsTest, SpmvWithScalarsAndTranspose) {
   EXPECT_EQ(sxt_spmv(SXT_NO_TRANSPOSE, nullptr, matrix.get(), vs.get(), nullptr, vs.get()), SXT_E_DIMENSION);
   EXPECT_NE(last_error(context).find("a is 2 x 3"), std::string::npos);
   EXPECT_EQ(sxt_spmv(7, nullptr, matrix.get(), vx.get(), nullptr, vs.get()), SXT_E_ARGUMENT);
+}
+
+TEST_F(OperationsTest, SpmvOnPlainArrays) {
+  Csr a;  // [[1, 2, 0], [0, 0, 3]]
+  a.rows = 2;
+  a.cols = 3;
+  a.entry(0, 1), a.entry(1, 2), a.end_row();
+  a.entry(2, 3), a.end_row();
+  const Matrix matrix = a.matrix(context);
+  double in[3] = {1, 2, 3}, out[3] = {1, 1, -5};
+  EXPECT_EQ(sxt_spmv_array(SXT_NO_TRANSPOSE, &two, matrix.get(), in, &minus, out), SXT_OK);
+  EXPECT_EQ(std::vector<double>(out, out + 3), (std::vector<double>{9, 17, -5}));
+  out[0] = out[1] = NAN;  // without beta, y is not read
+  EXPECT_EQ(sxt_spmv_array(SXT_NO_TRANSPOSE, nullptr, matrix.get(), in, nullptr, out), SXT_OK);
+  EXPECT_EQ(std::vector<double>(out, out + 3), (std::vector<double>{5, 9, -5}));
+  EXPECT_EQ(sxt_spmv_array(SXT_TRANSPOSE, nullptr, matrix.get(), out, nullptr, in), SXT_OK);
+  EXPECT_EQ(std::vector<double>(in, in + 3), (std::vector<double>{5, 10, 27}));
+  EXPECT_EQ(sxt_spmv_array(3, nullptr, matrix.get(), in, nullptr, out), SXT_E_ARGUMENT);
+  EXPECT_EQ(sxt_spmv_array(SXT_NO_TRANSPOSE, nullptr, matrix.get(), nullptr, nullptr, out), SXT_E_ARGUMENT);
+  EXPECT_EQ(sxt_spmv_array(SXT_NO_TRANSPOSE, nullptr, matrix.get(), in, nullptr, nullptr), SXT_E_ARGUMENT);
+  EXPECT_EQ(sxt_spmv_array(SXT_NO_TRANSPOSE, nullptr, matrix.get(), in, nullptr, in + 2), SXT_E_ARGUMENT);
+  EXPECT_NE(last_error(context).find("x and y overlap"), std::string::npos);
+  EXPECT_EQ(sxt_spmv_array(SXT_NO_TRANSPOSE, nullptr, nullptr, in, nullptr, out), SXT_E_ARGUMENT);
 }
 
 // The names of all kernels for products on the CPU.

@@ -103,6 +103,7 @@ void *fake_allocate(std::int32_t type, std::uint64_t bytes) {
   if (!memory) return nullptr;
   std::memset(memory, 0, size);
   if (limited) ledger().memory_left -= static_cast<std::int64_t>(size);
+  ++ledger().counts["requests"];
   ledger().memory[memory] = {size, type, fake_current() < 0 ? 0 : fake_current()};
   return memory;
 }

@@ -175,7 +175,7 @@ int cudaStreamEndCapture(void *stream, void **graph) {
 int cudaGraphInstantiate(void **ready, void *, unsigned long long) {
   return give("cudaGraphInstantiate", "graphs", ready, Graph{});
 }
-int cudaGraphLaunch(void *, void *) { return remember(fake_call("cudaGraphLaunch")); }
+int cudaGraphLaunch(void *, void *) { return fake_add("graph launches", 1), remember(fake_call("cudaGraphLaunch")); }
 int cudaGraphDestroy(void *graph) { return take_back<Graph>("cudaGraphDestroy", "graphs", graph); }
 int cudaGraphExecDestroy(void *graph) { return take_back<Graph>("cudaGraphExecDestroy", "graphs", graph); }
 

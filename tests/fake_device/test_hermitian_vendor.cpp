@@ -92,8 +92,9 @@ class HermitianVendor : public FakeDevice {
       const sxt_status status = attempt();
       failures = fake_failures();
       fake_fail(0, 0);
-      if (status != SXT_OK)
+      if (status != SXT_OK) {
         EXPECT_NE(plugin_test::Host::sentence, "") << "a failure of " << fake_failed_call() << " without a sentence";
+      }
       failed += status != SXT_OK;
       EXPECT_EQ(left_behind(), "") << "after " << fake_failed_call();
     }

@@ -2,6 +2,7 @@
 // Conjugate gradients over the fake libraries: every vendor call of a set-up and of an engine's run may fail, and nothing is
 // left behind. Kernels run nothing here, so a solve ends at once, and an engine notices that its device did nothing.
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,7 @@ class Program {
         if (solves && good(sxt_vector_create(context, rows, SXT_F64, &b), context) &&
             good(sxt_vector_create(context, rows, SXT_F64, &x), context))
           good(sxt_pcg_solve(pcg, b, x, nullptr, nullptr), context);
+        if (solves) arrays(pcg, context);
         sxt_vector_destroy(b);
         sxt_vector_destroy(x);
         engine(*matrix->matrix);
@@ -64,6 +66,13 @@ class Program {
     if (first_ == SXT_OK) first_ = status;
     EXPECT_STRNE(sxt_last_error(context), "") << "a failure without a sentence, of " << fake_failed_call();
     return false;
+  }
+  // Host arrays, which are copied to the device and back, alone and as a block.
+  void arrays(sxt_pcg *pcg, const sxt_context *context) {
+    const std::vector<double> b(2 * rows, 1);
+    std::vector<double> x(2 * rows, 1);
+    good(sxt_pcg_solve_array(pcg, rows, b.data(), x.data(), nullptr, nullptr), context);
+    good(sxt_pcg_solve_block(pcg, rows, 2, b.data(), rows, x.data(), rows, nullptr, nullptr), context);
   }
   // The engine itself: in a solve, norms that nobody computed end everything before it is asked.
   void engine(sextant::Matrix &matrix) {
@@ -99,6 +108,70 @@ class Program {
   sxt_status first_ = SXT_OK, engine_status_ = SXT_OK;
 };
 
+// A set-up of its own, and its engine's run, for tests that look closer.
+class Bench {
+ public:
+  explicit Bench(const char *engine) {
+    std::vector<std::int32_t> ptr{0}, col;
+    std::vector<double> values;
+    for (std::int32_t i = 0; i < rows; ++i) {
+      col.push_back(i);
+      values.push_back(2 + i % 3);
+      ptr.push_back(i + 1);
+    }
+    EXPECT_EQ(open(&context), SXT_OK);
+    EXPECT_EQ(sxt_matrix_from_csr(context, rows, rows, ptr.data(), col.data(), values.data(), nullptr, &matrix), SXT_OK);
+    sxt_pcg_options options;
+    sxt_pcg_options_init(&options, sizeof options);
+    options.engine = engine;
+    options.probe = -1;
+    EXPECT_EQ(sxt_pcg_create(matrix, &options, &pcg), SXT_OK) << sxt_last_error(context);
+    sxt_pcg_query query{};
+    query.m = matrix->matrix->query_part(SXT_KIND_PCG, sizeof query, 1);
+    sextant::Selector selector(matrix->matrix->context(), matrix->matrix.get());
+    selector.force(SXT_KIND_PCG, engine);
+    runner = std::make_unique<sextant::Runner>(matrix->matrix->context(), selector.select(sextant::Query(&query.m.q), "pcg"),
+                                               matrix->matrix.get());
+    b = sextant::DeviceBuffer(device(), rows * sizeof(double));
+    x = sextant::DeviceBuffer(device(), rows * sizeof(double));
+  }
+  ~Bench() {
+    runner.reset();
+    b = sextant::DeviceBuffer();
+    x = sextant::DeviceBuffer();
+    sxt_pcg_destroy(pcg);
+    sxt_matrix_destroy(matrix);
+    sxt_context_destroy(context);
+  }
+  sextant::Device &device() { return context->context->device(); }
+  sxt_status solve() {
+    const std::vector<double> right(rows, 1);
+    std::vector<double> solution(rows);
+    return sxt_pcg_solve_array(pcg, rows, right.data(), solution.data(), nullptr, nullptr);
+  }
+  // One block: the device does nothing, which the engine notices after it.
+  std::int32_t launches_of_a_block() {
+    sxt_pcg_args args{};
+    args.h = {sizeof args, SXT_KIND_PCG};
+    args.n = rows;
+    args.b = b.data();
+    args.x = x.data();
+    args.max_iterations = 10;
+    args.confirm = [](void *, const void *, std::int64_t, double, double *, sxt_reason *reason) -> std::int32_t {
+      return *reason = SXT_REASON_CONVERGED, SXT_CONFIRM_STOP;
+    };
+    EXPECT_THROW(runner->run(&args.h), sextant::Error);
+    EXPECT_EQ(args.reductions, 1);
+    return args.launches;
+  }
+  static constexpr std::int32_t rows = 300;
+  sxt_context *context = nullptr;
+  sxt_matrix *matrix = nullptr;
+  sxt_pcg *pcg = nullptr;
+  std::unique_ptr<sextant::Runner> runner;
+  sextant::DeviceBuffer b, x;
+};
+
 class FakePcg : public FakeDevice, public testing::WithParamInterface<const char *> {
  protected:
   void SetUp() override {
@@ -129,6 +202,79 @@ TEST_P(FakePcg, EveryCallMayFail) {
     ASSERT_EQ(left_behind(), "") << "after call " << n << " (" << fake_failed_call() << ") failed";
   }
   EXPECT_GT(failures, 0);  // for most calls something else serves
+}
+
+TEST_P(FakePcg, OnlyTheFirstSolveAsksForMemory) {
+  Bench bench(GetParam());
+  ASSERT_EQ(bench.solve(), SXT_OK) << sxt_last_error(bench.context);
+  bench.launches_of_a_block();
+  const std::int64_t before = fake_count("requests");
+  ASSERT_GT(before, 0);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(bench.solve(), SXT_OK);
+    bench.launches_of_a_block();
+  }
+  EXPECT_EQ(fake_count("requests"), before);
+}
+
+// What is said of the launches is what the vendor's library saw; in a first run captured kernels are counted there, too.
+TEST_P(FakePcg, SaysHowOftenItLaunches) {
+  Bench bench(GetParam());
+  bench.launches_of_a_block();
+  const auto seen = [] { return fake_count("launches") + fake_count("graph launches"); };
+  const std::int64_t before = seen();
+  const std::int32_t said = bench.launches_of_a_block();
+  EXPECT_GT(said, 0);
+  EXPECT_EQ(seen() - before, said);
+}
+
+TEST_P(FakePcg, MemoryMayRunOutAtSetUpAndAtASolve) {
+  const Bench room(GetParam());  // another set-up in the same process, which must not suffer
+  sxt_context *context = nullptr;
+  sxt_matrix *matrix = nullptr;
+  ASSERT_EQ(open(&context), SXT_OK);
+  const std::vector<std::int32_t> ptr{0, 1, 2}, col{0, 1};
+  const std::vector<double> values{2, 3}, b{1, 1};
+  std::vector<double> x{7, 7};
+  ASSERT_EQ(sxt_matrix_from_csr(context, 2, 2, ptr.data(), col.data(), values.data(), nullptr, &matrix), SXT_OK);
+  sxt_pcg_options options;
+  sxt_pcg_options_init(&options, sizeof options);
+  options.engine = GetParam();
+  sxt_pcg *pcg = nullptr;
+  fake_limit_memory(0);
+  EXPECT_EQ(sxt_pcg_create(matrix, &options, &pcg), SXT_E_MEMORY) << sxt_last_error(context);
+  EXPECT_EQ(pcg, nullptr);
+  fake_limit_memory(-1);
+  ASSERT_EQ(sxt_pcg_create(matrix, &options, &pcg), SXT_OK) << sxt_last_error(context);
+  fake_limit_memory(0);
+  EXPECT_EQ(sxt_pcg_solve_array(pcg, 2, b.data(), x.data(), nullptr, nullptr), SXT_E_MEMORY);
+  EXPECT_EQ(x, (std::vector<double>{7, 7}));
+  fake_limit_memory(-1);
+  EXPECT_EQ(sxt_pcg_solve_array(pcg, 2, b.data(), x.data(), nullptr, nullptr), SXT_OK) << sxt_last_error(context);
+  sxt_pcg_destroy(pcg);
+  sxt_matrix_destroy(matrix);
+  sxt_context_destroy(context);
+}
+
+// Nothing of a refused solve may end in the caller's graph.
+TEST_P(FakePcg, ASolveInsideACaptureIsRefused) {
+  Bench bench(GetParam());
+  const sxt_device_ops &ops = bench.device().ops();
+  void *const handle = bench.device().handle(), *stream = nullptr, *graph = nullptr;
+  ASSERT_EQ(ops.stream_create(handle, &stream), SXT_OK);
+  ASSERT_EQ(sxt_context_set_stream(bench.context, stream), SXT_OK);
+  ASSERT_EQ(bench.solve(), SXT_OK);
+  ASSERT_EQ(ops.capture_begin(handle, stream), SXT_OK);
+  const std::int64_t launches = fake_count("launches");
+  EXPECT_EQ(bench.solve(), SXT_E_STATE);
+  EXPECT_NE(std::string(sxt_last_error(bench.context)).find("captur"), std::string::npos)
+      << sxt_last_error(bench.context);
+  EXPECT_EQ(fake_count("launches"), launches);
+  ASSERT_EQ(ops.capture_end(handle, stream, &graph), SXT_OK);
+  ops.graph_destroy(handle, graph);
+  EXPECT_EQ(bench.solve(), SXT_OK);
+  ASSERT_EQ(sxt_context_set_stream(bench.context, nullptr), SXT_OK);
+  ops.stream_destroy(handle, stream);
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, FakePcg, testing::ValuesIn(engines), [](const auto &info) {

@@ -34,6 +34,7 @@ struct BenchOptions {
   double rtol = 1e-8;
   double triad = 0;  // GB/s; 0: measured where needed
   bool json = false, verbose = false;
+  bool plans = false;  // pcg on a GPU: every engine with every storage and preconditioner
 };
 
 // Context, peers and bandwidth, all in this process.

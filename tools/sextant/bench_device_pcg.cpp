@@ -35,22 +35,27 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// One way to solve: the library's, or the textbook's where pcg is empty.
+// One way to solve: the library's, or the textbook's where pcg is empty. Each of the library's has a matrix of its own, so
+// that its set-up pays for the storage it reads.
 struct Way {
   std::string name, chosen, reason;
+  Matrix matrix;
   Pcg pcg;
   double setup = 0, predicted_setup = 0;
   // Of a whole solve: iterations, and what the report says.
   std::int64_t iterations = 0;
-  double predicted = 0, true_residual = 0, reductions = 0;
+  double predicted = 0, true_residual = 0, reductions = 0, launches = 0;
+  double predicted_iterations = 0, probe = 0;
+  bool converged = false;
   std::vector<double> whole, once, twice;  // seconds: a whole solve, K iterations, 2K
   double iteration() const { return std::max(0.0, median(twice) - median(once)) / kIterations; }
+  double total() const { return setup + median(whole); }
 };
 
 class DevicePcg {
  public:
   DevicePcg(const BenchOptions &options, sxt_context *context, sxt_matrix *matrix)
-      : options_(options), context_(context), matrix_(matrix) {
+      : options_(options), context_(context) {
     sxt_matrix_info info{};
     info.struct_size = sizeof info;
     check(sxt_matrix_get_info(matrix, &info), context);
@@ -67,13 +72,12 @@ class DevicePcg {
 
   std::vector<Way> measure() {
     std::vector<Way> ways;
-    ways.push_back(make(nullptr, nullptr));
+    ways.push_back(make({}));
     if (!ways[0].pcg) fail(kNotSolved, "nothing can be chosen: {}", ways[0].reason);
-    for (const std::string &engine : kernels_on(SXT_KIND_PCG, "cuda"))
-      for (const char *recurrence : kRecurrences) {
-        Way way = make(engine.c_str(), recurrence);
-        if (way.pcg || options_.verbose) ways.push_back(std::move(way));
-      }
+    for (const Request &each : requests()) {
+      Way way = make(each);
+      if (way.pcg || options_.verbose) ways.push_back(std::move(way));
+    }
     std::string why;
     textbook_ = DeviceTextbookPcg::make(context_, csr_, why);
     Way vendor;
@@ -97,25 +101,66 @@ class DevicePcg {
   void fill_right_hand_side() {
     std::vector<double> ones(static_cast<std::size_t>(csr_.rows), 1), b(ones.size());
     textbook::spmv(csr_, ones.data(), b.data());
-    sxt_vector *host = nullptr;
-    check(sxt_vector_wrap(context_, csr_.rows, SXT_F64, SXT_SPACE_HOST, b.data(), &host), context_);
-    const Vector owned(host);
-    check(sxt_copy(host, b_.get()), context_);
+    check(sxt_vector_write(b_.get(), b.data()), context_);
   }
 
-  Way make(const char *engine, const char *recurrence) {
+  // What is asked for by name; empty: the library's choice.
+  struct Request {
+    std::string engine, recurrence, format, preconditioner;
+  };
+  // Every engine with every recurrence; with --plans also every storage and every preconditioner.
+  std::vector<Request> requests() const {
+    std::vector<std::string> formats{""}, methods{""};
+    if (options_.plans) {
+      formats = {"csr", "dia", "dia-symmetric", "ell", "sell", "bsr", "hyb", "coo"};
+      methods = {"none"};
+      for (const std::string &kernel : kernels_on(SXT_KIND_PRECONDITIONER, "cuda")) methods.push_back(method_of(kernel));
+    }
+    std::vector<Request> all;
+    for (const std::string &engine : kernels_on(SXT_KIND_PCG, "cuda"))
+      for (const char *recurrence : kRecurrences)
+        for (const std::string &format : formats)
+          for (const std::string &method : methods) all.push_back({engine, recurrence, format, method});
+    return all;
+  }
+  // The second part of a kernel's name: "preconditioner.jacobi.cuda".
+  static std::string method_of(const std::string &kernel) {
+    const std::size_t begin = kernel.find('.') + 1;
+    return kernel.substr(begin, kernel.find('.', begin) - begin);
+  }
+  // The matrix again, on the same arrays.
+  Matrix own_matrix() const {
+    sxt_matrix_options as_it_is;
+    sxt_matrix_options_init(&as_it_is, sizeof as_it_is);
+    as_it_is.index_type = csr_.index_type;
+    as_it_is.offset_type = csr_.offset_type;
+    as_it_is.ownership = SXT_ADOPT;
+    as_it_is.keep_order = 0;
+    sxt_matrix *made = nullptr;
+    check(sxt_matrix_from_csr(context_, csr_.rows, csr_.cols, csr_.row_ptr, csr_.col, csr_.values, &as_it_is, &made),
+          context_);
+    return Matrix(made);
+  }
+
+  Way make(const Request &request) {
     Way way;
-    way.name = engine ? fmt::format("{}", engine) : std::string(kChoice);
+    const auto name_or_null = [](const std::string &name) { return name.empty() ? nullptr : name.c_str(); };
+    way.name = request.engine.empty() ? std::string(kChoice) : request.engine;
+    for (const std::string &part : {request.format, request.preconditioner})
+      if (!part.empty()) way.name += " " + part;
+    way.matrix = own_matrix();
     sxt_pcg_options native;
     sxt_pcg_options_init(&native, sizeof native);
-    native.engine = engine;
-    native.recurrence = recurrence;
+    native.engine = name_or_null(request.engine);
+    native.recurrence = name_or_null(request.recurrence);
+    native.format = name_or_null(request.format);
+    native.preconditioner = name_or_null(request.preconditioner);
     native.rtol = options_.rtol;
     native.max_iterations = options_.max_iterations;
     native.stagnation_window = 1'000'000;
     sxt_pcg *pcg = nullptr;
     const double begin = seconds_now();
-    const sxt_status status = sxt_pcg_create(matrix_, &native, &pcg);
+    const sxt_status status = sxt_pcg_create(way.matrix.get(), &native, &pcg);
     way.setup = seconds_now() - begin;
     way.pcg = Pcg(status == SXT_OK ? pcg : nullptr);
     if (status != SXT_OK) {
@@ -152,6 +197,10 @@ class DevicePcg {
     way.predicted_setup = report.predicted_setup_seconds;
     way.true_residual = report.true_relative_residual;
     way.reductions = static_cast<double>(report.reductions);
+    way.launches = static_cast<double>(report.launches);
+    way.predicted_iterations = report.predicted_iterations;
+    way.probe = report.probe_seconds;
+    way.converged = status == SXT_OK;
     return seconds;
   }
 
@@ -166,11 +215,18 @@ class DevicePcg {
 
   const BenchOptions &options_;
   sxt_context *context_;
-  sxt_matrix *matrix_;
   textbook::Csr csr_{};
   Vector b_, x_;
   std::unique_ptr<DeviceTextbookPcg> textbook_;
 };
+
+// The total of set-up and solve of the choice over that of the best way that converged; 0 when none did.
+double regret(const std::vector<Way> &ways) {
+  double best = 0;
+  for (const Way &way : ways)
+    if (way.pcg && way.converged && (best == 0 || way.total() < best)) best = way.total();
+  return best > 0 ? ways[0].total() / best : 0;
+}
 
 Json json_of(const std::string &name, const DevicePcg &bench, const std::vector<Way> &ways) {
   const Way &choice = ways[0];
@@ -191,6 +247,10 @@ Json json_of(const std::string &name, const DevicePcg &bench, const std::vector<
                        {"predicted_setup_seconds", way.predicted_setup},
                        {"predicted_seconds", way.predicted},
                        {"waits", way.reductions},
+                       {"launches", way.launches},
+                       {"predicted_iterations", way.predicted_iterations},
+                       {"probe_seconds", way.probe},
+                       {"converged", way.pcg ? Json(way.converged) : Json()},
                        {"true_relative_residual", way.pcg ? Json(way.true_residual) : Json()}});
   }
   const double seconds = median(choice.whole);
@@ -204,20 +264,24 @@ Json json_of(const std::string &name, const DevicePcg &bench, const std::vector<
           {"iterations", choice.iterations},
           {"peer", peer ? Json(peer->name) : Json()},
           {"peer_seconds", peer ? Json(median(peer->whole)) : Json()},
+          {"total_over_best", regret(ways)},
           {"ratio", peer && seconds > 0 ? Json(median(peer->whole) / seconds) : Json()},
           {"engines", engines}};
 }
 
 Sheet sheet_of(const std::string &name, const DevicePcg &bench, const std::vector<Way> &ways) {
   Sheet sheet;
-  sheet.title = fmt::format("{}: {} rows, {} entries; the choice is {}", name, count_text(bench.csr().rows),
-                            count_text(bench.csr().nnz), ways[0].chosen);
-  sheet.titles = {"engine", "us an iteration", "iterations", "ms a solve", "predicted ms", "ms set-up", "waits", "residual"};
+  sheet.title = fmt::format("{}: {} rows, {} entries; the choice is {}, {:.2f} times the total of the best", name,
+                            count_text(bench.csr().rows), count_text(bench.csr().nnz), ways[0].chosen, regret(ways));
+  sheet.titles = {"engine", "us an iteration", "iterations", "predicted", "ms a solve", "predicted ms", "ms set-up",
+                  "ms in all", "launches", "waits", "residual"};
   for (const Way &way : ways) {
     if (!way.reason.empty()) continue;
     const auto ms = [](double seconds) { return fmt::format("{:.3f}", 1e3 * seconds); };
-    sheet.lines.push_back({way.name, microseconds(way.iteration()), std::to_string(way.iterations), ms(median(way.whole)),
+    sheet.lines.push_back({way.name, microseconds(way.iteration()), std::to_string(way.iterations),
+                           way.pcg ? fmt::format("{:.0f}", way.predicted_iterations) : "-", ms(median(way.whole)),
                            way.pcg ? ms(way.predicted) : "-", way.pcg ? ms(way.setup) : "-",
+                           way.pcg ? ms(way.total()) : "-", way.pcg ? fmt::format("{:.0f}", way.launches) : "-",
                            way.pcg ? fmt::format("{:.0f}", way.reductions) : "-",
                            way.pcg ? fmt::format("{:.1e}", way.true_residual) : "-"});
   }

@@ -67,14 +67,12 @@ namespace {
 
 double *data(const Vector &v) { return static_cast<double *>(sxt_vector_data(v.get())); }
 
-// Bytes of the host on the device, as f32 elements: copies between spaces move bits.
+// Words of the host on the device, as f32 elements: what is copied is bits.
 Vector upload(sxt_context *context, const void *from, std::int64_t words) {
-  sxt_vector *there = nullptr, *here = nullptr;
+  sxt_vector *there = nullptr;
   check(sxt_vector_create(context, words, SXT_F32, &there), context);
   Vector owned(there);
-  check(sxt_vector_wrap(context, words, SXT_F32, SXT_SPACE_HOST, const_cast<void *>(from), &here), context);
-  const Vector source(here);
-  check(sxt_copy(here, there), context);
+  check(sxt_vector_write(there, from), context);
   return owned;
 }
 Vector values_on_device(sxt_context *context, std::int64_t n) {

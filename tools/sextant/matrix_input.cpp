@@ -128,11 +128,13 @@ HostVector product_with_ones(sxt_context *context, const LoadedMatrix &matrix) {
   const std::size_t stride = type == SXT_C128 ? 2 : 1;  // imaginary parts stay zero
   for (std::size_t i = 0; i < ones.values.size(); i += stride) ones.values[i] = 1.0;
   sxt_vector *x = nullptr, *y = nullptr;
-  check(sxt_vector_wrap(context, ones.length(), type, SXT_SPACE_HOST, ones.values.data(), &x), context);
+  check(sxt_vector_create(context, ones.length(), type, &x), context);
   const Vector x_owner(x);
-  check(sxt_vector_wrap(context, product.length(), type, SXT_SPACE_HOST, product.values.data(), &y), context);
+  check(sxt_vector_write(x, ones.values.data()), context);
+  check(sxt_vector_create(context, product.length(), type, &y), context);
   const Vector y_owner(y);
   check(sxt_spmv(SXT_NO_TRANSPOSE, nullptr, matrix.handle.get(), x, nullptr, y), context);
+  check(sxt_vector_read(y, product.values.data()), context);
   return product;
 }
 

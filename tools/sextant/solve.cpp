@@ -164,6 +164,10 @@ void print_json_report(Outcome &outcome, const SolveOptions &options, const Load
   json["replacements"] = report.replacements;
   json["products"] = report.products;
   json["reductions"] = report.reductions;
+  json["launches"] = report.launches;
+  json["predicted_iterations"] = report.predicted_iterations;
+  json["probe_iterations"] = report.probe_iterations;
+  json["probe_seconds"] = report.probe_seconds;
   json["rhs"] = options.rhs.empty() ? "A * ones" : options.rhs;
   json["matrix"] = matrix_json(matrix);
   print_json(json);
@@ -180,9 +184,18 @@ void print_text_report(Outcome &outcome, const SolveOptions &options, const Load
   for (const Json &note : outcome.explanation["notes"]) print("           {}\n", note.get<std::string>());
   print("plan\n");
   print_text(options.verbose ? outcome.explanation_text + "\n" : plan_table(outcome.explanation["plan"], 2));
-  print("predicted  set-up {}, solve {}\n", seconds_text(report.predicted_setup_seconds),
-        seconds_text(report.predicted_solve_seconds));
-  print("measured   set-up {}, solve {}\n", seconds_text(report.setup_seconds), seconds_text(report.solve_seconds));
+  // Component by component, so that a wrong prediction shows where it came from.
+  const auto count = static_cast<double>(std::max<std::int64_t>(1, report.iterations));
+  print("predicted  set-up {}, {:.0f} iterations of {}\n", seconds_text(report.predicted_setup_seconds),
+        report.predicted_iterations, seconds_text(report.predicted_solve_seconds / count));
+  print("measured   set-up {}, {} iterations of {}, solve {}\n", seconds_text(report.setup_seconds), report.iterations,
+        seconds_text(report.solve_seconds / count), seconds_text(report.solve_seconds));
+  if (report.probe_iterations > 0)
+    print("probe      {} iterations in {}, of the set-up\n", report.probe_iterations,
+          seconds_text(report.probe_seconds));
+  print("host       {:.3f} waits an iteration", static_cast<double>(report.reductions) / count);
+  if (report.launches > 0) print(", {:.3f} launches", static_cast<double>(report.launches) / count);
+  print("\n");
   const bool good = outcome.status == SXT_OK;
   print("result     {} after {} iterations: {}\n",
         styled(good ? Style::kGood : Style::kBad, sxt_reason_name(report.reason)), report.iterations,

@@ -27,7 +27,8 @@ static const size_t pcg[] = {
     MEMBER(sxt_pcg_options, atol), MEMBER(sxt_pcg_options, norm), MEMBER(sxt_pcg_options, check_symmetry),
     MEMBER(sxt_pcg_options, max_iterations), MEMBER(sxt_pcg_options, divergence_limit),
     MEMBER(sxt_pcg_options, stagnation_window), MEMBER(sxt_pcg_options, time_limit),
-    MEMBER(sxt_pcg_options, expected_solves), MEMBER(sxt_pcg_options, expected_iterations)};
+    MEMBER(sxt_pcg_options, expected_solves), MEMBER(sxt_pcg_options, expected_iterations),
+    MEMBER(sxt_pcg_options, probe), MEMBER(sxt_pcg_options, reserved0)};
 static const size_t solve[] = {
     sizeof(sxt_solve_options), MEMBER(sxt_solve_options, use_initial_guess), MEMBER(sxt_solve_options, reserved0),
     MEMBER(sxt_solve_options, rtol), MEMBER(sxt_solve_options, atol), MEMBER(sxt_solve_options, max_iterations),
@@ -40,7 +41,9 @@ static const size_t report[] = {
     MEMBER(sxt_pcg_report, true_relative_residual), MEMBER(sxt_pcg_report, recursive_residual),
     MEMBER(sxt_pcg_report, confirmations), MEMBER(sxt_pcg_report, replacements), MEMBER(sxt_pcg_report, products),
     MEMBER(sxt_pcg_report, reductions), MEMBER(sxt_pcg_report, setup_seconds), MEMBER(sxt_pcg_report, solve_seconds),
-    MEMBER(sxt_pcg_report, predicted_setup_seconds), MEMBER(sxt_pcg_report, predicted_solve_seconds)};
+    MEMBER(sxt_pcg_report, predicted_setup_seconds), MEMBER(sxt_pcg_report, predicted_solve_seconds),
+    MEMBER(sxt_pcg_report, predicted_iterations), MEMBER(sxt_pcg_report, probe_iterations),
+    MEMBER(sxt_pcg_report, probe_seconds), MEMBER(sxt_pcg_report, launches)};
 
 /* Entry i of one table: 0 is the size, i the offset of member i + 1; -1 beyond the last. */
 int64_t layout_of(int32_t table, int32_t i) {

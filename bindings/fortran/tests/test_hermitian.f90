@@ -19,6 +19,7 @@ program test_hermitian
   call one_fails()
   call shifts()
   call mixed_orders()
+  call toeplitz()
   call wrong_calls()
   call finish()
 
@@ -209,6 +210,33 @@ contains
       call check(maxval([0.0_real64, abs(b(:i, :, k) - solution(:i, :, k))]) <= 1.0e-12_real64, 'mixed orders: solutions')
       call check(all(abs(b(i + 1:, :, k) - rhs(i + 1:, :, k)) <= 0), 'mixed orders: what lies below is untouched')
     end do
+  end subroutine
+
+  ! Every second system is made a Toeplitz matrix; each is solved, and the answers say which leave no factor.
+  subroutine toeplitz()
+    type(sextant_hermitian) :: systems
+    type(sextant_hermitian_settings) :: settings
+    type(sextant_hermitian_answers) :: answers
+    complex(real64) :: a(n, n, batch), b(n, n_rhs, batch)
+    integer :: stat
+    a = matrix
+    b = rhs
+    do k = 1, batch, 2
+      do j = 1, n
+        do i = 1, n
+          a(i, j, k) = 0.5_real64**abs(i - j)*exp(cmplx(0, 0.3_real64*(i - j), real64))
+        end do
+      end do
+      b(:, :, k) = matmul(a(:, :, k), solution(:, :, k))
+    end do
+    settings%shortcuts = sxt_shortcut_toeplitz + sxt_shortcut_always
+    call systems%create(n, batch, sxt_c128, n_rhs, settings, stat=stat)
+    call check_status(stat, sxt_ok, 'create with a shortcut: '//systems%error())
+    call systems%solve_all(a, b, answers, stat)
+    call check_status(stat, sxt_ok, 'solve_all with a shortcut: '//systems%error())
+    call check(maxval(abs(b - solution)) <= 1.0e-12_real64, 'Toeplitz systems and others: the solutions')
+    call check(all(answers%shortcut(1::2) == 1) .and. all(answers%shortcut(2::2) == 0), 'which were Toeplitz')
+    call check(.not. allocated(answers%inertia), 'no factor, no inertia')
   end subroutine
 
   subroutine wrong_calls()

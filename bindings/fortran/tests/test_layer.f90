@@ -175,6 +175,8 @@ contains
     call at(c_loc(o%time_limit), 'time_limit')
     call at(c_loc(o%expected_solves), 'expected_solves')
     call at(c_loc(o%expected_iterations), 'expected_iterations')
+    call at(c_loc(o%probe), 'probe')
+    call at(c_loc(o%reserved0), 'reserved0')
     call complete()
   end subroutine
 
@@ -214,6 +216,10 @@ contains
     call at(c_loc(o%solve_seconds), 'solve_seconds')
     call at(c_loc(o%predicted_setup_seconds), 'predicted_setup_seconds')
     call at(c_loc(o%predicted_solve_seconds), 'predicted_solve_seconds')
+    call at(c_loc(o%predicted_iterations), 'predicted_iterations')
+    call at(c_loc(o%probe_iterations), 'probe_iterations')
+    call at(c_loc(o%probe_seconds), 'probe_seconds')
+    call at(c_loc(o%launches), 'launches')
     call complete()
   end subroutine
 end program test_layer

@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! The three calls, on CSR and COO arrays, with new values, warm starts and everything the report promises.
 program test_solve
+  use, intrinsic :: iso_c_binding, only: c_loc, c_null_ptr
   use, intrinsic :: iso_fortran_env, only: int32, int64, real64
   use sextant
   use checks
@@ -24,6 +25,8 @@ program test_solve
   call histories()
   call strided_arrays()
   call explanations()
+  call blocks()
+  call addresses()
   deallocate(row_ptr, col, values)
   call finish()
 
@@ -59,6 +62,58 @@ contains
                'the reported residual is the true one')
     call check(report%solve_seconds > 0, 'the solve took time')
     call check(len(report%message) == 0, 'no message after a success')
+  end subroutine
+
+  ! Three columns, one of which needs no iteration; the answers are those of single solves.
+  subroutine blocks()
+    type(sextant_matrix) :: a
+    type(sextant_pcg) :: solver
+    type(sextant_report) :: report, reports(3), few(2)
+    type(sextant_solve_options) :: options
+    real(real64) :: rhs(n, 3), x(n, 3), alone(n)
+    integer :: stat, j
+    rhs(:, 1) = b
+    rhs(:, 2) = 0
+    rhs(:, 3) = [(cos(0.01_real64*i**2), i=1, n)]
+    x = 1.0e30_real64
+    call a%from_csr(row_ptr, col, values, stat=stat)
+    call solver%create(a, stat)
+    call solver%solve(rhs, x, options, reports, stat)
+    call check_status(stat, sxt_ok, 'block: '//reports(1)%message)
+    do j = 1, 3
+      call solver%solve(rhs(:, j), alone, report, stat)
+      call check(all(abs(alone - x(:, j)) <= 0), 'a column is solved as if it were alone')
+      call check(reports(j)%iterations == report%iterations .and. reports(j)%converged, 'and reported so')
+    end do
+    call check(reports(2)%iterations == 0, 'each column stops on its own')
+
+    options%max_iterations = 2
+    call solver%solve(rhs, x, options, reports, stat)
+    call check_status(stat, sxt_not_converged, 'a block with a limit')
+    call check(len(reports(2)%message) == 0, 'b = 0 is solved all the same')
+    call check_text(reports(3)%message, 'iteration 2', 'the others say where they stopped')
+    call solver%solve(rhs, x, options, few, stat)
+    call check_status(stat, sxt_e_dimension, 'too few reports')
+    call check_text(few(1)%message, 'reports', 'which the sentence names')
+  end subroutine
+
+  subroutine addresses()
+    type(sextant_matrix) :: a
+    type(sextant_pcg) :: solver
+    type(sextant_report) :: report
+    type(sextant_solve_options) :: options
+    real(real64), target :: rhs(n), x(n)
+    integer :: stat
+    rhs = b
+    call a%from_csr(row_ptr, col, values, stat=stat)
+    call solver%create(a, stat)
+    call solver%solve(c_loc(rhs), c_loc(x), n, options, report, stat)
+    call check_status(stat, sxt_ok, 'solve at addresses: '//report%message)
+    call check(relative_residual(x, b, values) <= 1.0e-8_real64, 'residual at addresses')
+    call solver%solve(c_null_ptr, c_loc(x), n, options, report, stat)
+    call check_status(stat, sxt_e_argument, 'a null address')
+    call solver%solve(c_loc(rhs), c_loc(x), n - 1, options, report, stat)
+    call check_status(stat, sxt_e_dimension, 'a wrong length')
   end subroutine
 
   ! The same matrix as coordinates, backwards, with each diagonal entry in two halves that are summed.

@@ -47,7 +47,7 @@ typedef struct {
   int32_t (*confirm)(void *user, const void *x, int64_t iteration, double residual, double *tolerance, sxt_reason *reason);
   /* Set by the engine. */
   sxt_reason reason;
-  int32_t reserved1;
+  int32_t launches;       /* kernels, graphs and runs of parts that the host asked of a device; 0: not counted */
   int64_t iterations;     /* of the iterate in x; for a failure, the iteration it was found in */
   double residual;        /* recursive, of that iterate */
   int64_t replacements, products, reductions; /* how often r was replaced, A applied, results awaited */

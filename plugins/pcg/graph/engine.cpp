@@ -30,6 +30,7 @@ pcg::Ended meaning(std::int32_t ended) {
 Engine::Engine(const State &state, Session &session, sxt_pcg_args &args, const sxt_exec &exec)
     : state_(state), session_(session), args_(args), exec_(exec), ops_(device_ops(exec)) {
   session_.keep_blocks_of(exec);
+  session_.launches = 0;
 }
 
 void Engine::start() {
@@ -50,6 +51,7 @@ void Engine::replace() {
 
 void Engine::finish() {
   if (state_.n > 0) Iteration(state_, session_, exec_).copy(iterate(), args_.x);
+  args_.launches = static_cast<std::int32_t>(session_.launches);
 }
 
 // Tells the device what this block is to do; evaluates its first iterate where its numbers are not there.
@@ -61,6 +63,7 @@ void Engine::request(const pcg::Block &block) {
   const Request request{block.first,      block.last,    block.tolerance * block.tolerance, block.replaced_from,
                         block.test_first, block.restart, standing_,                         0};
   configure(session_.control(), request, cuda::stream_of(exec_));
+  ++session_.launches;
   if (!standing_) return;
   iteration.evaluate();
   ++args_.products;
@@ -94,6 +97,7 @@ void Engine::enqueue(Captured &block, std::int64_t iterations) {
   }
   args_.products += iterations;
   if (block.graph) {
+    ++session_.launches;
     if (const sxt_status status = ops_.graph_launch(exec_.device, exec_.stream, block.graph))
       throw cuda::Failure(status, "a captured block of %lld iterations could not be launched", (long long)iterations);
     return;
@@ -128,6 +132,7 @@ void *Engine::capture(std::int64_t iterations) {
 
 pcg::Outcome Engine::await(const pcg::Block &block) {
   ++args_.reductions;
+  args_.launches = static_cast<std::int32_t>(session_.launches);
   if (const sxt_status status = exec_.host->synchronize(exec_.host, &exec_))
     throw cuda::Failure(status, "a block of iterations failed on the device");
   const Report report = session_.report();

@@ -37,9 +37,15 @@ void *Iteration::u() const {
 }
 
 void Iteration::call(const sxt_bound &part, const sxt_head &args) {
+  count();
   // The part has attached its own sentence; this one names it.
   if (const sxt_status status = plugin::run(part, args, exec_); status != SXT_OK)
     throw cuda::Failure(status, "the part %s of an iteration failed", part.kernel);
+}
+
+// What goes into a captured block is launched with it.
+void Iteration::count() const {
+  if (!(exec_.flags & SXT_EXEC_CAPTURING)) ++session_.launches;
 }
 
 void Iteration::copy(const void *from, void *to) {
@@ -80,8 +86,8 @@ void Iteration::multidot(const sxt_bound &part, const Pair *pairs, int count, vo
   call(part, args.h);
 }
 
-// y = alpha A x + beta y with inner products of what it leaves, in one kernel or two. count 0: only a fused kernel, which
-// computes them in any case, fills results.
+// y = alpha A x + beta y with inner products of what it leaves, in one kernel or two. count 0: only a fused kernel,
+// which computes them in any case, fills results.
 void Iteration::multiply(const void *alpha, const void *x, const void *beta, void *y, const Pair *pairs, int count,
                          void *results) {
   sxt_spmv_dots_args args{};
@@ -148,7 +154,9 @@ void Iteration::measure_curvature(double beta) {
            state_.recurrence->apply_dots[state_.preconditioned], session_.dots());
 }
 
+// Of the scalar kernel that it is made for.
 Scalars Iteration::scalars() const {
+  count();
   Scalars out{};
   out.type = state_.type;
   out.control = session_.control();
@@ -167,25 +175,24 @@ Scalars Iteration::scalars() const {
 
 void Iteration::evaluate() {
   const bool m = state_.preconditioned;
-  const cudaStream_t stream = cuda::stream_of(exec_);
   const void *const unit = one(state_.type), *const none = zero(state_.type);
   switch (state_.recurrence->id) {
     case SXT_RECURRENCE_PREDICT_RECOMPUTE: {
       const Pair pairs[] = {{p(), nullptr}, {r(), nullptr}, {nullptr, nullptr}, {r(), r()}};
       multiply(unit, p(), none, product(), pairs, 4, session_.dots());
-      return evaluate_predict_recompute(scalars(), stream);
+      return evaluate_predict_recompute(scalars(), exec_);
     }
     case SXT_RECURRENCE_CHRONOPOULOS_GEAR: {
       precondition();
       const Pair plain[] = {{u(), nullptr}, {u(), u()}}, with_m[] = {{u(), nullptr}, {r(), u()}, {r(), r()}};
       multiply(unit, u(), none, product(), m ? with_m : plain, m ? 3 : 2, session_.dots());
-      return evaluate_chronopoulos_gear(scalars(), m, stream);
+      return evaluate_chronopoulos_gear(scalars(), m, exec_);
     }
     default: {
       precondition();
       const Pair pairs[] = {{r(), u()}, {r(), r()}};
       multidot(parts_.dots, pairs, m ? 2 : 1, session_.dots());
-      return evaluate_classical(scalars(), m, stream);
+      return evaluate_classical(scalars(), m, exec_);
     }
   }
 }
@@ -215,7 +222,7 @@ void Iteration::step() {
     axpby(on_host(one(state_.type)), u(), on_device(session_.beta()), p());
     const Pair pairs[] = {{p(), nullptr}};
     multiply(one(state_.type), p(), zero(state_.type), product(), pairs, 1, session_.products());
-    step_length_classical(scalars(), cuda::stream_of(exec_));
+    step_length_classical(scalars(), exec_);
   }
   update();
 }

@@ -37,6 +37,7 @@ class Iteration {
     const void *u, *v;  // NULL: the product
   };
   void call(const sxt_bound &part, const sxt_head &args);
+  void count() const;
   void precondition();
   void multiply(const void *alpha, const void *x, const void *beta, void *y, const Pair *pairs, int count, void *results);
   void multidot(const sxt_bound &part, const Pair *pairs, int count, void *results);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The scalar kernels: one block that reads a few inner products, tests them and writes alpha and beta. Their time is the
-// latency of a launch and of a handful of loads and divisions.
+// The scalar kernels: one block that reads a few inner products, tests them and writes alpha and beta. Their time is
+// the latency of a launch and of a handful of loads and divisions.
 #include <cfloat>
 #include <cstdint>
 
 #include "scalars.hpp"
+#include "sextant/plugin_cuda_chain.hpp"
 #include "sextant/plugin_cuda_memory.hpp"
 
 namespace graph {
@@ -13,6 +14,13 @@ namespace {
 namespace cuda = sextant::plugin::cuda;
 
 constexpr int threads = 256;  // for clearing; one does the rest
+
+// Kernels begin while their predecessor ends (plugin_cuda_chain.hpp): the launch is then over when its numbers are
+// there.
+__device__ void take_turn() {
+  cuda::await_predecessor();
+  cuda::release_successor();
+}
 
 __device__ bool is_single(sxt_value_type type) { return type == SXT_F32 || type == SXT_C64; }
 __device__ int parts_of(sxt_value_type type) { return type == SXT_C64 || type == SXT_C128 ? 2 : 1; }
@@ -121,6 +129,7 @@ __global__ void configure_kernel(Control *control, Request request) {
 }
 
 __global__ void __launch_bounds__(threads) predict_recompute(const __grid_constant__ Scalars s) {
+  take_turn();
   double v[4];
   bool finite = true;
   for (int i = 0; i < 4; ++i) {
@@ -139,6 +148,7 @@ __global__ void __launch_bounds__(threads) predict_recompute(const __grid_consta
 }
 
 __global__ void __launch_bounds__(threads) chronopoulos_gear(const __grid_constant__ Scalars s, bool preconditioned) {
+  take_turn();
   const double delta = real_part(s.dots, 0, s.type), gamma = real_part(s.dots, 1, s.type);
   const double squared = preconditioned ? real_part(s.dots, 2, s.type) : gamma;
   const bool finite = is_finite(delta) && is_finite(gamma) && is_finite(squared);
@@ -165,6 +175,7 @@ __global__ void __launch_bounds__(threads) chronopoulos_gear(const __grid_consta
 
 // The half before A p: beta. alpha waits for p'q; until then it is what step_length_classical divides.
 __global__ void __launch_bounds__(threads) classical(const __grid_constant__ Scalars s, bool preconditioned) {
+  take_turn();
   const double gamma = real_part(s.dots, 0, s.type);
   const double squared = preconditioned ? real_part(s.dots, 1, s.type) : gamma;
   evaluate(s, squared, is_finite(gamma) && is_finite(squared),
@@ -178,6 +189,7 @@ __global__ void __launch_bounds__(threads) classical(const __grid_constant__ Sca
 
 // The half after it: p is that of iterate k, which the evaluation has counted already.
 __global__ void __launch_bounds__(threads) classical_step(const __grid_constant__ Scalars s) {
+  take_turn();
   const double p_q = real_part(s.products, 0, s.type);
   if (threadIdx.x == 0) {
     Control &c = *s.control;
@@ -199,9 +211,10 @@ __global__ void __launch_bounds__(threads) classical_step(const __grid_constant_
 
 void load_scalar_kernels() {
   cudaFuncAttributes unused;
-  for (const void *kernel : {reinterpret_cast<const void *>(configure_kernel), reinterpret_cast<const void *>(predict_recompute),
-                             reinterpret_cast<const void *>(chronopoulos_gear), reinterpret_cast<const void *>(classical),
-                             reinterpret_cast<const void *>(classical_step)})
+  for (const void *kernel :
+       {reinterpret_cast<const void *>(configure_kernel), reinterpret_cast<const void *>(predict_recompute),
+        reinterpret_cast<const void *>(chronopoulos_gear), reinterpret_cast<const void *>(classical),
+        reinterpret_cast<const void *>(classical_step)})
     cuda::need(cudaFuncGetAttributes(&unused, kernel), "load a kernel's code");
 }
 
@@ -209,21 +222,20 @@ void configure(Control *control, const Request &request, cudaStream_t stream) {
   configure_kernel<<<1, 1, 0, stream>>>(control, request);
   cuda::need_launch("a block's request");
 }
-void evaluate_predict_recompute(const Scalars &s, cudaStream_t stream) {
-  predict_recompute<<<1, threads, 0, stream>>>(s);
-  cuda::need_launch("the scalars of an iteration");
+// A scalar kernel, begun early.
+template <class... Parameters, class... Arguments>
+static void launch(const sxt_exec &exec, void (*kernel)(Parameters...), const Arguments &...args) {
+  const sxt_status status =
+      cuda::launch_chained(&exec, true, "the scalars of an iteration", kernel, 1, threads, 0, args...);
+  if (status != SXT_OK) throw cuda::Failure(status, "the scalars of an iteration could not be launched");
 }
-void evaluate_chronopoulos_gear(const Scalars &s, bool preconditioned, cudaStream_t stream) {
-  chronopoulos_gear<<<1, threads, 0, stream>>>(s, preconditioned);
-  cuda::need_launch("the scalars of an iteration");
+void evaluate_predict_recompute(const Scalars &s, const sxt_exec &exec) { launch(exec, predict_recompute, s); }
+void evaluate_chronopoulos_gear(const Scalars &s, bool preconditioned, const sxt_exec &exec) {
+  launch(exec, chronopoulos_gear, s, preconditioned);
 }
-void evaluate_classical(const Scalars &s, bool preconditioned, cudaStream_t stream) {
-  classical<<<1, threads, 0, stream>>>(s, preconditioned);
-  cuda::need_launch("the scalars of an iteration");
+void evaluate_classical(const Scalars &s, bool preconditioned, const sxt_exec &exec) {
+  launch(exec, classical, s, preconditioned);
 }
-void step_length_classical(const Scalars &s, cudaStream_t stream) {
-  classical_step<<<1, threads, 0, stream>>>(s);
-  cuda::need_launch("the scalars of an iteration");
-}
+void step_length_classical(const Scalars &s, const sxt_exec &exec) { launch(exec, classical_step, s); }
 
 }  // namespace graph

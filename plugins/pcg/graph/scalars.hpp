@@ -5,14 +5,15 @@
 #include <cuda_runtime_api.h>
 
 #include "control.hpp"
+#include "sextant/plugin.h"
 
 namespace graph {
 
 void load_scalar_kernels();
 void configure(Control *control, const Request &request, cudaStream_t stream);
-void evaluate_predict_recompute(const Scalars &s, cudaStream_t stream);   // dots: p'q, r'q, q'q, r'r
-void evaluate_chronopoulos_gear(const Scalars &s, bool preconditioned, cudaStream_t stream);  // u'w, (r'u,) r'r
-void evaluate_classical(const Scalars &s, bool preconditioned, cudaStream_t stream);          // (r'z,) r'r
-void step_length_classical(const Scalars &s, cudaStream_t stream);        // products: p'q
+void evaluate_predict_recompute(const Scalars &s, const sxt_exec &exec);  // dots: p'q, r'q, q'q, r'r
+void evaluate_chronopoulos_gear(const Scalars &s, bool preconditioned, const sxt_exec &exec);  // u'w, (r'u,) r'r
+void evaluate_classical(const Scalars &s, bool preconditioned, const sxt_exec &exec);          // (r'z,) r'r
+void step_length_classical(const Scalars &s, const sxt_exec &exec);                            // products: p'q
 
 }  // namespace graph

@@ -71,6 +71,7 @@ class Session {
   Captured long_block, short_block;
   bool capture_refused = false;  // the stream cannot be captured: iterations are launched one by one
 
+  mutable std::int64_t launches = 0;  // of this solve: kernels, captured blocks, runs of parts
   std::vector<double> residuals;  // lent to the conversation
   std::vector<double> squares;    // of the last block, in order
 

@@ -59,7 +59,8 @@ pcg::Outcome Engine::run(const pcg::Block &block) {
 
   const Report report = *session_.work.report;
   if (report.ended == ended_lost)
-    throw cuda::Failure(SXT_E_DEVICE, "a block of the persistent kernel waited in vain for the others after iteration %lld",
+    throw cuda::Failure(SXT_E_DEVICE,
+                        "a block of the persistent kernel waited in vain for the others after iteration %lld",
                         (long long)report.iterate);
   session_.epoch = report.epoch;
   session_.fresh = false;
@@ -74,10 +75,9 @@ void Engine::launch(const Run &given) {
   Matrix matrix = state_.matrix;
   Work work = session_.work;
   void *arguments[] = {&matrix, &work, &run};
-  cuda::need(cudaLaunchCooperativeKernel(state_.kernel, dim3(static_cast<unsigned>(matrix.parts)),
-                                         dim3(static_cast<unsigned>(matrix.threads)), arguments, state_.shared,
-                                         cuda::stream_of(exec_)),
-             "launch the persistent kernel");
+  const LaunchShape shape(state_, cuda::stream_of(exec_));
+  cuda::need(cudaLaunchKernelExC(&shape.config, state_.kernel, arguments), "launch the persistent kernel");
+  ++args_.launches;
 }
 
 void Engine::await() {

@@ -7,89 +7,18 @@
 // 16-byte packets {value, epoch}. It then waits for the packets of its halo and for everybody's parts, which are the
 // barrier as well, and updates r and p of its halo itself with the owner's very operations, so that bits agree. Packets
 // lie twice, by the epoch's parity: a block can only be one exchange ahead, since the next needs everybody's parts.
+// In a grid of one cluster there are no packets: blocks read each other's shared memory around a barrier of the
+// cluster.
 #pragma once
 
 #include <cfloat>
 
-#include "layout.hpp"
-#include "sextant/plugin_cuda_grid.hpp"
+#include "exchange.cuh"
 
 namespace persistent {
 
-namespace cuda = sextant::plugin::cuda;
-using cuda::Word;
-
-constexpr int polls_in_flight = 4;
-constexpr int quarters = 4;                   // warps that gather sums
-constexpr int row_of_parts = most_warps + 2;  // rows of partial sums begin in different banks
-constexpr int early_parts = 16;               // blocks up to which it pays to look for packets at once
-constexpr std::uint32_t patience = 20'000'000;  // polls, some tens of seconds
-
-template <class V>
-__device__ Word payload_of(V value) {
-  if constexpr (sizeof(V) == 8) return static_cast<Word>(__double_as_longlong(value));
-  else return static_cast<Word>(__float_as_uint(value));
-}
-template <class V>
-__device__ V value_of(Word payload) {
-  if constexpr (sizeof(V) == 8) return __longlong_as_double(static_cast<long long>(payload));
-  else return __uint_as_float(static_cast<unsigned>(payload));
-}
-
-struct Packet {
-  Word payload, epoch;
-};
-__device__ inline Packet peek(const ulonglong2 *from) {
-  Packet found{};
-#ifndef SXT_NO_PACKETS
-  asm volatile("{.reg .b128 v; ld.relaxed.gpu.global.b128 v, [%2]; mov.b128 {%0, %1}, v;}"
-               : "=l"(found.payload), "=l"(found.epoch)
-               : "l"(from)
-               : "memory");
-#endif
-  return found;
-}
-
-// Waits for `count` packets, those at from(k), and hands their payloads to take(k, payload) in order. False: given up.
-template <int count, class From, class Take>
-__device__ bool receive(int present, Word epoch, const From &from, const Take &take) {
-  const ulonglong2 *at[count];
-#pragma unroll
-  for (int k = 0; k < count; ++k) at[k] = from(min(k, present - 1));
-  const auto wanted = static_cast<std::uint32_t>(epoch);  // packets are never so old that more would be needed
-  Packet found[count];
-  for (std::uint32_t waited = 0;; ++waited) {
-    // All at once: looking again only for what is missing would wait for one after the other.
-#pragma unroll
-    for (int k = 0; k < count; ++k) found[k] = peek(at[k]);
-    std::uint32_t late = 0;
-#pragma unroll
-    for (int k = 0; k < count; ++k) late |= static_cast<std::uint32_t>(found[k].epoch) ^ wanted;
-    if (late == 0) break;
-    if (waited == patience) return false;
-  }
-#pragma unroll
-  for (int k = 0; k < count; ++k)
-    if (k < present) take(k, found[k].payload);
-  return true;
-}
-
-__device__ inline double shuffle(double value, int lane_mask) { return __shfl_xor_sync(0xffffffffu, value, lane_mask); }
-
-// The sums of four numbers over a warp, by six exchanges instead of twenty: each exchange halves what a lane is
-// responsible for. Lane 8 k has sum k.
-__device__ inline double sum_four(const double (&v)[sums]) {
-  const int lane = threadIdx.x & 31;
-  const bool upper = lane & 16, odd = lane & 8;
-  const double give0 = upper ? v[0] : v[2], give1 = upper ? v[1] : v[3];
-  const double a = (upper ? v[2] : v[0]) + shuffle(give0, 16), b = (upper ? v[3] : v[1]) + shuffle(give1, 16);
-  double sum = (odd ? b : a) + shuffle(odd ? a : b, 8);
-  for (int other = 4; other > 0; other >>= 1) sum += shuffle(sum, other);
-  return sum;
-}
-
 // A block's share of the problem, while it runs.
-template <class V, class M, int passes>
+template <class V, class M, int passes, bool clustered>
 class Block {
  public:
   __device__ Block(const Matrix &a, const Work &work, unsigned char *shared)
@@ -116,7 +45,9 @@ class Block {
       diagonal_[k] = active_[k] ? static_cast<V>(static_cast<const M *>(a.diagonal)[part_.first_row + row_[k]]) : V(0);
       packet_[k] = active_[k] && owner_ ? a.packet_of[part_.first_row + row_[k]] : -1;
     }
+    if constexpr (clustered) published_ = static_cast<V *>(after_packets(halo_packet_ + a.most_halo));
     copy_matrix();
+    keep_first();
   }
 
   // x, r and p from where this launch starts.
@@ -129,14 +60,14 @@ class Block {
       const int row = active_[k] ? a_.row_of[position] : 0;
       x_[k] = active_[k] && run.start != start_zero ? x[row] : V(0);
       r_[k] = !active_[k] ? V(0) : run.start == start_zero || run.start == start_residual ? b[row] : r[position];
-      p_[k_place(k)] = p_own_[k] = !active_[k]                     ? V(0)
+      p_[k_place(k)] = p_own_[k] = !active_[k]                   ? V(0)
                                    : run.start == start_residual ? x_[k]
                                    : run.start == start_resume   ? p[position]
                                                                  : r_[k];
     }
     for (int j = threadIdx.x; j < part_.halo; j += blockDim.x) {
       const int position = a_.halo_row[part_.first_halo + j], row = a_.row_of[position];
-      halo_packet_[j] = a_.halo_packet[part_.first_halo + j];
+      halo_packet_[j] = clustered ? place_of(position) : a_.halo_packet[part_.first_halo + j];
       halo_r_[j] = run.start == start_zero ? b[row] : run.start == start_residual ? V(0) : r[position];
       p_[a_.most_rows + j] = run.start == start_residual ? x[row]
                              : run.start == start_resume ? p[position]
@@ -151,8 +82,13 @@ class Block {
 #pragma unroll
     for (int k = 0; k < passes; ++k) {
       V even = 0, odd = 0;
+#pragma unroll
+      for (int j = 0; j < kept; ++j) {
+        even = fma(static_cast<V>(values_kept_[j].first), p[columns_kept_[j] & 0xffffu], even);
+        odd = fma(static_cast<V>(values_kept_[j].second), p[columns_kept_[j] >> 16], odd);
+      }
 #pragma unroll 4
-      for (int i = begin_[k]; i < end_[k]; i += warp_lanes) {
+      for (int i = begin_[k] + kept * warp_lanes; i < end_[k]; i += warp_lanes) {
         const std::uint32_t columns = columns_[i];
         const Pair<M> entries = values_[i];
         even = fma(static_cast<V>(entries.first), p[columns & 0xffffu], even);
@@ -165,6 +101,13 @@ class Block {
   }
 
   __device__ void publish(Word epoch) {
+    if constexpr (clustered) {
+      V *to = published_ + (epoch & 1) * a_.most_rows;
+#pragma unroll
+      for (int k = 0; k < passes; ++k)
+        if (active_[k] && owner_) to[row_[k]] = q_[k];
+      return;
+    }
     ulonglong2 *to = static_cast<ulonglong2 *>(work_.halo_packets) + (epoch & 1) * a_.packets;
 #pragma unroll
     for (int k = 0; k < passes; ++k)
@@ -198,12 +141,13 @@ class Block {
     __shared__ double quarter[quarters][sums];
     const int warp = threadIdx.x / warp_lanes, lane = threadIdx.x % warp_lanes;
     const double mine = sum_four(v);
-    if (lane % 8 == 0) {
-      partial[lane / 8][warp] = mine;
-      for (int absent = warp + a_.warps; absent < most_warps; absent += a_.warps) partial[lane / 8][absent] = 0;
+    if (lane < sums) {
+      partial[lane][warp] = mine;
+      for (int absent = warp + a_.warps; absent < most_warps; absent += a_.warps) partial[lane][absent] = 0;
     }
     __syncthreads();
-    if (warp == 0) send_sums(partial[lane % sums], epoch);
+    if constexpr (clustered) return exchange_in_cluster(epoch, partial[lane / 8] + lane % 8, with_halo, total);
+    if (warp == 0) send_sums(partial[lane / 8] + lane % 8, epoch);
     // With warps to spare, four gather the sums while the others gather the halo.
     const int helpers = a_.warps > 2 * quarters ? quarters : 0;
     bool heard = true;
@@ -257,8 +201,33 @@ class Block {
   }
 
  private:
+  // The first place behind the packets' numbers that a value may take.
+  __device__ static void *after_packets(std::int32_t *end) {
+    return reinterpret_cast<void *>((reinterpret_cast<std::uintptr_t>(end) + 7) / 8 * 8);
+  }
   // Rows that are padding have a place of their own behind everything, which nobody reads.
   __device__ int k_place(int k) const { return active_[k] ? row_[k] : a_.most_rows + a_.most_halo; }
+
+  // Blocks with one pass have registers left for the first entries of a row.
+  static constexpr int kept = passes == 1 ? 3 : 0;
+  __device__ void keep_first() {
+    if constexpr (kept > 0) {
+      __syncthreads();
+#pragma unroll
+      for (int j = 0; j < kept; ++j) {
+        const int i = begin_[0] + j * warp_lanes;
+        values_kept_[j] = i < end_[0] ? values_[i] : Pair<M>{};
+        columns_kept_[j] = i < end_[0] ? columns_[i] : 0;
+      }
+    }
+  }
+
+  // Block and row of a position, where packets have their number.
+  __device__ std::int32_t place_of(int position) const {
+    int block = 0;
+    while (block + 1 < a_.parts && a_.part[block + 1].first_row <= position) ++block;
+    return block << 16 | (position - a_.part[block].first_row);
+  }
 
   __device__ void copy_matrix() {
     const Pair<M> *values = static_cast<const Pair<M> *>(a_.values) + part_.first_pair;
@@ -276,21 +245,42 @@ class Block {
            static_cast<std::int64_t>((epoch & 1) * a_.copies + copy) * a_.parts * sums;
   }
 
-  // Warp 0: lane l adds all warps' parts of sum l % 4 and sends it in copy l / 4. Every lane reads them all, by broadcast:
-  // that is quicker than exchanges between lanes.
+  // The block's sums of what its warps left: lane 8 k + j has the parts of sum k of warps j and 8 + j; lane l gets sum
+  // l % 4.
+  __device__ static double sum_of_warps(const double *parts) {
+    static_assert(most_warps == 16, "a lane has two parts");
+    return sum_quarters(parts[0], parts[8]);
+  }
+  // Warp 0 sends sum l % 4 in copy l / 4.
   __device__ void send_sums(const double *parts, Word epoch) {
     const int lane = threadIdx.x % warp_lanes;
-    const double2 *two = reinterpret_cast<const double2 *>(parts);
-    double own[most_warps / 4];
-#pragma unroll
-    for (int w = 0; w < most_warps / 4; ++w) {
-      const double2 low = two[2 * w], high = two[2 * w + 1];
-      own[w] = (low.x + low.y) + (high.x + high.y);
-    }
-    static_assert(most_warps == 16, "own has four numbers");
-    const double mine = (own[0] + own[1]) + (own[2] + own[3]);
+    const double mine = sum_of_warps(parts);
     if (lane / sums < a_.copies)
       cuda::send_packet(sums_of(epoch, lane / sums) + blockIdx.x * sums + lane % sums, payload_of(mine), epoch);
+  }
+
+  // The rest of an exchange in a cluster: sums are written to every block, q is read where its owner left it.
+  __device__ bool exchange_in_cluster(Word epoch, const double *parts, bool with_halo, double (&total)[sums]) {
+    __shared__ double all[2][most_cluster][sums];
+    const int warp = threadIdx.x / warp_lanes, lane = threadIdx.x % warp_lanes;
+    if (warp == 0) {
+      const double mine = sum_of_warps(parts);
+      const std::uint32_t place = shared_address(&all[epoch & 1][blockIdx.x][lane % sums]);
+      for (int block = lane / sums; block < a_.parts; block += warp_lanes / sums)
+        write_there(in_block(place, static_cast<std::uint32_t>(block)), mine);
+    }
+    meet_cluster();
+    const std::uint32_t q = shared_address(published_ + (epoch & 1) * a_.most_rows);
+    for (int j = threadIdx.x; with_halo && j < part_.halo; j += blockDim.x) {
+      const auto place = static_cast<std::uint32_t>(halo_packet_[j]);
+      read_there(in_block(q + (place & 0xffffu) * static_cast<std::uint32_t>(sizeof(V)), place >> 16), halo_q_[j]);
+    }
+    const int block = lane % 8, which = lane / 8;
+    const auto part_of = [&](int b) { return b < a_.parts ? all[epoch & 1][b][which] : 0; };
+    const double sum = sum_quarters(part_of(block), part_of(block + 8));
+#pragma unroll
+    for (int k = 0; k < sums; ++k) total[k] = __shfl_sync(0xffffffffu, sum, k);
+    return true;
   }
 
   // Packets need some 300 nanoseconds; who looks earlier only delays them.
@@ -305,14 +295,14 @@ class Block {
     constexpr int blocks_at_once = warp_lanes / sums, flight = 5;
     const int lane = threadIdx.x % warp_lanes;
     const int share = (a_.parts + quarters - 1) / quarters, begin = which * share, end = min(begin + share, a_.parts);
-    const ulonglong2 *packets = sums_of(epoch, blockIdx.x % a_.copies) + lane % sums;
+    const ulonglong2 *packets = sums_of(epoch, blockIdx.x % a_.copies) + lane / blocks_at_once;
     double sum = 0;
     bool heard = true;
-    for (int first = begin + lane / sums; first < end; first += blocks_at_once * flight)
+    for (int first = begin + lane % blocks_at_once; first < end; first += blocks_at_once * flight)
       heard &= receive<flight>((end - first + blocks_at_once - 1) / blocks_at_once, epoch,
                                [&](int i) { return packets + (first + i * blocks_at_once) * sums; },
                                [&](int, Word payload) { sum += value_of<double>(payload); });
-    for (int other = warp_lanes / 2; other >= sums; other >>= 1) sum += shuffle(sum, other);
+    sum = sum_quarters(sum);
     if (lane < sums) result[lane] = sum;
     return heard;
   }
@@ -321,9 +311,10 @@ class Block {
     const ulonglong2 *packets = static_cast<const ulonglong2 *>(work_.halo_packets) + (epoch & 1) * a_.packets;
     bool heard = true;
     for (int first = worker; first < part_.halo; first += workers * polls_in_flight)
-      heard &= receive<polls_in_flight>((part_.halo - first + workers - 1) / workers, epoch,
-                                        [&](int i) { return packets + halo_packet_[first + i * workers]; },
-                                        [&](int i, Word payload) { halo_q_[first + i * workers] = value_of<V>(payload); });
+      heard &=
+          receive<polls_in_flight>((part_.halo - first + workers - 1) / workers, epoch,
+                                   [&](int i) { return packets + halo_packet_[first + i * workers]; },
+                                   [&](int i, Word payload) { halo_q_[first + i * workers] = value_of<V>(payload); });
     return heard;
   }
 
@@ -332,10 +323,13 @@ class Block {
   const Part part_;
   Pair<M> *values_;
   V *p_, *halo_r_, *halo_q_;
+  V *published_ = nullptr;  // in a cluster: q of the own rows, twice, by parity
   std::uint32_t *columns_;
   std::int32_t *halo_packet_;
   bool owner_, active_[passes];
   int begin_[passes], end_[passes], row_[passes], packet_[passes];
+  Pair<M> values_kept_[kept ? kept : 1];
+  std::uint32_t columns_kept_[kept ? kept : 1];
   V diagonal_[passes], x_[passes], r_[passes], p_own_[passes], q_[passes];
 };
 
@@ -381,13 +375,13 @@ __device__ int judge(const Run &run, std::int64_t k, double p_q, double gamma) {
   return -1;
 }
 
-template <class V, class M, int passes>
+template <class V, class M, int passes, bool clustered>
 __global__ void __launch_bounds__(most_threads, 1)
     iterate(const __grid_constant__ Matrix a, const __grid_constant__ Work work, const __grid_constant__ Run run) {
 #ifndef SXT_NO_PACKETS
   extern __shared__ __align__(16) unsigned char shared[];
   using L = Limits<V>;
-  Block<V, M, passes> block(a, work, shared);
+  Block<V, M, passes, clustered> block(a, work, shared);
   block.load(run);
   if (run.start == start_residual) {
     block.multiply();
@@ -415,7 +409,7 @@ __global__ void __launch_bounds__(most_threads, 1)
       break;
     }
     if (measuring) {
-      block.turn(static_cast<V>(total[0] / gamma));
+      block.turn(static_cast<V>(total[0] * reciprocal(gamma)));
       measuring = false;
       ++k;
       continue;
@@ -424,7 +418,7 @@ __global__ void __launch_bounds__(most_threads, 1)
     gamma = total[3];
     if (speaker) work.squared_residuals[k - run.first] = gamma;
 
-    const double alpha = gamma / p_q, inverse = 1 / gamma;  // at the same time
+    const double alpha = gamma * reciprocal(p_q), inverse = reciprocal(gamma);  // at the same time
     if (is_special<V>(run, k, p_q, gamma)) {
       ended = judge<V>(run, k, p_q, gamma);
       if (ended >= 0) break;
@@ -441,6 +435,7 @@ __global__ void __launch_bounds__(most_threads, 1)
     block.turn(static_cast<V>(next * inverse));
     ++k;
   }
+  if constexpr (clustered) meet_cluster();  // the others may still read this block's memory
   block.store(run.x);
   if (speaker) *work.report = {ended, 0, k, epoch};
 #endif

@@ -7,11 +7,13 @@ namespace persistent {
 
 namespace plugin = sextant::plugin;
 
-const void *f32_kernel(std::int32_t passes) { return kernel_of<float, float>(passes); }
+const void *f32_kernel(std::int32_t passes, bool clustered) {
+  return clustered ? cluster_kernel_of<float, float>(passes) : kernel_of<float, float>(passes);
+}
 
-const void *kernel_for(sxt_value_type vectors, sxt_value_type stored, std::int32_t passes) {
-  if (vectors == SXT_F32) return f32_kernel(passes);
-  return stored == SXT_F32 ? f64_over_f32_kernel(passes) : f64_kernel(passes);
+const void *kernel_for(sxt_value_type vectors, sxt_value_type stored, std::int32_t passes, bool clustered) {
+  if (vectors == SXT_F32) return f32_kernel(passes, clustered);
+  return stored == SXT_F32 ? f64_over_f32_kernel(passes, clustered) : f64_kernel(passes, clustered);
 }
 
 namespace {
@@ -37,8 +39,10 @@ void place_all(const DeviceArray &entries, const void *from, const DeviceArray &
 
 void place_values(const State &state, const sxt_csr &a, const sxt_exec *exec) {
   const auto place = [&](const DeviceArray &entries, const DeviceArray &to) {
-    if (state.stored == SXT_F32) place_all<float>(entries, a.values, to, exec);
-    else place_all<double>(entries, a.values, to, exec);
+    if (state.stored == SXT_F32)
+      place_all<float>(entries, a.values, to, exec);
+    else
+      place_all<double>(entries, a.values, to, exec);
   };
   place(state.entry_of, state.values);
   place(state.diagonal_entry, state.diagonal);

@@ -4,6 +4,8 @@
 
 namespace persistent {
 
-const void *f64_over_f32_kernel(std::int32_t passes) { return kernel_of<double, float>(passes); }
+const void *f64_over_f32_kernel(std::int32_t passes, bool clustered) {
+  return clustered ? cluster_kernel_of<double, float>(passes) : kernel_of<double, float>(passes);
+}
 
 }  // namespace persistent

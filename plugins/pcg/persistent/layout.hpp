@@ -14,10 +14,12 @@ namespace persistent {
 
 inline constexpr int warp_lanes = 32;
 inline constexpr int most_threads = 512;
+inline constexpr int packet_threads = 288;  // four warps gather sums, four the halo, one sends
 inline constexpr int most_passes = 4;
 inline constexpr int most_warps = most_threads / warp_lanes;
 inline constexpr int sums = 4;  // p'q, r'q, q'q, r'r
 inline constexpr int sum_copies = 4;
+inline constexpr int most_cluster = 16, cluster_passes = 2;  // of a grid that is one cluster
 
 struct Part {
   std::int32_t first_row, rows;    // positions
@@ -41,8 +43,8 @@ struct Matrix {
   const std::int32_t *halo_row;   // positions of the halo's rows
   const std::int32_t *halo_packet;
   std::int32_t parts, packets;
-  std::int32_t copies;            // of each sum: blocks that read the same copy wait for each other
-  std::int32_t threads, warps, group;        // of each block; lanes a row
+  std::int32_t copies;                            // of each sum: blocks that read the same copy wait for each other
+  std::int32_t threads, warps, group;             // of each block; lanes a row
   std::int32_t most_pairs, most_rows, most_halo;  // of one part: they lay out shared memory
 };
 
@@ -59,8 +61,8 @@ enum Ended : std::int32_t {
 
 struct Report {  // pinned
   std::int32_t ended, reserved;
-  std::int64_t iterate;   // the one that r, p and x belong to
-  std::uint64_t epoch;    // of the last exchange
+  std::int64_t iterate;  // the one that r, p and x belong to
+  std::uint64_t epoch;   // of the last exchange
 };
 
 enum Start : std::int32_t {
@@ -75,24 +77,27 @@ struct Run {
   std::int32_t test_first;  // whether the first iterate is tested against the tolerance
   std::int64_t first, last;
   double tolerance_squared;
-  double replaced_from;     // the residual before r was replaced; negative: it was not
-  std::uint64_t epoch;      // of the last exchange so far
+  double replaced_from;  // the residual before r was replaced; negative: it was not
+  std::uint64_t epoch;   // of the last exchange so far
   const void *b;
   void *x;
 };
 
 struct Work {
-  void *r, *p;                 // by position, between launches
-  void *halo_packets;          // 2 x packets, 16 bytes each, zero before the first launch
-  void *sum_packets;           // 2 x copies x parts x sums
-  double *squared_residuals;   // pinned: of iterates first .. iterate of this launch
+  void *r, *p;                // by position, between launches
+  void *halo_packets;         // 2 x packets, 16 bytes each, zero before the first launch
+  void *sum_packets;          // 2 x copies x parts x sums
+  double *squared_residuals;  // pinned: of iterates first .. iterate of this launch
   Report *report;
 };
 
-// Bytes of shared memory of a block: A's values and columns, p with its halo, r and q of the halo, packet numbers.
-inline std::uint64_t shared_bytes(std::int64_t value_size, std::int64_t stored_size, std::int64_t pairs, std::int64_t rows,
-                                  std::int64_t halo) {
-  return static_cast<std::uint64_t>(pairs * (2 * stored_size + 4) + (rows + 3 * halo + 1) * value_size + halo * 4);
+// Bytes of shared memory of a block: A's values and columns, p with its halo, r and q of the halo, packet numbers; in a
+// cluster also what the others read, twice q of its own rows.
+inline std::uint64_t shared_bytes(std::int64_t value_size, std::int64_t stored_size, std::int64_t pairs,
+                                  std::int64_t rows, std::int64_t halo, bool clustered) {
+  const std::int64_t read = clustered ? 2 * rows * value_size + 8 : 0;
+  return static_cast<std::uint64_t>(pairs * (2 * stored_size + 4) + (rows + 3 * halo + 1) * value_size + halo * 4 +
+                                    read);
 }
 
 }  // namespace persistent

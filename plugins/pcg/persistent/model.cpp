@@ -17,11 +17,13 @@ namespace plugin = sextant::plugin;
 
 // Measured on one H200 (README.md, within 6 % on eight matrices): latencies and one multiprocessor's shared memory, so
 // they are not scaled by the machine's rates.
-constexpr double exchange_s = 1.77e-6;  // sums, packets there and back, scalars, barriers
-constexpr double block_s = 2.5e-9;      // more for every block whose packets are read
-constexpr double pair_s = 0.2e-9;       // two entries of one row, with the conflicts of their gathers
-constexpr double halo_s = 0.7e-9;       // a packet of another block
-constexpr double host_s = 12e-6;            // a launch and the wait for it
+constexpr double exchange_s = 1.55e-6;                            // sums, packets there and back, scalars, barriers
+constexpr double cluster_s = 1.34e-6, cluster_block_s = 12.5e-9;  // the same two in a grid of one cluster
+constexpr double block_s = 2.5e-9;                                // more for every block whose packets are read
+constexpr double pair_s = 0.23e-9;  // two entries of one row, with the conflicts of their gathers
+constexpr double halo_s = 0.7e-9;   // a row of another block
+constexpr double pass_s = 0.1e-6;   // every further row of a thread
+constexpr double host_s = 12e-6;    // a launch and the wait for it
 // Growing the parts three times, packing, and the walk over the halos; a host core, from many megabytes of indices.
 constexpr double setup_entry_s = 45e-9, setup_s = 1e-3;
 constexpr double default_iterations = 100;
@@ -38,7 +40,7 @@ struct Estimate {
 // Slices are padded, and rows of mixed length fill them less well.
 constexpr double padding = 1.2;
 
-Estimate estimate(const sxt_pcg_query &query, double parts) {
+Estimate estimate(const sxt_pcg_query &query, double parts, bool clustered) {
   const double n = static_cast<double>(query.m.rows), entries = std::max(0.0, static_cast<double>(query.m.nnz) - n);
   Estimate e{};
   e.rows = std::ceil(n / parts);
@@ -46,11 +48,13 @@ Estimate estimate(const sxt_pcg_query &query, double parts) {
   // The surface of a compact part, wider where rows reach farther; never more than there are rows or entries.
   const double length = n > 0 ? entries / n : 0;
   e.halo = std::min({n - e.rows, 2 * e.pairs, 2.4 * std::sqrt(length) * std::pow(e.rows, 2.0 / 3)});
-  e.iteration_s = exchange_s + block_s * parts + pair_s * e.pairs + halo_s * e.halo;
+  const double passes = std::max(1.0, std::ceil(e.rows / most_threads));
+  e.iteration_s = (clustered ? cluster_s + cluster_block_s * parts : exchange_s + block_s * parts) + pair_s * e.pairs +
+                  halo_s * e.halo + pass_s * (passes - 1);
   e.shared = shared_bytes(static_cast<std::int64_t>(plugin::value_bytes(query.m.q.value_type)),
                           static_cast<std::int64_t>(plugin::value_bytes(query.m.matrix_type)),
                           static_cast<std::int64_t>(e.pairs), static_cast<std::int64_t>(e.rows),
-                          static_cast<std::int64_t>(e.halo));
+                          static_cast<std::int64_t>(e.halo), clustered);
   return e;
 }
 
@@ -72,39 +76,49 @@ sxt_status applicable(const sxt_pcg_query &query, const sxt_machine &machine, sx
                           (long long)query.m.cols);
   if (query.m.symmetry == SXT_SKEW) return plugin::refuse(reason, "the matrix is skew-symmetric");
   if (query.preconditioned)
-    return plugin::refuse(reason, "it is for M = identity (a matrix scaled beforehand), the query has preconditioned = 1");
+    return plugin::refuse(reason,
+                          "it is for M = identity (a matrix scaled beforehand), the query has preconditioned = 1");
   if (query.m.q.value_type == SXT_F32 && query.m.matrix_type != SXT_F32)
     return plugin::refuse(reason, "f32 vectors need A in f32");
   const double parts = std::max(1, machine.units);
-  const Estimate e = estimate(query, parts);
+  const Estimate e = estimate(query, parts, false);
   if (fits(e, machine)) return SXT_OK;
   if (e.rows > most_threads * most_passes)
     return plugin::refuse(reason, "%lld rows on %d multiprocessors are %.0f each, %d fit the registers",
                           (long long)query.m.rows, machine.units, e.rows, most_threads * most_passes);
-  return plugin::refuse(reason, "about %llu bytes of shared memory for each of %d multiprocessors, a block may have %.0f",
+  return plugin::refuse(reason,
+                        "about %llu bytes of shared memory for each of %d multiprocessors, a block may have %.0f",
                         (unsigned long long)e.shared, machine.units, block_shared(machine));
 }
 
-sxt_status candidates(const sxt_pcg_query &query, const sxt_machine &machine, sxt_candidate *out, std::uint64_t capacity,
-                      std::uint64_t *count) {
+sxt_status candidates(const sxt_pcg_query &query, const sxt_machine &machine, sxt_candidate *out,
+                      std::uint64_t capacity, std::uint64_t *count) {
   plugin::CandidateList list(out, capacity, count);
   const double iterations = query.iterations > 0 ? query.iterations : default_iterations;
   const auto units = static_cast<std::int64_t>(std::max(1, machine.units));
-  const auto n = static_cast<std::int64_t>(query.m.rows), value = static_cast<std::int64_t>(plugin::value_bytes(query.m.q.value_type));
-  for (const std::int64_t parts : {units, units / 2, units / 4, std::int64_t{1}}) {
-    if (parts < 1 || (parts > 1 && parts > n)) continue;
-    const Estimate e = estimate(query, static_cast<double>(parts));
-    if (!fits(e, machine)) continue;
+  const auto n = static_cast<std::int64_t>(query.m.rows),
+             value = static_cast<std::int64_t>(plugin::value_bytes(query.m.q.value_type));
+  struct Grid {
+    std::int64_t parts;
+    bool clustered;
+  };
+  for (const auto &[parts, clustered] : {Grid{units, false}, Grid{units / 2, false}, Grid{units / 4, false},
+                                         Grid{1, false}, Grid{most_cluster, true}, Grid{most_cluster / 2, true}}) {
+    if (parts < 1 || parts > units || (parts > 1 && parts > n)) continue;
+    const Estimate e = estimate(query, static_cast<double>(parts), clustered);
+    if (!fits(e, machine) || (clustered && e.rows > most_threads * cluster_passes)) continue;
     const double longest = std::clamp(std::ceil(launch_goal_s / e.iteration_s), 32.0, 4096.0);
     sxt_candidate &candidate = list.add();
     candidate.launch[0] = parts;
     candidate.launch[1] = static_cast<std::int64_t>(longest);
+    candidate.launch[2] = clustered;
     // A comes into shared memory at every launch.
     const double load_s = static_cast<double>(e.shared) * static_cast<double>(parts) / machine.stream_rate;
     candidate.run_s = iterations * e.iteration_s + std::ceil(iterations / longest) * (host_s + load_s);
     candidate.setup_s = setup_s + setup_entry_s * static_cast<double>(query.m.nnz);
-    candidate.state_bytes = static_cast<std::uint64_t>(e.pairs * 2 * static_cast<double>(parts)) * (sizeof(double) + 6) +
-                            static_cast<std::uint64_t>(n * (2 * value + 32));
+    candidate.state_bytes =
+        static_cast<std::uint64_t>(e.pairs * 2 * static_cast<double>(parts)) * (sizeof(double) + 6) +
+        static_cast<std::uint64_t>(n * (2 * value + 32));
     candidate.working_set_bytes = static_cast<double>(candidate.state_bytes);
     candidate.units = static_cast<double>(parts);
   }

@@ -36,8 +36,9 @@ class PartPacker {
 
   // Appends part c, whose rows lie at the given positions.
   void add(std::int32_t c, std::int32_t first, std::int32_t rows) {
-    Part part{first, rows, static_cast<std::int32_t>(out_.halo_row.size()), 0,
-              static_cast<std::int32_t>(out_.columns.size()), 0};
+    Part part{
+        first, rows, static_cast<std::int32_t>(out_.halo_row.size()), 0, static_cast<std::int32_t>(out_.columns.size()),
+        0};
     const std::int32_t slice_rows = warp_lanes / out_.shape.group;
     const std::int32_t slices = out_.shape.passes * (out_.shape.threads / warp_lanes);
     for (std::int32_t s = 0; s < slices; ++s) {
@@ -129,7 +130,7 @@ void sort_halo(Packed &out, const Part &part) {
 
 }  // namespace
 
-Shape shape_for(std::int64_t most_rows, double mean_entries) {
+Shape shape_for(std::int64_t most_rows, double mean_entries, std::int32_t least_threads) {
   if (most_rows > std::int64_t{most_threads} * most_passes) return {0, 0, 1};
   Shape shape{0, 1, 1};
   // Several lanes a row while there are lanes and entries for them.
@@ -137,8 +138,9 @@ Shape shape_for(std::int64_t most_rows, double mean_entries) {
     shape.group *= 2;
   const std::int64_t lanes = std::max<std::int64_t>(1, most_rows) * shape.group;
   while (lanes > std::int64_t{most_threads} * shape.passes) ++shape.passes;
-  const std::int64_t warps = (lanes + std::int64_t{warp_lanes} * shape.passes - 1) / (std::int64_t{warp_lanes} * shape.passes);
-  shape.threads = static_cast<std::int32_t>(warps * warp_lanes);
+  const std::int64_t warps =
+      (lanes + std::int64_t{warp_lanes} * shape.passes - 1) / (std::int64_t{warp_lanes} * shape.passes);
+  shape.threads = std::max(least_threads, static_cast<std::int32_t>(warps * warp_lanes));
   return shape;
 }
 
@@ -146,7 +148,8 @@ Packed pack(const Pattern &a, const Partition &partition) {
   Packed out{};
   for (std::int32_t c = 0; c < partition.parts(); ++c)
     out.most_rows = std::max(out.most_rows, partition.begin[c + 1] - partition.begin[c]);
-  out.shape = shape_for(out.most_rows, a.n ? static_cast<double>(a.row_ptr[a.n]) / a.n : 0);
+  out.shape = shape_for(out.most_rows, a.n ? static_cast<double>(a.row_ptr[a.n]) / a.n : 0,
+                        partition.parts() > most_cluster ? packet_threads : warp_lanes);
   out.row_of = positions(a, partition);
   out.diagonal_entry.assign(a.n, -1);
 

@@ -14,8 +14,8 @@ namespace persistent {
 struct Shape {
   std::int32_t threads, passes, group;
 };
-// passes == 0: no block of most_threads holds so many rows.
-Shape shape_for(std::int64_t most_rows, double mean_entries);
+// passes == 0: no block of most_threads holds so many rows. least_threads: idle ones help in exchanges.
+Shape shape_for(std::int64_t most_rows, double mean_entries, std::int32_t least_threads = warp_lanes);
 
 struct Packed {
   Shape shape;

@@ -62,14 +62,30 @@ void check_fit(const State &state, const Packed &packed) {
                   most_threads * most_passes);
   const std::int64_t limit = shared_limit();
   if (static_cast<std::int64_t>(state.shared) > limit)
-    throw Failure(SXT_E_NOT_SUPPORTED,
-                  "a block would need %llu bytes of shared memory (%d pairs of entries, %d rows, %d rows of others), it "
-                  "may have %lld",
-                  (unsigned long long)state.shared, packed.most_pairs, packed.most_rows, packed.most_halo,
-                  (long long)limit);
+    throw Failure(
+        SXT_E_NOT_SUPPORTED,
+        "a block would need %llu bytes of shared memory (%d pairs of entries, %d rows, %d rows of others), it "
+        "may have %lld",
+        (unsigned long long)state.shared, packed.most_pairs, packed.most_rows, packed.most_halo, (long long)limit);
+  if (state.clustered && packed.shape.passes > cluster_passes)
+    throw Failure(SXT_E_NOT_SUPPORTED, "a block of a cluster would have %d rows, %d are taken", packed.most_rows,
+                  most_threads * cluster_passes);
   if (packed.most_rows + packed.most_halo > 0xffff)
     throw Failure(SXT_E_NOT_SUPPORTED, "a block sees %d rows, 16-bit columns reach 65535",
                   packed.most_rows + packed.most_halo);
+}
+
+// Whether the device has room for the cluster at once.
+void check_cluster(const State &state) {
+  cuda::need(cudaFuncSetAttribute(state.kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
+             "allow a cluster of more than eight blocks");
+  LaunchShape shape(state, nullptr);
+  int clusters = 0;
+  cuda::need(cudaOccupancyMaxActiveClusters(&clusters, state.kernel, &shape.config), "ask how many clusters fit");
+  if (clusters < 1)
+    throw Failure(SXT_E_NOT_SUPPORTED,
+                  "the device has no room for a cluster of %d blocks with %llu bytes of shared memory",
+                  state.matrix.parts, (unsigned long long)state.shared);
 }
 
 void upload_all(State &state, const Packed &packed, const sxt_exec *exec) {
@@ -102,23 +118,25 @@ void upload_all(State &state, const Packed &packed, const sxt_exec *exec) {
 
 std::uint64_t session_bytes(std::int64_t n, std::int64_t value_size, std::int64_t packets, std::int64_t parts,
                             std::int64_t longest) {
-  return static_cast<std::uint64_t>(2 * n * value_size + 32 * packets + 32 * sum_copies * sums * parts + 8 * (longest + 1));
+  return static_cast<std::uint64_t>(2 * n * value_size + 32 * packets + 32 * sum_copies * sums * parts +
+                                    8 * (longest + 1));
 }
 
-void fill(State &state, const sxt_pcg_query &query, const sxt_csr &a, std::int32_t parts, std::int64_t longest,
-          const sxt_exec *exec) {
+void fill(State &state, const sxt_pcg_query &query, const sxt_csr &a, std::int32_t parts, bool clustered,
+          std::int64_t longest, const sxt_exec *exec) {
   state.vectors = query.m.q.value_type;
   state.stored = a.s.value_type;
   state.n = a.s.rows;
   state.nnz = a.s.nnz;
   state.longest = longest;
+  state.clustered = clustered;
   if (state.n == 0) return;  // nothing will be launched
   const HostPattern pattern = fetch_pattern(a, exec);
   const Partition partition = best_parts(pattern.view(), parts);
   const Packed packed = pack(pattern.view(), partition);
   state.shape = packed.shape;
   state.shared = shared_bytes(size_of(state.vectors), size_of(state.stored), packed.most_pairs, packed.most_rows,
-                              packed.most_halo);
+                              packed.most_halo, clustered);
   check_fit(state, packed);
 
   Matrix &m = state.matrix;
@@ -132,23 +150,27 @@ void fill(State &state, const sxt_pcg_query &query, const sxt_csr &a, std::int32
   m.most_rows = packed.most_rows;
   m.most_halo = packed.most_halo;
   upload_all(state, packed, exec);
-  state.kernel = kernel_for(state.vectors, state.stored, packed.shape.passes);
-  cuda::need(cudaFuncSetAttribute(state.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(state.shared)),
-             "give a block its shared memory");
+  state.kernel = kernel_for(state.vectors, state.stored, packed.shape.passes, clustered);
+  cuda::need(
+      cudaFuncSetAttribute(state.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(state.shared)),
+      "give a block its shared memory");
+  if (clustered) check_cluster(state);
   set_values(state, a, exec);
   cuda::wait(exec);  // what was copied from the host's own vectors
 }
 
 void set_values(State &state, const sxt_csr &a, const sxt_exec *exec) {
   if (a.s.nnz != state.nnz || a.s.rows != state.n)
-    throw Failure(SXT_E_DIMENSION, "the matrix has %lld rows and %lld entries, the engine was prepared for %lld and %lld",
+    throw Failure(SXT_E_DIMENSION,
+                  "the matrix has %lld rows and %lld entries, the engine was prepared for %lld and %lld",
                   (long long)a.s.rows, (long long)a.s.nnz, (long long)state.n, (long long)state.nnz);
   if (state.n > 0) place_values(state, a, exec);
 }
 
 Session::Session(const State &state, const sxt_exec *exec) {
   const auto n = static_cast<std::uint64_t>(state.n), bytes = static_cast<std::uint64_t>(size_of(state.vectors));
-  const auto parts = static_cast<std::uint64_t>(state.matrix.parts), packets = static_cast<std::uint64_t>(state.matrix.packets);
+  const auto parts = static_cast<std::uint64_t>(state.matrix.parts),
+             packets = static_cast<std::uint64_t>(state.matrix.packets);
   r = DeviceArray(exec, n * bytes, "r");
   p = DeviceArray(exec, n * bytes, "p");
   halo_packets = DeviceArray(exec, 32 * std::max<std::uint64_t>(1, packets), "packets between blocks");
@@ -158,7 +180,8 @@ Session::Session(const State &state, const sxt_exec *exec) {
   report = DeviceArray(exec, sizeof(Report), "a launch's report", cuda::Life::state, SXT_SPACE_PINNED);
   residuals.reserve(longest);
   std::memset(report.data(), 0, report.bytes());
-  work = {r.data(), p.data(), halo_packets.data(), sum_packets.data(), squared_residuals.as<double>(), report.as<Report>()};
+  work = {r.data(),           p.data(), halo_packets.data(), sum_packets.data(), squared_residuals.as<double>(),
+          report.as<Report>()};
 }
 
 }  // namespace persistent

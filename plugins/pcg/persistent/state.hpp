@@ -21,10 +21,31 @@ struct State {
   std::int64_t longest;  // iterations of a launch
   Shape shape;
   std::uint64_t shared;
-  Matrix matrix;         // its pointers lead into the arrays below
+  bool clustered;  // the grid is one cluster
+  Matrix matrix;   // its pointers lead into the arrays below
   const void *kernel;
   DeviceArray part, values, columns, diagonal, slices, row_of, packet_of, halo_row, halo_packet;
   DeviceArray entry_of, diagonal_entry;  // where new values go
+};
+
+// How the kernel of a state is launched: cooperatively, or as one cluster.
+struct LaunchShape {
+  LaunchShape(const State &state, cudaStream_t stream) {
+    attribute.id = state.clustered ? cudaLaunchAttributeClusterDimension : cudaLaunchAttributeCooperative;
+    if (state.clustered)
+      attribute.val.clusterDim = {static_cast<unsigned>(state.matrix.parts), 1, 1};
+    else
+      attribute.val.cooperative = 1;
+    config.gridDim = dim3(static_cast<unsigned>(state.matrix.parts));
+    config.blockDim = dim3(static_cast<unsigned>(state.matrix.threads));
+    config.dynamicSmemBytes = state.shared;
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+  }
+  LaunchShape(const LaunchShape &) = delete;
+  cudaLaunchAttribute attribute{};
+  cudaLaunchConfig_t config{};
 };
 
 struct Session {
@@ -41,13 +62,13 @@ std::uint64_t session_bytes(std::int64_t n, std::int64_t value_size, std::int64_
                             std::int64_t longest);
 
 // Fills a state from CSR on the device. Throws cuda::Failure: SXT_E_NOT_SUPPORTED where a part does not fit a block.
-void fill(State &state, const sxt_pcg_query &query, const sxt_csr &a, std::int32_t parts, std::int64_t longest,
-          const sxt_exec *exec);
+void fill(State &state, const sxt_pcg_query &query, const sxt_csr &a, std::int32_t parts, bool clustered,
+          std::int64_t longest, const sxt_exec *exec);
 // Values of the same pattern into their places.
 void set_values(State &state, const sxt_csr &a, const sxt_exec *exec);
 
 // The kernel for these types, and its code loaded with that much shared memory allowed.
-const void *kernel_for(sxt_value_type vectors, sxt_value_type stored, std::int32_t passes);
+const void *kernel_for(sxt_value_type vectors, sxt_value_type stored, std::int32_t passes, bool clustered);
 void place_values(const State &state, const sxt_csr &a, const sxt_exec *exec);
 
 }  // namespace persistent

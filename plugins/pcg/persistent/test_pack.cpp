@@ -69,8 +69,7 @@ std::vector<double> multiply(const Csr &a, const Packed &p, const std::vector<do
     const Part &part = p.parts[c];
     std::vector<double> local(static_cast<std::size_t>(p.most_rows + p.most_halo), 1e300);
     for (std::int32_t i = 0; i < part.rows; ++i) local[i] = x[p.row_of[part.first_row + i]];
-    for (std::int32_t j = 0; j < part.halo; ++j)
-      local[p.most_rows + j] = x[p.row_of[p.halo_row[part.first_halo + j]]];
+    for (std::int32_t j = 0; j < part.halo; ++j) local[p.most_rows + j] = x[p.row_of[p.halo_row[part.first_halo + j]]];
     const std::int32_t rows_a_slice = warp_lanes / p.shape.group;
     for (std::int32_t s = 0; s < slices; ++s)
       for (std::int32_t lane = 0; lane < warp_lanes; ++lane) {
@@ -105,8 +104,9 @@ TEST(PersistentPartition, EveryRowHasOnePartOfEvenSize) {
   for (const Csr &a : {grid(9, 8, 7), uneven(700), grid(1, 1, 1)})
     for (const std::int32_t parts : {1, 5, 32}) {
       if (parts > a.pattern().n) continue;
-      for (const Partition &p : {contiguous_parts(a.pattern().n, parts), grown_parts(a.pattern(), parts, Growth::distance),
-                                 grown_parts(a.pattern(), parts, Growth::enclosure)}) {
+      for (const Partition &p :
+           {contiguous_parts(a.pattern().n, parts), grown_parts(a.pattern(), parts, Growth::distance),
+            grown_parts(a.pattern(), parts, Growth::enclosure)}) {
         std::vector<std::int32_t> rows = p.row_of;
         std::sort(rows.begin(), rows.end());
         ASSERT_EQ(rows.size(), static_cast<std::size_t>(a.pattern().n));
@@ -120,7 +120,8 @@ TEST(PersistentPartition, EveryRowHasOnePartOfEvenSize) {
 // 16 x 16 x 16 in 8 parts of 512 rows: contiguous slabs border on 512 rows, cubes of 8 on 192.
 TEST(PersistentPartition, GrownPartsHaveSmallHalos) {
   const Csr a = grid(16, 16, 16);
-  const Halo slabs = halo_of(a.pattern(), contiguous_parts(4096, 8)), best = halo_of(a.pattern(), best_parts(a.pattern(), 8));
+  const Halo slabs = halo_of(a.pattern(), contiguous_parts(4096, 8)),
+             best = halo_of(a.pattern(), best_parts(a.pattern(), 8));
   EXPECT_EQ(slabs.most, 512);
   EXPECT_LT(best.total, 8 * 260);
 }
@@ -159,6 +160,8 @@ TEST(PersistentPack, ShapesHoldTheRows) {
       EXPECT_EQ(shape.threads % warp_lanes, 0);
     }
   EXPECT_EQ(shape_for(2049, 5).passes, 0);
+  EXPECT_EQ(shape_for(4, 5, packet_threads).threads, packet_threads);  // idle threads help in exchanges
+  EXPECT_EQ(shape_for(512, 5, packet_threads).threads, 512);
 }
 
 sxt_machine machine() {
@@ -214,6 +217,16 @@ TEST(PersistentModel, OffersBlocksAndPredictsMoreForMore) {
   };
   EXPECT_GT(best(1, 1), 0);
   EXPECT_GT(best(100, 500), 0);
+  // Tiny systems go to a cluster, whose blocks reach each other's memory; larger ones do not fit or are slower there.
+  const auto choice = [&](std::int64_t n, std::int64_t nnz) {
+    best(n, nnz);
+    return *std::min_element(list, list + count,
+                             [](const sxt_candidate &a, const sxt_candidate &b) { return a.run_s < b.run_s; });
+  };
+  const sxt_candidate tiny = choice(1728, 11232);
+  EXPECT_EQ(tiny.launch[2], 1);
+  EXPECT_LE(tiny.launch[0], most_cluster);
+  EXPECT_EQ(choice(32768, 223232).launch[2], 0);
   EXPECT_LT(best(32768, 223232), best(262144, 1810432));
 }
 

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/matrix/feature_index.hpp"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+#include <unordered_map>
+
+#include "core/matrix/matrix.hpp"
+#include "sextant/kinds/features.h"
+
+namespace sextant {
+
+using registry::Kernel;
+using registry::Registry;
+
+namespace {
+
+// Names and their numbers; only grows, and is never destroyed.
+struct Names {
+  std::shared_mutex lock;
+  std::unordered_map<std::string_view, int> ids;  // views of what `texts` owns
+  std::vector<std::unique_ptr<std::string>> texts;
+  std::unordered_map<const Kernel *, std::unique_ptr<std::vector<int>>> of_kernel;
+};
+Names &names() {
+  static Names *const the = new Names;
+  return *the;
+}
+
+int id_in(Names &all, std::string_view name) {
+  const auto found = all.ids.find(name);
+  if (found != all.ids.end()) return found->second;
+  all.texts.push_back(std::make_unique<std::string>(name));
+  const int id = static_cast<int>(all.texts.size()) - 1;
+  all.ids.emplace(*all.texts.back(), id);
+  return id;
+}
+
+}  // namespace
+
+int feature_id(std::string_view name) {
+  Names &all = names();
+  {
+    const std::shared_lock lock(all.lock);
+    if (const auto found = all.ids.find(name); found != all.ids.end()) return found->second;
+  }
+  const std::unique_lock lock(all.lock);
+  return id_in(all, name);
+}
+
+const char *feature_name(int id) {
+  Names &all = names();
+  const std::shared_lock lock(all.lock);
+  return all.texts[static_cast<std::size_t>(id)]->c_str();
+}
+
+const std::vector<int> &feature_ids(const Kernel &kernel) {
+  Names &all = names();
+  {
+    const std::shared_lock lock(all.lock);
+    if (const auto found = all.of_kernel.find(&kernel); found != all.of_kernel.end()) return *found->second;
+  }
+  const std::unique_lock lock(all.lock);
+  auto ids = std::make_unique<std::vector<int>>();
+  for (const char *const *name = kernel.table.features; name && *name; ++name) ids->push_back(id_in(all, *name));
+  return *all.of_kernel.try_emplace(&kernel, std::move(ids)).first->second;
+}
+
+FeatureSources::FeatureSources(const std::string &device) {
+  for (const Kernel *kernel : Registry::instance().kernels(SXT_KIND_FEATURES, device)) {
+    const auto *ops = static_cast<const sxt_features_ops *>(kernel->table.ops);
+    const bool usable = ops && ops->names && !kernel->has(SXT_KERNEL_REFERENCE);
+    if (!usable || kernel->verdict == registry::Verdict::quarantined) continue;
+    for (const char *const *name = ops->names; *name; ++name) {
+      const auto id = static_cast<std::size_t>(feature_id(*name));
+      if (id >= sources_.size()) sources_.resize(id + 1);
+      Source &best = sources_[id];
+      const int tier = std::clamp(ops->tier, 0, highest_feature_tier);
+      if (!best.kernel || tier < best.tier) best = {kernel, tier};
+    }
+  }
+}
+
+std::shared_ptr<const FeatureSources> FeatureSources::of(const std::string &device) {
+  struct Made {
+    std::uint64_t changes;
+    std::shared_ptr<const FeatureSources> sources;
+  };
+  static std::mutex lock;
+  static auto &made = *new std::map<std::string, Made, std::less<>>;
+  const std::uint64_t changes = Registry::instance().changes();
+  const std::lock_guard guard(lock);
+  const auto found = made.find(device);
+  if (found != made.end() && found->second.changes == changes) return found->second.sources;
+  return (made[device] = {changes, std::make_shared<const FeatureSources>(device)}).sources;
+}
+
+}  // namespace sextant

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Planning: how many iterations a solve will take, from a probe where that costs little beside the solves, and which
+// preconditioner has the least predicted total of set-up and solves.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+#include "core/base/error.hpp"
+#include "core/pcg/clock.hpp"
+#include "core/pcg/probe.hpp"
+#include "core/pcg/solver.hpp"
+
+namespace sextant {
+
+namespace {
+
+// Of the predicted total: what the probe may cost, and what trying other preconditioners may cost together.
+constexpr double probe_share = 0.1, trial_share = 0.2;
+// Fewer iterations tell nothing; after more, residuals of most matrices have shown their rate.
+constexpr std::int64_t least_steps = 10, most_steps = 80;
+// Below this predicted total not even looking at another preconditioner would pay.
+constexpr double worth_looking_s = 5e-3;
+// The least share of the iterations that a method of which nothing is known may need; one that is known may need this
+// share of what it typically needs.
+constexpr double optimism = 0.125, better_than_typical = 0.6;
+// A preconditioner that is no scaling must save this share: what it costs is certain, what it saves is estimated.
+constexpr double least_gain = 0.1;
+
+// Without a probe: what a discretised second-order operator needs.
+double guess_iterations(std::int64_t n) { return std::clamp(3 * std::sqrt(static_cast<double>(n)), 20.0, 2000.0); }
+
+// Two digits: more would claim to be known.
+std::string about(double value) {
+  char out[32];
+  std::snprintf(out, sizeof out, "%.2g", value);
+  return out;
+}
+
+double tolerance_of(const PcgSettings &settings) { return settings.rtol > 0 ? settings.rtol : 1e-8; }
+
+double total_of(const Choice &engine, double solves) {
+  return engine.setup_s + engine.storage_s + std::max(1.0, solves) * engine.run_s;
+}
+
+}  // namespace
+
+// Choices are made for a number on a grid of powers of the square root of two: a plan that was saved then still fits
+// when rounding, or other values on the same pattern, change the estimate a little.
+void PcgSolver::expect(double iterations) {
+  expected_iterations_ = std::max(1.0, iterations);
+  const bool stated = settings_.expected_iterations > 0;
+  assumed_iterations_ =
+      stated ? expected_iterations_ : std::round(std::exp2(std::round(2 * std::log2(expected_iterations_)) / 2));
+}
+
+bool PcgSolver::probes() const {
+  return settings_.probe >= 0 && settings_.expected_iterations <= 0 && matrix_->rows() > 1;
+}
+
+void PcgSolver::plan() {
+  build_product();
+  const bool stated = settings_.expected_iterations > 0;
+  expect(stated ? settings_.expected_iterations : guess_iterations(matrix_->rows()));
+  expected_from_ = stated ? "as the caller expects" : "assumed: 3 sqrt(n), within 20 to 2000";
+  choose_preconditioner();
+  if (!probes()) return;
+  const double solves = settings_.expected_solves;
+  const double total_s = total_of(*select_engine(method_), solves);
+  Probe probe(*matrix_, *product_, scaling_);
+  if (!probe_base(probe, total_s) || !settings_.preconditioner.empty()) return;
+  consider_others(probe, total_of(*select_engine(method_), solves));
+}
+
+// Estimates the iterations with the preconditioner in force. False: there was no probe, for the reason in a note.
+bool PcgSolver::probe_base(Probe &probe, double total_s) {
+  std::unique_ptr<Runner> own;
+  if (method_ != "none" && !preconditioner_) {  // applied by the engine, which has one of its own later
+    if (preconditioner_choice_->setup_s > probe_share * total_s) return false;
+    own = std::make_unique<Runner>(matrix_->context(), preconditioner_choice_, matrix_.get());
+  }
+  Runner *const preconditioner = own ? own.get() : preconditioner_.get();
+  const double step_s = probe.step_seconds(preconditioner);
+  const double affordable = (probe_share * total_s - probe.start_seconds()) / step_s;
+  const bool asked = settings_.probe > 0;
+  const auto steps = asked ? settings_.probe : static_cast<std::int64_t>(std::clamp<double>(affordable, 0, most_steps));
+  if (!asked && steps < least_steps) {
+    expected_from_ +=
+        text("; ", least_steps, " iterations of a probe would cost ",
+             seconds_text(least_steps * step_s + probe.start_seconds()), " beside ", seconds_text(total_s));
+    return false;
+  }
+  const ProbeOutcome outcome = probe.run(preconditioner, steps, tolerance_of(settings_));
+  const Ritz &ritz = outcome.ritz;
+  probe_steps_ = ritz.steps();
+  probe_seconds_ += outcome.seconds;
+  if (!outcome.defect.empty()) {
+    notes_.push_back("the probe ended early: " + outcome.defect + "; a solve will say more");
+    return false;
+  }
+  const double limit = settings_.max_iterations > 0 ? static_cast<double>(settings_.max_iterations) : 1e9;
+  expect(std::min(limit, ritz.iterations(tolerance_of(settings_), expected_iterations_)));
+  expected_from_ = text("from ", ritz.steps(), " iterations of a probe; |r| fell to ", about(ritz.residual()),
+                        " |b|, condition at least ", about(ritz.greatest() / ritz.least()),
+                        ritz.settled() ? "" : " and not yet settled", "; faster where convergence speeds up later");
+  return true;
+}
+
+// Whether another preconditioner has a lower total: only with one that is asked of no one is its effect known, so those
+// that could pay at best are set up and tried for a few iterations.
+void PcgSolver::consider_others(Probe &probe, double total_s) {
+  if (total_s < worth_looking_s) return;
+  double best_s = (1 - least_gain) * total_s, budget_s = trial_share * total_s;
+  std::string best;
+  const double base_iterations = expected_iterations_;
+  double best_iterations = base_iterations;
+  for (const PreconditionerMethod &method : preconditioner_methods(matrix_->context().device_name())) {
+    if (method.scales || method.reference) continue;
+    const Clock clock;
+    expect(base_iterations);
+    const double found_s = consider(probe, method, base_iterations, best_s, budget_s);
+    budget_s -= clock.seconds();
+    if (found_s >= best_s) continue;
+    best_s = found_s;
+    best = method.name;
+    best_iterations = expected_iterations_;
+  }
+  expect(best_iterations);
+  if (best.empty()) return;
+  // Nothing is scaled any more.
+  scaling_ = nullptr;
+  system_ = matrix_;
+  preconditioner_.reset();
+  method_ = best;
+  preconditioner_choice_ = select_preconditioner(method_);
+  notes_.push_back(text("preconditioner ", method_, " instead: predicted ", seconds_text(best_s), " in all, about ",
+                        static_cast<std::int64_t>(best_iterations), " iterations"));
+}
+
+// The predicted total with this preconditioner, infinite where it does not apply or is not worth trying, with the
+// reason in a note; leaves what it is expected to take in expected_iterations_.
+double PcgSolver::consider(Probe &probe, const PreconditionerMethod &method, double base_iterations, double best_s,
+                           double budget_s) {
+  constexpr double never = HUGE_VAL;
+  const auto out = [&](const std::string &why) {
+    notes_.push_back("preconditioner " + method.name + " left out: " + why);
+    return never;
+  };
+  try {
+    const double solves = settings_.expected_solves;
+    const double share = method.typical_iterations > 0 ? better_than_typical * method.typical_iterations : optimism;
+    expect(share * base_iterations);
+    const double at_best_s = total_of(*select_engine(method.name), solves);
+    if (at_best_s >= best_s)
+      return out(text("even with ", about(share), " of the iterations it would take ", seconds_text(at_best_s)));
+    const ChoicePtr choice = select_preconditioner(method.name);
+    const double setup_s = choice->setup_s + choice->storage_s;
+    if (setup_s > budget_s) return out("to try it would cost " + seconds_text(setup_s));
+    Runner preconditioner(matrix_->context(), choice, matrix_.get());
+    const double step_s = probe.step_seconds(&preconditioner);
+    const auto steps = static_cast<std::int64_t>(std::clamp<double>(budget_s / step_s, 0, most_steps));
+    if (steps < least_steps)
+      return out(text(least_steps, " iterations with it would cost ", seconds_text(least_steps * step_s)));
+    const ProbeOutcome outcome = probe.run(&preconditioner, std::min(steps, probe_steps_), tolerance_of(settings_));
+    probe_seconds_ += outcome.seconds;
+    if (!outcome.defect.empty()) return out("in its probe " + outcome.defect);
+    expect(outcome.ritz.iterations(tolerance_of(settings_), base_iterations));
+    const double total_s = total_of(*select_engine(method.name), solves);
+    if (total_s >= best_s)
+      return out(text("about ", static_cast<std::int64_t>(expected_iterations_), " iterations, ", seconds_text(total_s),
+                      " in all"));
+    return total_s;
+  } catch (const Error &problem) {
+    if (problem.status() == SXT_E_MEMORY || problem.status() == SXT_E_DEVICE) throw;
+    return out(problem.what());
+  }
+}
+
+}  // namespace sextant

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The probe: some iterations of preconditioned conjugate gradients on the matrix itself, to learn how many a solve
+// takes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/dispatch/prepared.hpp"
+#include "core/matrix/matrix.hpp"
+#include "core/pcg/ritz.hpp"
+
+namespace sextant {
+
+struct ProbeOutcome {
+  Ritz ritz;
+  double seconds = 0;
+  std::string defect;  // why it ended early: A or M not positive definite, numbers out of range
+};
+
+class Probe {
+ public:
+  // product: y = alpha A x + beta y. scaling: NULL, or s with s_i^2 = 1 / a_ii in device space, which evens the
+  // right-hand side out. Each must outlive the object.
+  Probe(Matrix &matrix, Runner &product, const void *scaling);
+  // At most `steps` iterations, or until the residual is rtol |b|; preconditioner NULL: none.
+  ProbeOutcome run(Runner *preconditioner, std::int64_t steps, double rtol);
+  // Predicted seconds of one iteration, and of beginning.
+  double step_seconds(const Runner *preconditioner) const;
+  double start_seconds() const;
+
+ private:
+  using Pair = double[2];
+  void random_values(void *to);
+  void start(Runner *preconditioner);
+  void multiply(const void *x, void *y);
+  void precondition(Runner *preconditioner);
+  void dots(std::int32_t count, const void *const *u, const void *const *v, double *results);
+  void axpby(double alpha, const void *x, double beta, void *y);
+
+  Matrix &matrix_;
+  Runner &product_;
+  const void *scaling_;
+  sxt_value_type type_;
+  std::int64_t n_;
+  DeviceBuffer r_, z_, p_, q_;
+};
+
+}  // namespace sextant

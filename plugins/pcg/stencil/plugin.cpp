@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The plugin's edge: one kernel of kind sxt.pcg/1.
+#include <cmath>
+#include <cstdint>
+
+#include "engine.hpp"
+#include "launches.hpp"
+#include "model.hpp"
+#include "sextant/plugin_dia.hpp"
+
+namespace stencil {
+namespace {
+
+namespace plugin = sextant::plugin;
+
+sxt_status is_applicable(const sxt_query *query, const sxt_features *found, const sxt_machine *machine,
+                         sxt_message *reason) {
+  if (const sxt_status status = has_kernels_for(*machine, reason); status != SXT_OK) return status;
+  return applicable(plugin::as<sxt_pcg_query>(query), found, reason);
+}
+sxt_status list_candidates(const sxt_query *query, const sxt_features *found, const sxt_machine *machine,
+                           const sxt_filled *, sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
+  return candidates(plugin::as<sxt_pcg_query>(query), found, *machine, out, capacity, count);
+}
+
+sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *, const sxt_exec *exec,
+                   void **out) {
+  return cuda::build<State>(exec, out, [&](State &state) -> sxt_status {
+    if (!problem->a || !plugin::is_kind(*problem->a, SXT_KIND_STORAGE_DIA_SYMMETRIC))
+      return plugin::error(exec, SXT_E_ARGUMENT, "the stencil engine needs the matrix as %s",
+                           SXT_KIND_STORAGE_DIA_SYMMETRIC);
+    const std::int64_t *launch = candidate->launch;
+    fill(state, plugin::as<sxt_pcg_query>(problem->query), plugin::as<sxt_dia>(problem->a),
+         {launch[0], launch[1], launch[2], launch[3]}, *exec);
+    return SXT_OK;
+  });
+}
+
+sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *exec) {
+  return cuda::guarded(
+      exec, [&] { return point_at(*static_cast<State *>(state), plugin::as<sxt_dia>(problem->a), *exec), SXT_OK; });
+}
+
+sxt_status open(const void *state, const sxt_filled *, const sxt_exec *exec, void **session) {
+  return cuda::guarded(exec,
+                       [&] { return plugin::give(new Session(*static_cast<const State *>(state), *exec), session); });
+}
+
+sxt_status run(const void *state_pointer, void *session, const sxt_head *head, const sxt_exec *exec) {
+  return cuda::guarded(exec, [&]() -> sxt_status {
+    const State &state = *static_cast<const State *>(state_pointer);
+    if (const sxt_status status = pcg::check_args(head, state.n, exec); status != SXT_OK) return status;
+    auto &args =
+        *reinterpret_cast<sxt_pcg_args *>(const_cast<sxt_head *>(head));  // the kind's results stand in its args
+    auto &own = *static_cast<Session *>(session);
+    Engine engine(state, own, args, *exec);
+    pcg::Conversation(args, *exec, engine, own.residuals).run();
+    return SXT_OK;
+  });
+}
+
+const char *const storages[] = {SXT_KIND_STORAGE_DIA_SYMMETRIC, nullptr};
+
+const sxt_kernel kernel = [] {
+  sxt_kernel k = plugin::new_kernel(SXT_KIND_PCG, "pcg.stencil.predict-recompute.cuda", "cuda",
+                                    "predict-and-recompute conjugate gradients on stencils of 5 to 27 points, one "
+                                    "launch an iteration in captured blocks",
+                                    run);
+  k.flags = SXT_KERNEL_DETERMINISTIC;
+  k.value_types = plugin::type_bit(SXT_F64) | plugin::type_bit(SXT_F32);
+  k.min_level = 90;
+  k.storages = storages;
+  k.features = plugin::dia_features;
+  k.applicable = is_applicable;
+  k.candidates = list_candidates;
+  k.prepare = prepare;
+  k.refresh = refresh;
+  k.open = open;
+  k.close = plugin::destroy<Session>;
+  k.release = plugin::destroy<State>;
+  return k;
+}();
+
+}  // namespace
+}  // namespace stencil
+
+extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
+  static const sxt_kernel *const kernels[] = {&stencil::kernel};
+  static const sxt_plugin table = sextant::plugin::describe("pcg-stencil", kernels);
+  return *out = &table, SXT_OK;
+}
