@@ -39,7 +39,7 @@ void Engine::ask(const pcg::Block &block) {
             exec_);
   ++args_.launches;
   if (stands) return;
-  stencil::iterate(state_, session_, exec_);
+  stencil::iterate(state_, session_, true, exec_);
   ++args_.products;
   ++args_.launches;
 }
@@ -77,7 +77,7 @@ void Engine::enqueue(void *&graph, std::int64_t iterations) {
     ++args_.launches;
     return;
   }
-  for (std::int64_t i = 0; i < iterations; ++i) stencil::iterate(state_, session_, exec_);
+  for (std::int64_t i = 0; i < iterations; ++i) stencil::iterate(state_, session_, i % 2 != 0, exec_);
   args_.launches += static_cast<std::int32_t>(iterations);
 }
 
@@ -87,7 +87,7 @@ void *Engine::capture(std::int64_t iterations) {
   if (ops.capture_begin(exec_.device, exec_.stream) != SXT_OK) return nullptr;
   void *graph = nullptr;
   try {
-    for (std::int64_t i = 0; i < iterations; ++i) stencil::iterate(state_, session_, exec_);
+    for (std::int64_t i = 0; i < iterations; ++i) stencil::iterate(state_, session_, i % 2 != 0, exec_);
   } catch (...) {
     if (ops.capture_end(exec_.device, exec_.stream, &graph) == SXT_OK && graph) ops.graph_destroy(exec_.device, graph);
     throw;

@@ -35,26 +35,42 @@ class Walk {
     asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(usual_));
   }
 
-  // Before anything that an earlier launch wrote is read: barriers, and the first coefficients.
+  // Before anything that an earlier launch wrote is read: barriers, and the first diagonals on their way.
   __device__ void prepare() {
     if (threadIdx.x == 0) {
-      for (int k = 0; k < t_.stages; ++k) barrier_[k].init();
+      for (int k = 0; k < t_.stages; ++k) barrier_[k].init(2);  // diagonals, vectors
       asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
-    // Elements that no copy brings meet a p of zero; they must be numbers.
-    const int words = (t_.stages * t_.stage_bytes + planes_kept * plane_size() * static_cast<int>(sizeof(V))) / 16;
-    for (int i = threadIdx.x; i < words; i += blockDim.x) reinterpret_cast<int4 *>(shared_)[i] = int4{0, 0, 0, 0};
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    begin_item(static_cast<int>(blockIdx.x));
+    if (touches_ends_ || t_.items > static_cast<int>(gridDim.x)) clear();
     __syncthreads();
+    if (threadIdx.x == 0)
+      for (int k = 0; k < first_fetches(); ++k) fetch_diagonals(k, k);
+  }
+
+  // Instead of run(): a block must not end while copies are on their way to it.
+  __device__ void give_up() {
+    if (threadIdx.x > 0) return;
+    for (int k = 0; k < first_fetches(); ++k) {
+      barrier_[k].arrive(0);
+      barrier_[k].wait(0);
+    }
   }
 
   __device__ void run(const Step<V> &step, double (&sum)[4]) {
     step_ = step;
     for (int item = blockIdx.x; item < t_.items; item += gridDim.x) {
-      begin_item(item);
-      if (item != static_cast<int>(blockIdx.x)) __syncthreads();
+      const bool first = item == static_cast<int>(blockIdx.x);
+      if (!first) {
+        begin_item(item);
+        __syncthreads();
+      }
       if (threadIdx.x == 0)
-        for (int k = 0; k < min(t_.stages - !refills_at_end, steps_); ++k) fetch(k, (slot_ + k) % t_.stages);
+        for (int k = 0; k < first_fetches(); ++k) {
+          const int slot = (slot_ + k) % t_.stages;
+          if (!first) fetch_diagonals(k, slot);
+          fetch_vectors(k, slot);
+        }
       V part = 0, r_before = 0;
       load_own(0, x_, main_);
 #pragma unroll 1
@@ -75,8 +91,9 @@ class Walk {
     column_ = item % t_.tiles * t_.width;
     width_ = min(t_.width, a_.stride - column_);
     const int first = chunk * t_.chunk, last = min(t_.planes, first + t_.chunk);
-    // Neighbours walk towards each other, and the next iteration walks back: what was touched last is still cached.
-    up_ = ((chunk ^ step_.from) & 1) == 0;
+    // Neighbours walk towards each other, and every other launch walks back: what was touched last is still cached.
+    up_ = ((chunk ^ t_.back) & 1) == 0;
+    touches_ends_ = first <= 1 || last >= t_.planes - 2;
     begin_ = up_ ? first - 1 : last;
     steps_ = last - first + 2;
   }
@@ -85,7 +102,18 @@ class Walk {
   // The plane below the coupling between plane k of the walk and the one before.
   __device__ int lower(int k) const { return up_ ? base(k - 1) : base(k); }
 
+  // Elements that no copy brings, beyond the ends of the arrays, meet a p of zero; they must be numbers.
+  __device__ void clear() {
+    const int words = (t_.stages * t_.stage_bytes + planes_kept * plane_size() * static_cast<int>(sizeof(V))) / 16;
+    for (int i = threadIdx.x; i < words; i += blockDim.x) reinterpret_cast<int4 *>(shared_)[i] = int4{0, 0, 0, 0};
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  }
+  __device__ int first_fetches() const { return min(t_.stages - !refills_at_end, steps_); }
   __device__ void fetch(int k, int slot) {
+    fetch_diagonals(k, slot);
+    fetch_vectors(k, slot);
+  }
+  __device__ void fetch_diagonals(int k, int slot) {
     unsigned char *to = shared_ + slot * t_.stage_bytes;
     Barrier &barrier = barrier_[slot];
     std::uint32_t bytes = 0;
@@ -104,12 +132,18 @@ class Walk {
       for (int m = 0; m < in_plane; ++m)
         bytes += Window<M>::fetch(to + t_.in_plane_at[m], a_.in_plane[m], at - a_.in_plane_offset[m], at + width_, rows,
                                   barrier, passing_);
-    const int halo = ghost(k) ? t_.ghost_halo : t_.halo;
+    barrier.arrive(bytes);
+  }
+  __device__ void fetch_vectors(int k, int slot) {
+    unsigned char *to = shared_ + slot * t_.stage_bytes;
+    Barrier &barrier = barrier_[slot];
+    std::uint32_t bytes = 0;
+    const int at = base(k), halo = ghost(k) ? t_.ghost_halo : t_.halo;
     const void *const from[] = {v_.r[step_.from], v_.q[step_.from], v_.p[step_.from]};
 #pragma unroll
     for (int m = 0; m < 3; ++m)
       bytes +=
-          Window<V>::fetch(to + m * t_.vector_bytes, from[m], at - halo, at + width_ + halo, rows, barrier, usual_);
+          Window<V>::fetch(to + m * t_.vector_bytes, from[m], at - halo, at + width_ + halo, a_.rows, barrier, usual_);
     barrier.arrive(bytes);
   }
 
@@ -234,7 +268,7 @@ class Walk {
   Step<V> step_;
   V x_, main_;                     // of the present plane
   std::uint64_t passing_, usual_;  // how long the last cache keeps a line
-  bool up_;
+  bool up_, touches_ends_;
   int column_, width_, begin_, steps_, slot_ = 0, phase_ = 0, place_ = 0;
 };
 

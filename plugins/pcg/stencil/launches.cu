@@ -107,16 +107,29 @@ void launch_residual(const State &state, const Session &session, const void *b, 
 void fit(State &state, const Wish &wish) {
   const auto value = static_cast<std::int64_t>(plugin::value_bytes(state.vectors)),
              stored = static_cast<std::int64_t>(plugin::value_bytes(state.stored));
-  const std::int64_t blocks = units_of_device() * wish.blocks_a_unit;
-  const std::int64_t width = std::min<std::int64_t>(wish.width, most_threads(state.form.across));
-  state.tiling = share_out(state.stencil, state.form, width, blocks, wish.stages, value, stored);
-  const std::int64_t shared = shared_bytes(state.tiling, value), limit = shared_of_unit() / wish.blocks_a_unit;
-  if (shared + own_shared > limit)
-    throw cuda::Failure(
-        SXT_E_NOT_SUPPORTED,
-        "a block would need %lld bytes of shared memory for %d planes of %d columns with %d beside them, "
-        "it may have %lld",
-        (long long)shared, state.tiling.stages, state.tiling.width, state.tiling.halo, (long long)(limit - own_shared));
+  // The candidate was made for the offsets of a cube: with the real ones a tile may need more room, and gets it by
+  // fewer blocks, then fewer stages, then fewer columns.
+  Wish now = wish;
+  now.width = std::min<std::int64_t>(wish.width, most_threads(state.form.across));
+  std::int64_t blocks = 0, shared = 0, limit = 0;
+  for (;;) {
+    blocks = units_of_device() * now.blocks_a_unit;
+    state.tiling = share_out(state.stencil, state.form, now.width, blocks, now.stages, value, stored);
+    shared = shared_bytes(state.tiling, value), limit = shared_of_unit() / now.blocks_a_unit - own_shared;
+    if (shared <= limit) break;
+    if (now.blocks_a_unit > 1)
+      now.blocks_a_unit = 1;
+    else if (now.stages > 2)
+      now.stages = 2;
+    else if (now.width > 64)
+      now.width /= 2;
+    else
+      throw cuda::Failure(SXT_E_NOT_SUPPORTED,
+                          "a block would need %lld bytes of shared memory for %d planes of %d columns with %d beside "
+                          "them, it may have %lld",
+                          (long long)shared, state.tiling.stages, state.tiling.width, state.tiling.halo,
+                          (long long)limit);
+  }
   state.shared = static_cast<std::size_t>(shared);
   state.blocks = static_cast<std::uint32_t>(std::min<std::int64_t>(blocks, state.tiling.items));
   state.threads = static_cast<std::uint32_t>(state.tiling.width);
@@ -144,12 +157,14 @@ void look_at_main(const State &state, const sxt_exec &exec) {
 
 std::uint64_t packets_bytes(const State &state) { return state.blocks * cuda::sums_packets_a_block; }
 
-void iterate(const State &state, const Session &session, const sxt_exec &exec) {
+void iterate(const State &state, const Session &session, bool back, const sxt_exec &exec) {
+  Tiling tiling = state.tiling;
+  tiling.back = back;
   const cuda::SumsMeeting meeting{nullptr, nullptr, static_cast<ulonglong2 *>(session.packets()),
                                   static_cast<cuda::Word *>(session.epoch())};
   const sxt_status status =
       cuda::launch_chained(&exec, true, "an iteration", kernel_for(state), state.blocks, state.threads, state.shared,
-                           state.stencil, state.tiling, session.vectors, session.output, meeting);
+                           state.stencil, tiling, session.vectors, session.output, meeting);
   if (status != SXT_OK) throw cuda::Failure(status, "an iteration could not be launched");
 }
 

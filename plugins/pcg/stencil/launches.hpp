@@ -13,7 +13,8 @@ void look_at_main(const State &state, const sxt_exec &exec);
 // What the blocks' sums need to meet.
 std::uint64_t packets_bytes(const State &state);
 // One iteration: the step, if the control says so, and the evaluation of what it leads to.
-void iterate(const State &state, const Session &session, const sxt_exec &exec);
+// `back`: of two launches in succession one walks the other way, so that it begins where the last cache is warm.
+void iterate(const State &state, const Session &session, bool back, const sxt_exec &exec);
 void configure(const Session &session, const Request &request, const sxt_exec &exec);
 // r = b - A x, where the present r stands.
 void residual(const State &state, const Session &session, const void *b, const void *x, const sxt_exec &exec);

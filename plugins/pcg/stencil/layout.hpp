@@ -34,6 +34,7 @@ struct Tiling {
   std::int32_t halo;         // columns beside a tile whose p is needed
   std::int32_t ghost_halo;   // of the planes before and after an item
   std::int32_t stages;       // planes whose data are on their way or in use
+  std::int32_t back;         // 1: this launch walks the other way
   std::int32_t planes_kept;  // whose p a block holds
   std::int32_t keeps;        // whether the last cache can keep new vectors for the next iteration
   // Where arrays begin in a stage, in bytes: r, q and p one after the other, then diagonals; and the stage's size.

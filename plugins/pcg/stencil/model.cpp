@@ -89,7 +89,8 @@ sxt_status candidates(const sxt_pcg_query &query, const sxt_features *found, con
              stored = static_cast<std::int64_t>(plugin::value_bytes(query.m.matrix_type));
   const double iterations = query.iterations > 0 ? query.iterations : default_iterations;
   for (const Wanted &w : wanted) {
-    if (w.width > most_threads(form.across)) continue;
+    // Forms with many diagonals fill the registers of a multiprocessor with one block.
+    if (w.width > most_threads(form.across) || (w.blocks_a_unit > 1 && most_threads(form.across) < 1024)) continue;
     const std::int64_t blocks = std::max(1, machine.units) * w.blocks_a_unit;
     const Tiling t = share_out(a, form, w.width, blocks, w.stages, value, stored);
     const auto room = static_cast<std::int64_t>(machine.shared_per_block) / w.blocks_a_unit - 4096;

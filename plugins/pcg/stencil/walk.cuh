@@ -12,11 +12,11 @@ __device__ __forceinline__ std::uint32_t shared_address(const void *p) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
 }
 
-// A barrier that completes when one arrival and all announced bytes have come.
+// A barrier that completes when all arrivals and the bytes that they announced have come.
 struct Barrier {
   std::uint64_t word;
-  __device__ void init() {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(&word)) : "memory");
+  __device__ void init(int arrivals) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(&word)), "r"(arrivals) : "memory");
   }
   __device__ void arrive(std::uint32_t bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&word)), "r"(bytes)
