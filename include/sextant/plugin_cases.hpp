@@ -123,7 +123,9 @@ class Move {
   }
   Move &array(Array &array) { return block(array.data(), array.bytes()); }
   template <class T>
-  Move &array(std::vector<T> &values) { return block(values.data(), values.size() * sizeof(T)); }
+  Move &array(std::vector<T> &values) {
+    return block(values.data(), values.size() * sizeof(T));
+  }
   Move &block(void *host, std::uint64_t bytes) {
     if (bytes == 0) return *this;
     if (there_) moved_.push_back({static_cast<char *>(host), bytes, Memory(exec_, SXT_SPACE_DEVICE, bytes)});
@@ -178,6 +180,24 @@ inline double distance(Wide got, Wide want, double bound) {
     return std::abs(a - b) / bound;
   };
   return std::max(part(got.real(), want.real()), part(got.imag(), want.imag()));
+}
+
+// Ends a case that owns a Case.
+template <class Case>
+void free_owner(sxt_case *c) {
+  delete static_cast<Case *>(c->owner);
+  *c = {};
+}
+
+// Moves a case that owns a Case with a member `moved`; what(case, move) names its arrays and pointers.
+template <class Case, class F>
+sxt_status move_owner(sxt_case *c, const sxt_exec *exec, std::int32_t to_device, F &&what) {
+  return guard(exec, [&] {
+    Case &owner = *static_cast<Case *>(c->owner);
+    Move move(owner.moved, exec, to_device);
+    what(owner, move);
+    return move.finish();
+  });
 }
 
 // Keeps the largest distance and says where it was, when it is beyond the bound.

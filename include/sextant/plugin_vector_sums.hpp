@@ -114,6 +114,17 @@ __attribute__((always_inline)) inline void sum_leaf(int64_t first, int64_t count
   fold<Terms::parts>(folded<vectors>(sum), out);
 }
 
+// The inner product conj(x) . y over leaf `leaf` of n elements of C reals.
+template <class R, int C>
+inline void sum_product_leaf(const void *x, const void *y, int64_t n, int64_t leaf, R *out) {
+  const Products<R, C, C == 2> terms{static_cast<const R *>(x), static_cast<const R *>(y)};
+  const int64_t begin = leaf * 1024;
+  if (n - begin >= 1024)
+    sum_leaf<R>(begin, 1024, terms, out);  // the usual count as a constant
+  else
+    sum_leaf<R>(begin, n - begin, terms, out);
+}
+
 // The largest of f(x[begin]) .. f(x[end-1]); NaN when one of them is. Small says: the smallest instead.
 template <class R, bool Small, class Terms>
 inline R extreme(int64_t begin, int64_t end, R start, const Terms &terms) {

@@ -93,18 +93,13 @@ sxt_status compare(const sxt_case *got_case, const sxt_case *, double *error, sx
   });
 }
 
-void free_case(sxt_case *c) {
-  delete static_cast<Case *>(c->owner);
-  *c = {};
-}
-
 const sxt_kind kind = [] {
   sxt_kind k = new_kind(SXT_KIND_LAUNCH, "picks one of the launch configurations that a kernel offers");
   k.reference = &reference;
   k.n_cases = std::size(devices) * per_device;
   k.make_case = make_case;
   k.compare = compare;
-  k.free_case = free_case;
+  k.free_case = free_owner<Case>;
   return k;
 }();
 

@@ -78,20 +78,12 @@ sxt_status compare(const sxt_case *got_case, const sxt_case *want_case, double *
   });
 }
 
-void free_case(sxt_case *c) {
-  delete static_cast<Case *>(c->owner);
-  *c = {};
-}
-
 sxt_status move_case(sxt_case *moved, const sxt_exec *exec, std::int32_t to_device) {
-  return guard(exec, [&] {
-    Case &c = *static_cast<Case *>(moved->owner);
-    Move move(c.moved, exec, to_device);
+  return move_owner<Case>(moved, exec, to_device, [](Case &c, Move &move) {
     for (Array &array : c.arrays) move.array(array);
     move.array(c.result).point(c.args.result);
     for (const void *&u : c.u) move.point(u);
     for (const void *&v : c.v) move.point(v);
-    return move.finish();
   });
 }
 
@@ -105,7 +97,7 @@ const sxt_kind kind = [] {
   k.n_cases = SXT_MULTIDOT_MAX * types * rounds;
   k.make_case = make_case;
   k.compare = compare;
-  k.free_case = free_case;
+  k.free_case = free_owner<Case>;
   k.move_case = move_case;
   return k;
 }();

@@ -14,17 +14,9 @@ template <class R, int C>
 void leaves(const Call &c, int64_t first, int64_t last, void *out) {
   const int64_t total = (c.n + 1023) / 1024;
   R *result = static_cast<R *>(out);
-  for (int64_t leaf = first; leaf < last; ++leaf) {
-    const int64_t begin = leaf * 1024;
-    for (int32_t d = 0; d < c.pairs; ++d) {
-      const Products<R, C, C == 2> terms{static_cast<const R *>(c.u[d]), static_cast<const R *>(c.v[d])};
-      R *sum = result + (d * total + leaf) * C;
-      if (c.n - begin >= 1024)
-        sum_leaf<R>(begin, 1024, terms, sum);  // the usual count as a constant
-      else
-        sum_leaf<R>(begin, c.n - begin, terms, sum);
-    }
-  }
+  for (int64_t leaf = first; leaf < last; ++leaf)
+    for (int32_t d = 0; d < c.pairs; ++d)
+      sum_product_leaf<R, C>(c.u[d], c.v[d], c.n, leaf, result + (d * total + leaf) * C);
 }
 
 extern const Table table;

@@ -150,19 +150,11 @@ sxt_status compare(const sxt_case *got_case, const sxt_case *want_case, double *
   });
 }
 
-void free_case(sxt_case *c) {
-  delete static_cast<Case *>(c->owner);
-  *c = {};
-}
-
 sxt_status move_case(sxt_case *moved, const sxt_exec *exec, std::int32_t to_device) {
-  return guard(exec, [&] {
-    Case &c = *static_cast<Case *>(moved->owner);
-    Move move(c.moved, exec, to_device);
+  return move_owner<Case>(moved, exec, to_device, [&](Case &c, Move &move) {
     move.array(c.x).array(c.y).array(c.value).block(&c.index, sizeof c.index);
     move.point(c.args.x).point(c.args.y).point(c.args.result);
     c.args.result_on_device = to_device;
-    return move.finish();
   });
 }
 
@@ -176,7 +168,7 @@ const sxt_kind kind = [] {
   k.n_cases = regular + std::size(specials) * types;
   k.make_case = make_case;
   k.compare = compare;
-  k.free_case = free_case;
+  k.free_case = free_owner<Case>;
   k.move_case = move_case;
   return k;
 }();

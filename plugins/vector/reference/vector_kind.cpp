@@ -116,20 +116,12 @@ sxt_status compare(const sxt_case *got_case, const sxt_case *want_case, double *
   });
 }
 
-void free_case(sxt_case *c) {
-  delete static_cast<Case *>(c->owner);
-  *c = {};
-}
-
 sxt_status move_case(sxt_case *moved, const sxt_exec *exec, std::int32_t to_device) {
-  return guard(exec, [&] {
-    Case &c = *static_cast<Case *>(moved->owner);
-    Move move(c.moved, exec, to_device);
+  return move_owner<Case>(moved, exec, to_device, [](Case &c, Move &move) {
     move.array(c.x).array(c.y).array(c.z).array(c.alpha).array(c.beta);
     if (c.args.index) move.array(c.narrow).array(c.wide);
     move.point(c.args.x).point(c.args.y).point(c.args.z).point(c.args.index);
     move.scalar(c.args.alpha).scalar(c.args.beta);
-    return move.finish();
   });
 }
 
@@ -143,7 +135,7 @@ const sxt_kind kind = [] {
   k.n_cases = operations * types * rounds;
   k.make_case = make_case;
   k.compare = compare;
-  k.free_case = free_case;
+  k.free_case = free_owner<Case>;
   k.move_case = move_case;
   return k;
 }();

@@ -4,7 +4,7 @@
 // ones.
 #include "group_table.hpp"
 #include "sextant/kinds/vector_group.h"
-#include "sextant/plugin_vectors.hpp"
+#include "sextant/plugin_vector_sums.hpp"
 
 namespace sextant_vector_group_cpu::SXT_ISA {
 
@@ -79,11 +79,28 @@ struct PredictRecompute {
 template <class R, int C, class Group>
 void update(const Call &call, int64_t begin, int64_t end) { sweep<R, C>(begin * C, end * C, Group(call)); }
 
+// Inner products of a leaf follow its update at once: they read from the first caches what it wrote there.
+template <class R, int C, class Group>
+void update_leaves(const DotsCall &call, int64_t first, int64_t last, void *out) {
+  const Group group(call.group);
+  const int64_t total = (call.n + 1023) / 1024;
+  for (int64_t leaf = first; leaf < last; ++leaf) {
+    const int64_t begin = leaf * 1024, end = call.n - begin < 1024 ? call.n : begin + 1024;
+    sweep<R, C>(begin * C, end * C, group);
+    for (int32_t d = 0; d < call.pairs; ++d)
+      sum_product_leaf<R, C>(call.group.vectors[call.a[d]], call.group.vectors[call.b[d]], call.n, leaf,
+                             static_cast<R *>(out) + (d * total + leaf) * C);
+  }
+}
+
 template <class R, int C>
 constexpr void fill_type(Table &table, int type) {
   table.update[type][SXT_GROUP_CLASSICAL_XR] = update<R, C, ClassicalXr<R, C>>;
   table.update[type][SXT_GROUP_CHRONOPOULOS_GEAR] = update<R, C, ChronopoulosGear<R, C>>;
   table.update[type][SXT_GROUP_PREDICT_RECOMPUTE] = update<R, C, PredictRecompute<R, C>>;
+  table.update_leaves[type][SXT_GROUP_CLASSICAL_XR] = update_leaves<R, C, ClassicalXr<R, C>>;
+  table.update_leaves[type][SXT_GROUP_CHRONOPOULOS_GEAR] = update_leaves<R, C, ChronopoulosGear<R, C>>;
+  table.update_leaves[type][SXT_GROUP_PREDICT_RECOMPUTE] = update_leaves<R, C, PredictRecompute<R, C>>;
 }
 
 // Filled by the compiler: no code of an instruction set may run before it is known to be there.

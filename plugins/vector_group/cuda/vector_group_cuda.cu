@@ -7,6 +7,7 @@
 #include "groups.cuh"
 #include "sextant/kinds/vector_group_dots.h"
 #include "sextant/plugin_cuda.hpp"
+#include "sextant/plugin_cuda_chain.hpp"
 #include "sextant/plugin_cuda_grid.hpp"
 
 namespace sextant::vector_group_cuda {
@@ -46,6 +47,8 @@ __device__ V pick(const V (&v)[count], int k) {
 template <class Group, class V>
 __global__ void __launch_bounds__(512)
     update(std::int64_t n, Vectors<V, Group::vectors> vectors, bool aligned, Scalar<V> alpha, Scalar<V> beta) {
+  await_predecessor();
+  release_successor();
   const std::int64_t worker = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   update_all<Group>(n, vectors, aligned, alpha(), beta(), worker, static_cast<std::int64_t>(gridDim.x) * blockDim.x,
                     [](const V(&)[Group::vectors]) {});
@@ -55,6 +58,8 @@ template <class Group, class V>
 __global__ void __launch_bounds__(512)
     update_dots(std::int64_t n, Vectors<V, Group::vectors> vectors, bool aligned, Scalar<V> alpha, Scalar<V> beta,
                 DotPairs pairs, void *partials, unsigned *counter, V *result) {
+  await_predecessor();
+  release_successor();
   using Op = Dots<V>;
   using Acc = typename Op::Acc;
   __shared__ alignas(16) unsigned char room[32 * sizeof(Acc)];
@@ -123,9 +128,9 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
     using G = typename decltype(group)::type;
     bool aligned;
     const auto vectors = vectors_of<G, V>(args, &aligned);
-    update<G, V><<<static_cast<unsigned>(state.blocks), static_cast<unsigned>(state.threads), 0, stream_of(*exec)>>>(
-        args.n, vectors, aligned, scalar_of(args.scalars[0], one<V>()), scalar_of(args.scalars[1], one<V>()));
-    return launched(exec, "a vector group");
+    return launch_chained(exec, true, "a vector group", update<G, V>, static_cast<unsigned>(state.blocks),
+                          static_cast<unsigned>(state.threads), 0, args.n, vectors, aligned,
+                          scalar_of(args.scalars[0], one<V>()), scalar_of(args.scalars[1], one<V>()));
   });
 }
 
@@ -141,11 +146,11 @@ sxt_status run_dots(const void *opaque, void *opened, const sxt_head *head, cons
     using G = typename decltype(group)::type;
     bool aligned;
     const auto vectors = vectors_of<G, V>(args.g, &aligned);
-    update_dots<G, V>
-        <<<static_cast<unsigned>(state.blocks), static_cast<unsigned>(state.threads), 0, stream_of(*exec)>>>(
-            args.g.n, vectors, aligned, scalar_of(args.g.scalars[0], one<V>()), scalar_of(args.g.scalars[1], one<V>()),
-            pairs, session.partials.data(), session.counter.as<unsigned>(), static_cast<V *>(args.dots));
-    return launched(exec, "a vector group with inner products");
+    return launch_chained(exec, true, "a vector group with inner products", update_dots<G, V>,
+                          static_cast<unsigned>(state.blocks), static_cast<unsigned>(state.threads), 0, args.g.n,
+                          vectors, aligned, scalar_of(args.g.scalars[0], one<V>()),
+                          scalar_of(args.g.scalars[1], one<V>()), pairs, session.partials.data(),
+                          session.counter.as<unsigned>(), static_cast<V *>(args.dots));
   });
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kind sxt.vector_group_dots/1: every group in every type with none to four inner products, over sizes around the borders
-// of registers, warps and blocks; all vectors and all products are compared.
+// Kind sxt.vector_group_dots/1: every group in every type with none to four inner products, over sizes around the
+// borders of registers, warps and blocks; all vectors and all products are compared.
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -10,16 +10,16 @@
 
 using namespace sextant::plugin;
 using namespace sextant::plugin::cases;
+using namespace sextant::vector_group_reference;
 
 namespace {
 
 const std::int64_t sizes[] = {0, 1, 31, 33, 255, 257, 1024, 1025, 5003, 70001};
-constexpr std::uint64_t groups = 3, types = 4, rounds = 5;
-constexpr int vectors_of[] = {0, 4, 6, 4};  // by group
+constexpr std::uint64_t rounds = 5;
 
 struct Case {
-  std::vector<Array> vectors;
-  Array alpha, beta, dots;
+  Operands operands;
+  Array dots;
   sxt_vector_group_dots_query query{};
   sxt_vector_group_dots_args args{};
   Moved moved;
@@ -34,17 +34,11 @@ sxt_status make_case(const sxt_host *, std::uint64_t seed, std::uint64_t i, sxt_
     const auto type = static_cast<sxt_value_type>(1 + i / groups % types);
     const auto n_dots = static_cast<std::int32_t>((i / (groups * types) + i) % (SXT_VECTOR_GROUP_DOTS_MAX + 1));
     const std::int64_t n = sizes[(i + i / groups) % std::size(sizes)];
-    for (int k = 0; k < vectors_of[group]; ++k) c->vectors.emplace_back(type, n, random);
-    c->alpha = Array(type, 1, random);
-    c->beta = Array(type, 1, random);
+    c->operands = Operands(group, type, n, random);
     c->dots = Array(type, n_dots);
     sxt_vector_group_args &g = c->args.g;
     g.h = head<sxt_vector_group_dots_args>(SXT_KIND_VECTOR_GROUP_DOTS);
-    g.n = n;
-    g.group = group;
-    g.scalars[0] = {c->alpha.data(), 0, 0};
-    if (group != SXT_GROUP_CLASSICAL_XR) g.scalars[1] = {c->beta.data(), 0, 0};
-    for (int k = 0; k < vectors_of[group]; ++k) g.vectors[k] = c->vectors[k].data();
+    c->operands.fill(g, group);
     c->args.n_dots = n_dots;
     for (int d = 0; d < n_dots; ++d) {
       c->args.a[d] = static_cast<std::int32_t>(random.below(vectors_of[group]));
@@ -63,21 +57,16 @@ sxt_status make_case(const sxt_host *, std::uint64_t seed, std::uint64_t i, sxt_
   });
 }
 
-// Vectors meet a handful of roundings; the rounding of a product of vectors grows like the square root of n.
+// The rounding of a product of vectors grows like the square root of n.
 sxt_status compare(const sxt_case *got_case, const sxt_case *want_case, double *error, sxt_message *message) {
   return guard(nullptr, [&] {
     const Case &got = *static_cast<const Case *>(got_case->owner), &want = *static_cast<const Case *>(want_case->owner);
     Verdict verdict(error, message);
-    for (std::size_t k = 0; k < want.vectors.size(); ++k) {
-      const Array &expected = want.vectors[k];
-      for (std::int64_t i = 0; i < expected.size(); ++i)
-        verdict.check("vector", i, got.vectors[k].at(i), expected.at(i), 32 * epsilon(expected.type()));
-      if (!got.vectors[k].guard_intact()) verdict.fail("the kernel wrote beyond the end of a vector");
-    }
+    got.operands.compare(want.operands, verdict);
     const sxt_value_type type = want.dots.type();
     const double growth = (64 + 4 * std::sqrt(static_cast<double>(want.args.g.n))) * epsilon(type);
     for (std::int32_t d = 0; d < want.args.n_dots; ++d) {
-      const Array &a = want.vectors[want.args.a[d]], &b = want.vectors[want.args.b[d]];
+      const Array &a = want.operands.vectors[want.args.a[d]], &b = want.operands.vectors[want.args.b[d]];
       double total = 0;
       for (std::int64_t i = 0; i < want.args.g.n; ++i) total += (magnitude(a.at(i)) + 1) * (magnitude(b.at(i)) + 1);
       verdict.check("product", d, got.dots.at(d), want.dots.at(d), growth * total + tiny(type));
@@ -87,20 +76,10 @@ sxt_status compare(const sxt_case *got_case, const sxt_case *want_case, double *
   });
 }
 
-void free_case(sxt_case *c) {
-  delete static_cast<Case *>(c->owner);
-  *c = {};
-}
-
 sxt_status move_case(sxt_case *moved, const sxt_exec *exec, std::int32_t to_device) {
-  return guard(exec, [&] {
-    Case &c = *static_cast<Case *>(moved->owner);
-    Move move(c.moved, exec, to_device);
-    for (Array &vector : c.vectors) move.array(vector);
-    move.array(c.alpha).array(c.beta).array(c.dots).point(c.args.dots);
-    for (void *&vector : c.args.g.vectors) move.point(vector);
-    for (sxt_scalar &scalar : c.args.g.scalars) move.scalar(scalar);
-    return move.finish();
+  return move_owner<Case>(moved, exec, to_device, [](Case &c, Move &move) {
+    c.operands.move(move, c.args.g);
+    move.array(c.dots).point(c.args.dots);
   });
 }
 
@@ -109,12 +88,13 @@ sxt_status move_case(sxt_case *moved, const sxt_exec *exec, std::int32_t to_devi
 namespace sextant::vector_group_reference {
 
 const sxt_kind dots_kind = [] {
-  sxt_kind k = new_kind(SXT_KIND_VECTOR_GROUP_DOTS, "the vector updates of one PCG iteration with inner products in one pass");
+  sxt_kind k =
+      new_kind(SXT_KIND_VECTOR_GROUP_DOTS, "the vector updates of one PCG iteration with inner products in one pass");
   k.reference = &dots_kernel;
   k.n_cases = groups * types * rounds;
   k.make_case = make_case;
   k.compare = compare;
-  k.free_case = free_case;
+  k.free_case = free_owner<Case>;
   k.move_case = move_case;
   return k;
 }();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// vector_group_dots.reference.cpu: the group's statements, then one inner product after the other in extended precision.
+// vector_group_dots.reference.cpu: the group's statements, then one inner product after the other in extended
+// precision.
 #include <cstdint>
 
 #include "sextant/plugin_cpu.hpp"
@@ -20,7 +21,8 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   cost.stream_bytes = (3 * statements + 2 * q.n_dots) * n * element;
   cost.working_set = (statements + 2) * n * element;
   // Extended precision takes about eight cycles an element.
-  cost.flops = n * (statements + 8 * q.n_dots) * multiply_add_flops(q.q.value_type) * scalar_slowdown(*machine, q.q.value_type);
+  cost.flops =
+      n * (statements + 8 * q.n_dots) * multiply_add_flops(q.q.value_type) * scalar_slowdown(*machine, q.q.value_type);
   CandidateList list(out, capacity, count);
   fill(list.add(), 1, cost).state_bytes = sizeof(sxt_value_type);
   return SXT_OK;
@@ -29,7 +31,8 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_vector_group_dots_query>(query);
   if (q.group < SXT_GROUP_CLASSICAL_XR || q.group > SXT_GROUP_PREDICT_RECOMPUTE)
-    return refuse(reason, "group %d is not one of %d to %d", q.group, SXT_GROUP_CLASSICAL_XR, SXT_GROUP_PREDICT_RECOMPUTE);
+    return refuse(reason, "group %d is not one of %d to %d", q.group, SXT_GROUP_CLASSICAL_XR,
+                  SXT_GROUP_PREDICT_RECOMPUTE);
   if (q.n_dots >= 0 && q.n_dots <= SXT_VECTOR_GROUP_DOTS_MAX) return SXT_OK;
   return refuse(reason, "%d inner products; at most %d are taken", q.n_dots, SXT_VECTOR_GROUP_DOTS_MAX);
 }
