@@ -50,6 +50,7 @@ class ModelCurves {
   }
 
   // Where the elements that a thread handles change: multiples of the elements that one wave of a launch takes.
+  // Launches may count loads of several elements: eight rounds of four are 32.
   std::vector<std::int64_t> domain_borders() const {
     std::vector<std::int64_t> marks;
     for (int bits = 8; bits <= 32; bits += 6)
@@ -66,7 +67,7 @@ class ModelCurves {
       if (field <= 1 || field > n) continue;
       wave *= field;
       if (wave > DecisionTree::largest_n / 64) return;
-      for (const std::int64_t times : {1, 2, 3, 4, 8}) marks.push_back(wave * times);
+      for (const std::int64_t times : {1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32}) marks.push_back(wave * times);
     }
   }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/context/context.hpp"
+#include "core/model/calibrate_hermitian.hpp"
 #include "core/model/machine_numbers.hpp"
 #include "core/model/sampler.hpp"
 #include "sextant/kinds/multidot.h"
@@ -77,6 +78,12 @@ class Calibration {
                          calibrate_matrices(context_, settings_, clock_, sampler_, vectors, values, until);
                        }});
   }
+  void add_hermitian(double weight) {
+    for (const sxt_value_type type : {SXT_C128, SXT_F64, SXT_C64, SXT_F32})
+      stages_.push_back({0.25 * weight, [=, this](double until) {
+                           calibrate_hermitian(context_, settings_, clock_, sampler_, type, until);
+                         }});
+  }
   void add_type(double weight, sxt_value_type type, bool vectors, bool matrices) {
     // By how many operations each kind has: their models are often fitted one by one.
     const std::pair<const char *, double> shares[] = {
@@ -95,7 +102,12 @@ class Calibration {
       if (matrices) add_matrices(0.08, SXT_F64, SXT_F32);
       add_type(0.10, SXT_C128, vectors, matrices);
       add_type(0.10, SXT_C64, vectors, matrices);
-    } else {
+    }
+    // Sets of systems are what GPUs are asked about; on a CPU the analytic costs will do unless they are asked for.
+    const bool on_device = context_.device_name() != std::string_view("cpu");
+    if (is_hermitian_kind(settings_.kind) || (all && on_device)) {
+      add_hermitian(all ? 0.25 : 1);
+    } else if (!vectors && !matrices) {
       stages_.push_back(
           {1, [this](double until) { calibrate_cases(context_, clock_, sampler_, settings_.kind, until); }});
     }

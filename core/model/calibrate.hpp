@@ -20,7 +20,7 @@ struct CalibrationSettings {
   // Part done (0 to 1), what is being measured, seconds left. Non-zero: stop and fit what is there.
   std::function<int(double, const std::string &, double)> progress;
   // Told of every run that was measured, and what its model, now fitted, says of it.
-  std::function<void(const ModelKey &, const Sample &, double)> sample;
+  std::function<void(const ModelKey &, const FittedModel &, const Sample &, double)> sample;
 };
 
 // The profile that was measured; not yet written anywhere. Throws SXT_E_UNKNOWN_NAME for a kind nobody loaded. Nothing

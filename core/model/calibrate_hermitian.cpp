@@ -25,10 +25,12 @@ namespace {
 
 constexpr std::int64_t orders_on_the_host[] = {4, 8, 16, 32, 64, 100, 160, 256, 400};
 constexpr std::int64_t orders_on_a_device[] = {16, 40, 64, 100, 128, 176, 256, 350, 512, 700, 1024, 1500};
-constexpr std::int64_t batches_on_a_device[] = {1000, 100, 8};
-constexpr double flops_on_the_host = 4e7, memory_share = 0.04;  // of a device's memory, for one array of matrices
-constexpr double hopeless = 10;                                 // times the best prediction: seldom worth its time
-constexpr int runs_of_an_indefinite_set = 3;
+constexpr std::int64_t batches_on_a_device[] = {1000, 64};
+constexpr double flops_on_the_host = 4e7, memory_share = 0.3;  // of a device's memory, for one array of matrices
+constexpr double hopeless = 4;      // times the best prediction: such candidates are measured at every fourth point
+constexpr double short_s = 150e-6;  // runs that last longer are timed one by one
+constexpr double longest_s = 0.25, longest_of_others_s = 0.03;
+constexpr int timed_runs = 3;
 
 struct Point {
   std::int64_t n, batch;
@@ -190,25 +192,27 @@ class Stage {
     } catch (const Error &) {  // nobody does this here
     }
     for (const ChoicePtr &choice : choices) {
-      if (!Sampler::wanted(*choice->kernel) || over()) continue;
+      const double most_s = choice->kernel->has(SXT_KERNEL_OPPONENT) ? longest_of_others_s : longest_s;
+      if (!Sampler::wanted(*choice->kernel) || over() || choice->run_s > most_s) continue;
       if (choice->run_s > hopeless * choices[0]->run_s && family % 4 != 0) continue;
       if (4 * choice->run_s > 0.3 * (until_ - clock_.elapsed())) continue;
       sxt_head *const heads[] = {args};
-      if (repeat)
+      if (repeat && choice->run_s < short_s)
         sampler_.measure(choice, nullptr, heads, family, sample_s_);
       else
-        measure_restored(set, choice, query, args, family);
+        measure_one_by_one(set, choice, query, args, family, repeat);
     }
   }
 
  private:
-  void measure_restored(Set &set, const ChoicePtr &choice, const Query &query, sxt_head *args, int family) {
+  void measure_one_by_one(Set &set, const ChoicePtr &choice, const Query &query, sxt_head *args, int family,
+                          bool repeat) {
     try {
       Prepared prepared(context_, choice, nullptr, nullptr);
       const std::unique_ptr<Session> session = prepared.open();
       std::vector<double> seconds;
-      for (int run = 0; run <= runs_of_an_indefinite_set; ++run) {
-        set.restore();
+      for (int run = 0; run <= timed_runs; ++run) {
+        if (!repeat) set.restore();
         const double start = seconds_now();
         session->run(args);
         set.wait();

@@ -5,7 +5,10 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <deque>
+#include <future>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "core/base/types.hpp"
@@ -20,9 +23,11 @@ namespace sextant {
 
 namespace {
 
-// Entries, from launch-bound to well beyond any private cache; the largest stay within settings.most_bytes.
-constexpr double sizes[] = {4e2, 4e3, 3e4, 2e5, 1e6, 4e6, 1.6e7};
-constexpr int n_sizes = static_cast<int>(std::size(sizes));
+// Entries, from launch-bound to well beyond any private cache; the largest stay within settings.most_bytes. A device is
+// filled by far more than a core, and what its caches hold lies in between: it gets more sizes.
+constexpr double host_sizes[] = {4e2, 4e3, 3e4, 2e5, 1e6, 4e6, 1.6e7};
+constexpr double device_sizes[] = {4e2, 2e5, 4e3, 2e6, 2e4, 6e5, 6e4, 6e6, 2e7};
+constexpr std::size_t made_ahead = 4;       // matrices, by threads of the host while a device works
 constexpr double seconds_an_entry = 50e-9;  // of making a matrix
 constexpr double runs_a_sample = 7;         // warm-up, finding the batch, at least five
 
@@ -71,7 +76,10 @@ void build_storages(Context &context, Matrix &matrix, Sampler &sampler, sxt_valu
     if (kind.find(".storage.") != std::string::npos && context.device_name() == std::string_view(kernel->table.device))
       kinds[kind] = kernel;
   }
-  for (const auto &[kind, any] : kinds) {
+  std::vector<std::string> order{SXT_KIND_STORAGE_CSR};  // first: a device's others are converted from it
+  for (const auto &[kind, any] : kinds)
+    if (kind != SXT_KIND_STORAGE_CSR) order.push_back(kind);
+  for (const std::string &kind : order) {
     double predicted = 0;
     std::uint64_t bytes = 0;
     std::string reason;
@@ -80,8 +88,9 @@ void build_storages(Context &context, Matrix &matrix, Sampler &sampler, sxt_valu
     sxt_matrix_query query = matrix.query_part(kind.c_str(), sizeof query, 1);
     sxt_candidate candidate{};
     std::uint64_t count = 0;
-    const sxt_features none{};
-    if (kernel->table.candidates(&query.q, &none, &context.machine(), nullptr, &candidate, 1, &count) != SXT_OK)
+    const std::vector<double> values = matrix.features_for(*kernel);
+    const sxt_features found{values.size(), kernel->table.features, values.data()};
+    if (kernel->table.candidates(&query.q, &found, &context.machine(), nullptr, &candidate, 1, &count) != SXT_OK)
       continue;
     try {
       const auto start = std::chrono::steady_clock::now();
@@ -130,7 +139,8 @@ class MatrixStage {
     for (const ChoicePtr &choice : selector.every(query, query.kind())) {
       // A hopeless candidate (a format that is mostly padding) may not eat the stage.
       const bool affordable = runs_a_sample * choice->run_s < 0.2 * std::max(0.0, until_ - clock_.elapsed());
-      if (Sampler::wanted(*choice->kernel) && affordable) sampler_.measure(choice, &matrix, {&args, 1}, family, sample_s);
+      if (Sampler::wanted(*choice->kernel) && affordable)
+        sampler_.measure(choice, &matrix, {&args, 1}, family, sample_s);
     }
   }
 
@@ -149,31 +159,56 @@ double candidates_here(Context &context) {
   return std::max(1.0, count);
 }
 
+struct Problem {
+  int family;
+  double nnz;
+};
+
+// Every family comes with another size in each pass: wherever the time ends, families and sizes are spread evenly.
+std::vector<Problem> problems_for(Context &context) {
+  const std::span<const double> sizes =
+      context.device().on_host() ? std::span<const double>(host_sizes) : std::span<const double>(device_sizes);
+  const int n_sizes = static_cast<int>(sizes.size()), step = context.device().on_host() ? 3 : 1;
+  std::vector<Problem> problems;
+  for (int pass = 0; pass < n_sizes; ++pass)
+    for (int family = 0; family < family_count(); ++family)
+      problems.push_back({family, sizes[static_cast<std::size_t>((2 * family + step * pass) % n_sizes)]});
+  return problems;
+}
+
 }  // namespace
 
 void calibrate_matrices(Context &context, const CalibrationSettings &settings, const CalibrationClock &clock,
                         Sampler &sampler, sxt_value_type vectors, sxt_value_type values, double until) {
   const double start = clock.elapsed(), kernels = candidates_here(context);
-  const double sample_s = std::clamp((until - start) / (50 * kernels), 2e-4, 5e-3);
+  const double sample_s = std::clamp((until - start) / ((context.device().on_host() ? 50 : 400) * kernels), 2e-4, 5e-3);
   const double entry_bytes = 4 + static_cast<double>(value_bytes(values));
   MatrixStage stage(context, clock, sampler, vectors, until);
-  // Every family comes with another size in each pass: wherever the time ends, families and sizes are spread evenly.
-  for (int pass = 0; pass < n_sizes; ++pass)
-    for (int family = 0; family < family_count(); ++family) {
-      const double left = until - clock.elapsed();
-      if (left <= 0) return;
-      double nnz = sizes[(2 * family + 3 * pass) % n_sizes];
-      // What would take too long is done smaller, but not twice at the same size.
-      const double memory_s = nnz * entry_bytes / context.machine().stream_rate;
-      const double cost = nnz * seconds_an_entry + kernels * (runs_a_sample * 2 * memory_s + sample_s);
-      if (cost > 0.35 * left || 2.5 * nnz * entry_bytes > settings.most_bytes * 2.5) continue;
-      clock.report(text("products ", value_name(vectors), values == vectors ? "" : text("/", value_name(values)), ", ",
-                        family_name(family), " with ", static_cast<std::int64_t>(nnz), " entries"));
-      Assembled assembled = make_family_matrix(family, static_cast<std::int64_t>(nnz), values, context.allocator());
-      Matrix matrix(context.shared_from_this(), std::move(assembled),
-                    family_symmetric(family) ? SXT_SYMMETRIC : SXT_GENERAL);
-      stage.measure(matrix, family, sample_s);
-    }
+  const std::vector<Problem> problems = problems_for(context);
+  // A device's matrices are made while it works on those before; on the host that would disturb what is measured.
+  const std::size_t ahead = context.device().on_host() ? 0 : made_ahead;
+  std::deque<std::future<Assembled>> made;
+  std::size_t begun = 0;
+  for (std::size_t at = 0; at < problems.size(); ++at) {
+    const auto &[family, nnz] = problems[at];
+    for (; begun < problems.size() && begun <= at + ahead; ++begun)
+      made.push_back(std::async(ahead ? std::launch::async : std::launch::deferred, [&, next = problems[begun]] {
+        return make_family_matrix(next.family, static_cast<std::int64_t>(next.nnz), values, context.allocator());
+      }));
+    std::future<Assembled> matrix_to_be = std::move(made.front());
+    made.pop_front();
+    const double left = until - clock.elapsed();
+    if (left <= 0) return;
+    // What would take too long is left out.
+    const double memory_s = nnz * entry_bytes / context.machine().stream_rate;
+    const double cost = (ahead ? 0 : nnz * seconds_an_entry) + kernels * (runs_a_sample * 2 * memory_s + sample_s);
+    if (cost > 0.35 * left || nnz * entry_bytes > settings.most_bytes) continue;
+    clock.report(text("products ", value_name(vectors), values == vectors ? "" : text("/", value_name(values)), ", ",
+                      family_name(family), " with ", static_cast<std::int64_t>(nnz), " entries"));
+    Matrix matrix(context.shared_from_this(), matrix_to_be.get(),
+                  family_symmetric(family) ? SXT_SYMMETRIC : SXT_GENERAL);
+    stage.measure(matrix, family, sample_s);
+  }
 }
 
 }  // namespace sextant

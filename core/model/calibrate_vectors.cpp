@@ -4,10 +4,10 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <set>
+#include <map>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "core/base/types.hpp"
@@ -30,14 +30,14 @@ struct Lengths {
   double smallest, factor;
   int count;
 };
-constexpr Lengths on_the_host = {50, 2, 19}, on_a_device = {1000, 1.4142135623730951, 36};
+constexpr Lengths on_the_host = {50, 2, 19}, on_a_device = {1000, 1.189207115002721, 72};
 constexpr double longer_on_a_device = 32;
 constexpr double memory_share = 1.0 / 3;        // of its memory at most
 constexpr std::int64_t most_indexed = 1 << 25;  // indices are made on the host, one by one
 constexpr std::int64_t first_part = 1 << 20;    // elements that are made on the host
 // What is predicted to take so many times the least is measured at a few lengths only: nobody would take it.
 constexpr double hopeless = 2.5;
-constexpr int few = 5;
+constexpr int few = 9;
 constexpr std::int64_t most_sets = 400;  // of operands: no replay has more runs than that
 
 // Vectors that all operations share, of the longest length, and scalars of every type.
@@ -105,7 +105,6 @@ struct Operation {
     sxt_multidot_args multidot;
   };
   const void *u[SXT_MULTIDOT_MAX], *v[SXT_MULTIDOT_MAX];
-  alignas(16) unsigned char result[64];
   Operation() : vector{} {}
 };
 
@@ -177,7 +176,7 @@ void make_reduction(Operation &op, bool on_host, Operands &operands, sxt_value_t
   op.reduction.operation = query.operation;
   op.reduction.x = operands.vector(0);
   op.reduction.y = operands.vector(1);
-  op.reduction.result = on_host ? static_cast<void *>(op.result) : operands.results();
+  op.reduction.result = operands.results();
   op.reduction.result_on_device = on_host ? 0 : 1;
 }
 
@@ -195,8 +194,6 @@ void make_multidot(Operation &op, Operands &operands, sxt_value_type type, int w
     op.u[i] = operands.vector(0);
     op.v[i] = operands.vector(1 + i);
   }
-  op.multidot.u = op.u;
-  op.multidot.v = op.v;
   op.multidot.result = operands.results();
 }
 
@@ -227,6 +224,30 @@ int operations_of(std::string_view kind) {
                                          : 4;
 }
 
+Operation make_operation(Context &context, Operands &operands, const std::string &kind, sxt_value_type type, int which,
+                         std::int64_t n) {
+  Operation op;
+  if (kind == SXT_KIND_VECTOR) make_vector(op, context, operands, type, which, n);
+  if (kind == SXT_KIND_VECTOR_GROUP) make_group(op, operands, type, which, n);
+  if (kind == SXT_KIND_REDUCTION) make_reduction(op, context.device().on_host(), operands, type, which, n);
+  if (kind == SXT_KIND_MULTIDOT) make_multidot(op, operands, type, which, n);
+  return op;
+}
+
+// Operations of one class have one model. On a device, where there are many grids, the first of them stands for all: at
+// other lengths another one, a percent slower, would look like noise.
+using Class = std::pair<const registry::Kernel *, std::uint32_t>;
+std::map<Class, int> representatives(Context &context, Operands &operands, const std::string &kind, sxt_value_type type,
+                                     std::int64_t n) {
+  std::map<Class, int> first;
+  for (int which = 0; which < operations_of(kind); ++which) {
+    const Operation op = make_operation(context, operands, kind, type, which, n);
+    for (const ChoicePtr &choice : Selector(context, nullptr).every(op.query, kind))
+      first.try_emplace({choice->kernel, choice->candidate.model_class}, which);
+  }
+  return first;
+}
+
 }  // namespace
 
 void calibrate_vectors(Context &context, const CalibrationSettings &settings, const CalibrationClock &clock,
@@ -244,7 +265,9 @@ void calibrate_vectors(Context &context, const CalibrationSettings &settings, co
   // About four candidates each, more on a device; short runs need little time, long ones take theirs anyway.
   const double most_s = context.device().on_host() ? 2e-3 : 3e-4;
   const double sample_s = std::clamp((until - start) / (8.0 * lengths.count * operations), 5e-5, most_s);
-  std::set<std::tuple<const registry::Kernel *, std::uint32_t, int>> seen;
+  std::map<Class, int> stands_for;
+  if (!context.device().on_host())
+    stands_for = representatives(context, operands, kind, type, static_cast<std::int64_t>(lengths.smallest));
   // Neighbouring steps are far apart in size, so that wherever the time ends the sizes seen span all of them.
   for (int step = 0; step < lengths.count * operations; ++step) {
     const int size = step * 7 % lengths.count, which = (step / lengths.count + step) % operations;
@@ -253,24 +276,20 @@ void calibrate_vectors(Context &context, const CalibrationSettings &settings, co
     if (n > longest || (indexed && n > most_indexed)) continue;
     if (clock.elapsed() > until) return;
     clock.report(text(kind, " ", value_name(type), ", n = ", n));
-    Operation op;
-    if (kind == SXT_KIND_VECTOR) make_vector(op, context, operands, type, which, n);
-    if (kind == SXT_KIND_VECTOR_GROUP) make_group(op, operands, type, which, n);
-    if (kind == SXT_KIND_REDUCTION) make_reduction(op, context.device().on_host(), operands, type, which, n);
-    if (kind == SXT_KIND_MULTIDOT) make_multidot(op, operands, type, which, n);
+    const Operation op = make_operation(context, operands, kind, type, which, n);
     std::vector<Operation> sets =
         sets_of(op, kind, n * value_bytes(type), context.device().on_host() ? 0 : longest * value_bytes(type));
     std::vector<sxt_head *> heads;
     for (Operation &each : sets) heads.push_back(&each.head);
     Selector selector(context, nullptr);
     const std::vector<ChoicePtr> choices = selector.every(op.query, kind);
-    // Operations of one class have one model: on a device, where there are many grids, one of them is enough at each
-    // size.
-    for (const ChoicePtr &choice : choices)
+    for (const ChoicePtr &choice : choices) {
+      const auto stands = stands_for.find({choice->kernel, choice->candidate.model_class});
       if (Sampler::wanted(*choice->kernel) && clock.elapsed() < until &&
           (choice->run_s < hopeless * choices[0]->run_s || size % few == 0) &&
-          (context.device().on_host() || seen.emplace(choice->kernel, choice->candidate.model_class, size).second))
+          (stands == stands_for.end() || stands->second == which))
         sampler.measure(choice, nullptr, heads, size, sample_s);
+    }
   }
 }
 

@@ -71,19 +71,21 @@ Coefficient standard_coefficient(const char *term, const sxt_candidate &candidat
   }
   if (!std::strcmp(term, "steps")) return {Group::compute, seconds_a_step, busy};
   const Group group = group_of(term);
-  return {group, 0, group == Group::compute ? busy : group == Group::latency ? 1 : shared(1, 0, units, all).speedup};
+  // What one worker does, or everybody waits for, does not get faster with more of them.
+  const bool alone = group == Group::latency || group == Group::tail;
+  return {group, 0, group == Group::compute ? busy : alone ? 1 : shared(1, 0, units, all).speedup};
 }
 
 Prediction from_terms(const ModelTerms &terms) {
   if (!terms.count) return {std::numeric_limits<double>::quiet_NaN(), 0};
-  double sums[3] = {0, 0, 0};
+  double sums[group_count] = {};
   for (std::uint32_t i = 0; i < terms.count; ++i) {
     const double seconds = terms.analytic[i] * terms.values[i];
     // What no model may state must not vanish behind the larger of two groups: the prediction is then no cost, either.
     if (!(terms.values[i] >= 0)) return {seconds < 0 ? seconds : std::numeric_limits<double>::quiet_NaN(), 0};
     sums[static_cast<int>(terms.groups[i])] += seconds;
   }
-  return {sums[0] + std::max(sums[1], sums[2]), analytic_rel_error};
+  return {sums[0] + std::max({sums[1], sums[2], sums[3]}), analytic_rel_error};
 }
 
 // The entry's coefficients belong to the terms that this kernel names, in its order.

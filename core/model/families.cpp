@@ -103,6 +103,83 @@ void bursts(const Shape &s, std::int64_t i, Columns &out) {
   for (std::int64_t k = 0; k < count; ++k) add(s, s.random.below(s.n), out);
 }
 
+// Three unknowns a node, nodes with many and with few neighbours nearby: elasticity.
+void nodes(const Shape &s, std::int64_t i, Columns &out) {
+  const std::int64_t node = i / 3;
+  Random same(static_cast<std::uint64_t>(node) + 29);  // the three rows of a node agree
+  const std::int64_t reach =
+      std::max<std::int64_t>(20, static_cast<std::int64_t>(std::sqrt(static_cast<double>(s.n)) / 4));
+  for (std::int64_t k = 0, count = 5 + same.below(25); k < count; ++k) {
+    const std::int64_t at = k == 0 ? node : node + same.below(2 * reach + 1) - reach;
+    for (std::int64_t c = 0; c < 3; ++c) add(s, 3 * at + c, out);
+  }
+}
+
+// A netlist: short rows of neighbours, and three nets that a twentieth of all rows hang on.
+void circuit(const Shape &s, std::int64_t i, Columns &out) {
+  add(s, i, out);
+  const std::int64_t part = std::max<std::int64_t>(1, s.n / 3), share = s.n / 20;
+  if (i % part == part / 2)
+    for (std::int64_t k = 0; k < share; ++k) add(s, s.random.below(s.n), out);
+  if (s.random.below(20) == 0) add(s, s.random.below(3) * part + part / 2, out);
+  for (std::int64_t k = 0, count = 1 + s.random.below(6); k < count; ++k)
+    add(s, s.random.below(4) ? i + s.random.below(101) - 50 : s.random.below(s.n), out);
+}
+
+// A network: lengths by a power law up to a quarter of the columns; columns that many rows meet lie scattered.
+void network(const Shape &s, std::int64_t, Columns &out) {
+  const double most = std::max(4.0, 0.25 * static_cast<double>(s.n));
+  const auto count = static_cast<std::int64_t>(std::min(most, 3 / std::pow(1e-9 + s.random.uniform(), 0.8)));
+  for (std::int64_t k = 0; k < count; ++k) {
+    const auto rank = static_cast<std::uint64_t>(std::pow(s.random.uniform(), 2.5) * static_cast<double>(s.n));
+    Random place(rank + 41);
+    add(s, place.below(s.n), out);
+  }
+}
+
+// Rows of equal length with columns anywhere: a regular mesh in random order.
+void shuffled(const Shape &s, std::int64_t i, Columns &out) {
+  add(s, i, out);
+  for (int k = 0; k < 7; ++k) add(s, s.random.below(s.n), out);
+}
+
+// Short rows first, a quarter of long ones last: parts of one kind each.
+void regions(const Shape &s, std::int64_t i, Columns &out) {
+  const std::int64_t count = i < s.n - s.n / 4 ? 3 : 60;
+  for (std::int64_t k = 0; k < count; ++k) add(s, i + (count == 3 ? k - 1 : s.random.below(301) - 150), out);
+}
+
+// Three diagonals, a full first row and column.
+void arrow(const Shape &s, std::int64_t i, Columns &out) {
+  if (i > 1) add(s, 0, out);
+  for (std::int64_t c = i == 0 ? 0 : i - 1; c < (i == 0 ? s.n : i + 2); ++c) add(s, c, out);
+}
+
+// A diagonal, and one more entry in every other row: mass matrices and permutations.
+void sparse_diagonal(const Shape &s, std::int64_t i, Columns &out) {
+  add(s, i, out);
+  if (i % 2) add(s, s.random.below(s.n), out);
+}
+
+// Lengths that scatter by a factor of ten around 40, columns within an eighth of the matrix.
+void scattered(const Shape &s, std::int64_t i, Columns &out) {
+  const auto count = static_cast<std::int64_t>(13 * std::pow(10.0, s.random.uniform()));
+  const std::int64_t reach = std::max<std::int64_t>(40, s.n / 16);
+  for (std::int64_t k = 0; k < count; ++k) add(s, i + s.random.below(2 * reach + 1) - reach, out);
+}
+
+// Six unknowns a node, most nodes with few neighbours, some with a hundred: shells with stiffeners.
+void shells(const Shape &s, std::int64_t i, Columns &out) {
+  const std::int64_t node = i / 6;
+  Random same(static_cast<std::uint64_t>(node) + 53);  // the six rows of a node agree
+  const double u = same.uniform();
+  const auto count = 3 + static_cast<std::int64_t>(97 * u * u * u * u * u * u * u * u);
+  for (std::int64_t k = 0; k < count; ++k) {
+    const std::int64_t at = k == 0 ? node : node + same.below(401) - 200;
+    for (std::int64_t c = 0; c < 6; ++c) add(s, 6 * at + c, out);
+  }
+}
+
 struct Family {
   const char *name;
   RowMaker row;
@@ -122,6 +199,15 @@ constexpr Family families[] = {
     {"blocks-4", blocks, 31, 0},
     {"stencil-2d-9", stencil<2, false>, 9, 2},
     {"uniform-150", uniform<150>, 150, 0},
+    {"nodes-3", nodes, 48, 0},
+    {"circuit", circuit, 5, 0},
+    {"network", network, 13, 0},
+    {"shuffled-8", shuffled, 8, 0},
+    {"regions", regions, 16, 0},
+    {"arrow", arrow, 5, 0},
+    {"sparse-diagonal", sparse_diagonal, 1.5, 0},
+    {"scattered", scattered, 48, 0},
+    {"shells-6", shells, 78, 0},
 };
 
 // Symmetric in i and j for the symmetric families; never tiny, so that no product is slowed by denormal numbers.

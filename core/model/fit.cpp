@@ -18,17 +18,27 @@ constexpr int rounds = 12;            // of linearising and reweighting; changes
 constexpr double robust_limit = 1.5;  // residuals beyond so many scatters lose weight (Huber 1964)
 constexpr double least_scatter = 0.01;
 
-// (memory^p + compute^p)^(1/p) and its derivatives by both; p = 1 is the sum, infinity the maximum.
+// (memory^p + compute^p + tail^p)^(1/p) of the sums of the groups, and its derivative by each; p = 1 is the sum,
+// infinity the maximum. Latency stands apart.
 struct Joined {
-  double value, by_memory, by_compute;
+  double value = 0;
+  double by[group_count] = {1, 1, 1, 1};
 };
-Joined join(double memory, double compute, double power) {
-  const double top = std::max(memory, compute);
-  if (power == 1 || !(top > 0)) return {memory + compute, 1, 1};
-  if (std::isinf(power)) return {top, memory >= compute ? 1.0 : 0.0, memory >= compute ? 0.0 : 1.0};
-  const double m = memory / top, c = compute / top;
-  const double root = std::pow(std::pow(m, power) + std::pow(c, power), 1 / power);
-  return {top * root, std::pow(m / root, power - 1), std::pow(c / root, power - 1)};
+Joined join(const double (&sums)[group_count], double power) {
+  constexpr int first = static_cast<int>(Group::memory);
+  Joined joined;
+  const double *top = std::max_element(sums + first, sums + group_count);
+  if (power == 1 || !(*top > 0)) {
+    for (int g = first; g < group_count; ++g) joined.value += sums[g];
+    return joined;
+  }
+  double powers = 0;
+  for (int g = first; g < group_count; ++g) powers += std::pow(sums[g] / *top, power);
+  const double root = std::isinf(power) ? 1 : std::pow(powers, 1 / power);
+  joined.value = *top * root;
+  for (int g = first; g < group_count; ++g)
+    joined.by[g] = std::isinf(power) ? (sums + g == top) : std::pow(sums[g] / *top / root, power - 1);
+  return joined;
 }
 
 // Smooth from 0 to 1 over the octave around the breakpoint.
@@ -46,6 +56,7 @@ Group group_of(const char *term) {
 #undef SXT_X
   if (!std::strncmp(term, "latency.", 8)) return Group::latency;
   if (!std::strncmp(term, "compute.", 8)) return Group::compute;
+  if (!std::strncmp(term, "tail.", 5)) return Group::tail;
   return Group::memory;
 }
 
@@ -70,14 +81,13 @@ double FormFit::evaluate(const Layout &layout, const double *terms, double worki
   double seconds = latency;
   const auto weights = regime_weights(breakpoints, working_set);
   for (std::size_t r = 0; r <= breakpoints.size(); ++r) {
-    double sums[3] = {0, 0, 0};
+    double sums[group_count] = {};
     for (std::size_t j = 0; j < n; ++j) sums[static_cast<int>(layout.groups[j])] += coefficients[r * n + j] * terms[j];
-    const Joined joined = join(sums[1], sums[2], power);
+    const Joined joined = join(sums, power);
     seconds += weights[r] * joined.value;
     for (std::size_t j = 0; gradient && j < n; ++j)
       if (layout.groups[j] != Group::latency)
-        gradient[r * n + j] =
-            weights[r] * terms[j] * (layout.groups[j] == Group::memory ? joined.by_memory : joined.by_compute);
+        gradient[r * n + j] = weights[r] * terms[j] * joined.by[static_cast<int>(layout.groups[j])];
   }
   return seconds;
 }
@@ -165,12 +175,13 @@ double FittedModel::evaluate(const double *terms, double working_set_bytes) cons
   double seconds = 0;
   for (std::size_t r = 0; r < coefficients.size(); ++r) {
     if (weights[r] == 0) continue;
-    double sums[3] = {0, 0, 0};
+    double sums[group_count] = {};
     for (std::size_t j = 0; j < names.size(); ++j)
-      sums[static_cast<int>(group_of(names[j].c_str()))] += coefficients[r][j] * terms[j];
-    seconds += weights[r] * (sums[0] + join(sums[1], sums[2], power).value);
+      sums[static_cast<int>(j < groups.size() ? groups[j] : group_of(names[j].c_str()))] +=
+          coefficients[r][j] * terms[j];
+    seconds += weights[r] * (sums[0] + join(sums, power).value);
   }
-  return seconds;
+  return seconds + curve.at(working_set_bytes);
 }
 
 }  // namespace sextant

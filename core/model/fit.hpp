@@ -9,22 +9,27 @@
 #include <string>
 #include <vector>
 
+#include "core/model/fit_curve.hpp"
 #include "sextant/plugin.h"
 
 namespace sextant {
 
-enum class Group { latency, memory, compute };
+enum class Group { latency, memory, compute, tail };
+inline constexpr int group_count = 4;
 // Group of a term: that of SXT_TERM_TABLE, or what its name begins with ("latency.x"), or memory.
 Group group_of(const char *term);
 
-// latency + (memory^p + compute^p)^(1/p), each a sum of coefficient * term. Below, between and above the breakpoints
+// latency + (memory^p + compute^p + tail^p)^(1/p), each a sum of coefficient * term; tail: what the busiest worker has
+// to do, which goes on beside all that the others do. Below, between and above the breakpoints
 // memory and compute have coefficients of their own, blended over one octave so that predictions are continuous;
 // latency has the same everywhere.
 struct FittedModel {
   double power = 1;                               // p: 1 is the plain sum, infinity the maximum
   std::vector<std::string> names;                 // of the terms, in the kernel's order
+  std::vector<Group> groups;                      // of the names; empty: to be looked up each time
   std::vector<double> breakpoints;                // bytes of working set, increasing, at most two
   std::vector<std::vector<double>> coefficients;  // [regime][term], seconds a unit
+  Curve curve;                                    // what measurements add, where the model is over one length
   double median_error = 0, p90_error = 0;         // cross-validated, relative
   double scatter = 0;                             // one sigma of prediction / measured - 1, cross-validated
   std::int64_t samples = 0;                       // 0: only the set-up was measured
@@ -39,12 +44,15 @@ struct Sample {
   double working_set = 0;  // bytes
   double seconds = 0;      // measured
   int family = 0;          // samples of one family are never in the fit that predicts them
+  std::array<std::int64_t, 4> launch{};  // what follows only tells people where a sample comes from
+  double rows = 0, entries = 0;          // of the matrix, or 0 and the length
 };
 
 struct FitProblem {
   std::vector<std::string> names;
   std::vector<double> prior;  // what each coefficient would be without measurements; 0: unknown
   std::vector<Sample> samples;
+  bool over_one_length = false;  // equal working sets have equal terms: residuals of neighbours may correct the form
 };
 
 // Samples whose time is not positive and finite are ignored. Too few for their terms give the prior times one factor.

@@ -49,6 +49,13 @@ struct Trial {
   double score = std::numeric_limits<double>::infinity();
 };
 
+// The usual case counts, and so does every bad one, but none for more than a factor of two.
+double score_of(const std::vector<double> &errors) {
+  double sum = 0;
+  for (const double error : errors) sum += std::min(error, 1.0);
+  return quantile(errors, 0.5) + sum / static_cast<double>(errors.size());
+}
+
 class Search {
  public:
   Search(const Layout &layout, const Samples &samples) : layout_(layout), samples_(samples), fold_(folds_of(samples)) {}
@@ -68,11 +75,12 @@ class Search {
   }
 
  private:
+  // Whether there is anything to join: two of memory, compute and tail.
   bool has_both() const {
     const auto has = [&](Group g) {
       return std::find(layout_.groups.begin(), layout_.groups.end(), g) != layout_.groups.end();
     };
-    return has(Group::memory) && has(Group::compute);
+    return has(Group::memory) + has(Group::compute) + has(Group::tail) > 1;
   }
 
   void take_if_better(Trial &best, Trial other) const {
@@ -135,10 +143,7 @@ class Search {
           out.errors[s] = std::abs(
               fit.evaluate(layout_, samples_[s]->terms.data(), samples_[s]->working_set) / samples_[s]->seconds - 1);
     }
-    // The usual case counts, and so does every bad one, but none for more than a factor of two.
-    double sum = 0;
-    for (const double error : out.errors) sum += std::min(error, 1.0);
-    out.score = quantile(out.errors, 0.5) + sum / static_cast<double>(out.errors.size());
+    out.score = score_of(out.errors);
     return out;
   }
 
@@ -151,9 +156,9 @@ class Search {
 double factor_of(const std::vector<double> &prior, const std::vector<Group> &groups, const Samples &samples) {
   std::vector<double> ratios;
   for (const Sample *sample : samples) {
-    double sums[3] = {0, 0, 0};
+    double sums[group_count] = {};
     for (std::size_t j = 0; j < prior.size(); ++j) sums[static_cast<int>(groups[j])] += prior[j] * sample->terms[j];
-    const double seconds = sums[0] + std::max(sums[1], sums[2]);
+    const double seconds = sums[0] + std::max({sums[1], sums[2], sums[3]});
     if (seconds > 0) ratios.push_back(sample->seconds / seconds);
   }
   return ratios.empty() ? 0 : quantile(ratios, 0.5);
@@ -188,11 +193,42 @@ void fit_factor(FittedModel &model, const Layout &layout, const Samples &samples
   set_errors(model, errors);
 }
 
+std::vector<double> form_seconds(const Layout &layout, const FormFit &form, const Samples &samples) {
+  std::vector<double> seconds;
+  for (const Sample *sample : samples)
+    seconds.push_back(form.evaluate(layout, sample->terms.data(), sample->working_set));
+  return seconds;
+}
+
+// A curve over the form, where it predicts samples that it has not seen better than the form alone does.
+void add_curve(FittedModel &model, const Layout &layout, const Samples &samples, const Trial &best,
+               const FormFit &form) {
+  const std::vector<int> fold = folds_of(samples);
+  std::vector<double> errors(samples.size(), 0);
+  for (int each = 0; each < folds; ++each) {
+    Samples others;
+    for (std::size_t s = 0; s < samples.size(); ++s)
+      if (fold[s] != each) others.push_back(samples[s]);
+    if (others.empty() || others.size() == samples.size()) continue;
+    const FormFit part = fit_form(layout, others, best.power, best.breakpoints);
+    const Curve curve = fit_curve(others, form_seconds(layout, part, others));
+    for (std::size_t s = 0; s < samples.size(); ++s) {
+      const Sample &sample = *samples[s];
+      const double seconds = part.evaluate(layout, sample.terms.data(), sample.working_set);
+      if (fold[s] == each) errors[s] = std::abs((seconds + curve.at(sample.working_set)) / sample.seconds - 1);
+    }
+  }
+  if (!(score_of(errors) < worth_another * best.score)) return;
+  model.curve = fit_curve(samples, form_seconds(layout, form, samples));
+  set_errors(model, errors);
+}
+
 }  // namespace
 
 FittedModel fit(const FitProblem &problem) {
   FittedModel model;
   model.names = problem.names;
+  for (const std::string &name : model.names) model.groups.push_back(group_of(name.c_str()));
   Samples samples;
   for (const Sample &sample : problem.samples) {
     const bool terms_good =
@@ -205,7 +241,7 @@ FittedModel fit(const FitProblem &problem) {
   const bool few_families = *std::max_element(fold.begin(), fold.end()) < 2;
   model.samples = static_cast<std::int64_t>(samples.size());
   Layout layout;
-  for (const std::string &name : problem.names) layout.groups.push_back(group_of(name.c_str()));
+  layout.groups = model.groups;
   layout.prior = problem.prior;
   layout.prior.resize(problem.names.size(), 0);
   const double factor = factor_of(layout.prior, layout.groups, samples);
@@ -228,6 +264,7 @@ FittedModel fit(const FitProblem &problem) {
       if (layout.groups[j] == Group::latency) model.coefficients[r][j] = model.coefficients[0][j];
   }
   set_errors(model, best.errors);
+  if (problem.over_one_length) add_curve(model, layout, samples, best, form);
   return model;
 }
 

@@ -52,11 +52,11 @@ struct Reader {
     if (!value) refuse(need(name), name, " must be a string");
     return *value;
   }
-  std::vector<double> numbers(const toml::node &node, std::string_view name) const {
+  std::vector<double> numbers(const toml::node &node, std::string_view name, double least = 0) const {
     const toml::array *array = node.as_array();
     if (!array) refuse(node, name, " must be an array of numbers");
     std::vector<double> out;
-    for (const toml::node &each : *array) out.push_back(number(each, name, 0));
+    for (const toml::node &each : *array) out.push_back(number(each, name, least));
     return out;
   }
 };
@@ -133,6 +133,7 @@ void read_coefficients(const Reader &entry, FittedModel &model) {
       entry.refuse(node, *name, " has ", values.size(), " coefficients, where ", regimes,
                    " are needed, one more than breakpoints");
     model.names.push_back(*name);
+    model.groups.push_back(group_of(name->c_str()));
     for (std::size_t r = 0; r < regimes; ++r) model.coefficients[r].push_back(values[r]);
   }
 }
@@ -158,6 +159,10 @@ void read_model(const Reader &entry, Profile &profile) {
         (!model.breakpoints.empty() && !(model.breakpoints.front() > 0)))
       entry.refuse(entry.need("breakpoints"), "breakpoints must be at most two positive, increasing numbers");
     read_coefficients(entry, model);
+    if (entry.table.get("curve")) {
+      model.curve.first = entry.number("curve_first", 1);
+      model.curve.added = entry.numbers(entry.need("curve"), "curve", -1);
+    }
     model.median_error = entry.number("median_error", 0);
     model.p90_error = entry.number("p90_error", 0);
     model.scatter = entry.number("scatter", 0);

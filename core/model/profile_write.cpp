@@ -27,10 +27,13 @@ namespace fs = std::filesystem;
 namespace {
 
 // The shortest digits that read back to the same number, as a TOML float.
-std::string number(double value) {
+// With all digits that distinguish it, or so many.
+std::string number(double value, int digits_kept = 0) {
   if (std::isinf(value)) return "inf";
   std::array<char, 32> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+  char *const begin = digits.data(), *const limit = begin + digits.size();
+  const auto end = digits_kept ? std::to_chars(begin, limit, value, std::chars_format::scientific, digits_kept - 1).ptr
+                               : std::to_chars(begin, limit, value).ptr;
   std::string out(digits.data(), end);
   return out.find_first_of(".e") == std::string::npos ? out + ".0" : out;
 }
@@ -66,6 +69,11 @@ void add_fit(std::string &out, const FittedModel &model) {
     coefficients += "]";
   }
   out += "terms = [" + terms + "]\ncoefficients = { " + coefficients + " }\n";
+  if (!model.curve.added.empty()) {
+    out += "curve_first = " + number(model.curve.first) + "\ncurve = [";
+    for (std::size_t k = 0; k < model.curve.added.size(); ++k) out += (k ? ", " : "") + number(model.curve.added[k], 4);
+    out += "]\n";
+  }
   out += "median_error = " + number(model.median_error) + "\np90_error = " + number(model.p90_error) +
          "\nscatter = " + number(model.scatter) + "\n";
 }

@@ -8,6 +8,7 @@
 #include "core/context/context.hpp"
 #include "core/dispatch/prepared.hpp"
 #include "core/model/session_timing.hpp"
+#include "sextant/kinds/storage.h"
 
 namespace sextant {
 
@@ -47,7 +48,7 @@ void Sampler::measure(const ChoicePtr &choice, Matrix *matrix, std::span<sxt_hea
     double seconds = time_session(context_, *session, args.first(1), choice->run_s, budget_s).seconds;
     if (args.size() > 1)
       seconds = std::sqrt(seconds * time_session(context_, *session, args, choice->run_s, budget_s).seconds);
-    add_run(kernel, *choice->query.get(), choice->candidate, seconds, family);
+    add_run(kernel, *choice->query.get(), choice->candidate, seconds, family, args.size() > 1);
   } catch (const Error &problem) {
     // A form that does not suit a matrix says so when it is built: nothing is wrong then.
     const bool declined = problem.status() == SXT_NOT_APPLICABLE || problem.status() == SXT_E_NOT_SUPPORTED;
@@ -63,7 +64,7 @@ void Sampler::add_setup(const sxt_kernel &kernel, const sxt_query &query, const 
 }
 
 void Sampler::add_run(const sxt_kernel &kernel, const sxt_query &query, const sxt_candidate &candidate, double seconds,
-                      int family) {
+                      int family, bool over_one_length) {
   const ModelTerms terms = model_terms(kernel, query, candidate, context_.machine());
   if (!terms.count) return;
   Collected &collected = collected_[model_key(kernel, query, candidate)];
@@ -75,7 +76,14 @@ void Sampler::add_run(const sxt_kernel &kernel, const sxt_query &query, const sx
   sample.working_set = candidate.working_set_bytes;
   sample.seconds = seconds;
   sample.family = family;
+  std::copy_n(candidate.launch, 4, sample.launch.begin());
+  if (query.flags & SXT_QUERY_MATRIX) {
+    const auto &about = reinterpret_cast<const sxt_matrix_query &>(query);
+    sample.rows = static_cast<double>(about.rows);
+    sample.entries = static_cast<double>(about.nnz);
+  }
   collected.problem.samples.push_back(sample);
+  collected.problem.over_one_length |= over_one_length;
   collected.analytic.emplace_back(terms.analytic.begin(), terms.analytic.begin() + terms.count);
 }
 
@@ -99,11 +107,12 @@ std::map<ModelKey, FittedModel> Sampler::fit_all(const CalibrationClock &) const
   return models;
 }
 
-void Sampler::tell(const std::map<ModelKey, FittedModel> &models,
-                   const std::function<void(const ModelKey &, const Sample &, double)> &listener) const {
+void Sampler::tell(
+    const std::map<ModelKey, FittedModel> &models,
+    const std::function<void(const ModelKey &, const FittedModel &, const Sample &, double)> &listener) const {
   for (const auto &[key, model] : models)
     for (const Sample &sample : collected_.at(key).problem.samples)
-      if (model.samples) listener(key, sample, model.evaluate(sample.terms.data(), sample.working_set));
+      if (model.samples) listener(key, model, sample, model.evaluate(sample.terms.data(), sample.working_set));
 }
 
 }  // namespace sextant

@@ -44,15 +44,16 @@ class Sampler {
   void measure(const ChoicePtr &choice, Matrix *matrix, std::span<sxt_head *const> args, int family, double budget_s);
   // A set-up that was timed elsewhere.
   void add_setup(const sxt_kernel &kernel, const sxt_query &query, const sxt_candidate &candidate, double seconds);
+  // over_one_length: the model's samples differ in nothing but the length of vectors.
   void add_run(const sxt_kernel &kernel, const sxt_query &query, const sxt_candidate &candidate, double seconds,
-               int family);
+               int family, bool over_one_length = false);
   // Kernels whose models are fitted: no references, and none whose cost is that of its parts.
   static bool wanted(const registry::Kernel &kernel);
   // The fitted models of all that was sampled.
   std::map<ModelKey, FittedModel> fit_all(const CalibrationClock &clock) const;
   // Every sampled run of the models, with its fitted seconds.
   void tell(const std::map<ModelKey, FittedModel> &models,
-            const std::function<void(const ModelKey &, const Sample &, double)> &listener) const;
+            const std::function<void(const ModelKey &, const FittedModel &, const Sample &, double)> &listener) const;
 
  private:
   struct Collected {

@@ -413,11 +413,16 @@ struct Gather {
 #pragma unroll
     for (int f = 0; f < flight; ++f) acc[f] = Op::identity();
     const std::int64_t groups = n / width, ragged = groups * width + worker;
+    // The few elements after the last whole group come with the first batch: afterwards they would be waited for.
+    V last_x{}, last_y{};
+    if (ragged < n) {
+      last_x = x[ragged];
+      if constexpr (Op::vectors == 2) last_y = y[ragged];
+    }
     std::int64_t g = worker;
     for (; g + (flight - 1) * workers < groups; g += flight * workers) batch<true>(acc, g, groups);
     if (g < groups) batch<false>(acc, g, groups);
-    if (ragged < n)
-      acc[0] = Op::merge(acc[0], Op::element(x[ragged], Op::vectors == 2 ? y[ragged] : x[ragged], ragged));
+    if (ragged < n) acc[0] = Op::merge(acc[0], Op::element(last_x, Op::vectors == 2 ? last_y : last_x, ragged));
 #pragma unroll
     for (int half = flight / 2; half > 0; half /= 2)
 #pragma unroll

@@ -192,13 +192,14 @@ sxt_status run_plain_reduction(const void *state, void *session, const sxt_head 
   });
 }
 
-// ---- models. A run waits for a first load, for the partial results to be merged, a little at each further round of
-// loads, and for the bytes. What a configuration adds to that is its own: each is fitted by itself over n, a line
-// in n between two breakpoints.
-inline constexpr const char *reduction_terms[] = {"launches", "latency.steps", "stream_bytes", "compute.elements",
-                                                  nullptr};
-// Seconds a unit before calibration: a load from memory and back, an element on one multiprocessor.
-inline constexpr double reduction_defaults[] = {NAN, 9e-7, NAN, 4e-12};
+// ---- models. A run waits for a first load, for the partial results to be merged, at each further round of loads, and
+// for the bytes. What a configuration adds to that is its own: each is fitted by itself over n. Within a test domain,
+// where the rounds of a thread are a constant, its model is a line in n.
+inline constexpr const char *reduction_terms[] = {"launches",       "latency.steps", "stream_bytes", "compute.elements",
+                                                  "latency.rounds", "latency.part",  nullptr};
+// Seconds a unit before calibration: a load from memory and back, an element on one multiprocessor, a further round of
+// loads, what a first round that is full takes longer than one with a single load.
+inline constexpr double reduction_defaults[] = {NAN, 9e-7, NAN, 4e-12, 1.1e-7, 0};
 
 // Operations that cost alike are fitted together.
 inline std::uint32_t reduction_class(std::int32_t operation) {
@@ -207,8 +208,18 @@ inline std::uint32_t reduction_class(std::int32_t operation) {
     case SXT_REDUCTION_DOTC: return 1;
     case SXT_REDUCTION_NRM2: return 2;
     case SXT_REDUCTION_IAMAX: return 3;
+    case SXT_REDUCTION_AMAX:
+    case SXT_REDUCTION_MIN:
+    case SXT_REDUCTION_MAX: return 4;
     default: return 0;
   }
+}
+
+// Rounds of loads of the thread that has most of them. After many the threads no longer march in step, and what counts
+// is the part of a round, too.
+inline double rounds_of_loads(double rounds) {
+  constexpr double in_step = 16;
+  return rounds < in_step ? std::max(1.0, std::ceil(rounds)) : rounds + 0.5;
 }
 
 // What bringing the partial results together costs, in trips to memory and back that follow one another: through a
@@ -217,7 +228,7 @@ inline std::uint32_t reduction_class(std::int32_t operation) {
 inline constexpr double merge_by_cluster = 0.6, merge_by_packets = 1, merge_by_ticket = 1.7, merge_in_launch = 1;
 
 // Model classes: what costs alike, times the place of the configuration in the kernel's list.
-inline constexpr std::uint32_t operation_classes = 4;
+inline constexpr std::uint32_t operation_classes = 5;
 
 // A configuration of a kernel: the same place for the same grid wherever it is offered.
 struct Configuration {
@@ -230,27 +241,26 @@ struct Configuration {
 inline sxt_candidate &fill_reduction(sxt_candidate &candidate, const sxt_reduction_query &q, const sxt_machine &machine,
                                      const Configuration &c, double merging, double launches = 1) {
   constexpr double a_partial = 0.003;  // of the first load's wait: one block's result
-  constexpr double a_round = 0.12;     // of the first load's wait: later rounds overlap
   constexpr double sharing = 0.57;     // a few multiprocessors take more of the bandwidth than their share
   const double bytes =
       static_cast<double>(q.n) * static_cast<double>(value_bytes(q.q.value_type)) * (reads_two(q.operation) ? 2 : 1);
   const auto units = static_cast<double>(std::max(1, machine.units));
   const double busy = std::min(static_cast<double>(c.blocks), units);
-  const double resident = static_cast<double>(std::min(
-      c.blocks * c.threads, std::max<std::int64_t>(c.threads, machine.threads_per_unit) * std::max(1, machine.units)));
+  const double round_bytes =
+      16.0 * static_cast<double>(c.blocks * c.threads) * c.flight * (reads_two(q.operation) ? 2 : 1);
   candidate.launch[0] = c.blocks;
   candidate.launch[1] = c.threads;
   candidate.launch[2] = c.flight;
   candidate.launch[3] = bytes > static_cast<double>(machine.cache_bytes);
   candidate.model_class = reduction_class(q.operation) + operation_classes * c.place;
-  candidate.n_terms = 4;
+  candidate.n_terms = 6;
   candidate.terms[0] = launches;
-  // Without rounding up: the lower envelope over n stays a matter of lines.
-  candidate.terms[1] = 1 + merging + a_partial * static_cast<double>(c.blocks) +
-                       a_round * std::max(1.0, bytes / (16.0 * resident * c.flight));
+  candidate.terms[1] = 1 + merging + a_partial * static_cast<double>(c.blocks);
   candidate.terms[2] = bytes;
   // The sum of squares keeps a scale.
   candidate.terms[3] = (q.operation == SXT_REDUCTION_NRM2 ? 12.0 : 1.0) * static_cast<double>(q.n) / busy;
+  candidate.terms[4] = rounds_of_loads(bytes / round_bytes);
+  candidate.terms[5] = std::min(1.0, bytes / round_bytes);
   candidate.working_set_bytes = bytes;
   candidate.units = units * std::pow(busy / units, sharing);
   candidate.state_bytes = sizeof(ReductionState);

@@ -167,6 +167,7 @@ sxt_status step_candidates(const sxt_query *query, const sxt_machine *machine, s
     // Waves of blocks, one after another, instead of rounds of one grid.
     const double whole = static_cast<double>(q.n) / static_cast<double>(per_block(q.n, threads));
     candidate.terms[1] = std::max(1.0, whole / static_cast<double>(resident_blocks(*machine, threads))) + launches - 1;
+    candidate.terms[4] = candidate.terms[5] = 0;
     candidate.scratch_bytes = step_scratch_bytes(first);
   }
   return SXT_OK;
@@ -192,5 +193,43 @@ sxt_kernel new_step_reduction(const char *name, const char *description) {
   k.applicable = step_applicable;
   return k;
 }
+
+// The first three variants: a thread loads one element into shared memory, and what differs is the tree over it:
+//   struct Tree { template <class Op> static __device__ void merge(typename Op::Acc *shared); };
+// which leaves the block's result in shared[0].
+template <class Tree, class Op, class From>
+__global__ void __launch_bounds__(512) reduce_by_tree(Pass<Op, From> pass) {
+  extern __shared__ double2 room[];
+  auto *shared = reinterpret_cast<typename Op::Acc *>(room);
+  shared[threadIdx.x] = pass.load(static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x);
+  __syncthreads();
+  Tree::template merge<Op>(shared);
+  if (threadIdx.x == 0) pass.store(shared[0]);
+}
+
+template <class Tree>
+struct TreeSteps {
+  template <class Op, class From>
+  struct Step {
+    static std::int64_t elements_per_block(std::int64_t, std::int64_t threads) { return threads; }
+    static sxt_status load(const sxt_exec *exec) { return cuda::load(exec, reduce_by_tree<Tree, Op, From>); }
+    static void launch(const Pass<Op, From> &pass, unsigned blocks, unsigned threads, cudaStream_t stream) {
+      reduce_by_tree<Tree, Op, From><<<blocks, threads, threads * sizeof(typename Op::Acc), stream>>>(pass);
+    }
+  };
+  template <class Op>
+  using Kernel = Steps<Step, Op>;
+
+  static sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine,
+                               const sxt_filled *, sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
+    return step_candidates(query, machine, out, capacity, count,
+                           [](std::int64_t, std::int64_t threads) { return threads; });
+  }
+  static sxt_kernel kernel(const char *name, const char *description) {
+    sxt_kernel k = new_step_reduction<Kernel>(name, description);
+    k.candidates = candidates;
+    return k;
+  }
+};
 
 }  // namespace sextant::plugin::cuda

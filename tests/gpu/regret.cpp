@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// gpu_regret [COUNT [SECONDS [PROFILE]]]: what choices give away. For a few operations and types at COUNT random n
-// each, every candidate of every kernel is measured, with operands in the last cache and out of it; then the decision
-// trees' picks (with a calibration of SECONDS, kept in PROFILE; with PROFILE as it is where SECONDS is 0; with the
-// models' analytic numbers) and the launch policies' proposals are held against the fastest.
+// gpu_regret [--count N] [--calibrate SECONDS] [--profile FILE] [--only sum-f32,...] [--budget SECONDS] [--csv FILE]
+// [--seed N]: what choices give away. For a few operations and types at N random n each, every candidate of every
+// kernel is measured, with operands in the last cache and out of it; then the decision trees' picks (with a
+// calibration, kept in FILE; with FILE or the profile that ships as it is; with the models' analytic numbers) and the
+// launch policies' proposals are held against the fastest. A budget ends the measuring early; what was measured then
+// counts.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -10,6 +12,7 @@
 #include <cstring>
 #include <map>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,8 +20,10 @@
 #include "core/dispatch/launch.hpp"
 #include "core/dispatch/select.hpp"
 #include "core/model/cost.hpp"
+#include "core/model/sampler.hpp"
 #include "core/model/timing.hpp"
 #include "regret_points.hpp"
+#include "sextant/kinds/reduction.h"
 
 namespace {
 
@@ -46,7 +51,7 @@ struct Quotients {
 std::string describe(const Measured &measured, Regime regime) {
   char text[200];
   std::snprintf(text, sizeof text, "%s %lldx%lldx%lld %.2f us", measured.kernel->name(), (long long)measured.launch[0],
-                (long long)measured.launch[1], (long long)measured.launch[2], 1e6 * measured.seconds[regime]);
+                (long long)measured.launch[1], (long long)measured.launch[2], 1e6 * measured.seconds(regime));
   return text;
 }
 
@@ -60,10 +65,10 @@ void report_opponents(const Subject &subject, const DecisionTree &tree) {
       for (const Measured &each : point.all) {
         if (leaf.kernel == each.kernel->name() && leaf.candidate == each.candidate) picked = &each;
         const bool theirs = each.kernel->has(SXT_KERNEL_OPPONENT);
-        if (theirs && (!opponent || each.seconds[regime] < opponent->seconds[regime])) opponent = &each;
+        if (theirs && (!opponent || each.seconds(regime) < opponent->seconds(regime))) opponent = &each;
       }
       if (!picked || !opponent) continue;
-      const double quotient = picked->seconds[regime] / opponent->seconds[regime];
+      const double quotient = picked->seconds(regime) / opponent->seconds(regime);
       if (quotient > slower.worst())
         slower.worst_text =
             "n = " + std::to_string(point.n) + ": " + describe(*picked, regime) + ", " + describe(*opponent, regime);
@@ -94,7 +99,7 @@ void report_tree(Context &context, const Subject &subject, const char *when, boo
         ++missing;
         continue;
       }
-      const double quotient = picked->seconds[regime] / best->seconds[regime];
+      const double quotient = point.regret(*picked, regime);
       if (quotient > quotients.worst())
         quotients.worst_text = "n = " + std::to_string(point.n) + ": " + describe(*picked, regime) + ", fastest " +
                                describe(*best, regime);
@@ -132,14 +137,14 @@ void report_policies(Context &context, const std::vector<Subject> &subjects) {
       std::map<const registry::Kernel *, const Measured *> fastest;
       for (const Measured &each : point.all) {
         const Measured *&best = fastest[each.kernel];
-        if (!best || each.seconds[cold] < best->seconds[cold]) best = &each;
+        if (!best || each.seconds(cold) < best->seconds(cold)) best = &each;
       }
       for (const auto &[kernel, best] : fastest) {
         if (!kernel->table.launch_config) continue;
         for (const LaunchProposal &proposal : proposals_at(context, *kernel, subject.tree.at(point.n)))
           if (const Measured *taken =
                   proposal.candidate < 0 ? nullptr : point.find(kernel, static_cast<std::uint64_t>(proposal.candidate)))
-            table[kernel->name()][proposal.policy].all.push_back(taken->seconds[cold] / best->seconds[cold]);
+            table[kernel->name()][proposal.policy].all.push_back(taken->seconds(cold) / best->seconds(cold));
       }
     }
   std::printf(
@@ -153,70 +158,145 @@ void report_policies(Context &context, const std::vector<Subject> &subjects) {
   }
 }
 
-bool calibrate(sxt_context *context, double seconds, const char *profile) {
-  sxt_calibrate_options options;
-  sxt_calibrate_options_init(&options, sizeof options);
-  options.path = profile;
-  for (const char *kind : {"sxt.reduction/1", "sxt.vector/1", "sxt.vector_group/1", "sxt.multidot/1"}) {
-    options.kind = kind;
-    options.seconds = seconds * (std::strcmp(kind, "sxt.reduction/1") ? 0.15 : 0.55);
-    if (sxt_calibrate(context, &options, nullptr, 0, nullptr) != SXT_OK)
-      return std::printf("calibration of %s failed: %s\n", kind, sxt_last_error(context)), false;
+// What `sextant calibrate` does for the kinds and types that are judged here, and for nothing else.
+void calibrate(Context &context, double seconds, const std::string &profile, const std::vector<Subject> &subjects) {
+  std::set<std::pair<std::string, sxt_value_type>> wanted;
+  for (const Subject &subject : subjects) wanted.emplace(subject.tree.kind, subject.tree.type);
+  CalibrationSettings settings;
+  settings.seconds = seconds;
+  const CalibrationClock clock(settings);
+  Sampler sampler(context);
+  double weights = 0;
+  const auto weight = [](const std::string &kind) { return kind == SXT_KIND_REDUCTION ? 1.0 : 0.3; };
+  for (const auto &[kind, type] : wanted) weights += weight(kind);
+  for (const auto &[kind, type] : wanted) {
+    const double now = clock.elapsed(), until = now + (seconds - now) * weight(kind) / weights;
+    calibrate_vectors(context, settings, clock, sampler, kind, type, until);
+    std::printf("calibrated %s of %s in %.1f s\n", kind.c_str(), value_name(type), clock.elapsed() - now);
+    weights -= weight(kind);
   }
-  return true;
+  Profile measured;
+  measured.device = context.device_name();
+  measured.name = context.machine().name ? context.machine().name : "";
+  measured.fingerprint = context.fingerprint();
+  measured.units = context.machine().units;
+  measured.models = sampler.fit_all(clock);
+  std::printf("%zu models fitted after %.1f s\n", measured.models.size(), clock.elapsed());
+  std::fflush(stdout);
+  if (!profile.empty()) update_profile(profile, measured);
+  context.use_profile(measured);
 }
 
-std::vector<Subject> survey(Context &context, int count) {
+struct Settings {
+  int count = 200;
+  double calibrate_s = 0, budget_s = 1e9;
+  std::string profile, csv, only;
+  std::uint64_t seed = 20240607;
+};
+
+const std::pair<const char *, sxt_value_type> all_subjects[] = {
+    {"sum", SXT_F32},       {"dot", SXT_F64},  {"sum", SXT_F64},  {"dot", SXT_F32},
+    {"nrm2", SXT_F64},      {"axpy", SXT_F32}, {"axpy", SXT_F64}, {"chronopoulos-gear", SXT_F64},
+    {"multidot-2", SXT_F64}};
+
+std::vector<Subject> wanted_subjects(const std::string &only) {
   std::vector<Subject> subjects;
-  for (const auto &[operation, type] : {std::pair{"sum", SXT_F32},
-                                        {"sum", SXT_F64},
-                                        {"dot", SXT_F32},
-                                        {"dot", SXT_F64},
-                                        {"nrm2", SXT_F64},
-                                        {"axpy", SXT_F32},
-                                        {"axpy", SXT_F64},
-                                        {"chronopoulos-gear", SXT_F64},
-                                        {"multidot-2", SXT_F64}})
-    subjects.push_back(
-        {tree_subject(operation, type), std::string(operation) + (type == SXT_F32 ? " f32" : " f64"), {}});
+  for (const auto &[operation, type] : all_subjects) {
+    const std::string name = std::string(operation) + (type == SXT_F32 ? "-f32" : "-f64");
+    if (only.empty() || ("," + only + ",").find("," + name + ",") != std::string::npos)
+      subjects.push_back({tree_subject(operation, type), name, {}});
+  }
+  return subjects;
+}
+
+// Random n in count equal parts of the octaves from 2^10 to 2^26, one in each, the parts in random order: a budget may
+// end them anywhere.
+std::vector<std::int64_t> random_lengths(int count, std::mt19937_64 &random) {
+  const auto turn = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
+  std::vector<std::int64_t> lengths;
+  for (int i = 0; i < count; ++i)
+    lengths.push_back(static_cast<std::int64_t>(std::exp2(10 + 16 * (i + turn()) / count)));
+  for (std::size_t i = lengths.size(); i > 1; --i) std::swap(lengths[i - 1], lengths[random() % i]);
+  return lengths;
+}
+
+void survey(Context &context, const Settings &settings, std::vector<Subject> &subjects) {
   const Operands operands(context.device());
-  std::mt19937_64 random(20240607);
+  std::mt19937_64 random(settings.seed);
   for (Subject &subject : subjects) {
-    const double start = seconds_now();
-    const bool tree_counts =
-        !std::strcmp(subject.tree.kind, SXT_KIND_REDUCTION) || !std::strcmp(subject.tree.kind, SXT_KIND_VECTOR);
-    const int points = tree_counts ? count : count / 4;  // the others serve the policies' table
-    for (int i = 0; i < points; ++i) {
-      const double turn = static_cast<double>(random() >> 11) * 0x1p-53;
-      subject.points.push_back(
-          measure(context, subject.tree, static_cast<std::int64_t>(std::exp2(10 + 16 * turn)), operands, i % 8 == 0));
+    const double start = seconds_now(), share = settings.budget_s / static_cast<double>(subjects.size());
+    for (const std::int64_t n : random_lengths(settings.count, random)) {
+      if (seconds_now() - start > share) break;
+      subject.points.push_back(measure(context, subject.tree, n, operands, subject.points.size() % 8 == 0));
     }
     std::printf("%s: %zu points measured in %.0f s\n", subject.name.c_str(), subject.points.size(),
                 seconds_now() - start);
     std::fflush(stdout);
   }
-  return subjects;
+}
+
+// Every measurement as a line: for studies of models without a GPU.
+void write_csv(const std::string &path, const std::vector<Subject> &subjects) {
+  std::FILE *file = std::fopen(path.c_str(), "w");
+  if (!file) return static_cast<void>(std::fprintf(stderr, "cannot write %s\n", path.c_str()));
+  std::fprintf(file, "subject,n,kernel,candidate,launch0,launch1,launch2,judged,hot1,hot2,cold1,cold2\n");
+  for (const Subject &subject : subjects)
+    for (const Point &point : subject.points)
+      for (const Measured &each : point.all)
+        std::fprintf(file, "%s,%lld,%s,%d,%lld,%lld,%lld,%d,%.4f,%.4f,%.4f,%.4f\n", subject.name.c_str(),
+                     (long long)point.n, each.kernel->name(), (int)each.candidate, (long long)each.launch[0],
+                     (long long)each.launch[1], (long long)each.launch[2], each.judged, 1e6 * each.first[hot],
+                     1e6 * each.second[hot], 1e6 * each.first[cold], 1e6 * each.second[cold]);
+  std::fclose(file);
+}
+
+bool read_settings(int argc, char **argv, Settings &settings) {
+  for (int i = 1; i + 1 < argc; i += 2) {
+    const std::string name = argv[i], value = argv[i + 1];
+    if (name == "--count")
+      settings.count = std::atoi(value.c_str());
+    else if (name == "--calibrate")
+      settings.calibrate_s = std::atof(value.c_str());
+    else if (name == "--budget")
+      settings.budget_s = std::atof(value.c_str());
+    else if (name == "--profile")
+      settings.profile = value;
+    else if (name == "--only")
+      settings.only = value;
+    else if (name == "--csv")
+      settings.csv = value;
+    else if (name == "--seed")
+      settings.seed = std::strtoull(value.c_str(), nullptr, 10);
+    else
+      return false;
+  }
+  return argc % 2 == 1 && settings.count > 0;
 }
 
 }  // namespace
 
 int main(int argc, char **argv) {
-  const int count = argc > 1 ? std::atoi(argv[1]) : 200;
-  const double seconds = argc > 2 ? std::atof(argv[2]) : 60;
-  const char *profile = argc > 3 ? argv[3] : nullptr;
+  Settings settings;
+  if (!read_settings(argc, argv, settings)) return std::fprintf(stderr, "see the head of regret.cpp for options\n"), 2;
+  const char *profile = settings.profile.empty() ? nullptr : settings.profile.c_str();
   sxt_context_options options;
   sxt_context_options_init(&options, sizeof options);
   options.device = "cuda";
-  options.profile_path = seconds > 0 ? nullptr : profile;
+  options.profile_path = settings.calibrate_s > 0 ? nullptr : profile;
   sxt_context *handle = nullptr;
   if (sxt_context_create(&options, &handle) != SXT_OK) return std::fprintf(stderr, "%s\n", sxt_last_error(nullptr)), 1;
-  if (seconds > 0 && !calibrate(handle, seconds, profile)) return 1;
   Context &context = *handle->context;
-  const std::vector<Subject> subjects = survey(context, count);
-  for (const Subject &subject : subjects) report_tree(context, subject, "calibrated", true);
+  std::vector<Subject> subjects = wanted_subjects(settings.only);
+  if (settings.calibrate_s > 0) calibrate(context, settings.calibrate_s, settings.profile, subjects);
+  survey(context, settings, subjects);
+  if (!settings.csv.empty()) write_csv(settings.csv, subjects);
+  const bool models = !context.profile().models.empty();
+  for (const Subject &subject : subjects) report_tree(context, subject, models ? "measured" : "analytic", true);
   report_policies(context, subjects);
-  context.use_profile(Profile{});
-  for (const Subject &subject : subjects) report_tree(context, subject, "analytic", false);
+  if (models) {
+    context.use_profile(Profile{});
+    for (const Subject &subject : subjects) report_tree(context, subject, "analytic", false);
+  }
   sxt_context_destroy(handle);
   return 0;
 }

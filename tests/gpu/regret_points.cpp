@@ -21,8 +21,9 @@ using namespace sextant;
 
 namespace {
 
-constexpr double quick_s = 2e-4, careful_s = 1e-3;
-constexpr double near = 1.05;            // times the fastest: measured again
+constexpr double quick_s = 1e-4, careful_s = 6e-4;
+constexpr double near = 1.06;            // times the fastest: measured again
+constexpr double near_enough = 1.3;      // for other libraries, which the ratios need
 constexpr std::int64_t most_sets = 400;  // of operands: no replay has more runs than that
 
 // One set of operands: args of any of the kinds, with the arrays they point to.
@@ -110,11 +111,27 @@ double measure_one(Context &context, const ChoicePtr &choice, std::span<sxt_head
 
 }  // namespace
 
+double Measured::seconds(Regime regime) const { return std::sqrt(first[regime] * second[regime]); }
+
 const Measured *Point::fastest(Regime regime) const {
   const Measured *best = nullptr;
   for (const Measured &each : all)
-    if (each.judged && (!best || each.seconds[regime] < best->seconds[regime])) best = &each;
+    if (each.judged && (!best || each.seconds(regime) < best->seconds(regime))) best = &each;
   return best;
+}
+
+double Point::regret(const Measured &taken, Regime regime) const {
+  const auto least = [&](auto seconds) {
+    const Measured *best = nullptr;
+    for (const Measured &each : all)
+      if (each.judged && (!best || seconds(each) < seconds(*best))) best = &each;
+    return best;
+  };
+  const auto first = [&](const Measured &each) { return each.first[regime]; };
+  const auto second = [&](const Measured &each) { return each.second[regime]; };
+  const Measured *by_first = least(first), *by_second = least(second);
+  if (!by_first) return NAN;
+  return std::sqrt(second(taken) / second(*by_first) * first(taken) / first(*by_second));
 }
 
 const Measured *Point::find(const registry::Kernel *kernel, std::uint64_t candidate) const {
@@ -151,10 +168,10 @@ Point measure(Context &context, const TreeSubject &subject, std::int64_t n, cons
   std::erase_if(choices, [&](const ChoicePtr &choice) {
     return choice->kernel->has(SXT_KERNEL_REFERENCE) || (!steps && published_step(choice->kernel->name()));
   });
-  const auto take = [&](Measured &each, const ChoicePtr &choice, Regime regime, double budget_s) {
-    const double expected = std::max(each.seconds[regime] > 0 ? each.seconds[regime] : choice->run_s, 1e-6);
-    each.seconds[regime] =
-        measure_one(context, choice, {heads.data(), regime == hot ? 1 : heads.size()}, expected, budget_s);
+  // A single set is more than any cache holds: it is never hot.
+  const auto take = [&](const Measured &each, const ChoicePtr &choice, Regime regime, double budget_s) {
+    const double expected = std::max(each.first[regime] > 0 ? each.first[regime] : choice->run_s, 1e-6);
+    return measure_one(context, choice, {heads.data(), regime == hot ? 1 : heads.size()}, expected, budget_s);
   };
   for (const ChoicePtr &choice : choices) {
     Measured each;
@@ -162,22 +179,26 @@ Point measure(Context &context, const TreeSubject &subject, std::int64_t n, cons
     each.candidate = place_of(*choice, subject, n, context);
     each.judged = !published_step(choice->kernel->name()) && !choice->kernel->has(SXT_KERNEL_OPPONENT);
     std::copy_n(choice->candidate.launch, 4, each.launch);
-    take(each, choice, hot, quick_s);
-    // A single set is more than any cache holds.
-    if (sets > 1)
-      take(each, choice, cold, quick_s);
-    else
-      each.seconds[cold] = each.seconds[hot];
+    for (const Regime regime : {hot, cold})
+      each.first[regime] = each.second[regime] =
+          regime == cold && sets == 1 ? each.first[hot] : take(each, choice, regime, quick_s);
     point.all.push_back(each);
   }
   for (const Regime regime : {hot, cold}) {
     const Measured *best = point.fastest(regime);
-    for (std::size_t i = 0; best && i < choices.size(); ++i)
-      if (point.all[i].seconds[regime] < near * best->seconds[regime])
-        take(point.all[i], choices[i], sets > 1 ? regime : hot, careful_s);
-    if (sets == 1)
-      for (Measured &each : point.all) each.seconds[cold] = each.seconds[hot];
+    if (!best || (regime == cold && sets == 1)) continue;
+    const double least = best->first[regime];
+    std::vector<std::size_t> finalists;
+    for (std::size_t i = 0; i < choices.size(); ++i)
+      if (point.all[i].first[regime] < least * (choices[i]->kernel->has(SXT_KERNEL_OPPONENT) ? near_enough : near))
+        finalists.push_back(i);
+    for (const std::size_t i : finalists)
+      point.all[i].first[regime] = take(point.all[i], choices[i], regime, careful_s);
+    for (const std::size_t i : finalists)
+      point.all[i].second[regime] = take(point.all[i], choices[i], regime, careful_s);
   }
+  if (sets == 1)
+    for (Measured &each : point.all) each.first[cold] = each.first[hot], each.second[cold] = each.second[hot];
   return point;
 }
 

@@ -14,13 +14,15 @@ namespace regret {
 
 enum Regime { hot, cold };
 
-// One candidate at one n.
+// One candidate at one n. What came near the fastest was measured twice more, some time apart; the others once,
+// quickly.
 struct Measured {
   const sextant::registry::Kernel *kernel = nullptr;
   std::uint64_t candidate = 0;  // its place in the kernel's list
   std::int64_t launch[4] = {0, 0, 0, 0};
-  double seconds[2] = {0, 0};  // by Regime
-  bool judged = true;          // published steps and other libraries are measured, but no tree may take them
+  double first[2] = {0, 0}, second[2] = {0, 0};  // seconds by Regime
+  bool judged = true;  // published steps and other libraries are measured, but no tree may take them
+  double seconds(Regime regime) const;
 };
 
 struct Point {
@@ -29,6 +31,9 @@ struct Point {
   // The fastest of those a tree may take; NULL when there is none.
   const Measured *fastest(Regime regime) const;
   const Measured *find(const sextant::registry::Kernel *kernel, std::uint64_t candidate) const;
+  // Time of what was taken over that of the fastest. The fastest of many is partly the luckiest: who it is comes from
+  // one of the two measurements, what it takes from the other, and the mean of both ways counts. Below 1: noise.
+  double regret(const Measured &taken, Regime regime) const;
 };
 
 struct Subject {
@@ -51,8 +56,8 @@ class Operands {
   sextant::DeviceBuffer result_;
 };
 
-// Everything once, quickly; what comes near the fastest again, with care. The published steps only where `steps` is
-// set.
+// Everything once, quickly; what comes near the fastest twice more, with care. The published steps only where `steps`
+// is set.
 Point measure(sextant::Context &context, const sextant::TreeSubject &subject, std::int64_t n, const Operands &operands,
               bool steps);
 

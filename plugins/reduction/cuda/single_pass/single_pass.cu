@@ -47,9 +47,8 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   const auto &q = as<sxt_reduction_query>(query);
   const std::int64_t units = std::max(1, machine->units);
   CandidateList list(out, capacity, count);
-  const Configuration grids[] = {{0, units, 128, 4},     {1, units, 256, 4},     {2, units, 256, 8},
-                                 {3, units, 512, 8},     {4, 2 * units, 256, 8}, {5, 2 * units, 512, 4},
-                                 {6, 2 * units, 512, 8}, {7, 4 * units, 256, 8}, {8, 8 * units, 256, 4}};
+  const Configuration grids[] = {{0, units, 256, 4},     {1, units, 512, 8},     {2, 2 * units, 256, 8},
+                                 {3, 2 * units, 512, 4}, {4, 4 * units, 256, 8}, {5, 8 * units, 256, 4}};
   for (const Configuration &grid : grids) fill_reduction(list.add(), q, *machine, grid, merge_by_ticket);
   return SXT_OK;
 }

@@ -46,13 +46,12 @@ struct Kernel {
 
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
+  const auto &q = as<sxt_reduction_query>(query);
   const std::int64_t units = std::max(1, machine->units);
   CandidateList list(out, capacity, count);
-  std::uint32_t place = 0;
-  for (std::int64_t threads : {256, 512})
-    for (std::int64_t each : {1, 2, 4})
-      fill_reduction(list.add(), as<sxt_reduction_query>(query), *machine, {place++, units * each, threads, flight},
-                     merge_in_launch, 2);
+  const Configuration grids[] = {
+      {0, units, 256, flight}, {1, 2 * units, 256, flight}, {2, 2 * units, 512, flight}, {3, 4 * units, 512, flight}};
+  for (const Configuration &grid : grids) fill_reduction(list.add(), q, *machine, grid, merge_in_launch, 2);
   return SXT_OK;
 }
 
