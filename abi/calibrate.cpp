@@ -2,6 +2,7 @@
 #include "core/model/calibrate.hpp"
 
 #include <cmath>
+#include <vector>
 
 #include "abi/handles.hpp"
 #include "abi/sized.hpp"
@@ -32,7 +33,9 @@ CalibrationSettings settings_of(const sxt_calibrate_options &options) {
       return options.progress(options.progress_user, done, what.c_str(), seconds_left);
     };
   if (options.sample)
-    settings.sample = [&options](const ModelKey &key, const Sample &sample, double fitted_s) {
+    settings.sample = [&options](const ModelKey &key, const FittedModel &model, const Sample &sample, double fitted_s) {
+      std::vector<const char *> names;
+      for (const std::string &name : model.names) names.push_back(name.c_str());
       sxt_model_sample told{};
       told.struct_size = sizeof told;
       told.kernel = key.kernel.c_str();
@@ -43,6 +46,13 @@ CalibrationSettings settings_of(const sxt_calibrate_options &options) {
       told.working_set_bytes = sample.working_set;
       told.measured_s = sample.seconds;
       told.fitted_s = fitted_s;
+      told.launch = sample.launch.data();
+      told.family = sample.family;
+      told.rows = sample.rows;
+      told.entries = sample.entries;
+      told.n_terms = static_cast<std::int64_t>(names.size());
+      told.term_names = names.data();
+      told.terms = sample.terms.data();
       options.sample(options.sample_user, &told);
     };
   return settings;

@@ -277,7 +277,7 @@ typedef struct {
   const char *preconditioner;  /* NULL or "auto", "none", "jacobi", or what a plugin offers */
   const char *recurrence;      /* NULL or "auto", "classical", "chronopoulos-gear", "predict-recompute" */
   const char *engine;          /* kernel name; NULL: the model chooses */
-  const char *format;          /* storage of A, "csr" or a kind id; NULL or "auto": the model chooses */
+  const char *format;          /* storage of A, "csr" or a kind id, "csr:f32" with values in f32; NULL, "auto": the model chooses */
   double rtol, atol;           /* stop when |b - A x| <= max(rtol |b|, atol); default 1e-8 and 0 */
   sxt_norm norm;               /* of that test; default SXT_NORM_2 */
   int32_t check_symmetry;      /* 1 (default): compare A with its transpose at set-up. 0: trust the caller */

@@ -45,6 +45,15 @@ void on_sample(void *user, const sxt_model_sample *sample) {
   EXPECT_GT(sample->measured_s, 0);
   EXPECT_GT(sample->fitted_s, 0);
   EXPECT_LT(sample->fitted_s, 1000 * sample->measured_s);
+  ASSERT_GT(sample->n_terms, 0);
+  double counted = 0;
+  for (std::int64_t i = 0; i < sample->n_terms; ++i) {
+    EXPECT_STRNE(sample->term_names[i], "");
+    EXPECT_GE(sample->terms[i], 0);
+    counted += sample->terms[i];
+  }
+  EXPECT_GT(counted, 0) << sample->kernel;
+  EXPECT_GE(sample->launch[0], 0);
   ++static_cast<Seen *>(user)->samples[sample->kernel];
 }
 
