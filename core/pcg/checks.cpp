@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What conjugate gradients demand of a matrix, as far as it can be seen without solving.
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 
 #include "core/base/types.hpp"
+#include "core/matrix/assemble_internal.hpp"
 #include "core/pcg/solver.hpp"
 
 namespace sextant {
@@ -33,65 +35,132 @@ decltype(auto) with_types(const CsrArrays &csr, F &&f) {
 // assembly sums in different orders.
 constexpr double mirror_ulps = 64;
 
+// The rows of a matrix with the types of its arrays.
 template <class T, class I, class O>
-void check_mirror_images(const CsrArrays &csr) {
-  const O *ptr = csr.row_ptr.as<O>();
-  const I *col = csr.col.as<I>();
-  const T *values = csr.values.as<T>();
+struct Rows {
+  explicit Rows(const CsrArrays &csr)
+      : ptr(csr.row_ptr.as<O>()), col(csr.col.as<I>()), values(csr.values.as<T>()), rows(csr.rows) {}
+  // Where entry (i, j) stands; -1: nowhere. Columns ascend; short rows are walked, which costs less than halving them.
+  std::int64_t find(std::int64_t i, std::int64_t j) const {
+    const I *at = col + ptr[i], *end = col + ptr[i + 1];
+    if (end - at > 32) at = std::lower_bound(at, end, static_cast<I>(j));
+    while (at != end && *at < j) ++at;
+    return at != end && *at == j ? at - col : -1;
+  }
+  const O *ptr;
+  const I *col;
+  const T *values;
+  std::int64_t rows;
+};
+
+// Entry k, of row i, and its mirror image, which the search found at `mirror`.
+template <class T, class I, class O>
+bool mirrored(const Rows<T, I, O> &a, std::int64_t k, std::int64_t mirror) {
   using Real = decltype(std::abs(T{}));
   const Real tolerance = static_cast<Real>(mirror_ulps) * std::numeric_limits<Real>::epsilon();
-  // Rows are visited in order, so each column's mirror entries are met in order too: one cursor a row suffices.
-  Buffer cursor_memory(csr.row_ptr.bytes(), Allocator{});
-  O *cursor = cursor_memory.as<O>();
-  std::copy(ptr, ptr + csr.rows + 1, cursor);
-  for (std::int64_t i = 0; i < csr.rows; ++i) {
-    for (O k = ptr[i]; k < ptr[i + 1]; ++k) {
-      const std::int64_t j = col[k];
-      O &mirror = cursor[j];
-      const bool there = mirror < ptr[j + 1] && col[mirror] == i;
-      require(there, SXT_E_NOT_SYMMETRIC, "the matrix is not symmetric: entry (", i, ", ", j, ") is there but (", j,
-              ", ", i, ") is not (counting from 0)");
-      const T other = conjugate(values[mirror++]);
-      const Real scale = std::max(std::abs(values[k]), std::abs(other));
-      require(std::abs(values[k] - other) <= tolerance * scale, SXT_E_NOT_SYMMETRIC, "the matrix is not ",
-              is_complex<T> ? "Hermitian" : "symmetric", ": entry (", i, ", ", j, ") is ", values[k], " but (", j, ", ",
-              i, ") is ", conjugate(other), " (counting from 0)");
-    }
+  const T other = conjugate(a.values[mirror]);
+  return std::abs(a.values[k] - other) <= tolerance * std::max(std::abs(a.values[k]), std::abs(other));
+}
+
+// Says which entry of row i has no mirror image, or another value there.
+template <class T, class I, class O>
+void blame(const Rows<T, I, O> &a, std::int64_t i) {
+  for (O k = a.ptr[i]; k < a.ptr[i + 1]; ++k) {
+    const std::int64_t j = a.col[k], mirror = a.find(j, i);
+    require(mirror >= 0, SXT_E_NOT_SYMMETRIC, "the matrix is not symmetric: entry (", i, ", ", j, ") is there but (", j,
+            ", ", i, ") is not (counting from 0)");
+    require(mirrored(a, k, mirror), SXT_E_NOT_SYMMETRIC, "the matrix is not ",
+            is_complex<T> ? "Hermitian" : "symmetric", ": entry (", i, ", ", j, ") is ", a.values[k], " but (", j, ", ",
+            i, ") is ", a.values[mirror], " (counting from 0)");
   }
 }
 
+// On one thread: rows are visited in order, so each column's mirror images are met in order too and one cursor a row
+// finds them all.
 template <class T, class I, class O>
-bool check_positive_diagonal(const CsrArrays &csr) {
-  const O *ptr = csr.row_ptr.as<O>();
-  const I *col = csr.col.as<I>();
-  const T *values = csr.values.as<T>();
-  bool constant = true;
-  double first = 0;
-  for (std::int64_t i = 0; i < csr.rows; ++i) {
-    const I *at = std::lower_bound(col + ptr[i], col + ptr[i + 1], static_cast<I>(i));
-    require(at != col + ptr[i + 1] && *at == i, SXT_E_DIAGONAL, "row ", i, " (counting from 0) has no diagonal entry");
-    const T value = values[at - col];
-    require(std::real(value) > 0 && std::imag(value) == 0, SXT_E_DIAGONAL, "the diagonal entry of row ", i,
-            " (counting from 0) is ", value, "; a positive definite matrix has positive ones");
-    if (i == 0) first = std::real(value);
-    constant = constant && std::real(value) == first;
-  }
-  return constant;
+bool mirrored_in_order(const Rows<T, I, O> &a) {
+  Buffer cursor_memory(static_cast<std::uint64_t>(a.rows + 1) * sizeof(O), Allocator{});
+  O *cursor = cursor_memory.as<O>();
+  std::copy(a.ptr, a.ptr + a.rows + 1, cursor);
+  for (std::int64_t i = 0; i < a.rows; ++i)
+    for (O k = a.ptr[i]; k < a.ptr[i + 1]; ++k) {
+      const std::int64_t j = a.col[k];
+      O &mirror = cursor[j];
+      if (mirror >= a.ptr[j + 1] || a.col[mirror] != i || !mirrored(a, k, mirror)) return false;
+      ++mirror;
+    }
+  return true;
+}
+
+// Rows are shared out to threads, which search. Each entry above the diagonal must have its mirror image; where there
+// are as many below it, these are all mirror images. Diagonal entries are their own.
+template <class T, class I, class O>
+bool mirrored_by_search(const Rows<T, I, O> &a, int threads) {
+  std::atomic<std::int64_t> surplus{0};  // of entries below the diagonal
+  const std::int64_t bad = detail::first_match(a.rows, threads, [&](std::int64_t begin, std::int64_t end) {
+    std::int64_t below = 0;
+    for (std::int64_t i = begin; i < end; ++i)
+      for (O k = a.ptr[i]; k < a.ptr[i + 1]; ++k) {
+        const std::int64_t j = a.col[k];
+        below += j < i ? 1 : j > i ? -1 : 0;
+        if (j < i) continue;
+        const std::int64_t mirror = j == i ? static_cast<std::int64_t>(k) : a.find(j, i);
+        if (mirror < 0 || !mirrored(a, k, mirror)) return i;
+      }
+    surplus += below;
+    return end;
+  });
+  return bad == a.rows && surplus == 0;
+}
+
+template <class T, class I, class O>
+void check_mirror_images(const CsrArrays &csr, int threads) {
+  constexpr int worth_searching = 4;  // threads: a search costs about three times the walk
+  const Rows<T, I, O> a(csr);
+  if (threads < worth_searching ? mirrored_in_order(a) : mirrored_by_search(a, threads)) return;
+  for (std::int64_t i = 0; i < a.rows; ++i) blame(a, i);
+}
+
+template <class T, class I, class O>
+bool check_positive_diagonal(const CsrArrays &csr, int threads) {
+  const Rows<T, I, O> a(csr);
+  const auto good = [&](std::int64_t at) {
+    return at >= 0 && std::real(a.values[at]) > 0 && std::imag(a.values[at]) == 0;
+  };
+  if (a.rows == 0) return true;
+  const std::int64_t at_first = a.find(0, 0);
+  const double first = at_first >= 0 ? std::real(a.values[at_first]) : 0;
+  // Up to the first row that differs from row 0 and, if there is one, up to the first bad one.
+  const auto search = [&](std::int64_t from, auto &&stops) {
+    return from + detail::first_match(a.rows - from, threads, [&](std::int64_t begin, std::int64_t end) {
+             for (std::int64_t i = begin; i < end; ++i)
+               if (stops(a.find(from + i, from + i))) return i;
+             return end;
+           });
+  };
+  const std::int64_t other = search(0, [&](std::int64_t at) { return !good(at) || std::real(a.values[at]) != first; });
+  if (other == a.rows) return true;
+  const std::int64_t bad = search(other, [&](std::int64_t at) { return !good(at); });
+  if (bad == a.rows) return false;
+  const std::int64_t at = a.find(bad, bad);
+  require(at >= 0, SXT_E_DIAGONAL, "row ", bad, " (counting from 0) has no diagonal entry");
+  fail(SXT_E_DIAGONAL, "the diagonal entry of row ", bad, " (counting from 0) is ", a.values[at],
+       "; a positive definite matrix has positive ones");
 }
 
 }  // namespace
 
-void check_hermitian(const CsrArrays &csr) {
+void check_hermitian(const CsrArrays &csr, int threads) {
   with_types(csr, [&](auto value, auto index, auto offset) {
     check_mirror_images<typename decltype(value)::type, typename decltype(index)::type,
-                        typename decltype(offset)::type>(csr);
+                        typename decltype(offset)::type>(csr, threads);
   });
 }
 
-bool check_diagonal(const CsrArrays &csr) {
+bool check_diagonal(const CsrArrays &csr, int threads) {
   return with_types(csr, [&](auto value, auto index, auto offset) {
     return check_positive_diagonal<typename decltype(value)::type, typename decltype(index)::type,
-                                   typename decltype(offset)::type>(csr);
+                                   typename decltype(offset)::type>(csr, threads);
   });
 }
 

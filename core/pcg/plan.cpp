@@ -18,6 +18,8 @@ namespace {
 
 // Of the predicted total: what the probe may cost, and what trying other preconditioners may cost together.
 constexpr double probe_share = 0.1, trial_share = 0.2;
+// In a device's context set-ups take milliseconds in any case: so much is always allowed.
+constexpr double probe_on_device_s = 1e-3;
 // Fewer iterations tell nothing; after more, residuals of most matrices have shown their rate.
 constexpr std::int64_t least_steps = 10, most_steps = 80;
 // Below this predicted total not even looking at another preconditioner would pay.
@@ -61,6 +63,11 @@ bool PcgSolver::probes() const {
 
 void PcgSolver::plan() {
   build_product();
+  plan_preconditioner();
+  consider_narrow();
+}
+
+void PcgSolver::plan_preconditioner() {
   const bool stated = settings_.expected_iterations > 0;
   expect(stated ? settings_.expected_iterations : guess_iterations(matrix_->rows()));
   expected_from_ = stated ? "as the caller expects" : "assumed: 3 sqrt(n), within 20 to 2000";
@@ -82,7 +89,8 @@ bool PcgSolver::probe_base(Probe &probe, double total_s) {
   }
   Runner *const preconditioner = own ? own.get() : preconditioner_.get();
   const double step_s = probe.step_seconds(preconditioner);
-  const double affordable = (probe_share * total_s - probe.start_seconds()) / step_s;
+  const double least_s = matrix_->context().device().on_host() ? 0 : probe_on_device_s;
+  const double affordable = (std::max(least_s, probe_share * total_s) - probe.start_seconds()) / step_s;
   const bool asked = settings_.probe > 0;
   const auto steps = asked ? settings_.probe : static_cast<std::int64_t>(std::clamp<double>(affordable, 0, most_steps));
   if (!asked && steps < least_steps) {

@@ -7,6 +7,10 @@
 #include <cstring>
 #include <functional>
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 #include "core/base/names.hpp"
 #include "core/base/types.hpp"
 #include "core/dispatch/select.hpp"
@@ -42,12 +46,22 @@ void set_method(Q &field, const std::string &method) {
   std::strncpy(field, method.c_str(), sizeof field - 1);
 }
 
+// The context's own on the CPU; beside a device as many as the process may use.
+int host_threads(const Matrix &matrix) {
+  if (matrix.context().device().on_host()) return matrix.context().threads();
+#ifdef _OPENMP
+  return omp_get_max_threads();
+#else
+  return 1;
+#endif
+}
+
 void check_matrix(const Matrix &matrix, const PcgSettings &settings) {
   require(matrix.rows() == matrix.cols(), SXT_E_NOT_SQUARE, "the matrix is ", matrix.rows(), " x ", matrix.cols(),
           "; conjugate gradients need a square one");
   const bool hermitian =
       matrix.symmetry() == SXT_HERMITIAN || (matrix.symmetry() == SXT_SYMMETRIC && matrix.value_type() <= SXT_F64);
-  if (!hermitian && settings.check_symmetry) check_hermitian(matrix.csr());
+  if (!hermitian && settings.check_symmetry) check_hermitian(matrix.csr(), host_threads(matrix));
 }
 
 void check_tolerances(const PcgSettings &settings) {
@@ -98,9 +112,10 @@ PcgSolver::PcgSolver(std::shared_ptr<Matrix> matrix, const PcgSettings &settings
     : matrix_(std::move(matrix)), system_(matrix_), settings_(settings) {
   const Clock clock;
   check_tolerances(settings_);
+  precision_wanted();
   recurrence_code(settings_.recurrence);
   check_matrix(*matrix_, settings_);
-  constant_diagonal_ = check_diagonal(matrix_->csr());
+  constant_diagonal_ = check_diagonal(matrix_->csr(), host_threads(*matrix_));
   plan();
   build_engine();
   predicted_setup_s_ += engine_->choice().setup_s + engine_->choice().storage_s + probe_seconds_;
@@ -109,14 +124,14 @@ PcgSolver::PcgSolver(std::shared_ptr<Matrix> matrix, const PcgSettings &settings
 }
 
 std::string PcgSolver::storage_wanted() const {
-  if (settings_.format.empty()) return "";
-  const std::string kind =
-      settings_.format.find('/') == std::string::npos ? "sxt.storage." + settings_.format + "/1" : settings_.format;
+  const std::string format = settings_.format.substr(0, settings_.format.find(':'));
+  if (format.empty() || format == "auto") return "";
+  const std::string kind = format.find('/') == std::string::npos ? "sxt.storage." + format + "/1" : format;
   if (!Registry::instance().kernels(kind, matrix_->context().device_name()).empty()) return kind;
   std::vector<std::string> known{"auto"};
   for (const registry::Kind *each : Registry::instance().kinds())
     if (const std::string id = each->table.id; id.rfind("sxt.storage.", 0) == 0) known.push_back(format_text(id));
-  fail(SXT_E_UNKNOWN_NAME, unknown_name("format", settings_.format, known));
+  fail(SXT_E_UNKNOWN_NAME, unknown_name("format", format, known));
 }
 
 // What is in force unless another one pays: the caller's method, else the diagonal.
@@ -165,11 +180,17 @@ void PcgSolver::build_product() {
   product_ = std::make_unique<Runner>(matrix_->context(), std::move(confirm), matrix_.get());
 }
 
+Matrix &PcgSolver::engine_matrix(const std::string &method) const {
+  if (method != method_) return *matrix_;
+  return narrow_ ? *narrow_ : *system_;
+}
+
 // A method that scales is in the system that the engine sees; any other is applied through the engine's slot M.
 sxt_pcg_query PcgSolver::engine_query(const std::string &method) const {
   sxt_pcg_query query{};
   const bool scaled = scaling_ && method == method_;
-  query.m = (scaled ? *system_ : *matrix_).query_part(SXT_KIND_PCG, sizeof query, settings_.expected_solves);
+  query.m = engine_matrix(method).query_part(SXT_KIND_PCG, sizeof query, settings_.expected_solves);
+  query.m.q.value_type = matrix_->value_type();  // of the vectors, whatever the matrix is held in
   query.recurrence = recurrence_code(settings_.recurrence);
   query.preconditioned = method != "none" && !scaled;
   query.iterations = assumed_iterations_;
@@ -178,7 +199,7 @@ sxt_pcg_query PcgSolver::engine_query(const std::string &method) const {
 }
 
 Selector PcgSolver::engine_selector(const std::string &method) const {
-  Selector selector(matrix_->context(), scaling_ && method == method_ ? system_.get() : matrix_.get());
+  Selector selector(matrix_->context(), &engine_matrix(method));
   if (!settings_.engine.empty()) selector.force(SXT_KIND_PCG, settings_.engine);  // before any other rule
   return selector;
 }
@@ -200,7 +221,7 @@ void PcgSolver::build_engine() {
     const registry::Kernel *kernel = each->kernel;
     const bool demanded = each->forced || each->by_plan;
     try {
-      engine_ = std::make_unique<Runner>(matrix_->context(), std::move(each), system_.get());
+      engine_ = std::make_unique<Runner>(matrix_->context(), std::move(each), &engine_matrix(method_));
     } catch (const Error &problem) {
       const bool unsuited = problem.status() == SXT_E_NOT_SUPPORTED || problem.status() == SXT_E_MEMORY;
       if (!unsuited || demanded) throw;
@@ -222,7 +243,7 @@ void PcgSolver::build_engine() {
 void PcgSolver::refresh_if_stale() {
   const std::lock_guard lock(mutex_);
   if (version_ == matrix_->version()) return;
-  check_diagonal(matrix_->csr());
+  check_diagonal(matrix_->csr(), host_threads(*matrix_));
   if (preconditioner_) preconditioner_->prepared().refresh_if_stale();
   if (scaling_) {
     const auto *ops = ops_of(*preconditioner_choice_->kernel);
@@ -231,6 +252,7 @@ void PcgSolver::refresh_if_stale() {
                "scaling");
     system_->source_changed(*matrix_, scaling_);
   }
+  if (narrow_) refresh_narrow();
   version_ = matrix_->version();
 }
 
@@ -247,7 +269,8 @@ std::unique_ptr<PcgWorkspace> PcgSolver::take_workspace() {
   const std::uint64_t bytes = static_cast<std::uint64_t>(matrix_->rows() * value_bytes(matrix_->value_type()));
   auto workspace = std::make_unique<PcgWorkspace>();
   workspace->residual = DeviceBuffer(device, bytes);
-  if (scaling_) {  // otherwise the engine works on the caller's b and x
+  if (narrow_) workspace->sum = DeviceBuffer(device, bytes);
+  if (scaling_ || narrow_) {  // otherwise the engine works on the caller's b and x
     workspace->rhs = DeviceBuffer(device, bytes);
     workspace->candidate = DeviceBuffer(device, bytes);
   }
@@ -273,7 +296,7 @@ Explanation PcgSolver::explain() const {
       {"device", a.context().describe()},
       {"preconditioner", method_ + (scaling_ ? " (as symmetric scaling)" : "")},
       {"engine", engine.kernel->name()},
-      {"format", format_text(engine.storage)},
+      {"format", format_text(engine.storage) + (narrow_ ? ", values in f32" : "")},
       {"iterations", text("about ", static_cast<std::int64_t>(expected_iterations_), " (", expected_from_, ")")},
       {"predicted setup", seconds_text(predicted_setup_s_)},
       {"predicted solve", seconds_text(engine.run_s / assumed_iterations_ * expected_iterations_)}};

@@ -45,6 +45,12 @@ void PcgSolve::copy(const void *from, void *to) {
   operations_.vector({.operation = SXT_VECTOR_COPY, .type = type_, .n = n_, .x = from, .y = to});
 }
 
+void PcgSolve::add(const void *from, void *to) {
+  const void *const one = is_single(type_) ? static_cast<const void *>(plus_one_f) : plus_one;
+  operations_.vector(
+      {.operation = SXT_VECTOR_AXPBY, .type = type_, .n = n_, .alpha = one, .beta = one, .x = from, .y = to});
+}
+
 void PcgSolve::zero(void *vector) {
   static constexpr double zeros[2] = {0, 0};
   operations_.vector({.operation = SXT_VECTOR_FILL, .type = type_, .n = n_, .alpha = zeros, .y = vector});
@@ -106,8 +112,13 @@ void PcgSolve::start() {
 // From x itself, never from the recurrence: residual = b - A x with the caller's matrix.
 PcgSolve::TrueResidual PcgSolve::true_residual(const void *iterate) {
   const void *x = iterate;
+  if (summing_) {
+    copy(work_.sum.data(), work_.candidate.data());
+    add(iterate, work_.candidate.data());
+    x = work_.candidate.data();
+  }
   if (solver_.scaling_) {
-    real_multiply(solver_.scaling_, iterate, work_.candidate.data());
+    real_multiply(solver_.scaling_, x, work_.candidate.data());
     x = work_.candidate.data();
   }
   void *residual = work_.residual.data();
@@ -154,8 +165,8 @@ sxt_reason PcgSolve::judge(std::int64_t iteration, double residual) {
 
 sxt_reason PcgSolve::observe(std::int64_t first, std::int64_t count, const double *residuals) {
   for (std::int64_t i = 0; i < count; ++i) {
-    keep(first + i, residuals[i]);
-    const sxt_reason reason = judge(first + i, residuals[i]);
+    keep(base_ + first + i, residuals[i]);
+    const sxt_reason reason = judge(base_ + first + i, residuals[i]);
     if (reason != SXT_REASON_NONE) return reason;
   }
   return SXT_REASON_NONE;
@@ -167,6 +178,7 @@ std::int32_t PcgSolve::confirm(const void *iterate, std::int64_t, double residua
   ++confirmations_;
   if (!std::isfinite(now.norm)) return *reason = SXT_REASON_NOT_A_NUMBER, SXT_CONFIRM_STOP;
   if (now.norm <= target_) return *reason = SXT_REASON_CONVERGED, SXT_CONFIRM_STOP;
+  if (rounded_) return confirm_rounded(now, residual, tolerance, reason);
   fruitless_ = confirmations_ > 1 && now.norm > 0.5 * last_confirmed_ ? fruitless_ + 1 : 0;
   if (residual == 0 || fruitless_ >= patience) {
     // The recurrence believes it is done, or further work does not lower the true residual: rounding has the last word.
@@ -191,7 +203,7 @@ void PcgSolve::finish(const sxt_pcg_args &args, sxt_pcg_report &report) {
   if (!std::isfinite(final.norm)) {  // no good iterate came back: the caller's x stays what it was
     if (!settings_.use_initial_guess) zero(x_);
   } else {
-    copy(solver_.scaling_ ? work_.candidate.data() : args.x, x_);
+    copy(solver_.scaling_ || summing_ ? work_.candidate.data() : args.x, x_);
     // Whatever the engine says: the answer is what the true residual says.
     const bool cut_short = report.reason == SXT_REASON_ITERATION_LIMIT || report.reason == SXT_REASON_STAGNATED;
     if (cut_short && final.norm <= target_) report.reason = SXT_REASON_CONVERGED;
@@ -239,8 +251,10 @@ sxt_pcg_report PcgSolve::run() {
         return *reason = SXT_REASON_CANCELLED, SXT_CONFIRM_STOP;
       }
     };
-    solver_.engine_->run(&args.h, settings_.cancel);
-    if (failure_) std::rethrow_exception(failure_);
+    if (solver_.narrow_)
+      refine(args);
+    else
+      call(*solver_.engine_, args);
     finish(args, report);
   }
   report.rhs_norm = rhs_norm_;
@@ -271,8 +285,8 @@ struct PcgSolver::LentWorkspace {
   std::unique_ptr<PcgWorkspace> workspace;
 };
 
-// A solve asks the host when to stop. Where the caller's stream is being captured that cannot be: the wait says so before
-// anything of the solve is recorded in the caller's graph.
+// A solve asks the host when to stop. Where the caller's stream is being captured that cannot be: the wait says so
+// before anything of the solve is recorded in the caller's graph.
 void PcgSolver::begin() {
   Device &device = matrix_->context().device();
   device.wait(device.callers_stream());

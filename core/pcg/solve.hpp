@@ -24,12 +24,22 @@ class PcgSolve {
 
   // Vector operations by name on n values of the matrix's type.
   void copy(const void *from, void *to);
+  void add(const void *from, void *to);  // to += from
   void zero(void *vector);
   void real_multiply(const void *s, const void *from, void *to);
   void real_divide(const void *s, const void *from, void *to);
   double norm(const void *vector) const;  // the caller's norm
   double norm_2(const void *vector) const;
   void check_finite(const void *vector, const char *name);
+
+  // Where the engine's matrix is rounded: solves for corrections of a sum, each from the true residual of the sum.
+  void refine(sxt_pcg_args &args);
+  void begin_sum();
+  void add_to_sum(const void *correction);
+  bool goes_on(sxt_pcg_args &args);
+  double pass_tolerance(double residual) const;
+  void call(Runner &engine, sxt_pcg_args &args);
+  std::int32_t confirm_rounded(const TrueResidual &now, double residual, double *tolerance, sxt_reason *reason);
 
   bool trivial(sxt_pcg_report &report);  // n = 0, b = 0
   void start();                          // right-hand side and guess of the engine's system
@@ -57,6 +67,12 @@ class PcgSolve {
   double last_confirmed_ = 0;  // true residual at the last confirmation that did not end the solve
   int fruitless_ = 0;          // confirmations in a row that did not halve it
   std::int64_t confirmations_ = 0;
+  bool summing_ = false;        // the engine's iterate is a correction of work_.sum
+  bool rounded_ = false;        // the engine in force reads the rounded matrix
+  bool new_pass_ = false;       // its residual has left the true one: correct from there
+  std::int64_t base_ = 0;       // iterations of the passes before this one
+  double pass_start_ = 0;       // 2-norm of the residual that this pass began with
+  double to_caller_ = 1;        // norm of the caller's residual over that of the system's, when last seen
   std::exception_ptr failure_;  // an error inside a callback, rethrown when the engine is back
 };
 

@@ -54,6 +54,7 @@ struct SolveSettings {
 // Work vectors of one solve; pooled, one a concurrent caller.
 struct PcgWorkspace {
   DeviceBuffer rhs, iterate, candidate, residual;
+  DeviceBuffer sum;                 // of corrections, where the engine's matrix is rounded
   DeviceBuffer staged_b, staged_x;  // of callers whose arrays lie where the device does not reach
 };
 
@@ -83,6 +84,7 @@ class PcgSolver {
   ChoicePtr select_engine(const std::string &method);
   void build_engine();
   void plan();  // plan.cpp, with those that follow
+  void plan_preconditioner();
   void expect(double iterations);
   bool probes() const;
   bool probe_base(Probe &probe, double total_s);
@@ -96,7 +98,17 @@ class PcgSolver {
   struct LentWorkspace;  // goes back whatever happens
   std::string storage_wanted() const;
 
+  // narrow.cpp
+  std::string precision_wanted() const;
+  bool fill_narrow(Buffer &values) const;
+  std::shared_ptr<Matrix> make_narrow() const;
+  void refresh_narrow();
+  void consider_narrow();
+  Runner &wide_engine();
+  Matrix &engine_matrix(const std::string &method) const;
+
   std::shared_ptr<Matrix> matrix_, system_;  // the caller's; what the engine sees (scaled, or the same)
+  std::shared_ptr<Matrix> narrow_;           // the system with its values in f32; NULL: the engine reads system_
   PcgSettings settings_;
   bool constant_diagonal_ = false;
   std::string method_;  // the preconditioner in force: "none", "jacobi", ...
@@ -111,7 +123,8 @@ class PcgSolver {
   std::int64_t probe_steps_ = 0;
   double probe_seconds_ = 0;
   double setup_seconds_ = 0, predicted_setup_s_ = 0;
-  std::mutex mutex_;  // of what follows, and of refreshing
+  std::mutex mutex_;                     // of what follows, and of refreshing
+  std::unique_ptr<Runner> wide_engine_;  // where narrow_ did not serve
   std::uint64_t version_ = 0;
   std::vector<std::unique_ptr<PcgWorkspace>> idle_;
 };
@@ -124,9 +137,9 @@ struct PreconditionerMethod {
 };
 std::vector<PreconditionerMethod> preconditioner_methods(const std::string &device);
 // Throws SXT_E_NOT_SYMMETRIC naming an entry whose mirror image is missing or differs by more than rounding.
-void check_hermitian(const CsrArrays &csr);
+void check_hermitian(const CsrArrays &csr, int threads);
 // Throws SXT_E_DIAGONAL naming the first row whose diagonal is missing, not positive, or not real. True when the
 // diagonal is constant, so that scaling by it changes nothing.
-bool check_diagonal(const CsrArrays &csr);
+bool check_diagonal(const CsrArrays &csr, int threads);
 
 }  // namespace sextant

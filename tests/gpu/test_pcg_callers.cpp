@@ -173,6 +173,26 @@ TEST_F(PcgCallers, TheProbeEstimatesIterations) {
   }
 }
 
+TEST_F(PcgCallers, AMatrixInSinglePrecisionMeetsATightTolerance) {
+  Csr a = badly_scaled(40);
+  for (double &each : a.values) each /= 3;  // no float holds them
+  const Matrix matrix = matrix_of(a);
+  const std::vector<double> b = waves(a.rows);
+  for (const char *engine : engines) {
+    sxt_pcg_options options = pcg_options();
+    options.engine = engine;
+    options.format = "csr:f32";
+    options.rtol = 1e-10;
+    const Pcg pcg = api_test::make<Pcg>([&](sxt_pcg **out) { return sxt_pcg_create(matrix.get(), &options, out); });
+    ASSERT_TRUE(pcg) << sxt_last_error(context_.get());
+    std::vector<double> x(b.size());
+    const sxt_pcg_report report = solve_array(pcg, a.rows, b.data(), x.data());
+    EXPECT_LE(relative_residual(a, b, x), 1.0001e-10) << engine;
+    EXPECT_GT(report.replacements, 0) << engine;
+    EXPECT_THAT(api_test::explain(pcg), HasSubstr("reads A in f32"));
+  }
+}
+
 TEST_F(PcgCallers, AZeroOnTheDiagonalNamesTheRow) {
   Csr a = laplacian(5);
   for (std::int32_t k = a.ptr[7]; k < a.ptr[8]; ++k)

@@ -174,6 +174,25 @@ TEST(Fit, WhatNoSampleHasKeepsTheMachinesNumber) {
   EXPECT_LT(model.coefficients[0][2], 1e-9);
 }
 
+// The busiest worker's time beside that of the memory: whichever is longer counts.
+TEST(Fit, TheTailOverlapsWithTheRest) {
+  FitProblem uneven{{"launches", "stream_bytes", "tail.chain"}, {1e-6, 1e-10, 1e-6}, {}};
+  for (int i = 0; i < 60; ++i) {
+    Sample sample;
+    sample.terms = {1, 1e4 * std::pow(1.2, i % 20 * 2), 1.0 + i * 7 % 40};
+    sample.working_set = sample.terms[1];
+    sample.seconds = 2e-6 + std::max(2e-10 * sample.terms[1], 3e-7 * sample.terms[2]);
+    sample.family = i % 10;
+    uneven.samples.push_back(sample);
+  }
+  const FittedModel model = fit(uneven);
+  EXPECT_GT(model.power, 1);
+  EXPECT_LT(model.median_error, 0.05);
+  const double long_row[] = {1, 1e4, 400}, many_bytes[] = {1, 4e6, 1};
+  EXPECT_NEAR(model.evaluate(long_row, 1e4) / (2e-6 + 1.2e-4), 1, 0.1);
+  EXPECT_NEAR(model.evaluate(many_bytes, 4e6) / (2e-6 + 8e-4), 1, 0.1);
+}
+
 TEST(Fit, GroupsFollowNames) {
   EXPECT_EQ(group_of("launches"), Group::latency);
   EXPECT_EQ(group_of("cached_gathers"), Group::memory);
@@ -181,6 +200,7 @@ TEST(Fit, GroupsFollowNames) {
   EXPECT_EQ(group_of("latency.waves"), Group::latency);
   EXPECT_EQ(group_of("compute.mma"), Group::compute);
   EXPECT_EQ(group_of("memory.tiles"), Group::memory);
+  EXPECT_EQ(group_of("tail.chain"), Group::tail);
   EXPECT_EQ(group_of("anything"), Group::memory);
 }
 

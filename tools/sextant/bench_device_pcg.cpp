@@ -72,6 +72,7 @@ class DevicePcg {
 
   std::vector<Way> measure() {
     std::vector<Way> ways;
+    make({});  // what only the first set-up of a process pays for: modules of kernels, the pool's memory
     ways.push_back(make({}));
     if (!ways[0].pcg) fail(kNotSolved, "nothing can be chosen: {}", ways[0].reason);
     for (const Request &each : requests()) {
@@ -112,7 +113,7 @@ class DevicePcg {
   std::vector<Request> requests() const {
     std::vector<std::string> formats{""}, methods{""};
     if (options_.plans) {
-      formats = {"csr", "dia", "dia-symmetric", "ell", "sell", "bsr", "hyb", "coo"};
+      formats = {"csr", "dia", "dia-symmetric", "ell", "sell", "bsr", "hyb", "coo", "csr:f32", "dia:f32"};
       methods = {"none"};
       for (const std::string &kernel : kernels_on(SXT_KIND_PRECONDITIONER, "cuda")) methods.push_back(method_of(kernel));
     }

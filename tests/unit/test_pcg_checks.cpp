@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Symmetry and diagonal as they are checked before a solve: by a walk on few threads and by searches on many, with the
+// same sentence.
+#include <gmock/gmock.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/pcg/solver.hpp"
+
+namespace sextant {
+namespace {
+
+using testing::HasSubstr;
+
+struct Entry {
+  std::int32_t row, col;
+  double value;
+};
+
+// Rows of entries in order; the arrays live as long as the object.
+class Arrays {
+ public:
+  Arrays(std::int32_t n, const std::vector<Entry> &entries) : ptr_(static_cast<std::size_t>(n) + 1) {
+    for (const Entry &each : entries) ++ptr_[each.row + 1], col_.push_back(each.col), values_.push_back(each.value);
+    for (std::int32_t i = 0; i < n; ++i) ptr_[i + 1] += ptr_[i];
+    csr.rows = csr.cols = n;
+    csr.nnz = static_cast<std::int64_t>(col_.size());
+    csr.row_ptr = Buffer::borrow(ptr_.data(), ptr_.size() * sizeof(std::int32_t));
+    csr.col = Buffer::borrow(col_.data(), col_.size() * sizeof(std::int32_t));
+    csr.values = Buffer::borrow(values_.data(), values_.size() * sizeof(double));
+  }
+  CsrArrays csr;
+
+ private:
+  std::vector<std::int32_t> ptr_, col_;
+  std::vector<double> values_;
+};
+
+// "" when the matrix passes.
+template <class Check>
+std::string sentence(Check &&check) {
+  try {
+    check();
+  } catch (const Error &problem) {
+    return problem.what();
+  }
+  return "";
+}
+
+class PcgChecksTest : public testing::TestWithParam<int> {
+ protected:
+  std::string hermitian(const Arrays &a) const {
+    return sentence([&] { check_hermitian(a.csr, GetParam()); });
+  }
+  std::string diagonal(const Arrays &a) const {
+    return sentence([&] { check_diagonal(a.csr, GetParam()); });
+  }
+};
+
+// A tridiagonal matrix with enough rows for several threads; row `odd` has another value above the diagonal.
+Arrays chain(std::int32_t n, std::int32_t odd = -1, double diagonal_of_odd = 2) {
+  std::vector<Entry> entries;
+  for (std::int32_t i = 0; i < n; ++i) {
+    if (i > 0) entries.push_back({i, i - 1, -1});
+    entries.push_back({i, i, i == odd ? diagonal_of_odd : 2});
+    if (i + 1 < n) entries.push_back({i, i + 1, i == odd && diagonal_of_odd == 2 ? -0.5 : -1});
+  }
+  return {n, entries};
+}
+
+TEST_P(PcgChecksTest, SymmetricMatricesPass) {
+  EXPECT_EQ(hermitian(chain(200000)), "");
+  EXPECT_EQ(hermitian(Arrays(0, {})), "");
+  EXPECT_EQ(hermitian(Arrays(3, {{0, 0, 1}, {0, 2, 5}, {2, 0, 5}})), "") << "without a diagonal";
+}
+
+TEST_P(PcgChecksTest, AnotherValueIsNamed) {
+  EXPECT_THAT(hermitian(chain(200000, 150000)), HasSubstr("entry (150000, 150001) is -0.5 but (150001, 150000) is -1"));
+}
+
+TEST_P(PcgChecksTest, MissingMirrorImagesAreNamed) {
+  const Arrays upper(3, {{0, 0, 1}, {0, 2, 5}, {1, 1, 1}, {2, 2, 1}}),
+      lower(3, {{0, 0, 1}, {1, 1, 1}, {2, 0, 5}, {2, 2, 1}});
+  EXPECT_THAT(hermitian(upper), HasSubstr("entry (0, 2) is there but (2, 0) is not"));
+  EXPECT_THAT(hermitian(lower), HasSubstr("entry (2, 0) is there but (0, 2) is not"));
+  // (2, 0) has no image, (2, 1) has: the second must not be blamed.
+  const Arrays extra(3, {{0, 0, 1}, {1, 1, 1}, {1, 2, 4}, {2, 0, 5}, {2, 1, 4}, {2, 2, 1}});
+  EXPECT_THAT(hermitian(extra), HasSubstr("entry (2, 0) is there but (0, 2) is not"));
+}
+
+TEST_P(PcgChecksTest, TheFirstBadDiagonalEntryIsNamed) {
+  EXPECT_THAT(diagonal(chain(200000, 120000, 0)), HasSubstr("row 120000 (counting from 0) is 0;"));
+  EXPECT_THAT(diagonal(Arrays(3, {{0, 0, 1}, {2, 2, 1}})), HasSubstr("row 1 (counting from 0) has no diagonal entry"));
+  EXPECT_THAT(diagonal(Arrays(3, {{0, 0, 1}, {1, 1, 7}, {2, 2, -3}})), HasSubstr("row 2 (counting from 0) is -3"));
+}
+
+TEST_P(PcgChecksTest, ConstantDiagonalsAreNoticed) {
+  EXPECT_TRUE(check_diagonal(chain(100000).csr, GetParam()));
+  EXPECT_FALSE(check_diagonal(chain(100000, 70000, 3).csr, GetParam()));
+  EXPECT_TRUE(check_diagonal(Arrays(0, {}).csr, GetParam()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, PcgChecksTest, testing::Values(1, 8));
+
+}  // namespace
+}  // namespace sextant
