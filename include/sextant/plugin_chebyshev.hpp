@@ -15,7 +15,7 @@ namespace sextant::plugin::precondition {
 
 // The degree of the residual polynomial 1 - x p(x). Odd ones only: then p is positive on all of (0, infinity), so M is
 // positive definite even where the probe missed the largest eigenvalue.
-inline constexpr Method chebyshev{"chebyshev", "degree", 3, 15, true, 0.25};
+inline constexpr Method chebyshev{"chebyshev", "degree", 3, 15, true, 0.24};
 inline constexpr int chebyshev_degrees[] = {3, 5, 7, 9};
 inline constexpr int lanczos_steps = 12;
 
@@ -28,10 +28,10 @@ inline sxt_status check_degree(const sxt_preconditioner_query &query, sxt_messag
 }
 
 // The degree with the least time to a solution: an iteration costs `other` seconds and `product` for A and for each of
-// the degree - 1 steps of the polynomial; iterations fall as degree^-0.87, the median
+// the degree - 1 steps of the polynomial; iterations fall as degree^-0.89, the median
 // over the matrices of docs/preconditioners.md.
 inline int choose_degree(double product, double other) {
-  const auto total = [&](int degree) { return (other + degree * product) / std::pow(degree, 0.87); };
+  const auto total = [&](int degree) { return (other + degree * product) / std::pow(degree, 0.89); };
   return *std::min_element(std::begin(chebyshev_degrees), std::end(chebyshev_degrees),
                            [&](int a, int b) { return total(a) < total(b); });
 }

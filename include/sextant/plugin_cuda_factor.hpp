@@ -138,12 +138,14 @@ double invert_diagonal(const sxt_exec *exec, const Rows<M> &a, T *inverse, Findi
 // ---- products
 // ----------------------------------------------------------------------------------------------------------
 
-// Threads that share a row of so many entries: a few entries each. Short rows are best read by a thread alone, since
-// the L1 cache keeps what its neighbours read of the same lines.
-inline int lanes_for(double entries, double rows) {
+// Threads that share a row of so many entries: where rows fill the device, eight entries each, since the L1 cache keeps
+// what neighbours read of the same lines; where they do not, more threads shorten the wait. machine NULL: its size is
+// unknown.
+inline int lanes_for(double entries, double rows, const sxt_machine *machine = nullptr) {
   const double length = rows > 0 ? entries / rows : 1;
+  const double resident = machine ? static_cast<double>(machine->units * machine->threads_per_unit) : 1e5;
   int lanes = 1;
-  while (lanes < 32 && 4 * lanes <= length) lanes *= 2;
+  while (lanes < 32 && (8 * lanes <= length || (2 * lanes <= length && 2 * lanes * rows <= resident))) lanes *= 2;
   return lanes;
 }
 // The lanes that a candidate of these kernels carries (launch[2]), or otherwise.

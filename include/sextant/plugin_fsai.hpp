@@ -14,8 +14,8 @@
 
 namespace sextant::plugin::precondition {
 
-inline constexpr Method fsai_1{"fsai", nullptr, 0, 0, true, 0.48};
-inline constexpr Method fsai_2{"fsai-2", nullptr, 0, 0, true, 0.28};
+inline constexpr Method fsai_1{"fsai", nullptr, 0, 0, true, 0.41};
+inline constexpr Method fsai_2{"fsai-2", nullptr, 0, 0, true, 0.25};
 // Entries of a row at most, the diagonal among them: a local system of this order costs m^3 / 3 multiply-adds.
 inline constexpr std::int64_t fsai_row_limit = 64;
 

@@ -98,7 +98,7 @@ inline std::uint64_t real_bytes(sxt_value_type type) { return is_single(type) ? 
 
 // ---- block-Jacobi ------------------------------------------------------------------------------------------------
 
-inline constexpr Method block_jacobi{"block-jacobi", "block size", 2, 32, true, 0.9};
+inline constexpr Method block_jacobi{"block-jacobi", "block size", 2, 32, true, 0.87};
 inline constexpr int default_block = 8, largest_block = 32;
 
 // First rows of the blocks, and n. Rows with the pattern of the row before them (the unknowns of one node) stay
@@ -122,8 +122,8 @@ constexpr std::int64_t triangle(std::int64_t rows) { return rows * (rows + 1) / 
 
 // ---- SSOR's omega ------------------------------------------------------------------------------------------------
 
-inline constexpr Method ssor_ai_1{"ssor-ai", "omega", 0.01, 1.99, false, 0.58};
-inline constexpr Method ssor_ai_2{"ssor-ai-2", "omega", 0.01, 1.99, false, 0.53};
+inline constexpr Method ssor_ai_1{"ssor-ai", "omega", 0.01, 1.99, false, 0.56};
+inline constexpr Method ssor_ai_2{"ssor-ai-2", "omega", 0.01, 1.99, false, 0.5};
 inline constexpr int omega_probes = 4;
 
 // Sums over random vectors v of g_ij = Re p_i' A p_j, where p_0 = D^-1/2 v, p_1 = B' p_0, p_2 = B' p_1 and

@@ -22,7 +22,8 @@ void fake_fail(int64_t n, int32_t error);
 /* Device memory that can still be had, in bytes; negative (as at first): as much as one asks for. */
 void fake_limit_memory(int64_t bytes);
 int64_t fake_failures(void);            /* calls that were made to fail since fake_fail */
-int64_t fake_count(const char *what);   /* "calls", "launches", "graph launches", "requests" for memory; what lives: "contexts", "streams", .. */
+/* "calls", "launches", "graph launches", "requests" for memory, or what lives: "contexts", "current", "streams", ... */
+int64_t fake_count(const char *what);
 const char *fake_failed_call(void);     /* the last call that was made to fail */
 
 /* ---- for the fake libraries ---- */

@@ -142,10 +142,11 @@ std::string name_of(const testing::TestParamInfo<const char *> &info) {
 }
 INSTANTIATE_TEST_SUITE_P(Kernels, UnstructuredOnFakeDevice,
                          testing::Values("spmv.coo.segmented.cuda", "spmv.coo.atomic.cuda", "spmv.sell.slices.cuda",
-                                         "spmv.sell.atomic.cuda", "spmv.csr.hubs.cuda", "spmv.cusparse.csr-alg1.cuda",
-                                         "spmv.cusparse.csr-alg2.cuda", "spmv.cusparse.transposed.cuda",
-                                         "spmv.cusparse.coo-alg1.cuda", "spmv.cusparse.coo-alg2.cuda",
-                                         "spmv.cusparse.sell.cuda", "spmv.cusparse.bsr.cuda"),
+                                         "spmv.sell.atomic.cuda", "spmv.csr.balanced.cuda", "spmv.csr.hubs.cuda",
+                                         "spmv.cusparse.csr-alg1.cuda", "spmv.cusparse.csr-alg2.cuda",
+                                         "spmv.cusparse.transposed.cuda", "spmv.cusparse.coo-alg1.cuda",
+                                         "spmv.cusparse.coo-alg2.cuda", "spmv.cusparse.sell.cuda",
+                                         "spmv.cusparse.bsr.cuda"),
                          name_of);
 
 }  // namespace

@@ -194,7 +194,7 @@ sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_mac
   const int chosen =
       methods::choose_degree(matrix_bytes + 2 * n * bytes + launch_bytes, 10 * n * bytes + 2 * launch_bytes);
   const double degree = methods::number_or(query, methods::chebyshev, chosen), steps = degree - 1;
-  const int lanes = device::lanes_for(nnz, n);
+  const int lanes = device::lanes_for(nnz, n, machine);
 
   cuda::CudaCost cost;
   cost.launches = degree;
@@ -206,8 +206,9 @@ sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_mac
   sxt_candidate &candidate =
       cuda::fill(list.add(), *machine, device::row_blocks(query.m.rows, lanes), device::threads, lanes, cost);
   candidate.launch[3] = static_cast<std::int64_t>(degree);
-  candidate.setup_s = 50e-6 + (methods::lanczos_steps + 1) * (2 * 25e-6 + 5 * machine->launch_s +
-                                                              (matrix_bytes + 16 * n * bytes) / machine->stream_rate);
+  candidate.setup_s = 50e-6 + nnz * 13e-9 / std::max(1, machine->units) +
+                      (methods::lanczos_steps + 1) *
+                          (2 * 25e-6 + 5 * machine->launch_s + (matrix_bytes + 16 * n * bytes) / machine->stream_rate);
   candidate.state_bytes = static_cast<std::uint64_t>(5 * n * bytes);
   candidate.scratch_bytes = 3 * vector_bytes(query.m.rows, type);
   return SXT_OK;

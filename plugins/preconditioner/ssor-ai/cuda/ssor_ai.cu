@@ -183,7 +183,7 @@ sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_mac
   const double n = static_cast<double>(query.m.rows), nnz = static_cast<double>(query.m.nnz);
   const double bytes = static_cast<double>(value_bytes(type)), entries = std::max(0.0, (nnz - n) / 2);
   const double products = 2 * order, product_bytes = device::factor_bytes(n, entries, type) + 4 * n * bytes;
-  const int lanes = device::lanes_for(entries, n);
+  const int lanes = device::lanes_for(entries, n, machine);
 
   cuda::CudaCost cost;
   cost.launches = products;
