@@ -24,8 +24,7 @@ using Options = HermitianBenchOptions;
 using Clock = std::chrono::steady_clock;
 
 constexpr double kSecondsOnDevice = 40;  // all of it, unless told otherwise
-constexpr double kHopeless = 10;      // times the best prediction: such kernels are measured only when they are named
-constexpr double kSweepBytes = 18e9;  // of a set of a sweep
+constexpr double kHopeless = 10;  // times the best prediction: such kernels are measured only when they are named
 
 class Suite {
  public:
@@ -63,17 +62,12 @@ class Suite {
     if (on_device_) return {64, 128, 350, 700, 1700};
     return {8, 16, 32, 64, 128, 256};
   }
-  // On the CPU as many as make some hundred megaflops; in a sweep, a whole number of rounds of a GPU's multiprocessors
-  // that memory holds.
+  // On the CPU as many as make some hundred megaflops; in a sweep a few rounds of a large GPU's 132 multiprocessors.
   std::int64_t systems(std::int64_t n) const {
     if (options_.systems > 0) return options_.systems;
     const double order = static_cast<double>(n);
     if (!on_device_) return std::clamp<std::int64_t>(static_cast<std::int64_t>(1e9 / std::pow(order, 3)), 32, 4000);
-    std::int64_t count = options_.sweep ? 1056 : 1000;
-    while (options_.sweep &&
-           static_cast<double>(count * hermitian_value_bytes(type_named(options_.type))) * order * order > kSweepBytes)
-      count /= 2;
-    return count;
+    return !options_.sweep ? 1000 : n <= 256 ? 1056 : n <= 512 ? 528 : 264;
   }
   std::vector<HermitianCase> cases() const {
     std::vector<HermitianCase> all;
@@ -153,7 +147,7 @@ class Suite {
       }
       timed.handle.reset(made);
       timed.predicted = report_of(timed).predicted_factor_s;
-      if (!named && !all.empty() && timed.predicted > kHopeless * all[0].predicted) {
+      if (!named && !timed.others() && !all.empty() && timed.predicted > kHopeless * all[0].predicted) {
         if (options_.verbose)
           message(fmt::format("{} is predicted to be far behind; --kernel takes it all the same", name));
         continue;
@@ -198,9 +192,9 @@ class Suite {
            : phase == SXT_HERMITIAN_SOLVE ? sxt_hermitian_solve(timed.handle.get(), &set)
                                           : sxt_hermitian_factor_solve(timed.handle.get(), &set);
   }
-  // The answer is checked before anything is measured.
+  // The answer is checked before anything is measured; in a sweep our own.
   void verify(HermitianTimed &timed, HermitianBenchSet &set) const {
-    if (timed.alone) return;
+    if (timed.alone || (options_.sweep && timed.others())) return;
     set.restore_rhs();
     const sxt_hermitian_set with = set.checked();
     check(sxt_hermitian_factor_solve(timed.handle.get(), &with), context_.get());

@@ -28,8 +28,13 @@ using Complex = std::complex<double>;
 // One system, column-major. Its condition number is small, and where it is not definite pivots are searched in most
 // columns.
 std::vector<Complex> one_system(std::int64_t n, const std::string &structure, bool definite, bool complex) {
+  // Numbers from a table whose length is prime to every stride: large systems are made in no time.
   std::mt19937_64 random(11);
   std::uniform_real_distribution<double> uniform(-1, 1);
+  std::vector<double> table(4093);
+  for (double &value : table) value = uniform(random);
+  std::size_t next = 0;
+  const auto number = [&] { return table[next++ % table.size()]; };
   std::vector<Complex> a(static_cast<std::size_t>(n * n));
   std::vector<double> falling(static_cast<std::size_t>(n), 1);
   for (std::size_t k = 1; k < falling.size(); ++k) falling[k] = 0.7 * falling[k - 1];
@@ -37,7 +42,7 @@ std::vector<Complex> one_system(std::int64_t n, const std::string &structure, bo
     for (std::int64_t i = j; i < n; ++i) {
       const std::int64_t k = i - j;
       const Complex v = structure == "toeplitz" ? std::polar(falling[k], complex ? 0.4 * static_cast<double>(k) : 0.0)
-                                                : Complex(uniform(random), complex && k > 0 ? uniform(random) : 0);
+                                                : Complex(number(), complex && k > 0 ? number() : 0);
       a[i + j * n] = v;
       a[j + i * n] = std::conj(v);
       if (i == j && definite && structure != "toeplitz") a[i + j * n] += static_cast<double>(n);
