@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
+#include <limits>
 #include <map>
 #include <string_view>
 #include <type_traits>
@@ -29,15 +31,17 @@ constexpr int most_vectors = 8;
 struct Lengths {
   double smallest, factor;
   int count;
+  int few;  // every how many of them what nobody would take is measured, too
 };
-constexpr Lengths on_the_host = {50, 2, 19}, on_a_device = {1000, 1.189207115002721, 72};
+constexpr Lengths on_the_host = {50, 2, 19, 5}, on_a_device = {1000, 1.189207115002721, 72, 9};
 constexpr double longer_on_a_device = 32;
 constexpr double memory_share = 1.0 / 3;        // of its memory at most
 constexpr std::int64_t most_indexed = 1 << 25;  // indices are made on the host, one by one
 constexpr std::int64_t first_part = 1 << 20;    // elements that are made on the host
-// What is predicted to take so many times the least is measured at a few lengths only: nobody would take it.
-constexpr double hopeless = 2.5;
-constexpr int few = 9;
+// What is predicted to take so many times the least, or took so many times the least at a length nearby, is measured at
+// a few lengths only: nobody would take it.
+constexpr double hopeless = 2.5, beaten = 1.5;
+constexpr int nearby = 4;
 constexpr std::int64_t most_sets = 400;  // of operands: no replay has more runs than that
 
 // Vectors that all operations share, of the longest length, and scalars of every type.
@@ -248,6 +252,30 @@ std::map<Class, int> representatives(Context &context, Operands &operands, const
   return first;
 }
 
+// Which models were far from the best, and where: at lengths beside those there is little to learn of them.
+class Standing {
+ public:
+  // All that was measured of one operation at one length.
+  void add(int size, const std::vector<std::pair<Class, double>> &seconds) {
+    double least = std::numeric_limits<double>::infinity();
+    for (const auto &[model, each] : seconds) least = std::min(least, each > 0 ? each : least);
+    for (const auto &[model, each] : seconds)
+      if (each > 0) ratios_[model][size] = each / least;
+  }
+  bool far_from_best(const Class &model, int size) const {
+    const auto found = ratios_.find(model);
+    if (found == ratios_.end()) return false;
+    int distance = nearby + 1;
+    double ratio = 0;
+    for (const auto &[at, each] : found->second)
+      if (std::abs(at - size) < distance) distance = std::abs(at - size), ratio = each;
+    return ratio > beaten;
+  }
+
+ private:
+  std::map<Class, std::map<int, double>> ratios_;
+};
+
 }  // namespace
 
 void calibrate_vectors(Context &context, const CalibrationSettings &settings, const CalibrationClock &clock,
@@ -263,8 +291,9 @@ void calibrate_vectors(Context &context, const CalibrationSettings &settings, co
   Operands operands(context, type, longest);
   const int operations = operations_of(kind);
   // About four candidates each, more on a device; short runs need little time, long ones take theirs anyway.
-  const double most_s = context.device().on_host() ? 2e-3 : 3e-4;
+  const double most_s = context.device().on_host() ? 2e-3 : 5e-4;
   const double sample_s = std::clamp((until - start) / (8.0 * lengths.count * operations), 5e-5, most_s);
+  Standing standing;
   std::map<Class, int> stands_for;
   if (!context.device().on_host())
     stands_for = representatives(context, operands, kind, type, static_cast<std::int64_t>(lengths.smallest));
@@ -283,13 +312,19 @@ void calibrate_vectors(Context &context, const CalibrationSettings &settings, co
     for (Operation &each : sets) heads.push_back(&each.head);
     Selector selector(context, nullptr);
     const std::vector<ChoicePtr> choices = selector.every(op.query, kind);
+    std::vector<std::pair<Class, double>> seconds;
     for (const ChoicePtr &choice : choices) {
-      const auto stands = stands_for.find({choice->kernel, choice->candidate.model_class});
-      if (Sampler::wanted(*choice->kernel) && clock.elapsed() < until &&
-          (choice->run_s < hopeless * choices[0]->run_s || size % few == 0) &&
-          (stands == stands_for.end() || stands->second == which))
-        sampler.measure(choice, nullptr, heads, size, sample_s);
+      const Class model{choice->kernel, choice->candidate.model_class};
+      const auto stands = stands_for.find(model);
+      if (!Sampler::wanted(*choice->kernel) || clock.elapsed() >= until ||
+          (stands != stands_for.end() && stands->second != which))
+        continue;
+      if (size % lengths.few != 0 && (choice->run_s >= hopeless * choices[0]->run_s ||
+                                      (stands != stands_for.end() && standing.far_from_best(model, size))))
+        continue;
+      seconds.emplace_back(model, sampler.measure(choice, nullptr, heads, size, sample_s));
     }
+    standing.add(size, seconds);
   }
 }
 

@@ -51,25 +51,44 @@ Coefficient standard_coefficient(const char *term, const sxt_candidate &candidat
                                  sxt_value_type type) {
   const double units = candidate.units, all = std::max(1, machine.units);
   const double busy = units > 0 ? std::min(units, all) : all;
-  if (!std::strcmp(term, "launches")) return {Group::latency, machine.launch_s, 1};
-  if (!std::strcmp(term, "barriers")) return {Group::latency, busy > 1 ? machine.barrier_s : 0, 1};
-  if (!std::strcmp(term, "stream_bytes")) {
-    const double alone = stream_rate(machine, candidate.working_set_bytes, 1);
-    return {Group::memory, 1 / alone, stream_rate(machine, candidate.working_set_bytes, units) / alone};
+  const auto is = [term](const char *name) { return !std::strcmp(term, name); };
+  // By its first letter: a choice asks for some hundred terms.
+  switch (term[0]) {
+    case 'l':
+      if (is("launches")) return {Group::latency, machine.launch_s, 1};
+      break;
+    case 'b':
+      if (is("barriers")) return {Group::latency, busy > 1 ? machine.barrier_s : 0, 1};
+      break;
+    case 's':
+      if (is("stream_bytes")) {
+        const double alone = stream_rate(machine, candidate.working_set_bytes, 1);
+        return {Group::memory, 1 / alone, stream_rate(machine, candidate.working_set_bytes, units) / alone};
+      }
+      if (is("sectors")) {
+        const bool known = machine.sector_rate > 0;
+        return known ? shared(machine.sector_rate, 0, units, all)
+                     : shared(machine.cache_rate, machine.cache_rate_unit, units, all, sector_bytes);
+      }
+      if (is("steps")) return {Group::compute, seconds_a_step, busy};
+      break;
+    case 'g':
+      if (is("gathers")) return gathered(machine, units, false, 1);
+      break;
+    case 'c':
+      if (is("cached_gathers")) return gathered(machine, units, true, 1);
+      break;
+    case 'a':
+      if (is("atomics")) return gathered(machine, units, false, conflicting_gathers);
+      break;
+    case 'f':
+      if (is("flops")) {
+        const bool single = type == SXT_F32 || type == SXT_C64;
+        return {Group::compute, all / (single ? machine.flop_rate_f32 : machine.flop_rate_f64), busy};
+      }
+      break;
+    default: break;
   }
-  if (!std::strcmp(term, "gathers")) return gathered(machine, units, false, 1);
-  if (!std::strcmp(term, "cached_gathers")) return gathered(machine, units, true, 1);
-  if (!std::strcmp(term, "atomics")) return gathered(machine, units, false, conflicting_gathers);
-  if (!std::strcmp(term, "sectors")) {
-    const bool known = machine.sector_rate > 0;
-    return known ? shared(machine.sector_rate, 0, units, all)
-                 : shared(machine.cache_rate, machine.cache_rate_unit, units, all, sector_bytes);
-  }
-  if (!std::strcmp(term, "flops")) {
-    const bool single = type == SXT_F32 || type == SXT_C64;
-    return {Group::compute, all / (single ? machine.flop_rate_f32 : machine.flop_rate_f64), busy};
-  }
-  if (!std::strcmp(term, "steps")) return {Group::compute, seconds_a_step, busy};
   const Group group = group_of(term);
   // What one worker does, or everybody waits for, does not get faster with more of them.
   const bool alone = group == Group::latency || group == Group::tail;

@@ -51,7 +51,7 @@ double beyond(double working_set, double breakpoint) {
 
 Group group_of(const char *term) {
 #define SXT_X(suffix, text, group) \
-  if (!std::strcmp(term, text)) return Group::group;
+  if (term[0] == text[0] && !std::strcmp(term, text)) return Group::group;
   SXT_TERM_TABLE(SXT_X)
 #undef SXT_X
   if (!std::strncmp(term, "latency.", 8)) return Group::latency;

@@ -41,9 +41,9 @@ struct FittedModel {
 
 struct Sample {
   std::array<double, SXT_MAX_TERMS> terms{};
-  double working_set = 0;  // bytes
-  double seconds = 0;      // measured
-  int family = 0;          // samples of one family are never in the fit that predicts them
+  double working_set = 0;                // bytes
+  double seconds = 0;                    // measured
+  int family = 0;                        // samples of one family are never in the fit that predicts them
   std::array<std::int64_t, 4> launch{};  // what follows only tells people where a sample comes from
   double rows = 0, entries = 0;          // of the matrix, or 0 and the length
 };

@@ -36,8 +36,8 @@ bool Sampler::wanted(const registry::Kernel &kernel) {
          kernel.verdict != registry::Verdict::quarantined;
 }
 
-void Sampler::measure(const ChoicePtr &choice, Matrix *matrix, std::span<sxt_head *const> args, int family,
-                      double budget_s) {
+double Sampler::measure(const ChoicePtr &choice, Matrix *matrix, std::span<sxt_head *const> args, int family,
+                        double budget_s) {
   const sxt_kernel &kernel = choice->kernel->table;
   try {
     const auto start = std::chrono::steady_clock::now();
@@ -49,11 +49,13 @@ void Sampler::measure(const ChoicePtr &choice, Matrix *matrix, std::span<sxt_hea
     if (args.size() > 1)
       seconds = std::sqrt(seconds * time_session(context_, *session, args, choice->run_s, budget_s).seconds);
     add_run(kernel, *choice->query.get(), choice->candidate, seconds, family, args.size() > 1);
+    return seconds;
   } catch (const Error &problem) {
     // A form that does not suit a matrix says so when it is built: nothing is wrong then.
     const bool declined = problem.status() == SXT_NOT_APPLICABLE || problem.status() == SXT_E_NOT_SUPPORTED;
     context_.log()(declined ? SXT_LOG_DEBUG : SXT_LOG_WARNING,
                    text("calibration leaves out ", kernel.name, ": ", problem.what()));
+    return 0;
   }
 }
 

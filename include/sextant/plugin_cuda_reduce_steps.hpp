@@ -167,7 +167,9 @@ sxt_status step_candidates(const sxt_query *query, const sxt_machine *machine, s
     // Waves of blocks, one after another, instead of rounds of one grid.
     const double whole = static_cast<double>(q.n) / static_cast<double>(per_block(q.n, threads));
     candidate.terms[1] = std::max(1.0, whole / static_cast<double>(resident_blocks(*machine, threads))) + launches - 1;
-    candidate.terms[4] = candidate.terms[5] = 0;
+    // A thread takes its elements one after the other.
+    candidate.terms[4] = static_cast<double>(per_block(q.n, threads)) / static_cast<double>(threads);
+    candidate.terms[5] = 0;
     candidate.scratch_bytes = step_scratch_bytes(first);
   }
   return SXT_OK;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // gpu_regret [--count N] [--calibrate SECONDS] [--profile FILE] [--only sum-f32,...] [--budget SECONDS] [--csv FILE]
-// [--seed N]: what choices give away. For a few operations and types at N random n each, every candidate of every
-// kernel is measured, with operands in the last cache and out of it; then the decision trees' picks (with a
-// calibration, kept in FILE; with FILE or the profile that ships as it is; with the models' analytic numbers) and the
-// launch policies' proposals are held against the fastest. A budget ends the measuring early; what was measured then
-// counts.
+// [--seed N] [--learn FILE --into PROFILE]: what choices give away. For a few operations and types at N random n each,
+// every candidate of every kernel is measured, with operands in the last cache and out of it; then the decision trees'
+// picks (with a calibration, kept in FILE; with FILE or the profile that ships as it is; with the models' analytic
+// numbers) and the launch policies' proposals are held against the fastest. A budget ends the measuring early; what was
+// measured then counts.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <random>
 #include <set>
@@ -114,8 +115,8 @@ void report_tree(Context &context, const Subject &subject, const char *when, boo
   std::fflush(stdout);
 }
 
-// The list a launch policy sees at n, with what the models say of it.
-std::vector<LaunchProposal> proposals_at(const Context &context, const registry::Kernel &kernel, const Query &query) {
+// The list a kernel offers for a query.
+std::vector<sxt_candidate> candidates_of(const Context &context, const registry::Kernel &kernel, const Query &query) {
   std::vector<sxt_candidate> list(64);
   std::uint64_t count = 0;
   const sxt_features none{};
@@ -123,6 +124,12 @@ std::vector<LaunchProposal> proposals_at(const Context &context, const registry:
       SXT_OK)
     return {};
   list.resize(std::min<std::size_t>(count, list.size()));
+  return list;
+}
+
+// The list a launch policy sees at n, with what the models say of it.
+std::vector<LaunchProposal> proposals_at(const Context &context, const registry::Kernel &kernel, const Query &query) {
+  const std::vector<sxt_candidate> list = candidates_of(context, kernel, query);
   std::vector<double> run_s;
   for (const sxt_candidate &each : list)
     run_s.push_back(predict(kernel.table, *query.get(), each, context.machine(), context.profile()).seconds);
@@ -158,6 +165,52 @@ void report_policies(Context &context, const std::vector<Subject> &subjects) {
   }
 }
 
+// The profile that fits measurements of earlier runs (write_csv), put over what the context has and into `profile`.
+void learn(Context &context, const std::string &csv, const std::string &profile) {
+  std::map<std::string, const registry::Kernel *> kernels;
+  for (const registry::Kernel *kernel : registry::Registry::instance().all_kernels())
+    if (!std::strcmp(kernel->table.device, "cuda")) kernels[kernel->name()] = kernel;
+  Sampler sampler(context);
+  std::map<std::pair<std::string, std::int64_t>, int> families;
+  std::ifstream file(csv);
+  std::string line;
+  int taken = 0, left_out = 0;
+  while (std::getline(file, line)) {
+    char subject[64], name[64];
+    long long n, launch[3];
+    unsigned candidate;
+    double hot[2], cold[2];
+    if (std::sscanf(line.c_str(), "%63[^,],%lld,%63[^,],%u,%lld,%lld,%lld,%*d,%lf,%lf,%lf,%lf", subject, &n, name,
+                    &candidate, launch, launch + 1, launch + 2, hot, hot + 1, cold, cold + 1) != 11)
+      continue;
+    const std::string text = subject, operation = text.substr(0, text.rfind('-'));
+    const sxt_value_type type = text.substr(text.rfind('-') + 1) == "f32" ? SXT_F32 : SXT_F64;
+    const Query query = tree_subject(operation, type).at(n);
+    const auto kernel = kernels.find(name);
+    const std::vector<sxt_candidate> list =
+        kernel == kernels.end() ? std::vector<sxt_candidate>{} : candidates_of(context, *kernel->second, query);
+    if (candidate >= list.size() || !std::equal(launch, launch + 3, list[candidate].launch)) {
+      ++left_out;
+      continue;
+    }
+    const int family = families.try_emplace({text, n}, static_cast<int>(families.size())).first->second;
+    sampler.add_run(kernel->second->table, *query.get(), list[candidate],
+                    1e-6 * std::sqrt(std::sqrt(hot[0] * hot[1] * cold[0] * cold[1])), family, true);
+    ++taken;
+  }
+  const CalibrationSettings settings;
+  Profile learned;
+  learned.device = context.device_name();
+  learned.fingerprint = context.fingerprint();
+  learned.models = sampler.fit_all(CalibrationClock(settings));
+  std::printf("%zu models from %d measurements, %d left out\n", learned.models.size(), taken, left_out);
+  std::fflush(stdout);
+  Profile whole = context.profile();
+  whole.merge(learned);
+  if (!profile.empty()) update_profile(profile, whole);
+  context.use_profile(std::move(whole));
+}
+
 // What `sextant calibrate` does for the kinds and types that are judged here, and for nothing else.
 void calibrate(Context &context, double seconds, const std::string &profile, const std::vector<Subject> &subjects) {
   std::set<std::pair<std::string, sxt_value_type>> wanted;
@@ -190,7 +243,7 @@ void calibrate(Context &context, double seconds, const std::string &profile, con
 struct Settings {
   int count = 200;
   double calibrate_s = 0, budget_s = 1e9;
-  std::string profile, csv, only;
+  std::string profile, csv, only, learn, into;
   std::uint64_t seed = 20240607;
 };
 
@@ -263,6 +316,10 @@ bool read_settings(int argc, char **argv, Settings &settings) {
       settings.profile = value;
     else if (name == "--only")
       settings.only = value;
+    else if (name == "--learn")
+      settings.learn = value;
+    else if (name == "--into")
+      settings.into = value;
     else if (name == "--csv")
       settings.csv = value;
     else if (name == "--seed")
@@ -288,6 +345,7 @@ int main(int argc, char **argv) {
   Context &context = *handle->context;
   std::vector<Subject> subjects = wanted_subjects(settings.only);
   if (settings.calibrate_s > 0) calibrate(context, settings.calibrate_s, settings.profile, subjects);
+  if (!settings.learn.empty()) learn(context, settings.learn, settings.into);
   survey(context, settings, subjects);
   if (!settings.csv.empty()) write_csv(settings.csv, subjects);
   const bool models = !context.profile().models.empty();
