@@ -66,7 +66,10 @@ ChoicePtr HermitianKernels::choose(std::int32_t phase, std::int32_t definiteness
 
 // ---- shortcuts
 
-// A shortcut is tried where all of it, all systems going by it, is predicted to take less than the whole way.
+// A shortcut is tried where all of it, all systems going by it, is predicted to take two thirds of the whole way at
+// most: models err, and the steps around it cost something.
+constexpr double worth_it = 1.5;
+
 void HermitianKernels::choose_shortcuts() {
   const std::int32_t first = main_definiteness();
   const double whole_s = fused()
@@ -87,7 +90,7 @@ bool HermitianKernels::choose_toeplitz(double whole_s) {
     if (none.status() != SXT_E_NO_KERNEL && none.status() != SXT_E_NOT_SUPPORTED) throw;
     return false;
   }
-  if (toeplitz_.choice->run_s < whole_s || (settings_.shortcuts & SXT_SHORTCUT_ALWAYS)) return true;
+  if (worth_it * toeplitz_.choice->run_s < whole_s || (settings_.shortcuts & SXT_SHORTCUT_ALWAYS)) return true;
   toeplitz_.choice = nullptr;
   return false;
 }
@@ -113,7 +116,7 @@ bool HermitianKernels::choose_mixed(double whole_s) {
     }
     seconds += (phase == SXT_HERMITIAN_SOLVE ? corrections : 1) * held.choice->run_s;
   }
-  if (!(seconds < whole_s) && !(settings_.shortcuts & SXT_SHORTCUT_ALWAYS)) return false;
+  if (!(worth_it * seconds < whole_s) && !(settings_.shortcuts & SXT_SHORTCUT_ALWAYS)) return false;
   held_.merge(found);
   return true;
 }

@@ -37,11 +37,11 @@ inline constexpr int stage_ld = tile + pad<T>;
 
 // Panel p of the diagonal tile: rows 16p .. 63 of its columns 16p .. 16p + 15.
 template <class T>
-__host__ __device__ constexpr int panel_ld(int p) {
+SXT_DENSE_BOTH constexpr int panel_ld(int p) {
   return tile - inner * p + pad<T>;
 }
 template <class T>
-__host__ __device__ constexpr int panel_at(int p) {
+SXT_DENSE_BOTH constexpr int panel_at(int p) {
   return inner * (p * (tile + pad<T>)-inner * (p * (p - 1) / 2));
 }
 
@@ -123,6 +123,36 @@ SXT_DENSE void stage_stripe(T *to, Source<T> &s) {
   s.at += s.advance;
 }
 
+// The last cache is told what is met again: every tile of rows comes once in a column of tiles, the rows of the columns
+// themselves come again with each of them. Steps to keep of those: what blocks on 132 multiprocessors keep at once
+// takes 30 MB.
+inline constexpr int kept_steps = 14;
+SXT_DENSE std::uint64_t not_again() {
+  std::uint64_t policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+SXT_DENSE std::uint64_t again() {
+  std::uint64_t policy;
+  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+template <class T>
+SXT_DENSE void stage_stripe(T *to, Source<T> &s, std::uint64_t policy) {
+  static_assert(sizeof(T) == 16);
+  const T *from = s.at;
+  to += s.to;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2, %3;" ::"r"(
+                     static_cast<unsigned>(__cvta_generic_to_shared(to))),
+                 "l"(from), "r"(s.valid >> i & 1 ? 16 : 0), "l"(policy)
+                 : "memory");
+    to += s.to_step, from += s.step;
+  }
+  s.at += s.advance;
+}
+
 // Eight columns of the stripe itself, first .. first + 7 of the tile; what `exists` refuses is not read and counts as
 // zero.
 template <class T, class F>
@@ -144,22 +174,21 @@ SXT_DENSE void add_columns(Accumulator<T> &c, const T *own, bool conjugated, int
     c.set(i, sum(c.get(i), conjugated ? conjugate(v) : v));
   }
 }
+// Writes 16 columns of a stripe, of which `columns` exist.
 template <class T>
-SXT_DENSE void write_tile(const Accumulator<T> (&c)[8], const Stripe<T> &s, int k0, int columns, int blocks, int g,
-                          int t) {
-  T *at = s.base + g * s.row + (k0 + 2 * t) * s.column;
-  const std::int64_t lower = 8 * s.row, step = 8 * s.column;
+SXT_DENSE void write_columns(const Accumulator<T> (&x)[2], const Stripe<T> &s, int first, int columns, int g, int t) {
+  T *at = s.base + g * s.row + (first + 2 * t) * s.column;
+  const std::int64_t lower = 8 * s.row;
   const bool upper_half = g < s.valid, lower_half = g + 8 < s.valid;
 #pragma unroll
-  for (int j = 0; j < 8; ++j, at += step) {
-    if (j / 2 >= blocks) continue;
+  for (int j = 0; j < 2; ++j)
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       if (8 * j + 2 * t + i >= columns) continue;
-      if (upper_half) at[i ? s.column : 0] = c[j].get(i);
-      if (lower_half) at[lower + (i ? s.column : 0)] = c[j].get(2 + i);
+      T *to = at + (8 * j + i) * s.column;
+      if (upper_half) *to = x[j].get(i);
+      if (lower_half) to[lower] = x[j].get(2 + i);
     }
-  }
 }
 
 // c -= L(rows, step) conj(L(columns, step))' for one step of eight columns. The number of blocks is the code's, not a
@@ -168,59 +197,62 @@ template <int blocks, class T>
 SXT_DENSE void update_step(Accumulator<T> (&c)[8], const T *left, const T *right, int g, int t) {
   const LeftOperand<T> a = load_left<T, -1>(left, stage_ld<T>, g, t);
 #pragma unroll
-  for (int j = 0; j < 2 * blocks; ++j) product(c[j], a, load_right<T>(right + 8 * j, stage_ld<T>, g, t));
+  for (int j = 0; j < 2 * blocks; j += 2) {
+    const RightOperand<T> b[2] = {load_right<T>(right + 8 * j, stage_ld<T>, g, t),
+                                  load_right<T>(right + 8 * j + 8, stage_ld<T>, g, t)};
+    products(c + j, a, b);
+  }
 }
 
-// x += s C inverse(L_pp)^H for the 16 columns p of a stripe, given as the two accumulators of C.
-template <class T, int p>
-SXT_DENSE void times_inverse(Accumulator<T> (&x)[2], const Accumulator<T> &first, const Accumulator<T> &second,
-                             const T *diagonal, int g, int t) {
-  const T *panel = diagonal + panel_at<T>(p);
-  constexpr int ld = panel_ld<T>(p);
-  const LeftOperand<T> a = as_left<T, 1>(first), b = as_left<T, 1>(second);
+// x += C inverse(L_pp)^H for 16 columns of a stripe, given as the two accumulators of C.
+template <class T>
+SXT_DENSE void times_inverse(Accumulator<T> (&x)[2], const Accumulator<T> (&c)[8], const T *panel, int ld, int g,
+                             int t) {
+  const LeftOperand<T> a = as_left<T, 1>(c[0]), b = as_left<T, 1>(c[1]);
   product(x[0], a, load_right<T>(panel, ld, g, t));
   product(x[1], a, load_right<T>(panel + 8, ld, g, t));
   product(x[1], b, load_right<T>(panel + 8 * ld + 8, ld, g, t));
 }
-// Solves for the 16 columns p of the stripe, X = C inverse(L_pp)^H. Where the block is so ill-conditioned that its
-// inverse would cost digits, the residual C - X L_pp^H is solved for once more; L_pp stands in memory by then.
-template <class T, int p, bool may_refine>
-SXT_DENSE void solve_columns(Accumulator<T> (&c)[8], const Shared<T> &shared, int k0, int g, int t) {
-  Accumulator<T> x[2];
-  x[0].clear(), x[1].clear();
-  times_inverse<T, p>(x, c[2 * p], c[2 * p + 1], shared.diagonal, g, t);
-  if (may_refine && (shared.refine >> p & 1)) {
-    const View<T> &s = shared.system;
-    const int first = k0 + inner * p;
-#pragma unroll
-    for (int k = 0; k < 2; ++k) {
-      const LeftOperand<T> a = as_left<T, -1>(x[k]);
-#pragma unroll
-      for (int j = k; j < 2; ++j) {
-        const auto l = [&](int column) {
-          const int row = 8 * j + g;
-          if (row < column) return T{};
-          return first + row < s.n && first + column < s.n ? *s.at(first + row, first + column)
-                                                           : from_real<T>(row == column);
-        };
-        product(c[2 * p + j], a, RightOperand<T>::of(l(8 * k + 2 * t), l(8 * k + 2 * t + 1)));
-      }
-    }
-    times_inverse<T, p>(x, c[2 * p], c[2 * p + 1], shared.diagonal, g, t);
-  }
-  c[2 * p] = x[0], c[2 * p + 1] = x[1];
-}
-// Takes the solved columns p off those to the right of them, up to `blocks` blocks of 16 in all.
-template <class T, int p, int blocks>
-SXT_DENSE void take_off(Accumulator<T> (&c)[8], const T *diagonal, int g, int t) {
-  const T *panel = diagonal + panel_at<T>(p);
-  constexpr int ld = panel_ld<T>(p);
+// C -= X L_pp^H with L_pp as it stands in memory from row and column `first` on.
+template <class T>
+SXT_DENSE void take_product_off(Accumulator<T> (&c)[8], const Accumulator<T> (&x)[2], const View<T> &s, int first,
+                                int g, int t) {
 #pragma unroll
   for (int k = 0; k < 2; ++k) {
-    const LeftOperand<T> a = as_left<T, -1>(c[2 * p + k]);
+    const LeftOperand<T> a = as_left<T, -1>(x[k]);
 #pragma unroll
-    for (int j = 2 * (p + 1); j < 2 * blocks; ++j)
-      product(c[j], a, load_right<T>(panel + 8 * k * ld + 8 * j - inner * p, ld, g, t));
+    for (int j = k; j < 2; ++j) {
+      const auto l = [&](int column) {
+        const int row = 8 * j + g;
+        if (row < column) return T{};
+        return first + row < s.n && first + column < s.n ? *s.at(first + row, first + column)
+                                                         : from_real<T>(row == column);
+      };
+      product(c[j], a, RightOperand<T>::of(l(8 * k + 2 * t), l(8 * k + 2 * t + 1)));
+    }
+  }
+}
+// Solves for the 16 columns p of the stripe, which stand in c[0] and c[1]: X = C inverse(L_pp)^H. Where the block is so
+// ill-conditioned that its inverse would cost digits, the residual C - X L_pp^H is solved for once more.
+template <class T>
+SXT_DENSE void solve_columns(Accumulator<T> (&x)[2], Accumulator<T> (&c)[8], const Shared<T> &shared, const T *panel,
+                             int ld, int p, int k0, int g, int t) {
+  x[0].clear(), x[1].clear();
+  times_inverse(x, c, panel, ld, g, t);
+  if (shared.refine >> p & 1) {
+    take_product_off(c, x, shared.system, k0 + inner * p, g, t);
+    times_inverse(x, c, panel, ld, g, t);
+  }
+}
+// Takes the solved columns off the `blocks` blocks of 16 to the right of them, which move to the front:
+// c[j] = c[j + 2] - X L(j, p)^H.
+template <int blocks, class T>
+SXT_DENSE void move_up(Accumulator<T> (&c)[8], const Accumulator<T> (&x)[2], const T *panel, int ld, int g, int t) {
+  const LeftOperand<T> a = as_left<T, -1>(x[0]), b = as_left<T, -1>(x[1]);
+#pragma unroll
+  for (int j = 0; j < 2 * blocks; ++j) {
+    product(c[j], c[j + 2], a, load_right<T>(panel + inner + 8 * j, ld, g, t));
+    product(c[j], b, load_right<T>(panel + 8 * ld + inner + 8 * j, ld, g, t));
   }
 }
 

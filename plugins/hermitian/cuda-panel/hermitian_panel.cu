@@ -51,7 +51,7 @@ struct Plan {
 constexpr const char *terms[] = {"launches",           "stream_bytes",  "compute.tensor_f64",
                                  "compute.tensor_f32", "latency.tiles", nullptr};
 // Seconds a flop on one H200, in f64 and in f32 as three tf32 products; seconds a diagonal tile with its neighbours.
-const double term_defaults[] = {NAN, NAN, 1 / 37e12, 1 / 48e12, 6e-5, NAN};
+const double term_defaults[] = {NAN, NAN, 1 / 39e12, 1 / 58e12, 5e-5, NAN};
 constexpr std::int32_t most_peers = 8;
 constexpr std::int64_t most_order = 1 << 24, most_blocks = (std::int64_t{1} << 31) - 1;
 

@@ -12,11 +12,10 @@ namespace sextant::hermitian_panel {
 // A block of four warps takes tiles of 64 rows by 64 columns; a warp owns 16 of the rows and factors blocks of 16.
 inline constexpr int tile = 64, inner = 16, warps = 4, threads = 32 * warps;
 
-// Blocks the compiler leaves registers for on one multiprocessor; shared memory allows as many.
+// Blocks the compiler leaves registers for on one multiprocessor; shared memory allows as many. More blocks with fewer
+// registers are slower: what does not fit is kept in memory.
 template <class T>
-inline constexpr int blocks_per_unit = sizeof(T) == 16  ? 2
-                                       : sizeof(T) == 8 ? 3
-                                                        : 4;
+inline constexpr int blocks_per_unit = sizeof(T) == 4 ? 3 : 2;
 
 template <class T>
 std::int64_t shared_bytes();

@@ -31,22 +31,58 @@ struct Pivot {
   SXT_DENSE void load(const T *column, int j, int r) { pivot = real_of(column[j]), own = column[r]; }
 };
 
-// Takes column j, which stands unscaled, off the later ones: lane (r, h) holds row r of columns base + h, base + h + 2,
-// .. with base = j - half. The next pivot column comes first, is put where all lanes read it, and is on its way back
-// while the others are worked on.
-template <int half, class T>
+// 1 / x = y (1 + g), the estimate and its correction apart: what is waited for takes the product with y while g is
+// made.
+template <class R>
+struct Reciprocal {
+  R y, g;
+  SXT_DENSE R value() const { return fma(g, y, y); }
+};
+SXT_DENSE Reciprocal<double> reciprocal_parts(double x) {
+  double y;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
+  const double e = fma(-x, y, 1.0);
+  return {y, fma(e, e, e)};
+}
+SXT_DENSE Reciprocal<float> reciprocal_parts(float x) {
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return {y, fmaf(-x, y, 1.0f)};
+}
+// v - p / x.
+template <class T>
+SXT_DENSE T minus_quotient(T v, T p, const Reciprocal<Real<T>> &by) {
+  const T first = scaled(p, by.y);
+  return difference(difference(v, first), scaled(first, by.g));
+}
+
+// Takes column j, which stands unscaled, off the `count` later ones of a lane: lane (r, h) holds row r of columns
+// base + h, base + h + 2, .. with base = j - half. The next pivot column comes first, is put where all lanes read it,
+// and is on its way back while the others are worked on.
+template <int half, int count, class T>
 SXT_DENSE void eliminate(T (&v)[8], Pivot<T> &at, T *column, int j, int r, int h) {
-  const T own = r > j ? scaled(at.own, reciprocal(at.pivot)) : T{};
-  const auto update = [&](int q) {
-    if (q > 0 || h > half) v[q] = minus_product(v[q], own, conjugate(column[j - half + 2 * q + h]));
-  };
-  update(half);
+  const Reciprocal<Real<T>> by = reciprocal_parts(at.pivot);
+  const T unscaled = r > j ? at.own : T{};
+  const auto other = [&](int q) { return conjugate(column[j - half + 2 * q + h]); };
+  if (half > 0 || h > half) v[half] = minus_quotient(v[half], plugin::cuda::dense::product(unscaled, other(half)), by);
   if (h == 1 - half) column[block_ld + r] = v[half];
   __syncwarp();
   at.load(column + block_ld, j + 1, r);
+  const T own = scaled(unscaled, by.value());
 #pragma unroll
-  for (int q = 0; q < 8; ++q)
-    if (q != half) update(q);
+  for (int q = 0; q < count; ++q)
+    if (q != half && (q > 0 || h > half)) v[q] = minus_product(v[q], own, other(q));
+}
+// Four columns, from 16 - 2 `count` on: `count` columns a lane are left of them.
+template <int count, class T>
+SXT_DENSE void eliminate_four(T (&v)[8], Pivot<T> &at, T *block, int r, int h) {
+#pragma unroll 1
+  for (int j = inner - 2 * count; j < inner - 2 * count + 4; j += 2) {
+    eliminate<0, count>(v, at, block + j * block_ld, j, r, h);
+    columns_stand(j / 2);
+    eliminate<1, count>(v, at, block + (j + 1) * block_ld, j + 1, r, h);
+    shift(v);
+  }
 }
 
 // In: block[c * 17 + r], its lower part; rows and columns from `valid` on are those of the identity. Out: columns of L
@@ -66,13 +102,10 @@ SXT_DENSE int factor_16(T *block, int valid, int lane) {
   __syncwarp();
   Pivot<T> at;
   at.load(block, 0, r);
-#pragma unroll 1
-  for (int j = 0; j < inner; j += 2) {
-    eliminate<0>(v, at, block + j * block_ld, j, r, h);
-    columns_stand(j / 2);
-    eliminate<1>(v, at, block + (j + 1) * block_ld, j + 1, r, h);
-    shift(v);
-  }
+  eliminate_four<8>(v, at, block, r, h);
+  eliminate_four<6>(v, at, block, r, h);
+  eliminate_four<4>(v, at, block, r, h);
+  eliminate_four<2>(v, at, block, r, h);
   const int code = judge_pivot(real_of(block[r * block_ld + r]), r);
   const unsigned bad = __ballot_sync(all_lanes, code != 0);
   return bad ? __shfl_sync(all_lanes, code, __ffs(bad) - 1) : 0;
@@ -94,6 +127,25 @@ SXT_DENSE Real<T> inverse_roots(const T *block, int r) {
   return inverse_root(real_of(block[r * block_ld + r]));
 }
 
+// Four rows of the inverse, from 16 - 2 `count` on.
+template <int count, class T>
+SXT_DENSE void follow_four(T (&w)[8], const T *block, T *inverse, int ld, int r, int h) {
+#pragma unroll 1
+  for (int j = inner - 2 * count; j < inner - 2 * count + 4; j += 2) {
+    await_columns(j / 2);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const T *column = block + (j + half) * block_ld;
+      if (h == half) inverse[r * ld + j + half] = w[0];
+      const T row = scaled(from_lane(all_lanes, w[0], r + 16 * half), reciprocal(real_of(column[j + half])));
+#pragma unroll
+      for (int q = 0; q < count; ++q)
+        if (q > 0 || h > half) w[q] = minus_product(w[q], column[j + 2 * q + h], row);
+    }
+    shift(w);
+  }
+}
+
 // The warp that follows: lane (r, h) holds column r of the inverse at rows j + h, j + h + 2, ..; out: L^-1 at
 // inverse[c * ld + r]. Returns whether solutions with it need refinement.
 template <class T>
@@ -102,20 +154,10 @@ SXT_DENSE bool follow_16(const T *block, T *inverse, int ld, int lane) {
   T w[8];
 #pragma unroll
   for (int q = 0; q < 8; ++q) w[q] = from_real<T>(2 * q + h == r);
-#pragma unroll 1
-  for (int j = 0; j < inner; j += 2) {
-    await_columns(j / 2);
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const T *column = block + (j + half) * block_ld;
-      if (h == half) inverse[r * ld + j + half] = w[0];
-      const T row = scaled(from_lane(all_lanes, w[0], r + 16 * half), reciprocal(real_of(column[j + half])));
-#pragma unroll
-      for (int q = 0; q < 8; ++q)
-        if (q > 0 || h > half) w[q] = minus_product(w[q], column[j + 2 * q + h], row);
-    }
-    shift(w);
-  }
+  follow_four<8>(w, block, inverse, ld, r, h);
+  follow_four<6>(w, block, inverse, ld, r, h);
+  follow_four<4>(w, block, inverse, ld, r, h);
+  follow_four<2>(w, block, inverse, ld, r, h);
   const Real<T> root = inverse_roots(block, r);
   Real<T> largest = 0, largest_inverse = 0;
 #pragma unroll

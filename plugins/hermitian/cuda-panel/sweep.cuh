@@ -46,12 +46,10 @@ struct Sweep {
     T *left = shared.stage[step % stages][0] + inner * stripe, *right = shared.stage[step % stages][1] + inner * stripe;
     const int own = step - rows.k0 / depth;
     if (own < 0) {
-      if (rows.on_diagonal) {
+      if (rows.on_diagonal)
         stage_stripe(right, rows.from_left);
-      } else {
-        if (rows.blocks) stage_stripe(left, rows.from_left);
-        stage_stripe(right, rows.from_right);
-      }
+      else
+        stage_panels(left, right, rows, step);
     } else if (own < rows.blocks) {
       const auto exists = [&](int r, int c) {
         return r < rows.left.valid && c < rows.columns && !(rows.on_diagonal && c > r + inner * stripe);
@@ -61,6 +59,18 @@ struct Sweep {
       stage_own(right, rows.from_left, walk, inner * own + depth, exists);
     }
     commit();
+  }
+  SXT_DENSE void stage_panels(T *left, T *right, Rows &rows, int step) const {
+    if constexpr (sizeof(T) == 16) {
+      if (rows.blocks) stage_stripe(left, rows.from_left, not_again());
+      if (step < kept_steps)
+        stage_stripe(right, rows.from_right, again());
+      else
+        stage_stripe(right, rows.from_right);
+    } else {
+      if (rows.blocks) stage_stripe(left, rows.from_left);
+      stage_stripe(right, rows.from_right);
+    }
   }
   SXT_DENSE void begin(Rows &rows) const {
 #pragma unroll 1
@@ -104,16 +114,14 @@ struct Sweep {
     __syncthreads();
   }
 
-  // Block p of the diagonal tile, by the warp that owns it: eliminated and written; its inverse comes from the warp
-  // before it (of the first: the last), whose own block is done.
+  // Block p of the diagonal tile, by the warp that owns it and has it in c[0] and c[1]: eliminated and written; its
+  // inverse comes from the warp before it (of the first: the last), whose own block is done.
   SXT_DENSE void factor_block(const Accumulator<T> (&c)[8], int p, int k0) const {
-    constexpr int ld = block_ld;
     T *block = shared.scratch;
 #pragma unroll
-    for (int j = 0; j < 8; ++j)
-      if (j / 2 == p)
+    for (int j = 0; j < 2; ++j)
 #pragma unroll
-        for (int i = 0; i < 4; ++i) block[(8 * (j % 2) + 2 * t + i % 2) * ld + g + 8 * (i / 2)] = c[j].get(i);
+      for (int i = 0; i < 4; ++i) block[(8 * j + 2 * t + i % 2) * block_ld + g + 8 * (i / 2)] = c[j].get(i);
     __syncwarp();
     const int first = k0 + inner * p, failed = factor_16(block, min(inner, s.n - first), lane);
     if (failed && lane == 0) shared.failed = failed > 0 ? first + failed : failed;
@@ -133,105 +141,66 @@ struct Sweep {
     }
   }
   SXT_DENSE void follow_block(int p) const {
-    const bool refine =
-        follow_16(shared.scratch, shared.diagonal + inner * (p * (tile + pad<T>)-inner * (p * (p - 1) / 2)),
-                  tile - inner * p + pad<T>, lane);
+    const bool refine = follow_16(shared.scratch, shared.diagonal + panel_at<T>(p), panel_ld<T>(p), lane);
     if (lane == 0) shared.refine = (p ? shared.refine : 0) | refine << p;
   }
   // X, rows below block p of the diagonal tile, to where the other warps read it.
-  SXT_DENSE void share_columns(const Accumulator<T> (&c)[8], int p) const {
+  SXT_DENSE void share_columns(const Accumulator<T> (&x)[2], int p) const {
     T *to = shared.diagonal + panel_at<T>(p) + inner * (stripe - p);
     const int ld = panel_ld<T>(p);
 #pragma unroll
-    for (int j = 0; j < 8; ++j)
-      if (j / 2 == p)
+    for (int j = 0; j < 2; ++j)
 #pragma unroll
-        for (int i = 0; i < 4; ++i) to[(8 * (j % 2) + 2 * t + i % 2) * ld + g + 8 * (i / 2)] = c[j].get(i);
+      for (int i = 0; i < 4; ++i) to[(8 * j + 2 * t + i % 2) * ld + g + 8 * (i / 2)] = x[j].get(i);
   }
-  template <int p>
-  SXT_DENSE void solve(Accumulator<T> (&c)[8]) const {
-    solve_columns<T, p, false>(c, shared, 0, g, t);
-  }
-  template <int p, int blocks>
-  SXT_DENSE void reduce(Accumulator<T> (&c)[8]) const {
-    take_off<T, p, blocks>(c, shared.diagonal, g, t);
-  }
-  // Rows below a diagonal tile of ordinary condition, all four blocks of columns.
-  SXT_DENSE void solve_rows(Accumulator<T> (&c)[8]) const {
-    solve<0>(c), reduce<0, 4>(c);
-    solve<1>(c), reduce<1, 4>(c);
-    solve<2>(c), reduce<2, 4>(c);
-    solve<3>(c);
-  }
-  // Columns p of a stripe: solved and taken off the columns right of them. In the diagonal tile, all warps meet in
-  // between and rows of the matrix are shown to them.
-  template <int p>
-  SXT_DENSE void solve_block(Accumulator<T> (&c)[8], const Tile &rows, bool diagonal) const {
-    solve_columns<T, p, true>(c, shared, rows.k0, g, t);
-    if (diagonal) {
-      if (rows.on_diagonal) share_columns(c, p);
-      __syncthreads();
-    }
-    if constexpr (p < 1)
-      if (rows.blocks == 2) reduce<p, 2>(c);
-    if constexpr (p < 2)
-      if (rows.blocks == 3) reduce<p, 3>(c);
-    if constexpr (p < 3)
-      if (rows.blocks == 4) reduce<p, 4>(c);
-  }
-  // Solves the updated tile with the diagonal tile of its columns and writes it. If it is that tile itself, factors it:
-  // every warp meets two barriers a block, after the block's inverse stands and after the columns below it do. Once a
-  // warp factors its own block, its accumulators are not needed any more. Right-hand sides in the tile are solved for
-  // along the way. Ends early, in all warps, when a block could not be factored.
+  // Solves the updated tile with the diagonal tile of its columns, 16 columns at a time, and writes it. If it is that
+  // tile itself, factors it: every warp meets two barriers a block, after the block's inverse stands and after the
+  // columns below it do. Right-hand sides in the tile are solved for along the way. Ends early, in all warps, when a
+  // block could not be factored. The loop stays rolled: its code is fetched once a tile, not once a block.
   SXT_DENSE void finish(Accumulator<T> (&c)[8], const Tile &rows, bool diagonal) const {
     const int all = (rows.columns + inner - 1) / inner;
-    const int own = rows.on_diagonal ? min(stripe, all) : diagonal ? all : rows.blocks;
-    if (!diagonal && rows.blocks == 4 && shared.refine == 0) {
-      solve_rows(c);
-    } else {
+    const int own = rows.blocks == 0 ? 0 : rows.on_diagonal ? stripe : all;
 #pragma unroll 1
-      for (int p = 0; p < own; ++p) {
-        if (diagonal) {
-          if (p == (stripe + 1) % warps) follow_block(p);
-          __syncthreads();
-          if (shared.failed) return;
-          if (rows.blocks == 0) {
-            __syncthreads();
-            continue;
-          }
-        }
-        switch (p) {
-          case 0: solve_block<0>(c, rows, diagonal); break;
-          case 1: solve_block<1>(c, rows, diagonal); break;
-          case 2: solve_block<2>(c, rows, diagonal); break;
-          default: solve_block<3>(c, rows, diagonal); break;
-        }
+    for (int p = 0; p < all; ++p) {
+      const T *panel = shared.diagonal + panel_at<T>(p);
+      const int ld = panel_ld<T>(p);
+      Accumulator<T> x[2];
+      if (diagonal) {
+        if (rows.on_diagonal && p == stripe) factor_block(c, p, rows.k0);
+        if (p == (stripe + 1) % warps) follow_block(p);
+        __syncthreads();
+        if (shared.failed) return;
+      }
+      if (p < own) {
+        solve_columns(x, c, shared, panel, ld, p, rows.k0, g, t);
+        if (rows.on_diagonal)
+          share_columns(x, p);
+        else
+          write_columns(x, rows.left, rows.k0 + inner * p, rows.columns - inner * p, g, t);
+      }
+      if (diagonal) __syncthreads();
+      if (p >= own) continue;
+      switch (all - 1 - p) {
+        case 3: move_up<3>(c, x, panel, ld, g, t); break;
+        case 2: move_up<2>(c, x, panel, ld, g, t); break;
+        case 1: move_up<1>(c, x, panel, ld, g, t); break;
       }
     }
-    if (!rows.on_diagonal && rows.blocks) write_tile(c, rows.left, rows.k0, rows.columns, rows.blocks, g, t);
-    if (!diagonal) return;
-    if (own < all) factor_block(c, own, rows.k0);
-#pragma unroll 1
-    for (int p = own; p < all; ++p) {
-      if (p == (stripe + 1) % warps) follow_block(p);
-      __syncthreads();
-      if (shared.failed) return;
-      __syncthreads();
-    }
-    write_below_blocks<0>(rows), write_below_blocks<1>(rows), write_below_blocks<2>(rows);
+    if (diagonal) write_below_blocks(rows);
   }
-  // What stands below block p of the diagonal tile, from where it was shared.
-  template <int p>
+  // What stands below the blocks of the diagonal tile, from where it was shared; neighbouring lanes write neighbouring
+  // memory.
   SXT_DENSE void write_below_blocks(const Tile &rows) const {
-    constexpr int below = tile - inner * (p + 1);
-    const T *panel = shared.diagonal + panel_at<T>(p) + inner;
     const bool by_rows = s.row == 1;
-#pragma unroll
-    for (int e = 0; e < inner * below / threads; ++e) {
-      const int i = e * threads + threadIdx.x, r = by_rows ? i % below : i / inner,
-                column = by_rows ? i / below : i % inner;
-      if (inner * (p + 1) + r < rows.columns)
-        *s.at(rows.k0 + inner * (p + 1) + r, rows.k0 + inner * p + column) = panel[column * panel_ld<T>(p) + r];
+    const int first_row = by_rows ? lane : lane / inner + 2 * warp, row_step = by_rows ? 32 : 2 * warps;
+    const int first_column = by_rows ? warp : lane % inner, column_step = by_rows ? warps : inner;
+#pragma unroll 1
+    for (int p = 0; inner * (p + 1) < rows.columns; ++p) {
+      const T *panel = shared.diagonal + panel_at<T>(p) + inner;
+      const int below = rows.columns - inner * (p + 1);
+      for (int column = first_column; column < inner; column += column_step)
+        for (int r = first_row; r < below; r += row_step)
+          *s.at(rows.k0 + inner * (p + 1) + r, rows.k0 + inner * p + column) = panel[column * panel_ld<T>(p) + r];
     }
   }
   // A tile of the diagonal that was factored before: to shared memory, its 16-blocks inverted.

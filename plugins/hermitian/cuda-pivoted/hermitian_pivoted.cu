@@ -17,8 +17,8 @@ namespace {
 struct Shape {
   std::int32_t threads, resident;
 };
-constexpr Shape shapes[] = {{128, 4}, {256, 2}};
-constexpr std::int32_t n_shapes = 2;
+constexpr Shape shapes[] = {{64, 8}, {128, 4}, {256, 2}};
+constexpr std::int32_t n_shapes = 3;
 
 struct State {
   std::int32_t shape, depth;
@@ -112,8 +112,11 @@ template <class F>
 sxt_status with_kernel(sxt_value_type type, std::int32_t shape, F &&f) {
   return dense::with_number(type, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    return shape == 0 ? f(tag, factor_pivoted<T, shapes[0].threads, shapes[0].resident>)
-                      : f(tag, factor_pivoted<T, shapes[1].threads, shapes[1].resident>);
+    switch (shape) {
+      case 0: return f(tag, factor_pivoted<T, shapes[0].threads, shapes[0].resident>);
+      case 1: return f(tag, factor_pivoted<T, shapes[1].threads, shapes[1].resident>);
+      default: return f(tag, factor_pivoted<T, shapes[2].threads, shapes[2].resident>);
+    }
   });
 }
 

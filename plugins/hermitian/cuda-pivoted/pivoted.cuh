@@ -29,6 +29,17 @@ template <class R>
 __device__ Largest<R> larger(Largest<R> a, Largest<R> b) {
   return b.size > a.size || (b.size == a.size && b.index < a.index) ? b : a;
 }
+// The warp's largest, the first of several. Sizes are not negative: their bits compare as they do, word by word.
+__device__ inline Largest<float> over_warp(Largest<float> a) {
+  const unsigned bits = __float_as_uint(a.size), most = __reduce_max_sync(~0u, bits);
+  return {__uint_as_float(most), static_cast<int>(__reduce_min_sync(~0u, bits == most ? a.index : 0x7fffffff))};
+}
+__device__ inline Largest<double> over_warp(Largest<double> a) {
+  const unsigned high = __double2hiint(a.size), most = __reduce_max_sync(~0u, high);
+  const unsigned low = high == most ? __double2loint(a.size) : 0, rest = __reduce_max_sync(~0u, low);
+  const int index = high == most && low == rest ? a.index : 0x7fffffff;
+  return {__hiloint2double(static_cast<int>(most), static_cast<int>(rest)), __reduce_min_sync(~0u, index)};
+}
 
 constexpr int most_columns = 32, most_warps = 8;  // of a panel, of a block
 
@@ -59,10 +70,11 @@ struct Elimination {
 
   __device__ T &left_at(int r, int j) const { return left[r + j * system.n]; }
   __device__ T &current(int r, int which) const { return working[r + which * system.n]; }
-  // The first of this thread's rows that is not above k. A row always belongs to the same thread.
+  // The first of this thread's rows that is not above k. A row always belongs to the same thread; the number of threads
+  // is a power of two.
   __device__ int first_row(int k) const {
     const int id = threadIdx.x, step = blockDim.x;
-    return id >= k ? id : id + (k - id + step - 1) / step * step;
+    return id >= k ? id : id + ((k - id + step - 1) & -step);
   }
 
   // LAPACK's ipiv: 1-based, negative in both entries of a 2 x 2 block.
@@ -73,17 +85,11 @@ struct Elimination {
 
   // The block's largest; every thread gets it. `buffer` alternates between calls.
   __device__ Largest<R> over_block(Largest<R> mine, int buffer) const {
-    const auto over_warp = [](Largest<R> a) {
-#pragma unroll
-      for (int bits = 16; bits > 0; bits /= 2)
-        a = larger(a, Largest<R>{__shfl_xor_sync(~0u, a.size, bits), __shfl_xor_sync(~0u, a.index, bits)});
-      return a;
-    };
     const int lane = threadIdx.x % 32;
     mine = over_warp(mine);
     if (lane == 0) control->found[buffer][threadIdx.x / 32] = mine;
     __syncthreads();
-    return over_warp(lane < blockDim.x / 32 ? control->found[buffer][lane] : Largest<R>{-1, system.n});
+    return over_warp(lane < blockDim.x / 32 ? control->found[buffer][lane] : Largest<R>{0, system.n});
   }
 
   // Element (c, j) of L D: D is diagonal but for its 2 x 2 blocks.
@@ -102,16 +108,33 @@ struct Elimination {
     __syncwarp();
     if (lane < width) row[lane] = dense::conjugate(left_times_d(c, lane, width));
     __syncwarp();
-    Largest<R> best{-1, system.n};
-    for (int r = first_row(k); r < system.n; r += blockDim.x) {
-      T value = *(r >= c ? system.at(r, c) : system.at(c, r));
-      if (r < c) value = dense::conjugate(value);
-#pragma unroll 4
-      for (int j = 0; j < width; ++j) value = dense::minus_product(value, left_at(r, j), row[j]);
-      if (r == c) value = dense::from_real<T>(dense::real_of(value));
-      current(r, to) = value;
-      const R size = dense::size_of(value);
-      if (r != c) best = larger(best, Largest<R>{size <= greatest<R>() ? size : greatest<R>() * 2, r});
+    Largest<R> best{0, system.n};
+    const int step = blockDim.x, last = system.n - 1;
+    for (int r = first_row(k); r <= last; r += 2 * step) {
+      // Two rows at once: their loads overlap. The second one may not exist.
+      const bool second = r + step <= last;
+      const int rows[2] = {r, second ? r + step : r};
+      T value[2];
+#pragma unroll
+      for (int i = 0; i < 2; ++i) value[i] = *(rows[i] >= c ? system.at(rows[i], c) : system.at(c, rows[i]));
+#pragma unroll
+      for (int i = 0; i < 2; ++i)
+        if (rows[i] < c) value[i] = dense::conjugate(value[i]);
+#pragma unroll 8
+      for (int j = 0; j < width; ++j) {
+        const T times = row[j];
+#pragma unroll
+        for (int i = 0; i < 2; ++i)
+          if (i == 0 || second) value[i] = dense::minus_product(value[i], left_at(rows[i], j), times);
+      }
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        if (i == 1 && !second) continue;
+        if (rows[i] == c) value[i] = dense::from_real<T>(dense::real_of(value[i]));
+        current(rows[i], to) = value[i];
+        const R size = dense::size_of(value[i]);
+        if (rows[i] != c) best = larger(best, Largest<R>{size <= greatest<R>() ? size : greatest<R>() * 2, rows[i]});
+      }
     }
     return over_block(best, to);
   }

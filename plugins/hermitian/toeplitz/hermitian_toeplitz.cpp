@@ -20,6 +20,7 @@ namespace lanes = sextant_hermitian_toeplitz;
 
 namespace {
 
+constexpr const char *terms[] = {"launches", "barriers", "stream_bytes", "gathers", "flops", "steps", nullptr};
 constexpr int most_refinements = 2;
 constexpr std::uint64_t vectors = 9;  // of n + 1 numbers: t, backward, f, g, y, b, x, r, a correction
 
@@ -35,18 +36,22 @@ std::uint64_t work_of(std::int64_t n, std::int64_t n_rhs) {
 }
 
 // The triangle is read once; the recursion takes three halves of n^2 multiply-adds, the inverse two and a residual one
-// for each right-hand side, once and a half where one in two is refined. Short vectors run at half of the peak.
+// for each right-hand side, once and a half where one in two is refined, at half of the peak. Beside that every row is
+// the start of two loops in the recursion and of six or so for a right-hand side, as measured.
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_hermitian_query>(query);
   CpuCost cost;
   cost.stream_bytes = cost.working_set = (q.sum_n2 + q.sum_n1) / 2 * static_cast<double>(value_bytes(q.q.value_type));
   cost.flops = 2 * multiply_add_flops(q.q.value_type) * q.sum_n2 * (1.5 + 4.5 * static_cast<double>(q.n_rhs));
+  const double steps = 300 * static_cast<double>(q.batch) + q.sum_n1 * (25 + 65 * static_cast<double>(q.n_rhs));
   CandidateList list(out, capacity, count);
   for_thread_counts(*machine, [&](int threads) {
     cost.imbalance = hermitian_imbalance(q.batch, threads);
     sxt_candidate &candidate = fill(list.add(), threads, cost);
     candidate.launch[1] = machine->level;
+    candidate.terms[5] = steps * cost.imbalance;
+    candidate.n_terms = 6;
     candidate.state_bytes = sizeof(State);
     candidate.scratch_bytes = static_cast<std::uint64_t>(threads) * work_of(q.n_max, q.n_rhs) * sizeof(double);
   });
@@ -220,7 +225,7 @@ const sxt_kernel kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_HERMITIAN_TOEPLITZ, "hermitian_toeplitz.recursion.cpu", "cpu",
                             "Hermitian Toeplitz systems by Durbin's recursion, checked, one system a thread", run);
   k.flags = SXT_KERNEL_DETERMINISTIC;
-  k.term_names = cpu_terms;
+  k.term_names = terms;
   k.candidates = candidates;
   k.prepare = prepare;
   k.release = destroy<State>;
