@@ -7,7 +7,6 @@
 #include <shared_mutex>
 #include <unordered_map>
 
-#include "core/matrix/matrix.hpp"
 #include "sextant/kinds/features.h"
 
 namespace sextant {
@@ -80,6 +79,19 @@ FeatureSources::FeatureSources(const std::string &device) {
       const int tier = std::clamp(ops->tier, 0, highest_feature_tier);
       if (!best.kernel || tier < best.tier) best = {kernel, tier};
     }
+  }
+  note_askers(device);
+}
+
+void FeatureSources::note_askers(const std::string &device) {
+  for (const Kernel *kernel : Registry::instance().all_kernels()) {
+    if (std::string_view(kernel->table.device) != device || kernel->has(SXT_KERNEL_REFERENCE)) continue;
+    for (const int id : feature_ids(*kernel))
+      if (const int tier = source(id).tier; tier >= 0) asked_[tier].push_back(id);
+  }
+  for (std::vector<int> &ids : asked_) {
+    std::sort(ids.begin(), ids.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   }
 }
 

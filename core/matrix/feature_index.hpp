@@ -13,6 +13,10 @@
 
 namespace sextant {
 
+// Tiers of features (kinds/features.h): sizes, row pointers, sampled columns, everything. Sets of them are bits.
+inline constexpr int highest_feature_tier = 3;
+inline constexpr unsigned all_feature_tiers = 15;
+
 // The same number for the same name, as long as the process lives. [any-thread]
 int feature_id(std::string_view name);
 const char *feature_name(int id);
@@ -34,8 +38,13 @@ class FeatureSources {
     return static_cast<std::size_t>(id) < sources_.size() ? sources_[static_cast<std::size_t>(id)] : Source{};
   }
 
+  // What kernels of the device ask for in a tier, all of them together.
+  const std::vector<int> &asked(int tier) const { return asked_[static_cast<std::size_t>(tier)]; }
+
  private:
+  void note_askers(const std::string &device);
   std::vector<Source> sources_;
+  std::vector<int> asked_[highest_feature_tier + 1];
 };
 
 // Values by feature number; some are known.

@@ -54,7 +54,7 @@ int feature_tier(const std::string &name, const std::string &device) {
   return FeatureSources::of(device)->source(feature_id(name)).tier;
 }
 
-std::vector<double> Matrix::features_of(const std::vector<int> &ids, unsigned tiers, bool known_too) {
+std::vector<double> Matrix::features_of(const std::vector<int> &ids, unsigned tiers, bool known_too, bool together) {
   const std::lock_guard lock(mutex_);
   const std::shared_ptr<const FeatureSources> sources = FeatureSources::of(context_->device_name());
   const auto asked = [&](int id) {
@@ -64,7 +64,17 @@ std::vector<double> Matrix::features_of(const std::vector<int> &ids, unsigned ti
   std::vector<int> missing;
   for (const int id : ids)
     if (!features_.knows(id) && asked(id)) missing.push_back(id);
-  if (!missing.empty()) compute_features(missing);
+  if (!missing.empty()) {
+    // One run of a feature kernel serves whoever will ask next.
+    unsigned opened = 0;
+    for (const int id : missing)
+      if (const int tier = sources->source(id).tier; tier >= 0) opened |= 1u << tier;
+    for (int tier = 0; together && tier <= highest_feature_tier; ++tier)
+      for (const int id : opened >> tier & 1 ? sources->asked(tier) : std::vector<int>{})
+        if (!features_.knows(id) && std::find(missing.begin(), missing.end(), id) == missing.end())
+          missing.push_back(id);
+    compute_features(missing);
+  }
   std::vector<double> values;
   values.reserve(ids.size());
   for (const int id : ids)
@@ -73,13 +83,13 @@ std::vector<double> Matrix::features_of(const std::vector<int> &ids, unsigned ti
 }
 
 std::vector<double> Matrix::features_for(const Kernel &kernel, unsigned tiers, bool known_too) {
-  return features_of(feature_ids(kernel), tiers, known_too);
+  return features_of(feature_ids(kernel), tiers, known_too, true);
 }
 
 std::vector<double> Matrix::features(const char *const *names, unsigned tiers, bool known_too) {
   std::vector<int> ids;
   for (; *names; ++names) ids.push_back(feature_id(*names));
-  return features_of(ids, tiers, known_too);
+  return features_of(ids, tiers, known_too, false);
 }
 
 bool Matrix::knows_feature(int id) const {

@@ -18,10 +18,6 @@
 
 namespace sextant {
 
-// Tiers of features (kinds/features.h): sizes, row pointers, sampled columns, everything. Sets of them are bits.
-inline constexpr int highest_feature_tier = 3;
-inline constexpr unsigned all_feature_tiers = 15;
-
 // One storage of a matrix, as its storage kernel built it.
 class StoredForm {
  public:
@@ -79,13 +75,14 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   // Gives a storage back unless something lent reads it.
   void drop(const std::string &kind);
 
-  // A kernel's features as features() gives them, without comparing names. [any-thread]
+  // A kernel's features as features() gives them, without comparing names. What is computed for it is computed with
+  // all that other kernels ask for in the same tier. [any-thread]
   std::vector<double> features_for(const registry::Kernel &kernel, unsigned tiers = all_feature_tiers,
                                    bool known_too = false);
   // Named features, NaN where no kernel offers one, or only in a tier that is not asked for; computed once. known_too:
   // what was computed before is given whatever its tier. [any-thread]
   std::vector<double> features(const char *const *names, unsigned tiers = all_feature_tiers, bool known_too = false);
-  void forget_features();              // as if none had been asked for
+  void forget_features();            // as if none had been asked for
   bool knows_feature(int id) const;  // by number (feature_index.hpp)
   // Predicted seconds of computing them, whether or not they are known. [any-thread]
   double features_cost(const std::vector<int> &ids);
@@ -117,7 +114,7 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   void own_values();
   sxt_matrix_query features_query(const registry::Kernel &kernel) const;
   sxt_candidate features_candidate(const registry::Kernel &kernel, const sxt_matrix_query &query) const;
-  std::vector<double> features_of(const std::vector<int> &ids, unsigned tiers, bool known_too);
+  std::vector<double> features_of(const std::vector<int> &ids, unsigned tiers, bool known_too, bool together);
   void compute_features(const std::vector<int> &ids);
   void compute_features(const registry::Kernel &kernel, const std::vector<int> &ids);
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Segmented sums of products by warps, for kernels that cut the entries of a matrix into equal tiles whatever its rows
-// (Blelloch, Heroux and Zagha, CMU-CS-93-173, 1993). A warp takes a tile in chunks of 128 entries, four consecutive
-// ones a lane; lanes sum what lies within them, and one scan over the warp closes the rows that cross lanes. A tile
-// begins where a row does, so that no row is shared by two warps unless it fills a whole tile: such inner tiles leave
-// their sum aside, and add_carries adds them in order. No atomics: bits depend on the tiles alone. Include from .cu
-// files.
+// Segmented sums of products by warps, for kernels that cut the entries of a matrix into equal shares whatever its rows
+// (Blelloch, Heroux and Zagha, CMU-CS-93-173, 1993). A warp takes its share in chunks of 128 entries, four consecutive
+// ones a lane; lanes sum what lies within them, and one scan over the warp closes the rows that cross lanes. Include
+// from .cu files.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -19,18 +17,6 @@ namespace sextant::plugin::cuda {
 
 inline constexpr int lane_entries = 4, chunk_entries = 32 * lane_entries;
 inline constexpr unsigned whole_warp = 0xffffffffu;
-
-// How the entries of a matrix are cut: tile t has the entries from begin[t] to begin[t + 1]. Where bit 63 of begin is
-// set the tile lies inside one row and begins none.
-struct Tiles {
-  const unsigned long long *begin;
-  std::int64_t count;
-};
-inline constexpr unsigned long long inner_tile = 1ull << 63;
-
-__device__ __forceinline__ std::int64_t place_of(unsigned long long begin) {
-  return static_cast<std::int64_t>(begin & ~inner_tile);
-}
 
 __device__ __forceinline__ float shuffled_up(float v, int d) { return __shfl_up_sync(whole_warp, v, d); }
 __device__ __forceinline__ double shuffled_up(double v, int d) { return __shfl_up_sync(whole_warp, v, d); }
@@ -122,64 +108,6 @@ __device__ __forceinline__ void sum_chunk(const V (&product)[lane_entries][R], c
     open[r] = heads ? last : plus(open[r], last);
   }
   if (own && first_ended >= 0) close(first_ended, closing);
-}
-
-// Sums that tiles left aside, added to the rows they belong to: chain c has those of tiles first[c] .. last[c] - 1 and
-// belongs to row row[c]. A warp a chain; the order is fixed by the tiles.
-struct Chains {
-  const std::int64_t *first, *last, *row;
-  std::int64_t count;
-};
-template <class V>
-__global__ void __launch_bounds__(256) add_carries(Chains chains, const V *carries, std::int64_t ld, Product<V> p) {
-  const std::int64_t chain = (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
-  const int lane = threadIdx.x % 32, r = blockIdx.y;
-  await_predecessor();
-  release_successor();
-  if (chain >= chains.count) return;
-  V sum{};
-  for (std::int64_t t = chains.first[chain] + lane; t < chains.last[chain]; t += 32)
-    sum = plus(sum, carries[r * ld + t]);
-  for (int d = 16; d > 0; d /= 2) {
-    const V other = shuffled(sum, (lane + d) % 32);
-    if (lane < d) sum = plus(sum, other);
-  }
-  if (lane > 0) return;
-  V *y = p.y + r * p.ldy + chains.row[chain];
-  *y = multiply_add(p.alpha(), sum, *y);
-}
-
-// Chains as a state holds them: one after the other in one array.
-class ChainArrays {
- public:
-  ChainArrays() = default;
-  // From three arrays of equal length on the host; waits until they are on the device.
-  ChainArrays(const sxt_exec *exec, const std::int64_t *first, const std::int64_t *last, const std::int64_t *row,
-              std::int64_t count)
-      : count_(count), all_(exec, 3 * static_cast<std::uint64_t>(count) * sizeof(std::int64_t), "chains of tiles") {
-    const std::int64_t *const parts[] = {first, last, row};
-    for (int i = 0; i < 3; ++i)
-      copy(exec, all_.as<std::int64_t>() + i * count, parts[i],
-           static_cast<std::uint64_t>(count) * sizeof(std::int64_t), "chains of tiles");
-    wait(exec);
-  }
-  Chains view() const {
-    const auto *all = all_.as<const std::int64_t>();
-    return {all, all + count_, all + 2 * count_, count_};
-  }
-  std::uint64_t bytes() const { return all_.bytes(); }
-
- private:
-  std::int64_t count_ = 0;
-  DeviceArray all_;
-};
-
-template <class V>
-sxt_status launch_carries(const Chains &chains, const V *carries, std::int64_t ld, const Product<V> &p, bool early,
-                          const sxt_exec *exec) {
-  if (chains.count == 0) return SXT_OK;
-  const dim3 blocks(static_cast<unsigned>(divide_up<std::int64_t>(chains.count, 8)), static_cast<unsigned>(p.n_rhs));
-  return launch_chained(exec, early, "the sums of long rows", add_carries<V>, blocks, 256, 0, chains, carries, ld, p);
 }
 
 }  // namespace sextant::plugin::cuda

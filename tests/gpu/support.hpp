@@ -56,6 +56,11 @@ class Gpu : public testing::Test {
   Context context_{nullptr, sxt_context_destroy};
 };
 
+// Whether a storage or a kernel found, when it was built, that it does not suit this matrix: an answer, not a failure.
+inline bool declined(const sextant::Error &problem) {
+  return problem.status() == SXT_NOT_APPLICABLE || problem.status() == SXT_E_NOT_SUPPORTED;
+}
+
 // A function of one of the two modules built with the shared and the static runtime.
 template <class F>
 F runtime_function(const char *module, const char *name) {

@@ -13,20 +13,22 @@ using namespace sextant::plugin;
 namespace sextant::spmv_cusparse {
 namespace {
 
-// Beside bytes: what the library spends on each entry, and how long the thread of the longest row of SELL takes. Both
-// as measured on an H200, until there is a fit.
-const char *const terms[] = {"launches", "stream_bytes",        "gathers", "sectors", "flops",
-                             "entries",  "latency.longest_row", nullptr};
-constexpr double longest_row_s = 4e-8;
+// Beside bytes: what the library spends on each entry and row, how long the thread of the longest row of SELL takes,
+// and what it costs that SELL's rows are sorted, so that y has to be put in order. As measured on an H200, until there
+// is a fit.
+const char *const terms[] = {"launches",     "stream_bytes",     "gathers",       "sectors",        "flops", "entries",
+                             "compute.rows", "tail.longest_row", "memory.detour", "latency.detour", nullptr};
+constexpr double longest_row_s = 4e-8, row_s = 1e-12, detour_row_s = 8e-12, detour_s = 2e-6;
 template <cusparseSpMVAlg_t algorithm>
 inline constexpr double entry_s =
     algorithm == CUSPARSE_SPMV_CSR_ALG2 || algorithm == CUSPARSE_SPMV_COO_ALG2 ? 4.5e-12 : 1.6e-12;
 template <cusparseSpMVAlg_t algorithm>
-inline constexpr double term_defaults[] = {NAN, NAN, NAN, NAN, NAN, entry_s<algorithm>, longest_row_s};
+inline constexpr double term_defaults[] = {NAN,   NAN,           NAN,          NAN,     NAN, entry_s<algorithm>,
+                                           row_s, longest_row_s, detour_row_s, detour_s};
 
 const char *const features[] = {"x_sector_miss_unit", "x_sector_miss_cache", "row_nnz_sum_max_of_32_sorted",
-                                "row_nnz_max", nullptr};
-enum { feature_miss_unit, feature_miss_cache, feature_sell, feature_row_max };
+                                "row_nnz_max",        "row_rises",           nullptr};
+enum { feature_miss_unit, feature_miss_cache, feature_sell, feature_row_max, feature_rises };
 
 // ---- whether and what it costs
 
@@ -63,8 +65,12 @@ void add_candidate(CandidateList &list, const sxt_spmv_query &q, const sxt_featu
   sxt_candidate &candidate = cuda::fill(list.add(), machine, machine.units, 256, 1, cost);
   candidate.launch[0] = algorithm;
   const double longest = feature(found, feature_row_max);
+  const bool detour = format == Format::sell && !(feature(found, feature_rises) == 0);
   candidate.terms[candidate.n_terms++] = q.n_rhs * stored;
+  candidate.terms[candidate.n_terms++] = q.n_rhs * rows;
   candidate.terms[candidate.n_terms++] = format == Format::sell && std::isfinite(longest) ? q.n_rhs * longest : 0;
+  candidate.terms[candidate.n_terms++] = detour ? q.n_rhs * rows : 0;
+  candidate.terms[candidate.n_terms++] = detour ? q.n_rhs : 0;
   candidate.setup_s = 2e-3 + cost.stream_bytes / machine.stream_rate;  // a handle, and a look at the matrix
   candidate.state_bytes = sizeof(State);
 }

@@ -8,6 +8,7 @@
 
 #include "sextant/plugin_bsr.hpp"
 #include "sextant/plugin_cuda_ell_rows.hpp"
+#include "sextant/plugin_cuda_plain_product.hpp"
 
 namespace sextant::spmv_bsr_cuda {
 namespace {
@@ -84,16 +85,11 @@ __global__ void __launch_bounds__(512) multiply(Blocks<M> a, Product<V> p) {
 // ---- host side
 
 const char *const storages[] = {SXT_KIND_STORAGE_BSR, nullptr};
-const char *const features[] = {"block_fill_2", "block_fill_3",          "block_fill_4",
-                                "block_fill_8", SXT_CUDA_X_FEATURES(32), nullptr};
-constexpr std::uint64_t feature_x = 4;  // behind the fills
+const char *const features[] = {"block_fill_2",          "block_fill_3", "block_fill_4", "block_fill_8",
+                                SXT_CUDA_X_FEATURES(32), "row_nnz_max",  nullptr};
+constexpr std::uint64_t feature_x = 4, feature_row_max = feature_x + n_cuda_x_features;  // behind the fills
 
-struct State {
-  const sxt_bsr *a;
-  sxt_value_type type;
-  std::int64_t threads;
-  bool early;
-};
+using State = PlainState<sxt_bsr>;
 
 sxt_status applicable(const sxt_query *query, const sxt_features *found, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_spmv_query>(query);
@@ -117,14 +113,19 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
   cost.launches = cost.passes = q.n_rhs;
   cost.matrix_bytes = places * stored + 4 * (blocks + block_rows);
   cost.lanes = places;
-  cost.warp_steps = block_rows + places / (32 / edge * edge);
-  // Row pointers, a column, its element of x; as often as a warp comes round, once for four steps.
-  cost.chain = 1 + 2 * std::ceil(block_rows > 0 ? places / block_rows / (4 * (32 / edge * edge)) : 0);
+  const double round = 4.0 * (32 / edge * edge), mean = block_rows > 0 ? places / block_rows : 0;
+  cost.warp_steps = 2 * block_rows + places / (32 / edge * edge);
+  // As often as a warp comes round, once for four steps: that of the longest block row, and a usual one.
+  const double longest = rows > 0 ? feature_or(found, feature_row_max, 1.5 * nnz / rows) * edge * places / nnz : 0;
+  cost.chain = std::ceil(std::max(longest, mean) / round);
+  cost.busiest = std::ceil(mean / round);
   add_x_cost(cost, q, found, feature_x, *machine);
   CandidateList list(out, capacity, count);
   for (std::int64_t threads : {128, 256, 512}) {
+    cost.threads = static_cast<double>(threads);
     sxt_candidate &candidate =
         fill_spmv(list.add(), q, *machine, std::ceil(32 * block_rows / static_cast<double>(threads)), cost);
+    candidate.model_class = static_cast<std::uint32_t>(threads / 128);
     candidate.launch[1] = threads;
     candidate.launch[3] = may_start_early(*machine);
     candidate.state_bytes = sizeof(State);
@@ -138,15 +139,8 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
     const auto &a = as<sxt_bsr>(problem->a);
     if (a.block < bsr_least || a.block > bsr_most)
       return error(exec, SXT_E_NOT_SUPPORTED, "blocks of %d; %d to %d are read", a.block, bsr_least, bsr_most);
-    const bool chosen = candidate && candidate->launch[1] > 0;
-    return give(
-        new State{&a, problem->query->value_type, chosen ? candidate->launch[1] : 256, chosen && candidate->launch[3]},
-        out);
+    return give(new State(*problem, candidate), out);
   });
-}
-
-sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *) {
-  return static_cast<State *>(state)->a = &as<sxt_bsr>(problem->a), SXT_OK;
 }
 
 template <int edge, class F>
@@ -157,62 +151,39 @@ sxt_status with_edge(int wanted, F &&f) {
     return wanted == edge ? f(std::integral_constant<int, edge>{}) : with_edge<edge + 1>(wanted, f);
 }
 
-// f(kernel, Tag<V>{}, Tag<M>{}) with the kernel for this state's types and blocks.
-template <class F>
-sxt_status with_kernel(const State &state, F &&f) {
-  return with_real_pair(state.type, state.a->s.value_type, [&](auto v, auto m) {
-    return with_edge<bsr_least>(state.a->block, [&](auto edge) {
-      return f(multiply<typename decltype(v)::type, typename decltype(m)::type, decltype(edge)::value>, v, m);
+struct Bsr {
+  using State = spmv_bsr_cuda::State;
+  static constexpr const char *name = "spmv.bsr.cuda", *what = "a product with blocks";
+  static std::int64_t blocks(const State &state) {
+    return divide_up<std::int64_t>(state.a->block_rows, state.threads / 32);
+  }
+  template <class M>
+  static Blocks<M> arrays(const State &state) {
+    const sxt_bsr &a = *state.a;
+    return {static_cast<const std::int32_t *>(a.row_ptr),
+            static_cast<const std::int32_t *>(a.col),
+            static_cast<const M *>(a.values),
+            a.block_rows,
+            a.s.rows,
+            a.s.cols};
+  }
+  template <class F>
+  static sxt_status with_kernel(const State &state, F &&f) {
+    return with_real_pair(state.type, state.a->s.value_type, [&](auto v, auto m) {
+      return with_edge<bsr_least>(state.a->block, [&](auto edge) {
+        return f(multiply<typename decltype(v)::type, typename decltype(m)::type, decltype(edge)::value>, v, m);
+      });
     });
-  });
-}
-
-// There is nothing to keep for a caller: only code is loaded.
-sxt_status open(const void *opaque, const sxt_filled *, const sxt_exec *exec, void **session) {
-  *session = nullptr;
-  return with_kernel(*static_cast<const State *>(opaque), [&](auto *kernel, auto, auto) { return load(exec, kernel); });
-}
-
-sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
-  const auto &state = *static_cast<const State *>(opaque);
-  const auto &args = as<sxt_spmv_args>(head);
-  if (args.op != SXT_NO_TRANSPOSE)
-    return error(exec, SXT_E_NOT_SUPPORTED, "spmv.bsr.cuda does not transpose; op is %d", args.op);
-  const sxt_bsr &a = *state.a;
-  if (a.block_rows == 0) return SXT_OK;
-  return with_kernel(state, [&](auto *kernel, auto v, auto m) {
-    using V = typename decltype(v)::type;
-    using M = typename decltype(m)::type;
-    const Blocks<M> arrays = {static_cast<const std::int32_t *>(a.row_ptr),
-                              static_cast<const std::int32_t *>(a.col),
-                              static_cast<const M *>(a.values),
-                              a.block_rows,
-                              a.s.rows,
-                              a.s.cols};
-    const auto blocks = static_cast<unsigned>(divide_up<std::int64_t>(a.block_rows, state.threads / 32));
-    sxt_status status = SXT_OK;
-    // Right-hand sides one after the other.
-    for (std::int32_t r = 0; r < args.n_rhs && status == SXT_OK; ++r)
-      status = launch_chained(exec, state.early, "a product with blocks", kernel, blocks,
-                              static_cast<unsigned>(state.threads), 0, arrays, columns_from(product_of<V>(args), r, 1));
-    return status;
-  });
-}
+  }
+};
 
 const sxt_kernel kernel = [] {
-  sxt_kernel k = new_kernel(SXT_KIND_SPMV, "spmv.bsr.cuda", "cuda", "dense blocks, a warp a block row", run);
-  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
-  k.value_types = type_bit(SXT_F32) | type_bit(SXT_F64);
+  sxt_kernel k = plain_kernel<Bsr>("dense blocks, a warp a block row");
   k.storages = storages;
   k.features = features;
-  k.term_names = spmv_terms;
-  k.term_defaults = spmv_term_defaults;
   k.applicable = applicable;
   k.candidates = candidates;
   k.prepare = prepare;
-  k.refresh = refresh;
-  k.open = open;
-  k.release = destroy<State>;
   return k;
 }();
 

@@ -24,9 +24,10 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
   cost.passes = std::ceil(q.n_rhs / double{block_rhs});
   cost.launches = cost.passes + 1;
   cost.atomics = static_cast<double>(q.m.nnz) * (is_complex_type(q.m.q.value_type) ? 2 : 1);
-  cost.warp_steps = static_cast<double>(q.m.nnz) / 32;
-  // Additions to one element wait for each other: the row that is met most often, where that is known.
-  cost.chain = 0.02 * feature_or(found, feature_row_max, 0);
+  // Additions of a warp to one element wait for each other: rounds, as many as lanes meet; and all those of one row.
+  cost.warp_steps = static_cast<double>(q.m.nnz) / 32 * feature_or(found, feature_run, 4);
+  cost.busiest = feature_or(found, feature_row_max, 0);
+  cost.threads = block_threads;
   CandidateList list(out, capacity, count);
   const unsigned blocks = blocks_for(q.m.nnz, block_threads, most_blocks);
   sxt_candidate &candidate = fill_spmv(list.add(), q, *machine, blocks, cost);

@@ -15,11 +15,6 @@ struct State {
   const sxt_coo *a = nullptr;
   sxt_value_type type = SXT_F64;  // of the vectors
   bool early = false;
-  // Of the segmented kernel.
-  std::int64_t tiles = 0;
-  bool empty_rows = false;
-  DeviceArray begin;
-  ChainArrays chains;
 };
 
 // A kernel over COO; applicable, candidates, prepare and run are the caller's.
@@ -29,7 +24,15 @@ sxt_kernel coo_kernel(const char *name, const char *description, decltype(sxt_ke
 // The storage of a problem, in device memory with 32-bit indices.
 const sxt_coo &storage_of(const sxt_problem &problem);
 
-enum { feature_miss_unit, feature_miss_cache, feature_sectors, feature_tags, feature_row_max, feature_empty };
+enum {
+  feature_miss_unit,
+  feature_miss_cache,
+  feature_sectors,
+  feature_tags,
+  feature_row_max,
+  feature_empty,
+  feature_run
+};
 SpmvCost cost_of(const sxt_spmv_query &, const sxt_features *, const sxt_machine &);
 
 template <class M>

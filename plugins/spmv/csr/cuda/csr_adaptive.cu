@@ -143,16 +143,14 @@ void add_shapes(CandidateList &list, const sxt_spmv_query &q, const sxt_features
     cuda::SpmvCost cost = cost_of(q, found, machine, o, 5);
     cost.launches = cost.passes = q.n_rhs;
     cost.extra_bytes = (4 + o.offset_bytes) * tiles * q.n_rhs;
-    cost.warp_steps = 2 * (o.nnz + o.rows) / 32;  // once to shared memory, once from it
+    add_tiles(cost, found, o, items, threads, tiles);
     if (more) more(q, cost);
     sxt_candidate &candidate = list.add();
     candidate.launch[0] = items;
     candidate.launch[1] = threads;
     candidate.launch[2] = entries;
     candidate.model_class = static_cast<std::uint32_t>(items == 8) + static_cast<std::uint32_t>(threads / 128) * 2;
-    // A row longer than a tile is one block's.
-    const double chain = q.n_rhs * (2 + std::max(0.0, o.longest - items * threads) / (4.0 * threads));
-    fill(candidate, q, found, machine, o, 5, tiles, chain, cost);
+    fill(candidate, q, found, machine, o, 5, tiles, 0, cost);
     candidate.state_bytes += static_cast<std::uint64_t>((4 + o.offset_bytes) * tiles);
   }
 }
@@ -163,8 +161,8 @@ const sxt_kernel adaptive_kernel_table = [] {
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
   k.storages = storages;
   k.features = features;
-  k.term_names = terms;
-  k.term_defaults = term_defaults;
+  k.term_names = spmv_terms;
+  k.term_defaults = spmv_term_defaults;
   k.applicable = applicable;
   k.candidates = candidates;
   k.prepare = prepare;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 
 #include "csr_state.cuh"
 #include "sextant/plugin_cuda_storage.hpp"
@@ -55,6 +56,7 @@ sxt_status check_args(const State &state, const sxt_spmv_args &args, const sxt_e
 // ---- models
 
 const char *const storages[] = {SXT_KIND_STORAGE_CSR, nullptr};
+#define SXT_TILES(shape) "tile_steps_" shape, "tile_most_" shape
 #define SXT_WIDTHS(name) name "1", name "2", name "4", name "8", name "16", name "32"
 const char *const features[] = {"row_nnz_max",
                                 "x_sector_miss_unit",
@@ -62,14 +64,33 @@ const char *const features[] = {"row_nnz_max",
                                 SXT_WIDTHS("warp_steps_"),
                                 SXT_WIDTHS("x_sectors_"),
                                 SXT_WIDTHS("x_tags_"),
+                                SXT_TILES("512_128"),
+                                SXT_TILES("1024_128"),
+                                SXT_TILES("1024_256"),
+                                SXT_TILES("2048_256"),
+                                SXT_TILES("4096_512"),
                                 nullptr};
 #undef SXT_WIDTHS
+#undef SXT_TILES
 
-const char *const terms[] = {"launches", "stream_bytes",       "gathers",         "sectors",       "atomics",
-                             "flops",    "compute.warp_steps", "compute.x_lines", "latency.chain", nullptr};
-// A dozen instructions a step of a warp over all schedulers of a large device; one line of x a cycle and
-// multiprocessor; two dependent loads a link of a chain.
-const double term_defaults[] = {NAN, NAN, NAN, NAN, NAN, NAN, 1.3e-11, 4.5e-12, 5e-7};
+// Where a shape's features stand; -1: it has none.
+static int tile_feature(int entries, int threads) {
+  constexpr struct { int entries, threads; } order[] = {{512, 128}, {1024, 128}, {1024, 256}, {2048, 256}, {4096, 512}};
+  for (int i = 0; i < static_cast<int>(std::size(order)); ++i)
+    if (order[i].entries == entries && order[i].threads == threads) return feature_tiles + 2 * i;
+  return -1;
+}
+
+void add_tiles(cuda::SpmvCost &cost, const sxt_features *found, const Outlook &o, int items, int threads,
+               double tiles) {
+  const sxt_features *known = o.transposed ? nullptr : found;
+  const int at = tile_feature(items * threads, threads);
+  // Unknown: entries once to shared memory and once from it, a row at a time.
+  const double mean = at >= 0 ? cuda::feature_or(known, static_cast<std::uint64_t>(at), 2.0 * items) : 2.0 * items;
+  cost.busiest = at >= 0 ? cuda::feature_or(known, static_cast<std::uint64_t>(at) + 1, 3.0 * items) : 3.0 * items;
+  cost.warp_steps = mean * tiles * threads / 32;
+  cost.threads = threads;
+}
 
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_spmv_query>(query);
@@ -125,7 +146,6 @@ sxt_candidate &fill(sxt_candidate &candidate, const sxt_spmv_query &q, const sxt
   candidate.launch[3] = cuda::may_start_early(machine);
   candidate.terms[7] = q.n_rhs * o.nnz * cuda::feature_or(known, feature_tags + which, 0.3);
   candidate.terms[8] = chain;
-  candidate.n_terms = 9;
   candidate.setup_s = o.setup_s + 10e-6;
   candidate.state_bytes = o.state_bytes;
   return candidate;

@@ -52,6 +52,8 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
     cost.passes = q.n_rhs;
     cost.extra_bytes = 2.0 * q.n_rhs * static_cast<double>(value_bytes(q.m.q.value_type)) * o.cols;
     cost.atomics = o.nnz;
+    cost.threads = 256;
+    cost.resident = 2048;
     sxt_candidate &candidate = list.add();
     candidate.launch[0] = width;
     candidate.launch[1] = 256;
@@ -110,8 +112,8 @@ const sxt_kernel scatter_kernel = [] {
   // No flags: the order of adding is not fixed, so a replay's bits are no proof of anything.
   k.storages = storages;
   k.features = features;
-  k.term_names = terms;
-  k.term_defaults = term_defaults;
+  k.term_names = spmv_terms;
+  k.term_defaults = spmv_term_defaults;
   k.applicable = scatter_applicable;
   k.candidates = candidates;
   k.prepare = prepare;

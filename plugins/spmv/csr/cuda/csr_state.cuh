@@ -88,8 +88,7 @@ inline unsigned blocks_of(std::int64_t work, std::int64_t threads) {
 
 extern const char *const storages[];
 extern const char *const features[];
-extern const char *const terms[];
-extern const double term_defaults[];
+using cuda::spmv_term_defaults, cuda::spmv_terms;
 // The features in their order; widths are 1, 2, 4, 8, 16, 32 threads a row.
 enum {
   feature_row_max,
@@ -97,7 +96,8 @@ enum {
   feature_miss_cache,
   feature_steps,
   feature_sectors = feature_steps + 6,
-  feature_tags = feature_sectors + 6
+  feature_tags = feature_sectors + 6,
+  feature_tiles = feature_tags + 6  // mean and most steps of a tile, shape after shape
 };
 
 sxt_status applicable(const sxt_query *, const sxt_features *, const sxt_machine *, sxt_message *);
@@ -125,6 +125,9 @@ cuda::SpmvCost cost_of(const sxt_spmv_query &, const sxt_features *, const sxt_m
 // The candidate with the further terms: passes of the L1 cache over x, and the longest chain of dependent loads.
 sxt_candidate &fill(sxt_candidate &, const sxt_spmv_query &, const sxt_features *, const sxt_machine &, const Outlook &,
                     int which, double blocks, double chain, const cuda::SpmvCost &);
+
+// What the blocks of a kernel that works in tiles do: all of them together, and the busiest.
+void add_tiles(cuda::SpmvCost &, const sxt_features *, const Outlook &, int items, int threads, double tiles);
 
 // Candidates of the adaptive kernels, one a shape; more: what a run costs beside the product.
 void add_shapes(plugin::CandidateList &, const sxt_spmv_query &, const sxt_features *, const sxt_machine &,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the adaptive and the balanced kernel share: a block brings the products of a tile of consecutive entries into
-// shared memory, in the order in which they lie in memory, and then sums rows from there (Greathouse and Daga, SC
-// 2014).
+// What the adaptive kernels share: a block brings the products of a tile of consecutive entries into shared memory, in
+// the order in which they lie in memory, and then sums rows from there (Greathouse and Daga, SC 2014).
 #pragma once
 
 #include <cstdint>
@@ -114,69 +113,6 @@ __device__ __forceinline__ V gather_part(const Csr<M, Offset> &a, const V *x, st
 #pragma unroll
     for (int f = 0; f < half; ++f) sum[f] = cuda::plus(sum[f], sum[f + half]);
   return sum[0];
-}
-
-// ---- balanced: tiles of equal rows plus entries, along the merge path (Merrill and Garland, SC 2016)
-
-// Row tile_row[b] is the first that has not ended before tile b; its first entry there is b * tile - tile_row[b]. A row
-// that ends in a tile is finished there if it began there; what else a tile holds goes to carry[b] (its last row, which
-// does not end) and head[b] (its first row, which began earlier), to be added in order afterwards.
-template <int items, class V, class M, class Offset>
-__global__ void __launch_bounds__(most_threads)
-    balanced_kernel(Csr<M, Offset> a, cuda::Product<V> p, std::int64_t items_in_all, const std::int32_t *tile_row,
-                    V *carry, V *head) {
-  extern __shared__ __align__(16) unsigned char shared[];
-  V *products = reinterpret_cast<V *>(shared);
-  __shared__ V partial[few_rows * most_warps];
-  const std::int64_t tile = static_cast<std::int64_t>(items) * blockDim.x, b = blockIdx.x;
-  const std::int64_t first_row = tile_row[b], last_row = tile_row[b + 1];
-  const std::int64_t begin = b * tile - first_row, end = min((b + 1) * tile, items_in_all) - last_row;
-  Share<items, M> share;
-  share.load(a, begin, end);
-  cuda::await_predecessor();  // which may still be adding what this kernel will leave in carry and head
-  cuda::release_successor();
-  const V alpha = p.alpha(), beta = p.beta();
-  share.multiply(p.x, a.conjugated, products);
-  if (threadIdx.x == 0) carry[b] = V{};
-  __syncthreads();
-  // The row that stays open is summed with the others, unless nothing of it lies here.
-  const bool open = last_row < a.rows && end > max(static_cast<std::int64_t>(a.row_ptr[last_row]), begin);
-  sum_rows(
-      static_cast<int>(last_row - first_row) + open,
-      [&](int j, int &from, int &to) {
-        const Offset *at = a.row_ptr + first_row + j;
-        from = static_cast<int>(max(static_cast<std::int64_t>(at[0]), begin) - begin);
-        to = static_cast<int>(min(static_cast<std::int64_t>(at[1]), end) - begin);
-      },
-      products, partial,
-      [&](int j, V sum) {
-        const std::int64_t i = first_row + j;
-        if (i == last_row)
-          carry[b] = sum;
-        else if (i == first_row && a.row_ptr[i] < begin)
-          head[b] = sum;
-        else
-          cuda::store(p.y + i, sum, alpha, beta);
-      });
-}
-
-// Rows that began before the tile in which they end: a warp a tile adds what the tiles between left, in order.
-template <class V, class M, class Offset>
-__global__ void __launch_bounds__(256)
-    add_carries(Csr<M, Offset> a, cuda::Product<V> p, std::int64_t tiles, std::int64_t tile,
-                const std::int32_t *tile_row, const V *carry, const V *head) {
-  const std::int64_t b = (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
-  const int lane = threadIdx.x % 32;
-  const std::int64_t i = b < tiles ? tile_row[b] : a.rows;
-  const bool ends = i < a.rows && tile_row[b + 1] > i;
-  const std::int64_t start = ends ? static_cast<std::int64_t>(a.row_ptr[i]) : 0;
-  cuda::await_predecessor();
-  cuda::release_successor();
-  if (!ends || start >= b * tile - i) return;  // nothing ends here, or it began here
-  V sum{};
-  for (std::int64_t t = (start + i) / tile + lane; t < b; t += 32) sum = cuda::plus(sum, carry[t]);
-  sum = sum_of_lanes(sum, 32);
-  if (lane == 0) cuda::store(p.y + i, cuda::plus(sum, head[b]), p.alpha(), p.beta());
 }
 
 }  // namespace sextant::spmv_csr_cuda

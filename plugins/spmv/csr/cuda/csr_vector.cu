@@ -94,6 +94,8 @@ void add_width(CandidateList &list, const sxt_spmv_query &q, const sxt_features 
   const int which = std::countr_zero(static_cast<unsigned>(width));
   cuda::SpmvCost cost = cost_of(q, found, machine, o, which);
   cost.passes = cost.launches = cuda::divide_up<std::int32_t>(q.n_rhs, q.n_rhs > 1 ? block_columns : 1);
+  cost.threads = threads;
+  cost.resident = 2048;
   sxt_candidate &candidate = list.add();
   candidate.launch[0] = width;
   candidate.launch[1] = threads;
@@ -135,8 +137,8 @@ sxt_kernel new_rows_kernel(const char *name, const char *description) {
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
   k.storages = storages;
   k.features = features;
-  k.term_names = terms;
-  k.term_defaults = term_defaults;
+  k.term_names = spmv_terms;
+  k.term_defaults = spmv_term_defaults;
   k.applicable = applicable;
   k.prepare = prepare;
   k.refresh = refresh;

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "sextant/plugin_cuda_ell_rows.hpp"
+#include "sextant/plugin_cuda_plain_product.hpp"
 #include "sextant/plugin_ell.hpp"
 
 namespace sextant::spmv_ell_cuda {
@@ -31,12 +32,7 @@ const char *const storages[] = {SXT_KIND_STORAGE_ELL, nullptr};
 const char *const features[] = {SXT_CUDA_X_FEATURES(1), "row_nnz_max", nullptr};
 enum { feature_row_max = n_cuda_x_features };
 
-struct State {
-  const sxt_ell *a;
-  sxt_value_type type;
-  std::int64_t threads;
-  bool early;
-};
+using State = PlainState<sxt_ell>;
 
 sxt_status applicable(const sxt_query *query, const sxt_features *found, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_spmv_query>(query);
@@ -60,11 +56,17 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
   cost.lanes = rows > 0 ? rows * feature_or(found, feature_row_max, 1.2 * nnz / rows) : 0;
   cost.matrix_bytes = cost.lanes * static_cast<double>(value_bytes(q.m.matrix_type) + 4);
   cost.warp_steps = std::ceil(cost.lanes / 32);
-  cost.chain = rows > 0 ? 2 * std::ceil(cost.lanes / rows / 12) : 0;  // an entry, then its element of x
+  cost.chain = rows > 0 ? ell_rounds(cost.lanes / rows) : 0;
+  cost.resident = 1024;
   add_x_cost(cost, q, found, 0, *machine);
   CandidateList list(out, capacity, count);
   for (std::int64_t threads : {64, 128, 256}) {
-    sxt_candidate &candidate = fill_spmv(list.add(), q, *machine, std::ceil(rows / static_cast<double>(threads)), cost);
+    const double blocks = std::ceil(rows / static_cast<double>(threads));
+    cost.threads = static_cast<double>(threads);
+    // Rounds of all the blocks that a multiprocessor runs one after the other.
+    cost.busiest = cost.chain * std::ceil(blocks * cost.threads / (cost.resident * std::max(1, machine->units)));
+    sxt_candidate &candidate = fill_spmv(list.add(), q, *machine, blocks, cost);
+    candidate.model_class = static_cast<std::uint32_t>(threads / 64);
     candidate.launch[1] = threads;
     candidate.launch[3] = may_start_early(*machine);
     candidate.state_bytes = sizeof(State);
@@ -77,51 +79,27 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
   return guard(exec, [&] {
     const auto &a = as<sxt_ell>(problem->a);
     if (a.s.index_type != SXT_I32) return error(exec, SXT_E_NOT_SUPPORTED, "spmv.ell.cuda reads 32-bit columns");
-    const bool chosen = candidate && candidate->launch[1] > 0;
-    return give(
-        new State{&a, problem->query->value_type, chosen ? candidate->launch[1] : 256, chosen && candidate->launch[3]},
-        out);
+    return give(new State(*problem, candidate), out);
   });
 }
 
-sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *) {
-  return static_cast<State *>(state)->a = &as<sxt_ell>(problem->a), SXT_OK;
-}
-
-// f(kernel, Tag<V>{}, Tag<M>{}) with the kernel for this state's types and width.
-template <class F>
-sxt_status with_kernel(const State &state, F &&f) {
-  return with_real_pair(state.type, state.a->s.value_type, [&](auto v, auto m) {
-    return with_ell_flight(state.a->width, [&](auto flight) {
-      return f(multiply<typename decltype(v)::type, typename decltype(m)::type, decltype(flight)::value>, v, m);
+struct Ell {
+  using State = spmv_ell_cuda::State;
+  static constexpr const char *name = "spmv.ell.cuda", *what = "a product with ELL";
+  static std::int64_t blocks(const State &state) { return divide_up(state.a->s.rows, state.threads); }
+  template <class M>
+  static EllArrays<M> arrays(const State &state) {
+    return ell_arrays<M>(*state.a);
+  }
+  template <class F>
+  static sxt_status with_kernel(const State &state, F &&f) {
+    return with_real_pair(state.type, state.a->s.value_type, [&](auto v, auto m) {
+      return with_ell_flight(state.a->width, [&](auto flight) {
+        return f(multiply<typename decltype(v)::type, typename decltype(m)::type, decltype(flight)::value>, v, m);
+      });
     });
-  });
-}
-
-// There is nothing to keep for a caller: only code is loaded.
-sxt_status open(const void *opaque, const sxt_filled *, const sxt_exec *exec, void **session) {
-  *session = nullptr;
-  return with_kernel(*static_cast<const State *>(opaque), [&](auto *kernel, auto, auto) { return load(exec, kernel); });
-}
-
-sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
-  const auto &state = *static_cast<const State *>(opaque);
-  const auto &args = as<sxt_spmv_args>(head);
-  if (args.op != SXT_NO_TRANSPOSE)
-    return error(exec, SXT_E_NOT_SUPPORTED, "spmv.ell.cuda does not transpose; op is %d", args.op);
-  if (state.a->s.rows == 0) return SXT_OK;
-  return with_kernel(state, [&](auto *kernel, auto v, auto m) {
-    using V = typename decltype(v)::type;
-    const auto arrays = ell_arrays<typename decltype(m)::type>(*state.a);
-    const auto blocks = static_cast<unsigned>(divide_up(state.a->s.rows, state.threads));
-    sxt_status status = SXT_OK;
-    // Right-hand sides one after the other.
-    for (std::int32_t r = 0; r < args.n_rhs && status == SXT_OK; ++r)
-      status = launch_chained(exec, state.early, "a product with ELL", kernel, blocks,
-                              static_cast<unsigned>(state.threads), 0, arrays, columns_from(product_of<V>(args), r, 1));
-    return status;
-  });
-}
+  }
+};
 
 sxt_status launch_config(const sxt_query *query, const sxt_candidate *candidate, const sxt_machine *,
                          sxt_launch_config *out) {
@@ -131,19 +109,12 @@ sxt_status launch_config(const sxt_query *query, const sxt_candidate *candidate,
 }
 
 const sxt_kernel kernel = [] {
-  sxt_kernel k = new_kernel(SXT_KIND_SPMV, "spmv.ell.cuda", "cuda", "ELL, a thread a row", run);
-  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
-  k.value_types = type_bit(SXT_F32) | type_bit(SXT_F64);
+  sxt_kernel k = plain_kernel<Ell>("ELL, a thread a row");
   k.storages = storages;
   k.features = features;
-  k.term_names = spmv_terms;
-  k.term_defaults = spmv_term_defaults;
   k.applicable = applicable;
   k.candidates = candidates;
   k.prepare = prepare;
-  k.refresh = refresh;
-  k.open = open;
-  k.release = destroy<State>;
   k.launch_config = launch_config;
   return k;
 }();

@@ -18,8 +18,8 @@ constexpr int most_shared = 131072 + 16;  // with the zero for padding
 
 // Registers bound the threads: a lane holds eight entries and their elements of x.
 template <class V>
-inline constexpr int threads_of = sizeof(V) > 8 ? 512 : 768;
-int threads_for(sxt_value_type type) { return type == SXT_C128 ? 512 : 768; }
+inline constexpr int threads_of = sizeof(V) > 8 ? 512 : 896;
+int threads_for(sxt_value_type type) { return type == SXT_C128 ? 512 : 896; }
 
 struct State {
   const sxt_csr *a = nullptr;
@@ -27,6 +27,9 @@ struct State {
   bool early = false;
   unsigned blocks = 1;
   Arrays arrays;
+};
+struct Session {
+  DeviceArray packets;  // of rows that cross runs
 };
 
 const char *const storages[] = {SXT_KIND_STORAGE_CSR, nullptr};
@@ -59,7 +62,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
     const double share = std::min(1.0, feature_or(found, feature_hubs, 0.02) * std::cbrt(hubs / 16384));
     SpmvCost cost;
     cost.passes = q.n_rhs;
-    cost.launches = q.n_rhs * (bytes > 0 ? 3.0 : 2.0) + (feature_or(found, feature_empty, 0) > 0);
+    cost.launches = q.n_rhs * (bytes > 0 ? 2.0 : 1.0) + (feature_or(found, feature_empty, 0) > 0);
     cost.matrix_bytes = static_cast<double>(chunks * hub_chunk) * static_cast<double>(value_bytes(q.m.matrix_type) + 4);
     const bool fits = cost.matrix_bytes + x_bytes + element * static_cast<double>(q.m.rows) <= 0.8 * cache;
     const double outside = nnz * (1 - share);
@@ -80,8 +83,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
         1e-3 + nnz * 60 / machine->stream_rate + nnz / machine->cached_gather_rate + 50 * cols / machine->stream_rate;
     candidate.state_bytes =
         sizeof(State) + static_cast<std::uint64_t>(cost.matrix_bytes) + static_cast<std::uint64_t>(4 * q.m.rows);
-    candidate.scratch_bytes =
-        rounded(static_cast<std::uint64_t>(bytes)) + static_cast<std::uint64_t>(units * 32 * element);
+    candidate.scratch_bytes = rounded(static_cast<std::uint64_t>(bytes));
   }
   return SXT_OK;
 }
@@ -96,12 +98,19 @@ void allow_shared(K *runs) {
        "reserve shared memory for hubs");
 }
 
+// Multiprocessors that this process may use: so many blocks are on the device at once.
+unsigned units_here() {
+  int device = 0, units = 1;
+  need(cudaGetDevice(&device), "tell the device");
+  need(cudaDeviceGetAttribute(&units, cudaDevAttrMultiProcessorCount, device), "count multiprocessors");
+  return static_cast<unsigned>(units);
+}
+
 template <class V, class M>
 void load_code(const sxt_exec *exec) {
   auto *runs = hub_runs<V, M, threads_of<V>>;
   allow_shared(runs);
-  const sxt_status status[] = {load(exec, runs), load(exec, collect_hubs<V>), load(exec, add_carries<V>),
-                               load(exec, scale_columns<V>)};
+  const sxt_status status[] = {load(exec, runs), load(exec, collect_hubs<V>), load(exec, scale_columns<V>)};
   for (const sxt_status each : status)
     if (each != SXT_OK) throw Failure(each, "the code of a kernel could not be loaded");
 }
@@ -116,7 +125,7 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
     state.type = problem->query->value_type;
     const bool given = candidate && candidate->launch[0] > 0;
     const std::int64_t bytes = given ? candidate->launch[2] : hub_bytes[0];
-    state.blocks = given ? static_cast<unsigned>(candidate->launch[0]) : 1;
+    state.blocks = given ? std::min(static_cast<unsigned>(candidate->launch[0]), units_here()) : 1;
     state.early = candidate && candidate->launch[3];
     const auto element = static_cast<std::int64_t>(value_bytes(state.type));
     const sxt_status status = with_device_pair(state.type, a.s.value_type, [&](auto v, auto m) {
@@ -138,29 +147,38 @@ sxt_status refresh(void *opaque, const sxt_problem *problem, const sxt_exec *exe
   });
 }
 
+sxt_status open(const void *opaque, const sxt_filled *, const sxt_exec *exec, void **out) {
+  const auto &state = *static_cast<const State *>(opaque);
+  return build<Session>(exec, out, [&](Session &session) -> sxt_status {
+    if (state.arrays.following.data() == nullptr) return SXT_OK;
+    session.packets = DeviceArray(exec, part_bytes(state.arrays.runs, value_bytes(state.type)), "parts of rows");
+    fill_bytes(exec, session.packets.data(), 0, session.packets.bytes(), "clear parts of rows");
+    return SXT_OK;
+  });
+}
+
 template <class V, class M>
-sxt_status launch(const State &state, const Product<V> &p, const sxt_exec *exec) {
+sxt_status launch(const State &state, const Session &session, const Product<V> &p, const sxt_exec *exec) {
   const Arrays &arrays = state.arrays;
   V *hubs = static_cast<V *>(exec->scratch);
-  V *carries = reinterpret_cast<V *>(static_cast<char *>(exec->scratch) + rounded(arrays.n_hubs * sizeof(V)));
-  const Coded<M> a{arrays.code.as<const std::uint32_t>(), arrays.values.as<const M>(),
+  const Coded<M> a{arrays.code.as<const std::uint32_t>(),       arrays.values.as<const M>(),
                    arrays.rank_of_run.as<const std::int32_t>(), arrays.row_of_rank.as<const std::int32_t>(),
-                   arrays.chunks};
+                   arrays.following.as<const std::int32_t>(),   arrays.chunks};
   const std::size_t shared = (arrays.n_hubs + 1) * sizeof(V);
   sxt_status status = SXT_OK;
   if (arrays.n_hubs > 0)
     status = launch_chained(exec, state.early, "a copy of the hubs", collect_hubs<V>,
                             dim3(divide_up<unsigned>(arrays.n_hubs, 256)), 256, 0,
                             arrays.hub_columns.as<const std::int32_t>(), arrays.n_hubs, p, hubs);
-  if (status == SXT_OK)
-    status = launch_chained(exec, state.early, "a product with hubs", hub_runs<V, M, threads_of<V>>, dim3(state.blocks),
-                            threads_of<V>, shared, a, p, hubs, arrays.n_hubs, arrays.empty_rows, carries);
   if (status != SXT_OK) return status;
-  return launch_carries(arrays.chains.view(), static_cast<const V *>(carries), arrays.runs, p, state.early, exec);
+  return launch_chained(exec, state.early, "a product with hubs", hub_runs<V, M, threads_of<V>>, dim3(state.blocks),
+                        threads_of<V>, shared, a, p, hubs, arrays.n_hubs, arrays.empty_rows,
+                        session.packets.as<ulonglong2>());
 }
 
-sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
+sxt_status run(const void *opaque, void *opened, const sxt_head *head, const sxt_exec *exec) {
   const auto &state = *static_cast<const State *>(opaque);
+  const auto &session = *static_cast<const Session *>(opened);
   const auto &args = as<sxt_spmv_args>(head);
   return with_device_pair(state.type, state.a->s.value_type, [&](auto v, auto m) -> sxt_status {
     using V = typename decltype(v)::type;
@@ -169,7 +187,7 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
     sxt_status status = state.arrays.empty_rows ? scale_outputs(state.a->s.rows, p, exec) : SXT_OK;
     if (state.arrays.chunks == 0) return status;
     for (std::int32_t r = 0; r < args.n_rhs && status == SXT_OK; ++r)
-      status = launch<V, M>(state, columns_from(p, r, 1), exec);
+      status = launch<V, M>(state, session, columns_from(p, r, 1), exec);
     return status;
   });
 }
@@ -186,6 +204,8 @@ const sxt_kernel kernel = [] {
   k.candidates = candidates;
   k.prepare = prepare;
   k.refresh = refresh;
+  k.open = open;
+  k.close = destroy<Session>;
   k.release = destroy<State>;
   return k;
 }();

@@ -2,6 +2,8 @@
 // The steps by which a matrix is laid out for spmv.csr.hubs.cuda.
 #include "hub_build.cuh"
 
+#include <vector>
+
 namespace sextant::spmv_hub_cuda {
 
 namespace {
@@ -76,18 +78,21 @@ void find_runs(Arrays &out, const sxt_csr &a, const std::int32_t *rank, const sx
                             starts.as<RunStart>(), out.rank_of_run.as<std::int32_t>()});
   std::vector<RunStart> host(runs);
   fetch(exec, host.data(), starts.as<const RunStart>(), runs, "beginnings of runs");
-  std::vector<std::int64_t> first, last, row;
-  for (std::int64_t r = 0; r < out.runs; ++r) {
-    const std::int32_t goes_on = host[static_cast<std::size_t>(r)].row;
+  // A row that goes on beyond the run in which it begins is added up there.
+  std::vector<std::int32_t> following(runs);
+  std::size_t begins = 0;
+  bool any = false;
+  for (std::size_t r = 1; r < runs; ++r) {
+    const std::int32_t goes_on = host[r].row;
     if (goes_on < 0) continue;
-    if (!row.empty() && row.back() == goes_on && last.back() == r) {
-      ++last.back();
-      continue;
-    }
-    first.push_back(r), last.push_back(r + 1), row.push_back(goes_on);
+    if (goes_on != host[r - 1].row) begins = r - 1;
+    ++following[begins];
+    any = true;
   }
-  if (!first.empty())
-    out.chains = ChainArrays(exec, first.data(), last.data(), row.data(), static_cast<std::int64_t>(first.size()));
+  if (!any) return;
+  out.following = DeviceArray(exec, runs * sizeof(std::int32_t), "runs that follow");
+  copy(exec, out.following.data(), following.data(), out.following.bytes(), "runs that follow");
+  wait(exec);  // until they are there
 }
 
 }  // namespace

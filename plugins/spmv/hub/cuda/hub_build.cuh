@@ -3,8 +3,6 @@
 // are coded and laid out as lanes load them, and the runs of warps are found.
 #pragma once
 
-#include <vector>
-
 #include "hub_kernels.cuh"
 #include "sextant/plugin_cuda_storage.hpp"
 
@@ -12,8 +10,7 @@ namespace sextant::spmv_hub_cuda {
 
 // What a state holds beside the matrix. Places are those of hub_kernels.cuh.
 struct Arrays {
-  DeviceArray code, values, hub_columns, row_of_rank, rank_of_run;
-  ChainArrays chains;
+  DeviceArray code, values, hub_columns, row_of_rank, rank_of_run, following;
   std::int64_t chunks = 0, runs = 0;
   std::int32_t n_hubs = 0;
   bool empty_rows = false;

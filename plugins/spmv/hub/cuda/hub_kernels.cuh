@@ -4,12 +4,12 @@
 // of the hubs' x in shared memory saves its share. Entries are cut into equal runs, one a warp, whatever the rows; a
 // run is taken in chunks of 256, eight consecutive entries a lane, which lie in memory as lanes load them. Lanes sum
 // what lies within them and one scan over the warp closes rows that cross lanes. The 32-bit code of an entry holds its
-// column, or its place among the hubs, and whether it begins a row. What a run adds to the row of the run before it is
-// left aside and added in order afterwards: no atomics, bits depend on the runs alone.
+// column, or its place among the hubs, and whether it begins a row. What a run has of the row of the run before it goes
+// there as a packet and is added in order (plugin_cuda_parts.hpp): no atomics, bits depend on the runs alone.
 #pragma once
 
 #include "sextant/plugin_cuda_chain.hpp"
-#include "sextant/plugin_cuda_segments.hpp"
+#include "sextant/plugin_cuda_parts.hpp"
 
 namespace sextant::spmv_hub_cuda {
 
@@ -30,6 +30,7 @@ struct Coded {
   const M *values;
   const std::int32_t *rank_of_run;  // rows with an entry that begin before the run
   const std::int32_t *row_of_rank;  // NULL: no row is empty
+  const std::int32_t *following;    // how many runs go on with a run's last row; NULL: none does anywhere
   std::int64_t chunks;
 };
 
@@ -121,10 +122,11 @@ __host__ __device__ inline std::int64_t runs_of(std::int64_t chunks, std::int64_
 }
 
 // Run r of n has the chunks from chunks r / n to chunks (r + 1) / n. accumulate: y was scaled by beta before. The
-// shared memory holds n_hubs elements and a zero for padding.
+// shared memory holds n_hubs elements and a zero for padding. All blocks must be on the device at once: runs wait for
+// those that go on with their last row.
 template <class V, class M, int threads>
 __global__ void __launch_bounds__(threads)
-    hub_runs(Coded<M> a, Product<V> p, const V *collected, std::int32_t n_hubs, bool accumulate, V *carries) {
+    hub_runs(Coded<M> a, Product<V> p, const V *collected, std::int32_t n_hubs, bool accumulate, ulonglong2 *packets) {
   extern __shared__ __align__(16) char shared[];
   V *hubs = reinterpret_cast<V *>(shared);
   const std::int64_t runs = runs_of(a.chunks, static_cast<std::int64_t>(gridDim.x) * (threads / 32));
@@ -132,6 +134,9 @@ __global__ void __launch_bounds__(threads)
   const std::int64_t run = blockIdx.x + static_cast<std::int64_t>(threadIdx.x / 32) * gridDim.x;
   const std::int64_t first = a.chunks * run / runs, last = a.chunks * (run + 1) / runs;
   const std::int32_t begun = run < runs ? __ldg(a.rank_of_run + run) : 0;
+  // Whether the run begins inside a row: else the row before it ends with nothing.
+  const bool goes_on = run < runs && (__ldg(a.code + first * hub_chunk) & row_start) == 0;
+  const std::int32_t following = run < runs && a.following ? __ldg(a.following + run) : 0;
   await_predecessor();
   release_successor();
   for (std::int32_t i = static_cast<std::int32_t>(threadIdx.x); i < n_hubs; i += threads) hubs[i] = collected[i];
@@ -141,14 +146,15 @@ __global__ void __launch_bounds__(threads)
   const int lane = threadIdx.x % 32;
   const V alpha = p.alpha(), beta = accumulate ? one<V>() : p.beta();
   const auto put = [&](std::int32_t rank, V sum) {
-    if (rank < begun)
-      carries[run] = sum;
-    else
+    if (rank < begun && goes_on)
+      send_part(packets, run, sum);
+    else if (rank >= begun)
       store(p.y + (a.row_of_rank ? __ldg(a.row_of_rank + rank) : rank), sum, alpha, beta);
   };
   V open{};
   std::int32_t opened = begun - 1;
   for (std::int64_t chunk = first; chunk < last; ++chunk) sum_chunk<V, M>(a, chunk, p.x, hubs, lane, open, opened, put);
+  if (following > 0) open = plus(open, receive_parts<V>(packets, run + 1, run + 1 + following));
   if (lane == 0) put(opened, open);
 }
 

@@ -9,6 +9,7 @@
 
 #include "sextant/plugin_cuda_ell_rows.hpp"
 #include "sextant/plugin_cuda_memory.hpp"
+#include "sextant/plugin_cuda_plain_product.hpp"
 #include "sextant/plugin_cuda_segments.hpp"
 #include "sextant/plugin_cuda_storage.hpp"
 
@@ -116,32 +117,35 @@ __device__ __forceinline__ V rest_of_row(const Coordinates<M> &a, const V *x, Su
   return sum;
 }
 
+template <class M>
+struct HybArrays {
+  EllArrays<M> regular;
+  Coordinates<M> rest;
+};
+
 template <class V, class M, int flight>
-__global__ void __launch_bounds__(block_rows, 3) multiply(EllArrays<M> a, Coordinates<M> rest, Product<V> p) {
+__global__ void __launch_bounds__(block_rows, 3) multiply(HybArrays<M> a, Product<V> p) {
   __shared__ Sums<V> sums;
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block_rows + threadIdx.x;
   V alpha, beta;
-  V sum = ell_row<flight>(a, i, p.x, [&] {
+  V sum = ell_row<flight>(a.regular, i, p.x, [&] {
     await_predecessor();
     release_successor();
     alpha = p.alpha(), beta = p.beta();
   });
-  if (rest.count > 0) sum = plus(sum, rest_of_row(rest, p.x, sums));
-  if (i < a.rows) store(p.y + i, sum, alpha, beta);
+  if (a.rest.count > 0) sum = plus(sum, rest_of_row(a.rest, p.x, sums));
+  if (i < a.regular.rows) store(p.y + i, sum, alpha, beta);
 }
 
 // ---- host side
 
 const char *const storages[] = {SXT_KIND_STORAGE_HYB, nullptr};
-const char *const features[] = {SXT_CUDA_X_FEATURES(1), "row_nnz_third",    "row_nnz_above_third",
-                                "row_nnz_max",          "row_imbalance_64", nullptr};
-enum { feature_third = n_cuda_x_features, feature_rest, feature_row_max, feature_imbalance };
+const char *const features[] = {SXT_CUDA_X_FEATURES(1), "hyb_width", "hyb_rest", "row_nnz_max", "row_nnz_most_of_256", nullptr};
+enum { feature_width = n_cuda_x_features, feature_rest, feature_row_max, feature_block };
 
-struct State {
-  const sxt_hyb *a;
-  sxt_value_type type;
-  bool early;
-  DeviceArray begin;
+struct State : PlainState<sxt_hyb> {
+  using PlainState::PlainState;
+  DeviceArray begin;  // of the coordinates of each block of rows
 };
 
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
@@ -150,30 +154,26 @@ sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_ma
   return status == SXT_OK ? check_narrow(q.m, reason) : status;
 }
 
-// Coordinates of the block that has most: those of the longest row, or of the fullest of 64 runs of rows.
-double busiest_block(const sxt_spmv_query &q, const sxt_features *found, double blocks) {
-  const double rows = static_cast<double>(q.m.rows), nnz = static_cast<double>(q.m.nnz),
-               mean = rows > 0 ? nnz / rows : 0;
-  const double third = feature_or(found, feature_third, mean), longest = feature_or(found, feature_row_max, 4 * mean);
-  const double run = feature_or(found, feature_imbalance, 1.5) * nnz / 64 - third * rows / 64;
-  return std::max({0.0, longest - third, run * std::min(1.0, 64 / std::max(1.0, blocks))});
-}
-
 sxt_status candidates(const sxt_query *query, const sxt_features *found, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_spmv_query>(query);
   const double rows = static_cast<double>(q.m.rows), nnz = static_cast<double>(q.m.nnz);
   const double value = static_cast<double>(value_bytes(q.m.matrix_type)), mean = rows > 0 ? nnz / rows : 0;
-  const double third = feature_or(found, feature_third, mean), rest = feature_or(found, feature_rest, nnz / 8);
-  const double regular = third * rows;
+  const double width = feature_or(found, feature_width, mean), rest = feature_or(found, feature_rest, nnz / 8);
+  const double regular = width * rows, blocks = std::ceil(rows / block_rows);
   SpmvCost cost;
   cost.launches = cost.passes = q.n_rhs;
   cost.lanes = regular + rest;
   cost.matrix_bytes = regular * (value + 4) + rest * (value + 8);
   cost.warp_steps = std::ceil(regular / 32) + 4 * std::ceil(rest / 32);
   add_x_cost(cost, q, found, 0, *machine);
-  const double blocks = std::ceil(rows / block_rows);
-  cost.chain = 2 * std::ceil(third / 12) + 2 * std::ceil(busiest_block(q, found, blocks) / (warps * chunk_entries));
+  cost.chain = ell_rounds(width);
+  cost.threads = block_rows;
+  // One block has the longest row's coordinates and its neighbours', or most of those of the fullest rows.
+  const double longest = std::max(0.0, feature_or(found, feature_row_max, 4 * mean) - width);
+  const double fullest = feature_or(found, feature_block, block_rows * mean) - block_rows * width;
+  const double busiest = std::max(longest + rest / std::max(1.0, blocks), std::min(rest, fullest));
+  cost.busiest = rest > 0 ? std::ceil(busiest / (warps * chunk_entries)) : 0;
   CandidateList list(out, capacity, count);
   sxt_candidate &candidate = fill_spmv(list.add(), q, *machine, blocks, cost);
   candidate.launch[1] = block_rows;
@@ -188,9 +188,8 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
   return build<State>(exec, out, [&](State &state) {
     const auto &a = as<sxt_hyb>(problem->a);
     if (a.ell.s.index_type != SXT_I32) throw Failure(SXT_E_NOT_SUPPORTED, "spmv.hyb.cuda reads 32-bit columns");
-    state.a = &a;
-    state.type = problem->query->value_type;
-    state.early = candidate && candidate->launch[3];
+    static_cast<PlainState<sxt_hyb> &>(state) = {*problem, candidate};
+    state.threads = block_rows;
     if (a.coo.s.nnz == 0) return SXT_OK;
     const std::int64_t borders = divide_up<std::int64_t>(a.ell.s.rows, block_rows) + 1;
     state.begin = DeviceArray(exec, borders * sizeof(std::int64_t), "the borders of coordinates");
@@ -200,64 +199,34 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
   });
 }
 
-sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *) {
-  return static_cast<State *>(state)->a = &as<sxt_hyb>(problem->a), SXT_OK;
-}
-
-// f(kernel, Tag<V>{}, Tag<M>{}) with the kernel for this state's types and width.
-template <class F>
-sxt_status with_kernel(const State &state, F &&f) {
-  return with_real_pair(state.type, state.a->ell.s.value_type, [&](auto v, auto m) {
-    return with_ell_flight(state.a->ell.width, [&](auto flight) {
-      return f(multiply<typename decltype(v)::type, typename decltype(m)::type, decltype(flight)::value>, v, m);
+struct Hyb {
+  using State = spmv_hyb_cuda::State;
+  static constexpr const char *name = "spmv.hyb.cuda", *what = "a product with HYB";
+  static std::int64_t blocks(const State &state) { return divide_up<std::int64_t>(state.a->ell.s.rows, block_rows); }
+  template <class M>
+  static HybArrays<M> arrays(const State &state) {
+    const sxt_hyb &a = *state.a;
+    return {ell_arrays<M>(a.ell),
+            {static_cast<const std::int32_t *>(a.coo.row), static_cast<const std::int32_t *>(a.coo.col),
+             static_cast<const M *>(a.coo.values), a.coo.s.nnz, state.begin.template as<std::int64_t>()}};
+  }
+  template <class F>
+  static sxt_status with_kernel(const State &state, F &&f) {
+    return with_real_pair(state.type, state.a->ell.s.value_type, [&](auto v, auto m) {
+      return with_ell_flight(state.a->ell.width, [&](auto flight) {
+        return f(multiply<typename decltype(v)::type, typename decltype(m)::type, decltype(flight)::value>, v, m);
+      });
     });
-  });
-}
-
-// There is nothing to keep for a caller: only code is loaded.
-sxt_status open(const void *opaque, const sxt_filled *, const sxt_exec *exec, void **session) {
-  *session = nullptr;
-  return with_kernel(*static_cast<const State *>(opaque), [&](auto *kernel, auto, auto) { return load(exec, kernel); });
-}
-
-sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
-  const auto &state = *static_cast<const State *>(opaque);
-  const auto &args = as<sxt_spmv_args>(head);
-  if (args.op != SXT_NO_TRANSPOSE)
-    return error(exec, SXT_E_NOT_SUPPORTED, "spmv.hyb.cuda does not transpose; op is %d", args.op);
-  const sxt_hyb &a = *state.a;
-  if (a.ell.s.rows == 0) return SXT_OK;
-  return with_kernel(state, [&](auto *kernel, auto v, auto m) {
-    using V = typename decltype(v)::type;
-    using M = typename decltype(m)::type;
-    const Coordinates<M> rest = {static_cast<const std::int32_t *>(a.coo.row),
-                                 static_cast<const std::int32_t *>(a.coo.col), static_cast<const M *>(a.coo.values),
-                                 a.coo.s.nnz, state.begin.as<std::int64_t>()};
-    const auto blocks = static_cast<unsigned>(divide_up<std::int64_t>(a.ell.s.rows, block_rows));
-    sxt_status status = SXT_OK;
-    // Right-hand sides one after the other.
-    for (std::int32_t r = 0; r < args.n_rhs && status == SXT_OK; ++r)
-      status = launch_chained(exec, state.early, "a product with HYB", kernel, blocks, block_rows, 0,
-                              ell_arrays<M>(a.ell), rest, columns_from(product_of<V>(args), r, 1));
-    return status;
-  });
-}
+  }
+};
 
 const sxt_kernel kernel = [] {
-  sxt_kernel k = new_kernel(SXT_KIND_SPMV, "spmv.hyb.cuda", "cuda",
-                            "HYB: a thread a row, then the block's coordinates by segmented sums", run);
-  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
-  k.value_types = type_bit(SXT_F32) | type_bit(SXT_F64);
+  sxt_kernel k = plain_kernel<Hyb>("HYB: a thread a row, then the block's coordinates by segmented sums");
   k.storages = storages;
   k.features = features;
-  k.term_names = spmv_terms;
-  k.term_defaults = spmv_term_defaults;
   k.applicable = applicable;
   k.candidates = candidates;
   k.prepare = prepare;
-  k.refresh = refresh;
-  k.open = open;
-  k.release = destroy<State>;
   return k;
 }();
 

@@ -2,6 +2,7 @@
 // spmv.sell.slices.cuda: rows in lanes; four right-hand sides share a pass over A. How many warps share a slice follows
 // from how long rows are and how few slices there are: enough loads must be in flight on every multiprocessor.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "sell_state.cuh"
@@ -45,12 +46,13 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
     const int threads = std::max(128, 32 * sharing);
     const double blocks = std::ceil(slices * sharing * 32 / threads);
     cost.chain = std::ceil(longest / (sharing * flight)) / q.n_rhs * cost.passes;
+    cost.threads = threads;
     sxt_candidate &candidate = cuda::fill_spmv(list.add(), q, *machine, blocks, cost);
     candidate.launch[0] = static_cast<std::int64_t>(blocks);
     candidate.launch[1] = threads;
     candidate.launch[2] = sharing;
     candidate.launch[3] = cuda::may_start_early(*machine);
-    candidate.model_class = sharing > 1;
+    candidate.model_class = static_cast<std::uint32_t>(std::countr_zero(static_cast<unsigned>(sharing)));
     candidate.state_bytes = sizeof(State);
   }
   return SXT_OK;
