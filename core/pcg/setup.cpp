@@ -118,7 +118,8 @@ PcgSolver::PcgSolver(std::shared_ptr<Matrix> matrix, const PcgSettings &settings
   constant_diagonal_ = check_diagonal(matrix_->csr(), host_threads(*matrix_));
   plan();
   build_engine();
-  predicted_setup_s_ += engine_->choice().setup_s + engine_->choice().storage_s + probe_seconds_;
+  selected_.clear();
+  predicted_setup_s_ += engine_->choice().setup_s + probe_seconds_;
   version_ = matrix_->version();
   setup_seconds_ = clock.seconds();
 }
@@ -204,12 +205,15 @@ Selector PcgSolver::engine_selector(const std::string &method) const {
   return selector;
 }
 
-// What it would read is built when it is selected, so its cost is met.
+// What it would read is built when it is selected, so its cost is met. The same question is answered once.
 ChoicePtr PcgSolver::select_engine(const std::string &method) {
   const sxt_pcg_query query = engine_query(method);
-  ChoicePtr choice = engine_selector(method).select(Query(&query.m.q), "pcg", storage_wanted());
-  predicted_setup_s_ += choice->storage_s;
-  return choice;
+  const Query question(&query.m.q);
+  ChoicePtr &known = selected_[{question.hash(), &engine_matrix(method)}];
+  if (known) return known;
+  known = engine_selector(method).select(question, "pcg", storage_wanted());
+  predicted_setup_s_ += known->storage_s;
+  return known;
 }
 
 // That an engine does not suit a matrix, or does not fit, may turn out only when it is built: then the next best
@@ -233,7 +237,7 @@ void PcgSolver::build_engine() {
   };
   const sxt_pcg_query query = engine_query(method_);
   Selector selector = engine_selector(method_);
-  if (build(selector.select(Query(&query.m.q), "pcg", storage_wanted()))) return;
+  if (build(select_engine(method_))) return;
   for (ChoicePtr &each : selector.every(Query(&query.m.q), "pcg", storage_wanted()))
     if (std::find(failed.begin(), failed.end(), each->kernel) == failed.end() && build(std::move(each))) return;
   fail(last == SXT_E_MEMORY ? last : SXT_E_NO_KERNEL, "no engine could be built; the last: ", notes_.back());

@@ -19,9 +19,10 @@ constexpr float negative_one_f[2] = {-1, 0}, plus_one_f[2] = {1, 0};
 
 bool is_single(sxt_value_type type) { return type == SXT_F32 || type == SXT_C64; }
 
-// The first confirmation comes this much before the target would be met, to learn how the engine's residual and the
-// caller's relate; later ones aim at the target itself.
-constexpr double early = 2.0;
+// The first confirmation comes this much before the target would be met if the engine's residual and the caller's kept
+// their ratio of the start: where the matrix is badly scaled the caller's may be there long before. Later ones aim at
+// the target by the ratio last seen, but no further than a tenth at a time.
+constexpr double early = 30.0, least_step = 0.1;
 // Aim a little below the target, so that rounding does not cost a further confirmation.
 constexpr double aim = 0.9;
 // A true residual this much above the recursive one means that the recurrence has drifted: replace it.
@@ -187,7 +188,7 @@ std::int32_t PcgSolve::confirm(const void *iterate, std::int64_t, double residua
   }
   last_confirmed_ = now.norm;
   // The engine's residual and the caller's differ by the scaling and the norm: aim where the caller's would be met.
-  *tolerance = std::min(aim * now.system * (target_ / now.norm), 0.9 * now.system);
+  *tolerance = std::clamp(aim * now.system * (target_ / now.norm), least_step * now.system, 0.9 * now.system);
   return now.system > drift * residual ? SXT_CONFIRM_REPLACE : SXT_CONFIRM_GO_ON;
 }
 

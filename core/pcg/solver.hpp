@@ -4,11 +4,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/dispatch/prepared.hpp"
@@ -117,9 +118,11 @@ class PcgSolver {
   ChoicePtr preconditioner_choice_;
   const void *scaling_ = nullptr;             // s with M = S S, device space, real; NULL: the system is not scaled
   std::unique_ptr<Runner> engine_, product_;  // product: y = alpha A x + beta y on the caller's matrix
-  double expected_iterations_ = 0;            // of one solve
-  double assumed_iterations_ = 0;             // the same on a coarse grid: what choices are made for
-  std::string expected_from_;                 // where the number comes from
+  // What was selected while the set-up was planned, by question and matrix.
+  std::map<std::pair<std::uint64_t, const Matrix *>, ChoicePtr> selected_;
+  double expected_iterations_ = 0;  // of one solve
+  double assumed_iterations_ = 0;   // the same on a coarse grid: what choices are made for
+  std::string expected_from_;       // where the number comes from
   std::int64_t probe_steps_ = 0;
   double probe_seconds_ = 0;
   double setup_seconds_ = 0, predicted_setup_s_ = 0;

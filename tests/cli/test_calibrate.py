@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """sextant calibrate: a profile that is made, used, added to, and survives damage and company."""
+import csv
 import glob
 import os
 import subprocess
@@ -92,6 +93,19 @@ class Calibrate(CommandTest):
         self.assert_fails(*QUICK, "60", "--svg", self.path("e.svg"), "--svg-kernels", "reduction.bloks.cpu", expect=USAGE,
                           says="reduction.bloks.cpu")
         self.assert_fails(*QUICK, "60", "--svg-kernels", kernel, expect=USAGE, says="--svg")
+
+    def test_samples(self):
+        report, _ = self.calibrate("--kind", "sxt.reduction/1", "--samples", self.path("s.csv"), seconds="1")
+        with open(self.path("s.csv"), encoding="utf-8", newline="") as file:
+            lines = list(csv.DictReader(file))
+        self.assertEqual(len(lines), sum(model["samples"] for model in report["models"]))
+        for line in lines:
+            self.assertGreater(float(line["measured_s"]), 0, line)
+            self.assertEqual(len(line["launch"].split("x")), 4, line)
+            terms = dict(term.split("=") for term in line["terms"].split(" "))
+            self.assertGreater(sum(float(count) for count in terms.values()), 0, line)
+        self.assert_fails(*QUICK, "60", "--samples", self.path("no/such/s.csv"), expect=BAD_INPUT,
+                          says="no/such")
 
     def test_text_and_refusals(self):
         result = self.run_command(*QUICK, "1", "--kind", "sxt.vector/1")

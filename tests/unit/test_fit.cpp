@@ -113,7 +113,7 @@ TEST(Fit, FindsTheBreakpoint) {
   for (double bytes = 1e3; bytes < 1e8; bytes *= 1.02) {
     const double terms[] = {1, bytes, bytes};
     const double seconds = model.evaluate(terms, bytes);
-    if (last > 0) EXPECT_LT(seconds / last, 1.25) << bytes;
+    if (last > 0) { EXPECT_LT(seconds / last, 1.25) << bytes; }
     last = seconds;
   }
 }
