@@ -237,5 +237,8 @@ int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const vo
 int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *, int, std::size_t) {
   return *blocks = 4, remember(fake_call("cudaOccupancyMaxActiveBlocksPerMultiprocessor"));
 }
+int cudaOccupancyMaxActiveClusters(int *clusters, const void *, const void *) {
+  return *clusters = 8, remember(fake_call("cudaOccupancyMaxActiveClusters"));
+}
 
 }  // extern "C"

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // preconditioner.fsai.cuda and preconditioner.fsai-2.cuda: the factorised sparse approximate inverse M = G' G, on the
-// pattern of tril(A) or tril(A^2). A warp solves the dense system of a row in shared memory. An application is two
-// products with factors of their own: bound by bandwidth.
+// pattern of tril(A), found on the device, or of tril(A^2), found on the host; a warp solves the dense system of a row
+// in shared memory. An application is two products with factors of their own: bound by bandwidth.
 #include <cstdint>
 
-#include "pattern.cuh"
+#include "sextant/plugin_cuda_factor.hpp"
+#include "sextant/plugin_fsai.hpp"
 
 namespace {
 
@@ -129,7 +130,90 @@ __global__ void solve_rows(device::Rows<M> a, const std::int32_t *ptr, const std
   }
 }
 
-// ---- the pattern where the device does not find it
+// ---- the pattern of tril(A), on the device
+// ---------------------------------------------------------------------------
+
+// What a pass over the rows finds: whether a row lacks its diagonal or an entry its mirror image, and the longest row
+// of G.
+struct PatternFindings {
+  std::int32_t irregular, longest;
+};
+
+// Entries of each row up to its diagonal and from it on; the offsets' last place gets 0, for the prefix sum.
+template <class M>
+struct CountTriangles {
+  device::Rows<M> a;
+  std::int32_t *lower, *upper;
+  PatternFindings *found;
+  __device__ void operator()(std::int64_t i) const {
+    const bool row = i < a.n;
+    const std::int64_t at = row ? a.find(i, i) : 0, end = row ? a.begin(i + 1) : 0;
+    lower[i] = row ? static_cast<std::int32_t>(at - a.begin(i)) + 1 : 0;
+    upper[i] = row ? static_cast<std::int32_t>(end - at) : 0;
+    if (row && (at == end || a.col[at] != i)) found->irregular = 1;
+    if (row) atomicMax(&found->longest, lower[i]);
+  }
+};
+
+// A row of G's pattern by eight threads, with each entry's place in G': where the mirror image stands in its row of A.
+constexpr int fill_lanes = 8;
+template <class M>
+__global__ void __launch_bounds__(device::threads)
+    fill_pattern(device::Rows<M> a, const std::int32_t *lower_ptr, std::int32_t *lower_col,
+                 const std::int32_t *upper_ptr, std::int32_t *upper_col, std::int32_t *mirror, PatternFindings *found) {
+  const std::int64_t i = (static_cast<std::int64_t>(blockIdx.x) * device::threads + threadIdx.x) / fill_lanes;
+  if (i >= a.n) return;
+  const std::int32_t first = lower_ptr[i], count = lower_ptr[i + 1] - first;
+  for (std::int32_t k = static_cast<int>(threadIdx.x % fill_lanes); k < count; k += fill_lanes) {
+    const std::int32_t j = a.col[a.begin(i) + k];
+    const std::int64_t image = a.find(j, i);
+    lower_col[first + k] = j;
+    if (image == a.begin(j + 1) || a.col[image] != i) {
+      found->irregular = 1;
+      continue;
+    }
+    const auto place = upper_ptr[j] + static_cast<std::int32_t>(image - a.find(j, j));
+    upper_col[place] = static_cast<std::int32_t>(i);
+    mirror[first + k] = place;
+  }
+}
+
+// False where the host has to find the pattern: rows beyond the limit, or a pattern that is not symmetric.
+bool pattern_on_device(State &state, const sxt_csr &a, const sxt_exec *exec) {
+  const cuda::DeviceArray findings(exec, sizeof(PatternFindings), "findings", cuda::Life::call);
+  auto *found = findings.as<PatternFindings>();
+  cuda::fill_bytes(exec, found, 0, sizeof *found, "clear findings");
+  state.lower = device::Factor(exec, state.n);
+  state.upper = device::Factor(exec, state.n);
+  auto *lower = state.lower.ptr.as<std::int32_t>(), *upper = state.upper.ptr.as<std::int32_t>();
+  const auto with_matrix = [&](auto &&f) {
+    device::with_rows(state.type, a, [&](auto, const auto &rows) { f(rows); });
+  };
+  with_matrix([&](const auto &rows) {
+    using M = std::remove_cv_t<std::remove_pointer_t<decltype(rows.values)>>;
+    cuda::visit_all(exec, state.n + 1, CountTriangles<M>{rows, lower, upper, found});
+  });
+  const PatternFindings counted = cuda::fetch(exec, found, "the rows' state");
+  if (counted.irregular || counted.longest > methods::fsai_row_limit) return false;
+  cuda::exclusive_scan(exec, lower, state.n + 1);
+  cuda::exclusive_scan(exec, upper, state.n + 1);
+  const auto entries = cuda::fetch(exec, lower + state.n, "a factor's entries");
+  if (cuda::fetch(exec, upper + state.n, "a factor's entries") != entries) return false;
+  state.lower.make_room(exec, entries, state.type);
+  state.upper.make_room(exec, entries, state.type);
+  state.mirror = cuda::DeviceArray(exec, static_cast<std::uint64_t>(entries) * sizeof(std::int32_t), "a transposition");
+  with_matrix([&](const auto &rows) {
+    fill_pattern<<<device::row_blocks(state.n, fill_lanes), device::threads, 0, cuda::stream_of(*exec)>>>(
+        rows, lower, state.lower.col.as<std::int32_t>(), upper, state.upper.col.as<std::int32_t>(),
+        state.mirror.as<std::int32_t>(), found);
+  });
+  cuda::need_launch("the pattern of FSAI");
+  state.longest = std::max(1, counted.longest);
+  return cuda::fetch(exec, found, "the pattern's state").irregular == 0;
+}
+
+// ---- patterns on the host
+// --------------------------------------------------------------------------------------------
 
 // The matrix on the host, as the pattern wants it.
 template <class M>
@@ -196,8 +280,7 @@ void pattern_on_host(State &state, const sxt_csr &a, int power, const sxt_exec *
 }
 
 void lay_out(State &state, const sxt_csr &a, int power, const sxt_candidate *candidate, const sxt_exec *exec) {
-  if (!fsai_cuda::find_pattern(exec, state.type, a, power, state.lower, state.upper, state.mirror, &state.longest))
-    pattern_on_host(state, a, power, exec);
+  if (power == 2 || state.n == 0 || !pattern_on_device(state, a, exec)) pattern_on_host(state, a, power, exec);
   const std::int64_t bytes =
       state.type == SXT_F32 ? warp_bytes<float>(state.longest) : warp_bytes<double>(state.longest);
   state.warps = static_cast<int>(std::clamp<std::int64_t>(shared_limit / bytes, 1, 4));
@@ -254,16 +337,14 @@ sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_mac
   CandidateList list(out, capacity, count);
   sxt_candidate &candidate =
       cuda::fill(list.add(), *machine, device::row_blocks(query.m.rows, lanes), device::threads, lanes, cost);
-  // The device finds the pattern: three passes over A, or a warp a row that sorts what its neighbours reach, and a sort
-  // for the transpose. Where rows are too long for that, A comes to the host and G's pattern goes back. Then a warp
-  // gathers `own` rows of A and factors.
-  const double units = std::max(1, machine->units), paths = power == 1 ? nnz : nnz * row / 2;
-  const bool on_host = own >= methods::fsai_row_limit || (power == 2 && row * row / 2 > fsai_cuda::reach_room);
-  const double host_s =
-      (nnz * (4 + bytes) + entries * 12) / machine->copy_rate + paths * 6e-9 + (2 * nnz + 4 * entries) * 5e-9;
-  const double pattern_s = 300e-6 + (nnz + entries) * 26e-9 / units + (power == 2 ? paths * 60e-9 / units : 0);
+  // For A^2 the matrix comes to the host, where one thread finds pattern and transpose, and G's pattern goes back; that
+  // of A is found on the device. Then a warp gathers `own` rows of A and factors.
+  const double moved = nnz * (4 + bytes) + entries * 12, paths = nnz * row / 2;
+  const double host_s = 100e-6 + moved / machine->copy_rate + paths * 6e-9 + (2 * nnz + 4 * entries) * 5e-9;
+  const double device_s = 200e-6 + nnz * 26e-9 / std::max(1, machine->units);
   const double row_s = own * (1 + row / 32) * 0.3e-6 + own * own * (own / 96 + 1) * 10e-9;
-  candidate.setup_s = 4 * machine->launch_s + pattern_s + (on_host ? host_s : 0) + n * row_s / (8 * units);
+  candidate.setup_s =
+      4 * machine->launch_s + (power == 1 ? device_s : host_s) + n * row_s / (8.0 * std::max(1, machine->units));
   candidate.state_bytes = static_cast<std::uint64_t>(2 * device::factor_bytes(n, entries, type) + 4 * entries);
   candidate.scratch_bytes = static_cast<std::uint64_t>(query.m.rows) * value_bytes(type);
   return SXT_OK;
