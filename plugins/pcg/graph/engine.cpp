@@ -60,8 +60,14 @@ void Engine::request(const pcg::Block &block) {
   if (turned_ && !block.restart) iteration.turn_over();
   turned_ = false;
   if (block.restart) iteration.begin_direction();
-  const Request request{block.first,      block.last,    block.tolerance * block.tolerance, block.replaced_from,
-                        block.test_first, block.restart, standing_,                         0};
+  // Where nothing but the block's length ends it, its last evaluation need not stand still, and the next block goes on
+  // from it: iterations are as many as were captured in any case.
+  const bool due =
+      block.last >= args_.max_iterations || (args_.replace_every > 0 && block.last % args_.replace_every == 0);
+  const std::int64_t last = due ? block.last : block.last + 1;
+  const Request request{
+      block.first, last, block.tolerance * block.tolerance, block.replaced_from, block.test_first, block.restart,
+      standing_,   0};
   configure(session_.control(), request, cuda::stream_of(exec_));
   ++session_.launches;
   if (!standing_) return;

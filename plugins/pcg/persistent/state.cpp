@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "sextant/plugin_cuda_dense.hpp"
+
 namespace persistent {
 namespace {
 
@@ -151,9 +153,8 @@ void fill(State &state, const sxt_pcg_query &query, const sxt_csr &a, std::int32
   m.most_halo = packed.most_halo;
   upload_all(state, packed, exec);
   state.kernel = kernel_for(state.vectors, state.stored, packed.shape.passes, clustered);
-  cuda::need(
-      cudaFuncSetAttribute(state.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(state.shared)),
-      "give a block its shared memory");
+  if (const sxt_status status = cuda::dense::load_with_shared(exec, state.kernel, state.shared))
+    throw Failure(status, "a block cannot have %llu bytes of shared memory", (unsigned long long)state.shared);
   if (clustered) check_cluster(state);
   set_values(state, a, exec);
   cuda::wait(exec);  // what was copied from the host's own vectors

@@ -35,44 +35,28 @@ class Walk {
     asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(usual_));
   }
 
-  // Before anything that an earlier launch wrote is read: barriers, and the first diagonals on their way.
+  // Before anything that an earlier launch wrote is read.
   __device__ void prepare() {
     if (threadIdx.x == 0) {
-      for (int k = 0; k < t_.stages; ++k) barrier_[k].init(2);  // diagonals, vectors
+      for (int k = 0; k < t_.stages; ++k) barrier_[k].init(1);
       asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
-    begin_item(static_cast<int>(blockIdx.x));
-    if (touches_ends_ || t_.items > static_cast<int>(gridDim.x)) clear();
+    // Elements that no copy brings, beyond the ends of the arrays, meet a p of zero; they must be numbers.
+    const int words = (t_.stages * t_.stage_bytes + planes_kept * plane_size() * static_cast<int>(sizeof(V))) / 16;
+    for (int i = threadIdx.x; i < words; i += blockDim.x) reinterpret_cast<int4 *>(shared_)[i] = int4{0, 0, 0, 0};
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     __syncthreads();
-    if (threadIdx.x == 0)
-      for (int k = 0; k < first_fetches(); ++k) fetch_diagonals(k, k);
-  }
-
-  // Instead of run(): a block must not end while copies are on their way to it.
-  __device__ void give_up() {
-    if (threadIdx.x > 0) return;
-    for (int k = 0; k < first_fetches(); ++k) {
-      barrier_[k].arrive(0);
-      barrier_[k].wait(0);
-    }
   }
 
   __device__ void run(const Step<V> &step, double (&sum)[4]) {
     step_ = step;
     for (int item = blockIdx.x; item < t_.items; item += gridDim.x) {
-      const bool first = item == static_cast<int>(blockIdx.x);
-      if (!first) {
-        begin_item(item);
-        __syncthreads();
-      }
+      begin_item(item);
+      if (item != static_cast<int>(blockIdx.x)) __syncthreads();
       if (threadIdx.x == 0)
-        for (int k = 0; k < first_fetches(); ++k) {
-          const int slot = (slot_ + k) % t_.stages;
-          if (!first) fetch_diagonals(k, slot);
-          fetch_vectors(k, slot);
-        }
+        for (int k = 0; k < min(t_.stages - !refills_at_end, steps_); ++k) fetch(k, (slot_ + k) % t_.stages);
       V part = 0, r_before = 0;
-      load_own(0, x_, main_);
+      if constexpr (loads_ahead) load_own(0, x_, main_);
 #pragma unroll 1
       for (int k = 0; k < steps_; ++k) pass(k, part, r_before, sum);
     }
@@ -82,6 +66,8 @@ class Walk {
   // Many diagonals leave room for two planes only: the room of one is filled again as soon as it has been read, which
   // costs a barrier, instead of after the next plane's barrier.
   static constexpr bool refills_at_end = across > 3;
+  // x and the main diagonal a plane ahead, where registers are left: the others' 1024 threads hide the wait better.
+  static constexpr bool loads_ahead = refills_at_end;
   // p of this plane and of the one before; where others' columns of that one are read, one more, since a thread may be
   // a plane ahead.
   static constexpr int planes_kept = kept_planes(across);
@@ -93,7 +79,6 @@ class Walk {
     const int first = chunk * t_.chunk, last = min(t_.planes, first + t_.chunk);
     // Neighbours walk towards each other, and every other launch walks back: what was touched last is still cached.
     up_ = ((chunk ^ t_.back) & 1) == 0;
-    touches_ends_ = first <= 1 || last >= t_.planes - 2;
     begin_ = up_ ? first - 1 : last;
     steps_ = last - first + 2;
   }
@@ -102,18 +87,7 @@ class Walk {
   // The plane below the coupling between plane k of the walk and the one before.
   __device__ int lower(int k) const { return up_ ? base(k - 1) : base(k); }
 
-  // Elements that no copy brings, beyond the ends of the arrays, meet a p of zero; they must be numbers.
-  __device__ void clear() {
-    const int words = (t_.stages * t_.stage_bytes + planes_kept * plane_size() * static_cast<int>(sizeof(V))) / 16;
-    for (int i = threadIdx.x; i < words; i += blockDim.x) reinterpret_cast<int4 *>(shared_)[i] = int4{0, 0, 0, 0};
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-  }
-  __device__ int first_fetches() const { return min(t_.stages - !refills_at_end, steps_); }
   __device__ void fetch(int k, int slot) {
-    fetch_diagonals(k, slot);
-    fetch_vectors(k, slot);
-  }
-  __device__ void fetch_diagonals(int k, int slot) {
     unsigned char *to = shared_ + slot * t_.stage_bytes;
     Barrier &barrier = barrier_[slot];
     std::uint32_t bytes = 0;
@@ -132,18 +106,12 @@ class Walk {
       for (int m = 0; m < in_plane; ++m)
         bytes += Window<M>::fetch(to + t_.in_plane_at[m], a_.in_plane[m], at - a_.in_plane_offset[m], at + width_, rows,
                                   barrier, passing_);
-    barrier.arrive(bytes);
-  }
-  __device__ void fetch_vectors(int k, int slot) {
-    unsigned char *to = shared_ + slot * t_.stage_bytes;
-    Barrier &barrier = barrier_[slot];
-    std::uint32_t bytes = 0;
-    const int at = base(k), halo = ghost(k) ? t_.ghost_halo : t_.halo;
+    const int halo = ghost(k) ? t_.ghost_halo : t_.halo;
     const void *const from[] = {v_.r[step_.from], v_.q[step_.from], v_.p[step_.from]};
 #pragma unroll
     for (int m = 0; m < 3; ++m)
       bytes +=
-          Window<V>::fetch(to + m * t_.vector_bytes, from[m], at - halo, at + width_ + halo, a_.rows, barrier, usual_);
+          Window<V>::fetch(to + m * t_.vector_bytes, from[m], at - halo, at + width_ + halo, rows, barrier, usual_);
     barrier.arrive(bytes);
   }
 
@@ -164,7 +132,7 @@ class Walk {
     return out;
   }
 
-  // What plane k of the walk needs of x and of the main diagonal, one plane ahead of its use.
+  // What plane k of the walk needs of x and of the main diagonal.
   __device__ void load_own(int k, V &x, V &main) const {
     const int column = threadIdx.x, i = base(k) + column;
     const bool mine = k > 0 && k < steps_ - 1 && column < width_ && i < a_.rows;
@@ -176,8 +144,11 @@ class Walk {
   __device__ void pass(int k, V &part, V &r_before, double (&sum)[4]) {
     const int at = base(k), column = threadIdx.x, i = at + column;
     const bool inner = !ghost(k);
-    V x_next, main_next;
-    load_own(k + 1, x_next, main_next);
+    V x_next = 0, main_next = 0;
+    if constexpr (loads_ahead)
+      load_own(k + 1, x_next, main_next);
+    else
+      load_own(k, x_, main_);
     barrier_[slot_].wait(phase_);
     const unsigned char *stage = shared_ + slot_ * t_.stage_bytes;
     V *here = planes_ + place_ * plane_size() + t_.halo;
@@ -214,7 +185,7 @@ class Walk {
       __syncthreads();
       if (threadIdx.x == 0 && k + t_.stages < steps_) fetch(k + t_.stages, slot_);
     }
-    x_ = x_next, main_ = main_next;
+    if constexpr (loads_ahead) x_ = x_next, main_ = main_next;
     if (++slot_ == t_.stages) slot_ = 0, phase_ ^= 1;
   }
 
@@ -268,7 +239,7 @@ class Walk {
   Step<V> step_;
   V x_, main_;                     // of the present plane
   std::uint64_t passing_, usual_;  // how long the last cache keeps a line
-  bool up_, touches_ends_;
+  bool up_;
   int column_, width_, begin_, steps_, slot_ = 0, phase_ = 0, place_ = 0;
 };
 

@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(most_threads(across), 1)
   cuda::await_predecessor();
   cuda::release_successor();
   const Control &c = *out.control;
-  if (c.ended != running) return walk.give_up();  // stands still until the host has looked
+  if (c.ended != running) return;  // stands still until the host has looked
   const cuda::Word epoch = cuda::next_epoch(meeting.epoch);
   double sum[cuda::sums_at_once] = {}, total = 0;
   walk.run({static_cast<V>(c.alpha), static_cast<V>(c.beta), c.begin, c.from, static_cast<V *>(c.x),

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "kernels.cuh"
+#include "sextant/plugin_cuda_dense.hpp"
 
 namespace stencil {
 namespace {
@@ -104,7 +105,7 @@ void launch_residual(const State &state, const Session &session, const void *b, 
 
 }  // namespace
 
-void fit(State &state, const Wish &wish) {
+void fit(State &state, const Wish &wish, const sxt_exec &exec) {
   const auto value = static_cast<std::int64_t>(plugin::value_bytes(state.vectors)),
              stored = static_cast<std::int64_t>(plugin::value_bytes(state.stored));
   // The candidate was made for the offsets of a cube: with the real ones a tile may need more room, and gets it by
@@ -136,8 +137,8 @@ void fit(State &state, const Wish &wish) {
   const double kept = 3.0 * static_cast<double>(state.n * value);
   state.tiling.keeps = kept < kept_bytes;
   const void *kernel = reinterpret_cast<const void *>(kernel_for(state));
-  cuda::need(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)),
-             "give a block its shared memory");
+  if (const sxt_status status = cuda::dense::load_with_shared(&exec, kernel, state.shared))
+    throw cuda::Failure(status, "a block cannot have %lld bytes of shared memory", (long long)shared);
   cudaFuncAttributes unused;
   cuda::need(cudaFuncGetAttributes(&unused, reinterpret_cast<const void *>(configure_kernel)), "load a kernel's code");
 }

@@ -7,7 +7,7 @@
 namespace stencil {
 
 // Threads, shared memory and blocks of the state's kernel; SXT_E_NOT_SUPPORTED where a tile does not fit a block.
-void fit(State &state, const Wish &wish);
+void fit(State &state, const Wish &wish, const sxt_exec &exec);
 // Whether the main diagonal is constant, left on the device.
 void look_at_main(const State &state, const sxt_exec &exec);
 // What the blocks' sums need to meet.

@@ -18,7 +18,8 @@ namespace plugin = sextant::plugin;
 
 // Measured on one H200 (README.md): what an iteration takes beside its bytes, and the share of the machine's stream
 // rate that eight arrays read and four written at once reach.
-constexpr double fixed_s = 5e-6, rate_share = 0.9;
+constexpr double fixed_s = 5e-6;
+constexpr double rate_share = 0.9, rate_share_two = 0.93;  // with one block a multiprocessor, with two
 // Bytes that come from the last cache beside the streamed ones cost this share of them.
 constexpr double cached_share = 0.25;
 // Between two blocks: the wait, the callbacks, the next launch.
@@ -47,6 +48,16 @@ bool assume_cube(const sxt_pcg_query &query, const Form &form, Stencil *out) {
   return cut_into_planes(offsets, query.m.rows, out);
 }
 
+// The form that this many diagonals make; where only a lower bound is known (rows at the edges of a grid have fewer
+// entries), the smallest that has so many: whether it is one shows when the matrix is cut.
+Form likely_form(const sxt_pcg_query &query, const sxt_features *found) {
+  const double exact = plugin::feature(found, 1), known = plugin::dia_diagonals(query.m, found);
+  if (exact == exact) return form_of(exact);
+  for (const double diagonals : {5.0, 7.0, 9.0, 27.0})
+    if (known <= diagonals) return form_of(diagonals);
+  return {0, 0};
+}
+
 // Seconds of an iteration.
 double iteration_seconds(const sxt_pcg_query &query, const Form &form, const Tiling &t, const Wanted &w,
                          const sxt_machine &machine) {
@@ -59,7 +70,9 @@ double iteration_seconds(const sxt_pcg_query &query, const Form &form, const Til
   // Items that do not fill the last round of blocks leave multiprocessors idle; half of it the others make good.
   const double slots = std::max(1.0, static_cast<double>(machine.units * w.blocks_a_unit));
   const double rounds = t.items / slots, idle = std::ceil(rounds) / rounds;
-  return fixed_s + (bytes + cached_share * again) / (rate_share * machine.stream_rate) * (1 + 0.5 * (idle - 1));
+  return fixed_s + (bytes + cached_share * again) /
+                       ((w.blocks_a_unit > 1 ? rate_share_two : rate_share) * machine.stream_rate) *
+                       (1 + 0.5 * (idle - 1));
 }
 
 }  // namespace
@@ -74,15 +87,16 @@ sxt_status applicable(const sxt_pcg_query &query, const sxt_features *found, sxt
   if (query.m.q.value_type == SXT_F32 && query.m.matrix_type != SXT_F32)
     return plugin::refuse(reason, "f32 vectors need A in f32");
   if (const sxt_status status = plugin::dia_refusal(query.m, found, true, reason); status != SXT_OK) return status;
-  const double diagonals = plugin::dia_diagonals(query.m, found);
-  if (form_of(diagonals).across > 0) return SXT_OK;
-  return plugin::refuse(reason, "%.0f diagonals; it knows stencils of 5, 7, 9 and 27 points", diagonals);
+  if (likely_form(query, found).across > 0) return SXT_OK;
+  return plugin::refuse(reason, "%.0f diagonals; it knows stencils of 5, 7, 9 and 27 points",
+                        plugin::dia_diagonals(query.m, found));
 }
 
 sxt_status candidates(const sxt_pcg_query &query, const sxt_features *found, const sxt_machine &machine,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   plugin::CandidateList list(out, capacity, count);
-  const Form form = form_of(plugin::dia_diagonals(query.m, found));
+  const Form form = likely_form(query, found);
+  if (form.across == 0) return SXT_OK;
   Stencil a{};
   if (!assume_cube(query, form, &a)) return SXT_OK;
   const auto value = static_cast<std::int64_t>(plugin::value_bytes(query.m.q.value_type)),

@@ -60,7 +60,7 @@ void fill(State &state, const sxt_pcg_query &query, const sxt_dia &a, const Wish
   state.n = a.s.rows;
   state.all = cuda::DeviceArray(&exec, sizeof(Main), "what is known of the diagonal");
   state.stencil.all = state.all.as<Main>();
-  fit(state, wish);
+  fit(state, wish, exec);
   point_at(state, a, exec);
 }
 

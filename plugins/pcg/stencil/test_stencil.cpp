@@ -165,6 +165,13 @@ TEST(Stencil, TheModelRefusesWhatTheKernelsDoNotKnow) {
   EXPECT_EQ(applicable(q, &found, nullptr), SXT_OK);
   values[1] = 11;
   EXPECT_EQ(applicable(q, &found, nullptr), SXT_NOT_APPLICABLE);
+  // Only a lower bound: 24 entries a row on average, as on a small grid of 27 points; more than any form has.
+  values[1] = NAN;
+  q.m.nnz = 24 * q.m.rows;
+  EXPECT_EQ(applicable(q, &found, nullptr), SXT_OK);
+  q.m.nnz = 28 * q.m.rows;
+  EXPECT_EQ(applicable(q, &found, nullptr), SXT_NOT_APPLICABLE);
+  q.m.nnz = 7 * q.m.rows;
   values[1] = 7;
   q.preconditioned = 1;
   EXPECT_EQ(applicable(q, &found, nullptr), SXT_NOT_APPLICABLE);
