@@ -14,6 +14,9 @@ using registry::Registry;
 
 namespace {
 
+// Made when the library is loaded: an update allocates nothing.
+const std::string csr_kind = SXT_KIND_STORAGE_CSR;
+
 sxt_csr view_of(const CsrArrays &csr, sxt_symmetry symmetry) {
   sxt_csr view{};
   view.s.h = {sizeof view, SXT_KIND_STORAGE_CSR};
@@ -207,7 +210,6 @@ void Matrix::refresh_form(const std::string &kind, StoredForm &form) {
 
 // CSR first: others may take their values from it.
 void Matrix::refresh_forms() {
-  static const std::string csr_kind = SXT_KIND_STORAGE_CSR;  // made once: an update allocates nothing
   const auto csr = forms_.find(csr_kind);
   if (csr != forms_.end()) refresh_form(csr->first, *csr->second);
   for (auto form = forms_.begin(); form != forms_.end(); ++form)

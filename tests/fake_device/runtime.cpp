@@ -86,7 +86,8 @@ int cudaDeviceGetAttribute(int *value, int which, int) {
     case 39: *value = 2048; break;       // threads a multiprocessor
     case 75: *value = 9; break;          // compute capability
     case 76: *value = 0; break;
-    case 81: case 97: *value = 100 << 10; break;  // shared memory
+    case 81: *value = 228 << 10; break;  // shared memory of a multiprocessor, and of a block
+    case 97: *value = 227 << 10; break;
     case 82: *value = 65536; break;      // registers
     case 87: *value = 2; break;          // single to double rate
     case 106: *value = 32; break;        // blocks a multiprocessor

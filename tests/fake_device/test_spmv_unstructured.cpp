@@ -132,7 +132,7 @@ TEST_P(UnstructuredOnFakeDevice, EveryCallMayFail) {
     ASSERT_EQ(handles_left(), "") << "after call " << n << " (" << fake_failed_call() << ") failed";
   }
   EXPECT_GT(n, 60);           // so many calls there are
-  EXPECT_GT(noticed, n / 4);  // and most of those that matter come back as a status
+  EXPECT_GT(noticed, n / 5);  // and those that matter come back as a status: models do without a feature
 }
 
 std::string name_of(const testing::TestParamInfo<const char *> &info) {
