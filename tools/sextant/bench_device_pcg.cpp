@@ -64,6 +64,7 @@ class DevicePcg {
     check(sxt_matrix_get_csr(matrix, &row_ptr, &col, &values), context);
     csr_ = {info.rows, info.cols, info.nnz, info.offset_type, info.index_type, row_ptr, col,
             static_cast<const double *>(values)};
+    symmetry_ = info.symmetry;
     b_ = make_vector();
     x_ = make_vector();
     fill_right_hand_side();
@@ -135,6 +136,7 @@ class DevicePcg {
     sxt_matrix_options_init(&as_it_is, sizeof as_it_is);
     as_it_is.index_type = csr_.index_type;
     as_it_is.offset_type = csr_.offset_type;
+    as_it_is.symmetry = symmetry_;
     as_it_is.ownership = SXT_ADOPT;
     as_it_is.keep_order = 0;
     sxt_matrix *made = nullptr;
@@ -217,6 +219,7 @@ class DevicePcg {
   const BenchOptions &options_;
   sxt_context *context_;
   textbook::Csr csr_{};
+  sxt_symmetry symmetry_ = SXT_GENERAL;
   Vector b_, x_;
   std::unique_ptr<DeviceTextbookPcg> textbook_;
 };

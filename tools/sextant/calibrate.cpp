@@ -22,7 +22,7 @@ struct CalibrateOptions {
   ContextOptions context;
   bool quick = false, json = false;
   double seconds = 0;
-  std::string kind, output, svg;
+  std::string kind, output, svg, samples;
   std::vector<std::string> svg_kernels;
 };
 
@@ -99,15 +99,31 @@ void check_kernels(const std::vector<std::string> &kernels) {
   }
 }
 
+// What was measured: for the plot, and as lines of a table.
+struct Samples {
+  std::vector<ModelSample> plotted;
+  std::string lines =
+      "kernel,version,types,class,launch,family,rows,entries,working_set_bytes,measured_s,fitted_s,terms\n";
+};
+
 void on_sample(void *user, const sxt_model_sample *sample) {
-  static_cast<std::vector<ModelSample> *>(user)->push_back(
-      {sample->kernel, types_text(sample->vector_type, sample->matrix_type), sample->model_class,
-       sample->working_set_bytes, sample->measured_s, sample->fitted_s});
+  auto &samples = *static_cast<Samples *>(user);
+  const std::string types = types_text(sample->vector_type, sample->matrix_type);
+  samples.plotted.push_back(
+      {sample->kernel, types, sample->model_class, sample->working_set_bytes, sample->measured_s, sample->fitted_s});
+  std::string terms;
+  for (std::int64_t i = 0; i < sample->n_terms; ++i)
+    terms += fmt::format("{}{}={:.9g}", i ? " " : "", sample->term_names[i], sample->terms[i]);
+  const std::int64_t *launch = sample->launch;
+  samples.lines +=
+      fmt::format("{},{},{},{},{}x{}x{}x{},{},{:.0f},{:.0f},{:.9g},{:.9g},{:.9g},{}\n", sample->kernel, sample->version,
+                  types, sample->model_class, launch[0], launch[1], launch[2], launch[3], sample->family, sample->rows,
+                  sample->entries, sample->working_set_bytes, sample->measured_s, sample->fitted_s, terms);
 }
 
-void draw(const std::vector<ModelSample> &samples, const CalibrateOptions &options) {
-  OutputFile file(options.svg);
-  file.write(samples_svg(samples, options.svg_kernels));
+void write(const std::string &path, const std::string &text) {
+  OutputFile file(path);
+  file.write(text);
   file.commit();
 }
 
@@ -154,7 +170,8 @@ Json to_json(const std::vector<Model> &models, const std::string &path, double s
 
 int run_calibrate(const CalibrateOptions &options) {
   if (options.svg.empty() && !options.svg_kernels.empty()) fail(kUsage, "--svg-kernels needs --svg");
-  if (!options.svg.empty()) check_writable(options.svg);
+  for (const std::string &file : {options.svg, options.samples})
+    if (!file.empty()) check_writable(file);
   const Context context = open_context(options.context);
   check_kernels(options.svg_kernels);
   Reporter reporter;
@@ -169,14 +186,15 @@ int run_calibrate(const CalibrateOptions &options) {
   native.progress_user = &reporter;
   native.model = on_model;
   native.model_user = &models;
-  std::vector<ModelSample> samples;
-  native.sample = options.svg.empty() ? nullptr : on_sample;
+  Samples samples;
+  native.sample = options.svg.empty() && options.samples.empty() ? nullptr : on_sample;
   native.sample_user = &samples;
   char path[4096] = "";
   const auto start = std::chrono::steady_clock::now();
   check(sxt_calibrate(context.get(), &native, path, sizeof path, nullptr), context.get());
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (!options.svg.empty()) draw(samples, options);
+  if (!options.svg.empty()) write(options.svg, samples_svg(samples.plotted, options.svg_kernels));
+  if (!options.samples.empty()) write(options.samples, samples.lines);
   if (options.json) {
     print_json(to_json(models, path, seconds, reporter.cancelled()));
     return kDone;
@@ -199,6 +217,8 @@ void add_calibrate(CLI::App &app, Action &action) {
                       "Profile to make or to add to; default $SEXTANT_PROFILE, else this machine's own file");
   command->add_option("--svg", options->svg, "Draw measured runs and fitted models into this file")->type_name("FILE");
   command->add_option("--svg-kernels", options->svg_kernels, "--svg: of these kernels; default: a few")->delimiter(',');
+  command->add_option("--samples", options->samples, "Write every measured run with its terms into this CSV file")
+      ->type_name("FILE");
   command->add_flag("--json", options->json, "JSON instead of a table");
   add_context_options(*command, options->context);
   command->callback([options, &action] { action = [options] { return run_calibrate(*options); }; });

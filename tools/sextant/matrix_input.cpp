@@ -51,6 +51,7 @@ Matrix matrix_of(sxt_context *context, const HostCsr &a, sxt_value_type value_ty
   sxt_matrix_options_init(&options, sizeof options);
   options.keep_order = 0;
   options.value_type = value_type;
+  options.symmetry = SXT_SYMMETRIC;  // all that are generated; kernels for one triangle may be taken
   const bool narrow = value_type == SXT_F32;
   const std::vector<float> singles(a.values.begin(), narrow ? a.values.end() : a.values.begin());
   const void *values = narrow ? static_cast<const void *>(singles.data()) : a.values.data();
