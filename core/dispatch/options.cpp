@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iomanip>
+#include <cstdio>
 
 #include "core/base/types.hpp"
 #include "core/dispatch/prepared.hpp"
@@ -15,20 +15,24 @@ namespace {
 
 bool is_reference(const Option &option) { return option.kernel->has(SXT_KERNEL_REFERENCE); }
 
-std::string ratio_text(double ratio) { return text(std::setprecision(ratio < 10 ? 3 : 4), ratio); }
+// Without streams: every choice tells a sentence about each of its options.
+std::string ratio_text(double ratio) {
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "%.*g", ratio < 10 ? 3 : 4, ratio);
+  return digits;
+}
 
 std::string why_not(const Option &option, const Option &winner) {
   if (!option.reason.empty()) return option.reason;
   if (is_reference(option) && !is_reference(winner)) return "reference kernel: taken only when nothing else applies";
   if (option.no_estimate) return "it gives no estimate: taken only when forced";
   if (option.measured_s > 0)
-    return text("measured total ", ratio_text(option.total_s / winner.total_s), " times that of ",
-                winner.kernel->name());
+    return "measured total " + ratio_text(option.total_s / winner.total_s) + " times that of " + winner.kernel->name();
   if (winner.measured_s > 0)
-    return text("predicted run ", ratio_text(option.run_s / winner.run_s), " times that predicted for ",
-                winner.kernel->name(), ": not among those that raced");
-  return text("predicted total ", ratio_text(option.total_s / winner.total_s), " times that of ", winner.kernel->name(),
-              option.kernel == winner.kernel ? " as chosen" : "");
+    return "predicted run " + ratio_text(option.run_s / winner.run_s) + " times that predicted for " +
+           winner.kernel->name() + ": not among those that raced";
+  return "predicted total " + ratio_text(option.total_s / winner.total_s) + " times that of " + winner.kernel->name() +
+         (option.kernel == winner.kernel ? " as chosen" : "");
 }
 
 }  // namespace

@@ -107,6 +107,7 @@ ChoicePtr Selector::choose(const Query &query, const std::string &role, const st
 
 void Selector::gather(const Query &query, const std::string &role, const std::string &storage, bool part,
                       const Rules &limits, std::vector<Option> &options, std::vector<Considered> &refused) {
+  offers_.clear();
   for (const Kernel *kernel : Registry::instance().kernels(query.kind(), context_.device_name()))
     consider(*kernel, query, role, storage, part, limits, options, refused);
 }
@@ -149,7 +150,15 @@ void Selector::consider(const Kernel &kernel, const Query &query, const std::str
   }
   for (const std::string &form : storages) {
     try {
-      if (!consider_on(kernel, query, role, form, part, options)) break;
+      std::string refusal;
+      const bool reads_storage = consider_on(kernel, query, role, form, part, options, refusal);
+      if (!refusal.empty()) {
+        line.format = form;
+        line.reason = refusal;
+        refused.push_back(line);
+      } else if (!reads_storage) {
+        break;
+      }
     } catch (const Error &problem) {
       if (problem.status() == SXT_E_PLAN || problem.status() == SXT_E_MEMORY) throw;
       line.format = form;
@@ -188,20 +197,28 @@ std::vector<std::string> Selector::storages_for(const Kernel &kernel, const Quer
   return forms;
 }
 
-// False: neither the kernel nor a part of it reads the storage, so that others need not be tried.
+const StorageOffer &Selector::offer_of(const std::string &storage) {
+  const auto [at, is_new] = offers_.try_emplace(storage);
+  StorageOffer &offer = at->second;
+  if (is_new)
+    offer.kernel = matrix_->storage_kernel(storage, &offer.setup_s, &offer.bytes, &offer.reason, tiers_, sees_known());
+  return offer;
+}
+
+// False: neither the kernel nor a part of it reads the storage, so that others need not be tried. why_not: set where it
+// does not apply.
 bool Selector::consider_on(const Kernel &kernel, const Query &original, const std::string &role,
-                           const std::string &storage, bool part, std::vector<Option> &options) {
+                           const std::string &storage, bool part, std::vector<Option> &options, std::string &why_not) {
   Query query = original;
   if (query.about_matrix()) query.matrix_part().storage = storage.empty() ? nullptr : intern(storage);
+  const std::size_t count = feature_ids(kernel).size();
   std::vector<double> values;
-  std::uint64_t count = 0;
-  while (kernel.table.features && kernel.table.features[count]) ++count;
   if (count)
-    values = matrix_ && query.about_matrix() ? matrix_->features(kernel.table.features, tiers_, sees_known())
+    values = matrix_ && query.about_matrix() ? matrix_->features_for(kernel, tiers_, sees_known())
                                              : std::vector<double>(count, std::nan(""));
   const sxt_features features{count, kernel.table.features, values.data()};
-  const std::string why_not = refusal(kernel, query, features);
-  require(why_not.empty(), SXT_NOT_APPLICABLE, why_not);
+  why_not = refusal(kernel, query, features);
+  if (!why_not.empty()) return true;
 
   Option base;
   base.kernel = &kernel;
@@ -210,10 +227,11 @@ bool Selector::consider_on(const Kernel &kernel, const Query &original, const st
   const bool reads_storage = requires_storage(kernel) || any_part_reads_storage(base.slots);
   if (reads_storage) base.storage = storage;
   if (!base.storage.empty() && matrix_ && !part) {
-    std::string reason;
-    const Kernel *builder =
-        matrix_->storage_kernel(storage, &base.storage_s, &base.storage_bytes, &reason, tiers_, sees_known());
-    require(builder != nullptr, SXT_NOT_APPLICABLE, reason);
+    const StorageOffer &offer = offer_of(storage);
+    why_not = offer.kernel ? "" : offer.reason;
+    if (!offer.kernel) return true;
+    base.storage_s = offer.setup_s;
+    base.storage_bytes = offer.bytes;
   }
   price(part, std::move(base), features, options);
   return reads_storage;

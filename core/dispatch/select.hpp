@@ -20,6 +20,14 @@ class Matrix;
 struct Option;  // one applicable candidate, with its slots filled (options.hpp)
 struct Rules;   // what restricts a choice: force, plan
 
+// Who would build a storage here, and what it would take; no kernel: the reason.
+struct StorageOffer {
+  const registry::Kernel *kernel = nullptr;
+  double setup_s = 0;
+  std::uint64_t bytes = 0;
+  std::string reason;
+};
+
 // A candidate of a kernel and what it would cost.
 struct Estimate {
   const registry::Kernel *kernel = nullptr;
@@ -56,7 +64,7 @@ class Selector {
   // take.
   double gather_in_tiers(const Query &query, const std::string &role, const std::string &storage, bool part,
                          const Rules &rules, std::vector<Option> &options, std::vector<Considered> &refused);
-  std::vector<std::string> wanted_features(const std::set<const registry::Kernel *> &kernels, int tier) const;
+  std::vector<int> wanted_features(const std::set<const registry::Kernel *> &kernels, int tier) const;
   bool sees_known() const;
   void race(const Query &query, std::vector<Option> &options);
   void gather(const Query &query, const std::string &role, const std::string &storage, bool part, const Rules &rules,
@@ -67,7 +75,8 @@ class Selector {
   std::vector<std::string> storages_for(const registry::Kernel &kernel, const Query &query,
                                         const std::string &storage) const;
   bool consider_on(const registry::Kernel &kernel, const Query &query, const std::string &role,
-                   const std::string &storage, bool part, std::vector<Option> &options);
+                   const std::string &storage, bool part, std::vector<Option> &options, std::string &refusal);
+  const StorageOffer &offer_of(const std::string &storage);
   std::string refusal(const registry::Kernel &kernel, const Query &query, const sxt_features &features) const;
   std::vector<SlotChoice> fill_slots(const registry::Kernel &kernel, const Query &query, const std::string &role,
                                      const std::string &storage);
@@ -89,7 +98,8 @@ class Selector {
   Matrix *matrix_;
   unsigned tiers_ = 15;  // of features that kernels see while they are asked; bit t: tier t
   std::map<std::string, std::string> forced_;
-  Memo memo_;  // parts that several engines and storages ask for alike
+  std::map<std::string, StorageOffer> offers_;  // while candidates are gathered
+  Memo memo_;                                   // parts that several engines and storages ask for alike
 };
 
 }  // namespace sextant

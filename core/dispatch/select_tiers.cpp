@@ -15,6 +15,8 @@ using registry::Kernel;
 
 namespace {
 
+constexpr double much_more = 4;  // at stake than two tiers cost
+
 bool rivals(const Option &a, const Option &b) { return a.kernel != b.kernel || a.storage != b.storage; }
 
 // The kernel of an option and those of its parts.
@@ -57,13 +59,13 @@ Stake at_stake(const std::vector<Option> &options) {
 }  // namespace
 
 // Features of a tier that some of the kernels want to see and do not see yet.
-std::vector<std::string> Selector::wanted_features(const std::set<const Kernel *> &kernels, int tier) const {
-  std::set<std::string> names;
+std::vector<int> Selector::wanted_features(const std::set<const Kernel *> &kernels, int tier) const {
+  const std::shared_ptr<const FeatureSources> sources = FeatureSources::of(context_.device_name());
+  std::set<int> ids;
   for (const Kernel *kernel : kernels)
-    for (const char *const *name = kernel->table.features; name && *name; ++name)
-      if (feature_tier(*name, context_.device_name()) == tier && !(sees_known() && matrix_->knows_feature(*name)))
-        names.insert(*name);
-  return {names.begin(), names.end()};
+    for (const int id : feature_ids(*kernel))
+      if (sources->source(id).tier == tier && !(sees_known() && matrix_->knows_feature(id))) ids.insert(id);
+  return {ids.begin(), ids.end()};
 }
 
 // In deterministic mode a choice must not depend on what was asked before it.
@@ -79,11 +81,19 @@ double Selector::gather_in_tiers(const Query &query, const std::string &role, co
     gather(query, role, storage, part, limits, options, refused);
     for (int tier = 1; rising && tier <= highest_feature_tier; ++tier) {
       const Stake stake = at_stake(options);
-      const std::vector<std::string> names = wanted_features(stake.kernels, tier);
-      if (names.empty()) continue;
-      const double cost = matrix_->features_cost(names);
+      const std::vector<int> wanted = wanted_features(stake.kernels, tier);
+      if (wanted.empty()) continue;
+      double cost = matrix_->features_cost(wanted);
       if (cost >= stake.seconds) continue;
       tiers_ |= 1u << tier;
+      // The next tier at once where so much is at stake that looking at everybody in between would only cost time.
+      const std::vector<int> further =
+          tier + 1 < highest_feature_tier ? wanted_features(stake.kernels, tier + 1) : std::vector<int>{};
+      const double both = cost + (further.empty() ? 0 : matrix_->features_cost(further));
+      if (!further.empty() && much_more * both < stake.seconds) {
+        tiers_ |= 1u << ++tier;
+        cost = both;
+      }
       spent += cost;
       options.clear();
       refused.clear();

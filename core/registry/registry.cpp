@@ -29,6 +29,7 @@ struct Registry::State {
 
   mutable std::shared_mutex access;  // guards what readers see
   View view;
+  std::atomic<std::uint64_t> changes{0};
   std::deque<Refusal> refusals;
   std::set<std::tuple<std::string, std::string, std::string>> recorded;
 
@@ -186,6 +187,7 @@ void Registry::Pass::finish() {
   View view = make_view(state_.loaded, [this](const Refusal &refusal) { refuse(refusal, SXT_LOG_WARNING); });
   const std::unique_lock lock(state_.access);
   state_.view = std::move(view);
+  ++state_.changes;
 }
 
 Registry::Registry(std::string own_directory) : state_(std::make_unique<State>()) {
@@ -281,12 +283,15 @@ const Kind *Registry::kind(std::string_view id) const {
   return found == state_->view.kinds.end() ? nullptr : found->second;
 }
 
+std::uint64_t Registry::changes() const noexcept { return state_->changes.load(std::memory_order_acquire); }
+
 void Registry::quarantine(const Kernel &kernel, const std::string &reason) {
   {
     const std::unique_lock lock(state_->access);
     if (kernel.verdict.load(std::memory_order_relaxed) == Verdict::quarantined) return;
     kernel.quarantine_reason = reason;
     kernel.verdict.store(Verdict::quarantined, std::memory_order_release);
+    ++state_->changes;
   }
   state_->record({kernel.plugin->path, "self-test", text("kernel '", kernel.name(), "' is quarantined: ", reason)});
 }

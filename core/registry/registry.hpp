@@ -77,6 +77,9 @@ class Registry {
   const Kernel *find(std::string_view name) const;  // NULL: not there
   const Kind *kind(std::string_view id) const;      // NULL: not there
 
+  // Another number whenever kernels came or were quarantined: what was derived from them is out of date. [any-thread]
+  std::uint64_t changes() const noexcept;
+
   // Takes a kernel out of every later choice and records why.
   void quarantine(const Kernel &kernel, const std::string &reason);
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <type_traits>
@@ -180,6 +181,7 @@ inline sxt_candidate &fill_dia_launch(sxt_candidate &candidate, const sxt_spmv_q
   cost.warp_steps = std::ceil(rows / 32) * diagonals;
   // A warp's elements of x lie in a row, mostly across one line more than they fill.
   cost.x_lines = cost.warp_steps * (static_cast<double>(value_bytes(q.m.q.value_type)) / 4 + 1);
+  cost.threads = static_cast<double>(threads);
   cost.chain = planes > 0 ? 1 + static_cast<double>(planes) / 2 : std::ceil(diagonals / 9);
   const double tiles = std::ceil(rows / static_cast<double>(threads * std::max<std::int64_t>(1, planes)));
   fill_spmv(candidate, q, machine, blocks > 0 ? static_cast<double>(blocks) : tiles, cost);
@@ -187,7 +189,8 @@ inline sxt_candidate &fill_dia_launch(sxt_candidate &candidate, const sxt_spmv_q
   candidate.launch[1] = threads;
   candidate.launch[2] = planes;
   candidate.launch[3] = may_start_early(machine);
-  candidate.model_class = planes > 0;
+  // Other blocks, other ways of marching: each its own coefficients.
+  candidate.model_class = static_cast<std::uint32_t>(threads / 128 + 8 * std::bit_width(static_cast<unsigned>(planes)));
   return candidate;
 }
 

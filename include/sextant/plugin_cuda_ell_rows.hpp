@@ -49,15 +49,26 @@ __device__ __forceinline__ V ell_row(const EllArrays<M> &a, std::int64_t i, cons
   return sum;
 }
 
-// Calls f(flight as a constant): the most entries at once among 4, 8 and 12 that leave the fewest places idle.
-template <class F>
-sxt_status with_ell_flight(std::int64_t width, F &&f) {
+// Entries at once: the most among 4, 8 and 12 that leave the fewest places idle.
+inline int ell_flight(std::int64_t width) {
   const auto idle = [&](std::int64_t flight) {
     return divide_up(std::max<std::int64_t>(1, width), flight) * flight - width;
   };
-  if (width <= 4) return f(std::integral_constant<int, 4>{});
-  if (idle(8) < idle(12)) return f(std::integral_constant<int, 8>{});
-  return f(std::integral_constant<int, 12>{});
+  return width <= 4 ? 4 : idle(8) < idle(12) ? 8 : 12;
+}
+// Calls f(ell_flight(width) as a constant).
+template <class F>
+sxt_status with_ell_flight(std::int64_t width, F &&f) {
+  switch (ell_flight(width)) {
+    case 4: return f(std::integral_constant<int, 4>{});
+    case 8: return f(std::integral_constant<int, 8>{});
+    default: return f(std::integral_constant<int, 12>{});
+  }
+}
+// Rounds of loads over a row of such a width, as models count them.
+inline double ell_rounds(double width) {
+  const auto places = static_cast<std::int64_t>(std::ceil(width));
+  return static_cast<double>(divide_up<std::int64_t>(std::max<std::int64_t>(1, places), ell_flight(places)));
 }
 
 // Calls f(Tag<V>{}, Tag<M>{}) for the pairs of real types that products with ELL and HYB are compiled for.

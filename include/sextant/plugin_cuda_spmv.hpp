@@ -165,13 +165,15 @@ inline bool is_complex_type(sxt_value_type type) { return type == SXT_C64 || typ
 // ---- models
 
 // Terms of SpMV on CUDA devices. Beside bytes and flops: steps of all warps over their rows or entries, idle lanes
-// included; lines of x that requests touch, which the L1 cache serves one a cycle; and the longest chain of dependent
-// loads, which decides where a matrix is small or one row is long.
+// included; lines of x that requests touch, which the L1 cache serves one a cycle; blocks, which are begun one by one;
+// what the busiest warp or block waits for beside all others, in rounds of dependent loads and in anything else that
+// the kernel counts (tail.busiest); and how many times over the device is full of blocks.
 inline constexpr const char *spmv_terms[] = {
-    "launches", "stream_bytes",       "gathers",         "sectors",       "atomics",
-    "flops",    "compute.warp_steps", "compute.x_lines", "latency.chain", nullptr};
-inline constexpr double spmv_term_defaults[] = {NAN, NAN, NAN, NAN, NAN, NAN, 1.3e-11, 4.5e-12, 5e-7};
-inline constexpr int spmv_term_count = 9;
+    "launches",        "stream_bytes", "gathers",        "sectors",    "atomics",      "flops", "compute.warp_steps",
+    "compute.x_lines", "tail.chain",   "compute.blocks", "tail.waves", "tail.busiest", nullptr};
+inline constexpr double spmv_term_defaults[] = {NAN,     NAN,     NAN,  NAN,  NAN,  NAN,
+                                                1.3e-11, 4.5e-12, 5e-7, 1e-9, 1e-7, 2.5e-8};
+inline constexpr int spmv_term_count = 12;
 
 struct SpmvCost {
   double launches = 1;
@@ -181,10 +183,13 @@ struct SpmvCost {
   double x_sectors = 0;     // sectors of x that units ask of the last cache, a right-hand side
   double x_misses = 0;      // sectors of x that come from memory beyond its first touch, a right-hand side
   double atomics = 0;
-  double lanes = 0;       // multiply-adds, idle lanes included
-  double warp_steps = 0;  // steps of warps over their rows or entries
-  double x_lines = 0;     // 128-byte lines of x that the requests of warps touch, a right-hand side
-  double chain = 0;       // rounds of dependent loads of the longest warp, a right-hand side
+  double lanes = 0;        // multiply-adds, idle lanes included
+  double warp_steps = 0;   // steps of warps over their rows or entries
+  double x_lines = 0;      // 128-byte lines of x that the requests of warps touch, a right-hand side
+  double chain = 0;        // rounds of dependent loads of the longest warp, a right-hand side
+  double busiest = 0;      // what else the busiest block does, a right-hand side
+  double threads = 128;    // of a block
+  double resident = 1024;  // threads that a multiprocessor holds of it
 };
 
 inline double feature_or(const sxt_features *found, std::uint64_t i, double otherwise) {
@@ -208,8 +213,14 @@ inline sxt_candidate &fill_spmv(sxt_candidate &candidate, const sxt_spmv_query &
   candidate.terms[6] = q.n_rhs * cost.warp_steps;
   candidate.terms[7] = q.n_rhs * cost.x_lines;
   candidate.terms[8] = q.n_rhs * cost.chain;
+  candidate.terms[9] = cost.passes * blocks;
+  const double units = std::max(1, machine.units),
+               at_once = units * std::max(1.0, std::floor(cost.resident / cost.threads));
+  candidate.terms[10] = cost.passes * std::ceil(blocks / at_once);
+  candidate.terms[11] = q.n_rhs * cost.busiest;
   candidate.working_set_bytes = cost.matrix_bytes + cost.extra_bytes + q.n_rhs * element * (in + out);
-  candidate.units = std::clamp(blocks, 1.0, static_cast<double>(std::max(1, machine.units)));
+  // Blocks are dealt out whole: the multiprocessor that gets most of them sets the time of all.
+  candidate.units = std::max(1.0, blocks / std::max(1.0, std::ceil(blocks / units)));
   return candidate;
 }
 

@@ -153,7 +153,8 @@ class Source {
       throw Failure(SXT_E_NOT_SUPPORTED, "%lld rows or columns do not fit 32-bit indices",
                     (long long)std::max(shape_.rows, shape_.cols));
     row_ptr_ = DeviceArray(exec, (shape_.rows + 1) * index_bytes(shape_.offset_type), "row pointers");
-    copy(exec, row_ptr_.data(), host.row_ptr, row_ptr_.bytes(), "row pointers");
+    const sxt_csr *there = device_csr(problem);
+    copy(exec, row_ptr_.data(), there ? there->row_ptr : host.row_ptr, row_ptr_.bytes(), "row pointers");
     if (in_pieces) reserve_staging(exec);
   }
 
@@ -284,7 +285,7 @@ class DeviceCsr {
     view_.row_ptr = source_.row_ptr();
     view_.col = col_.data();
     view_.values = values_.data();
-    copy(exec, col_.data(), host.col, col_.bytes(), "columns");
+    copy(exec, col_.data(), there ? there->col : host.col, col_.bytes(), "columns");
     take_values(problem, exec);
   }
   const sxt_csr &view() const { return view_; }
@@ -296,9 +297,9 @@ class DeviceCsr {
 
   // The values of a problem with the same pattern. Allocates nothing.
   void take_values(const sxt_problem &problem, const sxt_exec *exec) const {
-    const sxt_csr &host = Source::host_csr(problem);
+    const sxt_csr &host = Source::host_csr(problem), *there = Source::device_csr(problem);
     source_.check_pattern(host);
-    copy(exec, values_.data(), host.values, values_.bytes(), "values");
+    copy(exec, values_.data(), there ? there->values : host.values, values_.bytes(), "values");
   }
 
  private:
@@ -346,13 +347,19 @@ struct DiagonalStored {
   }
 };
 
-// What a conversion on the device costs, in seconds: the source comes over once, `written` bytes are written, each of a
-// few passes is launched, and arrays are allocated.
-inline double conversion_seconds(const sxt_machine &machine, const sxt_matrix_query &q, double written) {
+// Bytes of a matrix's CSR.
+inline double csr_bytes(const sxt_matrix_query &q) {
   const double entry = static_cast<double>(value_bytes(q.matrix_type)) + 4;
-  const double source = static_cast<double>(q.nnz) * entry + 4 * static_cast<double>(q.rows);
-  const double copy_rate = machine.copy_rate > 0 ? machine.copy_rate : 10e9;
-  return 50e-6 + source / copy_rate + (source + written) / machine.stream_rate + 10 * machine.launch_s;
+  return static_cast<double>(q.nnz) * entry + (q.nnz < narrow_limit ? 4.0 : 8.0) * static_cast<double>(q.rows + 1);
+}
+
+// What a conversion costs, in seconds, when the CSR lies on the device; core adds the way there where it does not.
+// `steps` launches, allocations and waits, each about a microsecond or two of the host; the source is read `reads`
+// times, and `written` bytes are written.
+inline double conversion_seconds(const sxt_machine &machine, const sxt_matrix_query &q, double steps, double reads,
+                                 double written) {
+  constexpr double step_s = 2.5e-6;
+  return steps * step_s + (reads * csr_bytes(q) + written) / machine.stream_rate;
 }
 
 // values(i,j) *= s[i] s[j] for `count` stored values; where: a functor k -> Position on the device.

@@ -85,6 +85,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   CandidateList list(out, capacity, count);
   sxt_candidate &candidate =
       cuda::fill(list.add(), *machine, cuda::blocks_for(q.nnz, threads, most_blocks), threads, 1, cost);
+  candidate.setup_s = call_s;
   candidate.state_bytes = sizeof(State);
   candidate.scratch_bytes = sizeof(Counts) + static_cast<std::uint64_t>(map);
   return SXT_OK;

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "features.cuh"
+#include "sextant/plugin_hyb.hpp"
+#include "tiles.cuh"
 
 namespace sextant::features_cuda {
 
@@ -40,7 +42,12 @@ const char *const names[] = {"row_nnz_max",
                              "row_imbalance_32",
                              "row_imbalance_64",
                              "row_nnz_sum_max_of_32_sorted",
-                             nullptr};
+                             "row_run_32",
+                             "row_rises",
+                             "row_nnz_most_of_256",
+                             "hyb_width",
+                             "hyb_rest",
+                             SXT_TILE_SHAPES(SXT_TILE_NAMES) nullptr};
 enum {
   at_max,
   at_min,
@@ -52,9 +59,14 @@ enum {
   at_steps = at_ceil + 5,
   at_max_of = at_steps + 6,
   at_imbalance = at_max_of + 2,
-  at_sorted = at_imbalance + 6
+  at_sorted = at_imbalance + 6,
+  at_run,
+  at_rises,
+  at_most_of_256,
+  at_hyb,
+  at_tiles = at_hyb + 2
 };
-static_assert(at_sorted + 2 == std::size(names));
+static_assert(at_tiles + 2 * tile_shapes + 1 == std::size(names));
 const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 1, 0};
 
 constexpr int threads = 256, bins = 1024, sort_window = 512, levels = 6;
@@ -63,7 +75,10 @@ constexpr std::int64_t most_blocks = 1056;  // eight a multiprocessor of the lar
 struct Counts {
   Count longest, shortest_inverted, squares, empty, ceil[4], steps[levels], max_of_8, sorted;
   Count beyond, beyond_sum;  // rows of `bins` entries and more
+  Count most_of_256;         // entries of 256 rows that a block looks at
+  Count rises;               // rows longer than their predecessor in a window of sorting
   Count fullest[levels];     // entries of the fullest part of 2, 4, ... 64
+  TileCounts tiles;
   unsigned histogram[bins];
 };
 
@@ -96,7 +111,7 @@ __global__ void __launch_bounds__(threads) count_rows(const Offset *row_ptr, std
   __syncthreads();
   if (blockIdx.x == 0) find_fullest(row_ptr, rows, out);
   Count longest = 0, shortest_inverted = 0, squares = 0, empty = 0, ceil[4] = {}, steps[levels] = {}, max_of_8 = 0,
-        beyond = 0, beyond_sum = 0;
+        beyond = 0, beyond_sum = 0, rises = 0, most_of_256 = 0;
   const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * threads;
   // Whole warps go on together: groups of rows are formed by lanes.
   for (std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x / 32 * 32; first < rows;
@@ -104,8 +119,13 @@ __global__ void __launch_bounds__(threads) count_rows(const Offset *row_ptr, std
     const std::int64_t i = first + threadIdx.x % 32;
     const bool in = i < rows;
     const std::int64_t length = in ? row_ptr[i + 1] - row_ptr[i] : 0;
+    if (in && i % threads == 0)
+      most_of_256 = max(most_of_256, static_cast<Count>(row_ptr[min(i + threads, rows)] - row_ptr[i]));
     count_length(histogram, length, in);
+    std::int64_t before = __shfl_up_sync(0xffffffffu, length, 1);
     if (in) {
+      if (threadIdx.x % 32 == 0 && i > 0) before = row_ptr[i] - row_ptr[i - 1];
+      rises += i % sort_window != 0 && length > before;
       longest = max(longest, static_cast<Count>(length));
       shortest_inverted = max(shortest_inverted, ~static_cast<Count>(length));
       empty += length == 0;
@@ -131,6 +151,8 @@ __global__ void __launch_bounds__(threads) count_rows(const Offset *row_ptr, std
   add_sum(&out->max_of_8, max_of_8);
   add_sum(&out->beyond, beyond);
   add_sum(&out->beyond_sum, beyond_sum);
+  add_sum(&out->rises, rises);
+  add_most(&out->most_of_256, most_of_256);
   for (int g = 0; g < 4; ++g) add_sum(&out->ceil[g], ceil[g]);
   for (int level = 0; level < levels; ++level) add_sum(&out->steps[level], steps[level]);
   __syncthreads();
@@ -245,6 +267,16 @@ void evaluate(const Counts &all, const sxt_csr &a, double *values) {
   for (int level = 0; level < levels; ++level)
     values[at_imbalance + level] = nnz > 0 ? static_cast<double>(all.fullest[level]) * (2 << level) / nnz : 1;
   values[at_sorted] = static_cast<double>(all.sorted);
+  // Of entries in rows beyond the histogram every one has 31 like it beside it.
+  double run = 32 * static_cast<double>(all.beyond_sum);
+  for (int l = 1; l < bins; ++l) run += static_cast<double>(all.histogram[l]) * l * std::min(l, 32);
+  values[at_run] = nnz > 0 ? run / nnz : 0;
+  values[at_rises] = static_cast<double>(all.rises);
+  values[at_most_of_256] = static_cast<double>(all.most_of_256);
+  const plugin::HybWidth hyb = plugin::hyb_cheapest_width(a.s, all.histogram, bins, all.beyond);
+  values[at_hyb] = static_cast<double>(hyb.width);
+  values[at_hyb + 1] = hyb.rest;
+  for (int shape = 0; shape < tile_shapes; ++shape) tell_tiles(all.tiles, shape, a, values[at_max], values + at_tiles);
 }
 
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
@@ -258,6 +290,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   CandidateList list(out, capacity, count);
   sxt_candidate &candidate =
       cuda::fill(list.add(), *machine, cuda::blocks_for(q.rows, threads, most_blocks), threads, 1, cost);
+  candidate.setup_s = call_s;
   candidate.state_bytes = sizeof(State);
   candidate.scratch_bytes = sizeof(Counts);
   return SXT_OK;
@@ -275,6 +308,8 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
       count_rows<<<cuda::blocks_for(a.s.rows, threads, most_blocks), threads, 0, cuda::stream_of(*exec)>>>(
           row_ptr, a.s.rows, counts);
       cuda::need_launch("a count of row lengths");
+      if (wants(args, names, at_tiles, 2 * tile_shapes))
+        count_tiles(row_ptr, a, &counts->longest, &counts->tiles, exec);
       if (!wants(args, names, at_sorted, 1)) return;
       const auto windows = static_cast<unsigned>(cuda::divide_up<std::int64_t>(a.s.rows, sort_window));
       count_sorted<<<windows, sort_window, 0, cuda::stream_of(*exec)>>>(row_ptr, a.s.rows, counts);

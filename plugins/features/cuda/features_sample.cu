@@ -188,6 +188,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   candidate.launch[1] = static_cast<std::int64_t>(machine->unit_cache_bytes);
   candidate.launch[2] = static_cast<std::int64_t>(machine->cache_bytes);
   candidate.launch[3] = std::max(1, machine->units);
+  candidate.setup_s = call_s;
   candidate.state_bytes = sizeof(State);
   candidate.scratch_bytes = sizeof(SampleCounts) + maps_bytes + hub_bytes;
   return SXT_OK;

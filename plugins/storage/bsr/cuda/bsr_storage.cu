@@ -156,11 +156,10 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
   const double nnz = static_cast<double>(m.nnz), value = static_cast<double>(value_bytes(m.matrix_type));
   const double bytes =
       nnz * (choice.block ? bsr_entry_bytes(choice.block, choice.fill, value) : csr_entry_bytes(value));
-  const double source = nnz * (value + 4) + 4 * static_cast<double>(m.rows);
   CandidateList list(out, capacity, count);
   sxt_candidate &candidate = list.add();
   // Sampled, counted, listed, searched for: passes over the columns that wait for one entry after the other.
-  candidate.setup_s = 2e-4 + source / machine->copy_rate + (12 * source + 2 * bytes) / machine->stream_rate;
+  candidate.setup_s = conversion_seconds(*machine, m, 80, 12, 2 * bytes);
   candidate.state_bytes = sizeof(State) + static_cast<std::uint64_t>(bytes + 4 * static_cast<double>(m.rows));
   candidate.working_set_bytes = bytes;
   return SXT_OK;

@@ -30,7 +30,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
       nnz * static_cast<double>(value_bytes(q.matrix_type) + 8) + offset * static_cast<double>(q.rows + 1);
   CandidateList list(out, capacity, count);
   sxt_candidate &candidate = list.add();
-  candidate.setup_s = cuda::conversion_seconds(*machine, q, 4 * nnz);
+  candidate.setup_s = cuda::conversion_seconds(*machine, q, 10, 1, bytes);
   candidate.state_bytes = sizeof(State) + static_cast<std::uint64_t>(bytes);
   candidate.working_set_bytes = bytes;
   return SXT_OK;

@@ -28,7 +28,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
       nnz * static_cast<double>(value_bytes(q.matrix_type) + 4) + offset * static_cast<double>(q.rows + 1);
   CandidateList list(out, capacity, count);
   sxt_candidate &candidate = list.add();
-  candidate.setup_s = cuda::conversion_seconds(*machine, q, 0);
+  candidate.setup_s = cuda::conversion_seconds(*machine, q, 10, 0, 0) + bytes / machine->copy_rate;
   candidate.state_bytes = sizeof(State) + static_cast<std::uint64_t>(bytes);
   candidate.working_set_bytes = bytes;
   return SXT_OK;

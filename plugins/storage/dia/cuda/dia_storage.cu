@@ -125,12 +125,11 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
   const auto &m = as<sxt_matrix_query>(query);
   const double diagonals = dia_diagonals(m, found), stored = symmetric ? std::ceil((diagonals + 1) / 2) : diagonals;
   const double value = static_cast<double>(value_bytes(m.matrix_type)), rows = static_cast<double>(m.rows);
-  const double bytes = stored * rows * value, source = static_cast<double>(m.nnz) * (value + 4) + 4 * rows;
+  const double bytes = stored * rows * value;
   CandidateList list(out, capacity, count);
   sxt_candidate &candidate = list.add();
-  // The columns come over twice; marks and diagonals are cleared, written and looked through.
-  candidate.setup_s =
-      1e-4 + 1.5 * source / machine->copy_rate + (3 * source + 2 * bytes + 4 * rows) / machine->stream_rate;
+  // Marks and diagonals are cleared, written and looked through.
+  candidate.setup_s = conversion_seconds(*machine, m, 40, 3, 2 * bytes + 4 * rows);
   candidate.state_bytes = sizeof(State) + static_cast<std::uint64_t>(bytes + 4 * rows);
   candidate.working_set_bytes = bytes;
   return SXT_OK;

@@ -41,10 +41,10 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_matrix_query>(query);
   const double entry = static_cast<double>(value_bytes(q.matrix_type) + 4), rows = static_cast<double>(q.rows);
-  const double source = static_cast<double>(q.nnz) * entry + 4 * rows, bytes = width_of(q, found) * rows * entry;
+  const double bytes = width_of(q, found) * rows * entry;
   CandidateList list(out, capacity, count);
   sxt_candidate &candidate = list.add();
-  candidate.setup_s = 6e-5 + source / machine->copy_rate + (2 * source + 2 * bytes) / machine->stream_rate;
+  candidate.setup_s = conversion_seconds(*machine, q, 20, 2, 2 * bytes);
   candidate.state_bytes = sizeof(State) + static_cast<std::uint64_t>(bytes + 4 * rows);
   candidate.working_set_bytes = bytes;
   return SXT_OK;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sextant/plugin_cuda_ell.hpp"
+#include "sextant/plugin_hyb.hpp"
 
 namespace sextant::storage_hyb_cuda {
 namespace {
@@ -71,7 +72,7 @@ struct State {
 
 const State &of(const void *state) { return *static_cast<const State *>(state); }
 
-const char *const features[] = {"row_nnz_third", "row_nnz_above_third", nullptr};
+const char *const features[] = {"hyb_width", "hyb_rest", nullptr};
 
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   return check_narrow(as<sxt_matrix_query>(query), reason);
@@ -81,13 +82,13 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_matrix_query>(query);
   const double value = static_cast<double>(value_bytes(q.matrix_type)), rows = static_cast<double>(q.rows);
-  const double nnz = static_cast<double>(q.nnz), third = feature(found, 0), above = feature(found, 1);
+  const double nnz = static_cast<double>(q.nnz), width = feature(found, 0), above = feature(found, 1);
   // Without features: a third more places than entries is usual.
-  const double regular = third == third ? third * rows : 1.2 * nnz, rest = above == above ? above : nnz / 8;
-  const double bytes = regular * (value + 4) + rest * (value + 8), source = nnz * (value + 4) + 4 * rows;
+  const double regular = width == width ? width * rows : 1.2 * nnz, rest = above == above ? above : nnz / 8;
+  const double bytes = regular * (value + 4) + rest * (value + 8);
   CandidateList list(out, capacity, count);
   sxt_candidate &candidate = list.add();
-  candidate.setup_s = 1e-4 + source / machine->copy_rate + (3 * source + 2 * bytes) / machine->stream_rate;
+  candidate.setup_s = conversion_seconds(*machine, q, 40, 3, 2 * bytes);
   candidate.state_bytes = sizeof(State) + static_cast<std::uint64_t>(bytes + 8 * rows);
   candidate.working_set_bytes = bytes;
   return SXT_OK;
@@ -121,35 +122,16 @@ std::int64_t third_width(const Source &source, std::vector<std::int64_t> counts,
   return base + width;
 }
 
-// The width that is expected to cost the least, in bytes: coordinates take about twice the time of their bytes, and to
-// have any costs a microsecond, in which 4 MB are read. Widths beyond the bins are left to the rule above.
-std::int64_t cheapest_width(const sxt_storage &a, const std::vector<std::int64_t> &counts, std::int64_t third) {
-  constexpr double having_a_rest = 4e6, slowness = 2;
-  const double value = static_cast<double>(value_bytes(a.value_type)), rows = static_cast<double>(a.rows);
-  std::vector<double> at_least(length_bins + 1, 0);  // rows of so many entries or more
-  for (int h = length_bins - 1; h >= 0; --h)
-    at_least[static_cast<std::size_t>(h)] =
-        at_least[static_cast<std::size_t>(h) + 1] + static_cast<double>(counts[static_cast<std::size_t>(h)]);
-  double rest = static_cast<double>(a.nnz), least = -1;
-  std::int64_t best = third;
-  for (std::int64_t h = 0; h < length_bins; ++h) {
-    if (h > 0) rest -= at_least[static_cast<std::size_t>(h)];
-    const double cost =
-        static_cast<double>(h) * rows * (value + 4) + (rest > 0 ? having_a_rest + slowness * rest * (value + 8) : 0);
-    if (least >= 0 && cost >= least) continue;
-    least = cost;
-    best = h;
-  }
-  return third < length_bins ? best : third;
-}
-
 // launch[0]: 1 asks for the rule of a third, anything else for the cheapest width.
 std::int64_t choose_width(const Source &source, const sxt_candidate *candidate, const sxt_exec *exec) {
   if (source.shape().rows == 0 || source.shape().nnz == 0) return 0;
   const DeviceArray bins(exec, length_bins * sizeof(std::int64_t), "row counts", Life::call);
   const std::vector<std::int64_t> counts = lengths_from(source, 0, bins, exec);
   const std::int64_t third = third_width(source, counts, bins, exec);
-  return candidate && candidate->launch[0] == 1 ? third : cheapest_width(source.shape(), counts, third);
+  // Widths beyond the bins are left to the rule of a third.
+  if ((candidate && candidate->launch[0] == 1) || third >= length_bins) return third;
+  return hyb_cheapest_width(source.shape(), counts.data(), length_bins, static_cast<std::uint64_t>(counts.back()))
+      .width;
 }
 
 // Where each row's coordinates begin; returns how many there are.

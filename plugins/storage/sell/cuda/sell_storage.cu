@@ -44,7 +44,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
   CandidateList list(out, capacity, count);
   sxt_candidate &candidate = list.add();
   // Written twice: padding everywhere first, then the entries, which find their places a sector each.
-  candidate.setup_s = cuda::conversion_seconds(*machine, q, 2 * bytes) +
+  candidate.setup_s = cuda::conversion_seconds(*machine, q, 25, 1, 2 * bytes) +
                       (machine->sector_rate > 0 ? 2 * nnz / machine->sector_rate : 0);
   candidate.state_bytes = sizeof(State) + static_cast<std::uint64_t>(bytes + 4 * rows);
   candidate.working_set_bytes = bytes;

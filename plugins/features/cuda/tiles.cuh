@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What tiles of entries make blocks do that bring products to shared memory and sum rows from there: as many lanes a
+// row as the tile's rows leave, so that one long row among many short ones keeps the whole block. Counted in steps of
+// such a sum (about 25 ns), for tiles of whole rows in every shape that kernels of the library use. A warp looks at a
+// tile; beyond some number of tiles only some are looked at.
+#pragma once
+
+#include "features.cuh"
+
+namespace sextant::features_cuda {
+
+// Entries of a tile, threads of a block.
+#define SXT_TILE_SHAPES(X) X(512, 128) X(1024, 128) X(1024, 256) X(2048, 256) X(4096, 512)
+#define SXT_TILE_NAMES(entries, threads) "tile_steps_" #entries "_" #threads, "tile_most_" #entries "_" #threads,
+
+struct TileShape {
+  int entries, threads;
+};
+struct TileShapes {
+#define SXT_X(entries, threads) +1
+  static constexpr int count = SXT_TILE_SHAPES(SXT_X);
+#undef SXT_X
+  TileShape shape[count];
+};
+#define SXT_X(entries, threads) {entries, threads},
+inline constexpr TileShapes all_tile_shapes = {{SXT_TILE_SHAPES(SXT_X)}};
+#undef SXT_X
+inline constexpr int tile_shapes = TileShapes::count;
+inline constexpr std::int64_t most_tiles = 2112;  // looked at, of each shape
+inline constexpr int tile_threads = 256, tile_warps = tile_threads / 32, most_block_warps = 16;
+
+// In steps: what a block of few rows spends on each, what reading row pointers again costs a pass, what a row costs
+// that is longer than a tile, and a round of loads over it, four entries a thread.
+inline constexpr int few_rows = 8, few_rows_steps = 4, unread_steps = 6, long_row_steps = 15, round_steps = 45;
+
+struct TileCounts {
+  Count sum[tile_shapes], most[tile_shapes], looked[tile_shapes];
+};
+
+// How much a tile may weigh, entries counting eight and rows one: short rows leave room for the last one, where there
+// are long ones a sixteenth stays free.
+inline __host__ __device__ std::int64_t tile_weight(const TileShape &shape, std::int64_t longest) {
+  const std::int64_t last = longest > 0 ? longest - 1 : 0;
+  return 8 * (shape.entries - (longest <= shape.entries / 8 ? last : shape.entries / 16));
+}
+inline __host__ __device__ std::int64_t tiles_of(std::int64_t weight, std::int64_t rows, std::int64_t nnz) {
+  return (rows + 8 * nnz + weight - 1) / weight;
+}
+
+// The first row in [0, rows] with t tiles' weight before it: all lanes look at once.
+template <class Offset>
+__device__ std::int64_t tile_border(const Offset *row_ptr, std::int64_t rows, std::int64_t weight, std::int64_t t) {
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const std::int64_t point = t * weight;
+  std::int64_t low = 0, high = rows;  // the answer lies in low .. high
+  while (low < high) {
+    const std::int64_t width = (high - low + 31) / 32, at = low + lane * width;
+    const bool before = at < high && 8 * static_cast<std::int64_t>(row_ptr[at]) + at < point;
+    const int passed = __popc(__ballot_sync(0xffffffffu, before));  // they come first
+    if (passed == 0) return low;
+    low += (passed - 1) * width + 1;
+    high = min(high, low + width - 1);
+  }
+  return low;
+}
+
+// Steps of a block with `threads` for rows first .. first + count - 1.
+template <class Offset>
+__device__ int tile_steps(const Offset *row_ptr, std::int64_t first, std::int64_t count, int threads, int *of_warp) {
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const auto length = [&](std::int64_t j) { return static_cast<int>(row_ptr[first + j + 1] - row_ptr[first + j]); };
+  if (count <= few_rows) {
+    int steps = lane < count ? (length(lane) + threads - 1) / threads + few_rows_steps : 0;
+    for (int d = 16; d > 0; d /= 2) steps += __shfl_xor_sync(0xffffffffu, steps, d);
+    return steps;
+  }
+  int lanes = 32;
+  while (lanes > 1 && count * lanes > threads) lanes /= 2;
+  const int groups = threads / lanes, rows_a_warp = 32 / lanes;
+  if (lane < most_block_warps) of_warp[lane] = 0;
+  __syncwarp();
+  for (std::int64_t chunk = 0; chunk < count; chunk += 32) {
+    const std::int64_t j = chunk + lane;
+    int most = j < count ? (length(j) + lanes - 1) / lanes + 1 : 0;
+    for (int d = 1; d < rows_a_warp; d *= 2) most = max(most, __shfl_xor_sync(0xffffffffu, most, d));
+    if (j < count && lane % rows_a_warp == 0) atomicAdd(of_warp + j % groups / rows_a_warp, most);
+  }
+  __syncwarp();
+  int steps = lane < most_block_warps ? of_warp[lane] : 0;
+  for (int d = 16; d > 0; d /= 2) steps = max(steps, __shfl_xor_sync(0xffffffffu, steps, d));
+  __syncwarp();
+  if (count >= 3 * threads) steps += unread_steps * static_cast<int>((count + groups - 1) / groups);
+  return steps;
+}
+
+template <class Offset>
+__device__ int look_at_tile(const Offset *row_ptr, std::int64_t rows, const TileShape &shape, std::int64_t weight,
+                            std::int64_t t, std::int64_t tiles, int *of_warp) {
+  const std::int64_t first = tile_border(row_ptr, rows, weight, t),
+                     last = t + 1 < tiles ? tile_border(row_ptr, rows, weight, t + 1) : rows;
+  const std::int64_t begin = row_ptr[first], end = row_ptr[last];
+  if (end - begin <= shape.entries) return tile_steps(row_ptr, first, last - first, shape.threads, of_warp);
+  // The last row is longer than what is left of the tile: the block sums it alone.
+  const std::int64_t alone = end - static_cast<std::int64_t>(row_ptr[last - 1]);
+  const std::int64_t rounds = (alone + 4 * shape.threads - 1) / (4 * shape.threads);
+  return tile_steps(row_ptr, first, last - first - 1, shape.threads, of_warp) + long_row_steps +
+         static_cast<int>(min(rounds, std::int64_t{1} << 24)) * round_steps;
+}
+
+template <class Offset>
+__global__ void __launch_bounds__(tile_threads)
+    look_at_tiles(const Offset *row_ptr, std::int64_t rows, std::int64_t nnz, TileShapes shapes, const Count *longest,
+                  TileCounts *out) {
+  __shared__ int of_warp[tile_warps][most_block_warps];
+  const TileShape shape = shapes.shape[blockIdx.y];
+  const std::int64_t weight = tile_weight(shape, static_cast<std::int64_t>(*longest));
+  const std::int64_t tiles = tiles_of(weight, rows, nnz), looked = min(tiles, most_tiles);
+  const std::int64_t which = static_cast<std::int64_t>(blockIdx.x) * tile_warps + threadIdx.x / 32;
+  if (which >= looked) return;
+  const std::int64_t t = tiles / looked * which + tiles % looked * which / looked;
+  const auto steps =
+      static_cast<Count>(look_at_tile(row_ptr, rows, shape, weight, t, tiles, of_warp[threadIdx.x / 32]));
+  if (threadIdx.x % 32) return;
+  atomicAdd(&out->sum[blockIdx.y], steps);
+  atomicMax(&out->most[blockIdx.y], steps);
+  atomicAdd(&out->looked[blockIdx.y], Count{1});
+}
+
+// ---- on the host
+
+template <class Offset>
+void count_tiles(const Offset *row_ptr, const sxt_csr &a, const Count *longest, TileCounts *out, const sxt_exec *exec) {
+  std::int64_t most = 1;  // tiles of the lightest weight that any longest row could leave
+  for (const TileShape &shape : all_tile_shapes.shape)
+    most = std::max(most, std::min(tiles_of(tile_weight(shape, shape.entries / 8), a.s.rows, a.s.nnz), most_tiles));
+  const dim3 grid(static_cast<unsigned>(plugin::cuda::divide_up<std::int64_t>(most, tile_warps)), tile_shapes);
+  look_at_tiles<<<grid, tile_threads, 0, plugin::cuda::stream_of(*exec)>>>(row_ptr, a.s.rows, a.s.nnz, all_tile_shapes,
+                                                                           longest, out);
+  plugin::cuda::need_launch("a look at tiles");
+}
+
+// values: the mean and the most of each shape. A row that no looked-at tile had counts for the most all the same.
+inline void tell_tiles(const TileCounts &counts, int shape, const sxt_csr &a, double longest, double *values) {
+  const TileShape &its = all_tile_shapes.shape[shape];
+  const double looked = static_cast<double>(counts.looked[shape]);
+  double most = static_cast<double>(counts.most[shape]);
+  if (longest > its.entries)
+    most = std::max(most, long_row_steps + round_steps * std::ceil(longest / (4.0 * its.threads)));
+  values[2 * shape] = looked > 0 ? static_cast<double>(counts.sum[shape]) / looked : 0;
+  values[2 * shape + 1] = a.s.nnz > 0 ? most : 0;
+}
+
+}  // namespace sextant::features_cuda
