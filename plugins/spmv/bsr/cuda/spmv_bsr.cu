@@ -116,7 +116,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
   const double round = 4.0 * (32 / edge * edge), mean = block_rows > 0 ? places / block_rows : 0;
   cost.warp_steps = 2 * block_rows + places / (32 / edge * edge);
   // As often as a warp comes round, once for four steps: that of the longest block row, and a usual one.
-  const double longest = rows > 0 ? feature_or(found, feature_row_max, 1.5 * nnz / rows) * edge * places / nnz : 0;
+  const double longest = nnz > 0 ? feature_or(found, feature_row_max, 1.5 * nnz / rows) * edge * places / nnz : 0;
   cost.chain = std::ceil(std::max(longest, mean) / round);
   cost.busiest = std::ceil(mean / round);
   add_x_cost(cost, q, found, feature_x, *machine);

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "csr_state.cuh"
+#include "sextant/plugin_cuda_dense.hpp"
 #include "sextant/plugin_cuda_storage.hpp"
 
 namespace sextant::spmv_csr_cuda {
@@ -69,10 +70,9 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
         using M = std::remove_cvref_t<decltype(*a.values)>;
         const auto kernel = adaptive_kernel<items, twice, V, M, Offset>;
         const std::uint64_t shared = shared_bytes(items, state.threads, twice, sizeof(V));
-        cuda::need(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)),
-                   "reserve shared memory");
+        if (const sxt_status status = cuda::dense::load_with_shared(exec, kernel, shared)) return status;
         state.blocks = resident_blocks(kernel, state.threads, shared, state.tiles);
-        return cuda::load(exec, kernel);
+        return SXT_OK;
       });
     });
   });

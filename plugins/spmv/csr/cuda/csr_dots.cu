@@ -11,6 +11,7 @@
 #include "csr_adaptive.cuh"
 #include "csr_state.cuh"
 #include "sextant/kinds/spmv_dots.h"
+#include "sextant/plugin_cuda_dense.hpp"
 #include "sextant/plugin_cuda_grid.hpp"
 
 namespace sextant::spmv_csr_cuda {
@@ -134,12 +135,9 @@ sxt_status dots_prepare(const sxt_problem *problem, const sxt_candidate *candida
     cut_tiles(state, exec);
     return with_kernel(state, [&](auto kernel, const auto &, auto v) -> sxt_status {
       using V = typename decltype(v)::type;
-      cuda::need(
-          cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_of(state))),
-          "reserve shared memory");
+      if (const sxt_status status = cuda::dense::load_with_shared(exec, kernel, shared_of(state))) return status;
       state.blocks = resident_blocks(kernel, state.threads, shared_of(state), state.tiles);
-      const sxt_status status = cuda::load(exec, no_dots<V>);
-      return status == SXT_OK ? cuda::load(exec, kernel) : status;
+      return cuda::load(exec, no_dots<V>);
     });
   });
 }
