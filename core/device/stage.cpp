@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/pcg/stage.hpp"
+#include "core/device/stage.hpp"
 
 #include <cstdint>
 

@@ -8,7 +8,7 @@
 #include "core/context/context.hpp"
 #include "core/dispatch/select.hpp"
 #include "core/dispatch/thread_cache.hpp"
-#include "core/pcg/stage.hpp"
+#include "core/device/stage.hpp"
 #include "sextant/kinds/spmv.h"
 
 namespace sextant {

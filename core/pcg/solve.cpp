@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "core/base/types.hpp"
-#include "core/pcg/stage.hpp"
+#include "core/device/stage.hpp"
 #include "sextant/kinds/spmv.h"
 
 namespace sextant {
@@ -204,7 +204,9 @@ void PcgSolve::finish(const sxt_pcg_args &args, sxt_pcg_report &report) {
   if (!std::isfinite(final.norm)) {  // no good iterate came back: the caller's x stays what it was
     if (!settings_.use_initial_guess) zero(x_);
   } else {
-    copy(solver_.scaling_ || summing_ ? work_.candidate.data() : args.x, x_);
+    // Scaled and back again a guess that was good enough would differ by rounding.
+    const bool untouched = settings_.use_initial_guess && base_ + args.iterations == 0;
+    if (!untouched) copy(solver_.scaling_ || summing_ ? work_.candidate.data() : args.x, x_);
     // Whatever the engine says: the answer is what the true residual says.
     const bool cut_short = report.reason == SXT_REASON_ITERATION_LIMIT || report.reason == SXT_REASON_STAGNATED;
     if (cut_short && final.norm <= target_) report.reason = SXT_REASON_CONVERGED;

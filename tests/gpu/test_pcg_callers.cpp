@@ -152,7 +152,7 @@ TEST_F(PcgCallers, ReportsLaunchesAndWaits) {
   }
 }
 
-// The probe on the device: an estimate near what it takes, and the same one each time.
+// The probe on the device: an estimate near what it takes, and about the same one each time.
 TEST_F(PcgCallers, TheProbeEstimatesIterations) {
   const Csr a = laplacian(150);
   const Matrix matrix = matrix_of(a);
@@ -168,7 +168,7 @@ TEST_F(PcgCallers, TheProbeEstimatesIterations) {
     EXPECT_EQ(report.probe_iterations, 60);
     EXPECT_GT(report.predicted_iterations, 0.4 * taken);
     EXPECT_LT(report.predicted_iterations, 2.5 * taken);
-    if (i > 0) EXPECT_EQ(report.predicted_iterations, first);
+    if (i > 0) EXPECT_NEAR(report.predicted_iterations, first, 1e-6 * first);  // sums in another order
     first = report.predicted_iterations;
   }
 }
