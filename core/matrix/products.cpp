@@ -6,9 +6,9 @@
 
 #include "core/base/types.hpp"
 #include "core/context/context.hpp"
+#include "core/device/stage.hpp"
 #include "core/dispatch/select.hpp"
 #include "core/dispatch/thread_cache.hpp"
-#include "core/device/stage.hpp"
 #include "sextant/kinds/spmv.h"
 
 namespace sextant {
