@@ -5,11 +5,14 @@
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -124,6 +127,37 @@ inline std::string refusal(const sxt_kernel &kernel, const sxt_query *query) {
   return text[0] ? text : "no reason given";
 }
 
+// Poisoned bytes lent between guards: 256 bytes that must stay as they are, and after them, because reading too far is
+// a fault as well, a page that nobody may touch.
+class Scratch {
+ public:
+  explicit Scratch(std::uint64_t bytes) : bytes_(bytes) {
+    const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    size_ = (bytes + 2 * guard + alignment + page - 1) / page * page + page;
+    memory_ = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory_ == MAP_FAILED) throw std::bad_alloc();
+    auto *const end = static_cast<unsigned char *>(memory_) + size_ - page;
+    if (mprotect(end, page, PROT_NONE) != 0) throw std::runtime_error("mprotect failed");
+    std::fill(static_cast<unsigned char *>(memory_), end, poison);
+    start_ = end - guard - bytes;
+    start_ -= reinterpret_cast<std::uintptr_t>(start_) % alignment;
+  }
+  Scratch(const Scratch &) = delete;
+  ~Scratch() { munmap(memory_, size_); }
+  void *data() const { return start_; }
+  bool intact() const {
+    const auto same = [](unsigned char c) { return c == poison; };
+    return std::all_of(start_ - guard, start_, same) && std::all_of(start_ + bytes_, start_ + bytes_ + guard, same);
+  }
+
+ private:
+  static constexpr std::uint64_t guard = 256, alignment = 256;
+  static constexpr unsigned char poison = 0xA5;
+  std::uint64_t bytes_, size_ = 0;
+  void *memory_ = nullptr;
+  unsigned char *start_ = nullptr;
+};
+
 // A kernel with one state, released at the end. run() lends exactly the scratch the candidate asked for.
 class Ready {
  public:
@@ -143,18 +177,14 @@ class Ready {
 
   sxt_status run(sxt_head *args) { return run(args, threads()); }
   sxt_status run(sxt_head *args, int threads) {
-    constexpr unsigned char poison = 0xA5;
-    std::vector<unsigned char> scratch(candidate_.scratch_bytes + 2 * guard + 256, poison);
-    const auto start = (reinterpret_cast<std::uintptr_t>(scratch.data()) + guard + 255) / 256 * 256;
+    const Scratch scratch(candidate_.scratch_bytes);
     sxt_exec exec = make_exec(threads);
-    exec.scratch = reinterpret_cast<void *>(start);
+    exec.scratch = scratch.data();
     exec.scratch_bytes = candidate_.scratch_bytes;
     const int before = Host::allocations;
     const sxt_status status = kernel_.run(state_, nullptr, args, &exec);
     EXPECT_EQ(Host::allocations, before) << kernel_.name << " allocates while running";
-    const auto *end = reinterpret_cast<const unsigned char *>(start) + candidate_.scratch_bytes;
-    EXPECT_TRUE(std::all_of(end, end + guard, [](unsigned char c) { return c == poison; }))
-        << kernel_.name << " writes beyond its scratch";
+    EXPECT_TRUE(scratch.intact()) << kernel_.name << " writes outside its scratch";
     return status;
   }
   sxt_status refresh(const sxt_head *a) {
@@ -167,7 +197,6 @@ class Ready {
   }
 
  private:
-  static constexpr std::uint64_t guard = 256;
   const sxt_kernel &kernel_;
   sxt_candidate candidate_;
   const sxt_query *query_;

@@ -19,8 +19,14 @@ constexpr int most_threads = 64;    // OpenBLAS ends the process when more calle
 constexpr std::int64_t block = 64;  // columns of xSYTRF's work space
 constexpr const char *terms[] = {"launches", "barriers", "stream_bytes", "gathers", "flops", "steps", nullptr};
 
-std::uint64_t work_bytes(std::int64_t n, sxt_value_type type) {
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(1, n) * block) * value_bytes(type);
+std::uint64_t column_bytes(std::int64_t n, sxt_value_type type) {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(1, n)) * value_bytes(type);
+}
+
+// A column more than the threads use: the complex xGEMV that OpenBLAS up to 0.3.23 calls in xHETRF reads one element
+// of a row too far (https://github.com/OpenMathLib/OpenBLAS/issues/4013).
+std::uint64_t scratch_bytes(std::int64_t n, sxt_value_type type, int threads) {
+  return (static_cast<std::uint64_t>(threads) * block + 1) * column_bytes(n, type);
 }
 
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
@@ -53,7 +59,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
     candidate.n_terms = 6;
     candidate.state_bytes = sizeof(Team);
     if (q.definiteness == SXT_HERMITIAN_INDEFINITE)
-      candidate.scratch_bytes = static_cast<std::uint64_t>(threads) * work_bytes(q.n_max, q.q.value_type);
+      candidate.scratch_bytes = scratch_bytes(q.n_max, q.q.value_type, threads);
   });
   return SXT_OK;
 }
@@ -141,9 +147,10 @@ sxt_status run(const void *state, void *, const sxt_head *head, const sxt_exec *
   if (beyond_int(args.lda, args.lda_each, args.batch) || beyond_int(args.ldb, args.ldb_each, args.batch))
     return error(exec, SXT_E_NOT_SUPPORTED, "a leading dimension is beyond LAPACK's integers");
   const int team = std::min(team_size(state, *exec), most_threads);
-  const std::uint64_t each =
-      args.definiteness == SXT_HERMITIAN_INDEFINITE ? work_bytes(args.n_max, args.value_type) : 0;
-  if (const sxt_status wrong = need_scratch(exec, each * static_cast<std::uint64_t>(team))) return wrong;
+  const bool pivots = args.definiteness == SXT_HERMITIAN_INDEFINITE;
+  if (const sxt_status wrong = need_scratch(exec, pivots ? scratch_bytes(args.n_max, args.value_type, team) : 0))
+    return wrong;
+  const std::uint64_t each = pivots ? block * column_bytes(args.n_max, args.value_type) : 0;
   const OneThreadACall serial;
   return with_value_type(args.value_type, [&](auto tag) {
     using T = typename decltype(tag)::type;
