@@ -165,10 +165,7 @@ void Context::force(const std::string &kind, const std::string &kernel) {
   choices_changed();
 }
 
-void Context::choices_changed() {
-  ++epoch_;
-  operations_->forget();
-}
+void Context::choices_changed() { ++epoch_; }
 
 std::string Context::load_plan(const std::string &path, bool required) {
   const std::string problem = plan_.load(path, fingerprint(), required);

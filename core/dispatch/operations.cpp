@@ -79,33 +79,20 @@ Runner &PlannedOperation::build(Octave &octave, std::size_t leaf) {
   return *runner.release();
 }
 
-std::shared_ptr<PlannedOperation> Operations::planned(const TreeSubject &subject) {
+PlannedOperation &Operations::planned(const TreeSubject &subject) {
   // Read before anything is chosen: what is built from older choices is then not found under the newer number.
   const std::uint64_t epoch = context_.epoch();
   const CacheKey key{context_.id(), epoch, number_of(subject)};
-  if (auto known = ThreadCache<PlannedOperation>::find(key)) return known;
-  std::shared_ptr<PlannedOperation> found;
+  if (PlannedOperation *const *known = ThreadCache<PlannedOperation *>::find(key)) return **known;
+  PlannedOperation *found = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    const auto at = plans_.find(key.what);
-    if (at != plans_.end() && at->second.epoch == epoch) found = at->second.operation;
+    std::unique_ptr<PlannedOperation> &plan = plans_[{epoch, key.what}];
+    if (!plan) plan = std::make_unique<PlannedOperation>(context_, subject);
+    found = plan.get();
   }
-  if (!found) {
-    found = std::make_shared<PlannedOperation>(context_, subject);
-    const std::lock_guard lock(mutex_);
-    Plan &plan = plans_[key.what];
-    if (plan.operation && plan.epoch == epoch)
-      found = plan.operation;  // another thread was first
-    else if (!plan.operation || plan.epoch < epoch)
-      plan = {epoch, found};
-  }
-  ThreadCache<PlannedOperation>::keep(key, found);
-  return found;
-}
-
-void Operations::forget() {
-  const std::lock_guard lock(mutex_);
-  plans_.clear();
+  ThreadCache<PlannedOperation *>::keep(key, found);
+  return *found;
 }
 
 void Operations::vector(const VectorCall &call) {
@@ -121,7 +108,7 @@ void Operations::vector(const VectorCall &call) {
   args.y = call.y;
   args.z = call.z;
   args.index = call.index;
-  planned({SXT_KIND_VECTOR, call.operation, call.type, call.index_type})->at(call.n).run(&args.h);
+  planned({SXT_KIND_VECTOR, call.operation, call.type, call.index_type}).at(call.n).run(&args.h);
 }
 
 void Operations::reduce(std::int32_t operation, sxt_value_type type, std::int64_t n, const void *x, const void *y,
@@ -133,8 +120,7 @@ void Operations::reduce(std::int32_t operation, sxt_value_type type, std::int64_
   args.x = x;
   args.y = y;
   args.result = result;
-  const std::shared_ptr<PlannedOperation> operations = planned({SXT_KIND_REDUCTION, operation, type});
-  Runner &chosen = operations->at(std::max<std::int64_t>(1, n));
+  Runner &chosen = planned({SXT_KIND_REDUCTION, operation, type}).at(std::max<std::int64_t>(1, n));
   Device &device = context_.device();
   if (device.on_host()) return static_cast<void>(chosen.run(&args.h));
   // Pinned memory is in the device's reach: the kernel enqueues and returns, and no copy follows.
@@ -163,8 +149,7 @@ void Operations::multidot(sxt_value_type type, std::int64_t n, std::int32_t coun
   args.u = u;
   args.v = v;
   args.result = results;
-  const std::shared_ptr<PlannedOperation> operation = planned({SXT_KIND_MULTIDOT, count, type});
-  Runner &chosen = operation->at(std::max<std::int64_t>(1, n));
+  Runner &chosen = planned({SXT_KIND_MULTIDOT, count, type}).at(std::max<std::int64_t>(1, n));
   Device &device = context_.device();
   if (device.on_host()) return static_cast<void>(chosen.run(&args.h));
   // The kind's results lie in device space.

@@ -75,19 +75,14 @@ class Operations {
   void multidot(sxt_value_type type, std::int64_t n, std::int32_t count, const void *const *u, const void *const *v,
                 void *results);
 
-  // An operation as it is chosen now; callers keep it no longer than the choice of kernels stands.
-  std::shared_ptr<PlannedOperation> planned(const TreeSubject &subject);
-  void forget();  // choices made so far, after a force
+  // An operation as it is chosen now. Those of earlier choices (before a force, a plan) stay as long as the context:
+  // calls may be in them, and counting who is costs more than such a call.
+  PlannedOperation &planned(const TreeSubject &subject);
 
  private:
-  struct Plan {
-    std::uint64_t epoch;
-    std::shared_ptr<PlannedOperation> operation;
-  };
-
   Context &context_;
   std::mutex mutex_;
-  std::map<std::uint64_t, Plan> plans_;  // by the subject's number
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::unique_ptr<PlannedOperation>> plans_;  // epoch, subject
 };
 
 }  // namespace sextant

@@ -83,6 +83,14 @@ void Prepared::refresh() {
   call.finish(kernel.refresh(state_, &problem_, &exec), kernel.name, "refresh");
 }
 
+bool Prepared::stateless() const noexcept {
+  if (bound_.scratch_bytes > 0 || choice_->kernel->table.open || context_.device().has_streams()) return false;
+  for (const auto &slot : parts_)
+    for (const auto &part : slot)
+      if (!part->stateless()) return false;
+  return true;
+}
+
 std::unique_ptr<Session> Prepared::open() { return std::make_unique<Session>(*this, true); }
 
 Session::Session(Prepared &prepared, bool top) : prepared_(prepared), bound_(prepared.bound()) {
@@ -180,6 +188,7 @@ void Runner::give_back(Session *session) noexcept {
 
 sxt_status Runner::run(sxt_head *args, const volatile std::int32_t *cancel) {
   prepared_.refresh_if_stale();
+  if (shared_) return shared_->run(args, cancel);
   struct Lent {  // goes back whatever happens
     Runner &runner;
     Session *session;

@@ -36,6 +36,8 @@ class Prepared {
   // Brings the states up to the matrix's present values. Not while a session runs.
   void refresh_if_stale();
   std::unique_ptr<Session> open();
+  // Its sessions hold neither scratch nor anything of the kernel's, so that one may run in many threads at once.
+  bool stateless() const noexcept;
 
  private:
   friend class Session;
@@ -87,7 +89,8 @@ class Session {
 class Runner {
  public:
   Runner(Context &context, ChoicePtr choice, Matrix *matrix, const sxt_head *data = nullptr)
-      : prepared_(context, std::move(choice), matrix, data) {}
+      : prepared_(context, std::move(choice), matrix, data),
+        shared_(prepared_.stateless() ? prepared_.open() : nullptr) {}
   ~Runner() { delete ready_.load(std::memory_order_relaxed); }
   Runner(const Runner &) = delete;
   Runner &operator=(const Runner &) = delete;
@@ -101,6 +104,7 @@ class Runner {
   void give_back(Session *session) noexcept;
 
   Prepared prepared_;
+  const std::unique_ptr<Session> shared_;  // where a session holds nothing, one serves all callers
   std::atomic<Session *> ready_{nullptr};  // the session of a caller who is alone: no lock
   std::mutex mutex_;
   std::vector<std::unique_ptr<Session>> idle_;  // those of the others

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a thread used last, found again without a lock. Entries are weak: they keep nothing alive, and what its owner
-// has dropped is not found any more.
+// What a thread used last, found again without a lock. Held is what an entry keeps: a weak pointer where the owner may
+// drop the object while calls are under way, a plain one where it lives as long as its owner.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 
 namespace sextant {
 
@@ -17,15 +16,15 @@ struct CacheKey {
   bool operator==(const CacheKey &) const = default;
 };
 
-// One for each T and thread. Few entries, each with one place: two keys that share it drive each other out.
-template <class T>
+// One for each Held and thread. Few entries, each with one place: two keys that share it drive each other out.
+template <class Held>
 class ThreadCache {
  public:
-  static std::shared_ptr<T> find(const CacheKey &key) noexcept {
+  static const Held *find(const CacheKey &key) noexcept {
     const Entry &entry = place(key);
-    return entry.key == key ? entry.value.lock() : nullptr;
+    return entry.key == key ? &entry.value : nullptr;
   }
-  static void keep(const CacheKey &key, const std::shared_ptr<T> &value) noexcept {
+  static void keep(const CacheKey &key, const Held &value) noexcept {
     Entry &entry = place(key);
     entry.key = key;
     entry.value = value;
@@ -34,7 +33,7 @@ class ThreadCache {
  private:
   struct Entry {
     CacheKey key;
-    std::weak_ptr<T> value;
+    Held value{};
   };
   static Entry &place(const CacheKey &key) noexcept {
     constexpr std::size_t places = 64;

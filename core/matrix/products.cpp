@@ -31,7 +31,8 @@ std::shared_ptr<Runner> Products::runner(sxt_op op) {
   // Read before anything is chosen: what is built from older choices is then not found under the newer number.
   const std::uint64_t epoch = matrix_->context().epoch();
   const CacheKey key{id_, epoch, static_cast<std::uint64_t>(op)};
-  if (auto known = ThreadCache<Runner>::find(key)) return known;
+  if (const auto *last = ThreadCache<std::weak_ptr<Runner>>::find(key))
+    if (auto known = last->lock()) return known;
   std::shared_ptr<Runner> found;
   {
     const std::lock_guard lock(mutex_);
@@ -43,7 +44,7 @@ std::shared_ptr<Runner> Products::runner(sxt_op op) {
     if (epoch_ < epoch) runners_.clear(), epoch_ = epoch;
     if (epoch_ == epoch) found = runners_.try_emplace(op, std::move(found)).first->second;
   }
-  ThreadCache<Runner>::keep(key, found);
+  ThreadCache<std::weak_ptr<Runner>>::keep(key, found);
   return found;
 }
 

@@ -47,7 +47,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
     candidate.terms[5] = 30.0 * threads + registers / 8;
     candidate.n_terms = 6;
     candidate.state_bytes = sizeof(State);
-    candidate.scratch_bytes = sizeof(lanes::Partial) * static_cast<std::uint64_t>(threads);
+    candidate.scratch_bytes = threads > 1 ? sizeof(lanes::Partial) * static_cast<std::uint64_t>(threads) : 0;
   });
   return SXT_OK;
 }
