@@ -2,6 +2,7 @@
 // Which block size BSR takes, decided alike by its storage (from the pattern) and its models (from features).
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -43,7 +44,26 @@ inline bool bsr_pays(const BsrChoice &choice, double value) {
   return choice.block && bsr_entry_bytes(choice.block, choice.fill, value) <= csr_entry_bytes(value);
 }
 
-// ---- what storages share
+// ---- what storages and features share
+
+// Distinct block columns of a block row, each recognised by the last one that was marked in its place; two that share a
+// place and take turns there count too often, which is rare.
+class BlockColumns {
+ public:
+  void next_row() { ++row_; }
+  // True when it was not there.
+  bool mark(std::uint32_t column) {
+    std::uint64_t &place = last_[(column * 0x9e3779b1u) >> 21];
+    const std::uint64_t tag = row_ << 32 | column;
+    const bool is_new = place != tag;
+    place = tag;
+    return is_new;
+  }
+
+ private:
+  std::uint64_t row_ = 0;
+  std::array<std::uint64_t, 2048> last_{};
+};
 
 // A storage samples the fill of every size over at most so many block rows, spread evenly.
 inline constexpr std::int64_t bsr_rows_looked_at = 2048;
@@ -81,14 +101,20 @@ inline sxt_status decide_bsr_block(const sxt_storage &a, const double (&fills)[b
 
 // ---- what models share
 
-inline constexpr const char *bsr_features[] = {"block_fill_2", "block_fill_3", "block_fill_4", "block_fill_8", nullptr};
+#define SXT_BSR_FEATURES "block_fill_2", "block_fill_3", "block_fill_4", "block_fill_8"
+// Devices have no feature of these sizes.
+#define SXT_BSR_LARGER_FEATURES "block_fill_5", "block_fill_6", "block_fill_7"
+inline constexpr std::uint64_t n_bsr_features = 4, n_bsr_all_features = 7;
+inline constexpr const char *bsr_features[] = {SXT_BSR_FEATURES, nullptr};
+inline constexpr const char *bsr_all_features[] = {SXT_BSR_FEATURES, SXT_BSR_LARGER_FEATURES, nullptr};
 
-// The choice by those features, which do not cover every size the storage tries.
-inline BsrChoice bsr_choice(const sxt_matrix_query &m, const sxt_features *found) {
+// The choice by those features, the first of them at `first`; without the larger ones, of the sizes that are known.
+inline BsrChoice bsr_choice(const sxt_matrix_query &m, const sxt_features *found, bool all_sizes = false,
+                            std::uint64_t first = 0) {
   return choose_bsr_block(static_cast<double>(value_bytes(m.matrix_type)), [&](int k) {
-    return k <= 4   ? feature(found, static_cast<std::uint64_t>(k - 2))
-           : k == 8 ? feature(found, 3)
-                    : feature(nullptr, 0);
+    if (k <= 4) return feature(found, first + static_cast<std::uint64_t>(k - 2));
+    if (k == 8) return feature(found, first + 3);
+    return all_sizes ? feature(found, first + n_bsr_features + static_cast<std::uint64_t>(k - 5)) : feature(nullptr, 0);
   });
 }
 

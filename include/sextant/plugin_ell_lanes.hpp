@@ -13,9 +13,12 @@ namespace sextant::plugin::SXT_ISA {
 // A is wide.
 inline constexpr int64_t ell_rows_block = 256;
 
-template <class V, class M>
-void ell_rows(const EllCall &a, int64_t begin, int64_t end) {
-  const M *values = static_cast<const M *>(a.values);
+template <bool streamed, class V, class M>
+SXT_INLINE void ell_multiply(const EllCall &a, int64_t begin, int64_t end) {
+  // In registers: to the compiler, a store could change what the call holds.
+  const M *const values = static_cast<const M *>(a.values);
+  const int32_t *const col = a.col;
+  const int64_t width = a.width, ld = a.ld;
   const V alpha = static_cast<V>(a.alpha), beta = static_cast<V>(a.beta);
   alignas(64) V sums[ell_rows_block];
   for (int64_t first = begin; first < end; first += ell_rows_block) {
@@ -24,11 +27,15 @@ void ell_rows(const EllCall &a, int64_t begin, int64_t end) {
       const V *x = static_cast<const V *>(a.x) + r * a.ldx;
       V *y = static_cast<V *>(a.y) + r * a.ldy + first;
       for (int64_t i = 0; i < ell_rows_block; ++i) sums[i] = 0;
-      for (int64_t k = 0; k < a.width; ++k)
+      for (int64_t k = 0; k < width; ++k)
         for (int64_t i = 0; i < n; i += 8) {  // padding makes the last eight whole
-          const int64_t at = k * a.ld + first + i;
+          const int64_t at = k * ld + first + i;
+          if constexpr (streamed) {  // the same rows' next entries: a run is too short for hardware to see
+            __builtin_prefetch(values + at + ld);
+            __builtin_prefetch(col + at + ld);
+          }
           Lanes<V> sum = load(sums + i);
-          const Columns columns = load_columns(a.col + at);
+          const Columns columns = load_columns(col + at);
           add_products(sum, values + at, x, columns, used(columns));
           store(sums + i, sum);
         }
@@ -40,6 +47,14 @@ void ell_rows(const EllCall &a, int64_t begin, int64_t end) {
       }
     }
   }
+}
+
+template <class V, class M>
+void ell_rows(const EllCall &a, int64_t begin, int64_t end) {
+  if ((end - begin) * a.width * static_cast<int64_t>(sizeof(M) + sizeof(int32_t)) > streamed_bytes)
+    ell_multiply<true, V, M>(a, begin, end);
+  else
+    ell_multiply<false, V, M>(a, begin, end);
 }
 
 // All lanes added, always by the same tree.

@@ -21,6 +21,15 @@
 
 namespace sextant::plugin::SXT_ISA {
 
+// Arrays of which a call reads so many bytes come from beyond the second cache: they are asked for ahead, because
+// hardware prefetch stops at the end of a page and gathers of x leave it little room. Smaller ones would only pay for
+// the asking. Going past the end of an array is no fault in a prefetch.
+static constexpr int64_t streamed_bytes = 1 << 20;
+template <bool streamed, class T>
+SXT_INLINE void prefetch(const T *p) {
+  if constexpr (streamed) __builtin_prefetch(p + 192);
+}
+
 #if defined(SXT_ISA_avx512)
 
 using Columns = __m256i;  // eight 32-bit columns
@@ -74,6 +83,19 @@ SXT_INLINE void add_products(Lanes<float> &sum, const float *values, const float
 SXT_INLINE void add_products(Lanes<float> &sum, const float *values, const float *x, Columns c, Mask m) {
   sum.v = _mm256_fmadd_ps(_mm256_maskz_loadu_ps(m, values), gather(x, c, m), sum.v);
 }
+
+SXT_INLINE Mask mask_of(uint8_t bits) { return bits; }
+
+// sum += values * x for the lanes of a mask, x as it lies; values are read in all lanes.
+template <class M>
+SXT_INLINE void add_strip(Lanes<double> &sum, const M *values, const double *x, Mask m) {
+  sum.v = _mm512_fmadd_pd(widen(values), _mm512_maskz_loadu_pd(m, x), sum.v);
+}
+SXT_INLINE void add_strip(Lanes<float> &sum, const float *values, const float *x, Mask m) {
+  sum.v = _mm256_fmadd_ps(_mm256_loadu_ps(values), _mm256_maskz_loadu_ps(m, x), sum.v);
+}
+
+SXT_INLINE Lanes<double> sum_of(Lanes<double> a, Lanes<double> b) { return {_mm512_add_pd(a.v, b.v)}; }
 
 // Lane i of the result: the sum of all lanes of row[i]. Always the same tree.
 SXT_INLINE Lanes<double> sums_of(const Lanes<double> (&row)[8]) {
@@ -160,6 +182,24 @@ SXT_INLINE void add_products(Lanes<float> &sum, const float *values, const float
   sum.v = _mm256_fmadd_ps(_mm256_maskload_ps(values, m), gathered, sum.v);
 }
 
+SXT_INLINE Mask mask_of(uint8_t bits) {
+  const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+  return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(bits), bit), bit);
+}
+
+template <class M>
+SXT_INLINE void add_strip(Lanes<double> &sum, const M *values, const double *x, Mask m) {
+  sum.lo = _mm256_fmadd_pd(widen(values), _mm256_maskload_pd(x, long_mask(low(m))), sum.lo);
+  sum.hi = _mm256_fmadd_pd(widen(values + 4), _mm256_maskload_pd(x + 4, long_mask(high(m))), sum.hi);
+}
+SXT_INLINE void add_strip(Lanes<float> &sum, const float *values, const float *x, Mask m) {
+  sum.v = _mm256_fmadd_ps(_mm256_loadu_ps(values), _mm256_maskload_ps(x, m), sum.v);
+}
+
+SXT_INLINE Lanes<double> sum_of(Lanes<double> a, Lanes<double> b) {
+  return {_mm256_add_pd(a.lo, b.lo), _mm256_add_pd(a.hi, b.hi)};
+}
+
 SXT_INLINE __m256d sums_of_four(const Lanes<double> *row) {
   const __m256d a = _mm256_hadd_pd(_mm256_add_pd(row[0].lo, row[0].hi), _mm256_add_pd(row[1].lo, row[1].hi));
   const __m256d b = _mm256_hadd_pd(_mm256_add_pd(row[2].lo, row[2].hi), _mm256_add_pd(row[3].lo, row[3].hi));
@@ -231,6 +271,21 @@ SXT_INLINE void add_products(Lanes<V> &sum, const M *values, const V *x, Columns
   for (int l = 0; l < 8; ++l)
     if (m.m[l]) sum.v[l] += V(values[l]) * x[c.c[l]];
 }
+SXT_INLINE Mask mask_of(uint8_t bits) {
+  Mask mask;
+  for (int l = 0; l < 8; ++l) mask.m[l] = bits >> l & 1;
+  return mask;
+}
+template <class V, class M>
+SXT_INLINE void add_strip(Lanes<V> &sum, const M *values, const V *x, Mask m) {
+  for (int l = 0; l < 8; ++l)
+    if (m.m[l]) sum.v[l] += V(values[l]) * x[l];
+}
+template <class V>
+SXT_INLINE Lanes<V> sum_of(Lanes<V> a, Lanes<V> b) {
+  for (int l = 0; l < 8; ++l) a.v[l] += b.v[l];
+  return a;
+}
 template <class V>
 SXT_INLINE Lanes<V> sums_of(const Lanes<V> (&row)[8]) {
   Lanes<V> sums;
@@ -269,6 +324,7 @@ SXT_INLINE Lanes<V> scaled(Lanes<V> a, V alpha, Lanes<V> b, V beta) {
 
 #if defined(SXT_ISA_avx512) || defined(SXT_ISA_avx2)
 // Eight floats fill one 256-bit register under both instruction sets.
+SXT_INLINE Lanes<float> sum_of(Lanes<float> a, Lanes<float> b) { return {_mm256_add_ps(a.v, b.v)}; }
 SXT_INLINE Lanes<float> sums_of(const Lanes<float> (&row)[8]) {
   const __m256 a = _mm256_hadd_ps(_mm256_hadd_ps(row[0].v, row[1].v), _mm256_hadd_ps(row[2].v, row[3].v));
   const __m256 b = _mm256_hadd_ps(_mm256_hadd_ps(row[4].v, row[5].v), _mm256_hadd_ps(row[6].v, row[7].v));

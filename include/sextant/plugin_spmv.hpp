@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Helpers for kernels of y = alpha op(A) x + beta y on the CPU: blocks of right-hand sides, transposed products with
-// sums of each thread's own, the instruction set a candidate was made for, and the terms and features of their models.
+// sums of each thread's own, and the terms and features of their models.
 #pragma once
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 
 #include "sextant/kinds/spmv.h"
 #include "sextant/plugin_cpu.hpp"
+#include "sextant/plugin_isa.hpp"
 
 namespace sextant::plugin {
 
@@ -128,34 +129,31 @@ inline void lane_scalars(const sxt_spmv_args &args, sxt_value_type type, double 
   *beta = type == SXT_F32 ? scalar(args.beta, 0.0f) : scalar(args.beta, 0.0);
 }
 
-// The instruction set of a candidate (its launch[1]), as far as this processor has it: a plan may come from elsewhere.
-inline std::int32_t isa_level(const sxt_candidate *candidate) {
-  std::int64_t level = candidate ? candidate->launch[1] : 1;
-#if defined(__x86_64__)
-  if (level >= 3 && !(__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw")))
-    level = 2;
-  if (level >= 2 && !(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))) level = 1;
-#endif
-  return static_cast<std::int32_t>(std::max<std::int64_t>(1, level));
-}
-
 // ---- models ----------------------------------------------------------------------------------------------------
 
 inline constexpr const char *spmv_terms[] = {"launches",       "barriers", "stream_bytes", "gathers",
-                                             "cached_gathers", "flops",    "steps",        nullptr};
+                                             "cached_gathers", "flops",    "steps",        "compute.mispredictions",
+                                             nullptr};
+// Branches mispredicted in a run that `surprises` things depend on in turn: what one unit's predictor has room for, it
+// knows after a few runs; far beyond that it misses every one.
+inline double mispredictions(double surprises, int threads, double room) {
+  const double each = surprises / threads;
+  return each > 0 ? surprises * each * each / (each * each + room * room) : 0;
+}
+
 // What models of products ask about the use of x, first in every kernel's list of features.
 enum { feature_miss_unit, feature_miss_last, n_x_features };
 #define SXT_X_FEATURES "x_miss_unit_cache", "x_miss_cache"
 
 struct SpmvCost {
-  double matrix_bytes = 0;  // the arrays of A, read once a pass
-  double passes = 1;        // times A is read from where it lies
-  double lanes = 0;         // multiply-adds a right-hand side, padding included
-  double slowdown = 8;      // how far below its peak the processor multiplies where x is gathered
-  double steps = 0;         // rows, slices or runs started, a right-hand side
-  double imbalance = 1;     // busiest thread / mean thread
-  double extra_bytes = 0;   // beside A, x and y: copies of y, ...
+  double matrix_bytes = 0;    // the arrays of A, read once a pass
+  double passes = 1;          // times A is read from where it lies
+  double lanes = 0;           // multiply-adds a right-hand side, padding included
+  double slowdown = 8;        // how far below its peak the processor multiplies where x is gathered
+  double steps = 0;           // rows, slices or runs started, a right-hand side
+  double mispredictions = 0;  // branches, a right-hand side
+  double imbalance = 1;       // busiest thread / mean thread
+  double extra_bytes = 0;     // beside A, x and y: copies of y, ...
   double extra_forks = 0;
 };
 
@@ -199,7 +197,7 @@ inline sxt_candidate &fill_spmv(sxt_candidate &candidate, const sxt_spmv_query &
   candidate.launch[0] = threads;
   candidate.launch[1] = machine.level;
   candidate.model_class = threads > 1;  // alone and in a team are fitted apart
-  candidate.n_terms = 7;
+  candidate.n_terms = 8;
   candidate.terms[0] = 1;
   candidate.terms[1] = threads > 1 ? 1 + cost.extra_forks : 0;
   // y is fetched before it is written.
@@ -209,6 +207,7 @@ inline sxt_candidate &fill_spmv(sxt_candidate &candidate, const sxt_spmv_query &
   candidate.terms[4] = cost.imbalance * from_cache;
   candidate.terms[5] = cost.imbalance * cost.lanes * factor;
   candidate.terms[6] = cost.imbalance * cost.steps * q.n_rhs;
+  candidate.terms[7] = cost.imbalance * cost.mispredictions * q.n_rhs;
   candidate.working_set_bytes = working_set + cost.extra_bytes;
   candidate.units = threads;
   return candidate;

@@ -19,6 +19,7 @@
 #define SXT_KIND_STORAGE_HYB "sxt.storage.hyb/1"
 #define SXT_KIND_STORAGE_SELL "sxt.storage.sell/1"
 #define SXT_KIND_STORAGE_BSR "sxt.storage.bsr/1"
+#define SXT_KIND_STORAGE_STRIPS "sxt.storage.strips/1"
 
 /* How every query about a sparse matrix begins (flag SXT_QUERY_MATRIX). A storage kernel gets exactly this. */
 typedef struct {
@@ -59,6 +60,17 @@ typedef struct { sxt_ell ell; sxt_coo coo; } sxt_hyb;
 typedef struct { sxt_storage s; int32_t slice, sigma; int64_t n_slices; const void *slice_ptr, *col, *values, *perm; } sxt_sell;
 /* Dense blocks of `block` x `block`, column-major within a block. */
 typedef struct { sxt_storage s; int32_t block, reserved0; int64_t block_rows, blocks; const void *row_ptr, *col, *values; } sxt_bsr;
+/* Slices of `slice` consecutive rows. An entry lies in a strip, a piece of a diagonal within a slice, or is gathered.
+ * Lane l of strip k multiplies values[k * slice + l] by x[base[k] + l] where bit l of mask[k] (uint8) is set; other
+ * lanes hold 0 and read nothing, so that base may be negative. strip_ptr: a slice's strips. Gathered entries follow in
+ * values after all strips and lie as in sxt_sell, unsorted: entry g at values[n_strips * slice + g], gather_ptr: a
+ * slice's entries, padding has column -1. */
+typedef struct {
+  sxt_storage s;
+  int32_t slice, reserved0;
+  int64_t n_slices, n_strips;
+  const void *strip_ptr, *base, *mask, *gather_ptr, *col, *values;
+} sxt_strips;
 
 /* The operations of every storage kernel (sxt_kernel.ops). */
 typedef struct {

@@ -12,6 +12,7 @@ namespace sextant::features_basic {
 
 extern const sxt_kernel sizes_kernel;      // features.sizes.cpu: what rows, columns and entries alone say
 extern const sxt_kernel rows_kernel;       // features.rows.cpu: row lengths
+extern const sxt_kernel order_kernel;      // features.order.cpu: how row lengths follow one another
 extern const sxt_kernel sample_kernel;     // features.sample.cpu: locality, blocks and diagonals from a sample
 extern const sxt_kernel columns_kernel;    // features.columns.cpu: where the columns lie
 extern const sxt_kernel reference_kernel;  // features.reference.cpu: all but the cache model, plainly

@@ -11,7 +11,7 @@
 
 #include "features.hpp"
 #include "footprint.hpp"
-#include "sample_blocks.hpp"
+#include "sample_fills.hpp"
 #include "sextant/plugin_csr.hpp"
 
 namespace sextant::features_basic {
@@ -32,11 +32,16 @@ const char *const names[] = {"x_line_fraction",
                              "block_fill_2",
                              "block_fill_3",
                              "block_fill_4",
+                             "block_fill_5",
+                             "block_fill_6",
+                             "block_fill_7",
                              "block_fill_8",
                              "bandwidth_least",
                              "diagonals_least",
+                             "strips_of_8",
+                             "strips_of_8_gathered",
                              nullptr};
-constexpr int n_x = 9, n_blocks = 4, n_bands = 2;
+constexpr int n_x = 9, n_blocks = most_fill_size - least_fill_size + 1, n_bands = 2, n_strips = 2;
 const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 2, 0};
 
 constexpr std::int64_t many = 50000;                                   // entries from which a team pays for its forks
@@ -81,8 +86,9 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   const double in_blocks = static_cast<double>(sampled_entries(q.nnz));
   CpuCost cost;
   cost.stream_bytes = 4 * (walked + in_blocks) + static_cast<double>(lines_of(q.cols));
-  // About five cycles an entry of a walk, and ten for each of four block sizes.
-  cost.flops = (5 * walked + 40 * in_blocks) * multiply_add_flops(SXT_F64) * scalar_slowdown(*machine, SXT_F64);
+  // About five cycles an entry of a walk, four for each block size, and ten for strips.
+  cost.flops =
+      (5 * walked + (10 + 4 * n_blocks) * in_blocks) * multiply_add_flops(SXT_F64) * scalar_slowdown(*machine, SXT_F64);
   CandidateList list(out, capacity, count);
   sxt_candidate &candidate = fill(list.add(), threads, cost);
   candidate.launch[1] = static_cast<std::int64_t>(machine->unit_cache_bytes);
@@ -211,13 +217,16 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
     }
     if (wants_some(args, n_x, n_blocks)) block_fills(a, row_ptr, col, threads, values + n_x);
     if (wants_some(args, n_x + n_blocks, n_bands)) band(a, row_ptr, col, team.sets[0], values + n_x + n_blocks);
+    constexpr int before_strips = n_x + n_blocks + n_bands;
+    if (wants_some(args, before_strips, n_strips)) strips(a, row_ptr, col, threads, values + before_strips);
     return answer(args, names, values);
   });
 }
 
 }  // namespace
 
-const sxt_kernel sample_kernel = feature_kernel(
-    "features.sample.cpu", "locality, block fill and diagonals from a sample of the columns", &ops, candidates, run);
+const sxt_kernel sample_kernel =
+    feature_kernel("features.sample.cpu", "locality, block fill, diagonals and strips from a sample of the columns",
+                   &ops, candidates, run);
 
 }  // namespace sextant::features_basic

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How full dense blocks would be and where the diagonals lie, from groups of consecutive rows spread over the matrix.
+// How full strips would be and where the diagonals lie, from groups of consecutive rows spread over the matrix.
 #pragma once
 
 #include <atomic>
@@ -7,12 +7,12 @@
 
 #include "footprint.hpp"
 #include "sextant/plugin_csr.hpp"
+#include "sextant/plugin_strips.hpp"
 
 namespace sextant::features_basic {
 
-inline constexpr std::int64_t group = 24;          // rows; block sizes 2, 3, 4 and 8 divide it
+inline constexpr std::int64_t group = 24;          // rows; slices of 8 divide it
 inline constexpr std::int64_t longest_row = 4096;  // entries of a row that are looked at
-inline constexpr int fill_sizes[] = {2, 3, 4, 8};
 
 // About 1 % of the entries, and a few thousand at least.
 inline std::int64_t sampled_entries(std::int64_t nnz) { return std::min(nnz, std::max<std::int64_t>(2048, nnz / 100)); }
@@ -32,48 +32,27 @@ inline plugin::Range sampled_rows(const sxt_csr &a, std::int64_t i, std::int64_t
   return {begin, std::min(a.s.rows, begin + group)};
 }
 
-// Blocks of size b that a block row touches: heads of its sorted rows advance together, block column by block column.
+// Strips and columns of gathered entries that slices of eight rows would store, as many as the sampled ones suggest.
 template <class Offset, class Column>
-std::int64_t count_blocks(const Offset *row_ptr, const Column *col, std::int64_t row, std::int64_t end_row, int b) {
-  std::int64_t at[8], end[8], blocks = 0;
-  const int rows = static_cast<int>(std::min<std::int64_t>(b, end_row - row));
-  for (int r = 0; r < rows; ++r) {
-    at[r] = row_ptr[row + r];
-    end[r] = std::min<std::int64_t>(row_ptr[row + r + 1], at[r] + longest_row);
-  }
-  for (;; ++blocks) {
-    std::int64_t first = -1;
-    for (int r = 0; r < rows; ++r)
-      if (at[r] < end[r] && (first < 0 || col[at[r]] < first)) first = col[at[r]];
-    if (first < 0) return blocks;
-    const std::int64_t next = (first / b + 1) * b;
-    for (int r = 0; r < rows; ++r)
-      while (at[r] < end[r] && col[at[r]] < next) ++at[r];
-  }
-}
-
-// Entries / stored entries for each block size; 1 without entries.
-template <class Offset, class Column>
-void block_fills(const sxt_csr &a, const Offset *row_ptr, const Column *col, int threads, double *fills) {
+void strips(const sxt_csr &a, const Offset *row_ptr, const Column *col, int threads, double *out) {
   const std::int64_t groups = sampled_groups(a);
-  std::atomic<std::int64_t> blocks[4] = {}, entries{0};
+  std::atomic<std::int64_t> kept{0}, gathered{0}, entries{0};
   plugin::for_each_part(threads, threads, [&](int part) {
     const plugin::Range own = plugin::part_of(groups, threads, part);
     for (std::int64_t g = own.begin; g < own.end; ++g) {
       const plugin::Range rows = sampled_rows(a, g, groups);
-      std::int64_t seen = 0;
-      for (std::int64_t i = rows.begin; i < rows.end; ++i)
-        seen += std::min<std::int64_t>(row_ptr[i + 1] - row_ptr[i], longest_row);
-      entries.fetch_add(seen, std::memory_order_relaxed);
-      for (int s = 0; s < 4; ++s)
-        for (std::int64_t i = rows.begin; i < rows.end; i += fill_sizes[s])
-          blocks[s].fetch_add(count_blocks(row_ptr, col, i, rows.end, fill_sizes[s]), std::memory_order_relaxed);
+      entries.fetch_add(row_ptr[rows.end] - row_ptr[rows.begin], std::memory_order_relaxed);
+      for (std::int64_t i = rows.begin; i < rows.end; i += plugin::strip_lanes) {
+        const plugin::SlicePlan plan = plugin::plan_slice(row_ptr, col, i, std::min(rows.end, i + plugin::strip_lanes));
+        kept.fetch_add(plan.strips, std::memory_order_relaxed);
+        gathered.fetch_add(plan.gathered, std::memory_order_relaxed);
+      }
     }
   });
-  for (int s = 0; s < 4; ++s) {
-    const double stored = static_cast<double>(blocks[s].load()) * fill_sizes[s] * fill_sizes[s];
-    fills[s] = stored > 0 ? static_cast<double>(entries.load()) / stored : 1;
-  }
+  const double seen = static_cast<double>(entries.load());
+  const double scale = seen > 0 ? static_cast<double>(a.s.nnz) / seen : 0;
+  out[0] = scale * static_cast<double>(kept.load());
+  out[1] = scale * static_cast<double>(gathered.load());
 }
 
 // Bandwidth and diagonals of the sampled rows. Ends of further rows are cheap to look at and tell the bandwidth better.

@@ -74,6 +74,8 @@ TEST(Features, HandChecked) {
   EXPECT_EQ(sample["block_fill_8"], 6.0 / 64);
   EXPECT_EQ(sample["bandwidth_least"], 4);
   EXPECT_EQ(sample["diagonals_least"], 4);
+  EXPECT_EQ(sample["strips_of_8"], 4);  // one of three lanes, three of one; gathering would take two columns for these
+  EXPECT_EQ(sample["strips_of_8_gathered"], 0);
   EXPECT_EQ(sample["x_line_fraction"], 1.0 / 6);  // all in one line
   EXPECT_EQ(sample["x_window_footprint_32k"], 64);
 }

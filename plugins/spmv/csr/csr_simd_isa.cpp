@@ -15,38 +15,58 @@ namespace {
 namespace lanes = plugin::SXT_ISA;
 using lanes::Lanes;
 
-template <class V, class M>
+template <bool streamed, class V, class M>
 SXT_INLINE void add_row(Lanes<V> &sum, const int32_t *col, const M *values, int64_t k, int64_t end, const V *x) {
-  for (; end - k > 8; k += 8) lanes::add_products(sum, values + k, x, lanes::load_columns(col + k));
+  for (; end - k > 8; k += 8) {
+    lanes::prefetch<streamed>(values + k);
+    lanes::prefetch<streamed>(col + k);
+    lanes::add_products(sum, values + k, x, lanes::load_columns(col + k));
+  }
+  lanes::prefetch<streamed>(values + k);
+  lanes::prefetch<streamed>(col + k);
   const auto rest = lanes::first_lanes(end - k);
   lanes::add_products(sum, values + k, x, lanes::load_columns(col + k, rest), rest);
 }
 
-template <class V, class M, class Offset>
-void rows(const RowsCall &call, int64_t begin, int64_t end) {
-  const Offset *row_ptr = static_cast<const Offset *>(call.row_ptr);
-  const M *values = static_cast<const M *>(call.values);
+template <bool streamed, class V, class M, class Offset>
+SXT_INLINE void multiply(const RowsCall &call, int64_t begin, int64_t end) {
+  // In registers: to the compiler, a store to y could change what the call holds.
+  const Offset *const row_ptr = static_cast<const Offset *>(call.row_ptr);
+  const int32_t *const col = call.col;
+  const M *const values = static_cast<const M *>(call.values);
   const V alpha = static_cast<V>(call.alpha), beta = static_cast<V>(call.beta);
+  const int64_t ldx = call.ldx, ldy = call.ldy;
+  const int32_t n_rhs = call.n_rhs;
   Lanes<V> row[8];
   for (int64_t i = begin; i < end; i += 8) {
     const int64_t n = end - i < 8 ? end - i : 8;
-    for (int32_t r = 0; r < call.n_rhs; ++r) {
-      const V *x = static_cast<const V *>(call.x) + r * call.ldx;
-      V *y = static_cast<V *>(call.y) + r * call.ldy + i;
+    for (int32_t r = 0; r < n_rhs; ++r) {
+      const V *x = static_cast<const V *>(call.x) + r * ldx;
+      V *y = static_cast<V *>(call.y) + r * ldy + i;
       if (n == 8) {
 #pragma GCC unroll 8
         for (int j = 0; j < 8; ++j) {
           lanes::set_zero(row[j]);
-          add_row(row[j], call.col, values, row_ptr[i + j], row_ptr[i + j + 1], x);
+          add_row<streamed>(row[j], col, values, row_ptr[i + j], row_ptr[i + j + 1], x);
         }
         lanes::put(y, lanes::sums_of(row), alpha, beta);
       } else {
         for (int j = 0; j < 8; ++j) lanes::set_zero(row[j]);
-        for (int64_t j = 0; j < n; ++j) add_row(row[j], call.col, values, row_ptr[i + j], row_ptr[i + j + 1], x);
+        for (int64_t j = 0; j < n; ++j) add_row<streamed>(row[j], col, values, row_ptr[i + j], row_ptr[i + j + 1], x);
         lanes::put_some(y, n, lanes::sums_of(row), alpha, beta);
       }
     }
   }
+}
+
+template <class V, class M, class Offset>
+void rows(const RowsCall &call, int64_t begin, int64_t end) {
+  const Offset *const row_ptr = static_cast<const Offset *>(call.row_ptr);
+  const int64_t entries = row_ptr[end] - row_ptr[begin];
+  if (entries * static_cast<int64_t>(sizeof(M) + sizeof(int32_t)) > lanes::streamed_bytes)
+    multiply<true, V, M, Offset>(call, begin, end);
+  else
+    multiply<false, V, M, Offset>(call, begin, end);
 }
 
 template <class V, class M>
@@ -54,8 +74,8 @@ void run(const RowsCall &call, int64_t begin, int64_t end, void *sums) {
   for (int32_t r = 0; r < call.n_rhs; ++r) {
     Lanes<V> row[8];
     for (int j = 0; j < 8; ++j) lanes::set_zero(row[j]);
-    add_row(row[0], call.col, static_cast<const M *>(call.values), begin, end,
-            static_cast<const V *>(call.x) + r * call.ldx);
+    add_row<true>(row[0], call.col, static_cast<const M *>(call.values), begin, end,
+                  static_cast<const V *>(call.x) + r * call.ldx);
     V sum[8];
     lanes::store(sum, lanes::sums_of(row));
     static_cast<V *>(sums)[r] = sum[0];

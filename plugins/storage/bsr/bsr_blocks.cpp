@@ -19,20 +19,36 @@ void columns_of(const sxt_csr &a, int block, std::int64_t block_row, std::vector
   columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
 }
 
-double sampled_fill(const sxt_csr &a, int block, std::int64_t rows_looked_at) {
-  const std::int64_t block_rows = block_count(a.s.rows, block), looked = std::min(block_rows, rows_looked_at);
-  std::vector<std::int64_t> columns;
-  double entries = 0, places = 0;
+namespace {
+
+template <int block, class Offset, class Column>
+double fill_of(const sxt_csr &a, const Offset *row_ptr, const Column *col) {
+  const std::int64_t block_rows = block_count(a.s.rows, block);
+  const std::int64_t enough = block_rows * entries_looked_at / std::max(a.s.nnz, entries_looked_at);
+  const std::int64_t looked = std::clamp(enough, std::min(block_rows, least_rows_looked_at), block_rows);
+  BlockColumns columns;
+  std::int64_t entries = 0, blocks = 0;
   for (std::int64_t s = 0; s < looked; ++s) {
     const std::int64_t i = bsr_sampled_row(block_rows, looked, s);
-    columns_of(a, block, i, columns);
-    places += static_cast<double>(columns.size()) * block * block;
-    with_csr_indices(a, [&](const auto *row_ptr, const auto *) {
-      entries += static_cast<double>(row_ptr[std::min(a.s.rows, (i + 1) * block)] - row_ptr[i * block]);
-      return SXT_OK;
-    });
+    columns.next_row();
+    const std::int64_t first = row_ptr[i * block], last = row_ptr[std::min(a.s.rows, (i + 1) * block)];
+    for (std::int64_t k = first; k < last; ++k) blocks += columns.mark(static_cast<std::uint32_t>(col[k]) / block);
+    entries += last - first;
   }
-  return places > 0 ? entries / places : std::numeric_limits<double>::quiet_NaN();
+  return blocks > 0 ? static_cast<double>(entries) / static_cast<double>(blocks * block * block)
+                    : std::numeric_limits<double>::quiet_NaN();
+}
+
+}  // namespace
+
+void sampled_fills(const sxt_csr &a, int team, double (&fills)[bsr_most + 1]) {
+  with_csr_indices(a, [&](const auto *row_ptr, const auto *col) {
+    using Fill = double (*)(const sxt_csr &, decltype(row_ptr), decltype(col));
+    const Fill fill[] = {fill_of<2>, fill_of<3>, fill_of<4>, fill_of<5>, fill_of<6>, fill_of<7>, fill_of<8>};
+    for_each_part(bsr_most - bsr_least + 1, team,
+                  [&](int size) { fills[bsr_least + size] = fill[size](a, row_ptr, col); });
+    return SXT_OK;
+  });
 }
 
 sxt_status fill_values(const sxt_csr &a, const sxt_bsr &view, void *values, int team) {

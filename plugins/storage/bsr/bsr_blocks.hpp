@@ -17,8 +17,10 @@ inline std::int64_t block_count(std::int64_t n, int block) { return (n + block -
 // The block columns of one block row, ascending.
 void columns_of(const sxt_csr &a, int block, std::int64_t block_row, std::vector<std::int64_t> &columns);
 
-// nnz / places over at most `rows_looked_at` block rows, spread evenly; NaN without entries.
-double sampled_fill(const sxt_csr &a, int block, std::int64_t rows_looked_at);
+// nnz / places in blocks of each size from 2 on, over block rows spread evenly that hold about so many entries; NaN
+// without entries.
+inline constexpr std::int64_t entries_looked_at = 1 << 15, least_rows_looked_at = 64;
+void sampled_fills(const sxt_csr &a, int team, double (&fills)[plugin::bsr_most + 1]);
 
 // The values of a built pattern; places without an entry become zero. Every thread writes the block rows it multiplies.
 sxt_status fill_values(const sxt_csr &a, const sxt_bsr &view, void *values, int team);

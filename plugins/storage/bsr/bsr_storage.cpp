@@ -28,15 +28,16 @@ std::uint64_t values_bytes(const sxt_bsr &a) {
 sxt_status candidates(const sxt_query *query, const sxt_features *found, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &m = as<sxt_matrix_query>(query);
-  const BsrChoice choice = bsr_choice(m, found);
+  const BsrChoice choice = bsr_choice(m, found, true);
   const double nnz = static_cast<double>(m.nnz), value = static_cast<double>(value_bytes(m.matrix_type));
   const double bytes =
       nnz * (choice.block ? bsr_entry_bytes(choice.block, choice.fill, value) : csr_entry_bytes(value));
   CandidateList list(out, capacity, count);
   sxt_candidate &candidate = list.add();
   // Seven sizes are sampled; the pattern is read twice and sorted by block rows, then every entry is searched for.
-  candidate.setup_s = 2e-5 + std::min(nnz, 7.0 * 5 * bsr_rows_looked_at * 8) * 5e-9 +
-                      (nnz * 2e-8 + 3 * bytes / machine->stream_rate_unit) / std::max(1, machine->units);
+  const double looked = 7 * std::min(nnz, static_cast<double>(entries_looked_at));
+  candidate.setup_s =
+      2e-5 + (looked * 2e-9 + nnz * 2e-8 + 3 * bytes / machine->stream_rate_unit) / std::max(1, machine->units);
   candidate.state_bytes = sizeof(State) + static_cast<std::uint64_t>(bytes);
   candidate.working_set_bytes = bytes;
   return SXT_OK;
@@ -48,7 +49,7 @@ sxt_status choose(const sxt_csr &a, const sxt_candidate *candidate, const sxt_ex
   if (*block > 0) return SXT_OK;
   if (*block < 0) return error(exec, SXT_E_ARGUMENT, "%s", bsr_wrong_size);
   double fills[bsr_most + 1];
-  for (int k = bsr_least; k <= bsr_most; ++k) fills[k] = sampled_fill(a, k, bsr_rows_looked_at);
+  sampled_fills(a, std::max(1, exec->threads), fills);
   return decide_bsr_block(a.s, fills, exec, block);
 }
 
@@ -162,7 +163,7 @@ const sxt_kernel kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_STORAGE_BSR, "storage.bsr.cpu", "cpu",
                             "dense blocks of 2 to 8, the size found from the pattern", run);
   k.flags = SXT_KERNEL_DETERMINISTIC;
-  k.features = bsr_features;
+  k.features = bsr_all_features;
   k.ops = &ops;
   k.candidates = candidates;
   k.prepare = prepare;
