@@ -3,6 +3,7 @@
 // within their error bars, by more than the tier is predicted to take.
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <set>
 
 #include "core/dispatch/options.hpp"
@@ -68,6 +69,12 @@ std::vector<int> Selector::wanted_features(const std::set<const Kernel *> &kerne
   return {ids.begin(), ids.end()};
 }
 
+// Parts that work on the matrix may be chosen differently with more features; the others know none.
+void Selector::forget_parts() {
+  for (auto at = memo_.begin(); at != memo_.end();)
+    at = at->second->query.about_matrix() ? memo_.erase(at) : std::next(at);
+}
+
 // In deterministic mode a choice must not depend on what was asked before it.
 bool Selector::sees_known() const { return !context_.deterministic(); }
 
@@ -80,6 +87,7 @@ double Selector::gather_in_tiers(const Query &query, const std::string &role, co
   try {
     gather(query, role, storage, part, limits, options, refused);
     for (int tier = 1; rising && tier <= highest_feature_tier; ++tier) {
+      if (tiers_ >> tier & 1u) continue;
       const Stake stake = at_stake(options);
       const std::vector<int> wanted = wanted_features(stake.kernels, tier);
       if (wanted.empty()) continue;
@@ -97,8 +105,9 @@ double Selector::gather_in_tiers(const Query &query, const std::string &role, co
       spent += cost;
       options.clear();
       refused.clear();
-      if (!part) memo_.clear();  // parts may be chosen differently now
+      if (!part) forget_parts();
       gather(query, role, storage, part, limits, options, refused);
+      tier = 0;  // whoever leads now may want of a lower tier what nobody asked for before
     }
   } catch (...) {
     tiers_ = before;

@@ -13,6 +13,7 @@
 #include "core/model/machine_numbers.hpp"
 #include "core/model/sampler.hpp"
 #include "sextant/kinds/multidot.h"
+#include "sextant/kinds/pcg.h"
 #include "sextant/kinds/reduction.h"
 #include "sextant/kinds/spmv_dots.h"
 #include "sextant/kinds/vector.h"
@@ -78,6 +79,11 @@ class Calibration {
                          calibrate_matrices(context_, settings_, clock_, sampler_, vectors, values, until);
                        }});
   }
+  void add_pcg(double weight, sxt_value_type type) {
+    stages_.push_back({weight, [=, this](double until) {
+                         calibrate_pcg(context_, settings_, clock_, sampler_, type, until);
+                       }});
+  }
   void add_hermitian(double weight) {
     for (const sxt_value_type type : {SXT_C128, SXT_F64, SXT_C64, SXT_F32})
       stages_.push_back({0.25 * weight, [=, this](double until) {
@@ -103,17 +109,22 @@ class Calibration {
       add_type(0.10, SXT_C128, vectors, matrices);
       add_type(0.10, SXT_C64, vectors, matrices);
     }
+    const bool on_host = context_.device_name() == std::string_view("cpu");
+    const bool engines = on_host && (all || settings_.kind == SXT_KIND_PCG);
+    if (engines) {
+      add_pcg(0.08, SXT_F64);
+      add_pcg(0.03, SXT_F32);
+    }
     // Sets of systems are what GPUs are asked about; on a CPU the analytic costs will do unless they are asked for.
-    const bool on_device = context_.device_name() != std::string_view("cpu");
-    if (is_hermitian_kind(settings_.kind) || (all && on_device)) {
+    if (is_hermitian_kind(settings_.kind) || (all && !on_host)) {
       add_hermitian(all ? 0.25 : 1);
-    } else if (!vectors && !matrices) {
+    } else if (!vectors && !matrices && !engines) {
       stages_.push_back(
           {1, [this](double until) { calibrate_cases(context_, clock_, sampler_, settings_.kind, until); }});
     }
     double weights = 0;
     for (const Stage &stage : stages_) weights += stage.weight;
-    const double end = 0.97 * settings_.seconds;  // the fits need the rest
+    const double end = 0.94 * settings_.seconds;  // the fits need the rest
     for (const Stage &stage : stages_) {
       const double now = clock_.elapsed();
       if (now >= end) return;

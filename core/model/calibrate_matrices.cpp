@@ -9,6 +9,7 @@
 #include <future>
 #include <map>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "core/base/types.hpp"
@@ -24,12 +25,20 @@ namespace sextant {
 namespace {
 
 // Entries, from launch-bound to well beyond any private cache; the largest stay within settings.most_bytes. A device is
-// filled by far more than a core, and what its caches hold lies in between: it gets more sizes.
-constexpr double host_sizes[] = {4e2, 4e3, 3e4, 2e5, 1e6, 4e6, 1.6e7};
+// filled by far more than a core, and what its caches hold lies in between.
+constexpr double host_sizes[] = {4e2, 1.5e3, 4e3, 1e4, 2.5e4, 6e4, 1.5e5, 4e5, 1e6};
 constexpr double device_sizes[] = {4e2, 2e5, 4e3, 2e6, 2e4, 6e5, 6e4, 6e6, 2e7};
 constexpr std::size_t made_ahead = 4;       // matrices, by threads of the host while a device works
 constexpr double seconds_an_entry = 50e-9;  // of making a matrix
 constexpr double runs_a_sample = 7;         // warm-up, finding the batch, at least five
+
+// Beyond host_sizes one matrix takes as long as ten others, so that few of them have to do: families that between them
+// suit every format, each with most of large_sizes before the next, in a part of the time.
+constexpr double large_sizes[] = {3e6, 1.6e7};
+constexpr const char *large_families[] = {"stencil-3d-7", "nodes-3",      "uniform-12", "band-21",  "blocks-4",
+                                          "power-law",    "stencil-2d-9", "shuffled-8", "clusters", "pairs-2"};
+constexpr int between_large = 8;  // matrices of host_sizes
+constexpr double large_share = 0.4;
 
 // What one product needs: vectors of ones, scalars, results.
 struct Operands {
@@ -164,15 +173,37 @@ struct Problem {
   double nnz;
 };
 
+int family_named(std::string_view name) {
+  int family = 0;
+  while (name != family_name(family)) ++family;
+  return family;
+}
+
+// The large ones: four times the first of large_sizes, then the second for the first family that has not had it.
+std::vector<Problem> large_problems() {
+  constexpr int n = std::size(large_families);
+  std::vector<Problem> problems;
+  for (int i = 0; i < n; ++i) {
+    problems.push_back({family_named(large_families[i]), large_sizes[0]});
+    if (i % 4 == 3) problems.push_back({family_named(large_families[i / 4]), large_sizes[1]});
+  }
+  return problems;
+}
+
 // Every family comes with another size in each pass: wherever the time ends, families and sizes are spread evenly.
 std::vector<Problem> problems_for(Context &context) {
-  const std::span<const double> sizes =
-      context.device().on_host() ? std::span<const double>(host_sizes) : std::span<const double>(device_sizes);
-  const int n_sizes = static_cast<int>(sizes.size()), step = context.device().on_host() ? 3 : 1;
+  const bool host = context.device().on_host();
+  const std::span<const double> sizes = host ? std::span<const double>(host_sizes) : std::span(device_sizes);
+  const int n_sizes = static_cast<int>(sizes.size()), step = host ? 4 : 1;
+  const std::vector<Problem> large = host ? large_problems() : std::vector<Problem>();
   std::vector<Problem> problems;
+  std::size_t next_large = 0;
   for (int pass = 0; pass < n_sizes; ++pass)
-    for (int family = 0; family < family_count(); ++family)
+    for (int family = 0; family < family_count(); ++family) {
       problems.push_back({family, sizes[static_cast<std::size_t>((2 * family + step * pass) % n_sizes)]});
+      if ((pass * family_count() + family) % between_large == between_large - 1 && next_large < large.size())
+        problems.push_back(large[next_large++]);
+    }
   return problems;
 }
 
@@ -182,13 +213,15 @@ void calibrate_matrices(Context &context, const CalibrationSettings &settings, c
                         Sampler &sampler, sxt_value_type vectors, sxt_value_type values, double until) {
   const double start = clock.elapsed(), kernels = candidates_here(context);
   // A device's runs are replayed, which is precise at once: time goes to more matrices.
-  const double share = context.device().on_host() ? 50 : 4000;
-  const double sample_s = std::clamp((until - start) / (share * kernels), 2e-4, 5e-3);
+  const bool host = context.device().on_host();
+  const double share = host ? 200 : 4000;
+  const double sample_s = std::clamp((until - start) / (share * kernels), 2e-4, host ? 2e-3 : 5e-3);
   const double entry_bytes = 4 + static_cast<double>(value_bytes(values));
   MatrixStage stage(context, clock, sampler, vectors, until);
   const std::vector<Problem> problems = problems_for(context);
   // A device's matrices are made while it works on those before; on the host that would disturb what is measured.
-  const std::size_t ahead = context.device().on_host() ? 0 : made_ahead;
+  const std::size_t ahead = host ? 0 : made_ahead;
+  double large_s = large_share * (until - start);  // left for matrices beyond host_sizes
   std::deque<std::future<Assembled>> made;
   std::size_t begun = 0;
   for (std::size_t at = 0; at < problems.size(); ++at) {
@@ -204,12 +237,15 @@ void calibrate_matrices(Context &context, const CalibrationSettings &settings, c
     // What would take too long is left out.
     const double memory_s = nnz * entry_bytes / context.machine().stream_rate;
     const double cost = (ahead ? 0 : nnz * seconds_an_entry) + kernels * (runs_a_sample * 2 * memory_s + sample_s);
-    if (cost > 0.35 * left || nnz * entry_bytes > settings.most_bytes) continue;
+    const bool large = host && nnz > std::end(host_sizes)[-1];
+    if (cost > 0.35 * left || nnz * entry_bytes > settings.most_bytes || (large && cost > large_s)) continue;
+    const double begin = clock.elapsed();
     clock.report(text("products ", value_name(vectors), values == vectors ? "" : text("/", value_name(values)), ", ",
                       family_name(family), " with ", static_cast<std::int64_t>(nnz), " entries"));
     Matrix matrix(context.shared_from_this(), matrix_to_be.get(),
                   family_symmetric(family) ? SXT_SYMMETRIC : SXT_GENERAL);
     stage.measure(matrix, family, sample_s);
+    if (large) large_s -= clock.elapsed() - begin;
   }
 }
 

@@ -57,9 +57,10 @@ void stencil(const Shape &s, std::int64_t i, Columns &out) {
       }
 }
 
-// A full band, as one-dimensional high-order methods have.
+// A full band: lumped masses, splines, one-dimensional high-order methods.
+template <int reach>
 void band(const Shape &s, std::int64_t i, Columns &out) {
-  for (std::int64_t d = -10; d <= 10; ++d) add(s, i + d, out);
+  for (std::int64_t d = -reach; d <= reach; ++d) add(s, i + d, out);
 }
 
 // Entries at random places within a wide band: meshes numbered by locality.
@@ -180,6 +181,36 @@ void shells(const Shape &s, std::int64_t i, Columns &out) {
   }
 }
 
+// Diagonals in clusters, as numbered grids of elements have them, each filled in stretches of a third of its rows.
+void clusters(const Shape &s, std::int64_t i, Columns &out) {
+  add(s, i, out);
+  const std::int64_t apart = std::max<std::int64_t>(11, s.n / 20);
+  for (std::int64_t cluster = -3; cluster <= 3; ++cluster)
+    for (std::int64_t d = -5; d <= 5; ++d) {
+      const std::int64_t offset = cluster * apart + d, upper = std::min(i, i + offset);
+      Random same(static_cast<std::uint64_t>(std::abs(offset) * 1021 + upper / 32));  // both triangles agree
+      if (same.below(3) == 0) add(s, i + offset, out);
+    }
+}
+
+// Two unknowns a node, some neighbours nearby and some anywhere: poses in a graph.
+void pairs(const Shape &s, std::int64_t i, Columns &out) {
+  const std::int64_t node = i / 2, nodes = s.n / 2 + 1;
+  Random same(static_cast<std::uint64_t>(node) + 61);  // both rows of a node agree
+  for (std::int64_t k = 0, count = 1 + same.below(8); k < count; ++k) {
+    const std::int64_t at = k == 0 ? node : k % 2 ? node + same.below(41) - 20 : same.below(nodes);
+    for (std::int64_t c = 0; c < 2; ++c) add(s, 2 * at + c, out);
+  }
+}
+
+// Vertices of a triangulation with four to ten neighbours, numbered with some locality.
+void triangles(const Shape &s, std::int64_t i, Columns &out) {
+  add(s, i, out);
+  const auto reach = std::max<std::int64_t>(20, static_cast<std::int64_t>(std::sqrt(static_cast<double>(s.n))));
+  for (std::int64_t k = 0, count = 4 + s.random.below(4) + s.random.below(4); k < count; ++k)
+    add(s, i + s.random.below(2 * reach + 1) - reach, out);
+}
+
 struct Family {
   const char *name;
   RowMaker row;
@@ -191,7 +222,7 @@ constexpr Family families[] = {
     {"power-law", power_law, 20, 0},
     {"stencil-3d-27", stencil<3, false>, 27, 3},
     {"uniform-12", uniform<12>, 12, 0},
-    {"band-21", band, 21, 0},
+    {"band-21", band<10>, 21, 0},
     {"bursts", bursts, 9.5, 0},
     {"local-mesh", local_mesh, 29, 0},
     {"uniform-3", uniform<3>, 3, 0},
@@ -208,6 +239,11 @@ constexpr Family families[] = {
     {"sparse-diagonal", sparse_diagonal, 1.5, 0},
     {"scattered", scattered, 48, 0},
     {"shells-6", shells, 78, 0},
+    {"clusters", clusters, 25, 0},
+    {"pairs-2", pairs, 9, 0},
+    {"triangles", triangles, 8, 0},
+    {"diagonal", band<0>, 1, 0},
+    {"tridiagonal", band<1>, 3, 0},
 };
 
 // Symmetric in i and j for the symmetric families; never tiny, so that no product is slowed by denormal numbers.
@@ -219,7 +255,10 @@ double value_at(std::int64_t i, std::int64_t j) {
 
 int family_count() noexcept { return static_cast<int>(std::size(families)); }
 const char *family_name(int family) noexcept { return families[family].name; }
-bool family_symmetric(int family) noexcept { return families[family].dimensions > 0 || families[family].row == band; }
+bool family_symmetric(int family) noexcept {
+  const RowMaker row = families[family].row;
+  return families[family].dimensions > 0 || row == band<0> || row == band<1> || row == band<10> || row == clusters;
+}
 
 Assembled make_family_matrix(int family, std::int64_t nnz, sxt_value_type type, const Allocator &allocator) {
   const Family &f = families[family];

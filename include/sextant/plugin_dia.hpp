@@ -13,9 +13,11 @@
 
 namespace sextant::plugin {
 
-// Rows that are computed together: y stays in the first cache over all diagonals. Threads share whole blocks, and how
-// a row is summed depends on its block only, so that bits do not depend on threads.
+// Rows that are computed together: y stays in the first cache over all diagonals. How a row is summed depends on its
+// block only, so that bits do not depend on threads.
 inline constexpr int64_t dia_block = 1024;
+// Threads' shares of rows are multiples of this, however few rows there are.
+inline constexpr int64_t dia_run = 64;
 
 // y = alpha op(A) x + beta y. A diagonal enters as it is stored (y[i] += v[i] x[i + offset]) or mirrored
 // (y[i] += v[i - offset] x[i - offset]): transposes mirror all of them, a symmetric matrix uses its upper ones twice.
@@ -31,7 +33,7 @@ struct DiaProduct {
   bool conjugate_stored, conjugate_mirrored;
   bool unit_diagonal;  // ones that are not stored
 };
-using DiaRows = void (*)(const DiaProduct &, int64_t begin, int64_t end);  // begin: a multiple of dia_block
+using DiaRows = void (*)(const DiaProduct &, int64_t begin, int64_t end);
 
 #ifndef SXT_ISA
 
@@ -102,16 +104,21 @@ inline sxt_status dia_refusal(const sxt_matrix_query &m, const sxt_features *fou
 
 inline constexpr const char *dia_terms[] = {"launches", "barriers", "stream_bytes", "flops", "steps", nullptr};
 
-// Terms of y = A x with one right-hand side; extra_* are what a fused kernel adds.
+// Terms of y = A x with one right-hand side; extra_* are what a fused kernel adds, `share` what its threads' shares of
+// rows are multiples of.
 inline sxt_candidate &fill_dia(sxt_candidate &candidate, const sxt_matrix_query &m, double diagonals, bool symmetric,
-                               int threads, double n_rhs, double extra_bytes, double extra_flops) {
+                               int threads, double n_rhs, double extra_bytes, double extra_flops,
+                               std::int64_t share = dia_run) {
   const double rows = static_cast<double>(m.rows), cols = static_cast<double>(m.cols);
   const double value = static_cast<double>(value_bytes(m.q.value_type));
   const double stored = symmetric ? std::ceil((diagonals + 1) / 2) : diagonals;
   const double matrix_bytes = stored * rows * static_cast<double>(value_bytes(m.matrix_type));
   const double blocks = std::ceil(rows / static_cast<double>(dia_block));
-  // Threads share whole blocks.
-  const double imbalance = blocks > 0 ? std::ceil(blocks / threads) * threads / blocks : 1;
+  const double runs = std::ceil(rows / static_cast<double>(share));
+  const double imbalance = runs > 0 ? std::ceil(runs / threads) * threads / runs : 1;
+  // Where one beside the main diagonal begins or ends, it goes over the rows of that block alone: eight of them take
+  // about a third of a step.
+  const double alone = std::max(0.0, diagonals - 1) * std::min(rows, static_cast<double>(dia_block)) / 24;
   candidate.launch[0] = threads;
   candidate.model_class = threads > 1;
   candidate.n_terms = 5;
@@ -119,7 +126,7 @@ inline sxt_candidate &fill_dia(sxt_candidate &candidate, const sxt_matrix_query 
   candidate.terms[1] = threads > 1 ? n_rhs : 0;
   candidate.terms[2] = imbalance * (n_rhs * (matrix_bytes + value * (cols + 2 * rows)) + extra_bytes);
   candidate.terms[3] = imbalance * (n_rhs * diagonals * rows * multiply_add_flops(m.q.value_type) + extra_flops);
-  candidate.terms[4] = imbalance * n_rhs * blocks * (diagonals + 8);
+  candidate.terms[4] = imbalance * n_rhs * (blocks * (diagonals + 8) + alone);
   candidate.working_set_bytes = matrix_bytes + n_rhs * value * (cols + rows) + extra_bytes;
   candidate.units = threads;
   return candidate;

@@ -8,8 +8,8 @@
 
 #include "bsr_table.hpp"
 #include "sextant/plugin_bsr.hpp"
-#include "sextant/plugin_isa.hpp"
 #include "sextant/plugin_simd.hpp"
+#include "sextant/plugin_spmv.hpp"
 #include "sextant/plugin_type_pair.hpp"
 
 SXT_ISA_TABLE(spmv_bsr, Table)
@@ -25,42 +25,49 @@ struct State {
   std::vector<std::int64_t> border;  // block rows of part p: border[p] .. border[p + 1] - 1
 };
 
+const char *const features[] = {SXT_X_FEATURES, SXT_BSR_FEATURES, SXT_BSR_LARGER_FEATURES, "row_nnz_unforeseen",
+                                nullptr};
+constexpr std::uint64_t first_fill = n_x_features, feature_unforeseen = first_fill + n_bsr_all_features;
+
+// Block rows of unforeseen lengths that a core's branch predictor has room for.
+constexpr double predicted_rows = 3000;
+
+// Vector instructions that hold a column of a block: 16, 32 and 64 bytes are one.
+constexpr int pieces_of[spmv_bsr::most_block + 1] = {0, 1, 1, 2, 1, 2, 2, 3, 1};
+
+BsrChoice choice_by(const sxt_spmv_query &q, const sxt_features *found) {
+  return bsr_choice(q.m, found, true, first_fill);
+}
+
 sxt_status applicable(const sxt_query *query, const sxt_features *found, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_spmv_query>(query);
   if (q.op != SXT_NO_TRANSPOSE) return refuse(reason, "transposes are not offered for blocks");
   if (check_type_pair(q.m.q.value_type, q.m.matrix_type, reason) != SXT_OK) return SXT_NOT_APPLICABLE;
-  return bsr_refusal(q.m, bsr_choice(q.m, found), reason);
+  return bsr_refusal(q.m, choice_by(q, found), reason);
 }
-
-constexpr const char *terms[] = {"launches", "barriers", "stream_bytes", "flops", "steps", nullptr};
 
 sxt_status candidates(const sxt_query *query, const sxt_features *found, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_spmv_query>(query);
-  const double value = static_cast<double>(value_bytes(q.m.q.value_type));
-  const double stored = static_cast<double>(value_bytes(q.m.matrix_type));
-  const double rows = static_cast<double>(q.m.rows), cols = static_cast<double>(q.m.cols);
-  const double nnz = static_cast<double>(q.m.nnz);
-  const BsrChoice choice = bsr_choice(q.m, found);
+  const double stored = static_cast<double>(value_bytes(q.m.matrix_type)), nnz = static_cast<double>(q.m.nnz);
+  const BsrChoice choice = choice_by(q, found);
   // Unknown: as if it moved what compressed rows move.
   const int block = choice.block ? choice.block : bsr_least;
   const double places = choice.block ? nnz / choice.fill : nnz * csr_entry_bytes(stored) / (stored + 1);
-  const double blocks = places / (block * block), matrix_bytes = places * stored + 4 * (blocks + rows / block);
+  const double blocks = places / (block * block), block_rows = static_cast<double>(q.m.rows) / block;
   CandidateList list(out, capacity, count);
   for_thread_counts(*machine, [&](int threads) {
-    sxt_candidate &candidate = list.add();
-    candidate.launch[0] = threads;
-    candidate.launch[1] = machine->level;
-    candidate.model_class = threads > 1;
-    candidate.n_terms = 5;
-    candidate.terms[0] = 1;
-    candidate.terms[1] = threads > 1 ? q.n_rhs : 0;
-    candidate.terms[2] = q.n_rhs * (matrix_bytes + value * (cols + 2 * rows));
-    candidate.terms[3] = q.n_rhs * places * multiply_add_flops(q.m.q.value_type);
-    candidate.terms[4] = q.n_rhs * (blocks + 4 * rows / block);
-    candidate.working_set_bytes = matrix_bytes + q.n_rhs * value * (cols + rows);
-    candidate.units = threads;
-    candidate.state_bytes = sizeof(State);
+    SpmvCost cost;
+    cost.matrix_bytes = places * stored + 4 * (blocks + block_rows);
+    cost.passes = q.n_rhs;
+    cost.lanes = blocks * block * pieces_of[block] * 8;  // every instruction takes as long as eight lanes
+    cost.slowdown = 1;
+    cost.steps = blocks / 3 + block_rows;  // the processor begins three blocks in the time of a step
+    // The rows of a block row are alike: what is unforeseen of one is of all.
+    const double surprises = std::min(feature_or(found, feature_unforeseen, 0), block_rows);
+    cost.mispredictions = mispredictions(surprises, threads, predicted_rows);
+    cost.extra_forks = q.n_rhs - 1;
+    fill_spmv(list.add(), q, found, *machine, threads, cost).state_bytes = sizeof(State);
   });
   return SXT_OK;
 }
@@ -120,8 +127,8 @@ const sxt_kernel kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_SPMV, "spmv.bsr.cpu", "cpu", "dense blocks, a vector a column of a block", run);
   k.flags = SXT_KERNEL_DETERMINISTIC;
   k.storages = storages;
-  k.features = bsr_features;
-  k.term_names = terms;
+  k.features = features;
+  k.term_names = spmv_terms;
   k.applicable = applicable;
   k.candidates = candidates;
   k.prepare = prepare;

@@ -110,8 +110,8 @@ TEST(SpmvBsr, RefusesBlocksThatAreMostlyEmpty) {
   EXPECT_EQ(Host::sentence,
             "no block size pays: the best, 2, is 25 % full and moves 36.0 bytes an entry, compressed rows 12");
   // The kernel says so before anything is built, once it knows the features.
-  const double fills[] = {0.25, 0.11, 0.06, 0.02};
-  const sxt_features features = {4, kernel().features, fills};
+  const double values[] = {0, 0, 0.25, 0.11, 0.06, 0.02, 0, 0, 0};  // fills of 2, 3, 4, 8, 5, 6, 7 behind the misses
+  const sxt_features features = {9, kernel().features, values};
   const sxt_spmv_query query = spmv_query(matrix, SXT_F64);
   const sxt_machine machine = make_machine();
   char text[256] = "";
@@ -120,6 +120,34 @@ TEST(SpmvBsr, RefusesBlocksThatAreMostlyEmpty) {
   EXPECT_STREQ(text, "blocks of 2 are 25 % full: 36.0 bytes an entry, compressed rows 12");
   const Stored forced(matrix, 2);
   EXPECT_EQ(forced.ready.status(), SXT_OK) << "a size that is given is obeyed";
+}
+
+TEST(SpmvBsr, ModelTakesTheBlocksThatTheStorageWouldTake) {
+  Random random(8, 1);
+  Matrix matrix(sextant::plugin::cases::banded_pattern(4, 4, {0}), SXT_F64, random);
+  sxt_spmv_query query = spmv_query(matrix, SXT_F64);
+  query.m.rows = query.m.cols = 60000;
+  query.m.nnz = 3600000;
+  const auto terms_with = [&](std::vector<double> values) {
+    const sxt_features features = {values.size(), kernel().features, values.data()};
+    return ask_candidates(kernel(), &query.m.q, make_machine(1), &features)[0];
+  };
+  const double vectors = 8 * 3 * 60000;
+  const auto of_three = terms_with({0, 0, 0.6, 1, 0.5, 0.3, NAN, NAN, NAN, 0});
+  EXPECT_DOUBLE_EQ(of_three.terms[2], 3600000 * 8 + 4 * (400000 + 20000) + vectors);
+  const auto of_six = terms_with({0, 0, 1, 1, 0.5, 0.3, 0.5, 1, 0.5, 0});
+  EXPECT_DOUBLE_EQ(of_six.terms[2], 3600000 * 8 + 4 * (100000 + 10000) + vectors);
+  // Block rows of changing lengths cost mispredicted branches, once there are more than a predictor has room for.
+  EXPECT_EQ(of_six.terms[7], 0);
+  const double some = terms_with({0, 0, 1, 1, 0.5, 0.3, 0.5, 1, 0.5, 100}).terms[7];
+  const double many = terms_with({0, 0, 1, 1, 0.5, 0.3, 0.5, 1, 0.5, 60000}).terms[7];
+  EXPECT_LT(some, 1);
+  EXPECT_GT(many, 8000) << "of ten thousand block rows";
+  EXPECT_LE(many, 10000);
+  // Elements of x that no cache holds, beside a matrix that none holds either.
+  query.m.rows = query.m.cols = 600000;
+  query.m.nnz = 36000000;
+  EXPECT_GT(terms_with({0.5, 0.5, 1, 1, 0.5, 0.3, 0.5, 1, 0.5, 0}).terms[3], 1e6);
 }
 
 TEST(SpmvBsr, TakesTheBlockSizeFromTheEnvironment) {

@@ -34,7 +34,9 @@ sxt_status with_coo(const sxt_coo &a, sxt_value_type vectors, F &&f) {
   });
 }
 
-// What a run costs; the models look at x alone.
-plugin::SpmvCost cost_of(const sxt_spmv_query &, const sxt_machine &);
+// What a run on so many threads costs.
+plugin::SpmvCost cost_of(const sxt_spmv_query &, const sxt_features *, const sxt_machine &, int threads);
+// The same where runs of eight entries of a row go in lanes, and what is left of the rows one by one.
+void go_in_lanes(const sxt_spmv_query &, const sxt_features *, int threads, plugin::SpmvCost &);
 
 }  // namespace sextant::spmv_coo

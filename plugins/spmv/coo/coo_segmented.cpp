@@ -40,7 +40,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
   const auto &q = as<sxt_spmv_query>(query);
   CandidateList list(out, capacity, count);
   for_thread_counts(*machine, [&](int threads) {
-    SpmvCost cost = cost_of(q, *machine);
+    SpmvCost cost = cost_of(q, found, *machine, threads);
     std::uint64_t scratch = threads * carry_bytes;
     cost.extra_forks = 2 * q.n_rhs - 1;  // y is scaled in a fork of its own
     if (q.op != SXT_NO_TRANSPOSE) {
@@ -48,6 +48,8 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
       // Copies of y beyond the size of A never pay.
       if (static_cast<double>(scratch) > cost.matrix_bytes + 1e6) return;
       cost.extra_bytes += 2.0 * q.n_rhs * static_cast<double>(scratch);
+    } else if (lane_pair(q.m.q.value_type, q.m.matrix_type) >= 0) {
+      go_in_lanes(q, found, threads, cost);
     }
     sxt_candidate &candidate = fill_spmv(list.add(), q, found, *machine, threads, cost);
     candidate.state_bytes = sizeof(State);

@@ -23,7 +23,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   CandidateList list(out, capacity, count);
   const auto &q = as<sxt_spmv_query>(query);
-  fill_spmv(list.add(), q, found, *machine, 1, cost_of(q, *machine)).state_bytes = sizeof(State);
+  fill_spmv(list.add(), q, found, *machine, 1, cost_of(q, found, *machine, 1)).state_bytes = sizeof(State);
   return SXT_OK;
 }
 

@@ -89,5 +89,25 @@ TEST(SpmvCoo, SegmentedRefusesWideIndicesWithAReason) {
             "2147483648 rows or columns do not fit the 32-bit indices it reads");
 }
 
+TEST(SpmvCoo, ModelsSeeRestsOfRowsAndUnforeseenLengths) {
+  Random random(3, 1);
+  Matrix matrix(Pattern{2, 2, {{0}, {1}}}, SXT_F64, random);
+  sxt_spmv_query query = spmv_query(matrix, SXT_F64);
+  query.m.rows = query.m.cols = 10000;
+  query.m.nnz = 100000;
+  const auto terms_with = [&](const char *name, double unforeseen, double rest) {
+    const double values[] = {0, 0, unforeseen, rest};
+    const sxt_features features = {4, kernel(name).features, values};
+    return ask_candidates(kernel(name), &query.m.q, make_machine(1), &features)[0];
+  };
+  // Entries that fill no eight lanes are steps of their own.
+  const double all_in_lanes = terms_with("segmented", 0, 0).terms[5];
+  EXPECT_DOUBLE_EQ(terms_with("segmented", 0, 25000).terms[5], 0.75 * all_in_lanes);
+  EXPECT_DOUBLE_EQ(terms_with("segmented", 0, 25000).terms[6], 10000 + 25000);
+  EXPECT_DOUBLE_EQ(terms_with("serial", 0, 25000).terms[6], 10000);
+  EXPECT_GT(terms_with("serial", 2000, 0).terms[7], terms_with("segmented", 2000, 0).terms[7]);
+  EXPECT_LT(terms_with("serial", 50, 0).terms[7], 1);
+}
+
 }  // namespace
 }  // namespace plugin_test

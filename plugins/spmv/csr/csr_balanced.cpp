@@ -42,6 +42,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
   for_thread_counts(*machine, [&](int threads) {
     SpmvCost cost = cost_of(q, *machine, transposed || lane_pair(q.m.q.value_type, q.m.matrix_type) < 0);
     cost.passes = q.n_rhs / rhs_block + q.n_rhs % rhs_block;
+    cost.mispredictions = row_mispredictions(q, found, threads, cost.slowdown <= 8);
     std::uint64_t scratch = threads * carry_bytes;
     if (transposed) {
       scratch = scatter_bytes(q.m.cols, threads, q.n_rhs, value_bytes(q.m.q.value_type));

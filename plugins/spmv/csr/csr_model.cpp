@@ -10,9 +10,9 @@ namespace sextant::spmv_csr {
 using namespace plugin;
 
 const char *const storages[] = {SXT_KIND_STORAGE_CSR, nullptr};
-const char *const features[] = {
-    SXT_X_FEATURES,    "row_nnz_max",      "row_nnz_sum_ceil_8", "row_imbalance_2",  "row_imbalance_4",
-    "row_imbalance_8", "row_imbalance_16", "row_imbalance_32",   "row_imbalance_64", nullptr};
+const char *const features[] = {SXT_X_FEATURES,     "row_nnz_max",        "row_nnz_sum_ceil_8",   "row_imbalance_2",
+                                "row_imbalance_4",  "row_imbalance_8",    "row_imbalance_16",     "row_imbalance_32",
+                                "row_imbalance_64", "row_nnz_unforeseen", "row_nnz_unforeseen_8", nullptr};
 
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_spmv_query>(query);
@@ -33,6 +33,12 @@ SpmvCost cost_of(const sxt_spmv_query &q, const sxt_machine &machine, bool scala
   cost.passes = q.n_rhs / rhs_block + q.n_rhs % rhs_block;
   cost.slowdown = scalar_slowdown(machine, q.m.q.value_type);
   return cost;
+}
+
+double row_mispredictions(const sxt_spmv_query &q, const sxt_features *found, int threads, bool in_lanes) {
+  // Unknown: rows alike.
+  const double surprises = feature_or(found, in_lanes ? feature_unforeseen_8 : feature_unforeseen, 0);
+  return q.op == SXT_NO_TRANSPOSE ? mispredictions(surprises, threads, predicted_rows) : surprises;
 }
 
 double lanes_of(const sxt_spmv_query &q, const sxt_features *found) {

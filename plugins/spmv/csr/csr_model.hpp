@@ -12,11 +12,18 @@ extern const char *const storages[];  // CSR
 // What the models look at: x first (plugin_spmv.hpp), then rows.
 extern const char *const features[];
 enum { feature_row_max = plugin::n_x_features, feature_ceil_8, feature_imbalance_2 };
+enum { feature_unforeseen = feature_imbalance_2 + 6, feature_unforeseen_8 };
+
+// Rows of unforeseen lengths that a core's branch predictor has room for, when the same product runs again and again.
+inline constexpr double predicted_rows = 3000;
 
 sxt_status applicable(const sxt_query *, const sxt_features *, const sxt_machine *, sxt_message *);
 
 // The cost of one run without padding, balance or what transposing adds; scalar: one multiply-add after the other.
 plugin::SpmvCost cost_of(const sxt_spmv_query &, const sxt_machine &, bool scalar);
+
+// Rows whose end comes as a surprise; in_lanes: as far as the number of steps of eight entries tells.
+double row_mispredictions(const sxt_spmv_query &, const sxt_features *, int threads, bool in_lanes);
 
 // Entries with every row rounded up to eight lanes.
 double lanes_of(const sxt_spmv_query &, const sxt_features *);

@@ -30,6 +30,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
       cost.extra_bytes = (threads - 1) * cost.passes * static_cast<double>(q.m.nnz * 4 + q.m.rows * 12);
       cost.steps *= threads;
     }
+    cost.mispredictions = row_mispredictions(q, found, threads, false);
     cost.extra_forks = cost.passes - 1;
     fill_spmv(list.add(), q, found, *machine, threads, cost).state_bytes = sizeof(State);
   });

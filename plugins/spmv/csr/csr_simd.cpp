@@ -40,6 +40,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
   for_thread_counts(*machine, [&](int threads) {
     SpmvCost cost = cost_of(q, *machine, false);
     cost.lanes = lanes_of(q, found);
+    cost.mispredictions = row_mispredictions(q, found, threads, true);
     cost.imbalance = longest_row_imbalance(q, feature(found, feature_row_max), threads);
     sxt_candidate &candidate = fill_spmv(list.add(), q, found, *machine, threads, cost);
     candidate.state_bytes = sizeof(State) + (threads + 1) * sizeof(std::int64_t);

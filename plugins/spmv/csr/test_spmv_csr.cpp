@@ -209,5 +209,26 @@ TEST(SpmvCsr, ModelsSeeImbalance) {
   EXPECT_DOUBLE_EQ(bytes_of("rows", query, NAN, NAN, 8), even);
 }
 
+TEST(SpmvCsr, ModelsSeeRowsOfUnforeseenLengths) {
+  Random random(9, 1);
+  Matrix matrix(uneven(random), SXT_F64, random);
+  const sxt_spmv_query query = spmv_query(matrix, SXT_F64);
+  const auto mispredicted = [&](const char *name, double unforeseen, double in_lanes, int threads) {
+    const double values[] = {0, 0, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, unforeseen, in_lanes};
+    const sxt_features features = {12, kernel(name).features, values};
+    return ask_candidates(kernel(name), &query.m.q, make_machine(threads), &features).back().terms[7];
+  };
+  // A few are known after some runs, of very many all are missed; twice as many are known to two threads.
+  EXPECT_LT(mispredicted("rows", 300, 0, 1), 5);
+  EXPECT_NEAR(mispredicted("rows", 1e6, 0, 1), 1e6, 1e4);
+  EXPECT_LT(mispredicted("rows", 6000, 0, 2), 0.7 * mispredicted("rows", 6000, 0, 1));
+  // In lanes only the number of steps counts.
+  for (const char *name : {"simd", "balanced"}) {
+    EXPECT_EQ(mispredicted(name, 1e6, 0, 1), 0);
+    EXPECT_NEAR(mispredicted(name, 0, 1e6, 1), 1e6, 1e4);
+  }
+  EXPECT_EQ(mispredicted("rows", NAN, NAN, 1), 0);
+}
+
 }  // namespace
 }  // namespace plugin_test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// spmv.dia.cpu and spmv.dia-symmetric.cpu: products with matrices held by diagonals, all operations. Threads take whole
-// blocks of rows; bits do not depend on them.
+// spmv.dia.cpu and spmv.dia-symmetric.cpu: products with matrices held by diagonals, all operations. Threads take runs
+// of rows; bits do not depend on them.
 #include <cmath>
 #include <cstdint>
 
@@ -67,7 +67,7 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
     product.x = static_cast<const char *>(args.x) + r * args.ldx * bytes;
     product.y = static_cast<char *>(args.y) + r * args.ldy * bytes;
     for_each_part(team, team, [&](int part) {
-      const Range rows = part_of(product.results, team, part, dia_block);
+      const Range rows = part_of(product.results, team, part, dia_run);
       state.rows(product, rows.begin, rows.end);
     });
   }
@@ -80,6 +80,7 @@ const char *const symmetric_storages[] = {SXT_KIND_STORAGE_DIA_SYMMETRIC, nullpt
 template <bool symmetric>
 sxt_kernel make_kernel(const char *name, const char *description) {
   sxt_kernel k = new_kernel(SXT_KIND_SPMV, name, "cpu", description, run);
+  k.version = 2;
   k.flags = SXT_KERNEL_DETERMINISTIC;
   k.storages = symmetric ? symmetric_storages : plain_storages;
   k.features = dia_features;

@@ -164,5 +164,26 @@ TEST(SpmvDia, ModelCountsWhatMoves) {
   }
 }
 
+// Threads share rows, not blocks: of 1100 rows two take about a half each.
+TEST(SpmvDia, ModelKnowsThatThreadsShareSmallMatricesEvenly) {
+  Random random(8, 1);
+  Matrix matrix(sextant::plugin::cases::banded_pattern(4, 4, {0}), SXT_F64, random);
+  sxt_spmv_query query = spmv_query(matrix, SXT_F64);
+  query.m.rows = query.m.cols = 1100;
+  query.m.nnz = 50 * 1100;
+  query.m.symmetry = SXT_SYMMETRIC;
+  const double values[] = {100, 100}, few[] = {3, 3};
+  for (bool symmetric : {false, true}) {
+    const sxt_features features = {2, kernel(symmetric).features, values};
+    const auto one = ask_candidates(kernel(symmetric), &query.m.q, make_machine(1), &features).back();
+    const auto two = ask_candidates(kernel(symmetric), &query.m.q, make_machine(2), &features).back();
+    for (int t : {2, 3, 4}) EXPECT_NEAR(two.terms[t], one.terms[t], 0.1 * one.terms[t]) << t;
+    // Diagonals that end in a block go alone there: many of them cost more than their entries.
+    const sxt_features of_few = {2, kernel(symmetric).features, few};
+    const auto least = ask_candidates(kernel(symmetric), &query.m.q, make_machine(1), &of_few).back();
+    EXPECT_GT(one.terms[4] - least.terms[4], 97 * 1024 / 24);
+  }
+}
+
 }  // namespace
 }  // namespace plugin_test

@@ -19,8 +19,12 @@ namespace {
 using namespace plugin;
 
 const char *const storages[] = {SXT_KIND_STORAGE_HYB, nullptr};
-const char *const features[] = {SXT_X_FEATURES, "row_nnz_third", "row_nnz_above_third", "row_nnz_max", nullptr};
-enum { feature_third = n_x_features, feature_rest, feature_row_max };
+const char *const features[] = {SXT_X_FEATURES, "row_nnz_third",      "row_nnz_above_third",
+                                "row_nnz_max",  "row_nnz_unforeseen", nullptr};
+enum { feature_third = n_x_features, feature_rest, feature_row_max, feature_unforeseen };
+
+// Runs of coordinates of unforeseen lengths that a core's branch predictor has room for.
+constexpr double predicted_runs = 1000;
 
 // Where a part begins: its first row, and the first coordinate of that row or a later one.
 struct Border {
@@ -55,6 +59,9 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
     // A coordinate reads its row as well; beyond the regular part, y is met once more.
     cost.matrix_bytes = regular * (value + 4) + rest * (value + 8);
     cost.steps = rows / 8 + rest;
+    // At most a third of the rows have coordinates.
+    const double surprises = std::min({feature_or(found, feature_unforeseen, 0), rest, rows / 3});
+    cost.mispredictions = mispredictions(surprises, threads, predicted_runs);
     cost.imbalance = longest_row_imbalance(q, feature(found, feature_row_max), threads);
     sxt_candidate &candidate = fill_spmv(list.add(), q, found, *machine, threads, cost);
     candidate.state_bytes = sizeof(State) + (threads + 1) * sizeof(Border);

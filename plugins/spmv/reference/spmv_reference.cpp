@@ -36,7 +36,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   const double matrix_bytes = nnz * (static_cast<double>(value_bytes(q.m.matrix_type)) + 4) + 4 * rows;
   CpuCost cost;
   cost.stream_bytes = q.n_rhs * (matrix_bytes + vectors * (2 * rows + cols));
-  cost.flops = q.n_rhs * nnz * multiply_add_flops(q.m.q.value_type) * 4 * scalar_slowdown(*machine, q.m.q.value_type);
+  cost.flops = q.n_rhs * nnz * multiply_add_flops(q.m.q.value_type) * 2 * scalar_slowdown(*machine, q.m.q.value_type);
   cost.working_set = matrix_bytes + q.n_rhs * vectors * (rows + cols);
   CandidateList list(out, capacity, count);
   fill(list.add(), 1, cost).state_bytes = sizeof(State);

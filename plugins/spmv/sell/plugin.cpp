@@ -18,10 +18,9 @@ namespace {
 using namespace plugin;
 
 const char *const storages[] = {SXT_KIND_STORAGE_SELL, nullptr};
-const char *const features[] = {SXT_X_FEATURES, "row_nnz_sum_max_of_8", "row_nnz_max",
-                                "row_nnz_min",  "row_nnz_std",          nullptr};
-enum { feature_max_of_8 = n_x_features, feature_row_max, feature_row_min, feature_row_std };
-constexpr double window = 512;  // rows that the storage sorts together
+const char *const features[] = {SXT_X_FEATURES,           "row_nnz_sum_max_of_8", "row_nnz_max",
+                                "row_nnz_sum_sorted_512", "sorted_512",           nullptr};
+enum { feature_max_of_8 = n_x_features, feature_row_max, feature_stored, feature_sorted };
 
 // Beyond these the storage refuses to build (plugins/storage/sell).
 constexpr double fill_limit = 3, fill_slack = 65536;
@@ -36,17 +35,10 @@ struct State {
 
 extern const sxt_kernel kernel;
 
-// Entries stored, padding included. Unsorted, the feature counts them. Sorted, the lengths in a window fall from the
-// longest to the shortest row, and half of eight rows' worth of that fall is padding; a window's lengths spread over
-// about six deviations, one holds the longest row of all.
+// Entries stored, padding included: no more than without sorting, no fewer than there are.
 double stored_entries(const sxt_spmv_query &q, const sxt_features *found) {
-  const double nnz = static_cast<double>(q.m.nnz), rows = static_cast<double>(q.m.rows);
-  const double unsorted = feature_or(found, feature_max_of_8, 1.1 * nnz);
-  const double most = feature(found, feature_row_max), least = feature(found, feature_row_min);
-  const double spread = feature(found, feature_row_std);
-  if (!std::isfinite(most) || !std::isfinite(least) || !std::isfinite(spread)) return unsorted;
-  const double fall = std::min(most - least, 6 * spread);
-  return std::min(unsorted, nnz + 4 * fall * rows / window + 7 * (most - least));
+  const double nnz = static_cast<double>(q.m.nnz), unsorted = feature_or(found, feature_max_of_8, 1.1 * nnz);
+  return std::clamp(feature_or(found, feature_stored, unsorted), nnz, std::max(nnz, unsorted));
 }
 
 sxt_status applicable(const sxt_query *query, const sxt_features *found, const sxt_machine *, sxt_message *reason) {
@@ -72,7 +64,8 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
     const double rows = static_cast<double>(q.m.rows);
     cost.lanes = stored_entries(q, found);
     cost.matrix_bytes = cost.lanes * static_cast<double>(value_bytes(q.m.matrix_type) + 4) + rows;
-    cost.steps = rows / slice_rows;
+    // A sorted slice's rows lie apart in y: its results are put there one by one.
+    cost.steps = rows / slice_rows * (1 + feature_or(found, feature_sorted, 0));
     std::uint64_t scratch = 0;
     if (transposed || !simd) {
       cost.passes = q.n_rhs / rhs_block + q.n_rhs % rhs_block;

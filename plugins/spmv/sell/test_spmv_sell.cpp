@@ -46,13 +46,31 @@ TEST(SpmvSell, RefusesOtherSlicesAndTooMuchPadding) {
 
   query.m.rows = query.m.cols = 1000000;
   query.m.nnz = 2000000;
-  const double values[] = {0, 0, 9e6, 1e6, 0, 1e4};  // half of all entries in one row, others spread widely
+  const double values[] = {0, 0, 9.5e6, 1e6, 9e6, 1};  // half of all entries in one row, others spread widely
   const sxt_features features = {6, kernel().features, values};
   char text[256] = "";
   sxt_message message{text, sizeof text};
   const sxt_machine machine = make_machine();
   EXPECT_EQ(kernel().applicable(&query.m.q, &features, &machine, &message), SXT_NOT_APPLICABLE);
   EXPECT_NE(std::string(text).find("9000000 entries would be stored for 2000000 nonzeros"), std::string::npos) << text;
+}
+
+TEST(SpmvSell, ModelCountsWhatIsStoredAndWhatLiesApart) {
+  Random random(2, 1);
+  Matrix matrix(Pattern{2, 2, {{0}, {1}}}, SXT_F64, random);
+  sxt_spmv_query query = spmv_query(matrix, SXT_F64);
+  query.m.rows = query.m.cols = 8000;
+  query.m.nnz = 40000;
+  const auto terms_with = [&](double unsorted, double stored, double sorted) {
+    const double values[] = {0, 0, unsorted, 9, stored, sorted};
+    const sxt_features features = {6, kernel().features, values};
+    return ask_candidates(kernel(), &query.m.q, make_machine(1), &features).back();
+  };
+  EXPECT_DOUBLE_EQ(terms_with(60000, 44000, 1).terms[2], 44000 * 12 + 8000 + 3 * 8 * 8000);
+  EXPECT_DOUBLE_EQ(terms_with(60000, NAN, NAN).terms[2], 60000 * 12 + 8000 + 3 * 8 * 8000);
+  EXPECT_DOUBLE_EQ(terms_with(60000, 30000, 1).terms[2], 40000 * 12 + 8000 + 3 * 8 * 8000) << "no fewer than there are";
+  EXPECT_DOUBLE_EQ(terms_with(60000, 44000, 0).terms[6], 1000);
+  EXPECT_DOUBLE_EQ(terms_with(60000, 44000, 1).terms[6], 2000) << "sorted rows are put into y one by one";
 }
 
 }  // namespace

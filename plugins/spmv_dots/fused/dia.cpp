@@ -27,7 +27,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
   CandidateList list(out, capacity, count);
   for_thread_counts(*machine, [&](int threads) {
     sxt_candidate &candidate = list.add();
-    fill_dia(candidate, q.m.m, dia_diagonals(q.m.m, found), symmetric, threads, 1, dots_bytes(q), dots_flops(q));
+    fill_dia(candidate, q.m.m, dia_diagonals(q.m.m, found), symmetric, threads, 1, dots_bytes(q), dots_flops(q), leaf);
     candidate.terms[4] += dots_steps(q);
     candidate.launch[1] = machine->level;
     candidate.state_bytes = sizeof(DiaState);
@@ -68,6 +68,7 @@ const char *const symmetric_storages[] = {SXT_KIND_STORAGE_DIA_SYMMETRIC, nullpt
 template <bool symmetric>
 sxt_kernel make_kernel(const char *name, const char *description) {
   sxt_kernel k = fused_kernel(name, description, run);
+  k.version = 2;
   k.storages = symmetric ? symmetric_storages : plain_storages;
   k.features = dia_features;
   k.term_names = dia_terms;

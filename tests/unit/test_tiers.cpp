@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tiers of features rise as far as they matter to a choice, and again for those who lead later.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "core/context/context.hpp"
+#include "core/dispatch/select.hpp"
+#include "core/matrix/feature_index.hpp"
+#include "core/matrix/matrix.hpp"
+#include "core/model/families.hpp"
+#include "sextant/kinds/spmv.h"
+
+namespace sextant {
+namespace {
+
+// A matrix of the family, and the choice for so many products with it.
+struct Chosen {
+  explicit Chosen(const char *family, std::int64_t nnz, double runs, const Profile &profile) {
+    ContextSettings settings;
+    settings.device = "cpu";
+    settings.threads = 2;
+    const auto context = std::make_shared<Context>(settings);
+    context->use_profile(profile);
+    int number = 0;
+    while (std::string(family_name(number)) != family) ++number;
+    matrix =
+        std::make_unique<Matrix>(context, make_family_matrix(number, nnz, SXT_F64, context->allocator()), SXT_GENERAL);
+    sxt_spmv_query query{};
+    query.m = matrix->query_part(SXT_KIND_SPMV, sizeof query, runs);
+    query.n_rhs = 1;
+    choice = Selector(*context, matrix.get()).select(Query(&query.m.q), "spmv");
+  }
+  bool knows(const char *feature) const { return matrix->knows_feature(feature_id(feature)); }
+  std::unique_ptr<Matrix> matrix;
+  ChoicePtr choice;
+};
+
+TEST(Tiers, StayShutWhereNothingIsAtStake) {
+  const Chosen chosen("uniform-3", 100000, 1, {});
+  EXPECT_FALSE(chosen.knows("x_miss_cache"));
+  EXPECT_FALSE(chosen.knows("diagonals"));
+}
+
+// Diagonals seem best by far until a sample shows that there are too many. Who leads then had no rival before that, so
+// that nobody had looked at its rows.
+TEST(Tiers, RiseAgainForThoseWhoLeadLater) {
+  Profile profile;
+  for (const char *kernel : {"spmv.dia.cpu", "spmv_dots.dia.cpu"}) profile.kernels[kernel] = {0.02, 0.1};
+  const Chosen chosen("uniform-3", 200000, 1e5, profile);
+  EXPECT_NE(chosen.choice->kernel->name(), std::string("spmv.dia.cpu"));
+  EXPECT_TRUE(chosen.knows("diagonals_least"));
+  EXPECT_TRUE(chosen.knows("row_nnz_max"));
+}
+
+}  // namespace
+}  // namespace sextant
