@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "core/context/context.hpp"
 #include "core/dispatch/prepared.hpp"
@@ -90,8 +92,12 @@ void Sampler::add_run(const sxt_kernel &kernel, const sxt_query &query, const sx
 }
 
 std::map<ModelKey, FittedModel> Sampler::fit_all(const CalibrationClock &) const {
-  std::map<ModelKey, FittedModel> models;
-  for (const auto &[key, collected] : collected_) {
+  std::vector<std::pair<ModelKey, FittedModel>> fitted;
+  for (const auto &[key, collected] : collected_) fitted.emplace_back(key, FittedModel());
+    // Each on its own: hundreds of models take seconds.
+#pragma omp parallel for schedule(dynamic)
+  for (std::size_t m = 0; m < fitted.size(); ++m) {
+    const Collected &collected = collected_.find(fitted[m].first)->second;
     FitProblem problem = collected.problem;
     // What the machine says of a term depends on the working set; the middle of it stands for all.
     for (std::size_t j = 0; j < problem.names.size(); ++j) {
@@ -99,13 +105,14 @@ std::map<ModelKey, FittedModel> Sampler::fit_all(const CalibrationClock &) const
       for (const auto &each : collected.analytic) column.push_back(each[j]);
       problem.prior.push_back(median(std::move(column)));
     }
-    FittedModel model = fit(problem);
-    if (!collected.setup_ratios.empty()) {
-      model.setup_factor = median(collected.setup_ratios);
-      model.setup_samples = static_cast<std::int64_t>(collected.setup_ratios.size());
-    }
-    if (model.samples || model.setup_samples) models[key] = std::move(model);
+    FittedModel &model = fitted[m].second = fit(problem);
+    if (collected.setup_ratios.empty()) continue;
+    model.setup_factor = median(collected.setup_ratios);
+    model.setup_samples = static_cast<std::int64_t>(collected.setup_ratios.size());
   }
+  std::map<ModelKey, FittedModel> models;
+  for (auto &[key, model] : fitted)
+    if (model.samples || model.setup_samples) models[key] = std::move(model);
   return models;
 }
 

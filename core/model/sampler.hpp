@@ -71,6 +71,9 @@ void calibrate_vectors(Context &context, const CalibrationSettings &settings, co
                        Sampler &sampler, const std::string &kind, sxt_value_type type, double until);
 void calibrate_matrices(Context &context, const CalibrationSettings &settings, const CalibrationClock &clock,
                         Sampler &sampler, sxt_value_type vectors, sxt_value_type values, double until);
+// Engines of conjugate gradients on the host.
+void calibrate_pcg(Context &context, const CalibrationSettings &settings, const CalibrationClock &clock,
+                   Sampler &sampler, sxt_value_type type, double until);
 void calibrate_cases(Context &context, const CalibrationClock &clock, Sampler &sampler, const std::string &kind,
                      double until);
 

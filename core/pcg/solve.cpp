@@ -21,8 +21,8 @@ bool is_single(sxt_value_type type) { return type == SXT_F32 || type == SXT_C64;
 
 // The first confirmation comes this much before the target would be met if the engine's residual and the caller's kept
 // their ratio of the start: where the matrix is badly scaled the caller's may be there long before. Later ones aim at
-// the target by the ratio last seen, but no further than a tenth at a time.
-constexpr double early = 30.0, least_step = 0.1;
+// the target by the ratio last seen, but no further than that much at a time.
+constexpr double early = 30.0, least_step = 1 / early;
 // Aim a little below the target, so that rounding does not cost a further confirmation.
 constexpr double aim = 0.9;
 // A true residual this much above the recursive one means that the recurrence has drifted: replace it.
@@ -89,9 +89,9 @@ void PcgSolve::check_finite(const void *vector, const char *name) {
 
 bool PcgSolve::trivial(sxt_pcg_report &report) {
   if (n_ > 0) {
-    check_finite(b_, "b");
-    if (settings_.use_initial_guess) check_finite(x_, "x, the initial guess,");
     rhs_norm_ = norm(b_);
+    if (!std::isfinite(rhs_norm_)) check_finite(b_, "b");  // a norm of large numbers may overflow
+    if (settings_.use_initial_guess) check_finite(x_, "x, the initial guess,");
   }
   target_ = std::max(settings_.rtol * rhs_norm_, settings_.atol);
   if (rhs_norm_ > 0) return false;
@@ -135,8 +135,10 @@ PcgSolve::TrueResidual PcgSolve::true_residual(const void *iterate) {
   solver_.product_->run(&product.h);
   TrueResidual out;
   out.norm = norm(residual);
+  if (out.norm <= target_ && !summing_) return out;  // good enough: nobody goes on from it
   if (solver_.scaling_) real_multiply(solver_.scaling_, residual, residual);
-  out.system = norm_2(residual);
+  const bool same = !solver_.scaling_ && solver_.settings().norm == SXT_NORM_2;
+  out.system = same ? out.norm : norm_2(residual);
   return out;
 }
 
@@ -177,8 +179,9 @@ std::int32_t PcgSolve::confirm(const void *iterate, std::int64_t, double residua
                                sxt_reason *reason) {
   const TrueResidual now = true_residual(iterate);
   ++confirmations_;
+  accepted_ = now.norm <= target_;
   if (!std::isfinite(now.norm)) return *reason = SXT_REASON_NOT_A_NUMBER, SXT_CONFIRM_STOP;
-  if (now.norm <= target_) return *reason = SXT_REASON_CONVERGED, SXT_CONFIRM_STOP;
+  if (accepted_) return last_confirmed_ = now.norm, *reason = SXT_REASON_CONVERGED, SXT_CONFIRM_STOP;
   if (rounded_) return confirm_rounded(now, residual, tolerance, reason);
   fruitless_ = confirmations_ > 1 && now.norm > 0.5 * last_confirmed_ ? fruitless_ + 1 : 0;
   if (residual == 0 || fruitless_ >= patience) {
@@ -197,10 +200,13 @@ void PcgSolve::finish(const sxt_pcg_args &args, sxt_pcg_report &report) {
   report.iterations = args.iterations;
   report.recursive_residual = args.residual;
   report.replacements = args.replacements;
-  report.products = args.products + confirmations_ + 1;
+  report.products = args.products + confirmations_;
   report.reductions = args.reductions;
   report.launches = args.launches;
-  TrueResidual final = true_residual(args.x);
+  // What confirm() accepted still stands in the candidate, whatever became of the engine's x since.
+  const bool judged = accepted_ && solver_.scaling_;
+  report.products += !judged;
+  const TrueResidual final = judged ? TrueResidual{last_confirmed_, 0} : true_residual(args.x);
   if (!std::isfinite(final.norm)) {  // no good iterate came back: the caller's x stays what it was
     if (!settings_.use_initial_guess) zero(x_);
   } else {
@@ -231,7 +237,8 @@ sxt_pcg_report PcgSolve::run() {
     args.b = solver_.scaling_ ? work_.rhs.data() : b_;
     args.x = work_.iterate.data();
     args.x_is_zero = !settings_.use_initial_guess;
-    const double ratio = norm_2(args.b) / rhs_norm_;  // between the two norms, at the start
+    const bool same = !solver_.scaling_ && solver_.settings().norm == SXT_NORM_2;
+    const double ratio = same ? 1 : norm_2(args.b) / rhs_norm_;  // between the two norms, at the start
     args.tolerance = (solver_.scaling_ || solver_.settings().norm != SXT_NORM_2 ? early : 1.0) * target_ * ratio;
     args.max_iterations = settings_.max_iterations;
     args.user = this;

@@ -19,7 +19,7 @@ class PcgSolve {
  private:
   struct TrueResidual {
     double norm = 0;    // |b - A x| in the caller's norm
-    double system = 0;  // 2-norm of the residual of the system the engine sees, computed from x
+    double system = 0;  // 2-norm of the residual of the system the engine sees, from x; 0 where norm met the target
   };
 
   // Vector operations by name on n values of the matrix's type.
@@ -64,7 +64,8 @@ class PcgSolve {
   double rhs_norm_ = 0, target_ = 0;  // stop when |b - A x| <= target
   double first_residual_ = 0, least_residual_ = 0;
   std::int64_t least_at_ = 0;
-  double last_confirmed_ = 0;  // true residual at the last confirmation that did not end the solve
+  double last_confirmed_ = 0;  // true residual at the last confirmation
+  bool accepted_ = false;      // it was good enough
   int fruitless_ = 0;          // confirmations in a row that did not halve it
   std::int64_t confirmations_ = 0;
   bool summing_ = false;        // the engine's iterate is a correction of work_.sum

@@ -34,7 +34,8 @@ void dia_group(int64_t count, V *__restrict y, V beta, V alpha, const DiaTerm<V,
   }
 }
 
-// One block of y while its diagonals come in.
+// Rows begin .. end-1 of one block of y while its diagonals come in. Which of them cover the block decides the order in
+// which a row is summed, so the block matters even where only some of its rows are computed.
 template <class V, class M>
 class DiaBlock {
  public:
@@ -44,6 +45,8 @@ class DiaBlock {
       : p_(p),
         begin_(begin),
         count_(end - begin),
+        before_(begin % dia_block),
+        after_((end + dia_block - 1) / dia_block * dia_block - end),
         y_(static_cast<V *>(p.y) + begin),
         alpha_(from_parts<V>(p.alpha)),
         beta_(from_parts<V>(p.beta)) {}
@@ -70,11 +73,11 @@ class DiaBlock {
       const int64_t d = mirrored ? p_.diagonals - 1 - k : k;
       const int64_t offset = p_.offsets[d], shift = mirrored ? -offset : offset;
       if (mirrored && p_.stored && offset == 0) continue;  // symmetric: the main diagonal enters once
-      int64_t lo = shift < 0 ? -shift - begin_ : 0, hi = inputs - shift - begin_;
+      int64_t lo = shift < 0 ? -shift - begin_ : -before_, hi = inputs - shift - begin_;
+      const bool whole = lo <= -before_ && hi >= block_end();
       if (lo < 0) lo = 0;
       if (hi > count_) hi = count_;
       if (lo >= hi) continue;
-      const bool whole = lo == 0 && hi == count_;
       if (!whole) partial_ = true;
       if (whole != covering) continue;
       const M *v = static_cast<const M *>(p_.values) + d * p_.ld + begin_ + (mirrored ? shift : 0);
@@ -86,6 +89,11 @@ class DiaBlock {
         add<1, true>(&term, conjugated, y_ + lo, hi - lo, one());
       }
     }
+  }
+
+  // Of the block, counted from begin_; the last block ends with y.
+  int64_t block_end() const {
+    return count_ + after_ < p_.results - begin_ ? count_ + after_ : p_.results - begin_;
   }
 
   static V one() {
@@ -140,6 +148,7 @@ class DiaBlock {
 
   const DiaProduct &p_;
   const int64_t begin_, count_;
+  const int64_t before_, after_;  // rows of the block that are not computed
   V *const y_;
   const V alpha_, beta_;
   bool fresh_ = true;     // y does not yet hold beta y
@@ -148,11 +157,14 @@ class DiaBlock {
   DiaTerm<V, M> terms_[widest];
 };
 
-// y for rows begin .. end-1; begin is a multiple of dia_block.
+// y for rows begin .. end-1, of any blocks.
 template <class V, class M>
 void dia_rows(const DiaProduct &p, int64_t begin, int64_t end) {
-  for (; begin < end; begin += dia_block)
-    DiaBlock<V, M>(p, begin, begin + dia_block < end ? begin + dia_block : end).compute();
+  while (begin < end) {
+    const int64_t next = (begin / dia_block + 1) * dia_block, stop = next < end ? next : end;
+    DiaBlock<V, M>(p, begin, stop).compute();
+    begin = stop;
+  }
 }
 
 }  // namespace sextant::plugin::SXT_ISA

@@ -70,6 +70,20 @@ class Conversation {
     engine_.finish();
   }
 
+  // For an engine that has the host at hand: reports an iterate at once instead of with its block. With a reason the
+  // block ends there.
+  sxt_reason tell(std::int64_t k, double squared) {
+    if (k <= observed_ || !args_.observe) return SXT_REASON_NONE;
+    observed_ = k;
+    const double residual = std::sqrt(squared);
+    return told_ = args_.observe(args_.user, k, 1, &residual);
+  }
+  // For the same engines: whether the solve was cancelled, so that the block is to end with the present iterate.
+  bool cancelled() {
+    if (cancel_ && *cancel_) told_ = SXT_REASON_CANCELLED;
+    return told_ != SXT_REASON_NONE;
+  }
+
  private:
   // Blocks end where somebody must be asked: at the limit, and where r is due to be replaced.
   std::int64_t last_after(std::int64_t first) const {
@@ -81,7 +95,8 @@ class Conversation {
   // Takes an outcome in and makes the next block. False: the solve is over.
   bool follow(Block &block, const Outcome &out) {
     const std::int64_t k = out.iterate;
-    const bool stuck = out.ended == Ended::at_last && k == block.first && block.last > block.first;
+    const bool told = told_ != SXT_REASON_NONE;
+    const bool stuck = out.ended == Ended::at_last && k == block.first && block.last > block.first && !told;
     if (k < block.first || k > block.last || stuck)
       throw std::runtime_error("a block from iterate " + std::to_string(block.first) + " to " +
                                std::to_string(block.last) + " came back with iterate " + std::to_string(k) +
@@ -89,6 +104,7 @@ class Conversation {
     const double squared = out.squared_residuals[k - block.first];
     args_.iterations = k;
     args_.residual = std::sqrt(squared);
+    if (told) return stop(told_);
     const bool finite = std::isfinite(squared);
     if (const sxt_reason reason = observe(block, out, finite ? k : k - 1)) return stop(reason);
     block = {k, k, 0, false, out.ended == Ended::far, block.first == k ? block.replaced_from : -1};
@@ -149,6 +165,7 @@ class Conversation {
   const volatile std::int32_t *cancel_;
   Engine &engine_;
   std::int64_t observed_ = -1, replaced_at_ = -1;
+  sxt_reason told_ = SXT_REASON_NONE;  // what observe answered to tell, or that the solve was cancelled
   std::vector<double> &residuals_;
 };
 

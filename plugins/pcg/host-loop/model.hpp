@@ -8,7 +8,7 @@
 
 namespace host_loop {
 
-sxt_status candidates(const Recurrence &recurrence, const sxt_pcg_query &query, const sxt_filled *slots,
-                      sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count);
+sxt_status candidates(const Recurrence &recurrence, const sxt_pcg_query &query, const sxt_machine &machine,
+                      const sxt_filled *slots, sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count);
 
 }  // namespace host_loop

@@ -18,9 +18,9 @@ sxt_status applicable_of(const sxt_query *query, const sxt_features *, const sxt
   return plugin::pcg::check_query(recurrence(id), plugin::as<sxt_pcg_query>(query), reason);
 }
 template <std::int32_t id>
-sxt_status candidates_of(const sxt_query *query, const sxt_features *, const sxt_machine *, const sxt_filled *slots,
-                         sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
-  return candidates(recurrence(id), plugin::as<sxt_pcg_query>(query), slots, out, capacity, count);
+sxt_status candidates_of(const sxt_query *query, const sxt_features *, const sxt_machine *machine,
+                         const sxt_filled *slots, sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
+  return candidates(recurrence(id), plugin::as<sxt_pcg_query>(query), *machine, slots, out, capacity, count);
 }
 template <std::int32_t id>
 sxt_status slot_query_of(const sxt_query *query, std::uint64_t slot, std::uint64_t instance, const char *kind,

@@ -5,7 +5,7 @@
 
 #include "sextant/plugin_simd.hpp"
 
-SXT_ISA_TABLE(spmv_dots_rows, spmv_dots_fused::RowsTable)
+SXT_ISA_TABLE(spmv_dots_rows, sextant::plugin::RowsTable)
 SXT_ISA_TABLE(spmv_dots_fused, DotsTable)
 
 namespace spmv_dots_fused {

@@ -22,7 +22,7 @@ namespace plugin = sextant::plugin;
 
 extern const sxt_kernel csr_kernel, dia_kernel, dia_symmetric_kernel, sell_kernel;
 
-const RowsTable &rows_table(int level);
+const plugin::RowsTable &rows_table(int level);
 const DotsTable &dots_table(int level);
 
 static_assert(leaf == plugin::tree::leaf_size);

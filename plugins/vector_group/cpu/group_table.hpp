@@ -4,15 +4,13 @@
 
 #include <stdint.h>
 
+#include "sextant/plugin_group_steps.hpp"
+
 namespace sextant_vector_group_cpu {
 
 enum { groups = 4, types = 4 };
 
-// Operands of one run; the scalars that a group has are never NULL.
-struct Call {
-  void *const *vectors;
-  const void *alpha, *beta;
-};
+using Call = sextant::plugin::GroupCall;
 
 // The same with inner products of what the update leaves behind: pair d is conj(vectors[a[d]]) . vectors[b[d]].
 struct DotsCall {
