@@ -54,7 +54,7 @@ class Context : public std::enable_shared_from_this<Context> {
   double race_seconds() const noexcept { return settings_.race_seconds; }
   // Measured runs of this context; NULL when they have no say.
   Feedback *feedback() const noexcept { return feedback_.get(); }
-  int threads() const noexcept { return std::max(1, machine().units); }
+  int threads() const noexcept { return device().host_threads(); }  // of the host, whatever the device
   PlanBook &plan() noexcept { return plan_; }
   Operations &operations() noexcept { return *operations_; }
 

@@ -7,12 +7,24 @@
 #include <cstring>
 #include <utility>
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 #include "core/registry/host.hpp"
 
 namespace sextant {
 namespace {
 
 constexpr std::uint64_t buffer_alignment = 256;  // what sxt_exec.scratch promises
+
+int threads_of_process() {
+#ifdef _OPENMP
+  return omp_get_max_threads();
+#else
+  return 1;
+#endif
+}
 
 // Calls into a device plugin and turns whatever comes out of it into an Error that names the kernel and the step.
 template <class F>
@@ -33,7 +45,10 @@ void ask(const registry::Kernel &kernel, const char *step, F &&f) {
 
 Device::Device(const registry::Kernel &kernel, std::int32_t ordinal, std::int32_t threads, const Allocator &host_memory,
                const LogSink &log)
-    : ordinal_(ordinal), host_memory_(host_memory), log_(log) {
+    : ordinal_(ordinal),
+      host_threads_(threads > 0 ? threads : threads_of_process()),
+      host_memory_(host_memory),
+      log_(log) {
   const auto *table = static_cast<const sxt_device_ops *>(kernel.table.ops);
   require(table != nullptr, SXT_E_DEVICE, "kernel '", kernel.name(), "' is no device: it has no operations");
   std::memcpy(&ops_, table, std::min<std::uint64_t>(table->struct_size, sizeof ops_));
@@ -228,7 +243,7 @@ sxt_exec make_exec(Call &call) {
   exec.call = &call;
   exec.device = call.device->handle();
   exec.stream = call.stream;
-  exec.threads = call.device->on_host() ? call.device->machine().units : 1;
+  exec.threads = call.device->host_threads();
   registry::set_current_device(*call.device);
   return exec;
 }

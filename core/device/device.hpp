@@ -33,7 +33,9 @@ class Device {
   const LogSink &log() const noexcept { return log_; }
   bool has_streams() const noexcept { return ops_.stream_create != nullptr; }
   // The stream that the application wants work enqueued on; NULL: each call has one of the device's own and waits.
-  void *callers_stream() const noexcept { return scope_ && scope_->device_ == this ? scope_->stream_ : callers_stream_; }
+  void *callers_stream() const noexcept {
+    return scope_ && scope_->device_ == this ? scope_->stream_ : callers_stream_;
+  }
   // While it lives, this thread's work on the device goes to a stream of its own, as if it were the caller's.
   class StreamScope {
    public:
@@ -77,6 +79,8 @@ class Device {
   // Between any two spaces; the source may be reused at once and the target read.
   void copy(void *to, const void *from, std::uint64_t bytes);
   bool on_host() const noexcept { return ops_.stream_create == nullptr; }  // device space is host memory
+  // Threads that work on the host for this device: the machine's units where it is the host itself.
+  int host_threads() const noexcept { return on_host() ? machine_.units : host_threads_; }
   bool captures() const noexcept {
     return ops_.capture_begin && ops_.capture_end && ops_.graph_launch && ops_.graph_destroy;
   }
@@ -88,6 +92,7 @@ class Device {
   sxt_device_ops ops_{};
   sxt_machine machine_{};
   std::int32_t ordinal_ = 0;
+  int host_threads_ = 1;  // as the caller stated, or all that the process may use
   void *handle_ = nullptr, *callers_stream_ = nullptr;
   std::mutex streams_lock_;
   std::vector<void *> idle_streams_;  // as many as calls ever ran at once

@@ -27,8 +27,7 @@ std::int64_t Selector::forced_launch(const registry::Kernel &kernel, const Query
   const char *by = nullptr;
   if (!kernel.table.launch_config || context_.forced(SXT_KIND_LAUNCH, &by).empty()) return any_launch;
   try {
-    const auto proposals =
-        ask_policies(kernel, query, {list.begin(), list.begin() + static_cast<std::ptrdiff_t>(count)});
+    const auto proposals = ask_policies(kernel, query, {list.data(), static_cast<std::size_t>(count)});
     const LaunchProposal *proposal = forced_proposal(context_, proposals);
     return proposal ? proposal->candidate : any_launch;
   } catch (const Error &) {

@@ -13,7 +13,7 @@ namespace {
 constexpr const char *policy_device = "cpu";
 
 std::vector<sxt_launch_config> configs_of(const Context &context, const registry::Kernel &kernel,
-                                          const sxt_query *query, const std::vector<sxt_candidate> &candidates,
+                                          const sxt_query *query, std::span<const sxt_candidate> candidates,
                                           const std::vector<double> &run_s) {
   std::vector<sxt_launch_config> configs;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
@@ -42,7 +42,7 @@ std::int64_t ask(const registry::Kernel &policy, sxt_launch_args args) {
 }  // namespace
 
 std::vector<LaunchProposal> launch_proposals(const Context &context, const registry::Kernel &kernel,
-                                             const sxt_query *query, const std::vector<sxt_candidate> &candidates,
+                                             const sxt_query *query, std::span<const sxt_candidate> candidates,
                                              const std::vector<double> &run_s) {
   if (!kernel.table.launch_config || candidates.empty()) return {};
   const std::vector<sxt_launch_config> configs = configs_of(context, kernel, query, candidates, run_s);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,7 @@ struct LaunchProposal {
 // One line a policy, in the order of their names; empty when the kernel gives launch policies no say (launch_config).
 // run_s: the predicted seconds of each candidate.
 std::vector<LaunchProposal> launch_proposals(const Context &context, const registry::Kernel &kernel,
-                                             const sxt_query *query, const std::vector<sxt_candidate> &candidates,
+                                             const sxt_query *query, std::span<const sxt_candidate> candidates,
                                              const std::vector<double> &run_s);
 
 // The proposal of the policy that is forced for the kind; NULL when none is, or when the kernel leaves no choice.

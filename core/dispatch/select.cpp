@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
+#include <utility>
 
 #include "core/dispatch/feedback.hpp"
 #include "core/dispatch/options.hpp"
@@ -175,8 +177,20 @@ void Selector::consider(const Kernel &kernel, const Query &query, const std::str
   }
 }
 
-std::vector<std::string> Selector::storages_for(const Kernel &kernel, const Query &query,
-                                                const std::string &storage) const {
+// Storages that any kernel of the device reads, asked of the registry once.
+const std::vector<const char *> &Selector::forms_read() {
+  if (!forms_read_.empty()) return forms_read_;
+  const auto known = [&](const char *form) {
+    return std::any_of(forms_read_.begin(), forms_read_.end(),
+                       [&](const char *each) { return std::string_view(each) == form; });
+  };
+  for (const Kernel *any : Registry::instance().all_kernels())
+    for (const char *const *form = any->table.storages; form && *form; ++form)
+      if (std::string_view(any->table.device) == context_.device_name() && !known(*form)) forms_read_.push_back(*form);
+  return forms_read_;
+}
+
+std::vector<std::string> Selector::storages_for(const Kernel &kernel, const Query &query, const std::string &storage) {
   if (!query.about_matrix()) return {""};
   std::vector<std::string> forms;
   const auto add = [&](const char *form) {
@@ -187,9 +201,7 @@ std::vector<std::string> Selector::storages_for(const Kernel &kernel, const Quer
   if (requires_storage(kernel)) {
     for (const char *const *form = kernel.table.storages; *form; ++form) add(*form);
   } else if (kernel.table.n_slots > 0) {  // its parts read the matrix: every storage that anything here reads
-    for (const Kernel *any : Registry::instance().all_kernels())
-      for (const char *const *form = any->table.storages; form && *form; ++form)
-        if (std::string_view(any->table.device) == context_.device_name()) add(*form);
+    for (const char *form : forms_read()) add(form);
     if (forms.empty() && storage.empty()) forms.emplace_back("");  // perhaps none of its parts reads one
   } else {
     forms.emplace_back("");
@@ -258,7 +270,7 @@ std::string Selector::refusal(const Kernel &kernel, const Query &query, const sx
 }
 
 std::vector<LaunchProposal> Selector::ask_policies(const Kernel &kernel, const Query &query,
-                                                   const std::vector<sxt_candidate> &candidates) const {
+                                                   std::span<const sxt_candidate> candidates) const {
   if (!kernel.table.launch_config) return {};
   std::vector<double> seconds;
   for (const sxt_candidate &candidate : candidates)
@@ -266,30 +278,33 @@ std::vector<LaunchProposal> Selector::ask_policies(const Kernel &kernel, const Q
   return launch_proposals(context_, kernel, query.get(), candidates, seconds);
 }
 
-void Selector::price(bool part, Option base, const sxt_features &features, std::vector<Option> &options) const {
+void Selector::price(bool part, Option base, const sxt_features &features, std::vector<Option> &options) {
   const Kernel &kernel = *base.kernel;
   const Query &query = base.query;
   base.parts_setup_s = 0;
   for (const SlotChoice &slot : base.slots)
     for (const ChoicePtr &each : slot.parts) base.parts_setup_s += each->setup_s;
-  std::vector<sxt_candidate> candidates(candidate_capacity);
+  // Made once, since clearing them all for every question would take longer than most questions.
+  candidates_.resize(candidate_capacity);
+  std::fill_n(candidates_.begin(), std::exchange(candidates_written_, candidate_capacity), sxt_candidate{});
   std::uint64_t count = 1;
   if (kernel.table.candidates) {
     const SlotView slots(base.slots);
     const sxt_status status = kernel.table.candidates(query.get(), &features, &context_.machine(), slots.data(),
-                                                      candidates.data(), candidate_capacity, &count);
+                                                      candidates_.data(), candidate_capacity, &count);
     require(status == SXT_OK && count > 0, SXT_NOT_APPLICABLE, "its model gave no candidate (", status_name(status),
             ")");
   } else {
-    candidates[0].run_s = std::numeric_limits<double>::infinity();
+    candidates_[0].run_s = std::numeric_limits<double>::infinity();
   }
+  candidates_written_ = std::min(count, candidate_capacity);
+  const std::span<const sxt_candidate> candidates(candidates_.data(), candidates_written_);
   const bool no_estimate = lacks_estimate(kernel, base.slots);
   // A model that lacks a feature it asks for guesses, however well it was fitted.
   const bool unknown =
       std::any_of(features.values, features.values + features.count, [](double value) { return std::isnan(value); });
   bool any_usable = false;
   std::string problem;
-  candidates.resize(std::min(count, candidate_capacity));
   const std::vector<LaunchProposal> proposals = ask_policies(kernel, query, candidates);
   const LaunchProposal *only = forced_proposal(context_, proposals);
   for (std::uint64_t i = 0; i < candidates.size(); ++i) {
@@ -329,9 +344,21 @@ std::string Selector::build_storage(const Option &option, bool *out_of_memory) c
   }
 }
 
+static bool has_forced_part(const Option &option) {
+  return std::any_of(option.slots.begin(), option.slots.end(), [](const SlotChoice &slot) {
+    return std::any_of(slot.parts.begin(), slot.parts.end(), [](const ChoicePtr &part) { return part->forced; });
+  });
+}
+
 ChoicePtr Selector::settle(const Query &query, const std::string &role, bool part, std::vector<Option> options,
                            std::vector<Considered> refused, const Rules &limits) {
   std::stable_sort(options.begin(), options.end(), less_total);
+  const bool bypasses =
+      std::any_of(refused.begin(), refused.end(), [](const Considered &line) { return line.against_force; });
+  // So would a kernel that does everything itself.
+  if (limits.forced.empty() && (bypasses || std::any_of(options.begin(), options.end(), has_forced_part)))
+    for (Option &option : options)
+      if (option.slots.empty()) option.reason = "it would pass over what was forced for a part of others";
   if (limits.forced.empty() && !limits.plan) race(query, options);
   Option *winner = nullptr;
   std::map<std::string, std::string> unbuilt;  // storages with the reason why they could not be built, "" for none
@@ -349,8 +376,6 @@ ChoicePtr Selector::settle(const Query &query, const std::string &role, bool par
     break;
   }
   // The reference would do, but only by passing over what was forced for a part of the others.
-  const bool bypasses =
-      std::any_of(refused.begin(), refused.end(), [](const Considered &line) { return line.against_force; });
   if (winner && bypasses && winner->kernel->has(SXT_KERNEL_REFERENCE) && limits.forced.empty()) winner = nullptr;
   if (!winner) {
     for (const Option &option : options) refused.push_back(describe(option, nullptr));

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -66,14 +67,15 @@ class Selector {
                          const Rules &rules, std::vector<Option> &options, std::vector<Considered> &refused);
   std::vector<int> wanted_features(const std::set<const registry::Kernel *> &kernels, int tier) const;
   bool sees_known() const;
+  void forget_parts();
   void race(const Query &query, std::vector<Option> &options);
   void gather(const Query &query, const std::string &role, const std::string &storage, bool part, const Rules &rules,
               std::vector<Option> &options, std::vector<Considered> &refused);
   Rules rules(const Query &query, const std::string &role) const;
   void consider(const registry::Kernel &kernel, const Query &query, const std::string &role, const std::string &storage,
                 bool part, const Rules &rules, std::vector<Option> &options, std::vector<Considered> &refused);
-  std::vector<std::string> storages_for(const registry::Kernel &kernel, const Query &query,
-                                        const std::string &storage) const;
+  const std::vector<const char *> &forms_read();
+  std::vector<std::string> storages_for(const registry::Kernel &kernel, const Query &query, const std::string &storage);
   bool consider_on(const registry::Kernel &kernel, const Query &query, const std::string &role,
                    const std::string &storage, bool part, std::vector<Option> &options, std::string &refusal);
   const StorageOffer &offer_of(const std::string &storage);
@@ -85,10 +87,10 @@ class Selector {
   void fill_alternative(const registry::Kernel &kernel, const Query &query, std::uint64_t slot,
                         const std::string &kinds, const std::string &role, const std::string &storage, SlotChoice &out);
   std::vector<LaunchProposal> ask_policies(const registry::Kernel &kernel, const Query &query,
-                                           const std::vector<sxt_candidate> &candidates) const;
+                                           std::span<const sxt_candidate> candidates) const;
   std::int64_t forced_launch(const registry::Kernel &kernel, const Query &query, const std::vector<sxt_candidate> &list,
                              std::uint64_t count) const;
-  void price(bool part, Option base, const sxt_features &features, std::vector<Option> &options) const;
+  void price(bool part, Option base, const sxt_features &features, std::vector<Option> &options);
   void record(const Choice &choice) const;
   std::string build_storage(const Option &option, bool *out_of_memory) const;
   ChoicePtr settle(const Query &query, const std::string &role, bool part, std::vector<Option> options,
@@ -100,6 +102,9 @@ class Selector {
   std::map<std::string, std::string> forced_;
   std::map<std::string, StorageOffer> offers_;  // while candidates are gathered
   Memo memo_;                                   // parts that several engines and storages ask for alike
+  std::vector<const char *> forms_read_;
+  std::vector<sxt_candidate> candidates_;  // of the kernel being priced; zero beyond those written
+  std::uint64_t candidates_written_ = 0;
 };
 
 }  // namespace sextant

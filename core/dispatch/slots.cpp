@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Filling the slots of a composed kernel: for each slot the cheapest alternative whose parts can all be had.
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <sstream>
+#include <string>
 
 #include "core/dispatch/options.hpp"
 #include "core/dispatch/select.hpp"
@@ -17,8 +18,10 @@ namespace {
 
 std::vector<std::string> split_kinds(const std::string &alternative) {
   std::vector<std::string> kinds;
-  std::istringstream parts(alternative);
-  for (std::string kind; std::getline(parts, kind, '+');) kinds.push_back(kind);
+  for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
+    end = alternative.find('+', begin);
+    kinds.push_back(alternative.substr(begin, end - begin));
+  }
   return kinds;
 }
 

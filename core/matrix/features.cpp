@@ -102,6 +102,11 @@ void Matrix::forget_features() {
   features_ = {};
 }
 
+void Matrix::share_features(const Matrix &source) {
+  const std::scoped_lock lock(mutex_, source.mutex_);
+  features_ = source.features_;
+}
+
 double Matrix::feature(const std::string &name) {
   require(feature_tier(name, context_->device_name()) >= 0, SXT_E_UNKNOWN_NAME,
           unknown_name("feature", name, feature_names(context_->device_name())));

@@ -55,7 +55,7 @@ std::uint64_t hash_words(const Buffer &buffer, std::uint64_t seed) {
 }  // namespace
 
 Matrix::Matrix(std::shared_ptr<Context> context, Assembled assembled, sxt_symmetry symmetry)
-    : context_(std::move(context)), data_(std::move(assembled)), symmetry_(symmetry) {
+    : context_(std::move(context)), data_(std::move(assembled)), symmetry_(symmetry), known_symmetry_(symmetry) {
   csr_view_ = view_of(data_.csr, symmetry_);
   storage_query_ = query_part("", sizeof storage_query_, 1);
 }
@@ -73,6 +73,11 @@ sxt_matrix_query Matrix::query_part(const char *kind, std::uint64_t query_size, 
   part.symmetry = symmetry_;
   part.matrix = this;
   return part;
+}
+
+void Matrix::found_symmetry(sxt_symmetry symmetry) {
+  const std::lock_guard lock(mutex_);
+  known_symmetry_ = storage_query_.symmetry = csr_view_.s.symmetry = symmetry;
 }
 
 sxt_problem Matrix::problem(const StoredForm *there) const {
@@ -233,7 +238,7 @@ void Matrix::borrow_arrays(const CsrArrays &source) {
   own.row_ptr = Buffer::borrow(source.row_ptr.data(), source.row_ptr.bytes());
   own.col = Buffer::borrow(source.col.data(), source.col.bytes());
   own.values = Buffer::borrow(source.values.data(), source.values.bytes());
-  csr_view_ = view_of(own, symmetry_);
+  csr_view_ = view_of(own, known_symmetry());
 }
 
 std::shared_ptr<Matrix> Matrix::scaled(const void *s) {
@@ -245,11 +250,11 @@ std::shared_ptr<Matrix> Matrix::scaled(const void *s) {
   shape.csr.index_type = data_.csr.index_type;
   shape.csr.offset_type = data_.csr.offset_type;
   auto matrix = std::make_shared<Matrix>(context_, std::move(shape), symmetry_);
+  matrix->found_symmetry(known_symmetry());
   matrix->borrow_arrays(data_.csr);
   matrix->source_ = shared_from_this();
   matrix->scaling_ = s;
-  const std::lock_guard lock(mutex_);
-  matrix->features_ = features_;  // they speak of the pattern
+  matrix->share_features(*this);
   return matrix;
 }
 
@@ -267,7 +272,7 @@ void Matrix::own_values() {
   Buffer copy(values.bytes(), context_->allocator());
   std::memcpy(copy.data(), values.data(), values.bytes());
   values = std::move(copy);
-  csr_view_ = view_of(data_.csr, symmetry_);
+  csr_view_ = view_of(data_.csr, known_symmetry());
 }
 
 StoredForm::StoredForm(Context &context, const Kernel &kernel, const sxt_problem &problem)

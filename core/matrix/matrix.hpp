@@ -49,7 +49,12 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   const std::shared_ptr<Context> &shared_context() const noexcept { return context_; }
   const CsrArrays &csr() const noexcept { return data_.csr; }
   const ValueOrder &order() const noexcept { return data_.order; }
-  sxt_symmetry symmetry() const noexcept { return symmetry_; }
+  sxt_symmetry symmetry() const noexcept { return symmetry_; }  // as stated
+  // As stated, or as somebody found who compared the values; later values may be otherwise.
+  sxt_symmetry known_symmetry() const noexcept { return known_symmetry_.load(std::memory_order_relaxed); }
+  // That every entry equals its mirror image to the last bit: storages that keep one of the two may be built.
+  // [any-thread]
+  void found_symmetry(sxt_symmetry symmetry);
   std::int64_t rows() const noexcept { return data_.csr.rows; }
   std::int64_t cols() const noexcept { return data_.csr.cols; }
   sxt_value_type value_type() const noexcept { return data_.csr.value_type; }
@@ -82,8 +87,9 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   // Named features, NaN where no kernel offers one, or only in a tier that is not asked for; computed once. known_too:
   // what was computed before is given whatever its tier. [any-thread]
   std::vector<double> features(const char *const *names, unsigned tiers = all_feature_tiers, bool known_too = false);
-  void forget_features();            // as if none had been asked for
-  bool knows_feature(int id) const;  // by number (feature_index.hpp)
+  void forget_features();                     // as if none had been asked for
+  void share_features(const Matrix &source);  // those that a matrix of the same pattern knows, as they speak of it only
+  bool knows_feature(int id) const;           // by number (feature_index.hpp)
   // Predicted seconds of computing them, whether or not they are known. [any-thread]
   double features_cost(const std::vector<int> &ids);
   double feature(const std::string &name);  // SXT_E_UNKNOWN_NAME
@@ -123,8 +129,9 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   const void *scaling_ = nullptr;
   Assembled data_;
   sxt_symmetry symmetry_;
+  std::atomic<sxt_symmetry> known_symmetry_;
   sxt_csr csr_view_{};
-  sxt_matrix_query storage_query_{};
+  sxt_matrix_query storage_query_{};    // of this and the view the symmetry changes under mutex_
   mutable std::recursive_mutex mutex_;  // of what follows; feature kernels ask for storages while it is held
   std::map<std::string, std::shared_ptr<StoredForm>> forms_;
   FeatureValues features_;

@@ -53,23 +53,26 @@ struct Rows {
   std::int64_t rows;
 };
 
-// Entry k, of row i, and its mirror image, which the search found at `mirror`.
+// Entry k, of row i, and its mirror image, which the search found at `mirror`. Notes where they are not quite equal.
 template <class T, class I, class O>
-bool mirrored(const Rows<T, I, O> &a, std::int64_t k, std::int64_t mirror) {
+bool mirrored(const Rows<T, I, O> &a, std::int64_t k, std::int64_t mirror, bool &exact) {
   using Real = decltype(std::abs(T{}));
   const Real tolerance = static_cast<Real>(mirror_ulps) * std::numeric_limits<Real>::epsilon();
   const T other = conjugate(a.values[mirror]);
+  if (a.values[k] == other) return true;
+  exact = false;
   return std::abs(a.values[k] - other) <= tolerance * std::max(std::abs(a.values[k]), std::abs(other));
 }
 
 // Says which entry of row i has no mirror image, or another value there.
 template <class T, class I, class O>
 void blame(const Rows<T, I, O> &a, std::int64_t i) {
+  bool exact = true;
   for (O k = a.ptr[i]; k < a.ptr[i + 1]; ++k) {
     const std::int64_t j = a.col[k], mirror = a.find(j, i);
     require(mirror >= 0, SXT_E_NOT_SYMMETRIC, "the matrix is not symmetric: entry (", i, ", ", j, ") is there but (", j,
             ", ", i, ") is not (counting from 0)");
-    require(mirrored(a, k, mirror), SXT_E_NOT_SYMMETRIC, "the matrix is not ",
+    require(mirrored(a, k, mirror, exact), SXT_E_NOT_SYMMETRIC, "the matrix is not ",
             is_complex<T> ? "Hermitian" : "symmetric", ": entry (", i, ", ", j, ") is ", a.values[k], " but (", j, ", ",
             i, ") is ", a.values[mirror], " (counting from 0)");
   }
@@ -78,15 +81,16 @@ void blame(const Rows<T, I, O> &a, std::int64_t i) {
 // On one thread: rows are visited in order, so each column's mirror images are met in order too and one cursor a row
 // finds them all.
 template <class T, class I, class O>
-bool mirrored_in_order(const Rows<T, I, O> &a) {
-  Buffer cursor_memory(static_cast<std::uint64_t>(a.rows + 1) * sizeof(O), Allocator{});
-  O *cursor = cursor_memory.as<O>();
+bool mirrored_in_order(const Rows<T, I, O> &a, Buffer &work, bool &exact) {
+  const std::uint64_t bytes = static_cast<std::uint64_t>(a.rows + 1) * sizeof(O);
+  if (work.bytes() < bytes) work = Buffer(bytes, Allocator{});
+  O *cursor = work.as<O>();
   std::copy(a.ptr, a.ptr + a.rows + 1, cursor);
   for (std::int64_t i = 0; i < a.rows; ++i)
     for (O k = a.ptr[i]; k < a.ptr[i + 1]; ++k) {
       const std::int64_t j = a.col[k];
       O &mirror = cursor[j];
-      if (mirror >= a.ptr[j + 1] || a.col[mirror] != i || !mirrored(a, k, mirror)) return false;
+      if (mirror >= a.ptr[j + 1] || a.col[mirror] != i || !mirrored(a, k, mirror, exact)) return false;
       ++mirror;
     }
   return true;
@@ -95,30 +99,37 @@ bool mirrored_in_order(const Rows<T, I, O> &a) {
 // Rows are shared out to threads, which search. Each entry above the diagonal must have its mirror image; where there
 // are as many below it, these are all mirror images. Diagonal entries are their own.
 template <class T, class I, class O>
-bool mirrored_by_search(const Rows<T, I, O> &a, int threads) {
+bool mirrored_by_search(const Rows<T, I, O> &a, int threads, bool &exact) {
   std::atomic<std::int64_t> surplus{0};  // of entries below the diagonal
+  std::atomic<bool> all_exact{true};
   const std::int64_t bad = detail::first_match(a.rows, threads, [&](std::int64_t begin, std::int64_t end) {
     std::int64_t below = 0;
+    bool part_exact = true;
     for (std::int64_t i = begin; i < end; ++i)
       for (O k = a.ptr[i]; k < a.ptr[i + 1]; ++k) {
         const std::int64_t j = a.col[k];
         below += j < i ? 1 : j > i ? -1 : 0;
         if (j < i) continue;
         const std::int64_t mirror = j == i ? static_cast<std::int64_t>(k) : a.find(j, i);
-        if (mirror < 0 || !mirrored(a, k, mirror)) return i;
+        if (mirror < 0 || !mirrored(a, k, mirror, part_exact)) return i;
       }
     surplus += below;
+    if (!part_exact) all_exact = false;
     return end;
   });
+  exact = all_exact;
   return bad == a.rows && surplus == 0;
 }
 
 template <class T, class I, class O>
-void check_mirror_images(const CsrArrays &csr, int threads) {
+bool check_mirror_images(const CsrArrays &csr, int threads, Buffer &work) {
   constexpr int worth_searching = 4;  // threads: a search costs about three times the walk
   const Rows<T, I, O> a(csr);
-  if (threads < worth_searching ? mirrored_in_order(a) : mirrored_by_search(a, threads)) return;
+  bool exact = true;
+  if (threads < worth_searching ? mirrored_in_order(a, work, exact) : mirrored_by_search(a, threads, exact))
+    return exact;
   for (std::int64_t i = 0; i < a.rows; ++i) blame(a, i);
+  return false;
 }
 
 template <class T, class I, class O>
@@ -150,10 +161,10 @@ bool check_positive_diagonal(const CsrArrays &csr, int threads) {
 
 }  // namespace
 
-void check_hermitian(const CsrArrays &csr, int threads) {
-  with_types(csr, [&](auto value, auto index, auto offset) {
-    check_mirror_images<typename decltype(value)::type, typename decltype(index)::type,
-                        typename decltype(offset)::type>(csr, threads);
+bool check_hermitian(const CsrArrays &csr, int threads, Buffer &work) {
+  return with_types(csr, [&](auto value, auto index, auto offset) {
+    return check_mirror_images<typename decltype(value)::type, typename decltype(index)::type,
+                               typename decltype(offset)::type>(csr, threads, work);
   });
 }
 

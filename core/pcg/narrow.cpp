@@ -17,6 +17,8 @@ namespace {
 constexpr double more_iterations = 1.4;
 // Rounding one entry on the host.
 constexpr double round_value_s = 3e-9;
+// Asking every engine once more, on the host.
+constexpr double asking_s = 1e-3;
 // What is saved is predicted, what it costs is certain.
 constexpr double least_gain = 0.1;
 
@@ -83,7 +85,9 @@ std::shared_ptr<Matrix> PcgSolver::make_narrow() const {
   csr.col = Buffer::borrow(wide.col.data(), wide.col.bytes());
   csr.values = Buffer(static_cast<std::uint64_t>(wide.nnz) * sizeof(float), matrix_->context().allocator());
   if (!fill_narrow(csr.values)) return nullptr;
-  return std::make_shared<Matrix>(matrix_->shared_context(), std::move(shape), matrix_->symmetry());
+  auto narrow = std::make_shared<Matrix>(matrix_->shared_context(), std::move(shape), symmetry_);
+  narrow->share_features(*matrix_);
+  return narrow;
 }
 
 // New values of the caller's matrix.
@@ -106,7 +110,7 @@ void PcgSolver::consider_narrow() {
   const ChoicePtr wide = select_engine(method_);
   const double rounding_s = static_cast<double>(matrix_->csr().nnz) * round_value_s;
   // At best half of an iteration is saved.
-  if (wanted.empty() && 0.5 * solves * wide->run_s < 4 * rounding_s) return;
+  if (wanted.empty() && 0.5 * solves * wide->run_s < 4 * (rounding_s + asking_s)) return;
   std::shared_ptr<Matrix> candidate = make_narrow();
   require(candidate || wanted.empty(), SXT_E_OVERFLOW, "a value of the matrix does not fit f32");
   if (!candidate) return;
@@ -135,6 +139,7 @@ Runner &PcgSolver::wide_engine() {
   if (wide_engine_) return *wide_engine_;
   sxt_pcg_query query = engine_query(method_);
   query.m = system_->query_part(SXT_KIND_PCG, sizeof query, settings_.expected_solves);
+  query.m.symmetry = symmetry_;
   Selector selector(matrix_->context(), system_.get());
   ChoicePtr choice = selector.select(Query(&query.m.q), "pcg/f64", storage_wanted());
   wide_engine_ = std::make_unique<Runner>(matrix_->context(), std::move(choice), system_.get());

@@ -27,6 +27,8 @@ constexpr double worth_looking_s = 5e-3;
 // The least share of the iterations that a method of which nothing is known may need; one that is known may need this
 // share of what it typically needs.
 constexpr double optimism = 0.125, better_than_typical = 0.6;
+// Of an iteration without a preconditioner: the least that one with it is believed to take beside applying it.
+constexpr double same_iteration = 0.9;
 // A preconditioner that is no scaling must save this share: what it costs is certain, what it saves is estimated.
 constexpr double least_gain = 0.1;
 
@@ -77,7 +79,7 @@ void PcgSolver::plan_preconditioner() {
   const double total_s = total_of(*select_engine(method_), solves);
   Probe probe(*matrix_, *product_, scaling_);
   if (!probe_base(probe, total_s) || !settings_.preconditioner.empty()) return;
-  consider_others(probe, total_of(*select_engine(method_), solves));
+  consider_others(probe, *select_engine(method_));
 }
 
 // Estimates the iterations with the preconditioner in force. False: there was no probe, for the reason in a note.
@@ -88,7 +90,7 @@ bool PcgSolver::probe_base(Probe &probe, double total_s) {
     own = std::make_unique<Runner>(matrix_->context(), preconditioner_choice_, matrix_.get());
   }
   Runner *const preconditioner = own ? own.get() : preconditioner_.get();
-  const double step_s = probe.step_seconds(preconditioner);
+  const double step_s = probe.step_seconds(preconditioner ? &preconditioner->choice() : nullptr);
   const double least_s = matrix_->context().device().on_host() ? 0 : probe_on_device_s;
   const double affordable = (std::max(least_s, probe_share * total_s) - probe.start_seconds()) / step_s;
   const bool asked = settings_.probe > 0;
@@ -117,8 +119,10 @@ bool PcgSolver::probe_base(Probe &probe, double total_s) {
 
 // Whether another preconditioner has a lower total: only with one that is asked of no one is its effect known, so those
 // that could pay at best are set up and tried for a few iterations.
-void PcgSolver::consider_others(Probe &probe, double total_s) {
+void PcgSolver::consider_others(Probe &probe, const Choice &engine) {
+  const double total_s = total_of(engine, settings_.expected_solves);
   if (total_s < worth_looking_s) return;
+  const double iteration_s = engine.run_s / assumed_iterations_;
   double best_s = (1 - least_gain) * total_s, budget_s = trial_share * total_s;
   std::string best;
   const double base_iterations = expected_iterations_;
@@ -127,7 +131,7 @@ void PcgSolver::consider_others(Probe &probe, double total_s) {
     if (method.scales || method.reference) continue;
     const Clock clock;
     expect(base_iterations);
-    const double found_s = consider(probe, method, base_iterations, best_s, budget_s);
+    const double found_s = consider(probe, method, base_iterations, iteration_s, best_s, budget_s);
     budget_s -= clock.seconds();
     if (found_s >= best_s) continue;
     best_s = found_s;
@@ -147,9 +151,10 @@ void PcgSolver::consider_others(Probe &probe, double total_s) {
 }
 
 // The predicted total with this preconditioner, infinite where it does not apply or is not worth trying, with the
-// reason in a note; leaves what it is expected to take in expected_iterations_.
-double PcgSolver::consider(Probe &probe, const PreconditionerMethod &method, double base_iterations, double best_s,
-                           double budget_s) {
+// reason in a note; leaves what it is expected to take in expected_iterations_. base_iterations, and iteration_s of
+// each, are what the plan so far takes.
+double PcgSolver::consider(Probe &probe, const PreconditionerMethod &method, double base_iterations, double iteration_s,
+                           double best_s, double budget_s) {
   constexpr double never = HUGE_VAL;
   const auto out = [&](const std::string &why) {
     notes_.push_back("preconditioner " + method.name + " left out: " + why);
@@ -158,18 +163,25 @@ double PcgSolver::consider(Probe &probe, const PreconditionerMethod &method, dou
   try {
     const double solves = settings_.expected_solves;
     const double share = method.typical_iterations > 0 ? better_than_typical * method.typical_iterations : optimism;
+    const auto too_slow = [&](const char *how, double seconds) {
+      return out(text("even with ", about(share), " of the iterations it would take ", how, seconds_text(seconds)));
+    };
     expect(share * base_iterations);
-    const double at_best_s = total_of(*select_engine(method.name), solves);
-    if (at_best_s >= best_s)
-      return out(text("even with ", about(share), " of the iterations it would take ", seconds_text(at_best_s)));
     const ChoicePtr choice = select_preconditioner(method.name);
     const double setup_s = choice->setup_s + choice->storage_s;
+    // An iteration is hardly cheaper for having to apply it as well. All engines are asked, which takes its time, only
+    // about those that this leaves.
+    const double each_s = same_iteration * iteration_s + choice->run_s;
+    const double least_s = setup_s + std::max(1.0, solves) * expected_iterations_ * each_s;
+    if (least_s >= best_s) return too_slow("at least ", least_s);
     if (setup_s > budget_s) return out("to try it would cost " + seconds_text(setup_s));
-    Runner preconditioner(matrix_->context(), choice, matrix_.get());
-    const double step_s = probe.step_seconds(&preconditioner);
-    const auto steps = static_cast<std::int64_t>(std::clamp<double>(budget_s / step_s, 0, most_steps));
+    const double step_s = probe.step_seconds(choice.get());
+    const auto steps = static_cast<std::int64_t>(std::clamp<double>((budget_s - setup_s) / step_s, 0, most_steps));
     if (steps < least_steps)
       return out(text(least_steps, " iterations with it would cost ", seconds_text(least_steps * step_s)));
+    const double at_best_s = total_of(*select_engine(method.name), solves);
+    if (at_best_s >= best_s) return too_slow("", at_best_s);
+    Runner preconditioner(matrix_->context(), choice, matrix_.get());
     const ProbeOutcome outcome = probe.run(&preconditioner, std::min(steps, probe_steps_), tolerance_of(settings_));
     probe_seconds_ += outcome.seconds;
     if (!outcome.defect.empty()) return out("in its probe " + outcome.defect);

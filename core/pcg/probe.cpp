@@ -42,11 +42,11 @@ bool usable(double value) { return std::isfinite(value) && value > 0; }
 Probe::Probe(Matrix &matrix, Runner &product, const void *scaling)
     : matrix_(matrix), product_(product), scaling_(scaling), type_(matrix.value_type()), n_(matrix.rows()) {}
 
-double Probe::step_seconds(const Runner *preconditioner) const {
+double Probe::step_seconds(const Choice *preconditioner) const {
   const sxt_machine &machine = matrix_.context().machine();
   const double bytes = static_cast<double>(n_) * static_cast<double>(value_bytes(type_)) * vectors_per_step;
   const double call = matrix_.context().device().on_host() ? call_on_host_s : call_on_device_s;
-  return product_.choice().run_s + (preconditioner ? preconditioner->choice().run_s : 0) +
+  return product_.choice().run_s + (preconditioner ? preconditioner->run_s : 0) +
          bytes / std::max(1.0, machine.stream_rate) + calls_per_step * call;
 }
 

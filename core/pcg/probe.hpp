@@ -26,7 +26,7 @@ class Probe {
   // At most `steps` iterations, or until the residual is rtol |b|; preconditioner NULL: none.
   ProbeOutcome run(Runner *preconditioner, std::int64_t steps, double rtol);
   // Predicted seconds of one iteration, and of beginning.
-  double step_seconds(const Runner *preconditioner) const;
+  double step_seconds(const Choice *preconditioner) const;
   double start_seconds() const;
 
  private:

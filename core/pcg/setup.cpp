@@ -7,10 +7,6 @@
 #include <cstring>
 #include <functional>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 #include "core/base/names.hpp"
 #include "core/base/types.hpp"
 #include "core/dispatch/select.hpp"
@@ -25,6 +21,9 @@ namespace {
 
 using registry::Kernel;
 using registry::Registry;
+
+// Made when the library is loaded: a solve with new values allocates nothing.
+const std::string half_kept = SXT_KIND_STORAGE_DIA_SYMMETRIC;
 
 const sxt_preconditioner_ops *ops_of(const Kernel &kernel) {
   return static_cast<const sxt_preconditioner_ops *>(kernel.table.ops);
@@ -46,22 +45,18 @@ void set_method(Q &field, const std::string &method) {
   std::strncpy(field, method.c_str(), sizeof field - 1);
 }
 
-// The context's own on the CPU; beside a device as many as the process may use.
-int host_threads(const Matrix &matrix) {
-  if (matrix.context().device().on_host()) return matrix.context().threads();
-#ifdef _OPENMP
-  return omp_get_max_threads();
-#else
-  return 1;
-#endif
-}
-
-void check_matrix(const Matrix &matrix, const PcgSettings &settings) {
+// What is known of the values' symmetry: as stated, or as found where it was checked.
+sxt_symmetry check_matrix(Matrix &matrix, const PcgSettings &settings, Buffer &work) {
   require(matrix.rows() == matrix.cols(), SXT_E_NOT_SQUARE, "the matrix is ", matrix.rows(), " x ", matrix.cols(),
           "; conjugate gradients need a square one");
-  const bool hermitian =
-      matrix.symmetry() == SXT_HERMITIAN || (matrix.symmetry() == SXT_SYMMETRIC && matrix.value_type() <= SXT_F64);
-  if (!hermitian && settings.check_symmetry) check_hermitian(matrix.csr(), host_threads(matrix));
+  const bool real = matrix.value_type() <= SXT_F64;
+  const bool hermitian = matrix.symmetry() == SXT_HERMITIAN || (matrix.symmetry() == SXT_SYMMETRIC && real);
+  if (hermitian || !settings.check_symmetry) return matrix.symmetry();
+  const bool exact = check_hermitian(matrix.csr(), matrix.context().threads(), work);
+  if (!exact || matrix.symmetry() != SXT_GENERAL) return matrix.symmetry();
+  const sxt_symmetry found = real ? SXT_SYMMETRIC : SXT_HERMITIAN;
+  matrix.found_symmetry(found);
+  return found;
 }
 
 void check_tolerances(const PcgSettings &settings) {
@@ -114,10 +109,11 @@ PcgSolver::PcgSolver(std::shared_ptr<Matrix> matrix, const PcgSettings &settings
   check_tolerances(settings_);
   precision_wanted();
   recurrence_code(settings_.recurrence);
-  check_matrix(*matrix_, settings_);
-  constant_diagonal_ = check_diagonal(matrix_->csr(), host_threads(*matrix_));
+  symmetry_ = check_matrix(*matrix_, settings_, symmetry_work_);
+  constant_diagonal_ = check_diagonal(matrix_->csr(), matrix_->context().threads());
   plan();
   build_engine();
+  if (!relies_on_found_symmetry()) symmetry_work_ = Buffer();
   selected_.clear();
   predicted_setup_s_ += engine_->choice().setup_s + probe_seconds_;
   version_ = matrix_->version();
@@ -192,6 +188,7 @@ sxt_pcg_query PcgSolver::engine_query(const std::string &method) const {
   const bool scaled = scaling_ && method == method_;
   query.m = engine_matrix(method).query_part(SXT_KIND_PCG, sizeof query, settings_.expected_solves);
   query.m.q.value_type = matrix_->value_type();  // of the vectors, whatever the matrix is held in
+  query.m.symmetry = symmetry_;
   query.recurrence = recurrence_code(settings_.recurrence);
   query.preconditioned = method != "none" && !scaled;
   query.iterations = assumed_iterations_;
@@ -243,11 +240,21 @@ void PcgSolver::build_engine() {
   fail(last == SXT_E_MEMORY ? last : SXT_E_NO_KERNEL, "no engine could be built; the last: ", notes_.back());
 }
 
+// Whether an engine may read a storage that keeps one of two mirror images because they were found to be equal.
+bool PcgSolver::relies_on_found_symmetry() const {
+  if (symmetry_ == matrix_->symmetry()) return false;
+  for (const Matrix *each : {matrix_.get(), system_.get(), narrow_.get()})
+    if (each && each->holds(half_kept)) return true;
+  return false;
+}
+
 // After Matrix::update_values: the first solve brings everything derived from the values up to date.
 void PcgSolver::refresh_if_stale() {
   const std::lock_guard lock(mutex_);
   if (version_ == matrix_->version()) return;
-  check_diagonal(matrix_->csr(), host_threads(*matrix_));
+  check_diagonal(matrix_->csr(), matrix_->context().threads());
+  // What was found of other values must hold of these where a storage relies on it.
+  if (relies_on_found_symmetry()) check_hermitian(matrix_->csr(), matrix_->context().threads(), symmetry_work_);
   if (preconditioner_) preconditioner_->prepared().refresh_if_stale();
   if (scaling_) {
     const auto *ops = ops_of(*preconditioner_choice_->kernel);

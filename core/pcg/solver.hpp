@@ -89,10 +89,11 @@ class PcgSolver {
   void expect(double iterations);
   bool probes() const;
   bool probe_base(Probe &probe, double total_s);
-  void consider_others(Probe &probe, double total_s);
-  double consider(Probe &probe, const PreconditionerMethod &method, double base_iterations, double best_s,
-                  double budget_s);
+  void consider_others(Probe &probe, const Choice &engine);
+  double consider(Probe &probe, const PreconditionerMethod &method, double base_iterations, double iteration_s,
+                  double best_s, double budget_s);
   void begin();
+  bool relies_on_found_symmetry() const;
   void refresh_if_stale();
   std::unique_ptr<PcgWorkspace> take_workspace();
   void give_back(std::unique_ptr<PcgWorkspace> workspace) noexcept;
@@ -111,6 +112,8 @@ class PcgSolver {
   std::shared_ptr<Matrix> matrix_, system_;  // the caller's; what the engine sees (scaled, or the same)
   std::shared_ptr<Matrix> narrow_;           // the system with its values in f32; NULL: the engine reads system_
   PcgSettings settings_;
+  sxt_symmetry symmetry_ = SXT_GENERAL;  // as stated, or as found
+  Buffer symmetry_work_;                 // for checking new values, where that matters
   bool constant_diagonal_ = false;
   std::string method_;  // the preconditioner in force: "none", "jacobi", ...
   std::vector<std::string> notes_;
@@ -139,8 +142,9 @@ struct PreconditionerMethod {
   double typical_iterations;  // as a share of those with the diagonal; 0: unknown
 };
 std::vector<PreconditionerMethod> preconditioner_methods(const std::string &device);
-// Throws SXT_E_NOT_SYMMETRIC naming an entry whose mirror image is missing or differs by more than rounding.
-void check_hermitian(const CsrArrays &csr, int threads);
+// Throws SXT_E_NOT_SYMMETRIC naming an entry whose mirror image is missing or differs by more than rounding. True when
+// none differs at all. work: memory that it needs on few threads; kept, another check of the matrix asks for no more.
+bool check_hermitian(const CsrArrays &csr, int threads, Buffer &work);
 // Throws SXT_E_DIAGONAL naming the first row whose diagonal is missing, not positive, or not real. True when the
 // diagonal is constant, so that scaling by it changes nothing.
 bool check_diagonal(const CsrArrays &csr, int threads);

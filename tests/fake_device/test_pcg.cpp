@@ -277,6 +277,43 @@ TEST_P(FakePcg, ASolveInsideACaptureIsRefused) {
   ops.stream_destroy(handle, stream);
 }
 
+using FakePersistent = FakeDevice;
+
+// Rows without order, so that no partition keeps halos small. The model takes the system to fit; that it does not shows
+// while parts grow, and the sentence has the numbers.
+TEST_F(FakePersistent, AHaloThatCannotFitIsRefusedWhileItGrows) {
+  constexpr std::int32_t n = 4000, neighbours = 15;
+  std::vector<std::int32_t> row, col;
+  std::vector<double> values;
+  std::uint32_t state = 1;
+  for (std::int32_t i = 0; i < n; ++i)
+    for (std::int32_t k = 0; k <= neighbours; ++k) {
+      state = state * 1664525u + 1013904223u;
+      row.push_back(i);
+      col.push_back(k == 0 ? i : static_cast<std::int32_t>((state >> 8) % n));
+      values.push_back(1);
+    }
+  sxt_context *context = nullptr;
+  sxt_matrix *matrix = nullptr;
+  sxt_pcg *pcg = nullptr;
+  ASSERT_EQ(open(&context), SXT_OK);
+  ASSERT_EQ(sxt_matrix_from_coo(context, n, n, static_cast<std::int64_t>(row.size()), row.data(), col.data(),
+                                values.data(), nullptr, &matrix),
+            SXT_OK)
+      << sxt_last_error(context);
+  sxt_pcg_options options;
+  sxt_pcg_options_init(&options, sizeof options);
+  options.engine = engines[0];
+  options.check_symmetry = 0;
+  options.probe = -1;
+  EXPECT_EQ(sxt_pcg_create(matrix, &options, &pcg), SXT_E_NOT_SUPPORTED);
+  EXPECT_THAT(sxt_last_error(context), testing::HasSubstr("a block would need at least"));
+  EXPECT_THAT(sxt_last_error(context), testing::HasSubstr("1000 rows, "));
+  sxt_matrix_destroy(matrix);
+  sxt_context_destroy(context);
+  EXPECT_EQ(left_behind(), "");
+}
+
 INSTANTIATE_TEST_SUITE_P(Engines, FakePcg, testing::ValuesIn(engines), [](const auto &info) {
   std::string name = info.param;
   for (char &each : name)

@@ -3,6 +3,7 @@
 // same sentence.
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -51,8 +52,12 @@ std::string sentence(Check &&check) {
 
 class PcgChecksTest : public testing::TestWithParam<int> {
  protected:
+  bool compare(const Arrays &a) const {
+    Buffer work;
+    return check_hermitian(a.csr, GetParam(), work);
+  }
   std::string hermitian(const Arrays &a) const {
-    return sentence([&] { check_hermitian(a.csr, GetParam()); });
+    return sentence([&] { compare(a); });
   }
   std::string diagonal(const Arrays &a) const {
     return sentence([&] { check_diagonal(a.csr, GetParam()); });
@@ -88,6 +93,14 @@ TEST_P(PcgChecksTest, MissingMirrorImagesAreNamed) {
   // (2, 0) has no image, (2, 1) has: the second must not be blamed.
   const Arrays extra(3, {{0, 0, 1}, {1, 1, 1}, {1, 2, 4}, {2, 0, 5}, {2, 1, 4}, {2, 2, 1}});
   EXPECT_THAT(hermitian(extra), HasSubstr("entry (2, 0) is there but (0, 2) is not"));
+}
+
+// Equal up to rounding passes, but is told apart from equal.
+TEST_P(PcgChecksTest, EqualityToTheLastBitIsNoticed) {
+  EXPECT_TRUE(compare(chain(200000)));
+  EXPECT_TRUE(compare(Arrays(0, {})));
+  const double nearly = std::nextafter(5.0, 6.0);
+  EXPECT_FALSE(compare(Arrays(3, {{0, 0, 1}, {0, 2, 5}, {2, 0, nearly}})));
 }
 
 TEST_P(PcgChecksTest, TheFirstBadDiagonalEntryIsNamed) {

@@ -4,128 +4,134 @@
 #include "pack.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <bit>
+#include <cstddef>
+#include <utility>
 
 namespace persistent {
 namespace {
 
-std::int64_t length_of(const Pattern &a, std::int32_t row) { return a.row_ptr[row + 1] - a.row_ptr[row]; }
+std::int32_t length_of(const Pattern &a, std::int32_t row) { return a.row_ptr[row + 1] - a.row_ptr[row]; }
 
 // Rows of a part from the longest to the shortest, so that slices waste little, and equal ones as the matrix numbers
-// them: lanes that stand together then read p from places that do, and shared memory has fewer conflicts.
+// them: lanes that stand together then read p from places that do, and shared memory has fewer conflicts. Sorted by
+// counting, by length first and then by part.
 std::vector<std::int32_t> positions(const Pattern &a, const Partition &partition) {
-  std::vector<std::int32_t> row_of = partition.row_of;
-  for (std::int32_t c = 0; c < partition.parts(); ++c)
-    std::sort(row_of.begin() + partition.begin[c], row_of.begin() + partition.begin[c + 1],
-              [&](std::int32_t i, std::int32_t j) {
-                const std::int64_t longer = length_of(a, i) - length_of(a, j);
-                return longer != 0 ? longer > 0 : i < j;
-              });
+  std::int32_t longest = 0;
+  for (std::int32_t i = 0; i < a.n; ++i) longest = std::max(longest, length_of(a, i));
+  std::vector<std::int32_t> next(static_cast<std::size_t>(longest) + 2), by_length(a.n), row_of(a.n);
+  for (std::int32_t i = 0; i < a.n; ++i) ++next[longest - length_of(a, i) + 1];
+  for (std::int32_t length = 0; length < longest; ++length) next[length + 1] += next[length];
+  for (std::int32_t i = 0; i < a.n; ++i) by_length[next[longest - length_of(a, i)]++] = i;
+  next = partition.begin;
+  for (const std::int32_t row : by_length) row_of[next[partition.part_of[row]]++] = row;
   return row_of;
 }
 
-// What packing one part needs to know of the others.
-struct Places {
-  std::vector<std::int32_t> part, position;  // of each row
-};
+std::int32_t slices_of(const Shape &shape) { return shape.passes * (shape.threads / warp_lanes); }
 
+// Packs the entries of one part after the other; one object a thread.
 class PartPacker {
  public:
-  PartPacker(const Pattern &a, const Places &places, Packed &out, std::vector<std::int32_t> &halo_place)
-      : a_(a), places_(places), out_(out), halo_place_(halo_place) {}
+  PartPacker(const Pattern &a, const std::vector<std::int32_t> &position, Packed &out)
+      : a_(a), position_(position), out_(out), met_((position.size() + 63) / 64), local_(position.size()) {}
 
-  // Appends part c, whose rows lie at the given positions.
-  void add(std::int32_t c, std::int32_t first, std::int32_t rows) {
-    Part part{
-        first, rows, static_cast<std::int32_t>(out_.halo_row.size()), 0, static_cast<std::int32_t>(out_.columns.size()),
-        0};
-    const std::int32_t slice_rows = warp_lanes / out_.shape.group;
-    const std::int32_t slices = out_.shape.passes * (out_.shape.threads / warp_lanes);
-    for (std::int32_t s = 0; s < slices; ++s) {
-      out_.slices.push_back(static_cast<std::int32_t>(out_.columns.size()) - part.first_pair);
-      if (s * slice_rows < rows) add_slice(c, part, s * slice_rows, std::min(slice_rows, rows - s * slice_rows));
-    }
-    part.pairs = static_cast<std::int32_t>(out_.columns.size()) - part.first_pair;
-    out_.slices.push_back(part.pairs);
-    part.halo = static_cast<std::int32_t>(out_.halo_row.size()) - part.first_halo;
-    for (std::int32_t j = 0; j < part.halo; ++j) halo_place_[out_.row_of[out_.halo_row[part.first_halo + j]]] = -1;
-    out_.parts.push_back(part);
+  // Fills part c's columns, entry_of and diagonal_entry; gives the positions of its halo, which ascend: they are read
+  // in the order in which their owners publish them.
+  std::vector<std::int32_t> pack(std::int32_t c) {
+    const Part &part = out_.parts[c];
+    where_.resize(2 * static_cast<std::size_t>(part.pairs));
+    const std::int32_t slices = slices_of(out_.shape), *const begin =
+                                                           out_.slices.data() + c * (slices + std::int64_t{1});
+    for (std::int32_t s = 0; s < slices; ++s) place_slice(part, s, begin[s], begin[s + 1]);
+    std::vector<std::int32_t> halo = name_places(part);
+    std::uint32_t *const columns = out_.columns.data() + part.first_pair;
+    for (std::int32_t k = 0; k < part.pairs; ++k)
+      columns[k] = local_[where_[2 * k]] | std::uint32_t{local_[where_[2 * k + 1]]} << 16;
+    return halo;
   }
 
  private:
-  // Entries of a row without the diagonal go round the group's lanes; two in succession of one lane are a pair.
-  void add_slice(std::int32_t c, const Part &part, std::int32_t first, std::int32_t rows) {
-    const std::int32_t group = out_.shape.group;
-    std::int64_t longest = 0;
-    for (std::int32_t i = 0; i < rows; ++i)
-      longest = std::max(longest, length_of(a_, out_.row_of[part.first_row + first + i]));
-    const std::int64_t pairs = (longest + 2 * group - 1) / (2 * group);
-    const std::size_t base = out_.columns.size();
-    out_.columns.resize(base + pairs * warp_lanes, 0);
-    out_.entry_of.resize(2 * out_.columns.size(), -1);
-    for (std::int32_t i = 0; i < rows; ++i) {
-      const std::int32_t position = part.first_row + first + i, row = out_.row_of[position];
-      std::int64_t place = 0;
-      for (std::int64_t k = a_.row_ptr[row]; k < a_.row_ptr[row + 1]; ++k) {
-        if (a_.col[k] == row) {
-          out_.diagonal_entry[position] = static_cast<std::int32_t>(k);
-          continue;
-        }
-        const std::int64_t lane = i * group + place % group, turn = place / group;
-        const std::size_t pair = base + turn / 2 * warp_lanes + lane;
-        out_.columns[pair] |= static_cast<std::uint32_t>(local(c, part, a_.col[k])) << (turn % 2 ? 16 : 0);
-        out_.entry_of[2 * pair + turn % 2] = static_cast<std::int32_t>(k);
+  // Entries of a row without the diagonal go round the group's lanes; two in succession of one lane are a pair. Notes
+  // the position of each entry's column.
+  void place_slice(const Part &part, std::int32_t s, std::int32_t begin, std::int32_t end) {
+    const auto group = static_cast<std::uint32_t>(out_.shape.group);
+    constexpr std::int32_t ahead = 12;
+    const int shift = std::countr_zero(group);
+    const std::uint32_t places = 2 * group * static_cast<std::uint32_t>((end - begin) / warp_lanes);
+    std::int32_t *const entry_of = out_.entry_of.data() + 2 * std::int64_t{part.first_pair};
+    for (std::int32_t i = 0; i < warp_lanes >> shift; ++i) {
+      const std::int32_t local = s * (warp_lanes >> shift) + i;
+      const std::int32_t row = local < part.rows ? out_.row_of[part.first_row + local] : -1;
+      // Rows of a part lie apart: what comes soon is asked for now.
+      if (local + ahead < part.rows)
+        __builtin_prefetch(a_.col + a_.row_ptr[out_.row_of[part.first_row + local + ahead]]);
+      const std::uint32_t first = 2 * (begin + (static_cast<std::uint32_t>(i) << shift));
+      std::uint32_t place = 0;
+      const auto put = [&](std::int32_t entry, std::int32_t position) {
+        const std::uint32_t turn = place >> shift, lane = place & (group - 1);
+        const std::uint32_t at = first + (turn >> 1) * 2 * warp_lanes + 2 * lane + (turn & 1);
+        entry_of[at] = entry;
+        where_[at] = position;
         ++place;
+      };
+      if (row >= 0) {
+        std::int32_t diagonal = -1;
+        for (std::int32_t k = a_.row_ptr[row]; k < a_.row_ptr[row + 1]; ++k) {
+          if (a_.col[k] == row) {
+            diagonal = k;
+            continue;
+          }
+          const std::int32_t position = position_[a_.col[k]];
+          met_[position / 64] |= std::uint64_t{1} << position % 64;
+          put(k, position);
+        }
+        out_.diagonal_entry[part.first_row + local] = diagonal;
       }
+      while (place < places) put(-1, part.first_row);
     }
   }
 
-  // The place of a row in the part's p. Halo places are marked (they begin behind the largest part, which is not known
-  // to be `rows`): most_rows + number.
-  std::int32_t local(std::int32_t c, const Part &part, std::int32_t row) {
-    const std::int32_t position = places_.position[row];
-    if (places_.part[row] == c) return position - part.first_row;
-    std::int32_t &number = halo_place_[row];
-    if (number < 0) {
-      number = static_cast<std::int32_t>(out_.halo_row.size()) - part.first_halo;
-      out_.halo_row.push_back(position);
-    }
-    return out_.most_rows + number;
+  // Gives every position that was met its place in the part's p: own rows first, then the halo.
+  std::vector<std::int32_t> name_places(const Part &part) {
+    std::vector<std::int32_t> halo;
+    for (std::size_t word = 0; word < met_.size(); ++word)
+      for (std::uint64_t bits = std::exchange(met_[word], 0); bits != 0; bits &= bits - 1) {
+        const auto position = static_cast<std::int32_t>(64 * word) + std::countr_zero(bits);
+        if (position >= part.first_row && position < part.first_row + part.rows) continue;
+        local_[position] = static_cast<std::uint16_t>(out_.most_rows + static_cast<std::int32_t>(halo.size()));
+        halo.push_back(position);
+      }
+    for (std::int32_t i = 0; i < part.rows; ++i) local_[part.first_row + i] = static_cast<std::uint16_t>(i);
+    return halo;
   }
 
   const Pattern &a_;
-  const Places &places_;
+  const std::vector<std::int32_t> &position_;  // of each row
   Packed &out_;
-  std::vector<std::int32_t> &halo_place_;
+  std::vector<std::uint64_t> met_;    // a bit for each position, set where this part has an entry
+  std::vector<std::int32_t> where_;   // the position that belongs to each place of this part
+  std::vector<std::uint16_t> local_;  // the place in this part's p of each position that was met
 };
 
-// Halo rows in the order of their positions are read in the order in which their owners publish them; places in p keep
-// the order of first use, so the list is sorted with the columns following.
-void number_packets(Packed &out) {
-  std::vector<char> needed(out.row_of.size(), 0);
-  for (const std::int32_t position : out.halo_row) needed[position] = 1;
-  out.packet_of.assign(out.row_of.size(), -1);
-  out.packets = 0;
-  for (std::size_t position = 0; position < needed.size(); ++position)
-    if (needed[position]) out.packet_of[position] = out.packets++;
-}
-
-void sort_halo(Packed &out, const Part &part) {
-  std::vector<std::int32_t> order(part.halo), place(part.halo), rows(part.halo);
-  std::iota(order.begin(), order.end(), 0);
-  const std::int32_t *halo = out.halo_row.data() + part.first_halo;
-  std::sort(order.begin(), order.end(), [&](std::int32_t i, std::int32_t j) { return halo[i] < halo[j]; });
-  for (std::int32_t j = 0; j < part.halo; ++j) {
-    place[order[j]] = j;
-    rows[j] = halo[order[j]];
+// Halos one after the other, and the packets that fill them: one for every row that is in a halo.
+void number_packets(Packed &out, const std::vector<std::vector<std::int32_t>> &halos) {
+  constexpr std::int32_t none = -1, needed = 0;
+  out.packet_of.assign(out.row_of.size(), none);
+  std::size_t total = 0;
+  for (const auto &halo : halos) total += halo.size();
+  out.halo_row.reserve(total);
+  for (std::size_t c = 0; c < halos.size(); ++c) {
+    out.parts[c].first_halo = static_cast<std::int32_t>(out.halo_row.size());
+    out.parts[c].halo = static_cast<std::int32_t>(halos[c].size());
+    out.halo_row.insert(out.halo_row.end(), halos[c].begin(), halos[c].end());
+    for (const std::int32_t position : halos[c]) out.packet_of[position] = needed;
   }
-  std::copy(rows.begin(), rows.end(), out.halo_row.begin() + part.first_halo);
-  const auto renamed = [&](std::uint32_t column) {
-    const auto first = static_cast<std::uint32_t>(out.most_rows);
-    return column < first ? column : first + static_cast<std::uint32_t>(place[column - first]);
-  };
-  for (std::int32_t k = part.first_pair; k < part.first_pair + part.pairs; ++k)
-    out.columns[k] = renamed(out.columns[k] & 0xffffu) | renamed(out.columns[k] >> 16) << 16;
+  out.packets = 0;
+  for (std::int32_t &packet : out.packet_of)
+    if (packet == needed) packet = out.packets++;
+  out.halo_packet.resize(total);
+  for (std::size_t j = 0; j < total; ++j) out.halo_packet[j] = out.packet_of[out.halo_row[j]];
 }
 
 }  // namespace
@@ -144,34 +150,60 @@ Shape shape_for(std::int64_t most_rows, double mean_entries, std::int32_t least_
   return shape;
 }
 
-Packed pack(const Pattern &a, const Partition &partition) {
+Packed lay_out(const Pattern &a, const Partition &partition) {
   Packed out{};
   for (std::int32_t c = 0; c < partition.parts(); ++c)
     out.most_rows = std::max(out.most_rows, partition.begin[c + 1] - partition.begin[c]);
+  out.most_halo = static_cast<std::int32_t>(partition.halo.most);
   out.shape = shape_for(out.most_rows, a.n ? static_cast<double>(a.row_ptr[a.n]) / a.n : 0,
                         partition.parts() > most_cluster ? packet_threads : warp_lanes);
+  if (out.shape.passes == 0) return out;
   out.row_of = positions(a, partition);
-  out.diagonal_entry.assign(a.n, -1);
 
-  Places places{std::vector<std::int32_t>(a.n), std::vector<std::int32_t>(a.n)};
-  for (std::int32_t c = 0; c < partition.parts(); ++c)
-    for (std::int32_t at = partition.begin[c]; at < partition.begin[c + 1]; ++at) {
-      places.part[out.row_of[at]] = c;
-      places.position[out.row_of[at]] = at;
+  const std::int32_t slice_rows = warp_lanes / out.shape.group, slices = slices_of(out.shape);
+  out.slices.reserve(static_cast<std::size_t>(partition.parts()) * (slices + 1));
+  std::int32_t first_pair = 0;
+  for (std::int32_t c = 0; c < partition.parts(); ++c) {
+    Part part{partition.begin[c], partition.begin[c + 1] - partition.begin[c], 0, 0, first_pair, 0};
+    for (std::int32_t s = 0; s < slices; ++s) {
+      out.slices.push_back(part.pairs);
+      if (s * slice_rows >= part.rows) continue;
+      // The first row of a slice is its longest.
+      const std::int32_t longest = length_of(a, out.row_of[part.first_row + s * slice_rows]);
+      part.pairs += (longest + 2 * out.shape.group - 1) / (2 * out.shape.group) * warp_lanes;
     }
-  std::vector<std::int32_t> halo_place(a.n, -1);
-  PartPacker packer(a, places, out, halo_place);
-  for (std::int32_t c = 0; c < partition.parts(); ++c)
-    packer.add(c, partition.begin[c], partition.begin[c + 1] - partition.begin[c]);
-
-  for (const Part &part : out.parts) {
-    sort_halo(out, part);
+    out.slices.push_back(part.pairs);
     out.most_pairs = std::max(out.most_pairs, part.pairs);
-    out.most_halo = std::max(out.most_halo, part.halo);
+    first_pair += part.pairs;
+    out.parts.push_back(part);
   }
-  number_packets(out);
-  out.halo_packet.resize(out.halo_row.size());
-  for (std::size_t j = 0; j < out.halo_row.size(); ++j) out.halo_packet[j] = out.packet_of[out.halo_row[j]];
+  return out;
+}
+
+void pack_entries(const Pattern &a, Packed &packed, int threads) {
+  std::vector<std::int32_t> position(packed.row_of.size());
+  for (std::size_t at = 0; at < position.size(); ++at) position[packed.row_of[at]] = static_cast<std::int32_t>(at);
+  const auto pairs = static_cast<std::size_t>(packed.parts.back().first_pair + packed.parts.back().pairs);
+  packed.columns = Filled<std::uint32_t>(pairs);
+  packed.entry_of = Filled<std::int32_t>(2 * pairs);
+  packed.diagonal_entry = Filled<std::int32_t>(position.size());
+
+  // Each thread takes parts in succession: what it needs for one it keeps for the next.
+  const auto parts = static_cast<std::int32_t>(packed.parts.size());
+  std::vector<std::vector<std::int32_t>> halos(packed.parts.size());
+  const std::int32_t team = std::clamp(threads, 1, parts);
+  each_in_team(team, team, [&](std::int32_t member) {
+    PartPacker packer(a, position, packed);
+    const auto end = static_cast<std::int32_t>(std::int64_t{parts} * (member + 1) / team);
+    for (auto c = static_cast<std::int32_t>(std::int64_t{parts} * member / team); c < end; ++c)
+      halos[c] = packer.pack(c);
+  });
+  number_packets(packed, halos);
+}
+
+Packed pack(const Pattern &a, const Partition &partition, int threads) {
+  Packed out = lay_out(a, partition);
+  if (out.shape.passes > 0) pack_entries(a, out, threads);
   return out;
 }
 

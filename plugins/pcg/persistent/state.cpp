@@ -18,31 +18,32 @@ using cuda::Failure;
 
 // CSR's pattern on the host.
 struct HostPattern {
-  std::vector<std::int64_t> row_ptr;
-  std::vector<std::int32_t> col;
-  Pattern view() const { return {static_cast<std::int32_t>(row_ptr.size() - 1), row_ptr.data(), col.data()}; }
+  Filled<std::int32_t> row_ptr, col;
+  Pattern view() const { return {static_cast<std::int32_t>(row_ptr.size()) - 1, row_ptr.data(), col.data()}; }
 };
 
 HostPattern fetch_pattern(const sxt_csr &a, const sxt_exec *exec) {
   const auto rows = static_cast<std::size_t>(a.s.rows), nnz = static_cast<std::size_t>(a.s.nnz);
   if (a.s.index_type != SXT_I32)
     throw Failure(SXT_E_NOT_SUPPORTED, "columns are stored as 64-bit numbers; the engine reads 32-bit ones");
-  HostPattern out{std::vector<std::int64_t>(rows + 1), std::vector<std::int32_t>(nnz)};
+  HostPattern out{Filled<std::int32_t>(rows + 1), Filled<std::int32_t>(nnz)};
   cuda::copy(exec, out.col.data(), a.col, nnz * sizeof(std::int32_t), "the columns of A");
-  if (a.s.offset_type == SXT_I64) {
-    cuda::fetch(exec, out.row_ptr.data(), static_cast<const std::int64_t *>(a.row_ptr), rows + 1, "the rows of A");
-  } else {
-    std::vector<std::int32_t> narrow(rows + 1);
-    cuda::fetch(exec, narrow.data(), static_cast<const std::int32_t *>(a.row_ptr), rows + 1, "the rows of A");
-    std::copy(narrow.begin(), narrow.end(), out.row_ptr.begin());
+  if (a.s.offset_type == SXT_I32) {
+    cuda::fetch(exec, out.row_ptr.data(), static_cast<const std::int32_t *>(a.row_ptr), rows + 1, "the rows of A");
+  } else {  // what fits multiprocessors has no more entries than 32 bits count
+    const Filled<std::int64_t> wide(rows + 1);
+    cuda::fetch(exec, wide.data(), static_cast<const std::int64_t *>(a.row_ptr), rows + 1, "the rows of A");
+    std::transform(wide.data(), wide.data() + wide.size(), out.row_ptr.data(),
+                   [](std::int64_t offset) { return static_cast<std::int32_t>(offset); });
   }
   return out;
 }
 
-template <class T>
-DeviceArray upload(const std::vector<T> &values, const sxt_exec *exec, const char *what) {
-  DeviceArray out(exec, std::max<std::uint64_t>(1, values.size()) * sizeof(T), what);
-  cuda::copy(exec, out.data(), values.data(), values.size() * sizeof(T), what);
+template <class Values>
+DeviceArray upload(const Values &values, const sxt_exec *exec, const char *what) {
+  constexpr std::uint64_t size = sizeof *values.data();
+  DeviceArray out(exec, std::max<std::uint64_t>(1, values.size()) * size, what);
+  cuda::copy(exec, out.data(), values.data(), values.size() * size, what);
   return out;
 }
 
@@ -58,24 +59,48 @@ std::int64_t shared_limit() {
   return bytes - 1024;
 }
 
-void check_fit(const State &state, const Packed &packed) {
-  if (packed.shape.passes == 0)
-    throw Failure(SXT_E_NOT_SUPPORTED, "a block of the grid would have %d rows, %d fit its registers", packed.most_rows,
-                  most_threads * most_passes);
-  const std::int64_t limit = shared_limit();
-  if (static_cast<std::int64_t>(state.shared) > limit)
-    throw Failure(
-        SXT_E_NOT_SUPPORTED,
-        "a block would need %llu bytes of shared memory (%d pairs of entries, %d rows, %d rows of others), it "
-        "may have %lld",
-        (unsigned long long)state.shared, packed.most_pairs, packed.most_rows, packed.most_halo, (long long)limit);
-  if (state.clustered && packed.shape.passes > cluster_passes)
-    throw Failure(SXT_E_NOT_SUPPORTED, "a block of a cluster would have %d rows, %d are taken", packed.most_rows,
-                  most_threads * cluster_passes);
-  if (packed.most_rows + packed.most_halo > 0xffff)
-    throw Failure(SXT_E_NOT_SUPPORTED, "a block sees %d rows, 16-bit columns reach 65535",
-                  packed.most_rows + packed.most_halo);
-}
+// What the largest block would have: an exact number once the rows are shared out and laid out, at least so many
+// before.
+struct Sizes {
+  std::int64_t rows, pairs, halo;
+};
+
+class Room {
+ public:
+  explicit Room(const State &state) : state_(state), limit_(shared_limit()) {}
+
+  std::uint64_t bytes(const Sizes &sizes) const {
+    return shared_bytes(size_of(state_.vectors), size_of(state_.stored), sizes.pairs, sizes.rows, sizes.halo,
+                        state_.clustered);
+  }
+  // Throws where so much does not fit a block. least: sizes are lower bounds.
+  void check(const Sizes &sizes, bool least) const {
+    const std::int64_t most = std::int64_t{most_threads} * (state_.clustered ? cluster_passes : most_passes);
+    if (sizes.rows > most)
+      throw Failure(SXT_E_NOT_SUPPORTED, "a block of the %s would have %lld rows, %lld fit its registers",
+                    state_.clustered ? "cluster" : "grid", (long long)sizes.rows, (long long)most);
+    if (static_cast<std::int64_t>(bytes(sizes)) > limit_)
+      throw Failure(SXT_E_NOT_SUPPORTED,
+                    "a block would need %s%llu bytes of shared memory (%lld pairs of entries, %lld rows, %lld rows of "
+                    "others), it may have %lld",
+                    least ? "at least " : "", (unsigned long long)bytes(sizes), (long long)sizes.pairs,
+                    (long long)sizes.rows, (long long)sizes.halo, (long long)limit_);
+    if (sizes.rows + sizes.halo > most_places)
+      throw Failure(SXT_E_NOT_SUPPORTED, "a block sees %lld rows, 16-bit columns reach %lld",
+                    (long long)(sizes.rows + sizes.halo), (long long)most_places);
+  }
+  // The most halo rows that fit beside these, which themselves fit.
+  std::int64_t most_halo(const Sizes &sizes) const {
+    const std::int64_t none = static_cast<std::int64_t>(bytes({sizes.rows, sizes.pairs, 0})),
+                       one = static_cast<std::int64_t>(bytes({sizes.rows, sizes.pairs, 1})) - none;
+    return std::min(most_places - sizes.rows, (limit_ - none) / one);
+  }
+
+ private:
+  static constexpr std::int64_t most_places = 0xffff;
+  const State &state_;
+  std::int64_t limit_;
+};
 
 // Whether the device has room for the cluster at once.
 void check_cluster(const State &state) {
@@ -133,13 +158,22 @@ void fill(State &state, const sxt_pcg_query &query, const sxt_csr &a, std::int32
   state.longest = longest;
   state.clustered = clustered;
   if (state.n == 0) return;  // nothing will be launched
+  // What cannot fit is refused before the pattern is brought over, then before it is packed.
+  const Room room(state);
+  const std::int64_t off_diagonal = std::max<std::int64_t>(0, state.nnz - state.n);
+  Sizes sizes{(state.n + parts - 1) / parts, (off_diagonal / parts + 1) / 2, 0};
+  room.check(sizes, true);
   const HostPattern pattern = fetch_pattern(a, exec);
-  const Partition partition = best_parts(pattern.view(), parts);
-  const Packed packed = pack(pattern.view(), partition);
+  const int threads = std::max(1, exec->threads);
+  const Partition partition = best_parts(pattern.view(), parts, threads, room.most_halo(sizes));
+  sizes.halo = partition.halo.most;
+  if (partition.part_of.empty()) room.check(sizes, true);
+  Packed packed = lay_out(pattern.view(), partition);
+  sizes = {packed.most_rows, packed.most_pairs, packed.most_halo};
+  room.check(sizes, false);
+  pack_entries(pattern.view(), packed, threads);
   state.shape = packed.shape;
-  state.shared = shared_bytes(size_of(state.vectors), size_of(state.stored), packed.most_pairs, packed.most_rows,
-                              packed.most_halo, clustered);
-  check_fit(state, packed);
+  state.shared = room.bytes(sizes);
 
   Matrix &m = state.matrix;
   m.parts = partition.parts();

@@ -6,6 +6,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
+#include <limits>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "plugins/pcg/persistent/model.cpp"
@@ -17,7 +23,7 @@ namespace {
 using namespace persistent;
 
 struct Csr {
-  std::vector<std::int64_t> ptr{0};
+  std::vector<std::int32_t> ptr{0};
   std::vector<std::int32_t> col;
   std::vector<double> values;
   Pattern pattern() const { return {static_cast<std::int32_t>(ptr.size() - 1), ptr.data(), col.data()}; }
@@ -41,7 +47,7 @@ Csr grid(int nx, int ny, int nz) {
         entry(x + 1 < nx, i + 1, -4);
         entry(y + 1 < ny, i + nx, -5);
         entry(z + 1 < nz, i + nx * ny, -6);
-        a.ptr.push_back(static_cast<std::int64_t>(a.col.size()));
+        a.ptr.push_back(static_cast<std::int32_t>(a.col.size()));
       }
   return a;
 }
@@ -56,7 +62,31 @@ Csr uneven(int n) {
       a.col.push_back(j);
       a.values.push_back(1 + 0.001 * i + j);
     }
-    a.ptr.push_back(static_cast<std::int64_t>(a.col.size()));
+    a.ptr.push_back(static_cast<std::int32_t>(a.col.size()));
+  }
+  return a;
+}
+
+// Symmetric in its pattern, without order: entries far apart, and more in some rows than in others.
+Csr tangled(int n) {
+  std::vector<std::set<std::int32_t>> rows(static_cast<std::size_t>(n));
+  std::uint32_t state = 12345;
+  for (int i = 0; i < n; ++i) {
+    rows[i].insert(i);
+    for (int k = 0; k < 1 + i % 4; ++k) {
+      state = state * 1664525u + 1013904223u;
+      const auto j = static_cast<std::int32_t>((state >> 8) % static_cast<std::uint32_t>(n));
+      rows[i].insert(j);
+      rows[j].insert(i);
+    }
+  }
+  Csr a;
+  for (const auto &row : rows) {
+    for (const std::int32_t j : row) {
+      a.col.push_back(j);
+      a.values.push_back(1 + 0.01 * j);
+    }
+    a.ptr.push_back(static_cast<std::int32_t>(a.col.size()));
   }
   return a;
 }
@@ -96,46 +126,177 @@ std::vector<double> multiply(const Csr &a, const Packed &p, const std::vector<do
 std::vector<double> multiply(const Csr &a, const std::vector<double> &x) {
   std::vector<double> y(x.size());
   for (std::size_t i = 0; i < y.size(); ++i)
-    for (std::int64_t k = a.ptr[i]; k < a.ptr[i + 1]; ++k) y[i] += a.values[k] * x[a.col[k]];
+    for (std::int32_t k = a.ptr[i]; k < a.ptr[i + 1]; ++k) y[i] += a.values[k] * x[a.col[k]];
   return y;
 }
+
+// By definition, a set for each part.
+Halo halo_of(const Pattern &a, const Partition &p) {
+  std::vector<std::set<std::int32_t>> halos(static_cast<std::size_t>(p.parts()));
+  for (std::int32_t i = 0; i < a.n; ++i)
+    for (std::int32_t k = a.row_ptr[i]; k < a.row_ptr[i + 1]; ++k)
+      if (p.part_of[a.col[k]] != p.part_of[i]) halos[p.part_of[i]].insert(a.col[k]);
+  Halo out;
+  for (const auto &halo : halos) {
+    out.total += static_cast<std::int64_t>(halo.size());
+    out.most = std::max(out.most, static_cast<std::int64_t>(halo.size()));
+  }
+  return out;
+}
+
+// The growing that the one under test is a faster form of: queues of levels, everything looked up where it is needed.
+std::vector<std::int32_t> grown_plainly(const Pattern &a, const std::vector<std::int32_t> &begin, Growth growth) {
+  std::vector<std::int32_t> part(static_cast<std::size_t>(a.n), -1), met(part), anywhere;
+  std::vector<int> level(part), free(part), within(part);
+  for (std::int32_t i = 0; i < a.n; ++i) free[i] = a.row_ptr[i + 1] - a.row_ptr[i];
+  for (std::int32_t c = 0; c + 1 < static_cast<std::int32_t>(begin.size()); ++c) {
+    std::map<int, std::deque<std::int32_t>> around;
+    const auto next = [&]() -> std::int32_t {
+      for (auto &[at, rows] : around)
+        while (!rows.empty()) {
+          const std::int32_t row = rows.front();
+          rows.pop_front();
+          if (part[row] < 0 && level[row] == at) return row;
+        }
+      for (const std::int32_t row : anywhere)
+        if (part[row] < 0) return row;
+      return static_cast<std::int32_t>(std::find(part.begin(), part.end(), -1) - part.begin());
+    };
+    for (std::int32_t count = begin[c]; count < begin[c + 1]; ++count) {
+      const std::int32_t row = next();
+      part[row] = c;
+      for (std::int32_t k = a.row_ptr[row]; k < a.row_ptr[row + 1]; ++k) {
+        const std::int32_t j = a.col[k];
+        --free[j];
+        if (part[j] >= 0) continue;
+        const bool new_here = std::exchange(met[j], c) != c;
+        within[j] = new_here ? 1 : within[j] + 1;
+        if (new_here) anywhere.push_back(j);
+        if (growth == Growth::distance && !new_here) continue;
+        level[j] = growth == Growth::distance ? 0 : std::clamp(64 + free[j] - within[j], 0, 127);
+        around[level[j]].push_back(j);
+      }
+    }
+  }
+  return part;
+}
+
+constexpr Growth all_ways[] = {Growth::numbering, Growth::distance, Growth::enclosure};
 
 TEST(PersistentPartition, EveryRowHasOnePartOfEvenSize) {
   for (const Csr &a : {grid(9, 8, 7), uneven(700), grid(1, 1, 1)})
     for (const std::int32_t parts : {1, 5, 32}) {
       if (parts > a.pattern().n) continue;
-      for (const Partition &p :
-           {contiguous_parts(a.pattern().n, parts), grown_parts(a.pattern(), parts, Growth::distance),
-            grown_parts(a.pattern(), parts, Growth::enclosure)}) {
-        std::vector<std::int32_t> rows = p.row_of;
-        std::sort(rows.begin(), rows.end());
-        ASSERT_EQ(rows.size(), static_cast<std::size_t>(a.pattern().n));
-        for (std::size_t i = 0; i < rows.size(); ++i) ASSERT_EQ(rows[i], static_cast<std::int32_t>(i));
-        for (std::int32_t c = 0; c < parts; ++c)
-          EXPECT_LE(std::abs(p.begin[c + 1] - p.begin[c] - a.pattern().n / parts), 1);
+      for (const Growth growth : all_ways) {
+        const Partition p = grown_parts(a.pattern(), parts, growth);
+        ASSERT_EQ(p.part_of.size(), static_cast<std::size_t>(a.pattern().n));
+        std::vector<std::int32_t> rows(static_cast<std::size_t>(parts));
+        for (const std::int32_t c : p.part_of) ++rows.at(static_cast<std::size_t>(c));
+        for (std::int32_t c = 0; c < parts; ++c) {
+          EXPECT_EQ(rows[c], p.begin[c + 1] - p.begin[c]);
+          EXPECT_LE(std::abs(rows[c] - a.pattern().n / parts), 1);
+        }
+        const Halo halo = halo_of(a.pattern(), p);
+        EXPECT_EQ(p.halo.total, halo.total);
+        EXPECT_EQ(p.halo.most, halo.most);
       }
     }
+}
+
+TEST(PersistentPartition, GrowsAsThePlainFormDoes) {
+  for (const Csr &a : {grid(12, 9, 10), grid(40, 30, 1), uneven(900), tangled(500)})
+    for (const std::int32_t parts : {1, 4, 23})
+      for (const Growth growth : {Growth::distance, Growth::enclosure}) {
+        const Partition p = grown_parts(a.pattern(), parts, growth);
+        EXPECT_EQ(p.part_of, grown_plainly(a.pattern(), p.begin, growth)) << parts << " parts";
+      }
 }
 
 // 16 x 16 x 16 in 8 parts of 512 rows: contiguous slabs border on 512 rows, cubes of 8 on 192.
 TEST(PersistentPartition, GrownPartsHaveSmallHalos) {
   const Csr a = grid(16, 16, 16);
-  const Halo slabs = halo_of(a.pattern(), contiguous_parts(4096, 8)),
-             best = halo_of(a.pattern(), best_parts(a.pattern(), 8));
-  EXPECT_EQ(slabs.most, 512);
-  EXPECT_LT(best.total, 8 * 260);
+  EXPECT_EQ(grown_parts(a.pattern(), 8, Growth::numbering).halo.most, 512);
+  EXPECT_LT(best_parts(a.pattern(), 8).halo.total, 8 * 260);
+}
+
+TEST(PersistentPartition, TheSmallestHaloIsTakenWhateverTheThreads) {
+  for (const Csr &a : {grid(12, 9, 10), grid(200, 1, 1), uneven(900), tangled(500)}) {
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    for (const Growth growth : all_ways) least = std::min(least, grown_parts(a.pattern(), 7, growth).halo.total);
+    const Partition alone = best_parts(a.pattern(), 7, 1);
+    EXPECT_EQ(alone.halo.total, least);
+    for (const int threads : {2, 3, 8}) EXPECT_EQ(best_parts(a.pattern(), 7, threads).part_of, alone.part_of);
+  }
+}
+
+// A way whose parts see more than the limit is given up; with no way left there are no parts, and the number says why.
+TEST(PersistentPartition, AHaloBeyondTheLimitIsGivenUp) {
+  const Csr a = grid(16, 16, 16);
+  const Partition best = best_parts(a.pattern(), 8);
+  EXPECT_EQ(best_parts(a.pattern(), 8, 1, best.halo.most).part_of, best.part_of);
+  for (const int threads : {1, 3}) {
+    const Partition none = best_parts(a.pattern(), 8, threads, 100);
+    EXPECT_TRUE(none.part_of.empty());
+    EXPECT_GT(none.halo.most, 100);
+    EXPECT_LT(none.halo.most, 513);
+  }
 }
 
 TEST(PersistentPack, ThePackedFormAloneGivesAx) {
-  for (const Csr &a : {grid(9, 8, 7), grid(13, 11, 10), uneven(900), uneven(40), grid(1, 1, 1), grid(5, 1, 1)}) {
+  for (const Csr &a :
+       {grid(9, 8, 7), grid(13, 11, 10), uneven(900), uneven(40), grid(1, 1, 1), grid(5, 1, 1), tangled(400)}) {
     std::vector<double> x(static_cast<std::size_t>(a.pattern().n));
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i % 13) - 6;
     const std::vector<double> want = multiply(a, x);
     for (const std::int32_t parts : {1, 3, 16}) {
       if (parts > a.pattern().n) continue;
-      const Packed p = pack(a.pattern(), best_parts(a.pattern(), parts));
+      const Packed p = pack(a.pattern(), best_parts(a.pattern(), parts), 2);
       const std::vector<double> got = multiply(a, p, x);
       for (std::size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], 1e-9) << "row " << i << ", " << parts;
+    }
+  }
+}
+
+// Each entry stands in one place, off the diagonal or on it, and every other place says that it is empty.
+TEST(PersistentPack, EveryPlaceIsWritten) {
+  for (const Csr &a : {grid(9, 8, 7), uneven(900), tangled(400)})
+    for (const std::int32_t parts : {1, 16}) {
+      const Packed p = pack(a.pattern(), best_parts(a.pattern(), parts));
+      std::vector<int> places(a.col.size());
+      for (const auto *list : {&p.entry_of, &p.diagonal_entry})
+        for (std::size_t k = 0; k < list->size(); ++k)
+          if (const std::int32_t entry = (*list)[k]; entry != -1) ++places.at(static_cast<std::size_t>(entry));
+      for (std::size_t entry = 0; entry < places.size(); ++entry) ASSERT_EQ(places[entry], 1) << "entry " << entry;
+    }
+}
+
+TEST(PersistentPack, SizesAreKnownBeforeTheEntriesArePacked) {
+  for (const Csr &a : {grid(13, 11, 10), uneven(900), tangled(500)}) {
+    const Partition parts = best_parts(a.pattern(), 9);
+    const Packed sizes = lay_out(a.pattern(), parts), whole = pack(a.pattern(), parts);
+    EXPECT_EQ(sizes.columns.size(), 0u);
+    std::int32_t pairs = 0, halo = 0;
+    for (const Part &part : whole.parts) {
+      pairs = std::max(pairs, part.pairs);
+      halo = std::max(halo, part.halo);
+    }
+    EXPECT_EQ(sizes.most_pairs, pairs);
+    EXPECT_EQ(sizes.most_halo, halo);
+  }
+}
+
+TEST(PersistentPack, EqualWhateverTheThreads) {
+  const auto equal = [](const auto &a, const auto &b) {
+    return a.size() == b.size() && std::equal(a.data(), a.data() + a.size(), b.data());
+  };
+  for (const Csr &a : {grid(13, 11, 10), uneven(900), tangled(500)}) {
+    const Partition parts = best_parts(a.pattern(), 9);
+    const Packed one = pack(a.pattern(), parts, 1);
+    for (const int threads : {2, 5, 40}) {
+      const Packed many = pack(a.pattern(), parts, threads);
+      EXPECT_TRUE(equal(many.columns, one.columns) && equal(many.entry_of, one.entry_of));
+      EXPECT_TRUE(equal(many.diagonal_entry, one.diagonal_entry) && equal(many.halo_row, one.halo_row));
+      EXPECT_TRUE(equal(many.packet_of, one.packet_of) && equal(many.halo_packet, one.halo_packet));
     }
   }
 }
