@@ -124,7 +124,8 @@ class Calibration {
     }
     double weights = 0;
     for (const Stage &stage : stages_) weights += stage.weight;
-    const double end = 0.94 * settings_.seconds;  // the fits need the rest
+    // The fits need the rest: seconds for all models, however few samples they have.
+    const double end = settings_.seconds - std::max(0.06 * settings_.seconds, std::min(2.5, 0.15 * settings_.seconds));
     for (const Stage &stage : stages_) {
       const double now = clock_.elapsed();
       if (now >= end) return;

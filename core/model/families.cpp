@@ -86,13 +86,14 @@ void power_law(const Shape &s, std::int64_t, Columns &out) {
   }
 }
 
-// Dense blocks of four, eight of them a block row, around the diagonal: several unknowns a node.
+// Dense blocks, eight of them a block row, around the diagonal: several unknowns a node.
+template <int size>
 void blocks(const Shape &s, std::int64_t i, Columns &out) {
-  const std::int64_t block = i / 4;
-  Random same(static_cast<std::uint64_t>(block) + 17);  // the four rows of a block agree
+  const std::int64_t block = i / size;
+  Random same(static_cast<std::uint64_t>(block) + 17);  // the rows of a block agree
   for (int b = 0; b < 8; ++b) {
     const std::int64_t at = b == 0 ? block : block + same.below(401) - 200;
-    for (std::int64_t c = 0; c < 4; ++c) add(s, 4 * at + c, out);
+    for (std::int64_t c = 0; c < size; ++c) add(s, size * at + c, out);
   }
 }
 
@@ -227,7 +228,7 @@ constexpr Family families[] = {
     {"local-mesh", local_mesh, 29, 0},
     {"uniform-3", uniform<3>, 3, 0},
     {"stencil-3d-7", stencil<3, true>, 7, 3},
-    {"blocks-4", blocks, 31, 0},
+    {"blocks-4", blocks<4>, 31, 0},
     {"stencil-2d-9", stencil<2, false>, 9, 2},
     {"uniform-150", uniform<150>, 150, 0},
     {"nodes-3", nodes, 48, 0},
@@ -242,6 +243,7 @@ constexpr Family families[] = {
     {"clusters", clusters, 25, 0},
     {"pairs-2", pairs, 9, 0},
     {"triangles", triangles, 8, 0},
+    {"blocks-6", blocks<6>, 46, 0},
     {"diagonal", band<0>, 1, 0},
     {"tridiagonal", band<1>, 3, 0},
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <exception>
 #include <utility>
 #include <vector>
 
@@ -94,10 +95,8 @@ void Sampler::add_run(const sxt_kernel &kernel, const sxt_query &query, const sx
 std::map<ModelKey, FittedModel> Sampler::fit_all(const CalibrationClock &) const {
   std::vector<std::pair<ModelKey, FittedModel>> fitted;
   for (const auto &[key, collected] : collected_) fitted.emplace_back(key, FittedModel());
-    // Each on its own: hundreds of models take seconds.
-#pragma omp parallel for schedule(dynamic)
-  for (std::size_t m = 0; m < fitted.size(); ++m) {
-    const Collected &collected = collected_.find(fitted[m].first)->second;
+  const auto fit_one = [&](std::pair<ModelKey, FittedModel> &each) {
+    const Collected &collected = collected_.find(each.first)->second;
     FitProblem problem = collected.problem;
     // What the machine says of a term depends on the working set; the middle of it stands for all.
     for (std::size_t j = 0; j < problem.names.size(); ++j) {
@@ -105,11 +104,23 @@ std::map<ModelKey, FittedModel> Sampler::fit_all(const CalibrationClock &) const
       for (const auto &each : collected.analytic) column.push_back(each[j]);
       problem.prior.push_back(median(std::move(column)));
     }
-    FittedModel &model = fitted[m].second = fit(problem);
-    if (collected.setup_ratios.empty()) continue;
+    FittedModel &model = each.second = fit(problem);
+    if (collected.setup_ratios.empty()) return;
     model.setup_factor = median(collected.setup_ratios);
     model.setup_samples = static_cast<std::int64_t>(collected.setup_ratios.size());
+  };
+  std::exception_ptr problem;  // nothing may leave the threads
+  // Hundreds of models take seconds.
+#pragma omp parallel for schedule(dynamic)
+  for (std::size_t m = 0; m < fitted.size(); ++m) {
+    try {
+      fit_one(fitted[m]);
+    } catch (...) {
+#pragma omp critical(sextant_fit_problem)
+      problem = std::current_exception();
+    }
   }
+  if (problem) std::rethrow_exception(problem);
   std::map<ModelKey, FittedModel> models;
   for (auto &[key, model] : fitted)
     if (model.samples || model.setup_samples) models[key] = std::move(model);

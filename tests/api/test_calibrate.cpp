@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Calibration through the C interface: defaults, progress, cancelling, refusals.
 #include <gtest/gtest.h>
+#include <algorithm>
 
 #include <cstdio>
 #include <cstdlib>
@@ -98,6 +99,17 @@ TEST_F(CalibrateTest, WritesAProfileThatLaterContextsRead) {
   options.profile_path = path;
   const Context later = make<Context>([&](sxt_context **out) { return sxt_context_create(&options, out); });
   EXPECT_NE(later, nullptr);
+}
+
+// Engines that do the steps of an iteration themselves have models of their own; those that call other kernels do not.
+TEST_F(CalibrateTest, MeasuresEnginesOfConjugateGradients) {
+  const Context context = cpu();
+  options_.seconds = 1;
+  options_.kind = "sxt.pcg/1";
+  ASSERT_EQ(sxt_calibrate(context.get(), &options_, nullptr, 0, nullptr), SXT_OK) << last_error(context);
+  const auto known = [&](const char *name) { return std::count(seen_.kernels.begin(), seen_.kernels.end(), name) > 0; };
+  EXPECT_TRUE(known("pcg.team.predict-recompute.cpu"));
+  EXPECT_FALSE(known("pcg.host-loop.classical.cpu"));
 }
 
 TEST_F(CalibrateTest, CancelledKeepsWhatWasMeasured) {
