@@ -21,7 +21,9 @@ struct Copy {
   const R *x;
   explicit Copy(const Call &c) : x(static_cast<const R *>(c.x)) {}
   template <class V>
-  V value(int64_t i) const { return load<V>(x + i); }
+  V value(int64_t i) const {
+    return load<V>(x + i);
+  }
 };
 
 template <class R, int C>
@@ -43,7 +45,9 @@ struct Scale {
   Factor<C, R> alpha;
   explicit Scale(const Call &c) : y(static_cast<const R *>(c.y)), alpha(factor<R, C>(c.alpha)) {}
   template <class V>
-  V value(int64_t i) const { return alpha(load<V>(y + i)); }
+  V value(int64_t i) const {
+    return alpha(load<V>(y + i));
+  }
 };
 
 template <class R, int C>
@@ -53,7 +57,9 @@ struct Axpy {
   explicit Axpy(const Call &c)
       : x(static_cast<const R *>(c.x)), y(static_cast<const R *>(c.y)), alpha(factor<R, C>(c.alpha)) {}
   template <class V>
-  V value(int64_t i) const { return alpha(load<V>(x + i)) + load<V>(y + i); }
+  V value(int64_t i) const {
+    return alpha(load<V>(x + i)) + load<V>(y + i);
+  }
 };
 
 template <class R, int C>
@@ -66,7 +72,9 @@ struct Axpby {
         alpha(factor<R, C>(c.alpha)),
         beta(factor<R, C>(c.beta)) {}
   template <class V>
-  V value(int64_t i) const { return alpha(load<V>(x + i)) + beta(load<V>(y + i)); }
+  V value(int64_t i) const {
+    return alpha(load<V>(x + i)) + beta(load<V>(y + i));
+  }
 };
 
 template <class R, int C>
@@ -74,7 +82,9 @@ struct Multiply {
   const R *x, *y;
   explicit Multiply(const Call &c) : x(static_cast<const R *>(c.x)), y(static_cast<const R *>(c.y)) {}
   template <class V>
-  V value(int64_t i) const { return multiplied<C>(load<V>(x + i), load<V>(y + i)); }
+  V value(int64_t i) const {
+    return multiplied<C>(load<V>(x + i), load<V>(y + i));
+  }
 };
 
 // Each of the reals p[0], p[1], ... twice, for the pairs of a complex vector V.
@@ -133,21 +143,34 @@ struct Write {
   }
 };
 
-template <class R, int C, class Operation, bool ToZ>
-void plain(const Call &call, int64_t begin, int64_t end) {
-  const Operation operation(call);
-  sweep<R, C>(begin * C, end * C, Write<R, Operation, false>{static_cast<R *>(ToZ ? call.z : call.y), operation});
+// Elements from p to the first address that is a multiple of a cache line; -1 where elements straddle lines.
+template <class R, int C>
+int64_t elements_to_line(const R *p) {
+  constexpr uint64_t line = 64, element = C * sizeof(R);
+  const uint64_t bytes = (line - reinterpret_cast<uintptr_t>(p) % line) % line;
+  return bytes % element ? -1 : static_cast<int64_t>(bytes / element);
 }
 
-// Elements up to the first address that is a multiple of a cache line go through the caches; all of them where
-// elements straddle lines.
+// Long runs begin with the few elements before a line: a store across two lines takes twice as long.
+template <class R, int C, class Operation, bool ToZ>
+void plain(const Call &call, int64_t begin, int64_t end) {
+  constexpr int64_t worth = 512 / (C * sizeof(R));
+  R *out = static_cast<R *>(ToZ ? call.z : call.y);
+  const Operation operation(call);
+  const Write<R, Operation, false> write{out, operation};
+  if (const int64_t head = elements_to_line<R, C>(out + begin * C); head > 0 && end - begin >= worth) {
+    sweep<R, C>(begin * C, (begin + head) * C, write);
+    begin += head;
+  }
+  sweep<R, C>(begin * C, end * C, write);
+}
+
+// Elements before the first line go through the caches; all of them where elements straddle lines.
 template <class R, int C, class Operation, bool ToZ>
 void past_caches(const Call &call, int64_t begin, int64_t end) {
-  constexpr uint64_t line = 64, element = C * sizeof(R);
   R *out = static_cast<R *>(ToZ ? call.z : call.y);
-  const uint64_t to_line = (line - reinterpret_cast<uintptr_t>(out + begin * C) % line) % line;
-  const int64_t head = static_cast<int64_t>(to_line / element);
-  if (to_line % element || end - begin <= head) return plain<R, C, Operation, ToZ>(call, begin, end);
+  const int64_t head = elements_to_line<R, C>(out + begin * C);
+  if (head < 0 || end - begin <= head) return plain<R, C, Operation, ToZ>(call, begin, end);
   const Operation operation(call);
   sweep<R, C>(begin * C, (begin + head) * C, Write<R, Operation, false>{out, operation});
   sweep<R, C>((begin + head) * C, end * C, Write<R, Operation, true>{out, operation});
@@ -169,7 +192,9 @@ void indexed(const Call &call, int64_t begin, int64_t end) {
 
 // Moves whole elements: two reals where they are complex.
 template <class R, int C>
-struct Element { R part[C]; };
+struct Element {
+  R part[C];
+};
 
 template <class R, int C>
 constexpr void fill_type(Table &table, int type) {
