@@ -72,9 +72,9 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
     SpmvCost cost;
     cost.matrix_bytes =
         columns.strips * (strip_lanes * value + 5) + columns.gathered * strip_lanes * (value + 4) + 2 * rows;
-    // Strips are starts of their own; only what is gathered multiplies at the pace of gathering.
+    // A strip takes about half a step; only what is gathered multiplies at the pace of gathering.
     cost.lanes = strip_lanes * columns.gathered;
-    cost.steps = columns.strips + rows / strip_lanes;
+    cost.steps = columns.strips / 2 + rows / strip_lanes;
     cost.imbalance = longest_row_imbalance(q, strip_lanes * feature(found, feature_row_max), threads);
     sxt_candidate &candidate = fill_spmv(list.add(), q, found, *machine, threads, cost);
     candidate.state_bytes = sizeof(State) + (threads + 1) * sizeof(std::int64_t);
