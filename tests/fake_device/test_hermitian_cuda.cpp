@@ -84,7 +84,9 @@ TEST_F(HermitianCuda, ModelsGrowWithTheWork) {
       for (std::uint32_t t = 0; t < one.n_terms; ++t) {
         EXPECT_TRUE(std::isfinite(one.terms[t]) && one.terms[t] >= 0) << method << " " << t;
         EXPECT_LE(one.terms[t], of_many[c].terms[t]) << method << " " << t;
-        if (c < of_large.size()) EXPECT_LE(one.terms[t], of_large[c].terms[t]) << method << " " << t;
+        if (c < of_large.size()) {
+          EXPECT_LE(one.terms[t], of_large[c].terms[t]) << method << " " << t;
+        }
       }
     }
   }
@@ -140,9 +142,10 @@ TEST_F(HermitianCuda, EveryCallMayFail) {
       const sxt_status status = attempt();
       failures = fake_failures();
       fake_fail(0, 0);
-      if (status != SXT_OK)
+      if (status != SXT_OK) {
         EXPECT_NE(plugin_test::Host::sentence, "")
             << method << ": a failure of " << fake_failed_call() << " without a sentence";
+      }
       failed += status != SXT_OK;
       EXPECT_EQ(left_behind(), "") << method;
     }

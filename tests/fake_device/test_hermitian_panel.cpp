@@ -140,7 +140,9 @@ TEST_F(HermitianPanelCuda, EveryCallMayFail) {
       const sxt_status status = attempt();
       failures = fake_failures();
       fake_fail(0, 0);
-      if (status != SXT_OK) EXPECT_NE(plugin_test::Host::sentence, "") << "a failure of " << fake_failed_call();
+      if (status != SXT_OK) {
+        EXPECT_NE(plugin_test::Host::sentence, "") << "a failure of " << fake_failed_call();
+      }
       failed += status != SXT_OK;
       EXPECT_EQ(fake_test::left_behind(), "");
     }

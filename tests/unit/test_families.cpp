@@ -28,7 +28,9 @@ TEST(Families, AreCanonicalAndSymmetricWhereTheySaySo) {
     for (std::int64_t i = 0; i < a.rows; ++i)
       for (std::int32_t k = row_ptr[i]; k < row_ptr[i + 1]; ++k) {
         EXPECT_TRUE(col[k] >= 0 && col[k] < a.cols);
-        if (k > row_ptr[i]) EXPECT_LT(col[k - 1], col[k]);
+        if (k > row_ptr[i]) {
+          EXPECT_LT(col[k - 1], col[k]);
+        }
         entries[{i, col[k]}] = a.values.as<double>()[k];
       }
     if (!family_symmetric(family)) continue;

@@ -14,16 +14,22 @@ template <class F>
 void each_in_team(std::int32_t count, [[maybe_unused]] int threads, F &&f) {
   std::exception_ptr problem;
   std::int32_t problem_at = count;
+#ifdef _OPENMP  // CUDA files that only see this header come without it
 #pragma omp parallel for schedule(dynamic, 1) num_threads(std::clamp(threads, 1, std::max(1, count)))
-  for (std::int32_t i = 0; i < count; ++i) try {
+#endif
+  for (std::int32_t i = 0; i < count; ++i) {
+    try {
       f(i);
     } catch (...) {
+#ifdef _OPENMP
 #pragma omp critical(persistent_problem)
+#endif
       if (i < problem_at) {
         problem_at = i;
         problem = std::current_exception();
       }
     }
+  }
   if (problem) std::rethrow_exception(problem);
 }
 
