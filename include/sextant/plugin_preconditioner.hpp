@@ -93,6 +93,33 @@ inline sxt_status check_args(const sxt_preconditioner_args &args, std::int64_t n
   return SXT_OK;
 }
 
+// The table of a preconditioner on the CPU or another device that reads CSR, in all types and equal bits, and may be
+// captured. What it does: applicable, candidates, prepare, refresh, run; State is deleted in the end.
+struct Functions {
+  decltype(sxt_kernel::applicable) applicable;
+  decltype(sxt_kernel::candidates) candidates;
+  decltype(sxt_kernel::prepare) prepare;
+  decltype(sxt_kernel::refresh) refresh;
+  decltype(sxt_kernel::run) run;
+};
+template <class State>
+sxt_kernel csr_kernel(const char *name, const char *device, const char *description, const Functions &functions,
+                      const sxt_preconditioner_ops *ops, const char *const *term_names) {
+  static const char *const storages[] = {SXT_KIND_STORAGE_CSR, nullptr};
+  sxt_kernel k = new_kernel(SXT_KIND_PRECONDITIONER, name, device, description, functions.run);
+  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
+  k.value_types = all_value_types;
+  k.storages = storages;
+  k.term_names = term_names;
+  k.ops = ops;
+  k.applicable = functions.applicable;
+  k.candidates = functions.candidates;
+  k.prepare = functions.prepare;
+  k.refresh = functions.refresh;
+  k.release = destroy<State>;
+  return k;
+}
+
 inline bool is_single(sxt_value_type type) { return type == SXT_F32 || type == SXT_C64; }
 inline std::uint64_t real_bytes(sxt_value_type type) { return is_single(type) ? 4 : 8; }
 

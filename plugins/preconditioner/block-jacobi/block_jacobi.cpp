@@ -177,28 +177,13 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
 const char *const variants[] = {"block-jacobi:4", "block-jacobi:16", "block-jacobi:32", nullptr};
 const sxt_preconditioner_ops ops{sizeof(sxt_preconditioner_ops), precondition::block_jacobi.name, nullptr, variants,
                                  precondition::block_jacobi.typical_iterations};
-const char *const storages[] = {SXT_KIND_STORAGE_CSR, nullptr};
-
-sxt_kernel describe_kernel() {
-  sxt_kernel k = plugin::new_kernel(SXT_KIND_PRECONDITIONER, "preconditioner.block-jacobi.cpu", "cpu",
-                                    "the inverses of diagonal blocks of 2 to 32 rows, as Cholesky factors", run);
-  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
-  k.value_types = plugin::all_value_types;
-  k.storages = storages;
-  k.term_names = plugin::cpu_terms;
-  k.ops = &ops;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.refresh = refresh;
-  k.release = plugin::destroy<State>;
-  return k;
-}
 
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel kernel = describe_kernel();
+  static const sxt_kernel kernel = precondition::csr_kernel<State>(
+      "preconditioner.block-jacobi.cpu", "cpu", "the inverses of diagonal blocks of 2 to 32 rows, as Cholesky factors",
+      {applicable, candidates, prepare, refresh, run}, &ops, plugin::cpu_terms);
   static const sxt_kernel *const kernels[] = {&kernel};
   static const sxt_plugin table = plugin::describe("preconditioner-block-jacobi", kernels);
   *out = &table;

@@ -232,18 +232,9 @@ template <int order>
 const sxt_kernel *kernel(const char *name, const char *description) {
   static const sxt_preconditioner_ops ops{sizeof(sxt_preconditioner_ops), method_of(order).name, nullptr, nullptr,
                                           method_of(order).typical_iterations};
-  static const char *const storages[] = {SXT_KIND_STORAGE_CSR, nullptr};
-  static sxt_kernel k = plugin::new_kernel(SXT_KIND_PRECONDITIONER, name, "cpu", description, run);
-  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
-  k.value_types = plugin::all_value_types;
-  k.storages = storages;
-  k.term_names = plugin::cpu_terms;
-  k.ops = &ops;
-  k.applicable = applicable<order>;
-  k.candidates = candidates<order>;
-  k.prepare = prepare<order>;
-  k.refresh = refresh;
-  k.release = plugin::destroy<State>;
+  static const sxt_kernel k = precondition::csr_kernel<State>(
+      name, "cpu", description, {applicable<order>, candidates<order>, prepare<order>, refresh, run}, &ops,
+      plugin::cpu_terms);
   return &k;
 }
 
