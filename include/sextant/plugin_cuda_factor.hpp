@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // For preconditioners in CUDA: sparse factors on the device, the one product with them that every method is made of,
-// the matrix they are made from, and inner products for probes. f32 and f64, and f32 matrices under f64 vectors.
-// Include from .cu files only.
+// the matrix they are made from, and inner products for probes. All value types, and a matrix of half the vectors'
+// precision. Include from .cu files only.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "sextant/plugin_cpu.hpp"
+#include "sextant/plugin_cuda_dense.hpp"
 #include "sextant/plugin_cuda_spmv.hpp"
 #include "sextant/plugin_cuda_storage.hpp"
 #include "sextant/plugin_preconditioner.hpp"
@@ -16,8 +18,52 @@
 namespace sextant::plugin::cuda::precondition {
 
 namespace methods = sextant::plugin::precondition;
-inline constexpr std::uint32_t value_types = type_bit(SXT_F32) | type_bit(SXT_F64);
 inline constexpr int threads = 256;
+
+// ---- numbers: real ones and dense::Complex alike ------------------------------------------------------------------
+
+using dense::Complex, dense::Real, dense::complex_valued;
+
+template <class T, class M>
+__device__ __forceinline__ T convert(M value) {
+  if constexpr (complex_valued<M>)
+    return {static_cast<Real<T>>(value.re), static_cast<Real<T>>(value.im)};
+  else
+    return static_cast<T>(value);
+}
+// Through the cache for data that no launch of now changes.
+template <class T>
+__device__ __forceinline__ T read(const T *from) {
+  if constexpr (complex_valued<T>) {
+    using Pair = std::conditional_t<sizeof(T) == sizeof(float2), float2, double2>;
+    const Pair pair = __ldg(reinterpret_cast<const Pair *>(from));
+    return {pair.x, pair.y};
+  } else {
+    return __ldg(from);
+  }
+}
+// The real part of conj(a) b.
+template <class T>
+__device__ __forceinline__ double real_product(T a, T b) {
+  if constexpr (complex_valued<T>)
+    return static_cast<double>(a.re) * b.re + static_cast<double>(a.im) * b.im;
+  else
+    return static_cast<double>(a) * static_cast<double>(b);
+}
+template <class T>
+__device__ __forceinline__ double magnitude(T a) {
+  if constexpr (complex_valued<T>)
+    return hypot(static_cast<double>(a.re), static_cast<double>(a.im));
+  else
+    return fabs(static_cast<double>(a));
+}
+template <class T>
+__device__ __forceinline__ bool is_real(T a) {
+  if constexpr (complex_valued<T>)
+    return a.im == 0;
+  else
+    return true;
+}
 
 // ---- the matrix a preconditioner is made from --------------------------------------------------------------------
 
@@ -45,7 +91,7 @@ struct Rows {
   }
   __device__ M at(std::int64_t i, std::int64_t j) const {
     const std::int64_t k = find(i, j);
-    return k < begin(i + 1) && col[k] == j ? values[k] : M(0);
+    return k < begin(i + 1) && col[k] == j ? values[k] : M{};
   }
 };
 template <class M>
@@ -57,32 +103,44 @@ Rows<M> rows_of(const sxt_csr &a) {
 // f(T{}, rows) with the vectors' type and the matrix in its own.
 template <class F>
 void with_rows(sxt_value_type vectors, const sxt_csr &a, F &&f) {
-  if (vectors == SXT_F32 && a.s.value_type == SXT_F32)
+  const sxt_value_type matrix = a.s.value_type;
+  if (vectors == SXT_F32 && matrix == SXT_F32)
     f(float{}, rows_of<float>(a));
-  else if (vectors == SXT_F64 && a.s.value_type == SXT_F64)
+  else if (vectors == SXT_F64 && matrix == SXT_F64)
     f(double{}, rows_of<double>(a));
-  else if (vectors == SXT_F64 && a.s.value_type == SXT_F32)
+  else if (vectors == SXT_F64 && matrix == SXT_F32)
     f(double{}, rows_of<float>(a));
+  else if (vectors == SXT_C64 && matrix == SXT_C64)
+    f(Complex<float>{}, rows_of<Complex<float>>(a));
+  else if (vectors == SXT_C128 && matrix == SXT_C128)
+    f(Complex<double>{}, rows_of<Complex<double>>(a));
+  else if (vectors == SXT_C128 && matrix == SXT_C64)
+    f(Complex<double>{}, rows_of<Complex<float>>(a));
   else
-    throw Failure(SXT_E_TYPE, "a %s matrix under %s vectors is not offered", value_name(a.s.value_type),
-                  value_name(vectors));
+    throw Failure(SXT_E_TYPE, "a %s matrix under %s vectors is not offered", value_name(matrix), value_name(vectors));
 }
 // f(T{}) with the vectors' type.
 template <class F>
 void with_vectors(sxt_value_type type, F &&f) {
-  if (type == SXT_F32)
-    f(float{});
-  else
-    f(double{});
+  switch (type) {
+    case SXT_F32: return f(float{});
+    case SXT_C64: return f(Complex<float>{});
+    case SXT_C128: return f(Complex<double>{});
+    default: return f(double{});
+  }
 }
+// The matrix's own type of rows handed to f.
+template <class R>
+using value_of = std::remove_cv_t<std::remove_pointer_t<decltype(R::values)>>;
 
-// Only f32 and f64 lie on the device; methods and shapes are judged as on every device.
+// Pairs of types that with_rows knows; methods and shapes are judged as on every device.
 inline sxt_status applies(const sxt_query *head, const methods::Method &method, sxt_message *reason) {
   const auto &query = as<sxt_preconditioner_query>(head);
-  const bool pair = query.m.matrix_type == query.m.q.value_type || query.m.matrix_type == SXT_F32;
+  const sxt_value_type matrix = query.m.matrix_type, vectors = query.m.q.value_type;
+  const bool pair =
+      matrix == vectors || (matrix == SXT_F32 && vectors == SXT_F64) || (matrix == SXT_C64 && vectors == SXT_C128);
   if (!pair)
-    return refuse(reason, "a %s matrix with %s vectors is not offered", value_name(query.m.matrix_type),
-                  value_name(query.m.q.value_type));
+    return refuse(reason, "a %s matrix with %s vectors is not offered", value_name(matrix), value_name(vectors));
   return methods::applies(head, method, reason);
 }
 
@@ -96,19 +154,20 @@ struct Findings {
 };
 
 // 1 / a_ii for every row; a row without a positive, finite diagonal entry is noted.
-template <class T, class M>
+template <class R, class M>
 struct InvertDiagonal {
   Rows<M> a;
-  T *inverse;
+  R *inverse;
   Findings *found;
   __device__ void operator()(std::int64_t i) const {
-    const double d = static_cast<double>(a.at(i, i));
-    const T value = static_cast<T>(1 / d);
+    const M entry = a.at(i, i);
+    const double d = static_cast<double>(dense::real_of(entry));
+    const R value = static_cast<R>(1 / d);
     inverse[i] = value;
     double sum = 0;
-    for (std::int64_t k = a.begin(i); k < a.begin(i + 1); ++k) sum += fabs(static_cast<double>(a.values[k]));
+    for (std::int64_t k = a.begin(i); k < a.begin(i + 1); ++k) sum += magnitude(a.values[k]);
     // Written so that NaN fails.
-    const bool fit = d > 0 && value > T(0) && value - value == T(0) && sum - sum == 0;
+    const bool fit = d > 0 && is_real(entry) && value > R(0) && value - value == R(0) && sum - sum == 0;
     if (!fit)
       atomicMin(&found->bad, static_cast<unsigned long long>(i));
     else
@@ -118,11 +177,11 @@ struct InvertDiagonal {
 
 // Fills inverse and returns the largest row sum of |D^-1 A|; throws Failure naming the first row that is not fit.
 // Waits.
-template <class T, class M>
-double invert_diagonal(const sxt_exec *exec, const Rows<M> &a, T *inverse, Findings *found, const char *method) {
+template <class R, class M>
+double invert_diagonal(const sxt_exec *exec, const Rows<M> &a, R *inverse, Findings *found, const char *method) {
   const Findings none{~0ull, 0};
   copy(exec, found, &none, sizeof none, "findings");
-  visit_all(exec, a.n, InvertDiagonal<T, M>{a, inverse, found});
+  visit_all(exec, a.n, InvertDiagonal<R, M>{a, inverse, found});
   const Findings what = fetch(exec, found, "the diagonal's state");
   if (what.bad != ~0ull)
     throw Failure(SXT_E_DIAGONAL,
@@ -173,25 +232,25 @@ inline unsigned row_blocks(std::int64_t rows, int lanes) {
 template <int lanes, class T, class M>
 __device__ __forceinline__ T row_sum(std::int64_t begin, std::int64_t end, const std::int32_t *col, const M *values,
                                      const T *x) {
-  T sum(0);
+  T sum{};
   for (std::int64_t k = begin + static_cast<int>(threadIdx.x) % lanes; k < end; k += lanes)
-    sum += static_cast<T>(values[k]) * __ldg(x + col[k]);
+    sum = dense::plus_product(sum, convert<T>(values[k]), read(x + col[k]));
 #pragma unroll
-  for (int step = lanes / 2; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step, lanes);
+  for (int step = lanes / 2; step > 0; step /= 2) sum = dense::sum(sum, dense::from_lane_xor(0xffffffffu, sum, step));
   return sum;
 }
 
 // y = s (a + alpha F x), s and a NULL: 1 and 0. F with 32-bit offsets, `lanes` threads a row.
 template <int lanes, class T>
 __global__ void __launch_bounds__(threads)
-    factor_product(std::int64_t n, const std::int32_t *ptr, const std::int32_t *col, const T *values, T alpha,
-                   const T *x, const T *a, const T *s, T *y) {
+    factor_product(std::int64_t n, const std::int32_t *ptr, const std::int32_t *col, const T *values, Real<T> alpha,
+                   const T *x, const T *a, const Real<T> *s, T *y) {
   const std::int64_t i = (static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x) / lanes;
   const bool there = i < n;  // all lanes of a warp take part in the sums
-  T sum = alpha * row_sum<lanes>(there ? ptr[i] : 0, there ? ptr[i + 1] : 0, col, values, x);
+  T sum = dense::scaled(row_sum<lanes>(there ? ptr[i] : 0, there ? ptr[i + 1] : 0, col, values, x), alpha);
   if (!there || threadIdx.x % lanes != 0) return;
-  if (a) sum += a[i];
-  y[i] = s ? s[i] * sum : sum;
+  if (a) sum = dense::sum(sum, a[i]);
+  y[i] = s ? dense::scaled(sum, s[i]) : sum;
 }
 
 // y = A x with the matrix itself, for probes.
@@ -233,7 +292,7 @@ struct Factor {
 
 // y = s (a + alpha F x).
 template <class T>
-void apply(const sxt_exec *exec, const Factor &f, T alpha, const T *x, const T *a, const T *s, T *y) {
+void apply(const sxt_exec *exec, const Factor &f, Real<T> alpha, const T *x, const T *a, const Real<T> *s, T *y) {
   if (f.n == 0) return;
   with_lanes(f.lanes, [&](auto lanes) {
     factor_product<lanes><<<row_blocks(f.n, lanes), threads, 0, stream_of(*exec)>>>(
@@ -255,6 +314,19 @@ inline double factor_bytes(double n, double nnz, sxt_value_type type) {
   return 4 * n + nnz * (4 + static_cast<double>(value_bytes(type)));
 }
 
+// ---- kernels of the kind
+// ---------------------------------------------------------------------------------------------
+
+// Bytes of a vector in scratch, so that the next one is aligned.
+inline std::uint64_t vector_bytes(std::int64_t n, sxt_value_type type) {
+  return (static_cast<std::uint64_t>(n) * value_bytes(type) + 255) / 256 * 256;
+}
+inline sxt_status need_scratch(const sxt_exec *exec, std::uint64_t bytes) {
+  if (bytes <= exec->scratch_bytes) return SXT_OK;
+  return error(exec, SXT_E_STATE, "%llu bytes of scratch lent, %llu needed", (unsigned long long)exec->scratch_bytes,
+               (unsigned long long)bytes);
+}
+
 // ---- inner products of probes
 // ----------------------------------------------------------------------------------------
 
@@ -266,7 +338,7 @@ __global__ void __launch_bounds__(threads) partial_dots(std::int64_t n, const T 
   double sum = 0;
   const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * threads;
   for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; i < n; i += stride)
-    sum += static_cast<double>(x[i]) * static_cast<double>(y[i]);
+    sum += real_product(x[i], y[i]);
   sums[threadIdx.x] = sum;
   for (int half = threads / 2; half > 0; half /= 2) {
     __syncthreads();
@@ -274,7 +346,7 @@ __global__ void __launch_bounds__(threads) partial_dots(std::int64_t n, const T 
   }
   if (threadIdx.x == 0) out[blockIdx.x] = sums[0];
 }
-// x'y, the same bits always. partials: dot_blocks doubles. Waits.
+// The real part of x'y, the same bits always. partials: dot_blocks doubles. Waits.
 template <class T>
 double dot(const sxt_exec *exec, std::int64_t n, const T *x, const T *y, double *partials) {
   partial_dots<<<dot_blocks, threads, 0, stream_of(*exec)>>>(n, x, y, partials);

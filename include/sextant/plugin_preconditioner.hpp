@@ -93,14 +93,15 @@ inline sxt_status check_args(const sxt_preconditioner_args &args, std::int64_t n
   return SXT_OK;
 }
 
-// The table of a preconditioner on the CPU or another device that reads CSR, in all types and equal bits, and may be
-// captured. What it does: applicable, candidates, prepare, refresh, run; State is deleted in the end.
+// The table of a preconditioner on any device that reads CSR, in all types and equal bits, and may be captured. What it
+// does: applicable, candidates, prepare, refresh, run, perhaps open; State is deleted in the end.
 struct Functions {
   decltype(sxt_kernel::applicable) applicable;
   decltype(sxt_kernel::candidates) candidates;
   decltype(sxt_kernel::prepare) prepare;
   decltype(sxt_kernel::refresh) refresh;
   decltype(sxt_kernel::run) run;
+  decltype(sxt_kernel::open) open = nullptr;
 };
 template <class State>
 sxt_kernel csr_kernel(const char *name, const char *device, const char *description, const Functions &functions,
@@ -116,6 +117,7 @@ sxt_kernel csr_kernel(const char *name, const char *device, const char *descript
   k.candidates = functions.candidates;
   k.prepare = functions.prepare;
   k.refresh = functions.refresh;
+  k.open = functions.open;
   k.release = destroy<State>;
   return k;
 }

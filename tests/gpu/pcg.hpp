@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -28,6 +29,20 @@ inline double relative_residual(const Csr &a, const std::vector<double> &b, cons
   const std::vector<double> ax = a.times(x);
   double residual = 0, norm = 0;
   for (std::size_t i = 0; i < b.size(); ++i) residual += (b[i] - ax[i]) * (b[i] - ax[i]), norm += b[i] * b[i];
+  return std::sqrt(residual / norm);
+}
+
+using Z = std::complex<double>;
+
+// |b - A x| / |b| with A's pattern and complex values.
+inline double relative_residual(const Csr &a, const std::vector<Z> &values, const std::vector<Z> &b,
+                                const std::vector<Z> &x) {
+  double residual = 0, norm = 0;
+  for (std::int64_t i = 0; i < a.rows; ++i) {
+    Z ax{};
+    for (std::int32_t k = a.ptr[i]; k < a.ptr[i + 1]; ++k) ax += values[k] * x[a.col[k]];
+    residual += std::norm(b[i] - ax), norm += std::norm(b[i]);
+  }
   return std::sqrt(residual / norm);
 }
 
@@ -73,6 +88,14 @@ class PcgGpu : public Gpu {
   Matrix matrix_of(const Csr &a) {
     return api_test::make<Matrix>([&](sxt_matrix **out) {
       return sxt_matrix_from_csr(context_.get(), a.rows, a.cols, a.ptr.data(), a.col.data(), a.values.data(), nullptr,
+                                 out);
+    });
+  }
+  Matrix complex_matrix(const Csr &a, const std::vector<Z> &values) {
+    sxt_matrix_options options = api_test::matrix_options();
+    options.value_type = SXT_C128;
+    return api_test::make<Matrix>([&](sxt_matrix **out) {
+      return sxt_matrix_from_csr(context_.get(), a.rows, a.cols, a.ptr.data(), a.col.data(), values.data(), &options,
                                  out);
     });
   }

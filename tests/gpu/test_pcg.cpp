@@ -195,31 +195,19 @@ INSTANTIATE_TEST_SUITE_P(Engines, PcgEngine, testing::ValuesIn(engines), [](cons
 });
 
 TEST_F(PcgGpu, ComplexHermitianSystems) {
-  using Z = std::complex<double>;
   const Csr a = laplacian(20, 0.5);
   std::vector<Z> values(a.values.begin(), a.values.end());
   for (std::int64_t i = 0; i < a.rows; ++i)
     for (std::int32_t k = a.ptr[i]; k < a.ptr[i + 1]; ++k)
       if (a.col[k] != i) values[k] = a.col[k] > i ? Z(-0.6, 0.8) : Z(-0.6, -0.8);
-  sxt_matrix_options as_complex = api_test::matrix_options();
-  as_complex.value_type = SXT_C128;
-  const Matrix matrix = api_test::make<Matrix>([&](sxt_matrix **out) {
-    return sxt_matrix_from_csr(context_.get(), a.rows, a.cols, a.ptr.data(), a.col.data(), values.data(), &as_complex,
-                               out);
-  });
+  const Matrix matrix = complex_matrix(a, values);
   const std::vector<Z> b(static_cast<std::size_t>(a.rows), Z(1, -2));
   for (const char *engine : engines) {
     if (engine == persistent) continue;  // for real types
     const Pcg pcg = create(matrix, engine);
     std::vector<Z> x(b.size());
     solve_as(pcg, SXT_C128, b, x);
-    double residual = 0, norm = 0;
-    for (std::int64_t i = 0; i < a.rows; ++i) {
-      Z ax{};
-      for (std::int32_t k = a.ptr[i]; k < a.ptr[i + 1]; ++k) ax += values[k] * x[a.col[k]];
-      residual += std::norm(b[i] - ax), norm += std::norm(b[i]);
-    }
-    EXPECT_LE(std::sqrt(residual / norm), 1.0001e-9) << engine;
+    EXPECT_LE(relative_residual(a, values, b, x), 1.0001e-9) << engine;
   }
 }
 

@@ -12,6 +12,7 @@ using namespace sextant::plugin;
 namespace cuda = sextant::plugin::cuda;
 namespace device = sextant::plugin::cuda::precondition;
 namespace methods = sextant::plugin::precondition;
+namespace dense = sextant::plugin::cuda::dense;
 using methods::largest_block, methods::triangle;
 
 struct State {
@@ -24,7 +25,9 @@ struct State {
   bool usable = false;
 };
 
-constexpr int set_up_warps = 4;
+// Warps a block of the set-up, whose shared memory holds a whole block of rows for each.
+template <class T>
+constexpr int set_up_warps = sizeof(T) > 8 ? 2 : 4;
 
 // Whether row i has the pattern of row i - 1.
 template <class M>
@@ -47,48 +50,53 @@ __host__ __device__ constexpr int column_begin(int size, int j) { return j * siz
 
 // A warp a block: gather, Cholesky, inverse of the factor.
 template <class T, class M>
-__global__ void __launch_bounds__(32 * set_up_warps)
+__global__ void __launch_bounds__(32 * set_up_warps<T>)
     factor_blocks(device::Rows<M> a, std::int64_t n_blocks, const std::int32_t *first, const std::int64_t *place,
                   T *values, unsigned long long *bad) {
-  __shared__ T all[set_up_warps][largest_block][largest_block + 1];
-  const std::int64_t k = static_cast<std::int64_t>(blockIdx.x) * set_up_warps + threadIdx.x / 32;
+  __shared__ T all[set_up_warps<T>][largest_block][largest_block + 1];
+  const std::int64_t k = static_cast<std::int64_t>(blockIdx.x) * set_up_warps<T> + threadIdx.x / 32;
   const int lane = static_cast<int>(threadIdx.x % 32);
   if (k >= n_blocks) return;  // whole warps
   T(&c)[largest_block][largest_block + 1] = all[threadIdx.x / 32];
   const std::int64_t begin = first[k];
   const int size = static_cast<int>(first[k + 1] - begin);
 
-  for (int j = 0; j < largest_block; ++j) c[lane][j] = T(0);
+  for (int j = 0; j < largest_block; ++j) c[lane][j] = T{};
   if (lane < size) {
     const std::int64_t end = a.begin(begin + lane + 1);
     for (std::int64_t e = a.find(begin + lane, begin); e < end && a.col[e] <= begin + lane; ++e)
-      c[lane][a.col[e] - begin] = static_cast<T>(a.values[e]);
+      c[lane][a.col[e] - begin] = device::convert<T>(a.values[e]);
   }
   __syncwarp();
-  const T diagonal = c[lane][lane];
-  constexpr T epsilon = sizeof(T) == 4 ? T(1.1920929e-7) : T(2.220446049250313e-16);
+  using R = device::Real<T>;
+  // A diagonal that is not real fails as NaN does.
+  const R diagonal = device::is_real(c[lane][lane]) ? dense::real_of(c[lane][lane]) : R(NAN);
+  constexpr R epsilon = sizeof(R) == 4 ? R(1.1920929e-7) : R(2.220446049250313e-16);
   for (int j = 0; j < size; ++j) {
-    const T pivot = c[j][j], least = epsilon * __shfl_sync(0xffffffffu, diagonal, j);
-    if (!(pivot > least) || pivot - pivot != T(0)) {  // NaN and infinity fail
+    const R pivot = dense::real_of(c[j][j]), least = epsilon * __shfl_sync(0xffffffffu, diagonal, j);
+    // Written so that NaN and infinity fail.
+    if (!(pivot > least) || pivot - pivot != R(0)) {
       if (lane == 0) atomicMin(bad, static_cast<unsigned long long>(begin + j));
       return;
     }
-    const T root = sqrt(pivot), mine = lane > j ? c[lane][j] / root : root;
+    const R root = sqrt(pivot);
+    const T mine = lane > j ? dense::scaled(c[lane][j], 1 / root) : dense::from_real<T>(root);
     __syncwarp();
     if (lane >= j && lane < size) c[lane][j] = mine;
     __syncwarp();
     if (lane < size)
-      for (int m = j + 1; m <= lane; ++m) c[lane][m] -= mine * c[m][j];
+      for (int m = j + 1; m <= lane; ++m)
+        c[lane][m] = dense::minus_product(c[lane][m], mine, dense::conjugate(c[m][j]));
     __syncwarp();
   }
   // Column `lane` of the inverse, read back from where it is written.
   if (lane >= size) return;
   T *const column = values + place[k] + column_begin(size, lane);
-  column[0] = 1 / c[lane][lane];
+  column[0] = dense::from_real<T>(1 / dense::real_of(c[lane][lane]));
   for (int i = lane + 1; i < size; ++i) {
-    T sum(0);
-    for (int m = lane; m < i; ++m) sum += c[i][m] * column[m - lane];
-    column[i - lane] = -sum / c[i][i];
+    T sum{};
+    for (int m = lane; m < i; ++m) sum = dense::plus_product(sum, c[i][m], column[m - lane]);
+    column[i - lane] = dense::scaled(sum, -1 / dense::real_of(c[i][i]));
   }
 }
 
@@ -101,7 +109,7 @@ __device__ __forceinline__ void sum_columns(T (&w)[lanes], int lane) {
 #pragma unroll
     for (int j = 0; j < step; ++j) {
       const T sent = upper ? w[j] : w[j + step], kept = upper ? w[j + step] : w[j];
-      w[j] = kept + __shfl_xor_sync(0xffffffffu, sent, step, lanes);
+      w[j] = dense::sum(kept, dense::from_lane_xor(0xffffffffu, sent, step));
     }
     sum_columns<lanes, step / 2>(w, lane);
   }
@@ -120,14 +128,15 @@ __global__ void __launch_bounds__(device::threads)
   const T *triangle = values + (there ? place[k] : 0);
   T w[lanes];
 #pragma unroll
-  for (int j = 0; j < lanes; ++j) w[j] = j <= lane && lane < size ? triangle[column_begin(size, j) + lane - j] : T(0);
+  for (int j = 0; j < lanes; ++j) w[j] = j <= lane && lane < size ? triangle[column_begin(size, j) + lane - j] : T{};
 
-  const T mine = lane < size ? r[begin + lane] : T(0);
-  T y(0);
+  const T mine = lane < size ? r[begin + lane] : T{};
+  const int lane_0 = static_cast<int>(threadIdx.x % 32) - lane;  // of these lanes, in the warp
+  T y{};
 #pragma unroll
-  for (int j = 0; j < lanes; ++j) y += w[j] * __shfl_sync(0xffffffffu, mine, j, lanes);
+  for (int j = 0; j < lanes; ++j) y = dense::plus_product(y, w[j], dense::from_lane(0xffffffffu, mine, lane_0 + j));
 #pragma unroll
-  for (int j = 0; j < lanes; ++j) w[j] *= y;
+  for (int j = 0; j < lanes; ++j) w[j] = dense::product(dense::conjugate(w[j]), y);
   sum_columns<lanes, lanes / 2>(w, lane);
   if (lane < size) z[begin + lane] = w[0];
 }
@@ -137,7 +146,7 @@ void lay_out(State &state, const sxt_csr &a, std::int64_t size, const sxt_exec *
   const auto n = static_cast<std::uint64_t>(state.n);
   const cuda::DeviceArray same(exec, n, "flags of rows", cuda::Life::call);
   device::with_rows(state.type, a, [&](auto, const auto &rows) {
-    using M = std::remove_cv_t<std::remove_pointer_t<decltype(rows.values)>>;
+    using M = device::value_of<std::remove_cvref_t<decltype(rows)>>;
     cuda::visit_all(exec, state.n, ComparePatterns<M>{rows, same.as<unsigned char>()});
   });
   std::vector<unsigned char> flags(n);
@@ -168,8 +177,8 @@ void compute(State &state, const sxt_csr &a, const sxt_exec *exec) {
   if (state.n_blocks > 0)
     device::with_rows(state.type, a, [&](auto t, const auto &rows) {
       using T = decltype(t);
-      const auto blocks = static_cast<unsigned>(cuda::divide_up<std::int64_t>(state.n_blocks, set_up_warps));
-      factor_blocks<<<blocks, 32 * set_up_warps, 0, cuda::stream_of(*exec)>>>(
+      const auto blocks = static_cast<unsigned>(cuda::divide_up<std::int64_t>(state.n_blocks, set_up_warps<T>));
+      factor_blocks<<<blocks, 32 * set_up_warps<T>, 0, cuda::stream_of(*exec)>>>(
           rows, state.n_blocks, state.first.as<const std::int32_t>(), state.place.as<const std::int64_t>(),
           state.values.as<T>(), bad);
       cuda::need_launch("the factorisation of blocks");
@@ -275,24 +284,10 @@ sxt_status open(const void *opaque, const sxt_filled *, const sxt_exec *exec, vo
 const char *const variants[] = {"block-jacobi:4", "block-jacobi:16", "block-jacobi:32", nullptr};
 const sxt_preconditioner_ops ops{sizeof(sxt_preconditioner_ops), methods::block_jacobi.name, nullptr, variants,
                                  methods::block_jacobi.typical_iterations};
-const char *const storages[] = {SXT_KIND_STORAGE_CSR, nullptr};
 
-const sxt_kernel kernel = [] {
-  sxt_kernel k = new_kernel(SXT_KIND_PRECONDITIONER, "preconditioner.block-jacobi.cuda", "cuda",
-                            "the inverses of diagonal blocks of 2 to 32 rows, as Cholesky factors", run);
-  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
-  k.value_types = device::value_types;
-  k.storages = storages;
-  k.term_names = cuda::cuda_terms;
-  k.ops = &ops;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.refresh = refresh;
-  k.open = open;
-  k.release = destroy<State>;
-  return k;
-}();
+const sxt_kernel kernel = methods::csr_kernel<State>(
+    "preconditioner.block-jacobi.cuda", "cuda", "the inverses of diagonal blocks of 2 to 32 rows, as Cholesky factors",
+    {applicable, candidates, prepare, refresh, run, open}, &ops, cuda::cuda_terms);
 
 }  // namespace
 

@@ -13,74 +13,87 @@ using namespace sextant::plugin;
 namespace cuda = sextant::plugin::cuda;
 namespace device = sextant::plugin::cuda::precondition;
 namespace methods = sextant::plugin::precondition;
+namespace dense = sextant::plugin::cuda::dense;
 
 struct State {
   sxt_value_type type;
   std::int64_t n;
   int degree, lanes;
   sxt_csr a{};                     // its arrays outlive the state
-  cuda::DeviceArray inverse;       // n values: 1 / d_i
-  cuda::DeviceArray coefficients;  // first, then keep and take of every step: read when a step runs, so that a captured
-                                   // one sees those of new values
-  cuda::DeviceArray work;          // 4 n values, for the probe
+  cuda::DeviceArray inverse;       // n reals: 1 / d_i
+  cuda::DeviceArray coefficients;  // reals: first, then keep and take of every step: read when a step runs, so that a
+                                   // captured one sees those of new values
+  cuda::DeviceArray work;  // 4 n values, for the probe
   cuda::DeviceArray found, partials;
   bool usable = false;
 };
 
 // ---- the probe -----------------------------------------------------------------------------------------------------
 
+using device::Real;
+
 template <class T>
 struct StartProbe {
   T *v, *previous;
-  T length;
+  Real<T> length;
   __device__ void operator()(std::int64_t i) const {
-    v[i] = static_cast<T>(methods::random_sign(0, static_cast<std::uint64_t>(i))) * length;
-    previous[i] = T(0);
+    const auto sign = static_cast<Real<T>>(methods::random_sign(0, static_cast<std::uint64_t>(i)));
+    v[i] = dense::from_real<T>(sign * length);
+    previous[i] = T{};
   }
 };
 // u = D^-1/2 v.
 template <class T>
 struct ScaleProbe {
-  const T *inverse, *v;
+  const Real<T> *inverse;
+  const T *v;
   T *u;
-  __device__ void operator()(std::int64_t i) const { u[i] = sqrt(inverse[i]) * v[i]; }
+  __device__ void operator()(std::int64_t i) const { u[i] = dense::scaled(v[i], sqrt(inverse[i])); }
 };
 // w = D^-1/2 w - beta previous.
 template <class T>
 struct FinishProduct {
-  const T *inverse, *previous;
-  T *w, beta;
-  __device__ void operator()(std::int64_t i) const { w[i] = sqrt(inverse[i]) * w[i] - beta * previous[i]; }
+  const Real<T> *inverse;
+  const T *previous;
+  T *w;
+  Real<T> beta;
+  __device__ void operator()(std::int64_t i) const {
+    w[i] = dense::difference(dense::scaled(w[i], sqrt(inverse[i])), dense::scaled(previous[i], beta));
+  }
 };
 // w = share (w - alpha v).
 template <class T>
 struct TakeAway {
   const T *v;
-  T *w, alpha, share;
-  __device__ void operator()(std::int64_t i) const { w[i] = share * (w[i] - alpha * v[i]); }
+  T *w;
+  Real<T> alpha, share;
+  __device__ void operator()(std::int64_t i) const {
+    w[i] = dense::scaled(dense::difference(w[i], dense::scaled(v[i], alpha)), share);
+  }
 };
 
 // Lanczos on D^-1/2 A D^-1/2. Waits twice a step.
 template <class T, class M>
 methods::Lanczos probe(const State &state, const device::Rows<M> &a, const sxt_exec *exec) {
   const std::int64_t n = state.n;
-  const T *inverse = state.inverse.as<const T>();
+  using R = Real<T>;
+  const R *inverse = state.inverse.as<const R>();
   T *v = state.work.as<T>(), *previous = v + n, *w = previous + n, *const u = w + n;
   const auto dot = [&](const T *x, const T *y) { return device::dot(exec, n, x, y, state.partials.as<double>()); };
   methods::Lanczos lanczos;
   double beta = 0;
-  cuda::visit_all(exec, n, StartProbe<T>{v, previous, static_cast<T>(1 / std::sqrt(static_cast<double>(n)))});
+  cuda::visit_all(exec, n, StartProbe<T>{v, previous, static_cast<R>(1 / std::sqrt(static_cast<double>(n)))});
   while (lanczos.steps < std::min<std::int64_t>(methods::lanczos_steps, n)) {
     cuda::visit_all(exec, n, ScaleProbe<T>{inverse, v, u});
     device::multiply(exec, a, state.a.s.nnz, u, w);
-    cuda::visit_all(exec, n, FinishProduct<T>{inverse, previous, w, static_cast<T>(beta)});
+    cuda::visit_all(exec, n, FinishProduct<T>{inverse, previous, w, static_cast<R>(beta)});
     const double alpha = dot(v, w);
-    cuda::visit_all(exec, n, TakeAway<T>{v, w, static_cast<T>(alpha), T(1)});
+    cuda::visit_all(exec, n, TakeAway<T>{v, w, static_cast<R>(alpha), R(1)});
     beta = std::sqrt(dot(w, w));
     lanczos.alpha[lanczos.steps] = alpha;
     lanczos.beta[lanczos.steps++] = beta;
     if (!(beta > 1e-6 * std::fabs(alpha))) break;  // the whole space is found
-    cuda::visit_all(exec, n, TakeAway<T>{v, w, T(0), static_cast<T>(1 / beta)});
+    cuda::visit_all(exec, n, TakeAway<T>{v, w, R(0), static_cast<R>(1 / beta)});
     std::swap(v, previous);  // previous = v, v = w, and the oldest is free
     std::swap(v, w);
   }
@@ -89,16 +102,16 @@ methods::Lanczos probe(const State &state, const device::Rows<M> &a, const sxt_e
 
 // ---- set-up --------------------------------------------------------------------------------------------------------
 
-template <class T>
+template <class R>
 void write_coefficients(const State &state, const methods::Interval &interval, const sxt_exec *exec) {
   methods::ChebyshevSteps steps(interval);
-  std::vector<T> values{static_cast<T>(steps.first())};
+  std::vector<R> values{static_cast<R>(steps.first())};
   for (int step = 1; step < state.degree; ++step) {
     const auto [keep, take] = steps.next();
-    values.push_back(static_cast<T>(keep));
-    values.push_back(static_cast<T>(take));
+    values.push_back(static_cast<R>(keep));
+    values.push_back(static_cast<R>(take));
   }
-  cuda::copy(exec, state.coefficients.data(), values.data(), values.size() * sizeof(T), "coefficients");
+  cuda::copy(exec, state.coefficients.data(), values.data(), values.size() * sizeof(R), "coefficients");
   cuda::wait(exec);  // the host's array ends here
 }
 
@@ -110,8 +123,8 @@ void compute(State &state, const sxt_csr &a, const sxt_exec *exec) {
   if (state.n > 0)
     device::with_rows(state.type, a, [&](auto t, const auto &rows) {
       using T = decltype(t);
-      const double row_sum =
-          device::invert_diagonal(exec, rows, state.inverse.as<T>(), state.found.as<device::Findings>(), "Chebyshev");
+      const double row_sum = device::invert_diagonal(exec, rows, state.inverse.as<Real<T>>(),
+                                                     state.found.as<device::Findings>(), "Chebyshev");
       const methods::Lanczos lanczos = probe<T>(state, rows, exec);
       const methods::Interval interval = methods::chebyshev_interval(lanczos, row_sum, state.degree);
       // Written so that NaN fails.
@@ -120,7 +133,7 @@ void compute(State &state, const sxt_csr &a, const sxt_exec *exec) {
                             "a Lanczos probe found eigenvalues from %.6g to %.6g of D^-1 A: the matrix is not positive "
                             "definite",
                             lanczos.eigenvalue(0), lanczos.eigenvalue(lanczos.steps - 1));
-      write_coefficients<T>(state, interval, exec);
+      write_coefficients<Real<T>>(state, interval, exec);
     });
   state.usable = true;
 }
@@ -131,38 +144,36 @@ void compute(State &state, const sxt_csr &a, const sxt_exec *exec) {
 // d = z = first D^-1 r.
 template <class T>
 __global__ void __launch_bounds__(device::threads)
-    first_step(std::int64_t n, const T *inverse, const T *coefficients, const T *r, T *d, T *z) {
+    first_step(std::int64_t n, const Real<T> *inverse, const Real<T> *coefficients, const T *r, T *d, T *z) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * device::threads + threadIdx.x;
-  if (i < n) d[i] = z[i] = coefficients[0] * (inverse[i] * r[i]);
+  if (i < n) d[i] = z[i] = dense::scaled(dense::scaled(r[i], inverse[i]), coefficients[0]);
 }
 
 // to = from - A d, next = keep d + take D^-1 to, z += next; `lanes` threads a row.
 template <int lanes, class T, class M>
 __global__ void __launch_bounds__(device::threads)
-    next_step(device::Rows<M> a, const T *inverse, const T *coefficients, int step, const T *from, T *to, const T *d,
-              T *next, T *z) {
+    next_step(device::Rows<M> a, const Real<T> *inverse, const Real<T> *coefficients, int step, const T *from, T *to,
+              const T *d, T *next, T *z) {
   const std::int64_t i = (static_cast<std::int64_t>(blockIdx.x) * device::threads + threadIdx.x) / lanes;
   const bool there = i < a.n;  // all lanes of a warp take part in the sums
   const T sum = device::row_sum<lanes>(there ? a.begin(i) : 0, there ? a.begin(i + 1) : 0, a.col, a.values, d);
   if (!there || threadIdx.x % lanes != 0) return;
-  const T residual = from[i] - sum;
-  const T direction = coefficients[2 * step - 1] * d[i] + coefficients[2 * step] * (inverse[i] * residual);
+  const T residual = dense::difference(from[i], sum), taken = dense::scaled(residual, inverse[i]);
+  const T direction =
+      dense::sum(dense::scaled(d[i], coefficients[2 * step - 1]), dense::scaled(taken, coefficients[2 * step]));
   to[i] = residual;
   next[i] = direction;
-  z[i] += direction;
-}
-
-std::uint64_t vector_bytes(std::int64_t n, sxt_value_type type) {
-  return (static_cast<std::uint64_t>(n) * value_bytes(type) + 255) / 256 * 256;
+  z[i] = dense::sum(z[i], direction);
 }
 
 template <class T, class M>
 void apply(const State &state, const device::Rows<M> &a, const T *r, T *z, const sxt_exec *exec) {
-  const std::uint64_t stride = vector_bytes(state.n, state.type);
+  const std::uint64_t stride = device::vector_bytes(state.n, state.type);
   char *const scratch = static_cast<char *>(exec->scratch);
   T *d = reinterpret_cast<T *>(scratch), *next = reinterpret_cast<T *>(scratch + stride);
   T *const residual = reinterpret_cast<T *>(scratch + 2 * stride);
-  const T *inverse = state.inverse.as<const T>(), *coefficients = state.coefficients.as<const T>(), *from = r;
+  const Real<T> *inverse = state.inverse.as<const Real<T>>(), *coefficients = state.coefficients.as<const Real<T>>();
+  const T *from = r;
   first_step<<<device::row_blocks(state.n, 1), device::threads, 0, cuda::stream_of(*exec)>>>(state.n, inverse,
                                                                                              coefficients, r, d, z);
   cuda::need_launch("a Chebyshev polynomial");
@@ -200,7 +211,7 @@ sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_mac
   cost.launches = degree;
   cost.stream_bytes = steps * (matrix_bytes + 7 * n * bytes) + 4 * n * bytes;
   cost.sectors = steps * nnz;  // d, one sector an entry at worst
-  cost.flops = steps * 2 * nnz;
+  cost.flops = steps * nnz * multiply_add_flops(type);
   cost.working_set = matrix_bytes + 7 * n * bytes;
   CandidateList list(out, capacity, count);
   sxt_candidate &candidate =
@@ -210,7 +221,7 @@ sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_mac
                       (methods::lanczos_steps + 1) *
                           (2 * 25e-6 + 5 * machine->launch_s + (matrix_bytes + 16 * n * bytes) / machine->stream_rate);
   candidate.state_bytes = static_cast<std::uint64_t>(5 * n * bytes);
-  candidate.scratch_bytes = 3 * vector_bytes(query.m.rows, type);
+  candidate.scratch_bytes = 3 * device::vector_bytes(query.m.rows, type);
   return SXT_OK;
 }
 
@@ -226,10 +237,10 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
         static_cast<int>(methods::number_or(as<sxt_preconditioner_query>(problem->query), methods::chebyshev, chosen));
     state.lanes =
         device::lanes_of(candidate, device::lanes_for(static_cast<double>(a->s.nnz), static_cast<double>(a->s.rows)));
-    const std::uint64_t bytes = value_bytes(state.type), vector = static_cast<std::uint64_t>(state.n) * bytes;
-    state.inverse = cuda::DeviceArray(exec, vector, "an inverse diagonal");
-    state.coefficients = cuda::DeviceArray(exec, static_cast<std::uint64_t>(2 * state.degree) * bytes, "coefficients");
-    state.work = cuda::DeviceArray(exec, 4 * vector, "a probe");
+    const std::uint64_t n = static_cast<std::uint64_t>(state.n), real = methods::real_bytes(state.type);
+    state.inverse = cuda::DeviceArray(exec, n * real, "an inverse diagonal");
+    state.coefficients = cuda::DeviceArray(exec, static_cast<std::uint64_t>(2 * state.degree) * real, "coefficients");
+    state.work = cuda::DeviceArray(exec, 4 * n * value_bytes(state.type), "a probe");
     state.found = cuda::DeviceArray(exec, sizeof(device::Findings), "findings");
     state.partials = cuda::DeviceArray(exec, device::dot_blocks * sizeof(double), "partial sums");
     compute(state, *a, exec);
@@ -252,10 +263,8 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
   const auto &args = as<sxt_preconditioner_args>(head);
   if (const auto status = methods::check_args(args, state.n, state.usable, exec); status != SXT_OK) return status;
   if (state.n == 0) return SXT_OK;
-  const std::uint64_t needed = 3 * vector_bytes(state.n, state.type);
-  if (needed > exec->scratch_bytes)
-    return error(exec, SXT_E_STATE, "%llu bytes of scratch lent, %llu needed", (unsigned long long)exec->scratch_bytes,
-                 (unsigned long long)needed);
+  const std::uint64_t needed = 3 * device::vector_bytes(state.n, state.type);
+  if (const auto status = device::need_scratch(exec, needed); status != SXT_OK) return status;
   return cuda::guarded(exec, [&]() -> sxt_status {
     device::with_rows(state.type, state.a, [&](auto t, const auto &rows) {
       using T = decltype(t);
@@ -272,7 +281,7 @@ sxt_status open(const void *opaque, const sxt_filled *, const sxt_exec *exec, vo
   sxt_status status = SXT_OK;
   device::with_rows(state.type, state.a, [&](auto t, const auto &rows) {
     using T = decltype(t);
-    using M = std::remove_cv_t<std::remove_pointer_t<decltype(rows.values)>>;
+    using M = device::value_of<std::remove_cvref_t<decltype(rows)>>;
     status = cuda::load(exec, first_step<T>);
     if (status == SXT_OK)
       device::with_lanes(state.lanes, [&](auto lanes) { status = cuda::load(exec, next_step<lanes, T, M>); });
@@ -283,24 +292,10 @@ sxt_status open(const void *opaque, const sxt_filled *, const sxt_exec *exec, vo
 const char *const variants[] = {"chebyshev:3", "chebyshev:7", nullptr};
 const sxt_preconditioner_ops ops{sizeof(sxt_preconditioner_ops), methods::chebyshev.name, nullptr, variants,
                                  methods::chebyshev.typical_iterations};
-const char *const storages[] = {SXT_KIND_STORAGE_CSR, nullptr};
 
-const sxt_kernel kernel = [] {
-  sxt_kernel k = new_kernel(SXT_KIND_PRECONDITIONER, "preconditioner.chebyshev.cuda", "cuda",
-                            "a Chebyshev polynomial of A, scaled by its diagonal, of odd degree", run);
-  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
-  k.value_types = device::value_types;
-  k.storages = storages;
-  k.term_names = cuda::cuda_terms;
-  k.ops = &ops;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.refresh = refresh;
-  k.open = open;
-  k.release = destroy<State>;
-  return k;
-}();
+const sxt_kernel kernel = methods::csr_kernel<State>(
+    "preconditioner.chebyshev.cuda", "cuda", "a Chebyshev polynomial of A, scaled by its diagonal, of odd degree",
+    {applicable, candidates, prepare, refresh, run, open}, &ops, cuda::cuda_terms);
 
 }  // namespace
 

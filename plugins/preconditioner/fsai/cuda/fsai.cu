@@ -13,6 +13,7 @@ using namespace sextant::plugin;
 namespace cuda = sextant::plugin::cuda;
 namespace device = sextant::plugin::cuda::precondition;
 namespace methods = sextant::plugin::precondition;
+namespace dense = sextant::plugin::cuda::dense;
 
 struct State {
   sxt_value_type type;
@@ -38,14 +39,14 @@ __device__ __forceinline__ int row_begin(int i) { return i * (i + 1) / 2; }
 // The lower triangle of A[J, J]: for each row, lanes take its entries up to the diagonal and look their columns up in
 // J; where the row is much longer than J, lanes look up J's columns in the row instead.
 template <class T, class M>
-__device__ void gather(const device::Rows<M> &a, const std::int32_t *columns, int m, T *dense, int lane) {
-  for (int k = lane; k < row_begin(m); k += 32) dense[k] = T(0);
+__device__ void gather(const device::Rows<M> &a, const std::int32_t *columns, int m, T *triangle, int lane) {
+  for (int k = lane; k < row_begin(m); k += 32) triangle[k] = T{};
   __syncwarp();
   for (int p = 0; p < m; ++p) {
     const std::int64_t i = columns[p], begin = a.begin(i), length = a.begin(i + 1) - begin;
-    T *const row = dense + row_begin(p);
+    T *const row = triangle + row_begin(p);
     if (length > 8 * m) {
-      for (int q = lane; q <= p; q += 32) row[q] = static_cast<T>(a.at(i, columns[q]));
+      for (int q = lane; q <= p; q += 32) row[q] = device::convert<T>(a.at(i, columns[q]));
       continue;
     }
     for (std::int64_t k = lane; k < length; k += 32) {
@@ -58,7 +59,7 @@ __device__ void gather(const device::Rows<M> &a, const std::int32_t *columns, in
         else
           high = middle;
       }
-      if (low <= p && columns[low] == j) row[low] = static_cast<T>(a.values[begin + k]);
+      if (low <= p && columns[low] == j) row[low] = device::convert<T>(a.values[begin + k]);
     }
   }
   __syncwarp();
@@ -67,24 +68,26 @@ __device__ void gather(const device::Rows<M> &a, const std::int32_t *columns, in
 // Cholesky of a packed lower triangle by a warp. False where a pivot is not positive beyond rounding.
 template <class T>
 __device__ bool factor(T *c, int m, int lane) {
-  constexpr T epsilon = sizeof(T) == 4 ? T(1.1920929e-7) : T(2.220446049250313e-16);
+  using R = device::Real<T>;
+  constexpr R epsilon = sizeof(R) == 4 ? R(1.1920929e-7) : R(2.220446049250313e-16);
   for (int k = 0; k < m; ++k) {
     // Row k first: what earlier columns take from its pivot. Left-looking, so the original diagonal is still there.
-    T taken(0);
+    R taken(0);
     const T *const row_k = c + row_begin(k);
-    for (int j = lane; j < k; j += 32) taken += row_k[j] * row_k[j];
+    for (int j = lane; j < k; j += 32) taken += dense::squared_size(row_k[j]);
 #pragma unroll
     for (int step = 16; step > 0; step /= 2) taken += __shfl_xor_sync(0xffffffffu, taken, step);
-    const T original = row_k[k], pivot = original - taken;
-    if (!(pivot > epsilon * original) || pivot - pivot != T(0)) return false;  // NaN and infinity fail
-    const T root = sqrt(pivot);
+    const R original = dense::real_of(row_k[k]), pivot = original - taken;
+    // Written so that NaN and infinity fail.
+    if (!(pivot > epsilon * original) || pivot - pivot != R(0) || !device::is_real(row_k[k])) return false;
+    const R root = sqrt(pivot);
     __syncwarp();
-    if (lane == 0) c[row_begin(k) + k] = root;
+    if (lane == 0) c[row_begin(k) + k] = dense::from_real<T>(root);
     for (int i = k + 1 + lane; i < m; i += 32) {
       T *const row = c + row_begin(i);
       T sum = row[k];
-      for (int j = 0; j < k; ++j) sum -= row[j] * row_k[j];
-      row[k] = sum / root;
+      for (int j = 0; j < k; ++j) sum = dense::minus_product(sum, row[j], dense::conjugate(row_k[j]));
+      row[k] = dense::scaled(sum, 1 / root);
     }
     __syncwarp();
   }
@@ -95,38 +98,38 @@ __device__ bool factor(T *c, int m, int lane) {
 template <class T, class M>
 __global__ void solve_rows(device::Rows<M> a, const std::int32_t *ptr, const std::int32_t *col, T *values,
                            const std::int32_t *mirror, T *mirrored, int longest, unsigned long long *bad) {
-  extern __shared__ double shared[];
+  extern __shared__ double2 shared[];
   const int warp = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32);
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * (blockDim.x / 32) + warp;
   if (i >= a.n) return;  // whole warps
   // Triangles and rows of all warps first, which need the wider alignment; then columns.
   const int triangle = row_begin(longest), warps = static_cast<int>(blockDim.x / 32);
-  T *const dense = reinterpret_cast<T *>(shared) + warp * (triangle + longest), *const row = dense + triangle;
+  T *const system = reinterpret_cast<T *>(shared) + warp * (triangle + longest), *const row = system + triangle;
   auto *const columns =
       reinterpret_cast<std::int32_t *>(reinterpret_cast<T *>(shared) + warps * (triangle + longest)) + warp * longest;
   const std::int32_t begin = ptr[i];
   const int m = ptr[i + 1] - begin;
   for (int p = lane; p < m; p += 32) {
     columns[p] = col[begin + p];
-    row[p] = p + 1 == m ? T(1) : T(0);
+    row[p] = dense::from_real<T>(p + 1 == m ? 1 : 0);
   }
   __syncwarp();
-  gather(a, columns, m, dense, lane);
-  if (!factor(dense, m, lane)) {
+  gather(a, columns, m, system, lane);
+  if (!factor(system, m, lane)) {
     if (lane == 0) atomicMin(bad, static_cast<unsigned long long>(i));
     return;
   }
   for (int p = m - 1; p >= 0; --p) {  // y C = e_last
-    const T *const c = dense + row_begin(p);
-    const T y = row[p] / c[p];
+    const T *const c = system + row_begin(p);
+    const T y = dense::scaled(row[p], 1 / dense::real_of(c[p]));
     __syncwarp();
     if (lane == 0) row[p] = y;
-    for (int q = lane; q < p; q += 32) row[q] -= c[q] * y;
+    for (int q = lane; q < p; q += 32) row[q] = dense::minus_product(row[q], c[q], y);
     __syncwarp();
   }
   for (int p = lane; p < m; p += 32) {
     values[begin + p] = row[p];
-    mirrored[mirror[begin + p]] = row[p];
+    mirrored[mirror[begin + p]] = dense::conjugate(row[p]);
   }
 }
 
@@ -190,7 +193,7 @@ bool pattern_on_device(State &state, const sxt_csr &a, const sxt_exec *exec) {
     device::with_rows(state.type, a, [&](auto, const auto &rows) { f(rows); });
   };
   with_matrix([&](const auto &rows) {
-    using M = std::remove_cv_t<std::remove_pointer_t<decltype(rows.values)>>;
+    using M = device::value_of<std::remove_cvref_t<decltype(rows)>>;
     cuda::visit_all(exec, state.n + 1, CountTriangles<M>{rows, lower, upper, found});
   });
   const PatternFindings counted = cuda::fetch(exec, found, "the rows' state");
@@ -215,6 +218,14 @@ bool pattern_on_device(State &state, const sxt_csr &a, const sxt_exec *exec) {
 // ---- patterns on the host
 // --------------------------------------------------------------------------------------------
 
+template <class M>
+double size_on_host(M value) {
+  if constexpr (device::complex_valued<M>)
+    return std::hypot(static_cast<double>(value.re), static_cast<double>(value.im));
+  else
+    return std::fabs(static_cast<double>(value));
+}
+
 // The matrix on the host, as the pattern wants it.
 template <class M>
 methods::LowerPattern find_pattern(const device::Rows<M> &a, std::int64_t nnz, int power, const sxt_exec *exec) {
@@ -234,12 +245,12 @@ methods::LowerPattern find_pattern(const device::Rows<M> &a, std::int64_t nnz, i
   std::vector<double> root(n, 1);  // 1 / sqrt(|a_ii|)
   for (std::size_t i = 0; i < n; ++i)
     for (std::int64_t k = ptr[i]; k < ptr[i + 1]; ++k)
-      if (col[k] == static_cast<std::int32_t>(i) && values[k] != 0)
-        root[i] = 1 / std::sqrt(std::fabs(static_cast<double>(values[k])));
+      if (const double size = size_on_host(values[k]); col[k] == static_cast<std::int32_t>(i) && size != 0)
+        root[i] = 1 / std::sqrt(size);
   std::vector<float> strength(count);
   for (std::size_t i = 0; i < n; ++i)
     for (std::int64_t k = ptr[i]; k < ptr[i + 1]; ++k)
-      strength[k] = static_cast<float>(std::fabs(static_cast<double>(values[k])) * root[i] * root[col[k]]);
+      strength[k] = static_cast<float>(size_on_host(values[k]) * root[i] * root[col[k]]);
   return methods::fsai_pattern(a.n, ptr.data(), col.data(), power, 1,
                                [&](std::int64_t k) { return static_cast<double>(strength[k]); });
 }
@@ -281,8 +292,8 @@ void pattern_on_host(State &state, const sxt_csr &a, int power, const sxt_exec *
 
 void lay_out(State &state, const sxt_csr &a, int power, const sxt_candidate *candidate, const sxt_exec *exec) {
   if (power == 2 || state.n == 0 || !pattern_on_device(state, a, exec)) pattern_on_host(state, a, power, exec);
-  const std::int64_t bytes =
-      state.type == SXT_F32 ? warp_bytes<float>(state.longest) : warp_bytes<double>(state.longest);
+  std::int64_t bytes = 0;
+  device::with_vectors(state.type, [&](auto t) { bytes = warp_bytes<decltype(t)>(state.longest); });
   state.warps = static_cast<int>(std::clamp<std::int64_t>(shared_limit / bytes, 1, 4));
   state.bad = cuda::DeviceArray(exec, sizeof(unsigned long long), "a word");
   state.lower.lanes = state.upper.lanes = device::lanes_of(candidate, state.lower.lanes);
@@ -333,7 +344,7 @@ sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_mac
   cost.launches = 2;
   cost.stream_bytes = cost.working_set = 2 * product_bytes;
   cost.sectors = 2 * entries;  // x, one sector an entry at worst
-  cost.flops = 4 * entries;
+  cost.flops = 2 * entries * multiply_add_flops(type);
   CandidateList list(out, capacity, count);
   sxt_candidate &candidate =
       cuda::fill(list.add(), *machine, device::row_blocks(query.m.rows, lanes), device::threads, lanes, cost);
@@ -346,7 +357,7 @@ sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_mac
   candidate.setup_s =
       4 * machine->launch_s + (power == 1 ? device_s : host_s) + n * row_s / (8.0 * std::max(1, machine->units));
   candidate.state_bytes = static_cast<std::uint64_t>(2 * device::factor_bytes(n, entries, type) + 4 * entries);
-  candidate.scratch_bytes = static_cast<std::uint64_t>(query.m.rows) * value_bytes(type);
+  candidate.scratch_bytes = device::vector_bytes(query.m.rows, type);
   return SXT_OK;
 }
 
@@ -378,16 +389,14 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
   const State &state = *static_cast<const State *>(opaque);
   const auto &args = as<sxt_preconditioner_args>(head);
   if (const auto status = methods::check_args(args, state.n, state.usable, exec); status != SXT_OK) return status;
-  const std::uint64_t needed = static_cast<std::uint64_t>(state.n) * value_bytes(state.type);
-  if (needed > exec->scratch_bytes)
-    return error(exec, SXT_E_STATE, "%llu bytes of scratch lent, %llu needed", (unsigned long long)exec->scratch_bytes,
-                 (unsigned long long)needed);
+  const std::uint64_t needed = device::vector_bytes(state.n, state.type);
+  if (const auto status = device::need_scratch(exec, needed); status != SXT_OK) return status;
   return cuda::guarded(exec, [&]() -> sxt_status {
     device::with_vectors(state.type, [&](auto tag) {
       using T = decltype(tag);
       T *const t = static_cast<T *>(exec->scratch);
-      device::apply<T>(exec, state.lower, T(1), static_cast<const T *>(args.r), nullptr, nullptr, t);
-      device::apply<T>(exec, state.upper, T(1), t, nullptr, nullptr, static_cast<T *>(args.z));
+      device::apply<T>(exec, state.lower, 1, static_cast<const T *>(args.r), nullptr, nullptr, t);
+      device::apply<T>(exec, state.upper, 1, t, nullptr, nullptr, static_cast<T *>(args.z));
     });
     return SXT_OK;
   });
@@ -405,19 +414,9 @@ template <int power>
 const sxt_kernel *kernel(const char *name, const char *description) {
   static const sxt_preconditioner_ops ops{sizeof(sxt_preconditioner_ops), method_of(power).name, nullptr, nullptr,
                                           method_of(power).typical_iterations};
-  static const char *const storages[] = {SXT_KIND_STORAGE_CSR, nullptr};
-  static sxt_kernel k = new_kernel(SXT_KIND_PRECONDITIONER, name, "cuda", description, run);
-  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
-  k.value_types = device::value_types;
-  k.storages = storages;
-  k.term_names = cuda::cuda_terms;
-  k.ops = &ops;
-  k.applicable = applicable<power>;
-  k.candidates = candidates<power>;
-  k.prepare = prepare<power>;
-  k.refresh = refresh;
-  k.open = open;
-  k.release = destroy<State>;
+  static const sxt_kernel k = methods::csr_kernel<State>(
+      name, "cuda", description, {applicable<power>, candidates<power>, prepare<power>, refresh, run, open}, &ops,
+      cuda::cuda_terms);
   return &k;
 }
 

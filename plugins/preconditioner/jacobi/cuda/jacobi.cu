@@ -6,10 +6,12 @@
 
 #include "sextant/kinds/preconditioner.h"
 #include "sextant/plugin_cuda_storage.hpp"
+#include "sextant/plugin_preconditioner.hpp"
 
 namespace {
 
 using namespace sextant::plugin;
+using precondition::is_single, precondition::real_bytes;
 namespace cuda = sextant::plugin::cuda;
 
 constexpr int threads = 256;
@@ -20,9 +22,6 @@ struct State {
   cuda::DeviceArray s, next;  // n reals each: in force; of a refresh, until every row was found fit
   cuda::DeviceArray bad;      // the first row that is not fit; n: none
 };
-
-bool is_single(sxt_value_type type) { return type == SXT_F32 || type == SXT_C64; }
-std::uint64_t real_bytes(sxt_value_type type) { return is_single(type) ? 4 : 8; }
 
 // 1 / sqrt(a_ii) of every row, and the first row whose diagonal entry has no such number.
 template <class Stored, class Offset, class Real>
@@ -197,24 +196,10 @@ sxt_status scaling(const void *state, const void **s) {
 }
 
 const sxt_preconditioner_ops ops{sizeof(sxt_preconditioner_ops), "jacobi", scaling, nullptr, 1};
-const char *const storages[] = {SXT_KIND_STORAGE_CSR, nullptr};
 
-const sxt_kernel kernel = [] {
-  sxt_kernel k = new_kernel(SXT_KIND_PRECONDITIONER, "preconditioner.jacobi.cuda", "cuda",
-                            "the inverse of the diagonal; also as a symmetric scaling of the matrix", run);
-  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
-  k.value_types = all_value_types;
-  k.storages = storages;
-  k.term_names = cuda::cuda_terms;
-  k.ops = &ops;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.refresh = refresh;
-  k.open = open;
-  k.release = destroy<State>;
-  return k;
-}();
+const sxt_kernel kernel = precondition::csr_kernel<State>(
+    "preconditioner.jacobi.cuda", "cuda", "the inverse of the diagonal; also as a symmetric scaling of the matrix",
+    {applicable, candidates, prepare, refresh, run, open}, &ops, cuda::cuda_terms);
 
 }  // namespace
 

@@ -13,6 +13,7 @@ using namespace sextant::plugin;
 namespace cuda = sextant::plugin::cuda;
 namespace device = sextant::plugin::cuda::precondition;
 namespace methods = sextant::plugin::precondition;
+namespace dense = sextant::plugin::cuda::dense;
 
 struct State {
   sxt_value_type type;
@@ -20,8 +21,8 @@ struct State {
   int order;
   double omega = 0;
   device::Factor lower, upper;  // B and B'
-  cuda::DeviceArray inverse;    // n values: 1 / d_i
-  cuda::DeviceArray scale;      // n values: w (2 - w) / d_i
+  cuda::DeviceArray inverse;    // n reals: 1 / d_i
+  cuda::DeviceArray scale;      // n reals: w (2 - w) / d_i
   cuda::DeviceArray found;      // device::Findings
   bool usable = false;
 };
@@ -45,8 +46,9 @@ struct CountTriangles {
 constexpr int fill_lanes = 8;
 template <class T, class M>
 __global__ void __launch_bounds__(device::threads)
-    fill_triangles(device::Rows<M> a, const T *inverse, const std::int32_t *lower_ptr, std::int32_t *lower_col,
-                   T *lower_values, const std::int32_t *upper_ptr, std::int32_t *upper_col, T *upper_values) {
+    fill_triangles(device::Rows<M> a, const device::Real<T> *inverse, const std::int32_t *lower_ptr,
+                   std::int32_t *lower_col, T *lower_values, const std::int32_t *upper_ptr, std::int32_t *upper_col,
+                   T *upper_values) {
   const std::int64_t i = (static_cast<std::int64_t>(blockIdx.x) * device::threads + threadIdx.x) / fill_lanes;
   if (i >= a.n) return;
   const std::int64_t begin = a.begin(i), below = lower_ptr[i + 1] - lower_ptr[i],
@@ -55,31 +57,33 @@ __global__ void __launch_bounds__(device::threads)
   for (std::int64_t k = lane; k < below; k += fill_lanes) {
     const std::int32_t j = a.col[begin + k];
     lower_col[lower_ptr[i] + k] = j;
-    lower_values[lower_ptr[i] + k] = static_cast<T>(a.values[begin + k]) * inverse[j];
+    lower_values[lower_ptr[i] + k] = dense::scaled(device::convert<T>(a.values[begin + k]), inverse[j]);
   }
   const std::int64_t after = a.begin(i + 1) - above;
   for (std::int64_t k = lane; k < above; k += fill_lanes) {
     upper_col[upper_ptr[i] + k] = a.col[after + k];
-    upper_values[upper_ptr[i] + k] = static_cast<T>(a.values[after + k]) * inverse[i];
+    upper_values[upper_ptr[i] + k] = dense::scaled(device::convert<T>(a.values[after + k]), inverse[i]);
   }
 }
 
-template <class T>
+template <class R>
 struct Scale {
-  const T *inverse;
-  T *scale;
-  T factor;
+  const R *inverse;
+  R *scale;
+  R factor;
   __device__ void operator()(std::int64_t i) const { scale[i] = factor * inverse[i]; }
 };
 
 // p_0 of a probe: random signs over the roots of the diagonal.
 template <class T>
 struct StartProbe {
-  const T *inverse;
+  using R = device::Real<T>;
+  const R *inverse;
   T *p;
   std::uint64_t probe;
   __device__ void operator()(std::int64_t i) const {
-    p[i] = static_cast<T>(methods::random_sign(probe, static_cast<std::uint64_t>(i))) * sqrt(inverse[i]);
+    const auto sign = static_cast<R>(methods::random_sign(probe, static_cast<std::uint64_t>(i)));
+    p[i] = dense::from_real<T>(sign * sqrt(inverse[i]));
   }
 };
 
@@ -89,7 +93,7 @@ void lay_out(State &state, const sxt_csr &a, const sxt_exec *exec) {
   state.upper = device::Factor(exec, state.n);
   auto *lower = state.lower.ptr.as<std::int32_t>(), *upper = state.upper.ptr.as<std::int32_t>();
   device::with_rows(state.type, a, [&](auto, const auto &rows) {
-    using M = std::remove_cv_t<std::remove_pointer_t<decltype(rows.values)>>;
+    using M = device::value_of<std::remove_cvref_t<decltype(rows)>>;
     cuda::visit_all(exec, state.n + 1, CountTriangles<M>{rows, lower, upper});
   });
   for (device::Factor *factor : {&state.lower, &state.upper}) {
@@ -97,7 +101,7 @@ void lay_out(State &state, const sxt_csr &a, const sxt_exec *exec) {
     cuda::exclusive_scan(exec, ptr, state.n + 1);
     factor->make_room(exec, cuda::fetch(exec, ptr + state.n, "a triangle's entries"), state.type);
   }
-  const std::uint64_t bytes = static_cast<std::uint64_t>(state.n) * value_bytes(state.type);
+  const std::uint64_t bytes = static_cast<std::uint64_t>(state.n) * methods::real_bytes(state.type);
   state.inverse = cuda::DeviceArray(exec, bytes, "an inverse diagonal");
   state.scale = cuda::DeviceArray(exec, bytes, "a scaled diagonal");
   state.found = cuda::DeviceArray(exec, sizeof(device::Findings), "findings");
@@ -115,13 +119,14 @@ double estimate_omega(const State &state, const device::Rows<M> &a, std::int64_t
   const auto form = [&](const T *x) { return device::dot(exec, state.n, x, q, partials.as<double>()); };
   methods::OmegaSums sums;
   for (int probe = 0; probe < methods::omega_probes; ++probe) {
-    cuda::visit_all(exec, state.n, StartProbe<T>{state.inverse.as<T>(), p0, static_cast<std::uint64_t>(probe)});
-    device::apply<T>(exec, state.upper, T(1), p0, nullptr, nullptr, p1);
+    cuda::visit_all(exec, state.n,
+                    StartProbe<T>{state.inverse.as<device::Real<T>>(), p0, static_cast<std::uint64_t>(probe)});
+    device::apply<T>(exec, state.upper, 1, p0, nullptr, nullptr, p1);
     device::multiply(exec, a, nnz, p0, q);
     sums.g00 += form(p0);
     sums.g01 += form(p1);
     if (state.order == 2) {
-      device::apply<T>(exec, state.upper, T(1), p1, nullptr, nullptr, p2);
+      device::apply<T>(exec, state.upper, 1, p1, nullptr, nullptr, p2);
       sums.g02 += form(p2);
     }
     device::multiply(exec, a, nnz, p1, q);
@@ -140,16 +145,17 @@ void compute(State &state, const sxt_csr &a, const sxt_exec *exec) {
   if (state.n > 0)
     device::with_rows(state.type, a, [&](auto t, const auto &rows) {
       using T = decltype(t);
-      auto *inverse = state.inverse.as<T>();
+      using R = device::Real<T>;
+      auto *inverse = state.inverse.as<R>();
       device::invert_diagonal(exec, rows, inverse, state.found.as<device::Findings>(), "SSOR");
       fill_triangles<<<device::row_blocks(state.n, fill_lanes), device::threads, 0, cuda::stream_of(*exec)>>>(
-          rows, static_cast<const T *>(inverse), state.lower.ptr.as<const std::int32_t>(),
+          rows, static_cast<const R *>(inverse), state.lower.ptr.as<const std::int32_t>(),
           state.lower.col.as<std::int32_t>(), state.lower.values.as<T>(), state.upper.ptr.as<const std::int32_t>(),
           state.upper.col.as<std::int32_t>(), state.upper.values.as<T>());
       cuda::need_launch("the split of a matrix");
       if (state.omega == 0) state.omega = estimate_omega<T>(state, rows, a.s.nnz, exec);  // later refreshes keep it
       cuda::visit_all(exec, state.n,
-                      Scale<T>{inverse, state.scale.as<T>(), static_cast<T>(state.omega * (2 - state.omega))});
+                      Scale<R>{inverse, state.scale.as<R>(), static_cast<R>(state.omega * (2 - state.omega))});
     });
   state.usable = true;
 }
@@ -157,17 +163,14 @@ void compute(State &state, const sxt_csr &a, const sxt_exec *exec) {
 // t = s (r - w B (r - w B r)) and z = t - w B' (t - w B' t); without the inner products for order 1.
 template <class T>
 void apply(const State &state, const T *r, T *z, T *t, T *u, const sxt_exec *exec) {
-  const T w = static_cast<T>(-state.omega);
-  const T *scale = state.scale.as<const T>();
+  using R = device::Real<T>;
+  const R w = static_cast<R>(-state.omega);
+  const R *scale = state.scale.as<const R>();
   const bool second = state.order == 2;
   if (second) device::apply<T>(exec, state.lower, w, r, r, nullptr, u);
   device::apply<T>(exec, state.lower, w, second ? u : r, r, scale, t);
   if (second) device::apply<T>(exec, state.upper, w, t, t, nullptr, u);
   device::apply<T>(exec, state.upper, w, second ? u : t, t, nullptr, z);
-}
-
-std::uint64_t vector_bytes(std::int64_t n, sxt_value_type type) {
-  return (static_cast<std::uint64_t>(n) * value_bytes(type) + 255) / 256 * 256;
 }
 
 template <int order>
@@ -189,7 +192,7 @@ sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_mac
   cost.launches = products;
   cost.stream_bytes = products * product_bytes;
   cost.sectors = products * entries;  // x, one sector an entry at worst
-  cost.flops = products * 2 * entries;
+  cost.flops = products * entries * multiply_add_flops(type);
   cost.working_set = 2 * product_bytes;
   CandidateList list(out, capacity, count);
   sxt_candidate &candidate =
@@ -200,7 +203,7 @@ sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_mac
   // Two prefix sums and their answers; the split; a probe waits for three sums (six for the second order).
   candidate.setup_s = 12 * machine->launch_s + 150e-6 + row_pass_s + probes * order * (3 * 25e-6 + 3 * pass_s);
   candidate.state_bytes = static_cast<std::uint64_t>(2 * device::factor_bytes(n, entries, type) + 2 * n * bytes);
-  candidate.scratch_bytes = static_cast<std::uint64_t>(order) * vector_bytes(query.m.rows, type);
+  candidate.scratch_bytes = static_cast<std::uint64_t>(order) * device::vector_bytes(query.m.rows, type);
   return SXT_OK;
 }
 
@@ -235,11 +238,9 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
   const State &state = *static_cast<const State *>(opaque);
   const auto &args = as<sxt_preconditioner_args>(head);
   if (const auto status = methods::check_args(args, state.n, state.usable, exec); status != SXT_OK) return status;
-  const std::uint64_t bytes = vector_bytes(state.n, state.type),
-                      needed = static_cast<std::uint64_t>(state.order) * bytes;
-  if (needed > exec->scratch_bytes)
-    return error(exec, SXT_E_STATE, "%llu bytes of scratch lent, %llu needed", (unsigned long long)exec->scratch_bytes,
-                 (unsigned long long)needed);
+  const std::uint64_t bytes = device::vector_bytes(state.n, state.type);
+  const std::uint64_t needed = static_cast<std::uint64_t>(state.order) * bytes;
+  if (const auto status = device::need_scratch(exec, needed); status != SXT_OK) return status;
   return cuda::guarded(exec, [&]() -> sxt_status {
     device::with_vectors(state.type, [&](auto tag) {
       using T = decltype(tag);
@@ -263,19 +264,9 @@ template <int order>
 const sxt_kernel *kernel(const char *name, const char *description) {
   static const sxt_preconditioner_ops ops{sizeof(sxt_preconditioner_ops), method_of(order).name, nullptr, nullptr,
                                           method_of(order).typical_iterations};
-  static const char *const storages[] = {SXT_KIND_STORAGE_CSR, nullptr};
-  static sxt_kernel k = new_kernel(SXT_KIND_PRECONDITIONER, name, "cuda", description, run);
-  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
-  k.value_types = device::value_types;
-  k.storages = storages;
-  k.term_names = cuda::cuda_terms;
-  k.ops = &ops;
-  k.applicable = applicable<order>;
-  k.candidates = candidates<order>;
-  k.prepare = prepare<order>;
-  k.refresh = refresh;
-  k.open = open;
-  k.release = destroy<State>;
+  static const sxt_kernel k = methods::csr_kernel<State>(
+      name, "cuda", description, {applicable<order>, candidates<order>, prepare<order>, refresh, run, open}, &ops,
+      cuda::cuda_terms);
   return &k;
 }
 
