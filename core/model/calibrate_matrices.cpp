@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <future>
+#include <limits>
 #include <map>
 #include <span>
 #include <string_view>
@@ -31,6 +32,9 @@ constexpr double device_sizes[] = {4e2, 2e5, 4e3, 2e6, 2e4, 6e5, 6e4, 6e6, 2e7};
 constexpr std::size_t made_ahead = 4;       // matrices, by threads of the host while a device works
 constexpr double seconds_an_entry = 50e-9;  // of making a matrix
 constexpr double runs_a_sample = 7;         // warm-up, finding the batch, at least five
+constexpr int device_samples = 5;           // replays: another matrix teaches more than another sample of one
+// So many times the fastest run so far, and so many seconds: such a candidate need not be known better.
+constexpr double hopeless = 30, hopeless_s = 1e-3;
 
 // Beyond host_sizes one matrix takes as long as ten others, so that few of them have to do: families that between them
 // suit every format, each with most of large_sizes before the next, in a part of the time.
@@ -145,11 +149,14 @@ class MatrixStage {
  private:
   void measure_all(Selector &selector, const Query &query, sxt_head *args, Matrix &matrix, int family,
                    double sample_s) {
+    double fastest = std::numeric_limits<double>::infinity();
     for (const ChoicePtr &choice : selector.every(query, query.kind())) {
       // A hopeless candidate (a format that is mostly padding) may not eat the stage.
       const bool affordable = runs_a_sample * choice->run_s < 0.2 * std::max(0.0, until_ - clock_.elapsed());
-      if (Sampler::wanted(*choice->kernel) && affordable)
-        sampler_.measure(choice, &matrix, {&args, 1}, family, sample_s);
+      const bool slow = choice->run_s > std::max(hopeless_s, hopeless * fastest);
+      if (!Sampler::wanted(*choice->kernel) || !affordable || slow) continue;
+      const double seconds = sampler_.measure(choice, &matrix, {&args, 1}, family, sample_s, device_samples);
+      if (seconds > 0) fastest = std::min(fastest, seconds);
     }
   }
 

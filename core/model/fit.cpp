@@ -150,6 +150,7 @@ FormFit fit_form(const Layout &layout, const std::vector<const Sample *> &sample
   for (int round = 0; round < rounds; ++round) {
     linearise(layout, fit, samples, rows, residuals);
     if (round > 0) weights = robust_weights(residuals);
+    for (std::size_t s = 0; s < samples.size(); ++s) weights[s] = (round > 0 ? weights[s] : 1) * samples[s]->weight;
     const std::vector<double> next = nonnegative_least_squares(rows, weights, prior);
     // Half a step where the model is not linear: the maximum would flip between its branches for ever.
     const double step = round == 0 || power == 1 ? 1 : 0.5;

@@ -46,16 +46,20 @@ struct Sample {
   int family = 0;                        // samples of one family are never in the fit that predicts them
   std::array<std::int64_t, 4> launch{};  // what follows only tells people where a sample comes from
   double rows = 0, entries = 0;          // of the matrix, or 0 and the length
+  double weight = 1;                     // in the fit
 };
 
 struct FitProblem {
   std::vector<std::string> names;
   std::vector<double> prior;  // what each coefficient would be without measurements; 0: unknown
   std::vector<Sample> samples;
+  // Of the kernel's other classes, whose terms cost about as much: they help where a class has few samples of its own.
+  std::vector<Sample> kin;
   bool over_one_length = false;  // equal working sets have equal terms: residuals of neighbours may correct the form
 };
 
-// Samples whose time is not positive and finite are ignored. Too few for their terms give the prior times one factor.
+// Samples whose time is not positive and finite are ignored. Too few for their terms, and no kin, give the prior times
+// one factor.
 // samples == 0 in the result: nothing could be fitted.
 FittedModel fit(const FitProblem &problem);
 

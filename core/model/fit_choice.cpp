@@ -18,6 +18,7 @@ constexpr double worth_another = 0.95;  // a more complex form must bring the er
 constexpr std::size_t breakpoint_places = 13;
 constexpr std::size_t least_in_regime = 4;  // samples, else a regime says nothing
 constexpr double few_families_scatter = 0.5;
+constexpr double kin_weight = 0.2;  // of a sample of another class of the same kernel
 constexpr double powers[] = {1, 2, 4, 8, std::numeric_limits<double>::infinity()};
 
 using Samples = std::vector<const Sample *>;
@@ -54,6 +55,23 @@ double score_of(const std::vector<double> &errors) {
   double sum = 0;
   for (const double error : errors) sum += std::min(error, 1.0);
   return quantile(errors, 0.5) + sum / static_cast<double>(errors.size());
+}
+
+// Those that can be fitted to: terms and times that are finite and not negative.
+Samples usable(const std::vector<Sample> &samples) {
+  Samples good;
+  for (const Sample &sample : samples) {
+    const bool terms_good =
+        std::all_of(sample.terms.begin(), sample.terms.end(), [](double t) { return std::isfinite(t) && t >= 0; });
+    if (terms_good && std::isfinite(sample.seconds) && sample.seconds > 0) good.push_back(&sample);
+  }
+  return good;
+}
+
+// Samples of other classes as they enter the fit of one that has too few.
+std::vector<Sample> lighter(std::vector<Sample> kin) {
+  for (Sample &each : kin) each.weight *= kin_weight;
+  return kin;
 }
 
 class Search {
@@ -229,12 +247,7 @@ FittedModel fit(const FitProblem &problem) {
   FittedModel model;
   model.names = problem.names;
   for (const std::string &name : model.names) model.groups.push_back(group_of(name.c_str()));
-  Samples samples;
-  for (const Sample &sample : problem.samples) {
-    const bool terms_good =
-        std::all_of(sample.terms.begin(), sample.terms.end(), [](double t) { return std::isfinite(t) && t >= 0; });
-    if (terms_good && std::isfinite(sample.seconds) && sample.seconds > 0) samples.push_back(&sample);
-  }
+  Samples samples = usable(problem.samples);
   const std::size_t active = active_terms(samples, problem.names.size());
   if (samples.empty() || active == 0) return model;
   const std::vector<int> fold = folds_of(samples);
@@ -246,12 +259,17 @@ FittedModel fit(const FitProblem &problem) {
   layout.prior.resize(problem.names.size(), 0);
   const double factor = factor_of(layout.prior, layout.groups, samples);
   for (double &each : layout.prior) each *= factor;
-  if (factor > 0 && (few_families || samples.size() < 2 * active + 1 || (active == 1 && problem.names.size() == 1))) {
+  const bool few_samples = few_families || samples.size() < 2 * active + 1;
+  const bool one_factor = (few_samples && problem.kin.empty()) || (active == 1 && problem.names.size() == 1);
+  if (factor > 0 && one_factor) {
     fit_factor(model, layout, samples);
     // Hardly tested on what it has not seen: the error bar stays as wide as that of an analytic estimate.
     if (few_families) model.scatter = std::max(model.scatter, few_families_scatter);
     return model;
   }
+  std::vector<Sample> kin;
+  if (few_samples) kin = lighter(problem.kin);
+  for (const Sample *each : usable(kin)) samples.push_back(each);
   const Trial best = Search(layout, samples).best();
   const FormFit form = fit_form(layout, samples, best.power, best.breakpoints);
   model.power = form.power;
@@ -264,6 +282,7 @@ FittedModel fit(const FitProblem &problem) {
       if (layout.groups[j] == Group::latency) model.coefficients[r][j] = model.coefficients[0][j];
   }
   set_errors(model, best.errors);
+  if (few_families) model.scatter = std::max(model.scatter, few_families_scatter);
   if (problem.over_one_length) add_curve(model, layout, samples, best, form);
   return model;
 }

@@ -40,7 +40,7 @@ bool Sampler::wanted(const registry::Kernel &kernel) {
 }
 
 double Sampler::measure(const ChoicePtr &choice, Matrix *matrix, std::span<sxt_head *const> args, int family,
-                        double budget_s) {
+                        double budget_s, int least_samples) {
   const sxt_kernel &kernel = choice->kernel->table;
   try {
     const auto start = std::chrono::steady_clock::now();
@@ -48,9 +48,11 @@ double Sampler::measure(const ChoicePtr &choice, Matrix *matrix, std::span<sxt_h
     const double setup = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     add_setup(kernel, *choice->query.get(), choice->candidate, setup);
     const std::unique_ptr<Session> session = prepared.open();
-    double seconds = time_session(context_, *session, args.first(1), choice->run_s, budget_s).seconds;
-    if (args.size() > 1)
-      seconds = std::sqrt(seconds * time_session(context_, *session, args, choice->run_s, budget_s).seconds);
+    const auto timed = [&](std::size_t count) {
+      return time_session(context_, *session, args.first(count), choice->run_s, budget_s, least_samples).seconds;
+    };
+    double seconds = timed(1);
+    if (args.size() > 1) seconds = std::sqrt(seconds * timed(args.size()));
     add_run(kernel, *choice->query.get(), choice->candidate, seconds, family, args.size() > 1);
     return seconds;
   } catch (const Error &problem) {
@@ -86,10 +88,24 @@ void Sampler::add_run(const sxt_kernel &kernel, const sxt_query &query, const sx
     const auto &about = reinterpret_cast<const sxt_matrix_query &>(query);
     sample.rows = static_cast<double>(about.rows);
     sample.entries = static_cast<double>(about.nnz);
+    collected.reads_matrix = true;
   }
   collected.problem.samples.push_back(sample);
   collected.problem.over_one_length |= over_one_length;
   collected.analytic.emplace_back(terms.analytic.begin(), terms.analytic.begin() + terms.count);
+}
+
+// Samples of the kernel's other classes for the same types; of kernels that read a matrix, whose classes are launches.
+std::vector<Sample> Sampler::kin_of(const ModelKey &key, const Collected &own) const {
+  std::vector<Sample> kin;
+  for (const auto &[other, collected] : collected_) {
+    ModelKey same = other;
+    same.model_class = key.model_class;
+    const bool related = same == key && other.model_class != key.model_class && own.reads_matrix;
+    if (!related || collected.problem.names != own.problem.names) continue;
+    kin.insert(kin.end(), collected.problem.samples.begin(), collected.problem.samples.end());
+  }
+  return kin;
 }
 
 std::map<ModelKey, FittedModel> Sampler::fit_all(const CalibrationClock &) const {
@@ -98,6 +114,7 @@ std::map<ModelKey, FittedModel> Sampler::fit_all(const CalibrationClock &) const
   const auto fit_one = [&](std::pair<ModelKey, FittedModel> &each) {
     const Collected &collected = collected_.find(each.first)->second;
     FitProblem problem = collected.problem;
+    problem.kin = kin_of(each.first, collected);
     // What the machine says of a term depends on the working set; the middle of it stands for all.
     for (std::size_t j = 0; j < problem.names.size(); ++j) {
       std::vector<double> column;

@@ -40,9 +40,10 @@ class Sampler {
 
   // Builds the choice, runs it on args and keeps its time. A kernel that fails is left out: the calibration goes on.
   // Several args: the geometric mean of a run whose operands the last cache holds and of one that takes turns.
-  // family: samples that resemble each other share one. budget_s: about how long it may take. Returns the seconds of a
-  // run; 0: nothing was measured.
-  double measure(const ChoicePtr &choice, Matrix *matrix, std::span<sxt_head *const> args, int family, double budget_s);
+  // family: samples that resemble each other share one. budget_s: about how long it may take; least_samples: replays on
+  // a device, whatever they take. Returns the seconds of a run; 0: nothing was measured.
+  double measure(const ChoicePtr &choice, Matrix *matrix, std::span<sxt_head *const> args, int family, double budget_s,
+                 int least_samples = 15);
   // A set-up that was timed elsewhere.
   void add_setup(const sxt_kernel &kernel, const sxt_query &query, const sxt_candidate &candidate, double seconds);
   // over_one_length: the model's samples differ in nothing but the length of vectors.
@@ -61,7 +62,9 @@ class Sampler {
     FitProblem problem;
     std::vector<std::vector<double>> analytic;  // of each sample
     std::vector<double> setup_ratios;           // measured over the candidate's own figure
+    bool reads_matrix = false;
   };
+  std::vector<Sample> kin_of(const ModelKey &key, const Collected &own) const;
   Context &context_;
   std::map<ModelKey, Collected> collected_;
 };

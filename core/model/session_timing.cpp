@@ -13,7 +13,10 @@ namespace {
 
 // Enqueued together, so that waiting is not measured; less where little time is to be spent.
 constexpr double most_in_flight_s = 200e-6, least_in_flight_s = 40e-6;
-constexpr int most_captured = 200, least_samples = 15;
+constexpr int most_captured = 200;
+constexpr double call_s = 30e-6;         // of a run that is waited for, what may not be its own
+constexpr double clearly_slow_s = 5e-3;  // a first run that takes longer was not waiting for code to be loaded
+constexpr double slow_budgets = 5;       // a single run that takes so many budgets is measured once
 
 // Takes the last cache: what lay there before is gone afterwards. Nothing happens on the host.
 class Sweep {
@@ -149,13 +152,15 @@ double seconds_of(Bench &bench, const Replay &replay, const Event &from, const E
 
 double in_flight_s(double budget_s) { return std::clamp(budget_s / 8, least_in_flight_s, most_in_flight_s); }
 
-Timing time_captured(Bench &bench, double predicted_s, double budget_s) {
+Timing time_captured(Bench &bench, double predicted_s, double budget_s, std::size_t least_samples) {
   const double runs = in_flight_s(budget_s) / std::max(predicted_s, 1e-7);
   const int count = static_cast<int>(std::clamp(runs, 1.0, double{most_captured}));
-  const Replay once(bench, count), twice(bench, 2 * count);
+  const Replay once(bench, count);
   const Event from(bench), to(bench);
   const double start = seconds_now();
-  seconds_of(bench, once, from, to);  // uploads the graphs
+  const double rough = seconds_of(bench, once, from, to);  // uploads the graph
+  if (count == 1 && rough > slow_budgets * budget_s) return summarize({rough});
+  const Replay twice(bench, 2 * count);
   seconds_of(bench, twice, from, to);
   std::vector<double> samples;
   while (samples.size() < least_samples || seconds_now() - start < budget_s) {
@@ -169,15 +174,23 @@ Timing time_captured(Bench &bench, double predicted_s, double budget_s) {
 }  // namespace
 
 Timing time_session(Context &context, Session &session, std::span<sxt_head *const> args, double predicted_s,
-                    double budget_s) {
+                    double budget_s, int least_samples) {
   Bench bench(context, session, args);
-  bench.run(1);
+  const auto seconds_of_run = [&] {
+    const double start = seconds_now();
+    bench.run(1);
+    return seconds_now() - start;
+  };
+  const double first_s = seconds_of_run();
   if (bench.device().on_host()) return time_runs([&] { bench.run(1); }, budget_s, predicted_s > 10e-3 ? 3 : 5);
+  // A prediction that is far too low would make each replay last as many times too long.
+  predicted_s = std::max(predicted_s, (first_s > clearly_slow_s ? first_s : seconds_of_run()) - call_s);
   const sxt_device_ops &ops = bench.device().ops();
   if (bench.device().captures() && ops.event_elapsed) {
-    if (bench.bound().flags & SXT_KERNEL_CAPTURABLE) return time_captured(bench, predicted_s, budget_s);
+    const auto least = static_cast<std::size_t>(least_samples);
+    if (bench.bound().flags & SXT_KERNEL_CAPTURABLE) return time_captured(bench, predicted_s, budget_s, least);
     try {  // others promise nothing, but are measured alike where they can be
-      return time_captured(bench, predicted_s, budget_s);
+      return time_captured(bench, predicted_s, budget_s, least);
     } catch (const Error &problem) {
       if (problem.status() == SXT_E_MEMORY) throw;
     }

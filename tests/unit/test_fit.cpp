@@ -113,7 +113,9 @@ TEST(Fit, FindsTheBreakpoint) {
   for (double bytes = 1e3; bytes < 1e8; bytes *= 1.02) {
     const double terms[] = {1, bytes, bytes};
     const double seconds = model.evaluate(terms, bytes);
-    if (last > 0) { EXPECT_LT(seconds / last, 1.25) << bytes; }
+    if (last > 0) {
+      EXPECT_LT(seconds / last, 1.25) << bytes;
+    }
     last = seconds;
   }
 }
@@ -139,6 +141,27 @@ TEST(Fit, OneSampleGivesTheMachinesNumbersAFactor) {
   const double larger[] = {1, 2e6};
   EXPECT_NEAR(model.evaluate(larger, 0), 3 * (1e-6 + 2e-4), 1e-8);
   EXPECT_GE(model.scatter, 0.25) << "one sample proves little";
+}
+
+// Six samples cannot tell three costs apart; those of the kernel's other classes, a little dearer, can.
+TEST(Fit, KinHelpAClassWithFewSamples) {
+  FitProblem few = problem(sum_law, 0.01);
+  const std::vector<Sample> all = std::move(few.samples);
+  few.samples = {all[0], all[13], all[28], all[43], all[59], all[80]};
+  few.prior = {2e-6, 1e-9, 1e-11};  // a machine that is wrong about its bytes and flops
+  const auto worst = [&](const FittedModel &model) {
+    double most = 0;
+    for (const Sample &s : all)
+      most = std::max(most, std::abs(model.evaluate(s.terms.data(), s.working_set) / s.seconds - 1));
+    return most;
+  };
+  const double alone = worst(fit(few));
+  few.kin = all;
+  for (Sample &each : few.kin) each.seconds *= 1.1;
+  const FittedModel model = fit(few);
+  EXPECT_EQ(model.samples, 6) << "its own";
+  EXPECT_GT(alone, 0.5);
+  EXPECT_LT(worst(model), 0.2);
 }
 
 TEST(Fit, AnEstimateGetsOneMultiplier) {
