@@ -3,10 +3,12 @@
 //
 // Runs are repeated on the same memory, so the systems are such that a run leaves another system of the same kind: I +
 // E with a small E has a factor I + F with a small F, which read as a matrix has one again, and solving with it changes
-// right-hand sides little. Indefinite systems are restored before each run, and timed one run at a time.
+// right-hand sides little. Indefinite systems are restored before each run, and timed one run at a time, less what a
+// call and its wait take.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -23,41 +25,43 @@ namespace sextant {
 
 namespace {
 
-constexpr std::int64_t orders_on_the_host[] = {4, 8, 16, 32, 64, 100, 160, 256, 400};
-constexpr std::int64_t orders_on_a_device[] = {16, 40, 64, 100, 128, 176, 256, 350, 512, 700, 1024, 1500};
-constexpr std::int64_t batches_on_a_device[] = {1000, 64};
-constexpr double flops_on_the_host = 4e7, memory_share = 0.3;  // of a device's memory, for one array of matrices
-constexpr double hopeless = 4;      // times the best prediction: such candidates are measured at every fourth point
-constexpr double short_s = 150e-6;  // runs that last longer are timed one by one
-constexpr double longest_s = 0.25, longest_of_others_s = 0.03;
-constexpr int timed_runs = 3;
-
 struct Point {
   std::int64_t n, batch;
 };
 
-// In an order that has seen all sizes wherever the time ends.
-std::vector<Point> points_of(const Context &context, sxt_value_type type, double most_bytes) {
-  std::vector<Point> points;
-  const auto fits = [&](std::int64_t n, std::int64_t batch) {
-    return static_cast<double>(n * n * batch * value_bytes(type)) <= most_bytes;
-  };
+constexpr std::int64_t orders_on_the_host[] = {4, 8, 16, 32, 64, 100, 160, 256, 400};
+constexpr double flops_on_the_host = 4e7, memory_share = 0.3;  // of a device's memory, for one array of matrices
+
+// Orders within and at the ends of tiles of 16 and 64, sets of less and of more systems than a large GPU works on at
+// once, in an order that has seen all sizes wherever the time ends.
+constexpr Point definite_points[] = {
+    {64, 1000}, {350, 528}, {128, 1000}, {16, 1000},  {576, 264},  {208, 1000}, {32, 4000},  {448, 396}, {96, 300},
+    {330, 64},  {80, 1000}, {700, 132},  {160, 1000}, {1024, 264}, {48, 2500},  {270, 1000}, {64, 64},   {520, 528},
+    {240, 264}, {112, 600}, {830, 264},  {32, 300},   {400, 1000}, {176, 64},   {640, 64},   {300, 264}, {144, 2000},
+    {720, 396}, {64, 5000}, {1200, 132}, {192, 264},  {1500, 66},  {24, 1000},  {960, 132},  {100, 150}};
+constexpr Point indefinite_points[] = {{64, 1000}, {16, 1000}, {176, 528}, {128, 1000}, {350, 264}, {32, 4000},
+                                       {100, 300}, {256, 528}, {48, 600},  {200, 64},   {512, 132}, {80, 1500}};
+constexpr Point other_points[] = {{64, 1000}, {350, 264}, {16, 4000}, {700, 132}, {176, 528},
+                                  {32, 1000}, {512, 264}, {100, 300}, {256, 64},  {1024, 132}};
+
+constexpr double hopeless = 3;    // times the best prediction: such candidates are measured at every fourth point
+constexpr double short_s = 1e-3;  // runs that last longer are timed one by one
+constexpr double longest_s = 0.06, longest_of_others_s = 0.01;
+constexpr int timed_runs = 2, least_replays = 3;
+
+std::vector<Point> points_of(const Context &context, sxt_value_type type, double most_bytes,
+                             std::span<const Point> on_a_device) {
+  std::vector<Point> wanted(on_a_device.begin(), on_a_device.end()), points;
   if (context.device().on_host()) {
+    wanted.clear();
     for (const std::int64_t n : orders_on_the_host) {
       const double each = std::pow(static_cast<double>(n), 3) / 3;
-      const auto batch = std::clamp<std::int64_t>(static_cast<std::int64_t>(flops_on_the_host / each), 4, 4000);
-      if (fits(n, batch)) points.push_back({n, batch});
+      wanted.push_back({n, std::clamp<std::int64_t>(static_cast<std::int64_t>(flops_on_the_host / each), 4, 4000)});
     }
-  } else {
-    for (const std::int64_t batch : batches_on_a_device)
-      for (const std::int64_t n : orders_on_a_device)
-        if (fits(n, batch)) points.push_back({n, batch});
   }
-  std::vector<Point> mixed;
-  const std::size_t count = points.size();
-  std::size_t stride = count % 5 ? 5 : 7;  // prime to the number of points
-  for (std::size_t i = 0; i < count; ++i) mixed.push_back(points[i * stride % count]);
-  return mixed;
+  for (const Point &point : wanted)
+    if (static_cast<double>(point.n * point.n * point.batch * value_bytes(type)) <= most_bytes) points.push_back(point);
+  return points;
 }
 
 // One system's numbers in their type. kind: 0 near the identity, 1 the same and Toeplitz, 2 indefinite.
@@ -104,15 +108,24 @@ class Set {
         std::make_unique<Prepared>(context, Selector(context, nullptr).select(step_query(), "copy"), nullptr, nullptr);
     session_ = copy_->open();
     restore();
+    // What a call and the wait for its end take beside the work: that of one system, which is next to none.
+    for (int run = 0; run < 5; ++run) {
+      const double start = seconds_now();
+      copy(1);
+      around_s_ = std::min(around_s_, seconds_now() - start);
+    }
   }
 
-  void restore() {
+  void restore() { copy(point_.batch); }
+  void copy(std::int64_t systems) {
     sxt_hermitian_step_args args = step_args(SXT_HERMITIAN_COPY);
+    args.batch = systems;
     args.a.data = one_.data(), args.a.ld = args.c.ld = point_.n;
     args.c.data = matrices_.data(), args.c.stride = point_.n * point_.n;
     session_->run(&args.h);
     wait();
   }
+  double around_s() const { return around_s_; }
   void wait() const { context_.device().wait(context_.device().callers_stream()); }
 
   Query step_query() const {
@@ -175,12 +188,18 @@ class Set {
   DeviceBuffer one_, matrices_, rhs_, other_rhs_, info_, pivots_, numbers_;
   std::unique_ptr<Prepared> copy_;
   std::unique_ptr<Session> session_;
+  double around_s_ = 1;
 };
 
+// One kind of sets, for a part of the time.
 class Stage {
  public:
-  Stage(Context &context, const CalibrationClock &clock, Sampler &sampler, double until, double sample_s)
-      : context_(context), clock_(clock), sampler_(sampler), until_(until), sample_s_(sample_s) {}
+  Stage(Context &context, const CalibrationClock &clock, Sampler &sampler, double until, std::size_t points)
+      : context_(context),
+        clock_(clock),
+        sampler_(sampler),
+        until_(until),
+        sample_s_(std::clamp((until - clock.elapsed()) / (40.0 * static_cast<double>(points + 1)), 1e-4, 2e-2)) {}
 
   bool over() const { return clock_.elapsed() > until_; }
 
@@ -194,11 +213,12 @@ class Stage {
     for (const ChoicePtr &choice : choices) {
       const double most_s = choice->kernel->has(SXT_KERNEL_OPPONENT) ? longest_of_others_s : longest_s;
       if (!Sampler::wanted(*choice->kernel) || over() || choice->run_s > most_s) continue;
-      if (choice->run_s > hopeless * choices[0]->run_s && family % 4 != 0) continue;
+      const bool behind = choice->run_s > hopeless * choices[0]->run_s;
+      if (behind && (family % 4 != 0 || choice->run_s > short_s)) continue;
       if (4 * choice->run_s > 0.3 * (until_ - clock_.elapsed())) continue;
       sxt_head *const heads[] = {args};
       if (repeat && choice->run_s < short_s)
-        sampler_.measure(choice, nullptr, heads, family, sample_s_);
+        sampler_.measure(choice, nullptr, heads, family, sample_s_, least_replays);
       else
         measure_one_by_one(set, choice, query, args, family, repeat);
     }
@@ -218,7 +238,11 @@ class Stage {
         set.wait();
         if (run > 0) seconds.push_back(seconds_now() - start);
       }
-      sampler_.add_run(choice->kernel->table, *query.get(), choice->candidate, summarize(seconds).seconds, family);
+      // As among other runs of the caller's, who need not wait for each.
+      const double alone_s = summarize(seconds).seconds,
+                   within_s = alone_s - set.around_s() + context_.machine().launch_s;
+      sampler_.add_run(choice->kernel->table, *query.get(), choice->candidate, std::max(0.3 * alone_s, within_s),
+                       family);
     } catch (const Error &) {  // it declined, or memory is short
     }
   }
@@ -229,6 +253,73 @@ class Stage {
   double until_, sample_s_;
 };
 
+// Definite sets, indefinite ones, and what is done beside factoring and solving, one after the other.
+class Stages {
+ public:
+  Stages(Context &context, const CalibrationSettings &settings, const CalibrationClock &clock, Sampler &sampler,
+         sxt_value_type type)
+      : context_(context), settings_(settings), clock_(clock), sampler_(sampler), type_(type) {}
+
+  void run(double until) {
+    const bool all = settings_.kind.empty(), sets = all || settings_.kind == SXT_KIND_HERMITIAN;
+    const double start = clock_.elapsed(), left = until - start;
+    if (sets) {
+      each_point(definite_points, start + (all ? 0.5 : 0.6) * left, 0, &Stages::definite);
+      each_point(indefinite_points, start + (all ? 0.85 : 1) * left, 2, &Stages::indefinite);
+    }
+    if (all || settings_.kind == SXT_KIND_HERMITIAN_TOEPLITZ)
+      each_point(other_points, all ? start + 0.95 * left : until, 1, &Stages::toeplitz);
+    if (all || settings_.kind == SXT_KIND_HERMITIAN_STEP) each_point(other_points, until, 0, &Stages::steps);
+  }
+
+ private:
+  using Measure = void (Stages::*)(Stage &, Set &, int family) const;
+  void each_point(std::span<const Point> on_a_device, double until, int numbers, Measure measure) const {
+    const double most_bytes = context_.device().on_host()
+                                  ? settings_.most_bytes / 2
+                                  : memory_share * static_cast<double>(context_.machine().memory_bytes);
+    const std::vector<Point> points = points_of(context_, type_, most_bytes, on_a_device);
+    Stage stage(context_, clock_, sampler_, until, points.size());
+    for (std::size_t i = 0; i < points.size() && !stage.over(); ++i) {
+      clock_.report(text("Hermitian systems of ", value_name(type_), ", ", points[i].batch, " of order ", points[i].n));
+      try {
+        Set set(context_, points[i], type_, numbers);
+        (this->*measure)(stage, set, static_cast<int>(i));
+      } catch (const Error &problem) {  // too large for the memory that is left
+        if (problem.status() != SXT_E_MEMORY) throw;
+      }
+    }
+  }
+  static void sets(Stage &stage, Set &set, int family, std::int32_t phase, std::int32_t definiteness, bool repeat) {
+    sxt_hermitian_args args = set.args(SXT_KIND_HERMITIAN, phase, definiteness);
+    stage.measure(set, set.query(SXT_KIND_HERMITIAN, phase, definiteness), &args.h, family, repeat);
+  }
+  void definite(Stage &stage, Set &set, int family) const {
+    for (const std::int32_t phase : {SXT_HERMITIAN_FACTOR, SXT_HERMITIAN_FACTOR_SOLVE, SXT_HERMITIAN_SOLVE})
+      sets(stage, set, family, phase, SXT_HERMITIAN_DEFINITE, true);
+  }
+  // The last factors stand there for the solve.
+  void indefinite(Stage &stage, Set &set, int family) const {
+    for (const std::int32_t phase : {SXT_HERMITIAN_FACTOR, SXT_HERMITIAN_FACTOR_SOLVE, SXT_HERMITIAN_SOLVE})
+      sets(stage, set, family, phase, SXT_HERMITIAN_INDEFINITE, phase == SXT_HERMITIAN_SOLVE);
+  }
+  void toeplitz(Stage &stage, Set &set, int family) const {
+    sxt_hermitian_args args = set.args(SXT_KIND_HERMITIAN_TOEPLITZ, SXT_HERMITIAN_FACTOR_SOLVE, SXT_HERMITIAN_DEFINITE);
+    stage.measure(set, set.query(SXT_KIND_HERMITIAN_TOEPLITZ, SXT_HERMITIAN_FACTOR_SOLVE, SXT_HERMITIAN_DEFINITE),
+                  &args.h, family, true);
+  }
+  void steps(Stage &stage, Set &set, int family) const {
+    sxt_hermitian_step_args args = set.residual();
+    stage.measure(set, set.step_query(), &args.h, family, true);
+  }
+
+  Context &context_;
+  const CalibrationSettings &settings_;
+  const CalibrationClock &clock_;
+  Sampler &sampler_;
+  sxt_value_type type_;
+};
+
 }  // namespace
 
 bool is_hermitian_kind(std::string_view kind) {
@@ -237,52 +328,7 @@ bool is_hermitian_kind(std::string_view kind) {
 
 void calibrate_hermitian(Context &context, const CalibrationSettings &settings, const CalibrationClock &clock,
                          Sampler &sampler, sxt_value_type type, double until) {
-  const bool all = settings.kind.empty(), on_host = context.device().on_host();
-  const double most_bytes =
-      on_host ? settings.most_bytes / 2 : memory_share * static_cast<double>(context.machine().memory_bytes);
-  const std::vector<Point> points = points_of(context, type, most_bytes);
-  const double each_s =
-      (until - clock.elapsed()) / (60.0 * static_cast<double>(std::max<std::size_t>(1, points.size())));
-  Stage stage(context, clock, sampler, until, std::clamp(each_s, 1e-4, 2e-2));
-  for (std::size_t i = 0; i < points.size() && !stage.over(); ++i) {
-    const int family = static_cast<int>(i);
-    clock.report(text("Hermitian systems of ", value_name(type), ", ", points[i].batch, " of order ", points[i].n));
-    try {
-      if (all || settings.kind == SXT_KIND_HERMITIAN) {
-        Set definite(context, points[i], type, 0);
-        for (const std::int32_t phase : {SXT_HERMITIAN_FACTOR, SXT_HERMITIAN_FACTOR_SOLVE, SXT_HERMITIAN_SOLVE}) {
-          sxt_hermitian_args args = definite.args(SXT_KIND_HERMITIAN, phase, SXT_HERMITIAN_DEFINITE);
-          stage.measure(definite, definite.query(SXT_KIND_HERMITIAN, phase, SXT_HERMITIAN_DEFINITE), &args.h, family,
-                        true);
-        }
-        Set indefinite(context, points[i], type, 2);
-        for (const std::int32_t phase : {SXT_HERMITIAN_FACTOR, SXT_HERMITIAN_FACTOR_SOLVE}) {
-          sxt_hermitian_args args = indefinite.args(SXT_KIND_HERMITIAN, phase, SXT_HERMITIAN_INDEFINITE);
-          stage.measure(indefinite, indefinite.query(SXT_KIND_HERMITIAN, phase, SXT_HERMITIAN_INDEFINITE), &args.h,
-                        family, false);
-        }
-        // The last factors stand there.
-        sxt_hermitian_args args = indefinite.args(SXT_KIND_HERMITIAN, SXT_HERMITIAN_SOLVE, SXT_HERMITIAN_INDEFINITE);
-        stage.measure(indefinite, indefinite.query(SXT_KIND_HERMITIAN, SXT_HERMITIAN_SOLVE, SXT_HERMITIAN_INDEFINITE),
-                      &args.h, family, true);
-      }
-      if (all || settings.kind == SXT_KIND_HERMITIAN_TOEPLITZ) {
-        Set toeplitz(context, points[i], type, 1);
-        sxt_hermitian_args args =
-            toeplitz.args(SXT_KIND_HERMITIAN_TOEPLITZ, SXT_HERMITIAN_FACTOR_SOLVE, SXT_HERMITIAN_DEFINITE);
-        stage.measure(toeplitz,
-                      toeplitz.query(SXT_KIND_HERMITIAN_TOEPLITZ, SXT_HERMITIAN_FACTOR_SOLVE, SXT_HERMITIAN_DEFINITE),
-                      &args.h, family, true);
-      }
-      if (all || settings.kind == SXT_KIND_HERMITIAN_STEP) {
-        Set set(context, points[i], type, 0);
-        sxt_hermitian_step_args args = set.residual();
-        stage.measure(set, set.step_query(), &args.h, family, true);
-      }
-    } catch (const Error &problem) {  // too large for the memory that is left
-      if (problem.status() != SXT_E_MEMORY) throw;
-    }
-  }
+  Stages(context, settings, clock, sampler, type).run(until);
 }
 
 }  // namespace sextant

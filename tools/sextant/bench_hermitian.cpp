@@ -39,11 +39,21 @@ class Suite {
                                options_.triangle, options_.n_rhs);
     sheet_.titles = {"n", "systems", "what", "kernel", "time", "GF/s", "pred/meas", "other", "its time", "ratio"};
     if (options_.definiteness.size() > 1) sheet_.titles.push_back("x definite");
+    if (options_.cpu_thread) sheet_.titles.push_back("x CPU thread");
     const std::vector<HermitianCase> all = cases();
     start_ = Clock::now();
     for (std::size_t i = 0; i < all.size(); ++i) {
+      HermitianCase problem = all[i];
+      double rest = 0;
+      for (std::size_t j = i; j < all.size(); ++j) rest += cost(all[j]);
       const double left = seconds_ - elapsed();
-      one_set(all[i], left / static_cast<double>(all.size() - i));
+      if (options_.sweep && !fits(problem, left, rest)) {
+        message(fmt::format("the time is over at order {}: larger ones are left out", problem.n));
+        break;
+      }
+      const double start = elapsed();
+      one_set(problem, left * cost(all[i]) / rest);
+      seconds_a_cost_ = (elapsed() - start) / cost(problem);
     }
     show(options_, sheet_);
     return finish();
@@ -51,6 +61,25 @@ class Suite {
 
  private:
   double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+  // What a case takes, in units that differ: in a sweep large orders take most of the time.
+  double cost(const HermitianCase &problem) const {
+    if (!options_.sweep) return 1;
+    const double order = static_cast<double>(problem.n) + 200;  // small ones have a price of their own
+    return order * order * order * static_cast<double>(problem.batch);
+  }
+  // Takes fewer systems where what is left would else last longer than there is time, by what the last case took; whole
+  // rounds of a large GPU's multiprocessors. False: nothing more fits.
+  bool fits(HermitianCase &problem, double left, double rest) const {
+    constexpr std::int64_t round = 132;
+    constexpr double most_over = 0.25;
+    if (on_device_ && options_.systems == 0 && rest * seconds_a_cost_ > left)
+      problem.batch =
+          std::clamp(static_cast<std::int64_t>(static_cast<double>(problem.batch) * left / (rest * seconds_a_cost_)) /
+                         round * round,
+                     round, problem.batch);
+    return left > -most_over * seconds_;
+  }
 
   // ---- what is measured
 
@@ -98,20 +127,6 @@ class Suite {
 
   // ---- by whom
 
-  sxt_hermitian_options describe(const HermitianCase &problem) const {
-    sxt_hermitian_options description;
-    sxt_hermitian_options_init(&description, sizeof description);
-    description.value_type = type_named(options_.type);
-    description.definiteness = definiteness_named(problem.definiteness);
-    description.triangle = options_.triangle == "lower" ? SXT_LOWER : SXT_UPPER;
-    description.batch = problem.batch;
-    description.n = problem.n;
-    description.orders = problem.orders.empty() ? nullptr : problem.orders.data();
-    description.n_rhs = options_.n_rhs;
-    description.may_spoil = 1;  // else cuSOLVER could not take part
-    description.expected_runs = kExpectedRuns;
-    return description;
-  }
   static double predicted(const sxt_hermitian_report &report, std::int32_t phase) {
     return phase == SXT_HERMITIAN_FACTOR  ? report.predicted_factor_s
            : phase == SXT_HERMITIAN_SOLVE ? report.predicted_solve_s
@@ -125,7 +140,7 @@ class Suite {
   }
   // The choice, other libraries, and on request every kernel that is not predicted to be far behind.
   std::vector<HermitianTimed> contenders(const HermitianCase &problem) const {
-    sxt_hermitian_options description = describe(problem);
+    sxt_hermitian_options description = hermitian_description(options_, problem);
     std::vector<std::string> names = kernels_on(SXT_KIND_HERMITIAN, on_device_ ? "cuda" : "cpu");
     names.insert(names.begin(), kChoice);
     const bool all_wanted = options_.verbose || !options_.peers.names.empty();
@@ -157,16 +172,20 @@ class Suite {
     return all;
   }
 
-  // Kernels that leave no factor, which the library does not take by itself.
+  // Kernels for measurements, which the library does not take by itself: LU, which leaves no Hermitian factor, and
+  // calls for one system each over streams; the latter only where others are asked for, since they take long to set up.
   void add_lone_kernels(const HermitianCase &problem, const HermitianBenchSet &set,
                         std::vector<HermitianTimed> &all) const {
-    const sxt_hermitian_query query = set.query(problem);
     if (!problem.orders.empty() || problem.definiteness == "try") return;
+    const bool all_wanted = options_.verbose || !options_.peers.names.empty();
     for (const std::string &name : kernels_on(SXT_KIND_HERMITIAN, on_device_ ? "cuda" : "cpu")) {
-      if (name.find(".cublas.") == std::string::npos) continue;
+      const bool streams = name.find(".cusolver_streams.") != std::string::npos;
+      if (name.find(".cublas.") == std::string::npos && !(streams && all_wanted && !options_.sweep)) continue;
       HermitianTimed timed;
       std::string reason;
       timed.name = timed.chosen = name;
+      timed.alone_phase = streams ? "factor" : "factor-solve";
+      const sxt_hermitian_query query = set.query(problem, phase_named(timed.alone_phase));
       timed.alone = select_kernel(context_.get(), name, query.q, nullptr, reason);
       if (!timed.alone) {
         if (options_.verbose) message(fmt::format("{} is left out: {}", name, reason));
@@ -228,11 +247,12 @@ class Suite {
     timed.samples.push_back(std::chrono::duration<double>(Clock::now() - start).count());
   }
   // Kernels take turns; solves do not, because they need their own factors to stand there. Each is measured at least
-  // twice, the first time for nothing.
+  // twice, the first time for nothing; in a sweep, whose kernels have run at smaller orders, once where time is short.
   void time_phase(const std::vector<HermitianTimed *> &all, const HermitianCase &problem, const HermitianBenchSet &set,
                   double seconds) const {
     const auto end = Clock::now() + std::chrono::duration<double>(seconds);
-    const auto over = [&](int round) { return round > options_.repeat || (round > 1 && Clock::now() > end); };
+    const int least = options_.sweep && !points_.empty() ? 0 : 1;
+    const auto over = [&](int round) { return round > options_.repeat || (round > least && Clock::now() > end); };
     const bool solving = problem.phase == "solve";
     for (HermitianTimed *timed : all) timed->samples.clear();
     for (int round = 0; !solving && !over(round); ++round)
@@ -244,7 +264,7 @@ class Suite {
         check(call(*timed, SXT_HERMITIAN_FACTOR, set.plain()), context_.get());
         for (int round = 0; !over(round); ++round) sample(*timed, problem, set);
       }
-      timed->samples.erase(timed->samples.begin());
+      if (timed->samples.size() > 1) timed->samples.erase(timed->samples.begin());
       std::sort(timed->samples.begin(), timed->samples.end());
       timed->seconds = timed->samples[timed->samples.size() / 2];
     }
@@ -259,9 +279,10 @@ class Suite {
       problem.phase = phase;
       std::vector<HermitianTimed *> here;
       for (HermitianTimed &timed : all)
-        if (!timed.alone || phase == "factor-solve") here.push_back(&timed);
+        if (!timed.alone || phase == timed.alone_phase) here.push_back(&timed);
       time_phase(here, problem, set, seconds / static_cast<double>(options_.phases.size()));
       for (HermitianTimed *timed : here) name_choice(*timed, phase_named(phase));
+      cpu_thread_seconds_ = options_.cpu_thread ? seconds_on_one_thread(options_, problem) : 0;
       tell(problem, set, here);
     }
   }
@@ -299,6 +320,10 @@ class Suite {
                        {"set_bytes", set.bytes()},
                        {"extra_bytes", timed.extra_bytes},
                        {"backward_error", timed.error}});
+      if (options_.cpu_thread) {
+        rows_.back()["cpu_thread_seconds"] = cpu_thread_seconds_;
+        rows_.back()["cpu_thread_ratio"] = cpu_thread_seconds_ / timed.seconds;
+      }
       if (timed.name == kChoice && options_.sweep && problem.phase == options_.phases[0] && problem.orders.empty())
         points_.push_back({problem.n, flops / timed.seconds, other ? flops / other->seconds : 0});
       add_line(problem, order, timed, other, flops);
@@ -321,6 +346,7 @@ class Suite {
       const auto found = definite_.find(problem.phase + order);
       line.push_back(found == definite_.end() ? "-" : fmt::format("{:.2f}", timed.seconds / found->second));
     }
+    if (options_.cpu_thread) line.push_back(fmt::format("{:.0f}", cpu_thread_seconds_ / timed.seconds));
     const bool shown =
         timed.name == kChoice || options_.verbose || !options_.peers.names.empty() || timed.name == options_.kernel;
     if (shown) sheet_.lines.push_back(std::move(line));
@@ -352,6 +378,8 @@ class Suite {
   Context context_;
   bool on_device_ = false;
   double seconds_ = 0;
+  double seconds_a_cost_ = 0;      // of the last case
+  double cpu_thread_seconds_ = 0;  // of the case that is told, by LAPACK on one thread
   Clock::time_point start_;
   Sheet sheet_;
   Json rows_ = Json::array();
@@ -367,6 +395,7 @@ Examples:
   sextant bench hermitian --type f64 --n 32,64,128 --threads 2
   sextant bench hermitian --device cuda --peers --phase factor
   sextant bench hermitian --device cuda --sweep --phase factor --svg sweep.svg --json > sweep.json
+  sextant bench hermitian --device cuda --n 350,700,1700 --phase factor --cpu-thread
   sextant bench hermitian --device cuda --mixed 100,900 --definiteness definite,indefinite
   sextant bench hermitian --structure toeplitz --shortcuts toeplitz --n 350 --phase factor-solve
 Exit code 4: a kernel failed, or its answer is wrong.)";
@@ -407,6 +436,8 @@ void add_options(CLI::App *app, Options &options) {
       ->check(CLI::Range(1, 1000));
   app->add_option("--seconds", options.seconds, "For all of it, about; default 40 on a GPU, no end on the CPU")
       ->check(CLI::PositiveNumber);
+  app->add_flag("--cpu-thread", options.cpu_thread,
+                "Also LAPACK on one CPU thread: some of the systems, scaled to all");
   app->add_option("--svg", options.svg, "Draw the sweep")->type_name("FILE");
 }
 

@@ -23,7 +23,7 @@ struct HermitianBenchOptions : BenchOptions {
   std::vector<std::string> shortcuts;
   std::int64_t systems = 0, n_rhs = 1;
   double seconds = 0;  // 0: 40 on a GPU, without end on the CPU
-  bool sweep = false;
+  bool sweep = false, cpu_thread = false;
 };
 
 // What a point of a measurement is about.
@@ -42,6 +42,10 @@ sxt_definiteness definiteness_named(const std::string &name);
 std::int32_t phase_named(const std::string &name);
 std::int32_t shortcut_bits(const std::vector<std::string> &names);
 
+sxt_hermitian_options hermitian_description(const HermitianBenchOptions &options, const HermitianCase &problem);
+// What the case would take by LAPACK on one CPU thread: some of its systems, scaled to all.
+double seconds_on_one_thread(const HermitianBenchOptions &options, const HermitianCase &problem);
+
 // Sets on the context's device: all systems of a set hold the same random numbers, dense, with n added to the diagonal
 // where they are to be definite; or Toeplitz matrices. What is factored is a copy that restore() makes anew.
 class HermitianBenchSet {
@@ -51,8 +55,8 @@ class HermitianBenchSet {
   void restore() const;      // as before the first call
   void restore_rhs() const;  // and infos 0, as a solve reads them
   sxt_hermitian_set plain() const;
-  // For a kernel by itself: factor and solve in one call, no factor asked for.
-  sxt_hermitian_query query(const HermitianCase &problem) const;
+  // For a kernel by itself, which need leave no factor.
+  sxt_hermitian_query query(const HermitianCase &problem, std::int32_t phase) const;
   sxt_hermitian_args args(const HermitianCase &problem) const;
   sxt_hermitian_set checked();  // reads the matrices where they are kept, tells residuals and which took a shortcut
   double worst_error() const;   // of the last checked call; 1 where none was told
@@ -73,7 +77,8 @@ class HermitianBenchSet {
 struct HermitianTimed {
   std::string name, chosen;
   HermitianHandle handle;
-  Selection alone;  // in place of a handle: a kernel that leaves no factor, factor-solve only
+  Selection alone;          // in place of a handle: a kernel that the library does not take by itself,
+  std::string alone_phase;  // and the phase that it does
   double predicted = 0, seconds = 0, error = 0;
   std::uint64_t extra_bytes = 0;  // beside the set
   std::vector<double> samples;

@@ -97,6 +97,21 @@ double HermitianCase::flops(bool complex, std::int64_t n_rhs) const {
   return (complex ? 4 : 1) * count;
 }
 
+sxt_hermitian_options hermitian_description(const HermitianBenchOptions &options, const HermitianCase &problem) {
+  sxt_hermitian_options description;
+  sxt_hermitian_options_init(&description, sizeof description);
+  description.value_type = type_named(options.type);
+  description.definiteness = definiteness_named(problem.definiteness);
+  description.triangle = options.triangle == "lower" ? SXT_LOWER : SXT_UPPER;
+  description.batch = problem.batch;
+  description.n = problem.n;
+  description.orders = problem.orders.empty() ? nullptr : problem.orders.data();
+  description.n_rhs = options.n_rhs;
+  description.may_spoil = 1;  // else cuSOLVER could not take part
+  description.expected_runs = kExpectedRuns;
+  return description;
+}
+
 HermitianBenchSet::HermitianBenchSet(sxt_context *context, const HermitianBenchOptions &options,
                                      const HermitianCase &problem)
     : context_(context),
@@ -184,7 +199,7 @@ sxt_hermitian_set HermitianBenchSet::plain() const {
   return set;
 }
 
-sxt_hermitian_query HermitianBenchSet::query(const HermitianCase &problem) const {
+sxt_hermitian_query HermitianBenchSet::query(const HermitianCase &problem, std::int32_t phase) const {
   sxt_hermitian_query q{};
   q.q.h = {sizeof q, SXT_KIND_HERMITIAN};
   q.q.expected_runs = kExpectedRuns;
@@ -193,7 +208,7 @@ sxt_hermitian_query HermitianBenchSet::query(const HermitianCase &problem) const
   q.sum_n1 = static_cast<double>(n_ * batch_);
   q.sum_n2 = q.sum_n1 * static_cast<double>(n_);
   q.sum_n3 = q.sum_n2 * static_cast<double>(n_);
-  q.phase = SXT_HERMITIAN_FACTOR_SOLVE;
+  q.phase = phase;
   q.definiteness = definiteness_named(problem.definiteness);
   q.triangle = SXT_LOWER;
   q.may_spoil = q.solution_only = 1;
@@ -204,7 +219,7 @@ sxt_hermitian_args HermitianBenchSet::args(const HermitianCase &problem) const {
   const sxt_hermitian_set set = plain();
   sxt_hermitian_args args{};
   args.h = {sizeof args, SXT_KIND_HERMITIAN};
-  args.phase = SXT_HERMITIAN_FACTOR_SOLVE;
+  args.phase = phase_named(problem.phase);
   args.definiteness = definiteness_named(problem.definiteness);
   args.value_type = type_, args.triangle = SXT_LOWER;
   args.batch = batch_, args.n_max = n_, args.n_rhs = n_rhs_;
@@ -236,7 +251,7 @@ double HermitianBenchSet::worst_error() const {
 std::int64_t HermitianBenchSet::bytes() const { return (n_ + n_rhs_) * n_ * batch_ * hermitian_value_bytes(type_); }
 
 bool HermitianTimed::others() const {
-  for (const char *library : {".lapack.", ".cusolver.", ".cublas."})
+  for (const char *library : {".lapack.", ".cusolver.", ".cusolver_streams.", ".cublas."})
     if (name.find(library) != std::string::npos) return true;
   return false;
 }

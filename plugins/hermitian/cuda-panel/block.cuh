@@ -17,13 +17,14 @@ inline constexpr unsigned all_lanes = 0xffffffffu;
 inline constexpr int block_ld = inner + 1, block_room = (inner + 1) * block_ld;
 
 // A system with its right-hand sides carried as rows first_rhs_row .. rows - 1, from a multiple of 16: their
-// conjugates, so that what is done to rows of A solves L y = b.
+// conjugates, so that what is done to rows of A solves L y = b. A single one that is solved for while the system is
+// factored is carried as a vector instead (carried.cuh).
 template <class T>
 struct View : System<T> {
   int first_rhs_row, rows;
-  SXT_DENSE explicit View(const System<T> &system) : System<T>(system) {
+  SXT_DENSE View(const System<T> &system, bool carries_vector) : System<T>(system) {
     first_rhs_row = (this->n + inner - 1) / inner * inner;
-    rows = this->n_rhs > 0 ? first_rhs_row + this->n_rhs : this->n;
+    rows = this->n_rhs > 0 && !carries_vector ? first_rhs_row + this->n_rhs : this->n;
   }
 };
 
@@ -50,7 +51,8 @@ struct Shared {
   T stage[stages][2][depth * stage_ld<T>];  // [0] rows of the tile, [1] rows of the block column's own tile
   T diagonal[panel_at<T>(4)];
   T scratch[block_room];
-  int failed;  // the code of a block of the diagonal tile that could not be factored
+  T carried[tile], carried_stage[stages][depth];  // a right-hand side at the tile's rows, at the columns of a step
+  int failed;                                     // the code of a block of the diagonal tile that could not be factored
   int refine;  // bit p: block p is so ill-conditioned that solutions with its inverse are refined
   View<T> system;
 };

@@ -48,10 +48,12 @@ struct Plan {
   std::int32_t peers;
 };
 
-constexpr const char *terms[] = {"launches",           "stream_bytes",  "compute.tensor_f64",
-                                 "compute.tensor_f32", "latency.tiles", nullptr};
-// Seconds a flop on one H200, in f64 and in f32 as three tf32 products; seconds a diagonal tile with its neighbours.
-const double term_defaults[] = {NAN, NAN, 1 / 39e12, 1 / 58e12, 5e-5, NAN};
+constexpr const char *terms[] = {
+    "launches",      "stream_bytes", "compute.tensor_f64", "compute.tensor_f32", "compute.tile_solves",
+    "latency.tiles", nullptr};
+// Seconds on one H200: a flop of a tile's products, in f64 and in f32 as three tf32 products; a byte of tiles solved
+// and written; the way through a tile on the diagonal.
+const double term_defaults[] = {NAN, NAN, 1 / 40e12, 1 / 60e12, 4.6e-13, 4.3e-5, NAN};
 constexpr std::int32_t most_peers = 8;
 constexpr std::int64_t most_order = 1 << 24, most_blocks = (std::int64_t{1} << 31) - 1;
 
@@ -99,35 +101,71 @@ double bytes_moved(const sxt_hermitian_query &q, std::int32_t peers) {
   return value * values;
 }
 
+// What one system of the set is made of, in tiles: products of two, solves with a tile on the diagonal, and those
+// themselves. A tile that is not full takes nearly as long as one that is.
+struct Tiles {
+  double products, solves, diagonal;
+};
+Tiles tiles_of(const sxt_hermitian_query &q) {
+  constexpr double on_diagonal = 0.65, spared = 0.25;  // of a whole product; of a tile of rows that is nearly empty
+  const double batch = static_cast<double>(std::max<std::int64_t>(1, q.batch));
+  double k = std::ceil(static_cast<double>(q.n_max) / tile), k2 = k * k, k3 = k2 * k, empty = 0;
+  if (q.orders_vary) {  // half a tile more on average
+    const double x = q.sum_n1 / batch / tile, x2 = q.sum_n2 / batch / tile / tile,
+                 x3 = q.sum_n3 / batch / tile / tile / tile;
+    k = x + 0.5, k2 = x2 + x + 0.25, k3 = x3 + 1.5 * x2 + 0.75 * x + 0.125;
+  } else if (k > 0) {
+    empty = spared * std::floor((tile * k - static_cast<double>(q.n_max)) / inner) * inner / tile;
+  }
+  const double products = (k3 - 3 * k2 + 2 * k) / 6 + on_diagonal * (k2 - k) / 2, solves = (k2 - k) / 2;
+  const double spared_products = empty * (k2 - 3 * k + 2) / 2, spared_solves = empty * (k - 1);
+  return {std::max(0.0, products - std::max(0.0, spared_products)),
+          std::max(0.0, solves - std::max(0.0, spared_solves)), k};
+}
+
+// Rounds of blocks over the places there are. The last one takes less where multiprocessors have one block each;
+// orders that vary come largest first, and fill it.
+double rounds_of(double blocks, double units, double resident, bool vary) {
+  constexpr double alone = 0.7;
+  const double places = units * resident, whole = std::floor(blocks / places), rest = blocks - whole * places;
+  if (vary) return std::max(1.0, blocks / places);
+  return whole + (rest <= 0 ? 0 : rest <= units ? (resident > 1 ? alone : 1) : 1);
+}
+
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_hermitian_query>(query);
-  const double batch = static_cast<double>(std::max<std::int64_t>(1, q.batch)), mean = q.sum_n1 / batch;
-  const std::int64_t units = std::max(1, machine->units), resident = units * resident_on_unit(q.q.value_type);
-  // Rows are worked on in stripes of 16, columns in blocks of 16.
-  const double padded = mean > 0 ? std::ceil(mean / inner) * inner / mean : 1;
+  const double units = std::max(1, machine->units), resident = static_cast<double>(resident_on_unit(q.q.value_type)),
+               places = units * resident;
+  const bool wide = is_double(q.q.value_type), complex = q.q.value_type == SXT_C64 || q.q.value_type == SXT_C128;
+  const Tiles tiles = tiles_of(q);
   CandidateList list(out, capacity, count);
   for (std::int32_t peers = 1; peers <= most_peers; peers *= 2) {
     // A block needs a tile of its own, and clusters must not ask for more blocks than there are.
     if (peers > 1 && (q.n_max < tile * peers || q.batch * peers > most_blocks)) break;
     if (machine->blocks_per_cluster > 0 && peers > machine->blocks_per_cluster) break;
     sxt_candidate &candidate = list.add();
-    const double blocks = batch * peers;
+    const double blocks = static_cast<double>(q.batch) * peers,
+                 rounds = rounds_of(blocks, units, resident, q.orders_vary);
     candidate.launch[0] = q.batch * peers;
     candidate.launch[1] = threads;
     candidate.launch[2] = peers;
     candidate.launch[3] = shared_of(q.q.value_type);
     candidate.model_class = static_cast<std::uint32_t>(4 * q.phase + (peers > 1));
-    candidate.n_terms = 5;
+    candidate.n_terms = 6;
     candidate.terms[0] = q.orders_vary ? 2 : 1;
     candidate.terms[1] = bytes_moved(q, peers);
-    candidate.terms[is_double(q.q.value_type) ? 2 : 3] = hermitian_flops(q) * padded;
-    // Diagonal tiles one after the other, by systems one after the other in a resident block's place; the way back of a
-    // solve meets them once more.
-    candidate.terms[4] = std::ceil(mean / tile) * std::max(1.0, blocks / static_cast<double>(resident)) *
-                         (q.phase == SXT_HERMITIAN_FACTOR_SOLVE && q.n_rhs > 0 ? 1.3 : 1);
+    // All places are busy for as long as one block is: what a round takes does not depend on how many it has.
+    const double flops = 2.0 * tile * tile * tile * (complex ? 4 : 1),
+                 value = static_cast<double>(value_bytes(q.q.value_type));
+    if (factors(q.phase)) candidate.terms[wide ? 2 : 3] = rounds * places * tiles.products / peers * flops;
+    // Tiles that are solved and written; those that a solve streams are as many, and only one block streams them back.
+    candidate.terms[4] = rounds * places * tiles.solves * tile * tile * value *
+                         ((factors(q.phase) ? 1.0 : 0.5) / peers + (solves(q.phase) ? 0.5 : 0));
+    // Tiles on the diagonal one after the other; the way back of a solve meets them once more.
+    candidate.terms[5] = rounds * tiles.diagonal * (q.phase == SXT_HERMITIAN_FACTOR_SOLVE && q.n_rhs > 0 ? 1.3 : 1);
     candidate.working_set_bytes = hermitian_bytes(q);
-    candidate.units = std::min(blocks, static_cast<double>(units));
+    candidate.units = units;
     candidate.state_bytes = sizeof(Plan);
     candidate.scratch_bytes = q.orders_vary ? sizeof(std::int32_t) * static_cast<std::uint64_t>(q.batch) : 0;
   }

@@ -14,7 +14,8 @@ std::int64_t shared_bytes() {
 
 template <class T>
 sxt_status load_panel(const sxt_exec *exec) {
-  return load_with_shared(exec, sweep_systems<T>, sizeof(Shared<T>));
+  const sxt_status failed = load_with_shared(exec, sweep_systems<T, false>, sizeof(Shared<T>));
+  return failed ? failed : load_with_shared(exec, sweep_systems<T, true>, sizeof(Shared<T>));
 }
 
 template <class T>
@@ -31,7 +32,9 @@ sxt_status enqueue_panel(const Set &set, const std::int32_t *turn, std::int32_t 
   config.stream = plugin::cuda::stream_of(*exec);
   config.attrs = &cluster;
   config.numAttrs = peers > 1 ? 1 : 0;
-  return plugin::cuda::check(exec, cudaLaunchKernelEx(&config, sweep_systems<T>, set, turn, phase),
+  const auto kernel =
+      phase == SXT_HERMITIAN_FACTOR_SOLVE && set.n_rhs == 1 ? sweep_systems<T, true> : sweep_systems<T, false>;
+  return plugin::cuda::check(exec, cudaLaunchKernelEx(&config, kernel, set, turn, phase),
                              "launch hermitian.panel.cuda");
 }
 

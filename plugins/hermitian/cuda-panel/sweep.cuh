@@ -4,11 +4,14 @@
 #pragma once
 
 #include "backward.cuh"
+#include "carried.cuh"
 #include "small.cuh"
 
 namespace sextant::hermitian_panel {
 
-template <class T>
+// carries: the right-hand side is carried as a vector (carried.cuh); a template's parameter, because the loop of the
+// products is some per cent slower with the branch in it.
+template <class T, bool carries>
 struct Sweep {
   const View<T> &s;
   Shared<T> &shared;
@@ -46,10 +49,12 @@ struct Sweep {
     T *left = shared.stage[step % stages][0] + inner * stripe, *right = shared.stage[step % stages][1] + inner * stripe;
     const int own = step - rows.k0 / depth;
     if (own < 0) {
-      if (rows.on_diagonal)
+      if (rows.on_diagonal) {
         stage_stripe(right, rows.from_left);
-      else
+        if constexpr (carries) vector().stage(step);
+      } else {
         stage_panels(left, right, rows, step);
+      }
     } else if (own < rows.blocks) {
       const auto exists = [&](int r, int c) {
         return r < rows.left.valid && c < rows.columns && !(rows.on_diagonal && c > r + inner * stripe);
@@ -72,6 +77,7 @@ struct Sweep {
       stage_stripe(right, rows.from_right);
     }
   }
+  SXT_DENSE CarriedVector<T> vector() const { return {s, shared, lane, stripe}; }
   SXT_DENSE void begin(Rows &rows) const {
 #pragma unroll 1
     for (int step = 0; step < stages - 1; ++step) stage(rows, step);
@@ -81,6 +87,8 @@ struct Sweep {
 #pragma unroll
     for (auto &column : c) column.clear();
     const int steps = rows.k0 / depth;
+    if constexpr (carries)
+      if (rows.on_diagonal) vector().begin(rows.k0);
 #pragma unroll 1
     for (int step = 0; step < steps; ++step) {
       await<stages - 2>();
@@ -94,6 +102,8 @@ struct Sweep {
         case 2: update_step<2>(c, left, right, g, t); break;
         case 1: update_step<1>(c, left, right, g, t); break;
       }
+      if constexpr (carries)
+        if (rows.on_diagonal) vector().take_off(right, step);
     }
     __syncthreads();
     stage(rows, steps + stages - 1);
@@ -186,7 +196,10 @@ struct Sweep {
         case 1: move_up<1>(c, x, panel, ld, g, t); break;
       }
     }
-    if (diagonal) write_below_blocks(rows);
+    if (!diagonal) return;
+    if constexpr (carries)
+      if (stripe == 0) vector().solve(rows.k0, rows.columns);
+    write_below_blocks(rows);
   }
   // What stands below the blocks of the diagonal tile, from where it was shared; neighbouring lanes write neighbouring
   // memory.
@@ -283,37 +296,46 @@ struct Sweep {
   SXT_DENSE int run() const {
     Accumulator<T> c[8];
     const int last = (s.n - 1) / tile, end = (s.rows + tile - 1) / tile;
+    Rows rows;
+    bool begun = false;  // rows are those of the next column's first tile, and on their way
 #pragma unroll 1
     for (int k = factor ? -1 : 0; k <= last; ++k) {
       const int k0 = tile * k;
-      const bool next_diagonal = factor && k < last;
+      const bool factors_next = factor && k < last && rank == (k + 1) % peers;
       // A tile with rows of the matrix and right-hand sides went through the factorisation of the diagonal.
       const int first = factor ? k + 1 : max(s.first_rhs_row / tile, k + (s.first_rhs_row >= k0 + tile));
-      const Share share = k < 0 ? Share{0, 0, 1} : share_of(first, end, k, next_diagonal);
-      Rows rows;
-      if (share.first < share.end) rows = rows_at(tile * share.first, k0);
+      const Share share = k < 0 ? Share{0, 0, 1} : share_of(first, end, k, factor && k < last);
+      const bool to_begin = share.first < share.end && !begun;
+      if (to_begin) rows = rows_at(tile * share.first, k0);
       if (factor) {
-        if (share.first < share.end) begin(rows);
+        if (to_begin) begin(rows);
         const int code = k < 0 ? 0 : fetch_diagonal(k % peers);
         if (code) return code;
       } else {
         load_diagonal(k0, min(tile, s.n - k0));
-        if (share.first < share.end) begin(rows);
+        if (to_begin) begin(rows);
       }
+      begun = false;
 #pragma unroll 1
       for (int r = share.first;; r += share.stride) {
         const bool diagonal = r >= share.end;
         if (diagonal) {
           __syncthreads();
-          if (!next_diagonal || rank != (k + 1) % peers) break;
-          rows = rows_at(k0 + tile, k0 + tile);
-          begin(rows);
+          if (!factors_next) break;
+          if (!begun) rows = rows_at(k0 + tile, k0 + tile), begin(rows);
+          begun = false;
         }
         update(c, rows);
         const Tile done = rows;
+        // What comes next is on its way while this tile is finished; its first steps read columns of earlier turns,
+        // which nobody is still writing.
         if (!diagonal && r + share.stride < share.end) {
           rows = rows_at(tile * (r + share.stride), k0);
           begin(rows);
+        } else if (diagonal ? peers == 1 && k + 2 < end : factors_next && k > 0) {
+          rows = rows_at(diagonal ? k0 + 2 * tile : k0 + tile, k0 + tile);
+          begin(rows);
+          begun = true;
         }
         finish(c, done, diagonal);
         if (diagonal) break;
@@ -335,7 +357,7 @@ SXT_DENSE int cluster_rank() {
   return rank;
 }
 
-template <class T>
+template <class T, bool carries>
 __global__ void __launch_bounds__(threads, blocks_per_unit<T>)
     sweep_systems(const __grid_constant__ Set set, const std::int32_t *turn, std::int32_t phase) {
 #if __CUDA_ARCH__ >= 900
@@ -346,13 +368,13 @@ __global__ void __launch_bounds__(threads, blocks_per_unit<T>)
   const System<T> system = definite_system<T>(set, index);
   const bool states = rank == 0 && threadIdx.x == 0;
   if (!takes_part(set, index, phase, system, states)) return;
-  if (threadIdx.x == 0) shared.system = View<T>(system), shared.failed = 0;
+  if (threadIdx.x == 0) shared.system = View<T>(system, carries), shared.failed = 0;
   __syncthreads();
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const bool factor = (phase & SXT_HERMITIAN_FACTOR) != 0;
-  const Sweep<T> sweep{shared.system, shared,   factor,   warp,
-                       lane,          lane / 4, lane % 4, static_cast<int>((warp + turns) % warps),
-                       peers,         rank};
+  const Sweep<T, carries> sweep{shared.system, shared,   factor,   warp,
+                                lane,          lane / 4, lane % 4, static_cast<int>((warp + turns) % warps),
+                                peers,         rank};
   const int code = sweep.run();
   // The code comes from the block that met the failure; nobody leaves while its shared memory is read.
   if (peers > 1) sweep.meet();

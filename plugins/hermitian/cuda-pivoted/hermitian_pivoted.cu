@@ -27,10 +27,12 @@ struct State {
   std::size_t shared, panel;  // bytes
 };
 
-constexpr const char *terms[] = {"launches",     "stream_bytes",        "flops", "latency.columns",
-                                 "latency.rows", "latency.panel_bytes", nullptr};
-// A column waits for a search over the block, mostly for two, and for its rows one after the other in each thread.
-const double term_defaults[] = {NAN, NAN, NAN, 1.2e-6, 3e-6, 2.5e-11, NAN};
+constexpr const char *terms[] = {"launches",         "stream_bytes", "flops",
+                                 "latency.columns",  "latency.rows", "latency.panel_bytes",
+                                 "latency.products", nullptr};
+// A column waits for a search over the block, mostly for two, and for its rows one after the other in each thread, each
+// with as many products as the panel has columns by then.
+const double term_defaults[] = {NAN, NAN, NAN, 1.2e-6, 2e-7, 8e-12, 4e-9, NAN};
 constexpr std::size_t reserved_shared = 1024;
 
 std::size_t panel_bytes(const sxt_hermitian_query &q, int depth) {
@@ -64,15 +66,16 @@ bool fill(sxt_candidate &candidate, const sxt_hermitian_query &q, const sxt_mach
   if (blocks < 1 || shared > limit) return false;
   if (!factors(q.phase) && (depth != 16 || !in_shared)) return false;
   const double batch = static_cast<double>(std::max<std::int64_t>(1, q.batch));
+  const bool complex = q.q.value_type == SXT_C64 || q.q.value_type == SXT_C128;
   const std::int64_t grid = std::clamp<std::int64_t>(q.batch, 1, blocks * std::max(1, machine.units));
-  const double rounds = batch / static_cast<double>(grid), value = static_cast<double>(value_bytes(q.q.value_type));
+  const double rounds = std::ceil(batch / static_cast<double>(grid)),
+               value = static_cast<double>(value_bytes(q.q.value_type));
   candidate.launch[0] = grid;
   candidate.launch[1] = s;
   candidate.launch[2] = in_shared ? depth : -depth;
   candidate.launch[3] = static_cast<std::int64_t>(shared);
-  candidate.model_class =
-      16 * static_cast<std::uint32_t>(q.phase) + 4 * static_cast<std::uint32_t>(s) + 2 * (depth == 32) + in_shared;
-  candidate.n_terms = 6;
+  candidate.model_class = 4 * static_cast<std::uint32_t>(q.phase) + static_cast<std::uint32_t>(s);
+  candidate.n_terms = 7;
   candidate.terms[0] = 1;
   // The trailing triangle is read and written once for every panel.
   candidate.terms[1] = hermitian_bytes(q) + (factors(q.phase) ? q.sum_n3 / 3 / depth * value : 0);
@@ -81,6 +84,8 @@ bool fill(sxt_candidate &candidate, const sxt_hermitian_query &q, const sxt_mach
   candidate.terms[3] = q.sum_n1 / batch * steps;
   candidate.terms[4] = q.sum_n2 / batch * steps / shapes[s].threads;
   candidate.terms[5] = in_shared || !factors(q.phase) ? 0 : q.sum_n2 / batch * rounds * depth / 2 * value;
+  candidate.terms[6] =
+      factors(q.phase) ? q.sum_n2 / batch * rounds * depth / 2 / shapes[s].threads * (complex ? 4 : 1) : 0;
   candidate.working_set_bytes = hermitian_bytes(q);
   candidate.units = std::min<double>(static_cast<double>(grid), std::max(1, machine.units));
   candidate.state_bytes = sizeof(State);

@@ -14,8 +14,9 @@ namespace cuda = sextant::plugin::cuda;
 namespace sextant::hermitian_tile {
 namespace {
 
-constexpr const char *terms[] = {"launches", "stream_bytes", "flops", "latency.columns", nullptr};
-const double term_defaults[] = {NAN, NAN, NAN, 3.3e-7, NAN};
+constexpr const char *terms[] = {"launches",         "stream_bytes", "compute.columns",
+                                 "latency.products", "latency.rows", nullptr};
+const double term_defaults[] = {NAN, NAN, 4.5e-9, 2.5e-7, 3.6e-6, NAN};
 constexpr std::int64_t reserved_shared = 1024;
 
 int block_rows(std::int64_t n) { return static_cast<int>((n + side - 1) / side); }
@@ -55,34 +56,50 @@ double resident_systems(const Shape &shape, std::size_t bytes, const sxt_hermiti
   return static_cast<double>(std::max<std::int64_t>(1, std::min(by_shared, by_registers)) * shape.groups);
 }
 
+// What is done one after the other in a system of so many block rows: products by the warp that has most of them in
+// each block column, and rows by the thread that has most of them.
+struct Chain {
+  double products, rows;
+};
+Chain chain_of(int block_rows, int warps) {
+  Chain chain{};
+  for (int q = 0; q < block_rows; ++q) {
+    const int below = block_rows - q - 1, others = std::max(1, warps - 1);
+    chain.products += q * (warps == 1 ? below + 1 : std::max(1, (below + others - 1) / others));
+    chain.rows += (below * side + 32 * warps - 1) / (32 * warps);
+  }
+  return chain;
+}
+
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_hermitian_query>(query);
   const std::size_t bytes = group_bytes(q, places_for(block_rows(q.n_max)));
-  const double batch = static_cast<double>(std::max<std::int64_t>(1, q.batch)), mean = q.sum_n1 / batch;
-  const double padded = mean > 0 ? std::ceil(mean / side) * side / mean : 1;  // blocks are worked on whole
+  const double batch = static_cast<double>(std::max<std::int64_t>(1, q.batch)), units = std::max(1, machine->units);
+  const int mean_rows = block_rows(static_cast<std::int64_t>(std::ceil(q.sum_n1 / batch)));
+  // A back substitution after a factorisation takes part of its time again.
+  const double again = q.phase == SXT_HERMITIAN_FACTOR_SOLVE && q.n_rhs > 0 ? 1.35 : 1;
   CandidateList list(out, capacity, count);
   for (std::int32_t s = 0; s < n_shapes; ++s) {
     const Shape &shape = shapes[s];
     if (bytes * shape.groups > shared_limit(*machine)) continue;
-    const double at_once = resident_systems(shape, bytes, q, *machine) * std::max(1, machine->units);
+    const double rounds = std::max(1.0, std::ceil(batch / (resident_systems(shape, bytes, q, *machine) * units)));
+    const Chain chain = chain_of(mean_rows, shape.warps);
     sxt_candidate &candidate = list.add();
     candidate.launch[0] = (q.batch + shape.groups - 1) / shape.groups;
     candidate.launch[1] = shape.warps * 32 * shape.groups;
     candidate.launch[2] = s;
     candidate.launch[3] = static_cast<std::int64_t>(bytes) * shape.groups;
-    candidate.model_class = static_cast<std::uint32_t>(4 * q.phase + s);
-    candidate.n_terms = 4;
+    candidate.model_class = static_cast<std::uint32_t>(q.phase);
+    candidate.n_terms = 5;
     candidate.terms[0] = 1;
     candidate.terms[1] = hermitian_bytes(q) * (q.triangle == SXT_UPPER && factors(q.phase) ? 1.3 : 1);
-    candidate.terms[2] = hermitian_flops(q) * padded * padded;
-    // Columns one after the other, by systems one after the other; a back substitution adds nearly half. One or two
-    // warps share a multiprocessor with more systems, and more than three block rows a warp add their time.
-    const double alone = std::max(1.0, mean / side / (3 * shape.warps)) * (shape.warps <= 2 ? 1.8 : 1);
-    candidate.terms[3] = mean * padded * alone * std::max(1.0, std::ceil(batch / at_once)) *
-                         (q.phase == SXT_HERMITIAN_FACTOR_SOLVE && q.n_rhs > 0 ? 1.4 : 1);
+    // Diagonal blocks are eliminated by one warp each, all of a multiprocessor's on the same units.
+    candidate.terms[2] = batch * mean_rows * again;
+    candidate.terms[3] = rounds * chain.products * again;
+    candidate.terms[4] = rounds * chain.rows * again;
     candidate.working_set_bytes = hermitian_bytes(q);
-    candidate.units = std::min<double>(static_cast<double>(candidate.launch[0]), std::max(1, machine->units));
+    candidate.units = std::min(static_cast<double>(candidate.launch[0]), units);
     candidate.state_bytes = sizeof(Launch);
   }
   return SXT_OK;

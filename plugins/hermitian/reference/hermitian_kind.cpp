@@ -62,6 +62,9 @@ const Shape shapes[] = {
     {FS, I, 6, 17, 2, U, false, false, false, 1, 2, Flaw::none, true, true},
     {FS, I, 9, 38, 1, L, true, false, true, 1, 2, Flaw::some_not_finite, true, true},
     {FS, I, 3, 100, 1, L, false, false, false, 0, 3, Flaw::zero_diagonal, true, true},
+    // In measurements; without a solution the factor is left all the same.
+    {F, D, 5, 17, 0, L, false, false, false, 2, 2, Flaw::none, true, true},
+    {F, D, 20, 70, 0, U, false, false, false, 0, 3, Flaw::none, true, true},
 };
 constexpr std::uint64_t n_shapes = std::size(shapes);
 

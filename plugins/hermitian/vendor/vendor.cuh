@@ -18,7 +18,7 @@ using namespace sextant::plugin;
 constexpr std::int64_t most_padding = 64;  // of leading dimensions, for which the spare place is large enough
 constexpr int block_threads = 128;
 
-extern const sxt_kernel cusolver_kernel, cublas_kernel;
+extern const sxt_kernel cusolver_kernel, cusolver_streams_kernel, cublas_kernel;
 
 inline std::uint64_t aligned(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
 

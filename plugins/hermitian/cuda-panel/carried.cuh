@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One right-hand side of a call that factors and solves, carried along as a vector: the products of a tile on the
+// diagonal bring the panel to shared memory that y = L^-1 b needs, too. As a row it would cost a tile of rows of its
+// own where the last one is full. It stands as its conjugate, as rows of right-hand sides do.
+#pragma once
+
+#include "block.cuh"
+
+namespace sextant::hermitian_panel {
+
+// Called for tiles on the diagonal. The two stripes with the fewest products own 32 entries of the tile each.
+template <class T>
+struct CarriedVector {
+  const View<T> &s;
+  Shared<T> &shared;
+  int lane, stripe;
+
+  SXT_DENSE bool owns() const { return stripe < 2; }
+  SXT_DENSE int own_entry() const { return 32 * stripe + lane; }
+
+  // Entries of b at the tile's rows; zero where there are none, as the panels' rows are.
+  SXT_DENSE void begin(int k0) const {
+    if (!owns()) return;
+    const int e = own_entry();
+    const T value = k0 + e < s.n ? s.b[k0 + e] : T{};
+    shared.carried[e] = s.conjugate_b ? value : conjugate(value);
+  }
+  // Solved entries that belong to the eight columns of a step.
+  SXT_DENSE void stage(int step) const {
+    if (stripe == 0 && lane < depth)
+      copy_async(shared.carried_stage[step % stages] + lane, s.b + depth * step + lane, sizeof(T), true);
+  }
+  // Takes what they contribute off the tile's entries. panel: all rows of the tile at those columns.
+  SXT_DENSE void take_off(const T *panel, int step) const {
+    if (!owns()) return;
+    const T *solved = shared.carried_stage[step % stages], *row = panel + own_entry();
+    T value = shared.carried[own_entry()];
+#pragma unroll
+    for (int j = 0; j < depth; ++j) value = minus_product(value, solved[j], conjugate(row[j * stage_ld<T>]));
+    shared.carried[own_entry()] = value;
+  }
+
+  // c conj(inverse)' for 16 entries: lane (r, h) sums half of entry r.
+  SXT_DENSE T times_inverse(const T *c, const T *inverse, int ld) const {
+    const int r = lane & 15, h = lane >> 4;
+    T total{};
+#pragma unroll
+    for (int j = 8 * h; j < 8 * h + 8; ++j) total = plus_product(total, c[j], conjugate(inverse[j * ld + r]));
+    return sum(total, from_lane_xor(all_lanes, total, 16));
+  }
+  // What x leaves of 16 entries, with the block of L as it stands in memory from row `first` on.
+  SXT_DENSE T rest_of(const T *c, T x, int first) const {
+    const int r = lane & 15;
+    T rest = c[r];
+#pragma unroll 1
+    for (int j = 0; j < inner; ++j) {
+      const T other = from_lane(all_lanes, x, j);
+      if (j <= r && first + r < s.n) rest = minus_product(rest, other, conjugate(*s.at(first + r, first + j)));
+    }
+    return first + r < s.n ? rest : T{};
+  }
+  // One warp solves with the diagonal tile, which stands, and writes the entries.
+  SXT_DENSE void solve(int k0, int columns) const {
+    const int r = lane & 15;
+#pragma unroll 1
+    for (int p = 0; inner * p < columns; ++p) {
+      const T *panel = shared.diagonal + panel_at<T>(p);
+      const int ld = panel_ld<T>(p);
+      T *c = shared.carried + inner * p;
+      T x = times_inverse(c, panel, ld);
+      if (shared.refine >> p & 1) {
+        const T rest = rest_of(c, x, k0 + inner * p);
+        __syncwarp();
+        if (lane < inner) c[r] = rest;
+        __syncwarp();
+        x = sum(x, times_inverse(c, panel, ld));
+      }
+      __syncwarp();
+      if (lane < inner) c[r] = x;
+      __syncwarp();
+      for (int e = inner + lane; inner * p + e < columns; e += 32) {
+        T value = c[e];
+#pragma unroll
+        for (int j = 0; j < inner; ++j) value = minus_product(value, c[j], conjugate(panel[j * ld + e]));
+        c[e] = value;
+      }
+      __syncwarp();
+    }
+    for (int e = lane; e < columns; e += 32) s.b[k0 + e] = shared.carried[e];
+  }
+};
+
+}  // namespace sextant::hermitian_panel
