@@ -56,6 +56,9 @@ Considered describe(const Option &option, const Option *winner);
 
 Choice to_choice(const Option &option, const std::string &role);
 
+// The kinds of a slot's alternative, which '+' joins.
+std::vector<std::string> slot_kinds(const std::string &alternative);
+
 // The slots of an option as a kernel's model sees them: predicted parts without states.
 class SlotView {
  public:

@@ -110,8 +110,37 @@ ChoicePtr Selector::choose(const Query &query, const std::string &role, const st
 void Selector::gather(const Query &query, const std::string &role, const std::string &storage, bool part,
                       const Rules &limits, std::vector<Option> &options, std::vector<Considered> &refused) {
   offers_.clear();
-  for (const Kernel *kernel : Registry::instance().kernels(query.kind(), context_.device_name()))
-    consider(*kernel, query, role, storage, part, limits, options, refused);
+  std::vector<const Kernel *> composed;
+  for (const Kernel *kernel : Registry::instance().kernels(query.kind(), context_.device_name())) {
+    if (why_not_composed_ && !part && kernel->table.n_slots > 0)
+      composed.push_back(kernel);
+    else
+      consider(*kernel, query, role, storage, part, limits, options, refused);
+  }
+  double least_s = std::numeric_limits<double>::infinity();
+  for (const Option &option : options)
+    if (!option.no_estimate && !option.kernel->has(SXT_KERNEL_REFERENCE)) least_s = std::min(least_s, option.total_s);
+  for (const Kernel *kernel : composed) {
+    Considered line;
+    line.kernel = kernel->name();
+    line.device = kernel->table.device;
+    line.reason = why_spared(*kernel, limits, least_s);
+    if (line.reason.empty())
+      consider(*kernel, query, role, storage, part, limits, options, refused);
+    else
+      refused.push_back(std::move(line));
+  }
+}
+
+// Where a hand was laid on the choice, of the kernel or of a part, everybody is asked.
+std::string Selector::why_spared(const Kernel &kernel, const Rules &limits, double least_total_s) const {
+  if (!limits.forced.empty() || limits.plan) return "";
+  const char *by = nullptr;
+  for (std::uint64_t slot = 0; slot < kernel.table.n_slots; ++slot)
+    for (const char *const *kinds = kernel.table.slots[slot].alternatives; *kinds; ++kinds)
+      for (const std::string &kind : slot_kinds(*kinds))
+        if (!context_.forced(kind, &by).empty()) return "";
+  return why_not_composed_(least_total_s);
 }
 
 Rules Selector::rules(const Query &query, const std::string &role) const {

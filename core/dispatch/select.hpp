@@ -4,11 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <span>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "core/context/context.hpp"
@@ -45,6 +47,9 @@ class Selector {
 
   // Only this kernel of a kind, whatever the context says. Throws SXT_E_UNKNOWN_NAME.
   void force(const std::string &kind, const std::string &kernel);
+  // Kernels with slots take long to ask. From now on they come last, and only where `why_not`, told the least total of
+  // the others in seconds (infinite: there is none), answers ""; else its answer is what the explanation says of them.
+  void spare_composed(std::function<std::string(double)> why_not) { why_not_composed_ = std::move(why_not); }
   // storage: "" for any; else the only one that may be read. Throws SXT_E_NO_KERNEL with every candidate's reason.
   ChoicePtr select(Query query, const std::string &role, const std::string &storage = "");
   // Every applicable candidate (kernel x storage x launch), least predicted total first, references (flagged on the
@@ -72,6 +77,7 @@ class Selector {
   void gather(const Query &query, const std::string &role, const std::string &storage, bool part, const Rules &rules,
               std::vector<Option> &options, std::vector<Considered> &refused);
   Rules rules(const Query &query, const std::string &role) const;
+  std::string why_spared(const registry::Kernel &kernel, const Rules &rules, double least_total_s) const;
   void consider(const registry::Kernel &kernel, const Query &query, const std::string &role, const std::string &storage,
                 bool part, const Rules &rules, std::vector<Option> &options, std::vector<Considered> &refused);
   const std::vector<const char *> &forms_read();
@@ -100,6 +106,7 @@ class Selector {
   Matrix *matrix_;
   unsigned tiers_ = 15;  // of features that kernels see while they are asked; bit t: tier t
   std::map<std::string, std::string> forced_;
+  std::function<std::string(double)> why_not_composed_;
   std::map<std::string, StorageOffer> offers_;  // while candidates are gathered
   Memo memo_;                                   // parts that several engines and storages ask for alike
   std::vector<const char *> forms_read_;

@@ -16,15 +16,6 @@ using registry::Kernel;
 
 namespace {
 
-std::vector<std::string> split_kinds(const std::string &alternative) {
-  std::vector<std::string> kinds;
-  for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
-    end = alternative.find('+', begin);
-    kinds.push_back(alternative.substr(begin, end - begin));
-  }
-  return kinds;
-}
-
 double cost_of(const SlotChoice &slot, double runs) {
   double cost = 0;
   for (const ChoicePtr &part : slot.parts) cost += part->setup_s + runs * part->run_s;
@@ -45,6 +36,15 @@ bool better(const SlotChoice &a, const SlotChoice &b) {
 }
 
 }  // namespace
+
+std::vector<std::string> slot_kinds(const std::string &alternative) {
+  std::vector<std::string> kinds;
+  for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
+    end = alternative.find('+', begin);
+    kinds.push_back(alternative.substr(begin, end - begin));
+  }
+  return kinds;
+}
 
 std::vector<SlotChoice> Selector::fill_slots(const Kernel &kernel, const Query &query, const std::string &role,
                                              const std::string &storage) {
@@ -87,7 +87,7 @@ SlotChoice Selector::fill_slot(const Kernel &kernel, const Query &query, std::ui
 void Selector::fill_alternative(const Kernel &kernel, const Query &query, std::uint64_t slot, const std::string &kinds,
                                 const std::string &role, const std::string &storage, SlotChoice &out) {
   const sxt_slot &wanted = kernel.table.slots[slot];
-  const std::vector<std::string> parts = split_kinds(kinds);
+  const std::vector<std::string> parts = slot_kinds(kinds);
   out.kinds_per_instance = static_cast<std::uint32_t>(parts.size());
   for (std::uint64_t instance = 0; instance < wanted.max_count; ++instance) {
     for (const std::string &kind : parts) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Samples of engines that carry out the steps of conjugate gradients themselves, on the synthetic families: some
-// iterations of each, in each storage. An engine whose steps are other kernels is predicted by theirs.
+// Samples of engines that carry out the steps of conjugate gradients themselves, on the synthetic families: their
+// set-up, and some iterations of each, in each storage. An engine whose steps are other kernels is predicted by theirs.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <iterator>
+#include <set>
 #include <vector>
 
 #include "core/base/error.hpp"
@@ -15,6 +16,7 @@
 #include "core/matrix/matrix.hpp"
 #include "core/model/families.hpp"
 #include "core/model/sampler.hpp"
+#include "core/pcg/clock.hpp"
 #include "sextant/kinds/pcg.h"
 
 namespace sextant {
@@ -23,7 +25,9 @@ namespace {
 
 // Entries: from what a core holds in its own caches to what none holds.
 constexpr double sizes[] = {2e3, 3e4, 8e3, 5e5, 1.5e4, 1.2e5, 4e3, 2e6, 6e4};
-constexpr std::int64_t iterations = 16;  // of a run; no run is to converge earlier
+constexpr std::int64_t iterations = 16;     // of a run; no run is to converge earlier
+constexpr double default_iterations = 100;  // of a solve that an engine is set up for
+constexpr double least_set_up = 3e4;        // entries; below that a set-up costs little
 constexpr double samples_a_matrix = 16, sample_s = 1.5e-3, seconds_an_entry = 60e-9;
 
 // One right-hand side, and a solve of it that nobody stops before its limit.
@@ -78,14 +82,37 @@ void measure_engines(Context &context, Matrix &matrix, Sampler &sampler, sxt_val
   }
 }
 
+// Engines of a device tell their seconds; how long the host sets them up is to be learnt. Each kernel's best candidate
+// speaks for the others.
+void measure_set_ups(Context &context, Matrix &matrix, Sampler &sampler, sxt_value_type type) {
+  sxt_pcg_query query{};
+  query.m = matrix.query_part(SXT_KIND_PCG, sizeof query, 1);
+  query.m.q.value_type = type;
+  query.iterations = default_iterations;
+  Selector selector(context, &matrix);
+  std::set<const registry::Kernel *> met;
+  for (const ChoicePtr &choice : selector.every(Query(&query.m.q), "pcg")) {
+    if (!Sampler::wanted(*choice->kernel) || !met.insert(choice->kernel).second) continue;
+    try {
+      Prepared(context, choice, &matrix, nullptr);  // loads code and builds the storage
+      const Clock clock;
+      const Prepared again(context, choice, &matrix, nullptr);
+      sampler.add_setup(choice->kernel->table, *choice->query.get(), choice->candidate, clock.seconds());
+    } catch (const Error &) {  // it declined the matrix
+    }
+  }
+}
+
 }  // namespace
 
 void calibrate_pcg(Context &context, const CalibrationSettings &settings, const CalibrationClock &clock,
                    Sampler &sampler, sxt_value_type type, double until) {
   const int n_sizes = static_cast<int>(std::size(sizes));
+  const bool on_host = context.device().on_host();
   for (int pass = 0; pass < n_sizes; ++pass)
     for (int family = 0; family < family_count(); ++family) {
       const double nnz = sizes[(2 * family + 4 * pass) % n_sizes];
+      if (!on_host && nnz < least_set_up) continue;
       const double left = until - clock.elapsed();
       if (left <= 0) return;
       const double run_s = nnz * iterations * 12 / context.machine().stream_rate;
@@ -96,7 +123,10 @@ void calibrate_pcg(Context &context, const CalibrationSettings &settings, const 
       Matrix matrix(context.shared_from_this(),
                     make_family_matrix(family, static_cast<std::int64_t>(nnz), type, context.allocator()),
                     family_symmetric(family) ? SXT_SYMMETRIC : SXT_GENERAL);
-      measure_engines(context, matrix, sampler, type, family);
+      if (on_host)
+        measure_engines(context, matrix, sampler, type, family);
+      else
+        measure_set_ups(context, matrix, sampler, type);
     }
 }
 

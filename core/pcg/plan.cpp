@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/base/error.hpp"
+#include "core/base/types.hpp"
 #include "core/pcg/clock.hpp"
 #include "core/pcg/probe.hpp"
 #include "core/pcg/solver.hpp"
@@ -20,6 +21,8 @@ namespace {
 constexpr double probe_share = 0.1, trial_share = 0.2;
 // In a device's context set-ups take milliseconds in any case: so much is always allowed.
 constexpr double probe_on_device_s = 1e-3;
+// Asking engines that leave their steps to other kernels, for every storage: on the host, while the device is idle.
+constexpr double asking_composed_s = 1.5e-3;
 // Fewer iterations tell nothing; after more, residuals of most matrices have shown their rate.
 constexpr std::int64_t least_steps = 10, most_steps = 80;
 // Below this predicted total not even looking at another preconditioner would pay.
@@ -63,6 +66,47 @@ bool PcgSolver::probes() const {
   return settings_.probe >= 0 && settings_.expected_iterations <= 0 && matrix_->rows() > 1;
 }
 
+// Of an engine on a device whose steps are other kernels, at best: three launches that half overlap, half of the matrix
+// without its pattern, and eight passes over vectors.
+double PcgSolver::least_iteration_s() const {
+  const sxt_machine &machine = matrix_->context().machine();
+  const auto value = static_cast<double>(value_bytes(matrix_->value_type()));
+  const double vector = static_cast<double>(matrix_->rows()) * value,
+               half = static_cast<double>(matrix_->csr().nnz) / 2 * value;
+  const bool cached = 5 * vector + half <= static_cast<double>(machine.cache_bytes);
+  return 1.5 * machine.launch_s +
+         (8 * vector + half) / std::max(1.0, cached ? machine.cache_rate : machine.stream_rate);
+}
+
+// What all solves together take, before any engine is asked: the known product instead of the matrix's half.
+double PcgSolver::rough_total_s() const {
+  return std::max(1.0, settings_.expected_solves) * assumed_iterations_ *
+         (least_iteration_s() + product_->choice().run_s);
+}
+
+// The engine where asking those that are composed of other kernels would take longer than the best of them could save.
+// NULL: they have been, or must be, asked.
+ChoicePtr PcgSolver::select_without_composed(Selector selector, const Query &question) const {
+  if (matrix_->context().device().on_host()) return nullptr;  // there it takes a tenth of that
+  const double solves = std::max(1.0, settings_.expected_solves);
+  const double at_best_s = solves * assumed_iterations_ * least_iteration_s();
+  bool asked = false;
+  selector.spare_composed([&](double least_total_s) -> std::string {
+    asked = !(least_total_s - at_best_s < asking_composed_s);
+    return asked ? ""
+                 : text("not asked, which would take about ", seconds_text(asking_composed_s),
+                        ": the best of the others takes ", seconds_text(least_total_s), ", it at least ",
+                        seconds_text(at_best_s));
+  });
+  try {
+    ChoicePtr choice = selector.select(question, "pcg");
+    return asked || !choice->kernel->has(SXT_KERNEL_REFERENCE) ? choice : nullptr;
+  } catch (const Error &problem) {
+    if (asked || problem.status() == SXT_E_MEMORY) throw;
+    return nullptr;
+  }
+}
+
 void PcgSolver::plan() {
   build_product();
   plan_preconditioner();
@@ -75,8 +119,9 @@ void PcgSolver::plan_preconditioner() {
   expected_from_ = stated ? "as the caller expects" : "assumed: 3 sqrt(n), within 20 to 2000";
   choose_preconditioner();
   if (!probes()) return;
-  const double solves = settings_.expected_solves;
-  const double total_s = total_of(*select_engine(method_), solves);
+  // On a device asking all engines takes longer than the probe; what it finds they are asked about only once.
+  const bool on_host = matrix_->context().device().on_host();
+  const double total_s = on_host ? total_of(*select_engine(method_), settings_.expected_solves) : rough_total_s();
   Probe probe(*matrix_, *product_, scaling_);
   if (!probe_base(probe, total_s) || !settings_.preconditioner.empty()) return;
   consider_others(probe, *select_engine(method_));

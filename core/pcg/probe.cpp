@@ -35,7 +35,17 @@ struct Scalar {
   };
 };
 
-bool usable(double value) { return std::isfinite(value) && value > 0; }
+// A predicted r'z below this part of the one before has lost its digits to cancellation.
+constexpr double cancelled = 1e-6;
+
+// Why iteration k does not lead on; "": it does.
+std::string defect_of(double p_q, double r_z, double alpha, double next, std::int64_t k) {
+  const auto says = [&](const char *what, double value) { return text(what, " is ", value, " in iteration ", k); };
+  if (!(p_q > 0)) return says("p'Ap", p_q);
+  if (!(r_z > 0)) return says("r'Mr", r_z);
+  if (!(alpha > 0) || !std::isfinite(alpha)) return says("r'Mr / p'Ap", alpha);
+  return next >= 0 && std::isfinite(next) ? "" : says("r'Mr of the next residual", next);
+}
 
 }  // namespace
 
@@ -85,19 +95,17 @@ void Probe::multiply(const void *x, void *y) {
   product_.run(&args.h);
 }
 
-// z = M r; without M, z is r itself.
-void Probe::precondition(Runner *preconditioner) {
-  if (!preconditioner) return;
+void Probe::precondition(Runner &preconditioner, const void *from, void *to) {
   sxt_preconditioner_args args{};
   args.h = {sizeof args, SXT_KIND_PRECONDITIONER};
   args.n = n_;
-  args.r = r_.data();
-  args.z = z_.data();
-  preconditioner->run(&args.h);
+  args.r = from;
+  args.z = to;
+  preconditioner.run(&args.h);
 }
 
 void Probe::dots(std::int32_t count, const void *const *u, const void *const *v, double *results) {
-  alignas(16) char raw[4 * 16];
+  alignas(16) char raw[SXT_MULTIDOT_MAX * 16];
   matrix_.context().operations().multidot(type_, n_, count, u, v, raw);
   with_value_type(type_, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -118,7 +126,8 @@ void Probe::start(Runner *preconditioner) {
   const auto bytes = static_cast<std::uint64_t>(n_ * value_bytes(type_));
   for (DeviceBuffer *each : {&r_, &p_, &q_})
     if (each->bytes() < bytes) *each = DeviceBuffer(device, bytes);
-  if (preconditioner && z_.bytes() < bytes) z_ = DeviceBuffer(device, bytes);
+  for (DeviceBuffer *each : {&z_, &s_})
+    if (preconditioner && each->bytes() < bytes) *each = DeviceBuffer(device, bytes);
   random_values(q_.data());
   operations.vector(scaling_
                         ? Operations::VectorCall{.operation = SXT_VECTOR_REAL_DIVIDE,
@@ -129,7 +138,7 @@ void Probe::start(Runner *preconditioner) {
                                                  .z = r_.data()}
                         : Operations::VectorCall{
                               .operation = SXT_VECTOR_COPY, .type = type_, .n = n_, .x = q_.data(), .y = r_.data()});
-  precondition(preconditioner);
+  if (preconditioner) precondition(*preconditioner, r_.data(), z_.data());
   operations.vector({.operation = SXT_VECTOR_COPY,
                      .type = type_,
                      .n = n_,
@@ -137,37 +146,42 @@ void Probe::start(Runner *preconditioner) {
                      .y = p_.data()});
 }
 
+// Predict-and-recompute (Chen and Carson 2020): all inner products of an iteration at once, so that it waits once. r'z
+// of the next residual follows from them, and is measured in the next iteration together with r'r.
+void Probe::iterate(Runner *preconditioner, std::int64_t steps, double rtol, ProbeOutcome &out) {
+  const void *const p = p_.data(), *const q = q_.data(), *const r = r_.data();
+  const void *const z = preconditioner ? z_.data() : r, *const s = preconditioner ? s_.data() : q;
+  const void *const u[] = {p, q, q, r, r}, *const v[] = {q, z, s, z, r};
+  double products[5], &squared = products[4], first = 0, alpha = 0, beta = 0;
+  for (std::int64_t k = 0; k < steps; ++k) {
+    multiply(p, q_.data());
+    if (preconditioner) precondition(*preconditioner, q, s_.data());
+    dots(preconditioner ? 5 : 4, u, v, products);
+    const double p_q = products[0], r_z = products[3];
+    if (!preconditioner) squared = r_z;
+    if (k == 0) first = squared;
+    if (k > 0) out.ritz.add(alpha, beta, std::sqrt(squared / first));
+    if (!(squared > rtol * rtol * first)) return;
+
+    alpha = r_z / p_q;
+    double next = r_z - 2 * alpha * products[1] + alpha * alpha * products[2];
+    axpby(-alpha, q, 1, r_.data());
+    if (preconditioner) axpby(-alpha, s, 1, z_.data());
+    if (!(next > cancelled * r_z)) dots(1, u + 3, v + 3, &next);
+    beta = next / r_z;
+    out.defect = defect_of(p_q, r_z, alpha, next, k + 1);
+    if (!out.defect.empty()) return;
+    axpby(1, z, beta, p_.data());
+  }
+  dots(1, u + 4, v + 4, &squared);
+  if (std::isfinite(squared) && steps > 0) out.ritz.add(alpha, beta, std::sqrt(squared / first));
+}
+
 ProbeOutcome Probe::run(Runner *preconditioner, std::int64_t steps, double rtol) {
   ProbeOutcome out;
   const Clock clock;
   start(preconditioner);
-  const void *const z = preconditioner ? z_.data() : r_.data();
-  const void *const u[] = {r_.data(), r_.data()}, *const v[] = {z, r_.data()};
-  const void *const p[] = {p_.data()}, *const q[] = {q_.data()};
-  double products[2], curvature = 0;  // r'z and r'r
-  dots(2, u, v, products);
-  const double first = products[1];
-  for (std::int64_t k = 0; k < steps && out.defect.empty() && products[1] > rtol * rtol * first; ++k) {
-    const double r_z = products[0];
-    multiply(p_.data(), q_.data());
-    dots(1, p, q, &curvature);
-    const double alpha = r_z / curvature;
-    if (usable(alpha)) {
-      axpby(-alpha, q_.data(), 1, r_.data());
-      precondition(preconditioner);
-      dots(2, u, v, products);
-    }
-    const double beta = products[0] / r_z, residual = std::sqrt(products[1] / first);
-    if (!usable(alpha) || !(beta >= 0) || !std::isfinite(residual)) {
-      out.defect = text(!(curvature > 0)             ? "p'Ap"
-                        : !(r_z > 0) || !(beta >= 0) ? "r'Mr"
-                                                     : "a number",
-                        " is ", !(curvature > 0) ? curvature : products[0], " in iteration ", k + 1);
-      break;
-    }
-    out.ritz.add(alpha, beta, residual);
-    axpby(1, z, beta, p_.data());
-  }
+  iterate(preconditioner, steps, rtol, out);
   out.seconds = clock.seconds();
   return out;
 }

@@ -33,8 +33,9 @@ class Probe {
   using Pair = double[2];
   void random_values(void *to);
   void start(Runner *preconditioner);
+  void iterate(Runner *preconditioner, std::int64_t steps, double rtol, ProbeOutcome &out);
   void multiply(const void *x, void *y);
-  void precondition(Runner *preconditioner);
+  void precondition(Runner &preconditioner, const void *from, void *to);
   void dots(std::int32_t count, const void *const *u, const void *const *v, double *results);
   void axpby(double alpha, const void *x, double beta, void *y);
 
@@ -43,7 +44,7 @@ class Probe {
   const void *scaling_;
   sxt_value_type type_;
   std::int64_t n_;
-  DeviceBuffer r_, z_, p_, q_;
+  DeviceBuffer r_, z_, p_, q_, s_;  // z = M r and s = M q, where there is an M
 };
 
 }  // namespace sextant

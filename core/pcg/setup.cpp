@@ -208,7 +208,9 @@ ChoicePtr PcgSolver::select_engine(const std::string &method) {
   const Query question(&query.m.q);
   ChoicePtr &known = selected_[{question.hash(), &engine_matrix(method)}];
   if (known) return known;
-  known = engine_selector(method).select(question, "pcg", storage_wanted());
+  if (settings_.engine.empty() && storage_wanted().empty())
+    known = select_without_composed(engine_selector(method), question);
+  if (!known) known = engine_selector(method).select(question, "pcg", storage_wanted());
   predicted_setup_s_ += known->storage_s;
   return known;
 }

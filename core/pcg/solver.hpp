@@ -83,11 +83,14 @@ class PcgSolver {
   sxt_pcg_query engine_query(const std::string &method) const;
   Selector engine_selector(const std::string &method) const;
   ChoicePtr select_engine(const std::string &method);
+  ChoicePtr select_without_composed(Selector selector, const Query &question) const;
   void build_engine();
   void plan();  // plan.cpp, with those that follow
   void plan_preconditioner();
   void expect(double iterations);
   bool probes() const;
+  double least_iteration_s() const;
+  double rough_total_s() const;
   bool probe_base(Probe &probe, double total_s);
   void consider_others(Probe &probe, const Choice &engine);
   double consider(Probe &probe, const PreconditionerMethod &method, double base_iterations, double iteration_s,

@@ -46,6 +46,10 @@ class HermitianVendor : public FakeDevice {
   const sxt_kernel &cublas() {
     return plugin_test::find_kernel(plugin_test::load_own("hermitian-cuda-cusolver", "cuda"), "hermitian.cublas.cuda");
   }
+  const sxt_kernel &streams() {
+    return plugin_test::find_kernel(plugin_test::load_own("hermitian-cuda-cusolver", "cuda"),
+                                    "hermitian.cusolver_streams.cuda");
+  }
   const sxt_kernel &toeplitz() {
     return plugin_test::find_kernel(plugin_test::load_own("hermitian-toeplitz-cuda", "cuda"),
                                     "hermitian_toeplitz.recursion.cuda");
@@ -86,7 +90,7 @@ class HermitianVendor : public FakeDevice {
     ASSERT_EQ(attempt(), SXT_OK) << plugin_test::Host::sentence;
     int failed = 0;
     for (std::int64_t n = 1, failures = 1; failures > 0; ++n) {
-      ASSERT_LT(n, 100);
+      ASSERT_LT(n, 1000);
       plugin_test::Host::sentence.clear();
       fake_fail(n, FAKE_NO_MEMORY);
       const sxt_status status = attempt();
@@ -121,6 +125,19 @@ TEST_F(HermitianVendor, RefuseWhatTheyCannotDo) {
 
 TEST_F(HermitianVendor, EveryCallOfCuBlasMayFail) {
   every_call_may_fail(cublas(), query(SXT_KIND_HERMITIAN, kOrder), 6);
+}
+
+// Two calls a system, two events and a wait a stream, and what a session is made of.
+TEST_F(HermitianVendor, EveryCallOnStreamsMayFail) {
+  sxt_hermitian_query q = query(SXT_KIND_HERMITIAN, kOrder);
+  q.definiteness = SXT_HERMITIAN_DEFINITE;
+  EXPECT_THAT(refusal(streams(), q), HasSubstr("factors alone"));
+  q.phase = SXT_HERMITIAN_FACTOR;
+  every_call_may_fail(streams(), q, 100);
+  q.pointer_array = 1;
+  EXPECT_THAT(refusal(streams(), q), HasSubstr("where systems are"));
+  q.pointer_array = 0, q.solution_only = 0;
+  EXPECT_THAT(refusal(streams(), q), HasSubstr("in measurements alone"));
 }
 
 TEST_F(HermitianVendor, EveryCallOfTheToeplitzKernelMayFail) {

@@ -128,9 +128,17 @@ sxt_status stream_check(void *device, void *stream) { return of(device).check_st
 
 // ---- capture: only this thread's unsafe calls are held against it
 
+// CUDA refuses these two as well, but as an error of the application, which tools that watch its calls report.
 sxt_status capture_begin(void *device, void *stream) {
-  return one_call(device, "begin a capture",
-                  [&] { return cudaStreamBeginCapture(stream_of(stream), cudaStreamCaptureModeThreadLocal); });
+  return of(device).call([&] {
+    if (!stream || stream == cudaStreamLegacy)
+      return cuda::refusal(SXT_E_NOT_SUPPORTED, "the legacy default stream cannot be captured");
+    if (cuda::capturing(stream_of(stream)))
+      return cuda::refusal(SXT_E_STATE, "the stream is being captured already");
+    return cuda::outcome(of(device).ordinal(),
+                         cudaStreamBeginCapture(stream_of(stream), cudaStreamCaptureModeThreadLocal),
+                         "begin a capture");
+  });
 }
 
 sxt_status capture_end(void *device, void *stream, void **graph) {

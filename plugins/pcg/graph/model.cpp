@@ -10,8 +10,6 @@ namespace {
 
 // A kernel that reads a few inner products, tests and divides, as a node among others.
 constexpr double scalars_s = 1.6e-6;
-// What a kernel costs less as a node than as a launch of its own, which is how parts predict themselves.
-constexpr double saved_part = 0.6;
 // Between two blocks: the wait, the callbacks, the next launch.
 constexpr double host_s = 12e-6;
 // Capturing and instantiating, for each kernel of a block.
@@ -19,18 +17,17 @@ constexpr double capture_s = 3e-6;
 
 }  // namespace
 
-sxt_status candidates(const pcg::Recurrence &recurrence, const sxt_pcg_query &query, const sxt_machine &machine,
-                      const sxt_filled *slots, sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
+sxt_status candidates(const pcg::Recurrence &recurrence, const sxt_pcg_query &query, const sxt_filled *slots,
+                      sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   sextant::plugin::CandidateList list(out, capacity, count);
   const bool m = query.preconditioned != 0;
   const bool classical = recurrence.id == SXT_RECURRENCE_CLASSICAL;
   const pcg::PartSeconds parts = pcg::part_seconds(recurrence, slots);
   const bool fused = slots[recurrence.find("A")].alternative == 0;
-  // Launches of an iteration that parts counted in full: A, its inner products, the update, M; p and r'r of the classical.
+  // A, its inner products, the update, M; p and r'r of the classical. Parts predict what they take enqueued one after
+  // the other, which is what they take as nodes.
   const double launches = (fused ? 1 : 2) + 1 + m + (classical ? 2 : 0), scalar_kernels = classical ? 2 : 1;
-  const double floor_s = launches * machine.launch_s * (1 - saved_part);
-  const double iteration =
-      std::max(floor_s, parts.iteration - saved_part * launches * machine.launch_s) + scalar_kernels * scalars_s;
+  const double iteration = parts.iteration + scalar_kernels * scalars_s;
   const double iterations = pcg::iterations_of(query);
 
   // After convergence a block idles for half of its length on average, and every block costs the host's time once: the
@@ -43,8 +40,8 @@ sxt_status candidates(const pcg::Recurrence &recurrence, const sxt_pcg_query &qu
   candidate.run_s = (iterations + static_cast<double>(short_block(block)) / 2) * iteration +
                     std::ceil(iterations / length) * host_s + parts.once;
   candidate.setup_s = (launches + scalar_kernels) * (length + static_cast<double>(short_block(block))) * capture_s;
-  candidate.state_bytes = vector_bytes(query.m.rows, query.m.q.value_type) *
-                          static_cast<std::uint64_t>(vectors_of(recurrence, m));
+  candidate.state_bytes =
+      vector_bytes(query.m.rows, query.m.q.value_type) * static_cast<std::uint64_t>(vectors_of(recurrence, m));
   candidate.working_set_bytes = static_cast<double>(candidate.state_bytes);
   // Parts run one after the other and share the scratch.
   for (std::uint64_t i = 0; i < recurrence.n_slots; ++i)

@@ -6,7 +6,7 @@
 
 namespace graph {
 
-sxt_status candidates(const pcg::Recurrence &recurrence, const sxt_pcg_query &query, const sxt_machine &machine,
-                      const sxt_filled *slots, sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count);
+sxt_status candidates(const pcg::Recurrence &recurrence, const sxt_pcg_query &query, const sxt_filled *slots,
+                      sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count);
 
 }  // namespace graph

@@ -18,9 +18,9 @@ sxt_status applicable_of(const sxt_query *query, const sxt_features *, const sxt
   return pcg::check_query(recurrence(id), plugin::as<sxt_pcg_query>(query), reason);
 }
 template <std::int32_t id>
-sxt_status candidates_of(const sxt_query *query, const sxt_features *, const sxt_machine *machine,
-                         const sxt_filled *slots, sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
-  return candidates(recurrence(id), plugin::as<sxt_pcg_query>(query), *machine, slots, out, capacity, count);
+sxt_status candidates_of(const sxt_query *query, const sxt_features *, const sxt_machine *, const sxt_filled *slots,
+                         sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
+  return candidates(recurrence(id), plugin::as<sxt_pcg_query>(query), slots, out, capacity, count);
 }
 template <std::int32_t id>
 sxt_status slot_query_of(const sxt_query *query, std::uint64_t slot, std::uint64_t instance, const char *kind,
@@ -48,7 +48,8 @@ sxt_status run(const void *state_pointer, void *session, const sxt_head *head, c
   return cuda::guarded(exec, [&]() -> sxt_status {
     const State &state = *static_cast<const State *>(state_pointer);
     if (const sxt_status status = pcg::check_args(head, state.n, exec); status != SXT_OK) return status;
-    auto &args = *reinterpret_cast<sxt_pcg_args *>(const_cast<sxt_head *>(head));  // the kind's results stand in its args
+    auto &args =
+        *reinterpret_cast<sxt_pcg_args *>(const_cast<sxt_head *>(head));  // the kind's results stand in its args
     auto &own = *static_cast<Session *>(session);
     Engine engine(state, own, args, *exec);
     pcg::Conversation(args, *exec, engine, own.residuals).run();
