@@ -125,7 +125,7 @@ TEST_F(FakeDevice, EveryCallMayFail) {
       ASSERT_EQ(left_behind(), "") << "after call " << n << " (" << fake_failed_call() << ") failed with " << error;
     }
     EXPECT_GT(n, 100);        // so many calls there are
-    EXPECT_GT(noticed, n / 4);  // and most of those that matter come back as a status
+    EXPECT_GT(noticed, n / 5);  // and those that matter come back as a status; the rest only end or ask
     std::printf("[ failures ] error %d: %lld calls failed one by one, %d programs noticed\n", error,
                 static_cast<long long>(n - 2), noticed);
   }
