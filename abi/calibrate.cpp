@@ -18,14 +18,16 @@ sxt_calibrate_options defaults() {
   return options;
 }
 
-constexpr double full_seconds = 90, quick_seconds = 20, full_bytes = 256e6, quick_bytes = 64e6;
+// A device's runs are replayed, which is precise sooner than a CPU's clock.
+constexpr double full_seconds = 90, device_seconds = 60, quick_seconds = 20, full_bytes = 256e6, quick_bytes = 64e6;
 
-CalibrationSettings settings_of(const sxt_calibrate_options &options) {
+CalibrationSettings settings_of(const sxt_calibrate_options &options, bool on_host) {
   require(std::isfinite(options.seconds) && options.seconds >= 0, SXT_E_ARGUMENT, "options->seconds is ",
           options.seconds, "; it must be a time, or 0 for the default");
   CalibrationSettings settings;
   const bool quick = options.quick != 0;
-  settings.seconds = options.seconds > 0 ? options.seconds : quick ? quick_seconds : full_seconds;
+  const double usual = quick ? quick_seconds : on_host ? full_seconds : device_seconds;
+  settings.seconds = options.seconds > 0 ? options.seconds : usual;
   settings.most_bytes = quick ? quick_bytes : full_bytes;
   settings.kind = options.kind ? options.kind : "";
   if (options.progress)
@@ -93,7 +95,7 @@ sxt_status sxt_calibrate(sxt_context *context, const sxt_calibrate_options *opti
     const std::string file = all.path ? all.path : default_profile_path(inner.fingerprint());
     require(!file.empty(), SXT_E_FILE_WRITE,
             "there is no place for a profile: neither SEXTANT_PROFILE, XDG_DATA_HOME nor HOME is set");
-    const CalibrationSettings settings = settings_of(all);
+    const CalibrationSettings settings = settings_of(all, inner.device().on_host());
     if (!settings.kind.empty()) Context::check_names(settings.kind, "");
     // A file that cannot be written, or that is another machine's, is found out now and not after the work.
     Profile nothing_yet;

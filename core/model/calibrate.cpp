@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -56,6 +58,8 @@ class Calibration {
     }
     profile.models = sampler_.fit_all(clock_);
     if (settings_.sample) sampler_.tell(profile.models, settings_.sample);
+    if (!context_.device().on_host()) drop_hardly_sampled(profile);
+    keep_what_ships(profile);
     if (cancelled) *cancelled = stopped;
     return profile;
   }
@@ -69,6 +73,63 @@ class Calibration {
     profile.apply(context_.device().machine());
   }
 
+  // Grids of vector kernels are a few percent apart, and all of a kind and type are compared with each other. Where
+  // half of their models saw fewer lengths than tell them apart, what the kernels state of themselves chooses better
+  // than a mixture.
+  void drop_hardly_sampled(Profile &profile) const {
+    constexpr std::int64_t enough = 8;
+    std::map<std::pair<std::string, sxt_value_type>, std::vector<FittedModel *>> groups;
+    for (auto &[key, model] : profile.models)
+      if (const std::string kind = vector_kind_of(key.kernel); !kind.empty() && model.samples)
+        groups[{kind, key.vector_type}].push_back(&model);
+    for (auto &[group, models] : groups) {
+      const auto few = std::count_if(models.begin(), models.end(), [](auto *model) { return model->samples < enough; });
+      if (2 * few <= static_cast<std::ptrdiff_t>(models.size())) continue;
+      for (FittedModel *model : models) {
+        FittedModel setup_alone;
+        setup_alone.setup_factor = model->setup_factor;
+        setup_alone.setup_samples = model->setup_samples;
+        *model = std::move(setup_alone);
+      }
+    }
+    std::erase_if(profile.models, [](const auto &each) { return !each.second.samples && !each.second.setup_samples; });
+  }
+
+  // What ships for this very machine comes from longer measurements: models over a length, which choose between grids a
+  // percent apart, stay where there were clearly fewer samples now.
+  void keep_what_ships(Profile &profile) const {
+    const std::string path = shipped_profile_path(profile.fingerprint);
+    if (path.empty()) return;
+    try {
+      Profile shipped = read_profile(path);
+      std::erase_if(shipped.models, [&](const auto &model) { return vector_kind_of(model.first.kernel).empty(); });
+      profile.keep_better_sampled(shipped);
+      // Nor is a handful of samples enough beside well known models: the luckiest of many grids would be taken for
+      // fast.
+      constexpr std::int64_t enough = 16;
+      std::erase_if(profile.models, [&](const auto &each) {
+        const ModelKey &key = each.first;
+        const std::string kind = vector_kind_of(key.kernel);
+        return !kind.empty() && each.second.samples < enough && !shipped.models.contains(key) &&
+               std::any_of(shipped.models.begin(), shipped.models.end(), [&](const auto &known) {
+                 return known.first.vector_type == key.vector_type && vector_kind_of(known.first.kernel) == kind;
+               });
+      });
+    } catch (const Error &problem) {
+      context_.log()(SXT_LOG_WARNING, text("the profile that ships is left aside: ", problem.what()));
+    }
+  }
+
+  // The kind of a kernel of vectors that is calibrated here; "" for others.
+  std::string vector_kind_of(const std::string &name) const {
+    for (const registry::Kernel *kernel : registry::Registry::instance().all_kernels()) {
+      const std::string kind = kernel->table.kind;
+      if (name == kernel->name())
+        return is_vector_kind(kind) && (settings_.kind.empty() || settings_.kind == kind) ? kind : "";
+    }
+    return "";
+  }
+
   void add_vectors(double weight, const char *kind, sxt_value_type type) {
     stages_.push_back({weight, [=, this](double until) {
                          calibrate_vectors(context_, settings_, clock_, sampler_, kind, type, until);
@@ -80,9 +141,8 @@ class Calibration {
                        }});
   }
   void add_pcg(double weight, sxt_value_type type) {
-    stages_.push_back({weight, [=, this](double until) {
-                         calibrate_pcg(context_, settings_, clock_, sampler_, type, until);
-                       }});
+    stages_.push_back(
+        {weight, [=, this](double until) { calibrate_pcg(context_, settings_, clock_, sampler_, type, until); }});
   }
   void add_hermitian(double weight) {
     for (const sxt_value_type type : {SXT_C128, SXT_F64, SXT_C64, SXT_F32})
@@ -110,10 +170,11 @@ class Calibration {
       add_type(0.10, SXT_C64, vectors, matrices);
     }
     const bool on_host = context_.device_name() == std::string_view("cpu");
-    const bool engines = on_host && (all || settings_.kind == SXT_KIND_PCG);
+    const bool engines = all || settings_.kind == SXT_KIND_PCG;
     if (engines) {
-      add_pcg(0.08, SXT_F64);
-      add_pcg(0.03, SXT_F32);
+      // A GPU's engines give seconds themselves: what is to be learnt there is how long this host sets them up.
+      add_pcg(on_host ? 0.08 : 0.04, SXT_F64);
+      add_pcg(on_host ? 0.03 : 0.01, SXT_F32);
     }
     // Sets of systems are what GPUs are asked about; on a CPU the analytic costs will do unless they are asked for.
     if (is_hermitian_kind(settings_.kind) || (all && !on_host)) {

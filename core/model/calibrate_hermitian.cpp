@@ -35,16 +35,17 @@ constexpr double flops_on_the_host = 4e7, memory_share = 0.3;  // of a device's 
 // Orders within and at the ends of tiles of 16 and 64, sets of less and of more systems than a large GPU works on at
 // once, in an order that has seen all sizes wherever the time ends.
 constexpr Point definite_points[] = {
-    {64, 1000}, {350, 528}, {128, 1000}, {16, 1000},  {576, 264},  {208, 1000}, {32, 4000},  {448, 396}, {96, 300},
-    {330, 64},  {80, 1000}, {700, 132},  {160, 1000}, {1024, 264}, {48, 2500},  {270, 1000}, {64, 64},   {520, 528},
-    {240, 264}, {112, 600}, {830, 264},  {32, 300},   {400, 1000}, {176, 64},   {640, 64},   {300, 264}, {144, 2000},
-    {720, 396}, {64, 5000}, {1200, 132}, {192, 264},  {1500, 66},  {24, 1000},  {960, 132},  {100, 150}};
+    {64, 1000}, {350, 528}, {128, 1000}, {16, 1000}, {576, 264},  {208, 1000}, {32, 4000},  {448, 396},
+    {96, 300},  {330, 64},  {80, 1000},  {700, 132}, {160, 1000}, {1024, 264}, {48, 2500},  {270, 1000},
+    {64, 64},   {520, 528}, {240, 264},  {112, 600}, {830, 264},  {32, 300},   {400, 1000}, {176, 64},
+    {640, 64},  {300, 264}, {144, 2000}, {720, 396}, {64, 5000},  {1200, 132}, {192, 264},  {1500, 66},
+    {24, 1000}, {960, 132}, {100, 150},  {1024, 16}, {300, 16},   {512, 32}};
 constexpr Point indefinite_points[] = {{64, 1000}, {16, 1000}, {176, 528}, {128, 1000}, {350, 264}, {32, 4000},
                                        {100, 300}, {256, 528}, {48, 600},  {200, 64},   {512, 132}, {80, 1500}};
 constexpr Point other_points[] = {{64, 1000}, {350, 264}, {16, 4000}, {700, 132}, {176, 528},
                                   {32, 1000}, {512, 264}, {100, 300}, {256, 64},  {1024, 132}};
 
-constexpr double hopeless = 3;    // times the best prediction: such candidates are measured at every fourth point
+constexpr double hopeless = 3;    // times the best prediction: such candidates are measured at every sixth point
 constexpr double short_s = 1e-3;  // runs that last longer are timed one by one
 constexpr double longest_s = 0.06, longest_of_others_s = 0.01;
 constexpr int timed_runs = 2, least_replays = 3;
@@ -75,7 +76,7 @@ std::vector<double> numbers_of(std::int64_t n, sxt_value_type type, int kind) {
   with_value_type(type, [&](auto tag) {
     using T = typename decltype(tag)::type;
     T *const a = reinterpret_cast<T *>(memory.data());
-    const double small = kind == 2 ? 1 : 0.01 / static_cast<double>(n);
+    const double small = kind == 2 ? 1 : 1e-3 / static_cast<double>(n);
     for (std::int64_t j = 0; j < n; ++j)
       for (std::int64_t i = j; i < n; ++i) {
         const double off = kind == 1 ? small * static_cast<double>(1 + (i - j) % 3) : small * random();
@@ -101,9 +102,9 @@ class Set {
         numbers_(context.device(), static_cast<std::uint64_t>(point.batch) * sizeof(double)) {
     const std::vector<double> numbers = numbers_of(point.n, type, kind);
     context.device().copy(one_.data(), numbers.data(), one_.bytes());
-    const std::vector<char> zeros(std::max({rhs_.bytes(), info_.bytes(), pivots_.bytes()}));
+    none_.resize(std::max({rhs_.bytes(), info_.bytes(), pivots_.bytes()}));
     for (DeviceBuffer *each : {&rhs_, &other_rhs_, &info_, &pivots_})
-      context.device().copy(each->data(), zeros.data(), each->bytes());
+      context.device().copy(each->data(), none_.data(), each->bytes());
     copy_ =
         std::make_unique<Prepared>(context, Selector(context, nullptr).select(step_query(), "copy"), nullptr, nullptr);
     session_ = copy_->open();
@@ -116,7 +117,10 @@ class Set {
     }
   }
 
-  void restore() { copy(point_.batch); }
+  void restore() {
+    context_.device().copy(info_.data(), none_.data(), info_.bytes());
+    copy(point_.batch);
+  }
   void copy(std::int64_t systems) {
     sxt_hermitian_step_args args = step_args(SXT_HERMITIAN_COPY);
     args.batch = systems;
@@ -185,6 +189,7 @@ class Set {
   Context &context_;
   Point point_;
   sxt_value_type type_;
+  std::vector<char> none_;  // zeros
   DeviceBuffer one_, matrices_, rhs_, other_rhs_, info_, pivots_, numbers_;
   std::unique_ptr<Prepared> copy_;
   std::unique_ptr<Session> session_;
@@ -214,9 +219,10 @@ class Stage {
       const double most_s = choice->kernel->has(SXT_KERNEL_OPPONENT) ? longest_of_others_s : longest_s;
       if (!Sampler::wanted(*choice->kernel) || over() || choice->run_s > most_s) continue;
       const bool behind = choice->run_s > hopeless * choices[0]->run_s;
-      if (behind && (family % 4 != 0 || choice->run_s > short_s)) continue;
+      if (behind && (family % 6 != 0 || choice->run_s > short_s)) continue;
       if (4 * choice->run_s > 0.3 * (until_ - clock_.elapsed())) continue;
       sxt_head *const heads[] = {args};
+      set.restore();  // what some thousand runs of the last one have added up to
       if (repeat && choice->run_s < short_s)
         sampler_.measure(choice, nullptr, heads, family, sample_s_, least_replays);
       else

@@ -11,6 +11,7 @@
 #include <map>
 #include <span>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "core/base/types.hpp"
@@ -26,10 +27,12 @@ namespace sextant {
 namespace {
 
 // Entries, from launch-bound to well beyond any private cache; the largest stay within settings.most_bytes. A device is
-// filled by far more than a core, and what its caches hold lies in between.
+// filled by far more than a core, and what its caches hold lies in between; its largest take most of the time, so that
+// they are few.
 constexpr double host_sizes[] = {4e2, 1.5e3, 4e3, 1e4, 2.5e4, 6e4, 1.5e5, 4e5, 1e6};
-constexpr double device_sizes[] = {4e2, 2e5, 4e3, 2e6, 2e4, 6e5, 6e4, 6e6, 2e7};
-constexpr std::size_t made_ahead = 4;       // matrices, by threads of the host while a device works
+constexpr double device_sizes[] = {4e2, 2e5, 4e3, 2e6, 2e4, 6e5, 6e4, 6e6, 1e4, 1.2e5, 1.5e7};
+// Matrices made by threads of the host while a device works: the largest take as long to make as ten others to measure.
+constexpr unsigned most_made_ahead = 12;
 constexpr double seconds_an_entry = 50e-9;  // of making a matrix
 constexpr double runs_a_sample = 7;         // warm-up, finding the batch, at least five
 constexpr int device_samples = 5;           // replays: another matrix teaches more than another sample of one
@@ -197,6 +200,12 @@ std::vector<Problem> large_problems() {
   return problems;
 }
 
+// A device's sizes are not all a few steps apart: whether blocks just fill it shows between them. From 0.6 to 1.6.
+double spread(int family, int pass) {
+  constexpr int places = 11;
+  return std::exp2(1.4 * (static_cast<double>((3 * family + 5 * pass) % places) / (places - 1) - 0.5));
+}
+
 // Every family comes with another size in each pass: wherever the time ends, families and sizes are spread evenly.
 std::vector<Problem> problems_for(Context &context) {
   const bool host = context.device().on_host();
@@ -205,9 +214,10 @@ std::vector<Problem> problems_for(Context &context) {
   const std::vector<Problem> large = host ? large_problems() : std::vector<Problem>();
   std::vector<Problem> problems;
   std::size_t next_large = 0;
-  for (int pass = 0; pass < n_sizes; ++pass)
+  for (int pass = 0; pass < (host ? 1 : 2) * n_sizes; ++pass)
     for (int family = 0; family < family_count(); ++family) {
-      problems.push_back({family, sizes[static_cast<std::size_t>((2 * family + step * pass) % n_sizes)]});
+      const double nnz = sizes[static_cast<std::size_t>((2 * family + step * pass) % n_sizes)];
+      problems.push_back({family, host ? nnz : std::round(nnz * spread(family, pass))});
       if ((pass * family_count() + family) % between_large == between_large - 1 && next_large < large.size())
         problems.push_back(large[next_large++]);
     }
@@ -227,7 +237,8 @@ void calibrate_matrices(Context &context, const CalibrationSettings &settings, c
   MatrixStage stage(context, clock, sampler, vectors, until);
   const std::vector<Problem> problems = problems_for(context);
   // A device's matrices are made while it works on those before; on the host that would disturb what is measured.
-  const std::size_t ahead = host ? 0 : made_ahead;
+  const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 3u, most_made_ahead + 1) - 1;
+  const std::size_t ahead = host ? 0 : threads;
   double large_s = large_share * (until - start);  // left for matrices beyond host_sizes
   std::deque<std::future<Assembled>> made;
   std::size_t begun = 0;

@@ -163,12 +163,15 @@ ModelKey model_key(const sxt_kernel &kernel, const sxt_query &query, const sxt_c
 }
 
 Prediction predict(const sxt_kernel &kernel, const sxt_query &query, const sxt_candidate &candidate,
-                   const sxt_machine &machine, const Profile &profile) {
+                   const sxt_machine &machine, const Profile &profile, bool known) {
   const ModelTerms terms = model_terms(kernel, query, candidate, machine);
   if (terms.count && !profile.models.empty()) {
     const auto found = profile.models.find(model_key(kernel, query, candidate));
     if (found != profile.models.end() && found->second.samples && same_terms(found->second, kernel, terms.count)) {
-      const double seconds = found->second.evaluate(terms.values.data(), candidate.working_set_bytes);
+      const FittedModel &model = found->second;
+      const double working_set = candidate.working_set_bytes;
+      const double seconds = known ? model.evaluate(terms.values.data(), working_set)
+                                   : model.uncorrected(terms.values.data(), working_set);
       if (seconds > 0) return {seconds, found->second.scatter};
     }
   }

@@ -19,8 +19,10 @@ struct Prediction {
 // Without a profile an analytic estimate is trusted to about a factor of 1.5.
 inline constexpr double analytic_rel_error = 0.5;
 
+// known: the model saw all the features it asked for, else nothing is corrected by what was measured of similar
+// matrices.
 Prediction predict(const sxt_kernel &kernel, const sxt_query &query, const sxt_candidate &candidate,
-                   const sxt_machine &machine, const Profile &profile);
+                   const sxt_machine &machine, const Profile &profile, bool known = true);
 // Seconds of prepare: the candidate's own figure, times what calibration found for it.
 double predict_setup(const sxt_kernel &kernel, const sxt_query &query, const sxt_candidate &candidate,
                      const Profile &profile);

@@ -212,11 +212,50 @@ void triangles(const Shape &s, std::int64_t i, Columns &out) {
     add(s, i + s.random.below(2 * reach + 1) - reach, out);
 }
 
+// A third of the rows empty, some of them in a row: constraints and graphs with loose ends.
+void gaps(const Shape &s, std::int64_t i, Columns &out) {
+  Random same(static_cast<std::uint64_t>(i / 7) + 71);
+  if (same.below(6) == 0 || i % 5 == 2) return;
+  for (std::int64_t k = 0, count = 2 + s.random.below(14); k < count; ++k) add(s, i + s.random.below(801) - 400, out);
+}
+
+// Equations of motion and the constraints on them: two thirds of the rows with neighbours and one multiplier each, a
+// third that only point back.
+void saddle(const Shape &s, std::int64_t i, Columns &out) {
+  const std::int64_t motions = 2 * (s.n / 3);
+  if (i < motions) {
+    for (std::int64_t c = i - 2; c <= i + 2; ++c)
+      if (c < motions) add(s, c, out);
+    return add(s, motions + i / 2, out);
+  }
+  for (std::int64_t c = 0; c < 2; ++c) add(s, 2 * (i - motions) + c, out);
+}
+
+// A recursive graph (Chakrabarti, Zhan and Faloutsos, SDM 2004; 0.57, 0.19, 0.19, 0.05): lengths from none to
+// thousands.
+void recursive(const Shape &s, std::int64_t i, Columns &out) {
+  int bits = 0;
+  while ((std::int64_t{2} << bits) <= s.n) ++bits;
+  double expected = 16;
+  for (int b = 0; b < bits; ++b) expected *= 2 * (i >> b & 1 ? 0.24 : 0.76);
+  const auto count = static_cast<std::int64_t>(std::min(expected, 0.5 * static_cast<double>(s.n)) + s.random.uniform());
+  for (std::int64_t k = 0; k < count; ++k) {
+    std::int64_t column = 0;
+    std::uint64_t drawn = 0;
+    for (int b = 0; b < bits; ++b, drawn >>= 8) {
+      if (b % 8 == 0) drawn = s.random.next();  // a byte a bit
+      if ((drawn & 255) >= (i >> b & 1 ? 202 : 192)) column |= std::int64_t{1} << b;
+    }
+    add(s, column, out);
+  }
+}
+
 struct Family {
   const char *name;
   RowMaker row;
-  double mean;     // entries a row, about
-  int dimensions;  // of the grid whose side the shape states; 0: none
+  double mean;       // entries a row, about
+  int dimensions;    // of the grid whose side the shape states; 0: none
+  double depth = 1;  // of three dimensions, in sides
 };
 constexpr Family families[] = {
     {"stencil-2d-5", stencil<2, true>, 5, 2},
@@ -246,6 +285,11 @@ constexpr Family families[] = {
     {"blocks-6", blocks<6>, 46, 0},
     {"diagonal", band<0>, 1, 0},
     {"tridiagonal", band<1>, 3, 0},
+    {"gaps", gaps, 5.6, 0},
+    {"saddle", saddle, 4.7, 0},
+    {"recursive", recursive, 13, 0},
+    {"stencil-3d-7-long", stencil<3, true>, 7, 3, 8},
+    {"stencil-3d-7-flat", stencil<3, true>, 7, 3, 0.125},
 };
 
 // Symmetric in i and j for the symmetric families; never tiny, so that no product is slowed by denormal numbers.
@@ -267,8 +311,10 @@ Assembled make_family_matrix(int family, std::int64_t nnz, sxt_value_type type, 
   Random random(static_cast<std::uint64_t>(family) + 1);
   std::int64_t n = std::max<std::int64_t>(8, std::llround(static_cast<double>(nnz) / f.mean)), side = 0;
   if (f.dimensions) {
-    side = std::max<std::int64_t>(2, std::llround(std::pow(static_cast<double>(n), 1.0 / f.dimensions)));
-    n = f.dimensions == 2 ? side * side : side * side * side;
+    const double equal = static_cast<double>(n) / f.depth;
+    side = std::max<std::int64_t>(2, std::llround(std::pow(equal, 1.0 / f.dimensions)));
+    const std::int64_t depth = std::max<std::int64_t>(2, std::llround(f.depth * static_cast<double>(side)));
+    n = f.dimensions == 2 ? side * side : side * side * depth;
   }
   const Shape shape{n, side, random};
   std::vector<std::int32_t> row_ptr{0}, col, row;

@@ -171,6 +171,10 @@ FormFit fit_form(const Layout &layout, const std::vector<const Sample *> &sample
 }
 
 double FittedModel::evaluate(const double *terms, double working_set_bytes) const {
+  return form(terms, working_set_bytes) * neighbours.factor(terms) + curve.at(working_set_bytes);
+}
+
+double FittedModel::form(const double *terms, double working_set_bytes) const {
   // Called for every candidate of a choice: allocates nothing.
   const auto weights = regime_weights(breakpoints, working_set_bytes);
   double seconds = 0;
@@ -182,7 +186,7 @@ double FittedModel::evaluate(const double *terms, double working_set_bytes) cons
           coefficients[r][j] * terms[j];
     seconds += weights[r] * (sums[0] + join(sums, power).value);
   }
-  return seconds + curve.at(working_set_bytes);
+  return seconds;
 }
 
 }  // namespace sextant

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/model/fit_curve.hpp"
+#include "core/model/fit_neighbours.hpp"
 #include "sextant/plugin.h"
 
 namespace sextant {
@@ -30,6 +31,7 @@ struct FittedModel {
   std::vector<double> breakpoints;                // bytes of working set, increasing, at most two
   std::vector<std::vector<double>> coefficients;  // [regime][term], seconds a unit
   Curve curve;                                    // what measurements add, where the model is over one length
+  Neighbours neighbours;                          // what they correct, where it is over matrices
   double median_error = 0, p90_error = 0;         // cross-validated, relative
   double scatter = 0;                             // one sigma of prediction / measured - 1, cross-validated
   std::int64_t samples = 0;                       // 0: only the set-up was measured
@@ -37,6 +39,11 @@ struct FittedModel {
   std::int64_t setup_samples = 0;
 
   double evaluate(const double *terms, double working_set_bytes) const;
+  // Without what measurements of similar matrices correct; and without a curve.
+  double uncorrected(const double *terms, double working_set_bytes) const {
+    return form(terms, working_set_bytes) + curve.at(working_set_bytes);
+  }
+  double form(const double *terms, double working_set_bytes) const;
 };
 
 struct Sample {
@@ -55,6 +62,7 @@ struct FitProblem {
   std::vector<Sample> samples;
   // Of the kernel's other classes, whose terms cost about as much: they help where a class has few samples of its own.
   std::vector<Sample> kin;
+  bool over_matrices = false;    // residuals of samples with similar terms may correct the form
   bool over_one_length = false;  // equal working sets have equal terms: residuals of neighbours may correct the form
 };
 

@@ -18,7 +18,9 @@ constexpr double worth_another = 0.95;  // a more complex form must bring the er
 constexpr std::size_t breakpoint_places = 13;
 constexpr std::size_t least_in_regime = 4;  // samples, else a regime says nothing
 constexpr double few_families_scatter = 0.5;
-constexpr double kin_weight = 0.2;  // of a sample of another class of the same kernel
+constexpr double noises[] = {0.1, 1};     // of corrections by neighbours
+constexpr double worth_neighbours = 1.1;  // matrices resemble families more than families each other
+constexpr double kin_weight = 0.2;        // of a sample of another class of the same kernel
 constexpr double powers[] = {1, 2, 4, 8, std::numeric_limits<double>::infinity()};
 
 using Samples = std::vector<const Sample *>;
@@ -241,6 +243,36 @@ void add_curve(FittedModel &model, const Layout &layout, const Samples &samples,
   set_errors(model, errors);
 }
 
+// Corrections by neighbours, where they predict families that they have not seen no worse than the form alone does; of
+// two strengths the better.
+void add_neighbours(FittedModel &model, const Layout &layout, const Samples &samples, const Trial &best,
+                    const FormFit &form) {
+  const std::vector<int> fold = folds_of(samples);
+  const std::size_t n_terms = layout.groups.size();
+  std::array<std::vector<double>, std::size(noises)> errors;
+  for (auto &each : errors) each = best.errors;
+  for (int f = 0; f < folds; ++f) {
+    Samples others;
+    for (std::size_t s = 0; s < samples.size(); ++s)
+      if (fold[s] != f) others.push_back(samples[s]);
+    if (others.empty() || others.size() == samples.size()) continue;
+    const FormFit part = fit_form(layout, others, best.power, best.breakpoints);
+    const std::vector<double> seconds = form_seconds(layout, part, others);
+    for (std::size_t k = 0; k < std::size(noises); ++k) {
+      const Neighbours neighbours = fit_neighbours(others, seconds, n_terms, noises[k]);
+      for (std::size_t s = 0; s < samples.size(); ++s) {
+        const double *terms = samples[s]->terms.data();
+        const double predicted = part.evaluate(layout, terms, samples[s]->working_set) * neighbours.factor(terms);
+        if (fold[s] == f) errors[k][s] = std::abs(predicted / samples[s]->seconds - 1);
+      }
+    }
+  }
+  const std::size_t k = score_of(errors[0]) <= score_of(errors[1]) ? 0 : 1;
+  if (score_of(errors[k]) > worth_neighbours * best.score) return;
+  model.neighbours = fit_neighbours(samples, form_seconds(layout, form, samples), n_terms, noises[k]);
+  set_errors(model, errors[k]);
+}
+
 }  // namespace
 
 FittedModel fit(const FitProblem &problem) {
@@ -282,6 +314,7 @@ FittedModel fit(const FitProblem &problem) {
       if (layout.groups[j] == Group::latency) model.coefficients[r][j] = model.coefficients[0][j];
   }
   set_errors(model, best.errors);
+  if (problem.over_matrices) add_neighbours(model, layout, samples, best, form);
   if (few_families) model.scatter = std::max(model.scatter, few_families_scatter);
   if (problem.over_one_length) add_curve(model, layout, samples, best, form);
   return model;

@@ -69,4 +69,15 @@ void Profile::merge(const Profile &newer) {
   if (!newer.fingerprint.empty()) fingerprint = newer.fingerprint;
 }
 
+void Profile::keep_better_sampled(const Profile &older) {
+  for (const auto &[key, known] : older.models) {
+    FittedModel &model = models[key];
+    if (2 * model.samples > known.samples) continue;
+    const FittedModel measured = std::exchange(model, known);
+    if (measured.setup_samples == 0) continue;
+    model.setup_factor = measured.setup_factor;
+    model.setup_samples = measured.setup_samples;
+  }
+}
+
 }  // namespace sextant

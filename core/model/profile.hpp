@@ -38,6 +38,8 @@ struct Profile {
   void apply(sxt_machine &machine_numbers) const;
   // Takes over what the other knows: its machine numbers and its models win.
   void merge(const Profile &newer);
+  // Takes models that this one lacks, or has from fewer than half as many samples. Set-ups that were measured stay.
+  void keep_better_sampled(const Profile &older);
 };
 
 inline constexpr std::int64_t profile_format = 1;

@@ -2,6 +2,7 @@
 // Profiles from TOML. Format 1: format = 1, [machine], [[models]]. Without a format: [machine] and [kernels."name"]
 // with a factor, as people write by hand.
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -138,6 +139,40 @@ void read_coefficients(const Reader &entry, FittedModel &model) {
   }
 }
 
+// Integers, with spaces between.
+std::vector<std::int32_t> integers(const Reader &entry, std::string_view name, std::int32_t most) {
+  const std::string text = entry.string(name);
+  std::vector<std::int32_t> out;
+  for (const char *at = text.data(), *const end = at + text.size(); at != end;) {
+    std::int32_t value = 0;
+    const auto [next, problem] = std::from_chars(at, end, value);
+    if (problem != std::errc() || value > most || value < -most || (next != end && *next != ' '))
+      entry.refuse(entry.need(name), name, " must be integers up to ", most, " with spaces between");
+    out.push_back(value);
+    at = next == end ? next : next + 1;
+  }
+  return out;
+}
+
+void read_neighbours(const Reader &entry, FittedModel &model) {
+  if (!entry.table.get("neighbour_weights")) return;
+  Neighbours &neighbours = model.neighbours;
+  neighbours.floors = entry.numbers(entry.need("neighbour_floors"), "neighbour_floors");
+  if (neighbours.floors.size() != model.names.size())
+    entry.refuse(entry.need("neighbour_floors"), "neighbour_floors must have a number for each of ", model.names.size(),
+                 " terms");
+  for (const std::int32_t weight : integers(entry, "neighbour_weights", 100'000'000))
+    neighbours.weights.push_back(static_cast<float>(weight / Neighbours::weight_steps));
+  for (const std::int32_t place : integers(entry, "neighbour_places", 32767))
+    neighbours.places.push_back(static_cast<float>(place));
+  const auto dimensions = static_cast<std::size_t>(
+      std::count_if(neighbours.floors.begin(), neighbours.floors.end(), [](double floor) { return floor > 0; }));
+  const std::size_t samples = neighbours.weights.size();
+  if (samples > Neighbours::most || neighbours.places.size() != dimensions * samples)
+    entry.refuse(entry.need("neighbour_places"), "neighbour_places must be a number for each of ", samples,
+                 " weights (at most ", Neighbours::most, ") and each of ", dimensions, " positive floors");
+}
+
 void read_model(const Reader &entry, Profile &profile) {
   ModelKey key;
   key.kernel = entry.string("kernel");
@@ -163,6 +198,7 @@ void read_model(const Reader &entry, Profile &profile) {
       model.curve.first = entry.number("curve_first", 1);
       model.curve.added = entry.numbers(entry.need("curve"), "curve", -1);
     }
+    read_neighbours(entry, model);
     model.median_error = entry.number("median_error", 0);
     model.p90_error = entry.number("p90_error", 0);
     model.scatter = entry.number("scatter", 0);

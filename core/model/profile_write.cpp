@@ -53,6 +53,21 @@ std::string toml_string(std::string_view plain) {
   return out + '"';
 }
 
+// In strings of integers: as arrays of TOML they would take most of the time of reading a profile.
+void add_neighbours(std::string &out, const Neighbours &neighbours) {
+  if (neighbours.weights.empty()) return;
+  out += "neighbour_floors = [";
+  for (std::size_t j = 0; j < neighbours.floors.size(); ++j)
+    out += (j ? ", " : "") + number(neighbours.floors[j], neighbours.floors[j] > 0 ? 6 : 0);
+  out += "]\nneighbour_weights = \"";
+  for (std::size_t s = 0; s < neighbours.weights.size(); ++s)
+    out += (s ? " " : "") + std::to_string(std::lround(neighbours.weights[s] * Neighbours::weight_steps));
+  out += "\"\nneighbour_places = \"";
+  for (std::size_t k = 0; k < neighbours.places.size(); ++k)
+    out += (k ? " " : "") + std::to_string(std::lround(neighbours.places[k]));
+  out += "\"\n";
+}
+
 void add_fit(std::string &out, const FittedModel &model) {
   out += model.power == 1 ? "form = \"sum\"\n" : "form = \"soft-maximum\"\npower = " + number(model.power) + "\n";
   if (!model.breakpoints.empty()) {
@@ -74,6 +89,7 @@ void add_fit(std::string &out, const FittedModel &model) {
     for (std::size_t k = 0; k < model.curve.added.size(); ++k) out += (k ? ", " : "") + number(model.curve.added[k], 4);
     out += "]\n";
   }
+  add_neighbours(out, model.neighbours);
   out += "median_error = " + number(model.median_error) + "\np90_error = " + number(model.p90_error) +
          "\nscatter = " + number(model.scatter) + "\n";
 }

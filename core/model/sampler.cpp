@@ -115,6 +115,7 @@ std::map<ModelKey, FittedModel> Sampler::fit_all(const CalibrationClock &) const
     const Collected &collected = collected_.find(each.first)->second;
     FitProblem problem = collected.problem;
     problem.kin = kin_of(each.first, collected);
+    problem.over_matrices = collected.reads_matrix;
     // What the machine says of a term depends on the working set; the middle of it stands for all.
     for (std::size_t j = 0; j < problem.names.size(); ++j) {
       std::vector<double> column;

@@ -15,11 +15,12 @@
 #include <cstdint>
 
 #include "sextant/plugin_cuda_chain.hpp"
+#include "sextant/plugin_cuda_entry_tiles.hpp"
 #include "sextant/plugin_cuda_parts.hpp"
 
 namespace sextant::plugin::cuda {
 
-inline constexpr int own_entries = 4, most_tile_threads = 256, most_tile_warps = most_tile_threads / 32;
+inline constexpr int most_tile_threads = 256, most_tile_warps = most_tile_threads / 32;
 inline constexpr int word_entries = 32;
 
 // Of 32 entries: bit e is set where entry e ends a row; before: rows with an entry that ended before them.
@@ -177,6 +178,15 @@ __global__ void __launch_bounds__(most_tile_threads, tiles_a_unit<V, R>)
   const TileRecord tile = shared_load(a.tile + blockIdx.x);
   const bool sends = warp == warps - 1 && __ldg(&a.tile[blockIdx.x + 1].first) >= 0;
   const OwnEntries<M> own(a, tile);
+  // Where rows are empty, who they are is asked for beside x: behind the sums it would be one more load to wait for.
+  std::int32_t own_row = 0, empty_row = -1;
+  unsigned empty = 0, empty_end = 0;  // the block's share of the empty rows
+  if (a.n_empty > 0) {
+    const auto n_empty = static_cast<unsigned>(a.n_empty), share = (n_empty + gridDim.x - 1) / gridDim.x;
+    empty = blockIdx.x * share + threadIdx.x, empty_end = min(n_empty, (blockIdx.x + 1) * share);
+    if (own.ends) own_row = __ldg(a.row_of_rank + own.rank);
+    if (empty < empty_end) empty_row = __ldg(a.empty + empty);
+  }
   await_predecessor();
   release_successor();
   const V alpha = p.alpha(), beta = p.beta();
@@ -194,7 +204,8 @@ __global__ void __launch_bounds__(most_tile_threads, tiles_a_unit<V, R>)
       product[j][r] = own.in >> j & 1 ? times(factor, product[j][r]) : V{};  // beyond the tile may be anything
   }
   const auto put = [&](std::int32_t rank, const V(&sum)[R]) {
-    const std::int64_t i = a.row_of_rank ? __ldg(a.row_of_rank + rank) : rank;
+    std::int64_t i = rank;
+    if (a.n_empty > 0) i = rank == own.rank ? own_row : __ldg(a.row_of_rank + rank);
 #pragma unroll
     for (int r = 0; r < R; ++r)
       if (R == 1 || r < p.n_rhs) store(p.y + r * p.ldy + i, sum[r], alpha, beta);
@@ -211,13 +222,12 @@ __global__ void __launch_bounds__(most_tile_threads, tiles_a_unit<V, R>)
   }
   if (lane == 31) tails.ends[warp] = heads != 0;
   if (own.ends != 0 && !comes_in) put(own.rank, sums.head);
-  if (a.n_empty > 0) {  // the block's share of the empty rows
-    const auto empty = static_cast<unsigned>(a.n_empty), share = (empty + gridDim.x - 1) / gridDim.x;
-    const V none[R] = {};
-    for (unsigned e = blockIdx.x * share + threadIdx.x; e < min(empty, (blockIdx.x + 1) * share); e += blockDim.x)
+  if (a.n_empty > 0) {
+    for (unsigned e = empty; e < empty_end; e += blockDim.x)
 #pragma unroll
       for (int r = 0; r < R; ++r)
-        if (R == 1 || r < p.n_rhs) store(p.y + r * p.ldy + a.empty[e], none[r], alpha, beta);
+        if (R == 1 || r < p.n_rhs)
+          store(p.y + r * p.ldy + (e == empty ? empty_row : __ldg(a.empty + e)), V{}, alpha, beta);
   }
   __syncthreads();
   if (heads == 0 && !sends) return;

@@ -6,7 +6,6 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 
 #include "sextant/plugin_cuda_row_ends.hpp"
@@ -126,15 +125,9 @@ class RowPlan {
       : threads_(threads), rows_(rows) {
     if (nnz == 0) return;
     find_ends(exec, row_ptr, rows, nnz);
-    find_tiles(exec, row_ptr, rows, nnz, std::min(slack, most_slack(threads)));
+    find_tiles(exec, row_ptr, rows, nnz, std::min(slack, TileShape::most_slack(threads)));
   }
 
-  // Less than tile_entries: where a tile moves to the beginning of a row, it stays behind the tile before.
-  static std::int64_t most_slack(int threads) { return own_entries * (threads - 1) / 2 - 1; }
-  // Entries a tile holds besides those that a long row may bring into it; a tile may begin inside a lane's four.
-  static std::int64_t tile_entries(int threads, std::int64_t slack) {
-    return own_entries * (threads - 1) - std::min(slack, most_slack(threads));
-  }
   std::int64_t parts() const { return parts_; }  // tiles with a part of a row
   bool empty() const { return tiles_ == 0; }
 
@@ -191,7 +184,7 @@ class RowPlan {
   template <class Offset>
   void find_tiles(const sxt_exec *exec, const Offset *row_ptr, std::int64_t rows, std::int64_t nnz,
                   std::int64_t slack) {
-    const std::int64_t size = tile_entries(threads_, slack);
+    const std::int64_t size = TileShape::entries(threads_, slack);
     tiles_ = divide_up(nnz, size);
     if (tiles_ >= narrow_limit) throw Failure(SXT_E_NOT_SUPPORTED, "%lld tiles are too many", (long long)tiles_);
     const auto n = static_cast<std::uint64_t>(tiles_) + 1;
@@ -217,33 +210,6 @@ class RowPlan {
   std::int32_t n_empty_ = 0;
   DeviceArray ends_, row_of_rank_, empty_, tile_;
 };
-
-// ---- what is offered, and its model
-
-// Threads a block, and the part of its entries that may be left free so that no row is cut.
-struct TileShape {
-  int threads, part;
-  std::int64_t slack(double longest) const {
-    const std::int64_t most = std::min<std::int64_t>(own_entries * threads / part, RowPlan::most_slack(threads));
-    return std::isfinite(longest) ? std::min(most, static_cast<std::int64_t>(longest)) : most;
-  }
-};
-// Shapes that differ in nothing, as no row is so long, are offered once: those that leave most come first.
-inline constexpr TileShape tile_shapes[] = {{128, 2}, {128, 8}, {256, 2}, {256, 8}};
-inline bool same_as_before(const TileShape &shape, double longest) {
-  const TileShape *const before = &shape - 1;
-  return &shape > tile_shapes && before->threads == shape.threads && before->slack(longest) == shape.slack(longest);
-}
-
-// A warp's 128 entries and their scan take what three steps of a warp over 32 entries do, a tile beside them one;
-// places left free take nothing.
-inline double steps_of_tiles(double nnz, double tiles) { return 3 * nnz / (32 * own_entries) + tiles; }
-// What the parts of a long row wait for beside all others, sent and received; fewer rows are cut where more may stay
-// free.
-inline double chain_of_tiles(double longest, std::int64_t slack) {
-  const double ratio = longest / static_cast<double>(std::max<std::int64_t>(1, slack));
-  return ratio > 1 ? 0.5 + 0.5 * std::log2(ratio) : 0;
-}
 
 // A caller's packets for rows in parts, cleared; `columns` at once.
 struct PartSession {

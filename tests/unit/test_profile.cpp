@@ -277,6 +277,28 @@ TEST_F(PredictTest, AnythingElseIsAnalytic) {
   is_analytic();
 }
 
+TEST(Profile, KeepsWhatWasFittedToClearlyMoreSamples) {
+  const auto model = [](std::int64_t samples, double seconds) {
+    FittedModel made;
+    made.names = {"launches"};
+    made.coefficients = {{seconds}};
+    made.samples = samples;
+    return made;
+  };
+  const ModelKey few{"a", 1, SXT_F64, 0, 0}, many{"b", 1, SXT_F64, 0, 0}, absent{"c", 1, SXT_F64, 0, 0};
+  Profile measured, older;
+  measured.models[few] = model(3, 1);
+  measured.models[few].setup_factor = 7, measured.models[few].setup_samples = 2;
+  measured.models[many] = model(20, 1);
+  for (const ModelKey &key : {few, many, absent}) older.models[key] = model(30, 2);
+  measured.keep_better_sampled(older);
+  EXPECT_EQ(measured.models[few].samples, 30);
+  EXPECT_EQ(measured.models[few].coefficients[0][0], 2);
+  EXPECT_EQ(measured.models[few].setup_factor, 7);  // what was measured of it stays
+  EXPECT_EQ(measured.models[many].coefficients[0][0], 1);
+  EXPECT_EQ(measured.models[absent].samples, 30);
+}
+
 TEST(ShippedProfiles, AreWholeAndNamedAfterTheirMachines) {
   int files = 0;
   for (const auto &entry : std::filesystem::directory_iterator(SEXTANT_TEST_DATA "/../../profiles")) {

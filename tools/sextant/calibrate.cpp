@@ -210,7 +210,7 @@ int run_calibrate(const CalibrateOptions &options) {
 void add_calibrate(CLI::App &app, Action &action) {
   auto options = std::make_shared<CalibrateOptions>();
   CLI::App *command = app.add_subcommand("calibrate", "Measure this machine and fit the models of its kernels");
-  command->add_flag("--quick", options->quick, "About 20 s and small problems, instead of 90 s");
+  command->add_flag("--quick", options->quick, "About 20 s and small problems, instead of 90 s (60 s on a GPU)");
   command->add_option("--seconds", options->seconds, "Another time budget")->check(CLI::PositiveNumber);
   command->add_option("--kind", options->kind, "One kind alone, such as sxt.pcg/1");
   command->add_option("-o,--output", options->output,

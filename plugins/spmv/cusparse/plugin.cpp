@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "cusparse.hpp"
+#include "sextant/plugin_bsr.hpp"
 
 using namespace sextant::plugin;
 
@@ -26,9 +27,14 @@ template <cusparseSpMVAlg_t algorithm>
 inline constexpr double term_defaults[] = {NAN,   NAN,           NAN,          NAN,     NAN, entry_s<algorithm>,
                                            row_s, longest_row_s, detour_row_s, detour_s};
 
-const char *const features[] = {"x_sector_miss_unit", "x_sector_miss_cache", "row_nnz_sum_max_of_32_sorted",
-                                "row_nnz_max",        "row_rises",           nullptr};
-enum { feature_miss_unit, feature_miss_cache, feature_sell, feature_row_max, feature_rises };
+const char *const features[] = {"x_sector_miss_unit",
+                                "x_sector_miss_cache",
+                                "row_nnz_sum_max_of_32_sorted",
+                                "row_nnz_max",
+                                "sorted_512_of_32",
+                                SXT_BSR_FEATURES,
+                                nullptr};
+enum { feature_miss_unit, feature_miss_cache, feature_sell, feature_row_max, feature_sorted, feature_fills };
 
 // ---- whether and what it costs
 
@@ -52,8 +58,11 @@ void add_candidate(CandidateList &list, const sxt_spmv_query &q, const sxt_featu
   const double element = static_cast<double>(value_bytes(q.m.q.value_type));
   const double sell = feature(found, feature_sell), sectors = feature(found, feature_miss_unit),
                misses = feature(found, feature_miss_cache);
-  const double stored = format == Format::sell && std::isfinite(sell) ? sell : format == Format::bsr ? 1.5 * nnz : nnz;
-  const double index = format == Format::coo ? 8 : format == Format::bsr ? 1 : 4;
+  const BsrChoice blocks = bsr_choice(q.m, found, false, feature_fills);
+  const double fill = blocks.block ? blocks.fill : 2.0 / 3, edge = blocks.block ? blocks.block : 2;
+  const bool in_blocks = format == Format::bsr;
+  const double stored = format == Format::sell && std::isfinite(sell) ? sell : in_blocks ? nnz / fill : nnz;
+  const double index = format == Format::coo ? 8 : in_blocks ? 4 / (edge * edge) : 4;
   cuda::CudaCost cost;
   cost.launches = q.n_rhs * 2.0;
   const double matrix = stored * (element + index) + 4 * rows;
@@ -65,10 +74,13 @@ void add_candidate(CandidateList &list, const sxt_spmv_query &q, const sxt_featu
   sxt_candidate &candidate = cuda::fill(list.add(), machine, machine.units, 256, 1, cost);
   candidate.launch[0] = algorithm;
   const double longest = feature(found, feature_row_max);
-  const bool detour = format == Format::sell && !(feature(found, feature_rises) == 0);
+  // Rows of blocks of two are walked block by block, wider ones by several threads: a model of its own for each.
+  if (in_blocks) candidate.model_class = static_cast<std::uint32_t>(edge);
+  const double steps = format == Format::sell ? longest : in_blocks ? longest / (edge * fill) : 0;
+  const bool detour = format == Format::sell && !(feature(found, feature_sorted) == 0);
   candidate.terms[candidate.n_terms++] = q.n_rhs * stored;
   candidate.terms[candidate.n_terms++] = q.n_rhs * rows;
-  candidate.terms[candidate.n_terms++] = format == Format::sell && std::isfinite(longest) ? q.n_rhs * longest : 0;
+  candidate.terms[candidate.n_terms++] = std::isfinite(steps) ? q.n_rhs * steps : 0;
   candidate.terms[candidate.n_terms++] = detour ? q.n_rhs * rows : 0;
   candidate.terms[candidate.n_terms++] = detour ? q.n_rhs : 0;
   candidate.setup_s = 2e-3 + cost.stream_bytes / machine.stream_rate;  // a handle, and a look at the matrix

@@ -13,6 +13,8 @@ using namespace plugin;
 
 namespace {
 
+constexpr std::uint64_t feature_cuts = feature_run + 1;  // of each shape
+
 struct Segmented : State {
   RowPlan plan;
 };
@@ -34,14 +36,17 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
     ++model_class;
     if (same_as_before(shape, longest)) continue;
     const std::int64_t slack = shape.slack(longest);
-    const double tiles = std::ceil(nnz / static_cast<double>(RowPlan::tile_entries(shape.threads, slack)));
+    const double tiles = std::ceil(nnz / static_cast<double>(TileShape::entries(shape.threads, slack)));
     SpmvCost cost = cost_of(q, found, *machine);
     // Not the rows, but their ends.
     cost.matrix_bytes = nnz * (static_cast<double>(value_bytes(q.m.matrix_type)) + 4.25) + 16 * tiles;
     cost.launches = cost.passes = q.n_rhs > 1 ? divide_up<std::int32_t>(q.n_rhs, block_rhs) : 1;
     cost.warp_steps = steps_of_tiles(nnz, tiles);
     cost.threads = shape.threads;
-    cost.chain = cost.passes / q.n_rhs * chain_of_tiles(feature_or(found, feature_row_max, 0), slack);
+    const double cuts = feature(found, feature_cuts + static_cast<std::uint64_t>(model_class));
+    cost.chain =
+        cost.passes / q.n_rhs * chain_of_tiles(cuts, feature_or(found, feature_row_max, 0), shape.threads, slack);
+    cost.busiest = cost.passes / q.n_rhs * busiest_of_tiles(feature_or(found, feature_empty, 0));
     sxt_candidate &candidate = fill_spmv(list.add(), q, *machine, tiles, cost);
     candidate.launch[1] = shape.threads;
     candidate.launch[2] = slack;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <type_traits>
 
 #include "csr_state.cuh"
@@ -16,6 +17,8 @@ using namespace plugin;
 namespace {
 
 constexpr int block_columns = 4;  // right-hand sides that one pass over A serves
+// Behind the features that the other kernels know.
+constexpr std::uint64_t feature_empty = feature_tiles + 2 * std::size(shapes), feature_cuts = feature_empty + 1;
 
 struct Balanced : State {
   cuda::RowPlan plan;
@@ -73,13 +76,14 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_spmv_query>(query);
   const Outlook o = outlook_of(q, found, *machine);
+  const sxt_features *known = o.transposed ? nullptr : found;
   CandidateList list(out, capacity, count);
   int model_class = -1;
   for (const cuda::TileShape &shape : cuda::tile_shapes) {
     ++model_class;
     if (cuda::same_as_before(shape, o.longest)) continue;
     const std::int64_t slack = shape.slack(o.longest);
-    const double tiles = std::ceil(o.nnz / static_cast<double>(cuda::RowPlan::tile_entries(shape.threads, slack)));
+    const double tiles = std::ceil(o.nnz / static_cast<double>(cuda::TileShape::entries(shape.threads, slack)));
     const double passes = cuda::divide_up<std::int32_t>(q.n_rhs, q.n_rhs > 1 ? block_columns : 1);
     cuda::SpmvCost cost = cost_of(q, found, *machine, o, 5);
     cost.matrix_bytes = o.nnz * (o.entry_bytes + 0.25) + 16 * tiles;
@@ -90,7 +94,10 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
     candidate.launch[1] = shape.threads;
     candidate.launch[2] = slack;
     candidate.model_class = static_cast<std::uint32_t>(model_class);
-    fill(candidate, q, found, *machine, o, 5, tiles, passes * cuda::chain_of_tiles(o.longest, slack), cost);
+    const double cuts = feature(known, feature_cuts + static_cast<std::uint64_t>(model_class));
+    cost.busiest = passes / q.n_rhs * cuda::busiest_of_tiles(cuda::feature_or(known, feature_empty, 0));
+    fill(candidate, q, found, *machine, o, 5, tiles,
+         passes * cuda::chain_of_tiles(cuts, o.longest, shape.threads, slack), cost);
     candidate.setup_s += 100e-6 + (4 * o.rows + o.nnz) / machine->stream_rate;
     candidate.state_bytes += static_cast<std::uint64_t>(o.nnz / 4 + 16 * tiles + 4 * o.rows);
   }

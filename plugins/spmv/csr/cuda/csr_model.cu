@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "csr_state.cuh"
+#include "sextant/plugin_cuda_entry_tiles.hpp"
 #include "sextant/plugin_cuda_storage.hpp"
 
 namespace sextant::spmv_csr_cuda {
@@ -69,6 +70,8 @@ const char *const features[] = {"row_nnz_max",
                                 SXT_TILES("1024_256"),
                                 SXT_TILES("2048_256"),
                                 SXT_TILES("4096_512"),
+                                "empty_rows",
+                                SXT_TILE_CUTS,
                                 nullptr};
 #undef SXT_WIDTHS
 #undef SXT_TILES

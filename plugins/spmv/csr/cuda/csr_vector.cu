@@ -14,7 +14,8 @@ using namespace plugin;
 
 namespace {
 
-constexpr int block_columns = 4;  // right-hand sides that one pass over A serves
+constexpr int block_columns = 4;     // right-hand sides that one pass over A serves
+constexpr double early_blocks = 12;  // a multiprocessor, beyond which an early start costs more than it saves
 
 // Entries that a thread has on their way, as measured: one where neighbours walk rows of their own (more would sweep
 // the caches) or rows end early, four where a pair shares a row.
@@ -106,7 +107,7 @@ void add_width(CandidateList &list, const sxt_spmv_query &q, const sxt_features 
   const double blocks = std::ceil(o.rows * width / threads);
   fill(candidate, q, found, machine, o, which, blocks, cost.passes * std::ceil(o.longest / (flight * width)), cost);
   // What an early start saves is a launch, what it costs grows with the warps: as measured, it pays for small grids.
-  if (blocks > 30 * static_cast<double>(machine.units)) candidate.launch[3] = 0;
+  if (blocks > early_blocks * static_cast<double>(machine.units)) candidate.launch[3] = 0;
 }
 
 sxt_status scalar_candidates(const sxt_query *query, const sxt_features *found, const sxt_machine *machine,

@@ -140,7 +140,8 @@ __global__ void __launch_bounds__(block_rows, 3) multiply(HybArrays<M> a, Produc
 // ---- host side
 
 const char *const storages[] = {SXT_KIND_STORAGE_HYB, nullptr};
-const char *const features[] = {SXT_CUDA_X_FEATURES(1), "hyb_width", "hyb_rest", "row_nnz_max", "row_nnz_most_of_256", nullptr};
+const char *const features[] = {SXT_CUDA_X_FEATURES(1), "hyb_width",           "hyb_rest",
+                                "row_nnz_max",          "row_nnz_most_of_256", nullptr};
 enum { feature_width = n_cuda_x_features, feature_rest, feature_row_max, feature_block };
 
 struct State : PlainState<sxt_hyb> {
@@ -172,8 +173,8 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
   // One block has the longest row's coordinates and its neighbours', or most of those of the fullest rows.
   const double longest = std::max(0.0, feature_or(found, feature_row_max, 4 * mean) - width);
   const double fullest = feature_or(found, feature_block, block_rows * mean) - block_rows * width;
-  const double busiest = std::max(longest + rest / std::max(1.0, blocks), std::min(rest, fullest));
-  cost.busiest = rest > 0 ? std::ceil(busiest / (warps * chunk_entries)) : 0;
+  const double busiest = std::min(rest, std::max(longest + rest / std::max(1.0, blocks), fullest));
+  cost.busiest = rest > 0 ? 1 + busiest / (warps * chunk_entries) : 0;
   CandidateList list(out, capacity, count);
   sxt_candidate &candidate = fill_spmv(list.add(), q, *machine, blocks, cost);
   candidate.launch[1] = block_rows;
