@@ -79,12 +79,18 @@ void check_apart(const sxt_pcg &pcg, const void *b, const void *x) {
 // What the caller learns of a solve; column: of a block, negative for a solve of its own.
 sxt_status conclude(const sxt_pcg &pcg, const sxt_pcg_report &answer, sxt_pcg_report *report, int64_t column = -1) {
   if (report) answer_sized(report, answer, "report");
-  if (answer.reason == SXT_REASON_CONVERGED) return SXT_OK;
+  // NONE: it is part of a graph now, and every replay will say.
+  if (answer.reason == SXT_REASON_CONVERGED || answer.reason == SXT_REASON_NONE) return SXT_OK;
   const std::string which = column < 0 ? "" : text("column ", column, " (counting from 0) ");
   remember(id_of(&pcg), text(which, "not converged: ", reason_sentence(answer.reason), ", at iteration ",
                              answer.iterations, "; true relative residual ", answer.true_relative_residual)
                             .c_str());
   return SXT_NOT_CONVERGED;
+}
+
+// A report with all members that a replay writes; NULL: it is shorter, of an older caller.
+sxt_pcg_report *whole(sxt_pcg_report *report) {
+  return report && report->struct_size >= SXT_END_OF(sxt_pcg_report, confirmations) ? report : nullptr;
 }
 
 void check_array(const sxt_pcg &pcg, int64_t n, const void *b, const void *x) {
@@ -178,7 +184,8 @@ sxt_status sxt_pcg_solve(sxt_pcg *pcg, const sxt_vector *b, sxt_vector *x, const
     check_operand(*pcg, given(b, "b"), "b");
     check_operand(*pcg, given(x, "x"), "x");
     check_apart(*pcg, b->data, x->data);
-    const SolveSettings settings = settings_of(read_sized(options, solve_defaults(), "options"), pcg->solver);
+    SolveSettings settings = settings_of(read_sized(options, solve_defaults(), "options"), pcg->solver);
+    settings.live = whole(report);
     return conclude(*pcg, pcg->solver.solve(b->data, x->data, settings), report);
   });
 }
@@ -187,7 +194,8 @@ sxt_status sxt_pcg_solve_array(sxt_pcg *pcg, int64_t n, const void *b, void *x, 
                                sxt_pcg_report *report) {
   return guarded(id_of(pcg), [&] {
     check_array(given(pcg, "pcg"), n, b, x);
-    const SolveSettings settings = settings_of(read_sized(options, solve_defaults(), "options"), pcg->solver);
+    SolveSettings settings = settings_of(read_sized(options, solve_defaults(), "options"), pcg->solver);
+    settings.live = whole(report);
     return conclude(*pcg, pcg->solver.solve_array(b, x, settings), report);
   });
 }

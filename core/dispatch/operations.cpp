@@ -152,12 +152,12 @@ void Operations::multidot(sxt_value_type type, std::int64_t n, std::int32_t coun
   Runner &chosen = planned({SXT_KIND_MULTIDOT, count, type}).at(std::max<std::int64_t>(1, n));
   Device &device = context_.device();
   if (device.on_host()) return static_cast<void>(chosen.run(&args.h));
-  // The kind's results lie in device space.
   const std::uint64_t bytes = count * value_bytes(type);
-  const DeviceBuffer on_device(context_.device(), bytes);
-  args.result = on_device.data();
+  const DeviceBuffer pinned(device, bytes, SXT_SPACE_PINNED);  // as above
+  args.result = pinned.data();
   chosen.run(&args.h);
-  device.copy(results, args.result, bytes);
+  device.wait(device.callers_stream());
+  std::memcpy(results, pinned.data(), bytes);
 }
 
 }  // namespace sextant

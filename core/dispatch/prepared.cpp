@@ -131,7 +131,7 @@ void Session::close() noexcept {
   if (bound_.session && kernel.close) kernel.close(bound_.session);
 }
 
-sxt_status Session::run(sxt_head *args, const volatile std::int32_t *cancel) {
+sxt_status Session::run_by(Function function, sxt_head *args, const volatile std::int32_t *cancel) {
   Call call(prepared_.context_.device(), Call::unless_callers);
   if (!call.waits) check_device_status();  // of earlier work on the caller's stream, as far as it has come
   sxt_exec exec = make_exec(call);
@@ -143,7 +143,7 @@ sxt_status Session::run(sxt_head *args, const volatile std::int32_t *cancel) {
   // A call that does not wait would only tell how long enqueueing takes.
   Feedback *const feedback = call.waits ? prepared_.context_.feedback() : nullptr;
   const Clock::time_point start = feedback ? Clock::now() : Clock::time_point();
-  const sxt_status status = bound_.run(bound_.state, bound_.session, args, &exec);
+  const sxt_status status = function(bound_.state, bound_.session, args, &exec);
   call.finish(status < 0 ? status : SXT_OK, bound_.kernel, "run");  // positive: an answer, not an error
   if (feedback && status == SXT_OK)
     feedback->observe(prepared_.choice(), std::chrono::duration<double>(Clock::now() - start).count());
@@ -162,16 +162,17 @@ void Session::check_device_status() {
        "' failed while it ran on the device: ", status_sentence(found));
 }
 
+std::unique_ptr<Session> Runner::take_idle() {
+  if (Session *session = ready_.exchange(nullptr, std::memory_order_acquire)) return std::unique_ptr<Session>(session);
+  const std::lock_guard lock(mutex_);
+  if (idle_.empty()) return nullptr;
+  std::unique_ptr<Session> session = std::move(idle_.back());
+  idle_.pop_back();
+  return session;
+}
+
 Session *Runner::take() {
-  if (Session *session = ready_.exchange(nullptr, std::memory_order_acquire)) return session;
-  {
-    const std::lock_guard lock(mutex_);
-    if (!idle_.empty()) {
-      Session *session = idle_.back().release();
-      idle_.pop_back();
-      return session;
-    }
-  }
+  if (std::unique_ptr<Session> session = take_idle()) return session.release();
   return prepared_.open().release();
 }
 

@@ -69,7 +69,12 @@ class Session {
   Session &operator=(const Session &) = delete;
 
   // Runs on args of the kernel's kind. Throws on errors; returns SXT_OK or a positive status. One call at a time.
-  sxt_status run(sxt_head *args, const volatile std::int32_t *cancel = nullptr);
+  sxt_status run(sxt_head *args, const volatile std::int32_t *cancel = nullptr) {
+    return run_by(bound_.run, args, cancel);
+  }
+  // The same by another function of the kernel, from its kind's own table.
+  using Function = sxt_status (*)(const void *state, void *session, const sxt_head *args, const sxt_exec *exec);
+  sxt_status run_by(Function function, sxt_head *args, const volatile std::int32_t *cancel = nullptr);
   const sxt_bound &bound() const noexcept { return bound_; }
 
  private:
@@ -98,6 +103,8 @@ class Runner {
   Prepared &prepared() noexcept { return prepared_; }
   const Choice &choice() const noexcept { return prepared_.choice(); }
   sxt_status run(sxt_head *args, const volatile std::int32_t *cancel = nullptr);
+  // A session that an earlier run left, for good; NULL: there is none.
+  std::unique_ptr<Session> take_idle();
 
  private:
   Session *take();

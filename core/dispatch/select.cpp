@@ -341,7 +341,8 @@ void Selector::price(bool part, Option base, const sxt_features &features, std::
     Option option = base;  // slots are shared pointers: cheap
     option.candidate = candidates[i];
     option.proposed_by = proposed_by(proposals, i);
-    const Prediction run = predict(kernel.table, *query.get(), candidates[i], context_.machine(), context_.profile());
+    const Prediction run =
+        predict(kernel.table, *query.get(), candidates[i], context_.machine(), context_.profile(), !unknown);
     option.correction = context_.feedback() ? context_.feedback()->factor(kernel, query, candidates[i]) : 1;
     option.run_s = run.seconds * option.correction;
     option.rel_error = unknown ? std::max(run.rel_error, analytic_rel_error) : run.rel_error;

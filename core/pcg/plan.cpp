@@ -25,6 +25,8 @@ constexpr double probe_on_device_s = 1e-3;
 constexpr double asking_composed_s = 1.5e-3;
 // Fewer iterations tell nothing; after more, residuals of most matrices have shown their rate.
 constexpr std::int64_t least_steps = 10, most_steps = 80;
+// On a device, where a total is only roughly known before engines are asked, so many at a time.
+constexpr std::int64_t steps_a_stage = 20;
 // Below this predicted total not even looking at another preconditioner would pay.
 constexpr double worth_looking_s = 5e-3;
 // The least share of the iterations that a method of which nothing is known may need; one that is known may need this
@@ -34,6 +36,9 @@ constexpr double optimism = 0.125, better_than_typical = 0.6;
 constexpr double same_iteration = 0.9;
 // A preconditioner that is no scaling must save this share: what it costs is certain, what it saves is estimated.
 constexpr double least_gain = 0.1;
+// The same while the condition has not settled: the estimate without it is then one from above, by more than that with
+// it.
+constexpr double unsettled_gain = 0.35;
 
 // Without a probe: what a discretised second-order operator needs.
 double guess_iterations(std::int64_t n) { return std::clamp(3 * std::sqrt(static_cast<double>(n)), 20.0, 2000.0); }
@@ -78,10 +83,10 @@ double PcgSolver::least_iteration_s() const {
          (8 * vector + half) / std::max(1.0, cached ? machine.cache_rate : machine.stream_rate);
 }
 
-// What all solves together take, before any engine is asked: the known product instead of the matrix's half.
+// What all solves together take, before any engine is asked.
 double PcgSolver::rough_total_s() const {
-  return std::max(1.0, settings_.expected_solves) * assumed_iterations_ *
-         (least_iteration_s() + product_->choice().run_s);
+  constexpr double above_least = 1.3;
+  return std::max(1.0, settings_.expected_solves) * assumed_iterations_ * above_least * least_iteration_s();
 }
 
 // The engine where asking those that are composed of other kernels would take longer than the best of them could save.
@@ -136,7 +141,9 @@ bool PcgSolver::probe_base(Probe &probe, double total_s) {
   }
   Runner *const preconditioner = own ? own.get() : preconditioner_.get();
   const double step_s = probe.step_seconds(preconditioner ? &preconditioner->choice() : nullptr);
-  const double least_s = matrix_->context().device().on_host() ? 0 : probe_on_device_s;
+  const bool on_host = matrix_->context().device().on_host();
+  const double least_s = on_host ? 0 : probe_on_device_s;
+  const std::int64_t stage = on_host ? most_steps : steps_a_stage;
   const double affordable = (std::max(least_s, probe_share * total_s) - probe.start_seconds()) / step_s;
   const bool asked = settings_.probe > 0;
   const auto steps = asked ? settings_.probe : static_cast<std::int64_t>(std::clamp<double>(affordable, 0, most_steps));
@@ -146,8 +153,18 @@ bool PcgSolver::probe_base(Probe &probe, double total_s) {
              seconds_text(least_steps * step_s + probe.start_seconds()), " beside ", seconds_text(total_s));
     return false;
   }
-  const ProbeOutcome outcome = probe.run(preconditioner, steps, tolerance_of(settings_));
+  ProbeOutcome outcome = probe.run(preconditioner, asked ? steps : std::min(steps, stage), tolerance_of(settings_));
   const Ritz &ritz = outcome.ritz;
+  // As long as what is known by now allows it.
+  std::int64_t more = stage;
+  while (!asked && more == stage && outcome.defect.empty() && ritz.steps() % stage == 0 && ritz.steps() < most_steps) {
+    const double now_s =
+        total_s * ritz.iterations(tolerance_of(settings_), expected_iterations_) / expected_iterations_;
+    const double spent_s = probe.start_seconds() + static_cast<double>(ritz.steps()) * step_s;
+    const double left_s = std::max(least_s, probe_share * now_s) - spent_s;
+    more = left_s >= static_cast<double>(stage) * step_s ? stage : 0;
+    if (more > 0) probe.go_on(preconditioner, more, tolerance_of(settings_), outcome);
+  }
   probe_steps_ = ritz.steps();
   probe_seconds_ += outcome.seconds;
   if (!outcome.defect.empty()) {
@@ -156,6 +173,7 @@ bool PcgSolver::probe_base(Probe &probe, double total_s) {
   }
   const double limit = settings_.max_iterations > 0 ? static_cast<double>(settings_.max_iterations) : 1e9;
   expect(std::min(limit, ritz.iterations(tolerance_of(settings_), expected_iterations_)));
+  estimate_settled_ = ritz.settled();
   expected_from_ = text("from ", ritz.steps(), " iterations of a probe; |r| fell to ", about(ritz.residual()),
                         " |b|, condition at least ", about(ritz.greatest() / ritz.least()),
                         ritz.settled() ? "" : " and not yet settled", "; faster where convergence speeds up later");
@@ -168,7 +186,9 @@ void PcgSolver::consider_others(Probe &probe, const Choice &engine) {
   const double total_s = total_of(engine, settings_.expected_solves);
   if (total_s < worth_looking_s) return;
   const double iteration_s = engine.run_s / assumed_iterations_;
-  double best_s = (1 - least_gain) * total_s, budget_s = trial_share * total_s;
+  // On a device a probe is short.
+  const bool sure = estimate_settled_ || matrix_->context().device().on_host();
+  double best_s = (1 - (sure ? least_gain : unsettled_gain)) * total_s, budget_s = trial_share * total_s;
   std::string best;
   const double base_iterations = expected_iterations_;
   double best_iterations = base_iterations;

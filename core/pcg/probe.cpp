@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/pcg/probe.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
 #include "core/base/types.hpp"
 #include "core/context/context.hpp"
 #include "core/pcg/clock.hpp"
+#include "core/pcg/own_stream.hpp"
 #include "sextant/kinds/preconditioner.h"
 #include "sextant/kinds/spmv.h"
 
@@ -17,8 +19,12 @@ namespace {
 // A call from the host that is waited for, beside the kernel's own time.
 constexpr double call_on_device_s = 8e-6, call_on_host_s = 5e-7;
 constexpr double calls_per_step = 6, vectors_per_step = 12;
-// Making one value of the right-hand side, on the host.
+// Making one value of the right-hand side, on one thread of the host; so many make a block.
 constexpr double random_value_s = 3e-9;
+constexpr std::int64_t values_a_thread = 1 << 15;
+int random_threads(const Context &context, std::int64_t n) {
+  return static_cast<int>(std::clamp<std::int64_t>(n / values_a_thread, 1, std::max(1, context.threads())));
+}
 
 // A number of the value type, as kernels want it.
 struct Scalar {
@@ -64,19 +70,25 @@ double Probe::start_seconds() const {
   const sxt_machine &machine = matrix_.context().machine();
   const double bytes = static_cast<double>(n_) * static_cast<double>(value_bytes(type_));
   const double copy = matrix_.context().device().on_host() ? 0 : bytes / std::max(1.0, machine.copy_rate);
-  return static_cast<double>(n_) * random_value_s + copy;
+  return static_cast<double>(n_) * random_value_s / random_threads(matrix_.context(), n_) + copy;
 }
 
-// Every part of the spectrum alike: the same values in every run (xorshift, Marsaglia 2003).
+// Every part of the spectrum alike: the same values in every run (xorshift, Marsaglia 2003), each block of them from a
+// beginning of its own, so that threads can share them out.
 void Probe::random_values(void *to) {
   Buffer host(static_cast<std::uint64_t>(n_ * value_bytes(type_)), matrix_.context().device().host_memory());
-  std::uint64_t state = 88172645463325252u;
+  const std::int64_t blocks = (n_ + values_a_thread - 1) / values_a_thread;
   with_value_type(type_, [&](auto tag) {
     using T = typename decltype(tag)::type;
     T *values = host.as<T>();
-    for (std::int64_t i = 0; i < n_; ++i) {
-      state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-      values[i] = static_cast<decltype(std::abs(T{}))>(static_cast<double>(state >> 11) * 0x1p-53 - 0.5);
+#pragma omp parallel for num_threads(random_threads(matrix_.context(), n_))
+    for (std::int64_t block = 0; block < blocks; ++block) {
+      std::uint64_t state = 88172645463325252u + static_cast<std::uint64_t>(block) * 0x9e3779b97f4a7c15u;
+      const std::int64_t end = std::min(n_, (block + 1) * values_a_thread);
+      for (std::int64_t i = block * values_a_thread; i < end; ++i) {
+        state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+        values[i] = static_cast<decltype(std::abs(T{}))>(static_cast<double>(state >> 11) * 0x1p-53 - 0.5);
+      }
     }
   });
   matrix_.context().device().copy(to, host.data(), host.bytes());
@@ -152,16 +164,16 @@ void Probe::iterate(Runner *preconditioner, std::int64_t steps, double rtol, Pro
   const void *const p = p_.data(), *const q = q_.data(), *const r = r_.data();
   const void *const z = preconditioner ? z_.data() : r, *const s = preconditioner ? s_.data() : q;
   const void *const u[] = {p, q, q, r, r}, *const v[] = {q, z, s, z, r};
-  double products[5], &squared = products[4], first = 0, alpha = 0, beta = 0;
+  double products[5], &squared = products[4], alpha = 0, beta = 0;
   for (std::int64_t k = 0; k < steps; ++k) {
     multiply(p, q_.data());
     if (preconditioner) precondition(*preconditioner, q, s_.data());
     dots(preconditioner ? 5 : 4, u, v, products);
     const double p_q = products[0], r_z = products[3];
     if (!preconditioner) squared = r_z;
-    if (k == 0) first = squared;
-    if (k > 0) out.ritz.add(alpha, beta, std::sqrt(squared / first));
-    if (!(squared > rtol * rtol * first)) return;
+    if (first_ < 0) first_ = squared;
+    if (k > 0) out.ritz.add(alpha, beta, std::sqrt(squared / first_));
+    if (!(squared > rtol * rtol * first_)) return;
 
     alpha = r_z / p_q;
     double next = r_z - 2 * alpha * products[1] + alpha * alpha * products[2];
@@ -169,21 +181,33 @@ void Probe::iterate(Runner *preconditioner, std::int64_t steps, double rtol, Pro
     if (preconditioner) axpby(-alpha, s, 1, z_.data());
     if (!(next > cancelled * r_z)) dots(1, u + 3, v + 3, &next);
     beta = next / r_z;
-    out.defect = defect_of(p_q, r_z, alpha, next, k + 1);
+    out.defect = defect_of(p_q, r_z, alpha, next, out.ritz.steps() + 1);
     if (!out.defect.empty()) return;
     axpby(1, z, beta, p_.data());
   }
+  if (steps < 1) return;
   dots(1, u + 4, v + 4, &squared);
-  if (std::isfinite(squared) && steps > 0) out.ritz.add(alpha, beta, std::sqrt(squared / first));
+  if (std::isfinite(squared)) out.ritz.add(alpha, beta, std::sqrt(squared / first_));
 }
 
 ProbeOutcome Probe::run(Runner *preconditioner, std::int64_t steps, double rtol) {
   ProbeOutcome out;
   const Clock clock;
-  start(preconditioner);
-  iterate(preconditioner, steps, rtol, out);
+  {
+    const OwnStream own(matrix_.context().device());
+    first_ = -1;
+    start(preconditioner);
+  }
   out.seconds = clock.seconds();
+  go_on(preconditioner, steps, rtol, out);
   return out;
+}
+
+void Probe::go_on(Runner *preconditioner, std::int64_t steps, double rtol, ProbeOutcome &out) {
+  const Clock clock;
+  const OwnStream own(matrix_.context().device());
+  iterate(preconditioner, steps, rtol, out);
+  out.seconds += clock.seconds();
 }
 
 }  // namespace sextant

@@ -25,6 +25,8 @@ class Probe {
   Probe(Matrix &matrix, Runner &product, const void *scaling);
   // At most `steps` iterations, or until the residual is rtol |b|; preconditioner NULL: none.
   ProbeOutcome run(Runner *preconditioner, std::int64_t steps, double rtol);
+  // So many more, after run with the same preconditioner.
+  void go_on(Runner *preconditioner, std::int64_t steps, double rtol, ProbeOutcome &out);
   // Predicted seconds of one iteration, and of beginning.
   double step_seconds(const Choice *preconditioner) const;
   double start_seconds() const;
@@ -44,6 +46,7 @@ class Probe {
   const void *scaling_;
   sxt_value_type type_;
   std::int64_t n_;
+  double first_ = -1;               // r'r at the beginning; negative: not known yet
   DeviceBuffer r_, z_, p_, q_, s_;  // z = M r and s = M q, where there is an M
 };
 

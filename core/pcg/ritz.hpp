@@ -20,8 +20,8 @@ class Ritz {
   double greatest() const { return value(steps() - 1, steps()); }
   // Whether the least one has stopped falling: it is then near the least eigenvalue that b has a part of.
   bool settled() const;
-  // Until the residual is rtol |b|. Where it does not fall yet: `otherwise`, or what the condition asks if that is
-  // more. An overestimate where convergence speeds up after the last step.
+  // Until the residual is rtol |b|. Where it does not fall yet: four times `otherwise`, or what the condition asks
+  // if that is more. An overestimate where convergence speeds up after the last step.
   double iterations(double rtol, double otherwise) const;
 
  private:

@@ -22,6 +22,9 @@ namespace {
 using registry::Kernel;
 using registry::Registry;
 
+// Another storage takes as long to build as tens of products save.
+constexpr double few_products = 20;
+
 // Made when the library is loaded: a solve with new values allocates nothing.
 const std::string half_kept = SXT_KIND_STORAGE_DIA_SYMMETRIC;
 
@@ -169,10 +172,18 @@ void PcgSolver::scale() {
 
 // y = alpha A x + beta y with the caller's matrix: for true residuals, and for the probe.
 void PcgSolver::build_product() {
+  const double products = 4 * std::max(1.0, settings_.expected_solves);
   sxt_spmv_query product{};
-  product.m = matrix_->query_part(SXT_KIND_SPMV, sizeof product, 4 * settings_.expected_solves);
+  product.m = matrix_->query_part(SXT_KIND_SPMV, sizeof product, products);
+  // So few products pay for no other storage, nor for asking whose would be best. A hand on the choice is not passed
+  // over.
+  Context &context = matrix_->context();
+  const char *by = nullptr;
+  const bool free =
+      !context.device().on_host() && context.forced(SXT_KIND_SPMV, &by).empty() && !context.plan().loaded();
+  const std::string form = free && products < few_products ? SXT_KIND_STORAGE_CSR : "";
   product.n_rhs = 1;
-  ChoicePtr confirm = Selector(matrix_->context(), matrix_.get()).select(Query(&product.m.q), "pcg/confirm");
+  ChoicePtr confirm = Selector(matrix_->context(), matrix_.get()).select(Query(&product.m.q), "pcg/confirm", form);
   predicted_setup_s_ += confirm->setup_s + confirm->storage_s;
   product_ = std::make_unique<Runner>(matrix_->context(), std::move(confirm), matrix_.get());
 }

@@ -8,6 +8,7 @@
 
 #include "core/base/types.hpp"
 #include "core/device/stage.hpp"
+#include "core/pcg/own_stream.hpp"
 #include "sextant/kinds/spmv.h"
 
 namespace sextant {
@@ -295,32 +296,36 @@ struct PcgSolver::LentWorkspace {
   std::unique_ptr<PcgWorkspace> workspace;
 };
 
-// A solve asks the host when to stop. Where the caller's stream is being captured that cannot be: the wait says so
-// before anything of the solve is recorded in the caller's graph.
-void PcgSolver::begin() {
-  Device &device = matrix_->context().device();
-  device.wait(device.callers_stream());
-  refresh_if_stale();
-}
-
 sxt_pcg_report PcgSolver::solve(const void *b, void *x, const SolveSettings &settings) {
-  begin();
+  if (captured()) return record(b, x, settings);
+  refresh_if_stale();
   const LentWorkspace lent(*this);
-  return PcgSolve(*this, *lent.workspace, b, x, settings).run();
+  const OwnStream own(matrix_->context().device());
+  const sxt_pcg_report report = PcgSolve(*this, *lent.workspace, b, x, settings).run();
+  own.finish();
+  return report;
 }
 
 sxt_pcg_report PcgSolver::solve_array(const void *b, void *x, const SolveSettings &settings) {
-  begin();
-  const LentWorkspace lent(*this);
-  PcgWorkspace &work = *lent.workspace;
   Device &device = matrix_->context().device();
   const std::uint64_t element = value_bytes(matrix_->value_type());
+  if (captured()) {
+    for (const auto &[array, name] : {std::pair<const void *, const char *>{b, "b"}, {x, "x"}})
+      require(in_place(device, array, element, name), SXT_E_STATE, "the stream is being captured, and ", name,
+              " lies in host memory: a captured solve takes arrays of the device");
+    return record(b, x, settings);
+  }
+  refresh_if_stale();
+  const LentWorkspace lent(*this);
+  PcgWorkspace &work = *lent.workspace;
+  const OwnStream own(device);
   const std::uint64_t bytes = static_cast<std::uint64_t>(matrix_->rows()) * element;
   Staged rhs(device, b, bytes, element, work.staged_b, "b"), solution(device, x, bytes, element, work.staged_x, "x");
   rhs.load();
   if (settings.use_initial_guess) solution.load();
   const sxt_pcg_report report = PcgSolve(*this, work, rhs.data(), solution.data(), settings).run();
   solution.store(x);
+  own.finish();
   return report;
 }
 

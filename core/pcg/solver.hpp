@@ -50,6 +50,7 @@ struct SolveSettings {
   double *history = nullptr;
   std::int64_t history_capacity = 0;
   volatile std::int64_t *history_length = nullptr;
+  sxt_pcg_report *live = nullptr;  // where every replay of a captured solve writes how it ended; else unused
 };
 
 // Work vectors of one solve; pooled, one a concurrent caller.
@@ -68,7 +69,8 @@ class PcgSolver {
   SolveSettings default_solve() const;
   Matrix &matrix() const noexcept { return *matrix_; }
 
-  // b and x in the context's device space, n values of the matrix's type. Any number of threads.
+  // b and x in the context's device space, n values of the matrix's type. Any number of threads. On a stream that is
+  // being captured the solve becomes part of its graph, and the report's reason is NONE.
   sxt_pcg_report solve(const void *b, void *x, const SolveSettings &solve);
   // The same with b and x anywhere: what the device does not reach is copied there, and x back.
   sxt_pcg_report solve_array(const void *b, void *x, const SolveSettings &solve);
@@ -95,7 +97,13 @@ class PcgSolver {
   void consider_others(Probe &probe, const Choice &engine);
   double consider(Probe &probe, const PreconditionerMethod &method, double base_iterations, double iteration_s,
                   double best_s, double budget_s);
-  void begin();
+  struct Recorded {  // what a captured solve works on
+    std::unique_ptr<PcgWorkspace> workspace;
+    std::unique_ptr<Session> session;
+  };
+  bool captured() const;  // record.cpp, with those that follow
+  Recorded &recorded();
+  sxt_pcg_report record(const void *b, void *x, const SolveSettings &settings);
   bool relies_on_found_symmetry() const;
   void refresh_if_stale();
   std::unique_ptr<PcgWorkspace> take_workspace();
@@ -129,6 +137,7 @@ class PcgSolver {
   double expected_iterations_ = 0;  // of one solve
   double assumed_iterations_ = 0;   // the same on a coarse grid: what choices are made for
   std::string expected_from_;       // where the number comes from
+  bool estimate_settled_ = false;
   std::int64_t probe_steps_ = 0;
   double probe_seconds_ = 0;
   double setup_seconds_ = 0, predicted_setup_s_ = 0;
@@ -136,6 +145,7 @@ class PcgSolver {
   std::unique_ptr<Runner> wide_engine_;  // where narrow_ did not serve
   std::uint64_t version_ = 0;
   std::vector<std::unique_ptr<PcgWorkspace>> idle_;
+  std::vector<std::unique_ptr<Recorded>> recorded_;
 };
 
 // What preconditioner kernels of a device offer, with the variants worth a try.

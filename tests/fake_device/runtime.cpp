@@ -14,6 +14,7 @@ namespace {
 struct Stream {
   std::int32_t device;  // first: the fake driver looks here
   bool capturing = false;
+  void *into = nullptr;  // the body of a loop, which belongs to its node
 };
 struct Event { bool recorded = false; };
 struct Graph { int nodes = 0; };
@@ -170,8 +171,36 @@ int cudaStreamBeginCapture(void *stream, int) {
   return static_cast<Stream *>(stream)->capturing = true, FAKE_OK;
 }
 int cudaStreamEndCapture(void *stream, void **graph) {
-  static_cast<Stream *>(stream)->capturing = false;  // ended, whatever became of it
+  auto &own = *static_cast<Stream *>(stream);
+  own.capturing = false;  // ended, whatever became of it
+  if (own.into) return *graph = own.into, own.into = nullptr, remember(fake_call("cudaStreamEndCapture"));
   return give("cudaStreamEndCapture", "graphs", graph, Graph{});
+}
+int cudaStreamGetCaptureInfo(void *stream, int *status, unsigned long long *id, void **graph, const void **nodes,
+                             const void **edges, std::size_t *count) {
+  if (const int error = fake_call("cudaStreamGetCaptureInfo")) return remember(error);
+  static Graph captured_so_far;
+  *status = captured(stream), *id = 1, *graph = &captured_so_far;
+  return *nodes = *edges = nullptr, *count = 0, FAKE_OK;
+}
+int cudaStreamUpdateCaptureDependencies(void *, void *, const void *, std::size_t, unsigned) {
+  return remember(fake_call("cudaStreamUpdateCaptureDependencies"));
+}
+int cudaStreamBeginCaptureToGraph(void *stream, void *graph, const void *, const void *, std::size_t, int) {
+  if (const int error = fake_call("cudaStreamBeginCaptureToGraph")) return remember(error);
+  static_cast<Stream *>(stream)->into = graph;
+  return static_cast<Stream *>(stream)->capturing = true, FAKE_OK;
+}
+int cudaGraphConditionalHandleCreate(unsigned long long *handle, void *, unsigned, unsigned) {
+  return *handle = 1, remember(fake_call("cudaGraphConditionalHandleCreate"));
+}
+// A loop: the parameters' place for its body follows 16 bytes of type, and handle, kind and size.
+int cudaGraphAddNode(void **node, void *, const void *, const void *, std::size_t, void *parameters) {
+  if (const int error = fake_call("cudaGraphAddNode")) return remember(error);
+  static Graph body;
+  static void *bodies[] = {&body};
+  *reinterpret_cast<void ***>(static_cast<char *>(parameters) + 32) = bodies;
+  return *node = &body, fake_add("loops", 1), FAKE_OK;
 }
 int cudaGraphInstantiate(void **ready, void *, unsigned long long) {
   return give("cudaGraphInstantiate", "graphs", ready, Graph{});

@@ -88,6 +88,31 @@ TEST_F(HermitianBatches, PlainCallsAreEnqueued) {
   EXPECT_EQ(left_behind(), "");
 }
 
+// Each of our own is offered for the sets that it is made for, whatever the type: its model says a time.
+TEST_F(HermitianBatches, EveryKernelOfOursCanBeTaken) {
+  struct {
+    const char *kernel;
+    std::int64_t n;
+    sxt_definiteness definiteness;
+  } const all[] = {{"hermitian.block.cuda", 64, SXT_DEFINITE},
+                   {"hermitian.tile.cuda", 100, SXT_DEFINITE},
+                   {"hermitian.panel.cuda", 350, SXT_DEFINITE},
+                   {"hermitian.pivoted.cuda", 200, SXT_INDEFINITE}};
+  sxt_context *context = nullptr;
+  ASSERT_EQ(fake_test::open(&context), SXT_OK) << sxt_last_error(nullptr);
+  for (const auto &each : all)
+    for (const sxt_value_type type : {SXT_F32, SXT_F64, SXT_C64, SXT_C128}) {
+      sxt_hermitian_options options = description(100);
+      options.value_type = type, options.n = each.n, options.definiteness = each.definiteness;
+      options.kernel = each.kernel;
+      sxt_hermitian *hermitian = nullptr;
+      EXPECT_EQ(sxt_hermitian_create(context, &options, &hermitian), SXT_OK) << sxt_last_error(context);
+      sxt_hermitian_destroy(hermitian);
+    }
+  sxt_context_destroy(context);
+  EXPECT_EQ(left_behind(), "");
+}
+
 TEST_F(HermitianBatches, OptionsAreStepsOnTheDevice) {
   const std::int64_t launches = fake_count("launches");
   sxt_hermitian_options options = description(10);

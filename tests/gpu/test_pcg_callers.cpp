@@ -206,6 +206,34 @@ TEST_F(PcgCallers, AZeroOnTheDiagonalNamesTheRow) {
   EXPECT_THAT(sxt_last_error(context_.get()), HasSubstr("row 7"));
 }
 
+// A chain whose row 6 overflows as soon as the direction reaches it, one row an iteration: b is 0 but for its first
+// value.
+TEST_F(PcgCallers, AnOverflowIsFoundInItsIterationAndXIsTheIterateBefore) {
+  constexpr int n = 2000, row = 6;
+  Csr a;
+  a.rows = a.cols = n;
+  for (int i = 0; i < n; ++i) {
+    if (i > 0) a.entry(i - 1, -1);
+    a.entry(i, i == row ? 1e308 : 2);
+    if (i + 1 < n) a.entry(i + 1, -1);
+    a.end_row();
+  }
+  std::vector<double> b(n, 0), before(n, 0);
+  b[0] = 1e6;
+  const Matrix matrix = matrix_of(a);
+  sxt_solve_options until = solve_options();
+  until.max_iterations = row;
+  for (const char *engine : engines) {
+    const Pcg pcg = create(matrix, engine, "none");
+    std::vector<double> x(n, 7);
+    const sxt_pcg_report report = solve(pcg, b, x, SXT_NOT_CONVERGED);
+    EXPECT_EQ(report.reason, SXT_REASON_NOT_A_NUMBER) << engine;
+    EXPECT_EQ(report.iterations, row + 1) << engine;
+    solve(pcg, b, before, SXT_NOT_CONVERGED, &until);
+    EXPECT_EQ(x, before) << engine;
+  }
+}
+
 TEST_F(PcgCallers, NanInBIsNamed) {
   const Csr a = laplacian(20);
   const Matrix matrix = matrix_of(a);

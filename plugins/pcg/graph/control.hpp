@@ -3,9 +3,9 @@
 // tell the host. Plain data; included from C++ and from CUDA.
 //
 // An evaluation computes the numbers of iterate k: its residual, and alpha and beta of the step to iterate k + 1. A
-// captured iteration is that step, then the evaluation of what it leads to. When an evaluation says stop, alpha becomes 0
-// and beta -1 until the host has looked: x and r then stay what they are, and p = r + beta p goes back and forth between
-// r - p and p, so that a solve which goes on can go on with its direction.
+// captured iteration is that step, then the evaluation of what it leads to. When an evaluation says stop, alpha becomes
+// 0 and beta -1 until the host has looked: x and r then stay what they are, and p = r + beta p goes back and forth
+// between r - p and p, so that a solve which goes on can go on with its direction.
 #pragma once
 
 #include <cstdint>
@@ -27,17 +27,17 @@ enum Ended : std::int32_t {
   ended_unsure  // p'Ap, from a difference, has lost its digits: it must be measured
 };
 
-struct Control {  // device
-  std::int64_t k;           // the iterate of the next evaluation
-  std::int64_t first, last; // of the host's present request; evaluations stand still at `last`
+struct Control {             // device
+  std::int64_t k;            // the iterate of the next evaluation
+  std::int64_t first, last;  // of the host's present request; evaluations stand still at `last`
   double tolerance_squared;
-  double replaced_from;     // ||r|| before r was replaced, tested at `first`; negative: it was not
+  double replaced_from;  // ||r|| before r was replaced, tested at `first`; negative: it was not
   double gamma_old, alpha_old;
   double beta;              // of the step that is not sure
   std::int32_t test_first;  // whether iterate `first` is tested against the tolerance
   std::int32_t restart;     // the next step begins a new direction
   std::int32_t ended;
-  std::int32_t turns;       // steps since then: p is turned over when they are odd
+  std::int32_t turns;  // steps since then: p is turned over when they are odd
 };
 
 struct Report {  // pinned
@@ -58,9 +58,9 @@ struct Request {
 struct Scalars {
   sxt_value_type type;
   Control *control;
-  const void *dots;     // of the vectors' type
-  const void *products; // those of A p, where they are not in `dots`
-  void *alpha, *beta;   // of the vectors' type
+  const void *dots;      // of the vectors' type
+  const void *products;  // those of A p, where they are not in `dots`
+  void *alpha, *beta;    // of the vectors' type
   Report *report;
   double *squared_residuals;  // pinned; of iterate k at k % room
   std::int64_t room;

@@ -128,7 +128,8 @@ void *Engine::capture(std::int64_t iterations) {
       iteration.evaluate();
     }
   } catch (...) {
-    if (ops_.capture_end(exec_.device, exec_.stream, &graph) == SXT_OK && graph) ops_.graph_destroy(exec_.device, graph);
+    if (ops_.capture_end(exec_.device, exec_.stream, &graph) == SXT_OK && graph)
+      ops_.graph_destroy(exec_.device, graph);
     throw;
   }
   if (const sxt_status status = ops_.capture_end(exec_.device, exec_.stream, &graph))
@@ -166,8 +167,8 @@ T Engine::fetch(const void *from) {
   return value;
 }
 
-// p'Ap of the coming iteration, by a product of its own. Where it is positive after all, the direction begins anew: what
-// led to it has been lost to rounding.
+// p'Ap of the coming iteration, by a product of its own. Where it is positive after all, the direction begins anew:
+// what led to it has been lost to rounding.
 pcg::Ended Engine::measure() {
   Iteration iteration(state_, session_, exec_);
   if (turned_) iteration.turn_over();

@@ -36,9 +36,9 @@ class Engine {
   sxt_pcg_args &args_;
   const sxt_exec &exec_;
   const sxt_device_ops &ops_;
-  bool standing_ = true;   // the present iterate's numbers are not there, or not to be used
-  bool turned_ = false;    // p is r - p
-  double rate_ = 0;        // logarithm by which r'r fell in an iteration of the last block
+  bool standing_ = true;  // the present iterate's numbers are not there, or not to be used
+  bool turned_ = false;   // p is r - p
+  double rate_ = 0;       // logarithm by which r'r fell in an iteration of the last block
   double last_squared_ = 0;
 };
 

@@ -133,8 +133,22 @@ void Iteration::begin_direction() {
   if (is(SXT_RECURRENCE_PREDICT_RECOMPUTE))
     copy(r(), p());
   else
-    cuda::fill_bytes(&exec_, p(), 0, session_.vector_stride(), "clear the direction");
+    clear_directions();
+}
+
+void Iteration::clear_directions() {
+  cuda::fill_bytes(&exec_, p(), 0, session_.vector_stride(), "clear the direction");
   if (is(SXT_RECURRENCE_CHRONOPOULOS_GEAR)) cuda::fill_bytes(&exec_, s(), 0, session_.vector_stride(), "clear A p");
+}
+
+void Iteration::direct_by_scalars() {
+  if (is(SXT_RECURRENCE_PREDICT_RECOMPUTE)) axpby(on_device(session_.alpha()), r(), on_device(session_.beta()), p());
+}
+
+void Iteration::turn_by_scalars() {
+  const sxt_scalar alpha = on_device(session_.alpha()), beta = on_device(session_.beta());
+  axpby(alpha, u(), beta, p());
+  if (is(SXT_RECURRENCE_CHRONOPOULOS_GEAR)) axpby(alpha, product(), beta, s());
 }
 
 void Iteration::turn_over() {
@@ -149,12 +163,20 @@ void Iteration::measure_curvature(double beta) {
   const float narrow[] = {static_cast<float>(beta), 0};
   const void *factor = is_single(state_.type) ? static_cast<const void *>(narrow) : wide;
   axpby(on_host(one(state_.type)), u(), on_host(factor), p());
+  measure_direction();
+}
+
+void Iteration::measure_by_scalars() {
+  axpby(on_device(session_.alpha()), u(), on_device(session_.beta()), p());
+  measure_direction();
+}
+
+void Iteration::measure_direction() {
   const Pair pairs[] = {{p(), nullptr}, {p(), nullptr}, {p(), nullptr}};  // as many as the part was chosen for
   multiply(one(state_.type), p(), zero(state_.type), product(), pairs,
            state_.recurrence->apply_dots[state_.preconditioned], session_.dots());
 }
 
-// Of the scalar kernel that it is made for.
 Scalars Iteration::scalars() const {
   count();
   Scalars out{};

@@ -22,10 +22,17 @@ class Iteration {
   void step();                                   // to the next one
   void measure_curvature(double beta);           // p'Ap of Chronopoulos-Gear's next direction, first of the dots
 
+  // For solves that no host accompanies: what the scalars alpha and beta say.
+  void clear_directions();    // so that they hold numbers
+  void direct_by_scalars();   // p = alpha r + beta p, where the recurrence begins with p = r
+  void turn_by_scalars();     // p = alpha u + beta p, and what follows p
+  void measure_by_scalars();  // the same of p alone, and p'Ap, first of the dots; Chronopoulos-Gear
+  Scalars scalars() const;    // of the kernel that it is made for
+
   void *x() const { return session_.vector(0); }
+  void *r() const { return session_.vector(1); }
 
  private:
-  void *r() const { return session_.vector(1); }
   // q = A p of the classical and predict-recompute, w = A u of Chronopoulos-Gear.
   void *product() const;
   void *p() const;
@@ -39,11 +46,12 @@ class Iteration {
   void call(const sxt_bound &part, const sxt_head &args);
   void count() const;
   void precondition();
-  void multiply(const void *alpha, const void *x, const void *beta, void *y, const Pair *pairs, int count, void *results);
+  void measure_direction();
+  void multiply(const void *alpha, const void *x, const void *beta, void *y, const Pair *pairs, int count,
+                void *results);
   void multidot(const sxt_bound &part, const Pair *pairs, int count, void *results);
   void update();
   void axpby(sxt_scalar alpha, const void *x, sxt_scalar beta, void *y);
-  Scalars scalars() const;
 
   const State &state_;
   const Session &session_;

@@ -5,6 +5,7 @@
 
 #include "engine.hpp"
 #include "model.hpp"
+#include "recorded.hpp"
 
 namespace graph {
 namespace {
@@ -62,6 +63,7 @@ sxt_kernel kernel(const char *name, const char *description) {
   sxt_kernel k = plugin::new_kernel(SXT_KIND_PCG, name, "cuda", description, run);
   k.flags = SXT_KERNEL_DETERMINISTIC;  // as its parts are, which inherit the query's demand
   k.value_types = plugin::all_value_types;
+  k.ops = pcg_ops();
   k.slots = recurrence(id).slots;
   k.n_slots = recurrence(id).n_slots;
   k.applicable = applicable_of<id>;

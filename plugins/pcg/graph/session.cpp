@@ -25,22 +25,35 @@ Session::Session(const State &state, const sxt_filled *slots, const sxt_exec &ex
       room_(2 * state.block + 2),
       vectors_(&exec, stride_ * static_cast<std::uint64_t>(vectors_of(*state.recurrence, state.preconditioned)),
                "the vectors of conjugate gradients"),
-      scalars_(&exec, 1024, "scalars"),
+      scalars_(&exec, 1280 + 2 * norm_blocks * sizeof(double), "scalars"),
       pinned_(&exec, 64 + 8 * static_cast<std::uint64_t>(room_), "residual norms", cuda::Life::state, SXT_SPACE_PINNED),
       ops_(&device_ops(exec)),
       device_(exec.device) {
   residuals.reserve(static_cast<std::size_t>(room_));
   squares.reserve(static_cast<std::size_t>(room_));
   load_scalar_kernels();
+  load_record_kernels();
   // Coefficients of 0 must meet numbers.
   cuda::fill_bytes(&exec, vectors_.data(), 0, vectors_.bytes(), "clear the vectors");
   cuda::fill_bytes(&exec, scalars_.data(), 0, scalars_.bytes(), "clear the scalars");
   std::memset(pinned_.data(), 0, pinned_.bytes());
+  for (void *&side : sides_) {
+    const sxt_status status = ops_->stream_create(device_, &side);
+    if (status == SXT_OK) continue;
+    give_sides_back();
+    throw cuda::Failure(status, "a stream for captures could not be made");
+  }
+}
+
+void Session::give_sides_back() {
+  for (void *&side : sides_)
+    if (side) ops_->stream_destroy(device_, side), side = nullptr;
 }
 
 Session::~Session() {
   drop(long_block);
   drop(short_block);
+  give_sides_back();
 }
 
 void Session::drop(Captured &block) {

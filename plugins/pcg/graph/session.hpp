@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "control.hpp"
+#include "record.hpp"
 #include "sextant/kinds/device.h"
 #include "sextant/plugin_cuda_memory.hpp"
 #include "sextant/plugin_pcg_parts.hpp"
@@ -60,6 +61,11 @@ class Session {
   void *products() const { return scalars_.as<char>() + 512; }
   void *alpha() const { return scalars_.as<char>() + 768; }
   void *beta() const { return scalars_.as<char>() + 784; }
+  // Of a recorded solve.
+  Record *record() const { return reinterpret_cast<Record *>(scalars_.as<char>() + 1024); }
+  double *sums() const { return reinterpret_cast<double *>(scalars_.as<char>() + 1280); }
+  // A stream on which the body of a loop in a graph is captured; nothing runs on it.
+  cudaStream_t side(int i) const { return static_cast<cudaStream_t>(sides_[i]); }
   // Pinned.
   const Report &report() const { return *pinned_.as<Report>(); }
   Report *report_place() const { return pinned_.as<Report>(); }
@@ -72,11 +78,12 @@ class Session {
   bool capture_refused = false;  // the stream cannot be captured: iterations are launched one by one
 
   mutable std::int64_t launches = 0;  // of this solve: kernels, captured blocks, runs of parts
-  std::vector<double> residuals;  // lent to the conversation
-  std::vector<double> squares;    // of the last block, in order
+  std::vector<double> residuals;      // lent to the conversation
+  std::vector<double> squares;        // of the last block, in order
 
  private:
   void drop(Captured &block);
+  void give_sides_back();
   pcg::Parts parts_;
   std::uint64_t stride_;
   std::int64_t room_;
@@ -84,6 +91,7 @@ class Session {
   const sxt_device_ops *ops_;
   void *device_;
   const void *scratch_ = nullptr;
+  void *sides_[2] = {nullptr, nullptr};
 };
 
 // The operations of exec's device. Throws cuda::Failure.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The conversation of engines that run blocks of iterations (plugin_pcg_blocks.hpp), with an engine that plays a script:
-// what is reported, in which order, what a block is told, and how each ending is understood.
+// The conversation of engines that run blocks of iterations (plugin_pcg_blocks.hpp), with an engine that plays a
+// script: what is reported, in which order, what a block is told, and how each ending is understood.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,7 +14,8 @@ namespace {
 
 using namespace sextant::plugin::pcg;
 
-// r'r of iterate k is 4^-k unless the script says otherwise; a block ends where the script says, or at its last iterate.
+// r'r of iterate k is 4^-k unless the script says otherwise; a block ends where the script says, or at its last
+// iterate.
 class Script {
  public:
   struct Ending {
@@ -24,7 +25,7 @@ class Script {
   std::vector<Ending> endings;  // one a block, in order
   std::vector<Block> asked;
   std::vector<double> squares;
-  double spoilt = 0;            // in place of the last r'r of the next block, when not 0
+  double spoilt = 0;  // in place of the last r'r of the next block, when not 0
   std::int64_t length = 4;
   int starts = 0, replacements = 0, finished = 0;
 
@@ -35,7 +36,8 @@ class Script {
     asked.push_back(block);
     const Ending ending = i < endings.size() ? endings[i] : Ending{block.last, Ended::at_last};
     squares.clear();
-    for (std::int64_t k = block.first; k <= ending.iterate; ++k) squares.push_back(std::pow(0.25, static_cast<double>(k)));
+    for (std::int64_t k = block.first; k <= ending.iterate; ++k)
+      squares.push_back(std::pow(0.25, static_cast<double>(k)));
     if (spoilt != 0) squares.back() = spoilt;
     return {ending.ended, ending.iterate, squares.data()};
   }

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A solve on a stream that the application is capturing: left in its graph as a whole, so that a replay needs no host.
+// What it works on was made by a solve before and belongs to the graph from then on.
+#include <cstddef>
+#include <cstdint>
+
+#include "core/base/types.hpp"
+#include "core/pcg/solver.hpp"
+#include "sextant/kinds/pcg_record.h"
+
+namespace sextant {
+
+namespace {
+
+// What a host alone can do.
+void check_settings(const PcgSettings &solver, const SolveSettings &solve) {
+  const bool accompanied = solve.history || solve.progress || solve.cancel || solve.time_limit > 0;
+  require(
+      !accompanied, SXT_E_NOT_SUPPORTED,
+      "a solve that is captured can have no history, progress, cancel or time_limit: no host accompanies its replay");
+  require(solver.norm == SXT_NORM_2, SXT_E_NOT_SUPPORTED, "a solve that is captured stops by the 2-norm only");
+}
+
+// Replays write it while the host may read it.
+void check_report(Device &device, const sxt_pcg_report *report) {
+  if (!report || !device.ops().locate) return;
+  sxt_space space = SXT_SPACE_HOST;
+  std::int32_t ordinal = -1;
+  const bool found = device.ops().locate(device.handle(), report, &space, &ordinal) == SXT_OK;
+  require(found && (space == SXT_SPACE_PINNED || space == SXT_SPACE_MANAGED), SXT_E_ARGUMENT,
+          "the report of a solve that is captured is written by every replay: it must lie in pinned or managed memory");
+}
+
+}  // namespace
+
+// Whether the caller's stream is being captured; what it still has to do is awaited otherwise.
+bool PcgSolver::captured() const {
+  Device &device = matrix_->context().device();
+  try {
+    device.wait(device.callers_stream());
+    return false;
+  } catch (const Error &problem) {
+    if (problem.status() != SXT_E_STATE) throw;
+    return true;
+  }
+}
+
+PcgSolver::Recorded &PcgSolver::recorded() {
+  const std::lock_guard lock(mutex_);
+  require(version_ == matrix_->version(), SXT_E_STATE,
+          "the matrix has new values: solve once before a solve is captured");
+  std::unique_ptr<Session> session = engine_->take_idle();
+  require(session && !idle_.empty(), SXT_E_STATE,
+          "nothing can be allocated while a stream is being captured: solve once before, for each solve that is to be "
+          "captured, so that its memory is there");
+  auto made = std::make_unique<Recorded>();
+  made->session = std::move(session);
+  made->workspace = std::move(idle_.back());
+  idle_.pop_back();
+  recorded_.push_back(std::move(made));
+  return *recorded_.back();
+}
+
+sxt_pcg_report PcgSolver::record(const void *b, void *x, const SolveSettings &settings) {
+  const registry::Kernel &engine = *engine_->choice().kernel;
+  const auto *ops = static_cast<const sxt_pcg_ops *>(engine.table.ops);
+  require(ops && ops->struct_size >= sizeof *ops && ops->record, SXT_E_STATE, "the stream is being captured, and ",
+          engine.name(), " asks the host when to stop; the engines pcg.graph.* can be captured");
+  require(!narrow_, SXT_E_NOT_SUPPORTED,
+          "a matrix held in f32 needs corrections, which a captured solve does not make");
+  check_settings(settings_, settings);
+  Context &context = matrix_->context();
+  check_report(context.device(), settings.live);
+  const std::int64_t n = matrix_->rows();
+  sxt_pcg_report out{};
+  out.struct_size = sizeof out;
+  out.setup_seconds = setup_seconds_;
+  out.predicted_setup_seconds = predicted_setup_s_;
+  out.predicted_iterations = expected_iterations_;
+  out.reason = n == 0 ? SXT_REASON_CONVERGED : SXT_REASON_NONE;
+  if (n == 0) return out;
+
+  Recorded &own = recorded();
+  PcgWorkspace &work = *own.workspace;
+  const auto move = [&](std::int32_t operation, const void *from, void *to) {
+    const bool scales = operation != SXT_VECTOR_COPY;
+    context.operations().vector({.operation = operation,
+                                 .type = matrix_->value_type(),
+                                 .n = n,
+                                 .x = scales ? scaling_ : from,
+                                 .y = scales ? const_cast<void *>(from) : to,
+                                 .z = scales ? to : nullptr});
+  };
+  if (scaling_) move(SXT_VECTOR_REAL_MULTIPLY, b, work.rhs.data());
+  if (settings.use_initial_guess) move(scaling_ ? SXT_VECTOR_REAL_DIVIDE : SXT_VECTOR_COPY, x, work.iterate.data());
+  sxt_pcg_record_args args{};
+  args.h = {sizeof args, SXT_KIND_PCG};
+  args.n = n;
+  args.b = scaling_ ? work.rhs.data() : b;
+  args.x = work.iterate.data();
+  args.scaling = scaling_;
+  args.x_is_zero = !settings.use_initial_guess;
+  args.rtol = settings.rtol;
+  args.atol = settings.atol;
+  args.max_iterations = settings.max_iterations;
+  if (sxt_pcg_report *live = settings.live) {
+    args.reason = &live->reason;
+    args.iterations = &live->iterations;
+    args.confirmations = &live->confirmations;
+    args.rhs_norm = &live->rhs_norm;
+    args.residual_norm = &live->residual_norm;
+    args.relative_residual = &live->true_relative_residual;
+  }
+  own.session->run_by(ops->record, &args.h);
+  move(scaling_ ? SXT_VECTOR_REAL_MULTIPLY : SXT_VECTOR_COPY, work.iterate.data(), x);
+  return out;
+}
+
+}  // namespace sextant

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The ops of kind "sxt.pcg/1": engines that can leave a whole solve in a graph which the application is capturing. A
+ * replay asks no host: it judges convergence itself, by the true residual. */
+#ifndef SEXTANT_KINDS_PCG_RECORD_H
+#define SEXTANT_KINDS_PCG_RECORD_H
+#include "sextant/kinds/pcg.h"
+
+/* What record is given as its args; kind SXT_KIND_PCG. */
+typedef struct {
+  sxt_head h;
+  int64_t n;
+  const void *b; /* device space, as x */
+  void *x;
+  /* Real, of the vectors' precision: the residual that counts is that of the system divided by these, and so is b. NULL:
+   * the system's own. */
+  const void *scaling;
+  int32_t x_is_zero, reserved0;
+  double rtol, atol;      /* converged: |b - A x| <= max(rtol |b|, atol), in that 2-norm */
+  int64_t max_iterations;
+  /* Where every replay writes how it ended: memory that host and device reach, or NULL. */
+  sxt_reason *reason;
+  int64_t *iterations, *confirmations;
+  double *rhs_norm, *residual_norm, *relative_residual;
+} sxt_pcg_record_args;
+
+typedef struct {
+  uint64_t struct_size;
+  /* As sxt_kernel.run, on a stream that is being captured. The session belongs to the graph from then on. */
+  sxt_status (*record)(const void *state, void *session, const sxt_head *args, const sxt_exec *);
+} sxt_pcg_ops;
+#endif

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The kernels of a recorded solve, each launched the ordinary way: one before or after a conditional node cannot begin
+// early.
+#include "record.hpp"
+
+#include <cfloat>
+#include <cstdint>
+
+#include "sextant/plugin_cuda_memory.hpp"
+
+namespace graph {
+namespace {
+
+namespace cuda = sextant::plugin::cuda;
+
+// As core's confirmations of a solve with a host (docs/pcg.md): the first comes early where the norms differ, later
+// ones aim at the target, a little below it; four in a row that do not halve the true residual are enough.
+constexpr double early = 30, aim = 0.9;
+constexpr int patience = 4;
+
+__device__ bool is_single(sxt_value_type type) { return type == SXT_F32 || type == SXT_C64; }
+__device__ void set_real(void *place, double value, sxt_value_type type) {
+  const bool complex = type == SXT_C64 || type == SXT_C128;
+  if (is_single(type)) {
+    static_cast<float *>(place)[0] = static_cast<float>(value);
+    if (complex) static_cast<float *>(place)[1] = 0;
+  } else {
+    static_cast<double *>(place)[0] = value;
+    if (complex) static_cast<double *>(place)[1] = 0;
+  }
+}
+
+// The sum over a block, in one order, for thread 0.
+__device__ double block_sum(double value) {
+  __shared__ double sums[norm_threads];
+  sums[threadIdx.x] = value;
+  for (int half = norm_threads / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+  }
+  __syncthreads();
+  const double sum = sums[0];
+  __syncthreads();
+  return sum;
+}
+
+// Partial sums of |v_i / s_i|^2 and |v_i|^2; the parts of complex numbers lie side by side.
+template <class T>
+__global__ void __launch_bounds__(norm_threads)
+    squares(const T *v, const T *scaling, std::int64_t count, int parts, double *sums) {
+  double over = 0, plain = 0;
+  for (std::int64_t i = blockIdx.x * std::int64_t{norm_threads} + threadIdx.x; i < count;
+       i += std::int64_t{norm_blocks} * norm_threads) {
+    const double value = v[i], divided = scaling ? value / scaling[i / parts] : value;
+    plain += value * value;
+    over += divided * divided;
+  }
+  over = block_sum(over);
+  plain = block_sum(plain);
+  if (threadIdx.x == 0) sums[blockIdx.x] = over, sums[norm_blocks + blockIdx.x] = plain;
+}
+
+struct Norms {
+  double over, plain;
+};
+__device__ Norms norms_of(const double *sums) {
+  double over = 0, plain = 0;
+  for (int i = threadIdx.x; i < norm_blocks; i += norm_threads) over += sums[i], plain += sums[norm_blocks + i];
+  return {sqrt(block_sum(over)), sqrt(block_sum(plain))};
+}
+
+// p = r where a direction begins anew; Chronopoulos-Gear and the classical form theirs in the next step.
+__device__ void direct(const Scalars &s, bool anew) {
+  set_real(s.alpha, anew ? 1 : 0, s.type);
+  set_real(s.beta, anew ? 0 : 1, s.type);
+}
+
+__global__ void __launch_bounds__(norm_threads)
+    begin(const __grid_constant__ Recording a, cudaGraphConditionalHandle on) {
+  const Norms b = norms_of(a.sums);
+  if (threadIdx.x != 0) return;
+  Record &record = *a.record;
+  record = {};
+  record.rhs_norm = b.over;
+  record.target = fmax(a.rtol * b.over, a.atol);
+  record.at = -1;
+  const bool finite = b.over <= DBL_MAX && b.plain <= DBL_MAX;
+  if (!finite) record.reason = SXT_REASON_NOT_A_NUMBER;
+  const double tolerance = b.over > 0 ? (a.scaled ? early : 1) * record.target * (b.plain / b.over) : record.target;
+  Control &c = *a.s.control;
+  c = {};
+  c.last = a.max_iterations;
+  c.tolerance_squared = tolerance * tolerance;
+  c.replaced_from = -1;
+  c.test_first = c.restart = 1;
+  c.ended = running;
+  direct(a.s, true);
+  cudaGraphSetConditional(on, finite);
+}
+
+__global__ void open(const __grid_constant__ Recording a, cudaGraphConditionalHandle inner) {
+  cudaGraphSetConditional(inner, a.s.control->ended == running);
+}
+__global__ void close(const __grid_constant__ Recording a, cudaGraphConditionalHandle inner) {
+  if (a.s.control->ended != running) cudaGraphSetConditional(inner, 0);
+}
+
+__global__ void turn(const __grid_constant__ Recording a) {
+  const bool turned = a.s.control->turns % 2 != 0;
+  set_real(a.s.alpha, turned ? 1 : 0, a.s.type);
+  set_real(a.s.beta, turned ? -1 : 1, a.s.type);
+}
+
+__global__ void question(const __grid_constant__ Recording a) {
+  const bool unsure = a.s.control->ended == ended_unsure;
+  set_real(a.s.alpha, unsure ? 1 : 0, a.s.type);
+  set_real(a.s.beta, unsure ? a.s.control->beta : 1, a.s.type);
+}
+__global__ void answer(const __grid_constant__ Recording a) {
+  a.record->curvature =
+      is_single(a.s.type) ? static_cast<const float *>(a.s.dots)[0] : static_cast<const double *>(a.s.dots)[0];
+}
+
+__device__ sxt_reason reason_of(int ended) {
+  switch (ended) {
+    case ended_at_last: return SXT_REASON_ITERATION_LIMIT;
+    case ended_not_a_number: return SXT_REASON_NOT_A_NUMBER;
+    case ended_a_indefinite: return SXT_REASON_A_INDEFINITE;
+    case ended_m_indefinite: return SXT_REASON_M_INDEFINITE;
+    default: return SXT_REASON_BREAKDOWN;
+  }
+}
+
+// After the tolerance was met but not by the true residual: NONE, and the next tolerance, where there is reason to
+// hope.
+__device__ sxt_reason go_on(Record &record, Control &c, const Norms &now) {
+  record.fruitless = record.confirmations > 1 && now.over > 0.5 * record.last_norm ? record.fruitless + 1 : 0;
+  if (record.fruitless >= patience) return SXT_REASON_STAGNATED;
+  const double tolerance = fmin(0.9, fmax(1 / early, aim * record.target / now.over)) * now.plain;
+  c.tolerance_squared = tolerance * tolerance;
+  return SXT_REASON_NONE;
+}
+
+__global__ void __launch_bounds__(norm_threads)
+    judge(const __grid_constant__ Recording a, cudaGraphConditionalHandle on) {
+  const Norms now = norms_of(a.sums);
+  if (threadIdx.x != 0) return;
+  Record &record = *a.record;
+  Control &c = *a.s.control;
+  ++record.confirmations;
+  record.true_norm = now.over;
+  if (c.ended == ended_unsure && !(record.curvature > 0))
+    c.ended = record.curvature <= 0 ? ended_a_indefinite : ended_not_a_number;
+  const bool again = c.ended == ended_far || c.ended == ended_unsure;
+  if (!(now.over <= DBL_MAX))
+    record.reason = SXT_REASON_NOT_A_NUMBER;
+  else if (now.over <= record.target)
+    record.reason = SXT_REASON_CONVERGED;
+  else if (c.ended == ended_met)
+    record.reason = go_on(record, c, now);
+  else if (!again || record.at == c.k)  // a direction that began anew here has led nowhere
+    record.reason = reason_of(c.ended);
+  record.last_norm = now.over;
+  record.at = again ? c.k : -1;
+  const bool failure = c.ended == ended_not_a_number || c.ended == ended_a_indefinite ||
+                       c.ended == ended_m_indefinite || c.ended == ended_breakdown;
+  const bool goes_on = record.reason == SXT_REASON_NONE;
+  // A failure belongs to the iteration it was found in.
+  if (!goes_on && failure && record.reason != SXT_REASON_CONVERGED) ++c.k;
+  if (goes_on) {
+    c.replaced_from = again ? -1 : sqrt(a.s.squared_residuals[c.k % a.s.room]);
+    c.first = c.k;
+    c.test_first = 1;
+    if (again) c.restart = 1;
+    c.ended = running;
+    c.turns = 0;
+    direct(a.s, again);
+  }
+  cudaGraphSetConditional(on, goes_on);
+}
+
+__global__ void tell(const __grid_constant__ Recording a, const __grid_constant__ sxt_pcg_record_args to) {
+  const Record &record = *a.record;
+  const double norm = record.confirmations > 0 ? record.true_norm : record.rhs_norm;
+  if (to.reason) *to.reason = record.reason;
+  if (to.iterations) *to.iterations = a.s.control->k;
+  if (to.confirmations) *to.confirmations = record.confirmations;
+  if (to.rhs_norm) *to.rhs_norm = record.rhs_norm;
+  if (to.residual_norm) *to.residual_norm = norm;
+  if (to.relative_residual) *to.relative_residual = record.rhs_norm > 0 ? norm / record.rhs_norm : norm;
+}
+
+template <class T>
+const void *address(T *kernel) {
+  return reinterpret_cast<const void *>(kernel);
+}
+
+}  // namespace
+
+void load_record_kernels() {
+  cudaFuncAttributes unused;
+  for (const void *kernel :
+       {address(squares<float>), address(squares<double>), address(begin), address(open), address(close), address(turn),
+        address(question), address(answer), address(judge), address(tell)})
+    cuda::need(cudaFuncGetAttributes(&unused, kernel), "load a kernel's code");
+}
+
+void sum_squares(const Recording &a, const void *v, const void *scaling, cudaStream_t stream) {
+  const int parts = a.s.type == SXT_C64 || a.s.type == SXT_C128 ? 2 : 1;
+  if (a.s.type == SXT_F32 || a.s.type == SXT_C64)
+    squares<<<norm_blocks, norm_threads, 0, stream>>>(static_cast<const float *>(v),
+                                                      static_cast<const float *>(scaling), a.n * parts, parts, a.sums);
+  else
+    squares<<<norm_blocks, norm_threads, 0, stream>>>(static_cast<const double *>(v),
+                                                      static_cast<const double *>(scaling), a.n * parts, parts, a.sums);
+  cuda::need_launch("the sums of squares");
+}
+
+void begin_record(const Recording &a, cudaGraphConditionalHandle on, cudaStream_t stream) {
+  begin<<<1, norm_threads, 0, stream>>>(a, on);
+  cuda::need_launch("the beginning of a recorded solve");
+}
+void open_steps(const Recording &a, cudaGraphConditionalHandle inner, cudaStream_t stream) {
+  open<<<1, 1, 0, stream>>>(a, inner);
+  cuda::need_launch("the condition of a loop");
+}
+void close_steps(const Recording &a, cudaGraphConditionalHandle inner, cudaStream_t stream) {
+  close<<<1, 1, 0, stream>>>(a, inner);
+  cuda::need_launch("the condition of a loop");
+}
+void turn_back(const Recording &a, cudaStream_t stream) {
+  turn<<<1, 1, 0, stream>>>(a);
+  cuda::need_launch("the direction's turn");
+}
+void doubt(const Recording &a, cudaStream_t stream) {
+  question<<<1, 1, 0, stream>>>(a);
+  cuda::need_launch("the question for a curvature");
+}
+void keep_curvature(const Recording &a, cudaStream_t stream) {
+  answer<<<1, 1, 0, stream>>>(a);
+  cuda::need_launch("a measured curvature");
+}
+void judge_record(const Recording &a, cudaGraphConditionalHandle on, cudaStream_t stream) {
+  judge<<<1, norm_threads, 0, stream>>>(a, on);
+  cuda::need_launch("the judgement of a true residual");
+}
+void tell_record(const Recording &a, const sxt_pcg_record_args &to, cudaStream_t stream) {
+  tell<<<1, 1, 0, stream>>>(a, to);
+  cuda::need_launch("the report of a recorded solve");
+}
+
+}  // namespace graph
