@@ -48,6 +48,22 @@ class Hermitian(CommandTest):
         self.assertEqual({row["phase"] for row in report["rows"]}, {"factor", "solve", "factor-solve"})
         self.run_command("bench", "hermitian", "--n", "5", "--systems", "9", "--repeat", "1", "--phase", "solve", expect=DONE)
 
+    def test_bench_next_to_one_cpu_thread(self):
+        report, _ = self.run_json("bench", "hermitian", "--n", "30", "--systems", "50", "--repeat", "1", "--type", "f64",
+                                  "--cpu-thread")  # fmt: skip
+        self.assertEqual({row["phase"] for row in report["rows"]}, {"factor", "solve", "factor-solve"})
+        for row in report["rows"]:
+            self.assertGreater(row["cpu_thread_seconds"], 0)
+            ratio = row["cpu_thread_seconds"] / row["seconds"]
+            self.assertAlmostEqual(row["cpu_thread_ratio"], ratio, delta=1e-9 * ratio)
+
+    # A sweep ends in time whatever it has to leave out, and says what.
+    def test_bench_sweep_ends_in_time(self):
+        result = self.run_command("bench", "hermitian", "--device", "cpu", "--sweep", "--systems", "9", "--repeat", "1", "--phase",
+                                  "factor", "--seconds", "0.3")  # fmt: skip
+        self.assertIn("larger ones are left out", result.stderr)
+        self.assertIn("against neighbours", result.stdout)
+
     def test_bench_sweep(self):
         drawing = self.path("sweep.svg")
         report, _ = self.run_json("bench", "hermitian", "--n", "8,16,24", "--systems", "30", "--repeat", "1", "--sweep",

@@ -124,6 +124,18 @@ TEST_F(HermitianPanel, ManyRightHandSides) {
     }
 }
 
+// A single one is carried as a vector, whether or not its row would have had room in the last tile of rows.
+TEST_F(HermitianPanel, OneRightHandSide) {
+  int turn = 0;
+  for (const std::int64_t n : {5, 48, 49, 64, 70, 113, 128, 190, 250})
+    for (const sxt_value_type type : {SXT_F32, SXT_F64, SXT_C64, SXT_C128}) {
+      const sxt_triangle triangle = ++turn % 2 ? SXT_LOWER : SXT_UPPER;
+      HermitianSet set(device(), type, n, 4, 1, triangle, true, turn % 7 == 3, random);
+      check(set, {0, 3});
+      if (HasFailure()) return;
+    }
+}
+
 TEST_F(HermitianPanel, SeventyThousandSystems) {
   HermitianSet set(device(), SXT_C64, 5, 70000, 1, SXT_UPPER, true, true, random);
   check(set, {1, 3, 34999, 65535, 65536, 69998});

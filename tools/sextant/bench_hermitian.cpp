@@ -68,12 +68,12 @@ class Suite {
     const double order = static_cast<double>(problem.n) + 200;  // small ones have a price of their own
     return order * order * order * static_cast<double>(problem.batch);
   }
-  // Takes fewer systems where what is left would else last longer than there is time, by what the last case took; whole
-  // rounds of a large GPU's multiprocessors. False: nothing more fits.
+  // Of large orders takes fewer systems where what is left would else last longer than there is time, by what the last
+  // case took; whole rounds of a large GPU's multiprocessors. False: nothing more fits.
   bool fits(HermitianCase &problem, double left, double rest) const {
-    constexpr std::int64_t round = 132;
+    constexpr std::int64_t round = 132, large = 512;
     constexpr double most_over = 0.25;
-    if (on_device_ && options_.systems == 0 && rest * seconds_a_cost_ > left)
+    if (on_device_ && options_.systems == 0 && problem.n > large && rest * seconds_a_cost_ > left)
       problem.batch =
           std::clamp(static_cast<std::int64_t>(static_cast<double>(problem.batch) * left / (rest * seconds_a_cost_)) /
                          round * round,

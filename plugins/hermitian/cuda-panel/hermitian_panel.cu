@@ -48,12 +48,18 @@ struct Plan {
   std::int32_t peers;
 };
 
-constexpr const char *terms[] = {
-    "launches",      "stream_bytes", "compute.tensor_f64", "compute.tensor_f32", "compute.tile_solves",
-    "latency.tiles", nullptr};
+constexpr const char *terms[] = {"launches",
+                                 "stream_bytes",
+                                 "compute.tensor_f64",
+                                 "compute.tensor_f32",
+                                 "compute.tile_solves",
+                                 "latency.tiles",
+                                 "latency.systems",
+                                 nullptr};
+constexpr std::uint32_t n_terms = sizeof terms / sizeof *terms - 1;
 // Seconds on one H200: a flop of a tile's products, in f64 and in f32 as three tf32 products; a byte of tiles solved
-// and written; the way through a tile on the diagonal.
-const double term_defaults[] = {NAN, NAN, 1 / 40e12, 1 / 60e12, 4.6e-13, 4.3e-5, NAN};
+// and written; the way through a tile on the diagonal; that to and from a system.
+const double term_defaults[] = {NAN, NAN, 1 / 45e12, 1 / 70e12, 8e-13, 2e-5, 5e-6, NAN};
 constexpr std::int32_t most_peers = 8;
 constexpr std::int64_t most_order = 1 << 24, most_blocks = (std::int64_t{1} << 31) - 1;
 
@@ -125,11 +131,11 @@ Tiles tiles_of(const sxt_hermitian_query &q) {
 
 // Rounds of blocks over the places there are. The last one takes less where multiprocessors have one block each;
 // orders that vary come largest first, and fill it.
-double rounds_of(double blocks, double units, double resident, bool vary) {
-  constexpr double alone = 0.7;
+double rounds_of(double blocks, double units, double resident, bool vary, bool factor) {
+  const double alone = resident > 1 && factor ? 0.85 : 1;
   const double places = units * resident, whole = std::floor(blocks / places), rest = blocks - whole * places;
   if (vary) return std::max(1.0, blocks / places);
-  return whole + (rest <= 0 ? 0 : rest <= units ? (resident > 1 ? alone : 1) : 1);
+  return whole + (rest <= 0 ? 0 : rest <= units ? alone : 1);
 }
 
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
@@ -140,19 +146,19 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   const bool wide = is_double(q.q.value_type), complex = q.q.value_type == SXT_C64 || q.q.value_type == SXT_C128;
   const Tiles tiles = tiles_of(q);
   CandidateList list(out, capacity, count);
-  for (std::int32_t peers = 1; peers <= most_peers; peers *= 2) {
+  for (std::int32_t peers = 1, doublings = 0; peers <= most_peers; peers *= 2, ++doublings) {
     // A block needs a tile of its own, and clusters must not ask for more blocks than there are.
     if (peers > 1 && (q.n_max < tile * peers || q.batch * peers > most_blocks)) break;
     if (machine->blocks_per_cluster > 0 && peers > machine->blocks_per_cluster) break;
     sxt_candidate &candidate = list.add();
     const double blocks = static_cast<double>(q.batch) * peers,
-                 rounds = rounds_of(blocks, units, resident, q.orders_vary);
+                 rounds = rounds_of(blocks, units, resident, q.orders_vary, factors(q.phase));
     candidate.launch[0] = q.batch * peers;
     candidate.launch[1] = threads;
     candidate.launch[2] = peers;
     candidate.launch[3] = shared_of(q.q.value_type);
-    candidate.model_class = static_cast<std::uint32_t>(4 * q.phase + (peers > 1));
-    candidate.n_terms = 6;
+    candidate.model_class = static_cast<std::uint32_t>(4 * q.phase + doublings);
+    candidate.n_terms = n_terms;
     candidate.terms[0] = q.orders_vary ? 2 : 1;
     candidate.terms[1] = bytes_moved(q, peers);
     // All places are busy for as long as one block is: what a round takes does not depend on how many it has.
@@ -164,6 +170,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
                          ((factors(q.phase) ? 1.0 : 0.5) / peers + (solves(q.phase) ? 0.5 : 0));
     // Tiles on the diagonal one after the other; the way back of a solve meets them once more.
     candidate.terms[5] = rounds * tiles.diagonal * (q.phase == SXT_HERMITIAN_FACTOR_SOLVE && q.n_rhs > 0 ? 1.3 : 1);
+    candidate.terms[6] = rounds;
     candidate.working_set_bytes = hermitian_bytes(q);
     candidate.units = units;
     candidate.state_bytes = sizeof(Plan);

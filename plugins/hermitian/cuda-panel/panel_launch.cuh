@@ -32,8 +32,10 @@ sxt_status enqueue_panel(const Set &set, const std::int32_t *turn, std::int32_t 
   config.stream = plugin::cuda::stream_of(*exec);
   config.attrs = &cluster;
   config.numAttrs = peers > 1 ? 1 : 0;
-  const auto kernel =
-      phase == SXT_HERMITIAN_FACTOR_SOLVE && set.n_rhs == 1 ? sweep_systems<T, true> : sweep_systems<T, false>;
+  // Where a row for the right-hand side finds room in the last tile of rows, it costs less than a vector.
+  const bool last_is_full = (set.n_max + inner - 1) / inner * inner % tile == 0;
+  const bool carries = phase == SXT_HERMITIAN_FACTOR_SOLVE && set.n_rhs == 1 && !set.orders && last_is_full;
+  const auto kernel = carries ? sweep_systems<T, true> : sweep_systems<T, false>;
   return plugin::cuda::check(exec, cudaLaunchKernelEx(&config, kernel, set, turn, phase),
                              "launch hermitian.panel.cuda");
 }

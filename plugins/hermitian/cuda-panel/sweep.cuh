@@ -296,46 +296,37 @@ struct Sweep {
   SXT_DENSE int run() const {
     Accumulator<T> c[8];
     const int last = (s.n - 1) / tile, end = (s.rows + tile - 1) / tile;
-    Rows rows;
-    bool begun = false;  // rows are those of the next column's first tile, and on their way
 #pragma unroll 1
     for (int k = factor ? -1 : 0; k <= last; ++k) {
       const int k0 = tile * k;
-      const bool factors_next = factor && k < last && rank == (k + 1) % peers;
+      const bool next_diagonal = factor && k < last;
       // A tile with rows of the matrix and right-hand sides went through the factorisation of the diagonal.
       const int first = factor ? k + 1 : max(s.first_rhs_row / tile, k + (s.first_rhs_row >= k0 + tile));
-      const Share share = k < 0 ? Share{0, 0, 1} : share_of(first, end, k, factor && k < last);
-      const bool to_begin = share.first < share.end && !begun;
-      if (to_begin) rows = rows_at(tile * share.first, k0);
+      const Share share = k < 0 ? Share{0, 0, 1} : share_of(first, end, k, next_diagonal);
+      Rows rows;
+      if (share.first < share.end) rows = rows_at(tile * share.first, k0);
       if (factor) {
-        if (to_begin) begin(rows);
+        if (share.first < share.end) begin(rows);
         const int code = k < 0 ? 0 : fetch_diagonal(k % peers);
         if (code) return code;
       } else {
         load_diagonal(k0, min(tile, s.n - k0));
-        if (to_begin) begin(rows);
+        if (share.first < share.end) begin(rows);
       }
-      begun = false;
 #pragma unroll 1
       for (int r = share.first;; r += share.stride) {
         const bool diagonal = r >= share.end;
         if (diagonal) {
           __syncthreads();
-          if (!factors_next) break;
-          if (!begun) rows = rows_at(k0 + tile, k0 + tile), begin(rows);
-          begun = false;
+          if (!next_diagonal || rank != (k + 1) % peers) break;
+          rows = rows_at(k0 + tile, k0 + tile);
+          begin(rows);
         }
         update(c, rows);
         const Tile done = rows;
-        // What comes next is on its way while this tile is finished; its first steps read columns of earlier turns,
-        // which nobody is still writing.
         if (!diagonal && r + share.stride < share.end) {
           rows = rows_at(tile * (r + share.stride), k0);
           begin(rows);
-        } else if (diagonal ? peers == 1 && k + 2 < end : factors_next && k > 0) {
-          rows = rows_at(diagonal ? k0 + 2 * tile : k0 + tile, k0 + tile);
-          begin(rows);
-          begun = true;
         }
         finish(c, done, diagonal);
         if (diagonal) break;

@@ -14,9 +14,9 @@ namespace cuda = sextant::plugin::cuda;
 namespace sextant::hermitian_tile {
 namespace {
 
-constexpr const char *terms[] = {"launches",         "stream_bytes", "compute.columns",
-                                 "latency.products", "latency.rows", nullptr};
-const double term_defaults[] = {NAN, NAN, 4.5e-9, 2.5e-7, 3.6e-6, NAN};
+constexpr const char *terms[] = {
+    "launches", "stream_bytes", "compute.columns", "latency.products", "latency.rows", "latency.columns", nullptr};
+const double term_defaults[] = {NAN, NAN, 4.5e-9, 2.5e-7, 3.2e-6, 5e-7, NAN};
 constexpr std::int64_t reserved_shared = 1024;
 
 int block_rows(std::int64_t n) { return static_cast<int>((n + side - 1) / side); }
@@ -77,7 +77,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   const std::size_t bytes = group_bytes(q, places_for(block_rows(q.n_max)));
   const double batch = static_cast<double>(std::max<std::int64_t>(1, q.batch)), units = std::max(1, machine->units);
   const int mean_rows = block_rows(static_cast<std::int64_t>(std::ceil(q.sum_n1 / batch)));
-  // A back substitution after a factorisation takes part of its time again.
+  // A back substitution after a factorisation takes part of its time again; two alone have no products.
   const double again = q.phase == SXT_HERMITIAN_FACTOR_SOLVE && q.n_rhs > 0 ? 1.35 : 1;
   CandidateList list(out, capacity, count);
   for (std::int32_t s = 0; s < n_shapes; ++s) {
@@ -90,14 +90,15 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
     candidate.launch[1] = shape.warps * 32 * shape.groups;
     candidate.launch[2] = s;
     candidate.launch[3] = static_cast<std::int64_t>(bytes) * shape.groups;
-    candidate.model_class = static_cast<std::uint32_t>(q.phase);
-    candidate.n_terms = 5;
+    candidate.model_class = static_cast<std::uint32_t>(4 * q.phase + s);
+    candidate.n_terms = 6;
     candidate.terms[0] = 1;
     candidate.terms[1] = hermitian_bytes(q) * (q.triangle == SXT_UPPER && factors(q.phase) ? 1.3 : 1);
     // Diagonal blocks are eliminated by one warp each, all of a multiprocessor's on the same units.
     candidate.terms[2] = batch * mean_rows * again;
-    candidate.terms[3] = rounds * chain.products * again;
+    candidate.terms[3] = factors(q.phase) ? rounds * chain.products * again : 0;
     candidate.terms[4] = rounds * chain.rows * again;
+    candidate.terms[5] = rounds * mean_rows * (solves(q.phase) ? 2 : 1);
     candidate.working_set_bytes = hermitian_bytes(q);
     candidate.units = std::min(static_cast<double>(candidate.launch[0]), units);
     candidate.state_bytes = sizeof(Launch);

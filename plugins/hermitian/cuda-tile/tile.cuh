@@ -23,14 +23,18 @@ struct Substitution {
 
   __device__ T *panel(int q) const { return work.blocks + (q & (buffers - 1)) * work.rows * block_size; }
 
-  // Starts to bring in block column q, diagonal block first.
+  // Starts to bring in the blocks (q, 0) .. (q, q), for the way back, or (q, q), (q + 1, q) .., for the way there. What
+  // lies beyond the order is the identity.
+  template <bool back>
   __device__ void fetch(int q) const {
     const bool by_rows = work.system.row == 1;
+    const int count = back ? q + 1 : work.rows - q;
     if (q >= 0 && q < work.rows)
-      for (int e = work.id; e < (work.rows - q) * block_size; e += Work::threads) {
+      for (int e = work.id; e < count * block_size; e += Work::threads) {
         // Neighbouring threads take neighbouring addresses.
         const int fast = e % side, slow = e / side % side, p = e / block_size;
-        const int r = by_rows ? fast : slow, c = by_rows ? slow : fast, row = (q + p) * side + r, column = q * side + c;
+        const int r = by_rows ? fast : slow, c = by_rows ? slow : fast;
+        const int row = (back ? q : q + p) * side + r, column = (back ? p : q) * side + c;
         T *to = panel(q) + p * block_size + offset<T>(r, c);
         if (row < work.system.n && column <= row)
           copy_async(to, work.system.at(row, column));
@@ -47,20 +51,23 @@ struct Substitution {
     Work::meet();
   }
 
-  // Takes what the unknowns below contribute off block q of each right-hand side: 16 lanes a column.
-  __device__ void gather(int q) const {
-    const int row = work.id % side, n_rhs = work.system.n_rhs;
-    for (int e = work.id / side; e < side * n_rhs; e += Work::threads / side) {
-      const int c = e % side, k = e / side;
-      T total{};
-      for (int p = q + 1; p < work.rows; ++p)
-        total = dense::plus_product(total, panel(q)[(p - q) * block_size + offset<T>(row, c)],
-                                    work.rhs[(p * side + row) * n_rhs + k]);
+  // Takes what block q contributes off the unknowns above: a thread an unknown, each from another row on, so that
+  // threads meet different banks. Two sums, which do not wait for one another.
+  __device__ void scatter_up(int q) const {
+    const int n_rhs = work.system.n_rhs;
+    for (int k = 0; k < n_rhs; ++k)
+      for (int e = work.id; e < q * side; e += Work::threads) {
+        const int c = e % side;
+        const T *factor = panel(q) + e / side * block_size;
+        T left = work.rhs[e * n_rhs + k], other{};
 #pragma unroll
-      for (int bits = side / 2; bits > 0; bits /= 2) total = dense::sum(total, dense::from_lane_xor(~0u, total, bits));
-      T &mine = work.rhs[(q * side + c) * n_rhs + k];
-      if (row == 0) mine = dense::difference(mine, total);
-    }
+        for (int i = 0; i < side; i += 2) {
+          const int r = (i + c) % side, s = (i + 1 + c) % side;
+          left = dense::minus_product(left, factor[offset<T>(r, c)], work.rhs[(q * side + r) * n_rhs + k]);
+          other = dense::minus_product(other, factor[offset<T>(s, c)], work.rhs[(q * side + s) * n_rhs + k]);
+        }
+        work.rhs[e * n_rhs + k] = dense::sum(left, other);
+      }
   }
   // Takes what block q contributes off the unknowns below: a thread an unknown.
   __device__ void scatter(int q) const {
@@ -76,44 +83,44 @@ struct Substitution {
         work.rhs[((q + 1) * side + r) * n_rhs + k] = value;
       }
   }
-  // The diagonal block: a warp a right-hand side, a lane an unknown. The right-hand sides are conjugates.
+  // The diagonal block: a warp a right-hand side, a lane an unknown. The right-hand sides are conjugates. Unknowns stay
+  // unscaled until the end: the factors are scaled instead, which nothing waits for.
   template <bool back>
   __device__ void solve_diagonal(int q) const {
-    const T *diagonal = panel(q);
+    const T *diagonal = panel(q) + (back ? q * block_size : 0);
     const int n_rhs = work.system.n_rhs, c = work.lane % side;
-    const Real<T> inverse = work.inverse[q * side + c];
+    const Real<T> *inverse = work.inverse + q * side;
     for (int k = work.warp; k < n_rhs; k += warps) {
       T &place = work.rhs[(q * side + c) * n_rhs + k];
       T value = place;
 #pragma unroll
-      for (int i = 0; i < side; ++i) {
+      for (int i = 0; i + 1 < side; ++i) {
         const int j = back ? side - 1 - i : i;
-        if (c == j) value = dense::scaled(value, inverse);
-        const T solved = dense::from_lane(~0u, value, j);
         const T factor = back ? diagonal[offset<T>(j, c)] : dense::conjugate(diagonal[offset<T>(c, j)]);
-        if (back ? c < j : c > j) value = dense::minus_product(value, factor, solved);
+        const T by = dense::scaled(factor, inverse[j]), solved = dense::from_lane(~0u, value, j);
+        if (back ? c < j : c > j) value = dense::minus_product(value, by, solved);
       }
-      if (work.lane < side) place = value;
+      if (work.lane < side) place = dense::scaled(value, inverse[c]);
     }
   }
 
   // L^H x = y.
   __device__ void back() const {
-    if (buffers == 2) fetch(work.rows - 1);
+    if (buffers == 2) fetch<true>(work.rows - 1);
     for (int q = work.rows - 1; q >= 0; --q) {
-      fetch(buffers == 2 ? q - 1 : q);
+      fetch<true>(buffers == 2 ? q - 1 : q);
       wait(buffers == 1);
-      gather(q);
-      Work::meet();
       solve_diagonal<true>(q);
+      Work::meet();
+      scatter_up(q);
       Work::meet();
     }
   }
   // L y = b with a factor that is given.
   __device__ void forward() const {
-    if (buffers == 2) fetch(0);
+    if (buffers == 2) fetch<false>(0);
     for (int q = 0; q < work.rows; ++q) {
-      fetch(buffers == 2 ? q + 1 : q);
+      fetch<false>(buffers == 2 ? q + 1 : q);
       wait(buffers == 1);
       if (work.id < side) {
         const Real<T> diagonal = dense::real_of(panel(q)[offset<T>(work.id, work.id)]);
