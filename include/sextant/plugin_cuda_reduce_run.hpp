@@ -260,7 +260,8 @@ inline sxt_candidate &fill_reduction(sxt_candidate &candidate, const sxt_reducti
   // The sum of squares keeps a scale.
   candidate.terms[3] = (q.operation == SXT_REDUCTION_NRM2 ? 12.0 : 1.0) * static_cast<double>(q.n) / busy;
   candidate.terms[4] = rounds_of_loads(bytes / round_bytes);
-  candidate.terms[5] = std::min(1.0, bytes / round_bytes);
+  // Of a first round, in whole loads: how many a thread has on their way before it adds.
+  candidate.terms[5] = std::min(1.0, std::max(1.0, std::ceil(bytes / round_bytes * c.flight)) / c.flight);
   candidate.working_set_bytes = bytes;
   candidate.units = units * std::pow(busy / units, sharing);
   candidate.state_bytes = sizeof(ReductionState);
@@ -279,6 +280,7 @@ using OpenFunction = sxt_status(const void *, const sxt_filled *, const sxt_exec
 inline sxt_kernel new_reduction(const char *name, const char *description, OpenFunction *open, RunFunction *run) {
   sxt_kernel k = new_kernel(SXT_KIND_REDUCTION, name, "cuda", description, run);
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
+  k.version = 2;
   k.term_names = reduction_terms;
   k.term_defaults = reduction_defaults;
   k.applicable = plain_applicable;

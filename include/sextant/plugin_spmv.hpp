@@ -92,21 +92,29 @@ void scattered(const Vectors<V> &v, std::int64_t n, int parts, int team, void *s
   });
 }
 
-// Where a part begins when items weighing ptr[i+1] - ptr[i] + weight are cut into parts of equal weight, and the part.
-template <class Offset>
-std::int64_t equal_border(const Offset *ptr, std::int64_t n, std::int64_t weight, int parts, int part,
-                          std::int64_t grain = 1) {
+// Where a part begins when n items are cut into parts of equal work; work(i): of all items before i, growing with i.
+template <class Work>
+std::int64_t border_by_work(std::int64_t n, int parts, int part, Work &&work) {
   if (part >= parts || n == 0) return n;
-  const std::int64_t share = part_of(static_cast<std::int64_t>(ptr[n]) - ptr[0] + weight * n, parts, part).begin;
+  const std::int64_t share = part_of(work(n), parts, part).begin;
   std::int64_t low = 0, high = n;
   while (low < high) {
     const std::int64_t middle = (low + high) / 2;
-    if (static_cast<std::int64_t>(ptr[middle]) - ptr[0] + weight * middle < share)
+    if (work(middle) < share)
       low = middle + 1;
     else
       high = middle;
   }
-  return std::min(n, (low + grain / 2) / grain * grain);
+  return low;
+}
+
+// The same for items weighing ptr[i+1] - ptr[i] + weight, and the part.
+template <class Offset>
+std::int64_t equal_border(const Offset *ptr, std::int64_t n, std::int64_t weight, int parts, int part,
+                          std::int64_t grain = 1) {
+  const std::int64_t border = border_by_work(
+      n, parts, part, [&](std::int64_t i) { return static_cast<std::int64_t>(ptr[i]) - ptr[0] + weight * i; });
+  return part >= parts ? n : std::min(n, (border + grain / 2) / grain * grain);
 }
 template <class Offset>
 Range equal_part(const Offset *ptr, std::int64_t n, std::int64_t weight, int parts, int part, std::int64_t grain = 1) {

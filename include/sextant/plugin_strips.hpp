@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "sextant/kinds/storage.h"
-#include "sextant/plugin_cpu.hpp"
+#include "sextant/plugin_spmv.hpp"
 
 namespace sextant::plugin {
 
@@ -79,18 +79,8 @@ inline std::int64_t strips_border(const sxt_strips &a, int parts, int part) {
   const auto *strip_ptr = static_cast<const std::int64_t *>(a.strip_ptr);
   const auto *gather_ptr = static_cast<const std::int64_t *>(a.gather_ptr);
   // In eighths of a gathered column; beginning a slice takes as long as two.
-  const auto work = [&](std::int64_t s) { return 5 * strip_ptr[s] + gather_ptr[s] + 16 * s; };
-  if (part >= parts || a.n_slices == 0) return a.n_slices;
-  const std::int64_t share = part_of(work(a.n_slices), parts, part).begin;
-  std::int64_t low = 0, high = a.n_slices;
-  while (low < high) {
-    const std::int64_t middle = (low + high) / 2;
-    if (work(middle) < share)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
+  return border_by_work(a.n_slices, parts, part,
+                        [&](std::int64_t s) { return 5 * strip_ptr[s] + gather_ptr[s] + 16 * s; });
 }
 inline Range strips_part(const sxt_strips &a, int parts, int part) {
   return {strips_border(a, parts, part), strips_border(a, parts, part + 1)};

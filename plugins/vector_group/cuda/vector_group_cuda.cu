@@ -194,6 +194,8 @@ sxt_status open_dots(const void *opaque, const sxt_filled *, const sxt_exec *exe
   });
 }
 
+constexpr std::uint32_t grids = 6;  // that are offered, each with a model of its own
+
 // Vectors read and written by a group, from the kind's table.
 double passes(std::int32_t group) {
   return group == SXT_GROUP_CHRONOPOULOS_GEAR ? 10 : group == SXT_GROUP_PREDICT_RECOMPUTE ? 7 : 6;
@@ -206,12 +208,14 @@ sxt_status list_grids(const sxt_query &query, std::int64_t n, std::int32_t group
   cost.stream_bytes = cost.working_set = elements * size * passes(group);
   cost.flops = elements * (4.0 + 2 * n_dots) * (query.value_type == SXT_C64 || query.value_type == SXT_C128 ? 4 : 1);
   CandidateList list(out, capacity, count);
-  for (std::int64_t threads : {256, 512})
-    for (std::int64_t part : {1, 2, 4}) {
+  // Many streams disturb each other: a part of the blocks that the device could hold does best, and stands first.
+  std::uint32_t place = 0;
+  for (std::int64_t part : {4, 2, 1})
+    for (std::int64_t threads : {256, 512}) {
       const std::int64_t width = 16 / static_cast<std::int64_t>(size), most = resident_blocks(machine, threads) / part;
       const std::int64_t blocks = blocks_for(divide_up<std::int64_t>(n, width), threads, most);
       sxt_candidate &candidate = fill(list.add(), machine, blocks, threads, width, cost);
-      candidate.model_class = static_cast<std::uint32_t>(group * 8 + n_dots);
+      candidate.model_class = static_cast<std::uint32_t>(group * 8 + n_dots) * grids + place++;
       candidate.state_bytes = sizeof(State);
     }
   return SXT_OK;
@@ -244,6 +248,7 @@ const sxt_kernel groups = [] {
   sxt_kernel k = new_kernel(SXT_KIND_VECTOR_GROUP, "vector_group.stream.cuda", "cuda",
                             "one pass over every vector of the group", run);
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
+  k.version = 2;
   k.term_names = cuda_terms;
   k.candidates = candidates;
   k.prepare = prepare;
@@ -256,6 +261,7 @@ const sxt_kernel groups_dots = [] {
   sxt_kernel k = new_kernel(SXT_KIND_VECTOR_GROUP_DOTS, "vector_group_dots.single-pass.cuda", "cuda",
                             "one pass, inner products added by the block that ends last", run_dots);
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
+  k.version = 2;
   k.term_names = cuda_terms;
   k.applicable = applicable_dots;
   k.candidates = candidates_dots;
