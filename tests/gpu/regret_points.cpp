@@ -25,6 +25,9 @@ constexpr double quick_s = 1e-4, careful_s = 6e-4;
 constexpr double near = 1.06;            // times the fastest: measured again
 constexpr double near_enough = 1.3;      // for other libraries, which the ratios need
 constexpr std::int64_t most_sets = 400;  // of operands: no replay has more runs than that
+// Long runs take the time of hundreds of short ones: what is predicted to take so many times the least is left out
+// there.
+constexpr double long_run_s = 2e-5, far = 1.6;
 
 // One set of operands: args of any of the kinds, with the arrays they point to.
 struct Args {
@@ -66,7 +69,8 @@ void fill(Args &args, const TreeSubject &subject, std::int64_t n, const Operands
     start(args.multidot, SXT_KIND_MULTIDOT, n);
     args.multidot.n_dots = subject.operation;
     for (int i = 0; i < subject.operation; ++i)
-      args.u[i] = at(0), args.v[i] = at(static_cast<std::size_t>(1 + i % (Operands::most_vectors - 1)));
+      args.u[i] = at(static_cast<std::size_t>(2 * i % Operands::most_vectors)),
+      args.v[i] = at(static_cast<std::size_t>((2 * i + 1) % Operands::most_vectors));
     args.multidot.u = args.u, args.multidot.v = args.v;
     args.multidot.result = operands.result();
   } else if (!std::strcmp(subject.kind, SXT_KIND_VECTOR_GROUP)) {
@@ -77,6 +81,7 @@ void fill(Args &args, const TreeSubject &subject, std::int64_t n, const Operands
   } else {
     start(args.vector, SXT_KIND_VECTOR, n);
     args.vector.operation = subject.operation;
+    args.vector.index_type = subject.index_type;
     args.vector.alpha = args.vector.beta = tiny(subject.type);
     args.vector.x = at(0), args.vector.y = at(1), args.vector.z = at(2);
   }
@@ -90,16 +95,12 @@ bool published_step(const std::string &name) {
   return contains(name, {"interleaved", "strided", "sequential", "unrolled", "overload"});
 }
 
-// The place of a choice's grid in its kernel's list.
+// The place of a choice's grid in its kernel's list; grids that are equal at this n have the first one's.
 std::uint64_t place_of(const Choice &choice, const TreeSubject &subject, std::int64_t n, Context &context) {
-  std::vector<sxt_candidate> list(64);
-  std::uint64_t count = 0;
-  const sxt_features none{};
-  const Query query = subject.at(n);
-  choice.kernel->table.candidates(query.get(), &none, &context.machine(), nullptr, list.data(), list.size(), &count);
-  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(count, list.size()); ++i)
+  const std::vector<sxt_candidate> list = candidates_of(context, *choice.kernel, subject.at(n));
+  for (std::uint64_t i = 0; i < list.size(); ++i)
     if (std::equal(list[i].launch, list[i].launch + 4, choice.candidate.launch)) return i;
-  return count;
+  return list.size();
 }
 
 double measure_one(Context &context, const ChoicePtr &choice, std::span<sxt_head *const> args, double predicted_s,
@@ -111,7 +112,13 @@ double measure_one(Context &context, const ChoicePtr &choice, std::span<sxt_head
 
 }  // namespace
 
-double Measured::seconds(Regime regime) const { return std::sqrt(first[regime] * second[regime]); }
+double Measured::first_s(Regime regime) const {
+  return regime == both ? std::sqrt(first[hot] * first[cold]) : first[regime];
+}
+double Measured::second_s(Regime regime) const {
+  return regime == both ? std::sqrt(second[hot] * second[cold]) : second[regime];
+}
+double Measured::seconds(Regime regime) const { return std::sqrt(first_s(regime) * second_s(regime)); }
 
 const Measured *Point::fastest(Regime regime) const {
   const Measured *best = nullptr;
@@ -127,11 +134,25 @@ double Point::regret(const Measured &taken, Regime regime) const {
       if (each.judged && (!best || seconds(each) < seconds(*best))) best = &each;
     return best;
   };
-  const auto first = [&](const Measured &each) { return each.first[regime]; };
-  const auto second = [&](const Measured &each) { return each.second[regime]; };
+  const auto first = [&](const Measured &each) { return each.first_s(regime); };
+  const auto second = [&](const Measured &each) { return each.second_s(regime); };
   const Measured *by_first = least(first), *by_second = least(second);
   if (!by_first) return NAN;
   return std::sqrt(second(taken) / second(*by_first) * first(taken) / first(*by_second));
+}
+
+const Measured *Point::find(const Context &context, const TreeSubject &subject, const std::string &kernel,
+                            std::uint64_t candidate) const {
+  for (const Measured &each : all) {
+    if (each.kernel->name() != kernel) continue;
+    if (each.candidate == candidate) return &each;
+    // Another grid that is equal at this n.
+    const std::vector<sxt_candidate> list = candidates_of(context, *each.kernel, subject.at(n));
+    if (candidate >= list.size() || each.candidate >= list.size()) return nullptr;
+    const std::int64_t *launch = list[candidate].launch;
+    if (std::equal(launch, launch + 4, list[each.candidate].launch)) return &each;
+  }
+  return nullptr;
 }
 
 const Measured *Point::find(const registry::Kernel *kernel, std::uint64_t candidate) const {
@@ -140,11 +161,43 @@ const Measured *Point::find(const registry::Kernel *kernel, std::uint64_t candid
   return nullptr;
 }
 
-Operands::Operands(Device &device) : result_(device, 256) {
+std::vector<sxt_candidate> candidates_of(const Context &context, const registry::Kernel &kernel, const Query &query) {
+  std::vector<sxt_candidate> list(64);
+  std::uint64_t count = 0;
+  const sxt_features none{};
+  if (kernel.table.candidates(query.get(), &none, &context.machine(), nullptr, list.data(), list.size(), &count) !=
+      SXT_OK)
+    return {};
+  list.resize(std::min<std::size_t>(count, list.size()));
+  return list;
+}
+
+TreeSubject subject_named(const std::string &name) {
+  const std::size_t dash = name.rfind('-');
+  const std::string type = dash == std::string::npos ? "" : name.substr(dash + 1);
+  const std::pair<const char *, sxt_value_type> types[] = {
+      {"f32", SXT_F32}, {"f64", SXT_F64}, {"c64", SXT_C64}, {"c128", SXT_C128}};
+  for (const auto &[text, value] : types)
+    if (type == text) return tree_subject(name.substr(0, dash), value);
+  fail(SXT_E_ARGUMENT, "'", name, "' is no operation and type, as dot-f64 is");
+}
+
+const void *Operands::index(Device &device, std::int64_t n) {
+  std::vector<std::int32_t> places(static_cast<std::size_t>(n));
+  for (std::int64_t i = 0; i < n; ++i)
+    places[static_cast<std::size_t>(i)] =
+        static_cast<std::int32_t>(static_cast<std::uint64_t>(i) * 2654435761u % static_cast<std::uint64_t>(n));
+  index_ = DeviceBuffer(device, places.size() * sizeof places[0]);
+  device.copy(index_.data(), places.data(), index_.bytes());
+  return index_.data();
+}
+
+Operands::Operands(Device &device, std::int64_t longest)
+    : bytes_(static_cast<std::uint64_t>(longest) * 8), result_(device, 256) {
   // Bits that are small numbers in every type.
   const std::vector<std::uint32_t> pattern(1 << 20, 0x3a003a00u);
   const std::uint64_t part = pattern.size() * sizeof pattern[0];
-  for (int i = 0; i < most_vectors; ++i) {
+  for (std::int64_t i = 0; i < most_vectors; ++i) {
     vectors_.emplace_back(device, bytes());
     device.copy(vectors_.back().data(), pattern.data(), part);
     for (std::uint64_t done = part; done < bytes(); done *= 2)
@@ -152,7 +205,7 @@ Operands::Operands(Device &device) : result_(device, 256) {
   }
 }
 
-Point measure(Context &context, const TreeSubject &subject, std::int64_t n, const Operands &operands, bool steps) {
+Point measure(Context &context, const TreeSubject &subject, std::int64_t n, Operands &operands, bool steps) {
   Point point;
   point.n = n;
   const std::int64_t stride = (n * value_bytes(subject.type) + 255) / 256 * 256;
@@ -160,23 +213,34 @@ Point measure(Context &context, const TreeSubject &subject, std::int64_t n, cons
       std::clamp<std::int64_t>(static_cast<std::int64_t>(operands.bytes()) / stride, 1, most_sets);
   std::vector<Args> args(static_cast<std::size_t>(sets));
   std::vector<sxt_head *> heads;
+  const void *index = subject.index_type ? operands.index(context.device(), n) : nullptr;
   for (std::int64_t set = 0; set < sets; ++set) {
     fill(args[static_cast<std::size_t>(set)], subject, n, operands, set, stride);
+    if (index) args[static_cast<std::size_t>(set)].vector.index = index;
     heads.push_back(&args[static_cast<std::size_t>(set)].head);
   }
   std::vector<ChoicePtr> choices = Selector(context, nullptr).every(subject.at(n), subject.kind);
+  const double least_s = choices.empty() ? 0 : choices.front()->run_s;
   std::erase_if(choices, [&](const ChoicePtr &choice) {
-    return choice->kernel->has(SXT_KERNEL_REFERENCE) || (!steps && published_step(choice->kernel->name()));
+    const bool hopeless = choice->run_s > long_run_s && choice->run_s > far * least_s;
+    return choice->kernel->has(SXT_KERNEL_REFERENCE) || (!steps && published_step(choice->kernel->name())) ||
+           (hopeless && !steps && !choice->kernel->has(SXT_KERNEL_OPPONENT));
   });
   // A single set is more than any cache holds: it is never hot.
   const auto take = [&](const Measured &each, const ChoicePtr &choice, Regime regime, double budget_s) {
     const double expected = std::max(each.first[regime] > 0 ? each.first[regime] : choice->run_s, 1e-6);
     return measure_one(context, choice, {heads.data(), regime == hot ? 1 : heads.size()}, expected, budget_s);
   };
-  for (const ChoicePtr &choice : choices) {
+  for (std::size_t i = 0; i < choices.size();) {
+    const ChoicePtr &choice = choices[i];
     Measured each;
     each.kernel = choice->kernel;
     each.candidate = place_of(*choice, subject, n, context);
+    if (point.find(each.kernel, each.candidate)) {  // measured already, as another grid that is equal here
+      choices.erase(choices.begin() + static_cast<std::ptrdiff_t>(i));
+      continue;
+    }
+    ++i;
     each.judged = !published_step(choice->kernel->name()) && !choice->kernel->has(SXT_KERNEL_OPPONENT);
     std::copy_n(choice->candidate.launch, 4, each.launch);
     for (const Regime regime : {hot, cold})

@@ -12,7 +12,8 @@
 
 namespace regret {
 
-enum Regime { hot, cold };
+// both: the geometric mean of the two, by which one choice that serves either is judged.
+enum Regime { hot, cold, both };
 
 // One candidate at one n. What came near the fastest was measured twice more, some time apart; the others once,
 // quickly.
@@ -23,6 +24,8 @@ struct Measured {
   double first[2] = {0, 0}, second[2] = {0, 0};  // seconds by Regime
   bool judged = true;  // published steps and other libraries are measured, but no tree may take them
   double seconds(Regime regime) const;
+  double first_s(Regime regime) const;
+  double second_s(Regime regime) const;
 };
 
 struct Point {
@@ -31,10 +34,17 @@ struct Point {
   // The fastest of those a tree may take; NULL when there is none.
   const Measured *fastest(Regime regime) const;
   const Measured *find(const sextant::registry::Kernel *kernel, std::uint64_t candidate) const;
+  // The same, or a grid of the kernel that is equal at this n.
+  const Measured *find(const sextant::Context &context, const sextant::TreeSubject &subject, const std::string &kernel,
+                       std::uint64_t candidate) const;
   // Time of what was taken over that of the fastest. The fastest of many is partly the luckiest: who it is comes from
   // one of the two measurements, what it takes from the other, and the mean of both ways counts. Below 1: noise.
   double regret(const Measured &taken, Regime regime) const;
 };
+
+// The list a kernel offers for a query.
+std::vector<sxt_candidate> candidates_of(const sextant::Context &context, const sextant::registry::Kernel &kernel,
+                                         const sextant::Query &query);
 
 struct Subject {
   sextant::TreeSubject tree;
@@ -42,23 +52,29 @@ struct Subject {
   std::vector<Point> points;
 };
 
+// "dot-f64": an operation that has decision trees, and a type.
+sextant::TreeSubject subject_named(const std::string &name);
+
 // Vectors for all subjects and lengths up to `longest`; they hold small numbers, so that repeated updates stay finite.
 class Operands {
  public:
-  static constexpr std::int64_t longest = std::int64_t{1} << 26, most_vectors = 6;
-  explicit Operands(sextant::Device &device);
+  static constexpr std::int64_t most_vectors = 6;
+  Operands(sextant::Device &device, std::int64_t longest);  // of elements of 8 bytes
   char *vector(std::size_t i) const { return vectors_[i].as<char>(); }
-  std::uint64_t bytes() const { return longest * 8; }
+  std::uint64_t bytes() const { return bytes_; }
+  // A permutation of 0 .. n-1 that jumps, for gather and scatter.
+  const void *index(sextant::Device &device, std::int64_t n);
   void *result() const { return result_.data(); }
 
  private:
+  std::uint64_t bytes_;
   std::vector<sextant::DeviceBuffer> vectors_;
-  sextant::DeviceBuffer result_;
+  sextant::DeviceBuffer result_, index_;
 };
 
 // Everything once, quickly; what comes near the fastest twice more, with care. The published steps only where `steps`
 // is set.
-Point measure(sextant::Context &context, const sextant::TreeSubject &subject, std::int64_t n, const Operands &operands,
+Point measure(sextant::Context &context, const sextant::TreeSubject &subject, std::int64_t n, Operands &operands,
               bool steps);
 
 }  // namespace regret

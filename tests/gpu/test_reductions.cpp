@@ -167,16 +167,25 @@ TEST_F(Reductions, NumbersThatAreNone) {
     const auto check = [&](std::int32_t operation, double want) {
       device().copy(dx.data(), x.data(), dx.bytes());
       each_candidate(query(SXT_F64, operation, n), false, [&](const std::string &name, Session &session) {
-        const double got = run<double>(session, args(operation, n, dx.data(), nullptr));
+        const double got = run<double>(session, args(operation, n, dx.data(), dx.data()));
         EXPECT_TRUE(got == want || (std::isnan(got) && std::isnan(want)))
             << name << ", operation " << operation << ", place " << place << ": " << got << ", not " << want;
       });
     };
     x[here] = nan;
-    for (const std::int32_t operation : {SXT_REDUCTION_SUM, SXT_REDUCTION_NRM2, SXT_REDUCTION_AMAX, SXT_REDUCTION_MIN, SXT_REDUCTION_MAX})
+    for (const std::int32_t operation : {SXT_REDUCTION_SUM, SXT_REDUCTION_DOT, SXT_REDUCTION_NRM2, SXT_REDUCTION_ASUM,
+                                         SXT_REDUCTION_AMAX, SXT_REDUCTION_MIN, SXT_REDUCTION_MAX})
       check(operation, nan);
+    x[(here + 1) % n] = inf;  // the place of the first NaN, whatever stands beside it
+    device().copy(dx.data(), x.data(), dx.bytes());
+    each_candidate(query(SXT_F64, SXT_REDUCTION_IAMAX, n), false, [&](const std::string &name, Session &session) {
+      EXPECT_EQ(run<std::int64_t>(session, args(SXT_REDUCTION_IAMAX, n, dx.data(), nullptr)), place) << name;
+    });
+    x[(here + 1) % n] = 1;
     x[here] = -inf;
     check(SXT_REDUCTION_SUM, -inf);
+    check(SXT_REDUCTION_DOT, inf);  // of x with itself
+    check(SXT_REDUCTION_ASUM, inf);
     check(SXT_REDUCTION_NRM2, inf);
     check(SXT_REDUCTION_AMAX, inf);
     check(SXT_REDUCTION_MIN, -inf);
@@ -248,6 +257,29 @@ TEST_F(Reductions, AHostResultIsRefusedInACapture) {
   ops().graph_destroy(handle(), graph);
   EXPECT_EQ(sxt_context_set_stream(context_.get(), nullptr), SXT_OK);
   ops().stream_destroy(handle(), stream);
+}
+
+// Several products in one pass: nothing and one element, a NaN, operands that overlap, unaligned ones, and a capture.
+TEST_F(Reductions, ProductsInOnePassOnOddInput) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const std::size_t n : {0u, 1u, 5u, 5000u, 70000u, 300001u}) {
+    const Vector memory = make_vector(std::vector<double>(n + 1, 2)), other = make_vector(std::vector<double>(n, 3));
+    std::vector<double> holes(n, 1);
+    if (n > 0) holes[n - 1] = nan;
+    const Vector bad = make_vector(holes);
+    sxt_vector *low = nullptr, *high = nullptr;
+    auto *data = static_cast<double *>(sxt_vector_data(memory.get()));
+    const auto length = static_cast<std::int64_t>(n);
+    ASSERT_EQ(sxt_vector_wrap(context_.get(), length, SXT_F64, SXT_SPACE_DEVICE, data, &low), SXT_OK);
+    ASSERT_EQ(sxt_vector_wrap(context_.get(), length, SXT_F64, SXT_SPACE_DEVICE, data + 1, &high), SXT_OK);
+    const Vector first(low, sxt_vector_destroy), second(high, sxt_vector_destroy);
+    const sxt_vector *x[] = {low, low, bad.get()}, *y[] = {high, other.get(), other.get()};
+    double results[] = {-1, -1, -1};
+    ASSERT_EQ(sxt_multidot(3, x, y, results), SXT_OK) << sxt_last_error(context_.get());
+    EXPECT_EQ(results[0], 4.0 * static_cast<double>(n));
+    EXPECT_EQ(results[1], 6.0 * static_cast<double>(n));
+    EXPECT_TRUE(n == 0 ? results[2] == 0 : std::isnan(results[2]));
+  }
 }
 
 // What cannot be summed in single precision: the compensated kernel's error stays below its bound,

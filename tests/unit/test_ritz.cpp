@@ -82,10 +82,10 @@ TEST(RitzTest, ExtrapolatesARate) {
   }
 }
 
-TEST(RitzTest, AResidualThatDoesNotFallLeavesTheOtherNumber) {
+TEST(RitzTest, AResidualThatDoesNotFallIsOneOfAHarderProblem) {
   Ritz ritz;
   for (int k = 0; k < 20; ++k) ritz.add(1, 1, 1);
-  EXPECT_GE(ritz.iterations(1e-8, 700), 700);
+  EXPECT_GE(ritz.iterations(1e-8, 700), 4 * 700);
   EXPECT_EQ(Ritz().iterations(1e-8, 700), 700);
 }
 

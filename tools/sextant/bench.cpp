@@ -83,7 +83,7 @@ int on_device(const BenchOptions &options, Suite suite) {
     if (suite == bench_vector) return bench_device_vector(options);
     if (suite == bench_spmv) return bench_device_spmv(options);
     if (suite == bench_pcg) return bench_device_pcg(options);
-    fail(kUsage, "this suite measures the CPU in this version; leave out --device");
+    return bench_device_dispatch(options);
   }
   if (!options.svg.empty() || !options.operations.empty() || !options.types.empty())
     fail(kUsage, "--svg, --op and --type are for a GPU: --device cuda");

@@ -89,7 +89,7 @@ std::vector<std::string> kernels_on(const char *kind, const std::string &device)
 
 bool is_opponent(const std::string &kernel) {
   return kernel.find(".cub.") != std::string::npos || kernel.find(".cublas.") != std::string::npos ||
-         kernel.find(".cusparse.") != std::string::npos;
+         kernel.find(".cusparse.") != std::string::npos || kernel.find(".driver-copy.") != std::string::npos;
 }
 
 std::vector<DeviceContender> select_contenders(sxt_context *context, const std::vector<std::string> &kernels,

@@ -70,5 +70,6 @@ int bench_device_reduction(const BenchOptions &options);
 int bench_device_vector(const BenchOptions &options);
 int bench_device_spmv(const BenchOptions &options);
 int bench_device_pcg(const BenchOptions &options);
+int bench_device_dispatch(const BenchOptions &options);
 
 }  // namespace tool

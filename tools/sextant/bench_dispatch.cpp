@@ -1,102 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Suite dispatch: what a call through the C interface costs over the kernel it ends in. The same kernel is run on the
 // same tiny operands twice: by the call, and directly through the function table of its plugin, opened a second time.
-#include <dlfcn.h>
-
 #include <cstdint>
-#include <cstring>
 
 #include "bench.hpp"
+#include "kernel_table.hpp"
 #include "sextant/kinds/reduction.h"
 #include "sextant/kinds/spmv.h"
 #include "sextant/kinds/storage.h"
 #include "sextant/kinds/vector.h"
-#include "sextant/plugin.h"
 
 namespace tool {
 namespace {
 
-// What a kernel alone may ask of a host while it is measured: memory, when it is prepared.
-const sxt_host *bare_host() {
-  static const sxt_host host = [] {
-    sxt_host h{};
-    h.struct_size = sizeof h;
-    h.abi_major = SXT_PLUGIN_ABI_MAJOR;
-    h.abi_minor = SXT_PLUGIN_ABI_MINOR;
-    h.log = [](const sxt_host *, sxt_log_level, const char *, const char *) {};
-    h.set_error = [](const sxt_host *, const sxt_exec *, const char *) {};
-    h.alloc = [](const sxt_host *, const sxt_exec *, sxt_space, std::uint64_t bytes, std::uint64_t alignment) {
-      return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-    };
-    h.free = [](const sxt_host *, const sxt_exec *, sxt_space, void *memory) { std::free(memory); };
-    h.copy = [](const sxt_host *, const sxt_exec *, void *to, const void *from, std::uint64_t bytes) {
-      std::memmove(to, from, bytes);
-      return sxt_status{SXT_OK};
-    };
-    h.synchronize = [](const sxt_host *, const sxt_exec *) { return sxt_status{SXT_OK}; };
-    h.get_service = [](const sxt_host *, const char *) -> const void * { return nullptr; };
-    return h;
-  }();
-  return &host;
+// A kernel of the CPU: its table with one thread.
+sxt_candidate one_thread() {
+  sxt_candidate candidate{};
+  candidate.launch[0] = 1;
+  return candidate;
 }
-
-// The table of a loaded kernel, by way of its plugin's file.
-const sxt_kernel &table_of(const std::string &name) {
-  std::string plugin;
-  for (std::int64_t i = 0; i < sxt_kernel_count(); ++i) {
-    sxt_kernel_info info{};
-    info.struct_size = sizeof info;
-    check(sxt_kernel_get(i, &info), nullptr);
-    if (name == info.name) plugin = info.plugin;
-  }
-  for (std::int64_t i = 0; i < sxt_plugin_count(); ++i) {
-    sxt_plugin_info info{};
-    info.struct_size = sizeof info;
-    check(sxt_plugin_get(i, &info), nullptr);
-    if (plugin != info.name) continue;
-    void *library = dlopen(info.path, RTLD_NOW | RTLD_LOCAL);
-    const auto entry = library ? reinterpret_cast<sxt_plugin_entry_fn>(dlsym(library, "sxt_plugin_entry_0")) : nullptr;
-    const sxt_plugin *description = nullptr;
-    if (!entry || entry(bare_host(), &description) != SXT_OK) break;
-    for (std::uint64_t k = 0; k < description->n_kernels; ++k)
-      if (name == description->kernels[k]->name) return *description->kernels[k];
-  }
-  fail(kInternal, "kernel '{}' could not be opened a second time", name);
-}
-
-// A kernel of the CPU made ready by hand on one thread.
-class Direct {
- public:
-  Direct(const std::string &kernel, const sxt_query &query, const sxt_head *a) : kernel_(table_of(kernel)) {
-    exec_.host = bare_host();
-    exec_.threads = 1;
-    sxt_candidate candidate{};
-    candidate.launch[0] = 1;
-    const sxt_problem problem{sizeof problem, &query, a, nullptr};
-    require_ok(kernel_.prepare ? kernel_.prepare(&problem, &candidate, nullptr, &exec_, &state_) : SXT_OK, "prepare");
-    require_ok(kernel_.open ? kernel_.open(state_, nullptr, &exec_, &session_) : SXT_OK, "open");
-    exec_.scratch = scratch_;
-    exec_.scratch_bytes = sizeof scratch_;
-  }
-  ~Direct() {
-    if (session_ && kernel_.close) kernel_.close(session_);
-    if (state_ && kernel_.release) kernel_.release(state_);
-  }
-  Direct(const Direct &) = delete;
-  Direct &operator=(const Direct &) = delete;
-
-  void run(sxt_head *args) const { require_ok(kernel_.run(state_, session_, args, &exec_), "run"); }
-
- private:
-  void require_ok(sxt_status status, const char *step) const {
-    if (status != SXT_OK)
-      fail(kInternal, "kernel '{}' failed to {} alone: {}", kernel_.name, step, sxt_status_name(status));
-  }
-  const sxt_kernel &kernel_;
-  sxt_exec exec_{};
-  void *state_ = nullptr, *session_ = nullptr;
-  alignas(256) char scratch_[4096] = {};
-};
 
 template <class Q>
 Q query_of(const char *kind, std::int32_t operation) {
@@ -146,7 +68,7 @@ void bench_dot(BenchSession &session) {
   args.n = 1, args.operation = SXT_REDUCTION_DOT, args.x = x, args.y = y, args.result = &result;
   const Selection selection = select(context, query.q);
   const std::string kernel = sxt_selection_kernel(selection.get());
-  const Direct direct(kernel, query.q, nullptr);
+  const DirectKernel direct(kernel, query.q, nullptr, one_thread());
   const Vector vx = wrap(context, x), vy = wrap(context, y);
   const auto alone = [&] { direct.run(&args.h); };
   compare(session, "sxt_dot", kernel, alone, [&] { check(sxt_dot(vx.get(), vy.get(), &result), context); });
@@ -163,7 +85,7 @@ void bench_axpy(BenchSession &session) {
   args.h = {sizeof args, SXT_KIND_VECTOR};
   args.n = 1, args.operation = SXT_VECTOR_AXPY, args.x = x, args.y = y, args.alpha.value = &alpha;
   const std::string kernel = sxt_selection_kernel(select(context, query.q).get());
-  const Direct direct(kernel, query.q, nullptr);
+  const DirectKernel direct(kernel, query.q, nullptr, one_thread());
   const Vector vx = wrap(context, x), vy = wrap(context, y);
   compare(
       session, "sxt_axpy", kernel, [&] { direct.run(&args.h); },
@@ -198,7 +120,7 @@ void bench_spmv_call(BenchSession &session) {
   csr.s.index_type = csr.s.offset_type = SXT_I32;
   csr.s.rows = csr.s.cols = csr.s.nnz = 1;
   csr.row_ptr = row_ptr, csr.col = col, csr.values = value;
-  const Direct direct(kernel, query.m.q, &csr.s.h);
+  const DirectKernel direct(kernel, query.m.q, &csr.s.h, one_thread());
   sxt_spmv_args args{};
   args.h = {sizeof args, SXT_KIND_SPMV};
   args.op = SXT_NO_TRANSPOSE, args.n_rhs = 1, args.ldx = args.ldy = 1;

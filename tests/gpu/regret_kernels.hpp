@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Launch policies on kernels that no decision tree chooses: sparse products, sets of Hermitian systems, vector groups
+// with inner products.
+#pragma once
+
+#include "core/context/context.hpp"
+#include "regret_report.hpp"
+
+namespace regret {
+
+// Measures every configuration of every kernel that has several, on generated matrices and sets, for about so many
+// seconds, and adds what each policy gives away to the table. Kernels that do not describe their launches to policies
+// are judged by what the models take.
+void judge_other_kernels(sextant::Context &context, double seconds, PolicyTable &table);
+
+}  // namespace regret

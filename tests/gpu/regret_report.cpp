@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "regret_report.hpp"
+
+#include <cstdint>
+#include <cstdio>
+
+#include "core/dispatch/launch.hpp"
+#include "core/model/cost.hpp"
+#include "core/model/timing.hpp"
+
+namespace regret {
+
+using namespace sextant;
+
+namespace {
+
+constexpr const char *regime_names[] = {"hot", "cold", "both"};
+
+std::string describe(const Measured &measured, Regime regime) {
+  char text[200];
+  std::snprintf(text, sizeof text, "%s %lldx%lldx%lld %.2f us", measured.kernel->name(), (long long)measured.launch[0],
+                (long long)measured.launch[1], (long long)measured.launch[2], 1e6 * measured.seconds(regime));
+  return text;
+}
+
+// The best of other libraries over the tree's pick: above 1 the pick is faster.
+void report_opponents(const Context &context, const Subject &subject, const DecisionTree &tree) {
+  for (const Regime regime : {hot, cold}) {
+    Quotients slower;
+    for (const Point &point : subject.points) {
+      const TreeLeaf &leaf = tree.leaves()[tree.find(point.n)];
+      const Measured *picked = point.find(context, subject.tree, leaf.kernel, leaf.candidate), *opponent = nullptr;
+      for (const Measured &each : point.all) {
+        const bool theirs = each.kernel->has(SXT_KERNEL_OPPONENT);
+        if (theirs && (!opponent || each.seconds(regime) < opponent->seconds(regime))) opponent = &each;
+      }
+      if (!picked || !opponent) continue;
+      const double quotient = picked->seconds(regime) / opponent->seconds(regime);
+      if (quotient > slower.worst())
+        slower.worst_text =
+            "n = " + std::to_string(point.n) + ": " + describe(*picked, regime) + ", " + describe(*opponent, regime);
+      slower.all.push_back(quotient);
+    }
+    if (!slower.all.empty())
+      std::printf(
+          "%-8s best of CUB and cuBLAS over the pick, %-4s mean %.3f  at least 0.97: %3.0f %%  least %.3f (%s)\n",
+          subject.name.c_str(), regime_names[regime], 1 / slower.mean(), slower.share_within(1 / 0.97),
+          1 / slower.worst(), slower.worst_text.c_str());
+  }
+}
+
+}  // namespace
+
+void report_tree(Context &context, const Subject &subject, const char *when, bool opponents, double told) {
+  const double start = seconds_now();
+  const DecisionTree tree = DecisionTree::build(context, subject.tree);
+  const double built = seconds_now() - start;
+  if (opponents) report_opponents(context, subject, tree);
+  for (const Regime regime : {hot, cold, both}) {
+    Quotients quotients;
+    int missing = 0;
+    for (const Point &point : subject.points) {
+      const TreeLeaf &leaf = tree.leaves()[tree.find(point.n)];
+      const Measured *best = point.fastest(regime);
+      const Measured *picked = point.find(context, subject.tree, leaf.kernel, leaf.candidate);
+      if (!best || !picked) {
+        ++missing;
+        continue;
+      }
+      const double quotient = point.regret(*picked, regime);
+      if (quotient > quotients.worst())
+        quotients.worst_text = "n = " + std::to_string(point.n) + ": " + describe(*picked, regime) + ", fastest " +
+                               describe(*best, regime);
+      if (regime == both && quotient > told)
+        std::printf("    n = %lld, %s: %.3f, %s, fastest %s\n", (long long)point.n, regime_names[regime], quotient,
+                    describe(*picked, regime).c_str(), describe(*best, regime).c_str());
+      quotients.all.push_back(quotient);
+    }
+    std::printf(
+        "%-8s %-10s %-4s leaves %2zu in %.2f s  points %3zu  mean %.4f  within 1 %%: %3.0f %%  worst %.3f (%s)\n",
+        subject.name.c_str(), when, regime_names[regime], tree.leaves().size(), built, quotients.all.size(),
+        quotients.mean(), quotients.share_within(1.01), quotients.worst(), quotients.worst_text.c_str());
+    if (missing) std::printf("    %d picks were not among the measured candidates\n", missing);
+  }
+  std::fflush(stdout);
+}
+
+namespace {
+
+// The list a launch policy sees at n, with what the models say of it.
+std::vector<LaunchProposal> proposals_at(const Context &context, const registry::Kernel &kernel, const Query &query) {
+  const std::vector<sxt_candidate> list = candidates_of(context, kernel, query);
+  std::vector<double> run_s;
+  for (const sxt_candidate &each : list)
+    run_s.push_back(predict(kernel.table, *query.get(), each, context.machine(), context.profile()).seconds);
+  return launch_proposals(context, kernel, query.get(), list, run_s);
+}
+
+}  // namespace
+
+void judge_policies(Context &context, const std::vector<Subject> &subjects, PolicyTable &table) {
+  for (const Subject &subject : subjects)
+    for (const Point &point : subject.points) {
+      std::map<const registry::Kernel *, const Measured *> fastest;
+      for (const Measured &each : point.all) {
+        const Measured *&best = fastest[each.kernel];
+        if (!best || each.seconds(cold) < best->seconds(cold)) best = &each;
+      }
+      for (const auto &[kernel, best] : fastest) {
+        if (!kernel->table.launch_config) continue;
+        for (const LaunchProposal &proposal : proposals_at(context, *kernel, subject.tree.at(point.n)))
+          if (const Measured *taken = proposal.candidate < 0
+                                          ? nullptr
+                                          : point.find(context, subject.tree, kernel->name(),
+                                                       static_cast<std::uint64_t>(proposal.candidate)))
+            table[kernel->name()][proposal.policy].all.push_back(taken->seconds(cold) / best->seconds(cold));
+      }
+    }
+}
+
+void print_policies(const PolicyTable &table) {
+  std::printf(
+      "regret of launch policies against the fastest grid of the same kernel, operands out of the cache: geometric "
+      "mean (worst)\n");
+  for (const auto &[kernel, policies] : table) {
+    std::printf("%-36s", kernel.c_str());
+    for (const auto &[policy, quotients] : policies)
+      std::printf("  %s %.3f (%.2f) of %zu", policy.c_str(), quotients.mean(), quotients.worst(), quotients.all.size());
+    std::printf("\n");
+  }
+}
+
+}  // namespace regret
