@@ -102,9 +102,14 @@ class Set {
         numbers_(context.device(), static_cast<std::uint64_t>(point.batch) * sizeof(double)) {
     const std::vector<double> numbers = numbers_of(point.n, type, kind);
     context.device().copy(one_.data(), numbers.data(), one_.bytes());
-    none_.resize(std::max({rhs_.bytes(), info_.bytes(), pivots_.bytes()}));
-    for (DeviceBuffer *each : {&rhs_, &other_rhs_, &info_, &pivots_})
+    none_.resize(std::max(rhs_.bytes(), info_.bytes()));
+    for (DeviceBuffer *each : {&rhs_, &other_rhs_, &info_})
       context.device().copy(each->data(), none_.data(), each->bytes());
+    // Each row its own pivot: a solve may be measured where time was short for the factorisation before it.
+    std::vector<std::int32_t> pivots(static_cast<std::size_t>(point.batch * point.n));
+    for (std::size_t i = 0; i < pivots.size(); ++i)
+      pivots[i] = 1 + static_cast<std::int32_t>(i % static_cast<std::size_t>(point.n));
+    context.device().copy(pivots_.data(), pivots.data(), pivots_.bytes());
     copy_ =
         std::make_unique<Prepared>(context, Selector(context, nullptr).select(step_query(), "copy"), nullptr, nullptr);
     session_ = copy_->open();
@@ -216,8 +221,10 @@ class Stage {
     } catch (const Error &) {  // nobody does this here
     }
     for (const ChoicePtr &choice : choices) {
-      const double most_s = choice->kernel->has(SXT_KERNEL_OPPONENT) ? longest_of_others_s : longest_s;
+      const bool others = choice->kernel->has(SXT_KERNEL_OPPONENT);
+      const double most_s = others ? longest_of_others_s : longest_s;
       if (!Sampler::wanted(*choice->kernel) || over() || choice->run_s > most_s) continue;
+      if (others && family % 3 != 0) continue;  // handles take longer to make than all our runs of a point
       const bool behind = choice->run_s > hopeless * choices[0]->run_s;
       if (behind && (family % 6 != 0 || choice->run_s > short_s)) continue;
       if (4 * choice->run_s > 0.3 * (until_ - clock_.elapsed())) continue;
