@@ -10,7 +10,6 @@
 
 #include "core/context/context.hpp"
 #include "core/dispatch/prepared.hpp"
-#include "core/model/session_timing.hpp"
 #include "sextant/kinds/storage.h"
 
 namespace sextant {

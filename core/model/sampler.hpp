@@ -11,6 +11,7 @@
 
 #include "core/dispatch/choice.hpp"
 #include "core/model/calibrate.hpp"
+#include "core/model/session_timing.hpp"
 
 namespace sextant {
 
@@ -43,7 +44,7 @@ class Sampler {
   // family: samples that resemble each other share one. budget_s: about how long it may take; least_samples: replays on
   // a device, whatever they take. Returns the seconds of a run; 0: nothing was measured.
   double measure(const ChoicePtr &choice, Matrix *matrix, std::span<sxt_head *const> args, int family, double budget_s,
-                 int least_samples = 15);
+                 int least_samples = usual_replays);
   // A set-up that was timed elsewhere.
   void add_setup(const sxt_kernel &kernel, const sxt_query &query, const sxt_candidate &candidate, double seconds);
   // over_one_length: the model's samples differ in nothing but the length of vectors.

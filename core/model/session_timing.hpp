@@ -9,6 +9,8 @@
 
 namespace sextant {
 
+inline constexpr int usual_replays = 15;  // samples of a captured run, at least
+
 // args take turns, run by run; where runs are captured and there are several args, the last cache is swept before every
 // replay, so that no run of it finds operands of its own there unless args repeat. predicted_s sizes the batches.
 // On the host the clock counts. On a device that captures, K and 2K runs are replayed and the difference is what K runs
@@ -16,6 +18,6 @@ namespace sextant {
 // batches and waited for. Captured runs are sampled least_samples times at least, but one that lasts several budgets
 // only once. Throws what the kernel fails with. The caller keeps args and session alive.
 Timing time_session(Context &context, Session &session, std::span<sxt_head *const> args, double predicted_s,
-                    double budget_s, int least_samples = 15);
+                    double budget_s, int least_samples = usual_replays);
 
 }  // namespace sextant

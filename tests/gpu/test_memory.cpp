@@ -71,21 +71,24 @@ TEST_F(ShortMemory, AConversionThatDoesNotFitSaysWhatIsMissing) {
   matrix_->form(SXT_KIND_STORAGE_CSR);
   leave(csr_bytes / 2);
   if (HasFatalFailure()) return;
-  int failed = 0;
+  // One may fit into what the device's pool had kept; all of them do not.
+  std::vector<const char *> failed;
   for (const char *kind : {SXT_KIND_STORAGE_SELL, SXT_KIND_STORAGE_HYB, SXT_KIND_STORAGE_ELL}) {
     try {
       matrix_->form(kind);
     } catch (const Error &problem) {
       if (problem.status() != SXT_E_MEMORY) continue;  // it declines this matrix
-      ++failed;
+      failed.push_back(kind);
       EXPECT_THAT(problem.what(), HasSubstr("bytes")) << kind;
+      EXPECT_FALSE(matrix_->holds(kind)) << kind;
     }
-    EXPECT_FALSE(matrix_->holds(kind)) << kind << " was built in half of the memory that it needs";
   }
-  EXPECT_GE(failed, 2);
+  EXPECT_GE(failed.size(), 2u);
   ballast_.clear();
-  matrix_->form(SXT_KIND_STORAGE_SELL);
-  EXPECT_TRUE(matrix_->holds(SXT_KIND_STORAGE_SELL));
+  for (const char *kind : failed) {
+    matrix_->form(kind);
+    EXPECT_TRUE(matrix_->holds(kind));
+  }
 }
 
 TEST_F(ShortMemory, AProductIsServedByAStorageThatFits) {
