@@ -336,8 +336,8 @@ typedef struct {
 SXT_API void sxt_solve_options_init(sxt_solve_options *options, uint64_t struct_size); /* [any-thread] */
 /* Solves A x = b. SXT_OK only when the true residual met the tolerance; SXT_NOT_CONVERGED with a typed reason otherwise, x
  * then holds the last good iterate. b = 0 gives x = 0. report may be NULL; set its struct_size before the call; it is
- * filled also when SXT_NOT_CONVERGED is returned. SXT_E_DIMENSION, SXT_E_TYPE, SXT_E_NOT_FINITE (names the entry of b or
- * of the guess). Any number of threads may solve with one set-up, each with its own b and x. [any-thread] */
+ * filled also when SXT_NOT_CONVERGED is returned; a solve in a capture: docs/pcg.md. SXT_E_DIMENSION, SXT_E_TYPE,
+ * SXT_E_NOT_FINITE (names the entry of b or the guess). Threads may share a set-up, with their own b and x. [any-thread] */
 SXT_API sxt_status sxt_pcg_solve(sxt_pcg *pcg, const sxt_vector *b, sxt_vector *x, const sxt_solve_options *options,
                                  sxt_pcg_report *report);
 /* The same on plain arrays of n values. In a device's context each may be host memory, which is copied there and back

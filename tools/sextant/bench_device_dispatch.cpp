@@ -132,9 +132,8 @@ class Suite {
   void waiting() {
     sxt_context *context = context_.get();
     double sum = 0;
-    std::vector<Way> ways = {
-        {"sxt_axpy, waits", [&] { check(sxt_axpy(&tiny_, x_.get(), y_.get()), context); }, {}},
-        {"sxt_dot, waits", [&] { check(sxt_dot(x_.get(), y_.get(), &sum), context); }, {}}};
+    std::vector<Way> ways = {{"sxt_axpy, waits", [&] { check(sxt_axpy(&tiny_, x_.get(), y_.get()), context); }, {}},
+                             {"sxt_dot, waits", [&] { check(sxt_dot(x_.get(), y_.get(), &sum), context); }, {}}};
     add(ways, kBatch / 4);
   }
 
