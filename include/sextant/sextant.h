@@ -364,7 +364,7 @@ struct sxt_model_info;
 struct sxt_model_sample;
 typedef struct {
   uint64_t struct_size;
-  int32_t quick;         /* 1: about 20 s and problems up to 64 MB; 0 (default): about 90 s and 256 MB */
+  int32_t quick;         /* 1: about 20 s and problems up to 64 MB; 0 (default): 90 s (GPU: 60) and 256 MB */
   int32_t reserved0;
   double seconds;        /* another time budget; 0 (default): as quick says */
   const char *kind;      /* one kind alone, "sxt.pcg/1"; NULL: storages, products, vector operations, reductions */
