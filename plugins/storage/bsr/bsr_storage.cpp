@@ -6,6 +6,7 @@
 
 #include "bsr_blocks.hpp"
 #include "sextant/plugin_storage.hpp"
+#include "sextant/plugin_storage_kernel.hpp"
 
 using namespace sextant::plugin;
 
@@ -155,22 +156,11 @@ sxt_status diagonal(const void *opaque, void *out, const sxt_exec *) {
   return diagonal_entries(a.s, a.values, out, [&](auto &&look) { return for_each_place(a, {0, a.block_rows}, look); });
 }
 
-sxt_status run(const void *, void *, const sxt_head *, const sxt_exec *) { return SXT_E_NOT_SUPPORTED; }
-
 const sxt_storage_ops ops = {sizeof(sxt_storage_ops), view, bytes, scale, diagonal, nullptr};
 
-const sxt_kernel kernel = [] {
-  sxt_kernel k = new_kernel(SXT_KIND_STORAGE_BSR, "storage.bsr.cpu", "cpu",
-                            "dense blocks of 2 to 8, the size found from the pattern", run);
-  k.flags = SXT_KERNEL_DETERMINISTIC;
-  k.features = bsr_all_features;
-  k.ops = &ops;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.refresh = refresh;
-  k.release = destroy<State>;
-  return k;
-}();
+const sxt_kernel kernel = new_storage<State>(SXT_KIND_STORAGE_BSR, "storage.bsr.cpu", "cpu",
+                                             "dense blocks of 2 to 8, the size found from the pattern",
+                                             {&ops, bsr_all_features, nullptr, candidates, prepare, refresh});
 
 const sxt_kind kind = new_kind(SXT_KIND_STORAGE_BSR, "dense blocks");
 

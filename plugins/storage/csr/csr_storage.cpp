@@ -7,6 +7,7 @@
 
 #include "sextant/plugin_csr.hpp"
 #include "sextant/plugin_storage.hpp"
+#include "sextant/plugin_storage_kernel.hpp"
 
 using namespace sextant::plugin;
 
@@ -149,21 +150,11 @@ sxt_status triangle(const void *opaque, sxt_triangle which, std::int32_t with_di
   });
 }
 
-sxt_status run(const void *, void *, const sxt_head *, const sxt_exec *) { return SXT_E_NOT_SUPPORTED; }
-
 const sxt_storage_ops ops = {sizeof(sxt_storage_ops), view, bytes, scale, diagonal, triangle};
 
-const sxt_kernel kernel = [] {
-  sxt_kernel k =
-      new_kernel(SXT_KIND_STORAGE_CSR, "storage.csr.cpu", "cpu", "compressed rows, borrowed from the matrix", run);
-  k.flags = SXT_KERNEL_DETERMINISTIC;
-  k.ops = &ops;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.refresh = refresh;
-  k.release = destroy<State>;
-  return k;
-}();
+const sxt_kernel kernel =
+    new_storage<State>(SXT_KIND_STORAGE_CSR, "storage.csr.cpu", "cpu", "compressed rows, borrowed from the matrix",
+                       {&ops, nullptr, nullptr, candidates, prepare, refresh});
 
 // Conversions are proven by the kernels that read them, so the kind brings no cases of its own.
 const sxt_kind kind = new_kind(SXT_KIND_STORAGE_CSR, "compressed sparse rows");

@@ -8,6 +8,7 @@
 
 #include "dia_fill.hpp"
 #include "sextant/plugin_storage.hpp"
+#include "sextant/plugin_storage_kernel.hpp"
 
 using namespace sextant::plugin;
 
@@ -168,27 +169,17 @@ sxt_status diagonal(const void *opaque, void *out, const sxt_exec *) {
   });
 }
 
-sxt_status run(const void *, void *, const sxt_head *, const sxt_exec *) { return SXT_E_NOT_SUPPORTED; }
-
 const sxt_storage_ops ops = {sizeof(sxt_storage_ops), view, bytes, scale, diagonal, nullptr};
 
 template <bool symmetric>
-sxt_kernel make_kernel(const char *kind, const char *name, const char *description) {
-  sxt_kernel k = new_kernel(kind, name, "cpu", description, run);
-  k.flags = SXT_KERNEL_DETERMINISTIC;
-  k.features = dia_features;
-  k.ops = &ops;
-  k.applicable = applicable<symmetric>;
-  k.candidates = candidates<symmetric>;
-  k.prepare = prepare<symmetric>;
-  k.refresh = refresh;
-  k.release = destroy<State>;
-  return k;
-}
+constexpr StorageCalls calls = {&ops,   dia_features, applicable<symmetric>, candidates<symmetric>, prepare<symmetric>,
+                                refresh};
 
-const sxt_kernel plain = make_kernel<false>(SXT_KIND_STORAGE_DIA, "storage.dia.cpu", "diagonals as arrays");
-const sxt_kernel symmetric = make_kernel<true>(SXT_KIND_STORAGE_DIA_SYMMETRIC, "storage.dia-symmetric.cpu",
-                                               "upper diagonals as arrays, without a main one that is all ones");
+const sxt_kernel plain =
+    new_storage<State>(SXT_KIND_STORAGE_DIA, "storage.dia.cpu", "cpu", "diagonals as arrays", calls<false>);
+const sxt_kernel symmetric =
+    new_storage<State>(SXT_KIND_STORAGE_DIA_SYMMETRIC, "storage.dia-symmetric.cpu", "cpu",
+                       "upper diagonals as arrays, without a main one that is all ones", calls<true>);
 
 const sxt_kind plain_kind = new_kind(SXT_KIND_STORAGE_DIA, "diagonals");
 const sxt_kind symmetric_kind = new_kind(SXT_KIND_STORAGE_DIA_SYMMETRIC, "upper diagonals of a symmetric matrix");

@@ -7,6 +7,7 @@
 
 #include "sextant/plugin_ell.hpp"
 #include "sextant/plugin_storage.hpp"
+#include "sextant/plugin_storage_kernel.hpp"
 
 using namespace sextant::plugin;
 
@@ -99,22 +100,11 @@ sxt_status diagonal(const void *state, void *out, const sxt_exec *) {
   });
 }
 
-sxt_status run(const void *, void *, const sxt_head *, const sxt_exec *) { return SXT_E_NOT_SUPPORTED; }
-
 const sxt_storage_ops ops = {sizeof(sxt_storage_ops), view, bytes, scale, diagonal, nullptr};
 
-const sxt_kernel kernel = [] {
-  sxt_kernel k =
-      new_kernel(SXT_KIND_STORAGE_ELL, "storage.ell.cpu", "cpu", "rows as wide as the longest, column by column", run);
-  k.flags = SXT_KERNEL_DETERMINISTIC;
-  k.ops = &ops;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.refresh = refresh;
-  k.release = destroy<State>;
-  return k;
-}();
+const sxt_kernel kernel =
+    new_storage<State>(SXT_KIND_STORAGE_ELL, "storage.ell.cpu", "cpu", "rows as wide as the longest, column by column",
+                       {&ops, nullptr, applicable, candidates, prepare, refresh});
 
 // Conversions are proven by the kernels that read them, so the kind brings no cases of its own.
 const sxt_kind kind = new_kind(SXT_KIND_STORAGE_ELL, "rows of one width, column by column");

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "sextant/plugin_storage_kernel.hpp"
+
 using namespace sextant::plugin;
 using namespace sextant::storage_sell;
 
@@ -152,22 +154,12 @@ sxt_status triangle(const void *opaque, sxt_triangle which, std::int32_t with_di
   });
 }
 
-sxt_status run(const void *, void *, const sxt_head *, const sxt_exec *) { return SXT_E_NOT_SUPPORTED; }
-
 const sxt_storage_ops ops = {sizeof(sxt_storage_ops), view, bytes, scale, diagonal, triangle};
 
-const sxt_kernel kernel = [] {
-  sxt_kernel k = new_kernel(SXT_KIND_STORAGE_SELL, "storage.sell.cpu", "cpu",
-                            "slices of eight rows, sorted by length in windows of 512 where that saves padding", run);
-  k.flags = SXT_KERNEL_DETERMINISTIC;
-  k.ops = &ops;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.refresh = refresh;
-  k.release = destroy<State>;
-  return k;
-}();
+const sxt_kernel kernel =
+    new_storage<State>(SXT_KIND_STORAGE_SELL, "storage.sell.cpu", "cpu",
+                       "slices of eight rows, sorted by length in windows of 512 where that saves padding",
+                       {&ops, nullptr, applicable, candidates, prepare, refresh});
 
 // Conversions are proven by the kernels that read them, so the kind brings no cases of its own.
 const sxt_kind kind = new_kind(SXT_KIND_STORAGE_SELL, "slices of rows, sorted by length within windows");

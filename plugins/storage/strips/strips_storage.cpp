@@ -7,6 +7,7 @@
 
 #include "sextant/plugin_csr.hpp"
 #include "sextant/plugin_storage.hpp"
+#include "sextant/plugin_storage_kernel.hpp"
 #include "sextant/plugin_strips.hpp"
 
 using namespace sextant::plugin;
@@ -216,22 +217,11 @@ sxt_status diagonal(const void *opaque, void *out, const sxt_exec *) {
   });
 }
 
-sxt_status run(const void *, void *, const sxt_head *, const sxt_exec *) { return SXT_E_NOT_SUPPORTED; }
-
 const sxt_storage_ops ops = {sizeof(sxt_storage_ops), view, bytes, scale, diagonal, nullptr};
 
-const sxt_kernel kernel = [] {
-  sxt_kernel k = new_kernel(SXT_KIND_STORAGE_STRIPS, "storage.strips.cpu", "cpu",
-                            "slices of eight rows: pieces of diagonals, and what is left gathered", run);
-  k.flags = SXT_KERNEL_DETERMINISTIC;
-  k.ops = &ops;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.refresh = refresh;
-  k.release = destroy<State>;
-  return k;
-}();
+const sxt_kernel kernel = new_storage<State>(SXT_KIND_STORAGE_STRIPS, "storage.strips.cpu", "cpu",
+                                             "slices of eight rows: pieces of diagonals, and what is left gathered",
+                                             {&ops, nullptr, applicable, candidates, prepare, refresh});
 
 // Conversions are proven by the kernels that read them, so the kind brings no cases of its own.
 const sxt_kind kind = new_kind(SXT_KIND_STORAGE_STRIPS, "slices of rows as pieces of diagonals and gathered entries");

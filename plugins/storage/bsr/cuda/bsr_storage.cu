@@ -7,6 +7,7 @@
 
 #include "sextant/plugin_bsr.hpp"
 #include "sextant/plugin_cuda_storage.hpp"
+#include "sextant/plugin_storage_kernel.hpp"
 
 namespace sextant::storage_bsr_cuda {
 namespace {
@@ -302,23 +303,11 @@ sxt_status diagonal(const void *opaque, void *out, const sxt_exec *exec) {
   });
 }
 
-sxt_status run(const void *, void *, const sxt_head *, const sxt_exec *) { return SXT_E_NOT_SUPPORTED; }
-
 const sxt_storage_ops ops = {sizeof(sxt_storage_ops), view, bytes, scale, diagonal, nullptr};
 
-const sxt_kernel kernel = [] {
-  sxt_kernel k = new_kernel(SXT_KIND_STORAGE_BSR, "storage.bsr.cuda", "cuda",
-                            "dense blocks of 2 to 8, the size found from the pattern", run);
-  k.flags = SXT_KERNEL_DETERMINISTIC;
-  k.features = bsr_features;
-  k.ops = &ops;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.refresh = refresh;
-  k.release = destroy<State>;
-  return k;
-}();
+const sxt_kernel kernel = new_storage<State>(SXT_KIND_STORAGE_BSR, "storage.bsr.cuda", "cuda",
+                                             "dense blocks of 2 to 8, the size found from the pattern",
+                                             {&ops, bsr_features, applicable, candidates, prepare, refresh});
 
 }  // namespace
 }  // namespace sextant::storage_bsr_cuda

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "sextant/plugin_cuda_storage.hpp"
+#include "sextant/plugin_storage_kernel.hpp"
 
 using namespace sextant::plugin;
 namespace cuda = sextant::plugin::cuda;
@@ -86,22 +87,11 @@ sxt_status diagonal(const void *opaque, void *out, const sxt_exec *exec) {
   });
 }
 
-sxt_status run(const void *, void *, const sxt_head *, const sxt_exec *) { return SXT_E_NOT_SUPPORTED; }
-
 const sxt_storage_ops ops = {sizeof(sxt_storage_ops), view, bytes, scale, diagonal, nullptr};
 
-const sxt_kernel kernel = [] {
-  sxt_kernel k =
-      new_kernel(SXT_KIND_STORAGE_COO, "storage.coo.cuda", "cuda", "coordinates on the device, sorted by row", run);
-  k.flags = SXT_KERNEL_DETERMINISTIC;
-  k.ops = &ops;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.refresh = refresh;
-  k.release = destroy<State>;
-  return k;
-}();
+const sxt_kernel kernel =
+    new_storage<State>(SXT_KIND_STORAGE_COO, "storage.coo.cuda", "cuda", "coordinates on the device, sorted by row",
+                       {&ops, nullptr, applicable, candidates, prepare, refresh});
 
 }  // namespace
 

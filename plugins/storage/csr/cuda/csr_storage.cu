@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "sextant/plugin_cuda_storage.hpp"
+#include "sextant/plugin_storage_kernel.hpp"
 
 using namespace sextant::plugin;
 namespace cuda = sextant::plugin::cuda;
@@ -56,7 +57,7 @@ struct Scale {
   const cuda::Real<T> *s;
   __device__ void operator()(std::int64_t i, std::int64_t k, std::int64_t) const {
     // s[i] s[j] first: the mirror image of an entry gets the same bits.
-    values[k] = cuda::scaled_by(values[k], s[i] * s[col[k]]);
+    values[k] = cuda::times(values[k], s[i] * s[col[k]]);
   }
 };
 
@@ -96,21 +97,11 @@ sxt_status diagonal(const void *state, void *out, const sxt_exec *exec) {
   });
 }
 
-sxt_status run(const void *, void *, const sxt_head *, const sxt_exec *) { return SXT_E_NOT_SUPPORTED; }
-
 const sxt_storage_ops ops = {sizeof(sxt_storage_ops), view, bytes, scale, diagonal, nullptr};
 
-const sxt_kernel kernel = [] {
-  sxt_kernel k = new_kernel(SXT_KIND_STORAGE_CSR, "storage.csr.cuda", "cuda", "compressed rows on the device", run);
-  k.flags = SXT_KERNEL_DETERMINISTIC;
-  k.ops = &ops;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.refresh = refresh;
-  k.release = destroy<State>;
-  return k;
-}();
+const sxt_kernel kernel =
+    new_storage<State>(SXT_KIND_STORAGE_CSR, "storage.csr.cuda", "cuda", "compressed rows on the device",
+                       {&ops, nullptr, applicable, candidates, prepare, refresh});
 
 }  // namespace
 

@@ -10,6 +10,7 @@
 
 #include "sextant/plugin_cuda_storage.hpp"
 #include "sextant/plugin_dia.hpp"
+#include "sextant/plugin_storage_kernel.hpp"
 
 namespace sextant::storage_dia_cuda {
 namespace {
@@ -73,8 +74,8 @@ struct FindOther {
   __device__ void operator()(std::int64_t i) const {
     const Real<T> bound = 4 * std::numeric_limits<Real<T>>::epsilon();
     bool one;
-    if constexpr (Parts<T>::complex)
-      one = hypot(diagonal[i].x - 1, diagonal[i].y) <= bound;
+    if constexpr (complex_valued<T>)
+      one = hypot(diagonal[i].re - 1, diagonal[i].im) <= bound;
     else
       one = fabs(diagonal[i] - 1) <= bound;
     if (!one) *flag = 1;  // whoever writes, writes the same
@@ -279,27 +280,17 @@ sxt_status diagonal(const void *opaque, void *out, const sxt_exec *exec) {
   });
 }
 
-sxt_status run(const void *, void *, const sxt_head *, const sxt_exec *) { return SXT_E_NOT_SUPPORTED; }
-
 const sxt_storage_ops ops = {sizeof(sxt_storage_ops), view, bytes, scale, diagonal, nullptr};
 
 template <bool symmetric>
-sxt_kernel make_kernel(const char *kind, const char *name, const char *description) {
-  sxt_kernel k = new_kernel(kind, name, "cuda", description, run);
-  k.flags = SXT_KERNEL_DETERMINISTIC;
-  k.features = dia_features;
-  k.ops = &ops;
-  k.applicable = applicable<symmetric>;
-  k.candidates = candidates<symmetric>;
-  k.prepare = prepare<symmetric>;
-  k.refresh = refresh;
-  k.release = destroy<State>;
-  return k;
-}
+constexpr StorageCalls calls = {&ops,   dia_features, applicable<symmetric>, candidates<symmetric>, prepare<symmetric>,
+                                refresh};
 
-const sxt_kernel plain = make_kernel<false>(SXT_KIND_STORAGE_DIA, "storage.dia.cuda", "diagonals as arrays");
-const sxt_kernel symmetric = make_kernel<true>(SXT_KIND_STORAGE_DIA_SYMMETRIC, "storage.dia-symmetric.cuda",
-                                               "upper diagonals as arrays, without a main one that is all ones");
+const sxt_kernel plain =
+    new_storage<State>(SXT_KIND_STORAGE_DIA, "storage.dia.cuda", "cuda", "diagonals as arrays", calls<false>);
+const sxt_kernel symmetric =
+    new_storage<State>(SXT_KIND_STORAGE_DIA_SYMMETRIC, "storage.dia-symmetric.cuda", "cuda",
+                       "upper diagonals as arrays, without a main one that is all ones", calls<true>);
 
 }  // namespace
 }  // namespace sextant::storage_dia_cuda

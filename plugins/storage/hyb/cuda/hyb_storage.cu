@@ -7,6 +7,7 @@
 
 #include "sextant/plugin_cuda_ell.hpp"
 #include "sextant/plugin_hyb.hpp"
+#include "sextant/plugin_storage_kernel.hpp"
 
 namespace sextant::storage_hyb_cuda {
 namespace {
@@ -247,23 +248,11 @@ sxt_status diagonal(const void *opaque, void *out, const sxt_exec *exec) {
   });
 }
 
-sxt_status run(const void *, void *, const sxt_head *, const sxt_exec *) { return SXT_E_NOT_SUPPORTED; }
-
 const sxt_storage_ops ops = {sizeof(sxt_storage_ops), view, bytes, scale, diagonal, nullptr};
 
-const sxt_kernel kernel = [] {
-  sxt_kernel k = new_kernel(SXT_KIND_STORAGE_HYB, "storage.hyb.cuda", "cuda",
-                            "ELL of the cheapest width, the rest as coordinates", run);
-  k.flags = SXT_KERNEL_DETERMINISTIC;
-  k.features = features;
-  k.ops = &ops;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.refresh = refresh;
-  k.release = destroy<State>;
-  return k;
-}();
+const sxt_kernel kernel = new_storage<State>(SXT_KIND_STORAGE_HYB, "storage.hyb.cuda", "cuda",
+                                             "ELL of the cheapest width, the rest as coordinates",
+                                             {&ops, features, applicable, candidates, prepare, refresh});
 
 }  // namespace
 }  // namespace sextant::storage_hyb_cuda

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "sell_build.cuh"
+#include "sextant/plugin_storage_kernel.hpp"
 
 using namespace sextant::plugin;
 using namespace sextant::storage_sell_cuda;
@@ -145,7 +146,7 @@ struct Scale {
   T *values;
   const cuda::Real<T> *s;
   __device__ void operator()(std::int64_t at, std::int64_t i, std::int64_t j) const {
-    values[at] = cuda::scaled_by(values[at], s[i] * s[j]);  // s[i] s[j] first: the mirror image gets the same bits
+    values[at] = cuda::times(values[at], s[i] * s[j]);  // s[i] s[j] first: the mirror image gets the same bits
   }
 };
 
@@ -182,23 +183,12 @@ sxt_status diagonal(const void *opaque, void *out, const sxt_exec *exec) {
   });
 }
 
-sxt_status run(const void *, void *, const sxt_head *, const sxt_exec *) { return SXT_E_NOT_SUPPORTED; }
-
 const sxt_storage_ops ops = {sizeof(sxt_storage_ops), view, bytes, scale, diagonal, nullptr};
 
-const sxt_kernel kernel = [] {
-  sxt_kernel k = new_kernel(SXT_KIND_STORAGE_SELL, "storage.sell.cuda", "cuda",
-                            "slices of 32 rows, sorted by length in windows of 512 where that saves padding", run);
-  k.flags = SXT_KERNEL_DETERMINISTIC;
-  k.ops = &ops;
-  k.features = features;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.refresh = refresh;
-  k.release = destroy<State>;
-  return k;
-}();
+const sxt_kernel kernel =
+    new_storage<State>(SXT_KIND_STORAGE_SELL, "storage.sell.cuda", "cuda",
+                       "slices of 32 rows, sorted by length in windows of 512 where that saves padding",
+                       {&ops, features, applicable, candidates, prepare, refresh});
 
 }  // namespace
 
