@@ -49,6 +49,9 @@ void for_thread_counts(const sxt_machine &machine, F &&f) {
 
 // The terms of every CPU kernel here; core knows their coefficients.
 inline constexpr const char *cpu_terms[] = {"launches", "barriers", "stream_bytes", "gathers", "flops", nullptr};
+// The same and what else a kernel spends: passes of a loop, lanes folded.
+inline constexpr const char *cpu_step_terms[] = {"launches", "barriers", "stream_bytes", "gathers",
+                                                 "flops",    "steps",    nullptr};
 
 struct CpuCost {
   double stream_bytes = 0, gathers = 0, flops = 0;

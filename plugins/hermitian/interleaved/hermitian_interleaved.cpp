@@ -17,7 +17,6 @@ namespace lanes = sextant_hermitian_interleaved;
 namespace {
 
 constexpr std::int64_t most_order = 256;  // beyond it a group leaves the second cache
-constexpr const char *terms[] = {"launches", "barriers", "stream_bytes", "gathers", "flops", "steps", nullptr};
 
 struct State {
   const lanes::Table *table;
@@ -141,7 +140,7 @@ const sxt_kernel kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_HERMITIAN, "hermitian.interleaved.cpu", "cpu",
                             "small definite systems of one order, one a vector lane", run);
   k.flags = SXT_KERNEL_DETERMINISTIC;
-  k.term_names = terms;
+  k.term_names = cpu_step_terms;
   k.applicable = applicable;
   k.candidates = candidates;
   k.prepare = prepare;

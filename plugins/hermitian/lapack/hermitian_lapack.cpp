@@ -17,7 +17,6 @@ using sextant::hermitian_lapack::OneThreadACall;
 
 constexpr int most_threads = 64;    // OpenBLAS ends the process when more callers ask it for buffers
 constexpr std::int64_t block = 64;  // columns of xSYTRF's work space
-constexpr const char *terms[] = {"launches", "barriers", "stream_bytes", "gathers", "flops", "steps", nullptr};
 
 std::uint64_t column_bytes(std::int64_t n, sxt_value_type type) {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(1, n)) * value_bytes(type);
@@ -166,7 +165,7 @@ const sxt_kernel kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_HERMITIAN, "hermitian.lapack.cpu", "cpu",
                             "LAPACK (OpenBLAS where it is there), one system a thread", run);
   k.flags = SXT_KERNEL_DETERMINISTIC;
-  k.term_names = terms;
+  k.term_names = cpu_step_terms;
   k.applicable = applicable;
   k.candidates = candidates;
   k.prepare = prepare;

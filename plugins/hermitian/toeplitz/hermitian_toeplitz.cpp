@@ -20,7 +20,6 @@ namespace lanes = sextant_hermitian_toeplitz;
 
 namespace {
 
-constexpr const char *terms[] = {"launches", "barriers", "stream_bytes", "gathers", "flops", "steps", nullptr};
 constexpr int most_refinements = 2;
 constexpr std::uint64_t vectors = 9;  // of n + 1 numbers: t, backward, f, g, y, b, x, r, a correction
 
@@ -225,7 +224,7 @@ const sxt_kernel kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_HERMITIAN_TOEPLITZ, "hermitian_toeplitz.recursion.cpu", "cpu",
                             "Hermitian Toeplitz systems by Durbin's recursion, checked, one system a thread", run);
   k.flags = SXT_KERNEL_DETERMINISTIC;
-  k.term_names = terms;
+  k.term_names = cpu_step_terms;
   k.candidates = candidates;
   k.prepare = prepare;
   k.release = destroy<State>;

@@ -7,9 +7,9 @@
 
 #include "multidot_table.hpp"
 #include "sextant/kinds/multidot.h"
-#include "sextant/plugin_cpu.hpp"
-#include "sextant/plugin_isa.hpp"
+#include "sextant/order.h"
 #include "sextant/plugin_simd.hpp"
+#include "sextant/plugin_team_sums.hpp"
 #include "sextant/plugin_tree.hpp"
 
 SXT_ISA_TABLE(sextant_multidot_tree, Table)
@@ -19,13 +19,7 @@ namespace lanes = sextant_multidot_tree;
 
 namespace {
 
-struct State {
-  const lanes::Table *table;
-  std::int64_t threads;
-  sxt_value_type type;
-};
-
-constexpr const char *terms[] = {"launches", "barriers", "stream_bytes", "gathers", "flops", "steps", nullptr};
+using State = TeamSums<lanes::Table>;
 
 // One value a leaf and pair.
 std::uint64_t scratch_bytes(std::int64_t n, std::int32_t n_dots, sxt_value_type type) {
@@ -47,28 +41,14 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   cost.flops = n * q.n_dots * multiply_add_flops(q.q.value_type);
   CandidateList list(out, capacity, count);
   for_thread_counts(*machine, [&](int threads) {
-    // A team shares whole leaves.
-    const std::int64_t leaves = tree::leaf_count(q.n);
-    const std::int64_t busiest = (leaves + threads - 1) / threads;
-    cost.imbalance = leaves ? static_cast<double>(busiest * threads) / static_cast<double>(leaves) : 1;
-    sxt_candidate &candidate = fill(list.add(), threads, cost);
-    candidate.launch[1] = machine->level;
-    candidate.model_class = static_cast<std::uint32_t>(2 * q.n_dots + (threads > 1));
-    candidate.terms[5] = 8.0 * static_cast<double>(busiest * threads) * q.n_dots;  // a leaf's lanes are folded
-    candidate.n_terms = 6;
+    const double whole = share_leaves(tree::leaf_count(q.n), threads, cost);
+    // Of every leaf the lanes are folded.
+    sxt_candidate &candidate =
+        fill_team_sums(list.add(), machine->level, threads, cost, q.n_dots, 8.0 * whole * q.n_dots);
     candidate.state_bytes = sizeof(State);
     candidate.scratch_bytes = scratch_bytes(q.n, q.n_dots, q.q.value_type);
   });
   return SXT_OK;
-}
-
-sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *, const sxt_exec *exec,
-                   void **state) {
-  return guard(exec, [&] {
-    return give(new State{&lanes::isa_table(isa_level(candidate)), candidate ? candidate->launch[0] : exec->threads,
-                          problem->query->value_type},
-                state);
-  });
 }
 
 template <class T>
@@ -100,11 +80,11 @@ const sxt_kernel kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_MULTIDOT, "multidot.tree.cpu", "cpu",
                             "leaves of 1024 elements, all pairs of a leaf together, threads share the leaves", run);
   k.version = 2;
-  k.flags = SXT_KERNEL_DETERMINISTIC;
-  k.term_names = terms;
+  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_ONE_ORDER;
+  k.term_names = cpu_step_terms;
   k.applicable = applicable;
   k.candidates = candidates;
-  k.prepare = prepare;
+  k.prepare = prepare_team_sums<lanes::Table, lanes::isa_table>;
   k.release = destroy<State>;
   return k;
 }();

@@ -8,10 +8,9 @@
 #include <limits>
 
 #include "blocks_table.hpp"
-#include "sextant/plugin_cpu.hpp"
-#include "sextant/plugin_isa.hpp"
 #include "sextant/plugin_reduction.hpp"
 #include "sextant/plugin_simd.hpp"
+#include "sextant/plugin_team_sums.hpp"
 
 SXT_ISA_TABLE(sextant_reduction_blocks, Table)
 
@@ -20,13 +19,8 @@ namespace lanes = sextant_reduction_blocks;
 
 namespace {
 
-struct State {
-  const lanes::Table *table;
-  std::int64_t threads;
-  sxt_value_type type;
-};
+using State = TeamSums<lanes::Table>;
 
-constexpr const char *terms[] = {"launches", "barriers", "stream_bytes", "gathers", "flops", "steps", nullptr};
 constexpr std::int64_t line_elements = 64;  // borders between threads
 
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
@@ -41,24 +35,12 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   const double registers = n * static_cast<double>(value_bytes(q.q.value_type)) / register_bytes_of(machine->level);
   CandidateList list(out, capacity, count);
   for_thread_counts(*machine, [&](int threads) {
-    sxt_candidate &candidate = fill(list.add(), threads, cost);
-    candidate.launch[1] = machine->level;
-    candidate.model_class = static_cast<std::uint32_t>(2 * q.operation + (threads > 1));
-    candidate.terms[5] = 30.0 * threads + registers / 8;
-    candidate.n_terms = 6;
+    const double steps = 30.0 * threads + registers / 8;
+    sxt_candidate &candidate = fill_team_sums(list.add(), machine->level, threads, cost, q.operation, steps);
     candidate.state_bytes = sizeof(State);
     candidate.scratch_bytes = threads > 1 ? sizeof(lanes::Partial) * static_cast<std::uint64_t>(threads) : 0;
   });
   return SXT_OK;
-}
-
-sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *, const sxt_exec *exec,
-                   void **state) {
-  return guard(exec, [&] {
-    return give(new State{&lanes::isa_table(isa_level(candidate)), candidate ? candidate->launch[0] : exec->threads,
-                          problem->query->value_type},
-                state);
-  });
 }
 
 // One run.
@@ -195,10 +177,10 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
 const sxt_kernel kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_REDUCTION, "reduction.blocks.cpu", "cpu",
                             "eight full-width accumulators a thread, one range a thread", run);
-  k.term_names = terms;
+  k.term_names = cpu_step_terms;
   k.applicable = working_precision_applicable;
   k.candidates = candidates;
-  k.prepare = prepare;
+  k.prepare = prepare_team_sums<lanes::Table, lanes::isa_table>;
   k.release = destroy<State>;
   return k;
 }();

@@ -7,10 +7,9 @@
 #include <limits>
 
 #include "compensated_table.hpp"
-#include "sextant/plugin_cpu.hpp"
-#include "sextant/plugin_isa.hpp"
 #include "sextant/plugin_reduction.hpp"
 #include "sextant/plugin_simd.hpp"
+#include "sextant/plugin_team_sums.hpp"
 
 SXT_ISA_TABLE(sextant_reduction_compensated, Table)
 
@@ -19,13 +18,7 @@ namespace lanes = sextant_reduction_compensated;
 
 namespace {
 
-struct State {
-  const lanes::Table *table;
-  std::int64_t threads;
-  sxt_value_type type;
-};
-
-constexpr const char *terms[] = {"launches", "barriers", "stream_bytes", "gathers", "flops", "steps", nullptr};
+using State = TeamSums<lanes::Table>;
 
 std::int64_t leaf_count(std::int64_t n) { return n / lanes::leaf_size + (n % lanes::leaf_size != 0); }
 std::uint64_t scratch_bytes(std::int64_t n) { return static_cast<std::uint64_t>(leaf_count(n)) * sizeof(lanes::Leaf); }
@@ -48,26 +41,13 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   cost.flops = 7 * n * multiply_add_flops(q.q.value_type) * (single ? 2 : 1);
   CandidateList list(out, capacity, count);
   for_thread_counts(*machine, [&](int threads) {
-    const std::int64_t leaves = leaf_count(q.n), busiest = (leaves + threads - 1) / threads;
-    cost.imbalance = leaves ? static_cast<double>(busiest * threads) / static_cast<double>(leaves) : 1;
-    sxt_candidate &candidate = fill(list.add(), threads, cost);
-    candidate.launch[1] = machine->level;
-    candidate.model_class = static_cast<std::uint32_t>(2 * q.operation + (threads > 1));
-    candidate.terms[5] = 60.0 * static_cast<double>(busiest * threads);  // lanes are folded, losses and all
-    candidate.n_terms = 6;
+    const double whole = share_leaves(leaf_count(q.n), threads, cost);
+    // Of every leaf the lanes are folded, losses and all.
+    sxt_candidate &candidate = fill_team_sums(list.add(), machine->level, threads, cost, q.operation, 60.0 * whole);
     candidate.state_bytes = sizeof(State);
     candidate.scratch_bytes = scratch_bytes(q.n);
   });
   return SXT_OK;
-}
-
-sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *, const sxt_exec *exec,
-                   void **state) {
-  return guard(exec, [&] {
-    return give(new State{&lanes::isa_table(isa_level(candidate)), candidate ? candidate->launch[0] : exec->threads,
-                          problem->query->value_type},
-                state);
-  });
 }
 
 // One run.
@@ -153,8 +133,11 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
   const auto &args = as<sxt_reduction_args>(head);
   const sxt_status status = need_scratch(exec, scratch_bytes(args.n));
   if (status != SXT_OK) return status;
-  const Run run = {*state.table, state.type - 1, team_size(state.threads, *exec),
-                   static_cast<lanes::Leaf *>(exec->scratch), {args.x, args.y, args.n, 1}};
+  const Run run = {*state.table,
+                   state.type - 1,
+                   team_size(state.threads, *exec),
+                   static_cast<lanes::Leaf *>(exec->scratch),
+                   {args.x, args.y, args.n, 1}};
   return with_value_type(state.type, [&](auto tag) { return reduce<typename decltype(tag)::type>(args, run, exec); });
 }
 
@@ -162,10 +145,10 @@ const sxt_kernel kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_REDUCTION, "reduction.compensated.cpu", "cpu",
                             "sums as if in twice the working precision, rounded once", run);
   k.flags = SXT_KERNEL_DETERMINISTIC;
-  k.term_names = terms;
+  k.term_names = cpu_step_terms;
   k.applicable = applicable;
   k.candidates = candidates;
-  k.prepare = prepare;
+  k.prepare = prepare_team_sums<lanes::Table, lanes::isa_table>;
   k.release = destroy<State>;
   return k;
 }();

@@ -6,10 +6,9 @@
 #include <functional>
 #include <limits>
 
-#include "sextant/plugin_cpu.hpp"
-#include "sextant/plugin_isa.hpp"
 #include "sextant/plugin_reduction.hpp"
 #include "sextant/plugin_simd.hpp"
+#include "sextant/plugin_team_sums.hpp"
 #include "sextant/plugin_tree.hpp"
 #include "tree_table.hpp"
 
@@ -20,13 +19,7 @@ namespace lanes = sextant_reduction_tree;
 
 namespace {
 
-struct State {
-  const lanes::Table *table;
-  std::int64_t threads;
-  sxt_value_type type;
-};
-
-constexpr const char *terms[] = {"launches", "barriers", "stream_bytes", "gathers", "flops", "steps", nullptr};
+using State = TeamSums<lanes::Table>;
 
 // Scratch: one leaf result each, at most the size of a value; a magnitude and its index need 16.
 std::uint64_t scratch_bytes(std::int64_t n) { return tree::leaf_count(n) * std::uint64_t{16}; }
@@ -41,28 +34,13 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   cost.flops = n * multiply_add_flops(q.q.value_type);
   CandidateList list(out, capacity, count);
   for_thread_counts(*machine, [&](int threads) {
-    // A team shares whole leaves.
-    const std::int64_t leaves = tree::leaf_count(q.n);
-    const std::int64_t busiest = (leaves + threads - 1) / threads;
-    cost.imbalance = leaves ? static_cast<double>(busiest * threads) / static_cast<double>(leaves) : 1;
-    sxt_candidate &candidate = fill(list.add(), threads, cost);
-    candidate.launch[1] = machine->level;
-    candidate.model_class = static_cast<std::uint32_t>(2 * q.operation + (threads > 1));
-    candidate.terms[5] = 8.0 * static_cast<double>(busiest * threads);  // a leaf's lanes are folded
-    candidate.n_terms = 6;
+    const double whole = share_leaves(tree::leaf_count(q.n), threads, cost);
+    // Of every leaf the lanes are folded.
+    sxt_candidate &candidate = fill_team_sums(list.add(), machine->level, threads, cost, q.operation, 8.0 * whole);
     candidate.state_bytes = sizeof(State);
     candidate.scratch_bytes = scratch_bytes(q.n);
   });
   return SXT_OK;
-}
-
-sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *, const sxt_exec *exec,
-                   void **state) {
-  return guard(exec, [&] {
-    return give(new State{&lanes::isa_table(isa_level(candidate)), candidate ? candidate->launch[0] : exec->threads,
-                          problem->query->value_type},
-                state);
-  });
 }
 
 // One run.
@@ -185,10 +163,10 @@ const sxt_kernel kernel = [] {
                             "leaves of 1024 elements added in a fixed tree, threads share the leaves", run);
   k.version = 2;
   k.flags = SXT_KERNEL_DETERMINISTIC;
-  k.term_names = terms;
+  k.term_names = cpu_step_terms;
   k.applicable = working_precision_applicable;
   k.candidates = candidates;
-  k.prepare = prepare;
+  k.prepare = prepare_team_sums<lanes::Table, lanes::isa_table>;
   k.release = destroy<State>;
   return k;
 }();

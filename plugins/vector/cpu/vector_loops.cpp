@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "sextant/kinds/vector.h"
+#include "sextant/order.h"
 #include "sextant/plugin_cpu.hpp"
 #include "sextant/plugin_isa.hpp"
 #include "sextant/plugin_simd.hpp"
@@ -28,7 +29,6 @@ struct State {
   bool past_caches;
 };
 
-constexpr const char *terms[] = {"launches", "barriers", "stream_bytes", "gathers", "flops", "steps", nullptr};
 constexpr std::int64_t line_elements = 64;  // borders between threads: no cache line is shared
 
 // Elements read and written for each element, from the kind's table.
@@ -101,8 +101,8 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   const auto &q = as<sxt_vector_query>(query);
   const CpuCost cost = cost_of(q, *machine, past_caches);
   // An iteration takes four registers of each operand; an indexed one a single element.
-  const double registers = static_cast<double>(q.n) * static_cast<double>(value_bytes(q.q.value_type)) /
-                           register_bytes_of(machine->level);
+  const double registers =
+      static_cast<double>(q.n) * static_cast<double>(value_bytes(q.q.value_type)) / register_bytes_of(machine->level);
   CandidateList list(out, capacity, count);
   for_thread_counts(*machine, [&](int threads) {
     sxt_candidate &candidate = fill(list.add(), threads, cost);
@@ -144,8 +144,9 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
   const Function apply = function_of(state, args);
   const bool single = state.type == SXT_F32 || state.type == SXT_C64;
   const void *one = single ? static_cast<const void *>(single_ones) : ones;
-  const Call call = {args.x, args.y, args.z, args.alpha.value ? args.alpha.value : one,
-                     args.beta.value ? args.beta.value : one, args.index};
+  const Call call = {
+      args.x,    args.y, args.z, args.alpha.value ? args.alpha.value : one, args.beta.value ? args.beta.value : one,
+      args.index};
   const int team = team_size(state.threads, *exec);
   if (team == 1) return apply(call, 0, args.n), SXT_OK;
   for_each_part(team, team, [&](int part) {
@@ -159,8 +160,8 @@ template <bool past_caches>
 sxt_kernel make_kernel(const char *name, const char *description) {
   sxt_kernel k = new_kernel(SXT_KIND_VECTOR, name, "cpu", description, run);
   k.version = 2;
-  k.flags = SXT_KERNEL_DETERMINISTIC;
-  k.term_names = terms;
+  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_ONE_ORDER;
+  k.term_names = cpu_step_terms;
   k.applicable = past_caches ? applicable_past_caches : applicable;
   k.candidates = candidates<past_caches>;
   k.prepare = prepare<past_caches>;

@@ -23,8 +23,6 @@ struct State {
   sxt_value_type type;
 };
 
-inline constexpr const char *terms[] = {"launches", "barriers", "stream_bytes", "gathers", "flops", "steps", nullptr};
-
 // Vectors a group touches, reads plus writes, and its multiply-adds an element.
 struct Traffic {
   double vectors, moved, multiply_adds;

@@ -84,7 +84,7 @@ const sxt_kernel dots_kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_VECTOR_GROUP_DOTS, "vector_group_dots.leaves.cpu", "cpu",
                             "leaves of 1024 elements updated, then multiplied; threads share the leaves", run);
   k.flags = SXT_KERNEL_DETERMINISTIC;
-  k.term_names = terms;
+  k.term_names = cpu_step_terms;
   k.applicable = applicable;
   k.candidates = candidates;
   k.prepare = prepare;

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "group_calls.hpp"
+#include "sextant/order.h"
 
 namespace sextant_vector_group_cpu {
 namespace {
@@ -56,8 +57,8 @@ const sxt_kernel kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_VECTOR_GROUP, "vector_group.loops.cpu", "cpu",
                             "one fused vectorised loop a group, threads share the elements", run);
   k.version = 2;
-  k.flags = SXT_KERNEL_DETERMINISTIC;
-  k.term_names = terms;
+  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_ONE_ORDER;
+  k.term_names = cpu_step_terms;
   k.applicable = applicable;
   k.candidates = candidates;
   k.prepare = prepare;
