@@ -5,10 +5,10 @@
 // query asks for determinism.
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 
 #include "sell_product.hpp"
 #include "sextant/plugin_simd.hpp"
+#include "sextant/plugin_slices.hpp"
 
 SXT_ISA_TABLE(sextant::spmv_sell, Table)
 
@@ -25,13 +25,7 @@ enum { feature_max_of_8 = n_x_features, feature_row_max, feature_stored, feature
 // Beyond these the storage refuses to build (plugins/storage/sell).
 constexpr double fill_limit = 3, fill_slack = 65536;
 
-struct State {
-  const sxt_sell *a;
-  sxt_value_type type;
-  int parts;
-  const Table *table;
-  Memory borders;  // parts + 1 slices
-};
+using State = SharedSlices<sxt_sell, Table>;
 
 extern const sxt_kernel kernel;
 
@@ -83,36 +77,20 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
       if (!simd) cost.extra_forks = cost.passes - 1;
     }
     sxt_candidate &candidate = fill_spmv(list.add(), q, found, *machine, threads, cost);
-    candidate.state_bytes = sizeof(State) + (threads + 1) * sizeof(std::int64_t);
     candidate.scratch_bytes = scratch;
-    candidate.setup_s = 1e-6 + threads * 1e-7;
+    fill_slices_setup(candidate, sizeof(State), threads);
   });
   return SXT_OK;
 }
 
 sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *, const sxt_exec *exec,
                    void **out) {
-  return guard(exec, [&] {
-    const auto &a = as<sxt_sell>(problem->a);
-    if (a.slice != slice_rows || a.s.index_type != SXT_I32 || a.s.offset_type != SXT_I64)
-      return error(exec, SXT_E_NOT_SUPPORTED,
-                   "%s reads slices of %d rows with 32-bit columns and 64-bit offsets, not slices of %d", kernel.name,
-                   slice_rows, a.slice);
-    auto state = std::make_unique<State>();
-    state->a = &a;
-    state->type = problem->query->value_type;
-    state->parts = static_cast<int>(std::max<std::int64_t>(1, candidate ? candidate->launch[0] : exec->threads));
-    state->table = &isa_table(isa_level(candidate));
-    state->borders = Memory(exec, SXT_SPACE_HOST, (state->parts + 1) * sizeof(std::int64_t));
-    for (int p = 0; p <= state->parts; ++p)
-      state->borders.as<std::int64_t>()[p] =
-          equal_border(static_cast<const std::int64_t *>(a.slice_ptr), a.n_slices, slice_weight, state->parts, p);
-    return give(state.release(), out);
-  });
-}
-
-sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *) {
-  return static_cast<State *>(state)->a = &as<sxt_sell>(problem->a), SXT_OK;
+  return prepare_slices<sxt_sell>(
+      problem, candidate, exec, kernel.name, slice_rows, isa_table,
+      [](const sxt_sell &a, int parts, int p) {
+        return equal_border(static_cast<const std::int64_t *>(a.slice_ptr), a.n_slices, slice_weight, parts, p);
+      },
+      out);
 }
 
 // Real numbers, not transposed: all right-hand sides of a slice while it is in the cache.
@@ -178,7 +156,7 @@ const sxt_kernel kernel = [] {
   k.applicable = applicable;
   k.candidates = candidates;
   k.prepare = prepare;
-  k.refresh = refresh;
+  k.refresh = refresh_slices<sxt_sell, Table>;
   k.release = destroy<State>;
   return k;
 }();

@@ -4,9 +4,9 @@
 // threads.
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 
 #include "sextant/plugin_simd.hpp"
+#include "sextant/plugin_slices.hpp"
 #include "sextant/plugin_spmv.hpp"
 #include "sextant/plugin_strips.hpp"
 #include "strips_isa.hpp"
@@ -25,13 +25,7 @@ enum { feature_strips = n_x_features, feature_gathered, feature_row_max };
 // Beyond these the storage refuses to build (plugins/storage/strips).
 constexpr double fill_limit = 3, fill_slack = 65536;
 
-struct State {
-  const sxt_strips *a;
-  sxt_value_type type;
-  int parts;
-  const Table *table;
-  Memory borders;  // parts + 1 slices
-};
+using State = SharedSlices<sxt_strips, Table>;
 
 extern const sxt_kernel kernel;
 
@@ -77,33 +71,14 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
     cost.steps = columns.strips / 2 + rows / strip_lanes;
     cost.imbalance = longest_row_imbalance(q, strip_lanes * feature(found, feature_row_max), threads);
     sxt_candidate &candidate = fill_spmv(list.add(), q, found, *machine, threads, cost);
-    candidate.state_bytes = sizeof(State) + (threads + 1) * sizeof(std::int64_t);
-    candidate.setup_s = 1e-6 + threads * 1e-7;
+    fill_slices_setup(candidate, sizeof(State), threads);
   });
   return SXT_OK;
 }
 
 sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *, const sxt_exec *exec,
                    void **out) {
-  return guard(exec, [&] {
-    const auto &a = as<sxt_strips>(problem->a);
-    if (a.slice != strip_lanes || a.s.index_type != SXT_I32 || a.s.offset_type != SXT_I64)
-      return error(exec, SXT_E_NOT_SUPPORTED,
-                   "%s reads slices of %d rows with 32-bit columns and 64-bit offsets, not slices of %d", kernel.name,
-                   strip_lanes, a.slice);
-    auto state = std::make_unique<State>();
-    state->a = &a;
-    state->type = problem->query->value_type;
-    state->parts = static_cast<int>(std::max<std::int64_t>(1, candidate ? candidate->launch[0] : exec->threads));
-    state->table = &isa_table(isa_level(candidate));
-    state->borders = Memory(exec, SXT_SPACE_HOST, (state->parts + 1) * sizeof(std::int64_t));
-    for (int p = 0; p <= state->parts; ++p) state->borders.as<std::int64_t>()[p] = strips_border(a, state->parts, p);
-    return give(state.release(), out);
-  });
-}
-
-sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *) {
-  return static_cast<State *>(state)->a = &as<sxt_strips>(problem->a), SXT_OK;
+  return prepare_slices<sxt_strips>(problem, candidate, exec, kernel.name, strip_lanes, isa_table, strips_border, out);
 }
 
 sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
@@ -147,7 +122,7 @@ const sxt_kernel kernel = [] {
   k.applicable = applicable;
   k.candidates = candidates;
   k.prepare = prepare;
-  k.refresh = refresh;
+  k.refresh = refresh_slices<sxt_strips, Table>;
   k.release = destroy<State>;
   return k;
 }();
