@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -110,6 +111,14 @@ struct Csr {
     return y;
   }
 };
+
+// |b - A x| / |b|, computed here.
+inline double relative_residual(const Csr &a, const std::vector<double> &b, const std::vector<double> &x) {
+  const std::vector<double> ax = a.times(x);
+  double residual = 0, norm = 0;
+  for (std::size_t i = 0; i < b.size(); ++i) residual += (b[i] - ax[i]) * (b[i] - ax[i]), norm += b[i] * b[i];
+  return std::sqrt(residual / norm);
+}
 
 // The 5-point Laplacian of a side x side grid plus `shift` times the identity.
 inline Csr laplacian(int side, double shift = 0) {

@@ -11,14 +11,6 @@
 namespace api_test {
 namespace {
 
-// |b - A x| / |b|, computed here.
-double relative_residual(const Csr &a, const std::vector<double> &b, const std::vector<double> &x) {
-  const std::vector<double> ax = a.times(x);
-  double residual = 0, norm = 0;
-  for (std::size_t i = 0; i < b.size(); ++i) residual += (b[i] - ax[i]) * (b[i] - ax[i]), norm += b[i] * b[i];
-  return std::sqrt(residual / norm);
-}
-
 // A symmetric positive definite matrix whose diagonal varies over six decades.
 Csr badly_scaled(int side) {
   Csr a = laplacian(side, 0.01);

@@ -10,13 +10,6 @@
 namespace api_test {
 namespace {
 
-double relative_residual(const Csr &a, const std::vector<double> &b, const std::vector<double> &x) {
-  const std::vector<double> ax = a.times(x);
-  double residual = 0, norm = 0;
-  for (std::size_t i = 0; i < b.size(); ++i) residual += (b[i] - ax[i]) * (b[i] - ax[i]), norm += b[i] * b[i];
-  return std::sqrt(residual / norm);
-}
-
 // Entries that no float holds: a third of the Laplacian, its rows scaled over four decades.
 Csr thirds(int side) {
   Csr a = laplacian(side, 0.001);

@@ -16,23 +16,9 @@ namespace {
 
 using fake_test::FakeDevice;
 
-sxt_machine gpu(std::int32_t level) {
-  sxt_machine m = plugin_test::make_machine(132);
-  m.device = "cuda";
-  m.level = level;
-  m.warp = 32;
-  m.threads_per_unit = 2048, m.blocks_per_unit = 32, m.registers_per_unit = 65536;
-  m.shared_per_unit = 233472, m.shared_per_block = 232448, m.threads_per_block = 1024;
-  m.blocks_per_cluster = 16;
-  return m;
-}
-
 std::string refusal(const char *plugin, const char *kernel, const sxt_query &query, std::int32_t level) {
-  const sxt_machine machine = gpu(level);
-  char text[256] = "";
-  sxt_message message{text, sizeof text};
-  const sxt_kernel &k = plugin_test::find_kernel(plugin_test::load_own(plugin, "cuda"), kernel);
-  return k.applicable(&query, nullptr, &machine, &message) == SXT_OK ? "" : text;
+  return plugin_test::refusal(plugin_test::find_kernel(plugin_test::load_own(plugin, "cuda"), kernel), &query,
+                              plugin_test::make_gpu(level));
 }
 
 void expect_own_code(const char *plugin, const char *kernel, const sxt_query &query) {

@@ -16,17 +16,8 @@ namespace {
 using fake_test::FakeDevice;
 using fake_test::left_behind;
 using plugin_test::ask_candidates;
+using plugin_test::make_gpu;
 using testing::HasSubstr;
-
-sxt_machine gpu() {
-  sxt_machine m = plugin_test::make_machine(132);
-  m.device = "cuda";
-  m.level = 90;
-  m.warp = 32;
-  m.threads_per_unit = 2048, m.blocks_per_unit = 32, m.registers_per_unit = 65536;
-  m.shared_per_unit = 233472, m.shared_per_block = 232448, m.threads_per_block = 1024;
-  return m;
-}
 
 sxt_hermitian_query query(std::int64_t n, std::int64_t batch, std::int32_t definiteness = SXT_HERMITIAN_DEFINITE) {
   sxt_hermitian_query q{};
@@ -46,10 +37,7 @@ class HermitianCuda : public FakeDevice {
     return plugin_test::find_kernel(plugin_test::load_own(name, "cuda"), std::string("hermitian.") + method + ".cuda");
   }
   static std::string refusal(const sxt_kernel &kernel, const sxt_hermitian_query &q) {
-    char text[256] = "";
-    sxt_message message{text, sizeof text};
-    const sxt_machine machine = gpu();
-    return kernel.applicable(&q.q, nullptr, &machine, &message) == SXT_OK ? "" : text;
+    return plugin_test::refusal(kernel, &q.q, make_gpu());
   }
 };
 
@@ -69,7 +57,7 @@ TEST_F(HermitianCuda, RefuseWhatTheyCannotDo) {
 
 // Terms are finite, and more systems or a larger order never cost less.
 TEST_F(HermitianCuda, ModelsGrowWithTheWork) {
-  const sxt_machine machine = gpu();
+  const sxt_machine machine = make_gpu();
   for (const char *method : {"tile", "block", "pivoted"}) {
     const sxt_kernel &k = kernel(method);
     const std::int32_t kind = std::string(method) == "pivoted" ? SXT_HERMITIAN_INDEFINITE : SXT_HERMITIAN_DEFINITE;
@@ -94,7 +82,7 @@ TEST_F(HermitianCuda, ModelsGrowWithTheWork) {
 
 // Memory for the panels is asked of core, a bounded number of times the panel however many systems there are.
 TEST_F(HermitianCuda, PivotedScratchDoesNotGrowWithTheBatch) {
-  const sxt_machine machine = gpu();
+  const sxt_machine machine = make_gpu();
   const sxt_hermitian_query some = query(1700, 2000, SXT_HERMITIAN_INDEFINITE),
                             many = query(1700, 70000, SXT_HERMITIAN_INDEFINITE);
   const auto of_some = ask_candidates(kernel("pivoted"), &some.q, machine),
@@ -107,7 +95,7 @@ TEST_F(HermitianCuda, PivotedScratchDoesNotGrowWithTheBatch) {
 
 // Prepare and run with each vendor call failing once.
 TEST_F(HermitianCuda, EveryCallMayFail) {
-  const sxt_machine machine = gpu();
+  const sxt_machine machine = make_gpu();
   for (const char *method : {"tile", "block", "pivoted"}) {
     const sxt_kernel &k = kernel(method);
     const bool pivoted = std::string(method) == "pivoted";
@@ -155,7 +143,7 @@ TEST_F(HermitianCuda, EveryCallMayFail) {
 
 // Arguments without meaning come back as a sentence, not as a launch.
 TEST_F(HermitianCuda, ArgumentsAreChecked) {
-  const sxt_machine machine = gpu();
+  const sxt_machine machine = make_gpu();
   const sxt_kernel &k = kernel("tile");
   const sxt_hermitian_query q = query(16, 4);
   const sxt_candidate candidate = ask_candidates(k, &q.q, machine).front();

@@ -14,18 +14,8 @@ namespace {
 
 using fake_test::FakeDevice;
 using plugin_test::ask_candidates;
+using plugin_test::make_gpu;
 using testing::HasSubstr;
-
-sxt_machine gpu() {
-  sxt_machine m = plugin_test::make_machine(132);
-  m.device = "cuda";
-  m.level = 90;
-  m.warp = 32;
-  m.threads_per_unit = 2048, m.blocks_per_unit = 32, m.registers_per_unit = 65536;
-  m.shared_per_unit = 233472, m.shared_per_block = 232448, m.threads_per_block = 1024;
-  m.blocks_per_cluster = 8;
-  return m;
-}
 
 sxt_hermitian_query query(std::int64_t n, std::int64_t batch, sxt_value_type type = SXT_C128) {
   sxt_hermitian_query q{};
@@ -43,12 +33,12 @@ class HermitianPanelCuda : public FakeDevice {
   const sxt_kernel &kernel() {
     return plugin_test::find_kernel(plugin_test::load_own("hermitian-panel-cuda", "cuda"), "hermitian.panel.cuda");
   }
-  std::string refusal(const sxt_hermitian_query &q, const sxt_machine &machine = gpu()) {
-    char text[256] = "";
-    sxt_message message{text, sizeof text};
-    return kernel().applicable(&q.q, nullptr, &machine, &message) == SXT_OK ? "" : text;
+  std::string refusal(const sxt_hermitian_query &q, const sxt_machine &machine = make_gpu()) {
+    return plugin_test::refusal(kernel(), &q.q, machine);
   }
-  std::vector<sxt_candidate> offered(const sxt_hermitian_query &q) { return ask_candidates(kernel(), &q.q, gpu()); }
+  std::vector<sxt_candidate> offered(const sxt_hermitian_query &q) {
+    return ask_candidates(kernel(), &q.q, make_gpu());
+  }
 };
 
 TEST_F(HermitianPanelCuda, RefusesWhatItCannotDo) {
@@ -60,7 +50,7 @@ TEST_F(HermitianPanelCuda, RefusesWhatItCannotDo) {
   EXPECT_THAT(refusal(indefinite), HasSubstr("only positive definite"));
   EXPECT_THAT(refusal(query(64, std::int64_t{1} << 32)), HasSubstr("more than a launch has blocks"));
   EXPECT_THAT(refusal(query(std::int64_t{1} << 25, 1)), HasSubstr("order 33554432 is above"));
-  sxt_machine small = gpu();
+  sxt_machine small = make_gpu();
   small.shared_per_block = 65536;
   EXPECT_THAT(refusal(query(64, 10), small), HasSubstr("a block has 65536 bytes of shared memory"));
   EXPECT_EQ(refusal(query(64, 10, SXT_F32), small), "");

@@ -15,19 +15,10 @@ namespace {
 using fake_test::FakeDevice;
 using fake_test::left_behind;
 using plugin_test::ask_candidates;
+using plugin_test::make_gpu;
 using testing::HasSubstr;
 
 constexpr std::int64_t kOrder = 40, kBatch = 12, kRhs = 2;
-
-sxt_machine gpu() {
-  sxt_machine m = plugin_test::make_machine(132);
-  m.device = "cuda";
-  m.level = 90;
-  m.warp = 32;
-  m.threads_per_unit = 2048, m.blocks_per_unit = 32, m.registers_per_unit = 65536;
-  m.shared_per_unit = 233472, m.shared_per_block = 232448, m.threads_per_block = 1024;
-  return m;
-}
 
 sxt_hermitian_query query(const char *kind, std::int64_t n) {
   sxt_hermitian_query q{};
@@ -55,15 +46,12 @@ class HermitianVendor : public FakeDevice {
                                     "hermitian_toeplitz.recursion.cuda");
   }
   static std::string refusal(const sxt_kernel &kernel, const sxt_hermitian_query &q) {
-    char text[256] = "";
-    sxt_message message{text, sizeof text};
-    const sxt_machine machine = gpu();
-    return kernel.applicable(&q.q, nullptr, &machine, &message) == SXT_OK ? "" : text;
+    return plugin_test::refusal(kernel, &q.q, make_gpu());
   }
 
   // Prepare, open, run and all of it undone, each vendor call failing once.
   void every_call_may_fail(const sxt_kernel &kernel, const sxt_hermitian_query &q, int at_least) {
-    const sxt_machine machine = gpu();
+    const sxt_machine machine = make_gpu();
     const sxt_candidate candidate = ask_candidates(kernel, &q.q, machine).front();
     std::vector<char> scratch(candidate.scratch_bytes + 1), a(16 * kOrder * kOrder * kBatch),
         b(16 * kOrder * kBatch * kRhs);
@@ -146,7 +134,7 @@ TEST_F(HermitianVendor, EveryCallOfTheToeplitzKernelMayFail) {
 
 // Detection and recursion are O(n^2): four times as much at twice the order, at most.
 TEST_F(HermitianVendor, TheToeplitzModelGrowsWithTheSquareOfTheOrder) {
-  const sxt_machine machine = gpu();
+  const sxt_machine machine = make_gpu();
   const sxt_hermitian_query small = query(SXT_KIND_HERMITIAN_TOEPLITZ, 300),
                             large = query(SXT_KIND_HERMITIAN_TOEPLITZ, 600);
   const auto of_small = ask_candidates(toeplitz(), &small.q, machine),

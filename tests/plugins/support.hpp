@@ -103,6 +103,18 @@ inline sxt_machine make_machine(int units = 4) {
   return m;
 }
 
+// The same with the limits of an H200, of another compute capability where a test wants one.
+inline sxt_machine make_gpu(std::int32_t level = 90) {
+  sxt_machine m = make_machine(132);
+  m.device = "cuda";
+  m.level = level;
+  m.warp = 32;
+  m.threads_per_unit = 2048, m.blocks_per_unit = 32, m.registers_per_unit = 65536;
+  m.shared_per_unit = 233472, m.shared_per_block = 232448, m.threads_per_block = 1024;
+  m.blocks_per_cluster = 16;
+  return m;
+}
+
 inline std::vector<sxt_candidate> ask_candidates(const sxt_kernel &kernel, const sxt_query *query,
                                                  const sxt_machine &machine, const sxt_features *features = nullptr) {
   std::vector<sxt_candidate> list(64);
@@ -119,10 +131,11 @@ inline sxt_candidate candidate_of(const sxt_kernel &kernel, const sxt_query *que
   return ask_candidates(kernel, query, make_machine(threads)).back();
 }
 
-inline std::string refusal(const sxt_kernel &kernel, const sxt_query *query) {
+// Why a kernel refuses; empty where it does not.
+inline std::string refusal(const sxt_kernel &kernel, const sxt_query *query,
+                           const sxt_machine &machine = make_machine()) {
   char text[256] = "";
   sxt_message message{text, sizeof text};
-  const sxt_machine machine = make_machine();
   if (!kernel.applicable || kernel.applicable(query, nullptr, &machine, &message) == SXT_OK) return "";
   return text[0] ? text : "no reason given";
 }

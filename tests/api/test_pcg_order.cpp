@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Deterministic mode: engines that run the same recurrence on the same storage leave the same bits, the plain loops of
+// the reference among them; kernels with an order of their own are refused and say so.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "support.hpp"
+
+namespace api_test {
+namespace {
+
+Context context_of(int threads, bool deterministic = true) {
+  sxt_context_options options = context_options();
+  options.device = "cpu";
+  options.threads = threads;
+  options.deterministic = deterministic;
+  return make<Context>([&](sxt_context **out) { return sxt_context_create(&options, out); });
+}
+
+struct Asked {
+  std::string engine, format;
+  double rtol = 1e-10;
+  std::int64_t max_iterations = 0;
+  bool guess = true;
+};
+
+struct Answer {
+  std::vector<double> x, history;
+  sxt_pcg_report report{};
+  std::string plan;
+};
+
+// Rows of four to fourteen entries and a last leaf that is not full; coefficients that all differ.
+Csr problem() {
+  constexpr std::int32_t n = 3700;
+  Csr a;
+  a.rows = a.cols = n;
+  const auto weight = [](std::int32_t i, std::int32_t j) {
+    return -1 - 0.4 * std::sin(0.37 * std::min(i, j) + 0.11 * std::max(i, j));
+  };
+  const auto couples = [](std::int32_t i, std::int32_t j) {
+    const std::int32_t low = std::min(i, j), distance = std::abs(i - j);
+    return distance <= 2 || distance == 61 || (low % 7 == 0 && distance < 9);
+  };
+  for (std::int32_t i = 0; i < n; ++i) {
+    double sum = 0.05;
+    std::size_t diagonal = 0;
+    for (std::int32_t j = std::max(0, i - 61); j <= std::min(n - 1, i + 61); ++j) {
+      if (!couples(i, j)) continue;
+      if (i == j) diagonal = a.values.size();
+      const double value = i == j ? 0 : weight(i, j);
+      sum -= value;
+      a.entry(j, value);
+    }
+    a.values[diagonal] = sum * (1 + 0.3 * std::sin(0.01 * i));
+    a.end_row();
+  }
+  return a;
+}
+
+Answer solve_with(const Context &context, const Asked &asked) {
+  const Csr a = problem();
+  const Matrix matrix = a.matrix(context);
+  sxt_pcg_options options = pcg_options();
+  options.engine = asked.engine.empty() ? nullptr : asked.engine.c_str();
+  options.format = asked.format.empty() ? nullptr : asked.format.c_str();
+  options.preconditioner = "jacobi";
+  options.rtol = asked.rtol;
+  sxt_pcg *raw = nullptr;
+  EXPECT_EQ(sxt_pcg_create(matrix.get(), &options, &raw), SXT_OK) << last_error(context);
+  const Pcg pcg(raw);
+  Answer out{std::vector<double>(static_cast<std::size_t>(a.rows)), std::vector<double>(400), {}, {}};
+  std::vector<double> b(out.x.size());
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    b[i] = 1 + 0.125 * static_cast<double>(i % 13);
+    if (asked.guess) out.x[i] = 0.5 * static_cast<double>(i % 5);
+  }
+  sxt_solve_options solve;
+  sxt_solve_options_init(&solve, sizeof solve);
+  solve.use_initial_guess = asked.guess;
+  solve.max_iterations = asked.max_iterations;
+  solve.history = out.history.data();
+  solve.history_capacity = static_cast<std::int64_t>(out.history.size());
+  out.report.struct_size = sizeof out.report;
+  if (raw) {
+    EXPECT_GE(sxt_pcg_solve_array(pcg.get(), a.rows, b.data(), out.x.data(), &solve, &out.report), SXT_OK)
+        << last_error(context);
+    out.plan = explain(pcg);
+  }
+  return out;
+}
+
+bool same_bits(const Answer &a, const Answer &b) {
+  return a.report.iterations == b.report.iterations && a.report.reason == b.report.reason &&
+         std::memcmp(a.x.data(), b.x.data(), a.x.size() * sizeof(double)) == 0 &&
+         std::memcmp(a.history.data(), b.history.data(), a.history.size() * sizeof(double)) == 0;
+}
+
+TEST(PcgOrder, EnginesOfOneRecurrenceLeaveTheSameBits) {
+  for (const char *format : {"csr", "sell", "dia", "dia-symmetric"})
+    for (const std::string recurrence : {"classical", "predict-recompute"})
+      for (const bool guess : {true, false}) {
+        SCOPED_TRACE(recurrence + " on " + format + (guess ? " from a guess" : ""));
+        const Context context = context_of(2);
+        Asked asked{"pcg.host-loop." + recurrence + ".cpu", format};
+        asked.guess = guess;
+        const Answer loop = solve_with(context, asked);
+        EXPECT_EQ(loop.report.reason, SXT_REASON_CONVERGED);
+        EXPECT_GT(loop.report.iterations, 30);
+        EXPECT_GT(loop.report.confirmations, 1);  // so that a solve goes on after the host looked
+        asked.engine = "pcg.team." + recurrence + ".cpu";
+        EXPECT_TRUE(same_bits(loop, solve_with(context, asked))) << "the team";
+        EXPECT_TRUE(same_bits(loop, solve_with(context_of(3), asked))) << "the team on three threads";
+        if (recurrence != "classical" || std::string(format) != "csr") continue;
+        asked.engine = "pcg.reference.cpu";
+        EXPECT_TRUE(same_bits(loop, solve_with(context, asked))) << "the reference";
+      }
+}
+
+// Not so where nobody asked for it, or the test above could not fail.
+TEST(PcgOrder, BitsDifferWithoutTheMode) {
+  const Context context = context_of(2, false);
+  Asked asked{"pcg.host-loop.classical.cpu", "csr"};
+  const Answer loop = solve_with(context, asked);
+  asked.engine = "pcg.reference.cpu";
+  EXPECT_FALSE(same_bits(loop, solve_with(context, asked)));
+}
+
+TEST(PcgOrder, OtherOrdersAreRefusedWithASentence) {
+  const Context context = context_of(2);
+  const Answer answer = solve_with(context, {"pcg.host-loop.classical.cpu", "csr"});
+  EXPECT_NE(answer.plan.find("spmv_dots.csr.cpu"), std::string::npos) << answer.plan;
+  const Context forced = context_of(2);
+  ASSERT_EQ(sxt_context_force(forced.get(), "sxt.spmv_dots/1", "spmv_dots.reference.cpu"), SXT_OK);
+  const Matrix matrix = laplacian(20).matrix(forced);
+  sxt_pcg_options options = pcg_options();
+  options.engine = "pcg.host-loop.classical.cpu";
+  sxt_pcg *raw = nullptr;
+  EXPECT_LT(sxt_pcg_create(matrix.get(), &options, &raw), 0);
+  EXPECT_NE(last_error(forced).find("deterministic mode demands the one that all engines share"), std::string::npos)
+      << last_error(forced);
+  sxt_pcg_destroy(raw);
+}
+
+}  // namespace
+}  // namespace api_test
