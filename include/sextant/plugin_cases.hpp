@@ -189,6 +189,28 @@ void free_owner(sxt_case *c) {
   *c = {};
 }
 
+// What a kind proves its kernels with; move_case may be null: cases run on host memory only.
+struct CaseCalls {
+  const sxt_kernel *reference;
+  std::uint64_t n_cases;
+  decltype(sxt_kind::make_case) make_case;
+  decltype(sxt_kind::compare) compare;
+  decltype(sxt_kind::move_case) move_case;
+};
+
+// A kind whose cases each own a Case.
+template <class Case>
+sxt_kind kind_of_cases(const char *id, const char *description, const CaseCalls &calls) {
+  sxt_kind kind = new_kind(id, description);
+  kind.reference = calls.reference;
+  kind.n_cases = calls.n_cases;
+  kind.make_case = calls.make_case;
+  kind.compare = calls.compare;
+  kind.free_case = free_owner<Case>;
+  kind.move_case = calls.move_case;
+  return kind;
+}
+
 // Moves a case that owns a Case with a member `moved`; what(case, move) names its arrays and pointers.
 template <class Case, class F>
 sxt_status move_owner(sxt_case *c, const sxt_exec *exec, std::int32_t to_device, F &&what) {

@@ -70,22 +70,12 @@ sxt_status compare(const sxt_case *got_case, const sxt_case *want_case, double *
   return SXT_OK;
 }
 
-void free_case(sxt_case *c) { delete static_cast<Case *>(c->owner); }
-
 // Names and values stay on the host whatever the device: only the matrix goes there, in its storage.
 sxt_status move_case(sxt_case *, const sxt_exec *, std::int32_t) { return SXT_OK; }
 
 }  // namespace
 
-const sxt_kind kind = [] {
-  sxt_kind k = new_kind(SXT_KIND_FEATURES, "named numbers about a matrix");
-  k.reference = &reference_kernel;
-  k.n_cases = n_patterns;
-  k.make_case = make_case;
-  k.compare = compare;
-  k.free_case = free_case;
-  k.move_case = move_case;
-  return k;
-}();
+const sxt_kind kind = kind_of_cases<Case>(SXT_KIND_FEATURES, "named numbers about a matrix",
+                                          {&reference_kernel, n_patterns, make_case, compare, move_case});
 
 }  // namespace sextant::features_basic

@@ -79,11 +79,6 @@ sxt_status make_case(const sxt_host *, std::uint64_t seed, std::uint64_t i, sxt_
   });
 }
 
-void free_case(sxt_case *c) {
-  delete static_cast<Case *>(c->owner);
-  *c = {};
-}
-
 sxt_status move_case(sxt_case *moved, const sxt_exec *exec, std::int32_t to_device) {
   return guard(exec, [&] {
     Case &c = *static_cast<Case *>(moved->owner);
@@ -106,15 +101,7 @@ sxt_status move_case(sxt_case *moved, const sxt_exec *exec, std::int32_t to_devi
 
 }  // namespace
 
-const sxt_kind kind = [] {
-  sxt_kind k = new_kind(SXT_KIND_HERMITIAN, "factor and solve a set of dense Hermitian systems");
-  k.reference = &kernel;
-  k.n_cases = n_shapes * types;
-  k.make_case = make_case;
-  k.compare = compare;
-  k.free_case = free_case;
-  k.move_case = move_case;
-  return k;
-}();
+const sxt_kind kind = kind_of_cases<Case>(SXT_KIND_HERMITIAN, "factor and solve a set of dense Hermitian systems",
+                                          {&kernel, n_shapes *types, make_case, compare, move_case});
 
 }  // namespace sextant::hermitian_reference

@@ -153,11 +153,6 @@ sxt_status compare(const sxt_case *got_case, const sxt_case *want_case, double *
   });
 }
 
-void free_case(sxt_case *c) {
-  delete static_cast<Case *>(c->owner);
-  *c = {};
-}
-
 sxt_status move_case(sxt_case *moved, const sxt_exec *exec, std::int32_t to_device) {
   return guard(exec, [&] {
     Case &c = *static_cast<Case *>(moved->owner);
@@ -184,15 +179,8 @@ sxt_status move_case(sxt_case *moved, const sxt_exec *exec, std::int32_t to_devi
 
 namespace sextant::hermitian_steps_cpu {
 
-const sxt_kind kind = [] {
-  sxt_kind k = new_kind(SXT_KIND_HERMITIAN_STEP, "what is done to a set of systems beside factoring and solving");
-  k.reference = &kernel;
-  k.n_cases = n_steps * types * layouts * variants;
-  k.make_case = make_case;
-  k.compare = compare;
-  k.free_case = free_case;
-  k.move_case = move_case;
-  return k;
-}();
+const sxt_kind kind =
+    kind_of_cases<Case>(SXT_KIND_HERMITIAN_STEP, "what is done to a set of systems beside factoring and solving",
+                        {&kernel, n_steps *types *layouts *variants, make_case, compare, move_case});
 
 }  // namespace sextant::hermitian_steps_cpu

@@ -93,15 +93,9 @@ sxt_status compare(const sxt_case *got_case, const sxt_case *, double *error, sx
   });
 }
 
-const sxt_kind kind = [] {
-  sxt_kind k = new_kind(SXT_KIND_LAUNCH, "picks one of the launch configurations that a kernel offers");
-  k.reference = &reference;
-  k.n_cases = std::size(devices) * per_device;
-  k.make_case = make_case;
-  k.compare = compare;
-  k.free_case = free_owner<Case>;
-  return k;
-}();
+const sxt_kind kind =
+    kind_of_cases<Case>(SXT_KIND_LAUNCH, "picks one of the launch configurations that a kernel offers",
+                        {&reference, std::size(devices) * per_device, make_case, compare, nullptr});
 
 }  // namespace
 

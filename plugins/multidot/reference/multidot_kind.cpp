@@ -91,15 +91,7 @@ sxt_status move_case(sxt_case *moved, const sxt_exec *exec, std::int32_t to_devi
 
 namespace sextant::multidot_reference {
 
-const sxt_kind kind = [] {
-  sxt_kind k = new_kind(SXT_KIND_MULTIDOT, "several inner products in one pass");
-  k.reference = &kernel;
-  k.n_cases = SXT_MULTIDOT_MAX * types * rounds;
-  k.make_case = make_case;
-  k.compare = compare;
-  k.free_case = free_owner<Case>;
-  k.move_case = move_case;
-  return k;
-}();
+const sxt_kind kind = kind_of_cases<Case>(SXT_KIND_MULTIDOT, "several inner products in one pass",
+                                          {&kernel, SXT_MULTIDOT_MAX *types *rounds, make_case, compare, move_case});
 
 }  // namespace sextant::multidot_reference

@@ -230,11 +230,6 @@ sxt_status move_case(sxt_case *moved, const sxt_exec *exec, std::int32_t to_devi
   });
 }
 
-void free_case(sxt_case *c) {
-  delete static_cast<Case *>(c->owner);
-  c->owner = nullptr;
-}
-
 // Sets *error beyond every bound and says why.
 __attribute__((format(printf, 3, 4))) sxt_status wrong(double *error, sxt_message *message, const char *format, ...) {
   *error = std::numeric_limits<double>::infinity();
@@ -311,9 +306,9 @@ sxt_status compare(const sxt_case *got_case, const sxt_case *want_case, double *
 }  // namespace
 
 const sxt_kind &kind() {
-  static const sxt_kind table{sizeof(sxt_kind), SXT_KIND_PCG,       "engines of preconditioned conjugate gradients",
-                              &kernel(),        std::size(entries), make_case,
-                              compare,          free_case,          move_case};
+  static const sxt_kind table =
+      plugin::cases::kind_of_cases<Case>(SXT_KIND_PCG, "engines of preconditioned conjugate gradients",
+                                         {&kernel(), std::size(entries), make_case, compare, move_case});
   return table;
 }
 

@@ -183,11 +183,6 @@ sxt_status move_case(sxt_case *moved, const sxt_exec *exec, std::int32_t to_devi
   });
 }
 
-void free_case(sxt_case *c) {
-  delete static_cast<Case *>(c->owner);
-  c->owner = nullptr;
-}
-
 // A Hermitian positive definite M gives r'Mr > 0, real up to rounding; M is finite, and M r is not 0 for r != 0.
 template <class T>
 sxt_status check(const Case &c, double *error, sxt_message *message) {
@@ -220,15 +215,9 @@ sxt_status compare(const sxt_case *got, const sxt_case *, double *error, sxt_mes
 }  // namespace
 
 const sxt_kind &kind() {
-  static const sxt_kind table{sizeof(sxt_kind),
-                              SXT_KIND_PRECONDITIONER,
-                              "z = M r, M close to the inverse of A",
-                              nullptr,
-                              std::size(entries),
-                              make_case,
-                              compare,
-                              free_case,
-                              move_case};
+  static const sxt_kind table =
+      plugin::cases::kind_of_cases<Case>(SXT_KIND_PRECONDITIONER, "z = M r, M close to the inverse of A",
+                                         {nullptr, std::size(entries), make_case, compare, move_case});
   return table;
 }
 

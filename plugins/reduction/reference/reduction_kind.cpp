@@ -162,15 +162,8 @@ sxt_status move_case(sxt_case *moved, const sxt_exec *exec, std::int32_t to_devi
 
 namespace sextant::reduction_reference {
 
-const sxt_kind kind = [] {
-  sxt_kind k = new_kind(SXT_KIND_REDUCTION, "one number from one or two vectors");
-  k.reference = &kernel;
-  k.n_cases = regular + std::size(specials) * types;
-  k.make_case = make_case;
-  k.compare = compare;
-  k.free_case = free_owner<Case>;
-  k.move_case = move_case;
-  return k;
-}();
+const sxt_kind kind =
+    kind_of_cases<Case>(SXT_KIND_REDUCTION, "one number from one or two vectors",
+                        {&kernel, regular + std::size(specials) * types, make_case, compare, move_case});
 
 }  // namespace sextant::reduction_reference

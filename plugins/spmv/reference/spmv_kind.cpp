@@ -63,10 +63,16 @@ const Shape shapes[] = {
      [](Random &r) { return random_pattern(513, 513, r, [](auto i) { return i == 0 || i == 512 ? 400 : 1; }); }},
     {"1025 x 1025 with only a last row",
      [](Random &r) { return random_pattern(1025, 1025, r, [](auto i) { return i == 1024 ? 600 : 0; }); }},
-    {"2600 x 2600 symmetric bands", [](Random &) { return banded_pattern(2600, 2600, {-1500, -3, -1, 0, 1, 3, 1500}); },
+    {"2600 x 2600 symmetric bands",
+     [](Random &) {
+       return banded_pattern(2600, 2600, {-1500, -3, -1, 0, 1, 3, 1500});
+     },
      true},
     {"1025 x 1025 symmetric, corners, no main diagonal",
-     [](Random &) { return banded_pattern(1025, 1025, {-1024, -32, 32, 1024}); }, true},
+     [](Random &) {
+       return banded_pattern(1025, 1025, {-1024, -32, 32, 1024});
+     },
+     true},
 };
 constexpr std::uint64_t n_shapes = std::size(shapes), variants = 4;
 
@@ -157,11 +163,6 @@ sxt_status compare(const sxt_case *got_case, const sxt_case *want_case, double *
   });
 }
 
-void free_case(sxt_case *c) {
-  delete static_cast<Case *>(c->owner);
-  *c = {};
-}
-
 sxt_status move_case(sxt_case *moved, const sxt_exec *exec, std::int32_t to_device) {
   return guard(exec, [&] {
     Case &c = *static_cast<Case *>(moved->owner);
@@ -176,15 +177,7 @@ sxt_status move_case(sxt_case *moved, const sxt_exec *exec, std::int32_t to_devi
 
 namespace sextant::spmv_reference {
 
-const sxt_kind kind = [] {
-  sxt_kind k = new_kind(SXT_KIND_SPMV, "y = alpha op(A) x + beta y");
-  k.reference = &kernel;
-  k.n_cases = n_shapes * variants;
-  k.make_case = make_case;
-  k.compare = compare;
-  k.free_case = free_case;
-  k.move_case = move_case;
-  return k;
-}();
+const sxt_kind kind = kind_of_cases<Case>(SXT_KIND_SPMV, "y = alpha op(A) x + beta y",
+                                          {&kernel, n_shapes *variants, make_case, compare, move_case});
 
 }  // namespace sextant::spmv_reference

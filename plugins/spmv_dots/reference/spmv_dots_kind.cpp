@@ -123,11 +123,6 @@ sxt_status compare(const sxt_case *got_case, const sxt_case *want_case, double *
   });
 }
 
-void free_case(sxt_case *c) {
-  delete static_cast<Case *>(c->owner);
-  *c = {};
-}
-
 sxt_status move_case(sxt_case *moved, const sxt_exec *exec, std::int32_t to_device) {
   return guard(exec, [&] {
     Case &c = *static_cast<Case *>(moved->owner);
@@ -144,15 +139,8 @@ sxt_status move_case(sxt_case *moved, const sxt_exec *exec, std::int32_t to_devi
 
 namespace sextant::spmv_dots_reference {
 
-const sxt_kind kind = [] {
-  sxt_kind k = new_kind(SXT_KIND_SPMV_DOTS, "y = alpha A x + beta y and inner products with the new y");
-  k.reference = &kernel;
-  k.n_cases = n_shapes * types;
-  k.make_case = make_case;
-  k.compare = compare;
-  k.free_case = free_case;
-  k.move_case = move_case;
-  return k;
-}();
+const sxt_kind kind =
+    kind_of_cases<Case>(SXT_KIND_SPMV_DOTS, "y = alpha A x + beta y and inner products with the new y",
+                        {&kernel, n_shapes *types, make_case, compare, move_case});
 
 }  // namespace sextant::spmv_dots_reference

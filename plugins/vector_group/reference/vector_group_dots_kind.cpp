@@ -87,16 +87,8 @@ sxt_status move_case(sxt_case *moved, const sxt_exec *exec, std::int32_t to_devi
 
 namespace sextant::vector_group_reference {
 
-const sxt_kind dots_kind = [] {
-  sxt_kind k =
-      new_kind(SXT_KIND_VECTOR_GROUP_DOTS, "the vector updates of one PCG iteration with inner products in one pass");
-  k.reference = &dots_kernel;
-  k.n_cases = groups * types * rounds;
-  k.make_case = make_case;
-  k.compare = compare;
-  k.free_case = free_owner<Case>;
-  k.move_case = move_case;
-  return k;
-}();
+const sxt_kind dots_kind = kind_of_cases<Case>(
+    SXT_KIND_VECTOR_GROUP_DOTS, "the vector updates of one PCG iteration with inner products in one pass",
+    {&dots_kernel, groups *types *rounds, make_case, compare, move_case});
 
 }  // namespace sextant::vector_group_reference

@@ -60,11 +60,6 @@ sxt_status compare(const sxt_case *got_case, const sxt_case *want_case, double *
   return SXT_OK;
 }
 
-void free_case(sxt_case *c) {
-  delete static_cast<Case *>(c->owner);
-  *c = {};
-}
-
 const sxt_kernel reference = [] {
   sxt_kernel k = new_kernel(KIND_SMOOTH, "smooth.reference.cpu", "cpu", "the formula", run);
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_REFERENCE;
@@ -72,15 +67,8 @@ const sxt_kernel reference = [] {
   return k;
 }();
 
-const sxt_kind kind = [] {
-  sxt_kind k = new_kind(KIND_SMOOTH, "weighted means of neighbours");
-  k.reference = &reference;
-  k.n_cases = n_cases;
-  k.make_case = make_case;
-  k.compare = compare;
-  k.free_case = free_case;
-  return k;
-}();
+const sxt_kind kind = kind_of_cases<Case>(KIND_SMOOTH, "weighted means of neighbours",
+                                          {&reference, n_cases, make_case, compare, nullptr});
 
 }  // namespace
 
