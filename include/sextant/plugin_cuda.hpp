@@ -8,6 +8,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "sextant/plugin.hpp"
@@ -51,11 +52,33 @@ inline sxt_status launched(const sxt_exec *exec, const char *kernel) {
                cudaGetErrorName(problem));
 }
 
-// Loads a kernel's code now: CUDA would do it at the first launch, which may stand inside a capture. For prepare or open.
+// Loads a kernel's code now: CUDA would do it at the first launch, which may stand inside a capture. For prepare or
+// open.
 template <class K>
 sxt_status load(const sxt_exec *exec, K *kernel) {
   cudaFuncAttributes unused;
   return check(exec, cudaFuncGetAttributes(&unused, reinterpret_cast<const void *>(kernel)), "load a kernel's code");
+}
+
+// Loads a kernel's code and lets its launches have `bytes` of dynamic shared memory. What CUDA allows a kernel is one
+// number for the whole process: it is raised to what a block can have at all, since a later, smaller need would
+// otherwise take from plans that were made before.
+template <class K>
+sxt_status load_with_shared(const sxt_exec *exec, K *kernel, std::size_t bytes) {
+  const auto *code = reinterpret_cast<const void *>(kernel);
+  cudaFuncAttributes attributes{};
+  if (const sxt_status failed = check(exec, cudaFuncGetAttributes(&attributes, code), "load a kernel's code"))
+    return failed;
+  int device = 0, most = 0;
+  cudaError_t problem = cudaGetDevice(&device);
+  if (problem == cudaSuccess) problem = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  if (problem != cudaSuccess) return check(exec, problem, "ask for the shared memory of a block");
+  most -= static_cast<int>(attributes.sharedSizeBytes);
+  if (bytes > static_cast<std::size_t>(std::max(0, most)))
+    return error(exec, SXT_E_MEMORY, "%llu bytes of shared memory are needed, a block has %d",
+                 static_cast<unsigned long long>(bytes), most);
+  return check(exec, cudaFuncSetAttribute(code, cudaFuncAttributeMaxDynamicSharedMemorySize, most),
+               "reserve shared memory");
 }
 
 // A scalar as a kernel takes it: a host value is copied now, one on the device is read when the work runs, so that a
@@ -76,7 +99,9 @@ Scalar<T> scalar_of(const sxt_scalar &given, T otherwise) {
 }
 
 template <class I>
-constexpr I divide_up(I a, I b) { return (a + b - 1) / b; }
+constexpr I divide_up(I a, I b) {
+  return (a + b - 1) / b;
+}
 
 // Blocks for `work` threads' worth of work, at least 1 and at most `most`.
 inline unsigned blocks_for(std::int64_t work, std::int64_t threads, std::int64_t most) {
@@ -99,7 +124,7 @@ struct CudaCost {
   double gathers = 0;       // isolated accesses that miss the last cache
   double sectors = 0;       // 32-byte sectors asked of the last cache, beside the streamed ones
   double flops = 0;
-  double working_set = 0;   // bytes the next run touches again
+  double working_set = 0;  // bytes the next run touches again
 };
 
 // A candidate for cuda_terms: launch[0] = blocks, launch[1] = threads a block, launch[2] = elements a thread takes at

@@ -51,26 +51,46 @@ inline bool code_starts_early(const void *kernel) {
   return yes;
 }
 
-// kernel<<<blocks, threads, shared, exec's stream>>>(args...), begun early where `early` allows; the sentence names
-// `what`.
+// A launch of `kernel` on exec's stream, begun early where `early` allows. cluster: blocks of a cluster, 0 for none.
+struct Launch {
+  bool early;
+  dim3 blocks;
+  unsigned threads, cluster = 0;
+  std::size_t shared = 0;
+};
 template <class... Parameters, class... Arguments>
-sxt_status launch_chained(const sxt_exec *exec, bool early, const char *what, void (*kernel)(Parameters...),
-                          dim3 blocks, unsigned threads, std::size_t shared, const Arguments &...args) {
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attribute.val.programmaticStreamSerializationAllowed = 1;
+sxt_status launch_chained(const sxt_exec *exec, const char *what, void (*kernel)(Parameters...), const Launch &launch,
+                          const Arguments &...args) {
+  cudaLaunchAttribute attributes[2]{};
   cudaLaunchConfig_t config{};
-  config.gridDim = blocks;
-  config.blockDim = dim3(threads);
-  config.dynamicSmemBytes = shared;
+  config.gridDim = launch.blocks;
+  config.blockDim = dim3(launch.threads);
+  config.dynamicSmemBytes = launch.shared;
   config.stream = stream_of(*exec);
-  config.attrs = &attribute;
-  config.numAttrs = early && code_starts_early(reinterpret_cast<const void *>(kernel)) ? 1 : 0;
+  config.attrs = attributes;
+  if (launch.early && code_starts_early(reinterpret_cast<const void *>(kernel))) {
+    cudaLaunchAttribute &early = attributes[config.numAttrs++];
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+  }
+  if (launch.cluster > 0) {
+    cudaLaunchAttribute &cluster = attributes[config.numAttrs++];
+    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.val.clusterDim = {launch.cluster, 1, 1};
+  }
   const cudaError_t problem = cudaLaunchKernelEx(&config, kernel, Parameters(args)...);
   if (problem == cudaSuccess) return SXT_OK;
   cudaGetLastError();
   return error(exec, status_of(problem), "could not launch %s: %s (%s)", what, cudaGetErrorString(problem),
                cudaGetErrorName(problem));
+}
+
+// kernel<<<blocks, threads, shared, exec's stream>>>(args...), begun early where `early` allows; the sentence names
+// `what`.
+template <class... Parameters, class... Arguments>
+sxt_status launch_chained(const sxt_exec *exec, bool early, const char *what, void (*kernel)(Parameters...),
+                          dim3 blocks, unsigned threads, std::size_t shared, const Arguments &...args) {
+  return launch_chained(exec, what, kernel, Launch{early, blocks, threads, 0, shared}, args...);
 }
 
 }  // namespace sextant::plugin::cuda

@@ -1,36 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Device code shared by kernels for sets of dense Hermitian systems (kinds/hermitian.h): numbers as they lie in memory,
-// where each system of a set stands, and both triangles seen as the lower one. Include from .cu files.
+// Device code shared by kernels for sets of dense Hermitian systems (kinds/hermitian.h): arithmetic with fused
+// multiply-adds, where each system of a set stands, and both triangles seen as the lower one. Include from .cu files.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
 #include "sextant/kinds/hermitian.h"
 #include "sextant/plugin_cuda.hpp"
+#include "sextant/plugin_cuda_numbers.hpp"
 
 namespace sextant::plugin::cuda::dense {
 
 // ---- numbers
 
-template <class R>
-struct alignas(2 * sizeof(R)) Complex {
-  R re, im;
-};
-
-template <class T>
-struct RealPart {
-  using type = T;
-};
-template <class R>
-struct RealPart<Complex<R>> {
-  using type = R;
-};
-template <class T>
-using Real = typename RealPart<T>::type;
-template <class T>
-inline constexpr bool complex_valued = sizeof(T) != sizeof(Real<T>);
+using cuda::Complex, cuda::Real, cuda::complex_valued, cuda::with_number, cuda::load_with_shared;
 
 #ifdef __CUDACC__
 #define SXT_DENSE __device__ __forceinline__
@@ -183,39 +167,6 @@ inline Set set_of(const sxt_hermitian_args &args) {
           static_cast<std::int32_t>(args.n_max),
           solves ? static_cast<std::int32_t>(args.n_rhs) : 0,
           args.triangle == SXT_UPPER};
-}
-
-// Calls f(Tag<T>{}) with the device's form of a value type.
-template <class F>
-sxt_status with_number(sxt_value_type type, F &&f) {
-  switch (type) {
-    case SXT_F32: return f(Tag<float>{});
-    case SXT_F64: return f(Tag<double>{});
-    case SXT_C64: return f(Tag<Complex<float>>{});
-    case SXT_C128: return f(Tag<Complex<double>>{});
-    default: return SXT_E_TYPE;
-  }
-}
-
-// Loads a kernel's code and lets its launches have `bytes` of dynamic shared memory. What CUDA allows a kernel is one
-// number for the whole process: it is raised to what a block can have at all, since a later, smaller need would
-// otherwise take from plans that were made before.
-template <class K>
-sxt_status load_with_shared(const sxt_exec *exec, K *kernel, std::size_t bytes) {
-  const auto *code = reinterpret_cast<const void *>(kernel);
-  cudaFuncAttributes attributes{};
-  if (const sxt_status failed = check(exec, cudaFuncGetAttributes(&attributes, code), "load a kernel's code"))
-    return failed;
-  int device = 0, most = 0;
-  cudaError_t problem = cudaGetDevice(&device);
-  if (problem == cudaSuccess) problem = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-  if (problem != cudaSuccess) return check(exec, problem, "ask for the shared memory of a block");
-  most -= static_cast<int>(attributes.sharedSizeBytes);
-  if (bytes > static_cast<std::size_t>(std::max(0, most)))
-    return error(exec, SXT_E_MEMORY, "%llu bytes of shared memory are needed, a block has %d",
-                 static_cast<unsigned long long>(bytes), most);
-  return check(exec, cudaFuncSetAttribute(code, cudaFuncAttributeMaxDynamicSharedMemorySize, most),
-               "reserve shared memory");
 }
 
 #ifdef __CUDACC__

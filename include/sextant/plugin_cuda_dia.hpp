@@ -96,8 +96,8 @@ sxt_status launch_dia_rows(const sxt_exec *exec, const DiaLaunch &launch, DiaTer
   for (int t = terms.count; t <= dia_most_terms; ++t) terms.term[t] = {nullptr, dia_no_shift, 0};
   const auto idle = [&](int c) { return divide_up(std::max(terms.count, 1), c) * c - terms.count; };
   const unsigned blocks = dia_blocks(launch, divide_up(vectors.results, launch.threads));
-  auto *kernel = dia_rows < V, M, Parts<V>::complex ? 4 : 9, Extra > ;
-  if constexpr (!Parts<V>::complex)
+  auto *kernel = dia_rows < V, M, complex_valued<V> ? 4 : 9, Extra > ;
+  if constexpr (!complex_valued<V>)
     if (idle(7) < idle(9)) kernel = dia_rows<V, M, 7, Extra>;
   return launch_chained(exec, launch.early, "a product by diagonals", kernel, blocks,
                         static_cast<unsigned>(launch.threads), 0, terms, vectors, extra);
@@ -112,7 +112,7 @@ sxt_status run_dia(const sxt_exec *exec, const DiaLaunch &launch, const sxt_dia 
   vectors.results = ways.results;
   vectors.inputs = op == SXT_NO_TRANSPOSE ? a.s.cols : a.s.rows;
   if (vectors.results == 0 && std::is_same_v<Extra, NoDots>) return SXT_OK;
-  if constexpr (!Parts<V>::complex)
+  if constexpr (!complex_valued<V>)
     if (launch.planes > 0 && vectors.results > 0 && dia_can_march(a)) {
       const DiaMarch march = dia_march_of(a, launch);
       return launch_chained(exec, launch.early, "a march through diagonals", dia_march<V, M, Extra>,
@@ -136,14 +136,14 @@ sxt_status run_dia(const sxt_exec *exec, const DiaLaunch &launch, const sxt_dia 
 // Any of the kernels for these types.
 template <class V, class M, class Extra>
 auto dia_some_kernel() {
-  return dia_rows < V, M, Parts<V>::complex ? 4 : 9, Extra > ;
+  return dia_rows < V, M, complex_valued<V> ? 4 : 9, Extra > ;
 }
 
 // Loads the code that products of this state will run.
 template <class V, class M, class Extra>
 sxt_status load_dia(const sxt_exec *exec) {
   sxt_status status = load(exec, dia_some_kernel<V, M, Extra>());
-  if constexpr (!Parts<V>::complex) {
+  if constexpr (!complex_valued<V>) {
     if (status == SXT_OK) status = load(exec, dia_rows<V, M, 7, Extra>);
     if (status == SXT_OK) status = load(exec, dia_march<V, M, Extra>);
   }

@@ -112,12 +112,11 @@ __device__ __forceinline__ void begin_product(const DiaVectors<V> &vectors, V *a
   *beta = vectors.beta();
 }
 
-// y[i], stored and returned; beta == 0 never reads it.
+// The new y[i], which the caller stores; beta == 0 never reads the old one.
 template <class V>
-__device__ __forceinline__ V finish_row(V *y, std::int64_t i, V sum, V alpha, V beta) {
-  V value = times(alpha, sum);
-  if (!is_zero(beta)) value = multiply_add(beta, y[i], value);
-  return y[i] = value;
+__device__ __forceinline__ V finish_row(const V *y, std::int64_t i, V sum, V alpha, V beta) {
+  const V value = times(alpha, sum);
+  return is_zero(beta) ? value : multiply_add(beta, y[i], value);
 }
 
 // C diagonals from term t on, for row i: their coefficients first, then the elements of x, so that 2 C loads are on
@@ -131,7 +130,7 @@ __device__ __forceinline__ V add_diagonals(const DiaTerms &terms, int t, std::ui
   for (int c = 0; c < C; ++c) {
     v[c] = M{};
     if (i + static_cast<std::uint32_t>(terms.term[t + c].shift) < limit)
-      v[c] = __ldg(static_cast<const M *>(terms.term[t + c].values) + i);
+      v[c] = read_only(static_cast<const M *>(terms.term[t + c].values) + i);
   }
   begin();
 #pragma unroll
@@ -143,7 +142,7 @@ __device__ __forceinline__ V add_diagonals(const DiaTerms &terms, int t, std::ui
 #pragma unroll
   for (int c = 0; c < C; ++c) {
     V a = convert<V>(v[c]);
-    if constexpr (Parts<V>::complex)
+    if constexpr (complex_valued<V>)
       if (terms.term[t + c].conjugate) a = conjugated(a);
     sum = multiply_add(a, element[c], sum);
   }
@@ -181,7 +180,10 @@ __global__ void __launch_bounds__(512, 2)
       sum = add_diagonals<C, V, M>(terms, t, i, limit, vectors.x, sum, [] {});
     if (i >= rows) continue;
     if (terms.unit && i < limit) sum = plus(sum, vectors.x[i]);
-    sums.add(extra, i, finish_row(vectors.y, i, sum, alpha, beta));
+    // Stored last: what inner products read could not be loaded ahead of a store.
+    const V y = finish_row(vectors.y, i, sum, alpha, beta);
+    sums.add(extra, i, y);
+    vectors.y[i] = y;
   }
   if (!begun) await_predecessor();  // no rows: the inner products are zero, but not before their time
   sums.finish(extra);
@@ -199,10 +201,10 @@ struct MarchRow {
     const auto *middle_values = static_cast<const M *>(m.middle_values);
     main = !m.main_values ? M(1) : in ? streamed(static_cast<const M *>(m.main_values) + i) : M(0);
     far = in ? streamed(static_cast<const M *>(m.far_values) + i) : M(0);
-    near = in ? __ldg(near_values + i) : M(0);
-    near_low = in && i >= m.near ? __ldg(near_values + i - m.near) : M(0);
-    middle = in ? __ldg(middle_values + i) : M(0);
-    middle_low = in && i >= m.middle ? __ldg(middle_values + i - m.middle) : M(0);
+    near = in ? read_only(near_values + i) : M(0);
+    near_low = in && i >= m.near ? read_only(near_values + i - m.near) : M(0);
+    middle = in ? read_only(middle_values + i) : M(0);
+    middle_low = in && i >= m.middle ? read_only(middle_values + i - m.middle) : M(0);
   }
   __device__ __forceinline__ void load_x(const DiaMarch &m, const V *x, std::uint32_t i, std::uint32_t n, bool in) {
     x_far = in && i + m.stride < n ? x[i + m.stride] : V(0);
@@ -231,12 +233,13 @@ __global__ void __launch_bounds__(512, Extra::blocks)
     const std::uint32_t end = column < m.stride ? static_cast<std::uint32_t>(min(vectors.results, beyond)) : 0;
     std::uint32_t i = column + plane * m.stride;
     const bool below = i < end && i >= m.stride;
-    M far_low = below ? __ldg(static_cast<const M *>(m.far_values) + i - m.stride) : M(0);
+    M far_low = below ? read_only(static_cast<const M *>(m.far_values) + i - m.stride) : M(0);
     V x_low, x_here;
     bool started = false;
 #pragma unroll 1
     do {
       MarchRow<V, M> row[at_once];
+      V y[at_once];
 #pragma unroll
       for (int u = 0; u < at_once; ++u) row[u].load_coefficients(m, i + u * m.stride, i + u * m.stride < end);
       if (!begun) {
@@ -264,10 +267,16 @@ __global__ void __launch_bounds__(512, Extra::blocks)
         sum = multiply_add(V(r.middle), r.x_middle, sum);
         sum = multiply_add(V(r.far), r.x_far, sum);
         far_low = r.far, x_low = x_here, x_here = r.x_far;
-        if (i + u * m.stride < end)
-          sums.add(extra, i + u * m.stride,
-                   finish_row(vectors.y, i + u * m.stride, sum, vectors.alpha(), vectors.beta()));
+        const std::uint32_t at = i + u * m.stride;
+        if (at < end) y[u] = finish_row(vectors.y, at, sum, vectors.alpha(), vectors.beta());
       }
+      // Stored last: what inner products read could not be loaded ahead of a store.
+#pragma unroll
+      for (int u = 0; u < at_once; ++u)
+        if (i + u * m.stride < end) sums.add(extra, i + u * m.stride, y[u]);
+#pragma unroll
+      for (int u = 0; u < at_once; ++u)
+        if (i + u * m.stride < end) vectors.y[i + u * m.stride] = y[u];
       i += at_once * m.stride;
     } while (i < end);
   }

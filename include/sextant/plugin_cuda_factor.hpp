@@ -20,28 +20,10 @@ namespace sextant::plugin::cuda::precondition {
 namespace methods = sextant::plugin::precondition;
 inline constexpr int threads = 256;
 
-// ---- numbers: real ones and dense::Complex alike ------------------------------------------------------------------
+// ---- numbers ------------------------------------------------------------------------------------------------------
 
-using dense::Complex, dense::Real, dense::complex_valued;
+using cuda::complex_valued, cuda::convert, cuda::Real;
 
-template <class T, class M>
-__device__ __forceinline__ T convert(M value) {
-  if constexpr (complex_valued<M>)
-    return {static_cast<Real<T>>(value.re), static_cast<Real<T>>(value.im)};
-  else
-    return static_cast<T>(value);
-}
-// Through the cache for data that no launch of now changes.
-template <class T>
-__device__ __forceinline__ T read(const T *from) {
-  if constexpr (complex_valued<T>) {
-    using Pair = std::conditional_t<sizeof(T) == sizeof(float2), float2, double2>;
-    const Pair pair = __ldg(reinterpret_cast<const Pair *>(from));
-    return {pair.x, pair.y};
-  } else {
-    return __ldg(from);
-  }
-}
 // The real part of conj(a) b.
 template <class T>
 __device__ __forceinline__ double real_product(T a, T b) {
@@ -51,7 +33,7 @@ __device__ __forceinline__ double real_product(T a, T b) {
     return static_cast<double>(a) * static_cast<double>(b);
 }
 template <class T>
-__device__ __forceinline__ double magnitude(T a) {
+__device__ __forceinline__ double modulus(T a) {
   if constexpr (complex_valued<T>)
     return hypot(static_cast<double>(a.re), static_cast<double>(a.im));
   else
@@ -165,7 +147,7 @@ struct InvertDiagonal {
     const R value = static_cast<R>(1 / d);
     inverse[i] = value;
     double sum = 0;
-    for (std::int64_t k = a.begin(i); k < a.begin(i + 1); ++k) sum += magnitude(a.values[k]);
+    for (std::int64_t k = a.begin(i); k < a.begin(i + 1); ++k) sum += modulus(a.values[k]);
     // Written so that NaN fails.
     const bool fit = d > 0 && is_real(entry) && value > R(0) && value - value == R(0) && sum - sum == 0;
     if (!fit)
@@ -234,7 +216,7 @@ __device__ __forceinline__ T row_sum(std::int64_t begin, std::int64_t end, const
                                      const T *x) {
   T sum{};
   for (std::int64_t k = begin + static_cast<int>(threadIdx.x) % lanes; k < end; k += lanes)
-    sum = dense::plus_product(sum, convert<T>(values[k]), read(x + col[k]));
+    sum = dense::plus_product(sum, convert<T>(values[k]), read_only(x + col[k]));
 #pragma unroll
   for (int step = lanes / 2; step > 0; step /= 2) sum = dense::sum(sum, dense::from_lane_xor(0xffffffffu, sum, step));
   return sum;
@@ -355,6 +337,29 @@ double dot(const sxt_exec *exec, std::int64_t n, const T *x, const T *y, double 
   fetch(exec, values, partials, dot_blocks, "an inner product");
   for (const double value : values) sum += value;
   return sum;
+}
+
+// ---- what the tables of methods share ----------------------------------------------------------------------------
+
+// sxt_kernel.refresh: compute(state, a, exec) anew from a matrix of the same state.n rows.
+template <class State, auto compute>
+sxt_status refresh(void *opaque, const sxt_problem *problem, const sxt_exec *exec) {
+  return guarded(exec, [&]() -> sxt_status {
+    State &state = *static_cast<State *>(opaque);
+    const sxt_csr *a = nullptr;
+    if (const sxt_status status = methods::need_csr(*problem, state.n, exec, &a); status != SXT_OK) return status;
+    compute(state, *a, exec);
+    return SXT_OK;
+  });
+}
+
+// sxt_kernel.open of methods with two factors: loads the code that run launches, which a capture must not do.
+template <class State>
+sxt_status open_factors(const void *opaque, const sxt_filled *, const sxt_exec *exec, void **session) {
+  const State &state = *static_cast<const State *>(opaque);
+  *session = nullptr;
+  const sxt_status status = load_product(exec, state.lower, state.type);
+  return status == SXT_OK ? load_product(exec, state.upper, state.type) : status;
 }
 
 }  // namespace sextant::plugin::cuda::precondition

@@ -11,87 +11,11 @@
 
 #include <cuda_runtime.h>
 
-#include <complex>
 #include <cstdint>
 
+#include "sextant/plugin_cuda_numbers.hpp"
+
 namespace sextant::plugin::cuda {
-
-// The device's form of a value type.
-template <class T>
-struct DeviceForm {
-  using type = T;
-};
-template <>
-struct DeviceForm<std::complex<float>> {
-  using type = float2;
-};
-template <>
-struct DeviceForm<std::complex<double>> {
-  using type = double2;
-};
-template <class T>
-using device_form = typename DeviceForm<T>::type;
-
-template <class V>
-struct Parts {
-  using Real = V;
-  using Wide = double;
-  static constexpr bool complex = false;
-};
-template <>
-struct Parts<float2> {
-  using Real = float;
-  using Wide = double2;
-  static constexpr bool complex = true;
-};
-template <>
-struct Parts<double2> {
-  using Real = double;
-  using Wide = double2;
-  static constexpr bool complex = true;
-};
-template <class V>
-using Real = typename Parts<V>::Real;
-template <class V>
-using Wide = typename Parts<V>::Wide;
-
-// ---- arithmetic that reads alike for real and complex values
-__device__ inline float plus(float a, float b) { return a + b; }
-__device__ inline double plus(double a, double b) { return a + b; }
-__device__ inline float2 plus(float2 a, float2 b) { return {a.x + b.x, a.y + b.y}; }
-__device__ inline double2 plus(double2 a, double2 b) { return {a.x + b.x, a.y + b.y}; }
-__device__ inline float times(float a, float b) { return a * b; }
-__device__ inline double times(double a, double b) { return a * b; }
-template <class V, class = decltype(V::x)>
-__device__ V times(V a, V b) {
-  return {fma(a.x, b.x, -(a.y * b.y)), fma(a.x, b.y, a.y * b.x)};
-}
-__device__ inline float conjugated(float a) { return a; }
-__device__ inline double conjugated(double a) { return a; }
-template <class V, class = decltype(V::x)>
-__device__ V conjugated(V a) {
-  return {a.x, -a.y};
-}
-template <class To>
-__device__ To convert(float a) {
-  return static_cast<To>(a);
-}
-template <class To>
-__device__ To convert(double a) {
-  return static_cast<To>(a);
-}
-template <class To>
-__device__ To convert(float2 a) {
-  return {static_cast<Real<To>>(a.x), static_cast<Real<To>>(a.y)};
-}
-template <class To>
-__device__ To convert(double2 a) {
-  return {static_cast<Real<To>>(a.x), static_cast<Real<To>>(a.y)};
-}
-__device__ inline float magnitude(float a) { return fabsf(a); }  // |re| + |im|
-__device__ inline double magnitude(double a) { return fabs(a); }
-__device__ inline float magnitude(float2 a) { return fabsf(a.x) + fabsf(a.y); }
-__device__ inline double magnitude(double2 a) { return fabs(a.x) + fabs(a.y); }
 
 // ---- operations
 // A is the accumulator's type: V itself or its wider form.
@@ -136,8 +60,8 @@ struct Norm2Single {
   static constexpr int vectors = 1;
   __device__ static Acc identity() { return 0; }
   __device__ static Acc element(float x, float, std::int64_t) { return static_cast<double>(x) * x; }
-  __device__ static Acc element(float2 x, float2, std::int64_t) {
-    return fma(static_cast<double>(x.x), static_cast<double>(x.x), static_cast<double>(x.y) * x.y);
+  __device__ static Acc element(Complex<float> x, Complex<float>, std::int64_t) {
+    return fma(static_cast<double>(x.re), static_cast<double>(x.re), static_cast<double>(x.im) * x.im);
   }
   __device__ static Acc merge(Acc a, Acc b) { return a + b; }
   __device__ static Out result(Acc a) { return static_cast<float>(sqrt(a)); }
@@ -167,9 +91,9 @@ struct Norm2Double {
     Acc acc{};
     return add(acc, x), acc;
   }
-  __device__ static Acc element(double2 x, double2, std::int64_t) {
+  __device__ static Acc element(Complex<double> x, Complex<double>, std::int64_t) {
     Acc acc{};
-    return add(acc, x.x), add(acc, x.y), acc;
+    return add(acc, x.re), add(acc, x.im), acc;
   }
   __device__ static Acc merge(Acc a, Acc b) { return {a.big + b.big, a.middle + b.middle, a.small + b.small}; }
   __device__ static Out result(Acc a) {
@@ -261,7 +185,7 @@ __device__ R value_of(TwoFold<R> a) {
 
 template <class V>
 struct CompensatedAcc {
-  TwoFold<Real<V>> part[Parts<V>::complex ? 2 : 1];
+  TwoFold<Real<V>> part[complex_valued<V> ? 2 : 1];
 };
 template <class V>
 struct CompensatedSum {
@@ -272,19 +196,19 @@ struct CompensatedSum {
   __device__ static Acc identity() { return {}; }
   __device__ static Acc element(V x, V, std::int64_t) {
     Acc acc{};
-    if constexpr (Parts<V>::complex)
-      acc.part[0].sum = x.x, acc.part[1].sum = x.y;
+    if constexpr (complex_valued<V>)
+      acc.part[0].sum = x.re, acc.part[1].sum = x.im;
     else
       acc.part[0].sum = x;
     return acc;
   }
   __device__ static Acc merge(Acc a, Acc b) {
     a.part[0] = merge_folds(a.part[0], b.part[0]);
-    if constexpr (Parts<V>::complex) a.part[1] = merge_folds(a.part[1], b.part[1]);
+    if constexpr (complex_valued<V>) a.part[1] = merge_folds(a.part[1], b.part[1]);
     return a;
   }
   __device__ static Out result(Acc a) {
-    if constexpr (Parts<V>::complex)
+    if constexpr (complex_valued<V>)
       return {value_of(a.part[0]), value_of(a.part[1])};
     else
       return value_of(a.part[0]);
@@ -295,8 +219,8 @@ struct CompensatedAbsSum : CompensatedSum<Real<V>> {
   using Value = V;
   using Acc = CompensatedAcc<Real<V>>;
   __device__ static Acc element(V x, V, std::int64_t) {
-    if constexpr (Parts<V>::complex)
-      return {{two_sum(fabs(x.x), fabs(x.y))}};
+    if constexpr (complex_valued<V>)
+      return {{two_sum(fabs(x.re), fabs(x.im))}};
     else
       return {{{fabs(x), 0}}};
   }
@@ -307,10 +231,10 @@ struct CompensatedDot : CompensatedSum<V> {
   static constexpr int vectors = 2;
   __device__ static Acc element(V x, V y, std::int64_t) {
     Acc acc{};
-    if constexpr (Parts<V>::complex) {
+    if constexpr (complex_valued<V>) {
       const V a = conjugate ? conjugated(x) : x;
-      acc.part[0] = merge_folds(two_product(a.x, y.x), two_product(-a.y, y.y));
-      acc.part[1] = merge_folds(two_product(a.x, y.y), two_product(a.y, y.x));
+      acc.part[0] = merge_folds(two_product(a.re, y.re), two_product(-a.im, y.im));
+      acc.part[1] = merge_folds(two_product(a.re, y.im), two_product(a.im, y.re));
     } else {
       acc.part[0] = two_product(x, y);
     }
@@ -347,96 +271,6 @@ __device__ typename Op::Acc merge_block(typename Op::Acc acc, typename Op::Acc *
   __syncthreads();
   if (warp == 0) acc = merge_warp<Op>(lane < warps ? shared[lane] : Op::identity());
   return acc;
-}
-
-// How long the last cache keeps what is read: as usual, for the next run may want it, or not at all.
-__device__ inline std::uint64_t cache_policy(bool streaming) {
-  std::uint64_t usual, passing;
-  asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(usual));
-  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(passing));
-  return streaming ? passing : usual;
-}
-
-// What thread `worker` of `workers` gathers: groups of elements as wide as 16 bytes, `flight` of them on their way at
-// once. Which thread takes which element depends on n and workers only; a pointer that is not aligned to 16 bytes costs
-// speed, not bits.
-template <class Op, int flight>
-struct Gather {
-  using V = typename Op::Value;
-  using Acc = typename Op::Acc;
-  static constexpr int width = 16 / sizeof(V);
-  struct alignas(16) Group {
-    V v[width];
-  };
-
-  const V *x, *y;
-  std::int64_t workers;
-  bool aligned;
-  std::uint64_t policy;  // of the last cache: see cache_policy
-
-  __device__ Group load(const V *from, std::int64_t group) const {
-    Group g;
-    if (aligned) {
-      int4 bits;  // the first cache would only be swept
-      asm("ld.global.nc.L1::no_allocate.L2::cache_hint.v4.s32 {%0, %1, %2, %3}, [%4], %5;"
-          : "=r"(bits.x), "=r"(bits.y), "=r"(bits.z), "=r"(bits.w)
-          : "l"(reinterpret_cast<const int4 *>(from) + group), "l"(policy));
-      return reinterpret_cast<const Group &>(bits);
-    }
-#pragma unroll
-    for (int k = 0; k < width; ++k) g.v[k] = from[group * width + k];
-    return g;
-  }
-
-  // Groups g, g + workers, ...; all: every one of them is below `groups`.
-  template <bool all>
-  __device__ void batch(Acc (&acc)[flight], std::int64_t g, std::int64_t groups) const {
-    Group a[flight], b[flight];
-#pragma unroll
-    for (int f = 0; f < flight; ++f)
-      if (all || g + f * workers < groups) {
-        a[f] = load(x, g + f * workers);
-        if constexpr (Op::vectors == 2) b[f] = load(y, g + f * workers);
-      }
-#pragma unroll
-    for (int f = 0; f < flight; ++f)
-      if (all || g + f * workers < groups) {
-#pragma unroll
-        for (int k = 0; k < width; ++k)
-          acc[f] = Op::merge(
-              acc[f], Op::element(a[f].v[k], Op::vectors == 2 ? b[f].v[k] : a[f].v[k], (g + f * workers) * width + k));
-      }
-  }
-
-  __device__ Acc operator()(std::int64_t n, std::int64_t worker) const {
-    Acc acc[flight];
-#pragma unroll
-    for (int f = 0; f < flight; ++f) acc[f] = Op::identity();
-    const std::int64_t groups = n / width, ragged = groups * width + worker;
-    // The few elements after the last whole group come with the first batch: afterwards they would be waited for.
-    V last_x{}, last_y{};
-    if (ragged < n) {
-      last_x = x[ragged];
-      if constexpr (Op::vectors == 2) last_y = y[ragged];
-    }
-    std::int64_t g = worker;
-    for (; g + (flight - 1) * workers < groups; g += flight * workers) batch<true>(acc, g, groups);
-    if (g < groups) batch<false>(acc, g, groups);
-    if (ragged < n) acc[0] = Op::merge(acc[0], Op::element(last_x, Op::vectors == 2 ? last_y : last_x, ragged));
-#pragma unroll
-    for (int half = flight / 2; half > 0; half /= 2)
-#pragma unroll
-      for (int f = 0; f < half; ++f) acc[f] = Op::merge(acc[f], acc[f + half]);
-    return acc[0];
-  }
-};
-
-template <class Op, int flight = 4>
-__device__ typename Op::Acc accumulate(std::int64_t n, const typename Op::Value *x, const typename Op::Value *y,
-                                       std::int64_t worker, std::int64_t workers, bool streaming = false) {
-  const std::uintptr_t bits =
-      reinterpret_cast<std::uintptr_t>(x) | (Op::vectors == 2 ? reinterpret_cast<std::uintptr_t>(y) : 0);
-  return Gather<Op, flight>{x, y, workers, bits % 16 == 0, cache_policy(streaming)}(n, worker);
 }
 
 }  // namespace sextant::plugin::cuda

@@ -20,15 +20,15 @@ inline constexpr unsigned whole_warp = 0xffffffffu;
 
 __device__ __forceinline__ float shuffled_up(float v, int d) { return __shfl_up_sync(whole_warp, v, d); }
 __device__ __forceinline__ double shuffled_up(double v, int d) { return __shfl_up_sync(whole_warp, v, d); }
-template <class T, class = decltype(T::x)>
-__device__ __forceinline__ T shuffled_up(T v, int d) {
-  return {__shfl_up_sync(whole_warp, v.x, d), __shfl_up_sync(whole_warp, v.y, d)};
+template <class R>
+__device__ __forceinline__ Complex<R> shuffled_up(Complex<R> v, int d) {
+  return {__shfl_up_sync(whole_warp, v.re, d), __shfl_up_sync(whole_warp, v.im, d)};
 }
 __device__ __forceinline__ float shuffled(float v, int from) { return __shfl_sync(whole_warp, v, from); }
 __device__ __forceinline__ double shuffled(double v, int from) { return __shfl_sync(whole_warp, v, from); }
-template <class T, class = decltype(T::x)>
-__device__ __forceinline__ T shuffled(T v, int from) {
-  return {__shfl_sync(whole_warp, v.x, from), __shfl_sync(whole_warp, v.y, from)};
+template <class R>
+__device__ __forceinline__ Complex<R> shuffled(Complex<R> v, int from) {
+  return {__shfl_sync(whole_warp, v.re, from), __shfl_sync(whole_warp, v.im, from)};
 }
 
 // Four consecutive elements from k, a multiple of four, as far as they lie below n; arrays are aligned to 16 bytes.

@@ -12,7 +12,7 @@
 
 #include "sextant/kinds/spmv.h"
 #include "sextant/plugin_cuda.hpp"
-#include "sextant/plugin_cuda_reduce.hpp"
+#include "sextant/plugin_cuda_numbers.hpp"
 
 namespace sextant::plugin::cuda {
 
@@ -76,24 +76,21 @@ __device__ __forceinline__ T passing(const T *p) {
 
 template <class V>
 __host__ __device__ V one() {
-  if constexpr (Parts<V>::complex)
-    return V{1, 0};
-  else
-    return V(1);
+  return number<V>(1);
 }
 __device__ __forceinline__ bool is_zero(float a) { return a == 0; }
 __device__ __forceinline__ bool is_zero(double a) { return a == 0; }
-template <class T, class = decltype(T::x)>
-__device__ __forceinline__ bool is_zero(T a) {
-  return a.x == 0 && a.y == 0;
+template <class R>
+__device__ __forceinline__ bool is_zero(Complex<R> a) {
+  return a.re == 0 && a.im == 0;
 }
 
 // sum + a * b.
 __device__ __forceinline__ float multiply_add(float a, float b, float sum) { return fma(a, b, sum); }
 __device__ __forceinline__ double multiply_add(double a, double b, double sum) { return fma(a, b, sum); }
-template <class T, class = decltype(T::x)>
-__device__ __forceinline__ T multiply_add(T a, T b, T sum) {
-  return {fma(a.x, b.x, fma(-a.y, b.y, sum.x)), fma(a.x, b.y, fma(a.y, b.x, sum.y))};
+template <class R>
+__device__ __forceinline__ Complex<R> multiply_add(Complex<R> a, Complex<R> b, Complex<R> sum) {
+  return {fma(a.re, b.re, fma(-a.im, b.im, sum.re)), fma(a.re, b.im, fma(a.im, b.re, sum.im))};
 }
 
 // y = alpha sum + beta y; beta == 0 never reads y.
@@ -110,10 +107,10 @@ __device__ __forceinline__ std::int64_t offset_at(const void *offsets, bool wide
 
 __device__ __forceinline__ void add_atomically(float *to, float value) { atomicAdd(to, value); }
 __device__ __forceinline__ void add_atomically(double *to, double value) { atomicAdd(to, value); }
-template <class T, class = decltype(T::x)>
-__device__ __forceinline__ void add_atomically(T *to, T value) {
-  atomicAdd(&to->x, value.x);
-  atomicAdd(&to->y, value.y);
+template <class R>
+__device__ __forceinline__ void add_atomically(Complex<R> *to, Complex<R> value) {
+  atomicAdd(&to->re, value.re);
+  atomicAdd(&to->im, value.im);
 }
 
 // y = beta y for columns of n elements, ld apart; beta == 0 never reads y. Grid: x over elements, y over columns.

@@ -316,14 +316,6 @@ struct Position {
   std::int64_t row, col;
 };
 
-template <class T>
-__device__ T scaled_by(T value, Real<T> factor) {
-  if constexpr (Parts<T>::complex)
-    return {value.x * factor, value.y * factor};
-  else
-    return value * factor;
-}
-
 template <class T, class Where>
 struct ScaleStored {
   T *values;
@@ -332,7 +324,7 @@ struct ScaleStored {
   __device__ void operator()(std::int64_t k) const {
     const Position place = where(k);
     // s[i] s[j] first: the mirror image of an entry gets the same bits.
-    if (place.col >= 0) values[k] = scaled_by(values[k], s[place.row] * s[place.col]);
+    if (place.col >= 0) values[k] = times(values[k], s[place.row] * s[place.col]);
   }
 };
 

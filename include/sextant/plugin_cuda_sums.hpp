@@ -15,11 +15,11 @@ namespace sextant::plugin::cuda {
 inline constexpr int sums_at_once = 4;
 
 __device__ __forceinline__ double from_lane(double v, int mask) { return __shfl_xor_sync(0xffffffffu, v, mask); }
-__device__ __forceinline__ double2 from_lane(double2 v, int mask) {
-  return {__shfl_xor_sync(0xffffffffu, v.x, mask), __shfl_xor_sync(0xffffffffu, v.y, mask)};
+__device__ __forceinline__ Complex<double> from_lane(Complex<double> v, int mask) {
+  return {__shfl_xor_sync(0xffffffffu, v.re, mask), __shfl_xor_sync(0xffffffffu, v.im, mask)};
 }
 
-// A: double or double2. Room in shared memory for one block.
+// A: double or Complex<double>. Room in shared memory for one block.
 template <class A>
 struct SumsRoom {
   A warp[sums_at_once][32], own[sums_at_once];
@@ -33,7 +33,7 @@ struct SumsMeeting {
   ulonglong2 *packets;  // four times the words of A a block
   Word *epoch;          // of the last run
 };
-inline constexpr std::uint64_t sums_bytes_a_block = sums_at_once * sizeof(double2);
+inline constexpr std::uint64_t sums_bytes_a_block = sums_at_once * sizeof(Complex<double>);
 inline constexpr std::uint64_t sums_packets_a_block = 2 * sums_bytes_a_block;
 
 // The sum of every fourth part of a warp's lanes: lane 8 k gets the sum over all lanes of sum[k].

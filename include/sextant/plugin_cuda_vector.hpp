@@ -4,65 +4,15 @@
 // run costs. Include from .cu files.
 #pragma once
 
-#include <complex>
 #include <cstdint>
 #include <type_traits>
 
 #include "sextant/kinds/vector.h"
 #include "sextant/plugin_cuda.hpp"
 #include "sextant/plugin_cuda_chain.hpp"
+#include "sextant/plugin_cuda_numbers.hpp"
 
 namespace sextant::plugin::cuda::vectors {
-
-// A complex number as it lies in memory.
-template <class R>
-struct alignas(2 * sizeof(R)) Complex {
-  R re, im;
-};
-
-template <class T>
-struct Form {
-  using Real = T;
-};
-template <class R>
-struct Form<Complex<R>> {
-  using Real = R;
-};
-template <class T>
-using Real = typename Form<T>::Real;
-
-template <class T>
-__host__ __device__ T number(double value) {
-  if constexpr (sizeof(T) == sizeof(Real<T>))
-    return static_cast<T>(value);
-  else
-    return {static_cast<Real<T>>(value), 0};
-}
-
-__device__ inline float sum(float a, float b) { return a + b; }
-__device__ inline double sum(double a, double b) { return a + b; }
-template <class R>
-__device__ Complex<R> sum(Complex<R> a, Complex<R> b) {
-  return {a.re + b.re, a.im + b.im};
-}
-
-__device__ inline float product(float a, float b) { return a * b; }
-__device__ inline double product(double a, double b) { return a * b; }
-template <class R>
-__device__ Complex<R> product(Complex<R> a, Complex<R> b) {
-  return {fma(a.re, b.re, -(a.im * b.im)), fma(a.re, b.im, a.im * b.re)};
-}
-template <class R>
-__device__ Complex<R> product(Complex<R> a, R b) {
-  return {a.re * b, a.im * b};
-}
-
-__device__ inline float quotient(float a, float b) { return a / b; }
-__device__ inline double quotient(double a, double b) { return a / b; }
-template <class R>
-__device__ Complex<R> quotient(Complex<R> a, R b) {
-  return {a.re / b, a.im / b};
-}
 
 // Which operands an operation reads: nothing (fill), x (copy), y (scale), both, or y and a real x.
 enum class Reads { nothing, x, y, both, real };
@@ -75,13 +25,13 @@ __device__ T result(std::int32_t operation, T alpha, T beta, T x, Real<T> real, 
   else if constexpr (reads == Reads::x)
     return x;
   else if constexpr (reads == Reads::y)
-    return product(alpha, y);
+    return times(alpha, y);
   else if constexpr (reads == Reads::real)
-    return operation == SXT_VECTOR_REAL_MULTIPLY ? product(y, real) : quotient(y, real);
+    return operation == SXT_VECTOR_REAL_MULTIPLY ? times(y, real) : quotient(y, real);
   else if (operation == SXT_VECTOR_MULTIPLY)
-    return product(x, y);
+    return times(x, y);
   else
-    return sum(product(alpha, x), operation == SXT_VECTOR_AXPY ? y : product(beta, y));
+    return plus(times(alpha, x), operation == SXT_VECTOR_AXPY ? y : times(beta, y));
 }
 
 // The arrays an operation reads, and where it writes.
@@ -196,18 +146,6 @@ auto with_reads(std::int32_t operation, F &&f) {
 inline bool aligned(const Operands &operands) {
   const auto bits = [](const void *p) { return reinterpret_cast<std::uintptr_t>(p); };
   return (bits(operands.x) | bits(operands.y) | bits(operands.real) | bits(operands.out)) % group_bytes == 0;
-}
-
-// The device's form of a value type.
-template <class F>
-sxt_status with_form(sxt_value_type type, F &&f) {
-  switch (type) {
-    case SXT_F32: return f(Tag<float>{});
-    case SXT_F64: return f(Tag<double>{});
-    case SXT_C64: return f(Tag<Complex<float>>{});
-    case SXT_C128: return f(Tag<Complex<double>>{});
-    default: return SXT_E_TYPE;
-  }
 }
 
 // Elements read and written for each element, from the kind's table; operations with a real x read half of a complex.

@@ -84,6 +84,17 @@ inline sxt_status need_csr(const sxt_problem &problem, std::int64_t rows, const 
   return *out = &a, SXT_OK;
 }
 
+// sxt_kernel.refresh on the host: compute(state, a, exec) anew from a matrix of the same state.n rows.
+template <class State, auto compute>
+sxt_status refresh(void *opaque, const sxt_problem *problem, const sxt_exec *exec) {
+  return guard(exec, [&]() -> sxt_status {
+    State &state = *static_cast<State *>(opaque);
+    const sxt_csr *a = nullptr;
+    const sxt_status status = need_csr(*problem, state.n, exec, &a);
+    return status == SXT_OK ? compute(state, *a, exec) : status;
+  });
+}
+
 // Args of a run against the state they meet. usable: a refused refresh left no preconditioner behind.
 inline sxt_status check_args(const sxt_preconditioner_args &args, std::int64_t n, bool usable, const sxt_exec *exec) {
   if (args.n != n)

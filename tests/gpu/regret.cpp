@@ -5,6 +5,8 @@
 // proposals are held against the fastest. Options:
 //   --count N --seed N --octaves K   so many n from 2^10 to 2^K (26)
 //   --only sum-f32,...               these operations and types
+//   --every N                        every operation that has a tree, N points each over all its types, briefly
+//   measured
 //   --budget SECONDS                 ends the measuring early; what was measured then counts
 //   --others SECONDS                 policies on kernels that no tree chooses, too
 //   --tell PERCENT                   picks that lose more, one by one
@@ -18,9 +20,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <random>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -32,6 +32,7 @@
 #include "regret_lookup.hpp"
 #include "regret_points.hpp"
 #include "regret_report.hpp"
+#include "regret_survey.hpp"
 #include "sextant/kinds/reduction.h"
 
 namespace {
@@ -69,7 +70,7 @@ void calibrate(Context &context, double seconds, const std::string &profile, con
 }
 
 struct Settings {
-  int count = 200;
+  int count = 200, every = 0;
   double calibrate_s = 0, budget_s = 1e9;
   double told = INFINITY;
   double others_s = 0;  // for launch policies on kernels that no tree chooses
@@ -78,49 +79,13 @@ struct Settings {
   std::uint64_t seed = 20240607;
 };
 
-// What is judged unless --only names others, each an operation of a decision tree with its type: dotc-c128.
-constexpr const char *usual_subjects =
-    "sum-f32,dot-f64,sum-f64,dot-f32,nrm2-f64,axpy-f32,axpy-f64,copy-f64,chronopoulos-gear-f64,multidot-2-f64";
-
-std::vector<Subject> wanted_subjects(const std::string &only) {
-  std::vector<Subject> subjects;
-  std::stringstream names(only.empty() ? usual_subjects : only);
-  for (std::string name; std::getline(names, name, ',');) subjects.push_back({subject_named(name), name, {}});
-  return subjects;
-}
-
-// Random n in count equal parts of the octaves from 2^10 to 2^most, one in each, the parts in random order: a budget
-// may end them anywhere.
-std::vector<std::int64_t> random_lengths(int count, double most, std::mt19937_64 &random) {
-  const auto turn = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
-  std::vector<std::int64_t> lengths;
-  for (int i = 0; i < count; ++i)
-    lengths.push_back(static_cast<std::int64_t>(std::exp2(10 + (most - 10) * (i + turn()) / count)));
-  for (std::size_t i = lengths.size(); i > 1; --i) std::swap(lengths[i - 1], lengths[random() % i]);
-  return lengths;
-}
-
-void survey(Context &context, const Settings &settings, std::vector<Subject> &subjects) {
-  Operands operands(context.device(), static_cast<std::int64_t>(std::exp2(settings.octaves)));
-  std::mt19937_64 random(settings.seed);
-  for (Subject &subject : subjects) {
-    const double start = seconds_now(), share = settings.budget_s / static_cast<double>(subjects.size());
-    const double most = settings.octaves - (value_bytes(subject.tree.type) > 8 ? 1 : 0);
-    for (const std::int64_t n : random_lengths(settings.count, most, random)) {
-      if (seconds_now() - start > share) break;
-      subject.points.push_back(measure(context, subject.tree, n, operands, subject.points.size() % 2 == 0));
-    }
-    std::printf("%s: %zu points measured in %.0f s\n", subject.name.c_str(), subject.points.size(),
-                seconds_now() - start);
-    std::fflush(stdout);
-  }
-}
-
 bool read_settings(int argc, char **argv, Settings &settings) {
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string name = argv[i], value = argv[i + 1];
     if (name == "--count")
       settings.count = std::atoi(value.c_str());
+    else if (name == "--every")
+      settings.every = std::atoi(value.c_str());
     else if (name == "--calibrate")
       settings.calibrate_s = std::atof(value.c_str());
     else if (name == "--budget")
@@ -161,17 +126,19 @@ int run(const Settings &settings) {
   if (sxt_context_create(&options, &handle) != SXT_OK) return std::fprintf(stderr, "%s\n", sxt_last_error(nullptr)), 1;
   const std::unique_ptr<sxt_context, void (*)(sxt_context *)> owner(handle, sxt_context_destroy);
   Context &context = *handle->context;
-  std::vector<Subject> subjects = wanted_subjects(settings.only);
+  std::vector<Subject> subjects =
+      settings.every > 0 ? every_subject(settings.every) : wanted_subjects(settings.only, settings.count);
   if (settings.calibrate_s > 0) calibrate(context, settings.calibrate_s, settings.profile, subjects);
   if (!settings.learn.empty()) learn(context, settings.learn, settings.into);
   if (settings.measured.empty())
-    survey(context, settings, subjects);
+    survey(context, subjects, {settings.budget_s, settings.octaves, settings.seed, settings.every > 0});
   else
     std::printf("%d measurements passed over\n", read_csv(context, settings.measured, subjects));
   if (!settings.csv.empty()) write_csv(settings.csv, subjects);
   const bool models = !context.profile().models.empty();
   for (const Subject &subject : subjects)
     report_tree(context, subject, models ? "measured" : "analytic", true, settings.told);
+  if (settings.every > 0) print_operations(context, subjects);
   PolicyTable policies;
   judge_policies(context, subjects, policies);
   if (settings.others_s > 0) judge_other_kernels(context, settings.others_s, policies);
@@ -180,6 +147,7 @@ int run(const Settings &settings) {
   if (models) {
     context.use_profile(Profile{});
     for (const Subject &subject : subjects) report_tree(context, subject, "analytic", false, INFINITY);
+    if (settings.every > 0) print_operations(context, subjects);
   }
   return 0;
 }

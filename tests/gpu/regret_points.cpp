@@ -21,13 +21,9 @@ using namespace sextant;
 
 namespace {
 
-constexpr double quick_s = 1e-4, careful_s = 6e-4;
-constexpr double near = 1.06;            // times the fastest: measured again
 constexpr double near_enough = 1.3;      // for other libraries, which the ratios need
 constexpr std::int64_t most_sets = 400;  // of operands: no replay has more runs than that
-// Long runs take the time of hundreds of short ones: what is predicted to take so many times the least is left out
-// there.
-constexpr double long_run_s = 2e-5, far = 1.6;
+constexpr std::size_t group_vectors = 6;
 
 // One set of operands: args of any of the kinds, with the arrays they point to.
 struct Args {
@@ -77,7 +73,7 @@ void fill(Args &args, const TreeSubject &subject, std::int64_t n, const Operands
     start(args.group, SXT_KIND_VECTOR_GROUP, n);
     args.group.group = subject.operation;
     for (sxt_scalar &scalar : args.group.scalars) scalar = tiny(subject.type);
-    for (std::size_t i = 0; i < Operands::most_vectors; ++i) args.group.vectors[i] = at(i);
+    for (std::size_t i = 0; i < group_vectors; ++i) args.group.vectors[i] = at(i);
   } else {
     start(args.vector, SXT_KIND_VECTOR, n);
     args.vector.operation = subject.operation;
@@ -104,10 +100,10 @@ std::uint64_t place_of(const Choice &choice, const TreeSubject &subject, std::in
 }
 
 double measure_one(Context &context, const ChoicePtr &choice, std::span<sxt_head *const> args, double predicted_s,
-                   double budget_s) {
+                   double budget_s, int samples) {
   const Prepared prepared(context, choice, nullptr, nullptr);
   const std::unique_ptr<Session> session = const_cast<Prepared &>(prepared).open();
-  return time_session(context, *session, args, predicted_s, budget_s).seconds;
+  return time_session(context, *session, args, predicted_s, budget_s, samples).seconds;
 }
 
 }  // namespace
@@ -182,12 +178,27 @@ TreeSubject subject_named(const std::string &name) {
   fail(SXT_E_ARGUMENT, "'", name, "' is no operation and type, as dot-f64 is");
 }
 
-const void *Operands::index(Device &device, std::int64_t n) {
-  std::vector<std::int32_t> places(static_cast<std::size_t>(n));
+namespace {
+
+template <class I>
+void fill_places(std::vector<char> &bytes, std::int64_t n) {
+  bytes.resize(static_cast<std::size_t>(n) * sizeof(I));
+  I *places = reinterpret_cast<I *>(bytes.data());
+  // Odd, and so large that neighbours lie far apart; a prime: no n up to it has a divisor in common with it.
+  constexpr std::uint64_t jump = 2654435761u;
   for (std::int64_t i = 0; i < n; ++i)
-    places[static_cast<std::size_t>(i)] =
-        static_cast<std::int32_t>(static_cast<std::uint64_t>(i) * 2654435761u % static_cast<std::uint64_t>(n));
-  index_ = DeviceBuffer(device, places.size() * sizeof places[0]);
+    places[i] = static_cast<I>(static_cast<std::uint64_t>(i) * jump % static_cast<std::uint64_t>(n));
+}
+
+}  // namespace
+
+const void *Operands::index(Device &device, std::int64_t n, sxt_index_type type) {
+  std::vector<char> places;
+  if (type == SXT_I64)
+    fill_places<std::int64_t>(places, n);
+  else
+    fill_places<std::int32_t>(places, n);
+  index_ = DeviceBuffer(device, places.size());
   device.copy(index_.data(), places.data(), index_.bytes());
   return index_.data();
 }
@@ -196,7 +207,7 @@ Operands::Operands(Device &device, std::int64_t longest)
     : bytes_(static_cast<std::uint64_t>(longest) * 8), result_(device, 256) {
   // Bits that are small numbers in every type.
   const std::vector<std::uint32_t> pattern(1 << 20, 0x3a003a00u);
-  const std::uint64_t part = pattern.size() * sizeof pattern[0];
+  const std::uint64_t part = std::min<std::uint64_t>(bytes(), pattern.size() * sizeof pattern[0]);
   for (std::int64_t i = 0; i < most_vectors; ++i) {
     vectors_.emplace_back(device, bytes());
     device.copy(vectors_.back().data(), pattern.data(), part);
@@ -205,63 +216,84 @@ Operands::Operands(Device &device, std::int64_t longest)
   }
 }
 
-Point measure(Context &context, const TreeSubject &subject, std::int64_t n, Operands &operands, bool steps) {
-  Point point;
-  point.n = n;
-  const std::int64_t stride = (n * value_bytes(subject.type) + 255) / 256 * 256;
-  const std::int64_t sets =
-      std::clamp<std::int64_t>(static_cast<std::int64_t>(operands.bytes()) / stride, 1, most_sets);
-  std::vector<Args> args(static_cast<std::size_t>(sets));
+namespace {
+
+// All sets of operands of one length.
+struct Sets {
+  std::vector<Args> args;
   std::vector<sxt_head *> heads;
-  const void *index = subject.index_type ? operands.index(context.device(), n) : nullptr;
-  for (std::int64_t set = 0; set < sets; ++set) {
-    fill(args[static_cast<std::size_t>(set)], subject, n, operands, set, stride);
-    if (index) args[static_cast<std::size_t>(set)].vector.index = index;
-    heads.push_back(&args[static_cast<std::size_t>(set)].head);
+  Sets(Context &context, const TreeSubject &subject, std::int64_t n, Operands &operands) {
+    const std::int64_t stride = (n * value_bytes(subject.type) + 255) / 256 * 256;
+    const auto whole = static_cast<std::int64_t>(operands.bytes()) / stride;
+    const void *index = subject.index_type ? operands.index(context.device(), n, subject.index_type) : nullptr;
+    args.resize(static_cast<std::size_t>(std::clamp<std::int64_t>(whole, 1, most_sets)));
+    for (std::size_t set = 0; set < args.size(); ++set) {
+      fill(args[set], subject, n, operands, static_cast<std::int64_t>(set), stride);
+      if (index) args[set].vector.index = index;
+      heads.push_back(&args[set].head);
+    }
   }
+  bool single() const { return heads.size() == 1; }  // more than any cache holds: it is never hot
+  std::span<sxt_head *const> of(Regime regime) const { return {heads.data(), regime == hot ? 1 : heads.size()}; }
+};
+
+std::vector<ChoicePtr> worth_measuring(Context &context, const TreeSubject &subject, std::int64_t n, bool steps,
+                                       const Effort &effort) {
   std::vector<ChoicePtr> choices = Selector(context, nullptr).every(subject.at(n), subject.kind);
   const double least_s = choices.empty() ? 0 : choices.front()->run_s;
   std::erase_if(choices, [&](const ChoicePtr &choice) {
-    const bool hopeless = choice->run_s > long_run_s && choice->run_s > far * least_s;
+    const bool hopeless = choice->run_s > effort.long_run_s && choice->run_s > effort.far * least_s;
     return choice->kernel->has(SXT_KERNEL_REFERENCE) || (!steps && published_step(choice->kernel->name())) ||
            (hopeless && !steps && !choice->kernel->has(SXT_KERNEL_OPPONENT));
   });
-  // A single set is more than any cache holds: it is never hot.
+  return choices;
+}
+
+}  // namespace
+
+Point measure(Context &context, const TreeSubject &subject, std::int64_t n, Operands &operands, bool steps,
+              const Effort &effort) {
+  const Sets sets(context, subject, n, operands);
+  Point point{n, {}};
+  std::vector<ChoicePtr> choices;  // of the measured
   const auto take = [&](const Measured &each, const ChoicePtr &choice, Regime regime, double budget_s) {
     const double expected = std::max(each.first[regime] > 0 ? each.first[regime] : choice->run_s, 1e-6);
-    return measure_one(context, choice, {heads.data(), regime == hot ? 1 : heads.size()}, expected, budget_s);
+    return measure_one(context, choice, sets.of(regime), expected, budget_s, effort.samples);
   };
-  for (std::size_t i = 0; i < choices.size();) {
-    const ChoicePtr &choice = choices[i];
+  for (const ChoicePtr &choice : worth_measuring(context, subject, n, steps, effort)) {
+    const bool opponent = choice->kernel->has(SXT_KERNEL_OPPONENT);
     Measured each;
     each.kernel = choice->kernel;
     each.candidate = place_of(*choice, subject, n, context);
-    if (point.find(each.kernel, each.candidate)) {  // measured already, as another grid that is equal here
-      choices.erase(choices.begin() + static_cast<std::ptrdiff_t>(i));
-      continue;
-    }
-    ++i;
-    each.judged = !published_step(choice->kernel->name()) && !choice->kernel->has(SXT_KERNEL_OPPONENT);
+    if (point.find(each.kernel, each.candidate)) continue;  // measured already, as another grid that is equal here
+    each.judged = !published_step(choice->kernel->name()) && !opponent;
     std::copy_n(choice->candidate.launch, 4, each.launch);
-    for (const Regime regime : {hot, cold})
-      each.first[regime] = each.second[regime] =
-          regime == cold && sets == 1 ? each.first[hot] : take(each, choice, regime, quick_s);
+    try {
+      for (const Regime regime : {hot, cold})
+        each.first[regime] = each.second[regime] =
+            regime == cold && sets.single() ? each.first[hot] : take(each, choice, regime, effort.quick_s);
+    } catch (const Error &) {
+      if (!opponent) throw;
+      continue;  // another library that is not to be had here
+    }
     point.all.push_back(each);
+    choices.push_back(choice);
   }
   for (const Regime regime : {hot, cold}) {
     const Measured *best = point.fastest(regime);
-    if (!best || (regime == cold && sets == 1)) continue;
+    if (!best || (regime == cold && sets.single())) continue;
     const double least = best->first[regime];
     std::vector<std::size_t> finalists;
     for (std::size_t i = 0; i < choices.size(); ++i)
-      if (point.all[i].first[regime] < least * (choices[i]->kernel->has(SXT_KERNEL_OPPONENT) ? near_enough : near))
+      if (point.all[i].first[regime] <
+          least * (choices[i]->kernel->has(SXT_KERNEL_OPPONENT) ? near_enough : effort.near))
         finalists.push_back(i);
     for (const std::size_t i : finalists)
-      point.all[i].first[regime] = take(point.all[i], choices[i], regime, careful_s);
+      point.all[i].first[regime] = take(point.all[i], choices[i], regime, effort.careful_s);
     for (const std::size_t i : finalists)
-      point.all[i].second[regime] = take(point.all[i], choices[i], regime, careful_s);
+      point.all[i].second[regime] = take(point.all[i], choices[i], regime, effort.careful_s);
   }
-  if (sets == 1)
+  if (sets.single())
     for (Measured &each : point.all) each.first[cold] = each.first[hot], each.second[cold] = each.second[hot];
   return point;
 }

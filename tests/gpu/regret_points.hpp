@@ -50,6 +50,7 @@ struct Subject {
   sextant::TreeSubject tree;
   std::string name;
   std::vector<Point> points;
+  int count = 0;  // of points that are wanted
 };
 
 // "dot-f64": an operation that has decision trees, and a type.
@@ -58,12 +59,12 @@ sextant::TreeSubject subject_named(const std::string &name);
 // Vectors for all subjects and lengths up to `longest`; they hold small numbers, so that repeated updates stay finite.
 class Operands {
  public:
-  static constexpr std::int64_t most_vectors = 6;
+  static constexpr std::int64_t most_vectors = 16;          // eight inner products
   Operands(sextant::Device &device, std::int64_t longest);  // of elements of 8 bytes
   char *vector(std::size_t i) const { return vectors_[i].as<char>(); }
   std::uint64_t bytes() const { return bytes_; }
   // A permutation of 0 .. n-1 that jumps, for gather and scatter.
-  const void *index(sextant::Device &device, std::int64_t n);
+  const void *index(sextant::Device &device, std::int64_t n, sxt_index_type type);
   void *result() const { return result_.data(); }
 
  private:
@@ -72,9 +73,18 @@ class Operands {
   sextant::DeviceBuffer result_, index_;
 };
 
+// How carefully a point is measured: budgets of the first look at everything and of the second at what came within
+// `near` times the fastest; samples at least. What is predicted to take `far` times the least is left out where a run
+// lasts so long.
+struct Effort {
+  double quick_s, careful_s, near, far, long_run_s;
+  int samples;
+};
+inline constexpr Effort usual_effort = {1e-4, 6e-4, 1.06, 1.6, 2e-5, 15}, brief_effort = {1e-5, 1e-4, 1.03, 1.5, 0, 5};
+
 // Everything once, quickly; what comes near the fastest twice more, with care. The published steps only where `steps`
 // is set.
 Point measure(sextant::Context &context, const sextant::TreeSubject &subject, std::int64_t n, Operands &operands,
-              bool steps);
+              bool steps, const Effort &effort = usual_effort);
 
 }  // namespace regret

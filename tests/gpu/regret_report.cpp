@@ -7,6 +7,7 @@
 #include "core/dispatch/launch.hpp"
 #include "core/model/cost.hpp"
 #include "core/model/timing.hpp"
+#include "regret_survey.hpp"
 
 namespace regret {
 
@@ -23,30 +24,66 @@ std::string describe(const Measured &measured, Regime regime) {
   return text;
 }
 
-// The best of other libraries over the tree's pick: above 1 the pick is faster.
+// What the tree picks at a point; NULL where it was not measured.
+const Measured *picked_at(const Context &context, const Subject &subject, const DecisionTree &tree,
+                          const Point &point) {
+  const TreeLeaf &leaf = tree.leaves()[tree.find(point.n)];
+  return point.find(context, subject.tree, leaf.kernel, leaf.candidate);
+}
+
+// The fastest of other libraries; NULL where none was measured.
+const Measured *best_opponent(const Point &point, Regime regime) {
+  const Measured *opponent = nullptr;
+  for (const Measured &each : point.all) {
+    const bool theirs = each.kernel->has(SXT_KERNEL_OPPONENT);
+    if (theirs && (!opponent || each.seconds(regime) < opponent->seconds(regime))) opponent = &each;
+  }
+  return opponent;
+}
+
+// The tree's pick over the best of other libraries: above 1 the pick is slower.
+void add_opponents(const Context &context, const Subject &subject, const DecisionTree &tree, Regime regime,
+                   Quotients &slower) {
+  for (const Point &point : subject.points) {
+    const Measured *picked = picked_at(context, subject, tree, point), *opponent = best_opponent(point, regime);
+    if (!picked || !opponent) continue;
+    const double quotient = picked->seconds(regime) / opponent->seconds(regime);
+    if (quotient > slower.worst())
+      slower.worst_text =
+          "n = " + std::to_string(point.n) + ": " + describe(*picked, regime) + ", " + describe(*opponent, regime);
+    slower.all.push_back(quotient);
+  }
+}
+
 void report_opponents(const Context &context, const Subject &subject, const DecisionTree &tree) {
   for (const Regime regime : {hot, cold}) {
     Quotients slower;
-    for (const Point &point : subject.points) {
-      const TreeLeaf &leaf = tree.leaves()[tree.find(point.n)];
-      const Measured *picked = point.find(context, subject.tree, leaf.kernel, leaf.candidate), *opponent = nullptr;
-      for (const Measured &each : point.all) {
-        const bool theirs = each.kernel->has(SXT_KERNEL_OPPONENT);
-        if (theirs && (!opponent || each.seconds(regime) < opponent->seconds(regime))) opponent = &each;
-      }
-      if (!picked || !opponent) continue;
-      const double quotient = picked->seconds(regime) / opponent->seconds(regime);
-      if (quotient > slower.worst())
-        slower.worst_text =
-            "n = " + std::to_string(point.n) + ": " + describe(*picked, regime) + ", " + describe(*opponent, regime);
-      slower.all.push_back(quotient);
-    }
+    add_opponents(context, subject, tree, regime, slower);
     if (!slower.all.empty())
       std::printf(
           "%-8s best of CUB and cuBLAS over the pick, %-4s mean %.3f  at least 0.97: %3.0f %%  least %.3f (%s)\n",
           subject.name.c_str(), regime_names[regime], 1 / slower.mean(), slower.share_within(1 / 0.97),
           1 / slower.worst(), slower.worst_text.c_str());
   }
+}
+
+// The tree's picks over the fastest; returns how many picks were not measured.
+int add_regrets(const Context &context, const Subject &subject, const DecisionTree &tree, Regime regime,
+                Quotients &quotients) {
+  int missing = 0;
+  for (const Point &point : subject.points) {
+    const Measured *best = point.fastest(regime), *picked = picked_at(context, subject, tree, point);
+    if (!best || !picked) {
+      ++missing;
+      continue;
+    }
+    const double quotient = point.regret(*picked, regime);
+    if (quotient > quotients.worst())
+      quotients.worst_text = subject.name + ", n = " + std::to_string(point.n) + ": " + describe(*picked, regime) +
+                             ", fastest " + describe(*best, regime);
+    quotients.all.push_back(quotient);
+  }
+  return missing;
 }
 
 }  // namespace
@@ -58,29 +95,51 @@ void report_tree(Context &context, const Subject &subject, const char *when, boo
   if (opponents) report_opponents(context, subject, tree);
   for (const Regime regime : {hot, cold, both}) {
     Quotients quotients;
-    int missing = 0;
-    for (const Point &point : subject.points) {
-      const TreeLeaf &leaf = tree.leaves()[tree.find(point.n)];
-      const Measured *best = point.fastest(regime);
-      const Measured *picked = point.find(context, subject.tree, leaf.kernel, leaf.candidate);
-      if (!best || !picked) {
-        ++missing;
-        continue;
-      }
-      const double quotient = point.regret(*picked, regime);
-      if (quotient > quotients.worst())
-        quotients.worst_text = "n = " + std::to_string(point.n) + ": " + describe(*picked, regime) + ", fastest " +
-                               describe(*best, regime);
-      if (regime == both && quotient > told)
-        std::printf("    n = %lld, %s: %.3f, %s, fastest %s\n", (long long)point.n, regime_names[regime], quotient,
-                    describe(*picked, regime).c_str(), describe(*best, regime).c_str());
-      quotients.all.push_back(quotient);
-    }
+    const int missing = add_regrets(context, subject, tree, regime, quotients);
     std::printf(
         "%-8s %-10s %-4s leaves %2zu in %.2f s  points %3zu  mean %.4f  within 1 %%: %3.0f %%  worst %.3f (%s)\n",
         subject.name.c_str(), when, regime_names[regime], tree.leaves().size(), built, quotients.all.size(),
         quotients.mean(), quotients.share_within(1.01), quotients.worst(), quotients.worst_text.c_str());
     if (missing) std::printf("    %d picks were not among the measured candidates\n", missing);
+  }
+  for (const Point &point : subject.points)
+    if (const Measured *picked = picked_at(context, subject, tree, point))
+      if (const double quotient = point.regret(*picked, both); quotient > told)
+        std::printf("    n = %lld: %.3f, %s, fastest %s\n", (long long)point.n, quotient,
+                    describe(*picked, both).c_str(), describe(*point.fastest(both), both).c_str());
+  std::fflush(stdout);
+}
+
+void print_operations(Context &context, const std::vector<Subject> &subjects) {
+  struct Row {
+    Quotients regret[3], slower[2];
+    int missing = 0;
+  };
+  std::map<std::string, Row> rows;
+  for (const Subject &subject : subjects) {
+    const DecisionTree tree = DecisionTree::build(context, subject.tree);
+    Row &row = rows[operation_of(subject)];
+    for (const Regime regime : {hot, cold}) add_opponents(context, subject, tree, regime, row.slower[regime]);
+    for (const Regime regime : {hot, cold}) add_regrets(context, subject, tree, regime, row.regret[regime]);
+    row.missing += add_regrets(context, subject, tree, both, row.regret[both]);
+  }
+  std::printf(
+      "| operation | n | regret, both | cold | hot | worst, both | ratio cold | at least 0.97 | least | hot | at least "
+      "0.97 | least |\n");
+  for (const auto &[operation, row] : rows) {
+    const Quotients &whole = row.regret[both];
+    std::printf("| %s | %zu | %.3f | %.3f | %.3f | %.2f |", operation.c_str(), whole.all.size(), whole.mean(),
+                row.regret[cold].mean(), row.regret[hot].mean(), whole.worst());
+    for (const Regime regime : {cold, hot}) {
+      const Quotients &slower = row.slower[regime];
+      if (slower.all.empty())
+        std::printf(" - | - | - |");
+      else
+        std::printf(" %.3f | %.0f %% | %.3f |", 1 / slower.mean(), slower.share_within(1 / 0.97), 1 / slower.worst());
+    }
+    std::printf(" %s", whole.worst_text.c_str());
+    if (row.missing) std::printf("; %d picks were not measured", row.missing);
+    std::printf("\n");
   }
   std::fflush(stdout);
 }

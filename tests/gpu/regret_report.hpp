@@ -36,6 +36,10 @@ using PolicyTable = std::map<std::string, std::map<std::string, Quotients>>;
 // one those that take more than so many times the fastest.
 void report_tree(sextant::Context &context, const Subject &subject, const char *when, bool opponents, double told);
 
+// Operation by operation, over all its types, as a table: what the trees' picks give away, and the better of CUB and
+// cuBLAS over the pick.
+void print_operations(sextant::Context &context, const std::vector<Subject> &subjects);
+
 // Every policy against the fastest grid of the same kernel, over all points of all subjects; added to the table.
 void judge_policies(sextant::Context &context, const std::vector<Subject> &subjects, PolicyTable &table);
 void print_policies(const PolicyTable &table);

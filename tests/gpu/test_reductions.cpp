@@ -240,6 +240,41 @@ TEST_F(Reductions, ReplaysGiveTheSameBits) {
   ops().stream_destroy(handle(), stream);
 }
 
+// Launches begin early: a sum must wait for the operation before it, and the next one must not overwrite what is summed.
+TEST_F(Reductions, SumsBetweenOperationsThatOverwriteWhatIsSummed) {
+  constexpr int rounds = 24;
+  for (const std::int64_t n : {1000, 30000, 1 << 20}) {
+    const Vector x = make_vector(std::vector<double>(static_cast<std::size_t>(n), -1));
+    const DeviceBuffer sums(device(), rounds * sizeof(double));
+    void *stream = nullptr, *graph = nullptr;
+    ASSERT_EQ(ops().stream_create(handle(), &stream), SXT_OK);
+    each_candidate(query(SXT_F64, SXT_REDUCTION_SUM, n), false, [&](const std::string &name, Session &session) {
+      sxt_reduction_args a = args(SXT_REDUCTION_SUM, n, sxt_vector_data(x.get()), nullptr);
+      ASSERT_EQ(sxt_context_set_stream(context_.get(), stream), SXT_OK);
+      const double warm = 0;  // what the first fill loads must not be loaded inside the capture
+      ASSERT_EQ(sxt_fill(&warm, x.get()), SXT_OK);
+      ASSERT_EQ(ops().capture_begin(handle(), stream), SXT_OK);
+      for (int i = 0; i < rounds; ++i) {
+        const double value = i + 1;
+        EXPECT_EQ(sxt_fill(&value, x.get()), SXT_OK) << sxt_last_error(context_.get());
+        a.result = sums.as<double>() + i;
+        EXPECT_EQ(session.run(&a.h), SXT_OK) << name;
+      }
+      ASSERT_EQ(ops().capture_end(handle(), stream, &graph), SXT_OK);
+      for (int replay = 0; replay < 3; ++replay) {
+        ASSERT_EQ(ops().graph_launch(handle(), stream, graph), SXT_OK);
+        ASSERT_EQ(ops().stream_synchronize(handle(), stream), SXT_OK);
+        const std::vector<double> got = read(sums.data(), rounds);
+        for (int i = 0; i < rounds; ++i)
+          EXPECT_EQ(got[static_cast<std::size_t>(i)], static_cast<double>(n) * (i + 1)) << name << ", n = " << n;
+      }
+      ops().graph_destroy(handle(), graph);
+      ASSERT_EQ(sxt_context_set_stream(context_.get(), nullptr), SXT_OK);
+    });
+    ops().stream_destroy(handle(), stream);
+  }
+}
+
 // A result for the host cannot come out of a capture; the capture survives being asked.
 TEST_F(Reductions, AHostResultIsRefusedInACapture) {
   constexpr std::int64_t n = 1000;

@@ -11,6 +11,8 @@ namespace {
 template <class V, int N, bool by_packets>
 __global__ void __launch_bounds__(512)
     multidot(std::int64_t n, Pairs<V, N> pairs, bool aligned, void *partials, void *counter, V *result) {
+  await_predecessor();
+  release_successor();
   using Op = SumsOf<V, N>;
   using Acc = typename Op::Acc;
   __shared__ alignas(16) unsigned char room[32 * sizeof(Acc)];
@@ -38,10 +40,9 @@ struct WholeDevice {
   }
   template <class V, int N>
   static sxt_status launch(const Call<V, N> &call, const sxt_exec *exec) {
-    multidot<V, N, by_packets>
-        <<<static_cast<unsigned>(call.grid.blocks), static_cast<unsigned>(call.grid.threads), 0, call.stream>>>(
-            call.n, call.pairs, call.aligned, call.partials, call.counter, call.result);
-    return launched(exec, "multidot");
+    return launch_chained(exec, true, "multidot", multidot<V, N, by_packets>, static_cast<unsigned>(call.grid.blocks),
+                          static_cast<unsigned>(call.grid.threads), 0, call.n, call.pairs, call.aligned, call.partials,
+                          call.counter, call.result);
   }
   static std::vector<Grid> grids(const sxt_machine &machine) {
     const std::int64_t units = std::max(1, machine.units);
@@ -80,7 +81,7 @@ const sxt_kernel single_pass =
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
   using namespace sextant::multidot_cuda;
-  static const sxt_kernel *const kernels[] = {&packets, &single_pass, &one_block, &one_cluster};
+  static const sxt_kernel *const kernels[] = {&packets, &single_pass, &one_block, &one_cluster, &by_tree};
   static const sxt_plugin plugin = sextant::plugin::describe("multidot-cuda", kernels);
   return *out = &plugin, SXT_OK;
 }

@@ -14,6 +14,7 @@
 
 #include "sextant/kinds/multidot.h"
 #include "sextant/plugin_cuda.hpp"
+#include "sextant/plugin_cuda_chain.hpp"
 #include "sextant/plugin_cuda_generation.hpp"
 #include "sextant/plugin_cuda_grid.hpp"
 
@@ -238,7 +239,7 @@ sxt_kernel new_multidot(const char *name, const char *description) {
   return k;
 }
 
-// Kernels of the other file.
-extern const sxt_kernel one_block, one_cluster;
+// Kernels of the other files.
+extern const sxt_kernel one_block, one_cluster, by_tree;
 
 }  // namespace sextant::multidot_cuda

@@ -12,6 +12,8 @@ constexpr std::int64_t longest_of_a_block = 1 << 15, longest_of_a_cluster = 1 <<
 
 template <class V, int N>
 __global__ void __launch_bounds__(512) block_dots(std::int64_t n, Pairs<V, N> pairs, bool aligned, V *result) {
+  await_predecessor();
+  release_successor();
   using Op = SumsOf<V, N>;
   using Acc = typename Op::Acc;
   __shared__ alignas(16) unsigned char room[32 * sizeof(Acc)];
@@ -42,6 +44,8 @@ __global__ void __launch_bounds__(512) cluster_dots(std::int64_t n, Pairs<V, N> 
   __shared__ alignas(16) std::uint32_t all[cluster_blocks * words];  // the first block's: a row a block
   // Shared memory of another block may be touched once that block has begun; the loads below take longer than that.
   asm volatile("barrier.cluster.arrive.relaxed.aligned;");
+  await_predecessor();
+  release_successor();
   const std::int64_t worker = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   Acc acc = merge_block<Op>(
       accumulate_pairs<V, N>(n, pairs, aligned, worker, static_cast<std::int64_t>(gridDim.x) * blockDim.x),
@@ -74,9 +78,8 @@ struct OneBlock {
   }
   template <class V, int N>
   static sxt_status launch(const Call<V, N> &call, const sxt_exec *exec) {
-    block_dots<V, N><<<1, static_cast<unsigned>(call.grid.threads), 0, call.stream>>>(call.n, call.pairs, call.aligned,
-                                                                                      call.result);
-    return launched(exec, "multidot.one-block.cuda");
+    return launch_chained(exec, true, "multidot.one-block.cuda", block_dots<V, N>, 1,
+                          static_cast<unsigned>(call.grid.threads), 0, call.n, call.pairs, call.aligned, call.result);
   }
   static std::vector<Grid> grids(const sxt_machine &) { return {{1, 128}, {1, 256}, {1, 512}}; }
   static double merging(const Grid &, int) { return 0; }
@@ -89,17 +92,9 @@ struct OneCluster {
   }
   template <class V, int N>
   static sxt_status launch(const Call<V, N> &call, const sxt_exec *exec) {
-    cudaLaunchAttribute cluster{};
-    cluster.id = cudaLaunchAttributeClusterDimension;
-    cluster.val.clusterDim = {cluster_blocks, 1, 1};
-    cudaLaunchConfig_t config{};
-    config.gridDim = cluster_blocks;
-    config.blockDim = static_cast<unsigned>(call.grid.threads);
-    config.stream = call.stream;
-    config.attrs = &cluster;
-    config.numAttrs = 1;
-    return check(exec, cudaLaunchKernelEx(&config, cluster_dots<V, N>, call.n, call.pairs, call.aligned, call.result),
-                 "launch multidot.cluster.cuda");
+    return launch_chained(exec, "multidot.cluster.cuda", cluster_dots<V, N>,
+                          Launch{true, cluster_blocks, static_cast<unsigned>(call.grid.threads), cluster_blocks},
+                          call.n, call.pairs, call.aligned, call.result);
   }
   static std::vector<Grid> grids(const sxt_machine &) { return {{cluster_blocks, 256}, {cluster_blocks, 512}}; }
   // Two cluster barriers.

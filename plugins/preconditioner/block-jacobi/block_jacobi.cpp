@@ -147,15 +147,6 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
   });
 }
 
-sxt_status refresh(void *opaque, const sxt_problem *problem, const sxt_exec *exec) {
-  return plugin::guard(exec, [&]() -> sxt_status {
-    State &state = *static_cast<State *>(opaque);
-    const sxt_csr *a = nullptr;
-    const sxt_status status = precondition::need_csr(*problem, state.n, exec, &a);
-    return status == SXT_OK ? compute(state, *a, exec) : status;
-  });
-}
-
 sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
   const State &state = *static_cast<const State *>(opaque);
   const auto &args = plugin::as<sxt_preconditioner_args>(head);
@@ -183,7 +174,7 @@ const sxt_preconditioner_ops ops{sizeof(sxt_preconditioner_ops), precondition::b
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
   static const sxt_kernel kernel = precondition::csr_kernel<State>(
       "preconditioner.block-jacobi.cpu", "cpu", "the inverses of diagonal blocks of 2 to 32 rows, as Cholesky factors",
-      {applicable, candidates, prepare, refresh, run}, &ops, plugin::cpu_terms);
+      {applicable, candidates, prepare, precondition::refresh<State, compute>, run}, &ops, plugin::cpu_terms);
   static const sxt_kernel *const kernels[] = {&kernel};
   static const sxt_plugin table = plugin::describe("preconditioner-block-jacobi", kernels);
   *out = &table;

@@ -175,15 +175,6 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
   });
 }
 
-sxt_status refresh(void *opaque, const sxt_problem *problem, const sxt_exec *exec) {
-  return plugin::guard(exec, [&]() -> sxt_status {
-    State &state = *static_cast<State *>(opaque);
-    const sxt_csr *a = nullptr;
-    const sxt_status status = precondition::need_csr(*problem, state.n, exec, &a);
-    return status == SXT_OK ? compute(state, *a, exec) : status;
-  });
-}
-
 sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
   const State &state = *static_cast<const State *>(opaque);
   const auto &args = plugin::as<sxt_preconditioner_args>(head);
@@ -204,7 +195,8 @@ const sxt_kernel *kernel(const char *name, const char *description) {
   static const sxt_preconditioner_ops ops{sizeof(sxt_preconditioner_ops), method_of(power).name, nullptr, nullptr,
                                           method_of(power).typical_iterations};
   static const sxt_kernel k = precondition::csr_kernel<State>(
-      name, "cpu", description, {applicable<power>, candidates<power>, prepare<power>, refresh, run}, &ops,
+      name, "cpu", description,
+      {applicable<power>, candidates<power>, prepare<power>, precondition::refresh<State, compute>, run}, &ops,
       plugin::cpu_terms);
   return &k;
 }

@@ -203,15 +203,6 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
   });
 }
 
-sxt_status refresh(void *opaque, const sxt_problem *problem, const sxt_exec *exec) {
-  return plugin::guard(exec, [&]() -> sxt_status {
-    State &state = *static_cast<State *>(opaque);
-    const sxt_csr *a = nullptr;
-    const sxt_status status = precondition::need_csr(*problem, state.n, exec, &a);
-    return status == SXT_OK ? compute(state, *a, false, exec) : status;
-  });
-}
-
 sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
   const State &state = *static_cast<const State *>(opaque);
   const auto &args = plugin::as<sxt_preconditioner_args>(head);
@@ -228,12 +219,18 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
   });
 }
 
+// Omega stays what the first values made it.
+sxt_status compute_again(State &state, const sxt_csr &csr, const sxt_exec *exec) {
+  return compute(state, csr, false, exec);
+}
+
 template <int order>
 const sxt_kernel *kernel(const char *name, const char *description) {
   static const sxt_preconditioner_ops ops{sizeof(sxt_preconditioner_ops), method_of(order).name, nullptr, nullptr,
                                           method_of(order).typical_iterations};
   static const sxt_kernel k = precondition::csr_kernel<State>(
-      name, "cpu", description, {applicable<order>, candidates<order>, prepare<order>, refresh, run}, &ops,
+      name, "cpu", description,
+      {applicable<order>, candidates<order>, prepare<order>, precondition::refresh<State, compute_again>, run}, &ops,
       plugin::cpu_terms);
   return &k;
 }

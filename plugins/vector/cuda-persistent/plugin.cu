@@ -8,8 +8,15 @@
 
 #include "vector_persistent.cuh"
 
+SXT_VECTOR_WAYS(extern, sextant::vector_persistent::Strides, float);
+SXT_VECTOR_WAYS(extern, sextant::vector_persistent::Strides, double);
+SXT_VECTOR_WAYS(extern, sextant::vector_persistent::Strides, sextant::plugin::cuda::Complex<float>);
+SXT_VECTOR_WAYS(extern, sextant::vector_persistent::Strides, sextant::plugin::cuda::Complex<double>);
+
 namespace sextant::vector_persistent {
 namespace {
+
+using namespace sextant::plugin;
 
 // Blocks a multiprocessor, and how they take the vector.
 struct Grid {
@@ -52,40 +59,11 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   return SXT_OK;
 }
 
-sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *, const sxt_exec *exec,
-                   void **state) {
-  return guard(exec, [&]() -> sxt_status {
-    const sxt_value_type type = problem->query->value_type;
-    const sxt_status loaded =
-        with_form(type, [&](auto tag) { return load_strides<typename decltype(tag)::type>(exec); });
-    if (loaded != SXT_OK) return loaded;
-    if (!candidate || candidate->launch[0] < 1)
-      return error(exec, SXT_E_ARGUMENT, "a persistent grid needs a candidate with its size");
-    return give(new VectorState(state_of(type, *candidate)), state);
-  });
-}
-
-sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
-  const auto &state = *static_cast<const VectorState *>(opaque);
-  const auto &args = as<sxt_vector_args>(head);
-  if (args.operation < SXT_VECTOR_COPY || args.operation > SXT_VECTOR_REAL_DIVIDE || indexed(args.operation))
-    return error(exec, SXT_E_NOT_SUPPORTED, "vector operation %d is not one of this kernel's", args.operation);
-  if (args.n <= 0) return SXT_OK;
-  return with_form(state.type,
-                   [&](auto tag) { return launch_strides<typename decltype(tag)::type>(state, args, exec); });
-}
-
 const sxt_kernel kernel = [] {
-  sxt_kernel k = new_kernel(SXT_KIND_VECTOR, "vector.persistent.cuda", "cuda",
-                            "a grid that stays, begun while the operation before it ends", run);
-  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
-  k.version = 2;
-  k.term_names = cuda::cuda_terms;
+  sxt_kernel k = new_vector_kernel<Strides>("vector.persistent.cuda",
+                                            "a grid that stays, begun while the operation before it ends", 2);
   k.applicable = in_order;
   k.candidates = candidates;
-  k.launch_config = vector_launch_config;
-  k.prepare = prepare;
-  k.release = destroy<VectorState>;
   return k;
 }();
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // vector.stream.cuda on c128.
-#define SEXTANT_VECTOR_STREAM_TYPE sextant::plugin::cuda::vectors::Complex<double>
 #include "vector_stream.cuh"
+
+SXT_VECTOR_WAYS(, sextant::vector_cuda::Tiles, sextant::plugin::cuda::Complex<double>);

@@ -4,10 +4,18 @@
 // and bits depend on nothing else.
 #include <iterator>
 
+#include "sextant/order.h"
 #include "vector_stream.cuh"
+
+SXT_VECTOR_WAYS(extern, sextant::vector_cuda::Tiles, float);
+SXT_VECTOR_WAYS(extern, sextant::vector_cuda::Tiles, double);
+SXT_VECTOR_WAYS(extern, sextant::vector_cuda::Tiles, sextant::plugin::cuda::Complex<float>);
+SXT_VECTOR_WAYS(extern, sextant::vector_cuda::Tiles, sextant::plugin::cuda::Complex<double>);
 
 namespace sextant::vector_cuda {
 namespace {
+
+using namespace sextant::plugin;
 
 template <class T, class Index>
 __global__ void move_indexed(bool gather, std::int64_t n, const T *x, T *y, const Index *index) {
@@ -24,7 +32,8 @@ __global__ void move_indexed(bool gather, std::int64_t n, const T *x, T *y, cons
 
 // ---- host side
 
-constexpr std::int64_t most_blocks = (std::int64_t{1} << 31) - 1;
+// What a launch that begins early takes of an ordinary one, before a calibration.
+constexpr double early_launch = 0.7;
 
 template <class T>
 sxt_status launch_indexed(const VectorState &state, const sxt_vector_args &args, const sxt_exec *exec) {
@@ -34,10 +43,10 @@ sxt_status launch_indexed(const VectorState &state, const sxt_vector_args &args,
   const auto *x = static_cast<const T *>(args.x);
   auto *y = static_cast<T *>(args.y);
   if (args.index_type == SXT_I32)
-    return cuda::launch_chained(exec, state.way.early, what, move_indexed<T, std::int32_t>, blocks, threads, 0, gather,
-                                args.n, x, y, static_cast<const std::int32_t *>(args.index));
-  return cuda::launch_chained(exec, state.way.early, what, move_indexed<T, std::int64_t>, blocks, threads, 0, gather,
-                              args.n, x, y, static_cast<const std::int64_t *>(args.index));
+    return cuda::launch_chained(exec, state.way.early, "a vector operation", move_indexed<T, std::int32_t>, blocks,
+                                threads, 0, gather, args.n, x, y, static_cast<const std::int32_t *>(args.index));
+  return cuda::launch_chained(exec, state.way.early, "a vector operation", move_indexed<T, std::int64_t>, blocks,
+                              threads, 0, gather, args.n, x, y, static_cast<const std::int64_t *>(args.index));
 }
 
 // The first serves most lengths best, as measured on one machine with 132 multiprocessors. Without the release of its
@@ -78,48 +87,31 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   return SXT_OK;
 }
 
-// Everything a run of this type may launch.
-template <class T>
-sxt_status load_code(const sxt_exec *exec) {
-  sxt_status status = load_tiles<T>(exec);
-  if (status == SXT_OK) status = cuda::load(exec, move_indexed<T, std::int32_t>);
-  return status == SXT_OK ? cuda::load(exec, move_indexed<T, std::int64_t>) : status;
-}
-
-sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *, const sxt_exec *exec,
-                   void **state) {
-  return guard(exec, [&]() -> sxt_status {
-    const sxt_value_type type = problem->query->value_type;
-    const sxt_status loaded = with_form(type, [&](auto tag) { return load_code<typename decltype(tag)::type>(exec); });
-    if (loaded != SXT_OK) return loaded;
-    const bool chosen = candidate && candidate->launch[0] > 0;
-    return give(new VectorState(chosen ? state_of(type, *candidate) : VectorState{type, 1, ways[0]}), state);
+sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *filled,
+                   const sxt_exec *exec, void **state) {
+  const sxt_status loaded = cuda::with_number(problem->query->value_type, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const sxt_status status = cuda::load(exec, move_indexed<T, std::int32_t>);
+    return status == SXT_OK ? cuda::load(exec, move_indexed<T, std::int64_t>) : status;
   });
+  return loaded == SXT_OK ? prepare_ways<Tiles>(problem, candidate, filled, exec, state) : loaded;
 }
 
-sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
+sxt_status run(const void *opaque, void *session, const sxt_head *head, const sxt_exec *exec) {
   const auto &state = *static_cast<const VectorState *>(opaque);
   const auto &args = as<sxt_vector_args>(head);
-  if (args.operation < SXT_VECTOR_COPY || args.operation > SXT_VECTOR_REAL_DIVIDE)
-    return error(exec, SXT_E_NOT_SUPPORTED, "vector operation %d is unknown", args.operation);
+  if (!indexed(args.operation)) return run_ways<Tiles>(opaque, session, head, exec);
   if (args.n <= 0) return SXT_OK;
-  return with_form(state.type, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    return indexed(args.operation) ? launch_indexed<T>(state, args, exec) : launch_tiles<T>(state.way, args, exec);
-  });
+  return cuda::with_number(state.type,
+                           [&](auto tag) { return launch_indexed<typename decltype(tag)::type>(state, args, exec); });
 }
 
 const sxt_kernel kernel = [] {
-  sxt_kernel k =
-      new_kernel(SXT_KIND_VECTOR, "vector.stream.cuda", "cuda", "one pass, groups of 16 bytes, a block a tile", run);
-  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
-  k.version = 4;
-  k.term_names = cuda::cuda_terms;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.launch_config = vector_launch_config;
+  sxt_kernel k = new_vector_kernel<Tiles>("vector.stream.cuda", "one pass, groups of 16 bytes, a block a tile", 4);
+  k.flags |= SXT_KERNEL_ONE_ORDER;
+  k.run = run;
   k.prepare = prepare;
-  k.release = destroy<VectorState>;
+  k.candidates = candidates;
   return k;
 }();
 

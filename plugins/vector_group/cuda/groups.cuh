@@ -11,14 +11,6 @@ namespace sextant::vector_group_cuda {
 
 using namespace sextant::plugin::cuda;
 
-template <class V>
-__device__ V minus(V a, V b) {
-  if constexpr (Parts<V>::complex)
-    return {a.x - b.x, a.y - b.y};
-  else
-    return a - b;
-}
-
 // x r p q
 template <class V>
 struct ClassicalXr {

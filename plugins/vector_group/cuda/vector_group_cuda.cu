@@ -6,6 +6,7 @@
 
 #include "groups.cuh"
 #include "sextant/kinds/vector_group_dots.h"
+#include "sextant/order.h"
 #include "sextant/plugin_cuda.hpp"
 #include "sextant/plugin_cuda_chain.hpp"
 #include "sextant/plugin_cuda_grid.hpp"
@@ -111,14 +112,6 @@ sxt_status with_types(sxt_value_type type, std::int32_t group, F &&f) {
   });
 }
 
-template <class V>
-V one() {
-  if constexpr (Parts<V>::complex)
-    return {1, 0};
-  else
-    return 1;
-}
-
 sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
   const auto &state = *static_cast<const State *>(opaque);
   const auto &args = as<sxt_vector_group_args>(head);
@@ -130,7 +123,7 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
     const auto vectors = vectors_of<G, V>(args, &aligned);
     return launch_chained(exec, true, "a vector group", update<G, V>, static_cast<unsigned>(state.blocks),
                           static_cast<unsigned>(state.threads), 0, args.n, vectors, aligned,
-                          scalar_of(args.scalars[0], one<V>()), scalar_of(args.scalars[1], one<V>()));
+                          scalar_of(args.scalars[0], number<V>(1)), scalar_of(args.scalars[1], number<V>(1)));
   });
 }
 
@@ -148,8 +141,8 @@ sxt_status run_dots(const void *opaque, void *opened, const sxt_head *head, cons
     const auto vectors = vectors_of<G, V>(args.g, &aligned);
     return launch_chained(exec, true, "a vector group with inner products", update_dots<G, V>,
                           static_cast<unsigned>(state.blocks), static_cast<unsigned>(state.threads), 0, args.g.n,
-                          vectors, aligned, scalar_of(args.g.scalars[0], one<V>()),
-                          scalar_of(args.g.scalars[1], one<V>()), pairs, session.partials.data(),
+                          vectors, aligned, scalar_of(args.g.scalars[0], number<V>(1)),
+                          scalar_of(args.g.scalars[1], number<V>(1)), pairs, session.partials.data(),
                           session.counter.as<unsigned>(), static_cast<V *>(args.dots));
   });
 }
@@ -247,7 +240,7 @@ sxt_status launch_config(const sxt_query *, const sxt_candidate *candidate, cons
 const sxt_kernel groups = [] {
   sxt_kernel k = new_kernel(SXT_KIND_VECTOR_GROUP, "vector_group.stream.cuda", "cuda",
                             "one pass over every vector of the group", run);
-  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
+  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE | SXT_KERNEL_ONE_ORDER;
   k.version = 2;
   k.term_names = cuda_terms;
   k.candidates = candidates;

@@ -231,16 +231,6 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_
   });
 }
 
-sxt_status refresh(void *opaque, const sxt_problem *problem, const sxt_exec *exec) {
-  return cuda::guarded(exec, [&]() -> sxt_status {
-    State &state = *static_cast<State *>(opaque);
-    const sxt_csr *a = nullptr;
-    if (const sxt_status status = methods::need_csr(*problem, state.n, exec, &a); status != SXT_OK) return status;
-    compute(state, *a, exec);
-    return SXT_OK;
-  });
-}
-
 // f(kernel) with the one that serves a state.
 template <class F>
 void with_kernel(const State &state, F &&f) {
@@ -287,7 +277,7 @@ const sxt_preconditioner_ops ops{sizeof(sxt_preconditioner_ops), methods::block_
 
 const sxt_kernel kernel = methods::csr_kernel<State>(
     "preconditioner.block-jacobi.cuda", "cuda", "the inverses of diagonal blocks of 2 to 32 rows, as Cholesky factors",
-    {applicable, candidates, prepare, refresh, run, open}, &ops, cuda::cuda_terms);
+    {applicable, candidates, prepare, device::refresh<State, compute>, run, open}, &ops, cuda::cuda_terms);
 
 }  // namespace
 

@@ -23,7 +23,7 @@ struct State {
   cuda::DeviceArray inverse;       // n reals: 1 / d_i
   cuda::DeviceArray coefficients;  // reals: first, then keep and take of every step: read when a step runs, so that a
                                    // captured one sees those of new values
-  cuda::DeviceArray work;  // 4 n values, for the probe
+  cuda::DeviceArray work;          // 4 n values, for the probe
   cuda::DeviceArray found, partials;
   bool usable = false;
 };
@@ -248,16 +248,6 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
   });
 }
 
-sxt_status refresh(void *opaque, const sxt_problem *problem, const sxt_exec *exec) {
-  return cuda::guarded(exec, [&]() -> sxt_status {
-    State &state = *static_cast<State *>(opaque);
-    const sxt_csr *a = nullptr;
-    if (const sxt_status status = methods::need_csr(*problem, state.n, exec, &a); status != SXT_OK) return status;
-    compute(state, *a, exec);
-    return SXT_OK;
-  });
-}
-
 sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
   const State &state = *static_cast<const State *>(opaque);
   const auto &args = as<sxt_preconditioner_args>(head);
@@ -295,7 +285,7 @@ const sxt_preconditioner_ops ops{sizeof(sxt_preconditioner_ops), methods::chebys
 
 const sxt_kernel kernel = methods::csr_kernel<State>(
     "preconditioner.chebyshev.cuda", "cuda", "a Chebyshev polynomial of A, scaled by its diagonal, of odd degree",
-    {applicable, candidates, prepare, refresh, run, open}, &ops, cuda::cuda_terms);
+    {applicable, candidates, prepare, device::refresh<State, compute>, run, open}, &ops, cuda::cuda_terms);
 
 }  // namespace
 

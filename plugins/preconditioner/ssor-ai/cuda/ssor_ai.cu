@@ -224,16 +224,6 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
   });
 }
 
-sxt_status refresh(void *opaque, const sxt_problem *problem, const sxt_exec *exec) {
-  return cuda::guarded(exec, [&]() -> sxt_status {
-    State &state = *static_cast<State *>(opaque);
-    const sxt_csr *a = nullptr;
-    if (const sxt_status status = methods::need_csr(*problem, state.n, exec, &a); status != SXT_OK) return status;
-    compute(state, *a, exec);
-    return SXT_OK;
-  });
-}
-
 sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
   const State &state = *static_cast<const State *>(opaque);
   const auto &args = as<sxt_preconditioner_args>(head);
@@ -252,21 +242,15 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
   });
 }
 
-// Loads the code that run launches, which a capture must not do.
-sxt_status open(const void *opaque, const sxt_filled *, const sxt_exec *exec, void **session) {
-  const State &state = *static_cast<const State *>(opaque);
-  *session = nullptr;
-  const sxt_status status = device::load_product(exec, state.lower, state.type);
-  return status == SXT_OK ? device::load_product(exec, state.upper, state.type) : status;
-}
-
 template <int order>
 const sxt_kernel *kernel(const char *name, const char *description) {
   static const sxt_preconditioner_ops ops{sizeof(sxt_preconditioner_ops), method_of(order).name, nullptr, nullptr,
                                           method_of(order).typical_iterations};
-  static const sxt_kernel k = methods::csr_kernel<State>(
-      name, "cuda", description, {applicable<order>, candidates<order>, prepare<order>, refresh, run, open}, &ops,
-      cuda::cuda_terms);
+  static const sxt_kernel k =
+      methods::csr_kernel<State>(name, "cuda", description,
+                                 {applicable<order>, candidates<order>, prepare<order>, device::refresh<State, compute>,
+                                  run, device::open_factors<State>},
+                                 &ops, cuda::cuda_terms);
   return &k;
 }
 

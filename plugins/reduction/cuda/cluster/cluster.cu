@@ -4,6 +4,7 @@
 // 2^17 elements: too much for one block, too little for the whole device.
 #include <cooperative_groups.h>
 
+#include "sextant/plugin_cuda_gather.hpp"
 #include "sextant/plugin_cuda_generation.hpp"
 #include "sextant/plugin_cuda_reduce_run.hpp"
 
@@ -26,6 +27,8 @@ __global__ void __launch_bounds__(512)
   const auto cluster = cooperative_groups::this_cluster();
   // Shared memory of another block may be touched once that block has begun; the loads below take longer than that.
   asm volatile("barrier.cluster.arrive.relaxed;");
+  await_predecessor();
+  release_successor();
   const std::int64_t worker = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   Acc acc = merge_block<Op>(accumulate<Op, flight>(n, x, y, worker, static_cast<std::int64_t>(gridDim.x) * blockDim.x),
                             shared);
@@ -48,17 +51,10 @@ struct Kernel {
                  "allow clusters of 16 blocks");
   }
   static sxt_status launch(const Work<Op> &work, const sxt_exec *exec) {
-    cudaLaunchAttribute cluster{};
-    cluster.id = cudaLaunchAttributeClusterDimension;
-    cluster.val.clusterDim = {static_cast<unsigned>(work.blocks), 1, 1};
-    cudaLaunchConfig_t config{};
-    config.gridDim = static_cast<unsigned>(work.blocks);
-    config.blockDim = static_cast<unsigned>(work.threads);
-    config.stream = work.stream;
-    config.attrs = &cluster;
-    config.numAttrs = 1;
-    return check(exec, cudaLaunchKernelEx(&config, reduce<Op>, work.n, work.x, work.y, work.out),
-                 "launch reduction.cluster.cuda");
+    const auto blocks = static_cast<unsigned>(work.blocks);
+    return launch_chained(exec, "reduction.cluster.cuda", reduce<Op>,
+                          Launch{true, blocks, static_cast<unsigned>(work.threads), blocks}, work.n, work.x, work.y,
+                          work.out);
   }
 };
 

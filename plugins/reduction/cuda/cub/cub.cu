@@ -38,7 +38,7 @@ struct Kernel {
     std::size_t bytes = exec->scratch_bytes;
     constexpr bool plain = std::is_same_v<Op, Sum<Acc, Acc>>;
     cudaError_t status;
-    if constexpr (plain && !Parts<Acc>::complex)
+    if constexpr (plain && !complex_valued<Acc>)
       status = cub::DeviceReduce::Sum(exec->scratch, bytes, work.x, work.out, work.n, work.stream);
     else if constexpr (plain)
       status =

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // reduction.one-block.cuda: one block for small n: nothing to merge between blocks, so a run is one launch, one round
 // of loads and two rounds of shuffles. After the launch floor: bytes do not matter below about 16 K elements.
+#include "sextant/plugin_cuda_gather.hpp"
 #include "sextant/plugin_cuda_reduce_run.hpp"
 
 namespace {
@@ -18,6 +19,8 @@ constexpr bool fits_full_block = sizeof(typename Op::Acc) <= 8;
 template <class Op, int block>
 __global__ void __launch_bounds__(block)
     reduce(std::int64_t n, const typename Op::Value *x, const typename Op::Value *y, typename Op::Out *out) {
+  await_predecessor();
+  release_successor();
   __shared__ typename Op::Acc shared[32];
   const auto acc = merge_block<Op>(accumulate<Op, flight>(n, x, y, threadIdx.x, blockDim.x), shared);
   if (threadIdx.x == 0) *out = Op::result(acc);
@@ -33,14 +36,11 @@ struct Kernel {
   }
   static sxt_status launch(const Work<Op> &work, const sxt_exec *exec) {
     const auto threads = static_cast<unsigned>(work.threads);
-    if constexpr (fits_full_block<Op>) {
-      if (threads > most_threads) {
-        reduce<Op, 1024><<<1, threads, 0, work.stream>>>(work.n, work.x, work.y, work.out);
-        return launched(exec, "reduction.one-block.cuda");
-      }
-    }
-    reduce<Op, most_threads><<<1, threads, 0, work.stream>>>(work.n, work.x, work.y, work.out);
-    return launched(exec, "reduction.one-block.cuda");
+    auto kernel = reduce<Op, most_threads>;
+    if constexpr (fits_full_block<Op>)
+      if (threads > most_threads) kernel = reduce<Op, 1024>;
+    return launch_chained(exec, true, "reduction.one-block.cuda", kernel, 1, threads, 0, work.n, work.x, work.y,
+                          work.out);
   }
 };
 

@@ -2,6 +2,7 @@
 // reduction.packets.cuda: every block sends its partial result to block 0 as 16-byte packets that announce themselves
 // (plugin_cuda_grid.hpp): no fence, no atomic and no second launch between the last load and the result.
 // After bandwidth: n x size bytes, and about a microsecond less than a ticket costs at 2^17 .. 2^22 elements.
+#include "sextant/plugin_cuda_gather.hpp"
 #include "sextant/plugin_cuda_generation.hpp"
 #include "sextant/plugin_cuda_grid.hpp"
 #include "sextant/plugin_cuda_reduce_run.hpp"
@@ -15,6 +16,8 @@ template <class Op, int flight>
 __global__ void __launch_bounds__(512)
     reduce(std::int64_t n, const typename Op::Value *x, const typename Op::Value *y, bool streaming,
            ulonglong2 *packets, Word *last_epoch, typename Op::Out *out) {
+  await_predecessor();
+  release_successor();
   __shared__ typename Op::Acc shared[32];
   const Word epoch = next_epoch(last_epoch);
   const std::int64_t worker = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -32,10 +35,10 @@ struct Kernel {
   static sxt_status launch(const Work<Op> &work, const sxt_exec *exec) {
     auto *packets = static_cast<ulonglong2 *>(work.partials);
     auto *epoch = static_cast<Word *>(work.counters);
-    const dim3 grid(static_cast<unsigned>(work.blocks)), block(static_cast<unsigned>(work.threads));
     const auto kernel = work.flight == 8 ? reduce<Op, 8> : reduce<Op, 4>;
-    kernel<<<grid, block, 0, work.stream>>>(work.n, work.x, work.y, work.streaming, packets, epoch, work.out);
-    return launched(exec, "reduction.packets.cuda");
+    return launch_chained(exec, true, "reduction.packets.cuda", kernel, static_cast<unsigned>(work.blocks),
+                          static_cast<unsigned>(work.threads), 0, work.n, work.x, work.y, work.streaming, packets,
+                          epoch, work.out);
   }
 };
 

@@ -2,7 +2,8 @@
 // reduction.single-pass.cuda: blocks store partial results and draw a ticket; the one that draws the last adds them, in
 // block order, so bits do not depend on which block that was. The ticket wraps to zero by itself: nothing is cleared
 // between runs. After bandwidth: n x size bytes, one launch. Also reduction.compensated.cuda: the same with twofold
-// sums.
+// sums; and reduction.wide.cuda: single precision added in double.
+#include "sextant/plugin_cuda_gather.hpp"
 #include "sextant/plugin_cuda_grid.hpp"
 #include "sextant/plugin_cuda_reduce_run.hpp"
 
@@ -15,6 +16,8 @@ template <class Op, int flight>
 __global__ void __launch_bounds__(512)
     reduce(std::int64_t n, const typename Op::Value *x, const typename Op::Value *y, bool streaming,
            typename Op::Acc *partials, unsigned *counter, typename Op::Out *out) {
+  await_predecessor();
+  release_successor();
   __shared__ typename Op::Acc shared[32];
   const std::int64_t worker = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   const std::int64_t workers = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
@@ -34,10 +37,10 @@ struct Kernel {
   }
   static sxt_status launch(const Work<Op> &work, const sxt_exec *exec) {
     const auto kernel = work.flight == 8 ? reduce<Op, deepest<Op>> : reduce<Op, 4>;
-    kernel<<<static_cast<unsigned>(work.blocks), static_cast<unsigned>(work.threads), 0, work.stream>>>(
-        work.n, work.x, work.y, work.streaming, static_cast<typename Op::Acc *>(work.partials),
-        static_cast<unsigned *>(work.counters), work.out);
-    return launched(exec, "reduction.single-pass.cuda");
+    return launch_chained(exec, true, "reduction.single-pass.cuda", kernel, static_cast<unsigned>(work.blocks),
+                          static_cast<unsigned>(work.threads), 0, work.n, work.x, work.y, work.streaming,
+                          static_cast<typename Op::Acc *>(work.partials), static_cast<unsigned *>(work.counters),
+                          work.out);
   }
 };
 
@@ -89,6 +92,41 @@ sxt_status compensated_applicable(const sxt_query *query, const sxt_features *, 
   }
 }
 
+// Single precision added in double, which is more than twice as precise.
+template <class T, class F>
+sxt_status with_wide_operation(std::int32_t operation, F &&f) {
+  using V = device_form<T>;
+  if constexpr (std::is_same_v<Real<V>, float>) {
+    switch (operation) {
+      case SXT_REDUCTION_SUM: return f(Tag<Sum<V, Wide<V>>>{});
+      case SXT_REDUCTION_DOT: return f(Tag<Dot<V, Wide<V>, false>>{});
+      case SXT_REDUCTION_DOTC: return f(Tag<Dot<V, Wide<V>, true>>{});
+      case SXT_REDUCTION_ASUM: return f(Tag<AbsSum<V, double>>{});
+      default: break;
+    }
+  }
+  return SXT_E_NOT_SUPPORTED;
+}
+
+sxt_status wide_applicable(const sxt_query *query, const sxt_features *features, const sxt_machine *machine,
+                           sxt_message *reason) {
+  const sxt_value_type type = query->value_type;
+  if (type != SXT_F32 && type != SXT_C64) return refuse(reason, "there is no wider type than %s", value_name(type));
+  return compensated_applicable(query, features, machine, reason);
+}
+
+sxt_status open_wide(const void *state, const sxt_filled *slots, const sxt_exec *exec, void **session) {
+  return open_reduction<Kernel>(state, slots, exec, session, [](auto type, std::int32_t operation, auto &&load) {
+    return with_wide_operation<typename decltype(type)::type>(operation, load);
+  });
+}
+
+sxt_status run_wide(const void *state, void *session, const sxt_head *args, const sxt_exec *exec) {
+  return run_reduction<Kernel>(state, session, args, exec, [](auto type, std::int32_t operation, auto &&launch) {
+    return with_wide_operation<typename decltype(type)::type>(operation, launch);
+  });
+}
+
 sxt_status open_compensated(const void *state, const sxt_filled *slots, const sxt_exec *exec, void **session) {
   return open_reduction<Kernel>(state, slots, exec, session, [](auto type, std::int32_t operation, auto &&load) {
     return with_compensated_operation<typename decltype(type)::type>(operation, load);
@@ -108,6 +146,14 @@ const sxt_kernel single_pass = [] {
   return k;
 }();
 
+const sxt_kernel wide = [] {
+  sxt_kernel k =
+      new_reduction("reduction.wide.cuda", "as single-pass, single precision added in double", open_wide, run_wide);
+  k.applicable = wide_applicable;
+  k.candidates = candidates;
+  return k;
+}();
+
 const sxt_kernel compensated = [] {
   sxt_kernel k = new_reduction("reduction.compensated.cuda", "as single-pass, in twice the working precision",
                                open_compensated, run_compensated);
@@ -119,7 +165,7 @@ const sxt_kernel compensated = [] {
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&single_pass, &compensated};
+  static const sxt_kernel *const kernels[] = {&single_pass, &wide, &compensated};
   static const sxt_plugin plugin = describe("reduction-cuda-single-pass", kernels);
   return *out = &plugin, SXT_OK;
 }

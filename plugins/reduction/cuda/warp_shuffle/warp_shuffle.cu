@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // reduction.warp-shuffle.cuda: partial results by shuffles in a first launch, one block that adds them in a second.
 // What a careful programmer writes today, and the yardstick for what tickets and packets save: one launch.
+#include "sextant/plugin_cuda_gather.hpp"
 #include "sextant/plugin_cuda_reduce_run.hpp"
 
 namespace {
@@ -13,6 +14,8 @@ constexpr int flight = 4, last_threads = 512;
 template <class Op>
 __global__ void __launch_bounds__(512)
     reduce(std::int64_t n, const typename Op::Value *x, const typename Op::Value *y, typename Op::Acc *partials) {
+  await_predecessor();
+  release_successor();
   __shared__ typename Op::Acc shared[32];
   const std::int64_t worker = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   const auto acc = merge_block<Op>(
@@ -22,6 +25,8 @@ __global__ void __launch_bounds__(512)
 
 template <class Op>
 __global__ void __launch_bounds__(512) finish(unsigned count, const typename Op::Acc *partials, typename Op::Out *out) {
+  await_predecessor();
+  release_successor();
   __shared__ typename Op::Acc shared[32];
   auto acc = Op::identity();
   for (unsigned from = threadIdx.x; from < count; from += blockDim.x) acc = Op::merge(acc, partials[from]);
@@ -38,9 +43,11 @@ struct Kernel {
   static sxt_status launch(const Work<Op> &work, const sxt_exec *exec) {
     auto *partials = static_cast<typename Op::Acc *>(work.partials);
     const auto blocks = static_cast<unsigned>(work.blocks);
-    reduce<Op><<<blocks, static_cast<unsigned>(work.threads), 0, work.stream>>>(work.n, work.x, work.y, partials);
-    finish<Op><<<1, last_threads, 0, work.stream>>>(blocks, partials, work.out);
-    return launched(exec, "reduction.warp-shuffle.cuda");
+    const sxt_status status = launch_chained(exec, true, "reduction.warp-shuffle.cuda", reduce<Op>, blocks,
+                                             static_cast<unsigned>(work.threads), 0, work.n, work.x, work.y, partials);
+    if (status != SXT_OK) return status;
+    return launch_chained(exec, true, "reduction.warp-shuffle.cuda", finish<Op>, 1, last_threads, 0, blocks, partials,
+                          work.out);
   }
 };
 
