@@ -9,6 +9,7 @@
 #include <future>
 #include <limits>
 #include <map>
+#include <set>
 #include <span>
 #include <string_view>
 #include <thread>
@@ -51,7 +52,7 @@ constexpr double large_share = 0.4;
 struct Operands {
   Operands(Context &context, sxt_value_type type, std::int64_t rows, std::int64_t cols) {
     Device &device = context.device();
-    for (int i = 0; i < 2; ++i) vectors[i] = filled(device, type, i == 0 ? cols : rows);
+    for (int i = 0; i < 3; ++i) vectors[i] = filled(device, type, i == 0 ? cols : rows);
     results = DeviceBuffer(device, 256);
     with_value_type(type, [&](auto tag) {
       using T = typename decltype(tag)::type;
@@ -69,7 +70,7 @@ struct Operands {
     device.copy(out.data(), memory.data(), out.bytes());
     return out;
   }
-  DeviceBuffer vectors[2], results;
+  DeviceBuffer vectors[3], results;  // x, y and one beside them
   alignas(16) unsigned char one[16] = {}, zero[16] = {};
 };
 
@@ -132,14 +133,19 @@ class MatrixStage {
     query.m.q.value_type = vectors_;
     query.n_rhs = 1;
     sxt_spmv_args args = product_args(operands, sizeof args, SXT_KIND_SPMV);
-    measure_all(selector, Query(&query.m.q), &args.h, matrix, family, sample_s);
+    const std::set<std::string_view> plain =
+        measure_all(selector, Query(&query.m.q), &args.h, matrix, family, sample_s);
+    measure_transposed(selector, query, args, matrix, family, sample_s, plain);
 
     sxt_spmv_dots_query dots{};
     dots.m = query;
     dots.m.m.q.h = {sizeof dots, SXT_KIND_SPMV_DOTS};
-    dots.n_dots = 1 + family % 3;
-    const void *u[3] = {operands.vectors[0].data(), nullptr, operands.vectors[0].data()};
-    const void *v[3] = {nullptr, nullptr, operands.vectors[0].data()};
+    // As the recurrences of conjugate gradients ask for them: p'q; u'w and u'u; p'q, r'q, q'q and r'r.
+    constexpr std::int32_t counts[] = {1, 2, 4};
+    dots.n_dots = counts[family % 3];
+    const void *const p = operands.vectors[0].data(), *const r = operands.vectors[2].data();
+    const void *u[] = {p, dots.n_dots == 2 ? p : r, nullptr, r};
+    const void *v[] = {nullptr, dots.n_dots == 2 ? p : nullptr, nullptr, r};
     sxt_spmv_dots_args dots_args{};
     dots_args.m = product_args(operands, sizeof dots_args, SXT_KIND_SPMV_DOTS);
     dots_args.n_dots = dots.n_dots;
@@ -150,10 +156,22 @@ class MatrixStage {
   }
 
  private:
-  void measure_all(Selector &selector, const Query &query, sxt_head *args, Matrix &matrix, int family,
-                   double sample_s) {
+  // Kernels that only a transposed product has: the others do there what they do with the matrix that was transposed.
+  void measure_transposed(Selector &selector, sxt_spmv_query query, sxt_spmv_args args, Matrix &matrix, int family,
+                          double sample_s, const std::set<std::string_view> &known) {
+    if (matrix.rows() != matrix.cols()) return;  // the vectors are of the plain product's lengths
+    query.op = args.op = SXT_TRANSPOSE;
+    measure_all(selector, Query(&query.m.q), &args.h, matrix, family, sample_s, &known);
+  }
+  // Names of the kernels that have a part in it; those of `except` are left out.
+  std::set<std::string_view> measure_all(Selector &selector, const Query &query, sxt_head *args, Matrix &matrix,
+                                         int family, double sample_s,
+                                         const std::set<std::string_view> *except = nullptr) {
     double fastest = std::numeric_limits<double>::infinity();
+    std::set<std::string_view> names;
     for (const ChoicePtr &choice : selector.every(query, query.kind())) {
+      names.insert(choice->kernel->name());
+      if (except && except->count(choice->kernel->name())) continue;
       // A hopeless candidate (a format that is mostly padding) may not eat the stage.
       const bool affordable = runs_a_sample * choice->run_s < 0.2 * std::max(0.0, until_ - clock_.elapsed());
       const bool slow = choice->run_s > std::max(hopeless_s, hopeless * fastest);
@@ -161,6 +179,7 @@ class MatrixStage {
       const double seconds = sampler_.measure(choice, &matrix, {&args, 1}, family, sample_s, device_samples);
       if (seconds > 0) fastest = std::min(fastest, seconds);
     }
+    return names;
   }
 
   Context &context_;

@@ -18,19 +18,15 @@ using api_test::Csr;
 using api_test::laplacian;
 using api_test::new_report;
 using api_test::pcg_options;
+using api_test::relative_residual;
 using Matrix = api_test::Matrix;
 using Pcg = api_test::Pcg;
 
 inline constexpr const char *persistent = "pcg.persistent.predict-recompute.cuda";
-inline constexpr const char *engines[] = {persistent, "pcg.graph.predict-recompute.cuda",
+inline constexpr const char *stencil = "pcg.stencil.predict-recompute.cuda";
+inline constexpr const char *cooperative = "pcg.cooperative.predict-recompute.cuda";
+inline constexpr const char *engines[] = {persistent, cooperative, "pcg.graph.predict-recompute.cuda",
                                           "pcg.graph.chronopoulos-gear.cuda", "pcg.graph.classical.cuda"};
-
-inline double relative_residual(const Csr &a, const std::vector<double> &b, const std::vector<double> &x) {
-  const std::vector<double> ax = a.times(x);
-  double residual = 0, norm = 0;
-  for (std::size_t i = 0; i < b.size(); ++i) residual += (b[i] - ax[i]) * (b[i] - ax[i]), norm += b[i] * b[i];
-  return std::sqrt(residual / norm);
-}
 
 using Z = std::complex<double>;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The stencil engine of conjugate gradients: every form of stencil with coefficients that all differ, boxes whose
 // planes tiles do not divide, the textbook's iterates, failures with their iteration, limits, new values, equal bits.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -87,6 +88,27 @@ TEST_P(PcgStencil, MeetsTheTolerance) {
   EXPECT_EQ(x, again);
 }
 
+// The textbook's loop, an iterate at a time, from x = 0.
+struct Textbook {
+  const Csr &a;
+  std::vector<double> r, p, x;
+  double gamma;
+  Textbook(const Csr &matrix, const std::vector<double> &b) : a(matrix), r(b), p(b), x(b.size()), gamma(dot(r, r)) {}
+  static double dot(const std::vector<double> &u, const std::vector<double> &v) {
+    double sum = 0;
+    for (std::size_t i = 0; i < u.size(); ++i) sum += u[i] * v[i];
+    return sum;
+  }
+  void step() {
+    const std::vector<double> q = a.times(p);
+    const double alpha = gamma / dot(p, q);
+    for (std::size_t i = 0; i < r.size(); ++i) r[i] -= alpha * q[i], x[i] += alpha * p[i];
+    const double next = dot(r, r);
+    for (std::size_t i = 0; i < p.size(); ++i) p[i] = r[i] + next / gamma * p[i];
+    gamma = next;
+  }
+};
+
 TEST_P(PcgStencil, FollowsTheTextbookRecurrence) {
   const Csr a = grid(GetParam());
   const std::vector<double> b = waves(a.rows);
@@ -100,21 +122,30 @@ TEST_P(PcgStencil, FollowsTheTextbookRecurrence) {
   solve(create(matrix, engine, "none", 1e-12), b, x, SXT_OK, &options);
   ASSERT_GE(length, 10);
 
-  std::vector<double> r = b, p = b;
-  const auto dot = [](const std::vector<double> &u, const std::vector<double> &v) {
-    double sum = 0;
-    for (std::size_t i = 0; i < u.size(); ++i) sum += u[i] * v[i];
-    return sum;
-  };
-  double gamma = dot(r, r);
-  for (std::int64_t k = 0; k < length; ++k) {
-    EXPECT_NEAR(history[static_cast<std::size_t>(k)] / std::sqrt(gamma), 1, 1e-5) << "iterate " << k;
-    const std::vector<double> q = a.times(p);
-    const double alpha = gamma / dot(p, q);
-    for (std::size_t i = 0; i < r.size(); ++i) r[i] -= alpha * q[i];
-    const double next = dot(r, r);
-    for (std::size_t i = 0; i < p.size(); ++i) p[i] = r[i] + next / gamma * p[i];
-    gamma = next;
+  Textbook textbook(a, b);
+  for (std::int64_t k = 0; k < length; ++k, textbook.step())
+    EXPECT_NEAR(history[static_cast<std::size_t>(k)] / std::sqrt(textbook.gamma), 1, 1e-5) << "iterate " << k;
+}
+
+// x is taken along every second iteration: it must be there wherever a solve ends.
+TEST_P(PcgStencil, EveryIterateHasItsX) {
+  const Csr a = grid(GetParam());
+  const std::vector<double> b = waves(a.rows);
+  const Matrix matrix = symmetric(a);
+  const Pcg pcg = create(matrix, engine, "none", 1e-12);
+  std::vector<double> x(b.size());
+  sxt_solve_options options = api_test::solve_options();
+  Textbook textbook(a, b);
+  for (std::int64_t k = 1; k <= 7; ++k) {
+    textbook.step();
+    options.max_iterations = k;
+    solve(pcg, b, x, SXT_NOT_CONVERGED, &options);
+    double worst = 0, largest = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      worst = std::max(worst, std::fabs(x[i] - textbook.x[i]));
+      largest = std::max(largest, std::fabs(textbook.x[i]));
+    }
+    EXPECT_LE(worst, 1e-10 * largest) << "iterate " << k;
   }
 }
 

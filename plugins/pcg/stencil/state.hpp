@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the engine keeps: the matrix as planes with the launch that suits it (state) and, for each concurrent caller,
-// vectors, numbers on the device and captured blocks (session).
+// What the engine keeps: the matrix as planes with the launch that suits it
+// (state) and, for each concurrent caller, vectors and numbers on the device
+// (session).
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,6 @@
 
 #include "forms.hpp"
 #include "layout.hpp"
-#include "sextant/kinds/device.h"
 #include "sextant/kinds/pcg.h"
 #include "sextant/plugin_cuda_memory.hpp"
 
@@ -22,11 +22,10 @@ struct State {
   Form form{};
   sxt_value_type vectors, stored;
   std::int64_t n = 0;
-  std::int64_t block = 1;  // iterations of a captured block
+  std::int64_t block = 1; // iterations of a launch
   std::uint32_t blocks = 1, threads = 32;
   std::size_t shared = 0;
-  std::int64_t version = 0;  // of the values: arrays may have moved
-  cuda::DeviceArray all;     // Main
+  cuda::DeviceArray all; // Main
 };
 
 // How a candidate wants the planes shared out.
@@ -34,18 +33,16 @@ struct Wish {
   std::int64_t block, width, blocks_a_unit, stages;
 };
 
-// Throws cuda::Failure: SXT_E_NOT_SUPPORTED where the diagonals are no stencil or a tile does not fit a block.
-void fill(State &state, const sxt_pcg_query &query, const sxt_dia &a, const Wish &wish, const sxt_exec &exec);
+// Throws cuda::Failure: SXT_E_NOT_SUPPORTED where the diagonals are no stencil
+// or a tile does not fit a block.
+void fill(State &state, const sxt_pcg_query &query, const sxt_dia &a,
+          const Wish &wish, const sxt_exec &exec);
 // The arrays of new values of the same pattern.
 void point_at(State &state, const sxt_dia &a, const sxt_exec &exec);
 
-// Short blocks serve where convergence is near.
-inline std::int64_t short_block(std::int64_t block) { return block < 4 ? 1 : block / 4; }
-
 class Session {
- public:
+public:
   Session(const State &state, const sxt_exec &exec);
-  ~Session();
   Session(const Session &) = delete;
   Session &operator=(const Session &) = delete;
 
@@ -55,20 +52,11 @@ class Session {
   void *packets() const { return meeting_.as<char>() + 64; }
   void *epoch() const { return meeting_.data(); }
 
-  // Blocks that were captured with these values; drops them when they are others.
-  void keep_blocks_of(const State &state);
-  void *long_block = nullptr, *short_block = nullptr;
-  bool capture_refused = false;  // the stream cannot be captured: iterations are launched one by one
-  const sxt_device_ops &ops() const { return *ops_; }
+  std::vector<double> residuals,
+      squares; // lent to the conversation; of the last block, in order
 
-  std::vector<double> residuals, squares;  // lent to the conversation; of the last block, in order
-
- private:
-  void drop();
+private:
   cuda::DeviceArray arrays_, control_, meeting_, pinned_;
-  const sxt_device_ops *ops_;
-  void *device_;
-  std::int64_t version_ = 0;
 };
 
-}  // namespace stencil
+} // namespace stencil
