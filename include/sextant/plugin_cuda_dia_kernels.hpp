@@ -112,11 +112,12 @@ __device__ __forceinline__ void begin_product(const DiaVectors<V> &vectors, V *a
   *beta = vectors.beta();
 }
 
-// The new y[i], which the caller stores; beta == 0 never reads the old one.
+// y[i], stored and returned; beta == 0 never reads it.
 template <class V>
-__device__ __forceinline__ V finish_row(const V *y, std::int64_t i, V sum, V alpha, V beta) {
-  const V value = times(alpha, sum);
-  return is_zero(beta) ? value : multiply_add(beta, y[i], value);
+__device__ __forceinline__ V finish_row(V *y, std::int64_t i, V sum, V alpha, V beta) {
+  V value = times(alpha, sum);
+  if (!is_zero(beta)) value = multiply_add(beta, y[i], value);
+  return y[i] = value;
 }
 
 // C diagonals from term t on, for row i: their coefficients first, then the elements of x, so that 2 C loads are on
@@ -180,10 +181,7 @@ __global__ void __launch_bounds__(512, 2)
       sum = add_diagonals<C, V, M>(terms, t, i, limit, vectors.x, sum, [] {});
     if (i >= rows) continue;
     if (terms.unit && i < limit) sum = plus(sum, vectors.x[i]);
-    // Stored last: what inner products read could not be loaded ahead of a store.
-    const V y = finish_row(vectors.y, i, sum, alpha, beta);
-    sums.add(extra, i, y);
-    vectors.y[i] = y;
+    sums.add(extra, i, finish_row(vectors.y, i, sum, alpha, beta));
   }
   if (!begun) await_predecessor();  // no rows: the inner products are zero, but not before their time
   sums.finish(extra);
@@ -239,7 +237,6 @@ __global__ void __launch_bounds__(512, Extra::blocks)
 #pragma unroll 1
     do {
       MarchRow<V, M> row[at_once];
-      V y[at_once];
 #pragma unroll
       for (int u = 0; u < at_once; ++u) row[u].load_coefficients(m, i + u * m.stride, i + u * m.stride < end);
       if (!begun) {
@@ -267,16 +264,10 @@ __global__ void __launch_bounds__(512, Extra::blocks)
         sum = multiply_add(V(r.middle), r.x_middle, sum);
         sum = multiply_add(V(r.far), r.x_far, sum);
         far_low = r.far, x_low = x_here, x_here = r.x_far;
-        const std::uint32_t at = i + u * m.stride;
-        if (at < end) y[u] = finish_row(vectors.y, at, sum, vectors.alpha(), vectors.beta());
+        if (i + u * m.stride < end)
+          sums.add(extra, i + u * m.stride,
+                   finish_row(vectors.y, i + u * m.stride, sum, vectors.alpha(), vectors.beta()));
       }
-      // Stored last: what inner products read could not be loaded ahead of a store.
-#pragma unroll
-      for (int u = 0; u < at_once; ++u)
-        if (i + u * m.stride < end) sums.add(extra, i + u * m.stride, y[u]);
-#pragma unroll
-      for (int u = 0; u < at_once; ++u)
-        if (i + u * m.stride < end) vectors.y[i + u * m.stride] = y[u];
       i += at_once * m.stride;
     } while (i < end);
   }

@@ -35,6 +35,7 @@ struct BenchOptions {
   double triad = 0;  // GB/s; 0: measured where needed
   bool json = false, verbose = false;
   bool plans = false;  // pcg on a GPU: every engine with every storage and preconditioner
+  std::vector<std::string> engines;  // pcg on a GPU: those beside the choice; empty: all
 };
 
 // Context, peers and bandwidth, all in this process.

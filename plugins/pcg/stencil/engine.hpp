@@ -13,9 +13,8 @@ namespace pcg = sextant::plugin::pcg;
 
 // The engine of a sextant::plugin::pcg::Conversation. Throws cuda::Failure.
 class Engine {
-public:
-  Engine(const State &state, Session &session, sxt_pcg_args &args,
-         const sxt_exec &exec)
+ public:
+  Engine(const State &state, Session &session, sxt_pcg_args &args, const sxt_exec &exec)
       : state_(state), session_(session), args_(args), exec_(exec) {}
 
   void start();
@@ -25,15 +24,14 @@ public:
   const void *iterate() const { return args_.x; }
   void finish() {}
 
-private:
+ private:
   pcg::Outcome await(const pcg::Block &block);
 
   const State &state_;
   Session &session_;
   sxt_pcg_args &args_;
   const sxt_exec &exec_;
-  bool standing_ =
-      false; // the numbers of the present iterate are on the device
+  bool standing_ = false;  // the numbers of the present iterate are on the device
 };
 
-} // namespace stencil
+}  // namespace stencil

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The launch of iterations, for one pair of types and every form of stencil;
-// one .cu file a pair, since each takes seconds to compile.
+// The launch of iterations, for one pair of types and every form of stencil; one .cu file a pair, since each takes
+// seconds to compile.
 #pragma once
 
 #include "evaluate.cuh"
@@ -10,36 +10,28 @@
 
 namespace stencil {
 
-using Kernel = void (*)(Stencil, Tiling, Vectors, Output, cuda::SumsMeeting,
-                        int);
+using Kernel = void (*)(Stencil, Tiling, Vectors, Output, cuda::SumsMeeting, int);
 
-// At most `count` iterations. All blocks must be resident: they meet after
-// each.
+// At most `count` iterations. All blocks must be resident: they meet after each.
 template <class V, class M, int in_plane, int across>
 __global__ void __launch_bounds__(most_threads(across), 1)
-    iterate(const __grid_constant__ Stencil a,
-            const __grid_constant__ Tiling tiling,
-            const __grid_constant__ Vectors v,
-            const __grid_constant__ Output out,
-            const __grid_constant__ cuda::SumsMeeting meeting, int count) {
+    iterate(const __grid_constant__ Stencil a, const __grid_constant__ Tiling tiling, const __grid_constant__ Vectors v,
+            const __grid_constant__ Output out, const __grid_constant__ cuda::SumsMeeting meeting, int count) {
 #ifndef SXT_NO_PACKETS
   extern __shared__ __align__(128) unsigned char shared[];
   __shared__ Barrier barriers[most_stages];
   __shared__ cuda::SumsRoom<double> room;
-  __shared__ Control c; // every block keeps its own, all with the same bits
-  if (out.control->ended != running)
-    return;
+  __shared__ Control c;  // every block keeps its own, all with the same bits
+  if (out.control->ended != running) return;
   const V main = static_cast<V>(a.all->value);
   const bool constant = a.all->constant != 0;
   cuda::Word epoch = *meeting.epoch;
-  if (threadIdx.x == 0)
-    c = *out.control;
+  if (threadIdx.x == 0) c = *out.control;
   Walk<V, M, in_plane, across> walk(a, tiling, v, shared, barriers);
   walk.prepare();
   for (int k = 0; k < count && c.ended == running; ++k) {
     double sum[cuda::sums_at_once] = {};
-    walk.run({static_cast<V>(c.alpha), static_cast<V>(c.beta),
-              static_cast<V>(c.owed), c.leaves_x != 0, c.begin, c.from,
+    walk.run({static_cast<V>(c.alpha), static_cast<V>(c.beta), static_cast<V>(c.owed), c.leaves_x != 0, c.begin, c.from,
               static_cast<V *>(c.x), constant, main},
              sum);
     ++epoch;
@@ -48,40 +40,31 @@ __global__ void __launch_bounds__(most_threads(across), 1)
     if (threadIdx.x < 32) {
       double v4[cuda::sums_at_once];
 #pragma unroll
-      for (int j = 0; j < cuda::sums_at_once; ++j)
-        v4[j] = __shfl_sync(0xffffffffu, total, 8 * j);
+      for (int j = 0; j < cuda::sums_at_once; ++j) v4[j] = __shfl_sync(0xffffffffu, total, 8 * j);
       if (threadIdx.x == 0) {
         evaluate(v4, limits_of<V>(), c);
-        if (blockIdx.x == 0)
-          out.squared_residuals[c.k % out.room] = v4[3];
+        if (blockIdx.x == 0) out.squared_residuals[c.k % out.room] = v4[3];
         order_bulk_copies();
       }
     }
     __syncthreads();
   }
-  if (c.owed_alpha != 0)
-    walk.settle(static_cast<V>(c.owed_alpha), static_cast<V *>(c.x),
-                c.from ^ 1);
-  if (blockIdx.x > 0 || threadIdx.x > 0)
-    return;
+  if (c.owed_alpha != 0) walk.settle(static_cast<V>(c.owed_alpha), static_cast<V *>(c.x), c.from ^ 1);
+  if (blockIdx.x > 0 || threadIdx.x > 0) return;
   c.owed = c.owed_alpha = 0;
   *out.control = c;
   *out.report = {c.k, c.ended, 0};
-  *meeting.epoch =
-      epoch; // every block has read the old one: it sent a later one
+  *meeting.epoch = epoch;  // every block has read the old one: it sent a later one
 #endif
 }
 
 // NULL: no such form.
-template <class V, class M> Kernel kernel_of(const Form &form) {
-  if (form.in_plane == 1 && form.across == 1)
-    return iterate<V, M, 1, 1>;
-  if (form.in_plane == 1 && form.across == 3)
-    return iterate<V, M, 1, 3>;
-  if (form.in_plane == 2 && form.across == 1)
-    return iterate<V, M, 2, 1>;
-  if (form.in_plane == 4 && form.across == 9)
-    return iterate<V, M, 4, 9>;
+template <class V, class M>
+Kernel kernel_of(const Form &form) {
+  if (form.in_plane == 1 && form.across == 1) return iterate<V, M, 1, 1>;
+  if (form.in_plane == 1 && form.across == 3) return iterate<V, M, 1, 3>;
+  if (form.in_plane == 2 && form.across == 1) return iterate<V, M, 2, 1>;
+  if (form.in_plane == 4 && form.across == 9) return iterate<V, M, 4, 9>;
   return nullptr;
 }
 
@@ -89,4 +72,4 @@ Kernel f64_kernel(const Form &form);
 Kernel f64_over_f32_kernel(const Form &form);
 Kernel f32_kernel(const Form &form);
 
-} // namespace stencil
+}  // namespace stencil

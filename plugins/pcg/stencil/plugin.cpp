@@ -47,8 +47,8 @@ const char *const storages[] = {SXT_KIND_STORAGE_DIA_SYMMETRIC, nullptr};
 const sxt_kernel kernel = [] {
   sxt_kernel k = cuda::new_engine<State, Session, Engine>(
       "pcg.stencil.predict-recompute.cuda",
-      "predict-and-recompute conjugate gradients on stencils of 5 to 27 points, one "
-      "launch an iteration in captured blocks");
+      "predict-and-recompute conjugate gradients on stencils of 5 to 27 points, one walk through the planes an "
+      "iteration, many a launch");
   k.value_types = plugin::type_bit(SXT_F64) | plugin::type_bit(SXT_F32);
   k.min_level = 90;
   k.storages = storages;

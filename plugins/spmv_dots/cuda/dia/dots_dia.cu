@@ -60,7 +60,9 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
     cost.atomics = may_start_early(*machine) ? 0 : meet;
     sxt_candidate &candidate =
         fill_dia_launch(list.add(), q.m, *machine, diagonals, symmetric, blocks, threads, planes, cost);
-    candidate.model_class += 2 * static_cast<std::uint32_t>(q.n_dots);
+    // Three and more read a vector of their own: other coefficients.
+    constexpr std::uint32_t classes_of_products = 64;
+    if (q.n_dots >= 3) candidate.model_class += classes_of_products;
     // Beside the product's: the block's sums, the way to the block that adds them, and what it reads.
     candidate.terms[spmv_chain_term] += 2 + meet * sums_at_once / static_cast<double>(threads);
     candidate.state_bytes = sizeof(State) + static_cast<std::uint64_t>(blocks) * sums_packets_a_block;
@@ -142,6 +144,7 @@ template <bool symmetric>
 sxt_kernel make_kernel(const char *name, const char *description) {
   sxt_kernel k = new_kernel(SXT_KIND_SPMV_DOTS, name, "cuda", description, run);
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
+  k.version = 2;
   k.storages = symmetric ? symmetric_storages : plain_storages;
   k.features = dia_features;
   k.term_names = spmv_terms;
