@@ -27,7 +27,11 @@ std::int64_t Selector::forced_launch(const registry::Kernel &kernel, const Query
   const char *by = nullptr;
   if (!kernel.table.launch_config || context_.forced(SXT_KIND_LAUNCH, &by).empty()) return any_launch;
   try {
-    const auto proposals = ask_policies(kernel, query, {list.data(), static_cast<std::size_t>(count)});
+    const std::span<const sxt_candidate> candidates(list.data(), static_cast<std::size_t>(count));
+    std::vector<Prediction> predictions;
+    for (const sxt_candidate &candidate : candidates)
+      predictions.push_back(predict(kernel.table, *query.get(), candidate, context_.machine(), context_.profile()));
+    const auto proposals = ask_policies(kernel, query, candidates, predictions);
     const LaunchProposal *proposal = forced_proposal(context_, proposals);
     return proposal ? proposal->candidate : any_launch;
   } catch (const Error &) {
@@ -64,8 +68,7 @@ std::vector<Estimate> Selector::estimates(Query query) const {
     const std::int64_t only = forced_launch(*kernel, query, list, std::min(count, candidate_capacity));
     for (std::uint64_t i = 0; i < std::min(count, candidate_capacity); ++i) {
       if (only != any_launch && only != static_cast<std::int64_t>(i)) continue;
-      const double run = predict(table, *query.get(), list[i], context_.machine(), context_.profile()).seconds;
-      const double setup = predict_setup(table, *query.get(), list[i], context_.profile());
+      const auto [run, error, setup] = predict(table, *query.get(), list[i], context_.machine(), context_.profile());
       estimate.candidate = i;
       estimate.run_s = run;
       estimate.total_s = setup + query.expected_runs() * run;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <numeric>
 
 #include "core/base/types.hpp"
 #include "core/dispatch/prepared.hpp"
@@ -35,6 +36,13 @@ std::string why_not(const Option &option, const Option &winner) {
          (option.kernel == winner.kernel ? " as chosen" : "");
 }
 
+bool less_total(const Option &a, const Option &b) {
+  if (is_reference(a) != is_reference(b)) return is_reference(b);
+  if (a.no_estimate != b.no_estimate) return b.no_estimate;
+  if (a.total_s != b.total_s) return a.total_s < b.total_s;
+  return std::string_view(a.kernel->name()) < b.kernel->name();
+}
+
 }  // namespace
 
 double total_within(const Option &option, double errors) {
@@ -42,11 +50,16 @@ double total_within(const Option &option, double errors) {
   return option.total_s - runs + runs * std::max(0.0, 1 + errors * option.rel_error);
 }
 
-bool less_total(const Option &a, const Option &b) {
-  if (is_reference(a) != is_reference(b)) return is_reference(b);
-  if (a.no_estimate != b.no_estimate) return b.no_estimate;
-  if (a.total_s != b.total_s) return a.total_s < b.total_s;
-  return std::string_view(a.kernel->name()) < b.kernel->name();
+// Each option is moved once: they are large, and a sort would move them many times.
+void sort_by_total(std::vector<Option> &options) {
+  std::vector<std::size_t> order(options.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return less_total(options[a], options[b]); });
+  std::vector<Option> sorted;
+  sorted.reserve(options.size());
+  for (const std::size_t i : order) sorted.push_back(std::move(options[i]));
+  options = std::move(sorted);
 }
 
 std::string follow_plan(const PlanEntry &entry, std::vector<Option> &options, bool required, const std::string &role) {

@@ -43,7 +43,7 @@ struct Rules {
 double total_within(const Option &option, double errors);
 
 // References last, then kernels without an estimate, then by total, then by name so that ties do not depend on memory.
-bool less_total(const Option &a, const Option &b);
+void sort_by_total(std::vector<Option> &options);
 
 // Keeps only the option a plan entry names. When it is not there any more: returns why and keeps all, or throws
 // SXT_E_PLAN when the plan is required.

@@ -7,6 +7,8 @@
 #include <set>
 #include <string>
 
+#include "sextant/kinds/spmv.h"
+
 namespace sextant {
 
 const char *intern(std::string_view text) {
@@ -44,6 +46,12 @@ void Query::check(const char *author) const {
   require(get()->h.struct_size >= least && get()->h.struct_size <= capacity, SXT_E_ARGUMENT, author,
           " gave a query of ", get()->h.struct_size, " bytes where ", least, " to ", capacity, " are possible");
   require(kind() != nullptr && *kind() != 0, SXT_E_ARGUMENT, author, " gave a query without a kind");
+}
+
+bool Query::transposes() const noexcept {
+  if (!about_matrix() || std::strcmp(kind(), SXT_KIND_SPMV) != 0) return false;
+  const auto &product = *reinterpret_cast<const sxt_spmv_query *>(bytes_.data());
+  return product.op != SXT_NO_TRANSPOSE && product.m.symmetry == SXT_GENERAL;
 }
 
 std::uint64_t Query::hash() const noexcept {

@@ -29,6 +29,8 @@ class Query {
   double expected_runs() const noexcept { return get()->expected_runs > 1 ? get()->expected_runs : 1; }
   bool has(std::uint32_t flag) const noexcept { return (get()->flags & flag) != 0; }
   bool about_matrix() const noexcept { return has(SXT_QUERY_MATRIX); }
+  // A product with the transpose of a matrix that is not its own, so that features of the transpose matter.
+  bool transposes() const noexcept;
   const sxt_matrix_query &matrix_part() const noexcept {
     return *reinterpret_cast<const sxt_matrix_query *>(bytes_.data());
   }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // All that could be chosen, for those who measure it: calibration, verification, races.
-#include <algorithm>
-
 #include "core/dispatch/options.hpp"
 #include "core/dispatch/select.hpp"
 
@@ -14,7 +12,7 @@ std::vector<ChoicePtr> Selector::every(Query query, const std::string &role, con
   std::vector<Option> options;
   std::vector<Considered> declined;
   gather(query, role, storage, false, Rules{}, options, declined);
-  std::stable_sort(options.begin(), options.end(), less_total);
+  sort_by_total(options);
   std::vector<ChoicePtr> choices;
   for (const Option &option : options) choices.push_back(std::make_shared<Choice>(to_choice(option, role)));
   if (refused) *refused = std::move(declined);

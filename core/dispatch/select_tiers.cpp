@@ -13,6 +13,7 @@
 namespace sextant {
 
 using registry::Kernel;
+using registry::Registry;
 
 namespace {
 
@@ -60,13 +61,53 @@ Stake at_stake(const std::vector<Option> &options) {
 }  // namespace
 
 // Features of a tier that some of the kernels want to see and do not see yet.
-std::vector<int> Selector::wanted_features(const std::set<const Kernel *> &kernels, int tier) const {
+std::vector<int> Selector::wanted_features(const std::set<const Kernel *> &kernels, bool transposes, int tier) const {
   const std::shared_ptr<const FeatureSources> sources = FeatureSources::of(context_.device_name());
   std::set<int> ids;
   for (const Kernel *kernel : kernels)
-    for (const int id : feature_ids(*kernel))
-      if (sources->source(id).tier == tier && !(sees_known() && matrix_->knows_feature(id))) ids.insert(id);
+    for (std::size_t i = 0; const int id : feature_ids(*kernel)) {
+      const bool matters = transposes || !tells_of_transpose(kernel->table.features[i++]);
+      if (matters && sources->source(id).tier == tier && !(sees_known() && matrix_->knows_feature(id))) ids.insert(id);
+    }
   return {ids.begin(), ids.end()};
+}
+
+// Whether a kernel, or one that builds what it reads, sees more of the matrix in tiers that were opened.
+static bool sees_more(const Kernel &kernel, const Query &query, unsigned opened, const std::string &device) {
+  const std::shared_ptr<const FeatureSources> sources = FeatureSources::of(device);
+  const bool transposes = query.transposes();
+  const auto asks = [&](const Kernel &each) {
+    for (std::size_t i = 0; const int id : feature_ids(each)) {
+      const bool matters = transposes || !tells_of_transpose(each.table.features[i++]);
+      if (const int tier = sources->source(id).tier; matters && tier >= 0 && (opened >> tier & 1u)) return true;
+    }
+    return false;
+  };
+  if (asks(kernel)) return true;
+  for (const char *const *form = kernel.table.storages; form && *form; ++form)
+    for (const Kernel *builder : Registry::instance().kernels(*form, device))
+      if (asks(*builder)) return true;
+  return false;
+}
+
+// After tiers were opened: asks those again who see more, and everybody where kernels have parts.
+void Selector::gather_again(const Query &query, const std::string &role, const std::string &storage, bool part,
+                            const Rules &limits, unsigned opened, std::vector<Option> &options,
+                            std::vector<Considered> &refused) {
+  if (!part) forget_parts();
+  const auto kernels = Registry::instance().kernels(query.kind(), context_.device_name());
+  if (std::any_of(kernels.begin(), kernels.end(), [](const Kernel *kernel) { return kernel->table.n_slots > 0; })) {
+    options.clear();
+    refused.clear();
+    return gather(query, role, storage, part, limits, options, refused);
+  }
+  offers_.clear();
+  for (const Kernel *kernel : kernels) {
+    if (!sees_more(*kernel, query, opened, context_.device_name())) continue;
+    std::erase_if(options, [&](const Option &option) { return option.kernel == kernel; });
+    std::erase_if(refused, [&](const Considered &line) { return line.kernel == kernel->name(); });
+    consider(*kernel, query, role, storage, part, limits, options, refused);
+  }
 }
 
 // Parts that work on the matrix may be chosen differently with more features; the others know none.
@@ -78,35 +119,60 @@ void Selector::forget_parts() {
 // In deterministic mode a choice must not depend on what was asked before it.
 bool Selector::sees_known() const { return !context_.deterministic(); }
 
+// Seconds of all runs if nothing but the matrix had to be read, from wherever it lies.
+double Selector::least_seconds(const Query &query) const {
+  const sxt_matrix_query &m = query.matrix_part();
+  const double values = static_cast<double>(value_bytes(m.matrix_type)), entries = static_cast<double>(m.nnz);
+  const double bytes = entries * (values + 4) + values * static_cast<double>(m.rows + m.cols);
+  const sxt_machine &machine = context_.machine();
+  return query.expected_runs() * (machine.launch_s + bytes / stream_rate(machine, bytes, machine.units));
+}
+
+// The tiers that a device's kernels want in any case: where all runs take far longer than looking at rows and at a
+// sample, models without them differ by more than that, and asking them first would only cost time. On the host a
+// sample takes as long as several products, and rows alone often tell. spent: grows by what they are predicted to take.
+unsigned Selector::tiers_at_once(const Query &query, const Rules &limits, double &spent) const {
+  constexpr unsigned sizes = 1, rows_and_sample = 7;
+  if (context_.device().on_host() || !limits.forced.empty()) return sizes;
+  const std::shared_ptr<const FeatureSources> sources = FeatureSources::of(context_.device_name());
+  std::vector<int> missing;
+  for (const int tier : {1, 2})
+    for (const int id : sources->asked(tier))
+      if (!(sees_known() && matrix_->knows_feature(id))) missing.push_back(id);
+  const double cost = matrix_->features_cost(missing);
+  if (analytic_rel_error * least_seconds(query) <= cost) return sizes;
+  spent += cost;
+  return rows_and_sample;
+}
+
 double Selector::gather_in_tiers(const Query &query, const std::string &role, const std::string &storage, bool part,
                                  const Rules &limits, std::vector<Option> &options, std::vector<Considered> &refused) {
   const unsigned before = tiers_;  // of the composed kernel that asks for this part
   const bool rising = matrix_ && query.about_matrix() && !limits.plan;
-  tiers_ = !rising ? all_feature_tiers : part ? before | 1u : 1u;  // sizes are free
+  const bool transposes = query.transposes();
   double spent = 0;
+  tiers_ = !rising ? all_feature_tiers : part ? before | 1u : tiers_at_once(query, limits, spent);  // sizes are free
   try {
     gather(query, role, storage, part, limits, options, refused);
     for (int tier = 1; rising && tier <= highest_feature_tier; ++tier) {
       if (tiers_ >> tier & 1u) continue;
       const Stake stake = at_stake(options);
-      const std::vector<int> wanted = wanted_features(stake.kernels, tier);
+      const std::vector<int> wanted = wanted_features(stake.kernels, transposes, tier);
       if (wanted.empty()) continue;
       double cost = matrix_->features_cost(wanted);
       if (cost >= stake.seconds) continue;
+      const unsigned known = tiers_;
       tiers_ |= 1u << tier;
       // The next tier at once where so much is at stake that looking at everybody in between would only cost time.
       const std::vector<int> further =
-          tier + 1 < highest_feature_tier ? wanted_features(stake.kernels, tier + 1) : std::vector<int>{};
+          tier + 1 < highest_feature_tier ? wanted_features(stake.kernels, transposes, tier + 1) : std::vector<int>{};
       const double both = cost + (further.empty() ? 0 : matrix_->features_cost(further));
       if (!further.empty() && much_more * both < stake.seconds) {
         tiers_ |= 1u << ++tier;
         cost = both;
       }
       spent += cost;
-      options.clear();
-      refused.clear();
-      if (!part) forget_parts();
-      gather(query, role, storage, part, limits, options, refused);
+      gather_again(query, role, storage, part, limits, tiers_ & ~known, options, refused);
       tier = 0;  // whoever leads now may want of a lower tier what nobody asked for before
     }
   } catch (...) {

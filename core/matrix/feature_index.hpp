@@ -20,6 +20,8 @@ inline constexpr unsigned all_feature_tiers = 15;
 // The same number for the same name, as long as the process lives. [any-thread]
 int feature_id(std::string_view name);
 const char *feature_name(int id);
+// Features whose names begin like this are of the transpose. Only products with it ask for them.
+inline bool tells_of_transpose(std::string_view name) { return name.starts_with("transpose_"); }
 
 // Those of kernel.table.features in its order. Lives as long as the process. [any-thread]
 const std::vector<int> &feature_ids(const registry::Kernel &kernel);

@@ -37,6 +37,57 @@ class Scratch {
   void *data_ = nullptr;
 };
 
+// One feature kernel at work on a matrix, within a call that others share.
+class FeatureRun {
+ public:
+  FeatureRun(Call &call, const Kernel &kernel, std::vector<int> ids, const sxt_matrix_query &query, const sxt_head *a,
+             const sxt_candidate &candidate)
+      : call_(call),
+        kernel_(kernel),
+        ids_(std::move(ids)),
+        exec_(make_exec(call)),
+        scratch_(exec_, candidate.scratch_bytes),
+        values_(ids_.size(), std::nan("")) {
+    exec_.scratch = scratch_.data();
+    exec_.scratch_bytes = candidate.scratch_bytes;
+    for (const int id : ids_) names_.push_back(feature_name(id));
+    args_.h = {sizeof args_, SXT_KIND_FEATURES};
+    args_.count = names_.size();
+    args_.names = names_.data();
+    args_.values = values_.data();
+    const sxt_problem problem{sizeof problem, &query.q, a, nullptr};
+    if (kernel.table.prepare)
+      call.check(kernel.table.prepare(&problem, &candidate, nullptr, &exec_, &state_), kernel.name(), "prepare");
+  }
+  ~FeatureRun() {
+    if (state_ && kernel_.table.release) kernel_.table.release(state_);
+  }
+  FeatureRun(const FeatureRun &) = delete;
+  FeatureRun &operator=(const FeatureRun &) = delete;
+  const std::vector<int> &ids() const { return ids_; }
+
+  void begin() {
+    const auto *ops = static_cast<const sxt_features_ops *>(kernel_.table.ops);
+    const bool older = !ops || ops->struct_size < sizeof *ops;
+    if (!older && ops->begin) call_.check(ops->begin(state_, &args_.h, &exec_), kernel_.name(), "begin");
+  }
+  void finish(FeatureValues &values) {
+    call_.finish(kernel_.table.run(state_, nullptr, &args_.h, &exec_), kernel_.name(), "run");
+    for (std::size_t i = 0; i < ids_.size(); ++i) values.set(ids_[i], values_[i]);
+  }
+
+ private:
+  Call &call_;
+  const Kernel &kernel_;
+  std::vector<int> ids_;
+  sxt_exec exec_;
+  Scratch scratch_;
+  std::vector<const char *> names_;
+  std::vector<double> values_;
+  sxt_features_args args_{};
+  void *state_ = nullptr;
+};
+
 }  // namespace
 
 std::vector<std::string> feature_names(const std::string &device) {
@@ -65,14 +116,7 @@ std::vector<double> Matrix::features_of(const std::vector<int> &ids, unsigned ti
   for (const int id : ids)
     if (!features_.knows(id) && asked(id)) missing.push_back(id);
   if (!missing.empty()) {
-    // One run of a feature kernel serves whoever will ask next.
-    unsigned opened = 0;
-    for (const int id : missing)
-      if (const int tier = sources->source(id).tier; tier >= 0) opened |= 1u << tier;
-    for (int tier = 0; together && tier <= highest_feature_tier; ++tier)
-      for (const int id : opened >> tier & 1 ? sources->asked(tier) : std::vector<int>{})
-        if (!features_.knows(id) && std::find(missing.begin(), missing.end(), id) == missing.end())
-          missing.push_back(id);
+    if (together) add_companions(*sources, missing);
     compute_features(missing);
   }
   std::vector<double> values;
@@ -82,8 +126,32 @@ std::vector<double> Matrix::features_of(const std::vector<int> &ids, unsigned ti
   return values;
 }
 
-std::vector<double> Matrix::features_for(const Kernel &kernel, unsigned tiers, bool known_too) {
-  return features_of(feature_ids(kernel), tiers, known_too, true);
+// One run of a feature kernel serves whoever will ask next: all that others want of the kernels that run anyway.
+void Matrix::add_companions(const FeatureSources &sources, std::vector<int> &missing) const {
+  std::set<const Kernel *> running;
+  unsigned tiers = 0;
+  for (const int id : missing)
+    if (const FeatureSources::Source source = sources.source(id); source.kernel) {
+      running.insert(source.kernel);
+      tiers |= 1u << source.tier;
+    }
+  for (int tier = 0; tier <= highest_feature_tier; ++tier)
+    for (const int id : tiers >> tier & 1 ? sources.asked(tier) : std::vector<int>{})
+      if (running.count(sources.source(id).kernel) && !features_.knows(id) &&
+          std::find(missing.begin(), missing.end(), id) == missing.end())
+        missing.push_back(id);
+}
+
+std::vector<double> Matrix::features_for(const Kernel &kernel, unsigned tiers, bool known_too, bool transposes) {
+  const std::vector<int> &all = feature_ids(kernel);
+  if (transposes) return features_of(all, tiers, known_too, true);
+  std::vector<int> ids;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (!tells_of_transpose(kernel.table.features[i])) ids.push_back(all[i]), places.push_back(i);
+  std::vector<double> values(all.size(), std::nan("")), found = features_of(ids, tiers, known_too, true);
+  for (std::size_t i = 0; i < ids.size(); ++i) values[places[i]] = found[i];
+  return values;
 }
 
 std::vector<double> Matrix::features(const char *const *names, unsigned tiers, bool known_too) {
@@ -152,8 +220,9 @@ sxt_candidate Matrix::features_candidate(const Kernel &kernel, const sxt_matrix_
   return candidate;
 }
 
-// Each kernel runs once for all that is wanted of it; a name without a kernel is NaN for good. Where a device's memory
-// is too short for a feature kernel, its names stay unknown, to be asked for again: models do without.
+// Each kernel runs once for all that is wanted of it; a name without a kernel is NaN for good. All are begun before the
+// first is waited for. Where a device's memory is too short for a feature kernel, its names stay unknown, to be asked
+// for again: models do without.
 void Matrix::compute_features(const std::vector<int> &ids) {
   const std::shared_ptr<const FeatureSources> sources = FeatureSources::of(context_->device_name());
   std::map<const Kernel *, std::vector<int>> wanted;
@@ -161,48 +230,31 @@ void Matrix::compute_features(const std::vector<int> &ids) {
     features_.set(id, std::nan(""));
     if (const Kernel *kernel = sources->source(id).kernel) wanted[kernel].push_back(id);
   }
-  for (const auto &[kernel, its_ids] : wanted) {
+  const auto or_unknown = [&](const std::vector<int> &its_ids, auto &&work) {
     try {
-      compute_features(*kernel, its_ids);
+      work();
     } catch (const Error &problem) {
       for (const int id : its_ids) features_.forget(id);
       if (problem.status() != SXT_E_MEMORY || context_->device().on_host()) throw;
       context_->log()(SXT_LOG_WARNING, text("features of a matrix stay unknown: ", problem.what()));
     }
+  };
+  // Storages first: to build one takes a call of its own.
+  std::map<const Kernel *, const sxt_head *> reads;
+  for (const auto &[kernel, its_ids] : wanted) {
+    const char *form = features_query(*kernel).storage;
+    or_unknown(its_ids, [&] { reads[kernel] = form ? &storage(form)->h : nullptr; });
   }
-}
-
-void Matrix::compute_features(const Kernel &kernel, const std::vector<int> &ids) {
-  std::vector<double> values(ids.size(), std::nan(""));
-  std::vector<const char *> names;
-  for (const int id : ids) names.push_back(feature_name(id));
-  sxt_features_args args{};
-  args.h = {sizeof args, SXT_KIND_FEATURES};
-  args.count = names.size();
-  args.names = names.data();
-  args.values = values.data();
-
-  const sxt_matrix_query query = features_query(kernel);
-  sxt_problem problem{sizeof problem, &query.q, nullptr, nullptr};
-  if (query.storage) problem.a = &storage(query.storage)->h;
   Call call(context_->device());
-  sxt_exec exec = make_exec(call);
-  const sxt_candidate candidate = features_candidate(kernel, query);
-  const Scratch scratch(exec, candidate.scratch_bytes);
-  exec.scratch = scratch.data();
-  exec.scratch_bytes = candidate.scratch_bytes;
-
-  struct State {  // released whatever happens
-    const Kernel &kernel;
-    void *state = nullptr;
-    ~State() {
-      if (state && kernel.table.release) kernel.table.release(state);
-    }
-  } held{kernel};
-  if (kernel.table.prepare)
-    call.check(kernel.table.prepare(&problem, &candidate, nullptr, &exec, &held.state), kernel.name(), "prepare");
-  call.finish(kernel.table.run(held.state, nullptr, &args.h, &exec), kernel.name(), "run");
-  for (std::size_t i = 0; i < ids.size(); ++i) features_.set(ids[i], values[i]);
+  std::vector<std::unique_ptr<FeatureRun>> runs;
+  for (const auto &[kernel, a] : reads)
+    or_unknown(wanted[kernel], [&] {
+      const sxt_matrix_query query = features_query(*kernel);
+      runs.push_back(
+          std::make_unique<FeatureRun>(call, *kernel, wanted[kernel], query, a, features_candidate(*kernel, query)));
+      runs.back()->begin();
+    });
+  for (const auto &run : runs) or_unknown(run->ids(), [&] { run->finish(features_); });
 }
 
 }  // namespace sextant

@@ -81,9 +81,10 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   void drop(const std::string &kind);
 
   // A kernel's features as features() gives them, without comparing names. What is computed for it is computed with
-  // all that other kernels ask for in the same tier. [any-thread]
+  // all that other kernels ask for of the same feature kernels. Those of the transpose are NaN unless it transposes.
+  // [any-thread]
   std::vector<double> features_for(const registry::Kernel &kernel, unsigned tiers = all_feature_tiers,
-                                   bool known_too = false);
+                                   bool known_too = false, bool transposes = false);
   // Named features, NaN where no kernel offers one, or only in a tier that is not asked for; computed once. known_too:
   // what was computed before is given whatever its tier. [any-thread]
   std::vector<double> features(const char *const *names, unsigned tiers = all_feature_tiers, bool known_too = false);
@@ -121,8 +122,8 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   sxt_matrix_query features_query(const registry::Kernel &kernel) const;
   sxt_candidate features_candidate(const registry::Kernel &kernel, const sxt_matrix_query &query) const;
   std::vector<double> features_of(const std::vector<int> &ids, unsigned tiers, bool known_too, bool together);
+  void add_companions(const FeatureSources &sources, std::vector<int> &missing) const;
   void compute_features(const std::vector<int> &ids);
-  void compute_features(const registry::Kernel &kernel, const std::vector<int> &ids);
 
   std::shared_ptr<Context> context_;
   std::shared_ptr<const Matrix> source_;  // of a scaled matrix: keeps the borrowed arrays alive

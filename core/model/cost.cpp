@@ -96,15 +96,15 @@ Coefficient standard_coefficient(const char *term, const sxt_candidate &candidat
 }
 
 Prediction from_terms(const ModelTerms &terms) {
-  if (!terms.count) return {std::numeric_limits<double>::quiet_NaN(), 0};
+  if (!terms.count) return {std::numeric_limits<double>::quiet_NaN(), 0, 0};
   double sums[group_count] = {};
   for (std::uint32_t i = 0; i < terms.count; ++i) {
     const double seconds = terms.analytic[i] * terms.values[i];
     // What no model may state must not vanish behind the larger of two groups: the prediction is then no cost, either.
-    if (!(terms.values[i] >= 0)) return {seconds < 0 ? seconds : std::numeric_limits<double>::quiet_NaN(), 0};
+    if (!(terms.values[i] >= 0)) return {seconds < 0 ? seconds : std::numeric_limits<double>::quiet_NaN(), 0, 0};
     sums[static_cast<int>(terms.groups[i])] += seconds;
   }
-  return {sums[0] + std::max({sums[1], sums[2], sums[3]}), analytic_rel_error};
+  return {sums[0] + std::max({sums[1], sums[2], sums[3]}), analytic_rel_error, 0};
 }
 
 // The entry's coefficients belong to the terms that this kernel names, in its order.
@@ -156,26 +156,44 @@ double stream_rate(const sxt_machine &machine, double working_set_bytes, double 
   return 1 / (missing / memory + (1 - missing) / cache);
 }
 
+static void fill_key(ModelKey &key, const sxt_kernel &kernel, const sxt_query &query, const sxt_candidate &candidate) {
+  key.kernel.assign(kernel.name);
+  key.version = kernel.version;
+  key.vector_type = query.value_type;
+  const bool matrix = query.flags & SXT_QUERY_MATRIX;
+  key.matrix_type = matrix ? reinterpret_cast<const sxt_matrix_query &>(query).matrix_type : sxt_value_type{};
+  key.model_class = candidate.model_class;
+}
+
 ModelKey model_key(const sxt_kernel &kernel, const sxt_query &query, const sxt_candidate &candidate) {
-  ModelKey key{kernel.name, kernel.version, query.value_type, 0, candidate.model_class};
-  if (query.flags & SXT_QUERY_MATRIX) key.matrix_type = reinterpret_cast<const sxt_matrix_query &>(query).matrix_type;
+  ModelKey key;
+  fill_key(key, kernel, query, candidate);
   return key;
+}
+
+// The profile's entry for a candidate; NULL for none. The key keeps its memory: a choice looks up some hundred.
+static const FittedModel *fitted_model(const sxt_kernel &kernel, const sxt_query &query, const sxt_candidate &candidate,
+                                       const Profile &profile) {
+  if (profile.models.empty()) return nullptr;
+  thread_local ModelKey key;
+  fill_key(key, kernel, query, candidate);
+  const auto found = profile.models.find(key);
+  return found == profile.models.end() ? nullptr : &found->second;
 }
 
 Prediction predict(const sxt_kernel &kernel, const sxt_query &query, const sxt_candidate &candidate,
                    const sxt_machine &machine, const Profile &profile, bool known) {
   const ModelTerms terms = model_terms(kernel, query, candidate, machine);
-  if (terms.count && !profile.models.empty()) {
-    const auto found = profile.models.find(model_key(kernel, query, candidate));
-    if (found != profile.models.end() && found->second.samples && same_terms(found->second, kernel, terms.count)) {
-      const FittedModel &model = found->second;
-      const double working_set = candidate.working_set_bytes;
-      const double seconds = known ? model.evaluate(terms.values.data(), working_set)
-                                   : model.uncorrected(terms.values.data(), working_set);
-      if (seconds > 0) return {seconds, found->second.scatter};
-    }
+  const FittedModel *model = fitted_model(kernel, query, candidate, profile);
+  const double setup = model ? candidate.setup_s * model->setup_factor : candidate.setup_s;
+  if (terms.count && model && model->samples && same_terms(*model, kernel, terms.count)) {
+    const double working_set = candidate.working_set_bytes;
+    const double seconds = known ? model->evaluate(terms.values.data(), working_set)
+                                 : model->uncorrected(terms.values.data(), working_set);
+    if (seconds > 0) return {seconds, model->scatter, setup};
   }
   Prediction prediction = from_terms(terms);
+  prediction.setup_s = setup;
   const auto correction = profile.kernels.find(kernel.name);
   if (correction != profile.kernels.end()) {
     prediction.seconds *= correction->second.factor;
@@ -186,9 +204,8 @@ Prediction predict(const sxt_kernel &kernel, const sxt_query &query, const sxt_c
 
 double predict_setup(const sxt_kernel &kernel, const sxt_query &query, const sxt_candidate &candidate,
                      const Profile &profile) {
-  if (profile.models.empty()) return candidate.setup_s;
-  const auto found = profile.models.find(model_key(kernel, query, candidate));
-  return found == profile.models.end() ? candidate.setup_s : candidate.setup_s * found->second.setup_factor;
+  const FittedModel *model = fitted_model(kernel, query, candidate, profile);
+  return model ? candidate.setup_s * model->setup_factor : candidate.setup_s;
 }
 
 }  // namespace sextant

@@ -14,6 +14,7 @@ namespace sextant {
 struct Prediction {
   double seconds = 0;    // NaN or infinite: no usable estimate
   double rel_error = 0;  // one sigma of seconds, relative
+  double setup_s = 0;    // of prepare, as predict_setup says
 };
 
 // Without a profile an analytic estimate is trusted to about a factor of 1.5.

@@ -181,13 +181,31 @@ class SpmvOnGpu : public Gpu {
         << name(choice, ask) << ", " << what << ": two runs gave different bits";
   }
 
+  // With offsets of 64 bits, which core makes beyond 2^31 entries alone. `offsets` has to outlive it.
+  std::shared_ptr<sextant::Matrix> make_wide(Matrix &host, std::vector<std::int64_t> &offsets) {
+    const sxt_csr &csr = host.csr();
+    offsets.assign(host.row_ptr().begin(), host.row_ptr().end());
+    sextant::Assembled made;
+    made.csr.rows = csr.s.rows;
+    made.csr.cols = csr.s.cols;
+    made.csr.nnz = csr.s.nnz;
+    made.csr.value_type = csr.s.value_type;
+    made.csr.offset_type = SXT_I64;
+    made.csr.row_ptr = sextant::Buffer::borrow(offsets.data(), offsets.size() * sizeof(std::int64_t));
+    made.csr.col = sextant::Buffer::borrow(csr.col, host.col().size() * sizeof(std::int32_t));
+    made.csr.values = sextant::Buffer::borrow(csr.values, host.col().size() * value_bytes(csr.s.value_type));
+    return std::make_shared<sextant::Matrix>(context_->context, std::move(made), csr.s.symmetry);
+  }
+
   // Everything that can answer: a storage may turn out not to suit the matrix, which is not the kernel's failure.
   void check_all(const Pattern &pattern, const Ask &ask, const std::string &what, sxt_symmetry symmetry = SXT_GENERAL) {
     SCOPED_TRACE(what);
     Matrix host(pattern, ask.types.stored, random);
     if (symmetry != SXT_GENERAL) host.mirror_upper(symmetry);
     const Handle handle = make(host, symmetry);
-    sextant::Matrix &matrix = *handle->matrix;
+    check_all(*handle->matrix, host, ask, what);
+  }
+  void check_all(sextant::Matrix &matrix, Matrix &host, const Ask &ask, const std::string &what) {
     Vectors v(device(), matrix.csr_view().s, ask, random);
     int answered = 0;
     for (const ChoicePtr &choice : choices(matrix, ask)) {
@@ -212,16 +230,37 @@ Pattern about(std::int64_t rows, std::int64_t cols, std::int64_t mean, Random &r
   return random_pattern(rows, cols, random, [&](auto) { return random.below(2 * mean + 1); });
 }
 
-// Sizes around a warp, a block, a slice of 32 and a window of 512 rows; every type at each, operations in turn.
+// Scalars in turn, whatever the order of the other loops.
+Ask in_turn(const Types &types, sxt_op op, int turn) {
+  return {types, op, 1, turn % 5 ? Wide(1.5) : Wide(1), turn % 7 > 3 ? Wide(-0.5) : Wide(0)};
+}
+
+// Sizes around a warp, a block, a slice of 32 and a window of 512 rows; every type and operation at each.
 TEST_F(SpmvOnGpu, SizesAroundEveryBoundary) {
   int turn = 0;
   for (const std::int64_t n : {1, 2, 31, 32, 33, 63, 64, 65, 127, 129, 255, 257, 511, 512, 513, 1025})
-    for (const Types &types : all_types) {
-      Ask ask{types, all_ops[turn % 3], 1, turn % 2 ? Wide(1.5) : Wide(1), turn % 4 > 1 ? Wide(-0.5) : Wide(0)};
-      check_all(about(n, n, turn % 5 * 3, random), ask, "n = " + std::to_string(n));
-      ++turn;
-      if (HasFailure()) return;
-    }
+    for (const Types &types : all_types)
+      for (const sxt_op op : all_ops) {
+        check_all(about(n, n, turn % 5 * 3, random), in_turn(types, op, turn), "n = " + std::to_string(n));
+        ++turn;
+        if (HasFailure()) return;
+      }
+}
+
+// The same with offsets of 64 bits, on all that storages make of them.
+TEST_F(SpmvOnGpu, WideOffsetsAroundEveryBoundary) {
+  int turn = 0;
+  for (const std::int64_t n : {31, 33, 128, 257, 513, 1025})
+    for (const Types &types : all_types)
+      for (const sxt_op op : all_ops) {
+        const std::string what = "64-bit offsets, n = " + std::to_string(n);
+        SCOPED_TRACE(what);
+        Matrix host(about(n, n + turn % 3, 1 + turn % 5 * 3, random), types.stored, random);
+        std::vector<std::int64_t> offsets;
+        check_all(*make_wide(host, offsets), host, in_turn(types, op, turn), what);
+        ++turn;
+        if (HasFailure()) return;
+      }
 }
 
 TEST_F(SpmvOnGpu, EveryTypeOperationAndNumberOfColumns) {

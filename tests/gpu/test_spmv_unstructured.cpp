@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "core/dispatch/select.hpp"
+#include "core/matrix/feature_index.hpp"
 #include "sextant/kinds/spmv.h"
 #include "sextant/plugin_cases.hpp"
 #include "support.hpp"
@@ -137,6 +139,48 @@ TEST_F(UnstructuredOnGpu, FeaturesOfWarpsAreWhatTheirDefinitionSays) {
   }
 }
 
+// Features of the transpose are those of the rows of a matrix that was transposed on the host.
+TEST_F(UnstructuredOnGpu, FeaturesOfTheTransposeAreThoseOfItsRows) {
+  auto all = patterns();
+  Pattern full = banded_pattern(20000, 20000, {0});
+  for (auto &row : full.row)
+    if (row.front() > 0) row.insert(row.begin(), 0);  // column 0 has an entry in every row
+  all.emplace_back("a full column", full);
+  all.emplace_back("no entry", Pattern{300, 700, std::vector<std::vector<std::int64_t>>(300)});
+  std::vector<std::string> names = {"row_nnz_max", "empty_rows"};
+  for (const char *lanes : {"1", "2", "4", "8", "16", "32"}) names.push_back(std::string("warp_steps_") + lanes);
+  for (const char *shape : {"128_2", "128_8", "256_2", "256_8"}) names.push_back(std::string("tile_cuts_") + shape);
+  for (const char *shape : {"512_128", "1024_128", "1024_256", "2048_256", "4096_512"})
+    for (const char *of : {"tile_steps_", "tile_most_"}) names.push_back(std::string(of) + shape);
+  for (auto &[what, pattern] : all) {
+    Pattern turned{pattern.cols, pattern.rows,
+                   std::vector<std::vector<std::int64_t>>(static_cast<std::size_t>(pattern.cols))};
+    for (std::size_t i = 0; i < pattern.row.size(); ++i)
+      for (const std::int64_t j : pattern.row[i])
+        turned.row[static_cast<std::size_t>(j)].push_back(static_cast<std::int64_t>(i));
+    Matrix host(pattern, SXT_F64, random), host_turned(turned, SXT_F64, random);
+    const Handle matrix = make(context_.get(), host), transpose = make(context_.get(), host_turned);
+    for (const std::string &name : names)
+      EXPECT_EQ(feature(context_.get(), matrix, "transpose_" + name), feature(context_.get(), transpose, name))
+          << name << " of " << what;
+  }
+}
+
+TEST_F(UnstructuredOnGpu, OnlyTransposedProductsAskForFeaturesOfTheTranspose) {
+  Matrix host(random_pattern(20000, 20000, random, [this](auto) { return random.below(30); }), SXT_F64, random);
+  const Handle handle = make(context_.get(), host);
+  sextant::Matrix &matrix = *handle->matrix;
+  for (const sxt_op op : {SXT_NO_TRANSPOSE, SXT_TRANSPOSE}) {
+    sxt_spmv_query query{};
+    query.m = matrix.query_part(SXT_KIND_SPMV, sizeof query, 1e6);
+    query.op = op;
+    query.n_rhs = 1;
+    sextant::Selector(matrix.context(), &matrix).select(sextant::Query(&query.m.q), "spmv");
+    EXPECT_EQ(matrix.knows_feature(sextant::feature_id("transpose_row_nnz_max")), op != SXT_NO_TRANSPOSE);
+    EXPECT_TRUE(matrix.knows_feature(sextant::feature_id("row_nnz_max")));
+  }
+}
+
 TEST_F(UnstructuredOnGpu, HubsAreFoundAndChanceIsNone) {
   Pattern hubs = random_pattern(200000, 400000, random, [](auto) { return 6; });
   Random other(8, 8);
@@ -158,6 +202,8 @@ TEST_F(UnstructuredOnGpu, FeaturesCostLittle) {
       {"rows", {"row_nnz_max", "warp_steps_4", "row_nnz_sum_max_of_32_sorted", nullptr}},
       {"sample", {"x_sectors_4", "x_sector_miss_unit", "block_fill_2", nullptr}},
       {"sample with hubs", {"hub_share", "x_sectors_4", "x_sector_miss_unit", "block_fill_2", nullptr}},
+      {"rows and sample", {"row_nnz_max", "warp_steps_4", "x_sectors_4", "x_sector_miss_unit", nullptr}},
+      {"transpose", {"transpose_row_nnz_max", "transpose_warp_steps_4", "transpose_tile_steps_1024_128", nullptr}},
       {"columns", {"diagonals", "bandwidth", nullptr}}};
   for (const auto &[tier, names] : tiers) {
     double best = 1;

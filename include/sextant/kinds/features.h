@@ -14,6 +14,9 @@ typedef struct {
   uint64_t struct_size;
   const char *const *names; /* NULL-terminated, lower_snake_case: "row_nnz_max" */
   int32_t tier, reserved0;
+  /* NULL, or: launches what the next run of this state with the same args will wait for, and does not wait. Core begins
+   * all kernels whose features it wants before it runs the first, so that a device is waited for once. */
+  sxt_status (*begin)(void *state, const sxt_head *args, const sxt_exec *exec);
 } sxt_features_ops;
 
 typedef struct {

@@ -18,7 +18,7 @@ namespace {
 
 const char *const names[] = {"bandwidth",        "diagonals",           "diagonal_fill",
                              "column_span_mean", "symmetric_diagonals", nullptr};
-const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 3, 0};
+const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 3, 0, nullptr};
 
 constexpr std::int64_t many = 50000;                        // entries from which a team pays for its fork
 constexpr std::int64_t most_bytes = std::int64_t{1} << 20;  // diagonals that are marked in bytes

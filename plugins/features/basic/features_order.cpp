@@ -21,7 +21,7 @@ namespace {
 const char *const names[] = {"row_nnz_unforeseen", "row_nnz_unforeseen_8", "row_nnz_sum_sorted_512",
                              "row_nnz_sum_mod_8",  "sorted_512",           nullptr};
 constexpr int n_values = std::size(names) - 1;
-const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 1, 0};
+const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 1, 0, nullptr};
 
 constexpr std::int64_t window = 512;       // rows that SELL sorts together
 constexpr std::int64_t most_windows = 16;  // that are looked at, spread evenly

@@ -65,7 +65,7 @@ const char *const names[] = {"row_nnz_mean",
                              "column_span_mean",
                              "symmetric_diagonals",
                              nullptr};
-const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 3, 0};
+const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 3, 0, nullptr};
 constexpr std::uint64_t n_names = std::size(names) - 1;
 
 struct Answers {

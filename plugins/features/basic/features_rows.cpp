@@ -34,7 +34,7 @@ const char *const names[] = {"row_nnz_max",
                              "row_imbalance_32",
                              "row_imbalance_64",
                              nullptr};
-const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 1, 0};
+const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 1, 0, nullptr};
 
 constexpr std::int64_t bins = 1024;    // rows of this many entries and more share what follows the histogram
 constexpr std::int64_t slice = 32;     // the largest group of rows; parts are cut at its multiples

@@ -42,7 +42,7 @@ const char *const names[] = {"x_line_fraction",
                              "strips_of_8_gathered",
                              nullptr};
 constexpr int n_x = 9, n_blocks = most_fill_size - least_fill_size + 1, n_bands = 2, n_strips = 2;
-const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 2, 0};
+const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 2, 0, nullptr};
 
 constexpr std::int64_t many = 50000;                                   // entries from which a team pays for its forks
 constexpr std::int64_t short_walk = 4096;                              // entries

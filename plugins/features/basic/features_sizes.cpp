@@ -39,7 +39,7 @@ sxt_kernel feature_kernel(const char *name, const char *description, const sxt_f
 namespace {
 
 const char *const names[] = {"row_nnz_mean", "density", nullptr};
-const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 0, 0};
+const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 0, 0, nullptr};
 
 sxt_status candidates(const sxt_query *, const sxt_features *, const sxt_machine *, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {

@@ -9,7 +9,7 @@
 
 namespace sextant::features_cuda {
 
-inline constexpr std::int64_t most_cuts_looked = 1 << 16;
+inline constexpr std::int64_t most_cuts_looked = 1 << 14;
 inline constexpr int cut_threads = 128;
 
 struct CutCounts {

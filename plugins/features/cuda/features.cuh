@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "sextant/kinds/features.h"
 #include "sextant/plugin_cuda_memory.hpp"
@@ -16,25 +17,33 @@ namespace sextant::features_cuda {
 
 using Count = unsigned long long;
 
-extern const sxt_kernel sizes_kernel;    // features.sizes.cuda: what rows, columns and entries alone say
-extern const sxt_kernel rows_kernel;     // features.rows.cuda: row lengths
-extern const sxt_kernel sample_kernel;   // features.sample.cuda: locality, blocks and diagonals from a sample
-extern const sxt_kernel columns_kernel;  // features.columns.cuda: where the columns lie
+extern const sxt_kernel sizes_kernel;      // features.sizes.cuda: what rows, columns and entries alone say
+extern const sxt_kernel rows_kernel;       // features.rows.cuda: row lengths
+extern const sxt_kernel sample_kernel;     // features.sample.cuda: locality, blocks and diagonals from a sample
+extern const sxt_kernel columns_kernel;    // features.columns.cuda: where the columns lie
+extern const sxt_kernel transpose_kernel;  // features.transpose.cuda: row lengths of the transpose
 
 // What a run costs the host beside its launches: scratch, the way back, a wait. As measured on an H200's host.
 inline constexpr double call_s = 45e-6;
 
-// Every feature kernel here keeps the matrix and what its candidate said, nothing else.
+// Every feature kernel here keeps the matrix, what its candidate said, and whether its work was begun already.
 struct State {
   const sxt_csr *a;
   std::int64_t launch[4];
+  mutable bool begun;
 };
+// Whether run has to launch; the next one does in any case.
+inline bool take_begun(const State &state) { return std::exchange(state.begun, false); }
 
 // A kernel over CSR on the device; `storages` may be NULL.
 sxt_kernel feature_kernel(const char *name, const char *description, const sxt_features_ops *ops,
                           const char *const *storages, decltype(sxt_kernel::candidates) candidates,
                           decltype(sxt_kernel::run) run);
 extern const char *const csr_storage[];
+// Answers of features.rows.cuda from the shape and the row pointers of `a` alone, counted by then or not.
+void count_all_rows(const sxt_csr &a, const sxt_features_args &args, const sxt_exec *exec);
+sxt_status tell_rows(const sxt_csr &a, const sxt_features_args &args, const sxt_exec *exec);
+std::uint64_t rows_scratch_bytes();
 
 // Whether a name between first and last of `names` is asked for.
 inline bool wants(const sxt_features_args &args, const char *const *names, int first, int count) {
@@ -73,7 +82,7 @@ T *cleared_scratch(const sxt_exec *exec, std::uint64_t bytes) {
   return static_cast<T *>(exec->scratch);
 }
 
-// ---- on the device: sums and maxima of a warp's lanes, added to a counter in global memory by one of them
+// ---- on the device: sums and maxima of a warp's lanes, added to a counter by one of them
 
 __device__ inline void add_sum(Count *to, Count value) {
   for (int d = 16; d > 0; d /= 2) value += __shfl_xor_sync(0xffffffffu, value, d);

@@ -14,7 +14,7 @@ namespace {
 
 const char *const names[] = {"bandwidth",        "diagonals",           "diagonal_fill",
                              "column_span_mean", "symmetric_diagonals", nullptr};
-const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 3, 0};
+const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 3, 0, nullptr};
 constexpr int threads = 256;
 constexpr std::int64_t most_blocks = 1056;
 

@@ -72,18 +72,26 @@ enum {
   at_tiles = at_cuts + plugin::cuda::n_tile_shapes
 };
 static_assert(at_tiles + 2 * tile_shapes + 1 == std::size(names));
-const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 1, 0};
 
 constexpr int threads = 256, bins = 1024, sort_window = 512, levels = 6;
-constexpr std::int64_t most_blocks = 1056;  // eight a multiprocessor of the largest devices
+constexpr std::int64_t most_blocks = 528;  // four a multiprocessor of the largest devices
 
-struct Counts {
-  Count longest, shortest_inverted, squares, empty, ceil[4], steps[levels], max_of_8, sorted;
-  Count windows_sorted;      // windows where sorting pays
+// What blocks add up, and what they take the most of: in shared memory first, since counters in global memory take
+// additions one after the other.
+struct RowSums {
+  Count squares, empty, ceil[4], steps[levels], max_of_8;
   Count beyond, beyond_sum;  // rows of `bins` entries and more
-  Count most_of_256;         // entries of 256 rows that a block looks at
   Count rises;               // rows longer than their predecessor in a window of sorting
-  Count fullest[levels];     // entries of the fullest part of 2, 4, ... 64
+};
+struct RowMosts {
+  Count longest, shortest_inverted;
+  Count most_of_256;  // entries of 256 rows that a block looks at
+};
+
+struct Counts : RowSums, RowMosts {
+  Count sorted;
+  Count windows_sorted;   // windows where sorting pays
+  Count fullest[levels];  // entries of the fullest part of 2, 4, ... 64
   TileCounts tiles;
   CutCounts cuts;
   unsigned histogram[bins];
@@ -111,10 +119,27 @@ __device__ void count_length(unsigned *histogram, std::int64_t length, bool in) 
   if (bin >= 0 && static_cast<int>(threadIdx.x % 32) == __ffs(peers) - 1) atomicAdd(histogram + bin, __popc(peers));
 }
 
+// A block's counters to those of all.
+__device__ void merge(const RowSums &sums, const RowMosts &mosts, Counts *out) {
+  constexpr int n_sums = sizeof(RowSums) / sizeof(Count), n_mosts = sizeof(RowMosts) / sizeof(Count);
+  static_assert(n_sums + n_mosts <= threads);
+  const int t = static_cast<int>(threadIdx.x);
+  if (t < n_sums) {
+    const Count value = reinterpret_cast<const Count *>(&sums)[t];
+    if (value) atomicAdd(reinterpret_cast<Count *>(static_cast<RowSums *>(out)) + t, value);
+  } else if (t < n_sums + n_mosts) {
+    const Count value = reinterpret_cast<const Count *>(&mosts)[t - n_sums];
+    if (value) atomicMax(reinterpret_cast<Count *>(static_cast<RowMosts *>(out)) + (t - n_sums), value);
+  }
+}
+
 template <class Offset>
 __global__ void __launch_bounds__(threads) count_rows(const Offset *row_ptr, std::int64_t rows, Counts *out) {
   __shared__ unsigned histogram[bins];
+  __shared__ RowSums sums;
+  __shared__ RowMosts mosts;
   for (int i = static_cast<int>(threadIdx.x); i < bins; i += threads) histogram[i] = 0;
+  if (threadIdx.x == 0) sums = {}, mosts = {};
   __syncthreads();
   if (blockIdx.x == 0) find_fullest(row_ptr, rows, out);
   Count longest = 0, shortest_inverted = 0, squares = 0, empty = 0, ceil[4] = {}, steps[levels] = {}, max_of_8 = 0,
@@ -151,18 +176,19 @@ __global__ void __launch_bounds__(threads) count_rows(const Offset *row_ptr, std
       if (level == 3) max_of_8 += static_cast<Count>(group);
     }
   }
-  add_most(&out->longest, longest);
-  add_most(&out->shortest_inverted, shortest_inverted);
-  add_sum(&out->squares, squares);
-  add_sum(&out->empty, empty);
-  add_sum(&out->max_of_8, max_of_8);
-  add_sum(&out->beyond, beyond);
-  add_sum(&out->beyond_sum, beyond_sum);
-  add_sum(&out->rises, rises);
-  add_most(&out->most_of_256, most_of_256);
-  for (int g = 0; g < 4; ++g) add_sum(&out->ceil[g], ceil[g]);
-  for (int level = 0; level < levels; ++level) add_sum(&out->steps[level], steps[level]);
+  add_most(&mosts.longest, longest);
+  add_most(&mosts.shortest_inverted, shortest_inverted);
+  add_sum(&sums.squares, squares);
+  add_sum(&sums.empty, empty);
+  add_sum(&sums.max_of_8, max_of_8);
+  add_sum(&sums.beyond, beyond);
+  add_sum(&sums.beyond_sum, beyond_sum);
+  add_sum(&sums.rises, rises);
+  add_most(&mosts.most_of_256, most_of_256);
+  for (int g = 0; g < 4; ++g) add_sum(&sums.ceil[g], ceil[g]);
+  for (int level = 0; level < levels; ++level) add_sum(&sums.steps[level], steps[level]);
   __syncthreads();
+  merge(sums, mosts, out);
   for (int i = static_cast<int>(threadIdx.x); i < bins; i += threads)
     if (histogram[i]) atomicAdd(&out->histogram[i], histogram[i]);
 }
@@ -316,36 +342,55 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   return SXT_OK;
 }
 
-sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
-  const sxt_csr &a = *static_cast<const State *>(opaque)->a;
-  const auto &args = as<sxt_features_args>(head);
-  double values[std::size(names)] = {};
-  for (int level = 0; level < levels; ++level) values[at_imbalance + level] = 1;
-  if (a.s.rows == 0) return answer(args, names, values);
+sxt_status begin(void *opaque, const sxt_head *head, const sxt_exec *exec) {
+  const auto &state = *static_cast<const State *>(opaque);
   return cuda::guarded(exec, [&] {
-    auto *counts = cleared_scratch<Counts>(exec, sizeof(Counts));
-    with_row_ptr(a, [&](const auto *row_ptr) {
-      count_rows<<<cuda::blocks_for(a.s.rows, threads, most_blocks), threads, 0, cuda::stream_of(*exec)>>>(
-          row_ptr, a.s.rows, counts);
-      cuda::need_launch("a count of row lengths");
-      if (wants(args, names, at_tiles, 2 * tile_shapes))
-        count_tiles(row_ptr, a, &counts->longest, &counts->tiles, exec);
-      if (wants(args, names, at_cuts, cuda::n_tile_shapes))
-        count_cuts(row_ptr, a, &counts->longest, &counts->cuts, exec);
-      if (!wants(args, names, at_sorted, 1) && !wants(args, names, at_sorted_share, 1)) return;
-      const auto windows = static_cast<unsigned>(cuda::divide_up<std::int64_t>(a.s.rows, sort_window));
-      count_sorted<<<windows, sort_window, 0, cuda::stream_of(*exec)>>>(row_ptr, a.s.rows, counts);
-      cuda::need_launch("a count of sorted rows");
-    });
-    std::vector<Counts> all(1);
-    cuda::fetch(exec, all.data(), counts, 1, "counts of rows");
-    evaluate(all[0], a, values);
-    if (wants(args, names, at_third, 2)) find_third(all[0], a, exec, values + at_third);
-    return answer(args, names, values);
+    count_all_rows(*state.a, as<sxt_features_args>(head), exec);
+    return state.begun = true, SXT_OK;
   });
 }
 
+sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
+  const auto &state = *static_cast<const State *>(opaque);
+  const auto &args = as<sxt_features_args>(head);
+  return cuda::guarded(exec, [&] {
+    if (!take_begun(state)) count_all_rows(*state.a, args, exec);
+    return tell_rows(*state.a, args, exec);
+  });
+}
+
+const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 1, 0, begin};
+
 }  // namespace
+
+std::uint64_t rows_scratch_bytes() { return sizeof(Counts); }
+
+void count_all_rows(const sxt_csr &a, const sxt_features_args &args, const sxt_exec *exec) {
+  if (a.s.rows == 0) return;
+  auto *counts = cleared_scratch<Counts>(exec, sizeof(Counts));
+  with_row_ptr(a, [&](const auto *row_ptr) {
+    count_rows<<<cuda::blocks_for(a.s.rows, threads, most_blocks), threads, 0, cuda::stream_of(*exec)>>>(
+        row_ptr, a.s.rows, counts);
+    cuda::need_launch("a count of row lengths");
+    if (wants(args, names, at_tiles, 2 * tile_shapes)) count_tiles(row_ptr, a, &counts->longest, &counts->tiles, exec);
+    if (wants(args, names, at_cuts, cuda::n_tile_shapes)) count_cuts(row_ptr, a, &counts->longest, &counts->cuts, exec);
+    if (!wants(args, names, at_sorted, 1) && !wants(args, names, at_sorted_share, 1)) return;
+    const auto windows = static_cast<unsigned>(cuda::divide_up<std::int64_t>(a.s.rows, sort_window));
+    count_sorted<<<windows, sort_window, 0, cuda::stream_of(*exec)>>>(row_ptr, a.s.rows, counts);
+    cuda::need_launch("a count of sorted rows");
+  });
+}
+
+sxt_status tell_rows(const sxt_csr &a, const sxt_features_args &args, const sxt_exec *exec) {
+  double values[std::size(names)] = {};
+  for (int level = 0; level < levels; ++level) values[at_imbalance + level] = 1;
+  if (a.s.rows == 0) return answer(args, names, values);
+  std::vector<Counts> all(1);
+  cuda::fetch(exec, all.data(), static_cast<const Counts *>(exec->scratch), 1, "counts of rows");
+  evaluate(all[0], a, values);
+  if (wants(args, names, at_third, 2)) find_third(all[0], a, exec, values + at_third);
+  return answer(args, names, values);
+}
 
 const sxt_kernel rows_kernel = feature_kernel("features.rows.cuda", "row lengths, one pass over the row pointers", &ops,
                                               csr_storage, candidates, run);

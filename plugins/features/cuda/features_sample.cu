@@ -50,7 +50,6 @@ const char *const names[] = {"x_line_fraction",
 constexpr int at_x = 0, n_x = 11, at_requests = n_x, n_requests = 2 * widths, at_blocks = at_requests + n_requests,
               n_blocks = 6, at_hubs = at_blocks + n_blocks;
 static_assert(at_hubs + 2 == std::size(names));
-const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 2, 0};
 
 constexpr std::uint64_t maps_bytes = (grains * levels + 1) * map_words * sizeof(unsigned),
                         hub_bytes = hub_slots * sizeof(unsigned);
@@ -194,11 +193,11 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   return SXT_OK;
 }
 
-SampleCounts *count_sample(const sxt_csr &a, const SamplePlan &plan, const sxt_exec *exec) {
+void count_sample(const sxt_csr &a, const SamplePlan &plan, const sxt_exec *exec) {
   auto *counts =
       cleared_scratch<SampleCounts>(exec, sizeof(SampleCounts) + maps_bytes + (plan.hub_blocks > 0 ? hub_bytes : 0));
   auto *maps = reinterpret_cast<unsigned *>(counts + 1);
-  if (blocks_of(plan) == 0) return counts;
+  if (blocks_of(plan) == 0) return;
   with_row_ptr(a, [&](const auto *row_ptr) {
     sample<<<static_cast<unsigned>(blocks_of(plan)), sample_threads, 0, cuda::stream_of(*exec)>>>(
         row_ptr, static_cast<const std::int32_t *>(a.col), plan, maps, counts);
@@ -213,28 +212,47 @@ SampleCounts *count_sample(const sxt_csr &a, const SamplePlan &plan, const sxt_e
                                                                           plan, counters, counts);
     cuda::need_launch("a count of hubs");
   }
-  return counts;
+}
+
+// What the args ask for, and the plan to sample it.
+struct Wish {
+  Wish(const sxt_csr &a, const sxt_features_args &args)
+      : x(wants(args, names, at_x, n_x)),
+        requests(wants(args, names, at_requests, n_requests)),
+        blocks(wants(args, names, at_blocks, n_blocks)),
+        plan(plan_for(a.s.rows, a.s.cols, a.s.nnz, a.s.value_type, x, requests, blocks,
+                      wants(args, names, at_hubs, 1))) {}
+  bool x, requests, blocks;
+  SamplePlan plan;
+};
+
+sxt_status begin(void *opaque, const sxt_head *head, const sxt_exec *exec) {
+  const auto &state = *static_cast<const State *>(opaque);
+  return cuda::guarded(exec, [&] {
+    count_sample(*state.a, Wish(*state.a, as<sxt_features_args>(head)).plan, exec);
+    return state.begun = true, SXT_OK;
+  });
 }
 
 sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
   const auto &state = *static_cast<const State *>(opaque);
   const sxt_csr &a = *state.a;
   const auto &args = as<sxt_features_args>(head);
-  const bool x = wants(args, names, at_x, n_x), requests = wants(args, names, at_requests, n_requests);
-  const bool blocks = wants(args, names, at_blocks, n_blocks), hubs = wants(args, names, at_hubs, 1);
   return cuda::guarded(exec, [&] {
-    const SamplePlan plan = plan_for(a.s.rows, a.s.cols, a.s.nnz, a.s.value_type, x, requests, blocks, hubs);
-    const SampleCounts *there = count_sample(a, plan, exec);
+    const Wish wish(a, args);
+    if (!take_begun(state)) count_sample(a, wish.plan, exec);
     const auto counts = std::make_unique<SampleCounts>();
-    cuda::fetch(exec, counts.get(), there, 1, "sampled counts");
+    cuda::fetch(exec, counts.get(), static_cast<const SampleCounts *>(exec->scratch), 1, "sampled counts");
     double values[std::size(names)] = {};
-    if (x) tell_x(*counts, plan, a, state, values + at_x);
-    if (requests) tell_requests(*counts, values + at_requests);
-    if (blocks) tell_blocks(*counts, values + at_blocks);
-    if (plan.hub_blocks > 0) values[at_hubs] = hub_share(*counts, a.s.cols);
+    if (wish.x) tell_x(*counts, wish.plan, a, state, values + at_x);
+    if (wish.requests) tell_requests(*counts, values + at_requests);
+    if (wish.blocks) tell_blocks(*counts, values + at_blocks);
+    if (wish.plan.hub_blocks > 0) values[at_hubs] = hub_share(*counts, a.s.cols);
     return answer(args, names, values);
   });
 }
+
+const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 2, 0, begin};
 
 }  // namespace
 

@@ -16,7 +16,7 @@ namespace {
 sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *, const sxt_exec *exec,
                    void **state) {
   return guard(exec, [&] {
-    auto *made = new State{problem->a ? &as<sxt_csr>(problem->a) : nullptr, {}};
+    auto *made = new State{problem->a ? &as<sxt_csr>(problem->a) : nullptr, {}, false};
     if (candidate) std::copy_n(candidate->launch, 4, made->launch);
     return give(made, state);
   });
@@ -40,7 +40,7 @@ sxt_status prepare_sizes(const sxt_problem *problem, const sxt_candidate *, cons
 }
 
 const char *const names[] = {"row_nnz_mean", "density", nullptr};
-const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 0, 0};
+const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 0, 0, nullptr};
 
 sxt_status candidates(const sxt_query *, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
@@ -86,7 +86,8 @@ const sxt_kernel sizes_kernel = [] {
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
   using namespace sextant::features_cuda;
-  static const sxt_kernel *const kernels[] = {&sizes_kernel, &rows_kernel, &sample_kernel, &columns_kernel};
+  static const sxt_kernel *const kernels[] = {&sizes_kernel, &rows_kernel, &sample_kernel, &columns_kernel,
+                                              &transpose_kernel};
   static const sxt_plugin plugin = describe("features-cuda", kernels);
   return *out = &plugin, SXT_OK;
 }

@@ -115,15 +115,23 @@ __global__ void __launch_bounds__(tile_threads)
   const TileShape shape = shapes.shape[blockIdx.y];
   const std::int64_t weight = tile_weight(shape, static_cast<std::int64_t>(*longest));
   const std::int64_t tiles = tiles_of(weight, rows, nnz), looked = min(tiles, most_tiles);
-  const std::int64_t which = static_cast<std::int64_t>(blockIdx.x) * tile_warps + threadIdx.x / 32;
-  if (which >= looked) return;
-  const std::int64_t t = tiles / looked * which + tiles % looked * which / looked;
-  const auto steps =
-      static_cast<Count>(look_at_tile(row_ptr, rows, shape, weight, t, tiles, of_warp[threadIdx.x / 32]));
-  if (threadIdx.x % 32) return;
-  atomicAdd(&out->sum[blockIdx.y], steps);
-  atomicMax(&out->most[blockIdx.y], steps);
-  atomicAdd(&out->looked[blockIdx.y], Count{1});
+  const int warp = static_cast<int>(threadIdx.x / 32);
+  const std::int64_t which = static_cast<std::int64_t>(blockIdx.x) * tile_warps + warp;
+  __shared__ Count steps[tile_warps];
+  if (which < looked) {
+    const std::int64_t t = tiles / looked * which + tiles % looked * which / looked;
+    const auto own = static_cast<Count>(look_at_tile(row_ptr, rows, shape, weight, t, tiles, of_warp[warp]));
+    if (threadIdx.x % 32 == 0) steps[warp] = own;
+  }
+  __syncthreads();
+  // One addition a block: counters take them one after the other.
+  const std::int64_t here = min(std::int64_t{tile_warps}, looked - static_cast<std::int64_t>(blockIdx.x) * tile_warps);
+  if (threadIdx.x > 0 || here <= 0) return;
+  Count sum = 0, most = 0;
+  for (std::int64_t w = 0; w < here; ++w) sum += steps[w], most = max(most, steps[w]);
+  atomicAdd(&out->sum[blockIdx.y], sum);
+  atomicMax(&out->most[blockIdx.y], most);
+  atomicAdd(&out->looked[blockIdx.y], static_cast<Count>(here));
 }
 
 // ---- on the host

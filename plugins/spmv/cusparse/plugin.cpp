@@ -19,22 +19,28 @@ namespace {
 // is a fit.
 const char *const terms[] = {"launches",     "stream_bytes",     "gathers",       "sectors",        "flops", "entries",
                              "compute.rows", "tail.longest_row", "memory.detour", "latency.detour", nullptr};
-constexpr double longest_row_s = 4e-8, row_s = 1e-12, detour_row_s = 8e-12, detour_s = 2e-6;
+constexpr double longest_row_s = 4e-8, longest_column_s = 1.8e-9, row_s = 1e-12, detour_row_s = 8e-12, detour_s = 2e-6;
 template <cusparseSpMVAlg_t algorithm>
 inline constexpr double entry_s =
     algorithm == CUSPARSE_SPMV_CSR_ALG2 || algorithm == CUSPARSE_SPMV_COO_ALG2 ? 4.5e-12 : 1.6e-12;
-template <cusparseSpMVAlg_t algorithm>
-inline constexpr double term_defaults[] = {NAN,   NAN,           NAN,          NAN,     NAN, entry_s<algorithm>,
-                                           row_s, longest_row_s, detour_row_s, detour_s};
+// A transposed product adds to the elements of y by atomics: those of one column wait for each other.
+template <cusparseSpMVAlg_t algorithm, bool transposed>
+inline constexpr double term_defaults[] = {
+    NAN,          NAN,     NAN, NAN, NAN, entry_s<algorithm>, row_s, transposed ? longest_column_s : longest_row_s,
+    detour_row_s, detour_s};
 
-const char *const features[] = {"x_sector_miss_unit",
-                                "x_sector_miss_cache",
-                                "row_nnz_sum_max_of_32_sorted",
-                                "row_nnz_max",
-                                "sorted_512_of_32",
-                                SXT_BSR_FEATURES,
-                                nullptr};
-enum { feature_miss_unit, feature_miss_cache, feature_sell, feature_row_max, feature_sorted, feature_fills };
+const char *const features[] = {
+    "x_sector_miss_unit", "x_sector_miss_cache", "row_nnz_sum_max_of_32_sorted", "row_nnz_max",
+    "sorted_512_of_32",   SXT_BSR_FEATURES,      "transpose_row_nnz_max",        nullptr};
+enum {
+  feature_miss_unit,
+  feature_miss_cache,
+  feature_sell,
+  feature_row_max,
+  feature_sorted,
+  feature_fills,
+  feature_column_max = feature_fills + n_bsr_features
+};
 
 // ---- whether and what it costs
 
@@ -76,7 +82,11 @@ void add_candidate(CandidateList &list, const sxt_spmv_query &q, const sxt_featu
   const double longest = feature(found, feature_row_max);
   // Rows of blocks of two are walked block by block, wider ones by several threads: a model of its own for each.
   if (in_blocks) candidate.model_class = static_cast<std::uint32_t>(edge);
-  const double steps = format == Format::sell ? longest : in_blocks ? longest / (edge * fill) : 0;
+  const double steps = q.op != SXT_NO_TRANSPOSE
+                           ? (q.m.symmetry == SXT_GENERAL ? feature(found, feature_column_max) : longest)
+                       : format == Format::sell ? longest
+                       : in_blocks              ? longest / (edge * fill)
+                                                : 0;
   const bool detour = format == Format::sell && !(feature(found, feature_sorted) == 0);
   candidate.terms[candidate.n_terms++] = q.n_rhs * stored;
   candidate.terms[candidate.n_terms++] = q.n_rhs * rows;
@@ -236,7 +246,7 @@ sxt_kernel kernel_of(const char *name, const char *description, const char *cons
   k.storages = storages;
   k.features = features;
   k.term_names = terms;
-  k.term_defaults = term_defaults<algorithm>;
+  k.term_defaults = term_defaults<algorithm, transposed>;
   k.applicable = applicable<format, transposed>;
   k.candidates = candidates<format, algorithm>;
   k.prepare = prepare<format, algorithm>;

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "coo_state.cuh"
+#include "sextant/plugin_cuda_entry_tiles.hpp"
+#include "sextant/plugin_cuda_scatter.hpp"
 
 namespace sextant::spmv_coo_cuda {
 
@@ -12,6 +14,7 @@ using namespace plugin;
 namespace {
 
 constexpr std::int64_t most_blocks = 132 * 8;
+constexpr std::uint64_t feature_column_max = feature_run + 1 + n_tile_shapes;  // behind those of the other kernel
 
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   return check_pair(as<sxt_spmv_query>(query), reason);
@@ -24,9 +27,11 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
   cost.passes = std::ceil(q.n_rhs / double{block_rhs});
   cost.launches = cost.passes + 1;
   cost.atomics = static_cast<double>(q.m.nnz) * (is_complex_type(q.m.q.value_type) ? 2 : 1);
-  // Additions of a warp to one element wait for each other: rounds, as many as lanes meet; and all those of one row.
-  cost.warp_steps = static_cast<double>(q.m.nnz) / 32 * feature_or(found, feature_run, 4);
-  cost.busiest = feature_or(found, feature_row_max, 0);
+  // Additions of a warp to one element wait for each other: rounds, as many as lanes meet; and all those of one row, or
+  // of one column, which entries in the order of rows seldom meet in one warp.
+  const bool by_columns = q.op != SXT_NO_TRANSPOSE, mirrored = by_columns && q.m.symmetry != SXT_GENERAL;
+  cost.warp_steps = static_cast<double>(q.m.nnz) / 32 * (by_columns ? 1 : feature_or(found, feature_run, 4));
+  cost.busiest = feature_or(found, by_columns && !mirrored ? feature_column_max : std::uint64_t{feature_row_max}, 0);
   cost.threads = block_threads;
   CandidateList list(out, capacity, count);
   const unsigned blocks = blocks_for(q.m.nnz, block_threads, most_blocks);
@@ -83,7 +88,11 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
 
 }  // namespace
 
-const sxt_kernel atomic_kernel = coo_kernel("spmv.coo.atomic.cuda", "coordinates, an atomic addition an entry",
-                                            applicable, candidates, prepare, run);
+const sxt_kernel atomic_kernel = [] {
+  sxt_kernel k = coo_kernel("spmv.coo.atomic.cuda", "coordinates, an atomic addition an entry", applicable, candidates,
+                            prepare, run);
+  k.term_defaults = scatter_term_defaults;
+  return k;
+}();
 
 }  // namespace sextant::spmv_coo_cuda

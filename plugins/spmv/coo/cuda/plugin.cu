@@ -12,8 +12,9 @@ namespace sextant::spmv_coo_cuda {
 namespace {
 
 const char *const storages[] = {SXT_KIND_STORAGE_COO, nullptr};
-const char *const features[] = {"x_sector_miss_unit", "x_sector_miss_cache", "x_sectors_32", "x_tags_32", "row_nnz_max",
-                                "empty_rows",         "row_run_32",          SXT_TILE_CUTS,  nullptr};
+const char *const features[] = {
+    "x_sector_miss_unit", "x_sector_miss_cache", "x_sectors_32",          "x_tags_32", "row_nnz_max", "empty_rows",
+    "row_run_32",         SXT_TILE_CUTS,         "transpose_row_nnz_max", nullptr};
 
 sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *) {
   return static_cast<State *>(state)->a = &as<sxt_coo>(problem->a), SXT_OK;

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// features.transpose.cuda, tier 3: the features of rows (features.rows.cuda) of the transposed matrix, whose row
+// lengths are the entries of the columns. They are counted, summed to row pointers in memory of the call, and looked at
+// there.
+#include <cstring>
+#include <iterator>
+#include <type_traits>
+#include <vector>
+
+#include "features.cuh"
+#include "sextant/plugin_cuda_entry_tiles.hpp"
+#include "sextant/plugin_cuda_scatter.hpp"
+#include "tiles.cuh"
+
+namespace sextant::features_cuda {
+
+using namespace plugin;
+
+namespace {
+
+#define SXT_PREFIX "transpose_"
+#define SXT_TILES(entries, threads) \
+  SXT_PREFIX "tile_steps_" #entries "_" #threads, SXT_PREFIX "tile_most_" #entries "_" #threads,
+const char *const names[] = {
+    SXT_PREFIX "row_nnz_max",          SXT_PREFIX "empty_rows",      SXT_PREFIX "warp_steps_1",
+    SXT_PREFIX "warp_steps_2",         SXT_PREFIX "warp_steps_4",    SXT_PREFIX "warp_steps_8",
+    SXT_PREFIX "warp_steps_16",        SXT_PREFIX "warp_steps_32",   SXT_PREFIX "tile_cuts_128_2",
+    SXT_PREFIX "tile_cuts_128_8",      SXT_PREFIX "tile_cuts_256_2", SXT_PREFIX "tile_cuts_256_8",
+    SXT_TILE_SHAPES(SXT_TILES) nullptr};
+#undef SXT_TILES
+const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 3, 0, nullptr};
+
+sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
+                      sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
+  const auto &q = as<sxt_matrix_query>(query);
+  const double cols = static_cast<double>(q.cols), nnz = static_cast<double>(q.nnz);
+  cuda::CudaCost cost;
+  cost.launches = 11;  // counting, sums, clearing, looking, copying back and waiting
+  cost.stream_bytes = cost.working_set = 4 * nnz + 24 * cols;
+  cost.flops = 10 * nnz + 60 * cols;
+  CandidateList list(out, capacity, count);
+  sxt_candidate &candidate = cuda::fill(list.add(), *machine, cuda::blocks_for(q.nnz, cuda::column_threads, 1056),
+                                        cuda::column_threads, 1, cost);
+  candidate.setup_s = call_s;
+  candidate.state_bytes = sizeof(State);
+  candidate.scratch_bytes = rows_scratch_bytes();
+  return SXT_OK;
+}
+
+// The transpose of `a` as far as its row pointers, of the type of the offsets.
+template <class Offset>
+sxt_status tell_transpose(const sxt_csr &a, const sxt_features_args &args, const sxt_exec *exec) {
+  sxt_csr transpose{};
+  transpose.s = a.s;
+  std::swap(transpose.s.rows, transpose.s.cols);
+  const std::int64_t rows = transpose.s.rows;
+  const cuda::DeviceArray row_ptr(exec, (rows + 1) * sizeof(Offset), "row pointers of the transpose", cuda::Life::call);
+  cuda::fill_bytes(exec, row_ptr.data(), 0, row_ptr.bytes(), "clear counters");
+  cuda::count_columns(exec, static_cast<const std::int32_t *>(a.col), a.s.nnz, row_ptr.as<Offset>());
+  cuda::exclusive_scan(exec, row_ptr.as<Offset>(), rows + 1);
+  transpose.row_ptr = row_ptr.data();
+  count_all_rows(transpose, args, exec);
+  return tell_rows(transpose, args, exec);
+}
+
+sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
+  const sxt_csr &a = *static_cast<const State *>(opaque)->a;
+  const auto &args = as<sxt_features_args>(head);
+  return cuda::guarded(exec, [&] {
+    // What the features of rows are called there; names of others find nobody.
+    constexpr std::size_t prefix = std::size(SXT_PREFIX) - 1;
+    std::vector<const char *> plain;
+    for (std::uint64_t i = 0; i < args.count; ++i)
+      plain.push_back(std::strncmp(args.names[i], SXT_PREFIX, prefix) ? "" : args.names[i] + prefix);
+    sxt_features_args of_rows = args;
+    of_rows.names = plain.data();
+    return a.s.offset_type == SXT_I32 ? tell_transpose<std::int32_t>(a, of_rows, exec)
+                                      : tell_transpose<std::int64_t>(a, of_rows, exec);
+  });
+}
+
+}  // namespace
+
+const sxt_kernel transpose_kernel =
+    feature_kernel("features.transpose.cuda", "row lengths of the transpose", &ops, csr_storage, candidates, run);
+
+}  // namespace sextant::features_cuda
