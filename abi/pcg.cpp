@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -132,19 +133,33 @@ void check_block(const sxt_pcg &pcg, int64_t n, int64_t n_rhs, int64_t ldb, int6
 sxt_status solve_block(sxt_pcg &pcg, int64_t n_rhs, const void *b, int64_t ldb, void *x, int64_t ldx,
                        const SolveSettings &settings, sxt_pcg_report *reports) {
   const std::uint64_t element = value_bytes(pcg.solver.matrix().value_type());
-  sxt_status worst = SXT_OK;
-  bool cancelled = false;
-  for (int64_t j = 0; j < n_rhs; ++j) {
-    const auto *rhs = static_cast<const char *>(b) + static_cast<std::uint64_t>(j * ldb) * element;
-    auto *solution = static_cast<char *>(x) + static_cast<std::uint64_t>(j * ldx) * element;
+  const auto column = [&](int64_t j) -> PcgSolver::ArrayColumn {
     const SolveSettings own = of_column(settings, j);
     if (own.history_length) *own.history_length = 0;
-    sxt_pcg_report answer{};
-    answer.struct_size = sizeof answer;
-    answer.reason = SXT_REASON_CANCELLED;
-    if (!cancelled) answer = pcg.solver.solve_array(rhs, solution, own);
-    cancelled = cancelled || answer.reason == SXT_REASON_CANCELLED;
-    worst = std::max(worst, conclude(pcg, answer, report_at(reports, j), j));
+    return {static_cast<const char *>(b) + static_cast<std::uint64_t>(j * ldb) * element,
+            static_cast<char *>(x) + static_cast<std::uint64_t>(j * ldx) * element, own};
+  };
+  sxt_status worst = SXT_OK;
+  bool cancelled = false;
+  const bool accompanied = settings.progress || settings.cancel || settings.time_limit > 0;
+  for (int64_t first = 0, count = 0; first < n_rhs; first += count) {
+    count = std::min<int64_t>(n_rhs - first, PcgSolver::most_columns);
+    std::array<PcgSolver::ArrayColumn, PcgSolver::most_columns> columns{};
+    std::array<sxt_pcg_report, PcgSolver::most_columns> answers{};
+    for (int64_t j = 0; j < count; ++j) columns[static_cast<std::size_t>(j)] = column(first + j);
+    const bool together = !accompanied && pcg.solver.together_pays(static_cast<std::int32_t>(count));
+    if (together) pcg.solver.solve_together({columns.data(), static_cast<std::size_t>(count)}, answers.data());
+    for (int64_t j = 0; j < count; ++j) {
+      sxt_pcg_report &answer = answers[static_cast<std::size_t>(j)];
+      if (!together) {
+        answer.struct_size = sizeof answer;
+        answer.reason = SXT_REASON_CANCELLED;
+        const PcgSolver::ArrayColumn &one = columns[static_cast<std::size_t>(j)];
+        if (!cancelled) answer = pcg.solver.solve_array(one.b, one.x, one.settings);
+        cancelled = cancelled || answer.reason == SXT_REASON_CANCELLED;
+      }
+      worst = std::max(worst, conclude(pcg, answer, report_at(reports, first + j), first + j));
+    }
   }
   return worst;
 }

@@ -188,14 +188,18 @@ void Runner::give_back(Session *session) noexcept {
 }
 
 sxt_status Runner::run(sxt_head *args, const volatile std::int32_t *cancel) {
+  return run_by(prepared_.bound().run, args, cancel);
+}
+
+sxt_status Runner::run_by(Session::Function function, sxt_head *args, const volatile std::int32_t *cancel) {
   prepared_.refresh_if_stale();
-  if (shared_) return shared_->run(args, cancel);
+  if (shared_) return shared_->run_by(function, args, cancel);
   struct Lent {  // goes back whatever happens
     Runner &runner;
     Session *session;
     ~Lent() { runner.give_back(session); }
   } const lent{*this, take()};
-  return lent.session->run(args, cancel);
+  return lent.session->run_by(function, args, cancel);
 }
 
 }  // namespace sextant

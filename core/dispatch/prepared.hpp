@@ -103,6 +103,8 @@ class Runner {
   Prepared &prepared() noexcept { return prepared_; }
   const Choice &choice() const noexcept { return prepared_.choice(); }
   sxt_status run(sxt_head *args, const volatile std::int32_t *cancel = nullptr);
+  // The same by another function of the kernel, from its kind's own table.
+  sxt_status run_by(Session::Function function, sxt_head *args, const volatile std::int32_t *cancel = nullptr);
   // A session that an earlier run left, for good; NULL: there is none.
   std::unique_ptr<Session> take_idle();
 

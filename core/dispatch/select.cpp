@@ -13,6 +13,8 @@
 #include "core/matrix/matrix.hpp"
 #include "core/registry/capture_check.hpp"
 #include "core/registry/conformance.hpp"
+#include "sextant/kinds/pcg_columns.h"
+#include "sextant/order.h"
 
 namespace sextant {
 
@@ -39,6 +41,13 @@ bool lacks_estimate(const Kernel &kernel, const std::vector<SlotChoice> &slots) 
   for (const SlotChoice &slot : slots)
     for (const ChoicePtr &part : slot.parts)
       if (part->no_estimate) return true;
+  return false;
+}
+
+// Whether a feature that matters is not known.
+bool lacks_feature(const sxt_features &features, bool transposes) {
+  for (std::uint64_t i = 0; i < features.count; ++i)
+    if (std::isnan(features.values[i]) && (transposes || !tells_of_transpose(features.names[i]))) return true;
   return false;
 }
 
@@ -255,7 +264,7 @@ bool Selector::consider_on(const Kernel &kernel, const Query &original, const st
   const std::size_t count = feature_ids(kernel).size();
   std::vector<double> values;
   if (count)
-    values = matrix_ && query.about_matrix() ? matrix_->features_for(kernel, tiers_, sees_known())
+    values = matrix_ && query.about_matrix() ? matrix_->features_for(kernel, tiers_, sees_known(), query.transposes())
                                              : std::vector<double>(count, std::nan(""));
   const sxt_features features{count, kernel.table.features, values.data()};
   why_not = refusal(kernel, query, features);
@@ -288,6 +297,9 @@ std::string Selector::refusal(const Kernel &kernel, const Query &query, const sx
     return text("needs device level ", table.min_level, ", this one is ", context_.machine().level);
   if (query.has(SXT_QUERY_DETERMINISTIC) && !kernel.has(SXT_KERNEL_DETERMINISTIC))
     return "its bits may differ from run to run";
+  if (query.has(SXT_QUERY_ONE_ORDER) && !kernel.has(SXT_KERNEL_ONE_ORDER))
+    return "it adds in an order of its own, and deterministic mode demands the one that all engines share";
+  if (query.has(SXT_QUERY_COLUMNS) && !kernel.has(SXT_KERNEL_COLUMNS)) return "it takes one right-hand side at a time";
   if (query.has(SXT_QUERY_CAPTURABLE) && !kernel.has(SXT_KERNEL_CAPTURABLE))
     return "it may not run inside a captured graph";
   if (!table.applicable) return "";
@@ -299,11 +311,11 @@ std::string Selector::refusal(const Kernel &kernel, const Query &query, const sx
 }
 
 std::vector<LaunchProposal> Selector::ask_policies(const Kernel &kernel, const Query &query,
-                                                   std::span<const sxt_candidate> candidates) const {
+                                                   std::span<const sxt_candidate> candidates,
+                                                   const std::vector<Prediction> &predictions) const {
   if (!kernel.table.launch_config) return {};
   std::vector<double> seconds;
-  for (const sxt_candidate &candidate : candidates)
-    seconds.push_back(predict(kernel.table, *query.get(), candidate, context_.machine(), context_.profile()).seconds);
+  for (const Prediction &prediction : predictions) seconds.push_back(prediction.seconds);
   return launch_proposals(context_, kernel, query.get(), candidates, seconds);
 }
 
@@ -330,23 +342,25 @@ void Selector::price(bool part, Option base, const sxt_features &features, std::
   const std::span<const sxt_candidate> candidates(candidates_.data(), candidates_written_);
   const bool no_estimate = lacks_estimate(kernel, base.slots);
   // A model that lacks a feature it asks for guesses, however well it was fitted.
-  const bool unknown =
-      std::any_of(features.values, features.values + features.count, [](double value) { return std::isnan(value); });
+  const bool unknown = lacks_feature(features, query.transposes());
   bool any_usable = false;
   std::string problem;
-  const std::vector<LaunchProposal> proposals = ask_policies(kernel, query, candidates);
+  std::vector<Prediction> predictions;
+  for (const sxt_candidate &candidate : candidates)
+    predictions.push_back(
+        predict(kernel.table, *query.get(), candidate, context_.machine(), context_.profile(), !unknown));
+  const std::vector<LaunchProposal> proposals = ask_policies(kernel, query, candidates, predictions);
   const LaunchProposal *only = forced_proposal(context_, proposals);
   for (std::uint64_t i = 0; i < candidates.size(); ++i) {
     if (only && only->candidate != static_cast<std::int64_t>(i)) continue;
     Option option = base;  // slots are shared pointers: cheap
     option.candidate = candidates[i];
     option.proposed_by = proposed_by(proposals, i);
-    const Prediction run =
-        predict(kernel.table, *query.get(), candidates[i], context_.machine(), context_.profile(), !unknown);
+    const Prediction &run = predictions[i];
     option.correction = context_.feedback() ? context_.feedback()->factor(kernel, query, candidates[i]) : 1;
     option.run_s = run.seconds * option.correction;
     option.rel_error = unknown ? std::max(run.rel_error, analytic_rel_error) : run.rel_error;
-    option.setup_s = predict_setup(kernel.table, *query.get(), candidates[i], context_.profile()) + base.parts_setup_s;
+    option.setup_s = run.setup_s + base.parts_setup_s;
     option.total_s = option.setup_s + (part ? 0 : option.storage_s) + query.expected_runs() * option.run_s;
     option.no_estimate = no_estimate;
     const bool usable =
@@ -382,7 +396,7 @@ static bool has_forced_part(const Option &option) {
 
 ChoicePtr Selector::settle(const Query &query, const std::string &role, bool part, std::vector<Option> options,
                            std::vector<Considered> refused, const Rules &limits) {
-  std::stable_sort(options.begin(), options.end(), less_total);
+  sort_by_total(options);
   const bool bypasses =
       std::any_of(refused.begin(), refused.end(), [](const Considered &line) { return line.against_force; });
   // So would a kernel that does everything itself.

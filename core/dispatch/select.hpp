@@ -70,7 +70,12 @@ class Selector {
   // take.
   double gather_in_tiers(const Query &query, const std::string &role, const std::string &storage, bool part,
                          const Rules &rules, std::vector<Option> &options, std::vector<Considered> &refused);
-  std::vector<int> wanted_features(const std::set<const registry::Kernel *> &kernels, int tier) const;
+  void gather_again(const Query &query, const std::string &role, const std::string &storage, bool part,
+                    const Rules &limits, unsigned opened, std::vector<Option> &options,
+                    std::vector<Considered> &refused);
+  double least_seconds(const Query &query) const;
+  unsigned tiers_at_once(const Query &query, const Rules &rules, double &spent) const;
+  std::vector<int> wanted_features(const std::set<const registry::Kernel *> &kernels, bool transposes, int tier) const;
   bool sees_known() const;
   void forget_parts();
   void race(const Query &query, std::vector<Option> &options);
@@ -93,7 +98,8 @@ class Selector {
   void fill_alternative(const registry::Kernel &kernel, const Query &query, std::uint64_t slot,
                         const std::string &kinds, const std::string &role, const std::string &storage, SlotChoice &out);
   std::vector<LaunchProposal> ask_policies(const registry::Kernel &kernel, const Query &query,
-                                           std::span<const sxt_candidate> candidates) const;
+                                           std::span<const sxt_candidate> candidates,
+                                           const std::vector<Prediction> &predictions) const;
   std::int64_t forced_launch(const registry::Kernel &kernel, const Query &query, const std::vector<sxt_candidate> &list,
                              std::uint64_t count) const;
   void price(bool part, Option base, const sxt_features &features, std::vector<Option> &options);

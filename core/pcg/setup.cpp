@@ -14,6 +14,7 @@
 #include "core/pcg/solver.hpp"
 #include "sextant/kinds/pcg.h"
 #include "sextant/kinds/spmv.h"
+#include "sextant/order.h"
 
 namespace sextant {
 
@@ -24,6 +25,8 @@ using registry::Registry;
 
 // Another storage takes as long to build as tens of products save.
 constexpr double few_products = 20;
+// True residuals that most solves ask for.
+constexpr double usual_confirmations = 2;
 
 // Made when the library is loaded: a solve with new values allocates nothing.
 const std::string half_kept = SXT_KIND_STORAGE_DIA_SYMMETRIC;
@@ -116,6 +119,7 @@ PcgSolver::PcgSolver(std::shared_ptr<Matrix> matrix, const PcgSettings &settings
   constant_diagonal_ = check_diagonal(matrix_->csr(), matrix_->context().threads());
   plan();
   build_engine();
+  learn_costs();
   if (!relies_on_found_symmetry()) symmetry_work_ = Buffer();
   selected_.clear();
   predicted_setup_s_ += engine_->choice().setup_s + probe_seconds_;
@@ -200,6 +204,7 @@ sxt_pcg_query PcgSolver::engine_query(const std::string &method) const {
   query.m = engine_matrix(method).query_part(SXT_KIND_PCG, sizeof query, settings_.expected_solves);
   query.m.q.value_type = matrix_->value_type();  // of the vectors, whatever the matrix is held in
   query.m.symmetry = symmetry_;
+  if (matrix_->context().deterministic()) query.m.q.flags |= SXT_QUERY_ONE_ORDER;
   query.recurrence = recurrence_code(settings_.recurrence);
   query.preconditioned = method != "none" && !scaled;
   query.iterations = assumed_iterations_;
@@ -323,11 +328,14 @@ Explanation PcgSolver::explain() const {
       {"format", format_text(engine.storage) + (narrow_ ? ", values in f32" : "")},
       {"iterations", text("about ", static_cast<std::int64_t>(expected_iterations_), " (", expected_from_, ")")},
       {"predicted setup", seconds_text(predicted_setup_s_)},
-      {"predicted solve", seconds_text(engine.run_s / assumed_iterations_ * expected_iterations_)}};
+      {"predicted solve", seconds_text(predicted_solve_s(expected_iterations_, usual_confirmations))}};
   out.notes = notes_;
   if (preconditioner_choice_ && preconditioner_) out.choices.push_back(preconditioner_choice_);
   out.choices.push_back(engine_->prepared().shared_choice());
   out.choices.push_back(product_->prepared().shared_choice());
+  const std::lock_guard lock(mutex_);
+  for (const auto &[columns, together] : columns_)
+    if (together) out.choices.push_back(together->prepared().shared_choice());
   return out;
 }
 

@@ -222,58 +222,66 @@ void PcgSolve::finish(const sxt_pcg_args &args, sxt_pcg_report &report) {
   report.residual_norm = final.norm;
 }
 
-sxt_pcg_report PcgSolve::run() {
-  sxt_pcg_report report{};
+bool PcgSolve::open(sxt_pcg_report &report, sxt_pcg_args &args) {
   report.struct_size = sizeof report;
   report.setup_seconds = solver_.setup_seconds_;
   report.predicted_setup_seconds = solver_.predicted_setup_s_;
   report.predicted_iterations = solver_.expected_iterations_;
   report.probe_iterations = solver_.probe_steps_;
   report.probe_seconds = solver_.probe_seconds_;
-  if (!trivial(report)) {
-    start();
-    sxt_pcg_args args{};
-    args.h = {sizeof args, SXT_KIND_PCG};
-    args.n = n_;
-    args.b = solver_.scaling_ ? work_.rhs.data() : b_;
-    args.x = work_.iterate.data();
-    args.x_is_zero = !settings_.use_initial_guess;
-    const bool same = !solver_.scaling_ && solver_.settings().norm == SXT_NORM_2;
-    const double ratio = same ? 1 : norm_2(args.b) / rhs_norm_;  // between the two norms, at the start
-    args.tolerance = (solver_.scaling_ || solver_.settings().norm != SXT_NORM_2 ? early : 1.0) * target_ * ratio;
-    args.max_iterations = settings_.max_iterations;
-    args.user = this;
-    args.observe = [](void *self, std::int64_t first, std::int64_t count, const double *residuals) -> sxt_reason {
-      auto &solve = *static_cast<PcgSolve *>(self);
-      try {
-        return solve.observe(first, count, residuals);
-      } catch (...) {
-        solve.failure_ = std::current_exception();
-        return SXT_REASON_CANCELLED;
-      }
-    };
-    args.confirm = [](void *self, const void *x, std::int64_t iteration, double residual, double *tolerance,
-                      sxt_reason *reason) -> std::int32_t {
-      auto &solve = *static_cast<PcgSolve *>(self);
-      try {
-        return solve.confirm(x, iteration, residual, tolerance, reason);
-      } catch (...) {
-        solve.failure_ = std::current_exception();
-        return *reason = SXT_REASON_CANCELLED, SXT_CONFIRM_STOP;
-      }
-    };
+  if (trivial(report)) return false;
+  start();
+  args.h = {sizeof args, SXT_KIND_PCG};
+  args.n = n_;
+  args.b = solver_.scaling_ ? work_.rhs.data() : b_;
+  args.x = work_.iterate.data();
+  args.x_is_zero = !settings_.use_initial_guess;
+  const bool same = !solver_.scaling_ && solver_.settings().norm == SXT_NORM_2;
+  const double ratio = same ? 1 : norm_2(args.b) / rhs_norm_;  // between the two norms, at the start
+  args.tolerance = (solver_.scaling_ || solver_.settings().norm != SXT_NORM_2 ? early : 1.0) * target_ * ratio;
+  args.max_iterations = settings_.max_iterations;
+  args.user = this;
+  args.observe = [](void *self, std::int64_t first, std::int64_t count, const double *residuals) -> sxt_reason {
+    auto &solve = *static_cast<PcgSolve *>(self);
+    try {
+      return solve.observe(first, count, residuals);
+    } catch (...) {
+      solve.failure_ = std::current_exception();
+      return SXT_REASON_CANCELLED;
+    }
+  };
+  args.confirm = [](void *self, const void *x, std::int64_t iteration, double residual, double *tolerance,
+                    sxt_reason *reason) -> std::int32_t {
+    auto &solve = *static_cast<PcgSolve *>(self);
+    try {
+      return solve.confirm(x, iteration, residual, tolerance, reason);
+    } catch (...) {
+      solve.failure_ = std::current_exception();
+      return *reason = SXT_REASON_CANCELLED, SXT_CONFIRM_STOP;
+    }
+  };
+  return true;
+}
+
+void PcgSolve::close(sxt_pcg_report &report, double seconds_an_iteration) const {
+  report.rhs_norm = rhs_norm_;
+  report.true_relative_residual = rhs_norm_ > 0 ? report.residual_norm / rhs_norm_ : report.residual_norm;
+  report.confirmations = confirmations_;
+  report.predicted_solve_seconds = seconds_an_iteration * static_cast<double>(report.iterations);
+  report.solve_seconds = clock_.seconds();
+}
+
+sxt_pcg_report PcgSolve::run() {
+  sxt_pcg_report report{};
+  sxt_pcg_args args{};
+  if (open(report, args)) {
     if (solver_.narrow_)
       refine(args);
     else
       call(*solver_.engine_, args);
     finish(args, report);
   }
-  report.rhs_norm = rhs_norm_;
-  report.true_relative_residual = rhs_norm_ > 0 ? report.residual_norm / rhs_norm_ : report.residual_norm;
-  report.confirmations = confirmations_;
-  const double per_iteration = solver_.engine_->choice().run_s / solver_.assumed_iterations_;
-  report.predicted_solve_seconds = per_iteration * static_cast<double>(report.iterations);
-  report.solve_seconds = clock_.seconds();
+  close(report, solver_.engine_->choice().run_s / solver_.assumed_iterations_);
   return report;
 }
 
@@ -286,15 +294,6 @@ SolveSettings PcgSolver::default_solve() const {
   solve.time_limit = settings_.time_limit;
   return solve;
 }
-
-struct PcgSolver::LentWorkspace {
-  explicit LentWorkspace(PcgSolver &of) : solver(of), workspace(of.take_workspace()) {}
-  ~LentWorkspace() { solver.give_back(std::move(workspace)); }
-  LentWorkspace(const LentWorkspace &) = delete;
-  LentWorkspace &operator=(const LentWorkspace &) = delete;
-  PcgSolver &solver;
-  std::unique_ptr<PcgWorkspace> workspace;
-};
 
 sxt_pcg_report PcgSolver::solve(const void *b, void *x, const SolveSettings &settings) {
   if (captured()) return record(b, x, settings);

@@ -16,6 +16,14 @@ class PcgSolve {
   PcgSolve(PcgSolver &solver, PcgWorkspace &work, const void *b, void *x, const SolveSettings &settings);
   sxt_pcg_report run();
 
+  // The same in three steps, for columns that one engine solves together. False: there was nothing to solve.
+  bool open(sxt_pcg_report &report, sxt_pcg_args &args);
+  void finish(const sxt_pcg_args &args, sxt_pcg_report &report);
+  void close(sxt_pcg_report &report, double seconds_an_iteration) const;
+  void rethrow() const {
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
  private:
   struct TrueResidual {
     double norm = 0;    // |b - A x| in the caller's norm
@@ -44,7 +52,6 @@ class PcgSolve {
   bool trivial(sxt_pcg_report &report);  // n = 0, b = 0
   void start();                          // right-hand side and guess of the engine's system
   TrueResidual true_residual(const void *iterate);
-  void finish(const sxt_pcg_args &args, sxt_pcg_report &report);
 
   sxt_reason observe(std::int64_t first, std::int64_t count, const double *residuals);
   std::int32_t confirm(const void *iterate, std::int64_t iteration, double residual, double *tolerance,

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -74,6 +75,17 @@ class PcgSolver {
   sxt_pcg_report solve(const void *b, void *x, const SolveSettings &solve);
   // The same with b and x anywhere: what the device does not reach is copied there, and x back.
   sxt_pcg_report solve_array(const void *b, void *x, const SolveSettings &solve);
+  // Columns of arrays that lie as for solve_array, solved together in one pass over A for each iteration of all of
+  // them. Nobody may accompany them: no progress, cancel or time limit.
+  struct ArrayColumn {
+    const void *b;
+    void *x;
+    SolveSettings settings;
+  };
+  static constexpr std::int32_t most_columns = 32;
+  void solve_together(std::span<const ArrayColumn> columns, sxt_pcg_report *reports);
+  // Whether so many together are predicted to end sooner than one after the other.
+  bool together_pays(std::int32_t columns) { return columns_engine(columns) != nullptr; }
   Explanation explain() const;
 
  private:
@@ -108,8 +120,22 @@ class PcgSolver {
   void refresh_if_stale();
   std::unique_ptr<PcgWorkspace> take_workspace();
   void give_back(std::unique_ptr<PcgWorkspace> workspace) noexcept;
-  struct LentWorkspace;  // goes back whatever happens
+  struct LentWorkspace {  // goes back whatever happens
+    explicit LentWorkspace(PcgSolver &of) : solver(of), workspace(of.take_workspace()) {}
+    ~LentWorkspace() { solver.give_back(std::move(workspace)); }
+    LentWorkspace(const LentWorkspace &) = delete;
+    LentWorkspace &operator=(const LentWorkspace &) = delete;
+    PcgSolver &solver;
+    std::unique_ptr<PcgWorkspace> workspace;
+  };
   std::string storage_wanted() const;
+
+  // predicted.cpp
+  void learn_costs();
+  double predicted_solve_s(double iterations, double confirmations) const;
+
+  Runner *columns_engine(std::int32_t columns);  // columns.cpp
+  struct OpenColumn;
 
   // narrow.cpp
   std::string precision_wanted() const;
@@ -141,8 +167,13 @@ class PcgSolver {
   std::int64_t probe_steps_ = 0;
   double probe_seconds_ = 0;
   double setup_seconds_ = 0, predicted_setup_s_ = 0;
-  std::mutex mutex_;                     // of what follows, and of refreshing
-  std::unique_ptr<Runner> wide_engine_;  // where narrow_ did not serve
+  struct Costs {  // predicted seconds: an iteration, the engine beside them, before it, a true residual
+    double iteration_s = 0, engine_s = 0, start_s = 0, residual_s = 0;
+  };
+  Costs costs_;
+  mutable std::mutex mutex_;                                 // of what follows, and of refreshing
+  std::unique_ptr<Runner> wide_engine_;                      // where narrow_ did not serve
+  std::map<std::int32_t, std::unique_ptr<Runner>> columns_;  // by how many; NULL: one after the other
   std::uint64_t version_ = 0;
   std::vector<std::unique_ptr<PcgWorkspace>> idle_;
   std::vector<std::unique_ptr<Recorded>> recorded_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // For engines of kind sxt.pcg/1 that leave the steps of an iteration to other kernels: their slots, which of them each
-// recurrence needs, what they are asked, and the kernels that fill them in one session. Header-only, no part of the ABI.
+// recurrence needs, what they are asked, and the kernels that fill them in one session. Header-only, no part of the
+// ABI.
 #pragma once
 
 #include <algorithm>
@@ -8,10 +9,11 @@
 #include <cstring>
 
 #include "sextant/kinds/multidot.h"
-#include "sextant/kinds/pcg.h"
+#include "sextant/kinds/pcg_columns.h"
 #include "sextant/kinds/spmv_dots.h"
 #include "sextant/kinds/vector.h"
 #include "sextant/kinds/vector_group.h"
+#include "sextant/order.h"
 #include "sextant/plugin.hpp"
 
 namespace sextant::plugin::pcg {
@@ -21,12 +23,12 @@ enum VectorInstance : std::uint64_t { vector_axpby = 0, vector_copy = 1, vector_
 
 // What is constant about one recurrence: its parts, and the numbers that describe them.
 struct Recurrence {
-  std::int32_t id;             // SXT_RECURRENCE_*
-  const char *name;            // for messages
-  std::int32_t group;          // SXT_GROUP_*: the fused update of an iteration
+  std::int32_t id;     // SXT_RECURRENCE_*
+  const char *name;    // for messages
+  std::int32_t group;  // SXT_GROUP_*: the fused update of an iteration
   sxt_slot slots[5];
   std::uint64_t n_slots;
-  bool takes_preconditioner;   // has a slot "M"
+  bool takes_preconditioner;  // has a slot "M"
 
   // Inner products that go with A x, and the distinct arrays among them; [1]: with a preconditioner.
   std::int32_t apply_dots[2], apply_arrays[2];
@@ -55,40 +57,39 @@ const Recurrence &recurrence(std::int32_t id) {
       vector_slot{"vector", vector, flags, vector_instances, vector_instances, 0},
       dots_slot{"dots", multidot, flags, 1, 1, 0}, m_slot{"M", preconditioner, flags, 0, 1, 0};
 
-  static const Recurrence recurrences[] = {
-      {.id = SXT_RECURRENCE_CLASSICAL,
-       .name = "classical",
-       .group = SXT_GROUP_CLASSICAL_XR,
-       .slots = {apply_slot, update_slot, vector_slot, dots_slot, m_slot},
-       .n_slots = 5,
-       .takes_preconditioner = true,
-       .apply_dots = {1, 1},
-       .apply_arrays = {2, 2},  // p.q
-       .dots = {1, 2},
-       .dots_arrays = {1, 2},  // r.r and, with M, r.z
-       .vectors = {3, 4}},     // r p q, z
-      {.id = SXT_RECURRENCE_CHRONOPOULOS_GEAR,
-       .name = "chronopoulos-gear",
-       .group = SXT_GROUP_CHRONOPOULOS_GEAR,
-       .slots = {apply_slot, update_slot, vector_slot, m_slot, {}},
-       .n_slots = 4,
-       .takes_preconditioner = true,
-       .apply_dots = {2, 3},
-       .apply_arrays = {2, 3},  // u.w, u.u; with M: u.w, r.u, r.r
-       .dots = {0, 0},
-       .dots_arrays = {0, 0},
-       .vectors = {4, 5}},  // r w p s, u
-      {.id = SXT_RECURRENCE_PREDICT_RECOMPUTE,
-       .name = "predict-recompute",
-       .group = SXT_GROUP_PREDICT_RECOMPUTE,
-       .slots = {apply_slot, update_slot, vector_slot, dots_slot, {}},
-       .n_slots = 4,
-       .takes_preconditioner = false,
-       .apply_dots = {4, 4},
-       .apply_arrays = {3, 3},  // p.q, r.q, q.q, r.r
-       .dots = {1, 1},
-       .dots_arrays = {1, 1},  // r.r where its prediction is not to be trusted
-       .vectors = {3, 3}}};    // r p q
+  static const Recurrence recurrences[] = {{.id = SXT_RECURRENCE_CLASSICAL,
+                                            .name = "classical",
+                                            .group = SXT_GROUP_CLASSICAL_XR,
+                                            .slots = {apply_slot, update_slot, vector_slot, dots_slot, m_slot},
+                                            .n_slots = 5,
+                                            .takes_preconditioner = true,
+                                            .apply_dots = {1, 1},
+                                            .apply_arrays = {2, 2},  // p.q
+                                            .dots = {1, 2},
+                                            .dots_arrays = {1, 2},  // r.r and, with M, r.z
+                                            .vectors = {3, 4}},     // r p q, z
+                                           {.id = SXT_RECURRENCE_CHRONOPOULOS_GEAR,
+                                            .name = "chronopoulos-gear",
+                                            .group = SXT_GROUP_CHRONOPOULOS_GEAR,
+                                            .slots = {apply_slot, update_slot, vector_slot, m_slot, {}},
+                                            .n_slots = 4,
+                                            .takes_preconditioner = true,
+                                            .apply_dots = {2, 3},
+                                            .apply_arrays = {2, 3},  // u.w, u.u; with M: u.w, r.u, r.r
+                                            .dots = {0, 0},
+                                            .dots_arrays = {0, 0},
+                                            .vectors = {4, 5}},  // r w p s, u
+                                           {.id = SXT_RECURRENCE_PREDICT_RECOMPUTE,
+                                            .name = "predict-recompute",
+                                            .group = SXT_GROUP_PREDICT_RECOMPUTE,
+                                            .slots = {apply_slot, update_slot, vector_slot, dots_slot, {}},
+                                            .n_slots = 4,
+                                            .takes_preconditioner = false,
+                                            .apply_dots = {4, 4},
+                                            .apply_arrays = {3, 3},  // p.q, r.q, q.q, r.r
+                                            .dots = {1, 1},
+                                            .dots_arrays = {1, 1},  // r.r where its prediction is not to be trusted
+                                            .vectors = {3, 3}}};    // r p q
   return recurrences[id - SXT_RECURRENCE_CLASSICAL];
 }
 
@@ -125,6 +126,12 @@ inline Parts collect(const Recurrence &recurrence, const sxt_filled *slots) {
 inline constexpr double default_iterations = 100;
 inline double iterations_of(const sxt_pcg_query &query) {
   return query.iterations > 0 ? query.iterations : default_iterations;
+}
+
+// Right-hand sides of a run.
+inline std::int32_t columns_of(const sxt_pcg_query &query) {
+  const bool several = (query.m.q.flags & SXT_QUERY_COLUMNS) && SXT_HAS(&query.m.q.h, sxt_pcg_columns_query, n_rhs);
+  return several ? reinterpret_cast<const sxt_pcg_columns_query &>(query).n_rhs : 1;
 }
 
 // What conjugate gradients in this recurrence can do nothing with.
@@ -169,7 +176,7 @@ inline sxt_query part_query(const sxt_pcg_query &query, std::uint64_t size, cons
   sxt_query q = query.m.q;
   q.h = {size, kind};
   q.expected_runs = std::max(1.0, q.expected_runs) * iterations_of(query);
-  q.flags &= ~static_cast<std::uint32_t>(SXT_QUERY_MATRIX);
+  q.flags &= ~(static_cast<std::uint32_t>(SXT_QUERY_MATRIX) | SXT_QUERY_COLUMNS);
   return q;
 }
 
@@ -192,7 +199,7 @@ inline sxt_spmv_query part_spmv_query(const sxt_pcg_query &query, std::uint64_t 
   sxt_spmv_query spmv{};
   spmv.m = part_matrix_query(query, size, kind);
   spmv.op = SXT_NO_TRANSPOSE;
-  spmv.n_rhs = 1;
+  spmv.n_rhs = columns_of(query);
   return spmv;
 }
 
@@ -211,10 +218,16 @@ inline sxt_status slot_query(const Recurrence &recurrence, const sxt_pcg_query &
 
   if (is(SXT_KIND_SPMV))
     return write_query(part_spmv_query(query, sizeof(sxt_spmv_query), SXT_KIND_SPMV), out, capacity);
+  const std::int32_t columns = columns_of(query);
   if (is(SXT_KIND_SPMV_DOTS)) {
+    if (columns > 1) return SXT_NOT_APPLICABLE;  // offered for one right-hand side
     const sxt_spmv_dots_query fused{part_spmv_query(query, sizeof(sxt_spmv_dots_query), SXT_KIND_SPMV_DOTS),
                                     recurrence.apply_dots[m], 0};
     return write_query(fused, out, capacity);
+  }
+  if (is(SXT_KIND_MULTIDOT) && columns > 1) {  // of classical conjugate gradients, as many at once as there can be
+    const std::int32_t dots = std::min<std::int32_t>(SXT_MULTIDOT_MAX, columns * (in_a ? 1 : 1 + m));
+    return write_query(part_multidot_query(query, dots, 2 * dots), out, capacity);
   }
   if (is(SXT_KIND_MULTIDOT))
     return write_query(in_a ? part_multidot_query(query, recurrence.apply_dots[m], recurrence.apply_arrays[m])
@@ -232,6 +245,7 @@ inline sxt_status slot_query(const Recurrence &recurrence, const sxt_pcg_query &
   if (is(SXT_KIND_PRECONDITIONER)) {
     if (!m) return SXT_NOT_APPLICABLE;  // M stays empty: the identity
     sxt_preconditioner_query q{part_matrix_query(query, sizeof(sxt_preconditioner_query), SXT_KIND_PRECONDITIONER), {}};
+    q.m.q.flags &= ~static_cast<std::uint32_t>(SXT_QUERY_ONE_ORDER);  // all engines apply M with the same kernel
     static_assert(sizeof q.method == sizeof query.preconditioner);
     std::memcpy(q.method, query.preconditioner, sizeof q.method);
     return write_query(q, out, capacity);

@@ -32,7 +32,9 @@ A sum_full_leaf(F &&term) {
   for (int first = 0; first < lanes; first += group) {
     A sum[group] = {};
     for (int row = first; row < leaf_size; row += lanes) {
+#ifndef __CUDACC__
 #pragma GCC unroll 32
+#endif
       for (int l = 0; l < group; ++l) sum[l] += term(row + l);
     }
     for (int l = 0; l < group; ++l) lane[first + l] = sum[l];

@@ -3,6 +3,7 @@
 // the reference among them; kernels with an order of their own are refused and say so.
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -56,7 +57,7 @@ Csr problem() {
       sum -= value;
       a.entry(j, value);
     }
-    a.values[diagonal] = sum * (1 + 0.3 * std::sin(0.01 * i));
+    a.values[diagonal] = sum * (1.002 + 0.002 * std::sin(0.01 * i));
     a.end_row();
   }
   return a;
@@ -144,6 +145,63 @@ TEST(PcgOrder, OtherOrdersAreRefusedWithASentence) {
   EXPECT_NE(last_error(forced).find("deterministic mode demands the one that all engines share"), std::string::npos)
       << last_error(forced);
   sxt_pcg_destroy(raw);
+}
+
+// M and complex numbers take engines and parts of the one order as well; each repeats its bits on any number of
+// threads.
+TEST(PcgOrder, PreconditionedSystems) {
+  const Csr a = problem();
+  const std::vector<double> b(static_cast<std::size_t>(a.rows), 1);
+  for (const char *method : {"fsai", "block-jacobi", "ssor-ai", "chebyshev"})
+    for (const char *recurrence : {"classical", "chronopoulos-gear"}) {
+      std::vector<double> first;
+      for (const int threads : {1, 2, 3}) {
+        const Context context = context_of(threads);
+        const Matrix matrix = a.matrix(context);
+        sxt_pcg_options options = pcg_options();
+        options.preconditioner = method;
+        options.recurrence = recurrence;
+        options.format = "csr";
+        const Pcg pcg = make<Pcg>([&](sxt_pcg **out) { return sxt_pcg_create(matrix.get(), &options, out); });
+        std::vector<double> x(b.size());
+        ASSERT_EQ(sxt_pcg_solve_array(pcg.get(), a.rows, b.data(), x.data(), nullptr, nullptr), SXT_OK) << method;
+        EXPECT_LE(relative_residual(a, b, x), 1.0001e-8) << method;
+        if (first.empty()) first = x;
+        EXPECT_EQ(x, first) << method << ", " << recurrence << ", " << threads << " threads";
+      }
+    }
+}
+
+TEST(PcgOrder, ComplexEnginesAgree) {
+  using Z = std::complex<double>;
+  const Csr a = problem();
+  std::vector<Z> values(a.values.begin(), a.values.end());
+  for (std::int32_t i = 0; i < a.rows; ++i)
+    for (std::int32_t k = a.ptr[i]; k < a.ptr[i + 1]; ++k)
+      if (a.col[k] != i) values[k] *= a.col[k] > i ? Z(0.6, 0.8) : Z(0.6, -0.8);
+  const Context context = context_of(2);
+  sxt_matrix_options options = matrix_options();
+  options.value_type = SXT_C128;
+  options.symmetry = SXT_HERMITIAN;
+  const Matrix matrix = make<Matrix>([&](sxt_matrix **out) {
+    return sxt_matrix_from_csr(context.get(), a.rows, a.cols, a.ptr.data(), a.col.data(), values.data(), &options, out);
+  });
+  for (const std::string recurrence : {"classical", "predict-recompute"}) {
+    std::vector<std::vector<Z>> answers;
+    for (const std::string engine : {"pcg.host-loop.", "pcg.team."}) {
+      const std::string name = engine + recurrence + ".cpu";
+      sxt_pcg_options asked = pcg_options();
+      asked.engine = name.c_str();
+      asked.format = "csr";
+      asked.preconditioner = "jacobi";
+      const Pcg pcg = make<Pcg>([&](sxt_pcg **out) { return sxt_pcg_create(matrix.get(), &asked, out); });
+      const std::vector<Z> b(static_cast<std::size_t>(a.rows), Z(1, -2));
+      answers.emplace_back(b.size());
+      ASSERT_EQ(sxt_pcg_solve_array(pcg.get(), a.rows, b.data(), answers.back().data(), nullptr, nullptr), SXT_OK)
+          << last_error(context);
+    }
+    EXPECT_EQ(answers[0], answers[1]) << recurrence;
+  }
 }
 
 }  // namespace

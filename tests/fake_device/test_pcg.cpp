@@ -16,8 +16,9 @@ namespace {
 using namespace fake_test;
 using sextant::registry::Registry;
 
-const char *const engines[] = {"pcg.persistent.predict-recompute.cuda", "pcg.graph.predict-recompute.cuda",
-                               "pcg.graph.chronopoulos-gear.cuda", "pcg.graph.classical.cuda"};
+const char *const engines[] = {"pcg.persistent.predict-recompute.cuda", "pcg.cooperative.predict-recompute.cuda",
+                               "pcg.graph.predict-recompute.cuda", "pcg.graph.chronopoulos-gear.cuda",
+                               "pcg.graph.classical.cuda"};
 
 class Program {
  public:

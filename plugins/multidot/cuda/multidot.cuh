@@ -191,6 +191,7 @@ inline sxt_status count_applicable(const sxt_query *query, const sxt_features *,
 inline constexpr const char *terms[] = {"launches",     "latency.steps", "latency.partials",
                                         "stream_bytes", "flops",         nullptr};
 inline constexpr double defaults[] = {NAN, 7e-7, 1e-9, NAN, NAN};
+inline constexpr double early_launch = 0.7;  // of an ordinary one
 
 template <class Way>
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
@@ -206,7 +207,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
     candidate.launch[1] = grid.threads;
     candidate.model_class = static_cast<std::uint32_t>(q.n_dots) * most_grids + place++;
     candidate.n_terms = 5;
-    candidate.terms[0] = 1;
+    candidate.terms[0] = may_start_early(*machine) ? early_launch : 1;
     candidate.terms[1] = std::max(1.0, n * size / (16.0 * static_cast<double>(grid.blocks * grid.threads)));
     candidate.terms[2] = Way::merging(grid, q.n_dots);
     candidate.terms[3] = candidate.working_set_bytes = n * size * q.distinct;
@@ -226,7 +227,7 @@ template <class Way>
 sxt_kernel new_multidot(const char *name, const char *description) {
   sxt_kernel k = new_kernel(SXT_KIND_MULTIDOT, name, "cuda", description, run<Way>);
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
-  k.version = 3;
+  k.version = 4;
   k.term_names = terms;
   k.term_defaults = defaults;
   k.applicable = count_applicable;

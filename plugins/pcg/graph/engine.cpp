@@ -54,10 +54,19 @@ void Engine::finish() {
   args_.launches = static_cast<std::int32_t>(session_.launches);
 }
 
+// After idle steps: the direction as it was, to the last bit where that matters.
+void Engine::turn_back(Iteration &iteration) const {
+  if (!turned_) return;
+  if (state_.one_order)
+    iteration.take_direction_back();
+  else
+    iteration.turn_over();
+}
+
 // Tells the device what this block is to do; evaluates its first iterate where its numbers are not there.
 void Engine::request(const pcg::Block &block) {
   Iteration iteration(state_, session_, exec_);
-  if (turned_ && !block.restart) iteration.turn_over();
+  if (!block.restart) turn_back(iteration);
   turned_ = false;
   if (block.restart) iteration.begin_direction();
   // Where nothing but the block's length ends it, its last evaluation need not stand still, and the next block goes on
@@ -144,7 +153,7 @@ pcg::Outcome Engine::await(const pcg::Block &block) {
     throw cuda::Failure(status, "a block of iterations failed on the device");
   const Report report = session_.report();
   standing_ = report.ended != running;
-  turned_ = standing_ && report.turns % 2 != 0;
+  turned_ = standing_ && (state_.one_order ? report.turns > 0 : report.turns % 2 != 0);
 
   session_.squares.clear();
   for (std::int64_t k = block.first; k <= report.iterate; ++k)
@@ -171,7 +180,7 @@ T Engine::fetch(const void *from) {
 // what led to it has been lost to rounding.
 pcg::Ended Engine::measure() {
   Iteration iteration(state_, session_, exec_);
-  if (turned_) iteration.turn_over();
+  turn_back(iteration);
   turned_ = false;
   iteration.measure_curvature(fetch<Control>(session_.control()).beta);
   ++args_.products;

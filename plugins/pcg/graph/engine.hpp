@@ -23,6 +23,7 @@ class Engine {
 
  private:
   void request(const pcg::Block &block);
+  void turn_back(Iteration &iteration) const;
   void enqueue(Captured &block, std::int64_t iterations);
   void *capture(std::int64_t iterations);
   std::int64_t wanted(const pcg::Block &block) const;
@@ -37,7 +38,7 @@ class Engine {
   const sxt_exec &exec_;
   const sxt_device_ops &ops_;
   bool standing_ = true;  // the present iterate's numbers are not there, or not to be used
-  bool turned_ = false;   // p is r - p
+  bool turned_ = false;   // p is r - p, or was that for a while
   double rate_ = 0;       // logarithm by which r'r fell in an iteration of the last block
   double last_squared_ = 0;
 };

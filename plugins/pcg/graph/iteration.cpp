@@ -157,6 +157,20 @@ void Iteration::turn_over() {
   if (is(SXT_RECURRENCE_CHRONOPOULOS_GEAR)) axpby(plus, product(), minus, s());
 }
 
+// What p and s begin, and only where evaluations have just stood still.
+void Iteration::keep_direction() {
+  if (session_.kept_bytes() == 0) return;
+  count();
+  keep_when_ended(session_.control(), p(), session_.kept(), session_.kept_bytes(), exec_);
+}
+
+void Iteration::take_direction_back() {
+  count();
+  cuda::need(
+      cudaMemcpyAsync(p(), session_.kept(), session_.kept_bytes(), cudaMemcpyDeviceToDevice, cuda::stream_of(exec_)),
+      "take a direction back");
+}
+
 // p = u + beta p and A p in the place of A u, with p'Ap. What stood there is computed anew by the next evaluation.
 void Iteration::measure_curvature(double beta) {
   const double wide[] = {beta, 0};
@@ -196,6 +210,11 @@ Scalars Iteration::scalars() const {
 }
 
 void Iteration::evaluate() {
+  evaluate_iterate();
+  keep_direction();
+}
+
+void Iteration::evaluate_iterate() {
   const bool m = state_.preconditioned;
   const void *const unit = one(state_.type), *const none = zero(state_.type);
   switch (state_.recurrence->id) {

@@ -18,6 +18,7 @@ class Iteration {
   void residual(const void *b, bool x_is_zero);  // r = b - A x
   void begin_direction();                        // what a restart needs before the first evaluation
   void turn_over();                              // p = u - p, after an odd number of idle steps
+  void take_direction_back();                    // p, and what follows p, as kept aside when evaluations stood still
   void evaluate();                               // of the present iterate
   void step();                                   // to the next one
   void measure_curvature(double beta);           // p'Ap of Chronopoulos-Gear's next direction, first of the dots
@@ -43,6 +44,8 @@ class Iteration {
   struct Pair {
     const void *u, *v;  // NULL: the product
   };
+  void evaluate_iterate();
+  void keep_direction();
   void call(const sxt_bound &part, const sxt_head &args);
   void count() const;
   void precondition();

@@ -6,6 +6,8 @@
 #include "engine.hpp"
 #include "model.hpp"
 #include "recorded.hpp"
+#include "sextant/plugin_cuda_pcg.hpp"
+#include "sextant/plugin_pcg_columns.hpp"
 
 namespace graph {
 namespace {
@@ -35,33 +37,16 @@ sxt_status prepare_of(const sxt_problem *problem, const sxt_candidate *candidate
   return cuda::guarded(exec, [&] {
     const auto &query = plugin::as<sxt_pcg_query>(problem->query);
     const std::int64_t block = std::max<std::int64_t>(1, candidate->launch[0]);
-    return plugin::give(
-        new State{&recurrence(id), query.m.q.value_type, query.m.rows, query.preconditioned != 0, block}, state);
-  });
-}
-
-sxt_status open(const void *state, const sxt_filled *slots, const sxt_exec *exec, void **session) {
-  return cuda::guarded(
-      exec, [&] { return plugin::give(new Session(*static_cast<const State *>(state), slots, *exec), session); });
-}
-
-sxt_status run(const void *state_pointer, void *session, const sxt_head *head, const sxt_exec *exec) {
-  return cuda::guarded(exec, [&]() -> sxt_status {
-    const State &state = *static_cast<const State *>(state_pointer);
-    if (const sxt_status status = pcg::check_args(head, state.n, exec); status != SXT_OK) return status;
-    auto &args =
-        *reinterpret_cast<sxt_pcg_args *>(const_cast<sxt_head *>(head));  // the kind's results stand in its args
-    auto &own = *static_cast<Session *>(session);
-    Engine engine(state, own, args, *exec);
-    pcg::Conversation(args, *exec, engine, own.residuals).run();
-    return SXT_OK;
+    return plugin::give(new State{&recurrence(id), query.m.q.value_type, query.m.rows, query.preconditioned != 0, block,
+                                  (query.m.q.flags & SXT_QUERY_ONE_ORDER) != 0, pcg::columns_of(query)},
+                        state);
   });
 }
 
 template <std::int32_t id>
 sxt_kernel kernel(const char *name, const char *description) {
-  sxt_kernel k = plugin::new_kernel(SXT_KIND_PCG, name, "cuda", description, run);
-  k.flags = SXT_KERNEL_DETERMINISTIC;  // as its parts are, which inherit the query's demand
+  sxt_kernel k = cuda::new_engine<State, Session, Engine>(name, description);
+  k.flags |= SXT_KERNEL_ONE_ORDER;  // as its parts, which inherit the demands
   k.value_types = plugin::all_value_types;
   k.ops = pcg_ops();
   k.slots = recurrence(id).slots;
@@ -70,15 +55,34 @@ sxt_kernel kernel(const char *name, const char *description) {
   k.candidates = candidates_of<id>;
   k.slot_query = slot_query_of<id>;
   k.prepare = prepare_of<id>;
-  k.open = open;
-  k.close = plugin::destroy<Session>;
-  k.release = plugin::destroy<State>;
+  return k;
+}
+
+sxt_status run_columns(const void *opaque, void *opened, const sxt_head *head, const sxt_exec *exec) {
+  return cuda::guarded(exec, [&] {
+    const State &state = *static_cast<const State *>(opaque);
+    const auto &session = *static_cast<const Session *>(opened);
+    return pcg::run_columns(
+        {state.type, state.n, state.preconditioned, state.columns, &session.parts(),
+         static_cast<char *>(session.vector(0)), session.vector_stride(), session.column_results(), true},
+        head, exec);
+  });
+}
+
+sxt_kernel classical_with_columns() {
+  const sxt_pcg_ops *const one = pcg_ops();
+  static const sxt_pcg_columns_ops ops{{sizeof(sxt_pcg_columns_ops), one ? one->record : nullptr}, run_columns};
+  sxt_kernel k = kernel<SXT_RECURRENCE_CLASSICAL>(
+      "pcg.graph.classical.cuda",
+      "conjugate gradients in captured blocks of iterations, two reductions an iteration; several right-hand sides, "
+      "driven from the host, in one pass over A");
+  k.flags |= SXT_KERNEL_COLUMNS;
+  k.ops = &ops.one;
   return k;
 }
 
 const sxt_plugin &description() {
-  static const sxt_kernel classical = kernel<SXT_RECURRENCE_CLASSICAL>(
-      "pcg.graph.classical.cuda", "conjugate gradients in captured blocks of iterations, two reductions an iteration");
+  static const sxt_kernel classical = classical_with_columns();
   static const sxt_kernel chronopoulos_gear = kernel<SXT_RECURRENCE_CHRONOPOULOS_GEAR>(
       "pcg.graph.chronopoulos-gear.cuda",
       "Chronopoulos-Gear conjugate gradients in captured blocks of iterations, one reduction an iteration");

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The scalar kernels: one block that reads a few inner products, tests them and writes alpha and beta. Their time is
 // the latency of a launch and of a handful of loads and divisions.
+#include <algorithm>
 #include <cfloat>
 #include <cstdint>
 
 #include "scalars.hpp"
 #include "sextant/plugin_cuda_chain.hpp"
 #include "sextant/plugin_cuda_memory.hpp"
+#include "sextant/plugin_cuda_order.hpp"
 
 namespace graph {
 namespace {
@@ -131,20 +133,16 @@ __global__ void configure_kernel(Control *control, Request request) {
 __global__ void __launch_bounds__(threads) predict_recompute(const __grid_constant__ Scalars s) {
   take_turn();
   double v[4];
-  bool finite = true;
-  for (int i = 0; i < 4; ++i) {
-    v[i] = real_part(s.dots, i, s.type);
-    finite = finite && is_finite(v[i]);
-  }
+  for (int i = 0; i < 4; ++i) v[i] = real_part(s.dots, i, s.type);
   const double p_q = v[0], r_q = v[1], q_q = v[2], gamma = v[3];
-  evaluate(s, gamma, finite, [=](const Control &, const Limits &limits, double *alpha, double *beta) {
-    int ended = usable(p_q, ended_a_indefinite, limits);
-    if (ended == running) ended = step_length(gamma, p_q, limits, alpha);
-    // ||r - alpha q||^2. Where everything cancels it has no digits; r is then so much shorter that p = r will do.
-    const double next = gamma - 2 * *alpha * r_q + *alpha * *alpha * q_q;
-    *beta = next > 256 * limits.epsilon * gamma && next <= DBL_MAX ? next / gamma : 0;
-    return ended;
-  });
+  // q'q may leave the range of numbers while all vectors are finite.
+  evaluate(s, gamma, is_finite(p_q) && is_finite(gamma),
+           [=](const Control &, const Limits &limits, double *alpha, double *beta) {
+             int ended = usable(p_q, ended_a_indefinite, limits);
+             if (ended == running) ended = step_length(gamma, p_q, limits, alpha);
+             *beta = cuda::order::predicted_square(gamma, *alpha, r_q, q_q, limits.epsilon) / gamma;
+             return ended;
+           });
 }
 
 __global__ void __launch_bounds__(threads) chronopoulos_gear(const __grid_constant__ Scalars s, bool preconditioned) {
@@ -207,6 +205,16 @@ __global__ void __launch_bounds__(threads) classical_step(const __grid_constant_
   if (!is_finite(p_q)) clear(s);
 }
 
+// What an iteration wants back that stands still: its direction, before idle steps turn it over with a rounding.
+__global__ void __launch_bounds__(threads)
+    keep(const Control *control, const int4 *from, int4 *to, std::int64_t count) {
+  take_turn();
+  if (control->ended == running || control->turns != 0) return;
+  const std::int64_t workers = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += workers)
+    to[i] = from[i];
+}
+
 }  // namespace
 
 void load_scalar_kernels() {
@@ -214,7 +222,7 @@ void load_scalar_kernels() {
   for (const void *kernel :
        {reinterpret_cast<const void *>(configure_kernel), reinterpret_cast<const void *>(predict_recompute),
         reinterpret_cast<const void *>(chronopoulos_gear), reinterpret_cast<const void *>(classical),
-        reinterpret_cast<const void *>(classical_step)})
+        reinterpret_cast<const void *>(classical_step), reinterpret_cast<const void *>(keep)})
     cuda::need(cudaFuncGetAttributes(&unused, kernel), "load a kernel's code");
 }
 
@@ -228,6 +236,14 @@ static void launch(const sxt_exec &exec, void (*kernel)(Parameters...), const Ar
   const sxt_status status =
       cuda::launch_chained(&exec, true, "the scalars of an iteration", kernel, 1, threads, 0, args...);
   if (status != SXT_OK) throw cuda::Failure(status, "the scalars of an iteration could not be launched");
+}
+void keep_when_ended(const Control *control, const void *from, void *to, std::uint64_t bytes, const sxt_exec &exec) {
+  constexpr std::int64_t most_blocks = 256;
+  const auto count = static_cast<std::int64_t>(bytes / sizeof(int4));
+  const auto blocks = static_cast<unsigned>(std::clamp<std::int64_t>(count / threads, 1, most_blocks));
+  const sxt_status status = cuda::launch_chained(&exec, true, "keep a direction", keep, blocks, threads, 0, control,
+                                                 static_cast<const int4 *>(from), static_cast<int4 *>(to), count);
+  if (status != SXT_OK) throw cuda::Failure(status, "the copy of a direction could not be launched");
 }
 void evaluate_predict_recompute(const Scalars &s, const sxt_exec &exec) { launch(exec, predict_recompute, s); }
 void evaluate_chronopoulos_gear(const Scalars &s, bool preconditioned, const sxt_exec &exec) {

@@ -15,5 +15,7 @@ void evaluate_predict_recompute(const Scalars &s, const sxt_exec &exec);  // dot
 void evaluate_chronopoulos_gear(const Scalars &s, bool preconditioned, const sxt_exec &exec);  // u'w, (r'u,) r'r
 void evaluate_classical(const Scalars &s, bool preconditioned, const sxt_exec &exec);          // (r'z,) r'r
 void step_length_classical(const Scalars &s, const sxt_exec &exec);                            // products: p'q
+// Copies bytes, a multiple of 16, where the last evaluation was the first to stand still.
+void keep_when_ended(const Control *control, const void *from, void *to, std::uint64_t bytes, const sxt_exec &exec);
 
 }  // namespace graph

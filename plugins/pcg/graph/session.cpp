@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "scalars.hpp"
+#include "sextant/plugin_pcg_columns.hpp"
 
 namespace graph {
 
@@ -22,8 +23,11 @@ const sxt_device_ops &device_ops(const sxt_exec &exec) {
 Session::Session(const State &state, const sxt_filled *slots, const sxt_exec &exec)
     : parts_(pcg::collect(*state.recurrence, slots)),
       stride_(vector_bytes(state.n, state.type)),
+      kept_bytes_(stride_ * static_cast<std::uint64_t>(kept_of(*state.recurrence, state.one_order))),
       room_(2 * state.block + 2),
-      vectors_(&exec, stride_ * static_cast<std::uint64_t>(vectors_of(*state.recurrence, state.preconditioned)),
+      vectors_(&exec,
+               stride_ * static_cast<std::uint64_t>(
+                             vectors_in_all(*state.recurrence, state.preconditioned, state.one_order, state.columns)),
                "the vectors of conjugate gradients"),
       scalars_(&exec, 1280 + 2 * norm_blocks * sizeof(double), "scalars"),
       pinned_(&exec, 64 + 8 * static_cast<std::uint64_t>(room_), "residual norms", cuda::Life::state, SXT_SPACE_PINNED),
@@ -31,6 +35,9 @@ Session::Session(const State &state, const sxt_filled *slots, const sxt_exec &ex
       device_(exec.device) {
   residuals.reserve(static_cast<std::size_t>(room_));
   squares.reserve(static_cast<std::size_t>(room_));
+  if (state.columns > 1)
+    column_results_ = cuda::DeviceArray(&exec, pcg::columns_results * 2 * sizeof(double), "inner products",
+                                        cuda::Life::state, SXT_SPACE_PINNED);
   load_scalar_kernels();
   load_record_kernels();
   // Coefficients of 0 must meet numbers.

@@ -24,7 +24,9 @@ struct State {
   sxt_value_type type;
   std::int64_t n;
   bool preconditioned;
-  std::int64_t block;  // iterations of a captured block
+  std::int64_t block;    // iterations of a captured block
+  bool one_order;        // bits are those of other engines (sextant/order.h)
+  std::int32_t columns;  // right-hand sides in one run; several are driven from the host (plugin_pcg_columns.hpp)
 };
 
 // Bytes of one work vector, rounded up so that each begins on a line.
@@ -34,6 +36,17 @@ inline std::uint64_t vector_bytes(std::int64_t n, sxt_value_type type) {
 // The recurrence's vectors, and x.
 inline std::int64_t vectors_of(const pcg::Recurrence &recurrence, bool preconditioned) {
   return recurrence.vectors[preconditioned] + 1;
+}
+// Directions that are kept aside while evaluations stand still, where a rounding on the way back would show: p, and
+// with Chronopoulos-Gear s behind it.
+inline std::int64_t kept_of(const pcg::Recurrence &recurrence, bool one_order) {
+  return !one_order ? 0 : recurrence.id == SXT_RECURRENCE_CHRONOPOULOS_GEAR ? 2 : 1;
+}
+// The vectors of a session.
+inline std::int64_t vectors_in_all(const pcg::Recurrence &recurrence, bool preconditioned, bool one_order,
+                                   std::int32_t columns) {
+  if (columns > 1) return std::int64_t{columns} * recurrence.vectors[preconditioned];
+  return vectors_of(recurrence, preconditioned) + kept_of(recurrence, one_order);
 }
 // Short blocks serve where convergence is near.
 inline std::int64_t short_block(std::int64_t block) { return block < 4 ? 1 : block / 4; }
@@ -55,6 +68,8 @@ class Session {
   // 0: x; from 1: the recurrence's.
   void *vector(std::int32_t i) const { return vectors_.as<char>() + stride_ * static_cast<std::uint64_t>(i); }
   std::uint64_t vector_stride() const { return stride_; }
+  std::uint64_t kept_bytes() const { return kept_bytes_; }  // 0: nothing is kept aside
+  void *kept() const { return vectors_.as<char>() + vectors_.bytes() - kept_bytes_; }
   Control *control() const { return scalars_.as<Control>(); }
   // Places on the device for results of inner products and coefficients.
   void *dots() const { return scalars_.as<char>() + 256; }
@@ -71,6 +86,7 @@ class Session {
   Report *report_place() const { return pinned_.as<Report>(); }
   double *squared_residuals() const { return reinterpret_cast<double *>(pinned_.as<char>() + 64); }
   std::int64_t room() const { return room_; }
+  void *column_results() const { return column_results_.data(); }  // pinned; of several right-hand sides
 
   // Blocks that were captured with this scratch; drops them when it is another one.
   void keep_blocks_of(const sxt_exec &exec);
@@ -85,9 +101,9 @@ class Session {
   void drop(Captured &block);
   void give_sides_back();
   pcg::Parts parts_;
-  std::uint64_t stride_;
+  std::uint64_t stride_, kept_bytes_;
   std::int64_t room_;
-  sextant::plugin::cuda::DeviceArray vectors_, scalars_, pinned_;
+  sextant::plugin::cuda::DeviceArray vectors_, scalars_, pinned_, column_results_;
   const sxt_device_ops *ops_;
   void *device_;
   const void *scratch_ = nullptr;

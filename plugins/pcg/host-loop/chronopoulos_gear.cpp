@@ -9,7 +9,8 @@ namespace host_loop {
 
 template <class T>
 void chronopoulos_gear(Operator<T> &op, Monitor &monitor) {
-  T *const x = op.x(), *const r = op.vector(0), *const w = op.vector(1), *const p = op.vector(2), *const s = op.vector(3);
+  T *const x = op.x(), *const r = op.vector(0), *const w = op.vector(1), *const p = op.vector(2),
+           *const s = op.vector(3);
   T *const u = op.preconditioned() ? op.vector(4) : r;
   // p'Ap comes from a difference; when so much cancels, what is left has lost half of its digits.
   const double cancelled = std::sqrt(std::numeric_limits<typename Operator<T>::Real>::epsilon());

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "session.hpp"
+#include "sextant/plugin_pcg_columns.hpp"
 
 namespace host_loop {
 namespace {
@@ -35,11 +36,13 @@ sxt_status candidates(const Recurrence &recurrence, const sxt_pcg_query &query, 
   namespace pcg = sextant::plugin::pcg;
   sextant::plugin::CandidateList list(out, capacity, count);
   sxt_candidate &candidate = list.add();
-  const pcg::PartSeconds parts = pcg::part_seconds(recurrence, slots);
+  pcg::PartSeconds parts = pcg::part_seconds(recurrence, slots);
+  const std::int32_t columns = pcg::columns_of(query);
+  if (columns > 1) parts = pcg::columns_seconds(recurrence, slots, columns, query.preconditioned != 0);
   const double iteration_s = parts.iteration * handing_over(query, machine) + overhead_s;
   candidate.run_s = pcg::iterations_of(query) * iteration_s + parts.once;
   candidate.state_bytes = vector_bytes(query.m.rows, query.m.q.value_type) *
-                          static_cast<std::uint64_t>(recurrence.vectors[query.preconditioned != 0]);
+                          static_cast<std::uint64_t>(recurrence.vectors[query.preconditioned != 0] * columns);
   candidate.working_set_bytes = static_cast<double>(candidate.state_bytes);
   // Parts run one after the other and share the scratch.
   for (std::uint64_t i = 0; i < recurrence.n_slots; ++i)

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "columns.hpp"
 #include "model.hpp"
 #include "recurrences.hpp"
 #include "sextant/plugin_pcg_parts.hpp"
@@ -33,7 +34,8 @@ sxt_status prepare_of(const sxt_problem *problem, const sxt_candidate *, const s
                       void **state) {
   return plugin::guard(exec, [&] {
     const auto &query = plugin::as<sxt_pcg_query>(problem->query);
-    return plugin::give(new State{&recurrence(id), query.m.q.value_type, query.m.rows, query.preconditioned != 0},
+    return plugin::give(new State{&recurrence(id), query.m.q.value_type, query.m.rows, query.preconditioned != 0,
+                                  plugin::pcg::columns_of(query)},
                         state);
   });
 }
@@ -75,7 +77,7 @@ sxt_status run(const void *state_pointer, void *session, const sxt_head *head, c
 template <std::int32_t id>
 sxt_kernel kernel(const char *name, const char *description) {
   sxt_kernel k = plugin::new_kernel(SXT_KIND_PCG, name, "cpu", description, run);
-  k.flags = SXT_KERNEL_DETERMINISTIC;  // as its parts are, which inherit the query's demand
+  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_ONE_ORDER;  // as its parts, which inherit the query's demands
   k.value_types = plugin::all_value_types;
   k.slots = recurrence(id).slots;
   k.n_slots = recurrence(id).n_slots;
@@ -89,9 +91,19 @@ sxt_kernel kernel(const char *name, const char *description) {
   return k;
 }
 
+// Columns have equal bits from run to run, but not those that they have alone: not for the one order.
+sxt_kernel classical_with_columns() {
+  static const sxt_pcg_columns_ops ops{{sizeof(sxt_pcg_columns_ops), nullptr}, run_columns};
+  sxt_kernel k = kernel<SXT_RECURRENCE_CLASSICAL>("pcg.host-loop.classical.cpu",
+                                                  "conjugate gradients driven from the host, two reductions an "
+                                                  "iteration; several right-hand sides in one pass over A");
+  k.flags |= SXT_KERNEL_COLUMNS;
+  k.ops = &ops.one;
+  return k;
+}
+
 const sxt_plugin &description() {
-  static const sxt_kernel classical_kernel = kernel<SXT_RECURRENCE_CLASSICAL>(
-      "pcg.host-loop.classical.cpu", "conjugate gradients driven from the host, two reductions an iteration");
+  static const sxt_kernel classical_kernel = classical_with_columns();
   static const sxt_kernel chronopoulos_gear_kernel = kernel<SXT_RECURRENCE_CHRONOPOULOS_GEAR>(
       "pcg.host-loop.chronopoulos-gear.cpu", "Chronopoulos-Gear conjugate gradients, one reduction an iteration");
   static const sxt_kernel predict_recompute_kernel = kernel<SXT_RECURRENCE_PREDICT_RECOMPUTE>(

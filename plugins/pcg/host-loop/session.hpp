@@ -15,6 +15,7 @@ struct State {
   sxt_value_type type;
   std::int64_t n;
   bool preconditioned;
+  std::int32_t columns;  // right-hand sides that a session has vectors for
 };
 
 // Bytes of one work vector, rounded up so that each begins on a cache line.
@@ -28,10 +29,12 @@ class Session {
       : parts_(collect(*state.recurrence, slots)),
         stride_(vector_bytes(state.n, state.type)),
         memory_(&exec, SXT_SPACE_HOST,
-                stride_ * static_cast<std::uint64_t>(state.recurrence->vectors[state.preconditioned])) {}
+                stride_ * static_cast<std::uint64_t>(state.columns) *
+                    static_cast<std::uint64_t>(state.recurrence->vectors[state.preconditioned])) {}
 
   const Parts &parts() const { return parts_; }
   void *vector(std::int32_t i) const { return memory_.as<char>() + stride_ * static_cast<std::uint64_t>(i); }
+  std::uint64_t stride() const { return stride_; }  // bytes between vectors
 
  private:
   Parts parts_;

@@ -9,6 +9,7 @@
 
 #include "layout.hpp"
 #include "pack.hpp"
+#include "sextant/plugin_cuda_pcg.hpp"
 
 namespace persistent {
 namespace {
@@ -69,18 +70,7 @@ bool fits(const Estimate &e, const sxt_machine &machine) {
 }  // namespace
 
 sxt_status applicable(const sxt_pcg_query &query, const sxt_machine &machine, sxt_message *reason) {
-  if (query.recurrence != 0 && query.recurrence != SXT_RECURRENCE_PREDICT_RECOMPUTE)
-    return plugin::refuse(reason, "this is recurrence %d (predict-recompute), the query asks for %d",
-                          SXT_RECURRENCE_PREDICT_RECOMPUTE, query.recurrence);
-  if (query.m.rows != query.m.cols)
-    return plugin::refuse(reason, "the matrix is not square: %lld rows, %lld columns", (long long)query.m.rows,
-                          (long long)query.m.cols);
-  if (query.m.symmetry == SXT_SKEW) return plugin::refuse(reason, "the matrix is skew-symmetric");
-  if (query.preconditioned)
-    return plugin::refuse(reason,
-                          "it is for M = identity (a matrix scaled beforehand), the query has preconditioned = 1");
-  if (query.m.q.value_type == SXT_F32 && query.m.matrix_type != SXT_F32)
-    return plugin::refuse(reason, "f32 vectors need A in f32");
+  if (const sxt_status status = plugin::cuda::check_predict_recompute(query, reason); status != SXT_OK) return status;
   const double parts = std::max(1, machine.units);
   const Estimate e = estimate(query, parts, false);
   if (fits(e, machine)) return SXT_OK;

@@ -5,6 +5,7 @@
 
 #include "engine.hpp"
 #include "model.hpp"
+#include "sextant/plugin_cuda_pcg.hpp"
 
 namespace persistent {
 namespace {
@@ -42,33 +43,13 @@ sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *exec
   });
 }
 
-sxt_status open(const void *state, const sxt_filled *, const sxt_exec *exec, void **session) {
-  return cuda::guarded(exec,
-                       [&] { return plugin::give(new Session(*static_cast<const State *>(state), exec), session); });
-}
-
-sxt_status run(const void *state_pointer, void *session, const sxt_head *head, const sxt_exec *exec) {
-  return cuda::guarded(exec, [&]() -> sxt_status {
-    const State &state = *static_cast<const State *>(state_pointer);
-    if (const sxt_status status = plugin::pcg::check_args(head, state.n, exec); status != SXT_OK) return status;
-    auto &args =
-        *reinterpret_cast<sxt_pcg_args *>(const_cast<sxt_head *>(head));  // the kind's results stand in its args
-    auto &own = *static_cast<Session *>(session);
-    Engine engine(state, own, args, *exec);
-    plugin::pcg::Conversation conversation(args, *exec, engine, own.residuals);
-    conversation.run();
-    return SXT_OK;
-  });
-}
-
 const char *const storages[] = {SXT_KIND_STORAGE_CSR, nullptr};
 
 const sxt_kernel kernel = [] {
-  sxt_kernel k = plugin::new_kernel(SXT_KIND_PCG, "pcg.persistent.predict-recompute.cuda", "cuda",
-                                    "predict-and-recompute conjugate gradients in one launch, all in registers and "
-                                    "shared memory, one exchange between blocks an iteration",
-                                    run);
-  k.flags = SXT_KERNEL_DETERMINISTIC;
+  sxt_kernel k = cuda::new_engine<State, Session, Engine>(
+      "pcg.persistent.predict-recompute.cuda",
+      "predict-and-recompute conjugate gradients in one launch, all in registers and "
+      "shared memory, one exchange between blocks an iteration");
   k.value_types = plugin::type_bit(SXT_F64) | plugin::type_bit(SXT_F32);
   k.min_level = 90;
   k.storages = storages;
@@ -76,9 +57,6 @@ const sxt_kernel kernel = [] {
   k.candidates = list_candidates;
   k.prepare = prepare;
   k.refresh = refresh;
-  k.open = open;
-  k.close = plugin::destroy<Session>;
-  k.release = plugin::destroy<State>;
   return k;
 }();
 

@@ -187,7 +187,7 @@ void fill(State &state, const sxt_pcg_query &query, const sxt_csr &a, std::int32
   m.most_halo = packed.most_halo;
   upload_all(state, packed, exec);
   state.kernel = kernel_for(state.vectors, state.stored, packed.shape.passes, clustered);
-  if (const sxt_status status = cuda::dense::load_with_shared(exec, state.kernel, state.shared))
+  if (const sxt_status status = cuda::load_with_shared(exec, state.kernel, state.shared))
     throw Failure(status, "a block cannot have %llu bytes of shared memory", (unsigned long long)state.shared);
   if (clustered) check_cluster(state);
   set_values(state, a, exec);
@@ -202,17 +202,17 @@ void set_values(State &state, const sxt_csr &a, const sxt_exec *exec) {
   if (state.n > 0) place_values(state, a, exec);
 }
 
-Session::Session(const State &state, const sxt_exec *exec) {
+Session::Session(const State &state, const sxt_exec &exec) {
   const auto n = static_cast<std::uint64_t>(state.n), bytes = static_cast<std::uint64_t>(size_of(state.vectors));
   const auto parts = static_cast<std::uint64_t>(state.matrix.parts),
              packets = static_cast<std::uint64_t>(state.matrix.packets);
-  r = DeviceArray(exec, n * bytes, "r");
-  p = DeviceArray(exec, n * bytes, "p");
-  halo_packets = DeviceArray(exec, 32 * std::max<std::uint64_t>(1, packets), "packets between blocks");
-  sum_packets = DeviceArray(exec, 32 * sum_copies * sums * parts, "packets of sums");
+  r = DeviceArray(&exec, n * bytes, "r");
+  p = DeviceArray(&exec, n * bytes, "p");
+  halo_packets = DeviceArray(&exec, 32 * std::max<std::uint64_t>(1, packets), "packets between blocks");
+  sum_packets = DeviceArray(&exec, 32 * sum_copies * sums * parts, "packets of sums");
   const auto longest = static_cast<std::uint64_t>(state.longest) + 1;
-  squared_residuals = DeviceArray(exec, 8 * longest, "residual norms", cuda::Life::state, SXT_SPACE_PINNED);
-  report = DeviceArray(exec, sizeof(Report), "a launch's report", cuda::Life::state, SXT_SPACE_PINNED);
+  squared_residuals = DeviceArray(&exec, 8 * longest, "residual norms", cuda::Life::state, SXT_SPACE_PINNED);
+  report = DeviceArray(&exec, sizeof(Report), "a launch's report", cuda::Life::state, SXT_SPACE_PINNED);
   residuals.reserve(longest);
   std::memset(report.data(), 0, report.bytes());
   work = {r.data(),           p.data(), halo_packets.data(), sum_packets.data(), squared_residuals.as<double>(),

@@ -49,7 +49,7 @@ struct LaunchShape {
 };
 
 struct Session {
-  Session(const State &state, const sxt_exec *exec);
+  Session(const State &state, const sxt_exec &exec);
   Work work;
   DeviceArray r, p, halo_packets, sum_packets, squared_residuals, report;
   std::vector<double> residuals;  // lent to the conversation

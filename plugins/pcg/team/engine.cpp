@@ -40,13 +40,7 @@ pcg::Outcome Engine<T>::run(const pcg::Block &block) {
 
 template <class T>
 void Engine<T>::work(Member &me) {
-  if (measure_) {
-    if (!guess_is_zero_) {
-      multiply_guess(me);
-      meet(me, [] {});
-    }
-    residual(me);
-  }
+  if (measure_) residual(me);
   meet(me, [this] { begin(); });
   while (running_) {
     if (turn_ != Turn::none) {
@@ -77,23 +71,13 @@ void Engine<T>::sum_block(Dot dot, const T *u, const T *v, std::int64_t begin, s
   state_.steps.dot(u, v, begin, end - begin, session_.block_sums<T>(dot) + begin / state_.block);
 }
 
-// q = A x. Slices may hold rows of other members, so nobody reads it before all are done.
-template <class T>
-void Engine<T>::multiply_guess(Member &me) {
-  const auto call = state_.product.call(x_, q_, 1, 0);
-  each_block(me, [&](std::int64_t begin, std::int64_t end) { state_.product.rows(call, begin, end); });
-}
-
-// r = b - A x
+// r = b - A x, as engines of other kernels form it: a product that adds to b. Rows of a block stay in it.
 template <class T>
 void Engine<T>::residual(Member &me) {
-  void *const vectors[] = {r_, const_cast<T *>(b_), q_};
-  const plugin::GroupCall call{vectors, nullptr, nullptr};
+  const auto call = state_.product.call(x_, r_, -1, 1);
   each_block(me, [&](std::int64_t begin, std::int64_t end) {
-    if (guess_is_zero_)
-      std::copy(b_ + begin, b_ + end, r_ + begin);
-    else
-      state_.steps.subtract(call, begin, end);
+    std::copy(b_ + begin, b_ + end, r_ + begin);
+    if (!guess_is_zero_) state_.product.rows(call, begin, end);
     sum_block(r_r, r_, r_, begin, end);
   });
 }

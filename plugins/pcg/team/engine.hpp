@@ -31,7 +31,6 @@ class Engine {
   // What every member does on its rows.
   void work(Member &me);
   void residual(Member &me);
-  void multiply_guess(Member &me);
   void turn(Member &me);
   void multiply(Member &me);
   void update(Member &me);

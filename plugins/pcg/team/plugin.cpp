@@ -4,6 +4,7 @@
 
 #include "engine.hpp"
 #include "model.hpp"
+#include "sextant/order.h"
 #include "sextant/plugin_isa.hpp"
 
 namespace team {
@@ -77,7 +78,7 @@ sxt_status run(const void *state_pointer, void *session, const sxt_head *head, c
 template <bool predicting>
 sxt_kernel kernel(const char *name, const char *description) {
   sxt_kernel k = plugin::new_kernel(SXT_KIND_PCG, name, "cpu", description, run);
-  k.flags = SXT_KERNEL_DETERMINISTIC;
+  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_ONE_ORDER;
   k.value_types = plugin::all_value_types;
   k.storages = storages;
   k.features = features;

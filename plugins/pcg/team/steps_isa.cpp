@@ -21,18 +21,6 @@ struct Turn {
   }
 };
 
-// r = b - q
-template <class R, int C>
-struct Subtract {
-  R *r;
-  const R *b, *q;
-  explicit Subtract(const GroupCall &c) : r(vector_of<R>(c, 0)), b(vector_of<R>(c, 1)), q(vector_of<R>(c, 2)) {}
-  template <class V>
-  void at(int64_t i) const {
-    store(r + i, load<V>(b + i) - load<V>(q + i));
-  }
-};
-
 template <class R, int C, class Group>
 void update(const GroupCall &call, int64_t begin, int64_t end) {
   sweep<R, C>(begin * C, end * C, Group(call));
@@ -46,8 +34,7 @@ void dot(const void *u, const void *v, int64_t first, int64_t count, void *out) 
 
 template <class R, int C>
 constexpr Steps steps() {
-  return {update<R, C, PredictRecompute<R, C>>, update<R, C, ClassicalXr<R, C>>, update<R, C, Turn<R, C>>,
-          update<R, C, Subtract<R, C>>, dot<R, C>};
+  return {update<R, C, PredictRecompute<R, C>>, update<R, C, ClassicalXr<R, C>>, update<R, C, Turn<R, C>>, dot<R, C>};
 }
 
 extern const StepsTable table;

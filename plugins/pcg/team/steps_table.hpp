@@ -13,7 +13,6 @@ struct Steps {
   Update predicted;  // x r p q: r -= alpha q; x += alpha p; p = r + beta p
   Update descend;    // x r p q: x += alpha p; r -= alpha q
   Update turn;       // p r: p = r + beta p
-  Update subtract;   // r b q: r = b - q
   // conj(u) . v over the elements first .. first + count - 1, at most 1024, with the bits of a leaf of plugin_tree.hpp
   void (*dot)(const void *u, const void *v, int64_t first, int64_t count, void *out);
 };

@@ -11,6 +11,7 @@
 #include "fused_table.hpp"
 #include "sextant/kinds/multidot.h"
 #include "sextant/kinds/spmv_dots.h"
+#include "sextant/order.h"
 #include "sextant/plugin_cpu.hpp"
 #include "sextant/plugin_isa.hpp"
 #include "sextant/plugin_tree.hpp"
@@ -107,7 +108,7 @@ sxt_status run_leaves(const State &state, const sxt_spmv_dots_args &args, const 
 inline sxt_kernel fused_kernel(const char *name, const char *description,
                                sxt_status (*run)(const void *, void *, const sxt_head *, const sxt_exec *)) {
   sxt_kernel k = plugin::new_kernel(SXT_KIND_SPMV_DOTS, name, "cpu", description, run);
-  k.flags = SXT_KERNEL_DETERMINISTIC;
+  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_ONE_ORDER;
   return k;
 }
 

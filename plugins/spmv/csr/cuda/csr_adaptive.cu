@@ -70,7 +70,7 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
         using M = std::remove_cvref_t<decltype(*a.values)>;
         const auto kernel = adaptive_kernel<items, twice, V, M, Offset>;
         const std::uint64_t shared = shared_bytes(items, state.threads, twice, sizeof(V));
-        if (const sxt_status status = cuda::dense::load_with_shared(exec, kernel, shared)) return status;
+        if (const sxt_status status = cuda::load_with_shared(exec, kernel, shared)) return status;
         state.blocks = resident_blocks(kernel, state.threads, shared, state.tiles);
         return SXT_OK;
       });
@@ -134,7 +134,7 @@ void cut_tiles(State &state, const sxt_exec *exec) {
 void add_shapes(CandidateList &list, const sxt_spmv_query &q, const sxt_features *found, const sxt_machine &machine,
                 void (*more)(const sxt_spmv_query &, cuda::SpmvCost &)) {
   const Outlook o = outlook_of(q, found, machine);
-  const bool known = !o.transposed && std::isfinite(feature(found, feature_row_max));
+  const bool known = std::isfinite(feature(found, o.of_rows(feature_row_max)));
   for (const auto &[items, threads, twice] : shapes) {
     const std::uint64_t shared = shared_bytes(items, threads, twice, value_bytes(q.m.q.value_type));
     if (machine.shared_per_block > 0 && shared + 4096 > static_cast<std::uint64_t>(machine.shared_per_block)) continue;

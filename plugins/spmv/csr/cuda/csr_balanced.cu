@@ -17,8 +17,6 @@ using namespace plugin;
 namespace {
 
 constexpr int block_columns = 4;  // right-hand sides that one pass over A serves
-// Behind the features that the other kernels know.
-constexpr std::uint64_t feature_empty = feature_tiles + 2 * std::size(shapes), feature_cuts = feature_empty + 1;
 
 struct Balanced : State {
   cuda::RowPlan plan;
@@ -76,7 +74,6 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_spmv_query>(query);
   const Outlook o = outlook_of(q, found, *machine);
-  const sxt_features *known = o.transposed ? nullptr : found;
   CandidateList list(out, capacity, count);
   int model_class = -1;
   for (const cuda::TileShape &shape : cuda::tile_shapes) {
@@ -94,8 +91,8 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
     candidate.launch[1] = shape.threads;
     candidate.launch[2] = slack;
     candidate.model_class = static_cast<std::uint32_t>(model_class);
-    const double cuts = feature(known, feature_cuts + static_cast<std::uint64_t>(model_class));
-    cost.busiest = passes / q.n_rhs * cuda::busiest_of_tiles(cuda::feature_or(known, feature_empty, 0));
+    const double cuts = feature(found, o.of_rows(feature_cuts) + static_cast<std::uint64_t>(model_class));
+    cost.busiest = passes / q.n_rhs * cuda::busiest_of_tiles(cuda::feature_or(found, o.of_rows(feature_empty), 0));
     fill(candidate, q, found, *machine, o, 5, tiles,
          passes * cuda::chain_of_tiles(cuts, o.longest, shape.threads, slack), cost);
     candidate.setup_s += 100e-6 + (4 * o.rows + o.nnz) / machine->stream_rate;

@@ -135,7 +135,7 @@ sxt_status dots_prepare(const sxt_problem *problem, const sxt_candidate *candida
     cut_tiles(state, exec);
     return with_kernel(state, [&](auto kernel, const auto &, auto v) -> sxt_status {
       using V = typename decltype(v)::type;
-      if (const sxt_status status = cuda::dense::load_with_shared(exec, kernel, shared_of(state))) return status;
+      if (const sxt_status status = cuda::load_with_shared(exec, kernel, shared_of(state))) return status;
       state.blocks = resident_blocks(kernel, state.threads, shared_of(state), state.tiles);
       return cuda::load(exec, no_dots<V>);
     });

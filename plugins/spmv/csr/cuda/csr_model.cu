@@ -57,40 +57,39 @@ sxt_status check_args(const State &state, const sxt_spmv_args &args, const sxt_e
 // ---- models
 
 const char *const storages[] = {SXT_KIND_STORAGE_CSR, nullptr};
-#define SXT_TILES(shape) "tile_steps_" shape, "tile_most_" shape
 #define SXT_WIDTHS(name) name "1", name "2", name "4", name "8", name "16", name "32"
-const char *const features[] = {"row_nnz_max",
+#define SXT_TILES(of, shape) of "tile_steps_" shape, of "tile_most_" shape
+#define SXT_ROWS(of)                                                                                              \
+  of "row_nnz_max", of "empty_rows", SXT_WIDTHS(of "warp_steps_"), SXT_TILES(of, "512_128"),                      \
+      SXT_TILES(of, "1024_128"), SXT_TILES(of, "1024_256"), SXT_TILES(of, "2048_256"), SXT_TILES(of, "4096_512"), \
+      of "tile_cuts_128_2", of "tile_cuts_128_8", of "tile_cuts_256_2", of "tile_cuts_256_8"
+const char *const features[] = {SXT_ROWS(""),
                                 "x_sector_miss_unit",
                                 "x_sector_miss_cache",
-                                SXT_WIDTHS("warp_steps_"),
                                 SXT_WIDTHS("x_sectors_"),
                                 SXT_WIDTHS("x_tags_"),
-                                SXT_TILES("512_128"),
-                                SXT_TILES("1024_128"),
-                                SXT_TILES("1024_256"),
-                                SXT_TILES("2048_256"),
-                                SXT_TILES("4096_512"),
-                                "empty_rows",
-                                SXT_TILE_CUTS,
+                                SXT_ROWS("transpose_"),
                                 nullptr};
+static_assert(std::size(features) == feature_transpose + feature_miss_unit + 1);
+#undef SXT_ROWS
 #undef SXT_WIDTHS
 #undef SXT_TILES
 
-// Where a shape's features stand; -1: it has none.
+// Where a shape's features of rows stand; -1: it has none.
 static int tile_feature(int entries, int threads) {
   constexpr struct { int entries, threads; } order[] = {{512, 128}, {1024, 128}, {1024, 256}, {2048, 256}, {4096, 512}};
   for (int i = 0; i < static_cast<int>(std::size(order)); ++i)
-    if (order[i].entries == entries && order[i].threads == threads) return feature_tiles + 2 * i;
+    if (order[i].entries == entries && order[i].threads == threads) return static_cast<int>(feature_tiles) + 2 * i;
   return -1;
 }
 
 void add_tiles(cuda::SpmvCost &cost, const sxt_features *found, const Outlook &o, int items, int threads,
                double tiles) {
-  const sxt_features *known = o.transposed ? nullptr : found;
-  const int at = tile_feature(items * threads, threads);
+  const int place = tile_feature(items * threads, threads);
+  const std::uint64_t at = o.of_rows(static_cast<std::uint64_t>(std::max(0, place)));
   // Unknown: entries once to shared memory and once from it, a row at a time.
-  const double mean = at >= 0 ? cuda::feature_or(known, static_cast<std::uint64_t>(at), 2.0 * items) : 2.0 * items;
-  cost.busiest = at >= 0 ? cuda::feature_or(known, static_cast<std::uint64_t>(at) + 1, 3.0 * items) : 3.0 * items;
+  const double mean = place >= 0 ? cuda::feature_or(found, at, 2.0 * items) : 2.0 * items;
+  cost.busiest = place >= 0 ? cuda::feature_or(found, at + 1, 3.0 * items) : 3.0 * items;
   cost.warp_steps = mean * tiles * threads / 32;
   cost.threads = threads;
 }
@@ -108,7 +107,7 @@ Outlook outlook_of(const sxt_spmv_query &q, const sxt_features *found, const sxt
   o.cols = static_cast<double>(o.transposed ? q.m.rows : q.m.cols);
   o.nnz = static_cast<double>(q.m.nnz);
   o.mean = o.rows > 0 ? o.nnz / o.rows : 0;
-  o.longest = std::max(o.mean, cuda::feature_or(o.transposed ? nullptr : found, feature_row_max, 4 * o.mean));
+  o.longest = std::max(o.mean, cuda::feature_or(found, o.of_rows(feature_row_max), 4 * o.mean));
   o.offset_bytes = q.m.nnz < cuda::narrow_limit ? 4 : 8;
   o.entry_bytes = static_cast<double>(value_bytes(q.m.matrix_type)) + 4;
   o.state_bytes = sizeof(State);
@@ -124,18 +123,17 @@ Outlook outlook_of(const sxt_spmv_query &q, const sxt_features *found, const sxt
 
 cuda::SpmvCost cost_of(const sxt_spmv_query &q, const sxt_features *found, const sxt_machine &machine, const Outlook &o,
                        int which) {
-  // Of a transpose nothing is known: sizes alone must do.
-  const sxt_features *known = o.transposed ? nullptr : found;
+  // Elements of x that a transpose asks for are taken to lie as those of the matrix, as they do in symmetric patterns.
   const double width = static_cast<double>(1 << which), element = static_cast<double>(value_bytes(q.m.q.value_type));
   cuda::SpmvCost cost;
   cost.matrix_bytes = o.nnz * o.entry_bytes + (o.rows + 1) * o.offset_bytes;
   const double x_bytes = element * o.cols, working_set = cost.matrix_bytes + x_bytes + element * o.rows;
   const bool fits = working_set <= 0.8 * static_cast<double>(machine.cache_bytes);
-  cost.x_sectors = o.nnz * cuda::feature_or(known, feature_miss_unit, 0.4);
+  cost.x_sectors = o.nnz * cuda::feature_or(found, feature_miss_unit, 0.4);
   cost.x_misses =
-      fits ? 0 : o.nnz * cuda::feature_or(known, feature_miss_cache, x_bytes > machine.cache_bytes ? 0.2 : 0);
+      fits ? 0 : o.nnz * cuda::feature_or(found, feature_miss_cache, x_bytes > machine.cache_bytes ? 0.2 : 0);
   const double rows_a_warp = 32 / width;
-  cost.warp_steps = cuda::feature_or(known, feature_steps + which,
+  cost.warp_steps = cuda::feature_or(found, o.of_rows(feature_steps) + static_cast<std::uint64_t>(which),
                                      (o.rows / rows_a_warp) * std::max(1.0, std::ceil(1.3 * o.mean / width)));
   cost.lanes = o.nnz;
   return cost;
@@ -144,10 +142,9 @@ cuda::SpmvCost cost_of(const sxt_spmv_query &q, const sxt_features *found, const
 sxt_candidate &fill(sxt_candidate &candidate, const sxt_spmv_query &q, const sxt_features *found,
                     const sxt_machine &machine, const Outlook &o, int which, double blocks, double chain,
                     const cuda::SpmvCost &cost) {
-  const sxt_features *known = o.transposed ? nullptr : found;
   cuda::fill_spmv(candidate, q, machine, blocks, cost);
   candidate.launch[3] = cuda::may_start_early(machine);
-  candidate.terms[7] = q.n_rhs * o.nnz * cuda::feature_or(known, feature_tags + which, 0.3);
+  candidate.terms[7] = q.n_rhs * o.nnz * cuda::feature_or(found, feature_tags + static_cast<std::uint64_t>(which), 0.3);
   candidate.terms[8] = chain;
   candidate.setup_s = o.setup_s + 10e-6;
   candidate.state_bytes = o.state_bytes;

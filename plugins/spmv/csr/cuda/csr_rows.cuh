@@ -37,16 +37,16 @@ struct Tiles {
 template <class V, class M>
 __device__ __forceinline__ V entry(M value, bool conjugated) {
   const V wide = cuda::convert<V>(value);
-  if constexpr (cuda::Parts<V>::complex)
-    return {wide.x, conjugated ? -wide.y : wide.y};
+  if constexpr (cuda::complex_valued<V>)
+    return {wide.re, conjugated ? -wide.im : wide.im};
   else
     return wide;
 }
 
 template <class V>
 __device__ __forceinline__ V shuffled_xor(V value, int distance) {
-  if constexpr (cuda::Parts<V>::complex)
-    return {__shfl_xor_sync(0xffffffffu, value.x, distance), __shfl_xor_sync(0xffffffffu, value.y, distance)};
+  if constexpr (cuda::complex_valued<V>)
+    return {__shfl_xor_sync(0xffffffffu, value.re, distance), __shfl_xor_sync(0xffffffffu, value.im, distance)};
   else
     return __shfl_xor_sync(0xffffffffu, value, distance);
 }

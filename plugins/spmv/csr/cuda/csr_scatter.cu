@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "csr_state.cuh"
+#include "sextant/plugin_cuda_scatter.hpp"
 
 namespace sextant::spmv_csr_cuda {
 
@@ -52,6 +53,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
     cost.passes = q.n_rhs;
     cost.extra_bytes = 2.0 * q.n_rhs * static_cast<double>(value_bytes(q.m.q.value_type)) * o.cols;
     cost.atomics = o.nnz;
+    cost.busiest = cuda::feature_or(found, feature_transpose + feature_row_max, o.cols > 0 ? 4 * o.nnz / o.cols : 0);
     cost.threads = 256;
     cost.resident = 2048;
     sxt_candidate &candidate = list.add();
@@ -113,7 +115,7 @@ const sxt_kernel scatter_kernel = [] {
   k.storages = storages;
   k.features = features;
   k.term_names = spmv_terms;
-  k.term_defaults = spmv_term_defaults;
+  k.term_defaults = cuda::scatter_term_defaults;
   k.applicable = scatter_applicable;
   k.candidates = candidates;
   k.prepare = prepare;

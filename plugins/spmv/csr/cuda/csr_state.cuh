@@ -89,15 +89,19 @@ inline unsigned blocks_of(std::int64_t work, std::int64_t threads) {
 extern const char *const storages[];
 extern const char *const features[];
 using cuda::spmv_term_defaults, cuda::spmv_terms;
-// The features in their order; widths are 1, 2, 4, 8, 16, 32 threads a row.
-enum {
+// The features in their order: of the rows, of the places of x, and of the rows of the transpose as of the rows. Widths
+// are 1, 2, 4, 8, 16, 32 threads a row.
+enum : std::uint64_t {
   feature_row_max,
-  feature_miss_unit,
-  feature_miss_cache,
+  feature_empty,
   feature_steps,
-  feature_sectors = feature_steps + 6,
+  feature_tiles = feature_steps + 6,  // mean and most steps of a tile, shape after shape
+  feature_cuts = feature_tiles + 10,
+  feature_miss_unit = feature_cuts + 4,
+  feature_miss_cache,
+  feature_sectors,
   feature_tags = feature_sectors + 6,
-  feature_tiles = feature_tags + 6  // mean and most steps of a tile, shape after shape
+  feature_transpose = feature_tags + 6
 };
 
 sxt_status applicable(const sxt_query *, const sxt_features *, const sxt_machine *, sxt_message *);
@@ -114,9 +118,11 @@ std::int64_t tile_entries(std::int64_t capacity, double longest);
 struct Outlook {
   double rows, cols, nnz, mean, longest;  // of the matrix that is read
   double offset_bytes, entry_bytes;
-  bool transposed;  // built: features tell of another matrix
+  bool transposed;  // built: its rows are those that features of the transpose tell of
   double setup_s;   // of building it
   std::uint64_t state_bytes;
+  // Where the feature of rows stands that tells of the rows which are read.
+  std::uint64_t of_rows(std::uint64_t feature) const { return transposed ? feature + feature_transpose : feature; }
 };
 Outlook outlook_of(const sxt_spmv_query &, const sxt_features *, const sxt_machine &);
 // Costs common to all: A once a pass, sectors of x; `which` is log2 of the threads that share a row (5: a warp of

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "sextant/plugin_cuda_scatter.hpp"
 #include "sextant/plugin_cuda_sort.hpp"
 
 namespace sextant::spmv_csr_cuda {
@@ -11,20 +12,6 @@ namespace sextant::spmv_csr_cuda {
 namespace cuda = plugin::cuda;
 
 namespace {
-
-using Unsigned = unsigned long long;
-
-template <class Offset>
-struct CountColumn {
-  const std::int32_t *col;
-  Offset *counts;
-  __device__ void operator()(std::int64_t k) const {
-    if constexpr (sizeof(Offset) == 4)
-      atomicAdd(counts + col[k], 1);
-    else
-      atomicAdd(reinterpret_cast<Unsigned *>(counts) + col[k], Unsigned{1});
-  }
-};
 
 struct WriteRow {
   std::int32_t *row;
@@ -63,7 +50,7 @@ Transposed::Transposed(const sxt_csr &a, const sxt_exec *exec) {
     values_ = cuda::DeviceArray(exec, nnz * plugin::value_bytes(a.s.value_type), "values of the transpose");
     places_ = cuda::DeviceArray(exec, nnz * sizeof(Offset), "the order of the transpose");
     cuda::fill_bytes(exec, row_ptr_.data(), 0, row_ptr_.bytes(), "clear row pointers");
-    cuda::visit_all(exec, nnz, CountColumn<Offset>{source_col, row_ptr_.as<Offset>()});
+    cuda::count_columns(exec, source_col, nnz, row_ptr_.as<Offset>());
     cuda::exclusive_scan(exec, row_ptr_.as<Offset>(), rows + 1);
     cuda::sorted_places(exec, source_col, nnz, std::max<std::int64_t>(0, rows - 1), places_.as<Offset>());
     if (nnz == 0) return;

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "csr_state.cuh"
+#include "sextant/order.h"
 
 namespace sextant::spmv_csr_cuda {
 
@@ -151,6 +152,7 @@ sxt_kernel new_rows_kernel(const char *name, const char *description) {
 
 const sxt_kernel scalar_kernel = [] {
   sxt_kernel k = new_rows_kernel("spmv.csr.scalar.cuda", "CSR, a thread a row");
+  k.flags |= SXT_KERNEL_ONE_ORDER;
   k.candidates = scalar_candidates;
   return k;
 }();

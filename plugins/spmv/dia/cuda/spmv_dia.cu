@@ -3,6 +3,7 @@
 // plugin_cuda_dia_kernels.hpp. Deterministic: a row has one thread and one order.
 #include <cstdint>
 
+#include "sextant/order.h"
 #include "sextant/plugin_cuda_dia.hpp"
 
 namespace sextant::spmv_dia_cuda {
@@ -92,7 +93,7 @@ const char *const symmetric_storages[] = {SXT_KIND_STORAGE_DIA_SYMMETRIC, nullpt
 template <bool symmetric>
 sxt_kernel make_kernel(const char *name, const char *description) {
   sxt_kernel k = new_kernel(SXT_KIND_SPMV, name, "cuda", description, run);
-  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
+  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE | (symmetric ? 0u : SXT_KERNEL_ONE_ORDER);
   k.storages = symmetric ? symmetric_storages : plain_storages;
   k.features = dia_features;
   k.term_names = spmv_terms;

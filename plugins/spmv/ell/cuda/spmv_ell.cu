@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "sextant/order.h"
 #include "sextant/plugin_cuda_ell_rows.hpp"
 #include "sextant/plugin_cuda_plain_product.hpp"
 #include "sextant/plugin_ell.hpp"
@@ -110,6 +111,7 @@ sxt_status launch_config(const sxt_query *query, const sxt_candidate *candidate,
 
 const sxt_kernel kernel = [] {
   sxt_kernel k = plain_kernel<Ell>("ELL, a thread a row");
+  k.flags |= SXT_KERNEL_ONE_ORDER;
   k.storages = storages;
   k.features = features;
   k.applicable = applicable;

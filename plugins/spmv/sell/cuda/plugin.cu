@@ -11,13 +11,9 @@ namespace sextant::spmv_sell_cuda {
 namespace {
 
 const char *const storages[] = {SXT_KIND_STORAGE_SELL, nullptr};
-const char *const features[] = {"row_nnz_sum_max_of_32_sorted",
-                                "row_nnz_max",
-                                "x_sector_miss_unit",
-                                "x_sector_miss_cache",
-                                "x_sectors_1",
-                                "x_tags_1",
-                                nullptr};
+const char *const features[] = {"row_nnz_sum_max_of_32_sorted", "row_nnz_max", "x_sector_miss_unit",
+                                "x_sector_miss_cache",          "x_sectors_1", "x_tags_1",
+                                "transpose_row_nnz_max",        nullptr};
 
 sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *) {
   return static_cast<State *>(state)->a = &as<sxt_sell>(problem->a), SXT_OK;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "sell_state.cuh"
+#include "sextant/plugin_cuda_scatter.hpp"
 
 namespace sextant::spmv_sell_cuda {
 
@@ -31,6 +32,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
   cost.x_misses = 0;
   const double width = slices > 0 ? stored / slice_rows / slices : 0;
   cost.chain = std::max(width, cuda::feature_or(found, feature_row_max, 2 * width)) / 2;
+  cost.busiest = cuda::feature_or(found, q.m.symmetry == SXT_GENERAL ? feature_column_max : feature_row_max, 0);
   CandidateList list(out, capacity, count);
   sxt_candidate &candidate = cuda::fill_spmv(list.add(), q, *machine, std::ceil(slices * 32 / threads), cost);
   candidate.launch[0] = static_cast<std::int64_t>(std::ceil(slices * 32 / threads));
@@ -85,7 +87,11 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
 
 }  // namespace
 
-const sxt_kernel atomic_kernel = sell_kernel("spmv.sell.atomic.cuda", "SELL-C-sigma transposed, atomic additions",
-                                             applicable, candidates, prepare, run);
+const sxt_kernel atomic_kernel = [] {
+  sxt_kernel k = sell_kernel("spmv.sell.atomic.cuda", "SELL-C-sigma transposed, atomic additions", applicable,
+                             candidates, prepare, run);
+  k.term_defaults = cuda::scatter_term_defaults;
+  return k;
+}();
 
 }  // namespace sextant::spmv_sell_cuda

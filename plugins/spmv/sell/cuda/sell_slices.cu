@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "sell_state.cuh"
+#include "sextant/order.h"
 
 namespace sextant::spmv_sell_cuda {
 
@@ -42,7 +43,10 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
   cost.passes = cost.launches = std::ceil(q.n_rhs / static_cast<double>(block_rhs));
   if (q.n_rhs < block_rhs) cost.passes = cost.launches = 1;
   CandidateList list(out, capacity, count);
-  for (int sharing = std::max(1, best / 2); sharing <= std::min(most_sharing, 2 * best); sharing *= 2) {
+  // Warps that share a slice add its columns in another order than one alone.
+  const bool alone = (q.m.q.flags & SXT_QUERY_ONE_ORDER) != 0;
+  for (int sharing = alone ? 1 : std::max(1, best / 2); sharing <= (alone ? 1 : std::min(most_sharing, 2 * best));
+       sharing *= 2) {
     const int threads = std::max(128, 32 * sharing);
     const double blocks = std::ceil(slices * sharing * 32 / threads);
     cost.chain = std::ceil(longest / (sharing * flight)) / q.n_rhs * cost.passes;
@@ -105,7 +109,7 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
 const sxt_kernel slices_kernel = [] {
   sxt_kernel k =
       sell_kernel("spmv.sell.slices.cuda", "SELL-C-sigma, a row a lane", applicable, candidates, prepare, run);
-  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
+  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE | SXT_KERNEL_ONE_ORDER;
   return k;
 }();
 

@@ -24,7 +24,15 @@ sxt_kernel sell_kernel(const char *name, const char *description, decltype(sxt_k
 // Takes the storage over after the kernel's code was loaded.
 sxt_status keep(const sxt_problem &, const sxt_candidate *, const sxt_exec *, void **state);
 
-enum { feature_sorted, feature_row_max, feature_miss_unit, feature_miss_cache, feature_sectors, feature_tags };
+enum {
+  feature_sorted,
+  feature_row_max,
+  feature_miss_unit,
+  feature_miss_cache,
+  feature_sectors,
+  feature_tags,
+  feature_column_max
+};
 // Entries stored, as far as features tell.
 double stored_entries(const sxt_spmv_query &, const sxt_features *);
 plugin::cuda::SpmvCost cost_of(const sxt_spmv_query &, const sxt_features *, const sxt_machine &);

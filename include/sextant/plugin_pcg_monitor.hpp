@@ -1,13 +1,59 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The conversation with core and the numeric tests.
-#include "monitor.hpp"
+// What an engine that looks after every iterate tells core and is told in return, and the numeric tests that stop a
+// recurrence before it touches x: finite numbers, signs, divisions that still mean something. Header-only, no part of
+// the ABI.
+#pragma once
 
 #include <cmath>
 #include <cstdint>
 
-namespace host_loop {
+#include "sextant/kinds/pcg.h"
+#include "sextant/plugin.h"
 
-Monitor::Monitor(sxt_pcg_args &args, const sxt_exec &exec, double smallest, double largest)
+namespace sextant::plugin::pcg {
+
+// What the recurrence does next with the iterate it has.
+enum class Next {
+  step,     // go on
+  replace,  // recompute r = b - A x, then ask again
+  restart,  // the recomputed r is far from the old one: forget the direction, then go on
+  stop      // the reason is recorded
+};
+
+class Monitor {
+ public:
+  // smallest: the least normal number of the value type; below it a denominator has lost its digits.
+  Monitor(sxt_pcg_args &args, const sxt_exec &exec, double smallest, double largest);
+
+  // Reports ||r||^2 of the current iterate, once an iterate, and obeys.
+  Next at(double squared_residual);
+  // x now holds the next iterate.
+  void advance();
+
+  // The tests: true when the number is fit for use, else the reason is recorded, found in the coming iteration.
+  bool preconditioned_residual(double r_z);  // r'Mr > 0
+  bool curvature(double p_a_p);              // p'Ap > 0
+  bool step_length(double alpha);            // can be stored
+
+ private:
+  enum class Phase { fresh, replaced, settled };  // of the current iterate
+  Next obey();
+  Next after_replacement(double previous);
+  Next stop(sxt_reason reason);
+  bool fail(sxt_reason reason);
+  bool usable(double value, sxt_reason not_positive);
+
+  sxt_pcg_args &args_;
+  const volatile std::int32_t *cancel_;
+  double smallest_, largest_;
+  double squared_ = 0;  // ||r||^2 of the current iterate
+  std::int64_t k_ = 0;
+  Phase phase_ = Phase::fresh;
+};
+
+// ---- definitions
+
+inline Monitor::Monitor(sxt_pcg_args &args, const sxt_exec &exec, double smallest, double largest)
     : args_(args), cancel_(exec.cancel), smallest_(smallest), largest_(largest) {
   args.reason = SXT_REASON_NONE;
   args.iterations = 0;
@@ -15,7 +61,7 @@ Monitor::Monitor(sxt_pcg_args &args, const sxt_exec &exec, double smallest, doub
   args.replacements = args.products = args.reductions = 0;
 }
 
-Next Monitor::at(double squared_residual) {
+inline Next Monitor::at(double squared_residual) {
   const double previous = args_.residual;
   if (phase_ == Phase::settled) return Next::step;  // asked again after a restart
   squared_ = squared_residual;
@@ -30,7 +76,7 @@ Next Monitor::at(double squared_residual) {
 }
 
 // Convergence first: an answer that core accepts outweighs a limit or a cancellation at the same iterate.
-Next Monitor::obey() {
+inline Next Monitor::obey() {
   bool replace = phase_ == Phase::fresh && args_.replace_every > 0 && k_ > 0 && k_ % args_.replace_every == 0;
   if (args_.residual <= args_.tolerance) {
     sxt_reason reason = SXT_REASON_NONE;
@@ -54,40 +100,40 @@ Next Monitor::obey() {
 }
 
 // Where the recursive residual had drifted far from the true one, beta would mix two different sequences.
-Next Monitor::after_replacement(double previous) {
+inline Next Monitor::after_replacement(double previous) {
   const bool near = std::fabs(args_.residual - previous) <= 0.1 * previous;
   const Next next = obey();
   return next == Next::step && !near ? Next::restart : next;
 }
 
-void Monitor::advance() {
+inline void Monitor::advance() {
   ++k_;
   phase_ = Phase::fresh;
 }
 
-Next Monitor::stop(sxt_reason reason) {
+inline Next Monitor::stop(sxt_reason reason) {
   args_.reason = reason;
   return Next::stop;
 }
 
 // A failure belongs to the iteration it was found in; x and the residual stay those of the iterate before.
-bool Monitor::fail(sxt_reason reason) {
+inline bool Monitor::fail(sxt_reason reason) {
   args_.reason = reason;
   args_.iterations = k_ + 1;
   return false;
 }
 
-bool Monitor::usable(double value, sxt_reason not_positive) {
+inline bool Monitor::usable(double value, sxt_reason not_positive) {
   if (!std::isfinite(value)) return fail(SXT_REASON_NOT_A_NUMBER);
   if (value <= 0) return fail(not_positive);
   return value >= smallest_ || fail(SXT_REASON_BREAKDOWN);
 }
 
-bool Monitor::preconditioned_residual(double r_z) { return usable(r_z, SXT_REASON_M_INDEFINITE); }
-bool Monitor::curvature(double p_a_p) { return usable(p_a_p, SXT_REASON_A_INDEFINITE); }
+inline bool Monitor::preconditioned_residual(double r_z) { return usable(r_z, SXT_REASON_M_INDEFINITE); }
+inline bool Monitor::curvature(double p_a_p) { return usable(p_a_p, SXT_REASON_A_INDEFINITE); }
 
-bool Monitor::step_length(double alpha) {
+inline bool Monitor::step_length(double alpha) {
   return (alpha >= smallest_ && alpha <= largest_) || fail(SXT_REASON_BREAKDOWN);
 }
 
-}  // namespace host_loop
+}  // namespace sextant::plugin::pcg

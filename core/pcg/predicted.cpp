@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a solve is predicted to take: the engine's own model at the number of iterations, and what happens around the
+// engine, the beginning and the true residuals.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "core/base/types.hpp"
+#include "core/dispatch/options.hpp"
+#include "core/dispatch/prepared.hpp"
+#include "core/model/cost.hpp"
+#include "core/pcg/solver.hpp"
+
+namespace sextant {
+
+namespace {
+
+// A call of a kernel through core, the waits that some of them are included.
+constexpr double call_on_device_s = 8e-6, call_on_host_s = 5e-7;
+// Before the engine: norms, the scaled right-hand side, x. For each true residual: scaling, copy, product, norms.
+constexpr double calls_at_start = 5, vectors_at_start = 8, calls_a_residual = 6, vectors_a_residual = 12;
+constexpr std::uint64_t most_candidates = 64;
+
+// The model of a chosen engine, asked about another number of iterations; NaN where it has none.
+double engine_seconds(Matrix &matrix, const Choice &choice, double iterations) {
+  const sxt_kernel &table = choice.kernel->table;
+  if (!table.candidates || choice.no_estimate) return NAN;
+  Query query = choice.query;
+  reinterpret_cast<sxt_pcg_query *>(query.buffer())->iterations = iterations;
+  const std::vector<double> values = matrix.features_for(*choice.kernel, 0, true);
+  const sxt_features found{values.size(), table.features, values.data()};
+  const SlotView slots(choice.slots);
+  const Context &context = matrix.context();
+  std::vector<sxt_candidate> list(most_candidates);
+  std::uint64_t count = 0;
+  if (table.candidates(query.get(), &found, &context.machine(), slots.data(), list.data(), most_candidates, &count) !=
+      SXT_OK)
+    return NAN;
+  list.resize(std::min(count, most_candidates));
+  for (const sxt_candidate &each : list) {
+    // launch[0] may be a length of blocks, which follows from the iterations.
+    const auto &chosen = choice.candidate;
+    const bool same = each.model_class == chosen.model_class && each.launch[1] == chosen.launch[1] &&
+                      each.launch[2] == chosen.launch[2] && each.launch[3] == chosen.launch[3];
+    if (same)
+      return choice.correction * predict(table, *query.get(), each, context.machine(), context.profile()).seconds;
+  }
+  return NAN;
+}
+
+}  // namespace
+
+void PcgSolver::learn_costs() {
+  Matrix &system = engine_matrix(method_);
+  const Choice &engine = engine_->choice();
+  const double n = assumed_iterations_, once = engine_seconds(system, engine, n),
+               twice = engine_seconds(system, engine, 2 * n);
+  const bool known = once >= 0 && twice > once;
+  costs_.iteration_s = known ? (twice - once) / n : engine.run_s / n;
+  costs_.engine_s = known ? std::max(0.0, once - n * costs_.iteration_s) : 0;
+  const sxt_machine &machine = matrix_->context().machine();
+  const double vector = static_cast<double>(matrix_->rows()) * static_cast<double>(value_bytes(matrix_->value_type())),
+               call = matrix_->context().device().on_host() ? call_on_host_s : call_on_device_s;
+  const double pass_s = vector / std::max(1.0, stream_rate(machine, 4 * vector, machine.units));
+  costs_.start_s = calls_at_start * call + vectors_at_start * pass_s;
+  costs_.residual_s = product_->choice().run_s + calls_a_residual * call + vectors_a_residual * pass_s;
+}
+
+double PcgSolver::predicted_solve_s(double iterations, double confirmations) const {
+  return costs_.start_s + confirmations * costs_.residual_s + costs_.engine_s + iterations * costs_.iteration_s;
+}
+
+}  // namespace sextant

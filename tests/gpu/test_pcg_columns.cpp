@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Several right-hand sides in one pass over A on a GPU: each column ends by itself and meets its tolerance, with and
+// without a preconditioner, from host and device arrays; failures name their column's iteration.
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include "pcg.hpp"
+
+namespace {
+
+using namespace gpu_test;
+using testing::HasSubstr;
+using testing::Not;
+
+const char *const engine = "pcg.graph.classical.cuda";
+
+class PcgColumns : public PcgGpu {
+ protected:
+  static std::vector<double> sides(std::int64_t n, std::int64_t columns) {
+    std::vector<double> b(static_cast<std::size_t>(n * columns));
+    for (std::int64_t j = 0; j < columns; ++j)
+      for (std::int64_t i = 0; i < n; ++i)
+        b[static_cast<std::size_t>(j * n + i)] = std::sin(0.013 * static_cast<double>((j * j + 1) * (i + 1)));
+    return b;
+  }
+  static std::vector<double> column_of(const std::vector<double> &block, std::int64_t n, std::int64_t j) {
+    return {block.begin() + j * n, block.begin() + (j + 1) * n};
+  }
+};
+
+TEST_F(PcgColumns, EachMeetsItsToleranceInTheIterationsItNeedsAlone) {
+  for (const Csr &a : {laplacian(60, 0.01), uneven(5000)}) {
+    const Matrix matrix = matrix_of(a);
+    for (const char *preconditioner : {"none", "jacobi", "fsai"})
+      for (const std::int64_t columns : {2, 8, 32}) {
+        SCOPED_TRACE(std::string(preconditioner) + ", " + std::to_string(columns));
+        const Pcg pcg = create(matrix, engine, preconditioner);
+        const std::vector<double> b = sides(a.rows, columns);
+        std::vector<double> x(b.size());
+        std::vector<sxt_pcg_report> reports(static_cast<std::size_t>(columns), new_report());
+        ASSERT_EQ(sxt_pcg_solve_block(pcg.get(), a.rows, columns, b.data(), a.rows, x.data(), a.rows, nullptr,
+                                      reports.data()),
+                  SXT_OK)
+            << sxt_last_error(context_.get());
+        EXPECT_THAT(api_test::explain(pcg), HasSubstr("pcg-columns"));
+        for (std::int64_t j = 0; j < columns; ++j) {
+          const sxt_pcg_report &report = reports[static_cast<std::size_t>(j)];
+          const std::vector<double> rhs = column_of(b, a.rows, j);
+          EXPECT_EQ(report.reason, SXT_REASON_CONVERGED);
+          EXPECT_LE(relative_residual(a, rhs, column_of(x, a.rows, j)), 1.0001e-9);
+          if (j % 5 != 0) continue;
+          std::vector<double> alone(rhs.size());
+          const sxt_pcg_report own = solve(pcg, rhs, alone);
+          EXPECT_NEAR(static_cast<double>(report.iterations), static_cast<double>(own.iterations), 2) << j;
+        }
+      }
+  }
+}
+
+TEST_F(PcgColumns, DeviceArraysZerosAndFailures) {
+  const Csr a = laplacian(40, 0.05);
+  const Matrix matrix = matrix_of(a);
+  const Pcg pcg = create(matrix, engine);
+  const std::int64_t n = a.rows, columns = 6;
+  std::vector<double> b = sides(n, columns);
+  std::fill(b.begin() + 3 * n, b.begin() + 4 * n, 0.0);
+  const Vector rhs = make_vector(b), solution = make_vector(std::vector<double>(b.size(), 7));
+  std::vector<sxt_pcg_report> reports(static_cast<std::size_t>(columns), new_report());
+  ASSERT_EQ(sxt_pcg_solve_block(pcg.get(), n, columns, sxt_vector_data(rhs.get()), n, sxt_vector_data(solution.get()),
+                                n, nullptr, reports.data()),
+            SXT_OK)
+      << sxt_last_error(context_.get());
+  const std::vector<double> x = values_of(solution);
+  for (std::int64_t j = 0; j < columns; ++j) {
+    if (j == 3) {
+      EXPECT_EQ(column_of(x, n, j), std::vector<double>(static_cast<std::size_t>(n), 0));
+      EXPECT_EQ(reports[3].iterations, 0);
+    } else {
+      EXPECT_LE(relative_residual(a, column_of(b, n, j), column_of(x, n, j)), 1.0001e-9) << j;
+    }
+  }
+  const Csr indefinite = laplacian(20, -1);
+  const Matrix bad = matrix_of(indefinite);
+  const Pcg broken = create(bad, engine);
+  const std::vector<double> c = sides(indefinite.rows, 3);
+  std::vector<double> y(c.size());
+  EXPECT_EQ(sxt_pcg_solve_block(broken.get(), 400, 3, c.data(), 400, y.data(), 400, nullptr, reports.data()),
+            SXT_NOT_CONVERGED);
+  for (std::int64_t j = 0; j < 3; ++j) {
+    std::vector<double> alone(400);
+    const sxt_pcg_report own = solve(broken, column_of(c, 400, j), alone, SXT_NOT_CONVERGED);
+    EXPECT_EQ(reports[static_cast<std::size_t>(j)].reason, SXT_REASON_A_INDEFINITE);
+    EXPECT_EQ(reports[static_cast<std::size_t>(j)].iterations, own.iterations);
+  }
+}
+
+// Where A is most of the work, many columns are predicted to gain; whatever is chosen, answers are true.
+TEST_F(PcgColumns, TheModelDecides) {
+  const Csr small = laplacian(20);
+  const Matrix matrix = matrix_of(small);
+  const Pcg pcg = create(matrix, nullptr);
+  const std::vector<double> b = sides(small.rows, 4);
+  std::vector<double> x(b.size());
+  ASSERT_EQ(sxt_pcg_solve_block(pcg.get(), 400, 4, b.data(), 400, x.data(), 400, nullptr, nullptr), SXT_OK);
+  EXPECT_THAT(api_test::explain(pcg), Not(HasSubstr("pcg-columns"))) << "launches alone take longer";
+  for (std::int64_t j = 0; j < 4; ++j)
+    EXPECT_LE(relative_residual(small, column_of(b, 400, j), column_of(x, 400, j)), 1.0001e-9);
+}
+
+}  // namespace
