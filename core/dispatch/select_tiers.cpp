@@ -90,7 +90,8 @@ static bool sees_more(const Kernel &kernel, const Query &query, unsigned opened,
   return false;
 }
 
-// After tiers were opened: asks those again who see more, and everybody where kernels have parts.
+// After tiers were opened: asks those again who see more, and everybody where kernels have parts. Who did not apply
+// with less does not with more, so that features for him alone are not computed.
 void Selector::gather_again(const Query &query, const std::string &role, const std::string &storage, bool part,
                             const Rules &limits, unsigned opened, std::vector<Option> &options,
                             std::vector<Considered> &refused) {
@@ -103,7 +104,9 @@ void Selector::gather_again(const Query &query, const std::string &role, const s
   }
   offers_.clear();
   for (const Kernel *kernel : kernels) {
-    if (!sees_more(*kernel, query, opened, context_.device_name())) continue;
+    const bool applied =
+        std::any_of(options.begin(), options.end(), [&](const Option &option) { return option.kernel == kernel; });
+    if (!applied || !sees_more(*kernel, query, opened, context_.device_name())) continue;
     std::erase_if(options, [&](const Option &option) { return option.kernel == kernel; });
     std::erase_if(refused, [&](const Considered &line) { return line.kernel == kernel->name(); });
     consider(*kernel, query, role, storage, part, limits, options, refused);

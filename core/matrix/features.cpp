@@ -37,15 +37,15 @@ class Scratch {
   void *data_ = nullptr;
 };
 
-// One feature kernel at work on a matrix, within a call that others share.
+// One feature kernel at work on a matrix, in a call of its own: a device works on several at once.
 class FeatureRun {
  public:
-  FeatureRun(Call &call, const Kernel &kernel, std::vector<int> ids, const sxt_matrix_query &query, const sxt_head *a,
-             const sxt_candidate &candidate)
-      : call_(call),
+  FeatureRun(Device &device, const Kernel &kernel, std::vector<int> ids, const sxt_matrix_query &query,
+             const sxt_head *a, const sxt_candidate &candidate)
+      : call_(device),
         kernel_(kernel),
         ids_(std::move(ids)),
-        exec_(make_exec(call)),
+        exec_(make_exec(call_)),
         scratch_(exec_, candidate.scratch_bytes),
         values_(ids_.size(), std::nan("")) {
     exec_.scratch = scratch_.data();
@@ -57,7 +57,7 @@ class FeatureRun {
     args_.values = values_.data();
     const sxt_problem problem{sizeof problem, &query.q, a, nullptr};
     if (kernel.table.prepare)
-      call.check(kernel.table.prepare(&problem, &candidate, nullptr, &exec_, &state_), kernel.name(), "prepare");
+      call_.check(kernel.table.prepare(&problem, &candidate, nullptr, &exec_, &state_), kernel.name(), "prepare");
   }
   ~FeatureRun() {
     if (state_ && kernel_.table.release) kernel_.table.release(state_);
@@ -77,7 +77,7 @@ class FeatureRun {
   }
 
  private:
-  Call &call_;
+  Call call_;
   const Kernel &kernel_;
   std::vector<int> ids_;
   sxt_exec exec_;
@@ -245,13 +245,17 @@ void Matrix::compute_features(const std::vector<int> &ids) {
     const char *form = features_query(*kernel).storage;
     or_unknown(its_ids, [&] { reads[kernel] = form ? &storage(form)->h : nullptr; });
   }
-  Call call(context_->device());
-  std::vector<std::unique_ptr<FeatureRun>> runs;
+  // Calls end in the reverse order of their beginnings: each makes the device current that was so before.
+  struct Runs : std::vector<std::unique_ptr<FeatureRun>> {
+    ~Runs() {
+      while (!empty()) pop_back();
+    }
+  } runs;
   for (const auto &[kernel, a] : reads)
     or_unknown(wanted[kernel], [&] {
       const sxt_matrix_query query = features_query(*kernel);
-      runs.push_back(
-          std::make_unique<FeatureRun>(call, *kernel, wanted[kernel], query, a, features_candidate(*kernel, query)));
+      runs.push_back(std::make_unique<FeatureRun>(context_->device(), *kernel, wanted[kernel], query, a,
+                                                  features_candidate(*kernel, query)));
       runs.back()->begin();
     });
   for (const auto &run : runs) or_unknown(run->ids(), [&] { run->finish(features_); });

@@ -139,6 +139,28 @@ TEST_F(UnstructuredOnGpu, FeaturesOfWarpsAreWhatTheirDefinitionSays) {
   }
 }
 
+// Of many rows only some windows are sorted, which tells of all where windows are alike.
+TEST_F(UnstructuredOnGpu, SortedWindowsOfManyRowsAreSampled) {
+  const std::int64_t n = 700000;
+  Pattern pattern{n, 40, std::vector<std::vector<std::int64_t>>(static_cast<std::size_t>(n))};
+  double want = 0;
+  for (std::size_t i = 0; i < pattern.row.size(); ++i) {
+    const std::int64_t length = 1 + static_cast<std::int64_t>(i % 37);
+    for (std::int64_t j = 0; j < length; ++j) pattern.row[i].push_back(j);
+  }
+  std::vector<std::size_t> window(512);
+  for (std::size_t begin = 0; begin < pattern.row.size(); begin += 512) {
+    for (std::size_t i = 0; i < 512; ++i)
+      window[i] = begin + i < pattern.row.size() ? pattern.row[begin + i].size() : 0;
+    std::sort(window.rbegin(), window.rend());
+    for (std::size_t slice = 0; slice < 512; slice += 32) want += 32 * static_cast<double>(window[slice]);
+  }
+  Matrix host(pattern, SXT_F64, random);
+  const Handle matrix = make(context_.get(), host);
+  EXPECT_NEAR(feature(context_.get(), matrix, "row_nnz_sum_max_of_32_sorted"), want, 0.005 * want);
+  EXPECT_EQ(feature(context_.get(), matrix, "sorted_512_of_32"), 1);
+}
+
 // Features of the transpose are those of the rows of a matrix that was transposed on the host.
 TEST_F(UnstructuredOnGpu, FeaturesOfTheTransposeAreThoseOfItsRows) {
   auto all = patterns();

@@ -4,6 +4,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
+#include <string>
+#include <tuple>
 
 #include "core/context/context.hpp"
 #include "core/dispatch/select.hpp"
@@ -52,6 +55,22 @@ TEST(Tiers, RiseAgainForThoseWhoLeadLater) {
   EXPECT_NE(chosen.choice->kernel->name(), std::string("spmv.dia.cpu"));
   EXPECT_TRUE(chosen.knows("diagonals_least"));
   EXPECT_TRUE(chosen.knows("row_nnz_max"));
+}
+
+// Those who see no more in a tier keep what they said: the list is what it would be if all were asked with all of it.
+TEST(Tiers, AskingSomeAgainIsLikeAskingAll) {
+  Profile profile;
+  for (const char *kernel : {"spmv.dia.cpu", "spmv_dots.dia.cpu"}) profile.kernels[kernel] = {0.02, 0.1};
+  const Chosen chosen("uniform-3", 200000, 1e5, profile);
+  ASSERT_TRUE(chosen.knows("diagonals_least"));
+  const ChoicePtr again = Selector(chosen.matrix->context(), chosen.matrix.get()).select(chosen.choice->query, "spmv");
+  const auto lines = [](const ChoicePtr &choice) {
+    std::multiset<std::tuple<std::string, std::string, std::int64_t, double, double>> all;
+    for (const Considered &line : choice->considered)
+      all.insert({line.kernel, line.format, line.launch[0], line.run_s, line.rel_error});
+    return all;
+  };
+  EXPECT_EQ(lines(again), lines(chosen.choice));
 }
 
 }  // namespace

@@ -74,7 +74,8 @@ enum {
 static_assert(at_tiles + 2 * tile_shapes + 1 == std::size(names));
 
 constexpr int threads = 256, bins = 1024, sort_window = 512, levels = 6;
-constexpr std::int64_t most_blocks = 528;  // four a multiprocessor of the largest devices
+constexpr std::int64_t most_blocks = 528;    // four a multiprocessor of the largest devices
+constexpr std::int64_t most_windows = 1056;  // looked at
 
 // What blocks add up, and what they take the most of: in shared memory first, since counters in global memory take
 // additions one after the other.
@@ -195,11 +196,14 @@ __global__ void __launch_bounds__(threads) count_rows(const Offset *row_ptr, std
 
 // 32 times the longest row of each slice, summed, when rows are sorted by length within windows: a bitonic sort a
 // window, longest first; and the windows where that saves at least 3 %, as storage.sell.cuda asks for.
+// A block looks at a window, beyond some number of windows at every so many-th.
 template <class Offset>
-__global__ void __launch_bounds__(sort_window) count_sorted(const Offset *row_ptr, std::int64_t rows, Counts *out) {
+__global__ void __launch_bounds__(sort_window)
+    count_sorted(const Offset *row_ptr, std::int64_t rows, std::int64_t windows, Counts *out) {
   __shared__ long long length[sort_window];
   const int t = static_cast<int>(threadIdx.x);
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * sort_window + t;
+  const std::int64_t b = blockIdx.x, looked = gridDim.x;
+  const std::int64_t i = (windows / looked * b + windows % looked * b / looked) * sort_window + t;
   length[t] = i < rows ? static_cast<long long>(row_ptr[i + 1] - row_ptr[i]) : 0;
   __shared__ Count unsorted;
   if (t == 0) unsorted = 0;
@@ -282,6 +286,9 @@ void find_third(const Counts &all, const sxt_csr &a, const sxt_exec *exec, doubl
   out[1] = above;
 }
 
+std::int64_t windows_of(const sxt_csr &a) { return cuda::divide_up<std::int64_t>(a.s.rows, sort_window); }
+std::int64_t looked_windows(const sxt_csr &a) { return std::min(windows_of(a), most_windows); }
+
 // sqrt(sum l^2 / n - (nnz / n)^2) without losing the difference.
 double deviation(const Counts &all, double rows, double nnz) {
   const double mean = nnz / rows;
@@ -309,9 +316,10 @@ void evaluate(const Counts &all, const sxt_csr &a, double *values) {
   values[at_max_of + 1] = 32 * static_cast<double>(all.steps[levels - 1] >> 5);  // one lane a row: steps are entries
   for (int level = 0; level < levels; ++level)
     values[at_imbalance + level] = nnz > 0 ? static_cast<double>(all.fullest[level]) * (2 << level) / nnz : 1;
-  values[at_sorted] = static_cast<double>(all.sorted);
-  values[at_sorted_share] = static_cast<double>(all.windows_sorted) /
-                            static_cast<double>(cuda::divide_up<std::int64_t>(a.s.rows, sort_window));
+  const double looked = static_cast<double>(looked_windows(a));
+  // As many as the looked-at windows have, but no fewer than there are entries.
+  values[at_sorted] = std::max(nnz, static_cast<double>(all.sorted) * (static_cast<double>(windows_of(a)) / looked));
+  values[at_sorted_share] = static_cast<double>(all.windows_sorted) / looked;
   for (int s = 0; s < cuda::n_tile_shapes; ++s) values[at_cuts + s] = cut_share(all.cuts, s, a, values[at_max]);
   // Of entries in rows beyond the histogram every one has 31 like it beside it.
   double run = 32 * static_cast<double>(all.beyond_sum);
@@ -375,8 +383,8 @@ void count_all_rows(const sxt_csr &a, const sxt_features_args &args, const sxt_e
     if (wants(args, names, at_tiles, 2 * tile_shapes)) count_tiles(row_ptr, a, &counts->longest, &counts->tiles, exec);
     if (wants(args, names, at_cuts, cuda::n_tile_shapes)) count_cuts(row_ptr, a, &counts->longest, &counts->cuts, exec);
     if (!wants(args, names, at_sorted, 1) && !wants(args, names, at_sorted_share, 1)) return;
-    const auto windows = static_cast<unsigned>(cuda::divide_up<std::int64_t>(a.s.rows, sort_window));
-    count_sorted<<<windows, sort_window, 0, cuda::stream_of(*exec)>>>(row_ptr, a.s.rows, counts);
+    count_sorted<<<static_cast<unsigned>(looked_windows(a)), sort_window, 0, cuda::stream_of(*exec)>>>(
+        row_ptr, a.s.rows, windows_of(a), counts);
     cuda::need_launch("a count of sorted rows");
   });
 }
