@@ -23,7 +23,7 @@ __device__ inline std::uint64_t cache_policy(bool streaming) {
 // What thread `worker` of `workers` gathers: groups of elements as wide as 16 bytes, `flight` of them on their way at
 // once. Which thread takes which element depends on n and workers only; a pointer that is not aligned to 16 bytes costs
 // speed, not bits.
-template <class Op, int flight>
+template <class Op, int flight, bool aligned>
 struct Gather {
   using V = typename Op::Value;
   using Acc = typename Op::Acc;
@@ -34,22 +34,23 @@ struct Gather {
 
   const V *x, *y;
   std::int64_t workers;
-  bool aligned;
   std::uint64_t policy;  // of the last cache: see cache_policy
 
   __device__ Group load(const V *from, std::int64_t group) const {
-    Group g;
-    if (aligned) {
+    if constexpr (aligned) {
       // The first cache would only be swept; its read-only path could hold what the kernel before this one overwrote.
+      // Not volatile: loads of the next round may be moved up between those of this one, which is worth a third.
       int4 bits;
-      asm volatile("ld.global.L1::no_allocate.L2::cache_hint.v4.s32 {%0, %1, %2, %3}, [%4], %5;"
-                   : "=r"(bits.x), "=r"(bits.y), "=r"(bits.z), "=r"(bits.w)
-                   : "l"(reinterpret_cast<const int4 *>(from) + group), "l"(policy));
+      asm("ld.global.L1::no_allocate.L2::cache_hint.v4.s32 {%0, %1, %2, %3}, [%4], %5;"
+          : "=r"(bits.x), "=r"(bits.y), "=r"(bits.z), "=r"(bits.w)
+          : "l"(reinterpret_cast<const int4 *>(from) + group), "l"(policy));
       return reinterpret_cast<const Group &>(bits);
-    }
+    } else {
+      Group g;
 #pragma unroll
-    for (int k = 0; k < width; ++k) g.v[k] = from[group * width + k];
-    return g;
+      for (int k = 0; k < width; ++k) g.v[k] = from[group * width + k];
+      return g;
+    }
   }
 
   // Groups g, g + workers, ...; all: every one of them is below `groups`.
@@ -95,12 +96,34 @@ struct Gather {
   }
 };
 
+// Asks for what the first round of the block's loads will want, while the operation before is ending: it is brought
+// into the last cache, from which alone it is read later, so that it does not matter whether that operation still
+// writes it.
+template <class Op, int flight = 4>
+__device__ void announce(std::int64_t n, const typename Op::Value *x, const typename Op::Value *y) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  constexpr int width = 16 / sizeof(typename Op::Value);
+  if (threadIdx.x >= flight * Op::vectors) return;  // a stretch of either operand each
+  const std::int64_t first = (static_cast<std::int64_t>(threadIdx.x % flight) * gridDim.x + blockIdx.x) * blockDim.x;
+  const std::int64_t left = n / width - first;
+  const auto *from = reinterpret_cast<const char *>(threadIdx.x < flight ? x : y) + first * 16;
+  if (left <= 0 || reinterpret_cast<std::uintptr_t>(from) % 16 != 0) return;
+  const unsigned bytes = 16 * (left < blockDim.x ? static_cast<unsigned>(left) : blockDim.x);
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(bytes) : "memory");
+#endif
+}
+
 template <class Op, int flight = 4>
 __device__ typename Op::Acc accumulate(std::int64_t n, const typename Op::Value *x, const typename Op::Value *y,
                                        std::int64_t worker, std::int64_t workers, bool streaming = false) {
+  // Addresses that come out of here: no load moves up before it, nor, as it stays where it is, before the wait for the
+  // operation before.
+  asm volatile("" : "+l"(x), "+l"(y)::"memory");
   const std::uintptr_t bits =
       reinterpret_cast<std::uintptr_t>(x) | (Op::vectors == 2 ? reinterpret_cast<std::uintptr_t>(y) : 0);
-  return Gather<Op, flight>{x, y, workers, bits % 16 == 0, cache_policy(streaming)}(n, worker);
+  const std::uint64_t policy = cache_policy(streaming);
+  return bits % 16 == 0 ? Gather<Op, flight, true>{x, y, workers, policy}(n, worker)
+                        : Gather<Op, flight, false>{x, y, workers, policy}(n, worker);
 }
 
 }  // namespace sextant::plugin::cuda

@@ -222,10 +222,14 @@ inline double rounds_of_loads(double rounds) {
   return rounds < in_step ? std::max(1.0, std::ceil(rounds)) : rounds + 0.5;
 }
 
+// What a launch that begins early takes of an ordinary one, and what is left of the wait for the first load where it
+// was announced.
+inline constexpr double early_launch = 0.7, announced_wait = 0.65;
+
 // What bringing the partial results together costs, in trips to memory and back that follow one another: through a
 // cluster's shared memory; a packet sent and received; a partial result stored, a ticket drawn, all of them read; the
 // last two without the ticket, as the second launch has a latency of its own.
-inline constexpr double merge_by_cluster = 0.6, merge_by_packets = 1, merge_by_ticket = 1.7, merge_in_launch = 1;
+inline constexpr double merge_by_cluster = 0.35, merge_by_packets = 1, merge_by_ticket = 1.7, merge_in_launch = 1;
 
 // Model classes: what costs alike, times the place of the configuration in the kernel's list.
 inline constexpr std::uint32_t operation_classes = 5;
@@ -237,9 +241,10 @@ struct Configuration {
   int flight;  // loads of 16 bytes that a thread has on their way
 };
 
-// A candidate for it. launch: blocks, threads, flight, and 1 where the operands are more than the last cache holds.
+// A candidate for it; early: its launches begin while the operation before ends. launch: blocks, threads, flight, and 1
+// where the operands are more than the last cache holds.
 inline sxt_candidate &fill_reduction(sxt_candidate &candidate, const sxt_reduction_query &q, const sxt_machine &machine,
-                                     const Configuration &c, double merging, double launches = 1) {
+                                     const Configuration &c, double merging, double launches = 1, bool early = false) {
   constexpr double a_partial = 0.003;  // of the first load's wait: one block's result
   constexpr double sharing = 0.57;     // a few multiprocessors take more of the bandwidth than their share
   const double bytes =
@@ -254,8 +259,8 @@ inline sxt_candidate &fill_reduction(sxt_candidate &candidate, const sxt_reducti
   candidate.launch[3] = bytes > static_cast<double>(machine.cache_bytes);
   candidate.model_class = reduction_class(q.operation) + operation_classes * c.place;
   candidate.n_terms = 6;
-  candidate.terms[0] = launches;
-  candidate.terms[1] = 1 + merging + a_partial * static_cast<double>(c.blocks);
+  candidate.terms[0] = launches * (early ? early_launch : 1);
+  candidate.terms[1] = (early ? announced_wait : 1) + merging + a_partial * static_cast<double>(c.blocks);
   candidate.terms[2] = bytes;
   // The sum of squares keeps a scale.
   candidate.terms[3] = (q.operation == SXT_REDUCTION_NRM2 ? 12.0 : 1.0) * static_cast<double>(q.n) / busy;

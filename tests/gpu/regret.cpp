@@ -5,8 +5,8 @@
 // proposals are held against the fastest. Options:
 //   --count N --seed N --octaves K   so many n from 2^10 to 2^K (26)
 //   --only sum-f32,...               these operations and types
-//   --every N                        every operation that has a tree, N points each over all its types, briefly
-//   measured
+//   --every N                        every operation that has a tree (--only dot,...: these), each with N points over
+//                                    all its types, briefly measured
 //   --budget SECONDS                 ends the measuring early; what was measured then counts
 //   --others SECONDS                 policies on kernels that no tree chooses, too
 //   --tell PERCENT                   picks that lose more, one by one
@@ -126,8 +126,8 @@ int run(const Settings &settings) {
   if (sxt_context_create(&options, &handle) != SXT_OK) return std::fprintf(stderr, "%s\n", sxt_last_error(nullptr)), 1;
   const std::unique_ptr<sxt_context, void (*)(sxt_context *)> owner(handle, sxt_context_destroy);
   Context &context = *handle->context;
-  std::vector<Subject> subjects =
-      settings.every > 0 ? every_subject(settings.every) : wanted_subjects(settings.only, settings.count);
+  std::vector<Subject> subjects = settings.every > 0 ? every_subject(settings.every, settings.only)
+                                                     : wanted_subjects(settings.only, settings.count);
   if (settings.calibrate_s > 0) calibrate(context, settings.calibrate_s, settings.profile, subjects);
   if (!settings.learn.empty()) learn(context, settings.learn, settings.into);
   if (settings.measured.empty())

@@ -80,7 +80,7 @@ struct Effort {
   double quick_s, careful_s, near, far, long_run_s;
   int samples;
 };
-inline constexpr Effort usual_effort = {1e-4, 6e-4, 1.06, 1.6, 2e-5, 15}, brief_effort = {1e-5, 1e-4, 1.03, 1.5, 0, 5};
+inline constexpr Effort usual_effort = {1e-4, 6e-4, 1.06, 1.6, 2e-5, 15}, brief_effort = {1e-5, 1e-4, 1.03, 1.7, 0, 5};
 
 // Everything once, quickly; what comes near the fastest twice more, with care. The published steps only where `steps`
 // is set.

@@ -57,13 +57,14 @@ std::vector<Subject> wanted_subjects(const std::string &only, int count) {
   return subjects;
 }
 
-std::vector<Subject> every_subject(int count) {
+std::vector<Subject> every_subject(int count, const std::string &only) {
   std::vector<Subject> subjects;
   std::map<std::string, int> parts;
   for (const std::string &operation : tree_operations())
     for (const char *type : {"f32", "f64", "c64", "c128"}) {
       const std::string name = operation + "-" + type;
       Subject subject{subject_named(name), name, {}, 0};
+      if (!only.empty() && ("," + only + ",").find("," + operation_of(subject) + ",") == std::string::npos) continue;
       const bool complex = type[0] == 'c';
       if (is_reduction(subject)) {
         const std::int32_t which = subject.tree.operation;

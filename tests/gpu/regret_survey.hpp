@@ -15,7 +15,8 @@ namespace regret {
 std::vector<Subject> wanted_subjects(const std::string &only, int count);
 // Every operation that has a decision tree on every type, `count` lengths an operation. What is no operation of its own
 // on some types is left out there: an order of complex numbers, conjugates of real ones.
-std::vector<Subject> every_subject(int count);
+// only: some of them, "dot,multidot"; empty: all.
+std::vector<Subject> every_subject(int count, const std::string &only);
 // "multidot" of "multidot-3-c64": what is counted as one operation.
 std::string operation_of(const Subject &subject);
 

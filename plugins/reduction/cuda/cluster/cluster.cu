@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// reduction.cluster.cuda: one thread-block cluster of 8 or 16 blocks; partial results meet in the first block's shared
-// memory, behind a cluster barrier that costs a fraction of a trip through the last cache. After latency, at 2^13 ..
-// 2^17 elements: too much for one block, too little for the whole device.
-#include <cooperative_groups.h>
-
+// reduction.cluster.cuda: one thread-block cluster of 8 or 16 blocks; the warps' partial results meet in the first
+// block's shared memory (plugin_cuda_cluster.hpp), a fraction of a trip through the last cache. After latency, at 2^13
+// .. 2^17 elements: too much for one block, too little for the whole device.
+#include "sextant/plugin_cuda_cluster.hpp"
 #include "sextant/plugin_cuda_gather.hpp"
 #include "sextant/plugin_cuda_generation.hpp"
 #include "sextant/plugin_cuda_reduce_run.hpp"
@@ -13,31 +12,23 @@ namespace {
 using namespace sextant::plugin;
 using namespace sextant::plugin::cuda;
 
-constexpr int flight = 4, most_blocks = 16;
+constexpr int flight = 4, most_warps = 16 * 512 / 32;
 constexpr std::int64_t largest_n = 1 << 20;
 
 template <class Op>
 __global__ void __launch_bounds__(512)
     reduce(std::int64_t n, const typename Op::Value *x, const typename Op::Value *y, typename Op::Out *out) {
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   using Acc = typename Op::Acc;
-  __shared__ Acc shared[32];
-  __shared__ alignas(16) unsigned char room[most_blocks * sizeof(Acc)];
-  Acc *all = reinterpret_cast<Acc *>(room);
-  const auto cluster = cooperative_groups::this_cluster();
-  // Shared memory of another block may be touched once that block has begun; the loads below take longer than that.
-  asm volatile("barrier.cluster.arrive.relaxed;");
+  __shared__ ClusterRoom<Acc, most_warps> room;
+  const std::int64_t worker = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const std::int64_t workers = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  announce<Op, flight>(n, x, y);
+  open_cluster(room);
   await_predecessor();
   release_successor();
-  const std::int64_t worker = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  Acc acc = merge_block<Op>(accumulate<Op, flight>(n, x, y, worker, static_cast<std::int64_t>(gridDim.x) * blockDim.x),
-                            shared);
-  asm volatile("barrier.cluster.wait;" ::: "memory");
-  if (threadIdx.x == 0) *cluster.map_shared_rank(all + cluster.block_rank(), 0) = acc;
-  cluster.sync();
-  if (cluster.block_rank() > 0 || threadIdx.x >= 32) return;
-  acc = merge_warp<Op>(threadIdx.x < cluster.num_blocks() ? all[threadIdx.x] : Op::identity());
-  if (threadIdx.x == 0) *out = Op::result(acc);
+  Acc acc = merge_warp<Op>(accumulate<Op, flight>(n, x, y, worker, workers));
+  if (merge_cluster<Op>(acc, room)) *out = Op::result(acc);
 #endif
 }
 
@@ -45,7 +36,7 @@ template <class Op>
 struct Kernel {
   // Clusters above 8 blocks have to be allowed.
   static sxt_status load(const sxt_exec *exec) {
-    const sxt_status status = sextant::plugin::cuda::load(exec, reduce<Op>);  // cooperative_groups knows another cuda
+    const sxt_status status = cuda::load(exec, reduce<Op>);
     if (status != SXT_OK) return status;
     return check(exec, cudaFuncSetAttribute(reduce<Op>, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
                  "allow clusters of 16 blocks");
@@ -76,13 +67,14 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
     for (std::int64_t threads : {256, 512})
       if (blocks <= machine->blocks_per_cluster)
         fill_reduction(list.add(), as<sxt_reduction_query>(query), *machine, {place++, blocks, threads, flight},
-                       merge_by_cluster);
+                       merge_by_cluster, 1, may_start_early(*machine));
   return SXT_OK;
 }
 
 const sxt_kernel kernel = [] {
   sxt_kernel k = new_plain_reduction<Kernel>("reduction.cluster.cuda",
                                              "one cluster, partial results in distributed shared memory");
+  k.version = 3;
   k.min_level = 90;
   k.applicable = applicable;
   k.candidates = candidates;

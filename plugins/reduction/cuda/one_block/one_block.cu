@@ -19,6 +19,7 @@ constexpr bool fits_full_block = sizeof(typename Op::Acc) <= 8;
 template <class Op, int block>
 __global__ void __launch_bounds__(block)
     reduce(std::int64_t n, const typename Op::Value *x, const typename Op::Value *y, typename Op::Out *out) {
+  announce<Op, flight>(n, x, y);
   await_predecessor();
   release_successor();
   __shared__ typename Op::Acc shared[32];
@@ -61,7 +62,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
       std::uint32_t place = 0;
       for (int threads : {256, 512, 1024})
         if (threads <= most_threads || fits_full_block<typename decltype(tag)::type>)
-          fill_reduction(list.add(), q, *machine, {place++, 1, threads, flight}, 0);
+          fill_reduction(list.add(), q, *machine, {place++, 1, threads, flight}, 0, 1, may_start_early(*machine));
       return SXT_OK;
     });
   });
@@ -69,6 +70,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
 
 const sxt_kernel kernel = [] {
   sxt_kernel k = new_plain_reduction<Kernel>("reduction.one-block.cuda", "one block reads everything");
+  k.version = 3;
   k.applicable = applicable;
   k.candidates = candidates;
   return k;

@@ -16,6 +16,7 @@ template <class Op, int flight>
 __global__ void __launch_bounds__(512)
     reduce(std::int64_t n, const typename Op::Value *x, const typename Op::Value *y, bool streaming,
            ulonglong2 *packets, Word *last_epoch, typename Op::Out *out) {
+  announce<Op, flight>(n, x, y);
   await_predecessor();
   release_successor();
   __shared__ typename Op::Acc shared[32];
@@ -60,13 +61,14 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
                                  {6, 2 * units, 256, 8}, {7, 2 * units, 512, 4}};
   for (const Configuration &grid : grids)
     if (grid.blocks >= 2 && grid.blocks <= resident_blocks(*machine, grid.threads))
-      fill_reduction(list.add(), q, *machine, grid, merge_by_packets);
+      fill_reduction(list.add(), q, *machine, grid, merge_by_packets, 1, may_start_early(*machine));
   return SXT_OK;
 }
 
 const sxt_kernel kernel = [] {
   sxt_kernel k = new_plain_reduction<Kernel>("reduction.packets.cuda",
                                              "partial results sent to one block as self-announcing packets");
+  k.version = 3;
   k.min_level = 90;
   k.applicable = applicable;
   k.candidates = candidates;

@@ -16,6 +16,7 @@ template <class Op, int flight>
 __global__ void __launch_bounds__(512)
     reduce(std::int64_t n, const typename Op::Value *x, const typename Op::Value *y, bool streaming,
            typename Op::Acc *partials, unsigned *counter, typename Op::Out *out) {
+  announce<Op, flight>(n, x, y);
   await_predecessor();
   release_successor();
   __shared__ typename Op::Acc shared[32];
@@ -52,7 +53,8 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   CandidateList list(out, capacity, count);
   const Configuration grids[] = {{0, units, 256, 4},     {1, units, 512, 8},     {2, 2 * units, 256, 8},
                                  {3, 2 * units, 512, 4}, {4, 4 * units, 256, 8}, {5, 8 * units, 256, 4}};
-  for (const Configuration &grid : grids) fill_reduction(list.add(), q, *machine, grid, merge_by_ticket);
+  for (const Configuration &grid : grids)
+    fill_reduction(list.add(), q, *machine, grid, merge_by_ticket, 1, may_start_early(*machine));
   return SXT_OK;
 }
 
@@ -142,6 +144,7 @@ sxt_status run_compensated(const void *state, void *session, const sxt_head *arg
 const sxt_kernel single_pass = [] {
   sxt_kernel k =
       new_plain_reduction<Kernel>("reduction.single-pass.cuda", "partial results added by the block that ends last");
+  k.version = 3;
   k.candidates = candidates;
   return k;
 }();
@@ -150,6 +153,7 @@ const sxt_kernel wide = [] {
   sxt_kernel k =
       new_reduction("reduction.wide.cuda", "as single-pass, single precision added in double", open_wide, run_wide);
   k.applicable = wide_applicable;
+  k.version = 3;
   k.candidates = candidates;
   return k;
 }();
@@ -158,6 +162,7 @@ const sxt_kernel compensated = [] {
   sxt_kernel k = new_reduction("reduction.compensated.cuda", "as single-pass, in twice the working precision",
                                open_compensated, run_compensated);
   k.applicable = compensated_applicable;
+  k.version = 3;
   k.candidates = compensated_candidates;
   return k;
 }();

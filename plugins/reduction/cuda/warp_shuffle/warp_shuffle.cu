@@ -14,6 +14,7 @@ constexpr int flight = 4, last_threads = 512;
 template <class Op>
 __global__ void __launch_bounds__(512)
     reduce(std::int64_t n, const typename Op::Value *x, const typename Op::Value *y, typename Op::Acc *partials) {
+  announce<Op, flight>(n, x, y);
   await_predecessor();
   release_successor();
   __shared__ typename Op::Acc shared[32];
@@ -58,13 +59,15 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   CandidateList list(out, capacity, count);
   const Configuration grids[] = {
       {0, units, 256, flight}, {1, 2 * units, 256, flight}, {2, 2 * units, 512, flight}, {3, 4 * units, 512, flight}};
-  for (const Configuration &grid : grids) fill_reduction(list.add(), q, *machine, grid, merge_in_launch, 2);
+  for (const Configuration &grid : grids)
+    fill_reduction(list.add(), q, *machine, grid, merge_in_launch, 2, may_start_early(*machine));
   return SXT_OK;
 }
 
 const sxt_kernel kernel = [] {
   sxt_kernel k = new_plain_reduction<Kernel>("reduction.warp-shuffle.cuda",
                                              "warp shuffles, partial results added by a second launch");
+  k.version = 3;
   k.candidates = candidates;
   return k;
 }();
