@@ -129,10 +129,19 @@ Tiles tiles_of(const sxt_hermitian_query &q) {
           std::max(0.0, solves - std::max(0.0, spared_solves)), k};
 }
 
-// Rounds of blocks over the places there are. The last one takes less where multiprocessors have one block each;
-// orders that vary come largest first, and fill it.
-double rounds_of(double blocks, double units, double resident, bool vary, bool factor) {
-  const double alone = resident > 1 && factor ? 0.85 : 1;
+// How the terms of c128 stand to one another, against those of the other types: a diagonal tile has four times the
+// double instructions of f64, which wait for the tensor cores there, and two blocks on a multiprocessor hinder one
+// another more. alone: the time of a round with one block a multiprocessor, of that of a full one.
+struct Weights {
+  double products, solves, tiles, systems, alone;
+};
+Weights weights_of(const sxt_hermitian_query &q) {
+  if (q.q.value_type != SXT_C128) return {1, 1, 1, 1, 0.85};
+  return factors(q.phase) ? Weights{0.72, 1.44, 1.37, 0.15, 0.65} : Weights{1, 1, 1, 0.1, 1};
+}
+
+// Rounds of blocks over the places there are; orders that vary come largest first, and fill the last one.
+double rounds_of(double blocks, double units, double resident, bool vary, double alone) {
   const double places = units * resident, whole = std::floor(blocks / places), rest = blocks - whole * places;
   if (vary) return std::max(1.0, blocks / places);
   return whole + (rest <= 0 ? 0 : rest <= units ? alone : 1);
@@ -145,6 +154,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
                places = units * resident;
   const bool wide = is_double(q.q.value_type), complex = q.q.value_type == SXT_C64 || q.q.value_type == SXT_C128;
   const Tiles tiles = tiles_of(q);
+  const Weights weights = weights_of(q);
   CandidateList list(out, capacity, count);
   for (std::int32_t peers = 1, doublings = 0; peers <= most_peers; peers *= 2, ++doublings) {
     // A block needs a tile of its own, and clusters must not ask for more blocks than there are.
@@ -152,7 +162,8 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
     if (machine->blocks_per_cluster > 0 && peers > machine->blocks_per_cluster) break;
     sxt_candidate &candidate = list.add();
     const double blocks = static_cast<double>(q.batch) * peers,
-                 rounds = rounds_of(blocks, units, resident, q.orders_vary, factors(q.phase));
+                 alone = resident > 1 && factors(q.phase) ? weights.alone : 1,
+                 rounds = rounds_of(blocks, units, resident, q.orders_vary, alone);
     candidate.launch[0] = q.batch * peers;
     candidate.launch[1] = threads;
     candidate.launch[2] = peers;
@@ -164,13 +175,15 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
     // All places are busy for as long as one block is: what a round takes does not depend on how many it has.
     const double flops = 2.0 * tile * tile * tile * (complex ? 4 : 1),
                  value = static_cast<double>(value_bytes(q.q.value_type));
-    if (factors(q.phase)) candidate.terms[wide ? 2 : 3] = rounds * places * tiles.products / peers * flops;
+    if (factors(q.phase))
+      candidate.terms[wide ? 2 : 3] = weights.products * rounds * places * tiles.products / peers * flops;
     // Tiles that are solved and written; those that a solve streams are as many, and only one block streams them back.
-    candidate.terms[4] = rounds * places * tiles.solves * tile * tile * value *
+    candidate.terms[4] = weights.solves * rounds * places * tiles.solves * tile * tile * value *
                          ((factors(q.phase) ? 1.0 : 0.5) / peers + (solves(q.phase) ? 0.5 : 0));
     // Tiles on the diagonal one after the other; the way back of a solve meets them once more.
-    candidate.terms[5] = rounds * tiles.diagonal * (q.phase == SXT_HERMITIAN_FACTOR_SOLVE && q.n_rhs > 0 ? 1.3 : 1);
-    candidate.terms[6] = rounds;
+    candidate.terms[5] =
+        weights.tiles * rounds * tiles.diagonal * (q.phase == SXT_HERMITIAN_FACTOR_SOLVE && q.n_rhs > 0 ? 1.3 : 1);
+    candidate.terms[6] = weights.systems * rounds;
     candidate.working_set_bytes = hermitian_bytes(q);
     candidate.units = units;
     candidate.state_bytes = sizeof(Plan);

@@ -110,15 +110,25 @@ SXT_DENSE int factor_16(T *block, int valid, int lane) {
   const unsigned bad = __ballot_sync(all_lanes, code != 0);
   return bad ? __shfl_sync(all_lanes, code, __ffs(bad) - 1) : 0;
 }
+// The upper half of a size's bits: sizes are not negative and compare by it, in integers. An instruction of the double
+// unit would wait for another block's products on the tensor cores.
+SXT_DENSE int rough(double v) { return __double2hiint(v) & 0x7fffffff; }
+SXT_DENSE int rough(float v) { return __float_as_int(v) & 0x7fffffff; }
+template <class R>
+SXT_DENSE int rough(Complex<R> v) {
+  return max(rough(v.re), rough(v.im));
+}
+// That of a product: exponents add up, fractions nearly (at most an eighth too little).
+template <class R>
+SXT_DENSE int rough_product(int a, int b) {
+  return max(0, a - (sizeof(R) == 8 ? 0x3ff00000 : 0x3f800000) + b);
+}
 // Largest element of L times that of its inverse, over the warp, against what costs less than two digits.
 template <class R>
-SXT_DENSE bool ill_conditioned(R largest, R largest_inverse) {
-#pragma unroll
-  for (int over = 16; over; over /= 2) {
-    largest = fmax(largest, __shfl_xor_sync(all_lanes, largest, over));
-    largest_inverse = fmax(largest_inverse, __shfl_xor_sync(all_lanes, largest_inverse, over));
-  }
-  return !(largest * largest_inverse < 32);
+SXT_DENSE bool ill_conditioned(int largest, int largest_inverse) {
+  constexpr int limit = sizeof(R) == 8 ? 0x40400000 : 0x42000000;  // 32
+  largest = __reduce_max_sync(all_lanes, largest), largest_inverse = __reduce_max_sync(all_lanes, largest_inverse);
+  return rough_product<R>(largest, largest_inverse) >= limit;
 }
 
 // Roots of the pivots: lane r holds 1 / L(r, r).
@@ -159,17 +169,17 @@ SXT_DENSE bool follow_16(const T *block, T *inverse, int ld, int lane) {
   follow_four<4>(w, block, inverse, ld, r, h);
   follow_four<2>(w, block, inverse, ld, r, h);
   const Real<T> root = inverse_roots(block, r);
-  Real<T> largest = 0, largest_inverse = 0;
+  int largest = 0, largest_inverse = 0;
 #pragma unroll
   for (int q = 0; q < 8; ++q) {
     const int c = 2 * q + h;
     T &entry = inverse[r * ld + c];
     const Real<T> by = __shfl_sync(all_lanes, root, c);
     entry = r <= c ? scaled(entry, by) : T{};
-    largest_inverse = fmax(largest_inverse, size_of(entry));
-    if (r >= c) largest = fmax(largest, size_of(block[c * block_ld + r]) * by);
+    largest_inverse = max(largest_inverse, rough(entry));
+    if (r >= c) largest = max(largest, rough_product<Real<T>>(rough(block[c * block_ld + r]), rough(by)));
   }
-  return ill_conditioned(largest, largest_inverse);
+  return ill_conditioned<Real<T>>(largest, largest_inverse);
 }
 
 // Inverts a factor that stands in block[c * 17 + r], identity from `valid` on.
@@ -198,14 +208,14 @@ SXT_DENSE bool invert_16(const T *block, T *inverse, int inverse_ld, int valid, 
     }
   }
   __syncwarp();
-  Real<T> largest = 0, largest_inverse = 0;
+  int largest = 0, largest_inverse = 0;
 #pragma unroll
   for (int q = 0; q < 8; ++q) {
     const int c = 2 * q + h;
-    largest_inverse = fmax(largest_inverse, size_of(inverse[r * inverse_ld + c]));
-    if (r >= c && r < valid) largest = fmax(largest, size_of(block[c * block_ld + r]));
+    largest_inverse = max(largest_inverse, rough(inverse[r * inverse_ld + c]));
+    if (r >= c && r < valid) largest = max(largest, rough(block[c * block_ld + r]));
   }
-  return ill_conditioned(largest, largest_inverse);
+  return ill_conditioned<Real<T>>(largest, largest_inverse);
 }
 
 }  // namespace sextant::hermitian_panel

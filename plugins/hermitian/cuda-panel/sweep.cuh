@@ -82,6 +82,11 @@ struct Sweep {
 #pragma unroll 1
     for (int step = 0; step < stages - 1; ++step) stage(rows, step);
   }
+  // Where begin() left off.
+  SXT_DENSE void go_on(Rows &rows) const {
+    const int left = rows.k0 > 0 ? stages - 1 : 2 * min(stages - 1, rows.blocks);
+    rows.from_left.at += left * rows.from_left.advance, rows.from_right.at += (stages - 1) * rows.from_right.advance;
+  }
   // c = the tile less the products of everything to the left of it; begin() was called.
   SXT_DENSE void update(Accumulator<T> (&c)[8], Rows &rows) const {
 #pragma unroll
@@ -190,7 +195,8 @@ struct Sweep {
       }
       if (diagonal) __syncthreads();
       if (p >= own) continue;
-      switch (all - 1 - p) {
+      // Of the tile on the diagonal a warp needs what is left of its own block.
+      switch (rows.on_diagonal ? stripe - p : all - 1 - p) {
         case 3: move_up<3>(c, x, panel, ld, g, t); break;
         case 2: move_up<2>(c, x, panel, ld, g, t); break;
         case 1: move_up<1>(c, x, panel, ld, g, t); break;
@@ -324,12 +330,19 @@ struct Sweep {
         }
         update(c, rows);
         const Tile done = rows;
-        if (!diagonal && r + share.stride < share.end) {
-          rows = rows_at(tile * (r + share.stride), k0);
+        const bool more = !diagonal && r + share.stride < share.end;
+        int next = tile * (r + share.stride);
+        if (more) {
+          rows = rows_at(next, k0);
           begin(rows);
         }
         finish(c, done, diagonal);
         if (diagonal) break;
+        if constexpr (carries) {
+          // Made once more: kept meanwhile, it would lie in memory.
+          asm volatile("" : "+r"(next));
+          if (more) rows = rows_at(next, k0), go_on(rows);
+        }
       }
       meet();
     }
