@@ -281,7 +281,9 @@ sxt_pcg_report PcgSolve::run() {
       call(*solver_.engine_, args);
     finish(args, report);
   }
-  close(report, solver_.engine_->choice().run_s / solver_.assumed_iterations_);
+  close(report, 0);
+  report.predicted_solve_seconds =
+      solver_.predicted_solve_s(static_cast<double>(report.iterations), static_cast<double>(report.confirmations));
   return report;
 }
 

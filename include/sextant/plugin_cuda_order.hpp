@@ -40,18 +40,17 @@ __device__ V fold_lanes(V lane) {
   return lane;
 }
 
-// The sum of leaves begin .. end - 1, at most 2^depth, which are a whole subtree of the tree, or its ragged end: at(j)
-// is leaf j. Pairs are added as soon as both are there, the rest from the smallest subtree to the largest, which is how
-// the last of an odd level moves up.
-template <class V, int depth, class F>
-__device__ V combine_leaves(std::int64_t begin, std::int64_t end, F &&at) {
-  V waiting[depth + 1];  // of each level, in registers: all indices are known to the compiler
-  const auto count = static_cast<std::uint32_t>(end - begin);
-  for (std::uint32_t taken = 0; taken < count; ++taken) {
-    V sum = at(begin + taken);
+// Subtrees that wait for their neighbour, one of each level at most; in registers: all indices are known to the
+// compiler.
+template <class V, int depth>
+struct Subtrees {
+  V waiting[depth + 1];
+  // Takes in the sum of a subtree of 2^from leaves, `taken` leaves being there already.
+  template <int from>
+  __device__ void take(std::uint32_t taken, V sum) {
     bool carried = true;
 #pragma unroll
-    for (int level = 0; level <= depth; ++level) {
+    for (int level = from; level <= depth; ++level) {
       if (!carried) continue;
       carried = taken >> level & 1;
       if (carried)
@@ -60,15 +59,42 @@ __device__ V combine_leaves(std::int64_t begin, std::int64_t end, F &&at) {
         waiting[level] = sum;
     }
   }
-  V sum{};
-  bool any = false;
+  // The sum of `count` leaves: from the smallest subtree to the largest, which is how the last of an odd level moves
+  // up.
+  __device__ V sum(std::uint32_t count) const {
+    V sum{};
+    bool any = false;
 #pragma unroll
-  for (int level = 0; level <= depth; ++level) {
-    if (!(count >> level & 1)) continue;
-    sum = any ? plus(waiting[level], sum) : waiting[level];
-    any = true;
+    for (int level = 0; level <= depth; ++level) {
+      if (!(count >> level & 1)) continue;
+      sum = any ? plus(waiting[level], sum) : waiting[level];
+      any = true;
+    }
+    return sum;
   }
-  return sum;
+};
+
+// The sum of leaves begin .. end - 1, at most 2^depth, which are a whole subtree of the tree, or its ragged end: at(j)
+// is leaf j. Eight are asked for at once, since each may come from the last cache.
+template <class V, int depth, class F>
+__device__ V combine_leaves(std::int64_t begin, std::int64_t end, F &&at) {
+  constexpr int levels = 3, flight = 1 << levels;
+  static_assert(depth >= levels);
+  Subtrees<V, depth> trees;
+  const auto count = static_cast<std::uint32_t>(end - begin);
+  std::uint32_t taken = 0;
+  for (; taken + flight <= count; taken += flight) {
+    V leaf[flight];
+#pragma unroll
+    for (int k = 0; k < flight; ++k) leaf[k] = at(begin + taken + k);
+#pragma unroll
+    for (int width = flight / 2; width > 0; width /= 2)
+#pragma unroll
+      for (int k = 0; k < width; ++k) leaf[k] = plus(leaf[2 * k], leaf[2 * k + 1]);
+    trees.template take<levels>(taken, leaf[0]);
+  }
+  for (; taken < count; ++taken) trees.template take<0>(taken, at(begin + taken));
+  return trees.sum(count);
 }
 
 // The sum of all leaves by `workers` threads of a block, a power of two of them, worker 0 .. workers - 1; worker 0 gets

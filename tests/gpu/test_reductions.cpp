@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every candidate of every CUDA reduction around the borders of its warps, blocks, clusters and loops; unaligned
 // operands; NaN, infinities and denormals; equal bits in repeated runs and in replays of a graph.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -272,6 +273,18 @@ TEST_F(Reductions, SumsBetweenOperationsThatOverwriteWhatIsSummed) {
       ASSERT_EQ(sxt_context_set_stream(context_.get(), nullptr), SXT_OK);
     });
     ops().stream_destroy(handle(), stream);
+  }
+}
+
+// Operands in memory of the host that the device reaches: what is asked for in advance lies on the other side, too.
+TEST_F(Reductions, OperandsInPinnedMemory) {
+  for (const std::int64_t n : {1000, 30000, 300007}) {
+    const DeviceBuffer x(device(), static_cast<std::uint64_t>(n) * sizeof(double), SXT_SPACE_PINNED);
+    std::fill_n(x.as<double>(), n, 3.0);
+    each_candidate(query(SXT_F64, SXT_REDUCTION_DOT, n), false, [&](const std::string &name, Session &session) {
+      EXPECT_EQ(run<double>(session, args(SXT_REDUCTION_DOT, n, x.data(), x.data())), 9.0 * static_cast<double>(n))
+          << name << ", n = " << n;
+    });
   }
 }
 

@@ -16,7 +16,7 @@ const char *const names[] = {"bandwidth",        "diagonals",           "diagona
                              "column_span_mean", "symmetric_diagonals", nullptr};
 const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 3, 0, nullptr};
 constexpr int threads = 256;
-constexpr std::int64_t most_blocks = 1056;
+constexpr std::int64_t own_entries = 8, most_blocks = 528;
 
 struct Counts {
   Count bandwidth, spans, diagonals, distances;
@@ -24,17 +24,27 @@ struct Counts {
 
 std::int64_t map_words(std::int64_t rows, std::int64_t cols) { return (rows + cols) / 32 + 1; }
 
-// Bit j - i + rows of the map.
-struct MarkDiagonal {
-  const std::int32_t *col;
-  unsigned *map;
-  std::int64_t rows;
-  __device__ void operator()(std::int64_t i, std::int64_t k, std::int64_t) const {
+// Bit j - i + rows of the map for the entries of a block, some consecutive ones a thread: it looks for the row of its
+// first one between the block's first and last row, and goes on from there.
+template <class Offset>
+__global__ void __launch_bounds__(threads)
+    mark_diagonals(const Offset *row_ptr, const std::int32_t *col, std::int64_t rows, std::int64_t nnz, unsigned *map) {
+  __shared__ std::int64_t borders[2];
+  const std::int64_t block = static_cast<std::int64_t>(blockIdx.x) * threads * own_entries;
+  if (threadIdx.x < 2)
+    borders[threadIdx.x] =
+        cuda::row_of_entry(row_ptr, 0, rows, threadIdx.x ? min(block + threads * own_entries, nnz) - 1 : block);
+  __syncthreads();
+  const std::int64_t begin = block + threadIdx.x * own_entries, end = min(begin + own_entries, nnz);
+  if (begin >= end) return;
+  std::int64_t i = cuda::row_of_entry(row_ptr, borders[0], borders[1] + 1, begin), next = row_ptr[i + 1];
+  for (std::int64_t k = begin; k < end; ++k) {
+    while (k >= next) next = row_ptr[++i + 1];
     const std::int64_t diagonal = col[k] - i + rows;
     const unsigned bit = 1u << diagonal % 32;
     if (!(map[diagonal / 32] & bit)) atomicOr(map + diagonal / 32, bit);
   }
-};
+}
 
 // Columns increase, so the ends of a row decide its span and its distance from the diagonal.
 template <class Offset>
@@ -81,7 +91,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   cost.stream_bytes = 4 * nnz + 4 * static_cast<double>(q.rows) + 3 * map;
   cost.working_set = cost.stream_bytes;
   cost.sectors = nnz / 4;
-  cost.flops = 200 * nnz;  // about a hundred integer operations to find an entry's row and diagonal
+  cost.flops = 40 * nnz;  // about twenty integer operations to find an entry's row and diagonal
   CandidateList list(out, capacity, count);
   sxt_candidate &candidate =
       cuda::fill(list.add(), *machine, cuda::blocks_for(q.nnz, threads, most_blocks), threads, 1, cost);
@@ -97,9 +107,8 @@ void count_all(const sxt_csr &a, Counts *counts, unsigned *map, const sxt_exec *
   const auto stream = cuda::stream_of(*exec);
   with_row_ptr(a, [&](const auto *row_ptr) {
     if (a.s.nnz > 0) {
-      const auto blocks = static_cast<unsigned>(cuda::divide_up<std::int64_t>(a.s.nnz, cuda::visit_threads));
-      cuda::visit_entries<<<blocks, cuda::visit_threads, 0, stream>>>(row_ptr, 0, a.s.nnz, 0, a.s.rows,
-                                                                      MarkDiagonal{col, map, a.s.rows});
+      const auto blocks = static_cast<unsigned>(cuda::divide_up<std::int64_t>(a.s.nnz, threads * own_entries));
+      mark_diagonals<<<blocks, threads, 0, stream>>>(row_ptr, col, a.s.rows, a.s.nnz, map);
       cuda::need_launch("a pass over the columns");
     }
     look_at_ends<<<cuda::blocks_for(a.s.rows, threads, most_blocks), threads, 0, stream>>>(row_ptr, col, a.s.rows,

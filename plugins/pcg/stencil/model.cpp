@@ -18,8 +18,9 @@ namespace plugin = sextant::plugin;
 
 // Measured on one H200 (README.md): what an iteration takes beside its bytes, and the share of the machine's stream
 // rate at which blocks get theirs, from memory or from the last cache, with one block a multiprocessor and with two.
-constexpr double fixed_s = 3.8e-6;
+constexpr double fixed_s = 3.5e-6;
 constexpr double rate_share = 1.0, rate_share_two = 1.05;
+constexpr double step_s = 1e-6;  // a plane, however few its bytes: one waits for the next
 // Around a launch: its beginning, the wait, the callbacks.
 constexpr double host_s = 20e-6;
 constexpr double launch_for_s = 2e-3;  // a launch has iterations for so long: then the host may look
@@ -69,8 +70,9 @@ double iteration_seconds(const sxt_pcg_query &query, const Form &form, const Til
   // Items that do not fill the last round of blocks leave multiprocessors idle; half of it the others make good.
   const double slots = std::max(1.0, static_cast<double>(machine.units * w.blocks_a_unit));
   const double rounds = t.items / slots, idle = std::ceil(rounds) / rounds;
-  return fixed_s + (bytes + again) / ((w.blocks_a_unit > 1 ? rate_share_two : rate_share) * machine.stream_rate) *
-                       (1 + 0.5 * (idle - 1));
+  const double moving = (bytes + again) / ((w.blocks_a_unit > 1 ? rate_share_two : rate_share) * machine.stream_rate) *
+                        (1 + 0.5 * (idle - 1));
+  return fixed_s + std::max(moving, std::ceil(rounds) * (t.chunk + 2) * step_s);
 }
 
 }  // namespace
