@@ -30,6 +30,20 @@ const char *const names[] = {
 #undef SXT_TILES
 const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 3, 0, nullptr};
 
+// Scratch of a run: counters of rows, then row pointers, then room for the totals of tiles while they are summed.
+struct Room {
+  Room(std::int64_t rows, std::int64_t nnz) : offset_bytes(nnz <= cuda::narrow_limit ? 4 : 8) {
+    pointers_at = (rows_scratch_bytes() + 255) / 256 * 256;
+    totals_at = pointers_at + static_cast<std::uint64_t>((rows + 1) * offset_bytes);
+    std::int64_t totals = 0;
+    for (std::int64_t tiles = rows + 1; tiles > 1 || totals == 0;) totals += tiles = cuda::divide_up(tiles, scan_tile);
+    bytes = totals_at + static_cast<std::uint64_t>(totals * offset_bytes);
+  }
+  static constexpr std::int64_t scan_tile = cuda::scan_threads * cuda::scan_items;
+  int offset_bytes;
+  std::uint64_t pointers_at, totals_at, bytes;
+};
+
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_matrix_query>(query);
@@ -43,22 +57,40 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
                                         cuda::column_threads, 1, cost);
   candidate.setup_s = call_s;
   candidate.state_bytes = sizeof(State);
-  candidate.scratch_bytes = rows_scratch_bytes();
+  candidate.scratch_bytes = Room(q.cols, q.nnz).bytes;
   return SXT_OK;
 }
 
-// The transpose of `a` as far as its row pointers, of the type of the offsets.
+// As exclusive_scan, in memory that is there: a run allocates nothing.
+template <class T>
+void scan_within(const sxt_exec *exec, T *values, std::int64_t n, T *totals) {
+  const std::int64_t tiles = cuda::divide_up(n, Room::scan_tile);
+  cuda::scan_tiles<T>
+      <<<static_cast<unsigned>(tiles), cuda::scan_threads, 0, cuda::stream_of(*exec)>>>(n, values, totals);
+  cuda::need_launch("a prefix sum");
+  if (tiles == 1) return;
+  scan_within(exec, totals, tiles, totals + tiles);
+  cuda::visit_all(exec, n, cuda::AddTileTotals<T>{values, totals, n});
+}
+
+// The transpose of `a` as far as its row pointers, of the type that its entries need.
 template <class Offset>
 sxt_status tell_transpose(const sxt_csr &a, const sxt_features_args &args, const sxt_exec *exec) {
   sxt_csr transpose{};
   transpose.s = a.s;
   std::swap(transpose.s.rows, transpose.s.cols);
+  transpose.s.offset_type = sizeof(Offset) == 4 ? SXT_I32 : SXT_I64;
   const std::int64_t rows = transpose.s.rows;
-  const cuda::DeviceArray row_ptr(exec, (rows + 1) * sizeof(Offset), "row pointers of the transpose", cuda::Life::call);
-  cuda::fill_bytes(exec, row_ptr.data(), 0, row_ptr.bytes(), "clear counters");
-  cuda::count_columns(exec, static_cast<const std::int32_t *>(a.col), a.s.nnz, row_ptr.as<Offset>());
-  cuda::exclusive_scan(exec, row_ptr.as<Offset>(), rows + 1);
-  transpose.row_ptr = row_ptr.data();
+  const Room room(rows, a.s.nnz);
+  if (exec->scratch_bytes < room.bytes)
+    throw cuda::Failure(SXT_E_STATE, "%llu bytes of scratch lent, %llu needed", (unsigned long long)exec->scratch_bytes,
+                        (unsigned long long)room.bytes);
+  auto *row_ptr = reinterpret_cast<Offset *>(static_cast<char *>(exec->scratch) + room.pointers_at);
+  auto *totals = reinterpret_cast<Offset *>(static_cast<char *>(exec->scratch) + room.totals_at);
+  cuda::fill_bytes(exec, row_ptr, 0, static_cast<std::uint64_t>(rows + 1) * sizeof(Offset), "clear counters");
+  cuda::count_columns(exec, static_cast<const std::int32_t *>(a.col), a.s.nnz, row_ptr);
+  scan_within(exec, row_ptr, rows + 1, totals);
+  transpose.row_ptr = row_ptr;
   count_all_rows(transpose, args, exec);
   return tell_rows(transpose, args, exec);
 }
@@ -74,8 +106,8 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
       plain.push_back(std::strncmp(args.names[i], SXT_PREFIX, prefix) ? "" : args.names[i] + prefix);
     sxt_features_args of_rows = args;
     of_rows.names = plain.data();
-    return a.s.offset_type == SXT_I32 ? tell_transpose<std::int32_t>(a, of_rows, exec)
-                                      : tell_transpose<std::int64_t>(a, of_rows, exec);
+    return a.s.nnz <= cuda::narrow_limit ? tell_transpose<std::int32_t>(a, of_rows, exec)
+                                         : tell_transpose<std::int64_t>(a, of_rows, exec);
   });
 }
 

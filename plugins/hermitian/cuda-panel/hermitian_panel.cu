@@ -130,18 +130,19 @@ Tiles tiles_of(const sxt_hermitian_query &q) {
 }
 
 // How the terms of c128 stand to one another, against those of the other types: a diagonal tile has four times the
-// double instructions of f64, which wait for the tensor cores there, and two blocks on a multiprocessor hinder one
-// another more. alone: the time of a round with one block a multiprocessor, of that of a full one.
+// double instructions of f64, which wait for the tensor cores there.
 struct Weights {
-  double products, solves, tiles, systems, alone;
+  double products, solves, tiles, systems;
 };
 Weights weights_of(const sxt_hermitian_query &q) {
-  if (q.q.value_type != SXT_C128) return {1, 1, 1, 1, 0.85};
-  return factors(q.phase) ? Weights{0.72, 1.44, 1.37, 0.15, 0.65} : Weights{1, 1, 1, 0.1, 1};
+  if (q.q.value_type != SXT_C128) return {1, 1, 1, 1};
+  return factors(q.phase) ? Weights{0.72, 1.44, 1.37, 0.15} : Weights{1, 1, 1, 0.1};
 }
 
-// Rounds of blocks over the places there are; orders that vary come largest first, and fill the last one.
-double rounds_of(double blocks, double units, double resident, bool vary, double alone) {
+// Rounds of blocks over the places there are. The last one takes less where multiprocessors have one block each;
+// orders that vary come largest first, and fill it.
+double rounds_of(double blocks, double units, double resident, bool vary, bool factor) {
+  const double alone = resident > 1 && factor ? 0.85 : 1;
   const double places = units * resident, whole = std::floor(blocks / places), rest = blocks - whole * places;
   if (vary) return std::max(1.0, blocks / places);
   return whole + (rest <= 0 ? 0 : rest <= units ? alone : 1);
@@ -162,8 +163,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
     if (machine->blocks_per_cluster > 0 && peers > machine->blocks_per_cluster) break;
     sxt_candidate &candidate = list.add();
     const double blocks = static_cast<double>(q.batch) * peers,
-                 alone = resident > 1 && factors(q.phase) ? weights.alone : 1,
-                 rounds = rounds_of(blocks, units, resident, q.orders_vary, alone);
+                 rounds = rounds_of(blocks, units, resident, q.orders_vary, factors(q.phase));
     candidate.launch[0] = q.batch * peers;
     candidate.launch[1] = threads;
     candidate.launch[2] = peers;

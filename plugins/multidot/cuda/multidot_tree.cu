@@ -127,7 +127,8 @@ sxt_status tree_candidates(const sxt_query *query, const sxt_features *, const s
   candidate.n_terms = 5;
   candidate.terms[0] = 1;
   candidate.terms[1] = flights_a_leaf * rounds;
-  candidate.terms[2] = 1200.0 + static_cast<double>(blocks) * leaves_a_block * q.n_dots / threads;
+  // The last block's few threads wait for each of their sums: many times as long as where all threads of a block add.
+  candidate.terms[2] = 1200.0 + 18.0 * static_cast<double>(blocks) * leaves_a_block * q.n_dots / threads;
   candidate.terms[3] = candidate.working_set_bytes = n * size * q.distinct;
   candidate.terms[4] = n * q.n_dots * (q.q.value_type == SXT_C64 || q.q.value_type == SXT_C128 ? 8 : 2);
   candidate.units = static_cast<double>(std::min(blocks, units));
@@ -141,6 +142,7 @@ const sxt_kernel by_tree = [] {
   sxt_kernel k =
       new_kernel(SXT_KIND_MULTIDOT, "multidot.tree.cuda", "cuda",
                  "a warp a leaf of 1024 terms, leaves in adjacent pairs: the order of deterministic mode", run<Tree>);
+  k.version = 2;
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE | SXT_KERNEL_ONE_ORDER;
   k.term_names = terms;
   k.term_defaults = defaults;
