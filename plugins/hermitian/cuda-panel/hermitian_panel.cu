@@ -233,6 +233,7 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
 const sxt_kernel kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_HERMITIAN, "hermitian.panel.cuda", "cuda",
                             "left-looking Cholesky with tensor-core updates, one block or one cluster a system", run);
+  k.version = 2;
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
   k.min_level = 90;
   k.term_names = terms;

@@ -92,7 +92,7 @@ struct Substitution {
     const Real<T> *inverse = work.inverse + q * side;
     for (int k = work.warp; k < n_rhs; k += warps) {
       T &place = work.rhs[(q * side + c) * n_rhs + k];
-      T value = place;
+      T value = work.lane < side ? place : T{};  // the other lanes only take part in exchanges
 #pragma unroll
       for (int i = 0; i + 1 < side; ++i) {
         const int j = back ? side - 1 - i : i;
