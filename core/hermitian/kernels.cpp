@@ -142,12 +142,15 @@ std::unique_ptr<Prepared> HermitianKernels::build(ChoicePtr &choice) {
   }
 }
 
+// One kernel for both reads the factor once less; apart must be predicted clearly faster, for two predictions err twice.
+constexpr double clearly_faster = 0.9;
+
 bool HermitianKernels::fused() const noexcept {
   const std::int32_t first = main_definiteness();
   const ChoicePtr both = choice(SXT_HERMITIAN_FACTOR_SOLVE, first);
   if (!both) return false;
   const ChoicePtr factor = choice(SXT_HERMITIAN_FACTOR, first), solve = choice(SXT_HERMITIAN_SOLVE, first);
-  return both->forced || !(factor->run_s + solve->run_s < both->run_s);
+  return both->forced || !(factor->run_s + solve->run_s < clearly_faster * both->run_s);
 }
 
 ChoicePtr HermitianKernels::choice(std::int32_t phase, std::int32_t definiteness) const {
