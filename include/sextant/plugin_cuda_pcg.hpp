@@ -51,13 +51,4 @@ sxt_kernel new_engine(const char *name, const char *description) {
   return k;
 }
 
-// Predict-and-recompute with M = identity, which engines with an iteration of their own run.
-inline sxt_status check_predict_recompute(const sxt_pcg_query &query, sxt_message *reason) {
-  const sxt_status status = pcg::check_query(pcg::recurrence<0>(SXT_RECURRENCE_PREDICT_RECOMPUTE), query, reason);
-  if (status != SXT_OK) return status;
-  if (query.m.q.value_type == SXT_F32 && query.m.matrix_type != SXT_F32)
-    return refuse(reason, "f32 vectors need A in f32");
-  return SXT_OK;
-}
-
 }  // namespace sextant::plugin::cuda

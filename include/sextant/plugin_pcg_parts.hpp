@@ -152,6 +152,15 @@ inline sxt_status check_query(const Recurrence &recurrence, const sxt_pcg_query 
   return SXT_OK;
 }
 
+// Predict-and-recompute with M = identity, which engines with an iteration of their own run.
+inline sxt_status check_predict_recompute(const sxt_pcg_query &query, sxt_message *reason) {
+  const sxt_status status = check_query(recurrence<0>(SXT_RECURRENCE_PREDICT_RECOMPUTE), query, reason);
+  if (status != SXT_OK) return status;
+  if (query.m.q.value_type == SXT_F32 && query.m.matrix_type != SXT_F32)
+    return refuse(reason, "f32 vectors need A in f32");
+  return SXT_OK;
+}
+
 // SXT_OK, or what is wrong with an engine's args, as the status that its run returns.
 inline sxt_status check_args(const sxt_head *head, std::int64_t n, const sxt_exec *exec) {
   if (!head || !SXT_HAS(head, sxt_pcg_args, reductions))

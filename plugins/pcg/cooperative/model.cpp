@@ -9,7 +9,7 @@
 
 #include "engine.hpp"
 #include "layout.hpp"
-#include "sextant/plugin_cuda_pcg.hpp"
+#include "sextant/plugin_pcg_parts.hpp"
 #include "sextant/plugin_tree.hpp"
 
 namespace cooperative {
@@ -34,7 +34,7 @@ sxt_status applicable(const sxt_query *head, const sxt_features *, const sxt_mac
   const auto &query = plugin::as<sxt_pcg_query>(head);
   if (query.m.rows > most_rows)
     return plugin::refuse(reason, "%lld rows, at most %lld are offered", (long long)query.m.rows, (long long)most_rows);
-  return plugin::cuda::check_predict_recompute(query, reason);
+  return plugin::pcg::check_predict_recompute(query, reason);
 }
 
 sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_machine *machine, const sxt_filled *,

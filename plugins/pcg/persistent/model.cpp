@@ -9,7 +9,7 @@
 
 #include "layout.hpp"
 #include "pack.hpp"
-#include "sextant/plugin_cuda_pcg.hpp"
+#include "sextant/plugin_pcg_parts.hpp"
 
 namespace persistent {
 namespace {
@@ -70,7 +70,7 @@ bool fits(const Estimate &e, const sxt_machine &machine) {
 }  // namespace
 
 sxt_status applicable(const sxt_pcg_query &query, const sxt_machine &machine, sxt_message *reason) {
-  if (const sxt_status status = plugin::cuda::check_predict_recompute(query, reason); status != SXT_OK) return status;
+  if (const sxt_status status = plugin::pcg::check_predict_recompute(query, reason); status != SXT_OK) return status;
   const double parts = std::max(1, machine.units);
   const Estimate e = estimate(query, parts, false);
   if (fits(e, machine)) return SXT_OK;
