@@ -228,14 +228,7 @@ class LockStep {
   }
 
   void vector(const sxt_bound &part, std::int32_t operation, sxt_scalar alpha, const T *x, sxt_scalar beta, T *y) {
-    sxt_vector_args args{};
-    args.h = head<sxt_vector_args>(SXT_KIND_VECTOR);
-    args.n = work_.n;
-    args.operation = operation;
-    args.alpha = alpha;
-    args.beta = beta;
-    args.x = x;
-    args.y = y;
+    const sxt_vector_args args = vector_args(work_.n, operation, alpha, x, beta, y);
     call(part, args.h);
   }
 

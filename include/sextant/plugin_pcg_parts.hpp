@@ -152,6 +152,20 @@ inline sxt_status check_query(const Recurrence &recurrence, const sxt_pcg_query 
   return SXT_OK;
 }
 
+// What an element-wise operation on vectors of n elements is called with.
+inline sxt_vector_args vector_args(std::int64_t n, std::int32_t operation, sxt_scalar alpha, const void *x,
+                                   sxt_scalar beta, void *y) {
+  sxt_vector_args args{};
+  args.h = {sizeof args, SXT_KIND_VECTOR};
+  args.n = n;
+  args.operation = operation;
+  args.alpha = alpha;
+  args.beta = beta;
+  args.x = x;
+  args.y = y;
+  return args;
+}
+
 // Predict-and-recompute with M = identity, which engines with an iteration of their own run.
 inline sxt_status check_predict_recompute(const sxt_pcg_query &query, sxt_message *reason) {
   const sxt_status status = check_query(recurrence<0>(SXT_RECURRENCE_PREDICT_RECOMPUTE), query, reason);

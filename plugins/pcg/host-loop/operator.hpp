@@ -101,14 +101,7 @@ class Operator {
 
   void vector_operation(const sxt_bound &part, std::int32_t operation, sxt_scalar alpha, sxt_scalar beta, const T *x,
                         T *y) {
-    sxt_vector_args args{};
-    args.h = head<sxt_vector_args>(SXT_KIND_VECTOR);
-    args.n = state_.n;
-    args.operation = operation;
-    args.alpha = alpha;
-    args.beta = beta;
-    args.x = x;
-    args.y = y;
+    const sxt_vector_args args = sextant::plugin::pcg::vector_args(state_.n, operation, alpha, x, beta, y);
     call(part, args.h);
   }
 
