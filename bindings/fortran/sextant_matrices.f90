@@ -178,252 +178,118 @@ contains
     end if
   end subroutine
 
-  function given_i32(cols) result(wide)
-    integer(int32), intent(in), optional :: cols
-    integer(int64) :: wide
-    wide = square
-    if (present(cols)) wide = cols
-  end function
-
-  function given_i64(cols) result(wide)
-    integer(int64), intent(in), optional :: cols
-    integer(int64) :: wide
-    wide = square
-    if (present(cols)) wide = cols
-  end function
-
-  ! ---- one procedure a combination of types: each only says which ----------------------------------------------------
+  ! ---- one procedure a combination of types: each only says which; the rest is the same text -------------------------
 
   subroutine csr_i32_r32(self, row_ptr, col, values, cols, symmetry, triangle, zero_based, refuse_duplicates, &
                          context, stat)
-    class(sextant_matrix), intent(inout) :: self
-    integer(int32), intent(in), contiguous, target :: row_ptr(:), col(:)
+    integer, parameter :: ik = int32
     real(real32), intent(in), contiguous, target :: values(:)
-    integer(int32), intent(in), optional :: cols
-    integer(int32), intent(in), optional :: symmetry, triangle
-    logical, intent(in), optional :: zero_based, refuse_duplicates
-    type(sextant_context), intent(in), optional :: context
-    integer, intent(out) :: stat
-    call from_csr(self, view(row_ptr), view(col), view(values), given_i32(cols), symmetry, triangle, &
-                  zero_based, refuse_duplicates, context, stat)
+    include 'matrix_csr.inc'
   end subroutine
 
   subroutine csr_i32_r64(self, row_ptr, col, values, cols, symmetry, triangle, zero_based, refuse_duplicates, &
                          context, stat)
-    class(sextant_matrix), intent(inout) :: self
-    integer(int32), intent(in), contiguous, target :: row_ptr(:), col(:)
+    integer, parameter :: ik = int32
     real(real64), intent(in), contiguous, target :: values(:)
-    integer(int32), intent(in), optional :: cols
-    integer(int32), intent(in), optional :: symmetry, triangle
-    logical, intent(in), optional :: zero_based, refuse_duplicates
-    type(sextant_context), intent(in), optional :: context
-    integer, intent(out) :: stat
-    call from_csr(self, view(row_ptr), view(col), view(values), given_i32(cols), symmetry, triangle, &
-                  zero_based, refuse_duplicates, context, stat)
+    include 'matrix_csr.inc'
   end subroutine
 
   subroutine csr_i32_c32(self, row_ptr, col, values, cols, symmetry, triangle, zero_based, refuse_duplicates, &
                          context, stat)
-    class(sextant_matrix), intent(inout) :: self
-    integer(int32), intent(in), contiguous, target :: row_ptr(:), col(:)
+    integer, parameter :: ik = int32
     complex(real32), intent(in), contiguous, target :: values(:)
-    integer(int32), intent(in), optional :: cols
-    integer(int32), intent(in), optional :: symmetry, triangle
-    logical, intent(in), optional :: zero_based, refuse_duplicates
-    type(sextant_context), intent(in), optional :: context
-    integer, intent(out) :: stat
-    call from_csr(self, view(row_ptr), view(col), view(values), given_i32(cols), symmetry, triangle, &
-                  zero_based, refuse_duplicates, context, stat)
+    include 'matrix_csr.inc'
   end subroutine
 
   subroutine csr_i32_c64(self, row_ptr, col, values, cols, symmetry, triangle, zero_based, refuse_duplicates, &
                          context, stat)
-    class(sextant_matrix), intent(inout) :: self
-    integer(int32), intent(in), contiguous, target :: row_ptr(:), col(:)
+    integer, parameter :: ik = int32
     complex(real64), intent(in), contiguous, target :: values(:)
-    integer(int32), intent(in), optional :: cols
-    integer(int32), intent(in), optional :: symmetry, triangle
-    logical, intent(in), optional :: zero_based, refuse_duplicates
-    type(sextant_context), intent(in), optional :: context
-    integer, intent(out) :: stat
-    call from_csr(self, view(row_ptr), view(col), view(values), given_i32(cols), symmetry, triangle, &
-                  zero_based, refuse_duplicates, context, stat)
+    include 'matrix_csr.inc'
   end subroutine
 
   subroutine csr_i64_r32(self, row_ptr, col, values, cols, symmetry, triangle, zero_based, refuse_duplicates, &
                          context, stat)
-    class(sextant_matrix), intent(inout) :: self
-    integer(int64), intent(in), contiguous, target :: row_ptr(:), col(:)
+    integer, parameter :: ik = int64
     real(real32), intent(in), contiguous, target :: values(:)
-    integer(int64), intent(in), optional :: cols
-    integer(int32), intent(in), optional :: symmetry, triangle
-    logical, intent(in), optional :: zero_based, refuse_duplicates
-    type(sextant_context), intent(in), optional :: context
-    integer, intent(out) :: stat
-    call from_csr(self, view(row_ptr), view(col), view(values), given_i64(cols), symmetry, triangle, &
-                  zero_based, refuse_duplicates, context, stat)
+    include 'matrix_csr.inc'
   end subroutine
 
   subroutine csr_i64_r64(self, row_ptr, col, values, cols, symmetry, triangle, zero_based, refuse_duplicates, &
                          context, stat)
-    class(sextant_matrix), intent(inout) :: self
-    integer(int64), intent(in), contiguous, target :: row_ptr(:), col(:)
+    integer, parameter :: ik = int64
     real(real64), intent(in), contiguous, target :: values(:)
-    integer(int64), intent(in), optional :: cols
-    integer(int32), intent(in), optional :: symmetry, triangle
-    logical, intent(in), optional :: zero_based, refuse_duplicates
-    type(sextant_context), intent(in), optional :: context
-    integer, intent(out) :: stat
-    call from_csr(self, view(row_ptr), view(col), view(values), given_i64(cols), symmetry, triangle, &
-                  zero_based, refuse_duplicates, context, stat)
+    include 'matrix_csr.inc'
   end subroutine
 
   subroutine csr_i64_c32(self, row_ptr, col, values, cols, symmetry, triangle, zero_based, refuse_duplicates, &
                          context, stat)
-    class(sextant_matrix), intent(inout) :: self
-    integer(int64), intent(in), contiguous, target :: row_ptr(:), col(:)
+    integer, parameter :: ik = int64
     complex(real32), intent(in), contiguous, target :: values(:)
-    integer(int64), intent(in), optional :: cols
-    integer(int32), intent(in), optional :: symmetry, triangle
-    logical, intent(in), optional :: zero_based, refuse_duplicates
-    type(sextant_context), intent(in), optional :: context
-    integer, intent(out) :: stat
-    call from_csr(self, view(row_ptr), view(col), view(values), given_i64(cols), symmetry, triangle, &
-                  zero_based, refuse_duplicates, context, stat)
+    include 'matrix_csr.inc'
   end subroutine
 
   subroutine csr_i64_c64(self, row_ptr, col, values, cols, symmetry, triangle, zero_based, refuse_duplicates, &
                          context, stat)
-    class(sextant_matrix), intent(inout) :: self
-    integer(int64), intent(in), contiguous, target :: row_ptr(:), col(:)
+    integer, parameter :: ik = int64
     complex(real64), intent(in), contiguous, target :: values(:)
-    integer(int64), intent(in), optional :: cols
-    integer(int32), intent(in), optional :: symmetry, triangle
-    logical, intent(in), optional :: zero_based, refuse_duplicates
-    type(sextant_context), intent(in), optional :: context
-    integer, intent(out) :: stat
-    call from_csr(self, view(row_ptr), view(col), view(values), given_i64(cols), symmetry, triangle, &
-                  zero_based, refuse_duplicates, context, stat)
+    include 'matrix_csr.inc'
   end subroutine
 
   subroutine coo_i32_r32(self, rows, row, col, values, cols, symmetry, triangle, zero_based, refuse_duplicates, &
                          context, stat)
-    class(sextant_matrix), intent(inout) :: self
-    integer(int32), intent(in) :: rows
-    integer(int32), intent(in), contiguous, target :: row(:), col(:)
+    integer, parameter :: ik = int32
     real(real32), intent(in), contiguous, target :: values(:)
-    integer(int32), intent(in), optional :: cols
-    integer(int32), intent(in), optional :: symmetry, triangle
-    logical, intent(in), optional :: zero_based, refuse_duplicates
-    type(sextant_context), intent(in), optional :: context
-    integer, intent(out) :: stat
-    call from_coo(self, int(rows, int64), view(row), view(col), view(values), given_i32(cols), symmetry, triangle, &
-                  zero_based, refuse_duplicates, context, stat)
+    include 'matrix_coo.inc'
   end subroutine
 
   subroutine coo_i32_r64(self, rows, row, col, values, cols, symmetry, triangle, zero_based, refuse_duplicates, &
                          context, stat)
-    class(sextant_matrix), intent(inout) :: self
-    integer(int32), intent(in) :: rows
-    integer(int32), intent(in), contiguous, target :: row(:), col(:)
+    integer, parameter :: ik = int32
     real(real64), intent(in), contiguous, target :: values(:)
-    integer(int32), intent(in), optional :: cols
-    integer(int32), intent(in), optional :: symmetry, triangle
-    logical, intent(in), optional :: zero_based, refuse_duplicates
-    type(sextant_context), intent(in), optional :: context
-    integer, intent(out) :: stat
-    call from_coo(self, int(rows, int64), view(row), view(col), view(values), given_i32(cols), symmetry, triangle, &
-                  zero_based, refuse_duplicates, context, stat)
+    include 'matrix_coo.inc'
   end subroutine
 
   subroutine coo_i32_c32(self, rows, row, col, values, cols, symmetry, triangle, zero_based, refuse_duplicates, &
                          context, stat)
-    class(sextant_matrix), intent(inout) :: self
-    integer(int32), intent(in) :: rows
-    integer(int32), intent(in), contiguous, target :: row(:), col(:)
+    integer, parameter :: ik = int32
     complex(real32), intent(in), contiguous, target :: values(:)
-    integer(int32), intent(in), optional :: cols
-    integer(int32), intent(in), optional :: symmetry, triangle
-    logical, intent(in), optional :: zero_based, refuse_duplicates
-    type(sextant_context), intent(in), optional :: context
-    integer, intent(out) :: stat
-    call from_coo(self, int(rows, int64), view(row), view(col), view(values), given_i32(cols), symmetry, triangle, &
-                  zero_based, refuse_duplicates, context, stat)
+    include 'matrix_coo.inc'
   end subroutine
 
   subroutine coo_i32_c64(self, rows, row, col, values, cols, symmetry, triangle, zero_based, refuse_duplicates, &
                          context, stat)
-    class(sextant_matrix), intent(inout) :: self
-    integer(int32), intent(in) :: rows
-    integer(int32), intent(in), contiguous, target :: row(:), col(:)
+    integer, parameter :: ik = int32
     complex(real64), intent(in), contiguous, target :: values(:)
-    integer(int32), intent(in), optional :: cols
-    integer(int32), intent(in), optional :: symmetry, triangle
-    logical, intent(in), optional :: zero_based, refuse_duplicates
-    type(sextant_context), intent(in), optional :: context
-    integer, intent(out) :: stat
-    call from_coo(self, int(rows, int64), view(row), view(col), view(values), given_i32(cols), symmetry, triangle, &
-                  zero_based, refuse_duplicates, context, stat)
+    include 'matrix_coo.inc'
   end subroutine
 
   subroutine coo_i64_r32(self, rows, row, col, values, cols, symmetry, triangle, zero_based, refuse_duplicates, &
                          context, stat)
-    class(sextant_matrix), intent(inout) :: self
-    integer(int64), intent(in) :: rows
-    integer(int64), intent(in), contiguous, target :: row(:), col(:)
+    integer, parameter :: ik = int64
     real(real32), intent(in), contiguous, target :: values(:)
-    integer(int64), intent(in), optional :: cols
-    integer(int32), intent(in), optional :: symmetry, triangle
-    logical, intent(in), optional :: zero_based, refuse_duplicates
-    type(sextant_context), intent(in), optional :: context
-    integer, intent(out) :: stat
-    call from_coo(self, int(rows, int64), view(row), view(col), view(values), given_i64(cols), symmetry, triangle, &
-                  zero_based, refuse_duplicates, context, stat)
+    include 'matrix_coo.inc'
   end subroutine
 
   subroutine coo_i64_r64(self, rows, row, col, values, cols, symmetry, triangle, zero_based, refuse_duplicates, &
                          context, stat)
-    class(sextant_matrix), intent(inout) :: self
-    integer(int64), intent(in) :: rows
-    integer(int64), intent(in), contiguous, target :: row(:), col(:)
+    integer, parameter :: ik = int64
     real(real64), intent(in), contiguous, target :: values(:)
-    integer(int64), intent(in), optional :: cols
-    integer(int32), intent(in), optional :: symmetry, triangle
-    logical, intent(in), optional :: zero_based, refuse_duplicates
-    type(sextant_context), intent(in), optional :: context
-    integer, intent(out) :: stat
-    call from_coo(self, int(rows, int64), view(row), view(col), view(values), given_i64(cols), symmetry, triangle, &
-                  zero_based, refuse_duplicates, context, stat)
+    include 'matrix_coo.inc'
   end subroutine
 
   subroutine coo_i64_c32(self, rows, row, col, values, cols, symmetry, triangle, zero_based, refuse_duplicates, &
                          context, stat)
-    class(sextant_matrix), intent(inout) :: self
-    integer(int64), intent(in) :: rows
-    integer(int64), intent(in), contiguous, target :: row(:), col(:)
+    integer, parameter :: ik = int64
     complex(real32), intent(in), contiguous, target :: values(:)
-    integer(int64), intent(in), optional :: cols
-    integer(int32), intent(in), optional :: symmetry, triangle
-    logical, intent(in), optional :: zero_based, refuse_duplicates
-    type(sextant_context), intent(in), optional :: context
-    integer, intent(out) :: stat
-    call from_coo(self, int(rows, int64), view(row), view(col), view(values), given_i64(cols), symmetry, triangle, &
-                  zero_based, refuse_duplicates, context, stat)
+    include 'matrix_coo.inc'
   end subroutine
 
   subroutine coo_i64_c64(self, rows, row, col, values, cols, symmetry, triangle, zero_based, refuse_duplicates, &
                          context, stat)
-    class(sextant_matrix), intent(inout) :: self
-    integer(int64), intent(in) :: rows
-    integer(int64), intent(in), contiguous, target :: row(:), col(:)
+    integer, parameter :: ik = int64
     complex(real64), intent(in), contiguous, target :: values(:)
-    integer(int64), intent(in), optional :: cols
-    integer(int32), intent(in), optional :: symmetry, triangle
-    logical, intent(in), optional :: zero_based, refuse_duplicates
-    type(sextant_context), intent(in), optional :: context
-    integer, intent(out) :: stat
-    call from_coo(self, int(rows, int64), view(row), view(col), view(values), given_i64(cols), symmetry, triangle, &
-                  zero_based, refuse_duplicates, context, stat)
+    include 'matrix_coo.inc'
   end subroutine
 
   subroutine update_r32(self, values, stat)

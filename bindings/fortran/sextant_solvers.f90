@@ -264,130 +264,90 @@ contains
     text = text(:needed)
   end subroutine
 
-  ! ---- one procedure a type of values: each only says which ----------------------------------------------------------
+  ! ---- one procedure a type of values: each only says which; the rest is the same text -------------------------------
 
   subroutine solve_r32(self, b, x, report, stat)
-    class(sextant_pcg), intent(in) :: self
     real(real32), intent(in), contiguous, target :: b(:)
     real(real32), intent(inout), contiguous, target :: x(:)
-    type(sextant_report), intent(inout) :: report
-    integer, intent(out) :: stat
     type(sextant_solve_options) :: options
-    call solve_views(self, view(b), view(x), options, report, stat)
+    include 'pcg_solve.inc'
   end subroutine
 
   subroutine solve_with_r32(self, b, x, options, report, stat)
-    class(sextant_pcg), intent(in) :: self
     real(real32), intent(in), contiguous, target :: b(:)
     real(real32), intent(inout), contiguous, target :: x(:)
     type(sextant_solve_options), intent(in) :: options
-    type(sextant_report), intent(inout) :: report
-    integer, intent(out) :: stat
-    call solve_views(self, view(b), view(x), options, report, stat)
-  end subroutine
-
-  subroutine solve_r64(self, b, x, report, stat)
-    class(sextant_pcg), intent(in) :: self
-    real(real64), intent(in), contiguous, target :: b(:)
-    real(real64), intent(inout), contiguous, target :: x(:)
-    type(sextant_report), intent(inout) :: report
-    integer, intent(out) :: stat
-    type(sextant_solve_options) :: options
-    call solve_views(self, view(b), view(x), options, report, stat)
-  end subroutine
-
-  subroutine solve_with_r64(self, b, x, options, report, stat)
-    class(sextant_pcg), intent(in) :: self
-    real(real64), intent(in), contiguous, target :: b(:)
-    real(real64), intent(inout), contiguous, target :: x(:)
-    type(sextant_solve_options), intent(in) :: options
-    type(sextant_report), intent(inout) :: report
-    integer, intent(out) :: stat
-    call solve_views(self, view(b), view(x), options, report, stat)
-  end subroutine
-
-  subroutine solve_c32(self, b, x, report, stat)
-    class(sextant_pcg), intent(in) :: self
-    complex(real32), intent(in), contiguous, target :: b(:)
-    complex(real32), intent(inout), contiguous, target :: x(:)
-    type(sextant_report), intent(inout) :: report
-    integer, intent(out) :: stat
-    type(sextant_solve_options) :: options
-    call solve_views(self, view(b), view(x), options, report, stat)
-  end subroutine
-
-  subroutine solve_with_c32(self, b, x, options, report, stat)
-    class(sextant_pcg), intent(in) :: self
-    complex(real32), intent(in), contiguous, target :: b(:)
-    complex(real32), intent(inout), contiguous, target :: x(:)
-    type(sextant_solve_options), intent(in) :: options
-    type(sextant_report), intent(inout) :: report
-    integer, intent(out) :: stat
-    call solve_views(self, view(b), view(x), options, report, stat)
-  end subroutine
-
-  subroutine solve_c64(self, b, x, report, stat)
-    class(sextant_pcg), intent(in) :: self
-    complex(real64), intent(in), contiguous, target :: b(:)
-    complex(real64), intent(inout), contiguous, target :: x(:)
-    type(sextant_report), intent(inout) :: report
-    integer, intent(out) :: stat
-    type(sextant_solve_options) :: options
-    call solve_views(self, view(b), view(x), options, report, stat)
-  end subroutine
-
-  subroutine solve_with_c64(self, b, x, options, report, stat)
-    class(sextant_pcg), intent(in) :: self
-    complex(real64), intent(in), contiguous, target :: b(:)
-    complex(real64), intent(inout), contiguous, target :: x(:)
-    type(sextant_solve_options), intent(in) :: options
-    type(sextant_report), intent(inout) :: report
-    integer, intent(out) :: stat
-    call solve_views(self, view(b), view(x), options, report, stat)
+    include 'pcg_solve.inc'
   end subroutine
 
   subroutine block_r32(self, b, x, options, reports, stat)
-    class(sextant_pcg), intent(in) :: self
+    integer(int32), parameter :: type = sxt_f32
     real(real32), intent(in), contiguous, target :: b(:, :)
     real(real32), intent(inout), contiguous, target :: x(:, :)
+    include 'pcg_block.inc'
+  end subroutine
+
+  subroutine solve_r64(self, b, x, report, stat)
+    real(real64), intent(in), contiguous, target :: b(:)
+    real(real64), intent(inout), contiguous, target :: x(:)
+    type(sextant_solve_options) :: options
+    include 'pcg_solve.inc'
+  end subroutine
+
+  subroutine solve_with_r64(self, b, x, options, report, stat)
+    real(real64), intent(in), contiguous, target :: b(:)
+    real(real64), intent(inout), contiguous, target :: x(:)
     type(sextant_solve_options), intent(in) :: options
-    type(sextant_report), intent(inout) :: reports(:)
-    integer, intent(out) :: stat
-    call solve_block(self, array_view(c_loc(b), size(b, kind=int64), sxt_f32), &
-                     array_view(c_loc(x), size(x, kind=int64), sxt_f32), size(b, 1, kind=int64), options, reports, stat)
+    include 'pcg_solve.inc'
   end subroutine
 
   subroutine block_r64(self, b, x, options, reports, stat)
-    class(sextant_pcg), intent(in) :: self
+    integer(int32), parameter :: type = sxt_f64
     real(real64), intent(in), contiguous, target :: b(:, :)
     real(real64), intent(inout), contiguous, target :: x(:, :)
+    include 'pcg_block.inc'
+  end subroutine
+
+  subroutine solve_c32(self, b, x, report, stat)
+    complex(real32), intent(in), contiguous, target :: b(:)
+    complex(real32), intent(inout), contiguous, target :: x(:)
+    type(sextant_solve_options) :: options
+    include 'pcg_solve.inc'
+  end subroutine
+
+  subroutine solve_with_c32(self, b, x, options, report, stat)
+    complex(real32), intent(in), contiguous, target :: b(:)
+    complex(real32), intent(inout), contiguous, target :: x(:)
     type(sextant_solve_options), intent(in) :: options
-    type(sextant_report), intent(inout) :: reports(:)
-    integer, intent(out) :: stat
-    call solve_block(self, array_view(c_loc(b), size(b, kind=int64), sxt_f64), &
-                     array_view(c_loc(x), size(x, kind=int64), sxt_f64), size(b, 1, kind=int64), options, reports, stat)
+    include 'pcg_solve.inc'
   end subroutine
 
   subroutine block_c32(self, b, x, options, reports, stat)
-    class(sextant_pcg), intent(in) :: self
+    integer(int32), parameter :: type = sxt_c64
     complex(real32), intent(in), contiguous, target :: b(:, :)
     complex(real32), intent(inout), contiguous, target :: x(:, :)
+    include 'pcg_block.inc'
+  end subroutine
+
+  subroutine solve_c64(self, b, x, report, stat)
+    complex(real64), intent(in), contiguous, target :: b(:)
+    complex(real64), intent(inout), contiguous, target :: x(:)
+    type(sextant_solve_options) :: options
+    include 'pcg_solve.inc'
+  end subroutine
+
+  subroutine solve_with_c64(self, b, x, options, report, stat)
+    complex(real64), intent(in), contiguous, target :: b(:)
+    complex(real64), intent(inout), contiguous, target :: x(:)
     type(sextant_solve_options), intent(in) :: options
-    type(sextant_report), intent(inout) :: reports(:)
-    integer, intent(out) :: stat
-    call solve_block(self, array_view(c_loc(b), size(b, kind=int64), sxt_c64), &
-                     array_view(c_loc(x), size(x, kind=int64), sxt_c64), size(b, 1, kind=int64), options, reports, stat)
+    include 'pcg_solve.inc'
   end subroutine
 
   subroutine block_c64(self, b, x, options, reports, stat)
-    class(sextant_pcg), intent(in) :: self
+    integer(int32), parameter :: type = sxt_c128
     complex(real64), intent(in), contiguous, target :: b(:, :)
     complex(real64), intent(inout), contiguous, target :: x(:, :)
-    type(sextant_solve_options), intent(in) :: options
-    type(sextant_report), intent(inout) :: reports(:)
-    integer, intent(out) :: stat
-    call solve_block(self, array_view(c_loc(b), size(b, kind=int64), sxt_c128), &
-                     array_view(c_loc(x), size(x, kind=int64), sxt_c128), size(b, 1, kind=int64), options, reports, stat)
+    include 'pcg_block.inc'
   end subroutine
 
   subroutine solve_at(self, b, x, n, options, report, stat)
