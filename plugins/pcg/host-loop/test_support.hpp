@@ -1,94 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For the tests of engines and preconditioners: a host that counts, a loader, an exec, small matrices.
+// For the tests of engines and preconditioners: small matrices beside what all tests of plugins share.
 #pragma once
 
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <map>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "sextant/kinds/storage.h"
 #include "sextant/plugin.hpp"
+#include "tests/plugins/support.hpp"
 
 namespace pcg_test {
 
-// A host that counts what it lends and keeps the last sentence of each thread.
-struct Host {
-  static inline std::atomic<int> blocks{0};
-  static inline std::atomic<int> fail_after{-1};  // allocations that still succeed; -1: all
-  static inline thread_local std::string sentence;
+using plugin_test::find_kernel;
+using plugin_test::Host;
+using plugin_test::load;
+using plugin_test::load_own;
+using plugin_test::make_exec;
 
-  static const sxt_host *table() {
-    static const sxt_host host = [] {
-      sxt_host h{};
-      h.struct_size = sizeof h;
-      h.abi_minor = SXT_PLUGIN_ABI_MINOR;
-      h.set_error = [](const sxt_host *, const sxt_exec *, const char *text) { sentence = text; };
-      h.alloc = [](const sxt_host *, const sxt_exec *, sxt_space, std::uint64_t bytes,
-                   std::uint64_t alignment) -> void * {
-        if (fail_after >= 0 && fail_after-- <= 0) return fail_after = 0, nullptr;
-        ++blocks;
-        return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-      };
-      h.free = [](const sxt_host *, const sxt_exec *, sxt_space, void *memory) {
-        if (memory) --blocks;
-        std::free(memory);
-      };
-      return h;
-    }();
-    return &host;
-  }
-};
-
-inline sxt_exec make_exec(int threads = 1) {
-  sxt_exec exec{};
-  exec.host = Host::table();
-  exec.threads = threads;
-  return exec;
-}
-
-// The plugin in <plugin directory>/cpu/<name>.so.
-inline const sxt_plugin *load(const std::string &path) {
-  void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library) throw std::runtime_error(dlerror());
-  const auto entry = reinterpret_cast<sxt_plugin_entry_fn>(dlsym(library, "sxt_plugin_entry_0"));
-  const sxt_plugin *plugin = nullptr;
-  if (!entry || entry(Host::table(), &plugin) != SXT_OK) throw std::runtime_error(path + " has no working entry");
-  return plugin;
-}
-inline const sxt_plugin *load_own(const std::string &name) { return load(SEXTANT_PLUGIN_DIR "/cpu/" + name + ".so"); }
-
-inline const sxt_kernel &find_kernel(const sxt_plugin *plugin, const std::string &name) {
-  for (std::uint64_t i = 0; i < plugin->n_kernels; ++i)
-    if (name == plugin->kernels[i]->name) return *plugin->kernels[i];
-  throw std::runtime_error(name + " is not in " + plugin->name);
-}
-
-// A machine to ask models about.
-inline sxt_machine make_machine(int units = 2) {
-  sxt_machine m{};
-  m.struct_size = sizeof m;
-  m.device = "cpu";
-  m.name = "test";
-  m.level = 1;
-  m.units = units;
-  m.stream_rate = 2e10, m.stream_rate_unit = 1e10;
-  m.cache_rate = 1e11, m.cache_rate_unit = 5e10;
-  m.gather_rate = 2e8, m.gather_rate_unit = 1e8;
-  m.flop_rate_f64 = 5e10, m.flop_rate_f32 = 1e11;
-  m.launch_s = 5e-8, m.barrier_s = 2e-6;
-  return m;
-}
+inline sxt_machine make_machine(int units = 2) { return plugin_test::make_machine(units); }
 
 template <class T>
 struct Codes;
