@@ -181,7 +181,7 @@ class Engine {
 
     char text[256] = "";
     sxt_message message{text, sizeof text};
-    const sxt_machine machine = make_machine();
+    const sxt_machine machine = make_machine(1);  // one thread hands nothing over
     if (kernel_.applicable(&query_.m.q, nullptr, &machine, &message) != SXT_OK) throw std::runtime_error(text);
     std::uint64_t count = 0;
     EXPECT_EQ(kernel_.candidates(&query_.m.q, nullptr, &machine, filled_.data(), &candidate, 1, &count), SXT_OK);
