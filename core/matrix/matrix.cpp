@@ -86,8 +86,9 @@ sxt_problem Matrix::problem(const StoredForm *there) const {
 
 // A scaled matrix's own CSR would hold scaled values: its source's holds what the canonical arrays do.
 std::shared_ptr<StoredForm> Matrix::csr_there(const std::string &kind) const {
-  if (kind == SXT_KIND_STORAGE_CSR || context_->device().on_host()) return nullptr;
+  if (context_->device().on_host()) return nullptr;
   const Matrix &owner = source_ ? *source_ : *this;
+  if (kind == SXT_KIND_STORAGE_CSR) return owner.given_;
   const std::lock_guard lock(owner.mutex_);
   const auto held = owner.forms_.find(SXT_KIND_STORAGE_CSR);
   return held == owner.forms_.end() ? nullptr : held->second;
@@ -276,7 +277,7 @@ void Matrix::own_values() {
 }
 
 StoredForm::StoredForm(Context &context, const Kernel &kernel, const sxt_problem &problem)
-    : context_(context), kernel_(kernel), ops_(static_cast<const sxt_storage_ops *>(kernel.table.ops)) {
+    : context_(context), kernel_(&kernel), ops_(static_cast<const sxt_storage_ops *>(kernel.table.ops)) {
   Call call(context_.device());
   const sxt_exec exec = make_exec(call);
   const sxt_candidate candidate{};
@@ -293,28 +294,28 @@ StoredForm::~StoredForm() { release(); }
 
 void StoredForm::release() noexcept {
   const Device::Current current(context_.device());
-  if (state_ && kernel_.table.release) kernel_.table.release(state_);
+  if (state_ && kernel_->table.release) kernel_->table.release(state_);
 }
 
 void StoredForm::refresh(const sxt_problem &problem) {
-  if (!kernel_.table.refresh) return;
+  if (!kernel_ || !kernel_->table.refresh) return;
   Call call(context_.device());
   const sxt_exec exec = make_exec(call);
-  call.finish(kernel_.table.refresh(state_, &problem, &exec), kernel_.name(), "refresh");
+  call.finish(kernel_->table.refresh(state_, &problem, &exec), kernel_->name(), "refresh");
 }
 
 void StoredForm::diagonal(void *out) const {
-  require(ops_->diagonal != nullptr, SXT_E_NOT_SUPPORTED, kernel_.name(), " does not give its diagonal");
+  require(ops_ && ops_->diagonal, SXT_E_NOT_SUPPORTED, name(), " does not give its diagonal");
   Call call(context_.device());
   const sxt_exec exec = make_exec(call);
-  call.finish(ops_->diagonal(state_, out, &exec), kernel_.name(), "diagonal");
+  call.finish(ops_->diagonal(state_, out, &exec), name(), "diagonal");
 }
 
 void StoredForm::scale(const void *s) {
-  require(ops_->scale != nullptr, SXT_E_NOT_SUPPORTED, kernel_.name(), " cannot be scaled");
+  require(ops_ && ops_->scale, SXT_E_NOT_SUPPORTED, name(), " cannot be scaled");
   Call call(context_.device());
   const sxt_exec exec = make_exec(call);
-  call.finish(ops_->scale(state_, s, &exec), kernel_.name(), "scale");
+  call.finish(ops_->scale(state_, s, &exec), name(), "scale");
 }
 
 }  // namespace sextant

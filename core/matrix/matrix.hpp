@@ -22,28 +22,43 @@ namespace sextant {
 class StoredForm {
  public:
   StoredForm(Context &context, const registry::Kernel &kernel, const sxt_problem &problem);
+  // CSR that somebody else keeps in device space: no kernel builds or refreshes it.
+  StoredForm(Context &context, const sxt_csr &kept) : context_(context), kept_(kept) {}
   ~StoredForm();
   StoredForm(const StoredForm &) = delete;
   StoredForm &operator=(const StoredForm &) = delete;
 
-  const sxt_storage *view() const { return ops_->view(state_); }
-  std::uint64_t bytes() const { return ops_->bytes(state_); }
+  const sxt_storage *view() const { return ops_ ? ops_->view(state_) : &kept_.s; }
+  std::uint64_t bytes() const { return ops_ ? ops_->bytes(state_) : 0; }
+  void keep(const sxt_csr &changed) { kept_ = changed; }
   void refresh(const sxt_problem &problem);
   void diagonal(void *out) const;  // device space; throws SXT_E_NOT_SUPPORTED when the storage does not offer it
   void scale(const void *s);
 
  private:
   void release() noexcept;
+  const char *name() const { return kernel_ ? kernel_->name() : "CSR that is somebody else's"; }
 
   Context &context_;
-  const registry::Kernel &kernel_;
-  const sxt_storage_ops *ops_;
+  const registry::Kernel *kernel_ = nullptr;  // NULL, as ops_: it shows kept_
+  const sxt_storage_ops *ops_ = nullptr;
   void *state_ = nullptr;
+  sxt_csr kept_{};
 };
 
 class Matrix : public std::enable_shared_from_this<Matrix> {
  public:
   Matrix(std::shared_ptr<Context> context, Assembled assembled, sxt_symmetry symmetry);
+  // A matrix over CSR arrays that somebody else made and keeps: a factor of a preconditioner, a renumbered copy. The
+  // arrays lie on the host, or in the memory of the context's device, and outlive it; nothing of them is copied but
+  // offsets that are wider than they need be. They are canonical, as a storage kernel gets them, and trusted to be so.
+  // One on a device has no arrays on the host: csr() shows sizes and types only. pattern_hash: 0 to have it computed,
+  // which arrays on a device do not allow: then it must tell patterns apart from run to run. Throws SXT_E_ARGUMENT.
+  static std::shared_ptr<Matrix> of_view(std::shared_ptr<Context> context, const sxt_csr &view, sxt_symmetry symmetry,
+                                         std::uint64_t pattern_hash = 0);
+  // New values under the pattern it was made with, perhaps elsewhere: storages are refreshed in place. Allocates
+  // nothing. [exclusive]
+  void view_changed(const sxt_csr &view);
 
   Context &context() const noexcept { return *context_; }
   const std::shared_ptr<Context> &shared_context() const noexcept { return context_; }
@@ -111,13 +126,15 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
  private:
   // What a storage is built from; there: the matrix's CSR on the device, to convert from, or NULL.
   sxt_problem problem(const StoredForm *there = nullptr) const;
-  // The CSR with the canonical values in a device's memory, if one is held; NULL when it is CSR that is to be built.
+  // The CSR with the canonical values in a device's memory, if one is held; NULL when it is CSR that is to be built,
+  // unless there is no other.
   std::shared_ptr<StoredForm> csr_there(const std::string &kind) const;
   double csr_seconds();
   std::shared_ptr<StoredForm> build_form(const registry::Kernel &kernel, const std::string &kind);
   void refresh_form(const std::string &kind, StoredForm &form);
   void refresh_forms();
   void borrow_arrays(const CsrArrays &source);
+  void borrow_view(const sxt_csr &view);
   void own_values();
   sxt_matrix_query features_query(const registry::Kernel &kernel) const;
   sxt_candidate features_candidate(const registry::Kernel &kernel, const sxt_matrix_query &query) const;
@@ -135,6 +152,7 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   sxt_matrix_query storage_query_{};    // of this and the view the symmetry changes under mutex_
   mutable std::recursive_mutex mutex_;  // of what follows; feature kernels ask for storages while it is held
   std::map<std::string, std::shared_ptr<StoredForm>> forms_;
+  std::shared_ptr<StoredForm> given_;  // of a matrix over arrays on a device: the CSR it is, also among the forms
   FeatureValues features_;
   std::uint64_t pattern_hash_ = 0;
   std::atomic<std::uint64_t> version_{1};

@@ -236,6 +236,52 @@ TEST_F(MatricesOnAFakeDevice, EveryKernelMayFail) {
   EXPECT_EQ(left_behind(), "");
 }
 
+// Arrays that lie on the device: storages are converted from them there, and follow them to new values, without memory.
+TEST_F(MatricesOnAFakeDevice, AMatrixOverArraysOnTheDeviceHasEveryStorage) {
+  const Arrays arrays(2000);
+  sxt_context *handle = nullptr;
+  ASSERT_EQ(open(&handle), SXT_OK);
+  {
+    const auto context = handle->context;
+    const auto there = [&](const auto &array) {
+      sextant::DeviceBuffer buffer(context->device(), array.size() * sizeof array[0]);
+      context->device().copy(buffer.data(), array.data(), buffer.bytes());
+      return buffer;
+    };
+    const sextant::DeviceBuffer ptr = there(arrays.row_ptr), col = there(arrays.col), values = there(arrays.values),
+                                others = there(arrays.values);
+    sxt_csr view{};
+    view.s.index_type = view.s.offset_type = SXT_I32;
+    view.s.value_type = SXT_F64;
+    view.s.space = SXT_SPACE_DEVICE;
+    view.s.rows = view.s.cols = arrays.n;
+    view.s.nnz = static_cast<std::int64_t>(arrays.col.size());
+    view.row_ptr = ptr.data();
+    view.col = col.data();
+    view.values = values.data();
+    EXPECT_THROW(sextant::Matrix::of_view(context, view, SXT_GENERAL), Error);  // nobody could tell its pattern
+    const auto matrix = sextant::Matrix::of_view(context, view, SXT_GENERAL, 7);
+    EXPECT_EQ(matrix->pattern_hash(), 7u);
+    const auto shown = [&] { return reinterpret_cast<const sxt_csr *>(matrix->storage(SXT_KIND_STORAGE_CSR))->values; };
+    EXPECT_EQ(shown(), values.data());
+    for (const char *storage : storages) EXPECT_NE(matrix->lend(storage), nullptr);
+    matrix->drop(SXT_KIND_STORAGE_CSR);
+    EXPECT_TRUE(matrix->holds(SXT_KIND_STORAGE_CSR)) << "it is the only one";
+    const sextant::DeviceBuffer s(context->device(), arrays.n * sizeof(double));
+    const auto scaled = matrix->scaled(s.data());
+    EXPECT_NE(scaled->storage(SXT_KIND_STORAGE_CSR), matrix->storage(SXT_KIND_STORAGE_CSR));
+    const std::int64_t allocations = fake_count("allocations"), version = matrix->version();
+    view.values = others.data();
+    matrix->view_changed(view);
+    scaled->source_changed(*matrix, s.data());
+    EXPECT_EQ(fake_count("allocations"), allocations);
+    EXPECT_GT(matrix->version(), version);
+    EXPECT_EQ(shown(), others.data());
+  }
+  sxt_context_destroy(handle);
+  EXPECT_EQ(left_behind(), "");
+}
+
 // Arrays of a matrix are read on the host.
 TEST_F(MatricesOnAFakeDevice, ArraysInDeviceMemoryAreRefused) {
   const Arrays arrays(50);

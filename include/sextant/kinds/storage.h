@@ -5,8 +5,8 @@
  * table and a struct that begins with sxt_storage.
  * prepare: problem->a is sxt_csr on the host, canonical (zero-based, columns strictly increasing in a row, both
  * triangles); it outlives the state, so a host format may point into it. refresh: problem->a has the new values.
- * problem->data: NULL, or the same matrix as sxt_csr in the device's memory, for the time of the call: a storage on a device
- * may convert from it instead of from the host. */
+ * problem->data: NULL, or the matrix as sxt_csr in the device's memory, for the time of the call: a storage on a device may
+ * convert from it, and must where the matrix was made there and the arrays of problem->a, sizes and types apart, are NULL. */
 #ifndef SEXTANT_KINDS_STORAGE_H
 #define SEXTANT_KINDS_STORAGE_H
 #include "sextant/plugin.h"
