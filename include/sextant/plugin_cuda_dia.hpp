@@ -24,6 +24,38 @@ inline DiaLaunch dia_launch_of(const sxt_candidate *candidate) {
   return {candidate->launch[0], candidate->launch[1], candidate->launch[2], candidate->launch[3] != 0};
 }
 
+// What a kernel keeps of its matrix; new values may lie elsewhere.
+struct DiaState {
+  const sxt_dia *a;
+  sxt_value_type type;  // of the vectors
+  DiaLaunch launch;
+};
+inline DiaState dia_state_of(const sxt_problem &problem, const sxt_candidate *candidate) {
+  return {&as<sxt_dia>(problem.a), problem.query->value_type, dia_launch_of(candidate)};
+}
+inline sxt_status refresh_dia(void *state, const sxt_problem *problem, const sxt_exec *) {
+  return static_cast<DiaState *>(state)->a = &as<sxt_dia>(problem->a), SXT_OK;
+}
+
+template <bool symmetric>
+inline constexpr const char *dia_storages[] = {symmetric ? SXT_KIND_STORAGE_DIA_SYMMETRIC : SXT_KIND_STORAGE_DIA,
+                                               nullptr};
+
+// A kernel of a kind that multiplies by diagonals, with a DiaState; who makes it says how it applies, is opened and
+// runs.
+template <bool symmetric>
+sxt_kernel new_dia_kernel(const char *kind, const char *name, const char *description, decltype(sxt_kernel::run) run) {
+  sxt_kernel k = new_kernel(kind, name, "cuda", description, run);
+  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
+  k.storages = dia_storages<symmetric>;
+  k.features = dia_features;
+  k.term_names = spmv_terms;
+  k.term_defaults = spmv_term_defaults;
+  k.refresh = refresh_dia;
+  k.release = destroy<DiaState>;
+  return k;
+}
+
 // Diagonals of a symmetric matrix up to so far out are met twice within a block or nearly so: they go in pairs, while
 // L1 holds them. Those farther out come after, first all upper ones.
 inline constexpr std::int64_t dia_near = 1024;

@@ -12,20 +12,10 @@
 #include <string>
 #include <vector>
 
+#include "sextant/plugin_pcg_ended.hpp"
 #include "sextant/plugin_pcg_parts.hpp"
 
 namespace sextant::plugin::pcg {
-
-// Why a block came back.
-enum class Ended : std::int32_t {
-  at_last,       // its last iterate was reached
-  met,           // the residual met the tolerance
-  not_a_number,  // r'r, or a number of the coming iteration, is not finite
-  a_indefinite,  // p'Ap <= 0 in the coming iteration
-  m_indefinite,  // r'Mr <= 0 in the coming iteration
-  breakdown,     // a number that would be divided by has no digits left
-  far            // r was replaced and is far from the recursive one: the direction is no good
-};
 
 struct Block {
   std::int64_t first = 0, last = 0;  // from this iterate, which is there, to that one
@@ -40,9 +30,6 @@ struct Outcome {
   std::int64_t iterate;  // that x, r and p belong to; a failure was found in the iteration after it
   const double *squared_residuals;  // r'r of iterates first .. iterate; valid until the next block
 };
-
-// r = b - A x computed anew may differ from the recursive one by this fraction before the direction is dropped.
-inline constexpr double near_enough = 0.1;
 
 // Engine: start() makes r = b - A x, counting products; replace() does the same from the present x;
 // run(block) -> Outcome runs a block and waits for it; longest() is how many iterations a block should have; iterate() is
@@ -96,7 +83,7 @@ class Conversation {
   bool follow(Block &block, const Outcome &out) {
     const std::int64_t k = out.iterate;
     const bool told = told_ != SXT_REASON_NONE;
-    const bool stuck = out.ended == Ended::at_last && k == block.first && block.last > block.first && !told;
+    const bool stuck = out.ended <= Ended::at_last && k == block.first && block.last > block.first && !told;
     if (k < block.first || k > block.last || stuck)
       throw std::runtime_error("a block from iterate " + std::to_string(block.first) + " to " +
                                std::to_string(block.last) + " came back with iterate " + std::to_string(k) +

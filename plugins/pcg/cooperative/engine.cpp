@@ -13,18 +13,6 @@ namespace {
 
 namespace plugin = sextant::plugin;
 namespace cuda = plugin::cuda;
-namespace pcg = plugin::pcg;
-
-pcg::Ended meaning(std::int32_t ended) {
-  switch (ended) {
-    case ended_at_last: return pcg::Ended::at_last;
-    case ended_met: return pcg::Ended::met;
-    case ended_not_a_number: return pcg::Ended::not_a_number;
-    case ended_a_indefinite: return pcg::Ended::a_indefinite;
-    case ended_far: return pcg::Ended::far;
-    default: return pcg::Ended::breakdown;
-  }
-}
 
 // Bytes of one vector, and of the leaves' sums, rounded up so that each begins on a line.
 std::uint64_t line(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
@@ -111,7 +99,7 @@ pcg::Outcome Engine::run(const pcg::Block &block) {
     throw cuda::Failure(status, "the cooperative kernel failed on the device");
   const Report report = *session_.work.report;
   args_.products += report.iterate - block.first + 1;
-  return {meaning(report.ended), report.iterate, session_.work.squared_residuals};
+  return {report.ended, report.iterate, session_.work.squared_residuals};
 }
 
 void Engine::launch(const Run &given) {

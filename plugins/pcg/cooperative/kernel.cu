@@ -4,12 +4,12 @@
 // leaves' sums, a meeting of all blocks, the tree over all leaves in every block, the update of r, x and p, and a
 // second meeting. Bound: two meetings for small systems; A and 12 vectors an iteration, from the last cache where they
 // fit.
-#include <cfloat>
 #include <cstdint>
 
 #include "kernel.hpp"
 #include "layout.hpp"
 #include "sextant/plugin_cuda_order.hpp"
+#include "sextant/plugin_cuda_pcg_tests.hpp"
 
 namespace cooperative {
 namespace {
@@ -17,45 +17,22 @@ namespace {
 namespace plugin = sextant::plugin;
 namespace order = plugin::cuda::order;
 
-template <class V>
-struct Limits {
-  static constexpr double smallest = sizeof(V) == 8 ? DBL_MIN : FLT_MIN, largest = sizeof(V) == 8 ? DBL_MAX : FLT_MAX,
-                          epsilon = sizeof(V) == 8 ? DBL_EPSILON : FLT_EPSILON;
-};
-
-__device__ bool is_finite(double value) { return fabs(value) <= DBL_MAX; }
-
 // What thread 0 decides for its block; all blocks decide alike.
 struct Decision {
   double gamma, alpha, beta;
-  int ended;  // -1: go on
+  pcg::Ended ended;
 };
 
 // In the order in which core is to be asked, then what the coming iteration needs.
 template <class V>
 __device__ Decision decide(const Run &run, std::int64_t k, const double (&total)[sums]) {
-  using L = Limits<V>;
-  const double p_q = total[0], gamma = total[3], alpha = gamma / p_q;
-  Decision d{gamma, alpha, 0, -1};
-  const bool first = k == run.first;
-  if (!is_finite(gamma))
-    d.ended = ended_not_a_number;
-  else if (gamma <= run.tolerance_squared && (!first || run.test_first))
-    d.ended = ended_met;
-  else if (first && run.replaced_from >= 0 && fabs(sqrt(gamma) - run.replaced_from) > 0.1 * run.replaced_from)
-    d.ended = ended_far;
-  else if (k >= run.last)
-    d.ended = ended_at_last;
-  else if (gamma < L::smallest)
-    d.ended = ended_breakdown;
-  else if (!is_finite(p_q))
-    d.ended = ended_not_a_number;
-  else if (p_q <= 0)
-    d.ended = ended_a_indefinite;
-  else if (p_q < L::smallest || !(alpha >= L::smallest && alpha <= L::largest))
-    d.ended = ended_breakdown;
-  else
-    d.beta = order::predicted_square(gamma, alpha, total[1], total[2], L::epsilon) / gamma;
+  constexpr pcg::Limits limits = pcg::limits_of<V>();
+  const double p_q = total[0], gamma = total[3];
+  Decision d{gamma, 0, 0, pcg::judge(run, k, gamma, limits)};
+  if (d.ended == pcg::Ended::running) d.ended = pcg::usable(p_q, pcg::Ended::a_indefinite, limits);
+  if (d.ended == pcg::Ended::running) d.ended = pcg::step_length(gamma, p_q, limits, &d.alpha);
+  if (d.ended == pcg::Ended::running)
+    d.beta = order::predicted_square(gamma, d.alpha, total[1], total[2], limits.epsilon) / gamma;
   return d;
 }
 
@@ -115,7 +92,7 @@ class Block {
     const int which = threadIdx.x / workers, worker = threadIdx.x % workers;
     const V *leaves = sums_ + which * leaves_;
     const V sum = order::combine_by_block<V, most_levels>(leaves_, worker, workers, terms_ + which * workers,
-                                             [&](std::int64_t j) -> V { return leaves[j]; });
+                                                          [&](std::int64_t j) -> V { return leaves[j]; });
     if (worker == 0) found[which] = sum;
     __syncthreads();
 #pragma unroll
@@ -215,7 +192,7 @@ __global__ void __launch_bounds__(threads, 1)
     __syncthreads();
     const Decision d = shared;
     if (speaker) work.squared_residuals[k - run.first] = d.gamma;
-    if (d.ended >= 0) {
+    if (d.ended != pcg::Ended::running) {
       if (speaker) *work.report = {k, d.ended, 0};
       return;
     }

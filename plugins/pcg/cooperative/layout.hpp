@@ -5,7 +5,11 @@
 
 #include <cstdint>
 
+#include "sextant/plugin_pcg_ended.hpp"
+
 namespace cooperative {
+
+namespace pcg = sextant::plugin::pcg;
 
 inline constexpr int threads = 1024;   // a row each: a leaf of the tree at a time
 inline constexpr int sums = 4;         // p'q, r'q, q'q, r'r
@@ -27,19 +31,10 @@ struct Work {
   struct Report *report;
 };
 
-// Why a launch came back.
-enum Ended : std::int32_t {
-  ended_at_last,
-  ended_met,
-  ended_not_a_number,
-  ended_a_indefinite,
-  ended_breakdown,
-  ended_far
-};
-
 struct Report {  // pinned
   std::int64_t iterate;
-  std::int32_t ended, reserved;
+  pcg::Ended ended;  // why the launch came back
+  std::int32_t reserved;
 };
 
 struct Run {

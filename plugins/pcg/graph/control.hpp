@@ -10,22 +10,17 @@
 
 #include <cstdint>
 
+#include "sextant/plugin_pcg_ended.hpp"
 #include "sextant/types.h"
 
 namespace graph {
 
-// Why evaluations stand still; negative: they do not.
-enum Ended : std::int32_t {
-  running = -1,
-  ended_at_last,
-  ended_met,
-  ended_not_a_number,
-  ended_a_indefinite,
-  ended_m_indefinite,
-  ended_breakdown,
-  ended_far,
-  ended_unsure  // p'Ap, from a difference, has lost its digits: it must be measured
-};
+namespace pcg = sextant::plugin::pcg;
+
+using pcg::Ended;
+
+// p'Ap, from a difference, has lost its digits: it must be measured.
+inline constexpr Ended unsure = Ended::first_own;
 
 struct Control {             // device
   std::int64_t k;            // the iterate of the next evaluation
@@ -36,13 +31,14 @@ struct Control {             // device
   double beta;              // of the step that is not sure
   std::int32_t test_first;  // whether iterate `first` is tested against the tolerance
   std::int32_t restart;     // the next step begins a new direction
-  std::int32_t ended;
-  std::int32_t turns;  // steps since then: p is turned over when they are odd
+  Ended ended;              // why evaluations stand still
+  std::int32_t turns;       // steps since then: p is turned over when they are odd
 };
 
 struct Report {  // pinned
   std::int64_t iterate;
-  std::int32_t ended, turns;
+  Ended ended;
+  std::int32_t turns;
 };
 
 // What the host asks when a block begins.

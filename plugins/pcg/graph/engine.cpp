@@ -7,25 +7,8 @@
 #include "scalars.hpp"
 
 namespace graph {
-namespace {
 
-namespace plugin = sextant::plugin;
-namespace cuda = plugin::cuda;
-
-pcg::Ended meaning(std::int32_t ended) {
-  switch (ended) {
-    case running:
-    case ended_at_last: return pcg::Ended::at_last;
-    case ended_met: return pcg::Ended::met;
-    case ended_not_a_number: return pcg::Ended::not_a_number;
-    case ended_a_indefinite: return pcg::Ended::a_indefinite;
-    case ended_m_indefinite: return pcg::Ended::m_indefinite;
-    case ended_far: return pcg::Ended::far;
-    default: return pcg::Ended::breakdown;
-  }
-}
-
-}  // namespace
+namespace cuda = sextant::plugin::cuda;
 
 Engine::Engine(const State &state, Session &session, sxt_pcg_args &args, const sxt_exec &exec)
     : state_(state), session_(session), args_(args), exec_(exec), ops_(device_ops(exec)) {
@@ -152,7 +135,7 @@ pcg::Outcome Engine::await(const pcg::Block &block) {
   if (const sxt_status status = exec_.host->synchronize(exec_.host, &exec_))
     throw cuda::Failure(status, "a block of iterations failed on the device");
   const Report report = session_.report();
-  standing_ = report.ended != running;
+  standing_ = report.ended != Ended::running;
   turned_ = standing_ && (state_.one_order ? report.turns > 0 : report.turns % 2 != 0);
 
   session_.squares.clear();
@@ -161,7 +144,7 @@ pcg::Outcome Engine::await(const pcg::Block &block) {
   last_squared_ = session_.squares.back();
   const auto steps = static_cast<double>(report.iterate - block.first);
   rate_ = steps > 0 ? std::log(session_.squares.front() / last_squared_) / steps : 0;
-  const pcg::Ended ended = report.ended == ended_unsure ? measure() : meaning(report.ended);
+  const pcg::Ended ended = report.ended == unsure ? measure() : report.ended;
   return {ended, report.iterate, session_.squares.data()};
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "sextant/plugin_cuda_memory.hpp"
+#include "values.cuh"
 
 namespace graph {
 namespace {
@@ -17,18 +18,6 @@ namespace cuda = sextant::plugin::cuda;
 // ones aim at the target, a little below it; four in a row that do not halve the true residual are enough.
 constexpr double early = 30, aim = 0.9;
 constexpr int patience = 4;
-
-__device__ bool is_single(sxt_value_type type) { return type == SXT_F32 || type == SXT_C64; }
-__device__ void set_real(void *place, double value, sxt_value_type type) {
-  const bool complex = type == SXT_C64 || type == SXT_C128;
-  if (is_single(type)) {
-    static_cast<float *>(place)[0] = static_cast<float>(value);
-    if (complex) static_cast<float *>(place)[1] = 0;
-  } else {
-    static_cast<double *>(place)[0] = value;
-    if (complex) static_cast<double *>(place)[1] = 0;
-  }
-}
 
 // The sum over a block, in one order, for thread 0.
 __device__ double block_sum(double value) {
@@ -93,16 +82,16 @@ __global__ void __launch_bounds__(norm_threads)
   c.tolerance_squared = tolerance * tolerance;
   c.replaced_from = -1;
   c.test_first = c.restart = 1;
-  c.ended = running;
+  c.ended = Ended::running;
   direct(a.s, true);
   cudaGraphSetConditional(on, finite);
 }
 
 __global__ void open(const __grid_constant__ Recording a, cudaGraphConditionalHandle inner) {
-  cudaGraphSetConditional(inner, a.s.control->ended == running);
+  cudaGraphSetConditional(inner, a.s.control->ended == Ended::running);
 }
 __global__ void close(const __grid_constant__ Recording a, cudaGraphConditionalHandle inner) {
-  if (a.s.control->ended != running) cudaGraphSetConditional(inner, 0);
+  if (a.s.control->ended != Ended::running) cudaGraphSetConditional(inner, 0);
 }
 
 __global__ void turn(const __grid_constant__ Recording a) {
@@ -112,21 +101,21 @@ __global__ void turn(const __grid_constant__ Recording a) {
 }
 
 __global__ void question(const __grid_constant__ Recording a) {
-  const bool unsure = a.s.control->ended == ended_unsure;
-  set_real(a.s.alpha, unsure ? 1 : 0, a.s.type);
-  set_real(a.s.beta, unsure ? a.s.control->beta : 1, a.s.type);
+  const bool measured = a.s.control->ended == unsure;
+  set_real(a.s.alpha, measured ? 1 : 0, a.s.type);
+  set_real(a.s.beta, measured ? a.s.control->beta : 1, a.s.type);
 }
 __global__ void answer(const __grid_constant__ Recording a) {
   a.record->curvature =
       is_single(a.s.type) ? static_cast<const float *>(a.s.dots)[0] : static_cast<const double *>(a.s.dots)[0];
 }
 
-__device__ sxt_reason reason_of(int ended) {
+__device__ sxt_reason reason_of(Ended ended) {
   switch (ended) {
-    case ended_at_last: return SXT_REASON_ITERATION_LIMIT;
-    case ended_not_a_number: return SXT_REASON_NOT_A_NUMBER;
-    case ended_a_indefinite: return SXT_REASON_A_INDEFINITE;
-    case ended_m_indefinite: return SXT_REASON_M_INDEFINITE;
+    case Ended::at_last: return SXT_REASON_ITERATION_LIMIT;
+    case Ended::not_a_number: return SXT_REASON_NOT_A_NUMBER;
+    case Ended::a_indefinite: return SXT_REASON_A_INDEFINITE;
+    case Ended::m_indefinite: return SXT_REASON_M_INDEFINITE;
     default: return SXT_REASON_BREAKDOWN;
   }
 }
@@ -149,21 +138,21 @@ __global__ void __launch_bounds__(norm_threads)
   Control &c = *a.s.control;
   ++record.confirmations;
   record.true_norm = now.over;
-  if (c.ended == ended_unsure && !(record.curvature > 0))
-    c.ended = record.curvature <= 0 ? ended_a_indefinite : ended_not_a_number;
-  const bool again = c.ended == ended_far || c.ended == ended_unsure;
+  if (c.ended == unsure && !(record.curvature > 0))
+    c.ended = record.curvature <= 0 ? Ended::a_indefinite : Ended::not_a_number;
+  const bool again = c.ended == Ended::far || c.ended == unsure;
   if (!(now.over <= DBL_MAX))
     record.reason = SXT_REASON_NOT_A_NUMBER;
   else if (now.over <= record.target)
     record.reason = SXT_REASON_CONVERGED;
-  else if (c.ended == ended_met)
+  else if (c.ended == Ended::met)
     record.reason = go_on(record, c, now);
   else if (!again || record.at == c.k)  // a direction that began anew here has led nowhere
     record.reason = reason_of(c.ended);
   record.last_norm = now.over;
   record.at = again ? c.k : -1;
-  const bool failure = c.ended == ended_not_a_number || c.ended == ended_a_indefinite ||
-                       c.ended == ended_m_indefinite || c.ended == ended_breakdown;
+  const bool failure = c.ended == Ended::not_a_number || c.ended == Ended::a_indefinite ||
+                       c.ended == Ended::m_indefinite || c.ended == Ended::breakdown;
   const bool goes_on = record.reason == SXT_REASON_NONE;
   // A failure belongs to the iteration it was found in.
   if (!goes_on && failure && record.reason != SXT_REASON_CONVERGED) ++c.k;
@@ -172,7 +161,7 @@ __global__ void __launch_bounds__(norm_threads)
     c.first = c.k;
     c.test_first = 1;
     if (again) c.restart = 1;
-    c.ended = running;
+    c.ended = Ended::running;
     c.turns = 0;
     direct(a.s, again);
   }

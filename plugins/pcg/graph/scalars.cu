@@ -2,13 +2,14 @@
 // The scalar kernels: one block that reads a few inner products, tests them and writes alpha and beta. Their time is
 // the latency of a launch and of a handful of loads and divisions.
 #include <algorithm>
-#include <cfloat>
 #include <cstdint>
 
 #include "scalars.hpp"
 #include "sextant/plugin_cuda_chain.hpp"
 #include "sextant/plugin_cuda_memory.hpp"
 #include "sextant/plugin_cuda_order.hpp"
+#include "sextant/plugin_cuda_pcg_tests.hpp"
+#include "values.cuh"
 
 namespace graph {
 namespace {
@@ -24,63 +25,26 @@ __device__ void take_turn() {
   cuda::release_successor();
 }
 
-__device__ bool is_single(sxt_value_type type) { return type == SXT_F32 || type == SXT_C64; }
-__device__ int parts_of(sxt_value_type type) { return type == SXT_C64 || type == SXT_C128 ? 2 : 1; }
-
 // The real part of value i: all inner products of the recurrences are real for a Hermitian matrix.
 __device__ double real_part(const void *values, int i, sxt_value_type type) {
   const int at = i * parts_of(type);
   return is_single(type) ? static_cast<double>(static_cast<const float *>(values)[at])
                          : static_cast<const double *>(values)[at];
 }
-__device__ void set_real(void *place, double value, sxt_value_type type) {
-  if (is_single(type)) {
-    static_cast<float *>(place)[0] = static_cast<float>(value);
-    if (parts_of(type) == 2) static_cast<float *>(place)[1] = 0;
-  } else {
-    static_cast<double *>(place)[0] = value;
-    if (parts_of(type) == 2) static_cast<double *>(place)[1] = 0;
-  }
-}
 
-__device__ bool is_finite(double value) { return fabs(value) <= DBL_MAX; }
-
-// Numbers below `smallest` have lost digits that a division would need.
-struct Limits {
-  double smallest, largest, epsilon;
-};
-__device__ Limits limits_of(sxt_value_type type) {
-  return is_single(type) ? Limits{FLT_MIN, FLT_MAX, FLT_EPSILON} : Limits{DBL_MIN, DBL_MAX, DBL_EPSILON};
-}
-
-// What must be positive before it is divided by.
-__device__ int usable(double value, int not_positive, const Limits &limits) {
-  if (!is_finite(value)) return ended_not_a_number;
-  if (value <= 0) return not_positive;
-  return value >= limits.smallest ? running : ended_breakdown;
-}
+__device__ pcg::Limits limits_of(sxt_value_type type) { return pcg::limits_of(is_single(type)); }
 
 __device__ void clear(const Scalars &s) {
   for (std::int64_t i = threadIdx.x; i < s.clear_words; i += blockDim.x) s.clear[i] = 0;
 }
 
 // Stands still from here on.
-__device__ void hold(const Scalars &s, int ended, std::int64_t iterate) {
+__device__ void hold(const Scalars &s, Ended ended, std::int64_t iterate) {
   s.control->ended = ended;
   s.control->turns = 0;
   set_real(s.alpha, 0, s.type);
   set_real(s.beta, -1, s.type);
   *s.report = {iterate, ended, 0};
-}
-
-// Tests of iterate k by its r'r, before anything of the coming iteration.
-__device__ int judge(const Control &c, double squared, const Limits &limits) {
-  if (!is_finite(squared)) return ended_not_a_number;
-  if (squared <= c.tolerance_squared && (c.k > c.first || c.test_first)) return ended_met;
-  if (c.k == c.first && c.replaced_from >= 0 && fabs(sqrt(squared) - c.replaced_from) > 0.1 * c.replaced_from)
-    return ended_far;
-  if (c.k >= c.last) return ended_at_last;
-  return squared < limits.smallest ? ended_breakdown : running;
 }
 
 // The frame of an evaluation: f(control, limits, &alpha, &beta) returns running or why to stop, and is only asked when
@@ -89,18 +53,18 @@ template <class F>
 __device__ void evaluate(const Scalars &s, double squared, bool finite, const F &f) {
   if (threadIdx.x == 0) {
     Control &c = *s.control;
-    if (c.ended != running) {
+    if (c.ended != Ended::running) {
       s.report->turns = ++c.turns;
     } else {
-      const Limits limits = limits_of(s.type);
+      const pcg::Limits limits = limits_of(s.type);
       s.squared_residuals[c.k % s.room] = squared;
       double alpha = 0, beta = 0;
-      int ended = judge(c, squared, limits);
-      if (ended == running) ended = f(c, limits, &alpha, &beta);
-      if (ended == running) {
+      Ended ended = pcg::judge(c, c.k, squared, limits);
+      if (ended == Ended::running) ended = f(c, limits, &alpha, &beta);
+      if (ended == Ended::running) {
         set_real(s.alpha, alpha, s.type);
         set_real(s.beta, beta, s.type);
-        *s.report = {c.k, running, 0};
+        *s.report = {c.k, Ended::running, 0};
         ++c.k;
         c.restart = 0;
       } else {
@@ -109,12 +73,6 @@ __device__ void evaluate(const Scalars &s, double squared, bool finite, const F 
     }
   }
   if (!finite) clear(s);
-}
-
-// alpha = gamma / divisor, if it is a number of the vectors' type.
-__device__ int step_length(double gamma, double divisor, const Limits &limits, double *alpha) {
-  *alpha = gamma / divisor;
-  return *alpha >= limits.smallest && *alpha <= limits.largest ? running : ended_breakdown;
 }
 
 __global__ void configure_kernel(Control *control, Request request) {
@@ -126,7 +84,7 @@ __global__ void configure_kernel(Control *control, Request request) {
   c.replaced_from = request.replaced_from;
   c.test_first = request.test_first;
   if (request.restart) c.restart = 1;
-  c.ended = running;
+  c.ended = Ended::running;
   c.turns = 0;
 }
 
@@ -136,10 +94,10 @@ __global__ void __launch_bounds__(threads) predict_recompute(const __grid_consta
   for (int i = 0; i < 4; ++i) v[i] = real_part(s.dots, i, s.type);
   const double p_q = v[0], r_q = v[1], q_q = v[2], gamma = v[3];
   // q'q may leave the range of numbers while all vectors are finite.
-  evaluate(s, gamma, is_finite(p_q) && is_finite(gamma),
-           [=](const Control &, const Limits &limits, double *alpha, double *beta) {
-             int ended = usable(p_q, ended_a_indefinite, limits);
-             if (ended == running) ended = step_length(gamma, p_q, limits, alpha);
+  evaluate(s, gamma, pcg::is_finite(p_q) && pcg::is_finite(gamma),
+           [=](const Control &, const pcg::Limits &limits, double *alpha, double *beta) {
+             Ended ended = pcg::usable(p_q, Ended::a_indefinite, limits);
+             if (ended == Ended::running) ended = pcg::step_length(gamma, p_q, limits, alpha);
              *beta = cuda::order::predicted_square(gamma, *alpha, r_q, q_q, limits.epsilon) / gamma;
              return ended;
            });
@@ -149,21 +107,21 @@ __global__ void __launch_bounds__(threads) chronopoulos_gear(const __grid_consta
   take_turn();
   const double delta = real_part(s.dots, 0, s.type), gamma = real_part(s.dots, 1, s.type);
   const double squared = preconditioned ? real_part(s.dots, 2, s.type) : gamma;
-  const bool finite = is_finite(delta) && is_finite(gamma) && is_finite(squared);
-  evaluate(s, squared, finite, [=](Control &c, const Limits &limits, double *alpha, double *beta) {
-    int ended = usable(gamma, ended_m_indefinite, limits);
+  const bool finite = pcg::is_finite(delta) && pcg::is_finite(gamma) && pcg::is_finite(squared);
+  evaluate(s, squared, finite, [=](Control &c, const pcg::Limits &limits, double *alpha, double *beta) {
+    Ended ended = pcg::usable(gamma, Ended::m_indefinite, limits);
     // delta = u'Au is measured and never below p'Ap, so its sign is proof enough.
-    if (ended == running) ended = usable(delta, ended_a_indefinite, limits);
-    if (ended != running) return ended;
+    if (ended == Ended::running) ended = pcg::usable(delta, Ended::a_indefinite, limits);
+    if (ended != Ended::running) return ended;
     *beta = c.restart ? 0 : gamma / c.gamma_old;
     const double p_a_p = c.restart ? delta : delta - *beta * gamma / c.alpha_old;
     // When half of the digits cancelled, rounding may have made it anything: the host has it measured.
     if (!(p_a_p > sqrt(limits.epsilon) * delta)) {
       c.beta = *beta;
-      return static_cast<int>(ended_unsure);
+      return unsure;
     }
-    ended = step_length(gamma, p_a_p, limits, alpha);
-    if (ended == running) {
+    ended = pcg::step_length(gamma, p_a_p, limits, alpha);
+    if (ended == Ended::running) {
       c.gamma_old = gamma;
       c.alpha_old = *alpha;
     }
@@ -176,11 +134,11 @@ __global__ void __launch_bounds__(threads) classical(const __grid_constant__ Sca
   take_turn();
   const double gamma = real_part(s.dots, 0, s.type);
   const double squared = preconditioned ? real_part(s.dots, 1, s.type) : gamma;
-  evaluate(s, squared, is_finite(gamma) && is_finite(squared),
-           [=](Control &c, const Limits &limits, double *, double *beta) {
-             const int ended = usable(gamma, ended_m_indefinite, limits);
+  evaluate(s, squared, pcg::is_finite(gamma) && pcg::is_finite(squared),
+           [=](Control &c, const pcg::Limits &limits, double *, double *beta) {
+             const Ended ended = pcg::usable(gamma, Ended::m_indefinite, limits);
              *beta = c.restart ? 0 : gamma / c.gamma_old;
-             if (ended == running) c.gamma_old = gamma;
+             if (ended == Ended::running) c.gamma_old = gamma;
              return ended;
            });
 }
@@ -191,25 +149,25 @@ __global__ void __launch_bounds__(threads) classical_step(const __grid_constant_
   const double p_q = real_part(s.products, 0, s.type);
   if (threadIdx.x == 0) {
     Control &c = *s.control;
-    const Limits limits = limits_of(s.type);
+    const pcg::Limits limits = limits_of(s.type);
     double alpha = 0;
-    if (c.ended == running) {
-      int ended = usable(p_q, ended_a_indefinite, limits);
-      if (ended == running) ended = step_length(c.gamma_old, p_q, limits, &alpha);
-      if (ended == running)
+    if (c.ended == Ended::running) {
+      Ended ended = pcg::usable(p_q, Ended::a_indefinite, limits);
+      if (ended == Ended::running) ended = pcg::step_length(c.gamma_old, p_q, limits, &alpha);
+      if (ended == Ended::running)
         set_real(s.alpha, alpha, s.type);
       else
         hold(s, ended, c.k - 1);
     }
   }
-  if (!is_finite(p_q)) clear(s);
+  if (!pcg::is_finite(p_q)) clear(s);
 }
 
 // What an iteration wants back that stands still: its direction, before idle steps turn it over with a rounding.
 __global__ void __launch_bounds__(threads)
     keep(const Control *control, const int4 *from, int4 *to, std::int64_t count) {
   take_turn();
-  if (control->ended == running || control->turns != 0) return;
+  if (control->ended == Ended::running || control->turns != 0) return;
   const std::int64_t workers = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
   for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += workers)
     to[i] = from[i];

@@ -4,24 +4,8 @@
 #include <cstdint>
 
 namespace persistent {
-namespace {
 
-namespace plugin = sextant::plugin;
-namespace cuda = plugin::cuda;
-namespace pcg = plugin::pcg;
-
-pcg::Ended meaning(std::int32_t ended) {
-  switch (ended) {
-    case ended_at_last: return pcg::Ended::at_last;
-    case ended_met: return pcg::Ended::met;
-    case ended_not_a_number: return pcg::Ended::not_a_number;
-    case ended_a_indefinite: return pcg::Ended::a_indefinite;
-    case ended_far: return pcg::Ended::far;
-    default: return pcg::Ended::breakdown;
-  }
-}
-
-}  // namespace
+namespace cuda = sextant::plugin::cuda;
 
 void Engine::start() {
   at_zero_ = args_.x_is_zero != 0;
@@ -58,14 +42,14 @@ pcg::Outcome Engine::run(const pcg::Block &block) {
   await();
 
   const Report report = *session_.work.report;
-  if (report.ended == ended_lost)
+  if (report.ended == lost)
     throw cuda::Failure(SXT_E_DEVICE,
                         "a block of the persistent kernel waited in vain for the others after iteration %lld",
                         (long long)report.iterate);
   session_.epoch = report.epoch;
   session_.fresh = false;
   args_.products += report.iterate - block.first + 1;
-  return {meaning(report.ended), report.iterate, session_.work.squared_residuals};
+  return {report.ended, report.iterate, session_.work.squared_residuals};
 }
 
 void Engine::launch(const Run &given) {

@@ -14,6 +14,7 @@
 #include <cfloat>
 
 #include "exchange.cuh"
+#include "sextant/plugin_cuda_pcg_tests.hpp"
 
 namespace persistent {
 
@@ -334,14 +335,9 @@ class Block {
 };
 
 // The numeric limits that the recurrence tests against; those of the vectors' type.
+// The error of the predicted r'r is a few roundings of r'r; below this part of it, it has no digits left.
 template <class V>
-struct Limits {
-  static constexpr double smallest = sizeof(V) == 8 ? DBL_MIN : FLT_MIN;
-  // The error of the predicted r'r is a few roundings of r'r; below this it has no digits left.
-  static constexpr double vanished = 256 * (sizeof(V) == 8 ? DBL_EPSILON : FLT_EPSILON);
-};
-
-__device__ inline bool is_finite(double value) { return fabs(value) <= DBL_MAX; }
+constexpr double vanished = 256 * (sizeof(V) == 8 ? DBL_EPSILON : FLT_EPSILON);
 
 // Whether a positive number of V's normal range, by its exponent alone: this is on the way of every iteration.
 template <class V>
@@ -359,20 +355,12 @@ __device__ bool is_special(const Run &run, std::int64_t k, double p_q, double ga
          (k == run.first);
 }
 
-// Why the iterate is the last of this launch; -1: it is not.
+// Why the iterate is the last of this launch, if it is.
 template <class V>
-__device__ int judge(const Run &run, std::int64_t k, double p_q, double gamma) {
-  using L = Limits<V>;
-  if (!is_finite(gamma)) return ended_not_a_number;
-  if (gamma <= run.tolerance_squared && (k > run.first || run.test_first)) return ended_met;
-  if (k == run.first && run.replaced_from >= 0 && fabs(sqrt(gamma) - run.replaced_from) > 0.1 * run.replaced_from)
-    return ended_far;
-  if (k >= run.last) return ended_at_last;
-  if (gamma < L::smallest) return ended_breakdown;
-  if (!is_finite(p_q)) return ended_not_a_number;
-  if (p_q <= 0) return ended_a_indefinite;
-  if (p_q < L::smallest) return ended_breakdown;
-  return -1;
+__device__ pcg::Ended judge(const Run &run, std::int64_t k, double p_q, double gamma) {
+  constexpr pcg::Limits limits = pcg::limits_of<V>();
+  const pcg::Ended ended = pcg::judge(run, k, gamma, limits);
+  return ended == pcg::Ended::running ? pcg::usable(p_q, pcg::Ended::a_indefinite, limits) : ended;
 }
 
 template <class V, class M, int passes, bool clustered>
@@ -380,7 +368,6 @@ __global__ void __launch_bounds__(most_threads, 1)
     iterate(const __grid_constant__ Matrix a, const __grid_constant__ Work work, const __grid_constant__ Run run) {
 #ifndef SXT_NO_PACKETS
   extern __shared__ __align__(16) unsigned char shared[];
-  using L = Limits<V>;
   Block<V, M, passes, clustered> block(a, work, shared);
   block.load(run);
   if (run.start == start_residual) {
@@ -393,7 +380,7 @@ __global__ void __launch_bounds__(most_threads, 1)
   std::int64_t k = run.first;
   double gamma = 0;
   bool measuring = false;  // r'r of the next iterate, where its prediction cancelled: x and r are ahead of p
-  int ended;
+  pcg::Ended ended;
   for (;;) {
     double v[sums], total[sums];
     ++epoch;
@@ -405,7 +392,7 @@ __global__ void __launch_bounds__(most_threads, 1)
       block.products(v);
     }
     if (!block.exchange(epoch, v, !measuring, total)) {
-      ended = ended_lost;
+      ended = lost;
       break;
     }
     if (measuring) {
@@ -421,15 +408,15 @@ __global__ void __launch_bounds__(most_threads, 1)
     const double alpha = gamma * reciprocal(p_q), inverse = reciprocal(gamma);  // at the same time
     if (is_special<V>(run, k, p_q, gamma)) {
       ended = judge<V>(run, k, p_q, gamma);
-      if (ended >= 0) break;
+      if (ended != pcg::Ended::running) break;
     }
     if (!is_normal<V>(alpha)) {
-      ended = ended_breakdown;
+      ended = pcg::Ended::breakdown;
       break;
     }
     // ||r - alpha q||^2 without another exchange.
     const double next = fma(alpha, fma(alpha, q_q, -2 * r_q), gamma);
-    measuring = !(next > L::vanished * gamma && is_normal<double>(next));
+    measuring = !(next > vanished<V> * gamma && is_normal<double>(next));
     block.step(static_cast<V>(alpha));
     if (measuring) continue;
     block.turn(static_cast<V>(next * inverse));

@@ -10,7 +10,11 @@
 
 #include <cstdint>
 
+#include "sextant/plugin_pcg_ended.hpp"
+
 namespace persistent {
+
+namespace pcg = sextant::plugin::pcg;
 
 inline constexpr int warp_lanes = 32;
 inline constexpr int most_threads = 512;
@@ -48,19 +52,12 @@ struct Matrix {
   std::int32_t most_pairs, most_rows, most_halo;  // of one part: they lay out shared memory
 };
 
-// Why a launch came back.
-enum Ended : std::int32_t {
-  ended_at_last,       // iterate `last` was reached
-  ended_met,           // the residual met the tolerance
-  ended_not_a_number,  // r'r or p'Ap is not finite
-  ended_a_indefinite,  // p'Ap <= 0
-  ended_breakdown,     // a number that would be divided by has no digits left
-  ended_far,           // the replaced residual is far from the recursive one: the direction is no good
-  ended_lost           // another block did not answer in time: the device is in trouble
-};
+// In place of a pcg::Ended: another block did not answer in time, so the device is in trouble.
+inline constexpr pcg::Ended lost = pcg::Ended::first_own;
 
-struct Report {  // pinned
-  std::int32_t ended, reserved;
+struct Report {      // pinned
+  pcg::Ended ended;  // why the launch came back
+  std::int32_t reserved;
   std::int64_t iterate;  // the one that r, p and x belong to
   std::uint64_t epoch;   // of the last exchange
 };

@@ -60,8 +60,7 @@ pcg::Outcome Engine::await(const pcg::Block &block) {
   if (session_.squares.empty())
     throw cuda::Failure(SXT_E_DEVICE, "a block from iterate %lld came back with iterate %lld", (long long)block.first,
                         (long long)report.iterate);
-  const pcg::Ended ended = report.ended == running ? pcg::Ended::at_last : static_cast<pcg::Ended>(report.ended);
-  return {ended, report.iterate, session_.squares.data()};
+  return {report.ended, report.iterate, session_.squares.data()};
 }
 
 }  // namespace stencil

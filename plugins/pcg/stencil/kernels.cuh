@@ -22,14 +22,14 @@ __global__ void __launch_bounds__(most_threads(across), 1)
   __shared__ Barrier barriers[most_stages];
   __shared__ cuda::SumsRoom<double> room;
   __shared__ Control c;  // every block keeps its own, all with the same bits
-  if (out.control->ended != running) return;
+  if (out.control->ended != pcg::Ended::running) return;
   const V main = static_cast<V>(a.all->value);
   const bool constant = a.all->constant != 0;
   cuda::Word epoch = *meeting.epoch;
   if (threadIdx.x == 0) c = *out.control;
   Walk<V, M, in_plane, across> walk(a, tiling, v, shared, barriers);
   walk.prepare();
-  for (int k = 0; k < count && c.ended == running; ++k) {
+  for (int k = 0; k < count && c.ended == pcg::Ended::running; ++k) {
     double sum[cuda::sums_at_once] = {};
     walk.run({static_cast<V>(c.alpha), static_cast<V>(c.beta), static_cast<V>(c.owed), c.leaves_x != 0, c.begin, c.from,
               static_cast<V *>(c.x), constant, main},
@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(most_threads(across), 1)
 #pragma unroll
       for (int j = 0; j < cuda::sums_at_once; ++j) v4[j] = __shfl_sync(0xffffffffu, total, 8 * j);
       if (threadIdx.x == 0) {
-        evaluate(v4, limits_of<V>(), c);
+        evaluate(v4, pcg::limits_of<V>(), c);
         if (blockIdx.x == 0) out.squared_residuals[c.k % out.room] = v4[3];
         order_bulk_copies();
       }

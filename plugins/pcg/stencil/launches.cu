@@ -49,7 +49,7 @@ __global__ void configure_kernel(Control *control, Report *report, Request reque
   } else {
     c.begin = request.begin;
     c.k = request.first;
-    c.ended = running;
+    c.ended = pcg::Ended::running;
   }
   *report = {c.k, c.ended, 0};
 }

@@ -9,7 +9,11 @@
 
 #include <cstdint>
 
+#include "sextant/plugin_pcg_ended.hpp"
+
 namespace stencil {
+
+namespace pcg = sextant::plugin::pcg;
 
 inline constexpr int most_in_plane = 4, most_across = 9, most_stages = 4;
 
@@ -45,8 +49,6 @@ struct Vectors {
   void *r[2], *p[2], *q[2];
 };
 
-inline constexpr std::int32_t running = -1;  // in place of a pcg::Ended: nothing has ended
-
 // How a launch begins.
 enum Begin : std::int32_t {
   begin_step,     // by the step to the next iterate
@@ -59,8 +61,8 @@ struct Control {       // device
   void *x;
   std::int32_t begin;        // Begin of the coming launch
   std::int32_t from;         // the set of vectors that holds the present iterate
-  std::int32_t ended;        // running, or the pcg::Ended that launches stand still for
-  std::int32_t pending;      // the same for the coming step, where an evaluation ended without fault
+  pcg::Ended ended;          // what launches stand still for
+  pcg::Ended pending;        // the same for the coming step, where an evaluation ended without fault
   std::int64_t k;            // the present iterate
   std::int64_t first, last;  // of the host's present request
   double tolerance_squared;
@@ -74,7 +76,8 @@ struct Control {       // device
 
 struct Report {  // pinned
   std::int64_t iterate;
-  std::int32_t ended, reserved;
+  pcg::Ended ended;
+  std::int32_t reserved;
 };
 
 // What the host asks when a block begins.

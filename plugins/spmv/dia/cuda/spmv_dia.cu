@@ -12,12 +12,6 @@ namespace {
 using namespace plugin;
 using namespace plugin::cuda;
 
-struct State {
-  const sxt_dia *a;
-  sxt_value_type type;
-  DiaLaunch launch;
-};
-
 template <bool symmetric>
 sxt_status applicable(const sxt_query *query, const sxt_features *found, const sxt_machine *, sxt_message *reason) {
   return dia_refusal(as<sxt_spmv_query>(query).m, found, symmetric, reason);
@@ -30,7 +24,8 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
   const double diagonals = dia_diagonals(q.m, found);
   CandidateList list(out, capacity, count);
   const auto add = [&](std::int64_t threads, std::int64_t planes) {
-    fill_dia_launch(list.add(), q, *machine, diagonals, symmetric, 0, threads, planes, {}).state_bytes = sizeof(State);
+    fill_dia_launch(list.add(), q, *machine, diagonals, symmetric, 0, threads, planes, {}).state_bytes =
+        sizeof(DiaState);
   };
   for (std::int64_t threads : {128, 256, 512}) add(threads, 0);
   // Seven diagonals may be those of a stencil; whether they are, prepare sees.
@@ -42,19 +37,12 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
 
 sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *, const sxt_exec *exec,
                    void **state) {
-  return guard(exec, [&] {
-    const auto &a = as<sxt_dia>(problem->a);
-    return give(new State{&a, problem->query->value_type, dia_launch_of(candidate)}, state);
-  });
-}
-
-sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *) {
-  return static_cast<State *>(state)->a = &as<sxt_dia>(problem->a), SXT_OK;
+  return guard(exec, [&] { return give(new DiaState(dia_state_of(*problem, candidate)), state); });
 }
 
 // There is nothing to keep for a caller: only code is loaded.
 sxt_status open(const void *opaque, const sxt_filled *, const sxt_exec *exec, void **session) {
-  const auto &state = *static_cast<const State *>(opaque);
+  const auto &state = *static_cast<const DiaState *>(opaque);
   *session = nullptr;
   return with_device_pair(state.type, state.a->s.value_type, [&](auto v, auto m) {
     return load_dia<typename decltype(v)::type, typename decltype(m)::type, NoDots>(exec);
@@ -62,7 +50,7 @@ sxt_status open(const void *opaque, const sxt_filled *, const sxt_exec *exec, vo
 }
 
 sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
-  const auto &state = *static_cast<const State *>(opaque);
+  const auto &state = *static_cast<const DiaState *>(opaque);
   const auto &args = as<sxt_spmv_args>(head);
   return with_device_pair(state.type, state.a->s.value_type, [&](auto v, auto m) {
     using V = typename decltype(v)::type;
@@ -87,23 +75,14 @@ sxt_status launch_config(const sxt_query *query, const sxt_candidate *candidate,
   return SXT_OK;
 }
 
-const char *const plain_storages[] = {SXT_KIND_STORAGE_DIA, nullptr};
-const char *const symmetric_storages[] = {SXT_KIND_STORAGE_DIA_SYMMETRIC, nullptr};
-
 template <bool symmetric>
 sxt_kernel make_kernel(const char *name, const char *description) {
-  sxt_kernel k = new_kernel(SXT_KIND_SPMV, name, "cuda", description, run);
-  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE | (symmetric ? 0u : SXT_KERNEL_ONE_ORDER);
-  k.storages = symmetric ? symmetric_storages : plain_storages;
-  k.features = dia_features;
-  k.term_names = spmv_terms;
-  k.term_defaults = spmv_term_defaults;
+  sxt_kernel k = new_dia_kernel<symmetric>(SXT_KIND_SPMV, name, description, run);
+  if (!symmetric) k.flags |= SXT_KERNEL_ONE_ORDER;
   k.applicable = applicable<symmetric>;
   k.candidates = candidates<symmetric>;
   k.prepare = prepare;
-  k.refresh = refresh;
   k.open = open;
-  k.release = destroy<State>;
   if (!symmetric) k.launch_config = launch_config;  // a march adds in another order: policies must not mix the two
   return k;
 }

@@ -17,11 +17,6 @@ namespace {
 using namespace plugin;
 using namespace plugin::cuda;
 
-struct State {
-  const sxt_dia *a;
-  sxt_value_type type;
-  DiaLaunch launch;
-};
 struct Session {
   DeviceArray places, word;  // of blocks' sums or packets, of the counter or the epoch
   bool packets;
@@ -65,7 +60,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
     if (q.n_dots >= 3) candidate.model_class += classes_of_products;
     // Beside the product's: the block's sums, the way to the block that adds them, and what it reads.
     candidate.terms[spmv_chain_term] += 2 + meet * sums_at_once / static_cast<double>(threads);
-    candidate.state_bytes = sizeof(State) + static_cast<std::uint64_t>(blocks) * sums_packets_a_block;
+    candidate.state_bytes = sizeof(DiaState) + static_cast<std::uint64_t>(blocks) * sums_packets_a_block;
   };
   add(512, 1, 0), add(512, 2, 0), add(256, 4, 0);
   if (symmetric && std::ceil(diagonals) == 7)
@@ -81,18 +76,14 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
       return error(exec, SXT_E_ARGUMENT, "inner products on the device need a candidate with its grid");
     if (const std::int64_t terms = dia_term_count(a, SXT_NO_TRANSPOSE); terms > dia_most_terms)
       return error(exec, SXT_NOT_APPLICABLE, "%lld diagonals; one launch takes %d", (long long)terms, dia_most_terms);
-    return give(new State{&a, problem->query->value_type, dia_launch_of(candidate)}, out);
+    return give(new DiaState(dia_state_of(*problem, candidate)), out);
   });
-}
-
-sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *) {
-  return static_cast<State *>(state)->a = &as<sxt_dia>(problem->a), SXT_OK;
 }
 
 // Each caller has its own place to meet: with packets where the device's code has them, which are as new as early
 // starts.
 sxt_status open(const void *opaque, const sxt_filled *, const sxt_exec *exec, void **out) {
-  const auto &state = *static_cast<const State *>(opaque);
+  const auto &state = *static_cast<const DiaState *>(opaque);
   bool packets = false;
   const sxt_status loaded = with_device_pair(state.type, state.a->s.value_type, [&](auto v, auto m) {
     using V = typename decltype(v)::type;
@@ -118,7 +109,7 @@ SumsMeeting meeting_of(const Session &session) {
 }
 
 sxt_status run(const void *opaque, void *opened, const sxt_head *head, const sxt_exec *exec) {
-  const auto &state = *static_cast<const State *>(opaque);
+  const auto &state = *static_cast<const DiaState *>(opaque);
   const auto &session = *static_cast<const Session *>(opened);
   const auto &args = as<sxt_spmv_dots_args>(head);
   return with_device_pair(state.type, state.a->s.value_type, [&](auto v, auto m) {
@@ -137,25 +128,15 @@ sxt_status run(const void *opaque, void *opened, const sxt_head *head, const sxt
   });
 }
 
-const char *const plain_storages[] = {SXT_KIND_STORAGE_DIA, nullptr};
-const char *const symmetric_storages[] = {SXT_KIND_STORAGE_DIA_SYMMETRIC, nullptr};
-
 template <bool symmetric>
 sxt_kernel make_kernel(const char *name, const char *description) {
-  sxt_kernel k = new_kernel(SXT_KIND_SPMV_DOTS, name, "cuda", description, run);
-  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
+  sxt_kernel k = new_dia_kernel<symmetric>(SXT_KIND_SPMV_DOTS, name, description, run);
   k.version = 2;
-  k.storages = symmetric ? symmetric_storages : plain_storages;
-  k.features = dia_features;
-  k.term_names = spmv_terms;
-  k.term_defaults = spmv_term_defaults;
   k.applicable = applicable<symmetric>;
   k.candidates = candidates<symmetric>;
   k.prepare = prepare;
-  k.refresh = refresh;
   k.open = open;
   k.close = destroy<Session>;
-  k.release = destroy<State>;
   return k;
 }
 
