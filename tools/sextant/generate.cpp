@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <map>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,40 +17,69 @@
 namespace tool {
 namespace {
 
-HostCsr started(std::string name, std::int64_t n) {
+// f(begin, end) for parts of [0, n), one a thread.
+template <class F>
+void in_parts(std::int64_t n, const F &f) {
+  constexpr std::int64_t worth_a_thread = 1 << 16;
+  const auto threads = static_cast<std::int64_t>(std::max(1u, std::thread::hardware_concurrency()));
+  const std::int64_t parts = std::clamp<std::int64_t>(n / worth_a_thread, 1, threads);
+  std::vector<std::thread> others;
+  for (std::int64_t part = 1; part < parts; ++part)
+    others.emplace_back([&f, n, part, parts] { f(n * part / parts, n * (part + 1) / parts); });
+  f(0, n / parts);
+  for (std::thread &other : others) other.join();
+}
+
+// row(i, emit) calls emit(column, value) for the entries of row i, columns ascending: once to count them, once to put
+// them where they belong.
+template <class Row>
+HostCsr filled(std::string name, std::int64_t n, const Row &row) {
   HostCsr a;
   a.name = std::move(name);
   a.n = n;
-  a.row_ptr.reserve(static_cast<std::size_t>(n) + 1);
-  a.row_ptr.push_back(0);
+  a.row_ptr.resize(static_cast<std::size_t>(n) + 1);
+  std::int32_t *const ptr = a.row_ptr.data();
+  in_parts(n, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      ptr[i] = 0;
+      row(i, [&](std::int64_t, double) { ++ptr[i]; });
+    }
+  });
+  std::int64_t entries = 0;
+  for (std::int64_t i = 0; i <= n; ++i) {
+    const std::int64_t begin = entries;
+    if (i < n) entries += ptr[i];
+    ptr[i] = static_cast<std::int32_t>(begin);
+  }
+  if (entries > std::numeric_limits<std::int32_t>::max())
+    fail(kUsage, "{} would have {} entries; generated matrices have fewer than 2^31", a.name, entries);
+  a.col.resize(static_cast<std::size_t>(entries));
+  a.values.resize(static_cast<std::size_t>(entries));
+  in_parts(n, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      std::int32_t k = ptr[i];
+      row(i, [&](std::int64_t column, double value) {
+        a.col[static_cast<std::size_t>(k)] = static_cast<std::int32_t>(column);
+        a.values[static_cast<std::size_t>(k++)] = value;
+      });
+    }
+  });
   return a;
 }
 
-void add(HostCsr &a, std::int64_t column, double value) {
-  a.col.push_back(static_cast<std::int32_t>(column));
-  a.values.push_back(value);
-}
-
-void end_row(HostCsr &a) { a.row_ptr.push_back(static_cast<std::int32_t>(a.col.size())); }
-
-// Laplacian of a grid with extents nx, ny, nz; extent 1 drops the dimension. Columns come in ascending order.
-void fill_grid(HostCsr &a, std::int64_t nx, std::int64_t ny, std::int64_t nz) {
+// Laplacian of a grid with extents nx, ny, nz; extent 1 drops the dimension.
+HostCsr grid(std::string name, std::int64_t nx, std::int64_t ny, std::int64_t nz) {
   const double centre = nz > 1 ? 6 : 4;
-  for (std::int64_t z = 0; z < nz; ++z) {
-    for (std::int64_t y = 0; y < ny; ++y) {
-      for (std::int64_t x = 0; x < nx; ++x) {
-        const std::int64_t i = (z * ny + y) * nx + x;
-        if (z > 0) add(a, i - nx * ny, -1);
-        if (y > 0) add(a, i - nx, -1);
-        if (x > 0) add(a, i - 1, -1);
-        add(a, i, centre);
-        if (x + 1 < nx) add(a, i + 1, -1);
-        if (y + 1 < ny) add(a, i + nx, -1);
-        if (z + 1 < nz) add(a, i + nx * ny, -1);
-        end_row(a);
-      }
-    }
-  }
+  return filled(std::move(name), nx * ny * nz, [=](std::int64_t i, auto &&emit) {
+    const std::int64_t x = i % nx, y = i / nx % ny, z = i / (nx * ny);
+    if (z > 0) emit(i - nx * ny, -1);
+    if (y > 0) emit(i - nx, -1);
+    if (x > 0) emit(i - 1, -1);
+    emit(i, centre);
+    if (x + 1 < nx) emit(i + 1, -1);
+    if (y + 1 < ny) emit(i + nx, -1);
+    if (z + 1 < nz) emit(i + nx * ny, -1);
+  });
 }
 
 // Knuth's linear congruential generator (MMIX): equal numbers everywhere, which std's distributions do not promise.
@@ -91,59 +122,47 @@ std::vector<Edge> power_law_edges(std::int64_t n) {
 
 HostCsr stencil_2d(std::int64_t rows) {
   const auto side = std::max<std::int64_t>(2, std::llround(std::sqrt(static_cast<double>(rows))));
-  HostCsr a = started(fmt::format("stencil-2d-5pt-{0}x{0}", side), side * side);
-  fill_grid(a, side, side, 1);
-  return a;
+  return grid(fmt::format("stencil-2d-5pt-{0}x{0}", side), side, side, 1);
 }
 
 HostCsr stencil_3d(std::int64_t rows) {
   const auto side = std::max<std::int64_t>(2, std::llround(std::cbrt(static_cast<double>(rows))));
-  HostCsr a = started(fmt::format("stencil-3d-7pt-{0}x{0}x{0}", side), side * side * side);
-  fill_grid(a, side, side, side);
-  return a;
+  return grid(fmt::format("stencil-3d-7pt-{0}x{0}x{0}", side), side, side, side);
 }
 
 HostCsr stencil_27(std::int64_t rows) {
   const auto side = std::max<std::int64_t>(2, std::llround(std::cbrt(static_cast<double>(rows))));
-  HostCsr a = started(fmt::format("stencil-3d-27pt-{0}x{0}x{0}", side), side * side * side);
   const auto inside = [side](std::int64_t v) { return v >= 0 && v < side; };
-  for (std::int64_t i = 0; i < a.n; ++i) {
+  return filled(fmt::format("stencil-3d-27pt-{0}x{0}x{0}", side), side * side * side, [=](std::int64_t i, auto &&emit) {
     const std::int64_t x = i % side, y = i / side % side, z = i / (side * side);
     // The neighbours in ascending order; 13 is the point itself.
     for (std::int64_t k = 0; k < 27; ++k) {
       const std::int64_t u = x + k % 3 - 1, v = y + k / 3 % 3 - 1, w = z + k / 9 - 1;
-      if (inside(u) && inside(v) && inside(w)) add(a, (w * side + v) * side + u, k == 13 ? 26 : -1);
+      if (inside(u) && inside(v) && inside(w)) emit((w * side + v) * side + u, k == 13 ? 26 : -1);
     }
-    end_row(a);
-  }
-  return a;
+  });
 }
 
 HostCsr banded(std::int64_t rows) {
   constexpr std::int64_t kHalf = 20;
-  HostCsr a = started(fmt::format("banded-41-{}", rows), rows);
-  for (std::int64_t i = 0; i < rows; ++i) {
+  return filled(fmt::format("banded-41-{}", rows), rows, [=](std::int64_t i, auto &&emit) {
     const std::int64_t first = std::max<std::int64_t>(0, i - kHalf), last = std::min(rows - 1, i + kHalf);
     // Off-diagonal sums stay below 2 * (1 + 1/2 + ... + 1/20) < 7.2, so the diagonal dominates.
-    for (std::int64_t j = first; j <= last; ++j) add(a, j, j == i ? 7.2 : -1.0 / static_cast<double>(std::abs(i - j)));
-    end_row(a);
-  }
-  return a;
+    for (std::int64_t j = first; j <= last; ++j) emit(j, j == i ? 7.2 : -1.0 / static_cast<double>(std::abs(i - j)));
+  });
 }
 
 HostCsr power_law(std::int64_t rows) {
-  HostCsr a = started(fmt::format("power-law-{}", rows), rows);
   const std::vector<Edge> edges = power_law_edges(rows);
-  auto edge = edges.begin();
-  for (std::int64_t i = 0; i < rows; ++i) {
-    const auto end = std::find_if(edge, edges.end(), [i](const Edge &e) { return e.first != i; });
+  return filled(fmt::format("power-law-{}", rows), rows, [&](std::int64_t i, auto &&emit) {
+    const auto node = static_cast<std::int32_t>(i);
+    auto edge = std::lower_bound(edges.begin(), edges.end(), Edge(node, 0));
+    const auto end = std::find_if(edge, edges.end(), [=](const Edge &e) { return e.first != node; });
     const double diagonal = 1.0 + static_cast<double>(end - edge);
-    for (; edge != end && edge->second < i; ++edge) add(a, edge->second, -1);
-    add(a, i, diagonal);
-    for (; edge != end; ++edge) add(a, edge->second, -1);
-    end_row(a);
-  }
-  return a;
+    for (; edge != end && edge->second < node; ++edge) emit(edge->second, -1);
+    emit(i, diagonal);
+    for (; edge != end; ++edge) emit(edge->second, -1);
+  });
 }
 
 std::vector<Generator> generators(const std::string &names) {
