@@ -51,6 +51,7 @@ PcgSettings settings_of(const sxt_pcg_options &options) {
   settings.expected_solves = options.expected_solves;
   settings.expected_iterations = options.expected_iterations;
   settings.probe = options.probe;
+  settings.reorder = options.reorder;
   return settings;
 }
 

@@ -102,7 +102,7 @@ module sextant_c
     real(r8) :: expected_solves = 0
     real(r8) :: expected_iterations = 0
     integer(i4) :: probe = 0
-    integer(i4) :: reserved0 = 0
+    integer(i4) :: reorder = 0
   end type
 
   type, bind(c) :: sxt_solve_options

@@ -29,6 +29,7 @@ module sextant_reports
     real(real64) :: expected_solves = default       ! how often the set-up will be used: weighs set-up against speed
     real(real64) :: expected_iterations = default   ! default: estimated
     integer(int32) :: probe = 0                     ! iterations of the probe at most; 0: by its cost, negative: none
+    integer(int32) :: reorder = 0                   ! other order of the rows: 0: if it pays, negative: never, positive: always
   end type
 
   ! What may differ from solve to solve.
@@ -83,6 +84,7 @@ contains
     c%check_symmetry = merge(1_int32, 0_int32, options%check_symmetry)
     if (options%max_iterations > 0) c%max_iterations = options%max_iterations
     c%probe = options%probe
+    c%reorder = options%reorder
     if (options%stagnation_window >= 0) c%stagnation_window = options%stagnation_window
   end subroutine
 

@@ -74,11 +74,15 @@ std::string test_first(const registry::Kernel &kernel, Device &device, bool capt
 }  // namespace
 
 ChoicePtr Selector::select(Query query, const std::string &role, const std::string &storage) {
-  if (context_.deterministic()) query.get()->flags |= SXT_QUERY_DETERMINISTIC;
-  if (matrix_ && query.about_matrix()) query.matrix_part().matrix = matrix_;
-  ChoicePtr choice = choose(query, role, storage, false);
+  ChoicePtr choice = propose(std::move(query), role, storage);
   record(*choice);
   return choice;
+}
+
+ChoicePtr Selector::propose(Query query, const std::string &role, const std::string &storage) {
+  if (context_.deterministic()) query.get()->flags |= SXT_QUERY_DETERMINISTIC;
+  if (matrix_ && query.about_matrix()) query.matrix_part().matrix = matrix_;
+  return choose(query, role, storage, false);
 }
 
 // Only what was chosen goes into the plan, not what the refused engines would have used.

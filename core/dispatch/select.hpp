@@ -52,6 +52,9 @@ class Selector {
   void spare_composed(std::function<std::string(double)> why_not) { why_not_composed_ = std::move(why_not); }
   // storage: "" for any; else the only one that may be read. Throws SXT_E_NO_KERNEL with every candidate's reason.
   ChoicePtr select(Query query, const std::string &role, const std::string &storage = "");
+  // The same without an entry in the plan, for who may yet do without; record makes the entry.
+  ChoicePtr propose(Query query, const std::string &role, const std::string &storage = "");
+  void record(const Choice &choice) const;
   // Every applicable candidate (kernel x storage x launch), least predicted total first, references (flagged on the
   // kernel) last; each can be made into a Prepared. Forces, plans and quarantines of the kind itself have no say, and
   // nothing is decided or recorded. refused, if given, gets who does not apply and why.
@@ -103,7 +106,6 @@ class Selector {
   std::int64_t forced_launch(const registry::Kernel &kernel, const Query &query, const std::vector<sxt_candidate> &list,
                              std::uint64_t count) const;
   void price(bool part, Option base, const sxt_features &features, std::vector<Option> &options);
-  void record(const Choice &choice) const;
   std::string build_storage(const Option &option, bool *out_of_memory) const;
   ChoicePtr settle(const Query &query, const std::string &role, bool part, std::vector<Option> options,
                    std::vector<Considered> refused, const Rules &rules);

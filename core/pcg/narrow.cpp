@@ -54,8 +54,8 @@ std::string PcgSolver::precision_wanted() const {
 
 // False where a value of the system does not fit.
 bool PcgSolver::fill_narrow(Buffer &values) const {
-  const CsrArrays &csr = matrix_->csr();
-  Device &device = matrix_->context().device();
+  const CsrArrays &csr = base_->csr();
+  Device &device = base_->context().device();
   const auto bytes = static_cast<std::uint64_t>(csr.rows) * sizeof(double);
   Buffer on_host;
   const double *s = static_cast<const double *>(scaling_);
@@ -72,7 +72,7 @@ bool PcgSolver::fill_narrow(Buffer &values) const {
 }
 
 std::shared_ptr<Matrix> PcgSolver::make_narrow() const {
-  const CsrArrays &wide = matrix_->csr();
+  const CsrArrays &wide = base_->csr();
   Assembled shape;
   CsrArrays &csr = shape.csr;
   csr.rows = wide.rows;
@@ -86,7 +86,7 @@ std::shared_ptr<Matrix> PcgSolver::make_narrow() const {
   csr.values = Buffer(static_cast<std::uint64_t>(wide.nnz) * sizeof(float), matrix_->context().allocator());
   if (!fill_narrow(csr.values)) return nullptr;
   auto narrow = std::make_shared<Matrix>(matrix_->shared_context(), std::move(shape), symmetry_);
-  narrow->share_features(*matrix_);
+  narrow->share_features(*base_);
   return narrow;
 }
 

@@ -115,6 +115,7 @@ ChoicePtr PcgSolver::select_without_composed(Selector selector, const Query &que
 void PcgSolver::plan() {
   build_product();
   plan_preconditioner();
+  consider_order();
   consider_narrow();
 }
 
@@ -207,7 +208,7 @@ void PcgSolver::consider_others(Probe &probe, const Choice &engine) {
   if (best.empty()) return;
   // Nothing is scaled any more.
   scaling_ = nullptr;
-  system_ = matrix_;
+  system_ = base_;
   preconditioner_.reset();
   method_ = best;
   preconditioner_choice_ = select_preconditioner(method_);

@@ -63,8 +63,10 @@ void PcgSolver::learn_costs() {
   const double vector = static_cast<double>(matrix_->rows()) * static_cast<double>(value_bytes(matrix_->value_type())),
                call = matrix_->context().device().on_host() ? call_on_host_s : call_on_device_s;
   const double pass_s = vector / std::max(1.0, stream_rate(machine, 4 * vector, machine.units));
-  costs_.start_s = calls_at_start * call + vectors_at_start * pass_s;
-  costs_.residual_s = product_->choice().run_s + calls_a_residual * call + vectors_a_residual * pass_s;
+  // Vectors in another order: two at the start, two for each true residual, by isolated accesses.
+  const double move_s = order_ ? 2 * (call + 3 * pass_s) : 0;
+  costs_.start_s = calls_at_start * call + vectors_at_start * pass_s + move_s;
+  costs_.residual_s = product_->choice().run_s + calls_a_residual * call + vectors_a_residual * pass_s + move_s;
 }
 
 double PcgSolver::predicted_solve_s(double iterations, double confirmations) const {

@@ -82,21 +82,13 @@ sxt_pcg_report PcgSolver::record(const void *b, void *x, const SolveSettings &se
 
   Recorded &own = recorded();
   PcgWorkspace &work = *own.workspace;
-  const auto move = [&](std::int32_t operation, const void *from, void *to) {
-    const bool scales = operation != SXT_VECTOR_COPY;
-    context.operations().vector({.operation = operation,
-                                 .type = matrix_->value_type(),
-                                 .n = n,
-                                 .x = scales ? scaling_ : from,
-                                 .y = scales ? const_cast<void *>(from) : to,
-                                 .z = scales ? to : nullptr});
-  };
-  if (scaling_) move(SXT_VECTOR_REAL_MULTIPLY, b, work.rhs.data());
-  if (settings.use_initial_guess) move(scaling_ ? SXT_VECTOR_REAL_DIVIDE : SXT_VECTOR_COPY, x, work.iterate.data());
+  const Crossing crossing = this->crossing();
+  if (changes_rhs()) crossing.take_in_rhs(b, work.rhs.data());
+  if (settings.use_initial_guess) crossing.take_in_guess(x, work.iterate.data());
   sxt_pcg_record_args args{};
   args.h = {sizeof args, SXT_KIND_PCG};
   args.n = n;
-  args.b = scaling_ ? work.rhs.data() : b;
+  args.b = changes_rhs() ? work.rhs.data() : b;
   args.x = work.iterate.data();
   args.scaling = scaling_;
   args.x_is_zero = !settings.use_initial_guess;
@@ -112,7 +104,8 @@ sxt_pcg_report PcgSolver::record(const void *b, void *x, const SolveSettings &se
     args.relative_residual = &live->true_relative_residual;
   }
   own.session->run_by(ops->record, &args.h);
-  move(scaling_ ? SXT_VECTOR_REAL_MULTIPLY : SXT_VECTOR_COPY, work.iterate.data(), x);
+  crossing.unscale(work.iterate.data(), order_ ? work.own_x.data() : x);
+  if (order_) crossing.put_back(work.own_x.data(), x);
   return out;
 }
 

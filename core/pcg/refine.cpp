@@ -35,17 +35,17 @@ void PcgSolve::call(Runner &engine, sxt_pcg_args &args) {
 
 // sum = the guess or 0; rhs = its residual in the engine's system.
 void PcgSolve::begin_sum() {
-  copy(work_.iterate.data(), work_.sum.data());
+  crossing_.copy(work_.iterate.data(), work_.sum.data());
   zero(work_.iterate.data());
   summing_ = true;
   if (settings_.use_initial_guess) {
     to_caller_ = 1;
     const TrueResidual now = true_residual(work_.iterate.data());
     if (now.system > 0) to_caller_ = now.norm / now.system;
-    copy(work_.residual.data(), work_.rhs.data());
+    crossing_.copy(work_.residual.data(), work_.rhs.data());
     return;
   }
-  if (!solver_.scaling_) copy(b_, work_.rhs.data());
+  if (!solver_.changes_rhs()) crossing_.copy(b_, work_.rhs.data());
   to_caller_ = rhs_norm_ / norm_2(work_.rhs.data());
 }
 
@@ -59,7 +59,7 @@ void PcgSolve::add_to_sum(const void *correction) {
   const TrueResidual now = true_residual(correction);
   if (std::isfinite(now.norm)) {
     add(correction, work_.sum.data());
-    copy(work_.residual.data(), work_.rhs.data());
+    crossing_.copy(work_.residual.data(), work_.rhs.data());
     if (now.system > 0) to_caller_ = now.norm / now.system;
   }
   zero(work_.iterate.data());

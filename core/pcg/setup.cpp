@@ -110,7 +110,7 @@ std::vector<PreconditionerMethod> preconditioner_methods(const std::string &devi
 }
 
 PcgSolver::PcgSolver(std::shared_ptr<Matrix> matrix, const PcgSettings &settings)
-    : matrix_(std::move(matrix)), system_(matrix_), settings_(settings) {
+    : matrix_(std::move(matrix)), base_(matrix_), system_(matrix_), settings_(settings) {
   const Clock clock;
   check_tolerances(settings_);
   precision_wanted();
@@ -149,19 +149,25 @@ void PcgSolver::choose_preconditioner() {
   }
   if (method_ == "none") return;
   check_method(method_, matrix_->context().device_name());
+  build_preconditioner();
+  if (scaling_)
+    notes_.push_back("A is scaled symmetrically by its diagonal, so no iteration applies the preconditioner");
+}
+
+void PcgSolver::build_preconditioner() {
   preconditioner_choice_ = select_preconditioner(method_);
   predicted_setup_s_ += preconditioner_choice_->setup_s + preconditioner_choice_->storage_s;
   const auto *ops = ops_of(*preconditioner_choice_->kernel);
   if (!ops || !ops->scaling) return;  // the engine applies it through its M slot
-  preconditioner_ = std::make_unique<Runner>(matrix_->context(), preconditioner_choice_, matrix_.get());
+  preconditioner_ = std::make_unique<Runner>(base_->context(), preconditioner_choice_, base_.get());
   scale();
 }
 
 ChoicePtr PcgSolver::select_preconditioner(const std::string &method) {
   sxt_preconditioner_query query{};
-  query.m = matrix_->query_part(SXT_KIND_PRECONDITIONER, sizeof query, settings_.expected_solves * assumed_iterations_);
+  query.m = base_->query_part(SXT_KIND_PRECONDITIONER, sizeof query, settings_.expected_solves * assumed_iterations_);
   set_method(query.method, method);
-  return Selector(matrix_->context(), matrix_.get()).select(Query(&query.m.q), "pcg/preconditioner");
+  return Selector(base_->context(), base_.get()).select(Query(&query.m.q), "pcg/preconditioner");
 }
 
 // M = S S: instead of applying M, solve S A S (x / s) = S b. Only the storages the engine reads are scaled copies.
@@ -170,8 +176,7 @@ void PcgSolver::scale() {
   Call call(matrix_->context().device());
   call.check(ops->scaling(preconditioner_->prepared().state(), &scaling_), preconditioner_choice_->kernel->name(),
              "scaling");
-  system_ = matrix_->scaled(scaling_);
-  notes_.push_back("A is scaled symmetrically by its diagonal, so no iteration applies the preconditioner");
+  system_ = base_->scaled(scaling_);
 }
 
 // y = alpha A x + beta y with the caller's matrix: for true residuals, and for the probe.
@@ -193,7 +198,7 @@ void PcgSolver::build_product() {
 }
 
 Matrix &PcgSolver::engine_matrix(const std::string &method) const {
-  if (method != method_) return *matrix_;
+  if (method != method_) return *base_;
   return narrow_ ? *narrow_ : *system_;
 }
 
@@ -261,7 +266,7 @@ void PcgSolver::build_engine() {
 // Whether an engine may read a storage that keeps one of two mirror images because they were found to be equal.
 bool PcgSolver::relies_on_found_symmetry() const {
   if (symmetry_ == matrix_->symmetry()) return false;
-  for (const Matrix *each : {matrix_.get(), system_.get(), narrow_.get()})
+  for (const Matrix *each : {matrix_.get(), base_.get(), system_.get(), narrow_.get()})
     if (each && each->holds(half_kept)) return true;
   return false;
 }
@@ -273,13 +278,14 @@ void PcgSolver::refresh_if_stale() {
   check_diagonal(matrix_->csr(), matrix_->context().threads());
   // What was found of other values must hold of these where a storage relies on it.
   if (relies_on_found_symmetry()) check_hermitian(matrix_->csr(), matrix_->context().threads(), symmetry_work_);
+  if (order_) base_->update_values(matrix_->csr().values.data(), matrix_->csr().nnz);
   if (preconditioner_) preconditioner_->prepared().refresh_if_stale();
   if (scaling_) {
     const auto *ops = ops_of(*preconditioner_choice_->kernel);
     Call call(matrix_->context().device());
     call.check(ops->scaling(preconditioner_->prepared().state(), &scaling_), preconditioner_choice_->kernel->name(),
                "scaling");
-    system_->source_changed(*matrix_, scaling_);
+    system_->source_changed(*base_, scaling_);
   }
   if (narrow_) refresh_narrow();
   version_ = matrix_->version();
@@ -299,9 +305,11 @@ std::unique_ptr<PcgWorkspace> PcgSolver::take_workspace() {
   auto workspace = std::make_unique<PcgWorkspace>();
   workspace->residual = DeviceBuffer(device, bytes);
   if (narrow_) workspace->sum = DeviceBuffer(device, bytes);
-  if (scaling_ || narrow_) {  // otherwise the engine works on the caller's b and x
-    workspace->rhs = DeviceBuffer(device, bytes);
-    workspace->candidate = DeviceBuffer(device, bytes);
+  if (changes_rhs() || narrow_) workspace->rhs = DeviceBuffer(device, bytes);
+  if (scaling_ || narrow_) workspace->candidate = DeviceBuffer(device, bytes);
+  if (order_) {
+    workspace->own_x = DeviceBuffer(device, bytes);
+    workspace->own_residual = DeviceBuffer(device, bytes);
   }
   workspace->iterate = DeviceBuffer(device, bytes);
   return workspace;
@@ -325,6 +333,7 @@ Explanation PcgSolver::explain() const {
       {"device", a.context().describe()},
       {"preconditioner", method_ + (scaling_ ? " (as symmetric scaling)" : "")},
       {"engine", engine.kernel->name()},
+      {"order", order_text()},
       {"format", format_text(engine.storage) + (narrow_ ? ", values in f32" : "")},
       {"iterations", text("about ", static_cast<std::int64_t>(expected_iterations_), " (", expected_from_, ")")},
       {"predicted setup", seconds_text(predicted_setup_s_)},
@@ -333,6 +342,7 @@ Explanation PcgSolver::explain() const {
   if (preconditioner_choice_ && preconditioner_) out.choices.push_back(preconditioner_choice_);
   out.choices.push_back(engine_->prepared().shared_choice());
   out.choices.push_back(product_->prepared().shared_choice());
+  if (order_) out.choices.push_back(order_->choice);
   const std::lock_guard lock(mutex_);
   for (const auto &[columns, together] : columns_)
     if (together) out.choices.push_back(together->prepared().shared_choice());

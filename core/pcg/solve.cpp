@@ -37,15 +37,12 @@ PcgSolve::PcgSolve(PcgSolver &solver, PcgWorkspace &work, const void *b, void *x
     : solver_(solver),
       work_(work),
       operations_(solver.matrix().context().operations()),
+      crossing_(solver.crossing()),
       b_(b),
       x_(x),
       settings_(settings),
       type_(solver.matrix().value_type()),
       n_(solver.matrix().rows()) {}
-
-void PcgSolve::copy(const void *from, void *to) {
-  operations_.vector({.operation = SXT_VECTOR_COPY, .type = type_, .n = n_, .x = from, .y = to});
-}
 
 void PcgSolve::add(const void *from, void *to) {
   const void *const one = is_single(type_) ? static_cast<const void *>(plus_one_f) : plus_one;
@@ -56,16 +53,6 @@ void PcgSolve::add(const void *from, void *to) {
 void PcgSolve::zero(void *vector) {
   static constexpr double zeros[2] = {0, 0};
   operations_.vector({.operation = SXT_VECTOR_FILL, .type = type_, .n = n_, .alpha = zeros, .y = vector});
-}
-
-void PcgSolve::real_multiply(const void *s, const void *from, void *to) {
-  operations_.vector(
-      {.operation = SXT_VECTOR_REAL_MULTIPLY, .type = type_, .n = n_, .x = s, .y = const_cast<void *>(from), .z = to});
-}
-
-void PcgSolve::real_divide(const void *s, const void *from, void *to) {
-  operations_.vector(
-      {.operation = SXT_VECTOR_REAL_DIVIDE, .type = type_, .n = n_, .x = s, .y = const_cast<void *>(from), .z = to});
 }
 
 double PcgSolve::norm_2(const void *vector) const {
@@ -102,29 +89,31 @@ bool PcgSolve::trivial(sxt_pcg_report &report) {
 }
 
 void PcgSolve::start() {
-  if (solver_.scaling_) real_multiply(solver_.scaling_, b_, work_.rhs.data());
-  if (!settings_.use_initial_guess)
-    zero(work_.iterate.data());
-  else if (solver_.scaling_)
-    real_divide(solver_.scaling_, x_, work_.iterate.data());
+  if (solver_.changes_rhs()) crossing_.take_in_rhs(b_, work_.rhs.data());
+  if (settings_.use_initial_guess)
+    crossing_.take_in_guess(x_, work_.iterate.data());
   else
-    copy(x_, work_.iterate.data());
+    zero(work_.iterate.data());
 }
 
 // From x itself, never from the recurrence: residual = b - A x with the caller's matrix.
 PcgSolve::TrueResidual PcgSolve::true_residual(const void *iterate) {
   const void *x = iterate;
   if (summing_) {
-    copy(work_.sum.data(), work_.candidate.data());
+    crossing_.copy(work_.sum.data(), work_.candidate.data());
     add(iterate, work_.candidate.data());
     x = work_.candidate.data();
   }
   if (solver_.scaling_) {
-    real_multiply(solver_.scaling_, x, work_.candidate.data());
+    crossing_.unscale(x, work_.candidate.data());
     x = work_.candidate.data();
   }
-  void *residual = work_.residual.data();
-  copy(b_, residual);
+  if (crossing_.orders()) {
+    crossing_.put_back(x, work_.own_x.data());
+    x = work_.own_x.data();
+  }
+  void *residual = crossing_.orders() ? work_.own_residual.data() : work_.residual.data();
+  crossing_.copy(b_, residual);
   sxt_spmv_args product{};
   product.h = {sizeof product, SXT_KIND_SPMV};
   product.n_rhs = 1;
@@ -137,9 +126,9 @@ PcgSolve::TrueResidual PcgSolve::true_residual(const void *iterate) {
   TrueResidual out;
   out.norm = norm(residual);
   if (out.norm <= target_ && !summing_) return out;  // good enough: nobody goes on from it
-  if (solver_.scaling_) real_multiply(solver_.scaling_, residual, residual);
+  if (solver_.changes_rhs()) crossing_.take_in_rhs(residual, work_.residual.data());
   const bool same = !solver_.scaling_ && solver_.settings().norm == SXT_NORM_2;
-  out.system = same ? out.norm : norm_2(residual);
+  out.system = same ? out.norm : norm_2(work_.residual.data());
   return out;
 }
 
@@ -204,8 +193,8 @@ void PcgSolve::finish(const sxt_pcg_args &args, sxt_pcg_report &report) {
   report.products = args.products + confirmations_;
   report.reductions = args.reductions;
   report.launches = args.launches;
-  // What confirm() accepted still stands in the candidate, whatever became of the engine's x since.
-  const bool judged = accepted_ && solver_.scaling_;
+  // What confirm() accepted still stands apart, whatever became of the engine's x since.
+  const bool judged = accepted_ && solver_.changes_rhs();
   report.products += !judged;
   const TrueResidual final = judged ? TrueResidual{last_confirmed_, 0} : true_residual(args.x);
   if (!std::isfinite(final.norm)) {  // no good iterate came back: the caller's x stays what it was
@@ -213,7 +202,9 @@ void PcgSolve::finish(const sxt_pcg_args &args, sxt_pcg_report &report) {
   } else {
     // Scaled and back again a guess that was good enough would differ by rounding.
     const bool untouched = settings_.use_initial_guess && base_ + args.iterations == 0;
-    if (!untouched) copy(solver_.scaling_ || summing_ ? work_.candidate.data() : args.x, x_);
+    const bool apart = solver_.scaling_ || summing_;
+    const void *answer = crossing_.orders() ? work_.own_x.data() : apart ? work_.candidate.data() : args.x;
+    if (!untouched) crossing_.copy(answer, x_);
     // Whatever the engine says: the answer is what the true residual says.
     const bool cut_short = report.reason == SXT_REASON_ITERATION_LIMIT || report.reason == SXT_REASON_STAGNATED;
     if (cut_short && final.norm <= target_) report.reason = SXT_REASON_CONVERGED;
@@ -233,7 +224,7 @@ bool PcgSolve::open(sxt_pcg_report &report, sxt_pcg_args &args) {
   start();
   args.h = {sizeof args, SXT_KIND_PCG};
   args.n = n_;
-  args.b = solver_.scaling_ ? work_.rhs.data() : b_;
+  args.b = solver_.changes_rhs() ? work_.rhs.data() : b_;
   args.x = work_.iterate.data();
   args.x_is_zero = !settings_.use_initial_guess;
   const bool same = !solver_.scaling_ && solver_.settings().norm == SXT_NORM_2;

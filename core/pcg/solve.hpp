@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "core/pcg/clock.hpp"
+#include "core/pcg/crossing.hpp"
 #include "core/pcg/solver.hpp"
 #include "sextant/kinds/pcg.h"
 
@@ -31,11 +32,8 @@ class PcgSolve {
   };
 
   // Vector operations by name on n values of the matrix's type.
-  void copy(const void *from, void *to);
   void add(const void *from, void *to);  // to += from
   void zero(void *vector);
-  void real_multiply(const void *s, const void *from, void *to);
-  void real_divide(const void *s, const void *from, void *to);
   double norm(const void *vector) const;  // the caller's norm
   double norm_2(const void *vector) const;
   void check_finite(const void *vector, const char *name);
@@ -62,6 +60,7 @@ class PcgSolve {
   PcgSolver &solver_;
   PcgWorkspace &work_;
   Operations &operations_;
+  const Crossing crossing_;
   const void *b_;
   void *x_;
   SolveSettings settings_;

@@ -17,6 +17,8 @@
 #include "core/dispatch/select.hpp"
 #include "core/explain/explain.hpp"
 #include "core/matrix/matrix.hpp"
+#include "core/pcg/crossing.hpp"
+#include "sextant/kinds/ordering.h"
 #include "sextant/kinds/pcg.h"
 #include "sextant/sextant.h"
 
@@ -36,7 +38,8 @@ struct PcgSettings {
   std::int64_t stagnation_window = 0;
   double time_limit = 0;
   double expected_solves = 1, expected_iterations = 0;
-  std::int32_t probe = 0;  // iterations of the probe at most; 0: by its cost, negative: none
+  std::int32_t probe = 0;    // iterations of the probe at most; 0: by its cost, negative: none
+  std::int32_t reorder = 0;  // 0: where renumbering is predicted to pay, positive: always, negative: never
 };
 
 // As sxt_solve_options, with the set-up's values filled in.
@@ -57,8 +60,9 @@ struct SolveSettings {
 // Work vectors of one solve; pooled, one a concurrent caller.
 struct PcgWorkspace {
   DeviceBuffer rhs, iterate, candidate, residual;
-  DeviceBuffer sum;                 // of corrections, where the engine's matrix is rounded
-  DeviceBuffer staged_b, staged_x;  // of callers whose arrays lie where the device does not reach
+  DeviceBuffer sum;                  // of corrections, where the engine's matrix is rounded
+  DeviceBuffer own_x, own_residual;  // in the caller's order, where the engine's is another
+  DeviceBuffer staged_b, staged_x;   // of callers whose arrays lie where the device does not reach
 };
 
 class PcgSolver {
@@ -91,6 +95,7 @@ class PcgSolver {
  private:
   friend class PcgSolve;
   void choose_preconditioner();
+  void build_preconditioner();
   void scale();
   void build_product();
   ChoicePtr select_preconditioner(const std::string &method);
@@ -99,6 +104,25 @@ class PcgSolver {
   ChoicePtr select_engine(const std::string &method);
   ChoicePtr select_without_composed(Selector selector, const Query &question) const;
   void build_engine();
+  struct Order {  // order.cpp, with those that follow
+    ChoicePtr choice;
+    DeviceBuffer index;  // the caller's number of each of the engine's rows
+    sxt_index_type index_type;
+    std::int64_t bandwidth_before, bandwidth;
+  };
+  struct Matrices;  // what changes with the order
+  void consider_order();
+  bool planned_order(const sxt_ordering_query &query);
+  std::string why_no_order(const Choice &ordering);
+  double gather_seconds();
+  std::shared_ptr<Matrix> make_order(ChoicePtr ordering, bool asked);
+  bool order_pays(Matrices &before, const Choice &ordering);
+  void use_matrix(std::shared_ptr<Matrix> matrix);
+  std::string order_text() const;
+  Crossing crossing() const;
+  // Whether the engine's b is another than the caller's.
+  bool changes_rhs() const { return scaling_ || order_; }
+
   void plan();  // plan.cpp, with those that follow
   void plan_preconditioner();
   void expect(double iterations);
@@ -146,8 +170,9 @@ class PcgSolver {
   Runner &wide_engine();
   Matrix &engine_matrix(const std::string &method) const;
 
-  std::shared_ptr<Matrix> matrix_, system_;  // the caller's; what the engine sees (scaled, or the same)
-  std::shared_ptr<Matrix> narrow_;           // the system with its values in f32; NULL: the engine reads system_
+  std::shared_ptr<Matrix> matrix_, base_;    // the caller's; it, or its rows and columns in another order
+  std::shared_ptr<Matrix> system_, narrow_;  // what the engine sees: base_, or base_ scaled; that in f32, or NULL
+  std::optional<Order> order_;               // of base_, where it is not the caller's
   PcgSettings settings_;
   sxt_symmetry symmetry_ = SXT_GENERAL;  // as stated, or as found
   Buffer symmetry_work_;                 // for checking new values, where that matters

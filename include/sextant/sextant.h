@@ -289,7 +289,7 @@ typedef struct {
   double expected_iterations;  /* 0 (default): estimated */
   int32_t probe;               /* 0 (default): estimate iterations from some on the matrix itself where that costs little
                                 * beside the solves, then negative: never, by the order alone. Positive: at most so many */
-  int32_t reserved0;
+  int32_t reorder;             /* rows in another order: 0 (default): where predicted to pay; negative: never; positive: always */
 } sxt_pcg_options;
 
 SXT_API void sxt_pcg_options_init(sxt_pcg_options *options, uint64_t struct_size); /* [any-thread] */

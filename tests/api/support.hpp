@@ -4,10 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <numeric>
+#include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sextant/sextant.h"
@@ -135,6 +139,28 @@ inline Csr laplacian(int side, double shift = 0) {
       a.end_row();
     }
   return a;
+}
+
+// The same matrix with its rows and columns renamed at random, and every value its own.
+inline Csr shuffled(const Csr &a, unsigned seed = 3) {
+  std::vector<std::int32_t> name(static_cast<std::size_t>(a.rows)), old(name.size());
+  std::iota(name.begin(), name.end(), 0);
+  std::mt19937 random(seed);
+  for (std::size_t i = name.size() - 1; i > 0; --i) std::swap(name[i], name[random() % (i + 1)]);
+  for (std::size_t i = 0; i < name.size(); ++i) old[static_cast<std::size_t>(name[i])] = static_cast<std::int32_t>(i);
+  Csr out;
+  out.rows = out.cols = a.rows;
+  for (const std::int32_t i : old) {
+    std::vector<std::pair<std::int32_t, double>> row;
+    for (std::int32_t k = a.ptr[i]; k < a.ptr[i + 1]; ++k) {
+      const double both = static_cast<double>(i) + static_cast<double>(a.col[k]);  // symmetric
+      row.emplace_back(name[static_cast<std::size_t>(a.col[k])], a.values[k] * (1 + 0.01 * std::sin(both)));
+    }
+    std::sort(row.begin(), row.end());
+    for (const auto &[column, value] : row) out.entry(column, value);
+    out.end_row();
+  }
+  return out;
 }
 
 inline Csr diagonal(const std::vector<double> &entries) {

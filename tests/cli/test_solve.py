@@ -5,7 +5,7 @@ import resource
 import signal
 import unittest
 
-from support import BAD_INPUT, DATA, NOT_SOLVED, CommandTest, array, chain, coordinate, grid, read_array
+from support import BAD_INPUT, DATA, NOT_SOLVED, USAGE, CommandTest, array, chain, coordinate, grid, read_array
 
 SOLVE_KEYS = ("status", "reason", "iterations", "true_relative_residual", "method", "preconditioner", "format", "kernels",
               "predicted_seconds", "measured_seconds", "plan")
@@ -53,6 +53,17 @@ class Report(CommandTest):
         self.assertEqual((report["format"], report["preconditioner"]), ("coo", "none"))
         report, _ = self.run_json("solve", matrix, "--format", "csr", "--precond", "jacobi")
         self.assertEqual((report["format"], report["preconditioner"]), ("csr", "jacobi"))
+
+    def test_rows_are_renumbered_on_demand(self):
+        matrix = self.file("a.mtx", grid(12))
+        always, _ = self.run_json("solve", matrix, "--reorder", "always")
+        self.assertIn("ordering.rcm.cpu", always["kernels"])
+        self.assertLessEqual(always["true_relative_residual"], 1e-8)
+        never, _ = self.run_json("solve", matrix, "--reorder", "never", "--expected-solves", "1e6")
+        self.assertNotIn("ordering.rcm.cpu", never["kernels"])
+        explained, _ = self.run_json("explain", matrix, "--reorder", "always")
+        self.assertRegex(explained["problem"]["order"], r"ordering\.rcm\.cpu, bandwidth \d+ to \d+")
+        self.assert_fails("solve", matrix, "--reorder", "sometimes", expect=USAGE, says=["--reorder"])
 
     def test_zero_right_hand_side_gives_zero(self):
         matrix, rhs = self.file("a.mtx", grid(3)), self.file("b.mtx", array([0.0] * 9))

@@ -22,7 +22,7 @@ const char *const engines[] = {"pcg.persistent.predict-recompute.cuda", "pcg.coo
 
 class Program {
  public:
-  explicit Program(const char *engine) : engine_(engine) {
+  explicit Program(const char *engine, bool reorder = false) : engine_(engine), reorder_(reorder) {
     for (std::int32_t i = 0; i < rows; ++i) {
       for (std::int32_t j = std::max(0, i - 1); j <= std::min(rows - 1, i + 1); ++j) {
         col_.push_back(j);
@@ -42,6 +42,7 @@ class Program {
       sxt_pcg_options options;
       sxt_pcg_options_init(&options, sizeof options);
       options.engine = engine_;
+      options.reorder = reorder_;
       if (good(sxt_pcg_create(matrix, &options, &pcg), context)) {
         sxt_vector *b = nullptr, *x = nullptr;
         if (solves && good(sxt_vector_create(context, rows, SXT_F64, &b), context) &&
@@ -104,6 +105,7 @@ class Program {
   }
 
   const char *engine_;
+  bool reorder_;
   std::vector<std::int32_t> ptr_{0}, col_;
   std::vector<double> values_;
   sxt_status first_ = SXT_OK, engine_status_ = SXT_OK;
@@ -189,8 +191,14 @@ TEST_P(FakePcg, LeavesNothingBehindAndNoticesADeviceThatDoesNothing) {
   EXPECT_EQ(left_behind(), "");
 }
 
+TEST_P(FakePcg, RenumberedSystemsLeaveNothingBehind) {
+  Program program(GetParam(), true);
+  EXPECT_EQ(program.run(true), SXT_OK);
+  EXPECT_EQ(left_behind(), "");
+}
+
 TEST_P(FakePcg, EveryCallMayFail) {
-  Program program(GetParam());
+  Program program(GetParam(), true);
   const std::int64_t before = fake_count("calls");
   program.run(true);
   const std::int64_t calls = fake_count("calls") - before;

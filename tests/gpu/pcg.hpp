@@ -19,6 +19,7 @@ using api_test::laplacian;
 using api_test::new_report;
 using api_test::pcg_options;
 using api_test::relative_residual;
+using api_test::shuffled;
 using Matrix = api_test::Matrix;
 using Pcg = api_test::Pcg;
 

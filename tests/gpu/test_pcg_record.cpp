@@ -88,6 +88,35 @@ TEST_F(PcgRecord, ReplaysSolveForTheRightHandSideOfTheMoment) {
     }
 }
 
+// b and x are the caller's in his order at every replay, whatever order the engine sees.
+TEST_F(PcgRecord, ReplaysOfARenumberedSystemKeepTheCallersOrder) {
+  const Csr a = shuffled(laplacian(60, 0.01));
+  const Matrix matrix = matrix_of(a);
+  for (const char *preconditioner : {"none", "jacobi"}) {
+    sxt_pcg_options options = pcg_options();
+    options.engine = recording[0];
+    options.preconditioner = preconditioner;
+    options.rtol = 1e-9;
+    options.reorder = 1;
+    const Pcg pcg = api_test::make<Pcg>([&](sxt_pcg **out) { return sxt_pcg_create(matrix.get(), &options, out); });
+    for (const bool guess : {false, true}) {
+      std::vector<double> b = waves(a.rows), x(b.size(), 0.5);
+      const Vector rhs = on_device(b, SXT_F64), solution = on_device(x, SXT_F64);
+      sxt_solve_options solving = api_test::solve_options();
+      solving.use_initial_guess = guess;
+      record(pcg, rhs, solution, &solving);
+      for (double &each : b) each = 1 - each;
+      write(rhs, b);
+      write(solution, x);
+      replay();
+      EXPECT_EQ(report().reason, SXT_REASON_CONVERGED) << preconditioner;
+      EXPECT_LE(relative_residual(a, b, values_of(solution)), 1.2e-9) << preconditioner << guess;
+      ops().graph_destroy(handle(), graph_);
+      graph_ = nullptr;
+    }
+  }
+}
+
 // As many iterations as with the host beside it, and the same bits each time.
 TEST_F(PcgRecord, TakesAsManyIterationsAsAnAccompaniedSolve) {
   const Csr a = laplacian(80);

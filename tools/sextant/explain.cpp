@@ -10,6 +10,7 @@
 #include "explain_tree.hpp"
 #include "explanation.hpp"
 #include "matrix_input.hpp"
+#include "setup_options.hpp"
 #include "sextant/kinds/spmv.h"
 #include "table.hpp"
 
@@ -19,6 +20,7 @@ namespace {
 struct ExplainOptions {
   ContextOptions context;
   std::string matrix, op = "auto", format = "auto", preconditioner = "auto", recurrence = "auto", plan;
+  SetupOptions setup;
   double runs = 1000;
   bool json = false;
   TreeOptions tree;
@@ -44,6 +46,7 @@ Json explain_pcg(sxt_context *context, const LoadedMatrix &matrix, const Explain
   native.format = options.format.c_str();
   native.preconditioner = options.preconditioner.c_str();
   native.recurrence = options.recurrence.c_str();
+  options.setup.apply(native);
   sxt_pcg *pcg = nullptr;
   check(sxt_pcg_create(matrix.handle.get(), &native, &pcg), context);
   const Pcg owner(pcg);
@@ -160,6 +163,7 @@ void add_explain(CLI::App &parent, Action &action) {
   app->add_option("--format", options->format, "pcg: storage of A")->capture_default_str();
   app->add_option("--precond", options->preconditioner, "pcg: preconditioner")->capture_default_str();
   app->add_option("--recurrence", options->recurrence, "pcg: recurrence")->capture_default_str();
+  options->setup.add(*app, "Of a pcg");
   app->add_option("--plan", options->plan, "Explain with the choices of this file");
   app->add_flag("--json", options->json, "Everything as JSON");
   add_context_options(*app, options->context);

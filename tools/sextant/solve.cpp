@@ -9,6 +9,7 @@
 #include "explanation.hpp"
 #include "interrupt.hpp"
 #include "matrix_input.hpp"
+#include "setup_options.hpp"
 #include "sextant/kinds/pcg.h"
 #include "table.hpp"
 #include "write_file.hpp"
@@ -21,6 +22,7 @@ struct SolveOptions {
   std::string matrix, rhs, method = "auto", format = "auto", preconditioner = "auto", recurrence = "auto", engine;
   std::string plan, save_plan, output, history;
   double rtol = 1e-8, atol = 0, time_limit = 0;
+  SetupOptions setup;
   std::int64_t max_iterations = 0;
   bool rhs_ones = false, plan_required = false, json = false, verbose = false;
 };
@@ -76,6 +78,7 @@ Pcg make_solver(sxt_context *context, const LoadedMatrix &matrix, const SolveOpt
   native.atol = options.atol;
   native.max_iterations = options.max_iterations;
   native.time_limit = options.time_limit;
+  options.setup.apply(native);
   sxt_pcg *pcg = nullptr;
   check(sxt_pcg_create(matrix.handle.get(), &native, &pcg), context);
   return Pcg(pcg);
@@ -270,6 +273,7 @@ void add_choice_options(CLI::App &app, SolveOptions &options) {
       ->capture_default_str();
   app.add_option("--engine", options.engine, "Kernel that drives the loop: pcg.host-loop.classical.cpu, ...")
       ->group(group);
+  options.setup.add(app, group);
   app.add_option("--plan", options.plan, "Follow the choices saved in this file where they still fit")->group(group);
   app.add_flag("--plan-required", options.plan_required, "A plan that no longer fits is an error")->group(group);
   app.add_option("--save-plan", options.save_plan, "Write the choices made")->group(group);

@@ -28,7 +28,7 @@ static const size_t pcg[] = {
     MEMBER(sxt_pcg_options, max_iterations), MEMBER(sxt_pcg_options, divergence_limit),
     MEMBER(sxt_pcg_options, stagnation_window), MEMBER(sxt_pcg_options, time_limit),
     MEMBER(sxt_pcg_options, expected_solves), MEMBER(sxt_pcg_options, expected_iterations),
-    MEMBER(sxt_pcg_options, probe), MEMBER(sxt_pcg_options, reserved0)};
+    MEMBER(sxt_pcg_options, probe), MEMBER(sxt_pcg_options, reorder)};
 static const size_t solve[] = {
     sizeof(sxt_solve_options), MEMBER(sxt_solve_options, use_initial_guess), MEMBER(sxt_solve_options, reserved0),
     MEMBER(sxt_solve_options, rtol), MEMBER(sxt_solve_options, atol), MEMBER(sxt_solve_options, max_iterations),

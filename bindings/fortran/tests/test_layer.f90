@@ -176,7 +176,7 @@ contains
     call at(c_loc(o%expected_solves), 'expected_solves')
     call at(c_loc(o%expected_iterations), 'expected_iterations')
     call at(c_loc(o%probe), 'probe')
-    call at(c_loc(o%reserved0), 'reserved0')
+    call at(c_loc(o%reorder), 'reorder')
     call complete()
   end subroutine
 

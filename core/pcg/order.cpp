@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A better order of the rows: where gathers dominate products and the solves are many or long, the engine sees P A P^T,
+// whose order is found once from the pattern. What the caller gives and gets is moved on the way; true residuals are
+// those of the caller's matrix in the caller's order.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "core/base/types.hpp"
+#include "core/matrix/renumber.hpp"
+#include "core/pcg/clock.hpp"
+#include "core/pcg/solver.hpp"
+
+namespace sextant {
+
+namespace {
+
+constexpr const char *order_role = "pcg/order";
+// What an order could save at most is more than it will: only where that is so many times its cost is it made.
+constexpr double several = 4;
+// Once it is there: what it saves is predicted, what is still to be built is certain.
+constexpr double least_gain = 0.1;
+// Entries brought into their new order on the host, and new storages built of them, a thread and entry.
+constexpr double move_entry_s = 2.5e-8;
+// A pattern of which one level of a search holds this part has no order that keeps neighbours together.
+constexpr std::int64_t widest_part = 8;
+
+}  // namespace
+
+// What the plan so far stands on, to go back to.
+struct PcgSolver::Matrices {
+  std::shared_ptr<Matrix> base, system;
+  std::unique_ptr<Runner> preconditioner;
+  ChoicePtr preconditioner_choice;
+  const void *scaling;
+  double predicted_setup_s;
+};
+
+// From now on all that the engine sees is made of this matrix.
+void PcgSolver::use_matrix(std::shared_ptr<Matrix> matrix) {
+  base_ = system_ = std::move(matrix);
+  scaling_ = nullptr;
+  preconditioner_.reset();
+  preconditioner_choice_.reset();
+  if (method_ != "none") build_preconditioner();
+}
+
+// What a product spends on elements of x that no near cache holds, beyond each being brought once. 0: unknown.
+double PcgSolver::gather_seconds() {
+  static const char *const names[] = {"x_miss_unit_cache", "x_miss_cache", "x_sector_miss_unit", "x_sector_miss_cache",
+                                      nullptr};
+  const std::vector<double> found = matrix_->features(names);
+  const sxt_machine &machine = matrix_->context().machine();
+  const bool on_host = matrix_->context().device().on_host();
+  const double nnz = static_cast<double>(matrix_->csr().nnz), piece = on_host ? 64 : 32;
+  const double once =
+      static_cast<double>(matrix_->rows()) * static_cast<double>(value_bytes(matrix_->value_type())) / piece;
+  const double near = std::max(0.0, nnz * found[on_host ? 0 : 2] - once);
+  const double far = std::clamp(nnz * found[on_host ? 1 : 3] - once, 0.0, near);
+  const double near_rate = on_host ? machine.cached_gather_rate : machine.sector_rate;
+  const double far_rate = on_host ? machine.gather_rate : machine.stream_rate / piece;
+  const double seconds = (near - far) / std::max(1.0, near_rate) + far / std::max(1.0, far_rate);
+  return seconds > 0 ? seconds : 0;  // NaN where nobody offers the features
+}
+
+// "" where an order could pay several times what it costs.
+std::string PcgSolver::why_no_order(const Choice &ordering) {
+  if (method_ != "none" && !scaling_) return "what " + method_ + " does depends on the order";
+  const double iterations = std::max(1.0, settings_.expected_solves) * assumed_iterations_;
+  const double threads = std::max(1, matrix_->context().threads());
+  const double cost_s = ordering.run_s + static_cast<double>(matrix_->csr().nnz) * move_entry_s / threads;
+  const auto too_little = [&](const char *what, double seconds) {
+    return text("another order would take about ", seconds_text(cost_s), " and could save at most ", what,
+                seconds_text(seconds));
+  };
+  const bool on_host = matrix_->context().device().on_host();
+  const double rough_s =
+      on_host ? std::max(1.0, settings_.expected_solves) * select_engine(method_)->run_s : rough_total_s();
+  // On a device engines have not been asked: a product that gathers takes a few times what is known by then.
+  constexpr double above_rough = 8;
+  const double most_s = on_host ? rough_s : above_rough * rough_s;
+  if (most_s < several * cost_s) return too_little("all solves' ", most_s);
+  const double gathers_s = std::min(most_s, iterations * gather_seconds());
+  return gathers_s < several * cost_s ? too_little("what products wait for x, ", gathers_s) : "";
+}
+
+// P A P^T, with its order in order_; NULL where the search gave up.
+std::shared_ptr<Matrix> PcgSolver::make_order(ChoicePtr ordering, bool asked) {
+  Context &context = matrix_->context();
+  const CsrArrays &csr = matrix_->csr();
+  const std::uint64_t bytes = static_cast<std::uint64_t>(csr.rows) * (csr.index_type == SXT_I32 ? 4 : 8);
+  Buffer perm(bytes, context.device().host_memory());
+  sxt_ordering_args args{};
+  args.h = {sizeof args, SXT_KIND_ORDERING};
+  args.n = csr.rows;
+  args.index_type = csr.index_type;
+  args.offset_type = csr.offset_type;
+  args.row_ptr = csr.row_ptr.data();
+  args.col = csr.col.data();
+  args.perm = perm.data();
+  args.most_width = asked ? 0 : std::max<std::int64_t>(1, csr.rows / widest_part);
+  const Clock clock;
+  if (Runner(context, ordering, matrix_.get()).run(&args.h) != SXT_OK) {
+    notes_.push_back(text("in the caller's order: a search through the pattern (", seconds_text(clock.seconds()),
+                          ") meets more than ", args.most_width,
+                          " rows in one level, so no order keeps them together"));
+    return nullptr;
+  }
+  const double search_s = clock.seconds();
+  std::shared_ptr<Matrix> matrix = renumbered(*matrix_, perm.data());
+  order_.emplace(Order{std::move(ordering), DeviceBuffer(context.device(), bytes), csr.index_type,
+                       bandwidth_of(csr, context.threads()), bandwidth_of(matrix->csr(), context.threads())});
+  context.device().copy(order_->index.data(), perm.data(), bytes);
+  notes_.push_back(text("another order took ", seconds_text(search_s), ", and ",
+                        seconds_text(clock.seconds() - search_s), " to bring the entries into it"));
+  return matrix;
+}
+
+// Whether what is still to be built pays, with the renumbered matrix in force.
+bool PcgSolver::order_pays(Matrices &before, const Choice &ordering) {
+  const double solves = std::max(1.0, settings_.expected_solves);
+  const ChoicePtr there = select_engine(method_);
+  std::swap(before.base, base_), std::swap(before.system, system_);
+  const ChoicePtr here = select_engine(method_);  // known already, or asked now
+  std::swap(before.base, base_), std::swap(before.system, system_);
+  const double here_s = here->setup_s + here->storage_s + solves * here->run_s;
+  const double there_s = there->setup_s + there->storage_s + solves * there->run_s;
+  const bool pays = there_s < (1 - least_gain) * here_s;
+  notes_.push_back(text(pays ? "renumbered by " : "in the caller's order, after a try of ", ordering.kernel->name(),
+                        ": predicted ", seconds_text(there_s), " in all, ", seconds_text(here_s),
+                        " in the caller's order"));
+  return pays;
+}
+
+// A loaded plan that has an order for this matrix was made by one that paid.
+bool PcgSolver::planned_order(const sxt_ordering_query &query) {
+  Context &context = matrix_->context();
+  if (!context.plan().loaded()) return false;
+  Query question(&query.m.q);
+  if (context.deterministic()) question.get()->flags |= SXT_QUERY_DETERMINISTIC;
+  std::string why_not;
+  return context.plan()
+      .find({order_role, SXT_KIND_ORDERING, question.hash(), matrix_->pattern_hash()}, plan_types(question),
+            context.fingerprint(), why_not)
+      .has_value();
+}
+
+void PcgSolver::consider_order() {
+  if (settings_.reorder < 0 || matrix_->rows() < 2) return;
+  Context &context = matrix_->context();
+  sxt_ordering_query query{};
+  query.m = matrix_->query_part(SXT_KIND_ORDERING, sizeof query, 1);
+  const bool demanded = settings_.reorder > 0, planned = planned_order(query), asked = demanded || planned;
+  if (!asked && context.plan().required()) return;  // it names none
+  Selector selector(context, matrix_.get());
+  ChoicePtr ordering;
+  try {
+    ordering = selector.propose(Query(&query.m.q), order_role);
+  } catch (const Error &problem) {
+    if (asked || problem.status() != SXT_E_NO_KERNEL) throw;
+    return;
+  }
+  if (!asked) {
+    const std::string why_not = why_no_order(*ordering);
+    if (!why_not.empty()) return notes_.push_back("in the caller's order: " + why_not);
+  }
+  std::shared_ptr<Matrix> matrix = make_order(ordering, asked);
+  if (!matrix) return;
+  const std::set<std::string> held = matrix_->storages();
+  Matrices before{base_, system_, std::move(preconditioner_), preconditioner_choice_, scaling_, predicted_setup_s_};
+  use_matrix(matrix);
+  if (asked || order_pays(before, *ordering)) {
+    selector.record(*ordering);
+    predicted_setup_s_ += ordering->run_s;
+    for (const std::string &form : matrix_->storages())  // built to be compared with
+      if (!held.contains(form)) matrix_->drop(form);
+    return;
+  }
+  // Choices are kept by the address of the matrix they were made for.
+  std::erase_if(selected_, [&](const auto &each) {
+    return each.first.second == base_.get() || each.first.second == system_.get();
+  });
+  base_ = std::move(before.base), system_ = std::move(before.system);
+  preconditioner_ = std::move(before.preconditioner);
+  preconditioner_choice_ = std::move(before.preconditioner_choice);
+  scaling_ = before.scaling;
+  predicted_setup_s_ = before.predicted_setup_s;
+  order_.reset();
+}
+
+// Between the caller's vectors and the engine's, as things stand.
+Crossing PcgSolver::crossing() const {
+  return {matrix_->context().operations(),         matrix_->value_type(),          matrix_->rows(), scaling_,
+          order_ ? order_->index.data() : nullptr, order_ ? order_->index_type : 0};
+}
+
+std::string PcgSolver::order_text() const {
+  if (!order_) return "the caller's";
+  return text(order_->choice->kernel->name(), ", bandwidth ", order_->bandwidth_before, " to ", order_->bandwidth);
+}
+
+}  // namespace sextant
