@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/dispatch/prepared.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 
@@ -14,10 +15,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 }
 
-Prepared::Prepared(Context &context, ChoicePtr choice, Matrix *matrix, const sxt_head *data)
-    : context_(context), choice_(std::move(choice)), matrix_(matrix) {
+Prepared::Prepared(Context &context, ChoicePtr choice, Matrix *matrix, const sxt_head *data, bool part)
+    : context_(context), asked_(std::move(choice)), choice_(asked_), matrix_(matrix) {
   problem_.struct_size = sizeof problem_;
-  problem_.query = choice_->query.get();
+  problem_.query = asked_->query.get();
   problem_.data = data;
   if (matrix_ && !choice_->storage.empty()) {
     form_ = matrix_->lend(choice_->storage);
@@ -25,16 +26,41 @@ Prepared::Prepared(Context &context, ChoicePtr choice, Matrix *matrix, const sxt
   }
   build_parts(matrix, data);
   prepare();
+  try {
+    if (part) choose_factors();
+  } catch (...) {
+    release();
+    throw;
+  }
 }
 
 void Prepared::build_parts(Matrix *matrix, const sxt_head *data) {
-  for (const SlotChoice &slot : choice_->slots) {
+  std::shared_ptr<Choice> changed;  // where a part chose something itself
+  for (std::size_t s = 0; s < asked_->slots.size(); ++s) {
+    const SlotChoice &slot = asked_->slots[s];
     auto &parts = parts_.emplace_back();
-    auto &bounds = bounds_.emplace_back();
-    for (const ChoicePtr &part : slot.parts) {
-      parts.push_back(std::make_unique<Prepared>(context_, part, part->query.about_matrix() ? matrix : nullptr, data));
-      bounds.push_back(&parts.back()->bound());
+    for (std::size_t i = 0; i < slot.parts.size(); ++i) {
+      const ChoicePtr &part = slot.parts[i];
+      Matrix *const its_matrix = part->query.about_matrix() ? matrix : nullptr;
+      parts.push_back(std::make_unique<Prepared>(context_, part, its_matrix, data, true));
+      const ChoicePtr &made = parts.back()->shared_choice();
+      if (made == part) continue;
+      if (!changed) changed = std::make_shared<Choice>(*asked_);
+      changed->setup_s += made->setup_s - part->setup_s;
+      changed->slots[s].parts[i] = made;
     }
+  }
+  if (changed) choice_ = std::move(changed);
+  fill();
+}
+
+// The slots as kernels see them.
+void Prepared::fill() {
+  bounds_.clear();
+  filled_.clear();
+  for (const auto &slot : parts_) {
+    auto &bounds = bounds_.emplace_back();
+    for (const auto &part : slot) bounds.push_back(&part->bound());
   }
   for (std::size_t i = 0; i < bounds_.size(); ++i) filled_.push_back(filled_slot(choice_->slots[i], bounds_[i]));
 }
@@ -59,7 +85,10 @@ void Prepared::prepare() {
 
 Prepared::~Prepared() { release(); }
 
+// Factors' matrices read arrays of the state.
 void Prepared::release() noexcept {
+  parts_.resize(std::min(parts_.size(), asked_->slots.size()));
+  factors_.clear();
   const sxt_kernel &kernel = choice_->kernel->table;
   const Device::Current current(context_.device());
   if (state_ && kernel.release) kernel.release(state_);
@@ -74,13 +103,16 @@ void Prepared::refresh_if_stale() {
 }
 
 void Prepared::refresh() {
-  for (auto &slot : parts_)
-    for (auto &part : slot) part->refresh_if_stale();
+  for (std::size_t i = 0; i < asked_->slots.size(); ++i)
+    for (auto &part : parts_[i]) part->refresh_if_stale();
   const sxt_kernel &kernel = choice_->kernel->table;
   if (!kernel.refresh) return;
-  Call call(context_.device());
-  const sxt_exec exec = make_exec(call);
-  call.finish(kernel.refresh(state_, &problem_, &exec), kernel.name, "refresh");
+  {
+    Call call(context_.device());
+    const sxt_exec exec = make_exec(call);
+    call.finish(kernel.refresh(state_, &problem_, &exec), kernel.name, "refresh");
+  }
+  refresh_factors();
 }
 
 bool Prepared::stateless() const noexcept {
@@ -115,7 +147,8 @@ Session::Session(Prepared &prepared, bool top) : prepared_(prepared), bound_(pre
     Call call(device);
     const sxt_exec exec = make_exec(call);
     try {
-      call.finish(kernel.open(prepared.state(), filled_.data(), &exec, &bound_.session), kernel.name, "open");
+      const sxt_filled *const slots = filled_.empty() ? nullptr : filled_.data();
+      call.finish(kernel.open(prepared.state(), slots, &exec, &bound_.session), kernel.name, "open");
     } catch (...) {
       close();
       throw;

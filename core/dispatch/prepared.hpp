@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "core/device/device.hpp"
 #include "core/dispatch/choice.hpp"
+#include "sextant/kinds/preconditioner_factors.h"
 
 namespace sextant {
 
@@ -23,11 +25,13 @@ class Prepared {
  public:
   // matrix: NULL unless the query is about one; it, the context and data must outlive the object. Throws what a kernel
   // failed with.
-  Prepared(Context &context, ChoicePtr choice, Matrix *matrix, const sxt_head *data);
+  // part: of another kernel, so that products with its factors are worth choosing (kinds/preconditioner_factors.h).
+  Prepared(Context &context, ChoicePtr choice, Matrix *matrix, const sxt_head *data, bool part = false);
   ~Prepared();
   Prepared(const Prepared &) = delete;
   Prepared &operator=(const Prepared &) = delete;
 
+  // As it was given, with what was chosen since then: products with factors.
   const Choice &choice() const noexcept { return *choice_; }
   const ChoicePtr &shared_choice() const noexcept { return choice_; }
   const sxt_bound &bound() const noexcept { return bound_; }  // without a session
@@ -45,13 +49,23 @@ class Prepared {
   void prepare();
   void release() noexcept;
   void refresh();
+  void fill();
+  void choose_factors();  // factors.cpp, with those that follow
+  std::string choose_factor(const sxt_factor &factor, double runs, Choice &choice);
+  void refresh_factors();
 
   Context &context_;
+  const ChoicePtr asked_;  // as it was given: what problem_.query points into
   ChoicePtr choice_;
   Matrix *matrix_;
   std::shared_ptr<StoredForm> form_;  // what problem_.a points into
   sxt_problem problem_{};
-  std::vector<std::vector<std::unique_ptr<Prepared>>> parts_;  // one vector a slot
+  struct Factor {
+    std::uint64_t number;
+    std::shared_ptr<Matrix> matrix;
+  };
+  std::vector<Factor> factors_;                                // those whose products were chosen
+  std::vector<std::vector<std::unique_ptr<Prepared>>> parts_;  // one vector a slot; behind them one a factor
   std::vector<std::vector<const sxt_bound *>> bounds_;         // behind filled_
   std::vector<sxt_filled> filled_;
   void *state_ = nullptr;

@@ -407,7 +407,11 @@ ChoicePtr Selector::settle(const Query &query, const std::string &role, bool par
   if (limits.forced.empty() && (bypasses || std::any_of(options.begin(), options.end(), has_forced_part)))
     for (Option &option : options)
       if (option.slots.empty()) option.reason = "it would pass over what was forced for a part of others";
-  if (limits.forced.empty() && !limits.plan) race(query, options);
+  if (limits.forced.empty() && !limits.plan) {
+    for (Option &option : options)
+      if (!part && option.total_s >= own_way_s_) option.reason = "who asks has a way that is predicted to end sooner";
+    race(query, options);
+  }
   Option *winner = nullptr;
   std::map<std::string, std::string> unbuilt;  // storages with the reason why they could not be built, "" for none
   bool out_of_memory = false;                  // then another attempt may succeed, and the status has to say so

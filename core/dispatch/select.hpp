@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <set>
 #include <span>
@@ -50,6 +51,9 @@ class Selector {
   // Kernels with slots take long to ask. From now on they come last, and only where `why_not`, told the least total of
   // the others in seconds (infinite: there is none), answers ""; else its answer is what the explanation says of them.
   void spare_composed(std::function<std::string(double)> why_not) { why_not_composed_ = std::move(why_not); }
+  // The asker has a way of its own that takes so many seconds, set-up and all runs: what takes longer is refused,
+  // unless it is forced or planned.
+  void only_below(double total_s) { own_way_s_ = total_s; }
   // storage: "" for any; else the only one that may be read. Throws SXT_E_NO_KERNEL with every candidate's reason.
   ChoicePtr select(Query query, const std::string &role, const std::string &storage = "");
   // The same without an entry in the plan, for who may yet do without; record makes the entry.
@@ -115,6 +119,7 @@ class Selector {
   unsigned tiers_ = 15;  // of features that kernels see while they are asked; bit t: tier t
   std::map<std::string, std::string> forced_;
   std::function<std::string(double)> why_not_composed_;
+  double own_way_s_ = std::numeric_limits<double>::infinity();
   std::map<std::string, StorageOffer> offers_;  // while candidates are gathered
   Memo memo_;                                   // parts that several engines and storages ask for alike
   std::vector<const char *> forms_read_;

@@ -13,7 +13,7 @@
 #include "sextant/plugin_cuda_dense.hpp"
 #include "sextant/plugin_cuda_spmv.hpp"
 #include "sextant/plugin_cuda_storage.hpp"
-#include "sextant/plugin_preconditioner.hpp"
+#include "sextant/plugin_factor_products.hpp"
 
 namespace sextant::plugin::cuda::precondition {
 
@@ -272,6 +272,11 @@ struct Factor {
   }
 };
 
+// The same as core and kernels of other plugins read it.
+inline sxt_csr csr_of(const Factor &f, sxt_value_type type) {
+  return methods::square_csr(type, f.n, f.nnz, SXT_I32, SXT_SPACE_DEVICE, f.ptr.data(), f.col.data(), f.values.data());
+}
+
 // y = s (a + alpha F x).
 template <class T>
 void apply(const sxt_exec *exec, const Factor &f, Real<T> alpha, const T *x, const T *a, const Real<T> *s, T *y) {
@@ -282,6 +287,29 @@ void apply(const sxt_exec *exec, const Factor &f, Real<T> alpha, const T *x, con
   });
   need_launch("a product with a factor");
 }
+// z = G' G r: products 0 and 1 where core chose kernels for them (products may be NULL), else kernels of our own. t: a
+// vector between them.
+template <class T>
+sxt_status apply_pair(const sxt_exec *exec, const Factor &g, const Factor &transposed,
+                      const methods::FactorProducts *products, sxt_value_type type, const T *r, T *t, T *z) {
+  const auto step = [&](std::uint64_t i, const Factor &factor, const T *x, T *y) {
+    const sxt_status status = products ? products->multiply(i, type, factor.n, x, y, *exec) : SXT_NOT_APPLICABLE;
+    if (status != SXT_NOT_APPLICABLE) return status;
+    apply<T>(exec, factor, 1, x, nullptr, nullptr, y);
+    return static_cast<sxt_status>(SXT_OK);
+  };
+  const sxt_status status = step(0, g, r, t);
+  return status == SXT_OK ? step(1, transposed, t, z) : status;
+}
+
+// What core is told of two factors G and G' of a state, lower and upper, that share a run evenly.
+template <class State>
+sxt_status factor_pair(const void *opaque, std::uint64_t i, sxt_factor *out) {
+  const State &state = *static_cast<const State *>(opaque);
+  if (i > 1) return SXT_NOT_APPLICABLE;
+  return methods::show_factor(i == 0 ? "G" : "G^T", csr_of(i == 0 ? state.lower : state.upper, state.type), 0.5, out);
+}
+
 // Loads the code of that product, which a capture must not do.
 inline sxt_status load_product(const sxt_exec *exec, const Factor &f, sxt_value_type type) {
   sxt_status status = SXT_OK;
@@ -360,6 +388,12 @@ sxt_status open_factors(const void *opaque, const sxt_filled *, const sxt_exec *
   *session = nullptr;
   const sxt_status status = load_product(exec, state.lower, state.type);
   return status == SXT_OK ? load_product(exec, state.upper, state.type) : status;
+}
+// The same where core may have chosen kernels for the two.
+template <class State>
+sxt_status open_pair(const void *opaque, const sxt_filled *slots, const sxt_exec *exec, void **session) {
+  const sxt_status status = open_factors<State>(opaque, slots, exec, session);
+  return status == SXT_OK ? methods::open_products<2>(slots, exec, session) : status;
 }
 
 }  // namespace sextant::plugin::cuda::precondition

@@ -11,6 +11,7 @@
 
 #include "sextant/plugin_cpu.hpp"
 #include "sextant/plugin_csr.hpp"
+#include "sextant/plugin_factor_products.hpp"
 
 namespace sextant::plugin::precondition {
 
@@ -100,6 +101,10 @@ struct Factor {
         values(exec, SXT_SPACE_HOST, static_cast<std::uint64_t>(entries) * value_bytes(type)) {}
 };
 
+// The same as core and kernels of other plugins read it.
+inline sxt_csr csr_of(const Factor &f, sxt_value_type type) {
+  return square_csr(type, f.n, f.nnz, SXT_I64, SXT_SPACE_HOST, f.ptr.data(), f.col.data(), f.values.data());
+}
 // Bytes of such a factor.
 inline double factor_bytes(double n, double nnz, sxt_value_type type) {
   return 8 * n + nnz * (4 + static_cast<double>(value_bytes(type)));
@@ -153,6 +158,29 @@ void apply_factor(const Factor &factor, T alpha, const T *x, const T *a, const r
     if (a) sum += a[i];
     y[i] = s ? s[i] * sum : sum;
   });
+}
+
+// z = G' G r: products 0 and 1 where core chose kernels for them (products may be NULL), else a pass of our own. t: a
+// vector between them.
+template <class T>
+sxt_status apply_pair(const Factor &g, const Factor &transposed, const FactorProducts *products, sxt_value_type type,
+                      const T *r, T *t, T *z, int team, const sxt_exec &exec) {
+  const auto step = [&](std::uint64_t i, const Factor &factor, const T *x, T *y) {
+    const sxt_status status = products ? products->multiply(i, type, factor.n, x, y, exec) : SXT_NOT_APPLICABLE;
+    if (status != SXT_NOT_APPLICABLE) return status;
+    apply_factor<T>(factor, T(1), x, nullptr, nullptr, y, team);
+    return static_cast<sxt_status>(SXT_OK);
+  };
+  const sxt_status status = step(0, g, r, t);
+  return status == SXT_OK ? step(1, transposed, t, z) : status;
+}
+
+// What core is told of two factors G and G' of a state, lower and upper, that share a run evenly.
+template <class State>
+sxt_status factor_pair(const void *opaque, std::uint64_t i, sxt_factor *out) {
+  const State &state = *static_cast<const State *>(opaque);
+  if (i > 1) return SXT_NOT_APPLICABLE;
+  return show_factor(i == 0 ? "G" : "G^T", csr_of(i == 0 ? state.lower : state.upper, state.type), 0.5, out);
 }
 
 // Fills the pattern of the transposed factor; cursor: n int64 of working memory.

@@ -175,28 +175,31 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
   });
 }
 
-sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
+sxt_status open(const void *, const sxt_filled *slots, const sxt_exec *exec, void **session) {
+  return precondition::open_products<2>(slots, exec, session);
+}
+
+sxt_status run(const void *opaque, void *session, const sxt_head *head, const sxt_exec *exec) {
   const State &state = *static_cast<const State *>(opaque);
   const auto &args = plugin::as<sxt_preconditioner_args>(head);
   if (const auto status = precondition::check_args(args, state.n, state.usable, exec); status != SXT_OK) return status;
   const std::uint64_t bytes = static_cast<std::uint64_t>(state.n) * plugin::value_bytes(state.type);
   if (const auto status = plugin::need_scratch(exec, bytes); status != SXT_OK) return status;
   return plugin::with_value_type(state.type, [&]<class T>(plugin::Tag<T>) {
-    T *const t = static_cast<T *>(exec->scratch);
-    const int team = plugin::team_size(state.threads, *exec);
-    precondition::apply_factor<T>(state.lower, T(1), static_cast<const T *>(args.r), nullptr, nullptr, t, team);
-    precondition::apply_factor<T>(state.upper, T(1), t, nullptr, nullptr, static_cast<T *>(args.z), team);
-    return static_cast<sxt_status>(SXT_OK);
+    return precondition::apply_pair<T>(state.lower, state.upper,
+                                       static_cast<const precondition::FactorProducts *>(session), state.type,
+                                       static_cast<const T *>(args.r), static_cast<T *>(exec->scratch),
+                                       static_cast<T *>(args.z), plugin::team_size(state.threads, *exec), *exec);
   });
 }
 
 template <int power>
 const sxt_kernel *kernel(const char *name, const char *description) {
-  static const sxt_preconditioner_ops ops{sizeof(sxt_preconditioner_ops), method_of(power).name, nullptr, nullptr,
-                                          method_of(power).typical_iterations};
-  static const sxt_kernel k = precondition::csr_kernel<State>(
+  static const sxt_preconditioner_factors_ops ops =
+      precondition::factors_ops(method_of(power), precondition::factor_pair<State>);
+  static const sxt_kernel k = precondition::factored_kernel<State>(
       name, "cpu", description,
-      {applicable<power>, candidates<power>, prepare<power>, precondition::refresh<State, compute>, run}, &ops,
+      {applicable<power>, candidates<power>, prepare<power>, precondition::refresh<State, compute>, run, open}, &ops,
       plugin::cpu_terms);
   return &k;
 }

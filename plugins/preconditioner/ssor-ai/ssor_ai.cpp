@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // preconditioner.ssor-ai.cpu and preconditioner.ssor-ai-2.cpu: the SSOR preconditioner with its triangular solves
 // replaced by one or two terms of their Neumann series, so that an application is two or four sparse products.
-// A = L + D + L', B = L D^-1: M = w (2 - w) K' D^-1 K, K = I - w B (order 1) or I - w B + w^2 B^2 (order 2).
+// A = L + D + L', B = L D^-1: M = w (2 - w) K' D^-1 K, K = I - w B (order 1) or I - w B + w^2 B^2 (order 2). Order 1 is
+// kept as M = G' G with G = (w (2 - w) / D)^1/2 K, whose products core may leave to other kernels.
 #include <cstdint>
 #include <memory>
 
@@ -19,7 +20,7 @@ struct State {
   std::int64_t n, threads;
   int order;
   double omega = 0;
-  Factor lower, upper;   // B and B'
+  Factor lower, upper;   // G and G' (order 1), B and B' (order 2)
   plugin::Memory scale;  // n reals: w (2 - w) / d_i
   precondition::Offsets offsets;
   bool usable = false;
@@ -29,7 +30,10 @@ constexpr const precondition::Method &method_of(int order) {
   return order == 1 ? precondition::ssor_ai_1 : precondition::ssor_ai_2;
 }
 
-// Row pointers and columns of both triangles, without the diagonal.
+// Whether both triangles hold the diagonal.
+bool with_diagonal(const State &state) { return state.order == 1; }
+
+// Row pointers and columns of both triangles.
 template <class M>
 void split_pattern(const State &state, const Rows<M> &a) {
   auto *lower_ptr = state.lower.ptr.template as<std::int64_t>(),
@@ -41,27 +45,47 @@ void split_pattern(const State &state, const Rows<M> &a) {
     lower_ptr[i] = lower;
     upper_ptr[i] = upper;
     for (std::int64_t k = a.ptr[i]; k < a.ptr[i + 1]; ++k) {
-      if (a.col[k] < i) lower_col[lower++] = a.col[k];
-      if (a.col[k] > i) upper_col[upper++] = a.col[k];
+      const bool diagonal = a.col[k] == i && with_diagonal(state);
+      if (a.col[k] < i || diagonal) lower_col[lower++] = a.col[k];
+      if (a.col[k] > i || diagonal) upper_col[upper++] = a.col[k];
     }
   }
   lower_ptr[a.n] = lower;
   upper_ptr[a.n] = upper;
 }
 
-// B_ij = a_ij / d_j for j < i; row i of B' is that of U divided by d_i. scale holds 1 / d_i while this runs.
+// B_ij = a_ij / d_j for j < i; row i of B' is that of U divided by d_i; 0 on the diagonal. scale holds 1 / d_i while
+// this runs.
 template <class T, class M>
 void fill_values(const State &state, const Rows<M> &a) {
   const auto *inverse = state.scale.as<real_of<T>>();
   const auto lower = precondition::rows_of<T>(state.lower), upper = precondition::rows_of<T>(state.upper);
   auto *lower_values = state.lower.values.as<T>(), *upper_values = state.upper.values.as<T>();
   precondition::for_each_row(a.ptr, a.n, static_cast<int>(state.threads), [&](std::int64_t i) {
-    std::int64_t k = a.ptr[i];
-    for (std::int64_t to = lower.ptr[i]; to < lower.ptr[i + 1]; ++to, ++k)
-      lower_values[to] = static_cast<T>(a.values[k]) * inverse[a.col[k]];
-    ++k;  // the diagonal
-    for (std::int64_t to = upper.ptr[i]; to < upper.ptr[i + 1]; ++to, ++k)
-      upper_values[to] = static_cast<T>(a.values[k]) * inverse[i];
+    std::int64_t k = a.ptr[i], to = upper.ptr[i];
+    const std::int64_t diagonal = with_diagonal(state);
+    for (std::int64_t at = lower.ptr[i]; at < lower.ptr[i + 1] - diagonal; ++at, ++k)
+      lower_values[at] = static_cast<T>(a.values[k]) * inverse[a.col[k]];
+    ++k;
+    if (diagonal) lower_values[lower.ptr[i + 1] - 1] = upper_values[to++] = T(0);
+    for (; to < upper.ptr[i + 1]; ++to, ++k) upper_values[to] = static_cast<T>(a.values[k]) * inverse[i];
+  });
+}
+
+// G and G' in place of B and B'. scale holds w (2 - w) / d_i.
+template <class T>
+void form_factors(const State &state) {
+  using Real = real_of<T>;
+  const auto *scale = state.scale.as<Real>();
+  const auto w = static_cast<Real>(-state.omega);
+  const auto lower = precondition::rows_of<T>(state.lower), upper = precondition::rows_of<T>(state.upper);
+  auto *lower_values = state.lower.values.as<T>(), *upper_values = state.upper.values.as<T>();
+  precondition::for_each_row(lower.ptr, state.n, static_cast<int>(state.threads), [&](std::int64_t i) {
+    const Real root = std::sqrt(scale[i]);
+    for (std::int64_t k = lower.ptr[i]; k < lower.ptr[i + 1] - 1; ++k) lower_values[k] *= w * root;
+    for (std::int64_t k = upper.ptr[i] + 1; k < upper.ptr[i + 1]; ++k)
+      upper_values[k] *= w * std::sqrt(scale[upper.col[k]]);
+    lower_values[lower.ptr[i + 1] - 1] = upper_values[upper.ptr[i]] = root;
   });
 }
 
@@ -112,6 +136,7 @@ sxt_status compute_typed(State &state, const Rows<M> &a, const sxt_exec *exec) {
   fill_values<T>(state, a);
   if (state.omega == 0) state.omega = estimate_omega<T>(state, a);  // later refreshes keep it
   for (std::int64_t i = 0; i < a.n; ++i) scale[i] *= static_cast<Real>(state.omega * (2 - state.omega));
+  if (state.order == 1) form_factors<T>(state);
   return SXT_OK;
 }
 
@@ -127,16 +152,15 @@ sxt_status compute(State &state, const sxt_csr &csr, bool first, const sxt_exec 
   return status;
 }
 
-// t = s (r - w B (r - w B r)) and z = t - w B' (t - w B' t); without the inner products for order 1.
+// Order 2: t = s (r - w B (r - w B r)) and z = t - w B' (t - w B' t).
 template <class T>
-void apply(const State &state, const T *r, T *z, T *u, T *t, int team) {
+void apply_second(const State &state, const T *r, T *z, T *u, T *t, int team) {
   const T w = static_cast<T>(-state.omega);
   const auto *scale = state.scale.as<real_of<T>>();
-  const bool second = state.order == 2;
-  if (second) precondition::apply_factor<T>(state.lower, w, r, r, nullptr, u, team);
-  precondition::apply_factor<T>(state.lower, w, second ? u : r, r, scale, t, team);
-  if (second) precondition::apply_factor<T>(state.upper, w, t, t, nullptr, u, team);
-  precondition::apply_factor<T>(state.upper, w, second ? u : t, t, nullptr, z, team);
+  precondition::apply_factor<T>(state.lower, w, r, r, nullptr, u, team);
+  precondition::apply_factor<T>(state.lower, w, u, r, scale, t, team);
+  precondition::apply_factor<T>(state.upper, w, t, t, nullptr, u, team);
+  precondition::apply_factor<T>(state.upper, w, u, t, nullptr, z, team);
 }
 
 std::uint64_t vector_bytes(std::int64_t n, sxt_value_type type) {
@@ -154,8 +178,9 @@ sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_mac
   const auto &query = plugin::as<sxt_preconditioner_query>(head);
   const sxt_value_type type = query.m.q.value_type;
   const double n = static_cast<double>(query.m.rows), bytes = static_cast<double>(plugin::value_bytes(type));
-  const double entries = std::max(0.0, (static_cast<double>(query.m.nnz) - n) / 2);
-  const double products = 2 * order, product_bytes = precondition::factor_bytes(n, entries, type) + 3 * n * bytes;
+  const double entries = std::max(0.0, (static_cast<double>(query.m.nnz) - n) / 2) + (order == 1 ? n : 0);
+  const double products = 2 * order,
+               product_bytes = precondition::factor_bytes(n, entries, type) + (order == 1 ? 2 : 3) * n * bytes;
 
   plugin::CpuCost cost;
   cost.stream_bytes = products * product_bytes;
@@ -191,8 +216,8 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
     state->offsets = precondition::Offsets(exec, *a);
     std::int64_t below = 0, above = 0;
     plugin::for_each_entry(*a, {0, a->s.rows}, [&](std::int64_t i, std::int64_t, std::int64_t j) {
-      below += j < i;
-      above += j > i;
+      below += j < i || (j == i && with_diagonal(*state));
+      above += j > i || (j == i && with_diagonal(*state));
     });
     state->lower = Factor(exec, state->n, below, state->type);
     state->upper = Factor(exec, state->n, above, state->type);
@@ -203,20 +228,29 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
   });
 }
 
-sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
+template <int order>
+sxt_status run(const void *opaque, void *session, const sxt_head *head, const sxt_exec *exec) {
   const State &state = *static_cast<const State *>(opaque);
   const auto &args = plugin::as<sxt_preconditioner_args>(head);
   if (const auto status = precondition::check_args(args, state.n, state.usable, exec); status != SXT_OK) return status;
   const std::uint64_t bytes = vector_bytes(state.n, state.type);
-  if (const auto status = plugin::need_scratch(exec, static_cast<std::uint64_t>(state.order) * bytes); status != SXT_OK)
-    return status;
+  if (const auto status = plugin::need_scratch(exec, order * bytes); status != SXT_OK) return status;
+  const int team = plugin::team_size(state.threads, *exec);
   return plugin::with_value_type(state.type, [&]<class T>(plugin::Tag<T>) {
-    T *const t = static_cast<T *>(exec->scratch);
-    T *const u = state.order == 2 ? reinterpret_cast<T *>(static_cast<char *>(exec->scratch) + bytes) : nullptr;
-    apply(state, static_cast<const T *>(args.r), static_cast<T *>(args.z), u, t,
-          plugin::team_size(state.threads, *exec));
-    return static_cast<sxt_status>(SXT_OK);
+    const T *const r = static_cast<const T *>(args.r);
+    T *const t = static_cast<T *>(exec->scratch), *const z = static_cast<T *>(args.z);
+    if constexpr (order == 1) {
+      const auto *products = static_cast<const precondition::FactorProducts *>(session);
+      return precondition::apply_pair<T>(state.lower, state.upper, products, state.type, r, t, z, team, *exec);
+    } else {
+      apply_second(state, r, z, reinterpret_cast<T *>(static_cast<char *>(exec->scratch) + bytes), t, team);
+      return static_cast<sxt_status>(SXT_OK);
+    }
   });
+}
+
+sxt_status open(const void *, const sxt_filled *slots, const sxt_exec *exec, void **session) {
+  return precondition::open_products<2>(slots, exec, session);
 }
 
 // Omega stays what the first values made it.
@@ -226,12 +260,14 @@ sxt_status compute_again(State &state, const sxt_csr &csr, const sxt_exec *exec)
 
 template <int order>
 const sxt_kernel *kernel(const char *name, const char *description) {
-  static const sxt_preconditioner_ops ops{sizeof(sxt_preconditioner_ops), method_of(order).name, nullptr, nullptr,
-                                          method_of(order).typical_iterations};
-  static const sxt_kernel k = precondition::csr_kernel<State>(
-      name, "cpu", description,
-      {applicable<order>, candidates<order>, prepare<order>, precondition::refresh<State, compute_again>, run}, &ops,
-      plugin::cpu_terms);
+  static const sxt_preconditioner_factors_ops ops =
+      precondition::factors_ops(method_of(order), precondition::factor_pair<State>);
+  const precondition::Functions functions{applicable<order>, candidates<order>,
+                                          prepare<order>,    precondition::refresh<State, compute_again>,
+                                          run<order>,        order == 1 ? open : nullptr};
+  static const sxt_kernel k =
+      order == 1 ? precondition::factored_kernel<State>(name, "cpu", description, functions, &ops, plugin::cpu_terms)
+                 : precondition::csr_kernel<State>(name, "cpu", description, functions, &ops.one, plugin::cpu_terms);
   return &k;
 }
 

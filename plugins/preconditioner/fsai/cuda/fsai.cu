@@ -375,32 +375,32 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
   });
 }
 
-sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
+sxt_status run(const void *opaque, void *session, const sxt_head *head, const sxt_exec *exec) {
   const State &state = *static_cast<const State *>(opaque);
   const auto &args = as<sxt_preconditioner_args>(head);
   if (const auto status = methods::check_args(args, state.n, state.usable, exec); status != SXT_OK) return status;
   const std::uint64_t needed = device::vector_bytes(state.n, state.type);
   if (const auto status = device::need_scratch(exec, needed); status != SXT_OK) return status;
-  return cuda::guarded(exec, [&]() -> sxt_status {
+  return cuda::guarded(exec, [&] {
+    sxt_status status = SXT_OK;
     device::with_vectors(state.type, [&](auto tag) {
       using T = decltype(tag);
-      T *const t = static_cast<T *>(exec->scratch);
-      device::apply<T>(exec, state.lower, 1, static_cast<const T *>(args.r), nullptr, nullptr, t);
-      device::apply<T>(exec, state.upper, 1, t, nullptr, nullptr, static_cast<T *>(args.z));
+      status = device::apply_pair<T>(
+          exec, state.lower, state.upper, static_cast<const methods::FactorProducts *>(session), state.type,
+          static_cast<const T *>(args.r), static_cast<T *>(exec->scratch), static_cast<T *>(args.z));
     });
-    return SXT_OK;
+    return status;
   });
 }
 
 template <int power>
 const sxt_kernel *kernel(const char *name, const char *description) {
-  static const sxt_preconditioner_ops ops{sizeof(sxt_preconditioner_ops), method_of(power).name, nullptr, nullptr,
-                                          method_of(power).typical_iterations};
+  static const sxt_preconditioner_factors_ops ops = methods::factors_ops(method_of(power), device::factor_pair<State>);
   static const sxt_kernel k =
-      methods::csr_kernel<State>(name, "cuda", description,
-                                 {applicable<power>, candidates<power>, prepare<power>, device::refresh<State, compute>,
-                                  run, device::open_factors<State>},
-                                 &ops, cuda::cuda_terms);
+      methods::factored_kernel<State>(name, "cuda", description,
+                                      {applicable<power>, candidates<power>, prepare<power>,
+                                       device::refresh<State, compute>, run, device::open_pair<State>},
+                                      &ops, cuda::cuda_terms);
   return &k;
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // preconditioner.ssor-ai.cuda and preconditioner.ssor-ai-2.cuda: SSOR with one or two terms of a Neumann series instead
 // of triangular solves: two or four products with the strict triangles, kept as CSR of their own. Bound by bandwidth:
-// a product streams its triangle and three vectors. A = L + D + L', B = L D^-1, M = w (2 - w) K' D^-1 K,
-// K = I - w B (order 1) or I - w B + w^2 B^2 (order 2).
+// a product streams its triangle and two or three vectors. A = L + D + L', B = L D^-1, M = w (2 - w) K' D^-1 K,
+// K = I - w B (order 1) or I - w B + w^2 B^2 (order 2). Order 1 is kept as M = G' G with G = (w (2 - w) / D)^1/2 K,
+// whose products core may leave to other kernels.
 #include <cstdint>
 
 #include "sextant/plugin_cuda_factor.hpp"
@@ -20,7 +21,7 @@ struct State {
   std::int64_t n;
   int order;
   double omega = 0;
-  device::Factor lower, upper;  // B and B'
+  device::Factor lower, upper;  // G and G' (order 1), B and B' (order 2)
   cuda::DeviceArray inverse;    // n reals: 1 / d_i
   cuda::DeviceArray scale;      // n reals: w (2 - w) / d_i
   cuda::DeviceArray found;      // device::Findings
@@ -29,41 +30,63 @@ struct State {
 
 constexpr const methods::Method &method_of(int order) { return order == 1 ? methods::ssor_ai_1 : methods::ssor_ai_2; }
 
-// Entries below and above the diagonal of a row; the offsets' last place gets 0, for the prefix sum.
+// Entries below and above the diagonal of a row, with that many on it; the offsets' last place gets 0, for the prefix
+// sum.
 template <class M>
 struct CountTriangles {
   device::Rows<M> a;
   std::int32_t *lower, *upper;
+  int diagonal;
   __device__ void operator()(std::int64_t i) const {
     const bool row = i < a.n;
     const std::int64_t at = row ? a.find(i, i) : 0, end = row ? a.begin(i + 1) : 0;
-    lower[i] = row ? static_cast<std::int32_t>(at - a.begin(i)) : 0;
-    upper[i] = row ? static_cast<std::int32_t>(end - at - (at < end && a.col[at] == i)) : 0;
+    lower[i] = row ? static_cast<std::int32_t>(at - a.begin(i)) + diagonal : 0;
+    upper[i] = row ? static_cast<std::int32_t>(end - at - (at < end && a.col[at] == i)) + diagonal : 0;
   }
 };
 
-// A row of both triangles by eight threads: B_ij = a_ij / d_j; row i of B' is that of U divided by d_i.
+// A row of both triangles by eight threads: B_ij = a_ij / d_j; row i of B' is that of U divided by d_i; 0 on the
+// diagonal, of which each holds that many entries.
 constexpr int fill_lanes = 8;
 template <class T, class M>
 __global__ void __launch_bounds__(device::threads)
     fill_triangles(device::Rows<M> a, const device::Real<T> *inverse, const std::int32_t *lower_ptr,
                    std::int32_t *lower_col, T *lower_values, const std::int32_t *upper_ptr, std::int32_t *upper_col,
-                   T *upper_values) {
+                   T *upper_values, int diagonal) {
   const std::int64_t i = (static_cast<std::int64_t>(blockIdx.x) * device::threads + threadIdx.x) / fill_lanes;
   if (i >= a.n) return;
-  const std::int64_t begin = a.begin(i), below = lower_ptr[i + 1] - lower_ptr[i],
-                     above = upper_ptr[i + 1] - upper_ptr[i];
+  const std::int64_t begin = a.begin(i), below = lower_ptr[i + 1] - lower_ptr[i] - diagonal,
+                     above = upper_ptr[i + 1] - upper_ptr[i] - diagonal;
   const int lane = static_cast<int>(threadIdx.x % fill_lanes);
   for (std::int64_t k = lane; k < below; k += fill_lanes) {
     const std::int32_t j = a.col[begin + k];
     lower_col[lower_ptr[i] + k] = j;
     lower_values[lower_ptr[i] + k] = dense::scaled(device::convert<T>(a.values[begin + k]), inverse[j]);
   }
-  const std::int64_t after = a.begin(i + 1) - above;
+  const std::int64_t after = a.begin(i + 1) - above, to = upper_ptr[i] + diagonal;
   for (std::int64_t k = lane; k < above; k += fill_lanes) {
-    upper_col[upper_ptr[i] + k] = a.col[after + k];
-    upper_values[upper_ptr[i] + k] = dense::scaled(device::convert<T>(a.values[after + k]), inverse[i]);
+    upper_col[to + k] = a.col[after + k];
+    upper_values[to + k] = dense::scaled(device::convert<T>(a.values[after + k]), inverse[i]);
   }
+  if (lane > 0 || !diagonal) return;
+  lower_col[lower_ptr[i + 1] - 1] = upper_col[upper_ptr[i]] = static_cast<std::int32_t>(i);
+  lower_values[lower_ptr[i + 1] - 1] = upper_values[upper_ptr[i]] = T{};
+}
+
+// G and G' in place of B and B', rows by eight threads.
+template <class T>
+__global__ void __launch_bounds__(device::threads)
+    form_factors(std::int64_t n, const device::Real<T> *scale, device::Real<T> w, const std::int32_t *lower_ptr,
+                 T *lower_values, const std::int32_t *upper_ptr, const std::int32_t *upper_col, T *upper_values) {
+  const std::int64_t i = (static_cast<std::int64_t>(blockIdx.x) * device::threads + threadIdx.x) / fill_lanes;
+  if (i >= n) return;
+  const int lane = static_cast<int>(threadIdx.x % fill_lanes);
+  const device::Real<T> root = sqrt(scale[i]);
+  for (std::int64_t k = lower_ptr[i] + lane; k < lower_ptr[i + 1] - 1; k += fill_lanes)
+    lower_values[k] = dense::scaled(lower_values[k], w * root);
+  for (std::int64_t k = upper_ptr[i] + 1 + lane; k < upper_ptr[i + 1]; k += fill_lanes)
+    upper_values[k] = dense::scaled(upper_values[k], w * sqrt(scale[upper_col[k]]));
+  if (lane == 0) lower_values[lower_ptr[i + 1] - 1] = upper_values[upper_ptr[i]] = dense::from_real<T>(root);
 }
 
 template <class R>
@@ -94,7 +117,7 @@ void lay_out(State &state, const sxt_csr &a, const sxt_exec *exec) {
   auto *lower = state.lower.ptr.as<std::int32_t>(), *upper = state.upper.ptr.as<std::int32_t>();
   device::with_rows(state.type, a, [&](auto, const auto &rows) {
     using M = device::value_of<std::remove_cvref_t<decltype(rows)>>;
-    cuda::visit_all(exec, state.n + 1, CountTriangles<M>{rows, lower, upper});
+    cuda::visit_all(exec, state.n + 1, CountTriangles<M>{rows, lower, upper, state.order == 1});
   });
   for (device::Factor *factor : {&state.lower, &state.upper}) {
     auto *ptr = factor->ptr.as<std::int32_t>();
@@ -151,26 +174,30 @@ void compute(State &state, const sxt_csr &a, const sxt_exec *exec) {
       fill_triangles<<<device::row_blocks(state.n, fill_lanes), device::threads, 0, cuda::stream_of(*exec)>>>(
           rows, static_cast<const R *>(inverse), state.lower.ptr.as<const std::int32_t>(),
           state.lower.col.as<std::int32_t>(), state.lower.values.as<T>(), state.upper.ptr.as<const std::int32_t>(),
-          state.upper.col.as<std::int32_t>(), state.upper.values.as<T>());
+          state.upper.col.as<std::int32_t>(), state.upper.values.as<T>(), state.order == 1);
       cuda::need_launch("the split of a matrix");
       if (state.omega == 0) state.omega = estimate_omega<T>(state, rows, a.s.nnz, exec);  // later refreshes keep it
       cuda::visit_all(exec, state.n,
                       Scale<R>{inverse, state.scale.as<R>(), static_cast<R>(state.omega * (2 - state.omega))});
+      if (state.order != 1) return;
+      form_factors<<<device::row_blocks(state.n, fill_lanes), device::threads, 0, cuda::stream_of(*exec)>>>(
+          state.n, state.scale.as<const R>(), static_cast<R>(-state.omega), state.lower.ptr.as<const std::int32_t>(),
+          state.lower.values.as<T>(), state.upper.ptr.as<const std::int32_t>(),
+          state.upper.col.as<const std::int32_t>(), state.upper.values.as<T>());
+      cuda::need_launch("the factors of SSOR");
     });
   state.usable = true;
 }
 
-// t = s (r - w B (r - w B r)) and z = t - w B' (t - w B' t); without the inner products for order 1.
+// Order 2: t = s (r - w B (r - w B r)) and z = t - w B' (t - w B' t).
 template <class T>
-void apply(const State &state, const T *r, T *z, T *t, T *u, const sxt_exec *exec) {
+void apply_second(const State &state, const T *r, T *z, T *t, T *u, const sxt_exec *exec) {
   using R = device::Real<T>;
   const R w = static_cast<R>(-state.omega);
-  const R *scale = state.scale.as<const R>();
-  const bool second = state.order == 2;
-  if (second) device::apply<T>(exec, state.lower, w, r, r, nullptr, u);
-  device::apply<T>(exec, state.lower, w, second ? u : r, r, scale, t);
-  if (second) device::apply<T>(exec, state.upper, w, t, t, nullptr, u);
-  device::apply<T>(exec, state.upper, w, second ? u : t, t, nullptr, z);
+  device::apply<T>(exec, state.lower, w, r, r, nullptr, u);
+  device::apply<T>(exec, state.lower, w, u, r, state.scale.as<const R>(), t);
+  device::apply<T>(exec, state.upper, w, t, t, nullptr, u);
+  device::apply<T>(exec, state.upper, w, u, t, nullptr, z);
 }
 
 template <int order>
@@ -184,8 +211,10 @@ sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_mac
   const auto &query = as<sxt_preconditioner_query>(head);
   const sxt_value_type type = query.m.q.value_type;
   const double n = static_cast<double>(query.m.rows), nnz = static_cast<double>(query.m.nnz);
-  const double bytes = static_cast<double>(value_bytes(type)), entries = std::max(0.0, (nnz - n) / 2);
-  const double products = 2 * order, product_bytes = device::factor_bytes(n, entries, type) + 4 * n * bytes;
+  const double bytes = static_cast<double>(value_bytes(type)),
+               entries = std::max(0.0, (nnz - n) / 2) + (order == 1 ? n : 0);
+  const double products = 2 * order,
+               product_bytes = device::factor_bytes(n, entries, type) + (order == 1 ? 2 : 4) * n * bytes;
   const int lanes = device::lanes_for(entries, n, machine);
 
   cuda::CudaCost cost;
@@ -224,33 +253,40 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
   });
 }
 
-sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
+template <int order>
+sxt_status run(const void *opaque, void *session, const sxt_head *head, const sxt_exec *exec) {
   const State &state = *static_cast<const State *>(opaque);
   const auto &args = as<sxt_preconditioner_args>(head);
   if (const auto status = methods::check_args(args, state.n, state.usable, exec); status != SXT_OK) return status;
   const std::uint64_t bytes = device::vector_bytes(state.n, state.type);
-  const std::uint64_t needed = static_cast<std::uint64_t>(state.order) * bytes;
-  if (const auto status = device::need_scratch(exec, needed); status != SXT_OK) return status;
-  return cuda::guarded(exec, [&]() -> sxt_status {
+  if (const auto status = device::need_scratch(exec, order * bytes); status != SXT_OK) return status;
+  return cuda::guarded(exec, [&] {
+    sxt_status status = SXT_OK;
     device::with_vectors(state.type, [&](auto tag) {
       using T = decltype(tag);
-      T *const t = static_cast<T *>(exec->scratch);
-      T *const u = reinterpret_cast<T *>(static_cast<char *>(exec->scratch) + (state.order == 2 ? bytes : 0));
-      apply<T>(state, static_cast<const T *>(args.r), static_cast<T *>(args.z), t, u, exec);
+      const T *const r = static_cast<const T *>(args.r);
+      T *const t = static_cast<T *>(exec->scratch), *const z = static_cast<T *>(args.z);
+      if constexpr (order == 1) {
+        const auto *products = static_cast<const methods::FactorProducts *>(session);
+        status = device::apply_pair<T>(exec, state.lower, state.upper, products, state.type, r, t, z);
+      } else {
+        apply_second<T>(state, r, z, t, reinterpret_cast<T *>(static_cast<char *>(exec->scratch) + bytes), exec);
+      }
     });
-    return SXT_OK;
+    return status;
   });
 }
 
 template <int order>
 const sxt_kernel *kernel(const char *name, const char *description) {
-  static const sxt_preconditioner_ops ops{sizeof(sxt_preconditioner_ops), method_of(order).name, nullptr, nullptr,
-                                          method_of(order).typical_iterations};
+  static const sxt_preconditioner_factors_ops ops = methods::factors_ops(method_of(order), device::factor_pair<State>);
+  const methods::Functions functions{
+      applicable<order>, candidates<order>,
+      prepare<order>,    device::refresh<State, compute>,
+      run<order>,        order == 1 ? device::open_pair<State> : device::open_factors<State>};
   static const sxt_kernel k =
-      methods::csr_kernel<State>(name, "cuda", description,
-                                 {applicable<order>, candidates<order>, prepare<order>, device::refresh<State, compute>,
-                                  run, device::open_factors<State>},
-                                 &ops, cuda::cuda_terms);
+      order == 1 ? methods::factored_kernel<State>(name, "cuda", description, functions, &ops, cuda::cuda_terms)
+                 : methods::csr_kernel<State>(name, "cuda", description, functions, &ops.one, cuda::cuda_terms);
   return &k;
 }
 

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Products with a preconditioner's factors on a GPU: another storage and kernel than the method's own loop, inside
+// captured blocks, and after new values.
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include "pcg.hpp"
+#include "sextant/kinds/spmv.h"
+
+namespace {
+
+using namespace gpu_test;
+using testing::HasSubstr;
+
+class PcgFactorsGpu : public PcgGpu {};
+
+TEST_F(PcgFactorsGpu, WhoIsForcedMultipliesInCapturedBlocks) {
+  Csr a = uneven(4000);
+  const std::vector<double> b = waves(a.rows);
+  for (const char *kernel : {"spmv.csr.vector.cuda", "spmv.sell.slices.cuda", "spmv.coo.segmented.cuda"})
+    for (const char *method : {"fsai", "fsai-2", "ssor-ai"}) {
+      SCOPED_TRACE(std::string(kernel) + ", " + method);
+      const Matrix matrix = matrix_of(a);
+      const Pcg own = create(matrix, "pcg.graph.classical.cuda", method);
+      ASSERT_EQ(sxt_context_force(context_.get(), SXT_KIND_SPMV, kernel), SXT_OK);
+      const Pcg pcg = create(matrix, "pcg.graph.classical.cuda", method);
+      ASSERT_EQ(sxt_context_force(context_.get(), SXT_KIND_SPMV, nullptr), SXT_OK);
+      EXPECT_THAT(api_test::explain(pcg), HasSubstr(std::string("pcg/M/G: ") + kernel));
+      EXPECT_THAT(api_test::explain(pcg), HasSubstr(std::string("pcg/M/G^T: ") + kernel));
+      std::vector<double> x(b.size()), y(b.size());
+      const sxt_pcg_report alone = solve(own, b, x), other = solve(pcg, b, y);
+      EXPECT_NEAR(static_cast<double>(alone.iterations), static_cast<double>(other.iterations), 2);
+      EXPECT_LE(relative_residual(a, b, y), 1.0001e-9);
+      // Factors follow new values where they are, in blocks that were captured before.
+      for (std::int64_t i = 0; i < a.rows; ++i)
+        for (std::int32_t k = a.ptr[i]; k < a.ptr[i + 1]; ++k)
+          a.values[k] *= std::pow(2, std::sin(static_cast<double>(i)) + std::sin(static_cast<double>(a.col[k])));
+      ASSERT_EQ(sxt_matrix_update_values(matrix.get(), a.values.data(), static_cast<std::int64_t>(a.values.size())),
+                SXT_OK);
+      const sxt_pcg_report later = solve(own, b, x), refreshed = solve(pcg, b, y);
+      EXPECT_NEAR(static_cast<double>(later.iterations), static_cast<double>(refreshed.iterations), 2);
+      EXPECT_LE(relative_residual(a, b, y), 1.0001e-9);
+      a = uneven(4000);
+    }
+}
+
+}  // namespace
