@@ -120,6 +120,7 @@ std::shared_ptr<Matrix> PcgSolver::make_order(ChoicePtr ordering, bool asked) {
 
 // Whether what is still to be built pays, with the renumbered matrix in force.
 bool PcgSolver::order_pays(Matrices &before, const Choice &ordering) {
+  const Clock clock;
   const double solves = std::max(1.0, settings_.expected_solves);
   const ChoicePtr there = select_engine(method_);
   std::swap(before.base, base_), std::swap(before.system, system_);
@@ -130,7 +131,7 @@ bool PcgSolver::order_pays(Matrices &before, const Choice &ordering) {
   const bool pays = there_s < (1 - least_gain) * here_s;
   notes_.push_back(text(pays ? "renumbered by " : "in the caller's order, after a try of ", ordering.kernel->name(),
                         ": predicted ", seconds_text(there_s), " in all, ", seconds_text(here_s),
-                        " in the caller's order"));
+                        " in the caller's order; asking took ", seconds_text(clock.seconds())));
   return pays;
 }
 
