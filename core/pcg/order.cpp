@@ -118,15 +118,12 @@ std::shared_ptr<Matrix> PcgSolver::make_order(ChoicePtr ordering, bool asked) {
   return matrix;
 }
 
-// Whether what is still to be built pays, with the renumbered matrix in force.
-bool PcgSolver::order_pays(Matrices &before, const Choice &ordering) {
+// Whether what is still to be built pays, with the renumbered matrix in force; here: the engine in the caller's order.
+bool PcgSolver::order_pays(const Choice &here, const Choice &ordering) {
   const Clock clock;
   const double solves = std::max(1.0, settings_.expected_solves);
   const ChoicePtr there = select_engine(method_);
-  std::swap(before.base, base_), std::swap(before.system, system_);
-  const ChoicePtr here = select_engine(method_);  // known already, or asked now
-  std::swap(before.base, base_), std::swap(before.system, system_);
-  const double here_s = here->setup_s + here->storage_s + solves * here->run_s;
+  const double here_s = here.setup_s + here.storage_s + solves * here.run_s;
   const double there_s = there->setup_s + there->storage_s + solves * there->run_s;
   const bool pays = there_s < (1 - least_gain) * here_s;
   notes_.push_back(text(pays ? "renumbered by " : "in the caller's order, after a try of ", ordering.kernel->name(),
@@ -167,22 +164,33 @@ void PcgSolver::consider_order() {
     const std::string why_not = why_no_order(*ordering);
     if (!why_not.empty()) return notes_.push_back("in the caller's order: " + why_not);
   }
-  std::shared_ptr<Matrix> matrix = make_order(ordering, asked);
-  if (!matrix) return;
   const std::set<std::string> held = matrix_->storages();
+  const ChoicePtr here = asked ? nullptr : select_engine(method_);
   Matrices before{base_, system_, std::move(preconditioner_), preconditioner_choice_, scaling_, predicted_setup_s_};
-  use_matrix(matrix);
-  if (asked || order_pays(before, *ordering)) {
-    selector.record(*ordering);
-    predicted_setup_s_ += ordering->run_s;
-    for (const std::string &form : matrix_->storages())  // built to be compared with
-      if (!held.contains(form)) matrix_->drop(form);
-    return;
+  try {
+    if (std::shared_ptr<Matrix> matrix = make_order(ordering, asked)) {
+      use_matrix(std::move(matrix));
+      if (asked || order_pays(*here, *ordering)) {
+        selector.record(*ordering);
+        predicted_setup_s_ += ordering->run_s;
+        for (const std::string &form : matrix_->storages())  // built to be compared with
+          if (!held.contains(form)) matrix_->drop(form);
+        return;
+      }
+    }
+  } catch (const Error &problem) {
+    if (demanded || problem.status() != SXT_E_MEMORY) throw;
+    notes_.push_back(text("in the caller's order: there was no memory for another: ", problem.what()));
   }
+  go_back(std::move(before));
+}
+
+void PcgSolver::go_back(Matrices before) {
   // Choices are kept by the address of the matrix they were made for.
-  std::erase_if(selected_, [&](const auto &each) {
-    return each.first.second == base_.get() || each.first.second == system_.get();
-  });
+  if (base_ != before.base)
+    std::erase_if(selected_, [&](const auto &each) {
+      return each.first.second == base_.get() || each.first.second == system_.get();
+    });
   base_ = std::move(before.base), system_ = std::move(before.system);
   preconditioner_ = std::move(before.preconditioner);
   preconditioner_choice_ = std::move(before.preconditioner_choice);

@@ -116,8 +116,9 @@ class PcgSolver {
   std::string why_no_order(const Choice &ordering);
   double gather_seconds();
   std::shared_ptr<Matrix> make_order(ChoicePtr ordering, bool asked);
-  bool order_pays(Matrices &before, const Choice &ordering);
+  bool order_pays(const Choice &here, const Choice &ordering);
   void use_matrix(std::shared_ptr<Matrix> matrix);
+  void go_back(Matrices before);
   std::string order_text() const;
   Crossing crossing() const;
   // Whether the engine's b is another than the caller's.

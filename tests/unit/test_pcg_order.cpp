@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <numeric>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/matrix/renumber.hpp"
@@ -17,8 +19,9 @@
 namespace sextant {
 namespace {
 
-std::shared_ptr<Context> slow_gathers() {
+std::shared_ptr<Context> slow_gathers(const Allocator &allocator = {}) {
   ContextSettings settings;
+  settings.allocator = allocator;
   settings.device = "cpu";
   settings.threads = 2;
   const auto context = std::make_shared<Context>(settings);
@@ -126,17 +129,19 @@ TEST(RenumberedTest, BandwidthIsThatOfTheFurthestEntry) {
   EXPECT_EQ(bandwidth_of(one.matrix(context)->csr(), 1), 7);
 }
 
-std::string plan_of(const Entries &entries, double solves) {
+std::string plan_of(std::shared_ptr<Matrix> matrix, double solves) {
   PcgSettings settings;
   settings.preconditioner = "jacobi";
   settings.expected_solves = solves;
-  const PcgSolver solver(entries.matrix(slow_gathers()), settings);
+  const PcgSolver solver(std::move(matrix), settings);
   std::string text;
   const Explanation explanation = solver.explain();
   for (const auto &[name, value] : explanation.facts) text += name + ": " + value + "\n";
   for (const std::string &note : explanation.notes) text += note + "\n";
   return text;
 }
+
+std::string plan_of(const Entries &entries, double solves) { return plan_of(entries.matrix(slow_gathers()), solves); }
 
 bool contains(const std::string &text, const char *what) { return text.find(what) != std::string::npos; }
 
@@ -172,6 +177,39 @@ TEST(PcgOrderTest, GivesUpOnAPatternWithoutAnOrder) {
   const std::string text = plan_of(entries, 10000);
   EXPECT_TRUE(contains(text, "rows in one level, so no order keeps them together")) << text;
   EXPECT_TRUE(contains(text, "order: the caller's")) << text;
+}
+
+// Of the large arrays that a set-up asks for, one after the other is not to be had.
+struct Scarce {
+  std::uint64_t large = 0;
+  int refuse = 0, asked = 0;
+  Allocator hooks() {
+    return {this,
+            [](void *user, std::uint64_t bytes, std::uint64_t alignment) -> void * {
+              auto &self = *static_cast<Scarce *>(user);
+              if (self.large > 0 && bytes >= self.large && ++self.asked == self.refuse) return nullptr;
+              return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+            },
+            [](void *, void *memory) { std::free(memory); }};
+  }
+};
+
+TEST(PcgOrderTest, WithoutMemoryForAnotherOrderTheCallersServes) {
+  const Entries entries = grid(80, true);
+  int kept = 0;
+  for (int n = 0, most = 0; n <= most; ++n) {  // first none, to count them
+    Scarce scarce;
+    const auto matrix = entries.matrix(slow_gathers(scarce.hooks()));
+    scarce.large = matrix->csr().col.bytes();
+    scarce.refuse = n;
+    try {
+      kept += contains(plan_of(matrix, 1000), "there was no memory for another");
+    } catch (const Error &problem) {
+      EXPECT_EQ(problem.status(), SXT_E_MEMORY);
+    }
+    if (n == 0) most = std::min(scarce.asked, 40);
+  }
+  EXPECT_GE(kept, 3);  // columns, values, and the way of new values
 }
 
 }  // namespace
