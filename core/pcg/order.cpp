@@ -70,7 +70,8 @@ std::string PcgSolver::why_no_order(const Choice &ordering) {
   if (method_ != "none" && !scaling_) return "what " + method_ + " does depends on the order";
   const double iterations = std::max(1.0, settings_.expected_solves) * assumed_iterations_;
   const double threads = std::max(1, matrix_->context().threads());
-  const double cost_s = ordering.run_s + static_cast<double>(matrix_->csr().nnz) * move_entry_s / threads;
+  const double cost_s = ordering.setup_s + ordering.storage_s + ordering.run_s +
+                        static_cast<double>(matrix_->csr().nnz) * move_entry_s / threads;
   const auto too_little = [&](const char *what, double seconds) {
     return text("another order would take about ", seconds_text(cost_s), " and could save at most ", what,
                 seconds_text(seconds));
@@ -172,7 +173,7 @@ void PcgSolver::consider_order() {
       use_matrix(std::move(matrix));
       if (asked || order_pays(*here, *ordering)) {
         selector.record(*ordering);
-        predicted_setup_s_ += ordering->run_s;
+        predicted_setup_s_ += ordering->setup_s + ordering->run_s;
         for (const std::string &form : matrix_->storages())  // built to be compared with
           if (!held.contains(form)) matrix_->drop(form);
         return;

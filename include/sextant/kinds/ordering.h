@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kind "sxt.ordering/1": a permutation of the rows and columns of a square matrix, from its pattern alone: for little
  * bandwidth ("rcm"), for little fill, or for whatever else the method is known for. Patterns and permutations lie in host
- * memory in the contexts of every device: a kernel of a device brings the pattern there itself. The query is about a matrix,
- * but nothing is read of it but what the args hold.
+ * memory in the contexts of every device, and run returns when the order is there. The query is about the matrix whose pattern
+ * it is: a kernel may read that in a storage instead of in the args.
  * The pattern should be symmetric. One that is not still gives a permutation, and the same one each time, but rows are then
  * only followed to the columns that stand in them, and nothing is promised of the bandwidth. */
 #ifndef SEXTANT_KINDS_ORDERING_H

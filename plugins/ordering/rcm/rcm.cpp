@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ordering.rcm.cpu, and the same for contexts of a GPU, whose matrices have their pattern on the host as well.
-#include "rcm.hpp"
+#include "sextant/plugin_rcm.hpp"
 
 #include <limits>
 
@@ -10,6 +10,7 @@ namespace {
 
 using namespace plugin;
 using namespace plugin::ordering;
+using plugin::rcm::Rcm, plugin::rcm::Work;
 
 constexpr bool narrow(std::int64_t n) { return n < std::numeric_limits<std::int32_t>::max(); }
 

@@ -10,7 +10,7 @@
 
 #include "sextant/plugin_ordering.hpp"
 
-namespace sextant::ordering_rcm {
+namespace sextant::plugin::rcm {
 
 // A queue of numbers of type Q with room for one more than there are rows.
 template <class Q>
@@ -32,13 +32,20 @@ struct Levels {
 template <class I, class O, class Q>
 class Rcm {
  public:
-  Rcm(const plugin::ordering::Pattern<I, O> &a, const Work<Q> &work) : a_(a), work_(work) {
+  Rcm(const ordering::Pattern<I, O> &a, const Work<Q> &work) : a_(a), work_(work) {
     std::fill(work.mark, work.mark + a.n, std::uint8_t{0});
   }
 
-  // False: a level is wider than args.most_width.
-  bool run(sxt_ordering_args &args, I *perm) {
-    std::int64_t done = 0;
+  // Rows that are in their order already, whole components; run goes on after them.
+  void take(const Q *order, std::int64_t count, I *perm) {
+    for (std::int64_t k = 0; k < count; ++k) {
+      work_.mark[order[k]] = finished;
+      perm[a_.n - 1 - k] = static_cast<I>(order[k]);
+    }
+  }
+
+  // False: a level is wider than args.most_width. done: how many rows were taken.
+  bool run(sxt_ordering_args &args, I *perm, std::int64_t done = 0) {
     for (std::int64_t row = 0; row < a_.n; ++row) {
       if (work_.mark[row] == finished) continue;
       const Q *order = nullptr;
@@ -140,8 +147,8 @@ class Rcm {
     }
   }
 
-  plugin::ordering::Pattern<I, O> a_;
+  ordering::Pattern<I, O> a_;
   Work<Q> work_;
 };
 
-}  // namespace sextant::ordering_rcm
+}  // namespace sextant::plugin::rcm
