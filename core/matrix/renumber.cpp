@@ -58,14 +58,16 @@ void move_entries(const CsrArrays &from, const I *perm, CsrArrays &to, O *slot, 
   detail::parallel_ranges(rows, threads, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t k = begin; k < end; ++k) place[perm[k]] = static_cast<I>(k);
   });
-  const int team = detail::useful_threads(threads, rows);
+  const int team = detail::useful_threads(threads, from.nnz);
   Buffer work(static_cast<std::uint64_t>(team) * static_cast<std::uint64_t>(longest) * sizeof(Moved<I>), allocator);
-  detail::parallel_ranges(rows, threads, [&](std::int64_t begin, std::int64_t end) {
+#pragma omp parallel num_threads(team)
+  {
     constexpr std::int64_t far = 12, near = 6;  // rows ahead: its pointers, its columns
-    Moved<I> *const row = work.as<Moved<I>>() + (team > 1 ? detail::thread_number() : 0) * longest;
-    for (std::int64_t k = begin; k < end; ++k) {
-      if (k + far < end) __builtin_prefetch(from_ptr + perm[k + far]);
-      if (k + near < end) __builtin_prefetch(from_col + from_ptr[perm[k + near]]);
+    const detail::Range part = detail::share(rows, detail::thread_number(), detail::team_size());
+    Moved<I> *const row = work.as<Moved<I>>() + detail::thread_number() * longest;
+    for (std::int64_t k = part.begin; k < part.end; ++k) {
+      if (k + far < part.end) __builtin_prefetch(from_ptr + perm[k + far]);
+      if (k + near < part.end) __builtin_prefetch(from_col + from_ptr[perm[k + near]]);
       const O first = from_ptr[perm[k]], at = to_ptr[k];
       const auto length = static_cast<I>(to_ptr[k + 1] - at);
       sort_moved(row, length, from_col + first, place);
@@ -74,7 +76,7 @@ void move_entries(const CsrArrays &from, const I *perm, CsrArrays &to, O *slot, 
         slot[first + row[e].before] = static_cast<O>(at + e);
       }
     }
-  });
+  }
 }
 
 // Calls f(I{}, O{}) with a matrix's index and offset types.
