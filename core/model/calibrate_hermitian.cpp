@@ -77,11 +77,14 @@ std::vector<double> numbers_of(std::int64_t n, sxt_value_type type, int kind) {
     using T = typename decltype(tag)::type;
     T *const a = reinterpret_cast<T *>(memory.data());
     const double small = kind == 2 ? 1 : 1e-3 / static_cast<double>(n);
-    for (std::int64_t j = 0; j < n; ++j)
-      for (std::int64_t i = j; i < n; ++i) {
-        const double off = kind == 1 ? small * static_cast<double>(1 + (i - j) % 3) : small * random();
-        a[i + j * n] = a[j + i * n] = static_cast<T>(i > j ? off : kind == 2 ? small * random() : 1.0);
+    for (std::int64_t j = 0; j < n; ++j) {
+      a[j + j * n] = static_cast<T>(kind == 2 ? small * random() : 1.0);
+      for (std::int64_t i = j + 1; i < n; ++i) {
+        const auto part = [&] { return kind == 1 ? small * static_cast<double>(1 + (i - j) % 3) : small * random(); };
+        a[i + j * n] = a[j + i * n] = static_cast<T>(part());
+        if constexpr (is_complex<T>) a[i + j * n].imag(part()), a[j + i * n] = std::conj(a[i + j * n]);
       }
+    }
   });
   return memory;
 }
@@ -114,21 +117,22 @@ class Set {
         std::make_unique<Prepared>(context, Selector(context, nullptr).select(step_query(), "copy"), nullptr, nullptr);
     session_ = copy_->open();
     restore();
-    // What a call and the wait for its end take beside the work: that of one system, which is next to none.
+    // What a call and the wait for its end take beside the work: that of one number, which is next to none: a whole
+    // system would be copied by one block of a device, which is work at large orders.
     for (int run = 0; run < 5; ++run) {
       const double start = seconds_now();
-      copy(1);
+      copy(1, 1);
       around_s_ = std::min(around_s_, seconds_now() - start);
     }
   }
 
   void restore() {
     context_.device().copy(info_.data(), none_.data(), info_.bytes());
-    copy(point_.batch);
+    copy(point_.batch, point_.n);
   }
-  void copy(std::int64_t systems) {
+  void copy(std::int64_t systems, std::int64_t order) {
     sxt_hermitian_step_args args = step_args(SXT_HERMITIAN_COPY);
-    args.batch = systems;
+    args.batch = systems, args.n_max = order;
     args.a.data = one_.data(), args.a.ld = args.c.ld = point_.n;
     args.c.data = matrices_.data(), args.c.stride = point_.n * point_.n;
     session_->run(&args.h);
