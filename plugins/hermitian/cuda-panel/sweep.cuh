@@ -9,6 +9,13 @@
 
 namespace sextant::hermitian_panel {
 
+// Read anew where it is wanted: kept in a register over the loop of the products, it would be spilled.
+SXT_DENSE int lane_now() {
+  int lane;
+  asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
+  return lane;
+}
+
 // carries: the right-hand side is carried as a vector (carried.cuh); a template's parameter, because the loop of the
 // products is some per cent slower with the branch in it.
 template <class T, bool carries>
@@ -99,6 +106,7 @@ struct Sweep {
       await<stages - 2>();
       __syncthreads();
       stage(rows, step + stages - 1);
+      const int now = lane_now(), g = now / 4, t = now % 4;
       const T *right = shared.stage[step % stages][1];
       const T *left = (rows.on_diagonal ? right : shared.stage[step % stages][0]) + inner * stripe;
       switch (rows.blocks) {
