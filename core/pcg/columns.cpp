@@ -32,9 +32,11 @@ Runner *PcgSolver::columns_engine(std::int32_t columns) {
   if (const auto known = columns_.find(columns); known != columns_.end()) return known->second.get();
   std::unique_ptr<Runner> &engine = columns_[columns];
   const double alone_s = engine_->choice().run_s;
-  // On a device the host launches two updates a column and iteration: where they alone take longer, asking is spared.
-  const double least_s = 2 * assumed_iterations_ * context.machine().launch_s;
-  const bool hopeless = !context.device().on_host() && settings_.engine.empty() && least_s >= worth_it * alone_s;
+  // On a device an iteration of all columns is two launches that half overlap: where they alone take longer, asking is
+  // spared.
+  const double least_s = assumed_iterations_ * context.machine().launch_s;
+  const bool hopeless =
+      !context.device().on_host() && settings_.engine.empty() && least_s >= worth_it * columns * alone_s;
   if (hopeless) return nullptr;
   sxt_pcg_columns_query query{};
   query.one = engine_query(method_);

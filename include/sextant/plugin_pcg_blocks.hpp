@@ -27,13 +27,13 @@ struct Block {
 
 struct Outcome {
   Ended ended;
-  std::int64_t iterate;  // that x, r and p belong to; a failure was found in the iteration after it
+  std::int64_t iterate;             // that x, r and p belong to; a failure was found in the iteration after it
   const double *squared_residuals;  // r'r of iterates first .. iterate; valid until the next block
 };
 
 // Engine: start() makes r = b - A x, counting products; replace() does the same from the present x;
-// run(block) -> Outcome runs a block and waits for it; longest() is how many iterations a block should have; iterate() is
-// where x stands meanwhile; finish() brings it to args.x.
+// run(block) -> Outcome runs a block and waits for it; longest() is how many iterations a block should have; iterate()
+// is where x stands meanwhile; finish() brings it to args.x.
 template <class Engine>
 class Conversation {
  public:
@@ -43,18 +43,29 @@ class Conversation {
 
   // Leaves reason, iterations, residual and replacements in the args. What the engine throws passes through.
   void run() {
+    begin();
+    while (take(engine_.run(next()))) {
+    }
+  }
+  // The same in steps, for an engine that runs blocks of several solves at once: begin(), then next() and take() in
+  // turn until take says that the solve is over, which it then is for the engine as well.
+  void begin() {
     args_.reason = SXT_REASON_NONE;
     args_.iterations = 0;
     args_.residual = 0;
     args_.replacements = args_.products = args_.reductions = 0;
     args_.launches = 0;
     engine_.start();
-    Block block;
-    do {
-      block.tolerance = args_.tolerance;
-      block.last = last_after(block.first);
-    } while (follow(block, engine_.run(block)));
+  }
+  const Block &next() {
+    block_.tolerance = args_.tolerance;
+    block_.last = last_after(block_.first);
+    return block_;
+  }
+  bool take(const Outcome &outcome) {
+    if (follow(block_, outcome)) return true;
     engine_.finish();
+    return false;
   }
 
   // For an engine that has the host at hand: reports an iterate at once instead of with its block. With a reason the
@@ -123,7 +134,8 @@ class Conversation {
     bool replace = fresh && args_.replace_every > 0 && k > 0 && k % args_.replace_every == 0;
     if (met) {
       sxt_reason reason = SXT_REASON_NONE;
-      const std::int32_t answer = args_.confirm(args_.user, engine_.iterate(), k, args_.residual, &args_.tolerance, &reason);
+      const std::int32_t answer =
+          args_.confirm(args_.user, engine_.iterate(), k, args_.residual, &args_.tolerance, &reason);
       if (answer == SXT_CONFIRM_STOP) return stop(reason);
       replace = fresh && (replace || answer == SXT_CONFIRM_REPLACE);
     }
@@ -151,6 +163,7 @@ class Conversation {
   sxt_pcg_args &args_;
   const volatile std::int32_t *cancel_;
   Engine &engine_;
+  Block block_;
   std::int64_t observed_ = -1, replaced_at_ = -1;
   sxt_reason told_ = SXT_REASON_NONE;  // what observe answered to tell, or that the solve was cancelled
   std::vector<double> &residuals_;

@@ -291,20 +291,21 @@ class LockStep {
   std::int32_t launches_ = 0;
 };
 
-inline sxt_status check_columns(const ColumnsWork &work, const sxt_head *head, const sxt_exec *exec) {
+// Args of a run of at most so many columns of n rows.
+inline sxt_status check_columns(std::int64_t n, std::int32_t columns, const sxt_head *head, const sxt_exec *exec) {
   if (!head || !SXT_HAS(head, sxt_pcg_columns_args, columns))
     return error(exec, SXT_E_ARGUMENT, "the args are not a complete sxt_pcg_columns_args");
   const auto &args = as<sxt_pcg_columns_args>(head);
-  if (args.n_rhs < 0 || args.n_rhs > work.columns || (args.n_rhs > 0 && !args.columns))
-    return error(exec, SXT_E_ARGUMENT, "%d columns, the engine was prepared for at most %d", args.n_rhs, work.columns);
+  if (args.n_rhs < 0 || args.n_rhs > columns || (args.n_rhs > 0 && !args.columns))
+    return error(exec, SXT_E_ARGUMENT, "%d columns, the engine was prepared for at most %d", args.n_rhs, columns);
   for (std::int32_t j = 0; j < args.n_rhs; ++j)
-    if (const sxt_status status = check_args(&args.columns[j].h, work.n, exec); status != SXT_OK) return status;
+    if (const sxt_status status = check_args(&args.columns[j].h, n, exec); status != SXT_OK) return status;
   return SXT_OK;
 }
 
 // sxt_pcg_columns_ops.run_columns, inside the guard of an engine.
 inline sxt_status run_columns(const ColumnsWork &work, const sxt_head *head, const sxt_exec *exec) {
-  if (const sxt_status status = check_columns(work, head, exec); status != SXT_OK) return status;
+  if (const sxt_status status = check_columns(work.n, work.columns, head, exec); status != SXT_OK) return status;
   return with_value_type(work.type, [&]<class T>(Tag<T>) -> sxt_status {
     try {
       LockStep<T>(work, as<sxt_pcg_columns_args>(head), *exec).run();

@@ -8,7 +8,7 @@
 
 #include "abi/handles.hpp"
 #include "core/dispatch/select.hpp"
-#include "sextant/kinds/pcg.h"
+#include "sextant/kinds/pcg_columns.h"
 #include "tests/fake_device/fixture.hpp"
 
 namespace {
@@ -17,8 +17,8 @@ using namespace fake_test;
 using sextant::registry::Registry;
 
 const char *const engines[] = {"pcg.persistent.predict-recompute.cuda", "pcg.cooperative.predict-recompute.cuda",
-                               "pcg.graph.predict-recompute.cuda", "pcg.graph.chronopoulos-gear.cuda",
-                               "pcg.graph.classical.cuda"};
+                               "pcg.graph-csr.predict-recompute.cuda",  "pcg.graph.predict-recompute.cuda",
+                               "pcg.graph.chronopoulos-gear.cuda",      "pcg.graph.classical.cuda"};
 
 class Program {
  public:
@@ -284,6 +284,56 @@ TEST_P(FakePcg, ASolveInsideACaptureIsRefused) {
   EXPECT_EQ(bench.solve(), SXT_OK);
   ASSERT_EQ(sxt_context_set_stream(bench.context, nullptr), SXT_OK);
   ops.stream_destroy(handle, stream);
+}
+
+using FakeColumns = FakeDevice;
+
+// Several right-hand sides in captured blocks: every call of building the engine and of a run may fail.
+TEST_F(FakeColumns, EveryCallMayFail) {
+  const char *const engine = "pcg.graph-csr.predict-recompute.cuda";
+  if (!Registry::instance().find(engine)) GTEST_SKIP() << "this build has no " << engine;
+  constexpr std::int32_t columns = 5;
+  Bench bench(engine);
+  sextant::Matrix &matrix = *bench.matrix->matrix;
+  const sextant::DeviceBuffer vectors(bench.device(), 2 * columns * Bench::rows * sizeof(double));
+  sxt_pcg_columns_query query{};
+  query.one.m = matrix.query_part(SXT_KIND_PCG, sizeof query, 1);
+  query.one.m.q.flags |= SXT_QUERY_COLUMNS;
+  query.n_rhs = columns;
+  sextant::Selector selector(matrix.context(), &matrix);
+  selector.force(SXT_KIND_PCG, engine);
+  const sextant::ChoicePtr choice = selector.select(sextant::Query(&query.one.m.q), "pcg-columns");
+  const auto run = [&] {
+    sxt_pcg_args one{};
+    one.h = {sizeof one, SXT_KIND_PCG};
+    one.n = Bench::rows;
+    one.max_iterations = 10;
+    one.x_is_zero = 1;
+    one.confirm = [](void *, const void *, std::int64_t, double, double *, sxt_reason *reason) -> std::int32_t {
+      return *reason = SXT_REASON_CONVERGED, SXT_CONFIRM_STOP;
+    };
+    std::vector<sxt_pcg_args> args(columns, one);
+    for (std::int32_t j = 0; j < columns; ++j) {
+      args[j].b = vectors.as<double>() + 2 * j * Bench::rows;
+      args[j].x = vectors.as<double>() + (2 * j + 1) * Bench::rows;
+    }
+    sxt_pcg_columns_args all{{sizeof all, SXT_KIND_PCG}, Bench::rows, columns, 0, args.data()};
+    sextant::Runner runner(matrix.context(), choice, &matrix);
+    runner.run_by(static_cast<const sxt_pcg_columns_ops *>(choice->kernel->table.ops)->run_columns, &all.h);
+  };
+  EXPECT_THROW(run(), sextant::Error) << "no kernel ran, so no iteration can have been made";
+  const std::int64_t before = fake_count("allocations"), graphs = fake_count("graphs");
+  std::int64_t n = 1;
+  for (bool failed = true; failed; ++n) {
+    ASSERT_LT(n, 2000);
+    fake_fail(n, FAKE_INVALID_VALUE);
+    EXPECT_THROW(run(), sextant::Error);
+    failed = fake_failures() > 0;
+    fake_fail(0, 0);
+    ASSERT_EQ(fake_count("allocations"), before) << "after call " << n << " (" << fake_failed_call() << ") failed";
+    ASSERT_EQ(fake_count("graphs"), graphs) << "after call " << n << " (" << fake_failed_call() << ") failed";
+  }
+  EXPECT_GT(n, 20);
 }
 
 using FakePersistent = FakeDevice;

@@ -26,8 +26,13 @@ using Pcg = api_test::Pcg;
 inline constexpr const char *persistent = "pcg.persistent.predict-recompute.cuda";
 inline constexpr const char *stencil = "pcg.stencil.predict-recompute.cuda";
 inline constexpr const char *cooperative = "pcg.cooperative.predict-recompute.cuda";
-inline constexpr const char *engines[] = {persistent, cooperative, "pcg.graph.predict-recompute.cuda",
-                                          "pcg.graph.chronopoulos-gear.cuda", "pcg.graph.classical.cuda"};
+inline constexpr const char *pair = "pcg.graph-csr.predict-recompute.cuda";
+inline constexpr const char *engines[] = {persistent,
+                                          cooperative,
+                                          pair,
+                                          "pcg.graph.predict-recompute.cuda",
+                                          "pcg.graph.chronopoulos-gear.cuda",
+                                          "pcg.graph.classical.cuda"};
 
 using Z = std::complex<double>;
 

@@ -182,6 +182,7 @@ TEST_F(PcgCallers, AMatrixInSinglePrecisionMeetsATightTolerance) {
   const Matrix matrix = matrix_of(a);
   const std::vector<double> b = waves(a.rows);
   for (const char *engine : engines) {
+    if (engine == pair) continue;  // it wants A in the vectors' type
     sxt_pcg_options options = pcg_options();
     options.engine = engine;
     options.format = "csr:f32";

@@ -69,11 +69,7 @@ void Engine::request(const pcg::Block &block) {
 
 // A long block, or a short one where convergence or the limit is so near that most of a long one would be idle.
 std::int64_t Engine::wanted(const pcg::Block &block) const {
-  std::int64_t left = block.last - block.first;
-  if (rate_ > 0 && block.tolerance > 0 && last_squared_ > 0) {
-    const double steps = std::log(last_squared_ / (block.tolerance * block.tolerance)) / rate_;
-    if (steps < static_cast<double>(left)) left = static_cast<std::int64_t>(std::ceil(std::fmax(1, steps)));
-  }
+  const std::int64_t left = iterations_left(block, rate_, last_squared_);
   return left <= 2 * short_block(state_.block) ? short_block(state_.block) : state_.block;
 }
 
@@ -90,7 +86,7 @@ pcg::Outcome Engine::run(const pcg::Block &block) {
 // Launches a block, capturing it first where that has not happened.
 void Engine::enqueue(Captured &block, std::int64_t iterations) {
   if (!block.graph && !session_.capture_refused) {
-    block.graph = capture(iterations);
+    block.graph = capture(exec_, [&](const sxt_exec &exec) { enqueue_each(iterations, exec); });
     session_.capture_refused = !block.graph;
   }
   args_.products += iterations;
@@ -100,33 +96,15 @@ void Engine::enqueue(Captured &block, std::int64_t iterations) {
       throw cuda::Failure(status, "a captured block of %lld iterations could not be launched", (long long)iterations);
     return;
   }
-  Iteration iteration(state_, session_, exec_);
+  enqueue_each(iterations, exec_);
+}
+
+void Engine::enqueue_each(std::int64_t iterations, const sxt_exec &exec) {
+  Iteration iteration(state_, session_, exec);
   for (std::int64_t i = 0; i < iterations; ++i) {
     iteration.step();
     iteration.evaluate();
   }
-}
-
-// NULL where the caller's stream cannot be captured (the legacy default stream); the same calls then run one by one.
-void *Engine::capture(std::int64_t iterations) {
-  if (ops_.capture_begin(exec_.device, exec_.stream) != SXT_OK) return nullptr;
-  sxt_exec capturing = exec_;
-  capturing.flags |= SXT_EXEC_CAPTURING;
-  void *graph = nullptr;
-  try {
-    Iteration iteration(state_, session_, capturing);
-    for (std::int64_t i = 0; i < iterations; ++i) {
-      iteration.step();
-      iteration.evaluate();
-    }
-  } catch (...) {
-    if (ops_.capture_end(exec_.device, exec_.stream, &graph) == SXT_OK && graph)
-      ops_.graph_destroy(exec_.device, graph);
-    throw;
-  }
-  if (const sxt_status status = ops_.capture_end(exec_.device, exec_.stream, &graph))
-    throw cuda::Failure(status, "a block of %lld iterations could not be captured", (long long)iterations);
-  return graph;
 }
 
 pcg::Outcome Engine::await(const pcg::Block &block) {

@@ -25,7 +25,7 @@ class Engine {
   void request(const pcg::Block &block);
   void turn_back(Iteration &iteration) const;
   void enqueue(Captured &block, std::int64_t iterations);
-  void *capture(std::int64_t iterations);
+  void enqueue_each(std::int64_t iterations, const sxt_exec &exec);
   std::int64_t wanted(const pcg::Block &block) const;
   pcg::Outcome await(const pcg::Block &block);
   pcg::Ended measure();

@@ -47,10 +47,7 @@ sxt_status candidates(const pcg::Recurrence &recurrence, const sxt_pcg_query &qu
   const double iteration = parts.iteration + scalar_kernels * scalars_s;
   const double iterations = pcg::iterations_of(query);
 
-  // After convergence a block idles for half of its length on average, and every block costs the host's time once: the
-  // sum is least where both are equal.
-  const double best = std::sqrt(2 * iterations * host_s / iteration);
-  const auto block = static_cast<std::int64_t>(std::clamp(std::round(best), 4.0, 64.0));
+  const std::int64_t block = block_length(iterations, iteration, host_s);
   sxt_candidate &candidate = list.add();
   candidate.launch[0] = block;
   const double length = static_cast<double>(block);

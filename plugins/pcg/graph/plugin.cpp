@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The plugin's edge: three kernels of kind sxt.pcg/1 that differ in their recurrence only.
+// The plugin's edge: three kernels of kind sxt.pcg/1 that differ in their recurrence only, and that of lock_step.hpp.
 #include <cmath>
 #include <cstdint>
 
 #include "engine.hpp"
+#include "lock_step.hpp"
 #include "model.hpp"
 #include "recorded.hpp"
 #include "sextant/plugin_cuda_pcg.hpp"
@@ -89,7 +90,7 @@ const sxt_plugin &description() {
   static const sxt_kernel predict_recompute = kernel<SXT_RECURRENCE_PREDICT_RECOMPUTE>(
       "pcg.graph.predict-recompute.cuda",
       "predict-and-recompute conjugate gradients in captured blocks of iterations, one reduction an iteration");
-  static const sxt_kernel *const kernels[] = {&classical, &chronopoulos_gear, &predict_recompute};
+  static const sxt_kernel *const kernels[] = {&classical, &chronopoulos_gear, &predict_recompute, &lock_step_kernel()};
   static const sxt_plugin table = plugin::describe("pcg-graph", kernels);
   return table;
 }

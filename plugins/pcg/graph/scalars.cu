@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "requests.cuh"
 #include "scalars.hpp"
 #include "sextant/plugin_cuda_chain.hpp"
 #include "sextant/plugin_cuda_memory.hpp"
@@ -75,18 +76,7 @@ __device__ void evaluate(const Scalars &s, double squared, bool finite, const F 
   if (!finite) clear(s);
 }
 
-__global__ void configure_kernel(Control *control, Request request) {
-  Control &c = *control;
-  c.last = request.last;
-  c.tolerance_squared = request.tolerance_squared;
-  if (!request.evaluate) return;
-  c.k = c.first = request.first;
-  c.replaced_from = request.replaced_from;
-  c.test_first = request.test_first;
-  if (request.restart) c.restart = 1;
-  c.ended = Ended::running;
-  c.turns = 0;
-}
+__global__ void configure_kernel(Control *control, Request request) { take_in(request, *control); }
 
 __global__ void __launch_bounds__(threads) predict_recompute(const __grid_constant__ Scalars s) {
   take_turn();

@@ -3,6 +3,7 @@
 // vectors, the scalars on the device and the captured blocks (session).
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "record.hpp"
 #include "sextant/kinds/device.h"
 #include "sextant/plugin_cuda_memory.hpp"
+#include "sextant/plugin_pcg_blocks.hpp"
 #include "sextant/plugin_pcg_parts.hpp"
 
 namespace graph {
@@ -112,5 +114,33 @@ class Session {
 
 // The operations of exec's device. Throws cuda::Failure.
 const sxt_device_ops &device_ops(const sxt_exec &exec);
+
+// What enqueue(exec) enqueues, as a graph. NULL where the caller's stream cannot be captured (the legacy default
+// stream). Throws what enqueue throws, and cuda::Failure.
+template <class F>
+void *capture(const sxt_exec &exec, F &&enqueue) {
+  const sxt_device_ops &ops = device_ops(exec);
+  if (ops.capture_begin(exec.device, exec.stream) != SXT_OK) return nullptr;
+  sxt_exec capturing = exec;
+  capturing.flags |= SXT_EXEC_CAPTURING;
+  void *graph = nullptr;
+  try {
+    enqueue(capturing);
+  } catch (...) {
+    if (ops.capture_end(exec.device, exec.stream, &graph) == SXT_OK && graph) ops.graph_destroy(exec.device, graph);
+    throw;
+  }
+  if (const sxt_status status = ops.capture_end(exec.device, exec.stream, &graph))
+    throw sextant::plugin::cuda::Failure(status, "a block of iterations could not be captured");
+  return graph;
+}
+
+// Iterations that a block may still take, by the rate at which the last one's r'r fell, and the limit.
+inline std::int64_t iterations_left(const pcg::Block &block, double rate, double last_squared) {
+  const std::int64_t left = block.last - block.first;
+  if (!(rate > 0 && block.tolerance > 0 && last_squared > 0)) return left;
+  const double steps = std::log(last_squared / (block.tolerance * block.tolerance)) / rate;
+  return steps < static_cast<double>(left) ? static_cast<std::int64_t>(std::ceil(std::fmax(1, steps))) : left;
+}
 
 }  // namespace graph

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Predict-and-recompute in two kernels an iteration, for one right-hand side or all of several. Blocks of vectors lie
+// row by row: the values of a row's columns are neighbours, so that an entry of A, read once, meets as many values of p
+// in one access. What the device keeps of each column, and the launches, from C++. Each throws cuda::Failure.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "control.hpp"
+#include "sextant/kinds/pcg_columns.h"
+
+namespace graph {
+
+inline constexpr std::int32_t most_columns = SXT_PCG_COLUMNS_MAX;
+
+// Columns that a row has room for: a power of two.
+constexpr std::int32_t width_for(std::int32_t columns) {
+  std::int32_t width = 1;
+  while (width < columns) width *= 2;
+  return width;
+}
+
+struct ColumnState {  // device
+  Control control;
+  double alpha, beta;  // of the step to the next iterate
+  std::int32_t fresh;  // the iterate is there, its numbers are not
+  std::int32_t reserved;
+};
+struct ColumnStates {  // device
+  ColumnState of[most_columns];
+  std::uint32_t arrived;  // blocks of the running kernel that have left their sums
+  std::int32_t going;     // columns that do not stand still
+};
+
+// What the host asks when a block begins, of those columns that it asks.
+struct ColumnRequests {
+  Request of[most_columns];
+  std::int32_t asked[most_columns];
+};
+
+// Arguments of the kernels.
+struct ColumnWork {
+  sxt_value_type type;  // f32 or f64, of A as well
+  std::int32_t width;   // values of a row
+  std::int64_t n;
+  const std::int32_t *row_ptr, *col;  // CSR
+  const void *values;
+  void *x, *r, *p, *q;
+  ColumnStates *states;
+  double *partials;           // of each block, four sums a column
+  Report *reports;            // pinned
+  double *squared_residuals;  // pinned; of a column's iterate k at column * room + k % room
+  std::int64_t room;
+  std::int32_t lanes, blocks;  // of the product: threads that share a row, and blocks
+  std::int32_t step_blocks;
+};
+
+// lanes, blocks and step_blocks for a matrix with so many entries on a device with so many multiprocessors.
+void shape_kernels(ColumnWork &work, std::int64_t nnz, std::int32_t units);
+inline std::uint64_t partial_bytes(const ColumnWork &work) {
+  return static_cast<std::uint64_t>(work.blocks) * static_cast<std::uint64_t>(work.width) * 4 * sizeof(double);
+}
+
+// Where columns come from; x NULL: zero. Those beyond the last have b NULL and get zeros.
+struct ColumnSources {
+  const void *b[most_columns], *x[most_columns];
+};
+
+void load_column_kernels(const ColumnWork &work, const sxt_exec &exec);
+void configure_columns(const ColumnWork &work, const ColumnRequests &requests, const sxt_exec &exec);
+void enter_columns(const ColumnWork &work, const ColumnSources &sources, const sxt_exec &exec);  // x, and r = b
+void leave_column(const ColumnWork &work, std::int32_t column, void *x, const sxt_exec &exec);   // to neighbours in x
+void column_residual(const ColumnWork &work, std::int32_t column, const void *b, const sxt_exec &exec);  // r = b - A x
+// p = r in fresh columns that begin anew.
+void begin_columns(const ColumnWork &work, const sxt_exec &exec);
+// q = A p, and for each column that goes on p'q, r'q, q'q, r'r, tests, alpha and beta. fresh: of those without numbers
+// instead.
+void evaluate_columns(const ColumnWork &work, bool fresh, const sxt_exec &exec);
+// x += alpha p, r -= alpha q, p = r + beta p in each column that goes on.
+void step_columns(const ColumnWork &work, const sxt_exec &exec);
+
+}  // namespace graph

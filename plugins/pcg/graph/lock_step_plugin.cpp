@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The edge and the model of the engine in lock_step.hpp.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "lock_step.hpp"
+#include "model.hpp"
+#include "sextant/plugin_cuda_pcg.hpp"
+#include "sextant/plugin_pcg_columns.hpp"
+
+namespace graph {
+namespace {
+
+namespace plugin = sextant::plugin;
+namespace cuda = plugin::cuda;
+
+// Measured on one H200 (README.md). Two kernels at least, each begun while its predecessor ends; then bytes at a share
+// of the memory's or the cache's rate, or the values of p that entries meet, which are mostly found near by.
+constexpr double kernels_s = 9e-6, rate_share = 0.85, narrow_rate_share = 0.6, gather_share = 1.5;
+constexpr double values_a_row = 10;                       // read and written, of each column
+constexpr double host_s = 12e-6, column_host_s = 0.4e-6;  // between two blocks, and more for each column
+constexpr double stall_s = 100e-6;                        // of all, while one of several is confirmed
+constexpr double capture_s = 3e-6;                        // of a kernel
+
+double iteration_s(const sxt_pcg_query &query, const sxt_machine &machine) {
+  const double n = static_cast<double>(query.m.rows), nnz = static_cast<double>(query.m.nnz),
+               value = static_cast<double>(plugin::value_bytes(query.m.q.value_type));
+  const std::int32_t width = width_for(pcg::columns_of(query));
+  const double values = n * width * value, a = nnz * (value + 4) + 4 * n;
+  const bool cached = 4 * values + a <= 0.8 * static_cast<double>(machine.cache_bytes);
+  const double share = width < 4 ? narrow_rate_share : rate_share,
+               rate = share * std::max(1.0, cached ? machine.cache_rate : machine.stream_rate);
+  const double bytes_s = (a + values_a_row * values) / rate,
+               gather_s = nnz * width * value / (gather_share * std::max(1.0, machine.cache_rate));
+  return kernels_s + std::max(bytes_s, gather_s);
+}
+
+sxt_status applicable(const sxt_query *head, const sxt_features *, const sxt_machine *, sxt_message *reason) {
+  const auto &query = plugin::as<sxt_pcg_query>(head);
+  if (query.m.matrix_type != head->value_type)
+    return plugin::refuse(reason, "a %s matrix under %s vectors is not offered",
+                          plugin::value_name(query.m.matrix_type), plugin::value_name(head->value_type));
+  if (query.m.nnz > std::numeric_limits<std::int32_t>::max())
+    return plugin::refuse(reason, "%lld entries do not fit 32-bit offsets", (long long)query.m.nnz);
+  return pcg::check_predict_recompute(query, reason);
+}
+
+sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
+                      sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
+  const auto &query = plugin::as<sxt_pcg_query>(head);
+  const std::int32_t columns = pcg::columns_of(query);
+  const double iteration = iteration_s(query, *machine), iterations = pcg::iterations_of(query),
+               between = host_s + columns * column_host_s;
+  plugin::CandidateList list(out, capacity, count);
+  sxt_candidate &candidate = list.add();
+  const std::int64_t block = block_length(iterations, iteration, between);
+  const double length = static_cast<double>(block), half = static_cast<double>(short_block(block));
+  candidate.launch[0] = block;
+  candidate.run_s = (iterations + half) * iteration + std::ceil(iterations / length) * between +
+                    (columns > 1 ? columns * stall_s : 0);
+  candidate.setup_s = 2 * (length + half) * capture_s;
+  candidate.state_bytes = columns_bytes(query.m.rows, query.m.q.value_type, columns);
+  candidate.working_set_bytes = static_cast<double>(candidate.state_bytes);
+  return SXT_OK;
+}
+
+sxt_status take_matrix(ColumnsState &state, const sxt_problem *problem, const sxt_exec *exec) {
+  if (!problem->a || !plugin::is_kind(*problem->a, SXT_KIND_STORAGE_CSR))
+    return plugin::error(exec, SXT_E_ARGUMENT, "the engine needs the matrix as %s", SXT_KIND_STORAGE_CSR);
+  state.a = plugin::as<sxt_csr>(problem->a);
+  if (state.a.s.index_type == SXT_I32 && state.a.s.offset_type == SXT_I32) return SXT_OK;
+  return plugin::error(exec, SXT_E_NOT_SUPPORTED, "columns or offsets are stored as 64-bit numbers");
+}
+
+sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *, const sxt_exec *exec,
+                   void **out) {
+  return cuda::build<ColumnsState>(exec, out, [&](ColumnsState &state) {
+    const auto &query = plugin::as<sxt_pcg_query>(problem->query);
+    state.type = query.m.q.value_type;
+    state.n = query.m.rows;
+    state.block = std::max<std::int64_t>(1, candidate->launch[0]);
+    state.columns = pcg::columns_of(query);
+    return take_matrix(state, problem, exec);
+  });
+}
+
+sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *exec) {
+  return take_matrix(*static_cast<ColumnsState *>(state), problem, exec);
+}
+
+sxt_status run_columns(const void *opaque, void *session, const sxt_head *head, const sxt_exec *exec) {
+  return cuda::guarded(exec, [&] {
+    const auto &state = *static_cast<const ColumnsState *>(opaque);
+    if (const auto status = pcg::check_columns(state.n, state.columns, head, exec); status != SXT_OK) return status;
+    LockStep(state, *static_cast<ColumnsSession *>(session), plugin::as<sxt_pcg_columns_args>(head), *exec).run();
+    return static_cast<sxt_status>(SXT_OK);
+  });
+}
+
+sxt_status run(const void *opaque, void *session, const sxt_head *head, const sxt_exec *exec) {
+  const auto &state = *static_cast<const ColumnsState *>(opaque);
+  if (const auto status = pcg::check_args(head, state.n, exec); status != SXT_OK) return status;
+  sxt_pcg_columns_args all{};
+  all.h = plugin::head<sxt_pcg_columns_args>(SXT_KIND_PCG);
+  all.n = state.n;
+  all.n_rhs = 1;
+  all.columns = reinterpret_cast<sxt_pcg_args *>(const_cast<sxt_head *>(head));  // results stand in the args
+  return run_columns(opaque, session, &all.h, exec);
+}
+
+const char *const storages[] = {SXT_KIND_STORAGE_CSR, nullptr};
+
+}  // namespace
+
+const sxt_kernel &lock_step_kernel() {
+  static const sxt_pcg_columns_ops ops{{sizeof(sxt_pcg_columns_ops), nullptr}, run_columns};
+  static const sxt_kernel kernel = [] {
+    sxt_kernel k = plugin::new_kernel(
+        SXT_KIND_PCG, "pcg.graph-csr.predict-recompute.cuda", "cuda",
+        "predict-and-recompute conjugate gradients in captured blocks, two kernels an iteration, on CSR; up to 32 "
+        "right-hand sides in one pass over A",
+        run);
+    k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_COLUMNS;
+    k.value_types = plugin::type_bit(SXT_F64) | plugin::type_bit(SXT_F32);
+    k.storages = storages;
+    k.ops = &ops.one;
+    k.applicable = applicable;
+    k.candidates = candidates;
+    k.prepare = prepare;
+    k.refresh = refresh;
+    k.open = cuda::open_engine<ColumnsState, ColumnsSession>;
+    k.close = plugin::destroy<ColumnsSession>;
+    k.release = plugin::destroy<ColumnsState>;
+    return k;
+  }();
+  return kernel;
+}
+
+}  // namespace graph
