@@ -84,6 +84,7 @@ Device::~Device() {
 }
 
 void Device::close() noexcept {
+  upload_.release(ops_, handle_);
   for (void *stream : idle_streams_)
     if (ops_.stream_destroy) ops_.stream_destroy(handle_, stream);
   ops_.close(handle_);
@@ -147,10 +148,15 @@ void Device::copy(void *to, const void *from, std::uint64_t bytes) {
     void *stream;
   } const lease(*this);
   const registry::ErrorScope said;
-  const sxt_status status = ops_.copy(handle_, lease.stream, to, from, bytes);
+  const sxt_status status = enqueue_copy(lease.stream, to, from, bytes);
   require(status == SXT_OK, SXT_E_DEVICE, "could not copy ", bytes, " bytes on device '", machine_.device,
           "': ", said.sentence(status_sentence(status)));
   wait(lease.stream);
+}
+
+sxt_status Device::enqueue_copy(void *stream, void *to, const void *from, std::uint64_t bytes) noexcept {
+  if (upload_.bring(ops_, handle_, host_threads_, stream, to, from, bytes)) return SXT_OK;
+  return ops_.copy(handle_, stream, to, from, bytes);
 }
 
 Device::Current::Current(const Device &device) noexcept

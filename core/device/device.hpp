@@ -10,6 +10,7 @@
 
 #include "core/base/log.hpp"
 #include "core/base/memory.hpp"
+#include "core/device/upload.hpp"
 #include "core/registry/registry.hpp"
 #include "sextant/kinds/device.h"
 
@@ -78,6 +79,8 @@ class Device {
   void check_reachable(const void *memory, sxt_space stated, const char *name) const;
   // Between any two spaces; the source may be reused at once and the target read.
   void copy(void *to, const void *from, std::uint64_t bytes);
+  // In the order of a stream; large arrays of ordinary host memory are there when it returns.
+  sxt_status enqueue_copy(void *stream, void *to, const void *from, std::uint64_t bytes) noexcept;
   bool on_host() const noexcept { return ops_.stream_create == nullptr; }  // device space is host memory
   // Threads that work on the host for this device: the machine's units where it is the host itself.
   int host_threads() const noexcept { return on_host() ? machine_.units : host_threads_; }
@@ -97,6 +100,7 @@ class Device {
   std::mutex streams_lock_;
   std::vector<void *> idle_streams_;  // as many as calls ever ran at once
   std::uint64_t streams_made_ = 0;
+  Upload upload_;
   Allocator host_memory_;
   LogSink log_;
 };

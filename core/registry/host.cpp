@@ -143,7 +143,7 @@ struct HostCalls {
     if (!to || !from) return SXT_E_ARGUMENT;
     Device *device = device_of(exec);
     const Saying saying(exec);
-    if (device && !device->on_host()) return device->ops().copy(device->handle(), exec->stream, to, from, bytes);
+    if (device && !device->on_host()) return device->enqueue_copy(exec->stream, to, from, bytes);
     std::memmove(to, from, bytes);
     return SXT_OK;
   } catch (...) {

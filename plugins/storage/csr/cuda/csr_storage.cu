@@ -17,6 +17,13 @@ struct State {
 };
 const cuda::DeviceCsr &of(const void *state) { return static_cast<const State *>(state)->csr; }
 
+// Core brings large arrays over on several threads, about four times as fast as the driver's one (measured on one H200
+// beside 16 cores).
+double upload_seconds(const sxt_machine &machine, double bytes) {
+  constexpr double large = 4 << 20, gain = 4;
+  return bytes / machine.copy_rate / (bytes < large ? 1 : gain);
+}
+
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   return cuda::check_narrow(as<sxt_matrix_query>(query), reason);
 }
@@ -25,11 +32,13 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_matrix_query>(query);
   const double offset = q.nnz < cuda::narrow_limit ? 4 : 8, nnz = static_cast<double>(q.nnz);
-  const double bytes =
-      nnz * static_cast<double>(value_bytes(q.matrix_type) + 4) + offset * static_cast<double>(q.rows + 1);
+  const double arrays[] = {nnz * static_cast<double>(value_bytes(q.matrix_type)), nnz * 4,
+                           offset * static_cast<double>(q.rows + 1)};
+  double bytes = 0, way_s = 0;
+  for (const double array : arrays) bytes += array, way_s += upload_seconds(*machine, array);
   CandidateList list(out, capacity, count);
   sxt_candidate &candidate = list.add();
-  candidate.setup_s = cuda::conversion_seconds(*machine, q, 10, 0, 0) + bytes / machine->copy_rate;
+  candidate.setup_s = cuda::conversion_seconds(*machine, q, 10, 0, 0) + way_s;
   candidate.state_bytes = sizeof(State) + static_cast<std::uint64_t>(bytes);
   candidate.working_set_bytes = bytes;
   return SXT_OK;
