@@ -40,10 +40,9 @@ inline Range share(std::int64_t n, int t, int threads) {
   return {begin, begin + each + (t < rest ? 1 : 0)};
 }
 
-// Threads that pay for `work` items; starting one costs as much as a few ten thousand items.
-inline int useful_threads(int asked, std::int64_t work) {
-  return static_cast<int>(std::clamp<std::int64_t>(work / 32768, 1, std::max(asked, 1)));
-}
+// Threads that pay for `work` items: one, or all. OpenMP's runtime ends the threads that a smaller team than the last
+// leaves over, and to start them anew for the next takes longer than a few ten thousand items.
+inline int useful_threads(int asked, std::int64_t work) { return work < 65536 ? 1 : std::max(asked, 1); }
 
 // f(begin, end) on each thread's part of 0..n-1. f must not throw.
 template <class F>
@@ -57,11 +56,12 @@ void parallel_ranges(std::int64_t n, int threads, F &&f) {
   }
 }
 
-// The smallest k that scan(begin, end) reports (it returns `end` for none), or n. scan must not throw.
+// The smallest k that scan(begin, end) reports (it returns `end` for none), or n. scan must not throw. work: items that
+// are looked at, where they are more than n.
 template <class F>
-std::int64_t first_match(std::int64_t n, int threads, F &&scan) {
+std::int64_t first_match(std::int64_t n, int threads, F &&scan, std::int64_t work = 0) {
   std::int64_t first = n;
-  const int team = useful_threads(threads, n);
+  const int team = useful_threads(threads, std::max(n, work));
   if (team <= 1) return scan(std::int64_t{0}, n);
 #pragma omp parallel num_threads(team) reduction(min : first)
   {

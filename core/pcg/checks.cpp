@@ -102,7 +102,7 @@ template <class T, class I, class O>
 bool mirrored_by_search(const Rows<T, I, O> &a, int threads, bool &exact) {
   std::atomic<std::int64_t> surplus{0};  // of entries below the diagonal
   std::atomic<bool> all_exact{true};
-  const std::int64_t bad = detail::first_match(a.rows, threads, [&](std::int64_t begin, std::int64_t end) {
+  const auto check = [&](std::int64_t begin, std::int64_t end) {
     std::int64_t below = 0;
     bool part_exact = true;
     for (std::int64_t i = begin; i < end; ++i)
@@ -116,7 +116,8 @@ bool mirrored_by_search(const Rows<T, I, O> &a, int threads, bool &exact) {
     surplus += below;
     if (!part_exact) all_exact = false;
     return end;
-  });
+  };
+  const std::int64_t bad = detail::first_match(a.rows, threads, check, a.ptr[a.rows]);
   exact = all_exact;
   return bad == a.rows && surplus == 0;
 }
@@ -126,8 +127,8 @@ bool check_mirror_images(const CsrArrays &csr, int threads, Buffer &work) {
   constexpr int worth_searching = 4;  // threads: a search costs about three times the walk
   const Rows<T, I, O> a(csr);
   bool exact = true;
-  if (threads < worth_searching ? mirrored_in_order(a, work, exact) : mirrored_by_search(a, threads, exact))
-    return exact;
+  const bool walks = detail::useful_threads(threads, csr.nnz) < worth_searching;
+  if (walks ? mirrored_in_order(a, work, exact) : mirrored_by_search(a, threads, exact)) return exact;
   for (std::int64_t i = 0; i < a.rows; ++i) blame(a, i);
   return false;
 }

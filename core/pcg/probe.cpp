@@ -7,6 +7,7 @@
 
 #include "core/base/types.hpp"
 #include "core/context/context.hpp"
+#include "core/matrix/assemble_internal.hpp"
 #include "core/pcg/clock.hpp"
 #include "core/pcg/own_stream.hpp"
 #include "sextant/kinds/preconditioner.h"
@@ -21,10 +22,8 @@ constexpr double call_on_device_s = 8e-6, call_on_host_s = 5e-7;
 constexpr double calls_per_step = 6, vectors_per_step = 12;
 // Making one value of the right-hand side, on one thread of the host; so many make a block.
 constexpr double random_value_s = 3e-9;
-constexpr std::int64_t values_a_thread = 1 << 15;
-int random_threads(const Context &context, std::int64_t n) {
-  return static_cast<int>(std::clamp<std::int64_t>(n / values_a_thread, 1, std::max(1, context.threads())));
-}
+constexpr std::int64_t values_a_block = 1 << 15;
+int random_threads(const Context &context, std::int64_t n) { return detail::useful_threads(context.threads(), n); }
 
 // A number of the value type, as kernels want it.
 struct Scalar {
@@ -77,15 +76,15 @@ double Probe::start_seconds() const {
 // beginning of its own, so that threads can share them out.
 void Probe::random_values(void *to) {
   Buffer host(static_cast<std::uint64_t>(n_ * value_bytes(type_)), matrix_.context().device().host_memory());
-  const std::int64_t blocks = (n_ + values_a_thread - 1) / values_a_thread;
+  const std::int64_t blocks = (n_ + values_a_block - 1) / values_a_block;
   with_value_type(type_, [&](auto tag) {
     using T = typename decltype(tag)::type;
     T *values = host.as<T>();
 #pragma omp parallel for num_threads(random_threads(matrix_.context(), n_))
     for (std::int64_t block = 0; block < blocks; ++block) {
       std::uint64_t state = 88172645463325252u + static_cast<std::uint64_t>(block) * 0x9e3779b97f4a7c15u;
-      const std::int64_t end = std::min(n_, (block + 1) * values_a_thread);
-      for (std::int64_t i = block * values_a_thread; i < end; ++i) {
+      const std::int64_t end = std::min(n_, (block + 1) * values_a_block);
+      for (std::int64_t i = block * values_a_block; i < end; ++i) {
         state ^= state << 13, state ^= state >> 7, state ^= state << 17;
         values[i] = static_cast<decltype(std::abs(T{}))>(static_cast<double>(state >> 11) * 0x1p-53 - 0.5);
       }

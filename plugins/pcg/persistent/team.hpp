@@ -2,20 +2,20 @@
 // Independent pieces of host work shared out over threads, and memory that they fill.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <memory>
 
 namespace persistent {
 
-// f(i) for every i below count; the first of what they throw, in the order of i, goes on to the caller.
+// f(i) for every i below count; the first of what they throw, in the order of i, goes on to the caller. All of the
+// threads, though some be idle: teams that change their size cost the runtime more than what is done here.
 template <class F>
 void each_in_team(std::int32_t count, [[maybe_unused]] int threads, F &&f) {
   std::exception_ptr problem;
   std::int32_t problem_at = count;
 #ifdef _OPENMP  // CUDA files that only see this header come without it
-#pragma omp parallel for schedule(dynamic, 1) num_threads(std::clamp(threads, 1, std::max(1, count)))
+#pragma omp parallel for schedule(dynamic, 1) num_threads(count > 1 ? threads : 1)
 #endif
   for (std::int32_t i = 0; i < count; ++i) {
     try {
