@@ -191,8 +191,6 @@ double Matrix::features_cost(const std::vector<int> &ids) {
   double seconds = 0;
   for (const Kernel *kernel : kernels) {
     const sxt_matrix_query query = features_query(*kernel);
-    const sxt_candidate candidate = features_candidate(*kernel, query);
-    const double run = predict(kernel->table, query.q, candidate, context_->machine(), context_->profile()).seconds;
     double storage = 0;
     std::uint64_t bytes = 0;
     std::string reason;
@@ -200,9 +198,17 @@ double Matrix::features_cost(const std::vector<int> &ids) {
     // The CSR has to come to a device whatever is chosen.
     if (query.storage && !context_->device().on_host() && !std::strcmp(query.storage, SXT_KIND_STORAGE_CSR))
       storage = 0;
-    seconds += storage + (std::isfinite(run) ? run : 0) + candidate.setup_s;
+    seconds += storage + features_seconds(*kernel);
   }
   return seconds;
+}
+
+// Of one run of a feature kernel, whatever it is asked for.
+double Matrix::features_seconds(const Kernel &kernel) const {
+  const sxt_matrix_query query = features_query(kernel);
+  const sxt_candidate candidate = features_candidate(kernel, query);
+  const double run = predict(kernel.table, query.q, candidate, context_->machine(), context_->profile()).seconds;
+  return (std::isfinite(run) ? run : 0) + candidate.setup_s;
 }
 
 sxt_matrix_query Matrix::features_query(const Kernel &kernel) const {
@@ -257,6 +263,7 @@ void Matrix::compute_features(const std::vector<int> &ids) {
       runs.push_back(std::make_unique<FeatureRun>(context_->device(), *kernel, wanted[kernel], query, a,
                                                   features_candidate(*kernel, query)));
       runs.back()->begin();
+      built_s_ += features_seconds(*kernel);
     });
   for (const auto &run : runs) or_unknown(run->ids(), [&] { run->finish(features_); });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/matrix/matrix.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -52,6 +53,11 @@ std::uint64_t hash_words(const Buffer &buffer, std::uint64_t seed) {
   return fnv1a(tail, buffer.bytes() % 8, fnv1a(lanes, sizeof lanes));
 }
 
+// Three arrays within a device's memory, read and written.
+double copy_seconds(double bytes, const sxt_machine &machine) {
+  return 3 * machine.launch_s + 2 * bytes / std::max(1.0, machine.stream_rate);
+}
+
 }  // namespace
 
 Matrix::Matrix(std::shared_ptr<Context> context, Assembled assembled, sxt_symmetry symmetry)
@@ -84,11 +90,12 @@ sxt_problem Matrix::problem(const StoredForm *there) const {
   return {sizeof(sxt_problem), &storage_query_.q, &csr_view_.s.h, there ? &there->view()->h : nullptr};
 }
 
-// A scaled matrix's own CSR would hold scaled values: its source's holds what the canonical arrays do.
+// A scaled matrix's own CSR would hold scaled values: its source's holds what the canonical arrays do, and its own is
+// copied from there, too.
 std::shared_ptr<StoredForm> Matrix::csr_there(const std::string &kind) const {
   if (context_->device().on_host()) return nullptr;
   const Matrix &owner = source_ ? *source_ : *this;
-  if (kind == SXT_KIND_STORAGE_CSR) return owner.given_;
+  if (kind == SXT_KIND_STORAGE_CSR && (!source_ || owner.given_)) return owner.given_;
   const std::lock_guard lock(owner.mutex_);
   const auto held = owner.forms_.find(SXT_KIND_STORAGE_CSR);
   return held == owner.forms_.end() ? nullptr : held->second;
@@ -130,7 +137,11 @@ const Kernel *Matrix::storage_kernel(const std::string &kind, double *setup_s, s
     const double predicted = count ? predict_setup(kernel->table, *query, candidate, context_->profile()) : 0;
     // On a device forms are converted from its CSR, which has to be there first, or comes over in pieces meanwhile.
     double setup = std::isfinite(predicted) && predicted > 0 ? predicted : 0;
-    if (kind != SXT_KIND_STORAGE_CSR && !context_->device().on_host() && !csr_there(kind)) setup += csr_seconds();
+    if (!context_->device().on_host()) {
+      const bool there = csr_there(kind) != nullptr, csr = kind == SXT_KIND_STORAGE_CSR;
+      if (there && csr) setup = copy_seconds(candidate.working_set_bytes, context_->machine());
+      if (!there && !csr) setup += csr_seconds();
+    }
     if (best && setup >= *setup_s) continue;
     best = kernel;
     *setup_s = setup;
@@ -149,7 +160,9 @@ std::shared_ptr<StoredForm> Matrix::lend(const std::string &kind) {
   std::string reason;
   const Kernel *kernel = storage_kernel(kind, &setup, &bytes, &reason);
   require(kernel != nullptr, SXT_E_NO_KERNEL, reason);
-  return forms_[kind] = build_form(*kernel, kind);
+  std::shared_ptr<StoredForm> built = build_form(*kernel, kind);
+  built_s_ += setup;
+  return forms_[kind] = std::move(built);
 }
 
 // Where memory is short, the device's CSR makes room if nothing reads it: it can be had again.
@@ -179,6 +192,11 @@ std::uint64_t Matrix::storage_bytes() const {
     if (buffer->owned()) bytes += buffer->bytes();
   for (const auto &[kind, form] : forms_) bytes += form->bytes();
   return bytes;
+}
+
+double Matrix::built_seconds() const {
+  const std::lock_guard lock(mutex_);
+  return built_s_;
 }
 
 bool Matrix::holds(const std::string &kind) const {

@@ -88,6 +88,8 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   const sxt_storage *storage(const std::string &kind);
   StoredForm &form(const std::string &kind);
   std::uint64_t storage_bytes() const;
+  // Predicted seconds of all storages that were built and features that were computed so far.
+  double built_seconds() const;
   bool holds(const std::string &kind) const;
   std::set<std::string> storages() const;  // those held
   // The storage, kept while the pointer lives even if it is dropped meanwhile.
@@ -137,6 +139,7 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   void borrow_view(const sxt_csr &view);
   void own_values();
   sxt_matrix_query features_query(const registry::Kernel &kernel) const;
+  double features_seconds(const registry::Kernel &kernel) const;
   sxt_candidate features_candidate(const registry::Kernel &kernel, const sxt_matrix_query &query) const;
   std::vector<double> features_of(const std::vector<int> &ids, unsigned tiers, bool known_too, bool together);
   void add_companions(const FeatureSources &sources, std::vector<int> &missing) const;
@@ -154,6 +157,7 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   std::map<std::string, std::shared_ptr<StoredForm>> forms_;
   std::shared_ptr<StoredForm> given_;  // of a matrix over arrays on a device: the CSR it is, also among the forms
   FeatureValues features_;
+  double built_s_ = 0;
   std::uint64_t pattern_hash_ = 0;
   std::atomic<std::uint64_t> version_{1};
 };

@@ -21,8 +21,6 @@ namespace {
 constexpr double probe_share = 0.1, trial_share = 0.2;
 // In a device's context set-ups take milliseconds in any case: so much is always allowed.
 constexpr double probe_on_device_s = 1e-3;
-// Asking engines that leave their steps to other kernels, for every storage: on the host, while the device is idle.
-constexpr double asking_composed_s = 1.5e-3;
 // Fewer iterations tell nothing; after more, residuals of most matrices have shown their rate.
 constexpr std::int64_t least_steps = 10, most_steps = 80;
 // On a device, where a total is only roughly known before engines are asked, so many at a time.
@@ -71,7 +69,7 @@ bool PcgSolver::probes() const {
   return settings_.probe >= 0 && settings_.expected_iterations <= 0 && matrix_->rows() > 1;
 }
 
-// Of an engine on a device whose steps are other kernels, at best: three launches that half overlap, half of the matrix
+// Of an engine on a device whose steps are other kernels, at best: four kernels that half overlap, half of the matrix
 // without its pattern, and eight passes over vectors.
 double PcgSolver::least_iteration_s() const {
   const sxt_machine &machine = matrix_->context().machine();
@@ -79,7 +77,7 @@ double PcgSolver::least_iteration_s() const {
   const double vector = static_cast<double>(matrix_->rows()) * value,
                half = static_cast<double>(matrix_->csr().nnz) / 2 * value;
   const bool cached = 5 * vector + half <= static_cast<double>(machine.cache_bytes);
-  return 1.5 * machine.launch_s +
+  return 2.2 * machine.launch_s +
          (8 * vector + half) / std::max(1.0, cached ? machine.cache_rate : machine.stream_rate);
 }
 
@@ -91,7 +89,7 @@ double PcgSolver::rough_total_s() const {
 
 // The engine where asking those that are composed of other kernels would take longer than the best of them could save.
 // NULL: they have been, or must be, asked.
-ChoicePtr PcgSolver::select_without_composed(Selector selector, const Query &question) const {
+ChoicePtr PcgSolver::select_without_composed(Selector selector, const Query &question) {
   if (matrix_->context().device().on_host()) return nullptr;  // there it takes a tenth of that
   const double solves = std::max(1.0, settings_.expected_solves);
   const double at_best_s = solves * assumed_iterations_ * least_iteration_s();
@@ -105,6 +103,7 @@ ChoicePtr PcgSolver::select_without_composed(Selector selector, const Query &que
   });
   try {
     ChoicePtr choice = selector.select(question, "pcg");
+    if (asked) predicted_setup_s_ += asking_composed_s;
     return asked || !choice->kernel->has(SXT_KERNEL_REFERENCE) ? choice : nullptr;
   } catch (const Error &problem) {
     if (asked || problem.status() == SXT_E_MEMORY) throw;
@@ -138,6 +137,7 @@ bool PcgSolver::probe_base(Probe &probe, double total_s) {
   std::unique_ptr<Runner> own;
   if (method_ != "none" && !preconditioner_) {  // applied by the engine, which has one of its own later
     if (preconditioner_choice_->setup_s > probe_share * total_s) return false;
+    count_setup(*preconditioner_choice_);
     own = std::make_unique<Runner>(matrix_->context(), preconditioner_choice_, matrix_.get());
   }
   Runner *const preconditioner = own ? own.get() : preconditioner_.get();
@@ -235,10 +235,13 @@ double PcgSolver::consider(Probe &probe, const PreconditionerMethod &method, dou
     expect(share * base_iterations);
     const ChoicePtr choice = select_preconditioner(method.name);
     const double setup_s = choice->setup_s + choice->storage_s;
-    // An iteration is hardly cheaper for having to apply it as well. All engines are asked, which takes its time, only
-    // about those that this leaves.
-    const double each_s = same_iteration * iteration_s + choice->run_s;
-    const double least_s = setup_s + std::max(1.0, solves) * expected_iterations_ * each_s;
+    // An iteration is hardly cheaper for having to apply it as well; on a device only engines whose steps are other
+    // kernels do. They are asked, which takes its time, only about those that this leaves.
+    const bool on_host = matrix_->context().device().on_host();
+    const double alone_s = std::max(same_iteration * iteration_s, on_host ? 0 : least_iteration_s());
+    const double asking_s = on_host ? 0 : asking_composed_s / 2;
+    const double least_s =
+        setup_s + asking_s + std::max(1.0, solves) * expected_iterations_ * (alone_s + choice->run_s);
     if (least_s >= best_s) return too_slow("at least ", least_s);
     if (setup_s > budget_s) return out("to try it would cost " + seconds_text(setup_s));
     const double step_s = probe.step_seconds(choice.get());
@@ -247,6 +250,7 @@ double PcgSolver::consider(Probe &probe, const PreconditionerMethod &method, dou
       return out(text(least_steps, " iterations with it would cost ", seconds_text(least_steps * step_s)));
     const double at_best_s = total_of(*select_engine(method.name), solves);
     if (at_best_s >= best_s) return too_slow("", at_best_s);
+    count_setup(*choice);
     Runner preconditioner(matrix_->context(), choice, matrix_.get());
     const ProbeOutcome outcome = probe.run(&preconditioner, std::min(steps, probe_steps_), tolerance_of(settings_));
     probe_seconds_ += outcome.seconds;

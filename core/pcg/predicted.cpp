@@ -9,6 +9,7 @@
 #include "core/base/types.hpp"
 #include "core/dispatch/options.hpp"
 #include "core/dispatch/prepared.hpp"
+#include "core/matrix/assemble_internal.hpp"
 #include "core/model/cost.hpp"
 #include "core/pcg/solver.hpp"
 
@@ -21,6 +22,10 @@ constexpr double call_on_device_s = 8e-6, call_on_host_s = 5e-7;
 // Before the engine: norms, the scaled right-hand side, x. For each true residual: scaling, copy, product, norms.
 constexpr double calls_at_start = 5, vectors_at_start = 8, calls_a_residual = 6, vectors_a_residual = 12;
 constexpr std::uint64_t most_candidates = 64;
+// A diagonal entry that is looked for in its row, on one thread.
+constexpr double diagonal_row_s = 10e-9;
+// An entry whose mirror image is met (one thread) or looked for (several).
+double mirror_entry_s(int threads) { return threads < 4 ? 5e-9 : 15e-9 / threads; }
 
 // The model of a chosen engine, asked about another number of iterations; NaN where it has none.
 double engine_seconds(Matrix &matrix, const Choice &choice, double iterations) {
@@ -67,6 +72,32 @@ void PcgSolver::learn_costs() {
   const double move_s = order_ ? 2 * (call + 3 * pass_s) : 0;
   costs_.start_s = calls_at_start * call + vectors_at_start * pass_s + move_s;
   costs_.residual_s = product_->choice().run_s + calls_a_residual * call + vectors_a_residual * pass_s + move_s;
+}
+
+// Storages and features are counted by the matrices that hold them.
+void PcgSolver::count_setup(const Choice &built) { predicted_setup_s_ += built.setup_s - built.features_s; }
+
+// Of the checks of values and diagonal.
+double PcgSolver::looking_seconds() const {
+  const CsrArrays &csr = matrix_->csr();
+  const int asked = matrix_->context().threads();
+  const auto rows = static_cast<double>(csr.rows), entries = static_cast<double>(csr.nnz);
+  const double diagonal_s = rows * diagonal_row_s / detail::useful_threads(asked, csr.rows);
+  const bool stated = matrix_->symmetry() == SXT_HERMITIAN ||
+                      (matrix_->symmetry() == SXT_SYMMETRIC && matrix_->value_type() <= SXT_F64);
+  if (stated || !settings_.check_symmetry) return diagonal_s;
+  return diagonal_s + entries * mirror_entry_s(detail::useful_threads(asked, csr.nnz));
+}
+
+// Of one question about engines that is put to all that there are, or to the one that was named; on the host it is
+// short.
+double PcgSolver::asking_seconds() const {
+  if (matrix_->context().device().on_host()) return 0;
+  if (settings_.engine.empty()) return asking_composed_s;
+  for (const registry::Kernel *kernel :
+       registry::Registry::instance().kernels(SXT_KIND_PCG, matrix_->context().device_name()))
+    if (kernel->name() == settings_.engine) return kernel->table.n_slots > 0 ? asking_composed_s / 2 : 0;
+  return 0;
 }
 
 double PcgSolver::predicted_solve_s(double iterations, double confirmations) const {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <set>
 
 #include "core/base/names.hpp"
 #include "core/base/types.hpp"
@@ -112,17 +113,22 @@ std::vector<PreconditionerMethod> preconditioner_methods(const std::string &devi
 PcgSolver::PcgSolver(std::shared_ptr<Matrix> matrix, const PcgSettings &settings)
     : matrix_(std::move(matrix)), base_(matrix_), system_(matrix_), settings_(settings) {
   const Clock clock;
+  const double built_before_s = matrix_->built_seconds();
   check_tolerances(settings_);
   precision_wanted();
   recurrence_code(settings_.recurrence);
   symmetry_ = check_matrix(*matrix_, settings_, symmetry_work_);
   constant_diagonal_ = check_diagonal(matrix_->csr(), matrix_->context().threads());
+  predicted_setup_s_ += looking_seconds();
   plan();
   build_engine();
   learn_costs();
   if (!relies_on_found_symmetry()) symmetry_work_ = Buffer();
   selected_.clear();
-  predicted_setup_s_ += engine_->choice().setup_s + probe_seconds_;
+  count_setup(engine_->choice());
+  predicted_setup_s_ += probe_seconds_ - built_before_s;
+  for (const Matrix *each : std::set<const Matrix *>{matrix_.get(), base_.get(), system_.get(), narrow_.get()})
+    if (each) predicted_setup_s_ += each->built_seconds();
   version_ = matrix_->version();
   setup_seconds_ = clock.seconds();
 }
@@ -156,9 +162,9 @@ void PcgSolver::choose_preconditioner() {
 
 void PcgSolver::build_preconditioner() {
   preconditioner_choice_ = select_preconditioner(method_);
-  predicted_setup_s_ += preconditioner_choice_->setup_s + preconditioner_choice_->storage_s;
   const auto *ops = ops_of(*preconditioner_choice_->kernel);
   if (!ops || !ops->scaling) return;  // the engine applies it through its M slot
+  count_setup(*preconditioner_choice_);
   preconditioner_ = std::make_unique<Runner>(base_->context(), preconditioner_choice_, base_.get());
   scale();
 }
@@ -193,7 +199,7 @@ void PcgSolver::build_product() {
   const std::string form = free && products < few_products ? SXT_KIND_STORAGE_CSR : "";
   product.n_rhs = 1;
   ChoicePtr confirm = Selector(matrix_->context(), matrix_.get()).select(Query(&product.m.q), "pcg/confirm", form);
-  predicted_setup_s_ += confirm->setup_s + confirm->storage_s;
+  count_setup(*confirm);
   product_ = std::make_unique<Runner>(matrix_->context(), std::move(confirm), matrix_.get());
 }
 
@@ -231,9 +237,9 @@ ChoicePtr PcgSolver::select_engine(const std::string &method) {
   if (known) return known;
   if (settings_.engine.empty() && storage_wanted().empty())
     known = select_without_composed(engine_selector(method), question);
-  if (!known) known = engine_selector(method).select(question, "pcg", storage_wanted());
-  predicted_setup_s_ += known->storage_s;
-  return known;
+  if (known) return known;
+  predicted_setup_s_ += asking_seconds();
+  return known = engine_selector(method).select(question, "pcg", storage_wanted());
 }
 
 // That an engine does not suit a matrix, or does not fit, may turn out only when it is built: then the next best

@@ -102,7 +102,7 @@ class PcgSolver {
   sxt_pcg_query engine_query(const std::string &method) const;
   Selector engine_selector(const std::string &method) const;
   ChoicePtr select_engine(const std::string &method);
-  ChoicePtr select_without_composed(Selector selector, const Query &question) const;
+  ChoicePtr select_without_composed(Selector selector, const Query &question);
   void build_engine();
   struct Order {  // order.cpp, with those that follow
     ChoicePtr choice;
@@ -157,6 +157,9 @@ class PcgSolver {
 
   // predicted.cpp
   void learn_costs();
+  void count_setup(const Choice &built);
+  double looking_seconds() const;
+  double asking_seconds() const;
   double predicted_solve_s(double iterations, double confirmations) const;
 
   Runner *columns_engine(std::int32_t columns);  // columns.cpp
@@ -204,6 +207,10 @@ class PcgSolver {
   std::vector<std::unique_ptr<PcgWorkspace>> idle_;
   std::vector<std::unique_ptr<Recorded>> recorded_;
 };
+
+// Asking engines of a device that leave their steps to other kernels, for every storage: on the host, meanwhile the
+// device is idle. Of one such engine, which was named, half of it.
+inline constexpr double asking_composed_s = 2e-3;
 
 // What preconditioner kernels of a device offer, with the variants worth a try.
 struct PreconditionerMethod {
