@@ -24,11 +24,6 @@ constexpr double kEnough = 5e-3;           // and the seconds that they may take
 constexpr std::size_t kMostSetups = 3;     // whose median counts
 constexpr double kEnoughOfSetups = 0.1;    // seconds
 constexpr const char *kTextbook = "textbook cuSPARSE+cuBLAS";
-constexpr const char *kRecurrences[] = {
-#define SXT_X(suffix, value, name, source) name,
-    SXT_RECURRENCE_TABLE(SXT_X)
-#undef SXT_X
-};
 
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -43,6 +38,7 @@ double median(std::vector<double> values) {
 // so that its set-up pays for the storage it reads.
 struct Way {
   std::string name, chosen, reason;
+  Json plan;  // what was chosen, part by part, as explain tells it
   Matrix matrix;
   Pcg pcg;
   double setup = 0, predicted_setup = 0;
@@ -114,9 +110,9 @@ class DevicePcg {
 
   // What is asked for by name; empty: the library's choice.
   struct Request {
-    std::string engine, recurrence, format, preconditioner;
+    std::string engine, format, preconditioner;
   };
-  // Every engine with every recurrence; with --plans also every storage and every preconditioner.
+  // Every engine, each of which has a recurrence; with --plans also every storage and every preconditioner.
   std::vector<Request> requests() const {
     std::vector<std::string> formats{""}, methods{""};
     if (options_.plans) {
@@ -128,9 +124,8 @@ class DevicePcg {
     std::vector<Request> all;
     const std::vector<std::string> &named = options_.engines;
     for (const std::string &engine : named.empty() ? kernels_on(SXT_KIND_PCG, "cuda") : named)
-      for (const char *recurrence : kRecurrences)
-        for (const std::string &format : formats)
-          for (const std::string &method : methods) all.push_back({engine, recurrence, format, method});
+      for (const std::string &format : formats)
+        for (const std::string &method : methods) all.push_back({engine, format, method});
     return all;
   }
   // The second part of a kernel's name: "preconditioner.jacobi.cuda".
@@ -162,7 +157,6 @@ class DevicePcg {
     sxt_pcg_options native;
     sxt_pcg_options_init(&native, sizeof native);
     native.engine = name_or_null(request.engine);
-    native.recurrence = name_or_null(request.recurrence);
     native.format = name_or_null(request.format);
     native.preconditioner = name_or_null(request.preconditioner);
     native.rtol = options_.rtol;
@@ -185,8 +179,8 @@ class DevicePcg {
     if (status != SXT_OK) {
       way.reason = sxt_last_error(context_);
     } else {
-      const Json plan = explain_json(way.pcg.get()).value("plan", Json::array());
-      const Json *chosen = find_kind(plan, SXT_KIND_PCG);
+      way.plan = explain_json(way.pcg.get()).value("plan", Json::array());
+      const Json *chosen = find_kind(way.plan, SXT_KIND_PCG);
       way.chosen = chosen ? text_of(*chosen, "kernel", "-") : "-";
     }
     return way;
@@ -279,6 +273,7 @@ Json json_of(const std::string &name, const DevicePcg &bench, const std::vector<
                        {"launches", way.launches},
                        {"predicted_iterations", way.predicted_iterations},
                        {"probe_seconds", way.probe},
+                       {"plan", way.plan},
                        {"converged", way.pcg ? Json(way.converged) : Json()},
                        {"true_relative_residual", way.pcg ? Json(way.true_residual) : Json()}});
   }
