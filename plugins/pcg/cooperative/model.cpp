@@ -19,13 +19,13 @@ namespace plugin = sextant::plugin;
 
 // Measured on one H200 (README.md): latencies and one multiprocessor's loads, so they are not scaled by rates. Entries
 // take longer where A does not stay in the last cache.
-constexpr double meetings_s = 3.2e-6;                      // two, and the scalars
-constexpr double block_s = 4e-9;                           // more for every block that takes part
-constexpr double leaf_s = 0.8e-6;                          // the vectors and sums of 1024 rows
-constexpr double entry_s = 0.6e-9, far_entry_s = 0.95e-9;  // an entry and its element of p
-constexpr double host_s = 14e-6;                           // a launch and the wait for it
-constexpr double launch_goal_s = 2e-3;                     // then core is asked again
-constexpr double rate_share = 0.87;                        // of the memory's rate
+constexpr double meetings_s = 2.8e-6;                       // two, and the scalars
+constexpr double block_s = 40e-9;                           // more for every block that takes part
+constexpr double entry_s = 0.53e-9, far_entry_s = 0.93e-9;  // an entry and its element of p
+constexpr double longest_s = 54e-9;                         // an entry of the longest row, which one thread walks alone
+constexpr double host_s = 14e-6;                            // a launch and the wait for it
+constexpr double launch_goal_s = 2e-3;                      // then core is asked again
+constexpr double rate_share = 0.87;                         // of the memory's rate
 constexpr double vectors_moved = 12;
 
 }  // namespace
@@ -37,7 +37,9 @@ sxt_status applicable(const sxt_query *head, const sxt_features *, const sxt_mac
   return plugin::pcg::check_predict_recompute(query, reason);
 }
 
-sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
+const char *const features[] = {"row_nnz_max", nullptr};
+
+sxt_status candidates(const sxt_query *head, const sxt_features *found, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &query = plugin::as<sxt_pcg_query>(head);
   const double n = static_cast<double>(query.m.rows), nnz = static_cast<double>(query.m.nnz);
@@ -50,7 +52,8 @@ sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_mac
   const double bytes = nnz * (stored + 4) + n * (4 + vectors_moved * value);
   const bool cached = nnz * (stored + 4) + 5 * n * value <= 0.8 * static_cast<double>(machine->cache_bytes);
   const double entries = n > 0 ? nnz / n * rows : 0;
-  const double work = rounds * leaf_s + entries * (cached ? entry_s : far_entry_s);
+  const double longest = plugin::feature(found, 0);  // NaN where it is not known
+  const double work = entries * (cached ? entry_s : far_entry_s) + longest_s * (longest > 0 ? longest : nnz / (n + 1));
   const double rate = rate_share * std::max(1.0, cached ? machine->cache_rate : machine->stream_rate);
   const double iteration = meetings_s + block_s * static_cast<double>(blocks) + std::max(work, bytes / rate);
   const double iterations = plugin::pcg::iterations_of(query);

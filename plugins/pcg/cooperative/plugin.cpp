@@ -38,6 +38,7 @@ const sxt_kernel kernel = [] {
   k.flags |= SXT_KERNEL_ONE_ORDER;
   k.value_types = plugin::type_bit(SXT_F64) | plugin::type_bit(SXT_F32);
   k.storages = storages;
+  k.features = features;
   k.applicable = applicable;
   k.candidates = candidates;
   k.prepare = prepare;

@@ -27,7 +27,7 @@ constexpr double pass_s = 0.1e-6;   // every further row of a thread
 constexpr double host_s = 12e-6;    // a launch and the wait for it
 // Growing the parts three times and packing: 10 to 19 ns on one core of a Xeon, 6 to 14 on two (README.md), and some 20
 // bytes between host and device; beside an H200 with 16 cores 9 to 21 ns in all. A calibration measures it.
-constexpr double setup_entry_s = 14e-9, setup_s = 4e-4;
+constexpr double setup_entry_s = 9.5e-9, setup_row_s = 32e-9, setup_s = 4e-4;
 constexpr double default_iterations = 100;
 // A launch should last about so long: what the host does in between then costs a hundredth, and core still gets to see
 // progress, time limits and cancellations hundreds of times a second.
@@ -106,7 +106,8 @@ sxt_status candidates(const sxt_pcg_query &query, const sxt_machine &machine, sx
     // A comes into shared memory at every launch.
     const double load_s = static_cast<double>(e.shared) * static_cast<double>(parts) / machine.stream_rate;
     candidate.run_s = iterations * e.iteration_s + std::ceil(iterations / longest) * (host_s + load_s);
-    candidate.setup_s = setup_s + setup_entry_s * static_cast<double>(query.m.nnz);
+    candidate.setup_s =
+        setup_s + setup_entry_s * static_cast<double>(query.m.nnz) + setup_row_s * static_cast<double>(query.m.rows);
     candidate.state_bytes =
         static_cast<std::uint64_t>(e.pairs * 2 * static_cast<double>(parts)) * (sizeof(double) + 6) +
         static_cast<std::uint64_t>(n * (2 * value + 32));

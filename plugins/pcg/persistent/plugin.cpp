@@ -51,6 +51,7 @@ const sxt_kernel kernel = [] {
       "predict-and-recompute conjugate gradients in one launch, all in registers and "
       "shared memory, one exchange between blocks an iteration");
   k.value_types = plugin::type_bit(SXT_F64) | plugin::type_bit(SXT_F32);
+  k.version = 2;
   k.min_level = 90;
   k.storages = storages;
   k.applicable = is_applicable;

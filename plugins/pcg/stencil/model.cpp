@@ -18,9 +18,10 @@ namespace plugin = sextant::plugin;
 
 // Measured on one H200 (README.md): what an iteration takes beside its bytes, and the share of the machine's stream
 // rate at which blocks get theirs, from memory or from the last cache, with one block a multiprocessor and with two.
-constexpr double fixed_s = 3.5e-6;
+constexpr double fixed_s = 2.3e-6, block_s = 13e-9;  // and for each block whose sums the others read
 constexpr double rate_share = 1.0, rate_share_two = 1.05;
-constexpr double step_s = 1e-6;  // a plane, however few its bytes: one waits for the next
+// A plane and a column of its tile, however few blocks share the memory: one plane waits for the next.
+constexpr double step_s = 0.8e-6, column_s = 0.95e-9;
 // Around a launch: its beginning, the wait, the callbacks.
 constexpr double host_s = 20e-6;
 constexpr double launch_for_s = 2e-3;  // a launch has iterations for so long: then the host may look
@@ -67,12 +68,15 @@ double iteration_seconds(const sxt_pcg_query &query, const Form &form, const Til
   const double bytes = n * (7 * value + (form.in_plane + form.across) * stored);
   const double beside = 2.0 * t.halo / t.width, ghosts = 2.0 / t.chunk;
   const double again = n * (beside * (3 * value + form.across * stored / 2) + ghosts * 3 * value);
-  // Items that do not fill the last round of blocks leave multiprocessors idle; half of it the others make good.
+  // What the busiest block has beyond its share, where tiles end within a plane or items do not fill the last round of
+  // blocks, leaves the others idle; half of it they make good.
   const double slots = std::max(1.0, static_cast<double>(machine.units * w.blocks_a_unit));
-  const double rounds = t.items / slots, idle = std::ceil(rounds) / rounds;
+  const double rounds = std::ceil(t.items / slots), busiest = rounds * t.chunk * t.width;
+  const double idle = std::max(1.0, busiest * slots / n);
   const double moving = (bytes + again) / ((w.blocks_a_unit > 1 ? rate_share_two : rate_share) * machine.stream_rate) *
                         (1 + 0.5 * (idle - 1));
-  return fixed_s + std::max(moving, std::ceil(rounds) * (t.chunk + 2) * step_s);
+  const double blocks = std::min(slots, static_cast<double>(t.items));
+  return fixed_s + block_s * blocks + std::max(moving, rounds * (t.chunk + 2) * (step_s + column_s * t.width));
 }
 
 }  // namespace
