@@ -241,6 +241,24 @@ TEST_F(PcgGpu, HostIsAskedOncePerBlock) {
   }
 }
 
+TEST_F(PcgGpu, OneNumberBesideTheDiagonalOrSeveral) {
+  const Csr even = laplacian(300, 0.01);  // some rows a thread of the persistent engine
+  Csr uneven = even;                      // the first two rows are coupled less than all others
+  ASSERT_EQ(uneven.col[1], 1);
+  uneven.values[1] = uneven.values[uneven.ptr[1]] = -0.5;
+  const Matrix matrix = matrix_of(even);
+  const Pcg pcg = create(matrix, persistent, "none");
+  const std::vector<double> b = waves(even.rows);
+  const Csr *const turns[] = {&even, &uneven, &even};
+  for (const Csr *a : turns) {
+    ASSERT_EQ(sxt_matrix_update_values(matrix.get(), a->values.data(), static_cast<std::int64_t>(a->values.size())),
+              SXT_OK);
+    std::vector<double> x(b.size());
+    solve(pcg, b, x);
+    EXPECT_LE(relative_residual(*a, b, x), 1.0001e-9);
+  }
+}
+
 TEST_F(PcgGpu, ThePersistentEngineSaysWhatDoesNotFit) {
   const Csr a = laplacian(800);  // 640000 rows
   const Matrix matrix = matrix_of(a);

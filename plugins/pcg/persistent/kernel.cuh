@@ -74,6 +74,7 @@ class Block {
                              : run.start == start_resume ? p[position]
                                                          : halo_r_[j];
     }
+    if (threadIdx.x == 0) p_[zero_place()] = 0;
     __syncthreads();
   }
 
@@ -91,11 +92,13 @@ class Block {
 #pragma unroll 4
       for (int i = begin_[k] + kept * warp_lanes; i < end_[k]; i += warp_lanes) {
         const std::uint32_t columns = columns_[i];
-        const Pair<M> entries = values_[i];
+        Pair<M> entries{M(1), M(1)};
+        if (!may_be_uniform || !uniform_) entries = values_[i];
         even = fma(static_cast<V>(entries.first), p[columns & 0xffffu], even);
         odd = fma(static_cast<V>(entries.second), p[columns >> 16], odd);
       }
       V sum = even + odd;
+      if (may_be_uniform && uniform_) sum *= static_cast<V>(uniform().value);
       for (int other = a_.group / 2; other > 0; other >>= 1) sum += __shfl_xor_sync(0xffffffffu, sum, other);
       q_[k] = fma(diagonal_[k], p_own_[k], sum);
     }
@@ -206,11 +209,17 @@ class Block {
   __device__ static void *after_packets(std::int32_t *end) {
     return reinterpret_cast<void *>((reinterpret_cast<std::uintptr_t>(end) + 7) / 8 * 8);
   }
-  // Rows that are padding have a place of their own behind everything, which nobody reads.
-  __device__ int k_place(int k) const { return active_[k] ? row_[k] : a_.most_rows + a_.most_halo; }
+  // Behind everything stands the zero that padded entries are multiplied by, also p of rows that are padding.
+  __device__ int zero_place() const { return a_.most_rows + a_.most_halo; }
+  __device__ int k_place(int k) const { return active_[k] ? row_[k] : zero_place(); }
 
   // Blocks with one pass have registers left for the first entries of a row.
   static constexpr int kept = passes == 1 ? 3 : 0;
+  static constexpr bool may_be_uniform = kept == 0;
+  __device__ static Uniform &uniform() {  // in shared memory: registers are short
+    __shared__ Uniform kept_here;
+    return kept_here;
+  }
   __device__ void keep_first() {
     if constexpr (kept > 0) {
       __syncthreads();
@@ -233,8 +242,11 @@ class Block {
   __device__ void copy_matrix() {
     const Pair<M> *values = static_cast<const Pair<M> *>(a_.values) + part_.first_pair;
     const std::uint32_t *columns = a_.columns + part_.first_pair;
+    if (threadIdx.x == 0) uniform() = *a_.uniform;
+    uniform_ = a_.uniform->holds != 0;
+    const int read = may_be_uniform && a_.uniform->holds ? 0 : part_.pairs;
 #pragma unroll 4
-    for (int i = threadIdx.x; i < part_.pairs; i += blockDim.x) values_[i] = values[i];
+    for (int i = threadIdx.x; i < read; i += blockDim.x) values_[i] = values[i];
 #pragma unroll 4
     for (int i = threadIdx.x; i < part_.pairs; i += blockDim.x) columns_[i] = columns[i];
   }
@@ -327,7 +339,7 @@ class Block {
   V *published_ = nullptr;  // in a cluster: q of the own rows, twice, by parity
   std::uint32_t *columns_;
   std::int32_t *halo_packet_;
-  bool owner_, active_[passes];
+  bool owner_, uniform_, active_[passes];
   int begin_[passes], end_[passes], row_[passes], packet_[passes];
   Pair<M> values_kept_[kept ? kept : 1];
   std::uint32_t columns_kept_[kept ? kept : 1];

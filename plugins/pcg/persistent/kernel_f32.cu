@@ -35,6 +35,32 @@ void place_all(const DeviceArray &entries, const void *from, const DeviceArray &
   cuda::need_launch("the placing of values");
 }
 
+template <class T>
+__global__ void begin_uniform(const T *first, Uniform *uniform) {
+  *uniform = {first ? static_cast<double>(*first) : 0, first != nullptr, 0};
+}
+template <class T>
+__global__ void compare_uniform(std::int64_t n, const std::int32_t *entry, const T *values, Uniform *uniform) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < n && entry[i] >= 0 && !(static_cast<double>(values[i]) == uniform->value)) uniform->holds = 0;
+}
+
+// Whether the entries beside the diagonal are one number.
+template <class T>
+void look_at_values(const State &state, const sxt_exec *exec) {
+  const auto n = static_cast<std::int64_t>(state.entry_of.bytes() / sizeof(std::int32_t));
+  const T *values = state.values.as<T>();
+  begin_uniform<<<1, 1, 0, cuda::stream_of(*exec)>>>(state.first_entry < 0 ? nullptr : values + state.first_entry,
+                                                     state.uniform.as<Uniform>());
+  cuda::need_launch("a look at the values");
+  if (state.first_entry < 0) return;
+  constexpr unsigned threads = 256;
+  compare_uniform<<<static_cast<unsigned>(cuda::divide_up<std::int64_t>(n, threads)), threads, 0,
+                    cuda::stream_of(*exec)>>>(n, state.entry_of.as<std::int32_t>(), values,
+                                              state.uniform.as<Uniform>());
+  cuda::need_launch("a look at the values");
+}
+
 }  // namespace
 
 void place_values(const State &state, const sxt_csr &a, const sxt_exec *exec) {
@@ -46,6 +72,10 @@ void place_values(const State &state, const sxt_csr &a, const sxt_exec *exec) {
   };
   place(state.entry_of, state.values);
   place(state.diagonal_entry, state.diagonal);
+  if (state.stored == SXT_F32)
+    look_at_values<float>(state, exec);
+  else
+    look_at_values<double>(state, exec);
 }
 
 }  // namespace persistent

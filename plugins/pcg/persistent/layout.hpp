@@ -5,7 +5,7 @@
 // Block c owns the rows at positions part[c].first_row .. + rows. A row is worked on by `group` lanes of one warp. The
 // rows of one warp in one pass form a slice: pair j of its lane l lies at slice_begin + 32 j + l, two entries of the
 // matrix and their two 16-bit columns; slices are padded with zeros. A column is a place in the block's shared array of
-// p: own rows first, then the halo. The diagonal is kept apart.
+// p: own rows first, then the halo, then a zero that belongs to the padding. The diagonal is kept apart.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,16 @@ struct alignas(2 * sizeof(M)) Pair {
   M first, second;
 };
 
+// Whether all entries beside the diagonal are one number, as on a grid with constant coefficients: blocks with several
+// rows a thread then read columns alone.
+struct Uniform {
+  double value;
+  std::int32_t holds, reserved;
+};
+
 struct Matrix {
   const Part *part;
+  const Uniform *uniform;         // on the device
   const void *values;             // pairs of the stored type
   const std::uint32_t *columns;   // two a pair: the first in the low half
   const void *diagonal;           // of each position, in the stored type

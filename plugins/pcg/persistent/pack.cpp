@@ -46,8 +46,9 @@ class PartPacker {
     for (std::int32_t s = 0; s < slices; ++s) place_slice(part, s, begin[s], begin[s + 1]);
     std::vector<std::int32_t> halo = name_places(part);
     std::uint32_t *const columns = out_.columns.data() + part.first_pair;
-    for (std::int32_t k = 0; k < part.pairs; ++k)
-      columns[k] = local_[where_[2 * k]] | std::uint32_t{local_[where_[2 * k + 1]]} << 16;
+    const std::uint32_t zero = static_cast<std::uint32_t>(out_.most_rows + out_.most_halo);
+    const auto place = [&](std::int32_t position) { return position < 0 ? zero : std::uint32_t{local_[position]}; };
+    for (std::int32_t k = 0; k < part.pairs; ++k) columns[k] = place(where_[2 * k]) | place(where_[2 * k + 1]) << 16;
     return halo;
   }
 
@@ -88,7 +89,7 @@ class PartPacker {
         }
         out_.diagonal_entry[part.first_row + local] = diagonal;
       }
-      while (place < places) put(-1, part.first_row);
+      while (place < places) put(-1, -1);
     }
   }
 
@@ -110,7 +111,7 @@ class PartPacker {
   const std::vector<std::int32_t> &position_;  // of each row
   Packed &out_;
   std::vector<std::uint64_t> met_;    // a bit for each position, set where this part has an entry
-  std::vector<std::int32_t> where_;   // the position that belongs to each place of this part
+  std::vector<std::int32_t> where_;   // the position that belongs to each place of this part; -1: padding
   std::vector<std::uint16_t> local_;  // the place in this part's p of each position that was met
 };
 
@@ -192,7 +193,7 @@ void pack_entries(const Pattern &a, Packed &packed, int threads) {
   const auto parts = static_cast<std::int32_t>(packed.parts.size());
   std::vector<std::vector<std::int32_t>> halos(packed.parts.size());
   const std::int32_t team = std::clamp(threads, 1, parts);
-  each_in_team(team, team, [&](std::int32_t member) {
+  each_in_team(team, threads, [&](std::int32_t member) {
     PartPacker packer(a, position, packed);
     const auto end = static_cast<std::int32_t>(std::int64_t{parts} * (member + 1) / team);
     for (auto c = static_cast<std::int32_t>(std::int64_t{parts} * member / team); c < end; ++c)

@@ -16,6 +16,9 @@ namespace plugin = sextant::plugin;
 namespace cuda = plugin::cuda;
 using cuda::Failure;
 
+// Entries below which threads would still be waking up when the work is done.
+constexpr std::int64_t worth_threads = 100000;
+
 // CSR's pattern on the host.
 struct HostPattern {
   Filled<std::int32_t> row_ptr, col;
@@ -128,10 +131,15 @@ void upload_all(State &state, const Packed &packed, const sxt_exec *exec) {
   const auto stored = static_cast<std::uint64_t>(size_of(state.stored));
   state.values = DeviceArray(exec, std::max<std::uint64_t>(2, packed.entry_of.size()) * stored, "the values of A");
   state.diagonal = DeviceArray(exec, std::max<std::uint64_t>(1, packed.diagonal_entry.size()) * stored, "the diagonal");
+  state.uniform = DeviceArray(exec, sizeof(Uniform), "what A's values have in common");
+  const std::int32_t *const entries = packed.entry_of.data(), *const end = entries + packed.entry_of.size();
+  const std::int32_t *const first = std::find_if(entries, end, [](std::int32_t entry) { return entry >= 0; });
+  state.first_entry = first == end ? -1 : first - entries;
 
   Matrix &m = state.matrix;
   m.part = state.part.as<Part>();
   m.values = state.values.data();
+  m.uniform = state.uniform.as<Uniform>();
   m.columns = state.columns.as<std::uint32_t>();
   m.diagonal = state.diagonal.data();
   m.slices = state.slices.as<std::int32_t>();
@@ -164,7 +172,7 @@ void fill(State &state, const sxt_pcg_query &query, const sxt_csr &a, std::int32
   Sizes sizes{(state.n + parts - 1) / parts, (off_diagonal / parts + 1) / 2, 0};
   room.check(sizes, true);
   const HostPattern pattern = fetch_pattern(a, exec);
-  const int threads = std::max(1, exec->threads);
+  const int threads = state.nnz < worth_threads ? 1 : std::max(1, exec->threads);
   const Partition partition = best_parts(pattern.view(), parts, threads, room.most_halo(sizes));
   sizes.halo = partition.halo.most;
   if (partition.part_of.empty()) room.check(sizes, true);

@@ -26,6 +26,8 @@ struct State {
   const void *kernel;
   DeviceArray part, values, columns, diagonal, slices, row_of, packet_of, halo_row, halo_packet;
   DeviceArray entry_of, diagonal_entry;  // where new values go
+  DeviceArray uniform;
+  std::int64_t first_entry;  // the first place of `values` that is no padding; -1: there is none
 };
 
 // How the kernel of a state is launched: cooperatively, or as one cluster.

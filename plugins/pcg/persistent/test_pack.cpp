@@ -97,7 +97,8 @@ std::vector<double> multiply(const Csr &a, const Packed &p, const std::vector<do
   const std::int32_t warps = p.shape.threads / warp_lanes, slices = p.shape.passes * warps;
   for (std::size_t c = 0; c < p.parts.size(); ++c) {
     const Part &part = p.parts[c];
-    std::vector<double> local(static_cast<std::size_t>(p.most_rows + p.most_halo), 1e300);
+    std::vector<double> local(static_cast<std::size_t>(p.most_rows + p.most_halo) + 1, 1e300);
+    local.back() = 0;  // what padding is multiplied by
     for (std::int32_t i = 0; i < part.rows; ++i) local[i] = x[p.row_of[part.first_row + i]];
     for (std::int32_t j = 0; j < part.halo; ++j) local[p.most_rows + j] = x[p.row_of[p.halo_row[part.first_halo + j]]];
     const std::int32_t rows_a_slice = warp_lanes / p.shape.group;
@@ -107,9 +108,10 @@ std::vector<double> multiply(const Csr &a, const Packed &p, const std::vector<do
         const std::int32_t *const bounds = p.slices.data() + static_cast<std::int64_t>(c) * (slices + 1);
         double sum = 0;
         for (std::int32_t k = part.first_pair + bounds[s] + lane; k < part.first_pair + bounds[s + 1]; k += warp_lanes)
-          for (int half = 0; half < 2; ++half)
-            if (const std::int32_t entry = p.entry_of[2 * k + half]; entry >= 0)
-              sum += a.values[entry] * local[half ? p.columns[k] >> 16 : p.columns[k] & 0xffffu];
+          for (int half = 0; half < 2; ++half) {
+            const std::int32_t entry = p.entry_of[2 * k + half];
+            sum += (entry < 0 ? 1 : a.values[entry]) * local[half ? p.columns[k] >> 16 : p.columns[k] & 0xffffu];
+          }
         if (row >= part.rows) {
           EXPECT_EQ(sum, 0) << "entries beyond the last row";
           continue;
