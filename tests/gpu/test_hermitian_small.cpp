@@ -144,5 +144,24 @@ TEST_F(HermitianSmall, FlawedSystemsDoNotDisturbOthers) {
   }
 }
 
+// A block of D that is zero is told by its column as LAPACK counts it, whichever end elimination begins at.
+TEST_F(HermitianSmall, TheSingularColumnIsCountedFromTheFirst) {
+  for (const sxt_triangle triangle : {SXT_LOWER, SXT_UPPER}) {
+    HermitianSet set(device(), SXT_C128, 40, 3, 1, triangle, false, false, random);
+    for (std::int64_t column = 0; column < 40; ++column)
+      for (std::int64_t row = 0; row < 40; ++row)
+        set.a.set((40 + column) * 41 + row, Wide(row == column && row != 6 ? 1 + row % 3 : 0));
+    const Array flawed = set.a;
+    for (const ChoicePtr &choice : choices(set, SXT_HERMITIAN_FACTOR)) {
+      Array factor, x;
+      set.a = flawed;
+      set.upload();
+      run(set, choice, SXT_HERMITIAN_FACTOR);
+      set.download(factor, x);
+      EXPECT_THAT(set.info, testing::ElementsAre(0, 7, 0)) << name(choice, set);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace gpu_test

@@ -197,7 +197,7 @@ struct Elimination {
     if (!(own <= greatest<R>()) || !(column.size <= greatest<R>())) return 0;
     int with = k, wide = 1, from = 0;
     if (own <= 0 && column.size <= 0) {
-      if (code == 0) code = k + 1;
+      if (code == 0) code = from_end ? system.n - k : k + 1;
     } else if (own < alpha * column.size) {
       const Largest<R> row = update_column(column.index, k, width, 1);
       const R other = fabs(dense::real_of(current(column.index, 1)));
