@@ -409,7 +409,9 @@ ChoicePtr Selector::settle(const Query &query, const std::string &role, bool par
       if (option.slots.empty()) option.reason = "it would pass over what was forced for a part of others";
   if (limits.forced.empty() && !limits.plan) {
     for (Option &option : options)
-      if (!part && option.total_s >= own_way_s_) option.reason = "who asks has a way that is predicted to end sooner";
+      // Without a way of its own, what states no time is welcome, too.
+      if (!part && std::isfinite(own_way_s_) && option.total_s >= own_way_s_)
+        option.reason = "who asks has a way that is predicted to end sooner";
     race(query, options);
   }
   Option *winner = nullptr;
