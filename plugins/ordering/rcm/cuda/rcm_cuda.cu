@@ -61,6 +61,7 @@ class Orderer {
       if (rows <= 0) break;
       if (done + rows < args_.n) start = unmet(start, done, rows);
       done += rows;
+      if (start < 0) break;
     }
     return done;
   }
@@ -105,7 +106,7 @@ class Orderer {
     return control;
   }
 
-  // Where the component after this one of so many rows begins.
+  // Where the component after this one of so many rows begins; negative: nowhere.
   std::int32_t unmet(std::int32_t from, std::int64_t done, std::int64_t rows) {
     Search<O> component = search_;
     component.queue += done;
