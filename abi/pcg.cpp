@@ -52,6 +52,8 @@ PcgSettings settings_of(const sxt_pcg_options &options) {
   settings.expected_iterations = options.expected_iterations;
   settings.probe = options.probe;
   settings.reorder = options.reorder;
+  settings.null_space = options.null_space;
+  settings.null_space_size = options.null_space_size;
   return settings;
 }
 

@@ -18,16 +18,25 @@ module sextant_batches
     logical :: upper = .false.                    ! .true.: the upper triangles are read
     logical :: equilibrate = .false.              ! rows and columns scaled by powers of two; calls of solve_all only
     integer :: refine_steps = 0                   ! of iterative refinement at most; calls of solve_all only
+    real(real64) :: refine_tolerance = 0          ! backward error at which a system stops refining; 0: machine epsilon
     real(real64), allocatable :: shifts(:)        ! A + shifts(1) I is factored, further ones where that fails
     logical :: relative_shifts = .false.          ! .true.: multiples of the mean of a system's diagonal
     integer(int32), allocatable :: orders(:)      ! of each system; default: all n
     integer(int64) :: workspace_limit = 0         ! bytes; 0: what is needed
     integer(int32) :: shortcuts = 0               ! sum of sxt_shortcut_*: solve_all then leaves no factor where one is taken
     character(:), allocatable :: kernel           ! this one alone; default: the model chooses
+    real(real64) :: expected_runs = 1             ! how often, for the choice of kernels
+    logical :: may_spoil = .false.                ! .true.: the other triangles may be overwritten
+    ! Of sets that are described by addresses:
+    integer(int32) :: space = sxt_space_host      ! where their arrays lie
+    logical :: pointer_array = .false.            ! .true.: an address for each system
+    logical :: leading_vary = .false.             ! .true.: a leading dimension for each system
   end type
 
   ! What became of each system. Members are allocated by the call; info(i) = 0 says that system i was solved.
   type :: sextant_hermitian_answers
+    integer(int8), allocatable :: active(:)       ! allocated by the caller, who sets 0 for systems to be left alone; a call
+                                                  ! leaves 1 where info is 0. Not allocated: all are active
     integer(int32), allocatable :: info(:)        ! 0; k > 0: leading minor k is not positive; sxt_info_*
     integer(int32), allocatable :: pivots(:, :)   ! of systems that are not definite, for later solves
     integer(int32), allocatable :: inertia(:, :)  ! positive, negative, zero eigenvalues: (3, systems)
@@ -42,6 +51,7 @@ module sextant_batches
     private
     integer(int32) :: value_type = 0, shortcuts = 0
     integer(int64) :: n = 0, batch = 0, n_rhs = 0
+    logical :: by_addresses = .false.
   contains
     ! call systems%create(n, batch, value_type, n_rhs [, settings, context], stat)
     !   Describes sets of `batch` systems of order n (or up to n) in sxt_f32, sxt_f64, sxt_c64 or sxt_c128, with n_rhs
@@ -52,9 +62,19 @@ module sextant_batches
     ! call systems%solve_all(a, b, answers, stat)  both, with every number in answers
     !   a(lda, n, batch) and b(ldb, n_rhs, batch) are contiguous. stat is about the call: what became of a system is in
     !   answers%info alone.
+    ! call systems%factor(set, stat), %solve(set, stat), %solve_all(set, stat)
+    !   The same for a set of addresses (sxt_hermitian_set, begun by new_set): copies, arrays of pointers, leading
+    !   dimensions, masks, memory and streams of a device, as sextant/hermitian.h has it.
     generic :: factor => factor_r32, factor_r64, factor_c32, factor_c64
     generic :: solve => solve_r32, solve_r64, solve_c32, solve_c64
     generic :: solve_all => solve_all_r32, solve_all_r64, solve_all_c32, solve_all_c64
+    generic :: factor => factor_set
+    generic :: solve => solve_set
+    generic :: solve_all => solve_all_set
+    procedure, nopass :: new_set ! set = systems%new_set(): nothing in it yet
+    procedure :: report          ! call systems%report(report, stat): what was chosen, predicted and used
+    procedure :: explain         ! call systems%explain(text, stat): why
+    procedure, private :: factor_set, solve_set, solve_all_set
     procedure, private :: factor_r32, factor_r64, factor_c32, factor_c64
     procedure, private :: solve_r32, solve_r64, solve_c32, solve_c64
     procedure, private :: solve_all_r32, solve_all_r64, solve_all_c32, solve_all_c64
@@ -110,6 +130,7 @@ contains
     self%batch = batch
     self%n_rhs = n_rhs
     self%shortcuts = c%shortcuts
+    self%by_addresses = c%space /= sxt_space_host .or. c%pointer_array /= 0 .or. c%leading_vary /= 0
   end subroutine
 
   subroutine numbers_of(settings, c)
@@ -119,6 +140,12 @@ contains
     c%triangle = merge(sxt_upper, sxt_lower, settings%upper)
     c%equilibrate = merge(1_int32, 0_int32, settings%equilibrate)
     c%refine_steps = int(settings%refine_steps, int32)
+    c%refine_tolerance = settings%refine_tolerance
+    c%expected_runs = settings%expected_runs
+    c%may_spoil = merge(1_int32, 0_int32, settings%may_spoil)
+    c%space = settings%space
+    c%pointer_array = merge(1_int32, 0_int32, settings%pointer_array)
+    c%leading_vary = merge(1_int32, 0_int32, settings%leading_vary)
     c%shift_relative = merge(1_int32, 0_int32, settings%relative_shifts)
     c%workspace_limit = settings%workspace_limit
     c%shortcuts = settings%shortcuts
@@ -165,7 +192,10 @@ contains
     class(sextant_hermitian), intent(in) :: self
     integer, intent(in) :: phase
     type(sextant_hermitian_answers), intent(inout) :: answers
+    integer(int8), allocatable :: active(:)
+    call move_alloc(answers%active, active)
     answers = sextant_hermitian_answers()
+    call move_alloc(active, answers%active)
     allocate(answers%info(self%batch), answers%pivots(max(1_int64, self%n), self%batch), source=0_int32)
     allocate(answers%shift(self%batch), source=0.0_real64)
     if (phase == both .and. self%shortcuts /= 0) then
@@ -181,6 +211,10 @@ contains
     type(sxt_hermitian_set), intent(inout) :: set
     integer, intent(in) :: phase
     type(sextant_hermitian_answers), intent(in), target :: answers
+    if (allocated(answers%active)) then
+      set%active = c_loc(answers%active(1))
+      set%active_out = set%active
+    end if
     set%info = c_loc(answers%info(1))
     set%pivots = c_loc(answers%pivots(1, 1))
     set%stride_pivots = size(answers%pivots, 1, kind=int64)
@@ -208,13 +242,26 @@ contains
       text = unusable('sextant_hermitian', 'create')
     else if (a%type /= self%value_type) then
       text = 'a is '//type_name(a%type)//', the systems were described as '//type_name(self%value_type)
+    else if (self%by_addresses) then
+      text = 'the settings say space, pointer_array or leading_vary: such sets are described by addresses'
     else if (a%extents(1) < self%n .or. a%extents(2) < self%n .or. a%extents(3) /= self%batch) then
       text = shape_text('a', a, self%n, self%n, self%batch)
     else if (phase /= factoring .and. (b%extents(1) < self%n .or. b%extents(3) /= self%batch)) then
       text = shape_text('b', b, self%n, self%n_rhs, self%batch)
+    else if (.not. masks_all(self, answers)) then
+      text = 'answers%active has '//decimal(size(answers%active, kind=int64))//' elements, but there are '// &
+             decimal(self%batch)//' systems'
     else if (phase == solving .and. .not. factored) then
       text = 'answers are not those that factor left: they hold no info and pivots of these systems'
     end if
+  end function
+
+  pure function masks_all(self, answers) result(does)
+    class(sextant_hermitian), intent(in) :: self
+    type(sextant_hermitian_answers), intent(in) :: answers
+    logical :: does
+    does = .true.
+    if (allocated(answers%active)) does = size(answers%active, kind=int64) == self%batch
   end function
 
   function shape_text(name, found, rows, cols, systems) result(text)
@@ -225,6 +272,60 @@ contains
     text = name//' has the shape ('//decimal(found%extents(1))//', '//decimal(found%extents(2))//', '// &
            decimal(found%extents(3))//'), expected ('//decimal(rows)//' or more, '//decimal(cols)//', '// &
            decimal(systems)//')'
+  end function
+
+  ! ---- sets of addresses ---------------------------------------------------------------------------------------------
+
+  function new_set() result(set)
+    type(sxt_hermitian_set) :: set
+    call sxt_hermitian_set_init(set, int(c_sizeof(set), int64))
+  end function
+
+  ! set is intent(inout) for the sake of compilers: an object that is only read leads to nothing that is written.
+  subroutine factor_set(self, set, stat)
+    class(sextant_hermitian), intent(inout) :: self
+    type(sxt_hermitian_set), intent(inout) :: set
+    integer, intent(out) :: stat
+    if (usable(self, stat)) call conclude(self, sxt_hermitian_factor(self%c_handle(), set), stat)
+  end subroutine
+
+  subroutine solve_set(self, set, stat)
+    class(sextant_hermitian), intent(inout) :: self
+    type(sxt_hermitian_set), intent(inout) :: set
+    integer, intent(out) :: stat
+    if (usable(self, stat)) call conclude(self, sxt_hermitian_solve(self%c_handle(), set), stat)
+  end subroutine
+
+  subroutine solve_all_set(self, set, stat)
+    class(sextant_hermitian), intent(inout) :: self
+    type(sxt_hermitian_set), intent(inout) :: set
+    integer, intent(out) :: stat
+    if (usable(self, stat)) call conclude(self, sxt_hermitian_factor_solve(self%c_handle(), set), stat)
+  end subroutine
+
+  subroutine report(self, done, stat)
+    class(sextant_hermitian), intent(inout) :: self
+    type(sxt_hermitian_report), intent(out) :: done
+    integer, intent(out) :: stat
+    done%struct_size = c_sizeof(done)
+    if (usable(self, stat)) call conclude(self, sxt_hermitian_get_report(self%c_handle(), done), stat)
+  end subroutine
+
+  subroutine explain(self, text, stat)
+    class(sextant_hermitian), intent(inout) :: self
+    character(:), allocatable, intent(out) :: text
+    integer, intent(out) :: stat
+    text = ''
+    if (usable(self, stat)) call explanation(self, sxt_hermitian_explain, sxt_text, text, stat)
+  end subroutine
+
+  function usable(self, stat) result(made)
+    class(sextant_hermitian), intent(inout) :: self
+    integer, intent(out) :: stat
+    logical :: made
+    stat = sxt_ok
+    made = self%is_made()
+    if (.not. made) call refuse(self, sxt_e_state, unusable('sextant_hermitian', 'create'), stat)
   end function
 
   ! ---- the four types ------------------------------------------------------------------------------------------------

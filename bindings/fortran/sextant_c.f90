@@ -103,6 +103,8 @@ module sextant_c
     real(r8) :: expected_iterations = 0
     integer(i4) :: probe = 0
     integer(i4) :: reorder = 0
+    type(c_ptr) :: null_space = c_null_ptr
+    integer(i8) :: null_space_size = 0
   end type
 
   type, bind(c) :: sxt_solve_options
@@ -142,9 +144,21 @@ module sextant_c
     integer(i8) :: probe_iterations = 0
     real(r8) :: probe_seconds = 0
     integer(i8) :: launches = 0
+    real(r8) :: null_space_norm = 0
   end type
 
   abstract interface
+    ! Every sxt_*_explain.
+    function sxt_explain(handle, form, buffer, capacity, length) bind(c) result(status)
+      import :: c_ptr, c_char, i4, i8
+      type(c_ptr), value :: handle
+      integer(i4), value :: form
+      character(kind=c_char), intent(inout) :: buffer(*)
+      integer(i8), value :: capacity
+      integer(i8), intent(inout) :: length
+      integer(i4) :: status
+    end function
+
     ! Every sxt_*_destroy: accepts a null pointer and never fails.
     subroutine sxt_destroy(handle) bind(c)
       import :: c_ptr

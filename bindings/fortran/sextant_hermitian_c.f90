@@ -17,7 +17,8 @@ module sextant_hermitian_c
   ! Ways past a whole factorisation.
   integer(i4), parameter :: sxt_shortcut_toeplitz = 1, sxt_shortcut_mixed = 2, sxt_shortcut_always = 4
 
-  integer(i4), parameter :: sxt_space_host = 0
+  ! Where arrays lie.
+  integer(i4), parameter :: sxt_space_host = 0, sxt_space_device = 1, sxt_space_pinned = 2, sxt_space_managed = 3
 
   type, bind(c) :: sxt_hermitian_options
     integer(i8) :: struct_size = 0
@@ -76,6 +77,23 @@ module sextant_hermitian_c
     type(c_ptr) :: shortcut = c_null_ptr
   end type
 
+  type, bind(c) :: sxt_hermitian_report
+    integer(i8) :: struct_size = 0
+    type(c_ptr) :: factor_kernel = c_null_ptr
+    type(c_ptr) :: solve_kernel = c_null_ptr
+    type(c_ptr) :: factor_solve_kernel = c_null_ptr
+    type(c_ptr) :: pivoting_kernel = c_null_ptr
+    real(r8) :: predicted_factor_s = 0
+    real(r8) :: predicted_solve_s = 0
+    real(r8) :: predicted_factor_solve_s = 0
+    integer(i8) :: workspace_bytes = 0
+    integer(i8) :: piece = 0
+    real(r8) :: flops = 0
+    integer(i8) :: kernel_bytes = 0
+    type(c_ptr) :: toeplitz_kernel = c_null_ptr
+    type(c_ptr) :: mixed_kernel = c_null_ptr
+  end type
+
   interface
     subroutine sxt_hermitian_options_init(options, struct_size) bind(c)
       import :: sxt_hermitian_options, i8
@@ -115,6 +133,13 @@ module sextant_hermitian_c
       import :: sxt_hermitian_set, c_ptr, i4
       type(c_ptr), value :: hermitian
       type(sxt_hermitian_set), intent(in) :: set
+      integer(i4) :: status
+    end function
+
+    function sxt_hermitian_get_report(hermitian, report) bind(c) result(status)
+      import :: sxt_hermitian_report, c_ptr, i4
+      type(c_ptr), value :: hermitian
+      type(sxt_hermitian_report), intent(inout) :: report
       integer(i4) :: status
     end function
 

@@ -8,7 +8,7 @@ module sextant_objects
   implicit none
   private
   public :: sextant_object, adopt, conclude, refuse, unusable
-  public :: fortran_text, c_text, decimal
+  public :: fortran_text, c_text, decimal, explanation
   public :: array_view, view, last_entry, type_name
 
   ! A C handle and how to free it. It lies on the heap and remembers where: a copy elsewhere owns nothing, so nothing is
@@ -109,6 +109,27 @@ contains
     stat = status
     self%message = ''
     if (status < 0) self%message = fortran_text(sxt_last_error(c_null_ptr))
+  end subroutine
+
+  ! The text of a C function that explains an object.
+  subroutine explanation(self, explain, form, text, stat)
+    class(sextant_object), intent(inout) :: self
+    procedure(sxt_explain) :: explain
+    integer(int32), intent(in) :: form
+    character(:), allocatable, intent(inout) :: text
+    integer, intent(out) :: stat
+    integer(int64) :: length, needed
+    ! C cuts what does not fit and says how long the whole is, so at most two rounds are needed.
+    needed = 4000
+    do
+      length = needed
+      if (allocated(text)) deallocate(text)
+      allocate(character(length + 1) :: text)
+      call conclude(self, explain(self%c_handle(), form, text, length + 1, needed), stat)
+      if (stat /= sxt_ok) needed = 0
+      if (needed <= length) exit
+    end do
+    text = text(:needed)
   end subroutine
 
   ! An error that was found on this side of the C edge.

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! What a caller sets for conjugate gradients and what is reported to him, and their forms in C.
 module sextant_reports
-  use, intrinsic :: iso_c_binding, only: c_sizeof
+  use, intrinsic :: iso_c_binding, only: c_null_ptr, c_ptr, c_sizeof
   use, intrinsic :: iso_fortran_env, only: int32, int64, real64
   use sextant_c
   implicit none
@@ -30,6 +30,9 @@ module sextant_reports
     real(real64) :: expected_iterations = default   ! default: estimated
     integer(int32) :: probe = 0                     ! iterations of the probe at most; 0: by its cost, negative: none
     integer(int32) :: reorder = 0                   ! other order of the rows: 0: if it pays, negative: never, positive: always
+    integer(int64) :: null_space_size = 0           ! vectors that the matrix turns into 0, 32 at most; 0: it is definite
+    type(c_ptr) :: null_space = c_null_ptr          ! their values, one vector after the other, in the matrix's type, in host
+                                                    ! memory, copied; left alone, with a size of 1: equal values
   end type
 
   ! What may differ from solve to solve.
@@ -63,6 +66,7 @@ module sextant_reports
     integer(int64) :: probe_iterations = 0       ! of the probe that said so; 0: assumed
     real(real64) :: probe_seconds = 0            ! its part of setup_seconds
     integer(int64) :: launches = 0               ! what the host asked of a device; 0: not counted
+    real(real64) :: null_space_norm = 0          ! what was left out of b, as it lies in the null space
     real(real64), allocatable :: history(:)      ! recursive residual norms from iteration 0, when asked for
     character(:), allocatable :: message         ! a sentence when stat is not sxt_ok; '' otherwise
   end type
@@ -85,6 +89,8 @@ contains
     if (options%max_iterations > 0) c%max_iterations = options%max_iterations
     c%probe = options%probe
     c%reorder = options%reorder
+    c%null_space = options%null_space
+    c%null_space_size = options%null_space_size
     if (options%stagnation_window >= 0) c%stagnation_window = options%stagnation_window
   end subroutine
 
@@ -136,5 +142,6 @@ contains
     report%probe_iterations = done%probe_iterations
     report%probe_seconds = done%probe_seconds
     report%launches = done%launches
+    report%null_space_norm = done%null_space_norm
   end subroutine
 end module sextant_reports

@@ -245,23 +245,12 @@ contains
     integer(int32), intent(in) :: form
     character(:), allocatable, intent(inout) :: text
     integer, intent(out) :: stat
-    integer(int64) :: length, needed
     text = ''
     if (.not. self%is_made()) then
       call refuse(self, sxt_e_state, unusable('sextant_pcg', 'create'), stat)
       return
     end if
-    ! C cuts what does not fit and says how long the whole is, so at most two rounds are needed.
-    needed = 4000
-    do
-      length = needed
-      deallocate(text)
-      allocate(character(length + 1) :: text)
-      call conclude(self, sxt_pcg_explain(self%c_handle(), form, text, length + 1, needed), stat)
-      if (stat /= sxt_ok) needed = 0
-      if (needed <= length) exit
-    end do
-    text = text(:needed)
+    call explanation(self, sxt_pcg_explain, form, text, stat)
   end subroutine
 
   ! ---- one procedure a type of values: each only says which; the rest is the same text -------------------------------

@@ -127,7 +127,7 @@ void PcgSolver::plan_preconditioner() {
   // On a device asking all engines takes longer than the probe; what it finds they are asked about only once.
   const bool on_host = matrix_->context().device().on_host();
   const double total_s = on_host ? total_of(*select_engine(method_), settings_.expected_solves) : rough_total_s();
-  Probe probe(*matrix_, *product_, scaling_);
+  Probe probe(*matrix_, *product_, scaling_, null_space_);
   if (!probe_base(probe, total_s) || !settings_.preconditioner.empty()) return;
   consider_others(probe, *select_engine(method_));
 }

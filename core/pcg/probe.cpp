@@ -54,8 +54,13 @@ std::string defect_of(double p_q, double r_z, double alpha, double next, std::in
 
 }  // namespace
 
-Probe::Probe(Matrix &matrix, Runner &product, const void *scaling)
-    : matrix_(matrix), product_(product), scaling_(scaling), type_(matrix.value_type()), n_(matrix.rows()) {}
+Probe::Probe(Matrix &matrix, Runner &product, const void *scaling, const NullSpace &null_space)
+    : matrix_(matrix),
+      product_(product),
+      scaling_(scaling),
+      null_space_(null_space),
+      type_(matrix.value_type()),
+      n_(matrix.rows()) {}
 
 double Probe::step_seconds(const Choice *preconditioner) const {
   const sxt_machine &machine = matrix_.context().machine();
@@ -149,6 +154,7 @@ void Probe::start(Runner *preconditioner) {
                                                  .z = r_.data()}
                         : Operations::VectorCall{
                               .operation = SXT_VECTOR_COPY, .type = type_, .n = n_, .x = q_.data(), .y = r_.data()});
+  null_space_.remove_from(operations, r_.data());
   if (preconditioner) precondition(*preconditioner, r_.data(), z_.data());
   operations.vector({.operation = SXT_VECTOR_COPY,
                      .type = type_,

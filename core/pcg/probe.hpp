@@ -8,6 +8,7 @@
 
 #include "core/dispatch/prepared.hpp"
 #include "core/matrix/matrix.hpp"
+#include "core/pcg/null_space.hpp"
 #include "core/pcg/ritz.hpp"
 
 namespace sextant {
@@ -21,8 +22,8 @@ struct ProbeOutcome {
 class Probe {
  public:
   // product: y = alpha A x + beta y. scaling: NULL, or s with s_i^2 = 1 / a_ii in device space, which evens the
-  // right-hand side out. Each must outlive the object.
-  Probe(Matrix &matrix, Runner &product, const void *scaling);
+  // right-hand side out; null_space: what that holds nothing of. Each must outlive the object.
+  Probe(Matrix &matrix, Runner &product, const void *scaling, const NullSpace &null_space);
   // At most `steps` iterations, or until the residual is rtol |b|; preconditioner NULL: none.
   ProbeOutcome run(Runner *preconditioner, std::int64_t steps, double rtol);
   // So many more, after run with the same preconditioner.
@@ -44,6 +45,7 @@ class Probe {
   Matrix &matrix_;
   Runner &product_;
   const void *scaling_;
+  const NullSpace &null_space_;
   sxt_value_type type_;
   std::int64_t n_;
   double first_ = -1;               // r'r at the beginning; negative: not known yet

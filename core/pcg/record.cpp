@@ -68,6 +68,7 @@ sxt_pcg_report PcgSolver::record(const void *b, void *x, const SolveSettings &se
           engine.name(), " asks the host when to stop; the engines pcg.graph.* can be captured");
   require(!narrow_, SXT_E_NOT_SUPPORTED,
           "a matrix held in f32 needs corrections, which a captured solve does not make");
+  require(null_space_.empty(), SXT_E_NOT_SUPPORTED, "a solve that is captured leaves no null space out");
   check_settings(settings_, settings);
   Context &context = matrix_->context();
   check_report(context.device(), settings.live);

@@ -119,6 +119,8 @@ PcgSolver::PcgSolver(std::shared_ptr<Matrix> matrix, const PcgSettings &settings
   recurrence_code(settings_.recurrence);
   symmetry_ = check_matrix(*matrix_, settings_, symmetry_work_);
   constant_diagonal_ = check_diagonal(matrix_->csr(), matrix_->context().threads());
+  null_space_ = NullSpace(*matrix_, settings_.null_space, settings_.null_space_size);
+  settings_.null_space = nullptr;  // copied
   predicted_setup_s_ += looking_seconds();
   plan();
   build_engine();
@@ -282,6 +284,7 @@ void PcgSolver::refresh_if_stale() {
   const std::lock_guard lock(mutex_);
   if (version_ == matrix_->version()) return;
   check_diagonal(matrix_->csr(), matrix_->context().threads());
+  if (!null_space_.empty()) null_space_.check(matrix_->csr());
   // What was found of other values must hold of these where a storage relies on it.
   if (relies_on_found_symmetry()) check_hermitian(matrix_->csr(), matrix_->context().threads(), symmetry_work_);
   if (order_) base_->update_values(matrix_->csr().values.data(), matrix_->csr().nnz);
@@ -312,7 +315,8 @@ std::unique_ptr<PcgWorkspace> PcgSolver::take_workspace() {
   workspace->residual = DeviceBuffer(device, bytes);
   if (narrow_) workspace->sum = DeviceBuffer(device, bytes);
   if (changes_rhs() || narrow_) workspace->rhs = DeviceBuffer(device, bytes);
-  if (scaling_ || narrow_) workspace->candidate = DeviceBuffer(device, bytes);
+  if (scaling_ || narrow_ || !null_space_.empty()) workspace->candidate = DeviceBuffer(device, bytes);
+  if (!null_space_.empty()) workspace->solvable = DeviceBuffer(device, bytes);
   if (order_) {
     workspace->own_x = DeviceBuffer(device, bytes);
     workspace->own_residual = DeviceBuffer(device, bytes);
@@ -344,6 +348,7 @@ Explanation PcgSolver::explain() const {
       {"iterations", text("about ", static_cast<std::int64_t>(expected_iterations_), " (", expected_from_, ")")},
       {"predicted setup", seconds_text(predicted_setup_s_)},
       {"predicted solve", seconds_text(predicted_solve_s(expected_iterations_, usual_confirmations))}};
+  if (!null_space_.empty()) out.facts.push_back({"null space", text(null_space_.count(), " given")});
   out.notes = notes_;
   if (preconditioner_choice_ && preconditioner_) out.choices.push_back(preconditioner_choice_);
   out.choices.push_back(engine_->prepared().shared_choice());

@@ -81,11 +81,31 @@ bool PcgSolve::trivial(sxt_pcg_report &report) {
     if (!std::isfinite(rhs_norm_)) check_finite(b_, "b");  // a norm of large numbers may overflow
     if (settings_.use_initial_guess) check_finite(x_, "x, the initial guess,");
   }
+  if (n_ > 0 && !solver_.null_space_.empty()) report.null_space_norm = leave_out_null_space();
   target_ = std::max(settings_.rtol * rhs_norm_, settings_.atol);
   if (rhs_norm_ > 0) return false;
   if (n_ > 0) zero(x_);  // A x = 0 has the one solution 0
   report.reason = SXT_REASON_CONVERGED;
   return true;
+}
+
+// From then on b is the part that A can reach. Where that is no more than rounding nothing is left to solve.
+double PcgSolve::leave_out_null_space() {
+  const bool single = is_single(type_);
+  crossing_.copy(b_, work_.solvable.data());
+  solver_.null_space_.remove_from(operations_, work_.solvable.data());
+  crossing_.copy(b_, work_.residual.data());
+  operations_.vector({.operation = SXT_VECTOR_AXPY,
+                      .type = type_,
+                      .n = n_,
+                      .alpha = single ? static_cast<const void *>(negative_one_f) : negative_one,
+                      .x = work_.solvable.data(),
+                      .y = work_.residual.data()});
+  b_ = work_.solvable.data();
+  const double whole = rhs_norm_, part = norm(b_);
+  const double rounding = single ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
+  rhs_norm_ = part > 16 * rounding * whole ? part : 0;
+  return norm(work_.residual.data());
 }
 
 void PcgSolve::start() {
@@ -111,6 +131,12 @@ PcgSolve::TrueResidual PcgSolve::true_residual(const void *iterate) {
   if (crossing_.orders()) {
     crossing_.put_back(x, work_.own_x.data());
     x = work_.own_x.data();
+  }
+  if (!solver_.null_space_.empty()) {
+    void *const own = crossing_.orders() ? work_.own_x.data() : work_.candidate.data();
+    if (x != own) crossing_.copy(x, own);
+    solver_.null_space_.remove_from(operations_, own);
+    x = own;
   }
   void *residual = crossing_.orders() ? work_.own_residual.data() : work_.residual.data();
   crossing_.copy(b_, residual);
@@ -194,15 +220,15 @@ void PcgSolve::finish(const sxt_pcg_args &args, sxt_pcg_report &report) {
   report.reductions = args.reductions;
   report.launches = args.launches;
   // What confirm() accepted still stands apart, whatever became of the engine's x since.
-  const bool judged = accepted_ && solver_.changes_rhs();
+  const bool judged = accepted_ && solver_.keeps_answer();
   report.products += !judged;
   const TrueResidual final = judged ? TrueResidual{last_confirmed_, 0} : true_residual(args.x);
   if (!std::isfinite(final.norm)) {  // no good iterate came back: the caller's x stays what it was
     if (!settings_.use_initial_guess) zero(x_);
   } else {
     // Scaled and back again a guess that was good enough would differ by rounding.
-    const bool untouched = settings_.use_initial_guess && base_ + args.iterations == 0;
-    const bool apart = solver_.scaling_ || summing_;
+    const bool untouched = settings_.use_initial_guess && base_ + args.iterations == 0 && solver_.null_space_.empty();
+    const bool apart = solver_.scaling_ || summing_ || !solver_.null_space_.empty();
     const void *answer = crossing_.orders() ? work_.own_x.data() : apart ? work_.candidate.data() : args.x;
     if (!untouched) crossing_.copy(answer, x_);
     // Whatever the engine says: the answer is what the true residual says.

@@ -48,6 +48,7 @@ class PcgSolve {
   std::int32_t confirm_rounded(const TrueResidual &now, double residual, double *tolerance, sxt_reason *reason);
 
   bool trivial(sxt_pcg_report &report);  // n = 0, b = 0
+  double leave_out_null_space();         // of b_; what was left out, in the caller's norm
   void start();                          // right-hand side and guess of the engine's system
   TrueResidual true_residual(const void *iterate);
 

@@ -18,6 +18,7 @@
 #include "core/explain/explain.hpp"
 #include "core/matrix/matrix.hpp"
 #include "core/pcg/crossing.hpp"
+#include "core/pcg/null_space.hpp"
 #include "sextant/kinds/ordering.h"
 #include "sextant/kinds/pcg.h"
 #include "sextant/sextant.h"
@@ -38,8 +39,10 @@ struct PcgSettings {
   std::int64_t stagnation_window = 0;
   double time_limit = 0;
   double expected_solves = 1, expected_iterations = 0;
-  std::int32_t probe = 0;    // iterations of the probe at most; 0: by its cost, negative: none
-  std::int32_t reorder = 0;  // 0: where renumbering is predicted to pay, positive: always, negative: never
+  std::int32_t probe = 0;            // iterations of the probe at most; 0: by its cost, negative: none
+  std::int32_t reorder = 0;          // 0: where renumbering is predicted to pay, positive: always, negative: never
+  const void *null_space = nullptr;  // the caller's; read by the constructor of PcgSolver alone
+  std::int64_t null_space_size = 0;
 };
 
 // As sxt_solve_options, with the set-up's values filled in.
@@ -60,6 +63,7 @@ struct SolveSettings {
 // Work vectors of one solve; pooled, one a concurrent caller.
 struct PcgWorkspace {
   DeviceBuffer rhs, iterate, candidate, residual;
+  DeviceBuffer solvable;             // the part of the caller's b that A can reach, where it has a null space
   DeviceBuffer sum;                  // of corrections, where the engine's matrix is rounded
   DeviceBuffer own_x, own_residual;  // in the caller's order, where the engine's is another
   DeviceBuffer staged_b, staged_x;   // of callers whose arrays lie where the device does not reach
@@ -123,6 +127,8 @@ class PcgSolver {
   Crossing crossing() const;
   // Whether the engine's b is another than the caller's.
   bool changes_rhs() const { return scaling_ || order_; }
+  // Whether what confirm() accepted stands apart from the engine's x.
+  bool keeps_answer() const { return changes_rhs() || !null_space_.empty(); }
 
   void plan();  // plan.cpp, with those that follow
   void plan_preconditioner();
@@ -179,7 +185,8 @@ class PcgSolver {
   std::optional<Order> order_;               // of base_, where it is not the caller's
   PcgSettings settings_;
   sxt_symmetry symmetry_ = SXT_GENERAL;  // as stated, or as found
-  Buffer symmetry_work_;                 // for checking new values, where that matters
+  NullSpace null_space_;
+  Buffer symmetry_work_;  // for checking new values, where that matters
   bool constant_diagonal_ = false;
   std::string method_;  // the preconditioner in force: "none", "jacobi", ...
   std::vector<std::string> notes_;

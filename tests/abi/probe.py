@@ -15,7 +15,7 @@ OFFSET = 1000  # makes lengths of negative values positive
 
 
 # What one #include "sextant/sextant.h" brings in.
-HEADERS = ("types.h", "sextant.h", "hermitian.h")
+HEADERS = ("types.h", "sextant.h", "pcg.h", "hermitian.h")
 
 
 def declarations(include):

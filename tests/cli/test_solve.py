@@ -65,6 +65,16 @@ class Report(CommandTest):
         self.assertRegex(explained["problem"]["order"], r"ordering\.rcm\.cpu, bandwidth \d+ to \d+")
         self.assert_fails("solve", matrix, "--reorder", "sometimes", expect=USAGE, says=["--reorder"])
 
+    def test_constants_are_left_out_of_a_semidefinite_system(self):
+        entries = [(i, i, 1.0 if i in (1, 9) else 2.0) for i in range(1, 10)] + [(i + 1, i, -1.0) for i in range(1, 9)]
+        matrix, rhs = self.file("a.mtx", coordinate(9, 9, entries, "symmetric")), self.file("b.mtx", array([9.0] + [0.0] * 8))
+        report, _ = self.run_json("solve", matrix, "--rhs", rhs, "--null-space", "constant", "-o", self.path("x.mtx"))
+        self.assertEqual(report["reason"], "converged")
+        self.assertAlmostEqual(report["null_space_norm"], 3)
+        self.assertAlmostEqual(sum(read_array(self.path("x.mtx"))), 0)
+        self.run_json("solve", matrix, "--rhs", rhs, expect=NOT_SOLVED)
+        self.assert_fails("solve", self.file("c.mtx", grid(3)), "--null-space", "constant", expect=USAGE, says=["null_space", "row"])
+
     def test_zero_right_hand_side_gives_zero(self):
         matrix, rhs = self.file("a.mtx", grid(3)), self.file("b.mtx", array([0.0] * 9))
         report, _ = self.run_json("solve", matrix, "--rhs", rhs, "-o", self.path("x.mtx"))
@@ -163,7 +173,7 @@ class Files(CommandTest):
 
     def test_plan_is_saved_and_followed(self):
         matrix = self.file("a.mtx", grid(12))
-        first, _ = self.run_json("solve", matrix, "--save-plan", self.path("plan.toml"))
+        first, _ = self.run_json("solve", matrix, "--emit-plan", self.path("plan.toml"))
         again, _ = self.run_json("solve", matrix, "--plan", self.path("plan.toml"), "--plan-required")
         self.assertEqual(again["kernels"], first["kernels"])
 

@@ -20,13 +20,16 @@ const char *const engines[] = {"pcg.persistent.predict-recompute.cuda", "pcg.coo
                                "pcg.graph-csr.predict-recompute.cuda",  "pcg.graph.predict-recompute.cuda",
                                "pcg.graph.chronopoulos-gear.cuda",      "pcg.graph.classical.cuda"};
 
+enum class As { it_is, renumbered, semidefinite };
+
 class Program {
  public:
-  explicit Program(const char *engine, bool reorder = false) : engine_(engine), reorder_(reorder) {
+  explicit Program(const char *engine, As as = As::it_is) : engine_(engine), as_(as) {
     for (std::int32_t i = 0; i < rows; ++i) {
+      const std::int32_t neighbours = (i > 0) + (i + 1 < rows);
       for (std::int32_t j = std::max(0, i - 1); j <= std::min(rows - 1, i + 1); ++j) {
         col_.push_back(j);
-        values_.push_back(i == j ? 2 + i % 3 : -1);
+        values_.push_back(i != j ? -1 : as == As::semidefinite ? neighbours : 2 + i % 3);
       }
       ptr_.push_back(static_cast<std::int32_t>(col_.size()));
     }
@@ -42,7 +45,8 @@ class Program {
       sxt_pcg_options options;
       sxt_pcg_options_init(&options, sizeof options);
       options.engine = engine_;
-      options.reorder = reorder_;
+      options.reorder = as_ != As::it_is;
+      options.null_space_size = as_ == As::semidefinite;
       if (good(sxt_pcg_create(matrix, &options, &pcg), context)) {
         sxt_vector *b = nullptr, *x = nullptr;
         if (solves && good(sxt_vector_create(context, rows, SXT_F64, &b), context) &&
@@ -105,7 +109,7 @@ class Program {
   }
 
   const char *engine_;
-  bool reorder_;
+  As as_;
   std::vector<std::int32_t> ptr_{0}, col_;
   std::vector<double> values_;
   sxt_status first_ = SXT_OK, engine_status_ = SXT_OK;
@@ -192,13 +196,19 @@ TEST_P(FakePcg, LeavesNothingBehindAndNoticesADeviceThatDoesNothing) {
 }
 
 TEST_P(FakePcg, RenumberedSystemsLeaveNothingBehind) {
-  Program program(GetParam(), true);
+  Program program(GetParam(), As::renumbered);
+  EXPECT_EQ(program.run(true), SXT_OK);
+  EXPECT_EQ(left_behind(), "");
+}
+
+TEST_P(FakePcg, SemidefiniteSystemsLeaveNothingBehind) {
+  Program program(GetParam(), As::semidefinite);
   EXPECT_EQ(program.run(true), SXT_OK);
   EXPECT_EQ(left_behind(), "");
 }
 
 TEST_P(FakePcg, EveryCallMayFail) {
-  Program program(GetParam(), true);
+  Program program(GetParam(), As::semidefinite);
   const std::int64_t before = fake_count("calls");
   program.run(true);
   const std::int64_t calls = fake_count("calls") - before;

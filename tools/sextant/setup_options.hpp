@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a set-up of conjugate gradients may cost, and whether its matrix may be renumbered: options that solve and
-// explain share.
+// What a set-up of conjugate gradients may cost, and what is known or may be done of its matrix: options that solve
+// and explain share.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,7 +11,7 @@
 namespace tool {
 
 struct SetupOptions {
-  std::string reorder = "auto";
+  std::string reorder = "auto", null_space = "none";
   double expected_solves = 1;
 
   void add(CLI::App &app, const std::string &group) {
@@ -19,6 +19,10 @@ struct SetupOptions {
         ->group(group)
         ->capture_default_str()
         ->check(CLI::IsMember({"auto", "never", "always"}));
+    app.add_option("--null-space", null_space, "What A turns into 0: none, or constant vectors, which are left out")
+        ->group(group)
+        ->capture_default_str()
+        ->check(CLI::IsMember({"none", "constant"}));
     app.add_option("--expected-solves", expected_solves, "How often the set-up will serve: it may cost the more")
         ->group(group)
         ->capture_default_str()
@@ -26,6 +30,7 @@ struct SetupOptions {
   }
   void apply(sxt_pcg_options &native) const {
     native.reorder = reorder == "auto" ? 0 : reorder == "never" ? -1 : 1;
+    native.null_space_size = null_space == "constant" ? 1 : 0;
     native.expected_solves = expected_solves;
   }
 };

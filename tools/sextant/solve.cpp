@@ -168,6 +168,7 @@ void print_json_report(Outcome &outcome, const SolveOptions &options, const Load
   json["products"] = report.products;
   json["reductions"] = report.reductions;
   json["launches"] = report.launches;
+  json["null_space_norm"] = report.null_space_norm;
   json["predicted_iterations"] = report.predicted_iterations;
   json["probe_iterations"] = report.probe_iterations;
   json["probe_seconds"] = report.probe_seconds;
@@ -276,7 +277,7 @@ void add_choice_options(CLI::App &app, SolveOptions &options) {
   options.setup.add(app, group);
   app.add_option("--plan", options.plan, "Follow the choices saved in this file where they still fit")->group(group);
   app.add_flag("--plan-required", options.plan_required, "A plan that no longer fits is an error")->group(group);
-  app.add_option("--save-plan", options.save_plan, "Write the choices made")->group(group);
+  app.add_option("--save-plan,--emit-plan", options.save_plan, "Write the choices made")->group(group);
 }
 
 void add_stopping_options(CLI::App &app, SolveOptions &options) {

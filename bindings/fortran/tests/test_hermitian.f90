@@ -1,7 +1,8 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Batches of Hermitian systems in all four types: factor, solve, both at once, failures that stay their own, wrong shapes.
 program test_hermitian
-  use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
+  use, intrinsic :: iso_c_binding, only: c_loc, c_null_ptr, c_ptr
+  use, intrinsic :: iso_fortran_env, only: int8, int32, int64, real32, real64
   use sextant
   use checks
   implicit none
@@ -20,6 +21,8 @@ program test_hermitian
   call shifts()
   call mixed_orders()
   call toeplitz()
+  call masks()
+  call addresses()
   call wrong_calls()
   call finish()
 
@@ -237,6 +240,89 @@ contains
     call check(maxval(abs(b - solution)) <= 1.0e-12_real64, 'Toeplitz systems and others: the solutions')
     call check(all(answers%shortcut(1::2) == 1) .and. all(answers%shortcut(2::2) == 0), 'which were Toeplitz')
     call check(.not. allocated(answers%inertia), 'no factor, no inertia')
+  end subroutine
+
+  ! A mask goes in, and comes out with the systems that were solved.
+  subroutine masks()
+    type(sextant_hermitian) :: systems
+    type(sextant_hermitian_answers) :: answers
+    complex(real64) :: a(n, n, batch), b(n, n_rhs, batch)
+    integer :: stat
+    call systems%create(n, batch, sxt_c128, n_rhs, stat=stat)
+    a = matrix
+    b = rhs
+    a(2, 2, 5) = -1
+    answers%active = [1_int8, 0_int8, 1_int8, 1_int8, 1_int8, 0_int8]
+    call systems%solve_all(a, b, answers, stat)
+    call check_status(stat, sxt_ok, 'a masked call: '//systems%error())
+    call check(all(answers%active == [1, 0, 1, 1, 0, 0]), 'what was solved')
+    call check(all(answers%info == [0, sxt_info_not_active, 0, 0, 2, sxt_info_not_active]), 'infos of a masked call')
+    call check(all(abs(b(:, :, 2) - rhs(:, :, 2)) <= 0), 'what is switched off is untouched')
+    call check(maxval(abs(b(:, :, 1) - solution(:, :, 1))) <= 1.0e-12_real64, 'what is not is solved')
+    answers%active = [1_int8]
+    call systems%solve_all(a, b, answers, stat)
+    call check_status(stat, sxt_e_dimension, 'a mask that is too short')
+    call check_text(systems%error(), 'answers%active has 1 elements', 'which is named')
+  end subroutine
+
+  ! Systems that lie apart, with orders and leading dimensions of their own; copies, so that the input stays.
+  subroutine addresses()
+    type(sextant_hermitian) :: systems
+    type(sextant_hermitian_settings) :: settings
+    type(sextant_hermitian_answers) :: answers
+    type(sxt_hermitian_set) :: set
+    type(sxt_hermitian_report) :: done
+    complex(real64), target :: one(3, 3), two(5, 4), factors(20, 2), b(4, 2), x(4, 2)
+    type(c_ptr), target :: where_a(2), where_f(2), where_b(2), where_x(2)
+    integer(int64), target :: leading(2), leading_b(2)
+    integer(int32), target :: info(2)
+    character(:), allocatable :: text
+    integer :: stat
+    one = matrix(:3, :3, 1)
+    two = 0
+    two(:4, :) = matrix(:4, :4, 2)
+    b = 0
+    b(:3, 1) = matmul(one, solution(:3, 1, 1))
+    b(:, 2) = matmul(two(:4, :), solution(:4, 1, 2))
+    x = 7
+    where_a = [c_loc(one(1, 1)), c_loc(two(1, 1))]
+    where_f = [c_loc(factors(1, 1)), c_loc(factors(1, 2))]
+    where_b = [c_loc(b(1, 1)), c_loc(b(1, 2))]
+    where_x = [c_loc(x(1, 1)), c_loc(x(1, 2))]
+    leading = [3_int64, 5_int64]
+    leading_b = [4_int64, 4_int64]
+    settings%orders = [3_int32, 4_int32]
+    settings%pointer_array = .true.
+    settings%leading_vary = .true.
+    settings%refine_steps = 3
+    settings%refine_tolerance = 1.0e-15_real64
+    call systems%create(4, 2, sxt_c128, 1, settings, stat=stat)
+    call check_status(stat, sxt_ok, 'create for addresses: '//systems%error())
+    set = systems%new_set()
+    set%a_array = c_loc(where_a)
+    set%factor_array = c_loc(where_f)
+    set%b_array = c_loc(where_b)
+    set%x_array = c_loc(where_x)
+    set%lda_each = c_loc(leading)
+    set%ldb_each = c_loc(leading_b)
+    set%info = c_loc(info)
+    call systems%solve_all(set, stat)
+    call check_status(stat, sxt_ok, 'solve_all by addresses: '//systems%error())
+    call check(all(info == 0), 'both are solved')
+    call check(maxval(abs(x(:3, 1) - solution(:3, 1, 1))) <= 1.0e-12_real64, 'the first solution')
+    call check(maxval(abs(x(:, 2) - solution(:4, 1, 2))) <= 1.0e-12_real64, 'the second solution')
+    call check(all(abs(one - matrix(:3, :3, 1)) <= 0) .and. abs(x(4, 1) - 7) <= 0, 'the rest is untouched')
+    call systems%report(done, stat)
+    call check_status(stat, sxt_ok, 'a report: '//systems%error())
+    call check(done%workspace_bytes >= 0 .and. done%piece == 2 .and. done%flops > 0, 'what it says')
+    call systems%explain(text, stat)
+    call check_text(text, 'hermitian.', 'the kernel that was chosen')
+    ! Such systems are not slices of one array; and NULL is not an address.
+    call systems%factor(matrix, answers, stat)
+    call check_status(stat, sxt_e_dimension, 'slices where addresses were described')
+    where_a(1) = c_null_ptr
+    call systems%solve_all(set, stat)
+    call check(stat == sxt_ok .and. info(1) == sxt_info_pointer .and. info(2) == 0, 'an address that is NULL')
   end subroutine
 
   subroutine wrong_calls()

@@ -3,6 +3,7 @@
 program test_layer
   use, intrinsic :: iso_c_binding
   use sextant_c
+  use sextant_hermitian_c
   use sextant
   use checks
   implicit none
@@ -27,6 +28,9 @@ program test_layer
   call pcg_options()
   call solve_options()
   call pcg_report()
+  call hermitian_options()
+  call hermitian_set()
+  call hermitian_report()
   call finish()
 
 contains
@@ -177,6 +181,8 @@ contains
     call at(c_loc(o%expected_iterations), 'expected_iterations')
     call at(c_loc(o%probe), 'probe')
     call at(c_loc(o%reorder), 'reorder')
+    call at(c_loc(o%null_space), 'null_space')
+    call at(c_loc(o%null_space_size), 'null_space_size')
     call complete()
   end subroutine
 
@@ -220,6 +226,86 @@ contains
     call at(c_loc(o%probe_iterations), 'probe_iterations')
     call at(c_loc(o%probe_seconds), 'probe_seconds')
     call at(c_loc(o%launches), 'launches')
+    call at(c_loc(o%null_space_norm), 'null_space_norm')
+    call complete()
+  end subroutine
+  subroutine hermitian_options()
+    type(sxt_hermitian_options), target :: o
+    call begin(c_loc(o), c_sizeof(o))
+    call at(c_loc(o%value_type), 'value_type')
+    call at(c_loc(o%triangle), 'triangle')
+    call at(c_loc(o%definiteness), 'definiteness')
+    call at(c_loc(o%space), 'space')
+    call at(c_loc(o%batch), 'batch')
+    call at(c_loc(o%n), 'n')
+    call at(c_loc(o%orders), 'orders')
+    call at(c_loc(o%n_rhs), 'n_rhs')
+    call at(c_loc(o%pointer_array), 'pointer_array')
+    call at(c_loc(o%leading_vary), 'leading_vary')
+    call at(c_loc(o%equilibrate), 'equilibrate')
+    call at(c_loc(o%refine_steps), 'refine_steps')
+    call at(c_loc(o%refine_tolerance), 'refine_tolerance')
+    call at(c_loc(o%shifts), 'shifts')
+    call at(c_loc(o%n_shifts), 'n_shifts')
+    call at(c_loc(o%shift_relative), 'shift_relative')
+    call at(c_loc(o%may_spoil), 'may_spoil')
+    call at(c_loc(o%workspace_limit), 'workspace_limit')
+    call at(c_loc(o%expected_runs), 'expected_runs')
+    call at(c_loc(o%kernel), 'kernel')
+    call at(c_loc(o%shortcuts), 'shortcuts')
+    call at(c_loc(o%reserved0), 'reserved0')
+    call complete()
+  end subroutine
+
+  subroutine hermitian_set()
+    type(sxt_hermitian_set), target :: o
+    call begin(c_loc(o), c_sizeof(o))
+    call at(c_loc(o%a), 'a')
+    call at(c_loc(o%lda), 'lda')
+    call at(c_loc(o%stride_a), 'stride_a')
+    call at(c_loc(o%a_array), 'a_array')
+    call at(c_loc(o%lda_each), 'lda_each')
+    call at(c_loc(o%factor), 'factor')
+    call at(c_loc(o%factor_array), 'factor_array')
+    call at(c_loc(o%b), 'b')
+    call at(c_loc(o%ldb), 'ldb')
+    call at(c_loc(o%stride_b), 'stride_b')
+    call at(c_loc(o%b_array), 'b_array')
+    call at(c_loc(o%ldb_each), 'ldb_each')
+    call at(c_loc(o%x), 'x')
+    call at(c_loc(o%x_array), 'x_array')
+    call at(c_loc(o%n_rhs), 'n_rhs')
+    call at(c_loc(o%active), 'active')
+    call at(c_loc(o%active_out), 'active_out')
+    call at(c_loc(o%info), 'info')
+    call at(c_loc(o%pivots), 'pivots')
+    call at(c_loc(o%stride_pivots), 'stride_pivots')
+    call at(c_loc(o%scale), 'scale')
+    call at(c_loc(o%residual), 'residual')
+    call at(c_loc(o%rcond), 'rcond')
+    call at(c_loc(o%shift), 'shift')
+    call at(c_loc(o%inertia), 'inertia')
+    call at(c_loc(o%stream), 'stream')
+    call at(c_loc(o%shortcut), 'shortcut')
+    call complete()
+  end subroutine
+
+  subroutine hermitian_report()
+    type(sxt_hermitian_report), target :: o
+    call begin(c_loc(o), c_sizeof(o))
+    call at(c_loc(o%factor_kernel), 'factor_kernel')
+    call at(c_loc(o%solve_kernel), 'solve_kernel')
+    call at(c_loc(o%factor_solve_kernel), 'factor_solve_kernel')
+    call at(c_loc(o%pivoting_kernel), 'pivoting_kernel')
+    call at(c_loc(o%predicted_factor_s), 'predicted_factor_s')
+    call at(c_loc(o%predicted_solve_s), 'predicted_solve_s')
+    call at(c_loc(o%predicted_factor_solve_s), 'predicted_factor_solve_s')
+    call at(c_loc(o%workspace_bytes), 'workspace_bytes')
+    call at(c_loc(o%piece), 'piece')
+    call at(c_loc(o%flops), 'flops')
+    call at(c_loc(o%kernel_bytes), 'kernel_bytes')
+    call at(c_loc(o%toeplitz_kernel), 'toeplitz_kernel')
+    call at(c_loc(o%mixed_kernel), 'mixed_kernel')
     call complete()
   end subroutine
 end program test_layer
