@@ -52,7 +52,10 @@ HermitianBatch::Lent::Lent(HermitianBatch &batch, void *stream) : batch_(batch) 
 }
 
 HermitianBatch::Lent::~Lent() {
-  if (!own_) return;
+  if (!own_) {
+    if (lane_) lane_->call_ends();
+    return;
+  }
   const std::lock_guard lock(batch_.mutex_);
   try {
     batch_.idle_.push_back(std::move(own_));

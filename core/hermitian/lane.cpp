@@ -3,19 +3,44 @@
 
 #include <cstdint>
 
+#include "core/base/error.hpp"
+#include "core/registry/host.hpp"
+
 namespace sextant {
 
+HermitianLane::HermitianLane(Device &device, void *stream, bool owned)
+    : device_(device), stream_(stream), owned_(owned) {
+  if (owned || !stream || !device.ops().event_create) return;
+  const registry::ErrorScope said;
+  const sxt_status status = device.ops().event_create(device.handle(), &last_call_);
+  require(status == SXT_OK, status == SXT_E_MEMORY ? status : SXT_E_DEVICE,
+          "an event for a caller's stream: ", said.sentence("it could not be made"));
+}
+
 HermitianLane::~HermitianLane() {
+  void *stream = stream_;
   try {
-    wait();                  // what the stream still does uses this memory
+    if (last_call_) {
+      const Device::StreamScope none(device_, nullptr);
+      stream = device_.take_stream();
+      const registry::ErrorScope said;
+      // An event of a call that was captured cannot be waited for: its stream still lives, as its graph may.
+      if (called_ && device_.ops().event_wait(device_.handle(), last_call_, stream) != SXT_OK) device_.wait(stream_);
+    }
+    device_.wait(stream);    // what the stream still does uses this memory
   } catch (const Error &) {  // a stream or device that has failed: nothing is left to wait for
   }
   {
-    const Device::StreamScope scope(device_, stream_);
+    const Device::StreamScope scope(device_, stream);
     sessions_.clear();
     memory_ = DeviceBuffer();
   }
-  if (owned_) device_.give_stream(stream_);
+  if (last_call_) device_.ops().event_destroy(device_.handle(), last_call_);
+  if (owned_ || stream != stream_) device_.give_stream(stream);
+}
+
+void HermitianLane::call_ends() noexcept {
+  if (last_call_) called_ = device_.ops().event_record(device_.handle(), last_call_, stream_) == SXT_OK;
 }
 
 void HermitianLane::run(Prepared &kernel, sxt_head *args) {

@@ -14,7 +14,8 @@ namespace sextant {
 class HermitianLane {
  public:
   // stream NULL on devices without streams; `owned` streams were taken from the device and go back to it.
-  HermitianLane(Device &device, void *stream, bool owned) : device_(device), stream_(stream), owned_(owned) {}
+  // Others are the caller's, who may destroy his, its work done, before the lane ends: from then on it is not touched.
+  HermitianLane(Device &device, void *stream, bool owned);
   ~HermitianLane();
   HermitianLane(const HermitianLane &) = delete;
   HermitianLane &operator=(const HermitianLane &) = delete;
@@ -28,11 +29,14 @@ class HermitianLane {
   char *memory(std::uint64_t bytes);
   std::uint64_t bytes() const noexcept { return memory_.bytes(); }
   void wait() const { device_.wait(stream_); }
+  void call_ends() noexcept;  // of a caller's stream: what was enqueued so far is what the end waits for
 
  private:
   Device &device_;
   void *stream_;
   bool owned_;
+  void *last_call_ = nullptr;  // event; NULL where the stream is owned
+  bool called_ = false;        // it was recorded
   std::mutex mutex_;
   DeviceBuffer memory_;
   std::map<const Prepared *, std::unique_ptr<Session>> sessions_;

@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <cstring>
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include "fake.h"
 
@@ -15,6 +17,7 @@ struct Stream {
   std::int32_t device;  // first: the fake driver looks here
   bool capturing = false;
   void *into = nullptr;  // the body of a loop, which belongs to its node
+  bool gone = false;
 };
 struct Event { bool recorded = false; };
 struct Graph { int nodes = 0; };
@@ -26,7 +29,13 @@ thread_local struct { Dim3 grid, block; std::size_t shared; void *stream; } laun
 
 int remember(int error) { return error ? last_error = error : FAKE_OK; }
 bool named(const void *stream) { return reinterpret_cast<std::uintptr_t>(stream) <= 2; }  // default streams
-bool captured(const void *stream) { return !named(stream) && static_cast<const Stream *>(stream)->capturing; }
+// Streams are never freed, so that one that was destroyed is known when it is used again.
+bool used(const void *stream) {
+  const bool real = !named(stream), gone = real && static_cast<const Stream *>(stream)->gone;
+  if (gone) fake_add("uses of destroyed streams", 1);
+  return real && !gone;
+}
+bool captured(const void *stream) { return used(stream) && static_cast<const Stream *>(stream)->capturing; }
 
 template <class T>
 int give(const char *call, const char *what, void **out, T object) {
@@ -121,7 +130,8 @@ int cudaMemPoolCreate(void **pool, const void *) { return give("cudaMemPoolCreat
 int cudaMemPoolDestroy(void *pool) { return take_back<int>("cudaMemPoolDestroy", "pools", pool); }
 int cudaMemPoolSetAttribute(void *, int, void *) { return remember(fake_call("cudaMemPoolSetAttribute")); }
 int cudaMemPoolTrimTo(void *, std::size_t) { return remember(fake_call("cudaMemPoolTrimTo")); }
-int cudaMallocFromPoolAsync(void **memory, std::size_t bytes, void *, void *) {
+int cudaMallocFromPoolAsync(void **memory, std::size_t bytes, void *, void *stream) {
+  used(stream);
   return allocate("cudaMallocFromPoolAsync", FAKE_DEVICE, bytes, memory);
 }
 int cudaMallocAsync(void **memory, std::size_t bytes, void *) { return allocate("cudaMallocAsync", FAKE_DEVICE, bytes, memory); }
@@ -130,7 +140,7 @@ int cudaHostAlloc(void **memory, std::size_t bytes, unsigned) { return allocate(
 int cudaMallocManaged(void **memory, std::size_t bytes, unsigned) {
   return allocate("cudaMallocManaged", FAKE_MANAGED, bytes, memory);
 }
-int cudaFreeAsync(void *memory, void *) { return give_back_memory("cudaFreeAsync", memory); }
+int cudaFreeAsync(void *memory, void *stream) { return used(stream), give_back_memory("cudaFreeAsync", memory); }
 int cudaFree(void *memory) { return give_back_memory("cudaFree", memory); }
 int cudaFreeHost(void *memory) { return give_back_memory("cudaFreeHost", memory); }
 int cudaMemcpyAsync(void *to, const void *from, std::size_t bytes, int, void *stream) {
@@ -157,7 +167,17 @@ int cudaPointerGetAttributes(Attributes *out, const void *memory) {
 int cudaStreamCreateWithFlags(void **stream, unsigned) {
   return give("cudaStreamCreateWithFlags", "streams", stream, Stream{fake_current()});
 }
-int cudaStreamDestroy(void *stream) { return take_back<Stream>("cudaStreamDestroy", "streams", stream); }
+int cudaStreamDestroy(void *stream) {
+  static std::mutex lock;
+  static std::vector<Stream *> gone;
+  const std::lock_guard guard(lock);
+  if (used(stream)) {
+    fake_add("streams", -1);
+    gone.push_back(static_cast<Stream *>(stream));
+    gone.back()->gone = true;
+  }
+  return remember(fake_release("cudaStreamDestroy"));
+}
 int cudaStreamSynchronize(void *stream) {
   if (captured(stream)) return remember(FAKE_CAPTURING);
   return remember(fake_call("cudaStreamSynchronize"));
@@ -205,7 +225,7 @@ int cudaGraphAddNode(void **node, void *, const void *, const void *, std::size_
 int cudaGraphInstantiate(void **ready, void *, unsigned long long) {
   return give("cudaGraphInstantiate", "graphs", ready, Graph{});
 }
-int cudaGraphLaunch(void *, void *) { return fake_add("graph launches", 1), remember(fake_call("cudaGraphLaunch")); }
+int cudaGraphLaunch(void *, void *stream) { return used(stream), fake_add("graph launches", 1), remember(fake_call("cudaGraphLaunch")); }
 int cudaGraphDestroy(void *graph) { return take_back<Graph>("cudaGraphDestroy", "graphs", graph); }
 int cudaGraphExecDestroy(void *graph) { return take_back<Graph>("cudaGraphExecDestroy", "graphs", graph); }
 
@@ -213,12 +233,13 @@ int cudaGraphExecDestroy(void *graph) { return take_back<Graph>("cudaGraphExecDe
 int cudaEventCreate(void **event) { return give("cudaEventCreate", "events", event, Event{}); }
 int cudaEventCreateWithFlags(void **event, unsigned) { return give("cudaEventCreateWithFlags", "events", event, Event{}); }
 int cudaEventDestroy(void *event) { return take_back<Event>("cudaEventDestroy", "events", event); }
-int cudaEventRecord(void *event, void *) {
+int cudaEventRecord(void *event, void *stream) {
+  used(stream);
   if (const int error = fake_call("cudaEventRecord")) return remember(error);
   return static_cast<Event *>(event)->recorded = true, FAKE_OK;
 }
 int cudaEventSynchronize(void *) { return remember(fake_call("cudaEventSynchronize")); }
-int cudaStreamWaitEvent(void *, void *, unsigned) { return remember(fake_call("cudaStreamWaitEvent")); }
+int cudaStreamWaitEvent(void *stream, void *, unsigned) { return used(stream), remember(fake_call("cudaStreamWaitEvent")); }
 int cudaEventElapsedTime(float *milliseconds, void *, void *) {
   return *milliseconds = 1, remember(fake_call("cudaEventElapsedTime"));
 }
@@ -243,11 +264,13 @@ int __cudaPopCallConfiguration(Dim3 *grid, Dim3 *block, std::size_t *shared, voi
 int __cudaGetKernel(void **kernel, const void *function) {
   return *kernel = const_cast<void *>(function), FAKE_OK;
 }
-int cudaLaunchKernel(const void *, Dim3, Dim3, void **, std::size_t, void *) {
+int cudaLaunchKernel(const void *, Dim3, Dim3, void **, std::size_t, void *stream) {
+  used(stream);
   fake_add("launches", 1);
   return remember(fake_call("cudaLaunchKernel"));
 }
-int __cudaLaunchKernel(void *, Dim3, Dim3, void **, std::size_t, void *) {
+int __cudaLaunchKernel(void *, Dim3, Dim3, void **, std::size_t, void *stream) {
+  used(stream);
   fake_add("launches", 1);
   return remember(fake_call("cudaLaunchKernel"));
 }
@@ -255,7 +278,8 @@ int cudaLaunchKernelExC(const void *, const void *, void **) {
   fake_add("launches", 1);
   return remember(fake_call("cudaLaunchKernelExC"));
 }
-int cudaLaunchCooperativeKernel(const void *, Dim3, Dim3, void **, std::size_t, void *) {
+int cudaLaunchCooperativeKernel(const void *, Dim3, Dim3, void **, std::size_t, void *stream) {
+  used(stream);
   fake_add("launches", 1);
   return remember(fake_call("cudaLaunchCooperativeKernel"));
 }
