@@ -5,20 +5,18 @@
 #include <cstdint>
 #include <iomanip>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "core/base/types.hpp"
 #include "core/context/context.hpp"
 #include "core/dispatch/select.hpp"
 #include "core/dispatch/tree.hpp"
 #include "core/explain/explain.hpp"
+#include "core/explain/json_writer.hpp"
 #include "plot/svg.hpp"
 
 namespace sextant {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // "threads 2", "128 x 4 x 1..66": fields that follow n show both ends; zeros at the end are left out.
 std::string launch_range(const TreeLeaf &leaf) {
@@ -40,9 +38,6 @@ std::string times_text(const TreeLeaf &leaf) {
   if (!std::isfinite(leaf.run_first_s)) return "no estimate";
   return seconds_text(leaf.run_first_s) + " to " + seconds_text(leaf.run_last_s);
 }
-
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-Json launch_json(const std::int64_t *launch) { return Json::array({launch[0], launch[1], launch[2], launch[3]}); }
 
 std::string title_of(const DecisionTree &tree, const std::string &device) {
   return text("Decision tree of ", tree.subject().operation_name(), ", ", value_name(tree.subject().type), ", on ",
@@ -66,23 +61,27 @@ std::string DecisionTree::to_text() const {
 }
 
 std::string DecisionTree::to_json() const {
-  Json leaves = Json::array();
+  JsonWriter out;
+  out.begin('{')
+      .member("operation", subject_.operation_name())
+      .member("kind", subject_.kind)
+      .member("value_type", value_name(subject_.type))
+      .member("device", device_)
+      .member("evaluations", evaluations_)
+      .member("unresolved", unresolved_)
+      .key("leaves")
+      .begin('[');
   for (const TreeLeaf &leaf : leaves_)
-    leaves.push_back({{"first", leaf.first},
-                      {"last", leaf.last},
-                      {"kernel", leaf.kernel},
-                      {"launch", launch_json(leaf.launch_first)},
-                      {"launch_at_last", launch_json(leaf.launch_last)},
-                      {"predicted_run_s", number(leaf.run_first_s)},
-                      {"predicted_run_s_at_last", number(leaf.run_last_s)}});
-  const Json all{{"operation", subject_.operation_name()},
-                 {"kind", subject_.kind},
-                 {"value_type", value_name(subject_.type)},
-                 {"device", device_},
-                 {"evaluations", evaluations_},
-                 {"unresolved", unresolved_},
-                 {"leaves", leaves}};
-  return all.dump(2, ' ', false, Json::error_handler_t::replace);
+    out.begin('{')
+        .member("first", leaf.first)
+        .member("last", leaf.last)
+        .member("kernel", leaf.kernel)
+        .launch("launch", leaf.launch_first)
+        .launch("launch_at_last", leaf.launch_last)
+        .member("predicted_run_s", leaf.run_first_s)
+        .member("predicted_run_s_at_last", leaf.run_last_s)
+        .end('}');
+  return out.end(']').end('}').text();
 }
 
 std::string tree_svg(Context &context, const DecisionTree &tree) {

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The library's own small allocations fail as well: operator new of this program, which the library shares, throws at
+// the N-th call, once or for ever, for all N. Every call then ends with a status, and destroying works.
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+
+#include "tests/api/support.hpp"
+
+namespace {
+
+std::atomic<std::int64_t> calls_left{-1};  // until one fails; negative: none does
+std::atomic<bool> for_ever{false};
+std::atomic<std::int64_t> calls{0};
+
+bool fails() {
+  ++calls;
+  if (calls_left < 0) return false;
+  if (calls_left > 0) return --calls_left == 0 && (!for_ever || (calls_left = 0, true));
+  return for_ever;
+}
+
+void *get(std::size_t bytes, std::size_t alignment) {
+  void *memory = nullptr;
+  if (fails() || posix_memalign(&memory, std::max(alignment, sizeof(void *)), bytes)) return nullptr;
+  return memory;
+}
+void *get_or_throw(std::size_t bytes, std::size_t alignment = __STDCPP_DEFAULT_NEW_ALIGNMENT__) {
+  void *const memory = get(bytes, alignment);
+  if (!memory) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+void *operator new(std::size_t bytes) { return get_or_throw(bytes); }
+void *operator new[](std::size_t bytes) { return get_or_throw(bytes); }
+void *operator new(std::size_t bytes, std::align_val_t a) { return get_or_throw(bytes, static_cast<std::size_t>(a)); }
+void *operator new[](std::size_t bytes, std::align_val_t a) { return get_or_throw(bytes, static_cast<std::size_t>(a)); }
+void *operator new(std::size_t bytes, const std::nothrow_t &) noexcept { return get(bytes, alignof(std::max_align_t)); }
+void *operator new[](std::size_t bytes, const std::nothrow_t &) noexcept {
+  return get(bytes, alignof(std::max_align_t));
+}
+void operator delete(void *memory) noexcept { std::free(memory); }
+void operator delete[](void *memory) noexcept { std::free(memory); }
+void operator delete(void *memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void *memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void *memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete[](void *memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void *memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete[](void *memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+
+namespace api_test {
+namespace {
+
+// The whole job. Goes on after a failure as far as there are handles; the first status that is an error, or SXT_OK.
+class Job {
+ public:
+  sxt_status run() {
+    sxt_context_options options = context_options();
+    options.device = "cpu";
+    options.threads = 2;
+    take(sxt_context_create(&options, &context_));
+    if (first_ == SXT_OK) sparse();
+    if (context_ && first_ == SXT_OK) dense();
+    sxt_context_destroy(context_);
+    return first_;
+  }
+
+ private:
+  void take(sxt_status status) {
+    if (status < 0 && first_ == SXT_OK) first_ = status;
+  }
+  void sparse() {
+    static const Csr a = laplacian(9, 0.5);
+    static const std::vector<double> b(81, 1);
+    static std::vector<double> x(81);
+    static char text[2000];
+    sxt_matrix *matrix = nullptr;
+    sxt_pcg *pcg = nullptr;
+    take(sxt_matrix_from_csr(context_, 81, 81, a.ptr.data(), a.col.data(), a.values.data(), nullptr, &matrix));
+    if (matrix) {
+      take(sxt_spmv_array(SXT_NO_TRANSPOSE, nullptr, matrix, b.data(), nullptr, x.data()));
+      sxt_pcg_options how = pcg_options();
+      how.reorder = 1;
+      take(sxt_pcg_create(matrix, &how, &pcg));
+    }
+    if (pcg) {
+      take(sxt_pcg_solve_array(pcg, 81, b.data(), x.data(), nullptr, nullptr));
+      take(sxt_pcg_explain(pcg, SXT_JSON, text, sizeof text, nullptr));
+      take(sxt_matrix_update_values(matrix, a.values.data(), static_cast<std::int64_t>(a.values.size())));
+      take(sxt_pcg_solve_array(pcg, 81, b.data(), x.data(), nullptr, nullptr));
+    }
+    sxt_matrix_destroy(matrix);
+    sxt_pcg_destroy(pcg);
+  }
+  void dense() {
+    static double a[3 * 4], b[3 * 2];
+    static std::int32_t info[3];
+    for (int s = 0; s < 3; ++s) a[4 * s] = a[4 * s + 3] = 2, a[4 * s + 1] = 1, b[2 * s] = b[2 * s + 1] = 3;
+    sxt_hermitian_options how;
+    sxt_hermitian_options_init(&how, sizeof how);
+    how.batch = 3;
+    how.n = 2;
+    how.refine_steps = 1;
+    sxt_hermitian *systems = nullptr;
+    take(sxt_hermitian_create(context_, &how, &systems));
+    sxt_hermitian_set set;
+    sxt_hermitian_set_init(&set, sizeof set);
+    set.a = a, set.b = b, set.info = info;
+    if (systems) take(sxt_hermitian_factor_solve(systems, &set));
+    if (systems && first_ == SXT_OK) {
+      EXPECT_NEAR(b[0], 1, 1e-14);
+    }
+    sxt_hermitian_destroy(systems);
+  }
+  sxt_context *context_ = nullptr;
+  sxt_status first_ = SXT_OK;
+};
+
+class ExhaustionTest : public testing::TestWithParam<bool> {};
+
+TEST_P(ExhaustionTest, EveryNewMayFail) {
+  ASSERT_EQ(Job().run(), SXT_OK) << sxt_last_error(nullptr);  // plugins are loaded, trees are made
+  const std::int64_t before = calls;
+  ASSERT_EQ(Job().run(), SXT_OK) << sxt_last_error(nullptr);
+  const std::int64_t all = calls - before;
+  ASSERT_GT(all, 100);
+  for (std::int64_t n = 1; n <= all; n += 1 + all / 1500) {
+    for_ever = GetParam();
+    calls_left = n;
+    const sxt_status status = Job().run();
+    calls_left = -1;
+    ASSERT_TRUE(status == SXT_E_MEMORY || (status == SXT_OK && !GetParam()))
+        << "allocation " << n << " of " << all << ": " << sxt_status_name(status) << ", " << sxt_last_error(nullptr);
+  }
+  EXPECT_EQ(Job().run(), SXT_OK) << sxt_last_error(nullptr);
+}
+
+INSTANTIATE_TEST_SUITE_P(OnceAndForEver, ExhaustionTest, testing::Bool());
+
+}  // namespace
+}  // namespace api_test
