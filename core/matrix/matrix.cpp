@@ -232,10 +232,10 @@ void Matrix::refresh_form(const std::string &kind, StoredForm &form) {
   if (scaling_) form.scale(scaling_);
 }
 
-// CSR first: others may take their values from it.
+// CSR first: others may take their values from it. What was given has its values.
 void Matrix::refresh_forms() {
   const auto csr = forms_.find(csr_kind);
-  if (csr != forms_.end()) refresh_form(csr->first, *csr->second);
+  if (csr != forms_.end() && csr->second != given_) refresh_form(csr->first, *csr->second);
   for (auto form = forms_.begin(); form != forms_.end(); ++form)
     if (form != csr) refresh_form(form->first, *form->second);
   version_.fetch_add(1, std::memory_order_acq_rel);
@@ -260,7 +260,8 @@ void Matrix::borrow_arrays(const CsrArrays &source) {
   csr_view_ = view_of(own, known_symmetry());
 }
 
-std::shared_ptr<Matrix> Matrix::scaled(const void *s) {
+// Sizes and types.
+Assembled Matrix::shape() const {
   Assembled shape;
   shape.csr.rows = rows();
   shape.csr.cols = cols();
@@ -268,7 +269,11 @@ std::shared_ptr<Matrix> Matrix::scaled(const void *s) {
   shape.csr.value_type = value_type();
   shape.csr.index_type = data_.csr.index_type;
   shape.csr.offset_type = data_.csr.offset_type;
-  auto matrix = std::make_shared<Matrix>(context_, std::move(shape), symmetry_);
+  return shape;
+}
+
+std::shared_ptr<Matrix> Matrix::scaled(const void *s) {
+  auto matrix = std::make_shared<Matrix>(context_, shape(), symmetry_);
   matrix->found_symmetry(known_symmetry());
   matrix->borrow_arrays(data_.csr);
   matrix->source_ = shared_from_this();

@@ -24,6 +24,9 @@ class StoredForm {
   StoredForm(Context &context, const registry::Kernel &kernel, const sxt_problem &problem);
   // CSR that somebody else keeps in device space: no kernel builds or refreshes it.
   StoredForm(Context &context, const sxt_csr &kept) : context_(context), kept_(kept) {}
+  // P A P^T of what another holds; perm as sxt_storage_permuted_ops says. Throws SXT_E_NOT_SUPPORTED where its kernel
+  // does not offer that.
+  StoredForm(const StoredForm &whole, const void *perm);
   ~StoredForm();
   StoredForm(const StoredForm &) = delete;
   StoredForm &operator=(const StoredForm &) = delete;
@@ -125,6 +128,16 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   // On a scaled matrix, after its source's values (and so s) changed: brings every storage up to date.
   void source_changed(const Matrix &source, const void *s);
 
+  // P A P^T made on the device, of the CSR held there; perm: a permutation of this matrix's index type in device space.
+  // It has no arrays on the host. pattern_hash: as for of_view. Throws SXT_E_NOT_SUPPORTED where nobody offers it.
+  std::shared_ptr<Matrix> permuted(const void *perm, std::uint64_t pattern_hash);
+  // Predicted seconds of that, without building storages of it; NaN where nobody offers it.
+  double permuted_seconds();
+  // On such a matrix, after the values of the one that it was made of changed. Allocates nothing.
+  void source_changed(const Matrix &source);
+  // The arrays on the host, copied from the device where they are only there.
+  CsrArrays on_host();
+
  private:
   // What a storage is built from; there: the matrix's CSR on the device, to convert from, or NULL.
   sxt_problem problem(const StoredForm *there = nullptr) const;
@@ -135,6 +148,7 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   std::shared_ptr<StoredForm> build_form(const registry::Kernel &kernel, const std::string &kind);
   void refresh_form(const std::string &kind, StoredForm &form);
   void refresh_forms();
+  Assembled shape() const;
   void borrow_arrays(const CsrArrays &source);
   void borrow_view(const sxt_csr &view);
   void own_values();
@@ -156,6 +170,7 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   mutable std::recursive_mutex mutex_;  // of what follows; feature kernels ask for storages while it is held
   std::map<std::string, std::shared_ptr<StoredForm>> forms_;
   std::shared_ptr<StoredForm> given_;  // of a matrix over arrays on a device: the CSR it is, also among the forms
+  std::shared_ptr<StoredForm> whole_;  // of a permuted one: what given_ takes new values from
   FeatureValues features_;
   double built_s_ = 0;
   std::uint64_t pattern_hash_ = 0;

@@ -14,6 +14,9 @@ namespace sextant {
 // square; nothing of it is kept.
 std::shared_ptr<Matrix> renumbered(const Matrix &a, const void *perm);
 
+// Predicted seconds of that.
+double renumbered_seconds(const Matrix &a);
+
 // The largest distance of an entry from the diagonal.
 std::int64_t bandwidth_of(const CsrArrays &csr, int threads);
 

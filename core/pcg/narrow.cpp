@@ -53,8 +53,7 @@ std::string PcgSolver::precision_wanted() const {
 }
 
 // False where a value of the system does not fit.
-bool PcgSolver::fill_narrow(Buffer &values) const {
-  const CsrArrays &csr = base_->csr();
+bool PcgSolver::fill_narrow(const CsrArrays &csr, Buffer &values) const {
   Device &device = base_->context().device();
   const auto bytes = static_cast<std::uint64_t>(csr.rows) * sizeof(double);
   Buffer on_host;
@@ -72,7 +71,7 @@ bool PcgSolver::fill_narrow(Buffer &values) const {
 }
 
 std::shared_ptr<Matrix> PcgSolver::make_narrow() const {
-  const CsrArrays &wide = base_->csr();
+  CsrArrays wide = base_->on_host();
   Assembled shape;
   CsrArrays &csr = shape.csr;
   csr.rows = wide.rows;
@@ -81,10 +80,10 @@ std::shared_ptr<Matrix> PcgSolver::make_narrow() const {
   csr.value_type = SXT_F32;
   csr.index_type = wide.index_type;
   csr.offset_type = wide.offset_type;
-  csr.row_ptr = Buffer::borrow(wide.row_ptr.data(), wide.row_ptr.bytes());
-  csr.col = Buffer::borrow(wide.col.data(), wide.col.bytes());
   csr.values = Buffer(static_cast<std::uint64_t>(wide.nnz) * sizeof(float), matrix_->context().allocator());
-  if (!fill_narrow(csr.values)) return nullptr;
+  if (!fill_narrow(wide, csr.values)) return nullptr;
+  csr.row_ptr = std::move(wide.row_ptr);  // base_'s, or brought from the device
+  csr.col = std::move(wide.col);
   auto narrow = std::make_shared<Matrix>(matrix_->shared_context(), std::move(shape), symmetry_);
   narrow->share_features(*base_);
   return narrow;
@@ -93,7 +92,8 @@ std::shared_ptr<Matrix> PcgSolver::make_narrow() const {
 // New values of the caller's matrix.
 void PcgSolver::refresh_narrow() {
   Buffer values(static_cast<std::uint64_t>(matrix_->csr().nnz) * sizeof(float), matrix_->context().allocator());
-  require(fill_narrow(values), SXT_E_OVERFLOW, "a new value does not fit f32, in which this set-up holds the matrix; ",
+  require(fill_narrow(base_->on_host(), values), SXT_E_OVERFLOW,
+          "a new value does not fit f32, in which this set-up holds the matrix; ",
           "set up again, with format auto:f64");
   narrow_->update_values(values.data(), matrix_->csr().nnz);
 }
@@ -108,7 +108,9 @@ void PcgSolver::consider_narrow() {
           method_);
   const double solves = std::max(1.0, settings_.expected_solves);
   const ChoicePtr wide = select_engine(method_);
-  const double rounding_s = static_cast<double>(matrix_->csr().nnz) * round_value_s;
+  double rounding_s = static_cast<double>(matrix_->csr().nnz) * round_value_s;
+  if (order_ && order_->on_device)  // the entries come to the host
+    rounding_s += static_cast<double>(matrix_->csr().nnz) * 12 / matrix_->context().machine().copy_rate;
   // At best half of an iteration is saved.
   if (wanted.empty() && 0.5 * solves * wide->run_s < 4 * (rounding_s + asking_s)) return;
   std::shared_ptr<Matrix> candidate = make_narrow();

@@ -22,8 +22,6 @@ constexpr const char *order_role = "pcg/order";
 constexpr double several = 4;
 // Once it is there: what it saves is predicted, what is still to be built is certain.
 constexpr double least_gain = 0.1;
-// Entries brought into their new order on the host, and new storages built of them, a thread and entry.
-constexpr double move_entry_s = 2.5e-8;
 // A pattern of which one level of a search holds this part has no order that keeps neighbours together.
 constexpr std::int64_t widest_part = 8;
 
@@ -69,9 +67,9 @@ double PcgSolver::gather_seconds() {
 std::string PcgSolver::why_no_order(const Choice &ordering) {
   if (method_ != "none" && !scaling_) return "what " + method_ + " does depends on the order";
   const double iterations = std::max(1.0, settings_.expected_solves) * assumed_iterations_;
-  const double threads = std::max(1, matrix_->context().threads());
+  const double there_s = matrix_->permuted_seconds();
   const double cost_s = ordering.setup_s + ordering.storage_s + ordering.run_s +
-                        static_cast<double>(matrix_->csr().nnz) * move_entry_s / threads;
+                        (std::isnan(there_s) ? renumbered_seconds(*matrix_) : there_s);
   const auto too_little = [&](const char *what, double seconds) {
     return text("another order would take about ", seconds_text(cost_s), " and could save at most ", what,
                 seconds_text(seconds));
@@ -110,12 +108,38 @@ std::shared_ptr<Matrix> PcgSolver::make_order(ChoicePtr ordering, bool asked) {
     return nullptr;
   }
   const double search_s = clock.seconds();
-  std::shared_ptr<Matrix> matrix = renumbered(*matrix_, perm.data());
-  order_.emplace(Order{std::move(ordering), DeviceBuffer(context.device(), bytes), csr.index_type,
-                       bandwidth_of(csr, context.threads()), bandwidth_of(matrix->csr(), context.threads())});
+  order_.emplace(Order{std::move(ordering), DeviceBuffer(context.device(), bytes), csr.index_type});
   context.device().copy(order_->index.data(), perm.data(), bytes);
+  std::shared_ptr<Matrix> matrix = bring_into_order(perm.data());
   notes_.push_back(text("another order took ", seconds_text(search_s), ", and ",
-                        seconds_text(clock.seconds() - search_s), " to bring the entries into it"));
+                        seconds_text(clock.seconds() - search_s), " (predicted ", seconds_text(order_->move_s),
+                        ") to bring the entries into it", order_->on_device ? "" : " on the host"));
+  return matrix;
+}
+
+// On the device if somebody does that there and has the memory; else on the host.
+std::shared_ptr<Matrix> PcgSolver::bring_into_order(const void *perm) {
+  Context &context = matrix_->context();
+  const int threads = context.threads();
+  order_->bandwidth_before = bandwidth_of(matrix_->csr(), threads);
+  try {
+    const std::string identity = order_->choice->kernel->name();  // which order it is follows from who found it
+    std::shared_ptr<Matrix> matrix =
+        matrix_->permuted(order_->index.data(), fnv1a(identity.data(), identity.size(), matrix_->pattern_hash()));
+    const double bandwidth = matrix->feature("bandwidth");
+    order_->on_device = true;
+    order_->move_s = matrix_->permuted_seconds();
+    order_->bandwidth = std::isnan(bandwidth) ? -1 : static_cast<std::int64_t>(bandwidth);
+    return matrix;
+  } catch (const Error &problem) {
+    const sxt_status status = problem.status();
+    if (status != SXT_E_MEMORY && status != SXT_E_NOT_SUPPORTED && status != SXT_E_UNKNOWN_NAME) throw;
+    if (status == SXT_E_MEMORY) notes_.push_back(text("entries are moved on the host: ", problem.what()));
+  }
+  std::shared_ptr<Matrix> matrix = renumbered(*matrix_, perm);
+  order_->move_s = renumbered_seconds(*matrix_);
+  predicted_setup_s_ += order_->move_s;
+  order_->bandwidth = bandwidth_of(matrix->csr(), threads);
   return matrix;
 }
 
@@ -208,7 +232,8 @@ Crossing PcgSolver::crossing() const {
 
 std::string PcgSolver::order_text() const {
   if (!order_) return "the caller's";
-  return text(order_->choice->kernel->name(), ", bandwidth ", order_->bandwidth_before, " to ", order_->bandwidth);
+  const std::string bandwidth = order_->bandwidth < 0 ? "one unknown" : text(order_->bandwidth);
+  return text(order_->choice->kernel->name(), ", bandwidth ", order_->bandwidth_before, " to ", bandwidth);
 }
 
 }  // namespace sextant

@@ -287,7 +287,10 @@ void PcgSolver::refresh_if_stale() {
   if (!null_space_.empty()) null_space_.check(matrix_->csr());
   // What was found of other values must hold of these where a storage relies on it.
   if (relies_on_found_symmetry()) check_hermitian(matrix_->csr(), matrix_->context().threads(), symmetry_work_);
-  if (order_) base_->update_values(matrix_->csr().values.data(), matrix_->csr().nnz);
+  if (order_ && order_->on_device)
+    base_->source_changed(*matrix_);
+  else if (order_)
+    base_->update_values(matrix_->csr().values.data(), matrix_->csr().nnz);
   if (preconditioner_) preconditioner_->prepared().refresh_if_stale();
   if (scaling_) {
     const auto *ops = ops_of(*preconditioner_choice_->kernel);

@@ -112,7 +112,9 @@ class PcgSolver {
     ChoicePtr choice;
     DeviceBuffer index;  // the caller's number of each of the engine's rows
     sxt_index_type index_type;
-    std::int64_t bandwidth_before, bandwidth;
+    std::int64_t bandwidth_before = 0, bandwidth = 0;
+    bool on_device = false;  // entries were brought into it there
+    double move_s = 0;       // predicted seconds of that, or of the host's way
   };
   struct Matrices;  // what changes with the order
   void consider_order();
@@ -120,6 +122,7 @@ class PcgSolver {
   std::string why_no_order(const Choice &ordering);
   double gather_seconds();
   std::shared_ptr<Matrix> make_order(ChoicePtr ordering, bool asked);
+  std::shared_ptr<Matrix> bring_into_order(const void *perm);
   bool order_pays(const Choice &here, const Choice &ordering);
   void use_matrix(std::shared_ptr<Matrix> matrix);
   void go_back(Matrices before);
@@ -173,7 +176,7 @@ class PcgSolver {
 
   // narrow.cpp
   std::string precision_wanted() const;
-  bool fill_narrow(Buffer &values) const;
+  bool fill_narrow(const CsrArrays &csr, Buffer &values) const;
   std::shared_ptr<Matrix> make_narrow() const;
   void refresh_narrow();
   void consider_narrow();

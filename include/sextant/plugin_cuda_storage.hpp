@@ -145,22 +145,25 @@ class Source {
   Source() = default;
   // Takes the row pointers over; keeps them and, where entries will come in pieces, room for one.
   Source(const sxt_problem &problem, const sxt_exec *exec, bool in_pieces = true) {
-    const auto &host = host_csr(problem);
-    shape_ = host.s;
+    const sxt_csr &host = host_csr(problem), *there = device_csr(problem);
+    *this = Source(host.s, exec);
+    copy(exec, row_ptr_.data(), there ? there->row_ptr : host.row_ptr, row_ptr_.bytes(), "row pointers");
+    if (in_pieces) reserve_staging(exec);
+  }
+  // Row pointers that are still to be written.
+  Source(const sxt_storage &shape, const sxt_exec *exec) : shape_(shape) {
     shape_.space = SXT_SPACE_DEVICE;
     // Core holds columns as i32 where they fit, and offsets as i32 below 2^31 entries.
-    if (host.s.index_type != SXT_I32 || std::max(shape_.rows, shape_.cols) >= narrow_limit)
+    if (shape.index_type != SXT_I32 || std::max(shape_.rows, shape_.cols) >= narrow_limit)
       throw Failure(SXT_E_NOT_SUPPORTED, "%lld rows or columns do not fit 32-bit indices",
                     (long long)std::max(shape_.rows, shape_.cols));
     row_ptr_ = DeviceArray(exec, (shape_.rows + 1) * index_bytes(shape_.offset_type), "row pointers");
-    const sxt_csr *there = device_csr(problem);
-    copy(exec, row_ptr_.data(), there ? there->row_ptr : host.row_ptr, row_ptr_.bytes(), "row pointers");
-    if (in_pieces) reserve_staging(exec);
   }
 
   // rows, cols, nnz, value type and symmetry of the source; space, index and offset type of arrays on the device.
   const sxt_storage &shape() const { return shape_; }
   const void *row_ptr() const { return row_ptr_.data(); }
+  void *writable_row_ptr() const { return row_ptr_.data(); }
   std::uint64_t bytes() const { return row_ptr_.bytes() + staging_.bytes(); }
   // f(row_ptr) with the offsets in their own type.
   template <class F>
@@ -277,20 +280,17 @@ class DeviceCsr {
       return;
     }
     source_ = Source(problem, exec, false);
-    view_.s = source_.shape();
-    view_.s.h = head<sxt_csr>(SXT_KIND_STORAGE_CSR);
-    const auto nnz = static_cast<std::uint64_t>(view_.s.nnz);
-    col_ = DeviceArray(exec, nnz * sizeof(std::int32_t), "columns", life);
-    values_ = DeviceArray(exec, nnz * value_bytes(view_.s.value_type), "values", life);
-    view_.row_ptr = source_.row_ptr();
-    view_.col = col_.data();
-    view_.values = values_.data();
+    make_room(exec, life);
     copy(exec, col_.data(), there ? there->col : host.col, col_.bytes(), "columns");
     take_values(problem, exec);
   }
+  // One whose arrays are still to be written.
+  DeviceCsr(const sxt_storage &shape, const sxt_exec *exec, Life life) : source_(shape, exec) { make_room(exec, life); }
   const sxt_csr &view() const { return view_; }
   const Source &source() const { return source_; }  // empty where the matrix's own copy serves
   std::uint64_t bytes() const { return source_.bytes() + col_.bytes() + values_.bytes(); }
+  void *row_ptr() const { return source_.writable_row_ptr(); }
+  void *columns() const { return col_.data(); }
   void *values() const { return values_.data(); }
   // All entries, for visit(exec, source(), all(), f).
   Piece all() const { return {0, view_.s.nnz, 0, view_.s.rows, col_.as<const std::int32_t>(), values_.data()}; }
@@ -303,6 +303,17 @@ class DeviceCsr {
   }
 
  private:
+  void make_room(const sxt_exec *exec, Life life) {
+    view_.s = source_.shape();
+    view_.s.h = head<sxt_csr>(SXT_KIND_STORAGE_CSR);
+    const auto nnz = static_cast<std::uint64_t>(view_.s.nnz);
+    col_ = DeviceArray(exec, nnz * sizeof(std::int32_t), "columns", life);
+    values_ = DeviceArray(exec, nnz * value_bytes(view_.s.value_type), "values", life);
+    view_.row_ptr = source_.row_ptr();
+    view_.col = col_.data();
+    view_.values = values_.data();
+  }
+
   sxt_csr view_{};
   Source source_;
   DeviceArray col_, values_;

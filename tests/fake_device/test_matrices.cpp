@@ -236,6 +236,54 @@ TEST_F(MatricesOnAFakeDevice, EveryKernelMayFail) {
   EXPECT_EQ(left_behind(), "");
 }
 
+// P A P^T: every call of making it may fail, its storages and new values come from the device, and those ask for no
+// memory.
+TEST_F(MatricesOnAFakeDevice, APermutedMatrixIsMadeOnTheDevice) {
+  const Arrays arrays(2000);
+  sxt_context *handle = nullptr;
+  ASSERT_EQ(open(&handle), SXT_OK);
+  sxt_matrix *outer = nullptr;
+  ASSERT_EQ(arrays.make(handle, false, &outer), SXT_OK);
+  {
+    sextant::Matrix &a = *outer->matrix;
+    const sextant::DeviceBuffer perm(handle->context->device(), arrays.n * sizeof(std::int32_t));
+    EXPECT_GT(a.permuted_seconds(), 0);
+    a.lend(SXT_KIND_STORAGE_CSR);
+    const std::int64_t before = fake_count("allocations");
+    std::int64_t n = 1;
+    for (bool failed = true; failed; ++n) {
+      ASSERT_LT(n, 500);
+      fake_fail(n, FAKE_NO_MEMORY);
+      try {
+        a.permuted(perm.data(), 1);
+      } catch (const Error &problem) {
+        EXPECT_STRNE(problem.what(), "");
+      }
+      failed = fake_failures() > 0;
+      fake_fail(0, 0);
+      ASSERT_EQ(fake_count("allocations"), before) << "after call " << n << " (" << fake_failed_call() << ") failed";
+    }
+    EXPECT_GT(n, 10);
+    const auto b = a.permuted(perm.data(), 77);
+    EXPECT_EQ(b->pattern_hash(), 77u);
+    EXPECT_GT(b->built_seconds(), 0);
+    EXPECT_EQ(b->csr().col.data(), nullptr);
+    const sextant::DeviceBuffer s(handle->context->device(), arrays.n * sizeof(double));
+    const auto scaled = b->scaled(s.data());
+    for (const char *storage : storages) b->lend(storage), scaled->lend(storage);
+    EXPECT_EQ(b->on_host().col.bytes(), arrays.col.size() * sizeof(std::int32_t));
+    a.update_values(arrays.values.data(), static_cast<std::int64_t>(arrays.values.size()));
+    const std::int64_t requests = fake_count("requests"), launches = fake_count("launches");
+    b->source_changed(a);
+    scaled->source_changed(*b, s.data());
+    EXPECT_EQ(fake_count("requests"), requests);
+    EXPECT_GT(fake_count("launches"), launches);
+  }
+  sxt_matrix_destroy(outer);
+  sxt_context_destroy(handle);
+  EXPECT_EQ(left_behind(), "");
+}
+
 // Arrays that lie on the device: storages are converted from them there, and follow them to new values, without memory.
 TEST_F(MatricesOnAFakeDevice, AMatrixOverArraysOnTheDeviceHasEveryStorage) {
   const Arrays arrays(2000);

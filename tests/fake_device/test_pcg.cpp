@@ -296,6 +296,49 @@ TEST_P(FakePcg, ASolveInsideACaptureIsRefused) {
   ops.stream_destroy(handle, stream);
 }
 
+using FakeOrder = FakeDevice;
+
+// Where the device lacks the memory for P A P^T, or anything fails for want of it, the host's way serves and says so.
+TEST_F(FakeOrder, EntriesAreMovedOnTheHostWhereMemoryIsShort) {
+  std::vector<std::int32_t> ptr{0}, col;
+  std::vector<double> values;
+  for (std::int32_t i = 0; i < Bench::rows; ++i) {
+    col.push_back(i);
+    values.push_back(2 + i % 3);
+    ptr.push_back(i + 1);
+  }
+  sxt_pcg_options options;
+  sxt_pcg_options_init(&options, sizeof options);
+  options.reorder = 1;
+  options.probe = -1;
+  bool on_device = false, on_host = false;
+  for (std::int64_t n = 0; n < 400 && !on_host; ++n) {
+    sxt_context *context = nullptr;
+    sxt_matrix *matrix = nullptr;
+    sxt_pcg *pcg = nullptr;
+    ASSERT_EQ(open(&context), SXT_OK);
+    ASSERT_EQ(sxt_matrix_from_csr(context, Bench::rows, Bench::rows, ptr.data(), col.data(), values.data(), nullptr,
+                                  &matrix),
+              SXT_OK);
+    fake_fail(n, FAKE_NO_MEMORY);
+    const sxt_status status = sxt_pcg_create(matrix, &options, &pcg);
+    fake_fail(0, 0);
+    if (status == SXT_OK) {
+      std::string text(20000, ' ');
+      ASSERT_EQ(sxt_pcg_explain(pcg, SXT_TEXT, text.data(), static_cast<std::int64_t>(text.size()), nullptr), SXT_OK);
+      on_device = on_device || text.find("to bring the entries into it\n") != std::string::npos;
+      on_host = text.find("entries are moved on the host: ") != std::string::npos &&
+                text.find("to bring the entries into it on the host") != std::string::npos;
+    }
+    sxt_pcg_destroy(pcg);
+    sxt_matrix_destroy(matrix);
+    sxt_context_destroy(context);
+    ASSERT_EQ(left_behind(), "");
+  }
+  EXPECT_TRUE(on_device);
+  EXPECT_TRUE(on_host);
+}
+
 using FakeColumns = FakeDevice;
 
 // Several right-hand sides in captured blocks: every call of building the engine and of a run may fail.

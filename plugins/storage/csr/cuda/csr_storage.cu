@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // storage.csr.cuda: the matrix's CSR copied to the device, columns as i32, offsets as i32 below 2^31 nonzeros. Other
-// storages convert from this copy where the matrix holds it.
+// storages convert from this copy where the matrix holds it. A permuted copy takes its values from the other one.
 #include <algorithm>
 #include <cstdint>
 
+#include "permuted.cuh"
+#include "sextant/kinds/storage_permuted.h"
 #include "sextant/plugin_cuda_storage.hpp"
 #include "sextant/plugin_storage_kernel.hpp"
 
 using namespace sextant::plugin;
+using namespace sextant::storage_csr_cuda;
 namespace cuda = sextant::plugin::cuda;
 
 namespace {
 
 struct State {
   cuda::DeviceCsr csr;
+  cuda::DeviceArray from;  // of P A P^T: where each entry stands in A
 };
 const cuda::DeviceCsr &of(const void *state) { return static_cast<const State *>(state)->csr; }
 
@@ -52,12 +56,19 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_
   });
 }
 
-sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *exec) {
-  return cuda::guarded(exec, [&] { return of(state).take_values(*problem, exec), SXT_OK; });
+sxt_status refresh(void *opaque, const sxt_problem *problem, const sxt_exec *exec) {
+  return cuda::guarded(exec, [&]() -> sxt_status {
+    const State &state = *static_cast<const State *>(opaque);
+    if (!state.from.data()) return state.csr.take_values(*problem, exec), SXT_OK;
+    const sxt_csr *a = cuda::Source::device_csr(*problem);
+    if (!a) return error(exec, SXT_E_ARGUMENT, "a permuted matrix takes its values from the other one on the device");
+    state.csr.source().check_pattern(*a);
+    return gather_values(state.csr, *a, state.from.data(), exec), SXT_OK;
+  });
 }
 
 const sxt_storage *view(const void *state) { return &of(state).view().s; }
-std::uint64_t bytes(const void *state) { return of(state).bytes(); }
+std::uint64_t bytes(const void *state) { return of(state).bytes() + static_cast<const State *>(state)->from.bytes(); }
 
 template <class T>
 struct Scale {
@@ -106,11 +117,38 @@ sxt_status diagonal(const void *state, void *out, const sxt_exec *exec) {
   });
 }
 
-const sxt_storage_ops ops = {sizeof(sxt_storage_ops), view, bytes, scale, diagonal, nullptr};
+sxt_status permuted(const void *opaque, const void *perm, const sxt_exec *exec, void **out) {
+  const sxt_csr &a = of(opaque).view();
+  if (a.s.rows != a.s.cols)
+    return error(exec, SXT_E_NOT_SQUARE, "a matrix of %lld x %lld has no order for both its rows and columns",
+                 (long long)a.s.rows, (long long)a.s.cols);
+  return cuda::build<State>(exec, out, [&](State &state) -> sxt_status {
+    state.csr = cuda::DeviceCsr(a.s, exec, cuda::Life::state);
+    state.from = cuda::DeviceArray(exec, a.s.nnz * index_bytes(a.s.offset_type), "where entries come from");
+    if (a.s.offset_type == SXT_I32)
+      permute_pattern(a, perm, state.csr, state.from.as<std::int32_t>(), exec);
+    else
+      permute_pattern(a, perm, state.csr, state.from.as<std::int64_t>(), exec);
+    gather_values(state.csr, a, state.from.data(), exec);
+    return SXT_OK;
+  });
+}
 
-const sxt_kernel kernel =
-    new_storage<State>(SXT_KIND_STORAGE_CSR, "storage.csr.cuda", "cuda", "compressed rows on the device",
-                       {&ops, nullptr, applicable, candidates, prepare, refresh});
+// Besides the arrays, read and written: a sector for the new number of each column, and one for each value.
+double permuted_seconds(const sxt_matrix_query *query, const sxt_machine *machine) {
+  const double nnz = static_cast<double>(query->nnz);
+  return cuda::conversion_seconds(*machine, *query, 20, 2, cuda::csr_bytes(*query) + 8 * nnz) +
+         2 * nnz / std::max(1.0, machine->sector_rate);
+}
+
+const sxt_storage_permuted_ops ops = {{sizeof ops, view, bytes, scale, diagonal, nullptr}, permuted, permuted_seconds};
+
+const sxt_kernel kernel = [] {
+  sxt_kernel k = new_storage<State>(SXT_KIND_STORAGE_CSR, "storage.csr.cuda", "cuda", "compressed rows on the device",
+                                    {&ops.one, nullptr, applicable, candidates, prepare, refresh});
+  k.flags |= SXT_KERNEL_PERMUTED;
+  return k;
+}();
 
 }  // namespace
 

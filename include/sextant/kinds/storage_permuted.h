@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kinds "sxt.storage.<format>/1" for storages that make P A P^T of what they hold, on their device: row k is row perm[k]
+ * of A, and so with columns. Where a storage does not, core makes it on the host. */
+#ifndef SEXTANT_KINDS_STORAGE_PERMUTED_H
+#define SEXTANT_KINDS_STORAGE_PERMUTED_H
+#include "sextant/kinds/storage.h"
+
+#define SXT_KERNEL_PERMUTED 0x800u /* in sxt_kernel.flags: its ops are sxt_storage_permuted_ops */
+
+typedef struct {
+  sxt_storage_ops one;
+  /* A new state of the same kind. perm: a permutation of rows in the storage's index type and space, read during the call.
+   * Refreshing the new state takes A's problem, with the struct of the state it was made from, refreshed before, as data;
+   * it allocates nothing. [setup] */
+  sxt_status (*permuted)(const void *state, const void *perm, const sxt_exec *, void **out);
+  /* Predicted seconds of that. [any-thread] */
+  double (*permuted_s)(const sxt_matrix_query *, const sxt_machine *);
+} sxt_storage_permuted_ops;
+#endif
