@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sextant/kinds/preconditioner_columns.h"
 #include "sextant/plugin_cpu.hpp"
 #include "sextant/plugin_cuda_dense.hpp"
 #include "sextant/plugin_cuda_spmv.hpp"
@@ -235,6 +236,24 @@ __global__ void __launch_bounds__(threads)
   y[i] = s ? dense::scaled(sum, s[i]) : sum;
 }
 
+// The same for `width` columns, a power of two, whose values of a row are neighbours: a lane a column, so that an entry
+// of F is read once for all of them.
+template <class T>
+__global__ void __launch_bounds__(threads)
+    factor_columns(std::int64_t n, const std::int32_t *ptr, const std::int32_t *col, const T *values, Real<T> alpha,
+                   const T *x, const T *a, const Real<T> *s, T *y, int width) {
+  const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x, i = at / width;
+  if (i >= n) return;
+  const T *const column = x + at % width;
+  T sum{};
+#pragma unroll 4
+  for (std::int32_t k = ptr[i]; k < ptr[i + 1]; ++k)
+    sum = dense::plus_product(sum, values[k], read_only(column + static_cast<std::int64_t>(col[k]) * width));
+  sum = dense::scaled(sum, alpha);
+  if (a) sum = dense::sum(sum, a[at]);
+  y[at] = s ? dense::scaled(sum, s[i]) : sum;
+}
+
 // y = A x with the matrix itself, for probes.
 template <int lanes, class T, class M>
 __global__ void __launch_bounds__(threads) matrix_product(Rows<M> a, const T *x, T *y) {
@@ -277,25 +296,34 @@ inline sxt_csr csr_of(const Factor &f, sxt_value_type type) {
   return methods::square_csr(type, f.n, f.nnz, SXT_I32, SXT_SPACE_DEVICE, f.ptr.data(), f.col.data(), f.values.data());
 }
 
-// y = s (a + alpha F x).
+// y = s (a + alpha F x), for so many columns side by side.
 template <class T>
-void apply(const sxt_exec *exec, const Factor &f, Real<T> alpha, const T *x, const T *a, const Real<T> *s, T *y) {
+void apply(const sxt_exec *exec, const Factor &f, Real<T> alpha, const T *x, const T *a, const Real<T> *s, T *y,
+           int columns = 1) {
   if (f.n == 0) return;
+  if (columns > 1) {
+    factor_columns<<<row_blocks(f.n, columns), threads, 0, stream_of(*exec)>>>(
+        f.n, f.ptr.as<const std::int32_t>(), f.col.as<const std::int32_t>(), f.values.as<const T>(), alpha, x, a, s, y,
+        columns);
+    return need_launch("a product with a factor");
+  }
   with_lanes(f.lanes, [&](auto lanes) {
     factor_product<lanes><<<row_blocks(f.n, lanes), threads, 0, stream_of(*exec)>>>(
         f.n, f.ptr.as<const std::int32_t>(), f.col.as<const std::int32_t>(), f.values.as<const T>(), alpha, x, a, s, y);
   });
   need_launch("a product with a factor");
 }
-// z = G' G r: products 0 and 1 where core chose kernels for them (products may be NULL), else kernels of our own. t: a
-// vector between them.
+// z = G' G r: products 0 and 1 where core chose kernels for them (products may be NULL), else, and for columns, kernels
+// of our own. t: room between them.
 template <class T>
 sxt_status apply_pair(const sxt_exec *exec, const Factor &g, const Factor &transposed,
-                      const methods::FactorProducts *products, sxt_value_type type, const T *r, T *t, T *z) {
+                      const methods::FactorProducts *products, sxt_value_type type, const T *r, T *t, T *z,
+                      int columns = 1) {
   const auto step = [&](std::uint64_t i, const Factor &factor, const T *x, T *y) {
-    const sxt_status status = products ? products->multiply(i, type, factor.n, x, y, *exec) : SXT_NOT_APPLICABLE;
+    const bool chosen = products && columns == 1;
+    const sxt_status status = chosen ? products->multiply(i, type, factor.n, x, y, *exec) : SXT_NOT_APPLICABLE;
     if (status != SXT_NOT_APPLICABLE) return status;
-    apply<T>(exec, factor, 1, x, nullptr, nullptr, y);
+    apply<T>(exec, factor, 1, x, nullptr, nullptr, y, columns);
     return static_cast<sxt_status>(SXT_OK);
   };
   const sxt_status status = step(0, g, r, t);
@@ -314,7 +342,10 @@ sxt_status factor_pair(const void *opaque, std::uint64_t i, sxt_factor *out) {
 inline sxt_status load_product(const sxt_exec *exec, const Factor &f, sxt_value_type type) {
   sxt_status status = SXT_OK;
   with_lanes(f.lanes, [&](auto lanes) {
-    with_vectors(type, [&](auto t) { status = load(exec, factor_product<lanes, decltype(t)>); });
+    with_vectors(type, [&](auto t) {
+      status = load(exec, factor_product<lanes, decltype(t)>);
+      if (status == SXT_OK) status = load(exec, factor_columns<decltype(t)>);
+    });
   });
   return status;
 }
@@ -330,6 +361,11 @@ inline double factor_bytes(double n, double nnz, sxt_value_type type) {
 // Bytes of a vector in scratch, so that the next one is aligned.
 inline std::uint64_t vector_bytes(std::int64_t n, sxt_value_type type) {
   return (static_cast<std::uint64_t>(n) * value_bytes(type) + 255) / 256 * 256;
+}
+// How many vectors args are about.
+inline int columns_of(const sxt_preconditioner_args &args) {
+  if (!SXT_HAS(&args.h, sxt_preconditioner_columns_args, n_rhs)) return 1;
+  return reinterpret_cast<const sxt_preconditioner_columns_args &>(args).n_rhs;
 }
 inline sxt_status need_scratch(const sxt_exec *exec, std::uint64_t bytes) {
   if (bytes <= exec->scratch_bytes) return SXT_OK;
@@ -379,6 +415,12 @@ sxt_status refresh(void *opaque, const sxt_problem *problem, const sxt_exec *exe
     compute(state, *a, exec);
     return SXT_OK;
   });
+}
+
+// A kernel whose run takes columns side by side.
+inline sxt_kernel side_by_side(sxt_kernel k) {
+  k.flags |= SXT_KERNEL_SIDE_BY_SIDE;
+  return k;
 }
 
 // sxt_kernel.open of methods with two factors: loads the code that run launches, which a capture must not do.

@@ -115,11 +115,11 @@ __device__ __forceinline__ void sum_columns(T (&w)[lanes], int lane) {
   }
 }
 
-// z = W' (W r), `lanes` threads a block of rows.
+// z = W' (W r), `lanes` threads a block of rows; for so many columns side by side, one after the other.
 template <int lanes, class T>
 __global__ void __launch_bounds__(device::threads)
     apply_blocks(std::int64_t n_blocks, const std::int32_t *first, const std::int64_t *place, const T *values,
-                 const T *r, T *z) {
+                 const T *r, T *z, int columns) {
   const std::int64_t k = (static_cast<std::int64_t>(blockIdx.x) * device::threads + threadIdx.x) / lanes;
   const int lane = static_cast<int>(threadIdx.x % lanes);
   const bool there = k < n_blocks;  // all lanes of a warp take part in the exchanges
@@ -130,15 +130,18 @@ __global__ void __launch_bounds__(device::threads)
 #pragma unroll
   for (int j = 0; j < lanes; ++j) w[j] = j <= lane && lane < size ? triangle[column_begin(size, j) + lane - j] : T{};
 
-  const T mine = lane < size ? r[begin + lane] : T{};
   const int lane_0 = static_cast<int>(threadIdx.x % 32) - lane;  // of these lanes, in the warp
-  T y{};
+  for (int c = 0; c < columns; ++c) {
+    const std::int64_t at = (begin + lane) * columns + c;
+    const T mine = lane < size ? r[at] : T{};
+    T y{}, sums[lanes];
 #pragma unroll
-  for (int j = 0; j < lanes; ++j) y = dense::plus_product(y, w[j], dense::from_lane(0xffffffffu, mine, lane_0 + j));
+    for (int j = 0; j < lanes; ++j) y = dense::plus_product(y, w[j], dense::from_lane(0xffffffffu, mine, lane_0 + j));
 #pragma unroll
-  for (int j = 0; j < lanes; ++j) w[j] = dense::product(dense::conjugate(w[j]), y);
-  sum_columns<lanes, lanes / 2>(w, lane);
-  if (lane < size) z[begin + lane] = w[0];
+    for (int j = 0; j < lanes; ++j) sums[j] = dense::product(dense::conjugate(w[j]), y);
+    sum_columns<lanes, lanes / 2>(sums, lane);
+    if (lane < size) z[at] = sums[0];
+  }
 }
 
 // The blocks of a matrix and room for them. The borders are found on the host from a byte a row.
@@ -256,7 +259,8 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
       using T = decltype(t);
       kernel<<<device::row_blocks(state.n_blocks, state.lanes), device::threads, 0, cuda::stream_of(*exec)>>>(
           state.n_blocks, state.first.as<const std::int32_t>(), state.place.as<const std::int64_t>(),
-          state.values.as<const T>(), static_cast<const T *>(args.r), static_cast<T *>(args.z));
+          state.values.as<const T>(), static_cast<const T *>(args.r), static_cast<T *>(args.z),
+          device::columns_of(args));
     });
     cuda::need_launch("block-Jacobi");
     return SXT_OK;
@@ -275,9 +279,9 @@ const char *const variants[] = {"block-jacobi:4", "block-jacobi:16", "block-jaco
 const sxt_preconditioner_ops ops{sizeof(sxt_preconditioner_ops), methods::block_jacobi.name, nullptr, variants,
                                  methods::block_jacobi.typical_iterations};
 
-const sxt_kernel kernel = methods::csr_kernel<State>(
+const sxt_kernel kernel = device::side_by_side(methods::csr_kernel<State>(
     "preconditioner.block-jacobi.cuda", "cuda", "the inverses of diagonal blocks of 2 to 32 rows, as Cholesky factors",
-    {applicable, candidates, prepare, device::refresh<State, compute>, run, open}, &ops, cuda::cuda_terms);
+    {applicable, candidates, prepare, device::refresh<State, compute>, run, open}, &ops, cuda::cuda_terms));
 
 }  // namespace
 

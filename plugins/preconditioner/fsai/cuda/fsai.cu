@@ -379,7 +379,8 @@ sxt_status run(const void *opaque, void *session, const sxt_head *head, const sx
   const State &state = *static_cast<const State *>(opaque);
   const auto &args = as<sxt_preconditioner_args>(head);
   if (const auto status = methods::check_args(args, state.n, state.usable, exec); status != SXT_OK) return status;
-  const std::uint64_t needed = device::vector_bytes(state.n, state.type);
+  const int columns = device::columns_of(args);
+  const std::uint64_t needed = device::vector_bytes(columns * state.n, state.type);
   if (const auto status = device::need_scratch(exec, needed); status != SXT_OK) return status;
   return cuda::guarded(exec, [&] {
     sxt_status status = SXT_OK;
@@ -387,7 +388,7 @@ sxt_status run(const void *opaque, void *session, const sxt_head *head, const sx
       using T = decltype(tag);
       status = device::apply_pair<T>(
           exec, state.lower, state.upper, static_cast<const methods::FactorProducts *>(session), state.type,
-          static_cast<const T *>(args.r), static_cast<T *>(exec->scratch), static_cast<T *>(args.z));
+          static_cast<const T *>(args.r), static_cast<T *>(exec->scratch), static_cast<T *>(args.z), columns);
     });
     return status;
   });
@@ -396,11 +397,11 @@ sxt_status run(const void *opaque, void *session, const sxt_head *head, const sx
 template <int power>
 const sxt_kernel *kernel(const char *name, const char *description) {
   static const sxt_preconditioner_factors_ops ops = methods::factors_ops(method_of(power), device::factor_pair<State>);
-  static const sxt_kernel k =
+  static const sxt_kernel k = device::side_by_side(
       methods::factored_kernel<State>(name, "cuda", description,
                                       {applicable<power>, candidates<power>, prepare<power>,
                                        device::refresh<State, compute>, run, device::open_pair<State>},
-                                      &ops, cuda::cuda_terms);
+                                      &ops, cuda::cuda_terms));
   return &k;
 }
 

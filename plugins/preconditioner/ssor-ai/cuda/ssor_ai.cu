@@ -191,13 +191,13 @@ void compute(State &state, const sxt_csr &a, const sxt_exec *exec) {
 
 // Order 2: t = s (r - w B (r - w B r)) and z = t - w B' (t - w B' t).
 template <class T>
-void apply_second(const State &state, const T *r, T *z, T *t, T *u, const sxt_exec *exec) {
+void apply_second(const State &state, const T *r, T *z, T *t, T *u, int columns, const sxt_exec *exec) {
   using R = device::Real<T>;
   const R w = static_cast<R>(-state.omega);
-  device::apply<T>(exec, state.lower, w, r, r, nullptr, u);
-  device::apply<T>(exec, state.lower, w, u, r, state.scale.as<const R>(), t);
-  device::apply<T>(exec, state.upper, w, t, t, nullptr, u);
-  device::apply<T>(exec, state.upper, w, u, t, nullptr, z);
+  device::apply<T>(exec, state.lower, w, r, r, nullptr, u, columns);
+  device::apply<T>(exec, state.lower, w, u, r, state.scale.as<const R>(), t, columns);
+  device::apply<T>(exec, state.upper, w, t, t, nullptr, u, columns);
+  device::apply<T>(exec, state.upper, w, u, t, nullptr, z, columns);
 }
 
 template <int order>
@@ -258,7 +258,8 @@ sxt_status run(const void *opaque, void *session, const sxt_head *head, const sx
   const State &state = *static_cast<const State *>(opaque);
   const auto &args = as<sxt_preconditioner_args>(head);
   if (const auto status = methods::check_args(args, state.n, state.usable, exec); status != SXT_OK) return status;
-  const std::uint64_t bytes = device::vector_bytes(state.n, state.type);
+  const int columns = device::columns_of(args);
+  const std::uint64_t bytes = device::vector_bytes(columns * state.n, state.type);
   if (const auto status = device::need_scratch(exec, order * bytes); status != SXT_OK) return status;
   return cuda::guarded(exec, [&] {
     sxt_status status = SXT_OK;
@@ -268,9 +269,10 @@ sxt_status run(const void *opaque, void *session, const sxt_head *head, const sx
       T *const t = static_cast<T *>(exec->scratch), *const z = static_cast<T *>(args.z);
       if constexpr (order == 1) {
         const auto *products = static_cast<const methods::FactorProducts *>(session);
-        status = device::apply_pair<T>(exec, state.lower, state.upper, products, state.type, r, t, z);
+        status = device::apply_pair<T>(exec, state.lower, state.upper, products, state.type, r, t, z, columns);
       } else {
-        apply_second<T>(state, r, z, t, reinterpret_cast<T *>(static_cast<char *>(exec->scratch) + bytes), exec);
+        apply_second<T>(state, r, z, t, reinterpret_cast<T *>(static_cast<char *>(exec->scratch) + bytes), columns,
+                        exec);
       }
     });
     return status;
@@ -284,9 +286,9 @@ const sxt_kernel *kernel(const char *name, const char *description) {
       applicable<order>, candidates<order>,
       prepare<order>,    device::refresh<State, compute>,
       run<order>,        order == 1 ? device::open_pair<State> : device::open_factors<State>};
-  static const sxt_kernel k =
+  static const sxt_kernel k = device::side_by_side(
       order == 1 ? methods::factored_kernel<State>(name, "cuda", description, functions, &ops, cuda::cuda_terms)
-                 : methods::csr_kernel<State>(name, "cuda", description, functions, &ops.one, cuda::cuda_terms);
+                 : methods::csr_kernel<State>(name, "cuda", description, functions, &ops.one, cuda::cuda_terms));
   return &k;
 }
 
