@@ -14,8 +14,12 @@ namespace sextant::plugin::cuda {
 
 inline constexpr int sums_at_once = 4;
 
-__device__ __forceinline__ double from_lane(double v, int mask) { return __shfl_xor_sync(0xffffffffu, v, mask); }
-__device__ __forceinline__ Complex<double> from_lane(Complex<double> v, int mask) {
+template <class R>
+__device__ __forceinline__ R from_lane(R v, int mask) {
+  return __shfl_xor_sync(0xffffffffu, v, mask);
+}
+template <class R>
+__device__ __forceinline__ Complex<R> from_lane(Complex<R> v, int mask) {
   return {__shfl_xor_sync(0xffffffffu, v.re, mask), __shfl_xor_sync(0xffffffffu, v.im, mask)};
 }
 

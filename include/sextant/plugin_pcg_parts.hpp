@@ -230,6 +230,16 @@ inline sxt_multidot_query part_multidot_query(const sxt_pcg_query &query, std::i
   return {part_query(query, sizeof(sxt_multidot_query), SXT_KIND_MULTIDOT), query.m.rows, dots, arrays};
 }
 
+// What M is asked; SXT_NOT_APPLICABLE where it stays empty: the identity.
+inline sxt_status preconditioner_query(const sxt_pcg_query &query, void *out, std::uint64_t capacity) {
+  if (!query.preconditioned) return SXT_NOT_APPLICABLE;
+  sxt_preconditioner_query q{part_matrix_query(query, sizeof(sxt_preconditioner_query), SXT_KIND_PRECONDITIONER), {}};
+  q.m.q.flags &= ~static_cast<std::uint32_t>(SXT_QUERY_ONE_ORDER);  // all engines apply M with the same kernel
+  static_assert(sizeof q.method == sizeof query.preconditioner);
+  std::memcpy(q.method, query.preconditioner, sizeof q.method);
+  return write_query(q, out, capacity);
+}
+
 // sxt_kernel.slot_query.
 inline sxt_status slot_query(const Recurrence &recurrence, const sxt_pcg_query &query, std::uint64_t slot,
                              std::uint64_t instance, const char *kind, void *out, std::uint64_t capacity) {
@@ -265,14 +275,7 @@ inline sxt_status slot_query(const Recurrence &recurrence, const sxt_pcg_query &
     const std::int32_t operation = instance == vector_axpby ? SXT_VECTOR_AXPBY : SXT_VECTOR_COPY;
     return write_query(sxt_vector_query{q, query.m.rows, operation, 0}, out, capacity);
   }
-  if (is(SXT_KIND_PRECONDITIONER)) {
-    if (!m) return SXT_NOT_APPLICABLE;  // M stays empty: the identity
-    sxt_preconditioner_query q{part_matrix_query(query, sizeof(sxt_preconditioner_query), SXT_KIND_PRECONDITIONER), {}};
-    q.m.q.flags &= ~static_cast<std::uint32_t>(SXT_QUERY_ONE_ORDER);  // all engines apply M with the same kernel
-    static_assert(sizeof q.method == sizeof query.preconditioner);
-    std::memcpy(q.method, query.preconditioner, sizeof q.method);
-    return write_query(q, out, capacity);
-  }
+  if (is(SXT_KIND_PRECONDITIONER)) return preconditioner_query(query, out, capacity);
   return SXT_E_ARGUMENT;
 }
 

@@ -2,6 +2,7 @@
 // Conjugate gradients over the fake libraries: every vendor call of a set-up and of an engine's run may fail, and nothing is
 // left behind. Kernels run nothing here, so a solve ends at once, and an engine notices that its device did nothing.
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "abi/handles.hpp"
 #include "core/dispatch/select.hpp"
 #include "sextant/kinds/pcg_columns.h"
+#include "sextant/kinds/preconditioner_columns.h"
 #include "tests/fake_device/fixture.hpp"
 
 namespace {
@@ -17,8 +19,9 @@ using namespace fake_test;
 using sextant::registry::Registry;
 
 const char *const engines[] = {"pcg.persistent.predict-recompute.cuda", "pcg.cooperative.predict-recompute.cuda",
-                               "pcg.graph-csr.predict-recompute.cuda",  "pcg.graph.predict-recompute.cuda",
-                               "pcg.graph.chronopoulos-gear.cuda",      "pcg.graph.classical.cuda"};
+                               "pcg.graph-csr.predict-recompute.cuda",  "pcg.graph-csr-m.predict-recompute.cuda",
+                               "pcg.graph.predict-recompute.cuda",      "pcg.graph.chronopoulos-gear.cuda",
+                               "pcg.graph.classical.cuda"};
 
 enum class As { it_is, renumbered, semidefinite };
 
@@ -118,16 +121,20 @@ class Program {
 // A set-up of its own, and its engine's run, for tests that look closer.
 class Bench {
  public:
-  explicit Bench(const char *engine) {
+  explicit Bench(const char *engine, bool complex = false) {
     std::vector<std::int32_t> ptr{0}, col;
     std::vector<double> values;
     for (std::int32_t i = 0; i < rows; ++i) {
       col.push_back(i);
       values.push_back(2 + i % 3);
+      if (complex) values.push_back(0);
       ptr.push_back(i + 1);
     }
+    sxt_matrix_options as;
+    sxt_matrix_options_init(&as, sizeof as);
+    as.value_type = complex ? SXT_C128 : SXT_F64;
     EXPECT_EQ(open(&context), SXT_OK);
-    EXPECT_EQ(sxt_matrix_from_csr(context, rows, rows, ptr.data(), col.data(), values.data(), nullptr, &matrix), SXT_OK);
+    EXPECT_EQ(sxt_matrix_from_csr(context, rows, rows, ptr.data(), col.data(), values.data(), &as, &matrix), SXT_OK);
     sxt_pcg_options options;
     sxt_pcg_options_init(&options, sizeof options);
     options.engine = engine;
@@ -139,8 +146,8 @@ class Bench {
     selector.force(SXT_KIND_PCG, engine);
     runner = std::make_unique<sextant::Runner>(matrix->matrix->context(), selector.select(sextant::Query(&query.m.q), "pcg"),
                                                matrix->matrix.get());
-    b = sextant::DeviceBuffer(device(), rows * sizeof(double));
-    x = sextant::DeviceBuffer(device(), rows * sizeof(double));
+    b = sextant::DeviceBuffer(device(), (complex ? 2 : 1) * rows * sizeof(double));
+    x = sextant::DeviceBuffer(device(), (complex ? 2 : 1) * rows * sizeof(double));
   }
   ~Bench() {
     runner.reset();
@@ -339,20 +346,26 @@ TEST_F(FakeOrder, EntriesAreMovedOnTheHostWhereMemoryIsShort) {
   EXPECT_TRUE(on_host);
 }
 
-using FakeColumns = FakeDevice;
+class FakeColumns : public FakeDevice {
+ protected:
+  void every_call_may_fail(const char *engine, const char *preconditioner, bool complex = false);
+};
 
 // Several right-hand sides in captured blocks: every call of building the engine and of a run may fail.
-TEST_F(FakeColumns, EveryCallMayFail) {
-  const char *const engine = "pcg.graph-csr.predict-recompute.cuda";
+void FakeColumns::every_call_may_fail(const char *engine, const char *preconditioner, bool complex) {
+  SCOPED_TRACE(preconditioner);
   if (!Registry::instance().find(engine)) GTEST_SKIP() << "this build has no " << engine;
   constexpr std::int32_t columns = 5;
-  Bench bench(engine);
+  Bench bench(engine, complex);
   sextant::Matrix &matrix = *bench.matrix->matrix;
-  const sextant::DeviceBuffer vectors(bench.device(), 2 * columns * Bench::rows * sizeof(double));
+  const std::int32_t parts = complex ? 2 : 1;
+  const sextant::DeviceBuffer vectors(bench.device(), 2 * columns * parts * Bench::rows * sizeof(double));
   sxt_pcg_columns_query query{};
   query.one.m = matrix.query_part(SXT_KIND_PCG, sizeof query, 1);
   query.one.m.q.flags |= SXT_QUERY_COLUMNS;
   query.n_rhs = columns;
+  query.one.preconditioned = std::string(preconditioner) != "none";
+  std::strncpy(query.one.preconditioner, preconditioner, sizeof query.one.preconditioner - 1);
   sextant::Selector selector(matrix.context(), &matrix);
   selector.force(SXT_KIND_PCG, engine);
   const sextant::ChoicePtr choice = selector.select(sextant::Query(&query.one.m.q), "pcg-columns");
@@ -367,8 +380,8 @@ TEST_F(FakeColumns, EveryCallMayFail) {
     };
     std::vector<sxt_pcg_args> args(columns, one);
     for (std::int32_t j = 0; j < columns; ++j) {
-      args[j].b = vectors.as<double>() + 2 * j * Bench::rows;
-      args[j].x = vectors.as<double>() + (2 * j + 1) * Bench::rows;
+      args[j].b = vectors.as<double>() + 2 * j * parts * Bench::rows;
+      args[j].x = vectors.as<double>() + (2 * j + 1) * parts * Bench::rows;
     }
     sxt_pcg_columns_args all{{sizeof all, SXT_KIND_PCG}, Bench::rows, columns, 0, args.data()};
     sextant::Runner runner(matrix.context(), choice, &matrix);
@@ -387,6 +400,45 @@ TEST_F(FakeColumns, EveryCallMayFail) {
     ASSERT_EQ(fake_count("graphs"), graphs) << "after call " << n << " (" << fake_failed_call() << ") failed";
   }
   EXPECT_GT(n, 20);
+}
+
+TEST_F(FakeColumns, EveryCallMayFail) {
+  for (const bool complex : {false, true}) every_call_may_fail("pcg.graph-csr.predict-recompute.cuda", "none", complex);
+}
+
+TEST_F(FakeColumns, EveryCallMayFailWithAPreconditioner) {
+  for (const char *each : {"none", "fsai", "ssor-ai-2", "block-jacobi:4"})
+    for (const bool complex : {false, true})
+      every_call_may_fail("pcg.graph-csr-m.predict-recompute.cuda", each, complex);
+}
+
+// One that takes single vectors only is left to other engines.
+TEST_F(FakeColumns, APreconditionerMustTakeColumnsSideBySide) {
+  const char *const engine = "pcg.graph-csr-m.predict-recompute.cuda";
+  if (!Registry::instance().find(engine)) GTEST_SKIP() << "this build has no " << engine;
+  const Bench bench("pcg.graph-csr.predict-recompute.cuda");
+  sextant::Matrix &matrix = *bench.matrix->matrix;
+  sxt_pcg_columns_query query{};
+  query.one.m = matrix.query_part(SXT_KIND_PCG, sizeof query, 1);
+  query.one.m.q.flags |= SXT_QUERY_COLUMNS;
+  query.one.preconditioned = 1;
+  query.n_rhs = 4;
+  const auto seconds = [&](std::uint32_t flags, double run_s) {
+    const sxt_bound part{"", nullptr, nullptr, nullptr, 0, run_s, flags, 0};
+    const sxt_bound *const parts[] = {&part};
+    const sxt_filled slot{"M", 0, 1, 1, 0, parts, run_s, 0, 0};
+    const sxt_features none{0, nullptr, nullptr};
+    sxt_candidate candidate{};
+    std::uint64_t count = 0;
+    const sxt_status status = Registry::instance().find(engine)->table.candidates(
+        &query.one.m.q, &none, &matrix.context().machine(), &slot, &candidate, 1, &count);
+    return status == SXT_OK && count == 1 ? candidate.run_s : -1.0;
+  };
+  EXPECT_EQ(seconds(SXT_KERNEL_CAPTURABLE, 1e-5), -1);
+  const double fast = seconds(SXT_KERNEL_CAPTURABLE | SXT_KERNEL_SIDE_BY_SIDE, 1e-5),
+               slow = seconds(SXT_KERNEL_CAPTURABLE | SXT_KERNEL_SIDE_BY_SIDE, 1e-3);
+  EXPECT_GT(fast, 0);
+  EXPECT_GT(slow, fast + 90 * 1e-3) << "a hundred iterations, or so";
 }
 
 using FakePersistent = FakeDevice;

@@ -27,9 +27,11 @@ inline constexpr const char *persistent = "pcg.persistent.predict-recompute.cuda
 inline constexpr const char *stencil = "pcg.stencil.predict-recompute.cuda";
 inline constexpr const char *cooperative = "pcg.cooperative.predict-recompute.cuda";
 inline constexpr const char *pair = "pcg.graph-csr.predict-recompute.cuda";
+inline constexpr const char *pair_m = "pcg.graph-csr-m.predict-recompute.cuda";
 inline constexpr const char *engines[] = {persistent,
                                           cooperative,
                                           pair,
+                                          pair_m,
                                           "pcg.graph.predict-recompute.cuda",
                                           "pcg.graph.chronopoulos-gear.cuda",
                                           "pcg.graph.classical.cuda"};
@@ -46,6 +48,15 @@ inline double relative_residual(const Csr &a, const std::vector<Z> &values, cons
     residual += std::norm(b[i] - ax), norm += std::norm(b[i]);
   }
   return std::sqrt(residual / norm);
+}
+
+// A's values with phases off the diagonal: Hermitian where A is symmetric.
+inline std::vector<Z> turned(const Csr &a) {
+  std::vector<Z> values(a.values.begin(), a.values.end());
+  for (std::int64_t i = 0; i < a.rows; ++i)
+    for (std::int32_t k = a.ptr[i]; k < a.ptr[i + 1]; ++k)
+      if (a.col[k] != i) values[k] *= a.col[k] > i ? Z(0.6, -0.8) : Z(0.6, 0.8);
+  return values;
 }
 
 // Scaled from both sides over six decades, and shifted.
@@ -93,19 +104,23 @@ class PcgGpu : public Gpu {
                                  out);
     });
   }
-  Matrix complex_matrix(const Csr &a, const std::vector<Z> &values) {
+  template <class T>
+  Matrix complex_matrix(const Csr &a, const std::vector<T> &values) {
     sxt_matrix_options options = api_test::matrix_options();
-    options.value_type = SXT_C128;
+    options.value_type = sizeof(T) == sizeof(Z) ? SXT_C128 : SXT_C64;
     return api_test::make<Matrix>([&](sxt_matrix **out) {
       return sxt_matrix_from_csr(context_.get(), a.rows, a.cols, a.ptr.data(), a.col.data(), values.data(), &options,
                                  out);
     });
   }
-  Pcg create(const Matrix &matrix, const char *engine, const char *preconditioner = nullptr, double rtol = 1e-9) {
+  Pcg create(const Matrix &matrix, const char *engine, const char *preconditioner = nullptr, double rtol = 1e-9,
+             std::int32_t reorder = 0, const char *format = nullptr) {
     sxt_pcg_options options = pcg_options();
     options.engine = engine;
     options.preconditioner = preconditioner;
     options.rtol = rtol;
+    options.reorder = reorder;
+    options.format = format;
     return api_test::make<Pcg>([&](sxt_pcg **out) { return sxt_pcg_create(matrix.get(), &options, out); });
   }
   template <class T>

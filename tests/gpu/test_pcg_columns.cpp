@@ -2,6 +2,7 @@
 // Several right-hand sides in one pass over A on a GPU: each column ends by itself and meets its tolerance, with and
 // without a preconditioner, from host and device arrays; failures name their column's iteration.
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -13,12 +14,16 @@ namespace {
 using namespace gpu_test;
 using testing::HasSubstr;
 
-// Driven from the host, with any preconditioner; in captured blocks, with a scaling at most.
-const char *const from_host = "pcg.graph.classical.cuda", *const in_blocks = pair;
+// Driven from the host, with any preconditioner; in captured blocks, with a scaling at most, or with one that takes
+// columns side by side.
+const char *const from_host = "pcg.graph.classical.cuda", *const in_blocks = pair, *const in_blocks_m = pair_m;
 
 class PcgColumns : public PcgGpu {
  protected:
   void zeros_and_failures(const char *engine);
+  void values_guesses_and_limits(const char *engine, const char *preconditioner);
+  template <class T>
+  void complex_columns(double rtol);
   static std::vector<double> sides(std::int64_t n, std::int64_t columns) {
     std::vector<double> b(static_cast<std::size_t>(n * columns));
     for (std::int64_t j = 0; j < columns; ++j)
@@ -33,7 +38,10 @@ class PcgColumns : public PcgGpu {
 
 TEST_F(PcgColumns, EachMeetsItsToleranceInTheIterationsItNeedsAlone) {
   const std::pair<const char *, const char *> combinations[] = {
-      {from_host, "none"}, {from_host, "jacobi"}, {from_host, "fsai"}, {in_blocks, "none"}, {in_blocks, "jacobi"}};
+      {from_host, "none"},        {from_host, "jacobi"},           {from_host, "fsai"},
+      {in_blocks, "none"},        {in_blocks, "jacobi"},           {in_blocks_m, "none"},
+      {in_blocks_m, "fsai"},      {in_blocks_m, "fsai-2"},         {in_blocks_m, "ssor-ai"},
+      {in_blocks_m, "ssor-ai-2"}, {in_blocks_m, "block-jacobi:4"}, {in_blocks_m, "block-jacobi:32"}};
   for (const Csr &a : {laplacian(60, 0.01), uneven(5000)}) {
     const Matrix matrix = matrix_of(a);
     for (const auto &[engine, preconditioner] : combinations)
@@ -62,8 +70,41 @@ TEST_F(PcgColumns, EachMeetsItsToleranceInTheIterationsItNeedsAlone) {
   }
 }
 
+// Hermitian systems in captured blocks, alone and together; rows long enough for many lanes, too.
+template <class T>
+void PcgColumns::complex_columns(double rtol) {
+  for (const Csr &a : {laplacian(50, 0.02), uneven(3000)}) {
+    const std::vector<Z> wide = turned(a);
+    const Matrix matrix = complex_matrix(a, std::vector<T>(wide.begin(), wide.end()));
+    for (const char *preconditioner : {"none", "jacobi", "fsai", "ssor-ai-2", "block-jacobi:4"})
+      for (const std::int64_t columns : {1, 2, 3, 7, 16, 32}) {
+        SCOPED_TRACE(std::string(preconditioner) + ", " + std::to_string(columns));
+        const bool scaling = std::string(preconditioner) == "none" || std::string(preconditioner) == "jacobi";
+        const Pcg pcg = create(matrix, scaling ? in_blocks : in_blocks_m, preconditioner, rtol);
+        const std::vector<double> re = sides(a.rows, columns), im = sides(a.rows, columns + 3);
+        std::vector<T> b, x(re.size());
+        for (std::size_t i = 0; i < re.size(); ++i)
+          b.push_back(static_cast<T>(Z(re[i], im[i + static_cast<std::size_t>(3 * a.rows)])));
+        ASSERT_EQ(sxt_pcg_solve_block(pcg.get(), a.rows, columns, b.data(), a.rows, x.data(), a.rows, nullptr, nullptr),
+                  SXT_OK)
+            << sxt_last_error(context_.get());
+        for (std::int64_t j = 0; j < columns; ++j) {
+          const auto part = [&](const std::vector<T> &of) {
+            return std::vector<Z>(of.begin() + j * a.rows, of.begin() + (j + 1) * a.rows);
+          };
+          EXPECT_LE(relative_residual(a, wide, part(b), part(x)), 1.1 * rtol) << j;
+        }
+      }
+  }
+}
+
+TEST_F(PcgColumns, ComplexInBlocks) {
+  complex_columns<Z>(1e-9);
+  complex_columns<std::complex<float>>(1e-4);
+}
+
 TEST_F(PcgColumns, DeviceArraysZerosAndFailures) {
-  for (const char *engine : {from_host, in_blocks}) {
+  for (const char *engine : {from_host, in_blocks, in_blocks_m}) {
     SCOPED_TRACE(engine);
     zeros_and_failures(engine);
   }
@@ -107,10 +148,10 @@ void PcgColumns::zeros_and_failures(const char *engine) {
 }
 
 // New values reach blocks that were captured before; guesses, limits and tolerances are each column's.
-TEST_F(PcgColumns, InBlocksFollowValuesGuessesAndLimits) {
+void PcgColumns::values_guesses_and_limits(const char *engine, const char *preconditioner) {
   Csr a = uneven(3000);
   const Matrix matrix = matrix_of(a);
-  const Pcg pcg = create(matrix, in_blocks, "none");
+  const Pcg pcg = create(matrix, engine, preconditioner);
   const std::int64_t n = a.rows, columns = 5;
   const std::vector<double> b = sides(n, columns);
   std::vector<double> x(b.size(), 0.5);
@@ -142,6 +183,12 @@ TEST_F(PcgColumns, InBlocksFollowValuesGuessesAndLimits) {
     EXPECT_EQ(report.reason, SXT_REASON_ITERATION_LIMIT);
     EXPECT_EQ(report.iterations, 7);
   }
+}
+
+TEST_F(PcgColumns, InBlocksFollowValuesGuessesAndLimits) {
+  values_guesses_and_limits(in_blocks, "none");
+  values_guesses_and_limits(in_blocks_m, "fsai");
+  values_guesses_and_limits(in_blocks_m, "block-jacobi:4");
 }
 
 // Latencies are most of the work of such systems: many columns share them. Whatever is chosen, answers are true.

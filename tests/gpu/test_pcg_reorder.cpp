@@ -13,14 +13,8 @@ using testing::HasSubstr;
 
 class PcgReorderOnGpu : public PcgGpu {
  protected:
-  Pcg create(const Matrix &matrix, const char *engine, const char *preconditioner, const char *format = nullptr) {
-    sxt_pcg_options options = pcg_options();
-    options.engine = engine;
-    options.preconditioner = preconditioner;
-    options.format = format;
-    options.rtol = 1e-9;
-    options.reorder = 1;
-    return api_test::make<Pcg>([&](sxt_pcg **out) { return sxt_pcg_create(matrix.get(), &options, out); });
+  Pcg reordered(const Matrix &matrix, const char *engine, const char *preconditioner, const char *format = nullptr) {
+    return create(matrix, engine, preconditioner, 1e-9, 1, format);
   }
 };
 
@@ -31,7 +25,7 @@ TEST_F(PcgReorderOnGpu, EveryEngineAnswersInTheCallersOrder) {
   for (const char *engine : engines)
     for (const char *preconditioner : {"none", "jacobi"}) {
       SCOPED_TRACE(std::string(engine) + ", " + preconditioner);
-      const Pcg pcg = create(matrix, engine, preconditioner);
+      const Pcg pcg = reordered(matrix, engine, preconditioner);
       EXPECT_THAT(api_test::explain(pcg), HasSubstr("ordering.rcm"));
       std::vector<double> x(b.size());
       const sxt_pcg_report report = solve(pcg, b, x);
@@ -49,7 +43,7 @@ TEST_F(PcgReorderOnGpu, ValuesInF32AreCorrectedInTheCallersOrder) {
   const std::vector<double> b = waves(a.rows);
   for (const char *preconditioner : {"none", "jacobi"}) {
     std::vector<double> x(b.size());
-    solve(create(matrix, nullptr, preconditioner, "csr:f32"), b, x);
+    solve(reordered(matrix, nullptr, preconditioner, "csr:f32"), b, x);
     EXPECT_LE(relative_residual(a, b, x), 1.0001e-9) << preconditioner;
   }
 }
@@ -61,7 +55,7 @@ TEST_F(PcgReorderOnGpu, NewValuesAndBlocks) {
     for (std::int32_t k = second.ptr[i]; k < second.ptr[i + 1]; ++k)
       if (second.col[k] == i) second.values[k] += static_cast<double>(i % 7);
   const Matrix matrix = matrix_of(first);
-  const Pcg pcg = create(matrix, nullptr, "jacobi");
+  const Pcg pcg = reordered(matrix, nullptr, "jacobi");
   const std::vector<double> b = waves(first.rows);
   std::vector<double> x(b.size());
   solve(pcg, b, x);
@@ -82,6 +76,18 @@ TEST_F(PcgReorderOnGpu, NewValuesAndBlocks) {
       return std::vector<double>(from.begin() + j * second.rows, from.begin() + (j + 1) * second.rows);
     };
     EXPECT_LE(relative_residual(second, part(all), part(out)), 1.0001e-9) << j;
+  }
+}
+
+// Complex values, and preconditioners that are applied, in the engine's order.
+TEST_F(PcgReorderOnGpu, ComplexSystemsAndOtherPreconditioners) {
+  const Csr a = shuffled(laplacian(40, 0.05));
+  const std::vector<Z> values = turned(a), b(static_cast<std::size_t>(a.rows), Z(1, -2));
+  const Matrix matrix = complex_matrix(a, values);
+  for (const char *preconditioner : {"none", "jacobi", "block-jacobi:4", "fsai", "ssor-ai"}) {
+    std::vector<Z> x(b.size());
+    solve_as(reordered(matrix, nullptr, preconditioner), SXT_C128, b, x);
+    EXPECT_LE(relative_residual(a, values, b, x), 1.0001e-9) << preconditioner;
   }
 }
 

@@ -2,60 +2,30 @@
 // The kernels of one or several right-hand sides. The product reads A once for all columns, an entry meeting a whole
 // row of p in neighbouring lanes, and forms the inner products on its way; a row of a column costs it p, r and q, and
 // the step four values read and three written. Bound by bandwidth, or on short columns by the latency of two launches.
+// Where A is Hermitian all inner products are real, so that complex vectors are, but for the product, real ones of
+// twice the length.
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
 #include "columns.hpp"
+#include "columns_sums.cuh"
 #include "requests.cuh"
 #include "sextant/plugin_cuda_chain.hpp"
 #include "sextant/plugin_cuda_memory.hpp"
-#include "sextant/plugin_cuda_order.hpp"
-#include "sextant/plugin_cuda_pcg_tests.hpp"
-#include "values.cuh"
+#include "sextant/plugin_cuda_spmv.hpp"
+#include "sextant/plugin_cuda_sums.hpp"
 
 namespace graph {
 namespace {
 
 namespace cuda = sextant::plugin::cuda;
 
-constexpr int threads = 256, sums = 4;
-// Of the product: few blocks of many threads, since one block adds up what all have left.
-constexpr int product_threads = 1024, warps = product_threads / 32, ahead = 4;
+constexpr int threads = 256;
+constexpr int ahead = 4;                       // entries of a row that are under way at once
 constexpr int few_lanes = 4, many_lanes = 32;  // that share a row, or more where it has more columns
 constexpr std::int64_t long_row = 24;          // entries, from which many lanes pay
 constexpr std::int64_t resident = 8;           // other kernels' blocks of a multiprocessor
-
-__device__ void take_turn() {
-  cuda::await_predecessor();
-  cuda::release_successor();
-}
-
-__device__ void hold(ColumnState &own, Report &report, Ended ended) {
-  own.control.ended = ended;
-  report = {own.control.k, ended, 0};
-}
-
-// One thread a column: what the numbers of iterate k say, as of one right-hand side (scalars.cu).
-__device__ void judge_column(const ColumnWork &w, int column, const double (&v)[sums]) {
-  ColumnState &own = w.states->of[column];
-  Control &c = own.control;
-  Report &report = w.reports[column];
-  const double p_q = v[0], r_q = v[1], q_q = v[2], gamma = v[3];
-  const pcg::Limits limits = pcg::limits_of(is_single(w.type));
-  own.fresh = 0;
-  w.squared_residuals[column * w.room + c.k % w.room] = gamma;
-  Ended ended = pcg::judge(c, c.k, gamma, limits);
-  if (ended == Ended::running) ended = pcg::usable(p_q, Ended::a_indefinite, limits);
-  double alpha = 0;
-  if (ended == Ended::running) ended = pcg::step_length(gamma, p_q, limits, &alpha);
-  if (ended != Ended::running) return hold(own, report, ended);
-  own.alpha = alpha;
-  own.beta = cuda::order::predicted_square(gamma, alpha, r_q, q_q, limits.epsilon) / gamma;
-  report = {c.k, Ended::running, 0};
-  ++c.k;
-  c.restart = 0;
-}
 
 __global__ void configure_kernel(ColumnStates *states, const __grid_constant__ ColumnRequests requests) {
   ColumnState &own = states->of[threadIdx.x];
@@ -71,78 +41,14 @@ __global__ void configure_kernel(ColumnStates *states, const __grid_constant__ C
 
 // ---- product and inner products
 
-// So many neighbouring values in one access.
-template <class T, int size>
-struct alignas(size * sizeof(T)) Neighbours {
-  T value[size];
-};
-// Columns that a lane has: what it reads of a row in one access.
-constexpr int columns_a_lane(int width) { return width < 2 ? width : 2; }
-
-// Sums of the lanes' columns over the block, to partials[block][sum][column]. Lanes with the same columns are `team`
-// apart.
-template <int width, int team, int own>
-__device__ void leave_sums(const ColumnWork &w, double (&s)[sums][own]) {
-  __shared__ double shared[warps][sums][width];
-  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-#pragma unroll
-  for (int i = 0; i < sums; ++i)
-#pragma unroll
-    for (int c = 0; c < own; ++c) {
-#pragma unroll
-      for (int step = 16; step >= team; step /= 2) s[i][c] += __shfl_xor_sync(0xffffffffu, s[i][c], step);
-      if (lane < team) shared[warp][i][lane * own + c] = s[i][c];
-    }
-  __syncthreads();
-  const int v = static_cast<int>(threadIdx.x);
-  if (v >= sums * width) return;
-  double sum = 0;
-#pragma unroll 8
-  for (int other = 0; other < warps; ++other) sum += shared[other][v / width][v % width];
-  w.partials[static_cast<std::int64_t>(blockIdx.x) * (sums * width) + v] = sum;
-}
-
-// The last block to arrive adds up what all have left, always in the same order, and judges.
-template <int width>
-__device__ void finish_sums(const ColumnWork &w, bool fresh) {
-  __shared__ bool last;
-  __threadfence();
-  __syncthreads();
-  if (threadIdx.x == 0) last = atomicAdd(&w.states->arrived, 1u) + 1 == gridDim.x;
-  __syncthreads();
-  if (!last) return;
-  __threadfence();
-  constexpr int values = sums * width, fit = product_threads / values, teams = fit < 32 ? fit : 32;
-  __shared__ double shared[teams][values];
-  const int v = static_cast<int>(threadIdx.x) % values, team = static_cast<int>(threadIdx.x) / values;
-  if (team < teams) {
-    double sum = 0;
-#pragma unroll 8
-    for (unsigned b = static_cast<unsigned>(team); b < gridDim.x; b += teams)
-      sum += __ldcg(w.partials + static_cast<std::int64_t>(b) * values + v);
-    shared[team][v] = sum;
-  }
-  __syncthreads();
-  if (threadIdx.x >= 32) return;
-  const int column = static_cast<int>(threadIdx.x);
-  ColumnState &own = w.states->of[column];
-  if (column < width && own.control.ended == Ended::running && (own.fresh != 0) == fresh) {
-    double total[sums] = {};
-#pragma unroll 8
-    for (int other = 0; other < teams; ++other)
-      for (int i = 0; i < sums; ++i) total[i] += shared[other][i * width + column];
-    judge_column(w, column, total);
-  }
-  const unsigned going = __ballot_sync(0xffffffffu, column < width && own.control.ended == Ended::running);
-  if (column == 0) w.states->going = __popc(going), w.states->arrived = 0;
-}
-
 // A row by `lanes` threads: as many as its columns take, several times, each time for a share of the entries.
 template <class T, int width, int lanes>
 __global__ void __launch_bounds__(product_threads, 1) product(const __grid_constant__ ColumnWork w, bool fresh) {
   take_turn();
   if (w.states->going == 0) return;
-  constexpr int own = columns_a_lane(width), team = width / own, sharing = lanes / team, rows = product_threads / lanes;
+  constexpr int own = columns_a_lane(width, sizeof(T)), team = width / own, sharing = lanes / team,
+                rows = product_threads / lanes;
+  constexpr int sums = 4;
   using Values = Neighbours<T, own>;
   const int lane = static_cast<int>(threadIdx.x) % lanes, share = lane / team;
   const T *const values = static_cast<const T *>(w.values);
@@ -157,41 +63,72 @@ __global__ void __launch_bounds__(product_threads, 1) product(const __grid_const
     const bool there = row < w.n, mine = there && share == 0;
     const std::int32_t begin = there ? w.row_ptr[row] : 0, end = there ? w.row_ptr[row + 1] : 0;
     Values pi{}, ri{}, sum{};
-    if (mine) pi = *at(w.p, row), ri = *at(w.r, row);
+    if (mine && !w.t) pi = *at(w.p, row), ri = *at(w.r, row);
     for (std::int32_t k = begin + share; k < end; k += ahead * sharing) {
       T a[ahead];
       Values p[ahead];
 #pragma unroll
       for (int u = 0; u < ahead; ++u) {  // beyond the end: 0 times the first entry of these
         const std::int32_t entry = k + u * sharing;
-        a[u] = entry < end ? __ldg(values + entry) : T(0);
+        a[u] = entry < end ? cuda::read_only(values + entry) : T{};
         p[u] = *at(w.p, __ldg(w.col + (entry < end ? entry : k)));
       }
 #pragma unroll
       for (int u = 0; u < ahead; ++u)
 #pragma unroll
-        for (int c = 0; c < own; ++c) sum.value[c] = fma(a[u], p[u].value[c], sum.value[c]);
+        for (int c = 0; c < own; ++c) sum.value[c] = cuda::multiply_add(a[u], p[u].value[c], sum.value[c]);
     }
 #pragma unroll
     for (int c = 0; c < own; ++c)
 #pragma unroll
-      for (int step = team; step < lanes; step *= 2) sum.value[c] += __shfl_xor_sync(0xffffffffu, sum.value[c], step);
+      for (int step = team; step < lanes; step *= 2)
+        sum.value[c] = cuda::plus(sum.value[c], cuda::from_lane(sum.value[c], step));
     if (!mine) continue;
     *const_cast<Values *>(at(w.q, row)) = sum;
 #pragma unroll
     for (int c = 0; c < own; ++c) {
-      const double p = pi.value[c], q = sum.value[c], r = ri.value[c];
-      s[0][c] += p * q;
-      s[1][c] += r * q;
-      s[2][c] += q * q;
-      s[3][c] += r * r;
+      const T p = pi.value[c], q = sum.value[c], r = ri.value[c];
+      s[0][c] += real_product(p, q);
+      s[1][c] += real_product(r, q);
+      s[2][c] += real_product(q, q);
+      s[3][c] += real_product(r, r);
+    }
+  }
+  if (w.t) return;
+  leave_sums<width, team>(w, s);
+  finish_sums<width, sums>(w, fresh);
+}
+
+// With M: the inner products alone, a row by as many threads as its columns take.
+template <class T, int width>
+__global__ void __launch_bounds__(product_threads, 1) inner_products(const __grid_constant__ ColumnWork w, bool fresh) {
+  take_turn();
+  if (w.states->going == 0) return;
+  constexpr int own = columns_a_lane(width, sizeof(T)), team = width / own, rows = product_threads / team, sums = 5;
+  using Values = Neighbours<T, own>;
+  const int lane = static_cast<int>(threadIdx.x) % team;
+  double s[sums][own] = {};
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * rows;
+  for (std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * rows + static_cast<int>(threadIdx.x) / team;
+       row < w.n; row += stride) {
+    const auto at = [&](const void *block) {
+      return reinterpret_cast<const Values *>(static_cast<const T *>(block) + row * width)[lane];
+    };
+    const Values p = at(w.p), q = at(w.q), r = at(w.r), z = at(w.z), t = at(w.t);
+#pragma unroll
+    for (int c = 0; c < own; ++c) {
+      s[0][c] += real_product(p.value[c], q.value[c]);
+      s[1][c] += real_product(z.value[c], q.value[c]);
+      s[2][c] += real_product(q.value[c], t.value[c]);
+      s[3][c] += real_product(z.value[c], r.value[c]);
+      s[4][c] += real_product(r.value[c], r.value[c]);
     }
   }
   leave_sums<width, team>(w, s);
-  finish_sums<width>(w, fresh);
+  finish_sums<width, sums>(w, fresh);
 }
 
-// ---- element by element
+// ---- part by part: T is real, and complex values are two each
 
 template <class T>
 struct alignas(16) Pack {
@@ -199,16 +136,17 @@ struct alignas(16) Pack {
   T value[size];
 };
 
-// f(k, column) for each value of a thread's packs: their columns are the same in all of them.
+// f(k, column) for each part of a thread's packs: their columns are the same in all of them.
 template <class T>
 struct Columns {
   std::int64_t first, count, stride;
   int column[Pack<T>::size];
   __device__ explicit Columns(const ColumnWork &w) {
+    const int parts = parts_of(w.type);
     first = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
     stride = static_cast<std::int64_t>(gridDim.x) * threads;
-    count = (w.n * w.width + Pack<T>::size - 1) / Pack<T>::size;
-    for (int k = 0; k < Pack<T>::size; ++k) column[k] = static_cast<int>((first * Pack<T>::size + k) % w.width);
+    count = (w.n * w.width * parts + Pack<T>::size - 1) / Pack<T>::size;
+    for (int k = 0; k < Pack<T>::size; ++k) column[k] = static_cast<int>((first * Pack<T>::size + k) / parts % w.width);
   }
 };
 
@@ -216,20 +154,27 @@ template <class T>
 __global__ void __launch_bounds__(threads) begin(const __grid_constant__ ColumnWork w) {
   take_turn();
   const Columns<T> c(w);
-  bool mine[Pack<T>::size], any = false;
+  bool mine[Pack<T>::size], fresh[Pack<T>::size], any = false;
   for (int k = 0; k < Pack<T>::size; ++k) {
     const ColumnState &own = w.states->of[c.column[k]];
-    any |= mine[k] = own.fresh && own.control.restart;
+    fresh[k] = own.fresh != 0;
+    mine[k] = fresh[k] && own.control.restart;
+    any |= w.t ? fresh[k] : mine[k];
   }
   if (!any) return;
-  auto *const p = static_cast<Pack<T> *>(w.p);
-  const auto *const r = static_cast<const Pack<T> *>(w.r);
+  auto *const ps = static_cast<Pack<T> *>(w.p), *const zs = static_cast<Pack<T> *>(w.z);
+  const auto *const residuals = static_cast<const Pack<T> *>(w.t ? w.t : w.r);
   for (std::int64_t i = c.first; i < c.count; i += c.stride) {
-    Pack<T> pi = p[i];
-    const Pack<T> ri = r[i];
+    Pack<T> p = ps[i];
+    const Pack<T> r = residuals[i];
 #pragma unroll
-    for (int k = 0; k < Pack<T>::size; ++k) pi.value[k] = mine[k] ? ri.value[k] : pi.value[k];
-    p[i] = pi;
+    for (int k = 0; k < Pack<T>::size; ++k) p.value[k] = mine[k] ? r.value[k] : p.value[k];
+    ps[i] = p;
+    if (!zs) continue;
+    Pack<T> z = zs[i];
+#pragma unroll
+    for (int k = 0; k < Pack<T>::size; ++k) z.value[k] = fresh[k] ? r.value[k] : z.value[k];
+    zs[i] = z;
   }
 }
 
@@ -248,16 +193,23 @@ __global__ void __launch_bounds__(threads) step(const __grid_constant__ ColumnWo
   }
   if (!any) return;
   auto *const xs = static_cast<Pack<T> *>(w.x), *const rs = static_cast<Pack<T> *>(w.r),
-              *const ps = static_cast<Pack<T> *>(w.p);
-  const auto *const qs = static_cast<const Pack<T> *>(w.q);
+              *const ps = static_cast<Pack<T> *>(w.p), *const zs = static_cast<Pack<T> *>(w.z);
+  const auto *const qs = static_cast<const Pack<T> *>(w.q), *const ts = static_cast<const Pack<T> *>(w.t);
   for (std::int64_t i = c.first; i < c.count; i += c.stride) {
-    Pack<T> x = xs[i], r = rs[i], p = ps[i];
+    Pack<T> x = xs[i], r = rs[i], p = ps[i], z;
     const Pack<T> q = qs[i];
+    if (zs) {
+      const Pack<T> t = ts[i];
+      z = zs[i];
+#pragma unroll
+      for (int k = 0; k < size; ++k) z.value[k] = goes[k] ? fma(-alpha[k], t.value[k], z.value[k]) : z.value[k];
+      zs[i] = z;
+    }
 #pragma unroll
     for (int k = 0; k < size; ++k) {  // a column that stands still may hold anything: nothing of it is computed with
       x.value[k] = goes[k] ? fma(alpha[k], p.value[k], x.value[k]) : x.value[k];
       r.value[k] = goes[k] ? fma(-alpha[k], q.value[k], r.value[k]) : r.value[k];
-      p.value[k] = goes[k] ? fma(beta[k], p.value[k], r.value[k]) : p.value[k];
+      p.value[k] = goes[k] ? fma(beta[k], p.value[k], zs ? z.value[k] : r.value[k]) : p.value[k];
     }
     xs[i] = x;
     rs[i] = r;
@@ -274,9 +226,9 @@ __global__ void __launch_bounds__(threads)
   if (i >= w.n) return;
   for (int j = 0; j < w.width; ++j) {
     const std::int64_t at = i * w.width + j;
-    static_cast<T *>(w.r)[at] = sources.b[j] ? static_cast<const T *>(sources.b[j])[i] : T(0);
-    static_cast<T *>(w.x)[at] = sources.x[j] ? static_cast<const T *>(sources.x[j])[i] : T(0);
-    static_cast<T *>(w.p)[at] = 0;
+    static_cast<T *>(w.r)[at] = sources.b[j] ? static_cast<const T *>(sources.b[j])[i] : T{};
+    static_cast<T *>(w.x)[at] = sources.x[j] ? static_cast<const T *>(sources.x[j])[i] : T{};
+    static_cast<T *>(w.p)[at] = T{};
   }
 }
 
@@ -293,7 +245,7 @@ __global__ void __launch_bounds__(threads) residual(const __grid_constant__ Colu
   const T *const x = static_cast<const T *>(w.x) + column, *const values = static_cast<const T *>(w.values);
   T sum = b[i];
   for (std::int32_t k = w.row_ptr[i]; k < w.row_ptr[i + 1]; ++k)
-    sum = fma(-values[k], x[static_cast<std::int64_t>(w.col[k]) * w.width], sum);
+    sum = cuda::minus(sum, cuda::times(values[k], x[static_cast<std::int64_t>(w.col[k]) * w.width]));
   static_cast<T *>(w.r)[i * w.width + column] = sum;
 }
 
@@ -302,13 +254,18 @@ __global__ void __launch_bounds__(threads) residual(const __grid_constant__ Colu
 // f(T{}) with the vectors' type.
 template <class F>
 void with_type(const ColumnWork &w, F &&f) {
-  if (w.type == SXT_F32)
-    f(float{});
-  else
-    f(double{});
+  if (cuda::with_number(w.type, [&](auto tag) { return f(typename decltype(tag)::type{}), SXT_OK; }) != SXT_OK)
+    throw cuda::Failure(SXT_E_TYPE, "value type %d is unknown", static_cast<int>(w.type));
+}
+// The same with the type of its parts.
+template <class F>
+void with_parts(const ColumnWork &w, F &&f) {
+  with_type(w, [&](auto tag) { f(cuda::Real<decltype(tag)>{}); });
 }
 // The least number of lanes for a row of so many columns.
-constexpr int least_lanes(int width) { return std::max(few_lanes, width / columns_a_lane(width)); }
+constexpr int least_lanes(int width, std::uint64_t bytes) {
+  return std::max(few_lanes, width / columns_a_lane(width, bytes));
+}
 
 // f(the product's kernel).
 template <class T, int width, class F>
@@ -316,7 +273,7 @@ void with_lanes(const ColumnWork &w, F &&f) {
   if (w.lanes == many_lanes)
     f(product<T, width, many_lanes>);
   else
-    f(product<T, width, least_lanes(width)>);
+    f(product<T, width, least_lanes(width, sizeof(T))>);
 }
 template <class F>
 void with_product(const ColumnWork &w, F &&f) {
@@ -329,6 +286,22 @@ void with_product(const ColumnWork &w, F &&f) {
       case 8: return with_lanes<T, 8>(w, f);
       case 16: return with_lanes<T, 16>(w, f);
       default: return with_lanes<T, 32>(w, f);
+    }
+  });
+}
+
+// f(the kernel of the inner products).
+template <class F>
+void with_inner_products(const ColumnWork &w, F &&f) {
+  with_type(w, [&](auto tag) {
+    using T = decltype(tag);
+    switch (w.width) {
+      case 1: return f(inner_products<T, 1>);
+      case 2: return f(inner_products<T, 2>);
+      case 4: return f(inner_products<T, 4>);
+      case 8: return f(inner_products<T, 8>);
+      case 16: return f(inner_products<T, 16>);
+      default: return f(inner_products<T, 32>);
     }
   });
 }
@@ -353,10 +326,10 @@ std::int32_t blocks_for(std::int64_t wanted, std::int64_t most) {
 }  // namespace
 
 void shape_kernels(ColumnWork &w, std::int64_t nnz, std::int32_t units) {
-  w.lanes = nnz >= long_row * w.n ? many_lanes : least_lanes(w.width);
+  const auto bytes = static_cast<std::int64_t>(sextant::plugin::value_bytes(w.type));
+  w.lanes = nnz >= long_row * w.n ? many_lanes : least_lanes(w.width, static_cast<std::uint64_t>(bytes));
   w.blocks = blocks_for((w.n * w.lanes + product_threads - 1) / product_threads, units);
-  w.step_blocks =
-      blocks_for((w.n * w.width * (w.type == SXT_F32 ? 4 : 8) / 16 + threads - 1) / threads, resident * units);
+  w.step_blocks = blocks_for((w.n * w.width * bytes / 16 + threads - 1) / threads, resident * units);
 }
 
 void load_column_kernels(const ColumnWork &w, const sxt_exec &exec) {
@@ -366,10 +339,13 @@ void load_column_kernels(const ColumnWork &w, const sxt_exec &exec) {
   };
   load(configure_kernel);
   with_product(w, load);
+  if (w.z) with_inner_products(w, load);
+  with_parts(w, [&](auto tag) {
+    load(begin<decltype(tag)>);
+    load(step<decltype(tag)>);
+  });
   with_type(w, [&](auto tag) {
     using T = decltype(tag);
-    load(begin<T>);
-    load(step<T>);
     load(enter<T>);
     load(leave<T>);
     load(residual<T>);
@@ -400,13 +376,16 @@ void column_residual(const ColumnWork &w, std::int32_t column, const void *b, co
   cuda::need_launch("the residual of a column");
 }
 void begin_columns(const ColumnWork &w, const sxt_exec &exec) {
-  with_type(w, [&](auto tag) { launch_early(exec, w.step_blocks, threads, begin<decltype(tag)>, w); });
+  with_parts(w, [&](auto tag) { launch_early(exec, w.step_blocks, threads, begin<decltype(tag)>, w); });
 }
 void evaluate_columns(const ColumnWork &w, bool fresh, const sxt_exec &exec) {
   with_product(w, [&](auto *kernel) { launch_early(exec, w.blocks, product_threads, kernel, w, fresh); });
 }
+void judge_columns(const ColumnWork &w, bool fresh, const sxt_exec &exec) {
+  with_inner_products(w, [&](auto *kernel) { launch_early(exec, w.blocks, product_threads, kernel, w, fresh); });
+}
 void step_columns(const ColumnWork &w, const sxt_exec &exec) {
-  with_type(w, [&](auto tag) { launch_early(exec, w.step_blocks, threads, step<decltype(tag)>, w); });
+  with_parts(w, [&](auto tag) { launch_early(exec, w.step_blocks, threads, step<decltype(tag)>, w); });
 }
 
 }  // namespace graph

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Predict-and-recompute in two kernels an iteration, for one right-hand side or all of several. Blocks of vectors lie
-// row by row: the values of a row's columns are neighbours, so that an entry of A, read once, meets as many values of p
-// in one access. What the device keeps of each column, and the launches, from C++. Each throws cuda::Failure.
+// Predict-and-recompute in two kernels an iteration, for one right-hand side or all of several; with a preconditioner,
+// its own and one more for the inner products. Blocks of vectors lie row by row: the values of a row's columns are
+// neighbours, so that an entry of A, read once, meets as many values of p in one access. What the device keeps of each
+// column, and the launches, from C++. Each throws cuda::Failure.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -42,14 +43,15 @@ struct ColumnRequests {
 
 // Arguments of the kernels.
 struct ColumnWork {
-  sxt_value_type type;  // f32 or f64, of A as well
+  sxt_value_type type;  // of A as well
   std::int32_t width;   // values of a row
   std::int64_t n;
   const std::int32_t *row_ptr, *col;  // CSR
   const void *values;
   void *x, *r, *p, *q;
+  void *z, *t;  // M r and M q; NULL without M
   ColumnStates *states;
-  double *partials;           // of each block, four sums a column
+  double *partials;           // of each block, the sums of a column
   Report *reports;            // pinned
   double *squared_residuals;  // pinned; of a column's iterate k at column * room + k % room
   std::int64_t room;
@@ -60,7 +62,7 @@ struct ColumnWork {
 // lanes, blocks and step_blocks for a matrix with so many entries on a device with so many multiprocessors.
 void shape_kernels(ColumnWork &work, std::int64_t nnz, std::int32_t units);
 inline std::uint64_t partial_bytes(const ColumnWork &work) {
-  return static_cast<std::uint64_t>(work.blocks) * static_cast<std::uint64_t>(work.width) * 4 * sizeof(double);
+  return static_cast<std::uint64_t>(work.blocks) * static_cast<std::uint64_t>(work.width) * 5 * sizeof(double);
 }
 
 // Where columns come from; x NULL: zero. Those beyond the last have b NULL and get zeros.
@@ -73,12 +75,14 @@ void configure_columns(const ColumnWork &work, const ColumnRequests &requests, c
 void enter_columns(const ColumnWork &work, const ColumnSources &sources, const sxt_exec &exec);  // x, and r = b
 void leave_column(const ColumnWork &work, std::int32_t column, void *x, const sxt_exec &exec);   // to neighbours in x
 void column_residual(const ColumnWork &work, std::int32_t column, const void *b, const sxt_exec &exec);  // r = b - A x
-// p = r in fresh columns that begin anew.
+// p = r in fresh columns that begin anew. With M, t = M r is there: z = t in fresh columns, p = t in those.
 void begin_columns(const ColumnWork &work, const sxt_exec &exec);
 // q = A p, and for each column that goes on p'q, r'q, q'q, r'r, tests, alpha and beta. fresh: of those without numbers
-// instead.
+// instead. With M, q = A p only: once t = M q is there,
 void evaluate_columns(const ColumnWork &work, bool fresh, const sxt_exec &exec);
-// x += alpha p, r -= alpha q, p = r + beta p in each column that goes on.
+// forms p'q, z'q, q't, z'r and r'r, and goes on like that.
+void judge_columns(const ColumnWork &work, bool fresh, const sxt_exec &exec);
+// x += alpha p, r -= alpha q, p = r + beta p in each column that goes on; with M, z -= alpha t and p = z + beta p.
 void step_columns(const ColumnWork &work, const sxt_exec &exec);
 
 }  // namespace graph

@@ -31,12 +31,13 @@ constexpr std::uint64_t partials_place = (sizeof(ColumnStates) + 255) / 256 * 25
 
 }  // namespace
 
-std::uint64_t columns_bytes(std::int64_t n, sxt_value_type type, std::int32_t columns) {
-  return 4 * block_bytes(n, type, columns);
+std::uint64_t columns_bytes(std::int64_t n, sxt_value_type type, std::int32_t columns, bool preconditioned) {
+  return (preconditioned ? 6 : 4) * block_bytes(n, type, columns);
 }
 
-ColumnsSession::ColumnsSession(const ColumnsState &state, const sxt_exec &exec)
-    : vectors_(&exec, columns_bytes(state.n, state.type, state.columns), "the vectors of several right-hand sides"),
+ColumnsSession::ColumnsSession(const ColumnsState &state, const sxt_filled *slots, const sxt_exec &exec)
+    : vectors_(&exec, columns_bytes(state.n, state.type, state.columns, state.preconditioned),
+               "the vectors of several right-hand sides"),
       ops_(&device_ops(exec)),
       device_(exec.device) {
   work_.type = state.type;
@@ -48,9 +49,14 @@ ColumnsSession::ColumnsSession(const ColumnsState &state, const sxt_exec &exec)
   scalars_ = cuda::DeviceArray(&exec, partials_place + partial_bytes(work_), "the scalars of right-hand sides");
   const auto history = static_cast<std::uint64_t>(most_columns * work_.room) * sizeof(double);
   pinned_ = cuda::DeviceArray(&exec, squares_place + history, "residual norms", cuda::Life::state, SXT_SPACE_PINNED);
-  void **const blocks[] = {&work_.x, &work_.r, &work_.p, &work_.q};
-  for (std::uint64_t i = 0; i < 4; ++i)
+  void **const blocks[] = {&work_.x, &work_.r, &work_.p, &work_.q, &work_.z, &work_.t};
+  for (std::uint64_t i = 0; i < (state.preconditioned ? 6u : 4u); ++i)
     *blocks[i] = vectors_.as<char>() + i * block_bytes(state.n, state.type, state.columns);
+  if (state.preconditioned) {
+    m_ = *slots[0].parts[0];
+    scratch_ = cuda::DeviceArray(&exec, static_cast<std::uint64_t>(work_.width) * m_.scratch_bytes,
+                                 "a preconditioner of several columns");
+  }
   work_.states = scalars_.as<ColumnStates>();
   work_.partials = reinterpret_cast<double *>(scalars_.as<char>() + partials_place);
   work_.reports = pinned_.as<Report>();
@@ -76,11 +82,41 @@ void ColumnsSession::drop() noexcept {
     if (graph) ops_->graph_destroy(device_, graph), graph = nullptr;
 }
 
-void ColumnsSession::enqueue(std::int64_t iterations, const sxt_exec &exec) const {
+void ColumnsSession::precondition(const void *r, const sxt_exec &exec) const {
+  sxt_preconditioner_columns_args args{};
+  args.one.h = plugin::head<sxt_preconditioner_columns_args>(SXT_KIND_PRECONDITIONER);
+  args.one.n = work_.n;
+  args.one.r = r;
+  args.one.z = work_.t;
+  args.n_rhs = work_.width;
+  sxt_exec its = exec;
+  its.scratch = scratch_.data();
+  its.scratch_bytes = scratch_.bytes();
+  if (const sxt_status status = plugin::run(m_, args.one.h, its); status != SXT_OK)
+    throw cuda::Failure(status, "%s failed on several columns", m_.kernel);
+}
+
+int ColumnsSession::evaluate(bool fresh, const sxt_exec &exec) const {
+  evaluate_columns(work_, fresh, exec);
+  if (!m_.run) return 1;
+  precondition(work_.q, exec);
+  judge_columns(work_, fresh, exec);
+  return 3;
+}
+
+int ColumnsSession::begin(const sxt_exec &exec) const {
+  if (m_.run) precondition(work_.r, exec);
+  begin_columns(work_, exec);
+  return m_.run ? 2 : 1;
+}
+
+std::int64_t ColumnsSession::enqueue(std::int64_t iterations, const sxt_exec &exec) const {
+  std::int64_t calls = 0;
   for (std::int64_t i = 0; i < iterations; ++i) {
     step_columns(work_, exec);
-    evaluate_columns(work_, false, exec);
+    calls += 1 + evaluate(false, exec);
   }
+  return calls;
 }
 
 void ColumnsSession::launch(std::int64_t iterations, bool is_long, const sxt_exec &exec) {
@@ -89,8 +125,11 @@ void ColumnsSession::launch(std::int64_t iterations, bool is_long, const sxt_exe
     graph = capture(exec, [&](const sxt_exec &capturing) { enqueue(iterations, capturing); });
     capture_refused_ = !graph;
   }
-  launches += graph ? 1 : 2 * iterations;
-  if (!graph) return enqueue(iterations, exec);
+  if (!graph) {
+    launches += enqueue(iterations, exec);
+    return;
+  }
+  ++launches;
   if (const sxt_status status = ops_->graph_launch(exec.device, exec.stream, graph))
     throw cuda::Failure(status, "a captured block of %lld iterations could not be launched", (long long)iterations);
 }
@@ -187,9 +226,10 @@ bool LockStep::request() {
     column.args->products += column.standing;
   }
   configure_columns(session_.work(), requests, exec_);
-  if (any_restart) begin_columns(session_.work(), exec_);
-  if (any_standing) evaluate_columns(session_.work(), true, exec_);
-  session_.launches += 1 + any_restart + any_standing;
+  ++session_.launches;
+  // With M, what it makes of a residual that was replaced has to follow.
+  if (any_restart || (any_standing && state_.preconditioned)) session_.launches += session_.begin(exec_);
+  if (any_standing) session_.launches += session_.evaluate(true, exec_);
   return any;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The engine of one or several right-hand sides in captured blocks of two kernels an iteration: each column has a
-// conversation with core of its own, and all run the same block.
+// The engine of one or several right-hand sides in captured blocks: each column has a conversation with core of its
+// own, and all run the same block of two kernels an iteration, or of three and those of a preconditioner that takes
+// columns side by side.
 #pragma once
 
 #include <array>
@@ -10,6 +11,7 @@
 
 #include "columns.hpp"
 #include "sextant/kinds/device.h"
+#include "sextant/kinds/preconditioner_columns.h"
 #include "sextant/kinds/storage.h"
 #include "sextant/plugin_cuda_memory.hpp"
 #include "sextant/plugin_pcg_blocks.hpp"
@@ -22,17 +24,23 @@ struct ColumnsState {
   sxt_value_type type;
   std::int64_t n = 0, block = 1;  // rows; iterations of a captured block
   std::int32_t columns = 1;       // at most
+  bool preconditioned = false;
   sxt_csr a{};
 };
 
 class ColumnsSession {
  public:
-  ColumnsSession(const ColumnsState &state, const sxt_exec &exec);
+  // slots: NULL, or M's.
+  ColumnsSession(const ColumnsState &state, const sxt_filled *slots, const sxt_exec &exec);
   ~ColumnsSession() { drop(); }
   ColumnsSession(const ColumnsSession &) = delete;
   ColumnsSession &operator=(const ColumnsSession &) = delete;
 
   const ColumnWork &work() const { return work_; }
+  // q = A p (and M q) and what follows from them; without waiting. Returns how many calls that were.
+  int evaluate(bool fresh, const sxt_exec &exec) const;
+  // New directions of those columns that begin anew.
+  int begin(const sxt_exec &exec) const;
   // Launches a block, captured before where the stream allows that.
   void launch(std::int64_t iterations, bool is_long, const sxt_exec &exec);
   // Blocks were captured with the matrix's arrays; when those lie elsewhere they are captured anew.
@@ -42,10 +50,12 @@ class ColumnsSession {
   std::vector<double> residuals, squares;  // lent to conversations; of a column's last block
 
  private:
-  void enqueue(std::int64_t iterations, const sxt_exec &exec) const;
+  std::int64_t enqueue(std::int64_t iterations, const sxt_exec &exec) const;
+  void precondition(const void *r, const sxt_exec &exec) const;  // t = M r
   void drop() noexcept;
   ColumnWork work_{};
-  sextant::plugin::cuda::DeviceArray vectors_, scalars_, pinned_;
+  sxt_bound m_{};  // run NULL: the identity
+  sextant::plugin::cuda::DeviceArray vectors_, scalars_, pinned_, scratch_;
   std::array<void *, 2> graphs_{};
   bool capture_refused_ = false;
   const sxt_device_ops *ops_;
@@ -53,9 +63,10 @@ class ColumnsSession {
 };
 
 // Bytes of a session's vectors.
-std::uint64_t columns_bytes(std::int64_t n, sxt_value_type type, std::int32_t columns);
-// The kernel of kind sxt.pcg/1 (lock_step_plugin.cpp).
+std::uint64_t columns_bytes(std::int64_t n, sxt_value_type type, std::int32_t columns, bool preconditioned);
+// The kernels of kind sxt.pcg/1 (lock_step_plugin.cpp): on CSR alone, and with a preconditioner.
 const sxt_kernel &lock_step_kernel();
+const sxt_kernel &preconditioned_lock_step_kernel();
 
 // One run. Throws cuda::Failure.
 class LockStep {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The edge and the model of the engine in lock_step.hpp.
+// The edge and the model of the engine in lock_step.hpp: a kernel that needs nobody else, and one with a slot for M.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 
 #include "lock_step.hpp"
@@ -23,6 +24,19 @@ constexpr double values_a_row = 10;                       // read and written, o
 constexpr double host_s = 12e-6, column_host_s = 0.4e-6;  // between two blocks, and more for each column
 constexpr double stall_s = 100e-6;                        // of all, while one of several is confirmed
 constexpr double capture_s = 3e-6;                        // of a kernel
+constexpr double slot_s = 1e-6;                           // a slot more, even if it stays empty
+
+// M for all columns: what it takes for one, and of each further one the gathered values of factors with as many entries
+// as A, and four vectors. The inner products are a kernel of their own then, of five vectors.
+double preconditioner_s(const sxt_pcg_query &query, const sxt_machine &machine, double one_s) {
+  const double n = static_cast<double>(query.m.rows), nnz = static_cast<double>(query.m.nnz),
+               value = static_cast<double>(plugin::value_bytes(query.m.q.value_type));
+  const double width = width_for(pcg::columns_of(query));
+  const bool cached = 6 * n * width * value + nnz * (value + 4) <= 0.8 * static_cast<double>(machine.cache_bytes);
+  const double rate = rate_share * std::max(1.0, cached ? machine.cache_rate : machine.stream_rate);
+  const double more_s = nnz * value / (gather_share * std::max(1.0, machine.cache_rate)) + 4 * n * value / rate;
+  return one_s + (width - 1) * more_s + kernels_s / 2 + 5 * n * width * value / rate;
+}
 
 double iteration_s(const sxt_pcg_query &query, const sxt_machine &machine) {
   const double n = static_cast<double>(query.m.rows), nnz = static_cast<double>(query.m.nnz),
@@ -47,21 +61,34 @@ sxt_status applicable(const sxt_query *head, const sxt_features *, const sxt_mac
   return pcg::check_predict_recompute(query, reason);
 }
 
-sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
+// Beside M anything else is as without.
+sxt_status applicable_with_m(const sxt_query *head, const sxt_features *features, const sxt_machine *machine,
+                             sxt_message *reason) {
+  sxt_pcg_query query = plugin::as<sxt_pcg_query>(head);
+  query.m.q.h.struct_size = sizeof query;
+  query.preconditioned = 0;
+  return applicable(&query.m.q, features, machine, reason);
+}
+
+// slots: NULL, or M's, which takes columns side by side where it is filled.
+sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_machine *machine, const sxt_filled *slots,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &query = plugin::as<sxt_pcg_query>(head);
-  const std::int32_t columns = pcg::columns_of(query);
-  const double iteration = iteration_s(query, *machine), iterations = pcg::iterations_of(query),
-               between = host_s + columns * column_host_s;
+  const bool m = query.preconditioned != 0;
   plugin::CandidateList list(out, capacity, count);
+  if (m && (!slots || slots[0].alternative < 0 || !(slots[0].parts[0]->flags & SXT_KERNEL_SIDE_BY_SIDE)))
+    return SXT_NOT_APPLICABLE;
+  const std::int32_t columns = pcg::columns_of(query);
+  const double iteration = iteration_s(query, *machine) + (m ? preconditioner_s(query, *machine, slots[0].run_s) : 0),
+               iterations = pcg::iterations_of(query), between = host_s + columns * column_host_s;
   sxt_candidate &candidate = list.add();
   const std::int64_t block = block_length(iterations, iteration, between);
   const double length = static_cast<double>(block), half = static_cast<double>(short_block(block));
   candidate.launch[0] = block;
   candidate.run_s = (iterations + half) * iteration + std::ceil(iterations / length) * between +
                     (columns > 1 ? columns * stall_s : 0);
-  candidate.setup_s = 2 * (length + half) * capture_s;
-  candidate.state_bytes = columns_bytes(query.m.rows, query.m.q.value_type, columns);
+  candidate.setup_s = (m ? 5 : 2) * (length + half) * capture_s + (slots ? slot_s : 0);
+  candidate.state_bytes = columns_bytes(query.m.rows, query.m.q.value_type, columns, m);
   candidate.working_set_bytes = static_cast<double>(candidate.state_bytes);
   return SXT_OK;
 }
@@ -82,6 +109,7 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
     state.n = query.m.rows;
     state.block = std::max<std::int64_t>(1, candidate->launch[0]);
     state.columns = pcg::columns_of(query);
+    state.preconditioned = query.preconditioned != 0;
     return take_matrix(state, problem, exec);
   });
 }
@@ -114,25 +142,52 @@ const char *const storages[] = {SXT_KIND_STORAGE_CSR, nullptr};
 
 }  // namespace
 
-const sxt_kernel &lock_step_kernel() {
+namespace {
+
+sxt_kernel new_kernel(const char *name, const char *description) {
   static const sxt_pcg_columns_ops ops{{sizeof(sxt_pcg_columns_ops), nullptr}, run_columns};
+  sxt_kernel k = plugin::new_kernel(SXT_KIND_PCG, name, "cuda", description, run);
+  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_COLUMNS;
+  k.value_types = plugin::all_value_types;
+  k.storages = storages;
+  k.ops = &ops.one;
+  k.applicable = applicable;
+  k.candidates = candidates;
+  k.prepare = prepare;
+  k.refresh = refresh;
+  k.open = cuda::open_engine<ColumnsState, ColumnsSession>;
+  k.close = plugin::destroy<ColumnsSession>;
+  k.release = plugin::destroy<ColumnsState>;
+  return k;
+}
+
+const char *const preconditioner[] = {SXT_KIND_PRECONDITIONER, nullptr};
+const sxt_slot m_slot{"M", preconditioner, SXT_KERNEL_CAPTURABLE, 0, 1, 0};
+
+sxt_status slot_query(const sxt_query *query, std::uint64_t slot, std::uint64_t instance, const char *kind, void *out,
+                      std::uint64_t capacity) {
+  if (slot > 0 || !kind || !out || std::strcmp(kind, SXT_KIND_PRECONDITIONER) != 0) return SXT_E_ARGUMENT;
+  return instance > 0 ? SXT_NOT_APPLICABLE : pcg::preconditioner_query(plugin::as<sxt_pcg_query>(query), out, capacity);
+}
+
+}  // namespace
+
+const sxt_kernel &lock_step_kernel() {
+  static const sxt_kernel kernel = new_kernel(
+      "pcg.graph-csr.predict-recompute.cuda",
+      "predict-and-recompute conjugate gradients in captured blocks, two kernels an iteration, on CSR; up to 32 "
+      "right-hand sides in one pass over A");
+  return kernel;
+}
+
+const sxt_kernel &preconditioned_lock_step_kernel() {
   static const sxt_kernel kernel = [] {
-    sxt_kernel k = plugin::new_kernel(
-        SXT_KIND_PCG, "pcg.graph-csr.predict-recompute.cuda", "cuda",
-        "predict-and-recompute conjugate gradients in captured blocks, two kernels an iteration, on CSR; up to 32 "
-        "right-hand sides in one pass over A",
-        run);
-    k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_COLUMNS;
-    k.value_types = plugin::type_bit(SXT_F64) | plugin::type_bit(SXT_F32);
-    k.storages = storages;
-    k.ops = &ops.one;
-    k.applicable = applicable;
-    k.candidates = candidates;
-    k.prepare = prepare;
-    k.refresh = refresh;
-    k.open = cuda::open_engine<ColumnsState, ColumnsSession>;
-    k.close = plugin::destroy<ColumnsSession>;
-    k.release = plugin::destroy<ColumnsState>;
+    sxt_kernel k = new_kernel("pcg.graph-csr-m.predict-recompute.cuda",
+                              "the same with a preconditioner, applied to all right-hand sides at once");
+    k.slots = &m_slot;
+    k.n_slots = 1;
+    k.applicable = applicable_with_m;
+    k.slot_query = slot_query;
     return k;
   }();
   return kernel;

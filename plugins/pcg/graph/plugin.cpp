@@ -90,7 +90,8 @@ const sxt_plugin &description() {
   static const sxt_kernel predict_recompute = kernel<SXT_RECURRENCE_PREDICT_RECOMPUTE>(
       "pcg.graph.predict-recompute.cuda",
       "predict-and-recompute conjugate gradients in captured blocks of iterations, one reduction an iteration");
-  static const sxt_kernel *const kernels[] = {&classical, &chronopoulos_gear, &predict_recompute, &lock_step_kernel()};
+  static const sxt_kernel *const kernels[] = {&classical, &chronopoulos_gear, &predict_recompute, &lock_step_kernel(),
+                                              &preconditioned_lock_step_kernel()};
   static const sxt_plugin table = plugin::describe("pcg-graph", kernels);
   return table;
 }
