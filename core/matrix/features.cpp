@@ -246,11 +246,18 @@ void Matrix::compute_features(const std::vector<int> &ids) {
     }
   };
   // Storages first: to build one takes a call of its own.
-  std::map<const Kernel *, const sxt_head *> reads;
+  std::vector<std::pair<const Kernel *, const sxt_head *>> reads;
   for (const auto &[kernel, its_ids] : wanted) {
     const char *form = features_query(*kernel).storage;
-    or_unknown(its_ids, [&] { reads[kernel] = form ? &storage(form)->h : nullptr; });
+    or_unknown(its_ids, [&, of = kernel] { reads.emplace_back(of, form ? &storage(form)->h : nullptr); });
   }
+  // Higher tiers look at more: a device is at work on them while the others are begun.
+  const auto tier = [](const Kernel *kernel) {
+    const auto *ops = static_cast<const sxt_features_ops *>(kernel->table.ops);
+    return ops ? ops->tier : 0;
+  };
+  std::stable_sort(reads.begin(), reads.end(),
+                   [&](const auto &a, const auto &b) { return tier(a.first) > tier(b.first); });
   // Calls end in the reverse order of their beginnings: each makes the device current that was so before.
   struct Runs : std::vector<std::unique_ptr<FeatureRun>> {
     ~Runs() {

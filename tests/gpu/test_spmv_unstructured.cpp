@@ -136,6 +136,40 @@ TEST_F(UnstructuredOnGpu, FeaturesOfWarpsAreWhatTheirDefinitionSays) {
       for (std::size_t slice = 0; slice < 512; slice += 32) sorted += 32 * static_cast<double>(lengths[slice]);
     }
     EXPECT_EQ(feature(context_.get(), matrix, "row_nnz_sum_max_of_32_sorted"), sorted) << what;
+    for (std::size_t rows = 2; rows <= 8; rows *= 2) {
+      std::size_t most = 0;
+      for (std::size_t i = 0; i < pattern.row.size(); i += rows) {
+        std::size_t together = 0;
+        for (std::size_t j = i; j < std::min(i + rows, pattern.row.size()); ++j) together += pattern.row[j].size();
+        most = std::max(most, together);
+      }
+      EXPECT_EQ(feature(context_.get(), matrix, "row_nnz_most_of_" + std::to_string(rows)), static_cast<double>(most))
+          << what;
+    }
+  }
+}
+
+// Blocks of every size are found where they are, although samples begin at rows that most sizes do not divide.
+TEST_F(UnstructuredOnGpu, FullBlocksOfEverySizeAreSeen) {
+  for (std::int64_t size = 2; size <= 8; ++size) {
+    const std::int64_t blocks = 3000;
+    Pattern nodes = random_pattern(blocks, blocks, random, [this](auto) { return 1 + random.below(9); });
+    Pattern pattern{blocks * size, blocks * size, {}};
+    for (const auto &node : nodes.row)
+      for (std::int64_t r = 0; r < size; ++r) {
+        pattern.row.emplace_back();
+        for (const std::int64_t j : node)
+          for (std::int64_t c = 0; c < size; ++c) pattern.row.back().push_back(size * j + c);
+      }
+    Matrix host(pattern, SXT_F64, random);
+    const Handle matrix = make(context_.get(), host);
+    for (std::int64_t other = 2; other <= 8; ++other) {
+      const double fill = feature(context_.get(), matrix, "block_fill_" + std::to_string(other));
+      if (size % other == 0)
+        EXPECT_EQ(fill, 1) << other << " of " << size;
+      else
+        EXPECT_LT(fill, 0.9) << other << " of " << size;
+    }
   }
 }
 

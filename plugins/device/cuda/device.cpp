@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdarg>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 
 #include "sextant/plugin_cuda.hpp"
@@ -76,9 +77,8 @@ sxt_status check_alive(std::int32_t ordinal) {
   const auto problem =
       static_cast<cudaError_t>(ended_by[static_cast<std::size_t>(ordinal)].load(std::memory_order_relaxed));
   if (problem == cudaSuccess) return SXT_OK;
-  return refusal(SXT_E_DEVICE,
-                 "CUDA device %d failed earlier and cannot be used again in this process: %s (%s)", ordinal,
-                 cudaGetErrorString(problem), cudaGetErrorName(problem));
+  return refusal(SXT_E_DEVICE, "CUDA device %d failed earlier and cannot be used again in this process: %s (%s)",
+                 ordinal, cudaGetErrorString(problem), cudaGetErrorName(problem));
 }
 
 bool capturing(cudaStream_t stream) {
@@ -90,39 +90,44 @@ bool capturing(cudaStream_t stream) {
 
 // ---- pinned memory
 
-bool PinnedMemory::in_slab(const void *memory) const {
+bool PinnedMemory::Blocks::in_slab(const void *memory) const {
   const char *at = static_cast<const char *>(memory);
-  return std::any_of(slabs_.begin(), slabs_.end(), [&](const char *slab) { return at >= slab && at < slab + slab_bytes; });
+  return std::any_of(slabs.begin(), slabs.end(),
+                     [&](const char *slab) { return at >= slab && at < slab + slab_bytes; });
 }
 
 cudaError_t PinnedMemory::get(std::uint64_t bytes, void **memory) {
-  if (bytes > block_bytes) return cudaHostAlloc(memory, bytes, cudaHostAllocPortable);
+  const auto of = std::find_if(std::begin(sizes_), std::end(sizes_), [&](const Blocks &b) { return bytes <= b.bytes; });
+  if (of == std::end(sizes_)) return cudaHostAlloc(memory, bytes, cudaHostAllocPortable);
   const std::lock_guard lock(lock_);
-  if (idle_.empty()) {
-    slabs_.reserve(slabs_.size() + 1);
-    idle_.reserve(slab_bytes / block_bytes * (slabs_.size() + 1));  // put must not need memory
+  if (of->idle.empty()) {
+    of->slabs.reserve(of->slabs.size() + 1);
+    of->idle.reserve(slab_bytes / of->bytes * (of->slabs.size() + 1));  // put must not need memory
     void *slab = nullptr;
     if (const cudaError_t problem = cudaHostAlloc(&slab, slab_bytes, cudaHostAllocPortable)) return problem;
-    slabs_.push_back(static_cast<char *>(slab));
-    for (std::uint64_t at = 0; at < slab_bytes; at += block_bytes) idle_.push_back(slabs_.back() + at);
+    of->slabs.push_back(static_cast<char *>(slab));
+    for (std::uint64_t at = 0; at < slab_bytes; at += of->bytes) of->idle.push_back(of->slabs.back() + at);
   }
-  *memory = idle_.back();
-  idle_.pop_back();
+  *memory = of->idle.back();
+  of->idle.pop_back();
   return cudaSuccess;
 }
 
 void PinnedMemory::put(void *memory) {
   {
     const std::lock_guard lock(lock_);
-    if (in_slab(memory)) return idle_.push_back(memory);
+    for (Blocks &of : sizes_)
+      if (of.in_slab(memory)) return of.idle.push_back(memory);
   }
   cudaFreeHost(memory);
 }
 
 void PinnedMemory::close() {
-  for (char *slab : slabs_) cudaFreeHost(slab);
-  slabs_.clear();
-  idle_.clear();
+  for (Blocks &of : sizes_) {
+    for (char *slab : of.slabs) cudaFreeHost(slab);
+    of.slabs.clear();
+    of.idle.clear();
+  }
 }
 
 // ---- a device
@@ -144,9 +149,8 @@ sxt_status Device::start() {
   if (const int status = calls_.context_retain(&context_, device_)) {
     context_ = nullptr;
     const bool memory = status == cudaErrorMemoryAllocation;  // driver and runtime share this number
-    return refusal(memory ? SXT_E_MEMORY : SXT_E_DEVICE,
-                   "CUDA device %d could not be opened: the driver answered %d%s", ordinal_, status,
-                   memory ? " (its memory is full)" : "");
+    return refusal(memory ? SXT_E_MEMORY : SXT_E_DEVICE, "CUDA device %d could not be opened: the driver answered %d%s",
+                   ordinal_, status, memory ? " (its memory is full)" : "");
   }
   return call([&] {
     int pools = 0;

@@ -43,7 +43,8 @@ class Current {
   bool ok_;
 };
 
-// Pinned host memory. Small pieces (status words, results) come from slabs: pinning costs a page and a system call.
+// Pinned host memory. Small pieces (status words, results, counters) come from slabs, since pinning costs a page and a
+// system call: blocks of two sizes, each with slabs of its own.
 class PinnedMemory {
  public:
   cudaError_t get(std::uint64_t bytes, void **memory);
@@ -51,12 +52,15 @@ class PinnedMemory {
   void close();
 
  private:
-  static constexpr std::uint64_t block_bytes = 256, slab_bytes = 1u << 16;
-  bool in_slab(const void *memory) const;
-
+  static constexpr std::uint64_t slab_bytes = 1u << 16;
+  struct Blocks {
+    bool in_slab(const void *memory) const;
+    std::uint64_t bytes;  // of a block
+    std::vector<char *> slabs = {};
+    std::vector<void *> idle = {};
+  };
   std::mutex lock_;
-  std::vector<char *> slabs_;
-  std::vector<void *> idle_;
+  Blocks sizes_[2] = {{256}, {8192}};
 };
 
 class Device {

@@ -10,7 +10,6 @@
 namespace sextant::features_cuda {
 
 inline constexpr std::int64_t most_cuts_looked = 1 << 14;
-inline constexpr int cut_threads = 128;
 
 struct CutCounts {
   Count cut[plugin::cuda::n_tile_shapes];
@@ -25,13 +24,14 @@ inline __host__ __device__ std::int64_t cut_tiles(const plugin::cuda::TileShape 
   return (nnz + size - 1) / size;
 }
 
+// A block's part of the tiles of a shape, a thread each.
 template <class Offset>
-__global__ void __launch_bounds__(cut_threads) look_at_cuts(const Offset *row_ptr, std::int64_t rows, std::int64_t nnz,
-                                                            CutShapes shapes, const Count *longest, CutCounts *out) {
-  const auto &shape = shapes.shape[blockIdx.y];
-  const std::int64_t slack = shape.slack_for(static_cast<std::int64_t>(*longest));
+__device__ void look_at_cuts(const Offset *row_ptr, std::int64_t rows, std::int64_t nnz, const CutShapes &shapes,
+                             int of, std::int64_t block, std::int64_t longest, CutCounts *out) {
+  const plugin::cuda::TileShape shape = shapes.shape[of];
+  const std::int64_t slack = shape.slack_for(longest);
   const std::int64_t tiles = cut_tiles(shape, slack, nnz), looked = min(tiles, most_cuts_looked);
-  const std::int64_t which = static_cast<std::int64_t>(blockIdx.x) * cut_threads + threadIdx.x;
+  const std::int64_t which = block * blockDim.x + threadIdx.x;
   bool cut = false;
   if (which < looked) {
     const std::int64_t t = tiles / looked * which + tiles % looked * which / looked;
@@ -44,25 +44,24 @@ __global__ void __launch_bounds__(cut_threads) look_at_cuts(const Offset *row_pt
     }
     cut = place - row_ptr[low] > slack;
   }
-  add_sum(&out->cut[blockIdx.y], cut);
+  add_sum(&out->cut[of], cut);
 }
 
 // ---- on the host
 
-template <class Offset>
-void count_cuts(const Offset *row_ptr, const sxt_csr &a, const Count *longest, CutCounts *out, const sxt_exec *exec) {
+inline CutShapes cut_shapes() {
   CutShapes shapes{};
+  std::copy_n(plugin::cuda::tile_shapes, plugin::cuda::n_tile_shapes, shapes.shape);
+  return shapes;
+}
+// Blocks of so many threads for each shape: enough for the smallest tiles.
+inline unsigned cut_blocks(const sxt_csr &a, int threads) {
   std::int64_t most = 1;
-  for (int s = 0; s < plugin::cuda::n_tile_shapes; ++s) {
-    shapes.shape[s] = plugin::cuda::tile_shapes[s];
-    const std::int64_t slack = plugin::cuda::TileShape::most_slack(shapes.shape[s].threads);  // the smallest tiles
-    most = std::max(most, std::min(cut_tiles(shapes.shape[s], slack, a.s.nnz), most_cuts_looked));
+  for (const plugin::cuda::TileShape &shape : plugin::cuda::tile_shapes) {
+    const std::int64_t slack = plugin::cuda::TileShape::most_slack(shape.threads);
+    most = std::max(most, std::min(cut_tiles(shape, slack, a.s.nnz), most_cuts_looked));
   }
-  const dim3 grid(static_cast<unsigned>(plugin::cuda::divide_up<std::int64_t>(most, cut_threads)),
-                  plugin::cuda::n_tile_shapes);
-  look_at_cuts<<<grid, cut_threads, 0, plugin::cuda::stream_of(*exec)>>>(row_ptr, a.s.rows, a.s.nnz, shapes, longest,
-                                                                         out);
-  plugin::cuda::need_launch("a look at tiles of entries");
+  return static_cast<unsigned>(plugin::cuda::divide_up<std::int64_t>(most, threads));
 }
 
 // The share of the looked-at tiles that begin inside a row.

@@ -131,7 +131,8 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
     const double values[] = {static_cast<double>(all.bandwidth), diagonals,
                              cells > 0 ? static_cast<double>(a.s.nnz) / cells : 1,
                              rows > 0 ? static_cast<double>(all.spans) / rows : 0, static_cast<double>(all.distances)};
-    return answer(as<sxt_features_args>(head), names, values);
+    static const Names own(names);
+    return Asked(as<sxt_features_args>(head), own).answer(values);
   });
 }
 

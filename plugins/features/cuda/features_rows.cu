@@ -4,7 +4,7 @@
 // which the width of HYB follows on the host; where a third of the rows are longer, it is found by bisection.
 #include <cmath>
 #include <iterator>
-#include <vector>
+#include <memory>
 
 #include "cuts.cuh"
 #include "features.cuh"
@@ -45,12 +45,16 @@ const char *const names[] = {"row_nnz_max",
                              "row_nnz_sum_max_of_32_sorted",
                              "row_run_32",
                              "row_rises",
+                             "row_nnz_most_of_2",
+                             "row_nnz_most_of_4",
+                             "row_nnz_most_of_8",
                              "row_nnz_most_of_256",
                              "hyb_width",
                              "hyb_rest",
                              "sorted_512_of_32",
                              SXT_TILE_CUTS,
                              SXT_TILE_SHAPES(SXT_TILE_NAMES) nullptr};
+constexpr int most_of = 3;  // the fullest 2, 4 and 8 rows
 enum {
   at_max,
   at_min,
@@ -65,7 +69,8 @@ enum {
   at_sorted = at_imbalance + 6,
   at_run,
   at_rises,
-  at_most_of_256,
+  at_most_of,
+  at_most_of_256 = at_most_of + most_of,
   at_hyb,
   at_sorted_share = at_hyb + 2,
   at_cuts,
@@ -73,23 +78,28 @@ enum {
 };
 static_assert(at_tiles + 2 * tile_shapes + 1 == std::size(names));
 
-constexpr int threads = 256, bins = 1024, sort_window = 512, levels = 6;
-constexpr std::int64_t most_blocks = 528;    // four a multiprocessor of the largest devices
-constexpr std::int64_t most_windows = 1056;  // looked at
+constexpr int threads = 1024, bins = 1024, most_rows = 256, sort_window = look_threads, levels = 6;
+constexpr std::int64_t most_blocks = 132;   // of a pass: each fills a multiprocessor, and merges its counters once
+constexpr std::int64_t most_windows = 528;  // looked at
 
 // What blocks add up, and what they take the most of: in shared memory first, since counters in global memory take
 // additions one after the other.
 struct RowSums {
-  Count squares, empty, ceil[4], steps[levels], max_of_8;
-  Count beyond, beyond_sum;  // rows of `bins` entries and more
-  Count rises;               // rows longer than their predecessor in a window of sorting
+  Count steps[levels], max_of_8;
+  Count rises;  // rows longer than their predecessor in a window of sorting
+};
+// Of rows of `bins` entries and more, which the histogram does not have; its sums follow on the host.
+struct LongRows {
+  Count rows, entries, squares, ceil[4];
 };
 struct RowMosts {
   Count longest, shortest_inverted;
-  Count most_of_256;  // entries of 256 rows that a block looks at
+  Count fullest_of[most_of];  // entries of 2, 4 and 8 rows
+  Count most_of_256;          // of 256 rows
 };
 
 struct Counts : RowSums, RowMosts {
+  LongRows beyond;
   Count sorted;
   Count windows_sorted;   // windows where sorting pays
   Count fullest[levels];  // entries of the fullest part of 2, 4, ... 64
@@ -113,119 +123,162 @@ __device__ void find_fullest(const Offset *row_ptr, std::int64_t rows, Counts *o
                 static_cast<Count>(row_ptr[border(rows, parts, p + 1)] - row_ptr[border(rows, parts, p)]));
 }
 
-// A length into the block's histogram: once for a whole warp of equal ones, once for each distinct one otherwise.
-__device__ void count_length(unsigned *histogram, std::int64_t length, bool in) {
-  const int bin = in && length < bins ? static_cast<int>(length) : -1;
-  const unsigned peers = __match_any_sync(0xffffffffu, bin);
-  if (bin >= 0 && static_cast<int>(threadIdx.x % 32) == __ffs(peers) - 1) atomicAdd(histogram + bin, __popc(peers));
+// A length into the block's histogram: once for a whole warp of equal ones.
+__device__ void count_length(unsigned *histogram, int length, bool in) {
+  int same;
+  __match_all_sync(0xffffffffu, in ? length : -1, &same);
+  if (in && length < bins && (!same || threadIdx.x % 32 == 0)) atomicAdd(histogram + length, same ? 32u : 1u);
 }
 
-// A block's counters to those of all.
+// For all lanes of a warp, some of which have such rows.
+__device__ void count_long(int length, LongRows *out) {
+  const auto l = static_cast<Count>(length >= bins ? length : 0);
+  add_sum(&out->rows, l > 0);
+  add_sum(&out->entries, l);
+  add_sum(&out->squares, l * l);
+  for (int g = 0; g < 4; ++g) add_sum(&out->ceil[g], (l + (2u << g) - 1) >> (g + 1) << (g + 1));
+}
+
+// What the threads of a block have counted, to the counters of all: by warps, through shared memory.
+constexpr int n_sums = sizeof(RowSums) / sizeof(Count), n_mosts = sizeof(RowMosts) / sizeof(Count);
 __device__ void merge(const RowSums &sums, const RowMosts &mosts, Counts *out) {
-  constexpr int n_sums = sizeof(RowSums) / sizeof(Count), n_mosts = sizeof(RowMosts) / sizeof(Count);
-  static_assert(n_sums + n_mosts <= threads);
-  const int t = static_cast<int>(threadIdx.x);
-  if (t < n_sums) {
-    const Count value = reinterpret_cast<const Count *>(&sums)[t];
-    if (value) atomicAdd(reinterpret_cast<Count *>(static_cast<RowSums *>(out)) + t, value);
-  } else if (t < n_sums + n_mosts) {
-    const Count value = reinterpret_cast<const Count *>(&mosts)[t - n_sums];
-    if (value) atomicMax(reinterpret_cast<Count *>(static_cast<RowMosts *>(out)) + (t - n_sums), value);
+  constexpr int warps = threads / 32;
+  static_assert(n_sums + n_mosts <= warps && warps == 32);
+  __shared__ Count of_warps[n_sums + n_mosts][warps];
+  const int warp = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32);
+#pragma unroll
+  for (int n = 0; n < n_sums; ++n) {
+    const Count sum = warp_sum(reinterpret_cast<const Count *>(&sums)[n]);
+    if (lane == 0) of_warps[n][warp] = sum;
   }
+#pragma unroll
+  for (int n = 0; n < n_mosts; ++n) {
+    const Count most = warp_most(reinterpret_cast<const Count *>(&mosts)[n]);
+    if (lane == 0) of_warps[n_sums + n][warp] = most;
+  }
+  __syncthreads();
+  if (warp < n_sums)
+    add_sum(reinterpret_cast<Count *>(static_cast<RowSums *>(out)) + warp, of_warps[warp][lane]);
+  else if (warp < n_sums + n_mosts)
+    add_most(reinterpret_cast<Count *>(static_cast<RowMosts *>(out)) + (warp - n_sums), of_warps[warp][lane]);
 }
 
 template <class Offset>
 __global__ void __launch_bounds__(threads) count_rows(const Offset *row_ptr, std::int64_t rows, Counts *out) {
   __shared__ unsigned histogram[bins];
-  __shared__ RowSums sums;
-  __shared__ RowMosts mosts;
+  __shared__ LongRows beyond;
+  RowSums sums{};
+  RowMosts mosts{};
+  if (threadIdx.x == 0) beyond = {};
   for (int i = static_cast<int>(threadIdx.x); i < bins; i += threads) histogram[i] = 0;
-  if (threadIdx.x == 0) sums = {}, mosts = {};
   __syncthreads();
   if (blockIdx.x == 0) find_fullest(row_ptr, rows, out);
-  Count longest = 0, shortest_inverted = 0, squares = 0, empty = 0, ceil[4] = {}, steps[levels] = {}, max_of_8 = 0,
-        beyond = 0, beyond_sum = 0, rises = 0, most_of_256 = 0;
   const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * threads;
+  const int lane = static_cast<int>(threadIdx.x % 32);
   // Whole warps go on together: groups of rows are formed by lanes.
-  for (std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x / 32 * 32; first < rows;
-       first += stride) {
-    const std::int64_t i = first + threadIdx.x % 32;
+  const std::int64_t begin = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x / 32 * 32;
+  int next = begin + lane < rows ? row_length(row_ptr, begin + lane) : 0;
+  for (std::int64_t first = begin; first < rows; first += stride) {
+    const std::int64_t i = first + lane;
     const bool in = i < rows;
-    const std::int64_t length = in ? row_ptr[i + 1] - row_ptr[i] : 0;
-    if (in && i % threads == 0)
-      most_of_256 = max(most_of_256, static_cast<Count>(row_ptr[min(i + threads, rows)] - row_ptr[i]));
+    const int length = next;
+    next = i + stride < rows ? row_length(row_ptr, i + stride) : 0;  // on its way meanwhile
+    if (in && i % most_rows == 0)
+      mosts.most_of_256 = max(mosts.most_of_256, static_cast<Count>(row_ptr[min(i + most_rows, rows)] - row_ptr[i]));
     count_length(histogram, length, in);
-    std::int64_t before = __shfl_up_sync(0xffffffffu, length, 1);
+    int before = __shfl_up_sync(0xffffffffu, length, 1);
     if (in) {
-      if (threadIdx.x % 32 == 0 && i > 0) before = row_ptr[i] - row_ptr[i - 1];
-      rises += i % sort_window != 0 && length > before;
-      longest = max(longest, static_cast<Count>(length));
-      shortest_inverted = max(shortest_inverted, ~static_cast<Count>(length));
-      empty += length == 0;
+      if (lane == 0 && i > 0) before = row_length(row_ptr, i - 1);
+      sums.rises += i % sort_window != 0 && length > before;
+      mosts.longest = max(mosts.longest, static_cast<Count>(length));
+      mosts.shortest_inverted = max(mosts.shortest_inverted, ~static_cast<Count>(length));
     }
-    squares += static_cast<Count>(length) * static_cast<Count>(length);
-    if (length >= bins) ++beyond, beyond_sum += static_cast<Count>(length);
+    Count together = static_cast<Count>(length);
 #pragma unroll
-    for (int g = 0; g < 4; ++g) ceil[g] += static_cast<Count>((length + (2 << g) - 1) >> (g + 1) << (g + 1));
+    for (int g = 0; g < most_of; ++g) {
+      together += __shfl_xor_sync(0xffffffffu, together, 1 << g);
+      mosts.fullest_of[g] = max(mosts.fullest_of[g], together);
+    }
+    if (__any_sync(0xffffffffu, length >= bins)) count_long(length, &beyond);
     // At level l groups are of 2^l rows, and 32 / 2^l lanes share a row; every lane adds what its group counts once.
-    std::int64_t group = length;
+    auto group = static_cast<unsigned>(length);
 #pragma unroll
     for (int level = 0; level < levels; ++level) {
-      const int lanes = 32 >> level;
+      const unsigned lanes = 32u >> level;
       if (level > 0) group = max(group, __shfl_xor_sync(0xffffffffu, group, 1 << (level - 1)));
-      steps[level] += static_cast<Count>((group + lanes - 1) / lanes);
-      if (level == 3) max_of_8 += static_cast<Count>(group);
+      sums.steps[level] += (group + lanes - 1) / lanes;
+      if (level == 3) sums.max_of_8 += group;
     }
   }
-  add_most(&mosts.longest, longest);
-  add_most(&mosts.shortest_inverted, shortest_inverted);
-  add_sum(&sums.squares, squares);
-  add_sum(&sums.empty, empty);
-  add_sum(&sums.max_of_8, max_of_8);
-  add_sum(&sums.beyond, beyond);
-  add_sum(&sums.beyond_sum, beyond_sum);
-  add_sum(&sums.rises, rises);
-  add_most(&mosts.most_of_256, most_of_256);
-  for (int g = 0; g < 4; ++g) add_sum(&sums.ceil[g], ceil[g]);
-  for (int level = 0; level < levels; ++level) add_sum(&sums.steps[level], steps[level]);
-  __syncthreads();
-  merge(sums, mosts, out);
+  cuda::release_successor();
+  merge(sums, mosts, out);  // whose barrier ends the histogram, too
   for (int i = static_cast<int>(threadIdx.x); i < bins; i += threads)
     if (histogram[i]) atomicAdd(&out->histogram[i], histogram[i]);
+  const auto *own = reinterpret_cast<const Count *>(&beyond);
+  if (const int t = static_cast<int>(threadIdx.x); t < static_cast<int>(sizeof beyond / sizeof(Count)) && own[t])
+    atomicAdd(reinterpret_cast<Count *>(&out->beyond) + t, own[t]);
 }
 
 // 32 times the longest row of each slice, summed, when rows are sorted by length within windows: a bitonic sort a
-// window, longest first; and the windows where that saves at least 3 %, as storage.sell.cuda asks for.
-// A block looks at a window, beyond some number of windows at every so many-th.
+// window, longest first, a row a thread, which rows of other warps reach through shared memory; and the windows where
+// that saves at least 3 %, as storage.sell.cuda asks for. A block looks at a window, beyond some number of windows at
+// every so many-th: `block` of `looked`.
 template <class Offset>
-__global__ void __launch_bounds__(sort_window)
-    count_sorted(const Offset *row_ptr, std::int64_t rows, std::int64_t windows, Counts *out) {
-  __shared__ long long length[sort_window];
+__device__ void sort_a_window(const Offset *row_ptr, std::int64_t rows, std::int64_t block, std::int64_t looked,
+                              Counts *out) {
+  __shared__ int lengths[sort_window];
+  __shared__ Count unsorted, sorted;
   const int t = static_cast<int>(threadIdx.x);
-  const std::int64_t b = blockIdx.x, looked = gridDim.x;
-  const std::int64_t i = (windows / looked * b + windows % looked * b / looked) * sort_window + t;
-  length[t] = i < rows ? static_cast<long long>(row_ptr[i + 1] - row_ptr[i]) : 0;
-  __shared__ Count unsorted;
-  if (t == 0) unsorted = 0;
+  const std::int64_t windows = (rows + sort_window - 1) / sort_window;
+  const std::int64_t i = (windows / looked * block + windows % looked * block / looked) * sort_window + t;
+  int length = i < rows ? row_length(row_ptr, i) : 0;
+  if (t == 0) unsorted = sorted = 0;
   __syncthreads();
-  const int longest = __reduce_max_sync(0xffffffffu, static_cast<int>(length[t]));
+  const int longest = __reduce_max_sync(0xffffffffu, length);
   if (t % 32 == 0) atomicAdd(&unsorted, 32 * static_cast<Count>(longest));
   for (int size = 2; size <= sort_window; size *= 2)
     for (int distance = size / 2; distance > 0; distance /= 2) {
-      __syncthreads();
-      const int other = t ^ distance;
-      if (other < t) continue;
-      const bool descending = (t & size) == 0;
-      const long long a = length[t], b = length[other];
-      if ((a < b) == descending) length[t] = b, length[other] = a;
+      int other;
+      if (distance < 32) {
+        other = __shfl_xor_sync(0xffffffffu, length, distance);
+      } else {
+        __syncthreads();
+        lengths[t] = length;
+        __syncthreads();
+        other = lengths[t ^ distance];
+      }
+      const bool descending = (t & size) == 0, lower = (t & distance) == 0;
+      length = descending == lower ? max(length, other) : min(length, other);
     }
+  if (t % 32 == 0) atomicAdd(&sorted, 32 * static_cast<Count>(length));
   __syncthreads();
-  if (t >= 32) return;
-  Count sorted = t < sort_window / 32 ? 32 * static_cast<Count>(length[32 * t]) : 0;
-  for (int d = 16; d > 0; d /= 2) sorted += __shfl_xor_sync(0xffffffffu, sorted, d);
   if (t > 0) return;
   atomicAdd(&out->sorted, sorted);
   if (unsorted * 100 > sorted * 103) atomicAdd(&out->windows_sorted, Count{1});
+}
+
+// What is looked at once the longest row is known, side by side: the blocks of each.
+struct Looks {
+  unsigned tiles, windows, cuts;  // tiles and cuts: for each shape
+  unsigned blocks() const { return tiles * tile_shapes + windows + cuts * cuda::n_tile_shapes; }
+};
+
+template <class Offset>
+__global__ void __launch_bounds__(look_threads)
+    look_closer(const Offset *row_ptr, std::int64_t rows, std::int64_t nnz, Looks looks,
+                const __grid_constant__ TileShapes shapes, const __grid_constant__ CutShapes cuts, Counts *out) {
+  unsigned block = blockIdx.x;
+  cuda::await_predecessor();
+  const auto longest = static_cast<std::int64_t>(out->longest);
+  // The largest tiles take longest: first.
+  if (block < looks.tiles * tile_shapes) {
+    const int of = tile_shapes - 1 - static_cast<int>(block / looks.tiles);
+    return look_at_tiles(row_ptr, rows, nnz, shapes, of, block % looks.tiles, longest, &out->tiles);
+  }
+  block -= looks.tiles * tile_shapes;
+  if (block < looks.windows) return sort_a_window(row_ptr, rows, block, looks.windows, out);
+  block -= looks.windows;
+  look_at_cuts(row_ptr, rows, nnz, cuts, static_cast<int>(block / looks.cuts), block % looks.cuts, longest, &out->cuts);
 }
 
 // Rows of `length` entries and more, and the entries beyond so many.
@@ -259,10 +312,13 @@ Reach reach_of(const sxt_csr &a, std::int64_t length, const sxt_exec *exec) {
   return cuda::fetch(exec, reinterpret_cast<const Reach *>(counters), "a count of long rows");
 }
 
+// Lengths in the histogram that rows can have.
+int lengths_of(const Counts &all) { return static_cast<int>(std::min<Count>(bins, all.longest + 1)); }
+
 // The largest H that a third of the rows reach, and the entries above it.
 void find_third(const Counts &all, const sxt_csr &a, const sxt_exec *exec, double out[2]) {
   const auto rows = static_cast<Count>(a.s.rows);
-  Count reach = all.beyond;
+  Count reach = all.beyond.rows;
   std::int64_t h = bins;
   double above = 0;
   if (3 * reach >= rows) {  // long rows are the rule
@@ -277,9 +333,10 @@ void find_third(const Counts &all, const sxt_csr &a, const sxt_exec *exec, doubl
     h = low;
     above = static_cast<double>(reach_of(a, h, exec).above);
   } else {
+    h = lengths_of(all);
     while (h > 0 && 3 * reach < rows) reach += all.histogram[--h];
-    above = static_cast<double>(all.beyond_sum) - static_cast<double>(all.beyond) * static_cast<double>(h);
-    for (std::int64_t l = h + 1; l < bins; ++l)
+    above = static_cast<double>(all.beyond.entries) - static_cast<double>(all.beyond.rows) * static_cast<double>(h);
+    for (std::int64_t l = h + 1; l < lengths_of(all); ++l)
       above += static_cast<double>(all.histogram[l]) * static_cast<double>(l - h);
   }
   out[0] = static_cast<double>(h);
@@ -292,13 +349,30 @@ std::int64_t looked_windows(const sxt_csr &a) { return std::min(windows_of(a), m
 // sqrt(sum l^2 / n - (nnz / n)^2) without losing the difference.
 double deviation(const Counts &all, double rows, double nnz) {
   const double mean = nnz / rows;
-  double squares = 0;
-  if (all.beyond == 0) {
-    for (int l = 0; l < bins; ++l) squares += all.histogram[l] * (l - mean) * (l - mean);
+  if (all.beyond.rows == 0) {
+    double squares = 0;
+    for (int l = 0; l < lengths_of(all); ++l) squares += all.histogram[l] * (l - mean) * (l - mean);
     return std::sqrt(squares / rows);
   }
-  const long double sum = static_cast<long double>(all.squares), n = rows, entries = nnz;
+  Count squares = all.beyond.squares;
+  for (int l = 0; l < lengths_of(all); ++l) squares += Count{all.histogram[l]} * static_cast<Count>(l * l);
+  const long double sum = static_cast<long double>(squares), n = rows, entries = nnz;
   return static_cast<double>(std::sqrt(std::max(0.0L, (n * sum - entries * entries) / (n * n))));
+}
+
+// Entries when rows are rounded up to 2, 4, 8 and 16, and what values[at_run] says.
+void evaluate_lengths(const Counts &all, double nnz, double *values) {
+  Count ceil[4];
+  std::copy_n(all.beyond.ceil, 4, ceil);
+  // Of entries in rows beyond the histogram every one has 31 like it beside it.
+  double run = 32 * static_cast<double>(all.beyond.entries);
+  for (int l = 1; l < lengths_of(all); ++l) {
+    for (int g = 0; g < 4; ++g)
+      ceil[g] += static_cast<Count>((l + (2 << g) - 1) >> (g + 1) << (g + 1)) * all.histogram[l];
+    run += static_cast<double>(all.histogram[l]) * l * std::min(l, 32);
+  }
+  for (int g = 0; g < 4; ++g) values[at_ceil + g] = static_cast<double>(ceil[g]);
+  values[at_run] = nnz > 0 ? run / nnz : 0;
 }
 
 void evaluate(const Counts &all, const sxt_csr &a, double *values) {
@@ -306,8 +380,8 @@ void evaluate(const Counts &all, const sxt_csr &a, double *values) {
   values[at_max] = static_cast<double>(all.longest);
   values[at_min] = static_cast<double>(~all.shortest_inverted);
   values[at_std] = deviation(all, rows, nnz);
-  values[at_empty] = static_cast<double>(all.empty);
-  for (int g = 0; g < 4; ++g) values[at_ceil + g] = static_cast<double>(all.ceil[g]);
+  values[at_empty] = static_cast<double>(all.histogram[0]);
+  evaluate_lengths(all, nnz, values);
   values[at_ceil + 4] = 32 * static_cast<double>(all.steps[0] / 1);  // a row each at level 0
   // steps[level] holds every group 2^level times; 32 / 2^level lanes share a row.
   for (int level = 0; level < levels; ++level)
@@ -321,13 +395,10 @@ void evaluate(const Counts &all, const sxt_csr &a, double *values) {
   values[at_sorted] = std::max(nnz, static_cast<double>(all.sorted) * (static_cast<double>(windows_of(a)) / looked));
   values[at_sorted_share] = static_cast<double>(all.windows_sorted) / looked;
   for (int s = 0; s < cuda::n_tile_shapes; ++s) values[at_cuts + s] = cut_share(all.cuts, s, a, values[at_max]);
-  // Of entries in rows beyond the histogram every one has 31 like it beside it.
-  double run = 32 * static_cast<double>(all.beyond_sum);
-  for (int l = 1; l < bins; ++l) run += static_cast<double>(all.histogram[l]) * l * std::min(l, 32);
-  values[at_run] = nnz > 0 ? run / nnz : 0;
   values[at_rises] = static_cast<double>(all.rises);
+  for (int g = 0; g < most_of; ++g) values[at_most_of + g] = static_cast<double>(all.fullest_of[g]);
   values[at_most_of_256] = static_cast<double>(all.most_of_256);
-  const plugin::HybWidth hyb = plugin::hyb_cheapest_width(a.s, all.histogram, bins, all.beyond);
+  const plugin::HybWidth hyb = plugin::hyb_cheapest_width(a.s, all.histogram, bins, all.beyond.rows);
   values[at_hyb] = static_cast<double>(hyb.width);
   values[at_hyb + 1] = hyb.rest;
   for (int shape = 0; shape < tile_shapes; ++shape) tell_tiles(all.tiles, shape, a, values[at_max], values + at_tiles);
@@ -338,7 +409,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   const auto &q = as<sxt_matrix_query>(query);
   const double rows = static_cast<double>(q.rows);
   cuda::CudaCost cost;
-  cost.launches = 6;  // clearing, counting, copying back and waiting
+  cost.launches = 5;  // clearing, counting, looking, copying back, and what waiting takes
   cost.stream_bytes = cost.working_set = (q.nnz > std::numeric_limits<std::int32_t>::max() ? 8 : 4) * rows;
   cost.flops = 60 * rows;  // about thirty integer operations a row
   CandidateList list(out, capacity, count);
@@ -351,19 +422,36 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
 }
 
 sxt_status begin(void *opaque, const sxt_head *head, const sxt_exec *exec) {
-  const auto &state = *static_cast<const State *>(opaque);
+  auto &state = *static_cast<State *>(opaque);
   return cuda::guarded(exec, [&] {
-    count_all_rows(*state.a, as<sxt_features_args>(head), exec);
-    return state.begun = true, SXT_OK;
+    if (state.a->s.rows == 0) return SXT_OK;
+    const Asked asked(as<sxt_features_args>(head), rows_names());
+    count_all_rows(*state.a, asked, exec);
+    return begin_fetching<Counts>(state, asked, exec), SXT_OK;
   });
+}
+
+sxt_status tell(const Counts &all, const sxt_csr &a, const Asked &asked, const sxt_exec *exec) {
+  double values[std::size(names)] = {};
+  evaluate(all, a, values);
+  if (asked.any(at_third, 2)) find_third(all, a, exec, values + at_third);
+  return asked.answer(values);
+}
+
+sxt_status tell_nothing(const Asked &asked) {
+  double values[std::size(names)] = {};
+  for (int level = 0; level < levels; ++level) values[at_imbalance + level] = 1;
+  return asked.answer(values);
 }
 
 sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
   const auto &state = *static_cast<const State *>(opaque);
-  const auto &args = as<sxt_features_args>(head);
   return cuda::guarded(exec, [&] {
-    if (!take_begun(state)) count_all_rows(*state.a, args, exec);
-    return tell_rows(*state.a, args, exec);
+    const auto &args = as<sxt_features_args>(head);
+    if (state.a->s.rows == 0) return tell_nothing(Asked(args, rows_names()));
+    return with_counters<Counts>(
+        state, args, rows_names(), exec, [&](const Asked &asked) { count_all_rows(*state.a, asked, exec); },
+        [&](const Counts &all, const Asked &asked) { return tell(all, *state.a, asked, exec); });
   });
 }
 
@@ -373,31 +461,33 @@ const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 1, 0, begin};
 
 std::uint64_t rows_scratch_bytes() { return sizeof(Counts); }
 
-void count_all_rows(const sxt_csr &a, const sxt_features_args &args, const sxt_exec *exec) {
+const Names &rows_names() {
+  static const Names own(names);
+  return own;
+}
+
+void count_all_rows(const sxt_csr &a, const Asked &asked, const sxt_exec *exec) {
   if (a.s.rows == 0) return;
   auto *counts = cleared_scratch<Counts>(exec, sizeof(Counts));
+  const bool sorted = asked.any(at_sorted, 1) || asked.any(at_sorted_share, 1);
+  const Looks looks{asked.any(at_tiles, 2 * tile_shapes) ? tile_blocks(a) : 0,
+                    sorted ? static_cast<unsigned>(looked_windows(a)) : 0,
+                    asked.any(at_cuts, cuda::n_tile_shapes) ? cut_blocks(a, look_threads) : 0};
   with_row_ptr(a, [&](const auto *row_ptr) {
     count_rows<<<cuda::blocks_for(a.s.rows, threads, most_blocks), threads, 0, cuda::stream_of(*exec)>>>(
         row_ptr, a.s.rows, counts);
     cuda::need_launch("a count of row lengths");
-    if (wants(args, names, at_tiles, 2 * tile_shapes)) count_tiles(row_ptr, a, &counts->longest, &counts->tiles, exec);
-    if (wants(args, names, at_cuts, cuda::n_tile_shapes)) count_cuts(row_ptr, a, &counts->longest, &counts->cuts, exec);
-    if (!wants(args, names, at_sorted, 1) && !wants(args, names, at_sorted_share, 1)) return;
-    count_sorted<<<static_cast<unsigned>(looked_windows(a)), sort_window, 0, cuda::stream_of(*exec)>>>(
-        row_ptr, a.s.rows, windows_of(a), counts);
-    cuda::need_launch("a count of sorted rows");
+    if (looks.blocks() == 0) return;
+    launch_second(exec, "a closer look at rows", look_closer<std::remove_cvref_t<decltype(*row_ptr)>>, looks.blocks(),
+                  look_threads, row_ptr, a.s.rows, a.s.nnz, looks, all_tile_shapes, cut_shapes(), counts);
   });
 }
 
-sxt_status tell_rows(const sxt_csr &a, const sxt_features_args &args, const sxt_exec *exec) {
-  double values[std::size(names)] = {};
-  for (int level = 0; level < levels; ++level) values[at_imbalance + level] = 1;
-  if (a.s.rows == 0) return answer(args, names, values);
-  std::vector<Counts> all(1);
-  cuda::fetch(exec, all.data(), static_cast<const Counts *>(exec->scratch), 1, "counts of rows");
-  evaluate(all[0], a, values);
-  if (wants(args, names, at_third, 2)) find_third(all[0], a, exec, values + at_third);
-  return answer(args, names, values);
+sxt_status tell_rows(const sxt_csr &a, const Asked &asked, const sxt_exec *exec) {
+  if (a.s.rows == 0) return tell_nothing(asked);
+  const auto all = std::make_unique<Counts>();
+  cuda::fetch(exec, all.get(), static_cast<const Counts *>(exec->scratch), 1, "counts of rows");
+  return tell(*all, a, asked, exec);
 }
 
 const sxt_kernel rows_kernel = feature_kernel("features.rows.cuda", "row lengths, one pass over the row pointers", &ops,

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <memory>
 
 #include "sample.cuh"
 #include "sextant/plugin_footprint.hpp"
@@ -42,26 +41,30 @@ const char *const names[] = {"x_line_fraction",
                              "block_fill_2",
                              "block_fill_3",
                              "block_fill_4",
+                             "block_fill_5",
+                             "block_fill_6",
+                             "block_fill_7",
                              "block_fill_8",
                              "bandwidth_least",
                              "diagonals_least",
                              "hub_share",
                              nullptr};
 constexpr int at_x = 0, n_x = 11, at_requests = n_x, n_requests = 2 * widths, at_blocks = at_requests + n_requests,
-              n_blocks = 6, at_hubs = at_blocks + n_blocks;
+              n_blocks = fill_sizes + 2, at_hubs = at_blocks + n_blocks;
 static_assert(at_hubs + 2 == std::size(names));
 
 constexpr std::uint64_t maps_bytes = (grains * levels + 1) * map_words * sizeof(unsigned),
                         hub_bytes = hub_slots * sizeof(unsigned);
-constexpr std::int64_t most_groups = 1024, most_ends = 4096;
+constexpr std::int64_t least_groups = 64, most_groups = 1024, least_sampled = 16384, most_sampled = 32768,
+                       most_ends = 4096;
 
-// Groups of rows that hold about 1 % of the entries, and a few thousand at least.
+// Groups of rows that hold about 1 % of the entries, but not fewer nor more than some ten thousand.
 std::int64_t sampled_groups(std::int64_t rows, std::int64_t nnz) {
   if (nnz == 0) return 0;
   const std::int64_t groups = (rows + group_rows - 1) / group_rows;
-  const double wanted = static_cast<double>(std::min(nnz, std::max<std::int64_t>(2048, nnz / 100)));
+  const double wanted = static_cast<double>(std::min(nnz, std::clamp(nnz / 100, least_sampled, most_sampled)));
   const auto share = static_cast<std::int64_t>(wanted / static_cast<double>(nnz) * static_cast<double>(groups));
-  return std::clamp<std::int64_t>(share, 1, std::max<std::int64_t>(most_groups, 1));
+  return std::clamp(share, std::min(groups, least_groups), most_groups);
 }
 
 // What is sampled of a matrix for the names that are asked for.
@@ -78,22 +81,22 @@ SamplePlan plan_for(std::int64_t rows, std::int64_t cols, std::int64_t nnz, sxt_
     plan.walks = std::clamp<std::int64_t>(nnz / 50 / plan.walk_length, 1, most_walks);
     if (nnz > plan.walk_length) plan.long_length = std::min<std::int64_t>(nnz, 1 << last_level);
     plan.long_begin = (nnz - plan.long_length) / 2;
-    plan.long_blocks =
-        static_cast<int>(std::min<std::int64_t>(264, cuda::divide_up<std::int64_t>(plan.long_length, 4096)));
+    plan.long_blocks = static_cast<int>(cuda::divide_up<std::int64_t>(plan.long_length, far_entries));
     plan.share = 1;
     while (std::min(plan.long_length, cols * element / 32) / plan.share > map_bits / 4) plan.share *= 2;
   }
   if (requests) {
     plan.requests = std::min<std::int64_t>(request_groups, cuda::divide_up<std::int64_t>(rows, 32));
-    plan.request_blocks = static_cast<int>(cuda::divide_up<std::int64_t>(plan.requests, sample_threads / 32));
+    plan.request_blocks = static_cast<int>(cuda::divide_up<std::int64_t>(plan.requests * widths, sample_threads / 32));
   }
   if (blocks) {
     plan.groups = sampled_groups(rows, nnz);
+    plan.whole = nnz <= group_entries;
     plan.row_step = rows / most_ends + 1;
     plan.end_blocks = static_cast<int>(cuda::divide_up<std::int64_t>(std::min(rows, most_ends), sample_threads));
   }
   // Of smaller matrices the L1 caches keep what is met often.
-  if (hubs && nnz >= 4 * hub_samples) plan.hub_blocks = 128;
+  if (hubs && nnz >= 4 * hub_samples) plan.hub_blocks = hub_blocks;
   return plan;
 }
 
@@ -151,21 +154,18 @@ void tell_requests(const SampleCounts &counts, double *values) {
 }
 
 void tell_blocks(const SampleCounts &counts, double *values) {
-  const double sizes[] = {2, 3, 4, 8};
-  for (int s = 0; s < fill_sizes; ++s) {
-    const double stored = static_cast<double>(counts.blocks[s]) * sizes[s] * sizes[s];
-    values[s] = stored > 0 ? static_cast<double>(counts.block_entries) / stored : 1;
-  }
+  tell_fills(counts.block_entries, counts.blocks, values);
   values[fill_sizes] = static_cast<double>(counts.bandwidth);
   values[fill_sizes + 1] = static_cast<double>(counts.diagonals);
 }
 
-// What columns that are no hubs hold is no sign of hubs: the share that so many of them have by chance is left out.
+// The share of the second sample that lies in the fullest counters, hub_limit at most. What columns that are no hubs
+// hold is no sign of hubs: the share that so many of them have by chance is left out.
 double hub_share(const SampleCounts &counts, std::int64_t cols) {
-  unsigned taken = 0;
-  for (int least = hub_bins - 1; least > 1 && taken + counts.hub_counters[least] <= hub_limit; --least)
-    taken += counts.hub_counters[least];
-  const double share = static_cast<double>(counts.hub_entries) / hub_samples,
+  unsigned taken = 0, entries = 0;
+  for (int least = hub_bins - 1; least > 1 && taken + counts.hub_counters[0][least] <= hub_limit; --least)
+    taken += counts.hub_counters[0][least], entries += counts.hub_counters[1][least];
+  const double share = static_cast<double>(entries) / hub_samples,
                chance = std::min(1.0, taken / static_cast<double>(std::min<std::int64_t>(cols, hub_slots)));
   return chance < 1 ? std::max(0.0, (share - chance) / (1 - chance)) : share;
 }
@@ -176,7 +176,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   const SamplePlan plan = plan_for(q.rows, q.cols, q.nnz, q.matrix_type, true, true, true, true);
   const double walked = static_cast<double>(plan.walks * plan.walk_length + plan.long_length);
   cuda::CudaCost cost;
-  cost.launches = 8;  // clearing, two kernels, copying back and waiting
+  cost.launches = 7;  // clearing, two kernels, copying back and waiting
   cost.stream_bytes = 4 * walked + 4 * static_cast<double>(maps_bytes);
   cost.working_set = cost.stream_bytes;
   cost.sectors = walked / 8;
@@ -203,52 +203,51 @@ void count_sample(const sxt_csr &a, const SamplePlan &plan, const sxt_exec *exec
         row_ptr, static_cast<const std::int32_t *>(a.col), plan, maps, counts);
     cuda::need_launch("a sample of the columns");
   });
-  count_maps<<<grains * levels + 1, sample_threads, 0, cuda::stream_of(*exec)>>>(maps, counts);
-  cuda::need_launch("a count of sampled columns");
-  if (plan.hub_blocks > 0) {
-    const unsigned *counters = maps + (grains * levels + 1) * map_words;
-    count_counters<<<64, sample_threads, 0, cuda::stream_of(*exec)>>>(counters, counts);
-    count_hub_entries<<<128, sample_threads, 0, cuda::stream_of(*exec)>>>(static_cast<const std::int32_t *>(a.col),
-                                                                          plan, counters, counts);
-    cuda::need_launch("a count of hubs");
-  }
+  launch_second(exec, "a count of what was sampled", count_marks, static_cast<unsigned>(plan.hub_blocks + map_blocks),
+                sample_threads, static_cast<const std::int32_t *>(a.col), plan, maps, counts);
 }
 
 // What the args ask for, and the plan to sample it.
 struct Wish {
-  Wish(const sxt_csr &a, const sxt_features_args &args)
-      : x(wants(args, names, at_x, n_x)),
-        requests(wants(args, names, at_requests, n_requests)),
-        blocks(wants(args, names, at_blocks, n_blocks)),
-        plan(plan_for(a.s.rows, a.s.cols, a.s.nnz, a.s.value_type, x, requests, blocks,
-                      wants(args, names, at_hubs, 1))) {}
+  Wish(const sxt_csr &a, const Asked &asked)
+      : x(asked.any(at_x, n_x)),
+        requests(asked.any(at_requests, n_requests)),
+        blocks(asked.any(at_blocks, n_blocks)),
+        plan(plan_for(a.s.rows, a.s.cols, a.s.nnz, a.s.value_type, x, requests, blocks, asked.any(at_hubs, 1))) {}
   bool x, requests, blocks;
   SamplePlan plan;
 };
 
+const Names &own_names() {
+  static const Names own(names);
+  return own;
+}
+
 sxt_status begin(void *opaque, const sxt_head *head, const sxt_exec *exec) {
-  const auto &state = *static_cast<const State *>(opaque);
+  auto &state = *static_cast<State *>(opaque);
   return cuda::guarded(exec, [&] {
-    count_sample(*state.a, Wish(*state.a, as<sxt_features_args>(head)).plan, exec);
-    return state.begun = true, SXT_OK;
+    const Asked asked(as<sxt_features_args>(head), own_names());
+    count_sample(*state.a, Wish(*state.a, asked).plan, exec);
+    return begin_fetching<SampleCounts>(state, asked, exec), SXT_OK;
   });
 }
 
 sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
   const auto &state = *static_cast<const State *>(opaque);
   const sxt_csr &a = *state.a;
-  const auto &args = as<sxt_features_args>(head);
   return cuda::guarded(exec, [&] {
-    const Wish wish(a, args);
-    if (!take_begun(state)) count_sample(a, wish.plan, exec);
-    const auto counts = std::make_unique<SampleCounts>();
-    cuda::fetch(exec, counts.get(), static_cast<const SampleCounts *>(exec->scratch), 1, "sampled counts");
-    double values[std::size(names)] = {};
-    if (wish.x) tell_x(*counts, wish.plan, a, state, values + at_x);
-    if (wish.requests) tell_requests(*counts, values + at_requests);
-    if (wish.blocks) tell_blocks(*counts, values + at_blocks);
-    if (wish.plan.hub_blocks > 0) values[at_hubs] = hub_share(*counts, a.s.cols);
-    return answer(args, names, values);
+    const auto tell = [&](const SampleCounts &counts, const Asked &asked) {
+      const Wish wish(a, asked);
+      double values[std::size(names)] = {};
+      if (wish.x) tell_x(counts, wish.plan, a, state, values + at_x);
+      if (wish.requests) tell_requests(counts, values + at_requests);
+      if (wish.blocks) tell_blocks(counts, values + at_blocks);
+      if (wish.plan.hub_blocks > 0) values[at_hubs] = hub_share(counts, a.s.cols);
+      return asked.answer(values);
+    };
+    return with_counters<SampleCounts>(
+        state, as<sxt_features_args>(head), own_names(), exec,
+        [&](const Asked &asked) { count_sample(a, Wish(a, asked).plan, exec); }, tell);
   });
 }
 

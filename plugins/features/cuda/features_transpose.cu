@@ -75,7 +75,7 @@ void scan_within(const sxt_exec *exec, T *values, std::int64_t n, T *totals) {
 
 // The transpose of `a` as far as its row pointers, of the type that its entries need.
 template <class Offset>
-sxt_status tell_transpose(const sxt_csr &a, const sxt_features_args &args, const sxt_exec *exec) {
+sxt_status tell_transpose(const sxt_csr &a, const Asked &asked, const sxt_exec *exec) {
   sxt_csr transpose{};
   transpose.s = a.s;
   std::swap(transpose.s.rows, transpose.s.cols);
@@ -91,8 +91,8 @@ sxt_status tell_transpose(const sxt_csr &a, const sxt_features_args &args, const
   cuda::count_columns(exec, static_cast<const std::int32_t *>(a.col), a.s.nnz, row_ptr);
   scan_within(exec, row_ptr, rows + 1, totals);
   transpose.row_ptr = row_ptr;
-  count_all_rows(transpose, args, exec);
-  return tell_rows(transpose, args, exec);
+  count_all_rows(transpose, asked, exec);
+  return tell_rows(transpose, asked, exec);
 }
 
 sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
@@ -106,8 +106,9 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
       plain.push_back(std::strncmp(args.names[i], SXT_PREFIX, prefix) ? "" : args.names[i] + prefix);
     sxt_features_args of_rows = args;
     of_rows.names = plain.data();
-    return a.s.nnz <= cuda::narrow_limit ? tell_transpose<std::int32_t>(a, of_rows, exec)
-                                         : tell_transpose<std::int64_t>(a, of_rows, exec);
+    const Asked asked(of_rows, rows_names());
+    return a.s.nnz <= cuda::narrow_limit ? tell_transpose<std::int32_t>(a, asked, exec)
+                                         : tell_transpose<std::int64_t>(a, asked, exec);
   });
 }
 

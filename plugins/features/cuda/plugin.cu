@@ -16,7 +16,7 @@ namespace {
 sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *, const sxt_exec *exec,
                    void **state) {
   return guard(exec, [&] {
-    auto *made = new State{problem->a ? &as<sxt_csr>(problem->a) : nullptr, {}, false};
+    auto *made = new State{problem->a ? &as<sxt_csr>(problem->a) : nullptr, {}, false, {}, {}};
     if (candidate) std::copy_n(candidate->launch, 4, made->launch);
     return give(made, state);
   });
@@ -54,7 +54,8 @@ sxt_status candidates(const sxt_query *, const sxt_features *, const sxt_machine
 sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *) {
   const auto &s = *static_cast<const Sizes *>(opaque);
   const double values[] = {s.rows > 0 ? s.nnz / s.rows : 0, s.rows * s.cols > 0 ? s.nnz / s.rows / s.cols : 0};
-  return answer(as<sxt_features_args>(head), names, values);
+  static const Names own(names);
+  return Asked(as<sxt_features_args>(head), own).answer(values);
 }
 
 }  // namespace

@@ -4,30 +4,33 @@
 // TODS 15, 1990); long walks keep only a known share of the hash values.
 #pragma once
 
+#include "block_rows.hpp"
 #include "features.cuh"
 
 namespace sextant::features_cuda {
 
-inline constexpr int sample_threads = 512, map_bits = 1 << 17, map_words = map_bits / 32;
+inline constexpr int sample_threads = 512, map_bits = 1 << 17, map_words = map_bits / 32, map_parts = 4;
 inline constexpr int most_walks = 64, walk_power = 13, walk_points = 6;  // 512, 1024, ... 8192, and the end
 inline constexpr int first_level = 14, last_level = 22, levels = last_level - first_level + 1;
-inline constexpr int group_rows = 24, fill_sizes = 4, longest_row = 4096, diagonal_prime = 131071;
+inline constexpr int far_entries = 1 << 13;  // of a block on the long walk: divides what the first window holds
+inline constexpr int diagonal_prime = 131071;
 inline constexpr int request_groups = 512, widths = 6;  // lanes a row: 1, 2, ... 32
 
 // Hubs: columns of one sample are counted in so many counters by hash, the fullest are taken for hubs, and another
 // sample says which share of the entries they have, so that chance does not pass for a hub.
 inline constexpr int hub_slots = 1 << 20, hub_samples = 1 << 18, hub_bins = 256, hub_limit = 16384;
+inline constexpr int hub_blocks = 128;
 
 // What is counted twice: sectors of 32 bytes and lines of 64.
 inline constexpr int grains = 2;
 
-struct SampleCounts {
+struct alignas(16) SampleCounts {
   unsigned walk[most_walks][grains][walk_points];  // bits that were set so far
   Count level[grains][levels];                     // bits that windows up to 2^p entries set
   Count entries[widths], sectors[widths], tags[widths];
-  Count block_entries, blocks[fill_sizes], bandwidth, diagonals;
-  unsigned hub_counters[hub_bins];  // counters of each value
-  Count hub_entries;                // of the second sample, in columns of the fullest counters
+  Count block_entries[fill_sizes], blocks[fill_sizes];  // of whole block rows of each size
+  Count bandwidth, diagonals;
+  unsigned hub_counters[2][hub_bins];  // counters of each value, entries of the second sample in such counters
 };
 
 // How the blocks of one launch share the work.
@@ -37,9 +40,10 @@ struct SamplePlan {
   std::int64_t walks, walk_length;  // short walks over consecutive entries, a block each
   std::int64_t long_begin, long_length;
   int long_blocks, share;  // one in `share` hash values counts, a power of two
-  std::int64_t requests;   // sampled groups of 32 rows, a warp each
+  std::int64_t requests;   // sampled groups of 32 rows, a warp for each and each number of lanes a row
   int request_blocks;
-  std::int64_t groups;    // sampled groups of 24 rows, a block each
+  std::int64_t groups;    // sampled groups of rows, a block each
+  bool whole;             // they are all there are, and no row is cut
   std::int64_t row_step;  // ends of every so many rows are looked at
   int end_blocks;
   int hub_blocks;
@@ -55,45 +59,78 @@ __device__ inline bool set_bit(unsigned *map, unsigned bit) {
   return !(map[bit / 32] & mask) && !(atomicOr(map + bit / 32, mask) & mask);
 }
 
+// Bits that the first 512, 1024, ... entries of a walk set. All its columns are asked for at once: what follows works
+// in shared memory.
 __device__ inline void walk(const std::int32_t *col, const SamplePlan &plan, std::int64_t which,
                             unsigned (*map)[map_words], SampleCounts *out) {
+  constexpr int rounds = (1 << walk_power) / sample_threads;
   __shared__ unsigned found[grains];
-  for (int w = static_cast<int>(threadIdx.x); w < grains * map_words; w += sample_threads) map[0][w] = 0;
-  if (threadIdx.x < grains) found[threadIdx.x] = 0;
-  __syncthreads();
   const std::int64_t begin =
       plan.walks > 1 ? (plan.nnz - plan.walk_length) / (plan.walks - 1) * which : (plan.nnz - plan.walk_length) / 2;
+  const int t = static_cast<int>(threadIdx.x), length = static_cast<int>(plan.walk_length);
+  std::int32_t column[rounds];
+#pragma unroll
+  for (int r = 0; r < rounds; ++r) {
+    const int k = r * sample_threads + t;
+    column[r] = k < length ? col[begin + k] : 0;
+  }
+  for (int w = t; w < grains * map_words; w += sample_threads) map[0][w] = 0;
+  if (t < grains) found[t] = 0;
+  __syncthreads();
   int point = 0;
-  for (std::int64_t done = 0; done < plan.walk_length; done += sample_threads) {
-    const std::int64_t k = done + threadIdx.x;
+#pragma unroll
+  for (int r = 0; r < rounds; ++r) {
+    const int done = r * sample_threads, next = done + sample_threads;
+    if (done >= length) break;
     for (int g = 0; g < grains; ++g) {
-      const bool fresh = k < plan.walk_length && set_bit(map[g], hashed(col[begin + k] >> (plan.shift + g)) >> 15);
+      const bool fresh = done + t < length && set_bit(map[g], hashed(column[r] >> (plan.shift + g)) >> 15);
       const unsigned votes = __ballot_sync(0xffffffffu, fresh);
-      if (threadIdx.x % 32 == 0 && votes) atomicAdd(found + g, __popc(votes));
+      if (t % 32 == 0 && votes) atomicAdd(found + g, __popc(votes));
     }
+    const bool is_point = (next & (next - 1)) == 0;
+    if (!is_point && next < length) continue;
     __syncthreads();
-    const std::int64_t next = done + sample_threads;
-    if (threadIdx.x < grains) {
-      if ((next & (next - 1)) == 0 && next <= plan.walk_length)
-        out->walk[which][threadIdx.x][point] = found[threadIdx.x];
-      if (next >= plan.walk_length) out->walk[which][threadIdx.x][walk_points - 1] = found[threadIdx.x];
-    }
-    if ((next & (next - 1)) == 0) ++point;
+    if (t < grains && is_point && next <= length) out->walk[which][t][point] = found[t];
+    if (t < grains && next >= length) out->walk[which][t][walk_points - 1] = found[t];
+    if (is_point) ++point;
     __syncthreads();
   }
 }
 
-// maps: grains x levels maps; an entry marks the smallest window that holds it.
-__device__ inline void walk_far(const std::int32_t *col, const SamplePlan &plan, int block, unsigned *maps) {
-  const std::int64_t stride = static_cast<std::int64_t>(plan.long_blocks) * sample_threads;
-  for (std::int64_t k = static_cast<std::int64_t>(block) * sample_threads + threadIdx.x; k < plan.long_length;
-       k += stride) {
-    const int level = max(0, 64 - __clzll(k) - first_level);
-    for (int g = 0; g < grains; ++g) {
-      const unsigned hash = hashed(col[plan.long_begin + k] >> (plan.shift + g));
-      if ((hash & static_cast<unsigned>(plan.share - 1)) == 0)
-        set_bit(maps + (g * levels + level) * map_words, hash >> 15);
+// maps: grains x levels maps; an entry marks the smallest window that holds it. A block's entries follow each other and
+// have one such window. They are marked in shared memory first, and what the maps do not have yet goes to them word by
+// word.
+__device__ inline void walk_far(const std::int32_t *col, const SamplePlan &plan, int block, unsigned (*map)[map_words],
+                                unsigned *maps) {
+  constexpr int flight = 16;
+  const int t = static_cast<int>(threadIdx.x);
+  const std::int64_t begin = static_cast<std::int64_t>(block) * far_entries;
+  const int length = static_cast<int>(min(std::int64_t{far_entries}, plan.long_length - begin));
+  col += plan.long_begin + begin;
+  for (int w = t; w < grains * map_words / 4; w += sample_threads)
+    reinterpret_cast<uint4 *>(map[0])[w] = make_uint4(0, 0, 0, 0);
+  __syncthreads();
+  for (int first = t; first < length; first += flight * sample_threads) {
+    std::int32_t column[flight];
+#pragma unroll
+    for (int f = 0; f < flight; ++f) {
+      const int k = first + f * sample_threads;
+      column[f] = k < length ? col[k] : -1;
     }
+#pragma unroll
+    for (int f = 0; f < flight; ++f)
+      for (int g = 0; g < grains; ++g) {
+        const unsigned hash = hashed(column[f] >> (plan.shift + g));
+        if (column[f] >= 0 && (hash & static_cast<unsigned>(plan.share - 1)) == 0) set_bit(map[g], hash >> 15);
+      }
+  }
+  __syncthreads();
+  const int level = max(0, 64 - __clzll(begin) - first_level);
+  for (int g = 0; g < grains; ++g) {
+    unsigned *to = maps + (g * levels + level) * map_words;
+#pragma unroll
+    for (int w = t; w < map_words; w += sample_threads)
+      if (const unsigned own = map[g][w]; own & ~__ldcg(to + w)) atomicOr(to + w, own);
   }
 }
 
@@ -104,91 +141,104 @@ __device__ inline int distinct(std::int32_t value, bool active) {
   return __popc(__ballot_sync(0xffffffffu, active && __ffs(peers) - 1 == lane));
 }
 
-// The requests of a warp for 32 rows from `row`, for every number of lanes a row: some sets of rows, some steps of
-// each.
+// The requests of a warp for 32 rows from `row` when 2^width lanes share a row: some sets of rows, some steps of each,
+// which are loaded together.
 template <class Offset>
 __device__ void look_at_requests(const Offset *row_ptr, const std::int32_t *col, const SamplePlan &plan,
-                                 std::int64_t row, SampleCounts *out) {
+                                 std::int64_t row, int width, SampleCounts *out) {
   constexpr int most_sets = 4, most_steps = 4;
-  const int lane = static_cast<int>(threadIdx.x % 32);
-  for (int width = 0; width < widths; ++width) {
-    const int lanes = 1 << width, sets = min(lanes, most_sets);
-    Count entries = 0, sectors = 0, tags = 0;
-    for (int s = 0; s < sets; ++s) {
-      const std::int64_t i = row + s * (lanes / sets) * (32 / lanes) + lane / lanes;
-      const std::int64_t begin = i < plan.rows ? static_cast<std::int64_t>(row_ptr[i]) : 0;
-      const std::int64_t length = i < plan.rows ? static_cast<std::int64_t>(row_ptr[i + 1]) - begin : 0;
-      std::int64_t longest = length;
-      for (int d = 16; d > 0; d /= 2) longest = max(longest, __shfl_xor_sync(0xffffffffu, longest, d));
-      const std::int64_t steps = (longest + lanes - 1) / lanes,
-                         looked = min(steps, static_cast<std::int64_t>(most_steps));
-      for (std::int64_t j = 0; j < looked; ++j) {
-        const std::int64_t k = steps * j / looked * lanes + lane % lanes;
-        const bool active = k < length;
-        const std::int32_t column = active ? col[begin + k] : 0;
-        entries += __popc(__ballot_sync(0xffffffffu, active));
-        sectors += distinct(column >> plan.shift, active);
-        tags += distinct(column >> (plan.shift + 2), active);
-      }
+  const int lane = static_cast<int>(threadIdx.x % 32), lanes = 1 << width, sets = min(lanes, most_sets);
+  unsigned entries = 0, sectors = 0, tags = 0;
+  for (int s = 0; s < sets; ++s) {
+    const std::int64_t i = row + s * (lanes / sets) * (32 / lanes) + lane / lanes;
+    const std::int64_t begin = i < plan.rows ? static_cast<std::int64_t>(row_ptr[i]) : 0;
+    const int length = i < plan.rows ? row_length(row_ptr, i) : 0;
+    const int longest = __reduce_max_sync(0xffffffffu, length);
+    const int steps = (longest - 1 >> width) + 1, looked = min(steps, most_steps);  // none where all are empty
+    std::int32_t column[most_steps];
+    bool active[most_steps];
+#pragma unroll
+    for (int j = 0; j < most_steps; ++j) {
+      const int step = looked > 0 ? steps / looked * j + steps % looked * j / looked : 0;
+      const std::int64_t k = (static_cast<std::int64_t>(step) << width) + lane % lanes;
+      active[j] = j < looked && k < length;
+      column[j] = active[j] ? col[begin + k] : 0;
     }
-    if (lane > 0) continue;
-    atomicAdd(&out->entries[width], entries);
-    atomicAdd(&out->sectors[width], sectors);
-    atomicAdd(&out->tags[width], tags);
+#pragma unroll
+    for (int j = 0; j < most_steps; ++j) {
+      if (j >= looked) break;
+      entries += __popc(__ballot_sync(0xffffffffu, active[j]));
+      sectors += distinct(column[j] >> plan.shift, active[j]);
+      tags += distinct(column[j] >> (plan.shift + 2), active[j]);
+    }
   }
+  if (lane > 0) return;
+  atomicAdd(&out->entries[width], Count{entries});
+  atomicAdd(&out->sectors[width], Count{sectors});
+  atomicAdd(&out->tags[width], Count{tags});
 }
 
-// Whether a row holds a column of [from, from + size).
-__device__ inline bool holds(const std::int32_t *begin, const std::int32_t *end, std::int64_t from, int size) {
-  while (begin < end) {
-    const std::int32_t *middle = begin + (end - begin) / 2;
-    if (*middle < from)
-      begin = middle + 1;
-    else if (*middle < from + size)
-      return true;
-    else
-      end = middle;
-  }
-  return false;
-}
-
-// Entry k of row `own` of a group begins a dense block when none of its row or of the block row's earlier rows lies in
-// it.
-__device__ inline bool begins_block(const std::int32_t *col, const std::int64_t *begin, int own, std::int64_t k,
-                                    int size) {
-  const std::int64_t from = col[k] / size * static_cast<std::int64_t>(size);
-  if (k > begin[own] && col[k - 1] >= from) return false;
-  for (int r = own / size * size; r < own; ++r)
-    if (holds(col + begin[r], col + min(begin[r + 1], begin[r] + longest_row), from, size)) return false;
-  return true;
-}
-
-// A block looks at the entries of group_rows rows: dense blocks, diagonals, bandwidth.
+// A block looks at a group of rows, whose columns it keeps in shared memory (`cols`, group_entries of them): dense
+// blocks of every size, diagonals, bandwidth. Counted in shared memory first: counters in global memory take additions
+// one after the other.
 template <class Offset>
 __device__ void look_at_group(const Offset *row_ptr, const std::int32_t *col, const SamplePlan &plan, std::int64_t row,
-                              unsigned *map, SampleCounts *out) {
-  __shared__ std::int64_t begin[group_rows + 1];
-  if (threadIdx.x <= group_rows) begin[threadIdx.x] = row_ptr[min(plan.rows, row + threadIdx.x)];
-  __syncthreads();
-  const std::int64_t last = begin[group_rows];
-  Count entries = 0, blocks[fill_sizes] = {}, bandwidth = 0;
-  int own = 0;
-  // Whole warps go on together: sums over them follow.
-  for (std::int64_t k = begin[0] + threadIdx.x; k < last; k += sample_threads) {
-    while (k >= begin[own + 1]) ++own;
-    if (k - begin[own] >= longest_row) continue;
-    ++entries;
-    const std::int64_t diagonal = col[k] - (row + own) + plan.rows;
-    bandwidth = max(bandwidth, static_cast<Count>(llabs(diagonal - plan.rows)));
-    set_bit(map, static_cast<unsigned>(diagonal % diagonal_prime));
-    const int sizes[fill_sizes] = {2, 3, 4, 8};
-#pragma unroll
-    for (int s = 0; s < fill_sizes; ++s) blocks[s] += begins_block(col, begin, own, k, sizes[s]);
+                              std::int32_t *cols, unsigned *diagonals, SampleCounts *out) {
+  static_assert(seen_rows == 31, "a warp reads the row pointers");
+  __shared__ std::int64_t from[seen_rows + 1];
+  __shared__ int begin[seen_rows + 1], rows;
+  __shared__ unsigned char row_of[group_entries];
+  __shared__ BlockCount sums[fill_sizes];
+  const int t = static_cast<int>(threadIdx.x);
+  if (t < 32) {
+    const std::int64_t at = row_ptr[min(plan.rows, row + t)];
+    const auto length = static_cast<unsigned>(__shfl_down_sync(0xffffffffu, at, 1) - at);  // 0 in the last lane
+    const bool heavy = !plan.whole && __shfl_sync(0xffffffffu, at, 31) - __shfl_sync(0xffffffffu, at, 0) > heavy_group;
+    unsigned end = heavy ? t < heavy_rows + overhang ? min(length, static_cast<unsigned>(heavy_row)) : 0u : length;
+    for (int d = 1; d < 32; d *= 2) {
+      const unsigned before = __shfl_up_sync(0xffffffffu, end, d);
+      if (t >= d) end += before;
+    }
+    from[t] = at;
+    if (t < seen_rows) begin[t + 1] = static_cast<int>(end);
+    if (t == 0) begin[0] = 0, rows = heavy ? heavy_rows : group_rows;
+    if (t < fill_sizes) sums[t] = {};
   }
-  __syncwarp();
-  add_sum(&out->block_entries, entries);
-  for (int s = 0; s < fill_sizes; ++s) add_sum(&out->blocks[s], blocks[s]);
-  add_most(&out->bandwidth, bandwidth);
+  __syncthreads();
+  const int last = begin[seen_rows];
+  for (int own = 0, k = t; k < last; k += sample_threads) {
+    while (k >= begin[own + 1]) ++own;
+    row_of[k] = static_cast<unsigned char>(own);
+    cols[k] = col[from[own] + (k - begin[own])];
+  }
+  __syncthreads();
+  // Two warps for each size, the others for diagonals.
+  constexpr int step = 64;
+  static_assert(sample_threads / 32 == 2 * fill_sizes + step / 32);
+  const int warp = t / 32, lane = t % 32, k0 = warp % 2 * 32 + lane, s = warp / 2;
+  if (s < fill_sizes) {
+    const Group group{cols, begin, rows, row};
+    BlockCount count;
+    with_size(s, [&](auto size) {
+      for (int k = k0; k < last; k += step) count_entry<size>(group, row_of[k], k, count);
+    });
+    count.entries = __reduce_add_sync(0xffffffffu, count.entries);
+    count.blocks = __reduce_add_sync(0xffffffffu, count.blocks);
+    if (lane == 0) atomicAdd(&sums[s].entries, count.entries), atomicAdd(&sums[s].blocks, count.blocks);
+  } else {
+    Count widest = 0;
+    for (int k = k0; k < begin[rows]; k += step) {
+      const std::int64_t diagonal = cols[k] - (row + row_of[k]);
+      widest = max(widest, static_cast<Count>(llabs(diagonal)));
+      set_bit(diagonals, static_cast<unsigned>((diagonal + plan.rows) % diagonal_prime));
+    }
+    __syncwarp();
+    add_most(&out->bandwidth, widest);
+  }
+  __syncthreads();
+  if (t >= fill_sizes) return;
+  if (sums[t].entries) atomicAdd(&out->block_entries[t], Count{sums[t].entries});
+  if (sums[t].blocks) atomicAdd(&out->blocks[t], Count{sums[t].blocks});
 }
 
 template <class Offset>
@@ -207,75 +257,89 @@ __device__ void look_at_ends(const Offset *row_ptr, const std::int32_t *col, con
   add_most(&out->bandwidth, bandwidth);
 }
 
-// Entry of a sample: the first takes even places, the second odd ones, evenly spread.
-__device__ inline unsigned hub_slot(const std::int32_t *col, const SamplePlan &plan, std::int64_t n, int odd) {
-  return hashed(col[plan.nnz / (2 * hub_samples) * (2 * n + odd)]) % hub_slots;
+// The slots of a block's part of a sample of columns: the first sample takes even places, the second odd ones, evenly
+// spread. A thread's columns are all asked for at once.
+inline constexpr int hub_flight = hub_samples / (hub_blocks * sample_threads);
+static_assert(hub_flight * hub_blocks * sample_threads == hub_samples);
+__device__ inline void look_up_slots(const std::int32_t *col, const SamplePlan &plan, int block, int odd,
+                                     unsigned (&slot)[hub_flight]) {
+  const std::int64_t step = plan.nnz / (2 * hub_samples);
+#pragma unroll
+  for (int f = 0; f < hub_flight; ++f) {
+    const int n = (f * hub_blocks + block) * sample_threads + static_cast<int>(threadIdx.x);
+    slot[f] = hashed(col[step * (2 * n + odd)]) % hub_slots;
+  }
 }
+
 __device__ inline void count_hubs(const std::int32_t *col, const SamplePlan &plan, int block, unsigned *counters) {
-  const int stride = plan.hub_blocks * sample_threads;
-  for (int n = block * sample_threads + static_cast<int>(threadIdx.x); n < hub_samples; n += stride)
-    atomicAdd(counters + hub_slot(col, plan, n, 0), 1u);
+  unsigned slot[hub_flight];
+  look_up_slots(col, plan, block, 0, slot);
+#pragma unroll
+  for (int f = 0; f < hub_flight; ++f) atomicAdd(counters + slot[f], 1u);
 }
 
 // maps: grains x levels maps of the long walk, then one of diagonals, then the counters of hubs.
 template <class Offset>
-inline __global__ void __launch_bounds__(sample_threads)
+inline __global__ void __launch_bounds__(sample_threads, 3)
     sample(const Offset *row_ptr, const std::int32_t *col, SamplePlan plan, unsigned *maps, SampleCounts *out) {
   __shared__ unsigned map[grains][map_words];
+  static_assert(sizeof map >= group_entries * sizeof(std::int32_t));
+  plugin::cuda::release_successor();
   std::int64_t block = blockIdx.x;
   if (block < plan.walks) return walk(col, plan, block, map, out);
   block -= plan.walks;
-  if (block < plan.long_blocks) return walk_far(col, plan, static_cast<int>(block), maps);
+  if (block < plan.long_blocks) return walk_far(col, plan, static_cast<int>(block), map, maps);
   block -= plan.long_blocks;
   if (block < plan.request_blocks) {
     const std::int64_t all = (plan.rows + 31) / 32;
-    const std::int64_t which = block * (sample_threads / 32) + threadIdx.x / 32;
-    if (which < plan.requests) look_at_requests(row_ptr, col, plan, all * which / plan.requests * 32, out);
+    const std::int64_t task = block * (sample_threads / 32) + threadIdx.x / 32, which = task / widths;
+    if (which < plan.requests)
+      look_at_requests(row_ptr, col, plan, all * which / plan.requests * 32, static_cast<int>(task % widths), out);
     return;
   }
   block -= plan.request_blocks;
   if (block < plan.groups) {
     const std::int64_t all = (plan.rows + group_rows - 1) / group_rows;
-    return look_at_group(row_ptr, col, plan, all * block / plan.groups * group_rows, maps + grains * levels * map_words,
-                         out);
+    return look_at_group(row_ptr, col, plan, all * block / plan.groups * group_rows,
+                         reinterpret_cast<std::int32_t *>(map[0]), maps + grains * levels * map_words, out);
   }
   block -= plan.groups;
   if (block < plan.end_blocks) return look_at_ends(row_ptr, col, plan, static_cast<int>(block), out);
   count_hubs(col, plan, static_cast<int>(block - plan.end_blocks), maps + (grains * levels + 1) * map_words);
 }
 
-// How many counters have each value.
-inline __global__ void __launch_bounds__(sample_threads) count_counters(const unsigned *counters, SampleCounts *out) {
-  __shared__ unsigned bins[hub_bins];
-  for (int i = static_cast<int>(threadIdx.x); i < hub_bins; i += sample_threads) bins[i] = 0;
+// How many counters have each value, and how many entries of the second sample lie in counters of each value: two and
+// more, fewer are no hubs.
+__device__ inline void count_counters(const std::int32_t *col, const SamplePlan &plan, const unsigned *counters,
+                                      int block, SampleCounts *out) {
+  __shared__ unsigned bins[2][hub_bins];
+  const int t = static_cast<int>(threadIdx.x);
+  static_assert(2 * hub_bins == sample_threads && hub_slots % (4 * hub_blocks * sample_threads) == 0);
+  bins[0][t] = 0;
+  unsigned slot[hub_flight];
+  look_up_slots(col, plan, block, 1, slot);
+  plugin::cuda::await_predecessor();
   __syncthreads();
-  const int stride = static_cast<int>(gridDim.x) * sample_threads;
-  for (int i = static_cast<int>(blockIdx.x) * sample_threads + static_cast<int>(threadIdx.x); i < hub_slots;
-       i += stride)
-    if (const unsigned value = min(counters[i], hub_bins - 1u)) atomicAdd(bins + value, 1u);
+  constexpr int rounds = hub_slots / (4 * hub_blocks * sample_threads);
+#pragma unroll
+  for (int r = 0; r < rounds; ++r) {
+    const uint4 four = reinterpret_cast<const uint4 *>(counters)[(r * hub_blocks + block) * sample_threads + t];
+    for (const unsigned value : {four.x, four.y, four.z, four.w})
+      if (value > 1) atomicAdd(bins[0] + min(value, hub_bins - 1u), 1u);
+  }
+#pragma unroll
+  for (int f = 0; f < hub_flight; ++f)
+    if (const unsigned value = counters[slot[f]]; value > 1) atomicAdd(bins[1] + min(value, hub_bins - 1u), 1u);
   __syncthreads();
-  for (int i = static_cast<int>(threadIdx.x); i < hub_bins; i += sample_threads)
-    if (bins[i]) atomicAdd(out->hub_counters + i, bins[i]);
+  if (bins[0][t]) atomicAdd(out->hub_counters[0] + t, bins[0][t]);
 }
 
-// The fullest counters, hub_limit at most, and the entries of the second sample that lie in them.
-inline __global__ void __launch_bounds__(sample_threads)
-    count_hub_entries(const std::int32_t *col, SamplePlan plan, const unsigned *counters, SampleCounts *out) {
-  unsigned least = hub_bins - 1, taken = 0;
-  while (least > 1 && taken + out->hub_counters[least] <= hub_limit) taken += out->hub_counters[least--];
-  Count entries = 0;
-  const int stride = static_cast<int>(gridDim.x) * sample_threads;
-  for (int n = static_cast<int>(blockIdx.x) * sample_threads + static_cast<int>(threadIdx.x); n < hub_samples;
-       n += stride)
-    entries += min(counters[hub_slot(col, plan, n, 1)], hub_bins - 1u) > least;
-  add_sum(&out->hub_entries, entries);
-}
-
-// Bits of the windows' maps, each window holding the smaller ones; the last block counts diagonals.
-inline __global__ void __launch_bounds__(sample_threads) count_maps(const unsigned *maps, SampleCounts *out) {
-  const int which = static_cast<int>(blockIdx.x), grain = which / levels, level = which % levels;
+// Bits of one map, or of the map of a window, which holds the smaller ones: a part of its words.
+__device__ inline void count_maps(const unsigned *maps, int which, int part, SampleCounts *out) {
+  constexpr int words = map_words / map_parts;
+  const int grain = which / levels, level = which % levels;
   Count bits = 0;
-  for (int w = static_cast<int>(threadIdx.x); w < map_words; w += sample_threads) {
+  for (int w = part * words + static_cast<int>(threadIdx.x); w < (part + 1) * words; w += sample_threads) {
     unsigned word = 0;
     if (which == grains * levels)
       word = maps[which * map_words + w];
@@ -284,6 +348,16 @@ inline __global__ void __launch_bounds__(sample_threads) count_maps(const unsign
     bits += __popc(word);
   }
   add_sum(which == grains * levels ? &out->diagonals : &out->level[grain][level], bits);
+}
+
+// What the sample has marked: the maps, whose last is that of diagonals, and the counters of hubs.
+inline constexpr int map_blocks = (grains * levels + 1) * map_parts;
+inline __global__ void __launch_bounds__(sample_threads)
+    count_marks(const std::int32_t *col, SamplePlan plan, const unsigned *maps, SampleCounts *out) {
+  const int block = static_cast<int>(blockIdx.x);
+  if (block < plan.hub_blocks) return count_counters(col, plan, maps + (grains * levels + 1) * map_words, block, out);
+  plugin::cuda::await_predecessor();
+  count_maps(maps, (block - plan.hub_blocks) / map_parts, (block - plan.hub_blocks) % map_parts, out);
 }
 
 }  // namespace sextant::features_cuda

@@ -26,8 +26,8 @@ struct TileShapes {
 inline constexpr TileShapes all_tile_shapes = {{SXT_TILE_SHAPES(SXT_X)}};
 #undef SXT_X
 inline constexpr int tile_shapes = TileShapes::count;
-inline constexpr std::int64_t most_tiles = 2112;  // looked at, of each shape
-inline constexpr int tile_threads = 256, tile_warps = tile_threads / 32, most_block_warps = 16;
+inline constexpr std::int64_t most_tiles = 1056;  // looked at, of each shape
+inline constexpr int look_threads = 512, look_warps = look_threads / 32, most_block_warps = 16;
 
 // In steps: what a block of few rows spends on each, what reading row pointers again costs a pass, what a row costs
 // that is longer than a tile, and a round of loads over it, four entries a thread.
@@ -66,30 +66,41 @@ __device__ std::int64_t tile_border(const Offset *row_ptr, std::int64_t rows, st
 
 // Steps of a block with `threads` for rows first .. first + count - 1.
 template <class Offset>
-__device__ int tile_steps(const Offset *row_ptr, std::int64_t first, std::int64_t count, int threads, int *of_warp) {
+__device__ int tile_steps(const Offset *row_ptr, std::int64_t first, int count, int threads, int *of_warp) {
   const int lane = static_cast<int>(threadIdx.x % 32);
-  const auto length = [&](std::int64_t j) { return static_cast<int>(row_ptr[first + j + 1] - row_ptr[first + j]); };
+  row_ptr += first;
   if (count <= few_rows) {
-    int steps = lane < count ? (length(lane) + threads - 1) / threads + few_rows_steps : 0;
+    int steps = lane < count ? (row_length(row_ptr, lane) + threads - 1) / threads + few_rows_steps : 0;
     for (int d = 16; d > 0; d /= 2) steps += __shfl_xor_sync(0xffffffffu, steps, d);
     return steps;
   }
-  int lanes = 32;
-  while (lanes > 1 && count * lanes > threads) lanes /= 2;
-  const int groups = threads / lanes, rows_a_warp = 32 / lanes;
+  int power = 5;  // of the lanes that share a row
+  while (power > 0 && count << power > threads) --power;
+  const int groups = threads >> power, rows_a_warp = 32 >> power, lanes = 1 << power;
   if (lane < most_block_warps) of_warp[lane] = 0;
   __syncwarp();
-  for (std::int64_t chunk = 0; chunk < count; chunk += 32) {
-    const std::int64_t j = chunk + lane;
-    int most = j < count ? (length(j) + lanes - 1) / lanes + 1 : 0;
-    for (int d = 1; d < rows_a_warp; d *= 2) most = max(most, __shfl_xor_sync(0xffffffffu, most, d));
-    if (j < count && lane % rows_a_warp == 0) atomicAdd(of_warp + j % groups / rows_a_warp, most);
+  // Several loads are on their way at once: the warp has nothing else to do meanwhile.
+  constexpr int flight = 4;
+  for (int chunk = 0; chunk < count; chunk += 32 * flight) {
+    int own[flight];
+#pragma unroll
+    for (int f = 0; f < flight; ++f) {
+      const int j = chunk + 32 * f + lane;
+      own[f] = j < count ? (row_length(row_ptr, j) + lanes - 1 >> power) + 1 : 0;
+    }
+#pragma unroll
+    for (int f = 0; f < flight; ++f) {
+      const int j = chunk + 32 * f + lane;
+      int most = own[f];
+      for (int d = 1; d < rows_a_warp; d *= 2) most = max(most, __shfl_xor_sync(0xffffffffu, most, d));
+      if (j < count && lane % rows_a_warp == 0) atomicAdd(of_warp + (j & (groups - 1)) / rows_a_warp, most);
+    }
   }
   __syncwarp();
   int steps = lane < most_block_warps ? of_warp[lane] : 0;
   for (int d = 16; d > 0; d /= 2) steps = max(steps, __shfl_xor_sync(0xffffffffu, steps, d));
   __syncwarp();
-  if (count >= 3 * threads) steps += unread_steps * static_cast<int>((count + groups - 1) / groups);
+  if (count >= 3 * threads) steps += unread_steps * ((count + groups - 1) / groups);
   return steps;
 }
 
@@ -99,25 +110,26 @@ __device__ int look_at_tile(const Offset *row_ptr, std::int64_t rows, const Tile
   const std::int64_t first = tile_border(row_ptr, rows, weight, t),
                      last = t + 1 < tiles ? tile_border(row_ptr, rows, weight, t + 1) : rows;
   const std::int64_t begin = row_ptr[first], end = row_ptr[last];
-  if (end - begin <= shape.entries) return tile_steps(row_ptr, first, last - first, shape.threads, of_warp);
+  const int count = static_cast<int>(last - first);  // each row weighs at least one
+  if (end - begin <= shape.entries) return tile_steps(row_ptr, first, count, shape.threads, of_warp);
   // The last row is longer than what is left of the tile: the block sums it alone.
   const std::int64_t alone = end - static_cast<std::int64_t>(row_ptr[last - 1]);
   const std::int64_t rounds = (alone + 4 * shape.threads - 1) / (4 * shape.threads);
-  return tile_steps(row_ptr, first, last - first - 1, shape.threads, of_warp) + long_row_steps +
+  return tile_steps(row_ptr, first, count - 1, shape.threads, of_warp) + long_row_steps +
          static_cast<int>(min(rounds, std::int64_t{1} << 24)) * round_steps;
 }
 
+// A block's part of the tiles of a shape, a warp each.
 template <class Offset>
-__global__ void __launch_bounds__(tile_threads)
-    look_at_tiles(const Offset *row_ptr, std::int64_t rows, std::int64_t nnz, TileShapes shapes, const Count *longest,
-                  TileCounts *out) {
-  __shared__ int of_warp[tile_warps][most_block_warps];
-  const TileShape shape = shapes.shape[blockIdx.y];
-  const std::int64_t weight = tile_weight(shape, static_cast<std::int64_t>(*longest));
+__device__ void look_at_tiles(const Offset *row_ptr, std::int64_t rows, std::int64_t nnz, const TileShapes &shapes,
+                              int of, std::int64_t block, std::int64_t longest, TileCounts *out) {
+  __shared__ int of_warp[look_warps][most_block_warps];
+  __shared__ Count steps[look_warps];
+  const TileShape shape = shapes.shape[of];
+  const std::int64_t weight = tile_weight(shape, longest);
   const std::int64_t tiles = tiles_of(weight, rows, nnz), looked = min(tiles, most_tiles);
   const int warp = static_cast<int>(threadIdx.x / 32);
-  const std::int64_t which = static_cast<std::int64_t>(blockIdx.x) * tile_warps + warp;
-  __shared__ Count steps[tile_warps];
+  const std::int64_t which = block * look_warps + warp;
   if (which < looked) {
     const std::int64_t t = tiles / looked * which + tiles % looked * which / looked;
     const auto own = static_cast<Count>(look_at_tile(row_ptr, rows, shape, weight, t, tiles, of_warp[warp]));
@@ -125,26 +137,23 @@ __global__ void __launch_bounds__(tile_threads)
   }
   __syncthreads();
   // One addition a block: counters take them one after the other.
-  const std::int64_t here = min(std::int64_t{tile_warps}, looked - static_cast<std::int64_t>(blockIdx.x) * tile_warps);
+  const std::int64_t here = min(std::int64_t{look_warps}, looked - block * look_warps);
   if (threadIdx.x > 0 || here <= 0) return;
   Count sum = 0, most = 0;
   for (std::int64_t w = 0; w < here; ++w) sum += steps[w], most = max(most, steps[w]);
-  atomicAdd(&out->sum[blockIdx.y], sum);
-  atomicMax(&out->most[blockIdx.y], most);
-  atomicAdd(&out->looked[blockIdx.y], static_cast<Count>(here));
+  atomicAdd(&out->sum[of], sum);
+  atomicMax(&out->most[of], most);
+  atomicAdd(&out->looked[of], static_cast<Count>(here));
 }
 
 // ---- on the host
 
-template <class Offset>
-void count_tiles(const Offset *row_ptr, const sxt_csr &a, const Count *longest, TileCounts *out, const sxt_exec *exec) {
-  std::int64_t most = 1;  // tiles of the lightest weight that any longest row could leave
+// Blocks for each shape: enough for the lightest tiles that any longest row could leave.
+inline unsigned tile_blocks(const sxt_csr &a) {
+  std::int64_t most = 1;
   for (const TileShape &shape : all_tile_shapes.shape)
     most = std::max(most, std::min(tiles_of(tile_weight(shape, shape.entries / 8), a.s.rows, a.s.nnz), most_tiles));
-  const dim3 grid(static_cast<unsigned>(plugin::cuda::divide_up<std::int64_t>(most, tile_warps)), tile_shapes);
-  look_at_tiles<<<grid, tile_threads, 0, plugin::cuda::stream_of(*exec)>>>(row_ptr, a.s.rows, a.s.nnz, all_tile_shapes,
-                                                                           longest, out);
-  plugin::cuda::need_launch("a look at tiles");
+  return static_cast<unsigned>(plugin::cuda::divide_up<std::int64_t>(most, look_warps));
 }
 
 // values: the mean and the most of each shape. A row that no looked-at tile had counts for the most all the same.

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How features.sample.cuda counts dense blocks: a group of consecutive rows counts the block rows that begin in it, of
+// every size, with the rows that those reach into. Nothing of CUDA in here: a test counts on the host.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#ifdef __CUDACC__
+#define SXT_HOST_AND_DEVICE __host__ __device__
+#else
+#define SXT_HOST_AND_DEVICE
+#endif
+
+namespace sextant::features_cuda {
+
+inline constexpr int least_fill = 2, fill_sizes = 7;          // blocks of 2 to 8
+inline constexpr int overhang = least_fill + fill_sizes - 2;  // rows beyond a group that its block rows reach into
+inline constexpr int group_rows = 24, seen_rows = group_rows + overhang;
+inline constexpr int group_entries = 8192;                // room for those of a group
+inline constexpr int heavy_group = 4096, heavy_rows = 8;  // of more entries fewer rows are looked at, in part
+inline constexpr int heavy_row = heavy_group / (heavy_rows + overhang);
+inline constexpr double worth_larger = 0.5;  // as on the CPU (features/basic/sample_fills.hpp)
+
+struct Group {
+  const std::int32_t *col;  // of its seen rows, which follow each other
+  const int *begin;         // of each of these rows, and the end of the last
+  int rows;                 // block rows that begin in so many are counted
+  std::int64_t first_row;
+};
+
+// Whether row `row` holds a column of [from, from + size), which one at `place` would be in a row like its own.
+SXT_HOST_AND_DEVICE inline bool holds(const Group &group, int row, int place, std::int32_t from, int size) {
+  int low = group.begin[row], high = group.begin[row + 1];
+  if (const int like = low + place; like < high && group.col[like] >= from && group.col[like] - from < size)
+    return true;
+  while (low < high) {
+    const int middle = low + (high - low) / 2;
+    if (group.col[middle] < from)
+      low = middle + 1;
+    else if (group.col[middle] - from < size)
+      return true;
+    else
+      high = middle;
+  }
+  return false;
+}
+
+// Whether entry k, of row `own`, is the first one in its dense block, rows from `first` on.
+template <int size>
+SXT_HOST_AND_DEVICE bool begins_block(const Group &group, int first, int own, int k) {
+  const std::int32_t from = group.col[k] / size * size;
+  const int place = k - group.begin[own];
+  if (place > 0 && group.col[k - 1] >= from) return false;
+  for (int row = own - 1; row >= first; --row)
+    if (holds(group, row, place, from, size)) return false;
+  return true;
+}
+
+// Entries of blocks, and the blocks themselves.
+struct BlockCount {
+  unsigned entries = 0, blocks = 0;
+};
+
+// Adds entry k, of row `own`, if its block row is one of the group's.
+template <int size>
+SXT_HOST_AND_DEVICE void count_entry(const Group &group, int own, int k, BlockCount &count) {
+  const int first = own - (own + static_cast<int>(group.first_row % size)) % size;
+  if (first < 0 || first >= group.rows) return;
+  ++count.entries;
+  count.blocks += begins_block<size>(group, first, own, k);
+}
+
+// f(size) with one of the sizes as a constant, since divisions by it are many.
+template <int s = 0, class F>
+SXT_HOST_AND_DEVICE void with_size(int which, F &&f) {
+  if constexpr (s + 1 < fill_sizes)
+    if (which != s) return with_size<s + 1>(which, f);
+  f(std::integral_constant<int, least_fill + s>());
+}
+
+// Entries / places, of sizes 2 to 8 in turn; 1 without entries, 0 between 4 and 8 where those of 2 are far from full.
+template <class Count>
+void tell_fills(const Count *entries, const Count *blocks, double *fills) {
+  for (int s = 0; s < fill_sizes; ++s) {
+    const double size = least_fill + s, stored = static_cast<double>(blocks[s]) * size * size;
+    const bool unlikely = size > 4 && size < 8 && fills[0] < worth_larger;
+    fills[s] = unlikely ? 0 : stored > 0 ? static_cast<double>(entries[s]) / stored : 1;
+  }
+}
+
+}  // namespace sextant::features_cuda
