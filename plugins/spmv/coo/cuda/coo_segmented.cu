@@ -52,8 +52,8 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
     candidate.launch[2] = slack;
     candidate.launch[3] = may_start_early(*machine);
     candidate.model_class = static_cast<std::uint32_t>(model_class);
-    // A look at the rows, a dozen launches and three waits for numbers.
-    candidate.setup_s = 150e-6 + (8 * nnz + 16 * rows) / machine->stream_rate;
+    // A look at the rows, some launches and a wait for numbers.
+    candidate.setup_s = 80e-6 + (8 * nnz + 16 * rows) / machine->stream_rate;
     candidate.state_bytes = sizeof(Segmented) + static_cast<std::uint64_t>(nnz / 4 + 16 * tiles + 4 * rows);
   }
   return SXT_OK;

@@ -95,7 +95,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
     cost.busiest = passes / q.n_rhs * cuda::busiest_of_tiles(cuda::feature_or(found, o.of_rows(feature_empty), 0));
     fill(candidate, q, found, *machine, o, 5, tiles,
          passes * cuda::chain_of_tiles(cuts, o.longest, shape.threads, slack), cost);
-    candidate.setup_s += 100e-6 + (4 * o.rows + o.nnz) / machine->stream_rate;
+    candidate.setup_s += 50e-6 + (4 * o.rows + o.nnz) / machine->stream_rate;
     candidate.state_bytes += static_cast<std::uint64_t>(o.nnz / 4 + 16 * tiles + 4 * o.rows);
   }
   return SXT_OK;

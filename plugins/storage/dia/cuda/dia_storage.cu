@@ -130,11 +130,13 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
   CandidateList list(out, capacity, count);
   sxt_candidate &candidate = list.add();
   // Marks and diagonals are cleared, written and looked through.
-  candidate.setup_s = conversion_seconds(*machine, m, 40, 3, 2 * bytes + 4 * rows);
+  candidate.setup_s = conversion_seconds(*machine, m, 38, 3, 2 * bytes + 4 * rows);
   candidate.state_bytes = sizeof(State) + static_cast<std::uint64_t>(bytes + 4 * rows);
   candidate.working_set_bytes = bytes;
   return SXT_OK;
 }
+
+constexpr std::int64_t few_diagonals = 127;
 
 // All diagonals with an entry, ascending. Throws with their number when there are too many.
 std::vector<std::int64_t> find_diagonals(const Source &source, const sxt_problem &problem, const sxt_exec *exec) {
@@ -148,18 +150,25 @@ std::vector<std::int64_t> find_diagonals(const Source &source, const sxt_problem
                          Life::call);
   auto *const counter = list.as<unsigned long long>();  // the count, then the list
   fill_bytes(exec, marks.data(), 0, marks.bytes(), "clear marks");
-  fill_bytes(exec, counter, 0, sizeof *counter, "clear a counter");
+  // The count comes with the first of the list, which is mostly all of it.
+  const std::int64_t brought = std::min(capacity, few_diagonals);
+  fill_bytes(exec, counter, 0, (static_cast<std::uint64_t>(brought) + 1) * sizeof(std::int64_t), "clear a counter");
   source.for_each_piece(problem, exec, true, [&](const Piece &piece) {
     visit(exec, source, piece, MarkDiagonals{piece, a.rows, marks.as<unsigned char>()});
   });
   visit_all(exec, places,
             ListMarked{marks.as<unsigned char>(), a.rows, capacity, list.as<std::int64_t>() + 1, counter});
-  const auto found = static_cast<std::int64_t>(fetch(exec, counter, "the number of diagonals"));
+  std::vector<std::int64_t> offsets(static_cast<std::size_t>(brought) + 1);
+  fetch(exec, offsets.data(), list.as<const std::int64_t>(), offsets.size(), "diagonals");
+  const std::int64_t found = offsets[0];
   if (found > capacity || dia_too_empty(static_cast<double>(found), rows, nnz))
     throw Failure(SXT_NOT_APPLICABLE, "%lld diagonals x %lld rows for %lld entries: more than %.0f places an entry",
                   (long long)found, (long long)a.rows, (long long)a.nnz, dia_most_slots);
-  std::vector<std::int64_t> offsets(static_cast<std::size_t>(found));
-  fetch(exec, offsets.data(), list.as<const std::int64_t>() + 1, static_cast<std::uint64_t>(found), "diagonals");
+  offsets.erase(offsets.begin());
+  offsets.resize(static_cast<std::size_t>(found));
+  if (found > brought)
+    fetch(exec, offsets.data() + brought, list.as<const std::int64_t>() + 1 + brought,
+          static_cast<std::uint64_t>(found - brought), "diagonals");
   std::sort(offsets.begin(), offsets.end());
   return offsets;
 }

@@ -45,7 +45,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
   CandidateList list(out, capacity, count);
   sxt_candidate &candidate = list.add();
   // Written twice: padding everywhere first, then the entries, which find their places a sector each.
-  candidate.setup_s = cuda::conversion_seconds(*machine, q, 25, 1, 2 * bytes) +
+  candidate.setup_s = cuda::conversion_seconds(*machine, q, 22, 1, 2 * bytes) +
                       (machine->sector_rate > 0 ? 2 * nnz / machine->sector_rate : 0);
   candidate.state_bytes = sizeof(State) + static_cast<std::uint64_t>(bytes + 4 * rows);
   candidate.working_set_bytes = bytes;
@@ -56,24 +56,28 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
 void lay_out(State &state, const sxt_exec *exec) {
   const std::int64_t rows = state.source.shape().rows, slices = cuda::divide_up<std::int64_t>(rows, slice);
   state.view.n_slices = slices;
-  state.slice_ptr = cuda::DeviceArray(exec, (slices + 1) * sizeof(std::int64_t), "slice pointers");
+  // The number of entries and, behind it, whether the order changed: both are fetched at once.
+  struct Found {
+    std::int64_t stored;
+    std::int32_t changed, unused;
+  };
+  state.slice_ptr = cuda::DeviceArray(exec, slices * sizeof(std::int64_t) + sizeof(Found), "slice pointers");
   state.perm = cuda::DeviceArray(exec, rows * sizeof(std::int32_t), "the order of rows");
   state.slot_of = cuda::DeviceArray(exec, rows * sizeof(std::int32_t), "the places of rows");
-  const cuda::DeviceArray changed(exec, sizeof(std::int32_t), "a counter", cuda::Life::call);
   auto *slice_ptr = state.slice_ptr.as<std::int64_t>();
-  cuda::fill_bytes(exec, changed.data(), 0, sizeof(std::int32_t), "clear a counter");
+  auto *const found = reinterpret_cast<Found *>(slice_ptr + slices);
   cuda::fill_bytes(exec, slice_ptr, 0, state.slice_ptr.bytes(), "clear slice pointers");
   if (rows > 0)
     state.source.with_row_ptr([&](const auto *row_ptr) {
       order_window<<<static_cast<unsigned>(cuda::divide_up<std::int64_t>(rows, sigma)), sigma, 0,
                      cuda::stream_of(*exec)>>>(row_ptr, rows, state.perm.as<std::int32_t>(),
-                                               state.slot_of.as<std::int32_t>(), slice_ptr, changed.as<std::int32_t>());
+                                               state.slot_of.as<std::int32_t>(), slice_ptr, &found->changed);
       cuda::need_launch("the ordering of rows");
     });
   cuda::exclusive_scan(exec, slice_ptr, slices + 1);
-  state.stored = cuda::fetch(exec, slice_ptr + slices, "the number of stored entries");
-  if (cuda::fetch(exec, changed.as<std::int32_t>(), "a counter") == 0)
-    state.perm = cuda::DeviceArray(), state.slot_of = cuda::DeviceArray();
+  const Found known = cuda::fetch(exec, static_cast<const Found *>(found), "the number of stored entries");
+  state.stored = known.stored;
+  if (known.changed == 0) state.perm = cuda::DeviceArray(), state.slot_of = cuda::DeviceArray();
 }
 
 // All entries to their places; padding stays as it is.
