@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A preconditioner that breaks its promise: z = r but for the last element, which it weighs negatively. It answers to
-// its own name only, and to matrices of one size only, so that no other test meets it.
+// Preconditioners that break their promises. One is not definite: z = r but for the last element, which it weighs
+// negatively. The other works on a stream of its own, so that a captured graph does not hold its work and z stays
+// frozen. They answer to their own names and to matrices of one size only, so that no other test meets them.
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -13,15 +14,19 @@ namespace {
 
 using namespace sextant::plugin;
 
+__global__ void scale(std::int64_t n, const double *r, double *z) {
+  for (std::int64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) z[i] = r[i] / 4;
+}
+
 __global__ void apply(std::int64_t n, const double *r, double *z) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i < n) z[i] = i == n - 1 ? mock::last_weight * r[i] : r[i];
 }
 
+template <const char *method>
 sxt_status applicable(const sxt_query *head, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   const auto &query = as<sxt_preconditioner_query>(head);
-  if (std::strcmp(query.method, mock::method) != 0 || query.m.rows != mock::rows)
-    return refuse(reason, "it is for one test");
+  if (std::strcmp(query.method, method) != 0 || query.m.rows != mock::rows) return refuse(reason, "it is for one test");
   return SXT_OK;
 }
 
@@ -34,7 +39,8 @@ sxt_status candidates(const sxt_query *, const sxt_features *, const sxt_machine
 
 sxt_status prepare(const sxt_problem *, const sxt_candidate *, const sxt_filled *, const sxt_exec *exec, void **state) {
   *state = nullptr;
-  return cuda::load(exec, apply);
+  const sxt_status status = cuda::load(exec, scale);
+  return status != SXT_OK ? status : cuda::load(exec, apply);
 }
 
 sxt_status run(const void *, void *, const sxt_head *head, const sxt_exec *exec) {
@@ -46,23 +52,39 @@ sxt_status run(const void *, void *, const sxt_head *head, const sxt_exec *exec)
   return cuda::check(exec, cudaGetLastError(), "apply a mock");
 }
 
+// Right as long as nobody captures: z = r / 4 when it returns, computed elsewhere.
+sxt_status run_elsewhere(const void *, void *, const sxt_head *head, const sxt_exec *exec) {
+  static cudaStream_t elsewhere = nullptr;
+  const auto &args = as<sxt_preconditioner_args>(head);
+  cudaStreamCaptureStatus captured = cudaStreamCaptureStatusNone;
+  cudaStreamIsCapturing(cuda::stream_of(*exec), &captured);
+  if (!elsewhere) cudaStreamCreateWithFlags(&elsewhere, cudaStreamNonBlocking);
+  if (captured == cudaStreamCaptureStatusNone) cudaStreamSynchronize(cuda::stream_of(*exec));
+  scale<<<4, 256, 0, elsewhere>>>(args.n, static_cast<const double *>(args.r), static_cast<double *>(args.z));
+  if (captured == cudaStreamCaptureStatusNone) cudaStreamSynchronize(elsewhere);
+  return cuda::check(exec, cudaGetLastError(), "apply a mock");
+}
+
 const sxt_preconditioner_ops ops{sizeof ops, mock::method, nullptr, nullptr, 1};
+const sxt_preconditioner_ops wandering_ops{sizeof ops, mock::wandering_method, nullptr, nullptr, 1};
+
+sxt_kernel mock_kernel(const char *name, decltype(sxt_kernel::run) run, const sxt_preconditioner_ops *its) {
+  sxt_kernel k = new_kernel(SXT_KIND_PRECONDITIONER, name, "cuda", "breaks its promise, for tests", run);
+  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
+  k.value_types = type_bit(SXT_F64);
+  k.ops = its;
+  k.applicable = its == &ops ? applicable<mock::method> : applicable<mock::wandering_method>;
+  k.candidates = candidates;
+  k.prepare = prepare;
+  return k;
+}
 
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel kernel = [] {
-    sxt_kernel k = new_kernel(SXT_KIND_PRECONDITIONER, "preconditioner.mock-indefinite.cuda", "cuda",
-                              "breaks its promise, for tests", run);
-    k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
-    k.value_types = type_bit(SXT_F64);
-    k.ops = &ops;
-    k.applicable = applicable;
-    k.candidates = candidates;
-    k.prepare = prepare;
-    return k;
-  }();
-  static const sxt_kernel *const kernels[] = {&kernel};
+  static const sxt_kernel indefinite = mock_kernel("preconditioner.mock-indefinite.cuda", run, &ops),
+                          wandering = mock_kernel("preconditioner.mock-wandering.cuda", run_elsewhere, &wandering_ops);
+  static const sxt_kernel *const kernels[] = {&indefinite, &wandering};
   static const sxt_plugin table = describe("mock-indefinite", kernels);
   return *out = &table, SXT_OK;
 }
