@@ -145,6 +145,10 @@ module sextant_c
     real(r8) :: probe_seconds = 0
     integer(i8) :: launches = 0
     real(r8) :: null_space_norm = 0
+    real(r8) :: iteration_seconds = 0
+    real(r8) :: residual_seconds = 0
+    real(r8) :: predicted_iteration_seconds = 0
+    real(r8) :: predicted_residual_seconds = 0
   end type
 
   abstract interface

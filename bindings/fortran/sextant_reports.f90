@@ -67,6 +67,10 @@ module sextant_reports
     real(real64) :: probe_seconds = 0            ! its part of setup_seconds
     integer(int64) :: launches = 0               ! what the host asked of a device; 0: not counted
     real(real64) :: null_space_norm = 0          ! what was left out of b, as it lies in the null space
+    real(real64) :: iteration_seconds = 0        ! of solve_seconds: an iteration, and a true residual, each of one
+    real(real64) :: residual_seconds = 0
+    real(real64) :: predicted_iteration_seconds = 0
+    real(real64) :: predicted_residual_seconds = 0
     real(real64), allocatable :: history(:)      ! recursive residual norms from iteration 0, when asked for
     character(:), allocatable :: message         ! a sentence when stat is not sxt_ok; '' otherwise
   end type
@@ -143,5 +147,9 @@ contains
     report%probe_seconds = done%probe_seconds
     report%launches = done%launches
     report%null_space_norm = done%null_space_norm
+    report%iteration_seconds = done%iteration_seconds
+    report%residual_seconds = done%residual_seconds
+    report%predicted_iteration_seconds = done%predicted_iteration_seconds
+    report%predicted_residual_seconds = done%predicted_residual_seconds
   end subroutine
 end module sextant_reports

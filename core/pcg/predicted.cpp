@@ -100,6 +100,11 @@ double PcgSolver::asking_seconds() const {
   return 0;
 }
 
+void PcgSolver::predicted_parts(sxt_pcg_report &report) const {
+  report.predicted_iteration_seconds = costs_.iteration_s;
+  report.predicted_residual_seconds = costs_.residual_s;
+}
+
 double PcgSolver::predicted_solve_s(double iterations, double confirmations) const {
   return costs_.start_s + confirmations * costs_.residual_s + costs_.engine_s + iterations * costs_.iteration_s;
 }

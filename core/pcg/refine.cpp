@@ -29,7 +29,10 @@ bool may_be_rounding(sxt_reason reason) {
 }  // namespace
 
 void PcgSolve::call(Runner &engine, sxt_pcg_args &args) {
+  const Clock clock;
+  const double residuals_before = residuals_seconds_;
   engine.run(&args.h, settings_.cancel);
+  engine_seconds_ += clock.seconds() - (residuals_seconds_ - residuals_before);
   if (failure_) std::rethrow_exception(failure_);
 }
 

@@ -118,6 +118,14 @@ void PcgSolve::start() {
 
 // From x itself, never from the recurrence: residual = b - A x with the caller's matrix.
 PcgSolve::TrueResidual PcgSolve::true_residual(const void *iterate) {
+  const Clock clock;
+  const TrueResidual out = compute_residual(iterate);
+  residuals_seconds_ += clock.seconds();
+  ++residuals_;
+  return out;
+}
+
+PcgSolve::TrueResidual PcgSolve::compute_residual(const void *iterate) {
   const void *x = iterate;
   if (summing_) {
     crossing_.copy(work_.sum.data(), work_.candidate.data());
@@ -299,6 +307,9 @@ sxt_pcg_report PcgSolve::run() {
     finish(args, report);
   }
   close(report, 0);
+  solver_.predicted_parts(report);
+  if (report.iterations > 0) report.iteration_seconds = engine_seconds_ / static_cast<double>(report.iterations);
+  if (residuals_ > 0) report.residual_seconds = residuals_seconds_ / static_cast<double>(residuals_);
   report.predicted_solve_seconds =
       solver_.predicted_solve_s(static_cast<double>(report.iterations), static_cast<double>(report.confirmations));
   return report;

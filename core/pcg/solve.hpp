@@ -51,6 +51,7 @@ class PcgSolve {
   double leave_out_null_space();         // of b_; what was left out, in the caller's norm
   void start();                          // right-hand side and guess of the engine's system
   TrueResidual true_residual(const void *iterate);
+  TrueResidual compute_residual(const void *iterate);
 
   sxt_reason observe(std::int64_t first, std::int64_t count, const double *residuals);
   std::int32_t confirm(const void *iterate, std::int64_t iteration, double residual, double *tolerance,
@@ -75,11 +76,13 @@ class PcgSolve {
   bool accepted_ = false;      // it was good enough
   int fruitless_ = 0;          // confirmations in a row that did not halve it
   std::int64_t confirmations_ = 0;
-  bool summing_ = false;        // the engine's iterate is a correction of work_.sum
-  bool rounded_ = false;        // the engine in force reads the rounded matrix
-  bool new_pass_ = false;       // its residual has left the true one: correct from there
-  std::int64_t base_ = 0;       // iterations of the passes before this one
-  double pass_start_ = 0;       // 2-norm of the residual that this pass began with
+  std::int64_t residuals_ = 0;                         // true ones that were computed
+  double residuals_seconds_ = 0, engine_seconds_ = 0;  // without each other
+  bool summing_ = false;                               // the engine's iterate is a correction of work_.sum
+  bool rounded_ = false;                               // the engine in force reads the rounded matrix
+  bool new_pass_ = false;                              // its residual has left the true one: correct from there
+  std::int64_t base_ = 0;                              // iterations of the passes before this one
+  double pass_start_ = 0;                              // 2-norm of the residual that this pass began with
   double to_caller_ = 1;        // norm of the caller's residual over that of the system's, when last seen
   std::exception_ptr failure_;  // an error inside a callback, rethrown when the engine is back
 };

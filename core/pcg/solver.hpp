@@ -170,6 +170,7 @@ class PcgSolver {
   double looking_seconds() const;
   double asking_seconds() const;
   double predicted_solve_s(double iterations, double confirmations) const;
+  void predicted_parts(sxt_pcg_report &report) const;
 
   Runner *columns_engine(std::int32_t columns);  // columns.cpp
   struct OpenColumn;

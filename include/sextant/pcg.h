@@ -77,6 +77,9 @@ typedef struct {
   double probe_seconds;
   int64_t launches; /* what the engine's host side asked of the device: kernels, graphs, runs of parts; 0: not counted */
   double null_space_norm; /* what was left out of b, in the caller's norm; rhs_norm and the residuals are of the rest */
+  /* Parts of solve_seconds, each of one: an iteration without what is computed to confirm it, and a true residual. 0 where
+   * none was made, or where columns of a block were solved together. */
+  double iteration_seconds, residual_seconds, predicted_iteration_seconds, predicted_residual_seconds;
 } sxt_pcg_report;
 
 SXT_API void sxt_solve_options_init(sxt_solve_options *options, uint64_t struct_size); /* [any-thread] */

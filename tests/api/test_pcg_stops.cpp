@@ -169,6 +169,45 @@ TEST(PcgStopTest, LimitsCancelAndTimeAreTyped) {
   EXPECT_EQ(solve(pcg, b, x, SXT_NOT_CONVERGED, options).reason, SXT_REASON_TIME_LIMIT);
 }
 
+TEST(PcgStopTest, PartsOfTheTimeAddUp) {
+  const Context context = cpu();
+  const Matrix matrix = laplacian(60).matrix(context);
+  const std::vector<double> b(3600, 1);
+  std::vector<double> x(3600);
+  const Pcg pcg = create(matrix);
+  const sxt_pcg_report report = solve(pcg, b, x, SXT_OK);
+  EXPECT_GT(report.predicted_iteration_seconds, 0);
+  EXPECT_GT(report.predicted_residual_seconds, 0);
+  EXPECT_GT(report.iteration_seconds, 0);
+  EXPECT_GT(report.residual_seconds, 0);
+  const double parts = static_cast<double>(report.iterations) * report.iteration_seconds +
+                       static_cast<double>(report.confirmations) * report.residual_seconds;
+  EXPECT_LE(parts, report.solve_seconds);
+  EXPECT_GE(parts, 0.3 * report.solve_seconds);  // little else happens
+  const sxt_pcg_report nothing = solve(pcg, std::vector<double>(3600), x, SXT_OK);
+  EXPECT_EQ(nothing.iteration_seconds, 0);
+  EXPECT_EQ(nothing.residual_seconds, 0);
+}
+
+// The residual of the first iterate is nine times that of zero.
+TEST(PcgStopTest, GrowthBeyondTheLimitIsDivergence) {
+  const Context context = cpu();
+  const Matrix matrix = diagonal({1, 1000}).matrix(context);
+  const std::vector<double> b{1, 0.01};
+  for (const char *recurrence : {"classical", "chronopoulos-gear", "predict-recompute"}) {
+    sxt_pcg_options options = pcg_options();
+    options.recurrence = recurrence;
+    options.preconditioner = "none";
+    options.divergence_limit = 5;
+    std::vector<double> x(2);
+    const sxt_pcg_report report = solve(create(matrix, options), b, x, SXT_NOT_CONVERGED);
+    EXPECT_EQ(report.reason, SXT_REASON_DIVERGED) << recurrence;
+    EXPECT_EQ(report.iterations, 1) << recurrence;
+    options.divergence_limit = 20;
+    EXPECT_EQ(solve(create(matrix, options), b, x, SXT_OK).reason, SXT_REASON_CONVERGED) << recurrence;
+  }
+}
+
 TEST(PcgStopTest, UnreachableTolerancesStagnate) {
   const Context context = cpu();
   const Matrix matrix = laplacian(30).matrix(context);

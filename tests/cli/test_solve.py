@@ -30,6 +30,12 @@ class Report(CommandTest):
         self.assertGreater(report["iterations"], 0)
         self.assertGreater(report["measured_seconds"], 0)
         self.assertGreater(report["predicted_seconds"], 0)
+        for part in ("setup", "solve", "iteration", "residual"):
+            self.assertGreater(report[f"predicted_{part}_seconds"], 0, part)
+            self.assertGreater(report[f"measured_{part}_seconds"], 0, part)
+        parts = report["iterations"] * report["measured_iteration_seconds"]
+        parts += report["confirmations"] * report["measured_residual_seconds"]
+        self.assertLessEqual(parts, 1.001 * report["measured_solve_seconds"])
         self.assertTrue(any(name.startswith("pcg.") for name in report["kernels"]), report["kernels"])
         self.assertTrue(any(name.startswith("spmv.") for name in report["kernels"]), report["kernels"])
         self.assertTrue(report["plan"])

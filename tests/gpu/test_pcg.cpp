@@ -96,6 +96,23 @@ TEST_P(PcgEngine, NamesWhatIsWrong) {
   EXPECT_EQ(y, std::vector<double>(400, 0));
 }
 
+// Two halves of a diagonal: the residual of the first iterate is nine times that of zero. The host sees it after a block,
+// and the second iterate is the last.
+TEST_P(PcgEngine, GrowthBeyondTheLimitIsDivergence) {
+  std::vector<double> entries(400, 1), b(400, 1), x(400);
+  std::fill(entries.begin() + 200, entries.end(), 1000);
+  std::fill(b.begin() + 200, b.end(), 0.01);
+  const Matrix matrix = matrix_of(api_test::diagonal(entries));
+  sxt_pcg_options options = pcg_options();
+  options.engine = GetParam();
+  options.preconditioner = "none";
+  options.divergence_limit = 5;
+  const Pcg pcg = api_test::make<Pcg>([&](sxt_pcg **out) { return sxt_pcg_create(matrix.get(), &options, out); });
+  const sxt_pcg_report report = solve(pcg, b, x, SXT_NOT_CONVERGED);
+  EXPECT_EQ(report.reason, SXT_REASON_DIVERGED);
+  EXPECT_TRUE(report.iterations == 1 || report.iterations == 2) << report.iterations;
+}
+
 TEST_P(PcgEngine, StopsWhereItIsTold) {
   const Csr a = laplacian(40);
   const Matrix matrix = matrix_of(a);

@@ -169,6 +169,10 @@ void print_json_report(Outcome &outcome, const SolveOptions &options, const Load
   json["reductions"] = report.reductions;
   json["launches"] = report.launches;
   json["null_space_norm"] = report.null_space_norm;
+  json["predicted_iteration_seconds"] = report.predicted_iteration_seconds;
+  json["measured_iteration_seconds"] = report.iteration_seconds;
+  json["predicted_residual_seconds"] = report.predicted_residual_seconds;
+  json["measured_residual_seconds"] = report.residual_seconds;
   json["predicted_iterations"] = report.predicted_iterations;
   json["probe_iterations"] = report.probe_iterations;
   json["probe_seconds"] = report.probe_seconds;
@@ -190,10 +194,15 @@ void print_text_report(Outcome &outcome, const SolveOptions &options, const Load
   print_text(options.verbose ? outcome.explanation_text + "\n" : plan_table(outcome.explanation["plan"], 2));
   // Component by component, so that a wrong prediction shows where it came from.
   const auto count = static_cast<double>(std::max<std::int64_t>(1, report.iterations));
-  print("predicted  set-up {}, {:.0f} iterations of {}\n", seconds_text(report.predicted_setup_seconds),
-        report.predicted_iterations, seconds_text(report.predicted_solve_seconds / count));
-  print("measured   set-up {}, {} iterations of {}, solve {}\n", seconds_text(report.setup_seconds), report.iterations,
-        seconds_text(report.solve_seconds / count), seconds_text(report.solve_seconds));
+  print("           {:>10}  {:>10}  {:>12}  {:>13}  {:>10}\n", "set-up", "iterations", "an iteration", "true residual",
+        "solve");
+  print("predicted  {:>10}  {:>10.0f}  {:>12}  {:>13}  {:>10}\n", seconds_text(report.predicted_setup_seconds),
+        report.predicted_iterations, seconds_text(report.predicted_iteration_seconds),
+        seconds_text(report.predicted_residual_seconds), seconds_text(report.predicted_solve_seconds));
+  print("measured   {:>10}  {:>10}  {:>12}  {:>13}  {:>10}\n", seconds_text(report.setup_seconds), report.iterations,
+        seconds_text(report.iteration_seconds),
+        fmt::format("{} x {}", report.confirmations, seconds_text(report.residual_seconds)),
+        seconds_text(report.solve_seconds));
   if (report.probe_iterations > 0)
     print("probe      {} iterations in {}, of the set-up\n", report.probe_iterations,
           seconds_text(report.probe_seconds));

@@ -227,6 +227,10 @@ contains
     call at(c_loc(o%probe_seconds), 'probe_seconds')
     call at(c_loc(o%launches), 'launches')
     call at(c_loc(o%null_space_norm), 'null_space_norm')
+    call at(c_loc(o%iteration_seconds), 'iteration_seconds')
+    call at(c_loc(o%residual_seconds), 'residual_seconds')
+    call at(c_loc(o%predicted_iteration_seconds), 'predicted_iteration_seconds')
+    call at(c_loc(o%predicted_residual_seconds), 'predicted_residual_seconds')
     call complete()
   end subroutine
   subroutine hermitian_options()
