@@ -63,6 +63,7 @@ class Job {
     options.threads = 2;
     take(sxt_context_create(&options, &context_));
     if (first_ == SXT_OK) sparse();
+    if (first_ == SXT_OK) words();
     if (context_ && first_ == SXT_OK) dense();
     sxt_context_destroy(context_);
     return first_;
@@ -85,15 +86,44 @@ class Job {
       sxt_pcg_options how = pcg_options();
       how.reorder = 1;
       take(sxt_pcg_create(matrix, &how, &pcg));
+      double feature = 0;
+      take(sxt_matrix_feature(matrix, "row_nnz_max", &feature));
     }
     if (pcg) {
       take(sxt_pcg_solve_array(pcg, 81, b.data(), x.data(), nullptr, nullptr));
       take(sxt_pcg_explain(pcg, SXT_JSON, text, sizeof text, nullptr));
       take(sxt_matrix_update_values(matrix, a.values.data(), static_cast<std::int64_t>(a.values.size())));
       take(sxt_pcg_solve_array(pcg, 81, b.data(), x.data(), nullptr, nullptr));
+      static std::vector<double> answers(2 * 81), sides(2 * 81, 1);
+      take(sxt_pcg_solve_block(pcg, 81, 2, sides.data(), 81, answers.data(), 81, nullptr, nullptr));
+      semidefinite(matrix);
     }
     sxt_matrix_destroy(matrix);
     sxt_pcg_destroy(pcg);
+  }
+  // A null space that is none: the refusal is what is wanted, unless there was no memory to find that out.
+  void semidefinite(sxt_matrix *matrix) {
+    sxt_pcg_options how = pcg_options();
+    how.null_space_size = 1;
+    sxt_pcg *pcg = nullptr;
+    const sxt_status status = sxt_pcg_create(matrix, &how, &pcg);
+    EXPECT_NE(status, SXT_OK);
+    if (status != SXT_E_ARGUMENT) take(status);
+    sxt_pcg_destroy(pcg);
+  }
+  // Plans, trees, descriptions and names.
+  void words() {
+    static char text[4000];
+    static const std::string path = testing::TempDir() + "sextant-exhaustion.toml";
+    take(sxt_plan_save(context_, path.c_str()));
+    take(sxt_plan_load(context_, path.c_str(), 0));
+    take(sxt_decision_tree(context_, "dot", SXT_F64, SXT_JSON, text, sizeof text, nullptr));
+    take(sxt_context_describe(context_, text, sizeof text, nullptr));
+    take(sxt_context_force(context_, "sxt.spmv/1", "spmv.csr.rows.cpu"));
+    sxt_matrix *matrix = nullptr;
+    static const std::string file = SEXTANT_TEST_DATA "/mm/reader/fmm__eye3.mtx.gz";
+    take(sxt_matrix_from_file(context_, file.c_str(), nullptr, &matrix));
+    sxt_matrix_destroy(matrix);
   }
   void dense() {
     static double a[3 * 4], b[3 * 2];
@@ -104,12 +134,19 @@ class Job {
     how.batch = 3;
     how.n = 2;
     how.refine_steps = 1;
+    how.definiteness = SXT_TRY_DEFINITE;
+    how.shortcuts = SXT_SHORTCUT_TOEPLITZ | SXT_SHORTCUT_MIXED | SXT_SHORTCUT_ALWAYS;
+    static const double shifts[] = {0};
+    how.shifts = shifts, how.n_shifts = 1;
+    static char text[2000];
     sxt_hermitian *systems = nullptr;
     take(sxt_hermitian_create(context_, &how, &systems));
     sxt_hermitian_set set;
     sxt_hermitian_set_init(&set, sizeof set);
-    set.a = a, set.b = b, set.info = info;
+    static std::int32_t pivots[3 * 2];
+    set.a = a, set.b = b, set.info = info, set.pivots = pivots;
     if (systems) take(sxt_hermitian_factor_solve(systems, &set));
+    if (systems) take(sxt_hermitian_explain(systems, SXT_JSON, text, sizeof text, nullptr));
     if (systems && first_ == SXT_OK) {
       EXPECT_NEAR(b[0], 1, 1e-14);
     }
@@ -127,7 +164,7 @@ TEST_P(ExhaustionTest, EveryNewMayFail) {
   ASSERT_EQ(Job().run(), SXT_OK) << sxt_last_error(nullptr);
   const std::int64_t all = calls - before;
   ASSERT_GT(all, 100);
-  for (std::int64_t n = 1; n <= all; n += 1 + all / 1500) {
+  for (std::int64_t n = 1; n <= all; n += 1 + all / 400) {
     for_ever = GetParam();
     calls_left = n;
     const sxt_status status = Job().run();
