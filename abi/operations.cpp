@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Products, vector operations and reductions.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -110,6 +111,19 @@ void check_op(sxt_op op) {
   require(op >= SXT_NO_TRANSPOSE && op <= SXT_CONJUGATE_TRANSPOSE, SXT_E_ARGUMENT, "op ", op, " is not an sxt_op");
 }
 
+void multiply_arrays(sxt_matrix &a, const Matrix &matrix, sxt_op op, const void *alpha, const void *x, const void *beta,
+                     void *y, const Products::Columns &columns) {
+  if (columns.count == 0) return;
+  const Products::Columns one = a.products.column(op);
+  const std::int64_t in = (columns.count - 1) * columns.ldx + one.ldx,
+                     out = (columns.count - 1) * columns.ldy + one.ldy;
+  require(x != nullptr || one.ldx == 0, SXT_E_ARGUMENT, "x is NULL but has ", one.ldx, " values to give");
+  require(y != nullptr || one.ldy == 0, SXT_E_ARGUMENT, "y is NULL but has ", one.ldy, " values to take");
+  const std::int64_t each = value_bytes(matrix.value_type());
+  require(apart(x, in * each, y, out * each), SXT_E_ARGUMENT, "x and y overlap");
+  a.products.multiply_arrays(op, alpha, x, beta, y, columns);
+}
+
 }  // namespace
 
 sxt_status sxt_spmv(sxt_op op, const void *alpha, sxt_matrix *a, const sxt_vector *x, const void *beta, sxt_vector *y) {
@@ -135,13 +149,22 @@ sxt_status sxt_spmv_array(sxt_op op, const void *alpha, sxt_matrix *a, const voi
   return guarded(id_of(a), [&] {
     const Matrix &matrix = *given(a, "a").matrix;
     check_op(op);
-    const bool plain = op == SXT_NO_TRANSPOSE;
-    const std::int64_t in = plain ? matrix.cols() : matrix.rows(), out = plain ? matrix.rows() : matrix.cols();
-    require(x != nullptr || in == 0, SXT_E_ARGUMENT, "x is NULL but has ", in, " values to give");
-    require(y != nullptr || out == 0, SXT_E_ARGUMENT, "y is NULL but has ", out, " values to take");
-    const std::int64_t each = value_bytes(matrix.value_type());
-    require(apart(x, in * each, y, out * each), SXT_E_ARGUMENT, "x and y overlap");
-    a->products.multiply_arrays(op, alpha, x, beta, y);
+    multiply_arrays(*a, matrix, op, alpha, x, beta, y, a->products.column(op));
+  });
+}
+
+sxt_status sxt_spmv_block(sxt_op op, const void *alpha, sxt_matrix *a, int64_t n_rhs, const void *x, int64_t ldx,
+                          const void *beta, void *y, int64_t ldy) {
+  return guarded(id_of(a), [&] {
+    const Matrix &matrix = *given(a, "a").matrix;
+    check_op(op);
+    const Products::Columns one = a->products.column(op);
+    require(n_rhs >= 0, SXT_E_ARGUMENT, "n_rhs is negative (", n_rhs, ")");
+    require(ldx >= one.ldx, SXT_E_DIMENSION, "ldx is ", ldx, "; columns of x have ", one.ldx, " values");
+    require(ldy >= one.ldy, SXT_E_DIMENSION, "ldy is ", ldy, "; columns of y have ", one.ldy, " values");
+    require(n_rhs == 0 || std::max(ldx, ldy) <= INT64_MAX / 16 / n_rhs, SXT_E_OVERFLOW, n_rhs, " columns ",
+            std::max(ldx, ldy), " values apart do not fit the address space");
+    multiply_arrays(*a, matrix, op, alpha, x, beta, y, {n_rhs, ldx, ldy});
   });
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -27,33 +28,34 @@ std::uint64_t next_id() {
 
 Products::Products(std::shared_ptr<Matrix> matrix) : id_(next_id()), matrix_(std::move(matrix)) {}
 
-std::shared_ptr<Runner> Products::runner(sxt_op op) {
+std::shared_ptr<Runner> Products::runner(sxt_op op, std::int32_t columns) {
   // Read before anything is chosen: what is built from older choices is then not found under the newer number.
   const std::uint64_t epoch = matrix_->context().epoch();
-  const CacheKey key{id_, epoch, static_cast<std::uint64_t>(op)};
+  const std::pair which{op, columns};
+  const CacheKey key{id_, epoch, static_cast<std::uint64_t>(op) + 4 * static_cast<std::uint64_t>(columns)};
   if (const auto *last = ThreadCache<std::weak_ptr<Runner>>::find(key))
     if (auto known = last->lock()) return known;
   std::shared_ptr<Runner> found;
   {
     const std::lock_guard lock(mutex_);
-    if (const auto at = runners_.find(op); at != runners_.end() && epoch_ == epoch) found = at->second;
+    if (const auto at = runners_.find(which); at != runners_.end() && epoch_ == epoch) found = at->second;
   }
   if (!found) {
-    found = make_runner(op);
+    found = make_runner(op, columns);
     const std::lock_guard lock(mutex_);
     if (epoch_ < epoch) runners_.clear(), epoch_ = epoch;
-    if (epoch_ == epoch) found = runners_.try_emplace(op, std::move(found)).first->second;
+    if (epoch_ == epoch) found = runners_.try_emplace(which, std::move(found)).first->second;
   }
   ThreadCache<std::weak_ptr<Runner>>::keep(key, found);
   return found;
 }
 
-std::shared_ptr<Runner> Products::make_runner(sxt_op op) {
+std::shared_ptr<Runner> Products::make_runner(sxt_op op, std::int32_t columns) {
   Context &context = matrix_->context();
   sxt_spmv_query query{};
   query.m = matrix_->query_part(SXT_KIND_SPMV, sizeof query, expected_products);
   query.op = op;
-  query.n_rhs = 1;
+  query.n_rhs = columns;
   const ChoicePtr choice = Selector(context, matrix_.get()).select(Query(&query.m.q), "spmv");
   try {
     return std::make_shared<Runner>(context, choice, matrix_.get());
@@ -81,34 +83,52 @@ std::shared_ptr<Runner> Products::first_that_fits(const Query &query) {
   return nullptr;
 }
 
+Products::Columns Products::column(sxt_op op) const noexcept {
+  const bool plain = op == SXT_NO_TRANSPOSE;
+  return {1, plain ? matrix_->cols() : matrix_->rows(), plain ? matrix_->rows() : matrix_->cols()};
+}
+
 void Products::multiply(sxt_op op, const void *alpha, const void *x, const void *beta, void *y) {
+  multiply(op, alpha, x, beta, y, column(op));
+}
+
+void Products::multiply(sxt_op op, const void *alpha, const void *x, const void *beta, void *y,
+                        const Columns &columns) {
   static constexpr double one[2] = {1, 0}, zero[2] = {0, 0};
   static constexpr float one_f[2] = {1, 0}, zero_f[2] = {0, 0};
   const bool single = matrix_->value_type() == SXT_F32 || matrix_->value_type() == SXT_C64;
+  const std::int64_t each = value_bytes(matrix_->value_type());
   sxt_spmv_args args{};
   args.h = {sizeof args, SXT_KIND_SPMV};
   args.op = op;
-  args.n_rhs = 1;
-  args.ldx = op == SXT_NO_TRANSPOSE ? matrix_->cols() : matrix_->rows();
-  args.ldy = op == SXT_NO_TRANSPOSE ? matrix_->rows() : matrix_->cols();
+  args.ldx = columns.ldx;
+  args.ldy = columns.ldy;
   args.alpha.value = alpha ? alpha : single ? static_cast<const void *>(one_f) : one;
   args.beta.value = beta ? beta : single ? static_cast<const void *>(zero_f) : zero;
-  args.x = x;
-  args.y = y;
-  runner(op)->run(&args.h);
+  for (std::int64_t first = 0; first < columns.count; first += args.n_rhs) {
+    args.n_rhs = static_cast<std::int32_t>(std::min<std::int64_t>(most_columns, columns.count - first));
+    args.x = static_cast<const char *>(x) + first * columns.ldx * each;
+    args.y = static_cast<char *>(y) + first * columns.ldy * each;
+    runner(op, args.n_rhs)->run(&args.h);
+  }
 }
 
-void Products::multiply_arrays(sxt_op op, const void *alpha, const void *x, const void *beta, void *y) {
+void Products::multiply_arrays(sxt_op op, const void *alpha, const void *x, const void *beta, void *y,
+                               const Columns &columns) {
+  if (columns.count == 0) return;
   Device &device = matrix_->context().device();
   const auto each = static_cast<std::uint64_t>(value_bytes(matrix_->value_type()));
-  const bool plain = op == SXT_NO_TRANSPOSE;
-  const std::uint64_t in_bytes = each * static_cast<std::uint64_t>(plain ? matrix_->cols() : matrix_->rows());
-  const std::uint64_t out_bytes = each * static_cast<std::uint64_t>(plain ? matrix_->rows() : matrix_->cols());
+  const Columns one = column(op);
+  const auto bytes = [&](std::int64_t leading, std::int64_t length) {
+    return each * static_cast<std::uint64_t>((columns.count - 1) * leading + length);
+  };
   DeviceBuffer x_there, y_there;
-  Staged in(device, x, in_bytes, each, x_there, "x"), out(device, y, out_bytes, each, y_there, "y");
+  Staged in(device, x, bytes(columns.ldx, one.ldx), each, x_there, "x"),
+      out(device, y, bytes(columns.ldy, one.ldy), each, y_there, "y");
   in.load();
-  if (beta) out.load();
-  multiply(op, alpha, in.data(), beta, out.data());
+  const bool padded = columns.count > 1 && columns.ldy > one.ldy;  // what lies between columns comes back as it was
+  if (beta || padded) out.load();
+  multiply(op, alpha, in.data(), beta, out.data(), columns);
   if (x_there.data() || y_there.data()) device.wait(device.callers_stream());  // without one, the product has waited
   out.store(y);
 }

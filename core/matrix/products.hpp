@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Products with one matrix: a kernel is chosen at the first call for each (operation, vector type) and kept.
+// Products with one matrix: a kernel is chosen at the first call for each operation and number of columns, and kept.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "core/dispatch/prepared.hpp"
 #include "core/matrix/matrix.hpp"
@@ -17,21 +18,30 @@ class Products {
  public:
   explicit Products(std::shared_ptr<Matrix> matrix);
 
+  static constexpr std::int32_t most_columns = 32;  // that one kernel is asked to take
+
+  // Columns of x and of y, ldx and ldy values apart.
+  struct Columns {
+    std::int64_t count = 1, ldx = 0, ldy = 0;
+  };
   // y = alpha op(A) x + beta y on device space; alpha, beta: host scalars of the matrix's type, or NULL for 1 and 0.
   void multiply(sxt_op op, const void *alpha, const void *x, const void *beta, void *y);
+  void multiply(sxt_op op, const void *alpha, const void *x, const void *beta, void *y, const Columns &columns);
   // The same on the caller's arrays: those that the device does not reach have copies there for the call, which waits.
-  void multiply_arrays(sxt_op op, const void *alpha, const void *x, const void *beta, void *y);
+  void multiply_arrays(sxt_op op, const void *alpha, const void *x, const void *beta, void *y, const Columns &columns);
+  // One column, as long as the matrix has it.
+  Columns column(sxt_op op) const noexcept;
 
  private:
-  std::shared_ptr<Runner> runner(sxt_op op);
-  std::shared_ptr<Runner> make_runner(sxt_op op);
+  std::shared_ptr<Runner> runner(sxt_op op, std::int32_t columns);
+  std::shared_ptr<Runner> make_runner(sxt_op op, std::int32_t columns);
   std::shared_ptr<Runner> first_that_fits(const Query &query);  // NULL: nothing does
 
   const std::uint64_t id_;  // never used twice in a process
   std::shared_ptr<Matrix> matrix_;
   std::mutex mutex_;
   std::uint64_t epoch_ = 0;
-  std::map<sxt_op, std::shared_ptr<Runner>> runners_;
+  std::map<std::pair<sxt_op, std::int32_t>, std::shared_ptr<Runner>> runners_;
 };
 
 }  // namespace sextant

@@ -241,6 +241,10 @@ SXT_API sxt_status sxt_spmv(sxt_op op, const void *alpha, sxt_matrix *a, const s
 /* The same on plain arrays, apart, of op(A)'s columns and rows: as sxt_pcg_solve_array takes them. Where one had to be copied it
  * waits, and the arrays are the caller's at return. */
 SXT_API sxt_status sxt_spmv_array(sxt_op op, const void *alpha, sxt_matrix *a, const void *x, const void *beta, void *y);
+/* The same for n_rhs columns, which lie at x + j ldx and y + j ldy (in values), up to 32 of them in one pass over A. What lies
+ * between columns of y stays as it is. */
+SXT_API sxt_status sxt_spmv_block(sxt_op op, const void *alpha, sxt_matrix *a, int64_t n_rhs, const void *x, int64_t ldx,
+                                  const void *beta, void *y, int64_t ldy);
 SXT_API sxt_status sxt_copy(const sxt_vector *x, sxt_vector *y);                                        /* y = x */
 SXT_API sxt_status sxt_fill(const void *alpha, sxt_vector *y);                                          /* y = alpha */
 SXT_API sxt_status sxt_scale(const void *alpha, sxt_vector *y);                                         /* y = alpha y */

@@ -200,6 +200,48 @@ TEST_F(OperationsTest, SpmvOnPlainArrays) {
   EXPECT_EQ(sxt_spmv_array(SXT_NO_TRANSPOSE, nullptr, nullptr, in, nullptr, out), SXT_E_ARGUMENT);
 }
 
+TEST_F(OperationsTest, SpmvOnColumnsOfABlock) {
+  Csr a;  // 7 x 5
+  a.rows = 7;
+  a.cols = 5;
+  for (int i = 0; i < 7; ++i) {
+    for (int j = 0; j < 5; ++j)
+      if ((i + 2 * j) % 3 == 0) a.entry(j, i - 0.5 * j);
+    a.end_row();
+  }
+  const Matrix matrix = a.matrix(context);
+  for (const std::int64_t columns : {1, 3, 40})  // more than one pass takes
+    for (const sxt_op op : {SXT_NO_TRANSPOSE, SXT_TRANSPOSE}) {
+      const bool plain = op == SXT_NO_TRANSPOSE;
+      const std::int64_t in = plain ? 5 : 7, out = plain ? 7 : 5, ldx = in + 2, ldy = out + 1;
+      std::vector<double> x(static_cast<std::size_t>(columns * ldx)), y(static_cast<std::size_t>(columns * ldy), 0.25);
+      for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::cos(static_cast<double>(i));
+      ASSERT_EQ(sxt_spmv_block(op, &two, matrix.get(), columns, x.data(), ldx, &minus, y.data(), ldy), SXT_OK)
+          << last_error(context);
+      for (std::int64_t c = 0; c < columns; ++c) {
+        std::vector<double> want(static_cast<std::size_t>(out), minus * 0.25);
+        for (std::int64_t i = 0; i < 7; ++i)
+          for (std::int32_t k = a.ptr[i]; k < a.ptr[i + 1]; ++k)
+            want[plain ? i : a.col[k]] += two * a.values[k] * x[c * ldx + (plain ? a.col[k] : i)];
+        for (std::int64_t i = 0; i < out; ++i) EXPECT_NEAR(y[c * ldy + i], want[i], 1e-13) << columns << ' ' << c;
+        EXPECT_EQ(y[c * ldy + out], 0.25) << "between columns";
+      }
+    }
+  double x[10] = {}, y[14] = {};
+  const auto fails = [&](std::int64_t n_rhs, std::int64_t ldx, std::int64_t ldy, double *to, const char *words) {
+    const sxt_status status = sxt_spmv_block(SXT_NO_TRANSPOSE, nullptr, matrix.get(), n_rhs, x, ldx, nullptr, to, ldy);
+    EXPECT_NE(last_error(context).find(words), std::string::npos) << last_error(context);
+    return status;
+  };
+  EXPECT_EQ(fails(-1, 5, 7, y, "n_rhs"), SXT_E_ARGUMENT);
+  EXPECT_EQ(fails(2, 4, 7, y, "ldx is 4"), SXT_E_DIMENSION);
+  EXPECT_EQ(fails(2, 5, 6, y, "ldy is 6"), SXT_E_DIMENSION);
+  EXPECT_EQ(fails(INT64_MAX / 8, 5, 7, y, "address space"), SXT_E_OVERFLOW);
+  EXPECT_EQ(fails(2, 5, 7, nullptr, "y is NULL"), SXT_E_ARGUMENT);
+  EXPECT_EQ(fails(2, 5, 7, x + 9, "overlap"), SXT_E_ARGUMENT);
+  EXPECT_EQ(sxt_spmv_block(SXT_NO_TRANSPOSE, nullptr, matrix.get(), 0, nullptr, 5, nullptr, nullptr, 7), SXT_OK);
+}
+
 // The names of all kernels for products on the CPU.
 std::set<std::string> spmv_kernels() {
   std::set<std::string> names;
