@@ -164,7 +164,7 @@ TEST_P(ExhaustionTest, EveryNewMayFail) {
   ASSERT_EQ(Job().run(), SXT_OK) << sxt_last_error(nullptr);
   const std::int64_t all = calls - before;
   ASSERT_GT(all, 100);
-  for (std::int64_t n = 1; n <= all; n += 1 + all / 400) {
+  for (std::int64_t n = 1; n <= all; n += 1 + all / 200) {
     for_ever = GetParam();
     calls_left = n;
     const sxt_status status = Job().run();
