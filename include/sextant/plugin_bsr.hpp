@@ -101,21 +101,24 @@ inline sxt_status decide_bsr_block(const sxt_storage &a, const double (&fills)[b
 
 // ---- what models share
 
-#define SXT_BSR_FEATURES "block_fill_2", "block_fill_3", "block_fill_4", "block_fill_8"
-// Devices have no feature of these sizes.
-#define SXT_BSR_LARGER_FEATURES "block_fill_5", "block_fill_6", "block_fill_7"
-inline constexpr std::uint64_t n_bsr_features = 4, n_bsr_all_features = 7;
+#define SXT_BSR_FEATURES \
+  "block_fill_2", "block_fill_3", "block_fill_4", "block_fill_5", "block_fill_6", "block_fill_7", "block_fill_8"
+inline constexpr std::uint64_t n_bsr_features = bsr_most - bsr_least + 1;
 inline constexpr const char *bsr_features[] = {SXT_BSR_FEATURES, nullptr};
-inline constexpr const char *bsr_all_features[] = {SXT_BSR_FEATURES, SXT_BSR_LARGER_FEATURES, nullptr};
 
-// The choice by those features, the first of them at `first`; without the larger ones, of the sizes that are known.
-inline BsrChoice bsr_choice(const sxt_matrix_query &m, const sxt_features *found, bool all_sizes = false,
-                            std::uint64_t first = 0) {
-  return choose_bsr_block(static_cast<double>(value_bytes(m.matrix_type)), [&](int k) {
-    if (k <= 4) return feature(found, first + static_cast<std::uint64_t>(k - 2));
-    if (k == 8) return feature(found, first + 3);
-    return all_sizes ? feature(found, first + n_bsr_features + static_cast<std::uint64_t>(k - 5)) : feature(nullptr, 0);
-  });
+// The choice by those features, the first of them at `first`.
+inline BsrChoice bsr_choice(const sxt_matrix_query &m, const sxt_features *found, std::uint64_t first = 0) {
+  return choose_bsr_block(static_cast<double>(value_bytes(m.matrix_type)),
+                          [&](int k) { return feature(found, first + static_cast<std::uint64_t>(k - bsr_least)); });
+}
+
+// Of devices' features: entries of the fullest 2, 4 and 8 consecutive rows.
+#define SXT_FULLEST_ROWS_FEATURES "row_nnz_most_of_2", "row_nnz_most_of_4", "row_nnz_most_of_8"
+inline constexpr std::uint64_t n_fullest_rows_features = 3;
+// Entries of the fullest block row by those features, the first of them at `first`; NaN: unknown.
+inline double fullest_block_row(const sxt_features *found, std::uint64_t first, int block) {
+  const double of_2 = feature(found, first), of_4 = feature(found, first + 1), of_8 = feature(found, first + 2);
+  return block <= 4 ? of_2 + (block - 2) / 2.0 * (of_4 - of_2) : of_4 + (block - 4) / 4.0 * (of_8 - of_4);
 }
 
 // What products refuse: columns that do not fit, and blocks that are far too empty.
@@ -124,7 +127,7 @@ inline sxt_status bsr_refusal(const sxt_matrix_query &m, const BsrChoice &choice
     return refuse(reason, "%lld columns do not fit the 32-bit columns it reads", (long long)m.cols);
   const double value = static_cast<double>(value_bytes(m.matrix_type));
   if (!choice.block || static_cast<double>(m.nnz) / choice.fill <= bsr_small) return SXT_OK;
-  // Sizes without a feature may do better; blocks that are far too empty are none of any size.
+  // Other samples may find a better size; blocks that are far too empty are none of any size.
   if (bsr_entry_bytes(choice.block, choice.fill, value) <= 1.5 * csr_entry_bytes(value)) return SXT_OK;
   return refuse(reason, "blocks of %d are %.0f %% full: %.1f bytes an entry, compressed rows %.0f", choice.block,
                 100 * choice.fill, bsr_entry_bytes(choice.block, choice.fill, value), csr_entry_bytes(value));

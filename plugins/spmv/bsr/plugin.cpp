@@ -25,9 +25,8 @@ struct State {
   std::vector<std::int64_t> border;  // block rows of part p: border[p] .. border[p + 1] - 1
 };
 
-const char *const features[] = {SXT_X_FEATURES, SXT_BSR_FEATURES, SXT_BSR_LARGER_FEATURES, "row_nnz_unforeseen",
-                                nullptr};
-constexpr std::uint64_t first_fill = n_x_features, feature_unforeseen = first_fill + n_bsr_all_features;
+const char *const features[] = {SXT_X_FEATURES, SXT_BSR_FEATURES, "row_nnz_unforeseen", nullptr};
+constexpr std::uint64_t first_fill = n_x_features, feature_unforeseen = first_fill + n_bsr_features;
 
 // Block rows of unforeseen lengths that a core's branch predictor has room for.
 constexpr double predicted_rows = 3000;
@@ -35,9 +34,7 @@ constexpr double predicted_rows = 3000;
 // Vector instructions that hold a column of a block: 16, 32 and 64 bytes are one.
 constexpr int pieces_of[spmv_bsr::most_block + 1] = {0, 1, 1, 2, 1, 2, 2, 3, 1};
 
-BsrChoice choice_by(const sxt_spmv_query &q, const sxt_features *found) {
-  return bsr_choice(q.m, found, true, first_fill);
-}
+BsrChoice choice_by(const sxt_spmv_query &q, const sxt_features *found) { return bsr_choice(q.m, found, first_fill); }
 
 sxt_status applicable(const sxt_query *query, const sxt_features *found, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_spmv_query>(query);

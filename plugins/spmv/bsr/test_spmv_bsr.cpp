@@ -133,21 +133,21 @@ TEST(SpmvBsr, ModelTakesTheBlocksThatTheStorageWouldTake) {
     return ask_candidates(kernel(), &query.m.q, make_machine(1), &features)[0];
   };
   const double vectors = 8 * 3 * 60000;
-  const auto of_three = terms_with({0, 0, 0.6, 1, 0.5, 0.3, NAN, NAN, NAN, 0});
+  const auto of_three = terms_with({0, 0, 0.6, 1, 0.5, NAN, NAN, NAN, 0.3, 0});
   EXPECT_DOUBLE_EQ(of_three.terms[2], 3600000 * 8 + 4 * (400000 + 20000) + vectors);
-  const auto of_six = terms_with({0, 0, 1, 1, 0.5, 0.3, 0.5, 1, 0.5, 0});
+  const auto of_six = terms_with({0, 0, 1, 1, 0.5, 0.5, 1, 0.5, 0.3, 0});
   EXPECT_DOUBLE_EQ(of_six.terms[2], 3600000 * 8 + 4 * (100000 + 10000) + vectors);
   // Block rows of changing lengths cost mispredicted branches, once there are more than a predictor has room for.
   EXPECT_EQ(of_six.terms[7], 0);
-  const double some = terms_with({0, 0, 1, 1, 0.5, 0.3, 0.5, 1, 0.5, 100}).terms[7];
-  const double many = terms_with({0, 0, 1, 1, 0.5, 0.3, 0.5, 1, 0.5, 60000}).terms[7];
+  const double some = terms_with({0, 0, 1, 1, 0.5, 0.5, 1, 0.5, 0.3, 100}).terms[7];
+  const double many = terms_with({0, 0, 1, 1, 0.5, 0.5, 1, 0.5, 0.3, 60000}).terms[7];
   EXPECT_LT(some, 1);
   EXPECT_GT(many, 8000) << "of ten thousand block rows";
   EXPECT_LE(many, 10000);
   // Elements of x that no cache holds, beside a matrix that none holds either.
   query.m.rows = query.m.cols = 600000;
   query.m.nnz = 36000000;
-  EXPECT_GT(terms_with({0.5, 0.5, 1, 1, 0.5, 0.3, 0.5, 1, 0.5, 0}).terms[3], 1e6);
+  EXPECT_GT(terms_with({0.5, 0.5, 1, 1, 0.5, 0.5, 1, 0.5, 0.3, 0}).terms[3], 1e6);
 }
 
 TEST(SpmvBsr, TakesTheBlockSizeFromTheEnvironment) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <initializer_list>
 #include <memory>
 
 #include "cusparse.hpp"
@@ -20,6 +21,12 @@ namespace {
 const char *const terms[] = {"launches",     "stream_bytes",     "gathers",       "sectors",        "flops", "entries",
                              "compute.rows", "tail.longest_row", "memory.detour", "latency.detour", nullptr};
 constexpr double longest_row_s = 4e-8, longest_column_s = 1.8e-9, row_s = 1e-12, detour_row_s = 8e-12, detour_s = 2e-6;
+// Of BSR: blocks and block rows, the blocks of the fullest block row, which one thread or a few walk one after the
+// other, and the way by vectors that reach as far as the last blocks do.
+const char *const bsr_terms[] = {"launches",      "stream_bytes",   "gathers",      "sectors",
+                                 "flops",         "compute.blocks", "compute.rows", "tail.longest_row",
+                                 "memory.detour", "latency.detour", nullptr};
+constexpr double bsr_term_defaults[] = {NAN, NAN, NAN, NAN, NAN, 2e-11, 1e-11, 3e-7, detour_row_s, detour_s};
 template <cusparseSpMVAlg_t algorithm>
 inline constexpr double entry_s =
     algorithm == CUSPARSE_SPMV_CSR_ALG2 || algorithm == CUSPARSE_SPMV_COO_ALG2 ? 4.5e-12 : 1.6e-12;
@@ -29,18 +36,17 @@ inline constexpr double term_defaults[] = {
     NAN,          NAN,     NAN, NAN, NAN, entry_s<algorithm>, row_s, transposed ? longest_column_s : longest_row_s,
     detour_row_s, detour_s};
 
-const char *const features[] = {
-    "x_sector_miss_unit", "x_sector_miss_cache", "row_nnz_sum_max_of_32_sorted", "row_nnz_max",
-    "sorted_512_of_32",   SXT_BSR_FEATURES,      "transpose_row_nnz_max",        nullptr};
-enum {
-  feature_miss_unit,
-  feature_miss_cache,
-  feature_sell,
-  feature_row_max,
-  feature_sorted,
-  feature_fills,
-  feature_column_max = feature_fills + n_bsr_features
-};
+const char *const features[] = {"x_sector_miss_unit",
+                                "x_sector_miss_cache",
+                                "row_nnz_sum_max_of_32_sorted",
+                                "row_nnz_max",
+                                "sorted_512_of_32",
+                                "transpose_row_nnz_max",
+                                nullptr};
+enum { feature_miss_unit, feature_miss_cache, feature_sell, feature_row_max, feature_sorted, feature_column_max };
+const char *const bsr_block_features[] = {"x_sector_miss_unit", "x_sector_miss_cache", SXT_BSR_FEATURES,
+                                          SXT_FULLEST_ROWS_FEATURES, nullptr};
+enum { feature_fills = feature_miss_cache + 1, feature_fullest = feature_fills + n_bsr_features };
 
 // ---- whether and what it costs
 
@@ -57,51 +63,78 @@ sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_ma
   return SXT_OK;
 }
 
-void add_candidate(CandidateList &list, const sxt_spmv_query &q, const sxt_features *found, const sxt_machine &machine,
-                   Format format, cusparseSpMVAlg_t algorithm) {
-  const double nnz = static_cast<double>(q.m.nnz), rows = static_cast<double>(q.m.rows),
-               cols = static_cast<double>(q.m.cols);
+// What all formats have: the storage's arrays and the vectors streamed, the elements of x gathered.
+sxt_candidate &library_candidate(CandidateList &list, const sxt_spmv_query &q, const sxt_features *found,
+                                 const sxt_machine &machine, cusparseSpMVAlg_t algorithm, double stored,
+                                 double matrix_bytes) {
+  const double nnz = static_cast<double>(q.m.nnz), ends = static_cast<double>(q.m.rows) + static_cast<double>(q.m.cols);
   const double element = static_cast<double>(value_bytes(q.m.q.value_type));
-  const double sell = feature(found, feature_sell), sectors = feature(found, feature_miss_unit),
-               misses = feature(found, feature_miss_cache);
-  const BsrChoice blocks = bsr_choice(q.m, found, false, feature_fills);
-  const double fill = blocks.block ? blocks.fill : 2.0 / 3, edge = blocks.block ? blocks.block : 2;
-  const bool in_blocks = format == Format::bsr;
-  const double stored = format == Format::sell && std::isfinite(sell) ? sell : in_blocks ? nnz / fill : nnz;
-  const double index = format == Format::coo ? 8 : in_blocks ? 4 / (edge * edge) : 4;
+  const double sectors = feature(found, feature_miss_unit), misses = feature(found, feature_miss_cache);
   cuda::CudaCost cost;
   cost.launches = q.n_rhs * 2.0;
-  const double matrix = stored * (element + index) + 4 * rows;
-  cost.stream_bytes = q.n_rhs * (matrix + element * (rows + cols));
+  cost.stream_bytes = q.n_rhs * (matrix_bytes + element * ends);
   cost.sectors = q.n_rhs * nnz * (std::isfinite(sectors) ? sectors : 0.4);
   cost.gathers = q.n_rhs * nnz * (std::isfinite(misses) ? misses : 0);
   cost.flops = q.n_rhs * stored * (q.m.q.value_type == SXT_C64 || q.m.q.value_type == SXT_C128 ? 8 : 2);
-  cost.working_set = matrix + q.n_rhs * element * (rows + cols);
+  cost.working_set = matrix_bytes + q.n_rhs * element * ends;
   sxt_candidate &candidate = cuda::fill(list.add(), machine, machine.units, 256, 1, cost);
   candidate.launch[0] = algorithm;
-  const double longest = feature(found, feature_row_max);
-  // Rows of blocks of two are walked block by block, wider ones by several threads: a model of its own for each.
-  if (in_blocks) candidate.model_class = static_cast<std::uint32_t>(edge);
+  candidate.setup_s = 2e-3 + cost.stream_bytes / machine.stream_rate;  // a handle, and a look at the matrix
+  candidate.state_bytes = sizeof(State);
+  return candidate;
+}
+
+void add_terms(sxt_candidate &candidate, std::initializer_list<double> terms) {
+  for (const double term : terms) candidate.terms[candidate.n_terms++] = term;
+}
+
+void add_bsr_candidate(CandidateList &list, const sxt_spmv_query &q, const sxt_features *found,
+                       const sxt_machine &machine, cusparseSpMVAlg_t algorithm) {
+  // Rows of more blocks of two or four than that are shared by many threads, as times show.
+  constexpr double most_walked = 512;
+  const BsrChoice choice = bsr_choice(q.m, found, feature_fills);
+  const int edge = choice.block ? choice.block : bsr_least;
+  const double fill = choice.block ? choice.fill : 2.0 / 3, places = edge * edge;
+  const double element = static_cast<double>(value_bytes(q.m.q.value_type)),
+               stored = static_cast<double>(q.m.nnz) / fill;
+  const double blocks = stored / places, block_rows = std::ceil(static_cast<double>(q.m.rows) / edge);
+  sxt_candidate &candidate =
+      library_candidate(list, q, found, machine, algorithm, stored, stored * element + 4 * (blocks + block_rows));
+  // Each size is walked in its own way, those beyond five alike.
+  candidate.model_class = static_cast<std::uint32_t>(edge <= 5 ? edge : bsr_most);
+  const double fullest = fullest_block_row(found, feature_fullest, edge) / (places * fill);
+  const double walkers = !(fullest > most_walked) ? 1 : edge == 2 ? 64 : edge == 4 ? 8 : 1;
+  const bool detour = q.m.rows % edge != 0 || q.m.cols % edge != 0;
+  add_terms(candidate,
+            {q.n_rhs * blocks, q.n_rhs * block_rows, std::isfinite(fullest) ? q.n_rhs * fullest / walkers : 0,
+             detour ? q.n_rhs * static_cast<double>(q.m.rows) : 0, detour ? 1.0 * q.n_rhs : 0});
+}
+
+void add_candidate(CandidateList &list, const sxt_spmv_query &q, const sxt_features *found, const sxt_machine &machine,
+                   Format format, cusparseSpMVAlg_t algorithm) {
+  const double nnz = static_cast<double>(q.m.nnz), rows = static_cast<double>(q.m.rows);
+  const double element = static_cast<double>(value_bytes(q.m.q.value_type)), index = format == Format::coo ? 8 : 4;
+  const double sell = feature(found, feature_sell), longest = feature(found, feature_row_max);
+  const double stored = format == Format::sell && std::isfinite(sell) ? sell : nnz;
   const double steps = q.op != SXT_NO_TRANSPOSE
                            ? (q.m.symmetry == SXT_GENERAL ? feature(found, feature_column_max) : longest)
                        : format == Format::sell ? longest
-                       : in_blocks              ? longest / (edge * fill)
                                                 : 0;
   const bool detour = format == Format::sell && !(feature(found, feature_sorted) == 0);
-  candidate.terms[candidate.n_terms++] = q.n_rhs * stored;
-  candidate.terms[candidate.n_terms++] = q.n_rhs * rows;
-  candidate.terms[candidate.n_terms++] = std::isfinite(steps) ? q.n_rhs * steps : 0;
-  candidate.terms[candidate.n_terms++] = detour ? q.n_rhs * rows : 0;
-  candidate.terms[candidate.n_terms++] = detour ? q.n_rhs : 0;
-  candidate.setup_s = 2e-3 + cost.stream_bytes / machine.stream_rate;  // a handle, and a look at the matrix
-  candidate.state_bytes = sizeof(State);
+  add_terms(library_candidate(list, q, found, machine, algorithm, stored, stored * (element + index) + 4 * rows),
+            {q.n_rhs * stored, q.n_rhs * rows, std::isfinite(steps) ? q.n_rhs * steps : 0, detour ? q.n_rhs * rows : 0,
+             detour ? 1.0 * q.n_rhs : 0});
 }
 
 template <Format format, cusparseSpMVAlg_t algorithm>
 sxt_status candidates(const sxt_query *query, const sxt_features *found, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   CandidateList list(out, capacity, count);
-  add_candidate(list, as<sxt_spmv_query>(query), found, *machine, format, algorithm);
+  const auto &q = as<sxt_spmv_query>(query);
+  if constexpr (format == Format::bsr)
+    add_bsr_candidate(list, q, found, *machine, algorithm);
+  else
+    add_candidate(list, q, found, *machine, format, algorithm);
   return SXT_OK;
 }
 
@@ -242,11 +275,12 @@ sxt_status run(const void *opaque, void *opened, const sxt_head *head, const sxt
 template <Format format, cusparseSpMVAlg_t algorithm, bool transposed = false>
 sxt_kernel kernel_of(const char *name, const char *description, const char *const *storages, bool repeats) {
   sxt_kernel k = new_kernel(SXT_KIND_SPMV, name, "cuda", description, run);
+  if (format == Format::bsr) k.version = 2;
   k.flags = repeats ? SXT_KERNEL_OPPONENT | SXT_KERNEL_CAPTURABLE : SXT_KERNEL_OPPONENT;
   k.storages = storages;
-  k.features = features;
-  k.term_names = terms;
-  k.term_defaults = term_defaults<algorithm, transposed>;
+  k.features = format == Format::bsr ? bsr_block_features : features;
+  k.term_names = format == Format::bsr ? bsr_terms : terms;
+  k.term_defaults = format == Format::bsr ? bsr_term_defaults : term_defaults<algorithm, transposed>;
   k.applicable = applicable<format, transposed>;
   k.candidates = candidates<format, algorithm>;
   k.prepare = prepare<format, algorithm>;

@@ -29,7 +29,7 @@ std::uint64_t values_bytes(const sxt_bsr &a) {
 sxt_status candidates(const sxt_query *query, const sxt_features *found, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &m = as<sxt_matrix_query>(query);
-  const BsrChoice choice = bsr_choice(m, found, true);
+  const BsrChoice choice = bsr_choice(m, found);
   const double nnz = static_cast<double>(m.nnz), value = static_cast<double>(value_bytes(m.matrix_type));
   const double bytes =
       nnz * (choice.block ? bsr_entry_bytes(choice.block, choice.fill, value) : csr_entry_bytes(value));
@@ -160,7 +160,7 @@ const sxt_storage_ops ops = {sizeof(sxt_storage_ops), view, bytes, scale, diagon
 
 const sxt_kernel kernel = new_storage<State>(SXT_KIND_STORAGE_BSR, "storage.bsr.cpu", "cpu",
                                              "dense blocks of 2 to 8, the size found from the pattern",
-                                             {&ops, bsr_all_features, nullptr, candidates, prepare, refresh});
+                                             {&ops, bsr_features, nullptr, candidates, prepare, refresh});
 
 const sxt_kind kind = new_kind(SXT_KIND_STORAGE_BSR, "dense blocks");
 

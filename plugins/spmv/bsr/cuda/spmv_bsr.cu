@@ -85,9 +85,9 @@ __global__ void __launch_bounds__(512) multiply(Blocks<M> a, Product<V> p) {
 // ---- host side
 
 const char *const storages[] = {SXT_KIND_STORAGE_BSR, nullptr};
-const char *const features[] = {"block_fill_2",          "block_fill_3", "block_fill_4", "block_fill_8",
-                                SXT_CUDA_X_FEATURES(32), "row_nnz_max",  nullptr};
-constexpr std::uint64_t feature_x = 4, feature_row_max = feature_x + n_cuda_x_features;  // behind the fills
+const char *const features[] = {SXT_BSR_FEATURES, SXT_CUDA_X_FEATURES(32), SXT_FULLEST_ROWS_FEATURES, nullptr};
+constexpr std::uint64_t feature_x = n_bsr_features,
+                        feature_fullest = feature_x + n_cuda_x_features;  // behind the fills
 
 using State = PlainState<sxt_bsr>;
 
@@ -115,10 +115,12 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
   cost.lanes = places;
   const double round = 4.0 * (32 / edge * edge), mean = block_rows > 0 ? places / block_rows : 0;
   cost.warp_steps = 2 * block_rows + places / (32 / edge * edge);
-  // As often as a warp comes round, once for four steps: that of the longest block row, and a usual one.
-  const double longest = nnz > 0 ? feature_or(found, feature_row_max, 1.5 * nnz / rows) * edge * places / nnz : 0;
-  cost.chain = std::ceil(std::max(longest, mean) / round);
-  cost.busiest = std::ceil(mean / round);
+  // Rounds of the longest block row, of four steps each, in part and as often as a warp comes round: a round that is
+  // not full takes less.
+  const double known = fullest_block_row(found, feature_fullest, edge);
+  const double longest = nnz > 0 ? (std::isfinite(known) ? known : 1.5 * edge * nnz / rows) * places / nnz : 0;
+  cost.chain = std::max(0.25, std::max(longest, mean) / round);
+  cost.busiest = std::ceil(cost.chain);
   add_x_cost(cost, q, found, feature_x, *machine);
   CandidateList list(out, capacity, count);
   for (std::int64_t threads : {128, 256, 512}) {
@@ -179,6 +181,7 @@ struct Bsr {
 
 const sxt_kernel kernel = [] {
   sxt_kernel k = plain_kernel<Bsr>("dense blocks, a warp a block row");
+  k.version = 2;
   k.storages = storages;
   k.features = features;
   k.applicable = applicable;
