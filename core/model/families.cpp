@@ -170,15 +170,16 @@ void scattered(const Shape &s, std::int64_t i, Columns &out) {
   for (std::int64_t k = 0; k < count; ++k) add(s, i + s.random.below(2 * reach + 1) - reach, out);
 }
 
-// Six unknowns a node, most nodes with few neighbours, some with a hundred: shells with stiffeners.
+// Several unknowns a node, most nodes with few neighbours, some with a hundred: shells with stiffeners.
+template <int unknowns>
 void shells(const Shape &s, std::int64_t i, Columns &out) {
-  const std::int64_t node = i / 6;
-  Random same(static_cast<std::uint64_t>(node) + 53);  // the six rows of a node agree
+  const std::int64_t node = i / unknowns;
+  Random same(static_cast<std::uint64_t>(node) + 53);  // the rows of a node agree
   const double u = same.uniform();
   const auto count = 3 + static_cast<std::int64_t>(97 * u * u * u * u * u * u * u * u);
   for (std::int64_t k = 0; k < count; ++k) {
     const std::int64_t at = k == 0 ? node : node + same.below(401) - 200;
-    for (std::int64_t c = 0; c < 6; ++c) add(s, 6 * at + c, out);
+    for (std::int64_t c = 0; c < unknowns; ++c) add(s, unknowns * at + c, out);
   }
 }
 
@@ -278,7 +279,7 @@ constexpr Family families[] = {
     {"arrow", arrow, 5, 0},
     {"sparse-diagonal", sparse_diagonal, 1.5, 0},
     {"scattered", scattered, 48, 0},
-    {"shells-6", shells, 78, 0},
+    {"shells-6", shells<6>, 78, 0},
     {"clusters", clusters, 25, 0},
     {"pairs-2", pairs, 9, 0},
     {"triangles", triangles, 8, 0},
@@ -290,6 +291,10 @@ constexpr Family families[] = {
     {"recursive", recursive, 13, 0},
     {"stencil-3d-7-long", stencil<3, true>, 7, 3, 8},
     {"stencil-3d-7-flat", stencil<3, true>, 7, 3, 0.125},
+    {"shells-3", shells<3>, 39, 0},
+    {"shells-4", shells<4>, 52, 0},
+    {"blocks-5", blocks<5>, 39, 0},
+    {"blocks-8", blocks<8>, 62, 0},
 };
 
 // Symmetric in i and j for the symmetric families; never tiny, so that no product is slowed by denormal numbers.
