@@ -9,6 +9,7 @@
 
 #include "core/base/types.hpp"
 #include "core/context/context.hpp"
+#include "core/dispatch/scalar.hpp"
 #include "core/dispatch/select.hpp"
 #include "core/dispatch/thread_cache.hpp"
 
@@ -97,13 +98,14 @@ PlannedOperation &Operations::planned(const TreeSubject &subject) {
 
 void Operations::vector(const VectorCall &call) {
   if (call.n == 0) return;
+  const AlignedScalar alpha(call.alpha, call.type), beta(call.beta, call.type);
   sxt_vector_args args{};
   args.h = {sizeof args, SXT_KIND_VECTOR};
   args.n = call.n;
   args.operation = call.operation;
   args.index_type = call.index_type;
-  args.alpha.value = call.alpha;
-  args.beta.value = call.beta;
+  args.alpha.value = alpha.get();
+  args.beta.value = beta.get();
   args.x = call.x;
   args.y = call.y;
   args.z = call.z;

@@ -20,8 +20,10 @@ class TrialProduct {
 
  private:
   DeviceBuffer x_, y_;
-  double one_[2] = {1, 0}, zero_[2] = {0, 0};
-  float one_f_[2] = {1, 0}, zero_f_[2] = {0, 0};
+  alignas(2 * sizeof(double)) double one_[2] = {1, 0};  // as AlignedScalar
+  alignas(2 * sizeof(double)) double zero_[2] = {0, 0};
+  alignas(2 * sizeof(double)) float one_f_[2] = {1, 0};
+  alignas(2 * sizeof(double)) float zero_f_[2] = {0, 0};
   sxt_spmv_args args_{};
 };
 

@@ -8,6 +8,7 @@
 #include "core/base/types.hpp"
 #include "core/context/context.hpp"
 #include "core/device/stage.hpp"
+#include "core/dispatch/scalar.hpp"
 #include "core/dispatch/select.hpp"
 #include "core/dispatch/thread_cache.hpp"
 #include "sextant/kinds/spmv.h"
@@ -103,8 +104,12 @@ void Products::multiply(sxt_op op, const void *alpha, const void *x, const void 
   args.op = op;
   args.ldx = columns.ldx;
   args.ldy = columns.ldy;
-  args.alpha.value = alpha ? alpha : single ? static_cast<const void *>(one_f) : one;
-  args.beta.value = beta ? beta : single ? static_cast<const void *>(zero_f) : zero;
+  const void *const unit = single ? static_cast<const void *>(one_f) : one;
+  const void *const null = single ? static_cast<const void *>(zero_f) : zero;
+  const AlignedScalar product(alpha ? alpha : unit, matrix_->value_type());
+  const AlignedScalar former(beta ? beta : null, matrix_->value_type());
+  args.alpha.value = product.get();
+  args.beta.value = former.get();
   for (std::int64_t first = 0; first < columns.count; first += args.n_rhs) {
     args.n_rhs = static_cast<std::int32_t>(std::min<std::int64_t>(most_columns, columns.count - first));
     args.x = static_cast<const char *>(x) + first * columns.ldx * each;

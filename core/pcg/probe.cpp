@@ -26,7 +26,7 @@ constexpr std::int64_t values_a_block = 1 << 15;
 int random_threads(const Context &context, std::int64_t n) { return detail::useful_threads(context.threads(), n); }
 
 // A number of the value type, as kernels want it.
-struct Scalar {
+struct alignas(2 * sizeof(double)) Scalar {
   Scalar(sxt_value_type type, double value) {
     if (type == SXT_F32 || type == SXT_C64)
       single[0] = static_cast<float>(value);

@@ -47,7 +47,9 @@ struct Column {
   T *x = nullptr, *r = nullptr, *z = nullptr;  // z is r where there is no M
   double gamma = 0, gamma_old = 0, r_r = 0;    // r'z of this iterate and of the one before; r'r
   bool measure = true, restart = true;         // r is to be computed from x; the direction begins anew
-  T alpha{}, beta{};
+  // Kernels read a complex scalar in one access.
+  alignas(sizeof(T)) T alpha{};
+  alignas(sizeof(T)) T beta{};
 };
 
 // Columns by number, in the order in which their directions stand.
@@ -234,7 +236,7 @@ class LockStep {
 
   // y = alpha A x + beta y for neighbouring vectors of a block.
   void product(double alpha, const T *x, double beta, T *y, std::int32_t count) {
-    const T first = static_cast<Real>(alpha), second = static_cast<Real>(beta);
+    alignas(sizeof(T)) const T first = static_cast<Real>(alpha), second = static_cast<Real>(beta);
     sxt_spmv_args args{};
     args.h = head<sxt_spmv_args>(SXT_KIND_SPMV);
     args.op = SXT_NO_TRANSPOSE;

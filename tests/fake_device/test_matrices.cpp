@@ -236,6 +236,30 @@ TEST_F(MatricesOnAFakeDevice, EveryKernelMayFail) {
   EXPECT_EQ(left_behind(), "");
 }
 
+// Callers' complex scalars are aligned as their parts; kernels read them in one access.
+TEST_F(MatricesOnAFakeDevice, ComplexScalarsLieAnywhere) {
+  sxt_context *context = nullptr;
+  ASSERT_EQ(open(&context), SXT_OK);
+  const std::vector<std::int32_t> ptr{0, 1, 2}, col{0, 1};
+  const std::vector<double> values{2, 0, 3, 0};
+  sxt_matrix_options as;
+  sxt_matrix_options_init(&as, sizeof as);
+  as.value_type = SXT_C128;
+  sxt_matrix *matrix = nullptr;
+  sxt_vector *x = nullptr, *y = nullptr;
+  ASSERT_EQ(sxt_matrix_from_csr(context, 2, 2, ptr.data(), col.data(), values.data(), &as, &matrix), SXT_OK);
+  ASSERT_EQ(sxt_vector_create(context, 2, SXT_C128, &x), SXT_OK);
+  ASSERT_EQ(sxt_vector_create(context, 2, SXT_C128, &y), SXT_OK);
+  alignas(16) const double numbers[] = {1, 2, 3, 4};
+  const void *const between = numbers + 1;
+  EXPECT_EQ(sxt_axpby(between, x, between, y), SXT_OK) << sxt_last_error(context);
+  EXPECT_EQ(sxt_spmv(SXT_NO_TRANSPOSE, between, matrix, x, between, y), SXT_OK) << sxt_last_error(context);
+  sxt_vector_destroy(x);
+  sxt_vector_destroy(y);
+  sxt_matrix_destroy(matrix);
+  sxt_context_destroy(context);
+}
+
 // P A P^T: every call of making it may fail, its storages and new values come from the device, and those ask for no
 // memory.
 TEST_F(MatricesOnAFakeDevice, APermutedMatrixIsMadeOnTheDevice) {

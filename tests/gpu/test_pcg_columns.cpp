@@ -23,7 +23,7 @@ class PcgColumns : public PcgGpu {
   void zeros_and_failures(const char *engine);
   void values_guesses_and_limits(const char *engine, const char *preconditioner);
   template <class T>
-  void complex_columns(double rtol);
+  void complex_columns(const char *engine, double rtol);
   static std::vector<double> sides(std::int64_t n, std::int64_t columns) {
     std::vector<double> b(static_cast<std::size_t>(n * columns));
     for (std::int64_t j = 0; j < columns; ++j)
@@ -72,7 +72,7 @@ TEST_F(PcgColumns, EachMeetsItsToleranceInTheIterationsItNeedsAlone) {
 
 // Hermitian systems in captured blocks, alone and together; rows long enough for many lanes, too.
 template <class T>
-void PcgColumns::complex_columns(double rtol) {
+void PcgColumns::complex_columns(const char *engine, double rtol) {
   for (const Csr &a : {laplacian(50, 0.02), uneven(3000)}) {
     const std::vector<Z> wide = turned(a);
     const Matrix matrix = complex_matrix(a, std::vector<T>(wide.begin(), wide.end()));
@@ -80,7 +80,7 @@ void PcgColumns::complex_columns(double rtol) {
       for (const std::int64_t columns : {1, 2, 3, 7, 16, 32}) {
         SCOPED_TRACE(std::string(preconditioner) + ", " + std::to_string(columns));
         const bool scaling = std::string(preconditioner) == "none" || std::string(preconditioner) == "jacobi";
-        const Pcg pcg = create(matrix, scaling ? in_blocks : in_blocks_m, preconditioner, rtol);
+        const Pcg pcg = create(matrix, scaling || engine != in_blocks ? engine : in_blocks_m, preconditioner, rtol);
         const std::vector<double> re = sides(a.rows, columns), im = sides(a.rows, columns + 3);
         std::vector<T> b, x(re.size());
         for (std::size_t i = 0; i < re.size(); ++i)
@@ -98,9 +98,11 @@ void PcgColumns::complex_columns(double rtol) {
   }
 }
 
-TEST_F(PcgColumns, ComplexInBlocks) {
-  complex_columns<Z>(1e-9);
-  complex_columns<std::complex<float>>(1e-4);
+TEST_F(PcgColumns, ComplexSystems) {
+  complex_columns<Z>(in_blocks, 1e-9);
+  complex_columns<std::complex<float>>(in_blocks, 1e-4);
+  complex_columns<Z>(from_host, 1e-9);
+  complex_columns<std::complex<float>>(from_host, 1e-4);
 }
 
 TEST_F(PcgColumns, DeviceArraysZerosAndFailures) {
