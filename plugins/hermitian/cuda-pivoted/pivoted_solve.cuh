@@ -4,12 +4,9 @@
 // those that come next are read ahead.
 #pragma once
 
-#include "sextant/plugin_cuda_dense.hpp"
+#include "pivoted_storage.cuh"
 
 namespace sextant::hermitian_pivoted {
-
-namespace dense = sextant::plugin::cuda::dense;
-using dense::Real;
 
 #ifdef __CUDACC__
 

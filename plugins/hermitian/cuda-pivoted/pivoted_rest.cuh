@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What follows a panel: rows and columns that changed places do so in memory, the panel's columns of L are written, and
+// the rest takes its update, a warp eight columns at a time. Traffic: the trailing triangle in and out once a panel.
+#pragma once
+
+#include "pivoted_storage.cuh"
+
+namespace sextant::hermitian_pivoted {
+
+#ifdef __CUDACC__
+
+// A lane's share of -conj(L) in eight columns: column lane / 4, at 4 i + lane % 4 for i < steps; and a 16 x 8 tile that
+// takes W L^H off. The number of steps is the code's, not a condition: accumulators that are updated under a condition
+// would be copied back and forth.
+template <class T, int steps, bool tensor = sizeof(Real<T>) == 8>
+struct Strip;
+
+// Where column 4 i + lane % 4 of the panel is, from lane % 4 on; beyond the last one any number does: it meets zeros.
+template <int steps>
+__device__ int place(int i, int width) {
+  const int t = threadIdx.x % 4;
+  return i + 1 < steps || 4 * i + t < width ? 4 * i : -t;
+}
+
+template <class T, int steps>
+struct Strip<T, steps, true> {
+  static constexpr int count = steps;
+  double re[count], im[dense::complex_valued<T> ? count : 1];
+  __device__ void set(int i, T v) {
+    if constexpr (dense::complex_valued<T>)
+      re[i] = -v.re, im[i] = v.im;
+    else
+      re[i] = -v;
+  }
+  // upper, lower: this lane's first elements of two rows of W.
+  template <bool shared>
+  __device__ void add(T (&value)[4], const T *upper, const T *lower, int width) const {
+    if constexpr (dense::complex_valued<T>) {
+      double x[4], y[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) x[i] = value[i].re, y[i] = value[i].im;
+#pragma unroll
+      for (int i = 0; i < count; ++i) {
+        const int k = place<steps>(i, width);
+        const double a0 = part<shared>(&upper[k].re), a1 = part<shared>(&lower[k].re), b0 = part<shared>(&upper[k].im),
+                     b1 = part<shared>(&lower[k].im);
+        dense::multiply_add(x, a0, a1, re[i]);
+        dense::multiply_add(y, b0, b1, re[i]);
+        dense::multiply_add(x, b0, b1, -im[i]);
+        dense::multiply_add(y, a0, a1, im[i]);
+      }
+#pragma unroll
+      for (int i = 0; i < 4; ++i) value[i] = {x[i], y[i]};
+    } else {
+#pragma unroll
+      for (int i = 0; i < count; ++i) {
+        const int k = place<steps>(i, width);
+        dense::multiply_add(value, upper[k], lower[k], re[i]);
+      }
+    }
+  }
+  template <bool shared>
+  static __device__ double part(const double *p) {
+    if constexpr (shared)
+      return part_of(p);
+    else
+      return *p;
+  }
+};
+
+template <class T, int steps>
+struct Strip<T, steps, false> {
+  static constexpr int count = (steps + 1) / 2 * 2;
+  T right[count];
+  __device__ void set(int i, T v) { right[i] = dense::difference(T{}, dense::conjugate(v)); }
+  template <bool shared>
+  __device__ void add(T (&value)[4], const T *upper, const T *lower, int width) const {
+    using dense::Split;
+    float x[4], y[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      if constexpr (dense::complex_valued<T>)
+        x[i] = value[i].re, y[i] = value[i].im;
+      else
+        x[i] = value[i];
+#pragma unroll
+    for (int i = 0; i < count; i += 2) {
+      const int k = place<steps>(i, width), l = place<steps>(i + 1, width);
+      const T a[4] = {upper[k], lower[k], upper[l], lower[l]}, b[2] = {right[i], right[i + 1]};
+      if constexpr (dense::complex_valued<T>) {
+        const Split re[4] = {Split(a[0].re), Split(a[1].re), Split(a[2].re), Split(a[3].re)};
+        const Split im[4] = {Split(a[0].im), Split(a[1].im), Split(a[2].im), Split(a[3].im)};
+        const Split b_re[2] = {Split(b[0].re), Split(b[1].re)}, b_im[2] = {Split(b[0].im), Split(b[1].im)};
+        const Split minus_b_im[2] = {-b_im[0], -b_im[1]};
+        dense::multiply_add(x, re, b_re);
+        dense::multiply_add(y, im, b_re);
+        dense::multiply_add(x, im, minus_b_im);
+        dense::multiply_add(y, re, b_im);
+      } else {
+        dense::multiply_add(x, {Split(a[0]), Split(a[1]), Split(a[2]), Split(a[3])}, {Split(b[0]), Split(b[1])});
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      if constexpr (dense::complex_valued<T>)
+        value[i] = {x[i], y[i]};
+      else
+        value[i] = x[i];
+  }
+};
+
+template <class T, int threads, bool shared>
+struct Rest {
+  const Storage<T, threads> &s;
+  int width;
+
+  // Element (r, i) of L below the diagonal of D.
+  __device__ T left(int r, int i) const {
+    const T *row = s.panel + r * s.pitch;
+    return dense::plus_product(dense::scaled(row[i], s.control->own[i]), row[s.control->partner[i]],
+                               s.control->beside[i]);
+  }
+
+  // Rows and columns below the panel where others stand now: those stood left of them, where nobody writes meanwhile.
+  __device__ void move_rows() const {
+#pragma unroll 1
+    for (int p = width + threadIdx.x; p < s.rows; p += threads)
+      if (s.physical[p] != p) s.control->moves[atomicAdd(&s.control->moved, 1)] = p;
+    meet<threads>();
+    const int moved = s.control->moved;
+    constexpr int at_once = 8;
+#pragma unroll 1
+    for (int x = width + threadIdx.x; x < s.rows; x += threads) {
+      const int y = s.physical[x];
+#pragma unroll 1
+      for (int m = 0; m < moved; m += at_once) {
+        T value[at_once];
+#pragma unroll
+        for (int i = 0; i < at_once; ++i)
+          if (m + i < moved) value[i] = s.original(y, s.physical[s.control->moves[m + i]]);
+#pragma unroll
+        for (int i = 0; i < at_once; ++i)
+          if (m + i < moved) {
+            const int p = s.control->moves[m + i];
+            *s.at(max(x, p), min(x, p)) = x >= p ? value[i] : dense::conjugate(value[i]);
+          }
+      }
+    }
+    meet<threads>();
+  }
+
+  // Columns of L and D, rows where they stood when each was eliminated: LAPACK's format. Rows of W then move, too.
+  __device__ void write() const {
+#pragma unroll 1
+    for (int r = threadIdx.x; r < s.rows; r += threads) {
+      const T *row = s.panel + r * s.pitch;
+      int at = r;
+      constexpr int at_once = 4;
+#pragma unroll 1
+      for (int i0 = 0; i0 < width; i0 += at_once) {
+        int partner[at_once], with[at_once];
+        T value[at_once], below[at_once];
+#pragma unroll
+        for (int u = 0; u < at_once; ++u) {
+          const int i = min(i0 + u, width - 1);
+          partner[u] = s.control->partner[i], with[u] = s.control->swapped[max(i, partner[u])];
+          value[u] = row[i], below[u] = left(r, i);
+        }
+#pragma unroll
+        for (int u = 0; u < at_once; ++u) {
+          const int i = i0 + u, last = max(i, partner[u]);
+          if (i < width && partner[u] >= i) at = at == with[u] ? last : at == last ? with[u] : at;
+          const T number = at == i                             ? dense::from_real<T>(dense::real_of(value[u]))
+                           : at > partner[u] || partner[u] < i ? below[u]
+                                                               : value[u];
+          if (i < width && at >= i) *s.at(at, i) = number;
+        }
+      }
+    }
+    meet<threads>();
+    const int moved = s.control->moved;
+#pragma unroll 1
+    for (int m = threadIdx.x / 32; m < moved; m += threads / 32) {
+      const int p = s.control->moves[m], from = s.physical[p];
+#pragma unroll 1
+      for (int j = threadIdx.x % 32; j < width; j += 32) s.panel[p * s.pitch + j] = s.panel[from * s.pitch + j];
+    }
+    meet<threads>();
+  }
+
+  // A lane's elements of a 16 x 8 tile, which may be those of row r and eight rows below, columns c and c + 1.
+  __device__ void load(T (&value)[4], const T *from, int r, int c) const {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int row = r + 8 * (i >> 1);
+      value[i] = row < s.rows && c + (i & 1) <= row ? from[(i & 1) * s.column + (8 * (i >> 1)) * s.row] : T{};
+    }
+  }
+  __device__ void store(const T (&value)[4], T *to, int r, int c) const {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int row = r + 8 * (i >> 1);
+      if (row < s.rows && c + (i & 1) <= row) to[(i & 1) * s.column + (8 * (i >> 1)) * s.row] = value[i];
+    }
+  }
+
+  template <int steps = 1>
+  __device__ void update() const {
+    if constexpr (4 * steps < most_columns)
+      if (4 * steps < width) return update<steps + 1>();
+    const int lane = threadIdx.x % 32, last = s.rows - 1;
+    for (;;) {
+      int strip = lane == 0 ? atomicAdd(&s.control->strip, 1) : 0;
+      strip = __shfl_sync(~0u, strip, 0);
+      const int c0 = width + 8 * strip;
+      if (c0 > last) break;
+      const int c = c0 + lane % 4 * 2;
+      int r = c0 + lane / 4;
+      T *at = s.at(r, c);
+      T next[4];
+      load(next, at, r, c);
+      Strip<T, steps> right;
+#pragma unroll
+      for (int i = 0; i < right.count; ++i) {
+        const int k = 4 * i + lane % 4;
+        right.set(i, k < width ? left(min(r, last), k) : T{});
+      }
+#pragma unroll 1
+      for (; r - lane / 4 <= last; r += 16, at += 16 * s.row) {
+        T value[4];
+#pragma unroll
+        for (int i = 0; i < 4; ++i) value[i] = next[i];
+        if (r - lane / 4 + 16 <= last) load(next, at + 16 * s.row, r + 16, c);
+        right.template add<shared>(value, s.panel + min(r, last) * s.pitch + lane % 4,
+                                   s.panel + min(r + 8, last) * s.pitch + lane % 4, width);
+        store(value, at, r, c);
+      }
+    }
+    meet<threads>();
+  }
+};
+
+#endif  // __CUDACC__
+
+}  // namespace sextant::hermitian_pivoted

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a block of threads keeps of the system it eliminates, and how it finds the largest of many numbers.
+#pragma once
+
+#include "sextant/plugin_cuda_dense_product.hpp"
+
+namespace sextant::hermitian_pivoted {
+
+namespace dense = sextant::plugin::cuda::dense;
+using dense::Real;
+
+constexpr int most_columns = 32;  // of a panel
+constexpr int most_rows = 32000;  // rows and positions are counted in 16 bits
+
+// Bytes beside the panel: where rows stand, twice, and a column.
+constexpr SXT_DENSE_BOTH std::size_t numbers_bytes(int n) { return (static_cast<std::size_t>(n) + 3) / 2 * 16; }
+template <class T>
+constexpr SXT_DENSE_BOTH std::size_t beside_panel(int n) {
+  return numbers_bytes(n) + (n * sizeof(T) + 15) / 16 * 16;
+}
+
+#ifdef __CUDACC__
+
+template <class R>
+constexpr __device__ R greatest() {
+  return static_cast<R>(sizeof(R) == 8 ? 1.7976931348623157e308 : 3.402823466e38);
+}
+
+// A size that is not negative, by its bits, which compare as it does (and NaN above all), and who has it: the position
+// in the upper half, the row in the lower one. Of equals the first position counts.
+template <class R>
+struct Found;
+template <>
+struct alignas(16) Found<double> {
+  unsigned long long bits;
+  unsigned key;
+  __device__ void offer(double size, unsigned by) {
+    const unsigned long long mine = static_cast<unsigned long long>(__double_as_longlong(size)) & (~0ull >> 1);
+    if (mine > bits || (mine == bits && by < key)) bits = mine, key = by;
+  }
+  __device__ double size() const { return __longlong_as_double(static_cast<long long>(bits)); }
+  __device__ int row() const { return static_cast<int>(key & 0xffff); }
+  __device__ int place() const { return static_cast<int>(key >> 16); }
+};
+template <>
+struct alignas(8) Found<float> {
+  unsigned bits, key;
+  __device__ void offer(float size, unsigned by) {
+    const unsigned mine = __float_as_uint(size) & (~0u >> 1);
+    if (mine > bits || (mine == bits && by < key)) bits = mine, key = by;
+  }
+  __device__ float size() const { return __uint_as_float(bits); }
+  __device__ int row() const { return static_cast<int>(key & 0xffff); }
+  __device__ int place() const { return static_cast<int>(key >> 16); }
+};
+template <class R>
+__device__ Found<R> larger(Found<R> a, Found<R> b) {
+  return b.bits > a.bits || (b.bits == a.bits && b.key < a.key) ? b : a;
+}
+
+// The lane that has the warp's largest; mostly the upper halves tell it.
+__device__ inline int lane_of_largest(const Found<double> &a) {
+  const unsigned high = static_cast<unsigned>(a.bits >> 32), most = __reduce_max_sync(~0u, high);
+  unsigned who = __ballot_sync(~0u, high == most);
+  if (__popc(who) > 1) {
+    const unsigned low = high == most ? static_cast<unsigned>(a.bits) : 0, rest = __reduce_max_sync(~0u, low);
+    const bool equal = high == most && low == rest;
+    const unsigned key = equal ? a.key : ~0u, least = __reduce_min_sync(~0u, key);
+    who = __ballot_sync(~0u, equal && a.key == least);
+  }
+  return __ffs(who) - 1;
+}
+__device__ inline int lane_of_largest(const Found<float> &a) {
+  const unsigned most = __reduce_max_sync(~0u, a.bits);
+  unsigned who = __ballot_sync(~0u, a.bits == most);
+  if (__popc(who) > 1) {
+    const bool equal = a.bits == most;
+    const unsigned key = equal ? a.key : ~0u, least = __reduce_min_sync(~0u, key);
+    who = __ballot_sync(~0u, equal && a.key == least);
+  }
+  return __ffs(who) - 1;
+}
+
+template <int threads>
+__device__ void meet() {
+  if constexpr (threads == 32)
+    __syncwarp();
+  else
+    __syncthreads();
+}
+
+// The block's largest, for every thread; all writes to memory before the call are seen after it. `found`: one a warp; a
+// buffer may be used again after the next call with another one.
+template <int threads, class R>
+__device__ Found<R> over_block(Found<R> mine, Found<R> *found) {
+  constexpr int warps = threads / 32;
+  const int lane = threadIdx.x % 32;
+  if (lane == lane_of_largest(mine)) found[threadIdx.x / 32] = mine;
+  meet<threads>();
+  if constexpr (warps <= 4) {
+    Found<R> all = found[0];
+#pragma unroll
+    for (int w = 1; w < warps; ++w) all = larger(all, found[w]);
+    return all;
+  } else {
+    mine = lane < warps ? found[lane] : Found<R>{};
+    return found[lane_of_largest(mine)];
+  }
+}
+
+// 1 / x: quick where x is of ordinary size.
+__device__ inline double inverse_of(double x) {
+  const int exponent = __double2hiint(x) >> 20 & 0x7ff;
+  return exponent > 23 && exponent < 2023 ? dense::reciprocal(x) : 1 / x;
+}
+__device__ inline float inverse_of(float x) {
+  const int exponent = __float_as_int(x) >> 23 & 0xff;
+  return exponent > 23 && exponent < 231 ? dense::reciprocal(x) : 1 / x;
+}
+// 1 over the power of two below x.
+__device__ inline double one_over_power(double x) {
+  const int exponent = min(max(__double2hiint(x) >> 20 & 0x7ff, 1), 2045);
+  return __hiloint2double((2046 - exponent) << 20, 0);
+}
+__device__ inline float one_over_power(float x) {
+  const int exponent = min(max(__float_as_int(x) >> 23 & 0xff, 1), 253);
+  return __int_as_float((254 - exponent) << 23);
+}
+template <class R>
+__device__ R one_over_power(dense::Complex<R> x) {
+  return one_over_power(fmax(fabs(x.re), fabs(x.im)));
+}
+
+template <class T>
+__device__ __forceinline__ void assume_shared(const T *p) {
+  __builtin_assume(__isShared(p));
+}
+template <class T>
+__device__ __forceinline__ void assume_global(const T *p) {
+  __builtin_assume(__isGlobal(p));
+}
+template <class T>
+__device__ __forceinline__ void copy_async(T *to, const T *from) {
+  const auto place = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  if constexpr (sizeof(T) == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place), "l"(from) : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(place), "l"(from), "n"(sizeof(T)) : "memory");
+}
+__device__ __forceinline__ void commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+// One part of a number in shared memory, by itself: tensor cores want parts in neighbouring registers, and whole
+// numbers would have to be sorted by copies.
+__device__ __forceinline__ double part_of(const double *p) {
+  double v;
+  asm volatile("ld.volatile.shared.f64 %0, [%1];" : "=d"(v) : "r"(static_cast<unsigned>(__cvta_generic_to_shared(p))));
+  return v;
+}
+template <int pending>
+__device__ __forceinline__ void await() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
+}
+
+// Always in shared memory.
+template <class T, int warps>
+struct alignas(16) Control {
+  T row[warps][most_columns];  // conj of a row of L, one a warp
+  // D^-1 of the panel: element (i, i), element (partner, i).
+  T beside[most_columns];
+  Found<Real<T>> found[2][warps];
+  Real<T> own[most_columns];
+  std::int32_t partner[most_columns];  // the other column of a 2 x 2 block, or i
+  std::int32_t swapped[most_columns];  // the position that changed places with i, or i
+  std::int32_t moves[most_columns];    // positions below the panel where other rows stand now
+  std::int32_t moved, strip;           // how many; columns of the rest that are taken
+};
+
+template <class T, int threads>
+struct Storage {
+  Control<T, threads / 32> *control;
+  std::int32_t *position, *physical;
+  T *other, *panel;  // a column; the panel of W = L D: column j of row r at r * pitch + j
+  T *a;              // element (0, 0) of what is left of the system
+  std::int64_t column;
+  int row;  // 1 or -1
+  std::int32_t *pivots;
+  int n, capacity;  // order; elements of the panel
+  int first, rows;  // of what is left
+  int pitch, depth;
+
+  __device__ Storage(const dense::System<T> &system, Control<T, threads / 32> *control, unsigned char *room, T *panel,
+                     int capacity, int n_max, std::int32_t *pivots)
+      : control(control),
+        panel(panel),
+        a(system.a),
+        column(system.column),
+        row(static_cast<int>(system.row)),
+        pivots(pivots),
+        n(system.n),
+        capacity(capacity),
+        first(0),
+        rows(system.n) {
+    position = reinterpret_cast<std::int32_t *>(room);
+    physical = position + (n_max + 3) / 2 * 2;
+    other = reinterpret_cast<T *>(room + numbers_bytes(n_max));
+  }
+  // Tells the compiler, which looks at one function at a time.
+  template <bool shared>
+  __device__ void known_places() const {
+    assume_global(a), assume_shared(control), assume_shared(position), assume_shared(physical), assume_shared(other);
+    if constexpr (shared) assume_shared(panel);
+  }
+  // An odd pitch: neighbouring rows lie in different banks.
+  __device__ void shape() {
+    pitch = min(most_columns + 1, capacity / rows);
+    pitch -= pitch % 2 == 0;
+    depth = min(pitch, most_columns);
+  }
+  __device__ void go_on(int width) { first += width, rows -= width, a += width * (column + row); }
+  __device__ T *at(int r, int c) const {
+    constexpr int size = sizeof(T);
+    return reinterpret_cast<T *>(reinterpret_cast<char *>(a) + static_cast<unsigned>(c) * (column * size) +
+                                 static_cast<std::int64_t>(r) * (row * size));
+  }
+  __device__ T original(int r, int c) const {
+    const T value = *at(max(r, c), min(r, c));
+    return r >= c ? value : dense::conjugate(value);
+  }
+  __device__ bool from_end() const { return row < 0; }
+
+  // LAPACK's ipiv: 1-based, negative in both entries of a 2 x 2 block.
+  __device__ void put_pivot(int k, int with, bool two) const {
+    const int number = from_end() ? n - with : with + 1;
+    pivots[from_end() ? n - 1 - k : k] = two ? -number : number;
+  }
+};
+
+#endif  // __CUDACC__
+
+}  // namespace sextant::hermitian_pivoted
