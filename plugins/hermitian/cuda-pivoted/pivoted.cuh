@@ -50,9 +50,11 @@ struct Panel {
       const int partner = fresh ? (newest.count == 2 ? 2 * width - 3 - i : i) : s.control->partner[i];
       const R own = fresh ? (newest.count == 2 && age == 0 ? newest.own[1] : newest.own[0]) : s.control->own[i];
       const auto at = [&](int c) { return newest.in_other && c == width - 1 ? s.other[q] : from[c]; };
-      const T beside =
-          fresh ? (newest.count == 2 && age == 0 ? newest.beside[1] : newest.beside[0]) : s.control->beside[i];
-      const T value = dense::plus_product(dense::scaled(at(i), own), at(partner), beside);
+      T value = dense::scaled(at(i), own);
+      if (partner != i) {
+        const T beside = fresh ? (age == 0 ? newest.beside[1] : newest.beside[0]) : s.control->beside[i];
+        value = dense::plus_product(value, at(partner), beside);
+      }
       row[i] = dense::conjugate(value);
     }
     __syncwarp();
@@ -178,7 +180,9 @@ struct Panel {
       second = dense::real_of(s.other[chosen]);
       const R row = found.size(), size = fabs(second);
       if (!finite(row) || !finite(size)) return 0;
-      if (!(own < alpha * most * (most * inverse_of(row))))
+      // own < alpha most^2 / row, without the quotient; scaled, so that no product of ordinary sizes overflows.
+      const R by = one_over_power(most), scaled = most * by;
+      if (!(own * by * (row * by) < alpha * scaled * scaled))
         with = width, chosen = q;
       else
         wide = size >= alpha * row ? 1 : 2;
@@ -207,8 +211,8 @@ struct Panel {
       const int i = width + id;
       s.control->own[i] = id ? newest.own[1] : newest.own[0];
       s.control->beside[i] = id ? newest.beside[1] : newest.beside[0];
-      s.control->partner[i] = wide == 2 ? width + 1 - id : width;
-      s.control->swapped[i] = i == last ? with : width;
+      s.control->partner[i] = wide == 2 ? 2 * width + 1 - i : i;
+      s.control->swapped[i] = with;
       s.put_pivot(s.first + i, s.first + with, wide == 2);
     }
   }

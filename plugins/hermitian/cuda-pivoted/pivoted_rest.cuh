@@ -9,17 +9,31 @@ namespace sextant::hermitian_pivoted {
 
 #ifdef __CUDACC__
 
-// A lane's share of -conj(L) in eight columns: column lane / 4, at 4 i + lane % 4 for i < steps; and a 16 x 8 tile that
+// A lane's share of -conj(L) in eight columns: column lane / 4, at column_of_step; and a 16 x 8 tile that
 // takes W L^H off. The number of steps is the code's, not a condition: accumulators that are updated under a condition
 // would be copied back and forth.
 template <class T, int steps, bool tensor = sizeof(Real<T>) == 8>
 struct Strip;
 
-// Where column 4 i + lane % 4 of the panel is, from lane % 4 on; beyond the last one any number does: it meets zeros.
-template <int steps>
+// The column of the panel that this lane takes in step i. Rows begin an odd number of elements apart in shared memory:
+// what lanes of a row read must be as far apart as there are rows whose lanes read at once, 2, 4 or 8, or they meet
+// those of another row in a bank.
+template <class T>
+constexpr int apart = sizeof(T) == 16  ? 2
+                      : sizeof(T) == 8 ? 4
+                                       : 8;
+template <class T, int steps>
+__device__ int column_of_step(int i) {
+  constexpr int apart = hermitian_pivoted::apart<T>;
+  const int group = i / apart, inside = min(apart, steps - group * apart);
+  return 4 * apart * group + inside * (threadIdx.x % 4) + i % apart;
+}
+// Beyond the last column any number does: it meets zeros.
+template <class T, int steps>
 __device__ int place(int i, int width) {
-  const int t = threadIdx.x % 4;
-  return i + 1 < steps || 4 * i + t < width ? 4 * i : -t;
+  constexpr int apart = hermitian_pivoted::apart<T>;
+  const int column = column_of_step<T, steps>(i);
+  return (i / apart + 1) * apart < steps || column < width ? column : 0;
 }
 
 template <class T, int steps>
@@ -32,8 +46,7 @@ struct Strip<T, steps, true> {
     else
       re[i] = -v;
   }
-  // upper, lower: this lane's first elements of two rows of W.
-  template <bool shared>
+  // upper, lower: two rows of W.
   __device__ void add(T (&value)[4], const T *upper, const T *lower, int width) const {
     if constexpr (dense::complex_valued<T>) {
       double x[4], y[4];
@@ -41,30 +54,22 @@ struct Strip<T, steps, true> {
       for (int i = 0; i < 4; ++i) x[i] = value[i].re, y[i] = value[i].im;
 #pragma unroll
       for (int i = 0; i < count; ++i) {
-        const int k = place<steps>(i, width);
-        const double a0 = part<shared>(&upper[k].re), a1 = part<shared>(&lower[k].re), b0 = part<shared>(&upper[k].im),
-                     b1 = part<shared>(&lower[k].im);
-        dense::multiply_add(x, a0, a1, re[i]);
-        dense::multiply_add(y, b0, b1, re[i]);
-        dense::multiply_add(x, b0, b1, -im[i]);
-        dense::multiply_add(y, a0, a1, im[i]);
+        const int k = place<T, steps>(i, width);
+        const T u = upper[k], l = lower[k];
+        dense::multiply_add(x, u.re, l.re, re[i]);
+        dense::multiply_add(y, u.im, l.im, re[i]);
+        dense::multiply_add(x, u.im, l.im, -im[i]);
+        dense::multiply_add(y, u.re, l.re, im[i]);
       }
 #pragma unroll
       for (int i = 0; i < 4; ++i) value[i] = {x[i], y[i]};
     } else {
 #pragma unroll
       for (int i = 0; i < count; ++i) {
-        const int k = place<steps>(i, width);
+        const int k = place<T, steps>(i, width);
         dense::multiply_add(value, upper[k], lower[k], re[i]);
       }
     }
-  }
-  template <bool shared>
-  static __device__ double part(const double *p) {
-    if constexpr (shared)
-      return part_of(p);
-    else
-      return *p;
   }
 };
 
@@ -73,7 +78,6 @@ struct Strip<T, steps, false> {
   static constexpr int count = (steps + 1) / 2 * 2;
   T right[count];
   __device__ void set(int i, T v) { right[i] = dense::difference(T{}, dense::conjugate(v)); }
-  template <bool shared>
   __device__ void add(T (&value)[4], const T *upper, const T *lower, int width) const {
     using dense::Split;
     float x[4], y[4];
@@ -85,7 +89,7 @@ struct Strip<T, steps, false> {
         x[i] = value[i];
 #pragma unroll
     for (int i = 0; i < count; i += 2) {
-      const int k = place<steps>(i, width), l = place<steps>(i + 1, width);
+      const int k = place<T, count>(i, width), l = place<T, count>(i + 1, width);
       const T a[4] = {upper[k], lower[k], upper[l], lower[l]}, b[2] = {right[i], right[i + 1]};
       if constexpr (dense::complex_valued<T>) {
         const Split re[4] = {Split(a[0].re), Split(a[1].re), Split(a[2].re), Split(a[3].re)};
@@ -111,21 +115,22 @@ struct Strip<T, steps, false> {
 
 template <class T, int threads, bool shared>
 struct Rest {
+  static constexpr int far = 3;  // tiles on their way from memory
   const Storage<T, threads> &s;
   int width;
 
   // Element (r, i) of L below the diagonal of D.
-  __device__ T left(int r, int i) const {
+  __device__ T left(int r, int i, int partner) const {
     const T *row = s.panel + r * s.pitch;
-    return dense::plus_product(dense::scaled(row[i], s.control->own[i]), row[s.control->partner[i]],
-                               s.control->beside[i]);
+    return dense::plus_product(dense::scaled(row[i], s.control->own[i]), row[partner], s.control->beside[i]);
   }
+  __device__ T left(int r, int i) const { return left(r, i, s.control->partner[i]); }
 
   // Rows and columns below the panel where others stand now: those stood left of them, where nobody writes meanwhile.
   __device__ void move_rows() const {
 #pragma unroll 1
     for (int p = width + threadIdx.x; p < s.rows; p += threads)
-      if (s.physical[p] != p) s.control->moves[atomicAdd(&s.control->moved, 1)] = p;
+      if (const int from = s.physical[p]; from != p) s.control->moves[atomicAdd(&s.control->moved, 1)] = from << 16 | p;
     meet<threads>();
     const int moved = s.control->moved;
     constexpr int at_once = 8;
@@ -134,14 +139,17 @@ struct Rest {
       const int y = s.physical[x];
 #pragma unroll 1
       for (int m = 0; m < moved; m += at_once) {
+        int move[at_once];
         T value[at_once];
 #pragma unroll
+        for (int i = 0; i < at_once; ++i) move[i] = s.control->moves[min(m + i, most_columns - 1)];
+#pragma unroll
         for (int i = 0; i < at_once; ++i)
-          if (m + i < moved) value[i] = s.original(y, s.physical[s.control->moves[m + i]]);
+          if (m + i < moved) value[i] = s.original(y, move[i] >> 16);
 #pragma unroll
         for (int i = 0; i < at_once; ++i)
           if (m + i < moved) {
-            const int p = s.control->moves[m + i];
+            const int p = move[i] & 0xffff;
             *s.at(max(x, p), min(x, p)) = x >= p ? value[i] : dense::conjugate(value[i]);
           }
       }
@@ -158,13 +166,16 @@ struct Rest {
       constexpr int at_once = 4;
 #pragma unroll 1
       for (int i0 = 0; i0 < width; i0 += at_once) {
-        int partner[at_once], with[at_once];
+        const auto partners = *reinterpret_cast<const int4 *>(s.control->partner + i0);
+        const auto swaps = *reinterpret_cast<const int4 *>(s.control->swapped + i0);
+        int partner[at_once] = {partners.x, partners.y, partners.z, partners.w};
+        const int with[at_once] = {swaps.x, swaps.y, swaps.z, swaps.w};
         T value[at_once], below[at_once];
 #pragma unroll
         for (int u = 0; u < at_once; ++u) {
           const int i = min(i0 + u, width - 1);
-          partner[u] = s.control->partner[i], with[u] = s.control->swapped[max(i, partner[u])];
-          value[u] = row[i], below[u] = left(r, i);
+          if (i0 + u >= width) partner[u] = i;
+          value[u] = row[i], below[u] = left(r, i, partner[u]);
         }
 #pragma unroll
         for (int u = 0; u < at_once; ++u) {
@@ -181,7 +192,7 @@ struct Rest {
     const int moved = s.control->moved;
 #pragma unroll 1
     for (int m = threadIdx.x / 32; m < moved; m += threads / 32) {
-      const int p = s.control->moves[m], from = s.physical[p];
+      const int p = s.control->moves[m] & 0xffff, from = s.control->moves[m] >> 16;
 #pragma unroll 1
       for (int j = threadIdx.x % 32; j < width; j += 32) s.panel[p * s.pitch + j] = s.panel[from * s.pitch + j];
     }
@@ -204,6 +215,13 @@ struct Rest {
     }
   }
 
+  // Asks for 16 rows of eight columns from memory, for later.
+  __device__ void prefetch(int r0, int c0) const {
+    const int lane = threadIdx.x % 32, r = min(r0 + lane % 8 * 2, s.rows - 1);
+#pragma unroll
+    for (int i = 0; i < 8; i += 4) prefetch_from_memory(s.at(r, min(c0 + lane / 8 + i, r)));
+  }
+
   template <int steps = 1>
   __device__ void update() const {
     if constexpr (4 * steps < most_columns)
@@ -219,20 +237,22 @@ struct Rest {
       T *at = s.at(r, c);
       T next[4];
       load(next, at, r, c);
+#pragma unroll 1
+      for (int tile = 1; tile < far; ++tile) prefetch(c0 + 16 * tile, c0);
       Strip<T, steps> right;
 #pragma unroll
       for (int i = 0; i < right.count; ++i) {
-        const int k = 4 * i + lane % 4;
+        const int k = column_of_step<T, right.count>(i);
         right.set(i, k < width ? left(min(r, last), k) : T{});
       }
 #pragma unroll 1
       for (; r - lane / 4 <= last; r += 16, at += 16 * s.row) {
         T value[4];
+        if (r - lane / 4 + 16 * far <= last) prefetch(r - lane / 4 + 16 * far, c0);
 #pragma unroll
         for (int i = 0; i < 4; ++i) value[i] = next[i];
         if (r - lane / 4 + 16 <= last) load(next, at + 16 * s.row, r + 16, c);
-        right.template add<shared>(value, s.panel + min(r, last) * s.pitch + lane % 4,
-                                   s.panel + min(r + 8, last) * s.pitch + lane % 4, width);
+        right.add(value, s.panel + min(r, last) * s.pitch, s.panel + min(r + 8, last) * s.pitch, width);
         store(value, at, r, c);
       }
     }

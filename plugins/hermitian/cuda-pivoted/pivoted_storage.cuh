@@ -147,14 +147,10 @@ __device__ __forceinline__ void copy_async(T *to, const T *from) {
   else
     asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(place), "l"(from), "n"(sizeof(T)) : "memory");
 }
-__device__ __forceinline__ void commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-// One part of a number in shared memory, by itself: tensor cores want parts in neighbouring registers, and whole
-// numbers would have to be sorted by copies.
-__device__ __forceinline__ double part_of(const double *p) {
-  double v;
-  asm volatile("ld.volatile.shared.f64 %0, [%1];" : "=d"(v) : "r"(static_cast<unsigned>(__cvta_generic_to_shared(p))));
-  return v;
+__device__ __forceinline__ void prefetch_from_memory(const void *p) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
 }
+__device__ __forceinline__ void commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int pending>
 __device__ __forceinline__ void await() {
   asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
@@ -169,9 +165,9 @@ struct alignas(16) Control {
   Found<Real<T>> found[2][warps];
   Real<T> own[most_columns];
   std::int32_t partner[most_columns];  // the other column of a 2 x 2 block, or i
-  std::int32_t swapped[most_columns];  // the position that changed places with i, or i
-  std::int32_t moves[most_columns];    // positions below the panel where other rows stand now
-  std::int32_t moved, strip;           // how many; columns of the rest that are taken
+  std::int32_t swapped[most_columns];  // the position that changed places with i, or with the last column of its block
+  std::int32_t moves[most_columns];  // positions below the panel where other rows stand now, and those, in 16 bits each
+  std::int32_t moved, strip;         // how many; columns of the rest that are taken
 };
 
 template <class T, int threads>
@@ -219,7 +215,7 @@ struct Storage {
   __device__ T *at(int r, int c) const {
     constexpr int size = sizeof(T);
     return reinterpret_cast<T *>(reinterpret_cast<char *>(a) + static_cast<unsigned>(c) * (column * size) +
-                                 static_cast<std::int64_t>(r) * (row * size));
+                                 r * (row * size));
   }
   __device__ T original(int r, int c) const {
     const T value = *at(max(r, c), min(r, c));
