@@ -30,6 +30,18 @@ std::size_t group_bytes(const sxt_hermitian_query &q, const Places &places) {
   return bytes;
 }
 
+// Whether the right-hand side is carried along as a vector. Orders of one set differ in what is left of the factor in
+// shared memory when the last column has been eliminated.
+bool carries(const sxt_hermitian_query &q) {
+  return q.phase == SXT_HERMITIAN_FACTOR_SOLVE && q.n_rhs == 1 && !q.orders_vary;
+}
+// Places that so many bytes hold.
+int places_in(std::int64_t bytes, const sxt_hermitian_query &q) {
+  const auto without = static_cast<std::int64_t>(group_bytes(q, Places{})) -
+                       static_cast<std::int64_t>(block_rows(q.n_max)) * block_size * value_bytes(q.q.value_type);
+  return static_cast<int>((bytes - without) / (block_size * value_bytes(q.q.value_type)));
+}
+
 std::uint64_t shared_limit(const sxt_machine &machine) {
   return machine.shared_per_block > 0 ? static_cast<std::uint64_t>(machine.shared_per_block) : 232448;
 }
@@ -47,13 +59,28 @@ sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_ma
   return SXT_OK;
 }
 
-// Systems of this shape that one multiprocessor holds: by shared memory, and by registers.
-double resident_systems(const Shape &shape, std::size_t bytes, const sxt_hermitian_query &q,
-                        const sxt_machine &machine) {
-  const auto limit = static_cast<std::int64_t>(machine.shared_per_unit > 0 ? machine.shared_per_unit : 233472);
-  const std::int64_t by_shared = limit / (static_cast<std::int64_t>(bytes) * shape.groups + reserved_shared);
+std::int64_t shared_of_unit(const sxt_machine &machine) {
+  return machine.shared_per_unit > 0 ? static_cast<std::int64_t>(machine.shared_per_unit) : 233472;
+}
+// Blocks of this shape that one multiprocessor holds: by shared memory, and by registers.
+std::int64_t resident_blocks(const Shape &shape, std::size_t bytes, const sxt_hermitian_query &q,
+                             const sxt_machine &machine) {
+  const std::int64_t by_shared =
+      shared_of_unit(machine) / (static_cast<std::int64_t>(bytes) * shape.groups + reserved_shared);
   const std::int64_t by_registers = shape.resident(value_bytes(q.q.value_type));
-  return static_cast<double>(std::max<std::int64_t>(1, std::min(by_shared, by_registers)) * shape.groups);
+  return std::max<std::int64_t>(1, std::min(by_shared, by_registers));
+}
+// Where blocks stand. A factor that is wanted for a way back keeps as many as fit beside the systems that a
+// multiprocessor holds anyway.
+Places places_in_shape(const Shape &shape, const sxt_hermitian_query &q, const sxt_machine &machine) {
+  const Places least = places_for(block_rows(q.n_max));
+  if (!carries(q)) return least;
+  const std::int64_t units = std::max(1, machine.units), a_round = units * shape.groups,
+                     blocks = std::min(resident_blocks(shape, group_bytes(q, least), q, machine),
+                                       std::max<std::int64_t>(1, (q.batch + a_round - 1) / a_round)),
+                     bytes = std::min(shared_of_unit(machine) / blocks - reserved_shared,
+                                      static_cast<std::int64_t>(shared_limit(machine)));
+  return places_for(block_rows(q.n_max), places_in(bytes / shape.groups, q));
 }
 
 // What is done one after the other in a system of so many block rows: products by the warp that has most of them in
@@ -74,16 +101,17 @@ Chain chain_of(int block_rows, int warps) {
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_hermitian_query>(query);
-  const std::size_t bytes = group_bytes(q, places_for(block_rows(q.n_max)));
   const double batch = static_cast<double>(std::max<std::int64_t>(1, q.batch)), units = std::max(1, machine->units);
   const int mean_rows = block_rows(static_cast<std::int64_t>(std::ceil(q.sum_n1 / batch)));
   // A back substitution after a factorisation takes part of its time again; two alone have no products.
-  const double again = q.phase == SXT_HERMITIAN_FACTOR_SOLVE && q.n_rhs > 0 ? 1.35 : 1;
+  const double again = q.phase != SXT_HERMITIAN_FACTOR_SOLVE || q.n_rhs == 0 ? 1 : carries(q) ? 1.2 : 1.35;
   CandidateList list(out, capacity, count);
   for (std::int32_t s = 0; s < n_shapes; ++s) {
     const Shape &shape = shapes[s];
+    const std::size_t bytes = group_bytes(q, places_in_shape(shape, q, *machine));
     if (bytes * shape.groups > shared_limit(*machine)) continue;
-    const double rounds = std::max(1.0, std::ceil(batch / (resident_systems(shape, bytes, q, *machine) * units)));
+    const double resident = static_cast<double>(resident_blocks(shape, bytes, q, *machine) * shape.groups),
+                 rounds = std::max(1.0, std::ceil(batch / (resident * units)));
     const Chain chain = chain_of(mean_rows, shape.warps);
     sxt_candidate &candidate = list.add();
     candidate.launch[0] = (q.batch + shape.groups - 1) / shape.groups;
@@ -120,10 +148,13 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
   return guard(exec, [&]() -> sxt_status {
     const auto &q = as<sxt_hermitian_query>(problem->query);
     const int rows = block_rows(q.n_max);
+    const bool chosen = candidate && candidate->launch[0] > 0;
     Launch launch{};
-    launch.shape =
-        candidate && candidate->launch[0] > 0 ? static_cast<std::int32_t>(candidate->launch[2]) : usual_shape(rows);
-    launch.places = places_for(rows);
+    launch.shape = chosen ? static_cast<std::int32_t>(candidate->launch[2]) : usual_shape(rows);
+    launch.carries = carries(q);
+    const int most = chosen && launch.carries ? places_in(candidate->launch[3] / shapes[launch.shape].groups, q) : 0;
+    launch.places = places_for(rows, most);
+    if (launch.carries) launch.way = way_back_for(rows, most);
     launch.buffers = panels_at_once(rows, launch.places);
     launch.group_bytes = static_cast<std::uint32_t>(group_bytes(q, launch.places));
     const sxt_status loaded = dense::with_number(
@@ -147,6 +178,7 @@ const sxt_kernel kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_HERMITIAN, "hermitian.tile.cuda", "cuda",
                             "Cholesky of small systems in shared memory, 16 columns at a time", run);
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
+  k.version = 2;
   k.min_level = 80;
   k.term_names = terms;
   k.term_defaults = term_defaults;

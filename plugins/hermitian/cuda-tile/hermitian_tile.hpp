@@ -24,7 +24,9 @@ inline constexpr int n_shapes = 4;
 struct Launch {
   std::int32_t shape, buffers;
   std::uint32_t group_bytes;  // shared memory of one system
+  bool carries;               // factors and solves one right-hand side, by `way`
   Places places;
+  WayBack way;
 };
 
 // Loads shape's code and lets it have its shared memory; enqueues a run. One specialisation a value type.

@@ -3,21 +3,15 @@
 // column at a time, from device memory (where it was just written, so from the last cache).
 #pragma once
 
-#include "tile_worker.cuh"
+#include "tile_back.cuh"
 
 namespace sextant::hermitian_tile {
 
 #ifdef __CUDACC__
 
-template <class T>
-__device__ __forceinline__ void copy_async(T *to, const T *from) {
-  const auto place = static_cast<unsigned>(__cvta_generic_to_shared(to));
-  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(place), "l"(from), "n"(sizeof(T)) : "memory");
-}
-
 template <class T, int warps>
 struct Substitution {
-  using Work = Worker<T, warps>;
+  using Work = Worker<T, warps, false>;
   const Work &work;
   int buffers;  // block columns in shared memory at once: 1 or 2
 
@@ -41,13 +35,13 @@ struct Substitution {
         else
           *to = dense::from_real<T>(row == column);
       }
-    asm volatile("cp.async.commit_group;" ::: "memory");
+    copies_end();
   }
   __device__ void wait(bool for_all) const {
     if (for_all)
-      asm volatile("cp.async.wait_group 0;" ::: "memory");
+      copies_arrive<0>();
     else
-      asm volatile("cp.async.wait_group 1;" ::: "memory");
+      copies_arrive<1>();
     Work::meet();
   }
 
@@ -83,24 +77,15 @@ struct Substitution {
         work.rhs[((q + 1) * side + r) * n_rhs + k] = value;
       }
   }
-  // The diagonal block: a warp a right-hand side, a lane an unknown. The right-hand sides are conjugates. Unknowns stay
-  // unscaled until the end: the factors are scaled instead, which nothing waits for.
+  // The diagonal block: a warp a right-hand side.
   template <bool back>
   __device__ void solve_diagonal(int q) const {
     const T *diagonal = panel(q) + (back ? q * block_size : 0);
     const int n_rhs = work.system.n_rhs, c = work.lane % side;
-    const Real<T> *inverse = work.inverse + q * side;
     for (int k = work.warp; k < n_rhs; k += warps) {
       T &place = work.rhs[(q * side + c) * n_rhs + k];
-      T value = work.lane < side ? place : T{};  // the other lanes only take part in exchanges
-#pragma unroll
-      for (int i = 0; i + 1 < side; ++i) {
-        const int j = back ? side - 1 - i : i;
-        const T factor = back ? diagonal[offset<T>(j, c)] : dense::conjugate(diagonal[offset<T>(c, j)]);
-        const T by = dense::scaled(factor, inverse[j]), solved = dense::from_lane(~0u, value, j);
-        if (back ? c < j : c > j) value = dense::minus_product(value, by, solved);
-      }
-      if (work.lane < side) place = dense::scaled(value, inverse[c]);
+      const T value = substitute<back>(diagonal, work.inverse + q * side, work.lane < side ? place : T{}, work.lane);
+      if (work.lane < side) place = value;
     }
   }
 
@@ -148,36 +133,57 @@ struct Substitution {
   }
 };
 
+// The system of a group of warps and where it stands in shared memory; right-hand sides stand at the end: the blocks in
+// between are as many as the largest order needs.
+template <class T, int warps, int groups, bool carries>
+__device__ __forceinline__ Worker<T, warps, carries> worker_of(const dense::Set &set, std::int64_t i,
+                                                               unsigned char *memory, std::uint32_t group_bytes,
+                                                               const Places &places) {
+  unsigned char *mine = memory + static_cast<std::size_t>(group_bytes) * (threadIdx.x / (warps * 32));
+  auto *control = reinterpret_cast<Control<T> *>(mine);
+  const dense::System<T> system = dense::definite_system<T>(set, i);
+  const int id = threadIdx.x % (warps * 32), rows = (system.n + side - 1) / side,
+            most_rows = (set.n_max + side - 1) / side;
+  auto *inverse = reinterpret_cast<Real<T> *>(mine + group_bytes) - most_rows * side;
+  T *rhs = reinterpret_cast<T *>(inverse) - static_cast<std::size_t>(most_rows) * side * set.n_rhs;
+  return {system, places, reinterpret_cast<T *>(control + 1), rhs, inverse, control, id, id % 32, id / 32, rows};
+}
+
 // One system a group of warps; groups of one warp share a block. phase as in kinds/hermitian.h.
 template <class T, int warps, int groups, int resident>
 __global__ void __launch_bounds__(warps * 32 * groups, resident)
     tile(const dense::Set set, std::int32_t phase, std::int32_t buffers, std::uint32_t group_bytes,
          const __grid_constant__ Places places) {
   extern __shared__ __align__(16) unsigned char memory[];
-  const int group = threadIdx.x / (warps * 32);
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * groups + group;
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * groups + threadIdx.x / (warps * 32);
   if (i >= set.batch) return;
-  unsigned char *mine = memory + static_cast<std::size_t>(group_bytes) * group;
-  auto *control = reinterpret_cast<Control<T> *>(mine);
-  T *blocks = reinterpret_cast<T *>(control + 1);
-  const dense::System<T> system = dense::definite_system<T>(set, i);
-  // Right-hand sides stand at the end: the blocks in between are as many as the largest order needs.
-  const int id = threadIdx.x % (warps * 32), rows = (system.n + side - 1) / side,
-            most_rows = (set.n_max + side - 1) / side;
-  auto *inverse = reinterpret_cast<Real<T> *>(mine + group_bytes) - most_rows * side;
-  T *rhs = reinterpret_cast<T *>(inverse) - static_cast<std::size_t>(most_rows) * side * set.n_rhs;
-  const Worker<T, warps> work{system, places, blocks, rhs, inverse, control, id, id % 32, id / 32, rows};
-  if (!dense::takes_part(set, i, phase, system, id == 0)) return;
+  const auto work = worker_of<T, warps, groups, false>(set, i, memory, group_bytes, places);
+  if (!dense::takes_part(set, i, phase, work.system, work.id == 0)) return;
   const Substitution<T, warps> substitution{work, buffers};
   if (phase == SXT_HERMITIAN_SOLVE) {
     substitution.load_right(), substitution.forward();
   } else {
     const int code = work.factor();
-    if (id == 0) set.info[i] = code;
-    if (code != 0 || system.n_rhs == 0) return;
+    if (work.id == 0) set.info[i] = code;
+    if (code != 0 || work.system.n_rhs == 0) return;
   }
   substitution.back();
   substitution.store_right();
+}
+
+// To factor and solve one right-hand side, which is carried along. All systems are of one order.
+template <class T, int warps, int groups, int resident>
+__global__ void __launch_bounds__(warps * 32 * groups, resident)
+    tile_carrying(const dense::Set set, std::uint32_t group_bytes, const __grid_constant__ Places places,
+                  const __grid_constant__ WayBack way) {
+  extern __shared__ __align__(16) unsigned char memory[];
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * groups + threadIdx.x / (warps * 32);
+  if (i >= set.batch) return;
+  const auto work = worker_of<T, warps, groups, true>(set, i, memory, group_bytes, places);
+  if (!dense::takes_part(set, i, SXT_HERMITIAN_FACTOR_SOLVE, work.system, work.id == 0)) return;
+  const int code = work.factor();
+  if (work.id == 0) set.info[i] = code;
+  if (code == 0) Backward<T, warps>{work, way}.run();
 }
 
 #endif  // __CUDACC__

@@ -2,26 +2,40 @@
 // The kernels of one value type: include, then SXT_TILE_KERNELS(type).
 #pragma once
 
+#include <type_traits>
+
 #include "hermitian_tile.hpp"
 #include "tile.cuh"
 
 namespace sextant::hermitian_tile {
 
-// Calls f with the kernel of a shape.
+template <int value>
+using Int = std::integral_constant<int, value>;
+
+// Calls f(Int<warps>, Int<systems a block>, Int<blocks to leave registers for>) of a shape.
 template <class T, class F>
 auto with_shape(std::int32_t shape, F &&f) {
+  const auto call = [&](auto s) {
+    constexpr Shape chosen = shapes[s.value];
+    return f(Int<chosen.warps>{}, Int<chosen.groups>{}, Int<chosen.resident(sizeof(T))>{});
+  };
   switch (shape) {
-    case 0: return f(tile<T, shapes[0].warps, shapes[0].groups, shapes[0].resident(sizeof(T))>);
-    case 1: return f(tile<T, shapes[1].warps, shapes[1].groups, shapes[1].resident(sizeof(T))>);
-    case 2: return f(tile<T, shapes[2].warps, shapes[2].groups, shapes[2].resident(sizeof(T))>);
-    default: return f(tile<T, shapes[3].warps, shapes[3].groups, shapes[3].resident(sizeof(T))>);
+    case 0: return call(Int<0>{});
+    case 1: return call(Int<1>{});
+    case 2: return call(Int<2>{});
+    default: return call(Int<3>{});
   }
 }
 
 template <class T>
 sxt_status load_tile(const Launch &launch, const sxt_exec *exec) {
   const std::size_t bytes = std::size_t{launch.group_bytes} * static_cast<std::size_t>(shapes[launch.shape].groups);
-  return with_shape<T>(launch.shape, [&](auto kernel) { return dense::load_with_shared(exec, kernel, bytes); });
+  return with_shape<T>(launch.shape, [&](auto warps, auto groups, auto resident) {
+    constexpr int w = warps.value, g = groups.value, r = resident.value;
+    const sxt_status loaded = dense::load_with_shared(exec, tile<T, w, g, r>, bytes);
+    return loaded != SXT_OK || !launch.carries ? loaded
+                                               : dense::load_with_shared(exec, tile_carrying<T, w, g, r>, bytes);
+  });
 }
 
 template <class T>
@@ -29,9 +43,14 @@ void enqueue_tile(const Launch &launch, const dense::Set &set, std::int32_t phas
   const Shape &shape = shapes[launch.shape];
   const auto blocks = static_cast<unsigned>((set.batch + shape.groups - 1) / shape.groups);
   const auto threads = static_cast<unsigned>(shape.warps * 32 * shape.groups);
-  with_shape<T>(launch.shape, [&](auto kernel) {
-    kernel<<<blocks, threads, launch.group_bytes * shape.groups, stream>>>(set, phase, launch.buffers,
-                                                                           launch.group_bytes, launch.places);
+  const std::size_t bytes = std::size_t{launch.group_bytes} * static_cast<std::size_t>(shape.groups);
+  with_shape<T>(launch.shape, [&](auto warps, auto groups, auto resident) {
+    constexpr int w = warps.value, g = groups.value, r = resident.value;
+    if (launch.carries && set.n_rhs == 1)
+      tile_carrying<T, w, g, r><<<blocks, threads, bytes, stream>>>(set, launch.group_bytes, launch.places, launch.way);
+    else
+      tile<T, w, g, r>
+          <<<blocks, threads, bytes, stream>>>(set, phase, launch.buffers, launch.group_bytes, launch.places);
   });
 }
 
