@@ -3,8 +3,8 @@
 //
 // Runs are repeated on the same memory, so the systems are such that a run leaves another system of the same kind: I +
 // E with a small E has a factor I + F with a small F, which read as a matrix has one again, and solving with it changes
-// right-hand sides little. Indefinite systems are restored before each run, and timed one run at a time, less what a
-// call and its wait take.
+// right-hand sides little. A device's runs are timed one at a time, less what a call and its wait take, each after the
+// set was restored: run after run finds its code and its matrices in caches, which a caller's set and code seldom are.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -32,6 +32,12 @@ struct Point {
 constexpr std::int64_t orders_on_the_host[] = {4, 8, 16, 32, 64, 100, 160, 256, 400};
 constexpr double flops_on_the_host = 4e7, memory_share = 0.3;  // of a device's memory, for one array of matrices
 
+// Small orders take next to no time, and there the most kernels and shapes are close to one another: definite sets have
+// these beside the others.
+constexpr Point small_points[] = {{8, 1000},   {72, 1000}, {24, 3000}, {120, 300}, {40, 1000},  {104, 1000},
+                                  {56, 200},   {152, 300}, {88, 600},  {16, 100},  {136, 1000}, {128, 100},
+                                  {48, 264},   {8, 100},   {80, 132},  {40, 5000}, {112, 132},  {24, 150},
+                                  {16, 10000}, {96, 2000}, {72, 100},  {56, 3000}, {160, 132},  {104, 264}};
 // Orders within and at the ends of tiles of 16 and 64, sets of less and of more systems than a large GPU works on at
 // once, in an order that has seen all sizes wherever the time ends.
 constexpr Point definite_points[] = {
@@ -46,10 +52,10 @@ constexpr Point indefinite_points[] = {{64, 1000}, {16, 1000}, {176, 528}, {128,
 constexpr Point other_points[] = {{64, 1000}, {350, 264}, {16, 4000}, {700, 132}, {176, 528},
                                   {32, 1000}, {512, 264}, {100, 300}, {256, 64},  {1024, 132}};
 
-constexpr double hopeless = 3;    // times the best prediction: such candidates are measured at every sixth point
-constexpr double short_s = 1e-3;  // runs that last longer are timed one by one
+constexpr double hopeless = 3;  // times the best prediction: such candidates are measured at every sixth point
+constexpr double short_s = 1e-3;
 constexpr double longest_s = 0.06, longest_of_others_s = 0.01;
-constexpr int timed_runs = 2, least_replays = 3;
+constexpr int timed_runs = 2, timed_short_runs = 9, least_replays = 3;
 
 std::vector<Point> points_of(const Context &context, sxt_value_type type, double most_bytes,
                              std::span<const Point> on_a_device) {
@@ -218,8 +224,9 @@ class Stage {
 
   bool over() const { return clock_.elapsed() > until_; }
 
-  // Candidates that are not far behind by what is predicted; repeat: a run may follow a run.
-  void measure(Set &set, const Query &query, sxt_head *args, int family, bool repeat) {
+  // Candidates that are not far behind by what is predicted. overwrites: a run takes the matrices away, so that a
+  // device has them made anew before the next one; repeat: the host need not.
+  void measure(Set &set, const Query &query, sxt_head *args, int family, bool overwrites, bool repeat) {
     std::vector<ChoicePtr> choices;
     try {
       choices = Selector(context_, nullptr).every(query, query.kind());
@@ -235,22 +242,22 @@ class Stage {
       if (4 * choice->run_s > 0.3 * (until_ - clock_.elapsed())) continue;
       sxt_head *const heads[] = {args};
       set.restore();  // what some thousand runs of the last one have added up to
-      if (repeat && choice->run_s < short_s)
+      if (repeat && choice->run_s < short_s && context_.device().on_host())
         sampler_.measure(choice, nullptr, heads, family, sample_s_, least_replays);
       else
-        measure_one_by_one(set, choice, query, args, family, repeat);
+        measure_one_by_one(set, choice, query, args, family, overwrites);
     }
   }
 
  private:
   void measure_one_by_one(Set &set, const ChoicePtr &choice, const Query &query, sxt_head *args, int family,
-                          bool repeat) {
+                          bool overwrites) {
     try {
       Prepared prepared(context_, choice, nullptr, nullptr);
       const std::unique_ptr<Session> session = prepared.open();
       std::vector<double> seconds;
-      for (int run = 0; run <= timed_runs; ++run) {
-        if (!repeat) set.restore();
+      for (int run = 0; run <= (choice->run_s < short_s ? timed_short_runs : timed_runs); ++run) {
+        if (overwrites) set.restore();
         const double start = seconds_now();
         session->run(args);
         set.wait();
@@ -282,6 +289,8 @@ class Stages {
     const bool all = settings_.kind.empty(), sets = all || settings_.kind == SXT_KIND_HERMITIAN;
     const double start = clock_.elapsed(), left = until - start;
     if (sets) {
+      if (!context_.device().on_host())
+        each_point(small_points, start + 0.2 * left, 0, &Stages::definite, std::size(definite_points));
       each_point(definite_points, start + (all ? 0.5 : 0.6) * left, 0, &Stages::definite);
       each_point(indefinite_points, start + (all ? 0.85 : 1) * left, 2, &Stages::indefinite);
     }
@@ -292,7 +301,8 @@ class Stages {
 
  private:
   using Measure = void (Stages::*)(Stage &, Set &, int family) const;
-  void each_point(std::span<const Point> on_a_device, double until, int numbers, Measure measure) const {
+  void each_point(std::span<const Point> on_a_device, double until, int numbers, Measure measure,
+                  std::size_t first_family = 0) const {
     const double most_bytes = context_.device().on_host()
                                   ? settings_.most_bytes / 2
                                   : memory_share * static_cast<double>(context_.machine().memory_bytes);
@@ -302,7 +312,7 @@ class Stages {
       clock_.report(text("Hermitian systems of ", value_name(type_), ", ", points[i].batch, " of order ", points[i].n));
       try {
         Set set(context_, points[i], type_, numbers);
-        (this->*measure)(stage, set, static_cast<int>(i));
+        (this->*measure)(stage, set, static_cast<int>(first_family + i));
       } catch (const Error &problem) {  // too large for the memory that is left
         if (problem.status() != SXT_E_MEMORY) throw;
       }
@@ -310,7 +320,8 @@ class Stages {
   }
   static void sets(Stage &stage, Set &set, int family, std::int32_t phase, std::int32_t definiteness, bool repeat) {
     sxt_hermitian_args args = set.args(SXT_KIND_HERMITIAN, phase, definiteness);
-    stage.measure(set, set.query(SXT_KIND_HERMITIAN, phase, definiteness), &args.h, family, repeat);
+    stage.measure(set, set.query(SXT_KIND_HERMITIAN, phase, definiteness), &args.h, family,
+                  phase != SXT_HERMITIAN_SOLVE, repeat);
   }
   void definite(Stage &stage, Set &set, int family) const {
     for (const std::int32_t phase : {SXT_HERMITIAN_FACTOR, SXT_HERMITIAN_FACTOR_SOLVE, SXT_HERMITIAN_SOLVE})
@@ -324,11 +335,11 @@ class Stages {
   void toeplitz(Stage &stage, Set &set, int family) const {
     sxt_hermitian_args args = set.args(SXT_KIND_HERMITIAN_TOEPLITZ, SXT_HERMITIAN_FACTOR_SOLVE, SXT_HERMITIAN_DEFINITE);
     stage.measure(set, set.query(SXT_KIND_HERMITIAN_TOEPLITZ, SXT_HERMITIAN_FACTOR_SOLVE, SXT_HERMITIAN_DEFINITE),
-                  &args.h, family, true);
+                  &args.h, family, true, true);
   }
   void steps(Stage &stage, Set &set, int family) const {
     sxt_hermitian_step_args args = set.residual();
-    stage.measure(set, set.step_query(), &args.h, family, true);
+    stage.measure(set, set.step_query(), &args.h, family, false, true);
   }
 
   Context &context_;
