@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The second sweep of a solve: L^T w = z from the last tile of columns to the first, up to four right-hand sides at
-// once. L is read once for them; the bound is memory, so tiles stream through the stages without a break from one
-// column of tiles to the next.
+// once. L is read once for them, so tiles stream through the stages without a break from one column of tiles to the
+// next. Products go to the tensor cores although most of their columns stay empty: an instruction of the double unit
+// would wait as long for another block's products.
 #pragma once
 
 #include "block.cuh"
@@ -13,7 +14,7 @@ struct BackwardSweep {
   const View<T> &s;
   Shared<T> &shared;
   int first, count;  // right-hand sides
-  int warp, lane;
+  int warp, lane, g, t;
 
   // A quarter of a tile: 16 columns of tile row i, tile column k. They come in the order in which they are stepped to.
   struct Place {
@@ -26,6 +27,7 @@ struct BackwardSweep {
     if (--p.i > p.k) return;
     --p.k, p.i = last();
   }
+  // A warp brings 16 rows, which it alone reads.
   SXT_DENSE void stage(const Place &p, int slot) const {
     if (p.k >= 0) {
       const Stripe<T> rows = stripe_at(s, tile * p.i + inner * warp);
@@ -50,23 +52,70 @@ struct BackwardSweep {
     commit();
   }
 
-  // Adds -L(i, k)^T w_i for the quarter: thread (column, part) takes every eighth row of one column.
-  SXT_DENSE void step(T (&parts)[sides], const Place &p, int slot) const {
-    const int column = threadIdx.x / 8, part = threadIdx.x % 8;
-    const T *l = shared.stage[slot][column / 8] + column % 8 * stage_ld<T> + part;
-    const int rows = s.n - tile * p.i - part;
-    const T *w = s.b + first * s.ldb + tile * p.i + part;
+  // Right operands for eight unknowns: column 2r belongs to the real parts of right-hand side r and column 2r + 1 to
+  // the imaginary ones (of real numbers: column r to it), so that two real products make a complex one.
+  struct Unknowns {
+    Right<Real<T>> by_re, by_im;
+  };
+  SXT_DENSE Unknowns unknowns(int row) const {
+    const int r = complex_valued<T> ? g / 2 : g;
+    const auto load = [&](int i) { return r < count && i < s.n ? s.b[(first + r) * s.ldb + i] : T{}; };
+    const T u = load(row + 2 * t), v = load(row + 2 * t + 1);
+    if constexpr (complex_valued<T>) {
+      if (g % 2) return {Right<Real<T>>(-u.im, -v.im), Right<Real<T>>(-u.re, -v.re)};
+      return {Right<Real<T>>(-u.re, -v.re), Right<Real<T>>(u.im, v.im)};
+    } else {
+      return {Right<T>(-u, -v), {}};
+    }
+  }
+  // A lane's sums: rows g and g + 8 (half: 0, 1) are columns of L.
+  using Sums = Real<T>[4];
+  SXT_DENSE T sum_of(const Sums &c, int half, int r) const {
+    if constexpr (complex_valued<T>)
+      return {c[2 * half], c[2 * half + 1]};
+    else
+      return c[2 * half + r % 2];
+  }
+  SXT_DENSE void take_off(Sums &c, const T *l, int to_column_8, const Unknowns &w) const {
+    const LeftOperand<T> a = load_left_transposed<T>(l, to_column_8);
+    if constexpr (complex_valued<T>) {
+      multiply_add(c, c, a.x, w.by_re);
+      multiply_add(c, c, a.y, w.by_im);
+    } else {
+      multiply_add(c, c, a.x, w.by_re);
+    }
+  }
+  // c -= L(rows of this warp, 16 columns)^T w.
+  SXT_DENSE void step(Sums &c, const Unknowns (&w)[2], int slot) const {
+    const T *l = shared.stage[slot][0] + g * stage_ld<T> + inner * warp + 2 * t;
+    take_off(c, l, depth * stage_ld<T>, w[0]);
+    take_off(c, l + 8, depth * stage_ld<T>, w[1]);
+  }
+
+  // The sum over all warps for one right-hand side, to the warp that solves for it: columns `lane` and `lane` + 32.
+  SXT_DENSE void collect(T (&total)[2], const Sums (&c)[4]) const {
+    T *sums = shared.scratch;  // [warp][column]
 #pragma unroll
-    for (int i = 0; i < tile; i += 8) {
-      if (i >= rows) continue;
-      const T value = l[i];
+    for (int r = 0; r < sides; ++r) {
+      if (r >= count) continue;
+      if (t == (complex_valued<T> ? r : r / 2))
 #pragma unroll
-      for (int r = 0; r < sides; ++r)
-        if (r < count) parts[r] = minus_product(parts[r], value, w[r * s.ldb + i]);
+        for (int quarter = 0; quarter < 4; ++quarter) {
+          T *to = sums + tile * warp + inner * quarter + g;
+          to[0] = sum_of(c[quarter], 0, r), to[8] = sum_of(c[quarter], 1, r);
+        }
+      __syncthreads();
+      if (warp == r)
+#pragma unroll
+        for (int q = 0; q < 2; ++q) {
+          const T *at = sums + lane + 32 * q;
+          total[q] = sum(sum(at[0], at[tile]), sum(at[2 * tile], at[3 * tile]));
+        }
+      if (r + 1 < count) __syncthreads();
     }
   }
   // A warp solves with the diagonal tile for one right-hand side; lane i holds unknowns i and i + 32.
-  SXT_DENSE void solve_diagonal(T *w, const T *sums, int columns) const {
+  SXT_DENSE void solve_diagonal(T *w, const T (&sums)[2], int columns) const {
     // A lane's two columns of L, row 0 of the tile first.
     const T *column[2];
 #pragma unroll
@@ -80,7 +129,7 @@ struct BackwardSweep {
 #pragma unroll
     for (int q = 0; q < 2; ++q) {
       const int i = lane + 32 * q;
-      mine[q] = i < columns ? sum(w[i], sums[i]) : T{};
+      mine[q] = i < columns ? sum(w[i], sums[q]) : T{};
       inverse[q] = i < columns ? 1 / real_of(column[q][i]) : 1;
     }
 #pragma unroll
@@ -100,44 +149,34 @@ struct BackwardSweep {
   }
 
   SXT_DENSE void run() const {
-    T *sums = shared.scratch;  // [right-hand side][column]
     Place ahead{last() - 1, last(), 0};
     __syncthreads();
     int slot = 0;
     for (int i = 0; i < stages - 1; ++i, advance(ahead)) stage(ahead, i);
     for (int k = last(); k >= 0; --k) {
       stage_diagonal(k);
-      T parts[4][sides]{};
-      Place p{k, last(), 0};
+      Sums c[4]{};
 #pragma unroll 1
       for (int i = last(); i > k; --i) {
-        p.i = i;
+        const int row = tile * i + inner * warp;
+        const Unknowns w[2] = {unknowns(row), unknowns(row + 8)};
 #pragma unroll
         for (int quarter = 0; quarter < 4; ++quarter) {
           await<stages - 2>();
-          __syncthreads();
+          __syncwarp();
           stage(ahead, (slot + stages - 1) % stages);
           advance(ahead);
-          step(parts[quarter], p, slot);
+          step(c[quarter], w, slot);
           slot = (slot + 1) % stages;
         }
       }
-#pragma unroll
-      for (int quarter = 0; quarter < 4; ++quarter)
-#pragma unroll
-        for (int r = 0; r < sides; ++r) {
-#pragma unroll
-          for (int over = 1; over < 8; over *= 2)
-            parts[quarter][r] = sum(parts[quarter][r], from_lane_xor(all_lanes, parts[quarter][r], over));
-          if (threadIdx.x % 8 == 0) sums[tile * r + inner * quarter + threadIdx.x / 8] = parts[quarter][r];
-        }
       if (k == last())
         await<0>();
       else
         await<stages - 2>();
-      __syncthreads();
-      if (warp < count)
-        solve_diagonal(s.b + (first + warp) * s.ldb + tile * k, sums + tile * warp, min(tile, s.n - tile * k));
+      T total[2];
+      collect(total, c);
+      if (warp < count) solve_diagonal(s.b + (first + warp) * s.ldb + tile * k, total, min(tile, s.n - tile * k));
       __syncthreads();
     }
     await<0>();
@@ -150,12 +189,12 @@ struct BackwardSweep {
 template <class T>
 SXT_DENSE void solve_backward(const View<T> &s, Shared<T> &shared, int warp, int lane) {
   if (s.n_rhs == 1) {
-    BackwardSweep<T, 1>{s, shared, 0, 1, warp, lane}.run();
+    BackwardSweep<T, 1>{s, shared, 0, 1, warp, lane, lane / 4, lane % 4}.run();
     return;
   }
 #pragma unroll 1
   for (int first = 0; first < s.n_rhs; first += 4)
-    BackwardSweep<T, 4>{s, shared, first, min(4, s.n_rhs - first), warp, lane}.run();
+    BackwardSweep<T, 4>{s, shared, first, min(4, s.n_rhs - first), warp, lane, lane / 4, lane % 4}.run();
 }
 
 }  // namespace sextant::hermitian_panel

@@ -163,6 +163,20 @@ SXT_DENSE LeftOperand<T> load_left(const T *block, int ld, int g, int t) {
     return LeftOperand<T>::template of<sign>(p[0], p[8], p[ld], p[ld + 8]);
   }
 }
+// The same of a block that stands transposed: element (row r, inner k) at [r * ld + k]; at: the lane's element (g, 2t).
+template <class T>
+SXT_DENSE LeftOperand<T> load_left_transposed(const T *at, int to_row_8) {
+  if constexpr (sizeof(T) == 16) {
+    const unsigned upper = static_cast<unsigned>(__cvta_generic_to_shared(at)), lower = upper + 16 * to_row_8;
+    const auto parts = [&](int offset) {
+      return Left<double>(load_part(upper + offset), load_part(lower + offset), load_part(upper + offset + 16),
+                          load_part(lower + offset + 16));
+    };
+    return {parts(0), parts(8)};
+  } else {
+    return LeftOperand<T>::template of<1>(at[0], at[to_row_8], at[1], at[to_row_8 + 1]);
+  }
+}
 template <class T>
 SXT_DENSE RightOperand<T> load_right(const T *block, int ld, int g, int t) {
   const T *p = block + 2 * t * ld + g;
