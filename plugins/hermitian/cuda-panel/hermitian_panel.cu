@@ -136,10 +136,11 @@ Tiles tiles_of(const sxt_hermitian_query &q) {
 // double instructions of f64, which wait for the tensor cores there.
 struct Weights {
   double products, solves, tiles, systems;
+  double way_back = 1.3;  // tiles on the diagonal of a factor and solve, met once more; c128 hides that behind others
 };
 Weights weights_of(const sxt_hermitian_query &q) {
   if (q.q.value_type != SXT_C128) return {1, 1, 1, 1};
-  return factors(q.phase) ? Weights{1.05, 0.97, 1.63, 0} : Weights{1, 1, 1, 0.1};
+  return factors(q.phase) ? Weights{1.05, 0.97, 1.63, 0, 1.0} : Weights{1, 1, 1, 0.1};
 }
 
 // Rounds of blocks over the places there are. The last one takes less where multiprocessors have one block each;
@@ -184,8 +185,8 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
     candidate.terms[4] = weights.solves * rounds * places * tiles.solves * tile * tile * value *
                          ((factors(q.phase) ? 1.0 : 0.5) / peers + (solves(q.phase) ? 0.5 : 0));
     // Tiles on the diagonal one after the other; the way back of a solve meets them once more.
-    candidate.terms[5] =
-        weights.tiles * rounds * tiles.diagonal * (q.phase == SXT_HERMITIAN_FACTOR_SOLVE && q.n_rhs > 0 ? 1.3 : 1);
+    candidate.terms[5] = weights.tiles * rounds * tiles.diagonal *
+                         (q.phase == SXT_HERMITIAN_FACTOR_SOLVE && q.n_rhs > 0 ? weights.way_back : 1);
     candidate.terms[6] = weights.systems * rounds;
     candidate.working_set_bytes = hermitian_bytes(q);
     candidate.units = units;
