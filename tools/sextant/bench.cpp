@@ -107,6 +107,9 @@ void add_suite(CLI::App &parent, const char *name, const char *text, bool matric
         ->check(CLI::PositiveNumber);
     app->add_option("--rtol", options->rtol, "Relative residual at which a solve ends")->capture_default_str();
     app->add_flag("--plans", options->plans, "On a GPU: every engine with every storage and preconditioner");
+    app->add_option("--plan-seconds", options->plan_seconds,
+                    "With --plans: try no further one after so many seconds; those left are told")
+        ->check(CLI::NonNegativeNumber);
     app->add_option("--engines", options->engines, "On a GPU: these engines alone beside the choice")
         ->delimiter(',')
         ->allow_extra_args(false);

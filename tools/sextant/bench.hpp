@@ -34,7 +34,8 @@ struct BenchOptions {
   double rtol = 1e-8;
   double triad = 0;  // GB/s; 0: measured where needed
   bool json = false, verbose = false;
-  bool plans = false;  // pcg on a GPU: every engine with every storage and preconditioner
+  bool plans = false;                // pcg on a GPU: every engine with every storage and preconditioner
+  double plan_seconds = 0;           // and how long they may take for one matrix; 0: as long as they do
   std::vector<std::string> engines;  // pcg on a GPU: those beside the choice; empty: all
 };
 

@@ -24,6 +24,9 @@ constexpr double kEnough = 5e-3;           // and the seconds that they may take
 constexpr std::size_t kMostSetups = 3;     // whose median counts
 constexpr double kEnoughOfSetups = 0.1;    // seconds
 constexpr const char *kTextbook = "textbook cuSPARSE+cuBLAS";
+// Of the least total so far: a plan is given up beyond the first, and measured again, in turns, within the second.
+constexpr double kGivenUp = 3, kClose = 1.25;
+constexpr std::size_t kMostClose = 8;
 
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -38,7 +41,9 @@ double median(std::vector<double> values) {
 // so that its set-up pays for the storage it reads.
 struct Way {
   std::string name, chosen, reason;
-  Json plan;  // what was chosen, part by part, as explain tells it
+  bool tried = false;   // one of --plans, measured once; what it held is released
+  double given_up = 0;  // seconds after which a trial was given up
+  Json plan;            // what was chosen, part by part, as explain tells it
   Matrix matrix;
   Pcg pcg;
   double setup = 0, predicted_setup = 0;
@@ -46,12 +51,13 @@ struct Way {
   std::int64_t iterations = 0;
   double predicted = 0, true_residual = 0, reductions = 0, launches = 0;
   double predicted_iterations = 0, probe = 0;
-  bool converged = false;
-  std::vector<double> whole, once, twice;  // seconds: a whole solve, K iterations, 2K
+  bool converged = false, stopped = false;  // stopped: by a limit of time
+  std::vector<double> whole, once, twice;   // seconds: a whole solve, K iterations, 2K
   double predicted_once = 0, predicted_twice = 0;
   double iteration() const { return std::max(0.0, median(twice) - median(once)) / kIterations; }
   double predicted_iteration() const { return (predicted_twice - predicted_once) / kIterations; }
   double total() const { return setup + median(whole); }
+  bool ours() const { return pcg || tried; }
 };
 
 class DevicePcg {
@@ -72,6 +78,8 @@ class DevicePcg {
     fill_right_hand_side();
   }
   const textbook::Csr &csr() const { return csr_; }
+  // Plans for which --plan-seconds left no time.
+  const std::vector<std::string> &untried() const { return untried_; }
 
   std::vector<Way> measure() {
     std::vector<Way> ways;
@@ -82,6 +90,7 @@ class DevicePcg {
       Way way = make(each);
       if (way.pcg || options_.verbose) ways.push_back(std::move(way));
     }
+    std::vector<Way> trials = options_.plans ? try_plans(ways) : std::vector<Way>();
     std::string why;
     textbook_ = DeviceTextbookPcg::make(context_, csr_, why);
     Way vendor;
@@ -92,6 +101,7 @@ class DevicePcg {
     for (int round = 0; round <= options_.repeat; ++round)
       for (Way &way : ways)
         if (way.reason.empty()) turn(way, round > 0);
+    for (Way &trial : trials) ways.push_back(std::move(trial));
     return ways;
   }
 
@@ -112,21 +122,77 @@ class DevicePcg {
   struct Request {
     std::string engine, format, preconditioner;
   };
-  // Every engine, each of which has a recurrence; with --plans also every storage and every preconditioner.
+  // Every engine, each of which has a recurrence.
   std::vector<Request> requests() const {
-    std::vector<std::string> formats{""}, methods{""};
-    if (options_.plans) {
-      formats = {"csr", "dia", "dia-symmetric", "ell", "sell", "bsr", "hyb", "coo", "csr:f32", "dia:f32"};
-      methods = {"none"};
-      for (const std::string &kernel : kernels_on(SXT_KIND_PRECONDITIONER, "cuda"))
-        methods.push_back(method_of(kernel));
-    }
     std::vector<Request> all;
     const std::vector<std::string> &named = options_.engines;
     for (const std::string &engine : named.empty() ? kernels_on(SXT_KIND_PCG, "cuda") : named)
-      for (const std::string &format : formats)
-        for (const std::string &method : methods) all.push_back({engine, format, method});
+      all.push_back({engine, "", ""});
     return all;
+  }
+  // Every one with every storage and every preconditioner.
+  std::vector<Request> plan_requests() const {
+    std::vector<std::string> methods{"none"};
+    for (const std::string &kernel : kernels_on(SXT_KIND_PRECONDITIONER, "cuda")) methods.push_back(method_of(kernel));
+    std::vector<Request> all;
+    for (const Request &engine : requests())
+      for (const char *format :
+           {"csr", "dia", "dia-symmetric", "ell", "sell", "bsr", "hyb", "coo", "csr:f32", "dia:f32"})
+        for (const std::string &method : methods) all.push_back({engine.engine, format, method});
+    return all;
+  }
+  // Each plan set up once and tried, and given up where it takes three times as long as the best so far. Those that
+  // come close to it join `ways`; of the others only the numbers are kept.
+  std::vector<Way> try_plans(std::vector<Way> &ways) {
+    double best = HUGE_VAL;
+    for (Way &way : ways)
+      if (way.pcg) best = std::min(best, attempt(way, best));
+    std::vector<std::pair<double, Request>> close;
+    std::vector<Way> trials;
+    const double begin = seconds_now();
+    for (const Request &each : plan_requests()) {
+      if (options_.plan_seconds > 0 && seconds_now() - begin > options_.plan_seconds) {
+        untried_.push_back(name_of(each));
+        continue;
+      }
+      Way way = make(each, 1);
+      if (way.pcg) {
+        const double total = attempt(way, best);
+        best = std::min(best, total);
+        if (total < HUGE_VAL) close.emplace_back(total, each);
+      } else if (!options_.verbose) {
+        continue;
+      }
+      way.tried = true;
+      way.plan = Json::array();
+      way.pcg.reset();
+      way.matrix.reset();
+      trials.push_back(std::move(way));
+    }
+    std::stable_sort(close.begin(), close.end(), [](const auto &a, const auto &b) { return a.first < b.first; });
+    for (std::size_t i = 0; i < std::min(close.size(), kMostClose) && close[i].first <= kClose * best; ++i) {
+      const std::string name = name_of(close[i].second);
+      std::erase_if(trials, [&](const Way &way) { return way.name == name; });
+      ways.push_back(make(close[i].second));
+    }
+    return trials;
+  }
+  // The total of set-up and solve, infinite where it does not converge within three times the least one.
+  double attempt(Way &way, double best) {
+    const double left = kGivenUp * best - way.setup;
+    if (!(left > 0)) {
+      way.given_up = way.setup;
+      return HUGE_VAL;
+    }
+    double seconds = solve(way, options_.rtol, options_.max_iterations, left < HUGE_VAL ? left : -1);
+    if (way.stopped) {
+      way.given_up = way.setup + seconds;
+      return HUGE_VAL;
+    }
+    // Others are measured in a solve that is not the first, too.
+    if (way.setup + seconds < 2 * best) seconds = solve(way, options_.rtol, options_.max_iterations);
+    way.whole = {seconds};
+    return way.converged ? way.setup + seconds : HUGE_VAL;
   }
   // The second part of a kernel's name: "preconditioner.jacobi.cuda".
   static std::string method_of(const std::string &kernel) {
@@ -148,12 +214,17 @@ class DevicePcg {
     return Matrix(made);
   }
 
-  Way make(const Request &request) {
+  static std::string name_of(const Request &request) {
+    std::string name = request.engine.empty() ? std::string(kChoice) : request.engine;
+    for (const std::string &part : {request.format, request.preconditioner})
+      if (!part.empty()) name += " " + part;
+    return name;
+  }
+
+  Way make(const Request &request, std::size_t most_setups = kMostSetups) {
     Way way;
     const auto name_or_null = [](const std::string &name) { return name.empty() ? nullptr : name.c_str(); };
-    way.name = request.engine.empty() ? std::string(kChoice) : request.engine;
-    for (const std::string &part : {request.format, request.preconditioner})
-      if (!part.empty()) way.name += " " + part;
+    way.name = name_of(request);
     sxt_pcg_options native;
     sxt_pcg_options_init(&native, sizeof native);
     native.engine = name_or_null(request.engine);
@@ -174,7 +245,7 @@ class DevicePcg {
       setups.push_back(seconds_now() - begin);
       way.pcg = Pcg(status == SXT_OK ? pcg : nullptr);
       spent += setups.back();
-    } while (status == SXT_OK && setups.size() < kMostSetups && spent < kEnoughOfSetups);
+    } while (status == SXT_OK && setups.size() < most_setups && spent < kEnoughOfSetups);
     way.setup = median(setups);
     if (status != SXT_OK) {
       way.reason = sxt_last_error(context_);
@@ -186,8 +257,8 @@ class DevicePcg {
     return way;
   }
 
-  // Solves once, at most `limit` iterations, to rtol; the seconds it took.
-  double solve(Way &way, double rtol, std::int64_t limit) {
+  // Solves once, at most `limit` iterations and `time_limit` seconds, to rtol; the seconds it took.
+  double solve(Way &way, double rtol, std::int64_t limit, double time_limit = -1) {
     if (!way.pcg) {
       const double begin = seconds_now();
       way.iterations = textbook_->solve(static_cast<const double *>(sxt_vector_data(b_.get())),
@@ -199,6 +270,7 @@ class DevicePcg {
     settings.rtol = rtol;
     settings.atol = 0;
     settings.max_iterations = limit;
+    settings.time_limit = time_limit;
     sxt_pcg_report report{};
     report.struct_size = sizeof report;
     const double begin = seconds_now();
@@ -214,6 +286,7 @@ class DevicePcg {
     way.predicted_iterations = report.predicted_iterations;
     way.probe = report.probe_seconds;
     way.converged = status == SXT_OK;
+    way.stopped = report.reason == SXT_REASON_TIME_LIMIT;
     return seconds;
   }
 
@@ -240,13 +313,14 @@ class DevicePcg {
   sxt_symmetry symmetry_ = SXT_GENERAL;
   Vector b_, x_;
   std::unique_ptr<DeviceTextbookPcg> textbook_;
+  std::vector<std::string> untried_;
 };
 
 // The total of set-up and solve of the choice over that of the best way that converged; 0 when none did.
 double regret(const std::vector<Way> &ways) {
   double best = 0;
   for (const Way &way : ways)
-    if (way.pcg && way.converged && (best == 0 || way.total() < best)) best = way.total();
+    if (way.pcg && way.converged && !way.tried && (best == 0 || way.total() < best)) best = way.total();
   return best > 0 ? ways[0].total() / best : 0;
 }
 
@@ -259,13 +333,15 @@ Json json_of(const std::string &name, const DevicePcg &bench, const std::vector<
       engines.push_back({{"kernel", way.name}, {"reason", way.reason}});
       continue;
     }
-    if (!way.pcg) peer = &way;
+    if (!way.ours()) peer = &way;
     engines.push_back({{"kernel", way.name == kChoice ? way.chosen : way.name},
                        {"choice", way.name == kChoice},
                        {"seconds", median(way.whole)},
                        {"iterations", way.iterations},
                        {"seconds_per_iteration", way.iteration()},
-                       {"predicted_seconds_per_iteration", way.pcg ? Json(way.predicted_iteration()) : Json()},
+                       {"predicted_seconds_per_iteration", way.ours() ? Json(way.predicted_iteration()) : Json()},
+                       {"measured_once", way.tried},
+                       {"given_up_after_seconds", way.given_up > 0 ? Json(way.given_up) : Json()},
                        {"setup_seconds", way.setup},
                        {"predicted_setup_seconds", way.predicted_setup},
                        {"predicted_seconds", way.predicted},
@@ -274,8 +350,8 @@ Json json_of(const std::string &name, const DevicePcg &bench, const std::vector<
                        {"predicted_iterations", way.predicted_iterations},
                        {"probe_seconds", way.probe},
                        {"plan", way.plan},
-                       {"converged", way.pcg ? Json(way.converged) : Json()},
-                       {"true_relative_residual", way.pcg ? Json(way.true_residual) : Json()}});
+                       {"converged", way.ours() ? Json(way.converged) : Json()},
+                       {"true_relative_residual", way.ours() ? Json(way.true_residual) : Json()}});
   }
   const double seconds = median(choice.whole);
   return {{"suite", "pcg"},
@@ -290,6 +366,7 @@ Json json_of(const std::string &name, const DevicePcg &bench, const std::vector<
           {"peer_seconds", peer ? Json(median(peer->whole)) : Json()},
           {"total_over_best", regret(ways)},
           {"ratio", peer && seconds > 0 ? Json(median(peer->whole) / seconds) : Json()},
+          {"not_tried", bench.untried()},
           {"engines", engines}};
 }
 
@@ -302,13 +379,15 @@ Sheet sheet_of(const std::string &name, const DevicePcg &bench, const std::vecto
   for (const Way &way : ways) {
     if (!way.reason.empty()) continue;
     const auto ms = [](double seconds) { return fmt::format("{:.3f}", 1e3 * seconds); };
-    sheet.lines.push_back({way.name, microseconds(way.iteration()),
-                           way.pcg ? microseconds(way.predicted_iteration()) : "-", std::to_string(way.iterations),
-                           way.pcg ? fmt::format("{:.0f}", way.predicted_iterations) : "-", ms(median(way.whole)),
-                           way.pcg ? ms(way.predicted) : "-", way.pcg ? ms(way.setup) : "-",
-                           way.pcg ? ms(way.total()) : "-", way.pcg ? fmt::format("{:.0f}", way.launches) : "-",
-                           way.pcg ? fmt::format("{:.0f}", way.reductions) : "-",
-                           way.pcg ? fmt::format("{:.1e}", way.true_residual) : "-"});
+    const auto in_all = [&](const Way &way) { return way.given_up > 0 ? "> " + ms(way.given_up) : ms(way.total()); };
+    sheet.lines.push_back({way.name, way.tried ? "-" : microseconds(way.iteration()),
+                           way.ours() && !way.tried ? microseconds(way.predicted_iteration()) : "-",
+                           std::to_string(way.iterations),
+                           way.ours() ? fmt::format("{:.0f}", way.predicted_iterations) : "-", ms(median(way.whole)),
+                           way.ours() ? ms(way.predicted) : "-", way.ours() ? ms(way.setup) : "-",
+                           way.ours() ? in_all(way) : "-", way.ours() ? fmt::format("{:.0f}", way.launches) : "-",
+                           way.ours() ? fmt::format("{:.0f}", way.reductions) : "-",
+                           way.ours() ? fmt::format("{:.1e}", way.true_residual) : "-"});
   }
   return sheet;
 }
@@ -357,6 +436,9 @@ int bench_device_pcg(const BenchOptions &options) {
     rows.push_back(json_of(name, bench, ways));
     sheets.push_back(sheet_of(name, bench, ways));
     show(options, sheets.back());
+    if (!bench.untried().empty())
+      message(fmt::format("{}: {} plans not tried within --plan-seconds {}: {} and those after it", name,
+                          bench.untried().size(), options.plan_seconds, bench.untried().front()));
     for (const Way &way : ways)
       if (!way.reason.empty()) message(fmt::format("{}: {} left out: {}", name, way.name, way.reason));
   });
