@@ -66,5 +66,10 @@ TEST(HermitianTilePlaces, WithPlacesForAllBlocksNothingIsFetched) {
   for (int rows = 1; rows <= 20; ++rows) EXPECT_EQ(way_back_for(rows, Places::index(rows, 0)).fetched_until[0], 0);
 }
 
+TEST(HermitianTilePlaces, SystemsOfOrderZeroHaveNone) {
+  EXPECT_EQ(places_for(0).count, 0);
+  EXPECT_EQ(way_back_for(0, 0).waits, 0u);
+}
+
 }  // namespace
 }  // namespace sextant::hermitian_tile

@@ -59,6 +59,7 @@ inline Places places_for(int rows, int most = 0, std::vector<int> *holds = nullp
 
 inline WayBack way_back_for(int rows, int most) {
   WayBack way{};
+  if (rows == 0) return way;
   std::vector<int> holds;
   const Places places = places_for(rows, most, &holds);
   const auto stands = [&](int r, int p) { return holds[places.place[Places::index(r, p)]] == Places::index(r, p); };
