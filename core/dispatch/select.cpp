@@ -420,7 +420,7 @@ ChoicePtr Selector::settle(const Query &query, const std::string &role, bool par
   for (Option &option : options) {
     if (!option.reason.empty()) continue;  // it failed in the race
     option.reason = test_first(*option.kernel, context_.device(), query.has(SXT_QUERY_CAPTURABLE), &out_of_memory);
-    if (!part && option.reason.empty()) {
+    if (!part && builds_ && option.reason.empty()) {
       const auto [built, first] = unbuilt.try_emplace(option.storage);  // no second attempt for another launch
       if (first) built->second = build_storage(option, &out_of_memory);
       option.reason = built->second;

@@ -51,6 +51,8 @@ class Selector {
   // Kernels with slots take long to ask. From now on they come last, and only where `why_not`, told the least total of
   // the others in seconds (infinite: there is none), answers ""; else its answer is what the explanation says of them.
   void spare_composed(std::function<std::string(double)> why_not) { why_not_composed_ = std::move(why_not); }
+  // What a choice would read is not built for it: who asks may yet choose otherwise.
+  void build_nothing() { builds_ = false; }
   // The asker has a way of its own that takes so many seconds, set-up and all runs: what takes longer is refused,
   // unless it is forced or planned.
   void only_below(double total_s) { own_way_s_ = total_s; }
@@ -119,6 +121,7 @@ class Selector {
   unsigned tiers_ = 15;  // of features that kernels see while they are asked; bit t: tier t
   std::map<std::string, std::string> forced_;
   std::function<std::string(double)> why_not_composed_;
+  bool builds_ = true;
   double own_way_s_ = std::numeric_limits<double>::infinity();
   std::map<std::string, StorageOffer> offers_;  // while candidates are gathered
   Memo memo_;                                   // parts that several engines and storages ask for alike

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 
 #include "core/base/types.hpp"
@@ -133,27 +134,34 @@ bool check_mirror_images(const CsrArrays &csr, int threads, Buffer &work) {
   return false;
 }
 
+// Keeps the value that is better, as `better` says.
+template <class Better>
+void keep(std::atomic<double> &best, double value, Better &&better) {
+  double known = best;
+  while (better(value, known) && !best.compare_exchange_weak(known, value)) continue;
+}
+
+// The greatest entry over the least.
 template <class T, class I, class O>
-bool check_positive_diagonal(const CsrArrays &csr, int threads) {
+double check_positive_diagonal(const CsrArrays &csr, int threads) {
   const Rows<T, I, O> a(csr);
-  const auto good = [&](std::int64_t at) {
-    return at >= 0 && std::real(a.values[at]) > 0 && std::imag(a.values[at]) == 0;
+  if (a.rows == 0) return 1;
+  std::atomic<double> least{HUGE_VAL}, greatest{0};
+  const auto check = [&](std::int64_t begin, std::int64_t end) {
+    double low = HUGE_VAL, high = 0;
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::int64_t at = a.find(i, i);
+      const double value = at >= 0 && std::imag(a.values[at]) == 0 ? static_cast<double>(std::real(a.values[at])) : 0;
+      if (!(value > 0)) return i;
+      low = std::min(low, value);
+      high = std::max(high, value);
+    }
+    keep(least, low, std::less<>());
+    keep(greatest, high, std::greater<>());
+    return end;
   };
-  if (a.rows == 0) return true;
-  const std::int64_t at_first = a.find(0, 0);
-  const double first = at_first >= 0 ? std::real(a.values[at_first]) : 0;
-  // Up to the first row that differs from row 0 and, if there is one, up to the first bad one.
-  const auto search = [&](std::int64_t from, auto &&stops) {
-    return from + detail::first_match(a.rows - from, threads, [&](std::int64_t begin, std::int64_t end) {
-             for (std::int64_t i = begin; i < end; ++i)
-               if (stops(a.find(from + i, from + i))) return i;
-             return end;
-           });
-  };
-  const std::int64_t other = search(0, [&](std::int64_t at) { return !good(at) || std::real(a.values[at]) != first; });
-  if (other == a.rows) return true;
-  const std::int64_t bad = search(other, [&](std::int64_t at) { return !good(at); });
-  if (bad == a.rows) return false;
+  const std::int64_t bad = detail::first_match(a.rows, threads, check);
+  if (bad == a.rows) return greatest / least;
   const std::int64_t at = a.find(bad, bad);
   require(at >= 0, SXT_E_DIAGONAL, "row ", bad, " (counting from 0) has no diagonal entry");
   fail(SXT_E_DIAGONAL, "the diagonal entry of row ", bad, " (counting from 0) is ", a.values[at],
@@ -169,7 +177,7 @@ bool check_hermitian(const CsrArrays &csr, int threads, Buffer &work) {
   });
 }
 
-bool check_diagonal(const CsrArrays &csr, int threads) {
+double check_diagonal(const CsrArrays &csr, int threads) {
   return with_types(csr, [&](auto value, auto index, auto offset) {
     return check_positive_diagonal<typename decltype(value)::type, typename decltype(index)::type,
                                    typename decltype(offset)::type>(csr, threads);

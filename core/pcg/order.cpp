@@ -24,6 +24,8 @@ constexpr double several = 4;
 constexpr double least_gain = 0.1;
 // A pattern of which one level of a search holds this part has no order that keeps neighbours together.
 constexpr std::int64_t widest_part = 8;
+// What an element of x is brought in, on a CPU and on a GPU.
+constexpr double line_bytes = 64, sector_bytes = 32;
 
 }  // namespace
 
@@ -45,20 +47,25 @@ void PcgSolver::use_matrix(std::shared_ptr<Matrix> matrix) {
   if (method_ != "none") build_preconditioner();
 }
 
+// Elements of x a second that come from the last cache, and from memory.
+std::pair<double, double> PcgSolver::gather_rates() const {
+  const sxt_machine &machine = matrix_->context().machine();
+  if (matrix_->context().device().on_host()) return {machine.cached_gather_rate, machine.gather_rate};
+  return {machine.sector_rate, machine.stream_rate / sector_bytes};
+}
+
 // What a product spends on elements of x that no near cache holds, beyond each being brought once. 0: unknown.
 double PcgSolver::gather_seconds() {
   static const char *const names[] = {"x_miss_unit_cache", "x_miss_cache", "x_sector_miss_unit", "x_sector_miss_cache",
                                       nullptr};
   const std::vector<double> found = matrix_->features(names);
-  const sxt_machine &machine = matrix_->context().machine();
   const bool on_host = matrix_->context().device().on_host();
-  const double nnz = static_cast<double>(matrix_->csr().nnz), piece = on_host ? 64 : 32;
+  const double nnz = static_cast<double>(matrix_->csr().nnz), piece = on_host ? line_bytes : sector_bytes;
   const double once =
       static_cast<double>(matrix_->rows()) * static_cast<double>(value_bytes(matrix_->value_type())) / piece;
   const double near = std::max(0.0, nnz * found[on_host ? 0 : 2] - once);
   const double far = std::clamp(nnz * found[on_host ? 1 : 3] - once, 0.0, near);
-  const double near_rate = on_host ? machine.cached_gather_rate : machine.sector_rate;
-  const double far_rate = on_host ? machine.gather_rate : machine.stream_rate / piece;
+  const auto [near_rate, far_rate] = gather_rates();
   const double seconds = (near - far) / std::max(1.0, near_rate) + far / std::max(1.0, far_rate);
   return seconds > 0 ? seconds : 0;  // NaN where nobody offers the features
 }
@@ -81,6 +88,10 @@ std::string PcgSolver::why_no_order(const Choice &ordering) {
   constexpr double above_rough = 8;
   const double most_s = on_host ? rough_s : above_rough * rough_s;
   if (most_s < several * cost_s) return too_little("all solves' ", most_s);
+  // Even if every entry waited: to know better takes features of all columns.
+  const double each_s = 1 / std::max(1.0, gather_rates().first) + 1 / std::max(1.0, gather_rates().second);
+  const double waits_s = iterations * static_cast<double>(matrix_->csr().nnz) * each_s;
+  if (waits_s < several * cost_s) return too_little("what products could wait for x, ", waits_s);
   const double gathers_s = std::min(most_s, iterations * gather_seconds());
   return gathers_s < several * cost_s ? too_little("what products wait for x, ", gathers_s) : "";
 }
@@ -157,15 +168,14 @@ bool PcgSolver::order_pays(const Choice &here, const Choice &ordering) {
   return pays;
 }
 
-// A loaded plan that has an order for this matrix was made by one that paid.
-bool PcgSolver::planned_order(const sxt_ordering_query &query) {
+// Whether a loaded plan has an entry for this question about the matrix. One for an order was made by one that paid.
+bool PcgSolver::planned(const std::string &role, Query question) const {
   Context &context = matrix_->context();
   if (!context.plan().loaded()) return false;
-  Query question(&query.m.q);
   if (context.deterministic()) question.get()->flags |= SXT_QUERY_DETERMINISTIC;
   std::string why_not;
   return context.plan()
-      .find({order_role, SXT_KIND_ORDERING, question.hash(), matrix_->pattern_hash()}, plan_types(question),
+      .find({role, question.kind(), question.hash(), matrix_->pattern_hash()}, plan_types(question),
             context.fingerprint(), why_not)
       .has_value();
 }
@@ -175,7 +185,7 @@ void PcgSolver::consider_order() {
   Context &context = matrix_->context();
   sxt_ordering_query query{};
   query.m = matrix_->query_part(SXT_KIND_ORDERING, sizeof query, 1);
-  const bool demanded = settings_.reorder > 0, planned = planned_order(query), asked = demanded || planned;
+  const bool demanded = settings_.reorder > 0, made = planned(order_role, Query(&query.m.q)), asked = demanded || made;
   if (!asked && context.plan().required()) return;  // it names none
   Selector selector(context, matrix_.get());
   ChoicePtr ordering;

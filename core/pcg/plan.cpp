@@ -10,6 +10,7 @@
 #include "core/base/error.hpp"
 #include "core/base/types.hpp"
 #include "core/pcg/clock.hpp"
+#include "core/pcg/knowing.hpp"
 #include "core/pcg/probe.hpp"
 #include "core/pcg/solver.hpp"
 
@@ -19,6 +20,9 @@ namespace {
 
 // Of the predicted total: what the probe may cost, and what trying other preconditioners may cost together.
 constexpr double probe_share = 0.1, trial_share = 0.2;
+// Solves that take no more than so many probes may do without one. To ask whether they can takes features of the matrix
+// that a probe may show to be needless.
+constexpr double short_solves = 1.5;
 // In a device's context set-ups take milliseconds in any case: so much is always allowed.
 constexpr double probe_on_device_s = 1e-3;
 // Fewer iterations tell nothing; after more, residuals of most matrices have shown their rate.
@@ -88,21 +92,23 @@ double PcgSolver::rough_total_s() const {
 }
 
 // The engine where asking those that are composed of other kernels would take longer than the best of them could save.
-// NULL: they have been, or must be, asked.
-ChoicePtr PcgSolver::select_without_composed(Selector selector, const Query &question) {
+// NULL: they have been, or must be, asked; never: though they would have to be, they were not.
+ChoicePtr PcgSolver::select_without_composed(Selector selector, const Query &question, bool never) {
   if (matrix_->context().device().on_host()) return nullptr;  // there it takes a tenth of that
   const double solves = std::max(1.0, settings_.expected_solves);
   const double at_best_s = solves * assumed_iterations_ * least_iteration_s();
   bool asked = false;
   selector.spare_composed([&](double least_total_s) -> std::string {
     asked = !(least_total_s - at_best_s < asking_composed_s);
-    return asked ? ""
-                 : text("not asked, which would take about ", seconds_text(asking_composed_s),
-                        ": the best of the others takes ", seconds_text(least_total_s), ", it at least ",
-                        seconds_text(at_best_s));
+    return asked && !never ? ""
+                           : text("not asked, which would take about ", seconds_text(asking_composed_s),
+                                  ": the best of the others takes ", seconds_text(least_total_s), ", it at least ",
+                                  seconds_text(at_best_s));
   });
   try {
-    ChoicePtr choice = selector.select(question, "pcg");
+    ChoicePtr choice = selector.propose(question, "pcg");
+    if (asked && never) return nullptr;
+    selector.record(*choice);
     if (asked) predicted_setup_s_ += asking_composed_s;
     return asked || !choice->kernel->has(SXT_KERNEL_REFERENCE) ? choice : nullptr;
   } catch (const Error &problem) {
@@ -132,6 +138,29 @@ void PcgSolver::plan_preconditioner() {
   consider_others(probe, *select_engine(method_));
 }
 
+// Whether knowing the iterations can save what a probe of them costs. On a device, where that is a large part of a
+// short solve; engines are then asked for what is assumed, and only for more should they be asked again.
+bool PcgSolver::worth_knowing(double probe_s) {
+  const bool free = settings_.engine.empty() && settings_.preconditioner.empty() && storage_wanted().empty();
+  if (!free || settings_.probe > 0 || matrix_->context().device().on_host()) return true;
+  if (rough_total_s() > short_solves * probe_s) return true;
+  const sxt_pcg_query query = engine_query(method_);
+  const Query question(&query.m.q);
+  // A plan that was made without a probe has an entry for what is assumed.
+  if (matrix_->context().plan().loaded() && !planned("pcg", question)) return true;
+  Selector selector = engine_selector(method_);
+  selector.build_nothing();
+  const ChoicePtr choice = select_without_composed(std::move(selector), question, true);
+  if (!choice || total_of(*choice, settings_.expected_solves) > worth_looking_s) return true;
+  const double solves = std::max(1.0, settings_.expected_solves);
+  const double gain_s = value_of_knowing(choice->considered, assumed_iterations_, solves);
+  if (!(gain_s <= probe_s)) return true;
+  expected_from_ += text("; a probe would cost ", seconds_text(probe_s), ", and to know better save the choice ",
+                         seconds_text(gain_s), " in the mean");
+  selected_[{question.hash(), &engine_matrix(method_)}] = choice;
+  return false;
+}
+
 // Estimates the iterations with the preconditioner in force. False: there was no probe, for the reason in a note.
 bool PcgSolver::probe_base(Probe &probe, double total_s) {
   std::unique_ptr<Runner> own;
@@ -154,6 +183,7 @@ bool PcgSolver::probe_base(Probe &probe, double total_s) {
              seconds_text(least_steps * step_s + probe.start_seconds()), " beside ", seconds_text(total_s));
     return false;
   }
+  if (!worth_knowing(probe.start_seconds() + static_cast<double>(std::min(steps, stage)) * step_s)) return false;
   ProbeOutcome outcome = probe.run(preconditioner, asked ? steps : std::min(steps, stage), tolerance_of(settings_));
   const Ritz &ritz = outcome.ritz;
   // As long as what is known by now allows it.

@@ -28,6 +28,8 @@ using registry::Registry;
 constexpr double few_products = 20;
 // True residuals that most solves ask for.
 constexpr double usual_confirmations = 2;
+// A preconditioner's set-up, the scaled entries, and two more passes of the host's calls: on a device at least.
+constexpr double scaling_on_device_s = 2.5e-4;
 
 // Made when the library is loaded: a solve with new values allocates nothing.
 const std::string half_kept = SXT_KIND_STORAGE_DIA_SYMMETRIC;
@@ -118,7 +120,7 @@ PcgSolver::PcgSolver(std::shared_ptr<Matrix> matrix, const PcgSettings &settings
   precision_wanted();
   recurrence_code(settings_.recurrence);
   symmetry_ = check_matrix(*matrix_, settings_, symmetry_work_);
-  constant_diagonal_ = check_diagonal(matrix_->csr(), matrix_->context().threads());
+  diagonal_ratio_ = check_diagonal(matrix_->csr(), matrix_->context().threads());
   null_space_ = NullSpace(*matrix_, settings_.null_space, settings_.null_space_size);
   settings_.null_space = nullptr;  // copied
   predicted_setup_s_ += looking_seconds();
@@ -146,14 +148,25 @@ std::string PcgSolver::storage_wanted() const {
   fail(SXT_E_UNKNOWN_NAME, unknown_name("format", format, known));
 }
 
+// "" where a scaling by the diagonal is to be in force. The condition is at most as many times greater without it as
+// the diagonal's greatest entry is than its least, and iterations grow by the root of that.
+std::string PcgSolver::why_not_scaled() const {
+  if (diagonal_ratio_ == 1) return "the diagonal is constant, so scaling by it would change nothing";
+  if (matrix_->context().device().on_host()) return "";
+  const double most_s = (1 - 1 / std::sqrt(diagonal_ratio_)) * rough_total_s();
+  if (!(most_s < scaling_on_device_s)) return "";
+  return text("the diagonal's greatest entry is ", diagonal_ratio_, " times its least, so scaling by it could save ",
+              seconds_text(most_s), " at most and takes ", seconds_text(scaling_on_device_s));
+}
+
 // What is in force unless another one pays: the caller's method, else the diagonal.
 void PcgSolver::choose_preconditioner() {
   method_ = settings_.preconditioner;
   if (method_.empty()) {
-    method_ = constant_diagonal_ ? "none" : "jacobi";
-    notes_.push_back(constant_diagonal_
-                         ? "no preconditioner: the diagonal is constant, so scaling by it would change nothing"
-                         : "preconditioner jacobi: a diagonal scaling costs nothing in an iteration");
+    const std::string why_not = why_not_scaled();
+    method_ = why_not.empty() ? "jacobi" : "none";
+    notes_.push_back(why_not.empty() ? "preconditioner jacobi: a diagonal scaling costs nothing in an iteration"
+                                     : "no preconditioner: " + why_not);
   }
   if (method_ == "none") return;
   check_method(method_, matrix_->context().device_name());
@@ -238,7 +251,7 @@ ChoicePtr PcgSolver::select_engine(const std::string &method) {
   ChoicePtr &known = selected_[{question.hash(), &engine_matrix(method)}];
   if (known) return known;
   if (settings_.engine.empty() && storage_wanted().empty())
-    known = select_without_composed(engine_selector(method), question);
+    known = select_without_composed(engine_selector(method), question, false);
   if (known) return known;
   predicted_setup_s_ += asking_seconds();
   return known = engine_selector(method).select(question, "pcg", storage_wanted());

@@ -99,6 +99,7 @@ class PcgSolver {
  private:
   friend class PcgSolve;
   void choose_preconditioner();
+  std::string why_not_scaled() const;
   void build_preconditioner();
   void scale();
   void build_product();
@@ -106,7 +107,7 @@ class PcgSolver {
   sxt_pcg_query engine_query(const std::string &method) const;
   Selector engine_selector(const std::string &method) const;
   ChoicePtr select_engine(const std::string &method);
-  ChoicePtr select_without_composed(Selector selector, const Query &question);
+  ChoicePtr select_without_composed(Selector selector, const Query &question, bool never);
   void build_engine();
   struct Order {  // order.cpp, with those that follow
     ChoicePtr choice;
@@ -118,8 +119,9 @@ class PcgSolver {
   };
   struct Matrices;  // what changes with the order
   void consider_order();
-  bool planned_order(const sxt_ordering_query &query);
+  bool planned(const std::string &role, Query question) const;
   std::string why_no_order(const Choice &ordering);
+  std::pair<double, double> gather_rates() const;
   double gather_seconds();
   std::shared_ptr<Matrix> make_order(ChoicePtr ordering, bool asked);
   std::shared_ptr<Matrix> bring_into_order(const void *perm);
@@ -139,6 +141,7 @@ class PcgSolver {
   bool probes() const;
   double least_iteration_s() const;
   double rough_total_s() const;
+  bool worth_knowing(double probe_s);
   bool probe_base(Probe &probe, double total_s);
   void consider_others(Probe &probe, const Choice &engine);
   double consider(Probe &probe, const PreconditionerMethod &method, double base_iterations, double iteration_s,
@@ -190,9 +193,9 @@ class PcgSolver {
   PcgSettings settings_;
   sxt_symmetry symmetry_ = SXT_GENERAL;  // as stated, or as found
   NullSpace null_space_;
-  Buffer symmetry_work_;  // for checking new values, where that matters
-  bool constant_diagonal_ = false;
-  std::string method_;  // the preconditioner in force: "none", "jacobi", ...
+  Buffer symmetry_work_;       // for checking new values, where that matters
+  double diagonal_ratio_ = 1;  // the greatest entry of the diagonal over the least
+  std::string method_;         // the preconditioner in force: "none", "jacobi", ...
   std::vector<std::string> notes_;
   std::unique_ptr<Runner> preconditioner_;  // NULL for "none", and when the engine applies it
   ChoicePtr preconditioner_choice_;
@@ -233,8 +236,8 @@ std::vector<PreconditionerMethod> preconditioner_methods(const std::string &devi
 // Throws SXT_E_NOT_SYMMETRIC naming an entry whose mirror image is missing or differs by more than rounding. True when
 // none differs at all. work: memory that it needs on few threads; kept, another check of the matrix asks for no more.
 bool check_hermitian(const CsrArrays &csr, int threads, Buffer &work);
-// Throws SXT_E_DIAGONAL naming the first row whose diagonal is missing, not positive, or not real. True when the
-// diagonal is constant, so that scaling by it changes nothing.
-bool check_diagonal(const CsrArrays &csr, int threads);
+// Throws SXT_E_DIAGONAL naming the first row whose diagonal is missing, not positive, or not real. The greatest
+// entry over the least; 1: the diagonal is constant, so that scaling by it changes nothing.
+double check_diagonal(const CsrArrays &csr, int threads);
 
 }  // namespace sextant
