@@ -194,8 +194,10 @@ DeviceBuffer::DeviceBuffer(Device &device, std::uint64_t bytes, sxt_space space)
   // In the order of the caller's stream where there is one: no call then waits for anything.
   const sxt_status status =
       device.ops().alloc(device.handle(), device.callers_stream(), space, bytes, buffer_alignment, &data_);
-  require(status == SXT_OK && data_, SXT_E_MEMORY, "could not allocate ", bytes, " bytes on device '",
-          device.machine().device, "': ", said.sentence(status_sentence(status == SXT_OK ? SXT_E_MEMORY : status)));
+  // A lost device is no shortage: nothing smaller would serve.
+  require(status == SXT_OK && data_, status == SXT_E_DEVICE ? status : SXT_E_MEMORY, "could not allocate ", bytes,
+          " bytes on device '", device.machine().device,
+          "': ", said.sentence(status_sentence(status == SXT_OK ? SXT_E_MEMORY : status)));
 }
 
 DeviceBuffer::~DeviceBuffer() {

@@ -109,7 +109,8 @@ class Device {
 class DeviceBuffer {
  public:
   DeviceBuffer() = default;
-  DeviceBuffer(Device &device, std::uint64_t bytes, sxt_space space = SXT_SPACE_DEVICE);  // throws SXT_E_MEMORY
+  // Throws SXT_E_MEMORY, SXT_E_DEVICE when the device is lost.
+  DeviceBuffer(Device &device, std::uint64_t bytes, sxt_space space = SXT_SPACE_DEVICE);
   DeviceBuffer(DeviceBuffer &&other) noexcept { swap(other); }
   DeviceBuffer &operator=(DeviceBuffer &&other) noexcept { return swap(other), *this; }
   ~DeviceBuffer();

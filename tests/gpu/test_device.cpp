@@ -185,9 +185,11 @@ TEST_F(Gpu, StaticAndSharedRuntimesShareACapture) {
     if (sxt_fill(&one, x) != SXT_E_DEVICE) std::_Exit(5);
     if (!std::strstr(sxt_last_error(context.get()), "failed earlier")) std::_Exit(6);
   }
+  sxt_vector *more = nullptr;
+  if (sxt_vector_create(context.get(), 10, SXT_F64, &more) != SXT_E_DEVICE) std::_Exit(7);
   sxt_vector_destroy(x);
   context.reset();
-  if (open_context() != nullptr) std::_Exit(7);
+  if (open_context() != nullptr) std::_Exit(8);
   std::_Exit(0);
 }
 
