@@ -1,56 +1,53 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two devices in one process: memory of one is refused by a context of the other, vectors as well as arrays of a
-// matrix, and products stay with the context of their matrix.
+// Two devices in one process: what belongs to one is refused by a context of the other, and copies go between them.
+#include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <vector>
 
+#include "tests/api/two_devices.hpp"
 #include "tests/fake_device/fixture.hpp"
 
 namespace {
 
 using namespace fake_test;
 
-sxt_context *context_on(std::int32_t ordinal) {
-  sxt_context_options options;
-  sxt_context_options_init(&options, sizeof options);
+sxt_context *open_on(std::int32_t ordinal) {
+  sxt_context_options options = api_test::context_options();
   options.device = "cuda";
   options.device_ordinal = ordinal;
   sxt_context *context = nullptr;
   return sxt_context_create(&options, &context) == SXT_OK ? context : nullptr;
 }
 
-// Ends the process with 0 where all was refused as it should be, else with the number of the step that was not.
-[[noreturn]] void mix_devices() {
-  const auto need = [](bool good, int step) {
-    if (!good) std::fprintf(stderr, "step %d: %s\n", step, sxt_last_error(nullptr)), std::_Exit(step);
-  };
-  const auto said = [](const sxt_context *context, const char *words) {
-    return std::strstr(sxt_last_error(context), words) != nullptr;
-  };
-  sxt_context *const here = context_on(0), *const there = context_on(1);
-  need(here && there, 1);
-  sxt_vector *own = nullptr, *other = nullptr, *wrapped = nullptr;
-  need(sxt_vector_create(here, 3, SXT_F64, &own) == SXT_OK, 2);
-  need(sxt_vector_create(there, 3, SXT_F64, &other) == SXT_OK, 3);
-  need(sxt_vector_wrap(here, 3, SXT_F64, SXT_SPACE_DEVICE, sxt_vector_data(other), &wrapped) == SXT_E_ARGUMENT, 4);
-  need(said(here, "lies on device 1"), 5);
-  const std::vector<std::int32_t> row_ptr{0, 1, 2, 3}, col{0, 1, 2};
+void copy_between(sxt_context *from, sxt_context *to) {
+  sextant::Device &source = from->context->device(), &target = to->context->device();
   const std::vector<double> values{1, 2, 3};
-  sxt_matrix *matrix = nullptr;
-  need(sxt_matrix_from_csr(here, 3, 3, row_ptr.data(), col.data(), sxt_vector_data(other), nullptr, &matrix) ==
-           SXT_E_ARGUMENT,
-       6);
-  need(sxt_matrix_from_csr(here, 3, 3, row_ptr.data(), col.data(), values.data(), nullptr, &matrix) == SXT_OK, 7);
-  need(sxt_spmv(SXT_NO_TRANSPOSE, nullptr, matrix, other, nullptr, other) == SXT_E_ARGUMENT, 8);
-  need(sxt_spmv(SXT_NO_TRANSPOSE, nullptr, matrix, own, nullptr, other) == SXT_E_ARGUMENT, 9);
-  sxt_matrix_destroy(matrix);
-  sxt_vector_destroy(own);
-  sxt_vector_destroy(other);
-  sxt_context_destroy(here);
-  sxt_context_destroy(there);
-  need(left_behind().empty(), 10);
-  std::_Exit(0);
+  const std::uint64_t bytes = values.size() * sizeof(double);
+  const api_test::Vector x = api_test::zeros_on(from, 3), y = api_test::zeros_on(to, 3);
+  std::vector<double> back(values.size());
+  EXPECT_EQ(sxt_vector_write(x.get(), values.data()), SXT_OK);
+  EXPECT_EQ(target.ops().copy_peer(target.handle(), nullptr, sxt_vector_data(y.get()), source.handle(),
+                                   sxt_vector_data(x.get()), bytes),
+            SXT_OK);
+  EXPECT_EQ(sxt_vector_read(y.get(), back.data()), SXT_OK);
+  EXPECT_EQ(back, values);
+}
+
+// Ends the process with 0 where all went as it should.
+[[noreturn]] void use_both() {
+  {
+    const api_test::Context first(open_on(0)), second(open_on(1));
+    if (!first || !second) std::_Exit(2);
+    api_test::refuses_the_other_device(first.get(), second.get(), 1);
+    api_test::refuses_the_other_device(second.get(), first.get(), 0);
+    for (int again = 0; again < 2; ++again) {
+      copy_between(first.get(), second.get());
+      copy_between(second.get(), first.get());
+    }
+  }
+  EXPECT_EQ(left_behind(), "");
+  std::fflush(stdout);
+  std::_Exit(testing::Test::HasFailure() ? 1 : 0);
 }
 
 TEST(TwoDevices, KeepTheirMemoryApart) {
@@ -60,7 +57,7 @@ TEST(TwoDevices, KeepTheirMemoryApart) {
   if (!path || !std::strstr(path, FAKE_FOLDER)) GTEST_SKIP() << "the fakes are not first in LD_LIBRARY_PATH";
   GTEST_FLAG_SET(death_test_style, "threadsafe");  // a process that has not asked for devices yet
   setenv("SEXTANT_FAKE_DEVICES", "2", 1);
-  EXPECT_EXIT(mix_devices(), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(use_both(), testing::ExitedWithCode(0), "");
   unsetenv("SEXTANT_FAKE_DEVICES");
 }
 

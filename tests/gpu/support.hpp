@@ -20,10 +20,11 @@ namespace gpu_test {
 using Context = std::unique_ptr<sxt_context, void (*)(sxt_context *)>;
 using Vector = std::unique_ptr<sxt_vector, void (*)(sxt_vector *)>;
 
-inline Context open_context(const char *device = "cuda") {
+inline Context open_context(const char *device = "cuda", std::int32_t ordinal = 0) {
   sxt_context_options options;
   sxt_context_options_init(&options, sizeof options);
   options.device = device;
+  options.device_ordinal = ordinal;
   sxt_context *context = nullptr;
   const sxt_status status = sxt_context_create(&options, &context);
   return {status == SXT_OK ? context : nullptr, sxt_context_destroy};
@@ -31,9 +32,11 @@ inline Context open_context(const char *device = "cuda") {
 
 class Gpu : public testing::Test {
  protected:
+  explicit Gpu(std::int32_t ordinal = 0) : ordinal_(ordinal) {}
   void SetUp() override {
-    context_ = open_context();
-    if (!context_) GTEST_SKIP() << "no GPU: " << sxt_last_error(nullptr);
+    context_ = open_context("cuda", ordinal_);
+    // tests/gpu/run takes the first of these words for a machine that cannot run the tests at all.
+    if (!context_) GTEST_SKIP() << (ordinal_ == 0 ? "no GPU: " : "no further GPU: ") << sxt_last_error(nullptr);
   }
   sextant::Device &device() { return context_->context->device(); }
   const sxt_device_ops &ops() { return device().ops(); }
@@ -53,6 +56,7 @@ class Gpu : public testing::Test {
   std::vector<double> values_of(const Vector &vector) {
     return read(sxt_vector_data(vector.get()), static_cast<std::size_t>(sxt_vector_length(vector.get())));
   }
+  std::int32_t ordinal_;
   Context context_{nullptr, sxt_context_destroy};
 };
 
