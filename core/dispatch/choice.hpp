@@ -36,6 +36,7 @@ struct SlotChoice {
   std::int32_t alternative = -1;  // -1: left empty
   std::uint32_t instances = 0, kinds_per_instance = 0;
   std::vector<ChoicePtr> parts;  // instances x kinds_per_instance
+  std::string problems;          // why it stays empty, where something was asked for; "" otherwise
 };
 
 struct Choice {

@@ -323,6 +323,14 @@ std::vector<LaunchProposal> Selector::ask_policies(const Kernel &kernel, const Q
   return launch_proposals(context_, kernel, query.get(), candidates, seconds);
 }
 
+// Why slots are empty that something was asked for; "" where none is.
+static std::string empty_slots(const std::vector<SlotChoice> &slots) {
+  std::string all;
+  for (const SlotChoice &slot : slots)
+    if (!slot.problems.empty()) all += text("; its slot ", slot.role, " stays empty:", slot.problems);
+  return all;
+}
+
 void Selector::price(bool part, Option base, const sxt_features &features, std::vector<Option> &options) {
   const Kernel &kernel = *base.kernel;
   const Query &query = base.query;
@@ -338,7 +346,7 @@ void Selector::price(bool part, Option base, const sxt_features &features, std::
     const sxt_status status = kernel.table.candidates(query.get(), &features, &context_.machine(), slots.data(),
                                                       candidates_.data(), candidate_capacity, &count);
     require(status == SXT_OK && count > 0, SXT_NOT_APPLICABLE, "its model gave no candidate (", status_name(status),
-            ")");
+            ")", empty_slots(base.slots));
   } else {
     candidates_[0].run_s = std::numeric_limits<double>::infinity();
   }

@@ -81,6 +81,7 @@ SlotChoice Selector::fill_slot(const Kernel &kernel, const Query &query, std::ui
   require(!against_force, SXT_E_NOT_SUPPORTED, "its slot ", wanted.role, " cannot be filled as forced:", problems);
   require(best.alternative >= 0 || wanted.min_count == 0, against_plan ? SXT_E_PLAN : SXT_NOT_APPLICABLE, "its slot ",
           wanted.role, " cannot be filled:", problems.empty() ? " no alternative was asked for" : problems);
+  if (best.alternative < 0) best.problems = std::move(problems);
   return best;
 }
 

@@ -279,6 +279,12 @@ inline sxt_status slot_query(const Recurrence &recurrence, const sxt_pcg_query &
   return SXT_E_ARGUMENT;
 }
 
+// Whether M was asked for and none was found: the engine would solve, but not what it was asked.
+inline bool lacks_m(const Recurrence &recurrence, const sxt_pcg_query &query, const sxt_filled *slots) {
+  const auto m = recurrence.find("M");
+  return query.preconditioned && (m < 0 || slots[m].alternative < 0);
+}
+
 // The seconds of a slot; 0 when the recurrence has none of that role or it stays empty.
 inline double slot_seconds(const Recurrence &recurrence, const sxt_filled *slots, const char *role) {
   const auto i = recurrence.find(role);

@@ -8,6 +8,7 @@
 
 #include "abi/handles.hpp"
 #include "core/dispatch/select.hpp"
+#include "sextant/kinds/pcg.h"
 #include "sextant/kinds/preconditioner.h"
 #include "sextant/plugin.hpp"
 #include "tests/fake_device/fixture.hpp"
@@ -114,6 +115,36 @@ TEST_P(FakePreconditioner, EveryCallMayFail) {
     ASSERT_EQ(left_behind(), "") << "after call " << n << " (" << fake_failed_call() << ") failed";
   }
   EXPECT_GT(failures, calls / 4);  // calls that give something back cannot fail the program
+}
+
+// What was asked for as M and cannot be had is a reason, not left out in silence.
+using EnginesOverFakes = FakeDevice;
+TEST_F(EnginesOverFakes, DoNotGoOnWithoutM) {
+  sxt_context *context = nullptr;
+  sxt_matrix *handle = nullptr;
+  const std::int32_t ptr[] = {0, 1, 2, 3}, col[] = {0, 1, 2};
+  const double values[] = {1, 2, 3};
+  ASSERT_EQ(open(&context), SXT_OK);
+  ASSERT_EQ(sxt_matrix_from_csr(context, 3, 3, ptr, col, values, nullptr, &handle), SXT_OK);
+  sextant::Matrix &matrix = *handle->matrix;
+  sxt_pcg_query query{};
+  query.m = matrix.query_part(SXT_KIND_PCG, sizeof query, 1);
+  query.preconditioned = 1;
+  std::strcpy(query.preconditioner, "block-jacobi:77");
+  for (const char *engine : {"pcg.graph.classical.cuda", "pcg.graph-csr-m.predict-recompute.cuda"}) {
+    if (!Registry::instance().find(engine)) continue;
+    sextant::Selector selector(matrix.context(), &matrix);
+    selector.force(SXT_KIND_PCG, engine);
+    try {
+      selector.select(sextant::Query(&query.m.q), "pcg");
+      ADD_FAILURE() << engine << " would run without M";
+    } catch (const sextant::Error &problem) {
+      EXPECT_THAT(problem.what(), testing::HasSubstr("its slot M stays empty")) << engine;
+      EXPECT_THAT(problem.what(), testing::HasSubstr("the block size of block-jacobi is a whole number from 2 to 32"));
+    }
+  }
+  sxt_matrix_destroy(handle);
+  sxt_context_destroy(context);
 }
 
 INSTANTIATE_TEST_SUITE_P(Methods, FakePreconditioner, testing::ValuesIn(methods), [](const auto &info) {

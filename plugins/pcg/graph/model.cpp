@@ -34,6 +34,7 @@ double columns_run_s(const pcg::Recurrence &recurrence, const sxt_pcg_query &que
 
 sxt_status candidates(const pcg::Recurrence &recurrence, const sxt_pcg_query &query, const sxt_filled *slots,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
+  if (pcg::lacks_m(recurrence, query, slots)) return SXT_NOT_APPLICABLE;
   sextant::plugin::CandidateList list(out, capacity, count);
   const bool m = query.preconditioned != 0;
   const bool classical = recurrence.id == SXT_RECURRENCE_CLASSICAL;

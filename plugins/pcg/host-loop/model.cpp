@@ -34,6 +34,7 @@ double handing_over(const sxt_pcg_query &query, const sxt_machine &machine) {
 sxt_status candidates(const Recurrence &recurrence, const sxt_pcg_query &query, const sxt_machine &machine,
                       const sxt_filled *slots, sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   namespace pcg = sextant::plugin::pcg;
+  if (pcg::lacks_m(recurrence, query, slots)) return SXT_NOT_APPLICABLE;
   sextant::plugin::CandidateList list(out, capacity, count);
   sxt_candidate &candidate = list.add();
   pcg::PartSeconds parts = pcg::part_seconds(recurrence, slots);
