@@ -18,8 +18,8 @@ inline constexpr int least_fill = 2, fill_sizes = 7;          // blocks of 2 to 
 inline constexpr int overhang = least_fill + fill_sizes - 2;  // rows beyond a group that its block rows reach into
 inline constexpr int group_rows = 24, seen_rows = group_rows + overhang;
 inline constexpr int group_entries = 8192;                // room for those of a group
-inline constexpr int heavy_group = 4096, heavy_rows = 8;  // of more entries fewer rows are looked at, in part
-inline constexpr int heavy_row = heavy_group / (heavy_rows + overhang);
+inline constexpr int heavy_group = 2048, heavy_rows = 8;  // of more entries fewer rows are looked at, in part
+inline constexpr int heavy_row = 120;        // entries of each: rows of blocks are cut between two of them, unless of 7
 inline constexpr double worth_larger = 0.5;  // as on the CPU (features/basic/sample_fills.hpp)
 
 struct Group {
@@ -77,6 +77,16 @@ SXT_HOST_AND_DEVICE void with_size(int which, F &&f) {
   if constexpr (s + 1 < fill_sizes)
     if (which != s) return with_size<s + 1>(which, f);
   f(std::integral_constant<int, least_fill + s>());
+}
+
+// What a warp does of a group: one of `kinds` things to 32 entries, of which `lane` has one. A warp whose tasks are 16
+// apart meets all kinds.
+struct GroupTask {
+  int entry, kind;
+};
+SXT_HOST_AND_DEVICE inline GroupTask group_task(int task, int kinds, int lane) {
+  const int chunk = task / kinds;
+  return {32 * chunk + lane, (task + chunk) % kinds};
 }
 
 // Entries / places, of sizes 2 to 8 in turn; 1 without entries, 0 between 4 and 8 where those of 2 are far from full.

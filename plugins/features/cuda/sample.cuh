@@ -189,6 +189,7 @@ __device__ void look_at_group(const Offset *row_ptr, const std::int32_t *col, co
   __shared__ int begin[seen_rows + 1], rows;
   __shared__ unsigned char row_of[group_entries];
   __shared__ BlockCount sums[fill_sizes];
+  __shared__ unsigned bandwidth;
   const int t = static_cast<int>(threadIdx.x);
   if (t < 32) {
     const std::int64_t at = row_ptr[min(plan.rows, row + t)];
@@ -201,7 +202,7 @@ __device__ void look_at_group(const Offset *row_ptr, const std::int32_t *col, co
     }
     from[t] = at;
     if (t < seen_rows) begin[t + 1] = static_cast<int>(end);
-    if (t == 0) begin[0] = 0, rows = heavy ? heavy_rows : group_rows;
+    if (t == 0) begin[0] = 0, bandwidth = 0, rows = heavy ? heavy_rows : group_rows;
     if (t < fill_sizes) sums[t] = {};
   }
   __syncthreads();
@@ -212,31 +213,41 @@ __device__ void look_at_group(const Offset *row_ptr, const std::int32_t *col, co
     cols[k] = col[from[own] + (k - begin[own])];
   }
   __syncthreads();
-  // Two warps for each size, the others for diagonals.
-  constexpr int step = 64;
-  static_assert(sample_threads / 32 == 2 * fill_sizes + step / 32);
-  const int warp = t / 32, lane = t % 32, k0 = warp % 2 * 32 + lane, s = warp / 2;
-  if (s < fill_sizes) {
-    const Group group{cols, begin, rows, row};
+  const Group group{cols, begin, rows, row};
+  const int warp = t / 32, lane = t % 32, chunks = (last + 31) / 32;
+  const auto count_blocks = [&](int s, int k) {
     BlockCount count;
-    with_size(s, [&](auto size) {
-      for (int k = k0; k < last; k += step) count_entry<size>(group, row_of[k], k, count);
-    });
+    if (k < last) with_size(s, [&](auto size) { count_entry<size>(group, row_of[k], k, count); });
     count.entries = __reduce_add_sync(0xffffffffu, count.entries);
     count.blocks = __reduce_add_sync(0xffffffffu, count.blocks);
     if (lane == 0) atomicAdd(&sums[s].entries, count.entries), atomicAdd(&sums[s].blocks, count.blocks);
-  } else {
-    Count widest = 0;
-    for (int k = k0; k < begin[rows]; k += step) {
-      const std::int64_t diagonal = cols[k] - (row + row_of[k]);
-      widest = max(widest, static_cast<Count>(llabs(diagonal)));
+  };
+  unsigned widest = 0;
+  for (int task = warp; task < 2 * chunks; task += sample_threads / 32) {
+    const GroupTask own = group_task(task, 2, lane);
+    if (own.kind == 0) {
+      count_blocks(0, own.entry);
+    } else if (own.entry < begin[rows]) {
+      const std::int64_t diagonal = cols[own.entry] - (row + row_of[own.entry]);
+      widest = max(widest, static_cast<unsigned>(llabs(diagonal)));
       set_bit(diagonals, static_cast<unsigned>((diagonal + plan.rows) % diagonal_prime));
     }
     __syncwarp();
-    add_most(&out->bandwidth, widest);
+  }
+  widest = __reduce_max_sync(0xffffffffu, widest);
+  if (lane == 0) atomicMax(&bandwidth, widest);
+  __syncthreads();
+  // Where blocks of 2 are far from full those between 4 and 8 are taken for empty, unless all is looked at.
+  const bool likely = plan.whole || 10 * sums[0].entries >= 14 * sums[0].blocks;
+  const int kinds = likely ? fill_sizes - 1 : 3;
+  for (int task = warp; task < kinds * chunks; task += sample_threads / 32) {
+    const GroupTask own = group_task(task, kinds, lane);
+    count_blocks(likely || own.kind < 2 ? own.kind + 1 : fill_sizes - 1, own.entry);
   }
   __syncthreads();
+  if (t == 0 && bandwidth) atomicMax(&out->bandwidth, Count{bandwidth});
   if (t >= fill_sizes) return;
+  if (!likely && t > 2 && t < fill_sizes - 1) sums[t] = {sums[0].entries, sums[0].entries};
   if (sums[t].entries) atomicAdd(&out->block_entries[t], Count{sums[t].entries});
   if (sums[t].blocks) atomicAdd(&out->blocks[t], Count{sums[t].blocks});
 }

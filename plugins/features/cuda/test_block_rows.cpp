@@ -35,13 +35,16 @@ Fills counted_by_groups(const Pattern &pattern) {
       if (i < std::min(rows, first + group_rows)) nnz += static_cast<std::uint64_t>(begin.end()[-1] - begin.end()[-2]);
     }
     const Group group{col.data(), begin.data(), group_rows, first};
-    for (int s = 0; s < fill_sizes; ++s) {
-      BlockCount count;
-      for (int row = 0; row < seen_rows; ++row)
-        for (int k = begin[static_cast<std::size_t>(row)]; k < begin[static_cast<std::size_t>(row) + 1]; ++k)
-          with_size(s, [&](auto size) { count_entry<size>(group, row, k, count); });
-      entries[s] += count.entries, blocks[s] += count.blocks;
-    }
+    const int last = begin.back();
+    for (int task = 0; task < (last + 31) / 32 * fill_sizes; ++task)
+      for (int lane = 0; lane < 32; ++lane) {
+        const GroupTask own = group_task(task, fill_sizes, lane);
+        if (own.entry >= last) continue;
+        const auto row = std::upper_bound(begin.begin(), begin.end(), own.entry) - begin.begin() - 1;
+        BlockCount count;
+        with_size(own.kind, [&](auto size) { count_entry<size>(group, static_cast<int>(row), own.entry, count); });
+        entries[own.kind] += count.entries, blocks[own.kind] += count.blocks;
+      }
   }
   for (const std::uint64_t of_size : entries) EXPECT_EQ(of_size, nnz) << "each entry once";
   Fills fills(fill_sizes);
