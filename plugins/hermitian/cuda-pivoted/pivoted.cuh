@@ -224,7 +224,7 @@ struct Panel {
     int fetched = 0, width = 0, q = 0;
 #pragma unroll 1
     for (; fetched < ahead; ++fetched) fetch(fetched);
-    if (threadIdx.x == 0) s.control->moved = 0, s.control->strip = 0;
+    if (threadIdx.x == 0) s.control->strip = 0;
     meet<threads>();
     Newest newest{};
     while (width < s.rows && width + 1 < max(s.depth, 2)) {
@@ -249,11 +249,9 @@ __device__ __noinline__ int make_panel(Storage<T, threads> storage, std::int32_t
   return width;
 }
 template <class T, int threads, bool shared>
-__device__ __noinline__ void finish_panel(Storage<T, threads> storage, int width) {
+__device__ __noinline__ void write_panel(Storage<T, threads> storage, int width) {
   storage.template known_places<shared>();
-  const Rest<T, threads, shared> rest{storage, width};
-  rest.move_rows();
-  rest.write();
+  Rest<T, threads, shared>{storage, width}.write();
 }
 template <class T, int threads, bool shared>
 __device__ __noinline__ void update_rest(Storage<T, threads> storage, int width) {
@@ -280,8 +278,8 @@ __device__ std::int32_t factor(Storage<T, threads> &storage) {
     storage.shape();
     const int width = make_panel<T, threads, shared>(storage, &code);
     if (width == 0) return SXT_HERMITIAN_NOT_FINITE;
-    finish_panel<T, threads, shared>(storage, width);
     if (width < storage.rows) update_rest<T, threads, shared>(storage, width);
+    write_panel<T, threads, shared>(storage, width);
     storage.go_on(width);
   }
   return code;

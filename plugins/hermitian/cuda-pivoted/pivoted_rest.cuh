@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What follows a panel: rows and columns that changed places do so in memory, the panel's columns of L are written, and
-// the rest takes its update, a warp eight columns at a time. Traffic: the trailing triangle in and out once a panel.
+// What follows a panel: the rest takes its update, a warp eight columns at a time, rows and columns that changed places
+// doing so on the way, and the panel's columns of L are written. Traffic: the trailing triangle in and out once a
+// panel.
 #pragma once
 
 #include "pivoted_storage.cuh"
@@ -126,38 +127,7 @@ struct Rest {
   }
   __device__ T left(int r, int i) const { return left(r, i, s.control->partner[i]); }
 
-  // Rows and columns below the panel where others stand now: those stood left of them, where nobody writes meanwhile.
-  __device__ void move_rows() const {
-#pragma unroll 1
-    for (int p = width + threadIdx.x; p < s.rows; p += threads)
-      if (const int from = s.physical[p]; from != p) s.control->moves[atomicAdd(&s.control->moved, 1)] = from << 16 | p;
-    meet<threads>();
-    const int moved = s.control->moved;
-    constexpr int at_once = 8;
-#pragma unroll 1
-    for (int x = width + threadIdx.x; x < s.rows; x += threads) {
-      const int y = s.physical[x];
-#pragma unroll 1
-      for (int m = 0; m < moved; m += at_once) {
-        int move[at_once];
-        T value[at_once];
-#pragma unroll
-        for (int i = 0; i < at_once; ++i) move[i] = s.control->moves[min(m + i, most_columns - 1)];
-#pragma unroll
-        for (int i = 0; i < at_once; ++i)
-          if (m + i < moved) value[i] = s.original(y, move[i] >> 16);
-#pragma unroll
-        for (int i = 0; i < at_once; ++i)
-          if (m + i < moved) {
-            const int p = move[i] & 0xffff;
-            *s.at(max(x, p), min(x, p)) = x >= p ? value[i] : dense::conjugate(value[i]);
-          }
-      }
-    }
-    meet<threads>();
-  }
-
-  // Columns of L and D, rows where they stood when each was eliminated: LAPACK's format. Rows of W then move, too.
+  // Columns of L and D, rows where they stood when each was eliminated: LAPACK's format.
   __device__ void write() const {
 #pragma unroll 1
     for (int r = threadIdx.x; r < s.rows; r += threads) {
@@ -189,22 +159,26 @@ struct Rest {
       }
     }
     meet<threads>();
-    const int moved = s.control->moved;
-#pragma unroll 1
-    for (int m = threadIdx.x / 32; m < moved; m += threads / 32) {
-      const int p = s.control->moves[m] & 0xffff, from = s.control->moves[m] >> 16;
-#pragma unroll 1
-      for (int j = threadIdx.x % 32; j < width; j += 32) s.panel[p * s.pitch + j] = s.panel[from * s.pitch + j];
-    }
-    meet<threads>();
   }
 
-  // A lane's elements of a 16 x 8 tile, which may be those of row r and eight rows below, columns c and c + 1.
-  __device__ void load(T (&value)[4], const T *from, int r, int c) const {
+  // A lane's elements of a 16 x 8 tile: rows r and r + 8, columns c and c + 1.
+  struct Tile {
+    T value[4];
+    int rows[2];  // that stand there by now
+    int flipped;  // a bit for each element that was read from the other triangle
+  };
+  // from: the columns that stand at c and c + 1 by now. What changed places stood left of the rest, where nothing is
+  // written before all of it is up to date. Elements that are no part of the triangle are read, too, from where their
+  // mirror images stand: a condition would make each load wait for the one before.
+  __device__ void load(Tile &tile, int r, const int (&from)[2]) const {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) tile.rows[h] = s.physical[min(r + 8 * h, s.rows - 1)];
+    tile.flipped = 0;
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const int row = r + 8 * (i >> 1);
-      value[i] = row < s.rows && c + (i & 1) <= row ? from[(i & 1) * s.column + (8 * (i >> 1)) * s.row] : T{};
+      const int p = tile.rows[i >> 1], q = from[i & 1];
+      tile.value[i] = *s.at(max(p, q), min(p, q));
+      tile.flipped |= (p < q) << i;
     }
   }
   __device__ void store(const T (&value)[4], T *to, int r, int c) const {
@@ -233,26 +207,28 @@ struct Rest {
       const int c0 = width + 8 * strip;
       if (c0 > last) break;
       const int c = c0 + lane % 4 * 2;
+      const int from[2] = {s.physical[min(c, last)], s.physical[min(c + 1, last)]};
       int r = c0 + lane / 4;
       T *at = s.at(r, c);
-      T next[4];
-      load(next, at, r, c);
+      Tile next;
+      load(next, r, from);
 #pragma unroll 1
       for (int tile = 1; tile < far; ++tile) prefetch(c0 + 16 * tile, c0);
       Strip<T, steps> right;
 #pragma unroll
       for (int i = 0; i < right.count; ++i) {
         const int k = column_of_step<T, right.count>(i);
-        right.set(i, k < width ? left(min(r, last), k) : T{});
+        right.set(i, k < width ? left(next.rows[0], k) : T{});
       }
 #pragma unroll 1
       for (; r - lane / 4 <= last; r += 16, at += 16 * s.row) {
         T value[4];
         if (r - lane / 4 + 16 * far <= last) prefetch(r - lane / 4 + 16 * far, c0);
 #pragma unroll
-        for (int i = 0; i < 4; ++i) value[i] = next[i];
-        if (r - lane / 4 + 16 <= last) load(next, at + 16 * s.row, r + 16, c);
-        right.add(value, s.panel + min(r, last) * s.pitch, s.panel + min(r + 8, last) * s.pitch, width);
+        for (int i = 0; i < 4; ++i) value[i] = conjugate_if(next.flipped >> i & 1, next.value[i]);
+        const T *const upper = s.panel + next.rows[0] * s.pitch, *const lower = s.panel + next.rows[1] * s.pitch;
+        load(next, r + 16, from);
+        right.add(value, upper, lower, width);
         store(value, at, r, c);
       }
     }

@@ -131,6 +131,21 @@ __device__ R one_over_power(dense::Complex<R> x) {
   return one_over_power(fmax(fabs(x.re), fabs(x.im)));
 }
 
+// conj(x) if so, without a double instruction, which would wait for tensor-core products.
+__device__ inline double negative_if(bool so, double x) {
+  return __hiloint2double(__double2hiint(x) ^ static_cast<int>(so) << 31, __double2loint(x));
+}
+__device__ inline float negative_if(bool so, float x) {
+  return __int_as_float(__float_as_int(x) ^ static_cast<int>(so) << 31);
+}
+template <class T>
+__device__ T conjugate_if(bool so, T x) {
+  if constexpr (dense::complex_valued<T>)
+    return {x.re, negative_if(so, x.im)};
+  else
+    return x;
+}
+
 template <class T>
 __device__ __forceinline__ void assume_shared(const T *p) {
   __builtin_assume(__isShared(p));
@@ -166,8 +181,7 @@ struct alignas(16) Control {
   Real<T> own[most_columns];
   std::int32_t partner[most_columns];  // the other column of a 2 x 2 block, or i
   std::int32_t swapped[most_columns];  // the position that changed places with i, or with the last column of its block
-  std::int32_t moves[most_columns];  // positions below the panel where other rows stand now, and those, in 16 bits each
-  std::int32_t moved, strip;         // how many; columns of the rest that are taken
+  std::int32_t strip;                  // columns of the rest that are taken
 };
 
 template <class T, int threads>
@@ -216,10 +230,6 @@ struct Storage {
     constexpr int size = sizeof(T);
     return reinterpret_cast<T *>(reinterpret_cast<char *>(a) + static_cast<unsigned>(c) * (column * size) +
                                  r * (row * size));
-  }
-  __device__ T original(int r, int c) const {
-    const T value = *at(max(r, c), min(r, c));
-    return r >= c ? value : dense::conjugate(value);
   }
   __device__ bool from_end() const { return row < 0; }
 
