@@ -102,6 +102,18 @@ TEST_F(HermitianSmall, OrdersAroundBlocksOf16) {
       }
 }
 
+// Panels of fewer columns than the first ones, of blocks that begin with different ones, and panels in scratch.
+TEST_F(HermitianSmall, IndefiniteOrdersOfManyPanels) {
+  int turn = 0;
+  for (const std::int64_t n : {190, 350, 700})
+    for (const sxt_value_type type : {SXT_F32, SXT_F64, SXT_C64, SXT_C128}) {
+      const sxt_triangle triangle = turn++ % 2 ? SXT_LOWER : SXT_UPPER;
+      HermitianSet set(device(), type, n, 6, 1 + turn % 2, triangle, false, turn % 3 == 2, random);
+      check(set, {0, 1, 4, 5});
+      if (HasFailure()) return;
+    }
+}
+
 TEST_F(HermitianSmall, ManyRightHandSides) {
   for (const bool definite : {true, false})
     for (const sxt_value_type type : {SXT_F32, SXT_C128}) {
