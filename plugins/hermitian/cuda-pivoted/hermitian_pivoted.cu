@@ -45,12 +45,13 @@ std::size_t control_bytes(std::int32_t threads) {
   return sizeof(Control<T, shapes[s].threads / 32>);
 }
 
-// Shared memory of one block without the panel.
+// Shared memory of one block without the panel, or of solves alone.
 std::size_t working_bytes(const sxt_hermitian_query &q, const Shape &shape) {
   std::size_t bytes = 0;
   dense::with_number(q.q.value_type, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    bytes = control_bytes<T>(shape.threads) + beside_panel<T>(static_cast<int>(q.n_max));
+    bytes =
+        control_bytes<T>(shape.threads) + beside_panel<T>(static_cast<int>(q.n_max), shape.shared && factors(q.phase));
     return SXT_OK;
   });
   return bytes;

@@ -18,43 +18,42 @@ struct Panel {
   static constexpr int ahead = 4;  // columns on their way into the panel
   const Storage<T, threads> &s;
 
-  // The pivots eliminated last: nobody but their thread may have seen their coefficients yet, and the last column of
-  // them stands in `other`, as far as other threads can tell.
-  struct Newest {
-    int count;
-    bool in_other;
-    R own[2];
-    T beside[2];
+  // What a lane of each warp keeps of the panel's column of its number: D^-1's elements (i, i) and (partner, i), and
+  // what becomes of rows.
+  struct Column {
+    T beside;
+    R own;
+    int partner, swapped;
   };
 
-  __device__ static bool finite(R size) { return size <= greatest<R>(); }
-
-  // Starts to bring column c into its place.
-  __device__ void fetch(int c) const {
+  // Columns on their way into the panel: how many were asked for, and the next one's first element in memory.
+  struct Coming {
+    int columns;
+    const T *next;
+  };
+  // Starts to bring the next column into its place.
+  __device__ void fetch(Coming &coming) const {
+    const int c = coming.columns;
     if (shared && c < s.depth && c < s.rows)
 #pragma unroll 1
-      for (int r = threadIdx.x; r < s.rows; r += threads)
-        copy_async(&s.panel[r * s.pitch + c], s.at(max(r, c), min(r, c)));
+      for (int r = threadIdx.x; r < s.rows; r += threads) {
+        const T *from = coming.next + r * s.row;
+        if (r < c) from = coming.next + (r - c) * s.column + c * s.row;
+        copy_async(&s.panel[r * s.pitch + c], from);
+      }
     commit();
+    ++coming.columns, coming.next += s.column;
   }
 
   // conj(L(q, .)) for this warp.
-  __device__ const T *multipliers(int q, int width, const Newest &newest) const {
+  __device__ const T *multipliers(int q, int width, const Column &mine) const {
     T *row = s.control->row[threadIdx.x / 32];
     const int i = threadIdx.x % 32;
     const T *const from = s.panel + q * s.pitch;
     __syncwarp();
     if (i < width) {
-      const int age = width - 1 - i;
-      const bool fresh = age < newest.count;
-      const int partner = fresh ? (newest.count == 2 ? 2 * width - 3 - i : i) : s.control->partner[i];
-      const R own = fresh ? (newest.count == 2 && age == 0 ? newest.own[1] : newest.own[0]) : s.control->own[i];
-      const auto at = [&](int c) { return newest.in_other && c == width - 1 ? s.other[q] : from[c]; };
-      T value = dense::scaled(at(i), own);
-      if (partner != i) {
-        const T beside = fresh ? (age == 0 ? newest.beside[1] : newest.beside[0]) : s.control->beside[i];
-        value = dense::plus_product(value, at(partner), beside);
-      }
+      T value = dense::scaled(from[i], mine.own);
+      if (mine.partner != i) value = dense::plus_product(value, from[mine.partner], mine.beside);
       row[i] = dense::conjugate(value);
     }
     __syncwarp();
@@ -84,29 +83,33 @@ struct Panel {
     for (int i = 0; i < count; ++i) value[i] = dense::sum(value[i], apart[i]);
   }
 
-  // Column c brought up to date, into to[r * step]; its largest element off the diagonal. in_place: the column stands
-  // in the panel, at `to`.
-  __device__ Found<R> candidate(int c, int width, const Newest &newest, T *to, int step, bool in_place,
-                                Found<R> *found) const {
+  // A column brought up to date: its largest element off the diagonal, and that on it.
+  struct Candidate {
+    Found<R> largest;
+    R diagonal;
+  };
+  // Column c, into column `slot` of the panel, where it stands already if in_place.
+  __device__ Candidate candidate(int c, int slot, int width, const Column &mine, bool in_place, Found<R> *found) const {
+    T *const to = s.panel + slot;
     const auto load = [&](T(&value)[2], int r) {
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
         const int at = min(r + i * threads, s.rows - 1);
-        value[i] = in_place ? to[at * step] : *s.at(max(at, c), min(at, c));
+        value[i] = in_place ? to[at * s.pitch] : *s.at(max(at, c), min(at, c));
       }
     };
     T value[2];
     load(value, threadIdx.x);
-    const T *row = multipliers(c, width, newest);  // while the column is on its way
+    const T *row = multipliers(c, width, mine);  // while the column is on its way
     Found<R> best{};
 #pragma unroll 1
     for (int r = threadIdx.x; r < s.rows; r += 2 * threads) {
       const int rows[2] = {r, r + threads};
       const bool second = rows[1] < s.rows;
+      const int where[2] = {s.position[r], s.position[second ? rows[1] : r]};
       if (r >= 2 * threads) load(value, r);
 #pragma unroll
-      for (int i = 0; i < 2; ++i)
-        if (rows[i] < c) value[i] = dense::conjugate(value[i]);
+      for (int i = 0; i < 2; ++i) value[i] = conjugate_if(rows[i] < c, value[i]);
       const T *const mine[2] = {s.panel + r * s.pitch, s.panel + (r + threads) * s.pitch};
       if (second)
         take_off<2>(value, mine, row, width);
@@ -116,121 +119,124 @@ struct Panel {
       for (int i = 0; i < 2; ++i) {
         if (i == 1 && !second) break;
         if (rows[i] == c) value[i] = dense::from_real<T>(dense::real_of(value[i]));
-        to[rows[i] * step] = value[i];
-        const int where = s.position[rows[i]];
-        if (rows[i] != c && where >= 0)
-          best.offer(dense::size_of(value[i]), static_cast<unsigned>(where) << 16 | rows[i]);
+        to[rows[i] * s.pitch] = value[i];
+        if (rows[i] != c && where[i] >= 0)
+          best.offer(dense::size_of(value[i]), static_cast<unsigned>(where[i]) << 16 | rows[i]);
       }
     }
-    return over_block<threads>(best, found);
+    tell_block<threads>(best, found);
+    const R diagonal = dense::real_of(to[c * s.pitch]);
+    return {largest_told<threads>(found), diagonal};
   }
 
-  // Own rows of the second candidate's column become column c.
-  __device__ void adopt(int c) const {
-#pragma unroll 1
-    for (int r = threadIdx.x; r < s.rows; r += threads) s.panel[r * s.pitch + c] = s.other[r];
+  // D^-1's columns at `width`: of a pivot of order 1, or of order 2 with d2 and `below` below d1.
+  __device__ static void invert(R d1, int width, Column &mine) {
+    if (threadIdx.x % 32 == width) mine.own = d1 != 0 ? inverse_of(d1) : R(1), mine.partner = width;
   }
-
-  __device__ static Newest one(R pivot, bool in_other) {
-    return {1, in_other, {pivot != 0 ? inverse_of(pivot) : R(1), R(0)}, {T{}, T{}}};
-  }
-  __device__ static Newest two(R d1, T below, R d2) {
+  __device__ static void invert(R d1, T below, R d2, int width, Column &mine) {
     const R by = one_over_power(below), a = d1 * by, c = d2 * by;
     const T unit = dense::scaled(below, by);
     const R inverse = by * inverse_of(fma(a, c, -dense::squared_size(unit)));
     const T beside = dense::scaled(unit, -inverse);
-    return {2, true, {c * inverse, a * inverse}, {beside, dense::conjugate(beside)}};
+    const int lane = threadIdx.x % 32;
+    if (lane == width) mine = {beside, c * inverse, width + 1, 0};
+    if (lane == width + 1) mine = {dense::conjugate(beside), a * inverse, width, 0};
   }
 
-  // Where a candidate's column is kept: the first one's in the panel. In shared memory both are told from one pointer,
-  // so that the compiler knows that it is shared memory.
-  __device__ T *place_of(int turn, int width) const {
-    if constexpr (shared)
-      return s.other + (turn == 0 ? static_cast<int>(s.panel - s.other) + width : 0);
-    else
-      return turn == 0 ? s.panel + width : s.other;
-  }
+  // What a step knows of the ones before: the row that stands at its position; which of two buffers was used last;
+  // whether what was fetched for the position was written over.
+  struct State {
+    int q, buffer;
+    bool stale;
+  };
 
-  // One pivot at position `width`, where row q stands: columns eliminated, 0 for a system that is not finite.
-  __device__ int step(int &q, int width, int &fetched, Newest &newest, std::int32_t &code) const {
+  // One pivot at position `width`: columns eliminated, 0 for a system that is not finite.
+  __device__ int step(State &state, int width, Coming &coming, Column &mine, std::int32_t &code) const {
     const R alpha = static_cast<R>(0.6403882032022076);  // (1 + sqrt 17) / 8 bounds the growth of elements
+    const int q = state.q;
 #pragma unroll 1
-    while (fetched < width + ahead) fetch(fetched++);
+    while (coming.columns < width + ahead) fetch(coming);
     await<ahead - 2>();
     int after = 0, later = 0, wide = 1, with = width, chosen = q;
-    R pivot = 0, own = 0, most = 0, second = 0;
+    bool again = false;
+    R pivot = 0, below = 0, second = 0;
+    // The second candidate's column goes where it belongs if both are eliminated together.
 #pragma unroll 1
     for (int turn = 0;; ++turn) {
-      // What was eliminated last is known to all threads by the second turn.
-      const Newest fresh{turn == 0 ? newest.count : 0,
-                         turn == 0 && newest.in_other,
-                         {newest.own[0], newest.own[1]},
-                         {newest.beside[0], newest.beside[1]}};
-      const Found<R> found = candidate(chosen, width, fresh, place_of(turn, width), turn == 0 ? s.pitch : 1,
-                                       shared && turn == 0 && q == width, s.control->found[turn]);
+      state.buffer ^= 1;
+      const Candidate now =
+          candidate(chosen, width + turn, width, mine, shared && turn == 0 && q == width && !state.stale,
+                    s.control->found[state.buffer]);
+      const R size = fabs(now.diagonal), most = now.largest.size();
+      if (!finite(size) || !finite(most)) return 0;
       if (turn == 0) {
         after = s.physical[width + 1], later = s.physical[width + 2];
-        pivot = dense::real_of(s.panel[q * s.pitch + width]), own = fabs(pivot), most = found.size();
-        if (!finite(own) || !finite(most)) return 0;
-        if (own <= 0 && most <= 0 && code == 0) code = s.from_end() ? s.n - s.first - width : s.first + width + 1;
-        if (!(own < alpha * most)) break;
-        chosen = found.row(), with = found.place();
+        pivot = now.diagonal, below = most;
+        if (size <= 0 && most <= 0 && code == 0) code = s.from_end() ? s.n - s.first - width : s.first + width + 1;
+        if (!(size < alpha * most)) break;
+        chosen = now.largest.row(), with = now.largest.place();
         continue;
       }
-      second = dense::real_of(s.other[chosen]);
-      const R row = found.size(), size = fabs(second);
-      if (!finite(row) || !finite(size)) return 0;
-      // own < alpha most^2 / row, without the quotient; scaled, so that no product of ordinary sizes overflows.
-      const R by = one_over_power(most), scaled = most * by;
-      if (!(own * by * (row * by) < alpha * scaled * scaled))
+      again = true, second = now.diagonal;
+      // |pivot| < alpha below^2 / most, without the quotient; scaled, so that no product of ordinary sizes overflows.
+      const R by = one_over_power(below), scaled = below * by;
+      if (!(fabs(pivot) * by * (most * by) < alpha * scaled * scaled))
         with = width, chosen = q;
       else
-        wide = size >= alpha * row ? 1 : 2;
+        wide = size >= alpha * most ? 1 : 2;
       break;
     }
-    const bool in_other = chosen != q;
     if (wide == 2)
-      newest = two(pivot, s.panel[chosen * s.pitch + width], second);
+      invert(pivot, s.panel[chosen * s.pitch + width], second, width, mine);
     else
-      newest = one(in_other ? second : pivot, in_other);
-    if (in_other) adopt(width + wide - 1);
+      invert(chosen == q ? pivot : second, width, mine);
+    if (threadIdx.x % 32 - width < static_cast<unsigned>(wide)) mine.swapped = with;
+    state.stale = again && wide == 1;
+    if (state.stale) leave_one(width, chosen != q);
     const int leaves = wide == 2 ? after : q;  // the row that changes places with the chosen one
-    note(q, leaves, chosen, with, width, wide, newest);
-    q = with == width + wide ? leaves : wide == 2 ? later : after;
+    note(q, leaves, chosen, with, width + wide - 1);
+    state.q = with == width + wide ? leaves : wide == 2 ? later : after;
     return wide;
   }
 
-  // Writes down what was decided.
-  __device__ void note(int q, int leaves, int chosen, int with, int width, int wide, const Newest &newest) const {
-    const int last = width + wide - 1, id = threadIdx.x;
-    if (id == leaves % threads) s.position[leaves] = with;
-    if (wide == 2 && id == q % threads) s.position[q] = -1;
-    if (id == chosen % threads) s.position[chosen] = -1;
-    if (id == 0) s.physical[with] = leaves, s.physical[last] = chosen;
-    if (id < wide) {
-      const int i = width + id;
-      s.control->own[i] = id ? newest.own[1] : newest.own[0];
-      s.control->beside[i] = id ? newest.beside[1] : newest.beside[0];
-      s.control->partner[i] = wide == 2 ? 2 * width + 1 - i : i;
-      s.control->swapped[i] = with;
-      s.put_pivot(s.first + i, s.first + with, wide == 2);
-    }
+  // Of two candidates one was eliminated alone, the second one or the first.
+  __device__ void leave_one(int width, bool second) const {
+    if (second)
+#pragma unroll 1
+      for (int r = threadIdx.x; r < s.rows; r += threads)
+        s.panel[r * s.pitch + width] = s.panel[r * s.pitch + width + 1];
+    meet<threads>();
+  }
+
+  // Writes down where rows stand once `chosen` stands at `last`: each thread where its own do, which read it next, and
+  // one of the last warp, which has the fewest rows, which rows do.
+  __device__ void note(int q, int leaves, int chosen, int with, int last) const {
+    const unsigned id = threadIdx.x;
+    if (id == static_cast<unsigned>(leaves) % threads) s.position[leaves] = with;
+    if (id == static_cast<unsigned>(q) % threads && leaves != q) s.position[q] = -1;
+    if (id == static_cast<unsigned>(chosen) % threads) s.position[chosen] = -1;
+    if (id == threads - 1) s.physical[with] = leaves, s.physical[last] = chosen;
   }
 
   // The panel's columns: how many, 0 for a system that is not finite.
   __device__ int make(std::int32_t &code) const {
 #pragma unroll 1
     for (int r = threadIdx.x; r < s.rows + 2; r += threads) s.physical[r] = s.position[r] = r;
-    int fetched = 0, width = 0, q = 0;
-#pragma unroll 1
-    for (; fetched < ahead; ++fetched) fetch(fetched);
+    int width = 0;
+    Coming coming{0, s.a};
     if (threadIdx.x == 0) s.control->strip = 0;
     meet<threads>();
-    Newest newest{};
+    Column mine{};
+    State state{};
     while (width < s.rows && width + 1 < max(s.depth, 2)) {
-      const int wide = step(q, width, fetched, newest, code);
+      const int wide = step(state, width, coming, mine, code);
       if (wide == 0) return 0;
       width += wide;
+    }
+    if (const int i = threadIdx.x; i < width) {
+      s.control->own[i] = mine.own, s.control->beside[i] = mine.beside;
+      s.control->partner[i] = mine.partner, s.control->swapped[i] = mine.swapped;
+      s.put_pivot(s.first + i, s.first + mine.swapped, mine.partner != i);
     }
     await<0>();
     meet<threads>();
@@ -293,7 +299,8 @@ __global__ void __launch_bounds__(threads, resident)
   extern __shared__ __align__(16) unsigned char memory[];
   auto *control = reinterpret_cast<Control<T, threads / 32> *>(memory);
   unsigned char *room = memory + sizeof *control;
-  T *panel = shared ? reinterpret_cast<T *>(room + beside_panel<T>(set.n_max)) : panels + blockIdx.x * elements;
+  T *column = reinterpret_cast<T *>(room + numbers_bytes(set.n_max));  // a right-hand side's, or the panel's first
+  T *panel = shared ? column : panels + blockIdx.x * elements;
   for (std::int64_t i = blockIdx.x; i < set.batch; i += gridDim.x) {
     const dense::System<T> system = dense::indefinite_system<T>(set, i);
     std::int32_t *pivots = set.pivots + i * set.stride_pivots;
@@ -306,7 +313,7 @@ __global__ void __launch_bounds__(threads, resident)
       if (threadIdx.x == 0) set.info[i] = code;
       if (code != 0) continue;
     }
-    if (system.n_rhs > 0) solve<T, threads>(system, {system, pivots, set.upper}, storage.other, control->row[0]);
+    if (system.n_rhs > 0) solve<T, threads>(system, {system, pivots, set.upper}, column, control->row[0]);
     __syncthreads();
   }
 }

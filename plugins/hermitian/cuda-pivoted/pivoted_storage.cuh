@@ -12,11 +12,11 @@ using dense::Real;
 constexpr int most_columns = 32;  // of a panel
 constexpr int most_rows = 32000;  // rows and positions are counted in 16 bits
 
-// Bytes beside the panel: where rows stand, twice, and a column.
+// Bytes beside the panel: where rows stand, twice; and a column, in whose place a panel in shared memory may begin.
 constexpr SXT_DENSE_BOTH std::size_t numbers_bytes(int n) { return (static_cast<std::size_t>(n) + 3) / 2 * 16; }
 template <class T>
-constexpr SXT_DENSE_BOTH std::size_t beside_panel(int n) {
-  return numbers_bytes(n) + (n * sizeof(T) + 15) / 16 * 16;
+constexpr SXT_DENSE_BOTH std::size_t beside_panel(int n, bool shared) {
+  return numbers_bytes(n) + (shared ? 0 : (n * sizeof(T) + 15) / 16 * 16);
 }
 
 #ifdef __CUDACC__
@@ -89,24 +89,36 @@ __device__ void meet() {
     __syncthreads();
 }
 
-// The block's largest, for every thread; all writes to memory before the call are seen after it. `found`: one a warp; a
-// buffer may be used again after the next call with another one.
+// The block's largest, for every thread, in two steps; all writes to memory before the first one are seen after it.
+// `found`: one a warp; a buffer may be used again after the next call with another one.
 template <int threads, class R>
-__device__ Found<R> over_block(Found<R> mine, Found<R> *found) {
-  constexpr int warps = threads / 32;
-  const int lane = threadIdx.x % 32;
-  if (lane == lane_of_largest(mine)) found[threadIdx.x / 32] = mine;
+__device__ void tell_block(Found<R> mine, Found<R> *found) {
+  if (threadIdx.x % 32 == lane_of_largest(mine)) found[threadIdx.x / 32] = mine;
   meet<threads>();
+}
+template <int threads, class R>
+__device__ Found<R> largest_told(const Found<R> *found) {
+  constexpr int warps = threads / 32;
   if constexpr (warps <= 4) {
     Found<R> all = found[0];
 #pragma unroll
     for (int w = 1; w < warps; ++w) all = larger(all, found[w]);
     return all;
   } else {
-    mine = lane < warps ? found[lane] : Found<R>{};
+    const int lane = threadIdx.x % 32;
+    const Found<R> mine = lane < warps ? found[lane] : Found<R>{};
     return found[lane_of_largest(mine)];
   }
 }
+template <int threads, class R>
+__device__ Found<R> over_block(Found<R> mine, Found<R> *found) {
+  tell_block<threads>(mine, found);
+  return largest_told<threads>(found);
+}
+
+// Whether x is a number, without a floating-point instruction.
+__device__ inline bool finite(double x) { return (__double2hiint(x) & 0x7fffffff) < 0x7ff00000; }
+__device__ inline bool finite(float x) { return (__float_as_int(x) & 0x7fffffff) < 0x7f800000; }
 
 // 1 / x: quick where x is of ordinary size.
 __device__ inline double inverse_of(double x) {
@@ -188,8 +200,8 @@ template <class T, int threads>
 struct Storage {
   Control<T, threads / 32> *control;
   std::int32_t *position, *physical;
-  T *other, *panel;  // a column; the panel of W = L D: column j of row r at r * pitch + j
-  T *a;              // element (0, 0) of what is left of the system
+  T *panel;  // of W = L D: column j of row r at r * pitch + j
+  T *a;      // element (0, 0) of what is left of the system
   std::int64_t column;
   int row;  // 1 or -1
   std::int32_t *pivots;
@@ -211,12 +223,11 @@ struct Storage {
         rows(system.n) {
     position = reinterpret_cast<std::int32_t *>(room);
     physical = position + (n_max + 3) / 2 * 2;
-    other = reinterpret_cast<T *>(room + numbers_bytes(n_max));
   }
   // Tells the compiler, which looks at one function at a time.
   template <bool shared>
   __device__ void known_places() const {
-    assume_global(a), assume_shared(control), assume_shared(position), assume_shared(physical), assume_shared(other);
+    assume_global(a), assume_shared(control), assume_shared(position), assume_shared(physical);
     if constexpr (shared) assume_shared(panel);
   }
   // An odd pitch: neighbouring rows lie in different banks.
