@@ -194,7 +194,7 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
 const sxt_kernel kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_HERMITIAN, "hermitian.pivoted.cuda", "cuda",
                             "L D L^H with Bunch-Kaufman pivoting, a block a system, a panel on chip", run);
-  k.version = 2;
+  k.version = 3;
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
   k.min_level = 80;
   k.term_names = terms;
