@@ -131,6 +131,8 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   // P A P^T made on the device, of the CSR held there; perm: a permutation of this matrix's index type in device space.
   // It has no arrays on the host. pattern_hash: as for of_view. Throws SXT_E_NOT_SUPPORTED where nobody offers it.
   std::shared_ptr<Matrix> permuted(const void *perm, std::uint64_t pattern_hash);
+  // Who makes it, with what it takes as the set-up of a candidate; NULL where nobody offers it.
+  const registry::Kernel *permuting_kernel(sxt_candidate *candidate);
   // Predicted seconds of that, without building storages of it; NaN where nobody offers it.
   double permuted_seconds();
   // On such a matrix, after the values of the one that it was made of changed. Allocates nothing.

@@ -7,6 +7,7 @@
 
 #include "core/base/types.hpp"
 #include "core/matrix/matrix.hpp"
+#include "core/model/cost.hpp"
 #include "sextant/kinds/storage_permuted.h"
 
 namespace sextant {
@@ -34,13 +35,24 @@ StoredForm::StoredForm(const StoredForm &whole, const void *perm)
   }
 }
 
-double Matrix::permuted_seconds() {
+const registry::Kernel *Matrix::permuting_kernel(sxt_candidate *candidate) {
   double seconds = 0;
   std::uint64_t bytes = 0;
   std::string reason;
-  const auto *ops = ops_of(storage_kernel(SXT_KIND_STORAGE_CSR, &seconds, &bytes, &reason));
-  const bool there = ops && !context_->device().on_host();
-  return there ? ops->permuted_s(&storage_query_, &context_->machine()) : std::numeric_limits<double>::quiet_NaN();
+  const registry::Kernel *kernel = storage_kernel(SXT_KIND_STORAGE_CSR, &seconds, &bytes, &reason);
+  const auto *ops = ops_of(kernel);
+  if (!ops || context_->device().on_host()) return nullptr;
+  *candidate = {};
+  candidate->model_class = SXT_CLASS_PERMUTED;
+  candidate->setup_s = ops->permuted_s(&storage_query_, &context_->machine());
+  return kernel;
+}
+
+double Matrix::permuted_seconds() {
+  sxt_candidate candidate;
+  const registry::Kernel *kernel = permuting_kernel(&candidate);
+  return kernel ? predict_setup(kernel->table, storage_query_.q, candidate, context_->profile())
+                : std::numeric_limits<double>::quiet_NaN();
 }
 
 std::shared_ptr<Matrix> Matrix::permuted(const void *perm, std::uint64_t pattern_hash) {

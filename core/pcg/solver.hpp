@@ -116,6 +116,7 @@ class PcgSolver {
     std::int64_t bandwidth_before = 0, bandwidth = 0;
     bool on_device = false;  // entries were brought into it there
     double move_s = 0;       // predicted seconds of that, or of the host's way
+    double took_s = 0;       // measured
   };
   struct Matrices;  // what changes with the order
   void consider_order();

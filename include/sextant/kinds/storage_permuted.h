@@ -6,6 +6,7 @@
 #include "sextant/kinds/storage.h"
 
 #define SXT_KERNEL_PERMUTED 0x800u /* in sxt_kernel.flags: its ops are sxt_storage_permuted_ops */
+#define SXT_CLASS_PERMUTED 1000u /* model_class of permuted_s in profiles; no candidate of such a kernel has it */
 
 typedef struct {
   sxt_storage_ops one;
@@ -13,7 +14,7 @@ typedef struct {
    * Refreshing the new state takes A's problem, with the struct of the state it was made from, refreshed before, as data;
    * it allocates nothing. [setup] */
   sxt_status (*permuted)(const void *state, const void *perm, const sxt_exec *, void **out);
-  /* Predicted seconds of that. [any-thread] */
+  /* Seconds of that by the kernel's own arithmetic; core multiplies them by what a calibration found. [any-thread] */
   double (*permuted_s)(const sxt_matrix_query *, const sxt_machine *);
 } sxt_storage_permuted_ops;
 #endif

@@ -18,14 +18,15 @@ namespace {
 namespace plugin = sextant::plugin;
 
 // Measured on one H200 (README.md): latencies and one multiprocessor's loads, so they are not scaled by rates. Entries
-// take longer where A does not stay in the last cache.
-constexpr double meetings_s = 2.8e-6;                       // two, and the scalars
-constexpr double block_s = 40e-9;                           // more for every block that takes part
-constexpr double entry_s = 0.53e-9, far_entry_s = 0.93e-9;  // an entry and its element of p
-constexpr double longest_s = 54e-9;                         // an entry of the longest row, which one thread walks alone
-constexpr double host_s = 14e-6;                            // a launch and the wait for it
-constexpr double launch_goal_s = 2e-3;                      // then core is asked again
-constexpr double rate_share = 0.87;                         // of the memory's rate
+// take longer where a block has more than its L1 keeps, and where A does not stay in the last cache.
+constexpr double meetings_s = 3.66e-6;                   // two, and the scalars
+constexpr double block_s = 68e-9, most_counted = 43;     // more for every block that takes part, up to so many
+constexpr double entry_s = 0.40e-9, more_s = 0.27e-9;    // an entry and its element of p; one that the L1 does not keep
+constexpr double kept_entries = 18e3, far_share = 1.63;  // entries that it keeps; times as long from memory
+constexpr double longest_s = 51e-9;                      // an entry of the longest row, which one thread walks alone
+constexpr double host_s = 14e-6;                         // a launch and the wait for it
+constexpr double launch_goal_s = 2e-3;                   // then core is asked again
+constexpr double rate_share = 0.87;                      // of the memory's rate
 constexpr double vectors_moved = 12;
 
 }  // namespace
@@ -53,9 +54,12 @@ sxt_status candidates(const sxt_query *head, const sxt_features *found, const sx
   const bool cached = nnz * (stored + 4) + 5 * n * value <= 0.8 * static_cast<double>(machine->cache_bytes);
   const double entries = n > 0 ? nnz / n * rows : 0;
   const double longest = plugin::feature(found, 0);  // NaN where it is not known
-  const double work = entries * (cached ? entry_s : far_entry_s) + longest_s * (longest > 0 ? longest : nnz / (n + 1));
+  const double work = (entries * entry_s + std::max(0.0, entries - kept_entries) * more_s +
+                       longest_s * (longest > 0 ? longest : nnz / (n + 1))) *
+                      (cached ? 1 : far_share);
   const double rate = rate_share * std::max(1.0, cached ? machine->cache_rate : machine->stream_rate);
-  const double iteration = meetings_s + block_s * static_cast<double>(blocks) + std::max(work, bytes / rate);
+  const double iteration =
+      meetings_s + block_s * std::min(most_counted, static_cast<double>(blocks)) + std::max(work, bytes / rate);
   const double iterations = plugin::pcg::iterations_of(query);
   const double in_a_launch = std::clamp(std::ceil(launch_goal_s / iteration), 16.0, 4096.0);
   plugin::CandidateList list(out, capacity, count);

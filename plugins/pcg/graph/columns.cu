@@ -22,10 +22,7 @@ namespace {
 namespace cuda = sextant::plugin::cuda;
 
 constexpr int threads = 256;
-constexpr int ahead = 4;                       // entries of a row that are under way at once
-constexpr int few_lanes = 4, many_lanes = 32;  // that share a row, or more where it has more columns
-constexpr std::int64_t long_row = 24;          // entries, from which many lanes pay
-constexpr std::int64_t resident = 8;           // other kernels' blocks of a multiprocessor
+constexpr std::int64_t resident = 8;  // other kernels' blocks of a multiprocessor
 
 __global__ void configure_kernel(ColumnStates *states, const __grid_constant__ ColumnRequests requests) {
   ColumnState &own = states->of[threadIdx.x];
@@ -262,11 +259,6 @@ template <class F>
 void with_parts(const ColumnWork &w, F &&f) {
   with_type(w, [&](auto tag) { f(cuda::Real<decltype(tag)>{}); });
 }
-// The least number of lanes for a row of so many columns.
-constexpr int least_lanes(int width, std::uint64_t bytes) {
-  return std::max(few_lanes, width / columns_a_lane(width, bytes));
-}
-
 // f(the product's kernel).
 template <class T, int width, class F>
 void with_lanes(const ColumnWork &w, F &&f) {
@@ -327,7 +319,7 @@ std::int32_t blocks_for(std::int64_t wanted, std::int64_t most) {
 
 void shape_kernels(ColumnWork &w, std::int64_t nnz, std::int32_t units) {
   const auto bytes = static_cast<std::int64_t>(sextant::plugin::value_bytes(w.type));
-  w.lanes = nnz >= long_row * w.n ? many_lanes : least_lanes(w.width, static_cast<std::uint64_t>(bytes));
+  w.lanes = lanes_for(w.n, nnz, w.width, static_cast<std::uint64_t>(bytes));
   w.blocks = blocks_for((w.n * w.lanes + product_threads - 1) / product_threads, units);
   w.step_blocks = blocks_for((w.n * w.width * bytes / 16 + threads - 1) / threads, resident * units);
 }

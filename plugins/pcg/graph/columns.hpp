@@ -7,6 +7,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "control.hpp"
@@ -21,6 +22,24 @@ constexpr std::int32_t width_for(std::int32_t columns) {
   std::int32_t width = 1;
   while (width < columns) width *= 2;
   return width;
+}
+
+// ---- the shape of the product
+
+// Of kernels that form inner products: few blocks of many threads, since one block adds up what all have left.
+inline constexpr int product_threads = 1024;
+inline constexpr int ahead = 4;                       // entries of a row that a lane has under way at once
+inline constexpr int few_lanes = 4, many_lanes = 32;  // that share a row, or more where it has more columns
+inline constexpr std::int64_t long_row = 24;          // entries, from which more than few lanes pay
+
+// Columns that a lane has: what it reads of a row in one access of 16 bytes at most. bytes: of a value.
+constexpr int columns_a_lane(int width, std::uint64_t bytes) { return width < 2 || bytes > 8 ? 1 : 2; }
+// The least number of lanes for a row of so many columns, and how many share one.
+constexpr int least_lanes(int width, std::uint64_t bytes) {
+  return std::max(few_lanes, width / columns_a_lane(width, bytes));
+}
+constexpr int lanes_for(std::int64_t rows, std::int64_t nnz, int width, std::uint64_t bytes) {
+  return nnz >= long_row * rows ? many_lanes : least_lanes(width, bytes);
 }
 
 struct ColumnState {  // device

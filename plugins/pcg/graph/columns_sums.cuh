@@ -15,8 +15,7 @@ namespace graph {
 
 namespace cuda = sextant::plugin::cuda;
 
-// Of kernels that form them: few blocks of many threads, since one block adds up what all have left.
-inline constexpr int product_threads = 1024, warps = product_threads / 32;
+inline constexpr int warps = product_threads / 32;
 
 __device__ inline void take_turn() {
   cuda::await_predecessor();
@@ -57,8 +56,6 @@ template <class T, int size>
 struct alignas(size * sizeof(T)) Neighbours {
   T value[size];
 };
-// Columns that a lane has: what it reads of a row in one access of 16 bytes at most.
-constexpr int columns_a_lane(int width, std::uint64_t bytes) { return width < 2 || bytes > 8 ? 1 : 2; }
 
 __device__ inline double real_product(double a, double b) { return a * b; }
 template <class R>

@@ -19,7 +19,10 @@ namespace cuda = plugin::cuda;
 
 // Measured on one H200 (README.md). Two kernels at least, each begun while its predecessor ends; then bytes at a share
 // of the memory's or the cache's rate, or the values of p that entries meet, which are mostly found near by.
-constexpr double kernels_s = 9e-6, rate_share = 0.85, narrow_rate_share = 0.6, gather_share = 1.5;
+constexpr double kernels_s = 8e-6, rate_share = 0.9, gather_share = 1.5;
+// Warps of the product take rows in rounds, each a chain of loads: row pointers, then entries and their values of p,
+// some at a time. What the longest row takes beyond the others is one warp's.
+constexpr double round_s = 1.02e-6, chunk_s = 0.05e-6, longest_chunk_s = 0.19e-6;
 constexpr double values_a_row = 10;                       // read and written, of each column
 constexpr double host_s = 12e-6, column_host_s = 0.4e-6;  // between two blocks, and more for each column
 constexpr double stall_s = 100e-6;                        // of all, while one of several is confirmed
@@ -38,17 +41,25 @@ double preconditioner_s(const sxt_pcg_query &query, const sxt_machine &machine, 
   return one_s + (width - 1) * more_s + kernels_s / 2 + 5 * n * width * value / rate;
 }
 
-double iteration_s(const sxt_pcg_query &query, const sxt_machine &machine) {
+double iteration_s(const sxt_pcg_query &query, const sxt_features *found, const sxt_machine &machine) {
   const double n = static_cast<double>(query.m.rows), nnz = static_cast<double>(query.m.nnz),
                value = static_cast<double>(plugin::value_bytes(query.m.q.value_type));
   const std::int32_t width = width_for(pcg::columns_of(query));
   const double values = n * width * value, a = nnz * (value + 4) + 4 * n;
   const bool cached = 4 * values + a <= 0.8 * static_cast<double>(machine.cache_bytes);
-  const double share = width < 4 ? narrow_rate_share : rate_share,
-               rate = share * std::max(1.0, cached ? machine.cache_rate : machine.stream_rate);
+  const double rate = rate_share * std::max(1.0, cached ? machine.cache_rate : machine.stream_rate);
   const double bytes_s = (a + values_a_row * values) / rate,
                gather_s = nnz * width * value / (gather_share * std::max(1.0, machine.cache_rate));
-  return kernels_s + std::max(bytes_s, gather_s);
+
+  const std::uint64_t size = plugin::value_bytes(query.m.q.value_type);
+  const int lanes = lanes_for(query.m.rows, query.m.nnz, width, size);
+  const double at_once = ahead * lanes * columns_a_lane(width, size) / width;  // entries of a row
+  const double rounds = std::ceil(n * lanes / (std::max(1, machine.units) * product_threads)),
+               chunks = std::ceil(nnz / std::max(1.0, n) / at_once);
+  const double longest = plugin::feature(found, 0), most_chunks = longest > 0 ? std::ceil(longest / at_once) : chunks;
+  const double chain_s = std::max(0.0, rounds - 1) * round_s + std::max(0.0, rounds * chunks - 1) * chunk_s +
+                         std::max(0.0, most_chunks - chunks) * longest_chunk_s;
+  return kernels_s + std::max(bytes_s, gather_s) + chain_s;
 }
 
 sxt_status applicable(const sxt_query *head, const sxt_features *, const sxt_machine *, sxt_message *reason) {
@@ -71,15 +82,16 @@ sxt_status applicable_with_m(const sxt_query *head, const sxt_features *features
 }
 
 // slots: NULL, or M's, which takes columns side by side where it is filled.
-sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_machine *machine, const sxt_filled *slots,
-                      sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
+sxt_status candidates(const sxt_query *head, const sxt_features *found, const sxt_machine *machine,
+                      const sxt_filled *slots, sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &query = plugin::as<sxt_pcg_query>(head);
   const bool m = query.preconditioned != 0;
   plugin::CandidateList list(out, capacity, count);
   if (m && (!slots || slots[0].alternative < 0 || !(slots[0].parts[0]->flags & SXT_KERNEL_SIDE_BY_SIDE)))
     return SXT_NOT_APPLICABLE;
   const std::int32_t columns = pcg::columns_of(query);
-  const double iteration = iteration_s(query, *machine) + (m ? preconditioner_s(query, *machine, slots[0].run_s) : 0),
+  const double iteration =
+                   iteration_s(query, found, *machine) + (m ? preconditioner_s(query, *machine, slots[0].run_s) : 0),
                iterations = pcg::iterations_of(query), between = host_s + columns * column_host_s;
   sxt_candidate &candidate = list.add();
   const std::int64_t block = block_length(iterations, iteration, between);
@@ -138,6 +150,7 @@ sxt_status run(const void *opaque, void *session, const sxt_head *head, const sx
   return run_columns(opaque, session, &all.h, exec);
 }
 
+const char *const features[] = {"row_nnz_max", nullptr};
 const char *const storages[] = {SXT_KIND_STORAGE_CSR, nullptr};
 
 }  // namespace
@@ -150,6 +163,7 @@ sxt_kernel new_kernel(const char *name, const char *description) {
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_COLUMNS;
   k.value_types = plugin::all_value_types;
   k.storages = storages;
+  k.features = features;
   k.ops = &ops.one;
   k.applicable = applicable;
   k.candidates = candidates;

@@ -10,8 +10,15 @@
 namespace graph {
 namespace {
 
-// A kernel that reads a few inner products, tests and divides, as a node among others.
-constexpr double scalars_s = 1.8e-6;
+// A kernel that reads a few inner products, tests and divides, as a node among others: the more it has to do with them
+// the longer, and the shorter where several parts overlap around it.
+double scalars_s(const pcg::Recurrence &recurrence) {
+  switch (recurrence.id) {
+    case SXT_RECURRENCE_CLASSICAL: return 1.55e-6;
+    case SXT_RECURRENCE_CHRONOPOULOS_GEAR: return 2.1e-6;
+    default: return 1.8e-6;
+  }
+}
 // Between two blocks: the wait, the callbacks, the next launch.
 constexpr double host_s = 12e-6;
 // Capturing and instantiating, for each kernel of a block.
@@ -45,7 +52,7 @@ sxt_status candidates(const pcg::Recurrence &recurrence, const sxt_pcg_query &qu
   const bool one_order = (query.m.q.flags & SXT_QUERY_ONE_ORDER) != 0;  // an iteration looks whether to keep its p
   const double launches = (fused ? 1 : 2) + 1 + m + (classical ? 2 : 0),
                scalar_kernels = (classical ? 2 : 1) + one_order;
-  const double iteration = parts.iteration + scalar_kernels * scalars_s;
+  const double iteration = parts.iteration + scalar_kernels * scalars_s(recurrence);
   const double iterations = pcg::iterations_of(query);
 
   const std::int64_t block = block_length(iterations, iteration, host_s);

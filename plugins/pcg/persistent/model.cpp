@@ -16,15 +16,17 @@ namespace {
 
 namespace plugin = sextant::plugin;
 
-// Measured on one H200 (README.md, within 6 % on eight matrices): latencies and one multiprocessor's shared memory, so
-// they are not scaled by the machine's rates.
-constexpr double exchange_s = 1.55e-6;                            // sums, packets there and back, scalars, barriers
-constexpr double cluster_s = 1.34e-6, cluster_block_s = 12.5e-9;  // the same two in a grid of one cluster
-constexpr double block_s = 2.5e-9;                                // more for every block whose packets are read
-constexpr double pair_s = 0.23e-9;  // two entries of one row, with the conflicts of their gathers
-constexpr double halo_s = 0.7e-9;   // a row of another block
-constexpr double pass_s = 0.1e-6;   // every further row of a thread
-constexpr double host_s = 12e-6;    // a launch and the wait for it
+// Measured on one H200 (README.md): latencies and one multiprocessor's shared memory, so they are not scaled by the
+// machine's rates.
+constexpr double exchange_s = 1.64e-6;                          // sums, packets there and back, scalars, barriers
+constexpr double cluster_s = 1.25e-6, cluster_block_s = 17e-9;  // the same two in a grid of one cluster
+constexpr double block_s = 1.5e-9;                              // more for every block whose packets are read
+constexpr double pair_s = 0.187e-9;  // two entries of one row, with the conflicts of their gathers
+constexpr double halo_s = 0.16e-9;   // a row of another block
+constexpr double pass_s = 0.29e-6;   // every further row of a thread
+constexpr double fold_s = 56e-9;     // adding up the lanes of a row, each time that there are twice as many
+constexpr double chain_s = 19e-9;    // a pair of the longest row beyond those of the others
+constexpr double host_s = 12e-6;     // a launch and the wait for it
 // Growing the parts three times and packing: 10 to 19 ns on one core of a Xeon, 6 to 14 on two (README.md), and some 20
 // bytes between host and device; beside an H200 with 16 cores 9 to 21 ns in all. A calibration measures it.
 constexpr double setup_entry_s = 9.5e-9, setup_row_s = 32e-9, setup_s = 4e-4;
@@ -42,7 +44,8 @@ struct Estimate {
 // Slices are padded, and rows of mixed length fill them less well.
 constexpr double padding = 1.2;
 
-Estimate estimate(const sxt_pcg_query &query, double parts, bool clustered) {
+// longest: entries of the longest row; NaN where it is not known.
+Estimate estimate(const sxt_pcg_query &query, double longest, double parts, bool clustered) {
   const double n = static_cast<double>(query.m.rows), entries = std::max(0.0, static_cast<double>(query.m.nnz) - n);
   Estimate e{};
   e.rows = std::ceil(n / parts);
@@ -50,9 +53,12 @@ Estimate estimate(const sxt_pcg_query &query, double parts, bool clustered) {
   // The surface of a compact part, wider where rows reach farther; never more than there are rows or entries.
   const double length = n > 0 ? entries / n : 0;
   e.halo = std::min({n - e.rows, 2 * e.pairs, 2.4 * std::sqrt(length) * std::pow(e.rows, 2.0 / 3)});
-  const double passes = std::max(1.0, std::ceil(e.rows / most_threads));
+  const Shape shape = shape_for(static_cast<std::int64_t>(e.rows), length + 1);
+  const double lanes = shape.group, mean_pairs = std::ceil(length / (2 * lanes)),
+               most_pairs = longest > 0 ? std::ceil((longest - 1) / (2 * lanes)) : mean_pairs;
   e.iteration_s = (clustered ? cluster_s + cluster_block_s * parts : exchange_s + block_s * parts) + pair_s * e.pairs +
-                  halo_s * e.halo + pass_s * (passes - 1);
+                  halo_s * e.halo + pass_s * std::max(0, shape.passes - 1) + fold_s * std::log2(lanes) +
+                  chain_s * std::max(0.0, most_pairs - mean_pairs);
   e.shared = shared_bytes(static_cast<std::int64_t>(plugin::value_bytes(query.m.q.value_type)),
                           static_cast<std::int64_t>(plugin::value_bytes(query.m.matrix_type)),
                           static_cast<std::int64_t>(e.pairs), static_cast<std::int64_t>(e.rows),
@@ -72,7 +78,7 @@ bool fits(const Estimate &e, const sxt_machine &machine) {
 sxt_status applicable(const sxt_pcg_query &query, const sxt_machine &machine, sxt_message *reason) {
   if (const sxt_status status = plugin::pcg::check_predict_recompute(query, reason); status != SXT_OK) return status;
   const double parts = std::max(1, machine.units);
-  const Estimate e = estimate(query, parts, false);
+  const Estimate e = estimate(query, 0, parts, false);
   if (fits(e, machine)) return SXT_OK;
   if (e.rows > most_threads * most_passes)
     return plugin::refuse(reason, "%lld rows on %d multiprocessors are %.0f each, %d fit the registers",
@@ -82,8 +88,10 @@ sxt_status applicable(const sxt_pcg_query &query, const sxt_machine &machine, sx
                         (unsigned long long)e.shared, machine.units, block_shared(machine));
 }
 
-sxt_status candidates(const sxt_pcg_query &query, const sxt_machine &machine, sxt_candidate *out,
-                      std::uint64_t capacity, std::uint64_t *count) {
+const char *const features[] = {"row_nnz_max", nullptr};
+
+sxt_status candidates(const sxt_pcg_query &query, const sxt_features *found, const sxt_machine &machine,
+                      sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   plugin::CandidateList list(out, capacity, count);
   const double iterations = query.iterations > 0 ? query.iterations : default_iterations;
   const auto units = static_cast<std::int64_t>(std::max(1, machine.units));
@@ -96,7 +104,7 @@ sxt_status candidates(const sxt_pcg_query &query, const sxt_machine &machine, sx
   for (const auto &[parts, clustered] : {Grid{units, false}, Grid{units / 2, false}, Grid{units / 4, false},
                                          Grid{1, false}, Grid{most_cluster, true}, Grid{most_cluster / 2, true}}) {
     if (parts < 1 || parts > units || (parts > 1 && parts > n)) continue;
-    const Estimate e = estimate(query, static_cast<double>(parts), clustered);
+    const Estimate e = estimate(query, plugin::feature(found, 0), static_cast<double>(parts), clustered);
     if (!fits(e, machine) || (clustered && e.rows > most_threads * cluster_passes)) continue;
     const double longest = std::clamp(std::ceil(launch_goal_s / e.iteration_s), 32.0, 4096.0);
     sxt_candidate &candidate = list.add();

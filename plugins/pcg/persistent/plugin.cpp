@@ -18,9 +18,9 @@ sxt_status is_applicable(const sxt_query *query, const sxt_features *, const sxt
   if (const sxt_status status = has_kernels_for(*machine, reason); status != SXT_OK) return status;
   return persistent::applicable(plugin::as<sxt_pcg_query>(query), *machine, reason);
 }
-sxt_status list_candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
-                           sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
-  return persistent::candidates(plugin::as<sxt_pcg_query>(query), *machine, out, capacity, count);
+sxt_status list_candidates(const sxt_query *query, const sxt_features *found, const sxt_machine *machine,
+                           const sxt_filled *, sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
+  return persistent::candidates(plugin::as<sxt_pcg_query>(query), found, *machine, out, capacity, count);
 }
 
 sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *, const sxt_exec *exec,
@@ -54,6 +54,7 @@ const sxt_kernel kernel = [] {
   k.version = 2;
   k.min_level = 90;
   k.storages = storages;
+  k.features = persistent::features;
   k.applicable = is_applicable;
   k.candidates = list_candidates;
   k.prepare = prepare;

@@ -368,7 +368,7 @@ TEST(PersistentModel, OffersBlocksAndPredictsMoreForMore) {
   sxt_candidate list[8];
   std::uint64_t count = 0;
   const auto best = [&](std::int64_t n, std::int64_t nnz) {
-    EXPECT_EQ(candidates(query(n, nnz), m, list, 8, &count), SXT_OK);
+    EXPECT_EQ(candidates(query(n, nnz), nullptr, m, list, 8, &count), SXT_OK);
     EXPECT_GT(count, 0u) << n;
     double least = 1e300;
     for (std::uint64_t i = 0; i < count; ++i) {

@@ -18,10 +18,11 @@ namespace plugin = sextant::plugin;
 
 // Measured on one H200 (README.md): what an iteration takes beside its bytes, and the share of the machine's stream
 // rate at which blocks get theirs, from memory or from the last cache, with one block a multiprocessor and with two.
-constexpr double fixed_s = 2.3e-6, block_s = 13e-9;  // and for each block whose sums the others read
+constexpr double fixed_s = 2.65e-6, block_s = 13e-9;  // and for each block whose sums the others read
 constexpr double rate_share = 1.0, rate_share_two = 1.05;
-// A plane and a column of its tile, however few blocks share the memory: one plane waits for the next.
-constexpr double step_s = 0.8e-6, column_s = 0.95e-9;
+// A plane, a column of its tile and an upper diagonal, however few blocks share the memory: one plane waits for the
+// next.
+constexpr double step_s = 0.58e-6, column_s = 0.37e-9, diagonal_s = 81e-9;
 // Around a launch: its beginning, the wait, the callbacks.
 constexpr double host_s = 20e-6;
 constexpr double launch_for_s = 2e-3;  // a launch has iterations for so long: then the host may look
@@ -76,7 +77,8 @@ double iteration_seconds(const sxt_pcg_query &query, const Form &form, const Til
   const double moving = (bytes + again) / ((w.blocks_a_unit > 1 ? rate_share_two : rate_share) * machine.stream_rate) *
                         (1 + 0.5 * (idle - 1));
   const double blocks = std::min(slots, static_cast<double>(t.items));
-  return fixed_s + block_s * blocks + std::max(moving, rounds * (t.chunk + 2) * (step_s + column_s * t.width));
+  const double plane_s = step_s + column_s * t.width + diagonal_s * (form.in_plane + form.across);
+  return fixed_s + block_s * blocks + std::max(moving, rounds * (t.chunk + 2) * plane_s);
 }
 
 }  // namespace

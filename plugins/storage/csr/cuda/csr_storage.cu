@@ -2,6 +2,7 @@
 // storage.csr.cuda: the matrix's CSR copied to the device, columns as i32, offsets as i32 below 2^31 nonzeros. Other
 // storages convert from this copy where the matrix holds it. A permuted copy takes its values from the other one.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "permuted.cuh"
@@ -134,11 +135,19 @@ sxt_status permuted(const void *opaque, const void *perm, const sxt_exec *exec, 
   });
 }
 
-// Besides the arrays, read and written: a sector for the new number of each column, and one for each value.
+// Besides the arrays, read and written: a sector for the new number of each column, and one for each value; for a row
+// what lies anywhere of its pointers, columns and values; memory that the pool may have to map; and for each entry the
+// comparisons with those of its row, or of a bitonic sort of long rows, taken to be all as long as the mean.
 double permuted_seconds(const sxt_matrix_query *query, const sxt_machine *machine) {
-  const double nnz = static_cast<double>(query->nnz);
+  constexpr double row_gathers = 5, map_byte_s = 0.3e-12;
+  constexpr double stage_comparisons = 100;  // what a stage of a sort in shared memory costs an entry
+  const double rows = static_cast<double>(query->rows), nnz = static_cast<double>(query->nnz),
+               length = nnz / std::max(1.0, rows), bytes = cuda::csr_bytes(*query) + 4 * nnz;
+  const double comparisons =
+      nnz * (length > short_row ? stage_comparisons * std::ceil(std::log2(std::min<double>(length, tile))) : length);
   return cuda::conversion_seconds(*machine, *query, 20, 2, cuda::csr_bytes(*query) + 8 * nnz) +
-         2 * nnz / std::max(1.0, machine->sector_rate);
+         2 * nnz / std::max(1.0, machine->sector_rate) + row_gathers * rows / std::max(1.0, machine->gather_rate) +
+         map_byte_s * bytes + 2 * comparisons / std::max(1.0, machine->flop_rate_f64);
 }
 
 const sxt_storage_permuted_ops ops = {{sizeof ops, view, bytes, scale, diagonal, nullptr}, permuted, permuted_seconds};

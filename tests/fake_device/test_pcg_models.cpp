@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What engines of conjugate gradients and P A P^T say of themselves, beside what one H200 took (2026-11-23; the tables
+// of their READMEs): a term that is lost shows.
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include "fixture.hpp"
+#include "sextant/kinds/pcg.h"
+#include "sextant/kinds/storage_permuted.h"
+#include "tests/plugins/support.hpp"
+
+namespace {
+
+using fake_test::FakeDevice;
+
+sxt_machine h200() {
+  sxt_machine m = plugin_test::make_gpu(90);
+  m.units = 132;
+  m.stream_rate = 4.237e12, m.cache_rate = 6.273e12, m.cache_bytes = 62'914'560;
+  m.sector_rate = 1.96e11, m.gather_rate = 6.62e10, m.flop_rate_f64 = 3.35e13;
+  m.shared_per_block = 232448;
+  return m;
+}
+
+struct Measured {
+  const char *plugin, *engine;
+  std::int64_t rows, nnz;
+  double longest, us;  // row; an iteration
+};
+
+class PcgModels : public FakeDevice {};
+
+TEST_F(PcgModels, IterationsOfEnginesWithKernelsOfTheirOwn) {
+  const char *const csr = "pcg.graph-csr.predict-recompute.cuda",
+                    *const persistent = "pcg.persistent.predict-recompute.cuda",
+                    *const cooperative = "pcg.cooperative.predict-recompute.cuda";
+  const Measured table[] = {
+      {"pcg-graph", csr, 262144, 6859000, 27, 103.3},              // 27-point 64^3
+      {"pcg-graph", csr, 110592, 2863288, 27, 43.7},               // 27-point 48^3
+      {"pcg-graph", csr, 262144, 1810432, 7, 19.4},                // 7-point 64^3
+      {"pcg-graph", csr, 1074, 12960, 339, 12.6},                  // bcsstk08
+      {"pcg-graph", csr, 8032, 355460, 614, 11.4},                 // bcsstk38
+      {"pcg-persistent", persistent, 262144, 1810432, 7, 4.2},     // 7-point 64^3
+      {"pcg-persistent", persistent, 1074, 12960, 339, 2.81},      // bcsstk08
+      {"pcg-persistent", persistent, 8032, 355460, 614, 2.96},     // bcsstk38
+      {"pcg-persistent", persistent, 6867, 98671, 18, 2.11},       // ex15
+      {"pcg-cooperative", cooperative, 960, 15844, 18, 10.5},      // nos3
+      {"pcg-cooperative", cooperative, 262144, 1810432, 7, 14.0},  // 7-point 64^3
+      {"pcg-cooperative", cooperative, 2003, 83883, 95, 34.8},     // bcsstk13
+  };
+  const sxt_machine machine = h200();
+  for (const Measured &m : table) {
+    const sxt_kernel &kernel = plugin_test::find_kernel(plugin_test::load_own(m.plugin, "cuda"), m.engine);
+    sxt_pcg_query query{};
+    query.m.q = {{sizeof query, SXT_KIND_PCG}, 1, SXT_QUERY_MATRIX, SXT_F64};
+    query.m.rows = query.m.cols = m.rows, query.m.nnz = m.nnz;
+    query.m.matrix_type = SXT_F64, query.m.symmetry = SXT_SYMMETRIC;
+    query.recurrence = SXT_RECURRENCE_PREDICT_RECOMPUTE;
+    query.iterations = 2000;
+    ASSERT_STREQ(kernel.features[0], "row_nnz_max") << m.engine;
+    const sxt_features found{1, kernel.features, &m.longest};
+    sxt_candidate candidates[16];
+    std::uint64_t count = 0;
+    ASSERT_EQ(kernel.candidates(&query.m.q, &found, &machine, nullptr, candidates, 16, &count), SXT_OK);
+    ASSERT_GT(count, 0u) << m.engine;
+    double least = INFINITY;
+    for (std::uint64_t i = 0; i < count; ++i) least = std::min(least, candidates[i].run_s);
+    const double ratio = 1e6 * least / query.iterations / m.us;
+    EXPECT_GT(ratio, 0.8) << m.engine << ", " << m.rows << " rows: " << ratio;
+    EXPECT_LT(ratio, 1.25) << m.engine << ", " << m.rows << " rows: " << ratio;
+  }
+}
+
+TEST_F(PcgModels, APermutedMatrix) {
+  const sxt_kernel &kernel =
+      plugin_test::find_kernel(plugin_test::load_own("storage-csr-cuda", "cuda"), "storage.csr.cuda");
+  ASSERT_TRUE(kernel.flags & SXT_KERNEL_PERMUTED);
+  const auto *ops = static_cast<const sxt_storage_permuted_ops *>(kernel.ops);
+  struct Case {
+    std::int64_t rows, nnz;
+    double us;
+  };
+  // 7-point 20^3, 80^3 and 160^3, 27-point 64^3, rows of 60, 120, 200, 1000 and 5000 entries.
+  const Case table[] = {{8000, 53600, 61},      {512000, 3545600, 180}, {4096000, 28518400, 1450},
+                        {262144, 6859000, 215}, {133333, 8132383, 230}, {66666, 8062926, 280},
+                        {40000, 8029900, 730},  {8000, 7757500, 540},   {1600, 2560000, 285}};
+  const sxt_machine machine = h200();
+  for (const Case &c : table) {
+    sxt_matrix_query query{};
+    query.q = {{sizeof query, SXT_KIND_STORAGE_CSR}, 1, SXT_QUERY_MATRIX, SXT_F64};
+    query.rows = query.cols = c.rows, query.nnz = c.nnz, query.matrix_type = SXT_F64;
+    const double ratio = 1e6 * ops->permuted_s(&query, &machine) / c.us;
+    EXPECT_GT(ratio, 1 / 1.5) << c.rows << " rows, " << c.nnz << " entries: " << ratio;
+    EXPECT_LT(ratio, 1.5) << c.rows << " rows, " << c.nnz << " entries: " << ratio;
+  }
+}
+
+}  // namespace
