@@ -38,8 +38,8 @@ TEST_F(PcgModels, IterationsOfEnginesWithKernelsOfTheirOwn) {
                     *const persistent = "pcg.persistent.predict-recompute.cuda",
                     *const cooperative = "pcg.cooperative.predict-recompute.cuda";
   const Measured table[] = {
-      {"pcg-graph", csr, 262144, 6859000, 27, 103.3},              // 27-point 64^3
-      {"pcg-graph", csr, 110592, 2863288, 27, 43.7},               // 27-point 48^3
+      {"pcg-graph", csr, 216000, 5639752, 27, 35.3},               // 27-point 60^3
+      {"pcg-graph", csr, 512000, 13481272, 27, 72.3},              // 27-point 80^3
       {"pcg-graph", csr, 262144, 1810432, 7, 19.4},                // 7-point 64^3
       {"pcg-graph", csr, 1074, 12960, 339, 12.6},                  // bcsstk08
       {"pcg-graph", csr, 8032, 355460, 614, 11.4},                 // bcsstk38

@@ -262,10 +262,10 @@ void with_parts(const ColumnWork &w, F &&f) {
 // f(the product's kernel).
 template <class T, int width, class F>
 void with_lanes(const ColumnWork &w, F &&f) {
-  if (w.lanes == many_lanes)
-    f(product<T, width, many_lanes>);
-  else
-    f(product<T, width, least_lanes(width, sizeof(T))>);
+  if (w.lanes == many_lanes) return f(product<T, width, many_lanes>);
+  if constexpr (width == 1)
+    if (w.lanes == some_lanes) return f(product<T, width, some_lanes>);
+  f(product<T, width, least_lanes(width, sizeof(T))>);
 }
 template <class F>
 void with_product(const ColumnWork &w, F &&f) {
@@ -319,7 +319,7 @@ std::int32_t blocks_for(std::int64_t wanted, std::int64_t most) {
 
 void shape_kernels(ColumnWork &w, std::int64_t nnz, std::int32_t units) {
   const auto bytes = static_cast<std::int64_t>(sextant::plugin::value_bytes(w.type));
-  w.lanes = lanes_for(w.n, nnz, w.width, static_cast<std::uint64_t>(bytes));
+  w.lanes = lanes_for(w.n, nnz, units, w.width, static_cast<std::uint64_t>(bytes));
   w.blocks = blocks_for((w.n * w.lanes + product_threads - 1) / product_threads, units);
   w.step_blocks = blocks_for((w.n * w.width * bytes / 16 + threads - 1) / threads, resident * units);
 }

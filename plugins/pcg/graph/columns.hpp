@@ -28,18 +28,23 @@ constexpr std::int32_t width_for(std::int32_t columns) {
 
 // Of kernels that form inner products: few blocks of many threads, since one block adds up what all have left.
 inline constexpr int product_threads = 1024;
-inline constexpr int ahead = 4;                       // entries of a row that a lane has under way at once
-inline constexpr int few_lanes = 4, many_lanes = 32;  // that share a row, or more where it has more columns
-inline constexpr std::int64_t long_row = 24;          // entries, from which more than few lanes pay
+inline constexpr int ahead = 4;  // entries of a row that a lane has under way at once
+inline constexpr int few_lanes = 4, some_lanes = 8,
+                     many_lanes = 32;         // that share a row, or more where it has more columns
+inline constexpr std::int64_t long_row = 24;  // entries, from which more than few lanes pay
 
 // Columns that a lane has: what it reads of a row in one access of 16 bytes at most. bytes: of a value.
 constexpr int columns_a_lane(int width, std::uint64_t bytes) { return width < 2 || bytes > 8 ? 1 : 2; }
-// The least number of lanes for a row of so many columns, and how many share one.
+// The least number of lanes for a row of so many columns.
 constexpr int least_lanes(int width, std::uint64_t bytes) {
   return std::max(few_lanes, width / columns_a_lane(width, bytes));
 }
-constexpr int lanes_for(std::int64_t rows, std::int64_t nnz, int width, std::uint64_t bytes) {
-  return nnz >= long_row * rows ? many_lanes : least_lanes(width, bytes);
+// How many share one: all of a warp where rows are long, but one column's rows that fewer have under way at once come
+// to those where that saves rounds.
+constexpr int lanes_for(std::int64_t rows, std::int64_t nnz, std::int64_t units, int width, std::uint64_t bytes) {
+  if (nnz < long_row * rows) return least_lanes(width, bytes);
+  const bool few_rounds = rows * many_lanes <= 2 * units * product_threads;
+  return width == 1 && !few_rounds && nnz <= ahead * some_lanes * rows ? some_lanes : many_lanes;
 }
 
 struct ColumnState {  // device

@@ -19,10 +19,12 @@ namespace cuda = plugin::cuda;
 
 // Measured on one H200 (README.md). Two kernels at least, each begun while its predecessor ends; then bytes at a share
 // of the memory's or the cache's rate, or the values of p that entries meet, which are mostly found near by.
-constexpr double kernels_s = 8e-6, rate_share = 0.9, gather_share = 1.5;
-// Warps of the product take rows in rounds, each a chain of loads: row pointers, then entries and their values of p,
-// some at a time. What the longest row takes beyond the others is one warp's.
-constexpr double round_s = 1.02e-6, chunk_s = 0.05e-6, longest_chunk_s = 0.19e-6;
+constexpr double kernels_s = 8e-6, doubled_s = 0.14e-6;  // and for twice as many columns
+constexpr double rate_share = 0.89, gather_share = 0.54;
+// Meanwhile warps of the product take rows in rounds, each a chain of loads: row pointers, then entries and their
+// values of p, some at a time. What the longest row takes beyond the others is one warp's.
+constexpr double round_s = 0.83e-6, chunk_s = 0.57e-6, longest_chunk_s = 0.19e-6;
+constexpr double overlap = 2.4;                           // power of the sum of both
 constexpr double values_a_row = 10;                       // read and written, of each column
 constexpr double host_s = 12e-6, column_host_s = 0.4e-6;  // between two blocks, and more for each column
 constexpr double stall_s = 100e-6;                        // of all, while one of several is confirmed
@@ -52,14 +54,16 @@ double iteration_s(const sxt_pcg_query &query, const sxt_features *found, const 
                gather_s = nnz * width * value / (gather_share * std::max(1.0, machine.cache_rate));
 
   const std::uint64_t size = plugin::value_bytes(query.m.q.value_type);
-  const int lanes = lanes_for(query.m.rows, query.m.nnz, width, size);
+  const int lanes = lanes_for(query.m.rows, query.m.nnz, std::max(1, machine.units), width, size);
   const double at_once = ahead * lanes * columns_a_lane(width, size) / width;  // entries of a row
   const double rounds = std::ceil(n * lanes / (std::max(1, machine.units) * product_threads)),
                chunks = std::ceil(nnz / std::max(1.0, n) / at_once);
   const double longest = plugin::feature(found, 0), most_chunks = longest > 0 ? std::ceil(longest / at_once) : chunks;
-  const double chain_s = std::max(0.0, rounds - 1) * round_s + std::max(0.0, rounds * chunks - 1) * chunk_s +
-                         std::max(0.0, most_chunks - chunks) * longest_chunk_s;
-  return kernels_s + std::max(bytes_s, gather_s) + chain_s;
+  const double chain_s = (rounds - 1) * round_s + std::max(0.0, rounds * chunks - 1) * chunk_s,
+               moving_s = std::max(bytes_s, gather_s);
+  return kernels_s + std::log2(width) * doubled_s +
+         std::pow(std::pow(moving_s, overlap) + std::pow(std::max(0.0, chain_s), overlap), 1 / overlap) +
+         std::max(0.0, most_chunks - chunks) * longest_chunk_s;
 }
 
 sxt_status applicable(const sxt_query *head, const sxt_features *, const sxt_machine *, sxt_message *reason) {
