@@ -12,6 +12,7 @@
 #include "core/dispatch/select.hpp"
 #include "core/explain/explain.hpp"
 #include "core/matrix/matrix.hpp"
+#include "sextant/kinds/preconditioner_columns.h"
 #include "sextant/kinds/spmv.h"
 
 namespace sextant {
@@ -42,11 +43,17 @@ bool is_refusal(sxt_status status) {
          status == SXT_E_PLAN || status == SXT_E_MEMORY;
 }
 
+// Products that core chooses serve one vector at a time.
+bool several_columns(const Query &query) {
+  return query.has(SXT_QUERY_SIDE_BY_SIDE) &&
+         reinterpret_cast<const sxt_preconditioner_columns_query *>(query.get())->n_rhs > 1;
+}
+
 }  // namespace
 
 void Prepared::choose_factors() {
   const sxt_preconditioner_factors_ops *ops = ops_of(*asked_->kernel);
-  if (!ops || !matrix_) return;
+  if (!ops || !matrix_ || several_columns(asked_->query)) return;
   const double runs = context_.deterministic() ? deterministic_runs : asked_->query.expected_runs();
   auto changed = std::make_shared<Choice>(*choice_);
   sxt_factor factor{};

@@ -14,6 +14,7 @@
 #include "core/registry/capture_check.hpp"
 #include "core/registry/conformance.hpp"
 #include "sextant/kinds/pcg_columns.h"
+#include "sextant/kinds/preconditioner_columns.h"
 #include "sextant/order.h"
 
 namespace sextant {
@@ -304,6 +305,7 @@ std::string Selector::refusal(const Kernel &kernel, const Query &query, const sx
   if (query.has(SXT_QUERY_ONE_ORDER) && !kernel.has(SXT_KERNEL_ONE_ORDER))
     return "it adds in an order of its own, and deterministic mode demands the one that all engines share";
   if (query.has(SXT_QUERY_COLUMNS) && !kernel.has(SXT_KERNEL_COLUMNS)) return "it takes one right-hand side at a time";
+  if (query.has(SXT_QUERY_SIDE_BY_SIDE) && !kernel.has(SXT_KERNEL_SIDE_BY_SIDE)) return "it takes one vector at a time";
   if (query.has(SXT_QUERY_CAPTURABLE) && !kernel.has(SXT_KERNEL_CAPTURABLE))
     return "it may not run inside a captured graph";
   if (!table.applicable) return "";

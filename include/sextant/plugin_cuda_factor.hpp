@@ -362,6 +362,10 @@ inline double factor_bytes(double n, double nnz, sxt_value_type type) {
 inline std::uint64_t vector_bytes(std::int64_t n, sxt_value_type type) {
   return (static_cast<std::uint64_t>(n) * value_bytes(type) + 255) / 256 * 256;
 }
+// Sectors that an entry's elements of so many vectors side by side take, at worst.
+inline double sectors_of(int columns, std::uint64_t value_bytes) {
+  return std::max(1.0, columns * static_cast<double>(value_bytes) / 32);
+}
 // How many vectors args are about.
 inline int columns_of(const sxt_preconditioner_args &args) {
   if (!SXT_HAS(&args.h, sxt_preconditioner_columns_args, n_rhs)) return 1;

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sextant/kinds/preconditioner.h"
+#include "sextant/kinds/preconditioner_columns.h"
 #include "sextant/plugin.hpp"
 
 namespace sextant::plugin::precondition {
@@ -57,6 +57,12 @@ inline sxt_status read_method(const sxt_preconditioner_query &query, const Metho
 inline double number_or(const sxt_preconditioner_query &query, const Method &method, double otherwise) {
   double number = 0;
   return read_method(query, method, &number, nullptr) == SXT_OK && !std::isnan(number) ? number : otherwise;
+}
+
+// How many vectors a run is about.
+inline std::int32_t columns_of(const sxt_preconditioner_query &query) {
+  const bool several = (query.m.q.flags & SXT_QUERY_SIDE_BY_SIDE) != 0;
+  return several ? as<sxt_preconditioner_columns_query>(&query.m.q).n_rhs : 1;
 }
 
 // sxt_kernel.applicable of preconditioners that read CSR with 32-bit columns.

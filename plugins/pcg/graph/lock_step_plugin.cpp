@@ -30,17 +30,16 @@ constexpr double host_s = 12e-6, column_host_s = 0.4e-6;  // between two blocks,
 constexpr double stall_s = 100e-6;                        // of all, while one of several is confirmed
 constexpr double capture_s = 3e-6;                        // of a kernel
 constexpr double slot_s = 1e-6;                           // a slot more, even if it stays empty
+constexpr double m_values_a_row = 8;  // more of them where M is applied: of z, and of inner products
 
-// M for all columns: what it takes for one, and of each further one the gathered values of factors with as many entries
-// as A, and four vectors. The inner products are a kernel of their own then, of five vectors.
-double preconditioner_s(const sxt_pcg_query &query, const sxt_machine &machine, double one_s) {
+// What M takes, and what an iteration does beside it: inner products are a kernel of their own then.
+double preconditioner_s(const sxt_pcg_query &query, const sxt_machine &machine, double m_s) {
   const double n = static_cast<double>(query.m.rows), nnz = static_cast<double>(query.m.nnz),
                value = static_cast<double>(plugin::value_bytes(query.m.q.value_type));
   const double width = width_for(pcg::columns_of(query));
   const bool cached = 6 * n * width * value + nnz * (value + 4) <= 0.8 * static_cast<double>(machine.cache_bytes);
   const double rate = rate_share * std::max(1.0, cached ? machine.cache_rate : machine.stream_rate);
-  const double more_s = nnz * value / (gather_share * std::max(1.0, machine.cache_rate)) + 4 * n * value / rate;
-  return one_s + (width - 1) * more_s + kernels_s / 2 + 5 * n * width * value / rate;
+  return m_s + kernels_s / 2 + m_values_a_row * n * width * value / rate;
 }
 
 double iteration_s(const sxt_pcg_query &query, const sxt_features *found, const sxt_machine &machine) {
@@ -85,14 +84,13 @@ sxt_status applicable_with_m(const sxt_query *head, const sxt_features *features
   return applicable(&query.m.q, features, machine, reason);
 }
 
-// slots: NULL, or M's, which takes columns side by side where it is filled.
+// slots: NULL, or M's.
 sxt_status candidates(const sxt_query *head, const sxt_features *found, const sxt_machine *machine,
                       const sxt_filled *slots, sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &query = plugin::as<sxt_pcg_query>(head);
   const bool m = query.preconditioned != 0;
   plugin::CandidateList list(out, capacity, count);
-  if (m && (!slots || slots[0].alternative < 0 || !(slots[0].parts[0]->flags & SXT_KERNEL_SIDE_BY_SIDE)))
-    return SXT_NOT_APPLICABLE;
+  if (m && (!slots || slots[0].alternative < 0)) return SXT_NOT_APPLICABLE;
   const std::int32_t columns = pcg::columns_of(query);
   const double iteration =
                    iteration_s(query, found, *machine) + (m ? preconditioner_s(query, *machine, slots[0].run_s) : 0),
@@ -182,10 +180,19 @@ sxt_kernel new_kernel(const char *name, const char *description) {
 const char *const preconditioner[] = {SXT_KIND_PRECONDITIONER, nullptr};
 const sxt_slot m_slot{"M", preconditioner, SXT_KERNEL_CAPTURABLE, 0, 1, 0};
 
-sxt_status slot_query(const sxt_query *query, std::uint64_t slot, std::uint64_t instance, const char *kind, void *out,
+// One that takes as many columns side by side as a row of the blocks has.
+sxt_status slot_query(const sxt_query *head, std::uint64_t slot, std::uint64_t instance, const char *kind, void *out,
                       std::uint64_t capacity) {
   if (slot > 0 || !kind || !out || std::strcmp(kind, SXT_KIND_PRECONDITIONER) != 0) return SXT_E_ARGUMENT;
-  return instance > 0 ? SXT_NOT_APPLICABLE : pcg::preconditioner_query(plugin::as<sxt_pcg_query>(query), out, capacity);
+  if (instance > 0) return SXT_NOT_APPLICABLE;
+  const auto &query = plugin::as<sxt_pcg_query>(head);
+  sxt_preconditioner_columns_query asked{};
+  const sxt_status status = pcg::preconditioner_query(query, &asked.one, sizeof asked.one);
+  if (status != SXT_OK) return status;
+  asked.one.m.q.h.struct_size = sizeof asked;
+  asked.one.m.q.flags |= SXT_QUERY_SIDE_BY_SIDE;
+  asked.n_rhs = width_for(pcg::columns_of(query));
+  return pcg::write_query(asked, out, capacity);
 }
 
 }  // namespace

@@ -205,7 +205,7 @@ sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_mac
   const double n = static_cast<double>(query.m.rows), bytes = static_cast<double>(value_bytes(query.m.q.value_type));
   const double size = methods::number_or(query, methods::block_jacobi, methods::default_block);
   cuda::CudaCost cost;
-  cost.stream_bytes = cost.working_set = n * (bytes * (2 + (size + 1) / 2) + 12 / size);
+  cost.stream_bytes = cost.working_set = n * (bytes * (2 * methods::columns_of(query) + (size + 1) / 2) + 12 / size);
   CandidateList list(out, capacity, count);
   sxt_candidate &candidate =
       cuda::fill(list.add(), *machine, cuda::divide_up<std::int64_t>(query.m.rows, device::threads), device::threads,

@@ -2,6 +2,7 @@
 // preconditioner.chebyshev.cuda: M = p(D^-1 A) D^-1 with a Chebyshev polynomial p. A step is one launch: a product with
 // A's own CSR arrays, fused with the three vector operations around it; no inner product. Bound by bandwidth: a step
 // streams A and seven vectors.
+#include <bit>
 #include <cstdint>
 
 #include "sextant/plugin_chebyshev.hpp"
@@ -138,55 +139,95 @@ void compute(State &state, const sxt_csr &a, const sxt_exec *exec) {
   state.usable = true;
 }
 
-// ---- the polynomial
-// --------------------------------------------------------------------------------------------------
+// ---- the polynomial ------------------------------------------------------------------------------------------------
 
-// d = z = first D^-1 r.
+// d = z = first D^-1 r, for 2^columns_log2 columns side by side.
 template <class T>
-__global__ void __launch_bounds__(device::threads)
-    first_step(std::int64_t n, const Real<T> *inverse, const Real<T> *coefficients, const T *r, T *d, T *z) {
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * device::threads + threadIdx.x;
-  if (i < n) d[i] = z[i] = dense::scaled(dense::scaled(r[i], inverse[i]), coefficients[0]);
+__global__ void __launch_bounds__(device::threads) first_step(std::int64_t n, int columns_log2, const Real<T> *inverse,
+                                                              const Real<T> *coefficients, const T *r, T *d, T *z) {
+  const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * device::threads + threadIdx.x, i = at >> columns_log2;
+  if (i < n) d[at] = z[at] = dense::scaled(dense::scaled(r[at], inverse[i]), coefficients[0]);
 }
+
+// What a step leaves of one element, given A d of its row.
+template <class T>
+struct Step {
+  const Real<T> *inverse, *coefficients;  // of this step: keep, take
+  const T *from, *d;
+  T *to, *next, *z;
+  __device__ __forceinline__ void operator()(std::int64_t i, std::int64_t at, T sum) const {
+    const T residual = dense::difference(from[at], sum), taken = dense::scaled(residual, inverse[i]);
+    const T direction = dense::sum(dense::scaled(d[at], coefficients[0]), dense::scaled(taken, coefficients[1]));
+    to[at] = residual;
+    next[at] = direction;
+    z[at] = dense::sum(z[at], direction);
+  }
+};
 
 // to = from - A d, next = keep d + take D^-1 to, z += next; `lanes` threads a row.
 template <int lanes, class T, class M>
-__global__ void __launch_bounds__(device::threads)
-    next_step(device::Rows<M> a, const Real<T> *inverse, const Real<T> *coefficients, int step, const T *from, T *to,
-              const T *d, T *next, T *z) {
+__global__ void __launch_bounds__(device::threads) next_step(device::Rows<M> a, Step<T> step) {
   const std::int64_t i = (static_cast<std::int64_t>(blockIdx.x) * device::threads + threadIdx.x) / lanes;
   const bool there = i < a.n;  // all lanes of a warp take part in the sums
-  const T sum = device::row_sum<lanes>(there ? a.begin(i) : 0, there ? a.begin(i + 1) : 0, a.col, a.values, d);
-  if (!there || threadIdx.x % lanes != 0) return;
-  const T residual = dense::difference(from[i], sum), taken = dense::scaled(residual, inverse[i]);
-  const T direction =
-      dense::sum(dense::scaled(d[i], coefficients[2 * step - 1]), dense::scaled(taken, coefficients[2 * step]));
-  to[i] = residual;
-  next[i] = direction;
-  z[i] = dense::sum(z[i], direction);
+  const T sum = device::row_sum<lanes>(there ? a.begin(i) : 0, there ? a.begin(i + 1) : 0, a.col, a.values, step.d);
+  if (there && threadIdx.x % lanes == 0) step(i, i, sum);
 }
 
+// The same for columns side by side, a thread a column and 2^lanes_log2 of them, so that an entry of A is read once for
+// all columns and its values of d are neighbours. No row has more than a warp.
 template <class T, class M>
-void apply(const State &state, const device::Rows<M> &a, const T *r, T *z, const sxt_exec *exec) {
-  const std::uint64_t stride = device::vector_bytes(state.n, state.type);
+__global__ void __launch_bounds__(device::threads)
+    next_columns(device::Rows<M> a, int columns_log2, int lanes_log2, Step<T> step) {
+  const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * device::threads + threadIdx.x,
+                     i = thread >> (columns_log2 + lanes_log2);
+  const int columns = 1 << columns_log2, lanes = 1 << lanes_log2, column = static_cast<int>(thread) & (columns - 1),
+            lane = static_cast<int>(thread >> columns_log2) & (lanes - 1);
+  const bool there = i < a.n;
+  const std::int64_t end = there ? a.begin(i + 1) : 0;
+  const T *const d = step.d + column;
+  T sum{};
+#pragma unroll 4
+  for (std::int64_t k = there ? a.begin(i) + lane : 0; k < end; k += lanes)
+    sum = dense::plus_product(sum, device::convert<T>(a.values[k]),
+                              cuda::read_only(d + (static_cast<std::int64_t>(a.col[k]) << columns_log2)));
+  for (int apart = columns; apart < columns * lanes; apart *= 2)
+    sum = dense::sum(sum, dense::from_lane_xor(0xffffffffu, sum, apart));
+  if (there && lane == 0) step(i, (i << columns_log2) + column, sum);
+}
+
+constexpr int log2_of(int power) { return std::countr_zero(static_cast<unsigned>(power)); }
+
+// So many threads for a column of a row: as for one vector, where the columns leave them a part of a warp.
+int lanes_beside(int lanes, int columns) { return std::max(1, std::min(lanes, 32 / columns)); }
+
+template <class T, class M>
+void apply(const State &state, const device::Rows<M> &a, int columns, const T *r, T *z, const sxt_exec *exec) {
+  const std::uint64_t stride = device::vector_bytes(columns * state.n, state.type);
   char *const scratch = static_cast<char *>(exec->scratch);
   T *d = reinterpret_cast<T *>(scratch), *next = reinterpret_cast<T *>(scratch + stride);
   T *const residual = reinterpret_cast<T *>(scratch + 2 * stride);
   const Real<T> *inverse = state.inverse.as<const Real<T>>(), *coefficients = state.coefficients.as<const Real<T>>();
-  const T *from = r;
-  first_step<<<device::row_blocks(state.n, 1), device::threads, 0, cuda::stream_of(*exec)>>>(state.n, inverse,
-                                                                                             coefficients, r, d, z);
+  const auto stream = cuda::stream_of(*exec);
+  first_step<<<device::row_blocks(state.n, columns), device::threads, 0, stream>>>(state.n, log2_of(columns), inverse,
+                                                                                   coefficients, r, d, z);
   cuda::need_launch("a Chebyshev polynomial");
-  device::with_lanes(state.lanes, [&](auto lanes) {
-    for (int step = 1; step < state.degree; ++step, from = residual, std::swap(d, next))
-      next_step<lanes><<<device::row_blocks(state.n, lanes), device::threads, 0, cuda::stream_of(*exec)>>>(
-          a, inverse, coefficients, step, from, residual, static_cast<const T *>(d), next, z);
-  });
+  const T *from = r;
+  for (int step = 1; step < state.degree; ++step, from = residual, std::swap(d, next)) {
+    const Step<T> work{inverse, coefficients + 2 * step - 1, from, d, residual, next, z};
+    if (columns > 1) {
+      const int lanes = lanes_beside(state.lanes, columns);
+      next_columns<<<device::row_blocks(state.n, columns * lanes), device::threads, 0, stream>>>(a, log2_of(columns),
+                                                                                                 log2_of(lanes), work);
+    } else {
+      device::with_lanes(state.lanes, [&](auto lanes) {
+        next_step<lanes><<<device::row_blocks(state.n, lanes), device::threads, 0, stream>>>(a, work);
+      });
+    }
+  }
   cuda::need_launch("a Chebyshev polynomial");
 }
 
-// ---- the kernel's functions
-// ------------------------------------------------------------------------------------------
+// ---- the kernel's functions ----------------------------------------------------------------------------------------
 
 sxt_status applicable(const sxt_query *head, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   const sxt_status status = device::applies(head, methods::chebyshev, reason);
@@ -205,14 +246,15 @@ sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_mac
   const int chosen =
       methods::choose_degree(matrix_bytes + 2 * n * bytes + launch_bytes, 10 * n * bytes + 2 * launch_bytes);
   const double degree = methods::number_or(query, methods::chebyshev, chosen), steps = degree - 1;
-  const int lanes = device::lanes_for(nnz, n, machine);
+  const int columns = methods::columns_of(query);
+  const int lanes = device::lanes_for(nnz * columns, n * columns, machine);
 
   cuda::CudaCost cost;
   cost.launches = degree;
-  cost.stream_bytes = steps * (matrix_bytes + 7 * n * bytes) + 4 * n * bytes;
-  cost.sectors = steps * nnz;  // d, one sector an entry at worst
-  cost.flops = steps * nnz * multiply_add_flops(type);
-  cost.working_set = matrix_bytes + 7 * n * bytes;
+  cost.stream_bytes = steps * (matrix_bytes + 7 * n * bytes * columns) + 4 * n * bytes * columns;
+  cost.sectors = steps * nnz * device::sectors_of(columns, value_bytes(type));  // d
+  cost.flops = steps * nnz * columns * multiply_add_flops(type);
+  cost.working_set = matrix_bytes + 7 * n * bytes * columns;
   CandidateList list(out, capacity, count);
   sxt_candidate &candidate =
       cuda::fill(list.add(), *machine, device::row_blocks(query.m.rows, lanes), device::threads, lanes, cost);
@@ -253,12 +295,13 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
   const auto &args = as<sxt_preconditioner_args>(head);
   if (const auto status = methods::check_args(args, state.n, state.usable, exec); status != SXT_OK) return status;
   if (state.n == 0) return SXT_OK;
-  const std::uint64_t needed = 3 * device::vector_bytes(state.n, state.type);
+  const int columns = device::columns_of(args);
+  const std::uint64_t needed = 3 * device::vector_bytes(columns * state.n, state.type);
   if (const auto status = device::need_scratch(exec, needed); status != SXT_OK) return status;
   return cuda::guarded(exec, [&]() -> sxt_status {
     device::with_rows(state.type, state.a, [&](auto t, const auto &rows) {
       using T = decltype(t);
-      apply<T>(state, rows, static_cast<const T *>(args.r), static_cast<T *>(args.z), exec);
+      apply<T>(state, rows, columns, static_cast<const T *>(args.r), static_cast<T *>(args.z), exec);
     });
     return SXT_OK;
   });
@@ -273,6 +316,7 @@ sxt_status open(const void *opaque, const sxt_filled *, const sxt_exec *exec, vo
     using T = decltype(t);
     using M = device::value_of<std::remove_cvref_t<decltype(rows)>>;
     status = cuda::load(exec, first_step<T>);
+    if (status == SXT_OK) status = cuda::load(exec, next_columns<T, M>);
     if (status == SXT_OK)
       device::with_lanes(state.lanes, [&](auto lanes) { status = cuda::load(exec, next_step<lanes, T, M>); });
   });
@@ -283,9 +327,9 @@ const char *const variants[] = {"chebyshev:3", "chebyshev:7", nullptr};
 const sxt_preconditioner_ops ops{sizeof(sxt_preconditioner_ops), methods::chebyshev.name, nullptr, variants,
                                  methods::chebyshev.typical_iterations};
 
-const sxt_kernel kernel = methods::csr_kernel<State>(
+const sxt_kernel kernel = device::side_by_side(methods::csr_kernel<State>(
     "preconditioner.chebyshev.cuda", "cuda", "a Chebyshev polynomial of A, scaled by its diagonal, of odd degree",
-    {applicable, candidates, prepare, device::refresh<State, compute>, run, open}, &ops, cuda::cuda_terms);
+    {applicable, candidates, prepare, device::refresh<State, compute>, run, open}, &ops, cuda::cuda_terms));
 
 }  // namespace
 

@@ -337,14 +337,15 @@ sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_mac
   const double n = static_cast<double>(query.m.rows), nnz = static_cast<double>(query.m.nnz);
   const double bytes = static_cast<double>(value_bytes(type)), row = n > 0 ? nnz / n : 0;
   const double entries = methods::fsai_entries(n, nnz, power), own = n > 0 ? entries / n : 0;
-  const double product_bytes = device::factor_bytes(n, entries, type) + 2 * n * bytes;
+  const int columns = methods::columns_of(query);
+  const double product_bytes = device::factor_bytes(n, entries, type) + 2 * n * bytes * columns;
   const int lanes = device::lanes_for(entries, n, machine);
 
   cuda::CudaCost cost;
   cost.launches = 2;
   cost.stream_bytes = cost.working_set = 2 * product_bytes;
-  cost.sectors = 2 * entries;  // x, one sector an entry at worst
-  cost.flops = 2 * entries * multiply_add_flops(type);
+  cost.sectors = 2 * entries * device::sectors_of(columns, value_bytes(type));  // x
+  cost.flops = 2 * entries * columns * multiply_add_flops(type);
   CandidateList list(out, capacity, count);
   sxt_candidate &candidate =
       cuda::fill(list.add(), *machine, device::row_blocks(query.m.rows, lanes), device::threads, lanes, cost);

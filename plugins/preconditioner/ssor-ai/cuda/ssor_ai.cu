@@ -213,15 +213,16 @@ sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_mac
   const double n = static_cast<double>(query.m.rows), nnz = static_cast<double>(query.m.nnz);
   const double bytes = static_cast<double>(value_bytes(type)),
                entries = std::max(0.0, (nnz - n) / 2) + (order == 1 ? n : 0);
+  const int columns = methods::columns_of(query);
   const double products = 2 * order,
-               product_bytes = device::factor_bytes(n, entries, type) + (order == 1 ? 2 : 4) * n * bytes;
+               product_bytes = device::factor_bytes(n, entries, type) + (order == 1 ? 2 : 4) * n * bytes * columns;
   const int lanes = device::lanes_for(entries, n, machine);
 
   cuda::CudaCost cost;
   cost.launches = products;
   cost.stream_bytes = products * product_bytes;
-  cost.sectors = products * entries;  // x, one sector an entry at worst
-  cost.flops = products * entries * multiply_add_flops(type);
+  cost.sectors = products * entries * device::sectors_of(columns, value_bytes(type));  // x
+  cost.flops = products * entries * columns * multiply_add_flops(type);
   cost.working_set = 2 * product_bytes;
   CandidateList list(out, capacity, count);
   sxt_candidate &candidate =
