@@ -53,6 +53,9 @@ class Selector {
   void spare_composed(std::function<std::string(double)> why_not) { why_not_composed_ = std::move(why_not); }
   // What a choice would read is not built for it: who asks may yet choose otherwise.
   void build_nothing() { builds_ = false; }
+  // Features that could tell candidates apart are computed for no more than so many seconds; whether some were not.
+  void spend_at_most(double seconds) { most_spent_s_ = seconds; }
+  bool held_back() const { return held_back_; }
   // The asker has a way of its own that takes so many seconds, set-up and all runs: what takes longer is refused,
   // unless it is forced or planned.
   void only_below(double total_s) { own_way_s_ = total_s; }
@@ -121,7 +124,8 @@ class Selector {
   unsigned tiers_ = 15;  // of features that kernels see while they are asked; bit t: tier t
   std::map<std::string, std::string> forced_;
   std::function<std::string(double)> why_not_composed_;
-  bool builds_ = true;
+  bool builds_ = true, held_back_ = false;
+  double most_spent_s_ = std::numeric_limits<double>::infinity();
   double own_way_s_ = std::numeric_limits<double>::infinity();
   std::map<std::string, StorageOffer> offers_;  // while candidates are gathered
   Memo memo_;                                   // parts that several engines and storages ask for alike

@@ -164,13 +164,17 @@ double Selector::gather_in_tiers(const Query &query, const std::string &role, co
       if (wanted.empty()) continue;
       double cost = matrix_->features_cost(wanted);
       if (cost >= stake.seconds) continue;
+      if (spent + cost > most_spent_s_) {
+        held_back_ = true;
+        continue;
+      }
       const unsigned known = tiers_;
       tiers_ |= 1u << tier;
       // The next tier at once where so much is at stake that looking at everybody in between would only cost time.
       const std::vector<int> further =
           tier + 1 < highest_feature_tier ? wanted_features(stake.kernels, transposes, tier + 1) : std::vector<int>{};
       const double both = cost + (further.empty() ? 0 : matrix_->features_cost(further));
-      if (!further.empty() && much_more * both < stake.seconds) {
+      if (!further.empty() && much_more * both < stake.seconds && spent + both <= most_spent_s_) {
         tiers_ |= 1u << ++tier;
         cost = both;
       }

@@ -6,19 +6,12 @@
 
 namespace sextant {
 
-namespace {
-
-// How far iterations may lie from the assumption, either way, in powers of two.
-constexpr int octaves_unknown = 3;
-
-}  // namespace
-
-double value_of_knowing(std::span<const Considered> considered, double assumed, double solves) {
+double value_of_knowing(std::span<const Considered> considered, double assumed, double solves, int octaves) {
   const auto taken =
       std::find_if(considered.begin(), considered.end(), [](const Considered &each) { return each.chosen; });
   if (taken == considered.end()) return HUGE_VAL;
   double loss_s = 0;
-  for (int octave = -octaves_unknown; octave <= octaves_unknown; ++octave) {
+  for (int octave = -octaves; octave <= octaves; ++octave) {
     const double times = solves * std::max(1 / assumed, std::exp2(octave));
     const auto total = [&](const Considered &each) { return each.setup_s + times * each.run_s; };
     double best_s = total(*taken);
@@ -26,7 +19,7 @@ double value_of_knowing(std::span<const Considered> considered, double assumed, 
       if (each.applicable && each.run_s > 0) best_s = std::min(best_s, total(each));
     loss_s += total(*taken) - best_s;
   }
-  return loss_s / (2 * octaves_unknown + 1);
+  return loss_s / (2 * octaves + 1);
 }
 
 }  // namespace sextant

@@ -9,9 +9,9 @@
 namespace sextant {
 
 // The seconds that a choice made for `assumed` iterations loses in the mean to one that knew how many there are: over
-// numbers from an eighth to eight times the assumed one, each twice the one before and all as likely (the expected
-// value of perfect information). Runs were priced for `assumed` iterations, and there are `solves` of them. Infinite
-// where nothing was chosen.
-double value_of_knowing(std::span<const Considered> considered, double assumed, double solves);
+// numbers up to so many octaves below and above the assumed one, each twice the one before and all as likely (the
+// expected value of perfect information). Runs were priced for `assumed` iterations, and there are `solves` of them.
+// Infinite where nothing was chosen.
+double value_of_knowing(std::span<const Considered> considered, double assumed, double solves, int octaves);
 
 }  // namespace sextant

@@ -28,7 +28,9 @@ constexpr double probe_on_device_s = 1e-3;
 // Fewer iterations tell nothing; after more, residuals of most matrices have shown their rate.
 constexpr std::int64_t least_steps = 10, most_steps = 80;
 // On a device, where a total is only roughly known before engines are asked, so many at a time.
-constexpr std::int64_t steps_a_stage = 20;
+constexpr std::int64_t steps_a_stage = 10;
+// How far iterations may lie from the assumption, and from the estimate of a short probe, either way, in powers of two.
+constexpr int octaves_of_assumption = 3, octaves_of_probe = 2;
 // Below this predicted total not even looking at another preconditioner would pay.
 constexpr double worth_looking_s = 5e-3;
 // The least share of the iterations that a method of which nothing is known may need; one that is known may need this
@@ -91,9 +93,13 @@ double PcgSolver::rough_total_s() const {
   return std::max(1.0, settings_.expected_solves) * assumed_iterations_ * above_least * least_iteration_s();
 }
 
+bool PcgSolver::chooses_freely() const {
+  return settings_.engine.empty() && settings_.preconditioner.empty() && storage_wanted().empty();
+}
+
 // The engine where asking those that are composed of other kernels would take longer than the best of them could save.
 // NULL: they have been, or must be, asked; never: though they would have to be, they were not.
-ChoicePtr PcgSolver::select_without_composed(Selector selector, const Query &question, bool never) {
+ChoicePtr PcgSolver::select_without_composed(Selector &selector, const Query &question, bool never) {
   if (matrix_->context().device().on_host()) return nullptr;  // there it takes a tenth of that
   const double solves = std::max(1.0, settings_.expected_solves);
   const double at_best_s = solves * assumed_iterations_ * least_iteration_s();
@@ -138,27 +144,56 @@ void PcgSolver::plan_preconditioner() {
   consider_others(probe, *select_engine(method_));
 }
 
-// Whether knowing the iterations can save what a probe of them costs. On a device, where that is a large part of a
-// short solve; engines are then asked for what is assumed, and only for more should they be asked again.
-bool PcgSolver::worth_knowing(double probe_s) {
-  const bool free = settings_.engine.empty() && settings_.preconditioner.empty() && storage_wanted().empty();
-  if (!free || settings_.probe > 0 || matrix_->context().device().on_host()) return true;
-  if (rough_total_s() > short_solves * probe_s) return true;
+// Whether a probe can save what it costs. On a device, where that is a large part of a short solve; engines are then
+// asked for what is assumed, and only for more should they be asked again.
+bool PcgSolver::worth_probing(double probe_s) {
+  if (!chooses_freely() || settings_.probe > 0 || matrix_->context().device().on_host()) return true;
+  return rough_total_s() > short_solves * probe_s || worth_knowing(probe_s, octaves_of_assumption);
+}
+
+// Whether to know the iterations better than by what is expected now can save so much: asking may cost no more itself.
+// The choice is kept.
+bool PcgSolver::worth_knowing(double cost_s, int octaves) {
   const sxt_pcg_query query = engine_query(method_);
   const Query question(&query.m.q);
-  // A plan that was made without a probe has an entry for what is assumed.
+  // A plan that was made without knowing more has an entry for what is expected now.
   if (matrix_->context().plan().loaded() && !planned("pcg", question)) return true;
   Selector selector = engine_selector(method_);
   selector.build_nothing();
-  const ChoicePtr choice = select_without_composed(std::move(selector), question, true);
-  if (!choice || total_of(*choice, settings_.expected_solves) > worth_looking_s) return true;
+  selector.spend_at_most(cost_s);
+  const ChoicePtr choice = select_without_composed(selector, question, true);
+  if (!choice || selector.held_back()) return true;
+  selected_[{question.hash(), &engine_matrix(method_)}] = choice;
+  if (total_of(*choice, settings_.expected_solves) > worth_looking_s) return true;
   const double solves = std::max(1.0, settings_.expected_solves);
-  const double gain_s = value_of_knowing(choice->considered, assumed_iterations_, solves);
-  if (!(gain_s <= probe_s)) return true;
-  expected_from_ += text("; a probe would cost ", seconds_text(probe_s), ", and to know better save the choice ",
-                         seconds_text(gain_s), " in the mean");
+  const double gain_s = value_of_knowing(choice->considered, assumed_iterations_, solves, octaves);
+  if (!(gain_s <= cost_s)) return true;
+  probe_left_out_ =
+      text("; ", octaves == octaves_of_assumption ? "a probe" : "more of it", " would cost ", seconds_text(cost_s),
+           ", and to know better save the choice ", seconds_text(gain_s), " in the mean");
   selected_[{question.hash(), &engine_matrix(method_)}] = choice;
   return false;
+}
+
+// How many iterations more a probe on a device may take: a tenth of what the solves are now expected to take pays for
+// them, and in a short solve the choice must be able to gain as much.
+std::int64_t PcgSolver::more_steps(const Probe &probe, const Ritz &ritz, double step_s, double assumed,
+                                   double total_s) {
+  const std::int64_t steps = ritz.steps();
+  const double estimate = estimated(ritz, assumed);
+  const double allowed_s = std::max(probe_on_device_s, probe_share * total_s * estimate / assumed);
+  const double left_s = allowed_s - probe.start_seconds() - static_cast<double>(steps) * step_s;
+  const auto more = std::min({steps_a_stage, most_steps - steps, static_cast<std::int64_t>(left_s / step_s)});
+  if (2 * more < steps_a_stage) return 0;
+  expect(estimate);
+  const bool worth = chooses_freely() ? worth_knowing(static_cast<double>(more) * step_s, octaves_of_probe)
+                                      : rough_total_s() > worth_looking_s;
+  return worth ? more : 0;
+}
+
+double PcgSolver::estimated(const Ritz &ritz, double assumed) const {
+  const double limit = settings_.max_iterations > 0 ? static_cast<double>(settings_.max_iterations) : 1e9;
+  return std::min(limit, ritz.iterations(tolerance_of(settings_), assumed));
 }
 
 // Estimates the iterations with the preconditioner in force. False: there was no probe, for the reason in a note.
@@ -171,43 +206,47 @@ bool PcgSolver::probe_base(Probe &probe, double total_s) {
   }
   Runner *const preconditioner = own ? own.get() : preconditioner_.get();
   const double step_s = probe.step_seconds(preconditioner ? &preconditioner->choice() : nullptr);
-  const bool on_host = matrix_->context().device().on_host();
+  const bool on_host = matrix_->context().device().on_host(), asked = settings_.probe > 0;
   const double least_s = on_host ? 0 : probe_on_device_s;
-  const std::int64_t stage = on_host ? most_steps : steps_a_stage;
   const double affordable = (std::max(least_s, probe_share * total_s) - probe.start_seconds()) / step_s;
-  const bool asked = settings_.probe > 0;
-  const auto steps = asked ? settings_.probe : static_cast<std::int64_t>(std::clamp<double>(affordable, 0, most_steps));
+  auto steps = asked ? settings_.probe : static_cast<std::int64_t>(std::clamp<double>(affordable, 0, most_steps));
   if (!asked && steps < least_steps) {
     expected_from_ +=
         text("; ", least_steps, " iterations of a probe would cost ",
              seconds_text(least_steps * step_s + probe.start_seconds()), " beside ", seconds_text(total_s));
     return false;
   }
-  if (!worth_knowing(probe.start_seconds() + static_cast<double>(std::min(steps, stage)) * step_s)) return false;
-  ProbeOutcome outcome = probe.run(preconditioner, asked ? steps : std::min(steps, stage), tolerance_of(settings_));
+  const bool by_stages = !asked && !on_host;
+  if (by_stages) {
+    const auto usual = std::min(steps, 2 * steps_a_stage);  // it may go on once
+    if (!worth_probing(probe.start_seconds() + static_cast<double>(usual) * step_s)) {
+      expected_from_ += probe_left_out_;
+      return false;
+    }
+    steps = std::min(steps, steps_a_stage);
+  }
+  const double assumed = expected_iterations_, tolerance = tolerance_of(settings_);
+  ProbeOutcome outcome = probe.run(preconditioner, steps, tolerance);
   const Ritz &ritz = outcome.ritz;
-  // As long as what is known by now allows it.
-  std::int64_t more = stage;
-  while (!asked && more == stage && outcome.defect.empty() && ritz.steps() % stage == 0 && ritz.steps() < most_steps) {
-    const double now_s =
-        total_s * ritz.iterations(tolerance_of(settings_), expected_iterations_) / expected_iterations_;
-    const double spent_s = probe.start_seconds() + static_cast<double>(ritz.steps()) * step_s;
-    const double left_s = std::max(least_s, probe_share * now_s) - spent_s;
-    more = left_s >= static_cast<double>(stage) * step_s ? stage : 0;
-    if (more > 0) probe.go_on(preconditioner, more, tolerance_of(settings_), outcome);
+  while (by_stages && outcome.defect.empty() && ritz.steps() == steps) {  // fewer: it has converged
+    const std::int64_t more = more_steps(probe, ritz, step_s, assumed, total_s);
+    if (more < 1) break;
+    probe.go_on(preconditioner, more, tolerance, outcome);
+    steps += more;
   }
   probe_steps_ = ritz.steps();
   probe_seconds_ += outcome.seconds;
   if (!outcome.defect.empty()) {
+    expect(assumed);
     notes_.push_back("the probe ended early: " + outcome.defect + "; a solve will say more");
     return false;
   }
-  const double limit = settings_.max_iterations > 0 ? static_cast<double>(settings_.max_iterations) : 1e9;
-  expect(std::min(limit, ritz.iterations(tolerance_of(settings_), expected_iterations_)));
+  expect(estimated(ritz, assumed));
   estimate_settled_ = ritz.settled();
-  expected_from_ = text("from ", ritz.steps(), " iterations of a probe; |r| fell to ", about(ritz.residual()),
-                        " |b|, condition at least ", about(ritz.greatest() / ritz.least()),
-                        ritz.settled() ? "" : " and not yet settled", "; faster where convergence speeds up later");
+  expected_from_ =
+      text("from ", ritz.steps(), " iterations of a probe; |r| fell to ", about(ritz.residual()),
+           " |b|, condition at least ", about(ritz.greatest() / ritz.least()),
+           ritz.settled() ? "" : " and not yet settled", "; faster where convergence speeds up later", probe_left_out_);
   return true;
 }
 

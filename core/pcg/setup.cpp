@@ -250,8 +250,8 @@ ChoicePtr PcgSolver::select_engine(const std::string &method) {
   const Query question(&query.m.q);
   ChoicePtr &known = selected_[{question.hash(), &engine_matrix(method)}];
   if (known) return known;
-  if (settings_.engine.empty() && storage_wanted().empty())
-    known = select_without_composed(engine_selector(method), question, false);
+  Selector selector = engine_selector(method);
+  if (settings_.engine.empty() && storage_wanted().empty()) known = select_without_composed(selector, question, false);
   if (known) return known;
   predicted_setup_s_ += asking_seconds();
   return known = engine_selector(method).select(question, "pcg", storage_wanted());

@@ -26,6 +26,7 @@
 namespace sextant {
 
 class Probe;
+class Ritz;
 struct PreconditionerMethod;
 
 // As sxt_pcg_options, with its strings resolved.
@@ -107,7 +108,7 @@ class PcgSolver {
   sxt_pcg_query engine_query(const std::string &method) const;
   Selector engine_selector(const std::string &method) const;
   ChoicePtr select_engine(const std::string &method);
-  ChoicePtr select_without_composed(Selector selector, const Query &question, bool never);
+  ChoicePtr select_without_composed(Selector &selector, const Query &question, bool never);
   void build_engine();
   struct Order {  // order.cpp, with those that follow
     ChoicePtr choice;
@@ -142,7 +143,11 @@ class PcgSolver {
   bool probes() const;
   double least_iteration_s() const;
   double rough_total_s() const;
-  bool worth_knowing(double probe_s);
+  bool chooses_freely() const;
+  bool worth_probing(double probe_s);
+  bool worth_knowing(double cost_s, int octaves);
+  std::int64_t more_steps(const Probe &probe, const Ritz &ritz, double step_s, double assumed, double total_s);
+  double estimated(const Ritz &ritz, double assumed) const;
   bool probe_base(Probe &probe, double total_s);
   void consider_others(Probe &probe, const Choice &engine);
   double consider(Probe &probe, const PreconditionerMethod &method, double base_iterations, double iteration_s,
@@ -208,6 +213,7 @@ class PcgSolver {
   double assumed_iterations_ = 0;   // the same on a coarse grid: what choices are made for
   std::string expected_from_;       // where the number comes from
   bool estimate_settled_ = false;
+  std::string probe_left_out_;  // why there was none, or no longer one
   std::int64_t probe_steps_ = 0;
   double probe_seconds_ = 0;
   double setup_seconds_ = 0, predicted_setup_s_ = 0;

@@ -2,6 +2,7 @@
 // Tiers of features rise as far as they matter to a choice, and again for those who lead later.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <set>
@@ -18,9 +19,10 @@
 namespace sextant {
 namespace {
 
-// A matrix of the family, and the choice for so many products with it.
+// A matrix of the family, and the choice for so many products with it, with features for at most so many seconds.
 struct Chosen {
-  explicit Chosen(const char *family, std::int64_t nnz, double runs, const Profile &profile) {
+  explicit Chosen(const char *family, std::int64_t nnz, double runs, const Profile &profile,
+                  double spending = HUGE_VAL) {
     ContextSettings settings;
     settings.device = "cpu";
     settings.threads = 2;
@@ -33,11 +35,15 @@ struct Chosen {
     sxt_spmv_query query{};
     query.m = matrix->query_part(SXT_KIND_SPMV, sizeof query, runs);
     query.n_rhs = 1;
-    choice = Selector(*context, matrix.get()).select(Query(&query.m.q), "spmv");
+    Selector selector(*context, matrix.get());
+    selector.spend_at_most(spending);
+    choice = selector.select(Query(&query.m.q), "spmv");
+    held_back = selector.held_back();
   }
   bool knows(const char *feature) const { return matrix->knows_feature(feature_id(feature)); }
   std::unique_ptr<Matrix> matrix;
   ChoicePtr choice;
+  bool held_back = false;
 };
 
 TEST(Tiers, StayShutWhereNothingIsAtStake) {
@@ -55,6 +61,18 @@ TEST(Tiers, RiseAgainForThoseWhoLeadLater) {
   EXPECT_NE(chosen.choice->kernel->name(), std::string("spmv.dia.cpu"));
   EXPECT_TRUE(chosen.knows("diagonals_least"));
   EXPECT_TRUE(chosen.knows("row_nnz_max"));
+}
+
+// Who may spend nothing on features chooses by what is known, and learns that more could have told.
+TEST(Tiers, NoMoreIsSpentThanAllowed) {
+  Profile profile;
+  for (const char *kernel : {"spmv.dia.cpu", "spmv_dots.dia.cpu"}) profile.kernels[kernel] = {0.02, 0.1};
+  const Chosen nothing("uniform-3", 200000, 1e5, profile, 0), enough("uniform-3", 200000, 1e5, profile, 1);
+  EXPECT_TRUE(nothing.held_back);
+  EXPECT_FALSE(nothing.knows("diagonals_least"));
+  EXPECT_FALSE(enough.held_back);
+  EXPECT_TRUE(enough.knows("diagonals_least"));
+  EXPECT_FALSE(Chosen("uniform-3", 100000, 1, {}, 0).held_back);  // nothing is at stake
 }
 
 // Those who see no more in a tier keep what they said: the list is what it would be if all were asked with all of it.
