@@ -16,15 +16,22 @@ inline constexpr unsigned all_lanes = 0xffffffffu;
 // A 16 x 16 block in shared memory stands in columns of 17; what is read beyond it is not used.
 inline constexpr int block_ld = inner + 1, block_room = (inner + 1) * block_ld;
 
+// The kernel's forms: of any order; of orders with 64 rows in each tile (but for less than 16), whose places are known;
+// of those with one right-hand side, carried as a vector (carried.cuh).
+enum class Form { any, whole_tiles, carries_vector };
+
 // A system with its right-hand sides carried as rows first_rhs_row .. rows - 1, from a multiple of 16: their
 // conjugates, so that what is done to rows of A solves L y = b. A single one that is solved for while the system is
 // factored is carried as a vector instead (carried.cuh).
 template <class T>
 struct View : System<T> {
   int first_rhs_row, rows;
+  int first_tile;  // rows of the first tile, whole blocks of 16: what tiles of 64 leave. It is the one that no products
+                   // come before; as the last one it would cost nearly as many as a full one.
   SXT_DENSE View(const System<T> &system, bool carries_vector) : System<T>(system) {
     first_rhs_row = (this->n + inner - 1) / inner * inner;
     rows = this->n_rhs > 0 && !carries_vector ? first_rhs_row + this->n_rhs : this->n;
+    first_tile = ((rows + inner - 1) / inner * inner + tile - 1) % tile + 1;
   }
 };
 

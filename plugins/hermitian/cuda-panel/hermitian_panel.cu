@@ -108,28 +108,25 @@ double bytes_moved(const sxt_hermitian_query &q, std::int32_t peers) {
 }
 
 // What one system of the set is made of, in tiles: products of two, solves with a tile on the diagonal, and those
-// themselves. A tile that is not full takes nearly as long as one that is, but on the diagonal, whose blocks are
-// eliminated one after the other.
+// themselves. The first tile has the rows that tiles of 64 leave, a fraction of a tile; products with it and solves
+// for its columns take that fraction.
 struct Tiles {
   double products, solves, diagonal;
 };
 Tiles tiles_of(const sxt_hermitian_query &q) {
-  constexpr double on_diagonal = 0.65, spared = 0.25;  // of a whole product; of a tile of rows that is nearly empty
-  const double batch = static_cast<double>(std::max<std::int64_t>(1, q.batch));
-  double k = std::ceil(static_cast<double>(q.n_max) / tile), k2 = k * k, k3 = k2 * k, empty = 0,
-         diagonal = std::ceil(static_cast<double>(q.n_max) / inner) * inner / tile;
-  if (q.orders_vary) {  // half a tile more on average
+  constexpr double on_diagonal = 0.65;  // of a whole product
+  const double batch = static_cast<double>(std::max<std::int64_t>(1, q.batch)),
+               blocks = std::ceil(static_cast<double>(q.n_max) / inner) * inner / tile;
+  if (q.orders_vary) {  // sums over the orders; rounded up to blocks, half of one more on average
+    constexpr double more = 0.5 * inner / tile;
     const double x = q.sum_n1 / batch / tile, x2 = q.sum_n2 / batch / tile / tile,
-                 x3 = q.sum_n3 / batch / tile / tile / tile;
-    k = x + 0.5, k2 = x2 + x + 0.25, k3 = x3 + 1.5 * x2 + 0.75 * x + 0.125;
-    diagonal = x + 0.5 * inner / tile;
-  } else if (k > 0) {
-    empty = spared * std::floor((tile * k - static_cast<double>(q.n_max)) / inner) * inner / tile;
+                 x3 = q.sum_n3 / batch / tile / tile / tile, k = x + more, k2 = x2 + 2 * more * x + more * more,
+                 k3 = x3 + 3 * more * x2 + 3 * more * more * x + more * more * more;
+    return {std::max(0.0, (k3 - 3 * k2 + 2 * k) / 6 + on_diagonal * (k2 - k) / 2), std::max(0.0, (k2 - k) / 2), k};
   }
-  const double products = (k3 - 3 * k2 + 2 * k) / 6 + on_diagonal * (k2 - k) / 2, solves = (k2 - k) / 2;
-  const double spared_products = empty * (k2 - 3 * k + 2) / 2, spared_solves = empty * (k - 1);
-  return {std::max(0.0, products - std::max(0.0, spared_products)),
-          std::max(0.0, solves - std::max(0.0, spared_solves)), diagonal};
+  const double whole = std::max(0.0, std::ceil(blocks) - 1), first = blocks - whole;
+  const double pairs = whole * (whole - 1) / 2, triples = pairs * (whole - 2) / 3;
+  return {triples + first * pairs + on_diagonal * (pairs + first * whole), pairs + first * whole, blocks};
 }
 
 // How the terms of c128 stand to one another, against those of the other types: a diagonal tile has four times the

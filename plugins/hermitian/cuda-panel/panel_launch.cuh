@@ -14,8 +14,10 @@ std::int64_t shared_bytes() {
 
 template <class T>
 sxt_status load_panel(const sxt_exec *exec) {
-  const sxt_status failed = load_with_shared(exec, sweep_systems<T, false>, sizeof(Shared<T>));
-  return failed ? failed : load_with_shared(exec, sweep_systems<T, true>, sizeof(Shared<T>));
+  for (const auto kernel :
+       {sweep_systems<T, Form::any>, sweep_systems<T, Form::whole_tiles>, sweep_systems<T, Form::carries_vector>})
+    if (const sxt_status failed = load_with_shared(exec, kernel, sizeof(Shared<T>))) return failed;
+  return SXT_OK;
 }
 
 template <class T>
@@ -33,9 +35,11 @@ sxt_status enqueue_panel(const Set &set, const std::int32_t *turn, std::int32_t 
   config.attrs = &cluster;
   config.numAttrs = peers > 1 ? 1 : 0;
   // Where a row for the right-hand side finds room in the last tile of rows, it costs less than a vector.
-  const bool last_is_full = (set.n_max + inner - 1) / inner * inner % tile == 0;
-  const bool carries = phase == SXT_HERMITIAN_FACTOR_SOLVE && set.n_rhs == 1 && !set.orders && last_is_full;
-  const auto kernel = carries ? sweep_systems<T, true> : sweep_systems<T, false>;
+  const bool whole = !set.orders && (set.n_max + inner - 1) / inner * inner % tile == 0;
+  const bool carries = whole && phase == SXT_HERMITIAN_FACTOR_SOLVE && set.n_rhs == 1;
+  const auto kernel = carries ? sweep_systems<T, Form::carries_vector>
+                      : whole ? sweep_systems<T, Form::whole_tiles>
+                              : sweep_systems<T, Form::any>;
   return plugin::cuda::check(exec, cudaLaunchKernelEx(&config, kernel, set, turn, phase),
                              "launch hermitian.panel.cuda");
 }

@@ -16,17 +16,17 @@ SXT_DENSE int lane_now() {
   return lane;
 }
 
-// carries: the right-hand side is carried as a vector (carried.cuh); a template's parameter, because the loop of the
-// products is some per cent slower with the branch in it.
-template <class T, bool carries>
+// A template's parameter, because the loop of the products is some per cent slower with the branches in it.
+template <class T, Form form>
 struct Sweep {
+  static constexpr bool carries = form == Form::carries_vector;
   const View<T> &s;
   Shared<T> &shared;
   bool factor;
   int warp, lane, g, t, stripe;
   int peers, rank;  // blocks of the cluster that work on this system, and which of them this one is
 
-  // A warp's part of a tile: its rows at the 64 columns from k0.
+  // A warp's part of a tile: its rows at the columns from k0.
   struct Tile {
     int k0, columns, blocks;  // blocks: 16-column blocks this warp computes, 0: nothing
     Stripe<T> left;
@@ -37,13 +37,20 @@ struct Sweep {
     Source<T> from_left, from_right;
   };
 
+  // Where tile k begins, which tile a row or column is in, and columns of the tile that begins at k0.
+  SXT_DENSE int first_tile() const { return form == Form::any ? s.first_tile : tile; }
+  SXT_DENSE int start_of(int k) const { return k > 0 ? first_tile() + tile * (k - 1) : 0; }
+  SXT_DENSE int tile_of(int row) const { return (row + tile - first_tile()) / tile; }
+  SXT_DENSE int columns_of(int k0) const { return min(k0 > 0 ? tile : first_tile(), s.n - k0); }
+
   SXT_DENSE Rows rows_at(int r0, int k0) const {
     Rows rows;
-    rows.k0 = k0, rows.columns = min(tile, s.n - k0);
+    rows.k0 = k0, rows.columns = columns_of(k0);
     rows.left = stripe_at(s, r0 + inner * stripe);
     Stripe<T> right = stripe_at(s, k0 + inner * stripe);
     if (right.rhs) right.valid = 0;
     if (!factor && !rows.left.rhs) rows.left.valid = 0;
+    if (r0 == 0 && inner * stripe >= first_tile()) rows.left.valid = 0;  // a row of the second tile
     rows.on_diagonal = factor && r0 == k0 && !rows.left.rhs;
     const int all = (rows.columns + inner - 1) / inner;
     rows.blocks = rows.left.valid == 0 ? 0 : rows.on_diagonal ? stripe + 1 : all;
@@ -91,8 +98,9 @@ struct Sweep {
   }
   // Where begin() left off.
   SXT_DENSE void go_on(Rows &rows) const {
-    const int left = rows.k0 > 0 ? stages - 1 : 2 * min(stages - 1, rows.blocks);
-    rows.from_left.at += left * rows.from_left.advance, rows.from_right.at += (stages - 1) * rows.from_right.advance;
+    const int panels = min(stages - 1, rows.k0 / depth), own = min(stages - 1 - panels, rows.blocks);
+    rows.from_left.at += (panels + 2 * own) * rows.from_left.advance;
+    rows.from_right.at += panels * rows.from_right.advance;
   }
   // c = the tile less the products of everything to the left of it; begin() was called.
   SXT_DENSE void update(Accumulator<T> (&c)[8], Rows &rows) const {
@@ -309,22 +317,22 @@ struct Sweep {
   // The whole factorisation, or the forward half of a solve with a factor that stands. Returns 0 or the system's code.
   SXT_DENSE int run() const {
     Accumulator<T> c[8];
-    const int last = (s.n - 1) / tile, end = (s.rows + tile - 1) / tile;
+    const int last = tile_of(s.n - 1), end = tile_of(s.rows - 1) + 1;
 #pragma unroll 1
     for (int k = factor ? -1 : 0; k <= last; ++k) {
-      const int k0 = tile * k;
+      const int k0 = start_of(k);
       const bool next_diagonal = factor && k < last;
       // A tile with rows of the matrix and right-hand sides went through the factorisation of the diagonal.
-      const int first = factor ? k + 1 : max(s.first_rhs_row / tile, k + (s.first_rhs_row >= k0 + tile));
+      const int first = factor ? k + 1 : max(tile_of(s.first_rhs_row), k + (s.first_rhs_row >= start_of(k + 1)));
       const Share share = k < 0 ? Share{0, 0, 1} : share_of(first, end, k, next_diagonal);
       Rows rows;
-      if (share.first < share.end) rows = rows_at(tile * share.first, k0);
+      if (share.first < share.end) rows = rows_at(start_of(share.first), k0);
       if (factor) {
         if (share.first < share.end) begin(rows);
         const int code = k < 0 ? 0 : fetch_diagonal(k % peers);
         if (code) return code;
       } else {
-        load_diagonal(k0, min(tile, s.n - k0));
+        load_diagonal(k0, columns_of(k0));
         if (share.first < share.end) begin(rows);
       }
 #pragma unroll 1
@@ -333,13 +341,13 @@ struct Sweep {
         if (diagonal) {
           __syncthreads();
           if (!next_diagonal || rank != (k + 1) % peers) break;
-          rows = rows_at(k0 + tile, k0 + tile);
+          rows = rows_at(start_of(k + 1), start_of(k + 1));
           begin(rows);
         }
         update(c, rows);
         const Tile done = rows;
         const bool more = !diagonal && r + share.stride < share.end;
-        int next = tile * (r + share.stride);
+        int next = start_of(r + share.stride);
         if (more) {
           rows = rows_at(next, k0);
           begin(rows);
@@ -369,7 +377,7 @@ SXT_DENSE int cluster_rank() {
   return rank;
 }
 
-template <class T, bool carries>
+template <class T, Form form>
 __global__ void __launch_bounds__(threads, blocks_per_unit<T>)
     sweep_systems(const __grid_constant__ Set set, const std::int32_t *turn, std::int32_t phase) {
 #if __CUDA_ARCH__ >= 900
@@ -380,13 +388,13 @@ __global__ void __launch_bounds__(threads, blocks_per_unit<T>)
   const System<T> system = definite_system<T>(set, index);
   const bool states = rank == 0 && threadIdx.x == 0;
   if (!takes_part(set, index, phase, system, states)) return;
-  if (threadIdx.x == 0) shared.system = View<T>(system, carries), shared.failed = 0;
+  if (threadIdx.x == 0) shared.system = View<T>(system, form == Form::carries_vector), shared.failed = 0;
   __syncthreads();
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const bool factor = (phase & SXT_HERMITIAN_FACTOR) != 0;
-  const Sweep<T, carries> sweep{shared.system, shared,   factor,   warp,
-                                lane,          lane / 4, lane % 4, static_cast<int>((warp + turns) % warps),
-                                peers,         rank};
+  const Sweep<T, form> sweep{shared.system, shared,   factor,   warp,
+                             lane,          lane / 4, lane % 4, static_cast<int>((warp + turns) % warps),
+                             peers,         rank};
   const int code = sweep.run();
   // The code comes from the block that met the failure; nobody leaves while its shared memory is read.
   if (peers > 1) sweep.meet();
