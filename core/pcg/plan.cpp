@@ -171,7 +171,6 @@ bool PcgSolver::worth_knowing(double cost_s, int octaves) {
   probe_left_out_ =
       text("; ", octaves == octaves_of_assumption ? "a probe" : "more of it", " would cost ", seconds_text(cost_s),
            ", and to know better save the choice ", seconds_text(gain_s), " in the mean");
-  selected_[{question.hash(), &engine_matrix(method_)}] = choice;
   return false;
 }
 
