@@ -88,6 +88,11 @@ std::int32_t fake_call(const char *name) { return counted_call(name, false); }
 std::int32_t fake_release(const char *name) { return counted_call(name, true); }
 std::int32_t fake_devices() { return static_cast<std::int32_t>(ledger().contexts.size()); }
 std::int32_t fake_current() { return current.empty() || !current.back() ? -1 : current.back()->device; }
+std::int32_t fake_make_current(std::int32_t device) {
+  if (device < 0 || device >= fake_devices()) return FAKE_INVALID_DEVICE;
+  if (current.empty()) current.push_back(nullptr);
+  return current.back() = &ledger().contexts[static_cast<std::size_t>(device)], FAKE_OK;
+}
 void fake_add(const char *what, std::int64_t amount) {
   const std::lock_guard one(ledger().lock);
   ledger().counts[what] += amount;
@@ -136,7 +141,7 @@ int cuDriverGetVersion(int *version) { return *version = 13000, fake_call("cuDri
 int cuDeviceGetCount(int *count) { return *count = fake_devices(), fake_call("cuDeviceGetCount"); }
 int cuDeviceGet(int *device, int ordinal) {
   if (const int error = fake_call("cuDeviceGet")) return error;
-  if (ordinal < 0 || ordinal >= fake_devices()) return 101;
+  if (ordinal < 0 || ordinal >= fake_devices()) return FAKE_INVALID_DEVICE;
   return *device = ordinal, FAKE_OK;
 }
 int cuDeviceGetName(char *name, int length, int) {

@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 /* The few error numbers of the runtime that the fakes give themselves; drivers use the same ones. */
-enum { FAKE_OK = 0, FAKE_INVALID_VALUE = 1, FAKE_NO_MEMORY = 2, FAKE_NO_DEVICE = 100, FAKE_CAPTURING = 900 };
+enum { FAKE_OK = 0, FAKE_INVALID_VALUE = 1, FAKE_NO_MEMORY = 2, FAKE_NO_DEVICE = 100, FAKE_INVALID_DEVICE = 101, FAKE_CAPTURING = 900 };
 /* Where memory lies, as the runtime numbers it. */
 enum { FAKE_UNREGISTERED = 0, FAKE_HOST = 1, FAKE_DEVICE = 2, FAKE_MANAGED = 3 };
 
@@ -31,6 +31,7 @@ int32_t fake_call(const char *name);    /* counts; the error to return, 0 for no
 int32_t fake_release(const char *name); /* the same for calls that give something back: never the lasting error */
 int32_t fake_devices(void);             /* SEXTANT_FAKE_DEVICES, default 1 */
 int32_t fake_current(void);             /* this thread's device, -1: none */
+int32_t fake_make_current(int32_t device); /* in the place of the one that is; FAKE_INVALID_DEVICE when there is none */
 void fake_add(const char *what, int64_t amount);
 void *fake_allocate(int32_t type, uint64_t bytes); /* zeros */
 int32_t fake_free(void *memory);        /* FAKE_INVALID_VALUE when it is not known */

@@ -81,6 +81,10 @@ int cudaGetDeviceCount(int *count) {
   return remember(*count > 0 ? FAKE_OK : FAKE_NO_DEVICE);
 }
 int cudaGetDevice(int *device) { return *device = fake_current() < 0 ? 0 : fake_current(), remember(fake_call("cudaGetDevice")); }
+int cudaSetDevice(int device) {
+  if (const int error = fake_call("cudaSetDevice")) return remember(error);
+  return remember(fake_make_current(device));
+}
 
 // A small device of compute capability 9.0.
 int cudaDeviceGetAttribute(int *value, int which, int) {

@@ -18,6 +18,12 @@ using sextant::registry::Registry;
 
 class FakeKernels : public FakeDevice {};
 
+// A function of the vendor's that the fakes lack is a plugin that no test here reaches.
+TEST_F(FakeKernels, NoPluginIsRefused) {
+  for (const sextant::registry::Refusal *refusal : Registry::instance().refusals())
+    EXPECT_EQ(refusal->path.find(SEXTANT_PLUGIN_DIR), std::string::npos) << refusal->path << ": " << refusal->reason;
+}
+
 TEST_F(FakeKernels, EveryConformanceCaseComesBack) {
   sxt_context *context = nullptr;
   ASSERT_EQ(open(&context), SXT_OK) << sxt_last_error(nullptr);
