@@ -26,7 +26,7 @@ struct Ledger {
   std::map<std::string, std::int64_t> counts;
   std::map<const char *, Piece> memory;
   std::int64_t until_failure = 0, failures = 0, memory_left = -1;
-  std::int32_t error = 0, lasting = 0;
+  std::int32_t error = 0, lasting = 0, joined = 1;
   std::string failed_call;
   std::vector<FakeContext> contexts;
   std::vector<int> users;
@@ -75,6 +75,10 @@ void fake_limit_memory(std::int64_t bytes) {
   const std::lock_guard one(ledger().lock);
   ledger().memory_left = bytes;
 }
+void fake_join_devices(std::int32_t joined) {
+  const std::lock_guard one(ledger().lock);
+  ledger().joined = joined;
+}
 std::int64_t fake_failures() { return ledger().failures; }
 const char *fake_failed_call() { return ledger().failed_call.c_str(); }
 std::int64_t fake_count(const char *what) {
@@ -88,6 +92,10 @@ std::int32_t fake_call(const char *name) { return counted_call(name, false); }
 std::int32_t fake_release(const char *name) { return counted_call(name, true); }
 std::int32_t fake_devices() { return static_cast<std::int32_t>(ledger().contexts.size()); }
 std::int32_t fake_current() { return current.empty() || !current.back() ? -1 : current.back()->device; }
+std::int32_t fake_joined() {
+  const std::lock_guard one(ledger().lock);
+  return ledger().joined;
+}
 std::int32_t fake_make_current(std::int32_t device) {
   if (device < 0 || device >= fake_devices()) return FAKE_INVALID_DEVICE;
   if (current.empty()) current.push_back(nullptr);

@@ -21,8 +21,10 @@ enum { FAKE_UNREGISTERED = 0, FAKE_HOST = 1, FAKE_DEVICE = 2, FAKE_MANAGED = 3 }
 void fake_fail(int64_t n, int32_t error);
 /* Device memory that can still be had, in bytes; negative (as at first): as much as one asks for. */
 void fake_limit_memory(int64_t bytes);
+/* Whether devices reach each other's memory (as at first: 1). */
+void fake_join_devices(int32_t joined);
 int64_t fake_failures(void);            /* calls that were made to fail since fake_fail */
-/* "calls", "launches", "graph launches", "requests" for memory, or what lives: "contexts", "current", "streams", ... */
+/* "calls", "launches", "opened pools", "graph launches", "requests" for memory, or what lives: "contexts", "current", "streams", ... */
 int64_t fake_count(const char *what);
 const char *fake_failed_call(void);     /* the last call that was made to fail */
 
@@ -31,6 +33,7 @@ int32_t fake_call(const char *name);    /* counts; the error to return, 0 for no
 int32_t fake_release(const char *name); /* the same for calls that give something back: never the lasting error */
 int32_t fake_devices(void);             /* SEXTANT_FAKE_DEVICES, default 1 */
 int32_t fake_current(void);             /* this thread's device, -1: none */
+int32_t fake_joined(void);
 int32_t fake_make_current(int32_t device); /* in the place of the one that is; FAKE_INVALID_DEVICE when there is none */
 void fake_add(const char *what, int64_t amount);
 void *fake_allocate(int32_t type, uint64_t bytes); /* zeros */

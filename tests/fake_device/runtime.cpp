@@ -23,6 +23,9 @@ struct Event { bool recorded = false; };
 struct Graph { int nodes = 0; };
 struct Dim3 { unsigned x, y, z; };
 struct Attributes { std::int32_t type, device; void *on_device, *on_host; };
+struct Pool { std::int32_t device; };
+struct PoolProperties { std::int32_t kind, handles, location, device; };
+struct PoolAccess { std::int32_t location, device, rights; };
 
 thread_local int last_error = FAKE_OK;
 thread_local struct { Dim3 grid, block; std::size_t shared; void *stream; } launch_configuration;
@@ -85,6 +88,9 @@ int cudaSetDevice(int device) {
   if (const int error = fake_call("cudaSetDevice")) return remember(error);
   return remember(fake_make_current(device));
 }
+int cudaDeviceCanAccessPeer(int *reachable, int device, int other) {
+  return *reachable = device != other && fake_joined(), remember(fake_call("cudaDeviceCanAccessPeer"));
+}
 
 // A small device of compute capability 9.0.
 int cudaDeviceGetAttribute(int *value, int which, int) {
@@ -130,8 +136,22 @@ int cudaGetDriverEntryPoint(const char *name, void **function, unsigned long lon
 }
 
 // ---- memory
-int cudaMemPoolCreate(void **pool, const void *) { return give("cudaMemPoolCreate", "pools", pool, 0); }
-int cudaMemPoolDestroy(void *pool) { return take_back<int>("cudaMemPoolDestroy", "pools", pool); }
+int cudaMemPoolCreate(void **pool, const PoolProperties *wanted) {
+  return give("cudaMemPoolCreate", "pools", pool, Pool{wanted->device});
+}
+int cudaMemPoolDestroy(void *pool) { return take_back<Pool>("cudaMemPoolDestroy", "pools", pool); }
+// Opens a pool to other devices, for reading and writing (3).
+int cudaMemPoolSetAccess(void *pool, const PoolAccess *wanted, std::size_t count) {
+  if (const int error = fake_call("cudaMemPoolSetAccess")) return remember(error);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::int32_t device = wanted[i].device;
+    const bool other = device >= 0 && device < fake_devices() && device != static_cast<Pool *>(pool)->device;
+    if (wanted[i].location != 1 || !other || wanted[i].rights != 3) return remember(FAKE_INVALID_VALUE);
+    if (!fake_joined()) return remember(FAKE_INVALID_DEVICE);
+    fake_add("opened pools", 1);
+  }
+  return FAKE_OK;
+}
 int cudaMemPoolSetAttribute(void *, int, void *) { return remember(fake_call("cudaMemPoolSetAttribute")); }
 int cudaMemPoolTrimTo(void *, std::size_t) { return remember(fake_call("cudaMemPoolTrimTo")); }
 int cudaMallocFromPoolAsync(void **memory, std::size_t bytes, void *, void *stream) {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two devices in one process: what belongs to one is refused by a context of the other, and copies go between them.
+// Two devices in one process: what belongs to one is refused by a context of the other, and copies go between them,
+// whether or not the devices reach each other's memory.
 #include <cstdint>
 #include <cstdio>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "tests/api/two_devices.hpp"
@@ -19,46 +22,92 @@ sxt_context *open_on(std::int32_t ordinal) {
   return sxt_context_create(&options, &context) == SXT_OK ? context : nullptr;
 }
 
-void copy_between(sxt_context *from, sxt_context *to) {
+constexpr std::int32_t not_supported = 801;
+
+// One copy, which arrives or says why it does not. `failing`: the n-th vendor call from there that fails, 0: none.
+sxt_status copy_between(sxt_context *from, sxt_context *to, std::int64_t failing = 0) {
   sextant::Device &source = from->context->device(), &target = to->context->device();
   const std::vector<double> values{1, 2, 3};
   const std::uint64_t bytes = values.size() * sizeof(double);
   const api_test::Vector x = api_test::zeros_on(from, 3), y = api_test::zeros_on(to, 3);
   std::vector<double> back(values.size());
   EXPECT_EQ(sxt_vector_write(x.get(), values.data()), SXT_OK);
-  EXPECT_EQ(target.ops().copy_peer(target.handle(), nullptr, sxt_vector_data(y.get()), source.handle(),
-                                   sxt_vector_data(x.get()), bytes),
-            SXT_OK);
+  fake_fail(failing, not_supported);
+  const sxt_status status = target.ops().copy_peer(target.handle(), nullptr, sxt_vector_data(y.get()), source.handle(),
+                                                   sxt_vector_data(x.get()), bytes);
   EXPECT_EQ(sxt_vector_read(y.get(), back.data()), SXT_OK);
-  EXPECT_EQ(back, values);
+  if (status == SXT_OK) {
+    EXPECT_EQ(back, values) << fake_failed_call();
+  }
+  return status;
+}
+
+void copy_both_ways(sxt_context *first, sxt_context *second) {
+  EXPECT_EQ(copy_between(first, second), SXT_OK);
+  EXPECT_EQ(copy_between(second, first), SXT_OK);
+}
+
+void refuse_and_copy() {
+  const api_test::Context first(open_on(0)), second(open_on(1));
+  ASSERT_TRUE(first && second);
+  api_test::refuses_the_other_device(first.get(), second.get(), 1);
+  api_test::refuses_the_other_device(second.get(), first.get(), 0);
+  copy_both_ways(first.get(), second.get());
+  copy_both_ways(first.get(), second.get());
+  EXPECT_EQ(fake_count("opened pools"), 2) << "once each way";
+  const api_test::Context again(open_on(1));
+  ASSERT_TRUE(again);
+  copy_both_ways(first.get(), again.get());
+  EXPECT_EQ(fake_count("opened pools"), 4) << "once more after a device was opened";
+}
+
+void copy_by_way_of_the_host() {
+  fake_join_devices(0);
+  const api_test::Context first(open_on(0)), second(open_on(1));
+  ASSERT_TRUE(first && second);
+  copy_both_ways(first.get(), second.get());
+  EXPECT_EQ(fake_count("opened pools"), 0);
+}
+
+// Each vendor call of a first copy fails in turn: what only shortens the way may.
+void copy_while_calls_fail() {
+  std::set<std::string> did_without;
+  for (std::int64_t n = 1; n < 100; ++n) {
+    const api_test::Context first(open_on(0)), second(open_on(1));
+    ASSERT_TRUE(first && second);
+    const sxt_status status = copy_between(first.get(), second.get(), n);
+    const std::string failed = fake_failed_call();
+    if (status == SXT_OK) did_without.insert(failed);
+    if (failed != "cudaMemcpyAsync") continue;
+    EXPECT_LT(status, SXT_OK);
+    break;
+  }
+  EXPECT_THAT(did_without, testing::IsSupersetOf({"cudaDeviceCanAccessPeer", "cudaMemPoolSetAccess"}));
 }
 
 // Ends the process with 0 where all went as it should.
-[[noreturn]] void use_both() {
-  {
-    const api_test::Context first(open_on(0)), second(open_on(1));
-    if (!first || !second) std::_Exit(2);
-    api_test::refuses_the_other_device(first.get(), second.get(), 1);
-    api_test::refuses_the_other_device(second.get(), first.get(), 0);
-    for (int again = 0; again < 2; ++again) {
-      copy_between(first.get(), second.get());
-      copy_between(second.get(), first.get());
-    }
-  }
+[[noreturn]] void alone(void (*body)()) {
+  body();
+  fake_fail(0, 0);
   EXPECT_EQ(left_behind(), "");
   std::fflush(stdout);
   std::_Exit(testing::Test::HasFailure() ? 1 : 0);
 }
 
-TEST(TwoDevices, KeepTheirMemoryApart) {
+// In a process that has not asked for devices yet.
+void with_two_devices(void (*body)()) {
   if (!std::filesystem::exists(SEXTANT_PLUGIN_DIR "/device/device-cuda.so"))
     GTEST_SKIP() << "this build has no CUDA plugins";
   const char *path = std::getenv("LD_LIBRARY_PATH");
   if (!path || !std::strstr(path, FAKE_FOLDER)) GTEST_SKIP() << "the fakes are not first in LD_LIBRARY_PATH";
-  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a process that has not asked for devices yet
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
   setenv("SEXTANT_FAKE_DEVICES", "2", 1);
-  EXPECT_EXIT(use_both(), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(alone(body), testing::ExitedWithCode(0), "");
   unsetenv("SEXTANT_FAKE_DEVICES");
 }
+
+TEST(TwoDevices, KeepTheirMemoryApart) { with_two_devices(refuse_and_copy); }
+TEST(TwoDevices, CopyByWayOfTheHostWhereTheyDoNotReachEachOther) { with_two_devices(copy_by_way_of_the_host); }
+TEST(TwoDevices, CopyWhereNoDirectWayIsHad) { with_two_devices(copy_while_calls_fail); }
 
 }  // namespace

@@ -23,6 +23,7 @@ constexpr std::uint64_t pool_keeps = 8;        // of the device's memory one par
 std::atomic<const sxt_host *> host{nullptr};
 // The error that ended a device, by ordinal; 0: none. The runtime knows no way back within a process.
 std::array<std::atomic<int>, 64> ended_by{};
+std::atomic<std::uint64_t> devices_opened{0};
 
 // Errors after which every call on the device fails.
 bool lasting(cudaError_t problem) {
@@ -139,6 +140,7 @@ sxt_status Device::open(std::int32_t ordinal, Device **out) {
   if (!calls) return refusal(SXT_E_DEVICE, "%s", problem.c_str());
   std::unique_ptr<Device> device(new Device(ordinal, *calls));
   if (const sxt_status status = device->start()) return status;
+  ++devices_opened;
   *out = device.release();
   return SXT_OK;
 }
@@ -245,9 +247,30 @@ void Device::free(void *stream, sxt_space space, void *memory) {
   });
 }
 
+// Memory of a pool is closed to other devices, and what is closed passes through the host. Asked for once a pair, and
+// again when devices were opened since: a context that was left takes its access with it. Where devices do not reach
+// each other, or the pool stays closed, copies go by way of the host.
+void Device::open_pool_to(const Device &reader) {
+  const std::uint64_t bit = std::uint64_t{1} << reader.ordinal_, now = devices_opened;
+  const std::lock_guard lock(readers_lock_);
+  if (readers_of_ != now) readers_ = 0, readers_of_ = now;
+  if (readers_ & bit) return;
+  readers_ |= bit;
+  int reachable = 0;
+  if (cudaDeviceCanAccessPeer(&reachable, reader.ordinal_, ordinal_) == cudaSuccess && reachable) {
+    cudaMemAccessDesc access{};
+    access.location.type = cudaMemLocationTypeDevice;
+    access.location.id = reader.ordinal_;
+    access.flags = cudaMemAccessFlagsProtReadWrite;
+    cudaMemPoolSetAccess(pool_, &access, 1);
+  }
+  cudaGetLastError();  // what failed here for good fails in the copy, too
+}
+
 sxt_status Device::copy_peer(void *stream, void *to, Device &from_device, const void *from, std::uint64_t bytes) {
   return call([&] {
     const cudaStream_t order = stream_or_own(stream);
+    if (from_device.ordinal_ != ordinal_ && !capturing(order)) from_device.open_pool_to(*this);
     cudaError_t problem = cudaMemcpyPeerAsync(to, ordinal_, from, from_device.ordinal_, bytes, order);
     if (problem == cudaSuccess && !stream) problem = cudaStreamSynchronize(order);
     return outcome(ordinal_, problem, "copy from another device");

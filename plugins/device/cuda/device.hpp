@@ -103,6 +103,7 @@ class Device {
   Device(std::int32_t ordinal, const Driver &calls) : ordinal_(ordinal), calls_(calls) {}
   sxt_status start();
   sxt_status make_pool();
+  void open_pool_to(const Device &reader);
   cudaError_t from_pool(void *stream, std::uint64_t bytes, void **memory) const;
 
   std::int32_t ordinal_;
@@ -112,6 +113,9 @@ class Device {
   cudaMemPool_t pool_ = nullptr;
   cudaStream_t stream_ = nullptr;
   PinnedMemory pinned_;
+  std::mutex readers_lock_;
+  std::uint64_t readers_ = 0;     // a bit for each ordinal that the pool was to be opened to
+  std::uint64_t readers_of_ = 0;  // devices opened when these were noted
 };
 
 // True while work on the stream is recorded instead of done.
