@@ -57,6 +57,19 @@ class Hermitian(CommandTest):
             ratio = row["cpu_thread_seconds"] / row["seconds"]
             self.assertAlmostEqual(row["cpu_thread_ratio"], ratio, delta=1e-9 * ratio)
 
+    def test_bench_of_predictions(self):
+        report, _ = self.run_json("bench", "hermitian", "--n", "6,12", "--systems", "20,30", "--repeat", "2", "--type", "f64",
+                                  "--phase", "factor", "--predictions")  # fmt: skip
+        self.assertEqual({(row["n"], row["systems"]) for row in report["rows"]}, {(n, s) for n in (6, 12) for s in (20, 30)})
+        self.assertEqual({row["kernel"] for row in report["rows"]}, {"choice"})
+        self.assertEqual(sum(each["points"] for each in report["predictions"]), 4)
+        for each in report["predictions"]:
+            rows = [row for row in report["rows"] if row["chosen"] == each["kernel"]]
+            self.assertEqual(len(rows), each["points"])
+            self.assertLessEqual(each["median_error"], each["p90_error"])
+        result = self.run_command("bench", "hermitian", "--n", "5", "--systems", "9", "--repeat", "1", "--predictions", expect=DONE)
+        self.assertIn("at the median", result.stdout)
+
     # A sweep ends in time whatever it has to leave out, and says what.
     def test_bench_sweep_ends_in_time(self):
         result = self.run_command("bench", "hermitian", "--device", "cpu", "--sweep", "--systems", "9", "--repeat", "1", "--phase",

@@ -74,7 +74,7 @@ class Suite {
   bool fits(HermitianCase &problem, double left, double rest) const {
     constexpr std::int64_t round = 132, large = 512;
     constexpr double most_over = 0.25;
-    if (on_device_ && options_.systems == 0 && problem.n > large && rest * seconds_a_cost_ > left)
+    if (on_device_ && options_.systems.empty() && problem.n > large && rest * seconds_a_cost_ > left)
       problem.batch =
           std::clamp(static_cast<std::int64_t>(static_cast<double>(problem.batch) * left / (rest * seconds_a_cost_)) /
                          round * round,
@@ -93,11 +93,11 @@ class Suite {
     return {8, 16, 32, 64, 128, 256};
   }
   // On the CPU as many as make some hundred megaflops; in a sweep a few rounds of a large GPU's 132 multiprocessors.
-  std::int64_t systems(std::int64_t n) const {
-    if (options_.systems > 0) return options_.systems;
+  std::vector<std::int64_t> systems(std::int64_t n) const {
+    if (!options_.systems.empty()) return options_.systems;
     const double order = static_cast<double>(n);
-    if (!on_device_) return std::clamp<std::int64_t>(static_cast<std::int64_t>(1e9 / std::pow(order, 3)), 32, 4000);
-    return !options_.sweep ? 1000 : n <= 256 ? 1056 : n <= 512 ? 528 : 264;
+    if (!on_device_) return {std::clamp<std::int64_t>(static_cast<std::int64_t>(1e9 / std::pow(order, 3)), 32, 4000)};
+    return {!options_.sweep ? 1000 : n <= 256 ? 1056 : n <= 512 ? 528 : 264};
   }
   std::vector<HermitianCase> cases() const {
     std::vector<HermitianCase> all;
@@ -106,14 +106,15 @@ class Suite {
         add_mixed(definiteness, all);
         continue;
       }
-      for (const std::int64_t n : orders()) all.push_back({n, systems(n), {}, definiteness, ""});
+      for (const std::int64_t n : orders())
+        for (const std::int64_t batch : systems(n)) all.push_back({n, batch, {}, definiteness, ""});
     }
     return all;
   }
   // Orders at random between two, and a uniform set of as many flops.
   void add_mixed(const std::string &definiteness, std::vector<HermitianCase> &all) const {
     std::mt19937_64 random(7);
-    HermitianCase mixed{options_.mixed[1], options_.systems > 0 ? options_.systems : 1000, {}, definiteness, ""};
+    HermitianCase mixed{options_.mixed[1], options_.systems.empty() ? 1000 : options_.systems[0], {}, definiteness, ""};
     std::uniform_int_distribution<std::int32_t> order(static_cast<std::int32_t>(options_.mixed[0]),
                                                       static_cast<std::int32_t>(options_.mixed[1]));
     double cubes = 0;
@@ -151,7 +152,7 @@ class Suite {
       timed.name = name;
       const bool named = name == options_.kernel;
       if (name.find(".reference.") != std::string::npos && !named) continue;
-      if (name != kChoice && !timed.others() && !all_wanted && !named) continue;
+      if (name != kChoice && !named && (options_.predictions || (!timed.others() && !all_wanted))) continue;
       description.kernel = name == kChoice ? nullptr : name.c_str();
       description.shortcuts = name == kChoice ? shortcut_bits(options_.shortcuts) : 0;
       sxt_hermitian *made = nullptr;
@@ -177,7 +178,7 @@ class Suite {
   // calls for one system each over streams; the latter only where others are asked for, since they take long to set up.
   void add_lone_kernels(const HermitianCase &problem, const HermitianBenchSet &set,
                         std::vector<HermitianTimed> &all) const {
-    if (!problem.orders.empty() || problem.definiteness == "try") return;
+    if (!problem.orders.empty() || problem.definiteness == "try" || options_.predictions) return;
     const bool all_wanted = options_.verbose || !options_.peers.names.empty();
     for (const std::string &name : kernels_on(SXT_KIND_HERMITIAN, on_device_ ? "cuda" : "cpu")) {
       const bool streams = name.find(".cusolver_streams.") != std::string::npos;
@@ -342,6 +343,7 @@ class Suite {
       }
       if (timed.name == kChoice && options_.sweep && problem.phase == options_.phases[0] && problem.orders.empty())
         points_.push_back({problem.n, flops / timed.seconds, other ? flops / other->seconds : 0});
+      if (timed.name == kChoice && timed.predicted > 0) predictions_[timed.chosen].push_back(to_measured(timed));
       add_line(problem, order, timed, other, flops);
     }
   }
@@ -354,7 +356,7 @@ class Suite {
         timed.name == kChoice ? "* " + timed.chosen : timed.name,
         fmt::format("{:.4g}", timed.seconds * 1e3),
         fmt::format("{:.1f}", flops / timed.seconds * 1e-9),
-        fmt::format("{:.2f}", timed.predicted / std::max(timed.seconds - call_s_, 0.1 * timed.seconds)),
+        fmt::format("{:.2f}", to_measured(timed)),
         other ? other->name : "-",
         other ? fmt::format("{:.4g}", other->seconds * 1e3) : "-",
         other ? fmt::format("{:.2f}", other->seconds / timed.seconds) : "-"};
@@ -368,19 +370,22 @@ class Suite {
     if (shown) sheet_.lines.push_back(std::move(line));
   }
 
+  // Predicted over measured seconds, less what a call and its wait take.
+  double to_measured(const HermitianTimed &timed) const {
+    return timed.predicted / std::max(timed.seconds - call_s_, 0.1 * timed.seconds);
+  }
+
   int finish() {
     Json more = Json::object();
+    if (options_.predictions) {
+      more["predictions"] = prediction_errors(predictions_);
+      if (!options_.json) print("{}", prediction_verdict(more["predictions"]));
+    }
     if (!points_.empty()) {
       judge_neighbours(points_);
       const std::string verdict = sweep_verdict(points_);
       if (!options_.json) print("{}", verdict);
-      Json curve = Json::array();
-      for (const HermitianPoint &p : points_)
-        curve.push_back({{"n", p.n},
-                         {"flops_per_s", p.rate},
-                         {"other_flops_per_s", p.other_rate},
-                         {"to_neighbours", p.to_neighbours}});
-      more = {{"sweep", curve}, {"verdict", verdict}};
+      more["sweep"] = sweep_curve(points_), more["verdict"] = verdict;
       if (!options_.svg.empty()) {
         OutputFile file(options_.svg);
         file.write(sweep_svg(fmt::format("{} of {} systems", options_.phases[0], options_.type), points_));
@@ -402,6 +407,7 @@ class Suite {
   Json rows_ = Json::array();
   std::map<std::string, double> definite_;  // seconds of the choice on definite sets, by phase and order
   std::vector<HermitianPoint> points_;
+  HermitianPredictions predictions_;
 };
 
 constexpr const char *kFooter =
@@ -414,6 +420,7 @@ Examples:
   sextant bench hermitian --device cuda --peers --phase factor
   sextant bench hermitian --device cuda --sweep --phase factor --svg sweep.svg --json > sweep.json
   sextant bench hermitian --device cuda --n 350,700,1700 --phase factor --cpu-thread
+  sextant bench hermitian --device cuda --n 40,200,600 --systems 1,100,300 --predictions
   sextant bench hermitian --device cuda --mixed 100,900 --definiteness definite,indefinite
   sextant bench hermitian --structure toeplitz --shortcuts toeplitz --n 350 --phase factor-solve
 Exit code 4: a kernel failed, or its answer is wrong.)";
@@ -426,7 +433,11 @@ void add_options(CLI::App *app, Options &options) {
       ->expected(2)
       ->check(CLI::Range(1, 20000));
   app->add_option("--systems", options.systems, "Systems in a set; default 1000 on a GPU, by the order on the CPU")
+      ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::PositiveNumber);
+  app->add_flag("--predictions", options.predictions,
+                "How far predictions of the choice are off; nobody else is measured");
   app->add_option("--rhs", options.n_rhs, "Right-hand sides a system")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);

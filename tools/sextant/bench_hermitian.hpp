@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,9 +22,11 @@ struct HermitianBenchOptions : BenchOptions {
   std::vector<std::int64_t> mixed;  // least and largest order of sets with orders at random
   std::string type = "c128", triangle = "lower", structure = "none", kernel;
   std::vector<std::string> shortcuts;
-  std::int64_t systems = 0, n_rhs = 1;
+  std::vector<std::int64_t> systems;  // in a set; empty: by device and order
+  std::int64_t n_rhs = 1;
   double seconds = 0;  // 0: 40 on a GPU, without end on the CPU
   bool sweep = false, cpu_thread = false;
+  bool predictions = false;  // of the choice alone, nobody to compare with
 };
 
 // What a point of a measurement is about.
@@ -92,7 +95,12 @@ struct HermitianPoint {
   double to_neighbours = 1;
 };
 void judge_neighbours(std::vector<HermitianPoint> &points);
+Json sweep_curve(const std::vector<HermitianPoint> &points);
 std::string sweep_verdict(const std::vector<HermitianPoint> &points);
+// How far predictions of each kernel that was chosen were off: predicted over measured seconds, by kernel.
+using HermitianPredictions = std::map<std::string, std::vector<double>>;
+Json prediction_errors(const HermitianPredictions &ratios);
+std::string prediction_verdict(const Json &errors);
 std::string sweep_svg(const std::string &title, const std::vector<HermitianPoint> &points);
 
 }  // namespace tool

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Orders 16, 32, ... 2048: where a rate falls below its neighbours' or below another library's.
+// Orders 16, 32, ... 2048: where a rate falls below its neighbours' or below another library's. And how far predictions
+// were off.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "bench_hermitian.hpp"
@@ -16,6 +18,14 @@ void judge_neighbours(std::vector<HermitianPoint> &points) {
     if (i + 1 < points.size()) sum += points[i + 1].rate, ++count;
     points[i].to_neighbours = count > 0 ? points[i].rate / (sum / count) : 1;
   }
+}
+
+Json sweep_curve(const std::vector<HermitianPoint> &points) {
+  Json curve = Json::array();
+  for (const HermitianPoint &p : points)
+    curve.push_back(
+        {{"n", p.n}, {"flops_per_s", p.rate}, {"other_flops_per_s", p.other_rate}, {"to_neighbours", p.to_neighbours}});
+  return curve;
 }
 
 std::string sweep_verdict(const std::vector<HermitianPoint> &points) {
@@ -37,6 +47,33 @@ std::string sweep_verdict(const std::vector<HermitianPoint> &points) {
                         std::count_if(points.begin(), points.end(), [&](const auto &p) { return ratio(p) < 1; }),
                         ratio(behind), behind.n);
   return text + "\n";
+}
+
+Json prediction_errors(const HermitianPredictions &ratios) {
+  Json errors = Json::array();
+  for (const auto &[kernel, of_kernel] : ratios) {
+    std::vector<double> sorted = of_kernel, off;
+    for (const double ratio : sorted) off.push_back(std::abs(ratio - 1));
+    std::sort(sorted.begin(), sorted.end()), std::sort(off.begin(), off.end());
+    const std::size_t points = off.size();
+    errors.push_back({{"kernel", kernel},
+                      {"points", points},
+                      {"median_error", off[points / 2]},
+                      {"p90_error", off[9 * (points - 1) / 10]},
+                      {"median_ratio", sorted[points / 2]}});
+  }
+  return errors;
+}
+
+std::string prediction_verdict(const Json &errors) {
+  std::string text;
+  for (const Json &each : errors)
+    text += fmt::format(
+        "predictions of {}: {} points, off by {:.1f} % at the median, nine in ten by less than {:.1f} %, {:.2f} of "
+        "what was measured\n",
+        each["kernel"].get<std::string>(), each["points"].get<int>(), 100 * each["median_error"].get<double>(),
+        100 * each["p90_error"].get<double>(), each["median_ratio"].get<double>());
+  return text;
 }
 
 std::string sweep_svg(const std::string &title, const std::vector<HermitianPoint> &points) {
