@@ -313,29 +313,15 @@ void apply(const sxt_exec *exec, const Factor &f, Real<T> alpha, const T *x, con
   });
   need_launch("a product with a factor");
 }
-// z = G' G r: products 0 and 1 where core chose kernels for them (products may be NULL), else, and for columns, kernels
-// of our own. t: room between them.
-template <class T>
-sxt_status apply_pair(const sxt_exec *exec, const Factor &g, const Factor &transposed,
-                      const methods::FactorProducts *products, sxt_value_type type, const T *r, T *t, T *z,
-                      int columns = 1) {
-  const auto step = [&](std::uint64_t i, const Factor &factor, const T *x, T *y) {
-    const bool chosen = products && columns == 1;
-    const sxt_status status = chosen ? products->multiply(i, type, factor.n, x, y, *exec) : SXT_NOT_APPLICABLE;
-    if (status != SXT_NOT_APPLICABLE) return status;
-    apply<T>(exec, factor, 1, x, nullptr, nullptr, y, columns);
-    return static_cast<sxt_status>(SXT_OK);
+// z = G' G r for a state with lower G and upper G'. Columns are multiplied by kernels of our own alone.
+template <class State, class T>
+sxt_status apply_pair(const State &state, const void *session, const T *r, T *t, T *z, int columns,
+                      const sxt_exec &exec) {
+  const auto *products = columns == 1 ? static_cast<const methods::FactorProducts *>(session) : nullptr;
+  const auto own = [&](const Factor &factor, const T *x, T *y) {
+    apply<T>(&exec, factor, 1, x, nullptr, nullptr, y, columns);
   };
-  const sxt_status status = step(0, g, r, t);
-  return status == SXT_OK ? step(1, transposed, t, z) : status;
-}
-
-// What core is told of two factors G and G' of a state, lower and upper, that share a run evenly.
-template <class State>
-sxt_status factor_pair(const void *opaque, std::uint64_t i, sxt_factor *out) {
-  const State &state = *static_cast<const State *>(opaque);
-  if (i > 1) return SXT_NOT_APPLICABLE;
-  return methods::show_factor(i == 0 ? "G" : "G^T", csr_of(i == 0 ? state.lower : state.upper, state.type), 0.5, out);
+  return methods::multiply_pair(state, products, r, t, z, exec, own);
 }
 
 // Loads the code of that product, which a capture must not do.
@@ -439,7 +425,7 @@ sxt_status open_factors(const void *opaque, const sxt_filled *, const sxt_exec *
 template <class State>
 sxt_status open_pair(const void *opaque, const sxt_filled *slots, const sxt_exec *exec, void **session) {
   const sxt_status status = open_factors<State>(opaque, slots, exec, session);
-  return status == SXT_OK ? methods::open_products<2>(slots, exec, session) : status;
+  return status == SXT_OK ? methods::open_products<2>(opaque, slots, exec, session) : status;
 }
 
 }  // namespace sextant::plugin::cuda::precondition

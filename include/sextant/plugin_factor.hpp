@@ -160,27 +160,13 @@ void apply_factor(const Factor &factor, T alpha, const T *x, const T *a, const r
   });
 }
 
-// z = G' G r: products 0 and 1 where core chose kernels for them (products may be NULL), else a pass of our own. t: a
-// vector between them.
-template <class T>
-sxt_status apply_pair(const Factor &g, const Factor &transposed, const FactorProducts *products, sxt_value_type type,
-                      const T *r, T *t, T *z, int team, const sxt_exec &exec) {
-  const auto step = [&](std::uint64_t i, const Factor &factor, const T *x, T *y) {
-    const sxt_status status = products ? products->multiply(i, type, factor.n, x, y, exec) : SXT_NOT_APPLICABLE;
-    if (status != SXT_NOT_APPLICABLE) return status;
+// G' G r for a state with lower G and upper G', as the methods apply it.
+template <class State, class T>
+sxt_status apply_pair(const State &state, const void *session, const T *r, T *t, T *z, int team, const sxt_exec &exec) {
+  const auto own = [&](const Factor &factor, const T *x, T *y) {
     apply_factor<T>(factor, T(1), x, nullptr, nullptr, y, team);
-    return static_cast<sxt_status>(SXT_OK);
   };
-  const sxt_status status = step(0, g, r, t);
-  return status == SXT_OK ? step(1, transposed, t, z) : status;
-}
-
-// What core is told of two factors G and G' of a state, lower and upper, that share a run evenly.
-template <class State>
-sxt_status factor_pair(const void *opaque, std::uint64_t i, sxt_factor *out) {
-  const State &state = *static_cast<const State *>(opaque);
-  if (i > 1) return SXT_NOT_APPLICABLE;
-  return show_factor(i == 0 ? "G" : "G^T", csr_of(i == 0 ? state.lower : state.upper, state.type), 0.5, out);
+  return multiply_pair(state, static_cast<const FactorProducts *>(session), r, t, z, exec, own);
 }
 
 // Fills the pattern of the transposed factor; cursor: n int64 of working memory.

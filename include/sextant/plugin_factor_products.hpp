@@ -60,7 +60,7 @@ class FactorProducts {
 
 // sxt_kernel.open and close of a method with so many factors. The session is NULL where nobody looked for products.
 template <std::uint64_t factors>
-sxt_status open_products(const sxt_filled *slots, const sxt_exec *exec, void **session) {
+sxt_status open_products(const void *, const sxt_filled *slots, const sxt_exec *exec, void **session) {
   *session = nullptr;
   if (!slots) return SXT_OK;
   return guard(exec, [&] { return give(new FactorProducts(slots, factors, exec), session); });
@@ -86,6 +86,29 @@ inline sxt_preconditioner_factors_ops factors_ops(const Method &method,
 inline sxt_status show_factor(const char *role, const sxt_csr &csr, double share, sxt_factor *out) {
   *out = {sizeof(sxt_factor), role, csr, share};
   return SXT_OK;
+}
+
+// The same of two factors G and G' of a state, lower and upper, that share a run evenly. csr_of(factor, type) is found
+// where the device's factors are.
+template <class State>
+sxt_status factor_pair(const void *opaque, std::uint64_t i, sxt_factor *out) {
+  const State &state = *static_cast<const State *>(opaque);
+  if (i > 1) return SXT_NOT_APPLICABLE;
+  return show_factor(i == 0 ? "G" : "G^T", csr_of(i == 0 ? state.lower : state.upper, state.type), 0.5, out);
+}
+
+// z = G' G r for such a state: by the kernels core chose (products may be NULL), else by own(factor, x, y). t: room for
+// a vector between them.
+template <class State, class T, class F>
+sxt_status multiply_pair(const State &state, const FactorProducts *products, const T *r, T *t, T *z,
+                         const sxt_exec &exec, F &&own) {
+  const auto step = [&](std::uint64_t i, const auto &factor, const T *x, T *y) -> sxt_status {
+    const sxt_status status = products ? products->multiply(i, state.type, state.n, x, y, exec) : SXT_NOT_APPLICABLE;
+    if (status == SXT_NOT_APPLICABLE) return own(factor, x, y), SXT_OK;
+    return status;
+  };
+  const sxt_status status = step(0, state.lower, r, t);
+  return status == SXT_OK ? step(1, state.upper, t, z) : status;
 }
 
 // Canonical CSR of n rows over arrays of the vectors' type.

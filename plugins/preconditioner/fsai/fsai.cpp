@@ -175,10 +175,6 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
   });
 }
 
-sxt_status open(const void *, const sxt_filled *slots, const sxt_exec *exec, void **session) {
-  return precondition::open_products<2>(slots, exec, session);
-}
-
 sxt_status run(const void *opaque, void *session, const sxt_head *head, const sxt_exec *exec) {
   const State &state = *static_cast<const State *>(opaque);
   const auto &args = plugin::as<sxt_preconditioner_args>(head);
@@ -186,10 +182,8 @@ sxt_status run(const void *opaque, void *session, const sxt_head *head, const sx
   const std::uint64_t bytes = static_cast<std::uint64_t>(state.n) * plugin::value_bytes(state.type);
   if (const auto status = plugin::need_scratch(exec, bytes); status != SXT_OK) return status;
   return plugin::with_value_type(state.type, [&]<class T>(plugin::Tag<T>) {
-    return precondition::apply_pair<T>(state.lower, state.upper,
-                                       static_cast<const precondition::FactorProducts *>(session), state.type,
-                                       static_cast<const T *>(args.r), static_cast<T *>(exec->scratch),
-                                       static_cast<T *>(args.z), plugin::team_size(state.threads, *exec), *exec);
+    return precondition::apply_pair(state, session, static_cast<const T *>(args.r), static_cast<T *>(exec->scratch),
+                                    static_cast<T *>(args.z), plugin::team_size(state.threads, *exec), *exec);
   });
 }
 
@@ -197,10 +191,11 @@ template <int power>
 const sxt_kernel *kernel(const char *name, const char *description) {
   static const sxt_preconditioner_factors_ops ops =
       precondition::factors_ops(method_of(power), precondition::factor_pair<State>);
-  static const sxt_kernel k = precondition::factored_kernel<State>(
-      name, "cpu", description,
-      {applicable<power>, candidates<power>, prepare<power>, precondition::refresh<State, compute>, run, open}, &ops,
-      plugin::cpu_terms);
+  static const sxt_kernel k =
+      precondition::factored_kernel<State>(name, "cpu", description,
+                                           {applicable<power>, candidates<power>, prepare<power>,
+                                            precondition::refresh<State, compute>, run, precondition::open_products<2>},
+                                           &ops, plugin::cpu_terms);
   return &k;
 }
 

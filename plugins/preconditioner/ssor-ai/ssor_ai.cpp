@@ -240,17 +240,12 @@ sxt_status run(const void *opaque, void *session, const sxt_head *head, const sx
     const T *const r = static_cast<const T *>(args.r);
     T *const t = static_cast<T *>(exec->scratch), *const z = static_cast<T *>(args.z);
     if constexpr (order == 1) {
-      const auto *products = static_cast<const precondition::FactorProducts *>(session);
-      return precondition::apply_pair<T>(state.lower, state.upper, products, state.type, r, t, z, team, *exec);
+      return precondition::apply_pair(state, session, r, t, z, team, *exec);
     } else {
       apply_second(state, r, z, reinterpret_cast<T *>(static_cast<char *>(exec->scratch) + bytes), t, team);
       return static_cast<sxt_status>(SXT_OK);
     }
   });
-}
-
-sxt_status open(const void *, const sxt_filled *slots, const sxt_exec *exec, void **session) {
-  return precondition::open_products<2>(slots, exec, session);
 }
 
 // Omega stays what the first values made it.
@@ -264,7 +259,7 @@ const sxt_kernel *kernel(const char *name, const char *description) {
       precondition::factors_ops(method_of(order), precondition::factor_pair<State>);
   const precondition::Functions functions{applicable<order>, candidates<order>,
                                           prepare<order>,    precondition::refresh<State, compute_again>,
-                                          run<order>,        order == 1 ? open : nullptr};
+                                          run<order>,        order == 1 ? precondition::open_products<2> : nullptr};
   static const sxt_kernel k =
       order == 1 ? precondition::factored_kernel<State>(name, "cpu", description, functions, &ops, plugin::cpu_terms)
                  : precondition::csr_kernel<State>(name, "cpu", description, functions, &ops.one, plugin::cpu_terms);

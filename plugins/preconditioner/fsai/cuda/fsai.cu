@@ -387,9 +387,8 @@ sxt_status run(const void *opaque, void *session, const sxt_head *head, const sx
     sxt_status status = SXT_OK;
     device::with_vectors(state.type, [&](auto tag) {
       using T = decltype(tag);
-      status = device::apply_pair<T>(
-          exec, state.lower, state.upper, static_cast<const methods::FactorProducts *>(session), state.type,
-          static_cast<const T *>(args.r), static_cast<T *>(exec->scratch), static_cast<T *>(args.z), columns);
+      status = device::apply_pair(state, session, static_cast<const T *>(args.r), static_cast<T *>(exec->scratch),
+                                  static_cast<T *>(args.z), columns, *exec);
     });
     return status;
   });
@@ -397,7 +396,7 @@ sxt_status run(const void *opaque, void *session, const sxt_head *head, const sx
 
 template <int power>
 const sxt_kernel *kernel(const char *name, const char *description) {
-  static const sxt_preconditioner_factors_ops ops = methods::factors_ops(method_of(power), device::factor_pair<State>);
+  static const sxt_preconditioner_factors_ops ops = methods::factors_ops(method_of(power), methods::factor_pair<State>);
   static const sxt_kernel k = device::side_by_side(
       methods::factored_kernel<State>(name, "cuda", description,
                                       {applicable<power>, candidates<power>, prepare<power>,

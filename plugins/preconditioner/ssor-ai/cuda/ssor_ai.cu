@@ -269,8 +269,7 @@ sxt_status run(const void *opaque, void *session, const sxt_head *head, const sx
       const T *const r = static_cast<const T *>(args.r);
       T *const t = static_cast<T *>(exec->scratch), *const z = static_cast<T *>(args.z);
       if constexpr (order == 1) {
-        const auto *products = static_cast<const methods::FactorProducts *>(session);
-        status = device::apply_pair<T>(exec, state.lower, state.upper, products, state.type, r, t, z, columns);
+        status = device::apply_pair(state, session, r, t, z, columns, *exec);
       } else {
         apply_second<T>(state, r, z, t, reinterpret_cast<T *>(static_cast<char *>(exec->scratch) + bytes), columns,
                         exec);
@@ -282,7 +281,7 @@ sxt_status run(const void *opaque, void *session, const sxt_head *head, const sx
 
 template <int order>
 const sxt_kernel *kernel(const char *name, const char *description) {
-  static const sxt_preconditioner_factors_ops ops = methods::factors_ops(method_of(order), device::factor_pair<State>);
+  static const sxt_preconditioner_factors_ops ops = methods::factors_ops(method_of(order), methods::factor_pair<State>);
   const methods::Functions functions{
       applicable<order>, candidates<order>,
       prepare<order>,    device::refresh<State, compute>,
