@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 import check_arrows
+import check_links
 import check_shell
 import check_sizes
 import check_spdx
@@ -29,7 +30,8 @@ PROJECT = {
     "tools/sextant/main.cpp": SPDX + '#include "sextant/plugin.h"\n',
     "tools/run": "#!/usr/bin/env bash\n" + SPDX.replace("//", "#") + 'echo "$1"\n',
     "tests/unit/test_csr.cpp": SPDX + '#include "core/base/error.hpp"\nconst char *name = "spmv.csr.cpu";\n',
-    "README.md": "See README.md.\n",
+    "README.md": "# Rows and `columns`\n\nSee [above](#rows-and-columns), [docs](docs) and [more](docs/models.md#what-else).\n",
+    "docs/models.md": "# More\n\n## What *else*?\n\n[Back](../README.md), [out](https://example.org/x).\n",
 }
 
 
@@ -114,6 +116,22 @@ class Arrows(RuleTest):
 def long_function(head, lines):
     """A function of so many lines, head and closing brace included."""
     return head + " {\n" + "  work();\n" * (lines - 2) + "}\n"
+
+
+class Links(RuleTest):
+    def test_file_that_is_not_there(self):
+        missing = "nowhere" + ".md"
+        self.assert_found(check_links, "docs/pcg.md", f"[a](models.md) and [b]({missing})\n", f"{missing}, which is not there")
+
+    def test_heading_that_is_not_there(self):
+        self.assert_found(check_links, "docs/pcg.md", "[a](models.md#what-ever)\n", "docs/models.md has no such heading")
+
+    def test_heading_of_the_same_file(self):
+        self.assert_found(check_links, "docs/pcg.md", "# Here\n[a](#here) [b](#there)\n", "#there")
+
+    def test_code_is_no_link(self):
+        self.plant("docs/pcg.md", "`f[i](j)`\n\n```cpp\nx[i](k);\n# Not a heading\n```\n")
+        self.assertEqual(self.problems(check_links), [])
 
 
 class Sizes(RuleTest):
