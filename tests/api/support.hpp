@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "sextant/kinds/spmv.h"
 #include "sextant/sextant.h"
 
 namespace api_test {
@@ -62,10 +63,11 @@ inline sxt_pcg_report new_report() {
   return report;
 }
 
-inline Context cpu(int threads = 2) {
+inline Context cpu(int threads = 2, bool deterministic = false) {
   sxt_context_options options = context_options();
   options.device = "cpu";
   options.threads = threads;
+  options.deterministic = deterministic;
   return make<Context>([&](sxt_context **out) { return sxt_context_create(&options, out); });
 }
 
@@ -114,6 +116,24 @@ struct Csr {
       for (std::int32_t k = ptr[i]; k < ptr[i + 1]; ++k) y[i] += values[k] * x[col[k]];
     return y;
   }
+  // Gives a matrix of this pattern these values.
+  void update(const Matrix &matrix) const {
+    EXPECT_EQ(sxt_matrix_update_values(matrix.get(), values.data(), static_cast<std::int64_t>(values.size())), SXT_OK)
+        << sxt_last_error(nullptr);
+  }
+  // S A S with S = diag(s(0), s(1), ...).
+  template <class F>
+  Csr scaled(F &&s) const {
+    Csr out = *this;
+    for (std::int64_t i = 0; i < rows; ++i)
+      for (std::int32_t k = ptr[i]; k < ptr[i + 1]; ++k)
+        out.values[k] *= s(static_cast<double>(i)) * s(static_cast<double>(col[k]));
+    return out;
+  }
+  // The same pattern and definiteness, every entry changed by up to a factor of four.
+  Csr renewed() const {
+    return scaled([](double i) { return std::exp2(std::sin(i)); });
+  }
 };
 
 // |b - A x| / |b|, computed here.
@@ -139,6 +159,11 @@ inline Csr laplacian(int side, double shift = 0) {
       a.end_row();
     }
   return a;
+}
+
+// A symmetric positive definite matrix whose diagonal varies over six decades.
+inline Csr badly_scaled(int side) {
+  return laplacian(side, 0.01).scaled([](double i) { return std::pow(10.0, 3.0 * std::sin(0.7 * i)); });
 }
 
 // The same matrix with its rows and columns renamed at random, and every value its own.
@@ -173,13 +198,46 @@ inline Csr diagonal(const std::vector<double> &entries) {
   return a;
 }
 
-inline std::string explain(const Pcg &pcg, std::int32_t form = SXT_TEXT) {
+// Solves from x, and into it: finite numbers, whatever becomes of it.
+inline sxt_pcg_report solve(const Pcg &pcg, const std::vector<double> &b, std::vector<double> &x,
+                            sxt_status expected = SXT_OK, const sxt_solve_options *options = nullptr) {
+  sxt_pcg_report report = new_report();
+  EXPECT_EQ(sxt_pcg_solve_array(pcg.get(), static_cast<std::int64_t>(b.size()), b.data(), x.data(), options, &report),
+            expected)
+      << sxt_last_error(nullptr);
+  for (const double each : x) EXPECT_TRUE(std::isfinite(each));
+  return report;
+}
+
+// What an explain function of the library writes: all of it.
+template <class F>
+std::string explanation(F &&write) {
   std::int64_t length = 0;
-  EXPECT_EQ(sxt_pcg_explain(pcg.get(), form, nullptr, 0, &length), SXT_OK);
+  EXPECT_EQ(write(nullptr, 0, &length), SXT_OK);
   std::string text(static_cast<std::size_t>(length) + 1, '\0');
-  EXPECT_EQ(sxt_pcg_explain(pcg.get(), form, text.data(), static_cast<std::int64_t>(text.size()), nullptr), SXT_OK);
+  EXPECT_EQ(write(text.data(), static_cast<std::int64_t>(text.size()), nullptr), SXT_OK);
   text.resize(static_cast<std::size_t>(length));
   return text;
+}
+inline std::string explain(const Pcg &pcg, std::int32_t form = SXT_TEXT) {
+  return explanation([&](char *text, std::int64_t capacity, std::int64_t *length) {
+    return sxt_pcg_explain(pcg.get(), form, text, capacity, length);
+  });
+}
+inline std::string explain(const Selection &selection, std::int32_t form = SXT_TEXT) {
+  return explanation([&](char *text, std::int64_t capacity, std::int64_t *length) {
+    return sxt_selection_explain(selection.get(), form, text, capacity, length);
+  });
+}
+
+// One product with a matrix, that often.
+inline sxt_spmv_query product_query(double runs) {
+  sxt_spmv_query query{};
+  query.m.q.h = {sizeof query, SXT_KIND_SPMV};
+  query.m.q.expected_runs = runs;
+  query.m.q.flags = SXT_QUERY_MATRIX;
+  query.n_rhs = 1;
+  return query;
 }
 
 }  // namespace api_test

@@ -131,9 +131,7 @@ TEST(MatrixTest, AdoptedArraysAreUsedInPlaceAndNeverWritten) {
   const Csr before = a, doubled = laplacian(5, 4);
   std::vector<double> x(25, 1.5);
   EXPECT_EQ(product(context, matrix, x, 25), a.times(x));
-  EXPECT_EQ(
-      sxt_matrix_update_values(matrix.get(), doubled.values.data(), static_cast<std::int64_t>(doubled.values.size())),
-      SXT_OK);
+  doubled.update(matrix);
   EXPECT_EQ(product(context, matrix, x, 25), doubled.times(x));
   EXPECT_EQ(a.values, before.values);
 }

@@ -159,13 +159,17 @@ TEST_F(OperationsTest, EmptyVectors) {
   EXPECT_EQ(value, -std::numeric_limits<double>::infinity());
 }
 
-TEST_F(OperationsTest, SpmvWithScalarsAndTranspose) {
+Csr two_by_three() {
   Csr a;  // [[1, 2, 0], [0, 0, 3]]
   a.rows = 2;
   a.cols = 3;
   a.entry(0, 1), a.entry(1, 2), a.end_row();
   a.entry(2, 3), a.end_row();
-  const Matrix matrix = a.matrix(context);
+  return a;
+}
+
+TEST_F(OperationsTest, SpmvWithScalarsAndTranspose) {
+  const Matrix matrix = two_by_three().matrix(context);
   std::vector<double> short_y{1, 1}, out{0, 0, 0};
   const Vector vs = wrap(context, short_y), vo = wrap(context, out);
   EXPECT_EQ(sxt_spmv(SXT_NO_TRANSPOSE, &two, matrix.get(), vx.get(), &minus, vs.get()), SXT_OK);
@@ -178,12 +182,7 @@ TEST_F(OperationsTest, SpmvWithScalarsAndTranspose) {
 }
 
 TEST_F(OperationsTest, SpmvOnPlainArrays) {
-  Csr a;  // [[1, 2, 0], [0, 0, 3]]
-  a.rows = 2;
-  a.cols = 3;
-  a.entry(0, 1), a.entry(1, 2), a.end_row();
-  a.entry(2, 3), a.end_row();
-  const Matrix matrix = a.matrix(context);
+  const Matrix matrix = two_by_three().matrix(context);
   double in[3] = {1, 2, 3}, out[3] = {1, 1, -5};
   EXPECT_EQ(sxt_spmv_array(SXT_NO_TRANSPOSE, &two, matrix.get(), in, &minus, out), SXT_OK);
   EXPECT_EQ(std::vector<double>(out, out + 3), (std::vector<double>{9, 17, -5}));

@@ -81,11 +81,8 @@ TEST(PcgFactors, FollowNewValues) {
     const Matrix matrix = a.matrix(context);
     const Pcg pcg = create(matrix, method);
     solve(pcg, a);
-    for (std::int64_t i = 0; i < a.rows; ++i)
-      for (std::int32_t k = a.ptr[i]; k < a.ptr[i + 1]; ++k)
-        a.values[k] *= std::pow(2, std::sin(static_cast<double>(i)) + std::sin(static_cast<double>(a.col[k])));
-    ASSERT_EQ(sxt_matrix_update_values(matrix.get(), a.values.data(), static_cast<std::int64_t>(a.values.size())),
-              SXT_OK);
+    a = a.renewed();
+    a.update(matrix);
     std::int64_t refreshed = 0, fresh = 0;
     solve(pcg, a, &refreshed);
     solve(create(a.matrix(context), method), a, &fresh);
@@ -122,11 +119,7 @@ TEST(PcgFactors, AreLeftToThePreconditionerWhereAskingCostsMore) {
 
 // In a deterministic context whoever multiplies by the factors is the same however many solves are expected.
 TEST(PcgFactors, HaveTheSameBitsHoweverOftenTheyServe) {
-  sxt_context_options options = context_options();
-  options.device = "cpu";
-  options.threads = 2;
-  options.deterministic = 1;
-  const Context context = make<Context>([&](sxt_context **out) { return sxt_context_create(&options, out); });
+  const Context context = cpu(2, true);
   const Csr a = laplacian(40, 0.01);
   const Matrix matrix = a.matrix(context);
   for (const char *method : factored) {

@@ -63,15 +63,6 @@ Pcg create(const Matrix &a, const sxt_pcg_options &options, sxt_status expected 
   return make<Pcg>([&](sxt_pcg **out) { return sxt_pcg_create(a.get(), &options, out); }, expected);
 }
 
-sxt_pcg_report solve(const Pcg &pcg, const std::vector<double> &b, std::vector<double> &x, sxt_status expected = SXT_OK,
-                     const sxt_solve_options *options = nullptr) {
-  sxt_pcg_report report = new_report();
-  EXPECT_EQ(sxt_pcg_solve_array(pcg.get(), static_cast<std::int64_t>(b.size()), b.data(), x.data(), options, &report),
-            expected)
-      << sxt_last_error(nullptr);
-  return report;
-}
-
 // A pure Neumann problem whose b is not consistent.
 class PcgNullSpaceTest : public testing::Test {
  protected:

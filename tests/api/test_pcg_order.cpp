@@ -14,14 +14,6 @@
 namespace api_test {
 namespace {
 
-Context context_of(int threads, bool deterministic = true) {
-  sxt_context_options options = context_options();
-  options.device = "cpu";
-  options.threads = threads;
-  options.deterministic = deterministic;
-  return make<Context>([&](sxt_context **out) { return sxt_context_create(&options, out); });
-}
-
 struct Asked {
   std::string engine, format;
   double rtol = 1e-10;
@@ -106,7 +98,7 @@ TEST(PcgOrder, EnginesOfOneRecurrenceLeaveTheSameBits) {
     for (const std::string recurrence : {"classical", "predict-recompute"})
       for (const bool guess : {true, false}) {
         SCOPED_TRACE(recurrence + " on " + format + (guess ? " from a guess" : ""));
-        const Context context = context_of(2);
+        const Context context = cpu(2, true);
         Asked asked{"pcg.host-loop." + recurrence + ".cpu", format};
         asked.guess = guess;
         const Answer loop = solve_with(context, asked);
@@ -115,7 +107,7 @@ TEST(PcgOrder, EnginesOfOneRecurrenceLeaveTheSameBits) {
         EXPECT_GT(loop.report.confirmations, 1);  // so that a solve goes on after the host looked
         asked.engine = "pcg.team." + recurrence + ".cpu";
         EXPECT_TRUE(same_bits(loop, solve_with(context, asked))) << "the team";
-        EXPECT_TRUE(same_bits(loop, solve_with(context_of(3), asked))) << "the team on three threads";
+        EXPECT_TRUE(same_bits(loop, solve_with(cpu(3, true), asked))) << "the team on three threads";
         if (recurrence != "classical" || std::string(format) != "csr") continue;
         asked.engine = "pcg.reference.cpu";
         EXPECT_TRUE(same_bits(loop, solve_with(context, asked))) << "the reference";
@@ -124,7 +116,7 @@ TEST(PcgOrder, EnginesOfOneRecurrenceLeaveTheSameBits) {
 
 // Not so where nobody asked for it, or the test above could not fail.
 TEST(PcgOrder, BitsDifferWithoutTheMode) {
-  const Context context = context_of(2, false);
+  const Context context = cpu(2);
   Asked asked{"pcg.host-loop.classical.cpu", "csr"};
   const Answer loop = solve_with(context, asked);
   asked.engine = "pcg.reference.cpu";
@@ -132,10 +124,10 @@ TEST(PcgOrder, BitsDifferWithoutTheMode) {
 }
 
 TEST(PcgOrder, OtherOrdersAreRefusedWithASentence) {
-  const Context context = context_of(2);
+  const Context context = cpu(2, true);
   const Answer answer = solve_with(context, {"pcg.host-loop.classical.cpu", "csr"});
   EXPECT_NE(answer.plan.find("spmv_dots.csr.cpu"), std::string::npos) << answer.plan;
-  const Context forced = context_of(2);
+  const Context forced = cpu(2, true);
   ASSERT_EQ(sxt_context_force(forced.get(), "sxt.spmv_dots/1", "spmv_dots.reference.cpu"), SXT_OK);
   const Matrix matrix = laplacian(20).matrix(forced);
   sxt_pcg_options options = pcg_options();
@@ -156,7 +148,7 @@ TEST(PcgOrder, PreconditionedSystems) {
     for (const char *recurrence : {"classical", "chronopoulos-gear"}) {
       std::vector<double> first;
       for (const int threads : {1, 2, 3}) {
-        const Context context = context_of(threads);
+        const Context context = cpu(threads, true);
         const Matrix matrix = a.matrix(context);
         sxt_pcg_options options = pcg_options();
         options.preconditioner = method;
@@ -179,7 +171,7 @@ TEST(PcgOrder, ComplexEnginesAgree) {
   for (std::int32_t i = 0; i < a.rows; ++i)
     for (std::int32_t k = a.ptr[i]; k < a.ptr[i + 1]; ++k)
       if (a.col[k] != i) values[k] *= a.col[k] > i ? Z(0.6, 0.8) : Z(0.6, -0.8);
-  const Context context = context_of(2);
+  const Context context = cpu(2, true);
   sxt_matrix_options options = matrix_options();
   options.value_type = SXT_C128;
   options.symmetry = SXT_HERMITIAN;

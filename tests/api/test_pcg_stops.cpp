@@ -15,16 +15,6 @@ Pcg create(const Matrix &a, const sxt_pcg_options &options = pcg_options(), sxt_
   return make<Pcg>([&](sxt_pcg **out) { return sxt_pcg_create(a.get(), &options, out); }, expected);
 }
 
-sxt_pcg_report solve(const Pcg &pcg, const std::vector<double> &b, std::vector<double> &x, sxt_status expected,
-                     const sxt_solve_options &options = solve_options()) {
-  sxt_pcg_report report = new_report();
-  EXPECT_EQ(sxt_pcg_solve_array(pcg.get(), static_cast<std::int64_t>(b.size()), b.data(), x.data(), &options, &report),
-            expected)
-      << sxt_last_error(nullptr);
-  for (const double each : x) EXPECT_TRUE(std::isfinite(each));
-  return report;
-}
-
 Csr two_by_two(double a, double b, double c, double d) {
   Csr m;
   m.rows = m.cols = 2;
@@ -148,25 +138,25 @@ TEST(PcgStopTest, LimitsCancelAndTimeAreTyped) {
   std::vector<double> x(900);
   sxt_solve_options options = solve_options();
   options.max_iterations = 3;
-  sxt_pcg_report report = solve(pcg, b, x, SXT_NOT_CONVERGED, options);
+  sxt_pcg_report report = solve(pcg, b, x, SXT_NOT_CONVERGED, &options);
   EXPECT_EQ(report.reason, SXT_REASON_ITERATION_LIMIT);
   EXPECT_EQ(report.iterations, 3);
   EXPECT_LT(report.true_relative_residual, 10);
 
   options = solve_options();
   options.progress = [](void *, std::int64_t iteration, double) -> std::int32_t { return iteration == 4; };
-  report = solve(pcg, b, x, SXT_NOT_CONVERGED, options);
+  report = solve(pcg, b, x, SXT_NOT_CONVERGED, &options);
   EXPECT_EQ(report.reason, SXT_REASON_CANCELLED);
   EXPECT_EQ(report.iterations, 4);
 
   options = solve_options();
   const volatile std::int32_t cancel = 1;
   options.cancel = &cancel;
-  EXPECT_EQ(solve(pcg, b, x, SXT_NOT_CONVERGED, options).reason, SXT_REASON_CANCELLED);
+  EXPECT_EQ(solve(pcg, b, x, SXT_NOT_CONVERGED, &options).reason, SXT_REASON_CANCELLED);
 
   options = solve_options();
   options.time_limit = 1e-9;
-  EXPECT_EQ(solve(pcg, b, x, SXT_NOT_CONVERGED, options).reason, SXT_REASON_TIME_LIMIT);
+  EXPECT_EQ(solve(pcg, b, x, SXT_NOT_CONVERGED, &options).reason, SXT_REASON_TIME_LIMIT);
 }
 
 TEST(PcgStopTest, PartsOfTheTimeAddUp) {
@@ -231,7 +221,7 @@ TEST(PcgStopTest, HistoryIsReadableAndBounded) {
   options.history = history.data();
   options.history_capacity = 9;
   options.history_length = &length;
-  solve(pcg, b, x, SXT_OK, options);
+  solve(pcg, b, x, SXT_OK, &options);
   EXPECT_EQ(length, 9);
   EXPECT_GT(history[0], history[8]);
   EXPECT_GT(history[8], 0);

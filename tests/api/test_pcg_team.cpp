@@ -11,14 +11,6 @@
 namespace api_test {
 namespace {
 
-Context context_of(int threads, bool deterministic) {
-  sxt_context_options options = context_options();
-  options.device = "cpu";
-  options.threads = threads;
-  options.deterministic = deterministic;
-  return make<Context>([&](sxt_context **out) { return sxt_context_create(&options, out); });
-}
-
 struct Answer {
   std::vector<double> x, history;
 };
@@ -60,10 +52,10 @@ TEST(PcgTeamTest, BitsDoNotDependOnThreadsInAnyStorage) {
   for (const char *engine : {"pcg.team.predict-recompute.cpu", "pcg.team.classical.cpu"})
     for (const bool deterministic : {false, true})
       for (const char *format : {"csr", "sell", "dia", "dia-symmetric"}) {
-        const Answer one = solve_with(context_of(1, deterministic), engine, format);
+        const Answer one = solve_with(cpu(1, deterministic), engine, format);
         EXPECT_LT(one.history[40], 0.9 * one.history[0]) << engine << ", " << format;
         for (const int threads : {2, 3, 5})
-          EXPECT_TRUE(same_bits(one, solve_with(context_of(threads, deterministic), engine, format)))
+          EXPECT_TRUE(same_bits(one, solve_with(cpu(threads, deterministic), engine, format)))
               << engine << ", " << format << ", " << threads << " threads";
       }
 }
@@ -73,7 +65,7 @@ TEST(PcgTeamTest, DeterministicBitsAreThoseOfTheHostLoop) {
   for (const std::string recurrence : {"predict-recompute", "classical"})
     for (const auto &[format, product] :
          {std::pair{"csr", "spmv_dots.csr.cpu"}, std::pair{"sell", "spmv_dots.sell.cpu"}}) {
-      const Context context = context_of(2, true);
+      const Context context = cpu(2, true);
       const Answer team = solve_with(context, ("pcg.team." + recurrence + ".cpu").c_str(), format);
       ASSERT_EQ(sxt_context_force(context.get(), "sxt.spmv_dots/1", product), SXT_OK);
       const Answer loop = solve_with(context, ("pcg.host-loop." + recurrence + ".cpu").c_str(), format);

@@ -24,21 +24,6 @@ sxt_reduction_query sum_of(std::int64_t n) {
   return query;
 }
 
-sxt_spmv_query product_query(double runs) {
-  sxt_spmv_query query{};
-  query.m.q.h = {sizeof query, SXT_KIND_SPMV};
-  query.m.q.expected_runs = runs;
-  query.m.q.flags = SXT_QUERY_MATRIX;
-  query.n_rhs = 1;
-  return query;
-}
-
-std::string explain(const Selection &selection) {
-  std::string text(65536, '\0');
-  EXPECT_EQ(sxt_selection_explain(selection.get(), SXT_TEXT, text.data(), 65536, nullptr), SXT_OK);
-  return text.c_str();
-}
-
 TEST(SelectionTest, AReductionFromQueryToResult) {
   const Context context = cpu();
   const sxt_reduction_query query = sum_of(3);

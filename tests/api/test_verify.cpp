@@ -11,15 +11,6 @@
 namespace api_test {
 namespace {
 
-sxt_spmv_query product_query(double runs) {
-  sxt_spmv_query query{};
-  query.m.q.h = {sizeof query, SXT_KIND_SPMV};
-  query.m.q.expected_runs = runs;
-  query.m.q.flags = SXT_QUERY_MATRIX;
-  query.n_rhs = 1;
-  return query;
-}
-
 Context context_with(int race, int feedback, bool deterministic = false, int threads = 2) {
   sxt_context_options options;
   sxt_context_options_init(&options, sizeof options);
@@ -36,12 +27,6 @@ Selection select(const Context &context, const Matrix &matrix, double runs) {
   const sxt_spmv_query query = product_query(runs);
   return make<Selection>(
       [&](sxt_selection **out) { return sxt_kernel_select(context.get(), &query.m.q, matrix.get(), out); });
-}
-
-std::string explain(const Selection &selection, int32_t form = SXT_TEXT) {
-  std::string text(1 << 18, '\0');
-  EXPECT_EQ(sxt_selection_explain(selection.get(), form, text.data(), 1 << 18, nullptr), SXT_OK);
-  return text.c_str();
 }
 
 std::vector<sxt_verify_line> verify(const Matrix &matrix, int stop_after = 1000) {

@@ -14,6 +14,7 @@
 
 namespace gpu_test {
 
+using api_test::badly_scaled;
 using api_test::Csr;
 using api_test::laplacian;
 using api_test::new_report;
@@ -57,16 +58,6 @@ inline std::vector<Z> turned(const Csr &a) {
     for (std::int32_t k = a.ptr[i]; k < a.ptr[i + 1]; ++k)
       if (a.col[k] != i) values[k] *= a.col[k] > i ? Z(0.6, -0.8) : Z(0.6, 0.8);
   return values;
-}
-
-// Scaled from both sides over six decades, and shifted.
-inline Csr badly_scaled(int side) {
-  Csr a = laplacian(side, 0.01);
-  std::vector<double> s(static_cast<std::size_t>(a.rows));
-  for (std::size_t i = 0; i < s.size(); ++i) s[i] = std::pow(10.0, 3.0 * std::sin(0.7 * static_cast<double>(i)));
-  for (std::int64_t i = 0; i < a.rows; ++i)
-    for (std::int32_t k = a.ptr[i]; k < a.ptr[i + 1]; ++k) a.values[k] *= s[i] * s[a.col[k]];
-  return a;
 }
 
 // A band with rows of very different lengths: diagonally dominant, every seventh row reaches far.

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -71,6 +72,24 @@ F runtime_function(const char *module, const char *name) {
   void *library = dlopen((std::string(GPU_RUNTIMES) + "/" + module + ".so").c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) throw std::runtime_error(dlerror());
   return reinterpret_cast<F>(dlsym(library, name));
+}
+
+// Ends a device for good, by a kernel that fails: for a process of its own, which ends with the number of the step
+// where that is not what happened.
+inline void end_device(sextant::Device &device) {
+  using Crash = int (*)(void *);
+  void *stream = device.take_stream();
+  {
+    const sextant::Device::Current current(device);
+    if (runtime_function<Crash>("Shared", "doubler_crash")(stream) != 0) std::_Exit(2);
+  }
+  try {
+    device.wait(stream);
+    std::_Exit(3);
+  } catch (const sextant::Error &problem) {
+    if (problem.status() != SXT_E_DEVICE) std::_Exit(4);
+  }
+  device.give_stream(stream);
 }
 
 }  // namespace gpu_test

@@ -96,8 +96,8 @@ TEST_P(PcgEngine, NamesWhatIsWrong) {
   EXPECT_EQ(y, std::vector<double>(400, 0));
 }
 
-// Two halves of a diagonal: the residual of the first iterate is nine times that of zero. The host sees it after a block,
-// and the second iterate is the last.
+// Two halves of a diagonal: the residual of the first iterate is nine times that of zero. The host sees it after a
+// block, and the second iterate is the last.
 TEST_P(PcgEngine, GrowthBeyondTheLimitIsDivergence) {
   std::vector<double> entries(400, 1), b(400, 1), x(400);
   std::fill(entries.begin() + 200, entries.end(), 1000);
@@ -163,9 +163,7 @@ TEST_P(PcgEngine, NewValuesReachTheNextSolve) {
   std::vector<double> x(b.size());
   solve(pcg, b, x);
   EXPECT_LE(relative_residual(first, b, x), 1.0001e-9);
-  ASSERT_EQ(
-      sxt_matrix_update_values(matrix.get(), second.values.data(), static_cast<std::int64_t>(second.values.size())),
-      SXT_OK);
+  second.update(matrix);
   solve(pcg, b, x);
   EXPECT_LE(relative_residual(second, b, x), 1.0001e-9);
 }
@@ -265,8 +263,7 @@ TEST_F(PcgGpu, OneNumberBesideTheDiagonalOrSeveral) {
   const std::vector<double> b = waves(even.rows);
   const Csr *const turns[] = {&even, &uneven, &even};
   for (const Csr *a : turns) {
-    ASSERT_EQ(sxt_matrix_update_values(matrix.get(), a->values.data(), static_cast<std::int64_t>(a->values.size())),
-              SXT_OK);
+    a->update(matrix);
     std::vector<double> x(b.size());
     solve(pcg, b, x);
     EXPECT_LE(relative_residual(*a, b, x), 1.0001e-9);

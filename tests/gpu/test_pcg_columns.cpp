@@ -167,8 +167,7 @@ void PcgColumns::values_guesses_and_limits(const char *engine, const char *preco
   };
   solve_all(SXT_OK);
   for (std::size_t i = 0; i < a.values.size(); ++i) a.values[i] *= 3;
-  ASSERT_EQ(sxt_matrix_update_values(matrix.get(), a.values.data(), static_cast<std::int64_t>(a.values.size())),
-            SXT_OK);
+  a.update(matrix);
   solve_all(SXT_OK);
   for (std::int64_t j = 0; j < columns; ++j)
     EXPECT_LE(relative_residual(a, column_of(b, n, j), column_of(x, n, j)), 1.0001e-9) << j;

@@ -60,9 +60,7 @@ TEST_F(PcgReorderOnGpu, NewValuesAndBlocks) {
   std::vector<double> x(b.size());
   solve(pcg, b, x);
   EXPECT_LE(relative_residual(first, b, x), 1.0001e-9);
-  ASSERT_EQ(
-      sxt_matrix_update_values(matrix.get(), second.values.data(), static_cast<std::int64_t>(second.values.size())),
-      SXT_OK);
+  second.update(matrix);
   constexpr int columns = 4;
   std::vector<double> all, out(b.size() * columns);
   for (int j = 0; j < columns; ++j)
