@@ -24,25 +24,36 @@ inline __host__ __device__ std::int64_t cut_tiles(const plugin::cuda::TileShape 
   return (nnz + size - 1) / size;
 }
 
+// The row of that entry: the last that begins there or before. Three rows are looked at at once, as what a search waits
+// for is memory.
+template <class Offset>
+__device__ std::int64_t row_of(const Offset *row_ptr, std::int64_t rows, std::int64_t place) {
+  std::int64_t low = 0, high = rows;
+  while (high - low > 1) {
+    const std::int64_t quarter = (high - low) / 4, middle = low + (high - low) / 2;
+    const std::int64_t at[] = {low + quarter, middle, middle + quarter};
+    const bool here[] = {row_ptr[at[0]] <= place, row_ptr[at[1]] <= place, row_ptr[at[2]] <= place};
+    const std::int64_t from = here[2] ? at[2] : here[1] ? at[1] : here[0] ? at[0] : low;
+    high = here[2] ? high : here[1] ? at[2] : here[0] ? at[1] : at[0];
+    low = from;
+  }
+  return low;
+}
+
 // A block's part of the tiles of a shape, a thread each.
 template <class Offset>
 __device__ void look_at_cuts(const Offset *row_ptr, std::int64_t rows, std::int64_t nnz, const CutShapes &shapes,
                              int of, std::int64_t block, std::int64_t longest, CutCounts *out) {
   const plugin::cuda::TileShape shape = shapes.shape[of];
   const std::int64_t slack = shape.slack_for(longest);
+  if (longest <= slack) return;  // the tile's part of a row is no longer than the row
   const std::int64_t tiles = cut_tiles(shape, slack, nnz), looked = min(tiles, most_cuts_looked);
   const std::int64_t which = block * blockDim.x + threadIdx.x;
   bool cut = false;
   if (which < looked) {
     const std::int64_t t = tiles / looked * which + tiles % looked * which / looked;
     const std::int64_t place = t * plugin::cuda::TileShape::entries(shape.threads, slack);
-    // The row of that place: the last that begins there or before.
-    std::int64_t low = 0, high = rows;
-    while (high - low > 1) {
-      const std::int64_t middle = (low + high) / 2;
-      (row_ptr[middle] <= place ? low : high) = middle;
-    }
-    cut = place - row_ptr[low] > slack;
+    cut = place - row_ptr[row_of(row_ptr, rows, place)] > slack;
   }
   add_sum(&out->cut[of], cut);
 }

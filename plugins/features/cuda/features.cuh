@@ -174,6 +174,10 @@ __device__ inline void add_most(Count *to, Count value) {
   value = warp_most(value);
   if (threadIdx.x % 32 == 0 && value) atomicMax(to, value);
 }
+// Number `which` of `looked` things that lie evenly among `all`, fewer than 2^32; looked * looked must be so, too.
+__device__ inline unsigned spread(unsigned all, unsigned looked, unsigned which) {
+  return all / looked * which + all % looked * which / looked;
+}
 // The entries of row i, fewer than 2^31 as columns and rows are.
 template <class Offset>
 __device__ inline int row_length(const Offset *row_ptr, std::int64_t i) {

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// features.rows.cuda, tier 1: row lengths, one pass over the row pointers with a thread a row. Everything is counted in
-// integers, so that neither the grid nor the order of blocks shows. Lengths up to a limit go into a histogram, from
-// which the width of HYB follows on the host; where a third of the rows are longer, it is found by bisection.
+// features.rows.cuda, tier 1: row lengths. One pass over the row pointers counts (row_counts.cuh), then some tiles,
+// windows and cuts are looked at closer. All in integers, so that neither the grid nor the order of blocks shows.
+// Lengths up to a limit go into a histogram, from which the width of HYB follows on the host; where a third of the rows
+// are longer, it is found by bisection.
 #include <cmath>
 #include <iterator>
 #include <memory>
 
 #include "cuts.cuh"
-#include "features.cuh"
 #include "sextant/plugin_hyb.hpp"
 #include "tiles.cuh"
+#include "windows.cuh"
 
 namespace sextant::features_cuda {
 
@@ -54,7 +55,6 @@ const char *const names[] = {"row_nnz_max",
                              "sorted_512_of_32",
                              SXT_TILE_CUTS,
                              SXT_TILE_SHAPES(SXT_TILE_NAMES) nullptr};
-constexpr int most_of = 3;  // the fullest 2, 4 and 8 rows
 enum {
   at_max,
   at_min,
@@ -78,184 +78,13 @@ enum {
 };
 static_assert(at_tiles + 2 * tile_shapes + 1 == std::size(names));
 
-constexpr int threads = 1024, bins = 1024, most_rows = 256, sort_window = look_threads, levels = 6;
-constexpr std::int64_t most_blocks = 132;   // of a pass: each fills a multiprocessor, and merges its counters once
-constexpr std::int64_t most_windows = 528;  // looked at
-
-// What blocks add up, and what they take the most of: in shared memory first, since counters in global memory take
-// additions one after the other.
-struct RowSums {
-  Count steps[levels], max_of_8;
-  Count rises;  // rows longer than their predecessor in a window of sorting
-};
-// Of rows of `bins` entries and more, which the histogram does not have; its sums follow on the host.
-struct LongRows {
-  Count rows, entries, squares, ceil[4];
-};
-struct RowMosts {
-  Count longest, shortest_inverted;
-  Count fullest_of[most_of];  // entries of 2, 4 and 8 rows
-  Count most_of_256;          // of 256 rows
-};
-
-struct Counts : RowSums, RowMosts {
-  LongRows beyond;
-  Count sorted;
-  Count windows_sorted;   // windows where sorting pays
-  Count fullest[levels];  // entries of the fullest part of 2, 4, ... 64
+struct Counts : RowCounts {
+  WindowCounts windows;
   TileCounts tiles;
   CutCounts cuts;
-  unsigned histogram[bins];
 };
 
 // ---- on the device
-
-// Where part p of `parts` begins when n rows are cut evenly.
-__device__ std::int64_t border(std::int64_t n, int parts, int p) {
-  return p * (n / parts) + min(static_cast<std::int64_t>(p), n % parts);
-}
-
-template <class Offset>
-__device__ void find_fullest(const Offset *row_ptr, std::int64_t rows, Counts *out) {
-  for (int level = 0, parts = 2; level < levels; ++level, parts *= 2)
-    for (int p = static_cast<int>(threadIdx.x); p < parts; p += threads)
-      atomicMax(&out->fullest[level],
-                static_cast<Count>(row_ptr[border(rows, parts, p + 1)] - row_ptr[border(rows, parts, p)]));
-}
-
-// A length into the block's histogram: once for a whole warp of equal ones.
-__device__ void count_length(unsigned *histogram, int length, bool in) {
-  int same;
-  __match_all_sync(0xffffffffu, in ? length : -1, &same);
-  if (in && length < bins && (!same || threadIdx.x % 32 == 0)) atomicAdd(histogram + length, same ? 32u : 1u);
-}
-
-// For all lanes of a warp, some of which have such rows.
-__device__ void count_long(int length, LongRows *out) {
-  const auto l = static_cast<Count>(length >= bins ? length : 0);
-  add_sum(&out->rows, l > 0);
-  add_sum(&out->entries, l);
-  add_sum(&out->squares, l * l);
-  for (int g = 0; g < 4; ++g) add_sum(&out->ceil[g], (l + (2u << g) - 1) >> (g + 1) << (g + 1));
-}
-
-// What the threads of a block have counted, to the counters of all: by warps, through shared memory.
-constexpr int n_sums = sizeof(RowSums) / sizeof(Count), n_mosts = sizeof(RowMosts) / sizeof(Count);
-__device__ void merge(const RowSums &sums, const RowMosts &mosts, Counts *out) {
-  constexpr int warps = threads / 32;
-  static_assert(n_sums + n_mosts <= warps && warps == 32);
-  __shared__ Count of_warps[n_sums + n_mosts][warps];
-  const int warp = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32);
-#pragma unroll
-  for (int n = 0; n < n_sums; ++n) {
-    const Count sum = warp_sum(reinterpret_cast<const Count *>(&sums)[n]);
-    if (lane == 0) of_warps[n][warp] = sum;
-  }
-#pragma unroll
-  for (int n = 0; n < n_mosts; ++n) {
-    const Count most = warp_most(reinterpret_cast<const Count *>(&mosts)[n]);
-    if (lane == 0) of_warps[n_sums + n][warp] = most;
-  }
-  __syncthreads();
-  if (warp < n_sums)
-    add_sum(reinterpret_cast<Count *>(static_cast<RowSums *>(out)) + warp, of_warps[warp][lane]);
-  else if (warp < n_sums + n_mosts)
-    add_most(reinterpret_cast<Count *>(static_cast<RowMosts *>(out)) + (warp - n_sums), of_warps[warp][lane]);
-}
-
-template <class Offset>
-__global__ void __launch_bounds__(threads) count_rows(const Offset *row_ptr, std::int64_t rows, Counts *out) {
-  __shared__ unsigned histogram[bins];
-  __shared__ LongRows beyond;
-  RowSums sums{};
-  RowMosts mosts{};
-  if (threadIdx.x == 0) beyond = {};
-  for (int i = static_cast<int>(threadIdx.x); i < bins; i += threads) histogram[i] = 0;
-  __syncthreads();
-  if (blockIdx.x == 0) find_fullest(row_ptr, rows, out);
-  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * threads;
-  const int lane = static_cast<int>(threadIdx.x % 32);
-  // Whole warps go on together: groups of rows are formed by lanes.
-  const std::int64_t begin = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x / 32 * 32;
-  int next = begin + lane < rows ? row_length(row_ptr, begin + lane) : 0;
-  for (std::int64_t first = begin; first < rows; first += stride) {
-    const std::int64_t i = first + lane;
-    const bool in = i < rows;
-    const int length = next;
-    next = i + stride < rows ? row_length(row_ptr, i + stride) : 0;  // on its way meanwhile
-    if (in && i % most_rows == 0)
-      mosts.most_of_256 = max(mosts.most_of_256, static_cast<Count>(row_ptr[min(i + most_rows, rows)] - row_ptr[i]));
-    count_length(histogram, length, in);
-    int before = __shfl_up_sync(0xffffffffu, length, 1);
-    if (in) {
-      if (lane == 0 && i > 0) before = row_length(row_ptr, i - 1);
-      sums.rises += i % sort_window != 0 && length > before;
-      mosts.longest = max(mosts.longest, static_cast<Count>(length));
-      mosts.shortest_inverted = max(mosts.shortest_inverted, ~static_cast<Count>(length));
-    }
-    Count together = static_cast<Count>(length);
-#pragma unroll
-    for (int g = 0; g < most_of; ++g) {
-      together += __shfl_xor_sync(0xffffffffu, together, 1 << g);
-      mosts.fullest_of[g] = max(mosts.fullest_of[g], together);
-    }
-    if (__any_sync(0xffffffffu, length >= bins)) count_long(length, &beyond);
-    // At level l groups are of 2^l rows, and 32 / 2^l lanes share a row; every lane adds what its group counts once.
-    auto group = static_cast<unsigned>(length);
-#pragma unroll
-    for (int level = 0; level < levels; ++level) {
-      const unsigned lanes = 32u >> level;
-      if (level > 0) group = max(group, __shfl_xor_sync(0xffffffffu, group, 1 << (level - 1)));
-      sums.steps[level] += (group + lanes - 1) / lanes;
-      if (level == 3) sums.max_of_8 += group;
-    }
-  }
-  cuda::release_successor();
-  merge(sums, mosts, out);  // whose barrier ends the histogram, too
-  for (int i = static_cast<int>(threadIdx.x); i < bins; i += threads)
-    if (histogram[i]) atomicAdd(&out->histogram[i], histogram[i]);
-  const auto *own = reinterpret_cast<const Count *>(&beyond);
-  if (const int t = static_cast<int>(threadIdx.x); t < static_cast<int>(sizeof beyond / sizeof(Count)) && own[t])
-    atomicAdd(reinterpret_cast<Count *>(&out->beyond) + t, own[t]);
-}
-
-// 32 times the longest row of each slice, summed, when rows are sorted by length within windows: a bitonic sort a
-// window, longest first, a row a thread, which rows of other warps reach through shared memory; and the windows where
-// that saves at least 3 %, as storage.sell.cuda asks for. A block looks at a window, beyond some number of windows at
-// every so many-th: `block` of `looked`.
-template <class Offset>
-__device__ void sort_a_window(const Offset *row_ptr, std::int64_t rows, std::int64_t block, std::int64_t looked,
-                              Counts *out) {
-  __shared__ int lengths[sort_window];
-  __shared__ Count unsorted, sorted;
-  const int t = static_cast<int>(threadIdx.x);
-  const std::int64_t windows = (rows + sort_window - 1) / sort_window;
-  const std::int64_t i = (windows / looked * block + windows % looked * block / looked) * sort_window + t;
-  int length = i < rows ? row_length(row_ptr, i) : 0;
-  if (t == 0) unsorted = sorted = 0;
-  __syncthreads();
-  const int longest = __reduce_max_sync(0xffffffffu, length);
-  if (t % 32 == 0) atomicAdd(&unsorted, 32 * static_cast<Count>(longest));
-  for (int size = 2; size <= sort_window; size *= 2)
-    for (int distance = size / 2; distance > 0; distance /= 2) {
-      int other;
-      if (distance < 32) {
-        other = __shfl_xor_sync(0xffffffffu, length, distance);
-      } else {
-        __syncthreads();
-        lengths[t] = length;
-        __syncthreads();
-        other = lengths[t ^ distance];
-      }
-      const bool descending = (t & size) == 0, lower = (t & distance) == 0;
-      length = descending == lower ? max(length, other) : min(length, other);
-    }
-  if (t % 32 == 0) atomicAdd(&sorted, 32 * static_cast<Count>(length));
-  __syncthreads();
-  if (t > 0) return;
-  atomicAdd(&out->sorted, sorted);
-  if (unsorted * 100 > sorted * 103) atomicAdd(&out->windows_sorted, Count{1});
-}
 
 // What is looked at once the longest row is known, side by side: the blocks of each.
 struct Looks {
@@ -276,18 +105,18 @@ __global__ void __launch_bounds__(look_threads)
     return look_at_tiles(row_ptr, rows, nnz, shapes, of, block % looks.tiles, longest, &out->tiles);
   }
   block -= looks.tiles * tile_shapes;
-  if (block < looks.windows) return sort_a_window(row_ptr, rows, block, looks.windows, out);
+  if (block < looks.windows) return sort_a_window(row_ptr, rows, block, looks.windows, &out->windows);
   block -= looks.windows;
   look_at_cuts(row_ptr, rows, nnz, cuts, static_cast<int>(block / looks.cuts), block % looks.cuts, longest, &out->cuts);
 }
 
 // Rows of `length` entries and more, and the entries beyond so many.
 template <class Offset>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(row_threads)
     count_from(const Offset *row_ptr, std::int64_t rows, std::int64_t length, Count *count_and_above) {
   Count reach = 0, above = 0;
-  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * threads;
-  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; i < rows; i += stride) {
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * row_threads;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * row_threads + threadIdx.x; i < rows; i += stride) {
     const std::int64_t own = row_ptr[i + 1] - row_ptr[i];
     reach += own >= length;
     if (own > length) above += static_cast<Count>(own - length);
@@ -298,6 +127,8 @@ __global__ void __launch_bounds__(threads)
 
 // ---- on the host
 
+unsigned row_blocks(std::int64_t rows) { return cuda::blocks_for(rows, row_threads * lane_rows, most_row_blocks); }
+
 struct Reach {
   Count rows, above;
 };
@@ -305,7 +136,7 @@ struct Reach {
 Reach reach_of(const sxt_csr &a, std::int64_t length, const sxt_exec *exec) {
   auto *counters = cleared_scratch<Count>(exec, sizeof(Reach));
   with_row_ptr(a, [&](const auto *row_ptr) {
-    count_from<<<cuda::blocks_for(a.s.rows, threads, most_blocks), threads, 0, cuda::stream_of(*exec)>>>(
+    count_from<<<cuda::blocks_for(a.s.rows, row_threads, most_row_blocks), row_threads, 0, cuda::stream_of(*exec)>>>(
         row_ptr, a.s.rows, length, counters);
     cuda::need_launch("a count of long rows");
   });
@@ -313,16 +144,16 @@ Reach reach_of(const sxt_csr &a, std::int64_t length, const sxt_exec *exec) {
 }
 
 // Lengths in the histogram that rows can have.
-int lengths_of(const Counts &all) { return static_cast<int>(std::min<Count>(bins, all.longest + 1)); }
+int lengths_of(const Counts &all) { return static_cast<int>(std::min<Count>(length_bins, all.longest + 1)); }
 
 // The largest H that a third of the rows reach, and the entries above it.
 void find_third(const Counts &all, const sxt_csr &a, const sxt_exec *exec, double out[2]) {
   const auto rows = static_cast<Count>(a.s.rows);
   Count reach = all.beyond.rows;
-  std::int64_t h = bins;
+  std::int64_t h = length_bins;
   double above = 0;
   if (3 * reach >= rows) {  // long rows are the rule
-    std::int64_t low = bins, high = static_cast<std::int64_t>(all.longest);
+    std::int64_t low = length_bins, high = static_cast<std::int64_t>(all.longest);
     while (low < high) {
       const std::int64_t middle = low + (high - low + 1) / 2;
       if (3 * reach_of(a, middle, exec).rows >= rows)
@@ -382,23 +213,24 @@ void evaluate(const Counts &all, const sxt_csr &a, double *values) {
   values[at_std] = deviation(all, rows, nnz);
   values[at_empty] = static_cast<double>(all.histogram[0]);
   evaluate_lengths(all, nnz, values);
-  values[at_ceil + 4] = 32 * static_cast<double>(all.steps[0] / 1);  // a row each at level 0
-  // steps[level] holds every group 2^level times; 32 / 2^level lanes share a row.
-  for (int level = 0; level < levels; ++level)
-    values[at_steps + 5 - level] = static_cast<double>(all.steps[level] >> level);
-  values[at_max_of] = static_cast<double>(all.max_of_8);                         // eight lanes added each longest row
-  values[at_max_of + 1] = 32 * static_cast<double>(all.steps[levels - 1] >> 5);  // one lane a row: steps are entries
-  for (int level = 0; level < levels; ++level)
+  values[at_ceil + 4] = 32 * static_cast<double>(all.steps[0]);  // a row each at level 0
+  // steps[level] holds every group as often as lanes had it; 32 / 2^level lanes of a product share a row.
+  for (int level = 0; level < row_levels; ++level)
+    values[at_steps + 5 - level] = static_cast<double>(all.steps[level] >> std::max(0, level - 2));
+  values[at_max_of] = 4 * static_cast<double>(all.max_of_8);  // two lanes added each longest row
+  values[at_max_of + 1] = 32 * values[at_steps];              // one lane a row: steps are entries
+  for (int level = 0; level < row_levels; ++level)
     values[at_imbalance + level] = nnz > 0 ? static_cast<double>(all.fullest[level]) * (2 << level) / nnz : 1;
   const double looked = static_cast<double>(looked_windows(a));
   // As many as the looked-at windows have, but no fewer than there are entries.
-  values[at_sorted] = std::max(nnz, static_cast<double>(all.sorted) * (static_cast<double>(windows_of(a)) / looked));
-  values[at_sorted_share] = static_cast<double>(all.windows_sorted) / looked;
+  values[at_sorted] =
+      std::max(nnz, static_cast<double>(all.windows.stored) * (static_cast<double>(windows_of(a)) / looked));
+  values[at_sorted_share] = static_cast<double>(all.windows.sorted) / looked;
   for (int s = 0; s < cuda::n_tile_shapes; ++s) values[at_cuts + s] = cut_share(all.cuts, s, a, values[at_max]);
   values[at_rises] = static_cast<double>(all.rises);
   for (int g = 0; g < most_of; ++g) values[at_most_of + g] = static_cast<double>(all.fullest_of[g]);
   values[at_most_of_256] = static_cast<double>(all.most_of_256);
-  const plugin::HybWidth hyb = plugin::hyb_cheapest_width(a.s, all.histogram, bins, all.beyond.rows);
+  const plugin::HybWidth hyb = plugin::hyb_cheapest_width(a.s, all.histogram, length_bins, all.beyond.rows);
   values[at_hyb] = static_cast<double>(hyb.width);
   values[at_hyb + 1] = hyb.rest;
   for (int shape = 0; shape < tile_shapes; ++shape) tell_tiles(all.tiles, shape, a, values[at_max], values + at_tiles);
@@ -413,8 +245,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   cost.stream_bytes = cost.working_set = (q.nnz > std::numeric_limits<std::int32_t>::max() ? 8 : 4) * rows;
   cost.flops = 60 * rows;  // about thirty integer operations a row
   CandidateList list(out, capacity, count);
-  sxt_candidate &candidate =
-      cuda::fill(list.add(), *machine, cuda::blocks_for(q.rows, threads, most_blocks), threads, 1, cost);
+  sxt_candidate &candidate = cuda::fill(list.add(), *machine, row_blocks(q.rows), row_threads, 1, cost);
   candidate.setup_s = call_s;
   candidate.state_bytes = sizeof(State);
   candidate.scratch_bytes = sizeof(Counts);
@@ -440,7 +271,7 @@ sxt_status tell(const Counts &all, const sxt_csr &a, const Asked &asked, const s
 
 sxt_status tell_nothing(const Asked &asked) {
   double values[std::size(names)] = {};
-  for (int level = 0; level < levels; ++level) values[at_imbalance + level] = 1;
+  for (int level = 0; level < row_levels; ++level) values[at_imbalance + level] = 1;
   return asked.answer(values);
 }
 
@@ -474,8 +305,7 @@ void count_all_rows(const sxt_csr &a, const Asked &asked, const sxt_exec *exec) 
                     sorted ? static_cast<unsigned>(looked_windows(a)) : 0,
                     asked.any(at_cuts, cuda::n_tile_shapes) ? cut_blocks(a, look_threads) : 0};
   with_row_ptr(a, [&](const auto *row_ptr) {
-    count_rows<<<cuda::blocks_for(a.s.rows, threads, most_blocks), threads, 0, cuda::stream_of(*exec)>>>(
-        row_ptr, a.s.rows, counts);
+    count_rows<<<row_blocks(a.s.rows), row_threads, 0, cuda::stream_of(*exec)>>>(row_ptr, a.s.rows, counts);
     cuda::need_launch("a count of row lengths");
     if (looks.blocks() == 0) return;
     launch_second(exec, "a closer look at rows", look_closer<std::remove_cvref_t<decltype(*row_ptr)>>, looks.blocks(),

@@ -47,21 +47,32 @@ inline __host__ __device__ std::int64_t tiles_of(std::int64_t weight, std::int64
   return (rows + 8 * nnz + weight - 1) / weight;
 }
 
-// The first row in [0, rows] with t tiles' weight before it: all lanes look at once.
+// Where tile t begins and ends: the first rows in [0, rows] with t and t + 1 tiles' weight before them, found side by
+// side, since what they wait for is memory. All lanes look at once.
+struct TileRows {
+  std::int64_t first, last;
+};
 template <class Offset>
-__device__ std::int64_t tile_border(const Offset *row_ptr, std::int64_t rows, std::int64_t weight, std::int64_t t) {
+__device__ TileRows tile_rows(const Offset *row_ptr, std::int64_t rows, std::int64_t weight, std::int64_t t) {
   const int lane = static_cast<int>(threadIdx.x % 32);
-  const std::int64_t point = t * weight;
-  std::int64_t low = 0, high = rows;  // the answer lies in low .. high
-  while (low < high) {
-    const std::int64_t width = (high - low + 31) / 32, at = low + lane * width;
-    const bool before = at < high && 8 * static_cast<std::int64_t>(row_ptr[at]) + at < point;
-    const int passed = __popc(__ballot_sync(0xffffffffu, before));  // they come first
-    if (passed == 0) return low;
-    low += (passed - 1) * width + 1;
-    high = min(high, low + width - 1);
+  std::int64_t low[2] = {0, 0}, high[2] = {rows, rows};  // each lies in low .. high
+  while (low[0] < high[0] || low[1] < high[1]) {
+    bool before[2];
+    std::int64_t width[2];
+#pragma unroll
+    for (int e = 0; e < 2; ++e) {
+      width[e] = high[e] - low[e] + 31 >> 5;
+      const std::int64_t at = low[e] + lane * width[e];
+      before[e] = at < high[e] && 8 * static_cast<std::int64_t>(row_ptr[at]) + at < (t + e) * weight;
+    }
+#pragma unroll
+    for (int e = 0; e < 2; ++e) {
+      const int passed = __popc(__ballot_sync(0xffffffffu, before[e]));  // they come first
+      if (passed > 0) low[e] += (passed - 1) * width[e] + 1;
+      high[e] = passed > 0 ? min(high[e], low[e] + width[e] - 1) : low[e];
+    }
   }
-  return low;
+  return {low[0], low[1]};
 }
 
 // Steps of a block with `threads` for rows first .. first + count - 1.
@@ -79,21 +90,29 @@ __device__ int tile_steps(const Offset *row_ptr, std::int64_t first, int count, 
   const int groups = threads >> power, rows_a_warp = 32 >> power, lanes = 1 << power;
   if (lane < most_block_warps) of_warp[lane] = 0;
   __syncwarp();
-  // Several loads are on their way at once: the warp has nothing else to do meanwhile.
+  // Several loads are on their way at once, and those of the next rows while these are looked at: the warp has nothing
+  // else to do meanwhile.
   constexpr int flight = 4;
-  for (int chunk = 0; chunk < count; chunk += 32 * flight) {
-    int own[flight];
+  const auto read = [&](int from, int(&own)[flight]) {
 #pragma unroll
     for (int f = 0; f < flight; ++f) {
-      const int j = chunk + 32 * f + lane;
+      const int j = from + 32 * f + lane;
       own[f] = j < count ? (row_length(row_ptr, j) + lanes - 1 >> power) + 1 : 0;
     }
+  };
+  int next[flight];
+  read(0, next);
+  for (int chunk = 0; chunk < count; chunk += 32 * flight) {
+    int most[flight];
+    for (int f = 0; f < flight; ++f) most[f] = next[f];
+    read(chunk + 32 * flight, next);
+    for (int d = 1; d < rows_a_warp; d *= 2)
+#pragma unroll
+      for (int f = 0; f < flight; ++f) most[f] = max(most[f], __shfl_xor_sync(0xffffffffu, most[f], d));
 #pragma unroll
     for (int f = 0; f < flight; ++f) {
       const int j = chunk + 32 * f + lane;
-      int most = own[f];
-      for (int d = 1; d < rows_a_warp; d *= 2) most = max(most, __shfl_xor_sync(0xffffffffu, most, d));
-      if (j < count && lane % rows_a_warp == 0) atomicAdd(of_warp + (j & (groups - 1)) / rows_a_warp, most);
+      if (j < count && lane % rows_a_warp == 0) atomicAdd(of_warp + ((j & (groups - 1)) >> (5 - power)), most[f]);
     }
   }
   __syncwarp();
@@ -106,9 +125,8 @@ __device__ int tile_steps(const Offset *row_ptr, std::int64_t first, int count, 
 
 template <class Offset>
 __device__ int look_at_tile(const Offset *row_ptr, std::int64_t rows, const TileShape &shape, std::int64_t weight,
-                            std::int64_t t, std::int64_t tiles, int *of_warp) {
-  const std::int64_t first = tile_border(row_ptr, rows, weight, t),
-                     last = t + 1 < tiles ? tile_border(row_ptr, rows, weight, t + 1) : rows;
+                            std::int64_t t, int *of_warp) {
+  const auto [first, last] = tile_rows(row_ptr, rows, weight, t);
   const std::int64_t begin = row_ptr[first], end = row_ptr[last];
   const int count = static_cast<int>(last - first);  // each row weighs at least one
   if (end - begin <= shape.entries) return tile_steps(row_ptr, first, count, shape.threads, of_warp);
@@ -122,28 +140,28 @@ __device__ int look_at_tile(const Offset *row_ptr, std::int64_t rows, const Tile
 // A block's part of the tiles of a shape, a warp each.
 template <class Offset>
 __device__ void look_at_tiles(const Offset *row_ptr, std::int64_t rows, std::int64_t nnz, const TileShapes &shapes,
-                              int of, std::int64_t block, std::int64_t longest, TileCounts *out) {
+                              int of, unsigned block, std::int64_t longest, TileCounts *out) {
   __shared__ int of_warp[look_warps][most_block_warps];
   __shared__ Count steps[look_warps];
   const TileShape shape = shapes.shape[of];
   const std::int64_t weight = tile_weight(shape, longest);
-  const std::int64_t tiles = tiles_of(weight, rows, nnz), looked = min(tiles, most_tiles);
-  const int warp = static_cast<int>(threadIdx.x / 32);
-  const std::int64_t which = block * look_warps + warp;
+  const auto tiles = static_cast<unsigned>(tiles_of(weight, rows, nnz));  // of half a thousand entries at least
+  const unsigned looked = min(tiles, static_cast<unsigned>(most_tiles));
+  const int warp = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32);
+  const unsigned which = block * look_warps + warp;
   if (which < looked) {
-    const std::int64_t t = tiles / looked * which + tiles % looked * which / looked;
-    const auto own = static_cast<Count>(look_at_tile(row_ptr, rows, shape, weight, t, tiles, of_warp[warp]));
-    if (threadIdx.x % 32 == 0) steps[warp] = own;
+    const auto own =
+        static_cast<Count>(look_at_tile(row_ptr, rows, shape, weight, spread(tiles, looked, which), of_warp[warp]));
+    if (lane == 0) steps[warp] = own;
   }
   __syncthreads();
   // One addition a block: counters take them one after the other.
-  const std::int64_t here = min(std::int64_t{look_warps}, looked - block * look_warps);
-  if (threadIdx.x > 0 || here <= 0) return;
-  Count sum = 0, most = 0;
-  for (std::int64_t w = 0; w < here; ++w) sum += steps[w], most = max(most, steps[w]);
-  atomicAdd(&out->sum[of], sum);
-  atomicMax(&out->most[of], most);
-  atomicAdd(&out->looked[of], static_cast<Count>(here));
+  if (warp > 0 || block * look_warps >= looked) return;
+  const unsigned here = min(static_cast<unsigned>(look_warps), looked - block * look_warps);
+  const Count its = lane < here ? steps[lane] : 0;
+  add_sum(&out->sum[of], its);
+  add_most(&out->most[of], its);
+  if (lane == 0) atomicAdd(&out->looked[of], Count{here});
 }
 
 // ---- on the host
