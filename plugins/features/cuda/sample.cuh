@@ -126,11 +126,17 @@ __device__ inline void walk_far(const std::int32_t *col, const SamplePlan &plan,
   }
   __syncthreads();
   const int level = max(0, 64 - __clzll(begin) - first_level);
+  // What is there is asked for at once: words that bring nothing are left alone.
+  constexpr int words = map_words / sample_threads;
   for (int g = 0; g < grains; ++g) {
     unsigned *to = maps + (g * levels + level) * map_words;
+    unsigned there[words];
 #pragma unroll
-    for (int w = t; w < map_words; w += sample_threads)
-      if (const unsigned own = map[g][w]; own & ~__ldcg(to + w)) atomicOr(to + w, own);
+    for (int w = 0; w < words; ++w) there[w] = __ldcg(to + w * sample_threads + t);
+#pragma unroll
+    for (int w = 0; w < words; ++w)
+      if (const unsigned own = map[g][w * sample_threads + t]; own & ~there[w])
+        atomicOr(to + w * sample_threads + t, own);
   }
 }
 
@@ -332,33 +338,41 @@ __device__ inline void count_counters(const std::int32_t *col, const SamplePlan 
   plugin::cuda::await_predecessor();
   __syncthreads();
   constexpr int rounds = hub_slots / (4 * hub_blocks * sample_threads);
+  uint4 four[rounds];
+  unsigned met[hub_flight];
 #pragma unroll
-  for (int r = 0; r < rounds; ++r) {
-    const uint4 four = reinterpret_cast<const uint4 *>(counters)[(r * hub_blocks + block) * sample_threads + t];
-    for (const unsigned value : {four.x, four.y, four.z, four.w})
-      if (value > 1) atomicAdd(bins[0] + min(value, hub_bins - 1u), 1u);
-  }
+  for (int r = 0; r < rounds; ++r)
+    four[r] = reinterpret_cast<const uint4 *>(counters)[(r * hub_blocks + block) * sample_threads + t];
 #pragma unroll
-  for (int f = 0; f < hub_flight; ++f)
-    if (const unsigned value = counters[slot[f]]; value > 1) atomicAdd(bins[1] + min(value, hub_bins - 1u), 1u);
+  for (int f = 0; f < hub_flight; ++f) met[f] = counters[slot[f]];
+  const auto count = [](unsigned *of_values, unsigned value) {
+    if (value > 1) atomicAdd(of_values + min(value, hub_bins - 1u), 1u);
+  };
+#pragma unroll
+  for (int r = 0; r < rounds; ++r)
+    count(bins[0], four[r].x), count(bins[0], four[r].y), count(bins[0], four[r].z), count(bins[0], four[r].w);
+#pragma unroll
+  for (int f = 0; f < hub_flight; ++f) count(bins[1], met[f]);
   __syncthreads();
   if (bins[0][t]) atomicAdd(out->hub_counters[0] + t, bins[0][t]);
 }
 
 // Bits of one map, or of the map of a window, which holds the smaller ones: a part of its words.
 __device__ inline void count_maps(const unsigned *maps, int which, int part, SampleCounts *out) {
-  constexpr int words = map_words / map_parts;
-  const int grain = which / levels, level = which % levels;
+  constexpr int rounds = map_words / map_parts / sample_threads;
+  const bool diagonals = which == grains * levels;
+  const int grain = which / levels, level = diagonals ? 0 : which % levels;
+  maps += grain * levels * map_words + part * (map_words / map_parts) + threadIdx.x;
   Count bits = 0;
-  for (int w = part * words + static_cast<int>(threadIdx.x); w < (part + 1) * words; w += sample_threads) {
+#pragma unroll
+  for (int r = 0; r < rounds; ++r) {
     unsigned word = 0;
-    if (which == grains * levels)
-      word = maps[which * map_words + w];
-    else
-      for (int l = 0; l <= level; ++l) word |= maps[(grain * levels + l) * map_words + w];
+#pragma unroll
+    for (int l = 0; l < levels; ++l)
+      if (l <= level) word |= maps[l * map_words + r * sample_threads];
     bits += __popc(word);
   }
-  add_sum(which == grains * levels ? &out->diagonals : &out->level[grain][level], bits);
+  add_sum(diagonals ? &out->diagonals : &out->level[grain][level], bits);
 }
 
 // What the sample has marked: the maps, whose last is that of diagonals, and the counters of hubs.
