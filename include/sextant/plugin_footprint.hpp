@@ -34,54 +34,30 @@ class Footprint {
 
   // Interpolated between the points that were measured; constant slope beyond the last, as far as x reaches.
   double lines(double window) const {
-    double w0 = 0, f0 = 0, slope = 0;
-    for (int i = 0; i < capacity; ++i) {
-      if (!points_[i].walks) continue;
-      const double w1 = window_of(i), f1 = std::max(f0, points_[i].sum / points_[i].walks);
-      if (w1 <= w0) continue;
-      slope = (f1 - f0) / (w1 - w0);
-      if (window <= w1) return f0 + slope * (window - w0);
-      w0 = w1, f0 = f1;
-    }
-    return std::min(f0 + slope * (window - w0), std::max(most_lines_, f0));
+    const Piece p = piece([=](double w1, double) { return window <= w1; });
+    const double f = p.f0 + p.slope * (window - p.w0);
+    return p.open ? std::min(f, limit(p)) : f;
   }
 
   // The window in which x fills so many bytes; all entries where it never does.
   double window_of_bytes(double bytes) const {
-    if (entries_ == 0 || line_bytes_ * lines(entries_) <= bytes) return entries_;
-    double low = 0, high = entries_;
-    for (int i = 0; i < 60; ++i) {
-      const double middle = (low + high) / 2;
-      (line_bytes_ * lines(middle) < bytes ? low : high) = middle;
-    }
-    return low;
+    const double full = bytes / line_bytes_;
+    if (entries_ == 0 || lines(entries_) <= full) return entries_;
+    const Piece p = piece([=](double, double f1) { return f1 >= full; });
+    return p.w0 + (full - p.f0) / p.slope;
   }
 
   // The fraction of entries whose line is not among those that the window before them touched.
   double new_lines(double window) const {
-    double w0 = 0, f0 = 0, slope = 0;
-    for (int i = 0; i < capacity; ++i) {
-      if (!points_[i].walks) continue;
-      const double w1 = window_of(i), f1 = std::max(f0, points_[i].sum / points_[i].walks);
-      if (w1 <= w0) continue;
-      slope = (f1 - f0) / (w1 - w0);
-      if (window < w1) break;
-      w0 = w1, f0 = f1;
-    }
-    if (window > w0 && f0 + slope * (window - w0) >= std::max(most_lines_, f0)) return 0;
-    return std::clamp(slope, 0.0, 1.0);
+    return new_lines(piece([=](double w1, double) { return window < w1; }), window);
   }
 
   // Misses an entry in a cache of so many bytes, when all of the matrix passes again and again. 0: all of it stays.
   double misses(double cache_bytes, double entry_bytes) const {
-    const auto bytes = [&](double window) { return window * entry_bytes + line_bytes_ * lines(window); };
-    if (entries_ == 0 || bytes(entries_) <= cache_bytes) return 0;
-    double low = 0, high = entries_;
-    for (int i = 0; i < 60; ++i) {
-      const double middle = (low + high) / 2;
-      (bytes(middle) < cache_bytes ? low : high) = middle;
-    }
-    return new_lines(low);
+    const auto bytes = [&](double window, double lines) { return window * entry_bytes + line_bytes_ * lines; };
+    if (entries_ == 0 || bytes(entries_, lines(entries_)) <= cache_bytes) return 0;
+    const Piece p = piece([&](double w1, double f1) { return bytes(w1, f1) >= cache_bytes; });
+    return new_lines(p, p.w0 + (cache_bytes - bytes(p.w0, p.f0)) / (entry_bytes + line_bytes_ * p.slope));
   }
 
  private:
@@ -89,6 +65,32 @@ class Footprint {
     double sum = 0;
     int walks = 0;
   };
+  // Where f goes on from a point, straight.
+  struct Piece {
+    double w0, f0, slope;
+    bool open;  // beyond the last point
+  };
+  // The first piece for whose end w1, f1 ends(w1, f1) holds; the one beyond the last point where it never does.
+  template <class Ends>
+  Piece piece(Ends &&ends) const {
+    Piece p{};
+    double w = 0, f = 0;
+    for (int i = 0; i < capacity; ++i) {
+      if (!points_[i].walks) continue;
+      const double w1 = window_of(i), f1 = std::max(f, points_[i].sum / points_[i].walks);
+      if (w1 <= w) continue;
+      p = {w, f, (f1 - f) / (w1 - w), false};
+      if (ends(w1, f1)) return p;
+      w = w1, f = f1;
+    }
+    return {w, f, p.slope, true};
+  }
+  // No window touches more than all lines of x, which the points themselves may have overshot.
+  double limit(const Piece &p) const { return std::max(most_lines_, p.f0); }
+  double new_lines(const Piece &p, double window) const {
+    const bool all = window > p.w0 && p.f0 + p.slope * (window - p.w0) >= limit(p);
+    return all ? 0 : std::clamp(p.slope, 0.0, 1.0);
+  }
   double window_of(int i) const {
     return i == capacity - 1 ? entries_ : static_cast<double>(std::int64_t{1} << (first_power + i));
   }

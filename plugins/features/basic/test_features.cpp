@@ -6,6 +6,7 @@
 
 #include "sextant/kinds/features.h"
 #include "sextant/plugin_cases.hpp"
+#include "sextant/plugin_footprint.hpp"
 #include "tests/plugins/support.hpp"
 
 namespace plugin_test {
@@ -150,6 +151,28 @@ TEST(Features, XIsStreamedByABandAndMissedByARandomPattern) {
   // The machine's own caches (1 MiB a unit, 32 MiB shared).
   EXPECT_EQ(wild["x_miss_unit_cache"], wild["x_miss_1m"]);
   EXPECT_EQ(wild["x_miss_cache"], wild["x_miss_32m"]);
+}
+
+// Caches are solved for piece by piece: each window is the one where the cache is just full.
+TEST(Features, WhatACacheKeepsOfAWalkFillsIt) {
+  Footprint walk;
+  walk.set_entries(1e6);
+  double lines = 0;
+  for (int power = 9; power <= 18; ++power) walk.add(power, lines += 40 * power);
+  walk.set_most_lines(lines + 500);
+  for (const double bytes : {1.0, 3000.0, 40000.0, 200000.0, 300000.0}) {
+    EXPECT_NEAR(64 * walk.lines(walk.window_of_bytes(bytes)), bytes, 1e-9 * bytes);
+    double low = 0, high = 1e6;  // A's 12 bytes an entry pass through the cache as well
+    for (int i = 0; i < 60; ++i) {
+      const double middle = (low + high) / 2;
+      (12 * middle + 64 * walk.lines(middle) < bytes ? low : high) = middle;
+    }
+    EXPECT_NEAR(walk.misses(bytes, 12), walk.new_lines(low), 1e-12) << bytes;
+  }
+  EXPECT_EQ(walk.window_of_bytes(64 * (lines + 500)), 1e6) << "all of x fits";
+  EXPECT_GT(walk.misses(3e6, 12), 0);
+  EXPECT_EQ(walk.misses(11e6, 12), 0) << "x has been met, but A passes";
+  EXPECT_EQ(walk.misses(13e6, 12), 0) << "all of it fits";
 }
 
 TEST(Features, ALineHoldsTwiceAsManySingles) {
