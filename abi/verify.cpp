@@ -59,7 +59,9 @@ sxt_verify_line to_c(const VerifyLine &from) {
 VerifyLine from_c(const sxt_verify_line &from) {
   VerifyLine line;
   line.matrix = from.matrix;
+  line.predicted_setup_s = from.predicted_setup_s;
   line.predicted_run_s = from.predicted_run_s;
+  line.rel_error = from.rel_error;
   line.measured_setup_s = from.measured_setup_s;
   line.measured_run_s = from.measured_run_s;
   line.noise = from.noise;
@@ -107,6 +109,12 @@ sxt_status sxt_verify_summarise(const sxt_verify_line *lines, int64_t count, dou
     answer.regret_p95 = found.regret_p95;
     answer.regret_max = found.regret_max;
     answer.noise_median = found.noise_median;
+    for (int r = 0; r < verify_races; ++r) {
+      answer.race_top1_accuracy[r] = found.races[r].top1_accuracy;
+      answer.race_regret_geomean[r] = found.races[r].regret_geomean;
+      answer.race_regret_p95[r] = found.races[r].regret_p95;
+      answer.race_price[r] = found.races[r].price;
+    }
     answer_sized(summary, answer, "summary");
   });
 }

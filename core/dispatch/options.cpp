@@ -45,10 +45,12 @@ bool less_total(const Option &a, const Option &b) {
 
 }  // namespace
 
-double total_within(const Option &option, double errors) {
+Entrant entrant_of(const Option &option) {
   const double runs = option.query.expected_runs() * option.run_s;
-  return option.total_s - runs + runs * std::max(0.0, 1 + errors * option.rel_error);
+  return {option.total_s - runs, runs, option.rel_error, option.setup_s - option.features_s + option.storage_s};
 }
+
+double total_within(const Option &option, double errors) { return total_within(entrant_of(option), errors); }
 
 // Each option is moved once: they are large, and a sort would move them many times.
 void sort_by_total(std::vector<Option> &options) {

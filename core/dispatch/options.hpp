@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/dispatch/choice.hpp"
+#include "core/dispatch/race_field.hpp"
 #include "core/plan/plan.hpp"
 
 namespace sextant {
@@ -38,6 +39,8 @@ struct Rules {
   std::optional<PlanEntry> plan;
   std::string plan_note;  // why a loaded plan has no say
 };
+
+Entrant entrant_of(const Option &option);
 
 // Total seconds when a run is off by `errors` times its error bar (negative: faster), never below the set-up.
 double total_within(const Option &option, double errors);

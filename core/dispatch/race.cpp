@@ -2,6 +2,7 @@
 // The optional race: where error bars overlap, the models' best few run on the real matrix and the clock decides.
 #include <algorithm>
 #include <set>
+#include <vector>
 
 #include "core/dispatch/options.hpp"
 #include "core/dispatch/select.hpp"
@@ -12,17 +13,29 @@ namespace sextant {
 
 namespace {
 
-// The first few whose predictions, within their error bars, may beat the best. One is no race.
-std::vector<Option *> field_of(std::vector<Option> &options, int most, double budget_s) {
-  std::vector<Option *> field;
+// Those who race, and the seconds that each may run for.
+struct Field {
+  std::vector<Option *> options;
+  double trial_s = 0;
+};
+
+Field field_of(std::vector<Option> &options, int most, double given_s) {
+  std::vector<Option *> able;
+  std::vector<Entrant> entrants;
   for (Option &option : options) {
-    if (static_cast<int>(field.size()) == most) break;
     if (option.kernel->has(SXT_KERNEL_REFERENCE) || option.no_estimate) continue;
-    if (!field.empty() && total_within(option, -1) >= total_within(*field.front(), 1)) continue;
-    if (!field.empty() && option.setup_s + option.storage_s > budget_s) continue;  // it would not get to run
-    field.push_back(&option);
+    able.push_back(&option);
+    entrants.push_back(entrant_of(option));
   }
-  if (field.size() < 2) field.clear();
+  Field field;
+  if (entrants.empty()) return field;
+  const double budget_s = race_budget(entrants.front(), given_s);
+  double left_s = budget_s;
+  for (const std::size_t i : race_field(entrants, most, budget_s)) {
+    field.options.push_back(able[i]);
+    left_s -= entrants[i].price_s;
+  }
+  field.trial_s = left_s / static_cast<double>(std::max<std::size_t>(1, field.options.size()));
   return field;
 }
 
@@ -30,18 +43,17 @@ std::vector<Option *> field_of(std::vector<Option> &options, int most, double bu
 
 void Selector::race(const Query &query, std::vector<Option> &options) {
   if (context_.race() < 2 || !matrix_ || !TrialProduct::possible(query)) return;
-  const std::vector<Option *> field = field_of(options, context_.race(), context_.race_seconds());
-  if (field.empty()) return;
+  const Field field = field_of(options, context_.race(), context_.race_seconds());
+  if (field.options.empty()) return;
   TrialProduct product(context_, query);
   std::set<std::string> built;
-  for (Option *option : field) {
+  for (Option *option : field.options) {
     try {
       if (option->kernel->verdict == registry::Verdict::untested)
         registry::self_test(*option->kernel, context_.device());
       if (option->kernel->verdict == registry::Verdict::quarantined) continue;
       const auto choice = std::make_shared<Choice>(to_choice(*option, "race"));
-      const Trial trial =
-          measure(context_, choice, *matrix_, product, context_.race_seconds() / static_cast<double>(field.size()));
+      const Trial trial = measure(context_, choice, *matrix_, product, field.trial_s);
       if (trial.built_storage) built.insert(option->storage);
       option->measured_s = trial.run.seconds;
       option->total_s += query.expected_runs() * (trial.run.seconds - option->run_s);

@@ -15,6 +15,8 @@ namespace sextant {
 
 class Matrix;
 
+inline constexpr int verify_races = 2;  // of two candidates, and of three
+
 struct VerifyLine {
   std::int64_t matrix = 0;
   std::string kernel, format;
@@ -26,12 +28,21 @@ struct VerifyLine {
   bool chosen = false, estimated = true;
 };
 
+// The model's choice, had it been decided by a race of the first few (core/dispatch/race_field.hpp), without what the
+// race takes, which is told beside it.
+struct RaceSummary {
+  double top1_accuracy = 0;
+  double regret_geomean = 1, regret_p95 = 1;
+  double price = 0;  // median, in products of what it chose
+};
+
 struct VerifySummary {
   std::int64_t matrices = 0, candidates = 0;
   double median_relative_error = 0, p90_relative_error = 0;
   double top1_accuracy = 0;
   double regret_geomean = 1, regret_p95 = 1, regret_max = 1;
   double noise_median = 0;
+  RaceSummary races[verify_races];
 };
 
 struct VerifySettings {

@@ -72,9 +72,10 @@ typedef struct {
   void *allocator_user;
   /* What may change a choice beside the models; a deterministic context listens to none of it. */
   int32_t race;        /* this many of the best candidates, where error bars overlap, run on the real matrix before one
-                        * is chosen; 0: as $SEXTANT_RACE ("3" or "3:0.2" with seconds) says, else none; negative: none */
+                        * is chosen, where that takes a hundredth of the expected runs at most; 0: as $SEXTANT_RACE ("3"
+                        * or "3:0.2" with seconds) says, else none; negative: none */
   int32_t feedback;    /* 1: measured runs correct later choices of this context; 0: as $SEXTANT_FEEDBACK; negative: no */
-  double race_seconds; /* for all runs of a race together; 0: as the environment says, else 0.1 */
+  double race_seconds; /* for all of a race, set-ups too; 0: as the environment says, else 0.1 */
 } sxt_context_options;
 
 SXT_API void sxt_context_options_init(sxt_context_options *options, uint64_t struct_size); /* [any-thread] */
@@ -383,6 +384,9 @@ typedef struct {
   double top1_accuracy;     /* share of matrices whose choice is within 3 % of the best */
   double regret_geomean, regret_p95, regret_max;
   double noise_median;
+  /* The same, had a race of two and of three candidates (sxt_context_options.race) decided by these measured times; what
+   * it would have taken is not in the regrets. race_price: its median, in products of what it chose. */
+  double race_top1_accuracy[2], race_regret_geomean[2], race_regret_p95[2], race_price[2];
 } sxt_verify_summary;
 
 SXT_API void sxt_verify_options_init(sxt_verify_options *options, uint64_t struct_size); /* [any-thread] */

@@ -112,6 +112,12 @@ TEST(RaceTest, NobodyRacesUnlessAskedOrWhenDeterministic) {
   }
 }
 
+TEST(RaceTest, NobodyRacesForRunsThatCannotRepayIt) {
+  const Context context = context_with(3, 0);
+  const Matrix matrix = laplacian(60).matrix(context);
+  EXPECT_EQ(explain(select(context, matrix, 100)).find("a race of "), std::string::npos);
+}
+
 TEST(RaceTest, AForcedKernelDoesNotRace) {
   const Context context = context_with(3, 0);
   const Matrix matrix = laplacian(60).matrix(context);

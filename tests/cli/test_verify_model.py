@@ -5,7 +5,7 @@ import unittest
 from support import BAD_INPUT, USAGE, CommandTest, grid
 
 KEYS = ("kernels", "median_relative_error", "p90_relative_error", "top1_accuracy", "regret_geomean", "regret_p95",
-        "regret_max", "matrices")
+        "regret_max", "races", "matrices")
 QUICK = ("--seconds", "0.001")
 
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/dispatch/race_field.hpp"
 #include "core/model/verify.hpp"
 
 namespace {
@@ -65,6 +66,44 @@ TEST(Verify, KernelsWithoutAModelHaveNoError) {
   const VerifySummary summary = summarise({line(0, 2, 2, 0, true), silent}, 1);
   EXPECT_EQ(summary.median_relative_error, 0);
   EXPECT_DOUBLE_EQ(summary.regret_geomean, 2) << "but it might have been the better choice";
+}
+
+TEST(Verify, RacesTakeWhatTheClockPrefersAmongTheFirstFew) {
+  // Predicted 1, 1.1, 1.2 with error bars of 20 %, measured 2, 1.5, 1: a race of two takes the second, of three the
+  // third.
+  std::vector<VerifyLine> lines = {line(0, 1, 2, 0, true), line(0, 1.1, 1.5, 0, false), line(0, 1.2, 1, 0, false)};
+  for (VerifyLine &each : lines) each.rel_error = 0.2;
+  VerifySummary summary = summarise(lines, 1);
+  EXPECT_EQ(summary.top1_accuracy, 0);
+  EXPECT_DOUBLE_EQ(summary.races[0].regret_geomean, 1.5);
+  EXPECT_EQ(summary.races[0].top1_accuracy, 0);
+  EXPECT_DOUBLE_EQ(summary.races[1].regret_geomean, 1);
+  EXPECT_EQ(summary.races[1].top1_accuracy, 1);
+  EXPECT_NEAR(summary.races[1].price, 3 * 5e-4, 1e-12) << "three trials of half a millisecond, over a run of a second";
+  // Losers are set up for nothing, beyond what every candidate needs.
+  lines[0].measured_setup_s = 3, lines[1].measured_setup_s = 4, lines[2].measured_setup_s = 5;
+  EXPECT_NEAR(summarise(lines, 1).races[1].price, 1 + 3 * 5e-4, 1e-12);
+  // Whose error bars do not reach the first one's does not race.
+  lines[1].rel_error = lines[2].rel_error = 0.01, lines[0].rel_error = 0.01;
+  summary = summarise(lines, 1);
+  EXPECT_EQ(summary.races[1].regret_geomean, summary.regret_geomean);
+  EXPECT_EQ(summary.races[1].price, 0);
+}
+
+TEST(Race, IsRunWhereItMayPayAndNoFurther) {
+  using sextant::race_budget;
+  using sextant::race_field;
+  const double trial = sextant::race_trial_s;
+  const std::vector<sextant::Entrant> three = {{0, 1, 0.1, 0.01}, {0, 1.05, 0.1, 0.02}, {0, 1.1, 0.1, 0}};
+  EXPECT_EQ(race_budget(three[0], 1), 0.01);
+  EXPECT_EQ(race_budget(three[0], 0.001), 0.001);
+  using Field = std::vector<std::size_t>;
+  EXPECT_EQ(race_field(three, 3, 1), (Field{0, 1, 2}));
+  EXPECT_EQ(race_field(three, 2, 1), (Field{0, 1}));
+  EXPECT_EQ(race_field(three, 3, 0.02), (Field{0, 2})) << "the second cannot be set up within the budget";
+  EXPECT_EQ(race_field(three, 3, 0.01 + 1.5 * trial), Field{}) << "one is no race";
+  EXPECT_EQ(race_field(three, 1, 1), Field{});
+  EXPECT_EQ(race_field({}, 3, 1), Field{});
 }
 
 TEST(Verify, NothingMeasuredIsNoDivisionByZero) {

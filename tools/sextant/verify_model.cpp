@@ -145,6 +145,10 @@ void print_summary(const Lines &lines, const VerifyOptions &options) {
       "choices of {} matrices at {:g} products: {:.0f}% within 3% of the best; regret {:.3f} (geometric mean), {:.3f} "
       "(95th percentile), {:.3f} (worst)\n",
       all.matrices, options.applies, 100 * all.top1_accuracy, all.regret_geomean, all.regret_p95, all.regret_max);
+  for (int r = 0; r < 2; ++r)
+    print(
+        "  after a race of {}: {:.0f}% within 3%; regret {:.3f}, {:.3f}; the race itself would take {:.0f} products\n",
+        2 + r, 100 * all.race_top1_accuracy[r], all.race_regret_geomean[r], all.race_regret_p95[r], all.race_price[r]);
 }
 
 Json line_json(const sxt_verify_line &line) {
@@ -192,6 +196,13 @@ Json report_json(const std::vector<Case> &cases, const Lines &lines, const Verif
   }
   for (const Case &each : cases) matrices.push_back(case_json(each, options.applies));
   const sxt_verify_summary all = summary_of(lines, options.applies);
+  Json races = Json::array();
+  for (int r = 0; r < 2; ++r)
+    races.push_back({{"candidates", 2 + r},
+                     {"top1_accuracy", all.race_top1_accuracy[r]},
+                     {"regret_geomean", all.race_regret_geomean[r]},
+                     {"regret_p95", all.race_regret_p95[r]},
+                     {"price_products", all.race_price[r]}});
   return {{"op", options.op},
           {"applies", options.applies},
           {"kernels", kernels},
@@ -202,6 +213,7 @@ Json report_json(const std::vector<Case> &cases, const Lines &lines, const Verif
           {"regret_geomean", all.regret_geomean},
           {"regret_p95", all.regret_p95},
           {"regret_max", all.regret_max},
+          {"races", races},
           {"matrices", matrices}};
 }
 
