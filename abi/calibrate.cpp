@@ -91,6 +91,7 @@ sxt_status sxt_calibrate(sxt_context *context, const sxt_calibrate_options *opti
                          int64_t *length) {
   return guarded(id_of(context), [&] {
     Context &inner = *given(context, "context").context;
+    check_buffer(path, capacity);  // not after the work
     const sxt_calibrate_options all = read_sized(options, defaults(), "options");
     const std::string file = all.path ? all.path : default_profile_path(inner.fingerprint());
     require(!file.empty(), SXT_E_FILE_WRITE,

@@ -22,6 +22,8 @@ ContextSettings settings_of(const sxt_context_options &options) {
   require((options.allocate == nullptr) == (options.release == nullptr), SXT_E_ARGUMENT,
           "options->allocate and options->release must be given both or not at all");
   require(options.threads >= 0, SXT_E_ARGUMENT, "options->threads is negative (", options.threads, ")");
+  require(options.log_level >= SXT_LOG_SILENT && options.log_level <= SXT_LOG_DEBUG, SXT_E_ARGUMENT,
+          "options->log_level ", options.log_level, " is not one of SXT_LOG_SILENT (0) to SXT_LOG_DEBUG (5)");
   require(options.n_plugin_paths == 0 || options.plugin_paths, SXT_E_ARGUMENT,
           "options->plugin_paths is NULL but n_plugin_paths is ", options.n_plugin_paths);
   ContextSettings settings;

@@ -30,9 +30,13 @@ const char *remembered(std::uint64_t context) noexcept {
   return found == sentences.end() ? "" : found->second.c_str();
 }
 
-void fill(const std::string &text, char *buffer, std::int64_t capacity, std::int64_t *length) {
+void check_buffer(const char *buffer, std::int64_t capacity) {
   require(capacity >= 0, SXT_E_ARGUMENT, "capacity is negative (", capacity, ")");
   require(buffer != nullptr || capacity == 0, SXT_E_ARGUMENT, "buffer is NULL but capacity is ", capacity);
+}
+
+void fill(const std::string &text, char *buffer, std::int64_t capacity, std::int64_t *length) {
+  check_buffer(buffer, capacity);
   if (capacity > 0) {
     const std::size_t fits = std::min(text.size(), static_cast<std::size_t>(capacity - 1));
     std::memcpy(buffer, text.data(), fits);

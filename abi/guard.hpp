@@ -52,6 +52,7 @@ T &given(T *pointer, const char *name) {
 }
 
 // Fills a caller's buffer: cuts, terminates, reports the full length. No buffer is fine when only the length is asked.
+void check_buffer(const char *buffer, std::int64_t capacity);
 void fill(const std::string &text, char *buffer, std::int64_t capacity, std::int64_t *length);
 
 }  // namespace sextant::abi

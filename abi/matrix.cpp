@@ -31,6 +31,10 @@ void check(const sxt_matrix_options &options) {
           options.symmetry, " is not one of SXT_GENERAL (0) to SXT_SKEW (3)");
   require(options.triangle >= SXT_FULL && options.triangle <= SXT_UPPER, SXT_E_ARGUMENT, "options->triangle ",
           options.triangle, " is not one of SXT_FULL (0), SXT_LOWER (1), SXT_UPPER (2)");
+  require(options.duplicates == SXT_DUPLICATES_SUM || options.duplicates == SXT_DUPLICATES_REFUSE, SXT_E_ARGUMENT,
+          "options->duplicates ", options.duplicates, " is not SXT_DUPLICATES_SUM (0) or SXT_DUPLICATES_REFUSE (1)");
+  require(options.ownership == SXT_COPY || options.ownership == SXT_ADOPT, SXT_E_ARGUMENT, "options->ownership ",
+          options.ownership, " is not SXT_COPY (0) or SXT_ADOPT (1)");
 }
 
 AssemblyOptions assembly_of(const sxt_matrix_options &options, const Context &context) {

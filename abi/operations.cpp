@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 
 #include "abi/handles.hpp"
+#include "abi/overlap.hpp"
 
 using namespace sextant;
 using namespace sextant::abi;
@@ -29,12 +31,6 @@ struct Operands {
   }
 };
 
-bool apart(const void *x, std::int64_t x_bytes, const void *y, std::int64_t y_bytes) {
-  const auto first = reinterpret_cast<std::uintptr_t>(x), second = reinterpret_cast<std::uintptr_t>(y);
-  return x_bytes == 0 || y_bytes == 0 || first + static_cast<std::uintptr_t>(x_bytes) <= second ||
-         second + static_cast<std::uintptr_t>(y_bytes) <= first;
-}
-
 // Where one operand is written they are the same array, whose elements meet only themselves, or lie apart.
 void check_same_or_apart(const sxt_vector &read, const sxt_vector &written, const char *read_name,
                          const char *written_name) {
@@ -46,12 +42,22 @@ void check_same_or_apart(const sxt_vector &read, const sxt_vector &written, cons
 
 Operations &operations(const sxt_vector &vector) { return vector.context->operations(); }
 
-// z = x (op) y on vectors of one length; scalars as the operation has them.
-sxt_status element_wise(int32_t operation, const void *alpha, const sxt_vector *x, const void *beta,
-                        const sxt_vector *y, const sxt_vector *z) {
+void check_apart(const sxt_vector &read, const void *other, std::int64_t other_bytes, const char *names) {
+  require(apart(read.data, read.n * value_bytes(read.type), other, other_bytes), SXT_E_ARGUMENT, names, " overlap");
+}
+
+struct Argument {
+  const void *pointer;
+  const char *name;
+};
+
+// z = x (op) y on vectors of one length; scalars as the operation has them. needed: what beside y must be there.
+sxt_status element_wise(int32_t operation, std::initializer_list<Argument> needed, const void *alpha,
+                        const sxt_vector *x, const void *beta, const sxt_vector *y, const sxt_vector *z) {
   const sxt_vector *first = x ? x : y;
-  return guarded(id_of(first), [&] {
-    const Operands operands{&given(first, x ? "x" : "y")};
+  return guarded(id_of(first ? first : z), [&] {
+    for (const Argument &argument : needed) present(argument.pointer, argument.name);
+    const Operands operands{&given(first, "y")};
     Operations::VectorCall call{
         .operation = operation, .type = first->type, .n = first->n, .alpha = alpha, .beta = beta};
     if (x) call.x = x->data;
@@ -61,10 +67,6 @@ sxt_status element_wise(int32_t operation, const void *alpha, const sxt_vector *
     if (z) check_same_or_apart(*y, *z, "y", "w");
     operations(*first).vector(call);
   });
-}
-
-sxt_status missing(const char *name) {
-  return guarded(0, [&] { fail(SXT_E_ARGUMENT, name, " is NULL"); });
 }
 
 sxt_status reduce(int32_t operation, const sxt_vector *x, const sxt_vector *y, void *result, bool two) {
@@ -96,6 +98,8 @@ sxt_status move_indexed(int32_t operation, const sxt_vector *x, const void *inde
     const int64_t count = gather ? out.n : x->n;
     with_index_type(type, [](auto) {});
     if (count == 0) return;
+    check_apart(*x, out.data, out.n * value_bytes(out.type), "x and y");
+    check_apart(out, index, count * index_bytes(type), "y and index");
     check_indices(gather ? *x : out, index, type, count);
     operations(*x).vector({.operation = operation,
                            .type = x->type,
@@ -140,7 +144,7 @@ sxt_status sxt_spmv(sxt_op op, const void *alpha, sxt_matrix *a, const sxt_vecto
             matrix.rows(), " x ", matrix.cols(), plain ? "" : ", transposed");
     require(y->n == (plain ? matrix.rows() : matrix.cols()), SXT_E_DIMENSION, "y has ", y->n, " values; a is ",
             matrix.rows(), " x ", matrix.cols(), plain ? "" : ", transposed");
-    require(x->data != y->data || x->n == 0, SXT_E_ARGUMENT, "x and y are the same array");
+    check_apart(*x, y->data, y->n * value_bytes(y->type), "x and y");
     a->products.multiply(op, alpha, x->data, beta, y->data);
   });
 }
@@ -169,28 +173,25 @@ sxt_status sxt_spmv_block(sxt_op op, const void *alpha, sxt_matrix *a, int64_t n
 }
 
 sxt_status sxt_copy(const sxt_vector *x, sxt_vector *y) {
-  return x ? element_wise(SXT_VECTOR_COPY, nullptr, x, nullptr, y, nullptr) : missing("x");
+  return element_wise(SXT_VECTOR_COPY, {{x, "x"}}, nullptr, x, nullptr, y, nullptr);
 }
 sxt_status sxt_fill(const void *alpha, sxt_vector *y) {
-  return alpha ? element_wise(SXT_VECTOR_FILL, alpha, nullptr, nullptr, y, nullptr) : missing("alpha");
+  return element_wise(SXT_VECTOR_FILL, {{alpha, "alpha"}}, alpha, nullptr, nullptr, y, nullptr);
 }
 sxt_status sxt_scale(const void *alpha, sxt_vector *y) {
-  return alpha ? element_wise(SXT_VECTOR_SCALE, alpha, nullptr, nullptr, y, nullptr) : missing("alpha");
+  return element_wise(SXT_VECTOR_SCALE, {{alpha, "alpha"}}, alpha, nullptr, nullptr, y, nullptr);
 }
 sxt_status sxt_axpy(const void *alpha, const sxt_vector *x, sxt_vector *y) {
-  return !alpha ? missing("alpha") : x ? element_wise(SXT_VECTOR_AXPY, alpha, x, nullptr, y, nullptr) : missing("x");
+  return element_wise(SXT_VECTOR_AXPY, {{alpha, "alpha"}, {x, "x"}}, alpha, x, nullptr, y, nullptr);
 }
 sxt_status sxt_axpby(const void *alpha, const sxt_vector *x, const void *beta, sxt_vector *y) {
-  if (!alpha || !beta || !x) return missing(!alpha ? "alpha" : !beta ? "beta" : "x");
-  return element_wise(SXT_VECTOR_AXPBY, alpha, x, beta, y, nullptr);
+  return element_wise(SXT_VECTOR_AXPBY, {{alpha, "alpha"}, {beta, "beta"}, {x, "x"}}, alpha, x, beta, y, nullptr);
 }
 sxt_status sxt_waxpby(const void *alpha, const sxt_vector *x, const void *beta, const sxt_vector *y, sxt_vector *w) {
-  if (!alpha || !beta || !x || !w) return missing(!alpha ? "alpha" : !beta ? "beta" : !x ? "x" : "w");
-  return element_wise(SXT_VECTOR_WAXPBY, alpha, x, beta, y, w);
+  return element_wise(SXT_VECTOR_WAXPBY, {{alpha, "alpha"}, {beta, "beta"}, {x, "x"}, {w, "w"}}, alpha, x, beta, y, w);
 }
 sxt_status sxt_multiply(const sxt_vector *x, const sxt_vector *y, sxt_vector *w) {
-  if (!x || !w) return missing(!x ? "x" : "w");
-  return element_wise(SXT_VECTOR_MULTIPLY, nullptr, x, nullptr, y, w);
+  return element_wise(SXT_VECTOR_MULTIPLY, {{x, "x"}, {w, "w"}}, nullptr, x, nullptr, y, w);
 }
 
 sxt_status sxt_gather(const sxt_vector *x, const void *index, sxt_index_type index_type, sxt_vector *y) {

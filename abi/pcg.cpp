@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "abi/handles.hpp"
+#include "abi/overlap.hpp"
 #include "abi/sized.hpp"
 
 using namespace sextant;
@@ -59,6 +62,12 @@ PcgSettings settings_of(const sxt_pcg_options &options) {
 
 SolveSettings settings_of(const sxt_solve_options &options, const PcgSolver &solver) {
   SolveSettings settings = solver.default_solve();
+  require(!std::isnan(options.time_limit), SXT_E_ARGUMENT, "options->time_limit is not a number");
+  require(options.rtol <= std::numeric_limits<double>::max() && options.atol <= std::numeric_limits<double>::max(),
+          SXT_E_ARGUMENT, "options->rtol (", options.rtol, ") and options->atol (", options.atol,
+          ") must be finite, or negative for those of the set-up");
+  require(options.history_capacity >= 0, SXT_E_ARGUMENT, "options->history_capacity is negative (",
+          options.history_capacity, ")");
   settings.use_initial_guess = options.use_initial_guess != 0;
   if (options.rtol >= 0) settings.rtol = options.rtol;
   if (options.atol >= 0) settings.atol = options.atol;
@@ -76,8 +85,12 @@ SolveSettings settings_of(const sxt_solve_options &options, const PcgSolver &sol
   return settings;
 }
 
-void check_apart(const sxt_pcg &pcg, const void *b, const void *x) {
-  require(b != x || pcg.solver.matrix().rows() == 0, SXT_E_ARGUMENT, "b and x are the same array");
+// Columns ldb and ldx values apart, and as long as the matrix.
+void check_apart(const sxt_pcg &pcg, std::int64_t count, const void *b, std::int64_t ldb, const void *x,
+                 std::int64_t ldx) {
+  const std::int64_t each = value_bytes(pcg.solver.matrix().value_type()), rows = pcg.solver.matrix().rows();
+  if (rows > 0 && !columns_apart(b, ldb * each, x, ldx * each, count, rows * each))
+    fail(SXT_E_ARGUMENT, "b and x overlap");
 }
 
 // What the caller learns of a solve; column: of a block, negative for a solve of its own.
@@ -101,7 +114,6 @@ void check_array(const sxt_pcg &pcg, int64_t n, const void *b, const void *x) {
   const Matrix &matrix = pcg.solver.matrix();
   require(n == matrix.rows(), SXT_E_DIMENSION, "b and x have ", n, " values, the matrix ", matrix.rows(), " rows");
   require(n == 0 || (b && x), SXT_E_ARGUMENT, b ? "x" : "b", " is NULL");
-  check_apart(pcg, b, x);
 }
 
 // The j-th of a caller's reports, which are as long as he says; NULL when he wants none.
@@ -201,7 +213,7 @@ sxt_status sxt_pcg_solve(sxt_pcg *pcg, const sxt_vector *b, sxt_vector *x, const
     given(pcg, "pcg");
     check_operand(*pcg, given(b, "b"), "b");
     check_operand(*pcg, given(x, "x"), "x");
-    check_apart(*pcg, b->data, x->data);
+    check_apart(*pcg, 1, b->data, b->n, x->data, x->n);
     SolveSettings settings = settings_of(read_sized(options, solve_defaults(), "options"), pcg->solver);
     settings.live = whole(report);
     return conclude(*pcg, pcg->solver.solve(b->data, x->data, settings), report);
@@ -212,6 +224,7 @@ sxt_status sxt_pcg_solve_array(sxt_pcg *pcg, int64_t n, const void *b, void *x, 
                                sxt_pcg_report *report) {
   return guarded(id_of(pcg), [&] {
     check_array(given(pcg, "pcg"), n, b, x);
+    check_apart(*pcg, 1, b, n, x, n);
     SolveSettings settings = settings_of(read_sized(options, solve_defaults(), "options"), pcg->solver);
     settings.live = whole(report);
     return conclude(*pcg, pcg->solver.solve_array(b, x, settings), report);
@@ -224,6 +237,7 @@ sxt_status sxt_pcg_solve_block(sxt_pcg *pcg, int64_t n, int64_t n_rhs, const voi
     given(pcg, "pcg");
     if (n_rhs != 0) check_array(*pcg, n, b, x);
     check_block(*pcg, n, n_rhs, ldb, ldx, reports);
+    check_apart(*pcg, n_rhs, b, ldb, x, ldx);
     const SolveSettings settings = settings_of(read_sized(options, solve_defaults(), "options"), pcg->solver);
     return solve_block(*pcg, n_rhs, b, ldb, x, ldx, settings, reports);
   });

@@ -29,6 +29,8 @@ VerifySettings settings_of(const sxt_verify_options &options) {
           options.applies, "; it must be 1 or more");
   require(options.candidate_seconds > 0 && options.candidate_seconds <= 60, SXT_E_ARGUMENT,
           "options->candidate_seconds is ", options.candidate_seconds, "; it must be above 0 and at most 60");
+  require(options.op >= SXT_NO_TRANSPOSE && options.op <= SXT_CONJUGATE_TRANSPOSE, SXT_E_ARGUMENT, "options->op ",
+          options.op, " is not an sxt_op");
   VerifySettings settings;
   settings.applies = options.applies;
   settings.candidate_s = options.candidate_seconds;
@@ -54,6 +56,12 @@ sxt_verify_line to_c(const VerifyLine &from) {
   line.chosen = from.chosen;
   line.estimated = from.estimated;
   return line;
+}
+
+// The i-th of a caller's lines, which are all as long as the first one says.
+sxt_verify_line line_at(const sxt_verify_line *lines, int64_t i) {
+  const auto *at = reinterpret_cast<const char *>(lines) + static_cast<std::uint64_t>(i) * lines->struct_size;
+  return read_sized(reinterpret_cast<const sxt_verify_line *>(at), sxt_verify_line{}, "lines");
 }
 
 VerifyLine from_c(const sxt_verify_line &from) {
@@ -94,9 +102,9 @@ sxt_status sxt_verify_summarise(const sxt_verify_line *lines, int64_t count, dou
   return guarded(0, [&] {
     require(lines != nullptr || count == 0, SXT_E_ARGUMENT, "lines is NULL");
     require(count >= 0, SXT_E_ARGUMENT, "count is negative (", count, ")");
-    require(applies >= 1, SXT_E_ARGUMENT, "applies is ", applies, "; it must be 1 or more");
+    require(applies >= 1 && std::isfinite(applies), SXT_E_ARGUMENT, "applies is ", applies, "; it must be 1 or more");
     std::vector<VerifyLine> own;
-    for (int64_t i = 0; i < count; ++i) own.push_back(from_c(lines[i]));
+    for (int64_t i = 0; i < count; ++i) own.push_back(from_c(line_at(lines, i)));
     const VerifySummary found = summarise(own, applies);
     sxt_verify_summary answer{};
     answer.struct_size = sizeof answer;

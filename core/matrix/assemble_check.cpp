@@ -11,8 +11,6 @@ namespace {
 
 using Layout = EntryArrays::Layout;
 
-const char *layout_name(Layout layout) { return layout == Layout::coo ? "COO" : layout == Layout::csr ? "CSR" : "CSC"; }
-
 void check_sizes(const EntryArrays &e) {
   require(e.rows >= 0 && e.cols >= 0 && e.nnz >= 0, SXT_E_ARGUMENT, "a matrix of ", e.rows, " x ", e.cols, " with ",
           e.nnz, " entries: sizes must not be negative");
@@ -37,8 +35,8 @@ void check_options(const EntryArrays &e, const AssemblyOptions &o) {
 
 void check_arrays_given(const EntryArrays &e) {
   const bool row_needed = e.layout == Layout::csr || e.nnz > 0, col_needed = e.layout == Layout::csc || e.nnz > 0;
-  require(e.row || !row_needed, SXT_E_ARGUMENT, "the row array of the ", layout_name(e.layout), " matrix is NULL");
-  require(e.col || !col_needed, SXT_E_ARGUMENT, "the column array of the ", layout_name(e.layout), " matrix is NULL");
+  require(e.row || !row_needed, SXT_E_ARGUMENT, e.layout == Layout::csr ? "row_ptr" : "row", " is NULL");
+  require(e.col || !col_needed, SXT_E_ARGUMENT, e.layout == Layout::csc ? "col_ptr" : "col", " is NULL");
 }
 
 // Pointers must start at the base, never fall, and end at base + nnz.

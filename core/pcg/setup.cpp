@@ -68,12 +68,22 @@ sxt_symmetry check_matrix(Matrix &matrix, const PcgSettings &settings, Buffer &w
   return found;
 }
 
-void check_tolerances(const PcgSettings &settings) {
+void check_settings(const PcgSettings &settings) {
   require(settings.rtol >= 0 && settings.atol >= 0 && std::isfinite(settings.rtol) && std::isfinite(settings.atol),
           SXT_E_ARGUMENT, "rtol (", settings.rtol, ") and atol (", settings.atol, ") must be finite and not negative");
   require(settings.norm == SXT_NORM_2 || settings.norm == SXT_NORM_MAX, SXT_E_ARGUMENT, "norm ", settings.norm,
           " is not SXT_NORM_2 (0) or SXT_NORM_MAX (1)");
   require(settings.max_iterations >= 0, SXT_E_ARGUMENT, "max_iterations is negative (", settings.max_iterations, ")");
+  // Written so that NaN fails; a limit may be infinite.
+  require(settings.divergence_limit > 0, SXT_E_ARGUMENT, "divergence_limit is ", settings.divergence_limit,
+          "; it must be above 0");
+  require(settings.stagnation_window >= 0, SXT_E_ARGUMENT, "stagnation_window is negative (",
+          settings.stagnation_window, ")");
+  require(settings.time_limit >= 0, SXT_E_ARGUMENT, "time_limit is ", settings.time_limit, ", no time");
+  require(settings.expected_solves >= 0 && std::isfinite(settings.expected_solves), SXT_E_ARGUMENT,
+          "expected_solves is ", settings.expected_solves, "; it must be finite and not negative");
+  require(settings.expected_iterations >= 0 && std::isfinite(settings.expected_iterations), SXT_E_ARGUMENT,
+          "expected_iterations is ", settings.expected_iterations, "; it must be finite and not negative");
 }
 
 // Plugins built with an older header have shorter ops.
@@ -116,7 +126,7 @@ PcgSolver::PcgSolver(std::shared_ptr<Matrix> matrix, const PcgSettings &settings
     : matrix_(std::move(matrix)), base_(matrix_), system_(matrix_), settings_(settings) {
   const Clock clock;
   const double built_before_s = matrix_->built_seconds();
-  check_tolerances(settings_);
+  check_settings(settings_);
   precision_wanted();
   recurrence_code(settings_.recurrence);
   symmetry_ = check_matrix(*matrix_, settings_, symmetry_work_);

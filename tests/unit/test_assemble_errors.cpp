@@ -109,9 +109,9 @@ TEST(AssembleErrors, Sizes) {
   missing.expect(SXT_OK, "no error");
   EntryArrays null;
   null.nnz = 2, null.rows = null.cols = 2;
-  EXPECT_EQ(error_of([&] { assemble(null, {}, Allocator()); }).second, "the row array of the COO matrix is NULL");
+  EXPECT_EQ(error_of([&] { assemble(null, {}, Allocator()); }).second, "row is NULL");
   null.nnz = 0, null.layout = Layout::csc;
-  EXPECT_EQ(error_of([&] { assemble(null, {}, Allocator()); }).second, "the column array of the CSC matrix is NULL");
+  EXPECT_EQ(error_of([&] { assemble(null, {}, Allocator()); }).second, "col_ptr is NULL");
 }
 
 TEST(AssembleErrors, Options) {
