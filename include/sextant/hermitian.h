@@ -12,13 +12,13 @@ extern "C" {
 /* Factors and solves sets of dense real symmetric or complex Hermitian systems, column-major, of one order or of mixed
  * ones, in one call. One triangle is read and overwritten by the factor in LAPACK's layout; the other one and the padding
  * are never touched; the imaginary part of a diagonal is not read. Systems are independent: one that fails says so in
- * its own info, and its neighbours are solved as if it were not there. */
+ * its own info, and its neighbours are solved as if it were not there. An example, and how it chooses: docs/hermitian.md. */
 typedef struct sxt_hermitian sxt_hermitian;
 
 typedef int32_t sxt_definiteness;
 enum {
   SXT_DEFINITE = 1,    /* Cholesky */
-  SXT_INDEFINITE = 2,  /* L D L^H with Bunch-Kaufman pivoting */
+  SXT_INDEFINITE = 2,  /* L D L^H with the partial pivoting of Bunch and Kaufman (1977) */
   SXT_TRY_DEFINITE = 3 /* Cholesky, then L D L^H for the systems that failed; those alone have pivots other than 0 */
 };
 
@@ -26,7 +26,7 @@ enum {
  * backward error is checked, and a system that does not pass is factored as if no shortcut had been tried. A system that
  * passes leaves no factor, and its inertia is not known. */
 enum {
-  SXT_SHORTCUT_TOEPLITZ = 1, /* matrices whose diagonals hold equal numbers are looked for and solved by recursion: O(n^2) */
+  SXT_SHORTCUT_TOEPLITZ = 1, /* matrices whose diagonals hold equal numbers are looked for and solved by recursion (Levinson 1947): O(n^2) */
   SXT_SHORTCUT_MIXED = 2,    /* f64, c128: factored in single precision, then refined; only where a condition allows it */
   SXT_SHORTCUT_ALWAYS = 4    /* beside others: they are tried even where the models say that they do not pay */
 };
@@ -116,7 +116,7 @@ typedef struct {
 
 SXT_API void sxt_hermitian_options_init(sxt_hermitian_options *options, uint64_t struct_size); /* [any-thread] */
 SXT_API void sxt_hermitian_set_init(sxt_hermitian_set *set, uint64_t struct_size);             /* [any-thread] */
-/* Checks the description and chooses kernels. SXT_E_ARGUMENT, SXT_E_OVERFLOW, SXT_E_UNKNOWN_NAME, SXT_E_NO_KERNEL. [any-thread] */
+/* Checks the description, copies it, and chooses kernels. SXT_E_ARGUMENT, SXT_E_TYPE, SXT_E_OVERFLOW, SXT_E_UNKNOWN_NAME, SXT_E_NO_KERNEL. [any-thread] */
 SXT_API sxt_status sxt_hermitian_create(sxt_context *context, const sxt_hermitian_options *options, sxt_hermitian **hermitian);
 /* Factor; solve with factors that stand there (set->factor, else set->a); both. A status other than SXT_OK is about the
  * call: what became of a system is in its info alone. On a device's stream a call returns once its work is enqueued;
@@ -126,9 +126,9 @@ SXT_API sxt_status sxt_hermitian_create(sxt_context *context, const sxt_hermitia
 SXT_API sxt_status sxt_hermitian_factor(sxt_hermitian *hermitian, const sxt_hermitian_set *set);
 SXT_API sxt_status sxt_hermitian_solve(sxt_hermitian *hermitian, const sxt_hermitian_set *set);
 SXT_API sxt_status sxt_hermitian_factor_solve(sxt_hermitian *hermitian, const sxt_hermitian_set *set);
-/* Set struct_size before the call. [any-thread] */
+/* What was chosen and predicted, and what calls asked for so far. Set struct_size before the call. [any-thread] */
 SXT_API sxt_status sxt_hermitian_get_report(const sxt_hermitian *hermitian, sxt_hermitian_report *report);
-/* [any-thread] */
+/* The kernels considered for each phase, at what predicted cost, and why not. form: SXT_TEXT, SXT_JSON. [any-thread] */
 SXT_API sxt_status sxt_hermitian_explain(const sxt_hermitian *hermitian, int32_t form, char *buffer, int64_t capacity,
                                          int64_t *length);
 SXT_API void sxt_hermitian_destroy(sxt_hermitian *hermitian);

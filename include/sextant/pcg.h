@@ -15,17 +15,18 @@ enum { SXT_NORM_2 = 0, SXT_NORM_MAX = 1 };
 typedef struct {
   uint64_t struct_size;
   const char *preconditioner;  /* NULL or "auto", "none", "jacobi", or what a plugin offers */
-  const char *recurrence;      /* NULL or "auto", "classical", "chronopoulos-gear", "predict-recompute" */
+  const char *recurrence;      /* NULL or "auto", "classical" (Hestenes and Stiefel 1952), "chronopoulos-gear" (Chronopoulos
+                                * and Gear 1989), "predict-recompute" (Chen and Carson 2020) */
   const char *engine;          /* kernel name; NULL: the model chooses */
   const char *format;          /* storage of A, "csr" or a kind id, "csr:f32" with values in f32; NULL, "auto": the model chooses */
   double rtol, atol;           /* stop when |b - A x| <= max(rtol |b|, atol); default 1e-8 and 0 */
   sxt_norm norm;               /* of that test; default SXT_NORM_2 */
   int32_t check_symmetry;      /* 1 (default): compare A with its transpose at set-up. 0: trust the caller */
   int64_t max_iterations;      /* 0 (default): 10 n, at least 1000 */
-  double divergence_limit;     /* stop as diverged when |r| exceeds this many times |r0|; default 1e8 */
+  double divergence_limit;     /* stop as diverged when |r| exceeds this many times |r0|, above 0; default 1e8 */
   int64_t stagnation_window;   /* stop as stagnated after so many iterations without a new least residual; 0: 10000 */
   double time_limit;           /* seconds of one solve; 0 (default): none */
-  double expected_solves;      /* how often this set-up will be used, for the choice; default 1 */
+  double expected_solves;      /* how often this set-up will be used, for the choice; below 1 counts as 1; default 1 */
   double expected_iterations;  /* 0 (default): estimated */
   int32_t probe;               /* 0 (default): estimate iterations from some on the matrix itself where that costs little
                                 * beside the solves, then negative: never, by the order alone. Positive: at most so many */
@@ -37,10 +38,10 @@ typedef struct {
 } sxt_pcg_options;
 
 SXT_API void sxt_pcg_options_init(sxt_pcg_options *options, uint64_t struct_size); /* [any-thread] */
-/* Checks A, chooses preconditioner, storage, kernels, recurrence and engine by predicted time to solution, and builds
- * them. A real symmetric or complex Hermitian, positive diagonal. SXT_E_NOT_SQUARE, SXT_E_NOT_SYMMETRIC (names an entry),
- * SXT_E_DIAGONAL (names the row), SXT_E_UNKNOWN_NAME, SXT_E_NO_KERNEL; SXT_E_ARGUMENT also for vectors that are not in
- * A's null space. [any-thread] */
+/* Checks A, chooses preconditioner, storage, kernels, recurrence and engine by predicted time to solution, and builds them.
+ * A real symmetric or complex Hermitian, positive diagonal. SXT_E_NOT_SQUARE, SXT_E_NOT_SYMMETRIC (names an entry),
+ * SXT_E_DIAGONAL and SXT_E_NOT_POSITIVE_DEFINITE (name the row), SXT_E_UNKNOWN_NAME, SXT_E_NO_KERNEL; SXT_E_ARGUMENT also
+ * for vectors that are not in A's null space. How it chooses, and sources of methods: docs/pcg.md. [any-thread] */
 SXT_API sxt_status sxt_pcg_create(sxt_matrix *a, const sxt_pcg_options *options, sxt_pcg **pcg);
 
 typedef struct {
@@ -83,7 +84,7 @@ typedef struct {
 } sxt_pcg_report;
 
 SXT_API void sxt_solve_options_init(sxt_solve_options *options, uint64_t struct_size); /* [any-thread] */
-/* Solves A x = b. SXT_OK only when the true residual met the tolerance; SXT_NOT_CONVERGED with a typed reason otherwise, x
+/* Solves A x = b; b and x of A's order, type and context, apart. SXT_OK only when the true residual met the tolerance; SXT_NOT_CONVERGED with a typed reason otherwise, x
  * then holds the last good iterate. b = 0 gives x = 0. report may be NULL; set its struct_size before the call; it is
  * filled also when SXT_NOT_CONVERGED is returned; a solve in a capture: docs/pcg.md. SXT_E_DIMENSION, SXT_E_TYPE,
  * SXT_E_NOT_FINITE (names the entry of b or the guess). Threads may share a set-up, with their own b and x. [any-thread] */
@@ -95,13 +96,14 @@ SXT_API sxt_status sxt_pcg_solve_array(sxt_pcg *pcg, int64_t n, const void *b, v
                                        sxt_pcg_report *report);
 /* n_rhs independent systems with one matrix: column j lies at b + j ldb and x + j ldx (in values; ldb, ldx >= n). Each column
  * is solved as sxt_pcg_solve_array would and stops on its own; reports: NULL or n_rhs of them, struct_size set in each.
- * A history of column j begins at history + j history_capacity, its length is history_length[j]; time_limit is for each.
- * SXT_NOT_CONVERGED when any column did not converge; the others are solved all the same, unless a column was
- * cancelled: that cancels those after it. [any-thread] */
+ * Columns of b and of x lie apart; SXT_E_OVERFLOW. A history of column j begins at history + j history_capacity, its length
+ * is history_length[j]; time_limit is for each. SXT_NOT_CONVERGED when any column did not converge; the others are solved
+ * all the same, unless a column was cancelled: that cancels those after it. [any-thread] */
 SXT_API sxt_status sxt_pcg_solve_block(sxt_pcg *pcg, int64_t n, int64_t n_rhs, const void *b, int64_t ldb, void *x, int64_t ldx,
                                        const sxt_solve_options *options, sxt_pcg_report *reports);
 
-/* The plan: what was chosen for each part, what else was considered, predicted costs, and why not. [any-thread] */
+/* The plan: what was chosen for each part, what else was considered, predicted costs, and why not. form: SXT_TEXT, SXT_JSON.
+ * [any-thread] */
 SXT_API sxt_status sxt_pcg_explain(const sxt_pcg *pcg, int32_t form, char *buffer, int64_t capacity, int64_t *length);
 SXT_API void sxt_pcg_destroy(sxt_pcg *pcg);
 

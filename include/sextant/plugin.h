@@ -256,10 +256,11 @@ typedef struct {
   uint64_t n_cases;
   /* Case i of n_cases from the seed: equal calls give equal, independent cases. [any-thread] */
   sxt_status (*make_case)(const sxt_host *, uint64_t seed, uint64_t i, sxt_case *out);
-  /* How far got is from want, in units of the error bound (<= 1 passes), with a sentence when it is beyond. */
+  /* How far got is from want, in units of the error bound (<= 1 passes), with a sentence when it is beyond. [any-thread] */
   sxt_status (*compare)(const sxt_case *got, const sxt_case *want, double *error_in_bounds, sxt_message *);
-  void (*free_case)(sxt_case *);
-  /* Moves a case's arrays into exec's device space, or the outputs back. NULL: cases run on host memory only. */
+  void (*free_case)(sxt_case *); /* [any-thread] */
+  /* Moves a case's arrays into exec's device space, or the outputs back. NULL: cases run on host memory only.
+   * [any-thread] */
   sxt_status (*move_case)(sxt_case *, const sxt_exec *, int32_t to_device);
 } sxt_kind;
 

@@ -6,12 +6,18 @@
  *   Statuses  Every function that can fail returns sxt_status: 0 done, negative an error, positive an answer short of
  *             success. After a failure sxt_last_error(context) says what, where and what to do. Out-parameters are
  *             untouched on failure unless stated. A handle stays usable or at least destroyable after any error.
+ *             Any function may answer SXT_E_ARGUMENT (a pointer that must not be NULL, a size, option or operand without
+ *             meaning: the sentence names it), SXT_E_MEMORY, SXT_E_DEVICE and SXT_E_INTERNAL; comments tell of others.
  *   Options   Set up by sxt_*_options_init(options, sizeof *options), which writes no further than that size, so a
  *             program compiled against an older header keeps working. NULL options mean the defaults.
  *   Strings   UTF-8, zero-terminated. Getters that fill a caller's buffer cut what does not fit, always terminate, and
  *             report the full length.
  *   Threads   Tags end each comment. [any-thread] may run concurrently on the same object; [exclusive] nothing else may
  *             run on that object meanwhile. Different objects never disturb each other; contexts are independent.
+ *   Memory    Arrays and strings that are handed in are the caller's again at return, and those handed out borrowed,
+ *             unless stated. Sizes are counts of values, bytes where the name says so; times are seconds.
+ *   Callbacks Run on the calling thread before the call returns, unless stated; what they are given lives until they
+ *             return. They must not throw, nor use the object of the call.
  *   Silence   Nothing prints, exits, aborts, forks, installs handlers or throws across this edge. */
 #ifndef SEXTANT_SEXTANT_H
 #define SEXTANT_SEXTANT_H
@@ -67,8 +73,8 @@ typedef struct {
   void *log_user;
   sxt_log_level log_level;         /* most talkative level to report; default SXT_LOG_WARNING */
   int32_t deterministic;           /* 1: equal bits for equal input, whatever the threads; default 0 */
-  void *(*allocate)(void *user, uint64_t bytes, uint64_t alignment); /* host memory; both hooks or neither. NULL means */
-  void (*release)(void *user, void *memory);                         /* none left. Must outlive every object */
+  void *(*allocate)(void *user, uint64_t bytes, uint64_t alignment); /* host memory; both hooks or neither, called from */
+  void (*release)(void *user, void *memory);                         /* any thread. NULL: none left. Outlive every object */
   void *allocator_user;
   /* What may change a choice beside the models; a deterministic context listens to none of it. */
   int32_t race;        /* this many of the best candidates, where error bars overlap, run on the real matrix before one
@@ -83,8 +89,8 @@ SXT_API void sxt_context_options_init(sxt_context_options *options, uint64_t str
  * sentence: ask sxt_last_error(NULL). SXT_E_DEVICE, SXT_E_PLUGIN, SXT_E_FILE_READ, SXT_E_FILE_FORMAT. [any-thread] */
 SXT_API sxt_status sxt_context_create(const sxt_context_options *options, sxt_context **context);
 SXT_API void sxt_context_destroy(sxt_context *context);
-/* What the calling thread's last failed call on this context (NULL: any call) has to say; "" when none failed. Valid
- * until the thread's next failing call. [any-thread] */
+/* What the calling thread's last failed call on this context or what was made from it (NULL: any call) has to say; ""
+ * when none failed. Valid until the thread's next failing call. [any-thread] */
 SXT_API const char *sxt_last_error(const sxt_context *context);
 /* The same into a buffer; *length (may be NULL) is the full length. [any-thread] */
 SXT_API void sxt_last_error_copy(const sxt_context *context, char *buffer, int64_t capacity, int64_t *length);
@@ -174,8 +180,9 @@ typedef struct {
 
 SXT_API void sxt_matrix_options_init(sxt_matrix_options *options, uint64_t struct_size); /* [any-thread] */
 /* From host arrays of nnz entries (COO), or of rows + 1 (CSR) or cols + 1 (CSC) pointers and as many entries as the last
- * says. values NULL: every value is 1. Entries may stand in any order. SXT_E_ARGUMENT, SXT_E_INDEX, SXT_E_DUPLICATE,
- * SXT_E_NOT_FINITE, SXT_E_OVERFLOW, SXT_E_MEMORY name the entry. [any-thread] */
+ * says; of the types that options state. They are copied unless adopted. values NULL: every value is 1. Entries may stand
+ * in any order. SXT_E_INDEX, SXT_E_DUPLICATE, SXT_E_NOT_FINITE name the entry; SXT_E_NOT_SQUARE (with symmetry),
+ * SXT_E_OVERFLOW, SXT_E_NOT_SUPPORTED (what cannot be adopted). [any-thread] */
 SXT_API sxt_status sxt_matrix_from_coo(sxt_context *context, int64_t rows, int64_t cols, int64_t nnz, const void *row,
                                        const void *col, const void *values, const sxt_matrix_options *options,
                                        sxt_matrix **matrix);
@@ -189,8 +196,9 @@ SXT_API sxt_status sxt_matrix_from_csc(sxt_context *context, int64_t rows, int64
  * SXT_E_FILE_FORMAT name file and line. [any-thread] */
 SXT_API sxt_status sxt_matrix_from_file(sxt_context *context, const char *path, const sxt_matrix_options *options,
                                         sxt_matrix **matrix);
-/* New values on the same pattern, as many and in the order that keep_order promises. Solvers made from this matrix take
- * them at their next solve. On SXT_E_NOT_FINITE the old values stay. [exclusive] */
+/* New values on the same pattern, count of them in host memory, of the type that the matrix was made from and in the order
+ * that keep_order promises. Solvers made from this matrix take them at their next solve. SXT_E_DIMENSION; on
+ * SXT_E_NOT_FINITE the old values stay. [exclusive] */
 SXT_API sxt_status sxt_matrix_update_values(sxt_matrix *matrix, const void *values, int64_t count);
 
 typedef struct {
@@ -203,24 +211,26 @@ typedef struct {
 } sxt_matrix_info;
 /* Set struct_size before the call. [any-thread] */
 SXT_API sxt_status sxt_matrix_get_info(const sxt_matrix *matrix, sxt_matrix_info *info);
-/* The canonical CSR: borrowed, zero-based, valid until the matrix is destroyed. [any-thread] */
+/* The canonical CSR in host memory, of the types that sxt_matrix_get_info tells: borrowed, zero-based, valid until the
+ * matrix is destroyed, values until its next update. Any pointer may be NULL. [any-thread] */
 SXT_API sxt_status sxt_matrix_get_csr(const sxt_matrix *matrix, const void **row_ptr, const void **col, const void **values);
 /* A named number about the matrix ("row_nnz_max"), computed when first asked. SXT_E_UNKNOWN_NAME names the nearest.
  * [any-thread] */
 SXT_API sxt_status sxt_matrix_feature(sxt_matrix *matrix, const char *name, double *value);
-/* Names of all features the loaded kernels offer, from 0; NULL beyond the last. Static. [any-thread] */
+/* Names of all features the loaded kernels offer, from 0; NULL beyond the last. They live as long as the process.
+ * [any-thread] */
 SXT_API const char *sxt_feature_name(int64_t i);
 SXT_API void sxt_matrix_destroy(sxt_matrix *matrix);
 
 /* ---- vectors ----------------------------------------------------------------------------------------------------- */
 
-/* Wraps n values of the caller's memory, which stays his and must outlive the vector. Device kernels read and write it in place,
+/* Wraps n values of the caller's memory, n = 0 included, which stays his and must outlive the vector. Device kernels read and write it in place,
  * so memory of a device's context is device, pinned or managed memory that the device reaches: host memory is
  * SXT_E_NOT_SUPPORTED (copy it first), and memory that is not what `space` says, lies on another device or is not aligned
  * to its values' size is SXT_E_ARGUMENT. [any-thread] */
 SXT_API sxt_status sxt_vector_wrap(sxt_context *context, int64_t n, sxt_value_type type, sxt_space space, void *data,
                                    sxt_vector **vector);
-/* n zeros in the context's device space, owned by the vector. [any-thread] */
+/* n zeros in the context's device space, owned by the vector. SXT_E_TYPE, SXT_E_OVERFLOW. [any-thread] */
 SXT_API sxt_status sxt_vector_create(sxt_context *context, int64_t n, sxt_value_type type, sxt_vector **vector);
 /* Between host memory of n values, in the vector's type, and the vector, wherever that lies. They wait: the host memory is the
  * caller's again at once. [exclusive], sxt_vector_read [any-thread] */
@@ -228,6 +238,7 @@ SXT_API sxt_status sxt_vector_write(sxt_vector *vector, const void *values);
 SXT_API sxt_status sxt_vector_read(const sxt_vector *vector, void *values);
 /* Where the values lie; NULL for a NULL vector or n = 0. [any-thread] */
 SXT_API void *sxt_vector_data(const sxt_vector *vector);
+/* n; 0 for a NULL vector. [any-thread] */
 SXT_API int64_t sxt_vector_length(const sxt_vector *vector);
 /* Memory the vector owns must not be in use by work that the caller enqueued himself on other streams. */
 SXT_API void sxt_vector_destroy(sxt_vector *vector);
@@ -235,9 +246,11 @@ SXT_API void sxt_vector_destroy(sxt_vector *vector);
 /* ---- products, vector operations, reductions ----------------------------------------------------------------------- */
 /* Scalars are host pointers of the vectors' value type. Operands have one type and belong to one context. Reading
  * operands concurrently is fine [any-thread]; a written operand is [exclusive]. SXT_E_DIMENSION, SXT_E_TYPE,
- * SXT_E_NO_KERNEL. Vectors have no strides. An operand that is written is another one or lies apart: SXT_E_ARGUMENT. */
+ * SXT_E_NO_KERNEL. Vectors have no strides. An operand that is written lies apart from the others, or is the same array
+ * where an element meets itself alone (not in products, gathers and scatters): SXT_E_ARGUMENT. */
 
-/* y = alpha op(A) x + beta y; alpha NULL: 1, beta NULL: 0 (y is not read). The kernel is chosen at the first call. */
+/* y = alpha op(A) x + beta y, x as long as op(A) has columns, y as its rows; alpha NULL: 1, beta NULL: 0 (y is not read).
+ * The kernel is chosen at the first call with this op. */
 SXT_API sxt_status sxt_spmv(sxt_op op, const void *alpha, sxt_matrix *a, const sxt_vector *x, const void *beta, sxt_vector *y);
 /* The same on plain arrays, apart, of op(A)'s columns and rows: as sxt_pcg_solve_array takes them. Where one had to be copied it
  * waits, and the arrays are the caller's at return. */
@@ -250,26 +263,29 @@ SXT_API sxt_status sxt_copy(const sxt_vector *x, sxt_vector *y);                
 SXT_API sxt_status sxt_fill(const void *alpha, sxt_vector *y);                                          /* y = alpha */
 SXT_API sxt_status sxt_scale(const void *alpha, sxt_vector *y);                                         /* y = alpha y */
 SXT_API sxt_status sxt_axpy(const void *alpha, const sxt_vector *x, sxt_vector *y);                     /* y += alpha x */
+/* y = alpha x + beta y, and w = alpha x + beta y */
 SXT_API sxt_status sxt_axpby(const void *alpha, const sxt_vector *x, const void *beta, sxt_vector *y);
 SXT_API sxt_status sxt_waxpby(const void *alpha, const sxt_vector *x, const void *beta, const sxt_vector *y, sxt_vector *w);
 SXT_API sxt_status sxt_multiply(const sxt_vector *x, const sxt_vector *y, sxt_vector *w);               /* w = x .* y */
-/* y[i] = x[index[i]] and y[index[i]] = x[i]; index: host or device memory as the context, zero-based, i32 or i64. On the
- * host every index is checked. */
+/* y[i] = x[index[i]] for every i of y, and y[index[i]] = x[i] for every i of x; index: host or device memory as the
+ * context, zero-based, i32 or i64; those of a scatter are distinct. On the host every index is checked: SXT_E_INDEX names
+ * it. On a device one that is out of range is undefined. */
 SXT_API sxt_status sxt_gather(const sxt_vector *x, const void *index, sxt_index_type index_type, sxt_vector *y);
 SXT_API sxt_status sxt_scatter(const sxt_vector *x, const void *index, sxt_index_type index_type, sxt_vector *y);
 /* Results are written to host memory: of the value type (sum, dot, dotc), of its real type (nrm2, asum, amax, min, max). A NaN
- * operand gives NaN. */
-SXT_API sxt_status sxt_sum(const sxt_vector *x, void *result);
-SXT_API sxt_status sxt_dot(const sxt_vector *x, const sxt_vector *y, void *result);   /* unconjugated */
+ * operand gives NaN. Of nothing they are 0 where not stated. */
+SXT_API sxt_status sxt_sum(const sxt_vector *x, void *result);                        /* sum of x[i] */
+SXT_API sxt_status sxt_dot(const sxt_vector *x, const sxt_vector *y, void *result);   /* x . y, unconjugated */
 SXT_API sxt_status sxt_dotc(const sxt_vector *x, const sxt_vector *y, void *result);  /* conj(x) . y */
-SXT_API sxt_status sxt_nrm2(const sxt_vector *x, void *result); /* no overflow or underflow on the way */
-SXT_API sxt_status sxt_asum(const sxt_vector *x, void *result); /* |re| + |im| */
-SXT_API sxt_status sxt_amax(const sxt_vector *x, void *result);
-SXT_API sxt_status sxt_iamax(const sxt_vector *x, int64_t *index); /* zero-based, first of the largest; -1 when empty */
+SXT_API sxt_status sxt_nrm2(const sxt_vector *x, void *result); /* 2-norm; no overflow or underflow on the way */
+SXT_API sxt_status sxt_asum(const sxt_vector *x, void *result); /* sum of |re| + |im| */
+SXT_API sxt_status sxt_amax(const sxt_vector *x, void *result); /* largest |re| + |im| */
+SXT_API sxt_status sxt_iamax(const sxt_vector *x, int64_t *index); /* where the first of them is, from 0; the first NaN;
+                                                                    * -1 when empty */
 /* Real types only; SXT_E_NO_KERNEL for complex ones. A NaN gives NaN; min of nothing is +infinity, max -infinity. */
 SXT_API sxt_status sxt_min(const sxt_vector *x, void *result);
 SXT_API sxt_status sxt_max(const sxt_vector *x, void *result);
-/* count <= 8 products conj(x[i]) . y[i] in one pass. */
+/* results[i] = conj(x[i]) . y[i] for i < count <= 8 pairs of one length, in one pass; host memory. count 0: nothing. */
 SXT_API sxt_status sxt_multidot(int64_t count, const sxt_vector *const *x, const sxt_vector *const *y, void *results);
 
 /* Forms in which explanations are given. */
@@ -336,12 +352,14 @@ SXT_API sxt_status sxt_calibrate(sxt_context *context, const sxt_calibrate_optio
  * SXT_E_NO_KERNEL lists why each candidate was refused. [any-thread] */
 SXT_API sxt_status sxt_kernel_select(sxt_context *context, const sxt_query *query, sxt_matrix *matrix,
                                      sxt_selection **selection);
-/* Runs it on args of its kind. [any-thread] */
+/* Runs it on args of its kind, whose header says what they hold and where; SXT_E_ARGUMENT for those of another kind, else
+ * what the kernel answers. [any-thread] */
 SXT_API sxt_status sxt_kernel_run(sxt_selection *selection, sxt_head *args);
-/* The chosen kernel's name; lives as long as the process. [any-thread] */
+/* The chosen kernel's name; lives as long as the process; "" for NULL. [any-thread] */
 SXT_API const char *sxt_selection_kernel(const sxt_selection *selection);
 /* Predicted seconds: setup once, storage included, and one run. Pointers may be NULL. [any-thread] */
 SXT_API sxt_status sxt_selection_cost(const sxt_selection *selection, double *setup_seconds, double *run_seconds);
+/* What was considered, at what predicted cost, and why not. form: SXT_TEXT, SXT_JSON. [any-thread] */
 SXT_API sxt_status sxt_selection_explain(const sxt_selection *selection, int32_t form, char *buffer, int64_t capacity,
                                          int64_t *length);
 /* Measures one run: `count` args of its kind take turns, run by run, for about budget_seconds. On a device that captures,
@@ -395,7 +413,8 @@ SXT_API void sxt_verify_options_init(sxt_verify_options *options, uint64_t struc
  * options NULL: defaults. Nothing else should use the machine meanwhile. [any-thread] */
 SXT_API sxt_status sxt_verify_model(sxt_matrix *matrix, const sxt_verify_options *options,
                                     int32_t (*line)(void *user, const sxt_verify_line *line), void *user);
-/* [any-thread] */
+/* Sums up count lines, all with the struct_size of the first; set the summary's before the call. applies as in the
+ * options. [any-thread] */
 SXT_API sxt_status sxt_verify_summarise(const sxt_verify_line *lines, int64_t count, double applies,
                                         sxt_verify_summary *summary);
 
