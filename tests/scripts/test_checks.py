@@ -19,7 +19,7 @@ SPDX = "// SPDX-License-" + "Identifier: BSD-3-Clause\n"
 # A project that keeps every rule; the tests change one file of it.
 PROJECT = {
     ".gitignore": "/build*/\n*.pyc\n",
-    "include/sextant/plugin.h": SPDX + "#include <stdint.h>\n",
+    "include/sextant/plugin.h": SPDX + "#include <stdint.h>\nint sxt_rows_of(void);\n",
     "include/sextant/kinds/spmv.h": SPDX + '#include "sextant/plugin.h"\n',
     "core/base/error.hpp": SPDX + "#include <string>\n",
     "core/matrix/csr.cpp": SPDX + '#include "core/base/error.hpp"\nint rows(int n) { return n; }\n',
@@ -128,6 +128,10 @@ class Links(RuleTest):
 
     def test_heading_of_the_same_file(self):
         self.assert_found(check_links, "docs/pcg.md", "# Here\n[a](#here) [b](#there)\n", "#there")
+
+    def test_function_that_no_header_has(self):
+        text = "`sxt_rows_of`, SXT_ROWS_OF and `sxt_rows_*`, but `sxt_rows_off`\n"
+        self.assert_found(check_links, "docs/pcg.md", text, "sxt_rows_off, which no source has")
 
     def test_code_is_no_link(self):
         self.plant("docs/pcg.md", "`f[i](j)`\n\n```cpp\nx[i](k);\n# Not a heading\n```\n")
