@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Conjugate gradients over the fake libraries: every vendor call of a set-up and of an engine's run may fail, and nothing is
-// left behind. Kernels run nothing here, so a solve ends at once, and an engine notices that its device did nothing.
+// Conjugate gradients over the fake libraries: every vendor call of a set-up and of an engine's run may fail, and
+// nothing is left behind. Kernels run nothing here, so a solve ends at once, and an engine notices that its device did
+// nothing.
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "abi/handles.hpp"
-#include "core/dispatch/select.hpp"
-#include "sextant/kinds/pcg_columns.h"
-#include "sextant/kinds/preconditioner_columns.h"
-#include "tests/fake_device/fixture.hpp"
+#include "tests/fake_device/pcg_bench.hpp"
 
 namespace {
 
 using namespace fake_test;
 using sextant::registry::Registry;
 
-const char *const engines[] = {"pcg.persistent.predict-recompute.cuda", "pcg.cooperative.predict-recompute.cuda",
-                               "pcg.graph-csr.predict-recompute.cuda",  "pcg.graph-csr-m.predict-recompute.cuda",
-                               "pcg.graph.predict-recompute.cuda",      "pcg.graph.chronopoulos-gear.cuda",
+const char *const engines[] = {"pcg.persistent.predict-recompute.cuda",
+                               "pcg.cooperative.predict-recompute.cuda",
+                               "pcg.graph-csr.predict-recompute.cuda",
+                               "pcg.graph-csr-m.predict-recompute.cuda",
+                               "pcg.graph.predict-recompute.cuda",
+                               "pcg.graph.chronopoulos-gear.cuda",
                                "pcg.graph.classical.cuda"};
 
 enum class As { it_is, renumbered, semidefinite };
@@ -44,7 +44,8 @@ class Program {
     sxt_pcg *pcg = nullptr;
     first_ = SXT_OK;
     if (good(open(&context), nullptr) &&
-        good(sxt_matrix_from_csr(context, rows, rows, ptr_.data(), col_.data(), values_.data(), nullptr, &matrix), context)) {
+        good(sxt_matrix_from_csr(context, rows, rows, ptr_.data(), col_.data(), values_.data(), nullptr, &matrix),
+             context)) {
       sxt_pcg_options options;
       sxt_pcg_options_init(&options, sizeof options);
       options.engine = engine_;
@@ -118,74 +119,6 @@ class Program {
   sxt_status first_ = SXT_OK, engine_status_ = SXT_OK;
 };
 
-// A set-up of its own, and its engine's run, for tests that look closer.
-class Bench {
- public:
-  explicit Bench(const char *engine, bool complex = false) {
-    std::vector<std::int32_t> ptr{0}, col;
-    std::vector<double> values;
-    for (std::int32_t i = 0; i < rows; ++i) {
-      col.push_back(i);
-      values.push_back(2 + i % 3);
-      if (complex) values.push_back(0);
-      ptr.push_back(i + 1);
-    }
-    sxt_matrix_options as;
-    sxt_matrix_options_init(&as, sizeof as);
-    as.value_type = complex ? SXT_C128 : SXT_F64;
-    EXPECT_EQ(open(&context), SXT_OK);
-    EXPECT_EQ(sxt_matrix_from_csr(context, rows, rows, ptr.data(), col.data(), values.data(), &as, &matrix), SXT_OK);
-    sxt_pcg_options options;
-    sxt_pcg_options_init(&options, sizeof options);
-    options.engine = engine;
-    options.probe = -1;
-    EXPECT_EQ(sxt_pcg_create(matrix, &options, &pcg), SXT_OK) << sxt_last_error(context);
-    sxt_pcg_query query{};
-    query.m = matrix->matrix->query_part(SXT_KIND_PCG, sizeof query, 1);
-    sextant::Selector selector(matrix->matrix->context(), matrix->matrix.get());
-    selector.force(SXT_KIND_PCG, engine);
-    runner = std::make_unique<sextant::Runner>(matrix->matrix->context(), selector.select(sextant::Query(&query.m.q), "pcg"),
-                                               matrix->matrix.get());
-    b = sextant::DeviceBuffer(device(), (complex ? 2 : 1) * rows * sizeof(double));
-    x = sextant::DeviceBuffer(device(), (complex ? 2 : 1) * rows * sizeof(double));
-  }
-  ~Bench() {
-    runner.reset();
-    b = sextant::DeviceBuffer();
-    x = sextant::DeviceBuffer();
-    sxt_pcg_destroy(pcg);
-    sxt_matrix_destroy(matrix);
-    sxt_context_destroy(context);
-  }
-  sextant::Device &device() { return context->context->device(); }
-  sxt_status solve() {
-    const std::vector<double> right(rows, 1);
-    std::vector<double> solution(rows);
-    return sxt_pcg_solve_array(pcg, rows, right.data(), solution.data(), nullptr, nullptr);
-  }
-  // One block: the device does nothing, which the engine notices after it.
-  std::int32_t launches_of_a_block() {
-    sxt_pcg_args args{};
-    args.h = {sizeof args, SXT_KIND_PCG};
-    args.n = rows;
-    args.b = b.data();
-    args.x = x.data();
-    args.max_iterations = 10;
-    args.confirm = [](void *, const void *, std::int64_t, double, double *, sxt_reason *reason) -> std::int32_t {
-      return *reason = SXT_REASON_CONVERGED, SXT_CONFIRM_STOP;
-    };
-    EXPECT_THROW(runner->run(&args.h), sextant::Error);
-    EXPECT_EQ(args.reductions, 1);
-    return args.launches;
-  }
-  static constexpr std::int32_t rows = 300;
-  sxt_context *context = nullptr;
-  sxt_matrix *matrix = nullptr;
-  sxt_pcg *pcg = nullptr;
-  std::unique_ptr<sextant::Runner> runner;
-  sextant::DeviceBuffer b, x;
-};
-
 class FakePcg : public FakeDevice, public testing::WithParamInterface<const char *> {
  protected:
   void SetUp() override {
@@ -243,7 +176,8 @@ TEST_P(FakePcg, OnlyTheFirstSolveAsksForMemory) {
   EXPECT_EQ(fake_count("requests"), before);
 }
 
-// What is said of the launches is what the vendor's library saw; in a first run captured kernels are counted there, too.
+// What is said of the launches is what the vendor's library saw; in a first run captured kernels are counted there,
+// too.
 TEST_P(FakePcg, SaysHowOftenItLaunches) {
   Bench bench(GetParam());
   bench.launches_of_a_block();
@@ -324,9 +258,9 @@ TEST_F(FakeOrder, EntriesAreMovedOnTheHostWhereMemoryIsShort) {
     sxt_matrix *matrix = nullptr;
     sxt_pcg *pcg = nullptr;
     ASSERT_EQ(open(&context), SXT_OK);
-    ASSERT_EQ(sxt_matrix_from_csr(context, Bench::rows, Bench::rows, ptr.data(), col.data(), values.data(), nullptr,
-                                  &matrix),
-              SXT_OK);
+    ASSERT_EQ(
+        sxt_matrix_from_csr(context, Bench::rows, Bench::rows, ptr.data(), col.data(), values.data(), nullptr, &matrix),
+        SXT_OK);
     fake_fail(n, FAKE_NO_MEMORY);
     const sxt_status status = sxt_pcg_create(matrix, &options, &pcg);
     fake_fail(0, 0);
@@ -344,110 +278,6 @@ TEST_F(FakeOrder, EntriesAreMovedOnTheHostWhereMemoryIsShort) {
   }
   EXPECT_TRUE(on_device);
   EXPECT_TRUE(on_host);
-}
-
-class FakeColumns : public FakeDevice {
- protected:
-  void every_call_may_fail(const char *engine, const char *preconditioner, bool complex = false);
-};
-
-// Several right-hand sides in captured blocks: every call of building the engine and of a run may fail.
-void FakeColumns::every_call_may_fail(const char *engine, const char *preconditioner, bool complex) {
-  SCOPED_TRACE(preconditioner);
-  if (!Registry::instance().find(engine)) GTEST_SKIP() << "this build has no " << engine;
-  constexpr std::int32_t columns = 5;
-  Bench bench(engine, complex);
-  sextant::Matrix &matrix = *bench.matrix->matrix;
-  const std::int32_t parts = complex ? 2 : 1;
-  const sextant::DeviceBuffer vectors(bench.device(), 2 * columns * parts * Bench::rows * sizeof(double));
-  sxt_pcg_columns_query query{};
-  query.one.m = matrix.query_part(SXT_KIND_PCG, sizeof query, 1);
-  query.one.m.q.flags |= SXT_QUERY_COLUMNS;
-  query.n_rhs = columns;
-  query.one.preconditioned = std::string(preconditioner) != "none";
-  std::strncpy(query.one.preconditioner, preconditioner, sizeof query.one.preconditioner - 1);
-  sextant::Selector selector(matrix.context(), &matrix);
-  selector.force(SXT_KIND_PCG, engine);
-  const sextant::ChoicePtr choice = selector.select(sextant::Query(&query.one.m.q), "pcg-columns");
-  const auto run = [&] {
-    sxt_pcg_args one{};
-    one.h = {sizeof one, SXT_KIND_PCG};
-    one.n = Bench::rows;
-    one.max_iterations = 10;
-    one.x_is_zero = 1;
-    one.confirm = [](void *, const void *, std::int64_t, double, double *, sxt_reason *reason) -> std::int32_t {
-      return *reason = SXT_REASON_CONVERGED, SXT_CONFIRM_STOP;
-    };
-    std::vector<sxt_pcg_args> args(columns, one);
-    for (std::int32_t j = 0; j < columns; ++j) {
-      args[j].b = vectors.as<double>() + 2 * j * parts * Bench::rows;
-      args[j].x = vectors.as<double>() + (2 * j + 1) * parts * Bench::rows;
-    }
-    sxt_pcg_columns_args all{{sizeof all, SXT_KIND_PCG}, Bench::rows, columns, 0, args.data()};
-    sextant::Runner runner(matrix.context(), choice, &matrix);
-    runner.run_by(static_cast<const sxt_pcg_columns_ops *>(choice->kernel->table.ops)->run_columns, &all.h);
-  };
-  EXPECT_THROW(run(), sextant::Error) << "no kernel ran, so no iteration can have been made";
-  const std::int64_t before = fake_count("allocations"), graphs = fake_count("graphs");
-  std::int64_t n = 1;
-  for (bool failed = true; failed; ++n) {
-    ASSERT_LT(n, 2000);
-    fake_fail(n, FAKE_INVALID_VALUE);
-    EXPECT_THROW(run(), sextant::Error);
-    failed = fake_failures() > 0;
-    fake_fail(0, 0);
-    ASSERT_EQ(fake_count("allocations"), before) << "after call " << n << " (" << fake_failed_call() << ") failed";
-    ASSERT_EQ(fake_count("graphs"), graphs) << "after call " << n << " (" << fake_failed_call() << ") failed";
-  }
-  EXPECT_GT(n, 20);
-}
-
-TEST_F(FakeColumns, EveryCallMayFail) {
-  for (const bool complex : {false, true}) every_call_may_fail("pcg.graph-csr.predict-recompute.cuda", "none", complex);
-}
-
-TEST_F(FakeColumns, EveryCallMayFailWithAPreconditioner) {
-  for (const char *each : {"none", "fsai", "ssor-ai-2", "block-jacobi:4"})
-    for (const bool complex : {false, true})
-      every_call_may_fail("pcg.graph-csr-m.predict-recompute.cuda", each, complex);
-}
-
-// Its seconds are those of all columns, and one that takes single vectors only is left to other engines. Chebyshev is
-// not among them: its probe finds nothing here, so that it cannot prove itself.
-TEST_F(FakeColumns, APreconditionerMustTakeColumnsSideBySide) {
-  const char *const engine = "pcg.graph-csr-m.predict-recompute.cuda";
-  if (!Registry::instance().find(engine)) GTEST_SKIP() << "this build has no " << engine;
-  const Bench bench("pcg.graph-csr.predict-recompute.cuda");
-  sextant::Matrix &matrix = *bench.matrix->matrix;
-  sextant::Selector selector(matrix.context(), &matrix);
-  sxt_preconditioner_columns_query several{};
-  several.one.m = matrix.query_part(SXT_KIND_PRECONDITIONER, sizeof several, 100);
-  several.one.m.q.flags |= SXT_QUERY_SIDE_BY_SIDE;
-  several.n_rhs = 4;
-  std::strcpy(several.one.method, "jacobi");
-  try {
-    selector.select(sextant::Query(&several.one.m.q), "M");
-    ADD_FAILURE() << "jacobi takes one vector at a time";
-  } catch (const sextant::Error &problem) {
-    EXPECT_THAT(problem.what(), testing::HasSubstr("it takes one vector at a time"));
-  }
-
-  sxt_pcg_columns_query query{};
-  query.one.m = matrix.query_part(SXT_KIND_PCG, sizeof query, 1);
-  query.one.m.q.flags |= SXT_QUERY_COLUMNS;
-  query.one.preconditioned = 1;
-  selector.force(SXT_KIND_PCG, engine);
-  const auto seconds = [&](const char *method, std::int32_t columns) {
-    std::strncpy(query.one.preconditioner, method, sizeof query.one.preconditioner - 1);
-    query.n_rhs = columns;
-    return selector.select(sextant::Query(&query.one.m.q), "pcg-columns")->slots[0].parts.at(0)->run_s;
-  };
-  for (const char *method : {"fsai", "fsai-2", "ssor-ai", "ssor-ai-2", "block-jacobi:4"}) {
-    const double few = seconds(method, 2), many = seconds(method, 32);
-    EXPECT_GT(few, 0) << method;
-    EXPECT_GT(many, few) << method;
-    EXPECT_EQ(seconds(method, 17), many) << method << ": as many as a row of the blocks has";
-  }
 }
 
 using FakePersistent = FakeDevice;

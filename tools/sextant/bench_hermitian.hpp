@@ -103,4 +103,7 @@ Json prediction_errors(const HermitianPredictions &ratios);
 std::string prediction_verdict(const Json &errors);
 std::string sweep_svg(const std::string &title, const std::vector<HermitianPoint> &points);
 
+// Measures, shows, and returns the exit code.
+int bench_hermitian(const HermitianBenchOptions &options);
+
 }  // namespace tool
