@@ -15,10 +15,9 @@ struct HybWidth {
 };
 
 // The width that is expected to cost the least, in bytes: coordinates take about twice the time of their bytes, and to
-// have any costs a microsecond, in which 4 MB are read. counts[l]: rows of l entries, l < bins; beyond: rows of more,
-// for which nothing is decided here but that they reach every width below.
+// have any costs a microsecond, in which 4 MB are read. counts[l]: rows of l entries, l < bins; no width beyond is tried.
 template <class Count>
-HybWidth hyb_cheapest_width(const sxt_storage &a, const Count *counts, int bins, std::uint64_t beyond) {
+HybWidth hyb_cheapest_width(const sxt_storage &a, const Count *counts, int bins) {
   constexpr double having_a_rest = 4e6, slowness = 2;
   const double value = static_cast<double>(value_bytes(a.value_type)), rows = static_cast<double>(a.rows);
   double at_least = rows, rest = static_cast<double>(a.nnz), least = -1;  // rows of h entries or more
@@ -28,11 +27,12 @@ HybWidth hyb_cheapest_width(const sxt_storage &a, const Count *counts, int bins,
       at_least -= static_cast<double>(counts[h - 1]);
       rest -= at_least;
     }
-    const double cost = h * rows * (value + 4) + (rest > 0 ? having_a_rest + slowness * rest * (value + 8) : 0);
+    const double regular = h * rows * (value + 4);
+    if (least >= 0 && regular >= least) break;  // and wider ones cost more still
+    const double cost = regular + (rest > 0 ? having_a_rest + slowness * rest * (value + 8) : 0);
     if (least >= 0 && cost >= least) continue;
     least = cost;
     best = {h, rest};
-    if (rest <= 0 && beyond == 0) break;  // wider only costs more
   }
   return best;
 }

@@ -64,6 +64,7 @@ class UnstructuredOnGpu : public Gpu {
     return {{"bands", banded_pattern(30000, 30000, {-170, -1, 0, 1, 170})},
             {"random", random_pattern(20000, 20000, random, [this](auto) { return random.below(30); })},
             {"power law", power_law(30000, 2)},
+            {"long among short", random_pattern(1200, 4000, random, [](auto i) { return i % 5 ? i % 40 : 300 + i; })},
             {"long rows", random_pattern(3, 9000, random, [](auto i) { return 3000 + 1000 * i; })},
             {"mostly empty", random_pattern(50000, 200, random, [](auto i) { return i % 97 ? 0 : 20; })},
             {"one row", random_pattern(1, 5000, random, [](auto) { return 777; })}};

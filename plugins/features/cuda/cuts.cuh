@@ -27,15 +27,14 @@ inline __host__ __device__ std::int64_t cut_tiles(const plugin::cuda::TileShape 
 // The row of that entry: the last that begins there or before. Three rows are looked at at once, as what a search waits
 // for is memory.
 template <class Offset>
-__device__ std::int64_t row_of(const Offset *row_ptr, std::int64_t rows, std::int64_t place) {
-  std::int64_t low = 0, high = rows;
+__device__ unsigned row_of(const Offset *row_ptr, unsigned rows, std::int64_t place) {
+  unsigned low = 0, high = rows;
   while (high - low > 1) {
-    const std::int64_t quarter = (high - low) / 4, middle = low + (high - low) / 2;
-    const std::int64_t at[] = {low + quarter, middle, middle + quarter};
+    const unsigned quarter = (high - low) / 4, middle = low + (high - low) / 2;
+    const unsigned at[] = {low + quarter, middle, middle + quarter};
     const bool here[] = {row_ptr[at[0]] <= place, row_ptr[at[1]] <= place, row_ptr[at[2]] <= place};
-    const std::int64_t from = here[2] ? at[2] : here[1] ? at[1] : here[0] ? at[0] : low;
+    low = here[2] ? at[2] : here[1] ? at[1] : here[0] ? at[0] : low;
     high = here[2] ? high : here[1] ? at[2] : here[0] ? at[1] : at[0];
-    low = from;
   }
   return low;
 }
@@ -53,7 +52,7 @@ __device__ void look_at_cuts(const Offset *row_ptr, std::int64_t rows, std::int6
   if (which < looked) {
     const std::int64_t t = tiles / looked * which + tiles % looked * which / looked;
     const std::int64_t place = t * plugin::cuda::TileShape::entries(shape.threads, slack);
-    cut = place - row_ptr[row_of(row_ptr, rows, place)] > slack;
+    cut = place - row_ptr[row_of(row_ptr, static_cast<unsigned>(rows), place)] > slack;
   }
   add_sum(&out->cut[of], cut);
 }

@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(look_threads)
     return look_at_tiles(row_ptr, rows, nnz, shapes, of, block % looks.tiles, longest, &out->tiles);
   }
   block -= looks.tiles * tile_shapes;
-  if (block < looks.windows) return sort_a_window(row_ptr, rows, block, looks.windows, &out->windows);
+  if (block < looks.windows) return look_at_window(row_ptr, rows, block, looks.windows, &out->windows);
   block -= looks.windows;
   look_at_cuts(row_ptr, rows, nnz, cuts, static_cast<int>(block / looks.cuts), block % looks.cuts, longest, &out->cuts);
 }
@@ -193,23 +193,30 @@ double deviation(const Counts &all, double rows, double nnz) {
 
 // Entries when rows are rounded up to 2, 4, 8 and 16, and what values[at_run] says.
 void evaluate_lengths(const Counts &all, double nnz, double *values) {
-  Count ceil[4];
-  std::copy_n(all.beyond.ceil, 4, ceil);
-  // Of entries in rows beyond the histogram every one has 31 like it beside it.
-  double run = 32 * static_cast<double>(all.beyond.entries);
-  for (int l = 1; l < lengths_of(all); ++l) {
-    for (int g = 0; g < 4; ++g)
-      ceil[g] += static_cast<Count>((l + (2 << g) - 1) >> (g + 1) << (g + 1)) * all.histogram[l];
-    run += static_cast<double>(all.histogram[l]) * l * std::min(l, 32);
+  // Rows of k * step - step + 1 .. k * step entries, for steps that double.
+  Count rows[length_bins + 1] = {};
+  int count = lengths_of(all) - 1;
+  for (int l = 1; l <= count; ++l) rows[l] = all.histogram[l];
+  for (int g = 0; g < 4; ++g) {
+    Count steps = 0;
+    count = (count + 1) / 2;
+    for (int k = 1; k <= count; ++k) {
+      rows[k] = rows[2 * k - 1] + rows[2 * k];
+      steps += rows[k] * static_cast<Count>(k);
+    }
+    rows[count + 1] = 0;
+    values[at_ceil + g] = static_cast<double>(all.beyond.ceil[g] + (steps << (g + 1)));
   }
-  for (int g = 0; g < 4; ++g) values[at_ceil + g] = static_cast<double>(ceil[g]);
+  // Of entries in rows of 32 and more every one has 31 like it beside it.
+  double run = 32 * nnz;
+  for (int l = 1; l < std::min(lengths_of(all), 32); ++l) run -= static_cast<double>(all.histogram[l]) * l * (32 - l);
   values[at_run] = nnz > 0 ? run / nnz : 0;
 }
 
 void evaluate(const Counts &all, const sxt_csr &a, double *values) {
   const double rows = static_cast<double>(a.s.rows), nnz = static_cast<double>(a.s.nnz);
   values[at_max] = static_cast<double>(all.longest);
-  values[at_min] = static_cast<double>(~all.shortest_inverted);
+  values[at_min] = longest_possible - static_cast<double>(all.least_missing);
   values[at_std] = deviation(all, rows, nnz);
   values[at_empty] = static_cast<double>(all.histogram[0]);
   evaluate_lengths(all, nnz, values);
@@ -230,7 +237,7 @@ void evaluate(const Counts &all, const sxt_csr &a, double *values) {
   values[at_rises] = static_cast<double>(all.rises);
   for (int g = 0; g < most_of; ++g) values[at_most_of + g] = static_cast<double>(all.fullest_of[g]);
   values[at_most_of_256] = static_cast<double>(all.most_of_256);
-  const plugin::HybWidth hyb = plugin::hyb_cheapest_width(a.s, all.histogram, length_bins, all.beyond.rows);
+  const plugin::HybWidth hyb = plugin::hyb_cheapest_width(a.s, all.histogram, length_bins);
   values[at_hyb] = static_cast<double>(hyb.width);
   values[at_hyb + 1] = hyb.rest;
   for (int shape = 0; shape < tile_shapes; ++shape) tell_tiles(all.tiles, shape, a, values[at_max], values + at_tiles);
@@ -305,7 +312,8 @@ void count_all_rows(const sxt_csr &a, const Asked &asked, const sxt_exec *exec) 
                     sorted ? static_cast<unsigned>(looked_windows(a)) : 0,
                     asked.any(at_cuts, cuda::n_tile_shapes) ? cut_blocks(a, look_threads) : 0};
   with_row_ptr(a, [&](const auto *row_ptr) {
-    count_rows<<<row_blocks(a.s.rows), row_threads, 0, cuda::stream_of(*exec)>>>(row_ptr, a.s.rows, counts);
+    count_rows<<<row_blocks(a.s.rows), row_threads, 0, cuda::stream_of(*exec)>>>(
+        row_ptr, static_cast<unsigned>(a.s.rows), counts);
     cuda::need_launch("a count of row lengths");
     if (looks.blocks() == 0) return;
     launch_second(exec, "a closer look at rows", look_closer<std::remove_cvref_t<decltype(*row_ptr)>>, looks.blocks(),

@@ -9,25 +9,33 @@
 namespace sextant::features_cuda {
 
 inline constexpr int row_threads = 512, lane_rows = 4, length_bins = 1024, most_rows = 256, row_levels = 6;
-inline constexpr std::int64_t most_row_blocks = 264;  // of a pass: each merges its counters once
+inline constexpr std::int64_t most_row_blocks = 396;  // of a pass: each merges its counters once
 inline constexpr int most_of = 3;                     // the fullest 2, 4 and 8 rows
 inline constexpr int sort_window = 512;               // rows that are sorted together (windows.cuh)
 
 // What blocks add up, and what they take the most of: in shared memory first, since counters in global memory take
 // additions one after the other.
-struct RowSums {
-  Count steps[row_levels], max_of_8;
-  Count rises;  // rows longer than their predecessor in a window of sorting
+template <class T>
+struct RowSumsOf {
+  T steps[row_levels], max_of_8;
+  T rises;  // rows longer than their predecessor in a window of sorting
 };
 // Of rows of `length_bins` entries and more, which the histogram does not have; its sums follow on the host.
 struct LongRows {
   Count rows, entries, squares, ceil[4];
 };
-struct RowMosts {
-  Count longest, shortest_inverted;
-  Count fullest_of[most_of];  // entries of 2, 4 and 8 rows
-  Count most_of_256;          // of 256 rows
+inline constexpr int longest_possible = std::numeric_limits<int>::max();
+template <class T>
+struct RowMostsOf {
+  T longest, least_missing;  // what the shortest row misses to longest_possible
+  T fullest_of[most_of];     // entries of 2, 4 and 8 rows
+  T most_of_256;             // of 256 rows
 };
+using RowSums = RowSumsOf<Count>;
+using RowMosts = RowMostsOf<Count>;
+// What a thread adds up: no more than all entries, or all rows.
+template <class Offset>
+using OwnCount = std::conditional_t<sizeof(Offset) == sizeof(unsigned), unsigned, Count>;
 
 struct RowCounts : RowSums, RowMosts {
   LongRows beyond;
@@ -66,29 +74,36 @@ __device__ inline void count_lengths(unsigned *histogram, const int (&length)[la
 }
 
 // For all lanes of a warp, some of which have such rows.
-__device__ inline void count_long(int length, LongRows *out) {
-  const auto l = static_cast<Count>(length >= length_bins ? length : 0);
-  add_sum(&out->rows, l > 0);
-  add_sum(&out->entries, l);
-  add_sum(&out->squares, l * l);
-  for (int g = 0; g < 4; ++g) add_sum(&out->ceil[g], (l + (2u << g) - 1) >> (g + 1) << (g + 1));
+__device__ inline void count_long(const int (&length)[lane_rows], LongRows *out) {
+  const auto add = [&](Count *to, auto &&of) {
+    Count own = 0;
+#pragma unroll
+    for (int r = 0; r < lane_rows; ++r)
+      if (length[r] >= length_bins) own += of(static_cast<Count>(length[r]));
+    add_sum(to, own);
+  };
+  add(&out->rows, [](Count) { return Count{1}; });
+  add(&out->entries, [](Count l) { return l; });
+  add(&out->squares, [](Count l) { return l * l; });
+  for (int g = 0; g < 4; ++g) add(&out->ceil[g], [g](Count l) { return (l + (2u << g) - 1) >> (g + 1) << (g + 1); });
 }
 
 // What the row_threads of a block have counted, to the counters of all: by warps, through shared memory.
 inline constexpr int n_sums = sizeof(RowSums) / sizeof(Count), n_mosts = sizeof(RowMosts) / sizeof(Count);
-__device__ inline void merge(const RowSums &sums, const RowMosts &mosts, RowCounts *out) {
+template <class T>
+__device__ void merge(const RowSumsOf<T> &sums, const RowMostsOf<T> &mosts, RowCounts *out) {
   constexpr int warps = row_threads / 32;
   static_assert(n_sums + n_mosts <= warps && warps <= 32);
   __shared__ Count of_warps[n_sums + n_mosts][warps];
   const int warp = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32);
 #pragma unroll
   for (int n = 0; n < n_sums; ++n) {
-    const Count sum = warp_sum(reinterpret_cast<const Count *>(&sums)[n]);
+    const Count sum = warp_sum(reinterpret_cast<const T *>(&sums)[n]);
     if (lane == 0) of_warps[n][warp] = sum;
   }
 #pragma unroll
   for (int n = 0; n < n_mosts; ++n) {
-    const Count most = warp_most(reinterpret_cast<const Count *>(&mosts)[n]);
+    const Count most = warp_most(reinterpret_cast<const T *>(&mosts)[n]);
     if (lane == 0) of_warps[n_sums + n][warp] = most;
   }
   __syncthreads();
@@ -101,13 +116,14 @@ __device__ inline void merge(const RowSums &sums, const RowMosts &mosts, RowCoun
 }
 
 // What a lane reads of its rows, from row i on. Rows beyond the last are empty.
+template <class T>
 struct LaneRows {
   int length[lane_rows], before;  // of the row before them, where no other lane of the warp has it
-  Count most_of_256;
+  T most_of_256;
 };
 template <class Offset>
-__device__ LaneRows rows_of_lane(const Offset *row_ptr, std::int64_t rows, std::int64_t i) {
-  LaneRows own{};
+__device__ LaneRows<OwnCount<Offset>> rows_of_lane(const Offset *row_ptr, unsigned rows, unsigned i) {
+  LaneRows<OwnCount<Offset>> own{};
   if (i >= rows) return own;
   Offset at[lane_rows + 1];
 #pragma unroll
@@ -115,13 +131,14 @@ __device__ LaneRows rows_of_lane(const Offset *row_ptr, std::int64_t rows, std::
 #pragma unroll
   for (int r = 0; r < lane_rows; ++r) own.length[r] = static_cast<int>(at[r + 1] - at[r]);
   if (threadIdx.x % 32 == 0 && i > 0) own.before = static_cast<int>(at[0] - row_ptr[i - 1]);
-  if (i % most_rows == 0) own.most_of_256 = static_cast<Count>(row_ptr[min(i + most_rows, rows)] - at[0]);
+  if (i % most_rows == 0) own.most_of_256 = static_cast<OwnCount<Offset>>(row_ptr[min(i + most_rows, rows)] - at[0]);
   return own;
 }
 
 // Groups of 2^level rows, of which 32 / 2^level lanes of a product share a row: every lane adds what its groups count,
 // those of more than its own rows as often as lanes have them.
-__device__ inline void count_steps(const int (&length)[lane_rows], RowSums &sums) {
+template <class T>
+__device__ void count_steps(const int (&length)[lane_rows], RowSumsOf<T> &sums) {
   static_assert(lane_rows == 4);
   const auto add = [&](int level, unsigned most) { sums.steps[level] += (most + (32u >> level) - 1) >> (5 - level); };
   unsigned group = 0;
@@ -141,39 +158,41 @@ __device__ inline void count_steps(const int (&length)[lane_rows], RowSums &sums
 }
 
 // Entries of 2, 4 and 8 rows that follow each other.
-__device__ inline void count_fullest(const int (&length)[lane_rows], RowMosts &mosts) {
-  const Count first = Count{static_cast<unsigned>(length[0])} + length[1],
-              second = Count{static_cast<unsigned>(length[2])} + length[3];
-  const Count four = first + second, eight = four + __shfl_xor_sync(0xffffffffu, four, 1);
+template <class T>
+__device__ void count_fullest(const int (&length)[lane_rows], RowMostsOf<T> &mosts) {
+  const T first = T{static_cast<unsigned>(length[0])} + length[1],
+          second = T{static_cast<unsigned>(length[2])} + length[3];
+  const T four = first + second, eight = four + __shfl_xor_sync(0xffffffffu, four, 1);
   mosts.fullest_of[0] = max(mosts.fullest_of[0], max(first, second));
   mosts.fullest_of[1] = max(mosts.fullest_of[1], four);
   mosts.fullest_of[2] = max(mosts.fullest_of[2], eight);
 }
 
 template <class Offset>
-__global__ void __launch_bounds__(row_threads) count_rows(const Offset *row_ptr, std::int64_t rows, RowCounts *out) {
+__global__ void __launch_bounds__(row_threads, sizeof(Offset) == sizeof(unsigned) ? 3 : 2)
+    count_rows(const Offset *row_ptr, unsigned rows, RowCounts *out) {
   __shared__ unsigned histogram[length_bins];
   __shared__ LongRows beyond;
-  RowSums sums{};
-  RowMosts mosts{};
-  int longest = 0, shortest = std::numeric_limits<int>::max();
+  RowSumsOf<OwnCount<Offset>> sums{};
+  RowMostsOf<OwnCount<Offset>> mosts{};
+  int longest = 0, shortest = longest_possible;
   const int lane = static_cast<int>(threadIdx.x % 32);
-  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * row_threads * lane_rows;
+  const unsigned stride = gridDim.x * row_threads * lane_rows;
   // Whole warps go on together: groups of rows are formed by lanes.
-  const std::int64_t begin = (static_cast<std::int64_t>(blockIdx.x) * row_threads + threadIdx.x - lane) * lane_rows;
-  LaneRows next = rows_of_lane(row_ptr, rows, begin + lane * lane_rows);
+  const unsigned begin = (blockIdx.x * row_threads + threadIdx.x - lane) * lane_rows;
+  auto next = rows_of_lane(row_ptr, rows, begin + lane * lane_rows);
   if (threadIdx.x == 0) beyond = {};
   for (int i = static_cast<int>(threadIdx.x); i < length_bins; i += row_threads) histogram[i] = 0;
   __syncthreads();
   if (blockIdx.x == 0) find_fullest(row_ptr, rows, out);
-  for (std::int64_t first = begin; first < rows; first += stride) {
-    const std::int64_t i = first + lane * lane_rows;
-    const LaneRows own = next;
+  for (unsigned first = begin; first < rows; first += stride) {
+    const unsigned i = first + lane * lane_rows;
+    const auto own = next;
     next = rows_of_lane(row_ptr, rows, i + stride);  // on its way meanwhile
-    const int here = static_cast<int>(max(std::int64_t{0}, min(std::int64_t{lane_rows}, rows - i)));
+    const int here = i < rows ? static_cast<int>(min(unsigned{lane_rows}, rows - i)) : 0;
     count_lengths(histogram, own.length, here);
     int before = __shfl_up_sync(0xffffffffu, own.length[lane_rows - 1], 1);
-    if (lane == 0) before = i % sort_window ? own.before : std::numeric_limits<int>::max();
+    if (lane == 0) before = i % sort_window ? own.before : longest_possible;
     int most = 0;
 #pragma unroll
     for (int r = 0; r < lane_rows; ++r) {
@@ -186,12 +205,11 @@ __global__ void __launch_bounds__(row_threads) count_rows(const Offset *row_ptr,
     mosts.most_of_256 = max(mosts.most_of_256, own.most_of_256);
     count_fullest(own.length, mosts);
     count_steps(own.length, sums);
-    if (__any_sync(0xffffffffu, most >= length_bins))
-      for (int r = 0; r < lane_rows; ++r) count_long(own.length[r], &beyond);
+    if (__any_sync(0xffffffffu, most >= length_bins)) count_long(own.length, &beyond);
   }
   plugin::cuda::release_successor();
-  mosts.longest = static_cast<Count>(longest);
-  mosts.shortest_inverted = begin + lane * lane_rows < rows ? ~static_cast<Count>(shortest) : 0;
+  mosts.longest = static_cast<unsigned>(longest);
+  mosts.least_missing = static_cast<unsigned>(longest_possible - shortest);
   merge(sums, mosts, out);  // whose barrier ends the histogram, too
   for (int i = static_cast<int>(threadIdx.x); i < length_bins; i += row_threads)
     if (histogram[i]) atomicAdd(&out->histogram[i], histogram[i]);

@@ -49,8 +49,8 @@ struct SamplePlan {
   int hub_blocks;
 };
 
-__device__ inline unsigned hashed(std::int64_t id) {
-  return static_cast<unsigned>(static_cast<Count>(id) * 0x9E3779B97F4A7C15ull >> 32);
+__device__ inline unsigned hashed(int id) {
+  return static_cast<unsigned>(Count{static_cast<unsigned>(id)} * 0x9E3779B97F4A7C15ull >> 32);
 }
 
 // Sets a bit; true when it was not set.
@@ -302,7 +302,13 @@ inline __global__ void __launch_bounds__(sample_threads, 3)
   __shared__ unsigned map[grains][map_words];
   static_assert(sizeof map >= group_entries * sizeof(std::int32_t));
   plugin::cuda::release_successor();
-  std::int64_t block = blockIdx.x;
+  std::int64_t block = blockIdx.x;  // those that take longest come first
+  if (block < plan.groups) {
+    const std::int64_t all = (plan.rows + group_rows - 1) / group_rows;
+    return look_at_group(row_ptr, col, plan, all * block / plan.groups * group_rows,
+                         reinterpret_cast<std::int32_t *>(map[0]), maps + grains * levels * map_words, out);
+  }
+  block -= plan.groups;
   if (block < plan.walks) return walk(col, plan, block, map, out);
   block -= plan.walks;
   if (block < plan.long_blocks) return walk_far(col, plan, static_cast<int>(block), map, maps);
@@ -315,12 +321,6 @@ inline __global__ void __launch_bounds__(sample_threads, 3)
     return;
   }
   block -= plan.request_blocks;
-  if (block < plan.groups) {
-    const std::int64_t all = (plan.rows + group_rows - 1) / group_rows;
-    return look_at_group(row_ptr, col, plan, all * block / plan.groups * group_rows,
-                         reinterpret_cast<std::int32_t *>(map[0]), maps + grains * levels * map_words, out);
-  }
-  block -= plan.groups;
   if (block < plan.end_blocks) return look_at_ends(row_ptr, col, plan, static_cast<int>(block), out);
   count_hubs(col, plan, static_cast<int>(block - plan.end_blocks), maps + (grains * levels + 1) * map_words);
 }

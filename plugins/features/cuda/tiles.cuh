@@ -50,24 +50,24 @@ inline __host__ __device__ std::int64_t tiles_of(std::int64_t weight, std::int64
 // Where tile t begins and ends: the first rows in [0, rows] with t and t + 1 tiles' weight before them, found side by
 // side, since what they wait for is memory. All lanes look at once.
 struct TileRows {
-  std::int64_t first, last;
+  unsigned first, last;
 };
 template <class Offset>
-__device__ TileRows tile_rows(const Offset *row_ptr, std::int64_t rows, std::int64_t weight, std::int64_t t) {
-  const int lane = static_cast<int>(threadIdx.x % 32);
-  std::int64_t low[2] = {0, 0}, high[2] = {rows, rows};  // each lies in low .. high
+__device__ TileRows tile_rows(const Offset *row_ptr, unsigned rows, std::int64_t weight, std::int64_t t) {
+  const unsigned lane = threadIdx.x % 32;
+  unsigned low[2] = {0, 0}, high[2] = {rows, rows};  // each lies in low .. high
   while (low[0] < high[0] || low[1] < high[1]) {
     bool before[2];
-    std::int64_t width[2];
+    unsigned width[2];
 #pragma unroll
     for (int e = 0; e < 2; ++e) {
       width[e] = high[e] - low[e] + 31 >> 5;
-      const std::int64_t at = low[e] + lane * width[e];
+      const unsigned at = low[e] + lane * width[e];
       before[e] = at < high[e] && 8 * static_cast<std::int64_t>(row_ptr[at]) + at < (t + e) * weight;
     }
 #pragma unroll
     for (int e = 0; e < 2; ++e) {
-      const int passed = __popc(__ballot_sync(0xffffffffu, before[e]));  // they come first
+      const unsigned passed = __popc(__ballot_sync(0xffffffffu, before[e]));  // they come first
       if (passed > 0) low[e] += (passed - 1) * width[e] + 1;
       high[e] = passed > 0 ? min(high[e], low[e] + width[e] - 1) : low[e];
     }
@@ -126,7 +126,7 @@ __device__ int tile_steps(const Offset *row_ptr, std::int64_t first, int count, 
 template <class Offset>
 __device__ int look_at_tile(const Offset *row_ptr, std::int64_t rows, const TileShape &shape, std::int64_t weight,
                             std::int64_t t, int *of_warp) {
-  const auto [first, last] = tile_rows(row_ptr, rows, weight, t);
+  const auto [first, last] = tile_rows(row_ptr, static_cast<unsigned>(rows), weight, t);
   const std::int64_t begin = row_ptr[first], end = row_ptr[last];
   const int count = static_cast<int>(last - first);  // each row weighs at least one
   if (end - begin <= shape.entries) return tile_steps(row_ptr, first, count, shape.threads, of_warp);

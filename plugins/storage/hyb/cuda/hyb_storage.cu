@@ -131,8 +131,7 @@ std::int64_t choose_width(const Source &source, const sxt_candidate *candidate, 
   const std::int64_t third = third_width(source, counts, bins, exec);
   // Widths beyond the bins are left to the rule of a third.
   if ((candidate && candidate->launch[0] == 1) || third >= length_bins) return third;
-  return hyb_cheapest_width(source.shape(), counts.data(), length_bins, static_cast<std::uint64_t>(counts.back()))
-      .width;
+  return hyb_cheapest_width(source.shape(), counts.data(), length_bins).width;
 }
 
 // Where each row's coordinates begin; returns how many there are.
