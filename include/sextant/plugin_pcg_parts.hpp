@@ -28,7 +28,6 @@ struct Recurrence {
   std::int32_t group;  // SXT_GROUP_*: the fused update of an iteration
   sxt_slot slots[5];
   std::uint64_t n_slots;
-  bool takes_preconditioner;  // has a slot "M"
 
   // Inner products that go with A x, and the distinct arrays among them; [1]: with a preconditioner.
   std::int32_t apply_dots[2], apply_arrays[2];
@@ -62,7 +61,6 @@ const Recurrence &recurrence(std::int32_t id) {
                                             .group = SXT_GROUP_CLASSICAL_XR,
                                             .slots = {apply_slot, update_slot, vector_slot, dots_slot, m_slot},
                                             .n_slots = 5,
-                                            .takes_preconditioner = true,
                                             .apply_dots = {1, 1},
                                             .apply_arrays = {2, 2},  // p.q
                                             .dots = {1, 2},
@@ -73,7 +71,6 @@ const Recurrence &recurrence(std::int32_t id) {
                                             .group = SXT_GROUP_CHRONOPOULOS_GEAR,
                                             .slots = {apply_slot, update_slot, vector_slot, m_slot, {}},
                                             .n_slots = 4,
-                                            .takes_preconditioner = true,
                                             .apply_dots = {2, 3},
                                             .apply_arrays = {2, 3},  // u.w, u.u; with M: u.w, r.u, r.r
                                             .dots = {0, 0},
@@ -82,14 +79,14 @@ const Recurrence &recurrence(std::int32_t id) {
                                            {.id = SXT_RECURRENCE_PREDICT_RECOMPUTE,
                                             .name = "predict-recompute",
                                             .group = SXT_GROUP_PREDICT_RECOMPUTE,
-                                            .slots = {apply_slot, update_slot, vector_slot, dots_slot, {}},
-                                            .n_slots = 4,
-                                            .takes_preconditioner = false,
+                                            .slots = {apply_slot, update_slot, vector_slot, dots_slot, m_slot},
+                                            .n_slots = 5,
                                             .apply_dots = {4, 4},
-                                            .apply_arrays = {3, 3},  // p.q, r.q, q.q, r.r
+                                            .apply_arrays = {3, 4},  // p.q, r.q, q.q, r.r; with M: p.q, z.q, r.z, r.r
                                             .dots = {1, 1},
-                                            .dots_arrays = {1, 1},  // r.r where its prediction is not to be trusted
-                                            .vectors = {3, 3}}};    // r p q
+                                            // r.r where its prediction is not to be trusted; with M: q.t, and r.z there
+                                            .dots_arrays = {1, 2},
+                                            .vectors = {3, 5}}};  // r p q, z t
   return recurrences[id - SXT_RECURRENCE_CLASSICAL];
 }
 
@@ -146,9 +143,6 @@ inline sxt_status check_query(const Recurrence &recurrence, const sxt_pcg_query 
   if (query.m.symmetry == SXT_SKEW || (complex && query.m.symmetry == SXT_SYMMETRIC))
     return refuse(reason, "the matrix is %s, conjugate gradients need it Hermitian",
                   query.m.symmetry == SXT_SKEW ? "skew-symmetric" : "complex symmetric");
-  if (query.preconditioned && !recurrence.takes_preconditioner)
-    return refuse(reason, "%s is for M = identity (a matrix scaled beforehand), the query has preconditioned = 1",
-                  recurrence.name);
   return SXT_OK;
 }
 
@@ -168,8 +162,10 @@ inline sxt_vector_args vector_args(std::int64_t n, std::int32_t operation, sxt_s
 
 // Predict-and-recompute with M = identity, which engines with an iteration of their own run.
 inline sxt_status check_predict_recompute(const sxt_pcg_query &query, sxt_message *reason) {
-  const sxt_status status = check_query(recurrence<0>(SXT_RECURRENCE_PREDICT_RECOMPUTE), query, reason);
-  if (status != SXT_OK) return status;
+  const Recurrence &own = recurrence<0>(SXT_RECURRENCE_PREDICT_RECOMPUTE);
+  if (const sxt_status status = check_query(own, query, reason); status != SXT_OK) return status;
+  if (query.preconditioned)
+    return refuse(reason, "it is for M = identity (a matrix scaled beforehand), the query has preconditioned = 1");
   if (query.m.q.value_type == SXT_F32 && query.m.matrix_type != SXT_F32)
     return refuse(reason, "f32 vectors need A in f32");
   return SXT_OK;
@@ -301,7 +297,10 @@ inline PartSeconds part_seconds(const Recurrence &recurrence, const sxt_filled *
   const double apply = slot_seconds(recurrence, slots, "A");
   PartSeconds out{apply + slot_seconds(recurrence, slots, "update") + slot_seconds(recurrence, slots, "M"),
                   2 * apply + 2 * vector.parts[vector_copy]->run_s};
-  if (recurrence.id == SXT_RECURRENCE_CLASSICAL)
+  const auto m = recurrence.find("M");
+  const bool with_m = m >= 0 && slots[m].alternative >= 0;
+  // p = u + beta p, r'u; with M r -= alpha q, q't.
+  if (recurrence.id == SXT_RECURRENCE_CLASSICAL || (recurrence.id == SXT_RECURRENCE_PREDICT_RECOMPUTE && with_m))
     out.iteration += slot_seconds(recurrence, slots, "dots") + vector.parts[vector_axpby]->run_s;
   return out;
 }

@@ -106,7 +106,8 @@ TEST_F(PcgFailures, MIndefinite) {
     return z;
   });
   ASSERT_GT(iteration, 3);
-  for (const char *engine : {"pcg.graph.classical.cuda", "pcg.graph.chronopoulos-gear.cuda"})
+  for (const char *engine :
+       {"pcg.graph.classical.cuda", "pcg.graph.chronopoulos-gear.cuda", "pcg.graph.predict-recompute.cuda"})
     expect(a, engine, mock::method, b, SXT_REASON_M_INDEFINITE, iteration);
 }
 

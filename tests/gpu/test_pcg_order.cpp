@@ -123,7 +123,7 @@ TEST_F(PcgOrder, PreconditionedSystemsRepeatTheirBits) {
   const Csr a = badly_scaled(60);
   const Matrix matrix = matrix_of(a);
   for (const char *method : {"fsai", "block-jacobi", "chebyshev"})
-    for (const char *engine : {classical, "pcg.graph.chronopoulos-gear.cuda"}) {
+    for (const char *engine : {classical, "pcg.graph.chronopoulos-gear.cuda", "pcg.graph.predict-recompute.cuda"}) {
       const Pcg pcg = create(matrix, engine, method), other = create(matrix, engine, method);
       std::vector<double> first(static_cast<std::size_t>(a.rows)), again(first.size());
       const sxt_pcg_report report = solve(pcg, waves(a.rows), first);

@@ -121,22 +121,25 @@ TEST_F(PcgRecord, ReplaysOfARenumberedSystemKeepTheCallersOrder) {
 TEST_F(PcgRecord, TakesAsManyIterationsAsAnAccompaniedSolve) {
   const Csr a = laplacian(80);
   const Matrix matrix = matrix_of(a);
-  for (const char *engine : recording) {
-    const Pcg pcg = create(matrix, engine, "none");
-    const std::vector<double> b = waves(a.rows);
-    std::vector<double> x(b.size(), 0);
-    const Vector rhs = on_device(b, SXT_F64), solution = on_device(x, SXT_F64);
-    const sxt_pcg_report usual = solve(pcg, b, x);
-    record(pcg, rhs, solution);
-    replay();
-    EXPECT_EQ(report().reason, SXT_REASON_CONVERGED);
-    EXPECT_NEAR(static_cast<double>(report().iterations), static_cast<double>(usual.iterations), 3) << engine;
-    const std::vector<double> first = values_of(solution);
-    replay();
-    EXPECT_EQ(values_of(solution), first) << engine;
-    ops().graph_destroy(handle(), graph_);
-    graph_ = nullptr;
-  }
+  for (const char *engine : recording)
+    for (const char *preconditioner : {"none", "fsai"}) {
+      SCOPED_TRACE(std::string(engine) + ", " + preconditioner);
+      const Pcg pcg = create(matrix, engine, preconditioner);
+      const std::vector<double> b = waves(a.rows);
+      std::vector<double> x(b.size(), 0);
+      const Vector rhs = on_device(b, SXT_F64), solution = on_device(x, SXT_F64);
+      const sxt_pcg_report usual = solve(pcg, b, x);
+      record(pcg, rhs, solution);
+      replay();
+      EXPECT_EQ(report().reason, SXT_REASON_CONVERGED);
+      EXPECT_NEAR(static_cast<double>(report().iterations), static_cast<double>(usual.iterations), 3);
+      const std::vector<double> first = values_of(solution);
+      EXPECT_LE(relative_residual(a, b, first), 1.2e-9);
+      replay();
+      EXPECT_EQ(values_of(solution), first);
+      ops().graph_destroy(handle(), graph_);
+      graph_ = nullptr;
+    }
 }
 
 TEST_F(PcgRecord, AGuessIsUsedAndGoesOn) {

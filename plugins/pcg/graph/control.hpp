@@ -57,6 +57,7 @@ struct Scalars {
   const void *dots;      // of the vectors' type
   const void *products;  // those of A p, where they are not in `dots`
   void *alpha, *beta;    // of the vectors' type
+  void *minus_alpha;     // of predict-and-recompute with M
   Report *report;
   double *squared_residuals;  // pinned; of iterate k at k % room
   std::int64_t room;

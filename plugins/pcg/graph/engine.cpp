@@ -24,11 +24,13 @@ void Engine::start() {
   else
     iteration.copy(args_.x, iteration.x());
   iteration.residual(args_.b, args_.x_is_zero != 0);
+  renewed_ = true;
   if (!args_.x_is_zero) ++args_.products;
 }
 
 void Engine::replace() {
   Iteration(state_, session_, exec_).residual(args_.b, false);
+  renewed_ = true;
   ++args_.products;
 }
 
@@ -51,6 +53,8 @@ void Engine::request(const pcg::Block &block) {
   Iteration iteration(state_, session_, exec_);
   if (!block.restart) turn_back(iteration);
   turned_ = false;
+  if (renewed_) iteration.renew();
+  renewed_ = false;
   if (block.restart) iteration.begin_direction();
   // Where nothing but the block's length ends it, its last evaluation need not stand still, and the next block goes on
   // from it: iterations are as many as were captured in any case.

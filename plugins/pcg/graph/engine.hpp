@@ -39,6 +39,7 @@ class Engine {
   const sxt_device_ops &ops_;
   bool standing_ = true;  // the present iterate's numbers are not there, or not to be used
   bool turned_ = false;   // p is r - p, or was that for a while
+  bool renewed_ = false;  // r was computed anew, and nothing yet that follows it
   double rate_ = 0;       // logarithm by which r'r fell in an iteration of the last block
   double last_squared_ = 0;
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The three recurrences as sequences of steps.
 //   predict-recompute   step: r -= alpha q, x += alpha p, p = r + beta p;  evaluation: q = A p, inner products, scalars
+//                       with M step: z -= alpha t, x += alpha p, p = z + beta p, r -= alpha q;  evaluation: also t = M
+//                       q
 //   Chronopoulos-Gear   step: p = u + beta p, s = w + beta s, x += alpha p, r -= alpha s;  evaluation: u = M r, w = A u
 //   classical           step: p = u + beta p, q = A p, x += alpha p, r -= alpha q;  evaluation: u = M r, r'u, r'r
 #include "iteration.hpp"
@@ -28,7 +30,7 @@ sxt_scalar on_device(const void *value) { return {value, 1, 0}; }
 
 }  // namespace
 
-// Vectors: classical r p q (z); Chronopoulos-Gear r w p s (u); predict-recompute r p q.
+// Vectors: classical r p q (z); Chronopoulos-Gear r w p s (u); predict-recompute r p q (z t).
 void *Iteration::p() const { return session_.vector(is(SXT_RECURRENCE_CHRONOPOULOS_GEAR) ? 3 : 2); }
 void *Iteration::product() const { return session_.vector(is(SXT_RECURRENCE_CHRONOPOULOS_GEAR) ? 2 : 3); }
 void *Iteration::u() const {
@@ -117,9 +119,9 @@ void Iteration::multiply(const void *alpha, const void *x, const void *beta, voi
   call(parts_.apply, args.m.h);
 }
 
-void Iteration::precondition() {
+void Iteration::precondition(const void *from, void *to) {
   if (!state_.preconditioned) return;
-  sxt_preconditioner_args args{plugin::head<sxt_preconditioner_args>(SXT_KIND_PRECONDITIONER), state_.n, r(), u()};
+  sxt_preconditioner_args args{plugin::head<sxt_preconditioner_args>(SXT_KIND_PRECONDITIONER), state_.n, from, to};
   call(parts_.precondition, args.h);
 }
 
@@ -128,10 +130,15 @@ void Iteration::residual(const void *b, bool x_is_zero) {
   if (!x_is_zero) multiply(minus_one(state_.type), x(), one(state_.type), r(), nullptr, 0, session_.dots());
 }
 
+// Predict-and-recompute keeps z = M r up by recurrence; the other two apply M in every evaluation.
+void Iteration::renew() {
+  if (is(SXT_RECURRENCE_PREDICT_RECOMPUTE)) precondition(r(), u());
+}
+
 // The other two form p in their first step, with beta = 0 times a p that must be finite.
 void Iteration::begin_direction() {
   if (is(SXT_RECURRENCE_PREDICT_RECOMPUTE))
-    copy(r(), p());
+    copy(u(), p());
   else
     clear_directions();
 }
@@ -142,7 +149,7 @@ void Iteration::clear_directions() {
 }
 
 void Iteration::direct_by_scalars() {
-  if (is(SXT_RECURRENCE_PREDICT_RECOMPUTE)) axpby(on_device(session_.alpha()), r(), on_device(session_.beta()), p());
+  if (is(SXT_RECURRENCE_PREDICT_RECOMPUTE)) axpby(on_device(session_.alpha()), u(), on_device(session_.beta()), p());
 }
 
 void Iteration::turn_by_scalars() {
@@ -200,6 +207,7 @@ Scalars Iteration::scalars() const {
   out.products = session_.products();
   out.alpha = session_.alpha();
   out.beta = session_.beta();
+  if (state_.preconditioned && is(SXT_RECURRENCE_PREDICT_RECOMPUTE)) out.minus_alpha = session_.minus_alpha();
   out.report = session_.report_place();
   out.squared_residuals = session_.squared_residuals();
   out.room = session_.room();
@@ -219,18 +227,21 @@ void Iteration::evaluate_iterate() {
   const void *const unit = one(state_.type), *const none = zero(state_.type);
   switch (state_.recurrence->id) {
     case SXT_RECURRENCE_PREDICT_RECOMPUTE: {
-      const Pair pairs[] = {{p(), nullptr}, {r(), nullptr}, {nullptr, nullptr}, {r(), r()}};
-      multiply(unit, p(), none, product(), pairs, 4, session_.dots());
-      return evaluate_predict_recompute(scalars(), exec_);
+      const Pair plain[] = {{p(), nullptr}, {r(), nullptr}, {nullptr, nullptr}, {r(), r()}},
+                 with_m[] = {{p(), nullptr}, {u(), nullptr}, {r(), u()}, {r(), r()}}, q_t[] = {{nullptr, t()}};
+      multiply(unit, p(), none, product(), m ? with_m : plain, 4, session_.dots());
+      precondition(product(), t());
+      if (m) multidot(parts_.dots, q_t, 1, session_.products());
+      return evaluate_predict_recompute(scalars(), m, exec_);
     }
     case SXT_RECURRENCE_CHRONOPOULOS_GEAR: {
-      precondition();
+      precondition(r(), u());
       const Pair plain[] = {{u(), nullptr}, {u(), u()}}, with_m[] = {{u(), nullptr}, {r(), u()}, {r(), r()}};
       multiply(unit, u(), none, product(), m ? with_m : plain, m ? 3 : 2, session_.dots());
       return evaluate_chronopoulos_gear(scalars(), m, exec_);
     }
     default: {
-      precondition();
+      precondition(r(), u());
       const Pair pairs[] = {{r(), u()}, {r(), r()}};
       multidot(parts_.dots, pairs, m ? 2 : 1, session_.dots());
       return evaluate_classical(scalars(), m, exec_);
@@ -248,7 +259,11 @@ void Iteration::update() {
   args.vectors[0] = x();
   args.vectors[1] = r();
   args.vectors[2] = p();
-  if (is(SXT_RECURRENCE_CHRONOPOULOS_GEAR)) {
+  const bool z = state_.preconditioned && is(SXT_RECURRENCE_PREDICT_RECOMPUTE);
+  if (z) {  // which follows r, from t = M q
+    args.vectors[1] = u();
+    args.vectors[3] = t();
+  } else if (is(SXT_RECURRENCE_CHRONOPOULOS_GEAR)) {
     args.vectors[3] = s();
     args.vectors[4] = u();
     args.vectors[5] = product();
@@ -256,6 +271,7 @@ void Iteration::update() {
     args.vectors[3] = product();
   }
   call(parts_.update, args.h);
+  if (z) axpby(on_device(session_.minus_alpha()), product(), on_host(one(state_.type)), r());
 }
 
 void Iteration::step() {

@@ -16,6 +16,7 @@ class Iteration {
 
   void copy(const void *from, void *to);
   void residual(const void *b, bool x_is_zero);  // r = b - A x
+  void renew();                                  // what follows a residual that was computed anew
   void begin_direction();                        // what a restart needs before the first evaluation
   void turn_over();                              // p = u - p, after an odd number of idle steps
   void take_direction_back();                    // p, and what follows p, as kept aside when evaluations stood still
@@ -25,7 +26,7 @@ class Iteration {
 
   // For solves that no host accompanies: what the scalars alpha and beta say.
   void clear_directions();    // so that they hold numbers
-  void direct_by_scalars();   // p = alpha r + beta p, where the recurrence begins with p = r
+  void direct_by_scalars();   // p = alpha u + beta p, where the recurrence begins with p = u
   void turn_by_scalars();     // p = alpha u + beta p, and what follows p
   void measure_by_scalars();  // the same of p alone, and p'Ap, first of the dots; Chronopoulos-Gear
   Scalars scalars() const;    // of the kernel that it is made for
@@ -39,6 +40,7 @@ class Iteration {
   void *p() const;
   void *s() const { return session_.vector(4); }  // Chronopoulos-Gear
   void *u() const;                                // M r, or r itself
+  void *t() const { return session_.vector(5); }  // M q, predict-recompute
   bool is(std::int32_t recurrence) const { return state_.recurrence->id == recurrence; }
 
   struct Pair {
@@ -48,7 +50,7 @@ class Iteration {
   void keep_direction();
   void call(const sxt_bound &part, const sxt_head &args);
   void count() const;
-  void precondition();
+  void precondition(const void *from, void *to);
   void measure_direction();
   void multiply(const void *alpha, const void *x, const void *beta, void *y, const Pair *pairs, int count,
                 void *results);

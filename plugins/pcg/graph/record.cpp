@@ -54,6 +54,7 @@ class Recorder {
     const sxt_exec exec = capturing_on(exec_, stream);
     Iteration iteration(state_, session_, exec);
     const Recording shared = recording(iteration);
+    iteration.renew();
     iteration.direct_by_scalars();
     iteration.evaluate();
     const cudaGraphConditionalHandle inner = new_condition(stream);

@@ -39,11 +39,16 @@ __device__ void clear(const Scalars &s) {
   for (std::int64_t i = threadIdx.x; i < s.clear_words; i += blockDim.x) s.clear[i] = 0;
 }
 
+__device__ void set_alpha(const Scalars &s, double alpha) {
+  set_real(s.alpha, alpha, s.type);
+  if (s.minus_alpha) set_real(s.minus_alpha, -alpha, s.type);
+}
+
 // Stands still from here on.
 __device__ void hold(const Scalars &s, Ended ended, std::int64_t iterate) {
   s.control->ended = ended;
   s.control->turns = 0;
-  set_real(s.alpha, 0, s.type);
+  set_alpha(s, 0);
   set_real(s.beta, -1, s.type);
   *s.report = {iterate, ended, 0};
 }
@@ -63,7 +68,7 @@ __device__ void evaluate(const Scalars &s, double squared, bool finite, const F 
       Ended ended = pcg::judge(c, c.k, squared, limits);
       if (ended == Ended::running) ended = f(c, limits, &alpha, &beta);
       if (ended == Ended::running) {
-        set_real(s.alpha, alpha, s.type);
+        set_alpha(s, alpha);
         set_real(s.beta, beta, s.type);
         *s.report = {c.k, Ended::running, 0};
         ++c.k;
@@ -78,19 +83,22 @@ __device__ void evaluate(const Scalars &s, double squared, bool finite, const F 
 
 __global__ void configure_kernel(Control *control, Request request) { take_in(request, *control); }
 
-__global__ void __launch_bounds__(threads) predict_recompute(const __grid_constant__ Scalars s) {
+// Without M z is r, t is q.
+__global__ void __launch_bounds__(threads) predict_recompute(const __grid_constant__ Scalars s, bool preconditioned) {
   take_turn();
   double v[4];
   for (int i = 0; i < 4; ++i) v[i] = real_part(s.dots, i, s.type);
-  const double p_q = v[0], r_q = v[1], q_q = v[2], gamma = v[3];
-  // q'q may leave the range of numbers while all vectors are finite.
-  evaluate(s, gamma, pcg::is_finite(p_q) && pcg::is_finite(gamma),
-           [=](const Control &, const pcg::Limits &limits, double *alpha, double *beta) {
-             Ended ended = pcg::usable(p_q, Ended::a_indefinite, limits);
-             if (ended == Ended::running) ended = pcg::step_length(gamma, p_q, limits, alpha);
-             *beta = cuda::order::predicted_square(gamma, *alpha, r_q, q_q, limits.epsilon) / gamma;
-             return ended;
-           });
+  const double p_q = v[0], z_q = v[1], squared = v[3], gamma = preconditioned ? v[2] : squared,
+               q_t = preconditioned ? real_part(s.products, 0, s.type) : v[2];
+  // q't may leave the range of numbers while all vectors are finite.
+  const bool finite = pcg::is_finite(p_q) && pcg::is_finite(gamma) && pcg::is_finite(squared);
+  evaluate(s, squared, finite, [=](const Control &, const pcg::Limits &limits, double *alpha, double *beta) {
+    Ended ended = preconditioned ? pcg::usable(gamma, Ended::m_indefinite, limits) : Ended::running;
+    if (ended == Ended::running) ended = pcg::usable(p_q, Ended::a_indefinite, limits);
+    if (ended == Ended::running) ended = pcg::step_length(gamma, p_q, limits, alpha);
+    *beta = cuda::order::predicted_square(gamma, *alpha, z_q, q_t, limits.epsilon) / gamma;
+    return ended;
+  });
 }
 
 __global__ void __launch_bounds__(threads) chronopoulos_gear(const __grid_constant__ Scalars s, bool preconditioned) {
@@ -193,7 +201,9 @@ void keep_when_ended(const Control *control, const void *from, void *to, std::ui
                                                  static_cast<const int4 *>(from), static_cast<int4 *>(to), count);
   if (status != SXT_OK) throw cuda::Failure(status, "the copy of a direction could not be launched");
 }
-void evaluate_predict_recompute(const Scalars &s, const sxt_exec &exec) { launch(exec, predict_recompute, s); }
+void evaluate_predict_recompute(const Scalars &s, bool preconditioned, const sxt_exec &exec) {
+  launch(exec, predict_recompute, s, preconditioned);
+}
 void evaluate_chronopoulos_gear(const Scalars &s, bool preconditioned, const sxt_exec &exec) {
   launch(exec, chronopoulos_gear, s, preconditioned);
 }

@@ -11,7 +11,8 @@ namespace graph {
 
 void load_scalar_kernels();
 void configure(Control *control, const Request &request, cudaStream_t stream);
-void evaluate_predict_recompute(const Scalars &s, const sxt_exec &exec);  // dots: p'q, r'q, q'q, r'r
+// dots: p'q, r'q, q'q, r'r; with M p'q, z'q, r'z, r'r, and products: q't
+void evaluate_predict_recompute(const Scalars &s, bool preconditioned, const sxt_exec &exec);
 void evaluate_chronopoulos_gear(const Scalars &s, bool preconditioned, const sxt_exec &exec);  // u'w, (r'u,) r'r
 void evaluate_classical(const Scalars &s, bool preconditioned, const sxt_exec &exec);          // (r'z,) r'r
 void step_length_classical(const Scalars &s, const sxt_exec &exec);                            // products: p'q

@@ -78,6 +78,7 @@ class Session {
   void *products() const { return scalars_.as<char>() + 512; }
   void *alpha() const { return scalars_.as<char>() + 768; }
   void *beta() const { return scalars_.as<char>() + 784; }
+  void *minus_alpha() const { return scalars_.as<char>() + 800; }
   // Of a recorded solve.
   Record *record() const { return reinterpret_cast<Record *>(scalars_.as<char>() + 1024); }
   double *sums() const { return reinterpret_cast<double *>(scalars_.as<char>() + 1280); }

@@ -42,6 +42,17 @@ class Operator {
     return await<N>();
   }
 
+  // y = A x, z = M y, inner products that may include y, and y'z as the last of them: all awaited at once.
+  template <std::size_t N>
+  std::array<double, N + 1> apply_both(const T *x, T *y, T *z, const Pair (&pairs)[N]) {
+    multiply(1, x, 0, y, pairs, N);
+    std::array<double, N + 1> values;
+    for (std::size_t i = 0; i < N; ++i) values[i] = real_result(i);
+    precondition(y, z);
+    values[N] = dots({{y, z}})[0];
+    return values;
+  }
+
   // r = b - A x.
   void residual(T *r) {
     copy(b(), r);
@@ -160,9 +171,10 @@ class Operator {
   std::array<double, N> await() {
     ++args_.reductions;
     std::array<double, N> values;
-    for (std::size_t i = 0; i < N; ++i) values[i] = static_cast<double>(std::real(result_[i]));
+    for (std::size_t i = 0; i < N; ++i) values[i] = real_result(i);
     return values;
   }
+  double real_result(std::size_t i) const { return static_cast<double>(std::real(result_[i])); }
 
   const State &state_;
   const Session &session_;

@@ -102,35 +102,40 @@ TEST(HostLoop, RoundingDelaysTheOneReductionRecurrencesWithinBounds) {
 TEST(HostLoop, PredictionThatCancelsIsRecomputed) {
   // Close to the identity: every step gains nine digits, so the predicted r'r is nothing but rounding.
   const Matrix<double> a = tridiagonal<double>(50, 1 + 1e-9, 4e-10);
-  std::map<std::string, std::vector<double>> history;
-  for (const char *name : {"classical", "predict-recompute"}) {
-    Solve<double> s = random_solve(a, 0);
-    s.x_is_zero = true;
-    s.max_iterations = 2;
-    ASSERT_EQ(Engine<double>(name, a).solve(s), SXT_OK);
-    EXPECT_EQ(s.args.reason, SXT_REASON_ITERATION_LIMIT);
-    history[name] = s.history;
-    // One in each iteration and one at the end would be three.
-    EXPECT_GE(s.args.reductions, 4) << name;
+  const std::vector<double> inverse = inverse_diagonal(a);
+  for (const bool m : {false, true}) {
+    std::map<std::string, std::vector<double>> history;
+    for (const char *name : {"classical", "predict-recompute"}) {
+      Solve<double> s = random_solve(a, 0);
+      s.x_is_zero = true;
+      s.max_iterations = 2;
+      ASSERT_EQ(Engine<double>(name, a, {.diagonal = m ? &inverse : nullptr}).solve(s), SXT_OK);
+      EXPECT_EQ(s.args.reason, SXT_REASON_ITERATION_LIMIT);
+      history[name] = s.history;
+      // One in each iteration and one at the end would be three.
+      EXPECT_GE(s.args.reductions, 4) << name;
+    }
+    for (int k = 1; k <= 2; ++k)
+      EXPECT_NEAR(history["predict-recompute"][k], history["classical"][k], 0.01 * history["classical"][k]) << k << m;
   }
-  for (int k = 1; k <= 2; ++k)
-    EXPECT_NEAR(history["predict-recompute"][k], history["classical"][k], 0.01 * history["classical"][k]) << k;
 }
 
 TEST(HostLoop, FusedAndSeparatePartsGiveTheSameBits) {
   const Matrix<double> a = grid<double>(20, [](std::int32_t i) { return 2 + noise(i); });
-  for (const char *name : recurrences) {
-    SCOPED_TRACE(name);
-    Solve<double> fused = random_solve(a, 1e-9), separate = fused;
-    fused.replace_every = separate.replace_every = 10;
-    ASSERT_EQ(Engine<double>(name, a, {.fused = true}).solve(fused), SXT_OK);
-    ASSERT_EQ(Engine<double>(name, a, {.fused = false}).solve(separate), SXT_OK);
-    EXPECT_EQ(fused.args.reason, SXT_REASON_CONVERGED);
-    EXPECT_EQ(fused.history, separate.history);
-    EXPECT_EQ(fused.x, separate.x);
-    EXPECT_GT(fused.args.replacements, 2);
-    EXPECT_EQ(fused.args.replacements, separate.args.replacements);
-  }
+  const std::vector<double> inverse = inverse_diagonal(a);
+  for (const char *name : recurrences)
+    for (const std::vector<double> *m : {static_cast<const std::vector<double> *>(nullptr), &inverse}) {
+      SCOPED_TRACE(std::string(name) + (m ? " with M" : ""));
+      Solve<double> fused = random_solve(a, 1e-9), separate = fused;
+      fused.replace_every = separate.replace_every = 10;
+      ASSERT_EQ(Engine<double>(name, a, {.fused = true, .diagonal = m}).solve(fused), SXT_OK);
+      ASSERT_EQ(Engine<double>(name, a, {.fused = false, .diagonal = m}).solve(separate), SXT_OK);
+      EXPECT_EQ(fused.args.reason, SXT_REASON_CONVERGED);
+      EXPECT_EQ(fused.history, separate.history);
+      EXPECT_EQ(fused.x, separate.x);
+      EXPECT_GT(fused.args.replacements, 2);
+      EXPECT_EQ(fused.args.replacements, separate.args.replacements);
+    }
 }
 
 template <class T>
@@ -160,15 +165,12 @@ TEST(HostLoop, SolvesInEveryValueType) {
 TEST(HostLoop, AppliesThePreconditioner) {
   // Weights over six decades: hard without the diagonal, easy with it.
   const Matrix<double> a = grid<double>(16, [](std::int32_t i) { return std::pow(10.0, 3 * noise(i)); });
-  std::vector<double> inverse(static_cast<std::size_t>(a.n));
-  for (std::int64_t i = 0; i < a.n; ++i)
-    for (std::int32_t k = a.row_ptr[i]; k < a.row_ptr[i + 1]; ++k)
-      if (a.col[k] == i) inverse[i] = 1 / a.values[k];
+  const std::vector<double> inverse = inverse_diagonal(a);
 
   Solve<double> plain = random_solve(a, 1e-8);
   ASSERT_EQ(Engine<double>("classical", a).solve(plain), SXT_OK);
   std::int64_t classical = 0;
-  for (const char *name : {"classical", "chronopoulos-gear"}) {
+  for (const char *name : recurrences) {
     SCOPED_TRACE(name);
     Solve<double> s = random_solve(a, 1e-8);
     confirm_truly(s, a);
@@ -182,21 +184,23 @@ TEST(HostLoop, AppliesThePreconditioner) {
 
 TEST(HostLoop, ReductionsAndProductsAreWhatTheRecurrencePromises) {
   const Matrix<double> a = grid<double>(20);
+  const std::vector<double> inverse = inverse_diagonal(a);
   const std::map<std::string, std::int64_t> a_iteration{
       {"classical", 2}, {"chronopoulos-gear", 1}, {"predict-recompute", 1}};
-  for (const auto &[name, reductions] : a_iteration) {
-    SCOPED_TRACE(name);
-    Solve<double> s = random_solve(a, 0);
-    s.max_iterations = 30;
-    s.x_is_zero = true;
-    ASSERT_EQ(Engine<double>(name, a).solve(s), SXT_OK);
-    EXPECT_EQ(s.args.reason, SXT_REASON_ITERATION_LIMIT);
-    EXPECT_EQ(s.args.iterations, 30);
-    EXPECT_NEAR(s.args.residual, true_residual(a, s.b, s.x), 1e-12);
-    EXPECT_EQ(s.args.reductions, 30 * reductions + 1);
-    // One product an iteration; classical finds the last residual without another.
-    EXPECT_EQ(s.args.products, name == "classical" ? 30 : 31);
-  }
+  for (const bool m : {false, true})
+    for (const auto &[name, reductions] : a_iteration) {
+      SCOPED_TRACE(name + (m ? " with M" : ""));
+      Solve<double> s = random_solve(a, 0);
+      s.max_iterations = 30;
+      s.x_is_zero = true;
+      ASSERT_EQ(Engine<double>(name, a, {.diagonal = m ? &inverse : nullptr}).solve(s), SXT_OK);
+      EXPECT_EQ(s.args.reason, SXT_REASON_ITERATION_LIMIT);
+      EXPECT_EQ(s.args.iterations, 30);
+      EXPECT_NEAR(s.args.residual, true_residual(a, s.b, s.x), 1e-12);
+      EXPECT_EQ(s.args.reductions, 30 * reductions + 1);
+      // One product an iteration; classical finds the last residual without another.
+      EXPECT_EQ(s.args.products, name == "classical" ? 30 : 31);
+    }
 }
 
 TEST(HostLoop, TrivialProblemsEndAtOnce) {

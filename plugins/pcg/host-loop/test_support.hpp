@@ -137,6 +137,15 @@ Matrix<T> tridiagonal(std::int32_t n, T diagonal, T below) {
   return a;
 }
 
+// One over the diagonal: what the Jacobi preconditioner multiplies by.
+inline std::vector<double> inverse_diagonal(const Matrix<double> &a) {
+  std::vector<double> inverse(static_cast<std::size_t>(a.n), 1);
+  for (std::int64_t i = 0; i < a.n; ++i)
+    for (std::int32_t k = a.row_ptr[i]; k < a.row_ptr[i + 1]; ++k)
+      if (a.col[k] == i) inverse[i] = 1 / a.values[k];
+  return inverse;
+}
+
 template <class T>
 std::vector<T> noise_vector(std::int64_t n, std::uint64_t salt = 0) {
   std::vector<T> v(static_cast<std::size_t>(n));
