@@ -4,7 +4,8 @@
 // Runs are repeated on the same memory, so the systems are such that a run leaves another system of the same kind: I +
 // E with a small E has a factor I + F with a small F, which read as a matrix has one again, and solving with it changes
 // right-hand sides little. A device's runs are timed one at a time, less what a call and its wait take, each after the
-// set was restored: run after run finds its code and its matrices in caches, which a caller's set and code seldom are.
+// set was copied from another one: run after run finds its code and its matrices in caches, and so does one whose
+// matrices were all made from a single one, which a caller's set and code seldom are.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -30,29 +31,39 @@ struct Point {
 };
 
 constexpr std::int64_t orders_on_the_host[] = {4, 8, 16, 32, 64, 100, 160, 256, 400};
-constexpr double flops_on_the_host = 4e7, memory_share = 0.3;  // of a device's memory, for one array of matrices
+constexpr double flops_on_the_host = 4e7, memory_share = 0.2;  // of a device's memory, for one array of matrices
 
-// Small orders take next to no time, and there the most kernels and shapes are close to one another: definite sets have
-// these beside the others.
-constexpr Point small_points[] = {{8, 1000},   {72, 1000}, {24, 3000}, {120, 300}, {40, 1000},  {104, 1000},
-                                  {56, 200},   {152, 300}, {88, 600},  {16, 100},  {136, 1000}, {128, 100},
-                                  {48, 264},   {8, 100},   {80, 132},  {40, 5000}, {112, 132},  {24, 150},
-                                  {16, 10000}, {96, 2000}, {72, 100},  {56, 3000}, {160, 132},  {104, 264}};
-// Orders within and at the ends of tiles of 16 and 64, sets of less and of more systems than a large GPU works on at
-// once, in an order that has seen all sizes wherever the time ends.
-constexpr Point definite_points[] = {
-    {64, 1000}, {350, 528}, {128, 1000}, {16, 1000}, {576, 264},  {208, 1000}, {32, 4000},  {448, 396},
-    {96, 300},  {330, 64},  {80, 1000},  {700, 132}, {160, 1000}, {1024, 264}, {48, 2500},  {270, 1000},
-    {64, 64},   {520, 528}, {240, 264},  {112, 600}, {830, 264},  {32, 300},   {400, 1000}, {176, 64},
-    {640, 64},  {300, 264}, {144, 2000}, {720, 396}, {64, 5000},  {1200, 132}, {192, 264},  {1500, 66},
-    {24, 1000}, {960, 132}, {100, 150},  {1024, 16}, {300, 16},   {512, 32}};
+// Definite sets on a device: orders and numbers of systems spread evenly over the logarithms of both (Halton 1960), so
+// that all sizes have been seen wherever the time ends; half of the sets have more than 160 systems, three orders in
+// five are multiples of 16.
+constexpr int most_definite_points = 160;
+constexpr double least_order = 8, order_span = 200, batch_span = 4000, most_cubes = 1.5e11;
+
+double van_der_corput(int i, int base) {
+  double value = 0, digit = 1;
+  for (; i > 0; i /= base) value += (digit /= base) * (i % base);
+  return value;
+}
+std::vector<Point> definite_points() {
+  std::vector<Point> points;
+  for (int i = 1; static_cast<int>(points.size()) < most_definite_points; ++i) {
+    const double order = least_order * std::pow(order_span, van_der_corput(i, 2)),
+                 batch = std::pow(batch_span, std::pow(van_der_corput(i, 3), 0.7));
+    if (order * order * order * batch > most_cubes) continue;
+    const auto n = static_cast<std::int64_t>(order);
+    points.push_back({i % 5 < 2 ? n : (n + 15) / 16 * 16, static_cast<std::int64_t>(batch)});
+  }
+  return points;
+}
 constexpr Point indefinite_points[] = {{64, 1000}, {16, 1000}, {176, 528}, {128, 1000}, {350, 264},
                                        {32, 4000}, {100, 300}, {256, 528}, {48, 600},   {200, 64},
                                        {512, 132}, {80, 1500}, {700, 132}, {300, 132},  {1024, 64}};
 constexpr Point other_points[] = {{64, 1000}, {350, 264}, {16, 4000}, {700, 132}, {176, 528},
                                   {32, 1000}, {512, 264}, {100, 300}, {256, 64},  {1024, 132}};
 
-constexpr double hopeless = 3;  // times the best prediction: such candidates are measured at every sixth point
+constexpr double hopeless = 3;  // times the best prediction
+// Candidates that are not measured at each point; prime to the bases of the sequence, lest they meet one size alone.
+constexpr int others_every = 5, hopeless_every = 7;
 constexpr double short_s = 1e-3;
 constexpr double longest_s = 0.06, longest_of_others_s = 0.01;
 constexpr int timed_runs = 2, timed_short_runs = 9, least_replays = 3;
@@ -104,6 +115,7 @@ class Set {
         point_(point),
         type_(type),
         one_(context.device(), bytes(point.n)),
+        originals_(context.device(), context.device().on_host() ? 0 : bytes(point.n * point.batch)),
         matrices_(context.device(), bytes(point.n * point.batch)),
         rhs_(context.device(), bytes_of(point.n * point.batch)),
         other_rhs_(context.device(), bytes_of(point.n * point.batch)),
@@ -123,25 +135,29 @@ class Set {
     copy_ =
         std::make_unique<Prepared>(context, Selector(context, nullptr).select(step_query(), "copy"), nullptr, nullptr);
     session_ = copy_->open();
+    if (originals_.bytes() > 0) copy(one_, 0, originals_, point_.batch, point_.n);
     restore();
     // What a call and the wait for its end take beside the work: that of one number, which is next to none: a whole
     // system would be copied by one block of a device, which is work at large orders.
     for (int run = 0; run < 5; ++run) {
       const double start = seconds_now();
-      copy(1, 1);
+      copy(one_, 0, matrices_, 1, 1);
       around_s_ = std::min(around_s_, seconds_now() - start);
     }
   }
 
   void restore() {
     context_.device().copy(info_.data(), none_.data(), info_.bytes());
-    copy(point_.batch, point_.n);
+    const bool apart = originals_.bytes() > 0;
+    copy(apart ? originals_ : one_, apart ? point_.n * point_.n : 0, matrices_, point_.batch, point_.n);
   }
-  void copy(std::int64_t systems, std::int64_t order) {
+  // stride: 0 where all systems are copied from one.
+  void copy(const DeviceBuffer &from, std::int64_t stride, const DeviceBuffer &to, std::int64_t systems,
+            std::int64_t order) {
     sxt_hermitian_step_args args = step_args(SXT_HERMITIAN_COPY);
     args.batch = systems, args.n_max = order;
-    args.a.data = one_.data(), args.a.ld = args.c.ld = point_.n;
-    args.c.data = matrices_.data(), args.c.stride = point_.n * point_.n;
+    args.a.data = from.data(), args.a.ld = args.c.ld = point_.n, args.a.stride = stride;
+    args.c.data = to.data(), args.c.stride = point_.n * point_.n;
     session_->run(&args.h);
     wait();
   }
@@ -206,7 +222,7 @@ class Set {
   Point point_;
   sxt_value_type type_;
   std::vector<char> none_;  // zeros
-  DeviceBuffer one_, matrices_, rhs_, other_rhs_, info_, pivots_, numbers_;
+  DeviceBuffer one_, originals_, matrices_, rhs_, other_rhs_, info_, pivots_, numbers_;
   std::unique_ptr<Prepared> copy_;
   std::unique_ptr<Session> session_;
   double around_s_ = 1;
@@ -236,9 +252,9 @@ class Stage {
       const bool others = choice->kernel->has(SXT_KERNEL_OPPONENT);
       const double most_s = others ? longest_of_others_s : longest_s;
       if (!Sampler::wanted(*choice->kernel) || over() || choice->run_s > most_s) continue;
-      if (others && family % 3 != 0) continue;  // handles take longer to make than all our runs of a point
+      if (others && family % others_every != 0) continue;  // handles take longer to make than all our runs of a point
       const bool behind = choice->run_s > hopeless * choices[0]->run_s;
-      if (behind && (family % 6 != 0 || choice->run_s > short_s)) continue;
+      if (behind && (family % hopeless_every != 0 || choice->run_s > short_s)) continue;
       if (4 * choice->run_s > 0.3 * (until_ - clock_.elapsed())) continue;
       sxt_head *const heads[] = {args};
       set.restore();  // what some thousand runs of the last one have added up to
@@ -289,9 +305,7 @@ class Stages {
     const bool all = settings_.kind.empty(), sets = all || settings_.kind == SXT_KIND_HERMITIAN;
     const double start = clock_.elapsed(), left = until - start;
     if (sets) {
-      if (!context_.device().on_host())
-        each_point(small_points, start + 0.2 * left, 0, &Stages::definite, std::size(definite_points));
-      each_point(definite_points, start + (all ? 0.5 : 0.6) * left, 0, &Stages::definite);
+      each_point(definite_points(), start + (all ? 0.5 : 0.6) * left, 0, &Stages::definite);
       each_point(indefinite_points, start + (all ? 0.85 : 1) * left, 2, &Stages::indefinite);
     }
     if (all || settings_.kind == SXT_KIND_HERMITIAN_TOEPLITZ)
@@ -301,8 +315,7 @@ class Stages {
 
  private:
   using Measure = void (Stages::*)(Stage &, Set &, int family) const;
-  void each_point(std::span<const Point> on_a_device, double until, int numbers, Measure measure,
-                  std::size_t first_family = 0) const {
+  void each_point(std::span<const Point> on_a_device, double until, int numbers, Measure measure) const {
     const double most_bytes = context_.device().on_host()
                                   ? settings_.most_bytes / 2
                                   : memory_share * static_cast<double>(context_.machine().memory_bytes);
@@ -312,7 +325,7 @@ class Stages {
       clock_.report(text("Hermitian systems of ", value_name(type_), ", ", points[i].batch, " of order ", points[i].n));
       try {
         Set set(context_, points[i], type_, numbers);
-        (this->*measure)(stage, set, static_cast<int>(first_family + i));
+        (this->*measure)(stage, set, static_cast<int>(i));
       } catch (const Error &problem) {  // too large for the memory that is left
         if (problem.status() != SXT_E_MEMORY) throw;
       }

@@ -80,6 +80,22 @@ TEST_F(HermitianCuda, ModelsGrowWithTheWork) {
   }
 }
 
+// What the systems of a multiprocessor take from one another is that of the busiest one.
+TEST_F(HermitianCuda, TheTileModelCountsTheBusiestMultiprocessor) {
+  constexpr int products = 3;
+  const sxt_machine machine = make_gpu();
+  const auto cost = [&](std::int64_t batch, std::size_t shape) {
+    const sxt_hermitian_query q = query(96, batch, SXT_HERMITIAN_DEFINITE);
+    const sxt_candidate c = ask_candidates(kernel("tile"), &q.q, machine).at(shape);
+    return c.terms[products] / c.units;
+  };
+  EXPECT_EQ(cost(1, 2), cost(132, 2));
+  EXPECT_EQ(2 * cost(132, 2), cost(133, 2));
+  EXPECT_EQ(cost(265, 2), cost(300, 2));
+  EXPECT_EQ(cost(4, 0), cost(528, 0));  // four systems a block
+  EXPECT_LT(cost(528, 0), cost(529, 0));
+}
+
 // Memory for the panels is asked of core, a bounded number of times the panel however many systems there are.
 TEST_F(HermitianCuda, PivotedScratchDoesNotGrowWithTheBatch) {
   const sxt_machine machine = make_gpu();

@@ -93,6 +93,25 @@ TEST_F(HermitianPanelCuda, ModelGrowsWithTheWork) {
   EXPECT_GT(single[0].terms[3], 0);
 }
 
+// Of 264 places on 132 multiprocessors: no more systems than multiprocessors cost the same, one more costs more, and
+// one more than there are places the most. Clusters of four fill fewer places: 66 of them go in two rounds, pairs in
+// one.
+TEST_F(HermitianPanelCuda, SetsThatFillADeviceInPartAreCountedByTheirRounds) {
+  constexpr int products = 2;
+  const auto cost = [&](std::int64_t batch, std::size_t doublings) {
+    return offered(query(1024, batch)).at(doublings).terms[products];
+  };
+  EXPECT_EQ(cost(10, 0), cost(132, 0));
+  EXPECT_LT(cost(132, 0), cost(133, 0));
+  EXPECT_EQ(cost(133, 0), cost(264, 0));
+  EXPECT_LT(1.4 * cost(264, 0), cost(265, 0));
+  EXPECT_EQ(cost(67, 1), cost(132, 1));
+  EXPECT_LT(1.4 * cost(60, 2), cost(66, 2));
+  // Two blocks halve the work of a system; four do not make a quarter of it, where one of them factors the diagonal.
+  EXPECT_GT(cost(10, 2), cost(10, 0) / 4);
+  EXPECT_LT(cost(10, 2), cost(10, 1));
+}
+
 // Prepare and run with each vendor call failing once, for uniform orders and for orders that vary.
 TEST_F(HermitianPanelCuda, EveryCallMayFail) {
   for (const bool vary : {false, true}) {

@@ -113,8 +113,29 @@ double bytes_moved(const sxt_hermitian_query &q, std::int32_t peers) {
 struct Tiles {
   double products, solves, diagonal;
 };
-Tiles tiles_of(const sxt_hermitian_query &q) {
-  constexpr double on_diagonal = 0.65;  // of a whole product
+constexpr double on_diagonal = 0.65;  // products for a tile on the diagonal, of whole ones
+
+// Of that, the part of the block of a cluster that has most to do in each column of tiles: the one that factors the
+// next diagonal tile, or one of the others. How they share the tiles below is told in sweep.cuh.
+Tiles busiest_of(double first, std::int64_t whole, std::int32_t peers) {
+  Tiles busiest{0, 0, first};
+  for (std::int64_t k = 0; k < whole; ++k) {
+    const double at = static_cast<double>(k), all = static_cast<double>(whole - k), tile_cost = at + 1.5,
+                 diagonal_cost = 0.8 * at + 3.8,
+                 own = std::clamp(std::round(((all * tile_cost + diagonal_cost) / peers - diagonal_cost) / tile_cost),
+                                  1.0, all),
+                 others = std::ceil((all - own) / (peers - 1)), width = k == 0 ? first : 1,
+                 depth = k == 0 ? 0 : at - 1 + first;
+    const bool owner = own * tile_cost + diagonal_cost > others * tile_cost;
+    busiest.products += (owner ? own : others) * depth + (owner ? on_diagonal * (at + first) : 0);
+    busiest.solves += (owner ? own : others) * width;
+    busiest.diagonal += owner;
+  }
+  return busiest;
+}
+
+// By `peers` blocks each.
+Tiles tiles_of(const sxt_hermitian_query &q, std::int32_t peers) {
   const double batch = static_cast<double>(std::max<std::int64_t>(1, q.batch)),
                blocks = std::ceil(static_cast<double>(q.n_max) / inner) * inner / tile;
   if (q.orders_vary) {  // sums over the orders; rounded up to blocks, half of one more on average
@@ -122,11 +143,14 @@ Tiles tiles_of(const sxt_hermitian_query &q) {
     const double x = q.sum_n1 / batch / tile, x2 = q.sum_n2 / batch / tile / tile,
                  x3 = q.sum_n3 / batch / tile / tile / tile, k = x + more, k2 = x2 + 2 * more * x + more * more,
                  k3 = x3 + 3 * more * x2 + 3 * more * more * x + more * more * more;
-    return {std::max(0.0, (k3 - 3 * k2 + 2 * k) / 6 + on_diagonal * (k2 - k) / 2), std::max(0.0, (k2 - k) / 2), k};
+    return {std::max(0.0, (k3 - 3 * k2 + 2 * k) / 6 + on_diagonal * (k2 - k) / 2) / peers,
+            std::max(0.0, (k2 - k) / 2) / peers, k};
   }
   const double whole = std::max(0.0, std::ceil(blocks) - 1), first = blocks - whole;
+  if (peers > 1 && factors(q.phase)) return busiest_of(first, static_cast<std::int64_t>(whole), peers);
   const double pairs = whole * (whole - 1) / 2, triples = pairs * (whole - 2) / 3;
-  return {triples + first * pairs + on_diagonal * (pairs + first * whole), pairs + first * whole, blocks};
+  return {(triples + first * pairs + on_diagonal * (pairs + first * whole)) / peers, (pairs + first * whole) / peers,
+          blocks};
 }
 
 // How the terms of c128 stand to one another, against those of the other types: a diagonal tile has four times the
@@ -140,14 +164,25 @@ Weights weights_of(const sxt_hermitian_query &q) {
   return factors(q.phase) ? Weights{1.05, 0.97, 1.63, 0, 1.0} : Weights{1, 1, 1, 0.1};
 }
 
-// Rounds of blocks over the places there are. The last one takes less where multiprocessors have one block each;
-// orders that vary come largest first, and fill it.
-double rounds_of(double blocks, double units, double resident, bool vary, bool factor) {
-  const double alone = resident > 1 && factor ? 0.85 : 1;
-  const double places = units * resident, whole = std::floor(blocks / places), rest = blocks - whole * places;
-  if (vary) return std::max(1.0, blocks / places);
-  return whole + (rest <= 0 ? 0 : rest <= units ? alone : 1);
+// Rounds of blocks over the places there are. One that leaves multiprocessors places takes less: with fewer blocks
+// there, each gets more of what they share, and some of its way goes faster. Orders that vary come largest first, and
+// fill it.
+struct Rounds {
+  double work, way;
+};
+Rounds rounds_of(double blocks, double units, double resident, bool vary, bool factor) {
+  constexpr double work_shared = 0.4, way_shared = 0.2;  // of a full round's, what the other blocks take
+  const double places = units * resident, whole = std::floor(blocks / places), rest = blocks - whole * places,
+               empty = 1 - std::ceil(rest / units) / resident;
+  if (vary) return {std::max(1.0, blocks / places), std::max(1.0, blocks / places)};
+  if (rest <= 0) return {whole, whole};
+  if (!factor) return {whole + 1, whole + 1};
+  return {whole + 1 - work_shared * empty, whole + 1 - way_shared * empty};
 }
+
+// Multiprocessors that clusters find room on at once: those of four blocks and more do not cross groups of
+// multiprocessors, whose sizes they seldom divide. On an H200 66 clusters of four take two rounds of 264 places.
+double units_for(std::int32_t peers, double units) { return peers < 4 ? units : units - std::floor(units / 32); }
 
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
@@ -155,7 +190,6 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   const double units = std::max(1, machine->units), resident = static_cast<double>(resident_on_unit(q.q.value_type)),
                places = units * resident;
   const bool wide = is_double(q.q.value_type), complex = q.q.value_type == SXT_C64 || q.q.value_type == SXT_C128;
-  const Tiles tiles = tiles_of(q);
   const Weights weights = weights_of(q);
   CandidateList list(out, capacity, count);
   for (std::int32_t peers = 1, doublings = 0; peers <= most_peers; peers *= 2, ++doublings) {
@@ -163,8 +197,9 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
     if (peers > 1 && (q.n_max < tile * peers || q.batch * peers > most_blocks)) break;
     if (machine->blocks_per_cluster > 0 && peers > machine->blocks_per_cluster) break;
     sxt_candidate &candidate = list.add();
-    const double blocks = static_cast<double>(q.batch) * peers,
-                 rounds = rounds_of(blocks, units, resident, q.orders_vary, factors(q.phase));
+    const Tiles tiles = tiles_of(q, peers);
+    const Rounds rounds = rounds_of(static_cast<double>(q.batch) * peers, units_for(peers, units), resident,
+                                    q.orders_vary, factors(q.phase));
     candidate.launch[0] = q.batch * peers;
     candidate.launch[1] = threads;
     candidate.launch[2] = peers;
@@ -177,14 +212,14 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
     const double flops = 2.0 * tile * tile * tile * (complex ? 4 : 1),
                  value = static_cast<double>(value_bytes(q.q.value_type));
     if (factors(q.phase))
-      candidate.terms[wide ? 2 : 3] = weights.products * rounds * places * tiles.products / peers * flops;
+      candidate.terms[wide ? 2 : 3] = weights.products * rounds.work * places * tiles.products * flops;
     // Tiles that are solved and written; those that a solve streams are as many, and only one block streams them back.
-    candidate.terms[4] = weights.solves * rounds * places * tiles.solves * tile * tile * value *
-                         ((factors(q.phase) ? 1.0 : 0.5) / peers + (solves(q.phase) ? 0.5 : 0));
+    candidate.terms[4] = weights.solves * rounds.work * places * tiles.solves * tile * tile * value *
+                         ((factors(q.phase) ? 1.0 : 0.5) + (solves(q.phase) ? 0.5 * peers : 0));
     // Tiles on the diagonal one after the other; the way back of a solve meets them once more.
-    candidate.terms[5] = weights.tiles * rounds * tiles.diagonal *
+    candidate.terms[5] = weights.tiles * rounds.way * tiles.diagonal *
                          (q.phase == SXT_HERMITIAN_FACTOR_SOLVE && q.n_rhs > 0 ? weights.way_back : 1);
-    candidate.terms[6] = weights.systems * rounds;
+    candidate.terms[6] = weights.systems * rounds.way;
     candidate.working_set_bytes = hermitian_bytes(q);
     candidate.units = units;
     candidate.state_bytes = sizeof(Plan);
@@ -234,7 +269,7 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
 const sxt_kernel kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_HERMITIAN, "hermitian.panel.cuda", "cuda",
                             "left-looking Cholesky with tensor-core updates, one block or one cluster a system", run);
-  k.version = 3;
+  k.version = 4;
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
   k.min_level = 90;
   k.term_names = terms;

@@ -14,9 +14,13 @@ namespace cuda = sextant::plugin::cuda;
 namespace sextant::hermitian_tile {
 namespace {
 
-constexpr const char *terms[] = {
-    "launches", "stream_bytes", "compute.columns", "latency.products", "latency.rows", "latency.columns", nullptr};
-const double term_defaults[] = {NAN, NAN, 4.5e-9, 2.5e-7, 3.2e-6, 5e-7, NAN};
+constexpr const char *terms[] = {"launches",         "stream_bytes",    "compute.columns",
+                                 "compute.products", "compute.rows",    "latency.products",
+                                 "latency.rows",     "latency.columns", nullptr};
+constexpr std::uint32_t n_terms = sizeof terms / sizeof *terms - 1;
+// Seconds on one H200: what the systems of a multiprocessor take from one another, a block column, product and row of
+// blocks; and what each waits for.
+const double term_defaults[] = {NAN, NAN, 1.5e-9, 3e-10, 2e-10, 1.5e-7, 1e-6, 2.2e-6, NAN};
 constexpr std::int64_t reserved_shared = 1024;
 
 int block_rows(std::int64_t n) { return static_cast<int>((n + side - 1) / side); }
@@ -98,37 +102,47 @@ Chain chain_of(int block_rows, int warps) {
   return chain;
 }
 
+// The terms of a set of as many systems as one of mean order makes, in this shape.
+void fill_terms(sxt_candidate &candidate, const sxt_hermitian_query &q, const Shape &shape, double resident,
+                double units) {
+  const double batch = static_cast<double>(std::max<std::int64_t>(1, q.batch)),
+               rounds = std::max(1.0, std::ceil(batch / (resident * units))),
+               blocks = std::max(1.0, static_cast<double>(candidate.launch[0])), busy = std::min(blocks, units),
+               systems = busy * std::ceil(blocks / busy) * shape.groups;  // were all as busy as the busiest one
+  const int rows = block_rows(static_cast<std::int64_t>(std::ceil(q.sum_n1 / batch)));
+  const double columns = rows, pairs = columns * (columns - 1) / 2, triples = pairs * (columns + 1) / 3;
+  const Chain chain = chain_of(rows, shape.warps);
+  // A back substitution after a factorisation takes part of its time again; two alone have no products.
+  const double again = q.phase != SXT_HERMITIAN_FACTOR_SOLVE || q.n_rhs == 0 ? 1 : carries(q) ? 1.2 : 1.35;
+  candidate.n_terms = n_terms;
+  candidate.terms[0] = 1;
+  candidate.terms[1] = hermitian_bytes(q) * (q.triangle == SXT_UPPER && factors(q.phase) ? 1.3 : 1);
+  candidate.terms[2] = systems * columns * again;
+  candidate.terms[3] = factors(q.phase) ? systems * triples : 0;
+  candidate.terms[4] = systems * pairs * again;
+  candidate.terms[5] = factors(q.phase) ? rounds * chain.products * again : 0;
+  candidate.terms[6] = rounds * chain.rows * again;
+  candidate.terms[7] = rounds * columns * (solves(q.phase) ? 2 : 1);
+  candidate.units = busy;
+}
+
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_hermitian_query>(query);
-  const double batch = static_cast<double>(std::max<std::int64_t>(1, q.batch)), units = std::max(1, machine->units);
-  const int mean_rows = block_rows(static_cast<std::int64_t>(std::ceil(q.sum_n1 / batch)));
-  // A back substitution after a factorisation takes part of its time again; two alone have no products.
-  const double again = q.phase != SXT_HERMITIAN_FACTOR_SOLVE || q.n_rhs == 0 ? 1 : carries(q) ? 1.2 : 1.35;
   CandidateList list(out, capacity, count);
   for (std::int32_t s = 0; s < n_shapes; ++s) {
     const Shape &shape = shapes[s];
     const std::size_t bytes = group_bytes(q, places_in_shape(shape, q, *machine));
     if (bytes * shape.groups > shared_limit(*machine)) continue;
-    const double resident = static_cast<double>(resident_blocks(shape, bytes, q, *machine) * shape.groups),
-                 rounds = std::max(1.0, std::ceil(batch / (resident * units)));
-    const Chain chain = chain_of(mean_rows, shape.warps);
     sxt_candidate &candidate = list.add();
     candidate.launch[0] = (q.batch + shape.groups - 1) / shape.groups;
     candidate.launch[1] = shape.warps * 32 * shape.groups;
     candidate.launch[2] = s;
     candidate.launch[3] = static_cast<std::int64_t>(bytes) * shape.groups;
     candidate.model_class = static_cast<std::uint32_t>(4 * q.phase + s);
-    candidate.n_terms = 6;
-    candidate.terms[0] = 1;
-    candidate.terms[1] = hermitian_bytes(q) * (q.triangle == SXT_UPPER && factors(q.phase) ? 1.3 : 1);
-    // Diagonal blocks are eliminated by one warp each, all of a multiprocessor's on the same units.
-    candidate.terms[2] = batch * mean_rows * again;
-    candidate.terms[3] = factors(q.phase) ? rounds * chain.products * again : 0;
-    candidate.terms[4] = rounds * chain.rows * again;
-    candidate.terms[5] = rounds * mean_rows * (solves(q.phase) ? 2 : 1);
+    const double resident = static_cast<double>(resident_blocks(shape, bytes, q, *machine) * shape.groups);
+    fill_terms(candidate, q, shape, resident, std::max(1, machine->units));
     candidate.working_set_bytes = hermitian_bytes(q);
-    candidate.units = std::min(static_cast<double>(candidate.launch[0]), units);
     candidate.state_bytes = sizeof(Launch);
   }
   return SXT_OK;
@@ -178,7 +192,7 @@ const sxt_kernel kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_HERMITIAN, "hermitian.tile.cuda", "cuda",
                             "Cholesky of small systems in shared memory, 16 columns at a time", run);
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
-  k.version = 2;
+  k.version = 3;
   k.min_level = 80;
   k.term_names = terms;
   k.term_defaults = term_defaults;

@@ -123,15 +123,16 @@ sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_ma
 }
 
 // As measured on an H200: from order 700 on near a third of the vector peak, and a part that grows with n^2 alone,
-// which is what small orders cost. A right-hand side reads the triangle several times, column after column.
+// which is what small orders cost. Each column waits for the one before as long as 0.6 of a launch, which is what few
+// systems cost. A right-hand side reads the triangle several times, column after column.
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_hermitian_query>(query);
-  constexpr double over_peak = 2.6, small_orders = 800, readings = 7, columns_a_launch = 32;
+  constexpr double over_peak = 2.6, small_orders = 800, readings = 7, launches_a_column = 0.6;
   const double n = static_cast<double>(q.n_max), rhs = static_cast<double>(q.n_rhs);
   const double triangle = q.sum_n2 / 2 * static_cast<double>(value_bytes(q.q.value_type));
   cuda::CudaCost cost;
-  cost.launches = (factors(q.phase) ? 2 + n / columns_a_launch : 0) + (solves(q.phase) ? rhs * (1 + n) : 0);
+  cost.launches = (factors(q.phase) ? 2 + n * launches_a_column : 0) + (solves(q.phase) ? rhs * (1 + n) : 0);
   cost.stream_bytes = triangle * ((factors(q.phase) ? 2 : 0) + (solves(q.phase) ? readings * rhs : 0));
   cost.working_set = hermitian_bytes(q);
   cost.flops = factors(q.phase) ? over_peak * hermitian_flops(q) + small_orders * q.sum_n2 : 0;
@@ -249,6 +250,7 @@ const sxt_kernel cusolver_kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_HERMITIAN, "hermitian.cusolver.cuda", "cuda",
                             "cuSOLVER potrfBatched and potrsBatched, uniform definite sets", run);
   k.flags = SXT_KERNEL_OPPONENT;
+  k.version = 2;
   k.term_names = cuda::cuda_terms;
   k.applicable = applicable;
   k.candidates = candidates;
