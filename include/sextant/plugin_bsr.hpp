@@ -112,13 +112,16 @@ inline BsrChoice bsr_choice(const sxt_matrix_query &m, const sxt_features *found
                           [&](int k) { return feature(found, first + static_cast<std::uint64_t>(k - bsr_least)); });
 }
 
-// Of devices' features: entries of the fullest 2, 4 and 8 consecutive rows.
-#define SXT_FULLEST_ROWS_FEATURES "row_nnz_most_of_2", "row_nnz_most_of_4", "row_nnz_most_of_8"
-inline constexpr std::uint64_t n_fullest_rows_features = 3;
-// Entries of the fullest block row by those features, the first of them at `first`; NaN: unknown.
+// Of devices' features: blocks of the fullest block row among sampled ones, and the longest row.
+#define SXT_FULLEST_BLOCK_ROW_FEATURES                                                                \
+  "block_row_most_2", "block_row_most_3", "block_row_most_4", "block_row_most_5", "block_row_most_6", \
+      "block_row_most_7", "block_row_most_8", "row_nnz_max"
+// Blocks of the fullest block row by those features, the first of them at `first`: the sample may have missed the
+// longest row, whose entries fill so many blocks at least. NaN: unknown.
 inline double fullest_block_row(const sxt_features *found, std::uint64_t first, int block) {
-  const double of_2 = feature(found, first), of_4 = feature(found, first + 1), of_8 = feature(found, first + 2);
-  return block <= 4 ? of_2 + (block - 2) / 2.0 * (of_4 - of_2) : of_4 + (block - 4) / 4.0 * (of_8 - of_4);
+  const double sampled = feature(found, first + static_cast<std::uint64_t>(block - bsr_least)),
+               longest = feature(found, first + n_bsr_features);
+  return std::fmax(sampled, std::ceil(longest / block));
 }
 
 // What products refuse: columns that do not fit, and blocks that are far too empty.

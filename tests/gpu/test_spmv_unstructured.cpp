@@ -6,7 +6,9 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/dispatch/select.hpp"
@@ -105,6 +107,29 @@ TEST_F(UnstructuredOnGpu, SampledFeaturesAreCloseToThoseOfTheCpu) {
     }
     EXPECT_LE(feature(context_.get(), there, "bandwidth_least"), feature(context_.get(), there, "bandwidth")) << what;
     EXPECT_LE(feature(context_.get(), there, "diagonals_least"), feature(context_.get(), there, "diagonals")) << what;
+  }
+}
+
+// Of so few entries the sample has all rows.
+TEST_F(UnstructuredOnGpu, FullestBlockRowsAreThoseOfTheDefinition) {
+  Pattern pattern = random_pattern(500, 900, random, [this](auto) { return random.below(15); });
+  for (const std::int64_t row : {77, 78, 300}) {
+    pattern.row[static_cast<std::size_t>(row)].clear();
+    for (std::int64_t j = row % 7; j < 900; j += row == 300 ? 5 : 2)
+      pattern.row[static_cast<std::size_t>(row)].push_back(j);
+  }
+  Matrix host(pattern, SXT_F64, random);
+  const Handle matrix = make(context_.get(), host);
+  for (std::int64_t size = 2; size <= 8; ++size) {
+    std::set<std::pair<std::int64_t, std::int64_t>> blocks;
+    std::map<std::int64_t, int> of_row;
+    for (std::size_t i = 0; i < pattern.row.size(); ++i)
+      for (const std::int64_t j : pattern.row[i])
+        if (blocks.emplace(static_cast<std::int64_t>(i) / size, j / size).second)
+          ++of_row[static_cast<std::int64_t>(i) / size];
+    int most = 0;
+    for (const auto &[row, count] : of_row) most = std::max(most, count);
+    EXPECT_EQ(feature(context_.get(), matrix, "block_row_most_" + std::to_string(size)), most) << size;
   }
 }
 

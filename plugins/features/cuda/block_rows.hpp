@@ -62,13 +62,19 @@ struct BlockCount {
   unsigned entries = 0, blocks = 0;
 };
 
-// Adds entry k, of row `own`, if its block row is one of the group's.
+// What an entry counts for: the first row of its block row, -1 where that is none of the group's, and whether the entry
+// is the first one in its dense block.
+struct EntryOfBlocks {
+  int first = -1;
+  bool begins = false;
+};
+
+// Of entry k, of row `own`.
 template <int size>
-SXT_HOST_AND_DEVICE void count_entry(const Group &group, int own, int k, BlockCount &count) {
+SXT_HOST_AND_DEVICE EntryOfBlocks look_at_entry(const Group &group, int own, int k) {
   const int first = own - (own + static_cast<int>(group.first_row % size)) % size;
-  if (first < 0 || first >= group.rows) return;
-  ++count.entries;
-  count.blocks += begins_block<size>(group, first, own, k);
+  if (first < 0 || first >= group.rows) return {};
+  return {first, begins_block<size>(group, first, own, k)};
 }
 
 // f(size) with one of the sizes as a constant, since divisions by it are many.

@@ -46,9 +46,6 @@ const char *const names[] = {"row_nnz_max",
                              "row_nnz_sum_max_of_32_sorted",
                              "row_run_32",
                              "row_rises",
-                             "row_nnz_most_of_2",
-                             "row_nnz_most_of_4",
-                             "row_nnz_most_of_8",
                              "row_nnz_most_of_256",
                              "hyb_width",
                              "hyb_rest",
@@ -69,8 +66,7 @@ enum {
   at_sorted = at_imbalance + 6,
   at_run,
   at_rises,
-  at_most_of,
-  at_most_of_256 = at_most_of + most_of,
+  at_most_of_256,
   at_hyb,
   at_sorted_share = at_hyb + 2,
   at_cuts,
@@ -235,7 +231,6 @@ void evaluate(const Counts &all, const sxt_csr &a, double *values) {
   values[at_sorted_share] = static_cast<double>(all.windows.sorted) / looked;
   for (int s = 0; s < cuda::n_tile_shapes; ++s) values[at_cuts + s] = cut_share(all.cuts, s, a, values[at_max]);
   values[at_rises] = static_cast<double>(all.rises);
-  for (int g = 0; g < most_of; ++g) values[at_most_of + g] = static_cast<double>(all.fullest_of[g]);
   values[at_most_of_256] = static_cast<double>(all.most_of_256);
   const plugin::HybWidth hyb = plugin::hyb_cheapest_width(a.s, all.histogram, length_bins);
   values[at_hyb] = static_cast<double>(hyb.width);

@@ -45,12 +45,19 @@ const char *const names[] = {"x_line_fraction",
                              "block_fill_6",
                              "block_fill_7",
                              "block_fill_8",
+                             "block_row_most_2",
+                             "block_row_most_3",
+                             "block_row_most_4",
+                             "block_row_most_5",
+                             "block_row_most_6",
+                             "block_row_most_7",
+                             "block_row_most_8",
                              "bandwidth_least",
                              "diagonals_least",
                              "hub_share",
                              nullptr};
 constexpr int at_x = 0, n_x = 11, at_requests = n_x, n_requests = 2 * widths, at_blocks = at_requests + n_requests,
-              n_blocks = fill_sizes + 2, at_hubs = at_blocks + n_blocks;
+              n_blocks = 2 * fill_sizes + 2, at_hubs = at_blocks + n_blocks;
 static_assert(at_hubs + 2 == std::size(names));
 
 constexpr std::uint64_t maps_bytes = (grains * levels + 1) * map_words * sizeof(unsigned),
@@ -155,8 +162,9 @@ void tell_requests(const SampleCounts &counts, double *values) {
 
 void tell_blocks(const SampleCounts &counts, double *values) {
   tell_fills(counts.block_entries, counts.blocks, values);
-  values[fill_sizes] = static_cast<double>(counts.bandwidth);
-  values[fill_sizes + 1] = static_cast<double>(counts.diagonals);
+  for (int s = 0; s < fill_sizes; ++s) values[fill_sizes + s] = static_cast<double>(counts.most_blocks[s]);
+  values[2 * fill_sizes] = static_cast<double>(counts.bandwidth);
+  values[2 * fill_sizes + 1] = static_cast<double>(counts.diagonals);
 }
 
 // The share of the second sample that lies in the fullest counters, hub_limit at most. What columns that are no hubs

@@ -10,7 +10,6 @@ namespace sextant::features_cuda {
 
 inline constexpr int row_threads = 512, lane_rows = 4, length_bins = 1024, most_rows = 256, row_levels = 6;
 inline constexpr std::int64_t most_row_blocks = 396;  // of a pass: each merges its counters once
-inline constexpr int most_of = 3;                     // the fullest 2, 4 and 8 rows
 inline constexpr int sort_window = 512;               // rows that are sorted together (windows.cuh)
 
 // What blocks add up, and what they take the most of: in shared memory first, since counters in global memory take
@@ -28,8 +27,7 @@ inline constexpr int longest_possible = std::numeric_limits<int>::max();
 template <class T>
 struct RowMostsOf {
   T longest, least_missing;  // what the shortest row misses to longest_possible
-  T fullest_of[most_of];     // entries of 2, 4 and 8 rows
-  T most_of_256;             // of 256 rows
+  T most_of_256;             // entries of so many rows
 };
 using RowSums = RowSumsOf<Count>;
 using RowMosts = RowMostsOf<Count>;
@@ -157,17 +155,6 @@ __device__ void count_steps(const int (&length)[lane_rows], RowSumsOf<T> &sums) 
   }
 }
 
-// Entries of 2, 4 and 8 rows that follow each other.
-template <class T>
-__device__ void count_fullest(const int (&length)[lane_rows], RowMostsOf<T> &mosts) {
-  const T first = T{static_cast<unsigned>(length[0])} + length[1],
-          second = T{static_cast<unsigned>(length[2])} + length[3];
-  const T four = first + second, eight = four + __shfl_xor_sync(0xffffffffu, four, 1);
-  mosts.fullest_of[0] = max(mosts.fullest_of[0], max(first, second));
-  mosts.fullest_of[1] = max(mosts.fullest_of[1], four);
-  mosts.fullest_of[2] = max(mosts.fullest_of[2], eight);
-}
-
 template <class Offset>
 __global__ void __launch_bounds__(row_threads, sizeof(Offset) == sizeof(unsigned) ? 3 : 2)
     count_rows(const Offset *row_ptr, unsigned rows, RowCounts *out) {
@@ -203,7 +190,6 @@ __global__ void __launch_bounds__(row_threads, sizeof(Offset) == sizeof(unsigned
     }
     longest = max(longest, most);
     mosts.most_of_256 = max(mosts.most_of_256, own.most_of_256);
-    count_fullest(own.length, mosts);
     count_steps(own.length, sums);
     if (__any_sync(0xffffffffu, most >= length_bins)) count_long(own.length, &beyond);
   }

@@ -29,6 +29,7 @@ struct alignas(16) SampleCounts {
   Count level[grains][levels];                     // bits that windows up to 2^p entries set
   Count entries[widths], sectors[widths], tags[widths];
   Count block_entries[fill_sizes], blocks[fill_sizes];  // of whole block rows of each size
+  Count most_blocks[fill_sizes];                        // of one of them
   Count bandwidth, diagonals;
   unsigned hub_counters[2][hub_bins];  // counters of each value, entries of the second sample in such counters
 };
@@ -195,6 +196,7 @@ __device__ void look_at_group(const Offset *row_ptr, const std::int32_t *col, co
   __shared__ int begin[seen_rows + 1], rows;
   __shared__ unsigned char row_of[group_entries];
   __shared__ BlockCount sums[fill_sizes];
+  __shared__ unsigned blocks_of[fill_sizes][32];  // by the first row of their block row
   __shared__ unsigned bandwidth;
   const int t = static_cast<int>(threadIdx.x);
   if (t < 32) {
@@ -211,6 +213,7 @@ __device__ void look_at_group(const Offset *row_ptr, const std::int32_t *col, co
     if (t == 0) begin[0] = 0, bandwidth = 0, rows = heavy ? heavy_rows : group_rows;
     if (t < fill_sizes) sums[t] = {};
   }
+  if (t < fill_sizes * 32) blocks_of[0][t] = 0;
   __syncthreads();
   const int last = begin[seen_rows];
   for (int own = 0, k = t; k < last; k += sample_threads) {
@@ -222,11 +225,12 @@ __device__ void look_at_group(const Offset *row_ptr, const std::int32_t *col, co
   const Group group{cols, begin, rows, row};
   const int warp = t / 32, lane = t % 32, chunks = (last + 31) / 32;
   const auto count_blocks = [&](int s, int k) {
-    BlockCount count;
-    if (k < last) with_size(s, [&](auto size) { count_entry<size>(group, row_of[k], k, count); });
-    count.entries = __reduce_add_sync(0xffffffffu, count.entries);
-    count.blocks = __reduce_add_sync(0xffffffffu, count.blocks);
-    if (lane == 0) atomicAdd(&sums[s].entries, count.entries), atomicAdd(&sums[s].blocks, count.blocks);
+    EntryOfBlocks entry;
+    if (k < last) with_size(s, [&](auto size) { entry = look_at_entry<size>(group, row_of[k], k); });
+    const int entries = __popc(__ballot_sync(0xffffffffu, entry.first >= 0)),
+              blocks = __popc(__ballot_sync(0xffffffffu, entry.begins));
+    if (entry.begins) atomicAdd(&blocks_of[s][entry.first], 1u);
+    if (lane == 0) atomicAdd(&sums[s].entries, entries), atomicAdd(&sums[s].blocks, blocks);
   };
   unsigned widest = 0;
   for (int task = warp; task < 2 * chunks; task += sample_threads / 32) {
@@ -252,10 +256,14 @@ __device__ void look_at_group(const Offset *row_ptr, const std::int32_t *col, co
   }
   __syncthreads();
   if (t == 0 && bandwidth) atomicMax(&out->bandwidth, Count{bandwidth});
-  if (t >= fill_sizes) return;
-  if (!likely && t > 2 && t < fill_sizes - 1) sums[t] = {sums[0].entries, sums[0].entries};
-  if (sums[t].entries) atomicAdd(&out->block_entries[t], Count{sums[t].entries});
-  if (sums[t].blocks) atomicAdd(&out->blocks[t], Count{sums[t].blocks});
+  if (warp >= fill_sizes) return;
+  const unsigned most = __reduce_max_sync(0xffffffffu, blocks_of[warp][lane]);
+  if (lane > 0) return;
+  BlockCount sum = sums[warp];
+  if (!likely && warp > 2 && warp < fill_sizes - 1) sum = {sums[0].entries, sums[0].entries};
+  if (sum.entries) atomicAdd(&out->block_entries[warp], Count{sum.entries});
+  if (sum.blocks) atomicAdd(&out->blocks[warp], Count{sum.blocks});
+  if (most) atomicMax(&out->most_blocks[warp], Count{most});
 }
 
 template <class Offset>

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Groups of rows cover a matrix: what the device's blocks of threads count of them, added up, is what the definition
-// of the fills says.
+// of the fills and of the fullest block rows says.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
@@ -18,12 +20,12 @@ using namespace sextant::features_cuda;
 using sextant::plugin::cases::Pattern;
 using sextant::plugin::cases::Random;
 
-using Fills = std::vector<double>;
+using Fills = std::vector<double>;  // of each size, then the blocks of the fullest block row of each
 
 // All groups as look_at_group does it, an entry a thread.
 Fills counted_by_groups(const Pattern &pattern) {
   const auto rows = static_cast<std::int64_t>(pattern.row.size());
-  std::uint64_t entries[fill_sizes] = {}, blocks[fill_sizes] = {}, nnz = 0;
+  std::uint64_t entries[fill_sizes] = {}, blocks[fill_sizes] = {}, most[fill_sizes] = {}, nnz = 0;
   for (std::int64_t first = 0; first < rows; first += group_rows) {
     std::vector<std::int32_t> col;
     std::vector<int> begin{0};
@@ -36,24 +38,29 @@ Fills counted_by_groups(const Pattern &pattern) {
     }
     const Group group{col.data(), begin.data(), group_rows, first};
     const int last = begin.back();
+    std::uint64_t blocks_of[fill_sizes][group_rows] = {};
     for (int task = 0; task < (last + 31) / 32 * fill_sizes; ++task)
       for (int lane = 0; lane < 32; ++lane) {
         const GroupTask own = group_task(task, fill_sizes, lane);
         if (own.entry >= last) continue;
         const auto row = std::upper_bound(begin.begin(), begin.end(), own.entry) - begin.begin() - 1;
-        BlockCount count;
-        with_size(own.kind, [&](auto size) { count_entry<size>(group, static_cast<int>(row), own.entry, count); });
-        entries[own.kind] += count.entries, blocks[own.kind] += count.blocks;
+        EntryOfBlocks entry;
+        with_size(own.kind, [&](auto size) { entry = look_at_entry<size>(group, static_cast<int>(row), own.entry); });
+        entries[own.kind] += entry.first >= 0, blocks[own.kind] += entry.begins;
+        if (entry.begins) ++blocks_of[own.kind][entry.first];
       }
+    for (int s = 0; s < fill_sizes; ++s)
+      most[s] = std::max(most[s], *std::max_element(std::begin(blocks_of[s]), std::end(blocks_of[s])));
   }
   for (const std::uint64_t of_size : entries) EXPECT_EQ(of_size, nnz) << "each entry once";
   Fills fills(fill_sizes);
   tell_fills(entries, blocks, fills.data());
+  fills.insert(fills.end(), std::begin(most), std::end(most));
   return fills;
 }
 
 Fills by_definition(const Pattern &pattern) {
-  Fills fills;
+  Fills fills, most;
   for (std::int64_t b = least_fill; b < least_fill + fill_sizes; ++b) {
     std::set<std::pair<std::int64_t, std::int64_t>> blocks;
     double nnz = 0;
@@ -63,7 +70,12 @@ Fills by_definition(const Pattern &pattern) {
     fills.push_back(!looked_for ? 0
                     : nnz > 0   ? nnz / (static_cast<double>(blocks.size()) * static_cast<double>(b * b))
                                 : 1);
+    std::map<std::int64_t, double> of_row;
+    for (const auto &block : blocks) ++of_row[block.first];
+    most.push_back(0);
+    for (const auto &[row, count] : of_row) most.back() = std::max(most.back(), count);
   }
+  fills.insert(fills.end(), most.begin(), most.end());
   return fills;
 }
 

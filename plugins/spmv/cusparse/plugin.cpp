@@ -21,12 +21,16 @@ namespace {
 const char *const terms[] = {"launches",     "stream_bytes",     "gathers",       "sectors",        "flops", "entries",
                              "compute.rows", "tail.longest_row", "memory.detour", "latency.detour", nullptr};
 constexpr double longest_row_s = 4e-8, longest_column_s = 1.8e-9, row_s = 1e-12, detour_row_s = 8e-12, detour_s = 2e-6;
-// Of BSR: blocks and block rows, the blocks of the fullest block row, which one thread or a few walk one after the
-// other, and the way by vectors that reach as far as the last blocks do.
-const char *const bsr_terms[] = {"launches",      "stream_bytes",   "gathers",      "sectors",
-                                 "flops",         "compute.blocks", "compute.rows", "tail.longest_row",
-                                 "memory.detour", "latency.detour", nullptr};
-constexpr double bsr_term_defaults[] = {NAN, NAN, NAN, NAN, NAN, 2e-11, 1e-11, 3e-7, detour_row_s, detour_s};
+// Of BSR: block rows, the way by vectors that reach as far as the last blocks do, and the blocks of the fullest block
+// row, which one thread or a few walk one after the other, each size in its own way: one of these four counts.
+const char *const bsr_terms[] = {
+    "launches",         "stream_bytes",     "gathers",        "sectors",          "flops",
+    "compute.rows",     "memory.detour",    "latency.detour", "tail.blocks_of_2", "tail.blocks_of_3",
+    "tail.blocks_of_4", "tail.blocks_of_6", nullptr};
+constexpr double bsr_term_defaults[] = {NAN,          NAN,      NAN,    NAN,  NAN,    1e-11,
+                                        detour_row_s, detour_s, 3.3e-7, 6e-8, 1.6e-7, 3.7e-7};
+// Which one, by the size less 2: blocks of 4 and 5 go alike, as do those of 6 and more.
+constexpr int bsr_tail[] = {0, 1, 2, 2, 3, 3, 3};
 template <cusparseSpMVAlg_t algorithm>
 inline constexpr double entry_s =
     algorithm == CUSPARSE_SPMV_CSR_ALG2 || algorithm == CUSPARSE_SPMV_COO_ALG2 ? 4.5e-12 : 1.6e-12;
@@ -45,7 +49,7 @@ const char *const features[] = {"x_sector_miss_unit",
                                 nullptr};
 enum { feature_miss_unit, feature_miss_cache, feature_sell, feature_row_max, feature_sorted, feature_column_max };
 const char *const bsr_block_features[] = {"x_sector_miss_unit", "x_sector_miss_cache", SXT_BSR_FEATURES,
-                                          SXT_FULLEST_ROWS_FEATURES, nullptr};
+                                          SXT_FULLEST_BLOCK_ROW_FEATURES, nullptr};
 enum { feature_fills = feature_miss_cache + 1, feature_fullest = feature_fills + n_bsr_features };
 
 // ---- whether and what it costs
@@ -100,14 +104,13 @@ void add_bsr_candidate(CandidateList &list, const sxt_spmv_query &q, const sxt_f
   const double blocks = stored / places, block_rows = std::ceil(static_cast<double>(q.m.rows) / edge);
   sxt_candidate &candidate =
       library_candidate(list, q, found, machine, algorithm, stored, stored * element + 4 * (blocks + block_rows));
-  // Each size is walked in its own way, those beyond five alike.
-  candidate.model_class = static_cast<std::uint32_t>(edge <= 5 ? edge : bsr_most);
-  const double fullest = fullest_block_row(found, feature_fullest, edge) / (places * fill);
+  const double fullest = fullest_block_row(found, feature_fullest, edge);
   const double walkers = !(fullest > most_walked) ? 1 : edge == 2 ? 64 : edge == 4 ? 8 : 1;
   const bool detour = q.m.rows % edge != 0 || q.m.cols % edge != 0;
-  add_terms(candidate,
-            {q.n_rhs * blocks, q.n_rhs * block_rows, std::isfinite(fullest) ? q.n_rhs * fullest / walkers : 0,
-             detour ? q.n_rhs * static_cast<double>(q.m.rows) : 0, detour ? 1.0 * q.n_rhs : 0});
+  double tails[4] = {};
+  tails[bsr_tail[edge - bsr_least]] = std::isfinite(fullest) ? q.n_rhs * fullest / walkers : 0;
+  add_terms(candidate, {q.n_rhs * block_rows, detour ? q.n_rhs * static_cast<double>(q.m.rows) : 0,
+                        detour ? 1.0 * q.n_rhs : 0, tails[0], tails[1], tails[2], tails[3]});
 }
 
 void add_candidate(CandidateList &list, const sxt_spmv_query &q, const sxt_features *found, const sxt_machine &machine,
@@ -275,7 +278,7 @@ sxt_status run(const void *opaque, void *opened, const sxt_head *head, const sxt
 template <Format format, cusparseSpMVAlg_t algorithm, bool transposed = false>
 sxt_kernel kernel_of(const char *name, const char *description, const char *const *storages, bool repeats) {
   sxt_kernel k = new_kernel(SXT_KIND_SPMV, name, "cuda", description, run);
-  if (format == Format::bsr) k.version = 2;
+  if (format == Format::bsr) k.version = 3;
   k.flags = repeats ? SXT_KERNEL_OPPONENT | SXT_KERNEL_CAPTURABLE : SXT_KERNEL_OPPONENT;
   k.storages = storages;
   k.features = format == Format::bsr ? bsr_block_features : features;

@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(512) multiply(Blocks<M> a, Product<V> p) {
 // ---- host side
 
 const char *const storages[] = {SXT_KIND_STORAGE_BSR, nullptr};
-const char *const features[] = {SXT_BSR_FEATURES, SXT_CUDA_X_FEATURES(32), SXT_FULLEST_ROWS_FEATURES, nullptr};
+const char *const features[] = {SXT_BSR_FEATURES, SXT_CUDA_X_FEATURES(32), SXT_FULLEST_BLOCK_ROW_FEATURES, nullptr};
 constexpr std::uint64_t feature_x = n_bsr_features,
                         feature_fullest = feature_x + n_cuda_x_features;  // behind the fills
 
@@ -118,7 +118,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
   // Rounds of the longest block row, of four steps each, in part and as often as a warp comes round: a round that is
   // not full takes less.
   const double known = fullest_block_row(found, feature_fullest, edge);
-  const double longest = nnz > 0 ? (std::isfinite(known) ? known : 1.5 * edge * nnz / rows) * places / nnz : 0;
+  const double longest = nnz > 0 ? (std::isfinite(known) ? known * edge * edge : 1.5 * edge * places / rows) : 0;
   cost.chain = std::max(0.25, std::max(longest, mean) / round);
   cost.busiest = std::ceil(cost.chain);
   add_x_cost(cost, q, found, feature_x, *machine);
@@ -181,7 +181,7 @@ struct Bsr {
 
 const sxt_kernel kernel = [] {
   sxt_kernel k = plain_kernel<Bsr>("dense blocks, a warp a block row");
-  k.version = 2;
+  k.version = 3;
   k.storages = storages;
   k.features = features;
   k.applicable = applicable;
