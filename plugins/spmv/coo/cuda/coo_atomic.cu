@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // spmv.coo.atomic.cuda: every operation, an atomic addition an entry. Bits depend on the order of the additions.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "coo_state.cuh"
@@ -14,6 +15,14 @@ using namespace plugin;
 namespace {
 
 constexpr std::int64_t most_blocks = 132 * 8;
+constexpr double slice_bytes = 512;  // of y in a slice of the last cache, about, as times of short y show
+// tail.chain counts additions that wait for each other here, as tail.busiest does.
+constexpr std::array<double, spmv_term_count> term_defaults = [] {
+  std::array<double, spmv_term_count> defaults{};
+  std::copy_n(scatter_term_defaults, spmv_term_count, defaults.begin());
+  defaults[8] = same_element_s;
+  return defaults;
+}();
 constexpr std::uint64_t feature_column_max = feature_run + 1 + n_tile_shapes;  // behind those of the other kernel
 
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
@@ -31,6 +40,10 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
   // of one column, which entries in the order of rows seldom meet in one warp.
   const bool by_columns = q.op != SXT_NO_TRANSPOSE, mirrored = by_columns && q.m.symmetry != SXT_GENERAL;
   cost.warp_steps = static_cast<double>(q.m.nnz) / 32 * (by_columns ? 1 : feature_or(found, feature_run, 4));
+  // A short y lies in few slices of the last cache, which take its additions one after the other.
+  const std::int64_t outputs = by_columns ? q.m.cols : q.m.rows;
+  const double y_bytes = static_cast<double>(outputs) * static_cast<double>(value_bytes(q.m.q.value_type));
+  cost.chain = cost.warp_steps / std::max(1.0, y_bytes / slice_bytes);
   cost.busiest = feature_or(found, by_columns && !mirrored ? feature_column_max : std::uint64_t{feature_row_max}, 0);
   cost.threads = block_threads;
   CandidateList list(out, capacity, count);
@@ -91,7 +104,8 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
 const sxt_kernel atomic_kernel = [] {
   sxt_kernel k = coo_kernel("spmv.coo.atomic.cuda", "coordinates, an atomic addition an entry", applicable, candidates,
                             prepare, run);
-  k.term_defaults = scatter_term_defaults;
+  k.version = 2;
+  k.term_defaults = term_defaults.data();
   return k;
 }();
 
