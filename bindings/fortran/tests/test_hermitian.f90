@@ -54,13 +54,30 @@ contains
     if (allocated(answers%rcond)) call check(all(answers%rcond > 0.05 .and. answers%rcond <= 1), what//': rcond')
   end subroutine
 
+  ! A handle for all systems in double precision.
+  subroutine create_c128(systems, settings)
+    type(sextant_hermitian), intent(inout) :: systems
+    type(sextant_hermitian_settings), intent(in), optional :: settings
+    integer :: stat
+    call systems%create(n, batch, sxt_c128, n_rhs, settings, stat=stat)
+    call check_status(stat, sxt_ok, 'create c128: '//systems%error())
+  end subroutine
+
+  ! The same, and copies of the systems that a test may change.
+  subroutine start_c128(systems, a, b)
+    type(sextant_hermitian), intent(inout) :: systems
+    complex(real64), intent(out) :: a(:, :, :), b(:, :, :)
+    call create_c128(systems)
+    a = matrix
+    b = rhs
+  end subroutine
+
   subroutine complex_double()
     type(sextant_hermitian) :: systems
     type(sextant_hermitian_answers) :: answers
     complex(real64) :: a(n + 1, n, batch), b(n, n_rhs, batch)
     integer :: stat
-    call systems%create(n, batch, sxt_c128, n_rhs, stat=stat)
-    call check_status(stat, sxt_ok, 'create c128: '//systems%error())
+    call create_c128(systems)
     a = (99, 99)
     a(:n, :, :) = matrix
     b = rhs
@@ -145,7 +162,7 @@ contains
       b(:, :, k) = matmul(a(:, :, k), solution(:, :, k))
     end do
     settings%definiteness = sxt_try_definite
-    call systems%create(n, batch, sxt_c128, n_rhs, settings, stat=stat)
+    call create_c128(systems, settings)
     call systems%factor(a, answers, stat)
     call check_status(stat, sxt_ok, 'factor indefinite: '//systems%error())
     call check(all(answers%pivots(:, 1) == 0), 'the definite system has no pivots')
@@ -162,9 +179,7 @@ contains
     type(sextant_hermitian_answers) :: answers
     complex(real64) :: a(n, n, batch), b(n, n_rhs, batch)
     integer :: stat
-    call systems%create(n, batch, sxt_c128, n_rhs, stat=stat)
-    a = matrix
-    b = rhs
+    call start_c128(systems, a, b)
     a(4, 4, 3) = -1
     call systems%solve_all(a, b, answers, stat)
     call check_status(stat, sxt_ok, 'a call with a system that fails: '//systems%error())
@@ -198,8 +213,7 @@ contains
     complex(real64) :: a(n, n, batch), b(n, n_rhs, batch)
     integer :: stat
     settings%orders = [3_int32, 0_int32, 11_int32, 5_int32, 1_int32, 8_int32]
-    call systems%create(n, batch, sxt_c128, n_rhs, settings, stat=stat)
-    call check_status(stat, sxt_ok, 'create mixed orders: '//systems%error())
+    call create_c128(systems, settings)
     a = matrix
     b = rhs
     do k = 1, batch
@@ -233,8 +247,7 @@ contains
       b(:, :, k) = matmul(a(:, :, k), solution(:, :, k))
     end do
     settings%shortcuts = sxt_shortcut_toeplitz + sxt_shortcut_always
-    call systems%create(n, batch, sxt_c128, n_rhs, settings, stat=stat)
-    call check_status(stat, sxt_ok, 'create with a shortcut: '//systems%error())
+    call create_c128(systems, settings)
     call systems%solve_all(a, b, answers, stat)
     call check_status(stat, sxt_ok, 'solve_all with a shortcut: '//systems%error())
     call check(maxval(abs(b - solution)) <= 1.0e-12_real64, 'Toeplitz systems and others: the solutions')
@@ -248,9 +261,7 @@ contains
     type(sextant_hermitian_answers) :: answers
     complex(real64) :: a(n, n, batch), b(n, n_rhs, batch)
     integer :: stat
-    call systems%create(n, batch, sxt_c128, n_rhs, stat=stat)
-    a = matrix
-    b = rhs
+    call start_c128(systems, a, b)
     a(2, 2, 5) = -1
     answers%active = [1_int8, 0_int8, 1_int8, 1_int8, 1_int8, 0_int8]
     call systems%solve_all(a, b, answers, stat)
@@ -340,9 +351,7 @@ contains
     settings%orders = [1_int32]
     call systems%create(n, batch, sxt_c128, n_rhs, settings, stat=stat)
     call check_status(stat, sxt_e_dimension, 'too few orders')
-    call systems%create(n, batch, sxt_c128, n_rhs, stat=stat)
-    a = matrix
-    b = rhs
+    call start_c128(systems, a, b)
     short = 0
     other = 0
     call systems%factor(short, answers, stat)

@@ -76,8 +76,7 @@ contains
     rhs(:, 2) = 0
     rhs(:, 3) = [(cos(0.01_real64*i**2), i=1, n)]
     x = 1.0e30_real64
-    call a%from_csr(row_ptr, col, values, stat=stat)
-    call solver%create(a, stat)
+    call set_up(a, solver)
     call solver%solve(rhs, x, options, reports, stat)
     call check_status(stat, sxt_ok, 'block: '//reports(1)%message)
     do j = 1, 3
@@ -105,8 +104,7 @@ contains
     real(real64), target :: rhs(n), x(n)
     integer :: stat
     rhs = b
-    call a%from_csr(row_ptr, col, values, stat=stat)
-    call solver%create(a, stat)
+    call set_up(a, solver)
     call solver%solve(c_loc(rhs), c_loc(x), n, options, report, stat)
     call check_status(stat, sxt_ok, 'solve at addresses: '//report%message)
     call check(relative_residual(x, b, values) <= 1.0e-8_real64, 'residual at addresses')
@@ -117,6 +115,17 @@ contains
   end subroutine
 
   ! The same matrix as coordinates, backwards, with each diagonal entry in two halves that are summed.
+  ! The matrix as it is, and a solver for it.
+  subroutine set_up(a, solver)
+    type(sextant_matrix), intent(inout) :: a
+    type(sextant_pcg), intent(inout) :: solver
+    integer :: stat
+    call a%from_csr(row_ptr, col, values, stat=stat)
+    call check_status(stat, sxt_ok, 'from_csr: '//a%error())
+    call solver%create(a, stat)
+    call check_status(stat, sxt_ok, 'create: '//solver%error())
+  end subroutine
+
   subroutine coordinates()
     type(sextant_matrix) :: a
     type(sextant_pcg) :: solver
@@ -183,8 +192,7 @@ contains
     real(real64) :: x(n)
     real(real64), allocatable :: other(:)
     integer :: stat
-    call a%from_csr(row_ptr, col, values, stat=stat)
-    call solver%create(a, stat)
+    call set_up(a, solver)
     call solver%solve(b, x, report, stat)
     other = 3*values
     call a%update_values(other, stat)
@@ -210,8 +218,7 @@ contains
     type(sextant_solve_options) :: options
     real(real64) :: x(n)
     integer :: stat
-    call a%from_csr(row_ptr, col, values, stat=stat)
-    call solver%create(a, stat)
+    call set_up(a, solver)
     call solver%solve(b, x, cold, stat)
     options%warm_start = .true.
     call solver%solve(b, x, options, warm, stat)
@@ -234,8 +241,7 @@ contains
     type(sextant_solve_options) :: options
     real(real64) :: x(n)
     integer :: stat
-    call a%from_csr(row_ptr, col, values, stat=stat)
-    call solver%create(a, stat)
+    call set_up(a, solver)
     options%history_capacity = 5
     call solver%solve(b, x, options, report, stat)
     call check_status(stat, sxt_ok, 'solve with history')
@@ -252,8 +258,7 @@ contains
     type(sextant_report) :: report
     real(real64) :: wide(2, n)
     integer :: stat
-    call a%from_csr(row_ptr, col, values, stat=stat)
-    call solver%create(a, stat)
+    call set_up(a, solver)
     wide(1, :) = b
     wide(2, :) = 0
     call solver%solve(wide(1, :), wide(2, :), report, stat)
