@@ -245,7 +245,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   cuda::CudaCost cost;
   cost.launches = 5;  // clearing, counting, looking, copying back, and what waiting takes
   cost.stream_bytes = cost.working_set = (q.nnz > std::numeric_limits<std::int32_t>::max() ? 8 : 4) * rows;
-  cost.flops = 60 * rows;  // about thirty integer operations a row
+  cost.flops = 130 * rows;  // some thirty integer operations, and waiting for the looks that grow with the rows
   CandidateList list(out, capacity, count);
   sxt_candidate &candidate = cuda::fill(list.add(), *machine, row_blocks(q.rows), row_threads, 1, cost);
   candidate.setup_s = call_s;
