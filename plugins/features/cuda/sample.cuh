@@ -310,7 +310,7 @@ inline __global__ void __launch_bounds__(sample_threads, 3)
   __shared__ unsigned map[grains][map_words];
   static_assert(sizeof map >= group_entries * sizeof(std::int32_t));
   plugin::cuda::release_successor();
-  std::int64_t block = blockIdx.x;  // those that take longest come first
+  std::int64_t block = blockIdx.x;  // those that take longest or wait for memory come first
   if (block < plan.groups) {
     const std::int64_t all = (plan.rows + group_rows - 1) / group_rows;
     return look_at_group(row_ptr, col, plan, all * block / plan.groups * group_rows,
@@ -319,8 +319,6 @@ inline __global__ void __launch_bounds__(sample_threads, 3)
   block -= plan.groups;
   if (block < plan.walks) return walk(col, plan, block, map, out);
   block -= plan.walks;
-  if (block < plan.long_blocks) return walk_far(col, plan, static_cast<int>(block), map, maps);
-  block -= plan.long_blocks;
   if (block < plan.request_blocks) {
     const std::int64_t all = (plan.rows + 31) / 32;
     const std::int64_t task = block * (sample_threads / 32) + threadIdx.x / 32, which = task / widths;
@@ -329,8 +327,11 @@ inline __global__ void __launch_bounds__(sample_threads, 3)
     return;
   }
   block -= plan.request_blocks;
-  if (block < plan.end_blocks) return look_at_ends(row_ptr, col, plan, static_cast<int>(block), out);
-  count_hubs(col, plan, static_cast<int>(block - plan.end_blocks), maps + (grains * levels + 1) * map_words);
+  if (block < plan.hub_blocks)
+    return count_hubs(col, plan, static_cast<int>(block), maps + (grains * levels + 1) * map_words);
+  block -= plan.hub_blocks;
+  if (block < plan.long_blocks) return walk_far(col, plan, static_cast<int>(block), map, maps);
+  look_at_ends(row_ptr, col, plan, static_cast<int>(block - plan.long_blocks), out);
 }
 
 // How many counters have each value, and how many entries of the second sample lie in counters of each value: two and
