@@ -97,7 +97,8 @@ TEST_F(HermitianBatches, EveryKernelOfOursCanBeTaken) {
   } const all[] = {{"hermitian.block.cuda", 64, SXT_DEFINITE},
                    {"hermitian.tile.cuda", 100, SXT_DEFINITE},
                    {"hermitian.panel.cuda", 350, SXT_DEFINITE},
-                   {"hermitian.pivoted.cuda", 200, SXT_INDEFINITE}};
+                   {"hermitian.pivoted.cuda", 200, SXT_INDEFINITE},
+                   {"hermitian.pivoted_tile.cuda", 50, SXT_INDEFINITE}};
   sxt_context *context = nullptr;
   ASSERT_EQ(fake_test::open(&context), SXT_OK) << sxt_last_error(nullptr);
   for (const auto &each : all)

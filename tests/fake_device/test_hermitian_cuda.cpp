@@ -33,7 +33,8 @@ sxt_hermitian_query query(std::int64_t n, std::int64_t batch, std::int32_t defin
 class HermitianCuda : public FakeDevice {
  protected:
   const sxt_kernel &kernel(const char *method) {
-    const std::string name = std::string("hermitian-") + method + "-cuda";
+    const std::string file = std::string(method) == "pivoted_tile" ? "pivoted" : method,
+                      name = "hermitian-" + file + "-cuda";
     return plugin_test::find_kernel(plugin_test::load_own(name, "cuda"), std::string("hermitian.") + method + ".cuda");
   }
   static std::string refusal(const sxt_kernel &kernel, const sxt_hermitian_query &q) {
@@ -53,6 +54,26 @@ TEST_F(HermitianCuda, RefuseWhatTheyCannotDo) {
   EXPECT_THAT(refusal(kernel("pivoted"), query(20000, 10, SXT_HERMITIAN_INDEFINITE)),
               HasSubstr("order 20000: one of its columns"));
   EXPECT_THAT(refusal(kernel("pivoted"), query(64, 10)), HasSubstr("only sets called indefinite"));
+  EXPECT_EQ(refusal(kernel("pivoted_tile"), query(96, 10, SXT_HERMITIAN_INDEFINITE)), "");
+  EXPECT_THAT(refusal(kernel("pivoted_tile"), query(97, 10, SXT_HERMITIAN_INDEFINITE)), HasSubstr("more than 96 rows"));
+  EXPECT_THAT(refusal(kernel("pivoted_tile"), query(64, 10)), HasSubstr("only sets called indefinite"));
+}
+
+// A launch for each number of rounds, with fewer rows on chip the more systems share a multiprocessor.
+TEST_F(HermitianCuda, SmallIndefiniteSystemsTradeRoundsForRowsOnChip) {
+  const sxt_machine machine = make_gpu();
+  const sxt_hermitian_query few = query(64, 10, SXT_HERMITIAN_INDEFINITE),
+                            many = query(64, 8 * machine.units, SXT_HERMITIAN_INDEFINITE);
+  const auto of_few = ask_candidates(kernel("pivoted_tile"), &few.q, machine),
+             of_many = ask_candidates(kernel("pivoted_tile"), &many.q, machine);
+  ASSERT_EQ(of_few.size(), 1u);
+  EXPECT_EQ(of_few[0].launch[2], 64);  // rows on chip
+  ASSERT_EQ(of_many.size(), 2u);
+  EXPECT_EQ(of_many[0].launch[2], 64);
+  EXPECT_LT(of_many[1].launch[2], 64);
+  EXPECT_GT(of_many[0].terms[3], 1.5 * of_many[1].terms[3]);  // columns that a multiprocessor waits for
+  EXPECT_EQ(of_many[0].terms[4], 0);                          // of them in memory
+  EXPECT_EQ(of_many[1].terms[4], 64 - of_many[1].launch[2]);
 }
 
 // Terms are finite, and more systems or a larger order never cost less.
@@ -112,9 +133,9 @@ TEST_F(HermitianCuda, PivotedScratchDoesNotGrowWithTheBatch) {
 // Prepare and run with each vendor call failing once.
 TEST_F(HermitianCuda, EveryCallMayFail) {
   const sxt_machine machine = make_gpu();
-  for (const char *method : {"tile", "block", "pivoted"}) {
+  for (const char *method : {"tile", "block", "pivoted", "pivoted_tile"}) {
     const sxt_kernel &k = kernel(method);
-    const bool pivoted = std::string(method) == "pivoted";
+    const bool pivoted = std::string(method).starts_with("pivoted");
     const sxt_hermitian_query q = query(48, 20, pivoted ? SXT_HERMITIAN_INDEFINITE : SXT_HERMITIAN_DEFINITE);
     const sxt_candidate candidate = ask_candidates(k, &q.q, machine).front();
     std::vector<char> scratch(candidate.scratch_bytes + 1), a(16 * 48 * 48 * 20), b(16 * 48 * 20);

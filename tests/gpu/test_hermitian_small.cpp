@@ -38,7 +38,8 @@ class HermitianSmall : public Gpu {
     for (const ChoicePtr &choice :
          sextant::Selector(*context_->context, nullptr).every(sextant::Query(&set.query.q), "set")) {
       const std::string_view name = choice->kernel->name();
-      if (name == "hermitian.tile.cuda" || name == "hermitian.block.cuda" || name == "hermitian.pivoted.cuda")
+      if (name == "hermitian.tile.cuda" || name == "hermitian.block.cuda" || name == "hermitian.pivoted.cuda" ||
+          name == "hermitian.pivoted_tile.cuda")
         mine.push_back(choice);
     }
     return mine;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "hermitian_pivoted.hpp"
 #include "pivoted.cuh"
 #include "sextant/plugin_hermitian_query.hpp"
 
@@ -210,7 +211,8 @@ const sxt_kernel kernel = [] {
 }  // namespace sextant::hermitian_pivoted
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&sextant::hermitian_pivoted::kernel};
+  static const sxt_kernel *const kernels[] = {&sextant::hermitian_pivoted::kernel,
+                                              &sextant::hermitian_pivoted::tile_kernel};
   static const sxt_plugin plugin = describe("hermitian-pivoted-cuda", kernels);
   return *out = &plugin, SXT_OK;
 }
