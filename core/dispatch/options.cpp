@@ -47,7 +47,8 @@ bool less_total(const Option &a, const Option &b) {
 
 Entrant entrant_of(const Option &option) {
   const double runs = option.query.expected_runs() * option.run_s;
-  return {option.total_s - runs, runs, option.rel_error, option.setup_s - option.features_s + option.storage_s};
+  return {option.total_s - runs, runs, option.rel_error,
+          option.setup_s - option.features_s + option.storage_s + race_trial_price(option.run_s)};
 }
 
 double total_within(const Option &option, double errors) { return total_within(entrant_of(option), errors); }

@@ -13,13 +13,14 @@ namespace sextant {
 
 namespace {
 
-// Those who race, and the seconds that each may run for.
+// Those who race, and for how long each repeats its runs: longer brings little on a device, where more of them are
+// captured first; on a host it is other programs that disturb.
 struct Field {
   std::vector<Option *> options;
-  double trial_s = 0;
+  double runs_s = race_runs_s;
 };
 
-Field field_of(std::vector<Option> &options, int most, double given_s) {
+Field field_of(std::vector<Option> &options, int most, double given_s, bool on_host) {
   std::vector<Option *> able;
   std::vector<Entrant> entrants;
   for (Option &option : options) {
@@ -35,7 +36,8 @@ Field field_of(std::vector<Option> &options, int most, double given_s) {
     field.options.push_back(able[i]);
     left_s -= entrants[i].price_s;
   }
-  field.trial_s = left_s / static_cast<double>(std::max<std::size_t>(1, field.options.size()));
+  if (on_host && !field.options.empty())
+    field.runs_s = race_trial_s + left_s / static_cast<double>(field.options.size());
   return field;
 }
 
@@ -43,7 +45,7 @@ Field field_of(std::vector<Option> &options, int most, double given_s) {
 
 void Selector::race(const Query &query, std::vector<Option> &options) {
   if (context_.race() < 2 || !matrix_ || !TrialProduct::possible(query)) return;
-  const Field field = field_of(options, context_.race(), context_.race_seconds());
+  const Field field = field_of(options, context_.race(), context_.race_seconds(), context_.device().on_host());
   if (field.options.empty()) return;
   TrialProduct product(context_, query);
   std::set<std::string> built;
@@ -53,7 +55,7 @@ void Selector::race(const Query &query, std::vector<Option> &options) {
         registry::self_test(*option->kernel, context_.device());
       if (option->kernel->verdict == registry::Verdict::quarantined) continue;
       const auto choice = std::make_shared<Choice>(to_choice(*option, "race"));
-      const Trial trial = measure(context_, choice, *matrix_, product, field.trial_s);
+      const Trial trial = measure(context_, choice, *matrix_, product, field.runs_s);
       if (trial.built_storage) built.insert(option->storage);
       option->measured_s = trial.run.seconds;
       option->total_s += query.expected_runs() * (trial.run.seconds - option->run_s);

@@ -76,7 +76,7 @@ double race_seconds(const Contest &contest, int most, double applies, std::vecto
   const std::vector<std::size_t> field = race_field(entrants, most, HUGE_VAL);
   double spent = 0;
   for (const std::size_t i : field) {
-    spent += lines[i]->measured_setup_s - least + race_trial_s;
+    spent += lines[i]->measured_setup_s - least + race_trial_price(lines[i]->measured_run_s);
     if (raced(*lines[i]) < raced(*winner)) winner = lines[i];
   }
   if (!field.empty()) prices.push_back((spent - (winner->measured_setup_s - least)) / winner->measured_run_s);

@@ -79,10 +79,10 @@ TEST(Verify, RacesTakeWhatTheClockPrefersAmongTheFirstFew) {
   EXPECT_EQ(summary.races[0].top1_accuracy, 0);
   EXPECT_DOUBLE_EQ(summary.races[1].regret_geomean, 1);
   EXPECT_EQ(summary.races[1].top1_accuracy, 1);
-  EXPECT_NEAR(summary.races[1].price, 3 * 5e-4, 1e-12) << "three trials of half a millisecond, over a run of a second";
+  EXPECT_NEAR(summary.races[1].price, 12 * (2 + 1.5 + 1), 1e-12) << "twelve runs of each, over one of the winner's";
   // Losers are set up for nothing, beyond what every candidate needs.
   lines[0].measured_setup_s = 3, lines[1].measured_setup_s = 4, lines[2].measured_setup_s = 5;
-  EXPECT_NEAR(summarise(lines, 1).races[1].price, 1 + 3 * 5e-4, 1e-12);
+  EXPECT_NEAR(summarise(lines, 1).races[1].price, 1 + 12 * (2 + 1.5 + 1), 1e-12);
   // Whose error bars do not reach the first one's does not race.
   lines[1].rel_error = lines[2].rel_error = 0.01, lines[0].rel_error = 0.01;
   summary = summarise(lines, 1);
@@ -93,15 +93,17 @@ TEST(Verify, RacesTakeWhatTheClockPrefersAmongTheFirstFew) {
 TEST(Race, IsRunWhereItMayPayAndNoFurther) {
   using sextant::race_budget;
   using sextant::race_field;
-  const double trial = sextant::race_trial_s;
-  const std::vector<sextant::Entrant> three = {{0, 1, 0.1, 0.01}, {0, 1.05, 0.1, 0.02}, {0, 1.1, 0.1, 0}};
+  EXPECT_EQ(sextant::race_trial_price(1e-6), sextant::race_trial_s);
+  EXPECT_EQ(sextant::race_trial_price(1), sextant::race_runs);
+  const std::vector<sextant::Entrant> three = {{0, 1, 0.1, 0.01}, {0, 1.05, 0.1, 0.02}, {0, 1.1, 0.1, 0.005}};
   EXPECT_EQ(race_budget(three[0], 1), 0.01);
   EXPECT_EQ(race_budget(three[0], 0.001), 0.001);
   using Field = std::vector<std::size_t>;
   EXPECT_EQ(race_field(three, 3, 1), (Field{0, 1, 2}));
   EXPECT_EQ(race_field(three, 2, 1), (Field{0, 1}));
   EXPECT_EQ(race_field(three, 3, 0.02), (Field{0, 2})) << "the second cannot be set up within the budget";
-  EXPECT_EQ(race_field(three, 3, 0.01 + 1.5 * trial), Field{}) << "one is no race";
+  EXPECT_EQ(race_field(three, 3, 0.012), Field{}) << "one is no race";
+  EXPECT_EQ(race_field(three, 3, 0.009), Field{});
   EXPECT_EQ(race_field(three, 1, 1), Field{});
   EXPECT_EQ(race_field({}, 3, 1), Field{});
 }
