@@ -16,6 +16,10 @@ struct BackwardSweep {
   int first, count;  // right-hand sides
   int warp, lane, g, t;
 
+  // Columns of a stage here, which is read by parts of numbers, transposed.
+  static constexpr int ld = tile + pad<T>;
+  static_assert(ld <= stage_ld<T>);
+
   // A quarter of a tile: 16 columns of tile row i, tile column k. They come in the order in which they are stepped to.
   struct Place {
     int k, i, quarter;
@@ -31,9 +35,9 @@ struct BackwardSweep {
   SXT_DENSE void stage(const Place &p, int slot) const {
     if (p.k >= 0) {
       const Stripe<T> rows = stripe_at(s, tile * p.i + inner * warp);
-      Source<T> from = source_of(Stripe<T>{rows.base + (tile * p.k + inner * p.quarter) * s.column, rows.row,
-                                           rows.column, rows.rhs ? 0 : rows.valid, false},
-                                 lane);
+      Source<T> from = source_of<T, ld>(Stripe<T>{rows.base + (tile * p.k + inner * p.quarter) * s.column, rows.row,
+                                                  rows.column, rows.rhs ? 0 : rows.valid, false},
+                                        lane);
       stage_stripe(shared.stage[slot][0] + inner * warp, from);
       stage_stripe(shared.stage[slot][1] + inner * warp, from);
     }
@@ -87,9 +91,9 @@ struct BackwardSweep {
   }
   // c -= L(rows of this warp, 16 columns)^T w.
   SXT_DENSE void step(Sums &c, const Unknowns (&w)[2], int slot) const {
-    const T *l = shared.stage[slot][0] + g * stage_ld<T> + inner * warp + 2 * t;
-    take_off(c, l, depth * stage_ld<T>, w[0]);
-    take_off(c, l + 8, depth * stage_ld<T>, w[1]);
+    const T *l = shared.stage[slot][0] + g * ld + inner * warp + 2 * t;
+    take_off(c, l, stage_room<T>, w[0]);
+    take_off(c, l + 8, stage_room<T>, w[1]);
   }
 
   // The sum over all warps for one right-hand side, to the warp that solves for it: columns `lane` and `lane` + 32.

@@ -16,9 +16,13 @@ inline constexpr unsigned all_lanes = 0xffffffffu;
 // A 16 x 16 block in shared memory stands in columns of 17; what is read beyond it is not used.
 inline constexpr int block_ld = inner + 1, block_room = (inner + 1) * block_ld;
 
-// The kernel's forms: of any order; of orders with 64 rows in each tile (but for less than 16), whose places are known;
-// of those with one right-hand side, carried as a vector (carried.cuh).
-enum class Form { any, whole_tiles, carries_vector };
+// The kernel's forms: of any order, or of those with 64 rows in each tile (but for less than 16), whose places are
+// known; each also with one right-hand side that is carried as a vector (carried.cuh).
+enum class Form { any, whole_tiles, any_with_vector, whole_tiles_with_vector };
+constexpr bool has_whole_tiles(Form form) { return form == Form::whole_tiles || form == Form::whole_tiles_with_vector; }
+constexpr bool carries_vector(Form form) {
+  return form == Form::any_with_vector || form == Form::whole_tiles_with_vector;
+}
 
 // A system with its right-hand sides carried as rows first_rhs_row .. rows - 1, from a multiple of 16: their
 // conjugates, so that what is done to rows of A solves L y = b. A single one that is solved for while the system is
@@ -41,7 +45,9 @@ inline constexpr int pad = sizeof(T) == 16  ? 1
                            : sizeof(T) == 8 ? 2
                                             : 4;
 template <class T>
-inline constexpr int stage_ld = tile + pad<T>;
+inline constexpr int stage_ld = tile + (sizeof(T) == 16 ? 2 : pad<T>);  // c128 is read from there by whole numbers
+template <class T>
+inline constexpr int stage_room = (depth - 1) * stage_ld<T> + tile;
 
 // Panel p of the diagonal tile: rows 16p .. 63 of its columns 16p .. 16p + 15.
 template <class T>
@@ -55,7 +61,7 @@ SXT_DENSE_BOTH constexpr int panel_at(int p) {
 
 template <class T>
 struct Shared {
-  T stage[stages][2][depth * stage_ld<T>];  // [0] rows of the tile, [1] rows of the block column's own tile
+  T stage[stages][2][stage_room<T>];  // [0] rows of the tile, [1] rows of the block column's own tile
   T diagonal[panel_at<T>(4)];
   T scratch[block_room];
   T carried[tile], carried_stage[stages][depth];  // a right-hand side at the tile's rows, at the columns of a step
@@ -110,15 +116,18 @@ struct Source {
   int to, to_step;
   unsigned valid;  // bit i: element i exists
 };
-template <class T>
+template <class T, int ld = stage_ld<T>>
 SXT_DENSE Source<T> source_of(const Stripe<T> &s, int lane) {
   const Walk w = walk_for(s.row, lane);
   unsigned valid = 0;
 #pragma unroll
   for (int i = 0; i < 4; ++i) valid |= (w.row + i * w.row_step < s.valid) << i;
-  return {s.base + w.row * s.row + w.column * s.column, static_cast<int>(w.row_step * s.row + w.column_step * s.column),
-          static_cast<int>(depth * s.column),           w.column * stage_ld<T> + w.row,
-          w.column_step * stage_ld<T> + w.row_step,     valid};
+  return {s.base + w.row * s.row + w.column * s.column,
+          static_cast<int>(w.row_step * s.row + w.column_step * s.column),
+          static_cast<int>(depth * s.column),
+          w.column * ld + w.row,
+          w.column_step * ld + w.row_step,
+          valid};
 }
 template <class T>
 SXT_DENSE void stage_stripe(T *to, Source<T> &s) {
@@ -200,10 +209,38 @@ SXT_DENSE void write_columns(const Accumulator<T> (&x)[2], const Stripe<T> &s, i
     }
 }
 
+// update_step of c128: four columns at a time, so that a lane has one inner index. A right operand then is one part of
+// a number as it was loaded, and the left ones of four columns are all that is kept. Unrolled, those of all eight would
+// be.
+template <int blocks>
+SXT_DENSE void update_by_four_columns(Accumulator<Complex<double>> (&c)[8], const Complex<double> *left,
+                                      const Complex<double> *right, int g, int t) {
+  using T = Complex<double>;
+  using plugin::cuda::dense::multiply_add;
+  constexpr int ld = stage_ld<T>;
+  left += t * ld + g, right += t * ld + g;
+#pragma unroll 1
+  for (int half = 0; half < 2; ++half, left += 4 * ld, right += 4 * ld) {
+    const unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(left));
+    const double x[2] = {load_part(at), load_part(at + 128)}, y[2] = {load_part(at + 8), load_part(at + 136)};
+#pragma unroll
+    for (int j = 0; j < 2 * blocks; j += 2) {
+      const T b[2] = {load_whole(right + 8 * j), load_whole(right + 8 * j + 8)};
+#pragma unroll
+      for (int i = 0; i < 2; ++i)
+        multiply_add(c[j + i].re, -x[0], -x[1], b[i].re), multiply_add(c[j + i].im, -y[0], -y[1], b[i].re);
+#pragma unroll
+      for (int i = 0; i < 2; ++i)
+        multiply_add(c[j + i].re, -y[0], -y[1], b[i].im), multiply_add(c[j + i].im, x[0], x[1], b[i].im);
+    }
+  }
+}
+
 // c -= L(rows, step) conj(L(columns, step))' for one step of eight columns. The number of blocks is the code's, not a
 // condition: accumulators that are updated under a condition would be copied back and forth.
 template <int blocks, class T>
 SXT_DENSE void update_step(Accumulator<T> (&c)[8], const T *left, const T *right, int g, int t) {
+  if constexpr (sizeof(T) == 16) return update_by_four_columns<blocks>(c, left, right, g, t);
   const LeftOperand<T> a = load_left<T, -1>(left, stage_ld<T>, g, t);
 #pragma unroll
   for (int j = 0; j < 2 * blocks; j += 2) {

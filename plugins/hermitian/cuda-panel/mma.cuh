@@ -147,6 +147,13 @@ SXT_DENSE double load_part(unsigned at) {
   asm volatile("ld.volatile.shared.f64 %0, [%1];" : "=d"(v) : "r"(at));
   return v;
 }
+SXT_DENSE Complex<double> load_whole(const Complex<double> *from) {
+  Complex<double> v;
+  asm volatile("ld.volatile.shared.v2.f64 {%0, %1}, [%2];"
+               : "=d"(v.re), "=d"(v.im)
+               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(from))));
+  return v;
+}
 
 // From shared memory: element (row r, inner k) of a left block, (column n, inner k) of a right one, at [k * ld + r].
 template <class T, int sign>

@@ -14,9 +14,11 @@ std::int64_t shared_bytes() {
 
 template <class T>
 sxt_status load_panel(const sxt_exec *exec) {
-  for (const auto kernel :
-       {sweep_systems<T, Form::any>, sweep_systems<T, Form::whole_tiles>, sweep_systems<T, Form::carries_vector>})
+  for (const auto kernel : {sweep_systems<T, Form::any>, sweep_systems<T, Form::whole_tiles>,
+                            sweep_systems<T, Form::whole_tiles_with_vector>})
     if (const sxt_status failed = load_with_shared(exec, kernel, sizeof(Shared<T>))) return failed;
+  if constexpr (complex_valued<T>)
+    return load_with_shared(exec, sweep_systems<T, Form::any_with_vector>, sizeof(Shared<T>));
   return SXT_OK;
 }
 
@@ -34,12 +36,14 @@ sxt_status enqueue_panel(const Set &set, const std::int32_t *turn, std::int32_t 
   config.stream = plugin::cuda::stream_of(*exec);
   config.attrs = &cluster;
   config.numAttrs = peers > 1 ? 1 : 0;
-  // Where a row for the right-hand side finds room in the last tile of rows, it costs less than a vector.
   const bool whole = !set.orders && (set.n_max + inner - 1) / inner * inner % tile == 0;
-  const bool carries = whole && phase == SXT_HERMITIAN_FACTOR_SOLVE && set.n_rhs == 1;
-  const auto kernel = carries ? sweep_systems<T, Form::carries_vector>
-                      : whole ? sweep_systems<T, Form::whole_tiles>
-                              : sweep_systems<T, Form::any>;
+  const bool carries = phase == SXT_HERMITIAN_FACTOR_SOLVE && set.n_rhs == 1;
+  auto kernel = !whole    ? sweep_systems<T, Form::any>
+                : carries ? sweep_systems<T, Form::whole_tiles_with_vector>
+                          : sweep_systems<T, Form::whole_tiles>;
+  // Of real numbers, a row of the first tile costs as much as a vector or less.
+  if constexpr (complex_valued<T>)
+    if (carries && !whole) kernel = sweep_systems<T, Form::any_with_vector>;
   return plugin::cuda::check(exec, cudaLaunchKernelEx(&config, kernel, set, turn, phase),
                              "launch hermitian.panel.cuda");
 }

@@ -19,7 +19,7 @@ SXT_DENSE int lane_now() {
 // A template's parameter, because the loop of the products is some per cent slower with the branches in it.
 template <class T, Form form>
 struct Sweep {
-  static constexpr bool carries = form == Form::carries_vector;
+  static constexpr bool carries = carries_vector(form);
   const View<T> &s;
   Shared<T> &shared;
   bool factor;
@@ -38,7 +38,7 @@ struct Sweep {
   };
 
   // Where tile k begins, which tile a row or column is in, and columns of the tile that begins at k0.
-  SXT_DENSE int first_tile() const { return form == Form::any ? s.first_tile : tile; }
+  SXT_DENSE int first_tile() const { return has_whole_tiles(form) ? tile : s.first_tile; }
   SXT_DENSE int start_of(int k) const { return k > 0 ? first_tile() + tile * (k - 1) : 0; }
   SXT_DENSE int tile_of(int row) const { return (row + tile - first_tile()) / tile; }
   SXT_DENSE int columns_of(int k0) const { return min(k0 > 0 ? tile : first_tile(), s.n - k0); }
@@ -388,7 +388,7 @@ __global__ void __launch_bounds__(threads, blocks_per_unit<T>)
   const System<T> system = definite_system<T>(set, index);
   const bool states = rank == 0 && threadIdx.x == 0;
   if (!takes_part(set, index, phase, system, states)) return;
-  if (threadIdx.x == 0) shared.system = View<T>(system, form == Form::carries_vector), shared.failed = 0;
+  if (threadIdx.x == 0) shared.system = View<T>(system, carries_vector(form)), shared.failed = 0;
   __syncthreads();
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const bool factor = (phase & SXT_HERMITIAN_FACTOR) != 0;
