@@ -10,6 +10,9 @@ namespace sextant::hermitian_panel {
 
 // Columns brought in a step, and steps under way or in use.
 inline constexpr int depth = 8, stages = 4;
+// Steps between two barriers.
+template <class T>
+inline constexpr int steps_at_once = sizeof(T) == 16 ? 2 : 1;
 
 inline constexpr unsigned all_lanes = 0xffffffffu;
 
@@ -209,35 +212,37 @@ SXT_DENSE void write_columns(const Accumulator<T> (&x)[2], const Stripe<T> &s, i
     }
 }
 
-// update_step of c128: four columns at a time, so that a lane has one inner index. A right operand then is one part of
-// a number as it was loaded, and the left ones of four columns are all that is kept. Unrolled, those of all eight would
-// be.
+// update_step of c128, `steps_at_once` steps whose stages follow one another: four columns at a time, so that a lane
+// has one inner index. A right operand then is one part of a number as it was loaded, and the left ones of four columns
+// are all that is kept. Unrolled, those of all columns would be.
 template <int blocks>
 SXT_DENSE void update_by_four_columns(Accumulator<Complex<double>> (&c)[8], const Complex<double> *left,
                                       const Complex<double> *right, int g, int t) {
   using T = Complex<double>;
   using plugin::cuda::dense::multiply_add;
-  constexpr int ld = stage_ld<T>;
+  constexpr int ld = stage_ld<T>, to_next_step = 2 * stage_room<T> - depth * ld;
   left += t * ld + g, right += t * ld + g;
 #pragma unroll 1
-  for (int half = 0; half < 2; ++half, left += 4 * ld, right += 4 * ld) {
-    const unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(left));
-    const double x[2] = {load_part(at), load_part(at + 128)}, y[2] = {load_part(at + 8), load_part(at + 136)};
+  for (int step = 0; step < steps_at_once<T>; ++step, left += to_next_step, right += to_next_step)
+#pragma unroll 1
+    for (int half = 0; half < 2; ++half, left += 4 * ld, right += 4 * ld) {
+      const unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(left));
+      const double x[2] = {load_part(at), load_part(at + 128)}, y[2] = {load_part(at + 8), load_part(at + 136)};
 #pragma unroll
-    for (int j = 0; j < 2 * blocks; j += 2) {
-      const T b[2] = {load_whole(right + 8 * j), load_whole(right + 8 * j + 8)};
+      for (int j = 0; j < 2 * blocks; j += 2) {
+        const T b[2] = {load_whole(right + 8 * j), load_whole(right + 8 * j + 8)};
 #pragma unroll
-      for (int i = 0; i < 2; ++i)
-        multiply_add(c[j + i].re, -x[0], -x[1], b[i].re), multiply_add(c[j + i].im, -y[0], -y[1], b[i].re);
+        for (int i = 0; i < 2; ++i)
+          multiply_add(c[j + i].re, -x[0], -x[1], b[i].re), multiply_add(c[j + i].im, -y[0], -y[1], b[i].re);
 #pragma unroll
-      for (int i = 0; i < 2; ++i)
-        multiply_add(c[j + i].re, -y[0], -y[1], b[i].im), multiply_add(c[j + i].im, x[0], x[1], b[i].im);
+        for (int i = 0; i < 2; ++i)
+          multiply_add(c[j + i].re, -y[0], -y[1], b[i].im), multiply_add(c[j + i].im, x[0], x[1], b[i].im);
+      }
     }
-  }
 }
 
-// c -= L(rows, step) conj(L(columns, step))' for one step of eight columns. The number of blocks is the code's, not a
-// condition: accumulators that are updated under a condition would be copied back and forth.
+// c -= L(rows, step) conj(L(columns, step))' for a step of eight columns, or all steps at once. The number of blocks is
+// the code's, not a condition: accumulators that are updated under a condition would be copied back and forth.
 template <int blocks, class T>
 SXT_DENSE void update_step(Accumulator<T> (&c)[8], const T *left, const T *right, int g, int t) {
   if constexpr (sizeof(T) == 16) return update_by_four_columns<blocks>(c, left, right, g, t);
