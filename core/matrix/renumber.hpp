@@ -20,4 +20,7 @@ double renumbered_seconds(const Matrix &a);
 // The largest distance of an entry from the diagonal.
 std::int64_t bandwidth_of(const CsrArrays &csr, int threads);
 
+// Predicted seconds of that.
+double bandwidth_seconds(const Matrix &a);
+
 }  // namespace sextant

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "core/base/types.hpp"
+#include "core/matrix/feature_index.hpp"
 #include "core/matrix/renumber.hpp"
 #include "core/pcg/clock.hpp"
 #include "core/pcg/solver.hpp"
@@ -70,13 +71,32 @@ double PcgSolver::gather_seconds() {
   return seconds > 0 ? seconds : 0;  // NaN where nobody offers the features
 }
 
+// The order's way to the device, and the bandwidths that are told: before on the host, after wherever P A P^T is made.
+double PcgSolver::beside_order_seconds(bool on_device) const {
+  const Context &context = matrix_->context();
+  const double bytes = static_cast<double>(matrix_->rows()) * (matrix_->csr().index_type == SXT_I32 ? 4 : 8);
+  const double there_s = context.device().on_host() ? 0 : bytes / std::max(1.0, context.machine().copy_rate);
+  return there_s + (on_device ? 1 : 2) * bandwidth_seconds(*matrix_);
+}
+
+// All that an order takes: the search, P A P^T, what goes beside them, and a way to the device for what the host made.
+double PcgSolver::order_seconds(const Choice &ordering) {
+  const double search_s = ordering.setup_s + ordering.storage_s + ordering.run_s, there_s = matrix_->permuted_seconds();
+  if (!std::isnan(there_s))
+    return search_s + there_s + beside_order_seconds(true) + matrix_->features_cost({feature_id("bandwidth")});
+  const Context &context = matrix_->context();
+  const CsrArrays &csr = matrix_->csr();
+  const double bytes =
+      static_cast<double>(csr.row_ptr.bytes() + csr.col.bytes()) + static_cast<double>(csr.values.bytes());
+  const double upload_s = context.device().on_host() ? 0 : bytes / std::max(1.0, context.machine().copy_rate);
+  return search_s + renumbered_seconds(*matrix_) + beside_order_seconds(false) + upload_s;
+}
+
 // "" where an order could pay several times what it costs.
 std::string PcgSolver::why_no_order(const Choice &ordering) {
   if (method_ != "none" && !scaling_) return "what " + method_ + " does depends on the order";
   const double iterations = std::max(1.0, settings_.expected_solves) * assumed_iterations_;
-  const double there_s = matrix_->permuted_seconds();
-  const double cost_s = ordering.setup_s + ordering.storage_s + ordering.run_s +
-                        (std::isnan(there_s) ? renumbered_seconds(*matrix_) : there_s);
+  const double cost_s = order_seconds(ordering);
   const auto too_little = [&](const char *what, double seconds) {
     return text("another order would take about ", seconds_text(cost_s), " and could save at most ", what,
                 seconds_text(seconds));
@@ -211,7 +231,7 @@ void PcgSolver::consider_order() {
       use_matrix(std::move(matrix));
       if (asked || order_pays(*here, *ordering)) {
         selector.record(*ordering);
-        predicted_setup_s_ += ordering->setup_s + ordering->run_s;
+        predicted_setup_s_ += ordering->setup_s + ordering->run_s + beside_order_seconds(order_->on_device);
         for (const std::string &form : matrix_->storages())  // built to be compared with
           if (!held.contains(form)) matrix_->drop(form);
         return;

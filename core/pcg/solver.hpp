@@ -122,6 +122,8 @@ class PcgSolver {
   struct Matrices;  // what changes with the order
   void consider_order();
   bool planned(const std::string &role, Query question) const;
+  double beside_order_seconds(bool on_device) const;
+  double order_seconds(const Choice &ordering);
   std::string why_no_order(const Choice &ordering);
   std::pair<double, double> gather_rates() const;
   double gather_seconds();

@@ -129,6 +129,14 @@ TEST(RenumberedTest, BandwidthIsThatOfTheFurthestEntry) {
   EXPECT_EQ(bandwidth_of(one.matrix(context)->csr(), 1), 7);
 }
 
+TEST(RenumberedTest, ABandwidthTakesTimeWithTheEntries) {
+  const auto context = slow_gathers();
+  const double few = bandwidth_seconds(*grid(30, false).matrix(context)),
+               many = bandwidth_seconds(*grid(90, false).matrix(context));
+  EXPECT_GT(few, 0);
+  EXPECT_GT(many, 2 * few);  // nine times the entries, and perhaps on two threads
+}
+
 std::string plan_of(std::shared_ptr<Matrix> matrix, double solves) {
   PcgSettings settings;
   settings.preconditioner = "jacobi";
