@@ -126,7 +126,7 @@ void Selector::gather(const Query &query, const std::string &role, const std::st
   offers_.clear();
   std::vector<const Kernel *> composed;
   for (const Kernel *kernel : Registry::instance().kernels(query.kind(), context_.device_name())) {
-    if (why_not_composed_ && !part && kernel->table.n_slots > 0)
+    if (why_not_composed_ && !part && kernel->table.n_slots > slots_not_spared_)
       composed.push_back(kernel);
     else
       consider(*kernel, query, role, storage, part, limits, options, refused);

@@ -48,9 +48,13 @@ class Selector {
 
   // Only this kernel of a kind, whatever the context says. Throws SXT_E_UNKNOWN_NAME.
   void force(const std::string &kind, const std::string &kernel);
-  // Kernels with slots take long to ask. From now on they come last, and only where `why_not`, told the least total of
-  // the others in seconds (infinite: there is none), answers ""; else its answer is what the explanation says of them.
-  void spare_composed(std::function<std::string(double)> why_not) { why_not_composed_ = std::move(why_not); }
+  // Kernels with more slots than these take long to ask. From now on they come last, and only where `why_not`, told the
+  // least total of the others in seconds (infinite: there is none), answers ""; else its answer is what the explanation
+  // says of them.
+  void spare_composed(std::uint64_t slots, std::function<std::string(double)> why_not) {
+    slots_not_spared_ = slots;
+    why_not_composed_ = std::move(why_not);
+  }
   // What a choice would read is not built for it: who asks may yet choose otherwise.
   void build_nothing() { builds_ = false; }
   // Features that could tell candidates apart are computed for no more than so many seconds; whether some were not.
@@ -124,6 +128,7 @@ class Selector {
   unsigned tiers_ = 15;  // of features that kernels see while they are asked; bit t: tier t
   std::map<std::string, std::string> forced_;
   std::function<std::string(double)> why_not_composed_;
+  std::uint64_t slots_not_spared_ = 0;
   bool builds_ = true, held_back_ = false;
   double most_spent_s_ = std::numeric_limits<double>::infinity();
   double own_way_s_ = std::numeric_limits<double>::infinity();

@@ -6,13 +6,14 @@
 
 namespace sextant {
 
-double value_of_knowing(std::span<const Considered> considered, double assumed, double solves, int octaves) {
+double value_of_knowing(std::span<const Considered> considered, double assumed, double expected, double solves,
+                        int octaves) {
   const auto taken =
       std::find_if(considered.begin(), considered.end(), [](const Considered &each) { return each.chosen; });
   if (taken == considered.end()) return HUGE_VAL;
   double loss_s = 0;
   for (int octave = -octaves; octave <= octaves; ++octave) {
-    const double times = solves * std::max(1 / assumed, std::exp2(octave));
+    const double times = solves * std::max(1.0, expected * std::exp2(octave)) / assumed;
     const auto total = [&](const Considered &each) { return each.setup_s + times * each.run_s; };
     double best_s = total(*taken);
     for (const Considered &each : considered)

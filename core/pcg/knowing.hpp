@@ -9,9 +9,10 @@
 namespace sextant {
 
 // The seconds that a choice made for `assumed` iterations loses in the mean to one that knew how many there are: over
-// numbers up to so many octaves below and above the assumed one, each twice the one before and all as likely (the
+// numbers up to so many octaves below and above the expected one, each twice the one before and all as likely (the
 // expected value of perfect information). Runs were priced for `assumed` iterations, and there are `solves` of them.
 // Infinite where nothing was chosen.
-double value_of_knowing(std::span<const Considered> considered, double assumed, double solves, int octaves);
+double value_of_knowing(std::span<const Considered> considered, double assumed, double expected, double solves,
+                        int octaves);
 
 }  // namespace sextant

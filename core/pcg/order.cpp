@@ -45,6 +45,7 @@ void PcgSolver::use_matrix(std::shared_ptr<Matrix> matrix) {
   scaling_ = nullptr;
   preconditioner_.reset();
   preconditioner_choice_.reset();
+  engine_.reset();
   if (method_ != "none") build_preconditioner();
 }
 

@@ -18,19 +18,26 @@ namespace sextant {
 
 namespace {
 
-// Of the predicted total: what the probe may cost, and what trying other preconditioners may cost together.
-constexpr double probe_share = 0.1, trial_share = 0.2;
+// Of the predicted total: what the probe may cost, and what trying other preconditioners may cost together. On a device
+// one that needs no trial is there.
+constexpr double probe_share = 0.1, trial_share = 0.2, trial_share_on_device = 0.1;
+// What a solve takes scatters about the assumption by a factor of 5.5, and about what a short probe leads to expect by
+// 2.4 to 3.2 (docs/pcg.md). Seconds are lost by the mean, which lies above the middle.
+constexpr double mean_over_assumption = 3, mean_over_estimate = 1.6;
+// Engines that take long to ask are asked where the least of the others could be beaten by so many times what that
+// costs.
+constexpr double worth_asking = 1.7;
 // Solves that take no more than so many probes may do without one. To ask whether they can takes features of the matrix
 // that a probe may show to be needless.
-constexpr double short_solves = 1.5;
+constexpr double short_solves = 3;
 // In a device's context set-ups take milliseconds in any case: so much is always allowed.
 constexpr double probe_on_device_s = 1e-3;
 // Fewer iterations tell nothing; after more, residuals of most matrices have shown their rate.
 constexpr std::int64_t least_steps = 10, most_steps = 80;
 // On a device, where a total is only roughly known before engines are asked, so many at a time.
 constexpr std::int64_t steps_a_stage = 10;
-// How far iterations may lie from the assumption, and from the estimate of a short probe, either way, in powers of two.
-constexpr int octaves_of_assumption = 3, octaves_of_probe = 2;
+// How far iterations may lie from the assumption, either way, in powers of two.
+constexpr int octaves_of_assumption = 3;
 // Below this predicted total not even looking at another preconditioner would pay.
 constexpr double worth_looking_s = 5e-3;
 // The least share of the iterations that a method of which nothing is known may need; one that is known may need this
@@ -67,8 +74,8 @@ double total_of(const Choice &engine, double solves) {
 void PcgSolver::expect(double iterations) {
   expected_iterations_ = std::max(1.0, iterations);
   const bool stated = settings_.expected_iterations > 0;
-  assumed_iterations_ =
-      stated ? expected_iterations_ : std::round(std::exp2(std::round(2 * std::log2(expected_iterations_)) / 2));
+  const double mean = mean_over_expected_ * expected_iterations_;
+  assumed_iterations_ = stated ? mean : std::round(std::exp2(std::round(2 * std::log2(mean)) / 2));
 }
 
 bool PcgSolver::probes() const {
@@ -90,7 +97,8 @@ double PcgSolver::least_iteration_s() const {
 // What all solves together take, before any engine is asked.
 double PcgSolver::rough_total_s() const {
   constexpr double above_least = 1.3;
-  return std::max(1.0, settings_.expected_solves) * assumed_iterations_ * above_least * least_iteration_s();
+  return std::max(1.0, settings_.expected_solves) * assumed_iterations_ / mean_over_expected_ * above_least *
+         least_iteration_s();
 }
 
 bool PcgSolver::chooses_freely() const {
@@ -99,13 +107,13 @@ bool PcgSolver::chooses_freely() const {
 
 // The engine where asking those that are composed of other kernels would take longer than the best of them could save.
 // NULL: they have been, or must be, asked; never: though they would have to be, they were not.
-ChoicePtr PcgSolver::select_without_composed(Selector &selector, const Query &question, bool never) {
+ChoicePtr PcgSolver::select_without_composed(Selector &selector, const Query &question, double m_s, bool never) {
   if (matrix_->context().device().on_host()) return nullptr;  // there it takes a tenth of that
   const double solves = std::max(1.0, settings_.expected_solves);
-  const double at_best_s = solves * assumed_iterations_ * least_iteration_s();
+  const double at_best_s = solves * assumed_iterations_ * (least_iteration_s() + m_s);
   bool asked = false;
-  selector.spare_composed([&](double least_total_s) -> std::string {
-    asked = !(least_total_s - at_best_s < asking_composed_s);
+  selector.spare_composed(m_s > 0 ? 1 : 0, [&](double least_total_s) -> std::string {
+    asked = !(least_total_s - at_best_s < worth_asking * asking_composed_s);
     return asked && !never ? ""
                            : text("not asked, which would take about ", seconds_text(asking_composed_s),
                                   ": the best of the others takes ", seconds_text(least_total_s), ", it at least ",
@@ -115,7 +123,7 @@ ChoicePtr PcgSolver::select_without_composed(Selector &selector, const Query &qu
     ChoicePtr choice = selector.propose(question, "pcg");
     if (asked && never) return nullptr;
     selector.record(*choice);
-    if (asked) predicted_setup_s_ += asking_composed_s;
+    predicted_setup_s_ += asked ? asking_composed_s : m_s > 0 ? asking_with_m_s : 0;
     return asked || !choice->kernel->has(SXT_KERNEL_REFERENCE) ? choice : nullptr;
   } catch (const Error &problem) {
     if (asked || problem.status() == SXT_E_MEMORY) throw;
@@ -131,13 +139,13 @@ void PcgSolver::plan() {
 }
 
 void PcgSolver::plan_preconditioner() {
-  const bool stated = settings_.expected_iterations > 0;
+  const bool stated = settings_.expected_iterations > 0, on_host = matrix_->context().device().on_host();
+  mean_over_expected_ = stated || on_host ? 1 : mean_over_assumption;
   expect(stated ? settings_.expected_iterations : guess_iterations(matrix_->rows()));
   expected_from_ = stated ? "as the caller expects" : "assumed: 3 sqrt(n), within 20 to 2000";
   choose_preconditioner();
   if (!probes()) return;
   // On a device asking all engines takes longer than the probe; what it finds they are asked about only once.
-  const bool on_host = matrix_->context().device().on_host();
   const double total_s = on_host ? total_of(*select_engine(method_), settings_.expected_solves) : rough_total_s();
   Probe probe(*matrix_, *product_, scaling_, null_space_);
   if (!probe_base(probe, total_s) || !settings_.preconditioner.empty()) return;
@@ -148,12 +156,12 @@ void PcgSolver::plan_preconditioner() {
 // asked for what is assumed, and only for more should they be asked again.
 bool PcgSolver::worth_probing(double probe_s) {
   if (!chooses_freely() || settings_.probe > 0 || matrix_->context().device().on_host()) return true;
-  return rough_total_s() > short_solves * probe_s || worth_knowing(probe_s, octaves_of_assumption);
+  return rough_total_s() > short_solves * probe_s || worth_knowing(probe_s);
 }
 
 // Whether to know the iterations better than by what is expected now can save so much: asking may cost no more itself.
 // The choice is kept.
-bool PcgSolver::worth_knowing(double cost_s, int octaves) {
+bool PcgSolver::worth_knowing(double cost_s) {
   const sxt_pcg_query query = engine_query(method_);
   const Query question(&query.m.q);
   // A plan that was made without knowing more has an entry for what is expected now.
@@ -161,21 +169,21 @@ bool PcgSolver::worth_knowing(double cost_s, int octaves) {
   Selector selector = engine_selector(method_);
   selector.build_nothing();
   selector.spend_at_most(cost_s);
-  const ChoicePtr choice = select_without_composed(selector, question, true);
+  const ChoicePtr choice = select_without_composed(selector, question, 0, true);
   if (!choice || selector.held_back()) return true;
   selected_[{question.hash(), &engine_matrix(method_)}] = choice;
   if (total_of(*choice, settings_.expected_solves) > worth_looking_s) return true;
   const double solves = std::max(1.0, settings_.expected_solves);
-  const double gain_s = value_of_knowing(choice->considered, assumed_iterations_, solves, octaves);
+  const double gain_s =
+      value_of_knowing(choice->considered, assumed_iterations_, expected_iterations_, solves, octaves_of_assumption);
   if (!(gain_s <= cost_s)) return true;
-  probe_left_out_ =
-      text("; ", octaves == octaves_of_assumption ? "a probe" : "more of it", " would cost ", seconds_text(cost_s),
-           ", and to know better save the choice ", seconds_text(gain_s), " in the mean");
+  probe_left_out_ = text("; a probe would cost ", seconds_text(cost_s), ", and to know better save the choice ",
+                         seconds_text(gain_s), " in the mean");
   return false;
 }
 
-// How many iterations more a probe on a device may take: a tenth of what the solves are now expected to take pays for
-// them, and in a short solve the choice must be able to gain as much.
+// How many iterations more a probe on a device may take, where a tenth of what the solves are now expected to take pays
+// for them. In a short solve there are none: as many as it could pay for would tell no more than the first.
 std::int64_t PcgSolver::more_steps(const Probe &probe, const Ritz &ritz, double step_s, double assumed,
                                    double total_s) {
   const std::int64_t steps = ritz.steps();
@@ -185,9 +193,7 @@ std::int64_t PcgSolver::more_steps(const Probe &probe, const Ritz &ritz, double 
   const auto more = std::min({steps_a_stage, most_steps - steps, static_cast<std::int64_t>(left_s / step_s)});
   if (2 * more < steps_a_stage) return 0;
   expect(estimate);
-  const bool worth = chooses_freely() ? worth_knowing(static_cast<double>(more) * step_s, octaves_of_probe)
-                                      : rough_total_s() > worth_looking_s;
-  return worth ? more : 0;
+  return rough_total_s() > worth_looking_s ? more : 0;
 }
 
 double PcgSolver::estimated(const Ritz &ritz, double assumed) const {
@@ -217,14 +223,14 @@ bool PcgSolver::probe_base(Probe &probe, double total_s) {
   }
   const bool by_stages = !asked && !on_host;
   if (by_stages) {
-    const auto usual = std::min(steps, 2 * steps_a_stage);  // it may go on once
-    if (!worth_probing(probe.start_seconds() + static_cast<double>(usual) * step_s)) {
+    steps = std::min(steps, steps_a_stage);
+    if (!worth_probing(probe.start_seconds() + static_cast<double>(steps) * step_s)) {
       expected_from_ += probe_left_out_;
       return false;
     }
-    steps = std::min(steps, steps_a_stage);
   }
-  const double assumed = expected_iterations_, tolerance = tolerance_of(settings_);
+  const double assumed = expected_iterations_, tolerance = tolerance_of(settings_), mean_before = mean_over_expected_;
+  mean_over_expected_ = on_host ? 1 : mean_over_estimate;
   ProbeOutcome outcome = probe.run(preconditioner, steps, tolerance);
   const Ritz &ritz = outcome.ritz;
   while (by_stages && outcome.defect.empty() && ritz.steps() == steps) {  // fewer: it has converged
@@ -236,52 +242,97 @@ bool PcgSolver::probe_base(Probe &probe, double total_s) {
   probe_steps_ = ritz.steps();
   probe_seconds_ += outcome.seconds;
   if (!outcome.defect.empty()) {
+    mean_over_expected_ = mean_before;
     expect(assumed);
     notes_.push_back("the probe ended early: " + outcome.defect + "; a solve will say more");
     return false;
   }
+  if (ritz.residual() <= tolerance) mean_over_expected_ = 1;  // it has converged
   expect(estimated(ritz, assumed));
   estimate_settled_ = ritz.settled();
-  expected_from_ =
-      text("from ", ritz.steps(), " iterations of a probe; |r| fell to ", about(ritz.residual()),
-           " |b|, condition at least ", about(ritz.greatest() / ritz.least()),
-           ritz.settled() ? "" : " and not yet settled", "; faster where convergence speeds up later", probe_left_out_);
+  expected_from_ = text("from ", ritz.steps(), " iterations of a probe; |r| fell to ", about(ritz.residual()),
+                        " |b|, condition at least ", about(ritz.greatest() / ritz.least()),
+                        ritz.settled() ? "" : " and not yet settled", "; faster where convergence speeds up later");
   return true;
 }
 
-// Whether another preconditioner has a lower total: only with one that is asked of no one is its effect known, so those
-// that could pay at best are set up and tried for a few iterations.
+// Whether another preconditioner has a lower total. What a polynomial does is known; of others only with one that is
+// asked of no one is the effect known, so those that could pay at best are set up and tried for a few iterations.
 void PcgSolver::consider_others(Probe &probe, const Choice &engine) {
-  const double total_s = total_of(engine, settings_.expected_solves);
-  if (total_s < worth_looking_s) return;
-  const double iteration_s = engine.run_s / assumed_iterations_;
+  const bool on_host = matrix_->context().device().on_host(), free = !on_host && chooses_freely();
+  const double total_s = total_of(engine, settings_.expected_solves) - engine.features_s;  // those are known by now
+  const double iteration_s = engine.run_s / assumed_iterations_, base_iterations = expected_iterations_;
+  PreconditionerMethod best{};
+  double best_s = (1 - least_gain) * total_s, best_iterations = base_iterations;
+  const auto take = [&](const PreconditionerMethod &method, double found_s) {
+    if (found_s >= best_s) return;
+    best = method;
+    best_s = found_s;
+    best_iterations = expected_iterations_;
+  };
+  const std::vector<PreconditionerMethod> methods = preconditioner_methods(matrix_->context().device_name());
+  for (const PreconditionerMethod &method : methods)
+    if (free && method.polynomial) take(method, consider_polynomial(method, base_iterations, best_s));
   // On a device a probe is short.
-  const bool sure = estimate_settled_ || matrix_->context().device().on_host();
-  double best_s = (1 - (sure ? least_gain : unsettled_gain)) * total_s, budget_s = trial_share * total_s;
-  std::string best;
-  const double base_iterations = expected_iterations_;
-  double best_iterations = base_iterations;
-  for (const PreconditionerMethod &method : preconditioner_methods(matrix_->context().device_name())) {
-    if (method.scales || method.reference) continue;
+  if (best.name.empty() && !on_host && !estimate_settled_) best_s = (1 - unsettled_gain) * total_s;
+  double budget_s = (on_host ? trial_share : trial_share_on_device) * total_s;
+  const double least_s = on_host ? 0 : static_cast<double>(least_steps) * probe.step_seconds(nullptr);
+  for (const PreconditionerMethod &method : methods) {
+    if (method.scales || method.reference || (free && method.polynomial)) continue;
+    if (total_s < worth_looking_s || budget_s < least_s) break;
     const Clock clock;
     expect(base_iterations);
-    const double found_s = consider(probe, method, base_iterations, iteration_s, best_s, budget_s);
+    take(method, consider(probe, method, base_iterations, iteration_s, best_s, budget_s));
     budget_s -= clock.seconds();
-    if (found_s >= best_s) continue;
-    best_s = found_s;
-    best = method.name;
-    best_iterations = expected_iterations_;
   }
   expect(best_iterations);
-  if (best.empty()) return;
+  if (!best.name.empty() && !adopt(best, best_s)) expect(base_iterations);
+}
+
+// Puts another preconditioner into force. One that was not tried may turn out not to suit the matrix: then false.
+bool PcgSolver::adopt(const PreconditionerMethod &method, double total_s) {
+  if (method.polynomial) try {
+      engine_ = std::make_unique<Runner>(matrix_->context(), select_engine(method.name), base_.get());
+    } catch (const Error &problem) {
+      if (problem.status() == SXT_E_DEVICE) throw;
+      notes_.push_back("preconditioner " + method.name + " left out: " + problem.what());
+      return false;
+    }
   // Nothing is scaled any more.
   scaling_ = nullptr;
   system_ = base_;
   preconditioner_.reset();
-  method_ = best;
+  method_ = method.name;
   preconditioner_choice_ = select_preconditioner(method_);
-  notes_.push_back(text("preconditioner ", method_, " instead: predicted ", seconds_text(best_s), " in all, about ",
-                        static_cast<std::int64_t>(best_iterations), " iterations"));
+  notes_.push_back(text("preconditioner ", method_, " instead: predicted ", seconds_text(total_s), " in all, about ",
+                        static_cast<std::int64_t>(expected_iterations_), " iterations"));
+  return true;
+}
+
+// The predicted total with a polynomial, of which iterations are known without a trial; as below.
+double PcgSolver::consider_polynomial(const PreconditionerMethod &method, double base_iterations, double best_s) {
+  const auto out = [&](double seconds) {
+    notes_.push_back(text("preconditioner ", method.name, " left out: about ",
+                          static_cast<std::int64_t>(expected_iterations_), " iterations, at least ",
+                          seconds_text(seconds), " in all"));
+    return HUGE_VAL;
+  };
+  try {
+    expect(std::max(1.0, method.typical_iterations * base_iterations));
+    const double times = std::max(1.0, settings_.expected_solves) * assumed_iterations_;
+    // First what is known without asking anybody.
+    if (const double least_s = times * least_iteration_s(); least_s >= best_s) return out(least_s);
+    const ChoicePtr choice = select_preconditioner(method.name);
+    const double least_s =
+        choice->setup_s + choice->storage_s + asking_with_m_s + times * (least_iteration_s() + choice->run_s);
+    if (least_s >= best_s) return out(least_s);
+    const double total_s = total_of(*select_engine(method.name, choice->run_s), settings_.expected_solves);
+    return total_s < best_s ? total_s : out(total_s);
+  } catch (const Error &problem) {
+    if (problem.status() == SXT_E_MEMORY || problem.status() == SXT_E_DEVICE) throw;
+    notes_.push_back("preconditioner " + method.name + " left out: " + problem.what());
+    return HUGE_VAL;
+  }
 }
 
 // The predicted total with this preconditioner, infinite where it does not apply or is not worth trying, with the
@@ -307,7 +358,7 @@ double PcgSolver::consider(Probe &probe, const PreconditionerMethod &method, dou
     // kernels do. They are asked, which takes its time, only about those that this leaves.
     const bool on_host = matrix_->context().device().on_host();
     const double alone_s = std::max(same_iteration * iteration_s, on_host ? 0 : least_iteration_s());
-    const double asking_s = on_host ? 0 : asking_composed_s / 2;
+    const double asking_s = on_host ? 0 : asking_with_m_s;
     const double least_s =
         setup_s + asking_s + std::max(1.0, solves) * expected_iterations_ * (alone_s + choice->run_s);
     if (least_s >= best_s) return too_slow("at least ", least_s);
@@ -316,7 +367,7 @@ double PcgSolver::consider(Probe &probe, const PreconditionerMethod &method, dou
     const auto steps = static_cast<std::int64_t>(std::clamp<double>((budget_s - setup_s) / step_s, 0, most_steps));
     if (steps < least_steps)
       return out(text(least_steps, " iterations with it would cost ", seconds_text(least_steps * step_s)));
-    const double at_best_s = total_of(*select_engine(method.name), solves);
+    const double at_best_s = total_of(*select_engine(method.name, choice->run_s), solves);
     if (at_best_s >= best_s) return too_slow("", at_best_s);
     count_setup(*choice);
     Runner preconditioner(matrix_->context(), choice, matrix_.get());
@@ -324,7 +375,7 @@ double PcgSolver::consider(Probe &probe, const PreconditionerMethod &method, dou
     probe_seconds_ += outcome.seconds;
     if (!outcome.defect.empty()) return out("in its probe " + outcome.defect);
     expect(outcome.ritz.iterations(tolerance_of(settings_), base_iterations));
-    const double total_s = total_of(*select_engine(method.name), solves);
+    const double total_s = total_of(*select_engine(method.name, choice->run_s), solves);
     if (total_s >= best_s)
       return out(text("about ", static_cast<std::int64_t>(expected_iterations_), " iterations, ", seconds_text(total_s),
                       " in all"));

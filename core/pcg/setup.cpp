@@ -106,18 +106,18 @@ void check_method(const std::string &method, const std::string &device) {
 
 std::vector<PreconditionerMethod> preconditioner_methods(const std::string &device) {
   std::vector<PreconditionerMethod> methods;
-  const auto add = [&](const char *name, const sxt_preconditioner_ops &ops, bool reference) {
+  const auto add = [&](const Kernel &kernel, const char *name, const sxt_preconditioner_ops &ops) {
     for (const PreconditionerMethod &known : methods)
       if (known.name == name) return;
-    methods.push_back({name, ops.scaling != nullptr, reference, tells_more(ops) ? ops.typical_iterations : 0});
+    methods.push_back({name, ops.scaling != nullptr, kernel.has(SXT_KERNEL_REFERENCE),
+                       kernel.has(SXT_KERNEL_POLYNOMIAL), tells_more(ops) ? ops.typical_iterations : 0});
   };
   for (const Kernel *kernel : Registry::instance().kernels(SXT_KIND_PRECONDITIONER, device)) {
     const auto *ops = ops_of(*kernel);
     if (!ops || !ops->method) continue;
-    const bool reference = (kernel->table.flags & SXT_KERNEL_REFERENCE) != 0;
-    add(ops->method, *ops, reference);
+    add(*kernel, ops->method, *ops);
     for (const char *const *each = tells_more(*ops) ? ops->variants : nullptr; each && *each; ++each)
-      add(*each, *ops, reference);
+      add(*kernel, *each, *ops);
   }
   return methods;
 }
@@ -159,14 +159,16 @@ std::string PcgSolver::storage_wanted() const {
 }
 
 // "" where a scaling by the diagonal is to be in force. The condition is at most as many times greater without it as
-// the diagonal's greatest entry is than its least, and iterations grow by the root of that.
+// the diagonal's greatest entry is than its least, and iterations grow by the root of that at most; by how much they do
+// in the middle is told in docs/pcg.md.
 std::string PcgSolver::why_not_scaled() const {
   if (diagonal_ratio_ == 1) return "the diagonal is constant, so scaling by it would change nothing";
   if (matrix_->context().device().on_host()) return "";
-  const double most_s = (1 - 1 / std::sqrt(diagonal_ratio_)) * rough_total_s();
-  if (!(most_s < scaling_on_device_s)) return "";
-  return text("the diagonal's greatest entry is ", diagonal_ratio_, " times its least, so scaling by it could save ",
-              seconds_text(most_s), " at most and takes ", seconds_text(scaling_on_device_s));
+  constexpr double usual_power = 0.2;
+  const double saved_s = (1 - std::pow(diagonal_ratio_, -usual_power)) * rough_total_s();
+  if (!(saved_s < scaling_on_device_s)) return "";
+  return text("the diagonal's greatest entry is ", diagonal_ratio_, " times its least, so scaling by it would save ",
+              seconds_text(saved_s), " as a rule and takes ", seconds_text(scaling_on_device_s));
 }
 
 // What is in force unless another one pays: the caller's method, else the diagonal.
@@ -255,13 +257,15 @@ Selector PcgSolver::engine_selector(const std::string &method) const {
 }
 
 // What it would read is built when it is selected, so its cost is met. The same question is answered once.
-ChoicePtr PcgSolver::select_engine(const std::string &method) {
+// m_s: what an application of M takes, where it is known; 0: there is none, or whoever applies it is to be asked.
+ChoicePtr PcgSolver::select_engine(const std::string &method, double m_s) {
   const sxt_pcg_query query = engine_query(method);
   const Query question(&query.m.q);
   ChoicePtr &known = selected_[{question.hash(), &engine_matrix(method)}];
   if (known) return known;
   Selector selector = engine_selector(method);
-  if (settings_.engine.empty() && storage_wanted().empty()) known = select_without_composed(selector, question, false);
+  if (settings_.engine.empty() && storage_wanted().empty())
+    known = select_without_composed(selector, question, m_s, false);
   if (known) return known;
   predicted_setup_s_ += asking_seconds();
   return known = engine_selector(method).select(question, "pcg", storage_wanted());
@@ -286,6 +290,7 @@ void PcgSolver::build_engine() {
     }
     return engine_ != nullptr;
   };
+  if (engine_) return;  // together with its preconditioner, to see whether that can be had
   const sxt_pcg_query query = engine_query(method_);
   Selector selector = engine_selector(method_);
   if (build(select_engine(method_))) return;

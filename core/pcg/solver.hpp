@@ -107,8 +107,8 @@ class PcgSolver {
   ChoicePtr select_preconditioner(const std::string &method);
   sxt_pcg_query engine_query(const std::string &method) const;
   Selector engine_selector(const std::string &method) const;
-  ChoicePtr select_engine(const std::string &method);
-  ChoicePtr select_without_composed(Selector &selector, const Query &question, bool never);
+  ChoicePtr select_engine(const std::string &method, double m_s = 0);
+  ChoicePtr select_without_composed(Selector &selector, const Query &question, double m_s, bool never);
   void build_engine();
   struct Order {  // order.cpp, with those that follow
     ChoicePtr choice;
@@ -147,11 +147,13 @@ class PcgSolver {
   double rough_total_s() const;
   bool chooses_freely() const;
   bool worth_probing(double probe_s);
-  bool worth_knowing(double cost_s, int octaves);
+  bool worth_knowing(double cost_s);
   std::int64_t more_steps(const Probe &probe, const Ritz &ritz, double step_s, double assumed, double total_s);
   double estimated(const Ritz &ritz, double assumed) const;
   bool probe_base(Probe &probe, double total_s);
   void consider_others(Probe &probe, const Choice &engine);
+  double consider_polynomial(const PreconditionerMethod &method, double base_iterations, double best_s);
+  bool adopt(const PreconditionerMethod &method, double total_s);
   double consider(Probe &probe, const PreconditionerMethod &method, double base_iterations, double iteration_s,
                   double best_s, double budget_s);
   struct Recorded {  // what a captured solve works on
@@ -212,10 +214,11 @@ class PcgSolver {
   // What was selected while the set-up was planned, by question and matrix.
   std::map<std::pair<std::uint64_t, const Matrix *>, ChoicePtr> selected_;
   double expected_iterations_ = 0;  // of one solve
-  double assumed_iterations_ = 0;   // the same on a coarse grid: what choices are made for
+  double assumed_iterations_ = 0;   // what choices are made for: on a coarse grid, and on a device the mean
+  double mean_over_expected_ = 1;   // of what such expectations turn out to be
   std::string expected_from_;       // where the number comes from
   bool estimate_settled_ = false;
-  std::string probe_left_out_;  // why there was none, or no longer one
+  std::string probe_left_out_;  // why there was none
   std::int64_t probe_steps_ = 0;
   double probe_seconds_ = 0;
   double setup_seconds_ = 0, predicted_setup_s_ = 0;
@@ -232,13 +235,13 @@ class PcgSolver {
 };
 
 // Asking engines of a device that leave their steps to other kernels, for every storage: on the host, meanwhile the
-// device is idle. Of one such engine, which was named, half of it.
-inline constexpr double asking_composed_s = 2e-3;
+// device is idle. Of one such engine, which was named, and of one that leaves nothing but M to others.
+inline constexpr double asking_composed_s = 1.2e-3, asking_named_s = 4e-4, asking_with_m_s = 1e-4;
 
 // What preconditioner kernels of a device offer, with the variants worth a try.
 struct PreconditionerMethod {
   std::string name;
-  bool scales, reference;
+  bool scales, reference, polynomial;
   double typical_iterations;  // as a share of those with the diagonal; 0: unknown
 };
 std::vector<PreconditionerMethod> preconditioner_methods(const std::string &device);

@@ -5,10 +5,15 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <string>
 
+#include "core/model/cost.hpp"
+#include "core/model/profile.hpp"
 #include "fixture.hpp"
 #include "sextant/kinds/pcg.h"
+#include "sextant/kinds/pcg_columns.h"
+#include "sextant/kinds/preconditioner_columns.h"
 #include "sextant/kinds/storage_permuted.h"
 #include "tests/plugins/support.hpp"
 
@@ -71,6 +76,64 @@ TEST_F(PcgModels, IterationsOfEnginesWithKernelsOfTheirOwn) {
     const double ratio = 1e6 * least / query.iterations / m.us;
     EXPECT_GT(ratio, 0.8) << m.engine << ", " << m.rows << " rows: " << ratio;
     EXPECT_LT(ratio, 1.25) << m.engine << ", " << m.rows << " rows: " << ratio;
+  }
+}
+
+// With M in captured blocks (7-point grids, f64): 1 to 32 columns, and what lies apart for lanes that have a row each.
+TEST_F(PcgModels, IterationsWithAPreconditioner) {
+  struct Case {
+    const char *plugin, *kernel, *method;
+    std::int64_t side;
+    std::int32_t columns;
+    double us;
+  };
+  const char *const jacobi = "preconditioner-block-jacobi-cuda", *const fsai = "preconditioner-fsai-cuda";
+  const Case table[] = {
+      {jacobi, "preconditioner.block-jacobi.cuda", "block-jacobi:4", 20, 1, 11.4},
+      {jacobi, "preconditioner.block-jacobi.cuda", "block-jacobi:4", 20, 32, 33.2},
+      {jacobi, "preconditioner.block-jacobi.cuda", "block-jacobi:4", 48, 1, 19.0},
+      {jacobi, "preconditioner.block-jacobi.cuda", "block-jacobi:4", 48, 8, 52.3},
+      {jacobi, "preconditioner.block-jacobi.cuda", "block-jacobi:4", 48, 32, 254.3},
+      {jacobi, "preconditioner.block-jacobi.cuda", "block-jacobi:32", 48, 32, 294.8},
+      {fsai, "preconditioner.fsai.cuda", "fsai", 20, 1, 14.0},
+      {fsai, "preconditioner.fsai.cuda", "fsai", 48, 32, 229.0},
+      {"preconditioner-chebyshev-cuda", "preconditioner.chebyshev.cuda", "chebyshev", 20, 1, 27.2},
+  };
+  const sxt_machine machine = h200();
+  for (const Case &c : table) {
+    const sxt_kernel &m = plugin_test::find_kernel(plugin_test::load_own(c.plugin, "cuda"), c.kernel);
+    const sxt_kernel &engine =
+        plugin_test::find_kernel(plugin_test::load_own("pcg-graph", "cuda"), "pcg.graph-csr-m.predict-recompute.cuda");
+    sxt_matrix_query matrix{};
+    matrix.q = {{sizeof matrix, SXT_KIND_PRECONDITIONER}, 1, SXT_QUERY_MATRIX, SXT_F64};
+    matrix.rows = matrix.cols = c.side * c.side * c.side, matrix.nnz = 7 * matrix.rows - 6 * c.side * c.side;
+    matrix.matrix_type = SXT_F64, matrix.symmetry = SXT_SYMMETRIC;
+    sxt_preconditioner_columns_query asked{};
+    asked.one.m = matrix;
+    asked.one.m.q.h.struct_size = sizeof asked;
+    asked.one.m.q.flags |= SXT_QUERY_SIDE_BY_SIDE;
+    asked.n_rhs = c.columns;
+    std::strcpy(asked.one.method, c.method);
+    sxt_candidate candidate{};
+    std::uint64_t count = 0;
+    const sxt_features none{};
+    ASSERT_EQ(m.candidates(&asked.one.m.q, &none, &machine, nullptr, &candidate, 1, &count), SXT_OK);
+    sxt_filled slot{};
+    slot.run_s = sextant::predict(m, asked.one.m.q, candidate, machine, sextant::Profile()).seconds;
+    sxt_pcg_columns_query query{};
+    query.one.m = matrix;
+    query.one.m.q.h = {sizeof query, SXT_KIND_PCG};
+    query.one.m.q.flags |= SXT_QUERY_COLUMNS;
+    query.one.preconditioned = 1;
+    query.one.iterations = 2000;
+    query.n_rhs = c.columns;
+    const double longest = 7;
+    const sxt_features found{1, engine.features, &longest};
+    candidate = {};
+    ASSERT_EQ(engine.candidates(&query.one.m.q, &found, &machine, &slot, &candidate, 1, &count), SXT_OK);
+    const double ratio = 1e6 * candidate.run_s / query.one.iterations / c.us;
+    EXPECT_GT(ratio, 0.75) << c.method << ", " << c.side << "^3, " << c.columns << " columns: " << ratio;
+    EXPECT_LT(ratio, 1.33) << c.method << ", " << c.side << "^3, " << c.columns << " columns: " << ratio;
   }
 }
 

@@ -97,6 +97,22 @@ INSTANTIATE_TEST_SUITE_P(Methods, Preconditioned,
                          testing::Values("block-jacobi", "block-jacobi:3", "block-jacobi:32", "ssor-ai", "ssor-ai-2",
                                          "fsai", "fsai-2", "chebyshev:3", "chebyshev:9"));
 
+// What a polynomial does is known from the probe of the matrix: it is chosen or left out by that, and solves.
+TEST_F(PcgGpu, APolynomialIsJudgedWithoutATrial) {
+  const Csr a = jumping(32);
+  const Matrix matrix = matrix_of(a);
+  sxt_pcg_options options = pcg_options();
+  options.rtol = 1e-9;
+  options.probe = 20;
+  const Pcg pcg = api_test::make<Pcg>([&](sxt_pcg **out) { return sxt_pcg_create(matrix.get(), &options, out); });
+  EXPECT_THAT(api_test::explain(pcg), testing::AnyOf(testing::HasSubstr("preconditioner chebyshev left out: about "),
+                                                     testing::HasSubstr("preconditioner chebyshev instead: ")));
+  const std::vector<double> b = waves(a.rows);
+  std::vector<double> x(b.size());
+  EXPECT_EQ(solve(pcg, b, x).reason, SXT_REASON_CONVERGED);
+  EXPECT_LE(relative_residual(a, b, x), 1.0001e-9);
+}
+
 TEST_F(PcgGpu, PreconditionersRefuseWithTheRow) {
   Csr a;  // rows 1 and 2 are indefinite, with a good diagonal
   a.rows = a.cols = 3;

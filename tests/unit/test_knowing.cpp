@@ -20,41 +20,46 @@ Considered line(double setup_s, double run_s, bool chosen = false) {
 }
 
 TEST(ValueOfKnowing, OneAloneLosesNothing) {
-  EXPECT_EQ(value_of_knowing(std::vector{line(1, 1, true)}, 100, 1, 3), 0);
+  EXPECT_EQ(value_of_knowing(std::vector{line(1, 1, true)}, 100, 100, 1, 3), 0);
   // Nor one that is better at every number.
-  EXPECT_EQ(value_of_knowing(std::vector{line(1, 1, true), line(2, 3)}, 100, 1, 3), 0);
+  EXPECT_EQ(value_of_knowing(std::vector{line(1, 1, true), line(2, 3)}, 100, 100, 1, 3), 0);
 }
 
 // At 1/8, 1/4, 1/2 of the number the other takes 1, 2, 4 where this one takes 6 + 1/4, 6 + 1/2, 7; at once the number
 // and beyond it is worse.
 TEST(ValueOfKnowing, IsTheMeanLossOfTheChoice) {
-  EXPECT_DOUBLE_EQ(value_of_knowing(std::vector{line(0, 8), line(6, 2, true)}, 100, 1, 3), (5.25 + 4.5 + 3) / 7);
+  EXPECT_DOUBLE_EQ(value_of_knowing(std::vector{line(0, 8), line(6, 2, true)}, 100, 100, 1, 3), (5.25 + 4.5 + 3) / 7);
 }
 
 TEST(ValueOfKnowing, GrowsWithTheSolves) {
   const std::vector all{line(0, 8), line(100, 2), line(6, 4, true)};
-  EXPECT_GT(value_of_knowing(all, 100, 50, 3), value_of_knowing(all, 100, 20, 3));
+  EXPECT_GT(value_of_knowing(all, 100, 100, 50, 3), value_of_knowing(all, 100, 100, 20, 3));
 }
 
 // Of 1/2, 1 and 2 times the number only the first loses: 4 where 7 are taken.
 TEST(ValueOfKnowing, LooksNoFurtherThanSaid) {
-  EXPECT_DOUBLE_EQ(value_of_knowing(std::vector{line(0, 8), line(6, 2, true)}, 100, 1, 1), 1.0);
-  EXPECT_EQ(value_of_knowing(std::vector{line(0, 8), line(6, 2, true)}, 100, 1, 0), 0);
+  EXPECT_DOUBLE_EQ(value_of_knowing(std::vector{line(0, 8), line(6, 2, true)}, 100, 100, 1, 1), 1.0);
+  EXPECT_EQ(value_of_knowing(std::vector{line(0, 8), line(6, 2, true)}, 100, 100, 1, 0), 0);
+}
+
+// Priced for 200 iterations and expected to be 100: of 50, 100 and 200 the first two lose 4.5 and 3.
+TEST(ValueOfKnowing, LooksAroundWhatIsExpected) {
+  EXPECT_DOUBLE_EQ(value_of_knowing(std::vector{line(0, 8), line(6, 2, true)}, 200, 100, 1, 1), 2.5);
 }
 
 TEST(ValueOfKnowing, NobodyRunsLessThanOnce) {
   // 1/8, 1/4, 1/2 and 1 of one iteration are one.
-  EXPECT_DOUBLE_EQ(value_of_knowing(std::vector{line(0, 1), line(2, 0.5, true)}, 1, 1, 3), (4 * 1.5 + 1) / 7);
+  EXPECT_DOUBLE_EQ(value_of_knowing(std::vector{line(0, 1), line(2, 0.5, true)}, 1, 1, 1, 3), (4 * 1.5 + 1) / 7);
 }
 
 TEST(ValueOfKnowing, WhoDoesNotApplyHasNoSay) {
   std::vector all{line(1, 1, true), line(0, 0.1)};
   all[1].applicable = false;
-  EXPECT_EQ(value_of_knowing(all, 100, 1, 3), 0);
+  EXPECT_EQ(value_of_knowing(all, 100, 100, 1, 3), 0);
   all[1].applicable = true;
-  EXPECT_GT(value_of_knowing(all, 100, 1, 3), 0);
+  EXPECT_GT(value_of_knowing(all, 100, 100, 1, 3), 0);
   all[0].chosen = false;
-  EXPECT_EQ(value_of_knowing(all, 100, 1, 3), HUGE_VAL);
+  EXPECT_EQ(value_of_knowing(all, 100, 100, 1, 3), HUGE_VAL);
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ class Spare : public testing::Test {
     query.m = matrix_->query_part(SXT_KIND_PCG, sizeof query, 1);
     query.iterations = 100;
     Selector selector(*context_, matrix_.get());
-    selector.spare_composed([&, answer](double least_total_s) { return told_ = least_total_s, answer; });
+    selector.spare_composed(0, [&, answer](double least_total_s) { return told_ = least_total_s, answer; });
     return selector.select(Query(&query.m.q), "pcg");
   }
   static int refused(const Choice &choice, const std::string &reason) {

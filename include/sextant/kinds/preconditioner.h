@@ -33,5 +33,9 @@ typedef struct {
   double typical_iterations;
 } sxt_preconditioner_ops;
 
+/* In sxt_kernel.flags: M is a polynomial in D^-1 A of a degree that does not depend on the matrix's values, so that
+ * iterations fall by nearly the same factor for every matrix. typical_iterations is then relied on without a trial. */
+#define SXT_KERNEL_POLYNOMIAL 0x2000u
+
 SXT_STATIC_ASSERT(sizeof(sxt_preconditioner_args) == 40, "frozen");
 #endif

@@ -28,9 +28,10 @@ constexpr double overlap = 2.4;                           // power of the sum of
 constexpr double values_a_row = 10;                       // read and written, of each column
 constexpr double host_s = 12e-6, column_host_s = 0.4e-6;  // between two blocks, and more for each column
 constexpr double stall_s = 100e-6;                        // of all, while one of several is confirmed
-constexpr double capture_s = 3e-6;                        // of a kernel
+constexpr double capture_s = 1.2e-6;                      // of a kernel
 constexpr double slot_s = 1e-6;                           // a slot more, even if it stays empty
-constexpr double m_values_a_row = 8;  // more of them where M is applied: of z, and of inner products
+constexpr double m_values_a_row = 8;  // more of them where M is applied: of z, and of inner products,
+constexpr double m_kernel_s = 2e-6;   // which are a kernel of their own then
 
 // What M takes, and what an iteration does beside it: inner products are a kernel of their own then.
 double preconditioner_s(const sxt_pcg_query &query, const sxt_machine &machine, double m_s) {
@@ -39,7 +40,7 @@ double preconditioner_s(const sxt_pcg_query &query, const sxt_machine &machine, 
   const double width = width_for(pcg::columns_of(query));
   const bool cached = 6 * n * width * value + nnz * (value + 4) <= 0.8 * static_cast<double>(machine.cache_bytes);
   const double rate = rate_share * std::max(1.0, cached ? machine.cache_rate : machine.stream_rate);
-  return m_s + kernels_s / 2 + m_values_a_row * n * width * value / rate;
+  return m_s + m_kernel_s + m_values_a_row * n * width * value / rate;
 }
 
 double iteration_s(const sxt_pcg_query &query, const sxt_features *found, const sxt_machine &machine) {

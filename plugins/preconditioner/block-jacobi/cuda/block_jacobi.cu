@@ -204,8 +204,15 @@ sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_mac
   const auto &query = as<sxt_preconditioner_query>(head);
   const double n = static_cast<double>(query.m.rows), bytes = static_cast<double>(value_bytes(query.m.q.value_type));
   const double size = methods::number_or(query, methods::block_jacobi, methods::default_block);
+  const double columns = methods::columns_of(query);
   cuda::CudaCost cost;
-  cost.stream_bytes = cost.working_set = n * (bytes * (2 * methods::columns_of(query) + (size + 1) / 2) + 12 / size);
+  cost.launches = device::captured(1);
+  cost.stream_bytes = cost.working_set = n * (bytes * (2 * columns + (size + 1) / 2) + 12 / size);
+  // A lane has a row: its columns lie side by side, those of the next lane a row further.
+  cost.sectors = columns > 1 ? 2 * n * columns : 0;
+  // A shuffle of eight bytes holds a multiprocessor as long as four multiplications with addition.
+  const double exchange_flops = 8 * std::max(1.0, bytes / 8);
+  cost.flops = 2 * n * size * columns * (multiply_add_flops(query.m.q.value_type) + exchange_flops);
   CandidateList list(out, capacity, count);
   sxt_candidate &candidate =
       cuda::fill(list.add(), *machine, cuda::divide_up<std::int64_t>(query.m.rows, device::threads), device::threads,

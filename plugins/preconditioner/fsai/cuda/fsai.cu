@@ -342,7 +342,7 @@ sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_mac
   const int lanes = device::lanes_for(entries, n, machine);
 
   cuda::CudaCost cost;
-  cost.launches = 2;
+  cost.launches = device::captured(2);
   cost.stream_bytes = cost.working_set = 2 * product_bytes;
   cost.sectors = 2 * entries * device::sectors_of(columns, value_bytes(type));  // x
   cost.flops = 2 * entries * columns * multiply_add_flops(type);

@@ -219,7 +219,7 @@ sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_mac
   const int lanes = device::lanes_for(entries, n, machine);
 
   cuda::CudaCost cost;
-  cost.launches = products;
+  cost.launches = device::captured(products);
   cost.stream_bytes = products * product_bytes;
   cost.sectors = products * entries * device::sectors_of(columns, value_bytes(type));  // x
   cost.flops = products * entries * columns * multiply_add_flops(type);
