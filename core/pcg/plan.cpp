@@ -259,7 +259,9 @@ bool PcgSolver::probe_base(Probe &probe, double total_s) {
 // Whether another preconditioner has a lower total. What a polynomial does is known; of others only with one that is
 // asked of no one is the effect known, so those that could pay at best are set up and tried for a few iterations.
 void PcgSolver::consider_others(Probe &probe, const Choice &engine) {
-  const bool on_host = matrix_->context().device().on_host(), free = !on_host && chooses_freely();
+  const bool on_host = matrix_->context().device().on_host();
+  // Of matrices with a null space nothing is known.
+  const bool free = !on_host && chooses_freely() && null_space_.empty();
   const double total_s = total_of(engine, settings_.expected_solves) - engine.features_s;  // those are known by now
   const double iteration_s = engine.run_s / assumed_iterations_, base_iterations = expected_iterations_;
   PreconditionerMethod best{};
