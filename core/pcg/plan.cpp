@@ -23,7 +23,7 @@ namespace {
 constexpr double probe_share = 0.1, trial_share = 0.2, trial_share_on_device = 0.1;
 // What a solve takes scatters about the assumption by a factor of 5.5, and about what a short probe leads to expect by
 // 2.4 to 3.2 (docs/pcg.md). Seconds are lost by the mean, which lies above the middle.
-constexpr double mean_over_assumption = 3, mean_over_estimate = 1.6;
+constexpr double mean_over_assumption = 3, mean_over_first_estimate = 2, mean_over_estimate = 1.3;
 // Engines that take long to ask are asked where the least of the others could be beaten by so many times what that
 // costs.
 constexpr double worth_asking = 1.7;
@@ -193,7 +193,9 @@ std::int64_t PcgSolver::more_steps(const Probe &probe, const Ritz &ritz, double 
   const auto more = std::min({steps_a_stage, most_steps - steps, static_cast<std::int64_t>(left_s / step_s)});
   if (2 * more < steps_a_stage) return 0;
   expect(estimate);
-  return rough_total_s() > worth_looking_s ? more : 0;
+  if (!(rough_total_s() > worth_looking_s)) return 0;
+  // Who then solves it may take far less.
+  return !chooses_freely() || total_of(*select_engine(method_), settings_.expected_solves) > worth_looking_s ? more : 0;
 }
 
 double PcgSolver::estimated(const Ritz &ritz, double assumed) const {
@@ -230,7 +232,7 @@ bool PcgSolver::probe_base(Probe &probe, double total_s) {
     }
   }
   const double assumed = expected_iterations_, tolerance = tolerance_of(settings_), mean_before = mean_over_expected_;
-  mean_over_expected_ = on_host ? 1 : mean_over_estimate;
+  mean_over_expected_ = on_host ? 1 : mean_over_first_estimate;
   ProbeOutcome outcome = probe.run(preconditioner, steps, tolerance);
   const Ritz &ritz = outcome.ritz;
   while (by_stages && outcome.defect.empty() && ritz.steps() == steps) {  // fewer: it has converged
@@ -238,6 +240,7 @@ bool PcgSolver::probe_base(Probe &probe, double total_s) {
     if (more < 1) break;
     probe.go_on(preconditioner, more, tolerance, outcome);
     steps += more;
+    mean_over_expected_ = mean_over_estimate;
   }
   probe_steps_ = ritz.steps();
   probe_seconds_ += outcome.seconds;
