@@ -48,10 +48,10 @@ TEST_F(PcgModels, IterationsOfEnginesWithKernelsOfTheirOwn) {
       {"pcg-graph", csr, 262144, 1810432, 7, 19.4},                // 7-point 64^3
       {"pcg-graph", csr, 1074, 12960, 339, 12.6},                  // bcsstk08
       {"pcg-graph", csr, 8032, 355460, 614, 11.4},                 // bcsstk38
-      {"pcg-persistent", persistent, 262144, 1810432, 7, 4.2},     // 7-point 64^3
-      {"pcg-persistent", persistent, 1074, 12960, 339, 2.81},      // bcsstk08
-      {"pcg-persistent", persistent, 8032, 355460, 614, 2.96},     // bcsstk38
-      {"pcg-persistent", persistent, 6867, 98671, 18, 2.11},       // ex15
+      {"pcg-persistent", persistent, 262144, 1810432, 7, 3.7},     // 7-point 64^3
+      {"pcg-persistent", persistent, 1074, 12960, 339, 2.47},      // bcsstk08
+      {"pcg-persistent", persistent, 8032, 355460, 614, 2.75},     // bcsstk38
+      {"pcg-persistent", persistent, 6867, 98671, 18, 1.72},       // ex15
       {"pcg-cooperative", cooperative, 960, 15844, 18, 10.5},      // nos3
       {"pcg-cooperative", cooperative, 262144, 1810432, 7, 14.0},  // 7-point 64^3
       {"pcg-cooperative", cooperative, 2003, 83883, 95, 34.8},     // bcsstk13

@@ -48,12 +48,13 @@ __device__ inline Packet peek(const ulonglong2 *from) {
   return found;
 }
 
-// Waits for `count` packets, those at from(k), and hands their payloads to take(k, payload) in order. False: given up.
-template <int count, class From, class Take>
-__device__ bool receive(int present, Word epoch, const From &from, const Take &take) {
+// Waits for `count` packets, those at from(k) where there(k) says that there is one, and hands their payloads to
+// take(k, payload) in order. The first is there. False: given up.
+template <int count, class There, class From, class Take>
+__device__ bool receive(Word epoch, const There &there, const From &from, const Take &take) {
   const ulonglong2 *at[count];
 #pragma unroll
-  for (int k = 0; k < count; ++k) at[k] = from(min(k, present - 1));
+  for (int k = 0; k < count; ++k) at[k] = from(there(k) ? k : 0);
   const auto wanted = static_cast<std::uint32_t>(epoch);  // packets are never so old that more would be needed
   Packet found[count];
   for (std::uint32_t waited = 0;; ++waited) {
@@ -68,7 +69,7 @@ __device__ bool receive(int present, Word epoch, const From &from, const Take &t
   }
 #pragma unroll
   for (int k = 0; k < count; ++k)
-    if (k < present) take(k, found[k].payload);
+    if (there(k)) take(k, found[k].payload);
   return true;
 }
 
@@ -107,11 +108,13 @@ __device__ inline double sum_four(const double (&v)[sums]) {
   return sum_quarters((odd ? b : a) + shuffle(odd ? a : b, 8));
 }
 
-// 1 / b within a rounding or two, by Newton's method: a division to the last bit takes three times as long and is on
-// the way of every iteration. All blocks compute the same bits.
+// Neither a positive number nor its reciprocal leaves the normal range on the way; by its exponent alone.
+__device__ inline bool is_divisor(double b) {
+  return static_cast<std::uint32_t>(__double2hiint(b)) - 0x10000000u < 0x60000000u;
+}
+// 1 / b within a rounding or two, by Newton's method, where b is a divisor: a division to the last bit takes three
+// times as long and is on the way of every iteration. All blocks compute the same bits.
 __device__ inline double reciprocal(double b) {
-  const std::uint32_t exponent = static_cast<std::uint32_t>(__double2hiint(b)) & 0x7ff00000u;
-  if (exponent - 0x10000000u >= 0x60000000u) return 1 / b;  // neither b nor 1 / b may leave the normal range on the way
   double y;
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(b));
   y = fma(y, fma(-b, y, 1.0), y);

@@ -11,10 +11,8 @@
 // cluster.
 #pragma once
 
-#include <cfloat>
-
 #include "exchange.cuh"
-#include "sextant/plugin_cuda_pcg_tests.hpp"
+#include "verdict.cuh"
 
 namespace persistent {
 
@@ -78,29 +76,22 @@ class Block {
     __syncthreads();
   }
 
-  // q = A p of the own rows, and what others need of it on its way to them.
+  // q = A p of the own rows.
   __device__ void multiply() {
-    const V *p = p_;
+    if constexpr (passes == 1) {
+      q_[0] = row_in_turn();
+    } else if (uniform_) {
+      rows_abreast<true>();
+      const V value = static_cast<V>(uniform().value);
+#pragma unroll
+      for (int k = 0; k < passes; ++k) q_[k] *= value;
+    } else {
+      rows_abreast<false>();
+    }
 #pragma unroll
     for (int k = 0; k < passes; ++k) {
-      V even = 0, odd = 0;
-#pragma unroll
-      for (int j = 0; j < kept; ++j) {
-        even = fma(static_cast<V>(values_kept_[j].first), p[columns_kept_[j] & 0xffffu], even);
-        odd = fma(static_cast<V>(values_kept_[j].second), p[columns_kept_[j] >> 16], odd);
-      }
-#pragma unroll 4
-      for (int i = begin_[k] + kept * warp_lanes; i < end_[k]; i += warp_lanes) {
-        const std::uint32_t columns = columns_[i];
-        Pair<M> entries{M(1), M(1)};
-        if (!may_be_uniform || !uniform_) entries = values_[i];
-        even = fma(static_cast<V>(entries.first), p[columns & 0xffffu], even);
-        odd = fma(static_cast<V>(entries.second), p[columns >> 16], odd);
-      }
-      V sum = even + odd;
-      if (may_be_uniform && uniform_) sum *= static_cast<V>(uniform().value);
-      for (int other = a_.group / 2; other > 0; other >>= 1) sum += __shfl_xor_sync(0xffffffffu, sum, other);
-      q_[k] = fma(diagonal_[k], p_own_[k], sum);
+      for (int other = a_.group / 2; other > 0; other >>= 1) q_[k] += __shfl_xor_sync(0xffffffffu, q_[k], other);
+      q_[k] = fma(diagonal_[k], p_own_[k], q_[k]);
     }
   }
 
@@ -138,11 +129,11 @@ class Block {
     for (int k = 0; k < passes; ++k) v[0] = fma(static_cast<double>(r_[k]), static_cast<double>(r_[k]), v[0]);
   }
 
-  // Sums v over all threads of the grid into total, the same bits in every block, and fetches q of the halo when asked.
-  // False: a block did not answer.
+  // Sums v over all threads of the grid into total, the same bits in every block, and sends and fetches q of the halo
+  // when asked. False: a block did not answer.
   __device__ bool exchange(Word epoch, const double (&v)[sums], bool with_halo, double (&total)[sums]) {
     __shared__ __align__(16) double partial[sums][row_of_parts];
-    __shared__ double quarter[quarters][sums];
+    __shared__ __align__(16) double quarter[quarters][sums];
     const int warp = threadIdx.x / warp_lanes, lane = threadIdx.x % warp_lanes;
     const double mine = sum_four(v);
     if (lane < sums) {
@@ -150,8 +141,13 @@ class Block {
       for (int absent = warp + a_.warps; absent < most_warps; absent += a_.warps) partial[lane][absent] = 0;
     }
     __syncthreads();
-    if constexpr (clustered) return exchange_in_cluster(epoch, partial[lane / 8] + lane % 8, with_halo, total);
+    if constexpr (clustered) {
+      if (with_halo) publish(epoch);
+      return exchange_in_cluster(epoch, partial[lane / 8] + lane % 8, with_halo, total);
+    }
+    // The sums are what everybody waits for longest, so they go first.
     if (warp == 0) send_sums(partial[lane / 8] + lane % 8, epoch);
+    if (with_halo) publish(epoch);
     // With warps to spare, four gather the sums while the others gather the halo.
     const int helpers = a_.warps > 2 * quarters ? quarters : 0;
     bool heard = true;
@@ -213,6 +209,55 @@ class Block {
   __device__ int zero_place() const { return a_.most_rows + a_.most_halo; }
   __device__ int k_place(int k) const { return active_[k] ? row_[k] : zero_place(); }
 
+  // The one row of this lane.
+  __device__ V row_in_turn() const {
+    V even = 0, odd = 0;
+#pragma unroll
+    for (int j = 0; j < kept; ++j) {
+      even = fma(static_cast<V>(values_kept_[j].first), p_[columns_kept_[j] & 0xffffu], even);
+      odd = fma(static_cast<V>(values_kept_[j].second), p_[columns_kept_[j] >> 16], odd);
+    }
+    // Two at a time: their loads are on their way together, and an odd one is left with a zero.
+    const std::uint32_t zero = static_cast<std::uint32_t>(zero_place()) * 0x10001u;
+#pragma unroll 1
+    for (int i = begin_[0] + kept * warp_lanes; i < end_[0]; i += 2 * warp_lanes)
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        const int at = i + j * warp_lanes;
+        const bool there = at < end_[0];
+        const std::uint32_t columns = there ? columns_[at] : zero;
+        const Pair<M> entries = there ? values_[at] : Pair<M>{};
+        even = fma(static_cast<V>(entries.first), p_[columns & 0xffffu], even);
+        odd = fma(static_cast<V>(entries.second), p_[columns >> 16], odd);
+      }
+    return even + odd;
+  }
+  // Several rows, pair by pair of all of them, so that their loads are on their way together. The first is the longest;
+  // the others then meet zeros. unit: without the values.
+  template <bool unit>
+  __device__ void rows_abreast() {
+#pragma unroll
+    for (int k = 0; k < passes; ++k) q_[k] = 0;
+    const std::uint32_t zero = static_cast<std::uint32_t>(zero_place()) * 0x10001u;
+    for (int at = 0; begin_[0] + at < end_[0]; at += warp_lanes) {
+#pragma unroll
+      for (int k = 0; k < passes; ++k) {
+        const int i = begin_[k] + at;
+        const bool there = i < end_[k];
+        const std::uint32_t columns = there ? columns_[i] : zero;
+        const V first = p_[columns & 0xffffu], second = p_[columns >> 16];
+        if constexpr (unit) {
+          q_[k] += first;
+          q_[k] += second;
+        } else {
+          const Pair<M> entries = there ? values_[i] : Pair<M>{};
+          q_[k] = fma(static_cast<V>(entries.first), first, q_[k]);
+          q_[k] = fma(static_cast<V>(entries.second), second, q_[k]);
+        }
+      }
+    }
+  }
+
   // Blocks with one pass have registers left for the first entries of a row.
   static constexpr int kept = passes == 1 ? 3 : 0;
   static constexpr bool may_be_uniform = kept == 0;
@@ -255,7 +300,7 @@ class Block {
   // reads one copy, so that no line is read by all of them at once.
   __device__ ulonglong2 *sums_of(Word epoch, int copy) const {
     return static_cast<ulonglong2 *>(work_.sum_packets) +
-           static_cast<std::int64_t>((epoch & 1) * a_.copies + copy) * a_.parts * sums;
+           static_cast<std::int64_t>((epoch & 1) * sum_copies + copy) * a_.parts * sums;
   }
 
   // The block's sums of what its warps left: lane 8 k + j has the parts of sum k of warps j and 8 + j; lane l gets sum
@@ -268,7 +313,7 @@ class Block {
   __device__ void send_sums(const double *parts, Word epoch) {
     const int lane = threadIdx.x % warp_lanes;
     const double mine = sum_of_warps(parts);
-    if (lane / sums < a_.copies)
+    if (lane / sums < sum_copies)
       cuda::send_packet(sums_of(epoch, lane / sums) + blockIdx.x * sums + lane % sums, payload_of(mine), epoch);
   }
 
@@ -299,7 +344,7 @@ class Block {
   // Packets need some 300 nanoseconds; who looks earlier only delays them.
   __device__ static void pause() {
     const unsigned began = clock();
-    while (static_cast<unsigned>(clock()) - began < 400u) {
+    while (static_cast<unsigned>(clock()) - began < 600u) {
     }
   }
 
@@ -308,13 +353,14 @@ class Block {
     constexpr int blocks_at_once = warp_lanes / sums, flight = 5;
     const int lane = threadIdx.x % warp_lanes;
     const int share = (a_.parts + quarters - 1) / quarters, begin = which * share, end = min(begin + share, a_.parts);
-    const ulonglong2 *packets = sums_of(epoch, blockIdx.x % a_.copies) + lane / blocks_at_once;
+    const ulonglong2 *packets = sums_of(epoch, blockIdx.x % sum_copies) + lane / blocks_at_once;
     double sum = 0;
     bool heard = true;
     for (int first = begin + lane % blocks_at_once; first < end; first += blocks_at_once * flight)
-      heard &= receive<flight>((end - first + blocks_at_once - 1) / blocks_at_once, epoch,
-                               [&](int i) { return packets + (first + i * blocks_at_once) * sums; },
-                               [&](int, Word payload) { sum += value_of<double>(payload); });
+      heard &= receive<flight>(
+          epoch, [&](int i) { return first + i * blocks_at_once < end; },
+          [&](int i) { return packets + (first + i * blocks_at_once) * sums; },
+          [&](int, Word payload) { sum += value_of<double>(payload); });
     sum = sum_quarters(sum);
     if (lane < sums) result[lane] = sum;
     return heard;
@@ -324,10 +370,10 @@ class Block {
     const ulonglong2 *packets = static_cast<const ulonglong2 *>(work_.halo_packets) + (epoch & 1) * a_.packets;
     bool heard = true;
     for (int first = worker; first < part_.halo; first += workers * polls_in_flight)
-      heard &=
-          receive<polls_in_flight>((part_.halo - first + workers - 1) / workers, epoch,
-                                   [&](int i) { return packets + halo_packet_[first + i * workers]; },
-                                   [&](int i, Word payload) { halo_q_[first + i * workers] = value_of<V>(payload); });
+      heard &= receive<polls_in_flight>(
+          epoch, [&](int i) { return first + i * workers < part_.halo; },
+          [&](int i) { return packets + halo_packet_[first + i * workers]; },
+          [&](int i, Word payload) { halo_q_[first + i * workers] = value_of<V>(payload); });
     return heard;
   }
 
@@ -345,35 +391,6 @@ class Block {
   std::uint32_t columns_kept_[kept ? kept : 1];
   V diagonal_[passes], x_[passes], r_[passes], p_own_[passes], q_[passes];
 };
-
-// The numeric limits that the recurrence tests against; those of the vectors' type.
-// The error of the predicted r'r is a few roundings of r'r; below this part of it, it has no digits left.
-template <class V>
-constexpr double vanished = 256 * (sizeof(V) == 8 ? DBL_EPSILON : FLT_EPSILON);
-
-// Whether a positive number of V's normal range, by its exponent alone: this is on the way of every iteration.
-template <class V>
-__device__ bool is_normal(double value) {
-  const auto high = static_cast<std::uint32_t>(__double2hiint(value));
-  constexpr std::uint32_t least = sizeof(V) == 8 ? 0x00100000u : 0x38100000u;
-  constexpr std::uint32_t beyond = sizeof(V) == 8 ? 0x7ff00000u : 0x47f00000u;
-  return high - least < beyond - least;
-}
-
-// Whether something has to be looked at before the coming iteration; false in almost all of them.
-template <class V>
-__device__ bool is_special(const Run &run, std::int64_t k, double p_q, double gamma) {
-  return !(is_normal<double>(gamma) && is_normal<double>(p_q) && gamma > run.tolerance_squared) | (k >= run.last) |
-         (k == run.first);
-}
-
-// Why the iterate is the last of this launch, if it is.
-template <class V>
-__device__ pcg::Ended judge(const Run &run, std::int64_t k, double p_q, double gamma) {
-  constexpr pcg::Limits limits = pcg::limits_of<V>();
-  const pcg::Ended ended = pcg::judge(run, k, gamma, limits);
-  return ended == pcg::Ended::running ? pcg::usable(p_q, pcg::Ended::a_indefinite, limits) : ended;
-}
 
 template <class V, class M, int passes, bool clustered>
 __global__ void __launch_bounds__(most_threads, 1)
@@ -400,7 +417,6 @@ __global__ void __launch_bounds__(most_threads, 1)
       block.squared_residual(v);
     } else {
       block.multiply();
-      block.publish(epoch);
       block.products(v);
     }
     if (!block.exchange(epoch, v, !measuring, total)) {
@@ -408,30 +424,19 @@ __global__ void __launch_bounds__(most_threads, 1)
       break;
     }
     if (measuring) {
-      block.turn(static_cast<V>(total[0] * reciprocal(gamma)));
+      block.turn(static_cast<V>(total[0] / gamma));
       measuring = false;
       ++k;
       continue;
     }
-    const double p_q = total[0], r_q = total[1], q_q = total[2];
     gamma = total[3];
-    if (speaker) work.squared_residuals[k - run.first] = gamma;
-
-    const double alpha = gamma * reciprocal(p_q), inverse = reciprocal(gamma);  // at the same time
-    if (is_special<V>(run, k, p_q, gamma)) {
-      ended = judge<V>(run, k, p_q, gamma);
-      if (ended != pcg::Ended::running) break;
-    }
-    if (!is_normal<V>(alpha)) {
-      ended = pcg::Ended::breakdown;
-      break;
-    }
-    // ||r - alpha q||^2 without another exchange.
-    const double next = fma(alpha, fma(alpha, q_q, -2 * r_q), gamma);
-    measuring = !(next > vanished<V> * gamma && is_normal<double>(next));
-    block.step(static_cast<V>(alpha));
+    const Verdict<V> verdict = decide<V>(run, work, speaker, k, total);
+    ended = verdict.ended;
+    if (ended != pcg::Ended::running) break;
+    block.step(verdict.alpha);
+    measuring = verdict.measure;
     if (measuring) continue;
-    block.turn(static_cast<V>(next * inverse));
+    block.turn(verdict.beta);
     ++k;
   }
   if constexpr (clustered) meet_cluster();  // the others may still read this block's memory

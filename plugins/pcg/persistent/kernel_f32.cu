@@ -26,9 +26,9 @@ __global__ void place(std::int64_t n, const std::int32_t *entry, const T *from, 
 }
 
 template <class T>
-void place_all(const DeviceArray &entries, const void *from, const DeviceArray &to, const sxt_exec *exec) {
-  const auto n = std::min(static_cast<std::int64_t>(to.bytes() / sizeof(T)),
-                          static_cast<std::int64_t>(entries.bytes() / sizeof(std::int32_t)));
+void place_all(std::int64_t n, const DeviceArray &entries, const void *from, const DeviceArray &to,
+               const sxt_exec *exec) {
+  if (n == 0) return;
   constexpr unsigned threads = 256;
   place<<<static_cast<unsigned>(cuda::divide_up<std::int64_t>(n, threads)), threads, 0, cuda::stream_of(*exec)>>>(
       n, entries.as<std::int32_t>(), static_cast<const T *>(from), to.as<T>());
@@ -48,7 +48,7 @@ __global__ void compare_uniform(std::int64_t n, const std::int32_t *entry, const
 // Whether the entries beside the diagonal are one number.
 template <class T>
 void look_at_values(const State &state, const sxt_exec *exec) {
-  const auto n = static_cast<std::int64_t>(state.entry_of.bytes() / sizeof(std::int32_t));
+  const std::int64_t n = state.places;
   const T *values = state.values.as<T>();
   begin_uniform<<<1, 1, 0, cuda::stream_of(*exec)>>>(state.first_entry < 0 ? nullptr : values + state.first_entry,
                                                      state.uniform.as<Uniform>());
@@ -64,14 +64,14 @@ void look_at_values(const State &state, const sxt_exec *exec) {
 }  // namespace
 
 void place_values(const State &state, const sxt_csr &a, const sxt_exec *exec) {
-  const auto place = [&](const DeviceArray &entries, const DeviceArray &to) {
+  const auto place = [&](std::int64_t n, const DeviceArray &entries, const DeviceArray &to) {
     if (state.stored == SXT_F32)
-      place_all<float>(entries, a.values, to, exec);
+      place_all<float>(n, entries, a.values, to, exec);
     else
-      place_all<double>(entries, a.values, to, exec);
+      place_all<double>(n, entries, a.values, to, exec);
   };
-  place(state.entry_of, state.values);
-  place(state.diagonal_entry, state.diagonal);
+  place(state.places, state.entry_of, state.values);
+  place(state.n, state.diagonal_entry, state.diagonal);
   if (state.stored == SXT_F32)
     look_at_values<float>(state, exec);
   else

@@ -21,8 +21,8 @@ inline constexpr int most_threads = 512;
 inline constexpr int packet_threads = 288;  // four warps gather sums, four the halo, one sends
 inline constexpr int most_passes = 4;
 inline constexpr int most_warps = most_threads / warp_lanes;
-inline constexpr int sums = 4;  // p'q, r'q, q'q, r'r
-inline constexpr int sum_copies = 4;
+inline constexpr int sums = 4;        // p'q, r'q, q'q, r'r
+inline constexpr int sum_copies = 4;  // of each sum: blocks that read the same copy wait for each other
 inline constexpr int most_cluster = 16, cluster_passes = 2;  // of a grid that is one cluster
 
 struct Part {
@@ -55,7 +55,6 @@ struct Matrix {
   const std::int32_t *halo_row;   // positions of the halo's rows
   const std::int32_t *halo_packet;
   std::int32_t parts, packets;
-  std::int32_t copies;                            // of each sum: blocks that read the same copy wait for each other
   std::int32_t threads, warps, group;             // of each block; lanes a row
   std::int32_t most_pairs, most_rows, most_halo;  // of one part: they lay out shared memory
 };

@@ -8,21 +8,29 @@
 #include <cstddef>
 #include <utility>
 
+#include "turns.hpp"
+
 namespace persistent {
 namespace {
 
-std::int32_t length_of(const Pattern &a, std::int32_t row) { return a.row_ptr[row + 1] - a.row_ptr[row]; }
+// Entries beside the diagonal, of each row.
+std::vector<std::int32_t> lengths_of(const Pattern &a) {
+  std::vector<std::int32_t> length(a.n);
+  for (std::int32_t i = 0; i < a.n; ++i)
+    for (std::int32_t k = a.row_ptr[i]; k < a.row_ptr[i + 1]; ++k) length[i] += a.col[k] != i;
+  return length;
+}
 
 // Rows of a part from the longest to the shortest, so that slices waste little, and equal ones as the matrix numbers
 // them: lanes that stand together then read p from places that do, and shared memory has fewer conflicts. Sorted by
 // counting, by length first and then by part.
-std::vector<std::int32_t> positions(const Pattern &a, const Partition &partition) {
-  std::int32_t longest = 0;
-  for (std::int32_t i = 0; i < a.n; ++i) longest = std::max(longest, length_of(a, i));
-  std::vector<std::int32_t> next(static_cast<std::size_t>(longest) + 2), by_length(a.n), row_of(a.n);
-  for (std::int32_t i = 0; i < a.n; ++i) ++next[longest - length_of(a, i) + 1];
-  for (std::int32_t length = 0; length < longest; ++length) next[length + 1] += next[length];
-  for (std::int32_t i = 0; i < a.n; ++i) by_length[next[longest - length_of(a, i)]++] = i;
+std::vector<std::int32_t> positions(const std::vector<std::int32_t> &length, const Partition &partition) {
+  const auto n = static_cast<std::int32_t>(length.size());
+  const std::int32_t longest = n > 0 ? *std::max_element(length.begin(), length.end()) : 0;
+  std::vector<std::int32_t> next(static_cast<std::size_t>(longest) + 2), by_length(n), row_of(n);
+  for (std::int32_t i = 0; i < n; ++i) ++next[longest - length[i] + 1];
+  for (std::int32_t i = 0; i < longest; ++i) next[i + 1] += next[i];
+  for (std::int32_t i = 0; i < n; ++i) by_length[next[longest - length[i]]++] = i;
   next = partition.begin;
   for (const std::int32_t row : by_length) row_of[next[partition.part_of[row]]++] = row;
   return row_of;
@@ -33,8 +41,14 @@ std::int32_t slices_of(const Shape &shape) { return shape.passes * (shape.thread
 // Packs the entries of one part after the other; one object a thread.
 class PartPacker {
  public:
-  PartPacker(const Pattern &a, const std::vector<std::int32_t> &position, Packed &out)
-      : a_(a), position_(position), out_(out), met_((position.size() + 63) / 64), local_(position.size()) {}
+  PartPacker(const Pattern &a, const std::vector<std::int32_t> &position, std::int32_t banks, Packed &out)
+      : a_(a),
+        position_(position),
+        banks_(banks),
+        out_(out),
+        turns_(banks, banks > 1 ? out.most_rows + out.most_halo : 0),
+        met_((position.size() + 63) / 64),
+        local_(position.size()) {}
 
   // Fills part c's columns, entry_of and diagonal_entry; gives the positions of its halo, which ascend: they are read
   // in the order in which their owners publish them.
@@ -45,6 +59,7 @@ class PartPacker {
                                                            out_.slices.data() + c * (slices + std::int64_t{1});
     for (std::int32_t s = 0; s < slices; ++s) place_slice(part, s, begin[s], begin[s + 1]);
     std::vector<std::int32_t> halo = name_places(part);
+    for (std::int32_t s = 0; banks_ > 1 && s < slices; ++s) spread(part, begin[s], begin[s + 1]);
     std::uint32_t *const columns = out_.columns.data() + part.first_pair;
     const std::uint32_t zero = static_cast<std::uint32_t>(out_.most_rows + out_.most_halo);
     const auto place = [&](std::int32_t position) { return position < 0 ? zero : std::uint32_t{local_[position]}; };
@@ -93,6 +108,36 @@ class PartPacker {
     }
   }
 
+  // Moves the entries of each row of a slice to the turns that suit its neighbours; a row of more lanes than read at
+  // once keeps its entries on either side.
+  void spread(const Part &part, std::int32_t begin, std::int32_t end) {
+    const std::int32_t turns = 2 * ((end - begin) / warp_lanes), lanes = std::min(out_.shape.group, banks_);
+    std::int32_t *const entry_of = out_.entry_of.data() + 2 * std::int64_t{part.first_pair};
+    for (std::int32_t from = 0; from < turns; from += Turns::most)
+      for (std::int32_t first = 0; first < warp_lanes; first += banks_) {
+        const std::int32_t count = std::min(Turns::most, turns - from);
+        const auto at = [&](std::int32_t turn, std::int32_t lane) {
+          return 2 * (begin + (from + turn) / 2 * warp_lanes + first + lane) + turn % 2;
+        };
+        turns_.begin(count);
+        for (std::int32_t lane = 0; lane < banks_; lane += lanes) {
+          row_.clear();
+          for (std::int32_t turn = 0; turn < count; ++turn)
+            for (std::int32_t j = 0; j < lanes; ++j)
+              if (const std::int32_t place = at(turn, lane + j); where_[place] >= 0)
+                row_.push_back({local_[where_[place]], entry_of[place], where_[place]});
+          turns_.add_row(lane, lanes, row_.data(), static_cast<std::int32_t>(row_.size()));
+        }
+        turns_.exchange(lanes);
+        for (std::int32_t turn = 0; turn < count; ++turn)
+          for (std::int32_t lane = 0; lane < banks_; ++lane) {
+            const Turns::Item &item = turns_.item(turn, lane);
+            entry_of[at(turn, lane)] = item.entry;
+            where_[at(turn, lane)] = item.position;
+          }
+      }
+  }
+
   // Gives every position that was met its place in the part's p: own rows first, then the halo.
   std::vector<std::int32_t> name_places(const Part &part) {
     std::vector<std::int32_t> halo;
@@ -109,9 +154,12 @@ class PartPacker {
 
   const Pattern &a_;
   const std::vector<std::int32_t> &position_;  // of each row
+  std::int32_t banks_;
   Packed &out_;
-  std::vector<std::uint64_t> met_;    // a bit for each position, set where this part has an entry
-  std::vector<std::int32_t> where_;   // the position that belongs to each place of this part; -1: padding
+  Turns turns_;
+  std::vector<std::uint64_t> met_;   // a bit for each position, set where this part has an entry
+  std::vector<std::int32_t> where_;  // the position that belongs to each place of this part; -1: padding
+  std::vector<Turns::Item> row_;
   std::vector<std::uint16_t> local_;  // the place in this part's p of each position that was met
 };
 
@@ -159,7 +207,8 @@ Packed lay_out(const Pattern &a, const Partition &partition) {
   out.shape = shape_for(out.most_rows, a.n ? static_cast<double>(a.row_ptr[a.n]) / a.n : 0,
                         partition.parts() > most_cluster ? packet_threads : warp_lanes);
   if (out.shape.passes == 0) return out;
-  out.row_of = positions(a, partition);
+  const std::vector<std::int32_t> length = lengths_of(a);
+  out.row_of = positions(length, partition);
 
   const std::int32_t slice_rows = warp_lanes / out.shape.group, slices = slices_of(out.shape);
   out.slices.reserve(static_cast<std::size_t>(partition.parts()) * (slices + 1));
@@ -170,7 +219,7 @@ Packed lay_out(const Pattern &a, const Partition &partition) {
       out.slices.push_back(part.pairs);
       if (s * slice_rows >= part.rows) continue;
       // The first row of a slice is its longest.
-      const std::int32_t longest = length_of(a, out.row_of[part.first_row + s * slice_rows]);
+      const std::int32_t longest = length[out.row_of[part.first_row + s * slice_rows]];
       part.pairs += (longest + 2 * out.shape.group - 1) / (2 * out.shape.group) * warp_lanes;
     }
     out.slices.push_back(part.pairs);
@@ -181,7 +230,7 @@ Packed lay_out(const Pattern &a, const Partition &partition) {
   return out;
 }
 
-void pack_entries(const Pattern &a, Packed &packed, int threads) {
+void pack_entries(const Pattern &a, std::int32_t banks, Packed &packed, int threads) {
   std::vector<std::int32_t> position(packed.row_of.size());
   for (std::size_t at = 0; at < position.size(); ++at) position[packed.row_of[at]] = static_cast<std::int32_t>(at);
   const auto pairs = static_cast<std::size_t>(packed.parts.back().first_pair + packed.parts.back().pairs);
@@ -194,7 +243,7 @@ void pack_entries(const Pattern &a, Packed &packed, int threads) {
   std::vector<std::vector<std::int32_t>> halos(packed.parts.size());
   const std::int32_t team = std::clamp(threads, 1, parts);
   each_in_team(team, threads, [&](std::int32_t member) {
-    PartPacker packer(a, position, packed);
+    PartPacker packer(a, position, banks, packed);
     const auto end = static_cast<std::int32_t>(std::int64_t{parts} * (member + 1) / team);
     for (auto c = static_cast<std::int32_t>(std::int64_t{parts} * member / team); c < end; ++c)
       halos[c] = packer.pack(c);
@@ -202,9 +251,9 @@ void pack_entries(const Pattern &a, Packed &packed, int threads) {
   number_packets(packed, halos);
 }
 
-Packed pack(const Pattern &a, const Partition &partition, int threads) {
+Packed pack(const Pattern &a, const Partition &partition, std::int32_t banks, int threads) {
   Packed out = lay_out(a, partition);
-  if (out.shape.passes > 0) pack_entries(a, out, threads);
+  if (out.shape.passes > 0) pack_entries(a, banks, out, threads);
   return out;
 }
 

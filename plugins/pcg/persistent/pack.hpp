@@ -18,6 +18,9 @@ struct Shape {
 // passes == 0: no block of most_threads holds so many rows. least_threads: idle ones help in exchanges.
 Shape shape_for(std::int64_t most_rows, double mean_entries, std::int32_t least_threads = warp_lanes);
 
+// Entries below which host threads would still be waking up when the work is done.
+inline constexpr std::int64_t worth_threads = 100000;
+
 struct Packed {
   Shape shape;
   std::vector<Part> parts;
@@ -31,11 +34,14 @@ struct Packed {
 // The sizes of the packed form alone: shape, rows and pairs of the parts, slices, row_of, most_*. It can be judged
 // whether they fit before the entries are packed.
 Packed lay_out(const Pattern &a, const Partition &partition);
-// Adds the rest, to what lay_out made for the same pattern. Places in a block's p must be 16-bit numbers. The result
-// does not depend on the number of threads.
-void pack_entries(const Pattern &a, Packed &packed, int threads = 1);
+// Adds the rest, to what lay_out made for the same pattern. Places in a block's p must be 16-bit numbers. banks: values
+// of p side by side in shared memory that lanes can read at once (banks_of), and entries are ordered by; 1: as the
+// matrix has them. The result does not depend on the number of threads.
+void pack_entries(const Pattern &a, std::int32_t banks, Packed &packed, int threads = 1);
+// Shared memory gives 128 bytes at once.
+constexpr std::int32_t banks_of(std::int64_t value_size) { return static_cast<std::int32_t>(128 / value_size); }
 
 // Both. Entries of the source are counted as in `a`.
-Packed pack(const Pattern &a, const Partition &partition, int threads = 1);
+Packed pack(const Pattern &a, const Partition &partition, std::int32_t banks, int threads = 1);
 
 }  // namespace persistent

@@ -31,7 +31,7 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
     const auto &a = plugin::as<sxt_csr>(problem->a);
     const auto parts = std::clamp<std::int64_t>(candidate->launch[0], 1, std::max<std::int64_t>(1, a.s.rows));
     fill(state, plugin::as<sxt_pcg_query>(problem->query), a, static_cast<std::int32_t>(parts),
-         candidate->launch[2] != 0, std::max<std::int64_t>(1, candidate->launch[1]), exec);
+         candidate->launch[2] != 0, std::max<std::int64_t>(1, candidate->launch[1]), candidate->launch[3] != 0, exec);
     return SXT_OK;
   });
 }

@@ -16,9 +16,6 @@ namespace plugin = sextant::plugin;
 namespace cuda = plugin::cuda;
 using cuda::Failure;
 
-// Entries below which threads would still be waking up when the work is done.
-constexpr std::int64_t worth_threads = 100000;
-
 // CSR's pattern on the host.
 struct HostPattern {
   Filled<std::int32_t> row_ptr, col;
@@ -134,6 +131,7 @@ void upload_all(State &state, const Packed &packed, const sxt_exec *exec) {
   state.uniform = DeviceArray(exec, sizeof(Uniform), "what A's values have in common");
   const std::int32_t *const entries = packed.entry_of.data(), *const end = entries + packed.entry_of.size();
   const std::int32_t *const first = std::find_if(entries, end, [](std::int32_t entry) { return entry >= 0; });
+  state.places = end - entries;
   state.first_entry = first == end ? -1 : first - entries;
 
   Matrix &m = state.matrix;
@@ -158,7 +156,7 @@ std::uint64_t session_bytes(std::int64_t n, std::int64_t value_size, std::int64_
 }
 
 void fill(State &state, const sxt_pcg_query &query, const sxt_csr &a, std::int32_t parts, bool clustered,
-          std::int64_t longest, const sxt_exec *exec) {
+          std::int64_t longest, bool in_turns, const sxt_exec *exec) {
   state.vectors = query.m.q.value_type;
   state.stored = a.s.value_type;
   state.n = a.s.rows;
@@ -179,14 +177,13 @@ void fill(State &state, const sxt_pcg_query &query, const sxt_csr &a, std::int32
   Packed packed = lay_out(pattern.view(), partition);
   sizes = {packed.most_rows, packed.most_pairs, packed.most_halo};
   room.check(sizes, false);
-  pack_entries(pattern.view(), packed, threads);
+  pack_entries(pattern.view(), in_turns ? banks_of(size_of(state.vectors)) : 1, packed, threads);
   state.shape = packed.shape;
   state.shared = room.bytes(sizes);
 
   Matrix &m = state.matrix;
   m.parts = partition.parts();
   m.packets = packed.packets;
-  m.copies = sum_copies;
   m.threads = packed.shape.threads;
   m.warps = packed.shape.threads / warp_lanes;
   m.group = packed.shape.group;

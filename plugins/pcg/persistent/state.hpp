@@ -27,6 +27,7 @@ struct State {
   DeviceArray part, values, columns, diagonal, slices, row_of, packet_of, halo_row, halo_packet;
   DeviceArray entry_of, diagonal_entry;  // where new values go
   DeviceArray uniform;
+  std::int64_t places;       // of `values`
   std::int64_t first_entry;  // the first place of `values` that is no padding; -1: there is none
 };
 
@@ -63,9 +64,10 @@ struct Session {
 std::uint64_t session_bytes(std::int64_t n, std::int64_t value_size, std::int64_t packets, std::int64_t parts,
                             std::int64_t longest);
 
-// Fills a state from CSR on the device. Throws cuda::Failure: SXT_E_NOT_SUPPORTED where a part does not fit a block.
+// Fills a state from CSR on the device; in_turns: rows read their entries in the turns of turns.hpp. Throws
+// cuda::Failure: SXT_E_NOT_SUPPORTED where a part does not fit a block.
 void fill(State &state, const sxt_pcg_query &query, const sxt_csr &a, std::int32_t parts, bool clustered,
-          std::int64_t longest, const sxt_exec *exec);
+          std::int64_t longest, bool in_turns, const sxt_exec *exec);
 // Values of the same pattern into their places.
 void set_values(State &state, const sxt_csr &a, const sxt_exec *exec);
 

@@ -250,9 +250,9 @@ TEST(PersistentPack, ThePackedFormAloneGivesAx) {
     std::vector<double> x(static_cast<std::size_t>(a.pattern().n));
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i % 13) - 6;
     const std::vector<double> want = multiply(a, x);
-    for (const std::int32_t parts : {1, 3, 16}) {
+    for (const auto &[parts, banks] : {std::pair{1, 16}, {3, 16}, {16, 16}, {1, 32}, {16, 32}}) {
       if (parts > a.pattern().n) continue;
-      const Packed p = pack(a.pattern(), best_parts(a.pattern(), parts), 2);
+      const Packed p = pack(a.pattern(), best_parts(a.pattern(), parts), banks, 2);
       const std::vector<double> got = multiply(a, p, x);
       for (std::size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], 1e-9) << "row " << i << ", " << parts;
     }
@@ -263,7 +263,7 @@ TEST(PersistentPack, ThePackedFormAloneGivesAx) {
 TEST(PersistentPack, EveryPlaceIsWritten) {
   for (const Csr &a : {grid(9, 8, 7), uneven(900), tangled(400)})
     for (const std::int32_t parts : {1, 16}) {
-      const Packed p = pack(a.pattern(), best_parts(a.pattern(), parts));
+      const Packed p = pack(a.pattern(), best_parts(a.pattern(), parts), 16);
       std::vector<int> places(a.col.size());
       for (const auto *list : {&p.entry_of, &p.diagonal_entry})
         for (std::size_t k = 0; k < list->size(); ++k)
@@ -272,10 +272,77 @@ TEST(PersistentPack, EveryPlaceIsWritten) {
     }
 }
 
+// How often shared memory is read for all gathers: in each turn, for as many lanes as there are banks, once for every
+// place of the bank that has most of them.
+std::int64_t reads(const Packed &p, std::int32_t banks) {
+  const std::int32_t slices = p.shape.passes * (p.shape.threads / warp_lanes);
+  std::int64_t sum = 0;
+  for (std::size_t c = 0; c < p.parts.size(); ++c)
+    for (std::int32_t s = 0; s < slices; ++s) {
+      const std::int32_t *const begin = p.slices.data() + c * (slices + 1) + s;
+      for (std::int32_t at = begin[0]; at < begin[1]; at += banks)
+        for (const int shift : {0, 16}) {
+          std::map<std::int32_t, std::set<std::int32_t>> places;
+          for (std::int32_t lane = 0; lane < banks; ++lane) {
+            const auto place =
+                static_cast<std::int32_t>(p.columns[p.parts[c].first_pair + at + lane] >> shift & 0xffff);
+            if (place < p.most_rows + p.most_halo) places[place % banks].insert(place);
+          }
+          std::size_t most = 1;
+          for (const auto &[bank, own] : places) most = std::max(most, own.size());
+          sum += static_cast<std::int64_t>(most);
+        }
+    }
+  return sum;
+}
+
+TEST(PersistentPack, TurnsMeetFewerConflictsOfBanks) {
+  for (const Csr &a : {grid(24, 20, 22), tangled(3000), uneven(4000)})
+    for (const std::int32_t parts : {6, 20})
+      for (const std::int32_t banks : {banks_of(8), banks_of(4)}) {
+        const Partition partition = best_parts(a.pattern(), parts);
+        const std::int64_t numbered = reads(pack(a.pattern(), partition, 1), banks),
+                           in_turns = reads(pack(a.pattern(), partition, banks), banks);
+        EXPECT_LT(in_turns, 0.85 * static_cast<double>(numbered)) << parts << " parts, " << banks << " banks";
+      }
+}
+
+// Sixteen rows of two entries each, all first ones in one bank and all second ones in another: half of the rows begin
+// with the other one. Then no order is better: each turn has eight places of each bank.
+TEST(PersistentPack, TurnsShareABankEvenly) {
+  Turns turns(16, 2000);
+  turns.begin(2);
+  for (std::int32_t lane = 0; lane < 16; ++lane) {
+    const Turns::Item row[] = {{16 * lane, 2 * lane, lane}, {16 * lane + 1, 2 * lane + 1, lane}};
+    turns.add_row(lane, 1, row, 2);
+  }
+  turns.exchange(1);
+  for (const std::int32_t turn : {0, 1}) {
+    int first = 0;
+    for (std::int32_t lane = 0; lane < 16; ++lane) first += turns.item(turn, lane).place % 16 == 0;
+    EXPECT_EQ(first, 8) << turn;
+  }
+}
+
+// A place that several lanes read is read once: rows with equal columns take them in equal turns.
+TEST(PersistentPack, TurnsReadASharedPlaceOnce) {
+  Turns turns(16, 2000);
+  turns.begin(4);
+  for (std::int32_t lane = 0; lane < 16; ++lane) {
+    Turns::Item row[4];
+    for (std::int32_t k = 0; k < 4; ++k) row[(k + lane) % 4] = {48 * k, 4 * lane + k, lane};
+    turns.add_row(lane, 1, row, 4);
+  }
+  turns.exchange(1);
+  for (std::int32_t turn = 0; turn < 4; ++turn)
+    for (std::int32_t lane = 1; lane < 16; ++lane)
+      EXPECT_EQ(turns.item(turn, lane).place, turns.item(turn, 0).place) << turn;
+}
+
 TEST(PersistentPack, SizesAreKnownBeforeTheEntriesArePacked) {
   for (const Csr &a : {grid(13, 11, 10), uneven(900), tangled(500)}) {
     const Partition parts = best_parts(a.pattern(), 9);
-    const Packed sizes = lay_out(a.pattern(), parts), whole = pack(a.pattern(), parts);
+    const Packed sizes = lay_out(a.pattern(), parts), whole = pack(a.pattern(), parts, 16);
     EXPECT_EQ(sizes.columns.size(), 0u);
     std::int32_t pairs = 0, halo = 0;
     for (const Part &part : whole.parts) {
@@ -293,9 +360,9 @@ TEST(PersistentPack, EqualWhateverTheThreads) {
   };
   for (const Csr &a : {grid(13, 11, 10), uneven(900), tangled(500)}) {
     const Partition parts = best_parts(a.pattern(), 9);
-    const Packed one = pack(a.pattern(), parts, 1);
+    const Packed one = pack(a.pattern(), parts, 16, 1);
     for (const int threads : {2, 5, 40}) {
-      const Packed many = pack(a.pattern(), parts, threads);
+      const Packed many = pack(a.pattern(), parts, 16, threads);
       EXPECT_TRUE(equal(many.columns, one.columns) && equal(many.entry_of, one.entry_of));
       EXPECT_TRUE(equal(many.diagonal_entry, one.diagonal_entry) && equal(many.halo_row, one.halo_row));
       EXPECT_TRUE(equal(many.packet_of, one.packet_of) && equal(many.halo_packet, one.halo_packet));
@@ -305,7 +372,7 @@ TEST(PersistentPack, EqualWhateverTheThreads) {
 
 TEST(PersistentPack, PacketsReachWhoNeedsThem) {
   const Csr a = grid(10, 10, 10);
-  const Packed p = pack(a.pattern(), best_parts(a.pattern(), 7));
+  const Packed p = pack(a.pattern(), best_parts(a.pattern(), 7), 16);
   std::vector<int> published(static_cast<std::size_t>(p.packets));
   for (const std::int32_t packet : p.packet_of)
     if (packet >= 0) ++published[packet];
@@ -365,10 +432,10 @@ TEST(PersistentModel, RefusesWhatDoesNotFitAndSaysTheNumbers) {
 
 TEST(PersistentModel, OffersBlocksAndPredictsMoreForMore) {
   const sxt_machine m = machine();
-  sxt_candidate list[8];
+  sxt_candidate list[16];
   std::uint64_t count = 0;
   const auto best = [&](std::int64_t n, std::int64_t nnz) {
-    EXPECT_EQ(candidates(query(n, nnz), nullptr, m, list, 8, &count), SXT_OK);
+    EXPECT_EQ(candidates(query(n, nnz), nullptr, m, list, std::size(list), &count), SXT_OK);
     EXPECT_GT(count, 0u) << n;
     double least = 1e300;
     for (std::uint64_t i = 0; i < count; ++i) {
@@ -386,6 +453,17 @@ TEST(PersistentModel, OffersBlocksAndPredictsMoreForMore) {
     return *std::min_element(list, list + count,
                              [](const sxt_candidate &a, const sxt_candidate &b) { return a.run_s < b.run_s; });
   };
+  // Turns cost a set-up more and save in each iteration.
+  best(262144, 1810432);
+  const auto is = [](bool in_turns) {
+    return [in_turns](const sxt_candidate &c) { return c.launch[0] == 132 && (c.launch[3] != 0) == in_turns; };
+  };
+  const auto *const numbered = std::find_if(list, list + count, is(false)), *const in_turns = std::find_if(
+                                                                                list, list + count, is(true));
+  ASSERT_TRUE(numbered != list + count && in_turns != list + count);
+  EXPECT_LT(in_turns->run_s, numbered->run_s);
+  EXPECT_GT(in_turns->setup_s, numbered->setup_s);
+
   const sxt_candidate tiny = choice(1728, 11232);
   EXPECT_EQ(tiny.launch[2], 1);
   EXPECT_LE(tiny.launch[0], most_cluster);
