@@ -263,10 +263,12 @@ class Suite {
     return std::max(0.0, timed.samples[timed.samples.size() / 2] - report_of(timed).predicted_factor_s);
   }
   // Kernels take turns; solves do not, because they need their own factors to stand there. Each is measured at least
-  // twice, the first time for nothing; in a sweep, whose kernels have run at smaller orders, once where time is short.
+  // twice, the first time for nothing; in a sweep, whose kernels have run at smaller orders, once where time is short and
+  // calls are long: a few of a short one cost nothing and tell what was chance.
   void time_phase(const std::vector<HermitianTimed *> &all, const HermitianCase &problem, const HermitianBenchSet &set,
                   double seconds) const {
-    const auto end = Clock::now() + std::chrono::duration<double>(seconds);
+    constexpr double least_seconds = 0.01;
+    const auto end = Clock::now() + std::chrono::duration<double>(std::max(seconds, least_seconds));
     const int least = options_.sweep && !points_.empty() ? 0 : 1;
     const auto over = [&](int round) { return round > options_.repeat || (round > least && Clock::now() > end); };
     const bool solving = problem.phase == "solve";
