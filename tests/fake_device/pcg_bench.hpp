@@ -12,6 +12,20 @@
 
 namespace fake_test {
 
+// Ten iterations of an engine on n values at b and x, whose every answer is taken for confirmed.
+inline sxt_pcg_args ten_iterations(std::int32_t n, const sextant::DeviceBuffer &b, const sextant::DeviceBuffer &x) {
+  sxt_pcg_args args{};
+  args.h = {sizeof args, SXT_KIND_PCG};
+  args.n = n;
+  args.b = b.data();
+  args.x = x.data();
+  args.max_iterations = 10;
+  args.confirm = [](void *, const void *, std::int64_t, double, double *, sxt_reason *reason) -> std::int32_t {
+    return *reason = SXT_REASON_CONVERGED, SXT_CONFIRM_STOP;
+  };
+  return args;
+}
+
 // A set-up of its own, and its engine's run, for tests that look closer.
 class Bench {
  public:
@@ -59,15 +73,7 @@ class Bench {
   }
   // One block: the device does nothing, which the engine notices after it.
   std::int32_t launches_of_a_block() {
-    sxt_pcg_args args{};
-    args.h = {sizeof args, SXT_KIND_PCG};
-    args.n = rows;
-    args.b = b.data();
-    args.x = x.data();
-    args.max_iterations = 10;
-    args.confirm = [](void *, const void *, std::int64_t, double, double *, sxt_reason *reason) -> std::int32_t {
-      return *reason = SXT_REASON_CONVERGED, SXT_CONFIRM_STOP;
-    };
+    sxt_pcg_args args = ten_iterations(rows, b, x);
     EXPECT_THROW(runner->run(&args.h), sextant::Error);
     EXPECT_EQ(args.reductions, 1);
     return args.launches;

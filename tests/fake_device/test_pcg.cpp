@@ -94,15 +94,7 @@ class Program {
       sextant::Runner runner(matrix.context(), selector.select(sextant::Query(&query.m.q), "pcg"), &matrix);
       sextant::Device &device = matrix.context().device();
       const sextant::DeviceBuffer b(device, rows * sizeof(double)), x(device, rows * sizeof(double));
-      sxt_pcg_args args{};
-      args.h = {sizeof args, SXT_KIND_PCG};
-      args.n = rows;
-      args.b = b.data();
-      args.x = x.data();
-      args.max_iterations = 10;
-      args.confirm = [](void *, const void *, std::int64_t, double, double *, sxt_reason *reason) -> std::int32_t {
-        return *reason = SXT_REASON_CONVERGED, SXT_CONFIRM_STOP;
-      };
+      sxt_pcg_args args = ten_iterations(rows, b, x);
       runner.run(&args.h);
       engine_status_ = SXT_OK;
     } catch (const sextant::Error &problem) {
