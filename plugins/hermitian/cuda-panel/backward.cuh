@@ -43,15 +43,26 @@ struct BackwardSweep {
     }
     commit();
   }
-  // The diagonal tile k, in panels.
+  // The diagonal tile k, in panels; a thread takes half of a row or of a column, whichever lies in one piece with that
+  // of the next thread.
   SXT_DENSE void stage_diagonal(int k) const {
-    const int rows = s.n - tile * k;
+    const int rows = s.n - tile * k, own = threadIdx.x % tile, first = threadIdx.x / tile;
+    if (s.row == 1) {
+      const T *from = s.at(tile * k + own, tile * k + first);
+#pragma unroll
+      for (int p = 0; p < 4; ++p)
+#pragma unroll
+        for (int c = 0; c < inner; c += 2, from += 2 * s.column)
+          if (own >= inner * p + first + c && own < rows)
+            copy_async(shared.diagonal + panel_at<T>(p) + (first + c) * panel_ld<T>(p) + own - inner * p, from,
+                       sizeof(T), true);
+    } else {
+      const int p = own / inner;
+      const T *from = s.at(tile * k + first, tile * k + own);
+      T *to = shared.diagonal + panel_at<T>(p) + own % inner * panel_ld<T>(p) - inner * p;
 #pragma unroll 4
-    for (int e = threadIdx.x; e < tile * tile; e += threads) {
-      const int in = e % tile, out = e / tile, i = s.row == 1 ? in : out, j = s.row == 1 ? out : in, p = j / inner;
-      if (i >= j && i < rows)
-        copy_async(shared.diagonal + panel_at<T>(p) + (j % inner) * panel_ld<T>(p) + i - inner * p,
-                   s.at(tile * k + i, tile * k + j), sizeof(T), true);
+      for (int r = first; r < tile; r += 2, from += 2 * s.row)
+        if (r >= own && r < rows) copy_async(to + r, from, sizeof(T), true);
     }
     commit();
   }
@@ -108,14 +119,14 @@ struct BackwardSweep {
           T *to = sums + tile * warp + inner * quarter + g;
           to[0] = sum_of(c[quarter], 0, r), to[8] = sum_of(c[quarter], 1, r);
         }
-      __syncthreads();
+      sync();
       if (warp == r)
 #pragma unroll
         for (int q = 0; q < 2; ++q) {
           const T *at = sums + lane + 32 * q;
           total[q] = sum(sum(at[0], at[tile]), sum(at[2 * tile], at[3 * tile]));
         }
-      if (r + 1 < count) __syncthreads();
+      if (r + 1 < count) sync();
     }
   }
   // A warp solves with the diagonal tile for one right-hand side; lane i holds unknowns i and i + 32.
@@ -154,7 +165,7 @@ struct BackwardSweep {
 
   SXT_DENSE void run() const {
     Place ahead{last() - 1, last(), 0};
-    __syncthreads();
+    sync();
     int slot = 0;
     for (int i = 0; i < stages - 1; ++i, advance(ahead)) stage(ahead, i);
     for (int k = last(); k >= 0; --k) {
@@ -181,7 +192,7 @@ struct BackwardSweep {
       T total[2];
       collect(total, c);
       if (warp < count) solve_diagonal(s.b + (first + warp) * s.ldb + tile * k, total, min(tile, s.n - tile * k));
-      __syncthreads();
+      sync();
     }
     await<0>();
     if (complex_valued<T> && !s.conjugate_b)

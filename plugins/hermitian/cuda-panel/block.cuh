@@ -16,16 +16,27 @@ inline constexpr int steps_at_once = sizeof(T) == 16 ? 2 : 1;
 
 inline constexpr unsigned all_lanes = 0xffffffffu;
 
+// The four warps that work on a tile; a block may have more.
+SXT_DENSE void sync() { asm volatile("barrier.sync.aligned 0, %0;" ::"n"(threads) : "memory"); }
+
+// Read anew where it is wanted: kept in a register over the loop of the products, it would be spilled.
+SXT_DENSE int lane_now() {
+  int lane;
+  asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
+  return lane;
+}
+
 // A 16 x 16 block in shared memory stands in columns of 17; what is read beyond it is not used.
 inline constexpr int block_ld = inner + 1, block_room = (inner + 1) * block_ld;
 
 // The kernel's forms: of any order, or of those with 64 rows in each tile (but for less than 16), whose places are
-// known; each also with one right-hand side that is carried as a vector (carried.cuh).
-enum class Form { any, whole_tiles, any_with_vector, whole_tiles_with_vector };
+// known, or of any order with panels whose columns arrive by bulk copies (arrivals.cuh); each also with one right-hand
+// side that is carried as a vector (carried.cuh).
+enum class Form { any, whole_tiles, columns, any_with_vector, whole_tiles_with_vector, columns_with_vector };
 constexpr bool has_whole_tiles(Form form) { return form == Form::whole_tiles || form == Form::whole_tiles_with_vector; }
-constexpr bool carries_vector(Form form) {
-  return form == Form::any_with_vector || form == Form::whole_tiles_with_vector;
-}
+constexpr bool carries_vector(Form form) { return form >= Form::any_with_vector; }
+constexpr bool copies_columns(Form form) { return form == Form::columns || form == Form::columns_with_vector; }
+constexpr int threads_of(Form form) { return copies_columns(form) ? 2 * threads : threads; }
 
 // A system with its right-hand sides carried as rows first_rhs_row .. rows - 1, from a multiple of 16: their
 // conjugates, so that what is done to rows of A solves L y = b. A single one that is solved for while the system is
@@ -68,13 +79,14 @@ struct Shared {
   T diagonal[panel_at<T>(4)];
   T scratch[block_room];
   T carried[tile], carried_stage[stages][depth];  // a right-hand side at the tile's rows, at the columns of a step
+  std::uint64_t full[stages], empty[stages];      // barriers of stages that bulk copies fill
   int failed;                                     // the code of a block of the diagonal tile that could not be factored
   int refine;  // bit p: block p is so ill-conditioned that solutions with its inverse are refined
   View<T> system;
 };
 
 SXT_DENSE void copy_async(void *to, const void *from, int bytes, bool valid) {
-  const unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  const unsigned at = shared_address(to);
   const int size = valid ? bytes : 0;  // 0: zeros are written and nothing is read
   if (bytes == 16)
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(from), "r"(size) : "memory");
@@ -165,8 +177,7 @@ SXT_DENSE void stage_stripe(T *to, Source<T> &s, std::uint64_t policy) {
   to += s.to;
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2, %3;" ::"r"(
-                     static_cast<unsigned>(__cvta_generic_to_shared(to))),
+    asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2, %3;" ::"r"(shared_address(to)),
                  "l"(from), "r"(s.valid >> i & 1 ? 16 : 0), "l"(policy)
                  : "memory");
     to += s.to_step, from += s.step;
@@ -212,6 +223,18 @@ SXT_DENSE void write_columns(const Accumulator<T> (&x)[2], const Stripe<T> &s, i
     }
 }
 
+// c -= products of four columns with two blocks of eight rows: x + iy, rows g and g + 8 of the left operand, and b, one
+// inner index a lane.
+SXT_DENSE void multiply_two(Accumulator<Complex<double>> *c, const double (&x)[2], const double (&y)[2],
+                            const Complex<double> (&b)[2]) {
+  using plugin::cuda::dense::multiply_add;
+#pragma unroll
+  for (int i = 0; i < 2; ++i)
+    multiply_add(c[i].re, -x[0], -x[1], b[i].re), multiply_add(c[i].im, -y[0], -y[1], b[i].re);
+#pragma unroll
+  for (int i = 0; i < 2; ++i) multiply_add(c[i].re, -y[0], -y[1], b[i].im), multiply_add(c[i].im, x[0], x[1], b[i].im);
+}
+
 // update_step of c128, `steps_at_once` steps whose stages follow one another: four columns at a time, so that a lane
 // has one inner index. A right operand then is one part of a number as it was loaded, and the left ones of four columns
 // are all that is kept. Unrolled, those of all columns would be.
@@ -219,24 +242,18 @@ template <int blocks>
 SXT_DENSE void update_by_four_columns(Accumulator<Complex<double>> (&c)[8], const Complex<double> *left,
                                       const Complex<double> *right, int g, int t) {
   using T = Complex<double>;
-  using plugin::cuda::dense::multiply_add;
   constexpr int ld = stage_ld<T>, to_next_step = 2 * stage_room<T> - depth * ld;
   left += t * ld + g, right += t * ld + g;
 #pragma unroll 1
   for (int step = 0; step < steps_at_once<T>; ++step, left += to_next_step, right += to_next_step)
 #pragma unroll 1
     for (int half = 0; half < 2; ++half, left += 4 * ld, right += 4 * ld) {
-      const unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(left));
+      const unsigned at = shared_address(left);
       const double x[2] = {load_part(at), load_part(at + 128)}, y[2] = {load_part(at + 8), load_part(at + 136)};
 #pragma unroll
       for (int j = 0; j < 2 * blocks; j += 2) {
         const T b[2] = {load_whole(right + 8 * j), load_whole(right + 8 * j + 8)};
-#pragma unroll
-        for (int i = 0; i < 2; ++i)
-          multiply_add(c[j + i].re, -x[0], -x[1], b[i].re), multiply_add(c[j + i].im, -y[0], -y[1], b[i].re);
-#pragma unroll
-        for (int i = 0; i < 2; ++i)
-          multiply_add(c[j + i].re, -y[0], -y[1], b[i].im), multiply_add(c[j + i].im, x[0], x[1], b[i].im);
+        multiply_two(c + j, x, y, b);
       }
     }
 }

@@ -40,6 +40,32 @@ struct CarriedVector {
     shared.carried[own_entry()] = value;
   }
 
+  // The same on tensor cores, by one warp: real and imaginary parts of the entries are two rows of sums, so that two
+  // real products make a complex one. What a lane has of the left operands for one solved entry:
+  struct LeftRow {
+    Real<T> by_re, by_im;
+  };
+  SXT_DENSE LeftRow left_row(T solved) const {
+    const int g = lane / 4;
+    return {g == 0 ? -solved.re : g == 1 ? -solved.im : 0, g == 0 ? -solved.im : g == 1 ? solved.re : 0};
+  }
+  // Sums of entries 8 j .. 8 j + 7.
+  SXT_DENSE void put_sums(int j, const Real<T> (&sums)[4]) const {
+    T *to = shared.carried + 8 * j + lane % 4 * 2;
+    if (lane / 4 == 0) to[0].re = sums[0], to[1].re = sums[1];
+    if (lane / 4 == 1) to[0].im = sums[0], to[1].im = sums[1];
+  }
+  // And b with all of them; zero where the matrix has no row.
+  SXT_DENSE void add_to_sums(int k0) const {
+    __syncwarp();
+    for (int e = lane; e < tile; e += 32) {
+      const bool exists = k0 + e < s.n;
+      const T value = exists ? s.b[k0 + e] : T{};
+      shared.carried[e] = exists ? sum(shared.carried[e], s.conjugate_b ? value : conjugate(value)) : T{};
+    }
+    __syncwarp();
+  }
+
   // c conj(inverse)' for 16 entries: lane (r, h) sums half of entry r.
   SXT_DENSE T times_inverse(const T *c, const T *inverse, int ld) const {
     const int r = lane & 15, h = lane >> 4;
@@ -59,33 +85,37 @@ struct CarriedVector {
     }
     return first + r < s.n ? rest : T{};
   }
-  // One warp solves with the diagonal tile, which stands, and writes the entries.
-  SXT_DENSE void solve(int k0, int columns) const {
-    const int r = lane & 15;
-#pragma unroll 1
-    for (int p = 0; inner * p < columns; ++p) {
-      const T *panel = shared.diagonal + panel_at<T>(p);
-      const int ld = panel_ld<T>(p);
-      T *c = shared.carried + inner * p;
-      T x = times_inverse(c, panel, ld);
-      if (shared.refine >> p & 1) {
-        const T rest = rest_of(c, x, k0 + inner * p);
-        __syncwarp();
-        if (lane < inner) c[r] = rest;
-        __syncwarp();
-        x = sum(x, times_inverse(c, panel, ld));
-      }
+  // One warp solves for the 16 entries of block p of the diagonal tile, whose inverse stands.
+  SXT_DENSE void solve(int p, int k0) const {
+    const T *inverse = shared.diagonal + panel_at<T>(p);
+    const int r = lane & 15, ld = panel_ld<T>(p);
+    T *c = shared.carried + inner * p;
+    T x = times_inverse(c, inverse, ld);
+    if (shared.refine >> p & 1) {
+      const T rest = rest_of(c, x, k0 + inner * p);
       __syncwarp();
-      if (lane < inner) c[r] = x;
+      if (lane < inner) c[r] = rest;
       __syncwarp();
-      for (int e = inner + lane; inner * p + e < columns; e += 32) {
-        T value = c[e];
-#pragma unroll
-        for (int j = 0; j < inner; ++j) value = minus_product(value, c[j], conjugate(panel[j * ld + e]));
-        c[e] = value;
-      }
-      __syncwarp();
+      x = sum(x, times_inverse(c, inverse, ld));
     }
+    __syncwarp();
+    if (lane < inner) c[r] = x;
+    __syncwarp();
+  }
+  // What they contribute is taken off the entries after them, once the columns below the block stand.
+  SXT_DENSE void take_off_below(int p, int columns) const {
+    const T *panel = shared.diagonal + panel_at<T>(p);
+    const int ld = panel_ld<T>(p);
+    T *c = shared.carried + inner * p;
+    for (int e = inner + lane; inner * p + e < columns; e += 32) {
+      T value = c[e];
+#pragma unroll
+      for (int j = 0; j < inner; ++j) value = minus_product(value, c[j], conjugate(panel[j * ld + e]));
+      c[e] = value;
+    }
+    __syncwarp();
+  }
+  SXT_DENSE void write(int k0, int columns) const {
     for (int e = lane; e < columns; e += 32) s.b[k0 + e] = shared.carried[e];
   }
 };

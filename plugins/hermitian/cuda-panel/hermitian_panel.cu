@@ -153,6 +153,12 @@ Tiles tiles_of(const sxt_hermitian_query &q, std::int32_t peers) {
           blocks};
 }
 
+// Whether a block has a warp that brings panels by bulk copies: enqueue_panel's rule.
+bool copies_columns(const sxt_hermitian_query &q) {
+  return q.q.value_type == SXT_C128 && q.triangle != SXT_UPPER && factors(q.phase) &&
+         (!solves(q.phase) || q.n_rhs <= 1);
+}
+
 // How the terms of c128 stand to one another, against those of the other types: a diagonal tile has four times the
 // double instructions of f64, which wait for the tensor cores there.
 struct Weights {
@@ -161,8 +167,10 @@ struct Weights {
 };
 Weights weights_of(const sxt_hermitian_query &q) {
   if (q.q.value_type != SXT_C128) return {1, 1, 1, 1};
+  if (copies_columns(q)) return {1.02, 0.52, 1.40, 0, 1.4};
   return factors(q.phase) ? Weights{1.05, 0.97, 1.63, 0, 1.0} : Weights{1, 1, 1, 0.1};
 }
+std::int64_t threads_of(const sxt_hermitian_query &q) { return copies_columns(q) ? 2 * threads : threads; }
 
 // Rounds of blocks over the places there are. One that leaves multiprocessors places takes less: with fewer blocks
 // there, each gets more of what they share, and some of its way goes faster. Orders that vary come largest first, and
@@ -201,7 +209,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
     const Rounds rounds = rounds_of(static_cast<double>(q.batch) * peers, units_for(peers, units), resident,
                                     q.orders_vary, factors(q.phase));
     candidate.launch[0] = q.batch * peers;
-    candidate.launch[1] = threads;
+    candidate.launch[1] = threads_of(q);
     candidate.launch[2] = peers;
     candidate.launch[3] = shared_of(q.q.value_type);
     candidate.model_class = static_cast<std::uint32_t>(4 * q.phase + doublings);
@@ -230,7 +238,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
 
 sxt_status launch_config(const sxt_query *query, const sxt_candidate *candidate, const sxt_machine *,
                          sxt_launch_config *out) {
-  const std::int64_t registers = 65536 / (threads * resident_on_unit(query->value_type)) / 8 * 8;
+  const std::int64_t registers = 65536 / (candidate->launch[1] * resident_on_unit(query->value_type)) / 8 * 8;
   *out = {candidate->launch[0], candidate->launch[1], candidate->launch[3], std::min<std::int64_t>(255, registers),
           candidate->run_s};
   return SXT_OK;
@@ -269,7 +277,7 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
 const sxt_kernel kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_HERMITIAN, "hermitian.panel.cuda", "cuda",
                             "left-looking Cholesky with tensor-core updates, one block or one cluster a system", run);
-  k.version = 4;
+  k.version = 5;
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
   k.min_level = 90;
   k.term_names = terms;

@@ -12,6 +12,8 @@ namespace sextant::hermitian_panel {
 
 using namespace plugin::cuda::dense;
 
+SXT_DENSE unsigned shared_address(const void *at) { return static_cast<unsigned>(__cvta_generic_to_shared(at)); }
+
 // Left operand: rows g, g + 8 at inner index 2t, then the same rows at 2t + 1. Right: columns g at 2t and 2t + 1.
 template <class R>
 struct Left;
@@ -149,9 +151,7 @@ SXT_DENSE double load_part(unsigned at) {
 }
 SXT_DENSE Complex<double> load_whole(const Complex<double> *from) {
   Complex<double> v;
-  asm volatile("ld.volatile.shared.v2.f64 {%0, %1}, [%2];"
-               : "=d"(v.re), "=d"(v.im)
-               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(from))));
+  asm volatile("ld.volatile.shared.v2.f64 {%0, %1}, [%2];" : "=d"(v.re), "=d"(v.im) : "r"(shared_address(from)));
   return v;
 }
 
@@ -160,7 +160,7 @@ template <class T, int sign>
 SXT_DENSE LeftOperand<T> load_left(const T *block, int ld, int g, int t) {
   const T *p = block + 2 * t * ld + g;
   if constexpr (sizeof(T) == 16) {
-    const unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(p)), next = at + 16 * ld;
+    const unsigned at = shared_address(p), next = at + 16 * ld;
     constexpr double by = sign;
     const auto part = [&](int offset) { return by * load_part(at + offset); };
     const auto next_part = [&](int offset) { return by * load_part(next + offset); };
@@ -174,7 +174,7 @@ SXT_DENSE LeftOperand<T> load_left(const T *block, int ld, int g, int t) {
 template <class T>
 SXT_DENSE LeftOperand<T> load_left_transposed(const T *at, int to_row_8) {
   if constexpr (sizeof(T) == 16) {
-    const unsigned upper = static_cast<unsigned>(__cvta_generic_to_shared(at)), lower = upper + 16 * to_row_8;
+    const unsigned upper = shared_address(at), lower = upper + 16 * to_row_8;
     const auto parts = [&](int offset) {
       return Left<double>(load_part(upper + offset), load_part(lower + offset), load_part(upper + offset + 16),
                           load_part(lower + offset + 16));
@@ -188,7 +188,7 @@ template <class T>
 SXT_DENSE RightOperand<T> load_right(const T *block, int ld, int g, int t) {
   const T *p = block + 2 * t * ld + g;
   if constexpr (sizeof(T) == 16) {
-    const unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(p)), next = at + 16 * ld;
+    const unsigned at = shared_address(p), next = at + 16 * ld;
     return {Right<double>(load_part(at), load_part(next)), Right<double>(load_part(at + 8), load_part(next + 8))};
   } else {
     return RightOperand<T>::of(p[0], p[ld]);

@@ -2,8 +2,8 @@
 // The functions of hermitian_panel.hpp for one value type; each panel_<type>.cu instantiates them.
 #pragma once
 
+#include "copied.cuh"
 #include "hermitian_panel.hpp"
-#include "sweep.cuh"
 
 namespace sextant::hermitian_panel {
 
@@ -17,9 +17,36 @@ sxt_status load_panel(const sxt_exec *exec) {
   for (const auto kernel : {sweep_systems<T, Form::any>, sweep_systems<T, Form::whole_tiles>,
                             sweep_systems<T, Form::whole_tiles_with_vector>})
     if (const sxt_status failed = load_with_shared(exec, kernel, sizeof(Shared<T>))) return failed;
+  if constexpr (sizeof(T) == 16)
+    for (const auto kernel : {sweep_by_copies<T, Form::columns>, sweep_by_copies<T, Form::columns_with_vector>})
+      if (const sxt_status failed = load_with_shared(exec, kernel, sizeof(Shared<T>))) return failed;
   if constexpr (complex_valued<T>)
     return load_with_shared(exec, sweep_systems<T, Form::any_with_vector>, sizeof(Shared<T>));
   return SXT_OK;
+}
+
+template <class T>
+Form form_for(const Set &set, std::int32_t phase) {
+  const bool whole = !set.orders && (set.n_max + inner - 1) / inner * inner % tile == 0;
+  const bool carries = phase == SXT_HERMITIAN_FACTOR_SOLVE && set.n_rhs == 1;
+  // Columns lie in one piece in the lower triangle, and right-hand sides that are carried as rows do not.
+  if (sizeof(T) == 16 && !set.upper && (phase & SXT_HERMITIAN_FACTOR) && (carries || set.n_rhs == 0))
+    return carries ? Form::columns_with_vector : Form::columns;
+  // Of real numbers, a row of the first tile costs as much as a vector or less.
+  if (complex_valued<T> && carries && !whole) return Form::any_with_vector;
+  return !whole ? Form::any : carries ? Form::whole_tiles_with_vector : Form::whole_tiles;
+}
+template <class T>
+auto kernel_of(Form form) {
+  if constexpr (sizeof(T) == 16) {
+    if (form == Form::columns) return sweep_by_copies<T, Form::columns>;
+    if (form == Form::columns_with_vector) return sweep_by_copies<T, Form::columns_with_vector>;
+  }
+  if constexpr (complex_valued<T>)
+    if (form == Form::any_with_vector) return sweep_systems<T, Form::any_with_vector>;
+  return form == Form::any           ? sweep_systems<T, Form::any>
+         : form == Form::whole_tiles ? sweep_systems<T, Form::whole_tiles>
+                                     : sweep_systems<T, Form::whole_tiles_with_vector>;
 }
 
 template <class T>
@@ -29,22 +56,15 @@ sxt_status enqueue_panel(const Set &set, const std::int32_t *turn, std::int32_t 
   cluster.id = cudaLaunchAttributeClusterDimension;
   cluster.val.clusterDim.x = static_cast<unsigned>(peers);
   cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
+  const Form form = form_for<T>(set, phase);
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>(set.batch * peers));
-  config.blockDim = dim3(threads);
+  config.blockDim = dim3(static_cast<unsigned>(threads_of(form)));
   config.dynamicSmemBytes = sizeof(Shared<T>);
   config.stream = plugin::cuda::stream_of(*exec);
   config.attrs = &cluster;
   config.numAttrs = peers > 1 ? 1 : 0;
-  const bool whole = !set.orders && (set.n_max + inner - 1) / inner * inner % tile == 0;
-  const bool carries = phase == SXT_HERMITIAN_FACTOR_SOLVE && set.n_rhs == 1;
-  auto kernel = !whole    ? sweep_systems<T, Form::any>
-                : carries ? sweep_systems<T, Form::whole_tiles_with_vector>
-                          : sweep_systems<T, Form::whole_tiles>;
-  // Of real numbers, a row of the first tile costs as much as a vector or less.
-  if constexpr (complex_valued<T>)
-    if (carries && !whole) kernel = sweep_systems<T, Form::any_with_vector>;
-  return plugin::cuda::check(exec, cudaLaunchKernelEx(&config, kernel, set, turn, phase),
+  return plugin::cuda::check(exec, cudaLaunchKernelEx(&config, kernel_of<T>(form), set, turn, phase),
                              "launch hermitian.panel.cuda");
 }
 

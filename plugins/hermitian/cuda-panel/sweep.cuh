@@ -9,23 +9,19 @@
 
 namespace sextant::hermitian_panel {
 
-// Read anew where it is wanted: kept in a register over the loop of the products, it would be spilled.
-SXT_DENSE int lane_now() {
-  int lane;
-  asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
-  return lane;
-}
-
 // A template's parameter, because the loop of the products is some per cent slower with the branches in it.
 template <class T, Form form>
 struct Sweep {
   static constexpr int ahead = stages - steps_at_once<T>;  // steps under way
-  static constexpr bool carries = carries_vector(form);
+  static constexpr bool carries = carries_vector(form), copies = copies_columns(form);
   const View<T> &s;
   Shared<T> &shared;
   bool factor;
-  int warp, lane, g, t, stripe;
+  int warp, kept_lane, stripe;
   int peers, rank;  // blocks of the cluster that work on this system, and which of them this one is
+
+  // Asked for anew where columns are copied: what would be made of it ahead of the loops would lie in memory.
+  SXT_DENSE int lane() const { return copies ? lane_now() : kept_lane; }
 
   // A warp's part of a tile: its rows at the columns from k0.
   struct Tile {
@@ -55,8 +51,8 @@ struct Sweep {
     rows.on_diagonal = factor && r0 == k0 && !rows.left.rhs;
     const int all = (rows.columns + inner - 1) / inner;
     rows.blocks = rows.left.valid == 0 ? 0 : rows.on_diagonal ? stripe + 1 : all;
-    rows.from_left = source_of(rows.left, lane);
-    rows.from_right = source_of(right, lane);
+    rows.from_left = source_of(rows.left, lane());
+    rows.from_right = source_of(right, lane());
     return rows;
   }
   // Steps come in turn: eight columns left of the tile each, then four with sixteen columns of the tile itself.
@@ -74,7 +70,7 @@ struct Sweep {
       const auto exists = [&](int r, int c) {
         return r < rows.left.valid && c < rows.columns && !(rows.on_diagonal && c > r + inner * stripe);
       };
-      const Walk walk = walk_for(rows.left.row, lane);
+      const Walk walk = walk_for(rows.left.row, lane());
       stage_own(left, rows.from_left, walk, inner * own, exists);
       stage_own(right, rows.from_left, walk, inner * own + depth, exists);
     }
@@ -99,7 +95,7 @@ struct Sweep {
 #pragma unroll unrolled
     for (int i = 0; i < steps_at_once<T>; ++i) stage(rows, step + ahead + i);
   }
-  SXT_DENSE CarriedVector<T> vector() const { return {s, shared, lane, stripe}; }
+  SXT_DENSE CarriedVector<T> vector() const { return {s, shared, lane(), stripe}; }
   SXT_DENSE void begin(Rows &rows) const {
 #pragma unroll 1
     for (int step = 0; step < ahead; ++step) stage(rows, step);
@@ -120,7 +116,7 @@ struct Sweep {
 #pragma unroll 1
     for (int step = 0; step < steps; step += steps_at_once<T>) {
       await<ahead - steps_at_once<T>>();
-      __syncthreads();
+      sync();
       stage_next(rows, step);
       const int now = lane_now(), g = now / 4, t = now % 4;
       const T *right = shared.stage[step % stages][1];
@@ -135,8 +131,9 @@ struct Sweep {
         if (rows.on_diagonal)
           for (int i = 0; i < steps_at_once<T>; ++i) vector().take_off(shared.stage[(step + i) % stages][1], step + i);
     }
-    __syncthreads();
+    sync();
     stage_next(rows, steps);
+    const int me = lane(), g = me / 4, t = me % 4;
     // All columns of the tile itself are on their way; a warp reads what it brought itself.
     const bool conjugated = rows.left.rhs && !s.conjugate_b && complex_valued<T>;
 #pragma unroll
@@ -151,25 +148,26 @@ struct Sweep {
       add_columns(c[2 * own], place[0] + inner * stripe, conjugated, g, t);
       add_columns(c[2 * own + 1], place[1] + inner * stripe, conjugated, g, t);
     }
-    __syncthreads();
+    sync();
   }
 
   // Block p of the diagonal tile, by the warp that owns it and has it in c[0] and c[1]: eliminated and written; its
   // inverse comes from the warp before it (of the first: the last), whose own block is done.
   SXT_DENSE void factor_block(const Accumulator<T> (&c)[8], int p, int k0) const {
     T *block = shared.scratch;
+    const int me = lane(), g = me / 4, t = me % 4;
 #pragma unroll
     for (int j = 0; j < 2; ++j)
 #pragma unroll
       for (int i = 0; i < 4; ++i) block[(8 * j + 2 * t + i % 2) * block_ld + g + 8 * (i / 2)] = c[j].get(i);
     __syncwarp();
-    const int first = k0 + inner * p, failed = factor_16(block, min(inner, s.n - first), lane);
-    if (failed && lane == 0) shared.failed = failed > 0 ? first + failed : failed;
+    const int first = k0 + inner * p, failed = factor_16(block, min(inner, s.n - first), me);
+    if (failed && me == 0) shared.failed = failed > 0 ? first + failed : failed;
     if (!failed) write_block(p, k0);
   }
   SXT_DENSE void write_block(int p, int k0) const {
     const T *block = shared.scratch;
-    const int r = lane & 15, h = lane >> 4, first = k0 + inner * p, valid = min(inner, s.n - first);
+    const int me = lane(), r = me & 15, h = me >> 4, first = k0 + inner * p, valid = min(inner, s.n - first);
     const Real<T> root = inverse_roots(block, r), pivot = real_of(block[r * block_ld + r]);
 #pragma unroll
     for (int q = 0; q < 8; ++q) {
@@ -181,13 +179,14 @@ struct Sweep {
     }
   }
   SXT_DENSE void follow_block(int p) const {
-    const bool refine = follow_16(shared.scratch, shared.diagonal + panel_at<T>(p), panel_ld<T>(p), lane);
-    if (lane == 0) shared.refine = (p ? shared.refine : 0) | refine << p;
+    const int me = lane();
+    const bool refine = follow_16(shared.scratch, shared.diagonal + panel_at<T>(p), panel_ld<T>(p), me);
+    if (me == 0) shared.refine = (p ? shared.refine : 0) | refine << p;
   }
   // X, rows below block p of the diagonal tile, to where the other warps read it.
   SXT_DENSE void share_columns(const Accumulator<T> (&x)[2], int p) const {
     T *to = shared.diagonal + panel_at<T>(p) + inner * (stripe - p);
-    const int ld = panel_ld<T>(p);
+    const int ld = panel_ld<T>(p), me = lane(), g = me / 4, t = me % 4;
 #pragma unroll
     for (int j = 0; j < 2; ++j)
 #pragma unroll
@@ -203,13 +202,15 @@ struct Sweep {
 #pragma unroll 1
     for (int p = 0; p < all; ++p) {
       const T *panel = shared.diagonal + panel_at<T>(p);
-      const int ld = panel_ld<T>(p);
+      const int ld = panel_ld<T>(p), me = lane(), g = me / 4, t = me % 4;
       Accumulator<T> x[2];
       if (diagonal) {
         if (rows.on_diagonal && p == stripe) factor_block(c, p, rows.k0);
         if (p == (stripe + 1) % warps) follow_block(p);
-        __syncthreads();
+        sync();
         if (shared.failed) return;
+        if constexpr (carries)
+          if (stripe == 0) vector().solve(p, rows.k0);
       }
       if (p < own) {
         solve_columns(x, c, shared, panel, ld, p, rows.k0, g, t);
@@ -218,7 +219,11 @@ struct Sweep {
         else
           write_columns(x, rows.left, rows.k0 + inner * p, rows.columns - inner * p, g, t);
       }
-      if (diagonal) __syncthreads();
+      if (diagonal) {
+        sync();
+        if constexpr (carries)
+          if (stripe == 0) vector().take_off_below(p, rows.columns);
+      }
       if (p >= own) continue;
       // Of the tile on the diagonal a warp needs what is left of its own block.
       switch (rows.on_diagonal ? stripe - p : all - 1 - p) {
@@ -229,15 +234,15 @@ struct Sweep {
     }
     if (!diagonal) return;
     if constexpr (carries)
-      if (stripe == 0) vector().solve(rows.k0, rows.columns);
+      if (stripe == 0) vector().write(rows.k0, rows.columns);
     write_below_blocks(rows);
   }
   // What stands below the blocks of the diagonal tile, from where it was shared; neighbouring lanes write neighbouring
   // memory.
   SXT_DENSE void write_below_blocks(const Tile &rows) const {
     const bool by_rows = s.row == 1;
-    const int first_row = by_rows ? lane : lane / inner + 2 * warp, row_step = by_rows ? 32 : 2 * warps;
-    const int first_column = by_rows ? warp : lane % inner, column_step = by_rows ? warps : inner;
+    const int me = lane(), first_row = by_rows ? me : me / inner + 2 * warp, row_step = by_rows ? 32 : 2 * warps;
+    const int first_column = by_rows ? warp : me % inner, column_step = by_rows ? warps : inner;
 #pragma unroll 1
     for (int p = 0; inner * (p + 1) < rows.columns; ++p) {
       const T *panel = shared.diagonal + panel_at<T>(p) + inner;
@@ -258,40 +263,47 @@ struct Sweep {
     }
     // A warp's block stands where its stages would arrive: nothing is under way there.
     T *block = shared.stage[warp][0];
-    const int r = lane & 15, first = inner * warp, valid = max(0, min(inner, columns - first));
-    for (int c = lane >> 4; c < inner; c += 2)
+    const int me = lane(), r = me & 15, first = inner * warp, valid = max(0, min(inner, columns - first));
+    for (int c = me >> 4; c < inner; c += 2)
       if (r >= c && r < valid) block[c * ld + r] = s.a[(k0 + first + r) * s.row + (k0 + first + c) * s.column];
     __syncwarp();
     if (threadIdx.x == 0) shared.refine = 0;
-    __syncthreads();
-    const bool refine = invert_16(block, shared.diagonal + panel_at<T>(warp), panel_ld<T>(warp), valid, lane);
-    if (refine && lane == 0) atomicOr(&shared.refine, 1 << warp);
-    __syncthreads();
+    sync();
+    const bool refine = invert_16(block, shared.diagonal + panel_at<T>(warp), panel_ld<T>(warp), valid, me);
+    if (refine && me == 0) atomicOr(&shared.refine, 1 << warp);
+    sync();
   }
 
   // All blocks of the system: what each wrote before is seen by all after.
   SXT_DENSE void meet() const {
     if (peers == 1) {
-      __syncthreads();
+      sync();
     } else {
       asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
       asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
     }
   }
+  // Where the block `owner` of the cluster has what this one has at `own`.
+  SXT_DENSE unsigned address_in(int owner, const void *own) const {
+    unsigned at;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(at) : "r"(shared_address(own)), "r"(owner));
+    return at;
+  }
+  SXT_DENSE int number_in(int owner, const int &own) const {
+    if (owner == rank) return own;
+    int number;
+    asm volatile("ld.shared::cluster.s32 %0, [%1];" : "=r"(number) : "r"(address_in(owner, &own)) : "memory");
+    return number;
+  }
+  // How the factorisation of a diagonal tile ended, in the block that did it.
+  SXT_DENSE int code_of(int owner) const { return number_in(owner, shared.failed); }
   // The diagonal tile that the block `owner` factored, from its shared memory. Returns its code.
   SXT_DENSE int fetch_diagonal(int owner) const {
     if (owner != rank) {
       constexpr int bytes = sizeof(T) * panel_at<T>(4);
       static_assert(bytes % 16 == 0);
-      unsigned from, failed_at;
-      const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared.diagonal));
-      asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(from) : "r"(to), "r"(owner));
-      asm("mapa.shared::cluster.u32 %0, %1, %2;"
-          : "=r"(failed_at)
-          : "r"(static_cast<unsigned>(__cvta_generic_to_shared(&shared.failed))), "r"(owner));
-      int failed, refine;
-      asm volatile("ld.shared::cluster.s32 %0, [%1];" : "=r"(failed) : "r"(failed_at) : "memory");
-      asm volatile("ld.shared::cluster.s32 %0, [%1 + 4];" : "=r"(refine) : "r"(failed_at) : "memory");
+      const unsigned to = shared_address(shared.diagonal), from = address_in(owner, shared.diagonal);
+      const int refine = number_in(owner, shared.refine);
       if (threadIdx.x == 0) shared.refine = refine;
 #pragma unroll 4
       for (int at = 16 * threadIdx.x; at < bytes; at += 16 * threads) {
@@ -302,9 +314,8 @@ struct Sweep {
                      : "memory");
         asm volatile("st.shared.v4.u32 [%0], {%1,%2,%3,%4};" ::"r"(to + at), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
       }
-      return failed;
     }
-    return shared.failed;
+    return code_of(owner);
   }
 
   // Tiles of rows below the diagonal tile k that this block works on: first, first + stride, .. The block that will
@@ -348,7 +359,7 @@ struct Sweep {
       for (int r = share.first;; r += share.stride) {
         const bool diagonal = r >= share.end;
         if (diagonal) {
-          __syncthreads();
+          sync();
           if (!next_diagonal || rank != (k + 1) % peers) break;
           rows = rows_at(start_of(k + 1), start_of(k + 1));
           begin(rows);
@@ -398,11 +409,10 @@ __global__ void __launch_bounds__(threads, blocks_per_unit<T>)
   const bool states = rank == 0 && threadIdx.x == 0;
   if (!takes_part(set, index, phase, system, states)) return;
   if (threadIdx.x == 0) shared.system = View<T>(system, carries_vector(form)), shared.failed = 0;
-  __syncthreads();
+  sync();
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const bool factor = (phase & SXT_HERMITIAN_FACTOR) != 0;
-  const Sweep<T, form> sweep{shared.system, shared,   factor,   warp,
-                             lane,          lane / 4, lane % 4, static_cast<int>((warp + turns) % warps),
+  const Sweep<T, form> sweep{shared.system, shared, factor, warp, lane, static_cast<int>((warp + turns) % warps),
                              peers,         rank};
   const int code = sweep.run();
   // The code comes from the block that met the failure; nobody leaves while its shared memory is read.
