@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Products with a preconditioner's factors on a GPU: another storage and kernel than the method's own loop, inside
-// captured blocks, and after new values.
+// captured blocks, and after new values; and what a polynomial of a matrix with a full row is expected to take.
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -40,6 +40,37 @@ TEST_F(PcgFactorsGpu, WhoIsForcedMultipliesInCapturedBlocks) {
       EXPECT_LE(relative_residual(a, b, y), 1.0001e-9);
       a = uneven(4000);
     }
+}
+
+// One row and column are full, so that a few threads walk 20000 entries when all others are done.
+Csr arrow(std::int32_t n) {
+  Csr a;
+  a.rows = a.cols = n;
+  a.entry(0, 1);
+  for (std::int32_t j = 1; j < n; ++j) a.entry(j, 0.5 / n);
+  a.end_row();
+  for (std::int32_t i = 1; i < n; ++i) {
+    a.entry(0, 0.5 / n);
+    a.entry(i, 1 + 0.5 * i / n);
+    a.end_row();
+  }
+  return a;
+}
+
+TEST_F(PcgFactorsGpu, AFullRowIsInTheExpectedTimeOfAPolynomial) {
+  const Csr a = arrow(20000);
+  const Matrix matrix = matrix_of(a);
+  const Pcg pcg = create(matrix, "pcg.graph.predict-recompute.cuda", "chebyshev:9");
+  const std::vector<double> b = waves(a.rows);
+  std::vector<double> x(b.size());
+  const sxt_pcg_report report = solve(pcg, b, x);
+  EXPECT_LE(relative_residual(a, b, x), 1.0001e-9);
+  ASSERT_GT(report.iteration_seconds, 0);
+  EXPECT_GT(report.predicted_iteration_seconds, report.iteration_seconds / 4);
+  EXPECT_LT(report.predicted_iteration_seconds, report.iteration_seconds * 4);
+  EXPECT_THAT(api_test::explain(pcg), HasSubstr("pcg/M: preconditioner.chebyshev.cuda"));
+  const Pcg choice = create(matrix, nullptr);
+  EXPECT_THAT(api_test::explain(choice), testing::Not(HasSubstr("pcg/M: preconditioner.chebyshev.cuda")));
 }
 
 }  // namespace

@@ -9,7 +9,8 @@
 
 namespace sextant::hermitian_panel {
 
-template <class T, int sides>
+// in_columns: of the triangle columns lie in one piece.
+template <class T, int sides, bool in_columns>
 struct BackwardSweep {
   const View<T> &s;
   Shared<T> &shared;
@@ -43,28 +44,35 @@ struct BackwardSweep {
     }
     commit();
   }
-  // The diagonal tile k, in panels; a thread takes half of a row or of a column, whichever lies in one piece with that
-  // of the next thread.
+  // The diagonal tile k, in panels.
   SXT_DENSE void stage_diagonal(int k) const {
-    const int rows = s.n - tile * k, own = threadIdx.x % tile, first = threadIdx.x / tile;
-    if (s.row == 1) {
-      const T *from = s.at(tile * k + own, tile * k + first);
-#pragma unroll
-      for (int p = 0; p < 4; ++p)
-#pragma unroll
-        for (int c = 0; c < inner; c += 2, from += 2 * s.column)
-          if (own >= inner * p + first + c && own < rows)
-            copy_async(shared.diagonal + panel_at<T>(p) + (first + c) * panel_ld<T>(p) + own - inner * p, from,
-                       sizeof(T), true);
-    } else {
-      const int p = own / inner;
-      const T *from = s.at(tile * k + first, tile * k + own);
-      T *to = shared.diagonal + panel_at<T>(p) + own % inner * panel_ld<T>(p) - inner * p;
-#pragma unroll 4
-      for (int r = first; r < tile; r += 2, from += 2 * s.row)
-        if (r >= own && r < rows) copy_async(to + r, from, sizeof(T), true);
-    }
+    if constexpr (in_columns)
+      stage_diagonal_columns(k);
+    else
+      stage_diagonal_anyhow(k);
     commit();
+  }
+  SXT_DENSE void stage_diagonal_anyhow(int k) const {
+    const int rows = s.n - tile * k;
+#pragma unroll 4
+    for (int e = threadIdx.x; e < tile * tile; e += threads) {
+      const int in = e % tile, out = e / tile, i = s.row == 1 ? in : out, j = s.row == 1 ? out : in, p = j / inner;
+      if (i >= j && i < rows)
+        copy_async(shared.diagonal + panel_at<T>(p) + (j % inner) * panel_ld<T>(p) + i - inner * p,
+                   s.at(tile * k + i, tile * k + j), sizeof(T), true);
+    }
+  }
+  // A thread takes every other element of a row.
+  SXT_DENSE void stage_diagonal_columns(int k) const {
+    const int rows = s.n - tile * k, row = threadIdx.x % tile, first = threadIdx.x / tile;
+    const T *from = s.a + tile * k + row + (tile * k + first) * s.column;
+#pragma unroll
+    for (int p = 0; p < 4; ++p)
+#pragma unroll
+      for (int c = 0; c < inner; c += 2, from += 2 * s.column)
+        if (row >= inner * p + first + c && row < rows)
+          copy_async(shared.diagonal + panel_at<T>(p) + (first + c) * panel_ld<T>(p) + row - inner * p, from, sizeof(T),
+                     true);
   }
 
   // Right operands for eight unknowns: column 2r belongs to the real parts of right-hand side r and column 2r + 1 to
@@ -201,15 +209,15 @@ struct BackwardSweep {
   }
 };
 
-template <class T>
+template <bool in_columns, class T>
 SXT_DENSE void solve_backward(const View<T> &s, Shared<T> &shared, int warp, int lane) {
   if (s.n_rhs == 1) {
-    BackwardSweep<T, 1>{s, shared, 0, 1, warp, lane, lane / 4, lane % 4}.run();
+    BackwardSweep<T, 1, in_columns>{s, shared, 0, 1, warp, lane, lane / 4, lane % 4}.run();
     return;
   }
 #pragma unroll 1
   for (int first = 0; first < s.n_rhs; first += 4)
-    BackwardSweep<T, 4>{s, shared, first, min(4, s.n_rhs - first), warp, lane, lane / 4, lane % 4}.run();
+    BackwardSweep<T, 4, in_columns>{s, shared, first, min(4, s.n_rhs - first), warp, lane, lane / 4, lane % 4}.run();
 }
 
 }  // namespace sextant::hermitian_panel

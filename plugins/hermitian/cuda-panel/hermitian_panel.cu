@@ -167,7 +167,7 @@ struct Weights {
 };
 Weights weights_of(const sxt_hermitian_query &q) {
   if (q.q.value_type != SXT_C128) return {1, 1, 1, 1};
-  if (copies_columns(q)) return {1.02, 0.52, 1.40, 0, 1.4};
+  if (copies_columns(q)) return {0.90, 0.79, 1.51, 0, 1.15};
   return factors(q.phase) ? Weights{1.05, 0.97, 1.63, 0, 1.0} : Weights{1, 1, 1, 0.1};
 }
 std::int64_t threads_of(const sxt_hermitian_query &q) { return copies_columns(q) ? 2 * threads : threads; }
@@ -178,14 +178,21 @@ std::int64_t threads_of(const sxt_hermitian_query &q) { return copies_columns(q)
 struct Rounds {
   double work, way;
 };
-Rounds rounds_of(double blocks, double units, double resident, bool vary, bool factor) {
-  constexpr double work_shared = 0.4, way_shared = 0.2;  // of a full round's, what the other blocks take
+// Of a full round's, what the other blocks take. A block whose panels are copied keeps the tensor cores as busy alone.
+struct SharedParts {
+  double work, way;
+};
+SharedParts shared_parts(const sxt_hermitian_query &q) {
+  if (copies_columns(q)) return {1, 0};
+  return factors(q.phase) ? SharedParts{0.4, 0.2} : SharedParts{0, 0};
+}
+Rounds rounds_of(double blocks, double units, double resident, const sxt_hermitian_query &q) {
+  const SharedParts shared = shared_parts(q);
   const double places = units * resident, whole = std::floor(blocks / places), rest = blocks - whole * places,
                empty = 1 - std::ceil(rest / units) / resident;
-  if (vary) return {std::max(1.0, blocks / places), std::max(1.0, blocks / places)};
+  if (q.orders_vary) return {std::max(1.0, blocks / places), std::max(1.0, blocks / places)};
   if (rest <= 0) return {whole, whole};
-  if (!factor) return {whole + 1, whole + 1};
-  return {whole + 1 - work_shared * empty, whole + 1 - way_shared * empty};
+  return {whole + 1 - shared.work * empty, whole + 1 - shared.way * empty};
 }
 
 // Multiprocessors that clusters find room on at once: those of four blocks and more do not cross groups of
@@ -206,8 +213,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
     if (machine->blocks_per_cluster > 0 && peers > machine->blocks_per_cluster) break;
     sxt_candidate &candidate = list.add();
     const Tiles tiles = tiles_of(q, peers);
-    const Rounds rounds = rounds_of(static_cast<double>(q.batch) * peers, units_for(peers, units), resident,
-                                    q.orders_vary, factors(q.phase));
+    const Rounds rounds = rounds_of(static_cast<double>(q.batch) * peers, units_for(peers, units), resident, q);
     candidate.launch[0] = q.batch * peers;
     candidate.launch[1] = threads_of(q);
     candidate.launch[2] = peers;

@@ -418,7 +418,7 @@ __global__ void __launch_bounds__(threads, blocks_per_unit<T>)
   // The code comes from the block that met the failure; nobody leaves while its shared memory is read.
   if (peers > 1) sweep.meet();
   if (factor && states) set.info[index] = code;
-  if (code == 0 && system.n_rhs > 0 && rank == 0) solve_backward(shared.system, shared, warp, lane);
+  if (code == 0 && system.n_rhs > 0 && rank == 0) solve_backward<false>(shared.system, shared, warp, lane);
 #endif
 }
 

@@ -3,6 +3,7 @@
 // A's own CSR arrays, fused with the three vector operations around it; no inner product. Bound by bandwidth: a step
 // streams A and seven vectors.
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 #include "sextant/plugin_chebyshev.hpp"
@@ -234,7 +235,14 @@ sxt_status applicable(const sxt_query *head, const sxt_features *, const sxt_mac
   return status == SXT_OK ? methods::check_degree(as<sxt_preconditioner_query>(head), reason) : status;
 }
 
-sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
+// A row far longer than the others keeps its threads walking when all others are done: their turns in a step, and the
+// seconds of one (one H200, a row of 10,001 entries among rows of seven).
+constexpr double turn_s = 0.15e-6;
+const char *const terms[] = {"launches", "stream_bytes", "gathers", "sectors", "flops", "latency.turns", nullptr};
+const double term_defaults[] = {NAN, NAN, NAN, NAN, NAN, turn_s, NAN};
+const char *const features[] = {"row_nnz_max", nullptr};
+
+sxt_status candidates(const sxt_query *head, const sxt_features *found, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &query = as<sxt_preconditioner_query>(head);
   const sxt_value_type type = query.m.q.value_type;
@@ -258,10 +266,14 @@ sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_mac
   CandidateList list(out, capacity, count);
   sxt_candidate &candidate =
       cuda::fill(list.add(), *machine, device::row_blocks(query.m.rows, lanes), device::threads, lanes, cost);
+  // NaN where it is not known.
+  const double longest = feature(found, 0), beyond = longest > 0 ? std::max(0.0, longest - nnz / std::max(1.0, n)) : 0;
+  candidate.n_terms = 6;
+  candidate.terms[5] = steps * beyond / (columns > 1 ? lanes_beside(lanes, columns) : lanes);
   candidate.launch[3] = static_cast<std::int64_t>(degree);
   candidate.setup_s = 50e-6 + nnz * 13e-9 / std::max(1, machine->units) +
-                      (methods::lanczos_steps + 1) *
-                          (2 * 18e-6 + 5 * machine->launch_s + (matrix_bytes + 16 * n * bytes) / machine->stream_rate);
+                      (methods::lanczos_steps + 1) * (2 * 18e-6 + 5 * machine->launch_s + beyond / lanes * turn_s +
+                                                      (matrix_bytes + 16 * n * bytes) / machine->stream_rate);
   candidate.state_bytes = static_cast<std::uint64_t>(5 * n * bytes);
   candidate.scratch_bytes = 3 * device::vector_bytes(query.m.rows, type);
   return SXT_OK;
@@ -331,7 +343,9 @@ const sxt_preconditioner_ops ops{sizeof(sxt_preconditioner_ops), methods::chebys
 const sxt_kernel kernel = [] {
   sxt_kernel k = device::side_by_side(methods::csr_kernel<State>(
       "preconditioner.chebyshev.cuda", "cuda", "a Chebyshev polynomial of A, scaled by its diagonal, of odd degree",
-      {applicable, candidates, prepare, device::refresh<State, compute>, run, open}, &ops, cuda::cuda_terms));
+      {applicable, candidates, prepare, device::refresh<State, compute>, run, open}, &ops, terms));
+  k.term_defaults = term_defaults;
+  k.features = features;
   k.flags |= SXT_KERNEL_POLYNOMIAL;
   return k;
 }();
