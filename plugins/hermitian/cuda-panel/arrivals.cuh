@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Panels of c128 whose columns lie in one piece, by bulk copies that a fifth warp of the block asks for: the others
-// need not find the place of any number, and each waits for what it works on, not for the other warps. A stage holds
-// eight columns of a tile's rows and of the rows of its columns, or sixteen columns of the tile itself. Rows that the
-// matrix does not have keep what stood there: a number of theirs meets numbers of such rows alone.
+// Panels whose columns lie in one piece, from multiples of 16 bytes on, by bulk copies that a fifth warp of the block
+// asks for: the others need not find the place of any number, and each waits for what it works on, not for the other
+// warps. A stage holds eight columns of a tile's rows and of the rows of its columns, or sixteen columns of the tile
+// itself. Rows that the matrix does not have keep what stood there: a number of theirs meets numbers of such rows
+// alone.
 #pragma once
 
 #include "block.cuh"
@@ -88,6 +89,7 @@ struct Supply {
   // the entries of a right-hand side that were solved for, too.
   SXT_DENSE void bring(int r0, int rows, int k0, int columns, bool vector) {
     constexpr int bytes = sizeof(T);
+    constexpr bool hints = bytes == 16;  // to the last cache
     const bool on_diagonal = r0 == k0;
     const int row_bytes = bytes * rows, right_bytes = bytes * columns;
     const int all = depth * (right_bytes + (on_diagonal ? 0 : row_bytes) + (vector ? bytes : 0));
@@ -99,8 +101,12 @@ struct Supply {
       auto &place = shared.stage[step % stages];
       if (!on_diagonal)
 #pragma unroll
-        for (int c = 0; c < depth; ++c) copy(place[0] + c * stage_ld<T>, left + c * s.column, row_bytes, barrier, once);
-      if (i < kept_steps)
+        for (int c = 0; c < depth; ++c)
+          if constexpr (hints)
+            copy(place[0] + c * stage_ld<T>, left + c * s.column, row_bytes, barrier, once);
+          else
+            copy(place[0] + c * stage_ld<T>, left + c * s.column, row_bytes, barrier);
+      if (hints && i < kept_steps)
 #pragma unroll
         for (int c = 0; c < depth; ++c)
           copy(place[1] + c * stage_ld<T>, right + c * s.column, right_bytes, barrier, kept);

@@ -78,9 +78,10 @@ struct Shared {
   T stage[stages][2][stage_room<T>];  // [0] rows of the tile, [1] rows of the block column's own tile
   T diagonal[panel_at<T>(4)];
   T scratch[block_room];
-  T carried[tile], carried_stage[stages][depth];  // a right-hand side at the tile's rows, at the columns of a step
-  std::uint64_t full[stages], empty[stages];      // barriers of stages that bulk copies fill
-  int failed;                                     // the code of a block of the diagonal tile that could not be factored
+  T carried[tile];                             // a right-hand side at the tile's rows,
+  alignas(16) T carried_stage[stages][depth];  // at the columns of a step
+  std::uint64_t full[stages], empty[stages];   // barriers of stages that bulk copies fill
+  int failed;                                  // the code of a block of the diagonal tile that could not be factored
   int refine;  // bit p: block p is so ill-conditioned that solutions with its inverse are refined
   View<T> system;
 };

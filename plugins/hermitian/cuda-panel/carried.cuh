@@ -40,6 +40,11 @@ struct CarriedVector {
     shared.carried[own_entry()] = value;
   }
 
+  // Zero where the matrix has no row, of whose panels anything may have been taken off.
+  SXT_DENSE void end(int k0) const {
+    if (owns() && k0 + own_entry() >= s.n) shared.carried[own_entry()] = T{};
+  }
+
   // The same on tensor cores, by one warp: real and imaginary parts of the entries are two rows of sums, so that two
   // real products make a complex one. What a lane has of the left operands for one solved entry:
   struct LeftRow {

@@ -64,26 +64,51 @@ struct CopiedSweep : Sweep<T, form> {
     const auto &stage = shared.stage[arrivals.slot()];
     left = stage[on_diagonal] + inner * stripe + place, right = stage[1] + place;
   }
-  // c -= products of all that stands left of the tile, for `blocks` blocks on the diagonal, all below it.
+  // Of c128: c -= products of a stage, for `blocks` blocks on the diagonal, all below it.
+  template <bool on_diagonal>
+  SXT_DENSE void multiply_stage(Accumulator<T> (&c)[8], const Arrivals<T> &arrivals, int blocks) const {
+    const T *left, *right;
+    operands_at<on_diagonal>(arrivals, left, right);
+    FourColumns at;
+    at.load(left, right);
+#pragma unroll 1
+    for (int half = 0; half < 2; ++half, right += 4 * stage_ld<T>) {
+      left += 4 * stage_ld<T>;
+      update_by_four<!on_diagonal>(c, at, right, blocks,
+                                   [&](FourColumns &next) { next.load(left, right + 4 * stage_ld<T>); });
+    }
+  }
+  // Of other types.
+  template <bool on_diagonal>
+  SXT_DENSE void multiply_stage_by_steps(Accumulator<T> (&c)[8], const Arrivals<T> &arrivals, int blocks) const {
+    const int me = lane_now(), g = me / 4, t = me % 4;
+    const auto &stage = shared.stage[arrivals.slot()];
+    const T *left = stage[on_diagonal] + inner * stripe, *right = stage[1];
+    if (!on_diagonal) return update_step<4>(c, left, right, g, t);
+    switch (blocks) {
+      case 4: return update_step<4>(c, left, right, g, t);
+      case 3: return update_step<3>(c, left, right, g, t);
+      case 2: return update_step<2>(c, left, right, g, t);
+      case 1: return update_step<1>(c, left, right, g, t);
+    }
+  }
+  // c -= products of all that stands left of the tile; with what they take off a right-hand side, where its entries are
+  // this warp's.
   template <bool on_diagonal>
   SXT_DENSE void multiply(Accumulator<T> (&c)[8], Arrivals<T> &arrivals, int steps, int blocks) const {
 #pragma unroll 1
     for (; steps > 0; --steps) {
       arrivals.wait();
-      const T *left, *right;
-      operands_at<on_diagonal>(arrivals, left, right);
-      FourColumns at;
-      at.load(left, right);
-#pragma unroll 1
-      for (int half = 0; half < 2; ++half, right += 4 * stage_ld<T>) {
-        left += 4 * stage_ld<T>;
-        update_by_four<!on_diagonal>(c, at, right, blocks,
-                                     [&](FourColumns &next) { next.load(left, right + 4 * stage_ld<T>); });
-      }
+      if constexpr (sizeof(T) == 16)
+        multiply_stage<on_diagonal>(c, arrivals, blocks);
+      else
+        multiply_stage_by_steps<on_diagonal>(c, arrivals, blocks);
+      if constexpr (carries && on_diagonal && sizeof(T) != 16)
+        this->vector().take_off(shared.stage[arrivals.slot()][1], arrivals.slot());
       arrivals.release();
     }
   }
-  // The same for the warp with the first rows of a tile on the diagonal, which has one block of products: it takes
+  // Of c128, for the warp with the first rows of a tile on the diagonal, which has one block of products: it takes
   // those of the right-hand side along, whose sums stand in accumulators that it does not need.
   SXT_DENSE void multiply_with_vector(Accumulator<T> (&c)[8], Arrivals<T> &arrivals, int steps) const {
     const auto sums = [&](int j) -> Real<T>(&)[4] { return j < 6 ? c[2 + j].re : c[j - 4].im; };
@@ -129,14 +154,18 @@ struct CopiedSweep : Sweep<T, form> {
 #pragma unroll
     for (auto &column : c) column.clear();
     const Tile rows = tile_at<on_diagonal>(r, k);
-    if (carries && on_diagonal && stripe == 0) {
-      if constexpr (carries) {
-        multiply_with_vector(c, arrivals, rows.k0 / depth);
+    constexpr bool with_vector = carries && on_diagonal, on_tensor_cores = sizeof(T) == 16;
+    const int steps = rows.k0 / depth;
+    if constexpr (with_vector && !on_tensor_cores) this->vector().begin(rows.k0);
+    if (with_vector && on_tensor_cores && stripe == 0) {
+      if constexpr (with_vector && on_tensor_cores) {
+        multiply_with_vector(c, arrivals, steps);
         this->vector().add_to_sums(rows.k0);
       }
     } else {
-      multiply<on_diagonal>(c, arrivals, rows.k0 / depth, rows.blocks);
+      multiply<on_diagonal>(c, arrivals, steps, rows.blocks);
     }
+    if constexpr (with_vector && !on_tensor_cores) this->vector().end(rows.k0);
     add_own(c, arrivals, rows.blocks);
     this->finish(c, tile_at<on_diagonal>(r, k), on_diagonal);
   }

@@ -153,10 +153,11 @@ Tiles tiles_of(const sxt_hermitian_query &q, std::int32_t peers) {
           blocks};
 }
 
-// Whether a block has a warp that brings panels by bulk copies: enqueue_panel's rule.
+// Whether a block has a warp that brings panels by bulk copies: form_for's rule, as far as a query tells. Of c64 the
+// set must be aligned besides.
 bool copies_columns(const sxt_hermitian_query &q) {
-  return q.q.value_type == SXT_C128 && q.triangle != SXT_UPPER && factors(q.phase) &&
-         (!solves(q.phase) || q.n_rhs <= 1);
+  const bool aligned = q.q.value_type == SXT_C128 || (q.q.value_type == SXT_C64 && q.n_max % 2 == 0 && !q.orders_vary);
+  return aligned && q.triangle != SXT_UPPER && factors(q.phase) && (!solves(q.phase) || q.n_rhs <= 1);
 }
 
 // How the terms of c128 stand to one another, against those of the other types: a diagonal tile has four times the
@@ -178,12 +179,13 @@ std::int64_t threads_of(const sxt_hermitian_query &q) { return copies_columns(q)
 struct Rounds {
   double work, way;
 };
-// Of a full round's, what the other blocks take. A block whose panels are copied keeps the tensor cores as busy alone.
+// Of a full round's, what the other blocks take. A block of c128 whose panels are copied keeps the tensor cores as busy
+// alone.
 struct SharedParts {
   double work, way;
 };
 SharedParts shared_parts(const sxt_hermitian_query &q) {
-  if (copies_columns(q)) return {1, 0};
+  if (copies_columns(q) && q.q.value_type == SXT_C128) return {1, 0};
   return factors(q.phase) ? SharedParts{0.4, 0.2} : SharedParts{0, 0};
 }
 Rounds rounds_of(double blocks, double units, double resident, const sxt_hermitian_query &q) {

@@ -17,20 +17,30 @@ sxt_status load_panel(const sxt_exec *exec) {
   for (const auto kernel : {sweep_systems<T, Form::any>, sweep_systems<T, Form::whole_tiles>,
                             sweep_systems<T, Form::whole_tiles_with_vector>})
     if (const sxt_status failed = load_with_shared(exec, kernel, sizeof(Shared<T>))) return failed;
-  if constexpr (sizeof(T) == 16)
-    for (const auto kernel : {sweep_by_copies<T, Form::columns>, sweep_by_copies<T, Form::columns_with_vector>})
-      if (const sxt_status failed = load_with_shared(exec, kernel, sizeof(Shared<T>))) return failed;
   if constexpr (complex_valued<T>)
-    return load_with_shared(exec, sweep_systems<T, Form::any_with_vector>, sizeof(Shared<T>));
+    for (const auto kernel : {sweep_by_copies<T, Form::columns>, sweep_by_copies<T, Form::columns_with_vector>,
+                              sweep_systems<T, Form::any_with_vector>})
+      if (const sxt_status failed = load_with_shared(exec, kernel, sizeof(Shared<T>))) return failed;
   return SXT_OK;
 }
 
+// Whether columns of panels are copied in bulk, which takes multiples of 16 bytes. Real numbers gain nothing by it.
+template <class T>
+bool columns_aligned(const Set &set) {
+  if constexpr (!complex_valued<T>) return false;
+  if (sizeof(T) == 16) return true;  // systems that are not aligned to a number are left out
+  const auto even = [](auto... numbers) { return ((numbers % 2 == 0) && ...); };
+  const auto aligned = [](const void *at) { return reinterpret_cast<std::uintptr_t>(at) % 16 == 0; };
+  if (set.a_array || set.lda_each || set.orders) return false;
+  if (!even(set.n_max, set.lda, set.stride_a) || !aligned(set.a)) return false;
+  return set.n_rhs == 0 || (!set.b_array && even(set.stride_b) && aligned(set.b));
+}
 template <class T>
 Form form_for(const Set &set, std::int32_t phase) {
   const bool whole = !set.orders && (set.n_max + inner - 1) / inner * inner % tile == 0;
   const bool carries = phase == SXT_HERMITIAN_FACTOR_SOLVE && set.n_rhs == 1;
   // Columns lie in one piece in the lower triangle, and right-hand sides that are carried as rows do not.
-  if (sizeof(T) == 16 && !set.upper && (phase & SXT_HERMITIAN_FACTOR) && (carries || set.n_rhs == 0))
+  if (!set.upper && (phase & SXT_HERMITIAN_FACTOR) && columns_aligned<T>(set) && (carries || set.n_rhs == 0))
     return carries ? Form::columns_with_vector : Form::columns;
   // Of real numbers, a row of the first tile costs as much as a vector or less.
   if (complex_valued<T> && carries && !whole) return Form::any_with_vector;
@@ -38,12 +48,11 @@ Form form_for(const Set &set, std::int32_t phase) {
 }
 template <class T>
 auto kernel_of(Form form) {
-  if constexpr (sizeof(T) == 16) {
+  if constexpr (complex_valued<T>) {
     if (form == Form::columns) return sweep_by_copies<T, Form::columns>;
     if (form == Form::columns_with_vector) return sweep_by_copies<T, Form::columns_with_vector>;
-  }
-  if constexpr (complex_valued<T>)
     if (form == Form::any_with_vector) return sweep_systems<T, Form::any_with_vector>;
+  }
   return form == Form::any           ? sweep_systems<T, Form::any>
          : form == Form::whole_tiles ? sweep_systems<T, Form::whole_tiles>
                                      : sweep_systems<T, Form::whole_tiles_with_vector>;
