@@ -112,6 +112,27 @@ TEST_F(HermitianPanelCuda, SetsThatFillADeviceInPartAreCountedByTheirRounds) {
   EXPECT_LT(cost(10, 2), cost(10, 1));
 }
 
+// Where columns of panels are copied in bulk, four more warps see to it, and a block alone on a multiprocessor has its
+// tensor cores to itself.
+TEST_F(HermitianPanelCuda, BlocksThatCopyColumnsHaveTwiceTheThreads) {
+  const auto threads = [&](const sxt_hermitian_query &q) { return offered(q)[0].launch[1]; };
+  EXPECT_EQ(threads(query(350, 1000)), 256);
+  EXPECT_EQ(threads(query(350, 1000, SXT_C64)), 256);
+  EXPECT_EQ(threads(query(351, 1000)), 256);
+  EXPECT_EQ(threads(query(351, 1000, SXT_C64)), 128);  // columns do not all begin at 16 bytes
+  EXPECT_EQ(threads(query(350, 1000, SXT_F64)), 128);
+  sxt_hermitian_query upper = query(350, 1000), rows = upper, solve = upper;
+  upper.triangle = SXT_UPPER;
+  rows.n_rhs = 2;
+  solve.phase = SXT_HERMITIAN_SOLVE;
+  for (const sxt_hermitian_query &q : {upper, rows, solve}) EXPECT_EQ(threads(q), 128);
+  const auto products = [&](const sxt_hermitian_query &q) { return offered(q)[0].terms[2]; };
+  EXPECT_DOUBLE_EQ(2 * products(query(1024, 132)), products(query(1024, 264)));
+  sxt_hermitian_query few = query(1024, 132), full = query(1024, 264);
+  few.triangle = full.triangle = SXT_UPPER;
+  EXPECT_GT(2 * products(few), 1.5 * products(full));
+}
+
 // Prepare and run with each vendor call failing once, for uniform orders and for orders that vary.
 TEST_F(HermitianPanelCuda, EveryCallMayFail) {
   for (const bool vary : {false, true}) {
