@@ -34,7 +34,9 @@ inline constexpr int block_ld = inner + 1, block_room = (inner + 1) * block_ld;
 // side that is carried as a vector (carried.cuh).
 enum class Form { any, whole_tiles, columns, any_with_vector, whole_tiles_with_vector, columns_with_vector };
 constexpr bool has_whole_tiles(Form form) { return form == Form::whole_tiles || form == Form::whole_tiles_with_vector; }
-constexpr bool carries_vector(Form form) { return form >= Form::any_with_vector; }
+constexpr bool carries_vector(Form form) {
+  return form == Form::any_with_vector || form == Form::whole_tiles_with_vector || form == Form::columns_with_vector;
+}
 constexpr bool copies_columns(Form form) { return form == Form::columns || form == Form::columns_with_vector; }
 constexpr int threads_of(Form form) { return copies_columns(form) ? 2 * threads : threads; }
 

@@ -233,7 +233,8 @@ struct CopiedSweep : Sweep<T, form> {
   }
 };
 
-// Registers of a thread, where an instruction can hand them from the warps that ask to those that work.
+// Registers of a thread, where an instruction can hand them from the warps that ask to those that work: 232 and 24, of
+// 128 each that a block of eight warps is launched with.
 SXT_DENSE void take_registers() {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
