@@ -218,10 +218,12 @@ template <class T, class Group>
 SXT_LANES void estimate(const Step<T, Group> &step) {
   const double n = static_cast<double>(step.n);
   double &held = step.args.numbers[step.s];
-  double total = 0;
-  step.rows([&](std::int64_t i) { total += size(step.b.at(i, 0)); });
-  total = step.group.sum(total);
   const int stage = step.args.variant;
+  double total = 0;
+  if (stage > 0) {  // before the first stage nothing has been written to the vector
+    step.rows([&](std::int64_t i) { total += size(step.b.at(i, 0)); });
+    total = step.group.sum(total);
+  }
   const bool reads = stage == 1 || stage == 3 || stage == 5;
   std::int64_t place = 0;
   if (stage == 2 || stage == 4) place = largest_row(step);
@@ -234,9 +236,12 @@ SXT_LANES void estimate(const Step<T, Group> &step) {
   }
   step.rows([&](std::int64_t i) {
     T &v = step.b.at(i, 0);
-    const double length = size(v), odd = i % 2 ? -1 : 1;
+    const double odd = i % 2 ? -1 : 1;
     if (stage == 0) v = from<T>(1 / n, 0);
-    if (stage == 1 || stage == 3) v = length > 0 ? from<T>(re(v) / length, im(v) / length) : from<T>(1, 0);
+    if (stage == 1 || stage == 3) {
+      const double length = size(v);
+      v = length > 0 ? from<T>(re(v) / length, im(v) / length) : from<T>(1, 0);
+    }
     if (stage == 2 || stage == 4) v = from<T>(i == place ? 1 : 0, 0);
     if (stage == 5) v = from<T>(odd * (1 + (step.n > 1 ? static_cast<double>(i) / (n - 1) : 0)), 0);
   });

@@ -16,6 +16,7 @@
 
 #include "sextant/kinds/spmv.h"
 #include "sextant/sextant.h"
+#include "tests/poison.hpp"
 
 namespace api_test {
 
@@ -40,6 +41,7 @@ Handle make(F &&create, sxt_status expected = SXT_OK) {
 inline sxt_context_options context_options() {
   sxt_context_options options;
   sxt_context_options_init(&options, sizeof options);
+  poison::fill(options);
   return options;
 }
 inline sxt_matrix_options matrix_options() {

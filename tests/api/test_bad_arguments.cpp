@@ -210,7 +210,7 @@ TEST_F(BadArguments, OptionsWithoutMeaningAreNamed) {
            {[&] { return solve_with([](auto &o) { o.history_capacity = -1; }); }, "history_capacity"},
            {[&] { return context_with([](auto &o) { o.log_level = 6; }); }, "log_level 6"},
            {[&] { return context_with([](auto &o) { o.n_plugin_paths = 1; }); }, "plugin_paths"},
-           {[&] { return context_with([](auto &o) { o.release = [](void *, void *) {}; }); }, "allocate"},
+           {[&] { return context_with([](auto &o) { o.allocate = nullptr; }); }, "allocate"},
            {[&] { return context_with([](auto &o) { o.race_seconds = nan; }); }, "race_seconds"}});
   EXPECT_EQ(pcg_with([](auto &o) { o.divergence_limit = HUGE_VAL; }), SXT_OK);
 }

@@ -13,6 +13,7 @@
 
 #include "sextant/sextant.h"
 #include "tests/fake_device/fake.h"
+#include "tests/poison.hpp"
 
 namespace fake_test {
 
@@ -30,6 +31,7 @@ inline sxt_status open(sxt_context **context) {
   sxt_context_options options;
   sxt_context_options_init(&options, sizeof options);
   options.device = "cuda";
+  poison::fill(options);
   return sxt_context_create(&options, context);
 }
 

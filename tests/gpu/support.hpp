@@ -15,6 +15,7 @@
 #include "abi/handles.hpp"
 #include "core/context/context.hpp"
 #include "sextant/sextant.h"
+#include "tests/poison.hpp"
 
 namespace gpu_test {
 
@@ -26,6 +27,7 @@ inline Context open_context(const char *device = "cuda", std::int32_t ordinal = 
   sxt_context_options_init(&options, sizeof options);
   options.device = device;
   options.device_ordinal = ordinal;
+  poison::fill(options);
   sxt_context *context = nullptr;
   const sxt_status status = sxt_context_create(&options, &context);
   return {status == SXT_OK ? context : nullptr, sxt_context_destroy};

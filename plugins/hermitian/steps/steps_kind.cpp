@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Kind sxt.hermitian_step/1: every step on a strided set of one order and on one of mixed orders behind pointers, some
 // of them NULL, with some systems switched off.
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -70,6 +71,8 @@ void fill_arrays(Case &c, Random &random) {
   const sxt_value_type target = step >= SXT_HERMITIAN_NARROW ? half : c.args.value_type;
   c.blocks[0] = Array(c.args.value_type, batch * (n_most + spare) * n_most, random);
   c.blocks[1] = Array(c.args.value_type, batch * (n_most + spare) * n_rhs, random);
+  if (step == SXT_HERMITIAN_ESTIMATE && c.args.variant == 0)  // the vector's place, where nothing was written yet
+    for (std::int64_t i = 0; i < c.blocks[1].size(); ++i) c.blocks[1].set(i, {NAN, NAN});
   c.blocks[2] = Array(target, batch * (n_most + spare) * (matrix_target ? n_most : n_rhs), random);
   for (std::int64_t s = 0; s < batch; ++s) {
     c.orders.push_back(static_cast<std::int32_t>(c.behind_pointers ? (5 * s + 2) % (n_most + 1) : n_most));
