@@ -85,6 +85,13 @@ struct Supply {
         : "memory");
   }
 
+  // Eight columns of a panel, each `bytes` long.
+  template <class... Policy>
+  SXT_DENSE void copy_panel(T *to, const T *from, int bytes, unsigned barrier, Policy... policy) const {
+#pragma unroll
+    for (int c = 0; c < depth; ++c) copy(to + c * stage_ld<T>, from + c * s.column, bytes, barrier, policy...);
+  }
+
   // The panels left of the tile of `rows` rows from r0 and `columns` columns from k0, then the tile itself; `vector`:
   // the entries of a right-hand side that were solved for, too.
   SXT_DENSE void bring(int r0, int rows, int k0, int columns, bool vector) {
@@ -99,20 +106,15 @@ struct Supply {
     for (int i = 0; i < k0 / depth; ++i, ++step) {
       const unsigned barrier = next(all);
       auto &place = shared.stage[step % stages];
-      if (!on_diagonal)
-#pragma unroll
-        for (int c = 0; c < depth; ++c)
-          if constexpr (hints)
-            copy(place[0] + c * stage_ld<T>, left + c * s.column, row_bytes, barrier, once);
-          else
-            copy(place[0] + c * stage_ld<T>, left + c * s.column, row_bytes, barrier);
+      if constexpr (hints) {
+        if (!on_diagonal) copy_panel(place[0], left, row_bytes, barrier, once);
+      } else {
+        if (!on_diagonal) copy_panel(place[0], left, row_bytes, barrier);
+      }
       if (hints && i < kept_steps)
-#pragma unroll
-        for (int c = 0; c < depth; ++c)
-          copy(place[1] + c * stage_ld<T>, right + c * s.column, right_bytes, barrier, kept);
+        copy_panel(place[1], right, right_bytes, barrier, kept);
       else
-#pragma unroll
-        for (int c = 0; c < depth; ++c) copy(place[1] + c * stage_ld<T>, right + c * s.column, right_bytes, barrier);
+        copy_panel(place[1], right, right_bytes, barrier);
       left += depth * s.column, right += depth * s.column;
       if (vector) copy(shared.carried_stage[step % stages], solved, depth * bytes, barrier), solved += depth;
     }

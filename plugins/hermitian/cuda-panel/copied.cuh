@@ -154,18 +154,20 @@ struct CopiedSweep : Sweep<T, form> {
 #pragma unroll
     for (auto &column : c) column.clear();
     const Tile rows = tile_at<on_diagonal>(r, k);
-    constexpr bool with_vector = carries && on_diagonal, on_tensor_cores = sizeof(T) == 16;
+    constexpr bool with_vector = carries && on_diagonal;
     const int steps = rows.k0 / depth;
-    if constexpr (with_vector && !on_tensor_cores) this->vector().begin(rows.k0);
-    if (with_vector && on_tensor_cores && stripe == 0) {
-      if constexpr (with_vector && on_tensor_cores) {
+    if constexpr (with_vector && sizeof(T) == 16) {
+      if (stripe == 0) {
         multiply_with_vector(c, arrivals, steps);
         this->vector().add_to_sums(rows.k0);
+      } else {
+        multiply<on_diagonal>(c, arrivals, steps, rows.blocks);
       }
     } else {
+      if constexpr (with_vector) this->vector().begin(rows.k0);
       multiply<on_diagonal>(c, arrivals, steps, rows.blocks);
+      if constexpr (with_vector) this->vector().end(rows.k0);
     }
-    if constexpr (with_vector && !on_tensor_cores) this->vector().end(rows.k0);
     add_own(c, arrivals, rows.blocks);
     this->finish(c, tile_at<on_diagonal>(r, k), on_diagonal);
   }
@@ -253,11 +255,9 @@ __global__ void __launch_bounds__(2 * threads, blocks_per_unit<T>)
 #if __CUDA_ARCH__ >= 900
   extern __shared__ __align__(16) unsigned char memory[];
   Shared<T> &shared = *reinterpret_cast<Shared<T> *>(memory);
-  const int peers = cluster_size(), rank = cluster_rank();
-  const std::int64_t turns = blockIdx.x / peers, index = turn ? turn[turns] : turns;
-  const System<T> system = definite_system<T>(set, index);
-  const bool states = rank == 0 && threadIdx.x == 0;
-  if (!takes_part(set, index, SXT_HERMITIAN_FACTOR, system, states)) return;
+  const Task task(turn);
+  const System<T> system = definite_system<T>(set, task.index);
+  if (!takes_part(set, task.index, SXT_HERMITIAN_FACTOR, system, task.states())) return;
   if (threadIdx.x == 0) {
     shared.system = View<T>(system, carries_vector(form)), shared.failed = 0;
     set_up_arrivals(shared);
@@ -265,20 +265,20 @@ __global__ void __launch_bounds__(2 * threads, blocks_per_unit<T>)
   __syncthreads();
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const CopiedSweep<T, form> sweep{
-      {shared.system, shared, true, warp, lane, static_cast<int>((warp + turns) % warps), peers, rank}};
+      {shared.system, shared, true, warp, lane, task.stripe_of(warp), task.peers, task.rank}};
   if (warp >= warps) {
     give_registers();
     if (warp > warps) return;
     sweep.supply();
-    if (peers > 1) sweep.meet();
+    if (task.peers > 1) sweep.meet();
     return;
   }
   take_registers();
   const int code = sweep.run();
   // The code comes from the block that met the failure; nobody leaves while its shared memory is read.
-  if (peers > 1) sweep.meet();
-  if (states) set.info[index] = code;
-  if (code == 0 && system.n_rhs > 0 && rank == 0) solve_backward<true>(shared.system, shared, warp, lane_now());
+  if (task.peers > 1) sweep.meet();
+  if (task.states()) set.info[task.index] = code;
+  if (code == 0 && system.n_rhs > 0 && task.rank == 0) solve_backward<true>(shared.system, shared, warp, lane_now());
 #endif
 }
 

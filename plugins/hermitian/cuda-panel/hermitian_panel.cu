@@ -153,11 +153,11 @@ Tiles tiles_of(const sxt_hermitian_query &q, std::int32_t peers) {
           blocks};
 }
 
-// Whether a block has a warp that brings panels by bulk copies: form_for's rule, as far as a query tells. Of c64 the
-// set must be aligned besides.
+// Whether a block has a warp that brings panels by bulk copies, as far as a query tells what columns_aligned() asks of
+// the set itself.
 bool copies_columns(const sxt_hermitian_query &q) {
   const bool aligned = q.q.value_type == SXT_C128 || (q.q.value_type == SXT_C64 && q.n_max % 2 == 0 && !q.orders_vary);
-  return aligned && q.triangle != SXT_UPPER && factors(q.phase) && (!solves(q.phase) || q.n_rhs <= 1);
+  return aligned && lies_in_columns(q.triangle == SXT_UPPER, q.phase, q.n_rhs);
 }
 
 // How the terms of c128 stand to one another, against those of the other types: a diagonal tile has four times the

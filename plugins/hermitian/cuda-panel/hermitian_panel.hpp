@@ -20,6 +20,12 @@ inline constexpr int blocks_per_unit = sizeof(T) == 4 ? 3 : 2;
 template <class T>
 std::int64_t shared_bytes();
 
+// Whether panels are brought by bulk copies where they are aligned to 16 bytes: columns lie in one piece in the lower
+// triangle, and right-hand sides that are carried as rows do not.
+inline bool lies_in_columns(bool upper, std::int32_t phase, std::int64_t n_rhs) {
+  return !upper && (phase & SXT_HERMITIAN_FACTOR) && (phase == SXT_HERMITIAN_FACTOR || n_rhs <= 1);
+}
+
 // Loads the code and lets it have its shared memory; enqueues a run by `peers` blocks a system (a cluster, from 2 on),
 // systems in the order of `turn` (NULL: as they come). One specialisation a value type.
 template <class T>

@@ -39,8 +39,7 @@ template <class T>
 Form form_for(const Set &set, std::int32_t phase) {
   const bool whole = !set.orders && (set.n_max + inner - 1) / inner * inner % tile == 0;
   const bool carries = phase == SXT_HERMITIAN_FACTOR_SOLVE && set.n_rhs == 1;
-  // Columns lie in one piece in the lower triangle, and right-hand sides that are carried as rows do not.
-  if (!set.upper && (phase & SXT_HERMITIAN_FACTOR) && columns_aligned<T>(set) && (carries || set.n_rhs == 0))
+  if (lies_in_columns(set.upper, phase, set.n_rhs) && columns_aligned<T>(set))
     return carries ? Form::columns_with_vector : Form::columns;
   // Of real numbers, a row of the first tile costs as much as a vector or less.
   if (complex_valued<T> && carries && !whole) return Form::any_with_vector;

@@ -397,28 +397,36 @@ SXT_DENSE int cluster_rank() {
   return rank;
 }
 
+// Which system a block works on, with how many others and as which of them.
+struct Task {
+  int peers = cluster_size(), rank = cluster_rank();
+  std::int64_t place = blockIdx.x / peers, index;
+
+  SXT_DENSE explicit Task(const std::int32_t *turn) : index(turn ? turn[place] : place) {}
+  SXT_DENSE bool states() const { return rank == 0 && threadIdx.x == 0; }  // writes the system's code
+  // Warps that share a scheduler have different parts of their tiles in blocks that share a multiprocessor.
+  SXT_DENSE int stripe_of(int warp) const { return static_cast<int>((warp + place) % warps); }
+};
+
 template <class T, Form form>
 __global__ void __launch_bounds__(threads, blocks_per_unit<T>)
     sweep_systems(const __grid_constant__ Set set, const std::int32_t *turn, std::int32_t phase) {
 #if __CUDA_ARCH__ >= 900
   extern __shared__ __align__(16) unsigned char memory[];
   Shared<T> &shared = *reinterpret_cast<Shared<T> *>(memory);
-  const int peers = cluster_size(), rank = cluster_rank();
-  const std::int64_t turns = blockIdx.x / peers, index = turn ? turn[turns] : turns;
-  const System<T> system = definite_system<T>(set, index);
-  const bool states = rank == 0 && threadIdx.x == 0;
-  if (!takes_part(set, index, phase, system, states)) return;
+  const Task task(turn);
+  const System<T> system = definite_system<T>(set, task.index);
+  if (!takes_part(set, task.index, phase, system, task.states())) return;
   if (threadIdx.x == 0) shared.system = View<T>(system, carries_vector(form)), shared.failed = 0;
   sync();
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const bool factor = (phase & SXT_HERMITIAN_FACTOR) != 0;
-  const Sweep<T, form> sweep{shared.system, shared, factor, warp, lane, static_cast<int>((warp + turns) % warps),
-                             peers,         rank};
+  const Sweep<T, form> sweep{shared.system, shared, factor, warp, lane, task.stripe_of(warp), task.peers, task.rank};
   const int code = sweep.run();
   // The code comes from the block that met the failure; nobody leaves while its shared memory is read.
-  if (peers > 1) sweep.meet();
-  if (factor && states) set.info[index] = code;
-  if (code == 0 && system.n_rhs > 0 && rank == 0) solve_backward<false>(shared.system, shared, warp, lane);
+  if (task.peers > 1) sweep.meet();
+  if (factor && task.states()) set.info[task.index] = code;
+  if (code == 0 && system.n_rhs > 0 && task.rank == 0) solve_backward<false>(shared.system, shared, warp, lane);
 #endif
 }
 
