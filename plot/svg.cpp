@@ -97,8 +97,8 @@ class Scale {
 
 std::string tick_text(double value) {
   char digits[32];
-  std::snprintf(digits, sizeof digits, "%.4g", value);
-  std::replace(digits, digits + sizeof digits, ',', '.');
+  const int length = std::snprintf(digits, sizeof digits, "%.4g", value);
+  std::replace(digits, digits + length, ',', '.');
   return digits;
 }
 

@@ -33,11 +33,12 @@ HermitianBatch::~HermitianBatch() = default;
 
 HermitianBatch::Lent::Lent(HermitianBatch &batch, void *stream) : batch_(batch) {
   Device &device = batch.context_->device();
-  const std::lock_guard lock(batch.mutex_);
+  std::unique_lock lock(batch.mutex_);
   if (stream) {
     std::unique_ptr<HermitianLane> &known = batch.by_stream_[stream];
     if (!known) known = std::make_unique<HermitianLane>(device, stream, false);
     lane_ = known.get();
+    lock.unlock();  // the lane's holder may want it before he gives the lane back
     lock_ = std::unique_lock(lane_->mutex());
     return;
   }
@@ -81,20 +82,25 @@ void HermitianBatch::run(std::int32_t phase, const sxt_hermitian_set &set) {
 
 void HermitianBatch::in_place(std::int32_t phase, const HermitianArrays &arrays, void *stream) {
   Lent lent(*this, stream);
-  {
+  try {
     const Device::StreamScope scope(context_->device(), lent.lane().stream());
-    work(phase, arrays, settings_.batch, lent.lane());
+    work(phase, arrays, settings_.batch, lent.lane(), settings_.workspace_limit);
+  } catch (...) {
+    if (!stream) lent.lane().wait_quietly();  // what was enqueued works on the caller's arrays
+    throw;
   }
   if (!stream) lent.lane().wait();
 }
 
 // A piece is halved as long as its work memory is beyond the limit or cannot be had.
-void HermitianBatch::work(std::int32_t phase, const HermitianArrays &arrays, std::int64_t systems,
-                          HermitianLane &lane) {
-  const HermitianNeeds needs(settings_, kernels_.shortcuts(), phase, arrays);
+void HermitianBatch::work(std::int32_t phase, const HermitianArrays &arrays, std::int64_t systems, HermitianLane &lane,
+                          std::uint64_t limit) {
+  const HermitianNeeds needs(settings_, kernels_, phase, arrays);
   std::int64_t piece = systems;
   const auto bytes = [&] { return needs.bytes(settings_, arrays, piece); };
-  while (piece > 1 && settings_.workspace_limit > 0 && bytes() > settings_.workspace_limit) piece = (piece + 1) / 2;
+  while (piece > 1 && limit > 0 && bytes() > limit) piece = (piece + 1) / 2;
+  require(limit == 0 || bytes() <= limit, SXT_E_MEMORY, "one system at a time needs ", bytes(),
+          " bytes of work memory, and workspace_limit leaves ", limit);
   char *memory = nullptr;
   for (;;) {
     try {

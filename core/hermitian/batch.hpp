@@ -48,8 +48,9 @@ class HermitianBatch {
   };
 
   void in_place(std::int32_t phase, const HermitianArrays &arrays, void *stream);
-  // Works through systems of arrays in device space, in pieces as large as memory allows.
-  void work(std::int32_t phase, const HermitianArrays &arrays, std::int64_t systems, HermitianLane &lane);
+  // Works through systems of arrays in device space, in pieces as large as memory and `limit` bytes (0: none) allow.
+  void work(std::int32_t phase, const HermitianArrays &arrays, std::int64_t systems, HermitianLane &lane,
+            std::uint64_t limit);
   void note(std::uint64_t bytes, std::int64_t piece);
 
   std::shared_ptr<Context> context_;

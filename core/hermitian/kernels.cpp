@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/hermitian/kernels.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 #include "core/base/types.hpp"
@@ -40,7 +41,7 @@ sxt_hermitian_query HermitianKernels::query(std::int32_t phase, std::int32_t def
   q.batch = settings_.batch;
   q.n_max = settings_.n_max;
   q.n_min = settings_.n_min;
-  q.n_rhs = settings_.n_rhs;
+  q.n_rhs = phase == SXT_HERMITIAN_SOLVE ? std::max<std::int64_t>(1, settings_.n_rhs) : settings_.n_rhs;
   q.sum_n1 = settings_.sum_n1;
   q.sum_n2 = settings_.sum_n2;
   q.sum_n3 = settings_.sum_n3;
@@ -142,7 +143,8 @@ std::unique_ptr<Prepared> HermitianKernels::build(ChoicePtr &choice) {
   }
 }
 
-// One kernel for both reads the factor once less; apart must be predicted clearly faster, for two predictions err twice.
+// One kernel for both reads the factor once less; apart must be predicted clearly faster, for two predictions err
+// twice.
 constexpr double clearly_faster = 0.9;
 
 bool HermitianKernels::fused() const noexcept {
@@ -187,10 +189,10 @@ Prepared &HermitianKernels::built(Held &held) {
 
 Prepared &HermitianKernels::phase(std::int32_t phase, std::int32_t definiteness) {
   const std::lock_guard lock(mutex_);
-  const auto found = held_.find({phase, definiteness, settings_.type});
-  require(found != held_.end() && found->second.choice, SXT_E_STATE,
-          "n_rhs is 0 in the description: nothing is solved");
-  return built(found->second);
+  Held &held = held_[{phase, definiteness, settings_.type}];
+  // Condition numbers of sets without right-hand sides take solves, too.
+  if (!held.choice) held.choice = choose(phase, definiteness);
+  return built(held);
 }
 
 Prepared &HermitianKernels::low(std::int32_t phase, std::int32_t definiteness) {

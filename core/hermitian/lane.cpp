@@ -39,6 +39,13 @@ HermitianLane::~HermitianLane() {
   if (owned_ || stream != stream_) device_.give_stream(stream);
 }
 
+void HermitianLane::wait_quietly() const noexcept {
+  try {
+    wait();
+  } catch (const Error &) {
+  }
+}
+
 void HermitianLane::call_ends() noexcept {
   if (last_call_) called_ = device_.ops().event_record(device_.handle(), last_call_, stream_) == SXT_OK;
 }

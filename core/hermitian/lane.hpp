@@ -29,7 +29,8 @@ class HermitianLane {
   char *memory(std::uint64_t bytes);
   std::uint64_t bytes() const noexcept { return memory_.bytes(); }
   void wait() const { device_.wait(stream_); }
-  void call_ends() noexcept;  // of a caller's stream: what was enqueued so far is what the end waits for
+  void wait_quietly() const noexcept;  // where another error is on its way
+  void call_ends() noexcept;           // of a caller's stream: what was enqueued so far is what the end waits for
 
  private:
   Device &device_;

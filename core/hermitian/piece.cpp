@@ -64,7 +64,7 @@ Cut cut(const HermitianNeeds &needs, const HermitianSettings &settings, const He
   out.shift = cutter.cut<double>(count);
   out.error = cutter.cut<double>(count);
   if (needs.scale) out.scale = cutter.cut<double>(count * n);
-  if (needs.pivots) out.pivots = cutter.cut<std::int32_t>(count * n);
+  if (needs.pivots) out.pivots = cutter.cut<std::int32_t>(count * std::max<std::uint64_t>(1, n));
   if (needs.rcond) out.vector = cutter.cut<char>(count * n * value);
   if (needs.rhs) out.rhs = cutter.cut<char>(count * n * rhs * value);
   if (needs.residual || needs.mixed) out.residual = cutter.cut<char>(count * n * rhs * value);
@@ -79,7 +79,7 @@ Cut cut(const HermitianNeeds &needs, const HermitianSettings &settings, const He
 
 }  // namespace
 
-HermitianNeeds::HermitianNeeds(const HermitianSettings &settings, std::int32_t offered, std::int32_t phase,
+HermitianNeeds::HermitianNeeds(const HermitianSettings &settings, const HermitianKernels &kernels, std::int32_t phase,
                                const HermitianArrays &arrays) {
   const bool trying = settings.definiteness == SXT_TRY_DEFINITE;
   residual = solves(phase) && (arrays.residual || settings.refine_steps > 0);
@@ -89,16 +89,19 @@ HermitianNeeds::HermitianNeeds(const HermitianSettings &settings, std::int32_t o
   // Shortcuts leave no factor for condition numbers and inertias, nor for a further attempt; scaled right-hand sides
   // could not be given back.
   const bool whole = arrays.rcond || arrays.inertia || settings.shifts.size() > 1 || settings.equilibrate;
-  if (phase == SXT_HERMITIAN_FACTOR_SOLVE && arrays.n_rhs > 0 && !whole) shortcuts = offered;
+  if (phase == SXT_HERMITIAN_FACTOR_SOLVE && arrays.n_rhs > 0 && !whole) shortcuts = kernels.shortcuts();
   mixed = (shortcuts & SXT_SHORTCUT_MIXED) != 0;
   rhs = (residual || mixed) && !arrays.copies_solution;
   scale = settings.equilibrate && !arrays.scale;
   pivots = settings.definiteness != SXT_DEFINITE && !arrays.pivots;
   const bool shifts = factors(phase) && (!settings.shifts.empty() || arrays.shift);
   const bool copies = (factors(phase) && arrays.copies_factor) || (solves(phase) && arrays.copies_solution);
+  // A system whose right-hand side has no memory must not be factored by the first of two kernels.
+  const bool apart =
+      phase == SXT_HERMITIAN_FACTOR_SOLVE && !kernels.fused() && (settings.pointer_array || settings.leading_vary);
   // Pivots of an indefinite set are the kernel's own business, but they need a place.
-  steps = residual || rcond || shifts || settings.equilibrate || trying || copies || pivots || arrays.active_out ||
-          arrays.inertia || arrays.shortcut || shortcuts;
+  steps = apart || residual || rcond || shifts || settings.equilibrate || trying || copies || pivots ||
+          arrays.active_out || arrays.inertia || arrays.shortcut || shortcuts;
 }
 
 std::uint64_t HermitianNeeds::bytes(const HermitianSettings &settings, const HermitianArrays &arrays,
@@ -138,7 +141,7 @@ HermitianPiece::HermitianPiece(const HermitianSettings &settings, HermitianKerne
   }
   if (needs.pivots) {
     arrays_.pivots = own.pivots;
-    arrays_.stride_pivots = settings.n_max;
+    arrays_.stride_pivots = std::max<std::int64_t>(1, settings.n_max);  // the first of a system is always looked at
   }
 }
 

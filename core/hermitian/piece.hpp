@@ -20,8 +20,7 @@ struct HermitianNeeds {
   bool mixed = false;          // a copy of the matrices and right-hand sides in half the precision
   std::int32_t shortcuts = 0;  // that this call takes: SXT_SHORTCUT_*
 
-  // offered: the shortcuts that there are kernels for.
-  HermitianNeeds(const HermitianSettings &settings, std::int32_t offered, std::int32_t phase,
+  HermitianNeeds(const HermitianSettings &settings, const HermitianKernels &kernels, std::int32_t phase,
                  const HermitianArrays &arrays);
   std::uint64_t bytes(const HermitianSettings &settings, const HermitianArrays &arrays, std::int64_t systems) const;
 };

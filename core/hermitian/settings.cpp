@@ -73,13 +73,14 @@ class BlockCheck {
     require(!__builtin_mul_overflow(block.ld, std::max<std::int64_t>(1, cols), &least), SXT_E_OVERFLOW, "a system of ",
             name, " has ", block.ld, " x ", cols, " values, which no 64-bit number counts");
     block.stride = stride == 0 ? least : stride;
-    if (!settings_.pointer_array && !empty) check_stride(name, block, cols);
+    if (!settings_.pointer_array && !empty) check_stride(name, block, cols, stride != 0);
     std::int64_t all = 0;
     require(settings_.pointer_array || (!__builtin_mul_overflow(block.stride, settings_.batch, &all) &&
                                         !__builtin_mul_overflow(all, bytes, &all)),
             SXT_E_OVERFLOW, name, " spans ", settings_.batch, " x ", block.stride,
             " values, which no 64-bit address reaches");
     check_memory(name, given, settings_.pointer_array ? sizeof(void *) : 0);
+    if (block.ld_each && !empty) check_memory("the array of leading dimensions", block.ld_each, sizeof *block.ld_each);
     return block;
   }
 
@@ -96,11 +97,16 @@ class BlockCheck {
 
  private:
   // Systems must not share memory: they are worked on at once.
-  void check_stride(const char *name, const sxt_hermitian_block &block, std::int64_t cols) const {
+  void check_stride(const char *name, const sxt_hermitian_block &block, std::int64_t cols, bool given) const {
+    require(block.stride >= 0, SXT_E_ARGUMENT, "stride_", name, " is negative (", block.stride, ")");
+    if (block.ld_each) {
+      require(given || settings_.batch == 1, SXT_E_ARGUMENT, "stride_", name,
+              " is 0, and where leading dimensions differ no other follows from them");
+      return;
+    }
     const std::int64_t used = block.ld * (cols - 1) + settings_.n_max;
     require(block.stride >= used || settings_.batch == 1 || !settings_.orders.empty(), SXT_E_ARGUMENT, "stride_", name,
             " is ", block.stride, ", but a system takes ", used, " values");
-    require(block.stride >= 0, SXT_E_ARGUMENT, "stride_", name, " is negative (", block.stride, ")");
   }
 
   const HermitianSettings &settings_;
@@ -122,6 +128,9 @@ void check_outputs(const BlockCheck &check, const HermitianSettings &settings, s
   const bool needs_both = set.residual || settings.refine_steps > 0;
   require(phase != SXT_HERMITIAN_SOLVE || !needs_both || out.copies_factor || settings.batch == 0, SXT_E_ARGUMENT,
           "refinement and residuals in a solve of its own need the matrix in a and the factor in factor");
+  require(phase != SXT_HERMITIAN_SOLVE || !needs_both || settings.shifts.empty() || set.shift || settings.batch == 0,
+          SXT_E_ARGUMENT,
+          "shift is NULL, but refinement and residuals in a solve of its own need the shift that the factor has");
   for (const auto &[name, memory, element] :
        {std::tuple<const char *, const void *, std::uint64_t>{"info", set.info, 4},
         {"pivots", set.pivots, 4},
@@ -147,11 +156,14 @@ HermitianArrays check_set(const HermitianSettings &settings, const Device &devic
           ", but the description says at most ", settings.n_rhs);
   out.copies_factor = settings.pointer_array ? set.factor_array != nullptr : set.factor != nullptr;
   out.copies_solution = settings.pointer_array ? set.x_array != nullptr : set.x != nullptr;
-  out.a = check.check("a", set.a, set.a_array, set.lda, set.stride_a, set.lda_each, settings.n_max);
-  out.factor = out.a;
-  if (out.copies_factor)
-    out.factor =
-        check.check("factor", set.factor, set.factor_array, set.lda, set.stride_a, set.lda_each, settings.n_max);
+  const auto matrices = [&](const char *name, void *data, void *const *array) {
+    return check.check(name, data, array, set.lda, set.stride_a, set.lda_each, settings.n_max);
+  };
+  // A solve with a factor of its own place looks at the matrix for residuals alone.
+  const bool reads_a = phase != SXT_HERMITIAN_SOLVE || !out.copies_factor || set.residual || settings.refine_steps > 0;
+  if (out.copies_factor) out.factor = matrices("factor", set.factor, set.factor_array);
+  out.a = reads_a ? matrices("a", set.a, set.a_array) : out.factor;
+  if (!out.copies_factor) out.factor = out.a;
   if (solves(phase)) {
     out.b = check.check("b", set.b, set.b_array, set.ldb, set.stride_b, set.ldb_each, out.n_rhs);
     out.x = out.b;

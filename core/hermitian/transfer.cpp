@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -17,7 +18,7 @@ constexpr std::uint64_t alignment = 256;
 
 std::uint64_t aligned(std::uint64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
-// A host array of fixed entries a system, its place on the device, and which way it goes.
+// A host array that comes back, and its place on the device.
 struct Carried {
   void *host;
   void *device;
@@ -71,24 +72,33 @@ struct Layout {
   std::int64_t cols;  // 0: as many as rows
 
   std::int64_t columns(std::int64_t n) const { return cols ? cols : n; }
+  std::int64_t leading(std::int64_t s) const { return block.ld_each ? block.ld_each[s] : block.ld; }
+  // Of system s of the block, whose order is n. Of one whose leading dimension is short, and which is left alone, one.
   std::int64_t values(std::int64_t s, std::int64_t n) const {
-    const std::int64_t ld = block.ld_each ? block.ld_each[s] : block.ld;
-    return n == 0 || columns(n) == 0 ? 0 : ld * (columns(n) - 1) + n;
+    if (n == 0 || columns(n) == 0) return 0;
+    return leading(s) < n ? 1 : leading(s) * (columns(n) - 1) + n;
   }
-  // A set with little between its systems goes as one.
-  std::int64_t span(std::int64_t systems) const { return (systems - 1) * block.stride + values(0, settings.n_max); }
+  // A set with little between its systems goes as one: the first ones of the block, which are those from `first` on.
+  std::int64_t span(std::int64_t first, std::int64_t systems) const {
+    std::int64_t most = 0;
+    for (std::int64_t s = 0; s < systems; ++s)
+      most = std::max(most, s * block.stride + values(s, settings.order(first + s)));
+    return most;
+  }
 };
 
 std::uint64_t bytes_of_block(const HermitianSettings &settings, const sxt_hermitian_block &block, std::int64_t cols,
                              std::int64_t first, std::int64_t systems) {
   if (!block.data && !block.array) return 0;
   const Layout layout{settings, block, cols};
-  const auto value = static_cast<std::uint64_t>(value_bytes(settings.type));
-  if (!block.array) return aligned(static_cast<std::uint64_t>(layout.span(systems)) * value);
-  std::uint64_t sum = aligned(static_cast<std::uint64_t>(systems) * sizeof(void *));
+  const auto value = static_cast<std::uint64_t>(value_bytes(settings.type)),
+             count = static_cast<std::uint64_t>(systems);
+  const std::uint64_t leading = block.ld_each ? aligned(count * sizeof(std::int64_t)) : 0;
+  if (!block.array) return leading + aligned(static_cast<std::uint64_t>(layout.span(first, systems)) * value);
+  std::uint64_t sum = leading + aligned(count * sizeof(void *));
   for (std::int64_t s = 0; s < systems; ++s)
     sum += aligned(static_cast<std::uint64_t>(layout.values(s, settings.order(first + s))) * value);
-  return sum + aligned(static_cast<std::uint64_t>(systems) * sizeof(std::int64_t));
+  return sum;
 }
 
 // Takes a block to the device; `down`: where it goes afterwards.
@@ -106,19 +116,19 @@ sxt_hermitian_block carry(const HermitianSettings &settings, Piece &piece, const
     if (back) piece.later(back, device, bytes);
     return device;
   };
+  there.ld_each = piece.place(from.ld_each, systems, true, false);
   if (from.data) {
-    there.data = one(from.data, down ? down->data : nullptr, layout.span(systems));
+    there.data = one(from.data, down ? down->data : nullptr, layout.span(first, systems));
     return there;
   }
   std::vector<void *> &list = piece.lists().emplace_back();
   for (std::int64_t s = 0; s < systems; ++s) {
-    const std::int64_t n = settings.order(first + s), ld = from.ld_each ? from.ld_each[s] : from.ld;
+    const std::int64_t n = settings.order(first + s), ld = layout.leading(s);
     void *host = from.array[s], *back = down ? down->array[s] : nullptr;
     const bool usable = host && ld >= n && (!down || back);  // others keep a NULL or short dimension, and are told so
     list.push_back(usable ? one(host, back, layout.values(s, n)) : host && ld < n ? piece.take(value) : nullptr);
   }
   there.array = piece.place(list.data(), systems, true, false);
-  there.ld_each = piece.place(from.ld_each, systems, true, false);
   return there;
 }
 
@@ -133,34 +143,55 @@ HermitianTransfer::HermitianTransfer(HermitianBatch &batch, std::int32_t phase, 
       both_matrices_(phase == SXT_HERMITIAN_SOLVE && host.copies_factor &&
                      (host.residual || settings_.refine_steps > 0)) {}
 
-std::uint64_t HermitianTransfer::bytes_of(std::int64_t first, std::int64_t systems) const {
+std::uint64_t HermitianTransfer::bytes_of(Span span) const {
+  const auto [first, systems] = span;
   const HermitianArrays part = host_.from(first, value_bytes(settings_.type));
   std::uint64_t sum = bytes_of_block(settings_, part.factor, 0, first, systems);
   if (both_matrices_) sum += bytes_of_block(settings_, part.a, 0, first, systems);
   sum += bytes_of_block(settings_, part.b, part.n_rhs, first, systems);
-  const auto count = static_cast<std::uint64_t>(systems), n = static_cast<std::uint64_t>(settings_.n);
+  const auto count = static_cast<std::uint64_t>(systems);
   sum += 3 * aligned(count) + aligned(4 * count) + aligned(12 * count) + 3 * aligned(8 * count);
-  return sum + aligned(4 * count * static_cast<std::uint64_t>(part.stride_pivots)) + aligned(8 * count * n) + alignment;
+  return sum + aligned(4 * count * static_cast<std::uint64_t>(part.stride_pivots)) +
+         aligned(8 * count * static_cast<std::uint64_t>(part.stride_scale)) + alignment;
 }
 
-// Pieces small enough that several are in flight, and that they and their work memory fit the device or the limit.
-std::int64_t HermitianTransfer::piece_size() const {
-  const std::uint64_t all = bytes_of(0, settings_.batch);
-  std::uint64_t most = device_.machine().memory_bytes / 4 / most_pieces_in_flight;
-  if (settings_.workspace_limit > 0) most = std::min(most, settings_.workspace_limit / most_pieces_in_flight);
-  const std::uint64_t wanted = std::min(most, std::max(least_piece, all / (3 * most_pieces_in_flight)));
-  const double share = static_cast<double>(wanted) / static_cast<double>(std::max<std::uint64_t>(1, all));
-  return std::clamp<std::int64_t>(static_cast<std::int64_t>(share * static_cast<double>(settings_.batch)), 1,
-                                  settings_.batch);
+// Pieces small enough that several are in flight, and that they and their work memory fit the device or the limit:
+// half of it is for each, and fewer are in flight where the largest system asks for that.
+void HermitianTransfer::plan() {
+  const std::uint64_t all = bytes_of({0, settings_.batch}), limit = settings_.workspace_limit;
+  std::uint64_t most = device_.machine().memory_bytes / 4;
+  if (limit > 0) most = std::min(most, limit / 2);
+  const bool alike = settings_.orders.empty() && !settings_.leading_vary;
+  std::uint64_t largest = 0;
+  for (std::int64_t s = 0; s < (alike ? 1 : settings_.batch); ++s) largest = std::max(largest, bytes_of({s, 1}));
+  require(limit == 0 || largest <= limit / 2, SXT_E_MEMORY, "the largest system takes ", largest,
+          " bytes on the device and as many to work on, and workspace_limit is ", limit);
+  lanes_ = most_pieces_in_flight;
+  while (lanes_ > 1 && most / static_cast<std::uint64_t>(lanes_) < largest) --lanes_;
+  const auto lanes = static_cast<std::uint64_t>(lanes_);
+  work_bytes_ = limit / 2 / lanes;
+  piece_bytes_ = std::min(most / lanes, std::max(least_piece, all / (3 * lanes)));
+  const double share = static_cast<double>(piece_bytes_) / static_cast<double>(std::max<std::uint64_t>(1, all));
+  most_systems_ = 1 + static_cast<std::int64_t>(std::min(1.0, 2 * share) * static_cast<double>(settings_.batch));
+}
+
+HermitianTransfer::Span HermitianTransfer::next() {
+  const std::lock_guard lock(mutex_);
+  Span span{next_, std::min(most_systems_, settings_.batch - next_)};
+  while (span.systems > 1 && bytes_of(span) > piece_bytes_) span.systems = (span.systems + 1) / 2;
+  next_ += span.systems;
+  return span;
 }
 
 void HermitianTransfer::run(void *callers_stream) {
   device_.wait(callers_stream);  // earlier work may still write what is read here
-  piece_ = piece_size();
-  const std::int64_t pieces = (settings_.batch + piece_ - 1) / piece_;
+  plan();
   std::vector<std::thread> others;
-  for (int i = 1; i < std::min<std::int64_t>(pieces, most_pieces_in_flight); ++i)
-    others.emplace_back([this] { work_in_turn(); });
+  others.reserve(most_pieces_in_flight);
+  try {
+    for (int i = 1; i < lanes_; ++i) others.emplace_back([this] { work_in_turn(); });
+  } catch (const std::system_error &) {  // no more threads are to be had: fewer pieces in flight
+  }
   work_in_turn();
   for (std::thread &other : others) other.join();
   if (problem_) std::rethrow_exception(problem_);
@@ -173,10 +204,7 @@ void HermitianTransfer::work_in_turn() noexcept {
     const Device::StreamScope none(device_, nullptr);
     HermitianBatch::Lent lent(batch_, nullptr);
     const Device::StreamScope scope(device_, lent.lane().stream());
-    for (std::int64_t first = piece_ * next_++; first < settings_.batch; first = piece_ * next_++) {
-      pass(first, std::min(piece_, settings_.batch - first), lent.lane());
-      lent.lane().wait();
-    }
+    for (Span span = next(); span.systems > 0; span = next()) pass_or_halves(span, lent.lane());
   } catch (...) {
     const std::lock_guard lock(mutex_);
     if (!problem_) problem_ = std::current_exception();
@@ -184,9 +212,26 @@ void HermitianTransfer::work_in_turn() noexcept {
   }
 }
 
-void HermitianTransfer::pass(std::int64_t first, std::int64_t systems, HermitianLane &lane) {
+// Nothing of a piece that finds no memory has come back to the host: its halves may begin anew.
+void HermitianTransfer::pass_or_halves(Span span, HermitianLane &lane) {
+  try {
+    return pass(span, lane);
+  } catch (const Error &problem) {
+    lane.wait_quietly();  // copies from the caller's arrays
+    if (problem.status() != SXT_E_MEMORY || span.systems == 1) throw;
+  } catch (...) {
+    lane.wait_quietly();
+    throw;
+  }
+  const std::int64_t half = span.systems / 2;
+  pass_or_halves({span.first, half}, lane);
+  pass_or_halves({span.first + half, span.systems - half}, lane);
+}
+
+void HermitianTransfer::pass(Span span, HermitianLane &lane) {
+  const auto [first, systems] = span;
   const HermitianArrays part = host_.from(first, value_bytes(settings_.type));
-  Piece piece(device_, lane.stream(), bytes_of(first, systems));
+  Piece piece(device_, lane.stream(), bytes_of(span));
   HermitianArrays there = part;
   const bool factoring = factors(phase_), solving = solves(phase_);
   // What is factored comes from a and goes to factor; a solve reads factor.
@@ -207,7 +252,7 @@ void HermitianTransfer::pass(std::int64_t first, std::int64_t systems, Hermitian
   there.rcond = piece.place(part.rcond, systems, true, true);
   there.shift = piece.place(part.shift, systems, true, factoring);
   there.inertia = piece.place(part.inertia, 3 * systems, true, true);
-  batch_.work(phase_, there, systems, lane);
+  batch_.work(phase_, there, systems, lane, work_bytes_);
   piece.bring_back();
   lane.wait();  // before the memory goes
 }

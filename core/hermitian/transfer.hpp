@@ -3,9 +3,9 @@
 // that copies of one overlap the work on another.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <exception>
+#include <mutex>
 
 #include "core/hermitian/batch.hpp"
 
@@ -18,20 +18,29 @@ class HermitianTransfer {
   void run(void *callers_stream);
 
  private:
+  // Systems first, first + 1, .. that go together.
+  struct Span {
+    std::int64_t first, systems;
+  };
+  void plan();
+  Span next();
   void work_in_turn() noexcept;
-  void pass(std::int64_t first, std::int64_t systems, HermitianLane &lane);
-  std::uint64_t bytes_of(std::int64_t first, std::int64_t systems) const;
-  std::int64_t piece_size() const;
+  void pass_or_halves(Span span, HermitianLane &lane);
+  void pass(Span span, HermitianLane &lane);
+  std::uint64_t bytes_of(Span span) const;
 
   HermitianBatch &batch_;
   const HermitianSettings &settings_;
   Device &device_;
   std::int32_t phase_;
   HermitianArrays host_;
-  bool both_matrices_;  // a solve that looks at the matrix beside its factor
-  std::int64_t piece_ = 0;
-  std::atomic<std::int64_t> next_{0};
-  std::mutex mutex_;
+  bool both_matrices_;             // a solve that looks at the matrix beside its factor
+  int lanes_ = 1;                  // pieces in flight
+  std::uint64_t piece_bytes_ = 0;  // of a piece, at most, unless it is one system
+  std::int64_t most_systems_ = 1;  // that a piece may have
+  std::uint64_t work_bytes_ = 0;   // of a lane's work memory, at most; 0: no limit
+  std::mutex mutex_;               // of what follows
+  std::int64_t next_ = 0;
   std::exception_ptr problem_;  // the first
 };
 

@@ -70,7 +70,7 @@ typedef struct {
 
 /* One set. Everything but this struct lies in the stated space; [n] an entry a system. With pointer_array the members
  * *_array are used in place of a, factor, b, x and their strides. Leading dimensions of 0 mean n, strides of 0 the least
- * that fits. */
+ * that fits; with leading_vary strides must be given. */
 typedef struct {
   uint64_t struct_size;
   void *a;                  /* the matrices */
@@ -95,7 +95,8 @@ typedef struct {
   double *scale;            /* n a system: what equilibrate chose. Required with it unless factor and solve are one call */
   double *residual;         /* [n] backward error |b - A x| / (|A| |x| + |b|) in the largest norm; may be NULL */
   double *rcond;            /* [n] reciprocal condition number, estimated in the 1-norm; factoring calls; may be NULL */
-  double *shift;            /* [n] the shift in force: written by factoring calls, read for residuals of solves; may be NULL */
+  double *shift;            /* [n] the shift in force: written by factoring calls; read by, and where shifts are described
+                             * required for, residuals and refinement of a solve of its own; else it may be NULL */
   int32_t *inertia;         /* [n] three numbers each: positive, negative, zero eigenvalues; factoring calls; may be NULL */
   void *stream;             /* of the device; NULL (default): the context's */
   uint8_t *shortcut;        /* [n] 1 where a shortcut solved the system, so that no factor stands; written by
@@ -121,8 +122,9 @@ SXT_API sxt_status sxt_hermitian_create(sxt_context *context, const sxt_hermitia
 /* Factor; solve with factors that stand there (set->factor, else set->a); both. A status other than SXT_OK is about the
  * call: what became of a system is in its info alone. On a device's stream a call returns once its work is enqueued;
  * calls on different streams may be in flight at once, each with a workspace of its own. The first call on a stream
- * sets up and may wait: make it before you capture the stream. Refining, residuals and further attempts need the matrix
- * again: a copy is kept unless set->factor is given. SXT_E_ARGUMENT, SXT_E_OVERFLOW, SXT_E_MEMORY states the bytes. [any-thread] */
+ * sets up and may wait: make one that asks for the same before you capture the stream. Refining, residuals and further attempts need the matrix
+ * again: a copy is kept unless set->factor is given. SXT_E_ARGUMENT, SXT_E_OVERFLOW, SXT_E_STATE (a solve where n_rhs is
+ * described as 0), SXT_E_NOT_SUPPORTED (a stream where there are none), SXT_E_MEMORY states the bytes. [any-thread] */
 SXT_API sxt_status sxt_hermitian_factor(sxt_hermitian *hermitian, const sxt_hermitian_set *set);
 SXT_API sxt_status sxt_hermitian_solve(sxt_hermitian *hermitian, const sxt_hermitian_set *set);
 SXT_API sxt_status sxt_hermitian_factor_solve(sxt_hermitian *hermitian, const sxt_hermitian_set *set);

@@ -181,7 +181,7 @@ SXT_LANES void residual(const Step<T, Group> &step) {
     const double scale = norm * x_most + b_most;
     if (broken)
       worst = NAN;
-    else if (r_most > 0 && !(r_most <= worst * scale))
+    else if (worst == worst && r_most > 0 && !(r_most <= worst * scale))  // what is no number stays
       worst = r_most / scale;
   }
   if (step.group.lane() == 0) step.args.numbers[step.s] = worst;

@@ -2,8 +2,10 @@
 // Batches of Hermitian systems through the C interface over the fake device: work is enqueued and counted, host sets
 // pass through in pieces, every vendor call may fail, and nothing is left behind.
 #include <cstdint>
+#include <latch>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "abi/handles.hpp"
@@ -133,6 +135,80 @@ TEST_F(HermitianBatches, HostSetsPassInPieces) {
   ASSERT_EQ(call(options, false).status, SXT_OK);
   EXPECT_LT(report_.piece, 500);
   EXPECT_GT(report_.piece, 0);
+  EXPECT_EQ(left_behind(), "");
+}
+
+// Memory for a third of it: what does not fit goes by halves.
+TEST_F(HermitianBatches, AHostSetThatDoesNotFitGoesInSmallerPieces) {
+  sxt_hermitian_options options = description(1000);
+  options.space = SXT_SPACE_HOST;
+  fake_limit_memory(50000);
+  EXPECT_EQ(call(options, false).status, SXT_OK);
+  fake_limit_memory(3000);
+  const Failed failed = call(options, false);
+  EXPECT_EQ(failed.status, SXT_E_MEMORY);
+  EXPECT_THAT(failed.sentence, HasSubstr("bytes"));
+  fake_limit_memory(-1);
+  EXPECT_EQ(left_behind(), "");
+}
+
+// A leading dimension that makes no sense is told in its system's info; nothing is copied by it.
+TEST_F(HermitianBatches, NegativeLeadingDimensionsOfHostSystems) {
+  constexpr std::int64_t n = 4, batch = 3;
+  sxt_context *context = nullptr;
+  sxt_hermitian *hermitian = nullptr;
+  ASSERT_EQ(fake_test::open(&context), SXT_OK);
+  sxt_hermitian_options options = description(batch);
+  options.space = SXT_SPACE_HOST;
+  options.leading_vary = 1;
+  std::vector<double> values(batch * 64);
+  std::vector<std::int64_t> ld{4, -1000, 8};
+  std::vector<std::int32_t> info(batch);
+  void *a[batch], *b[batch];
+  for (std::int64_t s = 0; s < batch; ++s) a[s] = &values[s * 64], b[s] = &values[s * 64 + 8 * n];
+  for (const bool pointers : {true, false}) {
+    options.pointer_array = pointers;
+    ASSERT_EQ(sxt_hermitian_create(context, &options, &hermitian), SXT_OK) << sxt_last_error(context);
+    sxt_hermitian_set set;
+    sxt_hermitian_set_init(&set, sizeof set);
+    set.a_array = a, set.b_array = b;
+    set.a = a[0], set.b = b[0], set.stride_a = set.stride_b = 64;
+    set.lda_each = set.ldb_each = ld.data();
+    set.info = info.data();
+    EXPECT_EQ(sxt_hermitian_factor_solve(hermitian, &set), SXT_OK) << sxt_last_error(context);
+    sxt_hermitian_destroy(hermitian);
+  }
+  sxt_context_destroy(context);
+  EXPECT_EQ(left_behind(), "");
+}
+
+// Calls of two threads on one stream take turns.
+TEST_F(HermitianBatches, ThreadsShareAStream) {
+  sxt_context *context = nullptr;
+  sxt_hermitian *hermitian = nullptr;
+  sxt_vector *memory = nullptr;
+  ASSERT_EQ(fake_test::open(&context), SXT_OK);
+  const sxt_hermitian_options options = description(2);
+  ASSERT_EQ(sxt_hermitian_create(context, &options, &hermitian), SXT_OK) << sxt_last_error(context);
+  ASSERT_EQ(sxt_vector_create(context, 2 * 32, SXT_F64, &memory), SXT_OK);
+  void *stream = context->context->device().take_stream();
+  std::latch both(2);
+  const auto work = [&] {
+    double *values = static_cast<double *>(sxt_vector_data(memory));
+    sxt_hermitian_set set;
+    sxt_hermitian_set_init(&set, sizeof set);
+    set.a = values, set.b = values + 32, set.info = reinterpret_cast<std::int32_t *>(values + 40);
+    set.stream = stream;
+    both.arrive_and_wait();
+    for (int i = 0; i < 20000; ++i) EXPECT_EQ(sxt_hermitian_factor_solve(hermitian, &set), SXT_OK);
+  };
+  std::thread other(work);
+  work();
+  other.join();
+  sxt_hermitian_destroy(hermitian);
+  context->context->device().give_stream(stream);
+  sxt_vector_destroy(memory);
+  sxt_context_destroy(context);
   EXPECT_EQ(left_behind(), "");
 }
 

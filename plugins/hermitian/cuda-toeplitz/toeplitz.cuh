@@ -261,7 +261,7 @@ class Solver {
 
 template <class T>
 __global__ void toeplitz_systems(Set set, bool definite, Wide<T> *kept) {
-  extern __shared__ char shared[];
+  extern __shared__ __align__(16) char shared[];
   Solver<T> solver(shared, set.n_max, kept + static_cast<std::int64_t>(blockIdx.x) * set.n_max * set.n_rhs);
   for (std::int64_t s = blockIdx.x; s < set.batch; s += gridDim.x) {
     std::int64_t lda;

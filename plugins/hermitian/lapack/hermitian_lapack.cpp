@@ -81,7 +81,7 @@ template <class T>
 std::int32_t definite_info(const HermitianSystem<T> &system, int info) {
   const std::int64_t reached = info > 0 ? info : system.n;
   for (std::int64_t j = 0; j < reached; ++j)
-    if (!finite(system.a[j + j * system.lda])) return SXT_HERMITIAN_NOT_FINITE;
+    if (!std::isfinite(std::real(system.a[j + j * system.lda]))) return SXT_HERMITIAN_NOT_FINITE;
   return info;
 }
 

@@ -37,7 +37,8 @@ class ColumnResidual {
       subtract_products(r, shift, r == 0);
       if (r == 0) norm_ = largest(row_);
       if (!std::isfinite(norm_)) return false;
-      worst = std::isnan(worst) ? worst : larger(worst, finish(r));
+      const double error = finish(r);  // every residual is wanted, whatever the others are
+      if (!std::isnan(worst)) worst = larger(worst, error);
     }
     args_.numbers[s_] = worst;
     return true;
@@ -84,14 +85,15 @@ class ColumnResidual {
   // Writes the residual and returns the backward error of right-hand side r.
   double finish(std::int64_t r) {
     double x_most = 0, b_most = 0, r_most = 0;
+    bool finite = true;
     for (std::int64_t i = 0; i < n_; ++i) {
-      if (!std::isfinite(re_[i]) || !std::isfinite(im_[i])) return NAN;
+      finite = finite && std::isfinite(re_[i]) && std::isfinite(im_[i]);
       x_most = larger(x_most, steps::size(b_.at(i, r)));
       b_most = larger(b_most, steps::size(c_.at(i, r)));
       r_most = larger(r_most, std::hypot(re_[i], im_[i]));
       c_.at(i, r) = steps::from<T>(re_[i], im_[i]);
     }
-    return r_most > 0 ? r_most / (norm_ * x_most + b_most) : 0;
+    return !finite ? NAN : r_most > 0 ? r_most / (norm_ * x_most + b_most) : 0;
   }
 
   const sxt_hermitian_step_args &args_;
