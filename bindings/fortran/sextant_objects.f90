@@ -9,7 +9,7 @@ module sextant_objects
   private
   public :: sextant_object, adopt, conclude, refuse, unusable
   public :: fortran_text, c_text, decimal, explanation
-  public :: array_view, view, last_entry, type_name
+  public :: array_view, view, nothing, last_entry, type_name
 
   ! A C handle and how to free it. It lies on the heap and remembers where: a copy elsewhere owns nothing, so nothing is
   ! ever freed twice.

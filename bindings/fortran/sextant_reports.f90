@@ -90,7 +90,7 @@ contains
     call override(c%expected_iterations, options%expected_iterations)
     c%norm = merge(sxt_norm_max, sxt_norm_2, options%max_norm)
     c%check_symmetry = merge(1_int32, 0_int32, options%check_symmetry)
-    if (options%max_iterations > 0) c%max_iterations = options%max_iterations
+    if (options%max_iterations /= 0) c%max_iterations = options%max_iterations
     c%probe = options%probe
     c%reorder = options%reorder
     c%null_space = options%null_space
@@ -106,7 +106,7 @@ contains
     call override(c%rtol, options%rtol)
     call override(c%atol, options%atol)
     call override(c%time_limit, options%time_limit)
-    if (options%max_iterations > 0) c%max_iterations = options%max_iterations
+    if (options%max_iterations /= 0) c%max_iterations = options%max_iterations
   end subroutine
 
   pure subroutine override(value, wish)

@@ -5,6 +5,9 @@
 
 namespace sextant {
 
+// A call of a kernel through core, the waits that some of them are included, beside the kernel's own time: predicted.
+inline constexpr double call_on_device_s = 8e-6, call_on_host_s = 5e-7;
+
 // Seconds since it was made, by the steady clock.
 class Clock {
  public:

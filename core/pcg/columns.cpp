@@ -83,9 +83,9 @@ void PcgSolver::solve_together(std::span<const ArrayColumn> columns, sxt_pcg_rep
   refresh_if_stale();
   Runner *engine = columns_engine(static_cast<std::int32_t>(columns.size()));
   require(engine != nullptr, SXT_E_INTERNAL, columns.size(), " columns have no engine");
-  const OwnStream own(matrix_->context().device());
-  // On the stack: after its first solve a set-up asks for no more memory.
+  // On the stack: after its first solve a set-up asks for no more memory. Workspaces go back when the stream has ended.
   std::array<std::optional<OpenColumn>, most_columns> open;
+  const OwnStream own(matrix_->context().device());
   std::array<sxt_pcg_args, most_columns> args{};
   std::size_t count = 0;
   for (std::size_t j = 0; j < columns.size(); ++j) {

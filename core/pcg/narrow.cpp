@@ -52,16 +52,15 @@ std::string PcgSolver::precision_wanted() const {
   return wanted;
 }
 
-// False where a value of the system does not fit.
-bool PcgSolver::fill_narrow(const CsrArrays &csr, Buffer &values) const {
+// False where a value of the system does not fit. scaling: room for it on the host, made where it is needed.
+bool PcgSolver::fill_narrow(const CsrArrays &csr, Buffer &values, Buffer &scaling) const {
   Device &device = base_->context().device();
   const auto bytes = static_cast<std::uint64_t>(csr.rows) * sizeof(double);
-  Buffer on_host;
   const double *s = static_cast<const double *>(scaling_);
   if (scaling_ && !device.on_host()) {
-    on_host = Buffer(bytes, device.host_memory());
-    device.copy(on_host.data(), scaling_, bytes);
-    s = on_host.as<double>();
+    if (scaling.bytes() < bytes) scaling = Buffer(bytes, device.host_memory());
+    device.copy(scaling.data(), scaling_, bytes);
+    s = scaling.as<double>();
   }
   return with_index_type(csr.index_type, [&](auto index) {
     return with_index_type(csr.offset_type, [&](auto offset) {
@@ -81,7 +80,8 @@ std::shared_ptr<Matrix> PcgSolver::make_narrow() const {
   csr.index_type = wide.index_type;
   csr.offset_type = wide.offset_type;
   csr.values = Buffer(static_cast<std::uint64_t>(wide.nnz) * sizeof(float), matrix_->context().allocator());
-  if (!fill_narrow(wide, csr.values)) return nullptr;
+  Buffer scaling;
+  if (!fill_narrow(wide, csr.values, scaling)) return nullptr;
   csr.row_ptr = std::move(wide.row_ptr);  // base_'s, or brought from the device
   csr.col = std::move(wide.col);
   auto narrow = std::make_shared<Matrix>(matrix_->shared_context(), std::move(shape), symmetry_);
@@ -91,8 +91,10 @@ std::shared_ptr<Matrix> PcgSolver::make_narrow() const {
 
 // New values of the caller's matrix.
 void PcgSolver::refresh_narrow() {
-  Buffer values(static_cast<std::uint64_t>(matrix_->csr().nnz) * sizeof(float), matrix_->context().allocator());
-  require(fill_narrow(base_->on_host(), values), SXT_E_OVERFLOW,
+  Buffer &values = narrow_values_;
+  const std::uint64_t bytes = static_cast<std::uint64_t>(matrix_->csr().nnz) * sizeof(float);
+  if (values.bytes() < bytes) values = Buffer(bytes, matrix_->context().allocator());
+  require(fill_narrow(base_->on_host(), values, narrow_scaling_), SXT_E_OVERFLOW,
           "a new value does not fit f32, in which this set-up holds the matrix; ",
           "set up again, with format auto:f64");
   narrow_->update_values(values.data(), matrix_->csr().nnz);

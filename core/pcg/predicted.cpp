@@ -11,14 +11,13 @@
 #include "core/dispatch/prepared.hpp"
 #include "core/matrix/assemble_internal.hpp"
 #include "core/model/cost.hpp"
+#include "core/pcg/clock.hpp"
 #include "core/pcg/solver.hpp"
 
 namespace sextant {
 
 namespace {
 
-// A call of a kernel through core, the waits that some of them are included.
-constexpr double call_on_device_s = 8e-6, call_on_host_s = 5e-7;
 // Before the engine: norms, the scaled right-hand side, x. For each true residual: scaling, copy, product, norms.
 constexpr double calls_at_start = 5, vectors_at_start = 8, calls_a_residual = 6, vectors_a_residual = 12;
 constexpr std::uint64_t most_candidates = 64;

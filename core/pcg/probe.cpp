@@ -17,8 +17,6 @@ namespace sextant {
 
 namespace {
 
-// A call from the host that is waited for, beside the kernel's own time.
-constexpr double call_on_device_s = 8e-6, call_on_host_s = 5e-7;
 constexpr double calls_per_step = 6, vectors_per_step = 12;
 // Making one value of the right-hand side, on one thread of the host; so many make a block.
 constexpr double random_value_s = 3e-9;

@@ -3,6 +3,8 @@
 // What it works on was made by a solve before and belongs to the graph from then on.
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <utility>
 
 #include "core/base/types.hpp"
 #include "core/pcg/solver.hpp"
@@ -54,11 +56,30 @@ PcgSolver::Recorded &PcgSolver::recorded() {
           "nothing can be allocated while a stream is being captured: solve once before, for each solve that is to be "
           "captured, so that its memory is there");
   auto made = std::make_unique<Recorded>();
+  made->view = engine_view();
   made->session = std::move(session);
   made->workspace = std::move(idle_.back());
   idle_.pop_back();
   recorded_.push_back(std::move(made));
   return *recorded_.back();
+}
+
+std::string PcgSolver::engine_view() const {
+  const std::string &storage = engine_->choice().storage;
+  if (storage.empty()) return "";
+  const sxt_head &view = engine_matrix(method_).lend(storage)->view()->h;
+  return {reinterpret_cast<const char *>(&view), view.struct_size};
+}
+
+// After new values: graphs have their storage's arrays, whose values follow, but its view as it was. Said once.
+void PcgSolver::check_recorded() {
+  if (recorded_.empty()) return;
+  const std::string view = engine_view();
+  bool stale = false;
+  for (const auto &each : recorded_)
+    if (std::exchange(each->view, view) != view) stale = true;
+  require(!stale, SXT_E_STATE, "a solve was captured with a matrix that new values have given another form (its ",
+          "diagonal is no longer all ones): capture it anew; solves outside of a capture go on from the next one");
 }
 
 sxt_pcg_report PcgSolver::record(const void *b, void *x, const SolveSettings &settings) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "core/pcg/solve.hpp"
+#include "sextant/pcg_confirm.hpp"
 
 namespace sextant {
 
@@ -14,12 +15,8 @@ namespace {
 
 // A pass is asked for a residual this much smaller first, then for a tenth at a time: rounding shows in between.
 constexpr double first_fall = 1e-4, next_fall = 0.1;
-// The true residual exceeds the recursive one by more than this: the rest of the pass would be wasted.
-constexpr double parted = 1.5;
 // A pass that does not lower the true residual by this factor at least will not do better the next time.
 constexpr double least_fall = 0.25;
-// Aim a little below the target, as elsewhere.
-constexpr double aim = 0.9;
 
 bool may_be_rounding(sxt_reason reason) {
   return reason == SXT_REASON_A_INDEFINITE || reason == SXT_REASON_M_INDEFINITE || reason == SXT_REASON_BREAKDOWN ||
@@ -54,7 +51,7 @@ void PcgSolve::begin_sum() {
 
 // The residual at which the engine shall ask, in the norm of its system.
 double PcgSolve::pass_tolerance(double residual) const {
-  const double wanted = aim * target_ / to_caller_;
+  const double wanted = confirming::aim * target_ / to_caller_;
   return rounded_ ? std::max(wanted, residual) : wanted;
 }
 
@@ -71,7 +68,7 @@ void PcgSolve::add_to_sum(const void *correction) {
 std::int32_t PcgSolve::confirm_rounded(const TrueResidual &now, double residual, double *tolerance,
                                        sxt_reason *reason) {
   to_caller_ = now.norm / now.system;
-  if (now.system <= parted * residual && residual > 0) {
+  if (now.system <= confirming::drift * residual && residual > 0) {
     *tolerance = pass_tolerance(next_fall * residual);
     return SXT_CONFIRM_GO_ON;
   }
@@ -87,7 +84,9 @@ bool PcgSolve::goes_on(sxt_pcg_args &args) {
   if (!corrected && !(rounded_ && may_be_rounding(args.reason))) return false;
   rounded_ = corrected;
   add_to_sum(args.x);
-  return base_ < settings_.max_iterations;
+  if (base_ < settings_.max_iterations) return true;
+  args.reason = SXT_REASON_ITERATION_LIMIT;
+  return false;
 }
 
 // Leaves in args what the passes took together.

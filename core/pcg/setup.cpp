@@ -329,6 +329,7 @@ void PcgSolver::refresh_if_stale() {
   }
   if (narrow_) refresh_narrow();
   version_ = matrix_->version();
+  check_recorded();
 }
 
 std::unique_ptr<PcgWorkspace> PcgSolver::take_workspace() {

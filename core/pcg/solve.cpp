@@ -10,8 +10,11 @@
 #include "core/device/stage.hpp"
 #include "core/pcg/own_stream.hpp"
 #include "sextant/kinds/spmv.h"
+#include "sextant/pcg_confirm.hpp"
 
 namespace sextant {
+
+using namespace confirming;
 
 namespace {
 
@@ -20,16 +23,11 @@ constexpr float negative_one_f[2] = {-1, 0}, plus_one_f[2] = {1, 0};
 
 bool is_single(sxt_value_type type) { return type == SXT_F32 || type == SXT_C64; }
 
-// The first confirmation comes this much before the target would be met if the engine's residual and the caller's kept
-// their ratio of the start: where the matrix is badly scaled the caller's may be there long before. Later ones aim at
-// the target by the ratio last seen, but no further than that much at a time.
-constexpr double early = 30.0, least_step = 1 / early;
-// Aim a little below the target, so that rounding does not cost a further confirmation.
-constexpr double aim = 0.9;
-// A true residual this much above the recursive one means that the recurrence has drifted: replace it.
-constexpr double drift = 1.5;
-// Give up after so many confirmations in a row that did not halve the true residual.
-constexpr int patience = 4;
+// Whether squares of residuals of a b so large keep their digits, down to any tolerance. Written so that NaN is not.
+bool is_near(sxt_value_type type, double size) {
+  const double most = is_single(type) ? 0x1p20 : 0x1p300;
+  return size >= 1 / most && size <= most;
+}
 
 }  // namespace
 
@@ -53,6 +51,13 @@ void PcgSolve::add(const void *from, void *to) {
 void PcgSolve::zero(void *vector) {
   static constexpr double zeros[2] = {0, 0};
   operations_.vector({.operation = SXT_VECTOR_FILL, .type = type_, .n = n_, .alpha = zeros, .y = vector});
+}
+
+void PcgSolve::shift(void *vector, int by) {
+  const double factor[2] = {std::ldexp(1, by), 0};
+  const float factor_f[2] = {static_cast<float>(factor[0]), 0};
+  const void *const alpha = is_single(type_) ? static_cast<const void *>(factor_f) : factor;
+  operations_.vector({.operation = SXT_VECTOR_SCALE, .type = type_, .n = n_, .alpha = alpha, .y = vector});
 }
 
 double PcgSolve::norm_2(const void *vector) const {
@@ -80,13 +85,37 @@ bool PcgSolve::trivial(sxt_pcg_report &report) {
     rhs_norm_ = norm(b_);
     if (!std::isfinite(rhs_norm_)) check_finite(b_, "b");  // a norm of large numbers may overflow
     if (settings_.use_initial_guess) check_finite(x_, "x, the initial guess,");
+    if (!is_near(type_, rhs_norm_)) bring_near();
   }
-  if (n_ > 0 && !solver_.null_space_.empty()) report.null_space_norm = leave_out_null_space();
+  if (n_ > 0 && !solver_.null_space_.empty()) report.null_space_norm = callers(leave_out_null_space());
   target_ = std::max(settings_.rtol * rhs_norm_, settings_.atol);
   if (rhs_norm_ > 0) return false;
   if (n_ > 0) zero(x_);  // A x = 0 has the one solution 0
   report.reason = SXT_REASON_CONVERGED;
   return true;
+}
+
+// A power of two changes no digit. A guess that leaves the range with it is so far from x that it is dropped.
+void PcgSolve::bring_near() {
+  const auto most = [&](const void *vector) { return operations_.reduce_real(SXT_REDUCTION_AMAX, type_, n_, vector); };
+  const double size = most(b_);
+  if (size == 0 || is_near(type_, size)) return;
+  const int furthest = is_single(type_) ? 120 : 1000;  // the power and its inverse are normal numbers
+  shift_ = std::clamp(-std::ilogb(size), -furthest, furthest);
+  if (settings_.use_initial_guess && std::ldexp(most(x_), shift_) > std::ldexp(1, furthest))
+    settings_.use_initial_guess = false;
+  if (!work_.near.data())
+    work_.near = DeviceBuffer(solver_.matrix().context().device(), static_cast<std::uint64_t>(n_) * value_bytes(type_));
+  crossing_.copy(b_, work_.near.data());
+  shift(work_.near.data(), shift_);
+  b_ = work_.near.data();
+  settings_.atol = std::ldexp(settings_.atol, shift_);
+  rhs_norm_ = norm(b_);
+}
+
+// The largest number where the caller's norm is larger.
+double PcgSolve::callers(double norm) const {
+  return shift_ == 0 ? norm : std::min(std::ldexp(norm, -shift_), std::numeric_limits<double>::max());
 }
 
 // From then on b is the part that A can reach. Where that is no more than rounding nothing is left to solve.
@@ -114,6 +143,7 @@ void PcgSolve::start() {
     crossing_.take_in_guess(x_, work_.iterate.data());
   else
     zero(work_.iterate.data());
+  if (shift_ != 0 && settings_.use_initial_guess) shift(work_.iterate.data(), shift_);
 }
 
 // From x itself, never from the recurrence: residual = b - A x with the caller's matrix.
@@ -125,7 +155,10 @@ PcgSolve::TrueResidual PcgSolve::true_residual(const void *iterate) {
   return out;
 }
 
-PcgSolve::TrueResidual PcgSolve::compute_residual(const void *iterate) {
+PcgSolve::TrueResidual PcgSolve::compute_residual(const void *iterate) { return residual_of(callers_x(iterate)); }
+
+// In the caller's scale and order.
+const void *PcgSolve::callers_x(const void *iterate) {
   const void *x = iterate;
   if (summing_) {
     crossing_.copy(work_.sum.data(), work_.candidate.data());
@@ -146,6 +179,10 @@ PcgSolve::TrueResidual PcgSolve::compute_residual(const void *iterate) {
     solver_.null_space_.remove_from(operations_, own);
     x = own;
   }
+  return x;
+}
+
+PcgSolve::TrueResidual PcgSolve::residual_of(const void *x) {
   void *residual = crossing_.orders() ? work_.own_residual.data() : work_.residual.data();
   crossing_.copy(b_, residual);
   sxt_spmv_args product{};
@@ -168,7 +205,7 @@ PcgSolve::TrueResidual PcgSolve::compute_residual(const void *iterate) {
 
 void PcgSolve::keep(std::int64_t iteration, double residual) {
   if (!settings_.history || iteration >= settings_.history_capacity) return;
-  settings_.history[iteration] = residual;
+  settings_.history[iteration] = callers(residual);
   if (settings_.history_length) *settings_.history_length = iteration + 1;
 }
 
@@ -222,29 +259,64 @@ std::int32_t PcgSolve::confirm(const void *iterate, std::int64_t, double residua
 void PcgSolve::finish(const sxt_pcg_args &args, sxt_pcg_report &report) {
   report.reason = args.reason;
   report.iterations = args.iterations;
-  report.recursive_residual = args.residual;
+  report.recursive_residual = callers(args.residual);
   report.replacements = args.replacements;
   report.products = args.products + confirmations_;
   report.reductions = args.reductions;
   report.launches = args.launches;
   // What confirm() accepted still stands apart, whatever became of the engine's x since.
   const bool judged = accepted_ && solver_.keeps_answer();
-  report.products += !judged;
-  const TrueResidual final = judged ? TrueResidual{last_confirmed_, 0} : true_residual(args.x);
-  if (!std::isfinite(final.norm)) {  // no good iterate came back: the caller's x stays what it was
-    if (!settings_.use_initial_guess) zero(x_);
-  } else {
-    // Scaled and back again a guess that was good enough would differ by rounding.
-    const bool untouched = settings_.use_initial_guess && base_ + args.iterations == 0 && solver_.null_space_.empty();
-    const bool apart = solver_.scaling_ || summing_ || !solver_.null_space_.empty();
-    const void *answer = crossing_.orders() ? work_.own_x.data() : apart ? work_.candidate.data() : args.x;
-    if (!untouched) crossing_.copy(answer, x_);
-    // Whatever the engine says: the answer is what the true residual says.
-    const bool cut_short = report.reason == SXT_REASON_ITERATION_LIMIT || report.reason == SXT_REASON_STAGNATED;
-    if (cut_short && final.norm <= target_) report.reason = SXT_REASON_CONVERGED;
+  const std::int64_t residuals_before = residuals_;
+  double norm = judged ? last_confirmed_ : true_residual(args.x).norm;
+  if (std::isfinite(norm)) norm = hand_over(args, norm);
+  const bool good = std::isfinite(norm);
+  if (!good) {
+    norm = fall_back();
+    if (report.reason == SXT_REASON_CONVERGED) report.reason = SXT_REASON_NOT_A_NUMBER;
   }
-  if (report.reason == SXT_REASON_CONVERGED && !(final.norm <= target_)) report.reason = SXT_REASON_STAGNATED;
-  report.residual_norm = final.norm;
+  // Whatever the engine says: the answer is what the true residual says.
+  const bool cut_short = report.reason == SXT_REASON_ITERATION_LIMIT || report.reason == SXT_REASON_STAGNATED;
+  if (good && cut_short && norm <= target_) report.reason = SXT_REASON_CONVERGED;
+  if (report.reason == SXT_REASON_CONVERGED && !(norm <= target_)) report.reason = SXT_REASON_STAGNATED;
+  report.residual_norm = norm;
+  report.products += residuals_ - residuals_before;
+}
+
+// The answer into the caller's x; the norm of its residual. Where b was scaled that is computed from what the caller
+// gets: brought back, x may have left the range, or digits.
+double PcgSolve::hand_over(const sxt_pcg_args &args, double norm) {
+  // Scaled and back again a guess that was good enough would differ by rounding.
+  const bool untouched = settings_.use_initial_guess && base_ + args.iterations == 0 && solver_.null_space_.empty();
+  if (untouched) return norm;
+  const bool apart = solver_.scaling_ || summing_ || !solver_.null_space_.empty();
+  const void *answer = crossing_.orders() ? work_.own_x.data() : apart ? work_.candidate.data() : args.x;
+  crossing_.copy(answer, x_);
+  if (shift_ == 0) return norm;
+  shift(x_, -shift_);
+  norm = residual_of_returned();
+  if (!std::isfinite(norm)) settings_.use_initial_guess = false;  // x is no guess any more
+  return norm;
+}
+
+double PcgSolve::residual_of_returned() {
+  const Clock clock;
+  const void *x = x_;
+  if (shift_ != 0) {
+    crossing_.copy(x_, work_.iterate.data());  // nobody goes on from it
+    shift(work_.iterate.data(), shift_);
+    x = work_.iterate.data();
+  }
+  const double norm = residual_of(x).norm;
+  residuals_seconds_ += clock.seconds();
+  ++residuals_;
+  return norm;
+}
+
+// No good iterate came back: the caller's x stays what it was, and that is what the report tells of.
+double PcgSolve::fall_back() {
+  if (settings_.use_initial_guess) return residual_of_returned();
+  zero(x_);
+  return rhs_norm_;
 }
 
 bool PcgSolve::open(sxt_pcg_report &report, sxt_pcg_args &args) {
@@ -289,8 +361,9 @@ bool PcgSolve::open(sxt_pcg_report &report, sxt_pcg_args &args) {
 }
 
 void PcgSolve::close(sxt_pcg_report &report, double seconds_an_iteration) const {
-  report.rhs_norm = rhs_norm_;
+  report.rhs_norm = callers(rhs_norm_);
   report.true_relative_residual = rhs_norm_ > 0 ? report.residual_norm / rhs_norm_ : report.residual_norm;
+  report.residual_norm = callers(report.residual_norm);
   report.confirmations = confirmations_;
   report.predicted_solve_seconds = seconds_an_iteration * static_cast<double>(report.iterations);
   report.solve_seconds = clock_.seconds();

@@ -34,6 +34,7 @@ class PcgSolve {
   // Vector operations by name on n values of the matrix's type.
   void add(const void *from, void *to);  // to += from
   void zero(void *vector);
+  void shift(void *vector, int by);       // vector *= 2^by
   double norm(const void *vector) const;  // the caller's norm
   double norm_2(const void *vector) const;
   void check_finite(const void *vector, const char *name);
@@ -48,10 +49,17 @@ class PcgSolve {
   std::int32_t confirm_rounded(const TrueResidual &now, double residual, double *tolerance, sxt_reason *reason);
 
   bool trivial(sxt_pcg_report &report);  // n = 0, b = 0
+  void bring_near();                     // b and a guess, where squares of b would vanish or overflow
+  double callers(double norm) const;     // a norm before that
   double leave_out_null_space();         // of b_; what was left out, in the caller's norm
   void start();                          // right-hand side and guess of the engine's system
   TrueResidual true_residual(const void *iterate);
   TrueResidual compute_residual(const void *iterate);
+  const void *callers_x(const void *iterate);
+  TrueResidual residual_of(const void *x);
+  double residual_of_returned();
+  double hand_over(const sxt_pcg_args &args, double norm);
+  double fall_back();
 
   sxt_reason observe(std::int64_t first, std::int64_t count, const double *residuals);
   std::int32_t confirm(const void *iterate, std::int64_t iteration, double residual, double *tolerance,
@@ -69,6 +77,7 @@ class PcgSolve {
   sxt_value_type type_;
   std::int64_t n_;
   Clock clock_;
+  int shift_ = 0;                     // b, x, norms and atol are here 2^shift times the caller's
   double rhs_norm_ = 0, target_ = 0;  // stop when |b - A x| <= target
   double first_residual_ = 0, least_residual_ = 0;
   std::int64_t least_at_ = 0;

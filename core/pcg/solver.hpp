@@ -64,6 +64,7 @@ struct SolveSettings {
 // Work vectors of one solve; pooled, one a concurrent caller.
 struct PcgWorkspace {
   DeviceBuffer rhs, iterate, candidate, residual;
+  DeviceBuffer near;                 // the caller's b scaled, where it lies far from 1; made when that is met
   DeviceBuffer solvable;             // the part of the caller's b that A can reach, where it has a null space
   DeviceBuffer sum;                  // of corrections, where the engine's matrix is rounded
   DeviceBuffer own_x, own_residual;  // in the caller's order, where the engine's is another
@@ -159,10 +160,13 @@ class PcgSolver {
   struct Recorded {  // what a captured solve works on
     std::unique_ptr<PcgWorkspace> workspace;
     std::unique_ptr<Session> session;
+    std::string view;  // what it has of the matrix by value: the view of the engine's storage, byte by byte
   };
   bool captured() const;  // record.cpp, with those that follow
   Recorded &recorded();
   sxt_pcg_report record(const void *b, void *x, const SolveSettings &settings);
+  std::string engine_view() const;
+  void check_recorded();
   bool relies_on_found_symmetry() const;
   void refresh_if_stale();
   std::unique_ptr<PcgWorkspace> take_workspace();
@@ -190,7 +194,7 @@ class PcgSolver {
 
   // narrow.cpp
   std::string precision_wanted() const;
-  bool fill_narrow(const CsrArrays &csr, Buffer &values) const;
+  bool fill_narrow(const CsrArrays &csr, Buffer &values, Buffer &scaling) const;
   std::shared_ptr<Matrix> make_narrow() const;
   void refresh_narrow();
   void consider_narrow();
@@ -203,9 +207,10 @@ class PcgSolver {
   PcgSettings settings_;
   sxt_symmetry symmetry_ = SXT_GENERAL;  // as stated, or as found
   NullSpace null_space_;
-  Buffer symmetry_work_;       // for checking new values, where that matters
-  double diagonal_ratio_ = 1;  // the greatest entry of the diagonal over the least
-  std::string method_;         // the preconditioner in force: "none", "jacobi", ...
+  Buffer narrow_values_, narrow_scaling_;  // on the host, from the first new values of a rounded matrix on
+  Buffer symmetry_work_;                   // for checking new values, where that matters
+  double diagonal_ratio_ = 1;              // the greatest entry of the diagonal over the least
+  std::string method_;                     // the preconditioner in force: "none", "jacobi", ...
   std::vector<std::string> notes_;
   std::unique_ptr<Runner> preconditioner_;  // NULL for "none", and when the engine applies it
   ChoicePtr preconditioner_choice_;

@@ -9,6 +9,7 @@
 
 #include "sextant/kinds/pcg.h"
 #include "sextant/plugin.h"
+#include "sextant/plugin_pcg_ended.hpp"
 
 namespace sextant::plugin::pcg {
 
@@ -101,7 +102,7 @@ inline Next Monitor::obey() {
 
 // Where the recursive residual had drifted far from the true one, beta would mix two different sequences.
 inline Next Monitor::after_replacement(double previous) {
-  const bool near = std::fabs(args_.residual - previous) <= 0.1 * previous;
+  const bool near = std::fabs(args_.residual - previous) <= near_enough * previous;
   const Next next = obey();
   return next == Next::step && !near ? Next::restart : next;
 }

@@ -20,7 +20,7 @@ struct Work {
   }
   Work(void *memory, std::int64_t n)
       : first(static_cast<Q *>(memory)), later(first + n + 1), mark(reinterpret_cast<std::uint8_t *>(later + n + 1)) {}
-  Q *first, *later;    // rows as the first search of a component met them, and as the last of the others did
+  Q *first, *later;    // rows as the first search of a component met them, and as the latest of the others does
   std::uint8_t *mark;  // the last search of the component that met the row
 };
 
@@ -79,7 +79,10 @@ class Rcm {
     for (int number = 2;; ++number) {
       const Levels found = search<true>(rim(queue, before), static_cast<std::uint8_t>(number), work_.later);
       // Not the way back: the pattern is not symmetric, and only the first search met all that belongs together here.
-      if (found.rows != first.rows) return first;
+      if (found.rows != first.rows) {
+        *order = work_.first;
+        return first;
+      }
       *order = queue = work_.later;
       if (found.levels <= before.levels || number == most_searches) return found;
       before = found;

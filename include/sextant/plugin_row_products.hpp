@@ -21,7 +21,6 @@ struct RowsCall {
   const int32_t *col, *perm;
   const void *values, *x;
   void *y;
-  int64_t rows;
   double alpha[2], beta[2];
 };
 using Rows = void (*)(const RowsCall &, int64_t begin, int64_t end);

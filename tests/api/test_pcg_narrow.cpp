@@ -3,6 +3,7 @@
 // makes it indefinite.
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 
 #include "tests/api/support.hpp"
@@ -80,6 +81,40 @@ TEST_P(PcgNarrowTest, NewValuesReachTheNextSolve) {
   EXPECT_LE(relative_residual(second, b, x), 1.0001e-10);
 }
 
+// Counts what the library asks the caller's hooks for.
+struct Counter {
+  std::int64_t calls = 0;
+  static void *allocate(void *user, std::uint64_t bytes, std::uint64_t alignment) {
+    ++static_cast<Counter *>(user)->calls;
+    return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  }
+  static void release(void *, void *memory) { std::free(memory); }
+};
+
+// The first new values make room for rounded ones, which is kept.
+TEST_P(PcgNarrowTest, FurtherNewValuesAskForNoMemory) {
+  Counter counter;
+  sxt_context_options hooks = context_options();
+  hooks.device = "cpu";
+  hooks.threads = 1;
+  hooks.allocate = Counter::allocate;
+  hooks.release = Counter::release;
+  hooks.allocator_user = &counter;
+  const Context context = make<Context>([&](sxt_context **out) { return sxt_context_create(&hooks, out); });
+  const Csr a = thirds(20);
+  const Matrix matrix = a.matrix(context);
+  const Pcg pcg = create(matrix, "csr:f32");
+  const std::vector<double> b = waves(a.rows);
+  std::vector<double> x(b.size());
+  std::int64_t before = 0;
+  for (int step = 0; step < 4; ++step) {
+    if (step == 2) before = counter.calls;
+    a.update(matrix);
+    solve(pcg, b, x);
+  }
+  EXPECT_EQ(counter.calls, before);
+}
+
 // Two rows that differ in the tenth digit only: equal, so singular, in f32.
 TEST_P(PcgNarrowTest, WhatRoundingMakesSingularIsSolvedAllTheSame) {
   Csr a;
@@ -113,6 +148,22 @@ TEST_P(PcgNarrowTest, LimitsAndHistoryCountAllPasses) {
   EXPECT_EQ(sxt_pcg_solve_array(pcg.get(), a.rows, b.data(), x.data(), &options, &report), SXT_NOT_CONVERGED);
   EXPECT_EQ(report.reason, SXT_REASON_ITERATION_LIMIT);
   EXPECT_EQ(report.iterations, all - 3);
+}
+
+// Wherever the limit cuts: in a pass, or between two of them.
+TEST_P(PcgNarrowTest, EveryLimitIsCalledOne) {
+  const Csr a = thirds(16);
+  const Matrix matrix = a.matrix(context_);
+  const Pcg pcg = create(matrix, "csr:f32");
+  const std::vector<double> b = waves(a.rows);
+  std::vector<double> x(b.size());
+  const std::int64_t all = solve(pcg, b, x).iterations;
+  sxt_solve_options options = solve_options();
+  for (options.max_iterations = 1; options.max_iterations < all - 2; ++options.max_iterations) {
+    const sxt_pcg_report report = solve(pcg, b, x, SXT_NOT_CONVERGED, &options);
+    EXPECT_EQ(report.reason, SXT_REASON_ITERATION_LIMIT) << options.max_iterations;
+    EXPECT_EQ(report.iterations, options.max_iterations);
+  }
 }
 
 TEST_P(PcgNarrowTest, RefusalsAreNamed) {

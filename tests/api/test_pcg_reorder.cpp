@@ -207,6 +207,26 @@ TEST(PcgReorder, OneRowAndRowsApart) {
   }
 }
 
+// A caller who asks for no check may bring any pattern: the order is one of all rows even so.
+TEST(PcgReorder, APatternThatIsNotSymmetricIsOrdered) {
+  const Context context = cpu();
+  Csr a;
+  a.rows = a.cols = 4;
+  for (const std::vector<std::int32_t> &row : {std::vector<std::int32_t>{0, 1, 3}, {0, 1, 2}, {1, 2}, {3}}) {
+    const auto i = static_cast<std::int32_t>(a.ptr.size()) - 1;
+    for (const std::int32_t j : row) a.entry(j, i == j ? 4 : 0);
+    a.end_row();
+  }
+  const Matrix matrix = a.matrix(context);
+  sxt_pcg_options options = always();
+  options.check_symmetry = 0;
+  const Pcg pcg = create(matrix, options);
+  const std::vector<double> b{4, 8, 12, 16};
+  std::vector<double> x(4);
+  solve(pcg, b, x);
+  EXPECT_EQ(x, (std::vector<double>{1, 2, 3, 4}));
+}
+
 TEST(PcgReorder, ABadEntryIsNamedByTheCallersNumber) {
   const Context context = cpu();
   const Csr a = shuffled(laplacian(20));

@@ -236,6 +236,37 @@ TEST_F(MatricesOnAFakeDevice, EveryKernelMayFail) {
   EXPECT_EQ(left_behind(), "");
 }
 
+// That values were found to be symmetric holds until others come: a transpose is built as if nobody had looked.
+TEST_F(MatricesOnAFakeDevice, FoundSymmetrySparesNoTranspose) {
+  const Arrays arrays(500);
+  sxt_context *context = nullptr;
+  ASSERT_EQ(open(&context), SXT_OK);
+  sxt_matrix *handle = nullptr;
+  ASSERT_EQ(arrays.make(context, false, &handle), SXT_OK);
+  sextant::Matrix &matrix = *handle->matrix;
+  sxt_spmv_query query{};
+  query.m = matrix.query_part(SXT_KIND_SPMV, sizeof query, 100);
+  query.op = SXT_TRANSPOSE;
+  query.n_rhs = 1;
+  const auto choices = one_of_each_kernel(matrix, query);
+  const auto launches = [&] {
+    std::vector<std::int64_t> counts;
+    for (const auto &choice : choices) {
+      const std::int64_t before = fake_count("launches");
+      const sextant::Prepared prepared(matrix.context(), choice, &matrix, nullptr);
+      counts.push_back(fake_count("launches") - before);
+    }
+    return counts;
+  };
+  launches();  // storages are there afterwards
+  const std::vector<std::int64_t> before = launches();
+  EXPECT_TRUE(std::any_of(before.begin(), before.end(), [](std::int64_t count) { return count > 0; }));
+  matrix.found_symmetry(SXT_SYMMETRIC);
+  EXPECT_EQ(launches(), before);
+  sxt_matrix_destroy(handle);
+  sxt_context_destroy(context);
+}
+
 // Callers' complex scalars are aligned as their parts; kernels read them in one access.
 TEST_F(MatricesOnAFakeDevice, ComplexScalarsLieAnywhere) {
   sxt_context *context = nullptr;

@@ -241,6 +241,42 @@ TEST_F(PcgGpu, ReplayEqualsEager) {
   }
 }
 
+// Storages by diagonals leave out one that is all ones: captured blocks must not go on without it when it no longer is.
+TEST_F(PcgGpu, ADiagonalThatIsNoLongerOnesReachesCapturedBlocks) {
+  const Csr many = laplacian(40, 1);
+  Csr ones = many;
+  for (double &each : ones.values) each /= 5;
+  const std::vector<double> b = waves(many.rows);
+  for (const char *engine : engines) {
+    if (!std::string(engine).starts_with("pcg.graph.")) continue;
+    const Matrix matrix = matrix_of(ones);
+    const Pcg pcg = create(matrix, engine, "none", 1e-9, 0, "dia-symmetric");
+    std::vector<double> x(b.size());
+    for (const Csr &a : {ones, many, ones}) {
+      a.update(matrix);
+      solve(pcg, b, x);
+      EXPECT_LE(relative_residual(a, b, x), 1.0001e-9) << engine;
+    }
+  }
+}
+
+// A set-up that found the values symmetric says nothing of those that follow.
+TEST_F(PcgGpu, ATransposeFollowsValuesThatAreNoLongerSymmetric) {
+  Csr a = laplacian(30);
+  const Matrix matrix = matrix_of(a);
+  create(matrix, nullptr);
+  for (std::size_t k = 0; k < a.values.size(); ++k) a.values[k] = static_cast<double>(k % 7);
+  a.update(matrix);
+  const std::vector<double> b = waves(a.rows);
+  const Vector x = on_device(b, SXT_F64), y = on_device(b, SXT_F64);
+  ASSERT_EQ(sxt_spmv(SXT_TRANSPOSE, nullptr, matrix.get(), x.get(), nullptr, y.get()), SXT_OK);
+  std::vector<double> want(b.size());
+  for (std::int64_t i = 0; i < a.rows; ++i)
+    for (std::int32_t k = a.ptr[i]; k < a.ptr[i + 1]; ++k) want[a.col[k]] += a.values[k] * b[i];
+  const std::vector<double> got = values_of(y);
+  for (std::size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], 1e-12) << i;
+}
+
 TEST_F(PcgGpu, HostIsAskedOncePerBlock) {
   const Csr a = laplacian(100);
   const Matrix matrix = matrix_of(a);

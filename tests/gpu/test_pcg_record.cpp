@@ -161,6 +161,33 @@ TEST_F(PcgRecord, AGuessIsUsedAndGoesOn) {
   EXPECT_LE(relative_residual(a, b, values_of(solution)), 1.0001e-9);
 }
 
+// b = 0 has the solution 0 whatever the guess, and a guess that overflows comes back as it was.
+TEST_F(PcgRecord, AGuessIsDroppedForZeroAndKeptWhereNothingBetterIsFound) {
+  const Csr a = laplacian(20);
+  const Matrix matrix = matrix_of(a);
+  for (const char *engine : recording) {
+    const Pcg pcg = create(matrix, engine, "none");
+    const std::vector<double> b = waves(a.rows), zero(b.size(), 0), huge(b.size(), 1e308);
+    const Vector rhs = on_device(b, SXT_F64), solution = on_device(zero, SXT_F64);
+    sxt_solve_options options = api_test::solve_options();
+    options.use_initial_guess = 1;
+    record(pcg, rhs, solution, &options);
+    write(rhs, zero);
+    write(solution, b);
+    replay();
+    EXPECT_EQ(report().reason, SXT_REASON_CONVERGED) << engine;
+    EXPECT_EQ(report().iterations, 0);
+    EXPECT_EQ(values_of(solution), zero) << engine;
+    write(rhs, b);
+    write(solution, huge);
+    replay();
+    EXPECT_EQ(report().reason, SXT_REASON_NOT_A_NUMBER) << engine;
+    EXPECT_EQ(values_of(solution), huge) << engine;
+    ops().graph_destroy(handle(), graph_);
+    graph_ = nullptr;
+  }
+}
+
 TEST_F(PcgRecord, ZeroIndefiniteAndNaNHaveTheirReasons) {
   const Csr a = laplacian(20, -1);  // indefinite
   const Matrix matrix = matrix_of(a);
@@ -181,9 +208,29 @@ TEST_F(PcgRecord, ZeroIndefiniteAndNaNHaveTheirReasons) {
     write(rhs, b);
     replay();
     EXPECT_EQ(report().reason, SXT_REASON_NOT_A_NUMBER) << engine;
+    write(rhs, std::vector<double>(b.size(), 1e-170));  // its square is 0
+    replay();
+    EXPECT_EQ(report().reason, SXT_REASON_BREAKDOWN) << engine;
     ops().graph_destroy(handle(), graph_);
     graph_ = nullptr;
   }
+}
+
+// A graph that has its matrix without a diagonal of ones cannot follow values that have another one, and that is said.
+TEST_F(PcgRecord, ADiagonalThatIsNoLongerOnesIsSaidOnce) {
+  const Csr many = laplacian(30, 1);
+  Csr ones = many;
+  for (double &each : ones.values) each /= 5;
+  const Matrix matrix = matrix_of(ones);
+  const Pcg pcg = create(matrix, recording[0], "none", 1e-9, 0, "dia-symmetric");
+  const std::vector<double> b = waves(many.rows);
+  const Vector rhs = on_device(b, SXT_F64), solution = on_device(b, SXT_F64);
+  record(pcg, rhs, solution);
+  many.update(matrix);
+  EXPECT_EQ(sxt_pcg_solve(pcg.get(), rhs.get(), solution.get(), nullptr, nullptr), SXT_E_STATE);
+  EXPECT_THAT(sxt_last_error(context_.get()), HasSubstr("capture it anew"));
+  EXPECT_EQ(sxt_pcg_solve(pcg.get(), rhs.get(), solution.get(), nullptr, nullptr), SXT_OK);
+  EXPECT_LE(relative_residual(many, b, values_of(solution)), 1.0001e-9);
 }
 
 TEST_F(PcgRecord, WhatNeedsAHostIsRefusedAndLeavesTheCaptureWhole) {

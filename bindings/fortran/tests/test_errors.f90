@@ -118,6 +118,11 @@ contains
     call check(sextant_status_name(stat) == 'SXT_E_ARGUMENT', 'a status has a name')
     call check(len(sextant_status_text(stat)) > 0, 'and a sentence')
     options%rtol = 1.0e-6_real64
+    options%max_iterations = -5
+    call solver%create(a, options, stat)
+    call check_status(stat, sxt_e_argument, 'a negative limit of iterations')
+    call check_text(solver%error(), '-5', 'the sentence has the limit')
+    options%max_iterations = 0
     call solver%create(a, options, stat)
     call check_status(stat, sxt_ok, 'a blank name means: choose')
   end subroutine

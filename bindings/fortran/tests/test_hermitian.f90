@@ -19,6 +19,7 @@ program test_hermitian
   call indefinite()
   call one_fails()
   call shifts()
+  call nothing_solved()
   call mixed_orders()
   call toeplitz()
   call masks()
@@ -204,6 +205,19 @@ contains
     call check(all(abs(answers%shift - [1, 2]) <= 0), 'the second system took the second shift')
     call check(all(abs(b(:, 1, 1) - [2, 1]) <= 1.0e-14_real64), 'with the first shift')
     call check(all(abs(b(:, 1, 2) - [4, 1]) <= 1.0e-14_real64), 'with the second shift')
+  end subroutine
+
+  ! A description without right-hand sides: factors and condition numbers.
+  subroutine nothing_solved()
+    type(sextant_hermitian) :: systems
+    type(sextant_hermitian_answers) :: answers
+    complex(real64) :: a(n, n, batch)
+    integer :: stat
+    call systems%create(n, batch, sxt_c128, 0, stat=stat)
+    a = matrix
+    call systems%factor(a, answers, stat)
+    call check_status(stat, sxt_ok, 'factor without right-hand sides: '//systems%error())
+    call expect_answers(answers, 0.0_real64, 'without right-hand sides')
   end subroutine
 
   subroutine mixed_orders()

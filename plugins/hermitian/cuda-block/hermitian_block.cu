@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // hermitian.block.cuda: what core asks of the published elimination (block.cuh): whether it fits, what it costs for
 // each number of threads, and the launch.
+#include <algorithm>
 #include <cstdint>
 
 #include "block.cuh"

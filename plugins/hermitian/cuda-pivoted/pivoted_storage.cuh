@@ -21,11 +21,6 @@ constexpr SXT_DENSE_BOTH std::size_t beside_panel(int n, bool shared) {
 
 #ifdef __CUDACC__
 
-template <class R>
-constexpr __device__ R greatest() {
-  return static_cast<R>(sizeof(R) == 8 ? 1.7976931348623157e308 : 3.402823466e38);
-}
-
 // A size that is not negative, by its bits, which compare as it does (and NaN above all), and who has it: the position
 // in the upper half, the row in the lower one. Of equals the first position counts.
 template <class R>
@@ -109,11 +104,6 @@ __device__ Found<R> largest_told(const Found<R> *found) {
     const Found<R> mine = lane < warps ? found[lane] : Found<R>{};
     return found[lane_of_largest(mine)];
   }
-}
-template <int threads, class R>
-__device__ Found<R> over_block(Found<R> mine, Found<R> *found) {
-  tell_block<threads>(mine, found);
-  return largest_told<threads>(found);
 }
 
 // Whether x is a number, without a floating-point instruction.

@@ -2,6 +2,7 @@
 // hermitian.interleaved.cpu: small definite systems of one order, as many at once as a vector has lanes, one group a
 // thread.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "interleaved_table.hpp"

@@ -2,6 +2,7 @@
 // hermitian.lapack.cpu: LAPACK's xPOTRF/xPOTRS or xSYTRF/xHETRF and their solves, one system a thread. What is the
 // opponent of every other CPU kernel of this kind, and the best of them for large orders.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 

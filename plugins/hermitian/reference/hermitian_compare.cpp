@@ -129,7 +129,12 @@ void check_solution(const Case &c, std::int64_t s, Verdict &verdict) {
   }
 }
 
-// Everything but the triangle, or all of a system that was left alone, must be what it was, bit for bit.
+// Whether an element is what it was, NaNs too.
+bool differs(const Array &now, const Array &before, std::int64_t at) {
+  return distance(now.at(at), before.at(at), 0) > 0;
+}
+
+// Everything but the triangle, or all of a system that was left alone, must be what it was.
 void check_untouched(const Case &c, std::int64_t s, Verdict &verdict) {
   const std::int64_t n = c.orders[s], end = s + 1 < c.shape.batch ? c.a_at[s + 1] : c.a.size();
   const bool left_alone = !c.is_active(s) || !factors(c.shape.phase);
@@ -138,14 +143,14 @@ void check_untouched(const Case &c, std::int64_t s, Verdict &verdict) {
     const bool inside = i < n && j < n, triangle = inside && (c.shape.triangle == SXT_LOWER ? i >= j : i <= j);
     if (triangle && !left_alone) continue;
     if (inside && !triangle && c.shape.may_spoil && c.is_active(s)) continue;
-    if (magnitude(c.a.at(at) - c.a_before.at(at)) > 0) return verdict.fail("a was written where it must not be");
+    if (differs(c.a, c.a_before, at)) return verdict.fail("a was written where it must not be");
   }
   if (!solves(c.shape.phase)) return;
   const std::int64_t b_end = s + 1 < c.shape.batch ? c.b_at[s + 1] : c.b.size();
   for (std::int64_t at = c.b_at[s]; at < b_end; ++at) {
     const std::int64_t i = (at - c.b_at[s]) % c.ldb[s], r = (at - c.b_at[s]) / c.ldb[s];
     if (i < n && r < c.shape.n_rhs && c.is_active(s)) continue;
-    if (magnitude(c.b.at(at) - c.b_before.at(at)) > 0) return verdict.fail("b was written where it must not be");
+    if (differs(c.b, c.b_before, at)) return verdict.fail("b was written where it must not be");
   }
 }
 

@@ -74,6 +74,8 @@ void fill_arrays(Case &c, Random &random) {
   if (step == SXT_HERMITIAN_ESTIMATE && c.args.variant == 0)  // the vector's place, where nothing was written yet
     for (std::int64_t i = 0; i < c.blocks[1].size(); ++i) c.blocks[1].set(i, {NAN, NAN});
   c.blocks[2] = Array(target, batch * (n_most + spare) * (matrix_target ? n_most : n_rhs), random);
+  if (step == SXT_HERMITIAN_RESIDUAL)  // a right-hand side that is not finite, beside others that are
+    c.blocks[2].set(2 * (n_most + spare) * n_rhs, {NAN, 0});
   for (std::int64_t s = 0; s < batch; ++s) {
     c.orders.push_back(static_cast<std::int32_t>(c.behind_pointers ? (5 * s + 2) % (n_most + 1) : n_most));
     c.ld.push_back(n_most + spare);

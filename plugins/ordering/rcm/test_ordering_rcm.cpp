@@ -123,6 +123,14 @@ TEST(OrderingRcmTest, OneWayPathsOfManyRowsAreOrderedAtOnce) {
   EXPECT_EQ(found.perm, all);
 }
 
+// The second search meets all rows, the third from further down only one.
+TEST(OrderingRcmTest, ALaterSearchThatMeetsLessLeavesAPermutation) {
+  Ordered found = order({{0, 1, 3}, {0, 1, 2}, {1, 2}, {3}});
+  EXPECT_EQ(found.status, SXT_OK);
+  std::sort(found.perm.begin(), found.perm.end());
+  EXPECT_EQ(found.perm, (std::vector<std::int32_t>{0, 1, 2, 3}));
+}
+
 TEST(OrderingRcmTest, SaysWhatItDoesNotOffer) {
   sxt_ordering_query query{};
   query.m.q = {{sizeof query, SXT_KIND_ORDERING}, 1, SXT_QUERY_MATRIX, SXT_F64};

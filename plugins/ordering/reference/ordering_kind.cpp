@@ -87,7 +87,7 @@ Graph random_graph(std::int64_t n, std::int64_t edges, bool symmetric, Random &r
   return graph;
 }
 
-constexpr std::uint64_t shapes = 14;
+constexpr std::uint64_t shapes = 15;
 
 // most: the bandwidth that may be left; 0: any. A search from a row at the rim leaves levels of w rows at most, and
 // less than two of them between neighbours.
@@ -133,7 +133,16 @@ Graph shape(std::uint64_t i, Random &random, std::int64_t &most, bool &symmetric
       for (std::int64_t k = 0; k + 1 < 300; ++k) graph.arc(k, k + 1);
       return graph;
     }
-    default: return named("no entry in 100 rows", 0), Graph(100);
+    case 13: return named("no entry in 100 rows", 0), Graph(100);
+    default: {
+      named("parts of which a later search meets less than the first", 0), symmetric = false;
+      Graph graph(200);
+      for (std::int64_t row = 0; row < 200; row += 4) {
+        graph.path(row, row + 2), graph.arc(row, row + 3);
+        for (std::int64_t k = 0; k < 4; ++k) graph.arc(row + k, row + k);
+      }
+      return graph;
+    }
   }
 }
 

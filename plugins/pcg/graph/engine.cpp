@@ -12,7 +12,7 @@ namespace cuda = sextant::plugin::cuda;
 
 Engine::Engine(const State &state, Session &session, sxt_pcg_args &args, const sxt_exec &exec)
     : state_(state), session_(session), args_(args), exec_(exec), ops_(device_ops(exec)) {
-  session_.keep_blocks_of(exec);
+  session_.keep_blocks_of(state, exec);
   session_.launches = 0;
 }
 
@@ -29,7 +29,10 @@ void Engine::start() {
 }
 
 void Engine::replace() {
-  Iteration(state_, session_, exec_).residual(args_.b, false);
+  Iteration iteration(state_, session_, exec_);
+  turn_back(iteration);  // by the residual that it was turned over with
+  turned_ = false;
+  iteration.residual(args_.b, false);
   renewed_ = true;
   ++args_.products;
 }
@@ -123,6 +126,7 @@ pcg::Outcome Engine::await(const pcg::Block &block) {
   session_.squares.clear();
   for (std::int64_t k = block.first; k <= report.iterate; ++k)
     session_.squares.push_back(session_.squared_residuals()[k % session_.room()]);
+  if (session_.squares.empty()) session_.squares.push_back(0);  // the conversation finds that no work was done
   last_squared_ = session_.squares.back();
   const auto steps = static_cast<double>(report.iterate - block.first);
   rate_ = steps > 0 ? std::log(session_.squares.front() / last_squared_) / steps : 0;

@@ -2,6 +2,8 @@
 // The plugin's edge: three kernels of kind sxt.pcg/1 that differ in their recurrence only, and that of lock_step.hpp.
 #include <cmath>
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 #include "engine.hpp"
 #include "lock_step.hpp"
@@ -32,6 +34,20 @@ sxt_status slot_query_of(const sxt_query *query, std::uint64_t slot, std::uint64
   return pcg::slot_query(recurrence(id), plugin::as<sxt_pcg_query>(query), slot, instance, kind, out, capacity);
 }
 
+std::string_view view_of(const sxt_problem &problem) {
+  if (!problem.a) return {};
+  return {reinterpret_cast<const char *>(problem.a), problem.a->struct_size};
+}
+
+// New values may change the view, as where a diagonal is no longer all ones.
+sxt_status refresh(void *opaque, const sxt_problem *problem, const sxt_exec *exec) {
+  return cuda::guarded(exec, [&] {
+    State &state = *static_cast<State *>(opaque);
+    if (view_of(*problem) != state.view) state.view = view_of(*problem), ++state.views;
+    return SXT_OK;
+  });
+}
+
 template <std::int32_t id>
 sxt_status prepare_of(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *,
                       const sxt_exec *exec, void **state) {
@@ -39,7 +55,8 @@ sxt_status prepare_of(const sxt_problem *problem, const sxt_candidate *candidate
     const auto &query = plugin::as<sxt_pcg_query>(problem->query);
     const std::int64_t block = std::max<std::int64_t>(1, candidate->launch[0]);
     return plugin::give(new State{&recurrence(id), query.m.q.value_type, query.m.rows, query.preconditioned != 0, block,
-                                  (query.m.q.flags & SXT_QUERY_ONE_ORDER) != 0, pcg::columns_of(query)},
+                                  (query.m.q.flags & SXT_QUERY_ONE_ORDER) != 0, pcg::columns_of(query),
+                                  std::string(view_of(*problem)), 0},
                         state);
   });
 }
@@ -56,6 +73,7 @@ sxt_kernel kernel(const char *name, const char *description) {
   k.candidates = candidates_of<id>;
   k.slot_query = slot_query_of<id>;
   k.prepare = prepare_of<id>;
+  k.refresh = refresh;
   return k;
 }
 

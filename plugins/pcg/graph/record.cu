@@ -6,6 +6,7 @@
 #include <cfloat>
 #include <cstdint>
 
+#include "sextant/pcg_confirm.hpp"
 #include "sextant/plugin_cuda_memory.hpp"
 #include "values.cuh"
 
@@ -14,10 +15,7 @@ namespace {
 
 namespace cuda = sextant::plugin::cuda;
 
-// As core's confirmations of a solve with a host (docs/pcg.md): the first comes early where the norms differ, later
-// ones aim at the target, a little below it; four in a row that do not halve the true residual are enough.
-constexpr double early = 30, aim = 0.9;
-constexpr int patience = 4;
+using namespace sextant::confirming;  // as core does with a host
 
 // The sum over a block, in one order, for thread 0.
 __device__ double block_sum(double value) {
@@ -33,6 +31,13 @@ __device__ double block_sum(double value) {
   return sum;
 }
 
+// What a square counts for at least where the number is not 0: a sum of 0 then says that all of them are.
+constexpr double least_square = DBL_MIN;
+// A norm below has lost its digits, or is of such least squares.
+constexpr double least_norm = 0x1p-480;
+
+__device__ __forceinline__ double square(double value) { return value * value + (value != 0 ? least_square : 0); }
+
 // Partial sums of |v_i / s_i|^2 and |v_i|^2; the parts of complex numbers lie side by side.
 template <class T>
 __global__ void __launch_bounds__(norm_threads)
@@ -41,8 +46,8 @@ __global__ void __launch_bounds__(norm_threads)
   for (std::int64_t i = blockIdx.x * std::int64_t{norm_threads} + threadIdx.x; i < count;
        i += std::int64_t{norm_blocks} * norm_threads) {
     const double value = v[i], divided = scaling ? value / scaling[i / parts] : value;
-    plain += value * value;
-    over += divided * divided;
+    plain += square(value);
+    over += square(divided);
   }
   over = block_sum(over);
   plain = block_sum(plain);
@@ -73,8 +78,12 @@ __global__ void __launch_bounds__(norm_threads)
   record.rhs_norm = b.over;
   record.target = fmax(a.rtol * b.over, a.atol);
   record.at = -1;
-  const bool finite = b.over <= DBL_MAX && b.plain <= DBL_MAX;
-  if (!finite) record.reason = SXT_REASON_NOT_A_NUMBER;
+  if (!(b.over <= DBL_MAX && b.plain <= DBL_MAX))
+    record.reason = SXT_REASON_NOT_A_NUMBER;
+  else if (b.over == 0)
+    record.reason = SXT_REASON_CONVERGED;  // A x = 0 has the one solution 0
+  else if (b.over < least_norm || b.plain < least_norm)
+    record.reason = SXT_REASON_BREAKDOWN;
   const double tolerance = b.over > 0 ? (a.scaled ? early : 1) * record.target * (b.plain / b.over) : record.target;
   Control &c = *a.s.control;
   c = {};
@@ -84,7 +93,7 @@ __global__ void __launch_bounds__(norm_threads)
   c.test_first = c.restart = 1;
   c.ended = Ended::running;
   direct(a.s, true);
-  cudaGraphSetConditional(on, finite);
+  cudaGraphSetConditional(on, record.reason == SXT_REASON_NONE);
 }
 
 __global__ void open(const __grid_constant__ Recording a, cudaGraphConditionalHandle inner) {
@@ -125,7 +134,7 @@ __device__ sxt_reason reason_of(Ended ended) {
 __device__ sxt_reason go_on(Record &record, Control &c, const Norms &now) {
   record.fruitless = record.confirmations > 1 && now.over > 0.5 * record.last_norm ? record.fruitless + 1 : 0;
   if (record.fruitless >= patience) return SXT_REASON_STAGNATED;
-  const double tolerance = fmin(0.9, fmax(1 / early, aim * record.target / now.over)) * now.plain;
+  const double tolerance = fmin(0.9, fmax(least_step, aim * record.target / now.over)) * now.plain;
   c.tolerance_squared = tolerance * tolerance;
   return SXT_REASON_NONE;
 }
@@ -168,9 +177,22 @@ __global__ void __launch_bounds__(norm_threads)
   cudaGraphSetConditional(on, goes_on);
 }
 
+// Whether x is no number: the guess, or 0, is the answer then.
+__device__ bool lost(const Record &record) { return !(record.true_norm <= DBL_MAX); }
+
+// What the caller gets: x, but 0 for b = 0, and the guess (NULL: 0) where x is lost. In words of four bytes.
+__global__ void mend(const __grid_constant__ Recording a, float *x, const float *guess, std::int64_t words) {
+  const bool zero = a.record->rhs_norm == 0;
+  if (!zero && !lost(*a.record)) return;
+  for (std::int64_t i = blockIdx.x * std::int64_t{norm_threads} + threadIdx.x; i < words;
+       i += std::int64_t{norm_blocks} * norm_threads)
+    x[i] = guess && !zero ? guess[i] : 0;
+}
+
 __global__ void tell(const __grid_constant__ Recording a, const __grid_constant__ sxt_pcg_record_args to) {
   const Record &record = *a.record;
-  const double norm = record.confirmations > 0 ? record.true_norm : record.rhs_norm;
+  const bool at_zero = record.confirmations == 0 || (lost(record) && to.x_is_zero);
+  const double norm = at_zero ? record.rhs_norm : record.true_norm;
   if (to.reason) *to.reason = record.reason;
   if (to.iterations) *to.iterations = a.s.control->k;
   if (to.confirmations) *to.confirmations = record.confirmations;
@@ -190,7 +212,7 @@ void load_record_kernels() {
   cudaFuncAttributes unused;
   for (const void *kernel :
        {address(squares<float>), address(squares<double>), address(begin), address(open), address(close), address(turn),
-        address(question), address(answer), address(judge), address(tell)})
+        address(question), address(answer), address(judge), address(mend), address(tell)})
     cuda::need(cudaFuncGetAttributes(&unused, kernel), "load a kernel's code");
 }
 
@@ -232,6 +254,11 @@ void keep_curvature(const Recording &a, cudaStream_t stream) {
 void judge_record(const Recording &a, cudaGraphConditionalHandle on, cudaStream_t stream) {
   judge<<<1, norm_threads, 0, stream>>>(a, on);
   cuda::need_launch("the judgement of a true residual");
+}
+void mend_answer(const Recording &a, void *x, const void *guess, cudaStream_t stream) {
+  const auto words = a.n * static_cast<std::int64_t>(sextant::plugin::value_bytes(a.s.type) / sizeof(float));
+  mend<<<norm_blocks, norm_threads, 0, stream>>>(a, static_cast<float *>(x), static_cast<const float *>(guess), words);
+  cuda::need_launch("the answer of a recorded solve");
 }
 void tell_record(const Recording &a, const sxt_pcg_record_args &to, cudaStream_t stream) {
   tell<<<1, 1, 0, stream>>>(a, to);

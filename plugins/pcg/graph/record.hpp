@@ -6,6 +6,7 @@
 //   while on:  p as the last step wants it; evaluation; inner on = nothing ended it
 //     while inner on:  steps and evaluations, a few at a time; inner on = nothing ended them
 //     p turned back; p'Ap where it is not sure; r = b - A x and its norms; judge: on = there is reason to go on
+//   mend       x is 0 for b = 0, and the guess where it is no number
 //   tell       the report
 #pragma once
 
@@ -52,6 +53,7 @@ void turn_back(const Recording &a, cudaStream_t stream);  // alpha, beta: p = al
 void doubt(const Recording &a, cudaStream_t stream);
 void keep_curvature(const Recording &a, cudaStream_t stream);
 void judge_record(const Recording &a, cudaGraphConditionalHandle on, cudaStream_t stream);
+void mend_answer(const Recording &a, void *x, const void *guess, cudaStream_t stream);  // guess NULL: zero
 void tell_record(const Recording &a, const sxt_pcg_record_args &to, cudaStream_t stream);
 
 }  // namespace graph

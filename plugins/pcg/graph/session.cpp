@@ -68,12 +68,13 @@ void Session::drop(Captured &block) {
   block.graph = nullptr;
 }
 
-void Session::keep_blocks_of(const sxt_exec &exec) {
-  if (exec.scratch == scratch_) return;
+void Session::keep_blocks_of(const State &state, const sxt_exec &exec) {
+  if (exec.scratch == scratch_ && state.views == views_) return;
   drop(long_block);
   drop(short_block);
   capture_refused = false;
   scratch_ = exec.scratch;
+  views_ = state.views;
 }
 
 }  // namespace graph

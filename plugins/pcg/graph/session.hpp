@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "control.hpp"
@@ -29,6 +30,8 @@ struct State {
   std::int64_t block;    // iterations of a captured block
   bool one_order;        // bits are those of other engines (sextant/order.h)
   std::int32_t columns;  // right-hand sides in one run; several are driven from the host (plugin_pcg_columns.hpp)
+  std::string view;      // what captured products have of the matrix by value: the view of its storage, byte by byte
+  std::int64_t views;    // how many it has had
 };
 
 // Bytes of one work vector, rounded up so that each begins on a line.
@@ -91,8 +94,8 @@ class Session {
   std::int64_t room() const { return room_; }
   void *column_results() const { return column_results_.data(); }  // pinned; of several right-hand sides
 
-  // Blocks that were captured with this scratch; drops them when it is another one.
-  void keep_blocks_of(const sxt_exec &exec);
+  // Blocks that were captured with this scratch and this view of the matrix; drops them when one is another.
+  void keep_blocks_of(const State &state, const sxt_exec &exec);
   Captured long_block, short_block;
   bool capture_refused = false;  // the stream cannot be captured: iterations are launched one by one
 
@@ -110,6 +113,7 @@ class Session {
   const sxt_device_ops *ops_;
   void *device_;
   const void *scratch_ = nullptr;
+  std::int64_t views_ = 0;
   void *sides_[2] = {nullptr, nullptr};
 };
 

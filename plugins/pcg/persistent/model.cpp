@@ -33,7 +33,6 @@ constexpr double host_s = 12e-6;            // a launch and the wait for it
 constexpr double setup_entry_s = 9.5e-9, setup_row_s = 32e-9, setup_s = 4e-4;
 // To find the turns: on one thread, and on so many from worth_threads entries on.
 constexpr double turn_entry_s = 12e-9, turn_threads = 8;
-constexpr double default_iterations = 100;
 // A launch should last about so long: what the host does in between then costs a hundredth, and core still gets to see
 // progress, time limits and cancellations hundreds of times a second.
 constexpr double launch_goal_s = 2e-3;
@@ -104,7 +103,7 @@ const char *const features[] = {"row_nnz_max", nullptr};
 sxt_status candidates(const sxt_pcg_query &query, const sxt_features *found, const sxt_machine &machine,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   plugin::CandidateList list(out, capacity, count);
-  const double iterations = query.iterations > 0 ? query.iterations : default_iterations;
+  const double iterations = plugin::pcg::iterations_of(query);
   const auto units = static_cast<std::int64_t>(std::max(1, machine.units));
   const auto n = static_cast<std::int64_t>(query.m.rows),
              value = static_cast<std::int64_t>(plugin::value_bytes(query.m.q.value_type));

@@ -149,12 +149,6 @@ void upload_all(State &state, const Packed &packed, const sxt_exec *exec) {
 
 }  // namespace
 
-std::uint64_t session_bytes(std::int64_t n, std::int64_t value_size, std::int64_t packets, std::int64_t parts,
-                            std::int64_t longest) {
-  return static_cast<std::uint64_t>(2 * n * value_size + 32 * packets + 32 * sum_copies * sums * parts +
-                                    8 * (longest + 1));
-}
-
 void fill(State &state, const sxt_pcg_query &query, const sxt_csr &a, std::int32_t parts, bool clustered,
           std::int64_t longest, bool in_turns, const sxt_exec *exec) {
   state.vectors = query.m.q.value_type;

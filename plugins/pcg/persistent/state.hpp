@@ -60,19 +60,16 @@ struct Session {
   bool fresh = true;  // packets are to be cleared before the next launch
 };
 
-// Bytes of the two, for the model.
-std::uint64_t session_bytes(std::int64_t n, std::int64_t value_size, std::int64_t packets, std::int64_t parts,
-                            std::int64_t longest);
-
 // Fills a state from CSR on the device; in_turns: rows read their entries in the turns of turns.hpp. Throws
 // cuda::Failure: SXT_E_NOT_SUPPORTED where a part does not fit a block.
 void fill(State &state, const sxt_pcg_query &query, const sxt_csr &a, std::int32_t parts, bool clustered,
           std::int64_t longest, bool in_turns, const sxt_exec *exec);
-// Values of the same pattern into their places.
+// Values of the same pattern into their places, and what follows from them.
 void set_values(State &state, const sxt_csr &a, const sxt_exec *exec);
+// The kernel of the former alone.
+void place_values(const State &state, const sxt_csr &a, const sxt_exec *exec);
 
 // The kernel for these types, and its code loaded with that much shared memory allowed.
 const void *kernel_for(sxt_value_type vectors, sxt_value_type stored, std::int32_t passes, bool clustered);
-void place_values(const State &state, const sxt_csr &a, const sxt_exec *exec);
 
 }  // namespace persistent

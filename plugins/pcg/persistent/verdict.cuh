@@ -17,7 +17,6 @@ struct Verdict {
   bool measure;
 };
 
-// The numeric limits that the recurrence tests against; those of the vectors' type.
 // The error of the predicted r'r is a few roundings of r'r; below this part of it, it has no digits left.
 template <class V>
 constexpr double vanished = 256 * (sizeof(V) == 8 ? DBL_EPSILON : FLT_EPSILON);

@@ -10,6 +10,7 @@
 
 #include "forms.hpp"
 #include "sextant/plugin_dia.hpp"
+#include "sextant/plugin_pcg_parts.hpp"
 
 namespace stencil {
 namespace {
@@ -26,7 +27,6 @@ constexpr double step_s = 0.58e-6, column_s = 0.37e-9, diagonal_s = 81e-9;
 // Around a launch: its beginning, the wait, the callbacks.
 constexpr double host_s = 20e-6;
 constexpr double launch_for_s = 2e-3;  // a launch has iterations for so long: then the host may look
-constexpr double default_iterations = 100;
 
 struct Wanted {
   std::int64_t width, blocks_a_unit, stages;
@@ -107,7 +107,7 @@ sxt_status candidates(const sxt_pcg_query &query, const sxt_features *found, con
   if (!assume_cube(query, form, &a)) return SXT_OK;
   const auto value = static_cast<std::int64_t>(plugin::value_bytes(query.m.q.value_type)),
              stored = static_cast<std::int64_t>(plugin::value_bytes(query.m.matrix_type));
-  const double iterations = query.iterations > 0 ? query.iterations : default_iterations;
+  const double iterations = plugin::pcg::iterations_of(query);
   for (const Wanted &w : wanted) {
     // Forms with many diagonals fill the registers of a multiprocessor with one block.
     if (w.width > most_threads(form.across) || (w.blocks_a_unit > 1 && most_threads(form.across) < 1024)) continue;

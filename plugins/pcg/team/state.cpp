@@ -55,7 +55,6 @@ void Product::set_csr(const sxt_csr &a) {
   compressed_.start = a.row_ptr;
   compressed_.col = static_cast<const std::int32_t *>(a.col);
   compressed_.values = a.values;
-  compressed_.rows = a.s.rows;
   long_offsets_ = a.s.offset_type == SXT_I64;
 }
 
@@ -71,7 +70,6 @@ void Product::set_sell(const sxt_sell &a) {
   compressed_.col = static_cast<const std::int32_t *>(a.col);
   compressed_.perm = static_cast<const std::int32_t *>(a.perm);
   compressed_.values = a.values;
-  compressed_.rows = a.s.rows;
   long_offsets_ = true;
   per_start_ = a.slice;
 }

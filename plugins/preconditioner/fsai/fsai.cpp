@@ -25,13 +25,17 @@ struct State {
   bool usable = false;
 };
 
-// The lower triangle of A[J, J] for the columns J of a row.
+// The lower triangle of A[J, J] for the columns J of a row. A row of A much longer than J is searched, not walked.
 template <class T, class M>
 void gather(const Rows<M> &a, const std::int32_t *columns, std::int64_t m, T *dense) {
   for (std::int64_t p = 0; p < m; ++p) {
     T *row = dense + p * m;
     std::fill(row, row + p + 1, T(0));
     const std::int64_t i = columns[p], end = a.ptr[i + 1];
+    if (end - a.ptr[i] > 8 * m) {
+      for (std::int64_t q = 0; q <= p; ++q) row[q] = a.template at<T>(i, columns[q]);
+      continue;
+    }
     std::int64_t q = 0;
     for (std::int64_t k = a.find(i, columns[0]); k < end && a.col[k] <= i; ++k) {  // both lists ascend
       while (q < p && columns[q] < a.col[k]) ++q;

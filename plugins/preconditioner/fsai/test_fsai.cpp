@@ -3,6 +3,9 @@
 #include "../test_support.hpp"
 
 #include <cstdint>
+#include <new>
+#include <numeric>
+#include <vector>
 
 #include "sextant/plugin_fsai.hpp"
 
@@ -101,6 +104,43 @@ TEST(Fsai, LongRowsKeepTheStrongestEntries) {
     EXPECT_EQ(pattern.longest, precondition::fsai_row_limit);
     EXPECT_EQ(pattern.ptr[5] - pattern.ptr[4], 1);
   }
+}
+
+// Row 0 and column 0 are dense: over them every row reaches every other, and that is not followed.
+TEST(Fsai, ADenseRowJoinsNoOthers) {
+  namespace precondition = sextant::plugin::precondition;
+  constexpr std::int32_t n = 4000;
+  std::vector<std::int64_t> ptr{0, n};
+  std::vector<std::int32_t> col(n);
+  std::iota(col.begin(), col.end(), 0);
+  for (std::int32_t i = 1; i < n; ++i) col.push_back(0), col.push_back(i), ptr.push_back(ptr.back() + 2);
+  std::int64_t asked = 0;
+  const auto pattern = precondition::fsai_pattern(n, ptr.data(), col.data(), 2, 1, [&](std::int64_t) {
+    ++asked;
+    return 0.5;
+  });
+  EXPECT_LT(asked, 20 * static_cast<std::int64_t>(col.size()));
+  ASSERT_EQ(pattern.ptr.back(), 2 * n - 1);
+  for (std::int32_t i = 1; i < n; ++i) {
+    EXPECT_EQ(pattern.col[pattern.ptr[i]], 0);
+    EXPECT_EQ(pattern.col[pattern.ptr[i] + 1], i);
+  }
+}
+
+// What is thrown in a part of the team comes out on the caller's thread.
+TEST(Fsai, APartWithoutMemoryIsAnError) {
+  namespace precondition = sextant::plugin::precondition;
+  std::vector<std::int64_t> ptr(91);
+  std::iota(ptr.begin(), ptr.end(), 0);
+  std::vector<std::int32_t> col(90);
+  std::iota(col.begin(), col.end(), 0);
+  for (const int team : {1, 3})
+    EXPECT_THROW(precondition::fsai_pattern(90, ptr.data(), col.data(), 1, team,
+                                            [](std::int64_t k) -> double {
+                                              if (k > 70) throw std::bad_alloc();
+                                              return 1;
+                                            }),
+                 std::bad_alloc);
 }
 
 TEST(Fsai, NeedsFewerIterationsThanJacobi) {

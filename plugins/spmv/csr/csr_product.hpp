@@ -34,7 +34,7 @@ inline void add_run(const Csr<M, Offset> &a, Offset from, Offset to, const V *x,
   if constexpr (R == 1) {
     if (to - from >= 16) {
       V chain[4] = {};
-      for (; k + 4 <= to; k += 4)
+      for (; to - k >= 4; k += 4)  // k + 4 may overflow
         for (int c = 0; c < 4; ++c) chain[c] += product(V(a.values[k + c]), x[a.col[k + c]]);
       sum[0] += (chain[0] + chain[1]) + (chain[2] + chain[3]);
     }

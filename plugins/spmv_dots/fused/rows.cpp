@@ -92,7 +92,6 @@ sxt_status prepare_csr(const sxt_problem *problem, const sxt_candidate *candidat
     state->call.start = a.row_ptr;
     state->call.col = static_cast<const std::int32_t *>(a.col);
     state->call.values = a.values;
-    state->call.rows = a.s.rows;
     const sxt_status status = with_index_type(a.s.offset_type, [&](auto tag) {
       const auto *row_ptr = static_cast<const typename decltype(tag)::type *>(a.row_ptr);
       // A row costs about as much as four entries.
@@ -127,7 +126,6 @@ sxt_status prepare_sell(const sxt_problem *problem, const sxt_candidate *candida
     state->call.col = static_cast<const std::int32_t *>(a.col);
     state->call.perm = static_cast<const std::int32_t *>(a.perm);
     state->call.values = a.values;
-    state->call.rows = a.s.rows;
     state->border =
         share_leaves(tree::leaf_count(a.s.rows), candidate ? candidate->launch[0] : exec->threads, [&](std::int64_t l) {
           const std::int64_t slice = std::min(a.n_slices, l * leaf / 8);

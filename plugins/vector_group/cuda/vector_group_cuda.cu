@@ -189,7 +189,7 @@ sxt_status open_dots(const void *opaque, const sxt_filled *, const sxt_exec *exe
 
 constexpr std::uint32_t grids = 6;  // that are offered, each with a model of its own
 
-// Vectors read and written by a group, from the kind's table.
+// Vectors that a group reads plus those that it writes.
 double passes(std::int32_t group) {
   return group == SXT_GROUP_CHRONOPOULOS_GEAR ? 10 : group == SXT_GROUP_PREDICT_RECOMPUTE ? 7 : 6;
 }
@@ -226,8 +226,18 @@ sxt_status candidates_dots(const sxt_query *query, const sxt_features *, const s
   return list_grids(q.q, q.n, q.group, q.n_dots, *machine, out, capacity, count);
 }
 
+sxt_status check_group(std::int32_t group, sxt_message *reason) {
+  if (group >= SXT_GROUP_CLASSICAL_XR && group <= SXT_GROUP_PREDICT_RECOMPUTE) return SXT_OK;
+  return refuse(reason, "group %d is not one of %d to %d", group, SXT_GROUP_CLASSICAL_XR, SXT_GROUP_PREDICT_RECOMPUTE);
+}
+
+sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
+  return check_group(as<sxt_vector_group_query>(query).group, reason);
+}
+
 sxt_status applicable_dots(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_vector_group_dots_query>(query);
+  if (const sxt_status status = check_group(q.group, reason); status != SXT_OK) return status;
   if (q.n_dots >= 0 && q.n_dots <= most_dots) return SXT_OK;
   return refuse(reason, "%d inner products; at most %d are taken", q.n_dots, most_dots);
 }
@@ -243,6 +253,7 @@ const sxt_kernel groups = [] {
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE | SXT_KERNEL_ONE_ORDER;
   k.version = 2;
   k.term_names = cuda_terms;
+  k.applicable = applicable;
   k.candidates = candidates;
   k.prepare = prepare;
   k.release = destroy<State>;

@@ -28,7 +28,8 @@ void begin(State &state, const sxt_problem &problem, const sxt_candidate *candid
   state.type = q.m.q.value_type;
   if (state.a->s.index_type != SXT_I32 || state.a->s.space == SXT_SPACE_HOST)
     throw cuda::Failure(SXT_E_NOT_SUPPORTED, "it reads CSR with 32-bit columns in device memory");
-  const Reading reading = reading_of(q.op, state.a->s.symmetry);
+  // As stated, like the choice: what a storage says of symmetry was found of earlier values.
+  const Reading reading = reading_of(q.op, q.m.symmetry);
   state.conjugated = reading.conjugated;
   state.built = reading.transposed;
   if (state.built) state.transpose = Transposed(*state.a, exec);

@@ -12,7 +12,6 @@ namespace sextant::spmv_csr_cuda {
 inline constexpr int few_rows = 8;     // up to which all warps share each row
 inline constexpr int most_warps = 16;  // of a block
 inline constexpr int most_threads = 32 * most_warps;
-inline constexpr std::uint64_t most_shared = 44 << 10;  // bytes of products; what a block may have unasked is 48 KB
 
 // A thread's share of the entries first .. last - 1 of a tile: at most `items`, a block's width apart.
 template <int items, class M>

@@ -243,13 +243,15 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_
   });
 }
 
-// Places without an entry stay zero: the pattern is the same.
+// Places without an entry stay zero: the pattern is the same. A diagonal that was there stays: work that was captured
+// reads it.
 sxt_status refresh(void *opaque, const sxt_problem *problem, const sxt_exec *exec) {
   return guarded(exec, [&] {
     auto &state = *static_cast<State *>(opaque);
+    const bool left_out = state.view.unit_diagonal != 0;
     show_all(state);
     fill(state, *problem, exec);
-    leave_out_unit_diagonal(state, exec);
+    if (left_out) leave_out_unit_diagonal(state, exec);
     return SXT_OK;
   });
 }
