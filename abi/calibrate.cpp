@@ -101,9 +101,9 @@ sxt_status sxt_calibrate(sxt_context *context, const sxt_calibrate_options *opti
     // A file that cannot be written, or that is another machine's, is found out now and not after the work.
     Profile nothing_yet;
     nothing_yet.fingerprint = inner.fingerprint();
-    update_profile(file, nothing_yet);
+    update_profile(file, nothing_yet, inner.log());
     const Profile measured = calibrate(inner, settings);
-    inner.use_profile(update_profile(file, measured));
+    inner.use_profile(update_profile(file, measured, inner.log()));
     if (all.model) tell(measured, all);
     fill(file, path, capacity, length);
   });

@@ -19,6 +19,13 @@ const T &at(const std::vector<const T *> &list, int64_t i, const char *what) {
   return *list[static_cast<std::size_t>(i)];
 }
 
+// These have no status to tell of a registry that could not be made: it then holds nothing.
+int64_t counted(std::size_t (Registry::*count)() const) noexcept {
+  int64_t found = 0;
+  guarded(0, [&] { found = static_cast<int64_t>((Registry::instance().*count)()); });
+  return found;
+}
+
 sxt_plugin_info info_of(const registry::Plugin &plugin) {
   return {sizeof(sxt_plugin_info), plugin.name.c_str(), plugin.version.c_str(), plugin.vendor.c_str(),
           plugin.license.c_str(),  plugin.path.c_str(), plugin.kernels};
@@ -64,9 +71,9 @@ std::string sentence_of(const registry::CheckLine &line) {
 
 }  // namespace
 
-int64_t sxt_plugin_count(void) { return static_cast<int64_t>(Registry::instance().plugins().size()); }
-int64_t sxt_kernel_count(void) { return static_cast<int64_t>(Registry::instance().all_kernels().size()); }
-int64_t sxt_refusal_count(void) { return static_cast<int64_t>(Registry::instance().refusals().size()); }
+int64_t sxt_plugin_count(void) { return counted(&Registry::plugin_count); }
+int64_t sxt_kernel_count(void) { return counted(&Registry::kernel_count); }
+int64_t sxt_refusal_count(void) { return counted(&Registry::refusal_count); }
 
 sxt_status sxt_plugin_get(int64_t i, sxt_plugin_info *info) {
   return guarded(0, [&] { answer_sized(info, info_of(at(Registry::instance().plugins(), i, "plugin")), "info"); });
@@ -83,6 +90,7 @@ sxt_status sxt_refusal_get(int64_t i, sxt_refusal_info *info) {
 sxt_status sxt_plugin_check(sxt_context *context, const char *path, int32_t stamp, sxt_check_line line, void *user) {
   return guarded(id_of(context), [&] {
     Context &inner = *given(context, "context").context;
+    const std::string contents = stamp ? registry::stamp_of(&given(path, "path")) : "";
     Registry::instance().load_path(&given(path, "path"), inner.log());
     const std::vector<const registry::Kernel *> kernels = kernels_from(path);
     require(!kernels.empty(), SXT_E_PLUGIN, path, ": none of its kernels was accepted; see the refusals");
@@ -100,6 +108,6 @@ sxt_status sxt_plugin_check(sxt_context *context, const char *path, int32_t stam
     require(checked > 0, SXT_E_DEVICE, path, ": its kernels are for ", kernels.front()->table.device,
             ", this context is of ", inner.device_name(), "; nothing was checked");
     require(good, SXT_E_PLUGIN, path, ": failed its kind's conformance suite");
-    if (stamp) registry::write_stamp(path);
+    if (stamp) registry::write_stamp(path, contents);
   });
 }

@@ -21,6 +21,11 @@ sxt_matrix_options defaults() {
   return options;
 }
 
+void check_duplicates(const sxt_matrix_options &options) {
+  require(options.duplicates == SXT_DUPLICATES_SUM || options.duplicates == SXT_DUPLICATES_REFUSE, SXT_E_ARGUMENT,
+          "options->duplicates ", options.duplicates, " is not SXT_DUPLICATES_SUM (0) or SXT_DUPLICATES_REFUSE (1)");
+}
+
 void check(const sxt_matrix_options &options) {
   with_value_type(options.value_type, [](auto) {});
   with_index_type(options.index_type, [](auto) {});
@@ -31,8 +36,7 @@ void check(const sxt_matrix_options &options) {
           options.symmetry, " is not one of SXT_GENERAL (0) to SXT_SKEW (3)");
   require(options.triangle >= SXT_FULL && options.triangle <= SXT_UPPER, SXT_E_ARGUMENT, "options->triangle ",
           options.triangle, " is not one of SXT_FULL (0), SXT_LOWER (1), SXT_UPPER (2)");
-  require(options.duplicates == SXT_DUPLICATES_SUM || options.duplicates == SXT_DUPLICATES_REFUSE, SXT_E_ARGUMENT,
-          "options->duplicates ", options.duplicates, " is not SXT_DUPLICATES_SUM (0) or SXT_DUPLICATES_REFUSE (1)");
+  check_duplicates(options);
   require(options.ownership == SXT_COPY || options.ownership == SXT_ADOPT, SXT_E_ARGUMENT, "options->ownership ",
           options.ownership, " is not SXT_COPY (0) or SXT_ADOPT (1)");
 }
@@ -62,9 +66,15 @@ void check_on_host(const Context &context, const void *array, const char *name) 
           "; the arrays of a matrix are read on the host: copy them there first");
 }
 
-void hand_out(std::shared_ptr<Context> context, Assembled assembled, sxt_symmetry symmetry, sxt_matrix **matrix) {
-  auto inner = std::make_shared<Matrix>(std::move(context), std::move(assembled), symmetry);
+void hand_out(std::shared_ptr<Context> context, Assembled assembled, sxt_symmetry symmetry, bool check_finite,
+              sxt_matrix **matrix) {
+  auto inner = std::make_shared<Matrix>(std::move(context), std::move(assembled), symmetry, check_finite);
   *matrix = std::make_unique<sxt_matrix>(std::move(inner)).release();
+}
+
+void check_aligned(const void *array, std::int64_t bytes, const char *name) {
+  require(reinterpret_cast<std::uintptr_t>(array) % static_cast<std::uintptr_t>(bytes) == 0, SXT_E_ARGUMENT, name,
+          " is not aligned to numbers of ", bytes, " bytes, as adopted arrays must be");
 }
 
 // The caller's arrays as the canonical form itself, after the same checks assembly makes.
@@ -72,6 +82,10 @@ Assembled adopt(const EntryArrays &entries, const AssemblyOptions &options, cons
   require(entries.layout == EntryArrays::Layout::csr && entries.values && options.index_base == 0 &&
               options.triangle == SXT_FULL,
           SXT_E_NOT_SUPPORTED, "only zero-based CSR arrays with values and both triangles can be adopted");
+  const bool pairs = entries.value_type == SXT_C64 || entries.value_type == SXT_C128;
+  check_aligned(entries.row, index_bytes(entries.offset_type), "row_ptr");
+  check_aligned(entries.col, index_bytes(entries.index_type), "col");
+  check_aligned(entries.values, value_bytes(entries.value_type) / (pairs ? 2 : 1), "values");
   Assembled copy = assemble(entries, options, allocator);
   CsrArrays &csr = copy.csr;
   require(copy.order.identity || copy.csr.nnz == 0, SXT_E_ARGUMENT,
@@ -127,7 +141,7 @@ sxt_status make(sxt_context *context, EntryArrays entries, const sxt_matrix_opti
     hand_out(inner,
              options.ownership == SXT_ADOPT ? adopt(entries, assembly, inner->allocator())
                                             : assemble(entries, assembly, inner->allocator()),
-             options.symmetry, matrix);
+             options.symmetry, assembly.check_finite, matrix);
   });
 }
 
@@ -163,6 +177,7 @@ sxt_status sxt_matrix_from_file(sxt_context *context, const char *path, const sx
     sxt_matrix_options file_defaults = defaults();
     file_defaults.value_type = 0;
     const sxt_matrix_options options = read_sized(given_options, file_defaults, "options");
+    check_duplicates(options);
     io::ReadOptions read;
     read.value_type = options.value_type;
     read.sum_duplicates = options.duplicates == SXT_DUPLICATES_SUM;
@@ -172,7 +187,8 @@ sxt_status sxt_matrix_from_file(sxt_context *context, const char *path, const sx
     if (!file.note.empty()) inner->log()(SXT_LOG_WARNING, file.note);
     Assembled assembled;
     assembled.csr = std::move(file.csr);
-    hand_out(inner, std::move(assembled), file.symmetry, matrix);
+    assembled.order.symmetry = file.symmetry;
+    hand_out(inner, std::move(assembled), file.symmetry, read.check_finite, matrix);
   });
 }
 
@@ -212,7 +228,7 @@ sxt_status sxt_matrix_feature(sxt_matrix *matrix, const char *name, double *valu
 const char *sxt_feature_name(int64_t i) {
   const char *name = nullptr;
   guarded(0, [&] {
-    const std::vector<std::string> names = feature_names("cpu");
+    const std::vector<std::string> names = feature_names();
     if (i >= 0 && i < static_cast<int64_t>(names.size())) name = intern(names[static_cast<std::size_t>(i)]);
   });
   return name;

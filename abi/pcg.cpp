@@ -105,6 +105,12 @@ sxt_status conclude(const sxt_pcg &pcg, const sxt_pcg_report &answer, sxt_pcg_re
   return SXT_NOT_CONVERGED;
 }
 
+// Before anything is solved: afterwards x would have changed and the answer be lost.
+void check_report(const sxt_pcg_report *report) {
+  require(!report || (report->struct_size >= sizeof(std::uint64_t) && report->struct_size <= 65536), SXT_E_ARGUMENT,
+          "report->struct_size is ", report ? report->struct_size : 0, "; set it to sizeof *report before the call");
+}
+
 // A report with all members that a replay writes; NULL: it is shorter, of an older caller.
 sxt_pcg_report *whole(sxt_pcg_report *report) {
   return report && report->struct_size >= SXT_END_OF(sxt_pcg_report, confirmations) ? report : nullptr;
@@ -214,6 +220,7 @@ sxt_status sxt_pcg_solve(sxt_pcg *pcg, const sxt_vector *b, sxt_vector *x, const
     check_operand(*pcg, given(b, "b"), "b");
     check_operand(*pcg, given(x, "x"), "x");
     check_apart(*pcg, 1, b->data, b->n, x->data, x->n);
+    check_report(report);
     SolveSettings settings = settings_of(read_sized(options, solve_defaults(), "options"), pcg->solver);
     settings.live = whole(report);
     return conclude(*pcg, pcg->solver.solve(b->data, x->data, settings), report);
@@ -225,6 +232,7 @@ sxt_status sxt_pcg_solve_array(sxt_pcg *pcg, int64_t n, const void *b, void *x, 
   return guarded(id_of(pcg), [&] {
     check_array(given(pcg, "pcg"), n, b, x);
     check_apart(*pcg, 1, b, n, x, n);
+    check_report(report);
     SolveSettings settings = settings_of(read_sized(options, solve_defaults(), "options"), pcg->solver);
     settings.live = whole(report);
     return conclude(*pcg, pcg->solver.solve_array(b, x, settings), report);

@@ -96,6 +96,7 @@ sxt_status sxt_selection_time(sxt_selection *selection, sxt_head *const *args, i
       require(given(args[i], "an entry of args").kind && std::string_view(args[i]->kind) == kind, SXT_E_ARGUMENT,
               "args[", i, "] are of kind ", args[i]->kind ? args[i]->kind : "NULL", ", the selection is of kind ",
               kind);
+    runner.prepared().refresh_if_stale();
     const std::unique_ptr<Session> session = runner.prepared().open();
     const Timing timing = time_session(*selection->context, *session, {args, static_cast<std::size_t>(count)},
                                        runner.choice().run_s, budget_seconds);

@@ -32,7 +32,7 @@ sxt_status sxt_vector_wrap(sxt_context *context, int64_t n, sxt_value_type type,
             "device memory was given to a context of the CPU");
     require(space != SXT_SPACE_HOST || inner->device().on_host(), SXT_E_NOT_SUPPORTED,
             "host memory cannot be wrapped in a context of ", inner->device_name(), "; copy it to the device first");
-    const std::uint64_t element = n > 0 ? bytes_of(n, type) / static_cast<std::uint64_t>(n) : 1;
+    const std::uint64_t element = value_bytes(type);
     const std::uint64_t part = type == SXT_C64 || type == SXT_C128 ? element / 2 : element;
     require(inner->device().on_host() || reinterpret_cast<std::uintptr_t>(data) % element == 0, SXT_E_ARGUMENT,
             "data is not aligned to its values of ", element, " bytes");

@@ -39,17 +39,17 @@ void write_file_atomically(const std::string &path, std::string_view content) {
   const std::string beside = text(path, ".", ::getpid(), ".", counter++, ".tmp");
   File file{std::fopen(beside.c_str(), "wbxe")};
   require(file.stream != nullptr, SXT_E_FILE_WRITE, path, ": ", std::strerror(errno));
-  bool good = std::fwrite(content.data(), 1, content.size(), file.stream) == content.size();
-  good = std::fflush(file.stream) == 0 && good;
-  good = good && ::fsync(::fileno(file.stream)) == 0;
-  int reason = errno;
-  good = std::fclose(std::exchange(file.stream, nullptr)) == 0 && good;
-  if (good && std::rename(beside.c_str(), path.c_str()) != 0) {
-    good = false;
-    reason = errno;
-  }
-  if (!good) std::remove(beside.c_str());
-  require(good, SXT_E_FILE_WRITE, path, ": ", std::strerror(reason));
+  int reason = 0;  // of the first step that failed
+  const auto step = [&](bool done) {
+    if (!done && reason == 0) reason = errno ? errno : EIO;
+  };
+  step(std::fwrite(content.data(), 1, content.size(), file.stream) == content.size());
+  step(std::fflush(file.stream) == 0);
+  step(::fsync(::fileno(file.stream)) == 0);
+  step(std::fclose(std::exchange(file.stream, nullptr)) == 0);
+  if (reason == 0) step(std::rename(beside.c_str(), path.c_str()) == 0);
+  if (reason != 0) std::remove(beside.c_str());
+  require(reason == 0, SXT_E_FILE_WRITE, path, ": ", std::strerror(reason));
 }
 
 toml::table read_toml(const std::string &path) {

@@ -34,13 +34,6 @@ Buffer Buffer::borrow(const void *data, std::uint64_t bytes) noexcept {
   return view;
 }
 
-Buffer Buffer::adopt(void *data, std::uint64_t bytes, const Allocator &allocator) noexcept {
-  Buffer buffer = borrow(data, bytes);
-  buffer.owned_ = true;
-  buffer.allocator_ = allocator;
-  return buffer;
-}
-
 void Buffer::reset() noexcept {
   if (owned_) allocator_.put(data_);
   data_ = nullptr;

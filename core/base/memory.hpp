@@ -36,8 +36,6 @@ class Buffer {
 
   // A view of memory that somebody else keeps alive; nothing is freed.
   static Buffer borrow(const void *data, std::uint64_t bytes) noexcept;
-  // Takes over memory that `release(user, data)` frees.
-  static Buffer adopt(void *data, std::uint64_t bytes, const Allocator &allocator) noexcept;
 
   void reset() noexcept;
   void swap(Buffer &other) noexcept;

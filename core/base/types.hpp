@@ -10,6 +10,9 @@
 
 namespace sextant {
 
+// Sizes above this would overflow byte counts long before memory ran out.
+inline constexpr std::int64_t kLargestSize = std::int64_t{1} << 58;
+
 using c64 = std::complex<float>;
 using c128 = std::complex<double>;
 

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <locale>
+#include <sstream>
 
 #include "core/base/names.hpp"
 #include "core/dispatch/feedback.hpp"
@@ -45,6 +47,7 @@ constexpr double usual_race_seconds = 0.1;
 // "3" or "3:0.2": candidates, and seconds for all of them.
 void parse_race(const std::string &said, int &candidates, double &seconds) {
   std::istringstream in(said);
+  in.imbue(std::locale::classic());
   char colon = ':';
   const bool count = static_cast<bool>(in >> candidates) && candidates >= 0;
   const bool budget = in.eof() || (in >> colon >> seconds && colon == ':' && seconds > 0 && (in >> std::ws).eof());
@@ -116,7 +119,8 @@ void Context::open_device() {
 // The user's own profile of this machine, else the one that ships with the library. One that cannot be used is a
 // warning: analytic numbers serve.
 void Context::find_profile() {
-  const bool named = ::secure_getenv("SEXTANT_PROFILE") != nullptr;
+  const char *said = ::secure_getenv("SEXTANT_PROFILE");
+  const bool named = said && *said;
   for (const std::string &path : {default_profile_path(fingerprint()), shipped_profile_path(fingerprint())}) {
     std::error_code ignored;
     const bool there = !path.empty() && std::filesystem::exists(path, ignored);

@@ -67,7 +67,7 @@ class Context : public std::enable_shared_from_this<Context> {
 
   // "" or why the file is not followed (see PlanBook::load).
   std::string load_plan(const std::string &path, bool required);
-  // Rises whenever later choices may differ from earlier ones: a force, a loaded plan.
+  // Rises whenever later choices may differ from earlier ones: a force, a loaded plan, another profile.
   std::uint64_t epoch() const noexcept { return epoch_; }
   // Tells contexts apart in messages, even when one is made where another lay.
   std::uint64_t id() const noexcept { return id_; }

@@ -53,8 +53,8 @@ class Device {
     void *stream_;
     StreamScope *outer_;
   };
-  // Waits for what the old one still has to do. Not while calls run. Throws SXT_E_ARGUMENT for a stream of another
-  // device.
+  // Waits for what the old one still has to do, and ends its use even where that failed. Not while calls run. Throws
+  // SXT_E_ARGUMENT for a stream of another device.
   void set_callers_stream(void *stream);
   // A stream for one call: the caller's, or one that nobody else uses now. NULL on devices without streams.
   void *take_stream();

@@ -27,7 +27,10 @@ Staged::Staged(Device &device, const void *memory, std::uint64_t bytes, std::uin
                const char *name)
     : device_(device), callers_(memory), bytes_(bytes), here_(const_cast<void *>(memory)) {
   if (in_place(device, memory, element, name)) return;
-  if (kept.bytes() < bytes) kept = DeviceBuffer(device, bytes);
+  if (kept.bytes() < bytes) {
+    kept = DeviceBuffer();  // first: both together may not fit
+    kept = DeviceBuffer(device, bytes);
+  }
   here_ = kept.data();
 }
 

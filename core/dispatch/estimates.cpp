@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "core/dispatch/options.hpp"
 #include "core/dispatch/select.hpp"
 #include "sextant/kinds/launch.h"
 
@@ -12,7 +13,6 @@ namespace sextant {
 
 namespace {
 
-constexpr std::uint64_t candidate_capacity = 64;  // as when a choice is made
 constexpr std::int64_t any_launch = -1, no_launch = -2;
 
 int rank_of(const registry::Kernel &kernel) {

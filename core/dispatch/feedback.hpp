@@ -15,9 +15,10 @@ namespace sextant {
 // Thread-safe.
 class Feedback {
  public:
-  // One run of a kernel without parts: what composed kernels do beside their parts is told by no clock.
-  void observe(const Choice &choice, double seconds);
-  // Measured / predicted, 1 while fewer than three runs were seen.
+  // One run of a kernel without parts: what composed kernels do beside their parts is told by no clock. Runs of another
+  // length than the one predicted do not count.
+  void observe(const Choice &choice, const sxt_head &args, double seconds);
+  // Measured / predicted, 1 while fewer than three runs were seen after the first, which is cold.
   double factor(const registry::Kernel &kernel, const Query &query, const sxt_candidate &candidate) const;
 
  private:

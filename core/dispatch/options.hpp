@@ -13,6 +13,9 @@
 
 namespace sextant {
 
+// A kernel's list of candidates is read up to here.
+inline constexpr std::uint64_t candidate_capacity = 64;
+
 struct Option {
   const registry::Kernel *kernel = nullptr;
   Query query;

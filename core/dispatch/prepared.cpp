@@ -172,14 +172,14 @@ sxt_status Session::run_by(Function function, sxt_head *args, const volatile std
   exec.scratch_bytes = scratch_.bytes();
   exec.cancel = cancel;
   exec.device_status = device_status_.as<std::int32_t>();
-  if (prepared_.choice().query.has(SXT_QUERY_DETERMINISTIC)) exec.flags |= SXT_EXEC_DETERMINISTIC;
+  exec.flags |= exec_flags();
   // A call that does not wait would only tell how long enqueueing takes.
   Feedback *const feedback = call.waits ? prepared_.context_.feedback() : nullptr;
   const Clock::time_point start = feedback ? Clock::now() : Clock::time_point();
   const sxt_status status = function(bound_.state, bound_.session, args, &exec);
   call.finish(status < 0 ? status : SXT_OK, bound_.kernel, "run");  // positive: an answer, not an error
   if (feedback && status == SXT_OK)
-    feedback->observe(prepared_.choice(), std::chrono::duration<double>(Clock::now() - start).count());
+    feedback->observe(prepared_.choice(), *args, std::chrono::duration<double>(Clock::now() - start).count());
   if (call.waits) check_device_status();
   return status;
 }

@@ -90,6 +90,10 @@ class Session {
   using Function = sxt_status (*)(const void *state, void *session, const sxt_head *args, const sxt_exec *exec);
   sxt_status run_by(Function function, sxt_head *args, const volatile std::int32_t *cancel = nullptr);
   const sxt_bound &bound() const noexcept { return bound_; }
+  // SXT_EXEC_* that every run of it carries.
+  std::uint32_t exec_flags() const noexcept {
+    return prepared_.choice().query.has(SXT_QUERY_DETERMINISTIC) ? std::uint32_t{SXT_EXEC_DETERMINISTIC} : 0;
+  }
 
  private:
   void check_device_status();

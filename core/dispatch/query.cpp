@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "core/base/types.hpp"
 #include "sextant/kinds/spmv.h"
 
 namespace sextant {
@@ -46,6 +47,8 @@ void Query::check(const char *author) const {
   require(get()->h.struct_size >= least && get()->h.struct_size <= capacity, SXT_E_ARGUMENT, author,
           " gave a query of ", get()->h.struct_size, " bytes where ", least, " to ", capacity, " are possible");
   require(kind() != nullptr && *kind() != 0, SXT_E_ARGUMENT, author, " gave a query without a kind");
+  // Masks of types are indexed by it. 0: not filled in yet, or of a kind whose queries have none.
+  if (value_type() != 0) with_value_type(value_type(), [](auto) {});
 }
 
 bool Query::transposes() const noexcept {

@@ -18,7 +18,7 @@ class Query {
   static constexpr std::uint64_t capacity = 512;
 
   Query() = default;
-  // Throws SXT_E_ARGUMENT for NULL, a size that cannot be, or a missing kind.
+  // Throws SXT_E_ARGUMENT for NULL, a size that cannot be, or a missing kind, SXT_E_TYPE for no value type.
   explicit Query(const sxt_query *query);
 
   const sxt_query *get() const noexcept { return reinterpret_cast<const sxt_query *>(bytes_.data()); }

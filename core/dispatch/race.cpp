@@ -41,36 +41,74 @@ Field field_of(std::vector<Option> &options, int most, double given_s, bool on_h
   return field;
 }
 
+// Storages that the matrix holds because of the race; all but the leader's go with it.
+class Guests {
+ public:
+  explicit Guests(Matrix &matrix) : matrix_(matrix) {}
+  ~Guests() { make_room(); }
+  Guests(const Guests &) = delete;
+  Guests &operator=(const Guests &) = delete;
+  // Before it may be built.
+  void note(const std::string &storage) {
+    if (!storage.empty() && !matrix_.holds(storage)) storages_.insert(storage);
+  }
+  void lead(const std::string &storage) { leader_ = storage; }
+  void make_room() {
+    for (const std::string &storage : storages_)
+      if (storage != leader_) matrix_.drop(storage);
+  }
+
+ private:
+  Matrix &matrix_;
+  std::set<std::string> storages_;
+  std::string leader_;
+};
+
 }  // namespace
 
-void Selector::race(const Query &query, std::vector<Option> &options) {
+// A race takes more memory than what is chosen in the end: whoever does not fit is out of it, and where nobody fits
+// there was none.
+void Selector::race(const Query &query, std::vector<Option> &options, bool *out_of_memory) {
   if (context_.race() < 2 || !matrix_ || !TrialProduct::possible(query)) return;
   const Field field = field_of(options, context_.race(), context_.race_seconds(), context_.device().on_host());
   if (field.options.empty()) return;
-  TrialProduct product(context_, query);
-  std::set<std::string> built;
+  Guests guests(*matrix_);
+  const Option *leader = nullptr;
+  std::vector<Option *> unfit;
+  std::unique_ptr<TrialProduct> product;
   for (Option *option : field.options) {
+    const auto fails = [&](bool for_memory, const char *why) {
+      option->reason = text("it failed in the race: ", why);
+      if (!for_memory) return;
+      unfit.push_back(option);
+      guests.make_room();
+    };
+    guests.note(option->storage);
     try {
+      if (!product) product = std::make_unique<TrialProduct>(context_, query);
       if (option->kernel->verdict == registry::Verdict::untested)
         registry::self_test(*option->kernel, context_.device());
       if (option->kernel->verdict == registry::Verdict::quarantined) continue;
       const auto choice = std::make_shared<Choice>(to_choice(*option, "race"));
-      const Trial trial = measure(context_, choice, *matrix_, product, field.runs_s);
-      if (trial.built_storage) built.insert(option->storage);
+      const Trial trial = measure(context_, choice, *matrix_, *product, field.runs_s);
       option->measured_s = trial.run.seconds;
       option->total_s += query.expected_runs() * (trial.run.seconds - option->run_s);
+      if (!leader || option->total_s < leader->total_s) leader = option, guests.lead(option->storage);
     } catch (const Error &problem) {
-      if (problem.status() == SXT_E_MEMORY) throw;
-      option->reason = text("it failed in the race: ", problem.what());
+      fails(problem.status() == SXT_E_MEMORY, problem.what());
+    } catch (const std::bad_alloc &) {
+      fails(true, status_sentence(SXT_E_MEMORY));
     }
   }
+  if (!leader)
+    for (Option *option : unfit) option->reason.clear();
+  else if (!unfit.empty())
+    *out_of_memory = true;
   // Those that ran go first, by what was measured: it is better known than any prediction.
   std::stable_sort(options.begin(), options.end(), [](const Option &a, const Option &b) {
     if ((a.measured_s > 0) != (b.measured_s > 0)) return a.measured_s > 0;
     return a.measured_s > 0 && a.total_s < b.total_s;
   });
-  for (const std::string &storage : built)
-    if (storage != options.front().storage) matrix_->drop(storage);
 }
 
 }  // namespace sextant

@@ -24,9 +24,6 @@ using registry::Registry;
 
 namespace {
 
-// Below this many candidates a kernel's list is read in one call.
-constexpr std::uint64_t candidate_capacity = 64;
-
 bool requires_storage(const Kernel &kernel) { return kernel.table.storages && kernel.table.storages[0]; }
 
 bool any_part_reads_storage(const std::vector<SlotChoice> &slots) {
@@ -417,16 +414,16 @@ ChoicePtr Selector::settle(const Query &query, const std::string &role, bool par
   if (limits.forced.empty() && (bypasses || std::any_of(options.begin(), options.end(), has_forced_part)))
     for (Option &option : options)
       if (option.slots.empty()) option.reason = "it would pass over what was forced for a part of others";
+  bool out_of_memory = false;  // then another attempt may succeed, and the status has to say so
   if (limits.forced.empty() && !limits.plan) {
     for (Option &option : options)
       // Without a way of its own, what states no time is welcome, too.
       if (!part && std::isfinite(own_way_s_) && option.total_s >= own_way_s_)
         option.reason = "who asks has a way that is predicted to end sooner";
-    race(query, options);
+    race(query, options, &out_of_memory);
   }
   Option *winner = nullptr;
   std::map<std::string, std::string> unbuilt;  // storages with the reason why they could not be built, "" for none
-  bool out_of_memory = false;                  // then another attempt may succeed, and the status has to say so
   for (Option &option : options) {
     if (!option.reason.empty()) continue;  // it failed in the race
     option.reason = test_first(*option.kernel, context_.device(), query.has(SXT_QUERY_CAPTURABLE), &out_of_memory);

@@ -94,7 +94,8 @@ class Selector {
   std::vector<int> wanted_features(const std::set<const registry::Kernel *> &kernels, bool transposes, int tier) const;
   bool sees_known() const;
   void forget_parts();
-  void race(const Query &query, std::vector<Option> &options);
+  // out_of_memory: set where somebody had no room.
+  void race(const Query &query, std::vector<Option> &options, bool *out_of_memory);
   void gather(const Query &query, const std::string &role, const std::string &storage, bool part, const Rules &rules,
               std::vector<Option> &options, std::vector<Considered> &refused);
   Rules rules(const Query &query, const std::string &role) const;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Decision trees on disk: one TOML table with an array of leaves.
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <sstream>
 
 #include "core/base/files.hpp"
+#include "core/base/hexadecimal.hpp"
 #include "core/base/toml.hpp"
 #include "core/base/types.hpp"
 #include "core/context/context.hpp"
@@ -17,11 +17,6 @@ namespace sextant {
 namespace {
 
 constexpr std::int64_t tree_format = 1;
-
-std::string hex(std::uint64_t value) {
-  char digits[17] = "";
-  return {digits, std::to_chars(digits, digits + 16, value, 16).ptr};
-}
 
 toml::array launch_array(const std::int64_t *launch) {
   toml::array array;
@@ -116,7 +111,7 @@ std::string DecisionTree::to_toml() const {
                          {"operation", subject_.operation_name()},
                          {"value_type", value_name(subject_.type)},
                          {"device", device_},
-                         {"models", hex(fingerprint_)},
+                         {"models", hexadecimal(fingerprint_)},
                          {"evaluations", evaluations_},
                          {"unresolved", unresolved_},
                          {"leaf", leaves}};
@@ -141,7 +136,7 @@ DecisionTree DecisionTree::from_toml(Context &context, const TreeSubject &subjec
   tree.subject_ = subject;
   tree.device_ = context.device_name();
   tree.fingerprint_ = tree_fingerprint(context, subject);
-  require(read.get<std::string>("models") == hex(tree.fingerprint_), SXT_E_PLAN, path,
+  require(read.get<std::string>("models") == hexadecimal(tree.fingerprint_), SXT_E_PLAN, path,
           ": made from other models: another profile, machine, number of threads or set of kernels");
   tree.evaluations_ = read.get<std::int64_t>("evaluations");
   tree.unresolved_ = read.get<std::int64_t>("unresolved");

@@ -54,7 +54,7 @@ HermitianBatch::Lent::Lent(HermitianBatch &batch, void *stream) : batch_(batch) 
 
 HermitianBatch::Lent::~Lent() {
   if (!own_) {
-    if (lane_) lane_->call_ends();
+    lane_->call_ends();
     return;
   }
   const std::lock_guard lock(batch_.mutex_);

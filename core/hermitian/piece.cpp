@@ -9,8 +9,6 @@
 namespace sextant {
 namespace {
 
-constexpr std::uint64_t alignment = 256;
-
 // Cuts aligned pieces off memory; without memory it only adds up.
 class Cutter {
  public:
@@ -18,7 +16,7 @@ class Cutter {
   template <class T>
   T *cut(std::uint64_t count) {
     T *piece = memory_ ? reinterpret_cast<T *>(memory_ + used_) : nullptr;
-    used_ += (count * sizeof(T) + alignment - 1) / alignment * alignment;
+    used_ += aligned_bytes(count * sizeof(T));
     return piece;
   }
   std::uint64_t used() const { return used_; }

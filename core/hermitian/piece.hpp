@@ -10,6 +10,9 @@
 
 namespace sextant {
 
+// Arrays that are cut off one piece of memory begin at multiples of this.
+constexpr std::uint64_t aligned_bytes(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
+
 // Which arrays of its own a call needs beside the caller's, and where they lie in a lane's memory.
 struct HermitianNeeds {
   bool steps = false;     // anything beside the kernel itself

@@ -34,6 +34,7 @@ void HermitianSettings::check() {
     refine_tolerance = single ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
   n_max = orders.empty() ? n : 0;
   n_min = n;
+  sum_n1 = sum_n2 = sum_n3 = 0;
   for (std::int64_t s = 0; s < batch && !orders.empty(); ++s) {
     const std::int32_t order = orders[static_cast<std::size_t>(s)];
     require(order >= 0 && order <= n, SXT_E_ARGUMENT, "orders[", s, "] is ", order, ", not one of 0 to n = ", n);

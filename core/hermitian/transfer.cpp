@@ -14,9 +14,6 @@ namespace {
 
 constexpr int most_pieces_in_flight = 3;  // one coming, one worked on, one going
 constexpr std::uint64_t least_piece = std::uint64_t{32} << 20;
-constexpr std::uint64_t alignment = 256;
-
-std::uint64_t aligned(std::uint64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
 // A host array that comes back, and its place on the device.
 struct Carried {
@@ -32,7 +29,7 @@ class Piece {
 
   void *take(std::uint64_t bytes) {
     void *piece = memory_.as<char>() + used_;
-    used_ += aligned(bytes);
+    used_ += aligned_bytes(bytes);
     return piece;
   }
   // A place for an array that the caller gave; NULL for one that he did not.
@@ -93,11 +90,11 @@ std::uint64_t bytes_of_block(const HermitianSettings &settings, const sxt_hermit
   const Layout layout{settings, block, cols};
   const auto value = static_cast<std::uint64_t>(value_bytes(settings.type)),
              count = static_cast<std::uint64_t>(systems);
-  const std::uint64_t leading = block.ld_each ? aligned(count * sizeof(std::int64_t)) : 0;
-  if (!block.array) return leading + aligned(static_cast<std::uint64_t>(layout.span(first, systems)) * value);
-  std::uint64_t sum = leading + aligned(count * sizeof(void *));
+  const std::uint64_t leading = block.ld_each ? aligned_bytes(count * sizeof(std::int64_t)) : 0;
+  if (!block.array) return leading + aligned_bytes(static_cast<std::uint64_t>(layout.span(first, systems)) * value);
+  std::uint64_t sum = leading + aligned_bytes(count * sizeof(void *));
   for (std::int64_t s = 0; s < systems; ++s)
-    sum += aligned(static_cast<std::uint64_t>(layout.values(s, settings.order(first + s))) * value);
+    sum += aligned_bytes(static_cast<std::uint64_t>(layout.values(s, settings.order(first + s))) * value);
   return sum;
 }
 
@@ -150,9 +147,9 @@ std::uint64_t HermitianTransfer::bytes_of(Span span) const {
   if (both_matrices_) sum += bytes_of_block(settings_, part.a, 0, first, systems);
   sum += bytes_of_block(settings_, part.b, part.n_rhs, first, systems);
   const auto count = static_cast<std::uint64_t>(systems);
-  sum += 3 * aligned(count) + aligned(4 * count) + aligned(12 * count) + 3 * aligned(8 * count);
-  return sum + aligned(4 * count * static_cast<std::uint64_t>(part.stride_pivots)) +
-         aligned(8 * count * static_cast<std::uint64_t>(part.stride_scale)) + alignment;
+  sum += 3 * aligned_bytes(count) + aligned_bytes(4 * count) + aligned_bytes(12 * count) + 3 * aligned_bytes(8 * count);
+  return sum + aligned_bytes(4 * count * static_cast<std::uint64_t>(part.stride_pivots)) +
+         aligned_bytes(8 * count * static_cast<std::uint64_t>(part.stride_scale));
 }
 
 // Pieces small enough that several are in flight, and that they and their work memory fit the device or the limit:

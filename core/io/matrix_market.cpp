@@ -113,7 +113,9 @@ bool read_as_whole(Reading &r, MatrixMarketMatrix &out) {
   const AssemblyOptions options = assembly_options(r, SXT_GENERAL);
   CsrArrays csr = scatter_entries(view_of(r.parsed.entries), options, r.allocator);
   const Repeats repeats = sort_rows(csr, options.threads, r.allocator);
-  if (repeats.count || !agrees_with_mirror(csr, r.header.symmetry)) return false;
+  if (repeats.count && !r.options.sum_duplicates) return false;  // refused below, with both lines
+  settle_repeats(r, csr, repeats, false);
+  if (!agrees_with_mirror(csr, r.header.symmetry)) return false;
   out.csr = std::move(csr);
   out.note = text(r.path, ": the header says ", r.header.symmetry_name,
                   ", but both triangles are stored and agree; the entries were read as they stand");

@@ -6,12 +6,11 @@
 #include <charconv>
 #include <cstdint>
 
+#include "core/base/types.hpp"
+
 namespace sextant::io::detail {
 
 namespace {
-
-// Sizes above this overflow byte counts.
-constexpr std::int64_t kLargestSize = std::int64_t{1} << 58;
 
 template <class... Parts>
 [[noreturn]] void fault(const LineReader &at, sxt_status status, const Parts &...parts) {

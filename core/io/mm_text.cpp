@@ -87,7 +87,8 @@ void PlainText::consumed(std::uint64_t offset) {
 }  // namespace
 
 FileMap::FileMap(const std::string &path) {
-  const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  // Without O_NONBLOCK a pipe that nobody writes to would be waited for.
+  const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (file.fd < 0) fail_read(path, "cannot open", errno);
   struct stat status;
   if (fstat(file.fd, &status) != 0) fail_read(path, "cannot get the size", errno);

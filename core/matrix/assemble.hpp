@@ -52,7 +52,7 @@ struct ValueOrder {
   sxt_index_type map_type = SXT_I32;
   Buffer slot;    // input_nnz canonical positions of each input entry
   Buffer mirror;  // position of the entry's mirror image, -1: none; empty when nothing is mirrored
-  sxt_symmetry symmetry = SXT_GENERAL;  // how the mirror image's value follows (conjugate, negate)
+  sxt_symmetry symmetry = SXT_GENERAL;  // what diagonals must be, how the mirror image follows (conjugate, negate)
 };
 
 struct Assembled {
@@ -69,10 +69,11 @@ struct Assembled {
 // the entries are held once more before summing. Duplicates are summed in input order, the same for any thread count.
 Assembled assemble(const EntryArrays &entries, const AssemblyOptions &options, const Allocator &allocator);
 
-// Writes new values, given in the caller's order, into an assembled matrix. Allocates nothing. `values` holds
-// order.input_nnz values of csr.value_type (csr.nnz in canonical order when no order was kept). They are checked
-// before the first is written; only a sum of duplicates that overflows (SXT_E_NOT_FINITE) is found afterwards, and then
-// the matrix needs another update. Entry numbers in errors count from zero.
-void update_values(CsrArrays &csr, const ValueOrder &order, const void *values, bool check_finite, int threads);
+// Writes new values, given in the caller's order, into an assembled matrix. `values` holds order.input_nnz values of
+// csr.value_type (csr.nnz in canonical order when no order was kept). They, and the sums of duplicates, are checked
+// before the first is written. Allocates nothing, but for values so large that such a sum may overflow. Entry numbers
+// in errors count from zero.
+void update_values(CsrArrays &csr, const ValueOrder &order, const void *values, bool check_finite, int threads,
+                   const Allocator &allocator = {});
 
 }  // namespace sextant

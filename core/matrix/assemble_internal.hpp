@@ -17,9 +17,6 @@
 
 namespace sextant::detail {
 
-// Sizes above this would overflow byte counts long before memory ran out.
-inline constexpr std::int64_t kLargestSize = std::int64_t{1} << 58;
-
 // Inside a parallel region: which thread this is, and of how many. Without OpenMP there is one.
 #ifdef _OPENMP
 inline int thread_number() { return omp_get_thread_num(); }

@@ -17,7 +17,7 @@ constexpr int kMostScatterThreads = 8;
 
 int scatter_threads(int asked, std::int64_t nnz) { return std::min(useful_threads(asked, nnz), kMostScatterThreads); }
 
-// Counts to exclusive starts. Returns the total.
+// Counts to exclusive starts, with the total behind the last.
 template <class P>
 void counts_to_starts(P *start, std::int64_t rows) {
   P sum = 0;

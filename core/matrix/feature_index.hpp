@@ -55,7 +55,7 @@ class FeatureValues {
   bool knows(int id) const { return static_cast<std::size_t>(id) < known_.size() && known_[at(id)] != 0; }
   double value(int id) const { return values_[at(id)]; }  // of a known one
   void set(int id, double value) {
-    if (at(id) >= known_.size()) known_.resize(at(id) + 1, 0), values_.resize(at(id) + 1, 0);
+    if (at(id) >= known_.size()) values_.resize(at(id) + 1, 0), known_.resize(at(id) + 1, 0);
     known_[at(id)] = 1;
     values_[at(id)] = value;
   }

@@ -106,11 +106,32 @@ class FeatureRun {
   void *state_ = nullptr;
 };
 
+// Features in the making. Those that are not computed when it ends, whatever ended it, are unknown again.
+class Unfinished {
+ public:
+  Unfinished(FeatureValues &values, std::size_t most) : values_(values) { ids_.reserve(most); }
+  ~Unfinished() {
+    for (const int id : ids_) values_.forget(id);
+  }
+  Unfinished(const Unfinished &) = delete;
+  Unfinished &operator=(const Unfinished &) = delete;
+  void add(int id) { ids_.push_back(id); }
+  void remove(const std::vector<int> &done) {
+    std::erase_if(ids_, [&](int id) { return std::find(done.begin(), done.end(), id) != done.end(); });
+  }
+
+ private:
+  FeatureValues &values_;
+  std::vector<int> ids_;
+};
+
 }  // namespace
 
 std::vector<std::string> feature_names(const std::string &device) {
   std::vector<std::string> names;
-  for (const Kernel *kernel : Registry::instance().kernels(SXT_KIND_FEATURES, device)) {
+  for (const Kernel *kernel : Registry::instance().all_kernels()) {
+    if (std::strcmp(kernel->table.kind, SXT_KIND_FEATURES) != 0) continue;
+    if (!device.empty() && device != kernel->table.device) continue;
     const auto *ops = static_cast<const sxt_features_ops *>(kernel->table.ops);
     for (const char *const *each = ops ? ops->names : nullptr; each && *each; ++each) names.emplace_back(*each);
   }
@@ -252,15 +273,16 @@ sxt_candidate Matrix::features_candidate(const Kernel &kernel, const sxt_matrix_
 void Matrix::compute_features(const std::vector<int> &ids) {
   const std::shared_ptr<const FeatureSources> sources = FeatureSources::of(context_->device_name());
   std::map<const Kernel *, std::vector<int>> wanted;
+  Unfinished unfinished(features_, ids.size());
   for (const int id : ids) {
-    features_.set(id, std::nan(""));
-    if (const Kernel *kernel = sources->source(id).kernel) wanted[kernel].push_back(id);
+    const Kernel *kernel = sources->source(id).kernel;
+    if (kernel) wanted[kernel].push_back(id), unfinished.add(id);
+    features_.set(id, std::nan(""));  // known meanwhile: a storage that is built for it may ask for it
   }
-  const auto or_unknown = [&](const std::vector<int> &its_ids, auto &&work) {
+  const auto or_unknown = [&](auto &&work) {
     try {
       work();
     } catch (const Error &problem) {
-      for (const int id : its_ids) features_.forget(id);
       if (problem.status() != SXT_E_MEMORY || context_->device().on_host()) throw;
       context_->log()(SXT_LOG_WARNING, text("features of a matrix stay unknown: ", problem.what()));
     }
@@ -269,7 +291,7 @@ void Matrix::compute_features(const std::vector<int> &ids) {
   std::vector<std::pair<const Kernel *, const sxt_head *>> reads;
   for (const auto &[kernel, its_ids] : wanted) {
     const char *form = features_query(*kernel).storage;
-    or_unknown(its_ids, [&, of = kernel] { reads.emplace_back(of, form ? &storage(form)->h : nullptr); });
+    or_unknown([&, of = kernel] { reads.emplace_back(of, form ? &storage(form)->h : nullptr); });
   }
   // Higher tiers look at more: a device is at work on them while the others are begun.
   const auto tier = [](const Kernel *kernel) {
@@ -286,7 +308,7 @@ void Matrix::compute_features(const std::vector<int> &ids) {
   } runs;
   SharedWait wait;
   for (const auto &[kernel, a] : reads)
-    or_unknown(wanted[kernel], [&] {
+    or_unknown([&] {
       const sxt_matrix_query query = features_query(*kernel);
       const sxt_candidate candidate = features_candidate(*kernel, query);
       runs.push_back(std::make_unique<FeatureRun>(context_->device(), *kernel, wanted[kernel], query, a, candidate));
@@ -295,7 +317,11 @@ void Matrix::compute_features(const std::vector<int> &ids) {
       wait.add(*kernel, candidate);
     });
   built_s_ -= wait.saved_s();
-  for (const auto &run : runs) or_unknown(run->ids(), [&] { run->finish(features_); });
+  for (const auto &run : runs)
+    or_unknown([&] {
+      run->finish(features_);
+      unfinished.remove(run->ids());
+    });
 }
 
 }  // namespace sextant

@@ -39,18 +39,20 @@ sxt_csr view_of(const CsrArrays &csr, sxt_symmetry symmetry) {
 // only pieces count, spread evenly. A plan that is followed on a matrix of equal pieces costs time at worst.
 std::uint64_t hash_words(const Buffer &buffer, std::uint64_t seed) {
   constexpr std::uint64_t piece = 64, most_pieces = 64;  // words
-  const auto *words = buffer.as<std::uint64_t>();
+  const auto *bytes = buffer.as<unsigned char>();        // adopted arrays may start anywhere
   const std::uint64_t count = buffer.bytes() / 8;
   const bool all = count <= piece * most_pieces;
   const std::uint64_t pieces = all ? 1 : most_pieces, length = all ? count : piece;
   std::uint64_t lanes[4] = {seed, seed + 1, seed + 2, seed + 3};
   for (std::uint64_t p = 0; p < pieces; ++p) {
-    const std::uint64_t *from = words + (all ? 0 : (count - piece) / (most_pieces - 1) * p);
-    for (std::uint64_t i = 0; i < length; ++i)
-      lanes[i & 3] = (lanes[i & 3] ^ from[i]) * 0x9E3779B97F4A7C15ull + (lanes[i & 3] >> 29);
+    const unsigned char *from = bytes + 8 * (all ? 0 : (count - piece) / (most_pieces - 1) * p);
+    for (std::uint64_t i = 0; i < length; ++i) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, from + 8 * i, sizeof word);
+      lanes[i & 3] = (lanes[i & 3] ^ word) * 0x9E3779B97F4A7C15ull + (lanes[i & 3] >> 29);
+    }
   }
-  const auto *tail = reinterpret_cast<const unsigned char *>(words + count);
-  return fnv1a(tail, buffer.bytes() % 8, fnv1a(lanes, sizeof lanes));
+  return fnv1a(bytes + 8 * count, buffer.bytes() % 8, fnv1a(lanes, sizeof lanes));
 }
 
 // Three arrays within a device's memory, read and written.
@@ -60,8 +62,12 @@ double copy_seconds(double bytes, const sxt_machine &machine) {
 
 }  // namespace
 
-Matrix::Matrix(std::shared_ptr<Context> context, Assembled assembled, sxt_symmetry symmetry)
-    : context_(std::move(context)), data_(std::move(assembled)), symmetry_(symmetry), known_symmetry_(symmetry) {
+Matrix::Matrix(std::shared_ptr<Context> context, Assembled assembled, sxt_symmetry symmetry, bool check_finite)
+    : context_(std::move(context)),
+      data_(std::move(assembled)),
+      check_finite_(check_finite),
+      symmetry_(symmetry),
+      known_symmetry_(symmetry) {
   csr_view_ = view_of(data_.csr, symmetry_);
   storage_query_ = query_part("", sizeof storage_query_, 1);
 }
@@ -248,7 +254,7 @@ void Matrix::update_values(const void *values, std::int64_t count) {
           data_.order.kept ? "in the order it was made from" : "in canonical CSR order", "), not ", count);
   const std::lock_guard lock(mutex_);
   own_values();
-  sextant::update_values(data_.csr, data_.order, values, true, context_->threads());
+  sextant::update_values(data_.csr, data_.order, values, check_finite_, context_->threads(), context_->allocator());
   refresh_forms();
 }
 

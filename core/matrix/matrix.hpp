@@ -51,7 +51,8 @@ class StoredForm {
 
 class Matrix : public std::enable_shared_from_this<Matrix> {
  public:
-  Matrix(std::shared_ptr<Context> context, Assembled assembled, sxt_symmetry symmetry);
+  // check_finite: whether updates refuse NaN and infinity.
+  Matrix(std::shared_ptr<Context> context, Assembled assembled, sxt_symmetry symmetry, bool check_finite = true);
   // A matrix over CSR arrays that somebody else made and keeps: a factor of a preconditioner, a renumbered copy. The
   // arrays lie on the host, or in the memory of the context's device, and outlive it; nothing of them is copied but
   // offsets that are wider than they need be. They are canonical, as a storage kernel gets them, and trusted to be so.
@@ -82,9 +83,9 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   // The canonical CSR as the ABI's struct.
   const sxt_csr &csr_view() const noexcept { return csr_view_; }
 
-  // The storage kernel that would build a storage here and its predicted seconds (0 when it is already held). NULL with
-  // a reason when none can. [any-thread]
-  // It sees features of these tiers, and others when they are known already.
+  // The storage kernel that would build a storage here, with its predicted seconds (0 when it is held already) and
+  // bytes. NULL with a reason when none can. It sees features of these tiers, and known_too: others that are known
+  // already. [any-thread]
   const registry::Kernel *storage_kernel(const std::string &kind, double *setup_s, std::uint64_t *bytes,
                                          std::string *reason, unsigned tiers = 1, bool known_too = true);
   // Builds it if need be. Throws SXT_E_NO_KERNEL, or what the kernel failed with. [any-thread]
@@ -165,6 +166,7 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   std::shared_ptr<const Matrix> source_;  // of a scaled matrix: keeps the borrowed arrays alive
   const void *scaling_ = nullptr;
   Assembled data_;
+  const bool check_finite_;
   sxt_symmetry symmetry_;
   std::atomic<sxt_symmetry> known_symmetry_;
   sxt_csr csr_view_{};
@@ -179,8 +181,8 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   std::atomic<std::uint64_t> version_{1};
 };
 
-// Names of all features that loaded kernels offer, in name order.
-std::vector<std::string> feature_names(const std::string &device);
+// Names of all features that loaded kernels offer, on one device or on any (""), in name order.
+std::vector<std::string> feature_names(const std::string &device = "");
 // The tier at which a feature is computed; -1 when no kernel offers it.
 int feature_tier(const std::string &name, const std::string &device);
 

@@ -11,6 +11,7 @@
 #include "core/dispatch/scalar.hpp"
 #include "core/dispatch/select.hpp"
 #include "core/dispatch/thread_cache.hpp"
+#include "core/registry/conformance.hpp"
 #include "sextant/kinds/spmv.h"
 
 namespace sextant {
@@ -73,8 +74,8 @@ std::shared_ptr<Runner> Products::make_runner(sxt_op op, std::int32_t columns) {
 // A kernel's own state may not fit where its storage does (a transpose, say): then the cheapest that can be had.
 std::shared_ptr<Runner> Products::first_that_fits(const Query &query) {
   for (const ChoicePtr &choice : Selector(matrix_->context(), matrix_.get()).every(query, "spmv")) {
-    if (choice->kernel->verdict == registry::Verdict::quarantined) continue;
     try {
+      if (registry::self_test(*choice->kernel, matrix_->context().device()) == registry::Verdict::quarantined) continue;
       return std::make_shared<Runner>(matrix_->context(), choice, matrix_.get());
     } catch (const Error &problem) {
       const bool unsuited = problem.status() == SXT_NOT_APPLICABLE || problem.status() == SXT_E_NOT_SUPPORTED;

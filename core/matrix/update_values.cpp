@@ -2,7 +2,9 @@
 // New values for an assembled matrix. Where duplicates were summed, each thread owns a range of canonical places and
 // walks all input entries in order, so the sums have the same bits as in assemble() on any number of threads.
 #include <cmath>
+#include <complex>
 #include <cstdint>
+#include <limits>
 
 #include "core/matrix/assemble_internal.hpp"
 
@@ -24,24 +26,37 @@ void check_finite_input(const V *values, std::int64_t n, int threads) {
   require(bad == n, SXT_E_NOT_FINITE, "new value ", bad, " (counting from 0) of ", n, " is NaN or infinite");
 }
 
-// Diagonal entries are those without a mirror image.
-template <class V, class M>
-void check_new_diagonal(const ValueOrder &order, const V *values, int threads) {
-  const M *mirror = order.mirror.as<M>();
+// Where a value goes tells whether it is on the diagonal, whatever order it comes in.
+template <class V, class C, class P>
+void check_new_diagonal(const CsrArrays &csr, const ValueOrder &order, const V *values, std::int64_t n, int threads) {
+  const P *start = csr.row_ptr.as<P>(), *slot = order.slot.as<P>();  // no slots: canonical order
+  const C *col = csr.col.as<C>();
   const bool skew = order.symmetry == SXT_SKEW;
   const auto good = [&](V value) {
-    if (skew) return value == V(0);
-    if constexpr (is_complex<V>) return order.symmetry != SXT_HERMITIAN || value.imag() == 0;
-    return true;
+    if constexpr (is_complex<V>) return skew ? value == V(0) : value.imag() == 0;
+    return value == V(0);
   };
-  const std::int64_t bad = first_match(order.input_nnz, threads, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t k = begin; k < end; ++k)
-      if (mirror[k] < 0 && !good(values[k])) return k;
+  const std::int64_t bad = first_match(n, threads, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t k = begin; k < end; ++k) {
+      const std::int64_t place = slot ? std::int64_t{slot[k]} : k;
+      const C c = col[place];
+      if (start[c] <= place && place < start[c + 1] && !good(values[k])) return k;
+    }
     return end;
   });
-  require(bad == order.input_nnz, SXT_E_ARGUMENT, "new value ", bad,
-          " (counting from 0) is on the diagonal and must be ",
+  require(bad == n, SXT_E_ARGUMENT, "new value ", bad, " (counting from 0) is on the diagonal and must be ",
           skew ? "zero in a skew-symmetric matrix" : "real in a Hermitian matrix");
+}
+
+template <class V>
+void check_new_diagonal(const CsrArrays &csr, const ValueOrder &order, const V *values, std::int64_t n, int threads) {
+  if (order.symmetry != SXT_SKEW && (order.symmetry != SXT_HERMITIAN || !is_complex<V>)) return;
+  with_index_type(csr.index_type, [&](auto index) {
+    with_index_type(csr.offset_type, [&](auto offset) {
+      check_new_diagonal<V, typename decltype(index)::type, typename decltype(offset)::type>(csr, order, values, n,
+                                                                                             threads);
+    });
+  });
 }
 
 // Every place has one source: entries can be taken in any order.
@@ -77,34 +92,60 @@ void sum_values(const ValueOrder &order, const V *values, V *to, std::int64_t nn
   });
 }
 
+// Whether no sum of new values can overflow: all of them at one place could not.
 template <class V>
-void check_sums(const V *values, std::int64_t nnz, int threads) {
-  const std::int64_t bad = first_match(nnz, threads, [&](std::int64_t begin, std::int64_t end) {
+bool sums_fit(const ValueOrder &order, const V *values, int threads) {
+  using R = decltype(std::abs(V()));
+  const R most = std::numeric_limits<R>::max() / (2 * static_cast<R>(order.input_nnz));
+  const auto small = [&](V value) {
+    if constexpr (is_complex<V>)
+      return std::abs(value.real()) <= most && std::abs(value.imag()) <= most;
+    else
+      return std::abs(value) <= most;
+  };
+  return first_match(order.input_nnz, threads, [&](std::int64_t begin, std::int64_t end) {
+           for (std::int64_t k = begin; k < end; ++k)
+             if (!small(values[k])) return k;
+           return end;
+         }) == order.input_nnz;
+}
+
+// Values so large that a sum may overflow are summed beside the matrix, which keeps its own until all are known to be
+// finite.
+template <class V, class M>
+void sum_apart(CsrArrays &csr, const ValueOrder &order, const V *values, int threads, const Allocator &allocator) {
+  Buffer sums(static_cast<std::uint64_t>(csr.nnz) * sizeof(V), allocator);
+  V *const at = sums.as<V>();
+  sum_values<V, M>(order, values, at, csr.nnz, threads);
+  const std::int64_t bad = first_match(csr.nnz, threads, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t k = begin; k < end; ++k)
-      if (!detail::is_finite(values[k])) return k;
+      if (!detail::is_finite(at[k])) return k;
     return end;
   });
-  require(bad == nnz, SXT_E_NOT_FINITE, "the sum of duplicate new values at canonical place ", bad,
-          " (counting from 0) overflows; update the values again before using the matrix");
+  require(bad == csr.nnz, SXT_E_NOT_FINITE, "the sum of duplicate new values at canonical place ", bad,
+          " (counting from 0) overflows");
+  std::copy(at, at + csr.nnz, csr.values.as<V>());
 }
 
 template <class V, class M>
-void update_mapped(CsrArrays &csr, const ValueOrder &order, const V *values, bool check_finite, int threads) {
-  if (!order.mirror.empty()) check_new_diagonal<V, M>(order, values, threads);
+void update_mapped(CsrArrays &csr, const ValueOrder &order, const V *values, bool check_finite, int threads,
+                   const Allocator &allocator) {
   V *to = csr.values.as<V>();
   if (!order.summed) return place_values<V, M>(order, values, to, threads);
+  if (check_finite && !sums_fit(order, values, threads)) return sum_apart<V, M>(csr, order, values, threads, allocator);
   sum_values<V, M>(order, values, to, csr.nnz, threads);
-  if (check_finite) check_sums(to, csr.nnz, threads);
 }
 
 template <class V>
-void update(CsrArrays &csr, const ValueOrder &order, const V *values, bool check_finite, int threads) {
+void update(CsrArrays &csr, const ValueOrder &order, const V *values, bool check_finite, int threads,
+            const Allocator &allocator) {
   const bool mapped = order.kept && !order.identity;
   const std::int64_t n = mapped ? order.input_nnz : csr.nnz;
   if (check_finite) check_finite_input(values, n, threads);
+  check_new_diagonal(csr, order, values, n, threads);
   if (mapped && order.map_type == SXT_I32)
-    return update_mapped<V, std::int32_t>(csr, order, values, check_finite, threads);
-  if (mapped) return update_mapped<V, std::int64_t>(csr, order, values, check_finite, threads);
+    return update_mapped<V, std::int32_t>(csr, order, values, check_finite, threads, allocator);
+  if (mapped) return update_mapped<V, std::int64_t>(csr, order, values, check_finite, threads, allocator);
   V *to = csr.values.as<V>();
   parallel_ranges(n, threads,
                   [&](std::int64_t begin, std::int64_t end) { std::copy(values + begin, values + end, to + begin); });
@@ -112,11 +153,12 @@ void update(CsrArrays &csr, const ValueOrder &order, const V *values, bool check
 
 }  // namespace
 
-void update_values(CsrArrays &csr, const ValueOrder &order, const void *values, bool check_finite, int threads) {
+void update_values(CsrArrays &csr, const ValueOrder &order, const void *values, bool check_finite, int threads,
+                   const Allocator &allocator) {
   if (csr.nnz == 0 && order.input_nnz == 0) return;
   require(values != nullptr, SXT_E_ARGUMENT, "the array of new values is NULL");
   with_value_type(csr.value_type, [&](auto tag) {
-    update(csr, order, static_cast<const typename decltype(tag)::type *>(values), check_finite, threads);
+    update(csr, order, static_cast<const typename decltype(tag)::type *>(values), check_finite, threads, allocator);
   });
 }
 

@@ -170,6 +170,15 @@ FormFit fit_form(const Layout &layout, const std::vector<const Sample *> &sample
   return fit;
 }
 
+bool FittedModel::finite() const {
+  const auto all = [](const auto &numbers) {
+    return std::all_of(numbers.begin(), numbers.end(), [](double each) { return std::isfinite(each); });
+  };
+  return !std::isnan(power) && all(breakpoints) && std::all_of(coefficients.begin(), coefficients.end(), all) &&
+         std::isfinite(curve.first) && all(curve.added) && all(neighbours.floors) && all(neighbours.places) &&
+         all(neighbours.weights) && all(std::array{median_error, p90_error, scatter, setup_factor});
+}
+
 double FittedModel::evaluate(const double *terms, double working_set_bytes) const {
   return form(terms, working_set_bytes) * neighbours.factor(terms) + curve.at(working_set_bytes);
 }

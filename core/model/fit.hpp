@@ -44,6 +44,8 @@ struct FittedModel {
     return form(terms, working_set_bytes) + curve.at(working_set_bytes);
   }
   double form(const double *terms, double working_set_bytes) const;
+  // Whether all its numbers are, but the power, which may be infinite.
+  bool finite() const;
 };
 
 struct Sample {

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "core/model/fit_form.hpp"
+#include "core/model/quantile.hpp"
 
 namespace sextant {
 
@@ -24,15 +25,6 @@ constexpr double kin_weight = 0.2;        // of a sample of another class of the
 constexpr double powers[] = {1, 2, 4, 8, std::numeric_limits<double>::infinity()};
 
 using Samples = std::vector<const Sample *>;
-
-double quantile(std::vector<double> values, double fraction) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const double place = fraction * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, values.size() - 1);
-  return values[below] + (place - static_cast<double>(below)) * (values[above] - values[below]);
-}
 
 // Families in order of first appearance, dealt out to the folds one by one.
 std::vector<int> folds_of(const Samples &samples) {
@@ -59,13 +51,14 @@ double score_of(const std::vector<double> &errors) {
   return quantile(errors, 0.5) + sum / static_cast<double>(errors.size());
 }
 
-// Those that can be fitted to: terms and times that are finite and not negative.
+// Those that can be fitted to: terms, working sets and times that are finite and not negative.
 Samples usable(const std::vector<Sample> &samples) {
   Samples good;
   for (const Sample &sample : samples) {
     const bool terms_good =
         std::all_of(sample.terms.begin(), sample.terms.end(), [](double t) { return std::isfinite(t) && t >= 0; });
-    if (terms_good && std::isfinite(sample.seconds) && sample.seconds > 0) good.push_back(&sample);
+    if (terms_good && std::isfinite(sample.working_set) && std::isfinite(sample.seconds) && sample.seconds > 0)
+      good.push_back(&sample);
   }
   return good;
 }

@@ -3,6 +3,7 @@
 #include "core/model/profile.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -43,14 +44,21 @@ void Profile::apply(sxt_machine &numbers) const {
   limit(numbers.stream_rate, numbers.stream_rate_unit);
   limit(numbers.cache_rate, numbers.cache_rate_unit);
   limit(numbers.gather_rate, numbers.gather_rate_unit);
-  for (double *rate : {&numbers.cached_gather_rate, &numbers.flop_rate_f64, &numbers.flop_rate_f32})
-    if (device == "cpu") *rate *= static_cast<double>(numbers.units) / units;
+  const auto scale = [&](const char *name, double &rate) {  // what the profile does not state is of these units already
+    if (machine.count(name)) rate *= static_cast<double>(numbers.units) / units;
+  };
+  if (device != "cpu") return;
+  scale("cached_gather_rate", numbers.cached_gather_rate);
+  scale("flop_rate_f64", numbers.flop_rate_f64);
+  scale("flop_rate_f32", numbers.flop_rate_f32);
 }
 
 void Profile::merge(const Profile &newer) {
-  for (const auto &[number, value] : newer.machine) machine[number] = value;
+  for (const auto &[number, value] : newer.machine)
+    if (std::isfinite(value)) machine[number] = value;
   for (const auto &[kernel, correction] : newer.kernels) kernels[kernel] = correction;
   for (const auto &[key, model] : newer.models) {
+    if (!model.finite()) continue;
     FittedModel &mine = models[key];
     // Runs and set-up may have been measured in different calibrations: neither wipes out the other.
     const FittedModel before = std::exchange(mine, model);

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "core/base/log.hpp"
 #include "core/model/fit.hpp"
 #include "sextant/plugin.h"
 
@@ -36,7 +37,7 @@ struct Profile {
 
   // Measured numbers over analytic ones; those of another kind of device change nothing.
   void apply(sxt_machine &machine_numbers) const;
-  // Takes over what the other knows: its machine numbers and its models win.
+  // Takes over what the other knows: its machine numbers and its models win. What is not finite is left out.
   void merge(const Profile &newer);
   // Takes models that this one lacks, or has from fewer than half as many samples. Set-ups that were measured stay.
   void keep_better_sampled(const Profile &older);
@@ -53,11 +54,15 @@ const std::vector<MachineField> &machine_fields();
 
 // Reads a profile; throws SXT_E_FILE_READ or SXT_E_FILE_FORMAT with "path:line: what".
 Profile read_profile(const std::string &path);
+// Whether a file is a profile of a later format: whole, but not to be understood here.
+bool is_later_profile(const std::string &path);
 // The profile as TOML.
 std::string profile_text(const Profile &profile);
 // Under a lock that other processes respect: reads what is there, merges this profile into it, replaces the file
-// atomically, and returns the whole. A damaged file there is kept beside it as "<path>.damaged". SXT_E_FILE_WRITE.
-Profile update_profile(const std::string &path, const Profile &newer);
+// atomically, and returns the whole. A damaged file there is kept beside it as "<path>.damaged", or with a number
+// behind, and the log says so. SXT_E_FILE_WRITE; SXT_E_FILE_READ and, for a later format, SXT_E_FILE_FORMAT: the file
+// stays as it is.
+Profile update_profile(const std::string &path, const Profile &newer, const LogSink &log = {});
 
 // "<machine key>.toml": letters, digits, dots and dashes only.
 std::string profile_file_name(const std::string &fingerprint);

@@ -218,6 +218,15 @@ void check_format(const toml::table &file, const std::string &path) {
 
 }  // namespace
 
+bool is_later_profile(const std::string &path) {
+  try {
+    const toml::table file = read_toml(path);
+    return file["format"].value_or(std::int64_t{0}) > profile_format;
+  } catch (const Error &) {  // no TOML: damaged
+    return false;
+  }
+}
+
 Profile read_profile(const std::string &path) {
   const toml::table file = read_toml(path);
   check_format(file, path);

@@ -26,8 +26,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The shortest digits that read back to the same number, as a TOML float.
-// With all digits that distinguish it, or so many.
+// As a TOML float: the fewest digits that read back to the same number, or so many.
 std::string number(double value, int digits_kept = 0) {
   if (std::isinf(value)) return "inf";
   std::array<char, 32> digits{};
@@ -133,6 +132,30 @@ void make_parent(const fs::path &path) {
   require(!problem, SXT_E_FILE_WRITE, path.parent_path().string(), ": ", problem.message());
 }
 
+// Nothing in a damaged file can be used, but nobody asked to lose it either, nor one that was kept before.
+void set_aside(const std::string &path, const char *damage, const LogSink &log) {
+  std::error_code problem;
+  std::string kept = path + ".damaged";
+  for (int i = 2; fs::exists(kept, problem); ++i) kept = text(path, ".damaged.", i);
+  fs::rename(path, kept, problem);
+  require(!problem, SXT_E_FILE_WRITE, path, ": it is damaged, and could not be renamed: ", problem.message());
+  log(SXT_LOG_WARNING, text("a damaged profile was kept as ", kept, ": ", damage));
+}
+
+// The profile that is there, an empty one where there is none. One that only cannot be read, or not by this version, is
+// nobody's to replace.
+Profile read_or_set_aside(const std::string &path, const LogSink &log) {
+  std::error_code ignored;
+  if (fs::status(path, ignored).type() == fs::file_type::not_found) return {};
+  try {
+    return read_profile(path);
+  } catch (const Error &problem) {
+    if (problem.status() != SXT_E_FILE_FORMAT || is_later_profile(path)) throw;
+    set_aside(path, problem.what(), log);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string profile_text(const Profile &profile) {
@@ -150,18 +173,10 @@ std::string profile_text(const Profile &profile) {
   return out;
 }
 
-Profile update_profile(const std::string &path, const Profile &newer) {
+Profile update_profile(const std::string &path, const Profile &newer, const LogSink &log) {
   make_parent(path);
   const FileLock lock(path + ".lock");
-  Profile whole;
-  if (fs::exists(path)) {
-    try {
-      whole = read_profile(path);
-    } catch (const Error &) {  // nothing in it can be used, but nobody asked to lose it either
-      std::error_code ignored;
-      fs::rename(path, path + ".damaged", ignored);
-    }
-  }
+  Profile whole = read_or_set_aside(path, log);
   // Numbers of another machine have no business here.
   if (!whole.fingerprint.empty() && !newer.fingerprint.empty() && whole.fingerprint != newer.fingerprint)
     fail(SXT_E_ARGUMENT, path, " is the profile of ", whole.fingerprint, ", this machine is ", newer.fingerprint,

@@ -128,7 +128,8 @@ std::map<ModelKey, FittedModel> Sampler::fit_all(const CalibrationClock &) const
   };
   std::exception_ptr problem;  // nothing may leave the threads
   // Hundreds of models take seconds.
-#pragma omp parallel for schedule(dynamic)
+  [[maybe_unused]] const int team = context_.threads();
+#pragma omp parallel for num_threads(team) schedule(dynamic)
   for (std::size_t m = 0; m < fitted.size(); ++m) {
     try {
       fit_one(fitted[m]);

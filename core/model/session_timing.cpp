@@ -47,6 +47,7 @@ class Bench {
   Bench(Context &context, Session &session, std::span<sxt_head *const> args)
       : device_(context.device()),
         bound_(session.bound()),
+        flags_(session.exec_flags()),
         args_(args),
         scratch_(device_, bound_.scratch_bytes),
         sweep_(device_, args.size() > 1),
@@ -66,7 +67,7 @@ class Bench {
   void *stream() const { return exec_.stream; }
 
   void enqueue(int count, std::uint32_t flags = 0) {
-    exec_.flags = flags;
+    exec_.flags = flags_ | flags;
     for (int i = 0; i < count; ++i) {
       const sxt_status status = bound_.run(bound_.state, bound_.session, args_[next_++ % args_.size()], &exec_);
       if (status < 0) call_.check(status, bound_.kernel, "run");
@@ -82,6 +83,7 @@ class Bench {
  private:
   Device &device_;
   sxt_bound bound_;
+  std::uint32_t flags_;  // of every run
   std::span<sxt_head *const> args_;
   DeviceBuffer scratch_;
   Sweep sweep_;

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/model/quantile.hpp"
+
 namespace sextant {
 
 namespace {
@@ -26,20 +28,11 @@ double time_batch(const std::function<void()> &run, std::int64_t count) {
   return elapsed(start);
 }
 
-// Linear between the two samples nearest to the fraction; samples are sorted.
-double quantile(const std::vector<double> &samples, double fraction) {
-  const double place = fraction * static_cast<double>(samples.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, samples.size() - 1);
-  return samples[below] + (place - static_cast<double>(below)) * (samples[above] - samples[below]);
-}
-
 }  // namespace
 
 double seconds_now() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
 
 Timing summarize(std::vector<double> samples) {
-  std::sort(samples.begin(), samples.end());
   Timing timing;
   timing.seconds = quantile(samples, 0.5);
   timing.noise = timing.seconds > 0 ? (quantile(samples, 0.75) - quantile(samples, 0.25)) / timing.seconds : 0;

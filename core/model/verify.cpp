@@ -14,7 +14,9 @@
 #include "core/dispatch/trial.hpp"
 #include "core/explain/explain.hpp"
 #include "core/matrix/matrix.hpp"
+#include "core/model/quantile.hpp"
 #include "core/model/timing.hpp"
+#include "core/registry/conformance.hpp"
 #include "sextant/kinds/storage.h"
 
 namespace sextant {
@@ -137,6 +139,9 @@ void verify_model(Matrix &matrix, const VerifySettings &settings, const std::fun
     VerifyLine line = line_of(*choice);
     line.predicted_setup_s += preparation.predicted_way_s(choice->storage);
     try {
+      const registry::Kernel &kernel = *choice->kernel;
+      require(registry::self_test(kernel, context.device()) != registry::Verdict::quarantined, SXT_E_PLUGIN,
+              "it is quarantined: ", kernel.quarantine_reason);
       const double storage_s = preparation.storage_seconds(choice->storage) + preparation.way_s(choice->storage);
       const Trial trial = measure(context, choice, matrix, product, settings.candidate_s);
       line.measured_setup_s = std::min(trial.setup_s, set_up_again(context, choice, matrix)) + storage_s;

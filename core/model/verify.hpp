@@ -60,7 +60,4 @@ inline constexpr double verify_tie = 1.03;
 // Kernels without a model count for regret, not for errors. Matrices without a chosen line count for errors only.
 VerifySummary summarise(const std::vector<VerifyLine> &lines, double applies);
 
-// The q-quantile (0..1) with linear interpolation between order statistics; 0 when there are none.
-double quantile(std::vector<double> values, double q);
-
 }  // namespace sextant

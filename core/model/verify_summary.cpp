@@ -4,6 +4,7 @@
 #include <map>
 
 #include "core/dispatch/race_field.hpp"
+#include "core/model/quantile.hpp"
 #include "core/model/verify.hpp"
 
 namespace sextant {
@@ -93,15 +94,6 @@ RaceSummary summarise_races(const std::map<std::int64_t, Contest> &contests, int
 }
 
 }  // namespace
-
-double quantile(std::vector<double> values, double q) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const double place = q * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, values.size() - 1);
-  return values[below] + (place - static_cast<double>(below)) * (values[above] - values[below]);
-}
 
 VerifySummary summarise(const std::vector<VerifyLine> &lines, double applies) {
   VerifySummary summary;

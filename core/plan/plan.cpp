@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <limits>
 #include <sstream>
 
 #include "core/base/files.hpp"
+#include "core/base/hexadecimal.hpp"
 #include "core/base/toml.hpp"
 #include "core/base/types.hpp"
 
@@ -15,12 +17,6 @@ namespace sextant {
 namespace {
 
 constexpr std::int64_t plan_format = 1;
-
-std::string hex(std::uint64_t value) {
-  char digits[17] = "";
-  const auto end = std::to_chars(digits, digits + 16, value, 16);
-  return std::string(digits, end.ptr);
-}
 
 std::uint64_t from_hex(const std::string &digits, const std::string &path, std::uint32_t line) {
   std::uint64_t value = 0;
@@ -35,8 +31,8 @@ toml::table to_table(const PlanKey &key, const PlanEntry &entry, const std::stri
   for (const std::int64_t each : entry.launch) launch.push_back(each);
   return toml::table{{"role", key.role},
                      {"kind", key.kind},
-                     {"query", hex(key.query_hash)},
-                     {"pattern", hex(key.pattern_hash)},
+                     {"query", hexadecimal(key.query_hash)},
+                     {"pattern", hexadecimal(key.pattern_hash)},
                      {"kernel", entry.kernel},
                      {"version", static_cast<std::int64_t>(entry.version)},
                      {"value_type", entry.value_type},
@@ -61,13 +57,18 @@ void read_entry(const toml::table &table, const std::string &path, std::map<Plan
                     from_hex(field<std::string>(table, "pattern", path), path, line)};
   PlanEntry entry;
   entry.kernel = field<std::string>(table, "kernel", path);
-  entry.version = static_cast<std::uint32_t>(field<std::int64_t>(table, "version", path));
+  const std::int64_t version = field<std::int64_t>(table, "version", path);
+  require(version >= 0 && version <= std::numeric_limits<std::uint32_t>::max(), SXT_E_FILE_FORMAT, path, ":", line,
+          ": ", version, " is no version of a kernel");
+  entry.version = static_cast<std::uint32_t>(version);
   entry.value_type = field<std::string>(table, "value_type", path);
   entry.storage = field<std::string>(table, "storage", path);
   entry.machine = table["machine"].value_or(std::string());  // without one: as the file says
   const toml::array *launch = table["launch"].as_array();
-  require(launch && launch->size() == 4, SXT_E_FILE_FORMAT, path, ":", line, ": launch must be four integers");
-  for (std::size_t i = 0; i < 4; ++i) entry.launch[i] = (*launch)[i].value_or(std::int64_t{0});
+  const bool integers =
+      launch && std::all_of(launch->begin(), launch->end(), [](const auto &each) { return each.is_integer(); });
+  require(integers && launch->size() == 4, SXT_E_FILE_FORMAT, path, ":", line, ": launch must be four integers");
+  for (std::size_t i = 0; i < 4; ++i) entry.launch[i] = *(*launch)[i].value<std::int64_t>();
   entries[key] = entry;
 }
 
@@ -137,7 +138,7 @@ std::string plan_types(const Query &query) {
 
 bool PlanBook::loaded() const {
   const std::lock_guard lock(mutex_);
-  return !loaded_.empty();
+  return is_loaded_;
 }
 
 bool PlanBook::required() const {
@@ -163,6 +164,7 @@ std::string PlanBook::load(const std::string &path, const std::string &fingerpri
     std::map<PlanKey, PlanEntry> entries = read_plan(path, fingerprint);
     const std::lock_guard lock(mutex_);
     loaded_ = std::move(entries);
+    is_loaded_ = true;
     required_ = required;
     return "";
   } catch (const Error &problem) {

@@ -53,7 +53,7 @@ class PlanBook {
  private:
   mutable std::mutex mutex_;
   std::map<PlanKey, PlanEntry> made_, loaded_;
-  bool required_ = false;
+  bool is_loaded_ = false, required_ = false;  // a plan without entries is one, too
 };
 
 }  // namespace sextant

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <new>
 #include <thread>
 
 #include "core/registry/capture_check.hpp"
@@ -160,6 +161,9 @@ CheckLine Suite::check_storage(std::uint64_t i, Bench &bench, const std::string 
     const bool refused_alike = fitted && ending.status != SXT_OK && problem.status() == ending.status;
     line.passed = refused_alike;
     line.sentence = problem.what();
+  } catch (const std::bad_alloc &) {
+    if (options_.answers_only) throw;
+    line.sentence = status_sentence(SXT_E_MEMORY);
   } catch (const std::exception &problem) {
     line.sentence = text("kernel '", kernel_.name(), "' let an exception out: ", problem.what());
   } catch (...) {
@@ -303,11 +307,14 @@ Verdict self_test(const Kernel &kernel, Device &device, Registry &registry) {
   };
   try {
     check_kernel(kernel, device, options, note, registry);
+    if (!wrong.empty()) registry.quarantine(kernel, wrong);
   } catch (const Error &problem) {
     if (problem.status() == SXT_E_MEMORY) kernel.self_tested = false;  // it is tested again when it is next first
     throw;
+  } catch (const std::bad_alloc &) {
+    kernel.self_tested = false;
+    fail(SXT_E_MEMORY, status_sentence(SXT_E_MEMORY));
   }
-  if (!wrong.empty()) registry.quarantine(kernel, wrong);
   Verdict expected = Verdict::untested;
   if (applied && wrong.empty()) kernel.verdict.compare_exchange_strong(expected, Verdict::passed);
   return kernel.verdict;

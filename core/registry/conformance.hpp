@@ -40,7 +40,10 @@ bool check_kernel(const Kernel &kernel, Device &device, const ConformanceOptions
 // Stamps: a file that passed is remembered by path, size, modification time and content hash under
 // $XDG_STATE_HOME/sextant/stamps (default ~/.local/state). Written atomically; a damaged stamp is no stamp.
 bool is_stamped(const std::string &plugin_path);
-void write_stamp(const std::string &plugin_path);  // throws SXT_E_FILE_WRITE
+// What a stamp of the file as it is now says: taken before the file is loaded and checked. Throws SXT_E_FILE_READ.
+std::string stamp_of(const std::string &plugin_path);
+// Throws SXT_E_FILE_WRITE, and SXT_E_PLUGIN when the file is no longer what that was taken of.
+void write_stamp(const std::string &plugin_path, const std::string &contents);
 
 // The in-process test of an untested kernel: at most 50 ms, once a process, sets its verdict (quarantines on a wrong
 // answer). Stays untested when no case applies or the kind has none. Throws SXT_E_MEMORY, and may be called again, when

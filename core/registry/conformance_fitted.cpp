@@ -98,7 +98,6 @@ void Fitted::check_applicable(const sxt_features &features) {
 
 void Fitted::fill_slot(std::uint64_t slot, const std::string &storage, int depth) {
   const sxt_slot &wanted = kernel_.table.slots[slot];
-  if (!kernel_.table.slot_query) breach(kernel_, "it has slots but no slot_query");
   std::string reasons;
   for (std::int32_t i = 0; wanted.alternatives[i]; ++i) {
     Slot filled;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <unordered_map>
 #include <vector>
@@ -109,32 +110,50 @@ struct HostCalls {
     else if (device->ops().alloc(device->handle(), exec->stream, space, bytes, alignment, &memory) != SXT_OK)
       return nullptr;
     if (!memory) return nullptr;
-    const std::lock_guard lock(ledger().memory_lock);
-    ledger().memory.insert_or_assign(memory, lent);
-    if (Call *call = call_of(exec)) {
-      ++call->allocations;
-      if (call->device_pieces && space == SXT_SPACE_DEVICE) call->device_pieces->push_back({memory, bytes});
+    try {
+      note(exec, lent, memory, bytes);
+    } catch (...) {  // what nobody knows of could never be given back
+      forget(memory);
+      give_back(exec, lent, memory);
+      return nullptr;
     }
     return memory;
   } catch (...) {
     return nullptr;
   }
 
-  static void free(const sxt_host *host, const sxt_exec *exec, sxt_space, void *memory) noexcept {
-    if (!memory) return;
-    Lent lent{};
-    {
-      const std::lock_guard lock(ledger().memory_lock);
-      const auto found = ledger().memory.find(memory);
-      if (found == ledger().memory.end())
-        return log(host, SXT_LOG_MISBEHAVING, nullptr, "freed memory that the host did not lend, or freed it twice");
-      lent = found->second;
-      ledger().memory.erase(found);
-    }
+  static void note(const sxt_exec *exec, const Lent &lent, void *memory, std::uint64_t bytes) {
+    const std::lock_guard lock(ledger().memory_lock);
+    ledger().memory.insert_or_assign(memory, lent);
+    Call *const call = call_of(exec);
+    if (!call) return;
+    ++call->allocations;
+    if (call->device_pieces && lent.space == SXT_SPACE_DEVICE) call->device_pieces->push_back({memory, bytes});
+  }
+
+  // What was known of it; nothing when the host did not lend it.
+  static std::optional<Lent> forget(void *memory) noexcept {
+    const std::lock_guard lock(ledger().memory_lock);
+    const auto found = ledger().memory.find(memory);
+    if (found == ledger().memory.end()) return std::nullopt;
+    const Lent lent = found->second;
+    ledger().memory.erase(found);
+    return lent;
+  }
+
+  static void give_back(const sxt_exec *exec, const Lent &lent, void *memory) noexcept {
     if (lent.on_host) return lent.allocator.put(memory);
     // Later than anything a caller's stream still does with it.
     void *stream = exec && exec->stream ? exec->stream : lent.device->callers_stream();
     lent.device->ops().free(lent.device->handle(), stream, lent.space, memory);
+  }
+
+  static void free(const sxt_host *host, const sxt_exec *exec, sxt_space, void *memory) noexcept {
+    if (!memory) return;
+    const std::optional<Lent> lent = forget(memory);
+    if (!lent)  // without the lock: a log may allocate
+      return log(host, SXT_LOG_MISBEHAVING, nullptr, "freed memory that the host did not lend, or freed it twice");
+    give_back(exec, *lent, memory);
   }
 
   static sxt_status copy(const sxt_host *, const sxt_exec *exec, void *to, const void *from,

@@ -271,6 +271,21 @@ std::vector<const Kind *> Registry::kinds() const {
   return all;
 }
 
+std::size_t Registry::kernel_count() const {
+  const std::shared_lock lock(state_->access);
+  return state_->view.kernels.size();
+}
+
+std::size_t Registry::plugin_count() const {
+  const std::shared_lock lock(state_->access);
+  return state_->view.plugins.size();
+}
+
+std::size_t Registry::refusal_count() const {
+  const std::shared_lock lock(state_->access);
+  return state_->refusals.size();
+}
+
 const Kernel *Registry::find(std::string_view name) const {
   const std::shared_lock lock(state_->access);
   const auto found = state_->view.kernels.find(name);

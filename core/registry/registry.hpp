@@ -46,7 +46,7 @@ struct Kind {
 };
 
 struct Refusal {
-  std::string path, stage, reason;  // stage: trust, open, entry, abi, kind, kernel, duplicate, self-test
+  std::string path, stage, reason;  // stage: device, trust, open, entry, abi, kind, kernel, duplicate, self-test
 };
 
 class Registry {
@@ -74,6 +74,10 @@ class Registry {
   std::vector<const Plugin *> plugins() const;
   std::vector<const Refusal *> refusals() const;
   std::vector<const Kind *> kinds() const;
+  // How many of each the lists hold, without allocating anything. [any-thread]
+  std::size_t kernel_count() const;
+  std::size_t plugin_count() const;
+  std::size_t refusal_count() const;
   const Kernel *find(std::string_view name) const;  // NULL: not there
   const Kind *kind(std::string_view id) const;      // NULL: not there
 

@@ -5,7 +5,6 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -14,6 +13,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/files.hpp"
+#include "core/base/hexadecimal.hpp"
 #include "core/dispatch/query.hpp"
 #include "core/registry/conformance.hpp"
 #include "core/registry/paths.hpp"
@@ -23,11 +23,7 @@ namespace {
 
 constexpr std::uint64_t hash_start = 14695981039346656037u;  // FNV's offset basis
 
-std::string hexadecimal(std::uint64_t value) {
-  char digits[20];
-  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(value));
-  return digits;
-}
+constexpr std::size_t hash_digits = 16;
 
 bool content_hash(const std::string &path, std::uint64_t &hash) {
   std::ifstream file(path, std::ios::binary);
@@ -43,7 +39,8 @@ bool content_hash(const std::string &path, std::uint64_t &hash) {
 // The stamp's file, named after the plugin's resolved path; "" when there is no home to keep stamps in.
 std::string stamp_path(const std::string &real) {
   const std::string directory = stamp_directory();
-  return directory.empty() ? "" : joined(directory, hexadecimal(fnv1a(real.data(), real.size(), hash_start)));
+  return directory.empty() ? ""
+                           : joined(directory, hexadecimal(fnv1a(real.data(), real.size(), hash_start), hash_digits));
 }
 
 // What the stamp of the file as it is now must say; "" when the file cannot be read.
@@ -52,7 +49,7 @@ std::string stamp_text(const std::string &real) {
   std::uint64_t hash = 0;
   if (stat(real.c_str(), &status) != 0 || !content_hash(real, hash)) return "";
   return text("sextant stamp 1\npath ", real, "\nsize ", status.st_size, "\nmodified ", status.st_mtim.tv_sec, ".",
-              status.st_mtim.tv_nsec, "\nfnv1a-64 ", hexadecimal(hash), "\n");
+              status.st_mtim.tv_nsec, "\nfnv1a-64 ", hexadecimal(hash, hash_digits), "\n");
 }
 
 void make_directories(const std::string &path) {
@@ -76,11 +73,17 @@ bool is_stamped(const std::string &plugin_path) {
   return !stamp.empty() && stamp == stamp_text(real);
 }
 
-void write_stamp(const std::string &plugin_path) {
+std::string stamp_of(const std::string &plugin_path) {
   const std::string real = real_path(plugin_path);
-  const std::string contents = real.empty() ? "" : stamp_text(real);
+  std::string contents = real.empty() ? "" : stamp_text(real);
   require(!contents.empty(), SXT_E_FILE_READ, "plugin '", plugin_path, "' could not be read: ", std::strerror(errno));
-  const std::string path = stamp_path(real);
+  return contents;
+}
+
+void write_stamp(const std::string &plugin_path, const std::string &contents) {
+  require(stamp_of(plugin_path) == contents, SXT_E_PLUGIN, "plugin '", plugin_path,
+          "' changed while it was checked, so that what passed is not what is there");
+  const std::string path = stamp_path(real_path(plugin_path));
   require(!path.empty(), SXT_E_FILE_WRITE, "there is no directory for stamps: neither XDG_STATE_HOME nor HOME is set");
   make_directories(stamp_directory());
   write_file_atomically(path, contents);

@@ -111,6 +111,8 @@ std::string tables_problem(const sxt_kernel &kernel) {
     std::string problem = slot_problem(kernel.slots[i], i);
     if (!problem.empty()) return problem;
   }
+  if (kernel.n_slots > 0 && missing(kernel.slot_query))
+    return text("it states ", kernel.n_slots, " slots, but its function slot_query is NULL");
   return "";
 }
 

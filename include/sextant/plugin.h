@@ -100,9 +100,10 @@ typedef struct { uint64_t count; const char *const *names; const double *values;
 /* ---- performance models -------------------------------------------------------------------------------------- */
 
 /* Terms core has analytic coefficients for: macro suffix, name, group. Seconds = sum of latency terms + max(sum of
- * memory terms, sum of compute terms). A kernel spread unevenly multiplies its memory and compute terms by
- * (busiest unit / mean unit). A kernel may name further terms and state their default seconds a unit; their group is
- * memory, or what the name begins with: "latency.x", "memory.x", "compute.x". Where a machine profile was calibrated,
+ * memory terms, sum of compute terms, sum of tail terms). A kernel spread unevenly multiplies its memory and compute
+ * terms by (busiest unit / mean unit). A kernel may name further terms and state their default seconds a unit; their
+ * group is memory, or what the name begins with: "latency.x", "memory.x", "compute.x", "tail.x" (what the busiest
+ * worker does beside the others). Where a machine profile was calibrated,
  * fitted coefficients replace all of these, so a term is right when its count is. */
 #define SXT_TERM_TABLE(X)                                                         \
   X(LAUNCHES, "launches", latency)         /* kernel launches or table calls */   \

@@ -85,8 +85,9 @@ typedef struct {
 } sxt_context_options;
 
 SXT_API void sxt_context_options_init(sxt_context_options *options, uint64_t struct_size); /* [any-thread] */
-/* Opens a device and loads the plugins (once a process). On failure *context may still be made, only to carry the
- * sentence: ask sxt_last_error(NULL). SXT_E_DEVICE, SXT_E_PLUGIN, SXT_E_FILE_READ, SXT_E_FILE_FORMAT. [any-thread] */
+/* Opens a device and loads the plugins (once a process). After a failure there is no context: sxt_last_error(NULL) has
+ * the sentence. SXT_E_DEVICE, SXT_E_PLUGIN, SXT_E_FILE_READ, SXT_E_FILE_FORMAT, SXT_E_UNKNOWN_NAME (a device, or in
+ * SEXTANT_FORCE). [any-thread] */
 SXT_API sxt_status sxt_context_create(const sxt_context_options *options, sxt_context **context);
 SXT_API void sxt_context_destroy(sxt_context *context);
 /* What the calling thread's last failed call on this context or what was made from it (NULL: any call) has to say; ""
@@ -115,8 +116,8 @@ SXT_API sxt_status sxt_context_force(sxt_context *context, const char *kind, con
 /* Writes every choice made in this context so far, atomically. SXT_E_FILE_WRITE. [any-thread] */
 SXT_API sxt_status sxt_plan_save(sxt_context *context, const char *path);
 /* Later choices follow the file where kernel version, machine and pattern still match; others are decided anew, with the
- * reason in explain. required != 0: an entry that no longer fits, or a damaged file, is SXT_E_PLAN; else a damaged file
- * is a warning in the log. [any-thread] */
+ * reason in explain. required != 0: an entry that is missing or no longer fits, or a damaged file, is SXT_E_PLAN; else a
+ * damaged file is a warning in the log. SXT_E_FILE_READ in any case. [any-thread] */
 SXT_API sxt_status sxt_plan_load(sxt_context *context, const char *path, int32_t required);
 
 /* ---- what is loaded ---------------------------------------------------------------------------------------------- */
@@ -154,7 +155,7 @@ typedef void (*sxt_check_line)(void *user, const char *kernel, const char *check
                                const char *sentence);
 /* Loads one plugin and runs the conformance suite of every kind its kernels belong to, in this process: put it in a
  * child to be safe from strangers, as `sextant plugin check` does. SXT_E_PLUGIN when it is refused or any line failed. When
- * all passed and stamp != 0 the file is remembered as checked. [any-thread] */
+ * all passed and stamp != 0 the file is remembered as checked, unless it changed meanwhile (SXT_E_PLUGIN). [any-thread] */
 SXT_API sxt_status sxt_plugin_check(sxt_context *context, const char *path, int32_t stamp, sxt_check_line line, void *user);
 
 /* ---- matrices ---------------------------------------------------------------------------------------------------- */
@@ -175,7 +176,7 @@ typedef struct {
                                   /* caller's arrays, which stay the caller's and must outlive it unchanged */
   int32_t keep_order;             /* 1 (default for arrays): updates take values in the order of these arrays. 0: in */
                                   /* canonical order (row by row, columns ascending), which costs no memory */
-  int32_t check_finite;           /* 1 (default): NaN and infinity are SXT_E_NOT_FINITE */
+  int32_t check_finite;           /* 1 (default): NaN and infinity are SXT_E_NOT_FINITE, in updates, too */
 } sxt_matrix_options;
 
 SXT_API void sxt_matrix_options_init(sxt_matrix_options *options, uint64_t struct_size); /* [any-thread] */
@@ -341,7 +342,9 @@ typedef struct sxt_model_sample {
 SXT_API void sxt_calibrate_options_init(sxt_calibrate_options *options, uint64_t struct_size); /* [any-thread] */
 /* Measures the machine and the loaded kernels of the context's device on synthetic problems, fits their models and adds
  * them to the profile, whose path goes to the buffer (may be NULL). The context follows it at once; later contexts on
- * this machine load it by themselves. SXT_E_FILE_WRITE, SXT_E_UNKNOWN_NAME. [exclusive] */
+ * this machine load it by themselves. A damaged profile is kept beside the new one, with a warning in the log; one that
+ * cannot be read (SXT_E_FILE_READ) or is of a later format (SXT_E_FILE_FORMAT) stays. SXT_E_FILE_WRITE,
+ * SXT_E_UNKNOWN_NAME. [exclusive] */
 SXT_API sxt_status sxt_calibrate(sxt_context *context, const sxt_calibrate_options *options, char *path,
                                  int64_t capacity, int64_t *length);
 
@@ -349,7 +352,7 @@ SXT_API sxt_status sxt_calibrate(sxt_context *context, const sxt_calibrate_optio
 
 /* Predicts and chooses a kernel for a query (sextant/kinds/ has the query and args of each kind) and builds it. matrix is
  * needed where the query is about one (SXT_QUERY_MATRIX), else NULL; its sizes are then filled in. The query is copied.
- * SXT_E_NO_KERNEL lists why each candidate was refused. [any-thread] */
+ * SXT_E_NO_KERNEL lists why each candidate was refused. SXT_E_TYPE, SXT_E_UNKNOWN_NAME (a kind). [any-thread] */
 SXT_API sxt_status sxt_kernel_select(sxt_context *context, const sxt_query *query, sxt_matrix *matrix,
                                      sxt_selection **selection);
 /* Runs it on args of its kind, whose header says what they hold and where; SXT_E_ARGUMENT for those of another kind, else

@@ -81,5 +81,42 @@ TEST_P(AllocationTest, EveryFailureIsAStatusAndNothingLeaks) {
 
 INSTANTIATE_TEST_SUITE_P(OnceAndForEver, AllocationTest, testing::Bool());
 
+// A choice that ran short of memory while it looked at the matrix takes nothing from later ones.
+TEST(ShortMemoryTest, FeaturesThatCouldNotBeHadAreAskedForAgain) {
+  Accountant accountant;
+  sxt_context_options options = context_options();
+  options.device = "cpu";
+  options.threads = 1;
+  options.allocate = Accountant::allocate;
+  options.release = Accountant::release;
+  options.allocator_user = &accountant;
+  const Context context = make<Context>([&](sxt_context **out) { return sxt_context_create(&options, out); });
+  const Csr a = shuffled(laplacian(60));
+  std::vector<double> x(static_cast<std::size_t>(a.rows), 1), y(x);
+  const auto features = [&](const Matrix &matrix) {
+    std::vector<double> values;
+    for (std::int64_t i = 0; const char *name = sxt_feature_name(i); ++i) {
+      values.push_back(0);
+      EXPECT_EQ(sxt_matrix_feature(matrix.get(), name, &values.back()), SXT_OK) << name << last_error(context);
+    }
+    return values;
+  };
+  const std::vector<double> wanted = features(a.matrix(context));
+  int failed = 0;
+  for (std::int64_t n = 1; n < 1000; ++n) {
+    const Matrix matrix = a.matrix(context);
+    accountant.fail_at = accountant.calls + n;
+    sxt_spmv_array(SXT_NO_TRANSPOSE, nullptr, matrix.get(), x.data(), nullptr, y.data());
+    const bool reached = accountant.calls >= accountant.fail_at;
+    accountant.fail_at = 0;
+    if (!reached) break;
+    ++failed;
+    const std::vector<double> found = features(matrix);
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      EXPECT_EQ(std::isnan(found[i]), std::isnan(wanted[i])) << sxt_feature_name(static_cast<std::int64_t>(i)) << n;
+  }
+  EXPECT_GT(failed, 0);
+}
+
 }  // namespace
 }  // namespace api_test

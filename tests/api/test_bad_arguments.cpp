@@ -215,6 +215,31 @@ TEST_F(BadArguments, OptionsWithoutMeaningAreNamed) {
   EXPECT_EQ(pcg_with([](auto &o) { o.divergence_limit = HUGE_VAL; }), SXT_OK);
 }
 
+TEST_F(BadArguments, AVectorOfNothingNeedsNoMemory) {
+  for (const sxt_value_type type : {SXT_F32, SXT_F64, SXT_C64, SXT_C128}) {
+    const Vector nothing =
+        make<Vector>([&](sxt_vector **out) { return sxt_vector_wrap(c, 0, type, SXT_SPACE_HOST, nullptr, out); });
+    EXPECT_EQ(sxt_vector_length(nothing.get()), 0);
+  }
+}
+
+TEST_F(BadArguments, AFilesOptionsAreCheckedToo) {
+  const std::string path = SEXTANT_TEST_DATA "/mm/reader/fmm__eye3.mtx.gz";
+  sxt_matrix_options options = matrix_options();
+  options.duplicates = 7;
+  sxt_matrix *made = nullptr;
+  refused_here({{[&] { return sxt_matrix_from_file(c, path.c_str(), &options, &made); }, "duplicates 7"}});
+}
+
+// What can be known before is not found out after a solve, whose answer would be lost.
+TEST_F(BadArguments, AReportWithoutItsSizeIsRefusedBeforeTheSolve) {
+  sxt_pcg_report report{};
+  refused_here(
+      {{[&] { return sxt_pcg_solve_array(pcg.get(), 9, ys.data(), xs.data(), nullptr, &report); }, "struct_size is 0"},
+       {[&] { return sxt_pcg_solve(pcg.get(), y, x, nullptr, &report); }, "struct_size is 0"}});
+  EXPECT_EQ(xs, std::vector<double>(9, 1));
+}
+
 // A caller's lines are as long as his header made them.
 TEST_F(BadArguments, LinesOfAnotherLengthAreReadByTheirSize) {
   struct Longer {

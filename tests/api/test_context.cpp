@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Contexts: options, errors that name what is wrong, forcing, lists.
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <locale>
 
 #include "tests/api/support.hpp"
 
@@ -69,6 +71,39 @@ TEST(ContextTest, ErrorsBelongToTheirContextAndThread) {
   EXPECT_EQ(length, static_cast<std::int64_t>(last_error(one).size()));
 }
 
+TEST(ContextTest, AThreadForgetsWhatItWroteLongestAgo) {
+  const Context first = cpu(1);
+  std::vector<Context> others;
+  for (int i = 0; i < 70; ++i) {
+    others.push_back(cpu(1));
+    EXPECT_EQ(sxt_context_force(others.back().get(), "no kind", nullptr), SXT_E_UNKNOWN_NAME);
+  }
+  EXPECT_EQ(sxt_context_force(first.get(), "no kind", nullptr), SXT_E_UNKNOWN_NAME);
+  EXPECT_NE(last_error(first), "");
+  EXPECT_NE(last_error(others.back()), "");
+  EXPECT_EQ(last_error(others.front()), "");
+}
+
+TEST(ContextTest, SentencesAreNotCutWithinACharacter) {
+  const Context context = cpu(1);
+  EXPECT_EQ(sxt_context_force(context.get(), "\xc3\xa4\xe2\x82\xac", nullptr),
+            SXT_E_UNKNOWN_NAME);  // an umlaut, a euro
+  const std::string whole = last_error(context);
+  const auto begin = static_cast<std::int64_t>(whole.find("\xc3"));
+  ASSERT_GE(begin, 0) << whole;
+  const auto kept = [&](std::int64_t bytes) {
+    char cut[256];
+    sxt_last_error_copy(context.get(), cut, begin + bytes + 1, nullptr);
+    return static_cast<std::int64_t>(std::strlen(cut)) - begin;
+  };
+  EXPECT_EQ(kept(0), 0);
+  EXPECT_EQ(kept(1), 0);
+  EXPECT_EQ(kept(2), 2);
+  EXPECT_EQ(kept(3), 2);
+  EXPECT_EQ(kept(4), 2);
+  EXPECT_EQ(kept(5), 5);
+}
+
 TEST(ContextTest, DestroyAcceptsNull) {
   sxt_context_destroy(nullptr);
   sxt_matrix_destroy(nullptr);
@@ -114,6 +149,36 @@ TEST(ContextTest, EveryStatusAndReasonHasANameAndASentence) {
   std::int32_t major = -1, minor = -1, patch = -1;
   sxt_version(&major, &minor, &patch);
   EXPECT_EQ(std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch), sxt_version_string());
+}
+
+// A program's own locale changes how streams read numbers.
+TEST(ContextTest, TheEnvironmentIsReadInAnyLocale) {
+  struct CommaForPoint : std::numpunct<char> {
+    char do_decimal_point() const override { return ','; }
+  };
+  const std::locale before = std::locale::global(std::locale(std::locale::classic(), new CommaForPoint));
+  setenv("SEXTANT_RACE", "3:0.2", 1);
+  sxt_context *made = nullptr;
+  const sxt_status status = sxt_context_create(nullptr, &made);
+  unsetenv("SEXTANT_RACE");
+  std::locale::global(before);
+  EXPECT_EQ(status, SXT_OK) << sxt_last_error(nullptr);
+  sxt_context_destroy(made);
+}
+
+TEST(ContextTest, AnEmptyNameOfAProfileIsNone) {
+  std::vector<std::string> lines;
+  sxt_context_options options = context_options();
+  options.device = "cpu";
+  options.threads = 1;
+  options.log = [](void *user, sxt_log_level, const char *message) {
+    static_cast<std::vector<std::string> *>(user)->emplace_back(message);
+  };
+  options.log_user = &lines;
+  setenv("SEXTANT_PROFILE", "", 1);
+  const Context context = make<Context>([&](sxt_context **out) { return sxt_context_create(&options, out); });
+  unsetenv("SEXTANT_PROFILE");
+  EXPECT_TRUE(lines.empty()) << lines.front();
 }
 
 TEST(ContextTest, TheLogGetsWarningsOnlyWhenAsked) {

@@ -177,5 +177,18 @@ TEST_P(ExhaustionTest, EveryNewMayFail) {
 
 INSTANTIATE_TEST_SUITE_P(OnceAndForEver, ExhaustionTest, testing::Bool());
 
+// These have no status to tell of short memory.
+TEST(ShortMemoryTest, CountsAllocateNothing) {
+  const Context context = cpu(1);
+  const std::int64_t plugins = sxt_plugin_count(), kernels = sxt_kernel_count(), refusals = sxt_refusal_count();
+  for_ever = true;
+  calls_left = 1;
+  const std::int64_t found[] = {sxt_plugin_count(), sxt_kernel_count(), sxt_refusal_count()};
+  calls_left = -1;
+  EXPECT_EQ(found[0], plugins);
+  EXPECT_EQ(found[1], kernels);
+  EXPECT_EQ(found[2], refusals);
+}
+
 }  // namespace
 }  // namespace api_test

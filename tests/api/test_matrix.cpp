@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Matrices: from arrays and files, bad input named, updates, features.
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -150,6 +153,68 @@ TEST(MatrixTest, UpdatesTakeValuesInTheCallersOrder) {
   EXPECT_EQ(product(context, a, {1, 1}, 2), (std::vector<double>{20, 40}));
 }
 
+TEST(MatrixTest, ASumThatOverflowsLeavesTheOldValues) {
+  const Context context = cpu();
+  const std::int32_t row[] = {0, 0, 1}, col[] = {0, 0, 1};
+  const double values[] = {1, 2, 3}, large[] = {1e308, 1e308, 7}, far[] = {1.5e308, -1e308, 7};
+  const Matrix a = make<Matrix>(
+      [&](sxt_matrix **out) { return sxt_matrix_from_coo(context.get(), 2, 2, 3, row, col, values, nullptr, out); });
+  const auto held = [&] {
+    const void *now = nullptr;
+    EXPECT_EQ(sxt_matrix_get_csr(a.get(), nullptr, nullptr, &now), SXT_OK);
+    return std::vector<double>(static_cast<const double *>(now), static_cast<const double *>(now) + 2);
+  };
+  EXPECT_EQ(sxt_matrix_update_values(a.get(), large, 3), SXT_E_NOT_FINITE);
+  EXPECT_NE(last_error(context).find("overflows"), std::string::npos) << last_error(context);
+  EXPECT_EQ(held(), (std::vector<double>{3, 3}));
+  EXPECT_EQ(sxt_matrix_update_values(a.get(), far, 3), SXT_OK);
+  EXPECT_EQ(held(), (std::vector<double>{1.5e308 - 1e308, 7}));
+}
+
+TEST(MatrixTest, WhoDoesNotCheckMayUpdateWithNaN) {
+  const Context context = cpu();
+  const std::int32_t index[] = {0, 1};
+  const double values[] = {1, 2}, poisoned[] = {nan, 2};
+  sxt_matrix_options options = matrix_options();
+  options.check_finite = 0;
+  const Matrix a = make<Matrix>([&](sxt_matrix **out) {
+    return sxt_matrix_from_coo(context.get(), 2, 2, 2, index, index, values, &options, out);
+  });
+  EXPECT_EQ(sxt_matrix_update_values(a.get(), poisoned, 2), SXT_OK) << last_error(context);
+}
+
+TEST(MatrixTest, DiagonalsStayRealInUpdatesOfAnyOrder) {
+  using Z = std::complex<double>;
+  const Context context = cpu();
+  const std::int32_t row[] = {1, 0, 0, 1}, col[] = {1, 1, 0, 0};
+  const std::vector<Z> values{{3, 0}, {0, 1}, {2, 0}, {0, -1}};
+  for (const bool in_order : {true, false}) {
+    sxt_matrix_options options = matrix_options();
+    options.value_type = SXT_C128;
+    options.symmetry = SXT_HERMITIAN;
+    options.keep_order = in_order;
+    const Matrix a = make<Matrix>([&](sxt_matrix **out) {
+      return sxt_matrix_from_coo(context.get(), 2, 2, 4, row, col, values.data(), &options, out);
+    });
+    std::vector<Z> later = in_order ? values : std::vector<Z>{values[2], values[1], values[3], values[0]};
+    EXPECT_EQ(sxt_matrix_update_values(a.get(), later.data(), 4), SXT_OK) << last_error(context);
+    later[0] += Z(0, 5);
+    EXPECT_EQ(sxt_matrix_update_values(a.get(), later.data(), 4), SXT_E_ARGUMENT);
+    EXPECT_NE(last_error(context).find("new value 0 (counting from 0) is on the diagonal"), std::string::npos);
+  }
+}
+
+TEST(MatrixTest, AdoptedArraysMustBeAligned) {
+  const Context context = cpu();
+  alignas(8) char memory[8 * 3] = {};
+  const std::int32_t ptr[] = {0, 1, 2}, col[] = {0, 1};
+  sxt_matrix_options options = matrix_options();
+  options.ownership = SXT_ADOPT;
+  sxt_matrix *none = nullptr;
+  EXPECT_EQ(sxt_matrix_from_csr(context.get(), 2, 2, ptr, col, memory + 4, &options, &none), SXT_E_ARGUMENT);
+  EXPECT_NE(last_error(context).find("values is not aligned"), std::string::npos) << last_error(context);
+}
+
 TEST(MatrixTest, ComplexHermitianFromOneTriangle) {
   using Z = std::complex<double>;
   const Context context = cpu();
@@ -179,6 +244,17 @@ TEST(MatrixTest, FilesAreNamedInErrors) {
   std::fclose(file);
   EXPECT_EQ(sxt_matrix_from_file(context.get(), path.c_str(), nullptr, &none), SXT_E_FILE_FORMAT);
   EXPECT_NE(last_error(context).find(path + ":"), std::string::npos) << last_error(context);
+}
+
+// A pipe that nobody writes to is not waited for.
+TEST(MatrixTest, WhatIsNoFileIsRefusedAtOnce) {
+  const Context context = cpu();
+  const std::string path = testing::TempDir() + "sextant_pipe_" + std::to_string(getpid());
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  sxt_matrix *none = nullptr;
+  EXPECT_EQ(sxt_matrix_from_file(context.get(), path.c_str(), nullptr, &none), SXT_E_FILE_READ);
+  EXPECT_NE(last_error(context).find("not a regular file"), std::string::npos) << last_error(context);
+  unlink(path.c_str());
 }
 
 TEST(MatrixTest, FeaturesByName) {

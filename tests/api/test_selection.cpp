@@ -3,10 +3,12 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <cstring>
 #include <fstream>
 #include <sstream>
 #include <string>
 
+#include "sextant/kinds/preconditioner.h"
 #include "sextant/kinds/reduction.h"
 #include "sextant/kinds/spmv.h"
 #include "tests/api/support.hpp"
@@ -78,6 +80,30 @@ TEST(SelectionTest, ARunIsTimed) {
   EXPECT_NE(last_error(context).find("args[1]"), std::string::npos);
 }
 
+TEST(SelectionTest, WhatIsTimedHasTheNewValues) {
+  const Context context = cpu();
+  const Csr a = diagonal({2, 4}), later = diagonal({8, 16});
+  const Matrix matrix = a.matrix(context);
+  sxt_preconditioner_query query{};
+  query.m.q.h = {sizeof query, SXT_KIND_PRECONDITIONER};
+  query.m.q.flags = SXT_QUERY_MATRIX;
+  std::strcpy(query.method, "jacobi");
+  const Selection selection = make<Selection>(
+      [&](sxt_selection **out) { return sxt_kernel_select(context.get(), &query.m.q, matrix.get(), out); });
+  later.update(matrix);
+  const double r[] = {1, 1};
+  double z[] = {0, 0};
+  sxt_preconditioner_args args{};
+  args.h = {sizeof args, SXT_KIND_PRECONDITIONER};
+  args.n = 2;
+  args.r = r;
+  args.z = z;
+  sxt_head *head = &args.h;
+  ASSERT_EQ(sxt_selection_time(selection.get(), &head, 1, 0, nullptr, nullptr), SXT_OK) << last_error(context);
+  EXPECT_DOUBLE_EQ(z[0], 1.0 / 8);
+  EXPECT_DOUBLE_EQ(z[1], 1.0 / 16);
+}
+
 TEST(SelectionTest, QueriesThatCannotBeAreRefused) {
   const Context context = cpu();
   sxt_selection *none = nullptr;
@@ -92,6 +118,11 @@ TEST(SelectionTest, QueriesThatCannotBeAreRefused) {
   query.operation = 99;
   EXPECT_EQ(sxt_kernel_select(context.get(), &query.q, nullptr, &none), SXT_E_NO_KERNEL);
   EXPECT_NE(last_error(context).find("reduction.tree.cpu"), std::string::npos) << last_error(context);
+  for (const sxt_value_type type : {34, -1}) {
+    query = sum_of(3);
+    query.q.value_type = type;
+    EXPECT_EQ(sxt_kernel_select(context.get(), &query.q, nullptr, &none), SXT_E_TYPE);
+  }
   const sxt_spmv_query product = product_query(1);
   EXPECT_EQ(sxt_kernel_select(context.get(), &product.m.q, nullptr, &none), SXT_E_ARGUMENT);
   EXPECT_EQ(none, nullptr);
@@ -169,6 +200,35 @@ TEST_F(PlanTest, AnEntryOfAnotherVersionIsDecidedAnewWithItsReason) {
   const Selection selection = select(context, matrix);
   EXPECT_STRNE(sxt_selection_kernel(selection.get()), "spmv.coo.serial.cpu");
   EXPECT_NE(explain(selection).find("version 7"), std::string::npos) << explain(selection);
+}
+
+TEST_F(PlanTest, APlanWithoutEntriesCanBeRequired) {
+  const Context empty = cpu();
+  ASSERT_EQ(sxt_plan_save(empty.get(), path.c_str()), SXT_OK);
+  ASSERT_EQ(sxt_plan_load(empty.get(), path.c_str(), 1), SXT_OK) << last_error(empty);
+  const Matrix matrix = laplacian(10).matrix(empty);
+  const sxt_spmv_query query = product_query(100);
+  sxt_selection *none = nullptr;
+  EXPECT_EQ(sxt_kernel_select(empty.get(), &query.m.q, matrix.get(), &none), SXT_E_PLAN);
+}
+
+TEST_F(PlanTest, NumbersThatCannotBeAreDamage) {
+  const Context context = cpu();
+  const Matrix matrix = laplacian(10).matrix(context);
+  select(context, matrix);
+  ASSERT_EQ(sxt_plan_save(context.get(), path.c_str()), SXT_OK);
+  const std::string good = saved();
+  const auto loads_with = [&](const std::string &name, const std::string &value) {
+    const std::size_t at = good.find("\n" + name + " = ", good.find("[[entry]]")) + 1;
+    EXPECT_NE(at, std::string::npos + 1) << good;
+    write(good.substr(0, at) + name + " = " + value + good.substr(good.find('\n', at)));
+    return sxt_plan_load(context.get(), path.c_str(), 1);
+  };
+  EXPECT_EQ(loads_with("version", "1"), SXT_OK) << last_error(context);
+  EXPECT_EQ(loads_with("version", "-1"), SXT_E_PLAN);
+  EXPECT_EQ(loads_with("version", "4294967297"), SXT_E_PLAN);
+  EXPECT_EQ(loads_with("launch", "[ 1.5, 0, 0, 0 ]"), SXT_E_PLAN);
+  EXPECT_NE(last_error(context).find("four integers"), std::string::npos) << last_error(context);
 }
 
 TEST_F(PlanTest, EveryMismatchHasItsReason) {

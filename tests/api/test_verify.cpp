@@ -2,10 +2,12 @@
 // Measured candidates, races, feedback and the price of features, through the C interface.
 #include <cstdint>
 #include <cstdlib>
+#include <map>
 #include <set>
 #include <vector>
 
 #include "sextant/kinds/spmv.h"
+#include "sextant/kinds/vector.h"
 #include "tests/api/support.hpp"
 
 namespace api_test {
@@ -139,6 +141,58 @@ TEST(RaceTest, TheEnvironmentAsksAndOptionsOverrule) {
   EXPECT_EQ(explain(select(overruled, laplacian(60).matrix(overruled), 1e6)).find("a race of "), std::string::npos);
 }
 
+// Memory up to a limit.
+struct Purse {
+  std::map<void *, std::uint64_t> pieces;
+  std::uint64_t held = 0, limit = UINT64_MAX;
+
+  static void *allocate(void *user, std::uint64_t bytes, std::uint64_t alignment) {
+    auto &self = *static_cast<Purse *>(user);
+    if (self.held + bytes > self.limit) return nullptr;
+    void *memory = std::aligned_alloc(alignment, bytes);
+    self.held += self.pieces[memory] = bytes;
+    return memory;
+  }
+  static void release(void *user, void *memory) {
+    auto &self = *static_cast<Purse *>(user);
+    self.held -= self.pieces.at(memory);
+    self.pieces.erase(memory);
+    std::free(memory);
+  }
+};
+
+// What a choice for many products ends with when so many bytes are left beside the matrix.
+sxt_status choose_within(const Csr &a, int race, std::uint64_t bytes) {
+  Purse purse;
+  sxt_context_options options = context_options();
+  options.device = "cpu";
+  options.threads = 1;
+  options.race = race;
+  options.race_seconds = race > 0 ? 1 : 0;
+  options.allocate = Purse::allocate;
+  options.release = Purse::release;
+  options.allocator_user = &purse;
+  const Context context = make<Context>([&](sxt_context **out) { return sxt_context_create(&options, out); });
+  const Matrix matrix = a.matrix(context);
+  purse.limit = purse.held + bytes;
+  const sxt_spmv_query query = product_query(1e5);
+  sxt_selection *made = nullptr;
+  const sxt_status status = sxt_kernel_select(context.get(), &query.m.q, matrix.get(), &made);
+  sxt_selection_destroy(made);
+  return status;
+}
+
+TEST(RaceTest, WhoDoesNotFitIsOutOfItAndNothingElse) {
+  const Csr a = laplacian(60);
+  int chosen = 0;
+  for (std::uint64_t bytes = 0; bytes < (std::uint64_t{1} << 20); bytes += std::uint64_t{1} << 14) {
+    if (choose_within(a, -1, bytes) != SXT_OK) continue;
+    ++chosen;
+    EXPECT_EQ(choose_within(a, 4, bytes), SXT_OK) << bytes << ": " << sxt_last_error(nullptr);
+  }
+  EXPECT_GT(chosen, 0);
+}
+
 TEST(FeedbackTest, MeasuredRunsCorrectLaterChoicesOnly) {
   // One thread leaves the kernel one launch: with two, the other one may win once this one's prediction is corrected.
   const Context context = context_with(0, 1, false, 1);
@@ -165,6 +219,25 @@ TEST(FeedbackTest, MeasuredRunsCorrectLaterChoicesOnly) {
   EXPECT_NE(explain(after).find("feedback: predictions times"), std::string::npos) << explain(after);
   const Context fresh = context_with(0, 0);
   EXPECT_EQ(explain(select(fresh, laplacian(40).matrix(fresh), 100)).find("feedback:"), std::string::npos);
+}
+
+// Vector operations are planned for a range of lengths and predicted at its end.
+TEST(FeedbackTest, RunsOfAnotherLengthDoNotCount) {
+  const Context context = context_with(0, 1, false, 1);
+  constexpr std::int64_t n = (1 << 16) + 1;
+  std::vector<double> xs(n, 1), ys(n, 1);
+  const Vector x = wrap(context, xs), y = wrap(context, ys);
+  const double tiny = 1e-9;
+  for (int i = 0; i < 10; ++i) ASSERT_EQ(sxt_axpy(&tiny, x.get(), y.get()), SXT_OK);
+  sxt_vector_query query{};
+  query.q.h = {sizeof query, SXT_KIND_VECTOR};
+  query.q.value_type = SXT_F64;
+  query.q.expected_runs = 1000;
+  query.operation = SXT_VECTOR_AXPY;
+  query.n = n;
+  const Selection selection =
+      make<Selection>([&](sxt_selection **out) { return sxt_kernel_select(context.get(), &query.q, nullptr, out); });
+  EXPECT_EQ(explain(selection).find("feedback:"), std::string::npos) << explain(selection);
 }
 
 TEST(FeatureTest, NobodyPaysForFeaturesThatSettleNothing) {

@@ -66,7 +66,11 @@ class Calibrate(CommandTest):
         self.assertIn("format is 99", self.run_command("solve", matrix, "--device", "cpu").stderr)
         # One that was asked for by name is an error.
         self.assert_fails("solve", matrix, "--profile", report["profile"], expect=BAD_INPUT, says="format is 99")
-        # Calibrating again mends it.
+        # A later version's profile is not replaced; calibrating again mends one that is damaged.
+        self.assert_fails("calibrate", "--device", "cpu", "--quick", "--seconds", "1", "--kind", "sxt.reduction/1",
+                          expect=BAD_INPUT, says="format is 99")
+        with open(report["profile"], "w", encoding="utf-8") as file:
+            file.write(text)
         self.calibrate("--kind", "sxt.reduction/1", seconds="1")
         self.assertEqual(self.run_command("solve", matrix, "--device", "cpu").stderr, "")
         self.assertEqual(len(glob.glob(report["profile"] + ".damaged")), 1)

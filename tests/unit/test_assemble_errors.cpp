@@ -260,14 +260,16 @@ TEST(UpdateErrors, LeaveTheMatrixAsItWas) {
   EXPECT_EQ(entries_of(got.csr).at({0, 2}), -7.0);
 }
 
-TEST(UpdateErrors, ASumThatOverflowsIsReported) {
+TEST(UpdateErrors, ASumThatOverflowsLeavesTheMatrixAsItWas) {
   Sample sample;
   sample.row[3] = 1, sample.col[3] = 1;
   sample.arrays.row = sample.row.data(), sample.arrays.col = sample.col.data(),
   sample.arrays.values = sample.values.data();
   Assembled got = assemble(sample.arrays, sample.options, Allocator());
+  const std::string before = bytes_of(got.csr);
   const std::vector<double> values{1, 1e308, 3, 1e308};
   EXPECT_EQ(error_of([&] { update_values(got.csr, got.order, values.data(), true, 1); }).first, SXT_E_NOT_FINITE);
+  EXPECT_EQ(bytes_of(got.csr), before);
 }
 
 }  // namespace

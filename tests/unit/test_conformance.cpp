@@ -5,7 +5,9 @@
 #include <sys/wait.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <memory>
+#include <new>
 
 #include "core/registry/conformance.hpp"
 #include "test_registry_util.hpp"
@@ -125,9 +127,11 @@ TEST_F(Conformance, AComposedKernelGetsItsSlotsFilled) {
   EXPECT_TRUE(lines_[2].passed && lines_[3].passed);
 }
 
-TEST_F(Conformance, ASlotWithoutAQueryIsABreach) {
-  EXPECT_FALSE(check(kernel("composed", "com.example.composed.mute")));
-  EXPECT_THAT(failure(), HasSubstr("it has slots but no slot_query"));
+TEST_F(Conformance, SlotsWithoutAQueryAreRefusedBeforeAnyTest) {
+  kernel("composed", "com.example.composed");
+  EXPECT_EQ(registry_.find("com.example.composed.mute"), nullptr);
+  ASSERT_FALSE(registry_.refusals().empty());
+  EXPECT_THAT(registry_.refusals().back()->reason, HasSubstr("its function slot_query is NULL"));
 }
 
 TEST_F(Conformance, ASlotThatNobodyFillsIsAReasonToDecline) {
@@ -202,6 +206,30 @@ TEST_F(OnMatrices, SelfTestQuarantinesAWrongOne) {
   EXPECT_THAT(wrong.quarantine_reason, HasSubstr("wrong answer"));
   ASSERT_EQ(refusals_of(registry_, mock("spmv-wrong")).size(), 1u);
   EXPECT_EQ(refusals_of(registry_, mock("spmv-wrong"))[0].stage, "self-test");
+}
+
+// As the library's own allocations do, those through the hooks throw here.
+TEST_F(Conformance, ShortMemoryTellsNothingOfAStranger) {
+  const Kernel &good = kernel("scale", "com.example.scale.full");
+  int left = 0, short_of_memory = 0;
+  const sextant::Allocator hooks{&left,
+                                 [](void *user, std::uint64_t bytes, std::uint64_t alignment) -> void * {
+                                   if (--*static_cast<int *>(user) == 0) throw std::bad_alloc();
+                                   return std::aligned_alloc(alignment, bytes);
+                                 },
+                                 [](void *, void *memory) { std::free(memory); }};
+  Device device(*registry_.find("device.cpu"), 0, 2, hooks, log_.sink());
+  for (int n = 1; good.verdict == Verdict::untested && n < 1000; ++n) {
+    left = n;
+    try {
+      self_test(good, device, registry_);
+    } catch (const sextant::Error &problem) {
+      EXPECT_EQ(problem.status(), SXT_E_MEMORY) << problem.what();
+      ++short_of_memory;
+    }
+  }
+  EXPECT_EQ(good.verdict, Verdict::passed) << good.quarantine_reason;
+  EXPECT_GT(short_of_memory, 0);
 }
 
 TEST_F(Conformance, SelfTestFindsNaN) {

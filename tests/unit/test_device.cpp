@@ -213,6 +213,28 @@ TEST_F(DeviceTest, ReportsWhatWasNotGivenBack) {
   host().free(&host(), nullptr, SXT_SPACE_HOST, forgotten);  // host memory may come back late
 }
 
+// A log may do what it likes but use the object of the call: allocate, for one.
+TEST_F(DeviceTest, ALogMayAllocate) {
+  struct Allocating {
+    const sxt_exec *exec = nullptr;
+    int calls = 0;
+  } state;
+  const sextant::LogSink sink{[](void *user, sxt_log_level, const char *) {
+                                auto &mine = *static_cast<Allocating *>(user);
+                                ++mine.calls;
+                                void *memory = host().alloc(&host(), mine.exec, SXT_SPACE_HOST, 8, 8);
+                                host().free(&host(), mine.exec, SXT_SPACE_HOST, memory);
+                              },
+                              &state, SXT_LOG_DEBUG};
+  Device cpu(plugin("device.cpu"), 0, 1, {}, sink);
+  Call call(cpu);
+  const sxt_exec exec = make_exec(call);
+  state.exec = &exec;
+  int never_lent = 0;
+  host().free(&host(), &exec, SXT_SPACE_HOST, &never_lent);
+  EXPECT_EQ(state.calls, 1);
+}
+
 TEST_F(DeviceTest, MessagesGoToTheDeviceInUse) {
   Log other;
   Device first(plugin("device.cpu"), 0, 1, {}, log_.sink());

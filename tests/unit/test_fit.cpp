@@ -179,6 +179,17 @@ TEST(Fit, AnEstimateGetsOneMultiplier) {
   EXPECT_LT(model.scatter, 0.05);
 }
 
+TEST(Fit, SamplesOfNoWorkingSetAreLeftOut) {
+  FitProblem made = problem(sum_law, 0);
+  for (const double unknown : {std::nan(""), HUGE_VAL}) {
+    made.samples.push_back(made.samples.front());
+    made.samples.back().working_set = unknown;
+  }
+  const FittedModel model = fit(made);
+  EXPECT_EQ(model.samples, static_cast<std::int64_t>(made.samples.size()) - 2);
+  EXPECT_TRUE(model.finite());
+}
+
 TEST(Fit, NothingMeasuredIsNoModel) {
   EXPECT_EQ(fit({{"launches"}, {1e-6}, {}}).samples, 0);
   FitProblem useless{{"launches", "flops"}, {1e-6, 1e-9}, std::vector<Sample>(5)};

@@ -273,6 +273,14 @@ TEST(MatrixMarketTriangles, AWholeMatrixUnderASymmetricHeaderIsNotDoubled) {
   EXPECT_NE(got.note.find("both triangles are stored and agree"), std::string::npos);
 }
 
+TEST(MatrixMarketTriangles, DuplicatesAreSummedBeforeTheTrianglesAreCompared) {
+  const std::string banner = "%%MatrixMarket matrix coordinate real symmetric\n2 2 ";
+  const Entries wanted{{{0, 0}, 3.0}, {{0, 1}, 2.0}, {{1, 0}, 2.0}};
+  EXPECT_EQ(entries_of(read(banner + "4\n1 1 1\n2 1 2\n1 2 2\n1 1 2\n").csr), wanted);
+  EXPECT_EQ(entries_of(read(banner + "5\n1 1 3\n2 1 2\n1 2 1\n1 2 1\n2 2 0\n").csr),
+            (Entries{{{0, 0}, 3.0}, {{0, 1}, 2.0}, {{1, 0}, 2.0}, {{1, 1}, 0.0}}));
+}
+
 TEST(MatrixMarketTriangles, EntriesOnBothSidesAreEachMirrored) {
   const auto got = read("%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 1 2\n1 3 5\n");
   EXPECT_EQ(entries_of(got.csr), (Entries{{{1, 0}, 2.0}, {{0, 1}, 2.0}, {{0, 2}, 5.0}, {{2, 0}, 5.0}}));

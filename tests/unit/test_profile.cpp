@@ -147,6 +147,47 @@ TEST_F(ProfileTest, ADamagedFileIsKeptAsideWhenANewOneIsWritten) {
   update_profile(path(), profile_with("spmv.x.cpu", 1));
   EXPECT_EQ(read_profile(path()).models.size(), 1u);
   EXPECT_EQ(read_file(path() + ".damaged"), "format = 1\n[machine\n");
+  write("damaged again");
+  std::vector<std::string> lines;
+  const LogSink log{[](void *user, sxt_log_level, const char *message) {
+                      static_cast<std::vector<std::string> *>(user)->emplace_back(message);
+                    },
+                    &lines, SXT_LOG_WARNING};
+  update_profile(path(), profile_with("spmv.x.cpu", 1), log);
+  EXPECT_EQ(read_file(path() + ".damaged"), "format = 1\n[machine\n") << "the first is not lost";
+  EXPECT_EQ(read_file(path() + ".damaged.2"), "damaged again");
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_NE(lines[0].find(path() + ".damaged.2"), std::string::npos) << lines[0];
+}
+
+TEST_F(ProfileTest, WhatIsNotDamagedIsNeverReplaced) {
+  const auto status_of = [&] {
+    try {
+      update_profile(path(), profile_with("spmv.x.cpu", 1));
+    } catch (const Error &problem) {
+      return problem.status();
+    }
+    return sxt_status{SXT_OK};
+  };
+  write("format = 2\n[[engines]]\n");  // of a later version
+  EXPECT_EQ(status_of(), SXT_E_FILE_FORMAT);
+  EXPECT_EQ(read_file(path()), "format = 2\n[[engines]]\n");
+  fs::remove(path());
+  fs::create_directory(path());  // cannot be read, by nobody
+  EXPECT_EQ(status_of(), SXT_E_FILE_READ);
+  EXPECT_TRUE(fs::is_directory(path()));
+  EXPECT_FALSE(fs::exists(path() + ".damaged"));
+}
+
+TEST_F(ProfileTest, NumbersThatAreNoneAreNotWritten) {
+  Profile profile = profile_with("spmv.x.cpu", 1);
+  profile.machine["launch_s"] = std::nan("");
+  profile.models[{"spmv.y.cpu", 1, SXT_F64, SXT_F64, 0}] = model(std::nan(""));
+  profile.models[{"spmv.z.cpu", 1, SXT_F64, SXT_F64, 0}] = model(HUGE_VAL);
+  update_profile(path(), profile);
+  const Profile got = read_profile(path());
+  EXPECT_EQ(got.models.size(), 1u);
+  EXPECT_EQ(got.machine.count("launch_s"), 0u);
 }
 
 TEST_F(ProfileTest, DamageIsNamedByLine) {
@@ -204,6 +245,10 @@ TEST_F(ProfileTest, NumbersForMoreUnitsAreScaledDown) {
   profile.apply(machine);
   EXPECT_EQ(machine.stream_rate, 30e9);
   EXPECT_EQ(machine.flop_rate_f64, 200e9);
+  machine.flop_rate_f32 = 60e9, machine.cached_gather_rate = 5e8;
+  profile.apply(machine);
+  EXPECT_EQ(machine.flop_rate_f32, 60e9) << "not the profile's: of two units already";
+  EXPECT_EQ(machine.cached_gather_rate, 5e8);
   machine = {};
   machine.device = "cuda";
   profile.apply(machine);

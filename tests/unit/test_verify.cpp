@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/dispatch/race_field.hpp"
+#include "core/model/quantile.hpp"
 #include "core/model/verify.hpp"
 
 namespace {
