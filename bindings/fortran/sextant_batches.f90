@@ -173,7 +173,13 @@ contains
       call refuse(self, status, problem, stat)
       return
     end if
-    if (phase /= solving) call make_room(self, phase, answers)
+    if (phase /= solving) then
+      call make_room(self, phase, answers, stat)
+      if (stat /= 0) then
+        call refuse(self, sxt_e_memory, 'there is no memory for the answers of '//decimal(self%batch)//' systems', stat)
+        return
+      end if
+    end if
     call sxt_hermitian_set_init(set, int(c_sizeof(set), int64))
     set%a = a%address
     set%lda = max(1_int64, a%extents(1))
@@ -188,23 +194,25 @@ contains
     if (phase == both) call conclude(self, sxt_hermitian_factor_solve(self%c_handle(), set), stat)
   end subroutine
 
-  subroutine make_room(self, phase, answers)
+  ! stat: not 0 where there was no memory.
+  subroutine make_room(self, phase, answers, stat)
     class(sextant_hermitian), intent(in) :: self
     integer, intent(in) :: phase
     type(sextant_hermitian_answers), intent(inout) :: answers
+    integer, intent(out) :: stat
     integer(int8), allocatable :: active(:)
     call move_alloc(answers%active, active)
     answers = sextant_hermitian_answers()
     call move_alloc(active, answers%active)
-    allocate(answers%info(self%batch), answers%pivots(max(1_int64, self%n), self%batch), source=0_int32)
-    allocate(answers%shift(self%batch), source=0.0_real64)
+    allocate(answers%info(self%batch), answers%pivots(max(1_int64, self%n), self%batch), source=0_int32, stat=stat)
+    if (stat == 0) allocate(answers%shift(self%batch), source=0.0_real64, stat=stat)
     if (phase == both .and. self%shortcuts /= 0) then
-      allocate(answers%shortcut(self%batch), source=0_int8)
+      if (stat == 0) allocate(answers%shortcut(self%batch), source=0_int8, stat=stat)
     else
-      allocate(answers%inertia(3, self%batch), source=0_int32)
-      allocate(answers%rcond(self%batch), source=0.0_real64)
+      if (stat == 0) allocate(answers%inertia(3, self%batch), source=0_int32, stat=stat)
+      if (stat == 0) allocate(answers%rcond(self%batch), source=0.0_real64, stat=stat)
     end if
-    if (phase == both) allocate(answers%residual(self%batch), source=0.0_real64)
+    if (stat == 0 .and. phase == both) allocate(answers%residual(self%batch), source=0.0_real64, stat=stat)
   end subroutine
 
   subroutine point(set, phase, answers)

@@ -142,7 +142,12 @@ contains
     history_length = 0
     ! Nothing is allocated in a solve that keeps no history and converges: a time loop needs no more memory than its first step.
     if (options%history_capacity > 0) then
-      allocate(history(options%history_capacity))
+      allocate(history(options%history_capacity), stat=stat)
+      if (stat /= 0) then
+        stat = sxt_e_memory
+        report%message = 'there is no memory for a history of '//decimal(options%history_capacity)//' iterations'
+        return
+      end if
       c%history = c_loc(history)
       c%history_capacity = size(history, kind=int64)
       c%history_length = c_loc(history_length)
@@ -156,11 +161,11 @@ contains
     if (allocated(history)) report%history = history(:min(history_length, size(history, kind=int64)))
   end subroutine
 
-  ! b and x: the whole arrays, of columns with `rows` elements.
-  subroutine solve_block(self, b, x, rows, options, reports, stat)
+  ! b and x: the whole arrays, of columns with `rows` and `x_rows` elements.
+  subroutine solve_block(self, b, x, rows, x_rows, options, reports, stat)
     class(sextant_pcg), intent(in) :: self
     type(array_view), intent(in) :: b, x
-    integer(int64), intent(in) :: rows
+    integer(int64), intent(in) :: rows, x_rows
     type(sextant_solve_options), intent(in) :: options
     type(sextant_report), intent(inout) :: reports(:)
     integer, intent(out) :: stat
@@ -172,13 +177,19 @@ contains
       call clear(reports(j))
     end do
     stat = obstacle(self, b, x)
-    if (stat == sxt_ok .and. b%count /= rows*size(reports)) stat = sxt_e_dimension
+    if (stat == sxt_ok .and. (b%count /= rows*size(reports) .or. x_rows /= rows)) stat = sxt_e_dimension
     if (stat /= sxt_ok) then
       if (size(reports) > 0) reports(1)%message = obstacle_text(self, b, x)
+      if (size(reports) > 0 .and. x_rows /= rows) &
+        reports(1)%message = 'columns of b have '//decimal(rows)//' elements, those of x '//decimal(x_rows)
       return
     end if
     call solve_numbers_of(options, c)
-    allocate(done(size(reports)))
+    allocate(done(size(reports)), stat=stat)
+    if (stat /= 0) then
+      stat = sxt_e_memory
+      return
+    end if
     do j = 1, size(done)
       done(j)%struct_size = c_sizeof(done(j))
     end do

@@ -24,7 +24,7 @@ Field field_of(std::vector<Option> &options, int most, double given_s, bool on_h
   std::vector<Option *> able;
   std::vector<Entrant> entrants;
   for (Option &option : options) {
-    if (option.kernel->has(SXT_KERNEL_REFERENCE) || option.no_estimate) continue;
+    if (option.kernel->has(SXT_KERNEL_REFERENCE) || option.no_estimate || !option.reason.empty()) continue;
     able.push_back(&option);
     entrants.push_back(entrant_of(option));
   }

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <system_error>
+#include <exception>
 #include <thread>
 #include <vector>
 
@@ -152,30 +152,49 @@ std::uint64_t HermitianTransfer::bytes_of(Span span) const {
          aligned_bytes(8 * count * static_cast<std::uint64_t>(part.stride_scale));
 }
 
-// Pieces small enough that several are in flight, and that they and their work memory fit the device or the limit:
-// half of it is for each, and fewer are in flight where the largest system asks for that.
+// Work memory of one system on the device.
+std::uint64_t HermitianTransfer::work_of_one() const {
+  HermitianArrays there = host_;
+  there.copies_factor = both_matrices_;
+  there.copies_solution = false;
+  return HermitianNeeds(settings_, batch_.kernels_, phase_, there).bytes(settings_, there, 1);
+}
+
+// Pieces small enough that several are in flight, and that they and their work memory fit the device or the limit, of
+// which each lane gets an equal part. Fewer are in flight where there are no more, or where the largest system asks for
+// that.
 void HermitianTransfer::plan() {
-  const std::uint64_t all = bytes_of({0, settings_.batch}), limit = settings_.workspace_limit;
-  std::uint64_t most = device_.machine().memory_bytes / 4;
-  if (limit > 0) most = std::min(most, limit / 2);
   const bool alike = settings_.orders.empty() && !settings_.leading_vary;
-  std::uint64_t largest = 0;
+  std::uint64_t largest = 1;
   for (std::int64_t s = 0; s < (alike ? 1 : settings_.batch); ++s) largest = std::max(largest, bytes_of({s, 1}));
-  require(limit == 0 || largest <= limit / 2, SXT_E_MEMORY, "the largest system takes ", largest,
-          " bytes on the device and as many to work on, and workspace_limit is ", limit);
-  lanes_ = most_pieces_in_flight;
-  while (lanes_ > 1 && most / static_cast<std::uint64_t>(lanes_) < largest) --lanes_;
-  const auto lanes = static_cast<std::uint64_t>(lanes_);
-  work_bytes_ = limit / 2 / lanes;
-  piece_bytes_ = std::min(most / lanes, std::max(least_piece, all / (3 * lanes)));
-  const double share = static_cast<double>(piece_bytes_) / static_cast<double>(std::max<std::uint64_t>(1, all));
-  most_systems_ = 1 + static_cast<std::int64_t>(std::min(1.0, 2 * share) * static_cast<double>(settings_.batch));
+  const std::uint64_t all = bytes_of({0, settings_.batch}), limit = settings_.workspace_limit,
+                      most = device_.machine().memory_bytes / 4, one = largest + work_of_one();
+  require(limit == 0 || one <= limit, SXT_E_MEMORY, "one system at a time needs ", one,
+          " bytes on the device, and workspace_limit is ", limit);
+  piece_bytes_ = std::max(least_piece, all / (3 * most_pieces_in_flight));
+  std::uint64_t lanes = std::min<std::uint64_t>(most_pieces_in_flight, (all + piece_bytes_ - 1) / piece_bytes_);
+  if (limit > 0) lanes = most_pieces_in_flight;
+  while (lanes > 1 && (most / lanes < largest || (limit > 0 && limit / lanes < one))) --lanes;
+  piece_bytes_ = std::min(piece_bytes_, most / lanes);
+  if (limit > 0) {
+    const double share = static_cast<double>(largest) / static_cast<double>(one);
+    const auto piece = static_cast<std::uint64_t>(share * static_cast<double>(limit / lanes));
+    piece_bytes_ = std::min(piece_bytes_, std::max(largest, piece));
+    work_bytes_ = limit / lanes - piece_bytes_;
+  }
+  lanes_ = static_cast<int>(std::min(lanes, (all + piece_bytes_ - 1) / std::max<std::uint64_t>(1, piece_bytes_)));
+  const double part = static_cast<double>(piece_bytes_) / static_cast<double>(std::max<std::uint64_t>(1, all));
+  most_systems_ = 1 + static_cast<std::int64_t>(std::min(1.0, 2 * part) * static_cast<double>(settings_.batch));
 }
 
 HermitianTransfer::Span HermitianTransfer::next() {
   const std::lock_guard lock(mutex_);
   Span span{next_, std::min(most_systems_, settings_.batch - next_)};
-  while (span.systems > 1 && bytes_of(span) > piece_bytes_) span.systems = (span.systems + 1) / 2;
+  for (std::uint64_t bytes = 0; span.systems > 1 && (bytes = bytes_of(span)) > piece_bytes_;) {
+    const double fits = static_cast<double>(piece_bytes_) / static_cast<double>(bytes);
+    const auto fewer = static_cast<std::int64_t>(fits * static_cast<double>(span.systems));
+    span.systems = std::clamp<std::int64_t>(fewer, 1, span.systems - 1);
+  }
   next_ += span.systems;
   return span;
 }
@@ -187,7 +206,7 @@ void HermitianTransfer::run(void *callers_stream) {
   others.reserve(most_pieces_in_flight);
   try {
     for (int i = 1; i < lanes_; ++i) others.emplace_back([this] { work_in_turn(); });
-  } catch (const std::system_error &) {  // no more threads are to be had: fewer pieces in flight
+  } catch (const std::exception &) {  // no more threads are to be had: fewer pieces in flight
   }
   work_in_turn();
   for (std::thread &other : others) other.join();

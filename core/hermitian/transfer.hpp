@@ -28,6 +28,7 @@ class HermitianTransfer {
   void pass_or_halves(Span span, HermitianLane &lane);
   void pass(Span span, HermitianLane &lane);
   std::uint64_t bytes_of(Span span) const;
+  std::uint64_t work_of_one() const;
 
   HermitianBatch &batch_;
   const HermitianSettings &settings_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // read_matrix and read_vector: header, entries, assembly, and how files that contradict themselves are understood.
+#include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "core/io/matrix_market.hpp"
 
@@ -80,28 +82,35 @@ void settle_repeats(const Reading &r, CsrArrays &csr, const Repeats &repeats, bo
        " has an entry already, in line ", lines.first, ", and duplicates are refused");
 }
 
-// Whether a matrix without repeats equals its transpose in the sense of `symmetry`.
+// Whether a matrix without repeats equals its transpose in the sense of `symmetry`; where its values are sums, which
+// may have been taken in another order, but for rounding, and the upper triangle then becomes the lower one's mirror.
 template <class C, class P, class V>
-bool agrees_with_mirror(const CsrArrays &csr, sxt_symmetry symmetry) {
+bool agrees_with_mirror(CsrArrays &csr, sxt_symmetry symmetry, bool sums) {
+  using R = decltype(std::abs(V()));
+  const R rounding = sums ? 64 * std::numeric_limits<R>::epsilon() : 0;
   const P *start = csr.row_ptr.as<P>();
   const C *col = csr.col.as<C>();
-  const V *value = csr.values.as<V>();
+  V *value = csr.values.as<V>();
   for (std::int64_t r = 0; r < csr.rows; ++r)
     for (P k = start[r]; k < start[r + 1]; ++k) {
       const C *begin = col + start[col[k]], *end = col + start[col[k] + 1];
       const C *found = std::lower_bound(begin, end, static_cast<C>(r));
       if (found == end || *found != r) return false;
-      if (value[found - col] != sextant::detail::mirror_value(value[k], symmetry)) return false;
+      V &mirror = value[found - col];
+      const V wanted = sextant::detail::mirror_value(value[k], symmetry);
+      if (mirror == wanted) continue;
+      if (!(std::abs(mirror - wanted) <= rounding * std::abs(wanted))) return false;
+      if (col[k] < r) mirror = wanted;
     }
   return true;
 }
 
-bool agrees_with_mirror(const CsrArrays &csr, sxt_symmetry symmetry) {
+bool agrees_with_mirror(CsrArrays &csr, sxt_symmetry symmetry, bool sums) {
   return with_index_type(csr.index_type, [&](auto index) {
     return with_index_type(csr.offset_type, [&](auto offset) {
       return with_value_type(csr.value_type, [&](auto value) {
         return agrees_with_mirror<typename decltype(index)::type, typename decltype(offset)::type,
-                                  typename decltype(value)::type>(csr, symmetry);
+                                  typename decltype(value)::type>(csr, symmetry, sums);
       });
     });
   });
@@ -115,7 +124,7 @@ bool read_as_whole(Reading &r, MatrixMarketMatrix &out) {
   const Repeats repeats = sort_rows(csr, options.threads, r.allocator);
   if (repeats.count && !r.options.sum_duplicates) return false;  // refused below, with both lines
   settle_repeats(r, csr, repeats, false);
-  if (!agrees_with_mirror(csr, r.header.symmetry)) return false;
+  if (!agrees_with_mirror(csr, r.header.symmetry, repeats.count > 0)) return false;
   out.csr = std::move(csr);
   out.note = text(r.path, ": the header says ", r.header.symmetry_name,
                   ", but both triangles are stored and agree; the entries were read as they stand");

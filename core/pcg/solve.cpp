@@ -23,11 +23,15 @@ constexpr float negative_one_f[2] = {-1, 0}, plus_one_f[2] = {1, 0};
 
 bool is_single(sxt_value_type type) { return type == SXT_F32 || type == SXT_C64; }
 
-// Whether squares of residuals of a b so large keep their digits, down to any tolerance. Written so that NaN is not.
+// Squares of residuals of a b between 2^-these and 2^these keep their digits, down to any tolerance.
+int near_exponent(sxt_value_type type) { return is_single(type) ? 20 : 300; }
+// Written so that NaN is not.
 bool is_near(sxt_value_type type, double size) {
-  const double most = is_single(type) ? 0x1p20 : 0x1p300;
+  const double most = std::ldexp(1, near_exponent(type));
   return size >= 1 / most && size <= most;
 }
+// Where b was far from 1 a guess may be as far from x. With a residual of so many times b, 0 is the better one.
+constexpr double worst_guess = 0x1p20;
 
 }  // namespace
 
@@ -101,7 +105,8 @@ void PcgSolve::bring_near() {
   const double size = most(b_);
   if (size == 0 || is_near(type_, size)) return;
   const int furthest = is_single(type_) ? 120 : 1000;  // the power and its inverse are normal numbers
-  shift_ = std::clamp(-std::ilogb(size), -furthest, furthest);
+  const int nearest = size < 1 ? -near_exponent(type_) : near_exponent(type_);  // no further: A may be far from 1, too
+  shift_ = std::clamp(nearest - std::ilogb(size), -furthest, furthest);
   if (settings_.use_initial_guess && std::ldexp(most(x_), shift_) > std::ldexp(1, furthest))
     settings_.use_initial_guess = false;
   if (!work_.near.data())
@@ -143,7 +148,11 @@ void PcgSolve::start() {
     crossing_.take_in_guess(x_, work_.iterate.data());
   else
     zero(work_.iterate.data());
-  if (shift_ != 0 && settings_.use_initial_guess) shift(work_.iterate.data(), shift_);
+  if (shift_ == 0 || !settings_.use_initial_guess) return;
+  shift(work_.iterate.data(), shift_);
+  if (true_residual(work_.iterate.data()).norm <= worst_guess * rhs_norm_) return;
+  zero(work_.iterate.data());
+  settings_.use_initial_guess = false;
 }
 
 // From x itself, never from the recurrence: residual = b - A x with the caller's matrix.

@@ -152,6 +152,26 @@ TEST_F(HermitianBatches, AHostSetThatDoesNotFitGoesInSmallerPieces) {
   EXPECT_EQ(left_behind(), "");
 }
 
+// A limit that serves is not too small when it is larger; one piece needs no further threads.
+TEST_F(HermitianBatches, ALargerLimitServesAsWell) {
+  sxt_hermitian_options options = description(200);
+  options.space = SXT_SPACE_HOST;
+  options.shortcuts = SXT_SHORTCUT_MIXED | SXT_SHORTCUT_ALWAYS;
+  options.refine_steps = 2;
+  bool served = false;
+  int refused = 0;
+  for (options.workspace_limit = 1000; options.workspace_limit < 40000; options.workspace_limit += 700) {
+    const Failed failed = call(options, false);
+    EXPECT_TRUE(failed.status == SXT_OK || (failed.status == SXT_E_MEMORY && !served))
+        << options.workspace_limit << ": " << failed.sentence;
+    served = served || failed.status == SXT_OK;
+    refused += failed.status != SXT_OK;
+  }
+  EXPECT_TRUE(served);
+  EXPECT_GT(refused, 0);
+  EXPECT_EQ(left_behind(), "");
+}
+
 // A leading dimension that makes no sense is told in its system's info; nothing is copied by it.
 TEST_F(HermitianBatches, NegativeLeadingDimensionsOfHostSystems) {
   constexpr std::int64_t n = 4, batch = 3;

@@ -279,6 +279,11 @@ TEST(MatrixMarketTriangles, DuplicatesAreSummedBeforeTheTrianglesAreCompared) {
   EXPECT_EQ(entries_of(read(banner + "4\n1 1 1\n2 1 2\n1 2 2\n1 1 2\n").csr), wanted);
   EXPECT_EQ(entries_of(read(banner + "5\n1 1 3\n2 1 2\n1 2 1\n1 2 1\n2 2 0\n").csr),
             (Entries{{{0, 0}, 3.0}, {{0, 1}, 2.0}, {{1, 0}, 2.0}, {{1, 1}, 0.0}}));
+  // Summed in another order they differ by rounding: the lower triangle's count.
+  const double sum = 0.1 + 0.2 + 0.3;
+  ASSERT_NE(sum, 0.3 + 0.2 + 0.1);
+  EXPECT_EQ(entries_of(read(banner + "6\n2 1 .1\n2 1 .2\n2 1 .3\n1 2 .3\n1 2 .2\n1 2 .1\n").csr),
+            (Entries{{{0, 1}, sum}, {{1, 0}, sum}}));
 }
 
 TEST(MatrixMarketTriangles, EntriesOnBothSidesAreEachMirrored) {

@@ -70,12 +70,13 @@ contains
     type(sextant_pcg) :: solver
     type(sextant_report) :: report, reports(3), few(2)
     type(sextant_solve_options) :: options
-    real(real64) :: rhs(n, 3), x(n, 3), alone(n)
+    real(real64) :: rhs(n, 3), x(n, 3), other(3, n), alone(n)
     integer :: stat, j
     rhs(:, 1) = b
     rhs(:, 2) = 0
     rhs(:, 3) = [(cos(0.01_real64*i**2), i=1, n)]
     x = 1.0e30_real64
+    other = 0
     call set_up(a, solver)
     call solver%solve(rhs, x, options, reports, stat)
     call check_status(stat, sxt_ok, 'block: '//reports(1)%message)
@@ -94,6 +95,9 @@ contains
     call solver%solve(rhs, x, options, few, stat)
     call check_status(stat, sxt_e_dimension, 'too few reports')
     call check_text(few(1)%message, 'reports', 'which the sentence names')
+    call solver%solve(rhs, other, options, reports, stat)
+    call check_status(stat, sxt_e_dimension, 'columns of another length')
+    call check_text(reports(1)%message, 'those of x', 'which the sentence names')
   end subroutine
 
   subroutine addresses()
@@ -249,6 +253,10 @@ contains
     if (.not. allocated(report%history)) return
     call check(size(report%history) == 5, 'as long as there was room')
     call check(all(report%history > 0), 'of residual norms')
+    options%history_capacity = huge(options%history_capacity)/64
+    call solver%solve(b, x, options, report, stat)
+    call check_status(stat, sxt_e_memory, 'no memory for a history')
+    call check_text(report%message, 'history', 'which the sentence names')
   end subroutine
 
   ! Sections with stride travel by copy; the result must come back.
