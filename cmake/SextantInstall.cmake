@@ -63,4 +63,4 @@ foreach(name README.md CHANGELOG.md)
 endforeach()
 install(FILES ${documents} DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT development)
 install(DIRECTORY docs/ DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT development
-  FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")
+  FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.c" PATTERN "*.cpp" PATTERN "CMakeLists.txt")

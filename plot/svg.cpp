@@ -21,8 +21,9 @@ constexpr double left = 78, right = 18, top = 40, bottom = 52, strip = 16, legen
 // Numbers in the C locale's form, whatever the process has set.
 std::string number(double value) {
   char digits[32];
-  std::snprintf(digits, sizeof digits, "%lld.%02d", static_cast<long long>(std::floor(value)),
-                static_cast<int>(std::floor((value - std::floor(value)) * 100)));
+  const double size = std::abs(value), whole = std::floor(size);
+  std::snprintf(digits, sizeof digits, "%s%lld.%02d", value < 0 ? "-" : "", static_cast<long long>(whole),
+                static_cast<int>(std::floor((size - whole) * 100)));
   return digits;
 }
 

@@ -91,6 +91,7 @@ class Bench(CommandTest):
         report, messages = self.run_json("bench", "pcg", "--repeat", "1", wide, self.file("a.mtx", grid(5)))
         self.assertEqual({row["case"] for row in report["rows"]}, {"a.mtx"})
         self.assertIn("wide.mtx", messages)
+        self.assert_fails("bench", "pcg", wide, wide, expect=NOT_SOLVED, says="all 2 matrices were left out")
         self.assertIn(wide, [skipped["case"] for skipped in report["skipped"]])
 
     def test_suites_for_gpus_refuse_unknown_devices_and_options_without_one(self):
@@ -98,6 +99,22 @@ class Bench(CommandTest):
             self.assert_fails("bench", suite, "--device", "nowhere", expect=USAGE, says="nowhere")
         for suite in ("vector", "reduction"):
             self.assert_fails("bench", suite, "--op", "sum", expect=USAGE, says="--device cuda")
+            self.assert_fails("bench", suite, "--device", "cuda", "--op", "sun", expect=USAGE, says=["sun", "one of"])
+        for words in (["--plans"], ["--plans", "--plan-seconds", "1"], ["--engines", "pcg.graph.cuda"]):
+            self.assert_fails("bench", "pcg", *words, expect=USAGE, says="--device cuda")
+        self.assert_fails("bench", "pcg", "--max-iterations", "99999999999999999999", expect=USAGE, says="whole number")
+        self.assert_fails("bench", "spmv", "--triad", "nan", expect=USAGE, says=["--triad", "nan is not"])
+
+    def test_cases_of_one_name_are_told_apart(self):
+        os.mkdir(self.path("b"))
+        first, second = self.file("a.mtx", grid(5)), self.file("b/a.mtx", grid(8))
+        report, _ = self.run_json("bench", "spmv", "--repeat", "1", first, second, second)
+        self.assertEqual({row["case"]: row["rows"] for row in report["rows"]}, {first: 25, second: 64, second + " (2)": 64})
+        self.assertEqual({line["cases"] for line in report["summary"]}, {3})
+        report, _ = self.run_json("bench", "spmv", "--repeat", "1", "--generate", "stencil-2d", "--n", "100,101")
+        self.assertEqual(len({row["case"] for row in report["rows"]}), 2)
+        report, _ = self.run_json("bench", "reduction", "--repeat", "1", "--n", "64,64")
+        self.assertIn("dot n=64 (2)", {row["case"] for row in report["rows"]})
 
 
 if __name__ == "__main__":

@@ -104,6 +104,14 @@ class Calibrate(CommandTest):
         self.assert_fails(*QUICK, "60", "--svg", self.path("e.svg"), "--svg-kernels", "reduction.bloks.cpu", expect=USAGE,
                           says="reduction.bloks.cpu")
         self.assert_fails(*QUICK, "60", "--svg-kernels", kernel, expect=USAGE, says="--svg")
+        # One that would not be measured is found out at once; one that was not, after everything else is told.
+        self.assert_fails(*QUICK, "60", "--kind", "sxt.vector/1", "--svg", self.path("e.svg"), "--svg-kernels", kernel,
+                          expect=USAGE, says=[kernel, "sxt.vector/1"])  # fmt: skip
+        report, messages = self.run_json(*QUICK, "1", "--kind", "sxt.reduction/1", "--samples", self.path("e.csv"), "--svg",
+                                         self.path("e.svg"), "--svg-kernels", "reduction.reference.cpu",
+                                         expect=USAGE)  # fmt: skip
+        self.assertIn("reduction.reference.cpu", messages)
+        self.assertTrue(report["models"] and os.path.exists(self.path("e.csv")))
 
     def test_samples(self):
         report, _ = self.calibrate("--kind", "sxt.reduction/1", "--samples", self.path("s.csv"), seconds="1")

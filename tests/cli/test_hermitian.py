@@ -33,6 +33,11 @@ class Hermitian(CommandTest):
         skew = coordinate(2, 2, [(1, 2, 1.0), (2, 1, 5.0)])
         self.run_command("hermitian", self.file("s.mtx", skew), "--device", "cpu", expect=BAD_INPUT)
         self.run_command("hermitian", expect=USAGE)
+        # What the header promises of the diagonal is looked at, too.
+        for symmetry in ("general", "hermitian"):
+            text = f"%%MatrixMarket matrix coordinate complex {symmetry}\n2 2 2\n1 1 2 0\n2 2 3 1\n"
+            self.assert_fails("hermitian", self.file("d.mtx", text), "--device", "cpu", expect=BAD_INPUT,
+                              says=["d.mtx", "(2, 2)", "not real"])  # fmt: skip
         self.run_command("bench", "hermitian", "--type", "f16", expect=USAGE)
 
     def test_bench(self):
@@ -98,6 +103,24 @@ class Hermitian(CommandTest):
         chosen = {row["kernel"]: row["chosen"] for row in report["rows"]}
         self.assertEqual(chosen["choice"], "hermitian_toeplitz.recursion.cpu")
         self.run_command("bench", "hermitian", "--mixed", "9,4", expect=USAGE)
+
+    def test_bench_refuses_what_would_do_nothing(self):
+        for words, says in ((["--kernel", "nosuch"], "nosuch"), (["--svg", self.path("s.svg")], "--sweep"),
+                            (["--mixed", "4,9", "--n", "8"], "--n"), (["--mixed", "4,9", "--systems", "3,4"], "--systems"),
+                            (["--mixed", "4,9", "--sweep"], "--sweep"), (["--seconds", "nan"], "--seconds")):  # fmt: skip
+            with self.subTest(words=words):
+                self.assert_fails("bench", "hermitian", *words, expect=USAGE, says=says)
+        self.assert_fails("bench", "hermitian", "--markdown", self.path("nodir/x.txt"), expect=BAD_INPUT, says="nodir/x.txt")
+
+    def test_bench_compares_with_the_definite_set_of_as_many_systems(self):
+        result = self.run_command("bench", "hermitian", "--n", "16", "--systems", "4,4000", "--repeat", "3", "--type", "f64",
+                                  "--phase", "factor", "--definiteness", "definite,indefinite")  # fmt: skip
+        title, *lines = [line for line in result.stdout.splitlines() if "x definite" in line or "factor definite" in line]
+        self.assertIn("x definite", title)
+        self.assertEqual([line.split()[-1] for line in lines if "*" in line], ["1.00", "1.00"])
+        # The larger set comes last of the definite ones: by its time the smaller would be a small fraction.
+        smaller = next(line for line in result.stdout.splitlines() if "factor indefinite" in line and line.split()[1] == "4")
+        self.assertGreater(float(smaller.split()[-1]), 0.1)
 
 
 if __name__ == "__main__":

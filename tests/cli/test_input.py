@@ -59,6 +59,12 @@ class Usage(CommandTest):
     def test_numbers_without_meaning(self):
         matrix = self.file("a.mtx", grid(3))
         self.assert_fails("solve", matrix, "--rtol", "-1", expect=USAGE, says="rtol")
+        for command, option in (("explain", "--runs"), ("solve", "--time-limit"), ("solve", "--expected-solves")):
+            for value in ("nan", "-1", "inf"):
+                result = self.assert_fails(command, matrix, option, value, expect=USAGE, says=[option, value])
+                self.assertLess(len(result.stderr), 150)
+        for value in ("99999999999999999999", "-1", "1.5"):
+            self.assert_fails("solve", matrix, "--max-iterations", value, expect=USAGE, says=["--max-iterations", value])
 
 
 class BadFiles(CommandTest):
@@ -152,6 +158,12 @@ class Explain(CommandTest):
     def test_features(self):
         report, _ = self.run_json("explain", self.file("a.mtx", grid(12)), "--op", "spmv")
         self.assertEqual(report["features"]["row_nnz_max"], 5)
+
+    def test_options_without_effect_are_refused(self):
+        matrix = self.file("a.mtx", grid(3))
+        for words in (["--op", "spmv", "--format", "csr"], ["--op", "spmv", "--reorder", "never"], ["--op", "pcg", "--runs", "9"],
+                      ["--type", "f32"]):  # fmt: skip
+            self.assert_fails("explain", matrix, *words, expect=USAGE, says=words[-2])
 
     def test_text(self):
         result = self.run_command("explain", self.file("a.mtx", grid(5)))

@@ -5,7 +5,7 @@ import os
 import time
 import unittest
 
-from support import BAD_INPUT, DONE, REFUSED, CommandTest, grid
+from support import BAD_INPUT, DONE, REFUSED, USAGE, CommandTest, grid
 
 MISBEHAVING = os.environ["SEXTANT_TEST_PLUGINS"]
 
@@ -92,6 +92,9 @@ class Check(CommandTest):
         result = self.run_command("plugin", "check", plugin)
         self.assertIn("accepted", result.stdout)
         self.assertEqual(len(set(self.files()) - before), 1)
+        result = self.run_command("plugin", "check", "--no-stamp", "--", plugin)
+        self.assertIn("accepted", result.stdout)
+        self.assert_fails("plugin", "check", plugin, "--time-limit", "nan", expect=USAGE, says="--time-limit")
 
     def files(self):
         return [os.path.join(folder, name) for folder, _, names in os.walk(self.folder) for name in names]

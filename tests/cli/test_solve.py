@@ -21,6 +21,12 @@ class Report(CommandTest):
         self.assertIn("A * ones", result.stdout)
         self.assertIn("converged", result.stdout)
 
+    def test_what_is_wanted_counts_the_absolute_tolerance(self):
+        # b = A * ones = (3, 3): 0.3 of its norm.
+        matrix = self.file("a.mtx", coordinate(2, 2, [(1, 1, 2.0), (2, 1, 1.0), (2, 2, 2.0)], "symmetric"))
+        result = self.run_command("solve", matrix, "--atol", str(0.3 * 18**0.5))
+        self.assertIn("wanted 3.0e-01", result.stdout)
+
     def test_json_report(self):
         report, messages = self.run_json("solve", self.file("a.mtx", grid(12)), "--rtol", "1e-10")
         self.assertEqual(messages, "")
@@ -154,6 +160,30 @@ class Files(CommandTest):
             self.assertEqual(file.read(), "old\n")
         self.assertEqual(sorted(os.listdir(self.folder)), ["a.mtx", "x.mtx"])
 
+    def test_a_link_to_nothing_stays_a_link(self):
+        os.symlink("target.mtx", self.path("link.mtx"))
+        self.run_command("solve", self.file("a.mtx", grid(3)), "-o", self.path("link.mtx"))
+        self.assertTrue(os.path.islink(self.path("link.mtx")))
+        self.assertEqual(len(read_array(self.path("target.mtx"))), 9)
+        os.symlink("loop.mtx", self.path("loop.mtx"))
+        self.assert_fails("solve", self.path("a.mtx"), "-o", self.path("loop.mtx"), expect=BAD_INPUT, says="loop.mtx")
+
+    def test_two_outputs_are_two_files(self):
+        os.symlink("same", self.path("link"))
+        for history in ("same", "./same", "link"):
+            self.assert_fails("solve", self.file("a.mtx", grid(3)), "-o", self.path("same"), "--history", self.path(history),
+                              expect=USAGE, says=["--output and --history", "same file"])  # fmt: skip
+        self.run_command("solve", self.path("a.mtx"), "-o", "/dev/null", "--history", "/dev/null")
+
+    def test_digits_are_the_shortest(self):
+        self.run_command("solve", self.file("a.mtx", grid(10)), "-o", self.path("x.mtx"), "--history", self.path("h.csv"))
+        with open(self.path("x.mtx"), encoding="ascii") as file:
+            words = file.read().splitlines()[2:]
+        with open(self.path("h.csv"), encoding="ascii") as file:
+            words += [line.split(",")[1] for line in file.read().splitlines()[1:]]
+        for word in words:
+            self.assertLessEqual(len(word), len(repr(float(word))))
+
     def test_replaces_the_file_behind_a_link_and_keeps_its_mode(self):
         target = self.file("target.mtx", "old\n")
         os.chmod(target, 0o640)
@@ -215,6 +245,8 @@ class NoSolution(CommandTest):
         self.assert_keys(report, SOLVE_KEYS)
         self.assertEqual(report["status"], "SXT_E_NOT_SQUARE")
         self.assertIsNone(report["iterations"])
+        whole, _ = self.run_json("solve", self.file("b.mtx", grid(3)))
+        self.assertEqual(set(report) - {"error"}, set(whole))
 
     def test_not_symmetric(self):
         matrix = self.file("a.mtx", coordinate(2, 2, [(1, 1, 2.0), (1, 2, 1.0), (2, 2, 2.0)]))

@@ -32,6 +32,9 @@ class Trees(CommandTest):
     def test_refusals(self):
         self.assert_fails("explain", "--op", "dott", "--tree", expect=USAGE, says=["dott", "dot"])
         self.assert_fails("explain", "--op", "dot", self.file("a.mtx", grid(3)), expect=USAGE, says="--tree")
+        self.assert_fails("explain", "--tree", expect=USAGE, says="--tree needs --op")
+        self.assert_fails("explain", "--op", "dot", "--tree", "--precond", "none", expect=USAGE, says="--precond")
+        self.assert_fails("explain", "--op", "dot", "--tree", self.path("a.mtx"), expect=USAGE, says="a.mtx")
         self.assert_fails("explain", self.file("a.mtx", grid(3)), "--svg", self.path("t.svg"), expect=USAGE, says="--tree")
 
 

@@ -53,6 +53,11 @@ class VerifyModel(CommandTest):
         self.run_command("verify-model", expect=USAGE)
         self.run_command("verify-model", "no.mtx", expect=BAD_INPUT)
         self.run_command("verify-model", self.file("a.mtx", grid(3)), "--types", "i8", expect=USAGE)
+        self.assert_fails("verify-model", self.path("a.mtx"), "--n", "100", expect=USAGE, says="--n needs --generate")
+        self.assert_fails("verify-model", self.path("a.mtx"), "--seconds", "nan", expect=USAGE, says="--seconds")
+        # A list of types ends where the files begin.
+        report, _ = self.run_json("verify-model", "--types", "f64,f32", self.path("a.mtx"), *QUICK)
+        self.assertEqual(len(report["matrices"]), 2)
 
 
 if __name__ == "__main__":

@@ -121,6 +121,12 @@ def tree(t):
     os.rename(t.staged, t.prefix)
     if not t.library.exists():
         fail(f"there is no {t.library}")
+    # The examples that the documents walk through, whole.
+    examples = HERE.parent.parent / "docs" / "examples"
+    wanted = sorted(str(path.relative_to(examples)) for path in examples.rglob("*") if path.is_file())
+    installed = [str(path) for path in (t.prefix / "share").rglob("examples/*/*")]
+    require_none([f"the example {name} is not installed" for name in wanted
+                  if not any(path.endswith("examples/" + name) for path in installed)])  # fmt: skip
 
 
 def c_cmake(t):

@@ -64,6 +64,15 @@ TEST(SvgTest, ColoursComeAgainWithOtherShapes) {
   EXPECT_EQ(count(to_svg(plot), "<circle"), 18u);
 }
 
+TEST(SvgTest, NumbersBelowZeroCountTowardsZero) {
+  Plot plot;
+  plot.width = -32;  // narrower than its margins: the axis runs from 78 down to -50
+  plot.series.push_back({"one", {{0, 0}, {78.5, 1}, {128, 2}}});
+  const std::string drawn = to_svg(plot);
+  EXPECT_THAT(drawn, testing::HasSubstr("L-0.50 "));
+  EXPECT_THAT(drawn, testing::HasSubstr("L-50.00 "));
+}
+
 TEST(SvgTest, AxesWithinTwoDecadesHaveTicksBetweenPowersOfTen) {
   Plot plot;
   plot.x.logarithmic = plot.y.logarithmic = true;

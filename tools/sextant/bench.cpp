@@ -9,6 +9,7 @@
 
 #include "bench_device.hpp"
 #include "command.hpp"
+#include "numbers.hpp"
 
 namespace tool {
 namespace {
@@ -71,13 +72,14 @@ void add_peer_options(CLI::App &app, const std::shared_ptr<BenchOptions> &option
       ->allow_extra_args(false);
   app.add_option("--triad", options->triad, "Take this bandwidth, in GB/s, for the triad's; default: measure it")
       ->group(group)
-      ->check(CLI::NonNegativeNumber);
+      ->check(number_from_zero());
   app.add_flag("--tune-peers", options->peers.tune, "Let peers that can search for a better storage do so")
       ->group(group);
 }
 
 // Suites with a form of their own for GPUs take it there.
 int on_device(const BenchOptions &options, Suite suite) {
+  if (options.plan_seconds > 0 && !options.plans) fail(kUsage, "--plan-seconds needs --plans");
   if (options.context.device != "cpu") {
     if (suite == bench_reduction) return bench_device_reduction(options);
     if (suite == bench_vector) return bench_device_vector(options);
@@ -87,6 +89,8 @@ int on_device(const BenchOptions &options, Suite suite) {
   }
   if (!options.svg.empty() || !options.operations.empty() || !options.types.empty())
     fail(kUsage, "--svg, --op and --type are for a GPU: --device cuda");
+  if (options.plans || options.plan_seconds > 0 || !options.engines.empty())
+    fail(kUsage, "--plans, --plan-seconds and --engines are for a GPU: --device cuda");
   return suite(options);
 }
 
@@ -98,25 +102,30 @@ void add_suite(CLI::App &parent, const char *name, const char *text, bool matric
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::Range(std::int64_t{4}, std::int64_t{1} << 28));
-  app->add_option("--repeat", options->repeat, "Samples of each kernel")
+  app->add_option("--repeat", options->repeat, "Samples of each kernel; on a GPU a few by default")
       ->capture_default_str()
       ->check(CLI::Range(1, 100'000));
   if (suite == bench_pcg) {
     app->add_option("--max-iterations", options->max_iterations, "Iterations of one solve at most")
         ->capture_default_str()
-        ->check(CLI::PositiveNumber);
-    app->add_option("--rtol", options->rtol, "Relative residual at which a solve ends")->capture_default_str();
+        ->check(whole_number_from<std::int64_t>(1));
+    app->add_option("--rtol", options->rtol, "Relative residual at which a solve ends")
+        ->capture_default_str()
+        ->check(number_from_zero());
     app->add_flag("--plans", options->plans, "On a GPU: every engine with every storage and preconditioner");
     app->add_option("--plan-seconds", options->plan_seconds,
                     "With --plans: try no further one after so many seconds; those left are told")
-        ->check(CLI::NonNegativeNumber);
+        ->check(number_from_zero());
     app->add_option("--engines", options->engines, "On a GPU: these engines alone beside the choice")
         ->delimiter(',')
         ->allow_extra_args(false);
   }
   if (suite == bench_reduction || suite == bench_vector) {
     const std::string group = "On a GPU";
-    app->add_option("--op", options->operations, "These operations alone")->group(group)->delimiter(',')->allow_extra_args(false);
+    app->add_option("--op", options->operations, "These operations alone")
+        ->group(group)
+        ->delimiter(',')
+        ->allow_extra_args(false);
     app->add_option("--type", options->types, "These value types alone")
         ->group(group)
         ->delimiter(',')
@@ -134,7 +143,8 @@ void add_suite(CLI::App &parent, const char *name, const char *text, bool matric
   add_peer_options(*app, options);
   add_context_options(*app, options->context);
   app->footer(kBenchFooter);
-  app->callback([options, suite, &action] {
+  app->callback([app, options, suite, &action] {
+    options->repeat_given = app->count("--repeat") > 0;
     action = [options, suite] {
       if (options->context.device == "auto") options->context.device = "cpu";
       options->command_line = command_line();

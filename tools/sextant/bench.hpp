@@ -30,6 +30,7 @@ struct BenchOptions {
   std::vector<std::string> operations, types;  // on a GPU: these alone
   std::vector<std::int64_t> sizes;
   int repeat = 15;
+  bool repeat_given = false;  // suites on a GPU have numbers of their own
   std::int64_t max_iterations = 500;
   double rtol = 1e-8;
   double triad = 0;  // GB/s; 0: measured where needed
@@ -73,6 +74,8 @@ struct BenchMatrix {
 // files those that do not fit the suite are skipped; a single one is an error.
 void for_each_matrix(BenchSession &session, std::int64_t default_size, bool square,
                      const std::function<void(BenchMatrix &)> &visit);
+// Throws when every file was left out and nothing is generated in their place.
+void require_some(const BenchOptions &options, std::size_t left_out);
 // The matrix for a peer; false, and skipped for every peer, where its indices are not 32 bits wide.
 bool peer_csr(BenchSession &session, const BenchMatrix &matrix, sxt_peer_csr &csr);
 

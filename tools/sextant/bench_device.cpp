@@ -19,13 +19,6 @@ constexpr std::int64_t kMostSets = 600;
 constexpr double kSampleSeconds = 5e-3;
 constexpr std::int64_t kLeastLength = 1 << 10, kMostLength = std::int64_t{1} << 28;
 
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 void fill_with(sxt_context *context, sxt_vector *vector, sxt_value_type type, double value) {
   const auto single = static_cast<float>(value);
   check(sxt_fill(type == SXT_F32 ? static_cast<const void *>(&single) : &value, vector), context);
@@ -37,6 +30,21 @@ std::int64_t bytes_of(sxt_value_type type) { return type == SXT_F32 ? 4 : 8; }
 const char *name_of(sxt_value_type type) { return type == SXT_F32 ? "f32" : "f64"; }
 bool wanted(const std::vector<std::string> &names, const std::string &name) {
   return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
+}
+
+void check_operations(const BenchOptions &options, const std::vector<std::string> &known) {
+  for (const std::string &name : options.operations)
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      fail(kUsage, "--op: {} is not one of {}", name, fmt::join(known, ", "));
+}
+
+int device_rounds(const BenchOptions &options, int usual) { return options.repeat_given ? options.repeat : usual; }
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
 }
 
 std::vector<sxt_value_type> device_types(const BenchOptions &options) {
@@ -167,8 +175,8 @@ void show(const BenchOptions &options, const Sheet &sheet) {
   finish_stdout();  // a long run may be ended by others
 }
 
-int finish_device(const BenchOptions &options, sxt_context *context, const std::vector<Sheet> &sheets,
-                  const Json &rows, const Json &more) {
+int finish_device(const BenchOptions &options, sxt_context *context, const std::vector<Sheet> &sheets, const Json &rows,
+                  const Json &more) {
   const std::string device = get_text(context, [context](char *buffer, std::int64_t capacity, std::int64_t *length) {
     return sxt_context_describe(context, buffer, capacity, length);
   });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the suites on a GPU share: operands on the device, kernels with their times. "cold": args rotate through at least
-// 256 MB and the last cache is swept; "hot": one set of args. Both from replayed graphs (sxt_selection_time).
+// What the suites on a GPU share: operands on the device, kernels with their times. "cold": args rotate through at
+// least 256 MB and the last cache is swept; "hot": one set of args. Both from replayed graphs (sxt_selection_time).
 #pragma once
 
 #include <cstdint>
@@ -38,6 +38,11 @@ const char *name_of(sxt_value_type type);
 // f32, f64 for those named in --type; both by default.
 std::vector<sxt_value_type> device_types(const BenchOptions &options);
 bool wanted(const std::vector<std::string> &names, const std::string &name);  // or none is named
+// Throws for a name in --op that is none of these.
+void check_operations(const BenchOptions &options, const std::vector<std::string> &known);
+// --repeat where it is given, else `usual`: each round is many replays of a graph.
+int device_rounds(const BenchOptions &options, int usual);
+double median(std::vector<double> values);  // 0 of none
 // Powers of two from 2^10 to 2^28, and one more length between each pair from 2^11 on, spread by a fixed sequence.
 std::vector<std::int64_t> device_lengths(const BenchOptions &options);
 

@@ -26,12 +26,6 @@ struct Way {
   std::vector<double> samples;
 };
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 // Seconds of one call in a batch, for each way in turn.
 void time_ways(sxt_context *context, std::vector<Way> &ways, int batch, int rounds) {
   for (int round = -1; round < rounds; ++round) {

@@ -31,11 +31,6 @@ constexpr std::size_t kMostClose = 8;
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 // One way to solve: the library's, or the textbook's where pcg is empty. Each of the library's has a matrix of its own,
 // so that its set-up pays for the storage it reads.
@@ -401,18 +396,13 @@ void for_each_case(const BenchOptions &options, sxt_context *context,
     try {
       visit(name, matrix);
     } catch (const ToolError &error) {
-      if (options.matrices.size() == 1) throw;
+      if (options.matrices.size() == 1 || error.exit_code() != kNotSolved) throw;
       message(fmt::format("left out: {}: {}", name, error.what()));
     }
   };
   for (const std::string &path : options.matrices) {
-    try {
-      const LoadedMatrix matrix = read_matrix(context, path);
-      attempt(path, matrix.handle.get());
-    } catch (const ToolError &error) {
-      if (options.matrices.size() == 1) throw;
-      message(fmt::format("left out: {}: {}", path, error.what()));
-    }
+    const LoadedMatrix matrix = read_matrix(context, path);
+    attempt(path, matrix.handle.get());
   }
   if (!options.matrices.empty() && options.generate.empty()) return;
   for (const std::int64_t rows : options.sizes.empty() ? usual_sizes() : options.sizes)
@@ -442,6 +432,7 @@ int bench_device_pcg(const BenchOptions &options) {
     for (const Way &way : ways)
       if (!way.reason.empty()) message(fmt::format("{}: {} left out: {}", name, way.name, way.reason));
   });
+  if (rows.empty()) fail(kNotSolved, "nothing is measured: all matrices were left out");
   return finish_device(options, context.get(), sheets, rows);
 }
 

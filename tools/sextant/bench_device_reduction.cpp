@@ -26,10 +26,11 @@ constexpr Operation kOperations[] = {{SXT_REDUCTION_SUM, "sum", 1, 0.5},
                                      {SXT_REDUCTION_ASUM, "asum", 1, 0.5}};
 
 // What was published as one improvement after the other, then today's.
-constexpr const char *kSteps[] = {"reduction.interleaved.cuda",  "reduction.strided.cuda",     "reduction.sequential.cuda",
-                                  "reduction.unrolled.cuda",     "reduction.overload.cuda",    "reduction.warp-shuffle.cuda",
-                                  "reduction.single-pass.cuda",  "reduction.packets.cuda",     kChoice,
-                                  "reduction.cub.cuda"};
+constexpr const char *kSteps[] = {
+    "reduction.interleaved.cuda", "reduction.strided.cuda",  "reduction.sequential.cuda",
+    "reduction.unrolled.cuda",    "reduction.overload.cuda", "reduction.warp-shuffle.cuda",
+    "reduction.single-pass.cuda", "reduction.packets.cuda",  kChoice,
+    "reduction.cub.cuda"};
 constexpr std::int64_t kStepLength = std::int64_t{1} << 23;
 
 // One operation on one type and length, with all its operands on the device.
@@ -122,13 +123,15 @@ std::string ratio(double value) { return value > 0 ? fmt::format("{:.3f}", value
 
 class Suite {
  public:
-  explicit Suite(const BenchOptions &options) : options_(options), context_(open_context(options.context)) {
-    if (!options.svg.empty()) check_writable(options.svg);
-    if (!options.markdown.empty()) check_writable(options.markdown);
+  explicit Suite(const BenchOptions &options)
+      : options_(options), context_(open_context(options.context)), rounds_(device_rounds(options, 3)) {
+    check_outputs({{"--svg", options.svg}, {"--markdown", options.markdown}});
     const bool peers = !options.peers.names.empty();
     for (const std::string &kernel : kernels_on(SXT_KIND_REDUCTION, options.context.device)) {
-      if (!is_opponent(kernel)) own_.push_back(kernel);
-      else if (peers) compared_.push_back(kernel);
+      if (!is_opponent(kernel))
+        own_.push_back(kernel);
+      else if (peers)
+        compared_.push_back(kernel);
     }
     compared_.insert(compared_.begin(), kChoice);
   }
@@ -149,13 +152,13 @@ class Suite {
   void lengths(const Operation &operation, sxt_value_type type) {
     Sheet sheet;
     sheet.title = fmt::format("{} of {}, us (a run)", operation.name, name_of(type));
-    sheet.titles = {"n",      "kernel",   "cold",      "CUB cold",  "cuBLAS cold", "ratio cold",
-                    "hot",    "CUB hot",  "cuBLAS hot", "ratio hot", "GB/s cold",   "predicted"};
+    sheet.titles = {"n",   "kernel",  "cold",       "CUB cold",  "cuBLAS cold", "ratio cold",
+                    "hot", "CUB hot", "cuBLAS hot", "ratio hot", "GB/s cold",   "predicted"};
     std::vector<std::string> kernels = compared_;
     if (options_.verbose) kernels.insert(kernels.end(), own_.begin(), own_.end());
     for (const std::int64_t n : device_lengths(options_)) {
       Problem problem(context_.get(), operation, type, n);
-      const std::vector<DeviceContender> all = problem.measure(kernels, 3);
+      const std::vector<DeviceContender> all = problem.measure(kernels, rounds_);
       keep(operation, type, n, problem.bytes(), all);
       const DeviceContender &choice = all.front();
       const auto cold = &DeviceContender::cold, hot = &DeviceContender::hot;
@@ -173,9 +176,16 @@ class Suite {
   void keep(const Operation &operation, sxt_value_type type, std::int64_t n, double bytes,
             const std::vector<DeviceContender> &all) {
     for (const DeviceContender &each : all) {
-      rows_.push_back({{"operation", operation.name}, {"type", name_of(type)}, {"n", n}, {"kernel", each.name},
-                       {"chosen", each.chosen}, {"opponent", each.opponent}, {"cold_seconds", each.cold},
-                       {"hot_seconds", each.hot}, {"noise", each.noise}, {"bytes", bytes},
+      rows_.push_back({{"operation", operation.name},
+                       {"type", name_of(type)},
+                       {"n", n},
+                       {"kernel", each.name},
+                       {"chosen", each.chosen},
+                       {"opponent", each.opponent},
+                       {"cold_seconds", each.cold},
+                       {"hot_seconds", each.hot},
+                       {"noise", each.noise},
+                       {"bytes", bytes},
                        {"predicted_seconds", each.predicted_seconds}});
     }
   }
@@ -212,13 +222,15 @@ class Suite {
 
   void steps() {
     Problem problem(context_.get(), kOperations[0], SXT_F32, kStepLength);
-    steps_ = problem.measure({std::begin(kSteps), std::end(kSteps)}, 3);
+    steps_ = problem.measure({std::begin(kSteps), std::end(kSteps)}, rounds_);
     one_thread_ = on_processor(1);
     all_threads_ = on_processor(0);
     Sheet sheet;
     sheet.title = fmt::format("sum of {} f32, cold, step by step; CPU: {} on one thread, {} on all",
                               length_text(kStepLength), seconds_text(one_thread_), seconds_text(all_threads_));
-    sheet.titles = {"variant", "us", "gain over the one before", "over the first", "over one CPU thread", "over all CPU threads", "GB/s"};
+    sheet.titles = {
+        "variant", "us", "gain over the one before", "over the first", "over one CPU thread", "over all CPU threads",
+        "GB/s"};
     double before = 0;
     for (const DeviceContender &step : steps_) {
       const std::string name = step.name == kChoice ? "choice: " + short_name(step.chosen) : short_name(step.name);
@@ -246,7 +258,8 @@ class Suite {
         series.name = fmt::format("{} {}", kernel == kChoice ? "Sextant" : short_name(kernel), temperature);
         series.marks = true;
         for (const Json &row : rows_) {
-          if (row["kernel"] != kernel || row["operation"] != first["operation"] || row["type"] != first["type"]) continue;
+          if (row["kernel"] != kernel || row["operation"] != first["operation"] || row["type"] != first["type"])
+            continue;
           const double seconds = row[fmt::format("{}_seconds", temperature)].get<double>();
           series.points.emplace_back(row["n"].get<double>(), row["bytes"].get<double>() / seconds * 1e-9);
         }
@@ -280,6 +293,7 @@ class Suite {
 
   const BenchOptions &options_;
   Context context_;
+  int rounds_;
   std::vector<std::string> own_, compared_;
   std::vector<Sheet> sheets_;
   std::vector<DeviceContender> steps_;
@@ -289,6 +303,11 @@ class Suite {
 
 }  // namespace
 
-int bench_device_reduction(const BenchOptions &options) { return Suite(options).run(); }
+int bench_device_reduction(const BenchOptions &options) {
+  std::vector<std::string> known;
+  for (const Operation &operation : kOperations) known.emplace_back(operation.name);
+  check_operations(options, known);
+  return Suite(options).run();
+}
 
 }  // namespace tool

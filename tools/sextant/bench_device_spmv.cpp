@@ -104,8 +104,12 @@ std::vector<sxt_spmv_args> args_for(const DeviceVectors &vectors, std::int64_t r
 // The measurements on one matrix.
 class DeviceSpmv {
  public:
-  DeviceSpmv(sxt_context *context, sxt_matrix *matrix, std::int64_t rows, std::int64_t cols)
-      : context_(context), matrix_(matrix), vectors_(context, rows, cols), args_(args_for(vectors_, rows, cols)) {
+  DeviceSpmv(sxt_context *context, sxt_matrix *matrix, std::int64_t rows, std::int64_t cols, int rounds)
+      : context_(context),
+        matrix_(matrix),
+        rounds_(rounds),
+        vectors_(context, rows, cols),
+        args_(args_for(vectors_, rows, cols)) {
     sxt_vector *y = nullptr;
     check(sxt_vector_wrap(context, rows, SXT_F64, SXT_SPACE_DEVICE, args_[0].y, &y), context);
     y_ = Vector(y);
@@ -126,18 +130,26 @@ class DeviceSpmv {
     result.opponent = is_opponent(sxt_selection_kernel(selection.get()));
     check(sxt_selection_cost(selection.get(), nullptr, &result.predicted), context_);
     result.difference = difference_of(selection);
-    time(selection, 1, result.hot, result.noise);
+    result.hot = time(selection, 1, result.noise);
     double noise = 0;
-    time(selection, static_cast<std::int64_t>(args_.size()), result.cold, noise);
+    result.cold = time(selection, static_cast<std::int64_t>(args_.size()), noise);
     return result;
   }
 
  private:
   static constexpr double kSeconds = 10e-3;
-  void time(const Selection &selection, std::int64_t count, double &seconds, double &noise) {
+  // The median of the rounds; noise: the largest.
+  double time(const Selection &selection, std::int64_t count, double &noise) {
     std::vector<sxt_head *> heads;
     for (sxt_spmv_args &args : args_) heads.push_back(&args.h);
-    check(sxt_selection_time(selection.get(), heads.data(), count, kSeconds, &seconds, &noise), context_);
+    std::vector<double> samples;
+    for (int round = 0; round < rounds_; ++round) {
+      double seconds = 0, own_noise = 0;
+      check(sxt_selection_time(selection.get(), heads.data(), count, kSeconds, &seconds, &own_noise), context_);
+      samples.push_back(seconds);
+      noise = std::max(noise, own_noise);
+    }
+    return median(std::move(samples));
   }
   // Against the first kernel that ran, on the device; what a run leaves unwritten is no number.
   double difference_of(const Selection &selection) {
@@ -158,13 +170,14 @@ class DeviceSpmv {
 
   sxt_context *context_;
   sxt_matrix *matrix_;
+  int rounds_;
   DeviceVectors vectors_;
   std::vector<sxt_spmv_args> args_;
   Vector y_;
   bool has_want_ = false;
 };
 
-Case measure_case(sxt_context *context, const std::string &name, sxt_matrix *matrix) {
+Case measure_case(sxt_context *context, const std::string &name, sxt_matrix *matrix, int rounds) {
   sxt_matrix_info info{};
   info.struct_size = sizeof info;
   check(sxt_matrix_get_info(matrix, &info), context);
@@ -172,7 +185,7 @@ Case measure_case(sxt_context *context, const std::string &name, sxt_matrix *mat
   one.name = name;
   one.rows = info.rows;
   one.nnz = info.nnz;
-  DeviceSpmv bench(context, matrix, info.rows, info.cols);
+  DeviceSpmv bench(context, matrix, info.rows, info.cols, rounds);
   one.results.push_back(bench.measure(kChoice, &one.chosen));
   for (const std::string &kernel : kernels_on(SXT_KIND_SPMV, "cuda")) {
     try {
@@ -281,15 +294,18 @@ std::vector<Made> usual_cases() {
 
 void for_each_case(const BenchOptions &options, sxt_context *context,
                    const std::function<void(const std::string &, sxt_matrix *)> &visit) {
+  std::size_t left_out = 0;
   for (const std::string &path : options.matrices) {
     try {
       const LoadedMatrix matrix = read_matrix(context, path);
       visit(path, matrix.handle.get());
     } catch (const ToolError &error) {
-      if (options.matrices.size() == 1) throw;
+      if (options.matrices.size() == 1 || error.exit_code() != kNotSolved) throw;
       message(fmt::format("left out: {}: {}", path, error.what()));
+      ++left_out;
     }
   }
+  require_some(options, left_out);
   if (!options.matrices.empty() && options.generate.empty()) return;
   std::vector<Made> made;
   if (options.generate.empty() && options.sizes.empty())
@@ -313,7 +329,7 @@ int bench_device_spmv(const BenchOptions &options) {
   Json rows = Json::array();
   Summary summary;
   for_each_case(options, context.get(), [&](const std::string &name, sxt_matrix *matrix) {
-    const Case one = measure_case(context.get(), name, matrix);
+    const Case one = measure_case(context.get(), name, matrix, device_rounds(options, 1));
     summary.add(one);
     rows.push_back(json_of(one));
     sheets.push_back(sheet_of(one));

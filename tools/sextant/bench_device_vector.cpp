@@ -18,12 +18,9 @@ struct Operation {
 constexpr const char *kDriver = "vector.driver-copy.cuda";
 
 // Copy first: all are held to the driver's bandwidth at it.
-constexpr Operation kOperations[] = {{SXT_VECTOR_COPY, "copy", 1, 1},
-                                     {SXT_VECTOR_SCALE, "scale", 1, 1},
-                                     {SXT_VECTOR_AXPY, "axpy", 2, 1},
-                                     {SXT_VECTOR_AXPBY, "axpby", 2, 1},
-                                     {SXT_VECTOR_WAXPBY, "waxpby", 2, 1},
-                                     {SXT_VECTOR_MULTIPLY, "multiply", 2, 1}};
+constexpr Operation kOperations[] = {{SXT_VECTOR_COPY, "copy", 1, 1},     {SXT_VECTOR_SCALE, "scale", 1, 1},
+                                     {SXT_VECTOR_AXPY, "axpy", 2, 1},     {SXT_VECTOR_AXPBY, "axpby", 2, 1},
+                                     {SXT_VECTOR_WAXPBY, "waxpby", 2, 1}, {SXT_VECTOR_MULTIPLY, "multiply", 2, 1}};
 
 struct Times {
   std::string name, kernel;  // as asked for, and what runs
@@ -32,7 +29,7 @@ struct Times {
 
 // Each of the kernels that applies, the choice among them.
 std::vector<Times> measure(sxt_context *context, const std::vector<std::string> &kernels, const Operation &operation,
-                           sxt_value_type type, std::int64_t n, const DeviceOperands &operands) {
+                           sxt_value_type type, std::int64_t n, const DeviceOperands &operands, int rounds) {
   // Repeated in place, values neither grow nor fade.
   const double minus = -1, tiny = 1e-9, one = 1;
   const float minus_single = -1, tiny_single = 1e-9F, one_single = 1;
@@ -61,7 +58,7 @@ std::vector<Times> measure(sxt_context *context, const std::vector<std::string> 
     heads.push_back(&each.h);
   }
   std::vector<DeviceContender> contenders = select_contenders(context, kernels, query.q);
-  time_contenders(context, contenders, heads, 1);
+  time_contenders(context, contenders, heads, rounds);
   const double bytes = static_cast<double>(n * bytes_of(type) * (operation.reads + operation.writes));
   std::vector<Times> times;
   for (const DeviceContender &each : contenders)
@@ -72,6 +69,10 @@ std::vector<Times> measure(sxt_context *context, const std::vector<std::string> 
 }  // namespace
 
 int bench_device_vector(const BenchOptions &options) {
+  std::vector<std::string> known;
+  for (const Operation &operation : kOperations) known.emplace_back(operation.name);
+  check_operations(options, known);
+  const int rounds = device_rounds(options, 1);
   const Context context = open_context(options.context);
   if (!options.markdown.empty()) check_writable(options.markdown);
   const std::vector<std::string> all = kernels_on(SXT_KIND_VECTOR, options.context.device);
@@ -90,19 +91,24 @@ int bench_device_vector(const BenchOptions &options) {
         std::vector<std::string> kernels = options.verbose ? all : std::vector<std::string>{};
         if (copies && !options.verbose) kernels.emplace_back(kDriver);
         kernels.insert(kernels.begin(), kChoice);
-        const std::vector<Times> measured = measure(context.get(), kernels, operation, type, n, operands);
+        const std::vector<Times> measured = measure(context.get(), kernels, operation, type, n, operands, rounds);
         for (const Times &times : measured)
           if (times.name == kDriver) driver_rate = times.bytes / times.cold;
         for (const Times &times : measured) {
           const double rate = times.bytes / times.cold, of_driver = driver_rate > 0 ? rate / driver_rate : 0;
-          sheet.lines.push_back({length_text(n), operation.name,
-                                 times.name == kChoice ? "choice: " + times.kernel : times.kernel,
-                                 microseconds(times.cold), microseconds(times.hot), fmt::format("{:.0f}", rate * 1e-9),
-                                 of_driver > 0 ? fmt::format("{:.3f}", of_driver) : "-",
-                                 microseconds(times.predicted)});
-          rows.push_back({{"operation", operation.name}, {"type", name_of(type)}, {"n", n}, {"kernel", times.name},
-                          {"chosen", times.kernel}, {"cold_seconds", times.cold}, {"hot_seconds", times.hot},
-                          {"bytes", times.bytes}, {"of_driver_copy", of_driver > 0 ? Json(of_driver) : Json()},
+          sheet.lines.push_back(
+              {length_text(n), operation.name, times.name == kChoice ? "choice: " + times.kernel : times.kernel,
+               microseconds(times.cold), microseconds(times.hot), fmt::format("{:.0f}", rate * 1e-9),
+               of_driver > 0 ? fmt::format("{:.3f}", of_driver) : "-", microseconds(times.predicted)});
+          rows.push_back({{"operation", operation.name},
+                          {"type", name_of(type)},
+                          {"n", n},
+                          {"kernel", times.name},
+                          {"chosen", times.kernel},
+                          {"cold_seconds", times.cold},
+                          {"hot_seconds", times.hot},
+                          {"bytes", times.bytes},
+                          {"of_driver_copy", of_driver > 0 ? Json(of_driver) : Json()},
                           {"predicted_seconds", times.predicted}});
         }
       }

@@ -31,7 +31,11 @@ class Suite {
   explicit Suite(const Options &options) : options_(options), context_(open_context(options.context)) {
     on_device_ = options.context.device != "cpu";
     seconds_ = options.seconds > 0 ? options.seconds : on_device_ ? kSecondsOnDevice : 1e9;
-    if (!options_.svg.empty()) check_writable(options_.svg);
+    check_outputs({{"--svg", options_.svg}, {"--markdown", options_.markdown}});
+    const std::vector<std::string> kernels = kernels_on(SXT_KIND_HERMITIAN, device());
+    if (!options_.kernel.empty() && std::find(kernels.begin(), kernels.end(), options_.kernel) == kernels.end())
+      fail(kUsage, "--kernel: no kernel '{}' of kind {} is loaded for this device; sextant plugins lists them",
+           options_.kernel, SXT_KIND_HERMITIAN);
   }
 
   int run() {
@@ -61,6 +65,7 @@ class Suite {
   }
 
  private:
+  const char *device() const { return on_device_ ? "cuda" : "cpu"; }
   double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
   // What a case takes, in units that differ: in a sweep large orders take most of the time.
@@ -143,7 +148,7 @@ class Suite {
   // The choice, other libraries, and on request every kernel that is not predicted to be far behind.
   std::vector<HermitianTimed> contenders(const HermitianCase &problem) const {
     sxt_hermitian_options description = hermitian_description(options_, problem);
-    std::vector<std::string> names = kernels_on(SXT_KIND_HERMITIAN, on_device_ ? "cuda" : "cpu");
+    std::vector<std::string> names = kernels_on(SXT_KIND_HERMITIAN, device());
     names.insert(names.begin(), kChoice);
     const bool all_wanted = options_.verbose || !options_.peers.names.empty();
     std::vector<HermitianTimed> all;
@@ -159,7 +164,7 @@ class Suite {
       const sxt_status status = sxt_hermitian_create(context_.get(), &description, &made);
       if (status != SXT_OK && name == kChoice) check(status, context_.get());
       if (status != SXT_OK) {
-        if (options_.verbose) message(fmt::format("{} is left out: {}", name, sxt_last_error(context_.get())));
+        if (options_.verbose || named) message(fmt::format("{} is left out: {}", name, sxt_last_error(context_.get())));
         continue;
       }
       timed.handle.reset(made);
@@ -180,7 +185,7 @@ class Suite {
                         std::vector<HermitianTimed> &all) const {
     if (!problem.orders.empty() || problem.definiteness == "try" || options_.predictions) return;
     const bool all_wanted = options_.verbose || !options_.peers.names.empty();
-    for (const std::string &name : kernels_on(SXT_KIND_HERMITIAN, on_device_ ? "cuda" : "cpu")) {
+    for (const std::string &name : kernels_on(SXT_KIND_HERMITIAN, device())) {
       const bool streams = name.find(".cusolver_streams.") != std::string::npos;
       if (name.find(".cublas.") == std::string::npos && !(streams && all_wanted && !options_.sweep)) continue;
       HermitianTimed timed;
@@ -263,8 +268,8 @@ class Suite {
     return std::max(0.0, timed.samples[timed.samples.size() / 2] - report_of(timed).predicted_factor_s);
   }
   // Kernels take turns; solves do not, because they need their own factors to stand there. Each is measured at least
-  // twice, the first time for nothing; in a sweep, whose kernels have run at smaller orders, once where time is short and
-  // calls are long: a few of a short one cost nothing and tell what was chance.
+  // twice, the first time for nothing; in a sweep, whose kernels have run at smaller orders, once where time is short
+  // and calls are long: a few of a short one cost nothing and tell what was chance.
   void time_phase(const std::vector<HermitianTimed *> &all, const HermitianCase &problem, const HermitianBenchSet &set,
                   double seconds) const {
     constexpr double least_seconds = 0.01;
@@ -315,7 +320,7 @@ class Suite {
     const std::string order = problem.orders.empty() ? fmt::format("{}", problem.n)
                                                      : fmt::format("{}..{}", options_.mixed[0], options_.mixed[1]);
     if (!problem.orders.empty() || options_.mixed.empty())
-      if (problem.definiteness == "definite") definite_[problem.phase + order] = all[0]->seconds;
+      if (problem.definiteness == "definite") definite_[set_name(problem, order)] = all[0]->seconds;
     for (const HermitianTimed *each : all) {
       const HermitianTimed &timed = *each;
       const double ratio = other ? other->seconds / timed.seconds : 0;
@@ -349,6 +354,9 @@ class Suite {
       add_line(problem, order, timed, other, flops);
     }
   }
+  static std::string set_name(const HermitianCase &problem, const std::string &order) {
+    return fmt::format("{} {} {}", problem.phase, order, problem.batch);
+  }
   void add_line(const HermitianCase &problem, const std::string &order, const HermitianTimed &timed,
                 const HermitianTimed *other, double flops) {
     std::vector<std::string> line = {
@@ -363,7 +371,7 @@ class Suite {
         other ? fmt::format("{:.4g}", other->seconds * 1e3) : "-",
         other ? fmt::format("{:.2f}", other->seconds / timed.seconds) : "-"};
     if (options_.definiteness.size() > 1) {
-      const auto found = definite_.find(problem.phase + order);
+      const auto found = definite_.find(set_name(problem, order));
       line.push_back(found == definite_.end() ? "-" : fmt::format("{:.2f}", timed.seconds / found->second));
     }
     if (options_.cpu_thread) line.push_back(fmt::format("{:.0f}", cpu_thread_seconds_ / timed.seconds));
@@ -407,7 +415,7 @@ class Suite {
   Clock::time_point start_;
   Sheet sheet_;
   Json rows_ = Json::array();
-  std::map<std::string, double> definite_;  // seconds of the choice on definite sets, by phase and order
+  std::map<std::string, double> definite_;  // seconds of the choice on definite sets, by set_name
   std::vector<HermitianPoint> points_;
   HermitianPredictions predictions_;
 };

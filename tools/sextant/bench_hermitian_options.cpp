@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "bench_hermitian.hpp"
+#include "numbers.hpp"
 
 namespace tool {
 namespace {
@@ -34,12 +35,12 @@ void add_options(CLI::App *app, HermitianBenchOptions &options) {
   app->add_option("--systems", options.systems, "Systems in a set; default 1000 on a GPU, by the order on the CPU")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::PositiveNumber);
+      ->check(whole_number_from<std::int64_t>(1));
   app->add_flag("--predictions", options.predictions,
                 "How far predictions of the choice are off; nobody else is measured");
   app->add_option("--rhs", options.n_rhs, "Right-hand sides a system")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(whole_number_from<std::int64_t>(1));
   app->add_option("--type", options.type, "Value type")
       ->capture_default_str()
       ->check(CLI::IsMember(hermitian_names("type")));
@@ -63,10 +64,20 @@ void add_options(CLI::App *app, HermitianBenchOptions &options) {
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
   app->add_option("--seconds", options.seconds, "For all of it, about; default 40 on a GPU, no end on the CPU")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   app->add_flag("--cpu-thread", options.cpu_thread,
                 "Also LAPACK on one CPU thread: some of the systems, scaled to all");
   app->add_option("--svg", options.svg, "Draw the sweep")->type_name("FILE");
+}
+
+// What the parser cannot check: options that would do nothing beside others.
+void check_usage(const HermitianBenchOptions &options) {
+  if (!options.svg.empty() && !options.sweep) fail(kUsage, "--svg draws a sweep: it needs --sweep");
+  if (options.mixed.empty()) return;
+  if (options.mixed[0] > options.mixed[1]) fail(kUsage, "--mixed: {} is above {}", options.mixed[0], options.mixed[1]);
+  if (!options.sizes.empty()) fail(kUsage, "--n and --mixed exclude each other");
+  if (options.sweep) fail(kUsage, "--sweep and --mixed exclude each other");
+  if (options.systems.size() > 1) fail(kUsage, "--mixed takes one number of --systems, not {}", options.systems.size());
 }
 
 }  // namespace
@@ -86,8 +97,7 @@ void add_bench_hermitian(CLI::App &parent, Action &action) {
   app->callback([options, &action] {
     action = [options] {
       if (options->context.device == "auto") options->context.device = "cpu";
-      if (!options->mixed.empty() && options->mixed[0] > options->mixed[1])
-        fail(kUsage, "--mixed: {} is above {}", options->mixed[0], options->mixed[1]);
+      check_usage(*options);
       return bench_hermitian(*options);
     };
   });

@@ -71,7 +71,7 @@ void bench_operation(BenchSession &session, const Operation &operation, const st
   query.n = args.n;
   query.operation = operation.number;
 
-  const std::string name = fmt::format("{} n={}", operation.name, args.n);
+  const std::string name = session.report.case_name(fmt::format("{} n={}", operation.name, args.n));
   std::vector<Contender> contenders(1);
   contenders[0].name = "textbook";
   contenders[0].peer = true;

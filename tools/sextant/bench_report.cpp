@@ -53,6 +53,11 @@ std::string ratio_text(const Json &value) {
   return value.is_number() && std::isfinite(value.get<double>()) ? fmt::format("{:.2f}", value.get<double>()) : "-";
 }
 
+std::string BenchReport::case_name(const std::string &name) {
+  const int before = named_[name]++;
+  return before == 0 ? name : fmt::format("{} ({})", name, before + 1);
+}
+
 void BenchReport::add_row(const std::string &name, const Contender &ours, const Contender &peer, double bytes,
                           const Json &extra) {
   Json row;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ struct BenchMachine {
 class BenchReport {
  public:
   BenchReport(std::string suite, const BenchMachine &machine) : suite_(std::move(suite)), machine_(machine) {}
+  // A name for a case that no other has: a second one of this name is "name (2)".
+  std::string case_name(const std::string &name);
   // Rows of one group: contenders[0] is the textbook. bytes: the least traffic of one run.
   void add(const std::string &name, const std::vector<Contender> &contenders, double bytes,
            const Json &extra = Json::object());
@@ -52,6 +55,7 @@ class BenchReport {
   std::vector<std::string> peer_names() const;
   std::string suite_;
   const BenchMachine &machine_;
+  std::map<std::string, int> named_;  // how often each name was asked for
   Json rows_ = Json::array(), skipped_ = Json::array(), failed_ = Json::array();
   Progress progress_;
 };

@@ -49,14 +49,25 @@ BenchMatrix borrowed(sxt_context *context, Matrix handle, std::string name) {
   return matrix;
 }
 
-BenchMatrix from_file(sxt_context *context, const std::string &path, bool square) {
-  LoadedMatrix loaded = read_matrix(context, path);
-  if (square && loaded.info.rows != loaded.info.cols) fail(kNotSolved, "{}: the matrix is not square", path);
-  return borrowed(context, std::move(loaded.handle), std::filesystem::path(path).filename().string());
+std::string file_name(const std::string &path) { return std::filesystem::path(path).filename().string(); }
+
+// The file's name, or its path where another file of this run has the same name.
+std::string case_of(const std::string &path, const std::vector<std::string> &all) {
+  const bool shared = std::any_of(all.begin(), all.end(),
+                                  [&](const auto &each) { return each != path && file_name(each) == file_name(path); });
+  return shared ? path : file_name(path);
 }
 
-BenchMatrix from_generated(sxt_context *context, const HostCsr &a) {
-  return borrowed(context, matrix_of(context, a), a.name);
+BenchMatrix from_file(BenchSession &session, const std::string &path, bool square) {
+  sxt_context *context = session.context.get();
+  LoadedMatrix loaded = read_matrix(context, path);
+  if (square && loaded.info.rows != loaded.info.cols) fail(kNotSolved, "{}: the matrix is not square", path);
+  return borrowed(context, std::move(loaded.handle), session.report.case_name(case_of(path, session.options.matrices)));
+}
+
+BenchMatrix from_generated(BenchSession &session, const HostCsr &a) {
+  sxt_context *context = session.context.get();
+  return borrowed(context, matrix_of(context, a), session.report.case_name(a.name));
 }
 
 // Bytes that a product by the chosen kernel reads of the matrix: its storage and state, as the library says. The
@@ -193,24 +204,31 @@ void add_kernels(BenchSession &session, const std::string &name, const sxt_query
   }
 }
 
+void require_some(const BenchOptions &options, std::size_t left_out) {
+  if (left_out > 0 && left_out == options.matrices.size() && options.generate.empty())
+    fail(kNotSolved, "nothing is measured: all {} matrices were left out", left_out);
+}
+
 void for_each_matrix(BenchSession &session, std::int64_t default_size, bool square,
                      const std::function<void(BenchMatrix &)> &visit) {
   const BenchOptions &options = session.options;
-  sxt_context *context = session.context.get();
+  std::size_t left_out = 0;
   for (const std::string &path : options.matrices) {
     try {
-      BenchMatrix matrix = from_file(context, path, square);
+      BenchMatrix matrix = from_file(session, path, square);
       visit(matrix);
     } catch (const ToolError &error) {
       if (options.matrices.size() == 1 || error.exit_code() != kNotSolved) throw;
       message(fmt::format("left out: {}", error.what()));
       session.report.skip(path, "all", error.what());
+      ++left_out;
     }
   }
+  require_some(options, left_out);
   if (!options.matrices.empty() && options.generate.empty()) return;
   for (const std::int64_t size : options.sizes.empty() ? std::vector{default_size} : options.sizes) {
     for (const Generator make : generators(options.generate)) {
-      BenchMatrix matrix = from_generated(context, make(size));
+      BenchMatrix matrix = from_generated(session, make(size));
       visit(matrix);
     }
   }

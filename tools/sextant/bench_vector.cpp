@@ -103,7 +103,7 @@ void add_peer(const sxt_peer *peer, const sxt_vector_args &args, Operands &data,
 
 void bench_operation(BenchSession &session, const Operation &operation, Operands &data) {
   sxt_vector_args args = args_for(operation, data);
-  const std::string name = fmt::format("{} n={}", operation.name, args.n);
+  const std::string name = session.report.case_name(fmt::format("{} n={}", operation.name, args.n));
   const double alpha = *static_cast<const double *>(args.alpha.value);
   sxt_vector_query query{};
   query.q.h = {sizeof query, SXT_KIND_VECTOR};

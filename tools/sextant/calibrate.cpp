@@ -11,6 +11,7 @@
 #include "error.hpp"
 #include "interrupt.hpp"
 #include "model_plots.hpp"
+#include "numbers.hpp"
 #include "output.hpp"
 #include "table.hpp"
 #include "write_file.hpp"
@@ -85,8 +86,8 @@ void on_model(void *user, const sxt_model_info *info) {
   static_cast<std::vector<Model> *>(user)->push_back({info->kernel, *info});
 }
 
-// A kernel that is not there is found out before the measurements.
-void check_kernels(const std::vector<std::string> &kernels) {
+// A kernel that is not there, or not measured, is found out before the measurements.
+void check_kernels(const std::vector<std::string> &kernels, const std::string &kind) {
   for (const std::string &kernel : kernels) {
     bool known = false;
     for (std::int64_t i = 0; !known && i < sxt_kernel_count(); ++i) {
@@ -94,6 +95,8 @@ void check_kernels(const std::vector<std::string> &kernels) {
       info.struct_size = sizeof info;
       check(sxt_kernel_get(i, &info), nullptr);
       known = kernel == info.name;
+      if (known && !kind.empty() && kind != info.kind)
+        fail(kUsage, "--svg-kernels: {} is of kind {}, but --kind {} alone is measured", kernel, info.kind, kind);
     }
     if (!known) fail(kUsage, "--svg-kernels: no kernel '{}' is loaded; sextant plugins lists them", kernel);
   }
@@ -170,10 +173,9 @@ Json to_json(const std::vector<Model> &models, const std::string &path, double s
 
 int run_calibrate(const CalibrateOptions &options) {
   if (options.svg.empty() && !options.svg_kernels.empty()) fail(kUsage, "--svg-kernels needs --svg");
-  for (const std::string &file : {options.svg, options.samples})
-    if (!file.empty()) check_writable(file);
+  check_outputs({{"--svg", options.svg}, {"--samples", options.samples}, {"--output", options.output}});
   const Context context = open_context(options.context);
-  check_kernels(options.svg_kernels);
+  check_kernels(options.svg_kernels, options.kind);
   Reporter reporter;
   std::vector<Model> models;
   sxt_calibrate_options native;
@@ -193,15 +195,16 @@ int run_calibrate(const CalibrateOptions &options) {
   const auto start = std::chrono::steady_clock::now();
   check(sxt_calibrate(context.get(), &native, path, sizeof path, nullptr), context.get());
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (!options.svg.empty()) write(options.svg, samples_svg(samples.plotted, options.svg_kernels));
   if (!options.samples.empty()) write(options.samples, samples.lines);
   if (options.json) {
     print_json(to_json(models, path, seconds, reporter.cancelled()));
-    return kDone;
+  } else {
+    print_table(models);
+    print("\n{} models in {:.1f} s{}; profile: {}\n", models.size(), seconds,
+          reporter.cancelled() ? ", stopped early" : "", path);
   }
-  print_table(models);
-  print("\n{} models in {:.1f} s{}; profile: {}\n", models.size(), seconds,
-        reporter.cancelled() ? ", stopped early" : "", path);
+  // Last: a kernel without runs cannot be drawn, and what was measured is told all the same.
+  if (!options.svg.empty()) write(options.svg, samples_svg(samples.plotted, options.svg_kernels));
   return kDone;
 }
 
@@ -211,7 +214,7 @@ void add_calibrate(CLI::App &app, Action &action) {
   auto options = std::make_shared<CalibrateOptions>();
   CLI::App *command = app.add_subcommand("calibrate", "Measure this machine and fit the models of its kernels");
   command->add_flag("--quick", options->quick, "About 20 s and small problems, instead of 90 s (60 s on a GPU)");
-  command->add_option("--seconds", options->seconds, "Another time budget")->check(CLI::PositiveNumber);
+  command->add_option("--seconds", options->seconds, "Another time budget")->check(positive_number());
   command->add_option("--kind", options->kind, "One kind alone, such as sxt.pcg/1");
   command->add_option("-o,--output", options->output,
                       "Profile to make or to add to; default $SEXTANT_PROFILE, else this machine's own file");

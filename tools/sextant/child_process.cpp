@@ -78,8 +78,8 @@ ChildEnd run_child(const std::vector<std::string> &arguments, const std::string 
   if (pipe2(ends, O_CLOEXEC) != 0) fail(kDevice, "no pipe to a child process: {}", std::strerror(errno));
   // Everything is allocated before fork.
   std::vector<std::string> owned = arguments;
-  owned.push_back(flag);
-  owned.push_back(std::to_string(ends[1]));
+  // After "--" there are no more options.
+  owned.insert(std::find(owned.begin(), owned.end(), "--"), {flag, std::to_string(ends[1])});
   std::vector<char *> pointers;
   for (std::string &argument : owned) pointers.push_back(argument.data());
   pointers.push_back(nullptr);

@@ -7,10 +7,18 @@
 #include <string>
 #include <vector>
 
+#include "error.hpp"
+
 namespace tool {
 
 // Filled by the parser callback of the subcommand that was given; returns the exit code.
 using Action = std::function<int()>;
+
+// Throws for the first of these options that was given: "NAME REASON".
+inline void refuse_given(const CLI::App &app, const std::vector<std::string> &names, const std::string &reason) {
+  for (const std::string &name : names)
+    if (app.count(name) > 0) fail(kUsage, "{} {}", name, reason);
+}
 
 void add_solve(CLI::App &app, Action &action);
 void add_explain(CLI::App &app, Action &action);

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "numbers.hpp"
 #include "output.hpp"
 
 namespace tool {
@@ -33,8 +34,10 @@ void add_context_options(CLI::App &app, ContextOptions &options) {
       ->capture_default_str();
   app.add_option("--threads", options.threads, "CPU threads; 0: all that the process may use")
       ->group(group)
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--profile", options.profile, "Machine profile (TOML); default $SEXTANT_PROFILE, else what calibrate wrote for this machine, else analytic")
+      ->check(whole_number_from<int>(0));
+  app.add_option(
+         "--profile", options.profile,
+         "Machine profile (TOML); default $SEXTANT_PROFILE, else what calibrate wrote for this machine, else analytic")
       ->group(group);
   app.add_option("--plugin-path", options.plugin_paths, "A further plugin file or directory, trusted; may be repeated")
       ->group(group)

@@ -10,6 +10,7 @@
 #include "explain_tree.hpp"
 #include "explanation.hpp"
 #include "matrix_input.hpp"
+#include "numbers.hpp"
 #include "setup_options.hpp"
 #include "sextant/kinds/spmv.h"
 #include "table.hpp"
@@ -131,12 +132,23 @@ int explain(const ExplainOptions &options) {
   return kDone;
 }
 
-// What the parser cannot check, as it depends on --tree.
-void check_usage(const ExplainOptions &options) {
+const std::vector<std::string> kOfPcg = {"--format",  "--precond",    "--recurrence",
+                                         "--reorder", "--null-space", "--expected-solves"};
+
+// What the parser cannot check, as it depends on --tree and --op: an option without effect is a mistake.
+void check_usage(const CLI::App &app, const ExplainOptions &options) {
+  if (options.tree.wanted) {
+    if (options.op == "auto") fail(kUsage, "--tree needs --op OPERATION, such as dot or axpy");
+    if (!options.matrix.empty()) fail(kUsage, "--tree takes no matrix: {}", options.matrix);
+    refuse_given(app, {"--runs", "--plan"}, "has no effect with --tree");
+    return refuse_given(app, kOfPcg, "has no effect with --tree");
+  }
   if (options.matrix.empty()) fail(kUsage, "MATRIX.mtx is required; only --tree needs none");
   if (options.op != "auto" && options.op != "spmv" && options.op != "pcg")
     fail(kUsage, "--op: {} is not one of auto, spmv, pcg; vector operations need --tree", options.op);
-  if (!options.tree.svg.empty()) fail(kUsage, "--svg needs --tree");
+  refuse_given(app, {"--svg", "--type"}, "needs --tree");
+  if (options.op == "spmv") refuse_given(app, kOfPcg, "is of a pcg and has no effect with --op spmv");
+  if (options.op == "pcg") refuse_given(app, {"--runs"}, "is of products and has no effect with --op pcg");
 }
 
 constexpr const char *kExplainFooter = R"(Examples:
@@ -159,7 +171,7 @@ void add_explain(CLI::App &parent, Action &action) {
   app->add_option("--svg", options->tree.svg, "--tree: draw it into this file")->type_name("FILE");
   app->add_option("--runs", options->runs, "spmv: how many products the set-up is spread over")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   app->add_option("--format", options->format, "pcg: storage of A")->capture_default_str();
   app->add_option("--precond", options->preconditioner, "pcg: preconditioner")->capture_default_str();
   app->add_option("--recurrence", options->recurrence, "pcg: recurrence")->capture_default_str();
@@ -168,10 +180,10 @@ void add_explain(CLI::App &parent, Action &action) {
   app->add_flag("--json", options->json, "Everything as JSON");
   add_context_options(*app, options->context);
   app->footer(kExplainFooter);
-  app->callback([options, &action] {
-    action = [options] {
+  app->callback([app, options, &action] {
+    action = [app, options] {
+      check_usage(*app, *options);
       if (options->tree.wanted) return explain_tree(options->context, options->op, options->tree, options->json);
-      check_usage(*options);
       return explain(*options);
     };
   });

@@ -42,11 +42,7 @@ struct Systems {
     for (std::int64_t i = 0; i < n; ++i)
       for (std::int64_t k = offset(matrix, row_ptr, i); k < offset(matrix, row_ptr, i + 1); ++k)
         dense[static_cast<std::size_t>(i + index(matrix, col, k) * n)] = value(matrix, values, k);
-    for (std::int64_t j = 0; j < n; ++j)
-      for (std::int64_t i = 0; i < j; ++i)
-        if (dense[i + j * n] != std::conj(dense[j + i * n]))
-          fail(kBadInput, "{} is not Hermitian: entries ({}, {}) and ({}, {}) differ", matrix.path, i + 1, j + 1, j + 1,
-               i + 1);
+    require_hermitian(matrix.path, dense, n);
     std::vector<Complex> ones(static_cast<std::size_t>(n));
     for (std::int64_t j = 0; j < n; ++j)
       for (std::int64_t i = 0; i < n; ++i) ones[i] += dense[i + j * n];
@@ -57,6 +53,16 @@ struct Systems {
   }
 
  private:
+  static void require_hermitian(const std::string &path, const std::vector<Complex> &dense, std::int64_t n) {
+    for (std::int64_t j = 0; j < n; ++j) {
+      if (dense[j + j * n].imag() != 0)
+        fail(kBadInput, "{} is not Hermitian: the diagonal entry ({}, {}) is not real", path, j + 1, j + 1);
+      for (std::int64_t i = 0; i < j; ++i)
+        if (dense[i + j * n] != std::conj(dense[j + i * n]))
+          fail(kBadInput, "{} is not Hermitian: entries ({}, {}) and ({}, {}) are not conjugate", path, i + 1, j + 1,
+               j + 1, i + 1);
+    }
+  }
   static std::int64_t offset(const LoadedMatrix &m, const void *p, std::int64_t i) {
     return m.info.offset_type == SXT_I32 ? static_cast<const std::int32_t *>(p)[i]
                                          : static_cast<const std::int64_t *>(p)[i];

@@ -13,6 +13,7 @@
 #include "command.hpp"
 #include "context_options.hpp"
 #include "explanation.hpp"
+#include "numbers.hpp"
 #include "refusals.hpp"
 #include "table.hpp"
 
@@ -201,7 +202,7 @@ void add_plugin_check(CLI::App &parent, const std::vector<std::string> &argument
   app->add_option("file", options->path, "The plugin")->required()->type_name("FILE.so");
   app->add_option("--time-limit", options->time_limit, "Seconds until the child is stopped")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   app->add_flag("--no-stamp", options->no_stamp, "Do not remember that the file passed");
   app->add_flag("--json", options->json, "The result as JSON");
   app->add_option("--report-to", options->report_to)->group("");  // hidden: the child's side

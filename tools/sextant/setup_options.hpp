@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "numbers.hpp"
 #include "sextant/sextant.h"
 
 namespace tool {
@@ -26,7 +27,7 @@ struct SetupOptions {
     app.add_option("--expected-solves", expected_solves, "How often the set-up will serve: it may cost the more")
         ->group(group)
         ->capture_default_str()
-        ->check(CLI::PositiveNumber);
+        ->check(positive_number());
   }
   void apply(sxt_pcg_options &native) const {
     native.reorder = reorder == "auto" ? 0 : reorder == "never" ? -1 : 1;

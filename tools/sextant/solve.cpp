@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // sextant solve: reads A and b, solves, and reports what was chosen, what it took and whether it is true.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 
@@ -9,6 +10,7 @@
 #include "explanation.hpp"
 #include "interrupt.hpp"
 #include "matrix_input.hpp"
+#include "numbers.hpp"
 #include "setup_options.hpp"
 #include "sextant/kinds/pcg.h"
 #include "table.hpp"
@@ -44,14 +46,26 @@ struct Outcome {
 // What the progress callback writes to.
 struct ProgressState {
   Progress line;
-  double rtol;
+  double wanted;
 };
 
 std::int32_t show_progress(void *user, std::int64_t iteration, double relative_residual) {
   auto *state = static_cast<ProgressState *>(user);
-  state->line.show(fmt::format("iteration {}  relative residual {:.2e}  (wanted {:.0e})", iteration, relative_residual,
-                               state->rtol));
+  state->line.show(fmt::format("iteration {}  relative residual {:.2e}  (wanted {:.1e})", iteration, relative_residual,
+                               state->wanted));
   return 0;
+}
+
+// The relative residual at which a solve ends: max(rtol |b|, atol) / |b|.
+double wanted(const SolveOptions &options, double rhs_norm) {
+  return rhs_norm > 0 ? std::max(options.rtol, options.atol / rhs_norm) : options.rtol;
+}
+
+double norm(const HostVector &vector) {
+  double scale = 0, sum = 0;
+  for (const double value : vector.values) scale = std::max(scale, std::abs(value));
+  for (const double value : vector.values) sum += scale > 0 ? (value / scale) * (value / scale) : 0;
+  return scale * std::sqrt(sum);
 }
 
 const char *name_or_null(const std::string &name) { return name.empty() ? nullptr : name.c_str(); }
@@ -62,9 +76,7 @@ void check_options(const SolveOptions &options) {
   }
   if (options.rhs_ones && !options.rhs.empty()) fail(kUsage, "--rhs and --rhs-ones exclude each other");
   if (options.plan_required && options.plan.empty()) fail(kUsage, "--plan-required needs --plan FILE");
-  for (const std::string &path : {options.output, options.history, options.save_plan}) {
-    if (!path.empty()) check_writable(path);
-  }
+  check_outputs({{"--output", options.output}, {"--history", options.history}, {"--save-plan", options.save_plan}});
 }
 
 Pcg make_solver(sxt_context *context, const LoadedMatrix &matrix, const SolveOptions &options) {
@@ -98,7 +110,7 @@ History make_history(const SolveOptions &options, std::int64_t n) {
 
 Outcome run_solver(sxt_context *context, sxt_pcg *pcg, const SolveOptions &options, const HostVector &b, HostVector &x,
                    History &history) {
-  ProgressState progress{{}, options.rtol};
+  ProgressState progress{{}, wanted(options, norm(b))};
   const InterruptFlag interrupt;
   sxt_solve_options native;
   sxt_solve_options_init(&native, sizeof native);
@@ -139,6 +151,8 @@ std::string format_of(const Json &plan) {
   return short_format(engine ? text_of(*engine, "format") : "");
 }
 
+std::string rhs_text(const SolveOptions &options) { return options.rhs.empty() ? "A * ones" : options.rhs; }
+
 void print_json_report(Outcome &outcome, const SolveOptions &options, const LoadedMatrix &matrix) {
   const sxt_pcg_report &report = outcome.report;
   Json plan = outcome.explanation["plan"];
@@ -176,7 +190,7 @@ void print_json_report(Outcome &outcome, const SolveOptions &options, const Load
   json["predicted_iterations"] = report.predicted_iterations;
   json["probe_iterations"] = report.probe_iterations;
   json["probe_seconds"] = report.probe_seconds;
-  json["rhs"] = options.rhs.empty() ? "A * ones" : options.rhs;
+  json["rhs"] = rhs_text(options);
   json["matrix"] = matrix_json(matrix);
   print_json(json);
 }
@@ -213,18 +227,52 @@ void print_text_report(Outcome &outcome, const SolveOptions &options, const Load
   print("result     {} after {} iterations: {}\n",
         styled(good ? Style::kGood : Style::kBad, sxt_reason_name(report.reason)), report.iterations,
         sxt_reason_sentence(report.reason));
-  print("residual   |b - A x| / |b| = {:.3e}, wanted {:.1e}\n", report.true_relative_residual, options.rtol);
+  print("residual   |b - A x| / |b| = {:.3e}, wanted {:.1e}\n", report.true_relative_residual,
+        wanted(options, report.rhs_norm));
 }
+
+// The keys of print_json_report in their order; those that a refusal knows are filled in again.
+constexpr const char *kUnknownKeys[] = {"reason",
+                                        "iterations",
+                                        "true_relative_residual",
+                                        "method",
+                                        "preconditioner",
+                                        "recurrence",
+                                        "format",
+                                        "kernels",
+                                        "predicted_seconds",
+                                        "measured_seconds",
+                                        "plan",
+                                        "predicted_setup_seconds",
+                                        "predicted_solve_seconds",
+                                        "measured_setup_seconds",
+                                        "measured_solve_seconds",
+                                        "rhs_norm",
+                                        "residual_norm",
+                                        "recursive_residual",
+                                        "confirmations",
+                                        "replacements",
+                                        "products",
+                                        "reductions",
+                                        "launches",
+                                        "null_space_norm",
+                                        "predicted_iteration_seconds",
+                                        "measured_iteration_seconds",
+                                        "predicted_residual_seconds",
+                                        "measured_residual_seconds",
+                                        "predicted_iterations",
+                                        "probe_iterations",
+                                        "probe_seconds",
+                                        "rhs"};
 
 // The same keys as a report, with null for what is not known: scripts need no second schema.
 void print_json_failure(const ToolError &error, const SolveOptions &options) {
   Json json;
   json["status"] = sxt_status_name(error.status());
-  for (const char *key : {"reason", "iterations", "true_relative_residual"}) json[key] = nullptr;
+  for (const char *key : kUnknownKeys) json[key] = nullptr;
   json["method"] = "pcg";
-  for (const char *key : {"preconditioner", "format"}) json[key] = nullptr;
   json["kernels"] = Json::array();
-  for (const char *key : {"predicted_seconds", "measured_seconds", "plan"}) json[key] = nullptr;
+  json["rhs"] = rhs_text(options);
   json["error"] = error.what();
   json["matrix"] = {{"path", options.matrix}};
   print_json(json);
@@ -297,10 +345,10 @@ void add_stopping_options(CLI::App &app, SolveOptions &options) {
   app.add_option("--atol", options.atol, "See --rtol")->group(group)->capture_default_str();
   app.add_option("--max-iterations", options.max_iterations, "0: ten times the order, at least 1000")
       ->group(group)
-      ->check(CLI::NonNegativeNumber);
+      ->check(whole_number_from<std::int64_t>(0));
   app.add_option("--time-limit", options.time_limit, "Seconds of the solve; 0: none")
       ->group(group)
-      ->check(CLI::NonNegativeNumber);
+      ->check(number_from_zero());
 }
 
 constexpr const char *kSolveFooter = R"(Examples:

@@ -56,10 +56,11 @@ std::string seconds_text(double seconds) {
   if (!std::isfinite(seconds)) return "-";
   const double size = std::abs(seconds);
   if (size == 0) return "0 s";
-  if (size < 1e-6) return fmt::format("{:.3g} ns", seconds * 1e9);
-  if (size < 1e-3) return fmt::format("{:.3g} us", seconds * 1e6);
-  if (size < 1) return fmt::format("{:.3g} ms", seconds * 1e3);
-  return size < 1000 ? fmt::format("{:.3g} s", seconds) : fmt::format("{:.0f} s", seconds);
+  // What three digits would round up to 1000 is the next unit's.
+  if (size < 999.5e-9) return fmt::format("{:.3g} ns", seconds * 1e9);
+  if (size < 999.5e-6) return fmt::format("{:.3g} us", seconds * 1e6);
+  if (size < 999.5e-3) return fmt::format("{:.3g} ms", seconds * 1e3);
+  return size < 999.5 ? fmt::format("{:.3g} s", seconds) : fmt::format("{:.0f} s", seconds);
 }
 
 std::string bytes_text(double bytes) {

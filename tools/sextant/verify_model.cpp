@@ -14,6 +14,7 @@
 #include "generate.hpp"
 #include "matrix_input.hpp"
 #include "model_plots.hpp"
+#include "numbers.hpp"
 #include "table.hpp"
 #include "write_file.hpp"
 
@@ -279,22 +280,26 @@ void add_verify_model(CLI::App &parent, Action &action) {
       ->check(CLI::Range(std::int64_t{4}, std::int64_t{200'000'000}));
   app->add_option("--applies", options->applies, "Products that set-up is spread over")
       ->capture_default_str()
-      ->check(CLI::Range(1.0, 1e15));
+      ->check(number_within(1, 1e15));
   app->add_option("--op", options->op, "spmv or spmv-transpose")
       ->capture_default_str()
       ->check(CLI::IsMember({"spmv", "spmv-transpose"}));
   app->add_option("--types", options->types, "f64, f32, or both with a comma; default: as the files say")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::IsMember({"f64", "f32"}));
   app->add_option("--seconds", options->seconds, "Time to measure each candidate for")
       ->capture_default_str()
-      ->check(CLI::Range(0.0001, 60.0));
+      ->check(number_within(0.0001, 60));
   app->add_flag("--references", options->references, "Measure reference kernels too");
   app->add_option("--svg", options->svg, "Draw predicted over measured time into this file")->type_name("FILE");
   app->add_flag("--json", options->json, "Everything as JSON");
   add_context_options(*app, options->context);
   app->footer(kVerifyFooter);
-  app->callback([options, &action] { action = [options] { return verify_model(*options); }; });
+  app->callback([app, options, &action] {
+    if (options->generate.empty()) refuse_given(*app, {"--n"}, "needs --generate");
+    action = [options] { return verify_model(*options); };
+  });
 }
 
 }  // namespace tool

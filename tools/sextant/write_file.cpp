@@ -14,6 +14,7 @@
 #include <cstring>
 #include <filesystem>
 #include <iterator>
+#include <map>
 
 namespace tool {
 namespace {
@@ -22,13 +23,33 @@ namespace {
   fail(kBadInput, "{}: could not be written: {}", path, std::strerror(error));
 }
 
-// Follows symbolic links, so that a rename replaces the file and not the link.
+// Follows symbolic links, also to what is not there yet, so that a rename replaces the file and not the link.
 std::string resolved(const std::string &path) {
-  char *real = realpath(path.c_str(), nullptr);
-  if (real == nullptr) return path;
-  const std::string target = real;
-  std::free(real);
-  return target;
+  struct stat status {};
+  if (stat(path.c_str(), &status) == 0) {
+    char *real = realpath(path.c_str(), nullptr);
+    if (real == nullptr) return path;  // /dev/stdout, where that is a pipe
+    const std::string target = real;
+    std::free(real);
+    return target;
+  }
+  constexpr int most_links = 40;  // as many as Linux follows
+  std::filesystem::path target = path;
+  std::error_code error;
+  for (int links = 0; std::filesystem::is_symlink(target, error); ++links) {
+    if (links == most_links) fail_to_write(path, ELOOP);
+    const std::filesystem::path next = std::filesystem::read_symlink(target, error);
+    if (error) fail_to_write(path, error.value());
+    target = target.parent_path() / next;
+  }
+  return target.string();
+}
+
+// Equal for two names of one file.
+std::string identity(const std::string &path) {
+  std::error_code error;
+  const std::string target = resolved(path), canonical = std::filesystem::weakly_canonical(target, error).string();
+  return error ? target : std::filesystem::absolute(canonical, error).string();
 }
 
 // True for what exists and must not be replaced by a regular file.
@@ -100,6 +121,17 @@ void check_writable(const std::string &path) {
   if (access(folder.c_str(), W_OK | X_OK) != 0) fail_to_write(target, errno);
 }
 
+void check_outputs(const std::vector<Output> &outputs) {
+  std::map<std::string, std::string> options;
+  for (const auto &[option, path] : outputs) {
+    if (path.empty()) continue;
+    check_writable(path);
+    if (is_special(path)) continue;
+    const auto [place, added] = options.emplace(identity(path), option);
+    if (!added) fail(kUsage, "{} and {} name the same file: {}", place->second, option, path);
+  }
+}
+
 void write_vector(const std::string &path, const HostVector &vector) {
   const bool complex = vector.type == SXT_C128;
   OutputFile file(path);
@@ -108,8 +140,8 @@ void write_vector(const std::string &path, const HostVector &vector) {
   fmt::memory_buffer line;
   for (std::size_t i = 0; i < vector.values.size(); i += complex ? 2 : 1) {
     line.clear();
-    fmt::format_to(std::back_inserter(line), "{:.17g}", vector.values[i]);
-    if (complex) fmt::format_to(std::back_inserter(line), " {:.17g}", vector.values[i + 1]);
+    fmt::format_to(std::back_inserter(line), "{}", vector.values[i]);
+    if (complex) fmt::format_to(std::back_inserter(line), " {}", vector.values[i + 1]);
     line.push_back('\n');
     file.write({line.data(), line.size()});
   }
@@ -119,7 +151,7 @@ void write_vector(const std::string &path, const HostVector &vector) {
 void write_history(const std::string &path, const double *residuals, std::int64_t count) {
   OutputFile file(path);
   file.write("iteration,residual\n");
-  for (std::int64_t i = 0; i < count; ++i) file.write(fmt::format("{},{:.17g}\n", i, residuals[i]));
+  for (std::int64_t i = 0; i < count; ++i) file.write(fmt::format("{},{}\n", i, residuals[i]));
   file.commit();
 }
 

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "matrix_input.hpp"
 
@@ -28,7 +30,11 @@ class OutputFile {
 
 // Throws when no file can be made at path: asked before hours of work, not after.
 void check_writable(const std::string &path);
-// An n x 1 Matrix Market array with 17 digits, which read back to the same bits.
+// An option that names an output, and its file; "" for none.
+using Output = std::pair<std::string, std::string>;
+// check_writable for each, and that no two are one file, which the later would replace.
+void check_outputs(const std::vector<Output> &outputs);
+// An n x 1 Matrix Market array with the shortest digits that read back to the same bits.
 void write_vector(const std::string &path, const HostVector &vector);
 // "iteration,residual" lines.
 void write_history(const std::string &path, const double *residuals, std::int64_t count);
