@@ -14,14 +14,23 @@
 
 namespace tool {
 
+// Whether all of the text is a number that T holds.
+template <class T>
+bool reads(const std::string &text, T &value) {
+  const char *begin = text.data(), *end = begin + text.size();
+  if (text.size() > 1 && *begin == '+' && begin[1] != '-') ++begin;
+  const auto [stop, error] = std::from_chars(begin, end, value);
+  return error == std::errc() && stop == end;
+}
+
 // A finite number that passes `good`, told as "a positive number".
 template <class Good>
 CLI::Validator number_check(const std::string &what, const std::string &shown, Good good) {
   return CLI::Validator(
       [what, good](std::string &text) {
         double value = 0;
-        const bool read = CLI::detail::lexical_cast(text, value);
-        return read && std::isfinite(value) && good(value) ? std::string() : fmt::format("{} is not {}", text, what);
+        return reads(text, value) && std::isfinite(value) && good(value) ? std::string()
+                                                                         : fmt::format("{} is not {}", text, what);
       },
       shown);
 }
@@ -43,10 +52,7 @@ CLI::Validator whole_number_from(T least) {
   return CLI::Validator(
       [least](std::string &text) {
         T value = 0;
-        const char *begin = text.data(), *end = begin + text.size();
-        if (text.size() > 1 && *begin == '+' && begin[1] != '-') ++begin;
-        const auto [stop, error] = std::from_chars(begin, end, value);
-        if (error == std::errc() && stop == end && value >= least) return std::string();
+        if (reads(text, value) && value >= least) return std::string();
         return fmt::format("{} is not a whole number from {} to {}", text, least, std::numeric_limits<T>::max());
       },
       fmt::format(">= {}", least));
