@@ -73,6 +73,45 @@ inline Context cpu(int threads = 2, bool deterministic = false) {
   return make<Context>([&](sxt_context **out) { return sxt_context_create(&options, out); });
 }
 
+// Lends contexts of one thread their host memory, counts it, and refuses it where a test wants that.
+struct Lender {
+  std::int64_t fail_at = 0, calls = 0, held = 0;
+  bool for_ever = false;   // not once: every call from fail_at on
+  std::uint64_t most = 0;  // bytes of one call; 0: any
+
+  static void *allocate(void *user, std::uint64_t bytes, std::uint64_t alignment) {
+    auto &self = *static_cast<Lender *>(user);
+    ++self.calls;
+    const bool due = self.fail_at > 0 && (self.for_ever ? self.calls >= self.fail_at : self.calls == self.fail_at);
+    if (due || (self.most > 0 && bytes > self.most)) return nullptr;
+    ++self.held;
+    return poison::allocate(nullptr, bytes, alignment);
+  }
+  static void release(void *user, void *memory) {
+    --static_cast<Lender *>(user)->held;
+    poison::release(nullptr, memory);
+  }
+  sxt_context_options options() {
+    sxt_context_options out = context_options();
+    out.device = "cpu";
+    out.threads = 1;
+    out.allocate = allocate;
+    out.release = release;
+    out.allocator_user = this;
+    return out;
+  }
+  Context context() {
+    const sxt_context_options own = options();
+    return make<Context>([&](sxt_context **out) { return sxt_context_create(&own, out); });
+  }
+};
+
+// A name as part of a test's.
+inline std::string word_of(std::string name) {
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
 inline std::string last_error(const Context &context) { return sxt_last_error(context.get()); }
 
 template <class T>

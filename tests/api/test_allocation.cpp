@@ -9,31 +9,9 @@
 namespace api_test {
 namespace {
 
-struct Accountant {
-  std::int64_t fail_at = 0, calls = 0, held = 0;
-  bool for_ever = false;
-
-  static void *allocate(void *user, std::uint64_t bytes, std::uint64_t alignment) {
-    auto &self = *static_cast<Accountant *>(user);
-    ++self.calls;
-    if (self.fail_at && (self.calls == self.fail_at || (self.for_ever && self.calls > self.fail_at))) return nullptr;
-    ++self.held;
-    return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-  }
-  static void release(void *user, void *memory) {
-    --static_cast<Accountant *>(user)->held;
-    std::free(memory);
-  }
-};
-
 // The whole job; returns the first status that is not SXT_OK. Whatever fails, everything is destroyed.
-sxt_status solve_with(Accountant &accountant) {
-  sxt_context_options options = context_options();
-  options.device = "cpu";
-  options.threads = 1;
-  options.allocate = Accountant::allocate;
-  options.release = Accountant::release;
-  options.allocator_user = &accountant;
+sxt_status solve_with(Lender &lender) {
+  const sxt_context_options options = lender.options();
   sxt_context *context = nullptr;
   sxt_matrix *matrix = nullptr;
   sxt_pcg *pcg = nullptr;
@@ -63,12 +41,12 @@ sxt_status solve_with(Accountant &accountant) {
 class AllocationTest : public testing::TestWithParam<bool> {};
 
 TEST_P(AllocationTest, EveryFailureIsAStatusAndNothingLeaks) {
-  Accountant counting;
+  Lender counting;
   ASSERT_EQ(solve_with(counting), SXT_OK) << sxt_last_error(nullptr);
   ASSERT_GT(counting.calls, 10);
   EXPECT_EQ(counting.held, 0);
   for (std::int64_t n = 1; n <= counting.calls; ++n) {
-    Accountant failing;
+    Lender failing;
     failing.fail_at = n;
     failing.for_ever = GetParam();
     // Where memory is short only once, something smaller may serve.
@@ -83,14 +61,8 @@ INSTANTIATE_TEST_SUITE_P(OnceAndForEver, AllocationTest, testing::Bool());
 
 // A choice that ran short of memory while it looked at the matrix takes nothing from later ones.
 TEST(ShortMemoryTest, FeaturesThatCouldNotBeHadAreAskedForAgain) {
-  Accountant accountant;
-  sxt_context_options options = context_options();
-  options.device = "cpu";
-  options.threads = 1;
-  options.allocate = Accountant::allocate;
-  options.release = Accountant::release;
-  options.allocator_user = &accountant;
-  const Context context = make<Context>([&](sxt_context **out) { return sxt_context_create(&options, out); });
+  Lender lender;
+  const Context context = lender.context();
   const Csr a = shuffled(laplacian(60));
   std::vector<double> x(static_cast<std::size_t>(a.rows), 1), y(x);
   const auto features = [&](const Matrix &matrix) {
@@ -105,10 +77,10 @@ TEST(ShortMemoryTest, FeaturesThatCouldNotBeHadAreAskedForAgain) {
   int failed = 0;
   for (std::int64_t n = 1; n < 1000; ++n) {
     const Matrix matrix = a.matrix(context);
-    accountant.fail_at = accountant.calls + n;
+    lender.fail_at = lender.calls + n;
     sxt_spmv_array(SXT_NO_TRANSPOSE, nullptr, matrix.get(), x.data(), nullptr, y.data());
-    const bool reached = accountant.calls >= accountant.fail_at;
-    accountant.fail_at = 0;
+    const bool reached = lender.calls >= lender.fail_at;
+    lender.fail_at = 0;
     if (!reached) break;
     ++failed;
     const std::vector<double> found = features(matrix);

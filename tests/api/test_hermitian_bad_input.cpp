@@ -281,30 +281,6 @@ TEST_F(HermitianCalls, WhatIsNeededBetweenCallsMustBeGiven) {
 
 // ---- memory
 
-struct Lender {
-  std::uint64_t most = 0;  // of one allocation; 0: any
-  std::int64_t fail_at = 0, calls = 0, held = 0;
-  static void *allocate(void *user, std::uint64_t bytes, std::uint64_t alignment) {
-    auto &self = *static_cast<Lender *>(user);
-    if (++self.calls == self.fail_at || (self.most && bytes > self.most)) return nullptr;
-    ++self.held;
-    return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-  }
-  static void release(void *user, void *memory) {
-    --static_cast<Lender *>(user)->held;
-    std::free(memory);
-  }
-  sxt_context_options options() {
-    sxt_context_options o = context_options();
-    o.device = "cpu";
-    o.threads = 1;
-    o.allocate = allocate;
-    o.release = release;
-    o.allocator_user = this;
-    return o;
-  }
-};
-
 TEST(HermitianMemory, LessWorkMemoryMeansSmallerPiecesAndTooLittleIsToldInBytes) {
   Systems<double> systems(64, 20, 1, SXT_LOWER, 10, true, 30);
   const Systems<double> original = systems;

@@ -81,26 +81,10 @@ TEST_P(PcgNarrowTest, NewValuesReachTheNextSolve) {
   EXPECT_LE(relative_residual(second, b, x), 1.0001e-10);
 }
 
-// Counts what the library asks the caller's hooks for.
-struct Counter {
-  std::int64_t calls = 0;
-  static void *allocate(void *user, std::uint64_t bytes, std::uint64_t alignment) {
-    ++static_cast<Counter *>(user)->calls;
-    return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-  }
-  static void release(void *, void *memory) { std::free(memory); }
-};
-
 // The first new values make room for rounded ones, which is kept.
 TEST_P(PcgNarrowTest, FurtherNewValuesAskForNoMemory) {
-  Counter counter;
-  sxt_context_options hooks = context_options();
-  hooks.device = "cpu";
-  hooks.threads = 1;
-  hooks.allocate = Counter::allocate;
-  hooks.release = Counter::release;
-  hooks.allocator_user = &counter;
-  const Context context = make<Context>([&](sxt_context **out) { return sxt_context_create(&hooks, out); });
+  Lender lender;
+  const Context context = lender.context();
   const Csr a = thirds(20);
   const Matrix matrix = a.matrix(context);
   const Pcg pcg = create(matrix, "csr:f32");
@@ -108,11 +92,11 @@ TEST_P(PcgNarrowTest, FurtherNewValuesAskForNoMemory) {
   std::vector<double> x(b.size());
   std::int64_t before = 0;
   for (int step = 0; step < 4; ++step) {
-    if (step == 2) before = counter.calls;
+    if (step == 2) before = lender.calls;
     a.update(matrix);
     solve(pcg, b, x);
   }
-  EXPECT_EQ(counter.calls, before);
+  EXPECT_EQ(lender.calls, before);
 }
 
 // Two rows that differ in the tenth digit only: equal, so singular, in f32.
@@ -180,12 +164,8 @@ TEST_P(PcgNarrowTest, RefusalsAreNamed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Recurrences, PcgNarrowTest,
-                         testing::Values("classical", "chronopoulos-gear", "predict-recompute"), [](const auto &info) {
-                           std::string name = info.param;
-                           for (char &each : name)
-                             if (each == '-') each = '_';
-                           return name;
-                         });
+                         testing::Values("classical", "chronopoulos-gear", "predict-recompute"),
+                         [](const auto &info) { return word_of(info.param); });
 
 }  // namespace
 }  // namespace api_test

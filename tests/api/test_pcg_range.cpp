@@ -199,12 +199,8 @@ TEST_P(PcgRangeTest, AnAnswerThatCannotBeStoredIsSaid) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Recurrences, PcgRangeTest,
-                         testing::Values("classical", "chronopoulos-gear", "predict-recompute"), [](const auto &info) {
-                           std::string name = info.param;
-                           for (char &each : name)
-                             if (each == '-') each = '_';
-                           return name;
-                         });
+                         testing::Values("classical", "chronopoulos-gear", "predict-recompute"),
+                         [](const auto &info) { return word_of(info.param); });
 
 }  // namespace
 }  // namespace api_test

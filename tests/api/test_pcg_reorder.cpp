@@ -263,25 +263,9 @@ TEST(PcgReorder, DeterministicSolvesRepeat) {
   }
 }
 
-// Counts what the library asks the caller's hooks for.
-struct Counter {
-  std::int64_t calls = 0;
-  static void *allocate(void *user, std::uint64_t bytes, std::uint64_t alignment) {
-    ++static_cast<Counter *>(user)->calls;
-    return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-  }
-  static void release(void *, void *memory) { std::free(memory); }
-};
-
 TEST(PcgReorder, NewValuesAndFurtherSolvesAskForNoMemory) {
-  Counter counter;
-  sxt_context_options hooks = context_options();
-  hooks.device = "cpu";
-  hooks.threads = 1;
-  hooks.allocate = Counter::allocate;
-  hooks.release = Counter::release;
-  hooks.allocator_user = &counter;
-  const Context context = make<Context>([&](sxt_context **out) { return sxt_context_create(&hooks, out); });
+  Lender lender;
+  const Context context = lender.context();
   const Csr a = shuffled(laplacian(30, 0.1));
   const Matrix matrix = a.matrix(context);
   sxt_pcg_options options = always();
@@ -290,14 +274,14 @@ TEST(PcgReorder, NewValuesAndFurtherSolvesAskForNoMemory) {
   const std::vector<double> b = waves(a.rows);
   std::vector<double> x(b.size());
   solve(pcg, b, x);
-  const std::int64_t before = counter.calls;
+  const std::int64_t before = lender.calls;
   for (int step = 0; step < 3; ++step) {
     std::vector<double> values(a.values);
     for (double &each : values) each *= 1 + step;
     ASSERT_EQ(sxt_matrix_update_values(matrix.get(), values.data(), static_cast<std::int64_t>(values.size())), SXT_OK);
     solve(pcg, b, x);
   }
-  EXPECT_EQ(counter.calls, before);
+  EXPECT_EQ(lender.calls, before);
 }
 
 std::string temporary(const char *name) { return testing::TempDir() + "reorder_" + std::to_string(getpid()) + name; }
