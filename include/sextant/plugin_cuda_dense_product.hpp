@@ -148,6 +148,20 @@ SXT_DENSE float reciprocal(float x) {
   return fmaf(fmaf(-x, y, 1.0f), y, y);
 }
 
+// 1 over the power of two below |x| (of the larger part of a complex x): by integers, exact, finite for all x.
+SXT_DENSE double one_over_power(double x) {
+  const int exponent = min(max(__double2hiint(x) >> 20 & 0x7ff, 1), 2045);
+  return __hiloint2double((2046 - exponent) << 20, 0);
+}
+SXT_DENSE float one_over_power(float x) {
+  const int exponent = min(max(__float_as_int(x) >> 23 & 0xff, 1), 253);
+  return __int_as_float((254 - exponent) << 23);
+}
+template <class R>
+SXT_DENSE R one_over_power(Complex<R> x) {
+  return one_over_power(fmax(fabs(x.re), fabs(x.im)));
+}
+
 }  // namespace sextant::plugin::cuda::dense
 
 #endif  // __CUDACC__

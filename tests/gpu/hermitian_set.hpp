@@ -70,6 +70,14 @@ struct HermitianSet {
     args.info = info_there.as<std::int32_t>();
     args.pivots = definite ? nullptr : pivots_there.as<std::int32_t>(), args.stride_pivots = n;
   }
+  void scale(double by) {
+    for (std::int64_t i = 0; i < a.size(); ++i) a.set(i, a.at(i) * by);
+  }
+  // Entries of which a product of two (three in double precision) leaves the range of the type.
+  double far_from_one(bool below) const {
+    const double size = real_type(a.type()) == SXT_F32 ? 1e30 : 1e140;
+    return below ? 1 / size : size;
+  }
   void upload() {
     device.copy(a_there.data(), a.data(), a.bytes());
     device.copy(b_there.data(), b.data(), b.bytes());

@@ -160,6 +160,16 @@ TEST_F(HermitianPanel, IllConditioned) {
     }
 }
 
+TEST_F(HermitianPanel, EntriesFarFromOne) {
+  for (const bool below : {false, true})
+    for (const sxt_value_type type : {SXT_F32, SXT_F64, SXT_C64, SXT_C128}) {
+      HermitianSet set(device(), type, 150, 2, 1, below ? SXT_LOWER : SXT_UPPER, true, false, random);
+      set.scale(set.far_from_one(below));
+      check(set, {0, 1});
+      if (HasFailure()) return;
+    }
+}
+
 // A NaN and a pivot that is not positive, in every tile: their codes, and neighbours with the bits they have without
 // them.
 TEST_F(HermitianPanel, FlawedSystemsDoNotDisturbOthers) {

@@ -124,6 +124,17 @@ TEST_F(HermitianSmall, ManyRightHandSides) {
     }
 }
 
+TEST_F(HermitianSmall, EntriesFarFromOne) {
+  for (const bool definite : {true, false})
+    for (const bool below : {false, true})
+      for (const sxt_value_type type : {SXT_F32, SXT_F64, SXT_C64, SXT_C128}) {
+        HermitianSet set(device(), type, 70, 2, 1, below ? SXT_LOWER : SXT_UPPER, definite, false, random);
+        set.scale(set.far_from_one(below));
+        check(set, {0, 1});
+        if (HasFailure()) return;
+      }
+}
+
 TEST_F(HermitianSmall, SeventyThousandSystems) {
   for (const bool definite : {true, false}) {
     HermitianSet set(device(), SXT_C64, 3, 70000, 1, SXT_UPPER, definite, false, random);

@@ -49,6 +49,10 @@ SXT_DENSE Reciprocal<float> reciprocal_parts(float x) {
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return {y, fmaf(-x, y, 1.0f)};
 }
+// A power of two that brings a pivot into [1, 2): in single precision products of two entries would leave its range
+// before they are divided by a pivot far from 1. In double precision they seldom do, and the factor would be waited for.
+SXT_DENSE double to_unit(double) { return 1; }
+SXT_DENSE float to_unit(float pivot) { return plugin::cuda::dense::one_over_power(pivot); }
 // v - p / x.
 template <class T>
 SXT_DENSE T minus_quotient(T v, T p, const Reciprocal<Real<T>> &by) {
@@ -61,8 +65,9 @@ SXT_DENSE T minus_quotient(T v, T p, const Reciprocal<Real<T>> &by) {
 // and is on its way back while the others are worked on.
 template <int half, int count, class T>
 SXT_DENSE void eliminate(T (&v)[8], Pivot<T> &at, T *column, int j, int r, int h) {
-  const Reciprocal<Real<T>> by = reciprocal_parts(at.pivot);
-  const T unscaled = r > j ? at.own : T{};
+  const Real<T> unit = to_unit(at.pivot);
+  const Reciprocal<Real<T>> by = reciprocal_parts(at.pivot * unit);
+  const T unscaled = r > j ? scaled(at.own, unit) : T{};
   const auto other = [&](int q) { return conjugate(column[j - half + 2 * q + h]); };
   if (half > 0 || h > half) v[half] = minus_quotient(v[half], plugin::cuda::dense::product(unscaled, other(half)), by);
   if (h == 1 - half) column[block_ld + r] = v[half];

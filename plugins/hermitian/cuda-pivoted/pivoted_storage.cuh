@@ -7,7 +7,7 @@
 namespace sextant::hermitian_pivoted {
 
 namespace dense = sextant::plugin::cuda::dense;
-using dense::Real;
+using dense::one_over_power, dense::Real;
 
 constexpr int most_columns = 32;  // of a panel
 constexpr int most_rows = 32000;  // rows and positions are counted in 16 bits
@@ -118,19 +118,6 @@ __device__ inline double inverse_of(double x) {
 __device__ inline float inverse_of(float x) {
   const int exponent = __float_as_int(x) >> 23 & 0xff;
   return exponent > 23 && exponent < 231 ? dense::reciprocal(x) : 1 / x;
-}
-// 1 over the power of two below x.
-__device__ inline double one_over_power(double x) {
-  const int exponent = min(max(__double2hiint(x) >> 20 & 0x7ff, 1), 2045);
-  return __hiloint2double((2046 - exponent) << 20, 0);
-}
-__device__ inline float one_over_power(float x) {
-  const int exponent = min(max(__float_as_int(x) >> 23 & 0xff, 1), 253);
-  return __int_as_float((254 - exponent) << 23);
-}
-template <class R>
-__device__ R one_over_power(dense::Complex<R> x) {
-  return one_over_power(fmax(fabs(x.re), fabs(x.im)));
 }
 
 // conj(x) if so, without a double instruction, which would wait for tensor-core products.
