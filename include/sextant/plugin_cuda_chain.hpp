@@ -52,16 +52,18 @@ inline bool code_starts_early(const void *kernel) {
 }
 
 // A launch of `kernel` on exec's stream, begun early where `early` allows. cluster: blocks of a cluster, 0 for none.
+// together: blocks wait for each other, so all of them are to be on the device at once, or the launch is refused.
 struct Launch {
   bool early;
   dim3 blocks;
   unsigned threads, cluster = 0;
   std::size_t shared = 0;
+  bool together = false;
 };
 template <class... Parameters, class... Arguments>
 sxt_status launch_chained(const sxt_exec *exec, const char *what, void (*kernel)(Parameters...), const Launch &launch,
                           const Arguments &...args) {
-  cudaLaunchAttribute attributes[2]{};
+  cudaLaunchAttribute attributes[3]{};
   cudaLaunchConfig_t config{};
   config.gridDim = launch.blocks;
   config.blockDim = dim3(launch.threads);
@@ -77,6 +79,11 @@ sxt_status launch_chained(const sxt_exec *exec, const char *what, void (*kernel)
     cudaLaunchAttribute &cluster = attributes[config.numAttrs++];
     cluster.id = cudaLaunchAttributeClusterDimension;
     cluster.val.clusterDim = {launch.cluster, 1, 1};
+  }
+  if (launch.together) {
+    cudaLaunchAttribute &together = attributes[config.numAttrs++];
+    together.id = cudaLaunchAttributeCooperative;
+    together.val.cooperative = 1;
   }
   const cudaError_t problem = cudaLaunchKernelEx(&config, kernel, Parameters(args)...);
   if (problem == cudaSuccess) return SXT_OK;

@@ -171,9 +171,11 @@ sxt_status launch(const State &state, const Session &session, const Product<V> &
                             dim3(divide_up<unsigned>(arrays.n_hubs, 256)), 256, 0,
                             arrays.hub_columns.as<const std::int32_t>(), arrays.n_hubs, p, hubs);
   if (status != SXT_OK) return status;
-  return launch_chained(exec, state.early, "a product with hubs", hub_runs<V, M, threads_of<V>>, dim3(state.blocks),
-                        threads_of<V>, shared, a, p, hubs, arrays.n_hubs, arrays.empty_rows,
-                        session.packets.as<ulonglong2>());
+  // Runs that share rows wait for each other's packets.
+  const bool together = a.following != nullptr;
+  return launch_chained(exec, "a product with hubs", hub_runs<V, M, threads_of<V>>,
+                        Launch{state.early, dim3(state.blocks), threads_of<V>, 0, shared, together}, a, p, hubs,
+                        arrays.n_hubs, arrays.empty_rows, session.packets.as<ulonglong2>());
 }
 
 sxt_status run(const void *opaque, void *opened, const sxt_head *head, const sxt_exec *exec) {
