@@ -5,6 +5,7 @@
 // second meeting. Bound: two meetings for small systems; A and 12 vectors an iteration, from the last cache where they
 // fit.
 #include <cstdint>
+#include <type_traits>
 
 #include "kernel.hpp"
 #include "layout.hpp"
@@ -124,9 +125,10 @@ class Block {
     constexpr int flight = 4;
     const Offset *row_ptr = static_cast<const Offset *>(a_.row_ptr);
     const M *values = static_cast<const M *>(a_.values);
-    const Offset end = row_ptr[i + 1];
+    using Place = std::make_unsigned_t<Offset>;  // steps beyond the last of 2^31 - 1 entries stay right
+    const Place end = row_ptr[i + 1];
     V sum = 0;
-    for (Offset k = row_ptr[i]; k < end; k += flight) {
+    for (Place k = row_ptr[i]; k < end; k += flight) {
       V value[flight], element[flight];
 #pragma unroll
       for (int f = 0; f < flight; ++f) {

@@ -58,15 +58,16 @@ __global__ void __launch_bounds__(product_threads, 1) product(const __grid_const
   for (std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * rows; first < w.n; first += stride) {
     const std::int64_t row = first + static_cast<int>(threadIdx.x) / lanes;
     const bool there = row < w.n, mine = there && share == 0;
-    const std::int32_t begin = there ? w.row_ptr[row] : 0, end = there ? w.row_ptr[row + 1] : 0;
+    // Without a sign: beyond the last entry of 2^31 lies a number.
+    const std::uint32_t begin = there ? w.row_ptr[row] : 0, end = there ? w.row_ptr[row + 1] : 0;
     Values pi{}, ri{}, sum{};
     if (mine && !w.t) pi = *at(w.p, row), ri = *at(w.r, row);
-    for (std::int32_t k = begin + share; k < end; k += ahead * sharing) {
+    for (std::uint32_t k = begin + share; k < end; k += ahead * sharing) {
       T a[ahead];
       Values p[ahead];
 #pragma unroll
       for (int u = 0; u < ahead; ++u) {  // beyond the end: 0 times the first entry of these
-        const std::int32_t entry = k + u * sharing;
+        const std::uint32_t entry = k + u * sharing;
         a[u] = entry < end ? cuda::read_only(values + entry) : T{};
         p[u] = *at(w.p, __ldg(w.col + (entry < end ? entry : k)));
       }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "sextant/plugin_cuda_chain.hpp"
 #include "sextant/plugin_cuda_spmv.hpp"
@@ -23,6 +24,10 @@ struct Csr {
   const M *values;
   bool conjugated;
 };
+
+// A place among the entries, without a sign: a thread's next place may lie beyond the last of 2^31 - 1 entries.
+template <class Offset>
+using Place = std::make_unsigned_t<Offset>;
 
 // Tile t has rows row[t] .. row[t + 1] - 1 and entries entry[t] .. entry[t + 1] - 1. All rows of a tile but its last
 // hold at most a block's capacity together; where the last one does not fit in, the block sums it from memory.
@@ -65,7 +70,7 @@ struct Entries {
   M value[flight];
 
   template <class Offset>
-  __device__ __forceinline__ void load(const Csr<M, Offset> &a, Offset k, Offset end, int step) {
+  __device__ __forceinline__ void load(const Csr<M, Offset> &a, Place<Offset> k, Place<Offset> end, int step) {
 #pragma unroll
     for (int f = 0; f < flight; ++f) {
       const bool in = k + f * step < end;
@@ -95,8 +100,8 @@ __global__ void __launch_bounds__(256) rows_kernel(Csr<M, Offset> a, cuda::Produ
   const std::int64_t i = (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / lanes;
   const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
   const bool mine = i < a.rows;
-  Offset k = mine ? a.row_ptr[i] + lane : Offset(0);
-  const Offset end = mine ? a.row_ptr[i + 1] : Offset(0);
+  Place<Offset> k = mine ? a.row_ptr[i] + Place<Offset>(lane) : 0;
+  const Place<Offset> end = mine ? a.row_ptr[i + 1] : 0;
   Entries<flight, M> entries;
   entries.load(a, k, end, lanes);
   if (early) {

@@ -23,8 +23,8 @@ __global__ void __launch_bounds__(256) scatter_rows(Csr<M, Offset> a, cuda::Prod
   const int lane = static_cast<int>(threadIdx.x) & (lanes - 1), r = blockIdx.y;
   if (i >= a.rows) return;
   const V factor = cuda::times(p.alpha(), p.x[r * p.ldx + i]);
-  const Offset end = a.row_ptr[i + 1];
-  for (Offset k = a.row_ptr[i] + lane; k < end; k += lanes)
+  const Place<Offset> end = a.row_ptr[i + 1];
+  for (Place<Offset> k = a.row_ptr[i] + Place<Offset>(lane); k < end; k += lanes)
     cuda::add_atomically(p.y + r * p.ldy + cuda::streamed(a.col + k),
                          cuda::times(entry<V>(cuda::streamed(a.values + k), a.conjugated), factor));
 }
