@@ -16,11 +16,11 @@ namespace {
 
 namespace plugin = sextant::plugin;
 
-// Between what two hosts of an H200 took (README.md): latencies and one multiprocessor's shared memory, so they are not
-// scaled by the machine's rates.
-constexpr double exchange_s = 1.50e-6;                          // sums, packets there and back, scalars, barriers
-constexpr double cluster_s = 1.31e-6, cluster_block_s = 17e-9;  // the same two in a grid of one cluster
-constexpr double block_s = 1.5e-9;                              // more for every block whose packets are read
+// Between what three hosts of an H200 took (README.md): latencies and one multiprocessor's shared memory, so they are
+// not scaled by the machine's rates.
+constexpr double exchange_s = 1.56e-6;                          // sums, packets there and back, scalars, barriers
+constexpr double cluster_s = 1.33e-6, cluster_block_s = 17e-9;  // the same two in a grid of one cluster
+constexpr double block_s = 1.1e-9;                              // more for every block whose packets are read
 constexpr double pair_s = 0.21e-9;          // two entries of one row, with the conflicts of their gathers
 constexpr double pair_in_turn_s = 0.18e-9;  // the same in turns that have few conflicts
 constexpr double warp_s = 50e-9;            // every warp beyond those that gather sums and halo
