@@ -74,11 +74,11 @@ void blame(const Rows<T, I, O> &a, std::int64_t i) {
     require(mirror >= 0, SXT_E_NOT_SYMMETRIC, "the matrix is not symmetric: entry (", i, ", ", j, ") is there but (", j,
             ", ", i, ") is not (counting from 0)");
     const bool equal = mirrored(a, k, mirror, exact);
-    require(equal || i != j, SXT_E_NOT_SYMMETRIC, "the matrix is not Hermitian: entry (", i, ", ", j, ") is ",
-            a.values[k], ", and numbers on the diagonal are real (counting from 0)");
-    require(equal, SXT_E_NOT_SYMMETRIC, "the matrix is not ",
-            is_complex<T> ? "Hermitian" : "symmetric", ": entry (", i, ", ", j, ") is ", a.values[k], " but (", j, ", ",
-            i, ") is ", a.values[mirror], " (counting from 0)");
+    const char *kind = is_complex<T> ? "Hermitian" : "symmetric";
+    require(equal || i != j, SXT_E_NOT_SYMMETRIC, "the matrix is not ", kind, ": entry (", i, ", ", j, ") is ",
+            a.values[k], ", which is no real number (counting from 0)");
+    require(equal, SXT_E_NOT_SYMMETRIC, "the matrix is not ", kind, ": entry (", i, ", ", j, ") is ", a.values[k],
+            " but (", j, ", ", i, ") is ", a.values[mirror], " (counting from 0)");
   }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -45,6 +46,33 @@ struct Arrays {
     options.ownership = adopt ? SXT_ADOPT : SXT_COPY;
     return sxt_matrix_from_csr(context, n, n, row_ptr.data(), col.data(), values.data(), &options, matrix);
   }
+};
+
+// A matrix of these arrays and two vectors, on a context of their own; destroyed with it.
+struct OnDevice {
+  explicit OnDevice(const Arrays &arrays, std::int64_t length = 0) {
+    need(open(&context));
+    need(arrays.make(context, false, &handle));
+    for (sxt_vector **vector : {&x, &y}) need(sxt_vector_create(context, std::max(length, arrays.n), SXT_F64, vector));
+  }
+  ~OnDevice() {
+    sxt_vector_destroy(x);
+    sxt_vector_destroy(y);
+    sxt_matrix_destroy(handle);
+    sxt_context_destroy(context);
+  }
+  OnDevice(const OnDevice &) = delete;
+  OnDevice &operator=(const OnDevice &) = delete;
+  sextant::Matrix &matrix() const { return *handle->matrix; }
+  const char *error() const { return sxt_last_error(context); }
+  sxt_status multiply(sxt_op op) const { return sxt_spmv(op, nullptr, handle, x, nullptr, y); }
+
+  sxt_context *context = nullptr;
+  sxt_matrix *handle = nullptr;
+  sxt_vector *x = nullptr, *y = nullptr;
+
+ private:
+  void need(sxt_status status) const { ASSERT_EQ(status, SXT_OK) << sxt_last_error(context); }
 };
 
 // What a program does with a matrix. Failures are counted; each has a sentence.
@@ -196,14 +224,8 @@ std::int64_t fail_every_call(const sextant::ChoicePtr &choice, sextant::Matrix &
 // back.
 TEST_F(MatricesOnAFakeDevice, EveryKernelMayFail) {
   const Arrays arrays(500);
-  sxt_context *context = nullptr;
-  ASSERT_EQ(open(&context), SXT_OK);
-  sxt_matrix *handle = nullptr;
-  ASSERT_EQ(arrays.make(context, false, &handle), SXT_OK);
-  sxt_vector *x = nullptr, *y = nullptr;
-  ASSERT_EQ(sxt_vector_create(context, 2 * arrays.n, SXT_F64, &x), SXT_OK);
-  ASSERT_EQ(sxt_vector_create(context, 2 * arrays.n, SXT_F64, &y), SXT_OK);
-  sextant::Matrix &matrix = *handle->matrix;
+  auto held = std::make_unique<OnDevice>(arrays, 2 * arrays.n);
+  sextant::Matrix &matrix = held->matrix();
   std::set<std::string> kernels;
   std::int64_t failed = 0;
   const double one = 1, zero = 0;
@@ -212,15 +234,9 @@ TEST_F(MatricesOnAFakeDevice, EveryKernelMayFail) {
     query.m = matrix.query_part(SXT_KIND_SPMV, sizeof query, 100);
     query.op = op;
     query.n_rhs = 2;
-    sxt_spmv_args args{{sizeof args, SXT_KIND_SPMV},
-                       op,
-                       2,
-                       arrays.n,
-                       arrays.n,
-                       {&one, 0, 0},
-                       {&zero, 0, 0},
-                       sxt_vector_data(x),
-                       sxt_vector_data(y)};
+    sxt_spmv_args args{
+        {sizeof args, SXT_KIND_SPMV}, op, 2, arrays.n, arrays.n, {&one, 0, 0}, {&zero, 0, 0}, sxt_vector_data(held->x),
+        sxt_vector_data(held->y)};
     for (const auto &choice : one_of_each_kernel(matrix, query)) {
       kernels.insert(choice->kernel->name());
       failed += fail_every_call(choice, matrix, args);
@@ -229,21 +245,15 @@ TEST_F(MatricesOnAFakeDevice, EveryKernelMayFail) {
   EXPECT_GE(kernels.size(), 5u);  // those of CSR
   std::printf("[ failures ] %lld calls failed one by one in %zu kernels\n", static_cast<long long>(failed),
               kernels.size());
-  sxt_vector_destroy(x);
-  sxt_vector_destroy(y);
-  sxt_matrix_destroy(handle);
-  sxt_context_destroy(context);
+  held.reset();
   EXPECT_EQ(left_behind(), "");
 }
 
 // That values were found to be symmetric holds until others come: a transpose is built as if nobody had looked.
 TEST_F(MatricesOnAFakeDevice, FoundSymmetrySparesNoTranspose) {
   const Arrays arrays(500);
-  sxt_context *context = nullptr;
-  ASSERT_EQ(open(&context), SXT_OK);
-  sxt_matrix *handle = nullptr;
-  ASSERT_EQ(arrays.make(context, false, &handle), SXT_OK);
-  sextant::Matrix &matrix = *handle->matrix;
+  const OnDevice held(arrays);
+  sextant::Matrix &matrix = held.matrix();
   sxt_spmv_query query{};
   query.m = matrix.query_part(SXT_KIND_SPMV, sizeof query, 100);
   query.op = SXT_TRANSPOSE;
@@ -263,8 +273,6 @@ TEST_F(MatricesOnAFakeDevice, FoundSymmetrySparesNoTranspose) {
   EXPECT_TRUE(std::any_of(before.begin(), before.end(), [](std::int64_t count) { return count > 0; }));
   matrix.found_symmetry(SXT_SYMMETRIC);
   EXPECT_EQ(launches(), before);
-  sxt_matrix_destroy(handle);
-  sxt_context_destroy(context);
 }
 
 // Callers' complex scalars are aligned as their parts; kernels read them in one access.
@@ -295,13 +303,11 @@ TEST_F(MatricesOnAFakeDevice, ComplexScalarsLieAnywhere) {
 // memory.
 TEST_F(MatricesOnAFakeDevice, APermutedMatrixIsMadeOnTheDevice) {
   const Arrays arrays(2000);
-  sxt_context *handle = nullptr;
-  ASSERT_EQ(open(&handle), SXT_OK);
-  sxt_matrix *outer = nullptr;
-  ASSERT_EQ(arrays.make(handle, false, &outer), SXT_OK);
   {
-    sextant::Matrix &a = *outer->matrix;
-    const sextant::DeviceBuffer perm(handle->context->device(), arrays.n * sizeof(std::int32_t));
+    const OnDevice held(arrays);
+    sextant::Matrix &a = held.matrix();
+    sextant::Device &device = a.context().device();
+    const sextant::DeviceBuffer perm(device, arrays.n * sizeof(std::int32_t));
     EXPECT_GT(a.permuted_seconds(), 0);
     a.lend(SXT_KIND_STORAGE_CSR);
     const std::int64_t before = fake_count("allocations");
@@ -323,7 +329,7 @@ TEST_F(MatricesOnAFakeDevice, APermutedMatrixIsMadeOnTheDevice) {
     EXPECT_EQ(b->pattern_hash(), 77u);
     EXPECT_GT(b->built_seconds(), 0);
     EXPECT_EQ(b->csr().col.data(), nullptr);
-    const sextant::DeviceBuffer s(handle->context->device(), arrays.n * sizeof(double));
+    const sextant::DeviceBuffer s(device, arrays.n * sizeof(double));
     const auto scaled = b->scaled(s.data());
     for (const char *storage : storages) b->lend(storage), scaled->lend(storage);
     EXPECT_EQ(b->on_host().col.bytes(), arrays.col.size() * sizeof(std::int32_t));
@@ -334,8 +340,6 @@ TEST_F(MatricesOnAFakeDevice, APermutedMatrixIsMadeOnTheDevice) {
     EXPECT_EQ(fake_count("requests"), requests);
     EXPECT_GT(fake_count("launches"), launches);
   }
-  sxt_matrix_destroy(outer);
-  sxt_context_destroy(handle);
   EXPECT_EQ(left_behind(), "");
 }
 
@@ -388,21 +392,16 @@ TEST_F(MatricesOnAFakeDevice, AMatrixOverArraysOnTheDeviceHasEveryStorage) {
 // Arrays of a matrix are read on the host.
 TEST_F(MatricesOnAFakeDevice, ArraysInDeviceMemoryAreRefused) {
   const Arrays arrays(50);
-  sxt_context *context = nullptr;
-  ASSERT_EQ(open(&context), SXT_OK);
-  sxt_vector *there = nullptr;
-  ASSERT_EQ(sxt_vector_create(context, 200, SXT_F64, &there), SXT_OK);
+  const OnDevice held(arrays, 200);
+  const void *there = sxt_vector_data(held.x);
   sxt_matrix *matrix = nullptr;
-  EXPECT_EQ(sxt_matrix_from_csr(context, arrays.n, arrays.n, arrays.row_ptr.data(), arrays.col.data(),
-                                sxt_vector_data(there), nullptr, &matrix),
+  EXPECT_EQ(sxt_matrix_from_csr(held.context, arrays.n, arrays.n, arrays.row_ptr.data(), arrays.col.data(), there,
+                                nullptr, &matrix),
             SXT_E_ARGUMENT);
-  EXPECT_THAT(sxt_last_error(context), HasSubstr("values lies in the memory of device 0"));
-  ASSERT_EQ(arrays.make(context, false, &matrix), SXT_OK);
-  EXPECT_EQ(sxt_matrix_update_values(matrix, sxt_vector_data(there), static_cast<std::int64_t>(arrays.values.size())),
+  EXPECT_EQ(matrix, nullptr);
+  EXPECT_THAT(held.error(), HasSubstr("values lies in the memory of device 0"));
+  EXPECT_EQ(sxt_matrix_update_values(held.handle, there, static_cast<std::int64_t>(arrays.values.size())),
             SXT_E_ARGUMENT);
-  sxt_matrix_destroy(matrix);
-  sxt_vector_destroy(there);
-  sxt_context_destroy(context);
 }
 
 // With less and less memory a product is served by what still fits; then the sentence names the bytes.
@@ -411,32 +410,24 @@ TEST_F(MatricesOnAFakeDevice, ShortMemoryIsSaidOrEvaded) {
   int served = 0, refused = 0;
   std::string last;
   for (std::int64_t limit = 0; limit <= 600 << 10; limit += 8 << 10) {
-    sxt_context *context = nullptr;
-    ASSERT_EQ(open(&context), SXT_OK);
-    sxt_matrix *matrix = nullptr;
-    ASSERT_EQ(arrays.make(context, false, &matrix), SXT_OK);
-    sxt_vector *x = nullptr, *y = nullptr;
-    ASSERT_EQ(sxt_vector_create(context, arrays.n, SXT_F64, &x), SXT_OK);
-    ASSERT_EQ(sxt_vector_create(context, arrays.n, SXT_F64, &y), SXT_OK);
-    fake_limit_memory(limit);
-    const sxt_status status = sxt_spmv(SXT_NO_TRANSPOSE, nullptr, matrix, x, nullptr, y);
-    if (status == SXT_OK) {
-      ++served;
-    } else {
-      ++refused;
-      EXPECT_EQ(status, SXT_E_MEMORY) << "with " << limit << " bytes: " << sxt_last_error(context);
-      EXPECT_THAT(sxt_last_error(context), HasSubstr("bytes")) << "with " << limit << " bytes";
-      last = sxt_last_error(context);
-      EXPECT_EQ(served, 0) << "what fits into less fits into " << limit << " bytes";
+    {
+      const OnDevice held(arrays);
+      fake_limit_memory(limit);
+      const sxt_status status = held.multiply(SXT_NO_TRANSPOSE);
+      if (status == SXT_OK) {
+        ++served;
+      } else {
+        ++refused;
+        last = held.error();
+        EXPECT_EQ(status, SXT_E_MEMORY) << "with " << limit << " bytes: " << last;
+        EXPECT_THAT(last, HasSubstr("bytes")) << "with " << limit << " bytes";
+        EXPECT_EQ(served, 0) << "what fits into less fits into " << limit << " bytes";
+      }
+      fake_limit_memory(-1);
+      // Nothing was broken by the failure.
+      EXPECT_EQ(held.multiply(SXT_NO_TRANSPOSE), SXT_OK) << held.error();
     }
-    fake_limit_memory(-1);
-    // Nothing was broken by the failure.
-    EXPECT_EQ(sxt_spmv(SXT_NO_TRANSPOSE, nullptr, matrix, x, nullptr, y), SXT_OK) << sxt_last_error(context);
     if (HasFailure()) break;
-    sxt_vector_destroy(x);
-    sxt_vector_destroy(y);
-    sxt_matrix_destroy(matrix);
-    sxt_context_destroy(context);
     ASSERT_EQ(left_behind(), "") << "with " << limit << " bytes";
   }
   EXPECT_GT(served, 0) << last;
@@ -447,17 +438,14 @@ TEST_F(MatricesOnAFakeDevice, ShortMemoryIsSaidOrEvaded) {
 // not fit and why.
 TEST_F(MatricesOnAFakeDevice, AStorageThatDoesNotFitIsPassedOver) {
   const Arrays arrays(4000);
-  sxt_context *context = nullptr;
-  ASSERT_EQ(open(&context), SXT_OK);
-  sxt_matrix *matrix = nullptr;
-  ASSERT_EQ(arrays.make(context, false, &matrix), SXT_OK);
-  matrix->matrix->lend(SXT_KIND_STORAGE_COO);
+  const OnDevice held(arrays);
+  sextant::Matrix &matrix = held.matrix();
+  matrix.lend(SXT_KIND_STORAGE_COO);
   fake_limit_memory(20 << 10);
   sxt_spmv_query query{};
-  query.m = matrix->matrix->query_part(SXT_KIND_SPMV, sizeof query, 1e6);  // so many that the fastest would be built
+  query.m = matrix.query_part(SXT_KIND_SPMV, sizeof query, 1e6);  // so many that the fastest would be built
   query.n_rhs = 1;
-  const auto choice =
-      sextant::Selector(matrix->matrix->context(), matrix->matrix.get()).select(sextant::Query(&query.m.q), "spmv");
+  const auto choice = sextant::Selector(matrix.context(), &matrix).select(sextant::Query(&query.m.q), "spmv");
   EXPECT_EQ(choice->storage, SXT_KIND_STORAGE_COO);
   int unbuilt = 0;
   for (const auto &line : choice->considered) {
@@ -467,30 +455,18 @@ TEST_F(MatricesOnAFakeDevice, AStorageThatDoesNotFitIsPassedOver) {
   }
   EXPECT_GT(unbuilt, 0);
   fake_limit_memory(-1);
-  sxt_matrix_destroy(matrix);
-  sxt_context_destroy(context);
 }
 
 // The transpose that the fastest kernel would build does not fit: one that needs none serves.
 TEST_F(MatricesOnAFakeDevice, AStateThatDoesNotFitIsPassedOver) {
   const Arrays arrays(4000);
-  sxt_context *context = nullptr;
-  ASSERT_EQ(open(&context), SXT_OK);
-  sxt_matrix *matrix = nullptr;
-  ASSERT_EQ(arrays.make(context, false, &matrix), SXT_OK);
-  sxt_vector *x = nullptr, *y = nullptr;
-  ASSERT_EQ(sxt_vector_create(context, arrays.n, SXT_F64, &x), SXT_OK);
-  ASSERT_EQ(sxt_vector_create(context, arrays.n, SXT_F64, &y), SXT_OK);
-  matrix->matrix->lend(SXT_KIND_STORAGE_CSR);
+  const OnDevice held(arrays);
+  held.matrix().lend(SXT_KIND_STORAGE_CSR);
   fake_limit_memory(20 << 10);
-  EXPECT_EQ(sxt_spmv(SXT_TRANSPOSE, nullptr, matrix, x, nullptr, y), SXT_OK) << sxt_last_error(context);
+  EXPECT_EQ(held.multiply(SXT_TRANSPOSE), SXT_OK) << held.error();
   fake_limit_memory(0);
-  EXPECT_EQ(sxt_spmv(SXT_CONJUGATE_TRANSPOSE, nullptr, matrix, x, nullptr, y), SXT_OK) << sxt_last_error(context);
+  EXPECT_EQ(held.multiply(SXT_CONJUGATE_TRANSPOSE), SXT_OK) << held.error();
   fake_limit_memory(-1);
-  sxt_vector_destroy(x);
-  sxt_vector_destroy(y);
-  sxt_matrix_destroy(matrix);
-  sxt_context_destroy(context);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -93,6 +94,22 @@ TEST_P(PcgChecksTest, MissingMirrorImagesAreNamed) {
   // (2, 0) has no image, (2, 1) has: the second must not be blamed.
   const Arrays extra(3, {{0, 0, 1}, {1, 1, 1}, {1, 2, 4}, {2, 0, 5}, {2, 1, 4}, {2, 2, 1}});
   EXPECT_THAT(hermitian(extra), HasSubstr("entry (2, 0) is there but (0, 2) is not"));
+}
+
+TEST_P(PcgChecksTest, NumbersOnTheDiagonalAreReal) {
+  EXPECT_THAT(hermitian(Arrays(2, {{0, 0, 1}, {1, 1, NAN}})),
+              HasSubstr("entry (1, 1) is nan, which is no real number"));
+  const std::int32_t ptr[] = {0, 1, 2}, col[] = {0, 1};
+  const std::complex<double> values[] = {{3, 0}, {2, 1}};
+  CsrArrays csr;
+  csr.rows = csr.cols = csr.nnz = 2;
+  csr.value_type = SXT_C128;
+  csr.row_ptr = Buffer::borrow(ptr, sizeof ptr);
+  csr.col = Buffer::borrow(col, sizeof col);
+  csr.values = Buffer::borrow(values, sizeof values);
+  Buffer work;
+  EXPECT_THAT(sentence([&] { check_hermitian(csr, GetParam(), work); }),
+              HasSubstr("is not Hermitian: entry (1, 1) is (2,1), which is no real number"));
 }
 
 // Equal up to rounding passes, but is told apart from equal.
