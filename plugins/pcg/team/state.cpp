@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "state.hpp"
 
+#include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <string>
 
 #include "sextant/plugin_isa.hpp"
@@ -122,8 +122,8 @@ Session::Session(const State &state, const sxt_exec &exec)
   in_region(std::min(static_cast<int>(parts.size()), exec.threads), [&](int index, int count) {
     for (std::size_t p = static_cast<std::size_t>(index); p < parts.size(); p += static_cast<std::size_t>(count))
       for (int v = 0; v < 3; ++v)
-        std::memset(vector<char>(v) + static_cast<std::uint64_t>(parts[p].begin) * element, 0,
-                    static_cast<std::uint64_t>(parts[p].end - parts[p].begin) * element);
+        std::fill_n(vector<char>(v) + static_cast<std::uint64_t>(parts[p].begin) * element,
+                    static_cast<std::uint64_t>(parts[p].end - parts[p].begin) * element, char{0});
   });
 }
 
