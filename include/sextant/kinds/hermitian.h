@@ -9,7 +9,12 @@
  * info -2, -3 and -4 leave it as it was; no system ever touches a neighbour.
  * A query with solution_only admits kernels that leave no such factor; core asks so in measurements alone.
  * args.batch and n_rhs may be smaller than the query's; scratch made for the query then suffices.
- * SXT_HERMITIAN_TRY_DEFINITE is composed by core from the other two: a kernel may refuse it. */
+ * SXT_HERMITIAN_TRY_DEFINITE is composed by core from the other two: a kernel may refuse it.
+ *
+ * SXT_HERMITIAN_SIGNED asks for A = L S L^H without interchanges. L stands in the triangle as Cholesky's factor does
+ * (upper: its conjugate transpose); its diagonal is real, and S holds the diagonal's signs. A solve is L y = b,
+ * y := S y, L^H x = y. There are no pivots; info k > 0 says that pivot k (1-based) is exactly zero. Nothing bounds the
+ * growth of elements: core asks for it in shortcuts alone, where answers are checked, and a kernel may refuse it. */
 #ifndef SEXTANT_KINDS_HERMITIAN_H
 #define SEXTANT_KINDS_HERMITIAN_H
 #include "sextant/plugin.h"
@@ -17,7 +22,12 @@
 #define SXT_KIND_HERMITIAN "sxt.hermitian/1"
 
 enum { SXT_HERMITIAN_FACTOR = 1, SXT_HERMITIAN_SOLVE = 2, SXT_HERMITIAN_FACTOR_SOLVE = 3 };
-enum { SXT_HERMITIAN_DEFINITE = 1, SXT_HERMITIAN_INDEFINITE = 2, SXT_HERMITIAN_TRY_DEFINITE = 3 };
+enum {
+  SXT_HERMITIAN_DEFINITE = 1,
+  SXT_HERMITIAN_INDEFINITE = 2,
+  SXT_HERMITIAN_TRY_DEFINITE = 3,
+  SXT_HERMITIAN_SIGNED = 4
+};
 
 /* Codes of info beside 0 and k > 0. */
 enum {
@@ -58,8 +68,9 @@ typedef struct {
   const uint8_t *active;               /* device space; NULL: all; systems with 0 are left alone */
   int32_t *info;                       /* device space, one a system, required. FACTOR and FACTOR_SOLVE write 0 done,
                                         * k > 0 leading minor k (1-based) is not positive (indefinite: block k of D is
-                                        * singular), else a code above. SOLVE reads it: a system whose info is not 0
-                                        * or that is not active is left alone, b too; it writes -3 and -4 alone */
+                                        * singular; signed: pivot k is zero), else a code above. SOLVE reads
+                                        * it: a system whose info is not 0 or that is not active is left alone, b too;
+                                        * it writes -3 and -4 alone */
   int32_t *pivots;                     /* device space, indefinite sets only: n_max or more a system, as xHETRF's ipiv */
   int64_t stride_pivots;
 } sxt_hermitian_args;

@@ -78,6 +78,8 @@ TEST(HermitianLapack, WhatLapackReadsTooFarIsInScratch) {
 TEST(HermitianLapack, WhatIntegersOfLapackCannotHoldIsRefused) {
   sxt_hermitian_query q = query_of(40000000, 1, SXT_HERMITIAN_INDEFINITE);
   EXPECT_NE(refusal(kernel(), &q.q), "");
+  q = query_of(4, 1, SXT_HERMITIAN_SIGNED);
+  EXPECT_NE(refusal(kernel(), &q.q).find("LAPACK pivots"), std::string::npos);
   q = query_of(4, 1, SXT_HERMITIAN_TRY_DEFINITE);
   EXPECT_NE(refusal(kernel(), &q.q), "");
   q = query_of(2, 1, SXT_HERMITIAN_DEFINITE);

@@ -35,6 +35,12 @@ void reflect(std::vector<Wide> &a, std::int64_t n, bool complex, Random &random)
       a[i + j * n] += 4.0 * vav * v[i] * std::conj(v[j]) - 2.0 * (v[i] * std::conj(w[j]) + w[i] * std::conj(v[j]));
 }
 
+// A matrix of norm 3 to 5 whose leading blocks are all as well conditioned as it is: signs at random on the diagonal,
+// far above the rest. It needs no pivoting.
+void make_diagonal_strong(std::vector<Wide> &a, std::int64_t n, Random &random) {
+  for (std::int64_t i = 0; i < n; ++i) a[i + i * n] += random.symmetric() < 0 ? -4.0 : 4.0;
+}
+
 // What is wrong with some systems of a flawed set: every third from the second on.
 void spoil(std::vector<Wide> &a, std::int64_t n, std::int64_t s, Flaw flaw) {
   if (n == 0) return;
@@ -137,7 +143,10 @@ std::string describe(const Case &c) {
                 s.phase == SXT_HERMITIAN_FACTOR  ? "factor"
                 : s.phase == SXT_HERMITIAN_SOLVE ? "solve"
                                                  : "factor and solve",
-                (long long)s.batch, s.definiteness == SXT_HERMITIAN_DEFINITE ? "definite" : "indefinite",
+                (long long)s.batch,
+                s.definiteness == SXT_HERMITIAN_DEFINITE ? "definite"
+                : s.definiteness == SXT_HERMITIAN_SIGNED ? "signed"
+                                                         : "indefinite",
                 value_name(c.type), s.vary ? "0 to " : "", (long long)s.n, s.triangle == SXT_LOWER ? "lower" : "upper",
                 s.may_spoil ? " (the other may be overwritten)" : "", s.pointers ? "behind pointers" : "strided",
                 s.mask ? ", some switched off" : "", s.flaw == Flaw::none ? "" : ", some flawed", (long long)s.n_rhs);
@@ -189,11 +198,12 @@ void make(const Shape &shape, sxt_value_type type, Random &random, Case &c) {
   c.shape = shape;
   c.type = type;
   set_sizes(shape, c);
-  const bool single = real_type(type) == SXT_F32, indefinite = shape.definiteness == SXT_HERMITIAN_INDEFINITE;
+  const bool single = real_type(type) == SXT_F32, indefinite = shape.definiteness != SXT_HERMITIAN_DEFINITE;
   for (std::int64_t s = 0; s < shape.batch; ++s) {
     const std::int64_t n = c.orders[s];
     std::vector<Wide> full =
         with_eigenvalues(n, single ? shape.digits_lost / 3 : shape.digits_lost, indefinite, complex_type(type), random);
+    if (shape.definiteness == SXT_HERMITIAN_SIGNED) make_diagonal_strong(full, n, random);
     spoil(full, n, s, shape.flaw);
     store(c, s, full, random);
     for (std::int64_t r = 0; r < shape.n_rhs && solves(shape.phase); ++r)

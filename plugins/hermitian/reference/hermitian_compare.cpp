@@ -34,13 +34,15 @@ double largest(const std::vector<Wide> &values) {
   return most;
 }
 
-// L L^H of the triangle.
+// L L^H of the triangle, or L S L^H with the signs of its diagonal.
 std::vector<Wide> product_of_cholesky(const Case &c, std::int64_t s) {
   const std::int64_t n = c.orders[s];
   std::vector<Wide> l = full_matrix(c, c.a, s), a(l.size());
-  for (std::int64_t k = 0; k < n; ++k)
+  for (std::int64_t k = 0; k < n; ++k) {
+    const double sign = c.shape.definiteness == SXT_HERMITIAN_SIGNED && l[k + k * n].real() < 0 ? -1 : 1;
     for (std::int64_t j = k; j < n; ++j)
-      for (std::int64_t i = k; i < n; ++i) a[i + j * n] += l[i + k * n] * std::conj(l[j + k * n]);
+      for (std::int64_t i = k; i < n; ++i) a[i + j * n] += sign * l[i + k * n] * std::conj(l[j + k * n]);
+  }
   return a;
 }
 
@@ -94,7 +96,7 @@ void check_factor(const Case &c, std::int64_t s, Verdict &verdict) {
   const std::int64_t n = c.orders[s];
   const std::vector<Wide> want = full_matrix(c, c.matrix, s);
   std::vector<Wide> got;
-  if (c.shape.definiteness == SXT_HERMITIAN_DEFINITE)
+  if (c.shape.definiteness != SXT_HERMITIAN_INDEFINITE)
     got = product_of_cholesky(c, s);
   else if (!product_of_bunch_kaufman(c, s, got))
     return verdict.fail("the pivots are none: 0, beyond the order, or pointing backwards");

@@ -14,7 +14,7 @@ namespace sextant::hermitian_reference {
 namespace {
 
 constexpr std::int32_t F = SXT_HERMITIAN_FACTOR, S = SXT_HERMITIAN_SOLVE, FS = SXT_HERMITIAN_FACTOR_SOLVE;
-constexpr std::int32_t D = SXT_HERMITIAN_DEFINITE, I = SXT_HERMITIAN_INDEFINITE;
+constexpr std::int32_t D = SXT_HERMITIAN_DEFINITE, I = SXT_HERMITIAN_INDEFINITE, G = SXT_HERMITIAN_SIGNED;
 constexpr sxt_triangle L = SXT_LOWER, U = SXT_UPPER;
 constexpr std::uint64_t types = 4;
 
@@ -65,6 +65,22 @@ const Shape shapes[] = {
     // In measurements; without a solution the factor is left all the same.
     {F, D, 5, 17, 0, L, false, false, false, 2, 2, Flaw::none, true, true},
     {F, D, 20, 70, 0, U, false, false, false, 0, 3, Flaw::none, true, true},
+    // Without interchanges.
+    {FS, G, 5, 1, 2, U, false, false, false, 0, 0},
+    {F, G, 9, 2, 0, L, false, false, false, 0, 1},
+    {FS, G, 6, 17, 2, U, false, false, false, 1, 2},
+    {F, G, 9, 40, 0, L, true, true, true, 1, 2, Flaw::some_not_finite},
+    {FS, G, 8, 40, 3, L, false, true, false, 1, 2},
+    {S, G, 4, 33, 3, L, false, false, true, 1, 3},
+    {S, G, 4, 65, 1, U, true, true, false, 0, 3},
+    {FS, G, 3, 64, 1, L, false, false, false, 0, 3},
+    {FS, G, 3, 65, 5, U, false, false, false, 3, 3},
+    {FS, G, 2, 130, 1, L, true, false, false, 0, 3},
+    {F, G, 3, 130, 0, U, false, false, false, 2, 3},
+    {FS, G, 2, 300, 2, L, false, false, false, 4, 4},
+    {FS, G, 7, 24, 2, L, false, false, false, 1, 3, Flaw::some_not_finite},
+    {F, G, 3, 7, 0, L, false, false, false, 0, 0, Flaw::zero},
+    {FS, G, 9, 130, 1, L, false, true, true, 0, 2, Flaw::none, true},  // as core asks
 };
 constexpr std::uint64_t n_shapes = std::size(shapes);
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hermitian.reference.cpu: one system after the other, Cholesky or Bunch-Kaufman entry by entry.
+// hermitian.reference.cpu: one system after the other, Cholesky, Bunch-Kaufman or L S L^H entry by entry.
 #include "hermitian_reference.hpp"
 
 #include <cstdint>
 
 #include "bunch_kaufman.hpp"
 #include "cholesky.hpp"
+#include "signed.hpp"
 
 using namespace sextant::plugin;
 
@@ -21,18 +22,23 @@ template <class T>
 std::int32_t factor_as(const sxt_hermitian_args &args, std::int64_t s) {
   const HermitianSystem<T> system = system_of<T>(args, s);
   if (args.definiteness == SXT_HERMITIAN_INDEFINITE) return bunch_kaufman_factor(mirrored(system, args.triangle));
-  return cholesky_factor(system.n, Lower<T>(system.a, system.lda, args.triangle));
+  const Lower<T> lower(system.a, system.lda, args.triangle);
+  if (args.definiteness == SXT_HERMITIAN_SIGNED) return signed_factor(system.n, lower);
+  return cholesky_factor(system.n, lower);
 }
 
 template <class T>
 void solve_as(const sxt_hermitian_args &args, std::int64_t s) {
   const HermitianSystem<T> system = system_of<T>(args, s);
+  const Lower<T> lower(system.a, system.lda, args.triangle);
   for (std::int64_t r = 0; r < system.n_rhs; ++r) {
     T *x = system.b + r * system.ldb;
     if (args.definiteness == SXT_HERMITIAN_INDEFINITE)
       bunch_kaufman_solve(mirrored(system, args.triangle), x);
+    else if (args.definiteness == SXT_HERMITIAN_SIGNED)
+      signed_solve(system.n, lower, x);
     else
-      cholesky_solve(system.n, Lower<T>(system.a, system.lda, args.triangle), x);
+      cholesky_solve(system.n, lower, x);
   }
 }
 
@@ -87,7 +93,7 @@ void solve(const sxt_hermitian_args &args, std::int64_t s) {
 
 const sxt_kernel kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_HERMITIAN, "hermitian.reference.cpu", "cpu",
-                            "Cholesky or Bunch-Kaufman entry by entry, one thread", run);
+                            "Cholesky, Bunch-Kaufman or signed Cholesky entry by entry, one thread", run);
   k.flags = SXT_KERNEL_REFERENCE | SXT_KERNEL_DETERMINISTIC;
   k.term_names = cpu_terms;
   k.applicable = applicable;

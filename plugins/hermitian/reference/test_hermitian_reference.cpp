@@ -98,6 +98,22 @@ TEST(HermitianReference, ASingularBlockIsNamed) {
   EXPECT_EQ(one.info[0], 1);
 }
 
+TEST(HermitianReference, SignsStandOnTheDiagonal) {
+  // [-4 2i; -2i 3] = L S L^H with L = [-2 0; -i 2], S = diag(-1, 1); x = (1, i) gives b = (-4 - 2, -2i + 3i).
+  One lower(2, {{-4, 7}, {0, -2}, unread, {3, -3}}, {-6, i}, SXT_HERMITIAN_SIGNED, SXT_LOWER);
+  lower.run();
+  EXPECT_EQ(lower.info[0], 0);
+  EXPECT_EQ(lower.a, (std::vector<Complex>{-2, -i, unread, 2}));
+  EXPECT_EQ(lower.b, (std::vector<Complex>{1, i}));
+  One upper(2, {-4, unread, {0, 2}, 3}, {-6, i}, SXT_HERMITIAN_SIGNED, SXT_UPPER);
+  upper.run();
+  EXPECT_EQ(upper.a, (std::vector<Complex>{-2, unread, i, 2}));
+  EXPECT_EQ(upper.b, (std::vector<Complex>{1, i}));
+  One zero(2, {1, 1, unread, 1}, {1, 1}, SXT_HERMITIAN_SIGNED, SXT_LOWER);
+  zero.run();
+  EXPECT_EQ(zero.info[0], 2);
+}
+
 TEST(HermitianKind, NoticesWhatIsWrong) {
   const sxt_kind &kind = *plugin()->kinds[0];
   for (std::uint64_t c = 0; c < kind.n_cases; ++c) {
