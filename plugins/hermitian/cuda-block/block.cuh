@@ -69,9 +69,18 @@ __device__ std::int32_t eliminate(const dense::System<T> &system, T *pivot) {
   return 0;
 }
 
-// phase as in kinds/hermitian.h. Dynamic shared memory: shared_bytes<T>(n_max).
+// y := S y, between the two triangles of L S L^H.
 template <class T>
-__global__ void __launch_bounds__(1024) block_a_system(const dense::Set set, std::int32_t phase) {
+__device__ void take_signs(const dense::System<T> &system) {
+  for (int i = threadIdx.x; i < system.n; i += blockDim.x)
+    if (dense::real_of(*system.at(i, i)) < 0)
+      for (int k = 0; k < system.n_rhs; ++k) system.put_right(i, k, dense::scaled(system.right(i, k), Real<T>(-1)));
+  __syncthreads();
+}
+
+// phase as in kinds/hermitian.h; with_signs: a solve of L S L^H. Dynamic shared memory: shared_bytes<T>(n_max).
+template <class T>
+__global__ void __launch_bounds__(1024) block_a_system(const dense::Set set, std::int32_t phase, bool with_signs) {
   extern __shared__ __align__(16) unsigned char memory[];
   auto *tile = reinterpret_cast<T(*)[dense::solve_tile + 1]>(memory);
   T *pivot = reinterpret_cast<T *>(memory) + dense::solve_tile * (dense::solve_tile + 1);
@@ -84,6 +93,7 @@ __global__ void __launch_bounds__(1024) block_a_system(const dense::Set set, std
   }
   if (system.n_rhs == 0) return;
   if (phase == SXT_HERMITIAN_SOLVE) dense::Triangle<T>{system, tile, false}.solve();
+  if (with_signs) take_signs(system);
   dense::Triangle<T>{system, tile, true}.solve();
 }
 

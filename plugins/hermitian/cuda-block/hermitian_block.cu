@@ -34,7 +34,9 @@ std::size_t shared_for(const sxt_hermitian_query &q) {
 
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *machine, sxt_message *reason) {
   const auto &q = as<sxt_hermitian_query>(query);
-  if (q.definiteness != SXT_HERMITIAN_DEFINITE) return refuse(reason, "only positive definite systems");
+  const bool with_signs = q.definiteness == SXT_HERMITIAN_SIGNED && q.phase == SXT_HERMITIAN_SOLVE;
+  if (q.definiteness != SXT_HERMITIAN_DEFINITE && !with_signs)
+    return refuse(reason, "only positive definite systems, and solves of L S L^H");
   const auto limit = static_cast<std::uint64_t>(machine->shared_per_block);
   if (const std::uint64_t bytes = shared_for(q); limit && bytes > limit)
     return refuse(reason, "order %lld needs %llu bytes of shared memory, a block has %llu", (long long)q.n_max,
@@ -93,7 +95,7 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
   return dense::with_number(args.value_type, [&](auto tag) {
     block_a_system<typename decltype(tag)::type>
         <<<static_cast<unsigned>(args.batch), state.threads, state.shared, cuda::stream_of(*exec)>>>(
-            dense::set_of(args), args.phase);
+            dense::set_of(args), args.phase, args.definiteness == SXT_HERMITIAN_SIGNED);
     return cuda::launched(exec, "hermitian.block.cuda");
   });
 }

@@ -37,7 +37,27 @@ SXT_DENSE void set_up_arrivals(Shared<T> &shared) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(&shared.empty[i])), "n"(warps)
                  : "memory");
   }
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(&shared.diagonal_full)) : "memory");
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+SXT_DENSE void expect_bytes(unsigned barrier, int bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+template <class T>
+SXT_DENSE void bulk_copy(T *to, const T *from, int bytes, unsigned barrier) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                   shared_address(to)),
+               "l"(from), "r"(bytes), "r"(barrier)
+               : "memory");
+}
+template <class T>
+SXT_DENSE void bulk_copy(T *to, const T *from, int bytes, unsigned barrier, std::uint64_t policy) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;" ::
+          "r"(shared_address(to)),
+      "l"(from), "r"(bytes), "r"(barrier), "l"(policy)
+      : "memory");
 }
 
 // A warp's way through the stages, in the order in which they are filled.
@@ -58,38 +78,36 @@ struct Arrivals {
 };
 
 // The fifth warp's: one lane asks for the columns of one tile after the other.
-template <class T>
+template <class T, bool with_signs>
 struct Supply {
   const View<T> &s;
   Shared<T> &shared;
   int step = 0;
 
+  static constexpr int sign_bytes = 16;
+
   // The barrier of the next stage, once all warps have read what it held; `bytes` will arrive.
   SXT_DENSE unsigned next(int bytes) const {
     await_phase(shared.empty[step % stages], step / stages % 2 ^ 1);
     const unsigned barrier = shared_address(&shared.full[step % stages]);
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+    expect_bytes(barrier, bytes);
     return barrier;
   }
-  SXT_DENSE static void copy(T *to, const T *from, int bytes, unsigned barrier) {
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-                     shared_address(to)),
-                 "l"(from), "r"(bytes), "r"(barrier)
-                 : "memory");
-  }
-  SXT_DENSE static void copy(T *to, const T *from, int bytes, unsigned barrier, std::uint64_t policy) {
-    asm volatile(
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;" ::
-            "r"(shared_address(to)),
-        "l"(from), "r"(bytes), "r"(barrier), "l"(policy)
-        : "memory");
-  }
-
   // Eight columns of a panel, each `bytes` long.
   template <class... Policy>
   SXT_DENSE void copy_panel(T *to, const T *from, int bytes, unsigned barrier, Policy... policy) const {
 #pragma unroll
-    for (int c = 0; c < depth; ++c) copy(to + c * stage_ld<T>, from + c * s.column, bytes, barrier, policy...);
+    for (int c = 0; c < depth; ++c) bulk_copy(to + c * stage_ld<T>, from + c * s.column, bytes, barrier, policy...);
+  }
+
+  // The numbers on the diagonal of columns first .. first + 7, to where sign_of_column() reads them.
+  SXT_DENSE void copy_signs(T (&place)[2][stage_room<T>], int first, unsigned barrier) const {
+    constexpr int numbers = sign_bytes / sizeof(T);
+#pragma unroll 1
+    for (int c = 0; c < depth; ++c) {
+      const int column = first + c, from = column / numbers * numbers;
+      bulk_copy(place[1] + sign_place<T>(c) - (column - from), s.at(from, column), sign_bytes, barrier);
+    }
   }
 
   // The panels left of the tile of `rows` rows from r0 and `columns` columns from k0, then the tile itself; `vector`:
@@ -99,7 +117,8 @@ struct Supply {
     constexpr bool hints = bytes == 16;  // to the last cache
     const bool on_diagonal = r0 == k0;
     const int row_bytes = bytes * rows, right_bytes = bytes * columns;
-    const int all = depth * (right_bytes + (on_diagonal ? 0 : row_bytes) + (vector ? bytes : 0));
+    const int all =
+        depth * (right_bytes + (on_diagonal ? 0 : row_bytes) + (vector ? bytes : 0) + (with_signs ? sign_bytes : 0));
     const T *left = s.a + r0, *right = s.a + k0, *solved = s.b;
     const std::uint64_t once = not_again(), kept = again();
 #pragma unroll 1
@@ -115,8 +134,9 @@ struct Supply {
         copy_panel(place[1], right, right_bytes, barrier, kept);
       else
         copy_panel(place[1], right, right_bytes, barrier);
+      if constexpr (with_signs) copy_signs(place, depth * i, barrier);
       left += depth * s.column, right += depth * s.column;
-      if (vector) copy(shared.carried_stage[step % stages], solved, depth * bytes, barrier), solved += depth;
+      if (vector) bulk_copy(shared.carried_stage[step % stages], solved, depth * bytes, barrier), solved += depth;
     }
     left = s.a + r0 + k0 * s.column;
 #pragma unroll 1
@@ -126,7 +146,7 @@ struct Supply {
       auto &place = shared.stage[step % stages];
 #pragma unroll 1
       for (int c = 0; c < count; ++c, left += s.column)
-        copy(place[c / depth] + c % depth * stage_ld<T>, left, row_bytes, barrier);
+        bulk_copy(place[c / depth] + c % depth * stage_ld<T>, left, row_bytes, barrier);
     }
   }
 };

@@ -31,13 +31,28 @@ inline constexpr int block_ld = inner + 1, block_room = (inner + 1) * block_ld;
 
 // The kernel's forms: of any order, or of those with 64 rows in each tile (but for less than 16), whose places are
 // known, or of any order with panels whose columns arrive by bulk copies (arrivals.cuh); each also with one right-hand
-// side that is carried as a vector (carried.cuh).
-enum class Form { any, whole_tiles, columns, any_with_vector, whole_tiles_with_vector, columns_with_vector };
+// side that is carried as a vector (carried.cuh). Signed: of L S L^H.
+enum class Form {
+  any,
+  whole_tiles,
+  columns,
+  any_with_vector,
+  whole_tiles_with_vector,
+  columns_with_vector,
+  signed_any,
+  signed_columns,
+  signed_columns_with_vector
+};
 constexpr bool has_whole_tiles(Form form) { return form == Form::whole_tiles || form == Form::whole_tiles_with_vector; }
 constexpr bool carries_vector(Form form) {
-  return form == Form::any_with_vector || form == Form::whole_tiles_with_vector || form == Form::columns_with_vector;
+  return form == Form::any_with_vector || form == Form::whole_tiles_with_vector || form == Form::columns_with_vector ||
+         form == Form::signed_columns_with_vector;
 }
-constexpr bool copies_columns(Form form) { return form == Form::columns || form == Form::columns_with_vector; }
+constexpr bool copies_columns(Form form) {
+  return form == Form::columns || form == Form::columns_with_vector || form == Form::signed_columns ||
+         form == Form::signed_columns_with_vector;
+}
+constexpr bool has_signs(Form form) { return form >= Form::signed_any; }
 constexpr int threads_of(Form form) { return copies_columns(form) ? 2 * threads : threads; }
 
 // A system with its right-hand sides carried as rows first_rhs_row .. rows - 1, from a multiple of 16: their
@@ -83,10 +98,39 @@ struct Shared {
   T carried[tile];                             // a right-hand side at the tile's rows,
   alignas(16) T carried_stage[stages][depth];  // at the columns of a step
   std::uint64_t full[stages], empty[stages];   // barriers of stages that bulk copies fill
+  std::uint64_t diagonal_full;                 // and of a diagonal tile, on the way back
   int failed;                                  // the code of a block of the diagonal tile that could not be factored
-  int refine;  // bit p: block p is so ill-conditioned that solutions with its inverse are refined
+  int refine;    // bit p: block p is so ill-conditioned that solutions with its inverse are refined
+  int signs[2];  // of L S L^H, bit j of 64: column j of the diagonal tile is negative
   View<T> system;
 };
+
+// A sign as the bit that it is in a number, or 0.
+SXT_DENSE double flipped(double v, unsigned sign) {
+  return __hiloint2double(__double2hiint(v) ^ static_cast<int>(sign), __double2loint(v));
+}
+SXT_DENSE float flipped(float v, unsigned sign) { return __uint_as_float(__float_as_uint(v) ^ sign); }
+template <class R>
+SXT_DENSE Complex<R> flipped(Complex<R> v, unsigned sign) {
+  return {flipped(v.re, sign), flipped(v.im, sign)};
+}
+// That of bit j.
+SXT_DENSE unsigned sign_from(const int (&signs)[2], int j) {
+  return static_cast<unsigned>(signs[j / 32]) << (31 - j % 32) & 0x80000000u;
+}
+// Of L S L^H the numbers on the diagonal, which have the signs, come along with the columns of a step: that of column c
+// stands in the padding, of the columns' own rows for the first four, of the tile's rows for the others. Bulk copies
+// bring 16 bytes from a multiple of 16 on, of c64 two numbers.
+template <class T>
+SXT_DENSE int sign_place(int c) {
+  return c % 4 * stage_ld<T> + tile + (sizeof(T) == 8 ? c % 2 : 0) - c / 4 * stage_room<T>;
+}
+// right: the stage's columns of their own rows, which follow those of the tile's rows.
+template <class T>
+SXT_DENSE unsigned sign_of_column(const T *right, int c) {
+  const auto *number = reinterpret_cast<const volatile unsigned *>(right + sign_place<T>(c));
+  return number[sizeof(Real<T>) / 4 - 1] & 0x80000000u;
+}
 
 SXT_DENSE void copy_async(void *to, const void *from, int bytes, bool valid) {
   const unsigned at = shared_address(to);
@@ -226,6 +270,23 @@ SXT_DENSE void write_columns(const Accumulator<T> (&x)[2], const Stripe<T> &s, i
     }
 }
 
+// The left operand's inner indices are columns 2t and 2t + 1.
+SXT_DENSE Left<double> flipped(const Left<double> &a, unsigned first, unsigned second) {
+  return {flipped(a.v[0], first), flipped(a.v[1], first), flipped(a.v[2], second), flipped(a.v[3], second)};
+}
+SXT_DENSE Left<float> flipped(Left<float> a, unsigned first, unsigned second) {
+#pragma unroll
+  for (int i = 0; i < 4; ++i) a.high[i] ^= i < 2 ? first : second, a.low[i] ^= i < 2 ? first : second;
+  return a;
+}
+template <class T>
+SXT_DENSE LeftOperand<T> flipped(const LeftOperand<T> &a, unsigned first, unsigned second) {
+  if constexpr (complex_valued<T>)
+    return {flipped(a.x, first, second), flipped(a.y, first, second)};
+  else
+    return {flipped(a.x, first, second)};
+}
+
 // c -= products of four columns with two blocks of eight rows: x + iy, rows g and g + 8 of the left operand, and b, one
 // inner index a lane.
 SXT_DENSE void multiply_two(Accumulator<Complex<double>> *c, const double (&x)[2], const double (&y)[2],
@@ -241,7 +302,7 @@ SXT_DENSE void multiply_two(Accumulator<Complex<double>> *c, const double (&x)[2
 // update_step of c128, `steps_at_once` steps whose stages follow one another: four columns at a time, so that a lane
 // has one inner index. A right operand then is one part of a number as it was loaded, and the left ones of four columns
 // are all that is kept. Unrolled, those of all columns would be.
-template <int blocks>
+template <int blocks, bool with_signs>
 SXT_DENSE void update_by_four_columns(Accumulator<Complex<double>> (&c)[8], const Complex<double> *left,
                                       const Complex<double> *right, int g, int t) {
   using T = Complex<double>;
@@ -252,7 +313,12 @@ SXT_DENSE void update_by_four_columns(Accumulator<Complex<double>> (&c)[8], cons
 #pragma unroll 1
     for (int half = 0; half < 2; ++half, left += 4 * ld, right += 4 * ld) {
       const unsigned at = shared_address(left);
-      const double x[2] = {load_part(at), load_part(at + 128)}, y[2] = {load_part(at + 8), load_part(at + 136)};
+      double x[2] = {load_part(at), load_part(at + 128)}, y[2] = {load_part(at + 8), load_part(at + 136)};
+      if constexpr (with_signs) {
+        const unsigned sign = sign_of_column(right - (4 * half + t) * ld - g, 4 * half + t);
+        x[0] = flipped(x[0], sign), x[1] = flipped(x[1], sign);
+        y[0] = flipped(y[0], sign), y[1] = flipped(y[1], sign);
+      }
 #pragma unroll
       for (int j = 0; j < 2 * blocks; j += 2) {
         const T b[2] = {load_whole(right + 8 * j), load_whole(right + 8 * j + 8)};
@@ -263,10 +329,11 @@ SXT_DENSE void update_by_four_columns(Accumulator<Complex<double>> (&c)[8], cons
 
 // c -= L(rows, step) conj(L(columns, step))' for a step of eight columns, or all steps at once. The number of blocks is
 // the code's, not a condition: accumulators that are updated under a condition would be copied back and forth.
-template <int blocks, class T>
+template <int blocks, bool with_signs, class T>
 SXT_DENSE void update_step(Accumulator<T> (&c)[8], const T *left, const T *right, int g, int t) {
-  if constexpr (sizeof(T) == 16) return update_by_four_columns<blocks>(c, left, right, g, t);
-  const LeftOperand<T> a = load_left<T, -1>(left, stage_ld<T>, g, t);
+  if constexpr (sizeof(T) == 16) return update_by_four_columns<blocks, with_signs>(c, left, right, g, t);
+  LeftOperand<T> a = load_left<T, -1>(left, stage_ld<T>, g, t);
+  if constexpr (with_signs) a = flipped(a, sign_of_column(right, 2 * t), sign_of_column(right, 2 * t + 1));
 #pragma unroll
   for (int j = 0; j < 2 * blocks; j += 2) {
     const RightOperand<T> b[2] = {load_right<T>(right + 8 * j, stage_ld<T>, g, t),
@@ -284,13 +351,18 @@ SXT_DENSE void times_inverse(Accumulator<T> (&x)[2], const Accumulator<T> (&c)[8
   product(x[1], a, load_right<T>(panel + 8, ld, g, t));
   product(x[1], b, load_right<T>(panel + 8 * ld + 8, ld, g, t));
 }
-// C -= X L_pp^H with L_pp as it stands in memory from row and column `first` on.
-template <class T>
-SXT_DENSE void take_product_off(Accumulator<T> (&c)[8], const Accumulator<T> (&x)[2], const View<T> &s, int first,
-                                int g, int t) {
+// C -= X L_pp^H (X S L_pp^H) with L_pp as it stands in memory from row and column `first` on, column p of the signs.
+template <bool with_signs, class T>
+SXT_DENSE void take_product_off(Accumulator<T> (&c)[8], const Accumulator<T> (&x)[2], const Shared<T> &shared,
+                                int first, int p, int g, int t) {
+  const View<T> &s = shared.system;
 #pragma unroll
   for (int k = 0; k < 2; ++k) {
-    const LeftOperand<T> a = as_left<T, -1>(x[k]);
+    LeftOperand<T> a = as_left<T, -1>(x[k]);
+    if constexpr (with_signs) {
+      const int column = inner * p + 8 * k + 2 * t;
+      a = flipped(a, sign_from(shared.signs, column), sign_from(shared.signs, column + 1));
+    }
 #pragma unroll
     for (int j = k; j < 2; ++j) {
       const auto l = [&](int column) {
@@ -304,19 +376,20 @@ SXT_DENSE void take_product_off(Accumulator<T> (&c)[8], const Accumulator<T> (&x
   }
 }
 // Solves for the 16 columns p of the stripe, which stand in c[0] and c[1]: X = C inverse(L_pp)^H. Where the block is so
-// ill-conditioned that its inverse would cost digits, the residual C - X L_pp^H is solved for once more.
-template <class T>
+// ill-conditioned that its inverse would cost digits, the residual C - X L_pp^H is solved for once more. Of L S L^H the
+// inverse is that of L_pp S, so that X solves C = X S L_pp^H.
+template <bool with_signs, class T>
 SXT_DENSE void solve_columns(Accumulator<T> (&x)[2], Accumulator<T> (&c)[8], const Shared<T> &shared, const T *panel,
                              int ld, int p, int k0, int g, int t) {
   x[0].clear(), x[1].clear();
   times_inverse(x, c, panel, ld, g, t);
   if (shared.refine >> p & 1) {
-    take_product_off(c, x, shared.system, k0 + inner * p, g, t);
+    take_product_off<with_signs>(c, x, shared, k0 + inner * p, p, g, t);
     times_inverse(x, c, panel, ld, g, t);
   }
 }
 // Takes the solved columns off the `blocks` blocks of 16 to the right of them, which move to the front:
-// c[j] = c[j + 2] - X L(j, p)^H.
+// c[j] = c[j + 2] - X L(j, p)^H. Of L S L^H the panel holds L S there.
 template <int blocks, class T>
 SXT_DENSE void move_up(Accumulator<T> (&c)[8], const Accumulator<T> (&x)[2], const T *panel, int ld, int g, int t) {
   const LeftOperand<T> a = as_left<T, -1>(x[0]), b = as_left<T, -1>(x[1]);

@@ -9,7 +9,7 @@
 namespace sextant::hermitian_panel {
 
 // Called for tiles on the diagonal. The two stripes with the fewest products own 32 entries of the tile each.
-template <class T>
+template <class T, bool with_signs>
 struct CarriedVector {
   const View<T> &s;
   Shared<T> &shared;
@@ -36,7 +36,10 @@ struct CarriedVector {
     const T *solved = shared.carried_stage[step % stages], *row = panel + own_entry();
     T value = shared.carried[own_entry()];
 #pragma unroll
-    for (int j = 0; j < depth; ++j) value = minus_product(value, solved[j], conjugate(row[j * stage_ld<T>]));
+    for (int j = 0; j < depth; ++j) {
+      const T by = with_signs ? flipped(solved[j], sign_of_column(panel, j)) : solved[j];
+      value = minus_product(value, by, conjugate(row[j * stage_ld<T>]));
+    }
     shared.carried[own_entry()] = value;
   }
 
@@ -79,9 +82,10 @@ struct CarriedVector {
     for (int j = 8 * h; j < 8 * h + 8; ++j) total = plus_product(total, c[j], conjugate(inverse[j * ld + r]));
     return sum(total, from_lane_xor(all_lanes, total, 16));
   }
-  // What x leaves of 16 entries, with the block of L as it stands in memory from row `first` on.
-  SXT_DENSE T rest_of(const T *c, T x, int first) const {
+  // What x leaves of 16 entries, with the block p of L as it stands in memory from row `first` on.
+  SXT_DENSE T rest_of(const T *c, T x, int first, int p) const {
     const int r = lane & 15;
+    if constexpr (with_signs) x = flipped(x, sign_from(shared.signs, inner * p + r));
     T rest = c[r];
 #pragma unroll 1
     for (int j = 0; j < inner; ++j) {
@@ -97,7 +101,7 @@ struct CarriedVector {
     T *c = shared.carried + inner * p;
     T x = times_inverse(c, inverse, ld);
     if (shared.refine >> p & 1) {
-      const T rest = rest_of(c, x, k0 + inner * p);
+      const T rest = rest_of(c, x, k0 + inner * p, p);
       __syncwarp();
       if (lane < inner) c[r] = rest;
       __syncwarp();

@@ -17,6 +17,10 @@ struct FourColumns {
     x[0] = load_part(at), x[1] = load_part(at + 128), y[0] = load_part(at + 8), y[1] = load_part(at + 136);
     b[0] = load_whole(right), b[1] = load_whole(right + 8);
   }
+  SXT_DENSE void flip(unsigned sign) {
+#pragma unroll
+    for (int i = 0; i < 2; ++i) x[i] = flipped(x[i], sign), y[i] = flipped(y[i], sign);
+  }
 };
 // Products of four columns of c128 for all blocks, or for the first of them. What `load_next` loads for the next four
 // is on its way while the last of these are made.
@@ -38,7 +42,7 @@ SXT_DENSE void update_by_four(Accumulator<Complex<double>> (&c)[8], FourColumns 
 template <class T, Form form>
 struct CopiedSweep : Sweep<T, form> {
   using Base = Sweep<T, form>;
-  using Base::s, Base::shared, Base::stripe, Base::peers, Base::rank, Base::carries;
+  using Base::s, Base::shared, Base::stripe, Base::peers, Base::rank, Base::carries, Base::with_signs;
   using typename Base::Share, typename Base::Tile;
 
   // A warp's part of tile r of the rows, tile k of the columns. Numbers that are found anew where they are wanted: kept
@@ -64,6 +68,10 @@ struct CopiedSweep : Sweep<T, form> {
     const auto &stage = shared.stage[arrivals.slot()];
     left = stage[on_diagonal] + inner * stripe + place, right = stage[1] + place;
   }
+  // The sign of a lane's column among four of a stage.
+  SXT_DENSE unsigned sign_at(const Arrivals<T> &arrivals, int half) const {
+    return with_signs ? sign_of_column(shared.stage[arrivals.slot()][1], 4 * half + lane_now() % 4) : 0;
+  }
   // Of c128: c -= products of a stage, for `blocks` blocks on the diagonal, all below it.
   template <bool on_diagonal>
   SXT_DENSE void multiply_stage(Accumulator<T> (&c)[8], const Arrivals<T> &arrivals, int blocks) const {
@@ -71,11 +79,15 @@ struct CopiedSweep : Sweep<T, form> {
     operands_at<on_diagonal>(arrivals, left, right);
     FourColumns at;
     at.load(left, right);
+    [[maybe_unused]] unsigned sign = sign_at(arrivals, 0);
 #pragma unroll 1
     for (int half = 0; half < 2; ++half, right += 4 * stage_ld<T>) {
       left += 4 * stage_ld<T>;
-      update_by_four<!on_diagonal>(c, at, right, blocks,
-                                   [&](FourColumns &next) { next.load(left, right + 4 * stage_ld<T>); });
+      if constexpr (with_signs) at.flip(sign);
+      update_by_four<!on_diagonal>(c, at, right, blocks, [&](FourColumns &next) {
+        next.load(left, right + 4 * stage_ld<T>);
+        if constexpr (with_signs) sign = sign_at(arrivals, 1);
+      });
     }
   }
   // Of other types.
@@ -84,12 +96,12 @@ struct CopiedSweep : Sweep<T, form> {
     const int me = lane_now(), g = me / 4, t = me % 4;
     const auto &stage = shared.stage[arrivals.slot()];
     const T *left = stage[on_diagonal] + inner * stripe, *right = stage[1];
-    if (!on_diagonal) return update_step<4>(c, left, right, g, t);
+    if (!on_diagonal) return update_step<4, with_signs>(c, left, right, g, t);
     switch (blocks) {
-      case 4: return update_step<4>(c, left, right, g, t);
-      case 3: return update_step<3>(c, left, right, g, t);
-      case 2: return update_step<2>(c, left, right, g, t);
-      case 1: return update_step<1>(c, left, right, g, t);
+      case 4: return update_step<4, with_signs>(c, left, right, g, t);
+      case 3: return update_step<3, with_signs>(c, left, right, g, t);
+      case 2: return update_step<2, with_signs>(c, left, right, g, t);
+      case 1: return update_step<1, with_signs>(c, left, right, g, t);
     }
   }
   // c -= products of all that stands left of the tile; with what they take off a right-hand side, where its entries are
@@ -121,7 +133,12 @@ struct CopiedSweep : Sweep<T, form> {
       for (int half = 0; half < 2; ++half) {
         FourColumns at;
         at.load(left, right);
-        const auto row = this->vector().left_row(*solved);
+        T by = *solved;
+        if constexpr (with_signs) {
+          const unsigned sign = sign_at(arrivals, half);
+          by = flipped(by, sign), at.flip(sign);
+        }
+        const auto row = this->vector().left_row(by);
         update_by_four<false>(c, at, right, 1, [](FourColumns &) {});
 #pragma unroll
         for (int j = 0; j < 8; ++j) {
@@ -210,7 +227,7 @@ struct CopiedSweep : Sweep<T, form> {
   }
   // What the fifth warp does.
   SXT_DENSE void supply() const {
-    Supply<T> supply{s, shared};
+    Supply<T, with_signs> supply{s, shared};
     const int last = this->tile_of(s.n - 1);
     const auto bring = [&](int r, int k) {
       const int r0 = this->start_of(r), k0 = this->start_of(k);

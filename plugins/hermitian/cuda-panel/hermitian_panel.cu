@@ -83,7 +83,8 @@ std::int64_t shared_of(sxt_value_type type) {
 
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *machine, sxt_message *reason) {
   const auto &q = as<sxt_hermitian_query>(query);
-  if (q.definiteness != SXT_HERMITIAN_DEFINITE) return refuse(reason, "only positive definite systems");
+  if (q.definiteness != SXT_HERMITIAN_DEFINITE && q.definiteness != SXT_HERMITIAN_SIGNED)
+    return refuse(reason, "only positive definite systems, and those that need no interchanges");
   if (!cuda::compiled_for(machine->level)) return cuda::needs_own_code(*machine, reason);
   if (q.n_max > most_order)
     return refuse(reason, "order %lld is above %lld", (long long)q.n_max, (long long)most_order);
@@ -169,7 +170,7 @@ struct Weights {
 Weights weights_of(const sxt_hermitian_query &q) {
   if (q.q.value_type == SXT_C64 && factors(q.phase) && !copies_columns(q)) return {1.08, 1.08, 1.08, 1};
   if (q.q.value_type != SXT_C128) return {1, 1, 1, 1};
-  if (copies_columns(q)) return {0.89, 0.81, 1.41, 0, 1.47};
+  if (copies_columns(q)) return {0.89, 0.81, 1.41, 0, 1.42};
   if (!factors(q.phase)) return {1, 1, 1, 0.1};
   const double strided = q.triangle == SXT_UPPER ? 1.25 : 1;  // columns of the lower triangle of conj(A)
   return {1.05 * strided, 0.97 * strided, 1.63 * strided, 0, 1.0};
@@ -280,14 +281,15 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
     if (const sxt_status failed = cuda::launched(exec, "hermitian.panel.cuda (order of systems)")) return failed;
   }
   return dense::with_number(args.value_type, [&](auto tag) {
-    return enqueue_panel<typename decltype(tag)::type>(dense::set_of(args), turn, args.phase, plan.peers, exec);
+    return enqueue_panel<typename decltype(tag)::type>(dense::set_of(args), turn, args.phase,
+                                                       args.definiteness == SXT_HERMITIAN_SIGNED, plan.peers, exec);
   });
 }
 
 const sxt_kernel kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_HERMITIAN, "hermitian.panel.cuda", "cuda",
                             "left-looking Cholesky with tensor-core updates, one block or one cluster a system", run);
-  k.version = 6;
+  k.version = 7;
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
   k.min_level = 90;
   k.term_names = terms;

@@ -27,11 +27,11 @@ inline bool lies_in_columns(bool upper, std::int32_t phase, std::int64_t n_rhs) 
 }
 
 // Loads the code and lets it have its shared memory; enqueues a run by `peers` blocks a system (a cluster, from 2 on),
-// systems in the order of `turn` (NULL: as they come). One specialisation a value type.
+// systems in the order of `turn` (NULL: as they come), with_signs: of L S L^H. One specialisation a value type.
 template <class T>
 sxt_status load_panel(const sxt_exec *exec);
 template <class T>
-sxt_status enqueue_panel(const plugin::cuda::dense::Set &set, const std::int32_t *turn, std::int32_t phase, int peers,
-                         const sxt_exec *exec);
+sxt_status enqueue_panel(const plugin::cuda::dense::Set &set, const std::int32_t *turn, std::int32_t phase,
+                         bool with_signs, int peers, const sxt_exec *exec);
 
 }  // namespace sextant::hermitian_panel

@@ -6,7 +6,7 @@ namespace sextant::hermitian_panel {
 
 template std::int64_t shared_bytes<Complex<float>>();
 template sxt_status load_panel<Complex<float>>(const sxt_exec *);
-template sxt_status enqueue_panel<Complex<float>>(const Set &, const std::int32_t *, std::int32_t, int,
+template sxt_status enqueue_panel<Complex<float>>(const Set &, const std::int32_t *, std::int32_t, bool, int,
                                                   const sxt_exec *);
 
 }  // namespace sextant::hermitian_panel

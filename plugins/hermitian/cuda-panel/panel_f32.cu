@@ -6,6 +6,6 @@ namespace sextant::hermitian_panel {
 
 template std::int64_t shared_bytes<float>();
 template sxt_status load_panel<float>(const sxt_exec *);
-template sxt_status enqueue_panel<float>(const Set &, const std::int32_t *, std::int32_t, int, const sxt_exec *);
+template sxt_status enqueue_panel<float>(const Set &, const std::int32_t *, std::int32_t, bool, int, const sxt_exec *);
 
 }  // namespace sextant::hermitian_panel

@@ -15,11 +15,12 @@ std::int64_t shared_bytes() {
 template <class T>
 sxt_status load_panel(const sxt_exec *exec) {
   for (const auto kernel : {sweep_systems<T, Form::any>, sweep_systems<T, Form::whole_tiles>,
-                            sweep_systems<T, Form::whole_tiles_with_vector>})
+                            sweep_systems<T, Form::whole_tiles_with_vector>, sweep_systems<T, Form::signed_any>})
     if (const sxt_status failed = load_with_shared(exec, kernel, sizeof(Shared<T>))) return failed;
   if constexpr (complex_valued<T>)
     for (const auto kernel : {sweep_by_copies<T, Form::columns>, sweep_by_copies<T, Form::columns_with_vector>,
-                              sweep_systems<T, Form::any_with_vector>})
+                              sweep_systems<T, Form::any_with_vector>, sweep_by_copies<T, Form::signed_columns>,
+                              sweep_by_copies<T, Form::signed_columns_with_vector>})
       if (const sxt_status failed = load_with_shared(exec, kernel, sizeof(Shared<T>))) return failed;
   return SXT_OK;
 }
@@ -36,11 +37,12 @@ bool columns_aligned(const Set &set) {
   return set.n_rhs == 0 || (!set.b_array && even(set.stride_b) && aligned(set.b));
 }
 template <class T>
-Form form_for(const Set &set, std::int32_t phase) {
+Form form_for(const Set &set, std::int32_t phase, bool with_signs) {
   const bool whole = !set.orders && (set.n_max + inner - 1) / inner * inner % tile == 0;
   const bool carries = phase == SXT_HERMITIAN_FACTOR_SOLVE && set.n_rhs == 1;
-  if (lies_in_columns(set.upper, phase, set.n_rhs) && columns_aligned<T>(set))
-    return carries ? Form::columns_with_vector : Form::columns;
+  const bool copied = lies_in_columns(set.upper, phase, set.n_rhs) && columns_aligned<T>(set);
+  if (with_signs) return !copied ? Form::signed_any : carries ? Form::signed_columns_with_vector : Form::signed_columns;
+  if (copied) return carries ? Form::columns_with_vector : Form::columns;
   // Of real numbers, a row of the first tile costs as much as a vector or less.
   if (complex_valued<T> && carries && !whole) return Form::any_with_vector;
   return !whole ? Form::any : carries ? Form::whole_tiles_with_vector : Form::whole_tiles;
@@ -51,20 +53,23 @@ auto kernel_of(Form form) {
     if (form == Form::columns) return sweep_by_copies<T, Form::columns>;
     if (form == Form::columns_with_vector) return sweep_by_copies<T, Form::columns_with_vector>;
     if (form == Form::any_with_vector) return sweep_systems<T, Form::any_with_vector>;
+    if (form == Form::signed_columns) return sweep_by_copies<T, Form::signed_columns>;
+    if (form == Form::signed_columns_with_vector) return sweep_by_copies<T, Form::signed_columns_with_vector>;
   }
+  if (form == Form::signed_any) return sweep_systems<T, Form::signed_any>;
   return form == Form::any           ? sweep_systems<T, Form::any>
          : form == Form::whole_tiles ? sweep_systems<T, Form::whole_tiles>
                                      : sweep_systems<T, Form::whole_tiles_with_vector>;
 }
 
 template <class T>
-sxt_status enqueue_panel(const Set &set, const std::int32_t *turn, std::int32_t phase, int peers,
+sxt_status enqueue_panel(const Set &set, const std::int32_t *turn, std::int32_t phase, bool with_signs, int peers,
                          const sxt_exec *exec) {
   cudaLaunchAttribute cluster{};
   cluster.id = cudaLaunchAttributeClusterDimension;
   cluster.val.clusterDim.x = static_cast<unsigned>(peers);
   cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
-  const Form form = form_for<T>(set, phase);
+  const Form form = form_for<T>(set, phase, with_signs);
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>(set.batch * peers));
   config.blockDim = dim3(static_cast<unsigned>(threads_of(form)));

@@ -50,7 +50,8 @@ SXT_DENSE Reciprocal<float> reciprocal_parts(float x) {
   return {y, fmaf(-x, y, 1.0f)};
 }
 // A power of two that brings a pivot into [1, 2): in single precision products of two entries would leave its range
-// before they are divided by a pivot far from 1. In double precision they seldom do, and the factor would be waited for.
+// before they are divided by a pivot far from 1. In double precision they seldom do, and the factor would be waited
+// for.
 SXT_DENSE double to_unit(double) { return 1; }
 SXT_DENSE float to_unit(float pivot) { return plugin::cuda::dense::one_over_power(pivot); }
 // v - p / x.
@@ -92,8 +93,8 @@ SXT_DENSE void eliminate_four(T (&v)[8], Pivot<T> &at, T *block, int r, int h) {
 
 // In: block[c * 17 + r], its lower part; rows and columns from `valid` on are those of the identity. Out: columns of L
 // times the roots of their pivots. Returns 0, or not finite when pivot j came out as NaN or infinity, or j + 1 when it
-// was not positive.
-template <class T>
+// was not positive; with_signs: zero.
+template <bool with_signs, class T>
 SXT_DENSE int factor_16(T *block, int valid, int lane) {
   const int r = lane & 15, h = lane >> 4;
   T v[8];
@@ -111,7 +112,8 @@ SXT_DENSE int factor_16(T *block, int valid, int lane) {
   eliminate_four<6>(v, at, block, r, h);
   eliminate_four<4>(v, at, block, r, h);
   eliminate_four<2>(v, at, block, r, h);
-  const int code = judge_pivot(real_of(block[r * block_ld + r]), r);
+  const Real<T> pivot = real_of(block[r * block_ld + r]);
+  const int code = judge_pivot(with_signs ? fabs(pivot) : pivot, r);
   const unsigned bad = __ballot_sync(all_lanes, code != 0);
   return bad ? __shfl_sync(all_lanes, code, __ffs(bad) - 1) : 0;
 }
@@ -136,10 +138,11 @@ SXT_DENSE bool ill_conditioned(int largest, int largest_inverse) {
   return rough_product<R>(largest, largest_inverse) >= limit;
 }
 
-// Roots of the pivots: lane r holds 1 / L(r, r).
-template <class T>
+// Roots of the pivots, with signs of their sizes: lane r holds 1 / |L(r, r)|.
+template <bool with_signs, class T>
 SXT_DENSE Real<T> inverse_roots(const T *block, int r) {
-  return inverse_root(real_of(block[r * block_ld + r]));
+  const Real<T> pivot = real_of(block[r * block_ld + r]);
+  return inverse_root(with_signs ? fabs(pivot) : pivot);
 }
 
 // Four rows of the inverse, from 16 - 2 `count` on.
@@ -161,9 +164,9 @@ SXT_DENSE void follow_four(T (&w)[8], const T *block, T *inverse, int ld, int r,
   }
 }
 
-// The warp that follows: lane (r, h) holds column r of the inverse at rows j + h, j + h + 2, ..; out: L^-1 at
-// inverse[c * ld + r]. Returns whether solutions with it need refinement.
-template <class T>
+// The warp that follows: lane (r, h) holds column r of the inverse at rows j + h, j + h + 2, ..; out: L^-1, with signs
+// (L S)^-1, at inverse[c * ld + r]. Returns whether solutions with it need refinement.
+template <bool with_signs, class T>
 SXT_DENSE bool follow_16(const T *block, T *inverse, int ld, int lane) {
   const int r = lane & 15, h = lane >> 4;
   T w[8];
@@ -173,7 +176,7 @@ SXT_DENSE bool follow_16(const T *block, T *inverse, int ld, int lane) {
   follow_four<6>(w, block, inverse, ld, r, h);
   follow_four<4>(w, block, inverse, ld, r, h);
   follow_four<2>(w, block, inverse, ld, r, h);
-  const Real<T> root = inverse_roots(block, r);
+  const Real<T> root = inverse_roots<with_signs>(block, r);
   int largest = 0, largest_inverse = 0;
 #pragma unroll
   for (int q = 0; q < 8; ++q) {
@@ -187,8 +190,8 @@ SXT_DENSE bool follow_16(const T *block, T *inverse, int ld, int lane) {
   return ill_conditioned<Real<T>>(largest, largest_inverse);
 }
 
-// Inverts a factor that stands in block[c * 17 + r], identity from `valid` on.
-template <class T>
+// Inverts a factor that stands in block[c * 17 + r], identity from `valid` on; with signs L S.
+template <bool with_signs, class T>
 SXT_DENSE bool invert_16(const T *block, T *inverse, int inverse_ld, int valid, int lane) {
   const int r = lane & 15, h = lane >> 4;
   T w[8];
@@ -200,7 +203,8 @@ SXT_DENSE bool invert_16(const T *block, T *inverse, int inverse_ld, int valid, 
     const T *column = block + j * block_ld;
     const bool mine = h == (j & 1);
     const Real<T> by = j < valid ? 1 / real_of(column[j]) : 1;
-    if (mine) w[0] = scaled(w[0], by), inverse[r * inverse_ld + j] = w[0];
+    const unsigned sign = with_signs && by < 0 ? 0x80000000u : 0;
+    if (mine) w[0] = scaled(w[0], by), inverse[r * inverse_ld + j] = flipped(w[0], sign);
     const T row = from_lane(all_lanes, w[0], r + 16 * (j & 1));
     if (mine) {
 #pragma unroll

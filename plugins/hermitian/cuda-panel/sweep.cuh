@@ -13,7 +13,7 @@ namespace sextant::hermitian_panel {
 template <class T, Form form>
 struct Sweep {
   static constexpr int ahead = stages - steps_at_once<T>;  // steps under way
-  static constexpr bool carries = carries_vector(form), copies = copies_columns(form);
+  static constexpr bool carries = carries_vector(form), copies = copies_columns(form), with_signs = has_signs(form);
   const View<T> &s;
   Shared<T> &shared;
   bool factor;
@@ -59,6 +59,10 @@ struct Sweep {
   SXT_DENSE void stage(Rows &rows, int step) const {
     T *left = shared.stage[step % stages][0] + inner * stripe, *right = shared.stage[step % stages][1] + inner * stripe;
     const int own = step - rows.k0 / depth;
+    if constexpr (with_signs)
+      if (own < 0 && warp == 0 && lane() < depth)
+        copy_async(shared.stage[step % stages][1] + sign_place<T>(lane()),
+                   s.at(step * depth + lane(), step * depth + lane()), sizeof(T), true);
     if (own < 0) {
       if (rows.on_diagonal) {
         stage_stripe(right, rows.from_left);
@@ -95,7 +99,7 @@ struct Sweep {
 #pragma unroll unrolled
     for (int i = 0; i < steps_at_once<T>; ++i) stage(rows, step + ahead + i);
   }
-  SXT_DENSE CarriedVector<T> vector() const { return {s, shared, lane(), stripe}; }
+  SXT_DENSE CarriedVector<T, with_signs> vector() const { return {s, shared, lane(), stripe}; }
   SXT_DENSE void begin(Rows &rows) const {
 #pragma unroll 1
     for (int step = 0; step < ahead; ++step) stage(rows, step);
@@ -122,10 +126,10 @@ struct Sweep {
       const T *right = shared.stage[step % stages][1];
       const T *left = (rows.on_diagonal ? right : shared.stage[step % stages][0]) + inner * stripe;
       switch (rows.blocks) {
-        case 4: update_step<4>(c, left, right, g, t); break;
-        case 3: update_step<3>(c, left, right, g, t); break;
-        case 2: update_step<2>(c, left, right, g, t); break;
-        case 1: update_step<1>(c, left, right, g, t); break;
+        case 4: update_step<4, with_signs>(c, left, right, g, t); break;
+        case 3: update_step<3, with_signs>(c, left, right, g, t); break;
+        case 2: update_step<2, with_signs>(c, left, right, g, t); break;
+        case 1: update_step<1, with_signs>(c, left, right, g, t); break;
       }
       if constexpr (carries)
         if (rows.on_diagonal)
@@ -161,14 +165,20 @@ struct Sweep {
 #pragma unroll
       for (int i = 0; i < 4; ++i) block[(8 * j + 2 * t + i % 2) * block_ld + g + 8 * (i / 2)] = c[j].get(i);
     __syncwarp();
-    const int first = k0 + inner * p, failed = factor_16(block, min(inner, s.n - first), me);
+    const int first = k0 + inner * p, failed = factor_16<with_signs>(block, min(inner, s.n - first), me);
     if (failed && me == 0) shared.failed = failed > 0 ? first + failed : failed;
+    if constexpr (with_signs) {
+      const bool negative = me < inner && real_of(block[(me & 15) * (block_ld + 1)]) < 0;
+      const unsigned bits = __ballot_sync(all_lanes, negative) << 16 * (p % 2);
+      // The half before stood two barriers ago.
+      if (me == 0) shared.signs[p / 2] = static_cast<int>(p % 2 ? shared.signs[p / 2] | bits : bits);
+    }
     if (!failed) write_block(p, k0);
   }
   SXT_DENSE void write_block(int p, int k0) const {
     const T *block = shared.scratch;
     const int me = lane(), r = me & 15, h = me >> 4, first = k0 + inner * p, valid = min(inner, s.n - first);
-    const Real<T> root = inverse_roots(block, r), pivot = real_of(block[r * block_ld + r]);
+    const Real<T> root = inverse_roots<with_signs>(block, r), pivot = real_of(block[r * block_ld + r]);
 #pragma unroll
     for (int q = 0; q < 8; ++q) {
       const int column = 2 * q + h;
@@ -180,17 +190,21 @@ struct Sweep {
   }
   SXT_DENSE void follow_block(int p) const {
     const int me = lane();
-    const bool refine = follow_16(shared.scratch, shared.diagonal + panel_at<T>(p), panel_ld<T>(p), me);
+    const bool refine = follow_16<with_signs>(shared.scratch, shared.diagonal + panel_at<T>(p), panel_ld<T>(p), me);
     if (me == 0) shared.refine = (p ? shared.refine : 0) | refine << p;
   }
-  // X, rows below block p of the diagonal tile, to where the other warps read it.
+  // X, rows below block p of the diagonal tile, to where the other warps read it; with signs X S.
   SXT_DENSE void share_columns(const Accumulator<T> (&x)[2], int p) const {
     T *to = shared.diagonal + panel_at<T>(p) + inner * (stripe - p);
     const int ld = panel_ld<T>(p), me = lane(), g = me / 4, t = me % 4;
 #pragma unroll
     for (int j = 0; j < 2; ++j)
 #pragma unroll
-      for (int i = 0; i < 4; ++i) to[(8 * j + 2 * t + i % 2) * ld + g + 8 * (i / 2)] = x[j].get(i);
+      for (int i = 0; i < 4; ++i) {
+        const int column = 8 * j + 2 * t + i % 2;
+        const unsigned sign = with_signs ? sign_from(shared.signs, inner * p + column) : 0;
+        to[column * ld + g + 8 * (i / 2)] = with_signs ? flipped(x[j].get(i), sign) : x[j].get(i);
+      }
   }
   // Solves the updated tile with the diagonal tile of its columns, 16 columns at a time, and writes it. If it is that
   // tile itself, factors it: every warp meets two barriers a block, after the block's inverse stands and after the
@@ -213,7 +227,7 @@ struct Sweep {
           if (stripe == 0) vector().solve(p, rows.k0);
       }
       if (p < own) {
-        solve_columns(x, c, shared, panel, ld, p, rows.k0, g, t);
+        solve_columns<with_signs>(x, c, shared, panel, ld, p, rows.k0, g, t);
         if (rows.on_diagonal)
           share_columns(x, p);
         else
@@ -248,18 +262,23 @@ struct Sweep {
       const T *panel = shared.diagonal + panel_at<T>(p) + inner;
       const int below = rows.columns - inner * (p + 1);
       for (int column = first_column; column < inner; column += column_step)
-        for (int r = first_row; r < below; r += row_step)
-          *s.at(rows.k0 + inner * (p + 1) + r, rows.k0 + inner * p + column) = panel[column * panel_ld<T>(p) + r];
+        for (int r = first_row; r < below; r += row_step) {
+          const T value = panel[column * panel_ld<T>(p) + r];
+          *s.at(rows.k0 + inner * (p + 1) + r, rows.k0 + inner * p + column) =
+              with_signs ? flipped(value, sign_from(shared.signs, inner * p + column)) : value;
+        }
     }
   }
-  // A tile of the diagonal that was factored before: to shared memory, its 16-blocks inverted.
+  // A tile of the diagonal that was factored before: to shared memory, its 16-blocks inverted; with signs L S.
   SXT_DENSE void load_diagonal(int k0, int columns) const {
     constexpr int ld = block_ld;
     for (int e = threadIdx.x; e < tile * tile; e += threads) {
       const int in = e % tile, out = e / tile, i = s.row == 1 ? in : out, j = s.row == 1 ? out : in, p = j / inner;
-      if (i / inner > p)
-        shared.diagonal[panel_at<T>(p) + (j % inner) * panel_ld<T>(p) + i - inner * p] =
-            i < columns ? s.a[(k0 + i) * s.row + (k0 + j) * s.column] : T{};
+      if (i / inner <= p) continue;
+      T value = i < columns ? *s.at(k0 + i, k0 + j) : T{};
+      if constexpr (with_signs)
+        if (i < columns && real_of(*s.at(k0 + j, k0 + j)) < 0) value = flipped(value, 0x80000000u);
+      shared.diagonal[panel_at<T>(p) + (j % inner) * panel_ld<T>(p) + i - inner * p] = value;
     }
     // A warp's block stands where its stages would arrive: nothing is under way there.
     T *block = shared.stage[warp][0];
@@ -267,9 +286,13 @@ struct Sweep {
     for (int c = me >> 4; c < inner; c += 2)
       if (r >= c && r < valid) block[c * ld + r] = s.a[(k0 + first + r) * s.row + (k0 + first + c) * s.column];
     __syncwarp();
-    if (threadIdx.x == 0) shared.refine = 0;
+    if (threadIdx.x == 0) shared.refine = shared.signs[0] = shared.signs[1] = 0;
     sync();
-    const bool refine = invert_16(block, shared.diagonal + panel_at<T>(warp), panel_ld<T>(warp), valid, me);
+    if constexpr (with_signs) {
+      const unsigned bits = __ballot_sync(all_lanes, me < valid && real_of(block[r * (ld + 1)]) < 0);
+      if (me == 0) atomicOr(&shared.signs[warp / 2], static_cast<int>(bits << 16 * (warp % 2)));
+    }
+    const bool refine = invert_16<with_signs>(block, shared.diagonal + panel_at<T>(warp), panel_ld<T>(warp), valid, me);
     if (refine && me == 0) atomicOr(&shared.refine, 1 << warp);
     sync();
   }
@@ -305,6 +328,10 @@ struct Sweep {
       const unsigned to = shared_address(shared.diagonal), from = address_in(owner, shared.diagonal);
       const int refine = number_in(owner, shared.refine);
       if (threadIdx.x == 0) shared.refine = refine;
+      if constexpr (with_signs) {
+        const int signs = number_in(owner, shared.signs[threadIdx.x % 2]);
+        if (threadIdx.x < 2) shared.signs[threadIdx.x] = signs;
+      }
 #pragma unroll 4
       for (int at = 16 * threadIdx.x; at < bytes; at += 16 * threads) {
         unsigned a, b, c, d;
