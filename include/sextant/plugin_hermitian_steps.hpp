@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The steps of kind sxt.hermitian_step/1 on one system, by a group of lanes that share the loops: one lane on the CPU,
-// a thread block on a GPU. A group offers lane(), lanes(), barrier(), and sum(), most(): results that all lanes get.
-// Compiles as C++ and as CUDA.
+// a thread block on a GPU. A group offers lane(), lanes(), barrier(), and sum(), most(): results that all lanes get;
+// and team_lanes(), a part of them that reads memory together, with team_sum(). Compiles as C++ and as CUDA.
 #pragma once
 
 #include <cmath>
@@ -16,6 +16,12 @@
 #define SXT_LANES __host__ __device__
 #else
 #define SXT_LANES
+#endif
+#ifdef __CUDA_ARCH__
+#define SXT_PRAGMA(text) _Pragma(#text)
+#define SXT_UNROLLED_BY(times) SXT_PRAGMA(unroll times)
+#else
+#define SXT_UNROLLED_BY(times)
 #endif
 
 namespace sextant::plugin::hermitian_steps {
@@ -53,7 +59,9 @@ struct HalfOf<std::complex<R>> {
 };
 template <class T>
 using half_of = typename HalfOf<T>::type;
-inline SXT_LANES bool is_narrow(std::int32_t step) { return step >= SXT_HERMITIAN_NARROW; }
+inline SXT_LANES bool is_narrow(std::int32_t step) {
+  return step >= SXT_HERMITIAN_NARROW && step <= SXT_HERMITIAN_WIDEN_RHS;
+}
 
 template <class T>
 SXT_LANES double size(T v) {
@@ -150,32 +158,83 @@ SXT_LANES void equilibrate(const Step<T, Group> &step) {
   });
 }
 
+// The largest row sum of |a + by I|, whatever the sizes of its entries.
+template <class T, class Group>
+SXT_LANES double row_norm(const Step<T, Group> &step, double by) {
+  double most = 0;
+  step.rows([&](std::int64_t i) {
+    double row = 0;
+    for (std::int64_t j = 0; j < step.n; ++j) {
+      const T v = step.entry(i, j);
+      row += i == j ? fabs(re(v) + by) : size(v);
+    }
+    most = fmax(most, row);
+  });
+  return step.group.most(most);
+}
+
+template <class T, class Group>
+SXT_LANES void norm(const Step<T, Group> &step) {
+  const double most = row_norm(step, 0);
+  if (step.group.lane() == 0) step.args.numbers[step.s] = most;
+}
+
+// |v| in single precision, which is enough for sums of many; infinite where its square is too large. Without branches,
+// so that a GPU's loads around it are not held up.
+template <class T>
+SXT_LANES double rough_size(double re, double im) {
+  if constexpr (!is_complex<T>) return fabs(re);
+  const auto square = static_cast<float>(re * re + im * im);
+#ifdef __CUDA_ARCH__
+  const float root = square * rsqrtf(square);
+#else
+  const float root = sqrtf(square);
+#endif
+  return square == 0 ? 0 : square <= 3.4e38f ? root : INFINITY;
+}
+
+// Row i of (a + by I) b, and the sum of the row's sizes where it is asked for. On a GPU many loads must be under way.
+struct RowSum {
+  double re = 0, im = 0, size = 0;
+};
+template <bool sizes, class T, class Group>
+SXT_LANES RowSum product_of_row(const Step<T, Group> &step, std::int64_t i, std::int64_t r, double by) {
+  RowSum row;
+  SXT_UNROLLED_BY(8)
+  for (std::int64_t j = 0; j < step.n; ++j) {
+    const T v = step.entry(i, j), x = step.b.at(j, r);
+    const double v_re = re(v) + (i == j ? by : 0), v_im = im(v);
+    row.re += v_re * re(x) - v_im * im(x);
+    row.im += v_re * im(x) + v_im * re(x);
+    if constexpr (sizes) row.size += rough_size<T>(v_re, v_im);
+  }
+  return row;
+}
+
 // c -= (a + shift I) b row by row, in double precision; the backward error of the worst right-hand side.
 template <class T, class Group>
 SXT_LANES void residual(const Step<T, Group> &step) {
   const double by = step.args.numbers_in ? step.args.numbers_in[step.s] : 0;
-  double worst = 0;
+  double worst = 0, norm = 0;
   for (std::int64_t r = 0; r < step.args.n_rhs; ++r) {
-    double norm = 0, x_most = 0, b_most = 0, r_most = 0;
+    double x_most = 0, b_most = 0, r_most = 0;
     bool finite = true;
     step.rows([&](std::int64_t i) {
+      const RowSum row = r == 0 ? product_of_row<true>(step, i, r, by) : product_of_row<false>(step, i, r, by);
       const T before = step.c.at(i, r);
-      double sum_re = re(before), sum_im = im(before), row = 0;
-      for (std::int64_t j = 0; j < step.n; ++j) {
-        const T v = step.entry(i, j), x = step.b.at(j, r);
-        const double v_re = re(v) + (i == j ? by : 0), v_im = im(v);
-        sum_re -= v_re * re(x) - v_im * im(x);
-        sum_im -= v_re * im(x) + v_im * re(x);
-        row += hypot(v_re, v_im);
-      }
-      norm = fmax(norm, row);
+      const double sum_re = re(before) - row.re, sum_im = im(before) - row.im;
+      norm = fmax(norm, row.size);
       x_most = fmax(x_most, size(step.b.at(i, r)));
       b_most = fmax(b_most, size(before));
       r_most = fmax(r_most, hypot(sum_re, sum_im));
       finite = finite && sum_re - sum_re == 0 && sum_im - sum_im == 0;
       step.c.at(i, r) = from<T>(sum_re, sum_im);
     });
-    norm = step.group.most(norm), x_most = step.group.most(x_most);
+    if (r == 0) {
+      norm = step.group.most(norm);
+      if (!(norm >= 1e-10 && norm <= 1e18)) norm = row_norm(step, by);  // squares may leave single precision's range
+    }
+    x_most = step.group.most(x_most);
     b_most = step.group.most(b_most), r_most = step.group.most(r_most);
     const bool broken = step.group.most(finite ? 0.0 : 1.0) > 0;
     const double scale = norm * x_most + b_most;
@@ -185,18 +244,6 @@ SXT_LANES void residual(const Step<T, Group> &step) {
       worst = r_most / scale;
   }
   if (step.group.lane() == 0) step.args.numbers[step.s] = worst;
-}
-
-template <class T, class Group>
-SXT_LANES void norm(const Step<T, Group> &step) {
-  double most = 0;
-  step.rows([&](std::int64_t i) {
-    double row = 0;
-    for (std::int64_t j = 0; j < step.n; ++j) row += size(step.entry(i, j));
-    most = fmax(most, row);
-  });
-  most = step.group.most(most);
-  if (step.group.lane() == 0) step.args.numbers[step.s] = most;
 }
 
 // The place of the largest entry of the vector, the first of equals.
@@ -328,21 +375,44 @@ SXT_LANES void change_precision(const Step<T, Group> &step, const Part<half_of<T
     });
 }
 
-// The step of args on system s.
+// Whether a step that changes no precision passes system s over.
+template <class T>
+SXT_LANES bool passes_over(const sxt_hermitian_step_args &args, std::int64_t s, std::int64_t n) {
+  return (args.active && !args.active[s]) || memory_problem<T>(args.a, s, n) || memory_problem<T>(args.b, s, n) ||
+         memory_problem<T>(args.c, s, n);
+}
+template <class T, class Group>
+SXT_LANES Step<T, Group> step_of(const sxt_hermitian_step_args &args, std::int64_t s, std::int64_t n, Group &group) {
+  return {args, s, n, part_of_block<T>(args.a, s), part_of_block<T>(args.b, s), part_of_block<T>(args.c, s), group};
+}
+SXT_LANES inline std::int64_t order_of(const sxt_hermitian_step_args &args, std::int64_t s) {
+  return args.orders_device ? args.orders_device[s] : args.n_max;
+}
+
+// RESIDUAL on system s. Apart from apply(), as the butterflies of plugin_hermitian_butterfly.hpp are, because a GPU's
+// kernel takes more registers for it than the other steps should pay for.
+template <class T, class Group>
+SXT_LANES void apply_residual(const sxt_hermitian_step_args &args, std::int64_t s, Group &group) {
+  const std::int64_t n = order_of(args, s);
+  if (!passes_over<T>(args, s, n)) residual(step_of<T>(args, s, n, group));
+}
+
+// Any other step of args on system s.
 template <class T, class Group>
 SXT_LANES void apply(const sxt_hermitian_step_args &args, std::int64_t s, Group &group) {
-  const std::int64_t n = args.orders_device ? args.orders_device[s] : args.n_max;
+  const std::int64_t n = order_of(args, s);
   if (args.step == SXT_HERMITIAN_CHECK || args.step == SXT_HERMITIAN_SELECT) {
     if (group.lane() == 0) choose<T>(args, s, n);
     return;
   }
-  if (args.active && !args.active[s]) return;
-  const bool narrow = is_narrow(args.step);
-  if (memory_problem<T>(args.a, s, n) || memory_problem<T>(args.b, s, n)) return;
-  if (narrow ? memory_problem<half_of<T>>(args.c, s, n) : memory_problem<T>(args.c, s, n)) return;
-  const Step<T, Group> step{
-      args, s, n, part_of_block<T>(args.a, s), part_of_block<T>(args.b, s), part_of_block<T>(args.c, s), group};
-  if (narrow) return change_precision(step, part_of_block<half_of<T>>(args.c, s));
+  const Step<T, Group> step = step_of<T>(args, s, n, group);
+  if (is_narrow(args.step)) {
+    sxt_hermitian_step_args wide = args;
+    wide.c = {};
+    if (passes_over<T>(wide, s, n) || memory_problem<half_of<T>>(args.c, s, n)) return;
+    return change_precision(step, part_of_block<half_of<T>>(args.c, s));
+  }
+  if (passes_over<T>(args, s, n)) return;
   const auto each_rhs = [&](auto &&f) {
     for (std::int64_t r = 0; r < args.n_rhs; ++r) step.rows([&](std::int64_t i) { f(i, r); });
   };
@@ -364,7 +434,6 @@ SXT_LANES void apply(const sxt_hermitian_step_args &args, std::int64_t s, Group 
     case SXT_HERMITIAN_NO_PIVOTS:
       if (args.info[s] == 0) step.rows([&](std::int64_t i) { args.pivots[s * args.stride_pivots + i] = 0; });
       return;
-    case SXT_HERMITIAN_RESIDUAL: return residual(step);
     case SXT_HERMITIAN_ADD:
       return each_rhs([&](std::int64_t i, std::int64_t r) {
         const T x = step.b.at(i, r), d = step.c.at(i, r);

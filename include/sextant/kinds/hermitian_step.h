@@ -22,7 +22,8 @@ enum {
   SXT_HERMITIAN_MERGE = 8,      /* info = info_in */
   SXT_HERMITIAN_NO_PIVOTS = 9,  /* pivots = 0 where info is 0: the factor is Cholesky's */
   SXT_HERMITIAN_RESIDUAL = 10,  /* c = c - (a + numbers_in I) b, where a is the matrix, b the solution, c the right-hand
-                                 * side; numbers = |c| / (|a| |b| + |c before|) in the largest norm, the worst column */
+                                 * side; numbers = |c| / (|a| |b| + |c before|) in the largest norm, the worst column,
+                                 * to six digits */
   SXT_HERMITIAN_ADD = 11,       /* b += c */
   SXT_HERMITIAN_NORM = 12,      /* numbers = 1-norm of a */
   SXT_HERMITIAN_ESTIMATE = 13,  /* stage `variant`, 0 to 6, of the estimate of |A^-1| in the 1-norm; b is its vector, on
@@ -32,7 +33,12 @@ enum {
   /* c holds numbers of half the precision: f32 for f64, c64 for c128; the same type for f32 and c64. */
   SXT_HERMITIAN_NARROW = 16,    /* triangle of c = triangle of a */
   SXT_HERMITIAN_NARROW_RHS = 17,/* c = b */
-  SXT_HERMITIAN_WIDEN_RHS = 18  /* b += c; with variant 1 b = c */
+  SXT_HERMITIAN_WIDEN_RHS = 18, /* b += c; with variant 1 b = c */
+  /* U is the random butterfly of depth two of order n that sextant/plugin_hermitian_butterfly.hpp defines, the same for
+   * every system of that order. */
+  SXT_HERMITIAN_MIX = 19,       /* lower triangle of c = U^T a U, whichever triangle of a is read */
+  SXT_HERMITIAN_MIX_RHS = 20,   /* c = U^T b */
+  SXT_HERMITIAN_UNMIX_RHS = 21  /* b += U c; with variant 1 b = U c */
 };
 
 /* Variants of SELECT. */

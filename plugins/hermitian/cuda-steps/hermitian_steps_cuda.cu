@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // hermitian_step.blocks.cuda: the steps around factoring and solving, one system a thread block. Each reads its
-// triangle about once, so memory is the bound; residuals read half of it against the grain.
+// triangle about once, so memory is the bound.
 #include <cuda_runtime.h>
 
 #include <cstdint>
 
+#include "mix.cuh"
+#include "residual.cuh"
 #include "sextant/plugin_cuda.hpp"
-#include "sextant/plugin_hermitian_steps.hpp"
 
 using namespace sextant::plugin;
 namespace steps = sextant::plugin::hermitian_steps;
@@ -49,6 +50,24 @@ __global__ void __launch_bounds__(block_threads) step_of_systems(sxt_hermitian_s
   }
 }
 
+// Butterflies of right-hand sides. Apart from the other steps, which must not pay for their registers.
+template <class T>
+__global__ void __launch_bounds__(block_threads) butterfly_of_systems(sxt_hermitian_step_args args) {
+  Block block{nullptr};  // lanes work apart from each other
+  for (std::int64_t s = blockIdx.x; s < args.batch; s += gridDim.x) steps::apply_butterfly<T>(args, s, block);
+}
+
+template <class T>
+__global__ void __launch_bounds__(steps::residual_threads_most, 2) residual_of_systems(sxt_hermitian_step_args args) {
+  __shared__ double sums[steps::residual_warps_most];
+  __shared__ steps::ResidualShared<T> shared;
+  Block block{sums};
+  for (std::int64_t s = blockIdx.x; s < args.batch; s += gridDim.x) {
+    steps::apply_residual_by_tiles<T>(args, s, block, shared);
+    __syncthreads();
+  }
+}
+
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_hermitian_step_query>(query);
@@ -61,8 +80,28 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
 
 sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *exec,
                    void **) {
-  return with_value_type(problem->query->value_type,
-                         [&](auto tag) { return cuda::load(exec, step_of_systems<typename decltype(tag)::type>); });
+  return with_value_type(problem->query->value_type, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const sxt_status loaded = cuda::load(exec, step_of_systems<T>);
+    if (loaded != SXT_OK) return loaded;
+    const sxt_status also = cuda::load(exec, residual_of_systems<T>);
+    if (also != SXT_OK) return also;
+    for (const auto mix : {steps::mix_of_systems<T, true>, steps::mix_of_systems<T, false>})
+      if (const sxt_status failed = cuda::load(exec, mix)) return failed;
+    return cuda::load(exec, butterfly_of_systems<T>);
+  });
+}
+
+template <class T>
+sxt_status enqueue_mix(const sxt_hermitian_step_args &args, const sxt_exec *exec) {
+  constexpr std::int64_t most_blocks = 1 << 30;
+  const bool lower = args.triangle == SXT_LOWER;
+  const std::int64_t blocks = std::min(args.batch * steps::mix_pairs(args.n_max), most_blocks);
+  if (blocks == 0) return SXT_OK;
+  auto *const kernel = lower ? steps::mix_of_systems<T, true> : steps::mix_of_systems<T, false>;
+  kernel<<<static_cast<unsigned>(blocks), steps::mix_threads, steps::MixShared<T>::bytes(lower),
+           cuda::stream_of(*exec)>>>(args);
+  return cuda::launched(exec, "the butterfly of Hermitian systems");
 }
 
 sxt_status run(const void *, void *, const sxt_head *head, const sxt_exec *exec) {
@@ -70,8 +109,16 @@ sxt_status run(const void *, void *, const sxt_head *head, const sxt_exec *exec)
   if (args.batch == 0) return SXT_OK;
   constexpr std::int64_t most_blocks = 1 << 20;
   return with_value_type(args.value_type, [&](auto tag) {
-    step_of_systems<typename decltype(tag)::type>
-        <<<static_cast<unsigned>(std::min(args.batch, most_blocks)), block_threads, 0, cuda::stream_of(*exec)>>>(args);
+    using T = typename decltype(tag)::type;
+    if (args.step == SXT_HERMITIAN_MIX) return enqueue_mix<T>(args, exec);
+    const auto blocks = static_cast<unsigned>(std::min(args.batch, most_blocks));
+    const bool residual = args.step == SXT_HERMITIAN_RESIDUAL;
+    const auto threads =
+        static_cast<unsigned>(residual ? warp_threads * steps::residual_warps(args.n_max) : block_threads);
+    auto *const kernel = residual                         ? residual_of_systems<T>
+                         : steps::is_butterfly(args.step) ? butterfly_of_systems<T>
+                                                          : step_of_systems<T>;
+    kernel<<<blocks, threads, 0, cuda::stream_of(*exec)>>>(args);
     return cuda::launched(exec, "a step of Hermitian systems");
   });
 }

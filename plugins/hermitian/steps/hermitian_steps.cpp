@@ -7,7 +7,7 @@
 
 #include "residual_columns.hpp"
 #include "sextant/plugin_hermitian.hpp"
-#include "sextant/plugin_hermitian_steps.hpp"
+#include "sextant/plugin_hermitian_butterfly.hpp"
 
 using namespace sextant::plugin;
 using namespace sextant::hermitian_steps_cpu;
@@ -27,11 +27,10 @@ struct Alone {
 template <class T>
 void apply(const sxt_hermitian_step_args &args, std::int64_t s, double *work) {
   Alone alone;
-  const std::int64_t n = args.orders_device ? args.orders_device[s] : args.n_max;
-  const bool usable = (!args.active || args.active[s]) && !steps::memory_problem<T>(args.a, s, n) &&
-                      !steps::memory_problem<T>(args.b, s, n) && !steps::memory_problem<T>(args.c, s, n);
-  if (args.step == SXT_HERMITIAN_RESIDUAL && usable && ColumnResidual<T>(args, s, work).run()) return;
-  steps::apply<T>(args, s, alone);
+  if (steps::is_butterfly(args.step)) return steps::apply_butterfly<T>(args, s, alone);
+  if (args.step != SXT_HERMITIAN_RESIDUAL) return steps::apply<T>(args, s, alone);
+  if (steps::passes_over<T>(args, s, steps::order_of(args, s)) || ColumnResidual<T>(args, s, work).run()) return;
+  steps::apply_residual<T>(args, s, alone);
 }
 
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
