@@ -34,6 +34,7 @@ module sextant
   use sextant_hermitian_c, only: sxt_definite, sxt_indefinite, sxt_try_definite, sxt_info_not_finite, &
                                  sxt_info_not_active, sxt_info_pointer, sxt_info_leading, &
                                  sxt_shortcut_toeplitz, sxt_shortcut_mixed, sxt_shortcut_always, &
+                                 sxt_shortcut_butterfly, &
                                  sxt_space_host, sxt_space_device, sxt_space_pinned, sxt_space_managed, &
                                  sxt_hermitian_set, sxt_hermitian_report
   use sextant_batches, only: sextant_hermitian, sextant_hermitian_settings, sextant_hermitian_answers

@@ -16,6 +16,7 @@ module sextant_hermitian_c
 
   ! Ways past a whole factorisation.
   integer(i4), parameter :: sxt_shortcut_toeplitz = 1, sxt_shortcut_mixed = 2, sxt_shortcut_always = 4
+  integer(i4), parameter :: sxt_shortcut_butterfly = 8
 
   ! Where arrays lie.
   integer(i4), parameter :: sxt_space_host = 0, sxt_space_device = 1, sxt_space_pinned = 2, sxt_space_managed = 3
@@ -92,6 +93,7 @@ module sextant_hermitian_c
     integer(i8) :: kernel_bytes = 0
     type(c_ptr) :: toeplitz_kernel = c_null_ptr
     type(c_ptr) :: mixed_kernel = c_null_ptr
+    type(c_ptr) :: butterfly_kernel = c_null_ptr
   end type
 
   interface

@@ -147,6 +147,8 @@ sxt_hermitian_report HermitianBatch::report() const {
   out.toeplitz_kernel = kernels_.toeplitz_choice() ? kernels_.toeplitz_choice()->kernel->name() : "";
   const ChoicePtr mixed = kernels_.mixed_choice();
   out.mixed_kernel = mixed ? mixed->kernel->name() : "";
+  const ChoicePtr butterfly = kernels_.butterfly_choice();
+  out.butterfly_kernel = butterfly ? butterfly->kernel->name() : "";
   out.flops = (complex ? 8 : 2) * (settings_.sum_n3 / 6 + settings_.sum_n2 * static_cast<double>(settings_.n_rhs));
   const std::lock_guard lock(mutex_);
   out.workspace_bytes = workspace_bytes_;

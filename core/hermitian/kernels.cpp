@@ -65,63 +65,6 @@ ChoicePtr HermitianKernels::choose(std::int32_t phase, std::int32_t definiteness
   return selector.select(Query(&asked.q), text("hermitian/", roles[phase], rest ? "/pivoting" : ""));
 }
 
-// ---- shortcuts
-
-// A shortcut is tried where all of it, all systems going by it, is predicted to take two thirds of the whole way at
-// most: models err, and the steps around it cost something.
-constexpr double worth_it = 1.5;
-
-void HermitianKernels::choose_shortcuts() {
-  const std::int32_t first = main_definiteness();
-  const double whole_s = fused()
-                             ? choice(SXT_HERMITIAN_FACTOR_SOLVE, first)->run_s
-                             : choice(SXT_HERMITIAN_FACTOR, first)->run_s + choice(SXT_HERMITIAN_SOLVE, first)->run_s;
-  steps_.choice = choose_steps();
-  if ((settings_.shortcuts & SXT_SHORTCUT_TOEPLITZ) && choose_toeplitz(whole_s)) shortcuts_ |= SXT_SHORTCUT_TOEPLITZ;
-  const bool wide = settings_.type == SXT_F64 || settings_.type == SXT_C128;
-  if (wide && (settings_.shortcuts & SXT_SHORTCUT_MIXED) && choose_mixed(whole_s)) shortcuts_ |= SXT_SHORTCUT_MIXED;
-}
-
-bool HermitianKernels::choose_toeplitz(double whole_s) {
-  sxt_hermitian_query asked = query(SXT_HERMITIAN_FACTOR_SOLVE, settings_.definiteness, settings_.type);
-  asked.q.h.kind = SXT_KIND_HERMITIAN_TOEPLITZ;
-  try {
-    toeplitz_.choice = Selector(context_, nullptr).select(Query(&asked.q), "hermitian/toeplitz");
-  } catch (const Error &none) {
-    if (none.status() != SXT_E_NO_KERNEL && none.status() != SXT_E_NOT_SUPPORTED) throw;
-    return false;
-  }
-  if (worth_it * toeplitz_.choice->run_s < whole_s || (settings_.shortcuts & SXT_SHORTCUT_ALWAYS)) return true;
-  toeplitz_.choice = nullptr;
-  return false;
-}
-
-// Factored in half the precision, solved three times with it, and as many residuals taken, which about 1e5 times the
-// least condition number asks for.
-bool HermitianKernels::choose_mixed(double whole_s) {
-  constexpr double corrections = 3;
-  const std::int32_t first = main_definiteness();
-  double seconds = corrections * steps_.choice->run_s;
-  std::map<Key, Held> found;
-  for (const std::int32_t phase : {SXT_HERMITIAN_FACTOR, SXT_HERMITIAN_SOLVE}) {
-    sxt_hermitian_query asked = query(phase, first, low_type());
-    asked.pointer_array = asked.leading_vary = 0;  // it stands in memory of our own
-    asked.may_spoil = 1;
-    Held &held = found[{phase, first, low_type()}];
-    try {
-      const char *role = phase == SXT_HERMITIAN_FACTOR ? "hermitian/mixed/factor" : "hermitian/mixed/solve";
-      held.choice = Selector(context_, nullptr).select(Query(&asked.q), role);
-    } catch (const Error &none) {
-      if (none.status() != SXT_E_NO_KERNEL && none.status() != SXT_E_NOT_SUPPORTED) throw;
-      return false;
-    }
-    seconds += (phase == SXT_HERMITIAN_SOLVE ? corrections : 1) * held.choice->run_s;
-  }
-  if (!(worth_it * seconds < whole_s) && !(settings_.shortcuts & SXT_SHORTCUT_ALWAYS)) return false;
-  held_.merge(found);
-  return true;
-}
-
 // A kernel whose library is missing says so when it is built: the next best one takes its place, unless it was forced.
 std::unique_ptr<Prepared> HermitianKernels::build(ChoicePtr &choice) {
   try {
@@ -161,17 +104,6 @@ ChoicePtr HermitianKernels::choice(std::int32_t phase, std::int32_t definiteness
   return found == held_.end() ? nullptr : found->second.choice;
 }
 
-ChoicePtr HermitianKernels::toeplitz_choice() const {
-  const std::lock_guard lock(mutex_);
-  return toeplitz_.choice;
-}
-
-ChoicePtr HermitianKernels::mixed_choice() const {
-  const std::lock_guard lock(mutex_);
-  if (!(shortcuts_ & SXT_SHORTCUT_MIXED)) return nullptr;
-  return held_.at({SXT_HERMITIAN_FACTOR, main_definiteness(), low_type()}).choice;
-}
-
 std::uint64_t HermitianKernels::scratch_bytes() const {
   const std::lock_guard lock(mutex_);
   std::uint64_t sum = 0;
@@ -193,16 +125,6 @@ Prepared &HermitianKernels::phase(std::int32_t phase, std::int32_t definiteness)
   // Condition numbers of sets without right-hand sides take solves, too.
   if (!held.choice) held.choice = choose(phase, definiteness);
   return built(held);
-}
-
-Prepared &HermitianKernels::low(std::int32_t phase, std::int32_t definiteness) {
-  const std::lock_guard lock(mutex_);
-  return built(held_.at({phase, definiteness, low_type()}));
-}
-
-Prepared &HermitianKernels::toeplitz() {
-  const std::lock_guard lock(mutex_);
-  return built(toeplitz_);
 }
 
 ChoicePtr HermitianKernels::choose_steps() const {

@@ -16,8 +16,16 @@
 
 namespace sextant {
 
+// A shortcut that factors a copy of the matrices: in half the precision, or mixed by butterflies.
+struct CopyShortcut {
+  std::int32_t bit = 0;  // SXT_SHORTCUT_MIXED or _BUTTERFLY; 0: none
+  std::int32_t definiteness = 0;
+  sxt_value_type type = SXT_F64;
+  double seconds = 0;  // predicted, with its steps
+};
+
 // Thread-safe. Phases are SXT_HERMITIAN_FACTOR, _SOLVE and _FACTOR_SOLVE; definiteness is one of the two that kernels
-// know.
+// know from callers.
 class HermitianKernels {
  public:
   // Throws SXT_E_NO_KERNEL with every candidate's reason when a phase that the description needs has none.
@@ -27,17 +35,18 @@ class HermitianKernels {
   bool fused() const noexcept;
   Prepared &phase(std::int32_t phase, std::int32_t definiteness);
   Prepared &steps();
-  // Those of the wanted shortcuts that there are kernels for and that are predicted to pay: SXT_SHORTCUT_TOEPLITZ and
-  // _MIXED. Their kernels; those of low() work in half the precision.
+  // Those of the wanted shortcuts that there are kernels for and that are predicted to pay: SXT_SHORTCUT_TOEPLITZ, and
+  // _MIXED or _BUTTERFLY. Their kernels; those of on_copy() are the ones that work on the copy.
   std::int32_t shortcuts() const noexcept { return shortcuts_; }
   Prepared &toeplitz();
-  Prepared &low(std::int32_t phase, std::int32_t definiteness);
-  sxt_value_type low_type() const noexcept { return settings_.type == SXT_C128 ? SXT_C64 : SXT_F32; }
+  const CopyShortcut &copy_shortcut() const noexcept { return copy_shortcut_; }
+  Prepared &on_copy(std::int32_t phase);
 
   // NULL when there is none.
   ChoicePtr choice(std::int32_t phase, std::int32_t definiteness) const;
   ChoicePtr toeplitz_choice() const;
   ChoicePtr mixed_choice() const;
+  ChoicePtr butterfly_choice() const;
   // What the kernels built so far ask for beside a set, each for one set in flight.
   std::uint64_t scratch_bytes() const;
   Explanation explain() const;
@@ -52,7 +61,11 @@ class HermitianKernels {
   ChoicePtr choose(std::int32_t phase, std::int32_t definiteness);
   void choose_shortcuts();
   bool choose_toeplitz(double whole_s);
-  bool choose_mixed(double whole_s);
+  void choose_copy(double whole_s);
+  bool choose_on_copy(CopyShortcut &shortcut, std::int32_t phase, const char *role, double times,
+                      std::map<Key, Held> &found) const;
+  bool choose_mixed(CopyShortcut &mixed, std::map<Key, Held> &found) const;
+  bool choose_butterfly(CopyShortcut &butterfly, std::map<Key, Held> &found) const;
   ChoicePtr choose_steps() const;
   std::int32_t main_definiteness() const noexcept;
   std::unique_ptr<Prepared> build(ChoicePtr &choice);
@@ -63,6 +76,7 @@ class HermitianKernels {
   std::map<Key, Held> held_;
   Held steps_, toeplitz_;
   std::int32_t shortcuts_ = 0;
+  CopyShortcut copy_shortcut_;
   mutable std::mutex mutex_;  // of what is built, and of a choice that was replaced
 };
 

@@ -9,6 +9,13 @@
 namespace sextant {
 namespace {
 
+// The leading dimension of the copy that a shortcut factors: even in full precision, so that columns of every type but
+// f32 begin where bulk copies of 16 bytes may.
+std::int64_t copy_ld(const HermitianNeeds &needs, const HermitianSettings &settings) {
+  const std::int64_t n = std::max<std::int64_t>(1, settings.n_max);
+  return needs.copy == SXT_SHORTCUT_BUTTERFLY ? n + n % 2 : n;
+}
+
 // Cuts aligned pieces off memory; without memory it only adds up.
 class Cutter {
  public:
@@ -35,7 +42,7 @@ sxt_hermitian_block dense(void *memory, std::int64_t n, std::int64_t cols) {
 }
 
 struct Cut {
-  char *matrix, *rhs, *residual, *vector, *low, *low_rhs;
+  char *matrix, *rhs, *residual, *vector, *copy, *copy_rhs;
   std::uint8_t *valid, *mask, *mask_solved, *all, *factored;
   std::int32_t *info, *pivots;
   double *norm, *shift, *error, *scale;
@@ -65,11 +72,12 @@ Cut cut(const HermitianNeeds &needs, const HermitianSettings &settings, const He
   if (needs.pivots) out.pivots = cutter.cut<std::int32_t>(count * std::max<std::uint64_t>(1, n));
   if (needs.rcond) out.vector = cutter.cut<char>(count * n * value);
   if (needs.rhs) out.rhs = cutter.cut<char>(count * n * rhs * value);
-  if (needs.residual || needs.mixed) out.residual = cutter.cut<char>(count * n * rhs * value);
+  if (needs.residual || needs.copy) out.residual = cutter.cut<char>(count * n * rhs * value);
   if (needs.matrix) out.matrix = cutter.cut<char>(count * n * n * value);
-  if (needs.mixed) {
-    out.low = cutter.cut<char>(count * n * n * value / 2);
-    out.low_rhs = cutter.cut<char>(count * n * rhs * value / 2);
+  if (needs.copy) {
+    const std::uint64_t bytes = needs.copy == SXT_SHORTCUT_MIXED ? value / 2 : value;
+    out.copy = cutter.cut<char>(count * static_cast<std::uint64_t>(copy_ld(needs, settings)) * n * bytes);
+    out.copy_rhs = cutter.cut<char>(count * n * rhs * bytes);
   }
   out.bytes = cutter.used();
   return out;
@@ -88,8 +96,8 @@ HermitianNeeds::HermitianNeeds(const HermitianSettings &settings, const Hermitia
   // could not be given back.
   const bool whole = arrays.rcond || arrays.inertia || settings.shifts.size() > 1 || settings.equilibrate;
   if (phase == SXT_HERMITIAN_FACTOR_SOLVE && arrays.n_rhs > 0 && !whole) shortcuts = kernels.shortcuts();
-  mixed = (shortcuts & SXT_SHORTCUT_MIXED) != 0;
-  rhs = (residual || mixed) && !arrays.copies_solution;
+  copy = shortcuts & (SXT_SHORTCUT_MIXED | SXT_SHORTCUT_BUTTERFLY);
+  rhs = (residual || copy) && !arrays.copies_solution;
   scale = settings.equilibrate && !arrays.scale;
   pivots = settings.definiteness != SXT_DEFINITE && !arrays.pivots;
   const bool shifts = factors(phase) && (!settings.shifts.empty() || arrays.shift);
@@ -125,8 +133,8 @@ HermitianPiece::HermitianPiece(const HermitianSettings &settings, HermitianKerne
   rhs_ = arrays.copies_solution ? arrays.b : dense(own.rhs, settings.n_max, arrays.n_rhs);
   residual_ = dense(own.residual, settings.n_max, arrays.n_rhs);
   vector_ = dense(own.vector, settings.n_max, 1);
-  low_ = dense(own.low, settings.n_max, settings.n_max);
-  low_rhs_ = dense(own.low_rhs, settings.n_max, arrays.n_rhs);
+  copy_ = dense(own.copy, copy_ld(needs, settings), settings.n_max);
+  copy_rhs_ = dense(own.copy_rhs, settings.n_max, arrays.n_rhs);
   valid_ = own.valid, mask_ = own.mask, mask_solved_ = own.mask_solved;
   all_ = own.all, factored_ = own.factored;
   info_ = own.info;

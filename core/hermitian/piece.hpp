@@ -20,7 +20,8 @@ struct HermitianNeeds {
   bool rhs = false;       // a copy of the right-hand sides
   bool residual = false;  // their residuals, and the numbers of backward errors
   bool rcond = false, scale = false, pivots = false;
-  bool mixed = false;          // a copy of the matrices and right-hand sides in half the precision
+  std::int32_t copy = 0;       // a copy of both that a shortcut factors: SXT_SHORTCUT_MIXED, in half the precision, or
+                               // _BUTTERFLY
   std::int32_t shortcuts = 0;  // that this call takes: SXT_SHORTCUT_*
 
   HermitianNeeds(const HermitianSettings &settings, const HermitianKernels &kernels, std::int32_t phase,
@@ -54,10 +55,13 @@ class HermitianPiece {
   void factor_and_solve();
   void shortcuts_first();
   void solve_toeplitz();
-  void solve_mixed();
-  void low_kernel(std::int32_t phase, const std::uint8_t *active);
-  void narrow_rhs(const sxt_hermitian_block &from, const std::uint8_t *active);
-  void widen_rhs(std::int32_t variant, const std::uint8_t *active);
+  void solve_by_copy();
+  void start_mixed();
+  void start_butterfly();
+  void correct_by_copy();
+  void kernel_on_copy(std::int32_t phase, const std::uint8_t *active);
+  void copy_takes_rhs(const sxt_hermitian_block &from, const std::uint8_t *active);
+  void copy_gives_solution(std::int32_t variant, const std::uint8_t *active);
   void take_residuals(const sxt_hermitian_block &matrix, const double *shift, const std::uint8_t *active);
   void factor_rest();
   double first_shift() const { return settings_.shifts.empty() ? 0 : settings_.shifts[0]; }
@@ -87,7 +91,7 @@ class HermitianPiece {
   std::int64_t systems_;
 
   sxt_hermitian_block original_{}, rhs_{}, residual_{}, vector_{};
-  sxt_hermitian_block low_{}, low_rhs_{};  // in half the precision
+  sxt_hermitian_block copy_{}, copy_rhs_{};  // what a shortcut factors, and solves with
   std::uint8_t *valid_ = nullptr, *mask_ = nullptr, *mask_solved_ = nullptr;
   std::uint8_t *all_ = nullptr, *factored_ = nullptr;  // with shortcuts: valid_ before them, and what has a factor
   std::int32_t *info_ = nullptr;

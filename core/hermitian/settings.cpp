@@ -26,9 +26,10 @@ void HermitianSettings::check() {
           refine_tolerance, ", not a finite number from 0 on");
   for (std::size_t i = 0; i < shifts.size(); ++i)
     require(std::isfinite(shifts[i]), SXT_E_ARGUMENT, "shifts[", i, "] is not finite");
-  require(shortcuts >= 0 && shortcuts <= (SXT_SHORTCUT_TOEPLITZ | SXT_SHORTCUT_MIXED | SXT_SHORTCUT_ALWAYS),
-          SXT_E_ARGUMENT, "shortcuts is ", shortcuts,
-          ", no sum of SXT_SHORTCUT_TOEPLITZ (1), _MIXED (2) and _ALWAYS (4)");
+  constexpr std::int32_t known =
+      SXT_SHORTCUT_TOEPLITZ | SXT_SHORTCUT_MIXED | SXT_SHORTCUT_ALWAYS | SXT_SHORTCUT_BUTTERFLY;
+  require((shortcuts & ~known) == 0, SXT_E_ARGUMENT, "shortcuts is ", shortcuts,
+          ", no sum of SXT_SHORTCUT_TOEPLITZ (1), _MIXED (2), _ALWAYS (4) and _BUTTERFLY (8)");
   const bool single = type == SXT_F32 || type == SXT_C64;
   if (refine_tolerance == 0)
     refine_tolerance = single ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();

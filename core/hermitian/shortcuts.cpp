@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Systems that need no whole factorisation: Toeplitz ones, and those that single precision and refinement solve. What a
-// shortcut leaves is factored as usual.
+// Systems that need no whole factorisation: Toeplitz ones, and those that refinement solves with the factor of a copy,
+// in single precision or mixed by butterflies. What a shortcut leaves is factored as usual.
 #include <cstdint>
 
 #include "core/base/types.hpp"
@@ -9,12 +9,12 @@
 namespace sextant {
 namespace {
 
-// Each correction gains what epsilon of single precision times the condition number leaves of eight digits; systems
-// that need more corrections are better factored.
+// In half the precision each correction gains what its epsilon times the condition number leaves of eight digits, with
+// butterflies what the growth of elements leaves; systems that need more corrections are better factored.
 constexpr int most_corrections = 5;
 // Of the backward error at which a refined answer is as good as one by the factor.
 constexpr double refined_epsilons = 8;
-constexpr double epsilon = 0x1p-52;  // shortcuts in mixed precision are for double precision alone
+double epsilon(sxt_value_type type) { return type == SXT_F32 || type == SXT_C64 ? 0x1p-23 : 0x1p-52; }
 
 }  // namespace
 
@@ -25,7 +25,7 @@ void HermitianPiece::shortcuts_first() {
   prepare(first_shift(), valid_);
   select(SXT_HERMITIAN_DONE, valid_, all_);
   if (needs_.shortcuts & SXT_SHORTCUT_TOEPLITZ) solve_toeplitz();
-  if (needs_.mixed && !none(valid_)) solve_mixed();
+  if (needs_.copy && !none(valid_)) solve_by_copy();
   if (arrays_.shortcut) {  // those of all_ that are not among the rest
     select(SXT_HERMITIAN_DONE, valid_, arrays_.shortcut);
     select(SXT_HERMITIAN_OTHERS, all_, arrays_.shortcut);
@@ -45,62 +45,82 @@ void HermitianPiece::solve_toeplitz() {
   select(SXT_HERMITIAN_LEFT, valid_, valid_, info_);
 }
 
-void HermitianPiece::low_kernel(std::int32_t phase, const std::uint8_t *active) {
-  const sxt_hermitian_block rhs = phase == SXT_HERMITIAN_SOLVE ? low_rhs_ : sxt_hermitian_block{};
-  sxt_hermitian_args args = kernel_args(phase, main_definiteness(), rhs, arrays_.n_rhs, active, info_);
-  args.value_type = kernels_.low_type();
-  args.a = low_.data, args.lda = low_.ld, args.stride_a = low_.stride;
+void HermitianPiece::kernel_on_copy(std::int32_t phase, const std::uint8_t *active) {
+  const CopyShortcut &shortcut = kernels_.copy_shortcut();
+  const sxt_hermitian_block rhs = solves(phase) ? copy_rhs_ : sxt_hermitian_block{};
+  sxt_hermitian_args args = kernel_args(phase, shortcut.definiteness, rhs, arrays_.n_rhs, active, info_);
+  args.value_type = shortcut.type;
+  if (needs_.copy == SXT_SHORTCUT_BUTTERFLY) args.triangle = SXT_LOWER;
+  args.a = copy_.data, args.lda = copy_.ld, args.stride_a = copy_.stride;
   args.a_array = nullptr, args.lda_each = nullptr;
-  lane_.run(kernels_.low(phase, main_definiteness()), &args.h);
+  lane_.run(kernels_.on_copy(phase), &args.h);
 }
 
-void HermitianPiece::narrow_rhs(const sxt_hermitian_block &from, const std::uint8_t *active) {
-  sxt_hermitian_step_args args = step(SXT_HERMITIAN_NARROW_RHS);
+void HermitianPiece::copy_takes_rhs(const sxt_hermitian_block &from, const std::uint8_t *active) {
+  const bool mixed = needs_.copy == SXT_SHORTCUT_MIXED;
+  sxt_hermitian_step_args args = step(mixed ? SXT_HERMITIAN_NARROW_RHS : SXT_HERMITIAN_MIX_RHS);
   args.active = active;
   args.b = from;
-  args.c = low_rhs_;
+  args.c = copy_rhs_;
   apply(args);
 }
 
-void HermitianPiece::widen_rhs(std::int32_t variant, const std::uint8_t *active) {
-  sxt_hermitian_step_args args = step(SXT_HERMITIAN_WIDEN_RHS);
+void HermitianPiece::copy_gives_solution(std::int32_t variant, const std::uint8_t *active) {
+  const bool mixed = needs_.copy == SXT_SHORTCUT_MIXED;
+  sxt_hermitian_step_args args = step(mixed ? SXT_HERMITIAN_WIDEN_RHS : SXT_HERMITIAN_UNMIX_RHS);
   args.variant = variant;
   args.active = active;
   args.b = arrays_.x;
-  args.c = low_rhs_;
+  args.c = copy_rhs_;
   apply(args);
 }
 
-// x by a factor in half the precision, then corrections from residuals in full precision. The matrix stays as it is,
-// and so the systems that do not come within the tolerance get their right-hand sides back.
-void HermitianPiece::solve_mixed() {
-  sxt_hermitian_step_args narrow = step(SXT_HERMITIAN_NARROW);
-  narrow.a = arrays_.factor;
-  narrow.c = low_;
-  apply(narrow);
-  low_kernel(SXT_HERMITIAN_FACTOR, valid_);
+// x by the factor of a copy, then corrections from residuals in full precision. The matrix stays as it is, and so the
+// systems that do not come within the tolerance get their right-hand sides back.
+void HermitianPiece::solve_by_copy() {
+  sxt_hermitian_step_args args = step(needs_.copy == SXT_SHORTCUT_MIXED ? SXT_HERMITIAN_NARROW : SXT_HERMITIAN_MIX);
+  args.a = arrays_.factor;
+  args.c = copy_;
+  apply(args);
+  needs_.copy == SXT_SHORTCUT_MIXED ? start_mixed() : start_butterfly();
+  copy_gives_solution(1, mask_);
+  correct_by_copy();
+  select(SXT_HERMITIAN_OTHERS, mask_, mask_solved_);   // solved
+  select(SXT_HERMITIAN_OTHERS, valid_, mask_solved_);  // the rest
+  select(SXT_HERMITIAN_DONE, mask_solved_, valid_);
+  copy_rhs(rhs_, arrays_.x);
+}
+
+// First solutions of the copy, and mask_: the systems that it has a factor of.
+void HermitianPiece::start_mixed() {
+  kernel_on_copy(SXT_HERMITIAN_FACTOR, valid_);
   select(SXT_HERMITIAN_DONE, valid_, mask_, info_);
-  narrow_rhs(arrays_.x, mask_);
-  low_kernel(SXT_HERMITIAN_SOLVE, mask_);
-  widen_rhs(1, mask_);
+  copy_takes_rhs(arrays_.x, mask_);
+  kernel_on_copy(SXT_HERMITIAN_SOLVE, mask_);
+}
+
+void HermitianPiece::start_butterfly() {
+  copy_takes_rhs(arrays_.x, valid_);
+  kernel_on_copy(SXT_HERMITIAN_FACTOR_SOLVE, valid_);
+  select(SXT_HERMITIAN_DONE, valid_, mask_, info_);
+}
+
+// Leaves in mask_solved_ the systems of mask_ that are not good enough.
+void HermitianPiece::correct_by_copy() {
   for (int taken = 0;; ++taken) {  // errors of those that are good enough stay as they are
     take_residuals(arrays_.factor, nullptr, taken == 0 ? mask_ : mask_solved_);
     sxt_hermitian_step_args args = step(SXT_HERMITIAN_SELECT);
     args.active = mask_;
     args.variant = SXT_HERMITIAN_ABOVE;
     args.numbers = error_;
-    args.value = refined_epsilons * epsilon;
+    args.value = refined_epsilons * epsilon(settings_.type);
     args.mask = mask_solved_;
     apply(args);
-    if (taken == most_corrections || none(mask_solved_)) break;
-    narrow_rhs(residual_, mask_solved_);
-    low_kernel(SXT_HERMITIAN_SOLVE, mask_solved_);
-    widen_rhs(0, mask_solved_);
+    if (taken == most_corrections || none(mask_solved_)) return;
+    copy_takes_rhs(residual_, mask_solved_);
+    kernel_on_copy(SXT_HERMITIAN_SOLVE, mask_solved_);
+    copy_gives_solution(0, mask_solved_);
   }
-  select(SXT_HERMITIAN_OTHERS, mask_, mask_solved_);   // solved
-  select(SXT_HERMITIAN_OTHERS, valid_, mask_solved_);  // the rest
-  select(SXT_HERMITIAN_DONE, mask_solved_, valid_);
-  copy_rhs(rhs_, arrays_.x);
 }
 
 // The matrices are shifted already, and where they are factored.

@@ -28,7 +28,8 @@ enum {
 enum {
   SXT_SHORTCUT_TOEPLITZ = 1, /* matrices whose diagonals hold equal numbers are looked for and solved by recursion (Levinson 1947): O(n^2) */
   SXT_SHORTCUT_MIXED = 2,    /* f64, c128: factored in single precision, then refined; only where a condition allows it */
-  SXT_SHORTCUT_ALWAYS = 4    /* beside others: they are tried even where the models say that they do not pay */
+  SXT_SHORTCUT_ALWAYS = 4,   /* beside others: they are tried even where the models say that they do not pay */
+  SXT_SHORTCUT_BUTTERFLY = 8 /* indefinite sets: mixed by random butterflies (Parker 1995), factored without interchanges, then refined; not with MIXED at once */
 };
 
 /* info of a system: 0 done; k > 0: leading minor k (from 1) is not positive, or block k of D is singular; else: */
@@ -113,6 +114,7 @@ typedef struct {
   double flops;                      /* real operations of factoring a set once and solving for n_rhs */
   uint64_t kernel_bytes;             /* what the chosen kernels keep beside the set and the workspace, at most */
   const char *toeplitz_kernel, *mixed_kernel; /* of the shortcuts that are taken; "" where none is */
+  const char *butterfly_kernel;      /* alike */
 } sxt_hermitian_report;
 
 SXT_API void sxt_hermitian_options_init(sxt_hermitian_options *options, uint64_t struct_size); /* [any-thread] */

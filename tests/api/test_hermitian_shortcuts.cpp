@@ -293,9 +293,9 @@ TEST(HermitianShortcut, WhereNoneIsTaken) {
   factors_stand([](sxt_hermitian_set &set, std::vector<double> &, Numbers &inertia) { set.inertia = inertia.data(); });
   options.equilibrate = 1;
   factors_stand(nothing);
-  options.shortcuts = 8;
+  options.shortcuts = 16;
   hermitian(context, options, SXT_E_ARGUMENT);
-  EXPECT_NE(last_error(context).find("shortcuts is 8"), std::string::npos) << last_error(context);
+  EXPECT_NE(last_error(context).find("shortcuts is 16"), std::string::npos) << last_error(context);
 }
 
 }  // namespace

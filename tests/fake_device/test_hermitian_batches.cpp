@@ -270,6 +270,20 @@ TEST_F(HermitianBatches, ShortcutsAreEnqueuedAndEachOfTheirCallsMayFail) {
   every_call_may_fail(options, true);
 }
 
+// Indefinite ones are mixed, factored by what factors definite ones fast, and the rest pivoted.
+TEST_F(HermitianBatches, ButterfliesAreEnqueuedAndEachOfTheirCallsMayFail) {
+  sxt_hermitian_options options = description(6);
+  options.definiteness = SXT_INDEFINITE;
+  options.shortcuts = SXT_SHORTCUT_BUTTERFLY | SXT_SHORTCUT_ALWAYS;
+  const std::int64_t launches = fake_count("launches");
+  ASSERT_EQ(call(options, true).status, SXT_OK);
+  EXPECT_GT(fake_count("launches"), launches + 20);
+  EXPECT_STREQ(report_.butterfly_kernel, "hermitian.panel.cuda");
+  EXPECT_STREQ(report_.mixed_kernel, "");
+  EXPECT_GT(report_.workspace_bytes, 6u * (16 + 3 * 4) * sizeof(double));
+  every_call_may_fail(options, true);
+}
+
 // Setting up asks for memory, which a capture cannot give.
 TEST_F(HermitianBatches, AFirstCallInsideACaptureIsRefused) {
   sxt_context *context = nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Shortcuts on a GPU: Toeplitz systems among others by recursion, in every type, triangle and number of right-hand
-// sides; ill-conditioned and singular ones left to a factorisation; double precision by way of single precision; and
-// the same on host sets that pass through device memory in pieces.
+// sides; ill-conditioned and singular ones left to a factorisation; double precision by way of single precision;
+// indefinite systems mixed by butterflies; and the same on host sets that pass through device memory in pieces.
 #include <algorithm>
 #include <complex>
 #include <cstdint>
@@ -53,6 +53,7 @@ class HermitianShortcutsGpu : public Gpu {
     report.struct_size = sizeof report;
     EXPECT_EQ(sxt_hermitian_get_report(batch.get(), &report), SXT_OK);
     toeplitz_kernel_ = report.toeplitz_kernel;
+    butterfly_kernel_ = report.butterfly_kernel;
     return shortcut;
   }
 
@@ -79,13 +80,40 @@ class HermitianShortcutsGpu : public Gpu {
         }
       }
   }
-  std::string toeplitz_kernel_;
+
+  // Well conditioned, so that hardly any is left to be pivoted; twice the same bits.
+  template <class T>
+  void butterflies() {
+    for (const std::int64_t n : {1, 5, 64, 128, 200, 350}) {
+      const sxt_triangle triangle = n % 3 ? SXT_LOWER : SXT_UPPER;
+      Systems<T> systems(40, n, n == 128 ? 3 : 1, triangle, 100, true, 11), again = systems;
+      sxt_hermitian_options options = systems.options();
+      options.definiteness = SXT_INDEFINITE;
+      options.shortcuts = SXT_SHORTCUT_BUTTERFLY | SXT_SHORTCUT_ALWAYS;
+      std::vector<double> residual(40, -1);
+      const Bytes shortcut = solve(systems, options, &residual);
+      ASSERT_NE(butterfly_kernel_, "") << "order " << n;
+      EXPECT_GE(std::count(shortcut.begin(), shortcut.end(), 1), 36) << "order " << n;
+      for (std::int64_t s = 0; s < 40; ++s) {
+        ASSERT_EQ(systems.info[s], 0) << "order " << n << ", system " << s;
+        const double bound = shortcut[s] ? 9 : 10 * static_cast<double>(n + 8);
+        ASSERT_LE(systems.backward_error(s, systems.b), bound * systems.epsilon()) << "order " << n << ", system " << s;
+      }
+      EXPECT_EQ(solve(again, options), shortcut);
+      EXPECT_EQ(again.b, systems.b) << "order " << n;
+    }
+  }
+  std::string toeplitz_kernel_, butterfly_kernel_;
 };
 
 TEST_F(HermitianShortcutsGpu, ToeplitzF32) { toeplitz_among_others<float>(); }
 TEST_F(HermitianShortcutsGpu, ToeplitzF64) { toeplitz_among_others<double>(); }
 TEST_F(HermitianShortcutsGpu, ToeplitzC64) { toeplitz_among_others<std::complex<float>>(); }
 TEST_F(HermitianShortcutsGpu, ToeplitzC128) { toeplitz_among_others<Complex>(); }
+TEST_F(HermitianShortcutsGpu, ButterfliesF32) { butterflies<float>(); }
+TEST_F(HermitianShortcutsGpu, ButterfliesF64) { butterflies<double>(); }
+TEST_F(HermitianShortcutsGpu, ButterfliesC64) { butterflies<std::complex<float>>(); }
+TEST_F(HermitianShortcutsGpu, ButterfliesC128) { butterflies<Complex>(); }
 
 // Prolate matrices become numerically singular: the recursion leaves those to the factorisation.
 TEST_F(HermitianShortcutsGpu, IllConditionedToeplitzSystemsAreFactored) {

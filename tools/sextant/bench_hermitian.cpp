@@ -237,9 +237,10 @@ class Suite {
                    : phase == SXT_HERMITIAN_SOLVE ? report.solve_kernel
                                                   : report.factor_kernel;
     timed.predicted = predicted(report, phase);
-    if (phase == SXT_HERMITIAN_FACTOR_SOLVE && report.toeplitz_kernel[0]) {
-      timed.chosen = report.toeplitz_kernel;
-      timed.predicted = 0;  // how many systems are Toeplitz is nobody's to predict
+    for (const char *shortcut : {report.mixed_kernel, report.butterfly_kernel, report.toeplitz_kernel}) {
+      if (phase != SXT_HERMITIAN_FACTOR_SOLVE || !shortcut[0]) continue;
+      timed.chosen = shortcut;
+      timed.predicted = 0;  // how many systems a shortcut solves is nobody's to predict
     }
     timed.extra_bytes = report.workspace_bytes + report.kernel_bytes;
   }

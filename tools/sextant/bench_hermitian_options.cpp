@@ -23,6 +23,7 @@ Examples:
   sextant bench hermitian --device cuda --n 40,200,600 --systems 1,100,300 --predictions
   sextant bench hermitian --device cuda --mixed 100,900 --definiteness definite,indefinite
   sextant bench hermitian --structure toeplitz --shortcuts toeplitz --n 350 --phase factor-solve
+  sextant bench hermitian --device cuda --definiteness indefinite --shortcuts butterfly --n 350 --phase factor-solve
 Exit code 4: a kernel failed, or its answer is wrong.)";
 
 void add_options(CLI::App *app, HermitianBenchOptions &options) {

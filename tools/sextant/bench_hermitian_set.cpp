@@ -20,8 +20,10 @@ const std::map<std::string, std::int32_t> kPhases{
     {"factor", SXT_HERMITIAN_FACTOR}, {"solve", SXT_HERMITIAN_SOLVE}, {"factor-solve", SXT_HERMITIAN_FACTOR_SOLVE}};
 const std::map<std::string, std::int32_t> kDefiniteness{
     {"definite", SXT_DEFINITE}, {"indefinite", SXT_INDEFINITE}, {"try", SXT_TRY_DEFINITE}};
-const std::map<std::string, std::int32_t> kShortcuts{
-    {"toeplitz", SXT_SHORTCUT_TOEPLITZ}, {"mixed", SXT_SHORTCUT_MIXED}, {"always", SXT_SHORTCUT_ALWAYS}};
+const std::map<std::string, std::int32_t> kShortcuts{{"toeplitz", SXT_SHORTCUT_TOEPLITZ},
+                                                     {"mixed", SXT_SHORTCUT_MIXED},
+                                                     {"always", SXT_SHORTCUT_ALWAYS},
+                                                     {"butterfly", SXT_SHORTCUT_BUTTERFLY}};
 
 using Complex = std::complex<double>;
 

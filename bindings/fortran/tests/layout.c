@@ -78,7 +78,8 @@ static const size_t hermitian_report[] = {
     MEMBER(sxt_hermitian_report, predicted_solve_s), MEMBER(sxt_hermitian_report, predicted_factor_solve_s),
     MEMBER(sxt_hermitian_report, workspace_bytes), MEMBER(sxt_hermitian_report, piece),
     MEMBER(sxt_hermitian_report, flops), MEMBER(sxt_hermitian_report, kernel_bytes),
-    MEMBER(sxt_hermitian_report, toeplitz_kernel), MEMBER(sxt_hermitian_report, mixed_kernel)};
+    MEMBER(sxt_hermitian_report, toeplitz_kernel), MEMBER(sxt_hermitian_report, mixed_kernel),
+    MEMBER(sxt_hermitian_report, butterfly_kernel)};
 
 /* Entry i of one table: 0 is the size, i the offset of member i + 1; -1 beyond the last. */
 int64_t layout_of(int32_t table, int32_t i) {

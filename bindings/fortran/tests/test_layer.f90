@@ -310,6 +310,7 @@ contains
     call at(c_loc(o%kernel_bytes), 'kernel_bytes')
     call at(c_loc(o%toeplitz_kernel), 'toeplitz_kernel')
     call at(c_loc(o%mixed_kernel), 'mixed_kernel')
+    call at(c_loc(o%butterfly_kernel), 'butterfly_kernel')
     call complete()
   end subroutine
 end program test_layer
