@@ -10,8 +10,9 @@ namespace sextant {
 namespace {
 
 // In half the precision each correction gains what its epsilon times the condition number leaves of eight digits, with
-// butterflies what the growth of elements leaves; systems that need more corrections are better factored.
-constexpr int most_corrections = 5;
+// butterflies what the growth of elements leaves of all, so that one is the rule; systems that need more corrections
+// than these are better factored.
+constexpr int mixed_corrections = 5, butterfly_corrections = 3;
 // Of the backward error at which a refined answer is as good as one by the factor.
 constexpr double refined_epsilons = 8;
 double epsilon(sxt_value_type type) { return type == SXT_F32 || type == SXT_C64 ? 0x1p-23 : 0x1p-52; }
@@ -107,6 +108,7 @@ void HermitianPiece::start_butterfly() {
 
 // Leaves in mask_solved_ the systems of mask_ that are not good enough.
 void HermitianPiece::correct_by_copy() {
+  const int corrections = needs_.shortcuts & SXT_SHORTCUT_BUTTERFLY ? butterfly_corrections : mixed_corrections;
   for (int taken = 0;; ++taken) {  // errors of those that are good enough stay as they are
     take_residuals(arrays_.factor, nullptr, taken == 0 ? mask_ : mask_solved_);
     sxt_hermitian_step_args args = step(SXT_HERMITIAN_SELECT);
@@ -116,7 +118,7 @@ void HermitianPiece::correct_by_copy() {
     args.value = refined_epsilons * epsilon(settings_.type);
     args.mask = mask_solved_;
     apply(args);
-    if (taken == most_corrections || none(mask_solved_)) return;
+    if (taken == corrections || none(mask_solved_)) return;
     copy_takes_rhs(residual_, mask_solved_);
     kernel_on_copy(SXT_HERMITIAN_SOLVE, mask_solved_);
     copy_gives_solution(0, mask_solved_);

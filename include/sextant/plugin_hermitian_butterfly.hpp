@@ -78,13 +78,10 @@ struct Orbit {
       inner[k] = static_cast<R>(butterfly_number(i, 1));
     }
   }
-  // numbers: outer, then inner, made before.
-  SXT_LANES Orbit(std::int64_t r, std::int64_t quarter, std::int64_t n, const R *numbers) : count(0) {
+  // With numbers made before: outer, then inner.
+  SXT_LANES Orbit(int elements, const R *numbers) : count(elements) {
     SXT_UNROLLED_BY(4)
-    for (int k = 0; k < 4; ++k) {
-      count += k * quarter + r < n;
-      outer[k] = numbers[k], inner[k] = numbers[4 + k];
-    }
+    for (int k = 0; k < 4; ++k) outer[k] = numbers[k], inner[k] = numbers[4 + k];
   }
   // Both levels on the four numbers v, v + stride, ...: W^T v.
   SXT_LANES void transposed(T *v, int stride = 1) const {

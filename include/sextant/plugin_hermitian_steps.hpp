@@ -211,37 +211,52 @@ SXT_LANES RowSum product_of_row(const Step<T, Group> &step, std::int64_t i, std:
   return row;
 }
 
+// What the backward error of one right-hand side is made of.
+struct ResidualError {
+  double x_most = 0, b_most = 0, r_most = 0;
+  bool finite = true;
+
+  // Row i, whose product is known, which leaves its residual in c.
+  template <class T, class Group>
+  SXT_LANES void take(const Step<T, Group> &step, std::int64_t i, std::int64_t r, const RowSum &row) {
+    const T before = step.c.at(i, r);
+    const double sum_re = re(before) - row.re, sum_im = im(before) - row.im;
+    x_most = fmax(x_most, size(step.b.at(i, r)));
+    b_most = fmax(b_most, size(before));
+    r_most = fmax(r_most, hypot(sum_re, sum_im));
+    finite = finite && sum_re - sum_re == 0 && sum_im - sum_im == 0;
+    step.c.at(i, r) = from<T>(sum_re, sum_im);
+  }
+  template <class Group>
+  SXT_LANES double worse_than(double worst, double norm, const Group &group) const {
+    const double scale = norm * group.most(x_most) + group.most(b_most), most = group.most(r_most);
+    if (group.most(finite ? 0.0 : 1.0) > 0) return NAN;
+    return worst == worst && most > 0 && !(most <= worst * scale) ? most / scale : worst;  // what is no number stays
+  }
+};
+
+// The norm of a + by I by the largest row sums of sizes that lanes found, or anew where squares may have left single
+// precision's range.
+template <class T, class Group>
+SXT_LANES double norm_of_rows(const Step<T, Group> &step, double by, double most) {
+  const double norm = step.group.most(most);
+  return norm >= 1e-10 && norm <= 1e18 ? norm : row_norm(step, by);
+}
+
 // c -= (a + shift I) b row by row, in double precision; the backward error of the worst right-hand side.
 template <class T, class Group>
 SXT_LANES void residual(const Step<T, Group> &step) {
   const double by = step.args.numbers_in ? step.args.numbers_in[step.s] : 0;
   double worst = 0, norm = 0;
   for (std::int64_t r = 0; r < step.args.n_rhs; ++r) {
-    double x_most = 0, b_most = 0, r_most = 0;
-    bool finite = true;
+    ResidualError error;
     step.rows([&](std::int64_t i) {
       const RowSum row = r == 0 ? product_of_row<true>(step, i, r, by) : product_of_row<false>(step, i, r, by);
-      const T before = step.c.at(i, r);
-      const double sum_re = re(before) - row.re, sum_im = im(before) - row.im;
       norm = fmax(norm, row.size);
-      x_most = fmax(x_most, size(step.b.at(i, r)));
-      b_most = fmax(b_most, size(before));
-      r_most = fmax(r_most, hypot(sum_re, sum_im));
-      finite = finite && sum_re - sum_re == 0 && sum_im - sum_im == 0;
-      step.c.at(i, r) = from<T>(sum_re, sum_im);
+      error.take(step, i, r, row);
     });
-    if (r == 0) {
-      norm = step.group.most(norm);
-      if (!(norm >= 1e-10 && norm <= 1e18)) norm = row_norm(step, by);  // squares may leave single precision's range
-    }
-    x_most = step.group.most(x_most);
-    b_most = step.group.most(b_most), r_most = step.group.most(r_most);
-    const bool broken = step.group.most(finite ? 0.0 : 1.0) > 0;
-    const double scale = norm * x_most + b_most;
-    if (broken)
-      worst = NAN;
-    else if (worst == worst && r_most > 0 && !(r_most <= worst * scale))  // what is no number stays
-      worst = r_most / scale;
+    if (r == 0) norm = norm_of_rows(step, by, norm);
+    worst = error.worse_than(worst, norm, step.group);
   }
   if (step.group.lane() == 0) step.args.numbers[step.s] = worst;
 }

@@ -34,31 +34,43 @@ template <class T, bool lower>
 struct MixTile {
   Part<T> a, c;
   MixShared<T> &shared;
-  std::int64_t n, quarter, row0, column0;
+  int n, quarter, row0, column0;
   int fast, slow;  // of the thread; its own orbits are row0 + fast and column0 + slow
 
-  __device__ bool there(int k, std::int64_t orbit) const { return orbit < quarter && k * quarter + orbit < n; }
-  __device__ std::int64_t index(int k, std::int64_t orbit) const { return k * quarter + orbit; }
+  // Elements that an orbit has.
+  __device__ int count_of(int orbit) const { return orbit < quarter ? (n - orbit + quarter - 1) / quarter : 0; }
   // Number (k, l) of two orbits lies where threads that go along the rows' orbits find neighbours.
   static __device__ constexpr bool direct(int k, int l) { return (k >= l) == lower; }
+  // Number (0, 0) of orbits r and s, and of its mirror image.
+  static __device__ T *place(const Part<T> &of, int r, int s) { return of.data + r + s * of.ld; }
 
   __device__ void make_numbers() const {
     for (int e = threadIdx.x; e < 2 * mix_side * 8; e += mix_threads) {
       const int of = e / (mix_side * 8), orbit = e / 8 % mix_side, k = e % 4, level = e % 8 < 4 ? 2 : 1;
       shared.numbers[of][orbit][e % 8] =
-          static_cast<real_of<T>>(butterfly_number(index(k, (of ? column0 : row0) + orbit), level));
+          static_cast<real_of<T>>(butterfly_number(k * quarter + (of ? column0 : row0) + orbit, level));
     }
   }
-  __device__ void read(T (&block)[16]) const {
-    int plane = 0;
+  __device__ void read_direct(T (&block)[16]) const {
+    const int r = row0 + fast, s = column0 + slow, rows = count_of(r), columns = count_of(s);
+    const T *column = place(a, r, s);
 #pragma unroll
-    for (int e = 0; e < 16; ++e) {
-      const int k = e % 4, l = e / 4;
-      const std::int64_t r = row0 + (direct(k, l) ? fast : slow), s = column0 + (direct(k, l) ? slow : fast);
-      block[e] = from<T>(0, 0);
-      if (there(k, r) && there(l, s) && (r >= s || k != l))
-        block[e] = direct(k, l) ? a.at(index(k, r), index(l, s)) : conjugate_of(a.at(index(l, s), index(k, r)));
-    }
+    for (int l = 0; l < 4; ++l, column += quarter * a.ld)
+#pragma unroll
+      for (int k = 0; k < 4; ++k)
+        if (direct(k, l)) block[k + 4 * l] = k < rows && l < columns && (r >= s || k != l) ? column[k * quarter] : T(0);
+  }
+  // And those whose mirror images lie so, by way of shared memory.
+  __device__ void read_mirrored(T (&block)[16]) const {
+    const int r = row0 + slow, s = column0 + fast, rows = count_of(r), columns = count_of(s);
+    const T *column = place(a, s, r);
+#pragma unroll
+    for (int k = 0; k < 4; ++k, column += quarter * a.ld)
+#pragma unroll
+      for (int l = 0; l < 4; ++l)
+        if (!direct(k, l))
+          block[k + 4 * l] = k < rows && l < columns && (r >= s || k != l) ? conjugate_of(column[l * quarter]) : T(0);
+    int plane = 0;
 #pragma unroll
     for (int e = 0; e < 16; ++e)
       if (!direct(e % 4, e / 4)) shared.plane[plane++][slow][fast] = block[e];
@@ -67,54 +79,63 @@ struct MixTile {
 #pragma unroll
     for (int e = 0; e < 16; ++e)
       if (!direct(e % 4, e / 4)) block[e] = shared.plane[plane++][fast][slow];
-    if (row0 + fast == column0 + slow)
+  }
+  __device__ void transform(T (&block)[16]) const {
+    const int r = row0 + fast, s = column0 + slow;
+    if (r == s)
+#pragma unroll
+      for (int k = 0; k < 4; ++k) block[5 * k] = from<T>(re(block[5 * k]), 0);
+    {
+      const Orbit<T> row(count_of(r), shared.numbers[0][fast]);
+#pragma unroll
+      for (int l = 0; l < 4; ++l) row.transposed(block + 4 * l);
+    }
+    const Orbit<T> column(count_of(s), shared.numbers[1][slow]);
+#pragma unroll
+    for (int k = 0; k < 4; ++k) column.transposed(block + k, 4);
+    if (r == s)
 #pragma unroll
       for (int k = 0; k < 4; ++k) block[5 * k] = from<T>(re(block[5 * k]), 0);
   }
-  __device__ void transform(T (&block)[16]) const {
-    const Orbit<T> row(row0 + fast, quarter, n, shared.numbers[0][fast]);
-    const Orbit<T> column(column0 + slow, quarter, n, shared.numbers[1][slow]);
+  __device__ void write_direct(const T (&block)[16]) const {
+    const int r = row0 + fast, s = column0 + slow, rows = r >= s ? count_of(r) : 0, columns = count_of(s);
+    T *column = place(c, r, s);
 #pragma unroll
-    for (int l = 0; l < 4; ++l) row.transposed(block + 4 * l);
+    for (int l = 0; l < 4; ++l, column += quarter * c.ld)
 #pragma unroll
-    for (int k = 0; k < 4; ++k) column.transposed(block + k, 4);
+      for (int k = l; k < 4; ++k)
+        if (k < rows && l < columns) column[k * quarter] = block[k + 4 * l];
   }
-  __device__ void write(const T (&block)[16]) const {
-    const std::int64_t r = row0 + fast, s = column0 + slow;
-#pragma unroll
-    for (int e = 0; e < 16; ++e) {
-      const int k = e % 4, l = e / 4;
-      if (k < l || r < s || !there(k, r) || !there(l, s)) continue;
-      c.at(index(k, r), index(l, s)) = r == s && k == l ? from<T>(re(block[e]), 0) : block[e];
-    }
+  __device__ void write_mirrored(const T (&block)[16]) const {
     __syncthreads();
     int plane = 0;
 #pragma unroll
     for (int e = 0; e < 16; ++e)
       if (e % 4 < e / 4) shared.plane[plane++][fast][slow] = conjugate_of(block[e]);
     __syncthreads();
-    const std::int64_t mirrored_r = row0 + slow, mirrored_s = column0 + fast;
-    plane = 0;
+    const int r = row0 + slow, s = column0 + fast, rows = r > s ? count_of(r) : 0, columns = count_of(s);
+    T *column = place(c, s, r);
 #pragma unroll
-    for (int e = 0; e < 16; ++e) {
+    for (int e = 0, at = 0; e < 16; ++e) {
       const int k = e % 4, l = e / 4;
       if (k >= l) continue;
-      const T value = shared.plane[plane++][slow][fast];
-      if (mirrored_r > mirrored_s && there(k, mirrored_r) && there(l, mirrored_s))
-        c.at(index(l, mirrored_s), index(k, mirrored_r)) = value;
+      const T value = shared.plane[at++][slow][fast];
+      if (k < rows && l < columns) column[l * quarter + k * quarter * c.ld] = value;
     }
   }
   __device__ void run() const {
     T block[16];
     make_numbers();
-    read(block);
+    read_direct(block);
+    read_mirrored(block);
     transform(block);
-    write(block);
+    write_direct(block);
+    write_mirrored(block);
   }
 };
 
 template <class T, bool lower>
-__global__ void __launch_bounds__(mix_threads, 2) mix_of_systems(sxt_hermitian_step_args args) {
+__global__ void __launch_bounds__(mix_threads, sizeof(T) == 16 ? 2 : 3) mix_of_systems(sxt_hermitian_step_args args) {
   extern __shared__ __align__(16) unsigned char memory[];
   MixShared<T> &shared = *reinterpret_cast<MixShared<T> *>(memory);
   const std::int64_t pairs = mix_pairs(args.n_max);
@@ -128,10 +149,10 @@ __global__ void __launch_bounds__(mix_threads, 2) mix_of_systems(sxt_hermitian_s
     const MixTile<T, lower> tile{part_of_block<T>(args.a, s),
                                  part_of_block<T>(args.c, s),
                                  shared,
-                                 n,
-                                 quarter,
-                                 row * mix_side,
-                                 column * mix_side,
+                                 static_cast<int>(n),
+                                 static_cast<int>(quarter),
+                                 static_cast<int>(row) * mix_side,
+                                 static_cast<int>(column) * mix_side,
                                  static_cast<int>(threadIdx.x % mix_side),
                                  static_cast<int>(threadIdx.x / mix_side)};
     tile.run();

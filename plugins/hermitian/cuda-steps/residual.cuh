@@ -137,6 +137,7 @@ struct ResidualProduct {
       const int part = e / residual_rows, row = e % residual_rows, i = at.row + row;
       if (i < at.begin || i >= at.end) continue;
       double sum = 0;
+#pragma unroll 2  // more cost registers
       for (int w = 0; w < warps; ++w)
         sum += part < parts_of<T> ? shared.partial[parity][part][w][row] : shared.partial_sizes[parity][w][row];
       shared.sums[part][i - at.begin] += sum;
@@ -180,30 +181,6 @@ struct ResidualProduct {
   }
 };
 
-// What the backward error of one right-hand side is made of.
-struct ResidualError {
-  double x_most = 0, b_most = 0, r_most = 0;
-  bool finite = true;
-
-  // Row i, whose product is known.
-  template <class T, class Group>
-  __device__ void take(const Step<T, Group> &step, std::int64_t i, std::int64_t r, const RowSum &row) {
-    const T before = step.c.at(i, r);
-    const double sum_re = re(before) - row.re, sum_im = im(before) - row.im;
-    x_most = fmax(x_most, size(step.b.at(i, r)));
-    b_most = fmax(b_most, size(before));
-    r_most = fmax(r_most, hypot(sum_re, sum_im));
-    finite = finite && sum_re - sum_re == 0 && sum_im - sum_im == 0;
-    step.c.at(i, r) = from<T>(sum_re, sum_im);
-  }
-  template <class Group>
-  __device__ double worse_than(double worst, double norm, const Group &group) const {
-    const double scale = norm * group.most(x_most) + group.most(b_most), most = group.most(r_most);
-    if (group.most(finite ? 0.0 : 1.0) > 0) return NAN;
-    return worst == worst && most > 0 && !(most <= worst * scale) ? most / scale : worst;  // what is no number stays
-  }
-};
-
 // Returns the largest sum of sizes in the window's rows, 0 without sizes.
 template <bool sizes, class T, class Group>
 __device__ double residual_of_window(const Step<T, Group> &step, ResidualShared<T> &shared, const ResidualWalk &walk,
@@ -239,10 +216,7 @@ __device__ void residual_by_tiles(const Step<T, Group> &step, ResidualShared<T> 
         residual_of_window<false>(step, shared, walk, r, by, error);
       step.group.barrier();  // the next window uses the same sums
     }
-    if (r == 0) {
-      norm = step.group.most(norm);
-      if (!(norm >= 1e-10 && norm <= 1e18)) norm = row_norm(step, by);  // squares may leave single precision's range
-    }
+    if (r == 0) norm = norm_of_rows(step, by, norm);
     worst = error.worse_than(worst, norm, step.group);
   }
   if (step.group.lane() == 0) step.args.numbers[step.s] = worst;
