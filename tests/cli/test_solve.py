@@ -63,8 +63,11 @@ class Report(CommandTest):
         matrix = self.file("a.mtx", grid(8))
         report, _ = self.run_json("solve", matrix, "--format", "coo", "--precond", "none", "--recurrence", "classical")
         self.assertEqual((report["format"], report["preconditioner"]), ("coo", "none"))
+        self.assertEqual(report["recurrence"], "classical")
         report, _ = self.run_json("solve", matrix, "--format", "csr", "--precond", "jacobi")
         self.assertEqual((report["format"], report["preconditioner"]), ("csr", "jacobi"))
+        engine = next(kernel for kernel in report["kernels"] if kernel.startswith("pcg."))
+        self.assertIn(f".{report['recurrence']}.", engine)  # the choice's own
 
     def test_rows_are_renumbered_on_demand(self):
         matrix = self.file("a.mtx", grid(12))

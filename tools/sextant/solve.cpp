@@ -139,10 +139,16 @@ std::string preconditioner_of(Outcome &outcome, const SolveOptions &options) {
   return stated.substr(0, stated.find(' '));
 }
 
-// What the library says, else what was asked for; empty when neither is known.
-std::string recurrence_of(Outcome &outcome, const SolveOptions &options) {
-  const std::string asked = options.recurrence == "auto" ? "" : options.recurrence;
-  return text_of(outcome.explanation["problem"], "recurrence", asked);
+// What was asked for, else the part of the engine's name that is a recurrence's; empty when neither tells.
+std::string recurrence_of(const Json &plan, const SolveOptions &options) {
+  if (options.recurrence != "auto") return options.recurrence;
+  const Json *engine = find_kind(plan, SXT_KIND_PCG);
+  const std::string name = engine ? text_of(*engine, "kernel") : "";
+#define SXT_X(suffix, value, text, source) \
+  if (name.find("." text ".") != std::string::npos) return text;
+  SXT_RECURRENCE_TABLE(SXT_X)
+#undef SXT_X
+  return "";
 }
 
 // The storage of A that the engine reads.
@@ -163,7 +169,7 @@ void print_json_report(Outcome &outcome, const SolveOptions &options, const Load
   json["true_relative_residual"] = report.true_relative_residual;
   json["method"] = "pcg";
   json["preconditioner"] = preconditioner_of(outcome, options);
-  const std::string recurrence = recurrence_of(outcome, options);
+  const std::string recurrence = recurrence_of(plan, options);
   json["recurrence"] = recurrence.empty() ? Json() : Json(recurrence);
   json["format"] = format_of(plan);
   json["kernels"] = kernel_names(plan);
@@ -200,7 +206,7 @@ void print_text_report(Outcome &outcome, const SolveOptions &options, const Load
   print("matrix     {}: {}\n", matrix.path, describe(matrix));
   print("rhs        {}\n",
         options.rhs.empty() ? "A * ones (the solution is all ones); --rhs F takes yours" : options.rhs);
-  const std::string recurrence = recurrence_of(outcome, options);
+  const std::string recurrence = recurrence_of(outcome.explanation["plan"], options);
   print("method     pcg{}, preconditioner {}\n", recurrence.empty() ? "" : ", recurrence " + recurrence,
         preconditioner_of(outcome, options));
   for (const Json &note : outcome.explanation["notes"]) print("           {}\n", note.get<std::string>());

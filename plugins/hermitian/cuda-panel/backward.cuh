@@ -188,10 +188,10 @@ struct BackwardSweep {
 #pragma unroll
     for (int q = 0; q < 2; ++q)
       inverse[q] = lane + 32 * q < columns ? reciprocal(real_of(column[q][lane + 32 * q])) : 1;
-      // Elements of L are on their way while the unknown before them is exchanged.
 #pragma unroll
     for (int q = 1; q >= 0; --q) {
       const int top = min(31, columns - 1 - 32 * q);
+      // Elements of L are on their way while the unknown before them is exchanged.
       T near = column[q][max(0, top) + 32 * q], far = column[0][max(0, top) + 32];
 #pragma unroll 2
       for (int j = top; j >= 0; --j) {
