@@ -108,7 +108,7 @@ void HermitianPiece::start_butterfly() {
 
 // Leaves in mask_solved_ the systems of mask_ that are not good enough.
 void HermitianPiece::correct_by_copy() {
-  const int corrections = needs_.shortcuts & SXT_SHORTCUT_BUTTERFLY ? butterfly_corrections : mixed_corrections;
+  const int corrections = needs_.copy == SXT_SHORTCUT_BUTTERFLY ? butterfly_corrections : mixed_corrections;
   for (int taken = 0;; ++taken) {  // errors of those that are good enough stay as they are
     take_residuals(arrays_.factor, nullptr, taken == 0 ? mask_ : mask_solved_);
     sxt_hermitian_step_args args = step(SXT_HERMITIAN_SELECT);

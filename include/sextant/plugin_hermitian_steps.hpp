@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The steps of kind sxt.hermitian_step/1 on one system, by a group of lanes that share the loops: one lane on the CPU,
-// a thread block on a GPU. A group offers lane(), lanes(), barrier(), and sum(), most(): results that all lanes get;
-// and team_lanes(), a part of them that reads memory together, with team_sum(). Compiles as C++ and as CUDA.
+// a thread block on a GPU. A group offers lane(), lanes(), barrier(), and sum(), most(): results that all lanes get.
+// Compiles as C++ and as CUDA.
 #pragma once
 
 #include <cmath>
@@ -193,14 +193,13 @@ SXT_LANES double rough_size(double re, double im) {
   return square == 0 ? 0 : square <= 3.4e38f ? root : INFINITY;
 }
 
-// Row i of (a + by I) b, and the sum of the row's sizes where it is asked for. On a GPU many loads must be under way.
+// Row i of (a + by I) b, and the sum of the row's sizes where it is asked for.
 struct RowSum {
   double re = 0, im = 0, size = 0;
 };
 template <bool sizes, class T, class Group>
 SXT_LANES RowSum product_of_row(const Step<T, Group> &step, std::int64_t i, std::int64_t r, double by) {
   RowSum row;
-  SXT_UNROLLED_BY(8)
   for (std::int64_t j = 0; j < step.n; ++j) {
     const T v = step.entry(i, j), x = step.b.at(j, r);
     const double v_re = re(v) + (i == j ? by : 0), v_im = im(v);
@@ -404,8 +403,8 @@ SXT_LANES inline std::int64_t order_of(const sxt_hermitian_step_args &args, std:
   return args.orders_device ? args.orders_device[s] : args.n_max;
 }
 
-// RESIDUAL on system s. Apart from apply(), as the butterflies of plugin_hermitian_butterfly.hpp are, because a GPU's
-// kernel takes more registers for it than the other steps should pay for.
+// RESIDUAL on system s, row by row. Apart from apply(), as the butterflies of plugin_hermitian_butterfly.hpp are: GPUs
+// have kernels of their own for both, whose registers the other steps should not pay for.
 template <class T, class Group>
 SXT_LANES void apply_residual(const sxt_hermitian_step_args &args, std::int64_t s, Group &group) {
   const std::int64_t n = order_of(args, s);
