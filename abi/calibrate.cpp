@@ -97,13 +97,19 @@ sxt_status sxt_calibrate(sxt_context *context, const sxt_calibrate_options *opti
     require(!file.empty(), SXT_E_FILE_WRITE,
             "there is no place for a profile: neither SEXTANT_PROFILE, XDG_DATA_HOME nor HOME is set");
     const CalibrationSettings settings = settings_of(all, inner.device().on_host());
-    if (!settings.kind.empty()) Context::check_names(settings.kind, "");
+    if (!settings.kind.empty()) inner.check_names(settings.kind, "");
     // A file that cannot be written, or that is another machine's, is found out now and not after the work.
     Profile nothing_yet;
     nothing_yet.fingerprint = inner.fingerprint();
     update_profile(file, nothing_yet, inner.log());
+    const sxt_machine before = inner.machine();
     const Profile measured = calibrate(inner, settings);
-    inner.use_profile(update_profile(file, measured, inner.log()));
+    try {
+      inner.use_profile(update_profile(file, measured, inner.log()));
+    } catch (...) {  // what could not be kept changes no prediction
+      inner.device().machine() = before;
+      throw;
+    }
     if (all.model) tell(measured, all);
     fill(file, path, capacity, length);
   });

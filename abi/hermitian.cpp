@@ -91,7 +91,7 @@ sxt_status sxt_hermitian_create(sxt_context *context, const sxt_hermitian_option
     present(options, "options");
     given(hermitian, "hermitian");
     HermitianSettings settings = settings_of(*inner, read_sized(options, defaults(), "options"));
-    if (!settings.kernel.empty()) Context::check_names(SXT_KIND_HERMITIAN, settings.kernel);
+    if (!settings.kernel.empty()) inner->check_names(SXT_KIND_HERMITIAN, settings.kernel);
     *hermitian = std::make_unique<sxt_hermitian>(inner, std::move(settings)).release();
   });
 }

@@ -50,11 +50,11 @@ sxt_refusal_info info_of(const registry::Refusal &refusal) {
   return {sizeof(sxt_refusal_info), refusal.path.c_str(), refusal.stage.c_str(), refusal.reason.c_str()};
 }
 
-// Every kernel that came from this file.
-std::vector<const registry::Kernel *> kernels_from(const std::string &path) {
+// Every kernel in force that came from this file.
+std::vector<const registry::Kernel *> kernels_from(const registry::Scope &scope, const std::string &path) {
   const std::string wanted = std::filesystem::weakly_canonical(path).string();
   std::vector<const registry::Kernel *> kernels;
-  for (const registry::Kernel *kernel : Registry::instance().all_kernels())
+  for (const registry::Kernel *kernel : scope.all_kernels())
     if (std::filesystem::weakly_canonical(kernel->plugin->path).string() == wanted) kernels.push_back(kernel);
   return kernels;
 }
@@ -66,7 +66,106 @@ int32_t outcome_of(const registry::CheckLine &line) {
 // A case that passed says by how much.
 std::string sentence_of(const registry::CheckLine &line) {
   if (!line.sentence.empty() || !line.passed || !line.applicable) return line.sentence;
-  return text("error ", line.error_in_bounds, " of the bound");
+  return text("error ", line.error_in_bounds, " of the bound", line.proves ? "" : "; it proves nothing");
+}
+
+// One file's check: each kernel's outcome is in force, and in the stamp, before the next kernel is tried.
+class FileCheck {
+ public:
+  FileCheck(Context &context, const char *path, bool stamps, sxt_check_line line, void *user)
+      : context_(context), path_(path), mark_(registry::device_mark(context.device().machine())), line_(line), user_(user) {
+    if (stamps) contents_ = registry::stamp_of(path), stamp_ = registry::read_stamp(path);
+  }
+  void run();
+
+ private:
+  void check(const registry::Kernel &kernel, const registry::Scope &scope);
+  void remember(const std::string &kernel, const std::string *failure);
+  void forget(const std::string &kernel);
+
+  Context &context_;
+  const char *path_;
+  const std::string mark_;
+  const sxt_check_line line_;
+  void *const user_;
+  std::string contents_;  // "": nothing is remembered
+  registry::Stamp stamp_;
+  std::string first_failure_;
+  int proven_ = 0;
+};
+
+// failure NULL: it passed. What other devices' checks found stays.
+void FileCheck::remember(const std::string &kernel, const std::string *failure) {
+  if (contents_.empty()) return;
+  stamp_.passed[kernel].erase(mark_);
+  stamp_.failed[kernel].erase(mark_);
+  if (failure)
+    stamp_.failed[kernel][mark_] = *failure;
+  else
+    stamp_.passed[kernel].insert(mark_);
+  registry::write_stamp(path_, contents_, stamp_);
+}
+
+void FileCheck::forget(const std::string &kernel) {
+  if (contents_.empty()) return;
+  stamp_.failed[kernel].erase(mark_);
+  registry::write_stamp(path_, contents_, stamp_);
+}
+
+void FileCheck::check(const registry::Kernel &kernel, const registry::Scope &scope) {
+  registry::ConformanceOptions options;
+  options.threads = context_.threads();
+  options.costs = true;
+  const std::string unfinished = "its check was begun and did not end: it crashed, hung or was stopped";
+  remember(kernel.name(), &unfinished);
+  std::string failure;
+  const auto note = [&](const registry::CheckLine &each) {
+    if (each.applicable && !each.passed && failure.empty()) failure = each.check + ": " + each.sentence;
+    if (line_) line_(user_, each.kernel.c_str(), each.check.c_str(), outcome_of(each), sentence_of(each).c_str());
+  };
+  registry::Checked checked;
+  try {
+    checked = registry::check_kernel(kernel, context_.device(), options, note, scope);
+  } catch (const Error &problem) {  // it could not be tested here: that proves nothing
+    if (problem.status() == SXT_E_MEMORY) throw;
+    note({kernel.name(), text("kind '", kernel.table.kind, "'"), false, false, false, 0, problem.what()});
+    checked = {true, 0};
+  }
+  if (failure.empty() && !checked.good && checked.proven == 0) failure = "no case of its kind applied to it";
+  if (!failure.empty()) {
+    remember(kernel.name(), &failure);
+    scope.registry().clear(kernel);
+    scope.registry().quarantine(kernel, failure, context_.log());
+    if (first_failure_.empty()) first_failure_ = text(kernel.name(), ", ", failure);
+    return;
+  }
+  proven_ += checked.proven > 0;
+  if (checked.proven > 0) {
+    scope.registry().clear(kernel);
+    remember(kernel.name(), nullptr);
+    return;
+  }
+  forget(kernel.name());  // neither proven nor refuted: tested again where it is used
+}
+
+void FileCheck::run() {
+  // A file that takes its process with it while it is loaded is not loaded again.
+  const std::string unfinished = "its check was begun and did not end: the process ended while it was loaded";
+  remember(registry::whole_file, &unfinished);
+  const registry::Scope scope = Registry::instance().extended(context_.scope(), path_, context_.log());
+  forget(registry::whole_file);
+  const std::vector<const registry::Kernel *> kernels = kernels_from(scope, path_);
+  require(!kernels.empty(), SXT_E_PLUGIN, path_, ": none of its kernels was accepted; see the refusals");
+  int checked = 0;
+  for (const registry::Kernel *kernel : kernels) {
+    if (std::string_view(kernel->table.device) != context_.device_name()) continue;
+    ++checked;
+    check(*kernel, scope);
+  }
+  require(checked > 0, SXT_E_DEVICE, path_, ": its kernels are for ", kernels.front()->table.device,
+          ", this context is of ", context_.device_name(), "; nothing was checked");
+  require(first_failure_.empty(), SXT_E_PLUGIN, path_, ": failed its kind's conformance suite: ", first_failure_);
+  require(proven_ > 0, SXT_E_PLUGIN, path_, ": no case proved anything of any of its kernels");
 }
 
 }  // namespace
@@ -90,24 +189,6 @@ sxt_status sxt_refusal_get(int64_t i, sxt_refusal_info *info) {
 sxt_status sxt_plugin_check(sxt_context *context, const char *path, int32_t stamp, sxt_check_line line, void *user) {
   return guarded(id_of(context), [&] {
     Context &inner = *given(context, "context").context;
-    const std::string contents = stamp ? registry::stamp_of(&given(path, "path")) : "";
-    Registry::instance().load_path(&given(path, "path"), inner.log());
-    const std::vector<const registry::Kernel *> kernels = kernels_from(path);
-    require(!kernels.empty(), SXT_E_PLUGIN, path, ": none of its kernels was accepted; see the refusals");
-    bool good = true;
-    int checked = 0;
-    for (const registry::Kernel *kernel : kernels) {
-      if (std::string_view(kernel->table.device) != inner.device_name()) continue;
-      ++checked;
-      registry::ConformanceOptions options;
-      options.threads = inner.threads();
-      good &= registry::check_kernel(*kernel, inner.device(), options, [&](const registry::CheckLine &each) {
-        if (line) line(user, each.kernel.c_str(), each.check.c_str(), outcome_of(each), sentence_of(each).c_str());
-      });
-    }
-    require(checked > 0, SXT_E_DEVICE, path, ": its kernels are for ", kernels.front()->table.device,
-            ", this context is of ", inner.device_name(), "; nothing was checked");
-    require(good, SXT_E_PLUGIN, path, ": failed its kind's conformance suite");
-    if (stamp) registry::write_stamp(path, contents);
+    FileCheck(inner, &given(path, "path"), stamp != 0, line, user).run();
   });
 }

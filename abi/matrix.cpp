@@ -228,7 +228,7 @@ sxt_status sxt_matrix_feature(sxt_matrix *matrix, const char *name, double *valu
 const char *sxt_feature_name(int64_t i) {
   const char *name = nullptr;
   guarded(0, [&] {
-    const std::vector<std::string> names = feature_names();
+    const std::vector<std::string> names = feature_names(registry::Registry::instance());
     if (i >= 0 && i < static_cast<int64_t>(names.size())) name = intern(names[static_cast<std::size_t>(i)]);
   });
   return name;

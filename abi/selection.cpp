@@ -31,7 +31,7 @@ sxt_status sxt_kernel_select(sxt_context *context, const sxt_query *query, sxt_m
     const std::shared_ptr<Context> &inner = given(context, "context").context;
     given(selection, "selection");
     Query own(query);
-    Context::check_names(own.kind(), "");
+    inner->check_names(own.kind(), "");
     require(!own.about_matrix() || matrix, SXT_E_ARGUMENT, "the query is about a matrix, but matrix is NULL");
     require(!matrix || matrix->matrix->context().id() == inner->id(), SXT_E_ARGUMENT,
             "matrix belongs to another context");

@@ -9,6 +9,7 @@
 
 #include "core/base/names.hpp"
 #include "core/dispatch/feedback.hpp"
+#include "core/registry/host.hpp"
 
 namespace sextant {
 
@@ -16,17 +17,31 @@ namespace {
 
 using registry::Registry;
 
-std::vector<std::string> device_names() {
+std::vector<std::string> device_names(const registry::Scope &scope) {
   std::vector<std::string> names;
-  for (const registry::Kernel *kernel : Registry::instance().all_kernels())
+  for (const registry::Kernel *kernel : scope.all_kernels())
     if (std::string_view(kernel->table.kind) == SXT_KIND_DEVICE) names.emplace_back(kernel->table.device);
   return names;
 }
 
-const registry::Kernel *find_device(const std::string &name) {
-  for (const registry::Kernel *kernel : Registry::instance().kernels(SXT_KIND_DEVICE, name))
+const registry::Kernel *find_device(const registry::Scope &scope, const std::string &name) {
+  for (const registry::Kernel *kernel : scope.kernels(SXT_KIND_DEVICE, name))
     if (kernel->table.ops) return kernel;
   return nullptr;
+}
+
+// Devices that a plugin says are there; none where it fails.
+std::int32_t device_count(const registry::Kernel &kernel) {
+  const registry::ErrorScope unsaid;
+  char reason[8] = "";
+  sxt_message why_none{reason, sizeof reason};
+  std::int32_t count = 0;
+  try {
+    const auto *ops = static_cast<const sxt_device_ops *>(kernel.table.ops);
+    return ops->count(&count, &why_none) == SXT_OK ? count : 0;
+  } catch (...) {  // forbidden; counts as a failure
+    return 0;
+  }
 }
 
 // "kind=kernel,kind=kernel".
@@ -60,12 +75,14 @@ std::uint64_t next_id() {
   return ++last;
 }
 
+registry::Scope load(const ContextSettings &settings) {
+  Registry::instance().load_default(settings.log);
+  return Registry::instance().scope(settings.plugin_paths, settings.log);
+}
+
 }  // namespace
 
-Context::Context(const ContextSettings &settings) : id_(next_id()), settings_(settings) {
-  Registry &registry = Registry::instance();
-  registry.load_default(settings_.log);
-  for (const std::string &path : settings_.plugin_paths) registry.load_path(path, settings_.log);
+Context::Context(const ContextSettings &settings) : id_(next_id()), settings_(settings), scope_(load(settings_)) {
   if (!settings_.profile_path.empty()) profile_ = read_profile(settings_.profile_path);
   forced_by_environment_ = parse_forces(::secure_getenv("SEXTANT_FORCE"));
   for (const auto &[kind, kernel] : forced_by_environment_) check_names(kind, kernel);
@@ -91,7 +108,7 @@ void Context::read_trial_settings() {
   if (settings_.race_seconds == 0) settings_.race_seconds = seconds;
   if (settings_.feedback == 0) settings_.feedback = said == "1";
   if (settings_.deterministic) settings_.race = settings_.feedback = 0;
-  if (settings_.feedback > 0) feedback_ = std::make_unique<Feedback>();
+  if (!settings_.deterministic) feedback_ = std::make_unique<Feedback>(settings_.feedback > 0);
 }
 
 void Context::open_device() {
@@ -100,8 +117,15 @@ void Context::open_device() {
       automatic ? std::vector<std::string>{"cuda", "cpu"} : std::vector<std::string>{settings_.device};
   std::string problem;
   for (const std::string &name : wanted) {
-    const registry::Kernel *kernel = find_device(name);
+    const registry::Kernel *kernel = find_device(scope_, name);
     if (!kernel) continue;
+    // That another device serves instead is no news where this one is not there; that its driver failed is.
+    const std::string failure = automatic ? Registry::instance().driver_failure(name) : "";
+    if (!failure.empty()) {
+      problem = failure;
+      settings_.log(SXT_LOG_WARNING, text("device = auto does without '", name, "': ", problem));
+      continue;
+    }
     try {
       device_ =
           std::make_unique<Device>(*kernel, settings_.ordinal, settings_.threads, settings_.allocator, settings_.log);
@@ -109,9 +133,11 @@ void Context::open_device() {
     } catch (const Error &error) {
       problem = error.what();
       if (!automatic) throw;
+      const bool there = device_count(*kernel) > 0;
+      settings_.log(there ? SXT_LOG_WARNING : SXT_LOG_DEBUG, text("device = auto does without '", name, "': ", problem));
     }
   }
-  require(!problem.empty() || automatic, SXT_E_UNKNOWN_NAME, unknown_name("device", settings_.device, device_names()));
+  require(!problem.empty() || automatic, SXT_E_UNKNOWN_NAME, unknown_name("device", settings_.device, device_names(scope_)));
   fail(SXT_E_DEVICE, "no device could be opened", problem.empty() ? ": no device plugin was loaded from " : ": ",
        problem.empty() ? registry::own_plugin_directory() : problem);
 }
@@ -141,15 +167,14 @@ void Context::use_profile(Profile profile) {
   choices_changed();
 }
 
-void Context::check_names(const std::string &kind, const std::string &kernel) {
-  Registry &registry = Registry::instance();
+void Context::check_names(const std::string &kind, const std::string &kernel) const {
   std::vector<std::string> known;
-  for (const registry::Kind *each : registry.kinds()) known.emplace_back(each->table.id);
-  require(registry.kind(kind) != nullptr, SXT_E_UNKNOWN_NAME, unknown_name("kind", kind, known));
+  for (const registry::Kind *each : scope_.kinds()) known.emplace_back(each->table.id);
+  require(scope_.kind(kind) != nullptr, SXT_E_UNKNOWN_NAME, unknown_name("kind", kind, known));
   if (kernel.empty()) return;
   known.clear();
   bool there = false;
-  for (const registry::Kernel *each : registry.all_kernels()) {
+  for (const registry::Kernel *each : scope_.all_kernels()) {
     if (kind != each->table.kind) continue;
     known.emplace_back(each->name());
     there = there || kernel == each->name();

@@ -52,14 +52,16 @@ class Context : public std::enable_shared_from_this<Context> {
   // How many candidates race for a choice (below 2: none do), and for how long together.
   int race() const noexcept { return settings_.race; }
   double race_seconds() const noexcept { return settings_.race_seconds; }
-  // Measured runs of this context; NULL when they have no say.
+  // Measured runs of this context, of which gross misses always have a say; NULL in deterministic ones.
   Feedback *feedback() const noexcept { return feedback_.get(); }
   int threads() const noexcept { return device().host_threads(); }  // of the host, whatever the device
   PlanBook &plan() noexcept { return plan_; }
   Operations &operations() noexcept { return *operations_; }
+  // The plugins of the process and those that this context's options name: no other context's.
+  const registry::Scope &scope() const noexcept { return scope_; }
 
   // Throws SXT_E_UNKNOWN_NAME, naming the nearest, for a kind or kernel ("" for any) nobody loaded.
-  static void check_names(const std::string &kind, const std::string &kernel);
+  void check_names(const std::string &kind, const std::string &kernel) const;
   // "": the model chooses. Throws SXT_E_UNKNOWN_NAME for a kind or kernel nobody loaded.
   void force(const std::string &kind, const std::string &kernel);
   // The kernel forced for a kind by call or environment, "" for none; *by says by whom.
@@ -69,6 +71,8 @@ class Context : public std::enable_shared_from_this<Context> {
   std::string load_plan(const std::string &path, bool required);
   // Rises whenever later choices may differ from earlier ones: a force, a loaded plan, another profile.
   std::uint64_t epoch() const noexcept { return epoch_; }
+  // Later choices are made anew: a model was found to miss grossly.
+  void reconsider() noexcept { ++epoch_; }
   // Tells contexts apart in messages, even when one is made where another lay.
   std::uint64_t id() const noexcept { return id_; }
 
@@ -87,6 +91,7 @@ class Context : public std::enable_shared_from_this<Context> {
   const std::uint64_t id_;
   std::atomic<std::uint64_t> epoch_{1};
   ContextSettings settings_;
+  registry::Scope scope_;
   Profile profile_;
   std::unique_ptr<Device> device_;
   PlanBook plan_;

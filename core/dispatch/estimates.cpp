@@ -46,7 +46,7 @@ std::vector<Estimate> Selector::estimates(Query query) const {
   const sxt_features none{};
   std::vector<Estimate> all;
   std::vector<sxt_candidate> list(candidate_capacity);
-  for (const registry::Kernel *kernel : registry::Registry::instance().kernels(query.kind(), context_.device_name())) {
+  for (const registry::Kernel *kernel : context_.scope().kernels(query.kind(), context_.device_name())) {
     const sxt_kernel &table = kernel->table;
     if (table.n_slots > 0 || (!forced.empty() && forced != kernel->name())) continue;
     Estimate estimate;

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "core/base/error.hpp"
+#include "core/registry/conformance.hpp"
 #include "sextant/kinds/launch.h"
 
 namespace sextant {
@@ -24,6 +25,13 @@ std::vector<sxt_launch_config> configs_of(const Context &context, const registry
     configs.push_back(config);
   }
   return configs;
+}
+
+// Policies work on the host: those of strangers are tested in contexts there, or by a check of their file.
+bool trusted(const Context &context, const registry::Kernel &policy) {
+  if (policy.verdict != registry::Verdict::untested) return policy.verdict == registry::Verdict::passed;
+  if (!policy.stamped_on.empty()) return true;
+  return context.device().on_host() && registry::self_test(policy, context.device(), nullptr, context.scope()).empty();
 }
 
 std::int64_t ask(const registry::Kernel &policy, sxt_launch_args args) {
@@ -55,8 +63,8 @@ std::vector<LaunchProposal> launch_proposals(const Context &context, const regis
   args.count = static_cast<std::int64_t>(configs.size());
   args.configs = configs.data();
   std::vector<LaunchProposal> proposals;
-  for (const registry::Kernel *policy : registry::Registry::instance().kernels(SXT_KIND_LAUNCH, policy_device))
-    if (!policy->has(SXT_KERNEL_REFERENCE) && policy->verdict != registry::Verdict::quarantined)
+  for (const registry::Kernel *policy : context.scope().kernels(SXT_KIND_LAUNCH, policy_device))
+    if (!policy->has(SXT_KERNEL_REFERENCE) && trusted(context, *policy))
       proposals.push_back({policy->name(), ask(*policy, args)});
   return proposals;
 }

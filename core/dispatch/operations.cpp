@@ -9,8 +9,8 @@
 
 #include "core/base/types.hpp"
 #include "core/context/context.hpp"
+#include "core/dispatch/make_choice.hpp"
 #include "core/dispatch/scalar.hpp"
-#include "core/dispatch/select.hpp"
 #include "core/dispatch/thread_cache.hpp"
 
 namespace sextant {
@@ -74,8 +74,15 @@ Runner &PlannedOperation::build(Octave &octave, std::size_t leaf) {
   if (Runner *made = octave.runners[leaf].load(std::memory_order_relaxed)) return *made;
   // At the end of the range the models say what the leaf says; force, plan and the test of strangers have their say
   // too.
-  ChoicePtr choice = Selector(context_, nullptr).select(subject_.at(octave.tree.leaves()[leaf].last), subject_.kind);
-  auto runner = std::make_unique<Runner>(context_, std::move(choice), nullptr);
+  LeftOut left_out;
+  auto runner = make_choice(
+      context_, left_out,
+      [&](const LeftOut &kernels) {
+        Selector selector(context_, nullptr);
+        selector.leave_out(kernels);
+        return selector.select(subject_.at(octave.tree.leaves()[leaf].last), subject_.kind);
+      },
+      [&](ChoicePtr choice) { return std::make_unique<Runner>(context_, std::move(choice), nullptr); });
   octave.runners[leaf].store(runner.get(), std::memory_order_release);
   return *runner.release();
 }

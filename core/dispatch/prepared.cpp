@@ -8,6 +8,7 @@
 #include "core/context/context.hpp"
 #include "core/dispatch/feedback.hpp"
 #include "core/matrix/matrix.hpp"
+#include "core/registry/conformance.hpp"
 
 namespace sextant {
 
@@ -65,7 +66,42 @@ void Prepared::fill() {
   for (std::size_t i = 0; i < bounds_.size(); ++i) filled_.push_back(filled_slot(choice_->slots[i], bounds_[i]));
 }
 
+// What a kernel fails with, told apart: what says that it does not serve here, and what would stop any kernel. A
+// stranger's own troubles are no reason to fail where others serve.
+template <class F>
+void Prepared::or_declined(F &&f) const {
+  try {
+    f();
+  } catch (const Error &problem) {
+    const sxt_status status = problem.status();
+    const bool unsuited = status > 0 || status == SXT_E_NOT_SUPPORTED;
+    const bool others_too =
+        status == SXT_E_MEMORY || status == SXT_E_DEVICE || status == SXT_E_NOT_POSITIVE_DEFINITE;
+    const bool own = choice_->kernel->verdict == registry::Verdict::passed;
+    if (!unsuited && (own || others_too)) throw;
+    throw Declined(*choice_->kernel, status > 0 ? SXT_E_NOT_SUPPORTED : status, problem.what());
+  }
+}
+
+// The last gate: whoever chose it, no kernel runs that is not known to be right.
+void Prepared::admit() const {
+  const registry::Kernel &kernel = *choice_->kernel;
+  if (kernel.verdict == registry::Verdict::passed) return;
+  Query query = choice_->query;
+  if (query.about_matrix()) query.matrix_part().storage = choice_->storage.empty() ? nullptr : intern(choice_->storage);
+  const std::string why_not = registry::self_test(kernel, context_.device(), &query, context_.scope());
+  if (!why_not.empty()) throw Declined(kernel, SXT_E_NOT_SUPPORTED, text(kernel.name(), ": ", why_not));
+}
+
 void Prepared::prepare() {
+  admit();
+  or_declined([this] { build_state(); });
+  const sxt_kernel &kernel = choice_->kernel->table;
+  bound_ = {kernel.name,    state_,       nullptr, kernel.run, choice_->candidate.scratch_bytes,
+            choice_->run_s, kernel.flags, 0};
+}
+
+void Prepared::build_state() {
   const sxt_kernel &kernel = choice_->kernel->table;
   if (matrix_) version_ = matrix_->version();
   if (kernel.prepare) {
@@ -79,8 +115,6 @@ void Prepared::prepare() {
       throw;
     }
   }
-  bound_ = {kernel.name,    state_,       nullptr, kernel.run, choice_->candidate.scratch_bytes,
-            choice_->run_s, kernel.flags, 0};
 }
 
 Prepared::~Prepared() { release(); }
@@ -92,6 +126,7 @@ void Prepared::release() noexcept {
   const sxt_kernel &kernel = choice_->kernel->table;
   const Device::Current current(context_.device());
   if (state_ && kernel.release) kernel.release(state_);
+  state_ = nullptr;
 }
 
 void Prepared::refresh_if_stale() {
@@ -106,13 +141,23 @@ void Prepared::refresh() {
   for (std::size_t i = 0; i < asked_->slots.size(); ++i)
     for (auto &part : parts_[i]) part->refresh_if_stale();
   const sxt_kernel &kernel = choice_->kernel->table;
+  if (form_ && !form_->why_void().empty())
+    throw Declined(*choice_->kernel, SXT_E_NOT_SUPPORTED, text(kernel.name, ": ", form_->why_void()));
   if (!kernel.refresh) return;
-  {
+  or_declined([&] {
     Call call(context_.device());
     const sxt_exec exec = make_exec(call);
     call.finish(kernel.refresh(state_, &problem_, &exec), kernel.name, "refresh");
-  }
+  });
   refresh_factors();
+}
+
+// Where measured runs have no say, a few are watched all the same: a model that misses grossly is found out.
+bool Prepared::watches() noexcept {
+  const Feedback *feedback = context_.feedback();
+  if (!feedback || feedback->all()) return feedback != nullptr;
+  return watched_.load(std::memory_order_relaxed) < Feedback::watched_runs &&
+         watched_.fetch_add(1, std::memory_order_relaxed) < Feedback::watched_runs;
 }
 
 bool Prepared::stateless() const noexcept {
@@ -174,12 +219,13 @@ sxt_status Session::run_by(Function function, sxt_head *args, const volatile std
   exec.device_status = device_status_.as<std::int32_t>();
   exec.flags |= exec_flags();
   // A call that does not wait would only tell how long enqueueing takes.
-  Feedback *const feedback = call.waits ? prepared_.context_.feedback() : nullptr;
+  Feedback *const feedback = call.waits && prepared_.watches() ? prepared_.context_.feedback() : nullptr;
   const Clock::time_point start = feedback ? Clock::now() : Clock::time_point();
   const sxt_status status = function(bound_.state, bound_.session, args, &exec);
   call.finish(status < 0 ? status : SXT_OK, bound_.kernel, "run");  // positive: an answer, not an error
-  if (feedback && status == SXT_OK)
-    feedback->observe(prepared_.choice(), *args, std::chrono::duration<double>(Clock::now() - start).count());
+  if (feedback && status == SXT_OK &&
+      feedback->observe(prepared_.choice(), *args, std::chrono::duration<double>(Clock::now() - start).count()))
+    prepared_.context_.reconsider();
   if (call.waits) check_device_status();
   return status;
 }

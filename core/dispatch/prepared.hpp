@@ -21,10 +21,22 @@ class Matrix;
 class Session;
 class StoredForm;
 
+// A kernel that was chosen does not serve after all: it declines these values when it is prepared or refreshed, or it
+// did not pass its test. The next candidate takes over: see make_choice.hpp.
+class Declined : public Error {
+ public:
+  Declined(const registry::Kernel &kernel, sxt_status status, const std::string &sentence)
+      : Error(status, sentence), kernel_(&kernel) {}
+  const registry::Kernel &kernel() const noexcept { return *kernel_; }
+
+ private:
+  const registry::Kernel *kernel_;
+};
+
 class Prepared {
  public:
   // matrix: NULL unless the query is about one; it, the context and data must outlive the object. Throws what a kernel
-  // failed with.
+  // failed with, Declined where that leaves the choice to others.
   // part: of another kernel, so that products with its factors are worth choosing (kinds/preconditioner_factors.h).
   Prepared(Context &context, ChoicePtr choice, Matrix *matrix, const sxt_head *data, bool part = false);
   ~Prepared();
@@ -37,7 +49,8 @@ class Prepared {
   const sxt_bound &bound() const noexcept { return bound_; }  // without a session
   const void *state() const noexcept { return state_; }
 
-  // Brings the states up to the matrix's present values. Not while a session runs.
+  // Brings the states up to the matrix's present values. Not while a session runs. Throws Declined where a kernel does
+  // not serve these values: the object is then of no more use.
   void refresh_if_stale();
   std::unique_ptr<Session> open();
   // Its sessions hold neither scratch nor anything of the kernel's, so that one may run in many threads at once.
@@ -45,8 +58,13 @@ class Prepared {
 
  private:
   friend class Session;
+  bool watches() noexcept;
   void build_parts(Matrix *matrix, const sxt_head *data);
   void prepare();
+  void build_state();
+  void admit() const;
+  template <class F>
+  void or_declined(F &&f) const;
   void release() noexcept;
   void refresh();
   void fill();
@@ -72,6 +90,7 @@ class Prepared {
   sxt_bound bound_{};
   std::atomic<std::uint64_t> version_{0};  // of the matrix's values that the state holds
   std::mutex refresh_mutex_;
+  std::atomic<int> watched_{0};  // runs that were timed
 };
 
 class Session {

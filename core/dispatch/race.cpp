@@ -86,9 +86,12 @@ void Selector::race(const Query &query, std::vector<Option> &options, bool *out_
     guests.note(option->storage);
     try {
       if (!product) product = std::make_unique<TrialProduct>(context_, query);
-      if (option->kernel->verdict == registry::Verdict::untested)
-        registry::self_test(*option->kernel, context_.device());
-      if (option->kernel->verdict == registry::Verdict::quarantined) continue;
+      const std::string why_not =
+          registry::self_test(*option->kernel, context_.device(), &option->query, context_.scope());
+      if (!why_not.empty()) {
+        option->reason = why_not;
+        continue;
+      }
       const auto choice = std::make_shared<Choice>(to_choice(*option, "race"));
       const Trial trial = measure(context_, choice, *matrix_, *product, field.runs_s);
       option->measured_s = trial.run.seconds;

@@ -20,7 +20,6 @@
 namespace sextant {
 
 using registry::Kernel;
-using registry::Registry;
 
 namespace {
 
@@ -57,10 +56,14 @@ std::string list_refusals(const std::vector<Considered> &refused) {
 }
 
 // The tests a kernel takes before it may first win. "" or why it cannot be had now.
-std::string test_first(const registry::Kernel &kernel, Device &device, bool capturable, bool *out_of_memory) {
+std::string test_first(const Option &option, Context &context, bool *out_of_memory) {
+  const registry::Kernel &kernel = *option.kernel;
   try {
-    if (kernel.verdict == registry::Verdict::untested) registry::self_test(kernel, device);
-    if (capturable) registry::capture_test(kernel, device);
+    if (kernel.verdict == registry::Verdict::untested) {
+      std::string why_not = registry::self_test(kernel, context.device(), &option.query, context.scope());
+      if (!why_not.empty()) return why_not;
+    }
+    if (option.query.has(SXT_QUERY_CAPTURABLE)) registry::capture_test(kernel, context.device(), context.scope());
   } catch (const Error &problem) {
     if (problem.status() != SXT_E_MEMORY) throw;
     *out_of_memory = true;
@@ -93,7 +96,7 @@ void Selector::record(const Choice &choice) const {
 }
 
 void Selector::force(const std::string &kind, const std::string &kernel) {
-  Context::check_names(kind, kernel);
+  context_.check_names(kind, kernel);
   forced_[kind] = kernel;
 }
 
@@ -122,7 +125,7 @@ void Selector::gather(const Query &query, const std::string &role, const std::st
                       const Rules &limits, std::vector<Option> &options, std::vector<Considered> &refused) {
   offers_.clear();
   std::vector<const Kernel *> composed;
-  for (const Kernel *kernel : Registry::instance().kernels(query.kind(), context_.device_name())) {
+  for (const Kernel *kernel : context_.scope().kernels(query.kind(), context_.device_name())) {
     if (why_not_composed_ && !part && kernel->table.n_slots > slots_not_spared_)
       composed.push_back(kernel);
     else
@@ -224,7 +227,7 @@ const std::vector<const char *> &Selector::forms_read() {
     return std::any_of(forms_read_.begin(), forms_read_.end(),
                        [&](const char *each) { return std::string_view(each) == form; });
   };
-  for (const Kernel *any : Registry::instance().all_kernels())
+  for (const Kernel *any : context_.scope().all_kernels())
     for (const char *const *form = any->table.storages; form && *form; ++form)
       if (std::string_view(any->table.device) == context_.device_name() && !known(*form)) forms_read_.push_back(*form);
   return forms_read_;
@@ -236,7 +239,7 @@ std::vector<std::string> Selector::storages_for(const Kernel &kernel, const Quer
   const auto add = [&](const char *form) {
     if (!storage.empty() && storage != form) return;
     if (std::find(forms.begin(), forms.end(), form) != forms.end()) return;
-    if (!Registry::instance().kernels(form, context_.device_name()).empty()) forms.emplace_back(form);
+    if (!context_.scope().kernels(form, context_.device_name()).empty()) forms.emplace_back(form);
   };
   if (requires_storage(kernel)) {
     for (const char *const *form = kernel.table.storages; *form; ++form) add(*form);
@@ -253,7 +256,7 @@ const StorageOffer &Selector::offer_of(const std::string &storage) {
   const auto [at, is_new] = offers_.try_emplace(storage);
   StorageOffer &offer = at->second;
   if (is_new)
-    offer.kernel = matrix_->storage_kernel(storage, &offer.setup_s, &offer.bytes, &offer.reason, tiers_, sees_known());
+    offer.offered = matrix_->storage_offered(storage, &offer.setup_s, &offer.bytes, &offer.reason, tiers_, sees_known());
   return offer;
 }
 
@@ -280,8 +283,8 @@ bool Selector::consider_on(const Kernel &kernel, const Query &original, const st
   if (reads_storage) base.storage = storage;
   if (!base.storage.empty() && matrix_ && !part) {
     const StorageOffer &offer = offer_of(storage);
-    why_not = offer.kernel ? "" : offer.reason;
-    if (!offer.kernel) return true;
+    why_not = offer.offered ? "" : offer.reason;
+    if (!offer.offered) return true;
     base.storage_s = offer.setup_s;
     base.storage_bytes = offer.bytes;
   }
@@ -292,6 +295,7 @@ bool Selector::consider_on(const Kernel &kernel, const Query &original, const st
 std::string Selector::refusal(const Kernel &kernel, const Query &query, const sxt_features &features) const {
   const sxt_kernel &table = kernel.table;
   if (kernel.verdict == registry::Verdict::quarantined) return "quarantined: " + kernel.quarantine_reason;
+  if (const auto out = left_out_.find(&kernel); out != left_out_.end()) return "it declined: " + out->second;
   const std::uint32_t bit = 1u << query.value_type();
   if (table.value_types && !(table.value_types & bit))
     return text("does not compute in ", value_name(query.value_type()));
@@ -426,7 +430,7 @@ ChoicePtr Selector::settle(const Query &query, const std::string &role, bool par
   std::map<std::string, std::string> unbuilt;  // storages with the reason why they could not be built, "" for none
   for (Option &option : options) {
     if (!option.reason.empty()) continue;  // it failed in the race
-    option.reason = test_first(*option.kernel, context_.device(), query.has(SXT_QUERY_CAPTURABLE), &out_of_memory);
+    option.reason = test_first(option, context_, &out_of_memory);
     if (!part && builds_ && option.reason.empty()) {
       const auto [built, first] = unbuilt.try_emplace(option.storage);  // no second attempt for another launch
       if (first) built->second = build_storage(option, &out_of_memory);

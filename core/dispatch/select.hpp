@@ -24,9 +24,12 @@ class Matrix;
 struct Option;  // one applicable candidate, with its slots filled (options.hpp)
 struct Rules;   // what restricts a choice: force, plan
 
-// Who would build a storage here, and what it would take; no kernel: the reason.
+// Kernels that declined when they were built or refreshed, and why: they are out of the choice.
+using LeftOut = std::map<const registry::Kernel *, std::string>;
+
+// What it would take to build a storage here; not offered: the reason.
 struct StorageOffer {
-  const registry::Kernel *kernel = nullptr;
+  bool offered = false;
   double setup_s = 0;
   std::uint64_t bytes = 0;
   std::string reason;
@@ -55,6 +58,8 @@ class Selector {
     slots_not_spared_ = slots;
     why_not_composed_ = std::move(why_not);
   }
+  // Kernels that are refused for a reason found elsewhere.
+  void leave_out(LeftOut kernels) { left_out_ = std::move(kernels); }
   // What a choice would read is not built for it: who asks may yet choose otherwise.
   void build_nothing() { builds_ = false; }
   // Features that could tell candidates apart are computed for no more than so many seconds; whether some were not.
@@ -128,6 +133,7 @@ class Selector {
   Matrix *matrix_;
   unsigned tiers_ = 15;  // of features that kernels see while they are asked; bit t: tier t
   std::map<std::string, std::string> forced_;
+  LeftOut left_out_;
   std::function<std::string(double)> why_not_composed_;
   std::uint64_t slots_not_spared_ = 0;
   bool builds_ = true, held_back_ = false;

@@ -13,7 +13,6 @@
 namespace sextant {
 
 using registry::Kernel;
-using registry::Registry;
 
 namespace {
 
@@ -62,7 +61,7 @@ Stake at_stake(const std::vector<Option> &options) {
 
 // Features of a tier that some of the kernels want to see and do not see yet.
 std::vector<int> Selector::wanted_features(const std::set<const Kernel *> &kernels, bool transposes, int tier) const {
-  const std::shared_ptr<const FeatureSources> sources = FeatureSources::of(context_.device_name());
+  const std::shared_ptr<const FeatureSources> sources = FeatureSources::of(context_.scope(), context_.device_name());
   std::set<int> ids;
   for (const Kernel *kernel : kernels)
     for (std::size_t i = 0; const int id : feature_ids(*kernel)) {
@@ -73,8 +72,9 @@ std::vector<int> Selector::wanted_features(const std::set<const Kernel *> &kerne
 }
 
 // Whether a kernel, or one that builds what it reads, sees more of the matrix in tiers that were opened.
-static bool sees_more(const Kernel &kernel, const Query &query, unsigned opened, const std::string &device) {
-  const std::shared_ptr<const FeatureSources> sources = FeatureSources::of(device);
+static bool sees_more(const Kernel &kernel, const Query &query, unsigned opened, const Context &context) {
+  const std::string device = context.device_name();
+  const std::shared_ptr<const FeatureSources> sources = FeatureSources::of(context.scope(), device);
   const bool transposes = query.transposes();
   const auto asks = [&](const Kernel &each) {
     for (std::size_t i = 0; const int id : feature_ids(each)) {
@@ -85,7 +85,7 @@ static bool sees_more(const Kernel &kernel, const Query &query, unsigned opened,
   };
   if (asks(kernel)) return true;
   for (const char *const *form = kernel.table.storages; form && *form; ++form)
-    for (const Kernel *builder : Registry::instance().kernels(*form, device))
+    for (const Kernel *builder : context.scope().kernels(*form, device))
       if (asks(*builder)) return true;
   return false;
 }
@@ -96,7 +96,7 @@ void Selector::gather_again(const Query &query, const std::string &role, const s
                             const Rules &limits, unsigned opened, std::vector<Option> &options,
                             std::vector<Considered> &refused) {
   if (!part) forget_parts();
-  const auto kernels = Registry::instance().kernels(query.kind(), context_.device_name());
+  const auto kernels = context_.scope().kernels(query.kind(), context_.device_name());
   if (std::any_of(kernels.begin(), kernels.end(), [](const Kernel *kernel) { return kernel->table.n_slots > 0; })) {
     options.clear();
     refused.clear();
@@ -106,7 +106,7 @@ void Selector::gather_again(const Query &query, const std::string &role, const s
   for (const Kernel *kernel : kernels) {
     const bool applied =
         std::any_of(options.begin(), options.end(), [&](const Option &option) { return option.kernel == kernel; });
-    if (!applied || !sees_more(*kernel, query, opened, context_.device_name())) continue;
+    if (!applied || !sees_more(*kernel, query, opened, context_)) continue;
     std::erase_if(options, [&](const Option &option) { return option.kernel == kernel; });
     std::erase_if(refused, [&](const Considered &line) { return line.kernel == kernel->name(); });
     consider(*kernel, query, role, storage, part, limits, options, refused);
@@ -137,7 +137,7 @@ double Selector::least_seconds(const Query &query) const {
 unsigned Selector::tiers_at_once(const Query &query, const Rules &limits, double &spent) const {
   constexpr unsigned sizes = 1, rows_and_sample = 7;
   if (context_.device().on_host() || !limits.forced.empty()) return sizes;
-  const std::shared_ptr<const FeatureSources> sources = FeatureSources::of(context_.device_name());
+  const std::shared_ptr<const FeatureSources> sources = FeatureSources::of(context_.scope(), context_.device_name());
   std::vector<int> missing;
   for (const int tier : {1, 2})
     for (const int id : sources->asked(tier))

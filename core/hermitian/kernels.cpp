@@ -70,7 +70,10 @@ std::unique_ptr<Prepared> HermitianKernels::build(ChoicePtr &choice) {
   try {
     return std::make_unique<Prepared>(context_, choice, nullptr, nullptr);
   } catch (const Error &problem) {
-    if (problem.status() != SXT_E_NOT_SUPPORTED || choice->forced) throw;
+    const auto declines = [](const Error &error) {
+      return error.status() == SXT_E_NOT_SUPPORTED || dynamic_cast<const Declined *>(&error);
+    };
+    if (!declines(problem) || choice->forced) throw;
     context_.log()(SXT_LOG_INFO, text(problem.what(), "; the next kernel is taken"));
     for (const ChoicePtr &other : Selector(context_, nullptr).every(choice->query, choice->role)) {
       if (other->kernel == choice->kernel) continue;
@@ -79,7 +82,7 @@ std::unique_ptr<Prepared> HermitianKernels::build(ChoicePtr &choice) {
         choice = other;
         return prepared;
       } catch (const Error &another) {
-        if (another.status() != SXT_E_NOT_SUPPORTED) throw;
+        if (!declines(another)) throw;
       }
     }
     throw;

@@ -12,7 +12,6 @@
 namespace sextant {
 
 using registry::Kernel;
-using registry::Registry;
 
 namespace {
 
@@ -67,8 +66,8 @@ const std::vector<int> &feature_ids(const Kernel &kernel) {
   return *all.of_kernel.try_emplace(&kernel, std::move(ids)).first->second;
 }
 
-FeatureSources::FeatureSources(const std::string &device) {
-  for (const Kernel *kernel : Registry::instance().kernels(SXT_KIND_FEATURES, device)) {
+FeatureSources::FeatureSources(const registry::Scope &scope, const std::string &device) {
+  for (const Kernel *kernel : scope.kernels(SXT_KIND_FEATURES, device)) {
     const auto *ops = static_cast<const sxt_features_ops *>(kernel->table.ops);
     const bool usable = ops && ops->names && !kernel->has(SXT_KERNEL_REFERENCE);
     if (!usable || kernel->verdict == registry::Verdict::quarantined) continue;
@@ -77,14 +76,17 @@ FeatureSources::FeatureSources(const std::string &device) {
       if (id >= sources_.size()) sources_.resize(id + 1);
       Source &best = sources_[id];
       const int tier = std::clamp(ops->tier, 0, highest_feature_tier);
-      if (!best.kernel || tier < best.tier) best = {kernel, tier};
+      const bool trusted = kernel->verdict == registry::Verdict::passed;
+      const bool over_trusted = best.kernel && !trusted && best.kernel->verdict == registry::Verdict::passed;
+      const bool over_stranger = best.kernel && trusted && best.kernel->verdict != registry::Verdict::passed;
+      if (!best.kernel || over_stranger || (!over_trusted && tier < best.tier)) best = {kernel, tier};
     }
   }
-  note_askers(device);
+  note_askers(scope, device);
 }
 
-void FeatureSources::note_askers(const std::string &device) {
-  for (const Kernel *kernel : Registry::instance().all_kernels()) {
+void FeatureSources::note_askers(const registry::Scope &scope, const std::string &device) {
+  for (const Kernel *kernel : scope.all_kernels()) {
     if (std::string_view(kernel->table.device) != device || kernel->has(SXT_KERNEL_REFERENCE)) continue;
     for (const int id : feature_ids(*kernel))
       if (const int tier = source(id).tier; tier >= 0) asked_[tier].push_back(id);
@@ -95,18 +97,18 @@ void FeatureSources::note_askers(const std::string &device) {
   }
 }
 
-std::shared_ptr<const FeatureSources> FeatureSources::of(const std::string &device) {
+std::shared_ptr<const FeatureSources> FeatureSources::of(const registry::Scope &scope, const std::string &device) {
   struct Made {
     std::uint64_t changes;
     std::shared_ptr<const FeatureSources> sources;
   };
   static std::mutex lock;
-  static auto &made = *new std::map<std::string, Made, std::less<>>;
-  const std::uint64_t changes = Registry::instance().changes();
+  static auto &made = *new std::map<std::pair<std::uint64_t, std::string>, Made>;  // by scope and device
+  const std::uint64_t changes = scope.registry().changes();
   const std::lock_guard guard(lock);
-  const auto found = made.find(device);
+  const auto found = made.find({scope.number(), device});
   if (found != made.end() && found->second.changes == changes) return found->second.sources;
-  return (made[device] = {changes, std::make_shared<const FeatureSources>(device)}).sources;
+  return (made[{scope.number(), device}] = {changes, std::make_shared<const FeatureSources>(scope, device)}).sources;
 }
 
 }  // namespace sextant

@@ -26,16 +26,17 @@ inline bool tells_of_transpose(std::string_view name) { return name.starts_with(
 // Those of kernel.table.features in its order. Lives as long as the process. [any-thread]
 const std::vector<int> &feature_ids(const registry::Kernel &kernel);
 
-// Who computes what on one device: the kernel of the lowest tier that offers it.
+// Who computes what on one device: the kernel of the lowest tier that offers it. What a trusted kernel offers is taken
+// from no other.
 class FeatureSources {
  public:
   struct Source {
     const registry::Kernel *kernel = nullptr;
     int tier = -1;
   };
-  // As the registry is now. [any-thread]
-  static std::shared_ptr<const FeatureSources> of(const std::string &device);
-  explicit FeatureSources(const std::string &device);
+  // As the scope is now. [any-thread]
+  static std::shared_ptr<const FeatureSources> of(const registry::Scope &scope, const std::string &device);
+  FeatureSources(const registry::Scope &scope, const std::string &device);
   Source source(int id) const {
     return static_cast<std::size_t>(id) < sources_.size() ? sources_[static_cast<std::size_t>(id)] : Source{};
   }
@@ -44,7 +45,7 @@ class FeatureSources {
   const std::vector<int> &asked(int tier) const { return asked_[static_cast<std::size_t>(tier)]; }
 
  private:
-  void note_askers(const std::string &device);
+  void note_askers(const registry::Scope &scope, const std::string &device);
   std::vector<Source> sources_;
   std::vector<int> asked_[highest_feature_tier + 1];
 };

@@ -8,12 +8,12 @@
 
 #include "core/base/names.hpp"
 #include "core/matrix/matrix.hpp"
+#include "core/registry/conformance.hpp"
 #include "sextant/kinds/features.h"
 
 namespace sextant {
 
 using registry::Kernel;
-using registry::Registry;
 
 namespace {
 
@@ -127,9 +127,9 @@ class Unfinished {
 
 }  // namespace
 
-std::vector<std::string> feature_names(const std::string &device) {
+std::vector<std::string> feature_names(const registry::Scope &scope, const std::string &device) {
   std::vector<std::string> names;
-  for (const Kernel *kernel : Registry::instance().all_kernels()) {
+  for (const Kernel *kernel : scope.all_kernels()) {
     if (std::strcmp(kernel->table.kind, SXT_KIND_FEATURES) != 0) continue;
     if (!device.empty() && device != kernel->table.device) continue;
     const auto *ops = static_cast<const sxt_features_ops *>(kernel->table.ops);
@@ -140,13 +140,13 @@ std::vector<std::string> feature_names(const std::string &device) {
   return names;
 }
 
-int feature_tier(const std::string &name, const std::string &device) {
-  return FeatureSources::of(device)->source(feature_id(name)).tier;
+int feature_tier(const std::string &name, const registry::Scope &scope, const std::string &device) {
+  return FeatureSources::of(scope, device)->source(feature_id(name)).tier;
 }
 
 std::vector<double> Matrix::features_of(const std::vector<int> &ids, unsigned tiers, bool known_too, bool together) {
   const std::lock_guard lock(mutex_);
-  const std::shared_ptr<const FeatureSources> sources = FeatureSources::of(context_->device_name());
+  const std::shared_ptr<const FeatureSources> sources = FeatureSources::of(context_->scope(), context_->device_name());
   const auto asked = [&](int id) {
     const int tier = sources->source(id).tier;
     return tier < 0 || (tiers >> tier & 1);
@@ -215,15 +215,15 @@ void Matrix::share_features(const Matrix &source) {
 }
 
 double Matrix::feature(const std::string &name) {
-  require(feature_tier(name, context_->device_name()) >= 0, SXT_E_UNKNOWN_NAME,
-          unknown_name("feature", name, feature_names(context_->device_name())));
+  require(feature_tier(name, context_->scope(), context_->device_name()) >= 0, SXT_E_UNKNOWN_NAME,
+          unknown_name("feature", name, feature_names(context_->scope(), context_->device_name())));
   const char *const names[] = {name.c_str(), nullptr};
   return features(names).front();
 }
 
 double Matrix::features_cost(const std::vector<int> &ids) {
   const std::lock_guard lock(mutex_);
-  const std::shared_ptr<const FeatureSources> sources = FeatureSources::of(context_->device_name());
+  const std::shared_ptr<const FeatureSources> sources = FeatureSources::of(context_->scope(), context_->device_name());
   std::set<const Kernel *> kernels;
   for (const int id : ids)
     if (const Kernel *kernel = sources->source(id).kernel) kernels.insert(kernel);
@@ -234,7 +234,7 @@ double Matrix::features_cost(const std::vector<int> &ids) {
     double storage = 0;
     std::uint64_t bytes = 0;
     std::string reason;
-    if (query.storage && !storage_kernel(query.storage, &storage, &bytes, &reason)) continue;
+    if (query.storage && !storage_offered(query.storage, &storage, &bytes, &reason)) continue;
     // The CSR has to come to a device whatever is chosen.
     if (query.storage && !context_->device().on_host() && !std::strcmp(query.storage, SXT_KIND_STORAGE_CSR))
       storage = 0;
@@ -267,15 +267,24 @@ sxt_candidate Matrix::features_candidate(const Kernel &kernel, const sxt_matrix_
   return candidate;
 }
 
+// Kernels of strangers are tested before they first run; those that are not known to be right offer nothing.
+bool Matrix::may_serve(const Kernel &kernel) {
+  if (kernel.verdict == registry::Verdict::passed) return true;
+  const sxt_matrix_query asked = features_query(kernel);
+  const Query query(&asked.q);
+  return registry::self_test(kernel, context_->device(), &query, context_->scope()).empty();
+}
+
 // Each kernel runs once for all that is wanted of it; a name without a kernel is NaN for good. All are begun before the
 // first is waited for. Where a device's memory is too short for a feature kernel, its names stay unknown, to be asked
 // for again: models do without.
 void Matrix::compute_features(const std::vector<int> &ids) {
-  const std::shared_ptr<const FeatureSources> sources = FeatureSources::of(context_->device_name());
+  const std::shared_ptr<const FeatureSources> sources = FeatureSources::of(context_->scope(), context_->device_name());
   std::map<const Kernel *, std::vector<int>> wanted;
   Unfinished unfinished(features_, ids.size());
   for (const int id : ids) {
     const Kernel *kernel = sources->source(id).kernel;
+    if (kernel && !may_serve(*kernel)) kernel = nullptr;
     if (kernel) wanted[kernel].push_back(id), unfinished.add(id);
     features_.set(id, std::nan(""));  // known meanwhile: a storage that is built for it may ask for it
   }

@@ -7,11 +7,12 @@
 #include <cstring>
 
 #include "core/base/types.hpp"
+#include "core/dispatch/query.hpp"
+#include "core/registry/conformance.hpp"
 
 namespace sextant {
 
 using registry::Kernel;
-using registry::Registry;
 
 namespace {
 
@@ -112,20 +113,15 @@ double Matrix::csr_seconds() {
   double seconds = 0;
   std::uint64_t bytes = 0;
   std::string reason;
-  return storage_kernel(SXT_KIND_STORAGE_CSR, &seconds, &bytes, &reason) ? seconds : 0;
+  return storage_offered(SXT_KIND_STORAGE_CSR, &seconds, &bytes, &reason) ? seconds : 0;
 }
 
-const Kernel *Matrix::storage_kernel(const std::string &kind, double *setup_s, std::uint64_t *bytes,
-                                     std::string *reason, unsigned tiers, bool known_too) {
-  const std::lock_guard lock(mutex_);
-  if (const auto held = forms_.find(kind); held != forms_.end()) {
-    *setup_s = 0;
-    *bytes = held->second->bytes();
-    return Registry::instance().kernels(kind, context_->device_name()).front();
-  }
+// Kernels of this context that may build a storage, the soonest done first.
+std::vector<Matrix::Builder> Matrix::builders(const std::string &kind, std::string *reason, unsigned tiers,
+                                              bool known_too) {
   *reason = "no kernel builds " + kind + " on " + context_->device_name();
-  const Kernel *best = nullptr;
-  for (const Kernel *kernel : Registry::instance().kernels(kind, context_->device_name())) {
+  std::vector<Builder> all;
+  for (const Kernel *kernel : context_->scope().kernels(kind, context_->device_name())) {
     if (!kernel->table.ops || kernel->verdict == registry::Verdict::quarantined) continue;
     char why[256] = "";
     sxt_message message{why, sizeof why};
@@ -148,27 +144,68 @@ const Kernel *Matrix::storage_kernel(const std::string &kind, double *setup_s, s
       if (there && csr) setup = copy_seconds(candidate.working_set_bytes, context_->machine());
       if (!there && !csr) setup += csr_seconds();
     }
-    if (best && setup >= *setup_s) continue;
-    best = kernel;
-    *setup_s = setup;
-    *bytes = candidate.state_bytes;
+    all.push_back({kernel, setup, candidate.state_bytes});
   }
-  return best;
+  std::stable_sort(all.begin(), all.end(), [](const Builder &a, const Builder &b) { return a.setup_s < b.setup_s; });
+  return all;
+}
+
+bool Matrix::storage_offered(const std::string &kind, double *setup_s, std::uint64_t *bytes, std::string *reason,
+                             unsigned tiers, bool known_too) {
+  const std::lock_guard lock(mutex_);
+  if (const auto held = forms_.find(kind); held != forms_.end()) {
+    *setup_s = 0;
+    *bytes = held->second->bytes();
+    return true;
+  }
+  const std::vector<Builder> all = builders(kind, reason, tiers, known_too);
+  if (all.empty()) return false;
+  *setup_s = all.front().setup_s;
+  *bytes = all.front().bytes;
+  return true;
+}
+
+const Kernel *Matrix::storage_kernel(const std::string &kind) {
+  const std::lock_guard lock(mutex_);
+  if (const auto held = forms_.find(kind); held != forms_.end()) return held->second->kernel();
+  std::string reason;
+  const std::vector<Builder> all = builders(kind, &reason, 1, true);
+  return all.empty() ? nullptr : all.front().kernel;
 }
 
 StoredForm &Matrix::form(const std::string &kind) { return *lend(kind); }
 
+// NULL where the kernel is not known to be right, or declines these values, with the reason.
+std::shared_ptr<StoredForm> Matrix::build_by(const Builder &builder, const std::string &kind, std::string &reasons) {
+  const Kernel &kernel = *builder.kernel;
+  sxt_matrix_query asked = storage_query_;
+  asked.q.h.kind = kind.c_str();
+  const Query query(&asked.q);
+  std::string why_not = registry::self_test(kernel, context_->device(), &query, context_->scope());
+  if (why_not.empty()) try {
+      std::shared_ptr<StoredForm> built = build_form(kernel, kind);
+      built_s_ += builder.setup_s;
+      return built;
+    } catch (const Error &problem) {
+      const sxt_status status = problem.status();
+      const bool unsuited = status > 0 || status == SXT_E_NOT_SUPPORTED;
+      const bool others_too = status == SXT_E_MEMORY || status == SXT_E_DEVICE;
+      if (!unsuited && (others_too || kernel.verdict == registry::Verdict::passed)) throw;
+      why_not = problem.what();
+    }
+  reasons += text(reasons.empty() ? "" : "; ", kernel.name(), ": ", why_not);
+  return nullptr;
+}
+
 std::shared_ptr<StoredForm> Matrix::lend(const std::string &kind) {
   const std::lock_guard lock(mutex_);
   if (const auto held = forms_.find(kind); held != forms_.end()) return held->second;
-  double setup = 0;
-  std::uint64_t bytes = 0;
-  std::string reason;
-  const Kernel *kernel = storage_kernel(kind, &setup, &bytes, &reason);
-  require(kernel != nullptr, SXT_E_NO_KERNEL, reason);
-  std::shared_ptr<StoredForm> built = build_form(*kernel, kind);
-  built_s_ += setup;
-  return forms_[kind] = std::move(built);
+  std::string reason, reasons;
+  const std::vector<Builder> all = builders(kind, &reason, 1, true);
+  require(!all.empty(), SXT_E_NO_KERNEL, reason);
+  for (const Builder &builder : all)
+    if (auto built = build_by(builder, kind, reasons)) return forms_[kind] = std::move(built);
+  fail(SXT_E_NOT_SUPPORTED, kind, " could not be built: ", reasons);
 }
 
 // Where memory is short, the device's CSR makes room if nothing reads it: it can be had again.
@@ -235,7 +272,7 @@ std::uint64_t Matrix::pattern_hash() {
 void Matrix::refresh_form(const std::string &kind, StoredForm &form) {
   const std::shared_ptr<StoredForm> there = csr_there(kind);
   form.refresh(problem(there.get()));
-  if (scaling_) form.scale(scaling_);
+  if (scaling_ && form.why_void().empty()) form.scale(scaling_);
 }
 
 // CSR first: others may take their values from it. What was given has its values.
@@ -244,6 +281,7 @@ void Matrix::refresh_forms() {
   if (csr != forms_.end() && csr->second != given_) refresh_form(csr->first, *csr->second);
   for (auto form = forms_.begin(); form != forms_.end(); ++form)
     if (form != csr) refresh_form(form->first, *form->second);
+  std::erase_if(forms_, [](const auto &each) { return !each.second->why_void().empty(); });
   version_.fetch_add(1, std::memory_order_acq_rel);
 }
 
@@ -330,7 +368,14 @@ void StoredForm::refresh(const sxt_problem &problem) {
   if (!kernel_ || !kernel_->table.refresh) return;
   Call call(context_.device());
   const sxt_exec exec = make_exec(call);
-  call.finish(kernel_->table.refresh(state_, &problem, &exec), kernel_->name(), "refresh");
+  why_void_.clear();
+  const sxt_status status = kernel_->table.refresh(state_, &problem, &exec);
+  if (status > 0) {  // not for these values: those who read it choose anew
+    why_void_ = text("storage '", name(), "' declined new values: ",
+                     call.sentence.empty() ? status_sentence(status) : call.sentence.c_str());
+    return;
+  }
+  call.finish(status, kernel_->name(), "refresh");
 }
 
 void StoredForm::diagonal(void *out) const {

@@ -31,10 +31,13 @@ class StoredForm {
   StoredForm(const StoredForm &) = delete;
   StoredForm &operator=(const StoredForm &) = delete;
 
+  const registry::Kernel *kernel() const { return kernel_; }  // that built it; NULL: none did
   const sxt_storage *view() const { return ops_ ? ops_->view(state_) : &kept_.s; }
   std::uint64_t bytes() const { return ops_ ? ops_->bytes(state_) : 0; }
   void keep(const sxt_csr &changed) { kept_ = changed; }
   void refresh(const sxt_problem &problem);
+  // "" or why it does not hold the matrix's values any more: its kernel declined them.
+  const std::string &why_void() const noexcept { return why_void_; }
   void diagonal(void *out) const;  // device space; throws SXT_E_NOT_SUPPORTED when the storage does not offer it
   void scale(const void *s);
 
@@ -46,6 +49,7 @@ class StoredForm {
   const registry::Kernel *kernel_ = nullptr;  // NULL, as ops_: it shows kept_
   const sxt_storage_ops *ops_ = nullptr;
   void *state_ = nullptr;
+  std::string why_void_;
   sxt_csr kept_{};
 };
 
@@ -83,11 +87,14 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   // The canonical CSR as the ABI's struct.
   const sxt_csr &csr_view() const noexcept { return csr_view_; }
 
-  // The storage kernel that would build a storage here, with its predicted seconds (0 when it is held already) and
-  // bytes. NULL with a reason when none can. It sees features of these tiers, and known_too: others that are known
-  // already. [any-thread]
-  const registry::Kernel *storage_kernel(const std::string &kind, double *setup_s, std::uint64_t *bytes,
-                                         std::string *reason, unsigned tiers = 1, bool known_too = true);
+  // Whether a storage is held or could be built here, with the predicted seconds of the kernel that builds it soonest (0
+  // when it is held already) and bytes. False with a reason when none can. It sees features of these tiers, and known_too:
+  // others that are known already. [any-thread]
+  bool storage_offered(const std::string &kind, double *setup_s, std::uint64_t *bytes, std::string *reason,
+                       unsigned tiers = 1, bool known_too = true);
+  // The kernel that built it, or else the one that would: of this device and context, not refused, soonest done. NULL:
+  // none could, or none did (CSR on a device that somebody else keeps). [any-thread]
+  const registry::Kernel *storage_kernel(const std::string &kind);
   // Builds it if need be. Throws SXT_E_NO_KERNEL, or what the kernel failed with. [any-thread]
   const sxt_storage *storage(const std::string &kind);
   StoredForm &form(const std::string &kind);
@@ -148,6 +155,13 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   // unless there is no other.
   std::shared_ptr<StoredForm> csr_there(const std::string &kind) const;
   double csr_seconds();
+  struct Builder {
+    const registry::Kernel *kernel;
+    double setup_s;
+    std::uint64_t bytes;
+  };
+  std::vector<Builder> builders(const std::string &kind, std::string *reason, unsigned tiers, bool known_too);
+  std::shared_ptr<StoredForm> build_by(const Builder &builder, const std::string &kind, std::string &reasons);
   std::shared_ptr<StoredForm> build_form(const registry::Kernel &kernel, const std::string &kind);
   void refresh_form(const std::string &kind, StoredForm &form);
   void refresh_forms();
@@ -161,6 +175,7 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   std::vector<double> features_of(const std::vector<int> &ids, unsigned tiers, bool known_too, bool together);
   void add_companions(const FeatureSources &sources, std::vector<int> &missing) const;
   void compute_features(const std::vector<int> &ids);
+  bool may_serve(const registry::Kernel &kernel);
 
   std::shared_ptr<Context> context_;
   std::shared_ptr<const Matrix> source_;  // of a scaled matrix: keeps the borrowed arrays alive
@@ -182,8 +197,8 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
 };
 
 // Names of all features that loaded kernels offer, on one device or on any (""), in name order.
-std::vector<std::string> feature_names(const std::string &device = "");
+std::vector<std::string> feature_names(const registry::Scope &scope, const std::string &device = "");
 // The tier at which a feature is computed; -1 when no kernel offers it.
-int feature_tier(const std::string &name, const std::string &device);
+int feature_tier(const std::string &name, const registry::Scope &scope, const std::string &device);
 
 }  // namespace sextant

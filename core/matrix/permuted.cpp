@@ -36,10 +36,7 @@ StoredForm::StoredForm(const StoredForm &whole, const void *perm)
 }
 
 const registry::Kernel *Matrix::permuting_kernel(sxt_candidate *candidate) {
-  double seconds = 0;
-  std::uint64_t bytes = 0;
-  std::string reason;
-  const registry::Kernel *kernel = storage_kernel(SXT_KIND_STORAGE_CSR, &seconds, &bytes, &reason);
+  const registry::Kernel *kernel = storage_kernel(SXT_KIND_STORAGE_CSR);
   const auto *ops = ops_of(kernel);
   if (!ops || context_->device().on_host()) return nullptr;
   *candidate = {};

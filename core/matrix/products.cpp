@@ -8,10 +8,9 @@
 #include "core/base/types.hpp"
 #include "core/context/context.hpp"
 #include "core/device/stage.hpp"
+#include "core/dispatch/make_choice.hpp"
 #include "core/dispatch/scalar.hpp"
-#include "core/dispatch/select.hpp"
 #include "core/dispatch/thread_cache.hpp"
-#include "core/registry/conformance.hpp"
 #include "sextant/kinds/spmv.h"
 
 namespace sextant {
@@ -43,7 +42,7 @@ std::shared_ptr<Runner> Products::runner(sxt_op op, std::int32_t columns) {
     if (const auto at = runners_.find(which); at != runners_.end() && epoch_ == epoch) found = at->second;
   }
   if (!found) {
-    found = make_runner(op, columns);
+    found = make_runner(op, columns, {});
     const std::lock_guard lock(mutex_);
     if (epoch_ < epoch) runners_.clear(), epoch_ = epoch;
     if (epoch_ == epoch) found = runners_.try_emplace(which, std::move(found)).first->second;
@@ -52,34 +51,54 @@ std::shared_ptr<Runner> Products::runner(sxt_op op, std::int32_t columns) {
   return found;
 }
 
-std::shared_ptr<Runner> Products::make_runner(sxt_op op, std::int32_t columns) {
+std::shared_ptr<Runner> Products::make_runner(sxt_op op, std::int32_t columns, LeftOut left_out) {
   Context &context = matrix_->context();
   sxt_spmv_query query{};
   query.m = matrix_->query_part(SXT_KIND_SPMV, sizeof query, expected_products);
   query.op = op;
   query.n_rhs = columns;
-  const ChoicePtr choice = Selector(context, matrix_.get()).select(Query(&query.m.q), "spmv");
-  try {
-    return std::make_shared<Runner>(context, choice, matrix_.get());
-  } catch (const Error &problem) {
-    if (problem.status() != SXT_E_MEMORY || choice->forced || choice->by_plan) throw;
-    if (context.deterministic()) query.m.q.flags |= SXT_QUERY_DETERMINISTIC;
-    auto runner = first_that_fits(Query(&query.m.q));
-    if (!runner) throw;
-    context.log()(SXT_LOG_INFO, text(problem.what(), "; took ", runner->choice().kernel->name(), " instead"));
-    return runner;
-  }
+  const auto choose = [&](const LeftOut &left_out) {
+    Selector selector(context, matrix_.get());
+    selector.leave_out(left_out);
+    return selector.select(Query(&query.m.q), "spmv");
+  };
+  return make_choice(context, left_out, choose, [&](const ChoicePtr &choice) {
+    try {
+      return std::make_shared<Runner>(context, choice, matrix_.get());
+    } catch (const Error &problem) {
+      if (problem.status() != SXT_E_MEMORY || choice->forced || choice->by_plan) throw;
+      if (context.deterministic()) query.m.q.flags |= SXT_QUERY_DETERMINISTIC;
+      auto runner = first_that_fits(Query(&query.m.q));
+      if (!runner) throw;
+      context.log()(SXT_LOG_INFO, text(problem.what(), "; took ", runner->choice().kernel->name(), " instead"));
+      return runner;
+    }
+  });
+}
+
+// Runs the product's kernel; where that does not serve the matrix's new values, y is as it was and another takes over.
+void Products::run(sxt_op op, std::int32_t columns, sxt_head *args) {
+  LeftOut left_out;
+  std::shared_ptr<Runner> chosen = runner(op, columns);
+  for (;;) try {
+      return static_cast<void>(chosen->run(args));
+    } catch (const Declined &declined) {
+      if (!left_out.try_emplace(&declined.kernel(), declined.what()).second) throw;
+      chosen = make_runner(op, columns, left_out);
+      const std::lock_guard lock(mutex_);
+      runners_[{op, columns}] = chosen;
+    }
 }
 
 // A kernel's own state may not fit where its storage does (a transpose, say): then the cheapest that can be had.
 std::shared_ptr<Runner> Products::first_that_fits(const Query &query) {
   for (const ChoicePtr &choice : Selector(matrix_->context(), matrix_.get()).every(query, "spmv")) {
     try {
-      if (registry::self_test(*choice->kernel, matrix_->context().device()) == registry::Verdict::quarantined) continue;
       return std::make_shared<Runner>(matrix_->context(), choice, matrix_.get());
     } catch (const Error &problem) {
       const bool unsuited = problem.status() == SXT_NOT_APPLICABLE || problem.status() == SXT_E_NOT_SUPPORTED;
-      if (!unsuited && problem.status() != SXT_E_MEMORY) throw;
+      const bool declined = dynamic_cast<const Declined *>(&problem) != nullptr;
+      if (!unsuited && !declined && problem.status() != SXT_E_MEMORY) throw;
     }
   }
   return nullptr;
@@ -115,7 +134,7 @@ void Products::multiply(sxt_op op, const void *alpha, const void *x, const void 
     args.n_rhs = static_cast<std::int32_t>(std::min<std::int64_t>(most_columns, columns.count - first));
     args.x = static_cast<const char *>(x) + first * columns.ldx * each;
     args.y = static_cast<char *>(y) + first * columns.ldy * each;
-    runner(op, args.n_rhs)->run(&args.h);
+    run(op, args.n_rhs, &args.h);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/dispatch/prepared.hpp"
+#include "core/dispatch/select.hpp"
 #include "core/matrix/matrix.hpp"
 
 namespace sextant {
@@ -34,7 +35,8 @@ class Products {
 
  private:
   std::shared_ptr<Runner> runner(sxt_op op, std::int32_t columns);
-  std::shared_ptr<Runner> make_runner(sxt_op op, std::int32_t columns);
+  std::shared_ptr<Runner> make_runner(sxt_op op, std::int32_t columns, LeftOut left_out);
+  void run(sxt_op op, std::int32_t columns, sxt_head *args);
   std::shared_ptr<Runner> first_that_fits(const Query &query);  // NULL: nothing does
 
   const std::uint64_t id_;  // never used twice in a process

@@ -122,7 +122,7 @@ class Calibration {
 
   // The kind of a kernel of vectors that is calibrated here; "" for others.
   std::string vector_kind_of(const std::string &name) const {
-    for (const registry::Kernel *kernel : registry::Registry::instance().all_kernels()) {
+    for (const registry::Kernel *kernel : context_.scope().all_kernels()) {
       const std::string kind = kernel->table.kind;
       if (name == kernel->name())
         return is_vector_kind(kind) && (settings_.kind.empty() || settings_.kind == kind) ? kind : "";
@@ -205,8 +205,14 @@ class Calibration {
 }  // namespace
 
 Profile calibrate(Context &context, const CalibrationSettings &settings, bool *cancelled) {
-  if (!settings.kind.empty()) Context::check_names(settings.kind, "");
-  return Calibration(context, settings).run(cancelled);
+  if (!settings.kind.empty()) context.check_names(settings.kind, "");
+  const sxt_machine before = context.machine();
+  try {
+    return Calibration(context, settings).run(cancelled);
+  } catch (...) {  // predictions are what they were
+    context.device().machine() = before;
+    throw;
+  }
 }
 
 }  // namespace sextant

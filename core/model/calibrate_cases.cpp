@@ -16,7 +16,7 @@ using registry::Registry;
 void measure_case(Context &context, const registry::Kind &kind, const registry::Kernel &kernel, std::uint64_t i,
                   Sampler &sampler) {
   const registry::Case problem(kind, 1, i);
-  registry::Bench bench(Registry::instance(), context.device(), problem.get(), context.threads());
+  registry::Bench bench(context.scope(), context.device(), problem.get(), context.threads());
   const Query query(problem.get().query);
   for (const std::string &storage : bench.storages_for(kernel)) {
     registry::Fitted fitted(bench, kernel, query, storage);
@@ -40,10 +40,10 @@ void measure_case(Context &context, const registry::Kind &kind, const registry::
 
 void calibrate_cases(Context &context, const CalibrationClock &clock, Sampler &sampler, const std::string &kind_id,
                      double until) {
-  const registry::Kind *kind = Registry::instance().kind(kind_id);
+  const registry::Kind *kind = context.scope().kind(kind_id);
   if (!kind || !kind->table.make_case) return;
   for (std::uint64_t i = 0; i < kind->table.n_cases; ++i)
-    for (const registry::Kernel *kernel : Registry::instance().kernels(kind_id, context.device_name())) {
+    for (const registry::Kernel *kernel : context.scope().kernels(kind_id, context.device_name())) {
       if (kernel->has(SXT_KERNEL_REFERENCE) || !kernel->table.candidates) continue;
       if (clock.elapsed() > until) return;
       clock.report(text(kernel->name(), ", case ", i + 1, " of ", kind->table.n_cases));

@@ -89,7 +89,7 @@ sxt_spmv_args product_args(const Operands &operands, std::uint64_t size, const c
 // The time of building each storage; those that decline are left out.
 void build_storages(Context &context, Matrix &matrix, Sampler &sampler, sxt_value_type vectors) {
   std::map<std::string, const registry::Kernel *> kinds;
-  for (const registry::Kernel *kernel : registry::Registry::instance().all_kernels()) {
+  for (const registry::Kernel *kernel : context.scope().all_kernels()) {
     const std::string kind = kernel->table.kind;
     if (kind.find(".storage.") != std::string::npos && context.device_name() == std::string_view(kernel->table.device))
       kinds[kind] = kernel;
@@ -98,10 +98,7 @@ void build_storages(Context &context, Matrix &matrix, Sampler &sampler, sxt_valu
   for (const auto &[kind, any] : kinds)
     if (kind != SXT_KIND_STORAGE_CSR) order.push_back(kind);
   for (const std::string &kind : order) {
-    double predicted = 0;
-    std::uint64_t bytes = 0;
-    std::string reason;
-    const registry::Kernel *kernel = matrix.storage_kernel(kind, &predicted, &bytes, &reason);
+    const registry::Kernel *kernel = matrix.storage_kernel(kind);
     if (!kernel || !kernel->table.candidates) continue;
     sxt_matrix_query query = matrix.query_part(kind.c_str(), sizeof query, 1);
     sxt_candidate candidate{};
@@ -225,7 +222,7 @@ class MatrixStage {
 // Products that will be measured on one matrix, about.
 double candidates_here(Context &context) {
   double count = 0;
-  for (const registry::Kernel *kernel : registry::Registry::instance().kernels(SXT_KIND_SPMV, context.device_name()))
+  for (const registry::Kernel *kernel : context.scope().kernels(SXT_KIND_SPMV, context.device_name()))
     if (Sampler::wanted(*kernel)) count += 1 + (context.machine().units > 1);
   return std::max(1.0, count);
 }

@@ -104,7 +104,7 @@ class Preparation {
     matrix_.drop(SXT_KIND_STORAGE_CSR);  // the first look at it brought it
     std::uint64_t bytes = 0;
     std::string reason;
-    if (!matrix_.storage_kernel(SXT_KIND_STORAGE_CSR, &csr_predicted_s_, &bytes, &reason)) return;
+    if (!matrix_.storage_offered(SXT_KIND_STORAGE_CSR, &csr_predicted_s_, &bytes, &reason)) return;
     csr_s_ = storage_seconds(SXT_KIND_STORAGE_CSR);
   }
 
@@ -140,8 +140,8 @@ void verify_model(Matrix &matrix, const VerifySettings &settings, const std::fun
     line.predicted_setup_s += preparation.predicted_way_s(choice->storage);
     try {
       const registry::Kernel &kernel = *choice->kernel;
-      require(registry::self_test(kernel, context.device()) != registry::Verdict::quarantined, SXT_E_PLUGIN,
-              "it is quarantined: ", kernel.quarantine_reason);
+      const std::string why_not = registry::self_test(kernel, context.device(), &choice->query, context.scope());
+      require(why_not.empty(), SXT_E_PLUGIN, why_not);
       const double storage_s = preparation.storage_seconds(choice->storage) + preparation.way_s(choice->storage);
       const Trial trial = measure(context, choice, matrix, product, settings.candidate_s);
       line.measured_setup_s = std::min(trial.setup_s, set_up_again(context, choice, matrix)) + storage_s;

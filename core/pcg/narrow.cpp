@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/base/types.hpp"
+#include "core/dispatch/make_choice.hpp"
 #include "core/pcg/solver.hpp"
 
 namespace sextant {
@@ -144,9 +145,14 @@ Runner &PcgSolver::wide_engine() {
   sxt_pcg_query query = engine_query(method_);
   query.m = system_->query_part(SXT_KIND_PCG, sizeof query, settings_.expected_solves);
   query.m.symmetry = symmetry_;
-  Selector selector(matrix_->context(), system_.get());
-  ChoicePtr choice = selector.select(Query(&query.m.q), "pcg/f64", storage_wanted());
-  wide_engine_ = std::make_unique<Runner>(matrix_->context(), std::move(choice), system_.get());
+  const auto choose = [&](const LeftOut &left_out) {
+    Selector selector(matrix_->context(), system_.get());
+    selector.leave_out(left_out);
+    return selector.select(Query(&query.m.q), "pcg/f64", storage_wanted());
+  };
+  wide_engine_ = make_choice(matrix_->context(), left_out_, choose, [&](ChoicePtr choice) {
+    return std::make_unique<Runner>(matrix_->context(), std::move(choice), system_.get());
+  });
   return *wide_engine_;
 }
 

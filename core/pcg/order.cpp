@@ -213,7 +213,9 @@ void PcgSolver::consider_order() {
   const bool demanded = settings_.reorder > 0, made = planned(order_role, Query(&query.m.q)), asked = demanded || made;
   if (!asked && context.plan().required()) return;  // it names none
   Selector selector(context, matrix_.get());
+  selector.leave_out(left_out_);
   ChoicePtr ordering;
+  bool again = false;
   try {
     ordering = selector.propose(Query(&query.m.q), order_role);
   } catch (const Error &problem) {
@@ -238,11 +240,15 @@ void PcgSolver::consider_order() {
         return;
       }
     }
+  } catch (const Declined &declined) {  // the next ordering takes over
+    again = left_out_.try_emplace(&declined.kernel(), declined.what()).second;
+    if (!again) throw;
   } catch (const Error &problem) {
     if (demanded || problem.status() != SXT_E_MEMORY) throw;
     notes_.push_back(text("in the caller's order: there was no memory for another: ", problem.what()));
   }
   go_back(std::move(before));
+  if (again) consider_order();
 }
 
 void PcgSolver::go_back(Matrices before) {

@@ -209,7 +209,11 @@ bool PcgSolver::probe_base(Probe &probe, double total_s) {
   if (method_ != "none" && !preconditioner_) {  // applied by the engine, which has one of its own later
     if (preconditioner_choice_->setup_s > probe_share * total_s) return false;
     count_setup(*preconditioner_choice_);
-    own = std::make_unique<Runner>(matrix_->context(), preconditioner_choice_, matrix_.get());
+    const auto choose = [this](const LeftOut &) { return select_preconditioner(method_); };
+    own = make_choice(matrix_->context(), left_out_, choose, [this](const ChoicePtr &choice) {
+      preconditioner_choice_ = choice;
+      return std::make_unique<Runner>(matrix_->context(), choice, matrix_.get());
+    });
   }
   Runner *const preconditioner = own ? own.get() : preconditioner_.get();
   const double step_s = probe.step_seconds(preconditioner ? &preconditioner->choice() : nullptr);
@@ -275,7 +279,7 @@ void PcgSolver::consider_others(Probe &probe, const Choice &engine) {
     best_s = found_s;
     best_iterations = expected_iterations_;
   };
-  const std::vector<PreconditionerMethod> methods = preconditioner_methods(matrix_->context().device_name());
+  const std::vector<PreconditionerMethod> methods = preconditioner_methods(matrix_->context());
   for (const PreconditionerMethod &method : methods)
     if (free && method.polynomial) take(method, consider_polynomial(method, base_iterations, best_s));
   // On a device a probe is short.
@@ -385,10 +389,14 @@ double PcgSolver::consider(Probe &probe, const PreconditionerMethod &method, dou
       return out(text("about ", static_cast<std::int64_t>(expected_iterations_), " iterations, ", seconds_text(total_s),
                       " in all"));
     return total_s;
+  } catch (const Declined &declined) {  // another kernel may offer the same method
+    if (!left_out_.try_emplace(&declined.kernel(), declined.what()).second) return out(declined.what());
+    selected_.clear();
   } catch (const Error &problem) {
     if (problem.status() == SXT_E_MEMORY || problem.status() == SXT_E_DEVICE) throw;
     return out(problem.what());
   }
+  return consider(probe, method, base_iterations, iteration_s, best_s, budget_s);
 }
 
 }  // namespace sextant

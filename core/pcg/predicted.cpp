@@ -94,7 +94,7 @@ double PcgSolver::asking_seconds() const {
   if (matrix_->context().device().on_host()) return 0;
   if (settings_.engine.empty()) return asking_composed_s;
   for (const registry::Kernel *kernel :
-       registry::Registry::instance().kernels(SXT_KIND_PCG, matrix_->context().device_name()))
+       matrix_->context().scope().kernels(SXT_KIND_PCG, matrix_->context().device_name()))
     if (kernel->name() == settings_.engine) {
       const std::uint64_t slots = kernel->table.n_slots;
       return slots > 1 ? asking_named_s : slots > 0 ? asking_with_m_s : 0;

@@ -10,7 +10,7 @@
 
 #include "core/base/names.hpp"
 #include "core/base/types.hpp"
-#include "core/dispatch/select.hpp"
+#include "core/dispatch/make_choice.hpp"
 #include "core/pcg/clock.hpp"
 #include "core/pcg/solver.hpp"
 #include "sextant/kinds/pcg.h"
@@ -22,7 +22,6 @@ namespace sextant {
 namespace {
 
 using registry::Kernel;
-using registry::Registry;
 
 // Another storage takes as long to build as tens of products save.
 constexpr double few_products = 20;
@@ -92,10 +91,10 @@ bool tells_more(const sxt_preconditioner_ops &ops) {
 }
 
 // "block-jacobi:5" is known where "block-jacobi" is: its kernel judges the number.
-void check_method(const std::string &method, const std::string &device) {
+void check_method(const std::string &method, const Context &context) {
   std::vector<std::string> known{"auto", "none"};
   const std::string plain = method.substr(0, method.find(':'));
-  for (const PreconditionerMethod &each : preconditioner_methods(device)) {
+  for (const PreconditionerMethod &each : preconditioner_methods(context)) {
     if (each.name == method || each.name == plain) return;
     known.push_back(each.name);
   }
@@ -104,7 +103,7 @@ void check_method(const std::string &method, const std::string &device) {
 
 }  // namespace
 
-std::vector<PreconditionerMethod> preconditioner_methods(const std::string &device) {
+std::vector<PreconditionerMethod> preconditioner_methods(const Context &context) {
   std::vector<PreconditionerMethod> methods;
   const auto add = [&](const Kernel &kernel, const char *name, const sxt_preconditioner_ops &ops) {
     for (const PreconditionerMethod &known : methods)
@@ -112,7 +111,7 @@ std::vector<PreconditionerMethod> preconditioner_methods(const std::string &devi
     methods.push_back({name, ops.scaling != nullptr, kernel.has(SXT_KERNEL_REFERENCE),
                        kernel.has(SXT_KERNEL_POLYNOMIAL), tells_more(ops) ? ops.typical_iterations : 0});
   };
-  for (const Kernel *kernel : Registry::instance().kernels(SXT_KIND_PRECONDITIONER, device)) {
+  for (const Kernel *kernel : context.scope().kernels(SXT_KIND_PRECONDITIONER, context.device_name())) {
     const auto *ops = ops_of(*kernel);
     if (!ops || !ops->method) continue;
     add(*kernel, ops->method, *ops);
@@ -151,9 +150,9 @@ std::string PcgSolver::storage_wanted() const {
   const std::string format = settings_.format.substr(0, settings_.format.find(':'));
   if (format.empty() || format == "auto") return "";
   const std::string kind = format.find('/') == std::string::npos ? "sxt.storage." + format + "/1" : format;
-  if (!Registry::instance().kernels(kind, matrix_->context().device_name()).empty()) return kind;
+  if (!matrix_->context().scope().kernels(kind, matrix_->context().device_name()).empty()) return kind;
   std::vector<std::string> known{"auto"};
-  for (const registry::Kind *each : Registry::instance().kinds())
+  for (const registry::Kind *each : matrix_->context().scope().kinds())
     if (const std::string id = each->table.id; id.rfind("sxt.storage.", 0) == 0) known.push_back(format_text(id));
   fail(SXT_E_UNKNOWN_NAME, unknown_name("format", format, known));
 }
@@ -181,26 +180,31 @@ void PcgSolver::choose_preconditioner() {
                                      : "no preconditioner: " + why_not);
   }
   if (method_ == "none") return;
-  check_method(method_, matrix_->context().device_name());
+  check_method(method_, matrix_->context());
   build_preconditioner();
   if (scaling_)
     notes_.push_back("A is scaled symmetrically by its diagonal, so no iteration applies the preconditioner");
 }
 
 void PcgSolver::build_preconditioner() {
-  preconditioner_choice_ = select_preconditioner(method_);
-  const auto *ops = ops_of(*preconditioner_choice_->kernel);
-  if (!ops || !ops->scaling) return;  // the engine applies it through its M slot
-  count_setup(*preconditioner_choice_);
-  preconditioner_ = std::make_unique<Runner>(base_->context(), preconditioner_choice_, base_.get());
-  scale();
+  const auto choose = [this](const LeftOut &) { return select_preconditioner(method_); };
+  make_choice(base_->context(), left_out_, choose, [this](const ChoicePtr &choice) {
+    preconditioner_choice_ = choice;
+    const auto *ops = ops_of(*choice->kernel);
+    if (!ops || !ops->scaling) return;  // the engine applies it through its M slot
+    preconditioner_ = std::make_unique<Runner>(base_->context(), choice, base_.get());
+    count_setup(*choice);
+    scale();
+  });
 }
 
 ChoicePtr PcgSolver::select_preconditioner(const std::string &method) {
   sxt_preconditioner_query query{};
   query.m = base_->query_part(SXT_KIND_PRECONDITIONER, sizeof query, settings_.expected_solves * assumed_iterations_);
   set_method(query.method, method);
-  return Selector(base_->context(), base_.get()).select(Query(&query.m.q), "pcg/preconditioner");
+  Selector selector(base_->context(), base_.get());
+  selector.leave_out(left_out_);
+  return selector.select(Query(&query.m.q), "pcg/preconditioner");
 }
 
 // M = S S: instead of applying M, solve S A S (x / s) = S b. Only the storages the engine reads are scaled copies.
@@ -225,9 +229,16 @@ void PcgSolver::build_product() {
       !context.device().on_host() && context.forced(SXT_KIND_SPMV, &by).empty() && !context.plan().loaded();
   const std::string form = free && products < few_products ? SXT_KIND_STORAGE_CSR : "";
   product.n_rhs = 1;
-  ChoicePtr confirm = Selector(matrix_->context(), matrix_.get()).select(Query(&product.m.q), "pcg/confirm", form);
-  count_setup(*confirm);
-  product_ = std::make_unique<Runner>(matrix_->context(), std::move(confirm), matrix_.get());
+  const auto choose = [&](const LeftOut &left_out) {
+    Selector selector(matrix_->context(), matrix_.get());
+    selector.leave_out(left_out);
+    return selector.select(Query(&product.m.q), "pcg/confirm", form);
+  };
+  product_ = make_choice(matrix_->context(), left_out_, choose, [&](const ChoicePtr &confirm) {
+    auto runner = std::make_unique<Runner>(matrix_->context(), confirm, matrix_.get());
+    count_setup(*confirm);
+    return runner;
+  });
 }
 
 Matrix &PcgSolver::engine_matrix(const std::string &method) const {
@@ -252,6 +263,7 @@ sxt_pcg_query PcgSolver::engine_query(const std::string &method) const {
 
 Selector PcgSolver::engine_selector(const std::string &method) const {
   Selector selector(matrix_->context(), &engine_matrix(method));
+  selector.leave_out(left_out_);
   if (!settings_.engine.empty()) selector.force(SXT_KIND_PCG, settings_.engine);  // before any other rule
   return selector;
 }
@@ -276,11 +288,18 @@ ChoicePtr PcgSolver::select_engine(const std::string &method, double m_s) {
 void PcgSolver::build_engine() {
   std::vector<const registry::Kernel *> failed;
   sxt_status last = SXT_E_NO_KERNEL;
+  bool asks_again = false;
   const auto build = [&](ChoicePtr each) {
     const registry::Kernel *kernel = each->kernel;
     const bool demanded = each->forced || each->by_plan;
     try {
       engine_ = std::make_unique<Runner>(matrix_->context(), std::move(each), &engine_matrix(method_));
+    } catch (const Declined &declined) {  // the engine or a part of it: all is asked again without that kernel
+      if (!left_out_.try_emplace(&declined.kernel(), declined.what()).second) throw;
+      selected_.clear();
+      asks_again = true;
+      last = declined.status();
+      notes_.push_back(text(kernel->name(), " could not be built: ", declined.what()));
     } catch (const Error &problem) {
       const bool unsuited = problem.status() == SXT_E_NOT_SUPPORTED || problem.status() == SXT_E_MEMORY;
       if (!unsuited || demanded) throw;
@@ -291,9 +310,23 @@ void PcgSolver::build_engine() {
     return engine_ != nullptr;
   };
   if (engine_) return;  // together with its preconditioner, to see whether that can be had
+  do {
+    asks_again = false;
+    try {
+      if (build(select_engine(method_))) return;
+    } catch (const Error &problem) {
+      // All kernels of a method that the plan found declined: the diagonal serves.
+      const bool none_left = problem.status() == SXT_E_NO_KERNEL || problem.status() == SXT_E_NOT_SUPPORTED;
+      if (!none_left || left_out_.empty() || !settings_.preconditioner.empty() || method_ == "jacobi") throw;
+      notes_.push_back(text("preconditioner jacobi instead of ", method_, ": ", problem.what()));
+      method_ = "jacobi";
+      selected_.clear();
+      build_preconditioner();
+      asks_again = true;
+    }
+  } while (asks_again);
   const sxt_pcg_query query = engine_query(method_);
   Selector selector = engine_selector(method_);
-  if (build(select_engine(method_))) return;
   for (ChoicePtr &each : selector.every(Query(&query.m.q), "pcg", storage_wanted()))
     if (std::find(failed.begin(), failed.end(), each->kernel) == failed.end() && build(std::move(each))) return;
   fail(last == SXT_E_MEMORY ? last : SXT_E_NO_KERNEL, "no engine could be built; the last: ", notes_.back());
@@ -328,8 +361,31 @@ void PcgSolver::refresh_if_stale() {
     system_->source_changed(*base_, scaling_);
   }
   if (narrow_) refresh_narrow();
+  refresh_chosen();
   version_ = matrix_->version();
   check_recorded();
+}
+
+// Kernels that hold values take the new ones now; one that does not serve them is replaced by the next candidate.
+void PcgSolver::refresh_chosen() {
+  const auto or_again = [this](Runner &runner, auto &&build) {
+    try {
+      runner.prepared().refresh_if_stale();
+    } catch (const Declined &declined) {
+      left_out_.try_emplace(&declined.kernel(), declined.what());
+      notes_.push_back(text(declined.what(), "; the next candidate took over"));
+      build();
+    }
+  };
+  if (product_) or_again(*product_, [this] { build_product(); });
+  if (engine_)
+    or_again(*engine_, [this] {
+      engine_.reset();
+      columns_.clear();
+      wide_engine_.reset();
+      selected_.clear();
+      build_engine();
+    });
 }
 
 std::unique_ptr<PcgWorkspace> PcgSolver::take_workspace() {

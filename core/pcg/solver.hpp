@@ -215,6 +215,8 @@ class PcgSolver {
   std::unique_ptr<Runner> preconditioner_;  // NULL for "none", and when the engine applies it
   ChoicePtr preconditioner_choice_;
   const void *scaling_ = nullptr;             // s with M = S S, device space, real; NULL: the system is not scaled
+  void refresh_chosen();
+  LeftOut left_out_;  // kernels that declined these values
   std::unique_ptr<Runner> engine_, product_;  // product: y = alpha A x + beta y on the caller's matrix
   // What was selected while the set-up was planned, by question and matrix.
   std::map<std::pair<std::uint64_t, const Matrix *>, ChoicePtr> selected_;
@@ -249,7 +251,7 @@ struct PreconditionerMethod {
   bool scales, reference, polynomial;
   double typical_iterations;  // as a share of those with the diagonal; 0: unknown
 };
-std::vector<PreconditionerMethod> preconditioner_methods(const std::string &device);
+std::vector<PreconditionerMethod> preconditioner_methods(const Context &context);
 // Throws SXT_E_NOT_SYMMETRIC naming an entry whose mirror image is missing or differs by more than rounding. True when
 // none differs at all. work: memory that it needs on few threads; kept, another check of the matrix asks for no more.
 bool check_hermitian(const CsrArrays &csr, int threads, Buffer &work);

@@ -16,7 +16,7 @@ constexpr std::uint64_t rotation = 16;  // bytes: a whole number of elements of 
 constexpr double budget_s = 0.05;       // no further case is begun after
 
 // Proves the kernel on the first case that it serves and that can tell; false when there was none.
-bool prove_on_some_case(const Kernel &kernel, const Kind &kind, Device &device, Registry &registry) {
+bool prove_on_some_case(const Kernel &kernel, const Kind &kind, Device &device, const Scope &scope) {
   const auto start = std::chrono::steady_clock::now();
   const auto late = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > budget_s;
@@ -24,7 +24,7 @@ bool prove_on_some_case(const Kernel &kernel, const Kind &kind, Device &device, 
   constexpr std::uint64_t seed = 1;
   for (std::uint64_t i = 0; i < kind.table.n_cases && !late(); ++i) {
     const Case base(kind, seed, i);
-    Bench bench(registry, device, base.get(), 1);
+    Bench bench(scope, device, base.get(), 1);
     for (const std::string &storage : bench.storages_for(kernel)) {
       try {
         Fitted fitted(bench, kernel, Query(base.get().query), storage);
@@ -74,23 +74,23 @@ bool prove_case_capturable(const sxt_bound &bound, Device &device, const Kind &k
   return true;
 }
 
-void capture_test(const Kernel &kernel, Device &device, Registry &registry) {
+void capture_test(const Kernel &kernel, Device &device, const Scope &scope) {
   static std::mutex one_at_a_time;
   static std::map<const Kernel *, bool> tested;
   const std::lock_guard lock(one_at_a_time);
-  const Kind *kind = registry.kind(kernel.table.kind);
+  const Kind *kind = scope.kind(kernel.table.kind);
   // An engine is proven through what it captures; without cases that can be moved there is nothing to prove with.
   const bool testable = kernel.has(SXT_KERNEL_CAPTURABLE) && device.captures() && kind && kind->table.move_case &&
                         kernel.table.n_slots == 0;
   if (!testable || !tested.try_emplace(&kernel, true).second) return;
   try {
-    prove_on_some_case(kernel, *kind, device, registry);
+    prove_on_some_case(kernel, *kind, device, scope);
   } catch (const Error &problem) {
     if (problem.status() == SXT_E_MEMORY) {  // says nothing about the kernel: the next choice tests again
       tested.erase(&kernel);
       throw;
     }
-    registry.quarantine(kernel, problem.what());
+    scope.registry().quarantine(kernel, problem.what(), device.log());
   }
 }
 

@@ -41,6 +41,6 @@ bool prove_case_capturable(const sxt_bound &bound, Device &device, const Kind &k
 // Before a kernel is bound where work is captured: proves it on a case of its kind, once a process, and quarantines it
 // when it does not keep its promise. Aims at 50 ms. Throws SXT_E_MEMORY when memory is
 // short, and then tests again next time.
-void capture_test(const Kernel &kernel, Device &device, Registry &registry = Registry::instance());
+void capture_test(const Kernel &kernel, Device &device, const Scope &scope = Registry::instance());
 
 }  // namespace sextant::registry

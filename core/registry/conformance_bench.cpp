@@ -11,9 +11,12 @@
 #include "sextant/kinds/features.h"
 
 namespace sextant::registry {
-namespace {
 
-// The matrix part of the case's query, as a query of another kind about the same matrix.
+std::vector<const Kernel *> trusted_first(std::vector<const Kernel *> kernels) {
+  std::stable_partition(kernels.begin(), kernels.end(), [](const Kernel *k) { return k->verdict == Verdict::passed; });
+  return kernels;
+}
+
 Query matrix_query(const sxt_case &base, const std::string &kind) {
   sxt_matrix_query query = Query(base.query).matrix_part();
   query.q.h = {sizeof query, kind.c_str()};
@@ -23,6 +26,8 @@ Query matrix_query(const sxt_case &base, const std::string &kind) {
   query.matrix = nullptr;
   return Query(&query.q);
 }
+
+namespace {
 
 bool about_matrix(const sxt_case &base) { return (base.query->flags & SXT_QUERY_MATRIX) != 0; }
 
@@ -35,8 +40,8 @@ const sxt_features_ops *offers(const Kernel &kernel, const std::string &name) {
 
 }  // namespace
 
-Bench::Bench(Registry &registry, Device &device, const sxt_case &base, int threads)
-    : registry_(registry), device_(device), base_(base), threads_(threads), machine_(device.machine()) {
+Bench::Bench(const Scope &scope, Device &device, const sxt_case &base, int threads, const Kernel *builder)
+    : scope_(scope), builder_(builder), device_(device), base_(base), threads_(threads), machine_(device.machine()) {
   if (device.on_host()) machine_.units = threads;
 }
 
@@ -46,9 +51,10 @@ const sxt_head *Bench::matrix_in(const std::string &storage) {
   const auto ops_of = [](const Kernel &kernel) { return static_cast<const sxt_storage_ops *>(kernel.table.ops); };
   auto &held = storages_[storage];
   std::string reasons;
-  for (const Kernel *kernel : registry_.kernels(storage, device_.machine().device)) {
+  for (const Kernel *kernel : trusted_first(scope_.kernels(storage, device_.machine().device))) {
     if (held) break;
-    if (!ops_of(*kernel) || kernel->verdict == Verdict::quarantined) continue;
+    const bool chosen = builder_ && storage == builder_->table.kind;
+    if (!ops_of(*kernel) || (chosen ? kernel != builder_ : kernel->verdict == Verdict::quarantined)) continue;
     try {
       auto fitted = std::make_unique<Fitted>(*this, *kernel, matrix_query(base_, storage), "");
       fitted->prepare(0);
@@ -82,9 +88,9 @@ std::vector<std::string> Bench::storages_for(const Kernel &kernel) const {
   if (kernel.table.n_slots == 0) return {""};
   // Its parts read the matrix: what the references read, then what anything else does.
   const char *device = device_.machine().device;
-  for (const Kernel *any : registry_.all_kernels())
+  for (const Kernel *any : scope_.all_kernels())
     if (any->has(SXT_KERNEL_REFERENCE) && std::strcmp(any->table.device, device) == 0) add(*any);
-  for (const Kernel *any : registry_.all_kernels())
+  for (const Kernel *any : scope_.all_kernels())
     if (std::strcmp(any->table.device, device) == 0) add(*any);
   return forms.empty() ? std::vector<std::string>{""} : forms;
 }
@@ -100,9 +106,9 @@ std::vector<double> Bench::features(const char *const *names) {
 }
 
 double Bench::feature(const std::string &name) {
-  for (const Kernel *kernel : registry_.kernels(SXT_KIND_FEATURES, device_.machine().device)) {
+  for (const Kernel *kernel : trusted_first(scope_.kernels(SXT_KIND_FEATURES, device_.machine().device))) {
     const sxt_features_ops *ops = offers(*kernel, name);
-    if (!ops) continue;
+    if (!ops || kernel->verdict == Verdict::quarantined) continue;
     try {
       std::uint64_t count = 0;
       while (ops->names[count]) ++count;

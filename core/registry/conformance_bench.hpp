@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -19,7 +20,8 @@ namespace sextant::registry {
 // One case of a kind; freed with the object.
 class Case {
  public:
-  Case(const Kind &kind, std::uint64_t seed, std::uint64_t i);
+  // like: of the series of cases that ask as it does. Throws SXT_NOT_APPLICABLE at its end.
+  Case(const Kind &kind, std::uint64_t seed, std::uint64_t i, const Query *like = nullptr);
   ~Case();
   Case(const Case &) = delete;
   Case &operator=(const Case &) = delete;
@@ -47,6 +49,9 @@ class Lending {
   const sxt_exec &exec() const noexcept { return exec_; }
   // Runs a kernel and throws what it failed with.
   void run(const sxt_bound &bound, const sxt_head *args);
+  // The least of a few warm runs that a kernel makes beside the host's table, where the process counts them: see
+  // conformance_cost.cpp.
+  std::uint64_t foreign_allocations(const sxt_bound &bound, const sxt_head *args);
   // Waits for the work; what the kernel broke meanwhile, "" for nothing.
   std::string violations();
 
@@ -59,13 +64,26 @@ class Lending {
 };
 
 class Fitted;
+struct CheckLine;
+struct Checked;
+struct ConformanceOptions;
+
+// A kernel that reads what the builder builds, against its own kind's cases.
+Checked check_reader(const Kernel &reader, const Kernel &builder, Device &device, const ConformanceOptions &options,
+                     const std::function<void(const CheckLine &)> &line, const Scope &scope);
+
+// Trusted kernels first, in their order: what stands beside a kernel under test should be right.
+std::vector<const Kernel *> trusted_first(std::vector<const Kernel *> kernels);
+// The matrix part of a case's query, as a query of another kind about the same matrix.
+Query matrix_query(const sxt_case &base, const std::string &kind);
 
 // What the kernels set up for one case share: the machine their models see, and storages, each built once.
 class Bench {
  public:
-  Bench(Registry &registry, Device &device, const sxt_case &base, int threads);
+  // builder: the kernel that builds its storage here; NULL: whichever can, trusted ones first.
+  Bench(const Scope &scope, Device &device, const sxt_case &base, int threads, const Kernel *builder = nullptr);
   ~Bench();
-  Registry &registry() const noexcept { return registry_; }
+  const Scope &scope() const noexcept { return scope_; }
   Device &device() const noexcept { return device_; }
   const sxt_machine &machine() const noexcept { return machine_; }
   int threads() const noexcept { return threads_; }
@@ -81,7 +99,8 @@ class Bench {
  private:
   double feature(const std::string &name);
 
-  Registry &registry_;
+  const Scope scope_;
+  const Kernel *builder_;
   Device &device_;
   const sxt_case &base_;
   int threads_;
@@ -122,6 +141,9 @@ class Fitted {
   void release() noexcept;
   void refresh();
   const Kernel &kernel() const noexcept { return kernel_; }
+  const Query &query() const noexcept { return query_; }
+  const sxt_problem &problem() const noexcept { return problem_; }
+  void *state() noexcept { return state_; }
   const void *state() const noexcept { return state_; }
   const sxt_bound &bound() const noexcept { return bound_; }
 

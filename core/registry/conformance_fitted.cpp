@@ -145,7 +145,7 @@ std::unique_ptr<Fitted> Fitted::fit_part(const Query &query, std::uint32_t flags
   Query asked = query;
   asked.get()->flags |= query_.get()->flags & (SXT_QUERY_DETERMINISTIC | SXT_QUERY_CAPTURABLE);
   const char *device = bench_.device().machine().device;
-  std::vector<const Kernel *> kernels = bench_.registry().kernels(query.kind(), device);
+  std::vector<const Kernel *> kernels = trusted_first(bench_.scope().kernels(query.kind(), device));
   std::stable_partition(kernels.begin(), kernels.end(), [](const Kernel *k) { return k->has(SXT_KERNEL_REFERENCE); });
   std::string reasons;
   for (const Kernel *kernel : kernels) {

@@ -31,9 +31,11 @@ bool intact(const sxt_exec &exec, const char *at) {
 
 }  // namespace
 
-Case::Case(const Kind &kind, std::uint64_t seed, std::uint64_t i) : kind_(kind) {
+Case::Case(const Kind &kind, std::uint64_t seed, std::uint64_t i, const Query *like) : kind_(kind) {
   case_.struct_size = sizeof case_;
-  const sxt_status status = kind.table.make_case(&host(), seed, i, &case_);
+  const sxt_status status = like ? kind.make_case_like(&host(), seed, i, like->get(), &case_)
+                                 : kind.table.make_case(&host(), seed, i, &case_);
+  if (like && status == SXT_NOT_APPLICABLE) fail(status, "there are no more cases like the query");
   require(status == SXT_OK, SXT_E_PLUGIN, "kind '", kind.table.id, "' could not make its case ", i, ": ",
           status_sentence(status));
   if (case_.query && case_.args) return;

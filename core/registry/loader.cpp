@@ -50,6 +50,10 @@ void inspect(const std::string &path, Origin origin) {
   if (fstat(file, &status) != 0) throw Refused{"open", text("it could not be examined: ", std::strerror(errno))};
   if (origin == Origin::searched) refuse_if(trust_problem(file, path), "trust");
   refuse_if(elf_problem(file, status), "open");
+  if (origin == Origin::own || origin == Origin::checked) return;
+  const Stamp stamp = read_stamp(path);
+  if (const auto failed = stamp.failed.find(whole_file); failed != stamp.failed.end() && !failed->second.empty())
+    throw Refused{"self-test", text("sextant plugin check refused it: ", failed->second.begin()->second)};
 }
 
 sxt_plugin_entry_fn find_entry(const std::string &path) {
@@ -137,11 +141,27 @@ void take_kinds(const sxt_plugin &given, Verdict verdict, Loaded &loaded) {
     }
     Kind &kind = loaded.kinds.emplace_back();
     kind.table = copy_of(*given.kinds[i]);
+    if (given.kinds[i]->struct_size >= sizeof(sxt_kind_alike))
+      kind.make_case_like = reinterpret_cast<const sxt_kind_alike *>(given.kinds[i])->make_case_like;
     kind.plugin = &loaded.plugin;
     if (kind.table.reference) {
       kind.reference = &reference_entry(*kind.table.reference, verdict, loaded);
       kind.table.reference = &kind.reference->table;
     }
+  }
+}
+
+// What checks of these bytes found, kernel by kernel.
+void apply_stamp(Loaded &loaded) {
+  const Stamp stamp = read_stamp(loaded.plugin.path);
+  for (Kernel &kernel : loaded.kernels) {
+    if (const auto passed = stamp.passed.find(kernel.name()); passed != stamp.passed.end())
+      kernel.stamped_on.assign(passed->second.begin(), passed->second.end());
+    const auto failed = stamp.failed.find(kernel.name());
+    if (failed == stamp.failed.end() || failed->second.empty()) continue;
+    kernel.quarantine_reason =
+        text("sextant plugin check refused it on ", failed->second.begin()->first, ": ", failed->second.begin()->second);
+    kernel.verdict = Verdict::quarantined;
   }
 }
 
@@ -158,10 +178,10 @@ std::unique_ptr<Loaded> describe(const sxt_plugin &outside, const std::string &p
                     path,
                     origin == Origin::own,
                     0};
-  const bool proven = origin == Origin::own || is_stamped(path);
-  const Verdict verdict = proven ? Verdict::passed : Verdict::untested;
+  const Verdict verdict = origin == Origin::own ? Verdict::passed : Verdict::untested;
   take_kernels(given, verdict, *loaded);
   take_kinds(given, verdict, *loaded);
+  if (origin != Origin::own) apply_stamp(*loaded);
   return loaded;
 }
 

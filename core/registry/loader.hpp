@@ -19,7 +19,8 @@ namespace sextant::registry {
 enum class Origin {
   own,       // from the directory that came with the library: trusted as the library is
   searched,  // from the environment or the user's directory: must pass the trust rules
-  named      // by an API call: the program's own choice
+  named,     // by an API call: the program's own choice
+  checked    // by a check, which earlier checks do not hinder
 };
 
 using FileId = std::pair<dev_t, ino_t>;
@@ -28,6 +29,7 @@ using FileId = std::pair<dev_t, ino_t>;
 // process's registry.
 struct Loaded {
   Plugin plugin;
+  bool common = false;                     // of the process, not of the contexts that name it
   std::deque<Kernel> kernels;              // those that passed their checks, in the plugin's order
   std::deque<Kernel> unlisted_references;  // of kinds whose reference is not among the kernels
   std::deque<Kind> kinds;

@@ -27,15 +27,18 @@ struct Registry::State {
   std::vector<std::unique_ptr<Loaded>> loaded;  // with `files` only touched under `loading`
   std::map<FileId, const Loaded *> files;
 
+  std::map<std::string, std::string> failing;  // devices whose driver failed when it was asked, and how
+  std::map<std::vector<const Loaded *>, std::shared_ptr<const View>> views;  // by what contexts name
+
   mutable std::shared_mutex access;  // guards what readers see
-  View view;
+  std::shared_ptr<const View> view = std::make_shared<const View>();  // of everything
   std::atomic<std::uint64_t> changes{0};
   std::deque<Refusal> refusals;
   std::set<std::tuple<std::string, std::string, std::string>> recorded;
 
   bool record(const Refusal &refusal);
-  const Refusal *why_idle(const Loaded &plugin) const;
-  std::string device_problem(const std::string &device) const;
+  const Refusal *why_idle(const Loaded &plugin, const View &in) const;
+  std::string device_problem(const std::string &device, bool &failed) const;
 };
 
 // False when the same was recorded before.
@@ -48,22 +51,22 @@ bool Registry::State::record(const Refusal &refusal) {
 
 // The refusal that left a loaded plugin without anything in force, NULL when something is, or when all it lacks is a
 // kind that may still come.
-const Refusal *Registry::State::why_idle(const Loaded &plugin) const {
+const Refusal *Registry::State::why_idle(const Loaded &plugin, const View &in) const {
   const std::shared_lock lock(access);
-  for (const auto &[name, kernel] : view.kernels)
+  for (const auto &[name, kernel] : in.kernels)
     if (kernel->plugin == &plugin.plugin) return nullptr;
-  for (const auto &[id, kind] : view.kinds)
+  for (const auto &[id, kind] : in.kinds)
     if (kind->plugin == &plugin.plugin) return nullptr;
   for (const Kernel &kernel : plugin.kernels)
-    if (view.kinds.count(kernel.table.kind) == 0) return nullptr;
+    if (in.kinds.count(kernel.table.kind) == 0) return nullptr;
   for (const Refusal &refusal : refusals)
     if (refusal.path == plugin.plugin.path) return &refusal;
   return nullptr;
 }
 
 // Why there is no device of this name, "" when there is one. Asks the device plugins loaded so far, whose entries may
-// not be in the view yet.
-std::string Registry::State::device_problem(const std::string &device) const {
+// not be in the view yet. failed: set where a driver failed, which may pass, rather than having no device.
+std::string Registry::State::device_problem(const std::string &device, bool &failed) const {
   std::string problem = text("no loaded device plugin offers device '", device, "'");
   for (const auto &entry : loaded) {
     for (const Kernel &kernel : entry->kernels) {
@@ -77,7 +80,8 @@ std::string Registry::State::device_problem(const std::string &device) const {
         status = static_cast<const sxt_device_ops *>(kernel.table.ops)->count(&count, &why_none);
       } catch (...) {  // forbidden; counts as a failure
       }
-      if (status == SXT_OK && count > 0) return "";
+      if (status == SXT_OK && count > 0) return failed = false, "";
+      failed = failed || status != SXT_OK;
       const std::string why =
           reason[0] ? reason : said.sentence(status == SXT_OK ? "it gave no reason" : status_sentence(status));
       problem = text("device '", device, "' is not there: ", why);
@@ -94,11 +98,16 @@ class Registry::Pass {
   const Loaded *file(const std::string &path, Origin origin, Refusal &refusal);
   // A directory as Sextant lays it out: device plugins, a folder for each device, and files beside them.
   void directory(const std::string &path, Origin origin);
+  // Such a directory's folder for one device, which was not to be had before.
+  void device_files(const std::string &path, const std::string &device, Origin origin) {
+    files_of(joined(path, device), origin);
+  }
   // Every .so at any depth, device plugins first.
   void tree(const std::string &path);
   // Puts what was loaded in force.
   void finish();
-  int added() const { return added_; }
+  int added() const { return static_cast<int>(taken_.size()); }
+  const std::vector<const Loaded *> &taken() const { return taken_; }
 
  private:
   void files_of(const std::string &folder, Origin origin);
@@ -109,7 +118,7 @@ class Registry::Pass {
   const LogSink &log_;
   LogScope messages_;
   std::set<FileId> seen_;  // directories of a tree
-  int added_ = 0;
+  std::vector<const Loaded *> taken_;  // with those that were loaded before
 };
 
 namespace {
@@ -133,13 +142,19 @@ const Loaded *Registry::Pass::file(const std::string &path, Origin origin, Refus
     refusal = {path, "open", text("it could not be opened: ", std::strerror(errno))};
     return refuse(refusal, SXT_LOG_WARNING), nullptr;
   }
-  if (const auto known = state_.files.find(id); known != state_.files.end()) return ++added_, known->second;
+  if (const auto known = state_.files.find(id); known != state_.files.end()) return taken_.push_back(known->second), known->second;
   LoadResult result = load_file(real, origin);
   if (!result.loaded) return refuse(refusal = result.refusal, SXT_LOG_WARNING), nullptr;
+  result.loaded->common = origin == Origin::own || origin == Origin::searched;
   const Loaded &loaded = *state_.loaded.emplace_back(std::move(result.loaded));
+  if (loaded.common) state_.views.clear();
   state_.files.emplace(id, &loaded);
   log_(SXT_LOG_DEBUG, text("loaded plugin '", loaded.plugin.name, "' ", loaded.plugin.version, " from '", real, "'"));
-  return ++added_, &loaded;
+  for (const Kernel &kernel : loaded.kernels)
+    if (kernel.verdict == Verdict::quarantined)
+      refuse({real, "self-test", text("kernel '", kernel.name(), "' is quarantined: ", kernel.quarantine_reason)},
+             SXT_LOG_WARNING);
+  return taken_.push_back(&loaded), &loaded;
 }
 
 void Registry::Pass::files_of(const std::string &folder, Origin origin) {
@@ -159,11 +174,14 @@ void Registry::Pass::directory(const std::string &path, Origin origin) {
   for (const std::string &name : sorted_entries(path)) {
     const std::string folder = joined(path, name);
     if (name == device_folder || has_plugin_suffix(name) || !is_directory(folder)) continue;
-    const std::string problem = state_.device_problem(name);
+    bool failed = false;
+    const std::string problem = state_.device_problem(name, failed);
     if (problem.empty())
       files_of(folder, origin);
     else
       absent_device(folder, problem);
+    if (failed && state_.failing.emplace(name, problem).second)
+      log_(SXT_LOG_WARNING, text(problem, "; its plugins are left out until a later context finds it"));
   }
   files_of(path, origin);
 }
@@ -184,7 +202,10 @@ void Registry::Pass::tree(const std::string &path) {
 void Registry::Pass::finish() {
   for (const auto &entry : state_.loaded)
     for (const Refusal &refusal : entry->refused) refuse(refusal, SXT_LOG_WARNING);
-  View view = make_view(state_.loaded, [this](const Refusal &refusal) { refuse(refusal, SXT_LOG_WARNING); });
+  std::vector<const Loaded *> all;
+  for (const auto &entry : state_.loaded) all.push_back(entry.get());
+  auto view = std::make_shared<const View>(
+      make_view(all, [this](const Refusal &refusal) { refuse(refusal, SXT_LOG_WARNING); }));
   const std::unique_lock lock(state_.access);
   state_.view = std::move(view);
   ++state_.changes;
@@ -203,7 +224,7 @@ Registry &Registry::instance() {
 
 void Registry::load_default(const LogSink &log) {
   const std::lock_guard one_at_a_time(state_->loading);
-  if (state_->default_loaded) return;
+  if (state_->default_loaded) return retry_drivers(log);
   Pass pass(*state_, log);
   pass.directory(state_->own_directory, Origin::own);
   for (const SearchPath &search : search_paths()) {
@@ -217,44 +238,149 @@ void Registry::load_default(const LogSink &log) {
   state_->default_loaded = true;
 }
 
-int Registry::load_path(const std::string &path, const LogSink &log) {
+// Devices whose drivers failed are asked again: such a failure may have passed.
+void Registry::retry_drivers(const LogSink &log) {
+  bool found = false;
+  Pass pass(*state_, log);
+  for (auto at = state_->failing.begin(); at != state_->failing.end();) {
+    bool failed = false;
+    at->second = state_->device_problem(at->first, failed);
+    if (!at->second.empty()) {
+      log(SXT_LOG_WARNING, text(at->second, "; its plugins are still left out"));
+      ++at;
+      continue;
+    }
+    found = true;
+    log(SXT_LOG_INFO, text("device '", at->first, "' is there now; its plugins are loaded"));
+    pass.device_files(state_->own_directory, at->first, Origin::own);
+    for (const SearchPath &search : search_paths()) pass.device_files(search.path, at->first, Origin::searched);
+    at = state_->failing.erase(at);
+  }
+  if (found) pass.finish();
+}
+
+std::string Registry::driver_failure(const std::string &device) const {
+  const std::lock_guard one_at_a_time(state_->loading);
+  const auto found = state_->failing.find(device);
+  return found == state_->failing.end() ? "" : found->second;
+}
+
+// Loads a file or a tree; under `loading`. Throws what load_path says, but for a file that adds nothing.
+std::vector<const Loaded *> Registry::take(const std::string &path, const LogSink &log, bool checks) {
   const std::string real = real_path(path);
   require(!real.empty(), SXT_E_FILE_READ, "plugin path '", path, "' could not be read: ", std::strerror(errno));
-  const std::lock_guard one_at_a_time(state_->loading);
   Pass pass(*state_, log);
   if (is_directory(real)) {
     pass.tree(real);
     pass.finish();
-    return pass.added();
+    return pass.taken();
   }
   Refusal refusal;
-  const Loaded *loaded = pass.file(real, Origin::named, refusal);
+  const Loaded *loaded = pass.file(real, checks ? Origin::checked : Origin::named, refusal);
   pass.finish();
-  if (const Refusal *idle = loaded ? state_->why_idle(*loaded) : &refusal)
-    fail(SXT_E_PLUGIN, "plugin '", path, "' was refused at stage '", idle->stage, "': ", idle->reason);
-  return pass.added();
+  if (!loaded) fail(SXT_E_PLUGIN, "plugin '", path, "' was refused at stage '", refusal.stage, "': ", refusal.reason);
+  return pass.taken();
 }
 
-std::vector<const Kernel *> Registry::kernels(std::string_view kind, std::string_view device) const {
-  const std::shared_lock lock(state_->access);
+// A file that was named must bring something. A tree may hold what others bring, too.
+void Registry::expect_use(const std::string &path, const std::vector<const Loaded *> &taken, const View &in) const {
+  if (taken.size() != 1 || is_directory(path)) return;
+  if (const Refusal *idle = state_->why_idle(*taken.front(), in))
+    fail(SXT_E_PLUGIN, "plugin '", path, "' was refused at stage '", idle->stage, "': ", idle->reason);
+}
+
+int Registry::load_path(const std::string &path, const LogSink &log) {
+  const std::lock_guard one_at_a_time(state_->loading);
+  const std::vector<const Loaded *> taken = take(path, log);
+  expect_use(path, taken, *Scope(*this).view_);
+  return static_cast<int>(taken.size());
+}
+
+// What the process has and these; under `loading`.
+std::shared_ptr<const View> Registry::view_of(std::vector<const Loaded *> named) {
+  std::erase_if(named, [](const Loaded *each) { return each->common; });
+  std::sort(named.begin(), named.end());
+  named.erase(std::unique(named.begin(), named.end()), named.end());
+  std::shared_ptr<const View> &view = state_->views[named];
+  if (view) return view;
+  std::vector<const Loaded *> seen;
+  for (const auto &entry : state_->loaded)
+    if (entry->common || std::binary_search(named.begin(), named.end(), entry.get())) seen.push_back(entry.get());
+  auto made = std::make_shared<View>(make_view(seen, [this](const Refusal &refusal) { state_->record(refusal); }));
+  made->named = named;
+  return view = std::move(made);
+}
+
+Scope Registry::scope(const std::vector<std::string> &paths, const LogSink &log) {
+  const std::lock_guard one_at_a_time(state_->loading);
+  std::vector<const Loaded *> named;
+  std::vector<std::vector<const Loaded *>> of_path;
+  for (const std::string &path : paths) {
+    of_path.push_back(take(path, log));
+    named.insert(named.end(), of_path.back().begin(), of_path.back().end());
+  }
+  Scope scope(*this, view_of(named));
+  for (std::size_t i = 0; i < paths.size(); ++i) expect_use(paths[i], of_path[i], *scope.view_);
+  return scope;
+}
+
+Scope Registry::extended(const Scope &scope, const std::string &path, const LogSink &log) {
+  const std::lock_guard one_at_a_time(state_->loading);
+  const std::vector<const Loaded *> taken = take(path, log, true);
+  std::vector<const Loaded *> named = scope.view_->named;
+  named.insert(named.end(), taken.begin(), taken.end());
+  Scope wider(*this, view_of(named));
+  expect_use(path, taken, *wider.view_);
+  return wider;
+}
+
+Scope::Scope(Registry &registry) : registry_(&registry) {
+  const std::shared_lock lock(registry.state_->access);
+  view_ = registry.state_->view;
+}
+
+std::uint64_t Scope::number() const noexcept { return view_->number; }
+
+std::vector<const Kernel *> Scope::kernels(std::string_view kind, std::string_view device) const {
   std::vector<const Kernel *> found;
-  const auto of_kind = state_->view.by_kind.find(kind);
-  if (of_kind == state_->view.by_kind.end()) return found;
+  const auto of_kind = view_->by_kind.find(kind);
+  if (of_kind == view_->by_kind.end()) return found;
   for (const Kernel *kernel : of_kind->second)
     if (device == kernel->table.device) found.push_back(kernel);
   return found;
 }
 
-std::vector<const Kernel *> Registry::all_kernels() const {
-  const std::shared_lock lock(state_->access);
+std::vector<const Kernel *> Scope::all_kernels() const {
   std::vector<const Kernel *> all;
-  for (const auto &[name, kernel] : state_->view.kernels) all.push_back(kernel);
+  for (const auto &[name, kernel] : view_->kernels) all.push_back(kernel);
   return all;
 }
 
+std::vector<const Kind *> Scope::kinds() const {
+  std::vector<const Kind *> all;
+  for (const auto &[id, kind] : view_->kinds) all.push_back(kind);
+  return all;
+}
+
+const Kernel *Scope::find(std::string_view name) const {
+  const auto found = view_->kernels.find(name);
+  return found == view_->kernels.end() ? nullptr : found->second;
+}
+
+const Kind *Scope::kind(std::string_view id) const {
+  const auto found = view_->kinds.find(id);
+  return found == view_->kinds.end() ? nullptr : found->second;
+}
+
+std::vector<const Kernel *> Registry::kernels(std::string_view kind, std::string_view device) const {
+  return seen().kernels(kind, device);
+}
+
+std::vector<const Kernel *> Registry::all_kernels() const { return seen().all_kernels(); }
+
 std::vector<const Plugin *> Registry::plugins() const {
   const std::shared_lock lock(state_->access);
-  return state_->view.plugins;
+  return state_->view->plugins;
 }
 
 std::vector<const Refusal *> Registry::refusals() const {
@@ -265,20 +391,17 @@ std::vector<const Refusal *> Registry::refusals() const {
 }
 
 std::vector<const Kind *> Registry::kinds() const {
-  const std::shared_lock lock(state_->access);
-  std::vector<const Kind *> all;
-  for (const auto &[id, kind] : state_->view.kinds) all.push_back(kind);
-  return all;
+  return seen().kinds();
 }
 
 std::size_t Registry::kernel_count() const {
   const std::shared_lock lock(state_->access);
-  return state_->view.kernels.size();
+  return state_->view->kernels.size();
 }
 
 std::size_t Registry::plugin_count() const {
   const std::shared_lock lock(state_->access);
-  return state_->view.plugins.size();
+  return state_->view->plugins.size();
 }
 
 std::size_t Registry::refusal_count() const {
@@ -286,21 +409,15 @@ std::size_t Registry::refusal_count() const {
   return state_->refusals.size();
 }
 
-const Kernel *Registry::find(std::string_view name) const {
-  const std::shared_lock lock(state_->access);
-  const auto found = state_->view.kernels.find(name);
-  return found == state_->view.kernels.end() ? nullptr : found->second;
-}
+const Kernel *Registry::find(std::string_view name) const { return seen().find(name); }
 
-const Kind *Registry::kind(std::string_view id) const {
-  const std::shared_lock lock(state_->access);
-  const auto found = state_->view.kinds.find(id);
-  return found == state_->view.kinds.end() ? nullptr : found->second;
-}
+const Kind *Registry::kind(std::string_view id) const { return seen().kind(id); }
+
+Scope Registry::seen() const { return Scope(*const_cast<Registry *>(this)); }
 
 std::uint64_t Registry::changes() const noexcept { return state_->changes.load(std::memory_order_acquire); }
 
-void Registry::quarantine(const Kernel &kernel, const std::string &reason) {
+void Registry::quarantine(const Kernel &kernel, const std::string &reason, const LogSink &log) {
   {
     const std::unique_lock lock(state_->access);
     if (kernel.verdict.load(std::memory_order_relaxed) == Verdict::quarantined) return;
@@ -308,7 +425,16 @@ void Registry::quarantine(const Kernel &kernel, const std::string &reason) {
     kernel.verdict.store(Verdict::quarantined, std::memory_order_release);
     ++state_->changes;
   }
-  state_->record({kernel.plugin->path, "self-test", text("kernel '", kernel.name(), "' is quarantined: ", reason)});
+  const std::string sentence = text("kernel '", kernel.name(), "' is quarantined: ", reason);
+  state_->record({kernel.plugin->path, "self-test", sentence});
+  log(SXT_LOG_WARNING, sentence);
+}
+
+void Registry::clear(const Kernel &kernel) {
+  const std::unique_lock lock(state_->access);
+  if (kernel.verdict.load(std::memory_order_relaxed) != Verdict::quarantined) return;
+  kernel.verdict.store(Verdict::untested, std::memory_order_release);
+  ++state_->changes;
 }
 
 }  // namespace sextant::registry

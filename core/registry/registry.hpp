@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
@@ -15,7 +16,7 @@
 #include <vector>
 
 #include "core/base/log.hpp"
-#include "sextant/plugin.h"
+#include "sextant/kinds/alike.h"
 
 namespace sextant::registry {
 
@@ -25,15 +26,36 @@ struct Plugin {
   std::int64_t kernels = 0;
 };
 
-// What is known of a kernel's answers. Own kernels start as passed; strangers as untested unless their file is stamped.
+// What is known of a kernel's answers. Own kernels start as passed; strangers as untested, and what was proven of them is
+// told apart by device and query: by their file's stamp and by tests in the process.
 enum class Verdict : int { untested, passed, quarantined };
+
+// What tests found of an untested kernel, by device and by what was asked. [any-thread]
+class Proofs {
+ public:
+  // NULL: not tested yet; "": it may serve; else why not. Lives as long as the kernel.
+  const std::string *find(std::uint64_t what) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = known_.find(what);
+    return found == known_.end() ? nullptr : &found->second;
+  }
+  const std::string &note(std::uint64_t what, std::string why_not) {
+    const std::lock_guard lock(mutex_);
+    return known_.try_emplace(what, std::move(why_not)).first->second;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::uint64_t, std::string> known_;
+};
 
 struct Kernel {
   sxt_kernel table;  // a full-size, zero-filled copy: no size checks needed when calling
   const Plugin *plugin;
   mutable std::atomic<Verdict> verdict{Verdict::untested};
-  mutable std::atomic<bool> self_tested{false};  // the short test in the process is made once, whatever it finds
-  mutable std::string quarantine_reason;         // written once, before verdict becomes quarantined
+  mutable std::string quarantine_reason;  // written before verdict becomes quarantined
+  mutable Proofs proofs;
+  std::vector<std::string> stamped_on;  // devices (device_mark) on which its file's stamp says that it passed
 
   const char *name() const { return table.name; }
   bool has(std::uint32_t flag) const { return (table.flags & flag) != 0; }
@@ -43,10 +65,38 @@ struct Kind {
   sxt_kind table;  // a full-size copy
   const Plugin *plugin;
   Kernel *reference = nullptr;  // NULL when the kind has none
+  // Cases for a query; NULL: it makes none (kinds/alike.h).
+  decltype(sxt_kind_alike::make_case_like) make_case_like = nullptr;
 };
 
 struct Refusal {
   std::string path, stage, reason;  // stage: device, trust, open, entry, abi, kind, kernel, duplicate, self-test
+};
+
+struct Loaded;
+struct View;
+class Registry;
+
+// What one context chooses from: the plugins of the process and those that its own options name. A snapshot; copies are
+// cheap, and pointers stay valid for ever. Quarantined kernels are listed, so that explain can say why they are out; a
+// chooser looks at the verdict. [any-thread]
+class Scope {
+ public:
+  Scope(Registry &registry);  // everything that was loaded, by whomever: for lists and tests
+  Scope(Registry &registry, std::shared_ptr<const View> view) : registry_(&registry), view_(std::move(view)) {}
+  std::vector<const Kernel *> kernels(std::string_view kind, std::string_view device) const;  // in name order
+  std::vector<const Kernel *> all_kernels() const;
+  std::vector<const Kind *> kinds() const;
+  const Kernel *find(std::string_view name) const;  // NULL: not there
+  const Kind *kind(std::string_view id) const;      // NULL: not there
+  // Tells scopes apart: equal for contexts that see the same plugins.
+  std::uint64_t number() const noexcept;
+  Registry &registry() const noexcept { return *registry_; }
+
+ private:
+  friend class Registry;
+  Registry *registry_;
+  std::shared_ptr<const View> view_;
 };
 
 class Registry {
@@ -61,7 +111,14 @@ class Registry {
 
   // First call: loads device plugins, then plugins-0/<device>/ of each device that reports itself, from the directory
   // beside libsextant, then $SEXTANT_PLUGIN_PATH and the user's directory under the trust rules. Later calls: nothing.
+  // A device whose driver failed then, rather than being absent, is asked again at each later call.
   void load_default(const LogSink &log);
+  // After load_default: what a context sees that names these paths, which are loaded as by load_path.
+  Scope scope(const std::vector<std::string> &paths, const LogSink &log);
+  // The same and one more path, for a check of it: what earlier checks of the file found does not hinder its loading.
+  Scope extended(const Scope &scope, const std::string &path, const LogSink &log);
+  // Why a device is not to be had though a plugin for it is loaded: its driver failed. "": no such failure.
+  std::string driver_failure(const std::string &device) const;
   // Loads a file, or every .so of a directory tree, that the caller named: no trust check. Returns how many plugins
   // were added; refusals are recorded. Throws SXT_E_FILE_READ when the path does not exist, SXT_E_PLUGIN naming stage
   // and reason when a single file was refused. A file already loaded counts as added.
@@ -84,12 +141,20 @@ class Registry {
   // Another number whenever kernels came or were quarantined: what was derived from them is out of date. [any-thread]
   std::uint64_t changes() const noexcept;
 
-  // Takes a kernel out of every later choice and records why.
-  void quarantine(const Kernel &kernel, const std::string &reason);
+  // Takes a kernel out of every later choice, records why and says so at WARNING.
+  void quarantine(const Kernel &kernel, const std::string &reason, const LogSink &log = {});
+  // What a whole check found it to be, against an earlier refusal.
+  void clear(const Kernel &kernel);
 
  private:
+  friend class Scope;
   struct State;
   class Pass;
+  Scope seen() const;
+  void retry_drivers(const LogSink &log);
+  std::vector<const Loaded *> take(const std::string &path, const LogSink &log, bool checks = false);
+  void expect_use(const std::string &path, const std::vector<const Loaded *> &taken, const View &in) const;
+  std::shared_ptr<const View> view_of(std::vector<const Loaded *> named);
   std::unique_ptr<State> state_;
 };
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Files that passed their conformance suite are remembered, so that they need no test again. A stamp is a note that
-// this user tested these bytes, not a signature: whoever can write the stamp directory can as well write the plugins.
+// What conformance checks found of a file is remembered: kernels that passed need no test again, those that failed are not
+// used again. A stamp is a note that this user tested these bytes, not a signature: whoever can write the stamp directory
+// can as well write the plugins.
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -36,20 +39,27 @@ bool content_hash(const std::string &path, std::uint64_t &hash) {
   return file.eof();
 }
 
-// The stamp's file, named after the plugin's resolved path; "" when there is no home to keep stamps in.
-std::string stamp_path(const std::string &real) {
-  const std::string directory = stamp_directory();
-  return directory.empty() ? ""
-                           : joined(directory, hexadecimal(fnv1a(real.data(), real.size(), hash_start), hash_digits));
-}
-
-// What the stamp of the file as it is now must say; "" when the file cannot be read.
-std::string stamp_text(const std::string &real) {
+// What names the file as it is now; "" when it cannot be read. A copy elsewhere is the same file.
+std::string identity_of(const std::string &real) {
   struct stat status {};
   std::uint64_t hash = 0;
-  if (stat(real.c_str(), &status) != 0 || !content_hash(real, hash)) return "";
-  return text("sextant stamp 1\npath ", real, "\nsize ", status.st_size, "\nmodified ", status.st_mtim.tv_sec, ".",
-              status.st_mtim.tv_nsec, "\nfnv1a-64 ", hexadecimal(hash, hash_digits), "\n");
+  if (stat(real.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || !content_hash(real, hash)) return "";
+  return text("sextant stamp 2\nsize ", status.st_size, "\nfnv1a-64 ", hexadecimal(hash, hash_digits), "\n");
+}
+
+// The stamp's file; "" when there is no home to keep stamps in.
+std::string stamp_path(const std::string &identity) {
+  const std::string directory = stamp_directory();
+  return directory.empty()
+             ? ""
+             : joined(directory, hexadecimal(fnv1a(identity.data(), identity.size(), hash_start), hash_digits));
+}
+
+// A line's worth of a reason.
+std::string one_line(std::string reason) {
+  std::replace(reason.begin(), reason.end(), '\n', ' ');
+  std::replace(reason.begin(), reason.end(), '\t', ' ');
+  return reason;
 }
 
 void make_directories(const std::string &path) {
@@ -63,30 +73,52 @@ void make_directories(const std::string &path) {
 
 }  // namespace
 
-bool is_stamped(const std::string &plugin_path) {
-  const std::string real = real_path(plugin_path);
-  const std::string path = real.empty() ? "" : stamp_path(real);
-  if (path.empty()) return false;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return false;  // the usual case, found without reading the plugin
-  const std::string stamp((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  return !stamp.empty() && stamp == stamp_text(real);
+// passed<TAB>kernel<TAB>device, failed<TAB>kernel<TAB>device<TAB>reason, end: a stamp that was cut short has no end.
+Stamp read_stamp(const std::string &plugin_path) {
+  const std::string directory = stamp_directory();
+  if (directory.empty() || !is_directory(directory)) return {};  // the usual case, found without reading the plugin
+  const std::string real = real_path(plugin_path), identity = real.empty() ? "" : identity_of(real);
+  if (identity.empty()) return {};
+  std::ifstream file(stamp_path(identity), std::ios::binary);
+  const std::string all((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (all.compare(0, identity.size(), identity) != 0) return {};
+  std::istringstream lines(all.substr(identity.size()));
+  Stamp stamp;
+  for (std::string line; std::getline(lines, line);) {
+    if (line == "end") return stamp;
+    std::istringstream fields(line);
+    std::string what, kernel, mark, reason;
+    std::getline(fields, what, '\t');
+    std::getline(fields, kernel, '\t');
+    std::getline(fields, mark, '\t');
+    std::getline(fields, reason);
+    if (what == "passed") stamp.passed[kernel].insert(mark);
+    if (what == "failed") stamp.failed[kernel][mark] = reason;
+  }
+  return {};
 }
 
 std::string stamp_of(const std::string &plugin_path) {
   const std::string real = real_path(plugin_path);
-  std::string contents = real.empty() ? "" : stamp_text(real);
-  require(!contents.empty(), SXT_E_FILE_READ, "plugin '", plugin_path, "' could not be read: ", std::strerror(errno));
-  return contents;
+  std::string identity = real.empty() ? "" : identity_of(real);
+  require(!identity.empty(), SXT_E_FILE_READ, "plugin '", plugin_path, "' could not be read",
+          real.empty() ? text(": ", std::strerror(errno)) : ", or is no ordinary file");
+  return identity;
 }
 
-void write_stamp(const std::string &plugin_path, const std::string &contents) {
+void write_stamp(const std::string &plugin_path, const std::string &contents, const Stamp &stamp) {
   require(stamp_of(plugin_path) == contents, SXT_E_PLUGIN, "plugin '", plugin_path,
           "' changed while it was checked, so that what passed is not what is there");
-  const std::string path = stamp_path(real_path(plugin_path));
+  const std::string path = stamp_path(contents);
   require(!path.empty(), SXT_E_FILE_WRITE, "there is no directory for stamps: neither XDG_STATE_HOME nor HOME is set");
+  std::string all = contents;
+  for (const auto &[kernel, marks] : stamp.passed)
+    for (const std::string &mark : marks) all += text("passed\t", kernel, "\t", one_line(mark), "\n");
+  for (const auto &[kernel, marks] : stamp.failed)
+    for (const auto &[mark, reason] : marks)
+      all += text("failed\t", kernel, "\t", one_line(mark), "\t", one_line(reason), "\n");
   make_directories(stamp_directory());
-  write_file_atomically(path, contents);
+  write_file_atomically(path, all + "end\n");
 }
 
 }  // namespace sextant::registry

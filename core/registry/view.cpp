@@ -3,6 +3,7 @@
 #include "core/registry/view.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <string>
 
 #include "core/base/error.hpp"
@@ -28,19 +29,19 @@ void refuse_duplicate(const Plugin &loser, const Plugin &winner, const Refuse &r
 }
 
 // One of each name, in the order in which names were first seen.
-std::vector<const Loaded *> winners(const std::vector<std::unique_ptr<Loaded>> &loaded, const Refuse &refuse) {
+std::vector<const Loaded *> winners(const std::vector<const Loaded *> &loaded, const Refuse &refuse) {
   std::vector<const Loaded *> chosen;
   std::map<std::string_view, std::size_t> place;
-  for (const auto &entry : loaded) {
+  for (const Loaded *entry : loaded) {
     const auto [at, is_new] = place.try_emplace(entry->plugin.name, chosen.size());
     if (is_new) {
-      chosen.push_back(entry.get());
+      chosen.push_back(entry);
       continue;
     }
     const Loaded *&holder = chosen[at->second];
     const bool wins = replaces(entry->plugin, holder->plugin);
     refuse_duplicate(wins ? holder->plugin : entry->plugin, wins ? entry->plugin : holder->plugin, refuse);
-    if (wins) holder = entry.get();
+    if (wins) holder = entry;
   }
   return chosen;
 }
@@ -74,8 +75,10 @@ void add_kernels(const Loaded &from, View &view, const Refuse &refuse) {
 
 }  // namespace
 
-View make_view(const std::vector<std::unique_ptr<Loaded>> &loaded, const Refuse &refuse) {
+View make_view(const std::vector<const Loaded *> &loaded, const Refuse &refuse) {
+  static std::atomic<std::uint64_t> last{0};
   View view;
+  view.number = ++last;
   std::vector<const Loaded *> plugins = winners(loaded, refuse);
   for (const Loaded *plugin : plugins) view.plugins.push_back(&plugin->plugin);
   // Names of kernels and kinds belong to the library's own plugins first, then to whoever came first.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is in force of all that was loaded: which version of a plugin, which kernels, which kinds. Made anew from the
-// whole list after every load, so that the order of files does not matter.
+// What is in force of plugins that were loaded: which version of a plugin, which kernels, which kinds. Made anew from
+// the whole list after every load, so that the order of files does not matter.
 #pragma once
 
 #include <functional>
@@ -14,6 +14,8 @@
 namespace sextant::registry {
 
 struct View {
+  std::uint64_t number = 0;             // no other view of the process has it
+  std::vector<const Loaded *> named;    // beside the plugins of the process: by options of a context
   std::vector<const Plugin *> plugins;  // a newer version stands where the older one stood
   std::map<std::string_view, const Kernel *> kernels;
   std::map<std::string_view, std::vector<const Kernel *>> by_kind;  // each in name order
@@ -21,6 +23,6 @@ struct View {
 };
 
 // `refuse` is told of everything left out; it may be told the same again at the next call.
-View make_view(const std::vector<std::unique_ptr<Loaded>> &loaded, const std::function<void(const Refusal &)> &refuse);
+View make_view(const std::vector<const Loaded *> &loaded, const std::function<void(const Refusal &)> &refuse);
 
 }  // namespace sextant::registry

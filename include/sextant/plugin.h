@@ -219,9 +219,9 @@ struct sxt_kernel {
    * ends the instances of a slot. storage and matrix of a matrix query are filled in by core. [pure] */
   sxt_status (*slot_query)(const sxt_query *, uint64_t slot, uint64_t instance, const char *kind, void *out,
                            uint64_t capacity);
-  /* Builds what runs need. NULL: the state is NULL. [setup] */
+  /* Builds what runs need. NULL: the state is NULL. SXT_NOT_APPLICABLE: not of these values; others are tried. [setup] */
   sxt_status (*prepare)(const sxt_problem *, const sxt_candidate *, const sxt_filled *slots, const sxt_exec *, void **state);
-  /* New values, same pattern: allocates nothing. NULL: the state holds no values. [setup] */
+  /* New values, same pattern: allocates nothing; NULL: it holds none. SXT_NOT_APPLICABLE as in prepare. [setup] */
   sxt_status (*refresh)(void *state, const sxt_problem *, const sxt_exec *);
   /* A session for one concurrent caller; slots carry the sessions of the parts. No scratch is lent. NULL: the session
    * is NULL. [any-thread] */

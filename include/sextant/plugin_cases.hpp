@@ -10,6 +10,7 @@
 #include <set>
 #include <vector>
 
+#include "sextant/kinds/alike.h"
 #include "sextant/kinds/storage.h"
 #include "sextant/plugin.hpp"
 
@@ -49,29 +50,31 @@ inline double tiny(sxt_value_type type) {
   return real_type(type) == SXT_F32 ? std::numeric_limits<float>::min() : std::numeric_limits<double>::min();
 }
 
-// Values of a type known at run time, followed by a guard that no kernel may touch.
+// Values of a type known at run time, between guards that no kernel may touch.
 class Array {
  public:
   static constexpr std::int64_t guard = 8;
   Array() = default;
   Array(sxt_value_type type, std::int64_t size)
-      : type_(type), size_(size), data_((size + guard) * value_bytes(type) / 4) {
-    for (std::int64_t i = 0; i < size + guard; ++i) set(i, guard_value());
+      : type_(type), size_(size), data_((size + 2 * guard) * value_bytes(type) / 4) {
+    for (std::int64_t i = -guard; i < size + guard; ++i) set(i, guard_value());
   }
   Array(sxt_value_type type, std::int64_t size, Random &random) : Array(type, size) {
     for (std::int64_t i = 0; i < size; ++i) set(i, random_value(random));
   }
   std::int64_t size() const { return size_; }
   sxt_value_type type() const { return type_; }
-  void *data() { return data_.data(); }
-  const void *data() const { return data_.data(); }
-  std::uint64_t bytes() const { return data_.size() * sizeof(float); }  // the guard included
+  void *data() { return reinterpret_cast<char *>(data_.data()) + guard_bytes(); }
+  const void *data() const { return reinterpret_cast<const char *>(data_.data()) + guard_bytes(); }
+  // All of it with the guards, as a case is moved.
+  void *block() { return data_.data(); }
+  std::uint64_t bytes() const { return data_.size() * sizeof(float); }
 
-  Wide at(std::int64_t i) const { return load(data_.data(), type_, i); }
+  Wide at(std::int64_t i) const { return load(data(), type_, i); }
   void set(std::int64_t i, Wide value) {
     with_value_type(type_, [&](auto tag) {
       using T = typename decltype(tag)::type;
-      T *data = reinterpret_cast<T *>(data_.data());
+      T *data = static_cast<T *>(this->data());
       if constexpr (is_complex<T>)
         data[i] = T(value);
       else
@@ -93,12 +96,22 @@ class Array {
   }
   static Wide guard_value() { return {-77.25, 0}; }
   bool guard_intact() const {
-    for (std::int64_t i = size_; i < size_ + guard; ++i)
-      if (at(i) != guard_value()) return false;
+    for (std::int64_t i = 0; i < guard; ++i)
+      if (at(-1 - i) != guard_value() || at(size_ + i) != guard_value()) return false;
     return true;
+  }
+  // What must not be read: numbers that spoil every result they enter.
+  void poison(std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) set(i, poison_value());
+  }
+  void poison_guards() { poison(-guard, 0), poison(size_, size_ + guard); }
+  static Wide poison_value() {
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    return {nan, nan};
   }
 
  private:
+  std::uint64_t guard_bytes() const { return data_.empty() ? 0 : guard * value_bytes(type_); }
   sxt_value_type type_ = SXT_F64;
   std::int64_t size_ = 0;
   std::vector<float> data_;  // enough of them; floats are always initialised memory
@@ -121,7 +134,7 @@ class Move {
   Move(Moved &moved, const sxt_exec *exec, std::int32_t to_device) : moved_(moved), exec_(exec), there_(to_device) {
     if (there_) moved_.clear();
   }
-  Move &array(Array &array) { return block(array.data(), array.bytes()); }
+  Move &array(Array &array) { return block(array.block(), array.bytes()); }
   template <class T>
   Move &array(std::vector<T> &values) {
     return block(values.data(), values.size() * sizeof(T));
@@ -208,6 +221,15 @@ sxt_kind kind_of_cases(const char *id, const char *description, const CaseCalls 
   kind.compare = calls.compare;
   kind.free_case = free_owner<Case>;
   kind.move_case = calls.move_case;
+  return kind;
+}
+
+// The same of a kind that makes cases for a query, too.
+template <class Case>
+sxt_kind_alike kind_alike_of_cases(const char *id, const char *description, const CaseCalls &calls,
+                                   decltype(sxt_kind_alike::make_case_like) make_case_like) {
+  sxt_kind_alike kind{kind_of_cases<Case>(id, description, calls), make_case_like};
+  kind.one.struct_size = sizeof kind;
   return kind;
 }
 

@@ -154,9 +154,9 @@ enum { SXT_CHECK_FAILED = 0, SXT_CHECK_PASSED = 1, SXT_CHECK_DECLINED = 2 };
 typedef void (*sxt_check_line)(void *user, const char *kernel, const char *check, int32_t outcome,
                                const char *sentence);
 /* Loads one plugin and runs the conformance suite of every kind its kernels belong to, in this process: put it in a
- * child to be safe from strangers, as `sextant plugin check` does. SXT_E_PLUGIN when it is refused or any line failed.
- * When all passed and stamp != 0 the file is remembered as checked, unless it changed meanwhile (SXT_E_PLUGIN); where
- * there is no such file, that is SXT_E_FILE_READ. [any-thread] */
+ * child to be safe from strangers. SXT_E_PLUGIN when it is refused, a line failed or nothing was proven; what failed is out
+ * of later choices. stamp != 0: what was found of each kernel is remembered for this content of the file and this device,
+ * unless the file changed meanwhile (SXT_E_PLUGIN) or is none (SXT_E_FILE_READ). docs/command.md. [any-thread] */
 SXT_API sxt_status sxt_plugin_check(sxt_context *context, const char *path, int32_t stamp, sxt_check_line line, void *user);
 
 /* ---- matrices ---------------------------------------------------------------------------------------------------- */

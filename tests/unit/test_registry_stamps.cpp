@@ -7,7 +7,8 @@
 #include "test_registry_util.hpp"
 
 using namespace registry_test;
-using sextant::registry::is_stamped;
+using sextant::registry::read_stamp;
+using sextant::registry::Stamp;
 using sextant::registry::stamp_of;
 using sextant::registry::write_stamp;
 using testing::HasSubstr;
@@ -21,82 +22,104 @@ class Stamps : public testing::Test {
     EXPECT_EQ(names.size(), 1u);
     return names.empty() ? "" : folder_ / ("state/sextant/stamps/" + names[0]);
   }
+  static bool nothing(const std::string &path) {
+    const Stamp stamp = read_stamp(path);
+    return stamp.passed.empty() && stamp.failed.empty();
+  }
   Folder folder_;
   Environment state_{"XDG_STATE_HOME", (folder_ / "state").c_str()};
   std::string plugin_ = folder_.copy(mock("scale"), "x.so");
 };
 
-TEST_F(Stamps, RememberAFile) {
-  EXPECT_FALSE(is_stamped(plugin_));
-  write_stamp(plugin_, stamp_of(plugin_));
-  EXPECT_TRUE(is_stamped(plugin_));
-  EXPECT_THAT(contents(only_stamp()), HasSubstr("path " + plugin_ + "\n"));
-  write_stamp(plugin_, stamp_of(plugin_));  // again is no error
-  EXPECT_TRUE(is_stamped(plugin_));
+const Stamp found = {{{"good", {"cpu/here/1"}}}, {{"bad", {{"cpu/here/1", "y is\nwrong"}}}}};
+
+TEST_F(Stamps, RememberWhatWasFoundOfAFile) {
+  EXPECT_TRUE(nothing(plugin_));
+  write_stamp(plugin_, stamp_of(plugin_), found);
+  const Stamp read = read_stamp(plugin_);
+  EXPECT_EQ(read.passed, found.passed);
+  EXPECT_EQ(read.failed.at("bad").at("cpu/here/1"), "y is wrong");
+  write_stamp(plugin_, stamp_of(plugin_), found);  // again is no error
   fs::create_symlink(plugin_, folder_ / "link.so");
-  EXPECT_TRUE(is_stamped(folder_ / "link.so"));
+  EXPECT_FALSE(nothing(folder_ / "link.so"));
 }
 
-TEST_F(Stamps, AreForTheFileAsItWas) {
-  write_stamp(plugin_, stamp_of(plugin_));
+// What is refused here is refused under another name, too.
+TEST_F(Stamps, AreForTheContentWhereverItLies) {
+  write_stamp(plugin_, stamp_of(plugin_), found);
+  EXPECT_FALSE(nothing(folder_.copy(plugin_, "elsewhere/copy.so")));
   const auto time = fs::last_write_time(plugin_);
   std::string bytes = contents(plugin_);
   bytes[bytes.size() / 2] ^= 1;
   write(plugin_, bytes);
   fs::last_write_time(plugin_, time);  // the same size and time, other contents
-  EXPECT_FALSE(is_stamped(plugin_));
+  EXPECT_TRUE(nothing(plugin_));
   bytes[bytes.size() / 2] ^= 1;
   write(plugin_, bytes);
-  fs::last_write_time(plugin_, time + std::chrono::seconds(1));  // the same contents at another time
-  EXPECT_FALSE(is_stamped(plugin_));
-  fs::last_write_time(plugin_, time);
-  EXPECT_TRUE(is_stamped(plugin_));
+  EXPECT_FALSE(nothing(plugin_));
 }
 
 TEST_F(Stamps, AreRefusedWhenTheFileChangedMeanwhile) {
   const std::string checked = stamp_of(plugin_);
   write(plugin_, contents(plugin_) + "more");
   try {
-    write_stamp(plugin_, checked);
+    write_stamp(plugin_, checked, {});
     FAIL() << "stamped what nobody checked";
   } catch (const sextant::Error &problem) {
     EXPECT_EQ(problem.status(), SXT_E_PLUGIN);
     EXPECT_THAT(problem.what(), HasSubstr("changed while it was checked"));
   }
-  EXPECT_FALSE(is_stamped(plugin_));
+  EXPECT_TRUE(nothing(plugin_));
 }
 
 TEST_F(Stamps, DamagedOnesAreNone) {
-  write_stamp(plugin_, stamp_of(plugin_));
+  write_stamp(plugin_, stamp_of(plugin_), found);
   write(only_stamp(), contents(only_stamp()).substr(0, 30));
-  EXPECT_FALSE(is_stamped(plugin_));
+  EXPECT_TRUE(nothing(plugin_));
   write(only_stamp(), "");
-  EXPECT_FALSE(is_stamped(plugin_));
+  EXPECT_TRUE(nothing(plugin_));
 }
 
 TEST_F(Stamps, SayWhyTheyCannotBeWritten) {
   write(folder_ / "state", "a file where a directory should be");
   try {
-    write_stamp(plugin_, stamp_of(plugin_));
+    write_stamp(plugin_, stamp_of(plugin_), found);
     FAIL() << "wrote a stamp through a file";
   } catch (const sextant::Error &problem) {
     EXPECT_EQ(problem.status(), SXT_E_FILE_WRITE);
     EXPECT_THAT(problem.what(), HasSubstr(folder_ / "state"));
   }
-  EXPECT_FALSE(is_stamped(plugin_));
+  EXPECT_TRUE(nothing(plugin_));
 }
 
 TEST_F(Stamps, NeedAHome) {
   const Environment state("XDG_STATE_HOME", nullptr), home("HOME", nullptr);
-  EXPECT_THROW(write_stamp(plugin_, stamp_of(plugin_)), sextant::Error);
-  EXPECT_FALSE(is_stamped(plugin_));
+  EXPECT_THROW(write_stamp(plugin_, stamp_of(plugin_), found), sextant::Error);
+  EXPECT_TRUE(nothing(plugin_));
 }
 
-TEST_F(Stamps, AStampedStrangerNeedsNoTest) {
-  write_stamp(plugin_, stamp_of(plugin_));
+TEST_F(Stamps, SpeakOfEachKernelAndDevice) {
+  const Stamp stamp = {{{"com.example.scale.full", {"cpu/here/1"}}}, {{"com.example.scale.reference", {{"cpu/there/1", "x"}}}}};
+  write_stamp(plugin_, stamp_of(plugin_), stamp);
   Registry registry("/nonexistent");
-  registry.load_path(plugin_, {});
-  EXPECT_EQ(registry.find("com.example.scale.full")->verdict, sextant::registry::Verdict::passed);
+  Log log;
+  registry.load_path(plugin_, log.sink());
+  const auto &full = *registry.find("com.example.scale.full");
+  EXPECT_EQ(full.verdict, sextant::registry::Verdict::untested);  // but on one device
+  EXPECT_EQ(full.stamped_on, std::vector<std::string>{"cpu/here/1"});
+  const auto &reference = *registry.find("com.example.scale.reference");
+  EXPECT_EQ(reference.verdict, sextant::registry::Verdict::quarantined);
+  ASSERT_EQ(refusals_of(registry, plugin_).size(), 1u);
+  EXPECT_THAT(refusals_of(registry, plugin_)[0].reason, HasSubstr("sextant plugin check refused it on cpu/there/1: x"));
+  EXPECT_EQ(log.lines[0].first, SXT_LOG_WARNING);
+}
+
+TEST_F(Stamps, AFileWhoseCheckTookItsProcessWithItIsNotLoaded) {
+  write_stamp(plugin_, stamp_of(plugin_), {{}, {{sextant::registry::whole_file, {{"cpu/here/1", "it crashed"}}}}});
+  Registry registry("/nonexistent");
+  EXPECT_THAT(load(registry, plugin_), HasSubstr("it crashed"));
+  // But by another check.
+  EXPECT_NO_THROW(registry.extended(registry.scope({}, {}), plugin_, {}));
 }
 
 }  // namespace

@@ -101,13 +101,16 @@ void set_rates(std::int32_t ordinal, sxt_machine &m) {
 
 }  // namespace
 
-std::int32_t count_devices(sxt_message *why_none) {
+std::int32_t count_devices(sxt_message *why_none, bool *failed) {
   int devices = 0;
   const cudaError_t status = cudaGetDeviceCount(&devices);
   std::string problem;
   if (status != cudaSuccess || devices == 0) {
     cudaGetLastError();
     problem = why_no_device(status);
+    const bool none = status == cudaSuccess || status == cudaErrorNoDevice || status == cudaErrorInsufficientDriver ||
+                      status == cudaErrorStubLibrary;
+    if (failed) *failed = !none;  // it may be there the next time
   } else if (driver(problem)) {
     return std::min(devices, max_devices);
   }

@@ -9,7 +9,8 @@
 namespace sextant::device_cuda {
 
 // 0 with the reason when there is no driver, none that suits, or no device.
-std::int32_t count_devices(sxt_message *why_none);
+// failed: set where the driver failed, rather than having no device.
+std::int32_t count_devices(sxt_message *why_none, bool *failed = nullptr);
 
 // Fills out from the device's attributes; SXT_E_DEVICE with a sentence when one cannot be had.
 sxt_status describe_device(const sxt_host *host, std::int32_t ordinal, sxt_machine *out);

@@ -22,7 +22,11 @@ sxt_status one_call(void *device, const char *step, F &&f) {
 }
 
 sxt_status count(std::int32_t *count, sxt_message *why_none) {
-  return guard(nullptr, [&] { return *count = cuda::count_devices(why_none), SXT_OK; });
+  return guard(nullptr, [&]() -> sxt_status {
+    bool failed = false;
+    *count = cuda::count_devices(why_none, &failed);
+    return failed ? SXT_E_DEVICE : SXT_OK;
+  });
 }
 
 sxt_status describe_machine(std::int32_t ordinal, std::int32_t, sxt_machine *out) {

@@ -14,7 +14,7 @@ using namespace sextant::plugin::cases;
 namespace {
 
 const std::int64_t sizes[] = {1025, 0, 1, 100, 1023, 1024, 5000, 40000};
-constexpr std::uint64_t types = 4, rounds = 2;
+constexpr std::uint64_t types = 4, rounds = 4;
 
 struct Case {
   std::vector<Array> arrays;
@@ -27,15 +27,10 @@ struct Case {
   char description[100];
 };
 
-sxt_status make_case(const sxt_host *, std::uint64_t seed, std::uint64_t i, sxt_case *out) {
+// distinct: no two pairs share an array; else few arrays, so that pairs share them and some pairs are squares.
+sxt_status make(std::int32_t n_dots, sxt_value_type type, std::int64_t n, bool distinct, Random random, sxt_case *out) {
   return guard(nullptr, [&] {
-    Random random(seed, i);
     auto c = std::make_unique<Case>();
-    const auto n_dots = static_cast<std::int32_t>(1 + i % SXT_MULTIDOT_MAX);
-    const auto type = static_cast<sxt_value_type>(1 + i / SXT_MULTIDOT_MAX % types);
-    const std::int64_t n = sizes[(i + i / SXT_MULTIDOT_MAX) % std::size(sizes)];
-    // Few arrays, so that pairs share them and some pairs are squares; the last round: all distinct.
-    const bool distinct = i >= SXT_MULTIDOT_MAX * types;
     const std::int64_t count = distinct ? 2 * n_dots : 3;
     for (std::int64_t k = 0; k < count; ++k) c->arrays.emplace_back(type, n, random);
     std::set<std::size_t> used;
@@ -58,6 +53,21 @@ sxt_status make_case(const sxt_host *, std::uint64_t seed, std::uint64_t i, sxt_
     c.release();
     return SXT_OK;
   });
+}
+
+sxt_status make_case(const sxt_host *, std::uint64_t seed, std::uint64_t i, sxt_case *out) {
+  const auto n_dots = static_cast<std::int32_t>(1 + i % SXT_MULTIDOT_MAX);
+  const auto type = static_cast<sxt_value_type>(1 + i / SXT_MULTIDOT_MAX % types);
+  const std::uint64_t round = i / (SXT_MULTIDOT_MAX * types);
+  const std::int64_t n = sizes[(i + i / SXT_MULTIDOT_MAX + round) % std::size(sizes)];
+  return make(n_dots, type, n, round % 2, Random(seed, i), out);
+}
+
+sxt_status make_case_like(const sxt_host *, std::uint64_t seed, std::uint64_t i, const sxt_query *like, sxt_case *out) {
+  constexpr std::int64_t telling[] = {1025, 100, 1023, 5000, 1};
+  if (i >= 2 * std::size(telling)) return SXT_NOT_APPLICABLE;
+  const auto &query = as<sxt_multidot_query>(like);
+  return make(query.n_dots, query.q.value_type, telling[i % std::size(telling)], i % 2, Random(seed, i), out);
 }
 
 // As for single reductions: rounding grows like the square root of n.
@@ -91,7 +101,7 @@ sxt_status move_case(sxt_case *moved, const sxt_exec *exec, std::int32_t to_devi
 
 namespace sextant::multidot_reference {
 
-const sxt_kind kind = kind_of_cases<Case>(SXT_KIND_MULTIDOT, "several inner products in one pass",
-                                          {&kernel, SXT_MULTIDOT_MAX *types *rounds, make_case, compare, move_case});
+const sxt_kind_alike kind = kind_alike_of_cases<Case>(SXT_KIND_MULTIDOT, "several inner products in one pass",
+                                          {&kernel, SXT_MULTIDOT_MAX *types *rounds, make_case, compare, move_case}, make_case_like);
 
 }  // namespace sextant::multidot_reference

@@ -14,7 +14,7 @@ using namespace sextant::plugin::cases;
 namespace {
 
 const std::int64_t sizes[] = {0, 1, 2, 31, 33, 1000, 1023, 1024, 1025, 2049, 7777, 100000};
-constexpr std::uint64_t operations = 9, types = 4, rounds = 3;
+constexpr std::uint64_t operations = 9, types = 4, rounds = 6;
 constexpr std::uint64_t regular = operations * types * rounds;
 
 // What is done to the random numbers of a case.
@@ -117,6 +117,23 @@ sxt_status make_case(const sxt_host *, std::uint64_t seed, std::uint64_t i, sxt_
   });
 }
 
+sxt_status make_case_like(const sxt_host *, std::uint64_t seed, std::uint64_t i, const sxt_query *like, sxt_case *out) {
+  constexpr std::int64_t telling[] = {1025, 33, 1000, 7777, 2, 2049, 1023};
+  constexpr Special odd[] = {none, none, huge, one_nan};
+  if (i >= 2 * std::size(telling)) return SXT_NOT_APPLICABLE;
+  return guard(nullptr, [&] {
+    const auto &query = as<sxt_reduction_query>(like);
+    Random random(seed, i);
+    auto c = std::make_unique<Case>();
+    const Special what = query.operation == SXT_REDUCTION_NRM2 ? odd[i % std::size(odd)] : none;
+    make(*c, query.operation, query.q.value_type, telling[i % std::size(telling)], what, "random", random);
+    c->query.accuracy = query.accuracy;
+    *out = {sizeof(sxt_case), c->description, &c->query.q, nullptr, nullptr, &c->args.h, c.get()};
+    c.release();
+    return SXT_OK;
+  });
+}
+
 // Rounding grows like the square root of n in any reasonable order of adding; the sum of magnitudes scales it.
 double bound_of(const Case &c) {
   const std::int64_t n = c.args.n;
@@ -162,8 +179,8 @@ sxt_status move_case(sxt_case *moved, const sxt_exec *exec, std::int32_t to_devi
 
 namespace sextant::reduction_reference {
 
-const sxt_kind kind =
-    kind_of_cases<Case>(SXT_KIND_REDUCTION, "one number from one or two vectors",
-                        {&kernel, regular + std::size(specials) * types, make_case, compare, move_case});
+const sxt_kind_alike kind =
+    kind_alike_of_cases<Case>(SXT_KIND_REDUCTION, "one number from one or two vectors",
+                        {&kernel, regular + std::size(specials) * types, make_case, compare, move_case}, make_case_like);
 
 }  // namespace sextant::reduction_reference

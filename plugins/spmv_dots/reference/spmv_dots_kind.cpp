@@ -13,7 +13,7 @@ using namespace sextant::plugin::cases;
 
 namespace {
 
-constexpr std::uint64_t n_shapes = 8, types = 4;
+constexpr std::uint64_t n_shapes = 8, types = 4, most_dots = 4, variants = types * most_dots;
 
 Pattern make_shape(std::uint64_t shape, Random &random) {
   const auto lengths = [&](std::int64_t most) { return [&random, most](auto) { return random.below(most + 1); }; };
@@ -49,22 +49,24 @@ void add_pair(Case &c, std::int32_t d) {
   c.v.push_back(right[d] ? right[d]->data() : nullptr);
 }
 
-sxt_status make_case(const sxt_host *, std::uint64_t seed, std::uint64_t i, sxt_case *out) {
+// stored: the matrix's own type. symmetry: of the shape that has one.
+sxt_status make(std::uint64_t i, sxt_value_type type, sxt_value_type stored, std::int32_t n_dots, sxt_symmetry symmetry,
+                Random random, sxt_case *out) {
   return guard(nullptr, [&] {
-    Random random(seed, i);
     auto c = std::make_unique<Case>();
-    const auto type = static_cast<sxt_value_type>(1 + (i + i / n_shapes) % types);
-    const auto n_dots = static_cast<std::int32_t>(1 + (i + i / n_shapes) % 4);
     const Pattern pattern = make_shape(i % n_shapes, random);
     const std::int64_t n = pattern.rows;
-    c->matrix = Matrix(pattern, type, random);
-    if (i % n_shapes == 7) c->matrix.mirror_upper(i / n_shapes % 2 ? SXT_HERMITIAN : SXT_SYMMETRIC);
+    c->matrix = Matrix(pattern, stored, random);
+    if (i % n_shapes == 7) c->matrix.mirror_upper(symmetry);
     c->x = Array(type, n, random);
     c->other = Array(type, n, random);
     c->y = c->y_before = Array(type, n, random);
     c->alpha = c->beta = Array(type, 1);
     c->alpha.set(0, i % 3 ? Wide(-1.5, 0.5) : Wide(1));
-    c->beta.set(0, i % 2 ? Wide(0) : Wide(0.75));
+    c->beta.set(0, (i + i / n_shapes) % 2 ? Wide(0) : Wide(0.75));
+    c->x.poison_guards();
+    if (c->beta.at(0) == Wide(0)) c->y.poison(0, n);  // it must not be read
+    c->y_before = c->y;
     c->dots = Array(type, n_dots);
     for (std::int32_t d = 0; d < n_dots; ++d) add_pair(*c, d);
     c->query.m.m = c->matrix.query(SXT_KIND_SPMV_DOTS, sizeof c->query, type);
@@ -89,6 +91,23 @@ sxt_status make_case(const sxt_host *, std::uint64_t seed, std::uint64_t i, sxt_
   });
 }
 
+sxt_status make_case(const sxt_host *, std::uint64_t seed, std::uint64_t i, sxt_case *out) {
+  const std::uint64_t variant = i / n_shapes;
+  const auto type = static_cast<sxt_value_type>(1 + (i + variant) % types);
+  const auto n_dots = static_cast<std::int32_t>(1 + (i + variant / types) % most_dots);
+  return make(i, type, type, n_dots, variant % 2 ? SXT_HERMITIAN : SXT_SYMMETRIC, Random(seed, i), out);
+}
+
+sxt_status make_case_like(const sxt_host *, std::uint64_t seed, std::uint64_t i, const sxt_query *like, sxt_case *out) {
+  constexpr std::uint64_t telling[] = {4, 3, 2, 7, 5, 6};
+  if (i >= 2 * std::size(telling)) return SXT_NOT_APPLICABLE;
+  const auto &query = as<sxt_spmv_dots_query>(like);
+  const std::uint64_t shape = telling[i % std::size(telling)], variant = i + i / std::size(telling);
+  const sxt_symmetry symmetry = query.m.m.symmetry == SXT_HERMITIAN ? SXT_HERMITIAN : SXT_SYMMETRIC;
+  return make(shape + n_shapes * variant, query.m.m.q.value_type, query.m.m.matrix_type, query.n_dots, symmetry,
+              Random(seed, i), out);
+}
+
 // y row by row as for sxt.spmv/1; a product's error follows from y's and from adding n terms.
 sxt_status compare(const sxt_case *got_case, const sxt_case *want_case, double *error, sxt_message *message) {
   return guard(nullptr, [&] {
@@ -101,10 +120,12 @@ sxt_status compare(const sxt_case *got_case, const sxt_case *want_case, double *
       entries[i] += 1;
     });
     Verdict verdict(error, message);
+    const Wide beta = want.beta.at(0);
     for (std::int64_t i = 0; i < n; ++i) {
       bound[i] =
           2 * (entries[i] + 8) * eps *
-              (magnitude(want.alpha.at(0)) * sum[i] + magnitude(want.beta.at(0)) * magnitude(want.y_before.at(i))) +
+              (magnitude(want.alpha.at(0)) * sum[i] +
+               (beta == Wide(0) ? 0 : magnitude(beta) * magnitude(want.y_before.at(i)))) +
           least;
       verdict.check("y", i, got.y.at(i), want.y.at(i), bound[i]);
     }
@@ -139,8 +160,8 @@ sxt_status move_case(sxt_case *moved, const sxt_exec *exec, std::int32_t to_devi
 
 namespace sextant::spmv_dots_reference {
 
-const sxt_kind kind =
-    kind_of_cases<Case>(SXT_KIND_SPMV_DOTS, "y = alpha A x + beta y and inner products with the new y",
-                        {&kernel, n_shapes *types, make_case, compare, move_case});
+const sxt_kind_alike kind =
+    kind_alike_of_cases<Case>(SXT_KIND_SPMV_DOTS, "y = alpha A x + beta y and inner products with the new y",
+                        {&kernel, n_shapes *variants, make_case, compare, move_case}, make_case_like);
 
 }  // namespace sextant::spmv_dots_reference

@@ -15,7 +15,7 @@ namespace {
 
 const std::int64_t sizes[] = {0, 1, 5, 64, 1000, 4099, 20011};
 const Wide scalars[] = {2.5, {0.375, -1.25}, -1, 1, 0};
-constexpr std::uint64_t operations = 11, types = 4, rounds = 3;
+constexpr std::uint64_t operations = 11, types = 4, rounds = 7;  // every size for every operation in every type
 
 struct Case {
   Array x, y, z, y_before, z_before, alpha, beta;
@@ -52,24 +52,34 @@ void make_indices(Case &c, std::int64_t n, Random &random) {
   c.narrow.assign(c.wide.begin(), c.wide.end());
 }
 
-sxt_status make_case(const sxt_host *, std::uint64_t seed, std::uint64_t i, sxt_case *out) {
+// What a case asks. round: which operands are shared, and the width of indices.
+struct Question {
+  std::int32_t operation;
+  sxt_value_type type;
+  std::int64_t n;
+  bool wide_index, share_y, share_x;
+  Wide alpha, beta;
+};
+
+sxt_status make(const Question &asked, Random random, sxt_case *out) {
   return guard(nullptr, [&] {
-    Random random(seed, i);
     auto c = std::make_unique<Case>();
-    const std::uint64_t round = i / (operations * types);
-    const auto operation = static_cast<std::int32_t>(1 + i % operations);
-    const auto type = static_cast<sxt_value_type>(1 + i / operations % types);
-    const std::int64_t n = sizes[(i + i / operations + 2 * round) % std::size(sizes)];
-    const std::int64_t length = indexed(operation) ? 2 * n : n;
-    c->x = real_x(operation) ? divisors(type, length, random) : Array(type, length, random);
-    c->y = c->y_before = Array(type, length, random);
-    c->z = c->z_before = Array(type, n, random);
-    c->alpha = c->beta = Array(type, 1);
-    c->alpha.set(0, scalars[i % 5]);
-    c->beta.set(0, scalars[(i + 1 + round) % 5]);
-    // The last round shares operands where the kind allows it.
-    c->x_is_y = round + 1 == rounds && !indexed(operation) && !real_x(operation) && operation != SXT_VECTOR_COPY;
-    c->z_is_x = round == 1 && writes_z(operation) && !real_x(operation);
+    const std::int32_t operation = asked.operation;
+    const std::int64_t n = asked.n, length = indexed(operation) ? 2 * n : n;
+    c->x = real_x(operation) ? divisors(asked.type, length, random) : Array(asked.type, length, random);
+    c->y = Array(asked.type, length, random);
+    c->z = Array(asked.type, n, random);
+    c->alpha = c->beta = Array(asked.type, 1);
+    c->alpha.set(0, asked.alpha);
+    c->beta.set(0, asked.beta);
+    // Operands are shared where the kind allows it.
+    c->x_is_y = asked.share_y && !indexed(operation) && !real_x(operation) && operation != SXT_VECTOR_COPY;
+    c->z_is_x = asked.share_x && !c->x_is_y && writes_z(operation) && !real_x(operation);
+    // What is only written must not be read.
+    if (operation == SXT_VECTOR_COPY || (operation == SXT_VECTOR_FILL && !c->x_is_y)) c->y.poison(0, length);
+    c->z.poison(0, n);
+    c->y_before = c->y;
+    c->z_before = c->z;
 
     sxt_vector_args &a = c->args;
     a.h = head<sxt_vector_args>(SXT_KIND_VECTOR);
@@ -77,24 +87,54 @@ sxt_status make_case(const sxt_host *, std::uint64_t seed, std::uint64_t i, sxt_
     a.operation = operation;
     if (indexed(operation)) {
       make_indices(*c, n, random);
-      a.index_type = round % 2 ? SXT_I64 : SXT_I32;
-      a.index = round % 2 ? static_cast<const void *>(c->wide.data()) : c->narrow.data();
+      a.index_type = asked.wide_index ? SXT_I64 : SXT_I32;
+      a.index = asked.wide_index ? static_cast<const void *>(c->wide.data()) : c->narrow.data();
     }
     a.alpha = {c->alpha.data(), 0, 0};
     a.beta = {c->beta.data(), 0, 0};
     a.x = c->x_is_y ? c->y.data() : c->x.data();
     a.y = c->y.data();
     a.z = c->z_is_x ? c->x.data() : c->z.data();
-    c->query.q = {head<sxt_vector_query>(SXT_KIND_VECTOR), 1, 0, type};
+    c->query.q = {head<sxt_vector_query>(SXT_KIND_VECTOR), 1, 0, asked.type};
     c->query.n = n;
     c->query.operation = operation;
     c->query.index_type = a.index_type;
     std::snprintf(c->description, sizeof c->description, "operation %d of %s, n = %lld%s%s", operation,
-                  value_name(type), (long long)n, c->x_is_y ? ", x is y" : "", c->z_is_x ? ", z is x" : "");
+                  value_name(asked.type), (long long)n, c->x_is_y ? ", x is y" : "", c->z_is_x ? ", z is x" : "");
     *out = {sizeof(sxt_case), c->description, &c->query.q, nullptr, nullptr, &a.h, c.get()};
     c.release();
     return SXT_OK;
   });
+}
+
+sxt_status make_case(const sxt_host *, std::uint64_t seed, std::uint64_t i, sxt_case *out) {
+  const std::uint64_t round = i / (operations * types);
+  Question asked{};
+  asked.operation = static_cast<std::int32_t>(1 + i % operations);
+  asked.type = static_cast<sxt_value_type>(1 + i / operations % types);
+  asked.n = sizes[(i + i / operations + 2 * round) % std::size(sizes)];
+  asked.wide_index = round % 2;
+  asked.share_x = round % 3 == 1;
+  asked.share_y = round % 3 == 2;
+  asked.alpha = scalars[i % 5];
+  asked.beta = scalars[(i + 1 + round) % 5];
+  return make(asked, Random(seed, i), out);
+}
+
+sxt_status make_case_like(const sxt_host *, std::uint64_t seed, std::uint64_t i, const sxt_query *like, sxt_case *out) {
+  constexpr std::int64_t telling[] = {1000, 5, 4099, 64, 20011};
+  if (i >= 3 * std::size(telling)) return SXT_NOT_APPLICABLE;
+  const auto &query = as<sxt_vector_query>(like);
+  Question asked{};
+  asked.operation = query.operation;
+  asked.type = query.q.value_type;
+  asked.n = telling[i % std::size(telling)];
+  asked.wide_index = query.index_type == SXT_I64;
+  asked.share_x = i / std::size(telling) == 1;
+  asked.share_y = i / std::size(telling) == 2;
+  asked.alpha = scalars[i % 3];
+  asked.beta = scalars[(i + 1) % 5];
+  return make(asked, Random(seed, i), out);
 }
 
 // Two products of numbers below 2 in size and one sum: a few roundings. Copies must be exact, which the bound 0 asks.
@@ -129,7 +169,7 @@ sxt_status move_case(sxt_case *moved, const sxt_exec *exec, std::int32_t to_devi
 
 namespace sextant::vector_reference {
 
-const sxt_kind kind = kind_of_cases<Case>(SXT_KIND_VECTOR, "element-wise vector operations",
-                                          {&kernel, operations *types *rounds, make_case, compare, move_case});
+const sxt_kind_alike kind = kind_alike_of_cases<Case>(SXT_KIND_VECTOR, "element-wise vector operations",
+                                          {&kernel, operations *types *rounds, make_case, compare, move_case}, make_case_like);
 
 }  // namespace sextant::vector_reference

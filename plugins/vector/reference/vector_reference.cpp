@@ -89,7 +89,7 @@ const sxt_kernel kernel = [] {
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
   using namespace sextant::vector_reference;
   static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_kind *const kinds[] = {&kind};
+  static const sxt_kind *const kinds[] = {&kind.one};
   static const sxt_plugin plugin = describe("vector-reference", kernels, kinds, 1);
   return *out = &plugin, SXT_OK;
 }

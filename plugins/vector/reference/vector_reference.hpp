@@ -2,11 +2,12 @@
 // The reference kernel of kind sxt.vector/1 and the kind itself.
 #pragma once
 
+#include "sextant/kinds/alike.h"
 #include "sextant/kinds/vector.h"
 
 namespace sextant::vector_reference {
 
 extern const sxt_kernel kernel;
-extern const sxt_kind kind;
+extern const sxt_kind_alike kind;
 
 }  // namespace sextant::vector_reference

@@ -112,7 +112,7 @@ const sxt_kernel kernel = [] {
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
   using namespace sextant::vector_group_reference;
   static const sxt_kernel *const kernels[] = {&kernel, &dots_kernel};
-  static const sxt_kind *const kinds[] = {&kind, &dots_kind};
+  static const sxt_kind *const kinds[] = {&kind.one, &dots_kind};
   static const sxt_plugin plugin = describe("vector_group-reference", kernels, kinds, 2);
   return *out = &plugin, SXT_OK;
 }

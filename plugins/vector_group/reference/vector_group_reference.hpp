@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sextant/kinds/alike.h"
 #include "sextant/kinds/vector_group.h"
 #include "sextant/kinds/vector_group_dots.h"
 #include "sextant/plugin_cases.hpp"
@@ -12,7 +13,7 @@
 namespace sextant::vector_group_reference {
 
 extern const sxt_kernel kernel;
-extern const sxt_kind kind;
+extern const sxt_kind_alike kind;
 extern const sxt_kernel dots_kernel;
 extern const sxt_kind dots_kind;
 

@@ -1,15 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mock-spmv: a third party's kernel of one of the library's own kinds: y = alpha A x + beta y in f64 over CSR with i32
- * indices, one row after the other. With -DDEFECT_LAST_ROW=1 it forgets the last row. */
+ * indices, one row after the other. -DNAME names it, and -DDEFECT what is wrong with it. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "sextant/kinds/spmv.h"
 
-#if DEFECT_LAST_ROW
-#define VARIANT "spmv_wrong"
-#else
-#define VARIANT "spmv_serial"
-#endif
+enum {
+  none,
+  last_row,        /* forgets it */
+  factor,          /* sums are 1.5 times too large */
+  reads_y,         /* even where beta is 0 */
+  reads_gaps,      /* adds what lies behind x */
+  allocates,       /* in run, by malloc */
+  flatters,        /* its cost is a millionth of the truth */
+  declines,        /* every matrix, when it is prepared */
+  declines_values, /* negative ones, when it is prepared or refreshed */
+  fails            /* when it is prepared, with an error of its own */
+};
+
+#define TEXT_(x) #x
+#define TEXT(x) TEXT_(x)
+#define VARIANT TEXT(NAME)
+#define IS(defect) (DEFECT == defect)
 
 static sxt_status refuse(sxt_message *reason, const char *sentence) {
   strncpy(reason->text, sentence, reason->capacity - 1);
@@ -33,8 +46,16 @@ static sxt_status candidates(const sxt_query *query, const sxt_features *feature
   *count = 1;
   memset(out, 0, sizeof *out);
   out->launch[0] = 1;
-  out->run_s = 1e-9 * (double)((const sxt_matrix_query *)query)->nnz;
+  /* Eager, so that it is chosen wherever it may be; a few nanoseconds an entry would be the truth. */
+  out->run_s = 1e-10 * (double)((const sxt_matrix_query *)query)->nnz * (IS(flatters) ? 1e-6 : 1);
   return SXT_OK;
+}
+
+static int any_negative(const sxt_csr *a) {
+  const double *values = a->values;
+  for (int64_t k = 0; k < a->s.nnz; ++k)
+    if (values[k] <= -100) return 1;
+  return 0;
 }
 
 static sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *slots,
@@ -45,8 +66,20 @@ static sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candi
     exec->host->set_error(exec->host, exec, "the matrix has 64-bit indices");
     return SXT_E_NOT_SUPPORTED;
   }
+  if (IS(declines) || (IS(declines_values) && any_negative(a))) {
+    exec->host->set_error(exec->host, exec, "it does not serve these values");
+    return SXT_NOT_APPLICABLE;
+  }
+  if (IS(fails) && a->s.rows == 400) return SXT_E_STATE;
   *state = (void *)a;
   return SXT_OK;
+}
+
+static sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *exec) {
+  (void)problem;
+  if (!IS(declines_values) || !any_negative(state)) return SXT_OK;
+  exec->host->set_error(exec->host, exec, "it does not serve these values");
+  return SXT_NOT_APPLICABLE;
 }
 
 static sxt_status run(const void *state, void *session, const sxt_head *head, const sxt_exec *exec) {
@@ -58,10 +91,12 @@ static sxt_status run(const void *state, void *session, const sxt_head *head, co
   const double alpha = args->alpha.value ? *(const double *)args->alpha.value : 1;
   const double beta = args->beta.value ? *(const double *)args->beta.value : 0;
   double *y = args->y;
-  for (int64_t i = 0; i < a->s.rows - DEFECT_LAST_ROW; ++i) {
-    double sum = 0;
+  if (IS(allocates)) free(malloc(64));
+  for (int64_t i = 0; i < a->s.rows - IS(last_row); ++i) {
+    double sum = IS(reads_gaps) ? 1e-30 * x[a->s.cols] : 0;
     for (int32_t k = row_ptr[i]; k < row_ptr[i + 1]; ++k) sum += values[k] * x[col[k]];
-    y[i] = alpha * sum + (beta == 0 ? 0 : beta * y[i]);
+    if (IS(factor)) sum *= 1.5;
+    y[i] = alpha * sum + (beta == 0 && !IS(reads_y) ? 0 : beta * y[i]);
   }
   return SXT_OK;
 }
@@ -79,6 +114,7 @@ static const sxt_kernel kernel = {.struct_size = sizeof kernel,
                                   .applicable = applicable,
                                   .candidates = candidates,
                                   .prepare = prepare,
+                                  .refresh = refresh,
                                   .run = run};
 
 SXT_PLUGIN_EXPORT sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {

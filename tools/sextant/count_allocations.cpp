@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Counts what any code of this process takes from the heap, for `sextant plugin check`: run of a kernel must take nothing.
+// The functions stand before the C library's own in every look-up of the dynamic linker.
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+
+namespace {
+std::atomic<bool> counts{false};
+std::atomic<std::uint64_t> taken{0};
+}  // namespace
+
+// Looked up by name (core/registry/conformance_cost.cpp); counting begins with the first call.
+extern "C" __attribute__((visibility("default"))) std::uint64_t sxt_count_allocations() {
+  counts.store(true, std::memory_order_relaxed);
+  return taken.load(std::memory_order_relaxed);
+}
+
+// Sanitizers have functions of their own here; other C libraries have no second names for theirs.
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+extern "C" {
+void *__libc_malloc(std::size_t);                      // NOLINT: the C library's names
+void *__libc_calloc(std::size_t, std::size_t);         // NOLINT
+void *__libc_realloc(void *, std::size_t);             // NOLINT
+void *__libc_memalign(std::size_t, std::size_t);       // NOLINT
+
+#define SXT_COUNTED __attribute__((visibility("default")))
+
+static void count() {
+  if (counts.load(std::memory_order_relaxed)) taken.fetch_add(1, std::memory_order_relaxed);
+}
+
+SXT_COUNTED void *malloc(std::size_t bytes) { return count(), __libc_malloc(bytes); }
+SXT_COUNTED void *calloc(std::size_t n, std::size_t each) { return count(), __libc_calloc(n, each); }
+SXT_COUNTED void *realloc(void *memory, std::size_t bytes) { return count(), __libc_realloc(memory, bytes); }
+SXT_COUNTED void *memalign(std::size_t alignment, std::size_t bytes) {
+  return count(), __libc_memalign(alignment, bytes);
+}
+SXT_COUNTED void *aligned_alloc(std::size_t alignment, std::size_t bytes) {
+  return count(), __libc_memalign(alignment, bytes);
+}
+SXT_COUNTED int posix_memalign(void **memory, std::size_t alignment, std::size_t bytes) {
+  count();
+  void *const found = __libc_memalign(alignment, bytes);
+  if (!found) return ENOMEM;
+  *memory = found;
+  return 0;
+}
+}
+
+#endif
