@@ -298,7 +298,7 @@ Verdict self_test(const Kernel &kernel, Device &device, Registry &registry) {
   ConformanceOptions options;
   options.seconds = self_test_seconds;
   options.answers_only = true;
-  options.threads = device.on_host() ? device.machine().units : 1;
+  options.threads = device.on_host() ? device.lending().units : 1;
   bool applied = false;
   std::string wrong;
   const auto note = [&](const CheckLine &line) {
