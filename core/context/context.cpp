@@ -89,7 +89,7 @@ Context::Context(const ContextSettings &settings) : id_(next_id()), settings_(se
   read_trial_settings();
   open_device();
   if (settings_.profile_path.empty()) find_profile();
-  profile_.apply(device_->machine());
+  apply_profile();
   operations_ = std::make_unique<Operations>(*this);
 }
 
@@ -129,6 +129,7 @@ void Context::open_device() {
     try {
       device_ =
           std::make_unique<Device>(*kernel, settings_.ordinal, settings_.threads, settings_.allocator, settings_.log);
+      if (settings_.deterministic) device_->predict_for_one_thread();
       return;
     } catch (const Error &error) {
       problem = error.what();
@@ -163,8 +164,14 @@ void Context::find_profile() {
 
 void Context::use_profile(Profile profile) {
   profile_ = std::move(profile);
-  profile_.apply(device_->machine());
+  apply_profile();
   choices_changed();
+}
+
+// To the machine that models see, and to the one that runs are spread over.
+void Context::apply_profile() {
+  profile_.apply(device_->machine());
+  if (&device_->lending() != &device_->machine()) profile_.apply(device_->lending());
 }
 
 void Context::check_names(const std::string &kind, const std::string &kernel) const {
@@ -212,7 +219,7 @@ std::string Context::forced(const std::string &kind, const char **by) const {
 }
 
 std::string Context::describe() const {
-  const sxt_machine &m = machine();
+  const sxt_machine &m = device_->lending();
   return text(m.device, ": ", m.name ? m.name : "unnamed", ", ", m.units, " units, ", m.memory_bytes >> 20,
               " MiB memory, ", m.cache_bytes >> 10, " KiB last cache, ", m.stream_rate / 1e9, " GB/s from memory, ",
               m.cache_rate / 1e9, " GB/s from cache (", profile_.path.empty() ? "analytic" : profile_.path, ")");

@@ -55,6 +55,8 @@ class Context : public std::enable_shared_from_this<Context> {
   // Measured runs of this context, of which gross misses always have a say; NULL in deterministic ones.
   Feedback *feedback() const noexcept { return feedback_.get(); }
   int threads() const noexcept { return device().host_threads(); }  // of the host, whatever the device
+  // Those that predictions may count on: one in a deterministic context, whose choices know of no others.
+  int model_threads() const noexcept { return device().model_threads(); }
   PlanBook &plan() noexcept { return plan_; }
   Operations &operations() noexcept { return *operations_; }
   // The plugins of the process and those that this context's options name: no other context's.
@@ -85,6 +87,7 @@ class Context : public std::enable_shared_from_this<Context> {
   void open_device();
   void read_trial_settings();
   void find_profile();
+  void apply_profile();
 
   void choices_changed();
 

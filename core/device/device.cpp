@@ -12,6 +12,7 @@
 #endif
 
 #include "core/registry/host.hpp"
+#include "core/threads/pool.hpp"
 
 namespace sextant {
 namespace {
@@ -63,6 +64,7 @@ Device::Device(const registry::Kernel &kernel, std::int32_t ordinal, std::int32_
   require(ordinal >= 0 && ordinal < count, SXT_E_DEVICE, "device '", kernel.table.device, "' number ", ordinal,
           " was asked for, but there are ", count, ", numbered from 0");
 
+  forks_ = threads::forks();
   machine_.struct_size = sizeof machine_;
   ask(kernel, "describe itself", [&] { return ops_.describe(ordinal, threads, &machine_); });
   machine_.device = kernel.table.device;
@@ -78,12 +80,37 @@ Device::Device(const registry::Kernel &kernel, std::int32_t ordinal, std::int32_
   }
 }
 
+void Device::predict_for_one_thread() {
+  one_thread_ = true;
+  if (!on_host()) return;
+  lending_ = machine_;
+  sxt_machine one{};
+  one.struct_size = sizeof one;
+  const registry::ErrorScope said;
+  const sxt_status status = ops_.describe(ordinal_, 1, &one);
+  require(status == SXT_OK, SXT_E_DEVICE, "device '", machine_.device,
+          "' failed to describe one of its threads: ", said.sentence(status_sentence(status)));
+  one.device = lending_.device;
+  if (!one.name) one.name = one.device;
+  one.units = 1;
+  machine_ = one;
+}
+
+bool Device::is_forked() const noexcept { return !on_host() && threads::forks() != forks_; }
+
+void Device::check_process() const {
+  require(!is_forked(), SXT_E_STATE, "this context was opened on device '", machine_.device, "' number ", ordinal_,
+          " before the process forked, and the device's driver does not work in the child: fork before the first "
+          "context on a device, or let the child start a program (exec, posix_spawn)");
+}
+
 Device::~Device() {
   registry::remove_device(*this);
   close();
 }
 
 void Device::close() noexcept {
+  if (is_forked()) return;  // all of it is the parent's
   upload_.release(ops_, handle_);
   for (void *stream : idle_streams_)
     if (ops_.stream_destroy) ops_.stream_destroy(handle_, stream);
@@ -93,6 +120,7 @@ void Device::close() noexcept {
 thread_local Device::StreamScope *Device::scope_ = nullptr;
 
 void *Device::take_stream() {
+  check_process();
   if (void *callers = callers_stream(); !has_streams() || callers) return callers;
   const std::lock_guard lock(streams_lock_);
   if (!idle_streams_.empty()) {
@@ -141,6 +169,7 @@ void Device::wait(void *stream) const {
 
 void Device::copy(void *to, const void *from, std::uint64_t bytes) {
   if (bytes == 0) return;
+  check_process();
   struct Lease {
     explicit Lease(Device &of) : device(of), stream(of.take_stream()) {}
     ~Lease() { device.give_stream(stream); }
@@ -201,7 +230,7 @@ DeviceBuffer::DeviceBuffer(Device &device, std::uint64_t bytes, sxt_space space)
 }
 
 DeviceBuffer::~DeviceBuffer() {
-  if (!data_) return;
+  if (!data_ || device_->is_forked()) return;
   if (space_ == SXT_SPACE_HOST || device_->on_host())
     device_->host_memory().put(data_);
   else

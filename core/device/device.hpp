@@ -28,6 +28,13 @@ class Device {
 
   const sxt_machine &machine() const noexcept { return machine_; }
   sxt_machine &machine() noexcept { return machine_; }  // a profile replaces analytic numbers before first use
+  // From now on machine() is that of one thread, on the host, so that no model sees how many there are; lending() is
+  // the one with all of them. Throws as the constructor does.
+  void predict_for_one_thread();
+  const sxt_machine &lending() const noexcept { return one_thread_ && on_host() ? lending_ : machine_; }
+  sxt_machine &lending() noexcept { return one_thread_ && on_host() ? lending_ : machine_; }
+  // Threads of the host that predictions may count on.
+  int model_threads() const noexcept { return one_thread_ ? 1 : host_threads(); }
   const sxt_device_ops &ops() const noexcept { return ops_; }
   void *handle() const noexcept { return handle_; }
   const Allocator &host_memory() const noexcept { return host_memory_; }
@@ -83,7 +90,10 @@ class Device {
   sxt_status enqueue_copy(void *stream, void *to, const void *from, std::uint64_t bytes) noexcept;
   bool on_host() const noexcept { return ops_.stream_create == nullptr; }  // device space is host memory
   // Threads that work on the host for this device: the machine's units where it is the host itself.
-  int host_threads() const noexcept { return on_host() ? machine_.units : host_threads_; }
+  int host_threads() const noexcept { return on_host() ? lending().units : host_threads_; }
+  // Throws SXT_E_STATE in a child process that was forked after the device was opened, where its driver does not work.
+  void check_process() const;
+  bool is_forked() const noexcept;
   bool captures() const noexcept {
     return ops_.capture_begin && ops_.capture_end && ops_.graph_launch && ops_.graph_destroy;
   }
@@ -93,9 +103,11 @@ class Device {
 
   static thread_local StreamScope *scope_;
   sxt_device_ops ops_{};
-  sxt_machine machine_{};
+  sxt_machine machine_{}, lending_{};
+  bool one_thread_ = false;  // lending_ holds, and machine_ is of one thread
   std::int32_t ordinal_ = 0;
-  int host_threads_ = 1;  // as the caller stated, or all that the process may use
+  std::uint64_t forks_ = 0;  // of the process when it was opened
+  int host_threads_ = 1;     // as the caller stated, or all that the process may use
   void *handle_ = nullptr, *callers_stream_ = nullptr;
   std::mutex streams_lock_;
   std::vector<void *> idle_streams_;  // as many as calls ever ran at once

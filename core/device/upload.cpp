@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "core/threads/pool.hpp"
 #include "sextant/types.h"
 
 namespace sextant {
@@ -21,12 +22,11 @@ bool lies_in(const sxt_device_ops &ops, void *device, const void *memory, sxt_sp
 }
 
 void copy_on_threads(int threads, char *to, const char *from, std::uint64_t bytes) {
-#pragma omp parallel for num_threads(threads)
-  for (int part = 0; part < threads; ++part) {
+  sextant::threads::for_parts(threads, threads, [&](int part) {
     const auto parts = static_cast<std::uint64_t>(threads), i = static_cast<std::uint64_t>(part);
     const std::uint64_t begin = bytes * i / parts, end = bytes * (i + 1) / parts;
     std::memcpy(to + begin, from + begin, end - begin);
-  }
+  });
 }
 
 }  // namespace

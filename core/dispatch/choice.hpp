@@ -53,6 +53,7 @@ struct Choice {
   bool forced = false;       // by call, environment or option
   bool by_plan = false;      // a loaded plan named it
   bool no_estimate = false;  // it or a part of it has no model: run_s says nothing
+  bool spreads = false;      // chosen for one thread, runs on as many as there are (spread.hpp)
   std::vector<SlotChoice> slots;
   std::vector<Considered> considered;
 };

@@ -169,8 +169,8 @@ sxt_filled filled_slot(const SlotChoice &slot, const std::vector<const sxt_bound
   for (const ChoicePtr &part : slot.parts) {
     filled.run_s += part->run_s;
     filled.setup_s += part->setup_s;
-    filled.scratch_bytes = std::max(filled.scratch_bytes, part->candidate.scratch_bytes);
   }
+  for (const sxt_bound *part : bounds) filled.scratch_bytes = std::max(filled.scratch_bytes, part->scratch_bytes);
   return filled;
 }
 

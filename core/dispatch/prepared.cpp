@@ -7,6 +7,7 @@
 
 #include "core/context/context.hpp"
 #include "core/dispatch/feedback.hpp"
+#include "core/dispatch/spread.hpp"
 #include "core/matrix/matrix.hpp"
 #include "core/registry/conformance.hpp"
 
@@ -97,19 +98,18 @@ void Prepared::prepare() {
   admit();
   or_declined([this] { build_state(); });
   const sxt_kernel &kernel = choice_->kernel->table;
-  bound_ = {kernel.name,    state_,       nullptr, kernel.run, choice_->candidate.scratch_bytes,
-            choice_->run_s, kernel.flags, 0};
+  bound_ = {kernel.name, state_, nullptr, kernel.run, launched_.scratch_bytes, choice_->run_s, kernel.flags, 0};
 }
 
 void Prepared::build_state() {
   const sxt_kernel &kernel = choice_->kernel->table;
   if (matrix_) version_ = matrix_->version();
+  launched_ = spread(context_, *choice_, matrix_, filled_);
   if (kernel.prepare) {
     Call call(context_.device());
     const sxt_exec exec = make_exec(call);
     try {
-      call.finish(kernel.prepare(&problem_, &choice_->candidate, filled_.data(), &exec, &state_), kernel.name,
-                  "prepare");
+      call.finish(kernel.prepare(&problem_, &launched_, filled_.data(), &exec, &state_), kernel.name, "prepare");
     } catch (...) {  // the work it enqueued may have failed after the state was made
       release();
       throw;

@@ -87,6 +87,7 @@ class Prepared {
   std::vector<std::vector<const sxt_bound *>> bounds_;         // behind filled_
   std::vector<sxt_filled> filled_;
   void *state_ = nullptr;
+  sxt_candidate launched_{};  // the choice's, on the threads that there are
   sxt_bound bound_{};
   std::atomic<std::uint64_t> version_{0};  // of the matrix's values that the state holds
   std::mutex refresh_mutex_;

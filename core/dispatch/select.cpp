@@ -456,6 +456,7 @@ ChoicePtr Selector::settle(const Query &query, const std::string &role, bool par
   auto choice = std::make_shared<Choice>(to_choice(*winner, role));
   choice->forced = !limits.forced.empty();
   choice->by_plan = limits.plan.has_value();
+  choice->spreads = context_.deterministic() && context_.device().on_host();
   for (const Option &option : options) choice->considered.push_back(describe(option, winner));
   choice->considered.insert(choice->considered.end(), refused.begin(), refused.end());
   return choice;

@@ -155,9 +155,8 @@ void EntryParser::work() {
 
 ParsedEntries EntryParser::run(int threads) {
   const std::int64_t blocks = static_cast<std::int64_t>(source_.text_limit() / kBlockBytes) + 1;
-  [[maybe_unused]] const int team = static_cast<int>(std::clamp<std::int64_t>(blocks, 1, std::max(threads, 1)));
-#pragma omp parallel num_threads(team)
-  work();
+  const int team = static_cast<int>(std::clamp<std::int64_t>(blocks, 1, std::max(threads, 1)));
+  sextant::threads::for_parts(team, team, [this](int) { work(); });
   if (error_) std::rethrow_exception(error_);
   if (total_ < header_.stored) throw WrongCount{total_};
   return std::move(out_);

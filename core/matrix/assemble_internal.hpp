@@ -3,28 +3,17 @@
 // map the caller's order. Every stage gives the same bits for any number of threads.
 #pragma once
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <complex>
 #include <cstdint>
 #include <limits>
 
 #include "core/matrix/assemble.hpp"
+#include "core/threads/pool.hpp"
 
 namespace sextant::detail {
-
-// Inside a parallel region: which thread this is, and of how many. Without OpenMP there is one.
-#ifdef _OPENMP
-inline int thread_number() { return omp_get_thread_num(); }
-inline int team_size() { return omp_get_num_threads(); }
-#else
-inline int thread_number() { return 0; }
-inline int team_size() { return 1; }
-#endif
 
 struct Range {
   std::int64_t begin = 0, end = 0;
@@ -37,19 +26,23 @@ inline Range share(std::int64_t n, int t, int threads) {
   return {begin, begin + each + (t < rest ? 1 : 0)};
 }
 
-// Threads that pay for `work` items: one, or all. OpenMP's runtime ends the threads that a smaller team than the last
-// leaves over, and to start them anew for the next takes longer than a few ten thousand items.
+// Threads that pay for `work` items: one, or all, since to wake some takes longer than a few ten thousand items.
 inline int useful_threads(int asked, std::int64_t work) { return work < 65536 ? 1 : std::max(asked, 1); }
 
 // f(begin, end) on each thread's part of 0..n-1. f must not throw.
 template <class F>
 void parallel_ranges(std::int64_t n, int threads, F &&f) {
   const int team = useful_threads(threads, n);
-  if (team <= 1) return static_cast<void>(f(std::int64_t{0}, n));  // a team of one costs the runtime an allocation
-#pragma omp parallel num_threads(team)
-  {
-    const Range part = share(n, thread_number(), team_size());
+  sextant::threads::for_parts(team, team, [&](int t) {
+    const Range part = share(n, t, team);
     f(part.begin, part.end);
+  });
+}
+
+// value becomes the smaller of both.
+inline void lower_to(std::atomic<std::int64_t> &value, std::int64_t other) {
+  std::int64_t known = value.load(std::memory_order_relaxed);
+  while (other < known && !value.compare_exchange_weak(known, other, std::memory_order_relaxed)) {
   }
 }
 
@@ -57,15 +50,13 @@ void parallel_ranges(std::int64_t n, int threads, F &&f) {
 // are looked at, where they are more than n.
 template <class F>
 std::int64_t first_match(std::int64_t n, int threads, F &&scan, std::int64_t work = 0) {
-  std::int64_t first = n;
+  std::atomic<std::int64_t> first{n};
   const int team = useful_threads(threads, std::max(n, work));
-  if (team <= 1) return scan(std::int64_t{0}, n);
-#pragma omp parallel num_threads(team) reduction(min : first)
-  {
-    const Range part = share(n, thread_number(), team_size());
+  sextant::threads::for_parts(team, team, [&](int t) {
+    const Range part = share(n, t, team);
     const std::int64_t k = scan(part.begin, part.end);
-    if (k < part.end) first = std::min(first, k);
-  }
+    if (k < part.end) lower_to(first, k);
+  });
   return first;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sorts the columns within each row and sums repeated ones. Files and most callers bring rows that are sorted
 // already, so one look comes first and only the rows that need it are moved.
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -19,24 +20,35 @@ struct Inspection {
   std::int64_t first_repeat_row = std::numeric_limits<std::int64_t>::max();
 };
 
+constexpr std::int64_t kRowsAtOnce = 512;
+
+// f(row, share) for every row, pieces of some hundred rows going to the thread that is free next.
+template <class F>
+void for_each_row(std::int64_t rows, int team, F &&f) {
+  std::atomic<std::int64_t> next{0};
+  sextant::threads::for_parts(team, team, [&](int share) {
+    for (std::int64_t begin = next.fetch_add(kRowsAtOnce); begin < rows; begin = next.fetch_add(kRowsAtOnce))
+      for (std::int64_t r = begin; r < std::min(rows, begin + kRowsAtOnce); ++r) f(r, share);
+  });
+}
+
 template <class C, class P>
-Inspection inspect(const CsrArrays &csr, [[maybe_unused]] int threads) {
+Inspection inspect(const CsrArrays &csr, int threads) {
   const P *start = csr.row_ptr.as<P>();
   const C *col = csr.col.as<C>();
-  std::int64_t longest = 0, repeats = 0, first = std::numeric_limits<std::int64_t>::max();
-#pragma omp parallel for num_threads(useful_threads(threads, csr.nnz)) schedule(dynamic, 4096) \
-    reduction(max : longest) reduction(+ : repeats) reduction(min : first)
-  for (std::int64_t r = 0; r < csr.rows; ++r) {
+  std::atomic<std::int64_t> shortest{0}, repeats{0}, first{std::numeric_limits<std::int64_t>::max()};
+  for_each_row(csr.rows, useful_threads(threads, csr.nnz), [&](std::int64_t r, int) {
     std::int64_t falls = 0, equal = 0;
     for (P k = start[r] + 1; k < start[r + 1]; ++k) {
       falls += col[k] < col[k - 1];
       equal += col[k] == col[k - 1];
     }
-    if (falls) longest = std::max<std::int64_t>(longest, start[r + 1] - start[r]);
-    if (equal) first = std::min(first, r);
-    repeats += equal;
-  }
-  return {longest, repeats, first};
+    if (falls) lower_to(shortest, -std::int64_t{start[r + 1] - start[r]});
+    if (!equal) return;
+    lower_to(first, r);
+    repeats.fetch_add(equal, std::memory_order_relaxed);
+  });
+  return {-shortest, repeats, first};
 }
 
 template <class C, class V>
@@ -85,16 +97,16 @@ void sort_all(CsrArrays &csr, std::int64_t longest, int threads, const Allocator
   const std::int64_t each = longest > kInsertionLimit ? longest * std::int64_t{sizeof(Key) + sizeof(V)} : 0;
   const std::int64_t allowed = std::max<std::int64_t>(csr.nnz * std::int64_t{sizeof(C) + sizeof(V)} / 2, 1);
   const int fitting = each ? static_cast<int>(std::clamp<std::int64_t>(allowed / each, 1, 1 << 20)) : 1 << 20;
-  [[maybe_unused]] const int team = std::min(useful_threads(threads, csr.nnz), fitting);
+  const int team = std::min(useful_threads(threads, csr.nnz), fitting);
   std::vector<Buffer> scratch;
   for (int t = 0; t < team; ++t) scratch.emplace_back(static_cast<std::uint64_t>(each), allocator);
   const P *start = csr.row_ptr.as<P>();
   C *col = csr.col.as<C>();
   V *value = csr.values.as<V>();
-#pragma omp parallel for num_threads(team) schedule(dynamic, 512)
-  for (std::int64_t r = 0; r < csr.rows; ++r)
+  for_each_row(csr.rows, team, [&](std::int64_t r, int share) {
     sort_row(col + start[r], value + start[r], std::int64_t{start[r + 1] - start[r]},
-             scratch[static_cast<std::size_t>(thread_number())]);
+             scratch[static_cast<std::size_t>(share)]);
+  });
 }
 
 template <class C, class P>

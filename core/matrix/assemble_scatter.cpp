@@ -66,13 +66,12 @@ void for_rows(const EntryArrays &e, const AssemblyOptions &o, std::int64_t first
 }
 
 template <class I, class P>
-void count_rows(const EntryArrays &e, const AssemblyOptions &o, P *start, [[maybe_unused]] int threads) {
+void count_rows(const EntryArrays &e, const AssemblyOptions &o, P *start, int threads) {
   std::fill(start, start + e.rows + 1, P{0});
-#pragma omp parallel num_threads(threads)
-  {
-    const Range rows = share(e.rows, thread_number(), team_size());
+  sextant::threads::for_parts(threads, threads, [&](int t) {
+    const Range rows = share(e.rows, t, threads);
     for_rows<I>(e, o, rows.begin, rows.end, [&](std::int64_t, std::int64_t r, std::int64_t, bool) { ++start[r]; });
-  }
+  });
 }
 
 template <class I, class C, class P, class V>
@@ -82,9 +81,7 @@ void place_entries(const EntryArrays &e, const AssemblyOptions &o, CsrArrays &cs
   V *values = csr.values.as<V>();
   const V *input = static_cast<const V *>(e.values);
   const std::vector<std::int64_t> first = balanced_rows(next, e.rows, threads);
-#pragma omp parallel num_threads(threads)
-  // A team smaller than asked still covers every range.
-  for (int t = thread_number(); t < threads; t += team_size()) {
+  sextant::threads::for_parts(threads, threads, [&](int t) {
     const auto i = static_cast<std::size_t>(t);
     for_rows<I>(e, o, first[i], first[i + 1], [&](std::int64_t k, std::int64_t r, std::int64_t c, bool mirror) {
       const P at = next[r]++;
@@ -92,7 +89,7 @@ void place_entries(const EntryArrays &e, const AssemblyOptions &o, CsrArrays &cs
       cols[at] = static_cast<C>(c);
       values[at] = mirror ? mirror_value(value, o.symmetry) : value;
     });
-  }
+  });
   ends_to_starts(next, e.rows);
 }
 
@@ -100,40 +97,38 @@ void place_entries(const EntryArrays &e, const AssemblyOptions &o, CsrArrays &cs
 template <class I>
 std::int64_t count_expanded(const EntryArrays &e, const AssemblyOptions &o) {
   if (!is_mirrored(o)) return e.nnz;
-  std::int64_t off_diagonal = 0;
-#pragma omp parallel num_threads(useful_threads(o.threads, e.nnz)) reduction(+ : off_diagonal)
-  {
-    const Range part = share(e.nnz, thread_number(), team_size());
-    scan_entries<I>(e, o.index_base, part.begin, part.end, [&](std::int64_t, std::int64_t r, std::int64_t c) {
-      off_diagonal += r != c;
+  std::atomic<std::int64_t> off_diagonal{0};
+  parallel_ranges(e.nnz, o.threads, [&](std::int64_t begin, std::int64_t end) {
+    std::int64_t found = 0;
+    scan_entries<I>(e, o.index_base, begin, end, [&](std::int64_t, std::int64_t r, std::int64_t c) {
+      found += r != c;
       return true;
     });
-  }
+    off_diagonal += found;
+  });
   return e.nnz + off_diagonal;
 }
 
 // Replaces row k by ~(its place), and leaves row starts in `start`. A thread may look at an entry that another has
 // just replaced: places are negative after ~, so no range claims it; the atomic accesses make that well defined.
 template <class I>
-void rows_to_places(I *row, std::int64_t nnz, std::int64_t rows, int base, I *start, [[maybe_unused]] int threads) {
+void rows_to_places(I *row, std::int64_t nnz, std::int64_t rows, int base, I *start, int threads) {
   std::fill(start, start + rows + 1, I{0});
-#pragma omp parallel num_threads(threads)
-  {
-    const Range own = share(rows, thread_number(), team_size());
+  sextant::threads::for_parts(threads, threads, [&](int t) {
+    const Range own = share(rows, t, threads);
     for (std::int64_t k = 0; k < nnz; ++k)
       if (const std::int64_t r = row[k] - base; r >= own.begin && r < own.end) ++start[r];
-  }
+  });
   counts_to_starts(start, rows);
   const std::vector<std::int64_t> first = balanced_rows(start, rows, threads);
-#pragma omp parallel num_threads(threads)
-  for (int t = thread_number(); t < threads; t += team_size()) {
+  sextant::threads::for_parts(threads, threads, [&](int t) {
     const std::int64_t begin = first[static_cast<std::size_t>(t)], end = first[static_cast<std::size_t>(t) + 1];
     for (std::int64_t k = 0; k < nnz; ++k) {
       std::atomic_ref<I> shared(row[k]);
       const std::int64_t r = static_cast<std::int64_t>(shared.load(std::memory_order_relaxed)) - base;
       if (r >= begin && r < end) shared.store(static_cast<I>(~start[r]++), std::memory_order_relaxed);
     }
-  }
+  });
   ends_to_starts(start, rows);
 }
 

@@ -239,7 +239,7 @@ double Matrix::features_cost(const std::vector<int> &ids) {
     if (query.storage && !context_->device().on_host() && !std::strcmp(query.storage, SXT_KIND_STORAGE_CSR))
       storage = 0;
     seconds += storage + features_seconds(*kernel);
-    wait.add(*kernel, features_candidate(*kernel, query));
+    wait.add(*kernel, features_candidate(*kernel, query, context_->machine()));
   }
   return seconds - wait.saved_s();
 }
@@ -247,7 +247,7 @@ double Matrix::features_cost(const std::vector<int> &ids) {
 // Of one run of a feature kernel, whatever it is asked for.
 double Matrix::features_seconds(const Kernel &kernel) const {
   const sxt_matrix_query query = features_query(kernel);
-  const sxt_candidate candidate = features_candidate(kernel, query);
+  const sxt_candidate candidate = features_candidate(kernel, query, context_->machine());
   const double run = predict(kernel.table, query.q, candidate, context_->machine(), context_->profile()).seconds;
   return (std::isfinite(run) ? run : 0) + candidate.setup_s;
 }
@@ -258,12 +258,12 @@ sxt_matrix_query Matrix::features_query(const Kernel &kernel) const {
   return query;
 }
 
-sxt_candidate Matrix::features_candidate(const Kernel &kernel, const sxt_matrix_query &query) const {
+sxt_candidate Matrix::features_candidate(const Kernel &kernel, const sxt_matrix_query &query,
+                                         const sxt_machine &machine) const {
   sxt_candidate candidate{};
   std::uint64_t count = 0;
   const sxt_features none{};
-  if (kernel.table.candidates)
-    kernel.table.candidates(&query.q, &none, &context_->machine(), nullptr, &candidate, 1, &count);
+  if (kernel.table.candidates) kernel.table.candidates(&query.q, &none, &machine, nullptr, &candidate, 1, &count);
   return candidate;
 }
 
@@ -319,11 +319,12 @@ void Matrix::compute_features(const std::vector<int> &ids) {
   for (const auto &[kernel, a] : reads)
     or_unknown([&] {
       const sxt_matrix_query query = features_query(*kernel);
-      const sxt_candidate candidate = features_candidate(*kernel, query);
+      // Run on the threads that there are; their number changes no feature.
+      const sxt_candidate candidate = features_candidate(*kernel, query, context_->device().lending());
       runs.push_back(std::make_unique<FeatureRun>(context_->device(), *kernel, wanted[kernel], query, a, candidate));
       runs.back()->begin();
       built_s_ += features_seconds(*kernel);
-      wait.add(*kernel, candidate);
+      wait.add(*kernel, features_candidate(*kernel, query, context_->machine()));
     });
   built_s_ -= wait.saved_s();
   for (const auto &run : runs)

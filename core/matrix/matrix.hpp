@@ -171,7 +171,8 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   void own_values();
   sxt_matrix_query features_query(const registry::Kernel &kernel) const;
   double features_seconds(const registry::Kernel &kernel) const;
-  sxt_candidate features_candidate(const registry::Kernel &kernel, const sxt_matrix_query &query) const;
+  sxt_candidate features_candidate(const registry::Kernel &kernel, const sxt_matrix_query &query,
+                                   const sxt_machine &machine) const;
   std::vector<double> features_of(const std::vector<int> &ids, unsigned tiers, bool known_too, bool together);
   void add_companions(const FeatureSources &sources, std::vector<int> &missing) const;
   void compute_features(const std::vector<int> &ids);

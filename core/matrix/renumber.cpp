@@ -61,11 +61,10 @@ void move_entries(const CsrArrays &from, const I *perm, CsrArrays &to, O *slot, 
   });
   const int team = detail::useful_threads(threads, from.nnz);
   Buffer work(static_cast<std::uint64_t>(team) * static_cast<std::uint64_t>(longest) * sizeof(Moved<I>), allocator);
-#pragma omp parallel num_threads(team)
-  {
+  sextant::threads::for_parts(team, team, [&](int member) {
     constexpr std::int64_t far = 12, near = 6;  // rows ahead: its pointers, its columns
-    const detail::Range part = detail::share(rows, detail::thread_number(), detail::team_size());
-    Moved<I> *const row = work.as<Moved<I>>() + detail::thread_number() * longest;
+    const detail::Range part = detail::share(rows, member, team);
+    Moved<I> *const row = work.as<Moved<I>>() + member * longest;
     for (std::int64_t k = part.begin; k < part.end; ++k) {
       if (k + far < part.end) __builtin_prefetch(from_ptr + perm[k + far]);
       if (k + near < part.end) __builtin_prefetch(from_col + from_ptr[perm[k + near]]);
@@ -77,7 +76,7 @@ void move_entries(const CsrArrays &from, const I *perm, CsrArrays &to, O *slot, 
         slot[first + row[e].before] = static_cast<O>(at + e);
       }
     }
-  }
+  });
 }
 
 // Calls f(I{}, O{}) with a matrix's index and offset types.
@@ -129,7 +128,7 @@ double renumbered_seconds(const Matrix &a) {
   constexpr double entry_s = 12e-9, row_s = 75e-9;
   const CsrArrays &csr = a.csr();
   return (entry_s * static_cast<double>(csr.nnz) + row_s * static_cast<double>(csr.rows)) /
-         std::sqrt(detail::useful_threads(a.context().threads(), csr.nnz));
+         std::sqrt(detail::useful_threads(a.context().model_threads(), csr.nnz));
 }
 
 double bandwidth_seconds(const Matrix &a) {
@@ -137,7 +136,7 @@ double bandwidth_seconds(const Matrix &a) {
   constexpr double entry_s = 0.5e-9, row_s = 2e-9;
   const CsrArrays &csr = a.csr();
   return (entry_s * static_cast<double>(csr.nnz) + row_s * static_cast<double>(csr.rows)) /
-         detail::useful_threads(a.context().threads(), csr.rows);
+         detail::useful_threads(a.context().model_threads(), csr.rows);
 }
 
 std::int64_t bandwidth_of(const CsrArrays &csr, int threads) {

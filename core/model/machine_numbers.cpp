@@ -2,10 +2,12 @@
 #include "core/model/machine_numbers.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 
 #include "core/model/timing.hpp"
+#include "core/threads/pool.hpp"
 
 namespace sextant {
 
@@ -13,12 +15,19 @@ namespace {
 
 constexpr double bytes_a_second = 0.7e9;
 
+// f(begin, end) for the part of 0..n-1 of each thread.
+template <class F>
+void in_parts(std::int64_t n, int threads, F &&f) {
+  sextant::threads::for_parts(threads, threads, [&](int t) { f(n * t / threads, n * (t + 1) / threads); });
+}
+
 // Memory whose pages are touched by the threads that will use them, and never set twice.
 template <class T>
 struct Array {
   Array(std::int64_t size, int threads) : n(size), data(new T[static_cast<std::size_t>(size)]) {
-#pragma omp parallel for schedule(static) num_threads(threads)
-    for (std::int64_t i = 0; i < n; ++i) data[i] = static_cast<T>(1);
+    in_parts(n, threads, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) data[i] = static_cast<T>(1);
+    });
   }
   std::int64_t n;
   std::unique_ptr<T[]> data;
@@ -32,8 +41,9 @@ double triad_rate(double bytes, int threads, double seconds) {
   const double *x = b.data.get(), *y = c.data.get();
   const Timing timing = time_runs(
       [&] {
-#pragma omp parallel for schedule(static) num_threads(threads)
-        for (std::int64_t i = 0; i < n; ++i) to[i] = x[i] + 3.0 * y[i];
+        in_parts(n, threads, [&](std::int64_t begin, std::int64_t end) {
+          for (std::int64_t i = begin; i < end; ++i) to[i] = x[i] + 3.0 * y[i];
+        });
       },
       seconds, 3);
   return 24.0 * static_cast<double>(n) / timing.seconds;
@@ -49,17 +59,20 @@ double gather_rate(double table_bytes, int threads, double seconds) {
   volatile double sink = 0;
   const Timing timing = time_runs(
       [&] {
-        double total = 0;
+        std::atomic<double> total{0};
         ++seed;  // other places at every run: the cache must not learn them
-#pragma omp parallel for schedule(static) num_threads(threads) reduction(+ : total)
-        for (std::int64_t i = 0; i < gathers; ++i) {
-          std::uint64_t z = (static_cast<std::uint64_t>(i) + seed * 0x632be59bd9b4e019u) * 0x9e3779b97f4a7c15u;
-          z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-          z ^= z >> 27;
-          // A multiplication maps to the table without a division.
-          total +=
-              x[static_cast<std::uint64_t>((static_cast<unsigned __int128>(z) * static_cast<std::uint64_t>(n)) >> 64)];
-        }
+        in_parts(gathers, threads, [&](std::int64_t begin, std::int64_t end) {
+          double sum = 0;
+          for (std::int64_t i = begin; i < end; ++i) {
+            std::uint64_t z = (static_cast<std::uint64_t>(i) + seed * 0x632be59bd9b4e019u) * 0x9e3779b97f4a7c15u;
+            z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+            z ^= z >> 27;
+            // A multiplication maps to the table without a division.
+            sum += x[static_cast<std::uint64_t>((static_cast<unsigned __int128>(z) * static_cast<std::uint64_t>(n)) >>
+                                                64)];
+          }
+          total += sum;
+        });
         sink = sink + total;
       },
       seconds, 3);
@@ -70,10 +83,9 @@ double barrier_seconds(int threads, double seconds) {
   volatile int sink = 0;
   const Timing timing = time_runs(
       [&] {
-#pragma omp parallel num_threads(threads)
-        {
+        sextant::threads::for_parts(threads, threads, [&](int) {
           if (sink != 0) sink = 0;
-        }
+        });
       },
       seconds, 3);
   return std::max(timing.seconds, 1e-9);

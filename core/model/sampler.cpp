@@ -2,14 +2,17 @@
 #include "core/model/sampler.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <exception>
+#include <mutex>
 #include <utility>
 #include <vector>
 
 #include "core/context/context.hpp"
 #include "core/dispatch/prepared.hpp"
+#include "core/threads/pool.hpp"
 #include "sextant/kinds/storage.h"
 
 namespace sextant {
@@ -127,17 +130,20 @@ std::map<ModelKey, FittedModel> Sampler::fit_all(const CalibrationClock &) const
     model.setup_samples = static_cast<std::int64_t>(collected.setup_ratios.size());
   };
   std::exception_ptr problem;  // nothing may leave the threads
+  std::mutex problem_lock;
+  std::atomic<std::size_t> next{0};
   // Hundreds of models take seconds.
-  [[maybe_unused]] const int team = context_.threads();
-#pragma omp parallel for num_threads(team) schedule(dynamic)
-  for (std::size_t m = 0; m < fitted.size(); ++m) {
-    try {
-      fit_one(fitted[m]);
-    } catch (...) {
-#pragma omp critical(sextant_fit_problem)
-      problem = std::current_exception();
+  const int team = context_.threads();
+  threads::for_parts(team, team, [&](int) {
+    for (std::size_t m = next++; m < fitted.size(); m = next++) {
+      try {
+        fit_one(fitted[m]);
+      } catch (...) {
+        const std::lock_guard lock(problem_lock);
+        problem = std::current_exception();
+      }
     }
-  }
+  });
   if (problem) std::rethrow_exception(problem);
   std::map<ModelKey, FittedModel> models;
   for (auto &[key, model] : fitted)

@@ -291,8 +291,10 @@ void PcgSolver::consider_others(Probe &probe, const Choice &engine) {
     if (total_s < worth_looking_s || budget_s < least_s) break;
     const Clock clock;
     expect(base_iterations);
+    tried_s_ = 0;
     take(method, consider(probe, method, base_iterations, iteration_s, best_s, budget_s));
-    budget_s -= clock.seconds();
+    // A clock differs from run to run.
+    budget_s -= matrix_->context().deterministic() ? tried_s_ : clock.seconds();
   }
   expect(best_iterations);
   if (!best.name.empty() && !adopt(best, best_s)) expect(base_iterations);
@@ -379,6 +381,7 @@ double PcgSolver::consider(Probe &probe, const PreconditionerMethod &method, dou
     const double at_best_s = total_of(*select_engine(method.name, choice->run_s), solves);
     if (at_best_s >= best_s) return too_slow("", at_best_s);
     count_setup(*choice);
+    tried_s_ = setup_s + static_cast<double>(std::min(steps, probe_steps_)) * step_s;
     Runner preconditioner(matrix_->context(), choice, matrix_.get());
     const ProbeOutcome outcome = probe.run(&preconditioner, std::min(steps, probe_steps_), tolerance_of(settings_));
     probe_seconds_ += outcome.seconds;

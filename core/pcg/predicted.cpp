@@ -79,7 +79,7 @@ void PcgSolver::count_setup(const Choice &built) { predicted_setup_s_ += built.s
 // Of the checks of values and diagonal.
 double PcgSolver::looking_seconds() const {
   const CsrArrays &csr = matrix_->csr();
-  const int asked = matrix_->context().threads();
+  const int asked = matrix_->context().model_threads();
   const auto rows = static_cast<double>(csr.rows), entries = static_cast<double>(csr.nnz);
   const double diagonal_s = rows * diagonal_row_s / detail::useful_threads(asked, csr.rows);
   const bool stated = matrix_->symmetry() == SXT_HERMITIAN ||

@@ -10,6 +10,7 @@
 #include "core/matrix/assemble_internal.hpp"
 #include "core/pcg/clock.hpp"
 #include "core/pcg/own_stream.hpp"
+#include "core/threads/pool.hpp"
 #include "sextant/kinds/preconditioner.h"
 #include "sextant/kinds/spmv.h"
 
@@ -72,7 +73,8 @@ double Probe::start_seconds() const {
   const sxt_machine &machine = matrix_.context().machine();
   const double bytes = static_cast<double>(n_) * static_cast<double>(value_bytes(type_));
   const double copy = matrix_.context().device().on_host() ? 0 : bytes / std::max(1.0, machine.copy_rate);
-  return static_cast<double>(n_) * random_value_s / random_threads(matrix_.context(), n_) + copy;
+  return static_cast<double>(n_) * random_value_s / detail::useful_threads(matrix_.context().model_threads(), n_) +
+         copy;
 }
 
 // Every part of the spectrum alike: the same values in every run (xorshift, Marsaglia 2003), each block of them from a
@@ -83,15 +85,17 @@ void Probe::random_values(void *to) {
   with_value_type(type_, [&](auto tag) {
     using T = typename decltype(tag)::type;
     T *values = host.as<T>();
-#pragma omp parallel for num_threads(random_threads(matrix_.context(), n_))
-    for (std::int64_t block = 0; block < blocks; ++block) {
-      std::uint64_t state = 88172645463325252u + static_cast<std::uint64_t>(block) * 0x9e3779b97f4a7c15u;
-      const std::int64_t end = std::min(n_, (block + 1) * values_a_block);
-      for (std::int64_t i = block * values_a_block; i < end; ++i) {
-        state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-        values[i] = static_cast<decltype(std::abs(T{}))>(static_cast<double>(state >> 11) * 0x1p-53 - 0.5);
+    const int team = random_threads(matrix_.context(), n_);
+    threads::for_parts(static_cast<int>(std::min<std::int64_t>(blocks, 1 << 20)), team, [&](int part) {
+      for (std::int64_t block = part; block < blocks; block += 1 << 20) {
+        std::uint64_t state = 88172645463325252u + static_cast<std::uint64_t>(block) * 0x9e3779b97f4a7c15u;
+        const std::int64_t end = std::min(n_, (block + 1) * values_a_block);
+        for (std::int64_t i = block * values_a_block; i < end; ++i) {
+          state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+          values[i] = static_cast<decltype(std::abs(T{}))>(static_cast<double>(state >> 11) * 0x1p-53 - 0.5);
+        }
       }
-    }
+    });
   });
   matrix_.context().device().copy(to, host.data(), host.bytes());
 }

@@ -228,6 +228,7 @@ class PcgSolver {
   std::string probe_left_out_;  // why there was none
   std::int64_t probe_steps_ = 0;
   double probe_seconds_ = 0;
+  double tried_s_ = 0;  // what the last trial of a preconditioner was predicted to take; 0: it was not tried
   double setup_seconds_ = 0, predicted_setup_s_ = 0;
   struct Costs {  // predicted seconds: an iteration, the engine beside them, before it, a true residual
     double iteration_s = 0, engine_s = 0, start_s = 0, residual_s = 0;

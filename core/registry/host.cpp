@@ -14,6 +14,8 @@
 
 #include "core/device/device.hpp"
 #include "core/registry/registry.hpp"
+#include "core/threads/pool.hpp"
+#include "sextant/team.h"
 
 namespace sextant::registry {
 namespace {
@@ -186,8 +188,18 @@ struct HostCalls {
     const Device *device = device_of(exec);
     return device ? &device->machine() : nullptr;
   }
+  static void run_team(const sxt_host *, std::int32_t parts, std::int32_t threads, void (*work)(void *, std::int32_t),
+                       void *arg) noexcept {
+    sextant::threads::run(parts, threads, work, arg);
+  }
+  static void meet_team(const sxt_host *, std::int32_t threads, void (*work)(void *, std::int32_t, std::int32_t),
+                        void *arg) noexcept {
+    sextant::threads::meet(threads, work, arg);
+  }
   static const void *get_service(const sxt_host *, const char *id) noexcept {
     static const sxt_devices_service devices = {sizeof(sxt_devices_service), ops_of, machine_of};
+    static const sxt_team_service team = {sizeof(sxt_team_service), run_team, meet_team};
+    if (id && !std::strcmp(id, SXT_SERVICE_TEAM)) return &team;
     return id && !std::strcmp(id, SXT_SERVICE_DEVICES) ? &devices : nullptr;
   }
 };

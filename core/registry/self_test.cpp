@@ -26,7 +26,7 @@ Outcome try_cases(const Kernel &kernel, Device &device, const Query *like, const
   options.answers_only = true;
   options.costs = true;
   options.like = like;
-  options.threads = device.on_host() ? device.machine().units : 1;
+  options.threads = device.on_host() ? device.lending().units : 1;
   Outcome outcome;
   const auto note = [&](const CheckLine &line) {
     if (line.applicable && !line.passed && outcome.wrong.empty()) outcome.wrong = line.check + ": " + line.sentence;

@@ -65,7 +65,7 @@ struct sxt_exec {
   void *stream;                   /* driver-level stream of the device's primary context; NULL on the CPU */
   void *scratch;                  /* at least the candidate's scratch_bytes, 256-byte aligned, in device space */
   uint64_t scratch_bytes;
-  int32_t threads;                /* CPU: at most this many OpenMP threads */
+  int32_t threads;                /* CPU: at most this many threads (team.h) */
   uint32_t flags;                 /* SXT_EXEC_* */
   int32_t *device_status;         /* word in device space for an sxt_status found while running; NULL on the CPU */
   const volatile int32_t *cancel; /* non-zero: stop soon; NULL: cannot be cancelled */

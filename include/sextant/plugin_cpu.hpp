@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Helpers for kernels on the CPU: OpenMP teams of the size the caller allows, candidates over thread counts, and the
-// terms their models share. Works without OpenMP, as a team of one.
+// Helpers for kernels on the CPU: teams of the host's threads of the size the caller allows, candidates over thread
+// counts, and the terms their models share. A host without the team service gives teams of one.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
+#include <type_traits>
 
 #include "sextant/plugin.hpp"
+#include "sextant/team.h"
 
 namespace sextant::plugin {
 
@@ -22,22 +25,54 @@ inline Range part_of(std::int64_t n, int parts, int part, std::int64_t grain = 1
   return {border(part), border(part + 1)};
 }
 
+// Where this plugin's threads come from (team.h). The entry function takes them from the host; whoever asks for a
+// team's size takes them too.
+struct HostTeam {
+  static inline std::atomic<const sxt_host *> host{nullptr};
+  static inline std::atomic<const sxt_team_service *> service{nullptr};
+};
+
+inline void take_team(const sxt_host *host) {
+  if (HostTeam::service.load(std::memory_order_relaxed) || !host || !host->get_service) return;
+  const auto *service = static_cast<const sxt_team_service *>(host->get_service(host, SXT_SERVICE_TEAM));
+  if (!service || service->struct_size < SXT_END_OF(sxt_team_service, meet)) return;
+  HostTeam::host.store(host, std::memory_order_relaxed);
+  HostTeam::service.store(service, std::memory_order_release);
+}
+
 // Threads a run may use: what the candidate chose, unless the caller lends fewer.
 inline int team_size(std::int64_t launch_threads, const sxt_exec &exec) {
+  take_team(exec.host);
   return static_cast<int>(std::max<std::int64_t>(1, std::min<std::int64_t>(launch_threads, exec.threads)));
 }
 
-// Calls f(part) for part = 0 .. parts-1, spread over a team. f must not throw. One part or one thread forks nothing.
+// Calls f(part) for part = 0 .. parts-1, spread over a team; f must not throw. One part or one thread wakes none. Which
+// thread does a part, and how many of the team come, is open: what a part works with is its own, by its number.
 template <class F>
 void for_each_part(int parts, int team, F &&f) {
-  if (team <= 1 || parts <= 1) {
+  const sxt_team_service *service = team > 1 && parts > 1 ? HostTeam::service.load(std::memory_order_acquire) : nullptr;
+  if (!service) {
     for (int part = 0; part < parts; ++part) f(part);
     return;
   }
-#ifdef _OPENMP  // CUDA files that only read models come without it
-#pragma omp parallel for schedule(static, 1) num_threads(std::min(team, parts))
-#endif
-  for (int part = 0; part < parts; ++part) f(part);
+  using Work = std::remove_reference_t<F>;
+  service->run(
+      HostTeam::host.load(std::memory_order_relaxed), parts, team,
+      [](void *work, std::int32_t part) { (*static_cast<Work *>(work))(part); },
+      const_cast<void *>(static_cast<const void *>(&f)));
+}
+
+// Calls f(rank, size) once in each of at most `threads` threads at the same time, so that they may wait for each other:
+// size is how many came. f must not throw.
+template <class F>
+void in_team(int threads, F &&f) {
+  const sxt_team_service *service = threads > 1 ? HostTeam::service.load(std::memory_order_acquire) : nullptr;
+  if (!service) return f(0, 1);
+  using Work = std::remove_reference_t<F>;
+  service->meet(
+      HostTeam::host.load(std::memory_order_relaxed), threads,
+      [](void *work, std::int32_t rank, std::int32_t size) { (*static_cast<Work *>(work))(rank, size); },
+      const_cast<void *>(static_cast<const void *>(&f)));
 }
 
 // Calls f(threads) for 1, 2, 4, ... and the machine's own number of units.

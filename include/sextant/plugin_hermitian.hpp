@@ -72,18 +72,15 @@ inline double hermitian_imbalance(std::int64_t batch, int threads) {
   return batch > 0 ? rounds * threads / static_cast<double>(batch) : 1;
 }
 
-// Calls f(item, thread) for every item, each by the thread of a team that is free next. f must not throw.
+// Calls f(item, share) for every item, each by the thread of a team that is free next; at one time a share below `team`
+// is one thread's. f must not throw.
 template <class F>
 void for_each_claimed(std::int64_t items, int team, F &&f) {
-  if (team <= 1 || items <= 1) {
-    for (std::int64_t item = 0; item < items; ++item) f(item, 0);
-    return;
-  }
   std::atomic<std::int64_t> next{0};
-  const int threads = static_cast<int>(std::min<std::int64_t>(team, items));
-#pragma omp parallel for schedule(static, 1) num_threads(threads)
-  for (int thread = 0; thread < threads; ++thread)
-    for (std::int64_t item = next++; item < items; item = next++) f(item, thread);
+  const int shares = static_cast<int>(std::clamp<std::int64_t>(items, 1, std::max(team, 1)));
+  for_each_part(shares, shares, [&](int share) {
+    for (std::int64_t item = next++; item < items; item = next++) f(item, share);
+  });
 }
 
 }  // namespace sextant::plugin

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // For tests of plugins: a host that counts, a loader, a machine to ask models about, a kernel made ready to run with
-// scratch between guards. Nothing of core: plugins are driven through their tables alone.
+// scratch between guards. Nothing of core but its threads: plugins are driven through their tables alone.
 #pragma once
 
 #include <dlfcn.h>
@@ -17,8 +17,10 @@
 #include <string>
 #include <vector>
 
+#include "core/threads/pool.hpp"
 #include "sextant/kinds/storage.h"
 #include "sextant/plugin.hpp"
+#include "sextant/team.h"
 
 namespace plugin_test {
 
@@ -44,6 +46,16 @@ struct Host {
       h.free = [](const sxt_host *, const sxt_exec *, sxt_space, void *memory) {
         if (memory) --blocks;
         std::free(memory);
+      };
+      h.get_service = [](const sxt_host *, const char *id) -> const void * {
+        static const sxt_team_service team = {
+            sizeof team,
+            [](const sxt_host *, std::int32_t parts, std::int32_t threads, void (*work)(void *, std::int32_t),
+               void *arg) { sextant::threads::run(parts, threads, work, arg); },
+            [](const sxt_host *, std::int32_t threads, void (*work)(void *, std::int32_t, std::int32_t), void *arg) {
+              sextant::threads::meet(threads, work, arg);
+            }};
+        return std::string(id) == SXT_SERVICE_TEAM ? &team : nullptr;
       };
       return h;
     }();

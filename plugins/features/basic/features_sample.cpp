@@ -171,13 +171,9 @@ void measure(const sxt_csr &a, const Column *col, const Team &team, Footprint &o
   out.set_entries(static_cast<double>(nnz));
   out.set_most_lines(static_cast<double>(((a.s.cols - 1) >> team.shift) + 1));
   Footprint parts[most_short_walks];
-  for_each_part(static_cast<int>(walks), team.threads, [&](int i) {
-#ifdef _OPENMP
-    SmallSet &set = team.sets[omp_get_thread_num()];
-#else
-    SmallSet &set = team.sets[0];
-#endif
-    walk_alone(col + start_of(i, walks, length, nnz), length, nnz, team.shift, set, parts[i]);
+  for_each_part(team.threads, team.threads, [&](int share) {
+    for (std::int64_t i = share; i < walks; i += team.threads)
+      walk_alone(col + start_of(i, walks, length, nnz), length, nnz, team.shift, team.sets[share], parts[i]);
   });
   for (std::int64_t i = 0; i < walks; ++i) out.merge(parts[i]);
   if (nnz <= 2 * short_walk && nnz > length) walk_together(col, nnz, nnz, a.s.cols, team, out);

@@ -5,7 +5,8 @@
 
 using namespace sextant::plugin;
 
-extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
+extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
+  take_team(host);
   using namespace sextant::features_basic;
   static const sxt_kernel *const kernels[] = {&sizes_kernel,  &rows_kernel,    &order_kernel,
                                               &sample_kernel, &columns_kernel, &reference_kernel};

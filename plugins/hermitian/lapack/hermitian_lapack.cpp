@@ -14,7 +14,6 @@ using namespace sextant::plugin;
 namespace {
 
 using sextant::hermitian_lapack::Lapack;
-using sextant::hermitian_lapack::OneThreadACall;
 
 constexpr int most_threads = 64;    // OpenBLAS ends the process when more callers ask it for buffers
 constexpr std::int64_t block = 64;  // columns of xSYTRF's work space
@@ -152,7 +151,6 @@ sxt_status run(const void *state, void *, const sxt_head *head, const sxt_exec *
   if (const sxt_status wrong = need_scratch(exec, pivots ? scratch_bytes(args.n_max, args.value_type, team) : 0))
     return wrong;
   const std::uint64_t each = pivots ? block * column_bytes(args.n_max, args.value_type) : 0;
-  const OneThreadACall serial;
   return with_value_type(args.value_type, [&](auto tag) {
     using T = typename decltype(tag)::type;
     // Systems differ in order, so they are taken as threads become free; which thread does one changes no bit.
@@ -177,7 +175,8 @@ const sxt_kernel kernel = [] {
 
 }  // namespace
 
-extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
+extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
+  take_team(host);
   static const sxt_kernel *const kernels[] = {&kernel};
   static const sxt_plugin plugin = describe("hermitian-lapack", kernels);
   return *out = &plugin, SXT_OK;

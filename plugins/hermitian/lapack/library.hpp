@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// LAPACK as this plugin calls it: opened at the first use, by the names that distributions give it, and kept to one
-// thread a call while a set is worked on.
+// LAPACK as this plugin calls it: opened at the first use, by the names that distributions give it, as a copy of the
+// plugin's own. OpenBLAS has one number of threads for everybody in the process; in its own copy the plugin sets it to
+// one, and what the application sets in its own stays as it is.
 #pragma once
 
 #include <complex>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
-
-#include "sextant/plugin_vendor.hpp"
+#include <string>
 
 namespace sextant::hermitian_lapack {
 
@@ -21,7 +20,8 @@ using PivotedFactor = void(const char *uplo, const int *n, void *a, const int *l
 using PivotedSolve = void(const char *uplo, const int *n, const int *n_rhs, const void *a, const int *lda,
                           const int *pivots, void *b, const int *ldb, int *info, std::size_t);
 
-struct Lapack : plugin::VendorLibrary {
+class Lapack {
+ public:
   struct Functions {
     Factor *factor;
     Solve *solve;
@@ -29,25 +29,19 @@ struct Lapack : plugin::VendorLibrary {
     PivotedSolve *pivoted_solve;
   };
   Functions of[4];  // f32, f64, c64, c128
-  void (*set_threads)(int) = nullptr;
-  int (*get_threads)() = nullptr;
 
   static constexpr const char *names[] = {"libopenblas.so.0", "libopenblas.so", "liblapack.so.3"};
-  Lapack();
   static const Lapack &instance();
-};
-
-// While one of these lives, OpenBLAS runs each call on the thread that makes it. The last one alive restores what the
-// application had set. The reference LAPACK has no threads and nothing to set.
-class OneThreadACall {
- public:
-  OneThreadACall();
-  ~OneThreadACall();
-  OneThreadACall(const OneThreadACall &) = delete;
+  bool is_open() const { return why_.empty(); }
+  const char *why() const { return why_.c_str(); }
 
  private:
-  static inline std::mutex mutex_;
-  static inline int alive_ = 0, before_ = 0;
+  Lapack();
+  template <class F>
+  void find(F *&function, const std::string &name);
+
+  void *handle_ = nullptr;  // never closed: threads of the library may run in it
+  std::string why_;         // it cannot be used
 };
 
 }  // namespace sextant::hermitian_lapack

@@ -233,7 +233,8 @@ const sxt_kernel kernel = [] {
 
 }  // namespace sextant::hermitian_toeplitz
 
-extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
+extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
+  take_team(host);
   using namespace sextant::hermitian_toeplitz;
   static const sxt_kernel *const kernels[] = {&kernel};
   static const sxt_kind *const kinds[] = {&kind};

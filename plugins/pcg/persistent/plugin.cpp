@@ -65,7 +65,8 @@ const sxt_kernel kernel = [] {
 }  // namespace
 }  // namespace persistent
 
-extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
+extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
+  plugin::take_team(host);
   static const sxt_kernel *const kernels[] = {&persistent::kernel};
   static const sxt_plugin table = sextant::plugin::describe("pcg-persistent", kernels);
   return *out = &table, SXT_OK;

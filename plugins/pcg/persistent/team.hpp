@@ -2,34 +2,37 @@
 // Independent pieces of host work shared out over threads, and memory that they fill.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <mutex>
+
+#include "sextant/plugin_cpu.hpp"
 
 namespace persistent {
 
-// f(i) for every i below count; the first of what they throw, in the order of i, goes on to the caller. All of the
-// threads, though some be idle: teams that change their size cost the runtime more than what is done here.
+// f(i) for every i below count; the first of what they throw, in the order of i, goes on to the caller.
 template <class F>
-void each_in_team(std::int32_t count, [[maybe_unused]] int threads, F &&f) {
+void each_in_team(std::int32_t count, int threads, F &&f) {
   std::exception_ptr problem;
   std::int32_t problem_at = count;
-#ifdef _OPENMP  // CUDA files that only see this header come without it
-#pragma omp parallel for schedule(dynamic, 1) num_threads(count > 1 ? threads : 1)
-#endif
-  for (std::int32_t i = 0; i < count; ++i) {
-    try {
-      f(i);
-    } catch (...) {
-#ifdef _OPENMP
-#pragma omp critical(persistent_problem)
-#endif
-      if (i < problem_at) {
+  std::mutex lock;  // of both
+  std::atomic<std::int32_t> next{0};
+  const int shares = std::clamp(threads, 1, std::max(1, count));
+  sextant::plugin::for_each_part(shares, shares, [&](int) {
+    for (std::int32_t i = next++; i < count; i = next++) {
+      try {
+        f(i);
+      } catch (...) {
+        const std::lock_guard alone(lock);
+        if (i >= problem_at) continue;
         problem_at = i;
         problem = std::current_exception();
       }
     }
-  }
+  });
   if (problem) std::rethrow_exception(problem);
 }
 

@@ -30,19 +30,29 @@ pcg::Outcome Engine<T>::run(const pcg::Block &block) {
   k_ = block.first;
   running_ = true;
   if (block.restart) turn_ = Turn::restart;
-  const int threads = std::min(static_cast<int>(state_.parts.size()), exec_.threads);
-  in_region(threads, [this](int index, int count) {
-    Member me = session_.meeting.member(index, count);
-    work(me);
-  });
+  if (!members_) members_ = plugin::team_size(static_cast<std::int64_t>(state_.parts.size()), exec_);
+  bool resumed = false;
+  do {
+    leaving_ = false;
+    entered_ = Meeting::now();
+    delayed_ = session_.meeting.delayed();
+    plugin::in_team(members_, [&](int index, int count) {
+      Member me = session_.meeting.member(index, count);
+      work(me, resumed);
+    });
+    resumed = true;
+    if (leaving_) members_ = std::max(1, members_ / 2);
+  } while (running_);
   return {ended_, k_, session_.squared.data()};
 }
 
 template <class T>
-void Engine<T>::work(Member &me) {
-  if (measure_) residual(me);
-  meet(me, [this] { begin(); });
-  while (running_) {
+void Engine<T>::work(Member &me, bool resumed) {
+  if (!resumed) {
+    if (measure_) residual(me);
+    meet(me, [this] { begin(); });
+  }
+  while (running_ && !leaving_) {
     if (turn_ != Turn::none) {
       turn(me);
       meet(me, [] {});
@@ -197,6 +207,15 @@ void Engine<T>::advance() {
     beta_ = static_cast<Real>(squared_ / previous_);
   }
   judge();
+  leaving_ = running_ && crowded();
+}
+
+// Whether the first member has waited for others, beyond its patience, for half of the time since the team met: their
+// cores do something else. Fewer members then end sooner; the sums do not depend on how many there are.
+template <class T>
+bool Engine<T>::crowded() const {
+  const std::int64_t delayed = session_.meeting.delayed() - delayed_;
+  return delayed > long_delay_ns && 2 * delayed > Meeting::now() - entered_;
 }
 
 template class Engine<float>;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "sextant/plugin_cpu.hpp"
 #include "sextant/plugin_pcg_blocks.hpp"
 #include "state.hpp"
 
@@ -26,10 +27,11 @@ class Engine {
 
  private:
   using Real = plugin::real_of<T>;
+  static constexpr std::int64_t long_delay_ns = 1'000'000;
   enum class Turn { none, restart, add };  // what happens to p before the next product
 
   // What every member does on its rows.
-  void work(Member &me);
+  void work(Member &me, bool resumed);
   void residual(Member &me);
   void turn(Member &me);
   void multiply(Member &me);
@@ -47,6 +49,7 @@ class Engine {
   void find_step();
   void advance();
   void judge();
+  bool crowded() const;
   double sum(Dot dot);
   void end(pcg::Ended why) { ended_ = why, running_ = false; }
   bool usable(double value);
@@ -62,7 +65,10 @@ class Engine {
   bool measure_ = false;  // r is to be computed from x
   bool guess_is_zero_;    // x still holds the zeros it came with
   bool running_ = false;
-  bool direct_ = true;  // this iteration's beta is computed from the new r'r, not predicted
+  bool leaving_ = false;                    // the team is to meet again with fewer members
+  int members_ = 0;                         // that are asked for; 0: not yet known
+  std::int64_t entered_ = 0, delayed_ = 0;  // when this team met; what the meeting's delays were then
+  bool direct_ = true;                      // this iteration's beta is computed from the new r'r, not predicted
   Turn turn_ = Turn::restart;
   pcg::Ended ended_{};
   std::int64_t k_ = 0;                 // the iterate that x and r stand for

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A barrier for the members of one parallel region, at which the first member may act while all others wait: a tenth of
-// what leaving the region and forking again costs. Members wait by looking; who waits long gives its core away.
+// A barrier for the members of one team, at which the first member may act while all others wait: a tenth of what
+// leaving the team and meeting again costs. Members wait by looking; who waits long sleeps, so that the core goes to
+// whatever keeps the other member waiting.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <thread>
 #if defined(__x86_64__)
 #include <immintrin.h>
-#endif
-#ifdef _OPENMP
-#include <omp.h>
 #endif
 
 namespace team {
@@ -35,6 +34,13 @@ class Meeting {
       : patience_(most_members > cores() ? 0 : patient),
         arrived_(std::make_unique<Counter[]>(static_cast<std::size_t>(most_members))) {}
 
+  // Nanoseconds that the first member has waited for others beyond its patience, ever. For itself to ask.
+  std::int64_t delayed() const { return delayed_; }
+  static std::int64_t now() {
+    const auto since = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(since).count();
+  }
+
   // A member at the beginning of a region.
   Member member(int index, int count) const { return {index, count, released_.value.load(std::memory_order_relaxed)}; }
 
@@ -46,7 +52,12 @@ class Meeting {
     if (me.count == 1) return released_.value.store(me.met, std::memory_order_relaxed), f();
     // Arrivals are collected up a tree, so that no line is written by many.
     for (int i = 1; i <= fan; ++i)
-      if (const int child = fan * me.index + i; child < me.count) await(arrived_[child].value, me.met);
+      if (const int child = fan * me.index + i; child < me.count) {
+        if (me.index == 0)
+          await_timed(arrived_[child].value, me.met);
+        else
+          await(arrived_[child].value, me.met);
+      }
     if (me.index == 0) {
       f();
       released_.value.store(me.met, std::memory_order_release);
@@ -59,22 +70,32 @@ class Meeting {
  private:
   static constexpr int fan = 4;
   static constexpr int eager = 64, patient = 2048;  // looks without a pause; looks before the core is given away
+  static constexpr int yields = 4;
+  static constexpr std::chrono::microseconds nap{20};
 
   void await(const std::atomic<std::uint64_t> &counter, std::uint64_t value) const {
     for (int looks = 0; counter.load(std::memory_order_acquire) != value; ++looks) {
-      if (looks >= patience_)
-        std::this_thread::yield();
-      else if (looks >= eager)
+      if (looks < eager) continue;
+      if (looks < patience_) {
         pause();
+      } else if (looks < patience_ + yields) {  // enough where members share the core; other processes keep it longer
+        std::this_thread::yield();
+      } else {
+        std::this_thread::sleep_for(nap);
+      }
     }
   }
-  static int cores() {
-#ifdef _OPENMP
-    return omp_get_num_procs();
-#else
-    return 1;
-#endif
+  // The same for the first member, which takes the time where it is long.
+  void await_timed(const std::atomic<std::uint64_t> &counter, std::uint64_t value) {
+    for (int looks = 0; looks < eager + patience_; ++looks) {
+      if (counter.load(std::memory_order_acquire) == value) return;
+      if (looks >= eager) pause();
+    }
+    const std::int64_t start = now();
+    await(counter, value);
+    delayed_ += now() - start;
   }
+  static int cores() { return static_cast<int>(std::thread::hardware_concurrency()); }
   static void pause() {
 #if defined(__x86_64__)
     _mm_pause();
@@ -86,18 +107,7 @@ class Meeting {
   int patience_;  // none where members share cores
   std::unique_ptr<Counter[]> arrived_;
   Counter released_;
+  std::int64_t delayed_ = 0;
 };
-
-// Calls f(index, count) once in each of at most `threads` threads at the same time. f must not throw.
-template <class F>
-void in_region(int threads, F &&f) {
-  if (threads <= 1) return f(0, 1);
-#ifdef _OPENMP
-#pragma omp parallel num_threads(threads)
-  f(omp_get_thread_num(), omp_get_num_threads());
-#else
-  f(0, 1);
-#endif
-}
 
 }  // namespace team

@@ -108,7 +108,8 @@ const sxt_plugin &description() {
 }  // namespace
 }  // namespace team
 
-extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
+extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
+  sextant::plugin::take_team(host);
   *out = &team::description();
   return SXT_OK;
 }

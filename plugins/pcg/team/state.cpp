@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "sextant/plugin_cpu.hpp"
 #include "sextant/plugin_isa.hpp"
 #include "sextant/plugin_simd.hpp"
 
@@ -119,7 +120,7 @@ Session::Session(const State &state, const sxt_exec &exec)
       memory_(&exec, SXT_SPACE_HOST, session_bytes(state.n, state.blocks, state.type)) {
   const std::vector<Part> &parts = state.parts;
   const std::uint64_t element = plugin::value_bytes(state.type);
-  in_region(std::min(static_cast<int>(parts.size()), exec.threads), [&](int index, int count) {
+  plugin::in_team(plugin::team_size(static_cast<int>(parts.size()), exec), [&](int index, int count) {
     for (std::size_t p = static_cast<std::size_t>(index); p < parts.size(); p += static_cast<std::size_t>(count))
       for (int v = 0; v < 3; ++v)
         std::fill_n(vector<char>(v) + static_cast<std::uint64_t>(parts[p].begin) * element,

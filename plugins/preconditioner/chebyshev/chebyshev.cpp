@@ -214,7 +214,8 @@ const sxt_preconditioner_ops ops{sizeof(sxt_preconditioner_ops), precondition::c
 
 }  // namespace
 
-extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
+extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
+  plugin::take_team(host);
   static const sxt_kernel kernel = precondition::csr_kernel<State>(
       "preconditioner.chebyshev.cpu", "cpu", "a Chebyshev polynomial of A, scaled by its diagonal, of odd degree",
       {applicable, candidates, prepare, precondition::refresh<State, compute>, run}, &ops, plugin::cpu_terms);

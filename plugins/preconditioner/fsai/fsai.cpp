@@ -205,7 +205,8 @@ const sxt_kernel *kernel(const char *name, const char *description) {
 
 }  // namespace
 
-extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
+extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
+  plugin::take_team(host);
   static const sxt_kernel *const kernels[] = {
       kernel<1>("preconditioner.fsai.cpu", "factorised sparse approximate inverse on the pattern of tril(A)"),
       kernel<2>("preconditioner.fsai-2.cpu", "factorised sparse approximate inverse on the pattern of tril(A^2)")};

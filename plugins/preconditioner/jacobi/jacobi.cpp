@@ -182,7 +182,8 @@ sxt_kernel describe_kernel() {
 
 }  // namespace
 
-extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
+extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
+  plugin::take_team(host);
   static const sxt_kernel kernel = describe_kernel();
   static const sxt_kernel *const kernels[] = {&kernel};
   static const sxt_plugin table = plugin::describe("preconditioner-jacobi", kernels);

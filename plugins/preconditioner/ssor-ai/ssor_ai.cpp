@@ -268,7 +268,8 @@ const sxt_kernel *kernel(const char *name, const char *description) {
 
 }  // namespace
 
-extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
+extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
+  plugin::take_team(host);
   static const sxt_kernel *const kernels[] = {
       kernel<1>("preconditioner.ssor-ai.cpu", "SSOR with one Neumann term instead of triangular solves: two products"),
       kernel<2>("preconditioner.ssor-ai-2.cpu", "SSOR with two Neumann terms instead of triangular solves: four")};

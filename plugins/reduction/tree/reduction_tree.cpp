@@ -173,7 +173,8 @@ const sxt_kernel kernel = [] {
 
 }  // namespace
 
-extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
+extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
+  take_team(host);
   static const sxt_kernel *const kernels[] = {&kernel};
   static const sxt_plugin plugin = describe("reduction-tree", kernels);
   return *out = &plugin, SXT_OK;

@@ -36,7 +36,8 @@ State make_state(const sxt_problem &problem, const sxt_candidate *candidate, std
 
 }  // namespace spmv_dots_fused
 
-extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
+extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
+  sextant::plugin::take_team(host);
   using namespace spmv_dots_fused;
   static const sxt_kernel *const kernels[] = {&csr_kernel, &dia_kernel, &dia_symmetric_kernel, &sell_kernel};
   static const sxt_plugin description = sextant::plugin::describe("spmv_dots-fused", kernels);

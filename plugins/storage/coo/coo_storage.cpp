@@ -173,7 +173,8 @@ const sxt_kind kind = new_kind(SXT_KIND_STORAGE_COO, "coordinates sorted by row,
 
 }  // namespace
 
-extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
+extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
+  take_team(host);
   static const sxt_kernel *const kernels[] = {&kernel};
   static const sxt_kind *const kinds[] = {&kind};
   static const sxt_plugin plugin = describe("storage-coo", kernels, kinds, 1);

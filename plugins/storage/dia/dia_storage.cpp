@@ -186,7 +186,8 @@ const sxt_kind symmetric_kind = new_kind(SXT_KIND_STORAGE_DIA_SYMMETRIC, "upper 
 
 }  // namespace
 
-extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
+extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
+  take_team(host);
   static const sxt_kernel *const kernels[] = {&plain, &symmetric};
   static const sxt_kind *const kinds[] = {&plain_kind, &symmetric_kind};
   static const sxt_plugin plugin = describe("storage-dia", kernels, kinds, 2);

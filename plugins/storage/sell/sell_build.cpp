@@ -3,6 +3,7 @@
 // threads that are lent; slices are filled by the parts that the product will use, so that each thread touches its own
 // memory first.
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 
 #include "sell_storage.hpp"
@@ -65,7 +66,7 @@ sxt_status lay_out(State &state, const sxt_csr &a, const sxt_exec *exec) {
   state.perm = Memory(exec, SXT_SPACE_HOST, rows * sizeof(std::int32_t));
   auto *slice_ptr = state.slice_ptr.as<std::int64_t>();
   const int team = std::max(1, exec->threads);
-  int changed = 0;
+  std::atomic<bool> changed{false};
   const auto *col = static_cast<const std::int32_t *>(a.col);
   with_index_type(a.s.offset_type, [&](auto tag) {
     const auto *row_ptr = static_cast<const typename decltype(tag)::type *>(a.row_ptr);
@@ -79,10 +80,7 @@ sxt_status lay_out(State &state, const sxt_csr &a, const sxt_exec *exec) {
         measure(state, row_ptr, col, window);
         any |= order(window, state.perm.as<std::int32_t>(), slice_ptr);
       }
-      if (any) {
-#pragma omp atomic write
-        changed = 1;
-      }
+      if (any) changed.store(true, std::memory_order_relaxed);
     });
     return SXT_OK;
   });

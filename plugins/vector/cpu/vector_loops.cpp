@@ -175,7 +175,8 @@ const sxt_kernel past_caches =
 
 }  // namespace
 
-extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
+extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
+  take_team(host);
   static const sxt_kernel *const kernels[] = {&loops, &past_caches};
   static const sxt_plugin plugin = describe("vector-cpu", kernels);
   return *out = &plugin, SXT_OK;

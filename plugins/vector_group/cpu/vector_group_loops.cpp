@@ -69,7 +69,8 @@ const sxt_kernel kernel = [] {
 }  // namespace
 }  // namespace sextant_vector_group_cpu
 
-extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
+extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
+  sextant::plugin::take_team(host);
   static const sxt_kernel *const kernels[] = {&sextant_vector_group_cpu::kernel,
                                               &sextant_vector_group_cpu::dots_kernel};
   static const sxt_plugin plugin = sextant::plugin::describe("vector_group-cpu", kernels);
