@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "core/context/context.hpp"
+#include "core/device/capturing.hpp"
 #include "core/dispatch/feedback.hpp"
 #include "core/matrix/matrix.hpp"
 
@@ -98,11 +99,15 @@ void Prepared::refresh_if_stale() {
   if (!matrix_ || version_.load(std::memory_order_acquire) == matrix_->version()) return;
   const std::lock_guard lock(refresh_mutex_);
   if (version_ == matrix_->version()) return;
+  require_no_capture(context_.device(),
+                     "the matrix has new values, which a graph cannot bring to where it reads them; "
+                     "use it once before the capture");
   refresh();
   version_.store(matrix_->version(), std::memory_order_release);
 }
 
 void Prepared::refresh() {
+  if (form_) matrix_->freshen(asked_->storage, *form_);
   for (std::size_t i = 0; i < asked_->slots.size(); ++i)
     for (auto &part : parts_[i]) part->refresh_if_stale();
   const sxt_kernel &kernel = choice_->kernel->table;
@@ -113,6 +118,15 @@ void Prepared::refresh() {
     call.finish(kernel.refresh(state_, &problem_, &exec), kernel.name, "refresh");
   }
   refresh_factors();
+}
+
+void Prepared::append_views(std::string &views) const {
+  if (form_) {
+    const sxt_head &view = form_->view()->h;
+    views.append(reinterpret_cast<const char *>(&view), view.struct_size);
+  }
+  for (const auto &slot : parts_)
+    for (const auto &part : slot) part->append_views(views);
 }
 
 bool Prepared::stateless() const noexcept {

@@ -35,6 +35,9 @@ class StoredForm {
   std::uint64_t bytes() const { return ops_ ? ops_->bytes(state_) : 0; }
   void keep(const sxt_csr &changed) { kept_ = changed; }
   void refresh(const sxt_problem &problem);
+  // The version of the matrix whose values it holds (Matrix::version).
+  std::uint64_t values() const noexcept { return values_; }
+  void holds_values(std::uint64_t version) noexcept { values_ = version; }
   void diagonal(void *out) const;  // device space; throws SXT_E_NOT_SUPPORTED when the storage does not offer it
   void scale(const void *s);
 
@@ -46,7 +49,17 @@ class StoredForm {
   const registry::Kernel *kernel_ = nullptr;  // NULL, as ops_: it shows kept_
   const sxt_storage_ops *ops_ = nullptr;
   void *state_ = nullptr;
+  std::uint64_t values_ = 0;
   sxt_csr kept_{};
+};
+
+// Told of new values as soon as they are there: for states that captured graphs read, since a replay asks for nothing.
+class ValuesFollower {
+ public:
+  virtual void values_changed() noexcept = 0;
+
+ protected:
+  ~ValuesFollower() = default;
 };
 
 class Matrix : public std::enable_shared_from_this<Matrix> {
@@ -118,10 +131,18 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
 
   std::uint64_t pattern_hash();  // computed once
 
-  // New values; storages are refreshed in place. [exclusive]
+  // New values; storages are refreshed in place. All or nothing: once the values are checked, the version rises, and a
+  // storage that could not be refreshed is tried again before it is used (freshen). Throws SXT_E_STATE while the
+  // caller's stream is being captured. [exclusive]
   void update_values(const void *values, std::int64_t count);
   // Rises with every update; users of the values refresh when it changed.
   std::uint64_t version() const noexcept { return version_.load(std::memory_order_acquire); }
+  // Brings a storage of this matrix up to the present values, where that failed when they came. Throws what fails now;
+  // the matrix then gives the storage up and builds another for the next that wants one. [any-thread]
+  void freshen(const std::string &kind, StoredForm &form);
+  // Followers are told by update_values, where the caller has a stream that graphs may be captured on. [exclusive]
+  void follow(ValuesFollower &follower);
+  void unfollow(ValuesFollower &follower) noexcept;
 
   // S A S for a diagonal S given as n numbers of the real type in device space: borrows this matrix's arrays; each
   // storage is scaled when it is built, so the canonical CSR still shows A.
@@ -137,7 +158,7 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   // Predicted seconds of that, without building storages of it; NaN where nobody offers it.
   double permuted_seconds();
   // On such a matrix, after the values of the one that it was made of changed. Allocates nothing.
-  void source_changed(const Matrix &source);
+  void source_changed(Matrix &source);
   // The arrays on the host, copied from the device where they are only there.
   CsrArrays on_host();
 
@@ -150,6 +171,7 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   double csr_seconds();
   std::shared_ptr<StoredForm> build_form(const registry::Kernel &kernel, const std::string &kind);
   void refresh_form(const std::string &kind, StoredForm &form);
+  void try_refresh(const std::string &kind, StoredForm &form);
   void refresh_forms();
   Assembled shape() const;
   void borrow_arrays(const CsrArrays &source);
@@ -176,6 +198,7 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   std::shared_ptr<StoredForm> given_;  // of a matrix over arrays on a device: the CSR it is, also among the forms
   std::shared_ptr<StoredForm> whole_;  // of a permuted one: what given_ takes new values from
   FeatureValues features_;
+  std::vector<ValuesFollower *> followers_;
   double built_s_ = 0;
   std::uint64_t pattern_hash_ = 0;
   std::atomic<std::uint64_t> version_{1};
