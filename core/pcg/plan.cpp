@@ -252,14 +252,14 @@ bool PcgSolver::probe_base(Probe &probe, double total_s) {
     steps += more;
     mean_over_expected_ = mean_over_estimate;
   }
-  probe_steps_ = ritz.steps();
-  estimate_tells_ = !on_host || asked || ritz.tells(tolerance);
-  if (!estimate_tells_ && settings_.preconditioner.empty()) {
+  estimate_tells_ = !on_host || ritz.tells(tolerance);
+  if (!estimate_tells_ && !asked && settings_.preconditioner.empty()) {
     const double allowed_s = probe_share * total_s * std::max(1.0, estimated(ritz, assumed) / assumed);
     const double most_s = static_cast<double>(most_steps_unfallen) * step_s;
     lengthen(probe, preconditioner, step_s, std::min(allowed_s, most_s), outcome);
     estimate_tells_ = ritz.tells(tolerance);
   }
+  probe_steps_ = ritz.steps();
   probe_seconds_ += outcome.seconds;
   if (!outcome.defect.empty()) {
     mean_over_expected_ = mean_before;

@@ -41,7 +41,7 @@ void PcgSolver::refresh_if_stale() {
 
 // With the lock held.
 void PcgSolver::bring_up_to_date() {
-  const bool stale = version_ != matrix_->version(), free = lent_ == 0 && recorded_.empty();
+  const bool stale = version_ != matrix_->version(), free = in_use_ == 0 && recorded_.empty();
   if (!stale && planned_ && (plan_anew_because_.empty() || !free)) return;
   const double ratio = check_diagonal(matrix_->csr(), matrix_->context().threads());
   if (stale && !null_space_.empty()) null_space_.check(matrix_->csr());
@@ -140,50 +140,17 @@ void PcgSolver::learn_iterations(const sxt_pcg_report &report, double rtol) {
                             static_cast<std::int64_t>(before), " with the values that the plan was made for");
 }
 
-std::unique_ptr<PcgWorkspace> PcgSolver::lend_workspace() {
-  {
-    const std::lock_guard lock(mutex_);
-    bring_up_to_date();  // once more: with a workspace lent, nothing is planned anew any more
-    tell_recorded();
-    ++lent_;
-    if (!idle_.empty()) {
-      auto workspace = std::move(idle_.back());
-      idle_.pop_back();
-      return workspace;
-    }
-  }
-  try {
-    return make_workspace();
-  } catch (...) {
-    give_back(nullptr);
-    throw;
-  }
+// With something in use nothing is planned anew any more.
+PcgSolver::InUse::InUse(PcgSolver &of) : solver(of) {
+  const std::lock_guard lock(solver.mutex_);
+  solver.bring_up_to_date();
+  solver.tell_recorded();
+  ++solver.in_use_;
 }
 
-std::unique_ptr<PcgWorkspace> PcgSolver::make_workspace() {
-  Device &device = matrix_->context().device();
-  const std::uint64_t bytes = static_cast<std::uint64_t>(matrix_->rows() * value_bytes(matrix_->value_type()));
-  auto workspace = std::make_unique<PcgWorkspace>();
-  workspace->residual = DeviceBuffer(device, bytes);
-  if (narrow_) workspace->sum = DeviceBuffer(device, bytes);
-  if (changes_rhs() || narrow_) workspace->rhs = DeviceBuffer(device, bytes);
-  if (scaling_ || narrow_ || !null_space_.empty()) workspace->candidate = DeviceBuffer(device, bytes);
-  if (!null_space_.empty()) workspace->solvable = DeviceBuffer(device, bytes);
-  if (order_) {
-    workspace->own_x = DeviceBuffer(device, bytes);
-    workspace->own_residual = DeviceBuffer(device, bytes);
-  }
-  workspace->iterate = DeviceBuffer(device, bytes);
-  return workspace;
-}
-
-void PcgSolver::give_back(std::unique_ptr<PcgWorkspace> workspace) noexcept {
-  try {
-    const std::lock_guard lock(mutex_);
-    --lent_;
-    if (workspace) idle_.push_back(std::move(workspace));
-  } catch (...) {  // no memory for the pool's list: the workspace is freed
-  }
+PcgSolver::InUse::~InUse() {
+  const std::lock_guard lock(solver.mutex_);
+  --solver.in_use_;
 }
 
 }  // namespace sextant

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a saved plan tells of a solver beside its kernels: the preconditioner, the iterations that all was chosen for,
 // the order of the rows and the precision. Where it fits, nothing is probed, tried or looked for again.
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -46,7 +47,7 @@ void PcgSolver::save_plan() const {
   plan.iterations = expected_iterations_;
   plan.assumed_iterations = assumed_iterations_;
   plan.mean_over_expected = mean_over_expected_;
-  plan.diagonal_ratio = diagonal_ratio_;
+  plan.diagonal_ratio = std::min(diagonal_ratio_, 1e300);  // a file holds numbers
   matrix_->context().plan().record(plan_key(), plan);
 }
 

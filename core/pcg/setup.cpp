@@ -308,6 +308,39 @@ void PcgSolver::build_engine() {
   fail(last == SXT_E_MEMORY ? last : SXT_E_NO_KERNEL, "no engine could be built; the last: ", notes_.back());
 }
 
+std::unique_ptr<PcgWorkspace> PcgSolver::take_workspace() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!idle_.empty()) {
+      auto workspace = std::move(idle_.back());
+      idle_.pop_back();
+      return workspace;
+    }
+  }
+  Device &device = matrix_->context().device();
+  const std::uint64_t bytes = static_cast<std::uint64_t>(matrix_->rows() * value_bytes(matrix_->value_type()));
+  auto workspace = std::make_unique<PcgWorkspace>();
+  workspace->residual = DeviceBuffer(device, bytes);
+  if (narrow_) workspace->sum = DeviceBuffer(device, bytes);
+  if (changes_rhs() || narrow_) workspace->rhs = DeviceBuffer(device, bytes);
+  if (scaling_ || narrow_ || !null_space_.empty()) workspace->candidate = DeviceBuffer(device, bytes);
+  if (!null_space_.empty()) workspace->solvable = DeviceBuffer(device, bytes);
+  if (order_) {
+    workspace->own_x = DeviceBuffer(device, bytes);
+    workspace->own_residual = DeviceBuffer(device, bytes);
+  }
+  workspace->iterate = DeviceBuffer(device, bytes);
+  return workspace;
+}
+
+void PcgSolver::give_back(std::unique_ptr<PcgWorkspace> workspace) noexcept {
+  try {
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(workspace));
+  } catch (...) {  // no memory for the pool's list: the workspace is freed
+  }
+}
+
 Explanation PcgSolver::explain() const {
   const std::lock_guard lock(mutex_);  // new values may change the plan
   Explanation out;

@@ -192,14 +192,21 @@ class PcgSolver : private ValuesFollower {
   std::string why_plan_anew(double diagonal_ratio) const;
   void plan_anew(const std::string &why);
   void learn_iterations(const sxt_pcg_report &report, double rtol);
-  std::unique_ptr<PcgWorkspace> lend_workspace();
-  std::unique_ptr<PcgWorkspace> make_workspace();
+  std::unique_ptr<PcgWorkspace> take_workspace();
   void give_back(std::unique_ptr<PcgWorkspace> workspace) noexcept;
+  struct InUse {  // from the edge of a solve to its end
+    explicit InUse(PcgSolver &of);
+    ~InUse();
+    InUse(const InUse &) = delete;
+    InUse &operator=(const InUse &) = delete;
+    PcgSolver &solver;
+  };
   struct LentWorkspace {  // goes back whatever happens
-    explicit LentWorkspace(PcgSolver &of) : solver(of), workspace(of.lend_workspace()) {}
+    explicit LentWorkspace(PcgSolver &of) : in_use(of), solver(of), workspace(of.take_workspace()) {}
     ~LentWorkspace() { solver.give_back(std::move(workspace)); }
     LentWorkspace(const LentWorkspace &) = delete;
     LentWorkspace &operator=(const LentWorkspace &) = delete;
+    const InUse in_use;
     PcgSolver &solver;
     std::unique_ptr<PcgWorkspace> workspace;
   };
@@ -265,7 +272,7 @@ class PcgSolver : private ValuesFollower {
   std::string plan_anew_because_;  // what solves with other values found; "": nothing
   bool planned_ = false;           // false: planning anew failed half-way, and is tried again
   bool graph_is_stale_ = false;    // of a captured solve, and not yet told
-  int lent_ = 0;                   // workspaces in use
+  int in_use_ = 0;                 // solves that have passed their edge
   std::vector<std::unique_ptr<PcgWorkspace>> idle_;
   std::vector<std::unique_ptr<Recorded>> recorded_;
 };

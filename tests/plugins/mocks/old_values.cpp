@@ -33,11 +33,6 @@ sxt_status one_price(sxt_candidate *out, std::uint64_t capacity, std::uint64_t *
 
 bool plain_csr(const sxt_csr &a) { return a.s.index_type == SXT_I32 && a.s.offset_type == SXT_I32; }
 
-template <class State>
-void destroy(void *state) {
-  delete static_cast<State *>(state);
-}
-
 // ---- y = alpha A x + beta y, by a copy of the values --------------------------------------------------------------
 
 struct Own {
@@ -115,14 +110,14 @@ sxt_status coo_fill(Coordinates &coo, const sxt_csr &a) {
 }
 sxt_status coo_prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *exec,
                        void **state) {
-  const auto &a = as<sxt_csr>(problem->data);
+  const auto &a = as<sxt_csr>(problem->a);
   if (!plain_csr(a)) return error(exec, SXT_E_NOT_SUPPORTED, "it reads 32-bit indices");
   auto *coo = new Coordinates{};
   const auto *ptr = static_cast<const std::int32_t *>(a.row_ptr), *col = static_cast<const std::int32_t *>(a.col);
   for (std::int64_t i = 0; i < a.s.rows; ++i)
     coo->row.insert(coo->row.end(), static_cast<std::size_t>(ptr[i + 1] - ptr[i]), static_cast<std::int32_t>(i));
   coo->view.s = a.s;
-  coo->view.s.h = {sizeof(sxt_coo), SXT_KIND_STORAGE_COO};
+  coo->view.s.h = head<sxt_coo>(SXT_KIND_STORAGE_COO);
   coo->view.row = coo->row.data();
   coo->view.col = col;
   *state = coo;
@@ -130,7 +125,7 @@ sxt_status coo_prepare(const sxt_problem *problem, const sxt_candidate *, const 
 }
 sxt_status coo_refresh(void *state, const sxt_problem *problem, const sxt_exec *exec) {
   if (is_set("SEXTANT_MOCK_REFRESH_FAILS")) return error(exec, SXT_E_MEMORY, "the mock has no memory");
-  return coo_fill(*static_cast<Coordinates *>(state), as<sxt_csr>(problem->data));
+  return coo_fill(*static_cast<Coordinates *>(state), as<sxt_csr>(problem->a));
 }
 sxt_status no_run(const void *, void *, const sxt_head *, const sxt_exec *) { return SXT_OK; }
 const sxt_storage *coo_view(const void *state) { return &static_cast<const Coordinates *>(state)->view.s; }
