@@ -79,6 +79,11 @@ std::string follow_plan(const PlanEntry &entry, std::vector<Option> &options, bo
                    found->kernel->table.version);
   } else {
     options = {*found};
+    // Without the features that it was predicted from, the model's word then is better than now.
+    if (Option &planned = options.front(); entry.run_s > 0 && std::isfinite(entry.run_s)) {
+      planned.total_s += planned.query.expected_runs() * (entry.run_s - planned.run_s);
+      planned.run_s = entry.run_s;
+    }
     return "";
   }
   require(!required, SXT_E_PLAN, "the plan is required but cannot be followed at ", role, ": ", problem);

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "core/context/context.hpp"
+#include "core/device/capturing.hpp"
 #include "core/dispatch/feedback.hpp"
 #include "core/dispatch/spread.hpp"
 #include "core/matrix/matrix.hpp"
@@ -76,8 +77,7 @@ void Prepared::or_declined(F &&f) const {
   } catch (const Error &problem) {
     const sxt_status status = problem.status();
     const bool unsuited = status > 0 || status == SXT_E_NOT_SUPPORTED;
-    const bool others_too =
-        status == SXT_E_MEMORY || status == SXT_E_DEVICE || status == SXT_E_NOT_POSITIVE_DEFINITE;
+    const bool others_too = status == SXT_E_MEMORY || status == SXT_E_DEVICE || status == SXT_E_NOT_POSITIVE_DEFINITE;
     const bool own = choice_->kernel->verdict == registry::Verdict::passed;
     if (!unsuited && (own || others_too)) throw;
     throw Declined(*choice_->kernel, status > 0 ? SXT_E_NOT_SUPPORTED : status, problem.what());
@@ -133,11 +133,15 @@ void Prepared::refresh_if_stale() {
   if (!matrix_ || version_.load(std::memory_order_acquire) == matrix_->version()) return;
   const std::lock_guard lock(refresh_mutex_);
   if (version_ == matrix_->version()) return;
+  require_no_capture(context_.device(),
+                     "the matrix has new values, which a graph cannot bring to where it reads them; "
+                     "use it once before the capture");
   refresh();
   version_.store(matrix_->version(), std::memory_order_release);
 }
 
 void Prepared::refresh() {
+  if (form_) matrix_->freshen(asked_->storage, *form_);
   for (std::size_t i = 0; i < asked_->slots.size(); ++i)
     for (auto &part : parts_[i]) part->refresh_if_stale();
   const sxt_kernel &kernel = choice_->kernel->table;
@@ -158,6 +162,15 @@ bool Prepared::watches() noexcept {
   if (!feedback || feedback->all()) return feedback != nullptr;
   return watched_.load(std::memory_order_relaxed) < Feedback::watched_runs &&
          watched_.fetch_add(1, std::memory_order_relaxed) < Feedback::watched_runs;
+}
+
+void Prepared::append_views(std::string &views) const {
+  if (form_) {
+    const sxt_head &view = form_->view()->h;
+    views.append(reinterpret_cast<const char *>(&view), view.struct_size);
+  }
+  for (const auto &slot : parts_)
+    for (const auto &part : slot) part->append_views(views);
 }
 
 bool Prepared::stateless() const noexcept {

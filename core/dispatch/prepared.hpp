@@ -52,6 +52,8 @@ class Prepared {
   // Brings the states up to the matrix's present values. Not while a session runs. Throws Declined where a kernel does
   // not serve these values: the object is then of no more use.
   void refresh_if_stale();
+  // What captured work has of the matrix by value: the views of the storages that it and its parts read, byte by byte.
+  void append_views(std::string &views) const;
   std::unique_ptr<Session> open();
   // Its sessions hold neither scratch nor anything of the kernel's, so that one may run in many threads at once.
   bool stateless() const noexcept;

@@ -108,7 +108,18 @@ ChoicePtr Selector::choose(const Query &query, const std::string &role, const st
   std::vector<Considered> refused;
   gather_in_tiers(query, role, storage, part, limits, options, refused);
   if (limits.plan) {
-    limits.plan_note = follow_plan(*limits.plan, options, context_.plan().required(), role);
+    // What a plan names seldom has to be told more of the matrix than its sizes.
+    limits.plan_note = follow_plan(*limits.plan, options, false, role);
+    if (!limits.plan_note.empty()) {
+      options.clear();
+      refused.clear();
+      const struct Restore {
+        bool &flag, before;
+        ~Restore() { flag = before; }
+      } restore{all_tiers_, std::exchange(all_tiers_, true)};
+      gather_in_tiers(query, role, storage, part, limits, options, refused);
+      limits.plan_note = follow_plan(*limits.plan, options, context_.plan().required(), role);
+    }
     if (!limits.plan_note.empty()) {  // decided anew, among everything
       limits.plan.reset();
       options.clear();
@@ -164,9 +175,14 @@ Rules Selector::rules(const Query &query, const std::string &role) const {
     limits.forced = found->second;
     limits.forced_by = "by option";
   }
-  if (!limits.forced.empty() || !context_.plan().loaded()) return limits;
+  if (!context_.plan().loaded()) return limits;
   const PlanKey key{role, query.kind(), query.hash(), matrix_ && query.about_matrix() ? matrix_->pattern_hash() : 0};
   limits.plan = context_.plan().find(key, plan_types(query), context_.fingerprint(), limits.plan_note);
+  if (!limits.forced.empty()) {  // a plan made under the same force says with which storage and parts
+    if (limits.plan && limits.plan->kernel != limits.forced) limits.plan.reset();
+    limits.plan_note.clear();
+    return limits;
+  }
   require(limits.plan || !context_.plan().required(), SXT_E_PLAN, "the plan is required but has no entry for ", role,
           " (", query.kind(), ") on this query and matrix: ", limits.plan_note);
   return limits;

@@ -136,7 +136,7 @@ class Selector {
   LeftOut left_out_;
   std::function<std::string(double)> why_not_composed_;
   std::uint64_t slots_not_spared_ = 0;
-  bool builds_ = true, held_back_ = false;
+  bool builds_ = true, held_back_ = false, all_tiers_ = false;
   double most_spent_s_ = std::numeric_limits<double>::infinity();
   double own_way_s_ = std::numeric_limits<double>::infinity();
   std::map<std::string, StorageOffer> offers_;  // while candidates are gathered

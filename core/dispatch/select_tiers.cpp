@@ -154,7 +154,11 @@ double Selector::gather_in_tiers(const Query &query, const std::string &role, co
   const bool rising = matrix_ && query.about_matrix() && !limits.plan;
   const bool transposes = query.transposes();
   double spent = 0;
-  tiers_ = !rising ? all_feature_tiers : part ? before | 1u : tiers_at_once(query, limits, spent);  // sizes are free
+  const bool planned = limits.plan && !all_tiers_;  // the model's word is in the plan
+  tiers_ = planned   ? (part ? before | 1u : 1u)
+           : !rising ? all_feature_tiers
+           : part    ? before | 1u
+                     : tiers_at_once(query, limits, spent);  // sizes are free
   try {
     gather(query, role, storage, part, limits, options, refused);
     for (int tier = 1; rising && tier <= highest_feature_tier; ++tier) {

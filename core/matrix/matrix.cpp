@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/base/types.hpp"
+#include "core/device/capturing.hpp"
 #include "core/dispatch/query.hpp"
 #include "core/registry/conformance.hpp"
 
@@ -105,7 +106,8 @@ std::shared_ptr<StoredForm> Matrix::csr_there(const std::string &kind) const {
   if (kind == SXT_KIND_STORAGE_CSR && (!source_ || owner.given_)) return owner.given_;
   const std::lock_guard lock(owner.mutex_);
   const auto held = owner.forms_.find(SXT_KIND_STORAGE_CSR);
-  return held == owner.forms_.end() ? nullptr : held->second;
+  const bool fresh = held != owner.forms_.end() && held->second->values() == owner.version();
+  return fresh ? held->second : nullptr;  // the host has the values in any case
 }
 
 // What it takes to bring the CSR to the device; 0 where nothing does.
@@ -199,7 +201,11 @@ std::shared_ptr<StoredForm> Matrix::build_by(const Builder &builder, const std::
 
 std::shared_ptr<StoredForm> Matrix::lend(const std::string &kind) {
   const std::lock_guard lock(mutex_);
-  if (const auto held = forms_.find(kind); held != forms_.end()) return held->second;
+  if (const auto held = forms_.find(kind); held != forms_.end()) {
+    std::shared_ptr<StoredForm> form = held->second;
+    freshen(kind, *form);
+    return form;
+  }
   std::string reason, reasons;
   const std::vector<Builder> all = builders(kind, &reason, 1, true);
   require(!all.empty(), SXT_E_NO_KERNEL, reason);
@@ -222,6 +228,7 @@ std::shared_ptr<StoredForm> Matrix::build_form(const Kernel &kernel, const std::
     built = std::make_shared<StoredForm>(*context_, kernel, this->problem());
   }
   if (scaling_) built->scale(scaling_);
+  built->holds_values(version());
   return built;
 }
 
@@ -275,14 +282,52 @@ void Matrix::refresh_form(const std::string &kind, StoredForm &form) {
   if (scaling_ && form.why_void().empty()) form.scale(scaling_);
 }
 
-// CSR first: others may take their values from it. What was given has its values.
+// One that fails keeps its older version, by which freshen() knows it: the values themselves are new by now, and the
+// other storages with them.
+void Matrix::try_refresh(const std::string &kind, StoredForm &form) {
+  try {
+    refresh_form(kind, form);
+    form.holds_values(version());
+  } catch (const Error &problem) {
+    context_->log()(SXT_LOG_WARNING, problem.what());
+  } catch (...) {  // a plugin broke its contract, or there is no memory: said when the storage is next used
+  }
+}
+
+// The version rises first, so that states made of older values are never taken for present ones. CSR before the others,
+// which may take their values from it. What was given has its values.
 void Matrix::refresh_forms() {
-  const auto csr = forms_.find(csr_kind);
-  if (csr != forms_.end() && csr->second != given_) refresh_form(csr->first, *csr->second);
-  for (auto form = forms_.begin(); form != forms_.end(); ++form)
-    if (form != csr) refresh_form(form->first, *form->second);
-  std::erase_if(forms_, [](const auto &each) { return !each.second->why_void().empty(); });
   version_.fetch_add(1, std::memory_order_acq_rel);
+  if (given_) given_->holds_values(version());
+  const auto csr = forms_.find(csr_kind);
+  if (csr != forms_.end() && csr->second != given_) try_refresh(csr->first, *csr->second);
+  for (auto form = forms_.begin(); form != forms_.end(); ++form)
+    if (form != csr) try_refresh(form->first, *form->second);
+  std::erase_if(forms_, [](const auto &each) { return !each.second->why_void().empty(); });
+}
+
+void Matrix::freshen(const std::string &kind, StoredForm &form) {
+  const std::lock_guard lock(mutex_);
+  if (form.values() == version()) return;
+  require_no_capture(context_->device(), "a storage of the matrix has yet to take its new values; use it once before");
+  try {
+    refresh_form(kind, form);
+    require(form.why_void().empty(), SXT_E_NOT_SUPPORTED, form.why_void());
+    form.holds_values(version());
+  } catch (...) {
+    if (const auto held = forms_.find(kind); held != forms_.end() && held->second.get() == &form) forms_.erase(held);
+    throw;
+  }
+}
+
+void Matrix::follow(ValuesFollower &follower) {
+  const std::lock_guard lock(mutex_);
+  followers_.push_back(&follower);
+}
+
+void Matrix::unfollow(ValuesFollower &follower) noexcept {
+  const std::lock_guard lock(mutex_);
+  std::erase(followers_, &follower);
 }
 
 void Matrix::update_values(const void *values, std::int64_t count) {
@@ -290,10 +335,15 @@ void Matrix::update_values(const void *values, std::int64_t count) {
   require(values != nullptr || wanted == 0, SXT_E_ARGUMENT, "values is NULL");
   require(count == wanted, SXT_E_DIMENSION, "an update of this matrix takes ", wanted, " values (",
           data_.order.kept ? "in the order it was made from" : "in canonical CSR order", "), not ", count);
-  const std::lock_guard lock(mutex_);
-  own_values();
-  sextant::update_values(data_.csr, data_.order, values, check_finite_, context_->threads(), context_->allocator());
-  refresh_forms();
+  require_no_capture(context_->device(), "new values cannot be part of a graph; give them before or after the capture");
+  {
+    const std::lock_guard lock(mutex_);
+    own_values();
+    sextant::update_values(data_.csr, data_.order, values, check_finite_, context_->threads(), context_->allocator());
+    refresh_forms();
+  }
+  if (!context_->device().callers_stream()) return;
+  for (ValuesFollower *each : followers_) each->values_changed();
 }
 
 void Matrix::borrow_arrays(const CsrArrays &source) {
@@ -371,8 +421,9 @@ void StoredForm::refresh(const sxt_problem &problem) {
   why_void_.clear();
   const sxt_status status = kernel_->table.refresh(state_, &problem, &exec);
   if (status > 0) {  // not for these values: those who read it choose anew
-    why_void_ = text("storage '", name(), "' declined new values: ",
-                     call.sentence.empty() ? status_sentence(status) : call.sentence.c_str());
+    why_void_ =
+        text("storage '", name(),
+             "' declined new values: ", call.sentence.empty() ? status_sentence(status) : call.sentence.c_str());
     return;
   }
   call.finish(status, kernel_->name(), "refresh");

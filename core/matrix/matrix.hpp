@@ -38,6 +38,9 @@ class StoredForm {
   void refresh(const sxt_problem &problem);
   // "" or why it does not hold the matrix's values any more: its kernel declined them.
   const std::string &why_void() const noexcept { return why_void_; }
+  // The version of the matrix whose values it holds (Matrix::version).
+  std::uint64_t values() const noexcept { return values_; }
+  void holds_values(std::uint64_t version) noexcept { values_ = version; }
   void diagonal(void *out) const;  // device space; throws SXT_E_NOT_SUPPORTED when the storage does not offer it
   void scale(const void *s);
 
@@ -50,7 +53,17 @@ class StoredForm {
   const sxt_storage_ops *ops_ = nullptr;
   void *state_ = nullptr;
   std::string why_void_;
+  std::uint64_t values_ = 0;
   sxt_csr kept_{};
+};
+
+// Told of new values as soon as they are there: for states that captured graphs read, since a replay asks for nothing.
+class ValuesFollower {
+ public:
+  virtual void values_changed() noexcept = 0;
+
+ protected:
+  ~ValuesFollower() = default;
 };
 
 class Matrix : public std::enable_shared_from_this<Matrix> {
@@ -87,9 +100,9 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   // The canonical CSR as the ABI's struct.
   const sxt_csr &csr_view() const noexcept { return csr_view_; }
 
-  // Whether a storage is held or could be built here, with the predicted seconds of the kernel that builds it soonest (0
-  // when it is held already) and bytes. False with a reason when none can. It sees features of these tiers, and known_too:
-  // others that are known already. [any-thread]
+  // Whether a storage is held or could be built here, with the predicted seconds of the kernel that builds it soonest
+  // (0 when it is held already) and bytes. False with a reason when none can. It sees features of these tiers, and
+  // known_too: others that are known already. [any-thread]
   bool storage_offered(const std::string &kind, double *setup_s, std::uint64_t *bytes, std::string *reason,
                        unsigned tiers = 1, bool known_too = true);
   // The kernel that built it, or else the one that would: of this device and context, not refused, soonest done. NULL:
@@ -125,10 +138,18 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
 
   std::uint64_t pattern_hash();  // computed once
 
-  // New values; storages are refreshed in place. [exclusive]
+  // New values; storages are refreshed in place. All or nothing: once the values are checked, the version rises, and a
+  // storage that could not be refreshed is tried again before it is used (freshen). Throws SXT_E_STATE while the
+  // caller's stream is being captured. [exclusive]
   void update_values(const void *values, std::int64_t count);
   // Rises with every update; users of the values refresh when it changed.
   std::uint64_t version() const noexcept { return version_.load(std::memory_order_acquire); }
+  // Brings a storage of this matrix up to the present values, where that failed when they came. Throws what fails now;
+  // the matrix then gives the storage up and builds another for the next that wants one. [any-thread]
+  void freshen(const std::string &kind, StoredForm &form);
+  // Followers are told by update_values, where the caller has a stream that graphs may be captured on. [exclusive]
+  void follow(ValuesFollower &follower);
+  void unfollow(ValuesFollower &follower) noexcept;
 
   // S A S for a diagonal S given as n numbers of the real type in device space: borrows this matrix's arrays; each
   // storage is scaled when it is built, so the canonical CSR still shows A.
@@ -144,7 +165,7 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   // Predicted seconds of that, without building storages of it; NaN where nobody offers it.
   double permuted_seconds();
   // On such a matrix, after the values of the one that it was made of changed. Allocates nothing.
-  void source_changed(const Matrix &source);
+  void source_changed(Matrix &source);
   // The arrays on the host, copied from the device where they are only there.
   CsrArrays on_host();
 
@@ -164,6 +185,7 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   std::shared_ptr<StoredForm> build_by(const Builder &builder, const std::string &kind, std::string &reasons);
   std::shared_ptr<StoredForm> build_form(const registry::Kernel &kernel, const std::string &kind);
   void refresh_form(const std::string &kind, StoredForm &form);
+  void try_refresh(const std::string &kind, StoredForm &form);
   void refresh_forms();
   Assembled shape() const;
   void borrow_arrays(const CsrArrays &source);
@@ -192,6 +214,7 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   std::shared_ptr<StoredForm> given_;  // of a matrix over arrays on a device: the CSR it is, also among the forms
   std::shared_ptr<StoredForm> whole_;  // of a permuted one: what given_ takes new values from
   FeatureValues features_;
+  std::vector<ValuesFollower *> followers_;
   double built_s_ = 0;
   std::uint64_t pattern_hash_ = 0;
   std::atomic<std::uint64_t> version_{1};

@@ -60,14 +60,16 @@ std::shared_ptr<Matrix> Matrix::permuted(const void *perm, std::uint64_t pattern
   matrix->found_symmetry(known_symmetry());
   matrix->pattern_hash_ = pattern_hash;
   matrix->given_ = std::make_shared<StoredForm>(*whole, perm);
+  matrix->given_->holds_values(matrix->version());
   matrix->forms_[SXT_KIND_STORAGE_CSR] = matrix->given_;
   matrix->whole_ = std::move(whole);
   matrix->built_s_ = seconds;
   return matrix;
 }
 
-void Matrix::source_changed(const Matrix &source) {
+void Matrix::source_changed(Matrix &source) {
   const std::lock_guard lock(mutex_);
+  source.freshen(SXT_KIND_STORAGE_CSR, *whole_);
   given_->refresh(source.problem(whole_.get()));
   refresh_forms();
 }

@@ -27,7 +27,19 @@ std::uint64_t next_id() {
 
 }  // namespace
 
-Products::Products(std::shared_ptr<Matrix> matrix) : id_(next_id()), matrix_(std::move(matrix)) {}
+Products::Products(std::shared_ptr<Matrix> matrix) : id_(next_id()), matrix_(std::move(matrix)) {
+  matrix_->follow(*this);
+}
+
+Products::~Products() { matrix_->unfollow(*this); }
+
+// Captured products read these states. What fails now is tried again, and told, by the next product.
+void Products::values_changed() noexcept {
+  for (const auto &[which, runner] : runners_) try {
+      runner->prepared().refresh_if_stale();
+    } catch (...) {
+    }
+}
 
 std::shared_ptr<Runner> Products::runner(sxt_op op, std::int32_t columns) {
   // Read before anything is chosen: what is built from older choices is then not found under the newer number.

@@ -15,9 +15,12 @@
 namespace sextant {
 
 // Thread-safe.
-class Products {
+class Products : private ValuesFollower {
  public:
   explicit Products(std::shared_ptr<Matrix> matrix);
+  ~Products();
+  Products(const Products &) = delete;
+  Products &operator=(const Products &) = delete;
 
   static constexpr std::int32_t most_columns = 32;  // that one kernel is asked to take
 
@@ -34,6 +37,7 @@ class Products {
   Columns column(sxt_op op) const noexcept;
 
  private:
+  void values_changed() noexcept override;
   std::shared_ptr<Runner> runner(sxt_op op, std::int32_t columns);
   std::shared_ptr<Runner> make_runner(sxt_op op, std::int32_t columns, LeftOut left_out);
   void run(sxt_op op, std::int32_t columns, sxt_head *args);

@@ -56,6 +56,7 @@ std::shared_ptr<Matrix> Matrix::of_view(std::shared_ptr<Context> context, const 
     kept.s.space = SXT_SPACE_DEVICE;
     kept.s.symmetry = symmetry;
     matrix->given_ = std::make_shared<StoredForm>(*matrix->context_, kept);
+    matrix->given_->holds_values(matrix->version());
     matrix->forms_[SXT_KIND_STORAGE_CSR] = matrix->given_;
   } else {
     matrix->borrow_view(view);

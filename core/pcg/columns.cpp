@@ -29,6 +29,7 @@ Runner *PcgSolver::columns_engine(std::int32_t columns) {
   if (columns < 2 || columns > most_columns || narrow_ || context.deterministic() || matrix_->rows() == 0 || captured())
     return nullptr;
   const std::lock_guard lock(mutex_);
+  if (!engine_) return nullptr;  // planning anew failed: whoever solves is told
   if (const auto known = columns_.find(columns); known != columns_.end()) return known->second.get();
   std::unique_ptr<Runner> &engine = columns_[columns];
   const double alone_s = engine_->choice().run_s;
@@ -55,6 +56,12 @@ Runner *PcgSolver::columns_engine(std::int32_t columns) {
     return nullptr;
   }
   return engine.get();
+}
+
+bool PcgSolver::together_pays(std::int32_t columns) {
+  if (columns < 2 || captured()) return false;
+  refresh_if_stale();  // what pays may be another engine for new values
+  return columns_engine(columns) != nullptr;
 }
 
 // What one column works on, and where it stands among those that an engine is needed for.
@@ -85,7 +92,11 @@ struct PcgSolver::OpenColumn {
 void PcgSolver::solve_together(std::span<const ArrayColumn> columns, sxt_pcg_report *reports) {
   refresh_if_stale();
   Runner *engine = columns_engine(static_cast<std::int32_t>(columns.size()));
-  require(engine != nullptr, SXT_E_INTERNAL, columns.size(), " columns have no engine");
+  if (!engine) {  // planned anew meanwhile
+    for (std::size_t j = 0; j < columns.size(); ++j)
+      reports[j] = solve_array(columns[j].b, columns[j].x, columns[j].settings);
+    return;
+  }
   // On the stack: after its first solve a set-up asks for no more memory. Workspaces go back when the stream has ended.
   std::array<std::optional<OpenColumn>, most_columns> open;
   const OwnStream own(matrix_->context().device());
@@ -113,6 +124,7 @@ void PcgSolver::solve_together(std::span<const ArrayColumn> columns, sxt_pcg_rep
     open[j]->solution.store(columns[j].x);
   }
   own.finish();
+  for (std::size_t j = 0; j < columns.size(); ++j) learn_iterations(reports[j], columns[j].settings.rtol);
 }
 
 }  // namespace sextant

@@ -34,6 +34,13 @@ constexpr double short_solves = 3;
 constexpr double probe_on_device_s = 1e-3;
 // Fewer iterations tell nothing; after more, residuals of most matrices have shown their rate.
 constexpr std::int64_t least_steps = 10, most_steps = 80;
+// On the host a residual that has not begun to fall then is followed further, without another preconditioner so far:
+// one that helps shows it sooner.
+constexpr std::int64_t most_steps_unfallen = 160, most_steps_of_trial = 2000;
+// What a method may take of what all trials have left, where it has to be followed further.
+constexpr double share_of_trial = 0.5;
+// Asking engines about one more method, on the host.
+constexpr double asking_on_host_s = 1e-4;
 // On a device, where a total is only roughly known before engines are asked, so many at a time.
 constexpr std::int64_t steps_a_stage = 10;
 // How far iterations may lie from the assumption, either way, in powers of two.
@@ -133,9 +140,12 @@ ChoicePtr PcgSolver::select_without_composed(Selector &selector, const Query &qu
 
 void PcgSolver::plan() {
   build_product();
-  plan_preconditioner();
-  consider_order();
-  consider_narrow();
+  if (!plan_as_saved()) {
+    plan_preconditioner();
+    consider_order();
+    consider_narrow();
+  }
+  save_plan();
 }
 
 void PcgSolver::plan_preconditioner() {
@@ -246,6 +256,13 @@ bool PcgSolver::probe_base(Probe &probe, double total_s) {
     steps += more;
     mean_over_expected_ = mean_over_estimate;
   }
+  estimate_tells_ = !on_host || ritz.tells(tolerance);
+  if (!estimate_tells_ && !asked && settings_.preconditioner.empty()) {
+    const double allowed_s = probe_share * total_s * std::max(1.0, estimated(ritz, assumed) / assumed);
+    const double most_s = static_cast<double>(most_steps_unfallen) * step_s;
+    lengthen(probe, preconditioner, step_s, std::min(allowed_s, most_s), outcome);
+    estimate_tells_ = ritz.tells(tolerance);
+  }
   probe_steps_ = ritz.steps();
   probe_seconds_ += outcome.seconds;
   if (!outcome.defect.empty()) {
@@ -257,10 +274,67 @@ bool PcgSolver::probe_base(Probe &probe, double total_s) {
   if (ritz.residual() <= tolerance) mean_over_expected_ = 1;  // it has converged
   expect(estimated(ritz, assumed));
   estimate_settled_ = ritz.settled();
-  expected_from_ = text("from ", ritz.steps(), " iterations of a probe; |r| fell to ", about(ritz.residual()),
-                        " |b|, condition at least ", about(ritz.greatest() / ritz.least()),
-                        ritz.settled() ? "" : " and not yet settled", "; faster where convergence speeds up later");
+  if (!estimate_tells_)
+    expected_from_ = text("a guess: |r| did not fall in ", ritz.steps(), " iterations of a probe, condition at least ",
+                          about(ritz.greatest() / ritz.least()));
+  else
+    expected_from_ = text("from ", ritz.steps(), " iterations of a probe; |r| fell to ", about(ritz.residual()),
+                          " |b|, condition at least ", about(ritz.greatest() / ritz.least()),
+                          ritz.settled() ? "" : " and not yet settled", "; faster where convergence speeds up later");
   return true;
+}
+
+// What trials of other preconditioners share. Their cost is counted as it is predicted: what a clock says differs from
+// run to run, and the choice would with it.
+struct PcgSolver::Trials {
+  double base_iterations, iteration_s;  // with what is in force, and of one of them
+  bool base_known;                      // false: base_iterations is no estimate, and decides nothing
+  double best_s, best_iterations;       // what is to be beaten
+  double budget_s;                      // what trials may take together
+  PreconditionerMethod best{};
+
+  void take(const PreconditionerMethod &method, double found_s, double iterations) {
+    if (found_s >= best_s) return;
+    best = method;
+    best_s = found_s;
+    best_iterations = iterations;
+  }
+};
+
+// Goes on with a probe whose residual has not begun to fall, each time as far again, within the predicted seconds.
+void PcgSolver::lengthen(Probe &probe, Runner *preconditioner, double step_s, double allowed_s,
+                         ProbeOutcome &outcome) const {
+  const double tolerance = tolerance_of(settings_);
+  const double affordable = std::clamp<double>(allowed_s / step_s, 0, static_cast<double>(most_steps_of_trial));
+  while (outcome.defect.empty() && !outcome.ritz.tells(tolerance)) {
+    const std::int64_t steps = outcome.ritz.steps();
+    const std::int64_t more = std::min(steps, static_cast<std::int64_t>(affordable) - steps);
+    if (steps < least_steps || 2 * more < steps) return;
+    probe.go_on(preconditioner, more, tolerance, outcome);
+    if (outcome.ritz.steps() < steps + more) return;  // it has ended
+  }
+}
+
+// Those with the least total as far as is known without a trial come first: what they show spares others theirs.
+std::vector<PreconditionerMethod> PcgSolver::by_promise(std::vector<PreconditionerMethod> methods, double iterations,
+                                                        double iteration_s) {
+  const double times = std::max(1.0, settings_.expected_solves) * iterations;
+  std::vector<std::pair<double, std::size_t>> order;
+  for (std::size_t i = 0; i < methods.size(); ++i) {
+    double total_s = HUGE_VAL;
+    if (methods[i].typical_iterations > 0 && !methods[i].scales && !methods[i].reference) try {
+        const ChoicePtr choice = select_preconditioner(methods[i].name);
+        total_s = choice->setup_s + choice->storage_s +
+                  times * methods[i].typical_iterations * (same_iteration * iteration_s + choice->run_s);
+      } catch (const Error &problem) {  // the trial tells why
+        if (problem.status() == SXT_E_MEMORY || problem.status() == SXT_E_DEVICE) throw;
+      }
+    order.emplace_back(total_s, i);
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<PreconditionerMethod> sorted;
+  for (const auto &[total_s, i] : order) sorted.push_back(methods[i]);
+  return sorted;
 }
 
 // Whether another preconditioner has a lower total. What a polynomial does is known; of others only with one that is
@@ -270,34 +344,33 @@ void PcgSolver::consider_others(Probe &probe, const Choice &engine) {
   // Of matrices with a null space nothing is known.
   const bool free = !on_host && chooses_freely() && null_space_.empty();
   const double total_s = total_of(engine, settings_.expected_solves) - engine.features_s;  // those are known by now
-  const double iteration_s = engine.run_s / assumed_iterations_, base_iterations = expected_iterations_;
-  PreconditionerMethod best{};
-  double best_s = (1 - least_gain) * total_s, best_iterations = base_iterations;
-  const auto take = [&](const PreconditionerMethod &method, double found_s) {
-    if (found_s >= best_s) return;
-    best = method;
-    best_s = found_s;
-    best_iterations = expected_iterations_;
-  };
-  const std::vector<PreconditionerMethod> methods = preconditioner_methods(matrix_->context());
+  const double gain = estimate_tells_ ? least_gain : unsettled_gain;
+  Trials trials{.base_iterations = expected_iterations_,
+                .iteration_s = engine.run_s / assumed_iterations_,
+                .base_known = estimate_tells_,
+                .best_s = (1 - gain) * total_s,
+                .best_iterations = expected_iterations_,
+                .budget_s = (on_host ? trial_share : trial_share_on_device) * total_s};
+  std::vector<PreconditionerMethod> methods = preconditioner_methods(matrix_->context());
   for (const PreconditionerMethod &method : methods)
-    if (free && method.polynomial) take(method, consider_polynomial(method, base_iterations, best_s));
+    if (free && method.polynomial) {
+      const double found_s = consider_polynomial(method, trials.base_iterations, trials.best_s);
+      trials.take(method, found_s, expected_iterations_);
+    }
   // On a device a probe is short.
-  if (best.name.empty() && !on_host && !estimate_settled_) best_s = (1 - unsettled_gain) * total_s;
-  double budget_s = (on_host ? trial_share : trial_share_on_device) * total_s;
+  if (trials.best.name.empty() && !on_host && !estimate_settled_) trials.best_s = (1 - unsettled_gain) * total_s;
   const double least_s = on_host ? 0 : static_cast<double>(least_steps) * probe.step_seconds(nullptr);
+  if (on_host && total_s >= worth_looking_s)
+    methods = by_promise(std::move(methods), trials.base_iterations, trials.iteration_s);
   for (const PreconditionerMethod &method : methods) {
     if (method.scales || method.reference || (free && method.polynomial)) continue;
-    if (total_s < worth_looking_s || budget_s < least_s) break;
-    const Clock clock;
-    expect(base_iterations);
-    tried_s_ = 0;
-    take(method, consider(probe, method, base_iterations, iteration_s, best_s, budget_s));
-    // A clock differs from run to run.
-    budget_s -= matrix_->context().deterministic() ? tried_s_ : clock.seconds();
+    if (total_s < worth_looking_s || trials.budget_s < least_s) break;
+    expect(trials.base_iterations);
+    const double found_s = consider(probe, method, trials);
+    trials.take(method, found_s, expected_iterations_);
   }
-  expect(best_iterations);
-  if (!best.name.empty() && !adopt(best, best_s)) expect(base_iterations);
+  expect(trials.best_iterations);
+  if (!trials.best.name.empty() && !adopt(trials.best, trials.best_s)) expect(trials.base_iterations);
 }
 
 // Puts another preconditioner into force. One that was not tried may turn out not to suit the matrix: then false.
@@ -346,11 +419,22 @@ double PcgSolver::consider_polynomial(const PreconditionerMethod &method, double
   }
 }
 
+// What a method that was tried shows of the iterations without it, where those were unknown: the share that it
+// typically takes. What was taken on a guess before is dropped.
+void PcgSolver::infer_base(Trials &trials, const PreconditionerMethod &method, double iterations) {
+  if (trials.base_known || !(method.typical_iterations > 0)) return;
+  trials.base_iterations = std::max(iterations / method.typical_iterations, static_cast<double>(probe_steps_));
+  trials.base_known = true;
+  trials.best = {};
+  trials.best_iterations = trials.base_iterations;
+  expect(trials.base_iterations);
+  trials.best_s = (1 - least_gain) * total_of(*select_engine(method_), settings_.expected_solves);
+  expected_from_ += text("; ", method.name, " takes about ", static_cast<std::int64_t>(iterations));
+}
+
 // The predicted total with this preconditioner, infinite where it does not apply or is not worth trying, with the
-// reason in a note; leaves what it is expected to take in expected_iterations_. base_iterations, and iteration_s of
-// each, are what the plan so far takes.
-double PcgSolver::consider(Probe &probe, const PreconditionerMethod &method, double base_iterations, double iteration_s,
-                           double best_s, double budget_s) {
+// reason in a note; leaves what it is expected to take in expected_iterations_.
+double PcgSolver::consider(Probe &probe, const PreconditionerMethod &method, Trials &trials) {
   constexpr double never = HUGE_VAL;
   const auto out = [&](const std::string &why) {
     notes_.push_back("preconditioner " + method.name + " left out: " + why);
@@ -362,33 +446,42 @@ double PcgSolver::consider(Probe &probe, const PreconditionerMethod &method, dou
     const auto too_slow = [&](const char *how, double seconds) {
       return out(text("even with ", about(share), " of the iterations it would take ", how, seconds_text(seconds)));
     };
-    expect(share * base_iterations);
+    expect(share * trials.base_iterations);
     const ChoicePtr choice = select_preconditioner(method.name);
     const double setup_s = choice->setup_s + choice->storage_s;
     // An iteration is hardly cheaper for having to apply it as well; on a device only engines whose steps are other
     // kernels do. They are asked, which takes its time, only about those that this leaves.
     const bool on_host = matrix_->context().device().on_host();
-    const double alone_s = std::max(same_iteration * iteration_s, on_host ? 0 : least_iteration_s());
+    const double alone_s = std::max(same_iteration * trials.iteration_s, on_host ? 0 : least_iteration_s());
     const double asking_s = on_host ? 0 : asking_with_m_s;
     const double least_s =
         setup_s + asking_s + std::max(1.0, solves) * expected_iterations_ * (alone_s + choice->run_s);
-    if (least_s >= best_s) return too_slow("at least ", least_s);
-    if (setup_s > budget_s) return out("to try it would cost " + seconds_text(setup_s));
+    if (least_s >= trials.best_s) return too_slow("at least ", least_s);
+    if (setup_s > trials.budget_s) return out("to try it would cost " + seconds_text(setup_s));
     const double step_s = probe.step_seconds(choice.get());
-    const auto steps = static_cast<std::int64_t>(std::clamp<double>((budget_s - setup_s) / step_s, 0, most_steps));
+    const double left_s = trials.budget_s - setup_s;
+    const auto steps = static_cast<std::int64_t>(std::clamp<double>(left_s / step_s, 0, most_steps));
     if (steps < least_steps)
       return out(text(least_steps, " iterations with it would cost ", seconds_text(least_steps * step_s)));
+    trials.budget_s -= on_host ? asking_on_host_s : asking_with_m_s;
     const double at_best_s = total_of(*select_engine(method.name, choice->run_s), solves);
-    if (at_best_s >= best_s) return too_slow("", at_best_s);
+    if (at_best_s >= trials.best_s) return too_slow("", at_best_s);
     count_setup(*choice);
-    tried_s_ = setup_s + static_cast<double>(std::min(steps, probe_steps_)) * step_s;
     Runner preconditioner(matrix_->context(), choice, matrix_.get());
-    const ProbeOutcome outcome = probe.run(&preconditioner, std::min(steps, probe_steps_), tolerance_of(settings_));
+    const double tolerance = tolerance_of(settings_);
+    ProbeOutcome outcome = probe.run(&preconditioner, std::min(steps, probe_steps_), tolerance);
+    if (on_host) lengthen(probe, &preconditioner, step_s, share_of_trial * left_s, outcome);
+    trials.budget_s -= setup_s + static_cast<double>(outcome.ritz.steps()) * step_s;
     probe_seconds_ += outcome.seconds;
     if (!outcome.defect.empty()) return out("in its probe " + outcome.defect);
-    expect(outcome.ritz.iterations(tolerance_of(settings_), base_iterations));
+    const double iterations = outcome.ritz.iterations(tolerance, trials.base_iterations);
+    const bool tells = !on_host || outcome.ritz.tells(tolerance);
+    if (!tells && (trials.base_known || !(method.typical_iterations > 0)))
+      return out(text("its residual does not fall in ", outcome.ritz.steps(), " iterations"));
+    if (tells) infer_base(trials, method, iterations);
+    expect(tells ? iterations : method.typical_iterations * trials.base_iterations);
     const double total_s = total_of(*select_engine(method.name, choice->run_s), solves);
-    if (total_s >= best_s)
+    if (total_s >= trials.best_s)
       return out(text("about ", static_cast<std::int64_t>(expected_iterations_), " iterations, ", seconds_text(total_s),
                       " in all"));
     return total_s;

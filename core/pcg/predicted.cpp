@@ -58,9 +58,13 @@ double engine_seconds(Matrix &matrix, const Choice &choice, double iterations) {
 void PcgSolver::learn_costs() {
   Matrix &system = engine_matrix(method_);
   const Choice &engine = engine_->choice();
-  const double n = assumed_iterations_, once = engine_seconds(system, engine, n),
-               twice = engine_seconds(system, engine, 2 * n);
+  const double n = assumed_iterations_;
+  double once = engine_seconds(system, engine, n), twice = engine_seconds(system, engine, 2 * n);
   const bool known = once >= 0 && twice > once;
+  if (engine.by_plan && once > 0) {  // the plan knows what the model was told then
+    const double told = engine.run_s / once;
+    once *= told, twice *= told;
+  }
   costs_.iteration_s = known ? (twice - once) / n : engine.run_s / n;
   costs_.engine_s = known ? std::max(0.0, once - n * costs_.iteration_s) : 0;
   const sxt_machine &machine = matrix_->context().machine();

@@ -55,6 +55,7 @@ PcgSolver::Recorded &PcgSolver::recorded() {
   require(session && !idle_.empty(), SXT_E_STATE,
           "nothing can be allocated while a stream is being captured: solve once before, for each solve that is to be "
           "captured, so that its memory is there");
+  if (recorded_.empty()) matrix_->follow(*this);
   auto made = std::make_unique<Recorded>();
   made->view = engine_view();
   made->session = std::move(session);
@@ -64,25 +65,41 @@ PcgSolver::Recorded &PcgSolver::recorded() {
   return *recorded_.back();
 }
 
+// All that a graph has by value: of the matrix, in every part of the engine, and of the scaling.
 std::string PcgSolver::engine_view() const {
-  const std::string &storage = engine_->choice().storage;
-  if (storage.empty()) return "";
-  const sxt_head &view = engine_matrix(method_).lend(storage)->view()->h;
-  return {reinterpret_cast<const char *>(&view), view.struct_size};
+  std::string view;
+  engine_->prepared().append_views(view);
+  const void *const scaling = scaling_;
+  return view.append(reinterpret_cast<const char *>(&scaling), sizeof scaling);
 }
 
-// After new values: graphs have their storage's arrays, whose values follow, but its view as it was. Said once.
-void PcgSolver::check_recorded() {
+// After new values: graphs have their storages' arrays, whose values follow, but their views as they were.
+void PcgSolver::note_recorded() {
   if (recorded_.empty()) return;
   const std::string view = engine_view();
-  bool stale = false;
   for (const auto &each : recorded_)
-    if (std::exchange(each->view, view) != view) stale = true;
-  require(!stale, SXT_E_STATE, "a solve was captured with a matrix that new values have given another form (its ",
+    if (std::exchange(each->view, view) != view) graph_is_stale_ = true;
+}
+
+// Said once.
+void PcgSolver::tell_recorded() {
+  require(!std::exchange(graph_is_stale_, false), SXT_E_STATE,
+          "a solve was captured with a matrix that new values have given another form (its ",
           "diagonal is no longer all ones): capture it anew; solves outside of a capture go on from the next one");
 }
 
+// Replays ask for nothing, so captured solves get new values as soon as the matrix has them. What fails here is tried
+// again, and told, by the next solve outside of a capture.
+void PcgSolver::values_changed() noexcept {
+  try {
+    const std::lock_guard lock(mutex_);
+    bring_up_to_date();
+  } catch (...) {
+  }
+}
+
 sxt_pcg_report PcgSolver::record(const void *b, void *x, const SolveSettings &settings) {
+  require(engine_ != nullptr, SXT_E_STATE, "the set-up has no plan for the matrix's new values: solve once before");
   const registry::Kernel &engine = *engine_->choice().kernel;
   const auto *ops = static_cast<const sxt_pcg_ops *>(engine.table.ops);
   require(ops && ops->struct_size >= sizeof *ops && ops->record, SXT_E_STATE, "the stream is being captured, and ",

@@ -14,6 +14,8 @@ namespace {
 constexpr double settled_within = 1.05;
 // A residual that falls by less than this factor over the second half of the steps says nothing about the rest.
 constexpr double least_fall = 1.01;
+// One that falls by this factor over that half does.
+constexpr double fall_that_tells = 1.5;
 // A residual that has not begun to fall then is one of a harder problem than was assumed: so many times the iterations.
 constexpr double harder = 4;
 
@@ -60,6 +62,20 @@ double Ritz::value(std::int64_t which, std::int64_t order) const {
 bool Ritz::settled() const {
   const std::int64_t before = steps() * 3 / 4;
   return before >= 4 && value(0, before) <= settled_within * least();
+}
+
+bool Ritz::tells(double rtol) const {
+  if (residual() <= rtol) return true;
+  if (steps() < 8) return false;
+  // Single residuals of conjugate gradients jump: means of an eighth of them.
+  const std::size_t count = residuals_.size(), part = std::max<std::size_t>(2, count / 8);
+  const auto mean = [&](std::size_t from) {
+    double sum = 0;
+    for (std::size_t i = from; i < from + part; ++i) sum += std::log(residuals_[i]);
+    return sum / static_cast<double>(part);
+  };
+  const double now = mean(count - part), half = mean((count - part) / 2);
+  return now <= std::log(0.5) && half - now >= std::log(fall_that_tells);
 }
 
 double Ritz::iterations(double rtol, double otherwise) const {

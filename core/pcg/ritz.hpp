@@ -20,6 +20,9 @@ class Ritz {
   double greatest() const { return value(steps() - 1, steps()); }
   // Whether the least one has stopped falling: it is then near the least eigenvalue that b has a part of.
   bool settled() const;
+  // Whether the residuals say anything of the iterations left: they fell by half, and go on falling. Otherwise
+  // iterations() is no estimate.
+  bool tells(double rtol) const;
   // Until the residual is rtol |b|. Where it does not fall yet: four times `otherwise`, or what the condition asks
   // if that is more. An overestimate where convergence speeds up after the last step.
   double iterations(double rtol, double otherwise) const;

@@ -30,9 +30,6 @@ constexpr double usual_confirmations = 2;
 // A preconditioner's set-up, the scaled entries, and two more passes of the host's calls: on a device at least.
 constexpr double scaling_on_device_s = 2.5e-4;
 
-// Made when the library is loaded: a solve with new values allocates nothing.
-const std::string half_kept = SXT_KIND_STORAGE_DIA_SYMMETRIC;
-
 const sxt_preconditioner_ops *ops_of(const Kernel &kernel) {
   return static_cast<const sxt_preconditioner_ops *>(kernel.table.ops);
 }
@@ -54,7 +51,7 @@ void set_method(Q &field, const std::string &method) {
 }
 
 // What is known of the values' symmetry: as stated, or as found where it was checked.
-sxt_symmetry check_matrix(Matrix &matrix, const PcgSettings &settings, Buffer &work) {
+sxt_symmetry check_symmetry(Matrix &matrix, const PcgSettings &settings, Buffer &work) {
   require(matrix.rows() == matrix.cols(), SXT_E_NOT_SQUARE, "the matrix is ", matrix.rows(), " x ", matrix.cols(),
           "; conjugate gradients need a square one");
   const bool real = matrix.value_type() <= SXT_F64;
@@ -90,6 +87,8 @@ bool tells_more(const sxt_preconditioner_ops &ops) {
   return ops.struct_size >= offsetof(sxt_preconditioner_ops, typical_iterations) + sizeof ops.typical_iterations;
 }
 
+}  // namespace
+
 // "block-jacobi:5" is known where "block-jacobi" is: its kernel judges the number.
 void check_method(const std::string &method, const Context &context) {
   std::vector<std::string> known{"auto", "none"};
@@ -100,8 +99,6 @@ void check_method(const std::string &method, const Context &context) {
   }
   fail(SXT_E_UNKNOWN_NAME, unknown_name("preconditioner", method, known));
 }
-
-}  // namespace
 
 std::vector<PreconditionerMethod> preconditioner_methods(const Context &context) {
   std::vector<PreconditionerMethod> methods;
@@ -128,23 +125,35 @@ PcgSolver::PcgSolver(std::shared_ptr<Matrix> matrix, const PcgSettings &settings
   check_settings(settings_);
   precision_wanted();
   recurrence_code(settings_.recurrence);
-  symmetry_ = check_matrix(*matrix_, settings_, symmetry_work_);
+  symmetry_ = check_matrix();
   diagonal_ratio_ = check_diagonal(matrix_->csr(), matrix_->context().threads());
   null_space_ = NullSpace(*matrix_, settings_.null_space, settings_.null_space_size);
   settings_.null_space = nullptr;  // copied
-  predicted_setup_s_ += looking_seconds();
+  predicted_setup_s_ += looking_seconds() - built_before_s;
+  set_up();
+  setup_seconds_ = clock.seconds();
+}
+
+PcgSolver::~PcgSolver() {
+  if (!recorded_.empty()) matrix_->unfollow(*this);
+}
+
+// All that follows from the values the matrix has now.
+void PcgSolver::set_up() {
   plan();
   build_engine();
   learn_costs();
-  if (!relies_on_found_symmetry()) symmetry_work_ = Buffer();
+  if (!watches_symmetry()) symmetry_work_ = Buffer();
   selected_.clear();
   count_setup(engine_->choice());
-  predicted_setup_s_ += probe_seconds_ - built_before_s;
+  predicted_setup_s_ += probe_seconds_;
   for (const Matrix *each : std::set<const Matrix *>{matrix_.get(), base_.get(), system_.get(), narrow_.get()})
     if (each) predicted_setup_s_ += each->built_seconds();
-  version_ = matrix_->version();
-  setup_seconds_ = clock.seconds();
+  version_ = planned_version_ = matrix_->version();
+  planned_ = true;
 }
+
+sxt_symmetry PcgSolver::check_matrix() { return check_symmetry(*matrix_, settings_, symmetry_work_); }
 
 std::string PcgSolver::storage_wanted() const {
   const std::string format = settings_.format.substr(0, settings_.format.find(':'));
@@ -160,13 +169,13 @@ std::string PcgSolver::storage_wanted() const {
 // "" where a scaling by the diagonal is to be in force. The condition is at most as many times greater without it as
 // the diagonal's greatest entry is than its least, and iterations grow by the root of that at most; by how much they do
 // in the middle is told in docs/pcg.md.
-std::string PcgSolver::why_not_scaled() const {
-  if (diagonal_ratio_ == 1) return "the diagonal is constant, so scaling by it would change nothing";
+std::string PcgSolver::why_not_scaled(double diagonal_ratio) const {
+  if (diagonal_ratio == 1) return "the diagonal is constant, so scaling by it would change nothing";
   if (matrix_->context().device().on_host()) return "";
   constexpr double usual_power = 0.2;
-  const double saved_s = (1 - std::pow(diagonal_ratio_, -usual_power)) * rough_total_s();
+  const double saved_s = (1 - std::pow(diagonal_ratio, -usual_power)) * rough_total_s();
   if (!(saved_s < scaling_on_device_s)) return "";
-  return text("the diagonal's greatest entry is ", diagonal_ratio_, " times its least, so scaling by it would save ",
+  return text("the diagonal's greatest entry is ", diagonal_ratio, " times its least, so scaling by it would save ",
               seconds_text(saved_s), " as a rule and takes ", seconds_text(scaling_on_device_s));
 }
 
@@ -174,7 +183,7 @@ std::string PcgSolver::why_not_scaled() const {
 void PcgSolver::choose_preconditioner() {
   method_ = settings_.preconditioner;
   if (method_.empty()) {
-    const std::string why_not = why_not_scaled();
+    const std::string why_not = why_not_scaled(diagonal_ratio_);
     method_ = why_not.empty() ? "jacobi" : "none";
     notes_.push_back(why_not.empty() ? "preconditioner jacobi: a diagonal scaling costs nothing in an iteration"
                                      : "no preconditioner: " + why_not);
@@ -332,62 +341,6 @@ void PcgSolver::build_engine() {
   fail(last == SXT_E_MEMORY ? last : SXT_E_NO_KERNEL, "no engine could be built; the last: ", notes_.back());
 }
 
-// Whether an engine may read a storage that keeps one of two mirror images because they were found to be equal.
-bool PcgSolver::relies_on_found_symmetry() const {
-  if (symmetry_ == matrix_->symmetry()) return false;
-  for (const Matrix *each : {matrix_.get(), base_.get(), system_.get(), narrow_.get()})
-    if (each && each->holds(half_kept)) return true;
-  return false;
-}
-
-// After Matrix::update_values: the first solve brings everything derived from the values up to date.
-void PcgSolver::refresh_if_stale() {
-  const std::lock_guard lock(mutex_);
-  if (version_ == matrix_->version()) return;
-  check_diagonal(matrix_->csr(), matrix_->context().threads());
-  if (!null_space_.empty()) null_space_.check(matrix_->csr());
-  // What was found of other values must hold of these where a storage relies on it.
-  if (relies_on_found_symmetry()) check_hermitian(matrix_->csr(), matrix_->context().threads(), symmetry_work_);
-  if (order_ && order_->on_device)
-    base_->source_changed(*matrix_);
-  else if (order_)
-    base_->update_values(matrix_->csr().values.data(), matrix_->csr().nnz);
-  if (preconditioner_) preconditioner_->prepared().refresh_if_stale();
-  if (scaling_) {
-    const auto *ops = ops_of(*preconditioner_choice_->kernel);
-    Call call(matrix_->context().device());
-    call.check(ops->scaling(preconditioner_->prepared().state(), &scaling_), preconditioner_choice_->kernel->name(),
-               "scaling");
-    system_->source_changed(*base_, scaling_);
-  }
-  if (narrow_) refresh_narrow();
-  refresh_chosen();
-  version_ = matrix_->version();
-  check_recorded();
-}
-
-// Kernels that hold values take the new ones now; one that does not serve them is replaced by the next candidate.
-void PcgSolver::refresh_chosen() {
-  const auto or_again = [this](Runner &runner, auto &&build) {
-    try {
-      runner.prepared().refresh_if_stale();
-    } catch (const Declined &declined) {
-      left_out_.try_emplace(&declined.kernel(), declined.what());
-      notes_.push_back(text(declined.what(), "; the next candidate took over"));
-      build();
-    }
-  };
-  if (product_) or_again(*product_, [this] { build_product(); });
-  if (engine_)
-    or_again(*engine_, [this] {
-      engine_.reset();
-      columns_.clear();
-      wide_engine_.reset();
-      selected_.clear();
-      build_engine();
-    });
-}
-
 std::unique_ptr<PcgWorkspace> PcgSolver::take_workspace() {
   {
     const std::lock_guard lock(mutex_);
@@ -422,10 +375,15 @@ void PcgSolver::give_back(std::unique_ptr<PcgWorkspace> workspace) noexcept {
 }
 
 Explanation PcgSolver::explain() const {
+  const std::lock_guard lock(mutex_);  // new values may change the plan
   Explanation out;
   const Matrix &a = *matrix_;
   out.title =
       "Conjugate gradients: " + text(a.rows(), " unknowns, ", a.csr().nnz, " nonzeros, ", value_name(a.value_type()));
+  if (!engine_) {  // planning anew for new values failed
+    out.notes = notes_;
+    return out;
+  }
   const Choice &engine = engine_->choice();
   out.facts = {
       {"device", a.context().describe()},
@@ -442,7 +400,6 @@ Explanation PcgSolver::explain() const {
   out.choices.push_back(engine_->prepared().shared_choice());
   out.choices.push_back(product_->prepared().shared_choice());
   if (order_) out.choices.push_back(order_->choice);
-  const std::lock_guard lock(mutex_);
   for (const auto &[columns, together] : columns_)
     if (together) out.choices.push_back(together->prepared().shared_choice());
   return out;

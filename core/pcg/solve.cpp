@@ -414,6 +414,7 @@ sxt_pcg_report PcgSolver::solve(const void *b, void *x, const SolveSettings &set
   const OwnStream own(matrix_->context().device());
   const sxt_pcg_report report = PcgSolve(*this, *lent.workspace, b, x, settings).run();
   own.finish();
+  learn_iterations(report, settings.rtol);
   return report;
 }
 
@@ -437,6 +438,7 @@ sxt_pcg_report PcgSolver::solve_array(const void *b, void *x, const SolveSetting
   const sxt_pcg_report report = PcgSolve(*this, work, rhs.data(), solution.data(), settings).run();
   solution.store(x);
   own.finish();
+  learn_iterations(report, settings.rtol);
   return report;
 }
 

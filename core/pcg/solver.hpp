@@ -19,6 +19,7 @@
 #include "core/matrix/matrix.hpp"
 #include "core/pcg/crossing.hpp"
 #include "core/pcg/null_space.hpp"
+#include "core/plan/plan.hpp"
 #include "sextant/kinds/ordering.h"
 #include "sextant/kinds/pcg.h"
 #include "sextant/sextant.h"
@@ -27,6 +28,7 @@ namespace sextant {
 
 class Probe;
 class Ritz;
+struct ProbeOutcome;
 struct PreconditionerMethod;
 
 // As sxt_pcg_options, with its strings resolved.
@@ -71,10 +73,13 @@ struct PcgWorkspace {
   DeviceBuffer staged_b, staged_x;   // of callers whose arrays lie where the device does not reach
 };
 
-class PcgSolver {
+class PcgSolver : private ValuesFollower {
  public:
   // Throws the statuses that sxt_pcg_create documents.
   PcgSolver(std::shared_ptr<Matrix> matrix, const PcgSettings &settings);
+  ~PcgSolver();
+  PcgSolver(const PcgSolver &) = delete;
+  PcgSolver &operator=(const PcgSolver &) = delete;
 
   const PcgSettings &settings() const noexcept { return settings_; }
   SolveSettings default_solve() const;
@@ -95,13 +100,14 @@ class PcgSolver {
   static constexpr std::int32_t most_columns = 32;
   void solve_together(std::span<const ArrayColumn> columns, sxt_pcg_report *reports);
   // Whether so many together are predicted to end sooner than one after the other.
-  bool together_pays(std::int32_t columns) { return columns_engine(columns) != nullptr; }
+  bool together_pays(std::int32_t columns);
   Explanation explain() const;
 
  private:
   friend class PcgSolve;
   void choose_preconditioner();
-  std::string why_not_scaled() const;
+  sxt_symmetry check_matrix();
+  std::string why_not_scaled(double diagonal_ratio) const;
   void build_preconditioner();
   void scale();
   void build_product();
@@ -140,6 +146,11 @@ class PcgSolver {
   // Whether what confirm() accepted stands apart from the engine's x.
   bool keeps_answer() const { return changes_rhs() || !null_space_.empty(); }
 
+  PlanKey plan_key() const;  // saved_plan.cpp, with those that follow
+  void save_plan() const;
+  std::string why_not_as_planned(const SolverPlan &plan) const;
+  bool plan_as_saved();
+
   void plan();  // plan.cpp, with those that follow
   void plan_preconditioner();
   void expect(double iterations);
@@ -147,6 +158,7 @@ class PcgSolver {
   double least_iteration_s() const;
   double rough_total_s() const;
   bool chooses_freely() const;
+  void set_up();
   bool worth_probing(double probe_s);
   bool worth_knowing(double cost_s);
   std::int64_t more_steps(const Probe &probe, const Ritz &ritz, double step_s, double assumed, double total_s);
@@ -155,8 +167,12 @@ class PcgSolver {
   void consider_others(Probe &probe, const Choice &engine);
   double consider_polynomial(const PreconditionerMethod &method, double base_iterations, double best_s);
   bool adopt(const PreconditionerMethod &method, double total_s);
-  double consider(Probe &probe, const PreconditionerMethod &method, double base_iterations, double iteration_s,
-                  double best_s, double budget_s);
+  struct Trials;
+  std::vector<PreconditionerMethod> by_promise(std::vector<PreconditionerMethod> methods, double iterations,
+                                               double iteration_s);
+  void infer_base(Trials &trials, const PreconditionerMethod &method, double iterations);
+  void lengthen(Probe &probe, Runner *preconditioner, double step_s, double allowed_s, ProbeOutcome &outcome) const;
+  double consider(Probe &probe, const PreconditionerMethod &method, Trials &trials);
   struct Recorded {  // what a captured solve works on
     std::unique_ptr<PcgWorkspace> workspace;
     std::unique_ptr<Session> session;
@@ -166,16 +182,31 @@ class PcgSolver {
   Recorded &recorded();
   sxt_pcg_report record(const void *b, void *x, const SolveSettings &settings);
   std::string engine_view() const;
-  void check_recorded();
-  bool relies_on_found_symmetry() const;
-  void refresh_if_stale();
+  void note_recorded();
+  void tell_recorded();
+  void values_changed() noexcept override;
+  bool watches_symmetry() const;
+  void refresh_if_stale();  // refresh.cpp, with those that follow: once at the edge of each solve, before anything runs
+  void bring_up_to_date();
+  void refresh_parts();
+  std::string why_plan_anew(double diagonal_ratio) const;
+  void plan_anew(const std::string &why);
+  void learn_iterations(const sxt_pcg_report &report, double rtol);
   std::unique_ptr<PcgWorkspace> take_workspace();
   void give_back(std::unique_ptr<PcgWorkspace> workspace) noexcept;
+  struct InUse {  // from the edge of a solve to its end
+    explicit InUse(PcgSolver &of);
+    ~InUse();
+    InUse(const InUse &) = delete;
+    InUse &operator=(const InUse &) = delete;
+    PcgSolver &solver;
+  };
   struct LentWorkspace {  // goes back whatever happens
-    explicit LentWorkspace(PcgSolver &of) : solver(of), workspace(of.take_workspace()) {}
+    explicit LentWorkspace(PcgSolver &of) : in_use(of), solver(of), workspace(of.take_workspace()) {}
     ~LentWorkspace() { solver.give_back(std::move(workspace)); }
     LentWorkspace(const LentWorkspace &) = delete;
     LentWorkspace &operator=(const LentWorkspace &) = delete;
+    const InUse in_use;
     PcgSolver &solver;
     std::unique_ptr<PcgWorkspace> workspace;
   };
@@ -209,14 +240,14 @@ class PcgSolver {
   NullSpace null_space_;
   Buffer narrow_values_, narrow_scaling_;  // on the host, from the first new values of a rounded matrix on
   Buffer symmetry_work_;                   // for checking new values, where that matters
-  double diagonal_ratio_ = 1;              // the greatest entry of the diagonal over the least
+  double diagonal_ratio_ = 1;              // the greatest entry of the diagonal over the least, when it was planned
   std::string method_;                     // the preconditioner in force: "none", "jacobi", ...
   std::vector<std::string> notes_;
   std::unique_ptr<Runner> preconditioner_;  // NULL for "none", and when the engine applies it
   ChoicePtr preconditioner_choice_;
-  const void *scaling_ = nullptr;             // s with M = S S, device space, real; NULL: the system is not scaled
+  const void *scaling_ = nullptr;  // s with M = S S, device space, real; NULL: the system is not scaled
   void refresh_chosen();
-  LeftOut left_out_;  // kernels that declined these values
+  LeftOut left_out_;                          // kernels that declined these values
   std::unique_ptr<Runner> engine_, product_;  // product: y = alpha A x + beta y on the caller's matrix
   // What was selected while the set-up was planned, by question and matrix.
   std::map<std::pair<std::uint64_t, const Matrix *>, ChoicePtr> selected_;
@@ -225,10 +256,10 @@ class PcgSolver {
   double mean_over_expected_ = 1;   // of what such expectations turn out to be
   std::string expected_from_;       // where the number comes from
   bool estimate_settled_ = false;
+  bool estimate_tells_ = true;  // false: the residual of the probe had not begun to fall
   std::string probe_left_out_;  // why there was none
   std::int64_t probe_steps_ = 0;
   double probe_seconds_ = 0;
-  double tried_s_ = 0;  // what the last trial of a preconditioner was predicted to take; 0: it was not tried
   double setup_seconds_ = 0, predicted_setup_s_ = 0;
   struct Costs {  // predicted seconds: an iteration, the engine beside them, before it, a true residual
     double iteration_s = 0, engine_s = 0, start_s = 0, residual_s = 0;
@@ -237,7 +268,13 @@ class PcgSolver {
   mutable std::mutex mutex_;                                 // of what follows, and of refreshing
   std::unique_ptr<Runner> wide_engine_;                      // where narrow_ did not serve
   std::map<std::int32_t, std::unique_ptr<Runner>> columns_;  // by how many; NULL: one after the other
-  std::uint64_t version_ = 0;
+  std::uint64_t version_ = 0;                                // of the matrix's values that everything here holds
+  std::uint64_t planned_version_ = 0;                        // of those that the plan was made for
+  double usual_iterations_ = 0;    // the most that a solve with those took, at the set-up's tolerance
+  std::string plan_anew_because_;  // what solves with other values found; "": nothing
+  bool planned_ = false;           // false: planning anew failed half-way, and is tried again
+  bool graph_is_stale_ = false;    // of a captured solve, and not yet told
+  int in_use_ = 0;                 // solves that have passed their edge
   std::vector<std::unique_ptr<PcgWorkspace>> idle_;
   std::vector<std::unique_ptr<Recorded>> recorded_;
 };
@@ -253,6 +290,8 @@ struct PreconditionerMethod {
   double typical_iterations;  // as a share of those with the diagonal; 0: unknown
 };
 std::vector<PreconditionerMethod> preconditioner_methods(const Context &context);
+// Throws SXT_E_UNKNOWN_NAME where no kernel of the device knows the method.
+void check_method(const std::string &method, const Context &context);
 // Throws SXT_E_NOT_SYMMETRIC naming an entry whose mirror image is missing or differs by more than rounding. True when
 // none differs at all. work: memory that it needs on few threads; kept, another check of the matrix asks for no more.
 bool check_hermitian(const CsrArrays &csr, int threads, Buffer &work);

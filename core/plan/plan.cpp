@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <sstream>
@@ -42,6 +43,22 @@ toml::table to_table(const PlanKey &key, const PlanEntry &entry, const std::stri
                      {"predicted_run_s", entry.run_s}};
 }
 
+toml::table to_table(const PlanKey &key, const SolverPlan &plan, const std::string &fingerprint) {
+  return toml::table{{"role", key.role},
+                     {"kind", key.kind},
+                     {"query", hexadecimal(key.query_hash)},
+                     {"pattern", hexadecimal(key.pattern_hash)},
+                     {"preconditioner", plan.preconditioner},
+                     {"machine", fingerprint},
+                     {"ordered", plan.ordered},
+                     {"narrow", plan.narrow},
+                     {"settled", plan.settled},
+                     {"iterations", plan.iterations},
+                     {"assumed_iterations", plan.assumed_iterations},
+                     {"mean_over_expected", plan.mean_over_expected},
+                     {"diagonal_ratio", plan.diagonal_ratio}};
+}
+
 template <class T>
 T field(const toml::table &table, const char *name, const std::string &path) {
   const auto value = table[name].value<T>();
@@ -50,11 +67,36 @@ T field(const toml::table &table, const char *name, const std::string &path) {
   return *value;
 }
 
+PlanKey read_key(const toml::table &table, const std::string &path) {
+  const std::uint32_t line = table.source().begin.line;
+  return {field<std::string>(table, "role", path), field<std::string>(table, "kind", path),
+          from_hex(field<std::string>(table, "query", path), path, line),
+          from_hex(field<std::string>(table, "pattern", path), path, line)};
+}
+
+void read_solver(const toml::table &table, const std::string &path, std::map<PlanKey, SolverPlan> &solvers) {
+  SolverPlan plan;
+  plan.preconditioner = field<std::string>(table, "preconditioner", path);
+  plan.machine = field<std::string>(table, "machine", path);
+  plan.ordered = field<bool>(table, "ordered", path);
+  plan.narrow = field<bool>(table, "narrow", path);
+  plan.settled = field<bool>(table, "settled", path);
+  const auto above_zero = [&](const char *name) {
+    const double value = field<double>(table, name, path);
+    require(value > 0 && std::isfinite(value), SXT_E_FILE_FORMAT, path, ":", table.source().begin.line, ": ", name,
+            " is ", value, "; it must be finite and above 0");
+    return value;
+  };
+  plan.iterations = above_zero("iterations");
+  plan.assumed_iterations = above_zero("assumed_iterations");
+  plan.mean_over_expected = above_zero("mean_over_expected");
+  plan.diagonal_ratio = above_zero("diagonal_ratio");
+  solvers[read_key(table, path)] = plan;
+}
+
 void read_entry(const toml::table &table, const std::string &path, std::map<PlanKey, PlanEntry> &entries) {
   const std::uint32_t line = table.source().begin.line;
-  const PlanKey key{field<std::string>(table, "role", path), field<std::string>(table, "kind", path),
-                    from_hex(field<std::string>(table, "query", path), path, line),
-                    from_hex(field<std::string>(table, "pattern", path), path, line)};
+  const PlanKey key = read_key(table, path);
   PlanEntry entry;
   entry.kernel = field<std::string>(table, "kernel", path);
   const std::int64_t version = field<std::int64_t>(table, "version", path);
@@ -64,6 +106,7 @@ void read_entry(const toml::table &table, const std::string &path, std::map<Plan
   entry.value_type = field<std::string>(table, "value_type", path);
   entry.storage = field<std::string>(table, "storage", path);
   entry.machine = table["machine"].value_or(std::string());  // without one: as the file says
+  entry.run_s = table["predicted_run_s"].value_or(0.0);
   const toml::array *launch = table["launch"].as_array();
   const bool integers =
       launch && std::all_of(launch->begin(), launch->end(), [](const auto &each) { return each.is_integer(); });
@@ -72,20 +115,29 @@ void read_entry(const toml::table &table, const std::string &path, std::map<Plan
   entries[key] = entry;
 }
 
+// Calls read with each table of an array of the file's.
+template <class Read>
+void each_table(const toml::table &file, const char *name, const std::string &path, Read &&read) {
+  const toml::array *list = file[name].as_array();
+  if (!list) return;
+  for (const toml::node &node : *list) {
+    const toml::table *table = node.as_table();
+    require(table != nullptr, SXT_E_FILE_FORMAT, path, ":", node.source().begin.line, ": ", name, " must be a table");
+    read(*table);
+  }
+}
+
 // The file's entries, or throws why it cannot be used here.
-std::map<PlanKey, PlanEntry> read_plan(const std::string &path, const std::string &fingerprint) {
+std::map<PlanKey, PlanEntry> read_plan(const std::string &path, const std::string &fingerprint,
+                                       std::map<PlanKey, SolverPlan> &solvers) {
   const toml::table file = read_toml(path);
   require(file["format"].value_or(std::int64_t{0}) == plan_format, SXT_E_PLAN, path, ": not a plan of format ",
           plan_format);
   const std::string machine = file["machine"].value_or(std::string());
   require(machine == fingerprint, SXT_E_PLAN, path, ": made on '", machine, "', this is '", fingerprint, "'");
   std::map<PlanKey, PlanEntry> entries;
-  if (const toml::array *list = file["entry"].as_array())
-    for (const toml::node &node : *list) {
-      const toml::table *table = node.as_table();
-      require(table != nullptr, SXT_E_FILE_FORMAT, path, ":", node.source().begin.line, ": entry must be a table");
-      read_entry(*table, path, entries);
-    }
+  each_table(file, "entry", path, [&](const toml::table &table) { read_entry(table, path, entries); });
+  each_table(file, "solver", path, [&](const toml::table &table) { read_solver(table, path, solvers); });
   return entries;
 }
 
@@ -101,6 +153,18 @@ void PlanBook::record(const PlanKey &key, const Choice &choice) {
   entry.run_s = choice.run_s;
   const std::lock_guard lock(mutex_);
   made_[key] = entry;
+}
+
+void PlanBook::record(const PlanKey &key, const SolverPlan &plan) {
+  const std::lock_guard lock(mutex_);
+  made_solvers_[key] = plan;
+}
+
+std::optional<SolverPlan> PlanBook::find_solver(const PlanKey &key, const std::string &fingerprint) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = loaded_solvers_.find(key);
+  if (found == loaded_solvers_.end() || found->second.machine != fingerprint) return std::nullopt;
+  return found->second;
 }
 
 std::optional<PlanEntry> PlanBook::find(const PlanKey &key, const std::string &types, const std::string &fingerprint,
@@ -147,12 +211,14 @@ bool PlanBook::required() const {
 }
 
 void PlanBook::save(const std::string &path, const std::string &fingerprint) const {
-  toml::array entries;
+  toml::array entries, solvers;
   {
     const std::lock_guard lock(mutex_);
     for (const auto &[key, entry] : made_) entries.push_back(to_table(key, entry, fingerprint));
+    for (const auto &[key, plan] : made_solvers_) solvers.push_back(to_table(key, plan, fingerprint));
   }
-  const toml::table file{{"format", plan_format}, {"machine", fingerprint}, {"entry", entries}};
+  toml::table file{{"format", plan_format}, {"machine", fingerprint}, {"entry", entries}};
+  if (!solvers.empty()) file.insert("solver", solvers);
   std::ostringstream out;
   out << "# A plan of Sextant: which kernel, storage and launch configuration was chosen for each role.\n"
       << file << "\n";
@@ -161,9 +227,11 @@ void PlanBook::save(const std::string &path, const std::string &fingerprint) con
 
 std::string PlanBook::load(const std::string &path, const std::string &fingerprint, bool required) {
   try {
-    std::map<PlanKey, PlanEntry> entries = read_plan(path, fingerprint);
+    std::map<PlanKey, SolverPlan> solvers;
+    std::map<PlanKey, PlanEntry> entries = read_plan(path, fingerprint, solvers);
     const std::lock_guard lock(mutex_);
     loaded_ = std::move(entries);
+    loaded_solvers_ = std::move(solvers);
     is_loaded_ = true;
     required_ = required;
     return "";

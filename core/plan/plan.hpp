@@ -31,6 +31,15 @@ struct PlanEntry {
   double run_s = 0;
 };
 
+// What a solver was set up with: the parts of its plan that no kernel's entry tells.
+struct SolverPlan {
+  std::string preconditioner, machine;
+  bool ordered = false, narrow = false;  // the engine sees the rows in another order; the values in f32
+  bool settled = false;                  // the condition that the probe found
+  double iterations = 0, assumed_iterations = 0, mean_over_expected = 1;
+  double diagonal_ratio = 1;
+};
+
 // "f64", or "f64/f32" where the matrix is stored in another type than the vectors.
 std::string plan_types(const Query &query);
 
@@ -41,6 +50,8 @@ class PlanBook {
   // In the loaded file. When there is none: why_not says what the nearest entry was made for.
   std::optional<PlanEntry> find(const PlanKey &key, const std::string &types, const std::string &fingerprint,
                                 std::string &why_not) const;
+  void record(const PlanKey &key, const SolverPlan &plan);
+  std::optional<SolverPlan> find_solver(const PlanKey &key, const std::string &fingerprint) const;
   bool loaded() const;
   bool required() const;
 
@@ -53,6 +64,7 @@ class PlanBook {
  private:
   mutable std::mutex mutex_;
   std::map<PlanKey, PlanEntry> made_, loaded_;
+  std::map<PlanKey, SolverPlan> made_solvers_, loaded_solvers_;
   bool is_loaded_ = false, required_ = false;  // a plan without entries is one, too
 };
 

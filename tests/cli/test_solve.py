@@ -215,6 +215,15 @@ class Files(CommandTest):
         first, _ = self.run_json("solve", matrix, "--emit-plan", self.path("plan.toml"))
         again, _ = self.run_json("solve", matrix, "--plan", self.path("plan.toml"), "--plan-required")
         self.assertEqual(again["kernels"], first["kernels"])
+        self.assertEqual(again["probe_iterations"], 0)
+
+    def test_plan_with_an_engine_by_name_is_required_with_it(self):
+        matrix = self.file("a.mtx", grid(40))
+        for engine in ("pcg.host-loop.classical.cpu", "pcg.host-loop.predict-recompute.cpu", "pcg.team.classical.cpu"):
+            options = ("solve", matrix, "--device", "cpu", "--engine", engine)
+            first, _ = self.run_json(*options, "--save-plan", self.path("plan.toml"))
+            again, _ = self.run_json(*options, "--plan", self.path("plan.toml"), "--plan-required")
+            self.assertEqual(again["kernels"], first["kernels"])
 
 
 class NoSolution(CommandTest):

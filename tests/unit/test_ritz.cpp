@@ -89,5 +89,16 @@ TEST(RitzTest, AResidualThatDoesNotFallIsOneOfAHarderProblem) {
   EXPECT_EQ(Ritz().iterations(1e-8, 700), 700);
 }
 
+// A residual that has not begun to fall says nothing, however the formula goes on from it.
+TEST(RitzTest, ItSaysWhetherItTellsAnything) {
+  EXPECT_TRUE(after(even(), 30).tells(1e-8));
+  EXPECT_TRUE(after({0.25, 1, 3, 7, 40}, 5).tells(1e-8)) << "it has converged";
+  std::vector<double> stiff;  // a thousand eigenvalues over ten decades
+  for (int i = 0; i < 1000; ++i) stiff.push_back(std::pow(10, -10.0 * i / 999));
+  const Ritz stalled = after(stiff, 40);
+  EXPECT_FALSE(stalled.tells(1e-8)) << stalled.residual();
+  EXPECT_FALSE(after(even(), 3).tells(1e-8)) << "too few";
+}
+
 }  // namespace
 }  // namespace sextant

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whether work for the caller's stream goes into a graph at present. New values must not: a graph would take them again
+// at every replay, and what the host keeps would change at once.
+#pragma once
+
+#include "core/base/error.hpp"
+#include "core/device/device.hpp"
+
+namespace sextant {
+
+// Where it is not captured, what the stream still has to do is awaited.
+inline bool capturing(const Device &device) {
+  if (!device.has_streams() || !device.callers_stream()) return false;
+  try {
+    device.wait(device.callers_stream());
+    return false;
+  } catch (const Error &problem) {
+    if (problem.status() != SXT_E_STATE) throw;
+    return true;
+  }
+}
+
+inline void require_no_capture(const Device &device, const char *what) {
+  require(!capturing(device), SXT_E_STATE, "the context's stream is being captured: ", what);
+}
+
+}  // namespace sextant

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Plans that are saved and loaded: one that fits is followed as a whole, without a probe, trials or another look at the
+// matrix; and what is chosen does not depend on clocks.
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/api/support.hpp"
+
+namespace api_test {
+namespace {
+
+class SavedPlanTest : public testing::Test {
+ protected:
+  void TearDown() override { std::filesystem::remove(path_); }
+  std::string path_ = testing::TempDir() + "sextant-saved-plan-" +
+                      testing::UnitTest::GetInstance()->current_test_info()->name() + ".toml";
+};
+
+struct Made {
+  std::string explanation;
+  sxt_pcg_report report = new_report();
+};
+
+Made solve(const Context &context, const Csr &a, const sxt_pcg_options &options, sxt_status expected = SXT_OK) {
+  Made made;
+  const Matrix matrix = a.matrix(context);
+  const Pcg pcg = make<Pcg>([&](sxt_pcg **out) { return sxt_pcg_create(matrix.get(), &options, out); }, expected);
+  if (!pcg) return made;
+  made.explanation = explain(pcg);
+  std::vector<double> ones(static_cast<std::size_t>(a.rows), 1), b = a.times(ones), x(b.size());
+  EXPECT_EQ(sxt_pcg_solve_array(pcg.get(), a.rows, b.data(), x.data(), nullptr, &made.report), SXT_OK);
+  return made;
+}
+
+// The line of an explanation that begins with this word.
+std::string fact(const std::string &explanation, const std::string &name) {
+  const std::size_t at = explanation.find(name);
+  return at == std::string::npos ? "" : explanation.substr(at, explanation.find('\n', at) - at);
+}
+
+Csr uneven(int side) {
+  return laplacian(side).scaled([](double i) { return std::exp2(std::sin(i)); });
+}
+
+TEST_F(SavedPlanTest, AFittingPlanSkipsProbeAndTrials) {
+  const Csr a = uneven(120);
+  const sxt_pcg_options options = pcg_options();
+  const Context first = cpu();
+  const Made made = solve(first, a, options);
+  ASSERT_GT(made.report.probe_iterations, 0);
+  ASSERT_EQ(sxt_plan_save(first.get(), path_.c_str()), SXT_OK);
+  const Context second = cpu();
+  ASSERT_EQ(sxt_plan_load(second.get(), path_.c_str(), 1), SXT_OK) << last_error(second);
+  const Made again = solve(second, a, options);
+  EXPECT_EQ(again.report.probe_iterations, 0);
+  EXPECT_EQ(again.report.probe_seconds, 0);
+  EXPECT_EQ(again.report.predicted_iterations, made.report.predicted_iterations);
+  EXPECT_EQ(again.explanation.find("left out"), std::string::npos) << "nothing else was tried\n" << again.explanation;
+  EXPECT_NE(again.explanation.find("as the loaded plan says"), std::string::npos) << again.explanation;
+  for (const char *name : {"preconditioner", "engine", "format"})
+    EXPECT_EQ(fact(again.explanation, name), fact(made.explanation, name));
+  EXPECT_EQ(again.report.iterations, made.report.iterations);
+}
+
+TEST_F(SavedPlanTest, APlanMadeWithANamedEngineIsFollowedWithIt) {
+  const Csr a = uneven(40);
+  for (const char *engine : {"pcg.host-loop.classical.cpu", "pcg.host-loop.predict-recompute.cpu",
+                             "pcg.host-loop.chronopoulos-gear.cpu", "pcg.team.classical.cpu"}) {
+    sxt_pcg_options options = pcg_options();
+    options.engine = engine;
+    const Context first = cpu();
+    solve(first, a, options);
+    ASSERT_EQ(sxt_plan_save(first.get(), path_.c_str()), SXT_OK);
+    const Context second = cpu();
+    ASSERT_EQ(sxt_plan_load(second.get(), path_.c_str(), 1), SXT_OK) << last_error(second);
+    const Matrix matrix = a.matrix(second);
+    const Pcg pcg = make<Pcg>([&](sxt_pcg **out) { return sxt_pcg_create(matrix.get(), &options, out); });
+    ASSERT_NE(pcg, nullptr) << engine << ": " << last_error(second);
+    EXPECT_NE(explain(pcg).find(engine), std::string::npos);
+  }
+}
+
+TEST_F(SavedPlanTest, APlanForAnEvenDiagonalIsNotFollowedForAnUnevenOne) {
+  const Csr even = laplacian(40), later = even.scaled([](double i) { return std::pow(10, std::sin(i * i)); });
+  const sxt_pcg_options options = pcg_options();
+  const Context first = cpu();
+  solve(first, even, options);
+  ASSERT_EQ(sxt_plan_save(first.get(), path_.c_str()), SXT_OK);
+  const Context second = cpu();
+  ASSERT_EQ(sxt_plan_load(second.get(), path_.c_str(), 0), SXT_OK) << last_error(second);
+  const Made made = solve(second, later, options);
+  EXPECT_NE(made.explanation.find("the loaded plan does not fit: the diagonal's"), std::string::npos)
+      << made.explanation;
+  const Context third = cpu();
+  ASSERT_EQ(sxt_plan_load(third.get(), path_.c_str(), 1), SXT_OK) << last_error(third);
+  solve(third, later, options, SXT_E_PLAN);
+}
+
+// A trial that takes a hundred times what was predicted, as on a machine that others keep busy, changes no choice.
+TEST(RepeatableChoiceTest, NoClockDecides) {
+  static const char *const paths[] = {SEXTANT_MOCK_DIR "/old-values.so"};
+  sxt_context_options settings = context_options();
+  settings.device = "cpu";
+  settings.threads = 1;
+  settings.plugin_paths = paths;
+  settings.n_plugin_paths = 1;
+  const Csr a = uneven(150);
+  const auto notes = [&](bool slow) {
+    if (slow) setenv("SEXTANT_MOCK_SLEEPS", "1", 1);
+    const Context context = make<Context>([&](sxt_context **out) { return sxt_context_create(&settings, out); });
+    const Matrix matrix = a.matrix(context);
+    sxt_pcg_options options = pcg_options();
+    options.expected_solves = 10;
+    const Pcg pcg = make<Pcg>([&](sxt_pcg **out) { return sxt_pcg_create(matrix.get(), &options, out); });
+    unsetenv("SEXTANT_MOCK_SLEEPS");
+    const std::string all = explain(pcg);
+    std::string said;  // of preconditioners, chosen or not
+    for (std::size_t at = 0, end; at < all.size(); at = end + 1) {
+      end = std::min(all.find('\n', at), all.size());
+      const std::string line = all.substr(at, end - at);
+      if (line.find("preconditioner") != std::string::npos) said += line + "\n";
+    }
+    return said;
+  };
+  const std::string quick = notes(false);
+  EXPECT_NE(quick.find("mock-slow"), std::string::npos) << quick;
+  EXPECT_EQ(notes(true), quick);
+}
+
+}  // namespace
+}  // namespace api_test
