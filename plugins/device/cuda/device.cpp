@@ -138,6 +138,7 @@ sxt_status Device::open(std::int32_t ordinal, Device **out) {
   std::string problem;
   const Driver *calls = driver(problem);
   if (!calls) return refusal(SXT_E_DEVICE, "%s", problem.c_str());
+  const OutsideCaptures outside(*calls);
   std::unique_ptr<Device> device(new Device(ordinal, *calls));
   if (const sxt_status status = device->start()) return status;
   ++devices_opened;
@@ -184,6 +185,7 @@ sxt_status Device::make_pool() {
 
 Device::~Device() {
   if (!context_) return;
+  const OutsideCaptures outside(calls_);
   clean([&] {
     if (stream_) cudaStreamSynchronize(stream_), cudaStreamDestroy(stream_);
     pinned_.close();
@@ -290,13 +292,16 @@ sxt_status Device::check_stream(void *stream) {
 }
 
 sxt_status Device::enter() const {
+  OutsideCaptures::enter(calls_);
   if (calls_.context_push(context_) == 0) return SXT_OK;
+  OutsideCaptures::leave();
   return refusal(SXT_E_DEVICE, "CUDA device %d could not be made current", ordinal_);
 }
 
 void Device::leave() const {
   Context ours = nullptr;
   calls_.context_pop(&ours);
+  OutsideCaptures::leave();
 }
 
 }  // namespace sextant::device_cuda

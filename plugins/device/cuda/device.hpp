@@ -26,10 +26,12 @@ __attribute__((format(printf, 2, 3))) sxt_status refusal(sxt_status status, cons
 // Whether the device has failed for good; the sentence is then said.
 sxt_status check_alive(std::int32_t ordinal);
 
-// Makes the device current on this thread while it lives. Also on a dead device, for those who only clean up.
+// Makes the device current on this thread while it lives, and keeps it out of captures. Also on a dead device, for
+// those who only clean up.
 class Current {
  public:
-  explicit Current(const Driver &calls, Context context) : calls_(calls), ok_(calls.context_push(context) == 0) {}
+  explicit Current(const Driver &calls, Context context)
+      : calls_(calls), outside_(calls), ok_(calls.context_push(context) == 0) {}
   ~Current() {
     Context ours = nullptr;
     if (ok_) calls_.context_pop(&ours);
@@ -40,6 +42,7 @@ class Current {
 
  private:
   const Driver &calls_;
+  const OutsideCaptures outside_;
   bool ok_;
 };
 
