@@ -15,6 +15,7 @@ void fake_order_record(const void *event, const void *stream);
 void fake_order_wait(const void *stream, const void *event);
 void fake_order_await_stream(const void *stream); /* by the host */
 void fake_order_await_event(const void *event);
+void fake_order_end(const void *stream);          /* one that is destroyed; what nobody awaited of it stays */
 const void *fake_start_of(const void *memory); /* of its allocation on a device; NULL: none. In driver.cpp */
 
 #ifdef __cplusplus

@@ -116,9 +116,7 @@ TEST_F(Captures, LaunchesOnTheCallersStreamRunOnce) {
   for (const char *engine : engines) {
     void *const stream = new_stream(false);
     ASSERT_EQ(sxt_context_set_stream(context_.get(), stream), SXT_OK) << sxt_last_error(context_.get());
-    std::vector<Pcg> solvers;  // fresh ones: their first solves capture
-    for (int i = 0; i < 6; ++i) solvers.push_back(create(matrix, engine, engine == pair_m ? "fsai" : nullptr));
-    const Vector b = make_vector(waves(a.rows)), x = make_vector(waves(a.rows)), y = make_vector(waves(a.rows));
+    const Vector b = make_vector(waves(a.rows)), x = make_vector(waves(a.rows));
     std::atomic<bool> over{false};
     std::thread application_thread([&] {
       while (!over) {
@@ -127,6 +125,8 @@ TEST_F(Captures, LaunchesOnTheCallersStreamRunOnce) {
         std::this_thread::sleep_for(std::chrono::microseconds(20));
       }
     });
+    std::vector<Pcg> solvers;  // fresh ones: their first solves capture
+    for (int i = 0; i < 6; ++i) solvers.push_back(create(matrix, engine, engine == pair_m ? "fsai" : nullptr));
     std::vector<std::thread> others;
     for (int t = 0; t < 2; ++t)
       others.emplace_back([&, t] {

@@ -18,7 +18,7 @@ namespace {
 using namespace sextant::plugin;
 
 constexpr std::uint64_t pool_alignment = 256;  // what CUDA promises
-constexpr std::uint64_t pool_keeps = 8;        // of the device's memory one part in so many stays with an idle pool
+constexpr std::uint64_t pool_keeps = 64;       // of the device's memory one part in so many stays with an idle pool
 
 std::atomic<const sxt_host *> host{nullptr};
 // The error that ended a device, by ordinal; 0: none. The runtime knows no way back within a process.
@@ -178,8 +178,11 @@ sxt_status Device::make_pool() {
   }
   std::size_t bytes = 0;
   if (calls_.device_memory(&bytes, device_) != 0) bytes = 0;
-  std::uint64_t threshold = bytes / pool_keeps;
-  return outcome(ordinal_, cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &threshold),
+  return keep_at_most(bytes / pool_keeps);
+}
+
+sxt_status Device::keep_at_most(std::uint64_t bytes) {
+  return outcome(ordinal_, cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &bytes),
                  "set up a memory pool");
 }
 

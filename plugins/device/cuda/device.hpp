@@ -99,6 +99,7 @@ class Device {
   void free(void *stream, sxt_space space, void *memory);
   sxt_status copy_peer(void *stream, void *to, Device &from_device, const void *from, std::uint64_t bytes);
   sxt_status check_stream(void *stream);
+  sxt_status keep_at_most(std::uint64_t bytes);  // of idle memory in the pool; with the device current
   sxt_status enter() const;
   void leave() const;
 

@@ -58,6 +58,10 @@ sxt_status alloc(void *device, void *stream, sxt_space space, std::uint64_t byte
 
 void free_memory(void *device, void *stream, sxt_space space, void *memory) { of(device).free(stream, space, memory); }
 
+sxt_status keep_at_most(void *device, std::uint64_t bytes) {
+  return of(device).call([&] { return of(device).keep_at_most(bytes); });
+}
+
 sxt_status copy(void *device, void *stream, void *to, const void *from, std::uint64_t bytes) {
   if (bytes == 0) return SXT_OK;
   return one_call(device, "copy", [&] {
@@ -237,6 +241,7 @@ const sxt_device_ops ops = [] {
   o.locate = locate;
   o.copy_peer = copy_peer;
   o.stream_create_in_order = stream_create_in_order;
+  o.keep_at_most = keep_at_most;
   return o;
 }();
 

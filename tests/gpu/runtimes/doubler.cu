@@ -57,6 +57,11 @@ EXPORT int doubler_write_late(void *stream, std::int64_t n, double value, double
   write_late<<<1, 256, 0, static_cast<cudaStream_t>(stream)>>>(n, value, x);
   return cudaGetLastError();
 }
+// Memory of the current device that any program could have.
+EXPORT int doubler_memory(std::size_t *left) {
+  std::size_t all = 0;
+  return cudaMemGetInfo(left, &all);
+}
 // A capture in the global mode, CUDA's default and that of frameworks; how many nodes it has recorded.
 EXPORT int doubler_capture(void *stream) {
   return cudaStreamBeginCapture(static_cast<cudaStream_t>(stream), cudaStreamCaptureModeGlobal);
