@@ -80,14 +80,26 @@ registry::Scope load(const ContextSettings &settings) {
   return Registry::instance().scope(settings.plugin_paths, settings.log);
 }
 
+// Bytes as people write them: digits, then nothing, K, M or G.
+std::uint64_t bytes_from(const char *name, const std::string &text) {
+  std::size_t end = 0;
+  while (end < text.size() && text[end] >= '0' && text[end] <= '9') ++end;
+  const std::string unit = text.substr(end);
+  const int shift = unit.empty() ? 0 : unit == "K" ? 10 : unit == "M" ? 20 : unit == "G" ? 30 : -1;
+  require(end > 0 && end <= 9 + (shift == 0 ? 6 : 0) && shift >= 0, SXT_E_ARGUMENT, name, ": '", text,
+          "' is no number of bytes such as 0, 512M or 4G");
+  return std::stoull(text.substr(0, end)) << shift;
+}
+
 }  // namespace
 
 Context::Context(const ContextSettings &settings) : id_(next_id()), settings_(settings), scope_(load(settings_)) {
-  if (!settings_.profile_path.empty()) profile_ = read_profile(settings_.profile_path);
+  if (!settings_.profile_path.empty()) profile_ = shared_profile(settings_.profile_path);
   forced_by_environment_ = parse_forces(::secure_getenv("SEXTANT_FORCE"));
   for (const auto &[kind, kernel] : forced_by_environment_) check_names(kind, kernel);
   read_trial_settings();
   open_device();
+  limit_pool();
   if (settings_.profile_path.empty()) find_profile();
   apply_profile();
   operations_ = std::make_unique<Operations>(*this);
@@ -135,12 +147,25 @@ void Context::open_device() {
       problem = error.what();
       if (!automatic) throw;
       const bool there = device_count(*kernel) > 0;
-      settings_.log(there ? SXT_LOG_WARNING : SXT_LOG_DEBUG, text("device = auto does without '", name, "': ", problem));
+      settings_.log(there ? SXT_LOG_WARNING : SXT_LOG_DEBUG,
+                    text("device = auto does without '", name, "': ", problem));
     }
   }
-  require(!problem.empty() || automatic, SXT_E_UNKNOWN_NAME, unknown_name("device", settings_.device, device_names(scope_)));
+  require(!problem.empty() || automatic, SXT_E_UNKNOWN_NAME,
+          unknown_name("device", settings_.device, device_names(scope_)));
   fail(SXT_E_DEVICE, "no device could be opened", problem.empty() ? ": no device plugin was loaded from " : ": ",
        problem.empty() ? registry::own_plugin_directory() : problem);
+}
+
+// Of a device that keeps freed memory for later requests; the environment may say how much.
+void Context::limit_pool() {
+  const char *const name = "SEXTANT_DEVICE_POOL", *const said = ::secure_getenv(name);
+  if (!said || !*said) return;
+  const std::uint64_t bytes = bytes_from(name, said);
+  const sxt_device_ops &ops = device_->ops();
+  if (!ops.keep_at_most) return;
+  const sxt_status status = ops.keep_at_most(device_->handle(), bytes);
+  require(status == SXT_OK, SXT_E_DEVICE, name, ": the device did not take the limit of ", bytes, " bytes");
 }
 
 // The user's own profile of this machine, else the one that ships with the library. One that cannot be used is a
@@ -153,7 +178,7 @@ void Context::find_profile() {
     const bool there = !path.empty() && std::filesystem::exists(path, ignored);
     if (!there && !(named && path == default_profile_path(fingerprint()))) continue;
     try {
-      profile_ = read_profile(path);
+      profile_ = shared_profile(path);
       return;
     } catch (const Error &problem) {
       settings_.log(SXT_LOG_WARNING, text("the machine profile is not used: ", problem.what()));
@@ -163,15 +188,15 @@ void Context::find_profile() {
 }
 
 void Context::use_profile(Profile profile) {
-  profile_ = std::move(profile);
+  profile_ = std::make_shared<const Profile>(std::move(profile));
   apply_profile();
   choices_changed();
 }
 
 // To the machine that models see, and to the one that runs are spread over.
 void Context::apply_profile() {
-  profile_.apply(device_->machine());
-  if (&device_->lending() != &device_->machine()) profile_.apply(device_->lending());
+  profile_->apply(device_->machine());
+  if (&device_->lending() != &device_->machine()) profile_->apply(device_->lending());
 }
 
 void Context::check_names(const std::string &kind, const std::string &kernel) const {
@@ -222,7 +247,7 @@ std::string Context::describe() const {
   const sxt_machine &m = device_->lending();
   return text(m.device, ": ", m.name ? m.name : "unnamed", ", ", m.units, " units, ", m.memory_bytes >> 20,
               " MiB memory, ", m.cache_bytes >> 10, " KiB last cache, ", m.stream_rate / 1e9, " GB/s from memory, ",
-              m.cache_rate / 1e9, " GB/s from cache (", profile_.path.empty() ? "analytic" : profile_.path, ")");
+              m.cache_rate / 1e9, " GB/s from cache (", profile_->path.empty() ? "analytic" : profile_->path, ")");
 }
 
 std::string Context::fingerprint() const {

@@ -131,7 +131,8 @@ void *Device::take_stream() {
   idle_streams_.reserve(++streams_made_);  // giving one back must not need memory
   const registry::ErrorScope said;
   void *stream = nullptr;
-  const sxt_status status = ops_.stream_create(handle_, &stream);
+  const auto create = ops_.stream_create_in_order ? ops_.stream_create_in_order : ops_.stream_create;
+  const sxt_status status = create(handle_, &stream);
   require(status == SXT_OK, status == SXT_E_MEMORY ? status : SXT_E_DEVICE, "device '", machine_.device,
           "' failed to create a stream: ", said.sentence(status_sentence(status)));
   return stream;
@@ -155,8 +156,19 @@ void Device::set_callers_stream(void *stream) {
   require(has_streams() || !stream, SXT_E_NOT_SUPPORTED, "device '", machine_.device, "' has no streams");
   if (stream == callers_stream_) return;
   check_stream(stream);
-  void *old = std::exchange(callers_stream_, stream);
-  if (old) wait(old);  // what comes next, elsewhere, reads what was computed there
+  std::shared_ptr<StreamUse> use = stream ? std::make_shared<StreamUse>() : nullptr;
+  const auto change = [&] {
+    callers_stream_ = stream;
+    callers_use_.swap(use);
+    if (use) use->end();
+  };
+  try {
+    if (callers_stream_) wait(callers_stream_);  // what comes next, elsewhere, reads what was computed there
+  } catch (const Error &problem) {
+    if (problem.status() != SXT_E_STATE) change();
+    throw;
+  }
+  change();
 }
 
 void Device::wait(void *stream) const {
@@ -167,9 +179,21 @@ void Device::wait(void *stream) const {
           "': ", said.sentence(status_sentence(status)));
 }
 
+void Device::begin_setup() const {
+  void *const stream = callers_stream();
+  if (!stream || !ops_.stream_synchronize) return;
+  const registry::ErrorScope said;
+  const sxt_status status = ops_.stream_synchronize(handle_, stream);
+  require(status != SXT_E_STATE, SXT_E_STATE, "the stream is being captured, and this call has something to set up, ",
+          "which cannot be captured: make the same call once before the capture");
+  require(status == SXT_OK, SXT_E_DEVICE, "earlier work failed on device '", machine_.device,
+          "': ", said.sentence(status_sentence(status)));
+}
+
 void Device::copy(void *to, const void *from, std::uint64_t bytes) {
   if (bytes == 0) return;
   check_process();
+  begin_setup();  // it waits in the end: a captured stream would keep the copy
   struct Lease {
     explicit Lease(Device &of) : device(of), stream(of.take_stream()) {}
     ~Lease() { device.give_stream(stream); }
@@ -223,8 +247,9 @@ DeviceBuffer::DeviceBuffer(Device &device, std::uint64_t bytes, sxt_space space)
   // In the order of the caller's stream where there is one: no call then waits for anything.
   const sxt_status status =
       device.ops().alloc(device.handle(), device.callers_stream(), space, bytes, buffer_alignment, &data_);
-  // A lost device is no shortage: nothing smaller would serve.
-  require(status == SXT_OK && data_, status == SXT_E_DEVICE ? status : SXT_E_MEMORY, "could not allocate ", bytes,
+  // A lost device is no shortage, nor is a capture: nothing smaller would serve.
+  const bool no_shortage = status == SXT_E_DEVICE || status == SXT_E_STATE;
+  require(status == SXT_OK && data_, no_shortage ? status : SXT_E_MEMORY, "could not allocate ", bytes,
           " bytes on device '", device.machine().device,
           "': ", said.sentence(status_sentence(status == SXT_OK ? SXT_E_MEMORY : status)));
 }
@@ -245,10 +270,9 @@ void DeviceBuffer::swap(DeviceBuffer &other) noexcept {
 }
 
 Call::Call(Device &on, Waiting waiting)
-    : device(&on),
-      current(on),
-      stream(on.take_stream()),
-      waits(waiting == always || !on.callers_stream() || stream != on.callers_stream()) {}
+    : device(&on), current(on), stream(on.take_stream()), waits(waiting == always || !on.stream_use()) {
+  if (waiting == always) on.begin_setup();
+}
 
 Call::~Call() { device->give_stream(stream); }
 
@@ -273,6 +297,15 @@ void Call::finish(sxt_status status, const char *kernel, const char *step) const
   check(status, kernel, step);
   require(problem.empty(), SXT_E_DEVICE, "kernel '", kernel, "' was asked to ", step, ", then ", problem);
 }
+
+CaptureStream::CaptureStream(const Device &device) : device_(device) {
+  const registry::ErrorScope said;
+  const sxt_status status = device.ops().stream_create(device.handle(), &stream_);
+  require(status == SXT_OK, status == SXT_E_MEMORY ? status : SXT_E_DEVICE, "device '", device.machine().device,
+          "' failed to create a stream for a capture: ", said.sentence(status_sentence(status)));
+}
+
+CaptureStream::~CaptureStream() { device_.ops().stream_destroy(device_.handle(), stream_); }
 
 sxt_exec make_exec(Call &call) {
   sxt_exec exec{};

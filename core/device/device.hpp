@@ -2,6 +2,7 @@
 // One opened device of a device plugin, and the call context through which kernels reach it.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -15,6 +16,17 @@
 #include "sextant/kinds/device.h"
 
 namespace sextant {
+
+// Calls that only enqueue work on one stream, from the first of them until the stream was waited for. What they leave
+// behind (sessions, say) is meanwhile for calls on the same stream alone: work there comes after theirs.
+class StreamUse {
+ public:
+  bool over() const noexcept { return over_.load(std::memory_order_acquire); }
+  void end() noexcept { over_.store(true, std::memory_order_release); }
+
+ private:
+  std::atomic<bool> over_{false};
+};
 
 // Thread-safe for allocation and copies as far as the plugin is, which its contract demands.
 class Device {
@@ -44,10 +56,16 @@ class Device {
   void *callers_stream() const noexcept {
     return scope_ && scope_->device_ == this ? scope_->stream_ : callers_stream_;
   }
-  // While it lives, this thread's work on the device goes to a stream of its own, as if it were the caller's.
+  // The use of that stream that calls of this thread belong to; NULL where each call waits for its own work.
+  const std::shared_ptr<StreamUse> &stream_use() const noexcept {
+    return scope_ && scope_->device_ == this ? scope_->use_ : callers_use_;
+  }
+  // While it lives, this thread's work on the device goes to a stream of its own, as if it were the caller's. Without a
+  // use each call waits.
   class StreamScope {
    public:
-    StreamScope(Device &device, void *stream) noexcept : device_(&device), stream_(stream), outer_(scope_) {
+    StreamScope(Device &device, void *stream, std::shared_ptr<StreamUse> use = nullptr) noexcept
+        : device_(&device), stream_(stream), use_(std::move(use)), outer_(scope_) {
       scope_ = this;
     }
     ~StreamScope() { scope_ = outer_; }
@@ -58,15 +76,20 @@ class Device {
     friend class Device;
     Device *device_;
     void *stream_;
+    std::shared_ptr<StreamUse> use_;
     StreamScope *outer_;
   };
   // Waits for what the old one still has to do, and ends its use even where that failed. Not while calls run. Throws
-  // SXT_E_ARGUMENT for a stream of another device.
+  // SXT_E_ARGUMENT for a stream of another device; SXT_E_STATE, and changes nothing, where the old one is being
+  // captured.
   void set_callers_stream(void *stream);
   // A stream for one call: the caller's, or one that nobody else uses now. NULL on devices without streams.
   void *take_stream();
   void give_stream(void *stream) noexcept;
   void wait(void *stream) const;  // until its work is done; throws SXT_E_DEVICE when some of it failed
+  // Before something is made that a captured stream could not make: throws SXT_E_STATE where this thread's stream is
+  // being captured, so that nothing is enqueued there. Waits for its earlier work otherwise.
+  void begin_setup() const;
   // Makes the device this thread's own while it lives, where devices know such a thing.
   class Current {
    public:
@@ -109,6 +132,7 @@ class Device {
   std::uint64_t forks_ = 0;  // of the process when it was opened
   int host_threads_ = 1;     // as the caller stated, or all that the process may use
   void *handle_ = nullptr, *callers_stream_ = nullptr;
+  std::shared_ptr<StreamUse> callers_use_;  // NULL without a stream of the caller's
   std::mutex streams_lock_;
   std::vector<void *> idle_streams_;  // as many as calls ever ran at once
   std::uint64_t streams_made_ = 0;
@@ -166,6 +190,21 @@ struct Call {
   void check(sxt_status status, const char *kernel, const char *step) const;
   // The same, and waits for what the call enqueued: host memory it reads may then change, what it wrote may be read.
   void finish(sxt_status status, const char *kernel, const char *step) const;
+};
+
+// A stream on which work is captured and nothing ever runs: whatever else is enqueued meanwhile, on the caller's stream
+// by the application, say, stays out of the graph.
+class CaptureStream {
+ public:
+  explicit CaptureStream(const Device &device);  // throws SXT_E_MEMORY, SXT_E_DEVICE
+  ~CaptureStream();
+  CaptureStream(const CaptureStream &) = delete;
+  CaptureStream &operator=(const CaptureStream &) = delete;
+  void *get() const noexcept { return stream_; }
+
+ private:
+  const Device &device_;
+  void *stream_ = nullptr;
 };
 
 // An exec for this call: the device's threads and stream, no scratch; callers fill in what else they lend.

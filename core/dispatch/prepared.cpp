@@ -119,6 +119,8 @@ void Prepared::build_state() {
 
 Prepared::~Prepared() { release(); }
 
+const Device &Prepared::device() const noexcept { return context_.device(); }
+
 // Factors' matrices read arrays of the state.
 void Prepared::release() noexcept {
   parts_.resize(std::min(parts_.size(), asked_->slots.size()));
@@ -181,7 +183,10 @@ bool Prepared::stateless() const noexcept {
   return true;
 }
 
-std::unique_ptr<Session> Prepared::open() { return std::make_unique<Session>(*this, true); }
+std::unique_ptr<Session> Prepared::open() {
+  context_.device().begin_setup();
+  return std::make_unique<Session>(*this, true);
+}
 
 Session::Session(Prepared &prepared, bool top) : prepared_(prepared), bound_(prepared.bound()) {
   for (auto &slot : prepared.parts_) {
@@ -223,7 +228,9 @@ void Session::close() noexcept {
 }
 
 sxt_status Session::run_by(Function function, sxt_head *args, const volatile std::int32_t *cancel) {
-  Call call(prepared_.context_.device(), Call::unless_callers);
+  Device &device = prepared_.context_.device();
+  Call call(device, Call::unless_callers);
+  if (use_ != device.stream_use()) use_ = device.stream_use();
   if (!call.waits) check_device_status();  // of earlier work on the caller's stream, as far as it has come
   sxt_exec exec = make_exec(call);
   exec.scratch = scratch_.data();
@@ -254,13 +261,27 @@ void Session::check_device_status() {
        "' failed while it ran on the device: ", status_sentence(found));
 }
 
+Runner::~Runner() {
+  delete ready_.load(std::memory_order_relaxed);
+  while (Session *const session = idle_) {
+    idle_ = session->next_;
+    delete session;
+  }
+}
+
 std::unique_ptr<Session> Runner::take_idle() {
-  if (Session *session = ready_.exchange(nullptr, std::memory_order_acquire)) return std::unique_ptr<Session>(session);
+  const StreamUse *const use = prepared_.device().stream_use().get();
+  if (Session *const session = ready_.exchange(nullptr, std::memory_order_acquire)) {
+    if (session->free_for(use)) return std::unique_ptr<Session>(session);
+    keep(session);
+  }
   const std::lock_guard lock(mutex_);
-  if (idle_.empty()) return nullptr;
-  std::unique_ptr<Session> session = std::move(idle_.back());
-  idle_.pop_back();
-  return session;
+  for (Session **at = &idle_; *at; at = &(*at)->next_)
+    if (Session *const session = *at; session->free_for(use)) {
+      *at = session->next_;
+      return std::unique_ptr<Session>(session);
+    }
+  return nullptr;
 }
 
 Session *Runner::take() {
@@ -270,13 +291,14 @@ Session *Runner::take() {
 
 void Runner::give_back(Session *session) noexcept {
   Session *nobody = nullptr;
-  if (ready_.compare_exchange_strong(nobody, session, std::memory_order_release, std::memory_order_relaxed)) return;
-  std::unique_ptr<Session> owner(session);
-  try {
-    const std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(owner));
-  } catch (...) {  // no memory for the pool's list: the session just ends
-  }
+  if (!ready_.compare_exchange_strong(nobody, session, std::memory_order_release, std::memory_order_relaxed))
+    keep(session);
+}
+
+void Runner::keep(Session *session) noexcept {
+  const std::lock_guard lock(mutex_);
+  session->next_ = idle_;
+  idle_ = session;
 }
 
 sxt_status Runner::run(sxt_head *args, const volatile std::int32_t *cancel) {

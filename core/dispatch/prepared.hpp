@@ -48,6 +48,7 @@ class Prepared {
   const ChoicePtr &shared_choice() const noexcept { return choice_; }
   const sxt_bound &bound() const noexcept { return bound_; }  // without a session
   const void *state() const noexcept { return state_; }
+  const Device &device() const noexcept;
 
   // Brings the states up to the matrix's present values. Not while a session runs. Throws Declined where a kernel does
   // not serve these values: the object is then of no more use.
@@ -118,10 +119,15 @@ class Session {
   }
 
  private:
+  friend class Runner;
   void check_device_status();
   void close() noexcept;
+  // Whether work of that use may begin before what the session last did has ended, without harm.
+  bool free_for(const StreamUse *use) const noexcept { return !use_ || use_.get() == use || use_->over(); }
 
   Prepared &prepared_;
+  std::shared_ptr<StreamUse> use_;  // that its last run was enqueued in; NULL: it was waited for
+  Session *next_ = nullptr;         // of a list of idle ones
   std::vector<std::vector<std::unique_ptr<Session>>> parts_;
   std::vector<std::vector<const sxt_bound *>> bounds_;
   std::vector<sxt_filled> filled_;
@@ -130,13 +136,15 @@ class Session {
   DeviceBuffer device_status_;  // of a top session on a device with streams
 };
 
-// A prepared kernel that any number of threads may run: sessions come from a pool that grows with the callers.
+// A prepared kernel that any number of threads may run: sessions come from a pool that grows with the callers. A
+// session that goes back while its work is only enqueued is lent to calls on the same stream alone, until that was
+// waited for.
 class Runner {
  public:
   Runner(Context &context, ChoicePtr choice, Matrix *matrix, const sxt_head *data = nullptr)
       : prepared_(context, std::move(choice), matrix, data),
         shared_(prepared_.stateless() ? prepared_.open() : nullptr) {}
-  ~Runner() { delete ready_.load(std::memory_order_relaxed); }
+  ~Runner();
   Runner(const Runner &) = delete;
   Runner &operator=(const Runner &) = delete;
 
@@ -151,12 +159,13 @@ class Runner {
  private:
   Session *take();
   void give_back(Session *session) noexcept;
+  void keep(Session *session) noexcept;
 
   Prepared prepared_;
   const std::unique_ptr<Session> shared_;  // where a session holds nothing, one serves all callers
   std::atomic<Session *> ready_{nullptr};  // the session of a caller who is alone: no lock
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Session>> idle_;  // those of the others
+  Session *idle_ = nullptr;  // those of the others, a list
 };
 
 // A slot as kernels see it, from predicted parts (no states yet) or from real bounds; `bounds` must outlive the result.

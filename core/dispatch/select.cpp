@@ -81,6 +81,7 @@ ChoicePtr Selector::select(Query query, const std::string &role, const std::stri
 }
 
 ChoicePtr Selector::propose(Query query, const std::string &role, const std::string &storage) {
+  context_.device().begin_setup();
   if (context_.deterministic()) query.get()->flags |= SXT_QUERY_DETERMINISTIC;
   if (matrix_ && query.about_matrix()) query.matrix_part().matrix = matrix_;
   return choose(query, role, storage, false);

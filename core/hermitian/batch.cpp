@@ -83,7 +83,7 @@ void HermitianBatch::run(std::int32_t phase, const sxt_hermitian_set &set) {
 void HermitianBatch::in_place(std::int32_t phase, const HermitianArrays &arrays, void *stream) {
   Lent lent(*this, stream);
   try {
-    const Device::StreamScope scope(context_->device(), lent.lane().stream());
+    const Device::StreamScope scope(context_->device(), lent.lane().stream(), lent.lane().use());
     work(phase, arrays, settings_.batch, lent.lane(), settings_.workspace_limit);
   } catch (...) {
     if (!stream) lent.lane().wait_quietly();  // what was enqueued works on the caller's arrays

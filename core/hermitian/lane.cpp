@@ -9,7 +9,7 @@
 namespace sextant {
 
 HermitianLane::HermitianLane(Device &device, void *stream, bool owned)
-    : device_(device), stream_(stream), owned_(owned) {
+    : device_(device), stream_(stream), owned_(owned), use_(std::make_shared<StreamUse>()) {
   if (owned || !stream || !device.ops().event_create) return;
   const registry::ErrorScope said;
   const sxt_status status = device.ops().event_create(device.handle(), &last_call_);
@@ -31,7 +31,7 @@ HermitianLane::~HermitianLane() {
   } catch (const Error &) {  // a stream or device that has failed: nothing is left to wait for
   }
   {
-    const Device::StreamScope scope(device_, stream);
+    const Device::StreamScope scope(device_, stream, use_);
     sessions_.clear();
     memory_ = DeviceBuffer();
   }

@@ -21,6 +21,7 @@ class HermitianLane {
   HermitianLane &operator=(const HermitianLane &) = delete;
 
   void *stream() const noexcept { return stream_; }
+  const std::shared_ptr<StreamUse> &use() const noexcept { return use_; }  // by all calls of the lane
   // One caller at a time. Work of the calling thread then goes to the lane's stream.
   std::mutex &mutex() noexcept { return mutex_; }
 
@@ -36,6 +37,7 @@ class HermitianLane {
   Device &device_;
   void *stream_;
   bool owned_;
+  std::shared_ptr<StreamUse> use_;
   void *last_call_ = nullptr;  // event; NULL where the stream is owned
   bool called_ = false;        // it was recorded
   std::mutex mutex_;

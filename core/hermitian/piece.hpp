@@ -58,6 +58,7 @@ class HermitianPiece {
   void solve_by_copy();
   void start_mixed();
   void start_butterfly();
+  void leave_out_cancelled();
   void correct_by_copy();
   void kernel_on_copy(std::int32_t phase, const std::uint8_t *active);
   void copy_takes_rhs(const sxt_hermitian_block &from, const std::uint8_t *active);

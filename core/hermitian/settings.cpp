@@ -86,12 +86,13 @@ class BlockCheck {
     return block;
   }
 
-  // element: bytes of an entry; 0: of a value, which a device wants aligned to its full size.
+  // element: bytes of an entry; 0: of a value, which a device wants aligned to its full size where it uses it in place.
   void check_memory(const char *name, const void *memory, std::uint64_t element) const {
     if (!memory) return;
     const std::uint64_t size = static_cast<std::uint64_t>(value_bytes(settings_.type));
     const bool complex = settings_.type == SXT_C64 || settings_.type == SXT_C128;
-    const std::uint64_t alignment = element ? element : complex && device_.on_host() ? size / 2 : size;
+    const bool on_host = device_.on_host() || settings_.space == SXT_SPACE_HOST;
+    const std::uint64_t alignment = element ? element : complex && on_host ? size / 2 : size;
     require(reinterpret_cast<std::uintptr_t>(memory) % alignment == 0, SXT_E_ARGUMENT, name, " is not aligned to ",
             alignment, " bytes");
     if (!device_.on_host()) device_.check_reachable(memory, settings_.space, name);

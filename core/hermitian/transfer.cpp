@@ -98,6 +98,13 @@ std::uint64_t bytes_of_block(const HermitianSettings &settings, const sxt_hermit
   return sum;
 }
 
+// Whether there is memory that programs of the host could work on: numbers of a type are aligned to their size.
+bool is_aligned(const void *memory, sxt_value_type type) {
+  const bool complex = type == SXT_C64 || type == SXT_C128;
+  const auto number = static_cast<std::uintptr_t>(value_bytes(type)) / (complex ? 2 : 1);
+  return memory && reinterpret_cast<std::uintptr_t>(memory) % number == 0;
+}
+
 // Takes a block to the device; `down`: where it goes afterwards.
 sxt_hermitian_block carry(const HermitianSettings &settings, Piece &piece, const sxt_hermitian_block &from,
                           const sxt_hermitian_block *down, std::int64_t cols, std::int64_t first,
@@ -122,8 +129,10 @@ sxt_hermitian_block carry(const HermitianSettings &settings, Piece &piece, const
   for (std::int64_t s = 0; s < systems; ++s) {
     const std::int64_t n = settings.order(first + s), ld = layout.leading(s);
     void *host = from.array[s], *back = down ? down->array[s] : nullptr;
-    const bool usable = host && ld >= n && (!down || back);  // others keep a NULL or short dimension, and are told so
-    list.push_back(usable ? one(host, back, layout.values(s, n)) : host && ld < n ? piece.take(value) : nullptr);
+    const bool there_at_all = is_aligned(host, settings.type) && (!down || is_aligned(back, settings.type));
+    // Others keep a NULL or short dimension, and are told so.
+    const bool usable = there_at_all && ld >= n;
+    list.push_back(usable ? one(host, back, layout.values(s, n)) : there_at_all ? piece.take(value) : nullptr);
   }
   there.array = piece.place(list.data(), systems, true, false);
   return there;
@@ -219,7 +228,7 @@ void HermitianTransfer::work_in_turn() noexcept {
     // Not the caller's stream: each piece in flight has one of its own.
     const Device::StreamScope none(device_, nullptr);
     HermitianBatch::Lent lent(batch_, nullptr);
-    const Device::StreamScope scope(device_, lent.lane().stream());
+    const Device::StreamScope scope(device_, lent.lane().stream(), lent.lane().use());
     for (Span span = next(); span.systems > 0; span = next()) pass_or_halves(span, lent.lane());
   } catch (...) {
     const std::lock_guard lock(mutex_);

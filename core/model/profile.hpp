@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -54,6 +55,8 @@ const std::vector<MachineField> &machine_fields();
 
 // Reads a profile; throws SXT_E_FILE_READ or SXT_E_FILE_FORMAT with "path:line: what".
 Profile read_profile(const std::string &path);
+// The same, once a process as long as the file stays as it is: models of thousands of kernels take a while to read.
+std::shared_ptr<const Profile> shared_profile(const std::string &path);
 // Whether a file is a profile of a later format: whole, but not to be understood here.
 bool is_later_profile(const std::string &path);
 // The profile as TOML.

@@ -66,10 +66,13 @@ class Bench {
   const sxt_bound &bound() const { return bound_; }
   void *stream() const { return exec_.stream; }
 
-  void enqueue(int count, std::uint32_t flags = 0) {
-    exec_.flags = flags_ | flags;
+  void enqueue(int count) { enqueue(count, exec_.stream, 0); }
+  void enqueue(int count, void *stream, std::uint32_t flags) {
+    sxt_exec exec = exec_;
+    exec.stream = stream;
+    exec.flags = flags_ | flags;
     for (int i = 0; i < count; ++i) {
-      const sxt_status status = bound_.run(bound_.state, bound_.session, args_[next_++ % args_.size()], &exec_);
+      const sxt_status status = bound_.run(bound_.state, bound_.session, args_[next_++ % args_.size()], &exec);
       if (status < 0) call_.check(status, bound_.kernel, "run");
     }
   }
@@ -99,15 +102,16 @@ class Replay {
   Replay(Bench &bench, int count) : bench_(bench) {
     const sxt_device_ops &ops = bench.device().ops();
     void *device = bench.device().handle();
-    bench.check(ops.capture_begin(device, bench.stream()), "begin a capture");
+    const CaptureStream stream(bench.device());
+    bench.check(ops.capture_begin(device, stream.get()), "begin a capture");
     try {
-      bench.enqueue(count, SXT_EXEC_CAPTURING);
+      bench.enqueue(count, stream.get(), SXT_EXEC_CAPTURING);
     } catch (...) {  // the stream must not stay in the capture
-      ops.capture_end(device, bench.stream(), &graph_);
+      ops.capture_end(device, stream.get(), &graph_);
       destroy();
       throw;
     }
-    bench.check(ops.capture_end(device, bench.stream(), &graph_), "end a capture");
+    bench.check(ops.capture_end(device, stream.get(), &graph_), "end a capture");
   }
   ~Replay() { destroy(); }
   Replay(const Replay &) = delete;

@@ -3,6 +3,7 @@
 // does.
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "core/base/error.hpp"
@@ -15,8 +16,9 @@ class OwnStream {
   // Nothing changes where the application has a stream, or the device none.
   explicit OwnStream(Device &device) : device_(device) {
     if (!device.has_streams() || device.callers_stream()) return;
+    use_ = std::make_shared<StreamUse>();
     stream_ = device.take_stream();
-    scope_.emplace(device, stream_);
+    scope_.emplace(device, stream_, use_);
   }
   ~OwnStream() {
     if (!stream_) return;
@@ -24,6 +26,7 @@ class OwnStream {
       device_.wait(stream_);
     } catch (const Error &) {  // after a failure, which is on its way to the caller
     }
+    use_->end();
     scope_.reset();
     device_.give_stream(stream_);
   }
@@ -36,6 +39,7 @@ class OwnStream {
  private:
   Device &device_;
   void *stream_ = nullptr;
+  std::shared_ptr<StreamUse> use_;
   std::optional<Device::StreamScope> scope_;
 };
 

@@ -99,7 +99,8 @@ typedef struct {
   double *shift;            /* [n] the shift in force: written by factoring calls; read by, and where shifts are described
                              * required for, residuals and refinement of a solve of its own; else it may be NULL */
   int32_t *inertia;         /* [n] three numbers each: positive, negative, zero eigenvalues; factoring calls; may be NULL */
-  void *stream;             /* of the device; NULL (default): the context's */
+  void *stream;             /* of the device; NULL (default): the context's. Work on arrays elsewhere must be done, but for
+                             * CUDA's legacy default stream where neither is given (sxt_context_set_stream) */
   uint8_t *shortcut;        /* [n] 1 where a shortcut solved the system, so that no factor stands; written by
                              * sxt_hermitian_factor_solve; may be NULL */
 } sxt_hermitian_set;

@@ -91,7 +91,8 @@ SXT_API void sxt_solve_options_init(sxt_solve_options *options, uint64_t struct_
 SXT_API sxt_status sxt_pcg_solve(sxt_pcg *pcg, const sxt_vector *b, sxt_vector *x, const sxt_solve_options *options,
                                  sxt_pcg_report *report);
 /* The same on plain arrays of n values. In a device's context each may be host memory, which is copied there and back
- * through memory that the set-up keeps, or memory that the device reaches, which is used where it lies. [any-thread] */
+ * through memory that the set-up keeps, or memory that the device reaches, which is used where it lies, in the order that
+ * sxt_context_set_stream tells. [any-thread] */
 SXT_API sxt_status sxt_pcg_solve_array(sxt_pcg *pcg, int64_t n, const void *b, void *x, const sxt_solve_options *options,
                                        sxt_pcg_report *report);
 /* n_rhs independent systems with one matrix: column j lies at b + j ldb and x + j ldx (in values; ldb, ldx >= n). Each column

@@ -179,6 +179,23 @@ SXT_LANES void norm(const Step<T, Group> &step) {
   if (step.group.lane() == 0) step.args.numbers[step.s] = most;
 }
 
+// Pivot k is what a_kk has more than the row's squares, with their signs: a row that is long beside it has cancelled.
+template <class T, class Group>
+SXT_LANES void cancelled(const Step<T, Group> &step) {
+  double most = 1;
+  step.rows([&](std::int64_t k) {
+    double row = 0;
+    for (std::int64_t j = 0; j <= k; ++j) {
+      const T v = step.entry(k, j);
+      row += re(v) * re(v) + im(v) * im(v);
+    }
+    const double diagonal = re(step.entry(k, k));
+    most = fmax(most, row / (diagonal * diagonal));
+  });
+  most = step.group.most(most);
+  if (step.group.lane() == 0) step.args.numbers[step.s] = most;
+}
+
 // |v| in single precision, which is enough for sums of many; infinite where its square is too large. Without branches,
 // so that a GPU's loads around it are not held up.
 template <class T>
@@ -462,6 +479,7 @@ SXT_LANES void apply(const sxt_hermitian_step_args &args, std::int64_t s, Group 
       }
       return;
     case SXT_HERMITIAN_INERTIA: return inertia(step);
+    case SXT_HERMITIAN_CANCELLED: return cancelled(step);
     default: return;
   }
 }

@@ -102,9 +102,13 @@ SXT_API sxt_status sxt_context_describe(const sxt_context *context, char *buffer
  * stream wins: from then on all work is enqueued there, in the order of the calls, and a call whose results stay on the
  * device returns without waiting; calls that write host memory (sxt_dot, a solve) still wait. A failure found while such
  * work runs is reported by a later call. The first call of each kind sets kernels up and waits, so make it before you
- * capture the stream into a graph; scalars are read when a call is made. The stream must outlive its use here: NULL (the
- * default) ends it, then each call has a stream of the library's own and waits for it. Waits for the work of the stream
- * used before. SXT_E_ARGUMENT for a stream of another device, SXT_E_NOT_SUPPORTED on the CPU. [exclusive] */
+ * capture the stream into a graph: inside a capture it is SXT_E_STATE, and enqueues nothing. Scalars are read when a call is
+ * made. A graph that holds such calls is replayed in order with this context's other work: on this stream, or when it has
+ * ended. The stream must outlive its use here: NULL (the default) ends it. Then each call has a stream of the library's own
+ * and waits for it; arrays that it takes may be in use by earlier work on CUDA's legacy default stream, which it begins
+ * after, but by none on other streams: wait for those, or set them here. Captures of other threads stay whole, in the
+ * global mode too. Waits for the work of the stream used before. SXT_E_STATE, and nothing changes, while that is being
+ * captured, SXT_E_ARGUMENT for a stream of another device, SXT_E_NOT_SUPPORTED on the CPU. [exclusive] */
 SXT_API sxt_status sxt_context_set_stream(sxt_context *context, void *stream);
 /* Waits for all work on the caller's stream; SXT_E_DEVICE when some of it failed. Without one: done. [any-thread] */
 SXT_API sxt_status sxt_context_synchronize(sxt_context *context);
@@ -249,7 +253,8 @@ SXT_API void sxt_vector_destroy(sxt_vector *vector);
 /* Scalars are host pointers of the vectors' value type. Operands have one type and belong to one context. Reading
  * operands concurrently is fine [any-thread]; a written operand is [exclusive]. SXT_E_DIMENSION, SXT_E_TYPE,
  * SXT_E_NO_KERNEL. Vectors have no strides. An operand that is written lies apart from the others, or is the same array
- * where an element meets itself alone (not in products, gathers and scatters): SXT_E_ARGUMENT. */
+ * where an element meets itself alone (not in products, gathers and scatters): SXT_E_ARGUMENT. Which of the caller's own
+ * work on a device they are ordered after: sxt_context_set_stream. */
 
 /* y = alpha op(A) x + beta y, x as long as op(A) has columns, y as its rows; alpha NULL: 1, beta NULL: 0 (y is not read).
  * The kernel is chosen at the first call with this op. */

@@ -94,6 +94,36 @@ inline std::vector<double> spectrum(std::int64_t n, double condition, bool indef
   return values;
 }
 
+// Exactly singular matrices of order n >= 6: a zero row and column, last or in the middle; all ones; rank 5.
+template <class T>
+std::vector<std::vector<T>> singular_matrices(std::int64_t n, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_int_distribution<int> digit(-8, 8);  // whole numbers: sums of products are exact
+  std::vector<std::vector<T>> out;
+  const auto size = static_cast<std::size_t>(n * n);
+  for (const std::int64_t zero : {n - 1, n / 3}) {
+    std::vector<T> &a = out.emplace_back(size);
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t i = j; i < n; ++i) {
+        const bool none = i == zero || j == zero;
+        a[i + j * n] = none ? T(0) : Scalar<T>::make(digit(random), i == j ? 0 : digit(random));
+        a[j + i * n] = Scalar<T>::conj(a[i + j * n]);
+      }
+  }
+  out.emplace_back(size, T(1));
+  std::vector<T> &low = out.emplace_back(size, T(0));
+  for (int rank = 0; rank < 5; ++rank) {
+    std::vector<T> v(static_cast<std::size_t>(n));
+    for (T &value : v) value = Scalar<T>::make(digit(random), digit(random));
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t i = 0; i < n; ++i) {
+        const T product = v[i] * Scalar<T>::conj(v[j]);
+        low[i + j * n] += rank % 2 ? -product : product;
+      }
+  }
+  return out;
+}
+
 // Systems of one order, strided with padding; the other triangle and the padding hold `untouched`.
 template <class T>
 struct Systems {

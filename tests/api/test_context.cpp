@@ -181,6 +181,22 @@ TEST(ContextTest, AnEmptyNameOfAProfileIsNone) {
   EXPECT_TRUE(lines.empty()) << lines.front();
 }
 
+TEST(ContextTest, AnAmountForTheDevicesPoolIsANumberOfBytes) {
+  for (const char *wrong : {"much", "-1", "4T", "4 G", "4GB", "99999999999999999999", "G"}) {
+    setenv("SEXTANT_DEVICE_POOL", wrong, 1);
+    sxt_context *context = nullptr;
+    EXPECT_EQ(sxt_context_create(nullptr, &context), SXT_E_ARGUMENT) << wrong;
+    EXPECT_NE(std::string(sxt_last_error(nullptr)).find("SEXTANT_DEVICE_POOL"), std::string::npos);
+  }
+  for (const char *good : {"0", "512M", "4G", "1000000", ""}) {
+    setenv("SEXTANT_DEVICE_POOL", good, 1);
+    sxt_context *context = nullptr;
+    EXPECT_EQ(sxt_context_create(nullptr, &context), SXT_OK) << good << ": " << sxt_last_error(nullptr);
+    sxt_context_destroy(context);
+  }
+  unsetenv("SEXTANT_DEVICE_POOL");
+}
+
 TEST(ContextTest, TheLogGetsWarningsOnlyWhenAsked) {
   std::vector<std::string> lines;
   sxt_context_options options = context_options();

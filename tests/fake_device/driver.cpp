@@ -6,9 +6,11 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fake.h"
+#include "order.h"
 
 namespace {
 
@@ -19,7 +21,9 @@ struct Piece {
   std::uint64_t bytes;
   std::int32_t type, device;
 };
-struct FakeContext { int device; };
+struct FakeContext {
+  int device;
+};
 
 struct Ledger {
   std::recursive_mutex lock;
@@ -128,8 +132,18 @@ std::int32_t fake_free(void *memory) {
   if (found->second.type == FAKE_DEVICE && ledger().memory_left >= 0)
     ledger().memory_left += static_cast<std::int64_t>(found->second.bytes);
   ledger().memory.erase(found);
+  fake_order_forget(memory);
   std::free(memory);
   return FAKE_OK;
+}
+
+const void *fake_start_of(const void *memory) {
+  const std::lock_guard one(ledger().lock);
+  const char *at = static_cast<const char *>(memory);
+  auto after = ledger().memory.upper_bound(at);
+  if (after == ledger().memory.begin()) return nullptr;
+  const auto &[start, piece] = *std::prev(after);
+  return at < start + piece.bytes && piece.type == FAKE_DEVICE ? start : nullptr;
 }
 
 std::int32_t fake_locate(const void *memory, std::int32_t *device) {
@@ -184,6 +198,12 @@ int cuCtxPopCurrent_v2(void **context) {
   current.pop_back();
   return fake_release("cuCtxPopCurrent");
 }
+// What every thread may do while others capture: 0, the driver's first mode, holds unsafe calls against them.
+static thread_local int capture_mode = 0;
+int cuThreadExchangeStreamCaptureMode(int *mode) {
+  return std::swap(*mode, capture_mode), FAKE_OK;  // never made to fail: nothing would be done otherwise
+}
+std::int32_t fake_capture_mode() { return capture_mode; }
 // Streams of the fake runtime begin with their context's device.
 int cuStreamGetCtx(void *stream, void **context) {
   if (const int error = fake_call("cuStreamGetCtx")) return error;

@@ -24,7 +24,7 @@ void fake_limit_memory(int64_t bytes);
 /* Whether devices reach each other's memory (as at first: 1). */
 void fake_join_devices(int32_t joined);
 int64_t fake_failures(void);            /* calls that were made to fail since fake_fail */
-/* "calls", "launches", "opened pools", "graph launches", "requests" for memory, or what lives: "contexts", "current", "streams", ... */
+/* "calls", "launches", "opened pools", "graph launches", "races" (order.h), "unsafe calls" of threads in the global mode, "requests" for memory, or what lives: "contexts", "current", "streams", ... */
 int64_t fake_count(const char *what);
 const char *fake_failed_call(void);     /* the last call that was made to fail */
 
@@ -39,6 +39,7 @@ void fake_add(const char *what, int64_t amount);
 void *fake_allocate(int32_t type, uint64_t bytes); /* zeros */
 int32_t fake_free(void *memory);        /* FAKE_INVALID_VALUE when it is not known */
 int32_t fake_locate(const void *memory, int32_t *device);
+int32_t fake_capture_mode(void);        /* this thread's, as the runtime numbers them: 0 global, 1 thread-local, 2 relaxed */
 
 #ifdef __cplusplus
 }

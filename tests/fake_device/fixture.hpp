@@ -19,11 +19,18 @@ namespace fake_test {
 
 // What must be gone when everything was destroyed.
 inline const char *const kinds[] = {"contexts", "current", "streams", "events", "graphs", "pools", "allocations"};
+// What must never have happened.
+inline const char *const faults[] = {"races", "unsafe calls"};
 
 inline std::string left_behind() {
   std::string all;
   for (const char *kind : kinds)
     if (const std::int64_t live = fake_count(kind)) all += std::string(kind) + ": " + std::to_string(live) + " ";
+  for (const char *fault : faults)
+    if (const std::int64_t count = fake_count(fault)) {
+      all += std::string(fault) + ": " + std::to_string(count) + " ";
+      fake_add(fault, -count);
+    }
   return all;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fake.h"
+#include "order.h"
 
 namespace {
 
@@ -39,6 +40,12 @@ bool used(const void *stream) {
   return real && !gone;
 }
 bool captured(const void *stream) { return used(stream) && static_cast<const Stream *>(stream)->capturing; }
+
+// Calls that would break another thread's capture in the global mode, by a thread that made a device its own: tests that
+// call kernels themselves do not.
+void unsafe() {
+  if (fake_capture_mode() == 0 && fake_current() >= 0) fake_add("unsafe calls", 1);
+}
 
 template <class T>
 int give(const char *call, const char *what, void **out, T object) {
@@ -137,6 +144,7 @@ int cudaGetDriverEntryPoint(const char *name, void **function, unsigned long lon
 
 // ---- memory
 int cudaMemPoolCreate(void **pool, const PoolProperties *wanted) {
+  unsafe();
   return give("cudaMemPoolCreate", "pools", pool, Pool{wanted->device});
 }
 int cudaMemPoolDestroy(void *pool) { return take_back<Pool>("cudaMemPoolDestroy", "pools", pool); }
@@ -156,20 +164,31 @@ int cudaMemPoolSetAttribute(void *, int, void *) { return remember(fake_call("cu
 int cudaMemPoolTrimTo(void *, std::size_t) { return remember(fake_call("cudaMemPoolTrimTo")); }
 int cudaMallocFromPoolAsync(void **memory, std::size_t bytes, void *, void *stream) {
   used(stream);
-  return allocate("cudaMallocFromPoolAsync", FAKE_DEVICE, bytes, memory);
+  unsafe();
+  const int error = allocate("cudaMallocFromPoolAsync", FAKE_DEVICE, bytes, memory);
+  if (error == FAKE_OK) fake_order_use(stream, *memory, 1);
+  return error;
 }
 int cudaMallocAsync(void **memory, std::size_t bytes, void *) { return allocate("cudaMallocAsync", FAKE_DEVICE, bytes, memory); }
 int cudaMalloc(void **memory, std::size_t bytes) { return allocate("cudaMalloc", FAKE_DEVICE, bytes, memory); }
-int cudaHostAlloc(void **memory, std::size_t bytes, unsigned) { return allocate("cudaHostAlloc", FAKE_HOST, bytes, memory); }
+int cudaHostAlloc(void **memory, std::size_t bytes, unsigned) { return unsafe(), allocate("cudaHostAlloc", FAKE_HOST, bytes, memory); }
 int cudaMallocManaged(void **memory, std::size_t bytes, unsigned) {
+  unsafe();
   return allocate("cudaMallocManaged", FAKE_MANAGED, bytes, memory);
 }
-int cudaFreeAsync(void *memory, void *stream) { return used(stream), give_back_memory("cudaFreeAsync", memory); }
-int cudaFree(void *memory) { return give_back_memory("cudaFree", memory); }
-int cudaFreeHost(void *memory) { return give_back_memory("cudaFreeHost", memory); }
+int cudaFreeAsync(void *memory, void *stream) {
+  used(stream);
+  fake_order_use(stream, memory, 1);
+  return give_back_memory("cudaFreeAsync", memory);
+}
+int cudaFree(void *memory) { return unsafe(), give_back_memory("cudaFree", memory); }
+int cudaFreeHost(void *memory) { return unsafe(), give_back_memory("cudaFreeHost", memory); }
 int cudaMemcpyAsync(void *to, const void *from, std::size_t bytes, int, void *stream) {
   if (const int error = fake_call("cudaMemcpyAsync")) return remember(error);
-  if (!captured(stream)) std::memmove(to, from, bytes);
+  if (captured(stream)) return FAKE_OK;
+  fake_order_use(stream, from, 0);
+  fake_order_use(stream, to, 1);
+  std::memmove(to, from, bytes);
   return FAKE_OK;
 }
 int cudaMemcpyPeerAsync(void *to, int, const void *from, int, std::size_t bytes, void *stream) {
@@ -177,7 +196,9 @@ int cudaMemcpyPeerAsync(void *to, int, const void *from, int, std::size_t bytes,
 }
 int cudaMemsetAsync(void *to, int value, std::size_t bytes, void *stream) {
   if (const int error = fake_call("cudaMemsetAsync")) return remember(error);
-  if (!captured(stream)) std::memset(to, value, bytes);
+  if (captured(stream)) return FAKE_OK;
+  fake_order_use(stream, to, 1);
+  std::memset(to, value, bytes);
   return FAKE_OK;
 }
 int cudaPointerGetAttributes(Attributes *out, const void *memory) {
@@ -189,6 +210,7 @@ int cudaPointerGetAttributes(Attributes *out, const void *memory) {
 
 // ---- streams and captures
 int cudaStreamCreateWithFlags(void **stream, unsigned) {
+  unsafe();
   return give("cudaStreamCreateWithFlags", "streams", stream, Stream{fake_current()});
 }
 int cudaStreamDestroy(void *stream) {
@@ -199,11 +221,13 @@ int cudaStreamDestroy(void *stream) {
     fake_add("streams", -1);
     gone.push_back(static_cast<Stream *>(stream));
     gone.back()->gone = true;
+    fake_order_end(stream);
   }
   return remember(fake_release("cudaStreamDestroy"));
 }
 int cudaStreamSynchronize(void *stream) {
   if (captured(stream)) return remember(FAKE_CAPTURING);
+  fake_order_await_stream(stream);
   return remember(fake_call("cudaStreamSynchronize"));
 }
 int cudaStreamIsCapturing(void *stream, int *status) {
@@ -260,10 +284,15 @@ int cudaEventDestroy(void *event) { return take_back<Event>("cudaEventDestroy", 
 int cudaEventRecord(void *event, void *stream) {
   used(stream);
   if (const int error = fake_call("cudaEventRecord")) return remember(error);
+  fake_order_record(event, stream);
   return static_cast<Event *>(event)->recorded = true, FAKE_OK;
 }
-int cudaEventSynchronize(void *) { return remember(fake_call("cudaEventSynchronize")); }
-int cudaStreamWaitEvent(void *stream, void *, unsigned) { return used(stream), remember(fake_call("cudaStreamWaitEvent")); }
+int cudaEventSynchronize(void *event) { return fake_order_await_event(event), remember(fake_call("cudaEventSynchronize")); }
+int cudaStreamWaitEvent(void *stream, void *event, unsigned) {
+  used(stream);
+  fake_order_wait(stream, event);
+  return remember(fake_call("cudaStreamWaitEvent"));
+}
 int cudaEventElapsedTime(float *milliseconds, void *, void *) {
   return *milliseconds = 1, remember(fake_call("cudaEventElapsedTime"));
 }
@@ -307,7 +336,7 @@ int cudaLaunchCooperativeKernel(const void *, Dim3, Dim3, void **, std::size_t, 
   fake_add("launches", 1);
   return remember(fake_call("cudaLaunchCooperativeKernel"));
 }
-int cudaFuncGetAttributes(void *, const void *) { return remember(fake_call("cudaFuncGetAttributes")); }
+int cudaFuncGetAttributes(void *, const void *) { return unsafe(), remember(fake_call("cudaFuncGetAttributes")); }
 int cudaFuncSetAttribute(const void *, int, int) { return remember(fake_call("cudaFuncSetAttribute")); }
 int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *, int, std::size_t, unsigned) {
   return *blocks = 4, remember(fake_call("cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags"));

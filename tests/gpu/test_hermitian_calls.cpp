@@ -155,6 +155,32 @@ TEST_F(HermitianGpu, HostSetsBehindPointers) {
   }
 }
 
+// Numbers that are not aligned to their size are told as on the CPU, though their bytes could be copied.
+TEST_F(HermitianGpu, MembersOfHostSetsThatAreNotAligned) {
+  std::vector<Systems<Complex>> each;
+  for (int s = 0; s < 4; ++s) each.emplace_back(1, 9, 1, SXT_LOWER, 5, false, 300 + s);
+  std::vector<char> crooked(each[1].a.size() * sizeof(Complex) + 16);
+  std::vector<void *> a, b;
+  for (Systems<Complex> &one : each) a.push_back(one.a.data()), b.push_back(one.b.data());
+  a[1] = crooked.data() + 4 - reinterpret_cast<std::uintptr_t>(crooked.data()) % 4;
+  while (reinterpret_cast<std::uintptr_t>(a[1]) % 8 == 0) a[1] = static_cast<char *>(a[1]) + 4;
+  std::memcpy(a[1], each[1].a.data(), each[1].a.size() * sizeof(Complex));
+  b[2] = static_cast<char *>(b[2]) + 1;
+  sxt_hermitian_options options = hermitian_options(SXT_C128, 4, 9);
+  options.space = SXT_SPACE_HOST;
+  options.pointer_array = 1;
+  const Batch batch = make_batch(options);
+  Numbers info(4, 99);
+  sxt_hermitian_set set = hermitian_set();
+  set.a_array = a.data();
+  set.b_array = b.data();
+  set.lda = set.ldb = each[0].lda;
+  set.info = info.data();
+  ASSERT_EQ(sxt_hermitian_factor_solve(batch.get(), &set), SXT_OK) << error();
+  EXPECT_EQ(info, (Numbers{0, SXT_INFO_POINTER, SXT_INFO_POINTER, 0}));
+  for (const std::size_t s : {0, 3}) EXPECT_LE(each[s].backward_error(0, each[s].b), 1e-14) << s;
+}
+
 TEST_F(HermitianGpu, MemoryThatIsNotWhatItIsSaidToBe) {
   Systems<double> systems(3, 8, 1, SXT_LOWER, 10, false, 48);
   const Batch batch = make_batch(systems.options());

@@ -106,6 +106,27 @@ class HermitianShortcutsGpu : public Gpu {
   std::string toeplitz_kernel_, butterfly_kernel_;
 };
 
+// What a butterfly leaves of zero is no pivot: singular members are factored with interchanges.
+TEST_F(HermitianShortcutsGpu, SingularSystemsLeaveTheButterfly) {
+  for (const std::int64_t n : {20, 200}) {
+    Systems<double> systems(5, n, 1, SXT_LOWER, 10, true, 23);
+    const auto singular = api_test::singular_matrices<double>(n, 29);
+    for (std::size_t s = 0; s < singular.size(); ++s) {
+      systems.full[s] = singular[s];
+      systems.store(static_cast<std::int64_t>(s));
+    }
+    Systems<double> pivoted = systems;
+    sxt_hermitian_options options = systems.options();
+    options.definiteness = SXT_INDEFINITE;
+    solve(pivoted, options);
+    options.shortcuts = SXT_SHORTCUT_BUTTERFLY | SXT_SHORTCUT_ALWAYS;
+    EXPECT_EQ(solve(systems, options), (Bytes{0, 0, 0, 0, 1})) << n;
+    EXPECT_EQ(systems.info, pivoted.info) << n;
+    EXPECT_GT(systems.info[0], 0);
+    EXPECT_EQ(systems.info[4], 0);
+  }
+}
+
 TEST_F(HermitianShortcutsGpu, ToeplitzF32) { toeplitz_among_others<float>(); }
 TEST_F(HermitianShortcutsGpu, ToeplitzF64) { toeplitz_among_others<double>(); }
 TEST_F(HermitianShortcutsGpu, ToeplitzC64) { toeplitz_among_others<std::complex<float>>(); }

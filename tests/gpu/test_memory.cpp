@@ -111,5 +111,26 @@ TEST_F(ShortMemory, WithoutRoomForTheMatrixTheStatusSaysSo) {
   check(y);
 }
 
+// What was destroyed is anybody's again, but for the little that a pool keeps.
+TEST_F(Gpu, AnIdlePoolKeepsLittle) {
+  const auto memory = runtime_function<int (*)(std::size_t *)>("Shared", "doubler_memory");
+  const auto left = [&] {
+    const sextant::Device::Current current(device());
+    std::size_t bytes = 0;
+    EXPECT_EQ(memory(&bytes), 0);
+    return static_cast<double>(bytes);
+  };
+  const double before = left();
+  constexpr std::int64_t n = std::int64_t{1} << 27;  // 1 GB each
+  std::vector<sxt_vector *> vectors(8);
+  for (sxt_vector *&vector : vectors) ASSERT_EQ(sxt_vector_create(context_.get(), n, SXT_F64, &vector), SXT_OK);
+  EXPECT_LT(left(), before - 7e9);
+  for (sxt_vector *vector : vectors) sxt_vector_destroy(vector);
+  const Vector small = make_vector({1, 2});  // waits for a stream
+  ASSERT_EQ(ops().keep_at_most(handle(), std::uint64_t{1} << 28), SXT_OK);
+  const Vector another = make_vector({1, 2});
+  EXPECT_GT(left(), before - 1e9);
+}
+
 }  // namespace
 }  // namespace gpu_test

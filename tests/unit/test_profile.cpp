@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -47,6 +48,28 @@ class ProfileTest : public testing::Test {
   }
   fs::path folder_;
 };
+
+// A profile is read once as long as its file stays what it is; one that was just written may still change.
+TEST_F(ProfileTest, ReadOnceAProcess) {
+  const auto text = [](int factor) {
+    return "[kernels.\"a.b.cpu\"]\nfactor = " + std::to_string(factor) + "\nrel_error = 0.1\n";
+  };
+  const auto old = [&](int hours) {
+    fs::last_write_time(path(), fs::file_time_type::clock::now() - std::chrono::hours(hours));
+  };
+  write(text(2));
+  EXPECT_NE(shared_profile(path()), shared_profile(path()));
+  old(2);
+  const auto first = shared_profile(path());
+  EXPECT_EQ(shared_profile(path()), first);
+  EXPECT_EQ(first->kernels.at("a.b.cpu").factor, 2);
+  write(text(3));
+  EXPECT_EQ(shared_profile(path())->kernels.at("a.b.cpu").factor, 3);
+  old(1);
+  EXPECT_EQ(shared_profile(path())->kernels.at("a.b.cpu").factor, 3);
+  EXPECT_EQ(first->kernels.at("a.b.cpu").factor, 2) << "who has it keeps it";
+  EXPECT_THROW(shared_profile(path("none.toml")), Error);
+}
 
 FittedModel model(double seconds_a_byte) {
   FittedModel made;

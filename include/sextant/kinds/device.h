@@ -50,6 +50,11 @@ typedef struct {
   sxt_status (*locate)(void *device, const void *memory, sxt_space *, int32_t *ordinal);
   /* OPTIONAL: between two opened devices of this plugin, in the order of a stream of the first */
   sxt_status (*copy_peer)(void *device, void *stream, void *to, void *from_device, const void *from, uint64_t bytes);
+  /* OPTIONAL: a stream whose work begins after what the device's default stream (CUDA: the legacy one) was given before,
+   * and ends before what that is given later begins. Core works there for a caller without a stream; NULL: stream_create */
+  sxt_status (*stream_create_in_order)(void *device, void **stream);
+  /* OPTIONAL: of memory that was freed at most so many bytes stay with the device for later requests */
+  sxt_status (*keep_at_most)(void *device, uint64_t bytes);
 } sxt_device_ops;
 
 /* Service "sxt.devices/1" of sxt_host.get_service: what an engine needs beside the host's table. [any-thread] */
@@ -61,5 +66,5 @@ typedef struct {
   const sxt_machine *(*machine)(const sxt_host *, const sxt_exec *);
 } sxt_devices_service;
 
-SXT_STATIC_ASSERT(SXT_END_OF(sxt_device_ops, copy_peer) == sizeof(sxt_device_ops), "no tail padding");
+SXT_STATIC_ASSERT(SXT_END_OF(sxt_device_ops, keep_at_most) == sizeof(sxt_device_ops), "no tail padding");
 #endif

@@ -38,7 +38,10 @@ enum {
    * every system of that order. */
   SXT_HERMITIAN_MIX = 19,       /* lower triangle of c = U^T a U, whichever triangle of a is read */
   SXT_HERMITIAN_MIX_RHS = 20,   /* c = U^T b */
-  SXT_HERMITIAN_UNMIX_RHS = 21  /* b += U c; with variant 1 b = U c */
+  SXT_HERMITIAN_UNMIX_RHS = 21, /* b += U c; with variant 1 b = U c */
+  /* Of a factor a that SXT_HERMITIAN_SIGNED left: by how much its pivots cancelled, which a large number shows to be the
+   * rounding of zero. */
+  SXT_HERMITIAN_CANCELLED = 22  /* numbers = |row k of L|^2 / |l_kk|^2 in the 2-norm, the largest of all k; 1 for n = 0 */
 };
 
 /* Variants of SELECT. */

@@ -18,7 +18,7 @@ namespace {
 using namespace sextant::plugin;
 
 constexpr std::uint64_t pool_alignment = 256;  // what CUDA promises
-constexpr std::uint64_t pool_keeps = 8;        // of the device's memory one part in so many stays with an idle pool
+constexpr std::uint64_t pool_keeps = 64;       // of the device's memory one part in so many stays with an idle pool
 
 std::atomic<const sxt_host *> host{nullptr};
 // The error that ended a device, by ordinal; 0: none. The runtime knows no way back within a process.
@@ -138,6 +138,7 @@ sxt_status Device::open(std::int32_t ordinal, Device **out) {
   std::string problem;
   const Driver *calls = driver(problem);
   if (!calls) return refusal(SXT_E_DEVICE, "%s", problem.c_str());
+  const OutsideCaptures outside(*calls);
   std::unique_ptr<Device> device(new Device(ordinal, *calls));
   if (const sxt_status status = device->start()) return status;
   ++devices_opened;
@@ -177,13 +178,17 @@ sxt_status Device::make_pool() {
   }
   std::size_t bytes = 0;
   if (calls_.device_memory(&bytes, device_) != 0) bytes = 0;
-  std::uint64_t threshold = bytes / pool_keeps;
-  return outcome(ordinal_, cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &threshold),
+  return keep_at_most(bytes / pool_keeps);
+}
+
+sxt_status Device::keep_at_most(std::uint64_t bytes) {
+  return outcome(ordinal_, cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &bytes),
                  "set up a memory pool");
 }
 
 Device::~Device() {
   if (!context_) return;
+  const OutsideCaptures outside(calls_);
   clean([&] {
     if (stream_) cudaStreamSynchronize(stream_), cudaStreamDestroy(stream_);
     pinned_.close();
@@ -290,13 +295,16 @@ sxt_status Device::check_stream(void *stream) {
 }
 
 sxt_status Device::enter() const {
+  OutsideCaptures::enter(calls_);
   if (calls_.context_push(context_) == 0) return SXT_OK;
+  OutsideCaptures::leave();
   return refusal(SXT_E_DEVICE, "CUDA device %d could not be made current", ordinal_);
 }
 
 void Device::leave() const {
   Context ours = nullptr;
   calls_.context_pop(&ours);
+  OutsideCaptures::leave();
 }
 
 }  // namespace sextant::device_cuda

@@ -26,10 +26,12 @@ __attribute__((format(printf, 2, 3))) sxt_status refusal(sxt_status status, cons
 // Whether the device has failed for good; the sentence is then said.
 sxt_status check_alive(std::int32_t ordinal);
 
-// Makes the device current on this thread while it lives. Also on a dead device, for those who only clean up.
+// Makes the device current on this thread while it lives, and keeps it out of captures. Also on a dead device, for
+// those who only clean up.
 class Current {
  public:
-  explicit Current(const Driver &calls, Context context) : calls_(calls), ok_(calls.context_push(context) == 0) {}
+  explicit Current(const Driver &calls, Context context)
+      : calls_(calls), outside_(calls), ok_(calls.context_push(context) == 0) {}
   ~Current() {
     Context ours = nullptr;
     if (ok_) calls_.context_pop(&ours);
@@ -40,6 +42,7 @@ class Current {
 
  private:
   const Driver &calls_;
+  const OutsideCaptures outside_;
   bool ok_;
 };
 
@@ -96,6 +99,7 @@ class Device {
   void free(void *stream, sxt_space space, void *memory);
   sxt_status copy_peer(void *stream, void *to, Device &from_device, const void *from, std::uint64_t bytes);
   sxt_status check_stream(void *stream);
+  sxt_status keep_at_most(std::uint64_t bytes);  // of idle memory in the pool; with the device current
   sxt_status enter() const;
   void leave() const;
 

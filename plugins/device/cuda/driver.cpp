@@ -15,8 +15,7 @@ bool find(const char *name, F &function, std::string &problem) {
   void *found = nullptr;
   cudaDriverEntryPointQueryResult result{};
 #if CUDART_VERSION >= 12050
-  const cudaError_t status =
-      cudaGetDriverEntryPointByVersion(name, &found, driver_version, cudaEnableDefault, &result);
+  const cudaError_t status = cudaGetDriverEntryPointByVersion(name, &found, driver_version, cudaEnableDefault, &result);
 #else
   const cudaError_t status = cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &result);
 #endif
@@ -37,15 +36,36 @@ const Driver *driver(std::string &problem) {
   static Driver table;
   static bool ready = false;
   const std::lock_guard one(lock);
-  ready = ready || (find("cuDeviceGet", table.device_get, problem) &&
-                    find("cuDeviceGetName", table.device_name, problem) &&
-                    find("cuDeviceTotalMem", table.device_memory, problem) &&
-                    find("cuDevicePrimaryCtxRetain", table.context_retain, problem) &&
-                    find("cuDevicePrimaryCtxRelease", table.context_release, problem) &&
-                    find("cuCtxPushCurrent", table.context_push, problem) &&
-                    find("cuCtxPopCurrent", table.context_pop, problem) &&
-                    find("cuStreamGetCtx", table.stream_context, problem));
+  ready =
+      ready ||
+      (find("cuDeviceGet", table.device_get, problem) && find("cuDeviceGetName", table.device_name, problem) &&
+       find("cuDeviceTotalMem", table.device_memory, problem) &&
+       find("cuDevicePrimaryCtxRetain", table.context_retain, problem) &&
+       find("cuDevicePrimaryCtxRelease", table.context_release, problem) &&
+       find("cuCtxPushCurrent", table.context_push, problem) && find("cuCtxPopCurrent", table.context_pop, problem) &&
+       find("cuStreamGetCtx", table.stream_context, problem) &&
+       find("cuThreadExchangeStreamCaptureMode", table.exchange_capture_mode, problem));
   return ready ? &table : nullptr;
+}
+
+namespace {
+// Of the calling thread: how deep it is, and the mode that it had. Plain data, so that a thread's end runs nothing.
+thread_local struct {
+  int depth, before;
+  const Driver *calls;  // NULL: the mode could not be changed
+} outside{};
+}  // namespace
+
+void OutsideCaptures::enter(const Driver &calls) {
+  if (outside.depth++ > 0) return;
+  outside.before = cudaStreamCaptureModeRelaxed;
+  outside.calls = calls.exchange_capture_mode(&outside.before) == 0 ? &calls : nullptr;
+}
+
+void OutsideCaptures::leave() {
+  if (--outside.depth > 0 || !outside.calls) return;
+  int mode = outside.before;
+  outside.calls->exchange_capture_mode(&mode);
 }
 
 }  // namespace sextant::device_cuda

@@ -23,6 +23,21 @@ struct Driver {
   DriverStatus (*context_push)(Context context);
   DriverStatus (*context_pop)(Context *context);
   DriverStatus (*stream_context)(DriverStream stream, Context *context);
+  DriverStatus (*exchange_capture_mode)(int *mode);
+};
+
+// While it lives, what this thread calls is not held against a capture: an application that captures in the global mode
+// (CUDA's default) would lose its capture to memory or code that another thread asks for. They nest; afterwards the
+// thread has the mode that it had. Nothing here is ever recorded by mistake: a stream that is captured says so first.
+class OutsideCaptures {
+ public:
+  explicit OutsideCaptures(const Driver &calls) { enter(calls); }
+  ~OutsideCaptures() { leave(); }
+  OutsideCaptures(const OutsideCaptures &) = delete;
+  OutsideCaptures &operator=(const OutsideCaptures &) = delete;
+  // The same in two calls.
+  static void enter(const Driver &calls);
+  static void leave();
 };
 
 // The driver's functions; NULL with the reason when one of them cannot be had. Asked for once it worked.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// device.cuda: the table of kind sxt.device/1 over one opened CUDA device. Work happens in device.cpp; streams, events and
-// graphs are one call of the runtime each and stand here.
+// device.cuda: the table of kind sxt.device/1 over one opened CUDA device. Work happens in device.cpp; streams, events
+// and graphs are one call of the runtime each and stand here.
 #include <bit>
 #include <cstdint>
 
@@ -60,8 +60,10 @@ sxt_status alloc(void *device, void *stream, sxt_space space, std::uint64_t byte
   return guard(nullptr, [&] { return of(device).alloc(stream, space, bytes, memory); });
 }
 
-void free_memory(void *device, void *stream, sxt_space space, void *memory) {
-  of(device).free(stream, space, memory);
+void free_memory(void *device, void *stream, sxt_space space, void *memory) { of(device).free(stream, space, memory); }
+
+sxt_status keep_at_most(void *device, std::uint64_t bytes) {
+  return of(device).call([&] { return of(device).keep_at_most(bytes); });
 }
 
 sxt_status copy(void *device, void *stream, void *to, const void *from, std::uint64_t bytes) {
@@ -101,14 +103,18 @@ sxt_status copy_peer(void *device, void *stream, void *to, void *from_device, co
 
 // ---- streams
 
-sxt_status stream_create(void *device, void **stream) {
+sxt_status new_stream(void *device, unsigned flags, void **stream) {
   return one_call(device, "create a stream", [&] {
     cudaStream_t made = nullptr;
-    const cudaError_t problem = cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking);
+    const cudaError_t problem = cudaStreamCreateWithFlags(&made, flags);
     if (problem == cudaSuccess) *stream = made;
     return problem;
   });
 }
+
+sxt_status stream_create(void *device, void **stream) { return new_stream(device, cudaStreamNonBlocking, stream); }
+// Never captured: the legacy stream, which waits for it, could not be used by anyone meanwhile.
+sxt_status stream_create_in_order(void *device, void **stream) { return new_stream(device, cudaStreamDefault, stream); }
 
 // Work of the stream may use memory that is freed next without a stream: it ends first.
 void stream_destroy(void *device, void *stream) {
@@ -137,8 +143,7 @@ sxt_status capture_begin(void *device, void *stream) {
   return of(device).call([&] {
     if (!stream || stream == cudaStreamLegacy)
       return cuda::refusal(SXT_E_NOT_SUPPORTED, "the legacy default stream cannot be captured");
-    if (cuda::capturing(stream_of(stream)))
-      return cuda::refusal(SXT_E_STATE, "the stream is being captured already");
+    if (cuda::capturing(stream_of(stream))) return cuda::refusal(SXT_E_STATE, "the stream is being captured already");
     return cuda::outcome(of(device).ordinal(),
                          cudaStreamBeginCapture(stream_of(stream), cudaStreamCaptureModeThreadLocal),
                          "begin a capture");
@@ -185,9 +190,8 @@ void event_destroy(void *device, void *event) {
 }
 
 sxt_status event_record(void *device, void *event, void *stream) {
-  return one_call(device, "record an event", [&] {
-    return cudaEventRecord(static_cast<cudaEvent_t>(event), of(device).stream_or_own(stream));
-  });
+  return one_call(device, "record an event",
+                  [&] { return cudaEventRecord(static_cast<cudaEvent_t>(event), of(device).stream_or_own(stream)); });
 }
 
 sxt_status event_wait(void *device, void *event, void *stream) {
@@ -240,6 +244,8 @@ const sxt_device_ops ops = [] {
   o.stream_check = stream_check;
   o.locate = locate;
   o.copy_peer = copy_peer;
+  o.stream_create_in_order = stream_create_in_order;
+  o.keep_at_most = keep_at_most;
   return o;
 }();
 

@@ -17,7 +17,7 @@ using namespace sextant::plugin::cases;
 
 namespace {
 
-constexpr std::uint64_t n_steps = SXT_HERMITIAN_UNMIX_RHS, types = 4, layouts = 2, variants = 2;
+constexpr std::uint64_t n_steps = SXT_HERMITIAN_CANCELLED, types = 4, layouts = 2, variants = 2;
 constexpr std::int64_t batch = 7, n_most = 37, n_rhs = 3, spare = 3;
 
 struct Case {

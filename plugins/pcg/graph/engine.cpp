@@ -93,7 +93,7 @@ pcg::Outcome Engine::run(const pcg::Block &block) {
 // Launches a block, capturing it first where that has not happened.
 void Engine::enqueue(Captured &block, std::int64_t iterations) {
   if (!block.graph && !session_.capture_refused) {
-    block.graph = capture(exec_, [&](const sxt_exec &exec) { enqueue_each(iterations, exec); });
+    block.graph = capture(exec_, session_.side(0), [&](const sxt_exec &exec) { enqueue_each(iterations, exec); });
     session_.capture_refused = !block.graph;
   }
   args_.products += iterations;

@@ -39,7 +39,8 @@ ColumnsSession::ColumnsSession(const ColumnsState &state, const sxt_filled *slot
     : vectors_(&exec, columns_bytes(state.n, state.type, state.columns, state.preconditioned),
                "the vectors of several right-hand sides"),
       ops_(&device_ops(exec)),
-      device_(exec.device) {
+      device_(exec.device),
+      side_(exec) {
   work_.type = state.type;
   work_.width = width_for(state.columns);
   work_.n = state.n;
@@ -122,7 +123,7 @@ std::int64_t ColumnsSession::enqueue(std::int64_t iterations, const sxt_exec &ex
 void ColumnsSession::launch(std::int64_t iterations, bool is_long, const sxt_exec &exec) {
   void *&graph = graphs_[is_long];
   if (!graph && !capture_refused_) {
-    graph = capture(exec, [&](const sxt_exec &capturing) { enqueue(iterations, capturing); });
+    graph = capture(exec, side_.stream(), [&](const sxt_exec &capturing) { enqueue(iterations, capturing); });
     capture_refused_ = !graph;
   }
   if (!graph) {

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "columns.hpp"
-#include "sextant/kinds/device.h"
 #include "sextant/kinds/preconditioner_columns.h"
 #include "sextant/kinds/storage.h"
 #include "sextant/plugin_cuda_memory.hpp"
 #include "sextant/plugin_pcg_blocks.hpp"
+#include "side.hpp"
 
 namespace graph {
 
@@ -41,7 +41,7 @@ class ColumnsSession {
   int evaluate(bool fresh, const sxt_exec &exec) const;
   // New directions of those columns that begin anew.
   int begin(const sxt_exec &exec) const;
-  // Launches a block, captured before where the stream allows that.
+  // Launches a block, captured before.
   void launch(std::int64_t iterations, bool is_long, const sxt_exec &exec);
   // Blocks were captured with the matrix's arrays; when those lie elsewhere they are captured anew.
   void follow(const sxt_csr &a);
@@ -60,6 +60,7 @@ class ColumnsSession {
   bool capture_refused_ = false;
   const sxt_device_ops *ops_;
   void *device_;
+  Side side_;
 };
 
 // Bytes of a session's vectors.

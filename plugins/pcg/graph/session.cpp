@@ -20,6 +20,13 @@ const sxt_device_ops &device_ops(const sxt_exec &exec) {
   return *ops;
 }
 
+Side::Side(const sxt_exec &exec) : ops_(device_ops(exec)), device_(exec.device) {
+  if (const sxt_status status = ops_.stream_create(device_, &stream_))
+    throw cuda::Failure(status, "a stream for captures could not be made");
+}
+
+Side::~Side() { ops_.stream_destroy(device_, stream_); }
+
 Session::Session(const State &state, const sxt_filled *slots, const sxt_exec &exec)
     : parts_(pcg::collect(*state.recurrence, slots)),
       stride_(vector_bytes(state.n, state.type)),
@@ -32,7 +39,8 @@ Session::Session(const State &state, const sxt_filled *slots, const sxt_exec &ex
       scalars_(&exec, 1280 + 2 * norm_blocks * sizeof(double), "scalars"),
       pinned_(&exec, 64 + 8 * static_cast<std::uint64_t>(room_), "residual norms", cuda::Life::state, SXT_SPACE_PINNED),
       ops_(&device_ops(exec)),
-      device_(exec.device) {
+      device_(exec.device),
+      sides_{Side(exec), Side(exec)} {
   residuals.reserve(static_cast<std::size_t>(room_));
   squares.reserve(static_cast<std::size_t>(room_));
   if (state.columns > 1)
@@ -44,23 +52,11 @@ Session::Session(const State &state, const sxt_filled *slots, const sxt_exec &ex
   cuda::fill_bytes(&exec, vectors_.data(), 0, vectors_.bytes(), "clear the vectors");
   cuda::fill_bytes(&exec, scalars_.data(), 0, scalars_.bytes(), "clear the scalars");
   std::memset(pinned_.data(), 0, pinned_.bytes());
-  for (void *&side : sides_) {
-    const sxt_status status = ops_->stream_create(device_, &side);
-    if (status == SXT_OK) continue;
-    give_sides_back();
-    throw cuda::Failure(status, "a stream for captures could not be made");
-  }
-}
-
-void Session::give_sides_back() {
-  for (void *&side : sides_)
-    if (side) ops_->stream_destroy(device_, side), side = nullptr;
 }
 
 Session::~Session() {
   drop(long_block);
   drop(short_block);
-  give_sides_back();
 }
 
 void Session::drop(Captured &block) {

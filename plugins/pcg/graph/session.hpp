@@ -14,6 +14,7 @@
 #include "sextant/plugin_cuda_memory.hpp"
 #include "sextant/plugin_pcg_blocks.hpp"
 #include "sextant/plugin_pcg_parts.hpp"
+#include "side.hpp"
 
 namespace graph {
 
@@ -85,8 +86,8 @@ class Session {
   // Of a recorded solve.
   Record *record() const { return reinterpret_cast<Record *>(scalars_.as<char>() + 1024); }
   double *sums() const { return reinterpret_cast<double *>(scalars_.as<char>() + 1280); }
-  // A stream on which the body of a loop in a graph is captured; nothing runs on it.
-  cudaStream_t side(int i) const { return static_cast<cudaStream_t>(sides_[i]); }
+  // For blocks of iterations and for the bodies of loops in a caller's graph: the outer one, the inner one.
+  cudaStream_t side(int i) const { return static_cast<cudaStream_t>(sides_[i].stream()); }
   // Pinned.
   const Report &report() const { return *pinned_.as<Report>(); }
   Report *report_place() const { return pinned_.as<Report>(); }
@@ -97,7 +98,7 @@ class Session {
   // Blocks that were captured with this scratch and this view of the matrix; drops them when one is another.
   void keep_blocks_of(const State &state, const sxt_exec &exec);
   Captured long_block, short_block;
-  bool capture_refused = false;  // the stream cannot be captured: iterations are launched one by one
+  bool capture_refused = false;  // no capture could be begun: iterations are launched one by one
 
   mutable std::int64_t launches = 0;  // of this solve: kernels, captured blocks, runs of parts
   std::vector<double> residuals;      // lent to the conversation
@@ -105,7 +106,6 @@ class Session {
 
  private:
   void drop(Captured &block);
-  void give_sides_back();
   pcg::Parts parts_;
   std::uint64_t stride_, kept_bytes_;
   std::int64_t room_;
@@ -114,28 +114,26 @@ class Session {
   void *device_;
   const void *scratch_ = nullptr;
   std::int64_t views_ = 0;
-  void *sides_[2] = {nullptr, nullptr};
+  Side sides_[2];
 };
 
-// The operations of exec's device. Throws cuda::Failure.
-const sxt_device_ops &device_ops(const sxt_exec &exec);
-
-// What enqueue(exec) enqueues, as a graph. NULL where the caller's stream cannot be captured (the legacy default
-// stream). Throws what enqueue throws, and cuda::Failure.
+// What enqueue(exec) enqueues, captured on `side` as a graph that may be launched on any stream. NULL where no capture
+// could be begun. Throws what enqueue throws, and cuda::Failure.
 template <class F>
-void *capture(const sxt_exec &exec, F &&enqueue) {
+void *capture(const sxt_exec &exec, void *side, F &&enqueue) {
   const sxt_device_ops &ops = device_ops(exec);
-  if (ops.capture_begin(exec.device, exec.stream) != SXT_OK) return nullptr;
+  if (ops.capture_begin(exec.device, side) != SXT_OK) return nullptr;
   sxt_exec capturing = exec;
+  capturing.stream = side;
   capturing.flags |= SXT_EXEC_CAPTURING;
   void *graph = nullptr;
   try {
     enqueue(capturing);
   } catch (...) {
-    if (ops.capture_end(exec.device, exec.stream, &graph) == SXT_OK && graph) ops.graph_destroy(exec.device, graph);
+    if (ops.capture_end(exec.device, side, &graph) == SXT_OK && graph) ops.graph_destroy(exec.device, graph);
     throw;
   }
-  if (const sxt_status status = ops.capture_end(exec.device, exec.stream, &graph))
+  if (const sxt_status status = ops.capture_end(exec.device, side, &graph))
     throw sextant::plugin::cuda::Failure(status, "a block of iterations could not be captured");
   return graph;
 }

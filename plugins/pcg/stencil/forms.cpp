@@ -20,7 +20,7 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b;
 
 bool cut_into_planes(const std::vector<std::int64_t> &offsets, std::int64_t rows, Stencil *out) {
   const Form form = form_of(2 * static_cast<double>(offsets.size()) + 1);
-  if (form.across == 0 || rows > std::int64_t{1} << 30) return false;
+  if (form.across == 0 || rows < 1 || rows > std::int64_t{1} << 30) return false;
   // The middle one of those across leads straight to the next plane.
   const std::int64_t stride = offsets[static_cast<std::size_t>(form.in_plane + form.across / 2)];
   out->rows = static_cast<std::int32_t>(rows);
@@ -41,7 +41,7 @@ bool cut_into_planes(const std::vector<std::int64_t> &offsets, std::int64_t rows
 Tiling share_out(const Stencil &a, const Form &form, std::int64_t width, std::int64_t blocks, std::int64_t stages,
                  std::int64_t value_size, std::int64_t stored_size) {
   Tiling t{};
-  t.planes = static_cast<std::int32_t>(divide_up(a.rows, a.stride));
+  t.planes = static_cast<std::int32_t>(std::max<std::int64_t>(1, divide_up(a.rows, a.stride)));
   t.width = static_cast<std::int32_t>(std::min<std::int64_t>(width, divide_up(a.stride, 32) * 32));
   t.tiles = static_cast<std::int32_t>(divide_up(a.stride, t.width));
   const std::int64_t chunks = std::clamp<std::int64_t>(blocks / t.tiles, 1, t.planes);

@@ -84,6 +84,7 @@ double iteration_seconds(const sxt_pcg_query &query, const Form &form, const Til
 }  // namespace
 
 sxt_status applicable(const sxt_pcg_query &query, const sxt_features *found, sxt_message *reason) {
+  if (query.m.rows == 0) return plugin::refuse(reason, "there are no rows, and so no grid");
   if (query.recurrence != 0 && query.recurrence != SXT_RECURRENCE_PREDICT_RECOMPUTE)
     return plugin::refuse(reason, "this is recurrence %d (predict-recompute), the query asks for %d",
                           SXT_RECURRENCE_PREDICT_RECOMPUTE, query.recurrence);

@@ -143,6 +143,7 @@ TEST(Stencil, WindowsDoNotOverlapAndHoldTheirElements) {
 TEST(Stencil, RefusesDiagonalsThatAreNoPlanes) {
   Stencil s{};
   EXPECT_FALSE(cut_into_planes({1, 10}, std::int64_t{1} << 31, &s));
+  EXPECT_FALSE(cut_into_planes({1, 10}, 0, &s));
   EXPECT_FALSE(cut_into_planes({1, 60, 100}, 1000, &s));  // the second reaches over half a plane
   EXPECT_FALSE(cut_into_planes({1, 2, 3, 4, 5}, 1000, &s));
   EXPECT_TRUE(cut_into_planes({1, 10, 100}, 1000, &s));

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Who may touch what when: work on two streams has an order only where an event was waited for or a stream was
+// synchronised in between. Each stream, each event and the host know how far every stream had come (vector clocks,
+// Mattern 1989); two pieces of work that touch one allocation without an order, one of them writing, are counted as a
+// race. All threads of the host are one here: what is wrong between them is not seen. Work inside kernels is not seen
+// either, and what is captured is not followed.
+#include "order.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+namespace {
+
+using Clock = std::map<const void *, std::int64_t>;  // stream -> pieces of work known to be done
+struct Use {
+  std::int64_t any = 0, written = 0;  // the last piece of a stream's work that touched the allocation, that wrote it
+};
+
+struct Order {
+  std::mutex lock;
+  Clock host;
+  std::map<const void *, Clock> streams, events;
+  std::map<const void *, std::map<const void *, Use>> memory;  // allocation -> stream -> use
+};
+Order &order() {
+  static Order *const the = new Order;
+  return *the;
+}
+
+void join(Clock &into, const Clock &from) {
+  for (const auto &[stream, done] : from) into[stream] = std::max(into[stream], done);
+}
+
+// Called with the lock. What the host has seen done is done before whatever it enqueues.
+Clock &of_stream(const void *stream) {
+  Clock &clock = order().streams[stream];
+  join(clock, order().host);
+  return clock;
+}
+
+}  // namespace
+
+extern "C" {
+
+void fake_order_use(const void *stream, const void *memory, std::int32_t writes) {
+  const void *const start = fake_start_of(memory);
+  if (!start) return;
+  bool race = false;
+  {
+    const std::lock_guard one(order().lock);
+    Clock &clock = of_stream(stream);
+    const std::int64_t now = ++clock[stream];
+    auto &uses = order().memory[start];
+    for (const auto &[other, use] : uses)
+      if (other != stream && (writes ? use.any : use.written) > clock[other]) race = true;
+    Use &own = uses[stream];
+    own.any = now;
+    if (writes) own.written = now;
+  }
+  if (race) fake_add("races", 1);
+}
+
+void fake_order_forget(const void *start) {
+  const std::lock_guard one(order().lock);
+  order().memory.erase(start);
+}
+
+// Work that the host has seen the end of needs no further account: there are thousands of streams in the end.
+void fake_order_end(const void *stream) {
+  const std::lock_guard one(order().lock);
+  const auto own = order().streams.find(stream);
+  if (own != order().streams.end() && order().host[stream] < own->second[stream]) return;
+  order().streams.erase(stream);
+  order().host.erase(stream);
+  for (auto &[other, clock] : order().streams) clock.erase(stream);
+  for (auto &[event, clock] : order().events) clock.erase(stream);
+  for (auto &[start, uses] : order().memory) uses.erase(stream);
+}
+
+void fake_order_record(const void *event, const void *stream) {
+  const std::lock_guard one(order().lock);
+  order().events[event] = of_stream(stream);
+}
+
+void fake_order_wait(const void *stream, const void *event) {
+  const std::lock_guard one(order().lock);
+  join(of_stream(stream), order().events[event]);
+}
+
+void fake_order_await_stream(const void *stream) {
+  const std::lock_guard one(order().lock);
+  join(order().host, of_stream(stream));
+}
+
+void fake_order_await_event(const void *event) {
+  const std::lock_guard one(order().lock);
+  join(order().host, order().events[event]);
+}
+
+}  // extern "C"
