@@ -9,6 +9,7 @@
 
 #include "core/base/names.hpp"
 #include "core/dispatch/feedback.hpp"
+#include "core/dispatch/query.hpp"
 
 namespace sextant {
 
@@ -74,6 +75,7 @@ Context::Context(const ContextSettings &settings) : id_(next_id()), settings_(se
   if (settings_.profile_path.empty()) find_profile();
   profile_.apply(device_->machine());
   operations_ = std::make_unique<Operations>(*this);
+  choices_changed();
 }
 
 Context::~Context() = default;
@@ -137,6 +139,7 @@ void Context::find_profile() {
 
 void Context::use_profile(Profile profile) {
   profile_ = std::move(profile);
+  ++profiles_;
   profile_.apply(device_->machine());
   choices_changed();
 }
@@ -169,7 +172,18 @@ void Context::force(const std::string &kind, const std::string &kernel) {
   choices_changed();
 }
 
-void Context::choices_changed() { ++epoch_; }
+void Context::choices_changed() {
+  std::uint64_t hash = fnv1a(&profiles_, sizeof profiles_, plan_.content());
+  {
+    const std::shared_lock lock(mutex_);
+    for (const auto &[kind, kernel] : forced_) {
+      const std::string force = kind + "=" + kernel + ",";
+      hash = fnv1a(force.data(), force.size(), hash);
+    }
+    choices_ = hash;
+    ++epoch_;
+  }
+}
 
 std::string Context::load_plan(const std::string &path, bool required) {
   const std::string problem = plan_.load(path, fingerprint(), required);

@@ -49,7 +49,11 @@ Runner *PcgSolver::columns_engine(std::int32_t columns) {
     const double together = choice->setup_s + choice->storage_s + solves * choice->run_s;
     const bool pays = together < worth_it * solves * columns * alone_s;
     if (pays || choice->forced) engine = std::make_unique<Runner>(context, std::move(choice), &engine_matrix(method_));
-  } catch (const Error &) {  // no engine takes several, or there is no room: one after the other
+  } catch (const Error &problem) {  // no engine takes several, or there is no room: one after the other
+    if (problem.status() == SXT_E_MEMORY) return columns_.erase(columns), nullptr;  // there may be room the next time
+  } catch (...) {
+    columns_.erase(columns);
+    throw;
   }
   return engine.get();
 }

@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <limits>
 #include <sstream>
+#include <utility>
 
 #include "core/base/files.hpp"
 #include "core/base/hexadecimal.hpp"
 #include "core/base/toml.hpp"
 #include "core/base/types.hpp"
+#include "core/dispatch/query.hpp"
 
 namespace sextant {
 
@@ -89,6 +91,18 @@ std::map<PlanKey, PlanEntry> read_plan(const std::string &path, const std::strin
   return entries;
 }
 
+std::uint64_t content_of(const std::map<PlanKey, PlanEntry> &entries, bool required) {
+  std::uint64_t hash = fnv1a(&required, sizeof required);
+  const auto add = [&](const auto &value) { hash = fnv1a(&value, sizeof value, hash); };
+  const auto add_word = [&](const std::string &word) { hash = fnv1a(word.c_str(), word.size() + 1, hash); };
+  for (const auto &[key, entry] : entries) {
+    for (const std::string *word : {&key.role, &key.kind, &entry.kernel, &entry.storage, &entry.value_type, &entry.machine})
+      add_word(*word);
+    add(key.query_hash), add(key.pattern_hash), add(entry.version), add(entry.launch);
+  }
+  return hash;
+}
+
 }  // namespace
 
 void PlanBook::record(const PlanKey &key, const Choice &choice) {
@@ -100,7 +114,25 @@ void PlanBook::record(const PlanKey &key, const Choice &choice) {
   std::copy(choice.candidate.launch, choice.candidate.launch + 4, entry.launch);
   entry.run_s = choice.run_s;
   const std::lock_guard lock(mutex_);
-  made_[key] = entry;
+  entry.recorded = ++records_;
+  const auto [made, is_new] = made_.try_emplace(key);
+  if (is_new) {
+    try {
+      ages_.emplace(entry.recorded, &made->first);
+    } catch (...) {
+      made_.erase(made);
+      throw;
+    }
+  } else {
+    auto age = ages_.extract(made->second.recorded);
+    age.key() = entry.recorded;
+    ages_.insert(std::move(age));
+  }
+  made->second = std::move(entry);
+  if (made_.size() <= most_made) return;
+  const auto oldest = ages_.begin();
+  made_.erase(made_.find(*oldest->second));
+  ages_.erase(oldest);
 }
 
 std::optional<PlanEntry> PlanBook::find(const PlanKey &key, const std::string &types, const std::string &fingerprint,
@@ -146,6 +178,11 @@ bool PlanBook::required() const {
   return required_;
 }
 
+std::uint64_t PlanBook::content() const {
+  const std::lock_guard lock(mutex_);
+  return content_;
+}
+
 void PlanBook::save(const std::string &path, const std::string &fingerprint) const {
   toml::array entries;
   {
@@ -162,7 +199,9 @@ void PlanBook::save(const std::string &path, const std::string &fingerprint) con
 std::string PlanBook::load(const std::string &path, const std::string &fingerprint, bool required) {
   try {
     std::map<PlanKey, PlanEntry> entries = read_plan(path, fingerprint);
+    const std::uint64_t content = content_of(entries, required);
     const std::lock_guard lock(mutex_);
+    content_ = content;
     loaded_ = std::move(entries);
     is_loaded_ = true;
     required_ = required;

@@ -29,6 +29,7 @@ struct PlanEntry {
   std::uint32_t version = 0;
   std::int64_t launch[4] = {0, 0, 0, 0};
   double run_s = 0;
+  std::uint64_t recorded = 0;  // when, among the records of its context
 };
 
 // "f64", or "f64/f32" where the matrix is stored in another type than the vectors.
@@ -37,12 +38,16 @@ std::string plan_types(const Query &query);
 // Thread-safe.
 class PlanBook {
  public:
+  // The choices that were recorded last are kept, so many: a program that meets ever new matrices does not grow.
+  static constexpr std::size_t most_made = 4096;
   void record(const PlanKey &key, const Choice &choice);
   // In the loaded file. When there is none: why_not says what the nearest entry was made for.
   std::optional<PlanEntry> find(const PlanKey &key, const std::string &types, const std::string &fingerprint,
                                 std::string &why_not) const;
   bool loaded() const;
   bool required() const;
+  // Equal for equal loaded entries; of nothing loaded, another number than of any file.
+  std::uint64_t content() const;
 
   // SXT_E_FILE_WRITE.
   void save(const std::string &path, const std::string &fingerprint) const;
@@ -53,6 +58,9 @@ class PlanBook {
  private:
   mutable std::mutex mutex_;
   std::map<PlanKey, PlanEntry> made_, loaded_;
+  std::map<std::uint64_t, const PlanKey *> ages_;  // of made_, by the number of the last record
+  std::uint64_t records_ = 0;
+  std::uint64_t content_ = 0;  // of loaded_
   bool is_loaded_ = false, required_ = false;  // a plan without entries is one, too
 };
 

@@ -41,8 +41,15 @@ struct Registry::State {
 // False when the same was recorded before.
 bool Registry::State::record(const Refusal &refusal) {
   const std::unique_lock lock(access);
-  if (!recorded.emplace(refusal.path, refusal.stage, refusal.reason).second) return false;
-  refusals.push_back(refusal);
+  std::tuple key(refusal.path, refusal.stage, refusal.reason);
+  if (recorded.count(key)) return false;
+  refusals.push_back(refusal);  // both or neither: what is known as recorded must stand in the list
+  try {
+    recorded.insert(std::move(key));
+  } catch (...) {
+    refusals.pop_back();
+    throw;
+  }
   return true;
 }
 
@@ -78,6 +85,8 @@ std::string Registry::State::device_problem(const std::string &device) const {
       } catch (...) {  // forbidden; counts as a failure
       }
       if (status == SXT_OK && count > 0) return "";
+      require(status != SXT_E_MEMORY, SXT_E_MEMORY, "device '", device, "' could not be asked for: ",
+              said.sentence(status_sentence(status)));
       const std::string why =
           reason[0] ? reason : said.sentence(status == SXT_OK ? "it gave no reason" : status_sentence(status));
       problem = text("device '", device, "' is not there: ", why);
@@ -134,10 +143,11 @@ const Loaded *Registry::Pass::file(const std::string &path, Origin origin, Refus
     return refuse(refusal, SXT_LOG_WARNING), nullptr;
   }
   if (const auto known = state_.files.find(id); known != state_.files.end()) return ++added_, known->second;
+  state_.loaded.reserve(state_.loaded.size() + 1);
   LoadResult result = load_file(real, origin);
   if (!result.loaded) return refuse(refusal = result.refusal, SXT_LOG_WARNING), nullptr;
+  state_.files.emplace(id, result.loaded.get());  // before the list, whose room is there: both or neither
   const Loaded &loaded = *state_.loaded.emplace_back(std::move(result.loaded));
-  state_.files.emplace(id, &loaded);
   log_(SXT_LOG_DEBUG, text("loaded plugin '", loaded.plugin.name, "' ", loaded.plugin.version, " from '", real, "'"));
   return ++added_, &loaded;
 }
@@ -301,6 +311,8 @@ const Kind *Registry::kind(std::string_view id) const {
 std::uint64_t Registry::changes() const noexcept { return state_->changes.load(std::memory_order_acquire); }
 
 void Registry::quarantine(const Kernel &kernel, const std::string &reason) {
+  // The record first: a kernel must not be out without one because memory ran out between the two.
+  state_->record({kernel.plugin->path, "self-test", text("kernel '", kernel.name(), "' is quarantined: ", reason)});
   {
     const std::unique_lock lock(state_->access);
     if (kernel.verdict.load(std::memory_order_relaxed) == Verdict::quarantined) return;
@@ -308,7 +320,6 @@ void Registry::quarantine(const Kernel &kernel, const std::string &reason) {
     kernel.verdict.store(Verdict::quarantined, std::memory_order_release);
     ++state_->changes;
   }
-  state_->record({kernel.plugin->path, "self-test", text("kernel '", kernel.name(), "' is quarantined: ", reason)});
 }
 
 }  // namespace sextant::registry

@@ -61,6 +61,7 @@ class Registry {
 
   // First call: loads device plugins, then plugins-0/<device>/ of each device that reports itself, from the directory
   // beside libsextant, then $SEXTANT_PLUGIN_PATH and the user's directory under the trust rules. Later calls: nothing.
+  // Throws SXT_E_MEMORY, naming the file, where memory or descriptors ran out on the way; the next call goes on there.
   void load_default(const LogSink &log);
   // Loads a file, or every .so of a directory tree, that the caller named: no trust check. Returns how many plugins
   // were added; refusals are recorded. Throws SXT_E_FILE_READ when the path does not exist, SXT_E_PLUGIN naming stage

@@ -6,8 +6,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -25,15 +23,12 @@ constexpr std::uint64_t hash_start = 14695981039346656037u;  // FNV's offset bas
 
 constexpr std::size_t hash_digits = 16;
 
-bool content_hash(const std::string &path, std::uint64_t &hash) {
-  std::ifstream file(path, std::ios::binary);
+std::uint64_t content_hash(const std::string &path) {
+  RegularFile file(path, most_plugin_bytes);
   std::vector<char> block(1 << 16);
-  hash = hash_start;
-  while (file.good()) {
-    file.read(block.data(), static_cast<std::streamsize>(block.size()));
-    hash = fnv1a(block.data(), static_cast<std::size_t>(file.gcount()), hash);
-  }
-  return file.eof();
+  std::uint64_t hash = hash_start;
+  for (std::size_t got; (got = file.read(block.data(), block.size())) > 0;) hash = fnv1a(block.data(), got, hash);
+  return hash;
 }
 
 // The stamp's file, named after the plugin's resolved path; "" when there is no home to keep stamps in.
@@ -43,11 +38,11 @@ std::string stamp_path(const std::string &real) {
                            : joined(directory, hexadecimal(fnv1a(real.data(), real.size(), hash_start), hash_digits));
 }
 
-// What the stamp of the file as it is now must say; "" when the file cannot be read.
+// What the stamp of the file as it is now must say.
 std::string stamp_text(const std::string &real) {
   struct stat status {};
-  std::uint64_t hash = 0;
-  if (stat(real.c_str(), &status) != 0 || !content_hash(real, hash)) return "";
+  require(stat(real.c_str(), &status) == 0, SXT_E_FILE_READ, real, ": ", std::strerror(errno));
+  const std::uint64_t hash = content_hash(real);
   return text("sextant stamp 1\npath ", real, "\nsize ", status.st_size, "\nmodified ", status.st_mtim.tv_sec, ".",
               status.st_mtim.tv_nsec, "\nfnv1a-64 ", hexadecimal(hash, hash_digits), "\n");
 }
@@ -67,17 +62,19 @@ bool is_stamped(const std::string &plugin_path) {
   const std::string real = real_path(plugin_path);
   const std::string path = real.empty() ? "" : stamp_path(real);
   if (path.empty()) return false;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return false;  // the usual case, found without reading the plugin
-  const std::string stamp((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  return !stamp.empty() && stamp == stamp_text(real);
+  try {
+    const std::string stamp = read_file(path);  // there is none in the usual case: the plugin is not read then
+    return !stamp.empty() && stamp == stamp_text(real);
+  } catch (const Error &problem) {
+    if (problem.status() == SXT_E_MEMORY) throw;
+    return false;
+  }
 }
 
 std::string stamp_of(const std::string &plugin_path) {
   const std::string real = real_path(plugin_path);
-  std::string contents = real.empty() ? "" : stamp_text(real);
-  require(!contents.empty(), SXT_E_FILE_READ, "plugin '", plugin_path, "' could not be read: ", std::strerror(errno));
-  return contents;
+  require(!real.empty(), SXT_E_FILE_READ, "plugin '", plugin_path, "' could not be read: ", std::strerror(errno));
+  return stamp_text(real);
 }
 
 void write_stamp(const std::string &plugin_path, const std::string &contents) {
