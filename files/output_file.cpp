@@ -58,9 +58,7 @@ void take_mode(int fd, const struct stat &old) {
 }
 
 // Disks that are full may say so only here. Devices need not support it.
-bool synchronised(int fd) {
-  return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS;
-}
+bool synchronised(int fd) { return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS; }
 
 }  // namespace
 

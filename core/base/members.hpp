@@ -39,7 +39,8 @@ constexpr std::size_t count_members() {
 template <class T, class... Members>
 bool ends_with_one(const T &object, std::uint64_t bytes, const Members &...members) noexcept {
   const auto offset = [&](const auto &member) {
-    return static_cast<std::uint64_t>(reinterpret_cast<const char *>(&member) - reinterpret_cast<const char *>(&object));
+    return static_cast<std::uint64_t>(reinterpret_cast<const char *>(&member) -
+                                      reinterpret_cast<const char *>(&object));
   };
   return ((bytes == offset(members) + sizeof(members) || (bytes > 0 && bytes == offset(members))) || ...);
 }
@@ -104,18 +105,19 @@ bool is_whole(std::uint64_t bytes) noexcept {
   static_assert(count <= 48, "names for more members are needed");
   if (bytes >= sizeof(T)) return true;
   const T object{};
-#define SXT_X(N)                                                                  \
-  if constexpr (count == N) {                                                     \
-    const auto &[SXT_M##N] = object;                                              \
-    return detail::ends_with_one(object, bytes, SXT_M##N);                        \
+#define SXT_X(N)                                           \
+  if constexpr (count == N) {                              \
+    const auto &[SXT_M##N] = object;                       \
+    return detail::ends_with_one(object, bytes, SXT_M##N); \
   }
-  SXT_X(1) SXT_X(2) SXT_X(3) SXT_X(4) SXT_X(5) SXT_X(6) SXT_X(7) SXT_X(8) SXT_X(9) SXT_X(10) SXT_X(11) SXT_X(12)
-  SXT_X(13) SXT_X(14) SXT_X(15) SXT_X(16) SXT_X(17) SXT_X(18) SXT_X(19) SXT_X(20) SXT_X(21) SXT_X(22) SXT_X(23)
-  SXT_X(24) SXT_X(25) SXT_X(26) SXT_X(27) SXT_X(28) SXT_X(29) SXT_X(30) SXT_X(31) SXT_X(32) SXT_X(33) SXT_X(34)
-  SXT_X(35) SXT_X(36) SXT_X(37) SXT_X(38) SXT_X(39) SXT_X(40) SXT_X(41) SXT_X(42) SXT_X(43) SXT_X(44) SXT_X(45)
-  SXT_X(46) SXT_X(47) SXT_X(48)
+  SXT_X(1)
+  SXT_X(2) SXT_X(3) SXT_X(4) SXT_X(5) SXT_X(6) SXT_X(7) SXT_X(8) SXT_X(9) SXT_X(10) SXT_X(11) SXT_X(12) SXT_X(13)
+      SXT_X(14) SXT_X(15) SXT_X(16) SXT_X(17) SXT_X(18) SXT_X(19) SXT_X(20) SXT_X(21) SXT_X(22) SXT_X(23) SXT_X(24)
+          SXT_X(25) SXT_X(26) SXT_X(27) SXT_X(28) SXT_X(29) SXT_X(30) SXT_X(31) SXT_X(32) SXT_X(33) SXT_X(34) SXT_X(35)
+              SXT_X(36) SXT_X(37) SXT_X(38) SXT_X(39) SXT_X(40) SXT_X(41) SXT_X(42) SXT_X(43) SXT_X(44) SXT_X(45)
+                  SXT_X(46) SXT_X(47) SXT_X(48)
 #undef SXT_X
-  return false;
+                      return false;
 }
 
 }  // namespace sextant

@@ -34,6 +34,7 @@ const registry::Kernel *find_device(const std::string &name) {
 std::map<std::string, std::string> parse_forces(const char *text_value) {
   std::map<std::string, std::string> forces;
   std::istringstream list(text_value ? text_value : "");
+  list.exceptions(std::ios_base::badbit);  // or a force would be lost where memory is short
   for (std::string item; std::getline(list, item, ',');) {
     const auto equals = item.find('=');
     require(equals != std::string::npos && equals > 0, SXT_E_ARGUMENT, "SEXTANT_FORCE: '", item,

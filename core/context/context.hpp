@@ -69,8 +69,8 @@ class Context : public std::enable_shared_from_this<Context> {
   std::string load_plan(const std::string &path, bool required);
   // Rises whenever later choices may differ from earlier ones: a force, a loaded plan, another profile.
   std::uint64_t epoch() const noexcept { return epoch_; }
-  // The same number whenever later choices follow the same forces, plan and profile: a force that comes back has the one
-  // it had. Its operations are built once, however often a program changes between kernels.
+  // The same number whenever later choices follow the same forces, plan and profile: a force that comes back has the
+  // one it had. Its operations are built once, however often a program changes between kernels.
   std::uint64_t choices() const noexcept { return choices_; }
   // Tells contexts apart in messages, even when one is made where another lay.
   std::uint64_t id() const noexcept { return id_; }

@@ -67,7 +67,8 @@ PcgSolver::Recorded &PcgSolver::recorded() {
 std::string PcgSolver::engine_view() const {
   const std::string &storage = engine_->choice().storage;
   if (storage.empty()) return "";
-  const sxt_head &view = engine_matrix(method_).lend(storage)->view()->h;
+  const std::shared_ptr<StoredForm> form = engine_matrix(method_).lend(storage);  // kept while it is looked at
+  const sxt_head &view = form->view()->h;
   return {reinterpret_cast<const char *>(&view), view.struct_size};
 }
 

@@ -96,7 +96,8 @@ std::uint64_t content_of(const std::map<PlanKey, PlanEntry> &entries, bool requi
   const auto add = [&](const auto &value) { hash = fnv1a(&value, sizeof value, hash); };
   const auto add_word = [&](const std::string &word) { hash = fnv1a(word.c_str(), word.size() + 1, hash); };
   for (const auto &[key, entry] : entries) {
-    for (const std::string *word : {&key.role, &key.kind, &entry.kernel, &entry.storage, &entry.value_type, &entry.machine})
+    for (const std::string *word :
+         {&key.role, &key.kind, &entry.kernel, &entry.storage, &entry.value_type, &entry.machine})
       add_word(*word);
     add(key.query_hash), add(key.pattern_hash), add(entry.version), add(entry.launch);
   }
@@ -191,6 +192,7 @@ void PlanBook::save(const std::string &path, const std::string &fingerprint) con
   }
   const toml::table file{{"format", plan_format}, {"machine", fingerprint}, {"entry", entries}};
   std::ostringstream out;
+  out.exceptions(std::ios_base::badbit);  // or a file would be cut short where memory is
   out << "# A plan of Sextant: which kernel, storage and launch configuration was chosen for each role.\n"
       << file << "\n";
   write_file_atomically(path, out.str());

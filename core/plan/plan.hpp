@@ -60,7 +60,7 @@ class PlanBook {
   std::map<PlanKey, PlanEntry> made_, loaded_;
   std::map<std::uint64_t, const PlanKey *> ages_;  // of made_, by the number of the last record
   std::uint64_t records_ = 0;
-  std::uint64_t content_ = 0;  // of loaded_
+  std::uint64_t content_ = 0;                  // of loaded_
   bool is_loaded_ = false, required_ = false;  // a plan without entries is one, too
 };
 

@@ -18,8 +18,8 @@ std::vector<SearchPath> search_paths();
 // $XDG_STATE_HOME/sextant/stamps; "" when there is no home.
 std::string stamp_directory();
 
-// Throws SXT_E_MEMORY, naming the path, where errno tells that the system is short of memory or of descriptors: what could
-// not be looked at for that may be there all the same.
+// Throws SXT_E_MEMORY, naming the path, where errno tells that the system is short of memory or of descriptors: what
+// could not be looked at for that may be there all the same.
 void check_shortage(const std::string &path);
 
 // These throw it. Entries of a directory in byte order, without . and ..; empty when it cannot be read.

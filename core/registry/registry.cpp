@@ -85,8 +85,8 @@ std::string Registry::State::device_problem(const std::string &device) const {
       } catch (...) {  // forbidden; counts as a failure
       }
       if (status == SXT_OK && count > 0) return "";
-      require(status != SXT_E_MEMORY, SXT_E_MEMORY, "device '", device, "' could not be asked for: ",
-              said.sentence(status_sentence(status)));
+      require(status != SXT_E_MEMORY, SXT_E_MEMORY, "device '", device,
+              "' could not be asked for: ", said.sentence(status_sentence(status)));
       const std::string why =
           reason[0] ? reason : said.sentence(status == SXT_OK ? "it gave no reason" : status_sentence(status));
       problem = text("device '", device, "' is not there: ", why);

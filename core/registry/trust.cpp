@@ -47,8 +47,8 @@ bool has_group_alone(gid_t group, uid_t user, const char *accounts, std::string 
   return own && reason == ENOENT;  // at the end, not before
 }
 
-// Debian gives each user a group of the user's name and a umask of 002 where it is used: no other user is in it, neither
-// as a member nor because it is the user's primary one.
+// Debian gives each user a group of the user's name and a umask of 002 where it is used: no other user is in it,
+// neither as a member nor because it is the user's primary one.
 bool is_private_group(gid_t group, uid_t user, const char *accounts) {
   std::string name;
   if (!has_group_alone(group, user, accounts, &name)) return false;

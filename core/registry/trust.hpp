@@ -9,8 +9,8 @@
 
 namespace sextant::registry {
 
-// What is wrong with one file or directory, as seen by `user`; "" when nothing. Names path, owner or mode. Of what a group
-// may write, that group must be the user's alone; accounts: the file that tells whose primary group it is.
+// What is wrong with one file or directory, as seen by `user`; "" when nothing. Names path, owner or mode. Of what a
+// group may write, that group must be the user's alone; accounts: the file that tells whose primary group it is.
 std::string ownership_problem(const std::string &path, const struct stat &status, uid_t user,
                               const char *accounts = "/etc/passwd");
 

@@ -79,7 +79,8 @@ bool missing(F *function) {
 std::string device_ops_problem(const void *table) {
   const auto *ops = static_cast<const sxt_device_ops *>(table);
   if (!ops) return "a device has no operations (ops is NULL)";
-  std::string problem = size_problem<sxt_device_ops>("its operations table", ops->struct_size, SXT_END_OF(sxt_device_ops, copy));
+  std::string problem =
+      size_problem<sxt_device_ops>("its operations table", ops->struct_size, SXT_END_OF(sxt_device_ops, copy));
   if (!problem.empty()) return problem;
   if (missing(ops->count) || missing(ops->describe) || missing(ops->open) || missing(ops->close) ||
       missing(ops->alloc) || missing(ops->free) || missing(ops->copy))
@@ -90,7 +91,8 @@ std::string device_ops_problem(const void *table) {
 std::string storage_ops_problem(const void *table) {
   const auto *ops = static_cast<const sxt_storage_ops *>(table);
   if (!ops) return "a storage has no operations (ops is NULL)";
-  std::string problem = size_problem<sxt_storage_ops>("its operations table", ops->struct_size, SXT_END_OF(sxt_storage_ops, bytes));
+  std::string problem =
+      size_problem<sxt_storage_ops>("its operations table", ops->struct_size, SXT_END_OF(sxt_storage_ops, bytes));
   if (!problem.empty()) return problem;
   return missing(ops->view) || missing(ops->bytes) ? "a storage needs view and bytes, and one of them is NULL" : "";
 }

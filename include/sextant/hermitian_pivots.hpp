@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether pivots are such as a factorisation by Bunch and Kaufman leaves (LAPACK's xHETRF): a solve follows them into the
-// right-hand sides. Header-only, no part of the ABI.
+// Whether pivots are such as a factorisation by Bunch and Kaufman leaves (LAPACK's xHETRF): a solve follows them into
+// the right-hand sides. Header-only, no part of the ABI.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace sextant {
 
-// The place, from 0, of the first pivot that leads out of a system of order n or to where no elimination exchanges rows;
-// -1: there is none. O(n).
+// The place, from 0, of the first pivot that leads out of a system of order n or to where no elimination exchanges
+// rows; -1: there is none. O(n).
 inline std::int64_t first_wrong_pivot(const std::int32_t *pivots, std::int64_t n, sxt_triangle triangle) noexcept {
   // The upper triangle is eliminated from its last row to the first: its rows count backwards here.
   const bool upper = triangle == SXT_UPPER;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What may come in through files and handles: targets that are no regular files, files that never end, kernels that only
-// the library can call, arguments that are too short.
+// What may come in through files and handles: targets that are no regular files, files that never end, kernels that
+// only the library can call, arguments that are too short.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/ioctl.h>
@@ -170,7 +170,8 @@ TEST_F(DoorsTest, AnyKindMayBeAskedForWithAndWithoutAMatrix) {
       query.q.value_type = SXT_F64;
       query.q.flags = about_matrix ? SXT_QUERY_MATRIX : 0;
       sxt_selection *selection = nullptr;
-      const sxt_status status = sxt_kernel_select(context.get(), &query.q, about_matrix ? matrix.get() : nullptr, &selection);
+      const sxt_status status =
+          sxt_kernel_select(context.get(), &query.q, about_matrix ? matrix.get() : nullptr, &selection);
       const bool inner = kind.starts_with("sxt.storage.") || kind == "sxt.device/1" || kind == "sxt.features/1" ||
                          kind == "sxt.launch/1";
       if (inner) {

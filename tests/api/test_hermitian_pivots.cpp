@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A solve follows the pivots it is given into the right-hand sides: those that no factorisation leaves are refused before
-// anything is written, and every factorisation's own are taken.
+// A solve follows the pivots it is given into the right-hand sides: those that no factorisation leaves are refused
+// before anything is written, and every factorisation's own are taken.
 #include <gmock/gmock.h>
 
 #include <climits>
@@ -61,7 +61,8 @@ TEST_P(HermitianPivotsTest, WrongOnesAreRefusedBeforeAnythingIsWritten) {
       for (std::int64_t place = 0; place < n; ++place) {
         set.pivots = right;
         set.pivots[static_cast<std::size_t>(2 * n + place)] = wrong;
-        ASSERT_EQ(sxt_hermitian_solve(systems.get(), &set.arrays), SXT_E_ARGUMENT) << n << ": " << wrong << " at " << place;
+        ASSERT_EQ(sxt_hermitian_solve(systems.get(), &set.arrays), SXT_E_ARGUMENT)
+            << n << ": " << wrong << " at " << place;
         EXPECT_THAT(last_error(context), HasSubstr("pivots of system 2"));
         ASSERT_EQ(set.b, before);
       }
@@ -90,7 +91,8 @@ TEST_P(HermitianPivotsTest, OnesThatAFactorisationLeftAreTaken) {
     for (std::int64_t n = 1; n <= 40; ++n) {
       Set set(n, GetParam());
       if (definiteness == SXT_TRY_DEFINITE)  // the first system is definite: its pivots are 0
-        for (std::int64_t i = 0; i < n; ++i) set.a[static_cast<std::size_t>(i * (n + 1))] = 4.0 * static_cast<double>(n);
+        for (std::int64_t i = 0; i < n; ++i)
+          set.a[static_cast<std::size_t>(i * (n + 1))] = 4.0 * static_cast<double>(n);
       const Systems systems = set.systems(context, definiteness);
       ASSERT_EQ(sxt_hermitian_factor(systems.get(), &set.arrays), SXT_OK) << last_error(context);
       EXPECT_EQ(sxt_hermitian_solve(systems.get(), &set.arrays), SXT_OK) << n << last_error(context);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Structs that begin with their size, of every size: one that ends inside a member is SXT_E_ARGUMENT, and nothing beyond
-// the stated size is read or written: behind it lies memory that nobody may touch. Structs and members come from the
-// headers (structs.py), so that a new one cannot be forgotten.
+// Structs that begin with their size, of every size: one that ends inside a member is SXT_E_ARGUMENT, and nothing
+// beyond the stated size is read or written: behind it lies memory that nobody may touch. Structs and members come from
+// the headers (structs.py), so that a new one cannot be forgotten.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -69,7 +69,6 @@ sxt_matrix *matrix = nullptr;
 sxt_pcg *pcg = nullptr;
 sxt_hermitian *hermitian = nullptr;
 double a[1] = {2}, b[1] = {1}, x[1] = {0};
-
 
 using Call = std::function<sxt_status(void *)>;
 using Init = std::function<void(void *, std::uint64_t)>;

@@ -25,12 +25,15 @@ void expect_refused(const std::string &content, sxt_status status, const std::st
 TEST(MatrixMarketErrors, RowsForEachByte) {
   const std::string said = kGeneral + "100000000 3 1\n1 1 1\n";
   const std::string bytes = std::to_string(said.size());
-  expect_refused(said, SXT_E_FILE_FORMAT,
-                 ":2: the size line promises 100000000 rows, but the file has " + bytes + " bytes: more than 1000 for each");
-  expect_refused(kGeneral + "3 2147483648 1\n1 1 1\n", SXT_E_FILE_FORMAT, ":2: the size line promises 2147483648 columns");
+  expect_refused(
+      said, SXT_E_FILE_FORMAT,
+      ":2: the size line promises 100000000 rows, but the file has " + bytes + " bytes: more than 1000 for each");
+  expect_refused(kGeneral + "3 2147483648 1\n1 1 1\n", SXT_E_FILE_FORMAT,
+                 ":2: the size line promises 2147483648 columns");
   io::ReadOptions options;
   options.most_rows_per_byte = 2;
-  expect_refused(kGeneral + "1048577 1 1\n1 1 1\n", SXT_E_FILE_FORMAT, ":2: the size line promises 1048577 rows", options);
+  expect_refused(kGeneral + "1048577 1 1\n1 1 1\n", SXT_E_FILE_FORMAT, ":2: the size line promises 1048577 rows",
+                 options);
   const TextFile harmless(kGeneral + "1048576 1 1\n1 1 1\n"), large(kGeneral + "3000000 1 1\n1 1 1\n");
   EXPECT_EQ(io::read_matrix(harmless.path(), options, {}).csr.rows, 1048576);
   options.most_rows_per_byte = 0;

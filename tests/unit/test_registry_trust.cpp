@@ -76,7 +76,8 @@ TEST(Ownership, AGroupThatIsAnotherUsersPrimaryOneMayNotWrite) {
   };
   EXPECT_EQ(problem("root:x:0:0:root:/root:/bin/sh\nmail:x:8:8::/:/bin/sh\n"), "");
   EXPECT_EQ(problem("toor:x:0:0::/:/bin/sh\nroot:x:0:0:root:/root:/bin/sh\n"), "") << "a second name of the same user";
-  EXPECT_THAT(problem("root:x:0:0:root:/root:/bin/sh\nmallory:x:1234:0::/:/bin/sh\n"), HasSubstr("writable by group 0"));
+  EXPECT_THAT(problem("root:x:0:0:root:/root:/bin/sh\nmallory:x:1234:0::/:/bin/sh\n"),
+              HasSubstr("writable by group 0"));
   EXPECT_THAT(problem("mail:x:8:8::/:/bin/sh\n"), HasSubstr("writable by group 0")) << "the user is not known there";
   fs::remove(accounts);
   EXPECT_THAT(ownership_problem("/p", status_of(0, 0, S_IFDIR | 0775), 0, accounts.c_str()), HasSubstr("group 0"));

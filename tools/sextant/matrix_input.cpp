@@ -57,8 +57,9 @@ sxt_matrix_options file_options(sxt_value_type type) {
 }  // namespace
 
 void add_file_options(CLI::App &app) {
-  app.add_option("--rows-per-byte", rows_per_byte,
-                 "Refuse files that promise more rows or columns for each of their bytes; 0: more than 1000; negative: none");
+  app.add_option(
+      "--rows-per-byte", rows_per_byte,
+      "Refuse files that promise more rows or columns for each of their bytes; 0: more than 1000; negative: none");
 }
 
 Matrix matrix_of(sxt_context *context, const HostCsr &a, sxt_value_type value_type) {
