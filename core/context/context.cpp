@@ -132,6 +132,7 @@ void Context::find_profile() {
       profile_ = read_profile(path);
       return;
     } catch (const Error &problem) {
+      if (problem.status() == SXT_E_MEMORY) throw;  // it may be a good one
       settings_.log(SXT_LOG_WARNING, text("the machine profile is not used: ", problem.what()));
       if (named) return;
     }

@@ -209,7 +209,8 @@ std::string PlanBook::load(const std::string &path, const std::string &fingerpri
     required_ = required;
     return "";
   } catch (const Error &problem) {
-    if (problem.status() == SXT_E_FILE_READ) throw;  // a wrong path is the caller's mistake, not a damaged file
+    // A wrong path is the caller's mistake, and short memory nobody's: neither is a damaged file.
+    if (problem.status() == SXT_E_FILE_READ || problem.status() == SXT_E_MEMORY) throw;
     require(!required, SXT_E_PLAN, "the plan is required: ", problem.what());
     return problem.what();
   }

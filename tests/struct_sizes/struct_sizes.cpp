@@ -87,8 +87,7 @@ Call with(sxt_status (*call)(T *)) {
   return [call](void *at) { return call(static_cast<T *>(at)); };
 }
 
-std::map<std::string, Use> uses() {
-  std::map<std::string, Use> all;
+void add_solving(std::map<std::string, Use> &all) {
   all["sxt_context_options"] = {with<sxt_context_options>([](sxt_context_options *o) {
                                   sxt_context *made = nullptr;
                                   const sxt_status status = sxt_context_create(o, &made);
@@ -130,6 +129,9 @@ std::map<std::string, Use> uses() {
   all["sxt_hermitian_report"] = {
       with<sxt_hermitian_report>([](sxt_hermitian_report *r) { return sxt_hermitian_get_report(hermitian, r); }),
       nullptr, false};
+}
+
+void add_rest(std::map<std::string, Use> &all) {
   all["sxt_plugin_info"] = {with<sxt_plugin_info>([](sxt_plugin_info *i) { return sxt_plugin_get(0, i); }), nullptr,
                             false};
   all["sxt_kernel_info"] = {with<sxt_kernel_info>([](sxt_kernel_info *i) { return sxt_kernel_get(0, i); }), nullptr,
@@ -164,7 +166,6 @@ std::map<std::string, Use> uses() {
                                }),
                                nullptr, false};
   all["sxt_model_info"] = all["sxt_model_sample"] = {nullptr, nullptr, true};
-  return all;
 }
 
 int problems = 0;
@@ -210,7 +211,9 @@ int main() {
       sxt_pcg_create(matrix, nullptr, &pcg) != SXT_OK || sxt_hermitian_create(context, &systems, &hermitian) != SXT_OK)
     return std::fprintf(stderr, "%s\n", sxt_last_error(nullptr)), 1;
   Fenced memory;
-  const std::map<std::string, Use> known = uses();
+  std::map<std::string, Use> known;
+  add_solving(known);
+  add_rest(known);
   for (const Layout &layout : layouts) {
     const auto use = known.find(layout.name);
     if (use == known.end())

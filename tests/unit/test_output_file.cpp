@@ -96,13 +96,15 @@ volatile sig_atomic_t signals = 0;
 TEST_F(OutputFileTest, AClosedPipeIsAnErrorAndTheProgramsHandlingOfSignalsStays) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
+  OutputFile file("/proc/self/fd/" + std::to_string(ends[1]));
   close(ends[0]);
   struct sigaction counting {
   }, before{}, after{};
   counting.sa_handler = [](int) { signals = signals + 1; };
   ASSERT_EQ(sigaction(SIGPIPE, &counting, &before), 0);
   try {
-    write_file("/proc/self/fd/" + std::to_string(ends[1]), "x");
+    file.write("x");
+    file.commit();
     ADD_FAILURE();
   } catch (const WriteError &problem) {
     EXPECT_EQ(problem.reason(), EPIPE);
