@@ -6,30 +6,56 @@
 #include <cstring>
 #include <map>
 
+#include "core/base/per_thread.hpp"
+
 namespace sextant::abi {
 
 namespace {
 
 constexpr std::size_t contexts_remembered = 64;  // a thread that meets more forgets what it wrote longest ago
 
-struct Sentence {
-  std::string words;
-  std::uint64_t written = 0;
+// What one thread's calls said.
+class Sentences {
+ public:
+  void write(std::uint64_t context, const char *words) {
+    Sentence &sentence = all_[context];
+    sentence.words = words;
+    sentence.written = ++writings_;
+  }
+  // Neither the last of all nor the one written just now can be the oldest: both are the newest.
+  void forget_beyond_limit() noexcept {
+    if (all_.size() <= contexts_remembered) return;
+    const auto older = [](const auto &a, const auto &b) { return a.second.written < b.second.written; };
+    all_.erase(std::min_element(all_.begin(), all_.end(), older));
+  }
+  const char *find(std::uint64_t context) const noexcept {
+    const auto found = all_.find(context);
+    return found == all_.end() ? "" : found->second.words.c_str();
+  }
+
+ private:
+  struct Sentence {
+    std::string words;
+    std::uint64_t written = 0;
+  };
+  std::map<std::uint64_t, Sentence> all_;  // 0: the last of all
+  std::uint64_t writings_ = 0;
 };
 
-thread_local std::map<std::uint64_t, Sentence> sentences;  // 0: the last of all
-thread_local std::uint64_t writings = 0;
+// Where a sentence stands when there is no memory for it. It is part of the thread itself.
+struct ShortOfMemory {
+  bool of_context, last;  // it is the newest of its context, of all
+  std::uint64_t context;
+  char words[232];
+};
+constinit thread_local ShortOfMemory short_of_memory{};
 
-void write(std::uint64_t context, const char *words) {
-  Sentence &sentence = sentences[context];
-  sentence.words = words;
-  sentence.written = ++writings;
-}
-
-// Neither the last of all nor the one written just now can be the oldest: both are the newest.
-void forget_oldest() noexcept {
-  const auto older = [](const auto &a, const auto &b) { return a.second.written < b.second.written; };
-  sentences.erase(std::min_element(sentences.begin(), sentences.end(), older));
+void remember_in_place(std::uint64_t context, const char *sentence) noexcept {
+  ShortOfMemory &place = short_of_memory;
+  place.of_context = place.last = true;
+  place.context = context;
+  std::strncpy(place.words, sentence, sizeof place.words - 1);
+  place.words[sizeof place.words - 1] = 0;
 }
 
 // How many of a text's bytes fit, without a part of a UTF-8 character at the end.
@@ -43,17 +69,24 @@ std::size_t whole_characters(const std::string &text, std::size_t most) {
 }  // namespace
 
 void remember(std::uint64_t context, const char *sentence) noexcept {
+  Sentences *const own = PerThread<Sentences>::get();
+  if (!own) return remember_in_place(context, sentence);
   try {
-    write(0, sentence);
-    if (context) write(context, sentence);
-    if (sentences.size() > contexts_remembered) forget_oldest();
-  } catch (...) {  // no memory for a sentence: the status still tells
+    own->write(0, sentence);
+    if (context) own->write(context, sentence);
+  } catch (...) {
+    return remember_in_place(context, sentence);
   }
+  own->forget_beyond_limit();
+  short_of_memory.last = false;
+  if (context == short_of_memory.context) short_of_memory.of_context = false;
 }
 
 const char *remembered(std::uint64_t context) noexcept {
-  const auto found = sentences.find(context);
-  return found == sentences.end() ? "" : found->second.words.c_str();
+  const ShortOfMemory &place = short_of_memory;
+  if (context == 0 ? place.last : place.of_context && place.context == context) return place.words;
+  const Sentences *const own = PerThread<Sentences>::there();
+  return own ? own->find(context) : "";
 }
 
 void check_buffer(const char *buffer, std::int64_t capacity) {

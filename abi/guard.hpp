@@ -6,6 +6,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <system_error>
 
 #include "core/base/error.hpp"
 
@@ -32,6 +33,11 @@ sxt_status guarded(std::uint64_t context, F &&f) noexcept {
   } catch (const std::bad_alloc &) {
     remember(context, status_sentence(SXT_E_MEMORY));
     return SXT_E_MEMORY;
+  } catch (const std::system_error &error) {  // a thread or a path that could not be had
+    remember(context, error.what());
+    const bool shortage =
+        error.code() == std::errc::not_enough_memory || error.code() == std::errc::resource_unavailable_try_again;
+    return shortage ? SXT_E_MEMORY : SXT_E_INTERNAL;
   } catch (const std::exception &error) {
     remember(context, error.what());
     return SXT_E_INTERNAL;

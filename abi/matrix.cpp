@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "abi/handles.hpp"
@@ -77,26 +79,13 @@ void check_aligned(const void *array, std::int64_t bytes, const char *name) {
           " is not aligned to numbers of ", bytes, " bytes, as adopted arrays must be");
 }
 
-// The caller's arrays as the canonical form itself, after the same checks assembly makes.
-Assembled adopt(const EntryArrays &entries, const AssemblyOptions &options, const Allocator &allocator) {
-  require(entries.layout == EntryArrays::Layout::csr && entries.values && options.index_base == 0 &&
-              options.triangle == SXT_FULL,
-          SXT_E_NOT_SUPPORTED, "only zero-based CSR arrays with values and both triangles can be adopted");
+// Adopted arrays are read where they lie, as arrays of their types.
+Assembled adopt_aligned(const EntryArrays &entries, const AssemblyOptions &options) {
   const bool pairs = entries.value_type == SXT_C64 || entries.value_type == SXT_C128;
   check_aligned(entries.row, index_bytes(entries.offset_type), "row_ptr");
   check_aligned(entries.col, index_bytes(entries.index_type), "col");
   check_aligned(entries.values, value_bytes(entries.value_type) / (pairs ? 2 : 1), "values");
-  Assembled copy = assemble(entries, options, allocator);
-  CsrArrays &csr = copy.csr;
-  require(copy.order.identity || copy.csr.nnz == 0, SXT_E_ARGUMENT,
-          "adopted arrays must be canonical: columns strictly increasing within each row");
-  require(csr.index_type == entries.index_type && csr.offset_type == entries.offset_type, SXT_E_NOT_SUPPORTED,
-          "adopted arrays must hold ", index_name(csr.index_type), " columns and ", index_name(csr.offset_type),
-          " pointers");
-  csr.row_ptr = Buffer::borrow(entries.row, csr.row_ptr.bytes());
-  csr.col = Buffer::borrow(entries.col, csr.col.bytes());
-  csr.values = Buffer::borrow(entries.values, csr.values.bytes());
-  return copy;
+  return adopt(entries, options);
 }
 
 // The number of entries that compressed pointers tell of; 0 when there are none to read, which assembly then reports.
@@ -139,7 +128,7 @@ sxt_status make(sxt_context *context, EntryArrays entries, const sxt_matrix_opti
     if (entries.layout != EntryArrays::Layout::coo) entries.nnz = last_pointer(entries, options.index_base);
     const AssemblyOptions assembly = assembly_of(options, *inner);
     hand_out(inner,
-             options.ownership == SXT_ADOPT ? adopt(entries, assembly, inner->allocator())
+             options.ownership == SXT_ADOPT ? adopt_aligned(entries, assembly)
                                             : assemble(entries, assembly, inner->allocator()),
              options.symmetry, assembly.check_finite, matrix);
   });
@@ -182,6 +171,8 @@ sxt_status sxt_matrix_from_file(sxt_context *context, const char *path, const sx
     read.value_type = options.value_type;
     read.sum_duplicates = options.duplicates == SXT_DUPLICATES_SUM;
     read.check_finite = options.check_finite != 0;
+    require(!std::isnan(options.most_rows_per_byte), SXT_E_ARGUMENT, "options->most_rows_per_byte is not a number");
+    if (options.most_rows_per_byte != 0) read.most_rows_per_byte = std::max(0.0, options.most_rows_per_byte);
     read.threads = inner->threads();
     io::MatrixMarketMatrix file = io::read_matrix(&given(path, "path"), read, inner->allocator());
     if (!file.note.empty()) inner->log()(SXT_LOG_WARNING, file.note);

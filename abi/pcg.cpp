@@ -81,7 +81,7 @@ SolveSettings settings_of(const sxt_solve_options &options, const PcgSolver &sol
   settings.history = options.history;
   settings.history_capacity = options.history_capacity;
   settings.history_length = options.history_length;
-  if (settings.history_length) *settings.history_length = 0;  // of the first column, where there are several
+  settings.publish_length(0);  // of the first column, where there are several
   return settings;
 }
 
@@ -107,8 +107,7 @@ sxt_status conclude(const sxt_pcg &pcg, const sxt_pcg_report &answer, sxt_pcg_re
 
 // Before anything is solved: afterwards x would have changed and the answer be lost.
 void check_report(const sxt_pcg_report *report) {
-  require(!report || (report->struct_size >= sizeof(std::uint64_t) && report->struct_size <= 65536), SXT_E_ARGUMENT,
-          "report->struct_size is ", report ? report->struct_size : 0, "; set it to sizeof *report before the call");
+  if (report) check_sized(report, "report");
 }
 
 // A report with all members that a replay writes; NULL: it is shorter, of an older caller.
@@ -146,8 +145,8 @@ void check_block(const sxt_pcg &pcg, int64_t n, int64_t n_rhs, int64_t ldb, int6
           std::max(ldb, ldx), " values apart do not fit the address space");
   for (int64_t j = 0; reports && j < n_rhs; ++j) {
     const std::uint64_t size = report_at(reports, j)->struct_size;
-    require(size >= sizeof(std::uint64_t) && size <= 65536 && size == reports->struct_size, SXT_E_ARGUMENT, "reports[",
-            j, "].struct_size is ", size, "; set it to sizeof *reports in each before the call");
+    require(is_size_of<sxt_pcg_report>(size) && size == reports->struct_size, SXT_E_ARGUMENT, "reports[", j,
+            "].struct_size is ", size, "; set it to sizeof *reports in each before the call");
   }
 }
 
@@ -156,7 +155,7 @@ sxt_status solve_block(sxt_pcg &pcg, int64_t n_rhs, const void *b, int64_t ldb, 
   const std::uint64_t element = value_bytes(pcg.solver.matrix().value_type());
   const auto column = [&](int64_t j) -> PcgSolver::ArrayColumn {
     const SolveSettings own = of_column(settings, j);
-    if (own.history_length) *own.history_length = 0;
+    own.publish_length(0);
     return {static_cast<const char *>(b) + static_cast<std::uint64_t>(j * ldb) * element,
             static_cast<char *>(x) + static_cast<std::uint64_t>(j * ldx) * element, own};
   };

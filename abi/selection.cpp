@@ -1,11 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Any kernel of any kind.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <string_view>
 
 #include "abi/handles.hpp"
 #include "core/dispatch/select.hpp"
 #include "core/model/session_timing.hpp"
+#include "sextant/kinds/cholesky.h"
+#include "sextant/kinds/dense.h"
+#include "sextant/kinds/device.h"
+#include "sextant/kinds/features.h"
+#include "sextant/kinds/hermitian.h"
+#include "sextant/kinds/hermitian_step.h"
+#include "sextant/kinds/hermitian_toeplitz.h"
+#include "sextant/kinds/launch.h"
+#include "sextant/kinds/multidot.h"
+#include "sextant/kinds/ordering.h"
+#include "sextant/kinds/pcg.h"
+#include "sextant/kinds/preconditioner.h"
+#include "sextant/kinds/reduction.h"
+#include "sextant/kinds/spmv.h"
+#include "sextant/kinds/spmv_dots.h"
+#include "sextant/kinds/vector.h"
+#include "sextant/kinds/vector_group.h"
+#include "sextant/kinds/vector_group_dots.h"
 
 using namespace sextant;
 using namespace sextant::abi;
@@ -23,6 +43,49 @@ void complete(Query &query, const Matrix &matrix) {
   part.q.flags = flags | SXT_QUERY_MATRIX;
 }
 
+// Kinds whose kernels only the library itself can call: they work through tables of their own, on what it holds.
+void check_runnable(std::string_view kind) {
+  const bool inner = kind == SXT_KIND_DEVICE || kind == SXT_KIND_FEATURES || kind == SXT_KIND_LAUNCH ||
+                     kind.starts_with("sxt.storage.");
+  require(!inner, SXT_E_NOT_SUPPORTED, "kernels of kind ", kind,
+          " are called by the library alone: a matrix builds its storages and features where they are asked for");
+}
+
+// The size of a kind's args. A revision of a kind never changes them, so they are as long as its header says; 0: a kind
+// of others, whose kernels know.
+std::uint64_t args_bytes(std::string_view kind) {
+  struct Args {
+    std::string_view kind;
+    std::uint64_t bytes;
+  };
+  static constexpr Args all[] = {{SXT_KIND_SPMV, sizeof(sxt_spmv_args)},
+                                 {SXT_KIND_SPMV_DOTS, sizeof(sxt_spmv_dots_args)},
+                                 {SXT_KIND_VECTOR, sizeof(sxt_vector_args)},
+                                 {SXT_KIND_VECTOR_GROUP, sizeof(sxt_vector_group_args)},
+                                 {SXT_KIND_VECTOR_GROUP_DOTS, sizeof(sxt_vector_group_dots_args)},
+                                 {SXT_KIND_REDUCTION, sizeof(sxt_reduction_args)},
+                                 {SXT_KIND_MULTIDOT, sizeof(sxt_multidot_args)},
+                                 {SXT_KIND_PRECONDITIONER, sizeof(sxt_preconditioner_args)},
+                                 {SXT_KIND_ORDERING, sizeof(sxt_ordering_args)},
+                                 {SXT_KIND_PCG, sizeof(sxt_pcg_args)},
+                                 {SXT_KIND_DENSE, sizeof(sxt_dense_args)},
+                                 {SXT_KIND_CHOLESKY, sizeof(sxt_cholesky_args)},
+                                 {SXT_KIND_HERMITIAN, sizeof(sxt_hermitian_args)},
+                                 {SXT_KIND_HERMITIAN_STEP, sizeof(sxt_hermitian_step_args)},
+                                 {SXT_KIND_HERMITIAN_TOEPLITZ, sizeof(sxt_hermitian_args)}};
+  for (const Args &each : all)
+    if (each.kind == kind) return each.bytes;
+  return 0;
+}
+
+void check_args(const char *kind, const sxt_head *args, const char *name) {
+  require(args->kind && std::string_view(args->kind) == kind, SXT_E_ARGUMENT, name, " are of kind ", args->kind,
+          ", the selection is of kind ", kind);
+  const std::uint64_t least = std::max<std::uint64_t>(sizeof(sxt_head), args_bytes(kind));
+  require(args->struct_size >= least, SXT_E_ARGUMENT, name, " state a struct_size of ", args->struct_size,
+          " bytes; those of kind ", kind, " have ", least);
+}
+
 }  // namespace
 
 sxt_status sxt_kernel_select(sxt_context *context, const sxt_query *query, sxt_matrix *matrix,
@@ -30,8 +93,8 @@ sxt_status sxt_kernel_select(sxt_context *context, const sxt_query *query, sxt_m
   return guarded(id_of(context), [&] {
     const std::shared_ptr<Context> &inner = given(context, "context").context;
     given(selection, "selection");
-    Query own(query);
-    inner->check_names(own.kind(), "");
+    Query own(query, [&](const char *kind) { inner->check_names(kind, ""); });
+    check_runnable(own.kind());
     require(!own.about_matrix() || matrix, SXT_E_ARGUMENT, "the query is about a matrix, but matrix is NULL");
     require(!matrix || matrix->matrix->context().id() == inner->id(), SXT_E_ARGUMENT,
             "matrix belongs to another context");
@@ -46,9 +109,7 @@ sxt_status sxt_kernel_select(sxt_context *context, const sxt_query *query, sxt_m
 sxt_status sxt_kernel_run(sxt_selection *selection, sxt_head *args) {
   return guarded(id_of(selection), [&] {
     Runner &runner = *given(selection, "selection").runner;
-    const char *kind = runner.choice().query.kind();
-    require(given(args, "args").kind && std::string_view(args->kind) == kind, SXT_E_ARGUMENT, "args are of kind ",
-            args->kind ? args->kind : "NULL", ", the selection is of kind ", kind);
+    check_args(runner.choice().query.kind(), &given(args, "args"), "args");
     return runner.run(args);
   });
 }
@@ -93,9 +154,7 @@ sxt_status sxt_selection_time(sxt_selection *selection, sxt_head *const *args, i
             ", not a finite number from 0 on");
     const char *kind = runner.choice().query.kind();
     for (std::int64_t i = 0; i < count; ++i)
-      require(given(args[i], "an entry of args").kind && std::string_view(args[i]->kind) == kind, SXT_E_ARGUMENT,
-              "args[", i, "] are of kind ", args[i]->kind ? args[i]->kind : "NULL", ", the selection is of kind ",
-              kind);
+      check_args(kind, &given(args[i], "an entry of args"), text("args[", i, "]").c_str());
     runner.prepared().refresh_if_stale();
     const std::unique_ptr<Session> session = runner.prepared().open();
     const Timing timing = time_session(*selection->context, *session, {args, static_cast<std::size_t>(count)},

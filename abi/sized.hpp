@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Structs that begin with struct_size: the caller's may be shorter (older header) or longer (newer) than ours.
+// Structs that begin with struct_size: the caller's may be shorter (older header) or longer (newer) than ours, but hold
+// whole members.
 #pragma once
 
 #include <algorithm>
@@ -7,34 +8,50 @@
 #include <cstring>
 
 #include "core/base/error.hpp"
+#include "core/base/members.hpp"
 
 namespace sextant::abi {
 
-// Writes defaults into the caller's struct, no further than his size.
+inline constexpr std::uint64_t largest_struct = 65536;  // more is not a size but garbage
+
+template <class T>
+bool is_size_of(std::uint64_t struct_size) noexcept {
+  return struct_size >= sizeof(std::uint64_t) && struct_size <= largest_struct && is_whole<T>(struct_size);
+}
+
+// Writes defaults into the caller's struct, no further than his size, and nothing of a member that it cuts.
 template <class T>
 void write_sized(T *to, std::uint64_t struct_size, T value) noexcept {
   if (!to || struct_size < sizeof(std::uint64_t)) return;
   value.struct_size = struct_size;
-  std::memcpy(to, &value, std::min<std::uint64_t>(struct_size, sizeof value));
+  std::uint64_t whole = std::min<std::uint64_t>(struct_size, sizeof value);
+  while (!is_whole<T>(whole)) --whole;
+  std::memcpy(to, &value, whole);
 }
 
 // Our full struct: the caller's members over the defaults.
 template <class T>
 T read_sized(const T *from, T defaults, const char *name) {
   if (!from) return defaults;
-  require(from->struct_size >= sizeof(std::uint64_t) && from->struct_size <= 65536, SXT_E_ARGUMENT, name,
-          "->struct_size is ", from->struct_size, "; set the struct up with its _init function");
+  require(is_size_of<T>(from->struct_size), SXT_E_ARGUMENT, name, "->struct_size is ", from->struct_size,
+          "; set the struct up with its _init function");
   std::memcpy(&defaults, from, std::min<std::uint64_t>(from->struct_size, sizeof defaults));
   defaults.struct_size = sizeof defaults;
   return defaults;
 }
 
+// That the caller's struct can take an answer; asked before the work, where there is any.
+template <class T>
+void check_sized(const T *to, const char *name) {
+  require(to != nullptr, SXT_E_ARGUMENT, name, " is NULL");
+  require(is_size_of<T>(to->struct_size), SXT_E_ARGUMENT, name, "->struct_size is ", to->struct_size,
+          "; set it to sizeof *", name, " before the call");
+}
+
 // Answers into a struct whose size the caller stated.
 template <class T>
 void answer_sized(T *to, const T &value, const char *name) {
-  require(to != nullptr, SXT_E_ARGUMENT, name, " is NULL");
-  require(to->struct_size >= sizeof(std::uint64_t) && to->struct_size <= 65536, SXT_E_ARGUMENT, name,
-          "->struct_size is ", to->struct_size, "; set it to sizeof *", name, " before the call");
+  check_sized(to, name);
   write_sized(to, to->struct_size, value);
 }
 

@@ -61,7 +61,10 @@ sxt_verify_line to_c(const VerifyLine &from) {
 // The i-th of a caller's lines, which are all as long as the first one says.
 sxt_verify_line line_at(const sxt_verify_line *lines, int64_t i) {
   const auto *at = reinterpret_cast<const char *>(lines) + static_cast<std::uint64_t>(i) * lines->struct_size;
-  return read_sized(reinterpret_cast<const sxt_verify_line *>(at), sxt_verify_line{}, "lines");
+  const auto *line = reinterpret_cast<const sxt_verify_line *>(at);
+  require(line->struct_size == lines->struct_size, SXT_E_ARGUMENT, "lines[", i, "].struct_size is ", line->struct_size,
+          ", but that of the first is ", lines->struct_size);
+  return read_sized(line, sxt_verify_line{}, "lines");
 }
 
 VerifyLine from_c(const sxt_verify_line &from) {

@@ -71,6 +71,7 @@ module sextant_c
     integer(i4) :: ownership = 0
     integer(i4) :: keep_order = 0
     integer(i4) :: check_finite = 0
+    real(r8) :: most_rows_per_byte = 0
   end type
 
   type, bind(c) :: sxt_matrix_info

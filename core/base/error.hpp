@@ -6,6 +6,7 @@
 #include <exception>
 #include <sstream>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "sextant/types.h"
@@ -23,13 +24,25 @@ class Error : public std::exception {
   std::string message_;
 };
 
+namespace detail {
+// A stream that is given NULL for a string is broken from then on.
+template <class T>
+void put(std::ostream &out, const T &part) {
+  if constexpr (std::is_same_v<T, const char *> || std::is_same_v<T, char *>)
+    out << (part ? part : "(none)");
+  else
+    out << part;
+}
+}  // namespace detail
+
 // Joins its arguments as a stream would: text(3, " rows") == "3 rows". Doubles print with 17 significant digits
-// only where asked; six are enough for a sentence.
+// only where asked; six are enough for a sentence. Throws std::bad_alloc where a stream would cut the text short.
 template <class... Parts>
 std::string text(const Parts &...parts) {
   std::ostringstream out;
+  out.exceptions(std::ios_base::badbit);
   out.imbue(std::locale::classic());
-  (out << ... << parts);
+  (detail::put(out, parts), ...);
   return std::move(out).str();
 }
 

@@ -1,55 +1,74 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/base/files.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
-#include <cstdio>
+#include <cstdint>
 #include <cstring>
 
 #include "core/base/error.hpp"
 #include "core/base/toml.hpp"
+#include "files/output_file.hpp"
 
 namespace sextant {
 
-namespace {
-
-struct File {
-  std::FILE *stream;
-  ~File() {
-    if (stream) std::fclose(stream);
+RegularFile::RegularFile(const std::string &path, std::uint64_t most_bytes) : path_(path), most_bytes_(most_bytes) {
+  // Without O_NONBLOCK a FIFO that nothing writes to would be waited for.
+  fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (fd_ < 0) fail_to_read(errno);
+  struct stat status {};
+  const bool known = ::fstat(fd_, &status) == 0;
+  const int reason = errno;
+  try {
+    if (!known) fail_to_read(reason);
+    require(S_ISREG(status.st_mode), SXT_E_FILE_READ, path, ": it is not a regular file");
+    check_size(static_cast<std::uint64_t>(status.st_size));
+  } catch (...) {
+    ::close(fd_);
+    throw;
   }
-};
+}
 
-}  // namespace
+RegularFile::~RegularFile() { ::close(fd_); }
 
-std::string read_file(const std::string &path) {
-  File file{std::fopen(path.c_str(), "rbe")};
-  require(file.stream != nullptr, SXT_E_FILE_READ, path, ": ", std::strerror(errno));
+void RegularFile::fail_to_read(int reason) const {
+  fail(is_shortage(reason) ? SXT_E_MEMORY : SXT_E_FILE_READ, path_, ": ", std::strerror(reason));
+}
+
+void RegularFile::check_size(std::uint64_t bytes) const {
+  require(bytes <= most_bytes_, SXT_E_FILE_READ, path_, ": it has ", bytes, " bytes or more; at most ", most_bytes_,
+          " are read");
+}
+
+std::size_t RegularFile::read(char *to, std::size_t bytes) {
+  ssize_t got = 0;
+  do got = ::read(fd_, to, bytes);
+  while (got < 0 && errno == EINTR);
+  if (got < 0) fail_to_read(errno);
+  done_ += static_cast<std::uint64_t>(got);
+  check_size(done_);  // it may have grown, and what the system makes up has no size
+  return static_cast<std::size_t>(got);
+}
+
+bool is_shortage(int reason) noexcept { return reason == ENOMEM || reason == EMFILE || reason == ENFILE; }
+
+std::string read_file(const std::string &path, std::uint64_t most_bytes) {
+  RegularFile file(path, most_bytes);
   std::string content;
   char block[65536];
-  for (std::size_t got; (got = std::fread(block, 1, sizeof block, file.stream)) > 0;) content.append(block, got);
-  require(!std::ferror(file.stream), SXT_E_FILE_READ, path, ": ", std::strerror(errno));
+  for (std::size_t got; (got = file.read(block, sizeof block)) > 0;) content.append(block, got);
   return content;
 }
 
 void write_file_atomically(const std::string &path, std::string_view content) {
-  static std::atomic<unsigned> counter{0};
-  const std::string beside = text(path, ".", ::getpid(), ".", counter++, ".tmp");
-  File file{std::fopen(beside.c_str(), "wbxe")};
-  require(file.stream != nullptr, SXT_E_FILE_WRITE, path, ": ", std::strerror(errno));
-  int reason = 0;  // of the first step that failed
-  const auto step = [&](bool done) {
-    if (!done && reason == 0) reason = errno ? errno : EIO;
-  };
-  step(std::fwrite(content.data(), 1, content.size(), file.stream) == content.size());
-  step(std::fflush(file.stream) == 0);
-  step(::fsync(::fileno(file.stream)) == 0);
-  step(std::fclose(std::exchange(file.stream, nullptr)) == 0);
-  if (reason == 0) step(std::rename(beside.c_str(), path.c_str()) == 0);
-  if (reason != 0) std::remove(beside.c_str());
-  require(reason == 0, SXT_E_FILE_WRITE, path, ": ", std::strerror(reason));
+  try {
+    files::write_file(path, content);
+  } catch (const files::WriteError &problem) {
+    fail(problem.reason() == ENOMEM ? SXT_E_MEMORY : SXT_E_FILE_WRITE, problem.what());
+  }
 }
 
 toml::table read_toml(const std::string &path) {

@@ -2,14 +2,42 @@
 // Small files read and written whole.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace sextant {
 
-std::string read_file(const std::string &path);  // SXT_E_FILE_READ with the system's reason
-// Writes beside the target, flushes, renames: readers see the old file or the new one. SXT_E_FILE_WRITE names path and
-// reason.
+// The texts that are read whole: profiles, plans and stamps. A calibrated profile has some megabytes.
+inline constexpr std::uint64_t most_text_bytes = std::uint64_t{64} << 20;
+// No shared object is larger.
+inline constexpr std::uint64_t most_plugin_bytes = std::uint64_t{4} << 30;
+
+// A regular file of bounded size, open for reading: a FIFO is not waited for, and a device that never ends is not read.
+// Throws SXT_E_FILE_READ with the path and the reason; SXT_E_MEMORY where the system is short of memory or of files.
+class RegularFile {
+ public:
+  RegularFile(const std::string &path, std::uint64_t most_bytes);
+  ~RegularFile();
+  RegularFile(const RegularFile &) = delete;
+  RegularFile &operator=(const RegularFile &) = delete;
+  std::size_t read(char *to, std::size_t bytes);  // 0 at the end
+
+ private:
+  [[noreturn]] void fail_to_read(int reason) const;
+  void check_size(std::uint64_t bytes) const;
+
+  std::string path_;
+  std::uint64_t most_bytes_, done_ = 0;
+  int fd_ = -1;
+};
+
+std::string read_file(const std::string &path, std::uint64_t most_bytes = most_text_bytes);
+// By files/output_file.hpp. SXT_E_FILE_WRITE names path and reason.
 void write_file_atomically(const std::string &path, std::string_view content);
+
+// An errno that tells of what may be there again in a moment: memory, or a descriptor.
+bool is_shortage(int reason) noexcept;
 
 }  // namespace sextant

@@ -9,6 +9,7 @@
 
 #include "core/base/names.hpp"
 #include "core/dispatch/feedback.hpp"
+#include "core/dispatch/query.hpp"
 #include "core/registry/host.hpp"
 
 namespace sextant {
@@ -48,6 +49,7 @@ std::int32_t device_count(const registry::Kernel &kernel) {
 std::map<std::string, std::string> parse_forces(const char *text_value) {
   std::map<std::string, std::string> forces;
   std::istringstream list(text_value ? text_value : "");
+  list.exceptions(std::ios_base::badbit);  // or a force would be lost where memory is short
   for (std::string item; std::getline(list, item, ',');) {
     const auto equals = item.find('=');
     require(equals != std::string::npos && equals > 0, SXT_E_ARGUMENT, "SEXTANT_FORCE: '", item,
@@ -103,6 +105,7 @@ Context::Context(const ContextSettings &settings) : id_(next_id()), settings_(se
   if (settings_.profile_path.empty()) find_profile();
   apply_profile();
   operations_ = std::make_unique<Operations>(*this);
+  choices_changed();
 }
 
 Context::~Context() = default;
@@ -181,6 +184,7 @@ void Context::find_profile() {
       profile_ = shared_profile(path);
       return;
     } catch (const Error &problem) {
+      if (problem.status() == SXT_E_MEMORY) throw;  // it may be a good one
       settings_.log(SXT_LOG_WARNING, text("the machine profile is not used: ", problem.what()));
       if (named) return;
     }
@@ -189,6 +193,7 @@ void Context::find_profile() {
 
 void Context::use_profile(Profile profile) {
   profile_ = std::make_shared<const Profile>(std::move(profile));
+  ++profiles_;
   apply_profile();
   choices_changed();
 }
@@ -226,7 +231,25 @@ void Context::force(const std::string &kind, const std::string &kernel) {
   choices_changed();
 }
 
-void Context::choices_changed() { ++epoch_; }
+void Context::choices_changed() {
+  const std::uint64_t counts[] = {profiles_, misses_};
+  std::uint64_t hash = fnv1a(counts, sizeof counts, plan_.content());
+  {
+    const std::shared_lock lock(mutex_);
+    for (const auto &[kind, kernel] : forced_) {
+      const std::string force = kind + "=" + kernel + ",";
+      hash = fnv1a(force.data(), force.size(), hash);
+    }
+    choices_ = hash;
+    ++epoch_;
+  }
+}
+
+void Context::reconsider() noexcept {
+  const std::uint64_t count = ++misses_;
+  choices_ = fnv1a(&count, sizeof count, choices_);
+  ++epoch_;
+}
 
 std::string Context::load_plan(const std::string &path, bool required) {
   const std::string problem = plan_.load(path, fingerprint(), required);

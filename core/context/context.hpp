@@ -74,7 +74,10 @@ class Context : public std::enable_shared_from_this<Context> {
   // Rises whenever later choices may differ from earlier ones: a force, a loaded plan, another profile.
   std::uint64_t epoch() const noexcept { return epoch_; }
   // Later choices are made anew: a model was found to miss grossly.
-  void reconsider() noexcept { ++epoch_; }
+  void reconsider() noexcept;
+  // The same number whenever later choices follow the same forces, plan and profile: a force that comes back has the
+  // one it had. Its operations are built once, however often a program changes between kernels.
+  std::uint64_t choices() const noexcept { return choices_; }
   // Tells contexts apart in messages, even when one is made where another lay.
   std::uint64_t id() const noexcept { return id_; }
 
@@ -93,7 +96,9 @@ class Context : public std::enable_shared_from_this<Context> {
   void choices_changed();
 
   const std::uint64_t id_;
-  std::atomic<std::uint64_t> epoch_{1};
+  std::atomic<std::uint64_t> epoch_{1}, choices_{1};
+  std::uint64_t profiles_ = 0;            // how often use_profile was called
+  std::atomic<std::uint64_t> misses_{0};  // how often reconsider was
   ContextSettings settings_;
   registry::Scope scope_;
   std::shared_ptr<const Profile> profile_ = std::make_shared<const Profile>();

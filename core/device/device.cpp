@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #ifdef _OPENMP
@@ -34,6 +35,8 @@ void ask(const registry::Kernel &kernel, const char *step, F &&f) {
   sxt_status status = SXT_E_INTERNAL;
   try {
     status = f();
+  } catch (const std::bad_alloc &) {
+    throw;
   } catch (...) {  // forbidden by the plugin's contract, but no reason to end the process
     fail(SXT_E_DEVICE, "device plugin '", kernel.name(), "' let an exception out of ", step);
   }

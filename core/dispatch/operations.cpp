@@ -65,6 +65,7 @@ PlannedOperation::Octave &PlannedOperation::plan(std::size_t k) {
   if (Octave *made = octaves_[k].load(std::memory_order_relaxed)) return *made;
   const std::int64_t last = k < 63 ? std::int64_t{1} << k : std::numeric_limits<std::int64_t>::max();
   auto octave = std::make_unique<Octave>(DecisionTree::build(context_, subject_, k ? last / 2 + 1 : 1, last));
+  note_choices();
   octaves_[k].store(octave.get(), std::memory_order_release);
   return *octave.release();
 }
@@ -83,20 +84,30 @@ Runner &PlannedOperation::build(Octave &octave, std::size_t leaf) {
         return selector.select(subject_.at(octave.tree.leaves()[leaf].last), subject_.kind);
       },
       [&](ChoicePtr choice) { return std::make_unique<Runner>(context_, std::move(choice), nullptr); });
+  note_choices();
   octave.runners[leaf].store(runner.get(), std::memory_order_release);
   return *runner.release();
 }
 
+void PlannedOperation::note_choices() noexcept {
+  if (context_.choices() != choices_) mixed_.store(true, std::memory_order_release);
+}
+
 PlannedOperation &Operations::planned(const TreeSubject &subject) {
   // Read before anything is chosen: what is built from older choices is then not found under the newer number.
-  const std::uint64_t epoch = context_.epoch();
-  const CacheKey key{context_.id(), epoch, number_of(subject)};
-  if (PlannedOperation *const *known = ThreadCache<PlannedOperation *>::find(key)) return **known;
+  const std::uint64_t choices = context_.choices();
+  const CacheKey key{context_.id(), choices, number_of(subject)};
+  if (PlannedOperation *const *known = ThreadCache<PlannedOperation *>::find(key); known && !(*known)->mixed())
+    return **known;
   PlannedOperation *found = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    std::unique_ptr<PlannedOperation> &plan = plans_[{epoch, key.what}];
-    if (!plan) plan = std::make_unique<PlannedOperation>(context_, subject);
+    std::unique_ptr<PlannedOperation> &plan = plans_[{choices, key.what}];
+    if (!plan || plan->mixed()) {
+      auto made = std::make_unique<PlannedOperation>(context_, subject, choices);
+      if (plan) mixed_.push_back(std::move(plan));
+      plan = std::move(made);
+    }
     found = plan.get();
   }
   ThreadCache<PlannedOperation *>::keep(key, found);

@@ -26,13 +26,17 @@ class Context;
 // Thread-safe.
 class PlannedOperation {
  public:
-  PlannedOperation(Context &context, const TreeSubject &subject) : context_(context), subject_(subject) {}
+  // choices: the context's, that it is built by.
+  PlannedOperation(Context &context, const TreeSubject &subject, std::uint64_t choices)
+      : context_(context), subject_(subject), choices_(choices) {}
   ~PlannedOperation();
   PlannedOperation(const PlannedOperation &) = delete;
   PlannedOperation &operator=(const PlannedOperation &) = delete;
 
   // The kernel for n >= 1, built if need be. Throws SXT_E_NO_KERNEL with every candidate's reason.
   Runner &at(std::int64_t n);
+  // The context's choices changed while a part of it was built, which may follow either.
+  bool mixed() const noexcept { return mixed_.load(std::memory_order_acquire); }
 
  private:
   struct Octave {
@@ -43,9 +47,12 @@ class PlannedOperation {
   };
   Octave &plan(std::size_t k);
   Runner &build(Octave &octave, std::size_t leaf);
+  void note_choices() noexcept;
 
   Context &context_;
   TreeSubject subject_;
+  const std::uint64_t choices_;
+  std::atomic<bool> mixed_{false};
   std::array<std::atomic<Octave *>, 64> octaves_{};
   std::mutex mutex_;  // one thread builds
 };
@@ -76,13 +83,15 @@ class Operations {
                 void *results);
 
   // An operation as it is chosen now. Those of earlier choices (before a force, a plan) stay as long as the context:
-  // calls may be in them, and counting who is costs more than such a call.
+  // calls may be in them, and counting them costs more than such a call. The same choices have the same operations
+  // again.
   PlannedOperation &planned(const TreeSubject &subject);
 
  private:
   Context &context_;
   std::mutex mutex_;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::unique_ptr<PlannedOperation>> plans_;  // epoch, subject
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::unique_ptr<PlannedOperation>> plans_;  // choices, subject
+  std::vector<std::unique_ptr<PlannedOperation>> mixed_;  // those that others stand for: calls may be in them
 };
 
 }  // namespace sextant

@@ -19,7 +19,9 @@ class Query {
 
   Query() = default;
   // Throws SXT_E_ARGUMENT for NULL, a size that cannot be, or a missing kind, SXT_E_TYPE for no value type.
-  explicit Query(const sxt_query *query);
+  explicit Query(const sxt_query *query) : Query(query, [](const char *) {}) {}
+  // known: throws for a kind that is not, whose name is then not kept for the life of the process.
+  Query(const sxt_query *query, void (*known)(const char *kind));
 
   const sxt_query *get() const noexcept { return reinterpret_cast<const sxt_query *>(bytes_.data()); }
   sxt_query *get() noexcept { return reinterpret_cast<sxt_query *>(bytes_.data()); }

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/base/per_thread.hpp"
+
 namespace sextant {
 
 struct CacheKey {
@@ -21,11 +23,16 @@ template <class Held>
 class ThreadCache {
  public:
   static const Held *find(const CacheKey &key) noexcept {
-    const Entry &entry = place(key);
+    const Places *const own = PerThread<Places>::there();
+    if (!own) return nullptr;
+    const Entry &entry = (*own)[place(key)];
     return entry.key == key ? &entry.value : nullptr;
   }
+  // Where memory is short nothing is kept: the next call looks the object up as this one did.
   static void keep(const CacheKey &key, const Held &value) noexcept {
-    Entry &entry = place(key);
+    Places *const own = PerThread<Places>::get();
+    if (!own) return;
+    Entry &entry = (*own)[place(key)];
     entry.key = key;
     entry.value = value;
   }
@@ -35,12 +42,11 @@ class ThreadCache {
     CacheKey key;
     Held value{};
   };
-  static Entry &place(const CacheKey &key) noexcept {
-    constexpr std::size_t places = 64;
-    static thread_local std::array<Entry, places> entries;
+  using Places = std::array<Entry, 64>;
+  static std::size_t place(const CacheKey &key) noexcept {
     // Fibonacci hashing (Knuth 1973): consecutive numbers spread over the top bits.
     const std::uint64_t mixed = (key.owner * 31 + key.what) * 11400714819323198485ull;
-    return entries[static_cast<std::size_t>(mixed >> 58)];
+    return static_cast<std::size_t>(mixed >> 58);
   }
 };
 

@@ -116,6 +116,7 @@ std::string DecisionTree::to_toml() const {
                          {"unresolved", unresolved_},
                          {"leaf", leaves}};
   std::ostringstream out;
+  out.exceptions(std::ios_base::badbit);  // or a text would be cut short where memory is
   out << "# A decision tree of Sextant: which kernel and launch configuration its models call cheapest at each n.\n"
       << file << "\n";
   return out.str();

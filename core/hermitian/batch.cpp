@@ -74,6 +74,7 @@ void HermitianBatch::run(std::int32_t phase, const sxt_hermitian_set &set) {
   require(!solves(phase) || settings_.n_rhs > 0, SXT_E_STATE, "n_rhs is 0 in the description: nothing is solved");
   const HermitianArrays arrays = check_set(settings_, device, phase, set);
   if (settings_.batch == 0) return;
+  if (phase == SXT_HERMITIAN_SOLVE && settings_.space == SXT_SPACE_HOST) check_pivots(settings_, arrays);
   void *const stream = set.stream ? set.stream : device.callers_stream();
   if (settings_.space == SXT_SPACE_HOST && !device.on_host())
     return HermitianTransfer(*this, phase, arrays).run(stream);

@@ -8,6 +8,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/types.hpp"
+#include "sextant/hermitian_pivots.hpp"
 
 namespace sextant {
 
@@ -185,6 +186,21 @@ HermitianArrays check_set(const HermitianSettings &settings, const Device &devic
   out.inertia = factors(phase) ? set.inertia : nullptr;
   out.shortcut = phase == SXT_HERMITIAN_FACTOR_SOLVE ? set.shortcut : nullptr;
   return out;
+}
+
+void check_pivots(const HermitianSettings &settings, const HermitianArrays &arrays) {
+  if (!arrays.pivots) return;
+  for (std::int64_t s = 0; s < settings.batch; ++s) {
+    const std::int32_t *pivots = arrays.pivots + s * arrays.stride_pivots;
+    const std::int64_t n = settings.order(s);
+    if (n == 0 || (arrays.active && !arrays.active[s]) || arrays.info[s] != 0) continue;
+    // Where definite systems are tried first, those that are have no pivots: the first one tells.
+    if (settings.definiteness == SXT_TRY_DEFINITE && pivots[0] == 0) continue;
+    const std::int64_t wrong = first_wrong_pivot(pivots, n, settings.triangle);
+    require(wrong < 0, SXT_E_ARGUMENT, "pivots of system ", s, ": entry ", wrong, " (both counting from 0) is ",
+            pivots[std::max<std::int64_t>(wrong, 0)], ", which no factorisation of order ", n,
+            " leaves there; give a solve the pivots that sxt_hermitian_factor wrote");
+  }
 }
 
 namespace {

@@ -58,6 +58,10 @@ struct HermitianArrays {
 HermitianArrays check_set(const HermitianSettings &settings, const Device &device, std::int32_t phase,
                           const sxt_hermitian_set &set);
 
+// A solve in host memory follows the pivots it is given: throws SXT_E_ARGUMENT, naming the entry, for those of a system
+// it would work on that no factorisation leaves. O(n) a system.
+void check_pivots(const HermitianSettings &settings, const HermitianArrays &arrays);
+
 inline bool factors(std::int32_t phase) noexcept { return (phase & SXT_HERMITIAN_FACTOR) != 0; }
 inline bool solves(std::int32_t phase) noexcept { return (phase & SXT_HERMITIAN_SOLVE) != 0; }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <new>
 
 #include "core/io/matrix_market.hpp"
 
@@ -34,20 +35,38 @@ sxt_value_type choose_value_type(const Reading &r) {
   return asked;
 }
 
+// A few bytes must not cost gigabytes: every row and column has a place in some array, whether or not it has entries.
+void check_sizes(const Reading &r, std::uint64_t bytes, std::uint64_t offset) {
+  constexpr std::int64_t harmless = std::int64_t{1} << 20;
+  const bool by_rows = r.header.rows >= r.header.cols;
+  const std::int64_t size = std::max(r.header.rows, r.header.cols);
+  const double most = r.options.most_rows_per_byte;
+  if (most <= 0 || size <= harmless || static_cast<double>(size) <= most * static_cast<double>(bytes)) return;
+  throw Fault{SXT_E_FILE_FORMAT, offset,
+              text("the size line promises ", size, by_rows ? " rows" : " columns", ", but the file has ", bytes,
+                   " bytes: more than ", most, " for each byte are refused, unless most_rows_per_byte allows them")};
+}
+
 void read_entries(Reading &r) {
   const std::unique_ptr<TextSource> source = open_text(r.path, r.allocator);
   LineReader lines(*source);
   r.header = read_header(lines);
+  check_sizes(r, source->file_bytes(), lines.offset());
   r.parsed = parse_entries(*source, lines, r.path, r.header, choose_value_type(r), r.options, r.allocator);
 }
 
-// f(), with faults turned into "path:line: message".
+// f(), with faults turned into "path:line: message", and the file named where memory runs out.
 template <class F>
 auto with_lines(const std::string &path, const Allocator &allocator, F &&f) {
   try {
     return f();
   } catch (const Fault &fault) {
     fail(fault.status, path, ":", line_of_offset(path, fault.offset, allocator), ": ", fault.message);
+  } catch (const Error &problem) {
+    if (problem.status() != SXT_E_MEMORY || std::string_view(problem.what()).starts_with(path)) throw;
+    fail(SXT_E_MEMORY, path, ": ", problem.what());
+  } catch (const std::bad_alloc &) {
+    fail(SXT_E_MEMORY, path, ": ", status_sentence(SXT_E_MEMORY));
   }
 }
 

@@ -23,6 +23,10 @@ struct ReadOptions {
   sxt_value_type value_type = 0;  // 0: c128 for complex files, f64 for all others
   bool sum_duplicates = true;     // false: SXT_E_DUPLICATE naming both lines
   bool check_finite = true;       // false: NaN, infinity and numbers too large for the type (as infinity) are read
+  // A header may promise so many rows, or columns, for each byte of the file; 0: as many as it says. No file with an
+  // entry in each row comes near, be it compressed: an entry takes 4 bytes, and a byte of gzip tells of 1032 at most.
+  double most_rows_per_byte = usual_rows_per_byte;
+  static constexpr double usual_rows_per_byte = 1000;
   int threads = 1;
 };
 

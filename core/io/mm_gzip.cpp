@@ -21,6 +21,7 @@ class GzipText : public TextSource {
   bool next(Block &block) override;
   // Deflate shrinks no text by more than 1032 : 1.
   std::uint64_t text_limit() const override { return static_cast<std::uint64_t>(map_->size()) * 1032; }
+  std::uint64_t file_bytes() const override { return map_->size(); }
 
  private:
   std::size_t fill(char *to, std::size_t room);

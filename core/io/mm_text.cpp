@@ -34,6 +34,7 @@ class PlainText : public TextSource {
   bool next(Block &block) override;
   void consumed(std::uint64_t offset) override;
   std::uint64_t text_limit() const override { return map_->size(); }
+  std::uint64_t file_bytes() const override { return map_->size(); }
 
  private:
   bool take(Block &block, std::size_t length);

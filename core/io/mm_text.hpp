@@ -38,6 +38,7 @@ class TextSource {
   virtual void consumed(std::uint64_t) {}
   // No text is longer than this.
   virtual std::uint64_t text_limit() const = 0;
+  virtual std::uint64_t file_bytes() const = 0;  // as it lies on the disk
 };
 
 // A read-only mapping of a whole file.

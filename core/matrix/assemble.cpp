@@ -105,6 +105,32 @@ CsrArrays copy_canonical(const EntryArrays &e, const AssemblyOptions &o, const A
 
 }  // namespace detail
 
+Assembled adopt(const EntryArrays &entries, const AssemblyOptions &options) {
+  require(entries.layout == EntryArrays::Layout::csr && entries.values && options.index_base == 0 &&
+              options.triangle == SXT_FULL,
+          SXT_E_NOT_SUPPORTED, "only zero-based CSR arrays with values and both triangles can be adopted");
+  detail::check_entries(entries, options);
+  require(detail::is_canonical(entries, options), SXT_E_ARGUMENT,
+          "adopted arrays must be canonical: columns strictly increasing within each row");
+  Assembled out;
+  CsrArrays &csr = out.csr;
+  csr.rows = entries.rows, csr.cols = entries.cols, csr.nnz = entries.nnz;
+  csr.value_type = entries.value_type;
+  csr.index_type = detail::smallest_index(csr.cols);
+  csr.offset_type = detail::smallest_index(csr.nnz);
+  require(csr.index_type == entries.index_type && csr.offset_type == entries.offset_type, SXT_E_NOT_SUPPORTED,
+          "adopted arrays must hold ", index_name(csr.index_type), " columns and ", index_name(csr.offset_type),
+          " pointers");
+  const auto bytes = [](std::int64_t count, std::int64_t each) { return static_cast<std::uint64_t>(count * each); };
+  csr.row_ptr = Buffer::borrow(entries.row, bytes(csr.rows + 1, index_bytes(csr.offset_type)));
+  csr.col = Buffer::borrow(entries.col, bytes(csr.nnz, index_bytes(csr.index_type)));
+  csr.values = Buffer::borrow(entries.values, bytes(csr.nnz, value_bytes(csr.value_type)));
+  out.order.input_nnz = entries.nnz;
+  out.order.kept = out.order.identity = true;
+  out.order.symmetry = options.symmetry;
+  return out;
+}
+
 Assembled assemble(const EntryArrays &entries, const AssemblyOptions &options, const Allocator &allocator) {
   detail::check_entries(entries, options);
   Assembled out;

@@ -69,6 +69,11 @@ struct Assembled {
 // the entries are held once more before summing. Duplicates are summed in input order, the same for any thread count.
 Assembled assemble(const EntryArrays &entries, const AssemblyOptions &options, const Allocator &allocator);
 
+// The caller's arrays as the canonical form itself, after the checks that assemble makes. Nothing is copied: they must
+// outlive the result unchanged. SXT_E_NOT_SUPPORTED for arrays of other types or layout than the canonical form,
+// SXT_E_ARGUMENT for rows whose columns do not increase.
+Assembled adopt(const EntryArrays &entries, const AssemblyOptions &options);
+
 // Writes new values, given in the caller's order, into an assembled matrix. `values` holds order.input_nnz values of
 // csr.value_type (csr.nnz in canonical order when no order was kept). They, and the sums of duplicates, are checked
 // before the first is written. Allocates nothing, but for values so large that such a sum may overflow. Entry numbers

@@ -60,9 +60,11 @@ class SharedWait {
 // One feature kernel at work on a matrix, in a call of its own: a device works on several at once.
 class FeatureRun {
  public:
+  // a: what the kernel reads, kept while it does; NULL: nothing.
   FeatureRun(Device &device, const Kernel &kernel, std::vector<int> ids, const sxt_matrix_query &query,
-             const sxt_head *a, const sxt_candidate &candidate)
-      : call_(device),
+             std::shared_ptr<StoredForm> a, const sxt_candidate &candidate)
+      : form_(std::move(a)),
+        call_(device),
         kernel_(kernel),
         ids_(std::move(ids)),
         exec_(make_exec(call_)),
@@ -75,7 +77,7 @@ class FeatureRun {
     args_.count = names_.size();
     args_.names = names_.data();
     args_.values = values_.data();
-    const sxt_problem problem{sizeof problem, &query.q, a, nullptr};
+    const sxt_problem problem{sizeof problem, &query.q, form_ ? &form_->view()->h : nullptr, nullptr};
     if (kernel.table.prepare)
       call_.check(kernel.table.prepare(&problem, &candidate, nullptr, &exec_, &state_), kernel.name(), "prepare");
   }
@@ -95,6 +97,7 @@ class FeatureRun {
   }
 
  private:
+  const std::shared_ptr<StoredForm> form_;
   Call call_;
   const Kernel &kernel_;
   std::vector<int> ids_;
@@ -296,11 +299,12 @@ void Matrix::compute_features(const std::vector<int> &ids) {
       context_->log()(SXT_LOG_WARNING, text("features of a matrix stay unknown: ", problem.what()));
     }
   };
-  // Storages first: to build one takes a call of its own.
-  std::vector<std::pair<const Kernel *, const sxt_head *>> reads;
+  // Storages first: to build one takes a call of its own. Each is lent: where memory is short, the next one to be built
+  // may make the matrix drop it.
+  std::vector<std::pair<const Kernel *, std::shared_ptr<StoredForm>>> reads;
   for (const auto &[kernel, its_ids] : wanted) {
     const char *form = features_query(*kernel).storage;
-    or_unknown([&, of = kernel] { reads.emplace_back(of, form ? &storage(form)->h : nullptr); });
+    or_unknown([&, of = kernel] { reads.emplace_back(of, form ? lend(form) : nullptr); });
   }
   // Higher tiers look at more: a device is at work on them while the others are begun.
   const auto tier = [](const Kernel *kernel) {

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 
+#include "core/base/per_thread.hpp"
 #include "sextant/kinds/storage.h"
 
 namespace sextant {
@@ -175,7 +176,9 @@ ModelKey model_key(const sxt_kernel &kernel, const sxt_query &query, const sxt_c
 static const FittedModel *fitted_model(const sxt_kernel &kernel, const sxt_query &query, const sxt_candidate &candidate,
                                        const Profile &profile) {
   if (profile.models.empty()) return nullptr;
-  thread_local ModelKey key;
+  ModelKey lent;
+  ModelKey *const own = PerThread<ModelKey>::get();
+  ModelKey &key = own ? *own : lent;
   fill_key(key, kernel, query, candidate);
   const auto found = profile.models.find(key);
   return found == profile.models.end() ? nullptr : &found->second;

@@ -19,6 +19,7 @@
 #include "core/base/types.hpp"
 #include "core/model/profile.hpp"
 #include "core/registry/registry.hpp"
+#include "files/output_file.hpp"
 
 namespace sextant {
 
@@ -125,6 +126,14 @@ class FileLock {
   int fd_;
 };
 
+std::string behind_links(const std::string &path) {
+  try {
+    return files::behind_links(path);
+  } catch (const files::WriteError &problem) {
+    fail(SXT_E_FILE_WRITE, problem.what());
+  }
+}
+
 void make_parent(const fs::path &path) {
   if (!path.has_parent_path()) return;
   std::error_code problem;
@@ -173,7 +182,15 @@ std::string profile_text(const Profile &profile) {
   return out;
 }
 
-Profile update_profile(const std::string &path, const Profile &newer, const LogSink &log) {
+Profile update_profile(const std::string &given, const Profile &newer, const LogSink &log) {
+  // A link stays one: what it leads to is locked, kept and written. A device or a FIFO holds no profile to add to.
+  const std::string path = behind_links(given);
+  if (files::is_special(path)) {
+    Profile alone = newer;
+    alone.path = given;
+    write_file_atomically(given, profile_text(alone));
+    return alone;
+  }
   make_parent(path);
   const FileLock lock(path + ".lock");
   Profile whole = read_or_set_aside(path, log);
@@ -182,7 +199,7 @@ Profile update_profile(const std::string &path, const Profile &newer, const LogS
     fail(SXT_E_ARGUMENT, path, " is the profile of ", whole.fingerprint, ", this machine is ", newer.fingerprint,
          ": choose another file");
   whole.merge(newer);
-  whole.path = path;
+  whole.path = given;
   write_file_atomically(path, profile_text(whole));
   return whole;
 }

@@ -51,9 +51,10 @@ Runner *PcgSolver::columns_engine(std::int32_t columns) {
     const bool pays = together < worth_it * solves * columns * alone_s;
     if (pays || choice->forced) engine = std::make_unique<Runner>(context, std::move(choice), &engine_matrix(method_));
   } catch (const Error &problem) {  // no engine takes several, or there is no room: one after the other
-    if (problem.status() != SXT_E_MEMORY) return nullptr;
-    columns_.erase(columns);  // there may be room the next time
-    return nullptr;
+    if (problem.status() == SXT_E_MEMORY) return columns_.erase(columns), nullptr;  // there may be room the next time
+  } catch (...) {
+    columns_.erase(columns);
+    throw;
   }
   return engine.get();
 }

@@ -24,7 +24,7 @@ class OwnStream {
     if (!stream_) return;
     try {
       device_.wait(stream_);
-    } catch (const Error &) {  // after a failure, which is on its way to the caller
+    } catch (...) {  // after a failure, which is on its way to the caller
     }
     use_->end();
     scope_.reset();

@@ -9,6 +9,7 @@
 #include "core/base/types.hpp"
 #include "core/device/stage.hpp"
 #include "core/pcg/own_stream.hpp"
+#include "sextant/cancel.hpp"
 #include "sextant/kinds/spmv.h"
 #include "sextant/pcg_confirm.hpp"
 
@@ -215,7 +216,7 @@ PcgSolve::TrueResidual PcgSolve::residual_of(const void *x) {
 void PcgSolve::keep(std::int64_t iteration, double residual) {
   if (!settings_.history || iteration >= settings_.history_capacity) return;
   settings_.history[iteration] = callers(residual);
-  if (settings_.history_length) *settings_.history_length = iteration + 1;
+  settings_.publish_length(iteration + 1);
 }
 
 sxt_reason PcgSolve::judge(std::int64_t iteration, double residual) {
@@ -229,7 +230,7 @@ sxt_reason PcgSolve::judge(std::int64_t iteration, double residual) {
     return SXT_REASON_DIVERGED;
   const std::int64_t window = solver_.settings().stagnation_window > 0 ? solver_.settings().stagnation_window : 10000;
   if (iteration - least_at_ >= window) return SXT_REASON_STAGNATED;
-  if (settings_.cancel && *settings_.cancel) return SXT_REASON_CANCELLED;
+  if (plugin::is_cancelled(settings_.cancel)) return SXT_REASON_CANCELLED;
   if (settings_.time_limit > 0 && clock_.seconds() > settings_.time_limit) return SXT_REASON_TIME_LIMIT;
   if (!settings_.progress) return SXT_REASON_NONE;
   const double relative = first_residual_ > 0 ? residual / first_residual_ : 0;

@@ -7,11 +7,13 @@
 #include <cstdint>
 #include <limits>
 #include <sstream>
+#include <utility>
 
 #include "core/base/files.hpp"
 #include "core/base/hexadecimal.hpp"
 #include "core/base/toml.hpp"
 #include "core/base/types.hpp"
+#include "core/dispatch/query.hpp"
 
 namespace sextant {
 
@@ -141,6 +143,19 @@ std::map<PlanKey, PlanEntry> read_plan(const std::string &path, const std::strin
   return entries;
 }
 
+std::uint64_t content_of(const std::map<PlanKey, PlanEntry> &entries, bool required) {
+  std::uint64_t hash = fnv1a(&required, sizeof required);
+  const auto add = [&](const auto &value) { hash = fnv1a(&value, sizeof value, hash); };
+  const auto add_word = [&](const std::string &word) { hash = fnv1a(word.c_str(), word.size() + 1, hash); };
+  for (const auto &[key, entry] : entries) {
+    for (const std::string *word :
+         {&key.role, &key.kind, &entry.kernel, &entry.storage, &entry.value_type, &entry.machine})
+      add_word(*word);
+    add(key.query_hash), add(key.pattern_hash), add(entry.version), add(entry.launch);
+  }
+  return hash;
+}
+
 }  // namespace
 
 void PlanBook::record(const PlanKey &key, const Choice &choice) {
@@ -152,7 +167,25 @@ void PlanBook::record(const PlanKey &key, const Choice &choice) {
   std::copy(choice.candidate.launch, choice.candidate.launch + 4, entry.launch);
   entry.run_s = choice.run_s;
   const std::lock_guard lock(mutex_);
-  made_[key] = entry;
+  entry.recorded = ++records_;
+  const auto [made, is_new] = made_.try_emplace(key);
+  if (is_new) {
+    try {
+      ages_.emplace(entry.recorded, &made->first);
+    } catch (...) {
+      made_.erase(made);
+      throw;
+    }
+  } else {
+    auto age = ages_.extract(made->second.recorded);
+    age.key() = entry.recorded;
+    ages_.insert(std::move(age));
+  }
+  made->second = std::move(entry);
+  if (made_.size() <= most_made) return;
+  const auto oldest = ages_.begin();
+  made_.erase(made_.find(*oldest->second));
+  ages_.erase(oldest);
 }
 
 void PlanBook::record(const PlanKey &key, const SolverPlan &plan) {
@@ -210,6 +243,11 @@ bool PlanBook::required() const {
   return required_;
 }
 
+std::uint64_t PlanBook::content() const {
+  const std::lock_guard lock(mutex_);
+  return content_;
+}
+
 void PlanBook::save(const std::string &path, const std::string &fingerprint) const {
   toml::array entries, solvers;
   {
@@ -220,6 +258,7 @@ void PlanBook::save(const std::string &path, const std::string &fingerprint) con
   toml::table file{{"format", plan_format}, {"machine", fingerprint}, {"entry", entries}};
   if (!solvers.empty()) file.insert("solver", solvers);
   std::ostringstream out;
+  out.exceptions(std::ios_base::badbit);  // or a file would be cut short where memory is
   out << "# A plan of Sextant: which kernel, storage and launch configuration was chosen for each role.\n"
       << file << "\n";
   write_file_atomically(path, out.str());
@@ -229,14 +268,17 @@ std::string PlanBook::load(const std::string &path, const std::string &fingerpri
   try {
     std::map<PlanKey, SolverPlan> solvers;
     std::map<PlanKey, PlanEntry> entries = read_plan(path, fingerprint, solvers);
+    const std::uint64_t content = content_of(entries, required);
     const std::lock_guard lock(mutex_);
+    content_ = content;
     loaded_ = std::move(entries);
     loaded_solvers_ = std::move(solvers);
     is_loaded_ = true;
     required_ = required;
     return "";
   } catch (const Error &problem) {
-    if (problem.status() == SXT_E_FILE_READ) throw;  // a wrong path is the caller's mistake, not a damaged file
+    // A wrong path is the caller's mistake, and short memory nobody's: neither is a damaged file.
+    if (problem.status() == SXT_E_FILE_READ || problem.status() == SXT_E_MEMORY) throw;
     require(!required, SXT_E_PLAN, "the plan is required: ", problem.what());
     return problem.what();
   }

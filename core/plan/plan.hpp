@@ -29,6 +29,7 @@ struct PlanEntry {
   std::uint32_t version = 0;
   std::int64_t launch[4] = {0, 0, 0, 0};
   double run_s = 0;
+  std::uint64_t recorded = 0;  // when, among the records of its context
 };
 
 // What a solver was set up with: the parts of its plan that no kernel's entry tells.
@@ -46,6 +47,8 @@ std::string plan_types(const Query &query);
 // Thread-safe.
 class PlanBook {
  public:
+  // The choices that were recorded last are kept, so many: a program that meets ever new matrices does not grow.
+  static constexpr std::size_t most_made = 4096;
   void record(const PlanKey &key, const Choice &choice);
   // In the loaded file. When there is none: why_not says what the nearest entry was made for.
   std::optional<PlanEntry> find(const PlanKey &key, const std::string &types, const std::string &fingerprint,
@@ -54,6 +57,8 @@ class PlanBook {
   std::optional<SolverPlan> find_solver(const PlanKey &key, const std::string &fingerprint) const;
   bool loaded() const;
   bool required() const;
+  // Equal for equal loaded entries; of nothing loaded, another number than of any file.
+  std::uint64_t content() const;
 
   // SXT_E_FILE_WRITE.
   void save(const std::string &path, const std::string &fingerprint) const;
@@ -65,6 +70,9 @@ class PlanBook {
   mutable std::mutex mutex_;
   std::map<PlanKey, PlanEntry> made_, loaded_;
   std::map<PlanKey, SolverPlan> made_solvers_, loaded_solvers_;
+  std::map<std::uint64_t, const PlanKey *> ages_;  // of made_, by the number of the last record
+  std::uint64_t records_ = 0;
+  std::uint64_t content_ = 0;                  // of loaded_
   bool is_loaded_ = false, required_ = false;  // a plan without entries is one, too
 };
 

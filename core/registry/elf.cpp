@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/base/error.hpp"
+#include "core/base/files.hpp"
 
 namespace sextant::registry {
 namespace {
@@ -79,6 +80,7 @@ std::string elf_problem(int file, const struct stat &status) {
   if (!S_ISREG(status.st_mode)) return "it is not a regular file";
   if (status.st_size == 0) return "the file is empty";
   const auto size = static_cast<std::uint64_t>(status.st_size);
+  if (size > most_plugin_bytes) return text("it has ", size, " bytes, more than any shared object");
 
   Elf64_Ehdr header{};
   const ssize_t got = pread(file, &header, sizeof header, 0);

@@ -236,10 +236,12 @@ void remove_device(Device &device) {
       entry = entry->second.on_host ? std::next(entry) : memory.erase(entry);
     }
   }
-  if (forgotten)
-    device.log()(SXT_LOG_MISBEHAVING,
-                 text("plugins did not give back ", forgotten, " allocation(s) before their device '",
-                      device.machine().device, "' closed"));
+  if (forgotten) try {
+      device.log()(SXT_LOG_MISBEHAVING,
+                   text("plugins did not give back ", forgotten, " allocation(s) before their device '",
+                        device.machine().device, "' closed"));
+    } catch (...) {  // no memory for a sentence is no reason not to close
+    }
   const std::unique_lock lock(ledger().device_lock);
   std::erase(ledger().devices, &device);
 }

@@ -12,8 +12,11 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
+#include <new>
+#include <string_view>
 
 #include "core/base/error.hpp"
+#include "core/base/files.hpp"
 #include "core/registry/conformance.hpp"
 #include "core/registry/elf.hpp"
 #include "core/registry/host.hpp"
@@ -31,6 +34,18 @@ struct Refused {
   std::string reason;
 };
 
+// A load that stopped for want of memory, or of descriptors: the file may be good, so nothing is held against it.
+[[noreturn]] void fail_for_now(const std::string &path, const std::string &reason) {
+  fail(SXT_E_MEMORY, "plugin '", path, "' could not be loaded now: ", reason);
+}
+
+// The dynamic loader tells of it in words alone.
+bool tells_of_shortage(std::string_view said) {
+  for (const char *words : {"annot allocate memory", "out of memory", "Too many open files"})
+    if (said.find(words) != said.npos) return true;
+  return false;
+}
+
 void refuse_if(const std::string &problem, const char *stage) {
   if (!problem.empty()) throw Refused{stage, problem};
 }
@@ -41,6 +56,7 @@ void refuse_if(const std::string &problem, const char *stage) {
 // the plugin's $ORIGIN and every debugger would see that name.
 void inspect(const std::string &path, Origin origin) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (file < 0 && is_shortage(errno)) fail_for_now(path, std::strerror(errno));
   if (file < 0) throw Refused{"open", text("it could not be opened: ", std::strerror(errno))};
   struct Closer {
     int file;
@@ -60,6 +76,7 @@ sxt_plugin_entry_fn find_entry(const std::string &path) {
   void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const char *said = dlerror();
+    if (said && tells_of_shortage(said)) fail_for_now(path, said);
     throw Refused{"open", text("the dynamic loader refused it: ", said ? said : "it gave no reason")};
   }
   // Never closed again: threads, handlers and device code of an unloaded plugin would live on.
@@ -69,17 +86,20 @@ sxt_plugin_entry_fn find_entry(const std::string &path) {
                               newer ? "; it is a plugin for ABI 1 and needs a newer library" : ", so it is no plugin")};
 }
 
-const sxt_plugin &call_entry(sxt_plugin_entry_fn entry) {
+const sxt_plugin &call_entry(sxt_plugin_entry_fn entry, const std::string &path) {
   const ErrorScope said;
   const sxt_plugin *plugin = nullptr;
   sxt_status status = SXT_E_INTERNAL;
   try {
     status = entry(&host(), &plugin);
+  } catch (const std::bad_alloc &) {
+    fail_for_now(path, "its entry ran out of memory");
   } catch (const std::exception &problem) {
     throw Refused{"entry", text("its entry let an exception out: ", problem.what())};
   } catch (...) {
     throw Refused{"entry", "its entry let an exception out"};
   }
+  if (status == SXT_E_MEMORY) fail_for_now(path, said.sentence(status_sentence(status)));
   if (status != SXT_OK)
     throw Refused{"entry",
                   text("its entry returned ", status_name(status), ": ", said.sentence(status_sentence(status)))};
@@ -159,8 +179,8 @@ void apply_stamp(Loaded &loaded) {
       kernel.stamped_on.assign(passed->second.begin(), passed->second.end());
     const auto failed = stamp.failed.find(kernel.name());
     if (failed == stamp.failed.end() || failed->second.empty()) continue;
-    kernel.quarantine_reason =
-        text("sextant plugin check refused it on ", failed->second.begin()->first, ": ", failed->second.begin()->second);
+    kernel.quarantine_reason = text("sextant plugin check refused it on ", failed->second.begin()->first, ": ",
+                                    failed->second.begin()->second);
     kernel.verdict = Verdict::quarantined;
   }
 }
@@ -197,7 +217,7 @@ bool file_id(const std::string &path, FileId &id) {
 LoadResult load_file(const std::string &real_path, Origin origin) {
   try {
     inspect(real_path, origin);
-    return {describe(call_entry(find_entry(real_path)), real_path, origin), {}};
+    return {describe(call_entry(find_entry(real_path), real_path), real_path, origin), {}};
   } catch (const Refused &refused) {
     return {nullptr, {real_path, refused.stage, refused.reason}};
   }

@@ -41,7 +41,8 @@ struct LoadResult {
   Refusal refusal;
 };
 
-// Runs code of the file, unless it is refused before. `real_path` has no symbolic link left in it.
+// Runs code of the file, unless it is refused before. Throws SXT_E_MEMORY where memory or descriptors ran out: nothing
+// is known of the file then, and a later call may load it. `real_path` has no symbolic link left in it.
 LoadResult load_file(const std::string &real_path, Origin origin);
 
 // Identity of the file behind a path; false when there is none.

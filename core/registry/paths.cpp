@@ -8,10 +8,14 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <string_view>
 
+#include "core/base/error.hpp"
+#include "core/base/files.hpp"
 #include "core/registry/registry.hpp"
 #include "core/registry/trust.hpp"
 
@@ -40,18 +44,25 @@ std::string own_file() {
 
 }  // namespace
 
+void check_shortage(const std::string &path) {
+  if (is_shortage(errno)) fail(SXT_E_MEMORY, "'", path, "' could not be looked at: ", std::strerror(errno));
+}
+
 std::string joined(const std::string &directory, const std::string &name) {
   return directory.empty() || directory.back() == '/' ? directory + name : directory + "/" + name;
 }
 
 std::string real_path(const std::string &path) {
   const std::unique_ptr<char, void (*)(void *)> resolved(realpath(path.c_str(), nullptr), std::free);
+  if (!resolved) check_shortage(path);
   return resolved ? resolved.get() : "";
 }
 
 bool is_directory(const std::string &path) {
   struct stat status {};
-  return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+  if (stat(path.c_str(), &status) == 0) return S_ISDIR(status.st_mode);
+  check_shortage(path);
+  return false;
 }
 
 bool has_plugin_suffix(const std::string &path) { return std::string_view(path).ends_with(".so"); }
@@ -59,11 +70,12 @@ bool has_plugin_suffix(const std::string &path) { return std::string_view(path).
 std::vector<std::string> sorted_entries(const std::string &directory) {
   std::vector<std::string> names;
   const std::unique_ptr<DIR, int (*)(DIR *)> stream(opendir(directory.c_str()), closedir);
-  if (!stream) return names;
-  while (const dirent *entry = readdir(stream.get())) {
+  if (!stream) return check_shortage(directory), names;
+  while (const dirent *entry = (errno = 0, readdir(stream.get()))) {
     const std::string_view name = entry->d_name;
     if (name != "." && name != "..") names.emplace_back(name);
   }
+  check_shortage(directory);
   std::sort(names.begin(), names.end());
   return names;
 }

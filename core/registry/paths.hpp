@@ -18,7 +18,11 @@ std::vector<SearchPath> search_paths();
 // $XDG_STATE_HOME/sextant/stamps; "" when there is no home.
 std::string stamp_directory();
 
-// Entries of a directory in byte order, without . and ..; empty when it cannot be read.
+// Throws SXT_E_MEMORY, naming the path, where errno tells that the system is short of memory or of descriptors: what
+// could not be looked at for that may be there all the same.
+void check_shortage(const std::string &path);
+
+// These throw it. Entries of a directory in byte order, without . and ..; empty when it cannot be read.
 std::vector<std::string> sorted_entries(const std::string &directory);
 bool is_directory(const std::string &path);
 bool has_plugin_suffix(const std::string &path);  // ".so"

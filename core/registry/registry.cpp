@@ -30,7 +30,7 @@ struct Registry::State {
   std::map<std::string, std::string> failing;  // devices whose driver failed when it was asked, and how
   std::map<std::vector<const Loaded *>, std::shared_ptr<const View>> views;  // by what contexts name
 
-  mutable std::shared_mutex access;  // guards what readers see
+  mutable std::shared_mutex access;                                   // guards what readers see
   std::shared_ptr<const View> view = std::make_shared<const View>();  // of everything
   std::atomic<std::uint64_t> changes{0};
   std::deque<Refusal> refusals;
@@ -44,8 +44,15 @@ struct Registry::State {
 // False when the same was recorded before.
 bool Registry::State::record(const Refusal &refusal) {
   const std::unique_lock lock(access);
-  if (!recorded.emplace(refusal.path, refusal.stage, refusal.reason).second) return false;
-  refusals.push_back(refusal);
+  std::tuple key(refusal.path, refusal.stage, refusal.reason);
+  if (recorded.count(key)) return false;
+  refusals.push_back(refusal);  // both or neither: what is known as recorded must stand in the list
+  try {
+    recorded.insert(std::move(key));
+  } catch (...) {
+    refusals.pop_back();
+    throw;
+  }
   return true;
 }
 
@@ -81,6 +88,8 @@ std::string Registry::State::device_problem(const std::string &device, bool &fai
       } catch (...) {  // forbidden; counts as a failure
       }
       if (status == SXT_OK && count > 0) return failed = false, "";
+      require(status != SXT_E_MEMORY, SXT_E_MEMORY, "device '", device,
+              "' could not be asked for: ", said.sentence(status_sentence(status)));
       failed = failed || status != SXT_OK;
       const std::string why =
           reason[0] ? reason : said.sentence(status == SXT_OK ? "it gave no reason" : status_sentence(status));
@@ -117,7 +126,7 @@ class Registry::Pass {
   State &state_;
   const LogSink &log_;
   LogScope messages_;
-  std::set<FileId> seen_;  // directories of a tree
+  std::set<FileId> seen_;              // directories of a tree
   std::vector<const Loaded *> taken_;  // with those that were loaded before
 };
 
@@ -142,13 +151,16 @@ const Loaded *Registry::Pass::file(const std::string &path, Origin origin, Refus
     refusal = {path, "open", text("it could not be opened: ", std::strerror(errno))};
     return refuse(refusal, SXT_LOG_WARNING), nullptr;
   }
-  if (const auto known = state_.files.find(id); known != state_.files.end()) return taken_.push_back(known->second), known->second;
+  if (const auto known = state_.files.find(id); known != state_.files.end())
+    return taken_.push_back(known->second), known->second;
+  state_.loaded.reserve(state_.loaded.size() + 1);
+  taken_.reserve(taken_.size() + 1);
   LoadResult result = load_file(real, origin);
   if (!result.loaded) return refuse(refusal = result.refusal, SXT_LOG_WARNING), nullptr;
   result.loaded->common = origin == Origin::own || origin == Origin::searched;
+  state_.files.emplace(id, result.loaded.get());  // before the list, whose room is there: both or neither
   const Loaded &loaded = *state_.loaded.emplace_back(std::move(result.loaded));
   if (loaded.common) state_.views.clear();
-  state_.files.emplace(id, &loaded);
   log_(SXT_LOG_DEBUG, text("loaded plugin '", loaded.plugin.name, "' ", loaded.plugin.version, " from '", real, "'"));
   for (const Kernel &kernel : loaded.kernels)
     if (kernel.verdict == Verdict::quarantined)
@@ -390,9 +402,7 @@ std::vector<const Refusal *> Registry::refusals() const {
   return all;
 }
 
-std::vector<const Kind *> Registry::kinds() const {
-  return seen().kinds();
-}
+std::vector<const Kind *> Registry::kinds() const { return seen().kinds(); }
 
 std::size_t Registry::kernel_count() const {
   const std::shared_lock lock(state_->access);
@@ -418,6 +428,9 @@ Scope Registry::seen() const { return Scope(*const_cast<Registry *>(this)); }
 std::uint64_t Registry::changes() const noexcept { return state_->changes.load(std::memory_order_acquire); }
 
 void Registry::quarantine(const Kernel &kernel, const std::string &reason, const LogSink &log) {
+  // The record first: a kernel must not be out without one because memory ran out between the two.
+  const std::string sentence = text("kernel '", kernel.name(), "' is quarantined: ", reason);
+  state_->record({kernel.plugin->path, "self-test", sentence});
   {
     const std::unique_lock lock(state_->access);
     if (kernel.verdict.load(std::memory_order_relaxed) == Verdict::quarantined) return;
@@ -425,8 +438,6 @@ void Registry::quarantine(const Kernel &kernel, const std::string &reason, const
     kernel.verdict.store(Verdict::quarantined, std::memory_order_release);
     ++state_->changes;
   }
-  const std::string sentence = text("kernel '", kernel.name(), "' is quarantined: ", reason);
-  state_->record({kernel.plugin->path, "self-test", sentence});
   log(SXT_LOG_WARNING, sentence);
 }
 

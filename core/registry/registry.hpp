@@ -111,7 +111,8 @@ class Registry {
 
   // First call: loads device plugins, then plugins-0/<device>/ of each device that reports itself, from the directory
   // beside libsextant, then $SEXTANT_PLUGIN_PATH and the user's directory under the trust rules. Later calls: nothing.
-  // A device whose driver failed then, rather than being absent, is asked again at each later call.
+  // A device whose driver failed then, rather than being absent, is asked again at each later call. Throws
+  // SXT_E_MEMORY, naming the file, where memory or descriptors ran out on the way; the next call goes on there.
   void load_default(const LogSink &log);
   // After load_default: what a context sees that names these paths, which are loaded as by load_path.
   Scope scope(const std::vector<std::string> &paths, const LogSink &log);

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What conformance checks found of a file is remembered: kernels that passed need no test again, those that failed are not
-// used again. A stamp is a note that this user tested these bytes, not a signature: whoever can write the stamp directory
-// can as well write the plugins.
+// What conformance checks found of a file is remembered: kernels that passed need no test again, those that failed are
+// not used again. A stamp is a note that this user tested these bytes, not a signature: whoever can write the stamp
+// directory can as well write the plugins.
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -28,23 +26,25 @@ constexpr std::uint64_t hash_start = 14695981039346656037u;  // FNV's offset bas
 
 constexpr std::size_t hash_digits = 16;
 
-bool content_hash(const std::string &path, std::uint64_t &hash) {
-  std::ifstream file(path, std::ios::binary);
+std::uint64_t content_hash(const std::string &path) {
+  RegularFile file(path, most_plugin_bytes);
   std::vector<char> block(1 << 16);
-  hash = hash_start;
-  while (file.good()) {
-    file.read(block.data(), static_cast<std::streamsize>(block.size()));
-    hash = fnv1a(block.data(), static_cast<std::size_t>(file.gcount()), hash);
-  }
-  return file.eof();
+  std::uint64_t hash = hash_start;
+  for (std::size_t got; (got = file.read(block.data(), block.size())) > 0;) hash = fnv1a(block.data(), got, hash);
+  return hash;
 }
 
 // What names the file as it is now; "" when it cannot be read. A copy elsewhere is the same file.
 std::string identity_of(const std::string &real) {
   struct stat status {};
-  std::uint64_t hash = 0;
-  if (stat(real.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || !content_hash(real, hash)) return "";
-  return text("sextant stamp 2\nsize ", status.st_size, "\nfnv1a-64 ", hexadecimal(hash, hash_digits), "\n");
+  if (stat(real.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return "";
+  try {
+    const std::uint64_t hash = content_hash(real);
+    return text("sextant stamp 2\nsize ", status.st_size, "\nfnv1a-64 ", hexadecimal(hash, hash_digits), "\n");
+  } catch (const Error &problem) {
+    if (problem.status() == SXT_E_MEMORY) throw;
+    return "";
+  }
 }
 
 // The stamp's file; "" when there is no home to keep stamps in.
@@ -71,6 +71,16 @@ void make_directories(const std::string &path) {
   }
 }
 
+// "" where there is none.
+std::string text_of(const std::string &path) {
+  try {
+    return read_file(path);
+  } catch (const Error &problem) {
+    if (problem.status() == SXT_E_MEMORY) throw;
+    return "";
+  }
+}
+
 }  // namespace
 
 // passed<TAB>kernel<TAB>device, failed<TAB>kernel<TAB>device<TAB>reason, end: a stamp that was cut short has no end.
@@ -79,8 +89,7 @@ Stamp read_stamp(const std::string &plugin_path) {
   if (directory.empty() || !is_directory(directory)) return {};  // the usual case, found without reading the plugin
   const std::string real = real_path(plugin_path), identity = real.empty() ? "" : identity_of(real);
   if (identity.empty()) return {};
-  std::ifstream file(stamp_path(identity), std::ios::binary);
-  const std::string all((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const std::string all = text_of(stamp_path(identity));
   if (all.compare(0, identity.size(), identity) != 0) return {};
   std::istringstream lines(all.substr(identity.size()));
   Stamp stamp;

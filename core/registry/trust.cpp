@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -27,13 +28,31 @@ std::string octal(mode_t mode) {
   return digits;
 }
 
-// Debian gives each user a group of his own name and a umask of 002 where it is used: such a group has one member.
-bool is_private_group(gid_t group, uid_t user) {
+// Whether a group is the primary one of this user and of no other. By the file of accounts itself: going through the
+// system's own list would disturb a program that does so, and a directory on the network need not list its users. Where
+// the file cannot be read, or does not know the user, nothing is certain. *name: the user's.
+bool has_group_alone(gid_t group, uid_t user, const char *accounts, std::string *name) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(std::fopen(accounts, "re"), std::fclose);
+  if (!file) return false;
   std::vector<char> space(1 << 16);
-  passwd user_entry{}, *user_found = nullptr;
-  if (getpwuid_r(user, &user_entry, space.data(), space.size(), &user_found) != 0 || !user_found) return false;
-  const std::string name = user_entry.pw_name;
-  if (user_entry.pw_gid != group) return false;
+  passwd entry{}, *found = nullptr;
+  bool own = false;
+  int reason = 0;
+  while ((reason = fgetpwent_r(file.get(), &entry, space.data(), space.size(), &found)) == 0) {
+    if (entry.pw_gid != group) continue;
+    if (entry.pw_uid != user) return false;
+    own = true;
+    *name = entry.pw_name;
+  }
+  return own && reason == ENOENT;  // at the end, not before
+}
+
+// Debian gives each user a group of the user's name and a umask of 002 where it is used: no other user is in it,
+// neither as a member nor because it is the user's primary one.
+bool is_private_group(gid_t group, uid_t user, const char *accounts) {
+  std::string name;
+  if (!has_group_alone(group, user, accounts, &name)) return false;
+  std::vector<char> space(1 << 16);
   struct group group_entry {
   }, *group_found = nullptr;
   if (getgrgid_r(group, &group_entry, space.data(), space.size(), &group_found) != 0 || !group_found) return false;
@@ -45,15 +64,15 @@ bool is_private_group(gid_t group, uid_t user) {
 
 }  // namespace
 
-std::string ownership_problem(const std::string &path, const struct stat &status, uid_t user) {
+std::string ownership_problem(const std::string &path, const struct stat &status, uid_t user, const char *accounts) {
   if (status.st_uid != 0 && status.st_uid != user)
     return text("'", path, "' belongs to user ", status.st_uid, ", not to root or user ", user);
   // In a sticky directory nobody can replace what belongs to others.
   if (S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX)) return "";
   if (status.st_mode & S_IWOTH) return text("'", path, "' is writable by everybody (mode ", octal(status.st_mode), ")");
-  if ((status.st_mode & S_IWGRP) && !is_private_group(status.st_gid, user))
+  if ((status.st_mode & S_IWGRP) && !is_private_group(status.st_gid, user, accounts))
     return text("'", path, "' is writable by group ", status.st_gid, " (mode ", octal(status.st_mode),
-                "), which is not the user's own group");
+                "), which is not the user's alone");
   return "";
 }
 

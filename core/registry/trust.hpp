@@ -9,8 +9,10 @@
 
 namespace sextant::registry {
 
-// What is wrong with one file or directory, as seen by `user`; "" when nothing. Names path, owner or mode.
-std::string ownership_problem(const std::string &path, const struct stat &status, uid_t user);
+// What is wrong with one file or directory, as seen by `user`; "" when nothing. Names path, owner or mode. Of what a
+// group may write, that group must be the user's alone; accounts: the file that tells whose primary group it is.
+std::string ownership_problem(const std::string &path, const struct stat &status, uid_t user,
+                              const char *accounts = "/etc/passwd");
 
 // What is wrong with an open file found at `real_path` (no symbolic link left in it), or with a folder above it.
 std::string trust_problem(int file, const std::string &real_path);

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "core/base/error.hpp"
+#include "core/base/members.hpp"
 #include "sextant/kinds/device.h"
 #include "sextant/kinds/storage.h"
 
@@ -54,9 +55,10 @@ std::string id_problem(const char *what, const char *id) {
   return text(what, " '", id, "' is not of the form 'dotted.name/revision'");
 }
 
+template <class T>
 std::string size_problem(const char *what, std::uint64_t size, std::uint64_t needed) {
-  if (size >= needed) return "";
-  return text(what, " states struct_size ", size, ", but its required members end at ", needed);
+  if (size < needed) return text(what, " states struct_size ", size, ", but its required members end at ", needed);
+  return is_whole<T>(size) ? "" : text(what, " states struct_size ", size, ", which ends inside a member");
 }
 
 std::string slot_problem(const sxt_slot &slot, std::uint64_t index) {
@@ -77,7 +79,8 @@ bool missing(F *function) {
 std::string device_ops_problem(const void *table) {
   const auto *ops = static_cast<const sxt_device_ops *>(table);
   if (!ops) return "a device has no operations (ops is NULL)";
-  std::string problem = size_problem("its operations table", ops->struct_size, SXT_END_OF(sxt_device_ops, copy));
+  std::string problem =
+      size_problem<sxt_device_ops>("its operations table", ops->struct_size, SXT_END_OF(sxt_device_ops, copy));
   if (!problem.empty()) return problem;
   if (missing(ops->count) || missing(ops->describe) || missing(ops->open) || missing(ops->close) ||
       missing(ops->alloc) || missing(ops->free) || missing(ops->copy))
@@ -88,7 +91,8 @@ std::string device_ops_problem(const void *table) {
 std::string storage_ops_problem(const void *table) {
   const auto *ops = static_cast<const sxt_storage_ops *>(table);
   if (!ops) return "a storage has no operations (ops is NULL)";
-  std::string problem = size_problem("its operations table", ops->struct_size, SXT_END_OF(sxt_storage_ops, bytes));
+  std::string problem =
+      size_problem<sxt_storage_ops>("its operations table", ops->struct_size, SXT_END_OF(sxt_storage_ops, bytes));
   if (!problem.empty()) return problem;
   return missing(ops->view) || missing(ops->bytes) ? "a storage needs view and bytes, and one of them is NULL" : "";
 }
@@ -132,7 +136,7 @@ std::string abi_problem(const sxt_plugin &plugin) {
   if (SXT_PLUGIN_ABI_MAJOR == 0 && plugin.abi_minor != SXT_PLUGIN_ABI_MINOR)
     return text("it speaks plugin ABI 0.", plugin.abi_minor, ", this library exactly 0.", SXT_PLUGIN_ABI_MINOR,
                 "; until 1.0 they must agree");
-  return size_problem("its description", plugin.struct_size, SXT_END_OF(sxt_plugin, kernels));
+  return size_problem<sxt_plugin>("its description", plugin.struct_size, SXT_END_OF(sxt_plugin, kernels));
 }
 
 std::string plugin_problem(const sxt_plugin &plugin) {
@@ -148,7 +152,7 @@ std::string plugin_problem(const sxt_plugin &plugin) {
 
 std::string kernel_problem(const sxt_kernel *kernel) {
   if (!kernel) return "it is NULL";
-  std::string problem = size_problem("it", kernel->struct_size, SXT_END_OF(sxt_kernel, run));
+  std::string problem = size_problem<sxt_kernel>("it", kernel->struct_size, SXT_END_OF(sxt_kernel, run));
   if (problem.empty()) problem = name_problem("its name", kernel->name);
   if (problem.empty()) problem = id_problem("its kind", kernel->kind);
   if (problem.empty()) problem = name_problem("its device", kernel->device);
@@ -160,7 +164,7 @@ std::string kernel_problem(const sxt_kernel *kernel) {
 
 std::string kind_problem(const sxt_kind *kind) {
   if (!kind) return "it is NULL";
-  std::string problem = size_problem("it", kind->struct_size, SXT_END_OF(sxt_kind, free_case));
+  std::string problem = size_problem<sxt_kind>("it", kind->struct_size, SXT_END_OF(sxt_kind, free_case));
   if (problem.empty()) problem = id_problem("its id", kind->id);
   if (!problem.empty()) return problem;
   if (kind->n_cases > 0 && (missing(kind->make_case) || missing(kind->compare) || missing(kind->free_case)))

@@ -91,7 +91,8 @@ typedef struct {
   const uint8_t *active;    /* [n] systems with 0 are left alone; NULL (default): all are active */
   uint8_t *active_out;      /* [n] 1 where info is 0; may be NULL, and be active itself */
   int32_t *info;            /* [n] required. A solve reads it and passes over systems where it is not 0 */
-  int32_t *pivots;          /* stride_pivots a system: LAPACK's ipiv. Required unless sets are definite */
+  int32_t *pivots;          /* stride_pivots a system: LAPACK's ipiv. Required unless sets are definite. A solve in host memory
+                             * checks them: SXT_E_ARGUMENT; on a device wrong ones give wrong solutions */
   int64_t stride_pivots;    /* 0: n */
   double *scale;            /* n a system: what equilibrate chose. Required with it unless factor and solve are one call */
   double *residual;         /* [n] backward error |b - A x| / (|A| |x| + |b|) in the largest norm; may be NULL */

@@ -53,10 +53,11 @@ typedef struct {
   double time_limit;           /* negative (default): as at set-up */
   int32_t (*progress)(void *user, int64_t iteration, double relative_residual); /* non-zero: cancel. On the solving thread */
   void *progress_user;
-  const volatile int32_t *cancel; /* becomes non-zero in another thread: cancel */
+  const volatile int32_t *cancel; /* becomes non-zero in another thread: cancel. Read by acquire: store it atomically */
   double *history;             /* recursive residual norms from iteration 0, written as they come; NULL: not kept */
   int64_t history_capacity;    /* further ones are dropped */
-  volatile int64_t *history_length; /* how many stand there, readable during the solve; may be NULL */
+  volatile int64_t *history_length; /* how many stand there, stored by release as they come: another thread that loads it
+                                     * atomically, by acquire, may read so many during the solve. May be NULL */
 } sxt_solve_options;
 
 typedef struct {

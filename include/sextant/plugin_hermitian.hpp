@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "sextant/hermitian_pivots.hpp"
 #include "sextant/kinds/hermitian.h"
 #include "sextant/plugin_cpu.hpp"
 #include "sextant/plugin_hermitian_query.hpp"
@@ -63,6 +64,9 @@ bool takes_part(const sxt_hermitian_args &args, std::int64_t s, const HermitianS
     if (!active) return false;
   }
   info = system_problem(system, args.phase);
+  const bool follows = !factors(args.phase) && args.definiteness == SXT_HERMITIAN_INDEFINITE;
+  if (info == 0 && follows && first_wrong_pivot(system.pivots, system.n, args.triangle) >= 0)
+    info = SXT_HERMITIAN_WRONG_PIVOTS;
   return info == 0;
 }
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "sextant/cancel.hpp"
 #include "sextant/plugin_pcg_ended.hpp"
 #include "sextant/plugin_pcg_parts.hpp"
 
@@ -78,7 +79,7 @@ class Conversation {
   }
   // For the same engines: whether the solve was cancelled, so that the block is to end with the present iterate.
   bool cancelled() {
-    if (cancel_ && *cancel_) told_ = SXT_REASON_CANCELLED;
+    if (is_cancelled(cancel_)) told_ = SXT_REASON_CANCELLED;
     return told_ != SXT_REASON_NONE;
   }
 
@@ -139,7 +140,7 @@ class Conversation {
       if (answer == SXT_CONFIRM_STOP) return stop(reason);
       replace = fresh && (replace || answer == SXT_CONFIRM_REPLACE);
     }
-    if (cancel_ && *cancel_) return stop(SXT_REASON_CANCELLED);
+    if (is_cancelled(cancel_)) return stop(SXT_REASON_CANCELLED);
     if (k >= args_.max_iterations) return stop(SXT_REASON_ITERATION_LIMIT);
     if (!replace) return true;
     engine_.replace();

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "sextant/cancel.hpp"
 #include "sextant/kinds/pcg.h"
 #include "sextant/plugin.h"
 #include "sextant/plugin_pcg_ended.hpp"
@@ -86,7 +87,7 @@ inline Next Monitor::obey() {
     // One replacement an iterate: a second would compute the same numbers.
     replace = phase_ == Phase::fresh && (replace || answer == SXT_CONFIRM_REPLACE);
   }
-  if (cancel_ && *cancel_) return stop(SXT_REASON_CANCELLED);
+  if (is_cancelled(cancel_)) return stop(SXT_REASON_CANCELLED);
   if (k_ >= args_.max_iterations) return stop(SXT_REASON_ITERATION_LIMIT);
 
   if (replace) {

@@ -6,6 +6,8 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
+#include <cstring>
+#include <new>
 #include <string>
 
 #include "sextant/plugin.hpp"
@@ -14,13 +16,15 @@ namespace sextant::plugin {
 
 class VendorLibrary {
  public:
-  // The first of these names that opens; afterwards why() says what the loader had against the last one.
+  // The first of these names that opens; afterwards why() says what the loader had against the last one. Throws
+  // std::bad_alloc where it was memory: a static that holds the library is then made again at the next use.
   template <std::size_t N>
   explicit VendorLibrary(const char *const (&names)[N]) {
     for (const char *name : names) {
       if (handle_) break;
       handle_ = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
       const char *reason = handle_ ? "" : ::dlerror();
+      if (reason && std::strstr(reason, "annot allocate memory")) throw std::bad_alloc();
       why_ = reason ? reason : "it could not be opened";
     }
   }

@@ -117,10 +117,12 @@ SXT_API sxt_status sxt_context_synchronize(sxt_context *context);
  * forced kernel that cannot apply makes later calls fail and say why. Precedence: this > environment SEXTANT_FORCE
  * ("kind=kernel,kind=kernel") > loaded plan > model. SXT_E_UNKNOWN_NAME names the nearest. [any-thread] */
 SXT_API sxt_status sxt_context_force(sxt_context *context, const char *kind, const char *kernel);
-/* Writes every choice made in this context so far, atomically. SXT_E_FILE_WRITE. [any-thread] */
+/* Writes the choices made in this context so far, the newest 4096 of them. A regular file is there whole or not at all and keeps
+ * its mode; what a symbolic link leads to is replaced, not the link; a device or a FIFO is written as it is, and a FIFO's
+ * reader waited for. SXT_E_FILE_WRITE. [any-thread] */
 SXT_API sxt_status sxt_plan_save(sxt_context *context, const char *path);
 /* Later choices follow the file where kernel version, machine and pattern still match; others are decided anew, with the
- * reason in explain. required != 0: an entry that is missing or no longer fits, or a damaged file, is SXT_E_PLAN; else a
+ * reason in explain. A plan is a regular file of at most 64 MiB. required != 0: an entry that is missing or no longer fits, or a damaged file, is SXT_E_PLAN; else a
  * damaged file is a warning in the log. SXT_E_FILE_READ in any case. [any-thread] */
 SXT_API sxt_status sxt_plan_load(sxt_context *context, const char *path, int32_t required);
 
@@ -182,6 +184,10 @@ typedef struct {
   int32_t keep_order;             /* 1 (default for arrays): updates take values in the order of these arrays. 0: in */
                                   /* canonical order (row by row, columns ascending), which costs no memory */
   int32_t check_finite;           /* 1 (default): NaN and infinity are SXT_E_NOT_FINITE, in updates, too */
+  double most_rows_per_byte;      /* files: SXT_E_FILE_FORMAT where the header promises more rows, or columns, than so many for
+                                   * each byte of the file, and more than 2^20: a few bytes shall not cost gigabytes. 0
+                                   * (default): 1000, which no file with an entry in each row reaches, even compressed;
+                                   * negative: as many as it says */
 } sxt_matrix_options;
 
 SXT_API void sxt_matrix_options_init(sxt_matrix_options *options, uint64_t struct_size); /* [any-thread] */
@@ -198,7 +204,8 @@ SXT_API sxt_status sxt_matrix_from_csr(sxt_context *context, int64_t rows, int64
 SXT_API sxt_status sxt_matrix_from_csc(sxt_context *context, int64_t rows, int64_t cols, const void *col_ptr,
                                        const void *row, const void *values, const sxt_matrix_options *options,
                                        sxt_matrix **matrix);
-/* From a Matrix Market file, plain or gzip. Only value_type, duplicates and check_finite are used. SXT_E_FILE_READ,
+/* From a Matrix Market file, plain or gzip. Only value_type, duplicates, check_finite and
+ * most_rows_per_byte are used. SXT_E_FILE_READ,
  * SXT_E_FILE_FORMAT name file and line. [any-thread] */
 SXT_API sxt_status sxt_matrix_from_file(sxt_context *context, const char *path, const sxt_matrix_options *options,
                                         sxt_matrix **matrix);

@@ -21,6 +21,35 @@ void expect_refused(const std::string &content, sxt_status status, const std::st
   EXPECT_EQ(memory.held(), 0);
 }
 
+// Rows without entries cost memory, too: more than a file of so few bytes can mean are refused.
+TEST(MatrixMarketErrors, RowsForEachByte) {
+  const std::string said = kGeneral + "100000000 3 1\n1 1 1\n";
+  const std::string bytes = std::to_string(said.size());
+  expect_refused(
+      said, SXT_E_FILE_FORMAT,
+      ":2: the size line promises 100000000 rows, but the file has " + bytes + " bytes: more than 1000 for each");
+  expect_refused(kGeneral + "3 2147483648 1\n1 1 1\n", SXT_E_FILE_FORMAT,
+                 ":2: the size line promises 2147483648 columns");
+  io::ReadOptions options;
+  options.most_rows_per_byte = 2;
+  expect_refused(kGeneral + "1048577 1 1\n1 1 1\n", SXT_E_FILE_FORMAT, ":2: the size line promises 1048577 rows",
+                 options);
+  const TextFile harmless(kGeneral + "1048576 1 1\n1 1 1\n"), large(kGeneral + "3000000 1 1\n1 1 1\n");
+  EXPECT_EQ(io::read_matrix(harmless.path(), options, {}).csr.rows, 1048576);
+  options.most_rows_per_byte = 0;
+  EXPECT_EQ(io::read_matrix(large.path(), options, {}).csr.rows, 3000000);
+}
+
+TEST(MatrixMarketErrors, ShortMemoryNamesTheFile) {
+  const TextFile file(kGeneral + "3 3 1\n1 1 1\n");
+  Allocator none;
+  none.allocate = [](void *, std::uint64_t, std::uint64_t) -> void * { return nullptr; };
+  none.release = [](void *, void *) {};
+  const auto [status, sentence] = error_of([&] { io::read_matrix(file.path(), {}, none); });
+  EXPECT_EQ(status, SXT_E_MEMORY);
+  EXPECT_EQ(sentence.rfind(file.path() + ": could not allocate ", 0), 0u) << sentence;
+}
+
 TEST(MatrixMarketErrors, Banner) {
   expect_refused("", SXT_E_FILE_FORMAT, ":1: the file is empty");
   expect_refused("\n" + kGeneral + "1 1 0\n", SXT_E_FILE_FORMAT, ":1: expected the banner");

@@ -161,7 +161,7 @@ TEST(MatrixMarketVector, AFullDiskLeavesTheOldFileAlone) {
     error = error_of([&] { io::write_vector(path, 100000, SXT_F64, values.data()); });
   }
   EXPECT_EQ(error.first, SXT_E_FILE_WRITE);
-  EXPECT_EQ(error.second, path + ": cannot write: " + std::strerror(EFBIG));
+  EXPECT_EQ(error.second, path + ": could not be written: " + std::strerror(EFBIG));
   EXPECT_EQ(read_file(path), "old");
   EXPECT_EQ(folder.names(), std::vector<std::string>{"x.mtx"});
 }
@@ -170,7 +170,7 @@ TEST(MatrixMarketVector, AFullDeviceIsReportedAndStaysADevice) {
   const double value = 1;
   const auto [status, sentence] = error_of([&] { io::write_vector("/dev/full", 1, SXT_F64, &value); });
   EXPECT_EQ(status, SXT_E_FILE_WRITE);
-  EXPECT_EQ(sentence, std::string("/dev/full: cannot write: ") + std::strerror(ENOSPC));
+  EXPECT_EQ(sentence, std::string("/dev/full: could not be written: ") + std::strerror(ENOSPC));
   struct stat kind;
   ASSERT_EQ(stat("/dev/full", &kind), 0);
   EXPECT_TRUE(S_ISCHR(kind.st_mode));
@@ -181,7 +181,7 @@ TEST(MatrixMarketVector, AFolderThatIsNotThereIsNamed) {
   const double value = 1;
   const auto [status, sentence] = error_of([&] { io::write_vector("/nonexistent/x.mtx", 1, SXT_F64, &value); });
   EXPECT_EQ(status, SXT_E_FILE_WRITE);
-  EXPECT_EQ(sentence, "/nonexistent/x.mtx: cannot create: No such file or directory");
+  EXPECT_EQ(sentence, "/nonexistent/x.mtx: could not be written: No such file or directory");
   EXPECT_EQ(error_of([&] { io::write_vector("/tmp/x", -1, SXT_F64, &value); }).first, SXT_E_ARGUMENT);
   EXPECT_EQ(error_of([&] { io::write_vector("/tmp/x", 1, SXT_F64, nullptr); }).first, SXT_E_ARGUMENT);
 }

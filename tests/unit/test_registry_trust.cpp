@@ -5,6 +5,8 @@
 #include <grp.h>
 #include <pwd.h>
 
+#include <fstream>
+
 #include "core/registry/paths.hpp"
 #include "core/registry/trust.hpp"
 #include "test_registry_util.hpp"
@@ -59,9 +61,26 @@ TEST(Ownership, OnlyTheUsersPrivateGroupMayWrite) {
   EXPECT_EQ(ownership_problem("/p", status_of(0, user->pw_gid, S_IFDIR | 0775), 0), "");
   const std::string problem = ownership_problem("/p", status_of(0, user->pw_gid + 1, S_IFDIR | 0775), 0);
   EXPECT_EQ(problem, "'/p' is writable by group " + std::to_string(user->pw_gid + 1) +
-                         " (mode 0775), which is not the user's own group");
+                         " (mode 0775), which is not the user's alone");
   // To another user the same group is foreign.
   EXPECT_THAT(ownership_problem("/p", status_of(0, user->pw_gid, S_IFDIR | 0775), 65534), HasSubstr("group"));
+}
+
+// The group is another user's primary one: nothing lists that user among its members, but who logs in is in it.
+TEST(Ownership, AGroupThatIsAnotherUsersPrimaryOneMayNotWrite) {
+  Folder folder;
+  const std::string accounts = folder / "accounts";
+  const auto problem = [&](const std::string &text) {
+    std::ofstream(accounts) << text;
+    return ownership_problem("/p", status_of(0, 0, S_IFDIR | 0775), 0, accounts.c_str());
+  };
+  EXPECT_EQ(problem("root:x:0:0:root:/root:/bin/sh\nmail:x:8:8::/:/bin/sh\n"), "");
+  EXPECT_EQ(problem("toor:x:0:0::/:/bin/sh\nroot:x:0:0:root:/root:/bin/sh\n"), "") << "a second name of the same user";
+  EXPECT_THAT(problem("root:x:0:0:root:/root:/bin/sh\nmallory:x:1234:0::/:/bin/sh\n"),
+              HasSubstr("writable by group 0"));
+  EXPECT_THAT(problem("mail:x:8:8::/:/bin/sh\n"), HasSubstr("writable by group 0")) << "the user is not known there";
+  fs::remove(accounts);
+  EXPECT_THAT(ownership_problem("/p", status_of(0, 0, S_IFDIR | 0775), 0, accounts.c_str()), HasSubstr("group 0"));
 }
 
 class Trust : public testing::Test {

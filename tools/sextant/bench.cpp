@@ -44,9 +44,19 @@ std::string command_line() {
 void read_list(const std::string &path, std::vector<std::string> &matrices) {
   std::ifstream file(path);
   if (!file) fail(kBadInput, "--list: {} cannot be read", path);
-  for (std::string line; std::getline(file, line);) {
-    if (!line.empty()) matrices.push_back(line);
+  std::size_t most = std::size_t{16} << 20;  // what never ends is no list
+  std::string line;
+  const auto end_line = [&] {
+    if (!line.empty()) matrices.push_back(std::exchange(line, {}));
+  };
+  for (char c = 0; file.get(c);) {
+    if (most-- == 0) fail(kBadInput, "--list: {} is longer than 16 MiB, too long for a list of paths", path);
+    if (c == '\n')
+      end_line();
+    else
+      line += c;
   }
+  end_line();
   if (matrices.empty()) fail(kBadInput, "--list: {} names no matrix", path);
 }
 
@@ -57,6 +67,7 @@ void add_matrix_options(CLI::App &app, const std::shared_ptr<BenchOptions> &opti
          "--list", [options](const std::string &path) { read_list(path, options->matrices); },
          "A file with the paths of further matrices, one a line")
       ->type_name("FILE");
+  add_file_options(app);
   app.add_option("--generate", options->generate, kGenerateHelp);
 }
 

@@ -163,6 +163,7 @@ void add_explain(CLI::App &parent, Action &action) {
   auto options = std::make_shared<ExplainOptions>();
   CLI::App *app = parent.add_subcommand("explain", "Every candidate for a matrix: predicted cost, chosen or why not");
   app->add_option("matrix", options->matrix, "Matrix Market file, plain or .gz")->type_name("MATRIX.mtx");
+  add_file_options(*app);
   app->add_option("--op", options->op, "spmv, pcg or auto; with --tree: dot, axpy, ...")->capture_default_str();
   app->add_flag("--tree", options->tree.wanted, "The decision tree of a vector operation: n to kernel and launch");
   app->add_option("--type", options->tree.type, "--tree: type of the vectors")

@@ -212,6 +212,7 @@ void add_hermitian(CLI::App &parent, Action &action) {
   app->add_option("matrices", options->matrices, "Matrix Market files, plain or .gz")
       ->type_name("MATRIX.mtx")
       ->required();
+  add_file_options(*app);
   app->add_option("--definiteness", options->definiteness, "definite, indefinite, or try definite first")
       ->capture_default_str()
       ->check(CLI::IsMember({"definite", "indefinite", "try"}));

@@ -44,7 +44,23 @@ HostVector dense_from(sxt_context *context, const sxt_matrix *matrix, const sxt_
   return vector;
 }
 
+double rows_per_byte = 0;  // of the files of this run, as the option says
+
+sxt_matrix_options file_options(sxt_value_type type) {
+  sxt_matrix_options options;
+  sxt_matrix_options_init(&options, sizeof options);
+  options.value_type = type;
+  options.most_rows_per_byte = rows_per_byte;
+  return options;
+}
+
 }  // namespace
+
+void add_file_options(CLI::App &app) {
+  app.add_option(
+      "--rows-per-byte", rows_per_byte,
+      "Refuse files that promise more rows or columns for each of their bytes; 0: more than 1000; negative: none");
+}
 
 Matrix matrix_of(sxt_context *context, const HostCsr &a, sxt_value_type value_type) {
   sxt_matrix_options options;
@@ -62,9 +78,7 @@ Matrix matrix_of(sxt_context *context, const HostCsr &a, sxt_value_type value_ty
 
 LoadedMatrix read_matrix(sxt_context *context, const std::string &path) {
   const auto start = std::chrono::steady_clock::now();
-  sxt_matrix_options options;
-  sxt_matrix_options_init(&options, sizeof options);
-  options.value_type = 0;  // as the file says
+  const sxt_matrix_options options = file_options(0);  // the type as the file says
   sxt_matrix *handle = nullptr;
   check(sxt_matrix_from_file(context, path.c_str(), &options, &handle), context);
   LoadedMatrix matrix;
@@ -111,9 +125,7 @@ Json matrix_json(const LoadedMatrix &matrix) {
 }
 
 HostVector read_vector(sxt_context *context, const std::string &path, std::int64_t n, sxt_value_type type) {
-  sxt_matrix_options options;
-  sxt_matrix_options_init(&options, sizeof options);
-  options.value_type = type;
+  const sxt_matrix_options options = file_options(type);
   sxt_matrix *handle = nullptr;
   check(sxt_matrix_from_file(context, path.c_str(), &options, &handle), context);
   const Matrix matrix(handle);

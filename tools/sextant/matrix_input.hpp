@@ -2,6 +2,7 @@
 // Matrices and right-hand sides from files.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -18,6 +19,8 @@ struct LoadedMatrix {
   double read_seconds = 0;
 };
 
+// Adds --rows-per-byte, which every file that is read from then on follows.
+void add_file_options(CLI::App &app);
 LoadedMatrix read_matrix(sxt_context *context, const std::string &path);
 
 struct HostCsr;

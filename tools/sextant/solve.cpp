@@ -375,6 +375,7 @@ void add_solve(CLI::App &parent, Action &action) {
   app->add_option("matrix", options->matrix, "A: Matrix Market file, plain or .gz")
       ->required()
       ->type_name("MATRIX.mtx");
+  add_file_options(*app);
   app->add_option("--rhs", options->rhs, "b: Matrix Market file with one column")->type_name("FILE");
   app->add_flag("--rhs-ones", options->rhs_ones, "b = A * ones, so that the solution is known (the default)");
   app->add_option("-o,--output", options->output, "Write x as a Matrix Market array")->type_name("FILE");

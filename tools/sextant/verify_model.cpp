@@ -272,6 +272,7 @@ void add_verify_model(CLI::App &parent, Action &action) {
   auto options = std::make_shared<VerifyOptions>();
   CLI::App *app = parent.add_subcommand("verify-model", "Predicted against measured time of every kernel on matrices");
   app->add_option("matrices", options->matrices, "Matrix Market files, plain or .gz")->type_name("MATRIX");
+  add_file_options(*app);
   app->add_option("--generate", options->generate, kGenerateHelp);
   app->add_option("--n", options->sizes, "--generate: rows")
       ->delimiter(',')

@@ -3,16 +3,20 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "matrix_input.hpp"
 
+namespace sextant::files {
+class OutputFile;
+}
+
 namespace tool {
 
-// Writes beside the target and renames on commit, so that a full disk leaves an old file alone. A target that is not a
-// regular file (a device, a pipe) is written directly. Failures are ToolErrors with the system's reason, exit code 3.
+// files/output_file.hpp, with failures as ToolErrors: the system's reason, exit code 3.
 class OutputFile {
  public:
   explicit OutputFile(const std::string &path);
@@ -23,9 +27,7 @@ class OutputFile {
   void commit();
 
  private:
-  void flush();
-  std::string path_, temporary_, buffer_;
-  int fd_ = -1;
+  std::unique_ptr<sextant::files::OutputFile> file_;
 };
 
 // Throws when no file can be made at path: asked before hours of work, not after.

@@ -16,7 +16,8 @@ static const size_t matrix[] = {
     MEMBER(sxt_matrix_options, offset_type), MEMBER(sxt_matrix_options, index_base),
     MEMBER(sxt_matrix_options, symmetry), MEMBER(sxt_matrix_options, triangle),
     MEMBER(sxt_matrix_options, duplicates), MEMBER(sxt_matrix_options, ownership),
-    MEMBER(sxt_matrix_options, keep_order), MEMBER(sxt_matrix_options, check_finite)};
+    MEMBER(sxt_matrix_options, keep_order), MEMBER(sxt_matrix_options, check_finite),
+    MEMBER(sxt_matrix_options, most_rows_per_byte)};
 static const size_t info[] = {
     sizeof(sxt_matrix_info), MEMBER(sxt_matrix_info, rows), MEMBER(sxt_matrix_info, cols),
     MEMBER(sxt_matrix_info, nnz), MEMBER(sxt_matrix_info, value_type), MEMBER(sxt_matrix_info, index_type),

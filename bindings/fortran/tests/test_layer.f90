@@ -145,6 +145,7 @@ contains
     call at(c_loc(o%ownership), 'ownership')
     call at(c_loc(o%keep_order), 'keep_order')
     call at(c_loc(o%check_finite), 'check_finite')
+    call at(c_loc(o%most_rows_per_byte), 'most_rows_per_byte')
     call complete()
   end subroutine
 

@@ -34,7 +34,9 @@ enum {
   SXT_HERMITIAN_NOT_FINITE = -1, /* a NaN or infinity in the input reached a pivot */
   SXT_HERMITIAN_NOT_ACTIVE = -2,
   SXT_HERMITIAN_NO_MEMORY_AT = -3, /* its pointer is NULL or not aligned to its value type */
-  SXT_HERMITIAN_SHORT_LD = -4      /* its leading dimension is smaller than its order */
+  SXT_HERMITIAN_SHORT_LD = -4,     /* its leading dimension is smaller than its order */
+  SXT_HERMITIAN_WRONG_PIVOTS = -7  /* a solve: its pivots are none that a factorisation leaves; untouched. On a device they
+                                    * need not be looked for, but nothing beside the system may be read or written */
 };
 
 typedef struct {

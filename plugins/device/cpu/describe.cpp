@@ -18,11 +18,21 @@
 namespace sextant::device_cpu {
 namespace {
 
+// The next line, if there is one that can be read. Throws where there is no memory for it: to a stream that is the end.
+bool next_line(std::ifstream &file, std::string &line) {
+  file.exceptions(std::ios_base::badbit);
+  try {
+    return static_cast<bool>(std::getline(file, line));
+  } catch (const std::ios_base::failure &) {
+    return false;
+  }
+}
+
 // The first line of a small file; empty when it cannot be read.
 std::string first_line(const std::string &path) {
   std::ifstream file(path);
   std::string line;
-  std::getline(file, line);
+  next_line(file, line);
   return line;
 }
 
@@ -43,7 +53,7 @@ int group_quota() {
   const auto take = [&](int quota) {
     if (quota > 0) tightest = tightest ? std::min(tightest, quota) : quota;
   };
-  for (std::string line; std::getline(groups, line);) {  // "0::/user.slice/x" or "4:cpu,cpuacct:/x"
+  for (std::string line; next_line(groups, line);) {  // "0::/user.slice/x" or "4:cpu,cpuacct:/x"
     const auto first = line.find(':'), second = line.find(':', first + 1);
     if (second == std::string::npos) continue;
     std::string controllers(1, ',');
@@ -100,7 +110,7 @@ int count_cpu_list(const std::string &list) {
 
 std::string processor_name() {
   std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
+  for (std::string line; next_line(file, line);) {
     if (line.rfind("model name", 0) != 0) continue;
     const auto colon = line.find(": ");
     if (colon != std::string::npos) return line.substr(colon + 2);

@@ -42,12 +42,15 @@ double block_fill(const sxt_csr &a, const Offset *row_ptr, const Column *col, in
   const double share = static_cast<double>(sampled_entries(a.s.nnz)) / static_cast<double>(a.s.nnz);
   const auto looked =
       std::clamp(static_cast<std::int64_t>(share * static_cast<double>(all)), std::min(all, least_block_rows), all);
+  const SampledGroups<Offset> block_rows(a, row_ptr, b, looked);
   std::atomic<std::int64_t> entries{0}, blocks{0};
   plugin::for_each_part(threads, threads, [&](int part) {
     plugin::BlockColumns columns;
-    const plugin::Range own = plugin::part_of(looked, threads, part);
+    const plugin::Range own = plugin::part_of(block_rows.count(), threads, part);
     for (std::int64_t i = own.begin; i < own.end; ++i) {
-      const BlockCount count = count_blocks<b>(a, row_ptr, col, all * i / looked, columns);
+      const std::int64_t number = block_rows.group(i);
+      if (number < 0) continue;
+      const BlockCount count = count_blocks<b>(a, row_ptr, col, number, columns);
       entries.fetch_add(count.entries, std::memory_order_relaxed);
       blocks.fetch_add(count.blocks, std::memory_order_relaxed);
     }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Feature kernels: a 4 x 5 matrix a person can check, then every kernel against the reference by name.
+#include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <vector>
 
 #include "sextant/kinds/features.h"
 #include "sextant/plugin_cases.hpp"
@@ -234,6 +237,54 @@ TEST(Features, TiersSayWhatIsRead) {
   EXPECT_EQ(tier("features.rows.cpu"), 1);
   EXPECT_EQ(tier("features.sample.cpu"), 2);
   EXPECT_EQ(tier("features.columns.cpu"), 3);
+}
+
+// Rows without entries cost the sample nothing: a pass over their pointers takes longer. It looked at all of them,
+// block size by block size.
+TEST(Features, RowsWithoutEntriesAreNotSampledOneByOne) {
+  const std::int64_t rows = std::int64_t{1} << 24;
+  std::vector<std::int32_t> row_ptr(static_cast<std::size_t>(rows + 1));
+  const std::vector<std::int32_t> col = {5, 6, 1, 1};
+  const std::vector<double> values(4, 1);
+  for (const std::size_t row : {5, 6, 100000, 100001}) ++row_ptr[row + 1];
+  for (std::size_t i = 0; i < row_ptr.size() - 1; ++i) row_ptr[i + 1] += row_ptr[i];
+  sxt_csr a{};
+  a.s.h = {sizeof a, SXT_KIND_STORAGE_CSR};
+  a.s.value_type = SXT_F64;
+  a.s.index_type = a.s.offset_type = SXT_I32;
+  a.s.rows = a.s.cols = rows;
+  a.s.nnz = 4;
+  a.row_ptr = row_ptr.data(), a.col = col.data(), a.values = values.data();
+  sxt_matrix_query query{};
+  query.q.h = {sizeof query, SXT_KIND_FEATURES};
+  query.q.flags = SXT_QUERY_MATRIX;
+  query.q.value_type = query.matrix_type = SXT_F64;
+  query.rows = query.cols = rows;
+  query.nnz = 4;
+  const sxt_kernel &sample = kernel("features.sample.cpu");
+  Ready ready(sample, &query.q, ask_candidates(sample, &query.q, make_machine(1))[0], &a.s.h);
+  const char *const names[] = {"block_fill_2", "block_fill_8", "bandwidth_least", "diagonals_least", nullptr};
+  double found[4] = {};
+  sxt_features_args args = {head<sxt_features_args>(SXT_KIND_FEATURES), 4, names, found};
+  const auto seconds = [](auto &&f) {
+    const auto start = std::chrono::steady_clock::now();
+    f();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  double sampled = HUGE_VAL, passed = HUGE_VAL;
+  for (int i = 0; i < 3; ++i) {
+    sampled = std::min(sampled, seconds([&] { EXPECT_EQ(ready.run(&args.h), SXT_OK); }));
+    volatile std::int64_t longest = 0;
+    passed = std::min(passed, seconds([&] {
+                        for (std::size_t r = 0; r + 1 < row_ptr.size(); ++r)
+                          longest = std::max<std::int64_t>(longest, row_ptr[r + 1] - row_ptr[r]);
+                      }));
+  }
+  EXPECT_LT(sampled, passed);
+  EXPECT_DOUBLE_EQ(found[0], 4.0 / (3 * 4));  // rows 5 and 6 lie in two blocks of 2, the others in one
+  EXPECT_DOUBLE_EQ(found[1], 4.0 / (2 * 64));
+  EXPECT_EQ(found[2], 100000);
+  EXPECT_EQ(found[3], 3);
 }
 
 }  // namespace
