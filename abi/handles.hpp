@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "abi/guard.hpp"
+#include "abi/places.hpp"
 #include "core/context/context.hpp"
 #include "core/matrix/matrix.hpp"
 #include "core/matrix/products.hpp"
@@ -21,6 +22,7 @@ struct sxt_matrix {
   explicit sxt_matrix(std::shared_ptr<sextant::Matrix> held) : matrix(std::move(held)), products(matrix) {}
   std::shared_ptr<sextant::Matrix> matrix;
   sextant::Products products;
+  int index_base = 0;  // of the caller's arrays; files count from 1
 };
 
 struct sxt_vector {
@@ -35,6 +37,8 @@ struct sxt_pcg {
   sxt_pcg(std::shared_ptr<sextant::Matrix> matrix, const sextant::PcgSettings &settings)
       : solver(std::move(matrix), settings) {}
   sextant::PcgSolver solver;
+  int index_base = 0;  // of the matrix it was made from
+  std::int64_t null_space_size = 0;
 };
 
 struct sxt_selection {

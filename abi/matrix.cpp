@@ -69,9 +69,11 @@ void check_on_host(const Context &context, const void *array, const char *name) 
 }
 
 void hand_out(std::shared_ptr<Context> context, Assembled assembled, sxt_symmetry symmetry, bool check_finite,
-              sxt_matrix **matrix) {
+              int index_base, sxt_matrix **matrix) {
   auto inner = std::make_shared<Matrix>(std::move(context), std::move(assembled), symmetry, check_finite);
-  *matrix = std::make_unique<sxt_matrix>(std::move(inner)).release();
+  auto made = std::make_unique<sxt_matrix>(std::move(inner));
+  made->index_base = index_base;
+  *matrix = made.release();
 }
 
 void check_aligned(const void *array, std::int64_t bytes, const char *name) {
@@ -127,10 +129,12 @@ sxt_status make(sxt_context *context, EntryArrays entries, const sxt_matrix_opti
     entries.offset_type = options.offset_type ? options.offset_type : options.index_type;
     if (entries.layout != EntryArrays::Layout::coo) entries.nnz = last_pointer(entries, options.index_base);
     const AssemblyOptions assembly = assembly_of(options, *inner);
-    hand_out(inner,
-             options.ownership == SXT_ADOPT ? adopt_aligned(entries, assembly)
-                                            : assemble(entries, assembly, inner->allocator()),
-             options.symmetry, assembly.check_finite, matrix);
+    counting_from(options.index_base, [&] {
+      hand_out(inner,
+               options.ownership == SXT_ADOPT ? adopt_aligned(entries, assembly)
+                                              : assemble(entries, assembly, inner->allocator()),
+               options.symmetry, assembly.check_finite, options.index_base, matrix);
+    });
   });
 }
 
@@ -179,7 +183,7 @@ sxt_status sxt_matrix_from_file(sxt_context *context, const char *path, const sx
     Assembled assembled;
     assembled.csr = std::move(file.csr);
     assembled.order.symmetry = file.symmetry;
-    hand_out(inner, std::move(assembled), file.symmetry, read.check_finite, matrix);
+    hand_out(inner, std::move(assembled), file.symmetry, read.check_finite, 1, matrix);
   });
 }
 
@@ -187,7 +191,7 @@ sxt_status sxt_matrix_update_values(sxt_matrix *matrix, const void *values, int6
   return guarded(id_of(matrix), [&] {
     Matrix &inner = *given(matrix, "matrix").matrix;
     check_on_host(inner.context(), values, "values");
-    inner.update_values(values, count);
+    counting_from(matrix->index_base, [&] { inner.update_values(values, count); });
   });
 }
 

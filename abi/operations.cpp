@@ -13,20 +13,24 @@ using namespace sextant::abi;
 
 namespace {
 
-// Operands of one call: the first one present sets context and type, all others must agree.
+// Operands of one call: the first one present sets context and type, all others must agree. Which of two that differ is
+// wrong only the caller knows, so both are named.
 struct Operands {
   const sxt_vector *first;
+  const char *first_name;
 
   const sxt_vector &with(const sxt_vector *vector, const char *name) const {
     const sxt_vector &other = given(vector, name);
-    require(other.context->id() == first->context->id(), SXT_E_ARGUMENT, name, " belongs to another context");
-    require(other.type == first->type, SXT_E_TYPE, name, " holds ", value_name(other.type), ", the first operand ",
-            value_name(first->type));
+    require(other.context->id() == first->context->id(), SXT_E_ARGUMENT, first_name, " and ", name,
+            " belong to different contexts");
+    require(other.type == first->type, SXT_E_TYPE, first_name, " holds ", value_name(first->type), ", ", name, " ",
+            value_name(other.type), ": they must be of one type");
     return other;
   }
   const sxt_vector &same_length(const sxt_vector *vector, const char *name) const {
     const sxt_vector &other = with(vector, name);
-    require(other.n == first->n, SXT_E_DIMENSION, name, " has ", other.n, " values, the first operand ", first->n);
+    require(other.n == first->n, SXT_E_DIMENSION, first_name, " has ", first->n, " values, ", name, " ", other.n,
+            ": they must have the same number");
     return other;
   }
 };
@@ -57,7 +61,7 @@ sxt_status element_wise(int32_t operation, std::initializer_list<Argument> neede
   const sxt_vector *first = x ? x : y;
   return guarded(id_of(first ? first : z), [&] {
     for (const Argument &argument : needed) present(argument.pointer, argument.name);
-    const Operands operands{&given(first, "y")};
+    const Operands operands{&given(first, "y"), x ? "x" : "y"};
     Operations::VectorCall call{
         .operation = operation, .type = first->type, .n = first->n, .alpha = alpha, .beta = beta};
     if (x) call.x = x->data;
@@ -71,7 +75,7 @@ sxt_status element_wise(int32_t operation, std::initializer_list<Argument> neede
 
 sxt_status reduce(int32_t operation, const sxt_vector *x, const sxt_vector *y, void *result, bool two) {
   return guarded(id_of(x), [&] {
-    const Operands operands{&given(x, "x")};
+    const Operands operands{&given(x, "x"), "x"};
     present(result, "result");
     const void *second = two ? operands.same_length(y, "y").data : nullptr;
     operations(*x).reduce(operation, x->type, x->n, x->data, second, result);
@@ -85,14 +89,14 @@ void check_indices(const sxt_vector &indexed, const void *index, sxt_index_type 
   with_index_type(type, [&](auto tag) {
     const auto *at = static_cast<const typename decltype(tag)::type *>(index);
     for (int64_t i = 0; i < count; ++i)
-      require(at[i] >= 0 && at[i] < indexed.n, SXT_E_INDEX, "index[", i, "] is ", at[i], ", outside 0 to ",
-              indexed.n - 1);
+      require(at[i] >= 0 && at[i] < indexed.n, SXT_E_INDEX, "index[", i, "] (counting from 0) is ", at[i],
+              ", outside 0 to ", indexed.n - 1);
   });
 }
 
 sxt_status move_indexed(int32_t operation, const sxt_vector *x, const void *index, sxt_index_type type, sxt_vector *y) {
   return guarded(id_of(x), [&] {
-    const Operands operands{&given(x, "x")};
+    const Operands operands{&given(x, "x"), "x"};
     const sxt_vector &out = operands.with(y, "y");
     const bool gather = operation == SXT_VECTOR_GATHER;
     const int64_t count = gather ? out.n : x->n;
@@ -109,6 +113,13 @@ sxt_status move_indexed(int32_t operation, const sxt_vector *x, const void *inde
                            .index = index,
                            .index_type = type});
   });
+}
+
+// An operand of a product, beside the matrix: each is compared with the matrix, so that the one that differs is named.
+void check_factor(const Matrix &matrix, const sxt_vector &vector, const char *name) {
+  require(vector.context->id() == matrix.context().id(), SXT_E_ARGUMENT, name, " belongs to another context than a");
+  require(vector.type == matrix.value_type(), SXT_E_TYPE, name, " holds ", value_name(vector.type), ", a ",
+          value_name(matrix.value_type()));
 }
 
 void check_op(sxt_op op) {
@@ -134,11 +145,8 @@ sxt_status sxt_spmv(sxt_op op, const void *alpha, sxt_matrix *a, const sxt_vecto
   return guarded(id_of(a), [&] {
     const Matrix &matrix = *given(a, "a").matrix;
     check_op(op);
-    const Operands operands{&given(x, "x")};
-    operands.with(y, "y");
-    require(x->context->id() == matrix.context().id(), SXT_E_ARGUMENT, "x belongs to another context than a");
-    require(x->type == matrix.value_type(), SXT_E_TYPE, "x holds ", value_name(x->type), ", a ",
-            value_name(matrix.value_type()));
+    check_factor(matrix, given(x, "x"), "x");
+    check_factor(matrix, given(y, "y"), "y");
     const bool plain = op == SXT_NO_TRANSPOSE;
     require(x->n == (plain ? matrix.cols() : matrix.rows()), SXT_E_DIMENSION, "x has ", x->n, " values; a is ",
             matrix.rows(), " x ", matrix.cols(), plain ? "" : ", transposed");
@@ -232,7 +240,7 @@ sxt_status sxt_multidot(int64_t count, const sxt_vector *const *x, const sxt_vec
     given(x, "x");
     given(y, "y");
     present(results, "results");
-    const Operands operands{&given(x[0], "x[0]")};
+    const Operands operands{&given(x[0], "x[0]"), "x[0]"};
     std::array<const void *, SXT_MULTIDOT_MAX> u{}, v{};
     for (int64_t i = 0; i < count; ++i) {
       u[static_cast<std::size_t>(i)] = operands.same_length(x[i], names_x[i]).data;

@@ -8,6 +8,7 @@
 
 #include "abi/handles.hpp"
 #include "abi/overlap.hpp"
+#include "abi/pcg_words.hpp"
 #include "abi/sized.hpp"
 
 using namespace sextant;
@@ -96,11 +97,14 @@ void check_apart(const sxt_pcg &pcg, std::int64_t count, const void *b, std::int
 // What the caller learns of a solve; column: of a block, negative for a solve of its own.
 sxt_status conclude(const sxt_pcg &pcg, const sxt_pcg_report &answer, sxt_pcg_report *report, int64_t column = -1) {
   if (report) answer_sized(report, answer, "report");
+  log_solve(pcg.solver, answer);
   // NONE: it is part of a graph now, and every replay will say.
   if (answer.reason == SXT_REASON_CONVERGED || answer.reason == SXT_REASON_NONE) return SXT_OK;
-  const std::string which = column < 0 ? "" : text("column ", column, " (counting from 0) ");
+  const std::string which =
+      column < 0 ? "" : text("column ", column + pcg.index_base, " (counting from ", pcg.index_base, ") ");
   remember(id_of(&pcg), text(which, "not converged: ", reason_sentence(answer.reason), ", at iteration ",
-                             answer.iterations, "; true relative residual ", answer.true_relative_residual)
+                             answer.iterations, "; true relative residual ", answer.true_relative_residual,
+                             ending_advice(answer.reason, pcg.null_space_size))
                             .c_str());
   return SXT_NOT_CONVERGED;
 }
@@ -194,6 +198,20 @@ void check_operand(const sxt_pcg &pcg, const sxt_vector &vector, const char *nam
           " rows");
 }
 
+// What was refused comes with what to try.
+std::unique_ptr<sxt_pcg> make_solver(const std::shared_ptr<Matrix> &matrix, const PcgSettings &settings) {
+  try {
+    auto made = std::make_unique<sxt_pcg>(matrix, settings);
+    made->null_space_size = settings.null_space_size;
+    log_setup(made->solver);
+    return made;
+  } catch (const Error &error) {
+    const std::string advice = refusal_advice(error.status(), *matrix);
+    if (advice.empty()) throw;
+    throw Error(error.status(), error.what() + advice);
+  }
+}
+
 }  // namespace
 
 void sxt_pcg_options_init(sxt_pcg_options *options, uint64_t struct_size) {
@@ -208,7 +226,8 @@ sxt_status sxt_pcg_create(sxt_matrix *a, const sxt_pcg_options *options, sxt_pcg
     const std::shared_ptr<Matrix> &matrix = given(a, "a").matrix;
     given(pcg, "pcg");
     const PcgSettings settings = settings_of(read_sized(options, defaults(), "options"));
-    *pcg = std::make_unique<sxt_pcg>(matrix, settings).release();
+    *pcg = counting_from(a->index_base, [&] { return make_solver(matrix, settings); }).release();
+    (*pcg)->index_base = a->index_base;
   });
 }
 
@@ -222,7 +241,8 @@ sxt_status sxt_pcg_solve(sxt_pcg *pcg, const sxt_vector *b, sxt_vector *x, const
     check_report(report);
     SolveSettings settings = settings_of(read_sized(options, solve_defaults(), "options"), pcg->solver);
     settings.live = whole(report);
-    return conclude(*pcg, pcg->solver.solve(b->data, x->data, settings), report);
+    return counting_from(pcg->index_base,
+                         [&] { return conclude(*pcg, pcg->solver.solve(b->data, x->data, settings), report); });
   });
 }
 
@@ -234,7 +254,8 @@ sxt_status sxt_pcg_solve_array(sxt_pcg *pcg, int64_t n, const void *b, void *x, 
     check_report(report);
     SolveSettings settings = settings_of(read_sized(options, solve_defaults(), "options"), pcg->solver);
     settings.live = whole(report);
-    return conclude(*pcg, pcg->solver.solve_array(b, x, settings), report);
+    return counting_from(pcg->index_base,
+                         [&] { return conclude(*pcg, pcg->solver.solve_array(b, x, settings), report); });
   });
 }
 
@@ -246,7 +267,7 @@ sxt_status sxt_pcg_solve_block(sxt_pcg *pcg, int64_t n, int64_t n_rhs, const voi
     check_block(*pcg, n, n_rhs, ldb, ldx, reports);
     check_apart(*pcg, n_rhs, b, ldb, x, ldx);
     const SolveSettings settings = settings_of(read_sized(options, solve_defaults(), "options"), pcg->solver);
-    return solve_block(*pcg, n_rhs, b, ldb, x, ldx, settings, reports);
+    return counting_from(pcg->index_base, [&] { return solve_block(*pcg, n_rhs, b, ldb, x, ldx, settings, reports); });
   });
 }
 

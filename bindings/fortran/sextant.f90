@@ -4,40 +4,47 @@
 !   type(sextant_matrix) :: a
 !   type(sextant_pcg)    :: solver
 !   type(sextant_report) :: report
-!   call a%from_csr(row_ptr, col, values, stat=stat)   ! one-based arrays, copied
+!   call a%from_csr(row_ptr, col, values, stat=stat)   ! arrays that count from 1, copied
 !   call solver%create(a, stat)                        ! predicts and chooses
 !   call solver%solve(b, x, report, stat)              ! and confirms the true residual
 !
 ! Conventions
 !   stat     Required, and last in every call that can fail: sxt_ok (0), negative for an error, sxt_not_converged for a
 !            solve that stopped short. The library never stops your program, so a status must not be one you can forget.
-!            Where optional arguments before it are left out, write stat=stat.
+!            Where optional arguments before it are left out, write stat=stat. It may be of 32 or of 64 bits; the other
+!            default integers and logicals of the call are then of the same size.
+!   Indices  count from 1, in arguments, results and sentences, unless the caller says zero_based or hands in an address.
 !   Why      object%error() has the sentence for the object's last failure, report%message for the last solve's.
 !   Objects  free themselves when they go out of scope. They are not copied: a copy is empty. Pass them by reference.
 !   Threads  Different objects never disturb each other; several threads may call solve of one solver. Anything else on
 !            one object is for one thread at a time. The default context may first be used from several threads at once.
 module sextant
-  use sextant_c, only: &
-    sxt_ok, sxt_not_applicable, sxt_not_converged, sxt_e_argument, sxt_e_memory, sxt_e_not_square, &
-    sxt_e_not_symmetric, sxt_e_diagonal, sxt_e_not_finite, sxt_e_index, sxt_e_duplicate, sxt_e_overflow, &
-    sxt_e_dimension, sxt_e_type, sxt_e_unknown_name, sxt_e_file_read, sxt_e_file_format, sxt_e_file_write, &
-    sxt_e_plugin, sxt_e_no_kernel, sxt_e_not_supported, sxt_e_device, sxt_e_plan, sxt_e_state, &
-    sxt_e_not_positive_definite, sxt_e_internal, sxt_f32, sxt_f64, sxt_c64, sxt_c128, sxt_general, &
-    sxt_symmetric, sxt_hermitian, sxt_skew, sxt_full, sxt_lower, sxt_upper, sxt_reason_none, &
-    sxt_reason_converged, sxt_reason_iteration_limit, sxt_reason_stagnated, sxt_reason_diverged, &
-    sxt_reason_not_a_number, sxt_reason_a_indefinite, sxt_reason_m_indefinite, sxt_reason_breakdown, &
-    sxt_reason_cancelled, sxt_reason_time_limit
+  use sextant_constants
+  use sextant_callbacks, only: sextant_hooks, sextant_log_hook, sextant_allocate_hook, sextant_release_hook, &
+                               sextant_progress_hook, sextant_check_hook
+  use sextant_models, only: sextant_calibration, sextant_model, sextant_model_sample, sextant_calibration_hook, &
+                            sextant_model_hook, sextant_sample_hook
   use sextant_contexts, only: sextant_context
-  use sextant_matrices, only: sextant_matrix
-  use sextant_solvers, only: sextant_options, sextant_solve_options, sextant_report, sextant_pcg, sextant_version, &
-                             sextant_status_name, sextant_status_text, sextant_reason_name, sextant_reason_text
-  use sextant_hermitian_c, only: sxt_definite, sxt_indefinite, sxt_try_definite, sxt_info_not_finite, &
-                                 sxt_info_not_active, sxt_info_pointer, sxt_info_leading, &
-                                 sxt_shortcut_toeplitz, sxt_shortcut_mixed, sxt_shortcut_always, &
-                                 sxt_shortcut_butterfly, &
-                                 sxt_space_host, sxt_space_device, sxt_space_pinned, sxt_space_managed, &
-                                 sxt_hermitian_set, sxt_hermitian_report
-  use sextant_batches, only: sextant_hermitian, sextant_hermitian_settings, sextant_hermitian_answers
+  use sextant_matrices, only: sextant_matrix, sextant_matrix_settings
+  use sextant_vectors, only: sextant_vector
+  use sextant_products_narrow
+  use sextant_products_wide
+  use sextant_operations_narrow
+  use sextant_operations_wide
+  use sextant_reductions_narrow
+  use sextant_reductions_wide
+  use sextant_solvers, only: sextant_options, sextant_solve_options, sextant_report, sextant_pcg
+  use sextant_hermitian_c, only: sxt_hermitian_set, sxt_hermitian_report
+  use sextant_batches, only: sextant_hermitian, sextant_hermitian_settings, sextant_hermitian_answers, &
+                             sextant_hermitian_report
+  use sextant_kernels_c, only: sxt_head, sxt_query
+  use sextant_selections, only: sextant_selection
+  use sextant_verification_work, only: sextant_verification, sextant_verify_line, sextant_verify_summary, &
+                                       sextant_verify_hook
+  use sextant_library_work, only: sextant_plugin, sextant_kernel, sextant_refusal, sextant_version, sextant_last_error, &
+                                  sextant_plugin_count, sextant_kernel_count, sextant_refusal_count
+  use sextant_library_narrow
+  use sextant_library_wide
   implicit none
   public
 end module sextant

@@ -1,42 +1,16 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! The C interface of Sextant as Fortran sees it: constants, structs and functions of sextant/types.h and
-! sextant/sextant.h, same names, same values, same order. Only what module sextant needs is here. Programs use module
-! sextant; this one is for those who want to call a C function themselves.
+! The C interface of Sextant as Fortran sees it: structs and functions of libraries, contexts, matrices and conjugate
+! gradients, with the names and in the order of sextant/sextant.h and sextant/pcg.h. Other groups have modules of their
+! own: sextant_vectors_c, sextant_hermitian_c, sextant_kernels_c, sextant_models_c. Programs use module sextant; these
+! are for those who want to call a C function themselves. Indices are C's here: they count from 0.
 module sextant_c
   use, intrinsic :: iso_c_binding, only: c_char, c_double, c_funptr, c_int32_t, c_int64_t, c_null_funptr, c_null_ptr, &
                                          c_ptr, c_size_t
+  use sextant_constants
   implicit none
   public
 
   integer, parameter, private :: i4 = c_int32_t, i8 = c_int64_t, r8 = c_double
-
-  ! Statuses: zero is success, negative an error, positive an answer short of success.
-  integer(i4), parameter :: sxt_ok = 0, sxt_not_applicable = 1, sxt_not_converged = 2
-  integer(i4), parameter :: sxt_e_argument = -1, sxt_e_memory = -2, sxt_e_not_square = -3, sxt_e_not_symmetric = -4
-  integer(i4), parameter :: sxt_e_diagonal = -5, sxt_e_not_finite = -6, sxt_e_index = -7, sxt_e_duplicate = -8
-  integer(i4), parameter :: sxt_e_overflow = -9, sxt_e_dimension = -10, sxt_e_type = -11, sxt_e_unknown_name = -12
-  integer(i4), parameter :: sxt_e_file_read = -13, sxt_e_file_format = -14, sxt_e_file_write = -15
-  integer(i4), parameter :: sxt_e_plugin = -16, sxt_e_no_kernel = -17, sxt_e_not_supported = -18, sxt_e_device = -19
-  integer(i4), parameter :: sxt_e_plan = -20, sxt_e_state = -21, sxt_e_not_positive_definite = -22
-  integer(i4), parameter :: sxt_e_internal = -99
-
-  ! Types of values and of indices.
-  integer(i4), parameter :: sxt_f32 = 1, sxt_f64 = 2, sxt_c64 = 3, sxt_c128 = 4
-  integer(i4), parameter :: sxt_i32 = 1, sxt_i64 = 2
-
-  ! What the matrix is, and which part of it the arrays hold.
-  integer(i4), parameter :: sxt_general = 0, sxt_symmetric = 1, sxt_hermitian = 2, sxt_skew = 3
-  integer(i4), parameter :: sxt_full = 0, sxt_lower = 1, sxt_upper = 2
-  integer(i4), parameter :: sxt_duplicates_sum = 0, sxt_duplicates_refuse = 1
-
-  ! Why a solve ended. Only sxt_reason_converged means that the true residual met the tolerance.
-  integer(i4), parameter :: sxt_reason_none = 0, sxt_reason_converged = 1, sxt_reason_iteration_limit = 2
-  integer(i4), parameter :: sxt_reason_stagnated = 3, sxt_reason_diverged = 4, sxt_reason_not_a_number = 5
-  integer(i4), parameter :: sxt_reason_a_indefinite = 6, sxt_reason_m_indefinite = 7, sxt_reason_breakdown = 8
-  integer(i4), parameter :: sxt_reason_cancelled = 9, sxt_reason_time_limit = 10
-
-  integer(i4), parameter :: sxt_norm_2 = 0, sxt_norm_max = 1 ! in which |b - A x| is measured
-  integer(i4), parameter :: sxt_text = 0, sxt_json = 1       ! forms of an explanation
 
   ! Options. Each is filled by its _init function before a member is set.
   type, bind(c) :: sxt_context_options
@@ -172,6 +146,11 @@ module sextant_c
   end interface
 
   interface
+    subroutine sxt_version(major, minor, patch) bind(c)
+      import :: i4
+      integer(i4), intent(out) :: major, minor, patch
+    end subroutine
+
     function sxt_version_string() bind(c) result(text)
       import :: c_ptr
       type(c_ptr) :: text
@@ -208,6 +187,14 @@ module sextant_c
       type(c_ptr) :: text
     end function
 
+    subroutine sxt_last_error_copy(context, buffer, capacity, length) bind(c)
+      import :: c_ptr, c_char, i8
+      type(c_ptr), value :: context
+      character(kind=c_char), intent(inout) :: buffer(*)
+      integer(i8), value :: capacity
+      integer(i8), intent(inout) :: length
+    end subroutine
+
     subroutine sxt_context_options_init(options, struct_size) bind(c)
       import :: sxt_context_options, i8
       type(sxt_context_options), intent(inout) :: options
@@ -227,6 +214,37 @@ module sextant_c
       character(kind=c_char), intent(inout) :: buffer(*)
       integer(i8), value :: capacity
       integer(i8), intent(inout) :: length
+      integer(i4) :: status
+    end function
+
+    function sxt_context_set_stream(context, stream) bind(c) result(status)
+      import :: c_ptr, i4
+      type(c_ptr), value :: context, stream
+      integer(i4) :: status
+    end function
+
+    function sxt_context_synchronize(context) bind(c) result(status)
+      import :: c_ptr, i4
+      type(c_ptr), value :: context
+      integer(i4) :: status
+    end function
+
+    function sxt_context_force(context, kind, kernel) bind(c) result(status)
+      import :: c_ptr, i4
+      type(c_ptr), value :: context, kind, kernel
+      integer(i4) :: status
+    end function
+
+    function sxt_plan_save(context, path) bind(c) result(status)
+      import :: c_ptr, i4
+      type(c_ptr), value :: context, path
+      integer(i4) :: status
+    end function
+
+    function sxt_plan_load(context, path, required) bind(c) result(status)
+      import :: c_ptr, i4
+      type(c_ptr), value :: context, path
+      integer(i4), value :: required
       integer(i4) :: status
     end function
 
@@ -259,6 +277,23 @@ module sextant_c
       integer(i4) :: status
     end function
 
+    function sxt_matrix_from_csc(context, rows, cols, col_ptr, row, values, options, matrix) bind(c) result(status)
+      import :: sxt_matrix_options, c_ptr, i4, i8
+      type(c_ptr), value :: context, col_ptr, row, values
+      integer(i8), value :: rows, cols
+      type(sxt_matrix_options), intent(in) :: options
+      type(c_ptr), intent(inout) :: matrix
+      integer(i4) :: status
+    end function
+
+    function sxt_matrix_from_file(context, path, options, matrix) bind(c) result(status)
+      import :: sxt_matrix_options, c_ptr, i4
+      type(c_ptr), value :: context, path
+      type(sxt_matrix_options), intent(in) :: options
+      type(c_ptr), intent(inout) :: matrix
+      integer(i4) :: status
+    end function
+
     function sxt_matrix_update_values(matrix, values, count) bind(c) result(status)
       import :: c_ptr, i4, i8
       type(c_ptr), value :: matrix, values
@@ -271,6 +306,26 @@ module sextant_c
       type(c_ptr), value :: matrix
       type(sxt_matrix_info), intent(inout) :: info
       integer(i4) :: status
+    end function
+
+    function sxt_matrix_get_csr(matrix, row_ptr, col, values) bind(c) result(status)
+      import :: c_ptr, i4
+      type(c_ptr), value :: matrix
+      type(c_ptr), intent(inout) :: row_ptr, col, values
+      integer(i4) :: status
+    end function
+
+    function sxt_matrix_feature(matrix, name, value) bind(c) result(status)
+      import :: c_ptr, i4, r8
+      type(c_ptr), value :: matrix, name
+      real(r8), intent(inout) :: value
+      integer(i4) :: status
+    end function
+
+    function sxt_feature_name(i) bind(c) result(text)
+      import :: c_ptr, i8
+      integer(i8), value :: i
+      type(c_ptr) :: text
     end function
 
     subroutine sxt_matrix_destroy(handle) bind(c)
@@ -295,6 +350,14 @@ module sextant_c
       type(c_ptr), value :: a
       type(sxt_pcg_options), intent(in) :: options
       type(c_ptr), intent(inout) :: pcg
+      integer(i4) :: status
+    end function
+
+    function sxt_pcg_solve(pcg, b, x, options, report) bind(c) result(status)
+      import :: sxt_solve_options, sxt_pcg_report, c_ptr, i4
+      type(c_ptr), value :: pcg, b, x
+      type(sxt_solve_options), intent(in) :: options
+      type(sxt_pcg_report), intent(inout) :: report
       integer(i4) :: status
     end function
 

@@ -8,19 +8,6 @@ module sextant_hermitian_c
 
   integer, parameter, private :: i4 = c_int32_t, i8 = c_int64_t, r8 = c_double
 
-  ! What is known of the systems.
-  integer(i4), parameter :: sxt_definite = 1, sxt_indefinite = 2, sxt_try_definite = 3
-  ! info of a system beside 0 and k > 0.
-  integer(i4), parameter :: sxt_info_not_finite = -1, sxt_info_not_active = -2, sxt_info_pointer = -3
-  integer(i4), parameter :: sxt_info_leading = -4
-
-  ! Ways past a whole factorisation.
-  integer(i4), parameter :: sxt_shortcut_toeplitz = 1, sxt_shortcut_mixed = 2, sxt_shortcut_always = 4
-  integer(i4), parameter :: sxt_shortcut_butterfly = 8
-
-  ! Where arrays lie.
-  integer(i4), parameter :: sxt_space_host = 0, sxt_space_device = 1, sxt_space_pinned = 2, sxt_space_managed = 3
-
   type, bind(c) :: sxt_hermitian_options
     integer(i8) :: struct_size = 0
     integer(i4) :: value_type = 0

@@ -7,8 +7,8 @@ module sextant_objects
   use sextant_c
   implicit none
   private
-  public :: sextant_object, adopt, conclude, refuse, unusable
-  public :: fortran_text, c_text, decimal, explanation
+  public :: sextant_object, adopt, conclude, refuse, unusable, usable
+  public :: fortran_text, c_text, decimal, explanation, last_sentence
   public :: array_view, view, nothing, last_entry, type_name
 
   ! A C handle and how to free it. It lies on the heap and remembers where: a copy elsewhere owns nothing, so nothing is
@@ -105,10 +105,10 @@ contains
   subroutine conclude(self, status, stat)
     class(sextant_object), intent(inout) :: self
     integer(int32), intent(in) :: status
-    integer, intent(out) :: stat
+    integer(int32), intent(out) :: stat
     stat = status
     self%message = ''
-    if (status < 0) self%message = fortran_text(sxt_last_error(c_null_ptr))
+    if (status < 0) self%message = last_sentence()
   end subroutine
 
   ! The text of a C function that explains an object.
@@ -117,7 +117,7 @@ contains
     procedure(sxt_explain) :: explain
     integer(int32), intent(in) :: form
     character(:), allocatable, intent(inout) :: text
-    integer, intent(out) :: stat
+    integer(int32), intent(out) :: stat
     integer(int64) :: length, needed
     ! C cuts what does not fit and says how long the whole is, so at most two rounds are needed.
     needed = 4000
@@ -137,7 +137,7 @@ contains
     class(sextant_object), intent(inout) :: self
     integer(int32), intent(in) :: status
     character(*), intent(in) :: message
-    integer, intent(out) :: stat
+    integer(int32), intent(out) :: stat
     stat = status
     self%message = message
   end subroutine
@@ -148,6 +148,17 @@ contains
     character(:), allocatable :: text
     text = 'this '//name//' holds nothing: call '//maker//' on it first, and check its stat. (Copies are always '// &
            'empty: pass the object that was made.)'
+  end function
+
+  ! True when the object holds something; else stat and its error say what to do.
+  function usable(self, name, maker, stat) result(made)
+    class(sextant_object), intent(inout) :: self
+    character(*), intent(in) :: name, maker
+    integer(int32), intent(out) :: stat
+    logical :: made
+    stat = sxt_ok
+    made = self%is_made()
+    if (.not. made) call refuse(self, sxt_e_state, unusable(name, maker), stat)
   end function
 
   ! ---- text --------------------------------------------------------------------------------------------------------
@@ -185,6 +196,39 @@ contains
     buffer(length + 1) = c_null_char
     address = c_loc(buffer)
   end subroutine
+
+  ! The sentence of the calling thread's last error as Fortran writes it: "options->orders[2]" is options%orders(3). Where
+  ! it says from where it counts, its numbers stay.
+  function last_sentence() result(text)
+    character(:), allocatable :: text
+    text = fortran_sentence(fortran_text(sxt_last_error(c_null_ptr)))
+  end function
+
+  function fortran_sentence(sentence) result(text)
+    character(*), intent(in) :: sentence
+    character(:), allocatable :: text
+    integer :: at, last
+    integer(int64) :: number, moved
+    moved = merge(0_int64, 1_int64, index(sentence, 'counting from') > 0)
+    text = ''
+    at = 1
+    do while (at <= len(sentence))
+      if (sentence(at:min(at + 1, len(sentence))) == '->') then
+        text = text//'%'
+        at = at + 2
+        cycle
+      end if
+      last = at + verify(sentence(at + 1:)//']', '0123456789') ! what ends the digits after a bracket
+      if (sentence(at:at) == '[' .and. last > at + 1 .and. sentence(last:min(last, len(sentence))) == ']') then
+        read (sentence(at + 1:last - 1), *) number
+        text = text//'('//decimal(number + moved)//')'
+        at = last + 1
+      else
+        text = text//sentence(at:at)
+        at = at + 1
+      end if
+    end do
+  end function
 
   ! 42 as '42', for sentences.
   function decimal(number) result(text)

@@ -4,6 +4,7 @@ module sextant_reports
   use, intrinsic :: iso_c_binding, only: c_null_ptr, c_ptr, c_sizeof
   use, intrinsic :: iso_fortran_env, only: int32, int64, real64
   use sextant_c
+  use sextant_callbacks
   implicit none
   private
   public :: sextant_options, sextant_solve_options, sextant_report
@@ -43,6 +44,9 @@ module sextant_reports
     integer(int64) :: max_iterations = 0
     real(real64) :: time_limit = default
     integer(int64) :: history_capacity = 0 ! keep the residual norms of so many iterations in report%history
+    procedure(sextant_progress_hook), pointer, nopass :: progress => null() ! called after iterations; can cancel
+    class(*), pointer :: progress_data => null()          ! what it is given
+    integer(int32), pointer :: cancel => null()           ! a flag that another thread sets to 1 to cancel; a volatile target
   end type
 
   ! What a solve did.

@@ -47,7 +47,10 @@ std::string unknown_name(std::string_view what, std::string_view wanted, const s
   const std::string nearest = nearest_name(wanted, known);
   if (!nearest.empty()) sentence += "; the nearest is '" + nearest + "'";
   sentence += "; known: ";
-  for (std::size_t i = 0; i < known.size(); ++i) sentence += (i ? ", " : "") + known[i];
+  for (auto name = known.begin(); name != known.end(); ++name) {
+    if (std::find(known.begin(), name, *name) != name) continue;  // several kernels may answer to one name
+    sentence += (name == known.begin() ? "" : ", ") + *name;
+  }
   return sentence;
 }
 

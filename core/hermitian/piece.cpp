@@ -331,6 +331,10 @@ void HermitianPiece::tell_of_factor() {
     args.a = arrays_.factor;
     args.inertia = arrays_.inertia;
     apply(args);
+    if (settings_.definiteness != SXT_DEFINITE) {  // a singular block of D does not end the factorisation
+      select(SXT_HERMITIAN_FAILED, arrays_.active, mask_);
+      apply(args);
+    }
   }
   if (needs_.rcond) estimate_condition();
 }

@@ -99,7 +99,9 @@ typedef struct {
   double *rcond;            /* [n] reciprocal condition number, estimated in the 1-norm; factoring calls; may be NULL */
   double *shift;            /* [n] the shift in force: written by factoring calls; read by, and where shifts are described
                              * required for, residuals and refinement of a solve of its own; else it may be NULL */
-  int32_t *inertia;         /* [n] three numbers each: positive, negative, zero eigenvalues; factoring calls; may be NULL */
+  int32_t *inertia;         /* [n] three numbers each: positive, negative, zero eigenvalues; factoring calls; may be NULL.
+                             * Written where info is 0, and where it is above 0 (a singular system) unless sets are
+                             * definite: Cholesky ends at its first pivot that is not positive */
   void *stream;             /* of the device; NULL (default): the context's. Work on arrays elsewhere must be done, but for
                              * CUDA's legacy default stream where neither is given (sxt_context_set_stream) */
   uint8_t *shortcut;        /* [n] 1 where a shortcut solved the system, so that no factor stands; written by

@@ -10,6 +10,8 @@
  *             meaning: the sentence names it), SXT_E_MEMORY, SXT_E_DEVICE and SXT_E_INTERNAL; comments tell of others.
  *   Options   Set up by sxt_*_options_init(options, sizeof *options), which writes no further than that size, so a
  *             program compiled against an older header keeps working. NULL options mean the defaults.
+ *   Indices   In sentences they count as the matrix's arrays do (options.index_base), of a matrix from a file from 1, else
+ *             from 0. The sentence says which, unless it writes name[i], which is C's own subscript.
  *   Strings   UTF-8, zero-terminated. Getters that fill a caller's buffer cut what does not fit, always terminate, and
  *             report the full length.
  *   Threads   Tags end each comment. [any-thread] may run concurrently on the same object; [exclusive] nothing else may

@@ -28,4 +28,6 @@ TEST(Names, SaysWhatIsKnown) {
             "no preconditioner named 'jacoby'; the nearest is 'jacobi'; known: jacobi, none");
   EXPECT_EQ(unknown_name("format", "zzzzzzzz", {"csr", "coo"}), "no format named 'zzzzzzzz'; known: csr, coo");
   EXPECT_EQ(unknown_name("format", "x", {}), "no format named 'x'; none is known");
+  EXPECT_EQ(unknown_name("format", "zzzzzzzz", {"auto", "none", "none", "auto"}),
+            "no format named 'zzzzzzzz'; known: auto, none");
 }

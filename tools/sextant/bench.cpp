@@ -9,6 +9,7 @@
 
 #include "bench_device.hpp"
 #include "command.hpp"
+#include "hints.hpp"
 #include "numbers.hpp"
 
 namespace tool {
@@ -141,7 +142,7 @@ void add_suite(CLI::App &parent, const char *name, const char *text, bool matric
         ->group(group)
         ->delimiter(',')
         ->allow_extra_args(false)
-        ->check(CLI::IsMember(std::vector<std::string>{"f32", "f64"}));
+        ->check(one_of(std::vector<std::string>{"f32", "f64"}));
     if (suite == bench_reduction)
       app->add_option("--svg", options->svg, "Draw bandwidth over n into FILE.svg, the steps into FILE-steps.svg")
           ->group(group)

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "hints.hpp"
 #include "table.hpp"
 #include "write_file.hpp"
 
@@ -35,7 +36,7 @@ bool wanted(const std::vector<std::string> &names, const std::string &name) {
 void check_operations(const BenchOptions &options, const std::vector<std::string> &known) {
   for (const std::string &name : options.operations)
     if (std::find(known.begin(), known.end(), name) == known.end())
-      fail(kUsage, "--op: {} is not one of {}", name, fmt::join(known, ", "));
+      fail(kUsage, "--op: {}", no_such("operation", name, known));
 }
 
 int device_rounds(const BenchOptions &options, int usual) { return options.repeat_given ? options.repeat : usual; }

@@ -13,6 +13,7 @@
 #include <memory>
 #include <random>
 
+#include "hints.hpp"
 #include "sextant/kinds/hermitian.h"
 #include "table.hpp"
 #include "write_file.hpp"
@@ -34,8 +35,8 @@ class Suite {
     check_outputs({{"--svg", options_.svg}, {"--markdown", options_.markdown}});
     const std::vector<std::string> kernels = kernels_on(SXT_KIND_HERMITIAN, device());
     if (!options_.kernel.empty() && std::find(kernels.begin(), kernels.end(), options_.kernel) == kernels.end())
-      fail(kUsage, "--kernel: no kernel '{}' of kind {} is loaded for this device; sextant plugins lists them",
-           options_.kernel, SXT_KIND_HERMITIAN);
+      fail(kUsage, "--kernel: {}",
+           no_such("kernel of kind " SXT_KIND_HERMITIAN " for this device", options_.kernel, kernels));
   }
 
   int run() {

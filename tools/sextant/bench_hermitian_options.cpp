@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "bench_hermitian.hpp"
+#include "hints.hpp"
 #include "numbers.hpp"
 
 namespace tool {
@@ -44,22 +45,22 @@ void add_options(CLI::App *app, HermitianBenchOptions &options) {
       ->check(whole_number_from<std::int64_t>(1));
   app->add_option("--type", options.type, "Value type")
       ->capture_default_str()
-      ->check(CLI::IsMember(hermitian_names("type")));
+      ->check(one_of(hermitian_names("type")));
   const auto list = [&](const char *name, std::vector<std::string> &values, const char *help, const char *what) {
     app->add_option(name, values, help)
         ->delimiter(',')
         ->allow_extra_args(false)
-        ->check(CLI::IsMember(hermitian_names(what)));
+        ->check(one_of(hermitian_names(what)));
   };
   list("--phase", options.phases, "What is timed; default all", "phase");
   list("--definiteness", options.definiteness, "What is known of the systems; default definite", "definiteness");
   list("--shortcuts", options.shortcuts, "Ways past a whole factorisation that the choice may take", "shortcut");
   app->add_option("--triangle", options.triangle, "The one that is read")
       ->capture_default_str()
-      ->check(CLI::IsMember({"lower", "upper"}));
+      ->check(one_of({"lower", "upper"}));
   app->add_option("--structure", options.structure, "Of the matrices")
       ->capture_default_str()
-      ->check(CLI::IsMember({"none", "toeplitz"}));
+      ->check(one_of({"none", "toeplitz"}));
   app->add_option("--kernel", options.kernel, "Measure this one, too");
   app->add_option("--repeat", options.repeat, "Samples of each kernel, at most")
       ->capture_default_str()

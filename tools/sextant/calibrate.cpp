@@ -9,6 +9,7 @@
 #include "command.hpp"
 #include "context_options.hpp"
 #include "error.hpp"
+#include "hints.hpp"
 #include "interrupt.hpp"
 #include "model_plots.hpp"
 #include "numbers.hpp"
@@ -90,15 +91,20 @@ void on_model(void *user, const sxt_model_info *info) {
 void check_kernels(const std::vector<std::string> &kernels, const std::string &kind) {
   for (const std::string &kernel : kernels) {
     bool known = false;
+    std::vector<std::string> names;
     for (std::int64_t i = 0; !known && i < sxt_kernel_count(); ++i) {
       sxt_kernel_info info{};
       info.struct_size = sizeof info;
       check(sxt_kernel_get(i, &info), nullptr);
       known = kernel == info.name;
+      names.emplace_back(info.name);
       if (known && !kind.empty() && kind != info.kind)
         fail(kUsage, "--svg-kernels: {} is of kind {}, but --kind {} alone is measured", kernel, info.kind, kind);
     }
-    if (!known) fail(kUsage, "--svg-kernels: no kernel '{}' is loaded; sextant plugins lists them", kernel);
+    if (known) continue;
+    const std::string meant = nearest(kernel, names);
+    fail(kUsage, "--svg-kernels: no kernel '{}' is loaded{}; sextant plugins lists them", kernel,
+         meant.empty() ? "" : fmt::format("; the nearest is '{}'", meant));
   }
 }
 
@@ -208,6 +214,15 @@ int run_calibrate(const CalibrateOptions &options) {
   return kDone;
 }
 
+constexpr const char *kFooter = R"(Examples:
+  sextant calibrate                             90 s on a CPU, 60 s on a GPU; leave the machine alone meanwhile
+  sextant calibrate --quick                     20 s
+  sextant calibrate --kind sxt.pcg/1 --seconds 30
+  sextant calibrate -o this-machine.toml --svg models.svg
+
+The profile it writes is found by later runs of this machine by itself; -o puts it elsewhere, for --profile.
+Ctrl-C stops early and keeps what was measured. Exit code 3: the profile cannot be written.)";
+
 }  // namespace
 
 void add_calibrate(CLI::App &app, Action &action) {
@@ -224,6 +239,7 @@ void add_calibrate(CLI::App &app, Action &action) {
       ->type_name("FILE");
   command->add_flag("--json", options->json, "JSON instead of a table");
   add_context_options(*command, options->context);
+  command->footer(kFooter);
   command->callback([options, &action] { action = [options] { return run_calibrate(*options); }; });
 }
 

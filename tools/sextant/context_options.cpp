@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "hints.hpp"
 #include "numbers.hpp"
 #include "output.hpp"
 
@@ -45,7 +46,7 @@ void add_context_options(CLI::App &app, ContextOptions &options) {
   app.add_option("--log", options.log_level, "silent, error, misbehaving, warning, info or debug; on stderr")
       ->group(group)
       ->capture_default_str()
-      ->check(CLI::IsMember(std::vector<std::string>(kLevels.begin(), kLevels.end())));
+      ->check(one_of(std::vector<std::string>(kLevels.begin(), kLevels.end())));
   app.add_flag("--deterministic", options.deterministic, "Equal bits for equal input, whatever the threads")
       ->group(group);
 }

@@ -9,11 +9,13 @@
 #include "context_options.hpp"
 #include "explain_tree.hpp"
 #include "explanation.hpp"
+#include "hints.hpp"
 #include "matrix_input.hpp"
 #include "numbers.hpp"
 #include "setup_options.hpp"
 #include "sextant/kinds/spmv.h"
 #include "table.hpp"
+#include "waiting.hpp"
 
 namespace tool {
 namespace {
@@ -49,6 +51,7 @@ Json explain_pcg(sxt_context *context, const LoadedMatrix &matrix, const Explain
   native.recurrence = options.recurrence.c_str();
   options.setup.apply(native);
   sxt_pcg *pcg = nullptr;
+  const Waiting waiting("setting up", options.context);
   check(sxt_pcg_create(matrix.handle.get(), &native, &pcg), context);
   const Pcg owner(pcg);
   return explain_json(pcg);
@@ -112,7 +115,10 @@ void print_explanation(const LoadedMatrix &matrix, const Json &features, Json &e
 int explain(const ExplainOptions &options) {
   const Context context = open_context(options.context);
   if (!options.plan.empty()) check(sxt_plan_load(context.get(), options.plan.c_str(), 0), context.get());
-  const LoadedMatrix matrix = read_matrix(context.get(), options.matrix);
+  const LoadedMatrix matrix = [&] {
+    const Waiting waiting("reading " + options.matrix, options.context);
+    return read_matrix(context.get(), options.matrix);
+  }();
   std::string op;
   Json explanation = explain_operation(context.get(), matrix, options, op);
   const Json features = features_json(matrix.handle.get());
@@ -145,7 +151,7 @@ void check_usage(const CLI::App &app, const ExplainOptions &options) {
   }
   if (options.matrix.empty()) fail(kUsage, "MATRIX.mtx is required; only --tree needs none");
   if (options.op != "auto" && options.op != "spmv" && options.op != "pcg")
-    fail(kUsage, "--op: {} is not one of auto, spmv, pcg; vector operations need --tree", options.op);
+    fail(kUsage, "--op: {}; vector operations need --tree", no_such("operation", options.op, {"auto", "spmv", "pcg"}));
   refuse_given(app, {"--svg", "--type"}, "needs --tree");
   if (options.op == "spmv") refuse_given(app, kOfPcg, "is of a pcg and has no effect with --op spmv");
   if (options.op == "pcg") refuse_given(app, {"--runs"}, "is of products and has no effect with --op pcg");
@@ -168,7 +174,7 @@ void add_explain(CLI::App &parent, Action &action) {
   app->add_flag("--tree", options->tree.wanted, "The decision tree of a vector operation: n to kernel and launch");
   app->add_option("--type", options->tree.type, "--tree: type of the vectors")
       ->capture_default_str()
-      ->check(CLI::IsMember({"f32", "f64", "c64", "c128"}));
+      ->check(one_of({"f32", "f64", "c64", "c128"}));
   app->add_option("--svg", options->tree.svg, "--tree: draw it into this file")->type_name("FILE");
   app->add_option("--runs", options->runs, "spmv: how many products the set-up is spread over")
       ->capture_default_str()

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "error.hpp"
+#include "hints.hpp"
 
 namespace tool {
 namespace {
@@ -177,8 +178,9 @@ std::vector<Generator> generators(const std::string &names) {
     const std::size_t end = std::min(names.find(',', start), names.size());
     const auto found = known.find(names.substr(start, end - start));
     if (found == known.end()) {
-      fail(kUsage, "--generate: '{}' is none of stencil-2d, stencil-3d, stencil-27pt, banded, power-law",
-           names.substr(start, end - start));
+      std::vector<std::string> all;
+      for (const auto &each : known) all.push_back(each.first);
+      fail(kUsage, "--generate: {}", no_such("matrix", names.substr(start, end - start), all));
     }
     wanted.push_back(found->second);
     start = end + 1;

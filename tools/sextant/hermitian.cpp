@@ -8,6 +8,7 @@
 #include "command.hpp"
 #include "context_options.hpp"
 #include "explanation.hpp"
+#include "hints.hpp"
 #include "matrix_input.hpp"
 #include "table.hpp"
 
@@ -34,8 +35,8 @@ struct Systems {
 
   void add(const LoadedMatrix &matrix) {
     const std::int64_t n = matrix.info.rows;
-    if (n != matrix.info.cols) fail(kBadInput, "{} is {} x {}, not square", matrix.path, n, matrix.info.cols);
-    if (n > 30000) fail(kBadInput, "{} has order {}: as a dense matrix that is too large here", matrix.path, n);
+    if (n != matrix.info.cols) fail(kNotSolved, "{} is {} x {}, not square", matrix.path, n, matrix.info.cols);
+    if (n > 30000) fail(kNotSolved, "{} has order {}: as a dense matrix that is too large here", matrix.path, n);
     std::vector<Complex> dense(static_cast<std::size_t>(n * n));
     const void *row_ptr = nullptr, *col = nullptr, *values = nullptr;
     check(sxt_matrix_get_csr(matrix.handle.get(), &row_ptr, &col, &values), nullptr);
@@ -56,10 +57,10 @@ struct Systems {
   static void require_hermitian(const std::string &path, const std::vector<Complex> &dense, std::int64_t n) {
     for (std::int64_t j = 0; j < n; ++j) {
       if (dense[j + j * n].imag() != 0)
-        fail(kBadInput, "{} is not Hermitian: the diagonal entry ({}, {}) is not real", path, j + 1, j + 1);
+        fail(kNotSolved, "{} is not Hermitian: the diagonal entry ({}, {}) is not real", path, j + 1, j + 1);
       for (std::int64_t i = 0; i < j; ++i)
         if (dense[i + j * n] != std::conj(dense[j + i * n]))
-          fail(kBadInput, "{} is not Hermitian: entries ({}, {}) and ({}, {}) are not conjugate", path, i + 1, j + 1,
+          fail(kNotSolved, "{} is not Hermitian: entries ({}, {}) and ({}, {}) are not conjugate", path, i + 1, j + 1,
                j + 1, i + 1);
     }
   }
@@ -169,7 +170,9 @@ int hermitian(const HermitianOptions &options) {
     const std::int32_t *signs = &answers.inertia[3 * s];
     const std::string answer = info_text(answers.info[s], options.definiteness == "definite");
     failed += answers.info[s] != 0;
-    const std::string inertia = answers.info[s] ? "-" : fmt::format("{}+ {}- {}0", signs[0], signs[1], signs[2]);
+    // A singular system has an inertia, too; a definite set that failed was not factored to its end.
+    const bool known = answers.info[s] == 0 || (answers.info[s] > 0 && options.definiteness != "definite");
+    const std::string inertia = known ? fmt::format("{}+ {}- {}0", signs[0], signs[1], signs[2]) : "-";
     table.add({options.matrices[s], count_text(systems.orders[s]), answer, fmt::format("{:.1e}", answers.residual[s]),
                fmt::format("{:.1e}", answers.rcond[s]), inertia, fmt::format("{:.3g}", answers.shift[s])});
     rows.push_back({{"path", options.matrices[s]},
@@ -178,7 +181,7 @@ int hermitian(const HermitianOptions &options) {
                     {"answer", answer},
                     {"residual", number(answers.residual[s])},
                     {"rcond", number(answers.rcond[s])},
-                    {"inertia", answers.info[s] ? Json() : Json({signs[0], signs[1], signs[2]})},
+                    {"inertia", known ? Json({signs[0], signs[1], signs[2]}) : Json()},
                     {"shift", answers.shift[s]}});
   }
   if (options.json) {
@@ -202,7 +205,7 @@ rcond an estimate of the reciprocal condition number, inertia the number of posi
 Examples:
   sextant hermitian A.mtx B.mtx C.mtx
   sextant hermitian *.mtx --definiteness definite --shift 0,1e-8,1e-4 --relative --json
-Exit code 4: some system was not solved; the others were.)";
+Exit code 4: some system was not solved, and the others were; or a file holds no Hermitian matrix.)";
 
 }  // namespace
 
@@ -215,7 +218,7 @@ void add_hermitian(CLI::App &parent, Action &action) {
   add_file_options(*app);
   app->add_option("--definiteness", options->definiteness, "definite, indefinite, or try definite first")
       ->capture_default_str()
-      ->check(CLI::IsMember({"definite", "indefinite", "try"}));
+      ->check(one_of({"definite", "indefinite", "try"}));
   app->add_option("--shift", options->shifts, "Added to the diagonal; further ones are tried on systems that fail")
       ->delimiter(',')
       ->allow_extra_args(false);

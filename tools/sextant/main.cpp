@@ -5,6 +5,7 @@
 
 #include "command.hpp"
 #include "error.hpp"
+#include "hints.hpp"
 #include "output.hpp"
 
 namespace {
@@ -51,14 +52,18 @@ int report_failure() {
   }
 }
 
+int print_version() {
+  tool::print("sextant {}\n", sxt_version_string());
+  return tool::kDone;
+}
+
 int run(int argc, char **argv) {
   CLI::App app(
       "Sextant predicts what each of its kernels would cost on your matrix and machine, takes the cheapest, "
       "and says why.",
       "sextant");
-  app.set_version_flag("--version", fmt::format("sextant {}", sxt_version_string()), "Print the version and exit");
+  app.set_version_flag("-V,--version", fmt::format("sextant {}", sxt_version_string()), "Print the version and exit");
   app.require_subcommand(0, 1);  // none is noticed below, so that a misspelt one is named first
-  app.footer(kFooter);
   app.get_formatter()->column_width(34);
 
   tool::Action action;
@@ -70,12 +75,15 @@ int run(int argc, char **argv) {
   tool::add_bench(app, action);
   tool::add_calibrate(app, action);
   tool::add_plugin_check(app, {argv, argv + argc}, action);
+  app.add_subcommand("version", "Print the version and exit")->callback([&action] { action = print_version; });
+  app.footer(kFooter);  // after the subcommands, which would begin with it
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
     // Help and version are data and leave with 0; whatever else the parser says is a usage error.
     if (error.get_exit_code() != 0) {
-      tool::message(fmt::format("{}\nRun with --help for what is possible.", error.what()));
+      const std::string meant = tool::hint(app, {argv, argv + argc});
+      tool::message(fmt::format("{}\nRun with --help for what is possible.", meant.empty() ? error.what() : meant));
       return tool::kUsage;
     }
     app.exit(error);

@@ -61,7 +61,8 @@ std::vector<Model> chosen(const std::vector<ModelSample> &samples, const std::ve
   std::set<std::string> seen;
   std::erase_if(models, [&](const Model &model) { return !seen.insert(model.second.front().kernel).second; });
   for (const std::string &kernel : kernels)
-    if (!seen.contains(kernel)) fail(kUsage, "--svg-kernels: {} was not measured", kernel);
+    if (!seen.contains(kernel))
+      fail(kUsage, "--svg-kernels: {} was not measured; measured: {}", kernel, fmt::join(seen, ", "));
   if (kernels.empty())
     models.resize(std::min(models.size(), kDefaultKernels));
   else

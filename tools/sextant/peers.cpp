@@ -19,6 +19,7 @@ struct KnownPeer {
   const char *name, *not_built;
 };
 constexpr KnownPeer kKnown[] = {
+#include "hints.hpp"
 #include "peer_list.inc"
     {nullptr, nullptr}};
 
@@ -105,13 +106,12 @@ class Opener {
 };
 
 const KnownPeer &find_known(const std::string &name) {
-  std::string names;
+  std::vector<std::string> names;
   for (const KnownPeer *known = kKnown; known->name; ++known) {
     if (name == known->name) return *known;
-    names += (names.empty() ? "" : ", ") + std::string(known->name);
+    names.emplace_back(known->name);
   }
-  fail(kUsage, "--peers: '{}' is no known peer; there are {}, and --peer-path takes the file of any other", name,
-       names);
+  fail(kUsage, "--peers: {}; --peer-path takes the file of any other", no_such("peer", name, names));
 }
 
 }  // namespace

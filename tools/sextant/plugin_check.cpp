@@ -198,6 +198,7 @@ void add_plugin_check(CLI::App &parent, const std::vector<std::string> &argument
   auto options = std::make_shared<CheckOptions>();
   CLI::App *plugin = parent.add_subcommand("plugin", "Work on one plugin");
   plugin->require_subcommand(0, 1);
+  plugin->footer("Example:\n  sextant plugin check ./libmine.so\nsextant plugin check --help has its options.");
   CLI::App *app = plugin->add_subcommand("check", "Run a plugin through the tests of its kinds, in a child process");
   app->add_option("file", options->path, "The plugin")->required()->type_name("FILE.so");
   app->add_option("--time-limit", options->time_limit, "Seconds until the child is stopped")

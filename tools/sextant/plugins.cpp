@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // sextant plugins: what is loaded, which kernels it brought, and what was refused at which stage and why.
 #include <algorithm>
-#include <functional>
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "command.hpp"
@@ -110,6 +110,13 @@ int list_plugins(const PluginsOptions &options) {
   return options.strict && count_wrong(refused) > 0 ? kRefused : kDone;
 }
 
+constexpr const char *kFooter = R"(Examples:
+  sextant plugins                               kernels, the files they come from, and refusals with stage and reason
+  sextant plugins --plugin-path ./libmine.so    with a plugin of yours
+  sextant plugins --json --strict               for scripts
+
+Exit code 6: with --strict, something was refused for another reason than a device that is not there.)";
+
 }  // namespace
 
 Json refusals_json() {
@@ -129,6 +136,7 @@ void add_plugins(CLI::App &parent, Action &action) {
   app->add_flag("--json", options->json, "The lists as JSON");
   app->add_flag("--strict", options->strict, "Exit code 6 when anything was refused");
   add_context_options(*app, options->context);
+  app->footer(kFooter);
   app->callback([options, &action] { action = [options] { return list_plugins(*options); }; });
 }
 

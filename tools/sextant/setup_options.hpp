@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "hints.hpp"
 #include "numbers.hpp"
 #include "sextant/sextant.h"
 
@@ -19,11 +20,11 @@ struct SetupOptions {
     app.add_option("--reorder", reorder, "Rows of A in another order: auto, never or always")
         ->group(group)
         ->capture_default_str()
-        ->check(CLI::IsMember({"auto", "never", "always"}));
+        ->check(one_of({"auto", "never", "always"}));
     app.add_option("--null-space", null_space, "What A turns into 0: none, or constant vectors, which are left out")
         ->group(group)
         ->capture_default_str()
-        ->check(CLI::IsMember({"none", "constant"}));
+        ->check(one_of({"none", "constant"}));
     app.add_option("--expected-solves", expected_solves, "How often the set-up will serve: it may cost the more")
         ->group(group)
         ->capture_default_str()

@@ -8,12 +8,14 @@
 #include "command.hpp"
 #include "context_options.hpp"
 #include "explanation.hpp"
+#include "hints.hpp"
 #include "interrupt.hpp"
 #include "matrix_input.hpp"
 #include "numbers.hpp"
 #include "setup_options.hpp"
 #include "sextant/kinds/pcg.h"
 #include "table.hpp"
+#include "waiting.hpp"
 #include "write_file.hpp"
 
 namespace tool {
@@ -38,6 +40,7 @@ struct History {
 
 struct Outcome {
   sxt_status status = SXT_OK;
+  std::string sentence;  // why it did not converge
   sxt_pcg_report report{};
   Json explanation;
   std::string explanation_text;
@@ -127,9 +130,17 @@ Outcome run_solver(sxt_context *context, sxt_pcg *pcg, const SolveOptions &optio
   outcome.report.struct_size = sizeof outcome.report;
   outcome.status = sxt_pcg_solve_array(pcg, b.length(), b.values.data(), x.values.data(), &native, &outcome.report);
   if (outcome.status != SXT_NOT_CONVERGED) check(outcome.status, context);
+  if (outcome.status == SXT_NOT_CONVERGED) outcome.sentence = in_options(sxt_last_error(context));
   outcome.explanation = explain_json(pcg);
   if (options.verbose) outcome.explanation_text = explain_text(pcg);
   return outcome;
+}
+
+// The library's sentence with the options of this command in the place of its own.
+std::string in_options(std::string sentence) {
+  const std::string theirs = "options->null_space and null_space_size", ours = "--null-space constant";
+  if (const std::size_t at = sentence.find(theirs); at != std::string::npos) sentence.replace(at, theirs.size(), ours);
+  return sentence;
 }
 
 // The preconditioner in use: the first word of what the library says ("jacobi (as symmetric scaling)"), else what was
@@ -201,6 +212,32 @@ void print_json_report(Outcome &outcome, const SolveOptions &options, const Load
   print_json(json);
 }
 
+// One row: what a solve consists of, and its sum.
+void print_row(const char *name, double setup, double iterations, double iteration, std::int64_t confirmations,
+               double residual, double rest) {
+  print("{:<10} {:>10}  {:>10.0f}  {:>12}  {:>13}  {:>10}  {:>10}\n", name, seconds_text(setup), iterations,
+        seconds_text(iteration), fmt::format("{} x {}", confirmations, seconds_text(residual)), seconds_text(rest),
+        seconds_text(iterations * iteration + static_cast<double>(confirmations) * residual + rest));
+}
+
+// Component by component, so that a wrong prediction shows where it came from: iterations times one, true residuals,
+// and the rest make the solve in both rows. The library's prediction of a solve is for the iterations that were taken;
+// the row is for those that were predicted.
+void print_times(const sxt_pcg_report &report) {
+  const auto taken = static_cast<double>(report.iterations), residuals = static_cast<double>(report.confirmations);
+  const auto rest = [&](double solve, double iteration, double residual) {
+    return std::max(0.0, solve - taken * iteration - residuals * residual);
+  };
+  print("           {:>10}  {:>10}  {:>12}  {:>13}  {:>10}  {:>10}\n", "set-up", "iterations", "an iteration",
+        "true residual", "the rest", "solve");
+  print_row(
+      "predicted", report.predicted_setup_seconds, report.predicted_iterations, report.predicted_iteration_seconds,
+      report.confirmations, report.predicted_residual_seconds,
+      rest(report.predicted_solve_seconds, report.predicted_iteration_seconds, report.predicted_residual_seconds));
+  print_row("measured", report.setup_seconds, taken, report.iteration_seconds, report.confirmations,
+            report.residual_seconds, rest(report.solve_seconds, report.iteration_seconds, report.residual_seconds));
+}
+
 void print_text_report(Outcome &outcome, const SolveOptions &options, const LoadedMatrix &matrix) {
   const sxt_pcg_report &report = outcome.report;
   print("matrix     {}: {}\n", matrix.path, describe(matrix));
@@ -212,17 +249,8 @@ void print_text_report(Outcome &outcome, const SolveOptions &options, const Load
   for (const Json &note : outcome.explanation["notes"]) print("           {}\n", note.get<std::string>());
   print("plan\n");
   print_text(options.verbose ? outcome.explanation_text + "\n" : plan_table(outcome.explanation["plan"], 2));
-  // Component by component, so that a wrong prediction shows where it came from.
+  print_times(report);
   const auto count = static_cast<double>(std::max<std::int64_t>(1, report.iterations));
-  print("           {:>10}  {:>10}  {:>12}  {:>13}  {:>10}\n", "set-up", "iterations", "an iteration", "true residual",
-        "solve");
-  print("predicted  {:>10}  {:>10.0f}  {:>12}  {:>13}  {:>10}\n", seconds_text(report.predicted_setup_seconds),
-        report.predicted_iterations, seconds_text(report.predicted_iteration_seconds),
-        seconds_text(report.predicted_residual_seconds), seconds_text(report.predicted_solve_seconds));
-  print("measured   {:>10}  {:>10}  {:>12}  {:>13}  {:>10}\n", seconds_text(report.setup_seconds), report.iterations,
-        seconds_text(report.iteration_seconds),
-        fmt::format("{} x {}", report.confirmations, seconds_text(report.residual_seconds)),
-        seconds_text(report.solve_seconds));
   if (report.probe_iterations > 0)
     print("probe      {} iterations in {}, of the set-up\n", report.probe_iterations,
           seconds_text(report.probe_seconds));
@@ -290,8 +318,14 @@ int solve(const SolveOptions &options) {
   if (!options.plan.empty()) {
     check(sxt_plan_load(context.get(), options.plan.c_str(), options.plan_required ? 1 : 0), context.get());
   }
-  const LoadedMatrix matrix = read_matrix(context.get(), options.matrix);
-  const Pcg pcg = make_solver(context.get(), matrix, options);
+  const LoadedMatrix matrix = [&] {
+    const Waiting waiting("reading " + options.matrix, options.context);
+    return read_matrix(context.get(), options.matrix);
+  }();
+  const Pcg pcg = [&] {
+    const Waiting waiting("setting up", options.context);
+    return make_solver(context.get(), matrix, options);
+  }();
   const HostVector b = options.rhs.empty()
                            ? product_with_ones(context.get(), matrix)
                            : read_vector(context.get(), options.rhs, matrix.info.rows, matrix.info.value_type);
@@ -306,9 +340,7 @@ int solve(const SolveOptions &options) {
 
   options.json ? print_json_report(outcome, options, matrix) : print_text_report(outcome, options, matrix);
   if (outcome.status == SXT_OK) return kDone;
-  message(fmt::format("not converged: {} in iteration {}{}", sxt_reason_sentence(outcome.report.reason),
-                      outcome.report.iterations,
-                      options.output.empty() ? "" : "; " + options.output + " holds the last good iterate"));
+  message(outcome.sentence + (options.output.empty() ? "" : "; " + options.output + " holds the last good iterate"));
   return kNotSolved;
 }
 
@@ -327,7 +359,7 @@ void add_choice_options(CLI::App &app, SolveOptions &options) {
   app.add_option("--method", options.method, "auto, pcg or cholesky (auto is pcg in this version)")
       ->group(group)
       ->capture_default_str()
-      ->check(CLI::IsMember({"auto", "pcg", "cholesky"}));
+      ->check(one_of({"auto", "pcg", "cholesky"}));
   app.add_option("--format", options.format, "Storage of A: csr, coo, ...")->group(group)->capture_default_str();
   app.add_option("--precond", options.preconditioner, "none, jacobi, or what a plugin offers")
       ->group(group)

@@ -12,6 +12,7 @@
 #include "command.hpp"
 #include "context_options.hpp"
 #include "generate.hpp"
+#include "hints.hpp"
 #include "matrix_input.hpp"
 #include "model_plots.hpp"
 #include "numbers.hpp"
@@ -284,11 +285,11 @@ void add_verify_model(CLI::App &parent, Action &action) {
       ->check(number_within(1, 1e15));
   app->add_option("--op", options->op, "spmv or spmv-transpose")
       ->capture_default_str()
-      ->check(CLI::IsMember({"spmv", "spmv-transpose"}));
+      ->check(one_of({"spmv", "spmv-transpose"}));
   app->add_option("--types", options->types, "f64, f32, or both with a comma; default: as the files say")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::IsMember({"f64", "f32"}));
+      ->check(one_of({"f64", "f32"}));
   app->add_option("--seconds", options->seconds, "Time to measure each candidate for")
       ->capture_default_str()
       ->check(number_within(0.0001, 60));

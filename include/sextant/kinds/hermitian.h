@@ -6,7 +6,8 @@
  * so that another program can go on with them; the padding is never touched, nor the other triangle unless the query
  * says that it may be. The imaginary part
  * of a diagonal is not read. b becomes the solution. What a system holds whose info is not 0 is undefined, except that
- * info -2, -3 and -4 leave it as it was; no system ever touches a neighbour.
+ * info -2, -3 and -4 leave it as it was, and that an indefinite one with a singular block of D (info k > 0) is factored to
+ * its end, as xSYTRF does it, since its inertia is told; no system ever touches a neighbour.
  * A query with solution_only admits kernels that leave no such factor; core asks so in measurements alone.
  * args.batch and n_rhs may be smaller than the query's; scratch made for the query then suffices.
  * SXT_HERMITIAN_TRY_DEFINITE is composed by core from the other two: a kernel may refuse it.

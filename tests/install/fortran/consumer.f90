@@ -10,6 +10,8 @@ program consumer
   type(sextant_matrix) :: a
   type(sextant_pcg) :: solver
   type(sextant_report) :: report
+  type(sextant_vector) :: v
+  real(real64) :: largest
 
   k = 0
   do i = 1, n
@@ -32,6 +34,11 @@ program consumer
   if (stat /= sxt_ok) call give_up(report%message)
   print '(2a, i0, a)', sextant_reason_name(report%reason), ' after ', report%iterations, ' iterations'
   if (maxval(abs(x - 1)) > 1.0e-6_real64) call give_up('the solution is wrong')
+  call v%create(n, sxt_f64, stat=stat)
+  if (stat == sxt_ok) call v%write(x, stat)
+  if (stat /= sxt_ok) call give_up(v%error())
+  call sextant_amax(v, largest, stat)
+  if (stat /= sxt_ok .or. abs(largest - 1) > 1.0e-6_real64) call give_up('the largest element is wrong')
 
 contains
 

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What conjugate gradients tell beside a status: what to try where A is not what they need, and lines of the log.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/pcg/solver.hpp"
+
+namespace sextant::abi {
+
+// What to try where a matrix was refused with this status; "" when there is nothing to say.
+std::string refusal_advice(sxt_status status, const Matrix &matrix);
+// What to try where a solve ended for this reason; null_space_size: as the set-up has it.
+std::string ending_advice(sxt_reason reason, std::int64_t null_space_size);
+
+// Lines at SXT_LOG_INFO: what was set up, and how a solve ended.
+void log_setup(const PcgSolver &solver);
+void log_solve(const PcgSolver &solver, const sxt_pcg_report &report);
+
+}  // namespace sextant::abi

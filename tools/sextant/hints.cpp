@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "hints.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+
+namespace tool {
+namespace {
+
+// Levenshtein's edit distance, one row of the table at a time.
+std::size_t edit_distance(const std::string &a, const std::string &b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t substituted = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({substituted, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+std::string joined(const std::vector<std::string> &names) {
+  std::string text;
+  for (const std::string &name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+std::vector<std::string> option_names(const CLI::App &app) {
+  std::vector<std::string> names;
+  for (const CLI::Option *option : app.get_options()) {
+    if (option->get_group().empty()) continue;  // hidden
+    for (const std::string &name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string &name : option->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
+std::vector<std::string> subcommand_names(const CLI::App &app) {
+  std::vector<std::string> names;
+  for (const CLI::App *each : app.get_subcommands([](const CLI::App *) { return true; }))
+    names.push_back(each->get_name());
+  return names;
+}
+
+// "-5" and "-.5" are values.
+bool is_option(const std::string &word) {
+  return word.size() > 1 && word[0] == '-' && word != "--" && (word[1] < '0' || word[1] > '9') && word[1] != '.';
+}
+
+// The option a word names; "-ofile" is "-o" with its value.
+const CLI::Option *option_of(const CLI::App &app, const std::string &word) {
+  const bool is_long = word[1] == '-';
+  return app.get_option_no_throw(is_long ? word.substr(0, word.find('=')) : word.substr(0, 2));
+}
+
+std::string meant(const std::string &word, const std::string &what, const std::vector<std::string> &known) {
+  const std::string name = nearest(word, known);
+  return fmt::format("'{}' is no {}{}", word, what, name.empty() ? "" : fmt::format("; did you mean '{}'?", name));
+}
+
+}  // namespace
+
+std::string nearest(const std::string &wanted, const std::vector<std::string> &known) {
+  std::string best;
+  std::size_t least = 0;
+  for (const std::string &name : known) {
+    const std::size_t distance = edit_distance(wanted, name);
+    if (2 * distance > std::max(wanted.size(), name.size())) continue;
+    if (best.empty() || distance < least) best = name, least = distance;
+  }
+  return best;
+}
+
+std::string no_such(const std::string &what, const std::string &wanted, const std::vector<std::string> &known) {
+  const std::string name = nearest(wanted, known);
+  return fmt::format("no {} named '{}'{}; known: {}", what, wanted,
+                     name.empty() ? "" : fmt::format("; the nearest is '{}'", name), joined(known));
+}
+
+CLI::Validator one_of(std::vector<std::string> names) {
+  std::string shown = joined(names);
+  return CLI::Validator(
+      [names = std::move(names)](std::string &word) {
+        return std::find(names.begin(), names.end(), word) != names.end() ? "" : no_such("value", word, names);
+      },
+      "{" + shown + "}");
+}
+
+std::string hint(const CLI::App &app, const std::vector<std::string> &arguments) {
+  const CLI::App *at = &app;
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    const std::string &word = arguments[i];
+    if (word == "--") return "";
+    if (is_option(word)) {
+      const CLI::Option *option = option_of(*at, word);
+      const std::string name = word.substr(0, word.find('='));
+      if (!option)
+        return meant(name, "option of " + (at == &app ? "sextant" : "sextant " + at->get_name()), option_names(*at));
+      if (option->get_items_expected_max() > 0 && name == word && word.size() > 1) ++i;  // its value
+      continue;
+    }
+    const std::vector<std::string> known = subcommand_names(*at);
+    const bool is_known = std::find(known.begin(), known.end(), word) != known.end();
+    if (is_known)
+      at = at->get_subcommand_no_throw(word);
+    else if (!known.empty())
+      return meant(word, "subcommand", known);
+  }
+  return "";
+}
+
+}  // namespace tool
