@@ -9,6 +9,7 @@
 
 #include "core/base/names.hpp"
 #include "core/dispatch/feedback.hpp"
+#include "core/model/profile_cache.hpp"
 
 namespace sextant {
 
@@ -66,13 +67,14 @@ Context::Context(const ContextSettings &settings) : id_(next_id()), settings_(se
   Registry &registry = Registry::instance();
   registry.load_default(settings_.log);
   for (const std::string &path : settings_.plugin_paths) registry.load_path(path, settings_.log);
-  if (!settings_.profile_path.empty()) profile_ = read_profile(settings_.profile_path);
+  profile_ =
+      settings_.profile_path.empty() ? std::make_shared<const Profile>() : shared_profile(settings_.profile_path);
   forced_by_environment_ = parse_forces(::secure_getenv("SEXTANT_FORCE"));
   for (const auto &[kind, kernel] : forced_by_environment_) check_names(kind, kernel);
   read_trial_settings();
   open_device();
   if (settings_.profile_path.empty()) find_profile();
-  profile_.apply(device_->machine());
+  profile_->apply(device_->machine());
   operations_ = std::make_unique<Operations>(*this);
 }
 
@@ -126,7 +128,7 @@ void Context::find_profile() {
     const bool there = !path.empty() && std::filesystem::exists(path, ignored);
     if (!there && !(named && path == default_profile_path(fingerprint()))) continue;
     try {
-      profile_ = read_profile(path);
+      profile_ = shared_profile(path);
       return;
     } catch (const Error &problem) {
       settings_.log(SXT_LOG_WARNING, text("the machine profile is not used: ", problem.what()));
@@ -136,8 +138,8 @@ void Context::find_profile() {
 }
 
 void Context::use_profile(Profile profile) {
-  profile_ = std::move(profile);
-  profile_.apply(device_->machine());
+  profile_ = std::make_shared<const Profile>(std::move(profile));
+  profile_->apply(device_->machine());
   choices_changed();
 }
 
@@ -190,7 +192,7 @@ std::string Context::describe() const {
   const sxt_machine &m = machine();
   return text(m.device, ": ", m.name ? m.name : "unnamed", ", ", m.units, " units, ", m.memory_bytes >> 20,
               " MiB memory, ", m.cache_bytes >> 10, " KiB last cache, ", m.stream_rate / 1e9, " GB/s from memory, ",
-              m.cache_rate / 1e9, " GB/s from cache (", profile_.path.empty() ? "analytic" : profile_.path, ")");
+              m.cache_rate / 1e9, " GB/s from cache (", profile_->path.empty() ? "analytic" : profile_->path, ")");
 }
 
 std::string Context::fingerprint() const {

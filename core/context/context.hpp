@@ -45,7 +45,7 @@ class Context : public std::enable_shared_from_this<Context> {
   const char *device_name() const noexcept { return machine().device; }
   const Allocator &allocator() const noexcept { return settings_.allocator; }
   const LogSink &log() const noexcept { return settings_.log; }
-  const Profile &profile() const noexcept { return profile_; }
+  const Profile &profile() const noexcept { return *profile_; }
   // From now on predictions follow this profile. Nothing else may run in the context meanwhile.
   void use_profile(Profile profile);
   bool deterministic() const noexcept { return settings_.deterministic; }
@@ -87,7 +87,7 @@ class Context : public std::enable_shared_from_this<Context> {
   const std::uint64_t id_;
   std::atomic<std::uint64_t> epoch_{1};
   ContextSettings settings_;
-  Profile profile_;
+  std::shared_ptr<const Profile> profile_;  // never NULL
   std::unique_ptr<Device> device_;
   PlanBook plan_;
   std::unique_ptr<Feedback> feedback_;
