@@ -7,9 +7,10 @@
 
 #include "abi/guard.hpp"
 #include "core/context/context.hpp"
+#include "core/matrix/array_products.hpp"
 #include "core/matrix/matrix.hpp"
 #include "core/matrix/products.hpp"
-#include "core/pcg/solver.hpp"
+#include "core/pcg/placed.hpp"
 
 #include "sextant/sextant.h"
 
@@ -18,9 +19,11 @@ struct sxt_context {
 };
 
 struct sxt_matrix {
-  explicit sxt_matrix(std::shared_ptr<sextant::Matrix> held) : matrix(std::move(held)), products(matrix) {}
+  explicit sxt_matrix(std::shared_ptr<sextant::Matrix> held)
+      : matrix(std::move(held)), products(matrix), arrays(matrix) {}
   std::shared_ptr<sextant::Matrix> matrix;
   sextant::Products products;
+  sextant::ArrayProducts arrays;
 };
 
 struct sxt_vector {
@@ -34,7 +37,7 @@ struct sxt_vector {
 struct sxt_pcg {
   sxt_pcg(std::shared_ptr<sextant::Matrix> matrix, const sextant::PcgSettings &settings)
       : solver(std::move(matrix), settings) {}
-  sextant::PcgSolver solver;
+  sextant::PlacedSolver solver;
 };
 
 struct sxt_selection {

@@ -197,6 +197,7 @@ sxt_status sxt_matrix_update_values(sxt_matrix *matrix, const void *values, int6
     Matrix &inner = *given(matrix, "matrix").matrix;
     check_on_host(inner.context(), values, "values");
     inner.update_values(values, count);
+    inner.update_twin();
   });
 }
 

@@ -97,9 +97,9 @@ void Context::read_trial_settings() {
 }
 
 void Context::open_device() {
-  const bool automatic = settings_.device.empty() || settings_.device == "auto";
+  automatic_ = settings_.device.empty() || settings_.device == "auto";
   const std::vector<std::string> wanted =
-      automatic ? std::vector<std::string>{"cuda", "cpu"} : std::vector<std::string>{settings_.device};
+      automatic_ ? std::vector<std::string>{"cuda", "cpu"} : std::vector<std::string>{settings_.device};
   std::string problem;
   for (const std::string &name : wanted) {
     const registry::Kernel *kernel = find_device(name);
@@ -110,10 +110,10 @@ void Context::open_device() {
       return;
     } catch (const Error &error) {
       problem = error.what();
-      if (!automatic) throw;
+      if (!automatic_) throw;
     }
   }
-  require(!problem.empty() || automatic, SXT_E_UNKNOWN_NAME, unknown_name("device", settings_.device, device_names()));
+  require(!problem.empty() || automatic_, SXT_E_UNKNOWN_NAME, unknown_name("device", settings_.device, device_names()));
   fail(SXT_E_DEVICE, "no device could be opened", problem.empty() ? ": no device plugin was loaded from " : ": ",
        problem.empty() ? registry::own_plugin_directory() : problem);
 }
@@ -176,8 +176,33 @@ void Context::choices_changed() { ++epoch_; }
 std::string Context::load_plan(const std::string &path, bool required) {
   const std::string problem = plan_.load(path, fingerprint(), required);
   if (!problem.empty()) settings_.log(SXT_LOG_WARNING, "the plan is not followed: " + problem);
+  if (problem.empty()) plan_loaded_ = true;
   choices_changed();
   return problem;
+}
+
+bool Context::weighs_devices() const {
+  if (!automatic_ || device_->on_host() || device_->callers_stream() || settings_.deterministic || plan_loaded_)
+    return false;
+  const std::shared_lock lock(mutex_);
+  return forced_.empty() && forced_by_environment_.empty();
+}
+
+std::shared_ptr<Context> Context::companion() {
+  if (!weighs_devices()) return nullptr;
+  const std::lock_guard lock(companion_mutex_);
+  if (std::exchange(companion_tried_, true)) return companion_;
+  ContextSettings settings = settings_;
+  settings.device = "cpu";
+  settings.ordinal = 0;
+  settings.profile_path.clear();  // it speaks of the device
+  try {
+    companion_ = std::make_shared<Context>(settings);
+  } catch (const Error &problem) {
+    settings_.log(SXT_LOG_WARNING, text("all work goes to device '", device_name(), "': ", problem.what()));
+    companion_tried_ = problem.status() != SXT_E_MEMORY;
+  }
+  return companion_;
 }
 
 std::string Context::forced(const std::string &kind, const char **by) const {
