@@ -8,9 +8,10 @@
 #include "abi/guard.hpp"
 #include "abi/places.hpp"
 #include "core/context/context.hpp"
+#include "core/matrix/array_products.hpp"
 #include "core/matrix/matrix.hpp"
 #include "core/matrix/products.hpp"
-#include "core/pcg/solver.hpp"
+#include "core/pcg/placed.hpp"
 
 #include "sextant/sextant.h"
 
@@ -19,9 +20,11 @@ struct sxt_context {
 };
 
 struct sxt_matrix {
-  explicit sxt_matrix(std::shared_ptr<sextant::Matrix> held) : matrix(std::move(held)), products(matrix) {}
+  explicit sxt_matrix(std::shared_ptr<sextant::Matrix> held)
+      : matrix(std::move(held)), products(matrix), arrays(matrix) {}
   std::shared_ptr<sextant::Matrix> matrix;
   sextant::Products products;
+  sextant::ArrayProducts arrays;
   int index_base = 0;  // of the caller's arrays; files count from 1
 };
 
@@ -36,7 +39,7 @@ struct sxt_vector {
 struct sxt_pcg {
   sxt_pcg(std::shared_ptr<sextant::Matrix> matrix, const sextant::PcgSettings &settings)
       : solver(std::move(matrix), settings) {}
-  sextant::PcgSolver solver;
+  sextant::PlacedSolver solver;
   int index_base = 0;  // of the matrix it was made from
   std::int64_t null_space_size = 0;
 };

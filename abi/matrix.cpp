@@ -191,7 +191,10 @@ sxt_status sxt_matrix_update_values(sxt_matrix *matrix, const void *values, int6
   return guarded(id_of(matrix), [&] {
     Matrix &inner = *given(matrix, "matrix").matrix;
     check_on_host(inner.context(), values, "values");
-    counting_from(matrix->index_base, [&] { inner.update_values(values, count); });
+    counting_from(matrix->index_base, [&] {
+      inner.update_values(values, count);
+      inner.update_twin();
+    });
   });
 }
 

@@ -136,7 +136,7 @@ void multiply_arrays(sxt_matrix &a, const Matrix &matrix, sxt_op op, const void 
   require(y != nullptr || one.ldy == 0, SXT_E_ARGUMENT, "y is NULL but has ", one.ldy, " values to take");
   const std::int64_t each = value_bytes(matrix.value_type());
   require(apart(x, in * each, y, out * each), SXT_E_ARGUMENT, "x and y overlap");
-  a.products.multiply_arrays(op, alpha, x, beta, y, columns);
+  a.arrays.serving(a.products, op, x, y, columns).multiply_arrays(op, alpha, x, beta, y, columns);
 }
 
 }  // namespace

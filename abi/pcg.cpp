@@ -154,8 +154,8 @@ void check_block(const sxt_pcg &pcg, int64_t n, int64_t n_rhs, int64_t ldb, int6
   }
 }
 
-sxt_status solve_block(sxt_pcg &pcg, int64_t n_rhs, const void *b, int64_t ldb, void *x, int64_t ldx,
-                       const SolveSettings &settings, sxt_pcg_report *reports) {
+sxt_status solve_block(const sxt_pcg &pcg, PcgSolver &solver, int64_t n_rhs, const void *b, int64_t ldb, void *x,
+                       int64_t ldx, const SolveSettings &settings, sxt_pcg_report *reports) {
   const std::uint64_t element = value_bytes(pcg.solver.matrix().value_type());
   const auto column = [&](int64_t j) -> PcgSolver::ArrayColumn {
     const SolveSettings own = of_column(settings, j);
@@ -171,15 +171,15 @@ sxt_status solve_block(sxt_pcg &pcg, int64_t n_rhs, const void *b, int64_t ldb, 
     std::array<PcgSolver::ArrayColumn, PcgSolver::most_columns> columns{};
     std::array<sxt_pcg_report, PcgSolver::most_columns> answers{};
     for (int64_t j = 0; j < count; ++j) columns[static_cast<std::size_t>(j)] = column(first + j);
-    const bool together = !accompanied && pcg.solver.together_pays(static_cast<std::int32_t>(count));
-    if (together) pcg.solver.solve_together({columns.data(), static_cast<std::size_t>(count)}, answers.data());
+    const bool together = !accompanied && solver.together_pays(static_cast<std::int32_t>(count));
+    if (together) solver.solve_together({columns.data(), static_cast<std::size_t>(count)}, answers.data());
     for (int64_t j = 0; j < count; ++j) {
       sxt_pcg_report &answer = answers[static_cast<std::size_t>(j)];
       if (!together) {
         answer.struct_size = sizeof answer;
         answer.reason = SXT_REASON_CANCELLED;
         const PcgSolver::ArrayColumn &one = columns[static_cast<std::size_t>(j)];
-        if (!cancelled) answer = pcg.solver.solve_array(one.b, one.x, one.settings);
+        if (!cancelled) answer = solver.solve_array(one.b, one.x, one.settings);
         cancelled = cancelled || answer.reason == SXT_REASON_CANCELLED;
       }
       worst = std::max(worst, conclude(pcg, answer, report_at(reports, first + j), first + j));
@@ -239,10 +239,11 @@ sxt_status sxt_pcg_solve(sxt_pcg *pcg, const sxt_vector *b, sxt_vector *x, const
     check_operand(*pcg, given(x, "x"), "x");
     check_apart(*pcg, 1, b->data, b->n, x->data, x->n);
     check_report(report);
-    SolveSettings settings = settings_of(read_sized(options, solve_defaults(), "options"), pcg->solver);
+    PcgSolver &solver = pcg->solver.on_device();
+    SolveSettings settings = settings_of(read_sized(options, solve_defaults(), "options"), solver);
     settings.live = whole(report);
     return counting_from(pcg->index_base,
-                         [&] { return conclude(*pcg, pcg->solver.solve(b->data, x->data, settings), report); });
+                         [&] { return conclude(*pcg, solver.solve(b->data, x->data, settings), report); });
   });
 }
 
@@ -252,10 +253,10 @@ sxt_status sxt_pcg_solve_array(sxt_pcg *pcg, int64_t n, const void *b, void *x, 
     check_array(given(pcg, "pcg"), n, b, x);
     check_apart(*pcg, 1, b, n, x, n);
     check_report(report);
-    SolveSettings settings = settings_of(read_sized(options, solve_defaults(), "options"), pcg->solver);
+    PcgSolver &solver = pcg->solver.for_arrays(b, x);
+    SolveSettings settings = settings_of(read_sized(options, solve_defaults(), "options"), solver);
     settings.live = whole(report);
-    return counting_from(pcg->index_base,
-                         [&] { return conclude(*pcg, pcg->solver.solve_array(b, x, settings), report); });
+    return counting_from(pcg->index_base, [&] { return conclude(*pcg, solver.solve_array(b, x, settings), report); });
   });
 }
 
@@ -266,8 +267,10 @@ sxt_status sxt_pcg_solve_block(sxt_pcg *pcg, int64_t n, int64_t n_rhs, const voi
     if (n_rhs != 0) check_array(*pcg, n, b, x);
     check_block(*pcg, n, n_rhs, ldb, ldx, reports);
     check_apart(*pcg, n_rhs, b, ldb, x, ldx);
-    const SolveSettings settings = settings_of(read_sized(options, solve_defaults(), "options"), pcg->solver);
-    return counting_from(pcg->index_base, [&] { return solve_block(*pcg, n_rhs, b, ldb, x, ldx, settings, reports); });
+    PcgSolver &solver = pcg->solver.for_arrays(b, x);
+    const SolveSettings settings = settings_of(read_sized(options, solve_defaults(), "options"), solver);
+    return counting_from(pcg->index_base,
+                         [&] { return solve_block(*pcg, solver, n_rhs, b, ldb, x, ldx, settings, reports); });
   });
 }
 

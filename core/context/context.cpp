@@ -127,15 +127,15 @@ void Context::read_trial_settings() {
 }
 
 void Context::open_device() {
-  const bool automatic = settings_.device.empty() || settings_.device == "auto";
+  automatic_ = settings_.device.empty() || settings_.device == "auto";
   const std::vector<std::string> wanted =
-      automatic ? std::vector<std::string>{"cuda", "cpu"} : std::vector<std::string>{settings_.device};
+      automatic_ ? std::vector<std::string>{"cuda", "cpu"} : std::vector<std::string>{settings_.device};
   std::string problem;
   for (const std::string &name : wanted) {
     const registry::Kernel *kernel = find_device(scope_, name);
     if (!kernel) continue;
     // That another device serves instead is no news where this one is not there; that its driver failed is.
-    const std::string failure = automatic ? Registry::instance().driver_failure(name) : "";
+    const std::string failure = automatic_ ? Registry::instance().driver_failure(name) : "";
     if (!failure.empty()) {
       problem = failure;
       settings_.log(SXT_LOG_WARNING, text("device = auto does without '", name, "': ", problem));
@@ -148,13 +148,13 @@ void Context::open_device() {
       return;
     } catch (const Error &error) {
       problem = error.what();
-      if (!automatic) throw;
+      if (!automatic_) throw;
       const bool there = device_count(*kernel) > 0;
       settings_.log(there ? SXT_LOG_WARNING : SXT_LOG_DEBUG,
                     text("device = auto does without '", name, "': ", problem));
     }
   }
-  require(!problem.empty() || automatic, SXT_E_UNKNOWN_NAME,
+  require(!problem.empty() || automatic_, SXT_E_UNKNOWN_NAME,
           unknown_name("device", settings_.device, device_names(scope_)));
   fail(SXT_E_DEVICE, "no device could be opened", problem.empty() ? ": no device plugin was loaded from " : ": ",
        problem.empty() ? registry::own_plugin_directory() : problem);
@@ -254,8 +254,33 @@ void Context::reconsider() noexcept {
 std::string Context::load_plan(const std::string &path, bool required) {
   const std::string problem = plan_.load(path, fingerprint(), required);
   if (!problem.empty()) settings_.log(SXT_LOG_WARNING, "the plan is not followed: " + problem);
+  if (problem.empty()) plan_loaded_ = true;
   choices_changed();
   return problem;
+}
+
+bool Context::weighs_devices() const {
+  if (!automatic_ || device_->on_host() || device_->callers_stream() || settings_.deterministic || plan_loaded_)
+    return false;
+  const std::shared_lock lock(mutex_);
+  return forced_.empty() && forced_by_environment_.empty();
+}
+
+std::shared_ptr<Context> Context::companion() {
+  if (!weighs_devices()) return nullptr;
+  const std::lock_guard lock(companion_mutex_);
+  if (std::exchange(companion_tried_, true)) return companion_;
+  ContextSettings settings = settings_;
+  settings.device = "cpu";
+  settings.ordinal = 0;
+  settings.profile_path.clear();  // it speaks of the device
+  try {
+    companion_ = std::make_shared<Context>(settings);
+  } catch (const Error &problem) {
+    settings_.log(SXT_LOG_WARNING, text("all work goes to device '", device_name(), "': ", problem.what()));
+    companion_tried_ = problem.status() != SXT_E_MEMORY;
+  }
+  return companion_;
 }
 
 std::string Context::forced(const std::string &kind, const char **by) const {

@@ -83,6 +83,14 @@ class Context : public std::enable_shared_from_this<Context> {
 
   // Device kind, name, threads, memory and rates, for people.
   std::string describe() const;
+  // Whether work on arrays that lie in host memory may go to the CPU instead, where that is predicted to end sooner:
+  // the device was chosen automatically and has memory of its own, and nothing else says what is to run (a stream of
+  // the caller's, a forced kernel, a loaded plan, determinism). [any-thread]
+  bool weighs_devices() const;
+  // The CPU context for such work, with the settings of this one; made at first use. NULL where devices are not weighed
+  // or the CPU cannot be opened. [any-thread]
+  std::shared_ptr<Context> companion();
+
   // What identifies the machine in plans: choices made elsewhere are decided anew.
   std::string fingerprint() const;
 
@@ -108,6 +116,11 @@ class Context : public std::enable_shared_from_this<Context> {
   std::unique_ptr<Operations> operations_;
   mutable std::shared_mutex mutex_;  // of forced_
   std::map<std::string, std::string> forced_, forced_by_environment_;
+  bool automatic_ = false;  // the device was not named
+  std::atomic<bool> plan_loaded_{false};
+  std::mutex companion_mutex_;
+  bool companion_tried_ = false;
+  std::shared_ptr<Context> companion_;
 };
 
 }  // namespace sextant

@@ -151,6 +151,11 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   void follow(ValuesFollower &follower);
   void unfollow(ValuesFollower &follower) noexcept;
 
+  // The same matrix in the CPU context that stands beside an automatic one (Context::companion); it borrows this one's
+  // arrays and keeps it alive. NULL where there is no such context. [any-thread]
+  std::shared_ptr<Matrix> twin();
+  void update_twin();  // after update_values; does nothing without a twin in use. [exclusive]
+
   // S A S for a diagonal S given as n numbers of the real type in device space: borrows this matrix's arrays; each
   // storage is scaled when it is built, so the canonical CSR still shows A.
   std::shared_ptr<Matrix> scaled(const void *s);
@@ -212,6 +217,7 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   mutable std::recursive_mutex mutex_;  // of what follows; feature kernels ask for storages while it is held
   std::map<std::string, std::shared_ptr<StoredForm>> forms_;
   std::shared_ptr<StoredForm> given_;  // of a matrix over arrays on a device: the CSR it is, also among the forms
+  std::weak_ptr<Matrix> twin_;
   std::shared_ptr<StoredForm> whole_;  // of a permuted one: what given_ takes new values from
   FeatureValues features_;
   std::vector<ValuesFollower *> followers_;

@@ -63,12 +63,24 @@ std::shared_ptr<Runner> Products::runner(sxt_op op, std::int32_t columns) {
   return found;
 }
 
-std::shared_ptr<Runner> Products::make_runner(sxt_op op, std::int32_t columns, LeftOut left_out) {
-  Context &context = matrix_->context();
+sxt_spmv_query Products::query(sxt_op op, std::int32_t columns) const {
   sxt_spmv_query query{};
   query.m = matrix_->query_part(SXT_KIND_SPMV, sizeof query, expected_products);
   query.op = op;
   query.n_rhs = columns;
+  return query;
+}
+
+double Products::predicted_seconds(sxt_op op, std::int64_t columns) {
+  const std::int64_t passes = (columns + most_columns - 1) / most_columns;
+  const sxt_spmv_query one = query(op, static_cast<std::int32_t>(std::min<std::int64_t>(columns, most_columns)));
+  const ChoicePtr choice = Selector(matrix_->context(), matrix_.get()).propose(Query(&one.m.q), "spmv");
+  return static_cast<double>(passes) * choice->run_s + choice->setup_s / expected_products;
+}
+
+std::shared_ptr<Runner> Products::make_runner(sxt_op op, std::int32_t columns, LeftOut left_out) {
+  Context &context = matrix_->context();
+  sxt_spmv_query query = this->query(op, columns);
   const auto choose = [&](const LeftOut &left_out) {
     Selector selector(context, matrix_.get());
     selector.leave_out(left_out);

@@ -11,6 +11,7 @@
 #include "core/dispatch/prepared.hpp"
 #include "core/dispatch/select.hpp"
 #include "core/matrix/matrix.hpp"
+#include "sextant/kinds/spmv.h"
 
 namespace sextant {
 
@@ -33,6 +34,8 @@ class Products : private ValuesFollower {
   void multiply(sxt_op op, const void *alpha, const void *x, const void *beta, void *y, const Columns &columns);
   // The same on the caller's arrays: those that the device does not reach have copies there for the call, which waits.
   void multiply_arrays(sxt_op op, const void *alpha, const void *x, const void *beta, void *y, const Columns &columns);
+  // Predicted seconds of a product with so many columns, its set-up spread over the products that are expected.
+  double predicted_seconds(sxt_op op, std::int64_t columns);
   // One column, as long as the matrix has it.
   Columns column(sxt_op op) const noexcept;
 
@@ -41,6 +44,7 @@ class Products : private ValuesFollower {
   std::shared_ptr<Runner> runner(sxt_op op, std::int32_t columns);
   std::shared_ptr<Runner> make_runner(sxt_op op, std::int32_t columns, LeftOut left_out);
   void run(sxt_op op, std::int32_t columns, sxt_head *args);
+  sxt_spmv_query query(sxt_op op, std::int32_t columns) const;
   std::shared_ptr<Runner> first_that_fits(const Query &query);  // NULL: nothing does
 
   const std::uint64_t id_;  // never used twice in a process

@@ -107,6 +107,9 @@ class PcgSolver : private ValuesFollower {
   // Whether so many together are predicted to end sooner than one after the other.
   bool together_pays(std::int32_t columns);
   Explanation explain() const;
+  double expected_iterations() const noexcept { return expected_iterations_; }
+  // Predicted seconds of a solve with as many iterations, its end confirmed once.
+  double predicted_seconds() const { return predicted_solve_s(expected_iterations_, 1); }
 
  private:
   friend class PcgSolve;
