@@ -97,7 +97,7 @@ void check_apart(const sxt_pcg &pcg, std::int64_t count, const void *b, std::int
 // What the caller learns of a solve; column: of a block, negative for a solve of its own.
 sxt_status conclude(const sxt_pcg &pcg, const sxt_pcg_report &answer, sxt_pcg_report *report, int64_t column = -1) {
   if (report) answer_sized(report, answer, "report");
-  log_solve(pcg.solver, answer);
+  log_solve(pcg.solver.planned(), answer);
   // NONE: it is part of a graph now, and every replay will say.
   if (answer.reason == SXT_REASON_CONVERGED || answer.reason == SXT_REASON_NONE) return SXT_OK;
   const std::string which =
@@ -203,7 +203,7 @@ std::unique_ptr<sxt_pcg> make_solver(const std::shared_ptr<Matrix> &matrix, cons
   try {
     auto made = std::make_unique<sxt_pcg>(matrix, settings);
     made->null_space_size = settings.null_space_size;
-    log_setup(made->solver);
+    log_setup(made->solver.planned());
     return made;
   } catch (const Error &error) {
     const std::string advice = refusal_advice(error.status(), *matrix);
