@@ -47,7 +47,8 @@ static const size_t report[] = {
     MEMBER(sxt_pcg_report, probe_seconds), MEMBER(sxt_pcg_report, launches),
     MEMBER(sxt_pcg_report, null_space_norm), MEMBER(sxt_pcg_report, iteration_seconds),
     MEMBER(sxt_pcg_report, residual_seconds), MEMBER(sxt_pcg_report, predicted_iteration_seconds),
-    MEMBER(sxt_pcg_report, predicted_residual_seconds)};
+    MEMBER(sxt_pcg_report, predicted_residual_seconds), MEMBER(sxt_pcg_report, residual_bound),
+    MEMBER(sxt_pcg_report, rounding_limit)};
 static const size_t hermitian_options[] = {
     sizeof(sxt_hermitian_options), MEMBER(sxt_hermitian_options, value_type), MEMBER(sxt_hermitian_options, triangle),
     MEMBER(sxt_hermitian_options, definiteness), MEMBER(sxt_hermitian_options, space),

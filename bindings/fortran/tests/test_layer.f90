@@ -231,6 +231,8 @@ contains
     call at(c_loc(o%residual_seconds), 'residual_seconds')
     call at(c_loc(o%predicted_iteration_seconds), 'predicted_iteration_seconds')
     call at(c_loc(o%predicted_residual_seconds), 'predicted_residual_seconds')
+    call at(c_loc(o%residual_bound), 'residual_bound')
+    call at(c_loc(o%rounding_limit), 'rounding_limit')
     call complete()
   end subroutine
   subroutine hermitian_options()
