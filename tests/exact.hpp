@@ -48,7 +48,7 @@ class Sum {
   }
 
  private:
-  static constexpr int origin = 2240, count = 142;  // bits behind the point; limbs of 32 bits
+  static constexpr int origin = 2304, count = 144;  // bits behind the point; limbs of 32 bits
   // Every limb but the last to 0 .. 2^32 - 1. True where the whole is negative.
   static bool carry(std::array<std::int64_t, count> &limbs) {
     for (int k = 0; k + 1 < count; ++k) {

@@ -52,6 +52,31 @@ bool PcgSolve::really_zero() {
   return measure(callers_b_, x_, nullptr, callers_atol_).rhs == 0;
 }
 
+// In the caller's scale and order.
+const void *PcgSolve::callers_x(const void *iterate) {
+  const void *x = iterate;
+  if (summing_) {
+    crossing_.copy(work_.sum.data(), work_.candidate.data());
+    add(iterate, work_.candidate.data());
+    x = work_.candidate.data();
+  }
+  if (solver_.scaling_) {
+    crossing_.unscale(x, work_.candidate.data());
+    x = work_.candidate.data();
+  }
+  if (crossing_.orders()) {
+    crossing_.put_back(x, work_.own_x.data());
+    x = work_.own_x.data();
+  }
+  if (!solver_.null_space_.empty()) {
+    void *const own = crossing_.orders() ? work_.own_x.data() : work_.candidate.data();
+    if (x != own) crossing_.copy(x, own);
+    solver_.null_space_.remove_from(operations_, own);
+    x = own;
+  }
+  return x;
+}
+
 // From x itself, never from the recurrence.
 PcgSolve::TrueResidual PcgSolve::true_residual(const void *iterate) { return residual_of(callers_x(iterate)); }
 

