@@ -94,6 +94,16 @@ void check_apart(const sxt_pcg &pcg, std::int64_t count, const void *b, std::int
     fail(SXT_E_ARGUMENT, "b and x overlap");
 }
 
+// What may be said of a residual that would not fall: x as it is held can say no more.
+std::string limit_text(const sxt_pcg_report &answer) {
+  const bool at_limit = answer.reason == SXT_REASON_STAGNATED && answer.residual_norm <= 4 * answer.rounding_limit;
+  if (!at_limit) return "";
+  return text(
+      "; the limit is the rounding of x itself: rounded to the matrix's type, even the exact solution may have "
+      "a residual of ",
+      answer.rounding_limit, " (a relative one of ", answer.rounding_limit / answer.rhs_norm, ")");
+}
+
 // What the caller learns of a solve; column: of a block, negative for a solve of its own.
 sxt_status conclude(const sxt_pcg &pcg, const sxt_pcg_report &answer, sxt_pcg_report *report, int64_t column = -1) {
   if (report) answer_sized(report, answer, "report");
@@ -104,7 +114,7 @@ sxt_status conclude(const sxt_pcg &pcg, const sxt_pcg_report &answer, sxt_pcg_re
       column < 0 ? "" : text("column ", column + pcg.index_base, " (counting from ", pcg.index_base, ") ");
   remember(id_of(&pcg), text(which, "not converged: ", reason_sentence(answer.reason), ", at iteration ",
                              answer.iterations, "; true relative residual ", answer.true_relative_residual,
-                             ending_advice(answer.reason, pcg.null_space_size))
+                             limit_text(answer), ending_advice(answer.reason, pcg.null_space_size))
                             .c_str());
   return SXT_NOT_CONVERGED;
 }

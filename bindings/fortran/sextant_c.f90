@@ -124,6 +124,8 @@ module sextant_c
     real(r8) :: residual_seconds = 0
     real(r8) :: predicted_iteration_seconds = 0
     real(r8) :: predicted_residual_seconds = 0
+    real(r8) :: residual_bound = 0
+    real(r8) :: rounding_limit = 0
   end type
 
   abstract interface

@@ -75,6 +75,8 @@ module sextant_reports
     real(real64) :: residual_seconds = 0
     real(real64) :: predicted_iteration_seconds = 0
     real(real64) :: predicted_residual_seconds = 0
+    real(real64) :: residual_bound = 0           ! the exact norm of the residual is within it of residual_norm
+    real(real64) :: rounding_limit = 0           ! rounding the exact solution may leave such a residual
     real(real64), allocatable :: history(:)      ! recursive residual norms from iteration 0, when asked for
     character(:), allocatable :: message         ! a sentence when stat is not sxt_ok; '' otherwise
   end type
@@ -155,5 +157,7 @@ contains
     report%residual_seconds = done%residual_seconds
     report%predicted_iteration_seconds = done%predicted_iteration_seconds
     report%predicted_residual_seconds = done%predicted_residual_seconds
+    report%residual_bound = done%residual_bound
+    report%rounding_limit = done%rounding_limit
   end subroutine
 end module sextant_reports

@@ -52,6 +52,7 @@ struct Choice {
   std::string reason;
   bool forced = false;       // by call, environment or option
   bool by_plan = false;      // a loaded plan named it
+  bool trusted = false;      // it reads what the library's own kernels built
   bool no_estimate = false;  // it or a part of it has no model: run_s says nothing
   bool spreads = false;      // chosen for one thread, runs on as many as there are (spread.hpp)
   std::vector<SlotChoice> slots;

@@ -24,7 +24,7 @@ Prepared::Prepared(Context &context, ChoicePtr choice, Matrix *matrix, const sxt
   problem_.query = asked_->query.get();
   problem_.data = data;
   if (matrix_ && !choice_->storage.empty()) {
-    form_ = matrix_->lend(choice_->storage);
+    form_ = choice_->trusted ? matrix_->lend_trusted_csr() : matrix_->lend(choice_->storage);
     problem_.a = &form_->view()->h;
   }
   build_parts(matrix, data);

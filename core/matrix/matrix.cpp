@@ -19,6 +19,8 @@ namespace {
 
 // Made when the library is loaded: an update allocates nothing.
 const std::string csr_kind = SXT_KIND_STORAGE_CSR;
+// The name under which CSR is kept that the library's own kernel built beside a stranger's.
+const std::string trusted_csr_kind = SXT_KIND_STORAGE_CSR " (trusted)";
 
 sxt_csr view_of(const CsrArrays &csr, sxt_symmetry symmetry) {
   sxt_csr view{};
@@ -101,7 +103,7 @@ sxt_problem Matrix::problem(const StoredForm *there) const {
 // A scaled matrix's own CSR would hold scaled values: its source's holds what the canonical arrays do, and its own is
 // copied from there, too.
 std::shared_ptr<StoredForm> Matrix::csr_there(const std::string &kind) const {
-  if (context_->device().on_host()) return nullptr;
+  if (context_->device().on_host() || kind == trusted_csr_kind) return nullptr;
   const Matrix &owner = source_ ? *source_ : *this;
   if (kind == SXT_KIND_STORAGE_CSR && (!source_ || owner.given_)) return owner.given_;
   const std::lock_guard lock(owner.mutex_);
@@ -212,6 +214,22 @@ std::shared_ptr<StoredForm> Matrix::lend(const std::string &kind) {
   for (const Builder &builder : all)
     if (auto built = build_by(builder, kind, reasons)) return forms_[kind] = std::move(built);
   fail(SXT_E_NOT_SUPPORTED, kind, " could not be built: ", reasons);
+}
+
+std::shared_ptr<StoredForm> Matrix::lend_trusted_csr() {
+  const std::lock_guard lock(mutex_);
+  const auto fresh = [this](const std::string &kind, std::shared_ptr<StoredForm> form) {
+    freshen(kind, *form);
+    return form;
+  };
+  const auto held = forms_.find(csr_kind);
+  if (held != forms_.end() && held->second->trusted()) return fresh(csr_kind, held->second);
+  const std::string &kept_as = held == forms_.end() ? csr_kind : trusted_csr_kind;
+  if (const auto own = forms_.find(kept_as); own != forms_.end()) return fresh(kept_as, own->second);
+  const std::vector<const Kernel *> builders = Registry::instance().own_kernels(csr_kind, context_->device_name());
+  require(!builders.empty(), SXT_E_NO_KERNEL, "no kernel that came with the library builds ", csr_kind, " on ",
+          context_->device_name());
+  return forms_[kept_as] = build_form(*builders.front(), kept_as);
 }
 
 // Where memory is short, the device's CSR makes room if nothing reads it: it can be had again.

@@ -34,6 +34,7 @@ class StoredForm {
   const registry::Kernel *kernel() const { return kernel_; }  // that built it; NULL: none did
   const sxt_storage *view() const { return ops_ ? ops_->view(state_) : &kept_.s; }
   std::uint64_t bytes() const { return ops_ ? ops_->bytes(state_) : 0; }
+  bool trusted() const { return kernel_ && kernel_->plugin->own; }  // built by a kernel that came with the library
   void keep(const sxt_csr &changed) { kept_ = changed; }
   void refresh(const sxt_problem &problem);
   // "" or why it does not hold the matrix's values any more: its kernel declined them.
@@ -118,6 +119,8 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   std::set<std::string> storages() const;  // those held
   // The storage, kept while the pointer lives even if it is dropped meanwhile.
   std::shared_ptr<StoredForm> lend(const std::string &kind);
+  // CSR that a kernel of the library's own built, whoever builds other storages. Throws as storage(). [any-thread]
+  std::shared_ptr<StoredForm> lend_trusted_csr();
   // Gives a storage back unless something lent reads it.
   void drop(const std::string &kind);
 

@@ -18,8 +18,9 @@ namespace sextant {
 
 namespace {
 
-// Before the engine: norms, the scaled right-hand side, x. For each true residual: scaling, copy, product, norms.
-constexpr double calls_at_start = 5, vectors_at_start = 8, calls_a_residual = 6, vectors_a_residual = 12;
+// Before the engine: norms, the scaled right-hand side, x. For each true residual beside its kernel: x and the residual
+// between the caller's scale and the engine's, and the norm in the engine's.
+constexpr double calls_at_start = 5, vectors_at_start = 8, calls_a_residual = 4, vectors_a_residual = 7;
 constexpr std::uint64_t most_candidates = 64;
 // A diagonal entry that is looked for in its row, on one thread.
 constexpr double diagonal_row_s = 10e-9;
@@ -74,7 +75,7 @@ void PcgSolver::learn_costs() {
   // Vectors in another order: two at the start, two for each true residual, by isolated accesses.
   const double move_s = order_ ? 2 * (call + 3 * pass_s) : 0;
   costs_.start_s = calls_at_start * call + vectors_at_start * pass_s + move_s;
-  costs_.residual_s = product_->choice().run_s + calls_a_residual * call + vectors_a_residual * pass_s + move_s;
+  costs_.residual_s = truth_->choice().run_s + calls_a_residual * call + vectors_a_residual * pass_s + move_s;
 }
 
 // Storages and features are counted by the matrices that hold them.

@@ -134,6 +134,20 @@ sxt_pcg_report PcgSolver::record(const void *b, void *x, const SolveSettings &se
   args.rtol = settings.rtol;
   args.atol = settings.atol;
   args.max_iterations = settings.max_iterations;
+  args.residual = &truth_->prepared().bound();
+  require(!truth_->choice().kernel->table.open, SXT_E_INTERNAL, args.residual->kernel, " needs a session");
+  args.residual_scratch = work.truth_scratch.data();
+  args.norms = work.norms.as<sxt_residual_norms>();
+  args.own_b = b;
+  if (order_) {
+    args.own_x = work.own_x.data();
+    args.own_r = work.own_residual.data();
+    args.index = order_->index.data();
+    args.index_type = order_->index_type;
+  } else if (scaling_) {
+    args.own_x = work.candidate.data();
+    args.own_r = work.residual.data();
+  }
   if (sxt_pcg_report *live = settings.live) {
     args.reason = &live->reason;
     args.iterations = &live->iterations;

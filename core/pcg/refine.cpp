@@ -2,6 +2,8 @@
 // Solving with a rounded matrix to the accuracy of the matrix itself. The engine solves for a correction; where its
 // recursive residual and the true one part, the correction is added and the next one begins from the true residual.
 // Where that does not help, or the rounded matrix is not definite, an engine on the matrix itself goes on from there.
+// The same way an engine on the matrix itself gets beyond the rounding of its own residuals: the true ones are computed
+// in twice the working precision (iterative refinement: Wilkinson 1963; Higham 2002, chapter 12).
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -17,6 +19,9 @@ namespace {
 constexpr double first_fall = 1e-4, next_fall = 0.1;
 // A pass that does not lower the true residual by this factor at least will not do better the next time.
 constexpr double least_fall = 0.25;
+// Rounding x alone moves b - A x by up to u (|b| + |A| |x|), as a rule by a tenth of that. Below this part of it no
+// correction is tried.
+constexpr double hopeless = 0.05;
 
 bool may_be_rounding(sxt_reason reason) {
   return reason == SXT_REASON_A_INDEFINITE || reason == SXT_REASON_M_INDEFINITE || reason == SXT_REASON_BREAKDOWN ||
@@ -61,15 +66,15 @@ void PcgSolve::add_to_sum(const void *correction) {
     add(correction, work_.sum.data());
     crossing_.copy(work_.residual.data(), work_.rhs.data());
     if (now.system > 0) to_caller_ = now.norm / now.system;
+    sum_norm_ = now.norm;
   }
   zero(work_.iterate.data());
 }
 
-std::int32_t PcgSolve::confirm_rounded(const TrueResidual &now, double residual, double *tolerance,
-                                       sxt_reason *reason) {
-  to_caller_ = now.norm / now.system;
+std::int32_t PcgSolve::confirm_pass(const TrueResidual &now, double residual, double *tolerance, sxt_reason *reason) {
+  if (now.system > 0) to_caller_ = now.norm / now.system;
   if (now.system <= confirming::drift * residual && residual > 0) {
-    *tolerance = pass_tolerance(next_fall * residual);
+    *tolerance = std::min(pass_tolerance(next_fall * residual), 0.5 * residual);
     return SXT_CONFIRM_GO_ON;
   }
   new_pass_ = now.system <= least_fall * pass_start_;
@@ -80,21 +85,45 @@ std::int32_t PcgSolve::confirm_rounded(const TrueResidual &now, double residual,
 // Whether another pass follows the one that args tells of.
 bool PcgSolve::goes_on(sxt_pcg_args &args) {
   if (args.reason == SXT_REASON_CONVERGED) return false;
-  const bool corrected = rounded_ && new_pass_;
+  const bool corrected = (rounded_ || correcting_) && new_pass_;
   if (!corrected && !(rounded_ && may_be_rounding(args.reason))) return false;
-  rounded_ = corrected;
+  rounded_ = rounded_ && corrected;
   add_to_sum(args.x);
   if (base_ < settings_.max_iterations) return true;
   args.reason = SXT_REASON_ITERATION_LIMIT;
   return false;
 }
 
-// Leaves in args what the passes took together.
 void PcgSolve::refine(sxt_pcg_args &args) {
   begin_sum();
   rounded_ = true;
-  std::int64_t products = 0, reductions = 0, replacements = 0;
-  std::int32_t launches = 0;
+  run_passes(args);
+}
+
+// Where an engine ends because its own residuals have no digits left, and the answer lies within what x can say.
+bool PcgSolve::worth_correcting(const sxt_pcg_args &args) const {
+  return out_of_digits_ && !correcting_ && args.reason == SXT_REASON_STAGNATED && std::isfinite(confirmed_.norm) &&
+         base_ + args.iterations < settings_.max_iterations && target_ >= hopeless * unit() * confirmed_.size;
+}
+
+void PcgSolve::correct(sxt_pcg_args &args) {
+  Device &device = solver_.matrix().context().device();
+  for (DeviceBuffer *each : {&work_.sum, &work_.rhs, &work_.candidate})
+    if (!each->data()) *each = DeviceBuffer(device, work_.iterate.bytes());
+  if (!summing_) {
+    zero(work_.sum.data());
+    base_ = args.iterations;
+  }
+  summing_ = correcting_ = true;
+  rounded_ = false;
+  add_to_sum(args.x);
+  run_passes(args);
+}
+
+// Leaves in args what all passes took together, with what args tell of before.
+void PcgSolve::run_passes(sxt_pcg_args &args) {
+  std::int64_t products = args.products, reductions = args.reductions, replacements = args.replacements;
+  std::int32_t launches = args.launches;
   do {
     new_pass_ = false;
     args.b = work_.rhs.data();
@@ -104,7 +133,7 @@ void PcgSolve::refine(sxt_pcg_args &args) {
     args.launches = 0;
     pass_start_ = norm_2(work_.rhs.data());
     args.tolerance = pass_tolerance(first_fall * pass_start_);
-    call(rounded_ ? *solver_.engine_ : solver_.wide_engine(), args);
+    call(rounded_ || !solver_.narrow_ ? *solver_.engine_ : solver_.wide_engine(), args);
     base_ += args.iterations;
     products += args.products;
     reductions += args.reductions;
@@ -114,7 +143,7 @@ void PcgSolve::refine(sxt_pcg_args &args) {
   args.iterations = base_;
   args.products = products;
   args.reductions = reductions;
-  args.replacements = replacements - 1;
+  args.replacements = replacements - (correcting_ ? 0 : 1);
   args.launches = launches;
 }
 

@@ -81,6 +81,7 @@ void PcgSolver::refresh_parts() {
     system_->source_changed(*base_, scaling_);
   }
   if (narrow_) refresh_narrow();
+  if (truth_) truth_->prepared().refresh_if_stale();
   refresh_chosen();
   if (wide_engine_) wide_engine_->prepared().refresh_if_stale();
   for (const auto &[columns, engine] : columns_)

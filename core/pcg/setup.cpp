@@ -14,6 +14,7 @@
 #include "core/pcg/clock.hpp"
 #include "core/pcg/solver.hpp"
 #include "sextant/kinds/pcg.h"
+#include "sextant/kinds/residual.h"
 #include "sextant/kinds/spmv.h"
 #include "sextant/order.h"
 
@@ -140,6 +141,7 @@ PcgSolver::~PcgSolver() {
 
 // All that follows from the values the matrix has now.
 void PcgSolver::set_up() {
+  build_truth();
   plan();
   build_engine();
   learn_costs();
@@ -225,7 +227,7 @@ void PcgSolver::scale() {
   system_ = base_->scaled(scaling_);
 }
 
-// y = alpha A x + beta y with the caller's matrix: for true residuals, and for the probe.
+// y = alpha A x + beta y with the caller's matrix: for the probe.
 void PcgSolver::build_product() {
   const double products = 4 * std::max(1.0, settings_.expected_solves);
   sxt_spmv_query product{};
@@ -354,6 +356,9 @@ std::unique_ptr<PcgWorkspace> PcgSolver::take_workspace() {
   const std::uint64_t bytes = static_cast<std::uint64_t>(matrix_->rows() * value_bytes(matrix_->value_type()));
   auto workspace = std::make_unique<PcgWorkspace>();
   workspace->residual = DeviceBuffer(device, bytes);
+  workspace->norms =
+      DeviceBuffer(device, sizeof(sxt_residual_norms), device.on_host() ? SXT_SPACE_HOST : SXT_SPACE_PINNED);
+  if (device.captures()) workspace->truth_scratch = DeviceBuffer(device, truth_->prepared().bound().scratch_bytes);
   if (narrow_) workspace->sum = DeviceBuffer(device, bytes);
   if (changes_rhs() || narrow_) workspace->rhs = DeviceBuffer(device, bytes);
   if (scaling_ || narrow_ || !null_space_.empty()) workspace->candidate = DeviceBuffer(device, bytes);
@@ -398,6 +403,7 @@ Explanation PcgSolver::explain() const {
   out.notes = notes_;
   if (preconditioner_choice_ && preconditioner_) out.choices.push_back(preconditioner_choice_);
   out.choices.push_back(engine_->prepared().shared_choice());
+  out.choices.push_back(truth_->prepared().shared_choice());
   out.choices.push_back(product_->prepared().shared_choice());
   if (order_) out.choices.push_back(order_->choice);
   for (const auto &[columns, together] : columns_)

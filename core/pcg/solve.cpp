@@ -10,7 +10,6 @@
 #include "core/device/stage.hpp"
 #include "core/pcg/own_stream.hpp"
 #include "sextant/cancel.hpp"
-#include "sextant/kinds/spmv.h"
 #include "sextant/pcg_confirm.hpp"
 
 namespace sextant {
@@ -42,8 +41,10 @@ PcgSolve::PcgSolve(PcgSolver &solver, PcgWorkspace &work, const void *b, void *x
       operations_(solver.matrix().context().operations()),
       crossing_(solver.crossing()),
       b_(b),
+      callers_b_(b),
       x_(x),
       settings_(settings),
+      callers_atol_(settings.atol),
       type_(solver.matrix().value_type()),
       n_(solver.matrix().rows()) {}
 
@@ -96,7 +97,7 @@ bool PcgSolve::trivial(sxt_pcg_report &report) {
   target_ = std::max(settings_.rtol * rhs_norm_, settings_.atol);
   if (rhs_norm_ > 0) return false;
   if (n_ > 0) zero(x_);  // A x = 0 has the one solution 0
-  report.reason = SXT_REASON_CONVERGED;
+  report.reason = n_ == 0 || really_zero() ? SXT_REASON_CONVERGED : SXT_REASON_BREAKDOWN;
   return true;
 }
 
@@ -156,63 +157,6 @@ void PcgSolve::start() {
   settings_.use_initial_guess = false;
 }
 
-// From x itself, never from the recurrence: residual = b - A x with the caller's matrix.
-PcgSolve::TrueResidual PcgSolve::true_residual(const void *iterate) {
-  const Clock clock;
-  const TrueResidual out = compute_residual(iterate);
-  residuals_seconds_ += clock.seconds();
-  ++residuals_;
-  return out;
-}
-
-PcgSolve::TrueResidual PcgSolve::compute_residual(const void *iterate) { return residual_of(callers_x(iterate)); }
-
-// In the caller's scale and order.
-const void *PcgSolve::callers_x(const void *iterate) {
-  const void *x = iterate;
-  if (summing_) {
-    crossing_.copy(work_.sum.data(), work_.candidate.data());
-    add(iterate, work_.candidate.data());
-    x = work_.candidate.data();
-  }
-  if (solver_.scaling_) {
-    crossing_.unscale(x, work_.candidate.data());
-    x = work_.candidate.data();
-  }
-  if (crossing_.orders()) {
-    crossing_.put_back(x, work_.own_x.data());
-    x = work_.own_x.data();
-  }
-  if (!solver_.null_space_.empty()) {
-    void *const own = crossing_.orders() ? work_.own_x.data() : work_.candidate.data();
-    if (x != own) crossing_.copy(x, own);
-    solver_.null_space_.remove_from(operations_, own);
-    x = own;
-  }
-  return x;
-}
-
-PcgSolve::TrueResidual PcgSolve::residual_of(const void *x) {
-  void *residual = crossing_.orders() ? work_.own_residual.data() : work_.residual.data();
-  crossing_.copy(b_, residual);
-  sxt_spmv_args product{};
-  product.h = {sizeof product, SXT_KIND_SPMV};
-  product.n_rhs = 1;
-  product.ldx = product.ldy = n_;
-  product.alpha.value = is_single(type_) ? static_cast<const void *>(negative_one_f) : negative_one;
-  product.beta.value = is_single(type_) ? static_cast<const void *>(plus_one_f) : plus_one;
-  product.x = x;
-  product.y = residual;
-  solver_.product_->run(&product.h);
-  TrueResidual out;
-  out.norm = norm(residual);
-  if (out.norm <= target_ && !summing_) return out;  // good enough: nobody goes on from it
-  if (solver_.changes_rhs()) crossing_.take_in_rhs(residual, work_.residual.data());
-  const bool same = !solver_.scaling_ && solver_.settings().norm == SXT_NORM_2;
-  out.system = same ? out.norm : norm_2(work_.residual.data());
-  return out;
-}
-
 void PcgSolve::keep(std::int64_t iteration, double residual) {
   if (!settings_.history || iteration >= settings_.history_capacity) return;
   settings_.history[iteration] = callers(residual);
@@ -244,89 +188,6 @@ sxt_reason PcgSolve::observe(std::int64_t first, std::int64_t count, const doubl
     if (reason != SXT_REASON_NONE) return reason;
   }
   return SXT_REASON_NONE;
-}
-
-std::int32_t PcgSolve::confirm(const void *iterate, std::int64_t, double residual, double *tolerance,
-                               sxt_reason *reason) {
-  const TrueResidual now = true_residual(iterate);
-  ++confirmations_;
-  accepted_ = now.norm <= target_;
-  if (!std::isfinite(now.norm)) return *reason = SXT_REASON_NOT_A_NUMBER, SXT_CONFIRM_STOP;
-  if (accepted_) return last_confirmed_ = now.norm, *reason = SXT_REASON_CONVERGED, SXT_CONFIRM_STOP;
-  if (rounded_) return confirm_rounded(now, residual, tolerance, reason);
-  fruitless_ = confirmations_ > 1 && now.norm > 0.5 * last_confirmed_ ? fruitless_ + 1 : 0;
-  if (residual == 0 || fruitless_ >= patience) {
-    // The recurrence believes it is done, or further work does not lower the true residual: rounding has the last word.
-    if (residual > 0 || fruitless_ >= 1) return *reason = SXT_REASON_STAGNATED, SXT_CONFIRM_STOP;
-    ++fruitless_;
-  }
-  last_confirmed_ = now.norm;
-  // The engine's residual and the caller's differ by the scaling and the norm: aim where the caller's would be met.
-  *tolerance = std::clamp(aim * now.system * (target_ / now.norm), least_step * now.system, 0.9 * now.system);
-  return now.system > drift * residual ? SXT_CONFIRM_REPLACE : SXT_CONFIRM_GO_ON;
-}
-
-void PcgSolve::finish(const sxt_pcg_args &args, sxt_pcg_report &report) {
-  report.reason = args.reason;
-  report.iterations = args.iterations;
-  report.recursive_residual = callers(args.residual);
-  report.replacements = args.replacements;
-  report.products = args.products + confirmations_;
-  report.reductions = args.reductions;
-  report.launches = args.launches;
-  // What confirm() accepted still stands apart, whatever became of the engine's x since.
-  const bool judged = accepted_ && solver_.keeps_answer();
-  const std::int64_t residuals_before = residuals_;
-  double norm = judged ? last_confirmed_ : true_residual(args.x).norm;
-  if (std::isfinite(norm)) norm = hand_over(args, norm);
-  const bool good = std::isfinite(norm);
-  if (!good) {
-    norm = fall_back();
-    if (report.reason == SXT_REASON_CONVERGED) report.reason = SXT_REASON_NOT_A_NUMBER;
-  }
-  // Whatever the engine says: the answer is what the true residual says.
-  const bool cut_short = report.reason == SXT_REASON_ITERATION_LIMIT || report.reason == SXT_REASON_STAGNATED;
-  if (good && cut_short && norm <= target_) report.reason = SXT_REASON_CONVERGED;
-  if (report.reason == SXT_REASON_CONVERGED && !(norm <= target_)) report.reason = SXT_REASON_STAGNATED;
-  report.residual_norm = norm;
-  report.products += residuals_ - residuals_before;
-}
-
-// The answer into the caller's x; the norm of its residual. Where b was scaled that is computed from what the caller
-// gets: brought back, x may have left the range, or digits.
-double PcgSolve::hand_over(const sxt_pcg_args &args, double norm) {
-  // Scaled and back again a guess that was good enough would differ by rounding.
-  const bool untouched = settings_.use_initial_guess && base_ + args.iterations == 0 && solver_.null_space_.empty();
-  if (untouched) return norm;
-  const bool apart = solver_.scaling_ || summing_ || !solver_.null_space_.empty();
-  const void *answer = crossing_.orders() ? work_.own_x.data() : apart ? work_.candidate.data() : args.x;
-  crossing_.copy(answer, x_);
-  if (shift_ == 0) return norm;
-  shift(x_, -shift_);
-  norm = residual_of_returned();
-  if (!std::isfinite(norm)) settings_.use_initial_guess = false;  // x is no guess any more
-  return norm;
-}
-
-double PcgSolve::residual_of_returned() {
-  const Clock clock;
-  const void *x = x_;
-  if (shift_ != 0) {
-    crossing_.copy(x_, work_.iterate.data());  // nobody goes on from it
-    shift(work_.iterate.data(), shift_);
-    x = work_.iterate.data();
-  }
-  const double norm = residual_of(x).norm;
-  residuals_seconds_ += clock.seconds();
-  ++residuals_;
-  return norm;
-}
-
-// No good iterate came back: the caller's x stays what it was, and that is what the report tells of.
-double PcgSolve::fall_back() {
-  if (settings_.use_initial_guess) return residual_of_returned();
-  zero(x_);
-  return rhs_norm_;
 }
 
 bool PcgSolve::open(sxt_pcg_report &report, sxt_pcg_args &args) {
@@ -373,7 +234,7 @@ bool PcgSolve::open(sxt_pcg_report &report, sxt_pcg_args &args) {
 void PcgSolve::close(sxt_pcg_report &report, double seconds_an_iteration) const {
   report.rhs_norm = callers(rhs_norm_);
   report.true_relative_residual = rhs_norm_ > 0 ? report.residual_norm / rhs_norm_ : report.residual_norm;
-  report.residual_norm = callers(report.residual_norm);
+  for (double *norm : {&report.residual_norm, &report.residual_bound, &report.rounding_limit}) *norm = callers(*norm);
   report.confirmations = confirmations_;
   report.predicted_solve_seconds = seconds_an_iteration * static_cast<double>(report.iterations);
   report.solve_seconds = clock_.seconds();

@@ -19,7 +19,7 @@ class PcgSolve {
 
   // The same in three steps, for columns that one engine solves together. False: there was nothing to solve.
   bool open(sxt_pcg_report &report, sxt_pcg_args &args);
-  void finish(const sxt_pcg_args &args, sxt_pcg_report &report);
+  void finish(sxt_pcg_args &args, sxt_pcg_report &report);
   void close(sxt_pcg_report &report, double seconds_an_iteration) const;
   void rethrow() const {
     if (failure_) std::rethrow_exception(failure_);
@@ -27,8 +27,13 @@ class PcgSolve {
 
  private:
   struct TrueResidual {
-    double norm = 0;    // |b - A x| in the caller's norm
-    double system = 0;  // 2-norm of the residual of the system the engine sees, from x; 0 where norm met the target
+    double norm = 0;        // |b - A x| in the caller's norm
+    double bound = 0;       // of its own rounding
+    double size = 0;        // of |b| + |A| |x| in that norm
+    double rhs = 0;         // |b| in that norm
+    double rhs_bound = 0;   // of its own rounding
+    bool accepted = false;  // proven: |b - A x| in exact arithmetic is no more than max(rtol |b|, atol)
+    double system = 0;      // 2-norm of the residual of the system the engine sees, from x; 0 where it was accepted
   };
 
   // Vector operations by name on n values of the matrix's type.
@@ -39,27 +44,36 @@ class PcgSolve {
   double norm_2(const void *vector) const;
   void check_finite(const void *vector, const char *name);
 
-  // Where the engine's matrix is rounded: solves for corrections of a sum, each from the true residual of the sum.
+  // Where the engine's matrix is rounded, or its own residual is no longer the true one: solves for corrections of a
+  // sum, each from the true residual of the sum (refine.cpp).
   void refine(sxt_pcg_args &args);
+  bool worth_correcting(const sxt_pcg_args &args) const;
+  void correct(sxt_pcg_args &args);
+  void run_passes(sxt_pcg_args &args);
   void begin_sum();
   void add_to_sum(const void *correction);
   bool goes_on(sxt_pcg_args &args);
   double pass_tolerance(double residual) const;
   void call(Runner &engine, sxt_pcg_args &args);
-  std::int32_t confirm_rounded(const TrueResidual &now, double residual, double *tolerance, sxt_reason *reason);
+  std::int32_t confirm_pass(const TrueResidual &now, double residual, double *tolerance, sxt_reason *reason);
 
   bool trivial(sxt_pcg_report &report);  // n = 0, b = 0
   void bring_near();                     // b and a guess, where squares of b would vanish or overflow
   double callers(double norm) const;     // a norm before that
   double leave_out_null_space();         // of b_; what was left out, in the caller's norm
   void start();                          // right-hand side and guess of the engine's system
-  TrueResidual true_residual(const void *iterate);
-  TrueResidual compute_residual(const void *iterate);
   const void *callers_x(const void *iterate);
+
+  // What is true (confirm.cpp).
+  bool really_zero();  // of b, where x is 0
+  TrueResidual measure(const void *b, const void *x, void *residual, double atol);
+  TrueResidual true_residual(const void *iterate);
   TrueResidual residual_of(const void *x);
-  double residual_of_returned();
-  double hand_over(const sxt_pcg_args &args, double norm);
-  double fall_back();
+  TrueResidual residual_of_returned();
+  TrueResidual hand_over(const sxt_pcg_args &args, const TrueResidual &before);
+  TrueResidual fall_back();
+  TrueResidual last_residual(const sxt_pcg_args &args);
+  double unit() const;  // of rounding in the type of the vectors
 
   sxt_reason observe(std::int64_t first, std::int64_t count, const double *residuals);
   std::int32_t confirm(const void *iterate, std::int64_t iteration, double residual, double *tolerance,
@@ -72,8 +86,10 @@ class PcgSolve {
   Operations &operations_;
   const Crossing crossing_;
   const void *b_;
+  const void *const callers_b_;
   void *x_;
   SolveSettings settings_;
+  const double callers_atol_;
   sxt_value_type type_;
   std::int64_t n_;
   Clock clock_;
@@ -81,14 +97,17 @@ class PcgSolve {
   double rhs_norm_ = 0, target_ = 0;  // stop when |b - A x| <= target
   double first_residual_ = 0, least_residual_ = 0;
   std::int64_t least_at_ = 0;
-  double last_confirmed_ = 0;  // true residual at the last confirmation
-  bool accepted_ = false;      // it was good enough
-  int fruitless_ = 0;          // confirmations in a row that did not halve it
+  TrueResidual confirmed_;  // at the last confirmation
+  bool accepted_ = false;   // it was good enough
+  int fruitless_ = 0;       // confirmations in a row that did not halve it
   std::int64_t confirmations_ = 0;
   std::int64_t residuals_ = 0;                         // true ones that were computed
   double residuals_seconds_ = 0, engine_seconds_ = 0;  // without each other
   bool summing_ = false;                               // the engine's iterate is a correction of work_.sum
   bool rounded_ = false;                               // the engine in force reads the rounded matrix
+  bool correcting_ = false;                            // an engine on the matrix itself solves for corrections
+  bool out_of_digits_ = false;                         // further work with its own residual does not help an engine
+  double sum_norm_ = 0;                                // true residual of work_.sum
   bool new_pass_ = false;                              // its residual has left the true one: correct from there
   std::int64_t base_ = 0;                              // iterations of the passes before this one
   double pass_start_ = 0;                              // 2-norm of the residual that this pass began with

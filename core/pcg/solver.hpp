@@ -73,8 +73,10 @@ struct PcgWorkspace {
   DeviceBuffer rhs, iterate, candidate, residual;
   DeviceBuffer near;                 // the caller's b scaled, where it lies far from 1; made when that is met
   DeviceBuffer solvable;             // the part of the caller's b that A can reach, where it has a null space
-  DeviceBuffer sum;                  // of corrections, where the engine's matrix is rounded
+  DeviceBuffer sum;                  // of corrections; made when the first is needed
   DeviceBuffer own_x, own_residual;  // in the caller's order, where the engine's is another
+  DeviceBuffer norms;                // of a true residual, in memory that host and device reach
+  DeviceBuffer truth_scratch;        // of true residuals in captured solves
   DeviceBuffer staged_b, staged_x;   // of callers whose arrays lie where the device does not reach
 };
 
@@ -119,6 +121,7 @@ class PcgSolver : private ValuesFollower {
   void build_preconditioner();
   void scale();
   void build_product();
+  void build_truth();  // truth.cpp
   ChoicePtr select_preconditioner(const std::string &method);
   sxt_pcg_query engine_query(const std::string &method) const;
   Selector engine_selector(const std::string &method) const;
@@ -257,6 +260,7 @@ class PcgSolver : private ValuesFollower {
   void refresh_chosen();
   LeftOut left_out_;                          // kernels that declined these values
   std::unique_ptr<Runner> engine_, product_;  // product: y = alpha A x + beta y on the caller's matrix
+  std::unique_ptr<Runner> truth_;             // b - A x on the caller's matrix: what alone says "converged"
   // What was selected while the set-up was planned, by question and matrix.
   std::map<std::pair<std::uint64_t, const Matrix *>, ChoicePtr> selected_;
   double expected_iterations_ = 0;  // of one solve

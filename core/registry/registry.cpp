@@ -362,6 +362,16 @@ std::vector<const Kernel *> Scope::kernels(std::string_view kind, std::string_vi
   return found;
 }
 
+std::vector<const Kernel *> Registry::own_kernels(std::string_view kind, std::string_view device) const {
+  const std::shared_lock lock(state_->access);
+  std::vector<const Kernel *> found;
+  const auto of_kind = state_->view->own_by_kind.find(kind);
+  if (of_kind == state_->view->own_by_kind.end()) return found;
+  for (const Kernel *kernel : of_kind->second)
+    if (device == kernel->table.device && kernel->verdict != Verdict::quarantined) found.push_back(kernel);
+  return found;
+}
+
 std::vector<const Kernel *> Scope::all_kernels() const {
   std::vector<const Kernel *> all;
   for (const auto &[name, kernel] : view_->kernels) all.push_back(kernel);

@@ -128,6 +128,9 @@ class Registry {
   // Snapshots: pointers stay valid for ever. Quarantined kernels are listed, so that explain can say why they are out;
   // a chooser looks at the verdict. [any-thread]
   std::vector<const Kernel *> kernels(std::string_view kind, std::string_view device) const;  // in name order
+  // Only those that came with libsextant, whatever else was loaded under the same names, without the quarantined: what
+  // tells the truth about others.
+  std::vector<const Kernel *> own_kernels(std::string_view kind, std::string_view device) const;
   std::vector<const Kernel *> all_kernels() const;
   std::vector<const Plugin *> plugins() const;
   std::vector<const Refusal *> refusals() const;

@@ -82,6 +82,9 @@ typedef struct {
   /* Parts of solve_seconds, each of one: an iteration without what is computed to confirm it, and a true residual. 0 where
    * none was made, or where columns of a block were solved together. */
   double iteration_seconds, residual_seconds, predicted_iteration_seconds, predicted_residual_seconds;
+  /* In the caller's norm (docs/residual.md): the exact |b - A x| is within residual_bound of residual_norm; rounding the exact
+   * solution to the type of x may move it by up to rounding_limit. 0 where a graph that was captured tells of the solve. */
+  double residual_bound, rounding_limit;
 } sxt_pcg_report;
 
 SXT_API void sxt_solve_options_init(sxt_solve_options *options, uint64_t struct_size); /* [any-thread] */

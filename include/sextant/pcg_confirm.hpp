@@ -16,4 +16,19 @@ inline constexpr double drift = 1.5;
 // Give up after so many confirmations in a row that did not halve the true residual.
 inline constexpr int patience = 4;
 
+#if defined(__CUDACC__)
+#define SXT_CONFIRM_CALL __host__ __device__
+#else
+#define SXT_CONFIRM_CALL
+#endif
+// Whether a residual's norm and the norm of b, each with a bound of its own rounding, prove that the exact
+// |b - A x| <= max(rtol |b|, atol). The factors are for the few roundings here. False for whatever is not a number.
+SXT_CONFIRM_CALL inline bool proves_converged(double norm, double bound, double rhs, double rhs_bound, double rtol,
+                                              double atol) {
+  const double most = (norm + bound) * (1 + 0x1p-50), least_rhs = rhs - rhs_bound;
+  const double relative = least_rhs > 0 ? rtol * least_rhs * (1 - 0x1p-50) - 0x1p-1073 : 0;
+  return most <= (relative > atol ? relative : atol);
+}
+#undef SXT_CONFIRM_CALL
+
 }  // namespace sextant::confirming

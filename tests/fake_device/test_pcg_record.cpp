@@ -37,6 +37,7 @@ class FakeRecord : public FakeDevice, public testing::WithParamInterface<const c
                                                 matrix_->matrix.get());
     b_ = sextant::DeviceBuffer(device(), rows * sizeof(double));
     x_ = sextant::DeviceBuffer(device(), rows * sizeof(double));
+    norms_ = sextant::DeviceBuffer(device(), sizeof(sxt_residual_norms));
     ASSERT_EQ(device().ops().stream_create(device().handle(), &stream_), SXT_OK);
     ASSERT_EQ(sxt_context_set_stream(context_, stream_), SXT_OK);
   }
@@ -45,6 +46,7 @@ class FakeRecord : public FakeDevice, public testing::WithParamInterface<const c
     runner_.reset();
     b_ = sextant::DeviceBuffer();
     x_ = sextant::DeviceBuffer();
+    norms_ = sextant::DeviceBuffer();
     sxt_matrix_destroy(matrix_);
     if (stream_) {
       sxt_context_set_stream(context_, nullptr);
@@ -67,6 +69,18 @@ class FakeRecord : public FakeDevice, public testing::WithParamInterface<const c
     args.x_is_zero = 1;
     args.rtol = 1e-8;
     args.max_iterations = 10;
+    static constexpr sxt_bound residual = {
+        "a true residual",
+        nullptr,
+        nullptr,
+        [](const void *, void *, const sxt_head *, const sxt_exec *) -> sxt_status { return SXT_OK; },
+        0,
+        0,
+        SXT_KERNEL_CAPTURABLE,
+        0};
+    args.residual = &residual;
+    args.norms = norms_.as<sxt_residual_norms>();
+    args.own_b = b_.data();
     void *graph = nullptr;
     EXPECT_EQ(device().ops().capture_begin(device().handle(), stream_), SXT_OK);
     std::string problem;
@@ -86,7 +100,7 @@ class FakeRecord : public FakeDevice, public testing::WithParamInterface<const c
   sxt_context *context_ = nullptr;
   sxt_matrix *matrix_ = nullptr;
   std::unique_ptr<sextant::Runner> runner_;
-  sextant::DeviceBuffer b_, x_;
+  sextant::DeviceBuffer b_, x_, norms_;
   void *stream_ = nullptr;
   std::int64_t failing_ = 0;
 };

@@ -59,7 +59,7 @@ TEST_P(KindTest, CompareNoticesAMissingAnswer) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, KindTest,
-                         testing::Values("sxt.spmv/1", "sxt.spmv_dots/1", "sxt.vector/1", "sxt.vector_group/1",
+                         testing::Values("sxt.spmv/1", "sxt.residual/1", "sxt.spmv_dots/1", "sxt.vector/1", "sxt.vector_group/1",
                                          "sxt.reduction/1", "sxt.multidot/1", "sxt.hermitian/1",
                                          "sxt.hermitian_toeplitz/1"),
                          [](const auto &info) {
@@ -94,7 +94,7 @@ TEST(Plugins, NothingIsLeftBehind) {
 
 // Counting must not depend on the buffer, terms must be costs, and more threads must not stream fewer bytes in total.
 TEST(Plugins, CandidatesRespectTheirCapacity) {
-  for (const char *id : {"sxt.spmv/1", "sxt.vector/1", "sxt.reduction/1", "sxt.multidot/1", "sxt.vector_group/1"}) {
+  for (const char *id : {"sxt.spmv/1", "sxt.residual/1", "sxt.vector/1", "sxt.reduction/1", "sxt.multidot/1", "sxt.vector_group/1"}) {
     const sxt_kind *kind = plugins().kind(id);
     Case c(*kind, kind->n_cases - 1);
     const sxt_machine machine = make_machine(6);

@@ -4,6 +4,7 @@
 #ifndef SEXTANT_KINDS_PCG_RECORD_H
 #define SEXTANT_KINDS_PCG_RECORD_H
 #include "sextant/kinds/pcg.h"
+#include "sextant/kinds/residual.h"
 
 /* What record is given as its args; kind SXT_KIND_PCG. */
 typedef struct {
@@ -13,7 +14,7 @@ typedef struct {
   void *x;
   /* Real, of the vectors' precision: the residual that counts is that of the system divided by these, and so is b. NULL:
    * the system's own. */
-  const void *scaling;
+  const void *scaling;       /* own x = scaling times the system's, element by element */
   int32_t x_is_zero, reserved0;
   double rtol, atol;      /* converged: |b - A x| <= max(rtol |b|, atol), in that 2-norm */
   int64_t max_iterations;
@@ -21,6 +22,17 @@ typedef struct {
   sxt_reason *reason;
   int64_t *iterations, *confirmations;
   double *rhs_norm, *residual_norm, *relative_residual;
+  /* The truth: b - A x with the caller's matrix, by a kernel of kind sxt.residual/1 that core trusts. It runs on any stream of
+   * the capture, with this scratch, and writes its norms where the device reads them. Only they say "converged"
+   * (sextant/pcg_confirm.hpp: proves_converged). */
+  const sxt_bound *residual;
+  void *residual_scratch;
+  sxt_residual_norms *norms;
+  const void *own_b;         /* the caller's b */
+  void *own_x, *own_r;       /* work vectors for x and the residual in the caller's scale and order; NULL: both are the system's */
+  const void *index;         /* the caller's number of each row of the system; NULL: the order is the same */
+  sxt_index_type index_type;
+  int32_t reserved1;
 } sxt_pcg_record_args;
 
 typedef struct {

@@ -39,8 +39,8 @@ class Recorder {
     else
       iteration.copy(args_.x, iteration.x());
     iteration.clear_directions();
-    iteration.residual(args_.b, args_.x_is_zero != 0);
-    sum_squares(shared, args_.b, args_.scaling, stream);
+    true_residual(iteration, exec);
+    sum_squares(shared, args_.b, stream);
     const cudaGraphConditionalHandle on = new_condition(stream);
     begin_record(shared, on, stream);
     capture_while(stream, on, session_.side(0), [&](cudaStream_t side) { attempt(on, side); });
@@ -68,9 +68,29 @@ class Recorder {
       iteration.measure_by_scalars();
       keep_curvature(shared, stream);
     }
-    iteration.residual(args_.b, false);
-    sum_squares(shared, iteration.r(), args_.scaling, stream);
+    true_residual(iteration, exec);
+    sum_squares(shared, iteration.r(), stream);
     judge_record(shared, on, stream);
+  }
+
+  // The caller's residual, and from it the system's r: more accurate than one of the system itself.
+  void true_residual(const Iteration &iteration, const sxt_exec &exec) {
+    const cudaStream_t stream = cuda::stream_of(exec);
+    sxt_residual_args args{};
+    args.h = {sizeof args, SXT_KIND_RESIDUAL};
+    args.n_rhs = 1;
+    args.ldx = args.ldb = args.ldr = state_.n;
+    args.x = args_.own_x ? args_.own_x : iteration.x();
+    args.b = args_.own_b;
+    args.r = args_.own_x ? args_.own_r : iteration.r();
+    args.norms = args_.norms;
+    if (args_.own_x) bring_back(args_, state_.type, iteration.x(), stream);
+    sxt_exec lent = exec;
+    lent.scratch = args_.residual_scratch;
+    lent.scratch_bytes = args_.residual->scratch_bytes;
+    if (const sxt_status status = plugin::run(*args_.residual, args.h, lent); status != SXT_OK)
+      throw cuda::Failure(status, "%s could not be recorded", args_.residual->kernel);
+    if (args_.own_x) take_in(args_, state_.type, iteration.r(), stream);
   }
 
   // A few at a time: asking the condition costs as much as a short kernel.
@@ -85,8 +105,8 @@ class Recorder {
   }
 
   Recording recording(const Iteration &iteration) const {
-    return {iteration.scalars(), session_.record(), session_.sums(),      state_.n,
-            args_.rtol,          args_.atol,        args_.max_iterations, args_.scaling != nullptr};
+    return {iteration.scalars(), session_.record(),    session_.sums(),         args_.norms, state_.n, args_.rtol,
+            args_.atol,          args_.max_iterations, args_.scaling != nullptr};
   }
 
   const State &state_;
@@ -96,13 +116,15 @@ class Recorder {
 };
 
 sxt_status check(const sxt_head *head, const State &state, const sxt_exec *exec) {
-  if (!head || !SXT_HAS(head, sxt_pcg_record_args, relative_residual))
+  if (!head || !SXT_HAS(head, sxt_pcg_record_args, index_type))
     return plugin::error(exec, SXT_E_ARGUMENT, "the args are not a complete sxt_pcg_record_args");
   const auto &args = plugin::as<sxt_pcg_record_args>(head);
   if (args.n != state.n)
     return plugin::error(exec, SXT_E_DIMENSION, "the args have n = %lld, the engine was prepared for %lld",
                          (long long)args.n, (long long)state.n);
   if (state.n == 0 || !args.b || !args.x) return plugin::error(exec, SXT_E_ARGUMENT, "b or x is NULL, or n is 0");
+  if (!args.residual || !args.norms || !args.own_b || ((args.scaling || args.index) && !(args.own_x && args.own_r)))
+    return plugin::error(exec, SXT_E_ARGUMENT, "no kernel for the true residual, or no place for what it needs");
   if (!(args.rtol >= 0) || !(args.atol >= 0) || args.max_iterations < 0)
     return plugin::error(exec, SXT_E_ARGUMENT, "rtol %g, atol %g and max_iterations %lld must not be negative",
                          args.rtol, args.atol, (long long)args.max_iterations);

@@ -38,29 +38,45 @@ constexpr double least_norm = 0x1p-480;
 
 __device__ __forceinline__ double square(double value) { return value * value + (value != 0 ? least_square : 0); }
 
-// Partial sums of |v_i / s_i|^2 and |v_i|^2; the parts of complex numbers lie side by side.
+// Partial sums of |v_i|^2; the parts of complex numbers lie side by side.
 template <class T>
-__global__ void __launch_bounds__(norm_threads)
-    squares(const T *v, const T *scaling, std::int64_t count, int parts, double *sums) {
-  double over = 0, plain = 0;
+__global__ void __launch_bounds__(norm_threads) squares(const T *v, std::int64_t count, double *sums) {
+  double sum = 0;
   for (std::int64_t i = blockIdx.x * std::int64_t{norm_threads} + threadIdx.x; i < count;
-       i += std::int64_t{norm_blocks} * norm_threads) {
-    const double value = v[i], divided = scaling ? value / scaling[i / parts] : value;
-    plain += square(value);
-    over += square(divided);
-  }
-  over = block_sum(over);
-  plain = block_sum(plain);
-  if (threadIdx.x == 0) sums[blockIdx.x] = over, sums[norm_blocks + blockIdx.x] = plain;
+       i += std::int64_t{norm_blocks} * norm_threads)
+    sum += square(v[i]);
+  sum = block_sum(sum);
+  if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }
 
-struct Norms {
-  double over, plain;
+__device__ double norm_of(const double *sums) {
+  double sum = 0;
+  for (int i = threadIdx.x; i < norm_blocks; i += norm_threads) sum += sums[i];
+  return sqrt(block_sum(sum));
+}
+
+// Vectors between the system's scale and order and the caller's.
+struct Crossing {
+  const void *scaling, *index;
+  bool wide;
+  std::int64_t n;
+  __device__ std::int64_t own(std::int64_t i) const {
+    if (!index) return i;
+    return wide ? static_cast<const std::int64_t *>(index)[i] : static_cast<const std::int32_t *>(index)[i];
+  }
 };
-__device__ Norms norms_of(const double *sums) {
-  double over = 0, plain = 0;
-  for (int i = threadIdx.x; i < norm_blocks; i += norm_threads) over += sums[i], plain += sums[norm_blocks + i];
-  return {sqrt(block_sum(over)), sqrt(block_sum(plain))};
+
+template <class T, int parts, bool back>
+__global__ void __launch_bounds__(norm_threads) cross(const __grid_constant__ Crossing c, const T *from, T *to) {
+  const T *scaling = static_cast<const T *>(c.scaling);
+  for (std::int64_t i = blockIdx.x * std::int64_t{norm_threads} + threadIdx.x; i < c.n;
+       i += std::int64_t{norm_blocks} * norm_threads) {
+    const std::int64_t own = c.own(i) * parts;
+    for (int p = 0; p < parts; ++p) {
+      const T value = from[back ? i * parts + p : own + p];
+      to[back ? own + p : i * parts + p] = scaling ? scaling[i] * value : value;
+    }
+  }
 }
 
 // p = r where a direction begins anew; Chronopoulos-Gear and the classical form theirs in the next step.
@@ -71,20 +87,21 @@ __device__ void direct(const Scalars &s, bool anew) {
 
 __global__ void __launch_bounds__(norm_threads)
     begin(const __grid_constant__ Recording a, cudaGraphConditionalHandle on) {
-  const Norms b = norms_of(a.sums);
+  const double plain = norm_of(a.sums);
   if (threadIdx.x != 0) return;
+  const double own = a.norms->rhs_2;
   Record &record = *a.record;
   record = {};
-  record.rhs_norm = b.over;
-  record.target = fmax(a.rtol * b.over, a.atol);
+  record.rhs_norm = own;
+  record.target = fmax(a.rtol * own, a.atol);
   record.at = -1;
-  if (!(b.over <= DBL_MAX && b.plain <= DBL_MAX))
+  if (!(own <= DBL_MAX && plain <= DBL_MAX))
     record.reason = SXT_REASON_NOT_A_NUMBER;
-  else if (b.over == 0)
+  else if (own == 0)
     record.reason = SXT_REASON_CONVERGED;  // A x = 0 has the one solution 0
-  else if (b.over < least_norm || b.plain < least_norm)
+  else if (own < least_norm || plain < least_norm)
     record.reason = SXT_REASON_BREAKDOWN;
-  const double tolerance = b.over > 0 ? (a.scaled ? early : 1) * record.target * (b.plain / b.over) : record.target;
+  const double tolerance = own > 0 ? (a.scaled ? early : 1) * record.target * (plain / own) : record.target;
   Control &c = *a.s.control;
   c = {};
   c.last = a.max_iterations;
@@ -131,34 +148,35 @@ __device__ sxt_reason reason_of(Ended ended) {
 
 // After the tolerance was met but not by the true residual: NONE, and the next tolerance, where there is reason to
 // hope.
-__device__ sxt_reason go_on(Record &record, Control &c, const Norms &now) {
-  record.fruitless = record.confirmations > 1 && now.over > 0.5 * record.last_norm ? record.fruitless + 1 : 0;
+__device__ sxt_reason go_on(Record &record, Control &c, double own, double plain) {
+  record.fruitless = record.confirmations > 1 && own > 0.5 * record.last_norm ? record.fruitless + 1 : 0;
   if (record.fruitless >= patience) return SXT_REASON_STAGNATED;
-  const double tolerance = fmin(0.9, fmax(least_step, aim * record.target / now.over)) * now.plain;
+  const double tolerance = fmin(0.9, fmax(least_step, aim * record.target / own)) * plain;
   c.tolerance_squared = tolerance * tolerance;
   return SXT_REASON_NONE;
 }
 
 __global__ void __launch_bounds__(norm_threads)
     judge(const __grid_constant__ Recording a, cudaGraphConditionalHandle on) {
-  const Norms now = norms_of(a.sums);
+  const double plain = norm_of(a.sums);
   if (threadIdx.x != 0) return;
+  const sxt_residual_norms now = *a.norms;
   Record &record = *a.record;
   Control &c = *a.s.control;
   ++record.confirmations;
-  record.true_norm = now.over;
+  record.true_norm = now.norm_2;
   if (c.ended == unsure && !(record.curvature > 0))
     c.ended = record.curvature <= 0 ? Ended::a_indefinite : Ended::not_a_number;
   const bool again = c.ended == Ended::far || c.ended == unsure;
-  if (!(now.over <= DBL_MAX))
+  if (!(now.norm_2 <= DBL_MAX))
     record.reason = SXT_REASON_NOT_A_NUMBER;
-  else if (now.over <= record.target)
+  else if (proves_converged(now.norm_2, now.bound_2, now.rhs_2, now.rhs_bound_2, a.rtol, a.atol))
     record.reason = SXT_REASON_CONVERGED;
   else if (c.ended == Ended::met)
-    record.reason = go_on(record, c, now);
+    record.reason = go_on(record, c, now.norm_2, plain);
   else if (!again || record.at == c.k)  // a direction that began anew here has led nowhere
     record.reason = reason_of(c.ended);
-  record.last_norm = now.over;
+  record.last_norm = now.norm_2;
   record.at = again ? c.k : -1;
   const bool failure = c.ended == Ended::not_a_number || c.ended == Ended::a_indefinite ||
                        c.ended == Ended::m_indefinite || c.ended == Ended::breakdown;
@@ -206,25 +224,49 @@ const void *address(T *kernel) {
   return reinterpret_cast<const void *>(kernel);
 }
 
+template <bool back>
+void cross_over(const sxt_pcg_record_args &args, sxt_value_type type, const void *from, void *to, cudaStream_t stream) {
+  const Crossing c = {args.scaling, args.index, args.index_type == SXT_I64, args.n};
+  const auto launch = [&](auto kernel, auto *typed_from, auto *typed_to) {
+    kernel<<<norm_blocks, norm_threads, 0, stream>>>(c, typed_from, typed_to);
+  };
+  const auto *f = static_cast<const float *>(from);
+  const auto *d = static_cast<const double *>(from);
+  switch (type) {
+    case SXT_F32: launch(cross<float, 1, back>, f, static_cast<float *>(to)); break;
+    case SXT_F64: launch(cross<double, 1, back>, d, static_cast<double *>(to)); break;
+    case SXT_C64: launch(cross<float, 2, back>, f, static_cast<float *>(to)); break;
+    default: launch(cross<double, 2, back>, d, static_cast<double *>(to));
+  }
+  cuda::need_launch("a vector's way between the system and the caller");
+}
+
 }  // namespace
 
 void load_record_kernels() {
   cudaFuncAttributes unused;
   for (const void *kernel :
-       {address(squares<float>), address(squares<double>), address(begin), address(open), address(close), address(turn),
+       {address(squares<float>), address(squares<double>), address(cross<float, 1, true>),
+        address(cross<double, 1, true>), address(cross<float, 2, true>), address(cross<double, 2, true>),
+        address(cross<float, 1, false>), address(cross<double, 1, false>), address(cross<float, 2, false>),
+        address(cross<double, 2, false>), address(begin), address(open), address(close), address(turn),
         address(question), address(answer), address(judge), address(mend), address(tell)})
     cuda::need(cudaFuncGetAttributes(&unused, kernel), "load a kernel's code");
 }
 
-void sum_squares(const Recording &a, const void *v, const void *scaling, cudaStream_t stream) {
+void sum_squares(const Recording &a, const void *v, cudaStream_t stream) {
   const int parts = a.s.type == SXT_C64 || a.s.type == SXT_C128 ? 2 : 1;
   if (a.s.type == SXT_F32 || a.s.type == SXT_C64)
-    squares<<<norm_blocks, norm_threads, 0, stream>>>(static_cast<const float *>(v),
-                                                      static_cast<const float *>(scaling), a.n * parts, parts, a.sums);
+    squares<<<norm_blocks, norm_threads, 0, stream>>>(static_cast<const float *>(v), a.n * parts, a.sums);
   else
-    squares<<<norm_blocks, norm_threads, 0, stream>>>(static_cast<const double *>(v),
-                                                      static_cast<const double *>(scaling), a.n * parts, parts, a.sums);
+    squares<<<norm_blocks, norm_threads, 0, stream>>>(static_cast<const double *>(v), a.n * parts, a.sums);
   cuda::need_launch("the sums of squares");
+}
+void bring_back(const sxt_pcg_record_args &to, sxt_value_type type, const void *x, cudaStream_t stream) {
+  cross_over<true>(to, type, x, to.own_x, stream);
+}
+void take_in(const sxt_pcg_record_args &from, sxt_value_type type, void *r, cudaStream_t stream) {
+  cross_over<false>(from, type, from.own_r, r, stream);
 }
 
 void begin_record(const Recording &a, cudaGraphConditionalHandle on, cudaStream_t stream) {

@@ -5,7 +5,8 @@
 //   begin      norms of b, the tolerance of the system, a direction that starts anew
 //   while on:  p as the last step wants it; evaluation; inner on = nothing ended it
 //     while inner on:  steps and evaluations, a few at a time; inner on = nothing ended them
-//     p turned back; p'Ap where it is not sure; r = b - A x and its norms; judge: on = there is reason to go on
+//     p turned back; p'Ap where it is not sure; the true residual (kinds/residual.h) and its norms; judge: on = there
+//     is reason to go on
 //   mend       x is 0 for b = 0, and the guess where it is no number
 //   tell       the report
 #pragma once
@@ -35,7 +36,8 @@ struct Record {                               // device
 struct Recording {
   Scalars s;
   Record *record;
-  double *sums;  // 2 x norm_blocks: squares over the scaling, squares of the system
+  double *sums;                     // norm_blocks: squares of the system
+  const sxt_residual_norms *norms;  // of the true residual, last computed
   std::int64_t n;
   double rtol, atol;
   std::int64_t max_iterations;
@@ -43,7 +45,10 @@ struct Recording {
 };
 
 void load_record_kernels();
-void sum_squares(const Recording &a, const void *v, const void *scaling, cudaStream_t stream);
+void sum_squares(const Recording &a, const void *v, cudaStream_t stream);
+// own x of the system's x, and the system's r of own r, where they are not the same.
+void bring_back(const sxt_pcg_record_args &to, sxt_value_type type, const void *x, cudaStream_t stream);
+void take_in(const sxt_pcg_record_args &from, sxt_value_type type, void *r, cudaStream_t stream);
 void begin_record(const Recording &a, cudaGraphConditionalHandle on, cudaStream_t stream);
 void open_steps(const Recording &a, cudaGraphConditionalHandle inner, cudaStream_t stream);
 void close_steps(const Recording &a, cudaGraphConditionalHandle inner, cudaStream_t stream);

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is true of an x: b - A x in twice the working precision, with the caller's matrix and b, and the bound of its
+// own rounding. Here and nowhere else a solve that a host accompanies is called converged, and only where that is
+// proven (docs/residual.md).
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "core/base/types.hpp"
+#include "core/pcg/solve.hpp"
+#include "sextant/kinds/residual.h"
+#include "sextant/pcg_confirm.hpp"
+
+namespace sextant {
+
+using namespace confirming;
+
+double PcgSolve::unit() const {
+  const bool single = type_ == SXT_F32 || type_ == SXT_C64;
+  return 0.5 * (single ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon());
+}
+
+PcgSolve::TrueResidual PcgSolve::measure(const void *b, const void *x, void *residual, double atol) {
+  const Clock clock;
+  sxt_residual_args args{};
+  args.h = {sizeof args, SXT_KIND_RESIDUAL};
+  args.n_rhs = 1;
+  args.ldx = args.ldb = args.ldr = n_;
+  args.x = x;
+  args.b = b;
+  args.r = residual;
+  args.norms = work_.norms.as<sxt_residual_norms>();
+  solver_.truth_->run(&args.h);
+  Device &device = solver_.matrix().context().device();
+  if (!device.on_host()) device.wait(device.callers_stream());
+  const sxt_residual_norms &norms = *args.norms;
+  TrueResidual out;
+  if (solver_.settings().norm == SXT_NORM_2)
+    out = {norms.norm_2, norms.bound_2, norms.size_2, norms.rhs_2, norms.rhs_bound_2, false, 0};
+  else
+    out = {norms.norm_max, norms.bound_max, norms.size_max, norms.rhs_max, norms.rhs_bound_max, false, 0};
+  out.accepted = proves_converged(out.norm, out.bound, out.rhs, out.rhs_bound, settings_.rtol, atol);
+  residuals_seconds_ += clock.seconds();
+  ++residuals_;
+  return out;
+}
+
+// A b whose norm is 0 by other kernels. What A cannot reach of it was left out, and the rest is no more than rounding.
+bool PcgSolve::really_zero() {
+  if (!solver_.null_space_.empty()) return true;
+  return measure(callers_b_, x_, nullptr, callers_atol_).rhs == 0;
+}
+
+// In the caller's scale and order.
+const void *PcgSolve::callers_x(const void *iterate) {
+  const void *x = iterate;
+  if (summing_) {
+    crossing_.copy(work_.sum.data(), work_.candidate.data());
+    add(iterate, work_.candidate.data());
+    x = work_.candidate.data();
+  }
+  if (solver_.scaling_) {
+    crossing_.unscale(x, work_.candidate.data());
+    x = work_.candidate.data();
+  }
+  if (crossing_.orders()) {
+    crossing_.put_back(x, work_.own_x.data());
+    x = work_.own_x.data();
+  }
+  if (!solver_.null_space_.empty()) {
+    void *const own = crossing_.orders() ? work_.own_x.data() : work_.candidate.data();
+    if (x != own) crossing_.copy(x, own);
+    solver_.null_space_.remove_from(operations_, own);
+    x = own;
+  }
+  return x;
+}
+
+// From x itself, never from the recurrence.
+PcgSolve::TrueResidual PcgSolve::true_residual(const void *iterate) { return residual_of(callers_x(iterate)); }
+
+PcgSolve::TrueResidual PcgSolve::residual_of(const void *x) {
+  void *residual = crossing_.orders() ? work_.own_residual.data() : work_.residual.data();
+  TrueResidual out = measure(b_, x, residual, settings_.atol);
+  if (out.rhs > 0 && std::isfinite(out.rhs)) {
+    rhs_norm_ = out.rhs;
+    target_ = std::max(settings_.rtol * rhs_norm_, settings_.atol);
+  }
+  if (out.accepted && !summing_) return out;  // nothing goes on from it
+  const Clock clock;
+  if (solver_.changes_rhs()) crossing_.take_in_rhs(residual, work_.residual.data());
+  const bool same = !solver_.scaling_ && solver_.settings().norm == SXT_NORM_2;
+  out.system = same ? out.norm : norm_2(work_.residual.data());
+  residuals_seconds_ += clock.seconds();
+  return out;
+}
+
+std::int32_t PcgSolve::confirm(const void *iterate, std::int64_t, double residual, double *tolerance,
+                               sxt_reason *reason) {
+  const TrueResidual now = true_residual(iterate), before = confirmed_;
+  ++confirmations_;
+  accepted_ = now.accepted;
+  confirmed_ = now;
+  if (!std::isfinite(now.norm)) return *reason = SXT_REASON_NOT_A_NUMBER, SXT_CONFIRM_STOP;
+  if (accepted_) return *reason = SXT_REASON_CONVERGED, SXT_CONFIRM_STOP;
+  if (rounded_ || correcting_) return confirm_pass(now, residual, tolerance, reason);
+  fruitless_ = confirmations_ > 1 && now.norm > 0.5 * before.norm ? fruitless_ + 1 : 0;
+  if (residual == 0 || fruitless_ >= patience) {
+    // The recurrence believes it is done, or further work does not lower the true residual: rounding has the last word.
+    if (residual > 0 || fruitless_ >= 1) return out_of_digits_ = true, *reason = SXT_REASON_STAGNATED, SXT_CONFIRM_STOP;
+    ++fruitless_;
+  }
+  // The engine's residual and the caller's differ by the scaling and the norm: aim where the caller's would be met.
+  *tolerance = std::clamp(aim * now.system * (target_ / now.norm), least_step * now.system, 0.9 * now.system);
+  return now.system > drift * residual ? SXT_CONFIRM_REPLACE : SXT_CONFIRM_GO_ON;
+}
+
+// Of what the engine leaves. What confirm() accepted still stands apart, whatever became of the engine's x since.
+PcgSolve::TrueResidual PcgSolve::last_residual(const sxt_pcg_args &args) {
+  if (accepted_ && solver_.keeps_answer()) return confirmed_;
+  const TrueResidual last = true_residual(args.x);
+  if (!correcting_ || last.accepted || last.norm <= sum_norm_) return last;
+  zero(args.x);  // the correction made it worse
+  return true_residual(args.x);
+}
+
+void PcgSolve::finish(sxt_pcg_args &args, sxt_pcg_report &report) {
+  if (worth_correcting(args)) correct(args);
+  report.reason = args.reason;
+  report.iterations = args.iterations;
+  report.recursive_residual = callers(args.residual);
+  report.replacements = args.replacements;
+  report.products = args.products + confirmations_;
+  report.reductions = args.reductions;
+  report.launches = args.launches;
+  const std::int64_t residuals_before = residuals_;
+  TrueResidual last = last_residual(args);
+  if (std::isfinite(last.norm)) last = hand_over(args, last);
+  const bool good = std::isfinite(last.norm);
+  if (!good) {
+    last = fall_back();
+    if (report.reason == SXT_REASON_CONVERGED) report.reason = SXT_REASON_NOT_A_NUMBER;
+  }
+  // Whatever the engine says: the answer is what the true residual says.
+  const bool cut_short = report.reason == SXT_REASON_ITERATION_LIMIT || report.reason == SXT_REASON_STAGNATED;
+  if (good && cut_short && last.accepted) report.reason = SXT_REASON_CONVERGED;
+  if (report.reason == SXT_REASON_CONVERGED && !last.accepted) report.reason = SXT_REASON_STAGNATED;
+  report.residual_norm = last.norm;
+  report.residual_bound = last.bound;
+  report.rounding_limit = unit() * last.size;
+  report.products += residuals_ - residuals_before;
+}
+
+// The answer into the caller's x, and its residual. Where b was scaled that is computed from what the caller gets:
+// brought back, x may have left the range, or digits.
+PcgSolve::TrueResidual PcgSolve::hand_over(const sxt_pcg_args &args, const TrueResidual &before) {
+  // Scaled and back again a guess that was good enough would differ by rounding.
+  const bool untouched = settings_.use_initial_guess && base_ + args.iterations == 0 && solver_.null_space_.empty();
+  if (untouched) {
+    const TrueResidual own = residual_of_returned();
+    if (own.accepted || !before.accepted) return own;
+  }
+  const bool apart = solver_.scaling_ || summing_ || !solver_.null_space_.empty();
+  const void *answer = crossing_.orders() ? work_.own_x.data() : apart ? work_.candidate.data() : args.x;
+  crossing_.copy(answer, x_);
+  if (shift_ == 0) return before;
+  shift(x_, -shift_);
+  const TrueResidual out = residual_of_returned();
+  if (!std::isfinite(out.norm)) settings_.use_initial_guess = false;  // x is no guess any more
+  return out;
+}
+
+// Of the caller's x. Scaled up both b and x keep all digits, scaled down they may not: then b as it was is looked at,
+// and what is found told in the scale of this solve.
+PcgSolve::TrueResidual PcgSolve::residual_of_returned() {
+  if (shift_ == 0) return residual_of(x_);
+  if (shift_ > 0 || !solver_.null_space_.empty()) {
+    crossing_.copy(x_, work_.iterate.data());  // nothing goes on from it
+    shift(work_.iterate.data(), shift_);
+    return residual_of(work_.iterate.data());
+  }
+  TrueResidual out = measure(callers_b_, x_, nullptr, callers_atol_);
+  for (double *each : {&out.norm, &out.bound, &out.size, &out.rhs, &out.rhs_bound}) *each = std::ldexp(*each, shift_);
+  return out;
+}
+
+// No good iterate came back: the caller's x stays what it was, and that is what the report tells of.
+PcgSolve::TrueResidual PcgSolve::fall_back() {
+  if (settings_.use_initial_guess) return residual_of_returned();
+  zero(x_);
+  TrueResidual out;
+  out.norm = out.rhs = out.size = rhs_norm_;
+  return out;
+}
+
+}  // namespace sextant

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Who tells the truth: the kernel of b - A x by which alone a solve is called converged. It comes from the directory
+// beside the library, reads CSR that the library's own kernel built, and nothing else has a say in its choice: no plan,
+// no force, no environment, no plugin of a stranger, whatever its name and version.
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/model/cost.hpp"
+#include "core/pcg/solver.hpp"
+#include "sextant/kinds/residual.h"
+
+namespace sextant {
+
+namespace {
+
+constexpr std::uint64_t most_candidates = 64;
+
+// Makes a kernel's candidate the choice where it is the cheapest so far; where it does not apply, adds the reason.
+void take_if_cheaper(const registry::Kernel &kernel, const Query &query, const Context &context, Choice &choice,
+                     std::string &reason) {
+  const sxt_kernel &table = kernel.table;
+  char why[256] = "";
+  sxt_message message{why, sizeof why};
+  if (table.min_level > context.machine().level ||
+      (table.applicable && table.applicable(query.get(), nullptr, &context.machine(), &message) != SXT_OK)) {
+    reason += text("\n  ", kernel.name(), ": ", why[0] ? why : "it does not apply here");
+    return;
+  }
+  std::vector<sxt_candidate> list(most_candidates);
+  std::uint64_t count = 0;
+  if (table.candidates(query.get(), nullptr, &context.machine(), nullptr, list.data(), most_candidates, &count) !=
+      SXT_OK)
+    count = 0;
+  list.resize(std::min(count, most_candidates));
+  for (const sxt_candidate &each : list) {
+    const Prediction run = predict(table, *query.get(), each, context.machine(), context.profile());
+    if (choice.kernel && !(run.seconds < choice.run_s)) continue;
+    choice.kernel = &kernel;
+    choice.candidate = each;
+    choice.run_s = run.seconds;
+    choice.setup_s = run.setup_s;
+    choice.rel_error = run.rel_error;
+  }
+}
+
+}  // namespace
+
+void PcgSolver::build_truth() {
+  Context &context = matrix_->context();
+  sxt_residual_query asked{};
+  asked.m = matrix_->query_part(SXT_KIND_RESIDUAL, sizeof asked, 4 * std::max(1.0, settings_.expected_solves));
+  asked.m.q.flags |= SXT_QUERY_DETERMINISTIC;
+  asked.n_rhs = 1;
+  auto choice = std::make_shared<Choice>();
+  choice->role = "pcg/truth";
+  choice->query = Query(&asked.m.q);
+  choice->query.matrix_part().storage = SXT_KIND_STORAGE_CSR;
+  choice->storage = SXT_KIND_STORAGE_CSR;
+  choice->trusted = true;
+  choice->reason = "only the library's own kernels judge answers";
+  std::string reason;
+  for (const bool reference : {false, true})
+    for (const registry::Kernel *kernel :
+         registry::Registry::instance().own_kernels(SXT_KIND_RESIDUAL, context.device_name()))
+      if (kernel->has(SXT_KERNEL_REFERENCE) == reference && !(reference && choice->kernel))
+        take_if_cheaper(*kernel, choice->query, context, *choice, reason);
+  require(
+      choice->kernel != nullptr, SXT_E_NO_KERNEL, "no kernel of ", SXT_KIND_RESIDUAL,
+      " that came with the library serves device ", context.device_name(),
+      ", and only such a kernel may call a solve converged; is a plugin named residual-* missing beside the library?",
+      reason);
+  Considered line;
+  line.kernel = choice->kernel->name();
+  line.device = choice->kernel->table.device;
+  line.format = choice->storage;
+  std::copy_n(choice->candidate.launch, 4, line.launch);
+  line.setup_s = choice->setup_s;
+  line.run_s = choice->run_s;
+  line.rel_error = choice->rel_error;
+  line.applicable = line.chosen = true;
+  line.reason = choice->reason;
+  line.memory_bytes = choice->candidate.state_bytes + choice->candidate.scratch_bytes;
+  choice->considered.push_back(line);
+  choice->total_s = choice->setup_s + choice->query.expected_runs() * choice->run_s;
+  count_setup(*choice);
+  truth_ = std::make_unique<Runner>(context, std::move(choice), matrix_.get());
+}
+
+}  // namespace sextant
