@@ -48,6 +48,7 @@ AssemblyOptions assembly_of(const sxt_matrix_options &options, const Context &co
   assembly.triangle = options.triangle;
   assembly.sum_duplicates = options.duplicates == SXT_DUPLICATES_SUM;
   assembly.check_finite = options.check_finite != 0;
+  assembly.symmetry_tolerance = options.symmetry_tolerance;
   assembly.keep_order = options.keep_order != 0;
   assembly.threads = context.threads();
   return assembly;
@@ -95,7 +96,8 @@ Assembled adopt(const EntryArrays &entries, const AssemblyOptions &options, cons
           " pointers");
   csr.row_ptr = Buffer::borrow(entries.row, csr.row_ptr.bytes());
   csr.col = Buffer::borrow(entries.col, csr.col.bytes());
-  csr.values = Buffer::borrow(entries.values, csr.values.bytes());
+  // A diagonal that was put right differs from the caller's, whose values stay as they are.
+  if (!copy.order.diagonal_put_right) csr.values = Buffer::borrow(entries.values, csr.values.bytes());
   return copy;
 }
 
@@ -182,12 +184,15 @@ sxt_status sxt_matrix_from_file(sxt_context *context, const char *path, const sx
     read.value_type = options.value_type;
     read.sum_duplicates = options.duplicates == SXT_DUPLICATES_SUM;
     read.check_finite = options.check_finite != 0;
+    read.symmetry_tolerance = options.symmetry_tolerance;
     read.threads = inner->threads();
     io::MatrixMarketMatrix file = io::read_matrix(&given(path, "path"), read, inner->allocator());
     if (!file.note.empty()) inner->log()(SXT_LOG_WARNING, file.note);
     Assembled assembled;
     assembled.csr = std::move(file.csr);
     assembled.order.symmetry = file.symmetry;
+    assembled.order.symmetry_tolerance = options.symmetry_tolerance;
+    assembled.order.mirrored = file.symmetry != SXT_GENERAL;
     hand_out(inner, std::move(assembled), file.symmetry, read.check_finite, matrix);
   });
 }

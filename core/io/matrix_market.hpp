@@ -23,6 +23,7 @@ struct ReadOptions {
   sxt_value_type value_type = 0;  // 0: c128 for complex files, f64 for all others
   bool sum_duplicates = true;     // false: SXT_E_DUPLICATE naming both lines
   bool check_finite = true;       // false: NaN, infinity and numbers too large for the type (as infinity) are read
+  double symmetry_tolerance = 0;  // SymmetryTolerance: what the header's symmetry may be off by
   int threads = 1;
 };
 

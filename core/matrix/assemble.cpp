@@ -105,8 +105,9 @@ CsrArrays copy_canonical(const EntryArrays &e, const AssemblyOptions &o, const A
 
 }  // namespace detail
 
-Assembled assemble(const EntryArrays &entries, const AssemblyOptions &options, const Allocator &allocator) {
-  detail::check_entries(entries, options);
+namespace {
+
+Assembled assemble_checked(const EntryArrays &entries, const AssemblyOptions &options, const Allocator &allocator) {
   Assembled out;
   if (detail::is_canonical(entries, options)) {
     out.csr = detail::copy_canonical(entries, options, allocator);
@@ -120,6 +121,19 @@ Assembled assemble(const EntryArrays &entries, const AssemblyOptions &options, c
   if (repeats.count && !options.sum_duplicates) detail::fail_repeated(entries, options, repeats);
   detail::sum_repeats(out.csr, repeats.count, options.check_finite, options.threads, allocator);
   out.order = detail::make_order(entries, options, out.csr, repeats.count, allocator);
+  return out;
+}
+
+}  // namespace
+
+Assembled assemble(const EntryArrays &entries, const AssemblyOptions &options, const Allocator &allocator) {
+  const SymmetryTolerance checked(options.symmetry_tolerance, entries.value_type);
+  const bool off = detail::check_entries(entries, options);
+  Assembled out = assemble_checked(entries, options, allocator);
+  if (off) detail::put_diagonal_right(out.csr, options.symmetry, options.threads);
+  out.order.diagonal_put_right = off;
+  out.order.symmetry_tolerance = options.symmetry_tolerance;
+  out.order.mirrored = detail::is_mirrored(options);
   return out;
 }
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/base/types.hpp"
-#include "core/pcg/solver.hpp"
+#include "core/pcg/solve.hpp"
 #include "sextant/kinds/pcg_record.h"
 
 namespace sextant {
@@ -49,7 +49,7 @@ bool PcgSolver::captured() const {
 
 PcgSolver::Recorded &PcgSolver::recorded() {
   const std::lock_guard lock(mutex_);
-  require(version_ == matrix_->version(), SXT_E_STATE,
+  require(version_ == callers_->version(), SXT_E_STATE,
           "the matrix has new values: solve once before a solve is captured");
   std::unique_ptr<Session> session = engine_->take_idle();
   require(session && !idle_.empty(), SXT_E_STATE,
@@ -57,6 +57,7 @@ PcgSolver::Recorded &PcgSolver::recorded() {
           "captured, so that its memory is there");
   auto made = std::make_unique<Recorded>();
   made->view = engine_view();
+  made->exponent = exponent_;
   made->session = std::move(session);
   made->workspace = std::move(idle_.back());
   idle_.pop_back();
@@ -77,9 +78,10 @@ void PcgSolver::check_recorded() {
   const std::string view = engine_view();
   bool stale = false;
   for (const auto &each : recorded_)
-    if (std::exchange(each->view, view) != view) stale = true;
+    if (std::exchange(each->view, view) != view || std::exchange(each->exponent, exponent_) != exponent_) stale = true;
   require(!stale, SXT_E_STATE, "a solve was captured with a matrix that new values have given another form (its ",
-          "diagonal is no longer all ones): capture it anew; solves outside of a capture go on from the next one");
+          "diagonal is no longer all ones, or it is far from 1): capture it anew; solves outside of a capture go on "
+          "from the next one");
 }
 
 sxt_pcg_report PcgSolver::record(const void *b, void *x, const SolveSettings &settings) {
@@ -106,7 +108,10 @@ sxt_pcg_report PcgSolver::record(const void *b, void *x, const SolveSettings &se
   PcgWorkspace &work = *own.workspace;
   const Crossing crossing = this->crossing();
   if (changes_rhs()) crossing.take_in_rhs(b, work.rhs.data());
-  if (settings.use_initial_guess) crossing.take_in_guess(x, work.iterate.data());
+  if (settings.use_initial_guess) {
+    crossing.take_in_guess(x, work.iterate.data());
+    shift_by(context.operations(), matrix_->value_type(), n, work.iterate.data(), -exponent_);
+  }
   sxt_pcg_record_args args{};
   args.h = {sizeof args, SXT_KIND_PCG};
   args.n = n;
@@ -128,6 +133,7 @@ sxt_pcg_report PcgSolver::record(const void *b, void *x, const SolveSettings &se
   own.session->run_by(ops->record, &args.h);
   crossing.unscale(work.iterate.data(), order_ ? work.own_x.data() : x);
   if (order_) crossing.put_back(work.own_x.data(), x);
+  shift_by(context.operations(), matrix_->value_type(), n, x, exponent_);
   return out;
 }
 

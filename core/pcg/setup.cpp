@@ -31,9 +31,6 @@ constexpr double usual_confirmations = 2;
 // A preconditioner's set-up, the scaled entries, and two more passes of the host's calls: on a device at least.
 constexpr double scaling_on_device_s = 2.5e-4;
 
-// Made when the library is loaded: a solve with new values allocates nothing.
-const std::string half_kept = SXT_KIND_STORAGE_DIA_SYMMETRIC;
-
 const sxt_preconditioner_ops *ops_of(const Kernel &kernel) {
   return static_cast<const sxt_preconditioner_ops *>(kernel.table.ops);
 }
@@ -52,20 +49,6 @@ std::int32_t recurrence_code(const std::string &name) {
 template <class Q>
 void set_method(Q &field, const std::string &method) {
   std::strncpy(field, method.c_str(), sizeof field - 1);
-}
-
-// What is known of the values' symmetry: as stated, or as found where it was checked.
-sxt_symmetry check_matrix(Matrix &matrix, const PcgSettings &settings, Buffer &work) {
-  require(matrix.rows() == matrix.cols(), SXT_E_NOT_SQUARE, "the matrix is ", matrix.rows(), " x ", matrix.cols(),
-          "; conjugate gradients need a square one");
-  const bool real = matrix.value_type() <= SXT_F64;
-  const bool hermitian = matrix.symmetry() == SXT_HERMITIAN || (matrix.symmetry() == SXT_SYMMETRIC && real);
-  if (hermitian || !settings.check_symmetry) return matrix.symmetry();
-  const bool exact = check_hermitian(matrix.csr(), matrix.context().threads(), work);
-  if (!exact || matrix.symmetry() != SXT_GENERAL) return matrix.symmetry();
-  const sxt_symmetry found = real ? SXT_SYMMETRIC : SXT_HERMITIAN;
-  matrix.found_symmetry(found);
-  return found;
 }
 
 void check_settings(const PcgSettings &settings) {
@@ -123,27 +106,28 @@ std::vector<PreconditionerMethod> preconditioner_methods(const std::string &devi
 }
 
 PcgSolver::PcgSolver(std::shared_ptr<Matrix> matrix, const PcgSettings &settings)
-    : matrix_(std::move(matrix)), base_(matrix_), system_(matrix_), settings_(settings) {
+    : callers_(std::move(matrix)), matrix_(callers_), base_(callers_), system_(callers_), settings_(settings) {
   const Clock clock;
-  const double built_before_s = matrix_->built_seconds();
+  const double built_before_s = callers_->built_seconds();
   check_settings(settings_);
+  if (settings_.rtol == 0 && settings_.atol == 0) settings_.rtol = default_rtol(matrix_->value_type());
   precision_wanted();
   recurrence_code(settings_.recurrence);
-  symmetry_ = check_matrix(*matrix_, settings_, symmetry_work_);
-  diagonal_ratio_ = check_diagonal(matrix_->csr(), matrix_->context().threads());
+  take_in_matrix();
   null_space_ = NullSpace(*matrix_, settings_.null_space, settings_.null_space_size);
   settings_.null_space = nullptr;  // copied
   predicted_setup_s_ += looking_seconds();
   plan();
   build_engine();
   learn_costs();
-  if (!relies_on_found_symmetry()) symmetry_work_ = Buffer();
+  if (!compares() || !(averaged_ || keeps_half())) symmetry_work_ = Buffer();
   selected_.clear();
   count_setup(engine_->choice());
   predicted_setup_s_ += probe_seconds_ - built_before_s;
-  for (const Matrix *each : std::set<const Matrix *>{matrix_.get(), base_.get(), system_.get(), narrow_.get()})
+  for (const Matrix *each :
+       std::set<const Matrix *>{callers_.get(), matrix_.get(), base_.get(), system_.get(), narrow_.get()})
     if (each) predicted_setup_s_ += each->built_seconds();
-  version_ = matrix_->version();
+  version_ = callers_->version();
   setup_seconds_ = clock.seconds();
 }
 
@@ -299,22 +283,12 @@ void PcgSolver::build_engine() {
   fail(last == SXT_E_MEMORY ? last : SXT_E_NO_KERNEL, "no engine could be built; the last: ", notes_.back());
 }
 
-// Whether an engine may read a storage that keeps one of two mirror images because they were found to be equal.
-bool PcgSolver::relies_on_found_symmetry() const {
-  if (symmetry_ == matrix_->symmetry()) return false;
-  for (const Matrix *each : {matrix_.get(), base_.get(), system_.get(), narrow_.get()})
-    if (each && each->holds(half_kept)) return true;
-  return false;
-}
-
 // After Matrix::update_values: the first solve brings everything derived from the values up to date.
 void PcgSolver::refresh_if_stale() {
   const std::lock_guard lock(mutex_);
-  if (version_ == matrix_->version()) return;
-  check_diagonal(matrix_->csr(), matrix_->context().threads());
+  if (version_ == callers_->version()) return;
+  take_in_new_values();
   if (!null_space_.empty()) null_space_.check(matrix_->csr());
-  // What was found of other values must hold of these where a storage relies on it.
-  if (relies_on_found_symmetry()) check_hermitian(matrix_->csr(), matrix_->context().threads(), symmetry_work_);
   if (order_ && order_->on_device)
     base_->source_changed(*matrix_);
   else if (order_)
@@ -328,7 +302,7 @@ void PcgSolver::refresh_if_stale() {
     system_->source_changed(*base_, scaling_);
   }
   if (narrow_) refresh_narrow();
-  version_ = matrix_->version();
+  version_ = callers_->version();
   check_recorded();
 }
 

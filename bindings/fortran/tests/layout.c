@@ -16,7 +16,8 @@ static const size_t matrix[] = {
     MEMBER(sxt_matrix_options, offset_type), MEMBER(sxt_matrix_options, index_base),
     MEMBER(sxt_matrix_options, symmetry), MEMBER(sxt_matrix_options, triangle),
     MEMBER(sxt_matrix_options, duplicates), MEMBER(sxt_matrix_options, ownership),
-    MEMBER(sxt_matrix_options, keep_order), MEMBER(sxt_matrix_options, check_finite)};
+    MEMBER(sxt_matrix_options, keep_order), MEMBER(sxt_matrix_options, check_finite),
+    MEMBER(sxt_matrix_options, symmetry_tolerance)};
 static const size_t info[] = {
     sizeof(sxt_matrix_info), MEMBER(sxt_matrix_info, rows), MEMBER(sxt_matrix_info, cols),
     MEMBER(sxt_matrix_info, nnz), MEMBER(sxt_matrix_info, value_type), MEMBER(sxt_matrix_info, index_type),
@@ -29,7 +30,7 @@ static const size_t pcg[] = {
     MEMBER(sxt_pcg_options, stagnation_window), MEMBER(sxt_pcg_options, time_limit),
     MEMBER(sxt_pcg_options, expected_solves), MEMBER(sxt_pcg_options, expected_iterations),
     MEMBER(sxt_pcg_options, probe), MEMBER(sxt_pcg_options, reorder), MEMBER(sxt_pcg_options, null_space),
-    MEMBER(sxt_pcg_options, null_space_size)};
+    MEMBER(sxt_pcg_options, null_space_size), MEMBER(sxt_pcg_options, symmetry_tolerance)};
 static const size_t solve[] = {
     sizeof(sxt_solve_options), MEMBER(sxt_solve_options, use_initial_guess), MEMBER(sxt_solve_options, reserved0),
     MEMBER(sxt_solve_options, rtol), MEMBER(sxt_solve_options, atol), MEMBER(sxt_solve_options, max_iterations),

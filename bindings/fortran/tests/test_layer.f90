@@ -145,6 +145,7 @@ contains
     call at(c_loc(o%ownership), 'ownership')
     call at(c_loc(o%keep_order), 'keep_order')
     call at(c_loc(o%check_finite), 'check_finite')
+    call at(c_loc(o%symmetry_tolerance), 'symmetry_tolerance')
     call complete()
   end subroutine
 
@@ -183,6 +184,7 @@ contains
     call at(c_loc(o%reorder), 'reorder')
     call at(c_loc(o%null_space), 'null_space')
     call at(c_loc(o%null_space_size), 'null_space_size')
+    call at(c_loc(o%symmetry_tolerance), 'symmetry_tolerance')
     call complete()
   end subroutine
 
