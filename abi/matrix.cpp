@@ -50,6 +50,7 @@ AssemblyOptions assembly_of(const sxt_matrix_options &options, const Context &co
   assembly.triangle = options.triangle;
   assembly.sum_duplicates = options.duplicates == SXT_DUPLICATES_SUM;
   assembly.check_finite = options.check_finite != 0;
+  assembly.symmetry_tolerance = options.symmetry_tolerance;
   assembly.keep_order = options.keep_order != 0;
   assembly.threads = context.threads();
   return assembly;
@@ -82,12 +83,12 @@ void check_aligned(const void *array, std::int64_t bytes, const char *name) {
 }
 
 // Adopted arrays are read where they lie, as arrays of their types.
-Assembled adopt_aligned(const EntryArrays &entries, const AssemblyOptions &options) {
+Assembled adopt_aligned(const EntryArrays &entries, const AssemblyOptions &options, const Allocator &allocator) {
   const bool pairs = entries.value_type == SXT_C64 || entries.value_type == SXT_C128;
   check_aligned(entries.row, index_bytes(entries.offset_type), "row_ptr");
   check_aligned(entries.col, index_bytes(entries.index_type), "col");
   check_aligned(entries.values, value_bytes(entries.value_type) / (pairs ? 2 : 1), "values");
-  return adopt(entries, options);
+  return adopt(entries, options, allocator);
 }
 
 // The number of entries that compressed pointers tell of; 0 when there are none to read, which assembly then reports.
@@ -131,7 +132,7 @@ sxt_status make(sxt_context *context, EntryArrays entries, const sxt_matrix_opti
     const AssemblyOptions assembly = assembly_of(options, *inner);
     counting_from(options.index_base, [&] {
       hand_out(inner,
-               options.ownership == SXT_ADOPT ? adopt_aligned(entries, assembly)
+               options.ownership == SXT_ADOPT ? adopt_aligned(entries, assembly, inner->allocator())
                                               : assemble(entries, assembly, inner->allocator()),
                options.symmetry, assembly.check_finite, options.index_base, matrix);
     });
@@ -177,12 +178,15 @@ sxt_status sxt_matrix_from_file(sxt_context *context, const char *path, const sx
     read.check_finite = options.check_finite != 0;
     require(!std::isnan(options.most_rows_per_byte), SXT_E_ARGUMENT, "options->most_rows_per_byte is not a number");
     if (options.most_rows_per_byte != 0) read.most_rows_per_byte = std::max(0.0, options.most_rows_per_byte);
+    read.symmetry_tolerance = options.symmetry_tolerance;
     read.threads = inner->threads();
     io::MatrixMarketMatrix file = io::read_matrix(&given(path, "path"), read, inner->allocator());
     if (!file.note.empty()) inner->log()(SXT_LOG_WARNING, file.note);
     Assembled assembled;
     assembled.csr = std::move(file.csr);
     assembled.order.symmetry = file.symmetry;
+    assembled.order.symmetry_tolerance = options.symmetry_tolerance;
+    assembled.order.mirrored = file.symmetry != SXT_GENERAL;
     hand_out(inner, std::move(assembled), file.symmetry, read.check_finite, 1, matrix);
   });
 }

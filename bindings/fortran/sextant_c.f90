@@ -46,6 +46,7 @@ module sextant_c
     integer(i4) :: keep_order = 0
     integer(i4) :: check_finite = 0
     real(r8) :: most_rows_per_byte = 0
+    real(r8) :: symmetry_tolerance = 0
   end type
 
   type, bind(c) :: sxt_matrix_info
@@ -80,6 +81,7 @@ module sextant_c
     integer(i4) :: reorder = 0
     type(c_ptr) :: null_space = c_null_ptr
     integer(i8) :: null_space_size = 0
+    real(r8) :: symmetry_tolerance = 0
   end type
 
   type, bind(c) :: sxt_solve_options

@@ -19,10 +19,11 @@ module sextant_reports
     character(:), allocatable :: recurrence         ! 'classical', 'chronopoulos-gear', 'predict-recompute'
     character(:), allocatable :: engine             ! kernel that drives the loop
     character(:), allocatable :: format             ! storage of the matrix: 'csr', ...
-    real(real64) :: rtol = default                  ! stop when |b - A x| <= max(rtol |b|, atol); default 1e-8
+    real(real64) :: rtol = default                  ! stop when |b - A x| <= max(rtol |b|, atol); default 1e-8, real32: 1e-5
     real(real64) :: atol = default                  ! default 0
     logical :: max_norm = .false.                   ! .true.: measured in the maximum norm, not the 2-norm
     logical :: check_symmetry = .true.              ! .false.: trust that the matrix is symmetric or Hermitian
+    real(real64) :: symmetry_tolerance = default    ! |a_ij - conj(a_ji)| / sqrt(a_ii a_jj) that counts as equal; default: rounding
     integer(int64) :: max_iterations = 0            ! 0: 10 n, at least 1000
     real(real64) :: divergence_limit = default      ! diverged when |r| exceeds this many times |r0|; default 1e8
     integer(int64) :: stagnation_window = -1        ! stagnated after so many iterations without progress; default 10000
@@ -90,6 +91,7 @@ contains
     call sxt_pcg_options_init(c, int(c_sizeof(c), int64))
     call override(c%rtol, options%rtol)
     call override(c%atol, options%atol)
+    call override(c%symmetry_tolerance, options%symmetry_tolerance)
     call override(c%divergence_limit, options%divergence_limit)
     call override(c%time_limit, options%time_limit)
     call override(c%expected_solves, options%expected_solves)

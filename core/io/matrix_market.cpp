@@ -2,8 +2,8 @@
 // read_matrix and read_vector: header, entries, assembly, and how files that contradict themselves are understood.
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <new>
+#include <vector>
 
 #include "core/io/matrix_market.hpp"
 
@@ -101,35 +101,78 @@ void settle_repeats(const Reading &r, CsrArrays &csr, const Repeats &repeats, bo
        " has an entry already, in line ", lines.first, ", and duplicates are refused");
 }
 
-// Whether a matrix without repeats equals its transpose in the sense of `symmetry`; where its values are sums, which
-// may have been taken in another order, but for rounding, and the upper triangle then becomes the lower one's mirror.
-template <class C, class P, class V>
-bool agrees_with_mirror(CsrArrays &csr, sxt_symmetry symmetry, bool sums) {
-  using R = decltype(std::abs(V()));
-  const R rounding = sums ? 64 * std::numeric_limits<R>::epsilon() : 0;
-  const P *start = csr.row_ptr.as<P>();
-  const C *col = csr.col.as<C>();
-  V *value = csr.values.as<V>();
-  for (std::int64_t r = 0; r < csr.rows; ++r)
-    for (P k = start[r]; k < start[r + 1]; ++k) {
-      const C *begin = col + start[col[k]], *end = col + start[col[k] + 1];
-      const C *found = std::lower_bound(begin, end, static_cast<C>(r));
-      if (found == end || *found != r) return false;
-      V &mirror = value[found - col];
-      const V wanted = sextant::detail::mirror_value(value[k], symmetry);
-      if (mirror == wanted) continue;
-      if (!(std::abs(mirror - wanted) <= rounding * std::abs(wanted))) return false;
-      if (col[k] < r) mirror = wanted;
-    }
-  return true;
-}
+enum class Agree { no, but_for_rounding, yes };
 
-bool agrees_with_mirror(CsrArrays &csr, sxt_symmetry symmetry, bool sums) {
+// Whether a matrix without repeats equals its transpose in the sense of `symmetry`. Where the two differ by rounding
+// their mean takes the place of both.
+template <class C, class P, class V>
+class Mirrors {
+ public:
+  Mirrors(CsrArrays &csr, sxt_symmetry symmetry)
+      : start_(csr.row_ptr.as<P>()),
+        col_(csr.col.as<C>()),
+        value_(csr.values.as<V>()),
+        rows_(csr.rows),
+        symmetry_(symmetry) {}
+
+  Agree agree(const SymmetryTolerance &tolerance) {
+    std::vector<double> root, sum;
+    bool equal = true;
+    for (std::int64_t r = 0; r < rows_; ++r)
+      for (P k = start_[r]; k < start_[r + 1]; ++k) {
+        const P mirror = find(col_[k], r);
+        if (mirror < 0) return Agree::no;
+        const V wanted = mirror_value(value_[mirror], symmetry_);
+        if (value_[k] == wanted) continue;
+        if (equal) measure(root, sum);
+        equal = false;
+        const std::int64_t c = col_[k];
+        const double scale = std::max({root[r] * root[c], size(value_[k]), size(wanted)});
+        if (!tolerance.allows(size(value_[k] - wanted), scale, std::min(sum[r], sum[c]))) return Agree::no;
+      }
+    if (!equal) average();
+    return equal ? Agree::yes : Agree::but_for_rounding;
+  }
+
+ private:
+  static double size(V value) { return static_cast<double>(std::abs(value)); }
+  P find(std::int64_t r, std::int64_t c) const {
+    const C *end = col_ + start_[r + 1], *at = std::lower_bound(col_ + start_[r], end, static_cast<C>(c));
+    return at == end || *at != c ? P{-1} : static_cast<P>(at - col_);
+  }
+  void measure(std::vector<double> &root, std::vector<double> &sum) const {
+    root.assign(static_cast<std::size_t>(rows_), 0);
+    sum = root;
+    for (std::int64_t r = 0; r < rows_; ++r)
+      for (P k = start_[r]; k < start_[r + 1]; ++k) {
+        sum[r] += size(value_[k]);
+        if (col_[k] == r) root[r] = std::sqrt(size(value_[k]));
+      }
+  }
+  void average() {
+    constexpr auto half = static_cast<decltype(std::abs(V()))>(0.5);
+    for (std::int64_t r = 0; r < rows_; ++r)
+      for (P k = start_[r]; k < start_[r + 1] && col_[k] <= r; ++k) {
+        V &mirror = value_[find(col_[k], r)];
+        value_[k] = half * value_[k] + half * mirror_value(mirror, symmetry_);
+        mirror = mirror_value(value_[k], symmetry_);
+      }
+  }
+
+  const P *start_;
+  const C *col_;
+  V *value_;
+  std::int64_t rows_;
+  sxt_symmetry symmetry_;
+};
+
+Agree agrees_with_mirror(CsrArrays &csr, sxt_symmetry symmetry, const SymmetryTolerance &tolerance) {
   return with_index_type(csr.index_type, [&](auto index) {
     return with_index_type(csr.offset_type, [&](auto offset) {
       return with_value_type(csr.value_type, [&](auto value) {
-        return agrees_with_mirror<typename decltype(index)::type, typename decltype(offset)::type,
-                                  typename decltype(value)::type>(csr, symmetry, sums);
+        return Mirrors<typename decltype(index)::type, typename decltype(offset)::type, typename decltype(value)::type>(
+                   csr, symmetry)
+            .agree(tolerance);
       });
     });
   });
@@ -143,10 +186,14 @@ bool read_as_whole(Reading &r, MatrixMarketMatrix &out) {
   const Repeats repeats = sort_rows(csr, options.threads, r.allocator);
   if (repeats.count && !r.options.sum_duplicates) return false;  // refused below, with both lines
   settle_repeats(r, csr, repeats, false);
-  if (!agrees_with_mirror(csr, r.header.symmetry, repeats.count > 0)) return false;
+  const SymmetryTolerance tolerance(r.options.symmetry_tolerance, csr.value_type);
+  const Agree agree = agrees_with_mirror(csr, r.header.symmetry, tolerance);
+  if (agree == Agree::no) return false;
   out.csr = std::move(csr);
   out.note = text(r.path, ": the header says ", r.header.symmetry_name,
-                  ", but both triangles are stored and agree; the entries were read as they stand");
+                  agree == Agree::yes
+                      ? ", but both triangles are stored and agree; the entries were read as they stand"
+                      : ", but both triangles are stored and agree but for rounding; their mean was taken");
   return true;
 }
 
@@ -170,26 +217,49 @@ void assemble_general(Reading &r, MatrixMarketMatrix &out) {
 
 bool is_complex_type(sxt_value_type type) { return type == SXT_C64 || type == SXT_C128; }
 
-// Array files do not say which entry is on the diagonal while they are parsed: look at the result.
-bool has_odd_diagonal(const CsrArrays &csr, sxt_symmetry symmetry) {
-  if (symmetry != SXT_HERMITIAN || !is_complex_type(csr.value_type)) return false;
-  return with_value_type(csr.value_type, [&](auto tag) {
-    using V = typename decltype(tag)::type;
-    if constexpr (is_complex<V>)
-      for (std::int64_t i = 0; i < csr.rows; ++i)
-        if (csr.values.as<V>()[i * (csr.cols + 1)].imag() != 0) return true;
-    return false;
+enum class Diagonal { fits, off_by_rounding, off };
+
+// Of the result: array files do not say which entry is on the diagonal while they are parsed, and entries at one place
+// may sum to what each of them is not.
+Diagonal diagonal_of(const CsrArrays &csr, sxt_symmetry symmetry, const SymmetryTolerance &tolerance) {
+  if (symmetry != SXT_SKEW && (symmetry != SXT_HERMITIAN || !is_complex_type(csr.value_type))) return Diagonal::fits;
+  return with_index_type(csr.index_type, [&](auto index) {
+    return with_index_type(csr.offset_type, [&](auto offset) {
+      return with_value_type(csr.value_type, [&](auto value) {
+        const auto *start = csr.row_ptr.as<typename decltype(offset)::type>();
+        const auto *col = csr.col.as<typename decltype(index)::type>();
+        const auto *values = csr.values.as<typename decltype(value)::type>();
+        Diagonal found = Diagonal::fits;
+        for (std::int64_t i = 0; i < csr.rows; ++i) {
+          DiagonalSum sum;
+          bool fits = true;
+          for (auto k = start[i]; k < start[i + 1]; ++k) {
+            sum.row += std::abs(static_cast<c128>(values[k]));
+            if (col[k] != i) continue;
+            sum.add(static_cast<c128>(values[k]));
+            fits = diagonal_fits(values[k], symmetry);
+          }
+          if (fits) continue;
+          if (!sum.fits(symmetry, tolerance)) return Diagonal::off;
+          found = Diagonal::off_by_rounding;
+        }
+        return found;
+      });
+    });
   });
 }
 
 // What the entries are, which the header may contradict.
 void settle_symmetry(const Reading &r, MatrixMarketMatrix &out) {
   const Header &h = r.header;
-  const bool odd = r.parsed.odd_diagonal || (!h.coordinate && has_odd_diagonal(out.csr, h.symmetry));
   out.symmetry = h.symmetry;
   // A Hermitian matrix of real values is a symmetric one.
   if (h.symmetry == SXT_HERMITIAN && h.field != Field::complex) out.symmetry = SXT_SYMMETRIC;
-  if (!odd) return;
+  if (h.coordinate && !r.parsed.odd_diagonal) return;
+  const Diagonal found =
+      diagonal_of(out.csr, h.symmetry, SymmetryTolerance(r.options.symmetry_tolerance, out.csr.value_type));
+  if (found == Diagonal::off_by_rounding) put_diagonal_right(out.csr, h.symmetry, r.options.threads);
+  if (found != Diagonal::off) return;
   out.symmetry = SXT_GENERAL;
   const std::int64_t line = h.coordinate ? line_of_odd_diagonal(r.path, h, r.allocator) : 0;
   const std::string where = line ? text(r.path, ":", line) : r.path;

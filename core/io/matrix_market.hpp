@@ -27,6 +27,7 @@ struct ReadOptions {
   // entry in each row comes near, be it compressed: an entry takes 4 bytes, and a byte of gzip tells of 1032 at most.
   double most_rows_per_byte = usual_rows_per_byte;
   static constexpr double usual_rows_per_byte = 1000;
+  double symmetry_tolerance = 0;  // SymmetryTolerance: what the header's symmetry may be off by
   int threads = 1;
 };
 

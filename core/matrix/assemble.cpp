@@ -105,11 +105,12 @@ CsrArrays copy_canonical(const EntryArrays &e, const AssemblyOptions &o, const A
 
 }  // namespace detail
 
-Assembled adopt(const EntryArrays &entries, const AssemblyOptions &options) {
+Assembled adopt(const EntryArrays &entries, const AssemblyOptions &options, const Allocator &allocator) {
+  const SymmetryTolerance checked(options.symmetry_tolerance, entries.value_type);
   require(entries.layout == EntryArrays::Layout::csr && entries.values && options.index_base == 0 &&
               options.triangle == SXT_FULL,
           SXT_E_NOT_SUPPORTED, "only zero-based CSR arrays with values and both triangles can be adopted");
-  detail::check_entries(entries, options);
+  const bool off = detail::check_entries(entries, options);
   require(detail::is_canonical(entries, options), SXT_E_ARGUMENT,
           "adopted arrays must be canonical: columns strictly increasing within each row");
   Assembled out;
@@ -125,14 +126,24 @@ Assembled adopt(const EntryArrays &entries, const AssemblyOptions &options) {
   csr.row_ptr = Buffer::borrow(entries.row, bytes(csr.rows + 1, index_bytes(csr.offset_type)));
   csr.col = Buffer::borrow(entries.col, bytes(csr.nnz, index_bytes(csr.index_type)));
   csr.values = Buffer::borrow(entries.values, bytes(csr.nnz, value_bytes(csr.value_type)));
+  if (off) {  // the caller's values stay as they are
+    Buffer own(csr.values.bytes(), allocator);
+    std::memcpy(own.data(), entries.values, csr.values.bytes());
+    csr.values = std::move(own);
+    detail::put_diagonal_right(csr, options.symmetry, options.threads);
+  }
   out.order.input_nnz = entries.nnz;
   out.order.kept = out.order.identity = true;
   out.order.symmetry = options.symmetry;
+  out.order.diagonal_put_right = off;
+  out.order.symmetry_tolerance = options.symmetry_tolerance;
+  out.order.mirrored = detail::is_mirrored(options);
   return out;
 }
 
-Assembled assemble(const EntryArrays &entries, const AssemblyOptions &options, const Allocator &allocator) {
-  detail::check_entries(entries, options);
+namespace {
+
+Assembled assemble_checked(const EntryArrays &entries, const AssemblyOptions &options, const Allocator &allocator) {
   Assembled out;
   if (detail::is_canonical(entries, options)) {
     out.csr = detail::copy_canonical(entries, options, allocator);
@@ -146,6 +157,19 @@ Assembled assemble(const EntryArrays &entries, const AssemblyOptions &options, c
   if (repeats.count && !options.sum_duplicates) detail::fail_repeated(entries, options, repeats);
   detail::sum_repeats(out.csr, repeats.count, options.check_finite, options.threads, allocator);
   out.order = detail::make_order(entries, options, out.csr, repeats.count, allocator);
+  return out;
+}
+
+}  // namespace
+
+Assembled assemble(const EntryArrays &entries, const AssemblyOptions &options, const Allocator &allocator) {
+  const SymmetryTolerance checked(options.symmetry_tolerance, entries.value_type);
+  const bool off = detail::check_entries(entries, options);
+  Assembled out = assemble_checked(entries, options, allocator);
+  if (off) detail::put_diagonal_right(out.csr, options.symmetry, options.threads);
+  out.order.diagonal_put_right = off;
+  out.order.symmetry_tolerance = options.symmetry_tolerance;
+  out.order.mirrored = detail::is_mirrored(options);
   return out;
 }
 

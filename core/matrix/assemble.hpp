@@ -39,6 +39,7 @@ struct AssemblyOptions {
   sxt_triangle triangle = SXT_FULL;  // which part is stored, for symmetry != general
   bool sum_duplicates = true;        // false: a duplicate is SXT_E_DUPLICATE naming row and column
   bool check_finite = true;          // NaN or infinity is SXT_E_NOT_FINITE naming the entry
+  double symmetry_tolerance = 0;     // SymmetryTolerance: what diagonals of Hermitian and skew matrices may be off by
   bool keep_order = true;            // keep what update_values needs to take values in the caller's order
   int threads = 1;
 };
@@ -53,6 +54,9 @@ struct ValueOrder {
   Buffer slot;    // input_nnz canonical positions of each input entry
   Buffer mirror;  // position of the entry's mirror image, -1: none; empty when nothing is mirrored
   sxt_symmetry symmetry = SXT_GENERAL;  // what diagonals must be, how the mirror image follows (conjugate, negate)
+  double symmetry_tolerance = 0;        // of diagonals
+  bool diagonal_put_right = false;      // rounding was taken out of it
+  bool mirrored = false;                // each off-diagonal entry was given once and stands for two
 };
 
 struct Assembled {
@@ -61,18 +65,19 @@ struct Assembled {
 };
 
 // Checks every index against the sizes and the base, expands a stored triangle to both, sorts, sums or refuses
-// duplicates. An entry outside the stated triangle is SXT_E_ARGUMENT naming it; a skew-symmetric diagonal entry must be
-// zero, a Hermitian one real. Errors name the entry: its number, row and column, all counted from the caller's base.
-// With triangle == SXT_FULL nothing is mirrored, and nobody checks here that the two triangles agree. Peak memory
-// beside the input: the result, plus the map when `keep_order`, plus, while unsorted rows are sorted, scratch for the
-// longest such row (per thread, at most half the result unless one row alone needs more). When duplicates are summed
-// the entries are held once more before summing. Duplicates are summed in input order, the same for any thread count.
+// duplicates. An entry outside the stated triangle is SXT_E_ARGUMENT naming it. A skew-symmetric diagonal entry,
+// duplicates summed, must be zero, a Hermitian one real, but for rounding, which is taken out of it. Errors name the
+// entry: its number, row and column, all counted from the caller's base. With triangle == SXT_FULL nothing is mirrored,
+// and nobody checks here that the two triangles agree. Peak memory beside the input: the result, plus the map when
+// `keep_order`, plus, while unsorted rows are sorted, scratch for the longest such row (per thread, at most half the
+// result unless one row alone needs more). When duplicates are summed the entries are held once more before summing.
+// Duplicates are summed in input order, the same for any thread count.
 Assembled assemble(const EntryArrays &entries, const AssemblyOptions &options, const Allocator &allocator);
 
-// The caller's arrays as the canonical form itself, after the checks that assemble makes. Nothing is copied: they must
-// outlive the result unchanged. SXT_E_NOT_SUPPORTED for arrays of other types or layout than the canonical form,
+// The caller's arrays as the canonical form itself, after the checks that assemble makes. Nothing is copied, but for values
+// whose diagonal is to be put right: they must outlive the result unchanged. SXT_E_NOT_SUPPORTED for arrays of other types or layout than the canonical form,
 // SXT_E_ARGUMENT for rows whose columns do not increase.
-Assembled adopt(const EntryArrays &entries, const AssemblyOptions &options);
+Assembled adopt(const EntryArrays &entries, const AssemblyOptions &options, const Allocator &allocator);
 
 // Writes new values, given in the caller's order, into an assembled matrix. `values` holds order.input_nnz values of
 // csr.value_type (csr.nnz in canonical order when no order was kept). They, and the sums of duplicates, are checked

@@ -2,6 +2,8 @@
 // Checks a caller's entries before anything is built from them. A parallel scan finds the first bad entry; only then
 // is its message put together, so the scan itself stays short.
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "core/matrix/assemble_internal.hpp"
 
@@ -119,23 +121,53 @@ void check_finite_values(const EntryArrays &e, const AssemblyOptions &o) {
   });
 }
 
-// a_ii = -a_ii leaves only zero, a_ii = conj(a_ii) only real values.
-void check_diagonal(const EntryArrays &e, const AssemblyOptions &o) {
-  const bool skew = o.symmetry == SXT_SKEW;
+// Entries that are off may sum to what they must, or be off by rounding: the sums of each row's.
+std::vector<DiagonalSum> sum_diagonal(const EntryArrays &e, const AssemblyOptions &o) {
+  std::vector<DiagonalSum> sums(static_cast<std::size_t>(e.rows));
+  const bool mirrored = is_mirrored(o);
   with_index_type(e.index_type, [&](auto tag) {
+    scan_entries<typename decltype(tag)::type>(e, o.index_base, 0, e.nnz,
+                                               [&](std::int64_t k, std::int64_t r, std::int64_t c) {
+                                                 const c128 value = value_at(e, k);
+                                                 sums[r].row += std::abs(value);
+                                                 if (r == c)
+                                                   sums[r].add(value);
+                                                 else if (mirrored)
+                                                   sums[c].row += std::abs(value);
+                                                 return true;
+                                               });
+  });
+  return sums;
+}
+
+[[noreturn]] void fail_diagonal(const EntryArrays &e, const AssemblyOptions &o, std::int64_t k, std::int64_t r,
+                                const DiagonalSum &sum) {
+  const bool alone = sum.value == value_at(e, k);
+  fail(SXT_E_ARGUMENT, entry_text(k, r, r, o.index_base), ": a diagonal entry of a ",
+       o.symmetry == SXT_SKEW ? "skew-symmetric matrix must be zero" : "Hermitian matrix must be real", "; it is ",
+       all_digits(value_at(e, k)), alone ? "" : ", in all that stands there " + all_digits(sum.value));
+}
+
+// a_ii = -a_ii leaves only zero, a_ii = conj(a_ii) only real values.
+bool check_diagonal(const EntryArrays &e, const AssemblyOptions &o) {
+  return with_index_type(e.index_type, [&](auto tag) {
     using I = typename decltype(tag)::type;
-    const auto good = [&](std::int64_t k, std::int64_t r, std::int64_t c) {
-      return r != c || (skew ? value_at(e, k) == 0.0 : value_at(e, k).imag() == 0.0);
-    };
-    const std::int64_t bad = first_match(e.nnz, o.threads, [&](std::int64_t begin, std::int64_t end) {
-      return scan_entries<I>(e, o.index_base, begin, end, good);
-    });
-    if (bad < e.nnz)
-      scan_entries<I>(e, o.index_base, bad, bad + 1, [&](std::int64_t k, std::int64_t r, std::int64_t c) -> bool {
-        fail(SXT_E_ARGUMENT, entry_text(k, r, c, o.index_base),
-             skew ? ": a diagonal entry of a skew-symmetric matrix must be zero"
-                  : ": a diagonal entry of a Hermitian matrix must be real");
+    const auto first_bad = [&](auto &&good) {
+      return first_match(e.nnz, o.threads, [&](std::int64_t begin, std::int64_t end) {
+        return scan_entries<I>(e, o.index_base, begin, end, [&](std::int64_t k, std::int64_t r, std::int64_t c) {
+          return r != c || diagonal_fits(value_at(e, k), o.symmetry) || good(r);
+        });
       });
+    };
+    if (first_bad([](std::int64_t) { return false; }) == e.nnz) return false;
+    const std::vector<DiagonalSum> sums = sum_diagonal(e, o);
+    const SymmetryTolerance tolerance(o.symmetry_tolerance, e.value_type);
+    const std::int64_t bad = first_bad([&](std::int64_t r) { return sums[r].fits(o.symmetry, tolerance); });
+    if (bad < e.nnz)
+      scan_entries<I>(e, o.index_base, bad, bad + 1, [&](std::int64_t k, std::int64_t r, std::int64_t) -> bool {
+        fail_diagonal(e, o, k, r, sums[r]);
+      });
+    return true;
   });
 }
 
@@ -151,7 +183,7 @@ std::int64_t major_of(const EntryArrays &entries, std::int64_t k, int base) {
   return low;
 }
 
-void check_entries(const EntryArrays &entries, const AssemblyOptions &options) {
+bool check_entries(const EntryArrays &entries, const AssemblyOptions &options) {
   check_sizes(entries);
   check_options(entries, options);
   check_arrays_given(entries);
@@ -160,8 +192,31 @@ void check_entries(const EntryArrays &entries, const AssemblyOptions &options) {
   if (options.check_finite && entries.values) check_finite_values(entries, options);
   // Real matrices are Hermitian when they are symmetric: no extra condition.
   const bool complex_values = entries.value_type == SXT_C64 || entries.value_type == SXT_C128;
-  if (options.symmetry == SXT_SKEW || (options.symmetry == SXT_HERMITIAN && complex_values))
-    check_diagonal(entries, options);
+  const bool demands = options.symmetry == SXT_SKEW || (options.symmetry == SXT_HERMITIAN && complex_values);
+  return demands && check_diagonal(entries, options);
+}
+
+void put_diagonal_right(CsrArrays &csr, sxt_symmetry symmetry, int threads) {
+  with_value_type(csr.value_type, [&](auto value) {
+    with_index_type(csr.index_type, [&](auto index) {
+      with_index_type(csr.offset_type, [&](auto offset) {
+        using V = typename decltype(value)::type;
+        using C = typename decltype(index)::type;
+        using P = typename decltype(offset)::type;
+        const P *start = csr.row_ptr.as<P>();
+        const C *col = csr.col.as<C>();
+        V *const values = csr.values.as<V>();
+        parallel_ranges(csr.rows, threads, [&](std::int64_t begin, std::int64_t end) {
+          for (std::int64_t r = begin; r < end; ++r) {
+            const C *at = std::lower_bound(col + start[r], col + start[r + 1], static_cast<C>(r));
+            if (at == col + start[r + 1] || *at != r) continue;
+            V &entry = values[at - col];
+            entry = symmetry == SXT_SKEW ? V(0) : V(std::real(entry));
+          }
+        });
+      });
+    });
+  });
 }
 
 }  // namespace sextant::detail

@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "core/matrix/assemble.hpp"
+#include "core/matrix/symmetric_enough.hpp"
 #include "core/threads/pool.hpp"
 
 namespace sextant::detail {
@@ -126,8 +127,32 @@ inline sxt_index_type smallest_index(std::int64_t count) {
   return count <= std::numeric_limits<std::int32_t>::max() ? SXT_I32 : SXT_I64;
 }
 
-// Everything assemble() promises to check about its input, with the messages. Throws.
-void check_entries(const EntryArrays &entries, const AssemblyOptions &options);
+// Everything assemble() promises to check about its input, with the messages. Throws. True where the diagonal is off by
+// rounding: put_diagonal_right() is then to follow.
+bool check_entries(const EntryArrays &entries, const AssemblyOptions &options);
+
+// Makes the diagonal what the symmetry demands: real, or zero.
+void put_diagonal_right(CsrArrays &csr, sxt_symmetry symmetry, int threads);
+
+// Whether a diagonal entry is what the symmetry demands.
+template <class V>
+bool diagonal_fits(V value, sxt_symmetry symmetry) {
+  if (symmetry == SXT_SKEW) return value == V(0);
+  if constexpr (is_complex<V>) return symmetry != SXT_HERMITIAN || value.imag() == 0;
+  return true;
+}
+
+// What stands at one place of the diagonal, where that matters, and in its row.
+struct DiagonalSum {
+  c128 value = 0;
+  double size = 0, row = 0;  // sums of magnitudes
+  void add(c128 part) { value += part, size += std::abs(part); }
+  // By how much it departs from its conjugate, or from its negative.
+  bool fits(sxt_symmetry symmetry, const SymmetryTolerance &tolerance) const {
+    const double off = symmetry == SXT_SKEW ? std::abs(value) : std::abs(value.imag());
+    return tolerance.allows(2 * off, size, row);
+  }
+};
 
 // Buffers of the right types and sizes for an nnz-entry matrix; contents undefined.
 CsrArrays make_csr(std::int64_t rows, std::int64_t cols, std::int64_t nnz, sxt_value_type type,

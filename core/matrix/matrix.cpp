@@ -70,6 +70,7 @@ Matrix::Matrix(std::shared_ptr<Context> context, Assembled assembled, sxt_symmet
     : context_(std::move(context)),
       data_(std::move(assembled)),
       check_finite_(check_finite),
+      mirrored_(data_.order.mirrored),
       symmetry_(symmetry),
       known_symmetry_(symmetry) {
   csr_view_ = view_of(data_.csr, symmetry_);
@@ -357,11 +358,18 @@ void Matrix::update_values(const void *values, std::int64_t count) {
   {
     const std::lock_guard lock(mutex_);
     own_values();
+    mirrored_ = mirrored_ && data_.order.mirror.data() != nullptr;  // else both images are new
     sextant::update_values(data_.csr, data_.order, values, check_finite_, context_->threads(), context_->allocator());
     refresh_forms();
   }
   if (!context_->device().callers_stream()) return;
   for (ValuesFollower *each : followers_) each->values_changed();
+}
+
+void Matrix::rewrite_values(const std::function<void(Buffer &values)> &write) {
+  const std::lock_guard lock(mutex_);
+  write(data_.csr.values);
+  refresh_forms();
 }
 
 void Matrix::borrow_arrays(const CsrArrays &source) {

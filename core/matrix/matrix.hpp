@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -89,6 +90,8 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   sxt_symmetry symmetry() const noexcept { return symmetry_; }  // as stated
   // As stated, or as somebody found who compared the values; later values may be otherwise.
   sxt_symmetry known_symmetry() const noexcept { return known_symmetry_.load(std::memory_order_relaxed); }
+  // Whether each entry and its mirror image are one value that the caller gave, so that they need not be compared.
+  bool mirrored() const noexcept { return mirrored_; }
   // That every entry equals its mirror image to the last bit: storages that keep one of the two may be built.
   // [any-thread]
   void found_symmetry(sxt_symmetry symmetry);
@@ -145,6 +148,8 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   // storage that could not be refreshed is tried again before it is used (freshen). Throws SXT_E_STATE while the
   // caller's stream is being captured. [exclusive]
   void update_values(const void *values, std::int64_t count);
+  // The same of a copy that is nobody else's: `write` puts its canonical values where they belong. [exclusive]
+  void rewrite_values(const std::function<void(Buffer &values)> &write);
   // Rises with every update; users of the values refresh when it changed.
   std::uint64_t version() const noexcept { return version_.load(std::memory_order_acquire); }
   // Brings a storage of this matrix up to the present values, where that failed when they came. Throws what fails now;
@@ -213,6 +218,7 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   const void *scaling_ = nullptr;
   Assembled data_;
   const bool check_finite_;
+  bool mirrored_;
   sxt_symmetry symmetry_;
   std::atomic<sxt_symmetry> known_symmetry_;
   sxt_csr csr_view_{};

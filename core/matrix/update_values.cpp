@@ -5,6 +5,7 @@
 #include <complex>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "core/matrix/assemble_internal.hpp"
 
@@ -28,33 +29,74 @@ void check_finite_input(const V *values, std::int64_t n, int threads) {
 
 // Where a value goes tells whether it is on the diagonal, whatever order it comes in.
 template <class V, class C, class P>
-void check_new_diagonal(const CsrArrays &csr, const ValueOrder &order, const V *values, std::int64_t n, int threads) {
-  const P *start = csr.row_ptr.as<P>(), *slot = order.slot.as<P>();  // no slots: canonical order
-  const C *col = csr.col.as<C>();
-  const bool skew = order.symmetry == SXT_SKEW;
-  const auto good = [&](V value) {
-    if constexpr (is_complex<V>) return skew ? value == V(0) : value.imag() == 0;
-    return value == V(0);
-  };
-  const std::int64_t bad = first_match(n, threads, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t k = begin; k < end; ++k) {
-      const std::int64_t place = slot ? std::int64_t{slot[k]} : k;
-      const C c = col[place];
-      if (start[c] <= place && place < start[c + 1] && !good(values[k])) return k;
+class NewDiagonal {
+ public:
+  NewDiagonal(const CsrArrays &csr, const ValueOrder &order, const V *values, std::int64_t n)
+      : start_(csr.row_ptr.as<P>()),
+        slot_(order.slot.as<P>()),  // none: canonical order
+        mirror_(order.mirror.as<P>()),
+        col_(csr.col.as<C>()),
+        rows_(csr.rows),
+        order_(order),
+        values_(values),
+        n_(n) {}
+
+  // True where it is off by rounding, and to be put right. Throws where it is off by more.
+  bool check(sxt_value_type type, int threads) const {
+    if (first_bad(threads, [](std::int64_t) { return false; }) == n_) return false;
+    const std::vector<detail::DiagonalSum> sums = sum();
+    const SymmetryTolerance tolerance(order_.symmetry_tolerance, type);
+    const std::int64_t bad =
+        first_bad(threads, [&](std::int64_t c) { return sums[c].fits(order_.symmetry, tolerance); });
+    require(bad == n_, SXT_E_ARGUMENT, "new value ", bad, " (counting from 0) is on the diagonal and must be ",
+            order_.symmetry == SXT_SKEW ? "zero in a skew-symmetric matrix" : "real in a Hermitian matrix", "; it is ",
+            bad < n_ ? all_digits(values_[bad]) : "");
+    return true;
+  }
+
+ private:
+  std::int64_t place(std::int64_t k) const { return slot_ ? std::int64_t{slot_[k]} : k; }
+  bool on_diagonal(std::int64_t place) const {
+    const C c = col_[place];
+    return start_[c] <= place && place < start_[c + 1];
+  }
+  template <class Good>
+  std::int64_t first_bad(int threads, Good &&good) const {
+    return first_match(n_, threads, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t k = begin; k < end; ++k)
+        if (on_diagonal(place(k)) && !detail::diagonal_fits(values_[k], order_.symmetry) && !good(col_[place(k)]))
+          return k;
+      return end;
+    });
+  }
+  // Columns are summed, which have the magnitudes of rows.
+  std::vector<detail::DiagonalSum> sum() const {
+    std::vector<detail::DiagonalSum> sums(static_cast<std::size_t>(rows_));
+    for (std::int64_t k = 0; k < n_; ++k) {
+      const std::int64_t at = place(k);
+      const double size = static_cast<double>(std::abs(values_[k]));
+      sums[col_[at]].row += size;
+      if (mirror_ && mirror_[k] >= 0) sums[col_[mirror_[k]]].row += size;
+      if (on_diagonal(at)) sums[col_[at]].add(static_cast<c128>(values_[k]));
     }
-    return end;
-  });
-  require(bad == n, SXT_E_ARGUMENT, "new value ", bad, " (counting from 0) is on the diagonal and must be ",
-          skew ? "zero in a skew-symmetric matrix" : "real in a Hermitian matrix");
-}
+    return sums;
+  }
+
+  const P *start_, *slot_, *mirror_;
+  const C *col_;
+  std::int64_t rows_;
+  const ValueOrder &order_;
+  const V *values_;
+  std::int64_t n_;
+};
 
 template <class V>
-void check_new_diagonal(const CsrArrays &csr, const ValueOrder &order, const V *values, std::int64_t n, int threads) {
-  if (order.symmetry != SXT_SKEW && (order.symmetry != SXT_HERMITIAN || !is_complex<V>)) return;
-  with_index_type(csr.index_type, [&](auto index) {
-    with_index_type(csr.offset_type, [&](auto offset) {
-      check_new_diagonal<V, typename decltype(index)::type, typename decltype(offset)::type>(csr, order, values, n,
-                                                                                             threads);
+bool check_new_diagonal(const CsrArrays &csr, const ValueOrder &order, const V *values, std::int64_t n, int threads) {
+  if (order.symmetry != SXT_SKEW && (order.symmetry != SXT_HERMITIAN || !is_complex<V>)) return false;
+  return with_index_type(csr.index_type, [&](auto index) {
+    return with_index_type(csr.offset_type, [&](auto offset) {
+      return NewDiagonal<V, typename decltype(index)::type, typename decltype(offset)::type>(csr, order, values, n)
+          .check(csr.value_type, threads);
     });
   });
 }
@@ -137,18 +179,26 @@ void update_mapped(CsrArrays &csr, const ValueOrder &order, const V *values, boo
 }
 
 template <class V>
-void update(CsrArrays &csr, const ValueOrder &order, const V *values, bool check_finite, int threads,
-            const Allocator &allocator) {
+void write(CsrArrays &csr, const ValueOrder &order, const V *values, std::int64_t n, bool check_finite, int threads,
+           const Allocator &allocator) {
   const bool mapped = order.kept && !order.identity;
-  const std::int64_t n = mapped ? order.input_nnz : csr.nnz;
-  if (check_finite) check_finite_input(values, n, threads);
-  check_new_diagonal(csr, order, values, n, threads);
   if (mapped && order.map_type == SXT_I32)
     return update_mapped<V, std::int32_t>(csr, order, values, check_finite, threads, allocator);
   if (mapped) return update_mapped<V, std::int64_t>(csr, order, values, check_finite, threads, allocator);
   V *to = csr.values.as<V>();
   parallel_ranges(n, threads,
                   [&](std::int64_t begin, std::int64_t end) { std::copy(values + begin, values + end, to + begin); });
+}
+
+template <class V>
+void update(CsrArrays &csr, const ValueOrder &order, const V *values, bool check_finite, int threads,
+            const Allocator &allocator) {
+  const bool mapped = order.kept && !order.identity;
+  const std::int64_t n = mapped ? order.input_nnz : csr.nnz;
+  if (check_finite) check_finite_input(values, n, threads);
+  const bool off = check_new_diagonal(csr, order, values, n, threads);
+  write(csr, order, values, n, check_finite, threads, allocator);
+  if (off) detail::put_diagonal_right(csr, order.symmetry, threads);
 }
 
 }  // namespace

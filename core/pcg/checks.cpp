@@ -5,10 +5,11 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
-#include <limits>
+#include <string>
 
 #include "core/base/types.hpp"
 #include "core/matrix/assemble_internal.hpp"
+#include "core/matrix/symmetric_enough.hpp"
 #include "core/pcg/solver.hpp"
 
 namespace sextant {
@@ -32,10 +33,6 @@ decltype(auto) with_types(const CsrArrays &csr, F &&f) {
   });
 }
 
-// Mirror images that differ by less than so many units of rounding count as equal: files print 6 to 17 digits, and
-// assembly sums in different orders.
-constexpr double mirror_ulps = 64;
-
 // The rows of a matrix with the types of its arrays.
 template <class T, class I, class O>
 struct Rows {
@@ -54,38 +51,15 @@ struct Rows {
   std::int64_t rows;
 };
 
-// Entry k, of row i, and its mirror image, which the search found at `mirror`. Notes where they are not quite equal.
 template <class T, class I, class O>
-bool mirrored(const Rows<T, I, O> &a, std::int64_t k, std::int64_t mirror, bool &exact) {
-  using Real = decltype(std::abs(T{}));
-  const Real tolerance = static_cast<Real>(mirror_ulps) * std::numeric_limits<Real>::epsilon();
-  const T other = conjugate(a.values[mirror]);
-  if (a.values[k] == other) return true;
-  exact = false;
-  return std::abs(a.values[k] - other) <= tolerance * std::max(std::abs(a.values[k]), std::abs(other));
-}
-
-// Says which entry of row i has no mirror image, or another value there.
-template <class T, class I, class O>
-void blame(const Rows<T, I, O> &a, std::int64_t i) {
-  bool exact = true;
-  for (O k = a.ptr[i]; k < a.ptr[i + 1]; ++k) {
-    const std::int64_t j = a.col[k], mirror = a.find(j, i);
-    require(mirror >= 0, SXT_E_NOT_SYMMETRIC, "the matrix is not symmetric: entry (", i, ", ", j, ") is there but (", j,
-            ", ", i, ") is not (counting from 0)");
-    const bool equal = mirrored(a, k, mirror, exact);
-    const char *kind = is_complex<T> ? "Hermitian" : "symmetric";
-    require(equal || i != j, SXT_E_NOT_SYMMETRIC, "the matrix is not ", kind, ": entry (", i, ", ", j, ") is ",
-            a.values[k], ", which is no real number (counting from 0)");
-    require(equal, SXT_E_NOT_SYMMETRIC, "the matrix is not ", kind, ": entry (", i, ", ", j, ") is ", a.values[k],
-            " but (", j, ", ", i, ") is ", a.values[mirror], " (counting from 0)");
-  }
+bool equal(const Rows<T, I, O> &a, std::int64_t k, std::int64_t mirror) {
+  return a.values[k] == conjugate(a.values[mirror]);
 }
 
 // On one thread: rows are visited in order, so each column's mirror images are met in order too and one cursor a row
 // finds them all.
 template <class T, class I, class O>
-bool mirrored_in_order(const Rows<T, I, O> &a, Buffer &work, bool &exact) {
+bool equal_in_order(const Rows<T, I, O> &a, Buffer &work) {
   const std::uint64_t bytes = static_cast<std::uint64_t>(a.rows + 1) * sizeof(O);
   if (work.bytes() < bytes) work = Buffer(bytes, Allocator{});
   O *cursor = work.as<O>();
@@ -94,7 +68,7 @@ bool mirrored_in_order(const Rows<T, I, O> &a, Buffer &work, bool &exact) {
     for (O k = a.ptr[i]; k < a.ptr[i + 1]; ++k) {
       const std::int64_t j = a.col[k];
       O &mirror = cursor[j];
-      if (mirror >= a.ptr[j + 1] || a.col[mirror] != i || !mirrored(a, k, mirror, exact)) return false;
+      if (mirror >= a.ptr[j + 1] || a.col[mirror] != i || !equal(a, k, mirror)) return false;
       ++mirror;
     }
   return true;
@@ -103,37 +77,109 @@ bool mirrored_in_order(const Rows<T, I, O> &a, Buffer &work, bool &exact) {
 // Rows are shared out to threads, which search. Each entry above the diagonal must have its mirror image; where there
 // are as many below it, these are all mirror images. Diagonal entries are their own.
 template <class T, class I, class O>
-bool mirrored_by_search(const Rows<T, I, O> &a, int threads, bool &exact) {
+bool equal_by_search(const Rows<T, I, O> &a, int threads) {
   std::atomic<std::int64_t> surplus{0};  // of entries below the diagonal
-  std::atomic<bool> all_exact{true};
   const auto check = [&](std::int64_t begin, std::int64_t end) {
     std::int64_t below = 0;
-    bool part_exact = true;
     for (std::int64_t i = begin; i < end; ++i)
       for (O k = a.ptr[i]; k < a.ptr[i + 1]; ++k) {
         const std::int64_t j = a.col[k];
         below += j < i ? 1 : j > i ? -1 : 0;
         if (j < i) continue;
         const std::int64_t mirror = j == i ? static_cast<std::int64_t>(k) : a.find(j, i);
-        if (mirror < 0 || !mirrored(a, k, mirror, part_exact)) return i;
+        if (mirror < 0 || !equal(a, k, mirror)) return i;
       }
     surplus += below;
-    if (!part_exact) all_exact = false;
     return end;
   };
   const std::int64_t bad = detail::first_match(a.rows, threads, check, a.ptr[a.rows]);
-  exact = all_exact;
   return bad == a.rows && surplus == 0;
 }
 
+// What differences are held against, of each row: the root of the diagonal entry, and the sum of magnitudes.
+struct RowSizes {
+  double root, sum;
+};
+
+// Where mirror images differ: by rounding, or by more. An entry without a mirror image differs from 0.
 template <class T, class I, class O>
-bool check_mirror_images(const CsrArrays &csr, int threads, Buffer &work) {
+class Differences {
+ public:
+  Differences(const Rows<T, I, O> &a, int threads, const SymmetryTolerance &tolerance)
+      : a_(a), tolerance_(tolerance), memory_(static_cast<std::uint64_t>(a.rows) * sizeof(RowSizes), Allocator{}) {
+    RowSizes *const sizes = memory_.as<RowSizes>();
+    detail::parallel_ranges(a.rows, threads, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        sizes[i] = {0, 0};
+        for (O k = a.ptr[i]; k < a.ptr[i + 1]; ++k) {
+          sizes[i].sum += magnitude(a.values[k]);
+          if (a.col[k] == i) sizes[i].root = std::sqrt(std::fabs(static_cast<double>(std::real(a.values[k]))));
+        }
+      }
+    });
+  }
+
+  // Throws, naming the first entry that differs by more than is allowed.
+  void check(int threads) const {
+    const auto good = [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i)
+        for (O k = a_.ptr[i]; k < a_.ptr[i + 1]; ++k)
+          if (!allowed(i, k, a_.find(a_.col[k], i))) return i;
+      return end;
+    };
+    const std::int64_t bad = detail::first_match(a_.rows, threads, good, a_.ptr[a_.rows]);
+    if (bad < a_.rows) blame(bad);
+  }
+
+ private:
+  static double magnitude(T value) {
+    return std::fabs(static_cast<double>(std::real(value))) + std::fabs(static_cast<double>(std::imag(value)));
+  }
+  double difference(std::int64_t k, std::int64_t mirror) const {
+    return static_cast<double>(std::abs(a_.values[k] - (mirror >= 0 ? conjugate(a_.values[mirror]) : T{})));
+  }
+  double scale(std::int64_t i, std::int64_t k, std::int64_t mirror) const {
+    const RowSizes *const sizes = memory_.as<RowSizes>();
+    const double roots = sizes[i].root * sizes[a_.col[k]].root;
+    if (mirror < 0) return roots;
+    return std::max(
+        {roots, static_cast<double>(std::abs(a_.values[k])), static_cast<double>(std::abs(a_.values[mirror]))});
+  }
+  bool allowed(std::int64_t i, std::int64_t k, std::int64_t mirror) const {
+    if (mirror >= 0 && equal(a_, k, mirror)) return true;
+    const RowSizes *const sizes = memory_.as<RowSizes>();
+    return tolerance_.allows(difference(k, mirror), scale(i, k, mirror), std::min(sizes[i].sum, sizes[a_.col[k]].sum));
+  }
+
+  [[noreturn]] void blame(std::int64_t i) const {
+    const char *kind = is_complex<T> ? "Hermitian" : "symmetric";
+    for (O k = a_.ptr[i]; k < a_.ptr[i + 1]; ++k) {
+      const std::int64_t j = a_.col[k], mirror = a_.find(j, i);
+      if (allowed(i, k, mirror)) continue;
+      const std::string value = all_digits(a_.values[k]);
+      require(mirror >= 0, SXT_E_NOT_SYMMETRIC, "the matrix is not ", kind, ": entry (", i, ", ", j, ") is there but (",
+              j, ", ", i, ") is not (counting from 0); it is ", value);
+      require(i != j, SXT_E_NOT_SYMMETRIC, "the matrix is not ", kind, ": entry (", i, ", ", j, ") is ", value,
+              ", which is no real number (counting from 0)");
+      fail(SXT_E_NOT_SYMMETRIC, "the matrix is not ", kind, ": entry (", i, ", ", j, ") is ", value, " but (", j, ", ",
+           i, ") is ", all_digits(a_.values[mirror]), " (counting from 0); they differ by ", difference(k, mirror),
+           ", and symmetry_tolerance allows ", tolerance_.relative() * scale(i, k, mirror));
+    }
+    fail(SXT_E_INTERNAL, "an entry without its mirror image was not found again");
+  }
+
+  const Rows<T, I, O> &a_;
+  const SymmetryTolerance &tolerance_;
+  Buffer memory_;
+};
+
+template <class T, class I, class O>
+bool check_mirror_images(const CsrArrays &csr, int threads, Buffer &work, const SymmetryTolerance &tolerance) {
   constexpr int worth_searching = 4;  // threads: a search costs about three times the walk
   const Rows<T, I, O> a(csr);
-  bool exact = true;
   const bool walks = detail::useful_threads(threads, csr.nnz) < worth_searching;
-  if (walks ? mirrored_in_order(a, work, exact) : mirrored_by_search(a, threads, exact)) return exact;
-  for (std::int64_t i = 0; i < a.rows; ++i) blame(a, i);
+  if (walks ? equal_in_order(a, work) : equal_by_search(a, threads)) return true;
+  Differences<T, I, O>(a, threads, tolerance).check(threads);
   return false;
 }
 
@@ -144,18 +190,42 @@ void keep(std::atomic<double> &best, double value, Better &&better) {
   while (better(value, known) && !best.compare_exchange_weak(known, value)) continue;
 }
 
-// The greatest entry over the least.
+// Whether the imaginary part of entry k, on the diagonal of row i, is rounding.
 template <class T, class I, class O>
-double check_positive_diagonal(const CsrArrays &csr, int threads) {
+bool nearly_real(const Rows<T, I, O> &a, std::int64_t i, std::int64_t k, const SymmetryTolerance &tolerance) {
+  double sum = 0;
+  for (O at = a.ptr[i]; at < a.ptr[i + 1]; ++at) sum += static_cast<double>(std::abs(a.values[at]));
+  const double apart = 2 * std::fabs(static_cast<double>(std::imag(a.values[k])));
+  return tolerance.allows(apart, static_cast<double>(std::abs(a.values[k])), sum);
+}
+
+template <class T, class I, class O>
+[[noreturn]] void blame_diagonal(const Rows<T, I, O> &a, std::int64_t i) {
+  const std::int64_t at = a.find(i, i);
+  require(at >= 0, SXT_E_DIAGONAL, "row ", i, " (counting from 0) has no diagonal entry");
+  const std::string value = all_digits(a.values[at]);
+  require(!(std::real(a.values[at]) > 0), SXT_E_DIAGONAL, "the diagonal entry of row ", i, " (counting from 0) is ",
+          value, "; a Hermitian matrix has real ones");
+  fail(SXT_E_DIAGONAL, "the diagonal entry of row ", i, " (counting from 0) is ", value,
+       "; a positive definite matrix has positive ones");
+}
+
+template <class T, class I, class O>
+DiagonalRange check_positive_diagonal(const CsrArrays &csr, int threads, const SymmetryTolerance &tolerance) {
   const Rows<T, I, O> a(csr);
-  if (a.rows == 0) return 1;
+  if (a.rows == 0) return {};
   std::atomic<double> least{HUGE_VAL}, greatest{0};
+  std::atomic<bool> real{true};
   const auto check = [&](std::int64_t begin, std::int64_t end) {
     double low = HUGE_VAL, high = 0;
     for (std::int64_t i = begin; i < end; ++i) {
       const std::int64_t at = a.find(i, i);
-      const double value = at >= 0 && std::imag(a.values[at]) == 0 ? static_cast<double>(std::real(a.values[at])) : 0;
+      const double value = at >= 0 ? static_cast<double>(std::real(a.values[at])) : 0;
       if (!(value > 0)) return i;
+      if (std::imag(a.values[at]) != 0) {
+        if (!nearly_real(a, i, at, tolerance)) return i;
+        real = false;
+      }
       low = std::min(low, value);
       high = std::max(high, value);
     }
@@ -164,26 +234,23 @@ double check_positive_diagonal(const CsrArrays &csr, int threads) {
     return end;
   };
   const std::int64_t bad = detail::first_match(a.rows, threads, check);
-  if (bad == a.rows) return greatest / least;
-  const std::int64_t at = a.find(bad, bad);
-  require(at >= 0, SXT_E_DIAGONAL, "row ", bad, " (counting from 0) has no diagonal entry");
-  fail(SXT_E_DIAGONAL, "the diagonal entry of row ", bad, " (counting from 0) is ", a.values[at],
-       "; a positive definite matrix has positive ones");
+  if (bad < a.rows) blame_diagonal(a, bad);
+  return {least, greatest, real};
 }
 
 }  // namespace
 
-bool check_hermitian(const CsrArrays &csr, int threads, Buffer &work) {
+bool check_hermitian(const CsrArrays &csr, int threads, Buffer &work, const SymmetryTolerance &tolerance) {
   return with_types(csr, [&](auto value, auto index, auto offset) {
     return check_mirror_images<typename decltype(value)::type, typename decltype(index)::type,
-                               typename decltype(offset)::type>(csr, threads, work);
+                               typename decltype(offset)::type>(csr, threads, work, tolerance);
   });
 }
 
-double check_diagonal(const CsrArrays &csr, int threads) {
+DiagonalRange check_diagonal(const CsrArrays &csr, int threads, const SymmetryTolerance &tolerance) {
   return with_types(csr, [&](auto value, auto index, auto offset) {
     return check_positive_diagonal<typename decltype(value)::type, typename decltype(index)::type,
-                                   typename decltype(offset)::type>(csr, threads);
+                                   typename decltype(offset)::type>(csr, threads, tolerance);
   });
 }
 

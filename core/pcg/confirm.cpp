@@ -16,9 +16,17 @@ namespace sextant {
 
 using namespace confirming;
 
+namespace {
+
+bool is_single(sxt_value_type type) { return type == SXT_F32 || type == SXT_C64; }
+double largest(sxt_value_type type) {
+  return is_single(type) ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
+}
+
+}  // namespace
+
 double PcgSolve::unit() const {
-  const bool single = type_ == SXT_F32 || type_ == SXT_C64;
-  return 0.5 * (single ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon());
+  return 0.5 * (is_single(type_) ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon());
 }
 
 PcgSolve::TrueResidual PcgSolve::measure(const void *b, const void *x, void *residual, double atol) {
@@ -163,9 +171,15 @@ PcgSolve::TrueResidual PcgSolve::hand_over(const sxt_pcg_args &args, const TrueR
   }
   const bool apart = solver_.scaling_ || summing_ || !solver_.null_space_.empty();
   const void *answer = crossing_.orders() ? work_.own_x.data() : apart ? work_.candidate.data() : args.x;
+  // Surely too large to be stored: the guess stays.
+  if (x_shift() != 0 && std::ldexp(most(answer) / 2, -x_shift()) > largest(type_)) {
+    TrueResidual lost;
+    lost.norm = HUGE_VAL;
+    return lost;
+  }
   crossing_.copy(answer, x_);
-  if (shift_ == 0) return before;
-  shift(x_, -shift_);
+  if (x_shift() == 0 && shift_ == 0) return before;
+  shift(x_, -x_shift());
   const TrueResidual out = residual_of_returned();
   if (!std::isfinite(out.norm)) settings_.use_initial_guess = false;  // x is no guess any more
   return out;
@@ -174,13 +188,12 @@ PcgSolve::TrueResidual PcgSolve::hand_over(const sxt_pcg_args &args, const TrueR
 // Of the caller's x. Scaled up both b and x keep all digits, scaled down they may not: then b as it was is looked at,
 // and what is found told in the scale of this solve.
 PcgSolve::TrueResidual PcgSolve::residual_of_returned() {
-  if (shift_ == 0) return residual_of(x_);
-  if (shift_ > 0 || !solver_.null_space_.empty()) {
-    crossing_.copy(x_, work_.iterate.data());  // nothing goes on from it
-    shift(work_.iterate.data(), shift_);
-    return residual_of(work_.iterate.data());
-  }
-  TrueResidual out = measure(callers_b_, x_, nullptr, callers_atol_);
+  if (shift_ == 0 && x_shift() == 0) return residual_of(x_);
+  const bool keeps_digits = shift_ >= 0 || !solver_.null_space_.empty();
+  crossing_.copy(x_, work_.iterate.data());  // nothing goes on from it
+  shift(work_.iterate.data(), keeps_digits ? x_shift() : -solver_.exponent_);
+  if (keeps_digits) return residual_of(work_.iterate.data());
+  TrueResidual out = measure(callers_b_, work_.iterate.data(), nullptr, callers_atol_);
   for (double *each : {&out.norm, &out.bound, &out.size, &out.rhs, &out.rhs_bound}) *each = std::ldexp(*each, shift_);
   return out;
 }

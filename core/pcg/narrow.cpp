@@ -23,7 +23,8 @@ constexpr double asking_s = 1e-3;
 // What is saved is predicted, what it costs is certain.
 constexpr double least_gain = 0.1;
 
-// s_i a_ij s_j, in an order that keeps the matrix symmetric, rounded. False where one does not fit the narrower range.
+// s_i a_ij s_j, in an order that keeps the matrix symmetric, rounded. False where one does not fit the narrower range,
+// or one on the diagonal, which bounds its row, would lose digits or vanish there.
 template <class I, class O>
 bool round_values(const CsrArrays &csr, const double *s, float *to) {
   const O *ptr = csr.row_ptr.as<O>();
@@ -35,6 +36,7 @@ bool round_values(const CsrArrays &csr, const double *s, float *to) {
       const double value = s ? s[i] * s[col[k]] * values[k] : values[k];
       to[k] = static_cast<float>(value);
       fits = fits && std::fabs(value) <= static_cast<double>(std::numeric_limits<float>::max());
+      if (col[k] == i) fits = fits && std::fabs(value) >= static_cast<double>(std::numeric_limits<float>::min());
     }
   return fits;
 }

@@ -87,9 +87,7 @@ double PcgSolver::looking_seconds() const {
   const int asked = matrix_->context().model_threads();
   const auto rows = static_cast<double>(csr.rows), entries = static_cast<double>(csr.nnz);
   const double diagonal_s = rows * diagonal_row_s / detail::useful_threads(asked, csr.rows);
-  const bool stated = matrix_->symmetry() == SXT_HERMITIAN ||
-                      (matrix_->symmetry() == SXT_SYMMETRIC && matrix_->value_type() <= SXT_F64);
-  if (stated || !settings_.check_symmetry) return diagonal_s;
+  if (!compares()) return diagonal_s;
   return diagonal_s + entries * mirror_entry_s(detail::useful_threads(asked, csr.nnz));
 }
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/base/types.hpp"
-#include "core/pcg/solver.hpp"
+#include "core/pcg/solve.hpp"
 #include "sextant/kinds/pcg_record.h"
 
 namespace sextant {
@@ -49,15 +49,16 @@ bool PcgSolver::captured() const {
 
 PcgSolver::Recorded &PcgSolver::recorded() {
   const std::lock_guard lock(mutex_);
-  require(version_ == matrix_->version(), SXT_E_STATE,
+  require(version_ == callers_->version(), SXT_E_STATE,
           "the matrix has new values: solve once before a solve is captured");
   std::unique_ptr<Session> session = engine_->take_idle();
   require(session && !idle_.empty(), SXT_E_STATE,
           "nothing can be allocated while a stream is being captured: solve once before, for each solve that is to be "
           "captured, so that its memory is there");
-  if (recorded_.empty()) matrix_->follow(*this);
+  if (recorded_.empty()) callers_->follow(*this);
   auto made = std::make_unique<Recorded>();
   made->view = engine_view();
+  made->exponent = exponent_;
   made->session = std::move(session);
   made->workspace = std::move(idle_.back());
   idle_.pop_back();
@@ -78,14 +79,16 @@ void PcgSolver::note_recorded() {
   if (recorded_.empty()) return;
   const std::string view = engine_view();
   for (const auto &each : recorded_)
-    if (std::exchange(each->view, view) != view) graph_is_stale_ = true;
+    if (std::exchange(each->view, view) != view || std::exchange(each->exponent, exponent_) != exponent_)
+      graph_is_stale_ = true;
 }
 
 // Said once.
 void PcgSolver::tell_recorded() {
   require(!std::exchange(graph_is_stale_, false), SXT_E_STATE,
           "a solve was captured with a matrix that new values have given another form (its ",
-          "diagonal is no longer all ones): capture it anew; solves outside of a capture go on from the next one");
+          "diagonal is no longer all ones, or it is far from 1): capture it anew; solves outside of a capture go on "
+          "from the next one");
 }
 
 // Replays ask for nothing, so captured solves get new values as soon as the matrix has them. What fails here is tried
@@ -123,7 +126,10 @@ sxt_pcg_report PcgSolver::record(const void *b, void *x, const SolveSettings &se
   PcgWorkspace &work = *own.workspace;
   const Crossing crossing = this->crossing();
   if (changes_rhs()) crossing.take_in_rhs(b, work.rhs.data());
-  if (settings.use_initial_guess) crossing.take_in_guess(x, work.iterate.data());
+  if (settings.use_initial_guess) {
+    crossing.take_in_guess(x, work.iterate.data());
+    shift_by(context.operations(), matrix_->value_type(), n, work.iterate.data(), -exponent_);
+  }
   sxt_pcg_record_args args{};
   args.h = {sizeof args, SXT_KIND_PCG};
   args.n = n;
@@ -159,6 +165,7 @@ sxt_pcg_report PcgSolver::record(const void *b, void *x, const SolveSettings &se
   own.session->run_by(ops->record, &args.h);
   crossing.unscale(work.iterate.data(), order_ ? work.own_x.data() : x);
   if (order_) crossing.put_back(work.own_x.data(), x);
+  shift_by(context.operations(), matrix_->value_type(), n, x, exponent_);
   return out;
 }
 

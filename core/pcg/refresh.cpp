@@ -26,13 +26,6 @@ constexpr double few_iterations = 50;
 
 }  // namespace
 
-// Whether new values are compared with their transpose: where what was found of other values must hold of these.
-bool PcgSolver::watches_symmetry() const {
-  const bool stated = matrix_->symmetry() == SXT_HERMITIAN ||
-                      (matrix_->symmetry() == SXT_SYMMETRIC && matrix_->value_type() <= SXT_F64);
-  return settings_.check_symmetry && !stated;
-}
-
 void PcgSolver::refresh_if_stale() {
   const std::lock_guard lock(mutex_);
   bring_up_to_date();
@@ -41,12 +34,13 @@ void PcgSolver::refresh_if_stale() {
 
 // With the lock held.
 void PcgSolver::bring_up_to_date() {
-  const bool stale = version_ != matrix_->version(), free = in_use_ == 0 && recorded_.empty();
+  const bool stale = version_ != callers_->version(), free = in_use_ == 0 && recorded_.empty();
   if (!stale && planned_ && (plan_anew_because_.empty() || !free)) return;
-  const double ratio = check_diagonal(matrix_->csr(), matrix_->context().threads());
-  if (stale && !null_space_.empty()) null_space_.check(matrix_->csr());
-  if (stale && watches_symmetry()) check_hermitian(matrix_->csr(), matrix_->context().threads(), symmetry_work_);
-  const std::string why = why_plan_anew(ratio);
+  const Looked now = look_at_values();
+  const bool takes_copy = !copied() && (now.exponent != 0 || now.averaged || now.made_real);
+  require(!takes_copy || free, SXT_E_STATE, "the matrix has new values that are far from 1, or differ from their ",
+          "transpose by rounding, and a solve was captured with its old ones: set up again, and capture anew");
+  const std::string why = why_plan_anew(now);
   if (!why.empty() && free) return plan_anew(why);
   if (!why.empty())
     matrix_->context().log()(
@@ -55,6 +49,8 @@ void PcgSolver::bring_up_to_date() {
         "still run use it: " +
             why);
   plan_anew_because_.clear();
+  take_in_new_values(now);
+  if (stale && !null_space_.empty()) null_space_.check(matrix_->csr());
   try {
     refresh_parts();
   } catch (const Error &problem) {
@@ -62,7 +58,7 @@ void PcgSolver::bring_up_to_date() {
     if (!too_narrow || !free) throw;
     return plan_anew(problem.what());
   }
-  version_ = matrix_->version();
+  version_ = callers_->version();
   note_recorded();
 }
 
@@ -111,20 +107,23 @@ void PcgSolver::refresh_chosen() {
 }
 
 // What the plan rests on and these values do not keep; "": nothing. What the caller named is the caller's.
-std::string PcgSolver::why_plan_anew(double diagonal_ratio) const {
+std::string PcgSolver::why_plan_anew(const Looked &now) const {
   if (!planned_) return "planning anew did not come to its end";
+  if (!copied() && now.exponent != 0) return "the new values are far from 1";
+  if (!copied() && (now.averaged || now.made_real)) return "the new values differ from their transpose by rounding";
   if (matrix_->context().plan().required()) return "";
   if (!plan_anew_because_.empty()) return plan_anew_because_;
   const bool unscaled = method_ == "none" && settings_.preconditioner.empty();
-  if (!unscaled || !(diagonal_ratio > uneven * diagonal_ratio_) || !why_not_scaled(diagonal_ratio).empty()) return "";
-  return text("the diagonal's greatest entry is now ", diagonal_ratio, " times its least, and was ", diagonal_ratio_,
-              " times when no scaling was chosen");
+  if (!unscaled || !(now.diagonal_ratio > uneven * diagonal_ratio_) || !why_not_scaled(now.diagonal_ratio).empty())
+    return "";
+  return text("the diagonal's greatest entry is now ", now.diagonal_ratio, " times its least, and was ",
+              diagonal_ratio_, " times when no scaling was chosen");
 }
 
 // As if the set-up were made now. Nothing runs, and no graph has anything of it.
 void PcgSolver::plan_anew(const std::string &why) {
   const Clock clock;
-  double built_before_s = matrix_->built_seconds();
+  const double built_before_s = callers_->built_seconds();
   planned_ = false;
   left_out_.clear();
   columns_.clear();
@@ -133,15 +132,16 @@ void PcgSolver::plan_anew(const std::string &why) {
   selected_.clear();
   idle_.clear();
   narrow_.reset();
-  base_ = system_ = matrix_;
+  truth_.reset();
+  base_ = system_ = matrix_ = callers_;
   order_.reset();
   scaling_ = nullptr;
   probe_steps_ = 0, probe_seconds_ = 0, usual_iterations_ = 0;
   estimate_settled_ = false;
   probe_left_out_.clear(), plan_anew_because_.clear(), expected_from_.clear();
   notes_ = {"planned anew for new values: " + why};
-  diagonal_ratio_ = check_diagonal(matrix_->csr(), matrix_->context().threads());
-  if (watches_symmetry()) symmetry_ = check_matrix();
+  take_in_matrix();
+  if (!null_space_.empty()) null_space_.check(matrix_->csr());
   predicted_setup_s_ = looking_seconds() - built_before_s;
   set_up();
   setup_seconds_ = clock.seconds();
@@ -150,7 +150,8 @@ void PcgSolver::plan_anew(const std::string &why) {
 
 // Solves with later values tell whether the plan still serves. Tighter tolerances take more in proportion.
 void PcgSolver::learn_iterations(const sxt_pcg_report &report, double rtol) {
-  const double usual = settings_.rtol > 0 ? settings_.rtol : 1e-8, wanted = rtol > 0 ? rtol : usual;
+  const double usual = settings_.rtol > 0 ? settings_.rtol : default_rtol(callers_->value_type()),
+               wanted = rtol > 0 ? rtol : usual;
   const double share = std::clamp(std::log(wanted) / std::log(usual), 1.0, 10.0);
   const double taken = static_cast<double>(report.iterations) / (std::isfinite(share) ? share : 1);
   const std::lock_guard lock(mutex_);

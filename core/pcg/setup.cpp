@@ -51,20 +51,6 @@ void set_method(Q &field, const std::string &method) {
   std::strncpy(field, method.c_str(), sizeof field - 1);
 }
 
-// What is known of the values' symmetry: as stated, or as found where it was checked.
-sxt_symmetry check_symmetry(Matrix &matrix, const PcgSettings &settings, Buffer &work) {
-  require(matrix.rows() == matrix.cols(), SXT_E_NOT_SQUARE, "the matrix is ", matrix.rows(), " x ", matrix.cols(),
-          "; conjugate gradients need a square one");
-  const bool real = matrix.value_type() <= SXT_F64;
-  const bool hermitian = matrix.symmetry() == SXT_HERMITIAN || (matrix.symmetry() == SXT_SYMMETRIC && real);
-  if (hermitian || !settings.check_symmetry) return matrix.symmetry();
-  const bool exact = check_hermitian(matrix.csr(), matrix.context().threads(), work);
-  if (!exact || matrix.symmetry() != SXT_GENERAL) return matrix.symmetry();
-  const sxt_symmetry found = real ? SXT_SYMMETRIC : SXT_HERMITIAN;
-  matrix.found_symmetry(found);
-  return found;
-}
-
 void check_settings(const PcgSettings &settings) {
   require(settings.rtol >= 0 && settings.atol >= 0 && std::isfinite(settings.rtol) && std::isfinite(settings.atol),
           SXT_E_ARGUMENT, "rtol (", settings.rtol, ") and atol (", settings.atol, ") must be finite and not negative");
@@ -120,14 +106,14 @@ std::vector<PreconditionerMethod> preconditioner_methods(const Context &context)
 }
 
 PcgSolver::PcgSolver(std::shared_ptr<Matrix> matrix, const PcgSettings &settings)
-    : matrix_(std::move(matrix)), base_(matrix_), system_(matrix_), settings_(settings) {
+    : callers_(std::move(matrix)), matrix_(callers_), base_(callers_), system_(callers_), settings_(settings) {
   const Clock clock;
-  const double built_before_s = matrix_->built_seconds();
+  const double built_before_s = callers_->built_seconds();
   check_settings(settings_);
+  if (settings_.rtol == 0 && settings_.atol == 0) settings_.rtol = default_rtol(matrix_->value_type());
   precision_wanted();
   recurrence_code(settings_.recurrence);
-  symmetry_ = check_matrix();
-  diagonal_ratio_ = check_diagonal(matrix_->csr(), matrix_->context().threads());
+  take_in_matrix();
   null_space_ = NullSpace(*matrix_, settings_.null_space, settings_.null_space_size);
   settings_.null_space = nullptr;  // copied
   predicted_setup_s_ += looking_seconds() - built_before_s;
@@ -136,7 +122,7 @@ PcgSolver::PcgSolver(std::shared_ptr<Matrix> matrix, const PcgSettings &settings
 }
 
 PcgSolver::~PcgSolver() {
-  if (!recorded_.empty()) matrix_->unfollow(*this);
+  if (!recorded_.empty()) callers_->unfollow(*this);
 }
 
 // All that follows from the values the matrix has now.
@@ -145,17 +131,16 @@ void PcgSolver::set_up() {
   plan();
   build_engine();
   learn_costs();
-  if (!watches_symmetry()) symmetry_work_ = Buffer();
+  if (!compares()) symmetry_work_ = Buffer();
   selected_.clear();
   count_setup(engine_->choice());
   predicted_setup_s_ += probe_seconds_;
-  for (const Matrix *each : std::set<const Matrix *>{matrix_.get(), base_.get(), system_.get(), narrow_.get()})
+  for (const Matrix *each :
+       std::set<const Matrix *>{callers_.get(), matrix_.get(), base_.get(), system_.get(), narrow_.get()})
     if (each) predicted_setup_s_ += each->built_seconds();
-  version_ = planned_version_ = matrix_->version();
+  version_ = planned_version_ = callers_->version();
   planned_ = true;
 }
-
-sxt_symmetry PcgSolver::check_matrix() { return check_symmetry(*matrix_, settings_, symmetry_work_); }
 
 std::string PcgSolver::storage_wanted() const {
   const std::string format = settings_.format.substr(0, settings_.format.find(':'));

@@ -25,6 +25,8 @@ bool is_single(sxt_value_type type) { return type == SXT_F32 || type == SXT_C64;
 
 // Squares of residuals of a b between 2^-these and 2^these keep their digits, down to any tolerance.
 int near_exponent(sxt_value_type type) { return is_single(type) ? 20 : 300; }
+// A power of two in this range and its inverse are normal numbers.
+int furthest_exponent(sxt_value_type type) { return is_single(type) ? 120 : 1000; }
 // Written so that NaN is not.
 bool is_near(sxt_value_type type, double size) {
   const double most = std::ldexp(1, near_exponent(type));
@@ -34,6 +36,18 @@ bool is_near(sxt_value_type type, double size) {
 constexpr double worst_guess = 0x1p20;
 
 }  // namespace
+
+void shift_by(Operations &operations, sxt_value_type type, std::int64_t n, void *vector, int by) {
+  const int most = furthest_exponent(type);
+  while (by != 0) {
+    const int step = std::clamp(by, -most, most);
+    const double factor[2] = {std::ldexp(1, step), 0};
+    const float factor_f[2] = {static_cast<float>(factor[0]), 0};
+    const void *const alpha = is_single(type) ? static_cast<const void *>(factor_f) : factor;
+    operations.vector({.operation = SXT_VECTOR_SCALE, .type = type, .n = n, .alpha = alpha, .y = vector});
+    by -= step;
+  }
+}
 
 PcgSolve::PcgSolve(PcgSolver &solver, PcgWorkspace &work, const void *b, void *x, const SolveSettings &settings)
     : solver_(solver),
@@ -59,12 +73,7 @@ void PcgSolve::zero(void *vector) {
   operations_.vector({.operation = SXT_VECTOR_FILL, .type = type_, .n = n_, .alpha = zeros, .y = vector});
 }
 
-void PcgSolve::shift(void *vector, int by) {
-  const double factor[2] = {std::ldexp(1, by), 0};
-  const float factor_f[2] = {static_cast<float>(factor[0]), 0};
-  const void *const alpha = is_single(type_) ? static_cast<const void *>(factor_f) : factor;
-  operations_.vector({.operation = SXT_VECTOR_SCALE, .type = type_, .n = n_, .alpha = alpha, .y = vector});
-}
+void PcgSolve::shift(void *vector, int by) { shift_by(operations_, type_, n_, vector, by); }
 
 double PcgSolve::norm_2(const void *vector) const {
   return operations_.reduce_real(SXT_REDUCTION_NRM2, type_, n_, vector);
@@ -91,7 +100,7 @@ bool PcgSolve::trivial(sxt_pcg_report &report) {
     rhs_norm_ = norm(b_);
     if (!std::isfinite(rhs_norm_)) check_finite(b_, "b");  // a norm of large numbers may overflow
     if (settings_.use_initial_guess) check_finite(x_, "x, the initial guess,");
-    if (!is_near(type_, rhs_norm_)) bring_near();
+    if (!is_near(type_, rhs_norm_)) bring_near(most(b_));
   }
   if (n_ > 0 && !solver_.null_space_.empty()) report.null_space_norm = callers(leave_out_null_space());
   target_ = std::max(settings_.rtol * rhs_norm_, settings_.atol);
@@ -101,22 +110,22 @@ bool PcgSolve::trivial(sxt_pcg_report &report) {
   return true;
 }
 
-// A power of two changes no digit. A guess that leaves the range with it is so far from x that it is dropped.
-void PcgSolve::bring_near() {
-  const auto most = [&](const void *vector) { return operations_.reduce_real(SXT_REDUCTION_AMAX, type_, n_, vector); };
-  const double size = most(b_);
-  if (size == 0 || is_near(type_, size)) return;
-  const int furthest = is_single(type_) ? 120 : 1000;  // the power and its inverse are normal numbers
-  const int nearest = size < 1 ? -near_exponent(type_) : near_exponent(type_);  // no further: A may be far from 1, too
-  shift_ = std::clamp(nearest - std::ilogb(size), -furthest, furthest);
-  if (settings_.use_initial_guess && std::ldexp(most(x_), shift_) > std::ldexp(1, furthest))
-    settings_.use_initial_guess = false;
+double PcgSolve::most(const void *vector) const {
+  return operations_.reduce_real(SXT_REDUCTION_AMAX, type_, n_, vector);
+}
+
+// A power of two changes no digit.
+void PcgSolve::bring_near(double size) {
+  if (size == 0 || is_near(type_, size) || !std::isfinite(size)) return;
+  const int furthest = furthest_exponent(type_);
+  const int by = std::clamp(-std::ilogb(size), -furthest, furthest);
   if (!work_.near.data())
     work_.near = DeviceBuffer(solver_.matrix().context().device(), static_cast<std::uint64_t>(n_) * value_bytes(type_));
-  crossing_.copy(b_, work_.near.data());
-  shift(work_.near.data(), shift_);
+  if (b_ != work_.near.data()) crossing_.copy(b_, work_.near.data());
+  shift(work_.near.data(), by);
   b_ = work_.near.data();
-  settings_.atol = std::ldexp(settings_.atol, shift_);
+  shift_ += by;
+  settings_.atol = std::ldexp(settings_.atol, by);
   rhs_norm_ = norm(b_);
 }
 
@@ -145,16 +154,58 @@ double PcgSolve::leave_out_null_space() {
 }
 
 void PcgSolve::start() {
-  if (solver_.changes_rhs()) crossing_.take_in_rhs(b_, work_.rhs.data());
+  start_rhs();
+  if (!is_near(type_, system_norm_)) {
+    const int before = shift_;
+    bring_near(system_norm_);
+    target_ = std::ldexp(target_, shift_ - before);
+    start_rhs();
+  }
+  // A guess that leaves the range with b is so far from x that it is dropped.
+  if (settings_.use_initial_guess && x_shift() != 0 &&
+      std::ldexp(most(x_), x_shift()) > std::ldexp(1, furthest_exponent(type_)))
+    settings_.use_initial_guess = false;
   if (settings_.use_initial_guess)
     crossing_.take_in_guess(x_, work_.iterate.data());
   else
     zero(work_.iterate.data());
-  if (shift_ == 0 || !settings_.use_initial_guess) return;
-  shift(work_.iterate.data(), shift_);
+  if (x_shift() == 0 || !settings_.use_initial_guess) return;
+  shift(work_.iterate.data(), x_shift());
   if (true_residual(work_.iterate.data()).norm <= worst_guess * rhs_norm_) return;
   zero(work_.iterate.data());
   settings_.use_initial_guess = false;
+}
+
+// b in the engine's system.
+void PcgSolve::start_rhs() {
+  if (solver_.changes_rhs()) crossing_.take_in_rhs(b_, work_.rhs.data());
+  const bool same = !solver_.scaling_ && solver_.settings().norm == SXT_NORM_2;
+  system_norm_ = same ? rhs_norm_ : norm_2(solver_.changes_rhs() ? work_.rhs.data() : b_);
+}
+
+// In the caller's scale and order.
+const void *PcgSolve::callers_x(const void *iterate) {
+  const void *x = iterate;
+  if (summing_) {
+    crossing_.copy(work_.sum.data(), work_.candidate.data());
+    add(iterate, work_.candidate.data());
+    x = work_.candidate.data();
+  }
+  if (solver_.scaling_) {
+    crossing_.unscale(x, work_.candidate.data());
+    x = work_.candidate.data();
+  }
+  if (crossing_.orders()) {
+    crossing_.put_back(x, work_.own_x.data());
+    x = work_.own_x.data();
+  }
+  if (!solver_.null_space_.empty()) {
+    void *const own = crossing_.orders() ? work_.own_x.data() : work_.candidate.data();
+    if (x != own) crossing_.copy(x, own);
+    solver_.null_space_.remove_from(operations_, own);
+    x = own;
+  }
+  return x;
 }
 
 void PcgSolve::keep(std::int64_t iteration, double residual) {
@@ -204,8 +255,7 @@ bool PcgSolve::open(sxt_pcg_report &report, sxt_pcg_args &args) {
   args.b = solver_.changes_rhs() ? work_.rhs.data() : b_;
   args.x = work_.iterate.data();
   args.x_is_zero = !settings_.use_initial_guess;
-  const bool same = !solver_.scaling_ && solver_.settings().norm == SXT_NORM_2;
-  const double ratio = same ? 1 : norm_2(args.b) / rhs_norm_;  // between the two norms, at the start
+  const double ratio = system_norm_ / rhs_norm_;  // between the two norms, at the start
   args.tolerance = (solver_.scaling_ || solver_.settings().norm != SXT_NORM_2 ? early : 1.0) * target_ * ratio;
   args.max_iterations = settings_.max_iterations;
   args.user = this;

@@ -12,6 +12,9 @@
 
 namespace sextant {
 
+// vector *= 2^by, exactly where the result is a normal number.
+void shift_by(Operations &operations, sxt_value_type type, std::int64_t n, void *vector, int by);
+
 class PcgSolve {
  public:
   PcgSolve(PcgSolver &solver, PcgWorkspace &work, const void *b, void *x, const SolveSettings &settings);
@@ -57,11 +60,15 @@ class PcgSolve {
   void call(Runner &engine, sxt_pcg_args &args);
   std::int32_t confirm_pass(const TrueResidual &now, double residual, double *tolerance, sxt_reason *reason);
 
-  bool trivial(sxt_pcg_report &report);  // n = 0, b = 0
-  void bring_near();                     // b and a guess, where squares of b would vanish or overflow
-  double callers(double norm) const;     // a norm before that
-  double leave_out_null_space();         // of b_; what was left out, in the caller's norm
-  void start();                          // right-hand side and guess of the engine's system
+  bool trivial(sxt_pcg_report &report);   // n = 0, b = 0
+  double most(const void *vector) const;  // the largest magnitude, |re| + |im|
+  void bring_near(double size);           // b, which is of this size, where its squares would vanish or overflow
+  // x of the system is 2^this times the caller's: b is scaled by shift_, and A as it was taken in.
+  int x_shift() const { return shift_ - solver_.exponent_; }
+  double callers(double norm) const;  // a norm before that
+  double leave_out_null_space();      // of b_; what was left out, in the caller's norm
+  void start();                       // right-hand side and guess of the engine's system
+  void start_rhs();
   const void *callers_x(const void *iterate);
 
   // What is true (confirm.cpp).
@@ -93,7 +100,8 @@ class PcgSolve {
   sxt_value_type type_;
   std::int64_t n_;
   Clock clock_;
-  int shift_ = 0;                     // b, x, norms and atol are here 2^shift times the caller's
+  int shift_ = 0;                     // b, norms and atol are here 2^shift times the caller's
+  double system_norm_ = 0;            // 2-norm of b in the engine's system
   double rhs_norm_ = 0, target_ = 0;  // stop when |b - A x| <= target
   double first_residual_ = 0, least_residual_ = 0;
   std::int64_t least_at_ = 0;

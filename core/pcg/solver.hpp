@@ -29,14 +29,17 @@ namespace sextant {
 class Probe;
 class Ritz;
 struct ProbeOutcome;
+class SymmetryTolerance;
+struct DiagonalRange;
 struct PreconditionerMethod;
 
 // As sxt_pcg_options, with its strings resolved.
 struct PcgSettings {
   std::string preconditioner, recurrence, engine, format;  // "" for automatic
-  double rtol = 1e-8, atol = 0;
+  double rtol = 0, atol = 0;                               // both 0: default_rtol()
   sxt_norm norm = SXT_NORM_2;
   bool check_symmetry = true;
+  double symmetry_tolerance = 0;  // 0: what rounding explains
   std::int64_t max_iterations = 0;
   double divergence_limit = 1e8;
   std::int64_t stagnation_window = 0;
@@ -47,6 +50,10 @@ struct PcgSettings {
   const void *null_space = nullptr;  // the caller's; read by the constructor of PcgSolver alone
   std::int64_t null_space_size = 0;
 };
+
+// What a solve can reach in the type's precision on all but badly conditioned matrices, where no tolerance is asked
+// for.
+double default_rtol(sxt_value_type type);
 
 // As sxt_solve_options, with the set-up's values filled in.
 struct SolveSettings {
@@ -116,7 +123,6 @@ class PcgSolver : private ValuesFollower {
  private:
   friend class PcgSolve;
   void choose_preconditioner();
-  sxt_symmetry check_matrix();
   std::string why_not_scaled(double diagonal_ratio) const;
   void build_preconditioner();
   void scale();
@@ -187,20 +193,32 @@ class PcgSolver : private ValuesFollower {
   struct Recorded {  // what a captured solve works on
     std::unique_ptr<PcgWorkspace> workspace;
     std::unique_ptr<Session> session;
+    int exponent = 0;  // of the matrix as it was taken in, by which x is brought back
     std::string view;  // what it has of the matrix by value: the view of the engine's storage, byte by byte
   };
   bool captured() const;  // record.cpp, with those that follow
   Recorded &recorded();
   sxt_pcg_report record(const void *b, void *x, const SolveSettings &settings);
   std::string engine_view() const;
+  struct Looked {  // taken_in.cpp, with those that follow
+    bool averaged = false, made_real = false;
+    int exponent = 0;
+    double diagonal_ratio = 1;
+  };
+  bool compares() const;
+  bool copied() const { return matrix_ != callers_; }
+  Looked look_at_values();
+  void take_in_matrix();
+  std::shared_ptr<Matrix> taken_in_copy(sxt_symmetry symmetry) const;
+  void note_what_was_taken_in();
+  void take_in_new_values(const Looked &now);
   void note_recorded();
   void tell_recorded();
   void values_changed() noexcept override;
-  bool watches_symmetry() const;
   void refresh_if_stale();  // refresh.cpp, with those that follow: once at the edge of each solve, before anything runs
   void bring_up_to_date();
   void refresh_parts();
-  std::string why_plan_anew(double diagonal_ratio) const;
+  std::string why_plan_anew(const Looked &now) const;
   void plan_anew(const std::string &why);
   void learn_iterations(const sxt_pcg_report &report, double rtol);
   std::unique_ptr<PcgWorkspace> take_workspace();
@@ -243,7 +261,8 @@ class PcgSolver : private ValuesFollower {
   Runner &wide_engine();
   Matrix &engine_matrix(const std::string &method) const;
 
-  std::shared_ptr<Matrix> matrix_, base_;    // the caller's; it, or its rows and columns in another order
+  std::shared_ptr<Matrix> callers_;
+  std::shared_ptr<Matrix> matrix_, base_;    // as it was taken in; that, or its rows and columns in another order
   std::shared_ptr<Matrix> system_, narrow_;  // what the engine sees: base_, or base_ scaled; that in f32, or NULL
   std::optional<Order> order_;               // of base_, where it is not the caller's
   PcgSettings settings_;
@@ -252,6 +271,9 @@ class PcgSolver : private ValuesFollower {
   Buffer narrow_values_, narrow_scaling_;  // on the host, from the first new values of a rounded matrix on
   Buffer symmetry_work_;                   // for checking new values, where that matters
   double diagonal_ratio_ = 1;              // the greatest entry of the diagonal over the least, when it was planned
+  int exponent_ = 0;                       // matrix_ is 2^exponent_ times the caller's
+  bool averaged_ = false;                  // and the mean of it and its transpose
+  bool made_real_ = false;                 // and without what rounding left beside the diagonal's real numbers
   std::string method_;                     // the preconditioner in force: "none", "jacobi", ...
   std::vector<std::string> notes_;
   std::unique_ptr<Runner> preconditioner_;  // NULL for "none", and when the engine applies it
@@ -304,11 +326,21 @@ struct PreconditionerMethod {
 std::vector<PreconditionerMethod> preconditioner_methods(const Context &context);
 // Throws SXT_E_UNKNOWN_NAME where no kernel of the device knows the method.
 void check_method(const std::string &method, const Context &context);
-// Throws SXT_E_NOT_SYMMETRIC naming an entry whose mirror image is missing or differs by more than rounding. True when
-// none differs at all. work: memory that it needs on few threads; kept, another check of the matrix asks for no more.
-bool check_hermitian(const CsrArrays &csr, int threads, Buffer &work);
-// Throws SXT_E_DIAGONAL naming the first row whose diagonal is missing, not positive, or not real. The greatest
-// entry over the least; 1: the diagonal is constant, so that scaling by it changes nothing.
-double check_diagonal(const CsrArrays &csr, int threads);
+// Throws SXT_E_NOT_SYMMETRIC naming an entry whose mirror image is missing or differs by more than is allowed. True
+// when none differs at all. work: memory that it needs on few threads; kept, another check of the matrix asks for no
+// more unless images differ.
+bool check_hermitian(const CsrArrays &csr, int threads, Buffer &work, const SymmetryTolerance &tolerance);
+// The least and the greatest entry of the diagonal. real: none has an imaginary part, not even one that is rounding.
+struct DiagonalRange {
+  double least = 1, greatest = 1;
+  bool real = true;
+  // 1: the diagonal is constant, so that scaling by it changes nothing.
+  double ratio() const { return greatest / least; }
+};
+// Throws SXT_E_DIAGONAL naming the first row whose diagonal is missing, not positive, or not real but for rounding.
+DiagonalRange check_diagonal(const CsrArrays &csr, int threads, const SymmetryTolerance &tolerance);
+// The power of two that brings a positive definite matrix near 1, so that neither squares of what it multiplies nor
+// those of its entries leave the range of the type; 0 where it is near. It changes no digit.
+int exponent_near(sxt_value_type type, const DiagonalRange &diagonal);
 
 }  // namespace sextant

@@ -19,9 +19,11 @@ typedef struct {
                                 * and Gear 1989), "predict-recompute" (Chen and Carson 2020) */
   const char *engine;          /* kernel name; NULL: the model chooses */
   const char *format;          /* storage of A, "csr" or a kind id, "csr:f32" with values in f32; NULL, "auto": the model chooses */
-  double rtol, atol;           /* stop when |b - A x| <= max(rtol |b|, atol); default 1e-8 and 0 */
+  double rtol, atol;           /* stop when |b - A x| <= max(rtol |b|, atol). Both 0 (default): rtol as A's precision allows,
+                                * 1e-8 for f64 and c128, 1e-5 for f32 and c64 */
   sxt_norm norm;               /* of that test; default SXT_NORM_2 */
-  int32_t check_symmetry;      /* 1 (default): compare A with its transpose at set-up. 0: trust the caller */
+  int32_t check_symmetry;      /* 1 (default): compare A with its transpose at set-up, unless one triangle of it was given;
+                                * see symmetry_tolerance. 0: trust the caller */
   int64_t max_iterations;      /* 0 (default): 10 n, at least 1000 */
   double divergence_limit;     /* stop as diverged when |r| exceeds this many times |r0|, above 0; default 1e8 */
   int64_t stagnation_window;   /* stop as stagnated after so many iterations without a new least residual; 0: 10000 */
@@ -35,11 +37,14 @@ typedef struct {
                                 * type, one after the other; NULL: one, of equal values */
   int64_t null_space_size;     /* 0 (default): A is definite. Else, 32 at most, A is semidefinite, x is solved for outside
                                 * of its null space, and what b has in there is left out: docs/pcg.md */
+  double symmetry_tolerance;   /* a_ij and conj(a_ji) that differ by no more than this times sqrt(a_ii a_jj) count as equal: A is
+                                * taken in as (A + A^H) / 2, which x and the residuals are then of. 0 (default): what rounding
+                                * explains, 5.7e-14 (f32 and c64: 3.1e-5), or one unit of it in the sum of either row */
 } sxt_pcg_options;
 
 SXT_API void sxt_pcg_options_init(sxt_pcg_options *options, uint64_t struct_size); /* [any-thread] */
 /* Checks A, chooses preconditioner, storage, kernels, recurrence and engine by predicted time to solution, and builds them.
- * A real symmetric or complex Hermitian, positive diagonal. SXT_E_NOT_SQUARE, SXT_E_NOT_SYMMETRIC (names an entry),
+ * A real symmetric or complex Hermitian, positive diagonal, of any scale: far from 1 it is taken in times a power of two. SXT_E_NOT_SQUARE, SXT_E_NOT_SYMMETRIC (names an entry),
  * SXT_E_DIAGONAL and SXT_E_NOT_POSITIVE_DEFINITE (name the row), SXT_E_UNKNOWN_NAME, SXT_E_NO_KERNEL; SXT_E_ARGUMENT also
  * for vectors that are not in A's null space. How it chooses, and sources of methods: docs/pcg.md. [any-thread] */
 SXT_API sxt_status sxt_pcg_create(sxt_matrix *a, const sxt_pcg_options *options, sxt_pcg **pcg);
@@ -48,7 +53,7 @@ typedef struct {
   uint64_t struct_size;
   int32_t use_initial_guess;   /* 1: x holds a guess (warm start); 0 (default): start from zero */
   int32_t reserved0;
-  double rtol, atol;           /* negative (default): as at set-up */
+  double rtol, atol;           /* negative (default): as at set-up; both 0: as the precision allows */
   int64_t max_iterations;      /* 0 (default): as at set-up */
   double time_limit;           /* negative (default): as at set-up */
   int32_t (*progress)(void *user, int64_t iteration, double relative_residual); /* non-zero: cancel. On the solving thread */

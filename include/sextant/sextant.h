@@ -194,6 +194,10 @@ typedef struct {
                                    * each byte of the file, and more than 2^20: a few bytes shall not cost gigabytes. 0
                                    * (default): 1000, which no file with an entry in each row reaches, even compressed;
                                    * negative: as many as it says */
+  double symmetry_tolerance;      /* of what is stated: a diagonal that must be real (Hermitian) or zero (skew), duplicates */
+                                  /* summed, may be off by this times the magnitudes summed there, and is put right. 0 */
+                                  /* (default): by what rounding explains, 5.7e-14 (f32, c64: 3.1e-5), or one unit of it in */
+                                  /* the sum of the row. More is SXT_E_ARGUMENT. sxt_pcg_options has the same of A itself */
 } sxt_matrix_options;
 
 SXT_API void sxt_matrix_options_init(sxt_matrix_options *options, uint64_t struct_size); /* [any-thread] */
@@ -210,8 +214,8 @@ SXT_API sxt_status sxt_matrix_from_csr(sxt_context *context, int64_t rows, int64
 SXT_API sxt_status sxt_matrix_from_csc(sxt_context *context, int64_t rows, int64_t cols, const void *col_ptr,
                                        const void *row, const void *values, const sxt_matrix_options *options,
                                        sxt_matrix **matrix);
-/* From a Matrix Market file, plain or gzip. Only value_type, duplicates, check_finite and
- * most_rows_per_byte are used. SXT_E_FILE_READ,
+/* From a Matrix Market file, plain or gzip. Only value_type, duplicates, check_finite, most_rows_per_byte and
+ * symmetry_tolerance are used. SXT_E_FILE_READ,
  * SXT_E_FILE_FORMAT name file and line. [any-thread] */
 SXT_API sxt_status sxt_matrix_from_file(sxt_context *context, const char *path, const sxt_matrix_options *options,
                                         sxt_matrix **matrix);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/matrix/symmetric_enough.hpp"
 #include "core/pcg/solver.hpp"
 
 namespace sextant {
@@ -55,13 +56,16 @@ class PcgChecksTest : public testing::TestWithParam<int> {
  protected:
   bool compare(const Arrays &a) const {
     Buffer work;
-    return check_hermitian(a.csr, GetParam(), work);
+    return check_hermitian(a.csr, GetParam(), work, SymmetryTolerance(0, SXT_F64));
+  }
+  DiagonalRange range(const CsrArrays &csr) const {
+    return check_diagonal(csr, GetParam(), SymmetryTolerance(0, csr.value_type));
   }
   std::string hermitian(const Arrays &a) const {
     return sentence([&] { compare(a); });
   }
   std::string diagonal(const Arrays &a) const {
-    return sentence([&] { check_diagonal(a.csr, GetParam()); });
+    return sentence([&] { range(a.csr); });
   }
 };
 
@@ -108,7 +112,7 @@ TEST_P(PcgChecksTest, NumbersOnTheDiagonalAreReal) {
   csr.col = Buffer::borrow(col, sizeof col);
   csr.values = Buffer::borrow(values, sizeof values);
   Buffer work;
-  EXPECT_THAT(sentence([&] { check_hermitian(csr, GetParam(), work); }),
+  EXPECT_THAT(sentence([&] { check_hermitian(csr, GetParam(), work, SymmetryTolerance(0, SXT_C128)); }),
               HasSubstr("is not Hermitian: entry (1, 1) is (2,1), which is no real number"));
 }
 
@@ -127,9 +131,31 @@ TEST_P(PcgChecksTest, TheFirstBadDiagonalEntryIsNamed) {
 }
 
 TEST_P(PcgChecksTest, ConstantDiagonalsAreNoticed) {
-  EXPECT_EQ(check_diagonal(chain(100000).csr, GetParam()), 1);
-  EXPECT_EQ(check_diagonal(chain(100000, 70000, 3).csr, GetParam()), 1.5);
-  EXPECT_EQ(check_diagonal(Arrays(0, {}).csr, GetParam()), 1);
+  EXPECT_EQ(range(chain(100000).csr).ratio(), 1);
+  EXPECT_EQ(range(chain(100000, 70000, 3).csr).ratio(), 1.5);
+  EXPECT_EQ(range(Arrays(0, {}).csr).ratio(), 1);
+}
+
+TEST_P(PcgChecksTest, RoundingOfManyRowsPasses) {
+  std::vector<Entry> entries;
+  for (std::int32_t i = 0; i < 200000; ++i) {
+    if (i > 0) entries.push_back({i, i - 1, -1 - 1e-15 * (i % 3)});
+    entries.push_back({i, i, 2});
+    if (i + 1 < 200000) entries.push_back({i, i + 1, -1});
+  }
+  EXPECT_FALSE(compare(Arrays(200000, entries)));
+  entries[100].value *= 1 + 1e-10;
+  EXPECT_THAT(hermitian(Arrays(200000, entries)), HasSubstr("they differ by 1"));
+}
+
+TEST(PcgScaleTest, ThePowerOfTwoThatBringsAMatrixNear) {
+  EXPECT_EQ(exponent_near(SXT_F64, {1, 4}), 0);
+  EXPECT_EQ(exponent_near(SXT_F64, {1e-30, 1e30}), 0) << "near";
+  EXPECT_EQ(exponent_near(SXT_F32, {1, 1e6}), -19);
+  EXPECT_EQ(exponent_near(SXT_F64, {0x1p-1074, 0x1p-1074}), 1074);
+  EXPECT_EQ(exponent_near(SXT_F64, {0x1p-1000, 0x1p1000}), -22) << "the least stays a normal number";
+  EXPECT_EQ(exponent_near(SXT_F32, {0x1p-126, 0x1p126}), 0);
+  EXPECT_EQ(exponent_near(SXT_F32, {0x1p-149, 0x1p127}), -1) << "where both cannot, the greatest does";
 }
 
 INSTANTIATE_TEST_SUITE_P(Threads, PcgChecksTest, testing::Values(1, 8));

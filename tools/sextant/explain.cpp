@@ -117,7 +117,7 @@ int explain(const ExplainOptions &options) {
   if (!options.plan.empty()) check(sxt_plan_load(context.get(), options.plan.c_str(), 0), context.get());
   const LoadedMatrix matrix = [&] {
     const Waiting waiting("reading " + options.matrix, options.context);
-    return read_matrix(context.get(), options.matrix);
+    return read_matrix(context.get(), options.matrix, options.setup.symmetry_tolerance);
   }();
   std::string op;
   Json explanation = explain_operation(context.get(), matrix, options, op);
@@ -138,8 +138,9 @@ int explain(const ExplainOptions &options) {
   return kDone;
 }
 
-const std::vector<std::string> kOfPcg = {"--format",  "--precond",    "--recurrence",
-                                         "--reorder", "--null-space", "--expected-solves"};
+const std::vector<std::string> kOfPcg = {
+    "--format",     "--precond",         "--recurrence",         "--reorder",
+    "--null-space", "--expected-solves", "--symmetry-tolerance", "--assume-symmetric"};
 
 // What the parser cannot check, as it depends on --tree and --op: an option without effect is a mistake.
 void check_usage(const CLI::App &app, const ExplainOptions &options) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // sextant hermitian: files with one Hermitian (or symmetric) matrix each, factored and solved as one set.
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <limits>
 #include <memory>
 
 #include "command.hpp"
@@ -10,6 +12,7 @@
 #include "explanation.hpp"
 #include "hints.hpp"
 #include "matrix_input.hpp"
+#include "numbers.hpp"
 #include "table.hpp"
 
 namespace tool {
@@ -23,6 +26,7 @@ struct HermitianOptions {
   std::vector<std::string> matrices;
   std::string definiteness = "try";
   std::vector<double> shifts;
+  double symmetry_tolerance = 0;
   int refine = 2;
   bool relative = false, equilibrate = false, json = false;
 };
@@ -33,7 +37,7 @@ struct Systems {
   std::vector<std::int32_t> orders;
   std::int64_t n_max = 0;
 
-  void add(const LoadedMatrix &matrix) {
+  void add(const LoadedMatrix &matrix, double symmetry_tolerance) {
     const std::int64_t n = matrix.info.rows;
     if (n != matrix.info.cols) fail(kNotSolved, "{} is {} x {}, not square", matrix.path, n, matrix.info.cols);
     if (n > 30000) fail(kNotSolved, "{} has order {}: as a dense matrix that is too large here", matrix.path, n);
@@ -43,7 +47,7 @@ struct Systems {
     for (std::int64_t i = 0; i < n; ++i)
       for (std::int64_t k = offset(matrix, row_ptr, i); k < offset(matrix, row_ptr, i + 1); ++k)
         dense[static_cast<std::size_t>(i + index(matrix, col, k) * n)] = value(matrix, values, k);
-    require_hermitian(matrix.path, dense, n);
+    make_hermitian(matrix.path, dense, n, symmetry_tolerance);
     std::vector<Complex> ones(static_cast<std::size_t>(n));
     for (std::int64_t j = 0; j < n; ++j)
       for (std::int64_t i = 0; i < n; ++i) ones[i] += dense[i + j * n];
@@ -54,15 +58,30 @@ struct Systems {
   }
 
  private:
-  static void require_hermitian(const std::string &path, const std::vector<Complex> &dense, std::int64_t n) {
+  // Mirror images that differ by no more than is allowed become their mean, as in sxt_pcg_options.
+  static void make_hermitian(const std::string &path, std::vector<Complex> &dense, std::int64_t n, double asked) {
+    constexpr double unit = std::numeric_limits<double>::epsilon(), units = 256;
+    const double relative = asked > 0 ? asked : units * unit;
+    std::vector<double> root(static_cast<std::size_t>(n)), sum(root.size());
     for (std::int64_t j = 0; j < n; ++j) {
-      if (dense[j + j * n].imag() != 0)
-        fail(kNotSolved, "{} is not Hermitian: the diagonal entry ({}, {}) is not real", path, j + 1, j + 1);
-      for (std::int64_t i = 0; i < j; ++i)
-        if (dense[i + j * n] != std::conj(dense[j + i * n]))
-          fail(kNotSolved, "{} is not Hermitian: entries ({}, {}) and ({}, {}) are not conjugate", path, i + 1, j + 1,
-               j + 1, i + 1);
+      root[j] = std::sqrt(std::abs(dense[j + j * n]));
+      for (std::int64_t i = 0; i < n; ++i) sum[j] += std::abs(dense[i + j * n]);
     }
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t i = 0; i <= j; ++i) {
+        Complex &a = dense[i + j * n], &mirror = dense[j + i * n];
+        const double apart = std::abs(a - std::conj(mirror));
+        const double scale = std::max({root[i] * root[j], std::abs(a), std::abs(mirror)});
+        const bool rounding = asked == 0 && apart <= unit * std::min(sum[i], sum[j]);
+        if (!(apart <= relative * scale) && !rounding && i == j)
+          fail(kNotSolved, "{} is not Hermitian: the diagonal entry ({}, {}) is not real: its imaginary part is {}",
+               path, j + 1, j + 1, a.imag());
+        if (!(apart <= relative * scale) && !rounding)
+          fail(kNotSolved, "{} is not Hermitian: entries ({}, {}) and ({}, {}) are not conjugate: they differ by {}",
+               path, i + 1, j + 1, j + 1, i + 1, apart);
+        a = 0.5 * a + 0.5 * std::conj(mirror);
+        mirror = std::conj(a);
+      }
   }
   static std::int64_t offset(const LoadedMatrix &m, const void *p, std::int64_t i) {
     return m.info.offset_type == SXT_I32 ? static_cast<const std::int32_t *>(p)[i]
@@ -150,7 +169,8 @@ Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); 
 int hermitian(const HermitianOptions &options) {
   const Context context = open_context(options.context);
   Systems systems;
-  for (const std::string &path : options.matrices) systems.add(read_matrix(context.get(), path));
+  for (const std::string &path : options.matrices)
+    systems.add(read_matrix(context.get(), path, options.symmetry_tolerance), options.symmetry_tolerance);
   Answers answers(systems);
   const HermitianHandle handle = describe(context.get(), options, systems);
   solve(context.get(), handle.get(), systems, answers);
@@ -227,6 +247,10 @@ void add_hermitian(CLI::App &parent, Action &action) {
   app->add_option("--refine", options->refine, "Steps of iterative refinement at most")
       ->capture_default_str()
       ->check(CLI::Range(0, 100));
+  app->add_option("--symmetry-tolerance", options->symmetry_tolerance,
+                  "How far a_ij and conj(a_ji) may lie apart, over sqrt(|a_ii a_jj|); 0: as far as rounding explains")
+      ->capture_default_str()
+      ->check(number_from_zero());
   app->add_flag("--json", options->json, "Everything as JSON");
   add_context_options(*app, options->context);
   app->footer(kFooter);

@@ -76,9 +76,10 @@ Matrix matrix_of(sxt_context *context, const HostCsr &a, sxt_value_type value_ty
   return Matrix(handle);
 }
 
-LoadedMatrix read_matrix(sxt_context *context, const std::string &path) {
+LoadedMatrix read_matrix(sxt_context *context, const std::string &path, double symmetry_tolerance) {
   const auto start = std::chrono::steady_clock::now();
-  const sxt_matrix_options options = file_options(0);  // the type as the file says
+  sxt_matrix_options options = file_options(0);  // the type as the file says
+  options.symmetry_tolerance = symmetry_tolerance;
   sxt_matrix *handle = nullptr;
   check(sxt_matrix_from_file(context, path.c_str(), &options, &handle), context);
   LoadedMatrix matrix;

@@ -21,7 +21,8 @@ struct LoadedMatrix {
 
 // Adds --rows-per-byte, which every file that is read from then on follows.
 void add_file_options(CLI::App &app);
-LoadedMatrix read_matrix(sxt_context *context, const std::string &path);
+// symmetry_tolerance: as in sxt_matrix_options.
+LoadedMatrix read_matrix(sxt_context *context, const std::string &path, double symmetry_tolerance = 0);
 
 struct HostCsr;
 // A generated matrix in the library; value_type SXT_F64 or SXT_F32.

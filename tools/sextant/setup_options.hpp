@@ -14,7 +14,8 @@ namespace tool {
 
 struct SetupOptions {
   std::string reorder = "auto", null_space = "none";
-  double expected_solves = 1;
+  double expected_solves = 1, symmetry_tolerance = 0;
+  bool assume_symmetric = false;
 
   void add(CLI::App &app, const std::string &group) {
     app.add_option("--reorder", reorder, "Rows of A in another order: auto, never or always")
@@ -29,11 +30,19 @@ struct SetupOptions {
         ->group(group)
         ->capture_default_str()
         ->check(positive_number());
+    app.add_option("--symmetry-tolerance", symmetry_tolerance,
+                   "How far a_ij and a_ji may lie apart, over sqrt(a_ii a_jj); 0: as far as rounding explains")
+        ->group(group)
+        ->capture_default_str()
+        ->check(number_from_zero());
+    app.add_flag("--assume-symmetric", assume_symmetric, "Do not compare A with its transpose")->group(group);
   }
   void apply(sxt_pcg_options &native) const {
     native.reorder = reorder == "auto" ? 0 : reorder == "never" ? -1 : 1;
     native.null_space_size = null_space == "constant" ? 1 : 0;
     native.expected_solves = expected_solves;
+    native.symmetry_tolerance = symmetry_tolerance;
+    native.check_symmetry = assume_symmetric ? 0 : 1;
   }
 };
 
