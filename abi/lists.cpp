@@ -73,7 +73,11 @@ std::string sentence_of(const registry::CheckLine &line) {
 class FileCheck {
  public:
   FileCheck(Context &context, const char *path, bool stamps, sxt_check_line line, void *user)
-      : context_(context), path_(path), mark_(registry::device_mark(context.device().machine())), line_(line), user_(user) {
+      : context_(context),
+        path_(path),
+        mark_(registry::device_mark(context.device().machine())),
+        line_(line),
+        user_(user) {
     if (stamps) contents_ = registry::stamp_of(path), stamp_ = registry::read_stamp(path);
   }
   void run();

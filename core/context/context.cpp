@@ -134,10 +134,12 @@ void Context::open_device() {
       problem = error.what();
       if (!automatic) throw;
       const bool there = device_count(*kernel) > 0;
-      settings_.log(there ? SXT_LOG_WARNING : SXT_LOG_DEBUG, text("device = auto does without '", name, "': ", problem));
+      settings_.log(there ? SXT_LOG_WARNING : SXT_LOG_DEBUG,
+                    text("device = auto does without '", name, "': ", problem));
     }
   }
-  require(!problem.empty() || automatic, SXT_E_UNKNOWN_NAME, unknown_name("device", settings_.device, device_names(scope_)));
+  require(!problem.empty() || automatic, SXT_E_UNKNOWN_NAME,
+          unknown_name("device", settings_.device, device_names(scope_)));
   fail(SXT_E_DEVICE, "no device could be opened", problem.empty() ? ": no device plugin was loaded from " : ": ",
        problem.empty() ? registry::own_plugin_directory() : problem);
 }

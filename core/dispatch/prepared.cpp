@@ -75,8 +75,7 @@ void Prepared::or_declined(F &&f) const {
   } catch (const Error &problem) {
     const sxt_status status = problem.status();
     const bool unsuited = status > 0 || status == SXT_E_NOT_SUPPORTED;
-    const bool others_too =
-        status == SXT_E_MEMORY || status == SXT_E_DEVICE || status == SXT_E_NOT_POSITIVE_DEFINITE;
+    const bool others_too = status == SXT_E_MEMORY || status == SXT_E_DEVICE || status == SXT_E_NOT_POSITIVE_DEFINITE;
     const bool own = choice_->kernel->verdict == registry::Verdict::passed;
     if (!unsuited && (own || others_too)) throw;
     throw Declined(*choice_->kernel, status > 0 ? SXT_E_NOT_SUPPORTED : status, problem.what());

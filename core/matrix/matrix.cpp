@@ -371,8 +371,9 @@ void StoredForm::refresh(const sxt_problem &problem) {
   why_void_.clear();
   const sxt_status status = kernel_->table.refresh(state_, &problem, &exec);
   if (status > 0) {  // not for these values: those who read it choose anew
-    why_void_ = text("storage '", name(), "' declined new values: ",
-                     call.sentence.empty() ? status_sentence(status) : call.sentence.c_str());
+    why_void_ =
+        text("storage '", name(),
+             "' declined new values: ", call.sentence.empty() ? status_sentence(status) : call.sentence.c_str());
     return;
   }
   call.finish(status, kernel_->name(), "refresh");

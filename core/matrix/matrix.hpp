@@ -87,9 +87,9 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   // The canonical CSR as the ABI's struct.
   const sxt_csr &csr_view() const noexcept { return csr_view_; }
 
-  // Whether a storage is held or could be built here, with the predicted seconds of the kernel that builds it soonest (0
-  // when it is held already) and bytes. False with a reason when none can. It sees features of these tiers, and known_too:
-  // others that are known already. [any-thread]
+  // Whether a storage is held or could be built here, with the predicted seconds of the kernel that builds it soonest
+  // (0 when it is held already) and bytes. False with a reason when none can. It sees features of these tiers, and
+  // known_too: others that are known already. [any-thread]
   bool storage_offered(const std::string &kind, double *setup_s, std::uint64_t *bytes, std::string *reason,
                        unsigned tiers = 1, bool known_too = true);
   // The kernel that built it, or else the one that would: of this device and context, not refused, soonest done. NULL:

@@ -214,9 +214,9 @@ class PcgSolver {
   std::vector<std::string> notes_;
   std::unique_ptr<Runner> preconditioner_;  // NULL for "none", and when the engine applies it
   ChoicePtr preconditioner_choice_;
-  const void *scaling_ = nullptr;             // s with M = S S, device space, real; NULL: the system is not scaled
+  const void *scaling_ = nullptr;  // s with M = S S, device space, real; NULL: the system is not scaled
   void refresh_chosen();
-  LeftOut left_out_;  // kernels that declined these values
+  LeftOut left_out_;                          // kernels that declined these values
   std::unique_ptr<Runner> engine_, product_;  // product: y = alpha A x + beta y on the caller's matrix
   // What was selected while the set-up was planned, by question and matrix.
   std::map<std::pair<std::uint64_t, const Matrix *>, ChoicePtr> selected_;

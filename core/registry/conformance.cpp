@@ -74,7 +74,7 @@ class Suite {
   Device &device_;
   const ConformanceOptions &options_;
   const Scope &scope_;
-  const Kernel *builder_;                          // of the storage that is under test with it; NULL: none
+  const Kernel *builder_;                         // of the storage that is under test with it; NULL: none
   std::unique_ptr<Device> own_reference_device_;  // when the kernel's is another one
   Device *reference_device_ = nullptr;
   Clock::time_point start_ = Clock::now();
@@ -223,9 +223,8 @@ CheckLine Suite::check_storage(std::uint64_t i, Bench &bench, const std::string 
   worst_ = 0;
   may_decline_ = true;
   std::unique_ptr<Fitted> fitted;
-  if (held(line, wanted, [&] {
-        fitted = std::make_unique<Fitted>(bench, kernel_, Query(bench.base().query), storage);
-      })) {
+  if (held(line, wanted,
+           [&] { fitted = std::make_unique<Fitted>(bench, kernel_, Query(bench.base().query), storage); })) {
     if (!wanted.answer) wanted = reference_answer(i, base);  // what it throws is the kind's fault
     line.passed = held(line, wanted, [&] { check_all(i, bench, *fitted, storage, wanted); }) || line.passed;
     line.proves = line.passed && line.applicable && wanted.telling;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Builders of storages: what they hold is read back and compared with the matrices of the products' cases, entry by entry:
-// as built, after new values, scaled, its diagonal, its triangles. A format that core does not know is proven by products
-// of kernels that read it.
+// Builders of storages: what they hold is read back and compared with the matrices of the products' cases, entry by
+// entry: as built, after new values, scaled, its diagonal, its triangles. A format that core does not know is proven by
+// products of kernels that read it.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -86,8 +86,9 @@ void StorageCheck::expect(const void *state, const Entries &want, const char *wh
        "; the first that differs is at (", shown.row, ", ", shown.column, "), ",
        at == got.end() ? text("where it holds none")
                        : text("where it holds ", at->value,
-                              wanted == want.end() ? std::string() : text(", expected ", wanted->value, " at (",
-                                                                          wanted->row, ", ", wanted->column, ")")));
+                              wanted == want.end() ? std::string()
+                                                   : text(", expected ", wanted->value, " at (", wanted->row, ", ",
+                                                          wanted->column, ")")));
 }
 
 // As an update does: in place, under the arrays that prepare saw. Symmetry is kept.
@@ -145,8 +146,8 @@ void StorageCheck::check_diagonal() {
       T found;
       std::memcpy(&found, bytes.data() + static_cast<std::size_t>(i) * sizeof(T), sizeof found);
       const std::complex<double> wanted = i < n ? diagonal[static_cast<std::size_t>(i)] : -77.25;
-      require(std::complex<double>(found) == wanted, SXT_E_PLUGIN, "wrong diagonal: number ", i, " of ", n, " is ", found,
-              ", expected ", wanted);
+      require(std::complex<double>(found) == wanted, SXT_E_PLUGIN, "wrong diagonal: number ", i, " of ", n, " is ",
+              found, ", expected ", wanted);
     }
   });
 }
@@ -166,7 +167,8 @@ void StorageCheck::check_scale() {
 }
 
 void StorageCheck::check_triangles() {
-  if (!has_op(ops_, SXT_END_OF(sxt_storage_ops, triangle)) || !ops_.triangle || source().s.rows != source().s.cols) return;
+  if (!has_op(ops_, SXT_END_OF(sxt_storage_ops, triangle)) || !ops_.triangle || source().s.rows != source().s.cols)
+    return;
   const Entries all = wanted();
   for (const sxt_triangle which : {SXT_LOWER, SXT_UPPER})
     for (const bool with_diagonal : {false, true}) {

@@ -159,8 +159,8 @@ void apply_stamp(Loaded &loaded) {
       kernel.stamped_on.assign(passed->second.begin(), passed->second.end());
     const auto failed = stamp.failed.find(kernel.name());
     if (failed == stamp.failed.end() || failed->second.empty()) continue;
-    kernel.quarantine_reason =
-        text("sextant plugin check refused it on ", failed->second.begin()->first, ": ", failed->second.begin()->second);
+    kernel.quarantine_reason = text("sextant plugin check refused it on ", failed->second.begin()->first, ": ",
+                                    failed->second.begin()->second);
     kernel.verdict = Verdict::quarantined;
   }
 }

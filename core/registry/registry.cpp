@@ -30,7 +30,7 @@ struct Registry::State {
   std::map<std::string, std::string> failing;  // devices whose driver failed when it was asked, and how
   std::map<std::vector<const Loaded *>, std::shared_ptr<const View>> views;  // by what contexts name
 
-  mutable std::shared_mutex access;  // guards what readers see
+  mutable std::shared_mutex access;                                   // guards what readers see
   std::shared_ptr<const View> view = std::make_shared<const View>();  // of everything
   std::atomic<std::uint64_t> changes{0};
   std::deque<Refusal> refusals;
@@ -117,7 +117,7 @@ class Registry::Pass {
   State &state_;
   const LogSink &log_;
   LogScope messages_;
-  std::set<FileId> seen_;  // directories of a tree
+  std::set<FileId> seen_;              // directories of a tree
   std::vector<const Loaded *> taken_;  // with those that were loaded before
 };
 
@@ -142,7 +142,8 @@ const Loaded *Registry::Pass::file(const std::string &path, Origin origin, Refus
     refusal = {path, "open", text("it could not be opened: ", std::strerror(errno))};
     return refuse(refusal, SXT_LOG_WARNING), nullptr;
   }
-  if (const auto known = state_.files.find(id); known != state_.files.end()) return taken_.push_back(known->second), known->second;
+  if (const auto known = state_.files.find(id); known != state_.files.end())
+    return taken_.push_back(known->second), known->second;
   LoadResult result = load_file(real, origin);
   if (!result.loaded) return refuse(refusal = result.refusal, SXT_LOG_WARNING), nullptr;
   result.loaded->common = origin == Origin::own || origin == Origin::searched;
@@ -390,9 +391,7 @@ std::vector<const Refusal *> Registry::refusals() const {
   return all;
 }
 
-std::vector<const Kind *> Registry::kinds() const {
-  return seen().kinds();
-}
+std::vector<const Kind *> Registry::kinds() const { return seen().kinds(); }
 
 std::size_t Registry::kernel_count() const {
   const std::shared_lock lock(state_->access);

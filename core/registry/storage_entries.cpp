@@ -16,7 +16,8 @@ namespace {
 class Bytes {
  public:
   Bytes(const void *from, std::int64_t count, std::uint64_t each, const sxt_storage &s, const sxt_exec &exec) {
-    require(count >= 0 && count < std::int64_t{1} << 40, SXT_E_PLUGIN, "an array of it would have ", count, " elements");
+    require(count >= 0 && count < std::int64_t{1} << 40, SXT_E_PLUGIN, "an array of it would have ", count,
+            " elements");
     if (count == 0) return;
     require(from != nullptr, SXT_E_PLUGIN, "an array of ", count, " elements is NULL");
     bytes_.resize(static_cast<std::size_t>(count) * each);
@@ -60,8 +61,7 @@ class Offsets : public Indices {
       : Indices(from, count, s.offset_type, s, exec), last_(count - 1) {
     const Indices &at = *this;
     require(at[0] == 0, SXT_E_PLUGIN, "its offsets begin with ", at[0]);
-    for (std::int64_t i = 0; i < last_; ++i)
-      require(at[i] <= at[i + 1], SXT_E_PLUGIN, "its offsets fall at ", i);
+    for (std::int64_t i = 0; i < last_; ++i) require(at[i] <= at[i + 1], SXT_E_PLUGIN, "its offsets fall at ", i);
   }
   std::int64_t total() const { return (*this)[last_]; }
 
@@ -105,13 +105,14 @@ class Reader {
   }
   void read(const sxt_dia &a) {
     const Values values(a.values, a.n_diagonals * a.ld, s_, exec_);
+    if (a.unit_diagonal)  // all ones: not among the values
+      for (std::int64_t i = 0; i < std::min(s_.rows, s_.cols); ++i) add(i, i, 1);
     for (std::int64_t d = 0; d < a.n_diagonals; ++d) {
       const std::int64_t offset = a.host_offsets[d];
       for (std::int64_t i = std::max<std::int64_t>(0, -offset); i < std::min(s_.rows, s_.cols - offset); ++i) {
         const std::complex<double> value = values[d * a.ld + i];
         add(i, i + offset, value);
-        if (a.symmetric && offset > 0)
-          add(i + offset, i, s_.symmetry == SXT_HERMITIAN ? std::conj(value) : value);
+        if (a.symmetric && offset > 0) add(i + offset, i, s_.symmetry == SXT_HERMITIAN ? std::conj(value) : value);
       }
     }
   }
@@ -144,7 +145,8 @@ class Reader {
           for (std::int64_t r = 0; r < b; ++r) add(i * b + r, col[k] * b + c, values[(k * b + c) * b + r]);
   }
   void read(const sxt_strips &a) {
-    const Offsets strip_ptr(a.strip_ptr, a.n_slices + 1, s_, exec_), gather_ptr(a.gather_ptr, a.n_slices + 1, s_, exec_);
+    const Offsets strip_ptr(a.strip_ptr, a.n_slices + 1, s_, exec_),
+        gather_ptr(a.gather_ptr, a.n_slices + 1, s_, exec_);
     const Indices base(a.base, a.n_strips, s_.index_type, s_, exec_);
     const Bytes mask(a.mask, a.n_strips, 1, s_, exec_);
     const Indices col(a.col, gather_ptr.total(), s_.index_type, s_, exec_);
@@ -166,8 +168,8 @@ class Reader {
  private:
   void add(std::int64_t row, std::int64_t column, std::complex<double> value) {
     if (value == 0.0) return;  // padding, as far as anything reads it
-    require(row >= 0 && row < s_.rows && column >= 0 && column < s_.cols, SXT_E_PLUGIN, "it holds an entry (", row, ", ",
-            column, ") of a ", s_.rows, " x ", s_.cols, " matrix");
+    require(row >= 0 && row < s_.rows && column >= 0 && column < s_.cols, SXT_E_PLUGIN, "it holds an entry (", row,
+            ", ", column, ") of a ", s_.rows, " x ", s_.cols, " matrix");
     entries_.push_back({row, column, value});
   }
 

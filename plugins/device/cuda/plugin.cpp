@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// device.cuda: the table of kind sxt.device/1 over one opened CUDA device. Work happens in device.cpp; streams, events and
-// graphs are one call of the runtime each and stand here.
+// device.cuda: the table of kind sxt.device/1 over one opened CUDA device. Work happens in device.cpp; streams, events
+// and graphs are one call of the runtime each and stand here.
 #include <bit>
 #include <cstdint>
 
@@ -60,9 +60,7 @@ sxt_status alloc(void *device, void *stream, sxt_space space, std::uint64_t byte
   return guard(nullptr, [&] { return of(device).alloc(stream, space, bytes, memory); });
 }
 
-void free_memory(void *device, void *stream, sxt_space space, void *memory) {
-  of(device).free(stream, space, memory);
-}
+void free_memory(void *device, void *stream, sxt_space space, void *memory) { of(device).free(stream, space, memory); }
 
 sxt_status copy(void *device, void *stream, void *to, const void *from, std::uint64_t bytes) {
   if (bytes == 0) return SXT_OK;
@@ -137,8 +135,7 @@ sxt_status capture_begin(void *device, void *stream) {
   return of(device).call([&] {
     if (!stream || stream == cudaStreamLegacy)
       return cuda::refusal(SXT_E_NOT_SUPPORTED, "the legacy default stream cannot be captured");
-    if (cuda::capturing(stream_of(stream)))
-      return cuda::refusal(SXT_E_STATE, "the stream is being captured already");
+    if (cuda::capturing(stream_of(stream))) return cuda::refusal(SXT_E_STATE, "the stream is being captured already");
     return cuda::outcome(of(device).ordinal(),
                          cudaStreamBeginCapture(stream_of(stream), cudaStreamCaptureModeThreadLocal),
                          "begin a capture");
@@ -185,9 +182,8 @@ void event_destroy(void *device, void *event) {
 }
 
 sxt_status event_record(void *device, void *event, void *stream) {
-  return one_call(device, "record an event", [&] {
-    return cudaEventRecord(static_cast<cudaEvent_t>(event), of(device).stream_or_own(stream));
-  });
+  return one_call(device, "record an event",
+                  [&] { return cudaEventRecord(static_cast<cudaEvent_t>(event), of(device).stream_or_own(stream)); });
 }
 
 sxt_status event_wait(void *device, void *event, void *stream) {
