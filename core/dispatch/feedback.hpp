@@ -22,17 +22,17 @@ class Feedback {
   // Runs of a kernel that are worth timing where only gross misses count.
   static constexpr int watched_runs = 12;
   // One run of a kernel without parts: what composed kernels do beside their parts is told by no clock. Runs of another
-  // length than the one predicted do not count, but for gross misses: predictions are for the greatest length. True when
-  // a gross miss was found now: choices should be made anew.
+  // length than the one predicted do not count, but for gross misses: predictions are for the greatest length. True
+  // when a gross miss was found now: choices should be made anew.
   bool observe(const Choice &choice, const sxt_head &args, double seconds);
-  // Measured / predicted, 1 while fewer than three runs were seen after the first, which is cold. A gross miss, more than
-  // ten times the prediction in each of several runs that a clock can tell, counts in full.
+  // Measured / predicted, 1 while fewer than three runs were seen after the first, which is cold. A gross miss, more
+  // than ten times the prediction in each of several runs that a clock can tell, counts in full.
   double factor(const registry::Kernel &kernel, const Query &query, const sxt_candidate &candidate) const;
 
  private:
   struct Record {
     std::int64_t runs = 0;
-    double log_ratio = 0;  // mean over the last runs, of ln(measured / predicted)
+    double log_ratio = 0;    // mean over the last runs, of ln(measured / predicted)
     std::int64_t told = 0;   // runs that lasted long enough to be told
     double least_ratio = 0;  // of those
     bool gross() const noexcept;

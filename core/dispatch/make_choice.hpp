@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From a question to something that runs: where what was chosen declines when it is built, the next candidate takes over.
+// From a question to something that runs: where what was chosen declines when it is built, the next candidate takes
+// over.
 #pragma once
 
 #include <map>
@@ -13,8 +14,8 @@
 
 namespace sextant {
 
-// Asks until make(choice) does not throw Declined. Kernels that did are in `left_out`, which selectors are given so that
-// explanations say why. choose(left_out) throws where nothing is left: the reasons of all.
+// Asks until make(choice) does not throw Declined. Kernels that did are in `left_out`, which selectors are given so
+// that explanations say why. choose(left_out) throws where nothing is left: the reasons of all.
 template <class Choose, class Make>
 auto make_choice(Context &context, LeftOut &left_out, Choose &&choose, Make &&make) {
   for (;;) {

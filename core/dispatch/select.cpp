@@ -273,7 +273,8 @@ const StorageOffer &Selector::offer_of(const std::string &storage) {
   const auto [at, is_new] = offers_.try_emplace(storage);
   StorageOffer &offer = at->second;
   if (is_new)
-    offer.offered = matrix_->storage_offered(storage, &offer.setup_s, &offer.bytes, &offer.reason, tiers_, sees_known());
+    offer.offered =
+        matrix_->storage_offered(storage, &offer.setup_s, &offer.bytes, &offer.reason, tiers_, sees_known());
   return offer;
 }
 

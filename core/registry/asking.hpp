@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ways of asking: what of a query decides which code of a kernel answers it. Types, operation and columns are of it, sizes
-// are not.
+// Ways of asking: what of a query decides which code of a kernel answers it. Types, operation and columns are of it,
+// sizes are not.
 #pragma once
 
 #include <cstdint>

@@ -34,8 +34,8 @@ struct ConformanceOptions {
   bool costs = false;           // predictions must be within gross_cost_factor of what runs take
 };
 
-// A model that predicts so many times less than every run took, at times a clock can tell, is refused. Wide enough for a
-// busy machine and an uncalibrated model.
+// A model that predicts so many times less than every run took, at times a clock can tell, is refused. Wide enough for
+// a busy machine and an uncalibrated model.
 inline constexpr double gross_cost_factor = 100;
 
 struct Checked {
@@ -49,9 +49,9 @@ struct Checked {
 // it checks what the contract promises: models that are finite and stable, reasons for declining, scratch kept within
 // its bounds, no allocation while running, everything given back, equal answers after refresh and for two callers at
 // once, and equal bits where they are promised (as far as the kind's compare can tell: it must give 0 for an answer and
-// itself). A storage is compared with the matrices of the products' cases instead, entry by entry, with all its operations
-// (conformance_storage.cpp). A kind without cases has nothing to fail: one line says so, and nothing is proven.
-// Exceptions of the harness itself only.
+// itself). A storage is compared with the matrices of the products' cases instead, entry by entry, with all its
+// operations (conformance_storage.cpp). A kind without cases has nothing to fail: one line says so, and nothing is
+// proven. Exceptions of the harness itself only.
 Checked check_kernel(const Kernel &kernel, Device &device, const ConformanceOptions &options,
                      const std::function<void(const CheckLine &)> &line, const Scope &scope = Registry::instance());
 // The same of a kernel that builds a storage.
@@ -62,13 +62,15 @@ Checked check_storage(const Kernel &kernel, Device &device, const ConformanceOpt
 // The device as stamps name it: its kind, its name and its level.
 std::string device_mark(const sxt_machine &machine);
 
-// Stamps: what checks found is remembered by a file's size and content hash under $XDG_STATE_HOME/sextant/stamps (default
-// ~/.local/state): which kernels passed and which did not, for each device. Written atomically; a damaged stamp is none.
+// Stamps: what checks found is remembered by a file's size and content hash under $XDG_STATE_HOME/sextant/stamps
+// (default
+// ~/.local/state): which kernels passed and which did not, for each device. Written atomically; a damaged stamp is
+// none.
 struct Stamp {
-  std::map<std::string, std::set<std::string>> passed;         // kernels, with the marks of devices
+  std::map<std::string, std::set<std::string>> passed;               // kernels, with the marks of devices
   std::map<std::string, std::map<std::string, std::string>> failed;  // with marks, and why
 };
-inline constexpr const char *whole_file = "*";  // stands for a kernel where the file itself failed
+inline constexpr const char *whole_file = "*";     // stands for a kernel where the file itself failed
 Stamp read_stamp(const std::string &plugin_path);  // empty where there is none
 // What names the file as it is now: taken before the file is loaded and checked. Throws SXT_E_FILE_READ.
 std::string stamp_of(const std::string &plugin_path);
@@ -76,9 +78,10 @@ std::string stamp_of(const std::string &plugin_path);
 void write_stamp(const std::string &plugin_path, const std::string &contents, const Stamp &stamp);
 
 // The test of an untested kernel in the process, before it may first serve such a query: on cases that ask as the query
-// does, or on any of its kind's where `like` is NULL; made once for each way of asking, aims at 50 ms. "": it may serve.
-// Else why not: a wrong answer, or a model that is grossly wrong, quarantines it; where no case applied it is only not
-// proven. Throws SXT_E_MEMORY when memory was short, which says nothing about the kernel, and may be called again.
+// does, or on any of its kind's where `like` is NULL; made once for each way of asking, aims at 50 ms. "": it may
+// serve. Else why not: a wrong answer, or a model that is grossly wrong, quarantines it; where no case applied it is
+// only not proven. Throws SXT_E_MEMORY when memory was short, which says nothing about the kernel, and may be called
+// again.
 std::string self_test(const Kernel &kernel, Device &device, const Query *like,
                       const Scope &scope = Registry::instance());
 

@@ -26,8 +26,8 @@ struct Plugin {
   std::int64_t kernels = 0;
 };
 
-// What is known of a kernel's answers. Own kernels start as passed; strangers as untested, and what was proven of them is
-// told apart by device and query: by their file's stamp and by tests in the process.
+// What is known of a kernel's answers. Own kernels start as passed; strangers as untested, and what was proven of them
+// is told apart by device and query: by their file's stamp and by tests in the process.
 enum class Verdict : int { untested, passed, quarantined };
 
 // What tests found of an untested kernel, by device and by what was asked. [any-thread]

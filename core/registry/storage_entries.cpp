@@ -105,6 +105,8 @@ class Reader {
   }
   void read(const sxt_dia &a) {
     const Values values(a.values, a.n_diagonals * a.ld, s_, exec_);
+    if (a.unit_diagonal)  // all ones: not among the values
+      for (std::int64_t i = 0; i < std::min(s_.rows, s_.cols); ++i) add(i, i, 1);
     for (std::int64_t d = 0; d < a.n_diagonals; ++d) {
       const std::int64_t offset = a.host_offsets[d];
       for (std::int64_t i = std::max<std::int64_t>(0, -offset); i < std::min(s_.rows, s_.cols - offset); ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plugins of third parties in a context: wrong ones never compute anything, those that decline leave it to others, and no
-// context sees what another one names.
+// Plugins of third parties in a context: wrong ones never compute anything, those that decline leave it to others, and
+// no context sees what another one names.
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -106,7 +106,7 @@ void expect_right(const std::string &plugin, const char *warning) {
   ASSERT_NE(pcg, nullptr) << last_error(context);
   sxt_pcg_report report = new_report();
   ASSERT_EQ(sxt_pcg_solve_array(pcg.get(), 400, p.b.data(), p.x.data(), nullptr, &report), SXT_OK);
-  EXPECT_EQ(report.reason, SXT_CONVERGED);
+  EXPECT_EQ(report.reason, SXT_REASON_CONVERGED);
   EXPECT_LT(p.worst(p.b, p.x), 1e-5);
   if (warning) {
     EXPECT_TRUE(log.warns_of(warning));
@@ -154,8 +154,9 @@ TEST(StrangersTest, ARefreshThatDeclinesLeavesItToOthers) {
       << last_error(context);
   EXPECT_LT(p.worst(y, p.b), 1e-11);
   sxt_pcg_report report = new_report();
-  ASSERT_EQ(sxt_pcg_solve_array(pcg.get(), 400, p.b.data(), p.x.data(), nullptr, &report), SXT_OK) << last_error(context);
-  EXPECT_EQ(report.reason, SXT_CONVERGED);
+  ASSERT_EQ(sxt_pcg_solve_array(pcg.get(), 400, p.b.data(), p.x.data(), nullptr, &report), SXT_OK)
+      << last_error(context);
+  EXPECT_EQ(report.reason, SXT_REASON_CONVERGED);
   EXPECT_LT(p.worst(p.b, p.x), 1e-5);
 }
 

@@ -99,7 +99,8 @@ TEST_F(Stamps, NeedAHome) {
 }
 
 TEST_F(Stamps, SpeakOfEachKernelAndDevice) {
-  const Stamp stamp = {{{"com.example.scale.full", {"cpu/here/1"}}}, {{"com.example.scale.reference", {{"cpu/there/1", "x"}}}}};
+  const Stamp stamp = {{{"com.example.scale.full", {"cpu/here/1"}}},
+                       {{"com.example.scale.reference", {{"cpu/there/1", "x"}}}}};
   write_stamp(plugin_, stamp_of(plugin_), stamp);
   Registry registry("/nonexistent");
   Log log;

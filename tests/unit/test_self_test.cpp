@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The test of strangers' kernels in the process: on cases like the query, every defect of the corpus is refused, and none of
-// the library's own kernels is, when they come as strangers.
+// The test of strangers' kernels in the process: on cases like the query, every defect of the corpus is refused, and
+// none of the library's own kernels is, when they come as strangers.
 #include <gmock/gmock.h>
 
 #include <chrono>
@@ -78,7 +78,8 @@ TEST_F(SelfTest, AGoodProductMayServeWhatItWasTestedOn) {
   EXPECT_EQ(outcome(good, plain), "");
   // Nothing else: it declines all that is like these, and that proves nothing, however often it is asked.
   for (int again = 0; again < 2; ++again) {
-    EXPECT_THAT(outcome(good, product_query(SXT_F64, SXT_F64, SXT_TRANSPOSE, 1)), HasSubstr("not proven: no case applied"));
+    EXPECT_THAT(outcome(good, product_query(SXT_F64, SXT_F64, SXT_TRANSPOSE, 1)),
+                HasSubstr("not proven: no case applied"));
     EXPECT_THAT(outcome(good, product_query(SXT_F32, SXT_F32, SXT_NO_TRANSPOSE, 1)), HasSubstr("not proven"));
   }
   EXPECT_EQ(good.verdict, Verdict::untested);
@@ -101,7 +102,8 @@ TEST_P(WrongProducts, AreRefusedAndSaidSo) {
 }
 INSTANTIATE_TEST_SUITE_P(Corpus, WrongProducts,
                          testing::Values(Wrong{"spmv_wrong", "wrong answer"}, Wrong{"spmv_factor", "wrong answer"},
-                                         Wrong{"spmv_reads_y", "wrong answer"}, Wrong{"spmv_reads_gaps", "wrong answer"},
+                                         Wrong{"spmv_reads_y", "wrong answer"},
+                                         Wrong{"spmv_reads_gaps", "wrong answer"},
                                          Wrong{"spmv_flatters", "grossly wrong"}),
                          [](const auto &info) { return std::string(info.param.name); });
 
@@ -167,18 +169,22 @@ TEST_F(SelfTest, OwnBuildersOfStoragesPassAsStrangers) {
 }
 
 TEST_F(SelfTest, OwnVectorKernelsPassAsStrangers) {
+  int proven = 0;
   for (const Kernel *kernel : registry_.kernels(SXT_KIND_VECTOR, "cpu")) {
     sxt_vector_query query{};
     query.q = {{sizeof query, SXT_KIND_VECTOR}, 1, 0, SXT_F64};
     query.n = 1000000;
     query.operation = SXT_VECTOR_AXPY;
-    EXPECT_EQ(outcome(*kernel, Query(&query.q)), "") << kernel->name();
+    proven += outcome(*kernel, Query(&query.q)).empty();
+    EXPECT_NE(kernel->verdict, Verdict::quarantined) << kernel->quarantine_reason;
   }
+  EXPECT_GE(proven, 2);
 }
 
 // A check looks at more than the test before use does.
 TEST_F(SelfTest, AWholeCheckFindsEveryDefectOfTheCorpus) {
-  for (const char *name : {"spmv_wrong", "spmv_factor", "spmv_reads_y", "spmv_reads_gaps", "spmv_flatters", "spmv_serial"}) {
+  for (const char *name :
+       {"spmv_wrong", "spmv_factor", "spmv_reads_y", "spmv_reads_gaps", "spmv_flatters", "spmv_serial"}) {
     std::string file = name;
     for (char &c : file) c = c == '_' ? '-' : c;
     ConformanceOptions options;
@@ -187,7 +193,8 @@ TEST_F(SelfTest, AWholeCheckFindsEveryDefectOfTheCorpus) {
     const auto note = [&](const CheckLine &line) {
       if (line.applicable && !line.passed) failure = line.sentence;
     };
-    const auto checked = check_kernel(stranger(file, std::string("com.example.") + name), *device_, options, note, registry_);
+    const auto checked =
+        check_kernel(stranger(file, std::string("com.example.") + name), *device_, options, note, registry_);
     EXPECT_EQ(checked.good, std::string(name) == "spmv_serial") << name << ": " << failure;
     if (checked.good) {
       EXPECT_GE(checked.proven, 6);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts what any code of this process takes from the heap, for `sextant plugin check`: run of a kernel must take nothing.
-// The functions stand before the C library's own in every look-up of the dynamic linker.
+// Counts what any code of this process takes from the heap, for `sextant plugin check`: run of a kernel must take
+// nothing. The functions stand before the C library's own in every look-up of the dynamic linker.
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
@@ -21,10 +21,10 @@ extern "C" __attribute__((visibility("default"))) std::uint64_t sxt_count_alloca
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
 extern "C" {
-void *__libc_malloc(std::size_t);                      // NOLINT: the C library's names
-void *__libc_calloc(std::size_t, std::size_t);         // NOLINT
-void *__libc_realloc(void *, std::size_t);             // NOLINT
-void *__libc_memalign(std::size_t, std::size_t);       // NOLINT
+void *__libc_malloc(std::size_t);                 // NOLINT: the C library's names
+void *__libc_calloc(std::size_t, std::size_t);    // NOLINT
+void *__libc_realloc(void *, std::size_t);        // NOLINT
+void *__libc_memalign(std::size_t, std::size_t);  // NOLINT
 
 #define SXT_COUNTED __attribute__((visibility("default")))
 

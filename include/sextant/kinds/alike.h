@@ -8,9 +8,9 @@
  * value types are the query's. */
 typedef struct {
   sxt_kind one;
-  /* Case i = 0, 1, ... that asks what `like` asks in types, operation and columns, of sizes and numbers of the kind's own:
-   * around the borders of blocks, none of them so small that a wrong kernel could pass; those that tell most first.
-   * SXT_NOT_APPLICABLE: there are no more. Equal calls give equal, independent cases. [any-thread] */
+  /* Case i = 0, 1, ... that asks what `like` asks in types, operation and columns, of sizes and numbers of the kind's
+   * own: around the borders of blocks, none of them so small that a wrong kernel could pass; those that tell most
+   * first. SXT_NOT_APPLICABLE: there are no more. Equal calls give equal, independent cases. [any-thread] */
   sxt_status (*make_case_like)(const sxt_host *, uint64_t seed, uint64_t i, const sxt_query *like, sxt_case *out);
 } sxt_kind_alike;
 

@@ -19,10 +19,10 @@ namespace {
 
 using namespace sextant::plugin;
 
-constexpr double stream_share = 0.88;            // of the bus's peak that a stream reaches
-constexpr double cache_bytes_a_clock = 24;       // from the last cache to one multiprocessor, sustained
-constexpr double unit_bytes_a_clock = 32;        // the most that one multiprocessor draws from memory
-constexpr double gather_bytes = 64;              // memory moves two sectors for an isolated access
+constexpr double stream_share = 0.88;       // of the bus's peak that a stream reaches
+constexpr double cache_bytes_a_clock = 24;  // from the last cache to one multiprocessor, sustained
+constexpr double unit_bytes_a_clock = 32;   // the most that one multiprocessor draws from memory
+constexpr double gather_bytes = 64;         // memory moves two sectors for an isolated access
 constexpr double sector_bytes = 32;
 constexpr double launch_s = 2.5e-6, barrier_s = 1.5e-6, copy_rate = 2e10;
 constexpr double default_clock = 1.5e9, default_memory_rate = 5e11;  // where the driver keeps a clock to itself
@@ -77,7 +77,8 @@ void set_limits(std::int32_t ordinal, sxt_machine &m) {
 
 void set_rates(std::int32_t ordinal, sxt_machine &m) {
   const double units = std::max(1, m.units);
-  const double khz = attribute(ordinal, cudaDevAttrClockRate), memory_khz = attribute(ordinal, cudaDevAttrMemoryClockRate);
+  const double khz = attribute(ordinal, cudaDevAttrClockRate),
+               memory_khz = attribute(ordinal, cudaDevAttrMemoryClockRate);
   const double bits = attribute(ordinal, cudaDevAttrGlobalMemoryBusWidth);
   const double clock = khz > 0 ? khz * 1e3 : default_clock;
   // Double data rate: two transfers a clock.

@@ -101,7 +101,8 @@ sxt_status move_case(sxt_case *moved, const sxt_exec *exec, std::int32_t to_devi
 
 namespace sextant::multidot_reference {
 
-const sxt_kind_alike kind = kind_alike_of_cases<Case>(SXT_KIND_MULTIDOT, "several inner products in one pass",
-                                          {&kernel, SXT_MULTIDOT_MAX *types *rounds, make_case, compare, move_case}, make_case_like);
+const sxt_kind_alike kind = kind_alike_of_cases<Case>(
+    SXT_KIND_MULTIDOT, "several inner products in one pass",
+    {&kernel, SXT_MULTIDOT_MAX *types *rounds, make_case, compare, move_case}, make_case_like);
 
 }  // namespace sextant::multidot_reference

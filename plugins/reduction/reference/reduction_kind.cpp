@@ -179,8 +179,8 @@ sxt_status move_case(sxt_case *moved, const sxt_exec *exec, std::int32_t to_devi
 
 namespace sextant::reduction_reference {
 
-const sxt_kind_alike kind =
-    kind_alike_of_cases<Case>(SXT_KIND_REDUCTION, "one number from one or two vectors",
-                        {&kernel, regular + std::size(specials) * types, make_case, compare, move_case}, make_case_like);
+const sxt_kind_alike kind = kind_alike_of_cases<Case>(
+    SXT_KIND_REDUCTION, "one number from one or two vectors",
+    {&kernel, regular + std::size(specials) * types, make_case, compare, move_case}, make_case_like);
 
 }  // namespace sextant::reduction_reference

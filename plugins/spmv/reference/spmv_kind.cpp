@@ -75,12 +75,13 @@ const Shape shapes[] = {
      true},
 };
 constexpr std::uint64_t n_shapes = std::size(shapes), trivial_shapes = 5, trivial_cases = 4 * trivial_shapes;
-constexpr std::uint64_t tridiagonal = 7, first_symmetric = n_shapes - 2, plain_shapes = first_symmetric - trivial_shapes;
+constexpr std::uint64_t tridiagonal = 7, first_symmetric = n_shapes - 2,
+                        plain_shapes = first_symmetric - trivial_shapes;
 
 // Every type of vectors and matrix with every operation and one or several columns, each over so many shapes and
 // scalars: kernels differ by the former, and fail by the latter.
 constexpr std::uint64_t type_pairs = 6, operations = 3, ways = 2 * type_pairs * operations, rounds = 8;
-constexpr sxt_value_type pairs[type_pairs][2] = {{SXT_F64, SXT_F64},   {SXT_F32, SXT_F32}, {SXT_C128, SXT_C128},
+constexpr sxt_value_type pairs[type_pairs][2] = {{SXT_F64, SXT_F64}, {SXT_F32, SXT_F32}, {SXT_C128, SXT_C128},
                                                  {SXT_C64, SXT_C64}, {SXT_F64, SXT_F32}, {SXT_C128, SXT_C64}};
 
 // For the test before a kernel first serves: what catches most mistakes first.
@@ -239,7 +240,8 @@ sxt_status move_case(sxt_case *moved, const sxt_exec *exec, std::int32_t to_devi
 
 namespace sextant::spmv_reference {
 
-const sxt_kind_alike kind = kind_alike_of_cases<Case>(SXT_KIND_SPMV, "y = alpha op(A) x + beta y",
-                                          {&kernel, ways *rounds + trivial_cases, make_case, compare, move_case}, make_case_like);
+const sxt_kind_alike kind =
+    kind_alike_of_cases<Case>(SXT_KIND_SPMV, "y = alpha op(A) x + beta y",
+                              {&kernel, ways *rounds + trivial_cases, make_case, compare, move_case}, make_case_like);
 
 }  // namespace sextant::spmv_reference

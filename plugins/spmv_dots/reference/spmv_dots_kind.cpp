@@ -122,11 +122,10 @@ sxt_status compare(const sxt_case *got_case, const sxt_case *want_case, double *
     Verdict verdict(error, message);
     const Wide beta = want.beta.at(0);
     for (std::int64_t i = 0; i < n; ++i) {
-      bound[i] =
-          2 * (entries[i] + 8) * eps *
-              (magnitude(want.alpha.at(0)) * sum[i] +
-               (beta == Wide(0) ? 0 : magnitude(beta) * magnitude(want.y_before.at(i)))) +
-          least;
+      bound[i] = 2 * (entries[i] + 8) * eps *
+                     (magnitude(want.alpha.at(0)) * sum[i] +
+                      (beta == Wide(0) ? 0 : magnitude(beta) * magnitude(want.y_before.at(i)))) +
+                 least;
       verdict.check("y", i, got.y.at(i), want.y.at(i), bound[i]);
     }
     const double growth = (16 + 4 * std::sqrt(static_cast<double>(n))) * eps;
@@ -162,6 +161,6 @@ namespace sextant::spmv_dots_reference {
 
 const sxt_kind_alike kind =
     kind_alike_of_cases<Case>(SXT_KIND_SPMV_DOTS, "y = alpha A x + beta y and inner products with the new y",
-                        {&kernel, n_shapes *variants, make_case, compare, move_case}, make_case_like);
+                              {&kernel, n_shapes *variants, make_case, compare, move_case}, make_case_like);
 
 }  // namespace sextant::spmv_dots_reference

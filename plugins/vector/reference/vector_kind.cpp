@@ -169,7 +169,8 @@ sxt_status move_case(sxt_case *moved, const sxt_exec *exec, std::int32_t to_devi
 
 namespace sextant::vector_reference {
 
-const sxt_kind_alike kind = kind_alike_of_cases<Case>(SXT_KIND_VECTOR, "element-wise vector operations",
-                                          {&kernel, operations *types *rounds, make_case, compare, move_case}, make_case_like);
+const sxt_kind_alike kind =
+    kind_alike_of_cases<Case>(SXT_KIND_VECTOR, "element-wise vector operations",
+                              {&kernel, operations *types *rounds, make_case, compare, move_case}, make_case_like);
 
 }  // namespace sextant::vector_reference

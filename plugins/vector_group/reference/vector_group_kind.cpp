@@ -68,7 +68,8 @@ sxt_status move_case(sxt_case *moved, const sxt_exec *exec, std::int32_t to_devi
 
 namespace sextant::vector_group_reference {
 
-const sxt_kind_alike kind = kind_alike_of_cases<Case>(SXT_KIND_VECTOR_GROUP, "the vector updates of one PCG iteration in one pass",
-                                          {&kernel, groups *types *rounds, make_case, compare, move_case}, make_case_like);
+const sxt_kind_alike kind =
+    kind_alike_of_cases<Case>(SXT_KIND_VECTOR_GROUP, "the vector updates of one PCG iteration in one pass",
+                              {&kernel, groups *types *rounds, make_case, compare, move_case}, make_case_like);
 
 }  // namespace sextant::vector_group_reference

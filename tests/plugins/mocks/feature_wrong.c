@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mock-feature: a third party's feature kernel that offers a feature of the library's own, without reading anything and with
- * a wrong number. */
+/* mock-feature: a third party's feature kernel that offers a feature of the library's own, without reading anything and
+ * with a wrong number. */
+#include <math.h>
+#include <string.h>
+
 #include "sextant/kinds/features.h"
 
 static sxt_status run(const void *state, void *session, const sxt_head *head, const sxt_exec *exec) {
   (void)state, (void)session, (void)exec;
   const sxt_features_args *args = (const sxt_features_args *)head;
-  for (uint64_t i = 0; i < args->count; ++i) args->values[i] = 1e6;
+  for (uint64_t i = 0; i < args->count; ++i) args->values[i] = strcmp(args->names[i], "row_nnz_max") ? NAN : 1e6;
   return SXT_OK;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mock-elsewhere: a kind whose reference runs on a device that is not there, and a kernel of it for the CPU that nothing can
- * prove here; it is wrong. */
+/* mock-elsewhere: a kind whose reference runs on a device that is not there, and a kernel of it for the CPU that
+ * nothing can prove here; it is wrong. */
 #include <stdlib.h>
 
 #include "sextant/plugin.h"
@@ -47,8 +47,11 @@ static sxt_status compare(const sxt_case *got, const sxt_case *want, double *err
 }
 static void free_case(sxt_case *c) { free(c->owner); }
 
-static const sxt_kernel reference = {
-    .struct_size = sizeof reference, .kind = KIND, .name = "com.example.elsewhere.reference", .device = "moon", .run = right};
+static const sxt_kernel reference = {.struct_size = sizeof reference,
+                                     .kind = KIND,
+                                     .name = "com.example.elsewhere.reference",
+                                     .device = "moon",
+                                     .run = right};
 static const sxt_kernel kernel = {
     .struct_size = sizeof kernel, .kind = KIND, .name = "com.example.elsewhere.wrong", .device = "cpu", .run = wrong};
 static const sxt_kind kind = {.struct_size = sizeof kind,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mock-storage: a third party's builder of CSR in f64, cheaper than any other by its own word; -DDEFECT says what is wrong
- * with it. */
+/* mock-storage: a third party's builder of CSR in f64, cheaper than any other by its own word; -DDEFECT says what is
+ * wrong with it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,7 +88,8 @@ static sxt_status take_scale(void *state, const void *s, const sxt_exec *exec) {
   const int32_t *row_ptr = made->view.row_ptr, *col = made->view.col;
   const double *factor = s;
   for (int64_t i = 0; i < made->view.s.rows; ++i)
-    for (int32_t k = row_ptr[i]; k < row_ptr[i + 1]; ++k) made->values[k] *= factor[i] * (IS(scale) ? 1 : factor[col[k]]);
+    for (int32_t k = row_ptr[i]; k < row_ptr[i + 1]; ++k)
+      made->values[k] *= factor[i] * (IS(scale) ? 1 : factor[col[k]]);
   return SXT_OK;
 }
 
