@@ -17,7 +17,7 @@ namespace {
 using namespace api_test;
 
 constexpr int thread_counts[] = {1, 2, 3, 4, 8};
-constexpr int matrices_a_family = 12;
+constexpr int families = 10, matrices_a_family = 12, halves = 2;
 
 // The lower triangle of a symmetric matrix, diagonally dominant in the end.
 struct Lower {
@@ -55,7 +55,7 @@ void add_band(Lower &a, int width, std::mt19937 &random) {
 // Family f, member k: sizes from a few hundred to some ten thousand rows.
 Lower member(int family, int k) {
   std::mt19937 random(static_cast<unsigned>(1000 * family + k));
-  const int m = 12 + 3 * k, n = k == matrices_a_family - 1 ? 20000 : 200 + 173 * k;
+  const int m = 12 + 3 * k, n = k == matrices_a_family - 1 ? 6000 : 200 + 173 * k;
   switch (family) {
     case 0: {
       Lower a(m * m);
@@ -165,7 +165,7 @@ std::string kernels_of(sxt_pcg *pcg) {
 void solve(Record &record, const Matrix &a, std::int64_t n, const std::string &preconditioner) {
   sxt_pcg_options options = pcg_options();
   options.preconditioner = preconditioner.c_str();
-  options.max_iterations = 400;
+  options.max_iterations = 150;
   sxt_pcg *raw = nullptr;
   const sxt_status made = sxt_pcg_create(a.get(), &options, &raw);
   const Pcg pcg(raw);
@@ -221,8 +221,9 @@ void expect_equal(const std::vector<Record> &records, const std::string &matrix)
 class Determinism : public testing::TestWithParam<int> {};
 
 TEST_P(Determinism, ChoicesIterationsAndBitsDoNotDependOnThreads) {
-  for (int k = 0; k < matrices_a_family; ++k) {
-    const Csr csr = full(member(GetParam(), k));
+  const int family = GetParam() / halves;  // half of one, so that no test takes long
+  for (int k = GetParam() % halves; k < matrices_a_family; k += halves) {
+    const Csr csr = full(member(family, k));
     std::vector<Record> records;
     for (const int threads : thread_counts) {
       const Context context = cpu(threads, true);
@@ -235,11 +236,11 @@ TEST_P(Determinism, ChoicesIterationsAndBitsDoNotDependOnThreads) {
       reduce(record, context, 1000 * (k + 1) * (k + 1));
       for (const char *name : preconditioners) solve(record, a, csr.rows, name);
     }
-    expect_equal(records, "family " + std::to_string(GetParam()) + ", member " + std::to_string(k));
+    expect_equal(records, "family " + std::to_string(family) + ", member " + std::to_string(k));
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, Determinism, testing::Range(0, 10));
+INSTANTIATE_TEST_SUITE_P(Families, Determinism, testing::Range(0, families *halves));
 
 // A stiffness matrix whose fastest product differs between one thread and two.
 TEST(DeterminismTest, AFileOfAnApplication) {

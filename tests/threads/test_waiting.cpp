@@ -82,11 +82,12 @@ TEST(WaitingTest, BusyCoresCostWhatTheyTakeAndNoMore) {
   seconds_of_setup_and_solve(2, 100);  // plugins are loaded, threads made
   const BusyCores busy;
   double least_ratio = 1e9;
-  for (int attempt = 0; attempt < 4 && least_ratio > 8; ++attempt) {  // the system's scheduler has its moods
-    const double one = seconds_of_setup_and_solve(1, 100), two = seconds_of_setup_and_solve(2, 100);
+  for (int attempt = 0; attempt < 3 && least_ratio > 3; ++attempt) {  // the system's scheduler has its moods
+    double one = 0, two = 0;
+    for (int i = 0; i < 4; ++i) one += seconds_of_setup_and_solve(1, 100), two += seconds_of_setup_and_solve(2, 100);
     least_ratio = std::min(least_ratio, two / one);
   }
-  EXPECT_LE(least_ratio, 8);
+  EXPECT_LE(least_ratio, 3);
 }
 
 TEST(WaitingTest, ThreadsSleepSoonAfterACall) {

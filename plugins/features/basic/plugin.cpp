@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Plugin features-basic: features of sparse matrices in tiers, from sizes to every column.
-#include "sextant/plugin.hpp"
 #include "features.hpp"
+#include "sextant/plugin_cpu.hpp"
 
 using namespace sextant::plugin;
 

@@ -5,6 +5,7 @@
 
 #include "engine.hpp"
 #include "model.hpp"
+#include "sextant/plugin_cpu.hpp"
 #include "sextant/plugin_cuda_pcg.hpp"
 
 namespace persistent {
@@ -66,7 +67,7 @@ const sxt_kernel kernel = [] {
 }  // namespace persistent
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
-  plugin::take_team(host);
+  sextant::plugin::take_team(host);
   static const sxt_kernel *const kernels[] = {&persistent::kernel};
   static const sxt_plugin table = sextant::plugin::describe("pcg-persistent", kernels);
   return *out = &table, SXT_OK;

@@ -104,7 +104,7 @@ const sxt_kernel kernel = [] {
 }  // namespace sextant::spmv_ell
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
-  take_team(host);
+  sextant::plugin::take_team(host);
   using namespace sextant::plugin;
   static const sxt_kernel *const kernels[] = {&sextant::spmv_ell::kernel};
   static const sxt_plugin plugin = describe("spmv-ell", kernels);

@@ -165,7 +165,7 @@ const sxt_kernel kernel = [] {
 }  // namespace sextant::spmv_sell
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
-  take_team(host);
+  sextant::plugin::take_team(host);
   using namespace sextant::plugin;
   static const sxt_kernel *const kernels[] = {&sextant::spmv_sell::kernel};
   static const sxt_plugin plugin = describe("spmv-sell", kernels);
