@@ -45,7 +45,9 @@ void PcgSolver::save_plan() const {
   plan.narrow = narrow_ != nullptr;
   plan.settled = estimate_settled_;
   plan.iterations = expected_iterations_;
-  plan.assumed_iterations = assumed_iterations_;
+  plan.assumed_iterations = plan.preconditioner_iterations = assumed_iterations_;
+  if (preconditioner_choice_ && settings_.expected_solves > 0)
+    plan.preconditioner_iterations = preconditioner_choice_->query.expected_runs() / settings_.expected_solves;
   plan.mean_over_expected = mean_over_expected_;
   plan.diagonal_ratio = std::min(diagonal_ratio_, 1e300);  // a file holds numbers
   matrix_->context().plan().record(plan_key(), plan);
@@ -77,16 +79,15 @@ bool PcgSolver::plan_as_saved() {
   }
   mean_over_expected_ = plan->mean_over_expected;
   expected_iterations_ = plan->iterations;
-  assumed_iterations_ = plan->assumed_iterations;
+  assumed_iterations_ = plan->preconditioner_iterations;  // the same questions have the same answers
   estimate_settled_ = plan->settled;
   expected_from_ = "as the loaded plan says";
   method_ = plan->preconditioner;
   notes_.push_back("preconditioner " + method_ + ": the loaded plan says so");
-  if (method_ != "none") {
-    check_method(method_, context);
-    build_preconditioner();
-  }
-  if (plan->ordered || settings_.reorder > 0) consider_order();
+  if (method_ != "none") check_method(method_, context);
+  if (plan->ordered || settings_.reorder > 0) consider_order();  // and the preconditioner in that order
+  if (method_ != "none" && !preconditioner_choice_) build_preconditioner();
+  assumed_iterations_ = plan->assumed_iterations;
   if (plan->narrow && !(narrow_ = make_narrow())) notes_.push_back("values in f64: one does not fit f32");
   return true;
 }

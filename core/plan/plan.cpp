@@ -57,6 +57,7 @@ toml::table to_table(const PlanKey &key, const SolverPlan &plan, const std::stri
                      {"settled", plan.settled},
                      {"iterations", plan.iterations},
                      {"assumed_iterations", plan.assumed_iterations},
+                     {"preconditioner_iterations", plan.preconditioner_iterations},
                      {"mean_over_expected", plan.mean_over_expected},
                      {"diagonal_ratio", plan.diagonal_ratio}};
 }
@@ -91,6 +92,7 @@ void read_solver(const toml::table &table, const std::string &path, std::map<Pla
   };
   plan.iterations = above_zero("iterations");
   plan.assumed_iterations = above_zero("assumed_iterations");
+  plan.preconditioner_iterations = above_zero("preconditioner_iterations");
   plan.mean_over_expected = above_zero("mean_over_expected");
   plan.diagonal_ratio = above_zero("diagonal_ratio");
   solvers[read_key(table, path)] = plan;

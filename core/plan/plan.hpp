@@ -38,6 +38,7 @@ struct SolverPlan {
   bool ordered = false, narrow = false;  // the engine sees the rows in another order; the values in f32
   bool settled = false;                  // the condition that the probe found
   double iterations = 0, assumed_iterations = 0, mean_over_expected = 1;
+  double preconditioner_iterations = 0;  // what were assumed when the preconditioner was selected
   double diagonal_ratio = 1;
 };
 

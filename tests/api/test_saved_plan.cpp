@@ -47,7 +47,8 @@ Csr uneven(int side) {
 
 TEST_F(SavedPlanTest, AFittingPlanSkipsProbeAndTrials) {
   const Csr a = uneven(120);
-  const sxt_pcg_options options = pcg_options();
+  sxt_pcg_options options = pcg_options();
+  options.expected_solves = 10;
   const Context first = cpu();
   const Made made = solve(first, a, options);
   ASSERT_GT(made.report.probe_iterations, 0);
@@ -127,6 +128,7 @@ TEST(RepeatableChoiceTest, NoClockDecides) {
   };
   const std::string quick = notes(false);
   EXPECT_NE(quick.find("mock-slow"), std::string::npos) << quick;
+  EXPECT_NE(quick.find("preconditioner fsai"), std::string::npos) << "who comes after it is judged, too\n" << quick;
   EXPECT_EQ(notes(true), quick);
 }
 
