@@ -274,10 +274,35 @@ void DeviceBuffer::swap(DeviceBuffer &other) noexcept {
 
 Call::Call(Device &on, Waiting waiting)
     : device(&on), current(on), stream(on.take_stream()), waits(waiting == always || !on.stream_use()) {
-  if (waiting == always) on.begin_setup();
+  try {
+    if (waiting == always) on.begin_setup();
+  } catch (...) {  // the destructor does not run for an object that was never made
+    on.give_stream(stream);
+    throw;
+  }
+  outer_ = innermost_;
+  if (outer_) outer_->inner_ = this;
+  innermost_ = this;
 }
 
-Call::~Call() { device->give_stream(stream); }
+// A call that ends early would leave its stream to others, and memory to be freed that its work still uses.
+Call::~Call() {
+  if (outer_) outer_->inner_ = inner_;
+  (inner_ ? inner_->outer_ : innermost_) = outer_;
+  if (waits && !finished_ && stream && device->ops().stream_synchronize) {
+    const registry::ErrorScope unsaid;
+    device->ops().stream_synchronize(device->handle(), stream);
+  }
+  device->give_stream(stream);
+}
+
+thread_local Call *Call::innermost_ = nullptr;
+
+const Call *Call::current_on(const Device &device) noexcept {
+  for (const Call *call = innermost_; call; call = call->outer_)
+    if (call->device == &device) return call;
+  return nullptr;
+}
 
 void Call::check(sxt_status status, const char *kernel, const char *step) const {
   if (status == SXT_OK) return;
@@ -286,6 +311,7 @@ void Call::check(sxt_status status, const char *kernel, const char *step) const 
 }
 
 void Call::finish(sxt_status status, const char *kernel, const char *step) const {
+  finished_ = true;
   if (!waits) return check(status, kernel, step);
   std::string problem;
   try {

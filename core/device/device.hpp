@@ -171,6 +171,8 @@ struct Call {
   // Whether finish() waits when the work is on the caller's stream: results that stay on the device can be left to it.
   enum Waiting { always, unless_callers };
   explicit Call(Device &on, Waiting waiting = always);
+  // The innermost call of this thread on a device; NULL: none is under way.
+  static const Call *current_on(const Device &device) noexcept;
   ~Call();
   Call(const Call &) = delete;
   Call &operator=(const Call &) = delete;
@@ -190,6 +192,11 @@ struct Call {
   void check(sxt_status status, const char *kernel, const char *step) const;
   // The same, and waits for what the call enqueued: host memory it reads may then change, what it wrote may be read.
   void finish(sxt_status status, const char *kernel, const char *step) const;
+
+ private:
+  static thread_local Call *innermost_;
+  Call *outer_ = nullptr, *inner_ = nullptr;  // of this thread's: those begun before and after
+  mutable bool finished_ = false;             // or left to a caller's stream
 };
 
 // A stream on which work is captured and nothing ever runs: whatever else is enqueued meanwhile, on the caller's stream

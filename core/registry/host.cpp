@@ -145,8 +145,10 @@ struct HostCalls {
 
   static void give_back(const sxt_exec *exec, const Lent &lent, void *memory) noexcept {
     if (lent.on_host) return lent.allocator.put(memory);
-    // Later than anything a caller's stream still does with it.
-    void *stream = exec && exec->stream ? exec->stream : lent.device->callers_stream();
+    // Later than anything that still uses it: work of the call under way, where a kernel gives up what it has begun to
+    // build, or work on a caller's stream.
+    const Call *const call = Call::current_on(*lent.device);
+    void *stream = exec && exec->stream ? exec->stream : call ? call->stream : lent.device->callers_stream();
     lent.device->ops().free(lent.device->handle(), stream, lent.space, memory);
   }
 

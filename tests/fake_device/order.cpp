@@ -10,19 +10,23 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <vector>
 
 namespace {
 
 using Clock = std::map<const void *, std::int64_t>;  // stream -> pieces of work known to be done
 struct Use {
-  std::int64_t any = 0, written = 0;  // the last piece of a stream's work that touched the allocation, that wrote it
+  const void *stream;
+  std::int64_t when;         // the piece of the stream's work
+  std::uint64_t begin, end;  // bytes of the allocation
+  bool writes;
 };
 
 struct Order {
   std::mutex lock;
   Clock host;
   std::map<const void *, Clock> streams, events;
-  std::map<const void *, std::map<const void *, Use>> memory;  // allocation -> stream -> use
+  std::map<const void *, std::vector<Use>> memory;  // of an allocation what the host has not seen the end of
 };
 Order &order() {
   static Order *const the = new Order;
@@ -44,7 +48,7 @@ Clock &of_stream(const void *stream) {
 
 extern "C" {
 
-void fake_order_use(const void *stream, const void *memory, std::int32_t writes) {
+void fake_order_use(const void *stream, const void *memory, std::uint64_t bytes, std::int32_t writes) {
   const void *const start = fake_start_of(memory);
   if (!start) return;
   bool race = false;
@@ -52,12 +56,16 @@ void fake_order_use(const void *stream, const void *memory, std::int32_t writes)
     const std::lock_guard one(order().lock);
     Clock &clock = of_stream(stream);
     const std::int64_t now = ++clock[stream];
+    const std::uint64_t begin = static_cast<std::uint64_t>(static_cast<const char *>(memory) -
+                                                           static_cast<const char *>(start)),
+                        end = bytes > UINT64_MAX - begin ? UINT64_MAX : begin + bytes;
     auto &uses = order().memory[start];
-    for (const auto &[other, use] : uses)
-      if (other != stream && (writes ? use.any : use.written) > clock[other]) race = true;
-    Use &own = uses[stream];
-    own.any = now;
-    if (writes) own.written = now;
+    std::erase_if(uses, [](const Use &use) { return use.when <= order().host[use.stream]; });
+    for (const Use &use : uses)
+      if (use.stream != stream && use.begin < end && begin < use.end && (writes || use.writes) &&
+          use.when > clock[use.stream])
+        race = true;
+    uses.push_back({stream, now, begin, end, writes != 0});
   }
   if (race) fake_add("races", 1);
 }
@@ -76,7 +84,7 @@ void fake_order_end(const void *stream) {
   order().host.erase(stream);
   for (auto &[other, clock] : order().streams) clock.erase(stream);
   for (auto &[event, clock] : order().events) clock.erase(stream);
-  for (auto &[start, uses] : order().memory) uses.erase(stream);
+  for (auto &[start, uses] : order().memory) std::erase_if(uses, [&](const Use &use) { return use.stream == stream; });
 }
 
 void fake_order_record(const void *event, const void *stream) {

@@ -9,7 +9,8 @@
 extern "C" {
 #endif
 
-void fake_order_use(const void *stream, const void *memory, int32_t writes); /* by a piece of work enqueued now */
+/* A piece of work enqueued now uses so many bytes from there on; UINT64_MAX: the whole allocation. */
+void fake_order_use(const void *stream, const void *memory, uint64_t bytes, int32_t writes);
 void fake_order_forget(const void *start);                                   /* an allocation that has ended */
 void fake_order_record(const void *event, const void *stream);
 void fake_order_wait(const void *stream, const void *event);

@@ -166,7 +166,7 @@ int cudaMallocFromPoolAsync(void **memory, std::size_t bytes, void *, void *stre
   used(stream);
   unsafe();
   const int error = allocate("cudaMallocFromPoolAsync", FAKE_DEVICE, bytes, memory);
-  if (error == FAKE_OK) fake_order_use(stream, *memory, 1);
+  if (error == FAKE_OK) fake_order_use(stream, *memory, UINT64_MAX, 1);
   return error;
 }
 int cudaMallocAsync(void **memory, std::size_t bytes, void *) { return allocate("cudaMallocAsync", FAKE_DEVICE, bytes, memory); }
@@ -178,7 +178,7 @@ int cudaMallocManaged(void **memory, std::size_t bytes, unsigned) {
 }
 int cudaFreeAsync(void *memory, void *stream) {
   used(stream);
-  fake_order_use(stream, memory, 1);
+  fake_order_use(stream, memory, UINT64_MAX, 1);
   return give_back_memory("cudaFreeAsync", memory);
 }
 int cudaFree(void *memory) { return unsafe(), give_back_memory("cudaFree", memory); }
@@ -186,8 +186,8 @@ int cudaFreeHost(void *memory) { return unsafe(), give_back_memory("cudaFreeHost
 int cudaMemcpyAsync(void *to, const void *from, std::size_t bytes, int, void *stream) {
   if (const int error = fake_call("cudaMemcpyAsync")) return remember(error);
   if (captured(stream)) return FAKE_OK;
-  fake_order_use(stream, from, 0);
-  fake_order_use(stream, to, 1);
+  fake_order_use(stream, from, bytes, 0);
+  fake_order_use(stream, to, bytes, 1);
   std::memmove(to, from, bytes);
   return FAKE_OK;
 }
@@ -197,7 +197,7 @@ int cudaMemcpyPeerAsync(void *to, int, const void *from, int, std::size_t bytes,
 int cudaMemsetAsync(void *to, int value, std::size_t bytes, void *stream) {
   if (const int error = fake_call("cudaMemsetAsync")) return remember(error);
   if (captured(stream)) return FAKE_OK;
-  fake_order_use(stream, to, 1);
+  fake_order_use(stream, to, bytes, 1);
   std::memset(to, value, bytes);
   return FAKE_OK;
 }

@@ -160,6 +160,7 @@ TEST_F(MatricesOnAFakeDevice, EveryStorageIsGivenBack) {
     EXPECT_EQ(program.built(), 3);
     EXPECT_GT(fake_count("launches"), launches);
     EXPECT_EQ(left_behind(), "");
+    EXPECT_EQ(faults(), "");
   }
 }
 

@@ -29,6 +29,7 @@ class FakeStreams : public FakeDevice {
     sxt_context_destroy(context_);
     EXPECT_EQ(fake_count("uses of destroyed streams"), before_);
     EXPECT_EQ(left_behind(), "");
+    EXPECT_EQ(faults(), "");
   }
   sxt_context *context_ = nullptr;
   void *stream_ = nullptr;
