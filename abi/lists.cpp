@@ -179,15 +179,24 @@ int64_t sxt_kernel_count(void) { return counted(&Registry::kernel_count); }
 int64_t sxt_refusal_count(void) { return counted(&Registry::refusal_count); }
 
 sxt_status sxt_plugin_get(int64_t i, sxt_plugin_info *info) {
-  return guarded(0, [&] { answer_sized(info, info_of(at(Registry::instance().plugins(), i, "plugin")), "info"); });
+  return guarded(0, [&] {
+    check_sized(info, "info");
+    answer_sized(info, info_of(at(Registry::instance().plugins(), i, "plugin")), "info");
+  });
 }
 
 sxt_status sxt_kernel_get(int64_t i, sxt_kernel_info *info) {
-  return guarded(0, [&] { answer_sized(info, info_of(at(Registry::instance().all_kernels(), i, "kernel")), "info"); });
+  return guarded(0, [&] {
+    check_sized(info, "info");
+    answer_sized(info, info_of(at(Registry::instance().all_kernels(), i, "kernel")), "info");
+  });
 }
 
 sxt_status sxt_refusal_get(int64_t i, sxt_refusal_info *info) {
-  return guarded(0, [&] { answer_sized(info, info_of(at(Registry::instance().refusals(), i, "refusal")), "info"); });
+  return guarded(0, [&] {
+    check_sized(info, "info");
+    answer_sized(info, info_of(at(Registry::instance().refusals(), i, "refusal")), "info");
+  });
 }
 
 sxt_status sxt_plugin_check(sxt_context *context, const char *path, int32_t stamp, sxt_check_line line, void *user) {

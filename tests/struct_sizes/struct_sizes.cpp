@@ -143,7 +143,7 @@ void add_rest(std::map<std::string, Use> &all) {
   // Measuring would take minutes: it is stopped before, where a file cannot be made. What is no size is found earlier.
   all["sxt_calibrate_options"] = {with<sxt_calibrate_options>([](sxt_calibrate_options *o) {
                                     if (o->struct_size >= offsetof(sxt_calibrate_options, path) + sizeof o->path)
-                                      o->path = "/nonexistent/profile.toml";
+                                      o->path = "/dev/null/profile.toml";
                                     return sxt_calibrate(context, o, nullptr, 0, nullptr);
                                   }),
                                   by(sxt_calibrate_options_init), false};

@@ -52,7 +52,9 @@ TEST(RegistryShortage, NothingVanishesAndTheNextLoadGoesOn) {
       EXPECT_EQ(problem.status(), SXT_E_MEMORY) << problem.what();
       EXPECT_THAT(problem.what(), HasSubstr(folder.path()));
     }
-    EXPECT_THAT(registry.refusals(), IsEmpty()) << "with " << more << " descriptors";
+    for (const Refusal *refusal : registry.refusals())
+      if (refusal->stage != "kind")  // of the copies' kernels, which no plugin here defines
+        ADD_FAILURE() << "with " << more << " descriptors: " << refusal->path << ", " << refusal->reason;
     registry.load_default({});
     EXPECT_EQ(registry.plugins().size(), 3u) << "with " << more << " descriptors";
   }

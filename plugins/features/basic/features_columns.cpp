@@ -21,6 +21,7 @@ const char *const names[] = {"bandwidth",        "diagonals",           "diagona
 const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 3, 0, nullptr};
 
 constexpr std::int64_t many = 50000;                        // entries from which a team pays for its fork
+constexpr std::int64_t empty_rows = 32;                     // that are passed over at once
 constexpr std::int64_t most_bytes = std::int64_t{1} << 20;  // diagonals that are marked in bytes
 
 struct Found {
@@ -93,7 +94,10 @@ Found mark(const sxt_csr &a, const Offset *row_ptr, const Column *col, Range row
   Found found{0, 0};
   for (std::int64_t i = rows.begin; i < rows.end; ++i) {
     const std::int64_t first = row_ptr[i], end = row_ptr[i + 1];
-    if (first == end) continue;
+    if (first == end) {
+      if (i + empty_rows <= rows.end && row_ptr[i + empty_rows] == first) i += empty_rows - 1;
+      continue;
+    }
     // Columns increase, so the ends of a row decide its span and its distance from the diagonal.
     const std::int64_t left = col[first], right = col[end - 1];
     found.spans += static_cast<double>(right - left);

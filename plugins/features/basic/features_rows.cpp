@@ -80,6 +80,10 @@ template <class Offset>
 void count_lengths(const Offset *row_ptr, Range rows, Lengths &out) {
   std::memset(&out, 0, sizeof out);
   for (std::int64_t start = rows.begin; start < rows.end; start += slice) {
+    if (start + slice <= rows.end && row_ptr[start] == row_ptr[start + slice]) {  // a slice of empty rows
+      out.count[0][0] += slice;
+      continue;
+    }
     std::int64_t longest = 0;
     for (std::int64_t eight = start; eight < std::min(start + slice, rows.end); eight += 8) {
       std::int64_t longest_of_8 = 0;

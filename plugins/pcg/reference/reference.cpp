@@ -106,7 +106,7 @@ sxt_reason report(sxt_pcg_args &args, const sxt_exec &exec, std::int64_t k, doub
     if (answer == SXT_CONFIRM_STOP) return reason;
     *replace |= !replaced && answer == SXT_CONFIRM_REPLACE;
   }
-  if (is_cancelled(exec.cancel)) return SXT_REASON_CANCELLED;
+  if (plugin::is_cancelled(exec.cancel)) return SXT_REASON_CANCELLED;
   return k >= args.max_iterations ? SXT_REASON_ITERATION_LIMIT : SXT_REASON_NONE;
 }
 
