@@ -73,7 +73,6 @@ SolveSettings settings_of(const sxt_solve_options &options, const PcgSolver &sol
   settings.use_initial_guess = options.use_initial_guess != 0;
   if (options.rtol >= 0) settings.rtol = options.rtol;
   if (options.atol >= 0) settings.atol = options.atol;
-  if (settings.rtol == 0 && settings.atol == 0) settings.rtol = default_rtol(solver.matrix().value_type());
   if (options.time_limit >= 0) settings.time_limit = options.time_limit;
   require(options.max_iterations >= 0, SXT_E_ARGUMENT, "options->max_iterations is negative (", options.max_iterations,
           ")");

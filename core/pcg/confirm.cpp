@@ -57,7 +57,9 @@ PcgSolve::TrueResidual PcgSolve::measure(const void *b, const void *x, void *res
 // A b whose norm is 0 by other kernels. What A cannot reach of it was left out, and the rest is no more than rounding.
 bool PcgSolve::really_zero() {
   if (!solver_.null_space_.empty()) return true;
-  return measure(callers_b_, x_, nullptr, callers_atol_).rhs == 0;
+  const bool zero = measure(callers_b_, x_, nullptr, callers_atol_).rhs == 0;
+  residuals_ = 0, residuals_seconds_ = 0;  // it was asked for b alone
+  return zero;
 }
 
 // In the caller's scale and order.
@@ -185,16 +187,29 @@ PcgSolve::TrueResidual PcgSolve::hand_over(const sxt_pcg_args &args, const TrueR
   return out;
 }
 
-// Of the caller's x. Scaled up both b and x keep all digits, scaled down they may not: then b as it was is looked at,
-// and what is found told in the scale of this solve.
+// Of the caller's x. Scaled up, b and x keep all digits. Scaled down, f32 is judged as the caller has it, since nothing
+// overflows in twice its precision, and what is found is told in the scale of this solve. In f64 numbers that vanish
+// lose at most 2^-1075 each, times entries of A below 2^1024: the bound grows by what that can come to, which is
+// nothing beside a b whose greatest entry is near 2^300. In f32 they lose 2^-150, and no entry of a definite A that was
+// taken in is beyond 2^17 (exponent_near).
 PcgSolve::TrueResidual PcgSolve::residual_of_returned() {
   if (shift_ == 0 && x_shift() == 0) return residual_of(x_);
-  const bool keeps_digits = shift_ >= 0 || !solver_.null_space_.empty();
+  const bool single = is_single(type_);
   crossing_.copy(x_, work_.iterate.data());  // nothing goes on from it
-  shift(work_.iterate.data(), keeps_digits ? x_shift() : -solver_.exponent_);
-  if (keeps_digits) return residual_of(work_.iterate.data());
-  TrueResidual out = measure(callers_b_, work_.iterate.data(), nullptr, callers_atol_);
-  for (double *each : {&out.norm, &out.bound, &out.size, &out.rhs, &out.rhs_bound}) *each = std::ldexp(*each, shift_);
+  if (shift_ < 0 && single && solver_.null_space_.empty()) {
+    shift(work_.iterate.data(), -solver_.exponent_);
+    TrueResidual out = measure(callers_b_, work_.iterate.data(), nullptr, callers_atol_);
+    for (double *each : {&out.norm, &out.bound, &out.size, &out.rhs, &out.rhs_bound}) *each = std::ldexp(*each, shift_);
+    return out;
+  }
+  shift(work_.iterate.data(), x_shift());
+  TrueResidual out = residual_of(work_.iterate.data());
+  if (shift_ >= 0 && x_shift() >= 0) return out;
+  const auto n = static_cast<double>(n_);
+  out.bound += n * n * (single ? 0x1p-131 : 0x1p-49);
+  out.rhs_bound += shift_ < 0 ? n * (single ? 0x1p-148 : 0x1p-1073) : 0;
+  const double atol = settings_.atol < 0x1p-1000 ? 0 : settings_.atol;
+  out.accepted = proves_converged(out.norm, out.bound, out.rhs, out.rhs_bound, settings_.rtol, atol);
   return out;
 }
 

@@ -109,8 +109,8 @@ PcgSolver::PcgSolver(std::shared_ptr<Matrix> matrix, const PcgSettings &settings
     : callers_(std::move(matrix)), matrix_(callers_), base_(callers_), system_(callers_), settings_(settings) {
   const Clock clock;
   const double built_before_s = callers_->built_seconds();
+  if (settings_.rtol < 0) settings_.rtol = default_rtol(matrix_->value_type());
   check_settings(settings_);
-  if (settings_.rtol == 0 && settings_.atol == 0) settings_.rtol = default_rtol(matrix_->value_type());
   precision_wanted();
   recurrence_code(settings_.recurrence);
   take_in_matrix();

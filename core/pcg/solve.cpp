@@ -183,31 +183,6 @@ void PcgSolve::start_rhs() {
   system_norm_ = same ? rhs_norm_ : norm_2(solver_.changes_rhs() ? work_.rhs.data() : b_);
 }
 
-// In the caller's scale and order.
-const void *PcgSolve::callers_x(const void *iterate) {
-  const void *x = iterate;
-  if (summing_) {
-    crossing_.copy(work_.sum.data(), work_.candidate.data());
-    add(iterate, work_.candidate.data());
-    x = work_.candidate.data();
-  }
-  if (solver_.scaling_) {
-    crossing_.unscale(x, work_.candidate.data());
-    x = work_.candidate.data();
-  }
-  if (crossing_.orders()) {
-    crossing_.put_back(x, work_.own_x.data());
-    x = work_.own_x.data();
-  }
-  if (!solver_.null_space_.empty()) {
-    void *const own = crossing_.orders() ? work_.own_x.data() : work_.candidate.data();
-    if (x != own) crossing_.copy(x, own);
-    solver_.null_space_.remove_from(operations_, own);
-    x = own;
-  }
-  return x;
-}
-
 void PcgSolve::keep(std::int64_t iteration, double residual) {
   if (!settings_.history || iteration >= settings_.history_capacity) return;
   settings_.history[iteration] = callers(residual);

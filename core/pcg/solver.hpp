@@ -36,7 +36,7 @@ struct PreconditionerMethod;
 // As sxt_pcg_options, with its strings resolved.
 struct PcgSettings {
   std::string preconditioner, recurrence, engine, format;  // "" for automatic
-  double rtol = 0, atol = 0;                               // both 0: default_rtol()
+  double rtol = -1, atol = 0;                              // rtol negative: default_rtol()
   sxt_norm norm = SXT_NORM_2;
   bool check_symmetry = true;
   double symmetry_tolerance = 0;  // 0: what rounding explains

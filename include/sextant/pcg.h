@@ -19,8 +19,8 @@ typedef struct {
                                 * and Gear 1989), "predict-recompute" (Chen and Carson 2020) */
   const char *engine;          /* kernel name; NULL: the model chooses */
   const char *format;          /* storage of A, "csr" or a kind id, "csr:f32" with values in f32; NULL, "auto": the model chooses */
-  double rtol, atol;           /* stop when |b - A x| <= max(rtol |b|, atol). Both 0 (default): rtol as A's precision allows,
-                                * 1e-8 for f64 and c128, 1e-5 for f32 and c64 */
+  double rtol, atol;           /* stop when |b - A x| <= max(rtol |b|, atol). rtol negative (default): as A's precision allows,
+                                * 1e-8 for f64 and c128, 1e-5 for f32 and c64; atol: default 0 */
   sxt_norm norm;               /* of that test; default SXT_NORM_2 */
   int32_t check_symmetry;      /* 1 (default): compare A with its transpose at set-up, unless one triangle of it was given;
                                 * see symmetry_tolerance. 0: trust the caller */
@@ -53,7 +53,7 @@ typedef struct {
   uint64_t struct_size;
   int32_t use_initial_guess;   /* 1: x holds a guess (warm start); 0 (default): start from zero */
   int32_t reserved0;
-  double rtol, atol;           /* negative (default): as at set-up; both 0: as the precision allows */
+  double rtol, atol;           /* negative (default): as at set-up */
   int64_t max_iterations;      /* 0 (default): as at set-up */
   double time_limit;           /* negative (default): as at set-up */
   int32_t (*progress)(void *user, int64_t iteration, double relative_residual); /* non-zero: cancel. On the solving thread */

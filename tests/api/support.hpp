@@ -177,12 +177,17 @@ struct Csr {
   }
 };
 
-// |b - A x| / |b|, computed here.
+// |b - A x| / |b|, computed here, in extended precision: in double its own rounding may be the larger part.
 inline double relative_residual(const Csr &a, const std::vector<double> &b, const std::vector<double> &x) {
-  const std::vector<double> ax = a.times(x);
-  double residual = 0, norm = 0;
-  for (std::size_t i = 0; i < b.size(); ++i) residual += (b[i] - ax[i]) * (b[i] - ax[i]), norm += b[i] * b[i];
-  return std::sqrt(residual / norm);
+  long double residual = 0, norm = 0;
+  for (std::int64_t i = 0; i < a.rows; ++i) {
+    const auto row = static_cast<std::size_t>(i);
+    long double sum = b[row];
+    for (std::int32_t k = a.ptr[row]; k < a.ptr[row + 1]; ++k)
+      sum -= static_cast<long double>(a.values[static_cast<std::size_t>(k)]) * x[static_cast<std::size_t>(a.col[k])];
+    residual += sum * sum, norm += static_cast<long double>(b[row]) * b[row];
+  }
+  return static_cast<double>(std::sqrt(residual / norm));
 }
 
 // The 5-point Laplacian of a side x side grid plus `shift` times the identity.

@@ -158,8 +158,11 @@ TEST_P(PcgNarrowTest, RefusalsAreNamed) {
   Csr huge = laplacian(5);
   for (double &each : huge.values) each *= 1e300;
   const Matrix beyond = huge.matrix(context_);
-  create(beyond, "csr:f32", 1e-8, SXT_OK);  // scaled, it fits
-  create(beyond, "csr:f32", 1e-8, SXT_E_OVERFLOW, "none");
+  create(beyond, "csr:f32", 1e-8, SXT_OK);
+  create(beyond, "csr:f32", 1e-8, SXT_OK, "none");  // times a power of two, it fits
+  const Matrix mixed = laplacian(5).scaled([](double i) { return i == 3 ? 1e-25 : 1; }).matrix(context_);
+  create(mixed, "csr:f32", 1e-8, SXT_OK);  // scaled by its diagonal
+  create(mixed, "csr:f32", 1e-8, SXT_E_OVERFLOW, "none");
   EXPECT_NE(last_error(context_).find("does not fit f32"), std::string::npos) << last_error(context_);
 }
 

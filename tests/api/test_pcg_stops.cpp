@@ -58,7 +58,7 @@ TEST(PcgStopTest, UnknownNamesNameTheNearest) {
   EXPECT_NE(error_for([](auto &o) { o.format = "cssr"; }).find("'csr'"), std::string::npos);
   EXPECT_NE(error_for([](auto &o) { o.engine = "pcg.host-loop.clasical.cpu"; }).find("'pcg.host-loop.classical.cpu'"),
             std::string::npos);
-  EXPECT_NE(error_for([](auto &o) { o.rtol = -1; }, SXT_E_ARGUMENT).find("-1"), std::string::npos);
+  EXPECT_NE(error_for([](auto &o) { o.atol = -1; }, SXT_E_ARGUMENT).find("-1"), std::string::npos);
   EXPECT_NE(error_for([](auto &o) { o.norm = 8; }, SXT_E_ARGUMENT).find("8"), std::string::npos);
 }
 

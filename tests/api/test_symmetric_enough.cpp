@@ -69,9 +69,11 @@ Pcg set_up(const Matrix &matrix, const sxt_pcg_options &options = pcg_options(),
   return make<Pcg>([&](sxt_pcg **out) { return sxt_pcg_create(matrix.get(), &options, out); }, expected);
 }
 
-void expect_accepted(const Context &context, const Csr &a) {
+void expect_accepted(const Context &context, const Csr &a, const char *format = nullptr) {
   const Matrix matrix = a.matrix(context);
-  const Pcg pcg = set_up(matrix);
+  sxt_pcg_options options = pcg_options();
+  options.format = format;
+  const Pcg pcg = set_up(matrix, options);
   ASSERT_NE(pcg, nullptr);
   EXPECT_NE(explain(pcg).find("differs from its transpose by rounding"), std::string::npos) << explain(pcg);
   std::vector<double> b(static_cast<std::size_t>(a.rows)), x(b.size());
@@ -158,7 +160,7 @@ TEST(SymmetricEnoughTest, SpecksBesideLargeEntries) {
   alone.entry(0, 4e-2), alone.entry(2, 4e-21), alone.end_row();
   alone.entry(1, 3e-2), alone.end_row();
   alone.entry(2, 5e-2), alone.end_row();
-  expect_accepted(context, alone);
+  for (const char *format : {"csr", "dia-symmetric", "sell", "strips"}) expect_accepted(context, alone, format);
   alone.values[1] = 4e-9;
   set_up(alone.matrix(context), pcg_options(), SXT_E_NOT_SYMMETRIC);
   EXPECT_NE(last_error(context).find("entry (0, 2) is there but (2, 0) is not"), std::string::npos);

@@ -264,6 +264,22 @@ class NoSolution(CommandTest):
         matrix = self.file("a.mtx", coordinate(2, 2, [(1, 1, 2.0), (1, 2, 1.0), (2, 2, 2.0)]))
         self.assert_fails("solve", matrix, expect=NOT_SOLVED, says="symmetric")
 
+    def test_symmetric_but_for_rounding(self):
+        def matrix(mirror):
+            return self.file("a.mtx", coordinate(2, 2, [(1, 1, 2.0), (1, 2, 0.1), (2, 1, mirror), (2, 2, 2.0)]))
+        self.assertIn("rounding", self.run_command("solve", matrix(0.10000000000000002)).stdout)
+        near = matrix(0.10000001)
+        self.assert_fails("solve", near, expect=NOT_SOLVED, says="0.10000001")
+        self.run_command("solve", near, "--symmetry-tolerance", "1e-7")
+        self.run_command("solve", near, "--assume-symmetric", "--rtol", "1e-6")
+        self.run_command("explain", near, "--op", "pcg", "--symmetry-tolerance", "1e-7")
+        self.assert_fails("solve", near, "--symmetry-tolerance", "-1", expect=USAGE, says="symmetry-tolerance")
+
+    def test_far_from_one(self):
+        for value in (4e-300, 1e300):
+            matrix = self.file("a.mtx", coordinate(2, 2, [(1, 1, value), (2, 2, value)], "symmetric"))
+            self.assertEqual(self.run_json("solve", matrix)[0]["reason"], "converged")
+
     def test_zero_diagonal(self):
         matrix = self.file("a.mtx", coordinate(2, 2, [(1, 1, 2.0), (2, 2, 0.0)]))
         self.assert_fails("solve", matrix, expect=NOT_SOLVED, says="diagonal")

@@ -255,7 +255,7 @@ TEST(UpdateErrors, LeaveTheMatrixAsItWas) {
   const auto diagonal = update({0, 5, 1, 0});
   EXPECT_EQ(diagonal.first, SXT_E_ARGUMENT);
   EXPECT_EQ(diagonal.second,
-            "new value 1 (counting from 0) is on the diagonal and must be zero in a skew-symmetric matrix");
+            "new value 1 (counting from 0) is on the diagonal and must be zero in a skew-symmetric matrix; it is 5");
   EXPECT_EQ(error_of([&] { update_values(got.csr, got.order, nullptr, true, 1); }).second,
             "the array of new values is NULL");
   EXPECT_EQ(bytes_of(got.csr), before);

@@ -25,7 +25,7 @@ struct SolveOptions {
   ContextOptions context;
   std::string matrix, rhs, method = "auto", format = "auto", preconditioner = "auto", recurrence = "auto", engine;
   std::string plan, save_plan, output, history;
-  double rtol = 0, atol = 0, time_limit = 0;
+  double rtol = -1, atol = 0, time_limit = 0;
   SetupOptions setup;
   std::int64_t max_iterations = 0;
   bool rhs_ones = false, plan_required = false, json = false, verbose = false;
@@ -61,8 +61,8 @@ std::int32_t show_progress(void *user, std::int64_t iteration, double relative_r
 
 // The relative residual at which a solve ends: max(rtol |b|, atol) / |b|. Files are f64 or c128.
 double wanted(const SolveOptions &options, double rhs_norm) {
-  if (options.rtol == 0 && options.atol == 0) return 1e-8;
-  return rhs_norm > 0 ? std::max(options.rtol, options.atol / rhs_norm) : options.rtol;
+  const double rtol = options.rtol < 0 ? 1e-8 : options.rtol;
+  return rhs_norm > 0 ? std::max(rtol, options.atol / rhs_norm) : rtol;
 }
 
 double norm(const HostVector &vector) {
@@ -378,10 +378,9 @@ void add_choice_options(CLI::App &app, SolveOptions &options) {
 
 void add_stopping_options(CLI::App &app, SolveOptions &options) {
   const std::string group = "Stopping";
-  app.add_option("--rtol", options.rtol,
-                 "Stop when |b - A x| <= max(rtol |b|, atol); both 0: as the precision allows, 1e-8")
+  app.add_option("--rtol", options.rtol, "Stop when |b - A x| <= max(rtol |b|, atol); without it 1e-8")
       ->group(group)
-      ->capture_default_str();
+      ->check(number_from_zero());
   app.add_option("--atol", options.atol, "See --rtol")->group(group)->capture_default_str();
   app.add_option("--max-iterations", options.max_iterations, "0: ten times the order, at least 1000")
       ->group(group)

@@ -33,8 +33,9 @@ __device__ double block_sum(double value) {
 
 // What a square counts for at least where the number is not 0: a sum of 0 then says that all of them are.
 constexpr double least_square = DBL_MIN;
-// A norm below has lost its digits, or is of such least squares.
-constexpr double least_norm = 0x1p-480;
+// A norm below has lost its digits, or is of such least squares; in single precision, squares of residuals that meet a
+// usual tolerance vanish in the steps.
+constexpr double least_norm = 0x1p-480, least_norm_single = 0x1p-50;
 
 __device__ __forceinline__ double square(double value) { return value * value + (value != 0 ? least_square : 0); }
 
@@ -99,7 +100,7 @@ __global__ void __launch_bounds__(norm_threads)
     record.reason = SXT_REASON_NOT_A_NUMBER;
   else if (own == 0)
     record.reason = SXT_REASON_CONVERGED;  // A x = 0 has the one solution 0
-  else if (own < least_norm || plain < least_norm)
+  else if (fmin(own, plain) < (is_single(a.s.type) ? least_norm_single : least_norm))
     record.reason = SXT_REASON_BREAKDOWN;
   const double tolerance = own > 0 ? (a.scaled ? early : 1) * record.target * (plain / own) : record.target;
   Control &c = *a.s.control;
