@@ -27,7 +27,7 @@ std::uint64_t fnv1a(const void *data, std::size_t bytes, std::uint64_t seed) noe
   return seed;
 }
 
-Query::Query(const sxt_query *query, void (*known)(const char *kind)) {
+Query::Query(const sxt_query *query, const std::function<void(const char *kind)> &known) {
   require(query != nullptr, SXT_E_ARGUMENT, "query is NULL");
   require(query->h.struct_size >= sizeof(sxt_query) && query->h.struct_size <= capacity, SXT_E_ARGUMENT,
           "query->h.struct_size is ", query->h.struct_size, "; it must be the size of the kind's query, ",

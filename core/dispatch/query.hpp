@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string_view>
 
 #include "core/base/error.hpp"
@@ -21,7 +22,7 @@ class Query {
   // Throws SXT_E_ARGUMENT for NULL, a size that cannot be, or a missing kind, SXT_E_TYPE for no value type.
   explicit Query(const sxt_query *query) : Query(query, [](const char *) {}) {}
   // known: throws for a kind that is not, whose name is then not kept for the life of the process.
-  Query(const sxt_query *query, void (*known)(const char *kind));
+  Query(const sxt_query *query, const std::function<void(const char *kind)> &known);
 
   const sxt_query *get() const noexcept { return reinterpret_cast<const sxt_query *>(bytes_.data()); }
   sxt_query *get() noexcept { return reinterpret_cast<sxt_query *>(bytes_.data()); }

@@ -227,7 +227,7 @@ std::shared_ptr<StoredForm> Matrix::lend_trusted_csr() {
   if (held != forms_.end() && held->second->trusted()) return fresh(csr_kind, held->second);
   const std::string &kept_as = held == forms_.end() ? csr_kind : trusted_csr_kind;
   if (const auto own = forms_.find(kept_as); own != forms_.end()) return fresh(kept_as, own->second);
-  const std::vector<const Kernel *> builders = Registry::instance().own_kernels(csr_kind, context_->device_name());
+  const std::vector<const Kernel *> builders = registry::Registry::instance().own_kernels(csr_kind, context_->device_name());
   require(!builders.empty(), SXT_E_NO_KERNEL, "no kernel that came with the library builds ", csr_kind, " on ",
           context_->device_name());
   return forms_[kept_as] = build_form(*builders.front(), kept_as);

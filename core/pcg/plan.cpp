@@ -214,17 +214,22 @@ double PcgSolver::estimated(const Ritz &ritz, double assumed) const {
   return std::min(limit, ritz.iterations(tolerance_of(settings_), assumed));
 }
 
+// A preconditioner for a probe whose engine applies it, and has one of its own later.
+std::unique_ptr<Runner> PcgSolver::preconditioner_for_probe() {
+  count_setup(*preconditioner_choice_);
+  const auto choose = [this](const LeftOut &) { return select_preconditioner(method_); };
+  return make_choice(matrix_->context(), left_out_, choose, [this](const ChoicePtr &choice) {
+    preconditioner_choice_ = choice;
+    return std::make_unique<Runner>(matrix_->context(), choice, matrix_.get());
+  });
+}
+
 // Estimates the iterations with the preconditioner in force. False: there was no probe, for the reason in a note.
 bool PcgSolver::probe_base(Probe &probe, double total_s) {
   std::unique_ptr<Runner> own;
-  if (method_ != "none" && !preconditioner_) {  // applied by the engine, which has one of its own later
+  if (method_ != "none" && !preconditioner_) {
     if (preconditioner_choice_->setup_s > probe_share * total_s) return false;
-    count_setup(*preconditioner_choice_);
-    const auto choose = [this](const LeftOut &) { return select_preconditioner(method_); };
-    own = make_choice(matrix_->context(), left_out_, choose, [this](const ChoicePtr &choice) {
-      preconditioner_choice_ = choice;
-      return std::make_unique<Runner>(matrix_->context(), choice, matrix_.get());
-    });
+    own = preconditioner_for_probe();
   }
   Runner *const preconditioner = own ? own.get() : preconditioner_.get();
   const double step_s = probe.step_seconds(preconditioner ? &preconditioner->choice() : nullptr);
@@ -275,6 +280,12 @@ bool PcgSolver::probe_base(Probe &probe, double total_s) {
   if (ritz.residual() <= tolerance) mean_over_expected_ = 1;  // it has converged
   expect(estimated(ritz, assumed));
   estimate_settled_ = ritz.settled();
+  say_estimate(ritz);
+  return true;
+}
+
+// Where the number of iterations comes from.
+void PcgSolver::say_estimate(const Ritz &ritz) {
   if (!estimate_tells_)
     expected_from_ = text("a guess: |r| did not fall in ", ritz.steps(), " iterations of a probe, condition at least ",
                           about(ritz.greatest() / ritz.least()));
@@ -282,7 +293,6 @@ bool PcgSolver::probe_base(Probe &probe, double total_s) {
     expected_from_ = text("from ", ritz.steps(), " iterations of a probe; |r| fell to ", about(ritz.residual()),
                           " |b|, condition at least ", about(ritz.greatest() / ritz.least()),
                           ritz.settled() ? "" : " and not yet settled", "; faster where convergence speeds up later");
-  return true;
 }
 
 // What trials of other preconditioners share. Their cost is counted as it is predicted: what a clock says differs from
@@ -493,7 +503,7 @@ double PcgSolver::consider(Probe &probe, const PreconditionerMethod &method, Tri
     if (problem.status() == SXT_E_MEMORY || problem.status() == SXT_E_DEVICE) throw;
     return out(problem.what());
   }
-  return consider(probe, method, base_iterations, iteration_s, best_s, budget_s);
+  return consider(probe, method, trials);
 }
 
 }  // namespace sextant

@@ -101,6 +101,24 @@ void PcgSolver::values_changed() noexcept {
   }
 }
 
+// What true residuals of a captured solve are computed with: b and x in the caller's order and scale.
+void PcgSolver::lend_truth(sxt_pcg_record_args &args, const PcgWorkspace &work, const void *b) const {
+  args.residual = &truth_->prepared().bound();
+  require(!truth_->choice().kernel->table.open, SXT_E_INTERNAL, args.residual->kernel, " needs a session");
+  args.residual_scratch = work.truth_scratch.data();
+  args.norms = work.norms.as<sxt_residual_norms>();
+  args.own_b = b;
+  if (order_) {
+    args.own_x = work.own_x.data();
+    args.own_r = work.own_residual.data();
+    args.index = order_->index.data();
+    args.index_type = order_->index_type;
+  } else if (scaling_) {
+    args.own_x = work.candidate.data();
+    args.own_r = work.residual.data();
+  }
+}
+
 sxt_pcg_report PcgSolver::record(const void *b, void *x, const SolveSettings &settings) {
   require(engine_ != nullptr, SXT_E_STATE, "the set-up has no plan for the matrix's new values: solve once before");
   const registry::Kernel &engine = *engine_->choice().kernel;
@@ -140,20 +158,7 @@ sxt_pcg_report PcgSolver::record(const void *b, void *x, const SolveSettings &se
   args.rtol = settings.rtol;
   args.atol = settings.atol;
   args.max_iterations = settings.max_iterations;
-  args.residual = &truth_->prepared().bound();
-  require(!truth_->choice().kernel->table.open, SXT_E_INTERNAL, args.residual->kernel, " needs a session");
-  args.residual_scratch = work.truth_scratch.data();
-  args.norms = work.norms.as<sxt_residual_norms>();
-  args.own_b = b;
-  if (order_) {
-    args.own_x = work.own_x.data();
-    args.own_r = work.own_residual.data();
-    args.index = order_->index.data();
-    args.index_type = order_->index_type;
-  } else if (scaling_) {
-    args.own_x = work.candidate.data();
-    args.own_r = work.residual.data();
-  }
+  lend_truth(args, work, b);
   if (sxt_pcg_report *live = settings.live) {
     args.reason = &live->reason;
     args.iterations = &live->iterations;

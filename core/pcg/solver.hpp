@@ -22,6 +22,7 @@
 #include "core/plan/plan.hpp"
 #include "sextant/kinds/ordering.h"
 #include "sextant/kinds/pcg.h"
+#include "sextant/kinds/pcg_record.h"
 #include "sextant/sextant.h"
 
 namespace sextant {
@@ -180,7 +181,9 @@ class PcgSolver : private ValuesFollower {
   bool worth_knowing(double cost_s);
   std::int64_t more_steps(const Probe &probe, const Ritz &ritz, double step_s, double assumed, double total_s);
   double estimated(const Ritz &ritz, double assumed) const;
+  std::unique_ptr<Runner> preconditioner_for_probe();
   bool probe_base(Probe &probe, double total_s);
+  void say_estimate(const Ritz &ritz);
   void consider_others(Probe &probe, const Choice &engine);
   double consider_polynomial(const PreconditionerMethod &method, double base_iterations, double best_s);
   bool adopt(const PreconditionerMethod &method, double total_s);
@@ -198,6 +201,7 @@ class PcgSolver : private ValuesFollower {
   };
   bool captured() const;  // record.cpp, with those that follow
   Recorded &recorded();
+  void lend_truth(sxt_pcg_record_args &args, const PcgWorkspace &work, const void *b) const;
   sxt_pcg_report record(const void *b, void *x, const SolveSettings &settings);
   std::string engine_view() const;
   struct Looked {  // taken_in.cpp, with those that follow

@@ -52,33 +52,21 @@ void add_band(Lower &a, int width, std::mt19937 &random) {
     for (int j = std::max(0, i - width); j < i; ++j) a.add(i, j, weight(random, 1));
 }
 
+Lower grid(int m, int planes, std::mt19937 &random, double decades) {
+  Lower a(m * m * planes);
+  add_grid(a, m, m, random, decades);
+  return a;
+}
+
 // Family f, member k: sizes from a few hundred to some ten thousand rows.
 Lower member(int family, int k) {
   std::mt19937 random(static_cast<unsigned>(1000 * family + k));
   const int m = 12 + 3 * k, n = k == matrices_a_family - 1 ? 6000 : 200 + 173 * k;
   switch (family) {
-    case 0: {
-      Lower a(m * m);
-      add_grid(a, m, m, random, 0);
-      return a;
-    }
-    case 1: {
-      Lower a(m * m);
-      add_grid(a, m, m, random, 3);
-      return a;
-    }
-    case 2: {
-      const int e = 6 + k;
-      Lower a(e * e * e);
-      add_grid(a, e, e, random, 0);
-      return a;
-    }
-    case 3: {
-      const int e = 6 + k;
-      Lower a(e * e * e);
-      add_grid(a, e, e, random, 2);
-      return a;
-    }
+    case 0: return grid(m, 1, random, 0);
+    case 1: return grid(m, 1, random, 3);
+    case 2: return grid(6 + k, 6 + k, random, 0);
+    case 3: return grid(6 + k, 6 + k, random, 2);
     case 4: {
       Lower a(n);
       add_band(a, 1 + k, random);

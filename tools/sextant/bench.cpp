@@ -10,6 +10,7 @@
 #include "bench_device.hpp"
 #include "command.hpp"
 #include "hints.hpp"
+#include "matrix_input.hpp"
 #include "numbers.hpp"
 
 namespace tool {

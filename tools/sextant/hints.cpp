@@ -109,7 +109,7 @@ std::string hint(const CLI::App &app, const std::vector<std::string> &arguments)
     const std::vector<std::string> known = subcommand_names(*at);
     const bool is_known = std::find(known.begin(), known.end(), word) != known.end();
     if (is_known)
-      at = at->get_subcommand_no_throw(word);
+      at = at->get_subcommand(word);
     else if (!known.empty())
       return meant(word, "subcommand", known);
   }

@@ -277,7 +277,7 @@ TEST(Features, RowsWithoutEntriesAreNotSampledOneByOne) {
     volatile std::int64_t longest = 0;
     passed = std::min(passed, seconds([&] {
                         for (std::size_t r = 0; r + 1 < row_ptr.size(); ++r)
-                          longest = std::max<std::int64_t>(longest, row_ptr[r + 1] - row_ptr[r]);
+                          longest = std::max(std::int64_t{longest}, std::int64_t{row_ptr[r + 1] - row_ptr[r]});
                       }));
   }
   EXPECT_LT(sampled, passed);
