@@ -130,7 +130,8 @@ SXT_API sxt_status sxt_hermitian_create(sxt_context *context, const sxt_hermitia
  * calls on different streams may be in flight at once, each with a workspace of its own. The first call on a stream
  * sets up and may wait: make one that asks for the same before you capture the stream. Refining, residuals and further attempts need the matrix
  * again: a copy is kept unless set->factor is given. SXT_E_ARGUMENT, SXT_E_OVERFLOW, SXT_E_STATE (a solve where n_rhs is
- * described as 0), SXT_E_NOT_SUPPORTED (a stream where there are none), SXT_E_MEMORY states the bytes. [any-thread] */
+ * described as 0, a first call on a stream that is being captured), SXT_E_NOT_SUPPORTED (a stream where there are none),
+ * SXT_E_MEMORY states the bytes. [any-thread] */
 SXT_API sxt_status sxt_hermitian_factor(sxt_hermitian *hermitian, const sxt_hermitian_set *set);
 SXT_API sxt_status sxt_hermitian_solve(sxt_hermitian *hermitian, const sxt_hermitian_set *set);
 SXT_API sxt_status sxt_hermitian_factor_solve(sxt_hermitian *hermitian, const sxt_hermitian_set *set);
