@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "error.hpp"
+#include "hints.hpp"
 
 namespace tool {
 namespace {
@@ -19,7 +20,6 @@ struct KnownPeer {
   const char *name, *not_built;
 };
 constexpr KnownPeer kKnown[] = {
-#include "hints.hpp"
 #include "peer_list.inc"
     {nullptr, nullptr}};
 

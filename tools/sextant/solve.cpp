@@ -111,6 +111,13 @@ History make_history(const SolveOptions &options, std::int64_t n) {
   return history;
 }
 
+// The library's sentence with the options of this command in the place of its own.
+std::string in_options(std::string sentence) {
+  const std::string theirs = "options->null_space and null_space_size", ours = "--null-space constant";
+  if (const std::size_t at = sentence.find(theirs); at != std::string::npos) sentence.replace(at, theirs.size(), ours);
+  return sentence;
+}
+
 Outcome run_solver(sxt_context *context, sxt_pcg *pcg, const SolveOptions &options, const HostVector &b, HostVector &x,
                    History &history) {
   ProgressState progress{{}, wanted(options, norm(b))};
@@ -134,13 +141,6 @@ Outcome run_solver(sxt_context *context, sxt_pcg *pcg, const SolveOptions &optio
   outcome.explanation = explain_json(pcg);
   if (options.verbose) outcome.explanation_text = explain_text(pcg);
   return outcome;
-}
-
-// The library's sentence with the options of this command in the place of its own.
-std::string in_options(std::string sentence) {
-  const std::string theirs = "options->null_space and null_space_size", ours = "--null-space constant";
-  if (const std::size_t at = sentence.find(theirs); at != std::string::npos) sentence.replace(at, theirs.size(), ours);
-  return sentence;
 }
 
 // The preconditioner in use: the first word of what the library says ("jacobi (as symmetric scaling)"), else what was
