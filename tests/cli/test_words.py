@@ -19,7 +19,7 @@ class Hints(CommandTest):
                                 (["plugin", "chekc", "x.so"], "'check'"), (["--vesion"], "'--version'"),
                                 (["solve", matrix, "--reorder", "alwys"], "the nearest is 'always'"),
                                 (["solve", matrix, "--log", "inof"], "the nearest is 'info'"),
-                                (["solve", matrix, "--method", "pgc"], "the nearest is 'pcg'"),
+                                (["solve", matrix, "--method", "pcgg"], "the nearest is 'pcg'"),
                                 (["explain", matrix, "--op", "smpv"], "the nearest is 'spmv'"),
                                 (["bench", "spmv", "--generate", "stencil-2b"], "the nearest is 'stencil-2d'"),
                                 (["hermitian", matrix, "--definiteness", "definit"], "the nearest is 'definite'")):  # fmt: skip

@@ -106,12 +106,13 @@ std::string hint(const CLI::App &app, const std::vector<std::string> &arguments)
       if (option->get_items_expected_max() > 0 && name == word && word.size() > 1) ++i;  // its value
       continue;
     }
-    const std::vector<std::string> known = subcommand_names(*at);
-    const bool is_known = std::find(known.begin(), known.end(), word) != known.end();
-    if (is_known)
-      at = at->get_subcommand(word);
-    else if (!known.empty())
-      return meant(word, "subcommand", known);
+    const std::vector<const CLI::App *> inner = at->get_subcommands([](const CLI::App *) { return true; });
+    const auto named =
+        std::find_if(inner.begin(), inner.end(), [&](const CLI::App *each) { return each->get_name() == word; });
+    if (named != inner.end())
+      at = *named;
+    else if (!inner.empty())
+      return meant(word, "subcommand", subcommand_names(*at));
   }
   return "";
 }
