@@ -9,6 +9,7 @@
 
 #include "bench_device.hpp"
 #include "command.hpp"
+#include "matrix_input.hpp"
 #include "numbers.hpp"
 
 namespace tool {
