@@ -149,7 +149,7 @@ TEST(MatrixMarketErrors, UnreadableFiles) {
 }
 
 TEST(MatrixMarketErrors, MemoryThatIsNotThereIsAnErrorNotACrash) {
-  const TextFile wide(kGeneral + "100000000 1 1\n1 1 1\n");
+  const TextFile wide(kGeneral + "1000000 1 1\n1 1 1\n");
   const TextFile entries(kGeneral + "3 3 3\n1 1 1\n2 2 2\n3 3 3\n");
   // Every limit below what is needed must give the error and leave nothing behind.
   for (const std::int64_t limit : {0, 100, 300, 1000, 10000}) {
