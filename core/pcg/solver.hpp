@@ -170,7 +170,7 @@ class PcgSolver : private ValuesFollower {
   struct Trials;
   std::vector<PreconditionerMethod> by_promise(std::vector<PreconditionerMethod> methods, double iterations,
                                                double iteration_s);
-  void infer_base(Trials &trials, const PreconditionerMethod &method, double iterations);
+  void infer_base(Trials &trials, const PreconditionerMethod &method, const Ritz &ritz, double iterations);
   void lengthen(Probe &probe, Runner *preconditioner, double step_s, double allowed_s, ProbeOutcome &outcome) const;
   double consider(Probe &probe, const PreconditionerMethod &method, Trials &trials);
   struct Recorded {  // what a captured solve works on
@@ -257,7 +257,7 @@ class PcgSolver : private ValuesFollower {
   bool estimate_tells_ = true;  // false: the residual of the probe had not begun to fall
   std::string probe_left_out_;  // why there was none
   std::int64_t probe_steps_ = 0;
-  double probe_seconds_ = 0;
+  double probe_seconds_ = 0, probe_residual_ = 1;  // the least |r| that it saw, over |b|
   double setup_seconds_ = 0, predicted_setup_s_ = 0;
   struct Costs {  // predicted seconds: an iteration, the engine beside them, before it, a true residual
     double iteration_s = 0, engine_s = 0, start_s = 0, residual_s = 0;
