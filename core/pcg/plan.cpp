@@ -69,6 +69,13 @@ std::string about(double value) {
   return out;
 }
 
+std::string from_probe(const Ritz &ritz, bool tells) {
+  const std::string condition = "condition at least " + about(ritz.greatest() / ritz.least());
+  if (!tells) return text("a guess: |r| did not fall in ", ritz.steps(), " iterations of a probe, ", condition);
+  return text("from ", ritz.steps(), " iterations of a probe; |r| fell to ", about(ritz.residual()), " |b|, ",
+              condition, ritz.settled() ? "" : " and not yet settled", "; faster where convergence speeds up later");
+}
+
 double tolerance_of(const PcgSettings &settings) { return settings.rtol > 0 ? settings.rtol : 1e-8; }
 
 double total_of(const Choice &engine, double solves) {
@@ -270,6 +277,7 @@ bool PcgSolver::probe_base(Probe &probe, double total_s) {
     estimate_tells_ = ritz.tells(tolerance);
   }
   probe_steps_ = ritz.steps();
+  probe_residual_ = ritz.least_residual();
   probe_seconds_ += outcome.seconds;
   if (!outcome.defect.empty()) {
     mean_over_expected_ = mean_before;
@@ -280,19 +288,8 @@ bool PcgSolver::probe_base(Probe &probe, double total_s) {
   if (ritz.residual() <= tolerance) mean_over_expected_ = 1;  // it has converged
   expect(estimated(ritz, assumed));
   estimate_settled_ = ritz.settled();
-  say_estimate(ritz);
+  expected_from_ = from_probe(ritz, estimate_tells_);
   return true;
-}
-
-// Where the number of iterations comes from.
-void PcgSolver::say_estimate(const Ritz &ritz) {
-  if (!estimate_tells_)
-    expected_from_ = text("a guess: |r| did not fall in ", ritz.steps(), " iterations of a probe, condition at least ",
-                          about(ritz.greatest() / ritz.least()));
-  else
-    expected_from_ = text("from ", ritz.steps(), " iterations of a probe; |r| fell to ", about(ritz.residual()),
-                          " |b|, condition at least ", about(ritz.greatest() / ritz.least()),
-                          ritz.settled() ? "" : " and not yet settled", "; faster where convergence speeds up later");
 }
 
 // What trials of other preconditioners share. Their cost is counted as it is predicted: what a clock says differs from
@@ -432,9 +429,12 @@ double PcgSolver::consider_polynomial(const PreconditionerMethod &method, double
 
 // What a method that was tried shows of the iterations without it, where those were unknown: the share that it
 // typically takes. What was taken on a guess before is dropped.
-void PcgSolver::infer_base(Trials &trials, const PreconditionerMethod &method, double iterations) {
+void PcgSolver::infer_base(Trials &trials, const PreconditionerMethod &method, const Ritz &ritz, double iterations) {
   if (trials.base_known || !(method.typical_iterations > 0)) return;
-  trials.base_iterations = std::max(iterations / method.typical_iterations, static_cast<double>(probe_steps_));
+  // And at least the share of the steps to the residual at which the probe ended.
+  const auto sooner = static_cast<double>(std::max<std::int64_t>(1, ritz.reached(probe_residual_)));
+  trials.base_iterations =
+      std::max(iterations / method.typical_iterations, iterations * static_cast<double>(probe_steps_) / sooner);
   trials.base_known = true;
   trials.best = {};
   trials.best_iterations = trials.base_iterations;
@@ -489,7 +489,7 @@ double PcgSolver::consider(Probe &probe, const PreconditionerMethod &method, Tri
     const bool tells = !on_host || outcome.ritz.tells(tolerance);
     if (!tells && (trials.base_known || !(method.typical_iterations > 0)))
       return out(text("its residual does not fall in ", outcome.ritz.steps(), " iterations"));
-    if (tells) infer_base(trials, method, iterations);
+    if (tells) infer_base(trials, method, outcome.ritz, iterations);
     expect(tells ? iterations : method.typical_iterations * trials.base_iterations);
     const double total_s = total_of(*select_engine(method.name, choice->run_s), solves);
     if (total_s >= trials.best_s)

@@ -64,6 +64,13 @@ bool Ritz::settled() const {
   return before >= 4 && value(0, before) <= settled_within * least();
 }
 
+double Ritz::least_residual() const { return *std::min_element(residuals_.begin(), residuals_.end()); }
+
+std::int64_t Ritz::reached(double residual) const {
+  const auto at = std::find_if(residuals_.begin(), residuals_.end(), [&](double each) { return each <= residual; });
+  return at - residuals_.begin();
+}
+
 bool Ritz::tells(double rtol) const {
   if (residual() <= rtol) return true;
   if (steps() < 8) return false;

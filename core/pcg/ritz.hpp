@@ -14,6 +14,9 @@ class Ritz {
   void add(double alpha, double beta, double residual);
   std::int64_t steps() const { return static_cast<std::int64_t>(diagonal_.size()); }
   double residual() const { return residuals_.back(); }
+  double least_residual() const;
+  // The first step whose residual is no greater; steps() + 1 where none is.
+  std::int64_t reached(double residual) const;
 
   // Extreme Ritz values, within those of the matrix: their ratio is at most its condition number. 0 without a step.
   double least() const { return value(0, steps()); }

@@ -183,14 +183,13 @@ class PcgSolver : private ValuesFollower {
   double estimated(const Ritz &ritz, double assumed) const;
   std::unique_ptr<Runner> preconditioner_for_probe();
   bool probe_base(Probe &probe, double total_s);
-  void say_estimate(const Ritz &ritz);
   void consider_others(Probe &probe, const Choice &engine);
   double consider_polynomial(const PreconditionerMethod &method, double base_iterations, double best_s);
   bool adopt(const PreconditionerMethod &method, double total_s);
   struct Trials;
   std::vector<PreconditionerMethod> by_promise(std::vector<PreconditionerMethod> methods, double iterations,
                                                double iteration_s);
-  void infer_base(Trials &trials, const PreconditionerMethod &method, double iterations);
+  void infer_base(Trials &trials, const PreconditionerMethod &method, const Ritz &ritz, double iterations);
   void lengthen(Probe &probe, Runner *preconditioner, double step_s, double allowed_s, ProbeOutcome &outcome) const;
   double consider(Probe &probe, const PreconditionerMethod &method, Trials &trials);
   struct Recorded {  // what a captured solve works on
@@ -297,7 +296,7 @@ class PcgSolver : private ValuesFollower {
   bool estimate_tells_ = true;  // false: the residual of the probe had not begun to fall
   std::string probe_left_out_;  // why there was none
   std::int64_t probe_steps_ = 0;
-  double probe_seconds_ = 0;
+  double probe_seconds_ = 0, probe_residual_ = 1;  // the least |r| that it saw, over |b|
   double setup_seconds_ = 0, predicted_setup_s_ = 0;
   struct Costs {  // predicted seconds: an iteration, the engine beside them, before it, a true residual
     double iteration_s = 0, engine_s = 0, start_s = 0, residual_s = 0;

@@ -220,8 +220,10 @@ SXT_API sxt_status sxt_matrix_from_csc(sxt_context *context, int64_t rows, int64
 SXT_API sxt_status sxt_matrix_from_file(sxt_context *context, const char *path, const sxt_matrix_options *options,
                                         sxt_matrix **matrix);
 /* New values on the same pattern, count of them in host memory, of the type that the matrix was made from and in the order
- * that keep_order promises. Solvers made from this matrix take them at their next solve. SXT_E_DIMENSION; on
- * SXT_E_NOT_FINITE the old values stay. [exclusive] */
+ * that keep_order promises. Solvers made from this matrix take them at their next solve, in every part, and plan anew where
+ * their plan does not suit them; captured solves and products at once. All or nothing: on SXT_E_DIMENSION,
+ * SXT_E_NOT_FINITE, and SXT_E_STATE while the context's stream is being captured, the old values stay; after SXT_OK a
+ * storage that could not follow does so before it is next used, or that use fails. [exclusive] */
 SXT_API sxt_status sxt_matrix_update_values(sxt_matrix *matrix, const void *values, int64_t count);
 
 typedef struct {

@@ -72,6 +72,7 @@ TEST(OldValuesTest, EveryPartFollowsAtTheEdgeOfASolve) {
 // A storage that cannot follow when the values come is brought up to date before it is next used, or is an error; it
 // never gives products with the old values, and the others give them with the new.
 TEST(OldValuesTest, AnUpdateIsWholeWhereAStorageCannotFollow) {
+  const Variable serves("SEXTANT_MOCK_COO", "1");
   const Context context = with_mock();
   const Csr a = laplacian(30);
   const Matrix matrix = a.matrix(context);

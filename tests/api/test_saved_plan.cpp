@@ -110,6 +110,7 @@ TEST(RepeatableChoiceTest, NoClockDecides) {
   settings.n_plugin_paths = 1;
   const Csr a = uneven(150);
   const auto notes = [&](bool slow) {
+    setenv("SEXTANT_MOCK_SLOW", "1", 1);
     if (slow) setenv("SEXTANT_MOCK_SLEEPS", "1", 1);
     const Context context = make<Context>([&](sxt_context **out) { return sxt_context_create(&settings, out); });
     const Matrix matrix = a.matrix(context);
@@ -117,6 +118,7 @@ TEST(RepeatableChoiceTest, NoClockDecides) {
     options.expected_solves = 10;
     const Pcg pcg = make<Pcg>([&](sxt_pcg **out) { return sxt_pcg_create(matrix.get(), &options, out); });
     unsetenv("SEXTANT_MOCK_SLEEPS");
+    unsetenv("SEXTANT_MOCK_SLOW");
     const std::string all = explain(pcg);
     std::string said;  // of preconditioners, chosen or not
     for (std::size_t at = 0, end; at < all.size(); at = end + 1) {

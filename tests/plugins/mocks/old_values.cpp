@@ -96,6 +96,7 @@ struct Coordinates {
 };
 
 sxt_status coo_applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
+  if (!is_set("SEXTANT_MOCK_COO")) return refuse(reason, "it serves one test only");
   return as<sxt_matrix_query>(query).matrix_type == SXT_F64 ? SXT_OK : refuse(reason, "it holds f64");
 }
 sxt_status coo_candidates(const sxt_query *, const sxt_features *, const sxt_machine *, const sxt_filled *,
@@ -140,6 +141,7 @@ struct Diagonal {
 };
 
 sxt_status m_applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
+  if (!is_set("SEXTANT_MOCK_SLOW")) return refuse(reason, "it serves one test only");
   const auto &q = as<sxt_preconditioner_query>(query);
   if (*q.method && std::strcmp(q.method, "mock-slow") != 0) return refuse(reason, "another method");
   return q.m.matrix_type == SXT_F64 && q.m.q.value_type == SXT_F64 ? SXT_OK : refuse(reason, "it computes in f64");
