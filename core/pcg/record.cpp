@@ -82,6 +82,23 @@ void PcgSolver::check_recorded() {
           "diagonal is no longer all ones): capture it anew; solves outside of a capture go on from the next one");
 }
 
+// The kernel that judges every replay, and what it works on.
+void PcgSolver::lend_truth(sxt_pcg_record_args &args, PcgWorkspace &work) const {
+  args.residual = &truth_->prepared().bound();
+  require(!truth_->choice().kernel->table.open, SXT_E_INTERNAL, args.residual->kernel, " needs a session");
+  args.residual_scratch = work.truth_scratch.data();
+  args.norms = work.norms.as<sxt_residual_norms>();
+  if (order_) {
+    args.own_x = work.own_x.data();
+    args.own_r = work.own_residual.data();
+    args.index = order_->index.data();
+    args.index_type = order_->index_type;
+  } else if (scaling_) {
+    args.own_x = work.candidate.data();
+    args.own_r = work.residual.data();
+  }
+}
+
 sxt_pcg_report PcgSolver::record(const void *b, void *x, const SolveSettings &settings) {
   const registry::Kernel &engine = *engine_->choice().kernel;
   const auto *ops = static_cast<const sxt_pcg_ops *>(engine.table.ops);
@@ -117,20 +134,8 @@ sxt_pcg_report PcgSolver::record(const void *b, void *x, const SolveSettings &se
   args.rtol = settings.rtol;
   args.atol = settings.atol;
   args.max_iterations = settings.max_iterations;
-  args.residual = &truth_->prepared().bound();
-  require(!truth_->choice().kernel->table.open, SXT_E_INTERNAL, args.residual->kernel, " needs a session");
-  args.residual_scratch = work.truth_scratch.data();
-  args.norms = work.norms.as<sxt_residual_norms>();
   args.own_b = b;
-  if (order_) {
-    args.own_x = work.own_x.data();
-    args.own_r = work.own_residual.data();
-    args.index = order_->index.data();
-    args.index_type = order_->index_type;
-  } else if (scaling_) {
-    args.own_x = work.candidate.data();
-    args.own_r = work.residual.data();
-  }
+  lend_truth(args, work);
   if (sxt_pcg_report *live = settings.live) {
     args.reason = &live->reason;
     args.iterations = &live->iterations;

@@ -21,6 +21,7 @@
 #include "core/pcg/null_space.hpp"
 #include "sextant/kinds/ordering.h"
 #include "sextant/kinds/pcg.h"
+#include "sextant/kinds/pcg_record.h"
 #include "sextant/sextant.h"
 
 namespace sextant {
@@ -167,6 +168,7 @@ class PcgSolver {
   };
   bool captured() const;  // record.cpp, with those that follow
   Recorded &recorded();
+  void lend_truth(sxt_pcg_record_args &args, PcgWorkspace &work) const;
   sxt_pcg_report record(const void *b, void *x, const SolveSettings &settings);
   std::string engine_view() const;
   void check_recorded();
