@@ -101,13 +101,12 @@ void PcgSolver::values_changed() noexcept {
   }
 }
 
-// What true residuals of a captured solve are computed with: b and x in the caller's order and scale.
-void PcgSolver::lend_truth(sxt_pcg_record_args &args, const PcgWorkspace &work, const void *b) const {
+// The kernel that judges every replay, and what it works on.
+void PcgSolver::lend_truth(sxt_pcg_record_args &args, PcgWorkspace &work) const {
   args.residual = &truth_->prepared().bound();
   require(!truth_->choice().kernel->table.open, SXT_E_INTERNAL, args.residual->kernel, " needs a session");
   args.residual_scratch = work.truth_scratch.data();
   args.norms = work.norms.as<sxt_residual_norms>();
-  args.own_b = b;
   if (order_) {
     args.own_x = work.own_x.data();
     args.own_r = work.own_residual.data();
@@ -158,7 +157,8 @@ sxt_pcg_report PcgSolver::record(const void *b, void *x, const SolveSettings &se
   args.rtol = settings.rtol;
   args.atol = settings.atol;
   args.max_iterations = settings.max_iterations;
-  lend_truth(args, work, b);
+  args.own_b = b;
+  lend_truth(args, work);
   if (sxt_pcg_report *live = settings.live) {
     args.reason = &live->reason;
     args.iterations = &live->iterations;

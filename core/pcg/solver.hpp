@@ -200,7 +200,7 @@ class PcgSolver : private ValuesFollower {
   };
   bool captured() const;  // record.cpp, with those that follow
   Recorded &recorded();
-  void lend_truth(sxt_pcg_record_args &args, const PcgWorkspace &work, const void *b) const;
+  void lend_truth(sxt_pcg_record_args &args, PcgWorkspace &work) const;
   sxt_pcg_report record(const void *b, void *x, const SolveSettings &settings);
   std::string engine_view() const;
   struct Looked {  // taken_in.cpp, with those that follow

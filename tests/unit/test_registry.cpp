@@ -136,6 +136,26 @@ TEST_F(RegistryTest, TheHigherVersionWinsWhicheverComesFirst) {
   }
 }
 
+// What judges answers stays the library's own, whoever takes a plugin's name with a higher version.
+TEST_F(RegistryTest, OwnKernelsAreNotDisplaced) {
+  folder_.copy(own_plugin("device/device-cpu.so"), "own/device/device-cpu.so");
+  folder_.copy(mock("scale"), "own/cpu/scale.so");
+  folder_.copy(mock("older-version"), "own/cpu/versioned.so");
+  Registry registry(folder_ / "own");
+  registry.load_default({});
+  const auto *before = registry.find("com.example.older_version");
+  ASSERT_NE(before, nullptr);
+  EXPECT_EQ(load(registry, mock("newer-version")), "");
+  EXPECT_EQ(registry.find("com.example.older_version"), nullptr);
+  const auto own = registry.own_kernels(before->table.kind, before->table.device);
+  EXPECT_NE(std::find(own.begin(), own.end(), before), own.end());
+  for (const auto *kernel : own) EXPECT_TRUE(kernel->plugin->own) << kernel->name();
+  EXPECT_NE(registry.find("com.example.newer_version"), nullptr);
+  registry.quarantine(*before, "a test says so");
+  const auto left = registry.own_kernels(before->table.kind, before->table.device);
+  EXPECT_EQ(std::find(left.begin(), left.end(), before), left.end());
+}
+
 TEST_F(RegistryTest, ThePathsOfATreeAreTakenInOrder) {
   Registry registry("/nonexistent");
   folder_.copy(mock("scale"), "z/scale.so");

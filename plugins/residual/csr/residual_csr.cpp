@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // residual.csr.cpu: b - A x in twice the working precision with its norms in one pass over A. Rows go in blocks whose
 // norms are joined in their order, so bits depend neither on threads nor on the instruction set.
+#include <algorithm>
 #include <cstdint>
 
 #include "rows_table.hpp"
@@ -90,10 +91,11 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
     work(call, range.begin, range.end);
   });
   const int parts = state.type >= SXT_C64 ? 2 : 1;
+  const auto additions = static_cast<double>(blocks + parts * std::min<std::int64_t>(residual::block_rows, a.s.rows));
   for (std::int32_t c = 0; c < args.n_rhs; ++c) {
     residual::Norms all = {};
     for (std::int64_t block = 0; block < blocks; ++block) residual::add_norms(all, call.norms[block * args.n_rhs + c]);
-    args.norms[c] = residual::finished(all, static_cast<double>(blocks + parts * residual::block_rows));
+    args.norms[c] = residual::finished(all, additions);
   }
   return SXT_OK;
 }

@@ -144,7 +144,7 @@ void check_norm(Verdict &verdict, const char *what, std::int64_t column, double 
 
 // What the rounding of a sum of `count` terms of this size may be in twice the working precision.
 double doubled(sxt_value_type type, double count, double size) {
-  if (real_type(type) == SXT_F32) return 4 * (count + 32) * 0x1p-53 * size;
+  if (real_type(type) == SXT_F32) return 4 * (count + 32) * 0x1p-53 * size + 0x1p-1060;
   return 4 * (count + 32) * (count + 32) * 0x1p-106 * size + (count + 32) * 0x1p-1070;
 }
 
