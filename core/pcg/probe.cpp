@@ -22,6 +22,7 @@ constexpr double calls_per_step = 6, vectors_per_step = 12;
 // Making one value of the right-hand side, on one thread of the host; so many make a block.
 constexpr double random_value_s = 3e-9;
 constexpr std::int64_t values_a_block = 1 << 15;
+constexpr std::int64_t least_timed = 10;  // iterations that a clock does not end
 int random_threads(const Context &context, std::int64_t n) { return detail::useful_threads(context.threads(), n); }
 
 // A number of the value type, as kernels want it.
@@ -165,6 +166,15 @@ void Probe::start(Runner *preconditioner) {
                      .y = p_.data()});
 }
 
+// By the wall clock: a probe on cores that are busy with something else ends after many times what it was predicted to
+// take. In a deterministic context no clock has a say.
+double Probe::most_seconds(const Runner *preconditioner, std::int64_t steps) const {
+  constexpr double times = 10, always_s = 0.02;
+  if (matrix_.context().deterministic()) return HUGE_VAL;
+  return always_s +
+         times * static_cast<double>(steps) * step_seconds(preconditioner ? &preconditioner->choice() : nullptr);
+}
+
 // Predict-and-recompute (Chen and Carson 2020): all inner products of an iteration at once, so that it waits once. r'z
 // of the next residual follows from them, and is measured in the next iteration together with r'r.
 void Probe::iterate(Runner *preconditioner, std::int64_t steps, double rtol, ProbeOutcome &out) {
@@ -172,6 +182,8 @@ void Probe::iterate(Runner *preconditioner, std::int64_t steps, double rtol, Pro
   const void *const z = preconditioner ? z_.data() : r, *const s = preconditioner ? s_.data() : q;
   const void *const u[] = {p, q, q, r, r}, *const v[] = {q, z, s, z, r};
   double products[5], &squared = products[4], alpha = 0, beta = 0;
+  const Clock clock;
+  const double most_s = most_seconds(preconditioner, steps);
   for (std::int64_t k = 0; k < steps; ++k) {
     multiply(p, q_.data());
     if (preconditioner) precondition(*preconditioner, q, s_.data());
@@ -191,6 +203,7 @@ void Probe::iterate(Runner *preconditioner, std::int64_t steps, double rtol, Pro
     out.defect = defect_of(p_q, r_z, alpha, next, out.ritz.steps() + 1);
     if (!out.defect.empty()) return;
     axpby(1, z, beta, p_.data());
+    if (k + 1 >= least_timed && clock.seconds() > most_s) break;
   }
   if (steps < 1) return;
   dots(1, u + 4, v + 4, &squared);

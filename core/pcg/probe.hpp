@@ -36,6 +36,7 @@ class Probe {
   using Pair = double[2];
   void random_values(void *to);
   void start(Runner *preconditioner);
+  double most_seconds(const Runner *preconditioner, std::int64_t steps) const;
   void iterate(Runner *preconditioner, std::int64_t steps, double rtol, ProbeOutcome &out);
   void multiply(const void *x, void *y);
   void precondition(Runner &preconditioner, const void *from, void *to);

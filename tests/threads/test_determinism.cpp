@@ -58,6 +58,13 @@ Lower grid(int m, int planes, std::mt19937 &random, double decades) {
   return a;
 }
 
+void add_blocks(Lower &a, std::mt19937 &random) {
+  for (int i = 0; i < a.n; ++i)
+    for (int j = i / 3 * 3; j < i; ++j) a.add(i, j, weight(random, 1));
+  for (int i = 3; i < a.n; ++i)
+    for (int c = 0; c < 3; ++c) a.add(i, (i / 3 - 1) * 3 + c, weight(random, 1));
+}
+
 // Family f, member k: sizes from a few hundred to some ten thousand rows.
 Lower member(int family, int k) {
   std::mt19937 random(static_cast<unsigned>(1000 * family + k));
@@ -90,10 +97,7 @@ Lower member(int family, int k) {
     }
     case 8: {  // dense blocks of 3 x 3
       Lower a(n / 3 * 3);
-      for (int i = 0; i < a.n; ++i)
-        for (int j = i / 3 * 3; j < i; ++j) a.add(i, j, weight(random, 1));
-      for (int i = 3; i < a.n; ++i)
-        for (int c = 0; c < 3; ++c) a.add(i, (i / 3 - 1) * 3 + c, weight(random, 1));
+      add_blocks(a, random);
       return a;
     }
     default: {
