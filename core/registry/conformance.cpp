@@ -361,7 +361,7 @@ Checked check_kernel(const Kernel &kernel, Device &device, const ConformanceOpti
   const Kind *kind = scope.kind(kernel.table.kind);
   const auto nothing = [&](const char *why) {
     line({kernel.name(), text("kind '", kernel.table.kind, "'"), false, false, false, 0, why});
-    return Checked{true, 0};
+    return Checked{true, 0, false};
   };
   if (!kind || kind->table.n_cases == 0) return nothing("the kind has no cases to test with");
   // A device with memory of its own proves nothing about a kind whose cases cannot be moved there.

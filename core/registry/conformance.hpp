@@ -39,8 +39,9 @@ struct ConformanceOptions {
 inline constexpr double gross_cost_factor = 100;
 
 struct Checked {
-  bool good = false;  // every applicable case passed and at least one was applicable, or there was nothing to fail
-  int proven = 0;     // lines that prove something; 0: nothing is known of the kernel
+  bool good = false;     // every applicable case passed and at least one was applicable, or there was nothing to fail
+  int proven = 0;        // lines that prove something; 0: nothing is known of the kernel
+  bool testable = true;  // false: its kind has no cases that could be run here
   operator bool() const { return good; }
 };
 

@@ -323,7 +323,8 @@ Checked check_through_readers(const Kernel &kernel, Device &device, const Confor
     all.proven += one.proven;
     if (all.proven > 0 || !all.good) break;
   }
-  if (all.proven == 0)
+  all.testable = all.proven > 0 || !all.good;
+  if (!all.testable)
     line({kernel.name(), text("kind '", kernel.table.kind, "'"), false, false, false, 0,
           "no product kernel that reads this format proves it"});
   return all;
@@ -341,7 +342,7 @@ Checked check_storage(const Kernel &kernel, Device &device, const ConformanceOpt
   if (!products || products->table.n_cases == 0) {
     line({kernel.name(), text("kind '", kernel.table.kind, "'"), false, false, false, 0,
           "no kind of products is loaded, whose matrices it would be tested with"});
-    return {true, 0};
+    return {true, 0, false};
   }
   if (!known_format(kernel.table.kind)) return check_through_readers(kernel, device, options, line, scope);
   return StorageSuite(kernel, *products, device, options, scope).run(line);

@@ -197,7 +197,8 @@ std::unique_ptr<Loaded> describe(const sxt_plugin &outside, const std::string &p
                     or_empty(given.build_id),
                     path,
                     origin == Origin::own,
-                    0};
+                    0,
+                    origin == Origin::named || origin == Origin::checked};
   const Verdict verdict = origin == Origin::own ? Verdict::passed : Verdict::untested;
   take_kernels(given, verdict, *loaded);
   take_kinds(given, verdict, *loaded);

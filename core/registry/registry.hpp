@@ -24,6 +24,7 @@ struct Plugin {
   std::string name, version, vendor, license, build_id, path;
   bool own = false;  // from the directory that came with libsextant: trusted as libsextant is
   std::int64_t kernels = 0;
+  bool named = false;  // by the program itself, whose decision it is
 };
 
 // What is known of a kernel's answers. Own kernels start as passed; strangers as untested, and what was proven of them

@@ -17,6 +17,7 @@ constexpr int enough = 3;         // cases that prove something, where the kind 
 struct Outcome {
   std::string wrong, declined;
   int proven = 0;
+  bool testable = true;
 };
 
 Outcome try_cases(const Kernel &kernel, Device &device, const Query *like, const Scope &scope) {
@@ -32,7 +33,9 @@ Outcome try_cases(const Kernel &kernel, Device &device, const Query *like, const
     if (line.applicable && !line.passed && outcome.wrong.empty()) outcome.wrong = line.check + ": " + line.sentence;
     if (!line.applicable) outcome.declined = line.sentence;
   };
-  outcome.proven = check_kernel(kernel, device, options, note, scope).proven;
+  const Checked checked = check_kernel(kernel, device, options, note, scope);
+  outcome.proven = checked.proven;
+  outcome.testable = checked.testable;
   return outcome;
 }
 
@@ -68,7 +71,9 @@ std::string self_test(const Kernel &kernel, Device &device, const Query *like, c
       scope.registry().quarantine(kernel, outcome.wrong, device.log());
       return verdict();
     }
-    if (outcome.proven < needed(kernel, scope))
+    if (!outcome.testable && kernel.plugin->named)  // nothing could test it: the program's own decision
+      device.log()(SXT_LOG_WARNING, text("kernel '", kernel.name(), "' is used untested: ", outcome.declined));
+    else if (outcome.proven < needed(kernel, scope))
       why_not = text("not proven: no case applied that asks as this query does (", outcome.proven,
                      " told something of it", outcome.declined.empty() ? "" : "; ", outcome.declined,
                      "); sextant plugin check tests it on all cases of its kind");
