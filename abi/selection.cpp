@@ -21,6 +21,7 @@
 #include "sextant/kinds/pcg.h"
 #include "sextant/kinds/preconditioner.h"
 #include "sextant/kinds/reduction.h"
+#include "sextant/kinds/residual.h"
 #include "sextant/kinds/spmv.h"
 #include "sextant/kinds/spmv_dots.h"
 #include "sextant/kinds/vector.h"
@@ -68,6 +69,7 @@ std::uint64_t args_bytes(std::string_view kind) {
                                  {SXT_KIND_PRECONDITIONER, sizeof(sxt_preconditioner_args)},
                                  {SXT_KIND_ORDERING, sizeof(sxt_ordering_args)},
                                  {SXT_KIND_PCG, sizeof(sxt_pcg_args)},
+                                 {SXT_KIND_RESIDUAL, sizeof(sxt_residual_args)},
                                  {SXT_KIND_DENSE, sizeof(sxt_dense_args)},
                                  {SXT_KIND_CHOLESKY, sizeof(sxt_cholesky_args)},
                                  {SXT_KIND_HERMITIAN, sizeof(sxt_hermitian_args)},

@@ -190,8 +190,8 @@ PcgSolve::TrueResidual PcgSolve::hand_over(const sxt_pcg_args &args, const TrueR
 // Of the caller's x. Scaled up, b and x keep all digits. Scaled down, f32 is judged as the caller has it, since nothing
 // overflows in twice its precision, and what is found is told in the scale of this solve. In f64 numbers that vanish
 // lose at most 2^-1075 each, times entries of A below 2^1024: the bound grows by what that can come to, which is
-// nothing beside a b whose greatest entry is near 2^300. In f32 they lose 2^-150, and no entry of a definite A that was
-// taken in is beyond 2^17 (exponent_near).
+// nothing beside a b whose greatest entry is near 2^300. In f32 they lose 2^-150, and no entry of a definite A
+// is beyond 2^17, nor beyond 2^101 in f64, where a copy of it was taken in (exponent_near).
 PcgSolve::TrueResidual PcgSolve::residual_of_returned() {
   if (shift_ == 0 && x_shift() == 0) return residual_of(x_);
   const bool single = is_single(type_);
@@ -206,7 +206,8 @@ PcgSolve::TrueResidual PcgSolve::residual_of_returned() {
   TrueResidual out = residual_of(work_.iterate.data());
   if (shift_ >= 0 && x_shift() >= 0) return out;
   const auto n = static_cast<double>(n_);
-  out.bound += n * n * (single ? 0x1p-131 : 0x1p-49);
+  const double lost = single ? 0x1p-131 : solver_.exponent_ != 0 ? 0x1p-972 : 0x1p-49;
+  out.bound += n * n * lost;
   out.rhs_bound += shift_ < 0 ? n * (single ? 0x1p-148 : 0x1p-1073) : 0;
   const double atol = settings_.atol < 0x1p-1000 ? 0 : settings_.atol;
   out.accepted = proves_converged(out.norm, out.bound, out.rhs, out.rhs_bound, settings_.rtol, atol);

@@ -193,6 +193,11 @@ void PlanBook::record(const PlanKey &key, const Choice &choice) {
 void PlanBook::record(const PlanKey &key, const SolverPlan &plan) {
   const std::lock_guard lock(mutex_);
   made_solvers_[key] = plan;
+  made_solvers_[key].recorded = ++records_;
+  if (made_solvers_.size() <= most_made_solvers) return;
+  made_solvers_.erase(std::min_element(made_solvers_.begin(), made_solvers_.end(), [](const auto &a, const auto &b) {
+    return a.second.recorded < b.second.recorded;
+  }));
 }
 
 std::optional<SolverPlan> PlanBook::find_solver(const PlanKey &key, const std::string &fingerprint) const {

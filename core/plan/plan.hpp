@@ -40,6 +40,7 @@ struct SolverPlan {
   double iterations = 0, assumed_iterations = 0, mean_over_expected = 1;
   double preconditioner_iterations = 0;  // what were assumed when the preconditioner was selected
   double diagonal_ratio = 1;
+  std::uint64_t recorded = 0;  // when, among the records of its context
 };
 
 // "f64", or "f64/f32" where the matrix is stored in another type than the vectors.
@@ -49,7 +50,7 @@ std::string plan_types(const Query &query);
 class PlanBook {
  public:
   // The choices that were recorded last are kept, so many: a program that meets ever new matrices does not grow.
-  static constexpr std::size_t most_made = 4096;
+  static constexpr std::size_t most_made = 4096, most_made_solvers = 256;
   void record(const PlanKey &key, const Choice &choice);
   // In the loaded file. When there is none: why_not says what the nearest entry was made for.
   std::optional<PlanEntry> find(const PlanKey &key, const std::string &types, const std::string &fingerprint,
@@ -70,8 +71,8 @@ class PlanBook {
  private:
   mutable std::mutex mutex_;
   std::map<PlanKey, PlanEntry> made_, loaded_;
-  std::map<PlanKey, SolverPlan> made_solvers_, loaded_solvers_;
-  std::map<std::uint64_t, const PlanKey *> ages_;  // of made_, by the number of the last record
+  std::map<PlanKey, SolverPlan> made_solvers_, loaded_solvers_;  // of made_, the newest
+  std::map<std::uint64_t, const PlanKey *> ages_;                // of made_, by the number of the last record
   std::uint64_t records_ = 0;
   std::uint64_t content_ = 0;                  // of loaded_
   bool is_loaded_ = false, required_ = false;  // a plan without entries is one, too

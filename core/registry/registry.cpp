@@ -438,6 +438,7 @@ Scope Registry::seen() const { return Scope(*const_cast<Registry *>(this)); }
 std::uint64_t Registry::changes() const noexcept { return state_->changes.load(std::memory_order_acquire); }
 
 void Registry::quarantine(const Kernel &kernel, const std::string &reason, const LogSink &log) {
+  if (kernel.verdict.load(std::memory_order_acquire) == Verdict::quarantined) return;
   // The record first: a kernel must not be out without one because memory ran out between the two.
   const std::string sentence = text("kernel '", kernel.name(), "' is quarantined: ", reason);
   state_->record({kernel.plugin->path, "self-test", sentence});

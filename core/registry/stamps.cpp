@@ -111,7 +111,7 @@ std::string stamp_of(const std::string &plugin_path) {
   const std::string real = real_path(plugin_path);
   std::string identity = real.empty() ? "" : identity_of(real);
   require(!identity.empty(), SXT_E_FILE_READ, "plugin '", plugin_path, "' could not be read",
-          real.empty() ? text(": ", std::strerror(errno)) : ", or is no ordinary file");
+          real.empty() ? text(": ", std::strerror(errno)) : ": it is not a regular file");
   return identity;
 }
 

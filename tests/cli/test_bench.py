@@ -99,7 +99,7 @@ class Bench(CommandTest):
             self.assert_fails("bench", suite, "--device", "nowhere", expect=USAGE, says="nowhere")
         for suite in ("vector", "reduction"):
             self.assert_fails("bench", suite, "--op", "sum", expect=USAGE, says="--device cuda")
-            self.assert_fails("bench", suite, "--device", "cuda", "--op", "sun", expect=USAGE, says=["sun", "one of"])
+            self.assert_fails("bench", suite, "--device", "cuda", "--op", "sun", expect=USAGE, says=["sun", "known: "])
         for words in (["--plans"], ["--plans", "--plan-seconds", "1"], ["--engines", "pcg.graph.cuda"]):
             self.assert_fails("bench", "pcg", *words, expect=USAGE, says="--device cuda")
         self.assert_fails("bench", "pcg", "--max-iterations", "99999999999999999999", expect=USAGE, says="whole number")

@@ -67,11 +67,11 @@ class Arrows(RuleTest):
         self.assert_found(check_arrows, name, SPDX + line + "\n", expected)
 
     def test_core_must_not_see_abi(self):
-        self.check_planted("core/x.cpp", '#include "abi/guard.hpp"', "core sees core, include, plot only")
+        self.check_planted("core/x.cpp", '#include "abi/guard.hpp"', "core sees core, files, include, plot only")
 
     def test_core_must_not_see_plugins_by_relative_path(self):
         line = '#include "../../plugins/spmv/csr/rows.hpp"'
-        self.check_planted("core/io/x.cpp", line, "core sees core, include, plot only")
+        self.check_planted("core/io/x.cpp", line, "core sees core, files, include, plot only")
 
     def test_core_must_not_see_cuda(self):
         self.check_planted("core/x.cpp", "# include <cuda_runtime.h>", "CUDA stays under plugins/")
