@@ -185,7 +185,7 @@ std::string profile_text(const Profile &profile) {
 Profile update_profile(const std::string &given, const Profile &newer, const LogSink &log) {
   // A link stays one: what it leads to is locked, kept and written. A device or a FIFO holds no profile to add to.
   const std::string path = behind_links(given);
-  if (files::is_special(path)) {
+  if (files::is_special(path) && !fs::is_directory(path)) {
     Profile alone = newer;
     alone.path = given;
     write_file_atomically(given, profile_text(alone));

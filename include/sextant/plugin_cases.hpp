@@ -66,9 +66,10 @@ class Array {
   sxt_value_type type() const { return type_; }
   void *data() { return reinterpret_cast<char *>(data_.data()) + guard_bytes(); }
   const void *data() const { return reinterpret_cast<const char *>(data_.data()) + guard_bytes(); }
-  // All of it with the guards, as a case is moved.
+  std::uint64_t bytes() const { return block_bytes() - guard_bytes(); }  // from data() on, the guard behind included
+  // All of it with both guards, as a case is moved.
   void *block() { return data_.data(); }
-  std::uint64_t bytes() const { return data_.size() * sizeof(float); }
+  std::uint64_t block_bytes() const { return data_.size() * sizeof(float); }
 
   Wide at(std::int64_t i) const { return load(data(), type_, i); }
   void set(std::int64_t i, Wide value) {
@@ -134,7 +135,7 @@ class Move {
   Move(Moved &moved, const sxt_exec *exec, std::int32_t to_device) : moved_(moved), exec_(exec), there_(to_device) {
     if (there_) moved_.clear();
   }
-  Move &array(Array &array) { return block(array.block(), array.bytes()); }
+  Move &array(Array &array) { return block(array.block(), array.block_bytes()); }
   template <class T>
   Move &array(std::vector<T> &values) {
     return block(values.data(), values.size() * sizeof(T));

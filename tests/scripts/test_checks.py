@@ -86,7 +86,7 @@ class Arrows(RuleTest):
         self.check_planted("plugins/spmv/coo/x.cpp", '#include "../csr/rows.hpp"', "its own folder only")
 
     def test_tools_must_not_see_core(self):
-        self.check_planted("tools/x.cpp", '#include "core/base/error.hpp"', "tools sees include, plot, tools only")
+        self.check_planted("tools/x.cpp", '#include "core/base/error.hpp"', "tools sees files, include, plot, tools only")
 
     def test_plot_must_see_nothing_else(self):
         self.check_planted("plot/x.cpp", '#include "core/base/error.hpp"', "plot sees plot only")
