@@ -93,8 +93,7 @@ sxt_status sxt_context_force(sxt_context *context, const char *kind, const char 
 
 sxt_status sxt_plan_save(sxt_context *context, const char *path) {
   return guarded(id_of(context), [&] {
-    Context &inner = *given(context, "context").context;
-    inner.plan().save(&given(path, "path"), inner.fingerprint());
+    given(context, "context").context->save_plan(&given(path, "path"));
   });
 }
 

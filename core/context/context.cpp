@@ -254,14 +254,26 @@ void Context::reconsider() noexcept {
 std::string Context::load_plan(const std::string &path, bool required) {
   const std::string problem = plan_.load(path, fingerprint(), required);
   if (!problem.empty()) settings_.log(SXT_LOG_WARNING, "the plan is not followed: " + problem);
-  if (problem.empty()) plan_loaded_ = true;
+  if (problem.empty()) {
+    const std::lock_guard lock(companion_mutex_);
+    plan_path_ = path;
+    plan_required_ = required;
+    if (companion_ && companion_->plan_.load_beside(path, companion_->fingerprint(), required))
+      companion_->choices_changed();
+  }
   choices_changed();
   return problem;
 }
 
+void Context::save_plan(const std::string &path) {
+  const std::lock_guard lock(companion_mutex_);
+  if (!companion_) return plan_.save(path, fingerprint());
+  const PlanBook::Beside beside{&companion_->plan_, companion_->fingerprint()};
+  plan_.save(path, fingerprint(), &beside);
+}
+
 bool Context::weighs_devices() const {
-  if (!automatic_ || device_->on_host() || device_->callers_stream() || settings_.deterministic || plan_loaded_)
-    return false;
+  if (!automatic_ || device_->on_host() || device_->callers_stream() || settings_.deterministic) return false;
   const std::shared_lock lock(mutex_);
   return forced_.empty() && forced_by_environment_.empty();
 }
@@ -276,6 +288,7 @@ std::shared_ptr<Context> Context::companion() {
   settings.profile_path.clear();  // it speaks of the device
   try {
     companion_ = std::make_shared<Context>(settings);
+    if (!plan_path_.empty()) companion_->plan_.load_beside(plan_path_, companion_->fingerprint(), plan_required_);
   } catch (const Error &problem) {
     settings_.log(SXT_LOG_WARNING, text("all work goes to device '", device_name(), "': ", problem.what()));
     companion_tried_ = problem.status() != SXT_E_MEMORY;

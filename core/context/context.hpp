@@ -71,6 +71,7 @@ class Context : public std::enable_shared_from_this<Context> {
 
   // "" or why the file is not followed (see PlanBook::load).
   std::string load_plan(const std::string &path, bool required);
+  void save_plan(const std::string &path);  // with what was chosen in the companion, if there is one
   // Rises whenever later choices may differ from earlier ones: a force, a loaded plan, another profile.
   std::uint64_t epoch() const noexcept { return epoch_; }
   // Later choices are made anew: a model was found to miss grossly.
@@ -85,7 +86,7 @@ class Context : public std::enable_shared_from_this<Context> {
   std::string describe() const;
   // Whether work on arrays that lie in host memory may go to the CPU instead, where that is predicted to end sooner:
   // the device was chosen automatically and has memory of its own, and nothing else says what is to run (a stream of
-  // the caller's, a forced kernel, a loaded plan, determinism). [any-thread]
+  // the caller's, a forced kernel, determinism). A loaded plan says by its entries. [any-thread]
   bool weighs_devices() const;
   // The CPU context for such work, with the settings of this one; made at first use. NULL where devices are not weighed
   // or the CPU cannot be opened. [any-thread]
@@ -116,9 +117,10 @@ class Context : public std::enable_shared_from_this<Context> {
   std::unique_ptr<Operations> operations_;
   mutable std::shared_mutex mutex_;  // of forced_
   std::map<std::string, std::string> forced_, forced_by_environment_;
-  bool automatic_ = false;  // the device was not named
-  std::atomic<bool> plan_loaded_{false};
-  std::mutex companion_mutex_;
+  bool automatic_ = false;      // the device was not named
+  std::mutex companion_mutex_;  // of what follows
+  std::string plan_path_;       // of the loaded plan; "": there is none
+  bool plan_required_ = false;
   bool companion_tried_ = false;
   std::shared_ptr<Context> companion_;
 };

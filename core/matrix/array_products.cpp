@@ -42,7 +42,12 @@ Products &ArrayProducts::serving(Products &there, sxt_op op, const void *x, cons
 }
 
 bool ArrayProducts::sooner_here(Products &there, Products &here, sxt_op op, std::int64_t columns) {
-  const sxt_machine &machine = matrix_->context().machine();
+  Context &context = matrix_->context();
+  if (context.plan().loaded()) {
+    const std::shared_ptr<Matrix> twin = matrix_->twin();
+    return twin && twin->context().plan().knows(SXT_KIND_SPMV, twin->pattern_hash());
+  }
+  const sxt_machine &machine = context.machine();
   const double values = static_cast<double>(matrix_->rows() + matrix_->cols()) * static_cast<double>(columns);
   const double ways_s = 2 * copy_call_s + values * static_cast<double>(value_bytes(matrix_->value_type())) /
                                               std::max(1.0, machine.copy_rate);

@@ -62,10 +62,17 @@ double PlacedSolver::least_there_seconds(double iterations) const {
 void PlacedSolver::weigh() {
   const std::shared_ptr<Matrix> twin = matrix_->twin();
   if (!twin) return;
+  const bool planned = matrix_->context().plan().loaded();
+  if (planned && !twin->context().plan().knows(SXT_KIND_PCG, twin->pattern_hash())) return;
   try {
     host_ = std::make_unique<PcgSolver>(twin, settings_);
   } catch (const Error &problem) {  // what is wrong with the matrix is said by the device's own set-up
+    require(!planned || !matrix_->context().plan().required(), problem.status(), problem.what());
     matrix_->context().log()(SXT_LOG_INFO, text("no set-up on the CPU: ", problem.what()));
+    return;
+  }
+  if (planned) {
+    why_ = "arrays in host memory are solved for on the CPU: the loaded plan says so";
     return;
   }
   const double here_s = host_->predicted_seconds(), iterations = host_->expected_iterations();

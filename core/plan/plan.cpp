@@ -131,19 +131,15 @@ void each_table(const toml::table &file, const char *name, const std::string &pa
   }
 }
 
-// The file's entries, or throws why it cannot be used here.
-std::map<PlanKey, PlanEntry> read_plan(const std::string &path, const std::string &fingerprint,
-                                       std::map<PlanKey, SolverPlan> &solvers) {
-  const toml::table file = read_toml(path);
+toml::table read_file_of_plan(const std::string &path) {
+  toml::table file = read_toml(path);
   require(file["format"].value_or(std::int64_t{0}) == plan_format, SXT_E_PLAN, path, ": not a plan of format ",
           plan_format);
-  const std::string machine = file["machine"].value_or(std::string());
-  require(machine == fingerprint, SXT_E_PLAN, path, ": made on '", machine, "', this is '", fingerprint, "'");
-  std::map<PlanKey, PlanEntry> entries;
-  each_table(file, "entry", path, [&](const toml::table &table) { read_entry(table, path, entries); });
-  each_table(file, "solver", path, [&](const toml::table &table) { read_solver(table, path, solvers); });
-  return entries;
+  return file;
 }
+
+// What stands in a file beside the entries of its machine.
+constexpr const char *beside_name = "beside";
 
 std::uint64_t content_of(const std::map<PlanKey, PlanEntry> &entries, bool required) {
   std::uint64_t hash = fnv1a(&required, sizeof required);
@@ -255,15 +251,52 @@ std::uint64_t PlanBook::content() const {
   return content_;
 }
 
-void PlanBook::save(const std::string &path, const std::string &fingerprint) const {
-  toml::array entries, solvers;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const auto &[key, entry] : made_) entries.push_back(to_table(key, entry, fingerprint));
-    for (const auto &[key, plan] : made_solvers_) solvers.push_back(to_table(key, plan, fingerprint));
+bool PlanBook::knows(const std::string &kind, std::uint64_t pattern_hash) const {
+  const std::lock_guard lock(mutex_);
+  const auto fits = [&](const auto &each) {
+    return each.first.kind == kind && each.first.pattern_hash == pattern_hash;
+  };
+  return std::any_of(loaded_.begin(), loaded_.end(), fits);
+}
+
+struct PlanBook::Content {
+  std::map<PlanKey, PlanEntry> entries;
+  std::map<PlanKey, SolverPlan> solvers;
+
+  Content(const toml::table &table, const std::string &path) {
+    each_table(table, "entry", path, [&](const toml::table &each) { read_entry(each, path, entries); });
+    each_table(table, "solver", path, [&](const toml::table &each) { read_solver(each, path, solvers); });
   }
-  toml::table file{{"format", plan_format}, {"machine", fingerprint}, {"entry", entries}};
-  if (!solvers.empty()) file.insert("solver", solvers);
+};
+
+void PlanBook::take(Content &&content, bool required) {
+  const std::uint64_t number = content_of(content.entries, required);
+  const std::lock_guard lock(mutex_);
+  content_ = number;
+  loaded_ = std::move(content.entries);
+  loaded_solvers_ = std::move(content.solvers);
+  is_loaded_ = true;
+  required_ = required;
+}
+
+struct PlanBook::Writer {
+  static toml::table table_of(const PlanBook &book, const std::string &fingerprint) {
+    toml::array entries, solvers;
+    {
+      const std::lock_guard lock(book.mutex_);
+      for (const auto &[key, entry] : book.made_) entries.push_back(to_table(key, entry, fingerprint));
+      for (const auto &[key, plan] : book.made_solvers_) solvers.push_back(to_table(key, plan, fingerprint));
+    }
+    toml::table table{{"machine", fingerprint}, {"entry", entries}};
+    if (!solvers.empty()) table.insert("solver", solvers);
+    return table;
+  }
+};
+
+void PlanBook::save(const std::string &path, const std::string &fingerprint, const Beside *beside) const {
+  toml::table file = Writer::table_of(*this, fingerprint);
+  file.insert("format", plan_format);
+  if (beside) file.insert(beside_name, Writer::table_of(*beside->book, beside->fingerprint));
   std::ostringstream out;
   out.exceptions(std::ios_base::badbit);  // or a file would be cut short where memory is
   out << "# A plan of Sextant: which kernel, storage and launch configuration was chosen for each role.\n"
@@ -273,22 +306,25 @@ void PlanBook::save(const std::string &path, const std::string &fingerprint) con
 
 std::string PlanBook::load(const std::string &path, const std::string &fingerprint, bool required) {
   try {
-    std::map<PlanKey, SolverPlan> solvers;
-    std::map<PlanKey, PlanEntry> entries = read_plan(path, fingerprint, solvers);
-    const std::uint64_t content = content_of(entries, required);
-    const std::lock_guard lock(mutex_);
-    content_ = content;
-    loaded_ = std::move(entries);
-    loaded_solvers_ = std::move(solvers);
-    is_loaded_ = true;
-    required_ = required;
+    const toml::table file = read_file_of_plan(path);
+    const std::string machine = file["machine"].value_or(std::string());
+    require(machine == fingerprint, SXT_E_PLAN, path, ": made on '", machine, "', this is '", fingerprint, "'");
+    take(Content(file, path), required);
     return "";
   } catch (const Error &problem) {
-    // A wrong path is the caller's mistake, and short memory nobody's: neither is a damaged file.
+    // A wrong path is the caller's mistake, and short memory passes: neither is a damaged file.
     if (problem.status() == SXT_E_FILE_READ || problem.status() == SXT_E_MEMORY) throw;
     require(!required, SXT_E_PLAN, "the plan is required: ", problem.what());
     return problem.what();
   }
+}
+
+bool PlanBook::load_beside(const std::string &path, const std::string &fingerprint, bool required) {
+  const toml::table file = read_file_of_plan(path);
+  const toml::table *table = file[beside_name].as_table();
+  if (!table || (*table)["machine"].value_or(std::string()) != fingerprint) return false;
+  take(Content(*table, path), required);
+  return true;
 }
 
 }  // namespace sextant

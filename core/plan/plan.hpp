@@ -62,13 +62,28 @@ class PlanBook {
   // Equal for equal loaded entries; of nothing loaded, another number than of any file.
   std::uint64_t content() const;
 
-  // SXT_E_FILE_WRITE.
-  void save(const std::string &path, const std::string &fingerprint) const;
+  // Whether a loaded entry of this kind is about a matrix of this pattern.
+  bool knows(const std::string &kind, std::uint64_t pattern_hash) const;
+
+  // What was chosen on another machine that the same context uses, for arrays that lie there.
+  struct Beside {
+    const PlanBook *book;
+    std::string fingerprint;
+  };
+  // beside: kept in the same file, apart; NULL: there is none. SXT_E_FILE_WRITE.
+  void save(const std::string &path, const std::string &fingerprint, const Beside *beside = nullptr) const;
   // Returns "" or why the file is not used (damaged, other machine, other library); throws SXT_E_PLAN with it when
   // required. Replaces what was loaded before only when it is used.
   std::string load(const std::string &path, const std::string &fingerprint, bool required);
+  // The part of a file that save() kept of this machine beside another one; false where there is none. Throws what is
+  // wrong with the file.
+  bool load_beside(const std::string &path, const std::string &fingerprint, bool required);
 
  private:
+  struct Content;
+  struct Writer;  // keeps toml++ out of this header
+  void take(Content &&content, bool required);
+
   mutable std::mutex mutex_;
   std::map<PlanKey, PlanEntry> made_, loaded_;
   std::map<PlanKey, SolverPlan> made_solvers_, loaded_solvers_;  // of made_, the newest

@@ -68,8 +68,8 @@ typedef struct {
   const char *device;              /* "cpu", "cuda"; NULL or "auto": the first of cuda, cpu that is there. On a device with
                                     * memory of its own "auto" also uses the CPU: calls on plain arrays (sxt_*_array,
                                     * sxt_*_block) that lie in host memory run where the models say they end sooner, copies
-                                    * counted. Vectors stay on the device; a caller's stream, a forced kernel, a loaded
-                                    * plan and deterministic leave all work there */
+                                    * counted. Vectors stay on the device; a caller's stream, a forced kernel and
+                                    * deterministic leave all work there, and a loaded plan says by its entries */
   int32_t device_ordinal;          /* which one, from 0 */
   int32_t threads;                 /* CPU threads to use; 0: all that the process may use */
   const char *profile_path;        /* machine profile (TOML); NULL: $SEXTANT_PROFILE, else what sxt_calibrate wrote */
