@@ -135,6 +135,14 @@ PcgSolve::TrueResidual PcgSolve::last_residual(const sxt_pcg_args &args) {
   return true_residual(args.x);
 }
 
+// A solve that failed gives back nothing worse than it began with: the guess, or 0.
+bool PcgSolve::is_worse_than_start(const TrueResidual &last, sxt_reason reason) {
+  if (reason == SXT_REASON_CONVERGED || last.accepted || !std::isfinite(last.norm)) return false;
+  if (!settings_.use_initial_guess) return !(last.norm <= rhs_norm_);
+  const bool shifted = shift_ != 0 || x_shift() != 0;  // then start() has looked
+  return !(last.norm <= (shifted ? guess_norm_ : residual_of(x_).norm));
+}
+
 void PcgSolve::finish(sxt_pcg_args &args, sxt_pcg_report &report) {
   if (worth_correcting(args)) correct(args);
   report.reason = args.reason;
@@ -146,8 +154,9 @@ void PcgSolve::finish(sxt_pcg_args &args, sxt_pcg_report &report) {
   report.launches = args.launches;
   const std::int64_t residuals_before = residuals_;
   TrueResidual last = last_residual(args);
-  if (std::isfinite(last.norm)) last = hand_over(args, last);
-  const bool good = std::isfinite(last.norm);
+  const bool worse = is_worse_than_start(last, report.reason);
+  if (std::isfinite(last.norm) && !worse) last = hand_over(args, last);
+  const bool good = std::isfinite(last.norm) && !worse;
   if (!good) {
     last = fall_back();
     if (report.reason == SXT_REASON_CONVERGED) report.reason = SXT_REASON_NOT_A_NUMBER;

@@ -171,7 +171,8 @@ void PcgSolve::start() {
     zero(work_.iterate.data());
   if (x_shift() == 0 || !settings_.use_initial_guess) return;
   shift(work_.iterate.data(), x_shift());
-  if (true_residual(work_.iterate.data()).norm <= worst_guess * rhs_norm_) return;
+  guess_norm_ = true_residual(work_.iterate.data()).norm;
+  if (guess_norm_ <= worst_guess * rhs_norm_) return;
   zero(work_.iterate.data());
   settings_.use_initial_guess = false;
 }

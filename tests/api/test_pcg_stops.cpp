@@ -228,6 +228,39 @@ TEST(PcgStopTest, HistoryIsReadableAndBounded) {
   EXPECT_EQ(history[9], -1);
 }
 
+// A ring, whose rows sum to 0: b has a part that A cannot reach, and iterates grow without end.
+TEST(PcgStopTest, AFailedSolveGivesBackNothingWorseThanItBeganWith) {
+  const Context context = cpu();
+  Csr ring;
+  const std::int32_t n = 40;
+  ring.rows = ring.cols = n;
+  for (std::int32_t i = 0; i < n; ++i) {
+    for (std::int32_t j = 0; j < n; ++j)
+      if (i == j || j == (i + 1) % n || i == (j + 1) % n) ring.entry(j, i == j ? 2 : -1);
+    ring.end_row();
+  }
+  const Matrix matrix = ring.matrix(context);
+  std::vector<double> b(n, 0.0), guess(n);
+  b[3] = 1;
+  for (std::int32_t i = 0; i < n; ++i) guess[i] = std::sin(6.283185307179586 * i / n);
+  for (const char *engine : {"pcg.reference.classical.cpu", "pcg.team.predict-recompute.cpu", ""})
+    for (const std::int64_t iterations : {20, 200, 4000}) {
+      sxt_pcg_options options = pcg_options();
+      options.engine = *engine ? engine : nullptr;
+      options.max_iterations = iterations;
+      const Pcg pcg = create(matrix, options);
+      for (const bool guessed : {false, true}) {
+        std::vector<double> x = guessed ? guess : std::vector<double>(n, 7.0);
+        sxt_solve_options how = solve_options();
+        how.use_initial_guess = guessed;
+        const sxt_pcg_report report = solve(pcg, b, x, SXT_NOT_CONVERGED, &how);
+        const double before = guessed ? relative_residual(ring, b, guess) : 1;
+        EXPECT_LE(relative_residual(ring, b, x), before * (1 + 1e-12)) << engine << ", " << iterations;
+        EXPECT_LE(report.true_relative_residual, before * (1 + 1e-12)) << engine << ", " << iterations;
+      }
+    }
+}
+
 TEST(PcgStopTest, TheMaximumNormCanBeAsked) {
   const Context context = cpu();
   const Csr a = laplacian(20);
