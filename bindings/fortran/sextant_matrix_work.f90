@@ -26,6 +26,8 @@ module sextant_matrix_work
     logical :: check_finite = .true. ! a NaN or infinity is sxt_e_not_finite; .false.: not looked for
     logical :: adopt = .false.       ! from_csr of zero_based canonical arrays alone: they are used where they lie, so they
                                      ! must be contiguous targets that outlive the matrix unchanged
+    real(real64) :: symmetry_tolerance = 0 ! what a stated diagonal may be off by, over the magnitudes summed there; 0: rounding
+    real(real64) :: most_rows_per_byte = 0 ! from_file: more rows for each byte of the file are refused; 0: 1000, negative: none
   end type
 
   ! The canonical CSR that C lends: zero-based, of the types that info tells.
@@ -101,6 +103,8 @@ contains
     options%keep_order = merge(1_int32, 0_int32, settings%keep_order)
     options%check_finite = merge(1_int32, 0_int32, settings%check_finite)
     options%ownership = merge(sxt_adopt, sxt_copy_arrays, settings%adopt)
+    options%symmetry_tolerance = settings%symmetry_tolerance
+    options%most_rows_per_byte = settings%most_rows_per_byte
   end subroutine
 
   ! Rows (or columns) from their pointers. C cannot know how long the arrays are, so that is checked here.
