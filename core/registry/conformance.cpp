@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::uint64_t whole_cases = 8;  // of all that apply, so many and then every fourth have every check
 constexpr std::uint64_t most_alike = 1000;
-constexpr double longer_for_costs = 10;  // times the time, while a model looks grossly wrong
+constexpr std::uint64_t applied_for_costs = 16;  // cases that go by before a model is found grossly wrong
 
 // How the reference ended on a case: a case may be there to be refused.
 struct Ending {
@@ -97,12 +97,12 @@ void Suite::open_reference_device() {
   reference_device_ = own_reference_device_.get();
 }
 
-// Cases that were declined, or that anything passes, take no time from those that tell. A model is condemned only by
-// more cases: the first may all be matrices for which the kernel was not made.
+// Cases that were declined, or that anything passes, take no time from those that tell. A model is condemned by more
+// cases than fit in the time: the first may all be matrices for which the kernel was not made.
 bool Suite::time_is_up() const {
   if (options_.seconds <= 0 || proven_ < options_.enough) return false;
-  const double most = options_.seconds * (options_.costs && !cost_.problem().empty() ? longer_for_costs : 1);
-  return std::chrono::duration<double>(Clock::now() - start_).count() >= most;
+  if (options_.costs && applied_ < applied_for_costs && !cost_.problem().empty()) return false;
+  return std::chrono::duration<double>(Clock::now() - start_).count() >= options_.seconds;
 }
 
 std::unique_ptr<Case> Suite::make(std::uint64_t i) const {

@@ -19,7 +19,7 @@ namespace {
 constexpr double told_apart_s = 1e-6;  // a run shorter than that is told from nothing by no clock
 constexpr double batch_s = 2e-5;       // on the host runs are timed together up to here
 constexpr double queued_s = 2e-4;      // on a stream up to here, or as long as a wait where that is longer
-constexpr int batches = 3, most_in_batch = 64, counted_runs = 3;
+constexpr int most_in_batch = 64, counted_runs = 3;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -33,7 +33,7 @@ double seconds_of(Lending &lending, const sxt_bound &bound, const sxt_head *args
 }
 
 // Of a few the best, so that what else the machine does counts little.
-double best_of(Lending &lending, const sxt_bound &bound, const sxt_head *args, int runs) {
+double best_of(Lending &lending, const sxt_bound &bound, const sxt_head *args, int runs, int batches = 3) {
   double best = std::numeric_limits<double>::infinity();
   for (int batch = 0; batch < batches; ++batch) best = std::min(best, seconds_of(lending, bound, args, runs));
   return best;
@@ -44,7 +44,9 @@ double best_of(Lending &lending, const sxt_bound &bound, const sxt_head *args, i
 double queued_run_s(Lending &lending, const sxt_bound &bound, const sxt_head *args, double once_s, double launch_s) {
   const double about_s = std::max(seconds_of(lending, bound, args, 2) - once_s, told_apart_s);
   const int runs = static_cast<int>(std::clamp(std::max(queued_s, once_s) / about_s, 1.0, double{most_in_batch}));
-  const double fewer_s = best_of(lending, bound, args, runs), more_s = best_of(lending, bound, args, 2 * runs);
+  const int batches = runs > 1 ? 3 : 2;  // long ones are disturbed less
+  const double fewer_s = best_of(lending, bound, args, runs, batches);
+  const double more_s = best_of(lending, bound, args, 2 * runs, batches);
   return (more_s - fewer_s) / runs - launch_s;
 }
 
