@@ -18,8 +18,8 @@ namespace {
 
 constexpr double told_apart_s = 1e-6;  // a run shorter than that is told from nothing by no clock
 constexpr double batch_s = 2e-5;       // on the host runs are timed together up to here
-constexpr double queued_s = 2e-4;      // on a stream up to here, or as long as a wait where that is longer
-constexpr int most_in_batch = 64, counted_runs = 3;
+constexpr double queued_s = 2e-4;      // on a stream up to here
+constexpr int batches = 3, most_in_batch = 64, counted_runs = 3;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -33,21 +33,21 @@ double seconds_of(Lending &lending, const sxt_bound &bound, const sxt_head *args
 }
 
 // Of a few the best, so that what else the machine does counts little.
-double best_of(Lending &lending, const sxt_bound &bound, const sxt_head *args, int runs, int batches = 3) {
+double best_of(Lending &lending, const sxt_bound &bound, const sxt_head *args, int runs) {
   double best = std::numeric_limits<double>::infinity();
   for (int batch = 0; batch < batches; ++batch) best = std::min(best, seconds_of(lending, bound, args, runs));
   return best;
 }
 
 // No model speaks of what a caller takes to wait for a stream, so that K runs and 2K runs are timed with one wait each:
-// the difference is what K runs take. Neither can a model be blamed for one launch, which is the device's.
+// the difference is what K runs take. Where it is lost in the wait, more runs are taken. Neither can a model be blamed
+// for one launch, which is the device's.
 double queued_run_s(Lending &lending, const sxt_bound &bound, const sxt_head *args, double once_s, double launch_s) {
-  const double about_s = std::max(seconds_of(lending, bound, args, 2) - once_s, told_apart_s);
-  const int runs = static_cast<int>(std::clamp(std::max(queued_s, once_s) / about_s, 1.0, double{most_in_batch}));
-  const int batches = runs > 1 ? 3 : 2;  // long ones are disturbed less
-  const double fewer_s = best_of(lending, bound, args, runs, batches);
-  const double more_s = best_of(lending, bound, args, 2 * runs, batches);
-  return (more_s - fewer_s) / runs - launch_s;
+  int runs = static_cast<int>(std::clamp(queued_s / once_s, 1.0, double{most_in_batch}));
+  for (;; runs *= 4) {
+    const double fewer_s = best_of(lending, bound, args, runs), more_s = best_of(lending, bound, args, 2 * runs);
+    if (more_s - fewer_s >= fewer_s / 4 || runs * 4 > most_in_batch) return (more_s - fewer_s) / runs - launch_s;
+  }
 }
 
 // Seconds of one run. A first one, with its wait, is never too little: where it is not long beside the prediction,
