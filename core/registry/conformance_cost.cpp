@@ -97,8 +97,9 @@ std::string CostCheck::problem() const {
               measured_s_, " s, ", least_ratio_, " times as long; up to ", gross_cost_factor, " times is let pass");
 }
 
+bool counts_allocations() { return counter() != nullptr; }
+
 std::uint64_t Lending::foreign_allocations(const sxt_bound &bound, const sxt_head *args) {
-  if (!counter()) return 0;
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
   for (int i = 0; i < counted_runs && least > 0; ++i) {
     const std::uint64_t before = counter()();
