@@ -23,6 +23,7 @@ namespace {
 
 constexpr std::uint64_t whole_cases = 8;  // of all that apply, so many and then every fourth have every check
 constexpr std::uint64_t most_alike = 1000;
+constexpr std::uint64_t applied_for_costs = 16;  // cases that go by before a model is found grossly wrong
 
 // How the reference ended on a case: a case may be there to be refused.
 struct Ending {
@@ -96,10 +97,12 @@ void Suite::open_reference_device() {
   reference_device_ = own_reference_device_.get();
 }
 
-// Cases that were declined, or that anything passes, take no time from those that tell.
+// Cases that were declined, or that anything passes, take no time from those that tell. A model is condemned by more
+// cases than fit in the time: the first may all be matrices for which the kernel was not made.
 bool Suite::time_is_up() const {
-  return options_.seconds > 0 && proven_ >= options_.enough &&
-         std::chrono::duration<double>(Clock::now() - start_).count() >= options_.seconds;
+  if (options_.seconds <= 0 || proven_ < options_.enough) return false;
+  if (options_.costs && applied_ < applied_for_costs && !cost_.problem().empty()) return false;
+  return std::chrono::duration<double>(Clock::now() - start_).count() >= options_.seconds;
 }
 
 std::unique_ptr<Case> Suite::make(std::uint64_t i) const {
@@ -272,10 +275,12 @@ void Suite::check_candidate(std::uint64_t i, Bench &bench, Fitted &fitted, std::
 
 // Warm runs: what they take and whether they allocate beside the host's table.
 void Suite::time_runs(std::uint64_t i, const Opened &opened, const Fitted &fitted, std::size_t candidate) {
+  const bool counted = !options_.answers_only && counts_allocations();
+  if (!counted && !options_.costs) return;
   const std::unique_ptr<Case> again = make(i);
   Lending lending(device_, opened.bound().scratch_bytes, options_.threads, 0);
   again->move(lending.exec(), true);
-  if (!options_.answers_only) {
+  if (counted) {
     const std::uint64_t allocations = lending.foreign_allocations(opened.bound(), again->args());
     require(allocations == 0, SXT_E_PLUGIN, "run allocated memory ", allocations,
             " time(s) by malloc or new, warm as it was");

@@ -35,7 +35,7 @@ struct ConformanceOptions {
 };
 
 // A model that predicts so many times less than every run took, at times a clock can tell, is refused. Wide enough for
-// a busy machine and an uncalibrated model.
+// a busy machine and an uncalibrated model. What the caller waits for a stream is no part of a run.
 inline constexpr double gross_cost_factor = 100;
 
 struct Checked {

@@ -49,8 +49,7 @@ class Lending {
   const sxt_exec &exec() const noexcept { return exec_; }
   // Runs a kernel and throws what it failed with.
   void run(const sxt_bound &bound, const sxt_head *args);
-  // The least of a few warm runs that a kernel makes beside the host's table, where the process counts them: see
-  // conformance_cost.cpp.
+  // The least of a few warm runs that a kernel makes beside the host's table; counts_allocations() must hold.
   std::uint64_t foreign_allocations(const sxt_bound &bound, const sxt_head *args);
   // Waits for the work; what the kernel broke meanwhile, "" for nothing.
   std::string violations();
@@ -62,6 +61,9 @@ class Lending {
   DeviceBuffer scratch_, status_;
   std::uint64_t run_allocations_ = 0;
 };
+
+// The process counts allocations that pass by the host's table: see conformance_cost.cpp.
+bool counts_allocations();
 
 class Fitted;
 struct CheckLine;

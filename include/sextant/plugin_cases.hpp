@@ -7,7 +7,6 @@
 #include <complex>
 #include <cstdint>
 #include <limits>
-#include <set>
 #include <vector>
 
 #include "sextant/kinds/alike.h"
@@ -279,10 +278,15 @@ struct Pattern {
 };
 
 inline std::vector<std::int64_t> distinct_columns(std::int64_t count, std::int64_t cols, Random &random) {
-  std::set<std::int64_t> columns;
-  for (count = std::min(count, cols); static_cast<std::int64_t>(columns.size()) < count;)
-    columns.insert(random.below(cols));
-  return {columns.begin(), columns.end()};
+  std::vector<std::int64_t> columns;
+  std::vector<bool> taken(cols);
+  for (count = std::min(count, cols); static_cast<std::int64_t>(columns.size()) < count;) {
+    const std::int64_t j = random.below(cols);
+    if (!taken[j]) columns.push_back(j);
+    taken[j] = true;
+  }
+  std::sort(columns.begin(), columns.end());
+  return columns;
 }
 
 // length(i) entries in row i, in random columns.

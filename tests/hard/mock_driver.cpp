@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -11,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace mock {
@@ -120,7 +122,10 @@ sxt_status synchronize(void *handle) {
   if (!handle) return drain_all(), SXT_OK;
   auto &stream = *static_cast<Stream *>(handle);
   if (captured(stream)) return add("violations"), SXT_E_STATE;
-  return drain(stream), SXT_OK;
+  drain(stream);
+  if (const double wait_s = knob("wait_s", 0); wait_s > 0)
+    std::this_thread::sleep_for(std::chrono::duration<double>(wait_s));
+  return SXT_OK;
 }
 
 sxt_status capture_begin(void *handle) {

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <memory>
 #include <numeric>
+#include <set>
 #include <vector>
 
 #include "reference.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// spmv.dia.deferred: y = alpha A x + beta y on diagonals that another plugin built.
+// spmv.dia.deferred: y = alpha A x + beta y on diagonals that another plugin built. Knob:
+// "product.factor".
 #include <cstdint>
 
 #include "mock_kernel.hpp"
@@ -14,7 +15,8 @@ sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_ma
 
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
-  return mock::one_price(out, capacity, count, 4e-7 + 0.8e-9 * static_cast<double>(as<sxt_matrix_query>(query).rows));
+  const double rows = static_cast<double>(as<sxt_matrix_query>(query).rows);
+  return mock::one_price(out, capacity, count, mock::knob("product.factor", 1) * (4e-7 + 0.8e-9 * rows));
 }
 
 // The state is the matrix itself, which outlives it.

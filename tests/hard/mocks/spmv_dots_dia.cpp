@@ -22,9 +22,10 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   return mock::one_price(out, capacity, count, mock::knob("fused.factor", 1) * (5e-7 + 0.9e-9 * n));
 }
 
-sxt_status eager_candidates(const sxt_query *, const sxt_features *, const sxt_machine *, const sxt_filled *,
+sxt_status eager_candidates(const sxt_query *query, const sxt_features *, const sxt_machine *, const sxt_filled *,
                             sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
-  return mock::one_price(out, capacity, count, 1e-9);
+  const double n = static_cast<double>(as<sxt_matrix_query>(query).rows);
+  return mock::one_price(out, capacity, count, 0.5 * (5e-7 + 0.9e-9 * n));
 }
 
 sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *,
