@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -74,7 +75,17 @@ void inspect(const std::string &path, Origin origin) {
     throw Refused{"self-test", text("sextant plugin check refused it: ", failed->second.begin()->second)};
 }
 
+// The dynamic loader does not survive every failed allocation whole: glibc's may keep its lock, and forget at the next
+// load what a file needs. It is not called where it could not have what a load takes.
+void require_memory_for_a_load(const std::string &path) {
+  constexpr std::size_t enough = std::size_t{1} << 18;
+  void *volatile memory = std::malloc(enough);  // volatile: or the compiler leaves both calls out
+  std::free(memory);
+  if (!memory) fail_for_now(path, "there is no memory for it");
+}
+
 sxt_plugin_entry_fn find_entry(const std::string &path) {
+  require_memory_for_a_load(path);
   errno = 0;
   void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {

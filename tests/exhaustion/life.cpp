@@ -190,11 +190,7 @@ int lives(const char *name, sxt_context *context, bool once, long most) {
 }  // namespace
 
 // once|for-ever PLAN [LIVES]
-#ifdef SEXTANT_LIFE_IS_MAIN
 int main(int argc, char **argv) {
-#else
-extern "C" int exhausted_life(int argc, char **argv) {
-#endif
   if (argc < 3) return 2;
   const bool once = !std::strcmp(argv[1], "once");
   const long most = argc > 3 ? std::atol(argv[3]) : 150;

@@ -2,13 +2,10 @@
 #include "library.hpp"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 
 #include <cerrno>
 #include <cstdint>
-#include <cstdio>
 #include <new>
 #include <string>
 
@@ -17,52 +14,47 @@ namespace sextant::hermitian_lapack {
 namespace {
 
 #ifdef __GLIBC__
-
-struct Opening {
-  const char *name;
-  void *handle;
-  bool shortage;
-  char why[512];
-};
-
-void *open_here(void *arg) {
-  Opening &opening = *static_cast<Opening *>(arg);
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  if (const int here = ::sched_getcpu(); here >= 0 && here < CPU_SETSIZE) {
+// The calling thread may use one processor while this stands.
+class OnOneProcessor {
+ public:
+  OnOneProcessor() {
+    const int here = ::sched_getcpu();
+    if (here < 0 || here >= CPU_SETSIZE || ::sched_getaffinity(0, sizeof before_, &before_) != 0) return;
+    cpu_set_t one;
+    CPU_ZERO(&one);
     CPU_SET(here, &one);
-    ::sched_setaffinity(0, sizeof one, &one);
+    changed_ = ::sched_setaffinity(0, sizeof one, &one) == 0;
   }
-  errno = 0;
-  opening.handle = ::dlmopen(LM_ID_NEWLM, opening.name, RTLD_NOW | RTLD_LOCAL);
-  if (opening.handle) return nullptr;
-  opening.shortage = errno == ENOMEM || errno == EMFILE || errno == ENFILE;
-  const char *reason = ::dlerror();
-  std::snprintf(opening.why, sizeof opening.why, "%s", reason ? reason : "it could not be opened");
-  return nullptr;
-}
+  ~OnOneProcessor() {
+    if (changed_) ::sched_setaffinity(0, sizeof before_, &before_);
+  }
+  OnOneProcessor(const OnOneProcessor &) = delete;
 
+ private:
+  cpu_set_t before_;
+  bool changed_ = false;
+};
 #endif
 
 // The library in a namespace of the dynamic linker's own: other data than a copy that the application uses. NULL, with
 // the linker's reason, where that cannot be had; throws where memory is short.
-// A thread that may use one processor opens it: OpenBLAS starts a thread for every processor that it sees, and the C
-// library of another namespace ends the process where it has no memory for one (its errno is not the one that the
-// allocator sets).
+// OpenBLAS starts a thread for every processor that it sees while it is opened, and the C library of another namespace
+// ends the process where it has no memory for one: its errno is not the one that the allocator sets. It sees one.
 void *open_own_copy(const char *name, std::string &why) {
 #ifdef __GLIBC__
-  Opening opening{name, nullptr, false, ""};
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // the application's signals are not for it
-  pthread_t thread;
-  const int failed = ::pthread_create(&thread, nullptr, open_here, &opening);
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (failed) throw std::bad_alloc();
-  ::pthread_join(thread, nullptr);
-  if (opening.shortage) throw std::bad_alloc();
-  why = opening.why;
-  return opening.handle;
+  void *handle = nullptr;
+  int problem = 0;
+  {
+    const OnOneProcessor alone;
+    errno = 0;
+    handle = ::dlmopen(LM_ID_NEWLM, name, RTLD_NOW | RTLD_LOCAL);
+    problem = errno;
+  }
+  if (handle) return handle;
+  const char *reason = ::dlerror();
+  if (problem == ENOMEM || problem == EMFILE || problem == ENFILE) throw std::bad_alloc();
+  why = reason ? reason : "it could not be opened";
+  return nullptr;
 #else
   why = std::string(name) +
         " is not opened: the C library has no dlmopen, and a shared copy's threads are the "
