@@ -48,10 +48,10 @@ struct ShortOfMemory {
   std::uint64_t context;
   char words[232];
 };
-constinit thread_local ShortOfMemory short_of_memory{};
+constinit thread_local ShortOfMemory in_place{};
 
 void remember_in_place(std::uint64_t context, const char *sentence) noexcept {
-  ShortOfMemory &place = short_of_memory;
+  ShortOfMemory &place = in_place;
   place.of_context = place.last = true;
   place.context = context;
   std::strncpy(place.words, sentence, sizeof place.words - 1);
@@ -78,12 +78,17 @@ void remember(std::uint64_t context, const char *sentence) noexcept {
     return remember_in_place(context, sentence);
   }
   own->forget_beyond_limit();
-  short_of_memory.last = false;
-  if (context == short_of_memory.context) short_of_memory.of_context = false;
+  in_place.last = false;
+  if (context == in_place.context) in_place.of_context = false;
+}
+
+sxt_status short_of_memory(std::uint64_t context) noexcept {
+  remember_in_place(context, status_sentence(SXT_E_MEMORY));
+  return SXT_E_MEMORY;
 }
 
 const char *remembered(std::uint64_t context) noexcept {
-  const ShortOfMemory &place = short_of_memory;
+  const ShortOfMemory &place = in_place;
   if (context == 0 ? place.last : place.of_context && place.context == context) return place.words;
   const Sentences *const own = PerThread<Sentences>::there();
   return own ? own->find(context) : "";

@@ -9,17 +9,21 @@
 #include <system_error>
 
 #include "core/base/error.hpp"
+#include "core/base/thread_storage.hpp"
 
 namespace sextant::abi {
 
 // Keeps a sentence for the calling thread: as the last of this context (0: of none in particular) and as the last of
 // all.
 void remember(std::uint64_t context, const char *sentence) noexcept;
+// The same for a shortage of memory, without asking for any.
+sxt_status short_of_memory(std::uint64_t context) noexcept;
 const char *remembered(std::uint64_t context) noexcept;  // 0: the last of all; never NULL
 
 // Runs f, which returns nothing or a status, and turns whatever it throws into a status and a sentence.
 template <class F>
 sxt_status guarded(std::uint64_t context, F &&f) noexcept {
+  if (!thread_storage::ready()) return short_of_memory(context);  // nothing may be thrown
   try {
     if constexpr (std::is_void_v<decltype(f())>) {
       f();

@@ -74,7 +74,7 @@ void write_file_atomically(const std::string &path, std::string_view content) {
 toml::table read_toml(const std::string &path) {
   const std::string content = read_file(path);
   try {
-    return toml::parse(content, path);
+    return toml::parse(content);  // given the path, it copies that in a function that is noexcept
   } catch (const toml::parse_error &problem) {
     fail(SXT_E_FILE_FORMAT, path, ":", problem.source().begin.line, ": ", problem.description());
   }

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -17,6 +18,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/files.hpp"
+#include "core/base/thread_storage.hpp"
 #include "core/registry/conformance.hpp"
 #include "core/registry/elf.hpp"
 #include "core/registry/host.hpp"
@@ -39,8 +41,9 @@ struct Refused {
   fail(SXT_E_MEMORY, "plugin '", path, "' could not be loaded now: ", reason);
 }
 
-// The dynamic loader tells of it in words alone.
-bool tells_of_shortage(std::string_view said) {
+// The dynamic loader tells of it in words, if at all; reason: what its calls left in errno.
+bool tells_of_shortage(std::string_view said, int reason) {
+  if (is_shortage(reason)) return true;
   for (const char *words : {"annot allocate memory", "out of memory", "Too many open files"})
     if (said.find(words) != said.npos) return true;
   return false;
@@ -72,15 +75,31 @@ void inspect(const std::string &path, Origin origin) {
     throw Refused{"self-test", text("sextant plugin check refused it: ", failed->second.begin()->second)};
 }
 
+// The dynamic loader does not survive every failed allocation whole: glibc's may keep its lock, and forget at the next
+// load what a file needs. It is not called where it could not have what a load takes.
+void require_memory_for_a_load(const std::string &path) {
+  constexpr std::size_t enough = std::size_t{1} << 18;
+  void *volatile memory = std::malloc(enough);  // volatile: or the compiler leaves both calls out
+  std::free(memory);
+  if (!memory) fail_for_now(path, "there is no memory for it");
+}
+
 sxt_plugin_entry_fn find_entry(const std::string &path) {
+  require_memory_for_a_load(path);
+  errno = 0;
   void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
+    const int reason = errno;
     const char *said = dlerror();
-    if (said && tells_of_shortage(said)) fail_for_now(path, said);
+    if (tells_of_shortage(said ? said : "", reason)) fail_for_now(path, said ? said : std::strerror(reason));
     throw Refused{"open", text("the dynamic loader refused it: ", said ? said : "it gave no reason")};
   }
   // Never closed again: threads, handlers and device code of an unloaded plugin would live on.
-  if (void *entry = dlsym(library, entry_symbol)) return reinterpret_cast<sxt_plugin_entry_fn>(entry);
+  if (void *entry = dlsym(library, entry_symbol)) {
+    thread_storage::add(entry);
+    if (!thread_storage::ready()) fail_for_now(path, "there is no memory for its thread-local data");
+    return reinterpret_cast<sxt_plugin_entry_fn>(entry);
+  }
   const bool newer = dlsym(library, "sxt_plugin_entry_1") != nullptr;
   throw Refused{"entry", text("it has no symbol '", entry_symbol, "'",
                               newer ? "; it is a plugin for ABI 1 and needs a newer library" : ", so it is no plugin")};

@@ -21,6 +21,7 @@
 #include <immintrin.h>
 #endif
 
+#include "core/base/thread_storage.hpp"
 #include "core/threads/places.hpp"
 
 namespace sextant::threads {
@@ -133,6 +134,7 @@ class Worker {
   }
   void work() {
     Job &job = *seat_.job;
+    thread_storage::ready();  // where memory is short, what works without it may still run
     if (job.part) return do_share(job, seat_.share);
     std::uint32_t size = 0;
     while (!look(pool_.patience(), [&] { return (size = job.size.load(std::memory_order_acquire)) != 0; }))

@@ -13,7 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "failing_malloc.hpp"
+#include "failing_malloc.h"
 #include "sextant/sextant.h"
 
 namespace {
@@ -26,10 +26,10 @@ const char *plan_path = nullptr;
 int problems = 0;
 
 void complain(const char *what, const char *call, const char *more = "") {
-  failing_malloc::pause();
+  failing_malloc_pause();
   std::fprintf(stderr, "  %s: %s %s\n", call, what, more);
   ++problems;
-  failing_malloc::resume();
+  failing_malloc_resume();
 }
 
 // The call; where it fails, once more with memory.
@@ -40,10 +40,10 @@ bool done(const char *name, const sxt_context *context, Call &&call) {
   const char *said = sxt_last_error(context);
   if (status != SXT_E_MEMORY) complain(sxt_status_name(status), name, said);
   if (!said || !*said) complain("it says nothing", name);
-  failing_malloc::pause();
+  failing_malloc_pause();
   const sxt_status again = call();
   if (again < 0) complain("fails although there is memory again:", name, sxt_last_error(context));
-  failing_malloc::resume();
+  failing_malloc_resume();
   return again >= 0;
 }
 
@@ -144,11 +144,11 @@ void work_in(sxt_context *context) {
 
 // Answers how many allocations there were, by a pipe, and whether all was well, by its exit. context: NULL: its own.
 [[noreturn]] void live(sxt_context *context, long first, long last, int report_to) {
-  failing_malloc::begin(first, last);
+  failing_malloc_begin(first, last);
   if (context || done("context_create", nullptr, [&] { return open(&context); })) work_in(context);
   sxt_context_destroy(context);
-  failing_malloc::pause();
-  const long count = failing_malloc::count();
+  failing_malloc_pause();
+  const long count = failing_malloc_count();
   if (write(report_to, &count, sizeof count) != sizeof count) _exit(3);
   _exit(problems ? 1 : 0);
 }

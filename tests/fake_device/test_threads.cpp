@@ -59,6 +59,8 @@ class FakeThreads : public FakeDevice {
     kernel_.table.open = open_kept;
     kernel_.table.close = close_kept;
     kernel_.table.run = run_kept;
+    kernel_.plugin = &plugin_;
+    kernel_.verdict = sextant::registry::Verdict::passed;  // no case of its kind asks what it does
     sxt_vector_query query{};
     query.q = {{sizeof query, SXT_KIND_VECTOR}, 1, 0, SXT_F64};
     query.n = 1;
@@ -86,6 +88,7 @@ class FakeThreads : public FakeDevice {
     args.n = 1;
     runner_->run(&args.h);
   }
+  sextant::registry::Plugin plugin_{};
   sextant::registry::Kernel kernel_{};
   sxt_context *context_ = nullptr;
   std::unique_ptr<Runner> runner_;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <new>
 
 #include "library.hpp"
 #include "sextant/plugin_hermitian.hpp"
@@ -66,9 +67,13 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
 
 sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *slots,
                    const sxt_exec *exec, void **state) {
-  if (!Lapack::instance().is_open())
-    return error(exec, SXT_E_NOT_SUPPORTED, "LAPACK cannot be used (apt-get install libopenblas0): %s",
-                 Lapack::instance().why());
+  try {
+    if (!Lapack::instance().is_open())
+      return error(exec, SXT_E_NOT_SUPPORTED, "LAPACK cannot be used (apt-get install libopenblas0): %s",
+                   Lapack::instance().why());
+  } catch (const std::bad_alloc &) {  // a later call opens it
+    return error(exec, SXT_E_MEMORY, "LAPACK could not be opened now: memory is short");
+  }
   return prepare_team(problem, candidate, slots, exec, state);
 }
 
