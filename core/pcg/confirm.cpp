@@ -136,11 +136,10 @@ PcgSolve::TrueResidual PcgSolve::last_residual(const sxt_pcg_args &args) {
 }
 
 // A solve that failed gives back nothing worse than it began with: the guess, or 0.
-bool PcgSolve::is_worse_than_start(const TrueResidual &last, sxt_reason reason) {
-  if (reason == SXT_REASON_CONVERGED || last.accepted || !std::isfinite(last.norm)) return false;
+bool PcgSolve::is_worse_than_start(const TrueResidual &last) {
+  if (last.accepted || !std::isfinite(last.norm)) return false;
   if (!settings_.use_initial_guess) return !(last.norm <= rhs_norm_);
-  const bool shifted = shift_ != 0 || x_shift() != 0;  // then start() has looked
-  return !(last.norm <= (shifted ? guess_norm_ : residual_of(x_).norm));
+  return !(last.norm <= (x_shift() != 0 ? guess_norm_ : residual_of(x_).norm));  // start() has looked where x is shifted
 }
 
 void PcgSolve::finish(sxt_pcg_args &args, sxt_pcg_report &report) {
@@ -154,12 +153,18 @@ void PcgSolve::finish(sxt_pcg_args &args, sxt_pcg_report &report) {
   report.launches = args.launches;
   const std::int64_t residuals_before = residuals_;
   TrueResidual last = last_residual(args);
-  const bool worse = is_worse_than_start(last, report.reason);
-  if (std::isfinite(last.norm) && !worse) last = hand_over(args, last);
-  const bool good = std::isfinite(last.norm) && !worse;
+  double size = last.size;  // of what was reached, whatever is given back
+  bool good = std::isfinite(last.norm) && !is_worse_than_start(last);
+  if (good) {
+    last = hand_over(args, last);
+    if (std::isfinite(last.norm)) size = last.size;
+    // Brought back x may have lost more than it had gained.
+    good = std::isfinite(last.norm) && !(x_shift() != 0 && is_worse_than_start(last));
+    if (!good) restore_guess();
+  }
   if (!good) {
+    if (report.reason == SXT_REASON_CONVERGED && !std::isfinite(last.norm)) report.reason = SXT_REASON_NOT_A_NUMBER;
     last = fall_back();
-    if (report.reason == SXT_REASON_CONVERGED) report.reason = SXT_REASON_NOT_A_NUMBER;
   }
   // Whatever the engine says: the answer is what the true residual says.
   const bool cut_short = report.reason == SXT_REASON_ITERATION_LIMIT || report.reason == SXT_REASON_STAGNATED;
@@ -167,7 +172,7 @@ void PcgSolve::finish(sxt_pcg_args &args, sxt_pcg_report &report) {
   if (report.reason == SXT_REASON_CONVERGED && !last.accepted) report.reason = SXT_REASON_STAGNATED;
   report.residual_norm = last.norm;
   report.residual_bound = last.bound;
-  report.rounding_limit = unit() * last.size;
+  report.rounding_limit = unit() * (std::isfinite(size) ? size : last.size);
   report.products += residuals_ - residuals_before;
 }
 
@@ -188,12 +193,23 @@ PcgSolve::TrueResidual PcgSolve::hand_over(const sxt_pcg_args &args, const TrueR
     lost.norm = HUGE_VAL;
     return lost;
   }
+  if (x_shift() != 0 && settings_.use_initial_guess) save_guess();
   crossing_.copy(answer, x_);
   if (x_shift() == 0 && shift_ == 0) return before;
   shift(x_, -x_shift());
-  const TrueResidual out = residual_of_returned();
-  if (!std::isfinite(out.norm)) settings_.use_initial_guess = false;  // x is no guess any more
-  return out;
+  return residual_of_returned();
+}
+
+// What was found may turn out worse once it is brought back.
+void PcgSolve::save_guess() {
+  const std::uint64_t bytes = static_cast<std::uint64_t>(n_) * value_bytes(type_);
+  if (!work_.guess.data()) work_.guess = DeviceBuffer(solver_.matrix().context().device(), bytes);
+  crossing_.copy(x_, work_.guess.data());
+  guess_saved_ = true;
+}
+
+void PcgSolve::restore_guess() {
+  if (guess_saved_) crossing_.copy(work_.guess.data(), x_);
 }
 
 // Of the caller's x. Scaled up, b and x keep all digits. Scaled down, f32 is judged as the caller has it, since nothing

@@ -78,9 +78,11 @@ class PcgSolve {
   TrueResidual residual_of(const void *x);
   TrueResidual residual_of_returned();
   TrueResidual hand_over(const sxt_pcg_args &args, const TrueResidual &before);
+  void save_guess();
+  void restore_guess();
   TrueResidual fall_back();
   TrueResidual last_residual(const sxt_pcg_args &args);
-  bool is_worse_than_start(const TrueResidual &last, sxt_reason reason);
+  bool is_worse_than_start(const TrueResidual &last);
   double unit() const;  // of rounding in the type of the vectors
 
   sxt_reason observe(std::int64_t first, std::int64_t count, const double *residuals);
@@ -102,6 +104,7 @@ class PcgSolve {
   std::int64_t n_;
   Clock clock_;
   int shift_ = 0;                     // b, norms and atol are here 2^shift times the caller's
+  bool guess_saved_ = false;          // in work_.guess
   double guess_norm_ = 0;             // true residual of a guess that was brought to the scale of this solve
   double system_norm_ = 0;            // 2-norm of b in the engine's system
   double rhs_norm_ = 0, target_ = 0;  // stop when |b - A x| <= target

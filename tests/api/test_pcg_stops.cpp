@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <random>
+#include <vector>
 
 #include "tests/api/support.hpp"
 
@@ -243,7 +245,7 @@ TEST(PcgStopTest, AFailedSolveGivesBackNothingWorseThanItBeganWith) {
   std::vector<double> b(n, 0.0), guess(n);
   b[3] = 1;
   for (std::int32_t i = 0; i < n; ++i) guess[i] = std::sin(6.283185307179586 * i / n);
-  for (const char *engine : {"pcg.reference.classical.cpu", "pcg.team.predict-recompute.cpu", ""})
+  for (const char *engine : {"pcg.host-loop.classical.cpu", "pcg.team.predict-recompute.cpu", ""})
     for (const std::int64_t iterations : {20, 200, 4000}) {
       sxt_pcg_options options = pcg_options();
       options.engine = *engine ? engine : nullptr;
@@ -259,6 +261,39 @@ TEST(PcgStopTest, AFailedSolveGivesBackNothingWorseThanItBeganWith) {
         EXPECT_LE(report.true_relative_residual, before * (1 + 1e-12)) << engine << ", " << iterations;
       }
     }
+}
+
+// What the engine found converged where A and b were scaled; brought back, the second number of x is a subnormal one.
+TEST(PcgStopTest, AnAnswerThatLosesItsDigitsOnTheWayBackIsNotReturned) {
+  const Context context = cpu();
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> digits(1, 10);
+  for (int trial = 0; trial < 300; ++trial) {
+    const auto first = static_cast<float>(digits(random) * 1e25), last = static_cast<float>(digits(random) * 1e25);
+    const auto beside = static_cast<float>(digits(random) * 1e24);
+    Csr a;
+    a.rows = a.cols = 2;
+    a.entry(0, first), a.entry(1, beside), a.end_row();
+    a.entry(0, beside), a.entry(1, last), a.end_row();
+    sxt_matrix_options kind = matrix_options();
+    kind.value_type = SXT_F32;
+    const std::vector<float> values(a.values.begin(), a.values.end());
+    const Matrix matrix = make<Matrix>([&](sxt_matrix **out) {
+      return sxt_matrix_from_csr(context.get(), 2, 2, a.ptr.data(), a.col.data(), values.data(), &kind, out);
+    });
+    sxt_pcg *raw = nullptr;
+    ASSERT_EQ(sxt_pcg_create(matrix.get(), nullptr, &raw), SXT_OK) << sxt_last_error(context.get());
+    const Pcg pcg(raw);
+    const std::vector<float> b{static_cast<float>(digits(random) * 1e-20), 0};
+    std::vector<float> x{7, 7};
+    sxt_pcg_report report{};
+    report.struct_size = sizeof report;
+    const sxt_status status = sxt_pcg_solve_array(pcg.get(), 2, b.data(), x.data(), nullptr, &report);
+    EXPECT_EQ(status, report.reason == SXT_REASON_CONVERGED ? SXT_OK : SXT_NOT_CONVERGED);
+    const std::vector<double> wide_b(b.begin(), b.end()), wide_x(x.begin(), x.end());
+    EXPECT_LE(relative_residual(a, wide_b, wide_x), 1 + 1e-6) << trial;
+    EXPECT_LE(report.true_relative_residual, 1 + 1e-6) << trial;
+  }
 }
 
 TEST(PcgStopTest, TheMaximumNormCanBeAsked) {

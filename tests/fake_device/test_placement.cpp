@@ -177,12 +177,6 @@ TEST_F(Placement, APlanSaysWhere) {
   EXPECT_NE(explanation().find("on the CPU: the loaded plan says so"), std::string::npos) << explanation();
 }
 
-TEST_F(Placement, LargeOnesGoToTheDevice) {
-  matrix(3'000'000, 4);
-  ASSERT_EQ(sxt_pcg_create(a_, nullptr, &pcg_), SXT_OK) << sxt_last_error(context_);
-  EXPECT_EQ(explanation().find("solved for on the CPU"), std::string::npos);
-}
-
 TEST_F(Placement, ABadMatrixIsRefusedOnce) {
   matrix(9, -4);
   EXPECT_EQ(sxt_pcg_create(a_, nullptr, &pcg_), SXT_E_DIAGONAL);

