@@ -200,12 +200,17 @@ SXT_INLINE Lanes<double> sum_of(Lanes<double> a, Lanes<double> b) {
   return {_mm256_add_pd(a.lo, b.lo), _mm256_add_pd(a.hi, b.hi)};
 }
 
-SXT_INLINE __m256d sums_of_four(const Lanes<double> *row) {
-  const __m256d a = _mm256_hadd_pd(_mm256_add_pd(row[0].lo, row[0].hi), _mm256_add_pd(row[1].lo, row[1].hi));
-  const __m256d b = _mm256_hadd_pd(_mm256_add_pd(row[2].lo, row[2].hi), _mm256_add_pd(row[3].lo, row[3].hi));
+// Of four quarters of a register each: (0 + 1) + (2 + 3).
+SXT_INLINE __m256d sums_of_four(__m256d first, __m256d second, __m256d third, __m256d fourth) {
+  const __m256d a = _mm256_hadd_pd(first, second), b = _mm256_hadd_pd(third, fourth);
   return _mm256_add_pd(_mm256_permute2f128_pd(a, b, 0x20), _mm256_permute2f128_pd(a, b, 0x31));
 }
-SXT_INLINE Lanes<double> sums_of(const Lanes<double> (&row)[8]) { return {sums_of_four(row), sums_of_four(row + 4)}; }
+// In adjacent pairs, as on every instruction set.
+SXT_INLINE __m256d sums_of_rows(const Lanes<double> *row) {
+  return _mm256_add_pd(sums_of_four(row[0].lo, row[1].lo, row[2].lo, row[3].lo),
+                       sums_of_four(row[0].hi, row[1].hi, row[2].hi, row[3].hi));
+}
+SXT_INLINE Lanes<double> sums_of(const Lanes<double> (&row)[8]) { return {sums_of_rows(row), sums_of_rows(row + 4)}; }
 
 SXT_INLINE Lanes<double> load(const double *p) { return {_mm256_loadu_pd(p), _mm256_loadu_pd(p + 4)}; }
 SXT_INLINE Lanes<float> load(const float *p) { return {_mm256_loadu_ps(p)}; }
