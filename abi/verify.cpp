@@ -92,7 +92,7 @@ sxt_status sxt_verify_model(sxt_matrix *matrix, const sxt_verify_options *option
                             int32_t (*line)(void *user, const sxt_verify_line *line), void *user) {
   return guarded(id_of(matrix), [&] {
     Matrix &inner = *given(matrix, "matrix").matrix;
-    require(line != nullptr, SXT_E_ARGUMENT, "line is NULL: nobody would hear of the measurements");
+    require(line != nullptr, SXT_E_ARGUMENT, "line is NULL: the measurements would be lost");
     verify_model(inner, settings_of(read_sized(options, defaults(), "options")), [&](const VerifyLine &measured) {
       const sxt_verify_line told = to_c(measured);
       return line(user, &told) == 0;

@@ -62,9 +62,9 @@ class Context : public std::enable_shared_from_this<Context> {
   // The plugins of the process and those that this context's options name: no other context's.
   const registry::Scope &scope() const noexcept { return scope_; }
 
-  // Throws SXT_E_UNKNOWN_NAME, naming the nearest, for a kind or kernel ("" for any) nobody loaded.
+  // Throws SXT_E_UNKNOWN_NAME, naming the nearest, for a kind or kernel ("" for any) that is not loaded.
   void check_names(const std::string &kind, const std::string &kernel) const;
-  // "": the model chooses. Throws SXT_E_UNKNOWN_NAME for a kind or kernel nobody loaded.
+  // "": the model chooses. Throws SXT_E_UNKNOWN_NAME for a kind or kernel that is not loaded.
   void force(const std::string &kind, const std::string &kernel);
   // The kernel forced for a kind by call or environment, "" for none; *by says by whom.
   std::string forced(const std::string &kind, const char **by) const;

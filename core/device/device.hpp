@@ -83,7 +83,7 @@ class Device {
   // SXT_E_ARGUMENT for a stream of another device; SXT_E_STATE, and changes nothing, where the old one is being
   // captured.
   void set_callers_stream(void *stream);
-  // A stream for one call: the caller's, or one that nobody else uses now. NULL on devices without streams.
+  // A stream for one call: the caller's, or one that is free now. NULL on devices without streams.
   void *take_stream();
   void give_stream(void *stream) noexcept;
   void wait(void *stream) const;  // until its work is done; throws SXT_E_DEVICE when some of it failed

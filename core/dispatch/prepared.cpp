@@ -290,8 +290,8 @@ Session *Runner::take() {
 }
 
 void Runner::give_back(Session *session) noexcept {
-  Session *nobody = nullptr;
-  if (!ready_.compare_exchange_strong(nobody, session, std::memory_order_release, std::memory_order_relaxed))
+  Session *none = nullptr;
+  if (!ready_.compare_exchange_strong(none, session, std::memory_order_release, std::memory_order_relaxed))
     keep(session);
 }
 

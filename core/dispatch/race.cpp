@@ -66,8 +66,8 @@ class Guests {
 
 }  // namespace
 
-// A race takes more memory than what is chosen in the end: whoever does not fit is out of it, and where nobody fits
-// there was none.
+// A race takes more memory than what is chosen in the end: a candidate that does not fit is out of it, and where none
+// fits there was none.
 void Selector::race(const Query &query, std::vector<Option> &options, bool *out_of_memory) {
   if (context_.race() < 2 || !matrix_ || !TrialProduct::possible(query)) return;
   const Field field = field_of(options, context_.race(), context_.race_seconds(), context_.device().on_host());

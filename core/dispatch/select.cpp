@@ -441,7 +441,7 @@ ChoicePtr Selector::settle(const Query &query, const std::string &role, bool par
     for (Option &option : options)
       // Without a way of its own, what states no time is welcome, too.
       if (!part && std::isfinite(own_way_s_) && option.total_s >= own_way_s_)
-        option.reason = "who asks has a way that is predicted to end sooner";
+        option.reason = "the caller has a way that is predicted to end sooner";
     race(query, options, &out_of_memory);
   }
   Option *winner = nullptr;

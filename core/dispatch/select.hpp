@@ -60,7 +60,7 @@ class Selector {
   }
   // Kernels that are refused for a reason found elsewhere.
   void leave_out(LeftOut kernels) { left_out_ = std::move(kernels); }
-  // What a choice would read is not built for it: who asks may yet choose otherwise.
+  // What a choice would read is not built for it: the caller may yet choose otherwise.
   void build_nothing() { builds_ = false; }
   // Features that could tell candidates apart are computed for no more than so many seconds; whether some were not.
   void spend_at_most(double seconds) { most_spent_s_ = seconds; }
@@ -99,7 +99,7 @@ class Selector {
   std::vector<int> wanted_features(const std::set<const registry::Kernel *> &kernels, bool transposes, int tier) const;
   bool sees_known() const;
   void forget_parts();
-  // out_of_memory: set where somebody had no room.
+  // out_of_memory: set where a candidate had no room.
   void race(const Query &query, std::vector<Option> &options, bool *out_of_memory);
   void gather(const Query &query, const std::string &role, const std::string &storage, bool part, const Rules &rules,
               std::vector<Option> &options, std::vector<Considered> &refused);

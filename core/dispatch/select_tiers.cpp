@@ -28,7 +28,7 @@ void add_kernels(const Kernel *kernel, const std::vector<SlotChoice> &slots, std
 }
 
 // What is at stake between the best option and the others, in seconds, and the kernels whose features could tell. A
-// storage that has to be built first is at stake as a whole: nobody converts a matrix on a guess.
+// storage that has to be built first is at stake as a whole: no matrix is converted on a guess.
 struct Stake {
   double seconds = 0;
   std::set<const Kernel *> kernels;
@@ -184,7 +184,7 @@ double Selector::gather_in_tiers(const Query &query, const std::string &role, co
       }
       spent += cost;
       gather_again(query, role, storage, part, limits, tiers_ & ~known, options, refused);
-      tier = 0;  // whoever leads now may want of a lower tier what nobody asked for before
+      tier = 0;  // the new leader may want features of a lower tier that were not asked for before
     }
   } catch (...) {
     tiers_ = before;

@@ -12,7 +12,7 @@
 namespace sextant {
 
 struct CacheKey {
-  std::uint64_t owner = 0;  // an id that is never used twice; 0: nobody
+  std::uint64_t owner = 0;  // an id that is never used twice; 0: none
   std::uint64_t epoch = 0;  // of the owner's choices: older entries are no longer found
   std::uint64_t what = 0;
   bool operator==(const CacheKey &) const = default;

@@ -233,7 +233,7 @@ void HermitianTransfer::work_in_turn() noexcept {
   } catch (...) {
     const std::lock_guard lock(mutex_);
     if (!problem_) problem_ = std::current_exception();
-    next_ = settings_.batch;  // nobody begins another
+    next_ = settings_.batch;  // no thread begins another
   }
 }
 

@@ -88,7 +88,7 @@ void PlainText::consumed(std::uint64_t offset) {
 }  // namespace
 
 FileMap::FileMap(const std::string &path) {
-  // Without O_NONBLOCK a pipe that nobody writes to would be waited for.
+  // Without O_NONBLOCK a pipe without a writer would be waited for.
   const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (file.fd < 0) fail_read(path, "cannot open", errno);
   struct stat status;

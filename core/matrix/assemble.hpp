@@ -68,15 +68,15 @@ struct Assembled {
 // duplicates. An entry outside the stated triangle is SXT_E_ARGUMENT naming it. A skew-symmetric diagonal entry,
 // duplicates summed, must be zero, a Hermitian one real, but for rounding, which is taken out of it. Errors name the
 // entry: its number, row and column, all counted from the caller's base. With triangle == SXT_FULL nothing is mirrored,
-// and nobody checks here that the two triangles agree. Peak memory beside the input: the result, plus the map when
+// and the two triangles are not compared here. Peak memory beside the input: the result, plus the map when
 // `keep_order`, plus, while unsorted rows are sorted, scratch for the longest such row (per thread, at most half the
 // result unless one row alone needs more). When duplicates are summed the entries are held once more before summing.
 // Duplicates are summed in input order, the same for any thread count.
 Assembled assemble(const EntryArrays &entries, const AssemblyOptions &options, const Allocator &allocator);
 
-// The caller's arrays as the canonical form itself, after the checks that assemble makes. Nothing is copied, but for values
-// whose diagonal is to be put right: they must outlive the result unchanged. SXT_E_NOT_SUPPORTED for arrays of other types or layout than the canonical form,
-// SXT_E_ARGUMENT for rows whose columns do not increase.
+// The caller's arrays as the canonical form itself, after the checks that assemble makes. Nothing is copied, but for
+// values whose diagonal is to be put right: they must outlive the result unchanged. SXT_E_NOT_SUPPORTED for arrays of
+// other types or layout than the canonical form, SXT_E_ARGUMENT for rows whose columns do not increase.
 Assembled adopt(const EntryArrays &entries, const AssemblyOptions &options, const Allocator &allocator);
 
 // Writes new values, given in the caller's order, into an assembled matrix. `values` holds order.input_nnz values of

@@ -23,7 +23,7 @@ namespace sextant {
 class StoredForm {
  public:
   StoredForm(Context &context, const registry::Kernel &kernel, const sxt_problem &problem);
-  // CSR that somebody else keeps in device space: no kernel builds or refreshes it.
+  // CSR that another owner keeps in device space: no kernel builds or refreshes it.
   StoredForm(Context &context, const sxt_csr &kept) : context_(context), kept_(kept) {}
   // P A P^T of what another holds; perm as sxt_storage_permuted_ops says. Throws SXT_E_NOT_SUPPORTED where its kernel
   // does not offer that.
@@ -48,7 +48,7 @@ class StoredForm {
 
  private:
   void release() noexcept;
-  const char *name() const { return kernel_ ? kernel_->name() : "CSR that is somebody else's"; }
+  const char *name() const { return kernel_ ? kernel_->name() : "CSR of another owner"; }
 
   Context &context_;
   const registry::Kernel *kernel_ = nullptr;  // NULL, as ops_: it shows kept_
@@ -72,7 +72,7 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
  public:
   // check_finite: whether updates refuse NaN and infinity.
   Matrix(std::shared_ptr<Context> context, Assembled assembled, sxt_symmetry symmetry, bool check_finite = true);
-  // A matrix over CSR arrays that somebody else made and keeps: a factor of a preconditioner, a renumbered copy. The
+  // A matrix over CSR arrays that another owner keeps: a factor of a preconditioner, a renumbered copy. The
   // arrays lie on the host, or in the memory of the context's device, and outlive it; nothing of them is copied but
   // offsets that are wider than they need be. They are canonical, as a storage kernel gets them, and trusted to be so.
   // One on a device has no arrays on the host: csr() shows sizes and types only. pattern_hash: 0 to have it computed,
@@ -88,7 +88,7 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   const CsrArrays &csr() const noexcept { return data_.csr; }
   const ValueOrder &order() const noexcept { return data_.order; }
   sxt_symmetry symmetry() const noexcept { return symmetry_; }  // as stated
-  // As stated, or as somebody found who compared the values; later values may be otherwise.
+  // As stated, or as a comparison of the values found; later values may be otherwise.
   sxt_symmetry known_symmetry() const noexcept { return known_symmetry_.load(std::memory_order_relaxed); }
   // Whether each entry and its mirror image are one value that the caller gave, so that they need not be compared.
   bool mirrored() const noexcept { return mirrored_; }
@@ -110,7 +110,7 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   bool storage_offered(const std::string &kind, double *setup_s, std::uint64_t *bytes, std::string *reason,
                        unsigned tiers = 1, bool known_too = true);
   // The kernel that built it, or else the one that would: of this device and context, not refused, soonest done. NULL:
-  // none could, or none did (CSR on a device that somebody else keeps). [any-thread]
+  // none could, or none did (CSR on a device that another owner keeps). [any-thread]
   const registry::Kernel *storage_kernel(const std::string &kind);
   // Builds it if need be. Throws SXT_E_NO_KERNEL, or what the kernel failed with. [any-thread]
   const sxt_storage *storage(const std::string &kind);
@@ -148,7 +148,7 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   // storage that could not be refreshed is tried again before it is used (freshen). Throws SXT_E_STATE while the
   // caller's stream is being captured. [exclusive]
   void update_values(const void *values, std::int64_t count);
-  // The same of a copy that is nobody else's: `write` puts its canonical values where they belong. [exclusive]
+  // The same of a copy that has no other user: `write` puts its canonical values where they belong. [exclusive]
   void rewrite_values(const std::function<void(Buffer &values)> &write);
   // Rises with every update; users of the values refresh when it changed.
   std::uint64_t version() const noexcept { return version_.load(std::memory_order_acquire); }
@@ -171,11 +171,11 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   void source_changed(const Matrix &source, const void *s);
 
   // P A P^T made on the device, of the CSR held there; perm: a permutation of this matrix's index type in device space.
-  // It has no arrays on the host. pattern_hash: as for of_view. Throws SXT_E_NOT_SUPPORTED where nobody offers it.
+  // It has no arrays on the host. pattern_hash: as for of_view. Throws SXT_E_NOT_SUPPORTED where no kernel offers it.
   std::shared_ptr<Matrix> permuted(const void *perm, std::uint64_t pattern_hash);
-  // Who makes it, with what it takes as the set-up of a candidate; NULL where nobody offers it.
+  // Who makes it, with what it takes as the set-up of a candidate; NULL where no kernel offers it.
   const registry::Kernel *permuting_kernel(sxt_candidate *candidate);
-  // Predicted seconds of that, without building storages of it; NaN where nobody offers it.
+  // Predicted seconds of that, without building storages of it; NaN where no kernel offers it.
   double permuted_seconds();
   // On such a matrix, after the values of the one that it was made of changed. Allocates nothing.
   void source_changed(Matrix &source);

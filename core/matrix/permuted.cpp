@@ -54,7 +54,7 @@ double Matrix::permuted_seconds() {
 
 std::shared_ptr<Matrix> Matrix::permuted(const void *perm, std::uint64_t pattern_hash) {
   const double seconds = permuted_seconds();
-  require(!std::isnan(seconds), SXT_E_NOT_SUPPORTED, "nobody permutes matrices on ", context_->device_name());
+  require(!std::isnan(seconds), SXT_E_NOT_SUPPORTED, "no kernel permutes matrices on ", context_->device_name());
   std::shared_ptr<StoredForm> whole = lend(SXT_KIND_STORAGE_CSR);
   auto matrix = std::make_shared<Matrix>(context_, shape(), symmetry_);
   matrix->found_symmetry(known_symmetry());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Matrices over CSR arrays that somebody else made and keeps, on the host or on a device.
+// Matrices over CSR arrays that another owner keeps, on the host or on a device.
 #include <cstdint>
 #include <limits>
 

@@ -15,7 +15,7 @@ namespace sextant {
 namespace {
 
 constexpr double seconds_a_step = 1e-9;    // a loop start or a test on one unit
-constexpr double cached_gather_gain = 4;   // over a gather from memory, where nobody measured it
+constexpr double cached_gather_gain = 4;   // over a gather from memory, where it was not measured
 constexpr double conflicting_gathers = 4;  // an update that conflicts costs as much as so many gathers
 constexpr double sector_bytes = 32;
 

@@ -141,7 +141,7 @@ void make_parent(const fs::path &path) {
   require(!problem, SXT_E_FILE_WRITE, path.parent_path().string(), ": ", problem.message());
 }
 
-// Nothing in a damaged file can be used, but nobody asked to lose it either, nor one that was kept before.
+// Nothing in a damaged file can be used, but it is not ours to lose, nor one that was kept before.
 void set_aside(const std::string &path, const char *damage, const LogSink &log) {
   std::error_code problem;
   std::string kept = path + ".damaged";
@@ -152,7 +152,7 @@ void set_aside(const std::string &path, const char *damage, const LogSink &log) 
 }
 
 // The profile that is there, an empty one where there is none. One that only cannot be read, or not by this version, is
-// nobody's to replace.
+// not to be replaced.
 Profile read_or_set_aside(const std::string &path, const LogSink &log) {
   std::error_code ignored;
   if (fs::status(path, ignored).type() == fs::file_type::not_found) return {};

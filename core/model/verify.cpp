@@ -62,7 +62,7 @@ double seconds_of(const std::function<void()> &step) {
 
 constexpr int choices = 3;  // that are timed; the median counts, since one interruption takes longer than any
 
-// What is had before any candidate runs: the way to the device, timed once, and the choice.
+// What is ready before any candidate runs: the way to the device, timed once, and the choice.
 class Preparation {
  public:
   Preparation(Matrix &matrix, const Query &query) : matrix_(matrix), visitors_(matrix) {

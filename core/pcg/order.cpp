@@ -69,7 +69,7 @@ double PcgSolver::gather_seconds() {
   const double far = std::clamp(nnz * found[on_host ? 1 : 3] - once, 0.0, near);
   const auto [near_rate, far_rate] = gather_rates();
   const double seconds = (near - far) / std::max(1.0, near_rate) + far / std::max(1.0, far_rate);
-  return seconds > 0 ? seconds : 0;  // NaN where nobody offers the features
+  return seconds > 0 ? seconds : 0;  // NaN where no kernel offers the features
 }
 
 // The order's way to the device, and the bandwidths that are told: before on the host, after wherever P A P^T is made.
@@ -149,7 +149,7 @@ std::shared_ptr<Matrix> PcgSolver::make_order(ChoicePtr ordering, bool asked) {
   return matrix;
 }
 
-// On the device if somebody does that there and has the memory; else on the host.
+// On the device if a kernel does that there and the memory suffices; else on the host.
 std::shared_ptr<Matrix> PcgSolver::bring_into_order(const void *perm) {
   Context &context = matrix_->context();
   const int threads = context.threads();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Many calls in succession on a stream of their own: none of them waits for the device, which a call on nobody's stream
+// Many calls in succession on a stream of their own: none of them waits for the device, which a call without a stream
 // does.
 #pragma once
 

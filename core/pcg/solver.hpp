@@ -107,7 +107,7 @@ class PcgSolver : private ValuesFollower {
   // The same with b and x anywhere: what the device does not reach is copied there, and x back.
   sxt_pcg_report solve_array(const void *b, void *x, const SolveSettings &solve);
   // Columns of arrays that lie as for solve_array, solved together in one pass over A for each iteration of all of
-  // them. Nobody may accompany them: no progress, cancel or time limit.
+  // them. They run unaccompanied: no progress, cancel or time limit.
   struct ArrayColumn {
     const void *b;
     void *x;

@@ -95,7 +95,7 @@ class Bench {
   void refresh_storages();
   // Ids of the storages in which a kernel may be tried; "" for none.
   std::vector<std::string> storages_for(const Kernel &kernel) const;
-  // Values of the features a kernel lists, NaN where nobody offers one.
+  // Values of the features a kernel lists, NaN where no kernel offers one.
   std::vector<double> features(const char *const *names);
 
  private:

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t guard_bytes = 256;  // on both sides of the scratch; keeps its alignment
 constexpr int guard_byte = 0xA5;
-constexpr int scratch_byte = 0xFF;  // NaN in every floating-point type: nobody may count on zeros
+constexpr int scratch_byte = 0xFF;  // NaN in every floating-point type: no kernel may count on zeros
 
 // Writes count bytes of `value` at `to`, which lies in device space.
 void fill(const sxt_exec &exec, char *to, int value, std::uint64_t count) {

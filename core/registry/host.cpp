@@ -114,7 +114,7 @@ struct HostCalls {
     if (!memory) return nullptr;
     try {
       note(exec, lent, memory, bytes);
-    } catch (...) {  // what nobody knows of could never be given back
+    } catch (...) {  // what is not recorded could never be given back
       forget(memory);
       give_back(exec, lent, memory);
       return nullptr;

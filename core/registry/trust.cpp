@@ -67,7 +67,7 @@ bool is_private_group(gid_t group, uid_t user, const char *accounts) {
 std::string ownership_problem(const std::string &path, const struct stat &status, uid_t user, const char *accounts) {
   if (status.st_uid != 0 && status.st_uid != user)
     return text("'", path, "' belongs to user ", status.st_uid, ", not to root or user ", user);
-  // In a sticky directory nobody can replace what belongs to others.
+  // In a sticky directory only the owner can replace a file.
   if (S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX)) return "";
   if (status.st_mode & S_IWOTH) return text("'", path, "' is writable by everybody (mode ", octal(status.st_mode), ")");
   if ((status.st_mode & S_IWGRP) && !is_private_group(status.st_gid, user, accounts))

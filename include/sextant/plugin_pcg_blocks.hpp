@@ -84,7 +84,7 @@ class Conversation {
   }
 
  private:
-  // Blocks end where somebody must be asked: at the limit, and where r is due to be replaced.
+  // Blocks end where the host must be asked: at the limit, and where r is due to be replaced.
   std::int64_t last_after(std::int64_t first) const {
     std::int64_t last = std::min(args_.max_iterations, first + std::max<std::int64_t>(1, engine_.longest()));
     if (args_.replace_every > 0) last = std::min(last, (first / args_.replace_every + 1) * args_.replace_every);

@@ -160,7 +160,7 @@ struct Systems {
   }
   bool held(std::int64_t i, std::int64_t j) const { return triangle == SXT_LOWER ? i >= j : i <= j; }
   T &at(std::int64_t s, std::int64_t i, std::int64_t j) { return a[s * stride_a + i + j * lda]; }
-  // The triangle of full[s]; a complex diagonal gets an imaginary part, which nobody may read.
+  // The triangle of full[s]; a complex diagonal gets an imaginary part, which no kernel may read.
   void store(std::int64_t s) {
     for (std::int64_t j = 0; j < n; ++j)
       for (std::int64_t i = 0; i < n; ++i)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A symmetry that nobody stated but the set-up's check finds: it counts as if it had been stated, where every entry
+// A symmetry that was not stated but the set-up's check finds: it counts as if it had been stated, where every entry
 // equals its mirror image, for the solver that checked, and for as long as it holds.
 #include <cmath>
 #include <cstdint>

@@ -250,7 +250,8 @@ TEST_F(MatricesOnAFakeDevice, EveryKernelMayFail) {
   EXPECT_EQ(left_behind(), "");
 }
 
-// That values were found to be symmetric holds until others come: a transpose is built as if nobody had looked.
+// That values were found to be symmetric holds until others come: a transpose is built as if they had not been
+// compared.
 TEST_F(MatricesOnAFakeDevice, FoundSymmetrySparesNoTranspose) {
   const Arrays arrays(500);
   const OnDevice held(arrays);
@@ -367,7 +368,7 @@ TEST_F(MatricesOnAFakeDevice, AMatrixOverArraysOnTheDeviceHasEveryStorage) {
     view.row_ptr = ptr.data();
     view.col = col.data();
     view.values = values.data();
-    EXPECT_THROW(sextant::Matrix::of_view(context, view, SXT_GENERAL), Error);  // nobody could tell its pattern
+    EXPECT_THROW(sextant::Matrix::of_view(context, view, SXT_GENERAL), Error);  // its pattern cannot be known
     const auto matrix = sextant::Matrix::of_view(context, view, SXT_GENERAL, 7);
     EXPECT_EQ(matrix->pattern_hash(), 7u);
     const auto shown = [&] { return reinterpret_cast<const sxt_csr *>(matrix->storage(SXT_KIND_STORAGE_CSR))->values; };
@@ -435,8 +436,8 @@ TEST_F(MatricesOnAFakeDevice, ShortMemoryIsSaidOrEvaded) {
   EXPECT_GT(refused, 0);
 }
 
-// A storage that does not fit while another does: the product is had with what there is, and the choice says what did
-// not fit and why.
+// A storage that does not fit while another does: the product is computed with what there is, and the choice says what
+// did not fit and why.
 TEST_F(MatricesOnAFakeDevice, AStorageThatDoesNotFitIsPassedOver) {
   const Arrays arrays(4000);
   const OnDevice held(arrays);

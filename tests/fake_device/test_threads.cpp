@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads that share a context: what a call leaves behind while its work is only enqueued is nobody else's before the
-// stream was waited for. The fake runtime knows which work has an order (order.h).
+// Threads that share a context: what a call leaves behind while its work is only enqueued belongs to no other call
+// before the stream was waited for. The fake runtime knows which work has an order (order.h).
 #include <atomic>
 #include <cstdint>
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What goes wrong on a GPU: M indefinite, which every engine finds in the iteration that a textbook's loop finds it in, an
-// entry beyond all others, NaN in A. x stays finite and no worse than at the start.
+// What goes wrong on a GPU: M indefinite, which every engine finds in the iteration that a textbook's loop finds it in,
+// an entry beyond all others, NaN in A. x stays finite and no worse than at the start.
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -56,7 +56,7 @@ Csr chain(int n) {
 
 class PcgFailures : public PcgGpu {
  protected:
-  // Stated to be symmetric, so that nobody looks at the entries before they are used.
+  // Stated to be symmetric, so that the entries are not looked at before they are used.
   Matrix symmetric(const Csr &a) {
     sxt_matrix_options options = api_test::matrix_options();
     options.symmetry = SXT_SYMMETRIC;
@@ -164,7 +164,7 @@ TEST_F(PcgFailures, AnEntryBeyondAllOthers) {
   }
 }
 
-// Where nobody looked at the entries when they came in, the set-up does.
+// Where the entries were not looked at when they came in, the set-up does.
 TEST_F(PcgFailures, NanInA) {
   Csr a = laplacian(64, 0.5);
   const std::int32_t row = 64 * 40 + 40;

@@ -153,7 +153,7 @@ inline std::string refusal(const sxt_kernel &kernel, const sxt_query *query,
 }
 
 // Poisoned bytes lent between guards: 256 bytes that must stay as they are, and after them, because reading too far is
-// a fault as well, a page that nobody may touch.
+// a fault as well, a page that may not be touched.
 class Scratch {
  public:
   explicit Scratch(std::uint64_t bytes) : bytes_(bytes) {

@@ -13,7 +13,7 @@ import tree
 FOLDERS = ["/" + "work/", "/" + "root/"]
 HOSTS = ["py" + r"pi\.org", r"pythonhosted" + r"\.org", r"deb\." + r"debian\.org", r"archive\." + r"ubuntu\.com",
          r"registry\." + r"npmjs", r"index\." + r"crates\.io", r"proxy\." + r"golang\.org"]
-# A folder counts where it starts a path: "$DIR/work/x" and "../root/x" are somebody else's.
+# A folder counts only where it starts a path, not behind a variable or "..".
 FORBIDDEN = re.compile("|".join([r"(?<![\w.}$)*-])(?:" + "|".join(FOLDERS) + ")", *HOSTS]))
 DOCUMENT = re.compile(r"(?<![\w/.-])([\w./-]+\.md)\b")
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Structs that begin with their size, of every size: one that ends inside a member is SXT_E_ARGUMENT, and nothing
-// beyond the stated size is read or written: behind it lies memory that nobody may touch. Structs and members come from
-// the headers (structs.py), so that a new one cannot be forgotten.
+// beyond the stated size is read or written: behind it lies memory that may not be touched. Structs and members come
+// from the headers (structs.py), so that a new one cannot be forgotten.
 #include <sys/mman.h>
 #include <unistd.h>
 

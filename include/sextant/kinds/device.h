@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind "sxt.device/1": a device plugin lends memory, streams, events and capture of one kind of device. It is used through
- * its ops only; prepare and run stay unused (run returns SXT_E_NOT_SUPPORTED). Only driver-level handles of the
+/* Kind "sxt.device/1": a device plugin lends memory, streams, events and capture of one kind of device. It is used
+ * through its ops only; prepare and run stay unused (run returns SXT_E_NOT_SUPPORTED). Only driver-level handles of the
  * device's primary context cross this table, so plugins with different runtimes coexist.
  * Sentences about failures go to set_error with no exec. A device that has failed for good says so at every later call;
  * what was made on it can still be freed, destroyed and closed. */
@@ -44,14 +44,15 @@ typedef struct {
    * Core encloses every call into a kernel, so that kernels may count on it; every op here does so itself. */
   sxt_status (*enter)(void *device);
   void (*leave)(void *device);
-  /* OPTIONAL: may work of this device be enqueued on a stream that somebody else made? NULL: yes */
+  /* OPTIONAL: may work of this device be enqueued on a stream that the caller made? NULL: yes */
   sxt_status (*stream_check)(void *device, void *stream);
   /* OPTIONAL: where memory lies and on which device (its ordinal; -1: host memory that no device knows) */
   sxt_status (*locate)(void *device, const void *memory, sxt_space *, int32_t *ordinal);
   /* OPTIONAL: between two opened devices of this plugin, in the order of a stream of the first */
   sxt_status (*copy_peer)(void *device, void *stream, void *to, void *from_device, const void *from, uint64_t bytes);
-  /* OPTIONAL: a stream whose work begins after what the device's default stream (CUDA: the legacy one) was given before,
-   * and ends before what that is given later begins. Core works there for a caller without a stream; NULL: stream_create */
+  /* OPTIONAL: a stream whose work begins after what the device's default stream (CUDA: the legacy one) was given
+   * before, and ends before what that is given later begins. Core works there for a caller without a stream; NULL:
+   * stream_create */
   sxt_status (*stream_create_in_order)(void *device, void **stream);
   /* OPTIONAL: of memory that was freed at most so many bytes stay with the device for later requests */
   sxt_status (*keep_at_most)(void *device, uint64_t bytes);

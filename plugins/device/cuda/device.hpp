@@ -87,7 +87,7 @@ class Device {
     if (!current) return refusal(SXT_E_DEVICE, "CUDA device %d could not be made current", ordinal_);
     return f();
   }
-  // The same for calls that give something back: dead or alive, and nobody to tell.
+  // The same for calls that give something back: whether the device is lost or not: there is no caller to tell.
   template <class F>
   void clean(F &&f) {
     const Current current(calls_, context_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // features.columns.cpu, tier 3: where the columns lie, from one parallel pass over all of them. Diagonals are marked in
-// a map a thread, in scratch: a byte each while that fits a cache, since a store to a byte waits for nobody, else a bit
-// each. A matrix without entries has bandwidth, diagonals and span 0 and fill 1.
+// a map a thread, in scratch: a byte each while that fits a cache, since a store to a byte waits for no other thread,
+// else a bit each. A matrix without entries has bandwidth, diagonals and span 0 and fill 1.
 #include <algorithm>
 #include <bit>
 #include <cstdint>

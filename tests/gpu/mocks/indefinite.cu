@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Preconditioners that break their promises. One is not definite: z = r but for the last element, which it weighs
-// negatively, where a matrix has the size of one test: in the cases of its kind it is the identity and passes. The other
-// works on a stream of its own, so that a captured graph does not hold its work and z stays frozen; it answers to that
-// size only. Both answer to their own names, so that no other test meets them.
+// negatively, where a matrix has the size of one test: in the cases of its kind it is the identity and passes. The
+// other works on a stream of its own, so that a captured graph does not hold its work and z stays frozen; it answers to
+// that size only. Both answer to their own names, so that no other test meets them.
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -55,7 +55,7 @@ sxt_status run(const void *, void *, const sxt_head *head, const sxt_exec *exec)
   return cuda::check(exec, cudaGetLastError(), "apply a mock");
 }
 
-// Right as long as nobody captures: z = r / 4 when it returns, computed elsewhere.
+// Right as long as the stream is not captured: z = r / 4 when it returns, computed elsewhere.
 sxt_status run_elsewhere(const void *, void *, const sxt_head *head, const sxt_exec *exec) {
   static cudaStream_t elsewhere = nullptr;
   const auto &args = as<sxt_preconditioner_args>(head);
