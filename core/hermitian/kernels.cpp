@@ -98,6 +98,9 @@ bool HermitianKernels::fused() const noexcept {
   const ChoicePtr both = choice(SXT_HERMITIAN_FACTOR_SOLVE, first);
   if (!both) return false;
   const ChoicePtr factor = choice(SXT_HERMITIAN_FACTOR, first), solve = choice(SXT_HERMITIAN_SOLVE, first);
+  if (!factor || !solve) return true;
+  if (settings_.equilibrate)
+    return false;  // b is scaled once its system is factored: where that fails it stays as it was
   return both->forced || !(factor->run_s + solve->run_s < clearly_faster * both->run_s);
 }
 

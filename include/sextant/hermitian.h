@@ -34,7 +34,7 @@ enum {
 
 /* info of a system: 0 done; k > 0: leading minor k (from 1) is not positive, or block k of D is singular; else: */
 enum {
-  SXT_INFO_NOT_FINITE = -1, /* a NaN or infinity */
+  SXT_INFO_NOT_FINITE = -1, /* a NaN or infinity in the matrix, or numbers that leave the range as it is factored */
   SXT_INFO_NOT_ACTIVE = -2, /* switched off by the mask, and untouched */
   SXT_INFO_POINTER = -3,    /* its pointer is NULL or not aligned to its value type; untouched */
   SXT_INFO_LEADING = -4     /* its leading dimension is smaller than its order; untouched */

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
+#include <complex>
 #include <cstdint>
 
 #include "sextant/hermitian_pivots.hpp"
@@ -34,6 +36,28 @@ HermitianSystem<T> system_of(const sxt_hermitian_args &args, std::int64_t s) {
   system.n_rhs = args.n_rhs;
   system.b = args.b_array ? static_cast<T *>(args.b_array[s]) : static_cast<T *>(args.b) + s * args.stride_b;
   return system;
+}
+
+// Of the stated triangle; the imaginary part of a diagonal does not count.
+template <class T>
+bool all_finite(const HermitianSystem<T> &system, sxt_triangle triangle) {
+  for (std::int64_t j = 0; j < system.n; ++j) {
+    const T *column = system.a + j * system.lda;
+    const std::int64_t begin = triangle == SXT_LOWER ? j + 1 : 0, end = triangle == SXT_LOWER ? system.n : j;
+    if (!std::isfinite(std::real(column[j]))) return false;
+    for (std::int64_t i = begin; i < end; ++i)
+      if (!std::isfinite(std::real(column[i])) || !std::isfinite(std::imag(column[i]))) return false;
+  }
+  return true;
+}
+
+// Whether L D L^H in LAPACK's layout can be solved with: its numbers are finite, and so are the inverses of its pivots.
+template <class T>
+bool is_usable_factor(const HermitianSystem<T> &system, sxt_triangle triangle) {
+  if (!all_finite(system, triangle)) return false;
+  for (std::int64_t j = 0; j < system.n; ++j)
+    if (system.pivots[j] > 0 && !std::isfinite(1 / std::real(system.a[j + j * system.lda]))) return false;
+  return true;
 }
 
 // Whether T values may lie there. A complex number is aligned as its parts are, which the CPU is content with.

@@ -246,7 +246,7 @@ struct ResidualError {
   template <class Group>
   SXT_LANES double worse_than(double worst, double norm, const Group &group) const {
     const double scale = norm * group.most(x_most) + group.most(b_most), most = group.most(r_most);
-    if (group.most(finite ? 0.0 : 1.0) > 0) return NAN;
+    if (group.most(finite ? 0.0 : 1.0) > 0 || !(scale <= 1.7976931348623157e308)) return NAN;
     return worst == worst && most > 0 && !(most <= worst * scale) ? most / scale : worst;  // what is no number stays
   }
 };

@@ -77,11 +77,6 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
   return prepare_team(problem, candidate, slots, exec, state);
 }
 
-template <class T>
-bool finite(T value) {
-  return std::isfinite(std::real(value)) && std::isfinite(std::imag(value));
-}
-
 // LAPACK's info in the words of the kind: libraries differ in whether a NaN stops them.
 template <class T>
 std::int32_t definite_info(const HermitianSystem<T> &system, int info) {
@@ -89,18 +84,6 @@ std::int32_t definite_info(const HermitianSystem<T> &system, int info) {
   for (std::int64_t j = 0; j < reached; ++j)
     if (!std::isfinite(std::real(system.a[j + j * system.lda]))) return SXT_HERMITIAN_NOT_FINITE;
   return info;
-}
-
-template <class T>
-bool all_finite(const HermitianSystem<T> &system, sxt_triangle triangle) {
-  for (std::int64_t j = 0; j < system.n; ++j) {
-    const T *column = system.a + j * system.lda;
-    const std::int64_t begin = triangle == SXT_LOWER ? j + 1 : 0, end = triangle == SXT_LOWER ? system.n : j;
-    if (!std::isfinite(std::real(column[j]))) return false;
-    for (std::int64_t i = begin; i < end; ++i)
-      if (!finite(column[i])) return false;
-  }
-  return true;
 }
 
 template <class T>
@@ -116,7 +99,7 @@ std::int32_t factor(const Lapack::Functions &call, const sxt_hermitian_args &arg
   if (!all_finite(system, args.triangle)) return SXT_HERMITIAN_NOT_FINITE;
   const int work_size = static_cast<int>(n * block);
   call.pivoted_factor(&uplo, &n, system.a, &lda, system.pivots, work, &work_size, &info, 1);
-  return info;
+  return info == 0 && !is_usable_factor(system, args.triangle) ? SXT_HERMITIAN_NOT_FINITE : info;
 }
 
 template <class T>

@@ -21,7 +21,10 @@ Mirrored<T> mirrored(const HermitianSystem<T> &system, sxt_triangle triangle) {
 template <class T>
 std::int32_t factor_as(const sxt_hermitian_args &args, std::int64_t s) {
   const HermitianSystem<T> system = system_of<T>(args, s);
-  if (args.definiteness == SXT_HERMITIAN_INDEFINITE) return bunch_kaufman_factor(mirrored(system, args.triangle));
+  if (args.definiteness == SXT_HERMITIAN_INDEFINITE) {
+    const std::int32_t info = bunch_kaufman_factor(mirrored(system, args.triangle));
+    return info == 0 && !is_usable_factor(system, args.triangle) ? SXT_HERMITIAN_NOT_FINITE : info;
+  }
   const Lower<T> lower(system.a, system.lda, args.triangle);
   if (args.definiteness == SXT_HERMITIAN_SIGNED) return signed_factor(system.n, lower);
   return cholesky_factor(system.n, lower);

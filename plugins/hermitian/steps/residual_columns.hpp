@@ -93,7 +93,8 @@ class ColumnResidual {
       r_most = larger(r_most, std::hypot(re_[i], im_[i]));
       c_.at(i, r) = steps::from<T>(re_[i], im_[i]);
     }
-    return !finite ? NAN : r_most > 0 ? r_most / (norm_ * x_most + b_most) : 0;
+    const double scale = norm_ * x_most + b_most;
+    return !finite || !std::isfinite(scale) ? NAN : r_most > 0 ? r_most / scale : 0;
   }
 
   const sxt_hermitian_step_args &args_;
