@@ -7,10 +7,10 @@
 #include <locale>
 #include <sstream>
 
-#include "core/base/names.hpp"
 #include "core/dispatch/feedback.hpp"
 #include "core/dispatch/query.hpp"
 #include "core/registry/host.hpp"
+#include "names/names.hpp"
 
 namespace sextant {
 

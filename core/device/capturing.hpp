@@ -8,9 +8,8 @@
 
 namespace sextant {
 
-// Where it is not captured, what the stream still has to do is awaited.
-inline bool capturing(const Device &device) {
-  if (!device.has_streams() || !device.callers_stream()) return false;
+// Awaits what the context's stream still has to do; true where it is captured instead.
+inline bool is_captured_or_wait(const Device &device) {
   try {
     device.wait(device.callers_stream());
     return false;
@@ -18,6 +17,10 @@ inline bool capturing(const Device &device) {
     if (problem.status() != SXT_E_STATE) throw;
     return true;
   }
+}
+
+inline bool capturing(const Device &device) {
+  return device.has_streams() && device.callers_stream() && is_captured_or_wait(device);
 }
 
 inline void require_no_capture(const Device &device, const char *what) {

@@ -2,9 +2,9 @@
 // Names of what a decision tree can be about, and the queries they stand for.
 #include <cstdint>
 
-#include "core/base/names.hpp"
 #include "core/base/types.hpp"
 #include "core/dispatch/tree.hpp"
+#include "names/names.hpp"
 #include "sextant/kinds/multidot.h"
 #include "sextant/kinds/reduction.h"
 #include "sextant/kinds/vector.h"

@@ -6,9 +6,9 @@
 #include <cstring>
 #include <set>
 
-#include "core/base/names.hpp"
 #include "core/matrix/matrix.hpp"
 #include "core/registry/conformance.hpp"
+#include "names/names.hpp"
 #include "sextant/kinds/features.h"
 
 namespace sextant {

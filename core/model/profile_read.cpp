@@ -8,10 +8,10 @@
 #include <limits>
 
 #include "core/base/error.hpp"
-#include "core/base/names.hpp"
 #include "core/base/toml.hpp"
 #include "core/base/types.hpp"
 #include "core/model/profile.hpp"
+#include "names/names.hpp"
 
 namespace sextant {
 

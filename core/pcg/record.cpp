@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/types.hpp"
+#include "core/device/capturing.hpp"
 #include "core/pcg/solve.hpp"
 #include "sextant/kinds/pcg_record.h"
 
@@ -35,17 +36,7 @@ void check_report(Device &device, const sxt_pcg_report *report) {
 
 }  // namespace
 
-// Whether the caller's stream is being captured; what it still has to do is awaited otherwise.
-bool PcgSolver::captured() const {
-  Device &device = matrix_->context().device();
-  try {
-    device.wait(device.callers_stream());
-    return false;
-  } catch (const Error &problem) {
-    if (problem.status() != SXT_E_STATE) throw;
-    return true;
-  }
-}
+bool PcgSolver::captured() const { return is_captured_or_wait(matrix_->context().device()); }
 
 PcgSolver::Recorded &PcgSolver::recorded() {
   const std::lock_guard lock(mutex_);

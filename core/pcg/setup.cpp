@@ -8,11 +8,11 @@
 #include <functional>
 #include <set>
 
-#include "core/base/names.hpp"
 #include "core/base/types.hpp"
 #include "core/dispatch/make_choice.hpp"
 #include "core/pcg/clock.hpp"
 #include "core/pcg/solver.hpp"
+#include "names/names.hpp"
 #include "sextant/kinds/pcg.h"
 #include "sextant/kinds/residual.h"
 #include "sextant/kinds/spmv.h"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Holds the one-way arrows of docs/design.md: bindings, tools -> include <- abi -> core -> include <- plugins;
-core, tools -> plot, files, which see nothing of the rest.
+core, tools -> plot, files, names, which see nothing of the rest.
 
 Read from the includes of every C, C++ and CUDA file; CUDA stays under plugins/ and in the helpers plugin_cuda*.hpp, which
 only plugins may include; core and abi name no plugin and no kernel. Tests may see everything.
@@ -15,13 +15,14 @@ import tree
 # Who may include whom. A plugin may include of its own folder besides.
 MAY_SEE = {
     "include": {"include"},
-    "core": {"core", "include", "plot", "files"},
+    "core": {"core", "include", "plot", "files", "names"},
     "plot": {"plot"},
     "files": {"files"},
+    "names": {"names"},
     "abi": {"abi", "core", "include"},
     "plugins": {"include"},
     "bindings": {"bindings", "include"},
-    "tools": {"tools", "include", "plot", "files"},
+    "tools": {"tools", "include", "plot", "files", "names"},
 }
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 CUDA_HEADER = re.compile(r"^(cuda|cub/|thrust/|cooperative_groups|cublas|cusparse|cusolver|nvml|nvrtc|curand|cufft)")

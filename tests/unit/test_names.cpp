@@ -2,7 +2,7 @@
 // Nearest names and the sentences about unknown ones.
 #include <gtest/gtest.h>
 
-#include "core/base/names.hpp"
+#include "names/names.hpp"
 
 using sextant::nearest_name;
 using sextant::unknown_name;

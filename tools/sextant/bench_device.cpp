@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "hints.hpp"
+#include "names/names.hpp"
 #include "table.hpp"
 #include "write_file.hpp"
 
@@ -36,7 +37,7 @@ bool wanted(const std::vector<std::string> &names, const std::string &name) {
 void check_operations(const BenchOptions &options, const std::vector<std::string> &known) {
   for (const std::string &name : options.operations)
     if (std::find(known.begin(), known.end(), name) == known.end())
-      fail(kUsage, "--op: {}", no_such("operation", name, known));
+      fail(kUsage, "--op: {}", sextant::unknown_name("operation", name, known));
 }
 
 int device_rounds(const BenchOptions &options, int usual) { return options.repeat_given ? options.repeat : usual; }

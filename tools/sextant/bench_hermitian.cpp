@@ -14,6 +14,7 @@
 #include <random>
 
 #include "hints.hpp"
+#include "names/names.hpp"
 #include "sextant/kinds/hermitian.h"
 #include "table.hpp"
 #include "write_file.hpp"
@@ -36,7 +37,7 @@ class Suite {
     const std::vector<std::string> kernels = kernels_on(SXT_KIND_HERMITIAN, device());
     if (!options_.kernel.empty() && std::find(kernels.begin(), kernels.end(), options_.kernel) == kernels.end())
       fail(kUsage, "--kernel: {}",
-           no_such("kernel of kind " SXT_KIND_HERMITIAN " for this device", options_.kernel, kernels));
+           sextant::unknown_name("kernel of kind " SXT_KIND_HERMITIAN " for this device", options_.kernel, kernels));
   }
 
   int run() {

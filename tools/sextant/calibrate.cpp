@@ -12,6 +12,7 @@
 #include "hints.hpp"
 #include "interrupt.hpp"
 #include "model_plots.hpp"
+#include "names/names.hpp"
 #include "numbers.hpp"
 #include "output.hpp"
 #include "table.hpp"
@@ -102,7 +103,7 @@ void check_kernels(const std::vector<std::string> &kernels, const std::string &k
         fail(kUsage, "--svg-kernels: {} is of kind {}, but --kind {} alone is measured", kernel, info.kind, kind);
     }
     if (known) continue;
-    const std::string meant = nearest(kernel, names);
+    const std::string meant = sextant::nearest_name(kernel, names);
     fail(kUsage, "--svg-kernels: no kernel '{}' is loaded{}; sextant plugins lists them", kernel,
          meant.empty() ? "" : fmt::format("; the nearest is '{}'", meant));
   }

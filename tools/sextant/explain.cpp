@@ -11,6 +11,7 @@
 #include "explanation.hpp"
 #include "hints.hpp"
 #include "matrix_input.hpp"
+#include "names/names.hpp"
 #include "numbers.hpp"
 #include "setup_options.hpp"
 #include "sextant/kinds/spmv.h"
@@ -152,7 +153,8 @@ void check_usage(const CLI::App &app, const ExplainOptions &options) {
   }
   if (options.matrix.empty()) fail(kUsage, "MATRIX.mtx is required; only --tree needs none");
   if (options.op != "auto" && options.op != "spmv" && options.op != "pcg")
-    fail(kUsage, "--op: {}; vector operations need --tree", no_such("operation", options.op, {"auto", "spmv", "pcg"}));
+    fail(kUsage, "--op: {}; vector operations need --tree",
+         sextant::unknown_name("operation", options.op, {"auto", "spmv", "pcg"}));
   refuse_given(app, {"--svg", "--type"}, "needs --tree");
   if (options.op == "spmv") refuse_given(app, kOfPcg, "is of a pcg and has no effect with --op spmv");
   if (options.op == "pcg") refuse_given(app, {"--runs"}, "is of products and has no effect with --op pcg");

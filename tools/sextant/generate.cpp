@@ -14,6 +14,7 @@
 
 #include "error.hpp"
 #include "hints.hpp"
+#include "names/names.hpp"
 
 namespace tool {
 namespace {
@@ -180,7 +181,7 @@ std::vector<Generator> generators(const std::string &names) {
     if (found == known.end()) {
       std::vector<std::string> all;
       for (const auto &each : known) all.push_back(each.first);
-      fail(kUsage, "--generate: {}", no_such("matrix", names.substr(start, end - start), all));
+      fail(kUsage, "--generate: {}", sextant::unknown_name("matrix", names.substr(start, end - start), all));
     }
     wanted.push_back(found->second);
     start = end + 1;

@@ -4,27 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
-#include <numeric>
+
+#include "names/names.hpp"
 
 namespace tool {
 namespace {
-
-// Levenshtein's edit distance, one row of the table at a time.
-std::size_t edit_distance(const std::string &a, const std::string &b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t substituted = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({substituted, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
-}
 
 std::string joined(const std::vector<std::string> &names) {
   std::string text;
@@ -61,34 +45,18 @@ const CLI::Option *option_of(const CLI::App &app, const std::string &word) {
 }
 
 std::string meant(const std::string &word, const std::string &what, const std::vector<std::string> &known) {
-  const std::string name = nearest(word, known);
+  const std::string name = sextant::nearest_name(word, known);
   return fmt::format("'{}' is no {}{}", word, what, name.empty() ? "" : fmt::format("; did you mean '{}'?", name));
 }
 
 }  // namespace
 
-std::string nearest(const std::string &wanted, const std::vector<std::string> &known) {
-  std::string best;
-  std::size_t least = 0;
-  for (const std::string &name : known) {
-    const std::size_t distance = edit_distance(wanted, name);
-    if (2 * distance > std::max(wanted.size(), name.size())) continue;
-    if (best.empty() || distance < least) best = name, least = distance;
-  }
-  return best;
-}
-
-std::string no_such(const std::string &what, const std::string &wanted, const std::vector<std::string> &known) {
-  const std::string name = nearest(wanted, known);
-  return fmt::format("no {} named '{}'{}; known: {}", what, wanted,
-                     name.empty() ? "" : fmt::format("; the nearest is '{}'", name), joined(known));
-}
-
 CLI::Validator one_of(std::vector<std::string> names) {
   std::string shown = joined(names);
   return CLI::Validator(
       [names = std::move(names)](std::string &word) {
-        return std::find(names.begin(), names.end(), word) != names.end() ? "" : no_such("value", word, names);
+        return std::find(names.begin(), names.end(), word) != names.end() ? ""
+                                                                          : sextant::unknown_name("value", word, names);
       },
       "{" + shown + "}");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// "Did you mean": the nearest of what is known to a name that was mistyped.
+// What a mistyped word of the command line was meant to be.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,12 +7,6 @@
 #include <vector>
 
 namespace tool {
-
-// The known name with the least edit distance, "" where none is within half of the longer length.
-std::string nearest(const std::string &wanted, const std::vector<std::string> &known);
-
-// "no suite named 'spvm'; the nearest is 'spmv'; known: spmv, pcg"
-std::string no_such(const std::string &what, const std::string &wanted, const std::vector<std::string> &known);
 
 // Accepts one of these names.
 CLI::Validator one_of(std::vector<std::string> names);

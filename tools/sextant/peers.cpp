@@ -11,6 +11,7 @@
 
 #include "error.hpp"
 #include "hints.hpp"
+#include "names/names.hpp"
 
 namespace tool {
 namespace {
@@ -111,7 +112,7 @@ const KnownPeer &find_known(const std::string &name) {
     if (name == known->name) return *known;
     names.emplace_back(known->name);
   }
-  fail(kUsage, "--peers: {}; --peer-path takes the file of any other", no_such("peer", name, names));
+  fail(kUsage, "--peers: {}; --peer-path takes the file of any other", sextant::unknown_name("peer", name, names));
 }
 
 }  // namespace

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Edit distance, and the sentence that suggests the nearest name.
-#include "core/base/names.hpp"
+#include "names/names.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
-
-#include "core/base/error.hpp"
 
 namespace sextant {
 namespace {
@@ -42,7 +40,7 @@ std::string nearest_name(std::string_view wanted, const std::vector<std::string>
 }
 
 std::string unknown_name(std::string_view what, std::string_view wanted, const std::vector<std::string> &known) {
-  std::string sentence = text("no ", what, " named '", wanted, "'");
+  std::string sentence = "no " + std::string(what) + " named '" + std::string(wanted) + "'";
   if (known.empty()) return sentence + "; none is known";
   const std::string nearest = nearest_name(wanted, known);
   if (!nearest.empty()) sentence += "; the nearest is '" + nearest + "'";
