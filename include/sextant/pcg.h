@@ -39,7 +39,7 @@ typedef struct {
                                 * of its null space, and what b has in there is left out: docs/pcg.md */
   double symmetry_tolerance;   /* a_ij and conj(a_ji) that differ by no more than this times sqrt(a_ii a_jj) count as equal: A is
                                 * taken in as (A + A^H) / 2, which x and the residuals are then of. 0 (default): what rounding
-                                * explains, 5.7e-14 (f32 and c64: 3.1e-5), or one unit of it in the sum of either row */
+                                * explains, 5.7e-14 (f32 and c64: 3.1e-5), or one unit of it in the lesser sum of both rows */
 } sxt_pcg_options;
 
 SXT_API void sxt_pcg_options_init(sxt_pcg_options *options, uint64_t struct_size); /* [any-thread] */

@@ -123,7 +123,7 @@ SXT_API sxt_status sxt_context_synchronize(sxt_context *context);
  * forced kernel that cannot apply makes later calls fail and say why. Precedence: this > environment SEXTANT_FORCE
  * ("kind=kernel,kind=kernel") > loaded plan > model. SXT_E_UNKNOWN_NAME names the nearest. [any-thread] */
 SXT_API sxt_status sxt_context_force(sxt_context *context, const char *kind, const char *kernel);
-/* Writes the choices made in this context so far, the newest 4096 of them. A regular file is there whole or not at all and keeps
+/* Writes the choices made in this context so far, the newest 4096 and 256 solvers. A regular file is there whole or not at all and keeps
  * its mode; what a symbolic link leads to is replaced, not the link; a device or a FIFO is written as it is, and a FIFO's
  * reader waited for. SXT_E_FILE_WRITE. [any-thread] */
 SXT_API sxt_status sxt_plan_save(sxt_context *context, const char *path);

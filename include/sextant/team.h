@@ -3,8 +3,8 @@
  * several threads takes them from here and makes none of its own, so that it behaves alike wherever it is called: in an
  * OpenMP region or task of the caller, in a thread of any other runtime, in a child after fork.
  *
- * Nothing waits for a thread that has not come: shares of threads that are busy elsewhere, or that the system does not
- * run, are done by the caller. Results must therefore not depend on which thread does a part. */
+ * Nothing waits for a thread that has not come: shares of threads that are busy elsewhere, or that the system has not
+ * run yet, are done by the caller. Results must therefore not depend on which thread does a part. */
 #ifndef SEXTANT_TEAM_H
 #define SEXTANT_TEAM_H
 
