@@ -11,6 +11,7 @@
 #include "core/dispatch/query.hpp"
 #include "core/registry/host.hpp"
 #include "names/names.hpp"
+#include "sextant/kinds/spmv.h"
 
 namespace sextant {
 
@@ -245,10 +246,13 @@ void Context::choices_changed() {
   }
 }
 
-void Context::reconsider() noexcept {
+void Context::reconsider(std::string_view kind) noexcept {
+  const bool operation = Operations::are_of(kind);
+  if (!operation && kind != SXT_KIND_SPMV) return;
+  ++epoch_;
+  if (!operation) return;
   const std::uint64_t count = ++misses_;
   choices_ = fnv1a(&count, sizeof count, choices_);
-  ++epoch_;
 }
 
 std::string Context::load_plan(const std::string &path, bool required) {

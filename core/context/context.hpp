@@ -10,6 +10,7 @@
 #include <mutex>
 #include <shared_mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/log.hpp"
@@ -74,8 +75,9 @@ class Context : public std::enable_shared_from_this<Context> {
   void save_plan(const std::string &path);  // with what was chosen in the companion, if there is one
   // Rises whenever later choices may differ from earlier ones: a force, a loaded plan, another profile.
   std::uint64_t epoch() const noexcept { return epoch_; }
-  // Later choices are made anew: a model was found to miss grossly.
-  void reconsider() noexcept;
+  // The model of a kernel of this kind was found to miss grossly: operations and products that such kernels may serve
+  // are chosen anew. Nothing else that is kept would be chosen otherwise.
+  void reconsider(std::string_view kind) noexcept;
   // The same number whenever later choices follow the same forces, plan and profile: a force that comes back has the
   // one it had. Its operations are built once, however often a program changes between kernels.
   std::uint64_t choices() const noexcept { return choices_; }
@@ -107,7 +109,7 @@ class Context : public std::enable_shared_from_this<Context> {
   const std::uint64_t id_;
   std::atomic<std::uint64_t> epoch_{1}, choices_{1};
   std::uint64_t profiles_ = 0;            // how often use_profile was called
-  std::atomic<std::uint64_t> misses_{0};  // how often reconsider was
+  std::atomic<std::uint64_t> misses_{0};  // of operations, that reconsider was told of
   ContextSettings settings_;
   registry::Scope scope_;
   std::shared_ptr<const Profile> profile_ = std::make_shared<const Profile>();

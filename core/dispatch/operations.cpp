@@ -93,6 +93,10 @@ void PlannedOperation::note_choices() noexcept {
   if (context_.choices() != choices_) mixed_.store(true, std::memory_order_release);
 }
 
+bool Operations::are_of(std::string_view kind) noexcept {
+  return kind == SXT_KIND_VECTOR || kind == SXT_KIND_REDUCTION || kind == SXT_KIND_MULTIDOT;
+}
+
 PlannedOperation &Operations::planned(const TreeSubject &subject) {
   // Read before anything is chosen: what is built from older choices is then not found under the newer number.
   const std::uint64_t choices = context_.choices();

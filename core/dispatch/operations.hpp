@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -61,6 +62,8 @@ class PlannedOperation {
 class Operations {
  public:
   explicit Operations(Context &context) : context_(context) {}
+  // Whether kernels of this kind serve operations.
+  static bool are_of(std::string_view kind) noexcept;
 
   struct VectorCall {
     std::int32_t operation;

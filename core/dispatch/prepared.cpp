@@ -245,7 +245,7 @@ sxt_status Session::run_by(Function function, sxt_head *args, const volatile std
   call.finish(status < 0 ? status : SXT_OK, bound_.kernel, "run");  // positive: an answer, not an error
   if (feedback && status == SXT_OK &&
       feedback->observe(prepared_.choice(), *args, std::chrono::duration<double>(Clock::now() - start).count()))
-    prepared_.context_.reconsider();
+    prepared_.context_.reconsider(prepared_.choice().query.kind());
   if (call.waits) check_device_status();
   return status;
 }

@@ -297,7 +297,6 @@ SolveSettings PcgSolver::default_solve() const {
 
 sxt_pcg_report PcgSolver::solve(const void *b, void *x, const SolveSettings &settings) {
   if (captured()) return record(b, x, settings);
-  refresh_if_stale();
   const LentWorkspace lent(*this);
   const OwnStream own(matrix_->context().device());
   const sxt_pcg_report report = PcgSolve(*this, *lent.workspace, b, x, settings).run();
@@ -315,7 +314,6 @@ sxt_pcg_report PcgSolver::solve_array(const void *b, void *x, const SolveSetting
               " lies in host memory: a captured solve takes arrays of the device");
     return record(b, x, settings);
   }
-  refresh_if_stale();
   const LentWorkspace lent(*this);
   PcgWorkspace &work = *lent.workspace;
   const OwnStream own(device);
