@@ -237,7 +237,7 @@ TEST_F(PcgGpu, ReplayEqualsEager) {
     const Pcg fresh = create(matrix, engine);
     solve(fresh, b, eager);
     ASSERT_EQ(sxt_context_set_stream(context_.get(), nullptr), SXT_OK);
-    EXPECT_EQ(replayed, eager) << engine;
+    EXPECT_EQ(replayed, eager) << engine << "\nreplayed:\n" << explain(pcg) << "\neager:\n" << explain(fresh);
   }
 }
 
