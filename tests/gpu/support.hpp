@@ -22,11 +22,12 @@ namespace gpu_test {
 using Context = std::unique_ptr<sxt_context, void (*)(sxt_context *)>;
 using Vector = std::unique_ptr<sxt_vector, void (*)(sxt_vector *)>;
 
-inline Context open_context(const char *device = "cuda", std::int32_t ordinal = 0) {
+inline Context open_context(const char *device = "cuda", std::int32_t ordinal = 0, bool deterministic = false) {
   sxt_context_options options;
   sxt_context_options_init(&options, sizeof options);
   options.device = device;
   options.device_ordinal = ordinal;
+  options.deterministic = deterministic;
   poison::fill(options);
   sxt_context *context = nullptr;
   const sxt_status status = sxt_context_create(&options, &context);

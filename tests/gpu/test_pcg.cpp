@@ -223,8 +223,10 @@ TEST_F(PcgGpu, ComplexHermitianSystems) {
   }
 }
 
-// The legacy stream cannot be captured, so the graph engine launches the same kernels one by one: equal bits.
+// The legacy stream cannot be captured, so the graph engine launches the same kernels one by one: equal bits. In a
+// deterministic context, since elsewhere what was measured meanwhile may change a launch.
 TEST_F(PcgGpu, ReplayEqualsEager) {
+  context_ = open_context("cuda", 0, true);
   const Csr a = uneven(3000);
   const Matrix matrix = matrix_of(a);
   const std::vector<double> b = waves(a.rows);
@@ -237,7 +239,7 @@ TEST_F(PcgGpu, ReplayEqualsEager) {
     const Pcg fresh = create(matrix, engine);
     solve(fresh, b, eager);
     ASSERT_EQ(sxt_context_set_stream(context_.get(), nullptr), SXT_OK);
-    EXPECT_EQ(replayed, eager) << engine << "\nreplayed:\n" << explain(pcg) << "\neager:\n" << explain(fresh);
+    EXPECT_EQ(replayed, eager) << engine;
   }
 }
 

@@ -11,6 +11,7 @@ namespace {
 using namespace gpu_test;
 using api_test::laplacian;
 using api_test::solve_options;
+using testing::AnyOf;
 using testing::HasSubstr;
 
 class PcgCallers : public PcgGpu {
@@ -213,8 +214,8 @@ TEST_F(PcgCallers, AZeroOnTheDiagonalNamesTheRow) {
   EXPECT_THAT(sxt_last_error(context_.get()), HasSubstr("row 7"));
 }
 
-// A chain with one row beyond all others, which the direction reaches after six iterations: there what is added overflows,
-// or no digit of the others is left.
+// A chain with one row beyond all others, which the direction reaches after six iterations: there what is added
+// overflows, or no digit of the others is left.
 TEST_F(PcgCallers, ARowBeyondAllOthersMakesNoEngineLie) {
   constexpr int n = 2000, row = 6;
   Csr a;
@@ -232,8 +233,7 @@ TEST_F(PcgCallers, ARowBeyondAllOthersMakesNoEngineLie) {
     const Pcg pcg = create(matrix, engine, "none");
     std::vector<double> x(n, 7);
     const sxt_pcg_report report = solve(pcg, b, x, SXT_NOT_CONVERGED);
-    EXPECT_TRUE(report.reason == SXT_REASON_NOT_A_NUMBER || report.reason == SXT_REASON_STAGNATED)
-        << engine << ": " << report.reason;
+    EXPECT_THAT(report.reason, AnyOf(SXT_REASON_NOT_A_NUMBER, SXT_REASON_STAGNATED, SXT_REASON_DIVERGED)) << engine;
     EXPECT_GE(report.iterations, row) << engine;
     EXPECT_LE(relative_residual(a, b, x), 1 + 1e-12) << engine;
   }

@@ -13,6 +13,7 @@
 namespace {
 
 using namespace gpu_test;
+using testing::AnyOf;
 
 using Numbers = std::vector<double>;
 
@@ -157,8 +158,7 @@ TEST_F(PcgFailures, AnEntryBeyondAllOthers) {
     const Pcg pcg = create(matrix, engine.c_str(), "none");
     Numbers x(b.size(), 7);
     const sxt_pcg_report report = solve(pcg, b, x, SXT_NOT_CONVERGED);
-    EXPECT_TRUE(report.reason == SXT_REASON_NOT_A_NUMBER || report.reason == SXT_REASON_STAGNATED)
-        << engine << ": " << report.reason;
+    EXPECT_THAT(report.reason, AnyOf(SXT_REASON_NOT_A_NUMBER, SXT_REASON_STAGNATED, SXT_REASON_DIVERGED)) << engine;
     EXPECT_GE(report.iterations, 8) << engine;  // steps away
     EXPECT_LE(relative_residual(a, b, x), 1 + 1e-12) << engine;
   }

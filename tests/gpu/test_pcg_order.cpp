@@ -27,13 +27,7 @@ bool operator==(const Answer &a, const Answer &b) {
 class PcgOrder : public PcgGpu {
  protected:
   void SetUp() override {
-    sxt_context_options options;
-    sxt_context_options_init(&options, sizeof options);
-    options.device = "cuda";
-    options.deterministic = 1;
-    sxt_context *context = nullptr;
-    const sxt_status status = sxt_context_create(&options, &context);
-    context_ = {status == SXT_OK ? context : nullptr, sxt_context_destroy};
+    context_ = open_context("cuda", 0, true);
     if (!context_) GTEST_SKIP() << "no GPU: " << sxt_last_error(nullptr);
   }
   Answer answer(const Matrix &matrix, const Csr &a, const char *engine, const char *format = nullptr, bool guess = true,
