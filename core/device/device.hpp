@@ -111,6 +111,13 @@ class Device {
   void copy(void *to, const void *from, std::uint64_t bytes);
   // In the order of a stream; large arrays of ordinary host memory are there when it returns.
   sxt_status enqueue_copy(void *stream, void *to, const void *from, std::uint64_t bytes) noexcept;
+  // Sending a host's array while it is written (upload.hpp).
+  bool sending_pays(std::uint64_t bytes) const noexcept { return !on_host() && Upload::pays(host_threads_, bytes); }
+  bool send_ahead(void *ahead, const void *array, std::uint64_t bytes, const Upload::Write &write,
+                  bool *failed) noexcept {
+    return upload_.send_ahead(ops_, handle_, host_threads_, ahead, array, bytes, write, failed);
+  }
+  void recall() noexcept { upload_.recall(); }
   bool on_host() const noexcept { return ops_.stream_create == nullptr; }  // device space is host memory
   // Threads that work on the host for this device: the machine's units where it is the host itself.
   int host_threads() const noexcept { return on_host() ? lending().units : host_threads_; }

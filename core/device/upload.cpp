@@ -2,6 +2,7 @@
 #include "core/device/upload.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 
@@ -11,9 +12,10 @@
 namespace sextant {
 namespace {
 
-// Shorter arrays are there before threads have begun; a half is long beside the wait for it.
-constexpr std::uint64_t least_bytes = std::uint64_t{4} << 20, half_bytes = std::uint64_t{4} << 20;
-constexpr std::uint64_t half_alignment = 256;
+// Shorter arrays are there before threads have begun. A piece is long beside the call that sends it, and those of all
+// threads fit a cache.
+constexpr std::uint64_t least_bytes = std::uint64_t{4} << 20, piece_bytes = std::uint64_t{512} << 10;
+constexpr std::uint64_t pinned_alignment = 256;
 
 bool lies_in(const sxt_device_ops &ops, void *device, const void *memory, sxt_space wanted) {
   sxt_space space = SXT_SPACE_HOST;
@@ -21,54 +23,96 @@ bool lies_in(const sxt_device_ops &ops, void *device, const void *memory, sxt_sp
   return ops.locate(device, memory, &space, &ordinal) == SXT_OK && space == wanted;
 }
 
-void copy_on_threads(int threads, char *to, const char *from, std::uint64_t bytes) {
-  sextant::threads::for_parts(threads, threads, [&](int part) {
-    const auto parts = static_cast<std::uint64_t>(threads), i = static_cast<std::uint64_t>(part);
-    const std::uint64_t begin = bytes * i / parts, end = bytes * (i + 1) / parts;
-    std::memcpy(to + begin, from + begin, end - begin);
-  });
-}
-
 }  // namespace
 
-bool Upload::begin(const sxt_device_ops &ops, void *device) noexcept {
-  for (Half &half : halves_) {
-    if (!half.memory &&
-        ops.alloc(device, nullptr, SXT_SPACE_PINNED, half_bytes, half_alignment, &half.memory) != SXT_OK)
-      return half.memory = nullptr, false;
-    if (!half.stream && ops.stream_create(device, &half.stream) != SXT_OK) return half.stream = nullptr, false;
+bool Upload::pays(int threads, std::uint64_t bytes) noexcept { return bytes >= least_bytes && threads >= 2; }
+
+// More lanes than before take new memory: the old may still be too small only once or twice in a device's life.
+bool Upload::begin(const sxt_device_ops &ops, void *device, int lanes) noexcept {
+  if (lanes > lanes_) {
+    release(ops, device);
+    const std::uint64_t bytes = static_cast<std::uint64_t>(2 * lanes) * piece_bytes;
+    if (ops.alloc(device, nullptr, SXT_SPACE_PINNED, bytes, pinned_alignment, &pinned_) != SXT_OK)
+      return pinned_ = nullptr, false;
+    for (int i = 0; i < 2 * lanes; ++i)
+      slots_[i].memory = static_cast<char *>(pinned_) + static_cast<std::uint64_t>(i) * piece_bytes;
+    lanes_ = lanes;
   }
+  for (int i = 0; i < 2 * lanes; ++i)
+    if (!slots_[i].stream && ops.stream_create(device, &slots_[i].stream) != SXT_OK)
+      return slots_[i].stream = nullptr, false;
   return true;
+}
+
+bool Upload::pass(const sxt_device_ops &ops, void *device, int lanes, void *to, std::uint64_t bytes,
+                  const Write &write) noexcept {
+  std::atomic<std::uint64_t> next{0};
+  std::atomic<bool> good{true};
+  threads::for_parts(lanes, lanes, [&](int lane) {
+    for (int turn = 0; good; turn ^= 1) {
+      const std::uint64_t at = next.fetch_add(piece_bytes);
+      if (at >= bytes) return;
+      const Slot &slot = slots_[2 * lane + turn];
+      const std::uint64_t end = std::min(bytes, at + piece_bytes);
+      if (ops.stream_synchronize(device, slot.stream) != SXT_OK || !write(at, end, slot.memory) ||
+          ops.copy(device, slot.stream, static_cast<char *>(to) + at, slot.memory, end - at) != SXT_OK)
+        good = false;
+    }
+  });
+  bool arrived = good;
+  for (int i = 0; i < 2 * lanes; ++i) arrived &= ops.stream_synchronize(device, slots_[i].stream) == SXT_OK;
+  return arrived;
+}
+
+bool Upload::was_sent(const void *array, std::uint64_t bytes, const void **there) noexcept {
+  const std::lock_guard lock(ahead_lock_);
+  *there = ahead_.there;
+  return ahead_.there && ahead_.array == array && ahead_.bytes == bytes;
 }
 
 bool Upload::bring(const sxt_device_ops &ops, void *device, int threads, void *stream, void *to, const void *from,
                    std::uint64_t bytes) noexcept {
-  if (bytes < least_bytes || threads < 2 || !ops.stream_create || !ops.locate) return false;
+  if (!pays(threads, bytes) || !ops.stream_create || !ops.locate) return false;
+  if (const void *there = nullptr; was_sent(from, bytes, &there))
+    return ops.copy(device, stream, to, there, bytes) == SXT_OK;
   if (!lies_in(ops, device, from, SXT_SPACE_HOST) || !lies_in(ops, device, to, SXT_SPACE_DEVICE)) return false;
   const std::unique_lock alone(lock_, std::try_to_lock);
-  if (!alone || !begin(ops, device)) return false;
+  const int lanes = std::min(threads, most_lanes);
+  if (!alone || !begin(ops, device, lanes)) return false;
   // What the stream still does may use the memory; one that is being captured cannot be waited for.
   if (ops.stream_synchronize(device, stream) != SXT_OK) return false;
-  bool good = true;
-  int turn = 0;
-  for (std::uint64_t at = 0; good && at < bytes; at += half_bytes, turn ^= 1) {
-    const Half &half = halves_[turn];
-    const std::uint64_t length = std::min(half_bytes, bytes - at);
-    good = ops.stream_synchronize(device, half.stream) == SXT_OK;
-    if (!good) break;
-    copy_on_threads(threads, static_cast<char *>(half.memory), static_cast<const char *>(from) + at, length);
-    good = ops.copy(device, half.stream, static_cast<char *>(to) + at, half.memory, length) == SXT_OK;
-  }
-  for (const Half &half : halves_) good &= ops.stream_synchronize(device, half.stream) == SXT_OK;
-  return good;
+  return pass(ops, device, lanes, to, bytes, [from](std::uint64_t begin, std::uint64_t end, void *pinned) {
+    std::memcpy(pinned, static_cast<const char *>(from) + begin, end - begin);
+    return true;
+  });
+}
+
+bool Upload::send_ahead(const sxt_device_ops &ops, void *device, int threads, void *ahead, const void *array,
+                        std::uint64_t bytes, const Write &write, bool *failed) noexcept {
+  *failed = false;
+  if (!pays(threads, bytes) || !ops.stream_create) return false;
+  const std::unique_lock alone(lock_, std::try_to_lock);
+  const int lanes = std::min(threads, most_lanes);
+  if (!alone || !begin(ops, device, lanes)) return false;
+  *failed = !pass(ops, device, lanes, ahead, bytes, write);
+  if (*failed) return false;
+  const std::lock_guard lock(ahead_lock_);
+  ahead_ = {array, ahead, bytes};
+  return true;
+}
+
+void Upload::recall() noexcept {
+  const std::lock_guard lock(ahead_lock_);
+  ahead_ = {};
 }
 
 void Upload::release(const sxt_device_ops &ops, void *device) noexcept {
-  for (Half &half : halves_) {
-    if (half.stream) ops.stream_destroy(device, half.stream);
-    if (half.memory) ops.free(device, nullptr, SXT_SPACE_PINNED, half.memory);
-    half = {};
+  for (Slot &slot : slots_) {
+    if (slot.stream) ops.stream_destroy(device, slot.stream);
+    slot = {};
   }
+  if (pinned_) ops.free(device, nullptr, SXT_SPACE_PINNED, pinned_);
+  pinned_ = nullptr, lanes_ = 0;
 }
 
 }  // namespace sextant

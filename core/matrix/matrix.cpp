@@ -227,7 +227,8 @@ std::shared_ptr<StoredForm> Matrix::lend_trusted_csr() {
   if (held != forms_.end() && held->second->trusted()) return fresh(csr_kind, held->second);
   const std::string &kept_as = held == forms_.end() ? csr_kind : trusted_csr_kind;
   if (const auto own = forms_.find(kept_as); own != forms_.end()) return fresh(kept_as, own->second);
-  const std::vector<const Kernel *> builders = registry::Registry::instance().own_kernels(csr_kind, context_->device_name());
+  const std::vector<const Kernel *> builders =
+      registry::Registry::instance().own_kernels(csr_kind, context_->device_name());
   require(!builders.empty(), SXT_E_NO_KERNEL, "no kernel that came with the library builds ", csr_kind, " on ",
           context_->device_name());
   return forms_[kept_as] = build_form(*builders.front(), kept_as);
@@ -359,7 +360,9 @@ void Matrix::update_values(const void *values, std::int64_t count) {
     const std::lock_guard lock(mutex_);
     own_values();
     mirrored_ = mirrored_ && data_.order.mirror.data() != nullptr;  // else both images are new
-    sextant::update_values(data_.csr, data_.order, values, check_finite_, context_->threads(), context_->allocator());
+    const SentAhead sent = send_ahead(values);
+    if (!sent)
+      sextant::update_values(data_.csr, data_.order, values, check_finite_, context_->threads(), context_->allocator());
     refresh_forms();
   }
   if (!context_->device().callers_stream()) return;

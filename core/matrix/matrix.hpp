@@ -10,6 +10,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/context/context.hpp"
@@ -57,6 +58,25 @@ class StoredForm {
   std::string why_void_;
   std::uint64_t values_ = 0;
   sxt_csr kept_{};
+};
+
+// New values of a matrix, written on the host and sent to memory of the device from which the next copy of them is
+// taken.
+class SentAhead {
+ public:
+  SentAhead() = default;  // nothing was sent, nothing is changed
+  SentAhead(Device &device, DeviceBuffer memory) : device_(&device), memory_(std::move(memory)) {}
+  SentAhead(SentAhead &&other) noexcept : device_(std::exchange(other.device_, nullptr)) {
+    memory_.swap(other.memory_);
+  }
+  ~SentAhead() {
+    if (device_) device_->recall();
+  }
+  explicit operator bool() const noexcept { return device_; }
+
+ private:
+  Device *device_ = nullptr;
+  DeviceBuffer memory_;
 };
 
 // Told of new values as soon as they are there: for states that captured graphs read, since a replay asks for nothing.
@@ -204,6 +224,7 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   void borrow_arrays(const CsrArrays &source);
   void borrow_view(const sxt_csr &view);
   void own_values();
+  SentAhead send_ahead(const void *values);  // send_ahead.cpp; what is not sent must be taken the plain way
   sxt_matrix_query features_query(const registry::Kernel &kernel) const;
   double features_seconds(const registry::Kernel &kernel) const;
   sxt_candidate features_candidate(const registry::Kernel &kernel, const sxt_matrix_query &query,
