@@ -50,6 +50,7 @@ sxt_status prepare(const sxt_problem *, const sxt_candidate *, const sxt_filled 
 sxt_status run(const void *, void *, const sxt_head *head, const sxt_exec *exec) {
   constexpr unsigned threads = 256;
   const auto &args = as<sxt_preconditioner_args>(head);
+  if (args.n == 0) return SXT_OK;
   const auto blocks = static_cast<unsigned>((args.n + threads - 1) / threads);
   apply<<<blocks, threads, 0, cuda::stream_of(*exec)>>>(args.n, static_cast<const double *>(args.r),
                                                         static_cast<double *>(args.z));
