@@ -12,9 +12,9 @@
 namespace sextant {
 namespace {
 
-// Shorter arrays are there before threads have begun. A piece is long beside the call that sends it, and those of all
-// threads fit a cache.
-constexpr std::uint64_t least_bytes = std::uint64_t{4} << 20, piece_bytes = std::uint64_t{512} << 10;
+// Shorter arrays are there before threads have begun. Calls that send a piece go through a driver's lock one by one, so
+// a piece is long beside them.
+constexpr std::uint64_t least_bytes = std::uint64_t{4} << 20, piece_bytes = std::uint64_t{2} << 20;
 constexpr std::uint64_t pinned_alignment = 256;
 
 bool lies_in(const sxt_device_ops &ops, void *device, const void *memory, sxt_space wanted) {
@@ -25,9 +25,13 @@ bool lies_in(const sxt_device_ops &ops, void *device, const void *memory, sxt_sp
 
 }  // namespace
 
+int Upload::lanes_for(int threads, std::uint64_t bytes) noexcept {
+  return static_cast<int>(
+      std::min<std::uint64_t>((bytes + piece_bytes - 1) / piece_bytes, std::min(threads, most_lanes)));
+}
+
 bool Upload::pays(int threads, std::uint64_t bytes) noexcept { return bytes >= least_bytes && threads >= 2; }
 
-// More lanes than before take new memory: the old may still be too small only once or twice in a device's life.
 bool Upload::begin(const sxt_device_ops &ops, void *device, int lanes) noexcept {
   if (lanes > lanes_) {
     release(ops, device);
@@ -77,7 +81,7 @@ bool Upload::bring(const sxt_device_ops &ops, void *device, int threads, void *s
     return ops.copy(device, stream, to, there, bytes) == SXT_OK;
   if (!lies_in(ops, device, from, SXT_SPACE_HOST) || !lies_in(ops, device, to, SXT_SPACE_DEVICE)) return false;
   const std::unique_lock alone(lock_, std::try_to_lock);
-  const int lanes = std::min(threads, most_lanes);
+  const int lanes = lanes_for(threads, bytes);
   if (!alone || !begin(ops, device, lanes)) return false;
   // What the stream still does may use the memory; one that is being captured cannot be waited for.
   if (ops.stream_synchronize(device, stream) != SXT_OK) return false;
@@ -92,7 +96,7 @@ bool Upload::send_ahead(const sxt_device_ops &ops, void *device, int threads, vo
   *failed = false;
   if (!pays(threads, bytes) || !ops.stream_create) return false;
   const std::unique_lock alone(lock_, std::try_to_lock);
-  const int lanes = std::min(threads, most_lanes);
+  const int lanes = lanes_for(threads, bytes);
   if (!alone || !begin(ops, device, lanes)) return false;
   *failed = !pass(ops, device, lanes, ahead, bytes, write);
   if (*failed) return false;

@@ -47,8 +47,9 @@ class Upload {
     const void *array = nullptr, *there = nullptr;
     std::uint64_t bytes = 0;
   };
-  static constexpr int most_lanes = 16;
+  static constexpr int most_lanes = 12;  // more are no faster
 
+  static int lanes_for(int threads, std::uint64_t bytes) noexcept;
   bool begin(const sxt_device_ops &ops, void *device, int lanes) noexcept;
   bool pass(const sxt_device_ops &ops, void *device, int lanes, void *to, std::uint64_t bytes,
             const Write &write) noexcept;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "core/base/finite.hpp"
 #include "core/matrix/assemble_internal.hpp"
 
 namespace sextant {
@@ -13,8 +14,9 @@ namespace detail {
 
 namespace {
 
+// Sorted COO without repeats, all indices in range.
 template <class I>
-bool rows_increase(const EntryArrays &e, const AssemblyOptions &o) {
+bool entries_increase(const EntryArrays &e, const AssemblyOptions &o) {
   return first_match(e.nnz, o.threads, [&](std::int64_t begin, std::int64_t end) {
            // Start one entry early, so that the pair across two threads' parts is seen too.
            std::int64_t row = -1, col = -1;
@@ -22,9 +24,30 @@ bool rows_increase(const EntryArrays &e, const AssemblyOptions &o) {
                                   [&](std::int64_t, std::int64_t r, std::int64_t c) {
                                     const bool after = r > row || (r == row && c > col);
                                     row = r, col = c;
-                                    return after;
+                                    return after && r < e.rows && c >= 0 && c < e.cols;
                                   });
          }) == e.nnz;
+}
+
+// CSR: where columns increase, the first and the last of a row tell whether all are in range.
+template <class I>
+bool rows_increase(const EntryArrays &e, const AssemblyOptions &o) {
+  const I *col = static_cast<const I *>(e.col);
+  const auto increases = [&](std::int64_t r) {
+    const std::int64_t begin = pointer_at(e, r, o.index_base), end = pointer_at(e, r + 1, o.index_base);
+    if (begin == end) return true;
+    bool falls = false;
+    for (std::int64_t k = begin + 1; k < end; ++k) falls |= col[k] <= col[k - 1];
+    return !falls && from_base(col[begin], o.index_base) >= 0 && from_base(col[end - 1], o.index_base) < e.cols;
+  };
+  return first_match(
+             e.rows, o.threads,
+             [&](std::int64_t begin, std::int64_t end) {
+               for (std::int64_t r = begin; r < end; ++r)
+                 if (!increases(r)) return r;
+               return end;
+             },
+             e.nnz) == e.rows;
 }
 
 template <class I, class P>
@@ -52,17 +75,29 @@ void copy_columns(const EntryArrays &e, const AssemblyOptions &o, C *to) {
   });
 }
 
-void copy_values(const EntryArrays &e, int threads, CsrArrays &csr) {
-  with_value_type(e.value_type, [&](auto tag) {
+// Stays in the nearest cache from one use to the next.
+constexpr std::int64_t block_bytes = 16384;
+
+// False: some value is not finite, and the rest may be missing.
+bool copy_values(const EntryArrays &e, int threads, bool check, CsrArrays &csr) {
+  const auto element = static_cast<std::int64_t>(value_bytes(e.value_type)), block = block_bytes / element;
+  const char *from = static_cast<const char *>(e.values);
+  char *to = csr.values.as<char>();
+  return first_match(e.nnz, threads, [&](std::int64_t begin, std::int64_t end) {
+           for (std::int64_t k = begin; k < end; k += block) {
+             const auto bytes = static_cast<std::uint64_t>(std::min(block, end - k) * element);
+             if (check && !all_finite(e.value_type, from + k * element, bytes)) return k;
+             std::memcpy(to + k * element, from + k * element, bytes);
+           }
+           return end;
+         }) == e.nnz;
+}
+
+void fill_with_ones(std::int64_t nnz, int threads, CsrArrays &csr) {
+  with_value_type(csr.value_type, [&](auto tag) {
     using V = typename decltype(tag)::type;
-    const V *from = static_cast<const V *>(e.values);
     V *to = csr.values.as<V>();
-    parallel_ranges(e.nnz, threads, [&](std::int64_t begin, std::int64_t end) {
-      if (from)
-        std::copy(from + begin, from + end, to + begin);
-      else
-        std::fill(to + begin, to + end, V(1));
-    });
+    parallel_ranges(nnz, threads, [&](std::int64_t begin, std::int64_t end) { std::fill(to + begin, to + end, V(1)); });
   });
 }
 
@@ -87,10 +122,14 @@ void copy_values(const EntryArrays &e, int threads, CsrArrays &csr) {
 
 bool is_canonical(const EntryArrays &e, const AssemblyOptions &o) {
   if (e.layout == EntryArrays::Layout::csc || is_mirrored(o)) return false;
-  return with_index_type(e.index_type, [&](auto tag) { return rows_increase<typename decltype(tag)::type>(e, o); });
+  return with_index_type(e.index_type, [&](auto tag) {
+    using I = typename decltype(tag)::type;
+    return e.layout == EntryArrays::Layout::csr ? rows_increase<I>(e, o) : entries_increase<I>(e, o);
+  });
 }
 
-CsrArrays copy_canonical(const EntryArrays &e, const AssemblyOptions &o, const Allocator &allocator) {
+CsrArrays copy_canonical(const EntryArrays &e, const AssemblyOptions &o, bool check_values,
+                         const Allocator &allocator) {
   CsrArrays csr = make_csr(e.rows, e.cols, e.nnz, e.value_type, allocator);
   with_index_type(e.index_type, [&](auto index) {
     using I = typename decltype(index)::type;
@@ -99,19 +138,23 @@ CsrArrays copy_canonical(const EntryArrays &e, const AssemblyOptions &o, const A
     with_index_type(csr.index_type,
                     [&](auto column) { copy_columns<I>(e, o, csr.col.as<typename decltype(column)::type>()); });
   });
-  copy_values(e, o.threads, csr);
+  if (!e.values)
+    fill_with_ones(e.nnz, o.threads, csr);
+  else if (!copy_values(e, o.threads, check_values, csr))
+    check_finite_values(e, o);
   return csr;
 }
 
 }  // namespace detail
 
 Assembled adopt(const EntryArrays &entries, const AssemblyOptions &options, const Allocator &allocator) {
-  const SymmetryTolerance checked(options.symmetry_tolerance, entries.value_type);
+  const SymmetryTolerance valid(options.symmetry_tolerance, entries.value_type);
   require(entries.layout == EntryArrays::Layout::csr && entries.values && options.index_base == 0 &&
               options.triangle == SXT_FULL,
           SXT_E_NOT_SUPPORTED, "only zero-based CSR arrays with values and both triangles can be adopted");
-  const bool off = detail::check_entries(entries, options);
-  require(detail::is_canonical(entries, options), SXT_E_ARGUMENT,
+  const detail::Checked checked = detail::check_entries(entries, options);
+  const bool off = checked.diagonal_off;
+  require(checked.canonical, SXT_E_ARGUMENT,
           "adopted arrays must be canonical: columns strictly increasing within each row");
   Assembled out;
   CsrArrays &csr = out.csr;
@@ -143,10 +186,11 @@ Assembled adopt(const EntryArrays &entries, const AssemblyOptions &options, cons
 
 namespace {
 
-Assembled assemble_checked(const EntryArrays &entries, const AssemblyOptions &options, const Allocator &allocator) {
+Assembled assemble_checked(const EntryArrays &entries, const AssemblyOptions &options, const detail::Checked &checked,
+                           const Allocator &allocator) {
   Assembled out;
-  if (detail::is_canonical(entries, options)) {
-    out.csr = detail::copy_canonical(entries, options, allocator);
+  if (checked.canonical) {
+    out.csr = detail::copy_canonical(entries, options, !checked.finite, allocator);
     out.order.input_nnz = entries.nnz;
     out.order.kept = out.order.identity = true;
     out.order.symmetry = options.symmetry;
@@ -163,9 +207,10 @@ Assembled assemble_checked(const EntryArrays &entries, const AssemblyOptions &op
 }  // namespace
 
 Assembled assemble(const EntryArrays &entries, const AssemblyOptions &options, const Allocator &allocator) {
-  const SymmetryTolerance checked(options.symmetry_tolerance, entries.value_type);
-  const bool off = detail::check_entries(entries, options);
-  Assembled out = assemble_checked(entries, options, allocator);
+  const SymmetryTolerance valid(options.symmetry_tolerance, entries.value_type);
+  const detail::Checked checked = detail::check_entries(entries, options, true);
+  Assembled out = assemble_checked(entries, options, checked, allocator);
+  const bool off = checked.diagonal_off;
   if (off) detail::put_diagonal_right(out.csr, options.symmetry, options.threads);
   out.order.diagonal_put_right = off;
   out.order.symmetry_tolerance = options.symmetry_tolerance;

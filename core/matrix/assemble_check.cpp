@@ -102,25 +102,6 @@ c128 value_at(const EntryArrays &e, std::int64_t k) {
       e.value_type, [&](auto tag) -> c128 { return static_cast<const typename decltype(tag)::type *>(e.values)[k]; });
 }
 
-void check_finite_values(const EntryArrays &e, const AssemblyOptions &o) {
-  const std::int64_t bad = with_value_type(e.value_type, [&](auto tag) {
-    const auto *values = static_cast<const typename decltype(tag)::type *>(e.values);
-    return first_match(e.nnz, o.threads, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t k = begin; k < end; ++k)
-        if (!is_finite(values[k])) return k;
-      return end;
-    });
-  });
-  if (bad == e.nnz) return;
-  with_index_type(e.index_type, [&](auto tag) {
-    scan_entries<typename decltype(tag)::type>(
-        e, o.index_base, bad, bad + 1, [&](std::int64_t k, std::int64_t r, std::int64_t c) -> bool {
-          fail(SXT_E_NOT_FINITE, entry_text(k, r, c, o.index_base), ": the value is ",
-               std::isnan(value_at(e, k).real() + value_at(e, k).imag()) ? "NaN" : "infinite");
-        });
-  });
-}
-
 // Entries that are off may sum to what they must, or be off by rounding: the sums of each row's.
 std::vector<DiagonalSum> sum_diagonal(const EntryArrays &e, const AssemblyOptions &o) {
   std::vector<DiagonalSum> sums(static_cast<std::size_t>(e.rows));
@@ -183,17 +164,43 @@ std::int64_t major_of(const EntryArrays &entries, std::int64_t k, int base) {
   return low;
 }
 
-bool check_entries(const EntryArrays &entries, const AssemblyOptions &options) {
+void check_finite_values(const EntryArrays &e, const AssemblyOptions &o) {
+  const std::int64_t bad = with_value_type(e.value_type, [&](auto tag) {
+    const auto *values = static_cast<const typename decltype(tag)::type *>(e.values);
+    return first_match(e.nnz, o.threads, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t k = begin; k < end; ++k)
+        if (!is_finite(values[k])) return k;
+      return end;
+    });
+  });
+  if (bad == e.nnz) return;
+  with_index_type(e.index_type, [&](auto tag) {
+    scan_entries<typename decltype(tag)::type>(
+        e, o.index_base, bad, bad + 1, [&](std::int64_t k, std::int64_t r, std::int64_t c) -> bool {
+          fail(SXT_E_NOT_FINITE, entry_text(k, r, c, o.index_base), ": the value is ",
+               std::isnan(value_at(e, k).real() + value_at(e, k).imag()) ? "NaN" : "infinite");
+        });
+  });
+}
+
+Checked check_entries(const EntryArrays &entries, const AssemblyOptions &options, bool leave_values) {
   check_sizes(entries);
   check_options(entries, options);
   check_arrays_given(entries);
   if (entries.layout != Layout::coo) check_pointers(entries, options.index_base, options.threads);
-  check_indices(entries, options);
-  if (options.check_finite && entries.values) check_finite_values(entries, options);
+  Checked checked;
+  checked.canonical = is_canonical(entries, options);
+  if (!checked.canonical) check_indices(entries, options);
   // Real matrices are Hermitian when they are symmetric: no extra condition.
   const bool complex_values = entries.value_type == SXT_C64 || entries.value_type == SXT_C128;
   const bool demands = options.symmetry == SXT_SKEW || (options.symmetry == SXT_HERMITIAN && complex_values);
-  return demands && check_diagonal(entries, options);
+  checked.finite = !options.check_finite || !entries.values;
+  if (!checked.finite && (demands || !checked.canonical || !leave_values)) {
+    check_finite_values(entries, options);
+    checked.finite = true;
+  }
+  checked.diagonal_off = demands && check_diagonal(entries, options);
+  return checked;
 }
 
 void put_diagonal_right(CsrArrays &csr, sxt_symmetry symmetry, int threads) {

@@ -127,9 +127,14 @@ inline sxt_index_type smallest_index(std::int64_t count) {
   return count <= std::numeric_limits<std::int32_t>::max() ? SXT_I32 : SXT_I64;
 }
 
-// Everything assemble() promises to check about its input, with the messages. Throws. True where the diagonal is off by
-// rounding: put_diagonal_right() is then to follow.
-bool check_entries(const EntryArrays &entries, const AssemblyOptions &options);
+// Everything assemble() promises to check about its input, with the messages. Throws.
+struct Checked {
+  bool diagonal_off = false;  // by rounding: put_diagonal_right() is to follow
+  bool canonical = false;     // see is_canonical
+  bool finite = true;         // or nobody asked; false: left to whoever reads the values next, with check_finite_values
+};
+Checked check_entries(const EntryArrays &entries, const AssemblyOptions &options, bool leave_values = false);
+void check_finite_values(const EntryArrays &entries, const AssemblyOptions &options);
 
 // Makes the diagonal what the symmetry demands: real, or zero.
 void put_diagonal_right(CsrArrays &csr, sxt_symmetry symmetry, int threads);
@@ -181,9 +186,11 @@ Repeats sort_rows(CsrArrays &csr, int threads, const Allocator &allocator);
 // Replaces each run of equal columns by its sum. Throws SXT_E_NOT_FINITE when a sum overflows and that is checked.
 void sum_repeats(CsrArrays &csr, std::int64_t repeats, bool check_finite, int threads, const Allocator &allocator);
 
-// Whether the entries are already in canonical order, and the copy when they are.
+// Whether the entries are in canonical order and have no index that is out of range, and the copy when they are; with
+// check_values it throws as check_finite_values does. Pointers must have been checked.
 bool is_canonical(const EntryArrays &entries, const AssemblyOptions &options);
-CsrArrays copy_canonical(const EntryArrays &entries, const AssemblyOptions &options, const Allocator &allocator);
+CsrArrays copy_canonical(const EntryArrays &entries, const AssemblyOptions &options, bool check_values,
+                         const Allocator &allocator);
 
 // Where each input entry and its mirror image went.
 ValueOrder make_order(const EntryArrays &entries, const AssemblyOptions &options, const CsrArrays &csr,
