@@ -160,8 +160,8 @@ PcgSolve::TrueResidual PcgSolve::last_residual(const sxt_pcg_args &args) {
 bool PcgSolve::is_worse_than_start(const TrueResidual &last) {
   if (last.accepted || !std::isfinite(last.norm)) return false;
   if (!settings_.use_initial_guess) return !(last.norm <= rhs_norm_);
-  return !(last.norm <=
-           (x_shift() != 0 ? guess_norm_ : residual_of(x_).norm));  // start() has looked where x is shifted
+  // start() has looked where x is shifted.
+  return !(last.norm <= (x_shift() != 0 ? guess_norm_ : residual_of(x_).norm));
 }
 
 void PcgSolve::finish(sxt_pcg_args &args, sxt_pcg_report &report) {
