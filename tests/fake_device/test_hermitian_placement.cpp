@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sets of Hermitian systems in an automatic context whose device runs nothing: where a solution is right, the CPU
 // computed it; where launches are counted, the device was asked.
+#include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <string>
@@ -198,6 +199,22 @@ TEST_F(HermitianPlacement, ArraysInDeviceMemoryStayThere) {
   EXPECT_THAT(explanation(), Not(HasSubstr("sets in host memory")));
   create(description(10, 4));
   EXPECT_GT(launches(set), 0) << "said to be in host memory, which it is not: the CPU must not touch it";
+}
+
+// Earlier work of the default stream may still write them: it is waited for.
+TEST_F(HermitianPlacement, PinnedArraysAreWeighedToo) {
+  create(description(10, 4));
+  const Systems plain(10, 4);
+  const sextant::DeviceBuffer memory(context_->context->device(), 240 * sizeof(double), SXT_SPACE_PINNED);
+  auto *const values = memory.as<double>();
+  std::copy(plain.a.begin(), plain.a.end(), values);
+  std::copy(plain.b.begin(), plain.b.end(), values + 160);
+  sxt_hermitian_set set = Systems(0, 4).set();
+  set.a = values, set.b = values + 160, set.info = reinterpret_cast<std::int32_t *>(values + 200);
+  const std::int64_t calls = fake_count("calls");
+  EXPECT_EQ(launches(set), 0);
+  EXPECT_GT(fake_count("calls") - calls, 6) << "where the three lie, and a copy that waits";
+  for (std::int64_t i = 160; i < 200; ++i) EXPECT_NEAR(values[i], 1, 1e-12);
 }
 
 // The CPU was asked for both sets, and chosen for one.
