@@ -5,7 +5,7 @@
 #include "abi/handles.hpp"
 #include "abi/sized.hpp"
 #include "core/explain/explain.hpp"
-#include "core/hermitian/batch.hpp"
+#include "core/hermitian/placed.hpp"
 
 using namespace sextant;
 using namespace sextant::abi;
@@ -13,7 +13,7 @@ using namespace sextant::abi;
 struct sxt_hermitian {
   sxt_hermitian(std::shared_ptr<Context> context, HermitianSettings settings)
       : batch(std::move(context), std::move(settings)) {}
-  HermitianBatch batch;
+  PlacedHermitian batch;
 };
 
 namespace {
@@ -70,7 +70,7 @@ HermitianSettings settings_of(const Context &context, const sxt_hermitian_option
 
 sxt_status run(sxt_hermitian *hermitian, std::int32_t phase, const sxt_hermitian_set *set) {
   return guarded(id_of(hermitian), [&] {
-    HermitianBatch &batch = given(hermitian, "hermitian").batch;
+    PlacedHermitian &batch = given(hermitian, "hermitian").batch;
     present(set, "set");
     batch.run(phase, read_sized(set, sxt_hermitian_set{}, "set"));
   });

@@ -276,10 +276,13 @@ void Context::save_plan(const std::string &path) {
   plan_.save(path, fingerprint(), &beside);
 }
 
-bool Context::weighs_devices() const {
-  if (!automatic_ || device_->on_host() || device_->callers_stream() || settings_.deterministic) return false;
+const char *Context::settles_device() const {
+  if (device_->on_host()) return "there is no other device";
+  if (!automatic_) return "the context names its device";
+  if (settings_.deterministic) return "the context is deterministic";
+  if (device_->callers_stream()) return "the context has a stream of the caller's";
   const std::shared_lock lock(mutex_);
-  return forced_.empty() && forced_by_environment_.empty();
+  return forced_.empty() && forced_by_environment_.empty() ? "" : "a kernel is forced";
 }
 
 std::shared_ptr<Context> Context::companion() {

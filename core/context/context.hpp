@@ -89,7 +89,9 @@ class Context : public std::enable_shared_from_this<Context> {
   // Whether work on arrays that lie in host memory may go to the CPU instead, where that is predicted to end sooner:
   // the device was chosen automatically and has memory of its own, and nothing else says what is to run (a stream of
   // the caller's, a forced kernel, determinism). A loaded plan says by its entries. [any-thread]
-  bool weighs_devices() const;
+  bool weighs_devices() const { return !*settles_device(); }
+  // What settles that work goes to the context's device; "": the models say. Static. [any-thread]
+  const char *settles_device() const;
   // The CPU context for such work, with the settings of this one; made at first use. NULL where devices are not weighed
   // or the CPU cannot be opened. [any-thread]
   std::shared_ptr<Context> companion();

@@ -7,20 +7,47 @@
 
 namespace sextant {
 
-bool in_place(const Device &device, const void *memory, std::uint64_t element, const char *name) {
-  if (device.on_host() || !memory) return true;
-  if (!device.ops().locate) return false;
+namespace {
+
+sxt_space space_of(const Device &device, const void *memory, const char *name) {
   sxt_space space = SXT_SPACE_HOST;
+  if (!device.ops().locate) return space;
   std::int32_t ordinal = -1;
   const registry::ErrorScope said;
   const sxt_status status = device.ops().locate(device.handle(), memory, &space, &ordinal);
   require(status == SXT_OK, SXT_E_DEVICE, "could not find out where ", name,
           " lies: ", said.sentence(status_sentence(status)));
+  return space;
+}
+
+bool in_place(const Device &device, const void *memory, sxt_space space, std::uint64_t element, const char *name) {
   if (space == SXT_SPACE_HOST || space == SXT_SPACE_PINNED) return false;  // pinned: read over the bus only once
   device.check_reachable(memory, space, name);
   require(reinterpret_cast<std::uintptr_t>(memory) % element == 0, SXT_E_ARGUMENT, name,
           " is not aligned to its values of ", element, " bytes");
   return true;
+}
+
+}  // namespace
+
+bool in_place(const Device &device, const void *memory, std::uint64_t element, const char *name) {
+  if (device.on_host() || !memory) return true;
+  return in_place(device, memory, space_of(device, memory, name), element, name);
+}
+
+HostArrays &HostArrays::add(const void *memory, std::uint64_t element, const char *name) {
+  if (!memory || device_.on_host()) return *this;
+  const sxt_space space = space_of(device_, memory, name);
+  if (space == SXT_SPACE_PINNED) pinned_ = memory;
+  if (in_place(device_, memory, space, element, name)) all_ = false;
+  return *this;
+}
+
+// A copy in core's own order: its streams begin after what the default one was given.
+void HostArrays::wait() const {
+  if (!pinned_) return;
+  const DeviceBuffer there(device_, 1);
+  device_.copy(there.data(), pinned_, 1);
 }
 
 Staged::Staged(Device &device, const void *memory, std::uint64_t bytes, std::uint64_t element, DeviceBuffer &kept,

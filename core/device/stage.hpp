@@ -13,6 +13,22 @@ namespace sextant {
 // or memory that is not aligned to its values of `element` bytes.
 bool in_place(const Device &device, const void *memory, std::uint64_t element, const char *name);
 
+// Arrays of one call that the CPU may work on instead, where none of them lies in a device's memory.
+class HostArrays {
+ public:
+  explicit HostArrays(Device &device) : device_(device) {}
+  // memory NULL: there is none. Throws as in_place does.
+  HostArrays &add(const void *memory, std::uint64_t element, const char *name);
+  bool all_on_host() const noexcept { return all_; }
+  // For earlier work of the device's default stream, which may still read and write pinned memory.
+  void wait() const;
+
+ private:
+  Device &device_;
+  bool all_ = true;
+  const void *pinned_ = nullptr;  // one of them
+};
+
 class Staged {
  public:
   // kept: where copies lie; grows to `bytes` if it is smaller. Nothing is copied yet.

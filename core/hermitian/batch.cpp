@@ -138,9 +138,8 @@ sxt_hermitian_report HermitianBatch::report() const {
   };
   out.factor_kernel = tell(SXT_HERMITIAN_FACTOR, first, &out.predicted_factor_s);
   out.solve_kernel = tell(SXT_HERMITIAN_SOLVE, first, &out.predicted_solve_s);
-  out.factor_solve_kernel =
-      kernels_.fused() ? tell(SXT_HERMITIAN_FACTOR_SOLVE, first, &out.predicted_factor_solve_s) : "";
-  if (!out.factor_solve_kernel[0]) out.predicted_factor_solve_s = out.predicted_factor_s + out.predicted_solve_s;
+  out.factor_solve_kernel = kernels_.fused() ? tell(SXT_HERMITIAN_FACTOR_SOLVE, first, nullptr) : "";
+  out.predicted_factor_solve_s = kernels_.predicted_seconds(SXT_HERMITIAN_FACTOR_SOLVE, false);
   out.pivoting_kernel =
       settings_.definiteness == SXT_TRY_DEFINITE ? tell(SXT_HERMITIAN_FACTOR, SXT_INDEFINITE, nullptr) : "";
   const bool complex = settings_.type == SXT_C64 || settings_.type == SXT_C128;

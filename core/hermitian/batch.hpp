@@ -28,6 +28,7 @@ class HermitianBatch {
   void run(std::int32_t phase, const sxt_hermitian_set &set);
   sxt_hermitian_report report() const;
   Explanation explain() const { return kernels_.explain(); }
+  HermitianKernels &kernels() noexcept { return kernels_; }
 
  private:
   friend class HermitianTransfer;

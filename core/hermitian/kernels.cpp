@@ -104,6 +104,24 @@ bool HermitianKernels::fused() const noexcept {
   return both->forced || !(factor->run_s + solve->run_s < clearly_faster * both->run_s);
 }
 
+double HermitianKernels::predicted_seconds(std::int32_t phase, bool by_shortcut) const {
+  if (by_shortcut && phase == SXT_HERMITIAN_FACTOR_SOLVE && copy_shortcut_.bit) return copy_shortcut_.seconds;
+  const std::int32_t first = main_definiteness();
+  const auto seconds = [&](std::int32_t of) {
+    const ChoicePtr found = choice(of, first);
+    return found ? found->run_s : 0;
+  };
+  if (phase != SXT_HERMITIAN_FACTOR_SOLVE || fused()) return seconds(phase);
+  return seconds(SXT_HERMITIAN_FACTOR) + seconds(SXT_HERMITIAN_SOLVE);
+}
+
+void HermitianKernels::ready(std::int32_t phase) {
+  const std::int32_t first = main_definiteness();
+  if (phase != SXT_HERMITIAN_FACTOR_SOLVE || fused()) return static_cast<void>(this->phase(phase, first));
+  this->phase(SXT_HERMITIAN_FACTOR, first);
+  this->phase(SXT_HERMITIAN_SOLVE, first);
+}
+
 ChoicePtr HermitianKernels::choice(std::int32_t phase, std::int32_t definiteness) const {
   const std::lock_guard lock(mutex_);
   const auto found = held_.find({phase, definiteness, settings_.type});

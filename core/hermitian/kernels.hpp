@@ -33,6 +33,12 @@ class HermitianKernels {
 
   // Whether one kernel does both phases, and is predicted to do so at less than the cost of two.
   bool fused() const noexcept;
+  // Of a call of this phase, as if it took a whole factorisation or, `by_shortcut`, the one that works on a copy, if
+  // there is one. The arrays lie where the kernels work.
+  double predicted_seconds(std::int32_t phase, bool by_shortcut) const;
+  // Builds what a call of this phase begins with. A kernel whose library is missing gives way to the next, and
+  // predictions then follow.
+  void ready(std::int32_t phase);
   Prepared &phase(std::int32_t phase, std::int32_t definiteness);
   Prepared &steps();
   // Those of the wanted shortcuts that there are kernels for and that are predicted to pay: SXT_SHORTCUT_TOEPLITZ, and
@@ -44,6 +50,7 @@ class HermitianKernels {
 
   // NULL when there is none.
   ChoicePtr choice(std::int32_t phase, std::int32_t definiteness) const;
+  ChoicePtr main_choice() const { return choice(SXT_HERMITIAN_FACTOR, main_definiteness()); }  // of factoring
   ChoicePtr toeplitz_choice() const;
   ChoicePtr mixed_choice() const;
   ChoicePtr butterfly_choice() const;

@@ -31,10 +31,7 @@ ChoicePtr choice_or_none(Context &context, const sxt_hermitian_query &asked, con
 }  // namespace
 
 void HermitianKernels::choose_shortcuts() {
-  const std::int32_t first = main_definiteness();
-  const double whole_s = fused()
-                             ? choice(SXT_HERMITIAN_FACTOR_SOLVE, first)->run_s
-                             : choice(SXT_HERMITIAN_FACTOR, first)->run_s + choice(SXT_HERMITIAN_SOLVE, first)->run_s;
+  const double whole_s = predicted_seconds(SXT_HERMITIAN_FACTOR_SOLVE, false);
   steps_.choice = choose_steps();
   if ((settings_.shortcuts & SXT_SHORTCUT_TOEPLITZ) && choose_toeplitz(whole_s)) shortcuts_ |= SXT_SHORTCUT_TOEPLITZ;
   choose_copy(whole_s);

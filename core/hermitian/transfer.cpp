@@ -2,18 +2,23 @@
 #include "core/hermitian/transfer.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <exception>
 #include <thread>
 #include <vector>
 
 #include "core/base/types.hpp"
+#include "core/dispatch/placement.hpp"
 
 namespace sextant {
 namespace {
 
 constexpr int most_pieces_in_flight = 3;  // one coming, one worked on, one going
 constexpr std::uint64_t least_piece = std::uint64_t{32} << 20;
+
+// Of a set of so many bytes that need not be worked on in smaller ones.
+std::uint64_t usual_piece(std::uint64_t all) { return std::max(least_piece, all / (3 * most_pieces_in_flight)); }
 
 // A host array that comes back, and its place on the device.
 struct Carried {
@@ -180,7 +185,7 @@ void HermitianTransfer::plan() {
                       most = device_.machine().memory_bytes / 4, one = largest + work_of_one();
   require(limit == 0 || one <= limit, SXT_E_MEMORY, "one system at a time needs ", one,
           " bytes on the device, and workspace_limit is ", limit);
-  piece_bytes_ = std::max(least_piece, all / (3 * most_pieces_in_flight));
+  piece_bytes_ = usual_piece(all);
   std::uint64_t lanes = std::min<std::uint64_t>(most_pieces_in_flight, (all + piece_bytes_ - 1) / piece_bytes_);
   if (limit > 0) lanes = most_pieces_in_flight;
   while (lanes > 1 && (most / lanes < largest || (limit > 0 && limit / lanes < one))) --lanes;
@@ -194,6 +199,23 @@ void HermitianTransfer::plan() {
   lanes_ = static_cast<int>(std::min(lanes, (all + piece_bytes_ - 1) / std::max<std::uint64_t>(1, piece_bytes_)));
   const double part = static_cast<double>(piece_bytes_) / static_cast<double>(std::max<std::uint64_t>(1, all));
   most_systems_ = 1 + static_cast<std::int64_t>(std::min(1.0, 2 * part) * static_cast<double>(settings_.batch));
+}
+
+// Of copies and work the longer takes its time, and the other as long as one piece of it does.
+double HermitianTransfer::predicted_seconds(const HermitianSettings &settings, const sxt_machine &device,
+                                            std::int32_t phase, double work_s) {
+  const auto value = static_cast<double>(value_bytes(settings.type)), count = static_cast<double>(settings.batch);
+  const double matrices = settings.sum_n2 * value,
+               rhs = solves(phase) ? settings.sum_n1 * static_cast<double>(settings.n_rhs) * value : 0,
+               pivots = settings.definiteness == SXT_DEFINITE ? 0 : settings.sum_n1 * sizeof(std::int32_t);
+  // A solve leaves the factors and their pivots where they are; infos go both ways.
+  const double back = factors(phase) ? 2 : 1;
+  const double bytes = back * (matrices + pivots) + 2 * rhs + 2 * count * sizeof(std::int32_t);
+  const auto all = static_cast<std::uint64_t>(std::min(matrices + rhs, 9e18));
+  const double pieces = std::ceil(std::max(1.0, (matrices + rhs) / static_cast<double>(usual_piece(all))));
+  const double blocks = (settings.pointer_array ? count : pieces) * (back + (solves(phase) ? 2 : 0));
+  const double ways_s = ways_seconds(device, bytes, blocks + pieces * (2 + (pivots > 0 ? back : 0)));
+  return std::max(ways_s, work_s) + std::min(ways_s, work_s) / pieces;
 }
 
 HermitianTransfer::Span HermitianTransfer::next() {

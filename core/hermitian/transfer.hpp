@@ -16,6 +16,9 @@ class HermitianTransfer {
   HermitianTransfer(HermitianBatch &batch, std::int32_t phase, const HermitianArrays &host);
   // Waits for the caller's stream first, if there is one, and for all results.
   void run(void *callers_stream);
+  // Predicted: a set in host memory, packed, that the kernels of the device take work_s for, its copies included.
+  static double predicted_seconds(const HermitianSettings &settings, const sxt_machine &device, std::int32_t phase,
+                                  double work_s);
 
  private:
   // Systems first, first + 1, .. that go together.

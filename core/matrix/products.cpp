@@ -71,9 +71,18 @@ sxt_spmv_query Products::query(sxt_op op, std::int32_t columns) const {
   return query;
 }
 
+sxt_spmv_query Products::query_of_pass(sxt_op op, std::int64_t columns) const {
+  return query(op, static_cast<std::int32_t>(std::min<std::int64_t>(columns, most_columns)));
+}
+
+std::uint64_t Products::query_hash(sxt_op op, std::int64_t columns) const {
+  const sxt_spmv_query one = query_of_pass(op, columns);
+  return Query(&one.m.q).hash();
+}
+
 double Products::predicted_seconds(sxt_op op, std::int64_t columns) {
   const std::int64_t passes = (columns + most_columns - 1) / most_columns;
-  const sxt_spmv_query one = query(op, static_cast<std::int32_t>(std::min<std::int64_t>(columns, most_columns)));
+  const sxt_spmv_query one = query_of_pass(op, columns);
   const ChoicePtr choice = Selector(matrix_->context(), matrix_.get()).propose(Query(&one.m.q), "spmv");
   return static_cast<double>(passes) * choice->run_s + choice->setup_s / expected_products;
 }

@@ -36,6 +36,7 @@ class Products : private ValuesFollower {
   void multiply_arrays(sxt_op op, const void *alpha, const void *x, const void *beta, void *y, const Columns &columns);
   // Predicted seconds of a product with so many columns, its set-up spread over the products that are expected.
   double predicted_seconds(sxt_op op, std::int64_t columns);
+  std::uint64_t query_hash(sxt_op op, std::int64_t columns) const;  // of the pass that is asked for
   // One column, as long as the matrix has it.
   Columns column(sxt_op op) const noexcept;
 
@@ -45,6 +46,7 @@ class Products : private ValuesFollower {
   std::shared_ptr<Runner> make_runner(sxt_op op, std::int32_t columns, LeftOut left_out);
   void run(sxt_op op, std::int32_t columns, sxt_head *args);
   sxt_spmv_query query(sxt_op op, std::int32_t columns) const;
+  sxt_spmv_query query_of_pass(sxt_op op, std::int64_t columns) const;
   std::shared_ptr<Runner> first_that_fits(const Query &query);  // NULL: nothing does
 
   const std::uint64_t id_;  // never used twice in a process

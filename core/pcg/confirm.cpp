@@ -115,6 +115,7 @@ std::int32_t PcgSolve::confirm(const void *iterate, std::int64_t, double residua
   if (!std::isfinite(now.norm)) return *reason = SXT_REASON_NOT_A_NUMBER, SXT_CONFIRM_STOP;
   if (accepted_) return *reason = SXT_REASON_CONVERGED, SXT_CONFIRM_STOP;
   if (rounded_ || correcting_) return confirm_pass(now, residual, tolerance, reason);
+  keep_best(iterate, now);
   fruitless_ = confirmations_ > 1 && now.norm > 0.5 * before.norm ? fruitless_ + 1 : 0;
   if (residual == 0 || fruitless_ >= patience) {
     // The recurrence believes it is done, or further work does not lower the true residual: rounding has the last word.
@@ -126,10 +127,30 @@ std::int32_t PcgSolve::confirm(const void *iterate, std::int64_t, double residua
   return now.system > drift * residual ? SXT_CONFIRM_REPLACE : SXT_CONFIRM_GO_ON;
 }
 
+// A solve that goes on may lose what it had. It must not end for want of memory to keep that in.
+void PcgSolve::keep_best(const void *iterate, const TrueResidual &now) {
+  if (now.norm >= best_norm_) return;
+  try {
+    if (!work_.best.data()) work_.best = DeviceBuffer(solver_.matrix().context().device(), work_.iterate.bytes());
+  } catch (const Error &problem) {
+    if (problem.status() != SXT_E_MEMORY) throw;
+    return;
+  }
+  crossing_.copy(iterate, work_.best.data());
+  best_norm_ = now.norm;
+}
+
+bool PcgSolve::take_best(void *iterate, double norm) {
+  if (norm <= best_norm_ || best_norm_ == HUGE_VAL) return false;
+  crossing_.copy(work_.best.data(), iterate);
+  return true;
+}
+
 // Of what the engine leaves. What confirm() accepted still stands apart, whatever became of the engine's x since.
 PcgSolve::TrueResidual PcgSolve::last_residual(const sxt_pcg_args &args) {
   if (accepted_ && solver_.keeps_answer()) return confirmed_;
   const TrueResidual last = true_residual(args.x);
+  if (!summing_ && !last.accepted && take_best(args.x, last.norm)) return true_residual(args.x);
   if (!correcting_ || last.accepted || last.norm <= sum_norm_) return last;
   zero(args.x);  // the correction made it worse
   return true_residual(args.x);
@@ -139,7 +160,8 @@ PcgSolve::TrueResidual PcgSolve::last_residual(const sxt_pcg_args &args) {
 bool PcgSolve::is_worse_than_start(const TrueResidual &last) {
   if (last.accepted || !std::isfinite(last.norm)) return false;
   if (!settings_.use_initial_guess) return !(last.norm <= rhs_norm_);
-  return !(last.norm <= (x_shift() != 0 ? guess_norm_ : residual_of(x_).norm));  // start() has looked where x is shifted
+  // start() has looked where x is shifted.
+  return !(last.norm <= (x_shift() != 0 ? guess_norm_ : residual_of(x_).norm));
 }
 
 void PcgSolve::finish(sxt_pcg_args &args, sxt_pcg_report &report) {

@@ -6,9 +6,9 @@
 
 #include "core/base/types.hpp"
 #include "core/device/stage.hpp"
+#include "core/dispatch/placement.hpp"
 #include "core/explain/explain.hpp"
 #include "core/model/cost.hpp"
-#include "core/pcg/clock.hpp"
 
 namespace sextant {
 
@@ -50,7 +50,7 @@ bool PlacedSolver::could_win_here() const {
 double PlacedSolver::ways_seconds() const {
   const double bytes =
       2 * static_cast<double>(matrix_->rows()) * static_cast<double>(value_bytes(matrix_->value_type()));
-  return 2 * call_on_device_s + bytes / std::max(1.0, matrix_->context().machine().copy_rate);
+  return sextant::ways_seconds(matrix_->context().machine(), bytes, 2);
 }
 
 // No solve on the device ends sooner: one launch, one read of the matrix and one barrier an iteration.
@@ -62,8 +62,10 @@ double PlacedSolver::least_there_seconds(double iterations) const {
 void PlacedSolver::weigh() {
   const std::shared_ptr<Matrix> twin = matrix_->twin();
   if (!twin) return;
+  PlanBook &plan = twin->context().plan();
+  const PlanKey key{"pcg", SXT_KIND_PCG, 0, twin->pattern_hash()};
   const bool planned = matrix_->context().plan().loaded();
-  if (planned && !twin->context().plan().knows(SXT_KIND_PCG, twin->pattern_hash())) return;
+  if (planned && !plan.placed(key)) return;
   try {
     host_ = std::make_unique<PcgSolver>(twin, settings_);
   } catch (const Error &problem) {  // what is wrong with the matrix is said by the device's own set-up
@@ -72,22 +74,18 @@ void PlacedSolver::weigh() {
     return;
   }
   if (planned) {
+    plan.place(key);
     why_ = "arrays in host memory are solved for on the CPU: the loaded plan says so";
     return;
   }
-  const double here_s = host_->predicted_seconds(), iterations = host_->expected_iterations();
-  double there_s = least_there_seconds(iterations);
-  bool sooner = here_s <= there_s;
-  if (!sooner) {
-    device_ = std::make_unique<PcgSolver>(matrix_, settings_);
-    there_s = ways_seconds() + device_->predicted_seconds();
-    sooner = here_s < there_s;
-  }
-  why_ = text("arrays in host memory are solved for on the ", sooner ? "CPU" : "device", ": ", seconds_text(here_s),
-              " predicted on the CPU, ", device_ ? "" : "at least ", seconds_text(there_s), " on ",
-              matrix_->context().device_name(), " with b and x copied");
+  const Placement found =
+      sextant::weigh(host_->predicted_seconds(), least_there_seconds(host_->expected_iterations()), [&] {
+        device_ = std::make_unique<PcgSolver>(matrix_, settings_);
+        return ways_seconds() + device_->predicted_seconds();
+      });
+  why_ = placement_text(found, "arrays in host memory are solved for", matrix_->context().device_name(), "b and x");
   matrix_->context().log()(SXT_LOG_INFO, why_);
-  if (!sooner) host_.reset();
+  found.here ? plan.place(key) : host_.reset();
 }
 
 PcgSolver &PlacedSolver::on_device() {
@@ -99,9 +97,10 @@ PcgSolver &PlacedSolver::on_device() {
 PcgSolver &PlacedSolver::for_arrays(const void *b, const void *x) {
   if (!host_ || !matrix_->context().weighs_devices()) return on_device();
   const std::uint64_t element = value_bytes(matrix_->value_type());
-  const Device &device = matrix_->context().device();
-  const bool here = !b || !x || (!in_place(device, b, element, "b") && !in_place(device, x, element, "x"));
-  return here ? *host_ : on_device();
+  HostArrays arrays(matrix_->context().device());
+  if (b && x && !arrays.add(b, element, "b").add(x, element, "x").all_on_host()) return on_device();
+  arrays.wait();
+  return *host_;
 }
 
 Explanation PlacedSolver::explain() const {

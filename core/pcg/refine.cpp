@@ -116,6 +116,7 @@ void PcgSolve::correct(sxt_pcg_args &args) {
   }
   summing_ = correcting_ = true;
   rounded_ = false;
+  take_best(args.x, confirmed_.norm);
   add_to_sum(args.x);
   run_passes(args);
 }

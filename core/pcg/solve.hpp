@@ -3,6 +3,7 @@
 // computes the true residual and is the only place that says "converged".
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 #include "core/pcg/clock.hpp"
@@ -78,6 +79,8 @@ class PcgSolve {
   TrueResidual residual_of(const void *x);
   TrueResidual residual_of_returned();
   TrueResidual hand_over(const sxt_pcg_args &args, const TrueResidual &before);
+  void keep_best(const void *iterate, const TrueResidual &now);
+  bool take_best(void *iterate, double norm);  // where that is worse; says whether it was
   void save_guess();
   void restore_guess();
   TrueResidual fall_back();
@@ -104,6 +107,7 @@ class PcgSolve {
   std::int64_t n_;
   Clock clock_;
   int shift_ = 0;                     // b, norms and atol are here 2^shift times the caller's
+  double best_norm_ = HUGE_VAL;       // true residual of work_.best
   bool guess_saved_ = false;          // in work_.guess
   double guess_norm_ = 0;             // true residual of a guess that was brought to the scale of this solve
   double system_norm_ = 0;            // 2-norm of b in the engine's system

@@ -79,6 +79,7 @@ struct SolveSettings {
 // Work vectors of one solve; pooled, one a concurrent caller.
 struct PcgWorkspace {
   DeviceBuffer rhs, iterate, candidate, residual;
+  DeviceBuffer best;                 // of the iterates that were confirmed; made when one was not good enough
   DeviceBuffer guess;                // the caller's, where x is scaled; made when that is met
   DeviceBuffer near;                 // the caller's b scaled, where it lies far from 1; made when that is met
   DeviceBuffer solvable;             // the part of the caller's b that A can reach, where it has a null space

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -27,6 +28,13 @@ std::uint64_t from_hex(const std::string &digits, const std::string &path, std::
   require(end.ec == std::errc() && end.ptr == digits.data() + digits.size(), SXT_E_FILE_FORMAT, path, ":", line, ": '",
           digits, "' is not a hexadecimal number");
   return value;
+}
+
+toml::table to_table(const PlanKey &key) {
+  return toml::table{{"role", key.role},
+                     {"kind", key.kind},
+                     {"query", hexadecimal(key.query_hash)},
+                     {"pattern", hexadecimal(key.pattern_hash)}};
 }
 
 toml::table to_table(const PlanKey &key, const PlanEntry &entry, const std::string &fingerprint) {
@@ -140,6 +148,8 @@ toml::table read_file_of_plan(const std::string &path) {
 
 // What stands in a file beside the entries of its machine.
 constexpr const char *beside_name = "beside";
+// There: what is worked on on that machine.
+constexpr const char *places_name = "placed";
 
 std::uint64_t content_of(const std::map<PlanKey, PlanEntry> &entries, bool required) {
   std::uint64_t hash = fnv1a(&required, sizeof required);
@@ -251,21 +261,25 @@ std::uint64_t PlanBook::content() const {
   return content_;
 }
 
-bool PlanBook::knows(const std::string &kind, std::uint64_t pattern_hash) const {
+void PlanBook::place(const PlanKey &key) {
   const std::lock_guard lock(mutex_);
-  const auto fits = [&](const auto &each) {
-    return each.first.kind == kind && each.first.pattern_hash == pattern_hash;
-  };
-  return std::any_of(loaded_.begin(), loaded_.end(), fits);
+  if (made_places_.size() < most_made || made_places_.contains(key)) made_places_.insert(key);
+}
+
+bool PlanBook::placed(const PlanKey &key) const {
+  const std::lock_guard lock(mutex_);
+  return loaded_places_.contains(key);
 }
 
 struct PlanBook::Content {
   std::map<PlanKey, PlanEntry> entries;
   std::map<PlanKey, SolverPlan> solvers;
+  std::set<PlanKey> places;
 
   Content(const toml::table &table, const std::string &path) {
     each_table(table, "entry", path, [&](const toml::table &each) { read_entry(each, path, entries); });
     each_table(table, "solver", path, [&](const toml::table &each) { read_solver(each, path, solvers); });
+    each_table(table, places_name, path, [&](const toml::table &each) { places.insert(read_key(each, path)); });
   }
 };
 
@@ -275,20 +289,23 @@ void PlanBook::take(Content &&content, bool required) {
   content_ = number;
   loaded_ = std::move(content.entries);
   loaded_solvers_ = std::move(content.solvers);
+  loaded_places_ = std::move(content.places);
   is_loaded_ = true;
   required_ = required;
 }
 
 struct PlanBook::Writer {
   static toml::table table_of(const PlanBook &book, const std::string &fingerprint) {
-    toml::array entries, solvers;
+    toml::array entries, solvers, places;
     {
       const std::lock_guard lock(book.mutex_);
       for (const auto &[key, entry] : book.made_) entries.push_back(to_table(key, entry, fingerprint));
       for (const auto &[key, plan] : book.made_solvers_) solvers.push_back(to_table(key, plan, fingerprint));
+      for (const PlanKey &key : book.made_places_) places.push_back(to_table(key));
     }
     toml::table table{{"machine", fingerprint}, {"entry", entries}};
     if (!solvers.empty()) table.insert("solver", solvers);
+    if (!places.empty()) table.insert(places_name, places);
     return table;
   }
 };

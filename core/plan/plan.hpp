@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "core/dispatch/choice.hpp"
@@ -62,8 +63,9 @@ class PlanBook {
   // Equal for equal loaded entries; of nothing loaded, another number than of any file.
   std::uint64_t content() const;
 
-  // Whether a loaded entry of this kind is about a matrix of this pattern.
-  bool knows(const std::string &kind, std::uint64_t pattern_hash) const;
+  // That arrays in host memory are worked on on this machine, not on the one that it stands beside.
+  void place(const PlanKey &key);
+  bool placed(const PlanKey &key) const;  // by the loaded file
 
   // What was chosen on another machine that the same context uses, for arrays that lie there.
   struct Beside {
@@ -88,6 +90,7 @@ class PlanBook {
   std::map<PlanKey, PlanEntry> made_, loaded_;
   std::map<PlanKey, SolverPlan> made_solvers_, loaded_solvers_;  // of made_, the newest
   std::map<std::uint64_t, const PlanKey *> ages_;                // of made_, by the number of the last record
+  std::set<PlanKey> made_places_, loaded_places_;
   std::uint64_t records_ = 0;
   std::uint64_t content_ = 0;                  // of loaded_
   bool is_loaded_ = false, required_ = false;  // a plan without entries is one, too

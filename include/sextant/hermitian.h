@@ -46,7 +46,8 @@ typedef struct {
   sxt_triangle triangle;         /* the one that is read; default SXT_LOWER */
   sxt_definiteness definiteness; /* default SXT_DEFINITE */
   sxt_space space;               /* of every array of a set; default -1: the context's own. Host sets of a device's context
-                                  * pass through device memory in pieces, copies overlapping the work */
+                                  * pass through device memory in pieces, copies overlapping the work, or, with device = auto,
+                                  * are computed on the CPU where that is predicted to end sooner: docs/hermitian.md */
   int64_t batch;                 /* systems in a set */
   int64_t n;                     /* their order, or the largest */
   const int32_t *orders;         /* host memory, copied; NULL (default): all n */
@@ -112,7 +113,7 @@ typedef struct {
   uint64_t struct_size;
   const char *factor_kernel, *solve_kernel, *factor_solve_kernel; /* "" where none was chosen; static */
   const char *pivoting_kernel;       /* of the systems that are not definite, when definite ones are tried first */
-  double predicted_factor_s, predicted_solve_s, predicted_factor_solve_s;
+  double predicted_factor_s, predicted_solve_s, predicted_factor_solve_s; /* of the kernels, copies between devices aside */
   uint64_t workspace_bytes;          /* that the calls so far asked for beside the set */
   int64_t piece;                     /* systems worked on at once in the last call */
   double flops;                      /* real operations of factoring a set once and solving for n_rhs */
@@ -123,7 +124,7 @@ typedef struct {
 
 SXT_API void sxt_hermitian_options_init(sxt_hermitian_options *options, uint64_t struct_size); /* [any-thread] */
 SXT_API void sxt_hermitian_set_init(sxt_hermitian_set *set, uint64_t struct_size);             /* [any-thread] */
-/* Checks the description, copies it, and chooses kernels. SXT_E_ARGUMENT, SXT_E_TYPE, SXT_E_OVERFLOW, SXT_E_UNKNOWN_NAME, SXT_E_NO_KERNEL. [any-thread] */
+/* Checks the description, copies it, and chooses kernels and, of host sets in an automatic context, the device. SXT_E_ARGUMENT, SXT_E_TYPE, SXT_E_OVERFLOW, SXT_E_UNKNOWN_NAME, SXT_E_NO_KERNEL. [any-thread] */
 SXT_API sxt_status sxt_hermitian_create(sxt_context *context, const sxt_hermitian_options *options, sxt_hermitian **hermitian);
 /* Factor; solve with factors that stand there (set->factor, else set->a); both. A status other than SXT_OK is about the
  * call: what became of a system is in its info alone. On a device's stream a call returns once its work is enqueued;

@@ -67,7 +67,7 @@ typedef struct {
   uint64_t struct_size;
   const char *device;              /* "cpu", "cuda"; NULL or "auto": the first of cuda, cpu that is there. On a device with
                                     * memory of its own "auto" also uses the CPU: calls on plain arrays (sxt_*_array,
-                                    * sxt_*_block) that lie in host memory run where the models say they end sooner, copies
+                                    * sxt_*_block) and Hermitian sets in host memory run where the models say they end sooner, copies
                                     * counted. Vectors stay on the device; a caller's stream, a forced kernel and
                                     * deterministic leave all work there, and a loaded plan says by its entries */
   int32_t device_ordinal;          /* which one, from 0 */

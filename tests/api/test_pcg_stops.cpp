@@ -260,6 +260,16 @@ TEST(PcgStopTest, AFailedSolveGivesBackNothingWorseThanItBeganWith) {
         EXPECT_LE(relative_residual(ring, b, x), before * (1 + 1e-12)) << engine << ", " << iterations;
         EXPECT_LE(report.true_relative_residual, before * (1 + 1e-12)) << engine << ", " << iterations;
       }
+      // Columns of a block, each by itself.
+      std::vector<double> two = b, found(2 * n, 7.0);
+      two.insert(two.end(), b.rbegin(), b.rend());
+      EXPECT_EQ(sxt_pcg_solve_block(pcg.get(), n, 2, two.data(), n, found.data(), n, nullptr, nullptr),
+                SXT_NOT_CONVERGED);
+      for (const int column : {0, 1}) {
+        const std::vector<double> rhs(two.begin() + column * n, two.begin() + (column + 1) * n),
+            x(found.begin() + column * n, found.begin() + (column + 1) * n);
+        EXPECT_LE(relative_residual(ring, rhs, x), 1 + 1e-12) << engine << ", " << iterations << ", column " << column;
+      }
     }
 }
 

@@ -88,6 +88,35 @@ TEST_F(PcgRecord, ReplaysSolveForTheRightHandSideOfTheMoment) {
     }
 }
 
+// A ring, whose rows sum to 0: b has a part that A cannot reach, and iterates grow without end.
+TEST_F(PcgRecord, AFailedReplayGivesBackNothingWorseThanZero) {
+  Csr ring;
+  const std::int32_t n = 40;
+  ring.rows = ring.cols = n;
+  for (std::int32_t i = 0; i < n; ++i) {
+    for (std::int32_t j = 0; j < n; ++j)
+      if (i == j || j == (i + 1) % n || i == (j + 1) % n) ring.entry(j, i == j ? 2 : -1);
+    ring.end_row();
+  }
+  const Matrix matrix = matrix_of(ring);
+  std::vector<double> b(n, 0.0);
+  b[3] = 1;
+  for (const std::int64_t iterations : {20, 200, 2000}) {
+    sxt_pcg_options options = pcg_options();
+    options.engine = recording[0];
+    options.max_iterations = iterations;
+    const Pcg pcg = api_test::make<Pcg>([&](sxt_pcg **out) { return sxt_pcg_create(matrix.get(), &options, out); });
+    const Vector rhs = on_device(b, SXT_F64), solution = on_device(std::vector<double>(n, 7.0), SXT_F64);
+    record(pcg, rhs, solution);
+    replay();
+    EXPECT_NE(report().reason, SXT_REASON_CONVERGED) << iterations;
+    EXPECT_LE(relative_residual(ring, b, values_of(solution)), 1 + 1e-12) << iterations;
+    EXPECT_LE(report().true_relative_residual, 1 + 1e-12) << iterations;
+    ops().graph_destroy(handle(), graph_);
+    graph_ = nullptr;
+  }
+}
+
 // b and x are the caller's in his order at every replay, whatever order the engine sees.
 TEST_F(PcgRecord, ReplaysOfARenumberedSystemKeepTheCallersOrder) {
   const Csr a = shuffled(laplacian(60, 0.01));

@@ -196,13 +196,16 @@ __global__ void __launch_bounds__(norm_threads)
   cudaGraphSetConditional(on, goes_on);
 }
 
-// Whether x is no number: the guess, or 0, is the answer then.
-__device__ bool lost(const Record &record) { return !(record.true_norm <= DBL_MAX); }
+// Whether x is no answer, and the start is given back: it is no number, or worse than 0 where the solve began there.
+__device__ bool lost(const Record &record, bool from_zero) {
+  if (record.reason == SXT_REASON_CONVERGED) return false;
+  return !(record.true_norm <= (from_zero ? record.rhs_norm : DBL_MAX));
+}
 
-// What the caller gets: x, but 0 for b = 0, and the guess (NULL: 0) where x is lost. In words of four bytes.
+// What the caller gets: x, but 0 for b = 0, and the guess (NULL: it was 0) where x is lost. In words of four bytes.
 __global__ void mend(const __grid_constant__ Recording a, float *x, const float *guess, std::int64_t words) {
   const bool zero = a.record->rhs_norm == 0;
-  if (!zero && !lost(*a.record)) return;
+  if (!zero && !lost(*a.record, !guess)) return;
   for (std::int64_t i = blockIdx.x * std::int64_t{norm_threads} + threadIdx.x; i < words;
        i += std::int64_t{norm_blocks} * norm_threads)
     x[i] = guess && !zero ? guess[i] : 0;
@@ -210,7 +213,7 @@ __global__ void mend(const __grid_constant__ Recording a, float *x, const float 
 
 __global__ void tell(const __grid_constant__ Recording a, const __grid_constant__ sxt_pcg_record_args to) {
   const Record &record = *a.record;
-  const bool at_zero = record.confirmations == 0 || (lost(record) && to.x_is_zero);
+  const bool at_zero = record.confirmations == 0 || (to.x_is_zero && lost(record, true));
   const double norm = at_zero ? record.rhs_norm : record.true_norm;
   if (to.reason) *to.reason = record.reason;
   if (to.iterations) *to.iterations = a.s.control->k;

@@ -7,7 +7,7 @@
 //     while inner on:  steps and evaluations, a few at a time; inner on = nothing ended them
 //     p turned back; p'Ap where it is not sure; the true residual (kinds/residual.h) and its norms; judge: on = there
 //     is reason to go on
-//   mend       x is 0 for b = 0, and the guess where it is no number
+//   mend       x is 0 for b = 0, the guess where it is no number, and 0 where that was the guess and is better
 //   tell       the report
 #pragma once
 
