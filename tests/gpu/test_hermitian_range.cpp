@@ -8,10 +8,15 @@
 #include <string_view>
 #include <vector>
 
+#include "hermitian_batches.hpp"
 #include "hermitian_set.hpp"
 
 namespace gpu_test {
 namespace {
+
+void scale(std::vector<double> &values, double by) {
+  for (double &v : values) v *= by;
+}
 
 constexpr std::string_view ours[] = {"hermitian.tile.cuda", "hermitian.block.cuda", "hermitian.panel.cuda",
                                      "hermitian.pivoted.cuda", "hermitian.pivoted_tile.cuda"};
@@ -131,6 +136,25 @@ TEST_F(HermitianRangeGpu, KnownIndefiniteSystems) {
       });
       if (HasFailure()) return;
     }
+}
+
+// Cholesky's method by panels loses products of such numbers and says so; L D L^H does not.
+TEST_F(HermitianGpu, DefiniteFirstGoesOnWhereNumbersLeaveTheRange) {
+  for (const double size : {1e-200, 1e200, 1e-300, 1e300}) {
+    Systems<double> systems(2, 150, 1, SXT_LOWER, 10, false, 11);
+    scale(systems.a, size), scale(systems.b, size);
+    for (std::vector<double> &full : systems.full) scale(full, size);
+    systems.b_before = systems.b;
+    OnDevice<double> there(device(), systems);
+    sxt_hermitian_options options = systems.options();
+    options.definiteness = SXT_TRY_DEFINITE;
+    const Batch batch = make_batch(options);
+    const sxt_hermitian_set set = there.set();
+    ASSERT_EQ(sxt_hermitian_factor_solve(batch.get(), &set), SXT_OK) << error();
+    EXPECT_EQ(there.info.get(), Numbers({0, 0})) << size;
+    const std::vector<double> x = there.b.get();
+    for (std::int64_t s = 0; s < 2; ++s) EXPECT_LE(systems.backward_error(s, x), 1e-13) << size;
+  }
 }
 
 }  // namespace
