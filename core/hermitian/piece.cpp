@@ -290,7 +290,8 @@ void HermitianPiece::check(std::int32_t phase) {
 void HermitianPiece::factor() {
   keep_matrix();
   attempt(first_shift(), main_definiteness(), valid_);
-  for (std::size_t k = 1; k < settings_.shifts.size(); ++k) try_again(SXT_HERMITIAN_FAILED, settings_.shifts[k], main_definiteness());
+  for (std::size_t k = 1; k < settings_.shifts.size(); ++k)
+    try_again(SXT_HERMITIAN_FAILED, settings_.shifts[k], main_definiteness());
   if (settings_.definiteness == SXT_TRY_DEFINITE) {
     apply(step(SXT_HERMITIAN_NO_PIVOTS));
     try_again(SXT_HERMITIAN_LEFT, first_shift(), SXT_INDEFINITE);

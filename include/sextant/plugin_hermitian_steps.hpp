@@ -10,70 +10,12 @@
 
 #include "sextant/kinds/hermitian.h"
 #include "sextant/kinds/hermitian_step.h"
-#include "sextant/plugin.hpp"
-
-#ifdef __CUDACC__
-#define SXT_LANES __host__ __device__
-#else
-#define SXT_LANES
-#endif
-#ifdef __CUDA_ARCH__
-#define SXT_PRAGMA(text) _Pragma(#text)
-#define SXT_UNROLLED_BY(times) SXT_PRAGMA(unroll times)
-#else
-#define SXT_UNROLLED_BY(times)
-#endif
+#include "sextant/plugin_hermitian_numbers.hpp"
 
 namespace sextant::plugin::hermitian_steps {
 
-// Parts of numbers, spelt out because device code has no library of complex functions.
-template <class T>
-SXT_LANES double re(T v) {
-  if constexpr (is_complex<T>)
-    return static_cast<double>(v.real());
-  else
-    return static_cast<double>(v);
-}
-template <class T>
-SXT_LANES double im(T v) {
-  if constexpr (is_complex<T>)
-    return static_cast<double>(v.imag());
-  else
-    return 0;
-}
-template <class T>
-SXT_LANES T from(double real, double imaginary) {
-  if constexpr (is_complex<T>)
-    return T(static_cast<real_of<T>>(real), static_cast<real_of<T>>(imaginary));
-  else
-    return static_cast<T>(real);
-}
-// A type of half the precision, or the least there is.
-template <class T>
-struct HalfOf {
-  using type = float;
-};
-template <class R>
-struct HalfOf<std::complex<R>> {
-  using type = std::complex<float>;
-};
-template <class T>
-using half_of = typename HalfOf<T>::type;
 inline SXT_LANES bool is_narrow(std::int32_t step) {
   return step >= SXT_HERMITIAN_NARROW && step <= SXT_HERMITIAN_WIDEN_RHS;
-}
-
-template <class T>
-SXT_LANES double size(T v) {
-  if constexpr (is_complex<T>)
-    return hypot(re(v), im(v));
-  else
-    return fabs(re(v));
-}
-
-template <class T>
-SXT_LANES bool is_finite(T v) {
-  return re(v) - re(v) == 0 && im(v) - im(v) == 0;
 }
 
 // Block s of an array of matrices or right-hand sides.
