@@ -290,10 +290,11 @@ void HermitianPiece::check(std::int32_t phase) {
 void HermitianPiece::factor() {
   keep_matrix();
   attempt(first_shift(), main_definiteness(), valid_);
-  for (std::size_t k = 1; k < settings_.shifts.size(); ++k) try_again(settings_.shifts[k], main_definiteness());
+  for (std::size_t k = 1; k < settings_.shifts.size(); ++k)
+    try_again(SXT_HERMITIAN_FAILED, settings_.shifts[k], main_definiteness());
   if (settings_.definiteness == SXT_TRY_DEFINITE) {
     apply(step(SXT_HERMITIAN_NO_PIVOTS));
-    try_again(first_shift(), SXT_INDEFINITE);
+    try_again(SXT_HERMITIAN_LEFT, first_shift(), SXT_INDEFINITE);
   }
   tell_of_factor();
 }
@@ -373,9 +374,10 @@ void HermitianPiece::attempt(double shift, std::int32_t definiteness, const std:
   merge(active);
 }
 
-// Another attempt for the systems that failed.
-void HermitianPiece::try_again(double shift, std::int32_t definiteness) {
-  select(SXT_HERMITIAN_FAILED, valid_, mask_);
+// Another attempt for the systems that failed: all of them (SXT_HERMITIAN_LEFT), for numbers may have left the range of
+// the first attempt alone, or those that are not positive.
+void HermitianPiece::try_again(std::int32_t which, double shift, std::int32_t definiteness) {
+  select(which, valid_, mask_);
   if (none(mask_)) return;
   copy(original_, arrays_.factor, mask_);
   attempt(shift, definiteness, mask_);

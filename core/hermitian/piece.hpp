@@ -76,7 +76,7 @@ class HermitianPiece {
   void merge(const std::uint8_t *active);
   void scale_rhs(const sxt_hermitian_block &rhs, std::int64_t n_rhs, const std::uint8_t *active);
   void attempt(double shift, std::int32_t definiteness, const std::uint8_t *active);
-  void try_again(double shift, std::int32_t definiteness);
+  void try_again(std::int32_t which, double shift, std::int32_t definiteness);
   void estimate_condition();
   void solve();
   void solve_with_factor(const sxt_hermitian_block &rhs, std::int64_t n_rhs, const std::uint8_t *active);

@@ -164,7 +164,7 @@ void HermitianPiece::factor_rest() {
   merge(valid_);
   if (settings_.definiteness == SXT_TRY_DEFINITE) {
     apply(step(SXT_HERMITIAN_NO_PIVOTS));
-    try_again(first_shift(), SXT_INDEFINITE);
+    try_again(SXT_HERMITIAN_LEFT, first_shift(), SXT_INDEFINITE);
   }
   select(SXT_HERMITIAN_DONE, valid_, valid_);
   solve_with_factor(arrays_.x, arrays_.n_rhs, valid_);

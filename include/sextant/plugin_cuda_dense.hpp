@@ -123,6 +123,15 @@ SXT_DENSE std::int32_t judge_pivot(R pivot, int column) {
              ? column + 1
              : SXT_HERMITIAN_NOT_FINITE;
 }
+// The same of a pivot that reciprocal() inverts: at the ends of the range of its type the quotient would be zero,
+// infinite or NaN, and the factor wrong without a sign of it.
+template <class R>
+SXT_DENSE std::int32_t judge_quick_pivot(R pivot, int column) {
+  constexpr R most = static_cast<R>(sizeof(R) == 8 ? 0x1p1021 : 0x1p125), least = 1 / most;
+  if (pivot >= least && pivot <= most) return 0;
+  const std::int32_t code = judge_pivot(pivot, column);
+  return code ? code : SXT_HERMITIAN_NOT_FINITE;
+}
 #else
 #define SXT_DENSE_BOTH
 #endif  // __CUDACC__

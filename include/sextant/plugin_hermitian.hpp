@@ -44,11 +44,19 @@ bool all_finite(const HermitianSystem<T> &system, sxt_triangle triangle) {
   for (std::int64_t j = 0; j < system.n; ++j) {
     const T *column = system.a + j * system.lda;
     const std::int64_t begin = triangle == SXT_LOWER ? j + 1 : 0, end = triangle == SXT_LOWER ? system.n : j;
-    if (!std::isfinite(std::real(column[j]))) return false;
-    for (std::int64_t i = begin; i < end; ++i)
-      if (!std::isfinite(std::real(column[i])) || !std::isfinite(std::imag(column[i]))) return false;
+    bool finite = std::isfinite(std::real(column[j]));
+    for (std::int64_t i = begin; i < end; ++i)  // without a branch, so that it is done by vectors
+      finite &= std::isfinite(std::real(column[i])) & std::isfinite(std::imag(column[i]));
+    if (!finite) return false;
   }
   return true;
+}
+
+// The info of a definite factorisation that gave 0, the 1-based column whose pivot is not positive, or minus that of
+// one that is not finite. In a definite matrix |a(i, j)|^2 < a(i, i) a(j, j), and nothing leaves the range on the way:
+// a pivot that does, of entries that are finite, is not positive.
+inline std::int32_t definite_verdict(std::int32_t pivot, bool finite_entries) {
+  return pivot >= 0 ? pivot : finite_entries ? -pivot : SXT_HERMITIAN_NOT_FINITE;
 }
 
 // Whether L D L^H in LAPACK's layout can be solved with: its numbers are finite, and so are the inverses of its pivots.

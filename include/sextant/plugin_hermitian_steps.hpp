@@ -10,65 +10,12 @@
 
 #include "sextant/kinds/hermitian.h"
 #include "sextant/kinds/hermitian_step.h"
-#include "sextant/plugin.hpp"
-
-#ifdef __CUDACC__
-#define SXT_LANES __host__ __device__
-#else
-#define SXT_LANES
-#endif
-#ifdef __CUDA_ARCH__
-#define SXT_PRAGMA(text) _Pragma(#text)
-#define SXT_UNROLLED_BY(times) SXT_PRAGMA(unroll times)
-#else
-#define SXT_UNROLLED_BY(times)
-#endif
+#include "sextant/plugin_hermitian_numbers.hpp"
 
 namespace sextant::plugin::hermitian_steps {
 
-// Parts of numbers, spelt out because device code has no library of complex functions.
-template <class T>
-SXT_LANES double re(T v) {
-  if constexpr (is_complex<T>)
-    return static_cast<double>(v.real());
-  else
-    return static_cast<double>(v);
-}
-template <class T>
-SXT_LANES double im(T v) {
-  if constexpr (is_complex<T>)
-    return static_cast<double>(v.imag());
-  else
-    return 0;
-}
-template <class T>
-SXT_LANES T from(double real, double imaginary) {
-  if constexpr (is_complex<T>)
-    return T(static_cast<real_of<T>>(real), static_cast<real_of<T>>(imaginary));
-  else
-    return static_cast<T>(real);
-}
-// A type of half the precision, or the least there is.
-template <class T>
-struct HalfOf {
-  using type = float;
-};
-template <class R>
-struct HalfOf<std::complex<R>> {
-  using type = std::complex<float>;
-};
-template <class T>
-using half_of = typename HalfOf<T>::type;
 inline SXT_LANES bool is_narrow(std::int32_t step) {
   return step >= SXT_HERMITIAN_NARROW && step <= SXT_HERMITIAN_WIDEN_RHS;
-}
-
-template <class T>
-SXT_LANES double size(T v) {
-  if constexpr (is_complex<T>)
-    return hypot(re(v), im(v));
-  else
-    return fabs(re(v));
 }
 
 // Block s of an array of matrices or right-hand sides.
@@ -136,12 +83,26 @@ SXT_LANES void shift(const Step<T, Group> &step) {
     double trace = 0;
     step.rows([&](std::int64_t i) { trace += re(step.a.at(i, i)); });
     trace = step.group.sum(trace);
-    by = step.n ? by * (trace / static_cast<double>(step.n)) : 0;
+    double mean = step.n ? trace / static_cast<double>(step.n) : 0;
+    if (!is_finite(mean)) {  // the sum left the range, which the mean does not
+      mean = 0;
+      step.rows([&](std::int64_t i) { mean += re(step.a.at(i, i)) / static_cast<double>(step.n); });
+      mean = step.group.sum(mean);
+    }
+    by *= mean;
   }
   step.rows([&](std::int64_t i) { step.a.at(i, i) = from<T>(re(step.a.at(i, i)) + by, 0); });
   if (step.group.lane() == 0) step.args.numbers[step.s] = by;
 }
 
+// v between two powers of two, whose product may be beyond the range where what it makes of v is not.
+template <class T>
+SXT_LANES T between(T v, double left, double right) {
+  const double by = left * right;
+  return is_finite(by) ? from<T>(re(v) * by, im(v) * by) : from<T>(re(v) * left * right, im(v) * left * right);
+}
+
+// Where an entry beside small diagonal ones would leave the range, rows are scaled down alone.
 template <class T, class Group>
 SXT_LANES void equilibrate(const Step<T, Group> &step) {
   double *scale = step.args.scale + step.s * step.args.stride_scale;
@@ -151,10 +112,18 @@ SXT_LANES void equilibrate(const Step<T, Group> &step) {
     scale[i] = usable ? exp2(rint(-0.5 * log2(diagonal))) : 1;
   });
   step.group.barrier();
+  bool beyond = false;
   step.triangle([&](std::int64_t i, std::int64_t j) {
-    const double by = scale[i] * scale[j];
+    const T v = step.a.at(i, j);
+    beyond = beyond || (is_finite(v) && !is_finite(between(v, scale[i], scale[j])));
+  });
+  if (step.group.most(beyond ? 1.0 : 0.0) > 0) {
+    step.rows([&](std::int64_t i) { scale[i] = fmin(scale[i], 1.0); });
+    step.group.barrier();
+  }
+  step.triangle([&](std::int64_t i, std::int64_t j) {
     T &v = step.a.at(i, j);
-    v = from<T>(re(v) * by, im(v) * by);
+    v = between(v, scale[i], scale[j]);
   });
 }
 
@@ -467,8 +436,8 @@ SXT_LANES void apply(const sxt_hermitian_step_args &args, std::int64_t s, Group 
       return;
     case SXT_HERMITIAN_ADD:
       return each_rhs([&](std::int64_t i, std::int64_t r) {
-        const T x = step.b.at(i, r), d = step.c.at(i, r);
-        step.b.at(i, r) = from<T>(re(x) + re(d), im(x) + im(d));
+        const T x = step.b.at(i, r), d = step.c.at(i, r), sum = from<T>(re(x) + re(d), im(x) + im(d));
+        if (is_finite(sum)) step.b.at(i, r) = sum;  // a residual beyond the range corrects nothing
       });
     case SXT_HERMITIAN_NORM: return norm(step);
     case SXT_HERMITIAN_ESTIMATE: return estimate(step);

@@ -2,7 +2,9 @@
 // Systems at the ends of the range of their type: info 0 stands for a finite x with a small residual, and what cannot
 // be solved comes back as it was.
 #include <cmath>
+#include <complex>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -90,6 +92,119 @@ TEST(HermitianRange, RightHandSidesOfSystemsThatFailAreNotScaled) {
     EXPECT_EQ(answer.info, 2) << kernel;
     EXPECT_EQ(answer.b, (std::vector<double>{5, 7})) << kernel;
   }
+}
+
+const char *const definite_kernels[] = {"hermitian.lapack.cpu", "hermitian.reference.cpu", "hermitian.interleaved.cpu"};
+
+// Row 2 of L squared is beyond the range: pivot 2 is not positive, which is no flaw of the numbers given.
+template <class T>
+void a_pivot_below_the_range() {
+  using R = typename Scalar<T>::Real;
+  const Context context = cpu();
+  const R most = std::numeric_limits<R>::max();
+  const T diagonal = T(most / 20), beside = T(most / 2);
+  const std::vector<T> a = {diagonal, beside, beside, diagonal}, b = {beside, diagonal};
+  for (const char *kernel : definite_kernels) {
+    const Answer<T> answer = solve<T>(context, kernel, SXT_DEFINITE, a, b);
+    EXPECT_EQ(answer.info, 2) << kernel;
+    EXPECT_EQ(answer.b, b) << kernel;
+    for (const R flaw : {std::numeric_limits<R>::quiet_NaN(), std::numeric_limits<R>::infinity()}) {
+      EXPECT_EQ(solve<T>(context, kernel, SXT_DEFINITE, {diagonal, T(flaw), T(flaw), diagonal}, b).info,
+                SXT_INFO_NOT_FINITE)
+          << kernel;
+      EXPECT_EQ(solve<T>(context, kernel, SXT_DEFINITE, {diagonal, T(0), T(0), T(flaw)}, b).info, SXT_INFO_NOT_FINITE)
+          << kernel;
+    }
+  }
+  const Answer<T> answer = solve<T>(context, nullptr, SXT_TRY_DEFINITE, a, b);
+  EXPECT_EQ(answer.info, 0);
+  EXPECT_NEAR(std::real(answer.b[0]), 0, 1e-5);
+  EXPECT_NEAR(std::real(answer.b[1]), 1, 1e-5);
+}
+TEST(HermitianRange, APivotBelowTheRangeIsNotPositive) {
+  a_pivot_below_the_range<float>();
+  a_pivot_below_the_range<double>();
+  a_pivot_below_the_range<std::complex<float>>();
+  a_pivot_below_the_range<std::complex<double>>();
+}
+
+// Scales of 2^537, whose product is beyond the range.
+TEST(HermitianRange, EquilibrationOfTheSmallestNumbers) {
+  const Context context = cpu();
+  for (const double s : {4e-309, 5e-324})
+    for (const sxt_definiteness definiteness : {SXT_DEFINITE, SXT_INDEFINITE, SXT_TRY_DEFINITE}) {
+      const auto answer = solve<double>(context, nullptr, definiteness, {4 * s, s, s, 3 * s}, {5 * s, 4 * s}, true);
+      EXPECT_EQ(answer.info, 0) << s;
+      EXPECT_NEAR(answer.b[0], 1, 1e-15) << s;
+      EXPECT_NEAR(answer.b[1], 1, 1e-15) << s;
+    }
+}
+
+// Beside diagonal entries so small scaling up would take the others out of the range.
+TEST(HermitianRange, EquilibrationLeavesLargeEntriesInTheRange) {
+  const Context context = cpu();
+  const auto wide =
+      solve<double>(context, nullptr, SXT_INDEFINITE, {5e-324, 1e308, 1e308, 5e-324}, {1e308, 5e307}, true);
+  EXPECT_EQ(wide.info, 0);
+  EXPECT_EQ(wide.b, (std::vector<double>{0.5, 1}));
+  const auto narrow =
+      solve<float>(context, nullptr, SXT_INDEFINITE, {1e-45F, 1e38F, 1e38F, 1e-45F}, {1e38F, 5e37F}, true);
+  EXPECT_EQ(narrow.info, 0);
+  EXPECT_EQ(narrow.b, (std::vector<float>{0.5, 1}));
+}
+
+// The sum of the diagonal is beyond the range, its mean is not.
+TEST(HermitianRange, AMeanWhoseSumLeavesTheRange) {
+  const Context context = cpu();
+  for (const double shift : {0.0, 0.5}) {
+    sxt_hermitian_options options = hermitian_options(SXT_F64, 1, 2);
+    options.shifts = &shift, options.n_shifts = 1, options.shift_relative = 1;
+    const Hermitian handle = hermitian(context, options);
+    std::vector<double> a = {1e308, 0, 0, 1e308}, b = {1e307, 1e307};
+    std::int32_t info = 9;
+    double taken = -1;
+    sxt_hermitian_set set = hermitian_set();
+    set.a = a.data(), set.b = b.data(), set.info = &info, set.shift = &taken;
+    EXPECT_EQ(sxt_hermitian_factor_solve(handle.get(), &set), SXT_OK) << last_error(context);
+    EXPECT_EQ(info, 0) << shift;
+    EXPECT_DOUBLE_EQ(taken, shift * 1e308);
+    EXPECT_DOUBLE_EQ(b[0], 0.1 / (1 + shift));
+  }
+}
+
+// A x is beyond the range on the way to b: the residual is NaN, and x stays as it was solved.
+TEST(HermitianRange, RefinementKeepsASolutionWhoseResidualLeavesTheRange) {
+  const Context context = cpu();
+  sxt_hermitian_options options = hermitian_options(SXT_F64, 1, 3);
+  options.refine_steps = 2;
+  const Hermitian handle = hermitian(context, options);
+  const double s = 0x1p1023;  // x = (2.2, 2.2, 2.2)
+  std::vector<double> a = {s, -0.4 * s, -0.4 * s, -0.4 * s, s, -0.4 * s, -0.4 * s, -0.4 * s, s};
+  std::vector<double> b = {0.44 * s, 0.44 * s, 0.44 * s};
+  std::int32_t info = 9;
+  double residual = 0;
+  sxt_hermitian_set set = hermitian_set();
+  set.a = a.data(), set.b = b.data(), set.info = &info, set.residual = &residual;
+  EXPECT_EQ(sxt_hermitian_factor_solve(handle.get(), &set), SXT_OK) << last_error(context);
+  EXPECT_EQ(info, 0);
+  EXPECT_TRUE(std::isnan(residual));
+  EXPECT_NEAR(b[0], 2.2, 1e-14);
+  EXPECT_NEAR(b[2], 2.2, 1e-14);
+}
+
+// 1e-60 / 1e210 times 1e-60 is 0, and so is the pivot beside it, which must not be taken.
+TEST(HermitianRange, AZeroIsNoPivotHoweverLargeItsNeighboursAre) {
+  const Context context = cpu();
+  const double c = 1e-60, r = 1e210;
+  for (const char *kernel : kernels) {
+    const auto answer = solve<double>(context, kernel, SXT_INDEFINITE, {0, c, 0, c, 0, r, 0, r, 1}, {0, c, 0});
+    if (answer.info == 0)
+      EXPECT_EQ(answer.b, (std::vector<double>{1, 0, 0})) << kernel;
+    else
+      EXPECT_EQ(answer.info, SXT_INFO_NOT_FINITE) << kernel;
+  }
+  const auto answer = solve<double>(context, kernels[1], SXT_INDEFINITE, {0, c, 0, c, 0, r, 0, r, 1}, {0, c, 0});
+  EXPECT_EQ(answer.info, 0);
 }
 
 }  // namespace

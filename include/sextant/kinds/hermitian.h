@@ -32,7 +32,7 @@ enum {
 
 /* Codes of info beside 0 and k > 0. */
 enum {
-  SXT_HERMITIAN_NOT_FINITE = -1, /* a NaN or infinity in the input reached a pivot */
+  SXT_HERMITIAN_NOT_FINITE = -1, /* a NaN or infinity in the input reached a pivot, or numbers left the range on the way */
   SXT_HERMITIAN_NOT_ACTIVE = -2,
   SXT_HERMITIAN_NO_MEMORY_AT = -3, /* its pointer is NULL or not aligned to its value type */
   SXT_HERMITIAN_SHORT_LD = -4,     /* its leading dimension is smaller than its order */

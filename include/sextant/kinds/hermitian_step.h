@@ -16,7 +16,8 @@ enum {
   SXT_HERMITIAN_COPY = 2,       /* triangle of c = triangle of a */
   SXT_HERMITIAN_COPY_RHS = 3,   /* c = b */
   SXT_HERMITIAN_SHIFT = 4,      /* numbers = v, or v times the mean of a's diagonal with variant 1; a += numbers I */
-  SXT_HERMITIAN_SCALE = 5,      /* scale = powers of two near 1 / sqrt|a_ii|, 1 where a_ii is 0; a = S a S */
+  SXT_HERMITIAN_SCALE = 5,      /* scale = powers of two near 1 / sqrt|a_ii|, 1 where a_ii is 0; a = S a S. Where an
+                                 * entry would leave the range so, none above 1 */
   SXT_HERMITIAN_SCALE_RHS = 6,  /* b = S b */
   SXT_HERMITIAN_SELECT = 7,     /* mask = active and what variant says */
   SXT_HERMITIAN_MERGE = 8,      /* info = info_in */
@@ -24,7 +25,7 @@ enum {
   SXT_HERMITIAN_RESIDUAL = 10,  /* c = c - (a + numbers_in I) b, where a is the matrix, b the solution, c the right-hand
                                  * side; numbers = |c| / (|a| |b| + |c before|) in the largest norm, the worst column,
                                  * to six digits */
-  SXT_HERMITIAN_ADD = 11,       /* b += c */
+  SXT_HERMITIAN_ADD = 11,       /* b += c, where the sum is finite */
   SXT_HERMITIAN_NORM = 12,      /* numbers = 1-norm of a */
   SXT_HERMITIAN_ESTIMATE = 13,  /* stage `variant`, 0 to 6, of the estimate of |A^-1| in the 1-norm; b is its vector, on
                                  * which the inverse was applied between stages; numbers holds the estimate so far */

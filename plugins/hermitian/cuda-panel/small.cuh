@@ -91,9 +91,22 @@ SXT_DENSE void eliminate_four(T (&v)[8], Pivot<T> &at, T *block, int r, int h) {
   }
 }
 
+// Products of two entries are made before they are divided by a pivot: in double precision they are lost where the
+// product of two pivots is. Single precision scales them.
+SXT_DENSE bool loses_products(float) { return false; }
+SXT_DENSE bool loses_products(double pivot) {
+  constexpr int bias = 1023, none = 2 * bias;
+  const int exponent = pivot > 0 ? __double2hiint(pivot) >> 20 : none, least = __reduce_min_sync(all_lanes, exponent);
+  const int who = __ffs(__ballot_sync(all_lanes, exponent == least)) - 1;  // pivots stand in lanes 0 to 15 and again
+  const bool itself = (threadIdx.x & 15) == static_cast<unsigned>(who & 15);
+  return least + __reduce_min_sync(all_lanes, itself ? none : exponent) < bias + 1;
+}
+SXT_DENSE bool may_lose_products(float) { return false; }
+SXT_DENSE bool may_lose_products(double pivot) { return pivot < 0x1p-510; }
+
 // In: block[c * 17 + r], its lower part; rows and columns from `valid` on are those of the identity. Out: columns of L
 // times the roots of their pivots. Returns 0, or not finite when pivot j came out as NaN or infinity, or j + 1 when it
-// was not positive; with_signs: zero.
+// was not positive; with_signs: zero. Not finite, too, where numbers left the range on the way.
 template <bool with_signs, class T>
 SXT_DENSE int factor_16(T *block, int valid, int lane) {
   const int r = lane & 15, h = lane >> 4;
@@ -113,7 +126,10 @@ SXT_DENSE int factor_16(T *block, int valid, int lane) {
   eliminate_four<4>(v, at, block, r, h);
   eliminate_four<2>(v, at, block, r, h);
   const Real<T> pivot = real_of(block[r * block_ld + r]);
-  const int code = judge_pivot(with_signs ? fabs(pivot) : pivot, r);
+  const Real<T> size = with_signs ? fabs(pivot) : pivot;
+  const int code = judge_quick_pivot(size, r);
+  if (!__any_sync(all_lanes, code != 0 || may_lose_products(size))) return 0;
+  if (loses_products(size)) return SXT_HERMITIAN_NOT_FINITE;
   const unsigned bad = __ballot_sync(all_lanes, code != 0);
   return bad ? __shfl_sync(all_lanes, code, __ffs(bad) - 1) : 0;
 }

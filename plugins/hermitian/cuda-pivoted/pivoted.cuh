@@ -150,7 +150,8 @@ struct Panel {
     bool stale;
   };
 
-  // One pivot at position `width`: columns eliminated, 0 for a system that is not finite.
+  // One pivot at position `width`: columns eliminated, 0 for a system that is not finite. Of L nothing is looked at:
+  // what is not finite there makes the pivot of its row so.
   __device__ int step(State &state, int width, Coming &coming, Column &mine, std::int32_t &code) const {
     const R alpha = static_cast<R>(0.6403882032022076);  // (1 + sqrt 17) / 8 bounds the growth of elements
     const int q = state.q;
@@ -178,18 +179,21 @@ struct Panel {
         continue;
       }
       again = true, second = now.diagonal;
-      // |pivot| < alpha below^2 / most, without the quotient; scaled, so that no product of ordinary sizes overflows.
+      // |pivot| < alpha below^2 / most, without the quotient; scaled, so that nothing overflows but what is far above
+      // the bound, and a pivot that is zero stays below it.
       const R by = one_over_power(below), scaled = below * by;
-      if (!(fabs(pivot) * by * (most * by) < alpha * scaled * scaled))
+      if (!(fabs(pivot) * by * by * most < alpha * scaled * scaled))
         with = width, chosen = q;
       else
         wide = size >= alpha * most ? 1 : 2;
       break;
     }
+    const R alone = chosen == q ? pivot : second;
+    if (wide == 1 && code == 0 && !has_inverse(alone)) return 0;
     if (wide == 2)
       invert(pivot, s.panel[chosen * s.pitch + width], second, width, mine);
     else
-      invert(chosen == q ? pivot : second, width, mine);
+      invert(alone, width, mine);
     if (threadIdx.x % 32 - width < static_cast<unsigned>(wide)) mine.swapped = with;
     state.stale = again && wide == 1;
     if (state.stale) leave_one(width, chosen != q);
@@ -283,7 +287,10 @@ __device__ std::int32_t factor(Storage<T, threads> &storage) {
   while (storage.rows > 0) {
     storage.shape();
     const int width = make_panel<T, threads, shared>(storage, &code);
-    if (width == 0) return SXT_HERMITIAN_NOT_FINITE;
+    if (width == 0) {
+      await<0>();  // columns on their way would come into the next system's panel
+      return SXT_HERMITIAN_NOT_FINITE;
+    }
     if (width < storage.rows) update_rest<T, threads, shared>(storage, width);
     write_panel<T, threads, shared>(storage, width);
     storage.go_on(width);

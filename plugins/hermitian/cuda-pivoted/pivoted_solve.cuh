@@ -10,30 +10,22 @@ namespace sextant::hermitian_pivoted {
 
 #ifdef __CUDACC__
 
-// The inverse of a 2 x 2 block of D, scaled by its largest element.
+// The inverse of a 2 x 2 block of D. A power of two near its element off the diagonal scales it, and what it is applied
+// to, so that nothing leaves the range but solutions that do.
 template <class T>
 struct Block2 {
   using R = Real<T>;
-  T unit;           // D(2, 1) / |D(2, 1)|
-  R a, c, inverse;  // D(1, 1) and D(2, 2) over |D(2, 1)|; 1 / determinant
+  T unit;               // D(2, 1) by
+  R a, c, inverse, by;  // D(1, 1) by and D(2, 2) by; 1 / (their determinant)
   __device__ Block2(R d1, T below, R d2) {
-    R size;
-    if constexpr (dense::complex_valued<T>)
-      size = hypot(below.re, below.im);
-    else
-      size = fabs(below);
-    a = d1 / size, c = d2 / size, unit = dense::scaled(below, 1 / size), inverse = 1 / ((a * c - 1) * size);
+    by = one_over_power(below), a = d1 * by, c = d2 * by, unit = dense::scaled(below, by);
+    inverse = 1 / fma(a, c, -dense::squared_size(unit));
   }
-  // (x, y) D^-1 for a row, D^-1 (x, y) for a column.
-  __device__ void divide_row(T &x, T &y) const {
-    const T l1 = dense::minus_product(dense::scaled(x, c), y, unit);
-    y = dense::scaled(dense::minus_product(dense::scaled(y, a), x, dense::conjugate(unit)), inverse);
-    x = dense::scaled(l1, inverse);
-  }
+  // D^-1 (x, y).
   __device__ void divide_column(T &x, T &y) const {
-    const T first = dense::minus_product(dense::scaled(x, c), dense::conjugate(unit), y);
-    y = dense::scaled(dense::minus_product(dense::scaled(y, a), unit, x), inverse);
-    x = dense::scaled(first, inverse);
+    const T u = dense::scaled(x, by), v = dense::scaled(y, by);
+    x = dense::scaled(dense::minus_product(dense::scaled(u, c), dense::conjugate(unit), v), inverse);
+    y = dense::scaled(dense::minus_product(dense::scaled(v, a), unit, u), inverse);
   }
 };
 

@@ -2,6 +2,7 @@
 // What a block of threads keeps of the system it eliminates, and how it finds the largest of many numbers.
 #pragma once
 
+#include "pivoted_range.hpp"
 #include "sextant/plugin_cuda_dense_product.hpp"
 
 namespace sextant::hermitian_pivoted {

@@ -155,6 +155,7 @@ struct Tile {
     if (!finite(pivot) || !finite(most)) return 0;
     if (pivot == 0 && most <= 0 && code == 0) code = out.row < 0 ? n - first - k : first + k + 1;
     if (!(fabs(pivot) < alpha * most)) {
+      if (code == 0 && !has_inverse(pivot)) return 0;
       eliminate(l, k, k, width, r, r, here && r > k, value, pivot, mine);
       meet<threads>();
       return 1;
@@ -165,7 +166,7 @@ struct Tile {
       second_value = conjugate_if(r < p, *a.at(max(r, p), min(r, p)));
       second_value = up_to_date(second_value, l.row(found.row()), width, mine);
     }
-    // Scaled, so that no product of ordinary sizes overflows.
+    // Scaled, so that nothing overflows but what is far above the bound, and a pivot that is zero stays below it.
     const R by = one_over_power(most), scaled = most * by, own = fabs(pivot) * by * by, bound = alpha * scaled * scaled;
     const Found<R> again = search(second_value, r, p, here, 1);
     const R second = control->diagonal[1], row = again.size(), size = fabs(second);
@@ -174,6 +175,8 @@ struct Tile {
       p = k;
     else if (!(size >= alpha * row))
       wide = 2;
+    const R alone = p == k ? pivot : second;
+    if (wide == 1 && code == 0 && !has_inverse(alone)) return 0;
     const int last = k + wide - 1, old = r;
     if (old == last)
       r = p, control->holder[p] = threadIdx.x;
@@ -185,7 +188,7 @@ struct Tile {
       *a.at(max(r, p), min(r, p)) = conjugate_if(r < p, moved);
     }
     if (wide == 1)
-      eliminate(l, k, p, width, old, r, left, p == k ? value : second_value, p == k ? pivot : second, mine);
+      eliminate(l, k, p, width, old, r, left, p == k ? value : second_value, alone, mine);
     else
       eliminate(l, k, p, width, old, r, left, value, second_value, pivot, below, second, mine);
     meet<threads>();

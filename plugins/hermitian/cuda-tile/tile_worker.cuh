@@ -216,7 +216,7 @@ struct Worker {
   __device__ void scale_diagonal(int q, Real<T> pivot, const T (&held)[side / 2]) const {
     T *const mine = block(q, q);
     const int row = lane % side, half = lane / side, r = q * side + row;
-    const int code = dense::judge_pivot(pivot, r);
+    const int code = dense::judge_quick_pivot(pivot, r);
     const unsigned bad = __ballot_sync(~0u, code != 0) & 0xffff;
     const int first_bad = __shfl_sync(~0u, code, bad ? __ffs(bad) - 1 : 0);
     if (lane == 0) control->code = first_bad;

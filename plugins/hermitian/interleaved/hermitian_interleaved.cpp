@@ -110,6 +110,12 @@ bool make_group(const sxt_hermitian_args &args, std::int64_t first, int width, l
   return true;
 }
 
+// What failed stands there as it was.
+template <class T>
+std::int32_t info_of(const sxt_hermitian_args &args, std::int64_t s, std::int32_t pivot) {
+  return definite_verdict(pivot, pivot < 0 && all_finite(system_of<T>(args, s), args.triangle));
+}
+
 sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
   const auto &state = *static_cast<const State *>(opaque);
   const auto &args = as<sxt_hermitian_args>(head);
@@ -131,7 +137,7 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
       std::copy(group.write, group.write + width, taken);
       state.table->work[type](group);
       for (int l = 0; l < width && group.factors; ++l)
-        if (taken[l]) args.info[g * width + l] = group.info[l];
+        if (taken[l]) args.info[g * width + l] = info_of<T>(args, g * width + l, group.info[l]);
     });
     return SXT_OK;
   });

@@ -212,16 +212,17 @@ SXT_WRITTEN_OUT inline void finish_entry(const Packed<R, C> &p, int64_t c, Vecto
 template <class R>
 using Bits = decltype(Vector<R>{} < Vector<R>{});
 
-// The pivot of column j in every lane: a lane where it is not positive keeps its first such column and goes on with 1.
+// The pivot of column j in every lane: a lane where it is not positive keeps its first such column, minus that where it
+// is not finite, and goes on with 1.
 template <class R>
 SXT_WRITTEN_OUT inline Vector<R> checked_pivot(Vector<R> pivot, int64_t j, Bits<R> &info) {
   using V = Vector<R>;
   const V most = spread<V>(sizeof(R) == 4 ? static_cast<R>(__FLT_MAX__) : static_cast<R>(__DBL_MAX__));
   const V zero{};
   const Bits<R> good = (pivot > zero) & (pivot <= most), finite = (pivot >= -most) & (pivot <= most);
-  const Bits<R> place = Bits<R>{} + static_cast<Lane<Bits<R>>>(j + 1), not_finite = Bits<R>{} - 1;
+  const Bits<R> place = Bits<R>{} + static_cast<Lane<Bits<R>>>(j + 1);
   const Bits<R> first = ~good & (info == 0);
-  info = first ? (finite ? place : not_finite) : info;
+  info = first ? (finite ? place : -place) : info;
   return good ? pivot : spread<V>(R(1));
 }
 

@@ -14,7 +14,7 @@ struct Group {
   void *a[most_lanes], *b[most_lanes];
   int64_t lda[most_lanes], ldb[most_lanes];
   bool write[most_lanes];
-  int32_t info[most_lanes];  // of systems that are factored
+  int32_t info[most_lanes];  // of systems that are factored, as definite_verdict() takes it
   int64_t n, n_rhs;
   bool upper, factors, solves;
   void *scratch;  // vectors_of(n, parts) vectors, aligned to them

@@ -77,12 +77,12 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
   return prepare_team(problem, candidate, slots, exec, state);
 }
 
-// LAPACK's info in the words of the kind: libraries differ in whether a NaN stops them.
+// LAPACK's info as definite_verdict() takes it: libraries differ in whether a NaN stops them.
 template <class T>
-std::int32_t definite_info(const HermitianSystem<T> &system, int info) {
+std::int32_t definite_pivot(const HermitianSystem<T> &system, int info) {
   const std::int64_t reached = info > 0 ? info : system.n;
   for (std::int64_t j = 0; j < reached; ++j)
-    if (!std::isfinite(std::real(system.a[j + j * system.lda]))) return SXT_HERMITIAN_NOT_FINITE;
+    if (!std::isfinite(std::real(system.a[j + j * system.lda]))) return static_cast<std::int32_t>(-j - 1);
   return info;
 }
 
@@ -92,14 +92,17 @@ std::int32_t factor(const Lapack::Functions &call, const sxt_hermitian_args &arg
   const char uplo = args.triangle == SXT_LOWER ? 'L' : 'U';
   const int n = static_cast<int>(system.n), lda = static_cast<int>(system.lda);
   int info = 0;
+  const bool finite = all_finite(system, args.triangle);
   if (args.definiteness == SXT_HERMITIAN_DEFINITE) {
     call.factor(&uplo, &n, system.a, &lda, &info, 1);
-    return definite_info(system, info);
+    return definite_verdict(definite_pivot(system, info), finite);
   }
-  if (!all_finite(system, args.triangle)) return SXT_HERMITIAN_NOT_FINITE;
+  if (!finite) return SXT_HERMITIAN_NOT_FINITE;
   const int work_size = static_cast<int>(n * block);
   call.pivoted_factor(&uplo, &n, system.a, &lda, system.pivots, work, &work_size, &info, 1);
-  return info == 0 && !is_usable_factor(system, args.triangle) ? SXT_HERMITIAN_NOT_FINITE : info;
+  // LAPACK calls a pivot that is NaN singular.
+  const bool usable = info > 0 ? all_finite(system, args.triangle) : is_usable_factor(system, args.triangle);
+  return usable ? info : SXT_HERMITIAN_NOT_FINITE;
 }
 
 template <class T>

@@ -71,7 +71,7 @@ Pivot<real_of<T>> choose_pivot(const Mirrored<T> &a, std::int64_t k) {
   for (std::int64_t i = most + 1; i < a.n(); ++i) row = larger(row, abs1(a.at(i, most)));
   const R other = std::abs(a.diagonal(most));
   if (!std::isfinite(row) || !std::isfinite(other)) return {k, false, false, false};
-  if (diagonal >= alpha * column * (column / row)) return {k, false, false, true};
+  if (diagonal > 0 && diagonal >= alpha * column * (column / row)) return {k, false, false, true};
   if (other >= alpha * row) return {most, false, false, true};
   return {most, true, false, true};
 }

@@ -29,15 +29,15 @@ class Lower {
   bool upper_;
 };
 
-// 0, the 1-based column whose pivot is not positive, or NOT_FINITE. Only the real part of a diagonal counts.
+// 0, the 1-based column whose pivot is not positive, or minus that of one that is not finite. Only the real part of a
+// diagonal counts.
 template <class T>
 std::int32_t cholesky_factor(std::int64_t n, Lower<T> l) {
   using R = real_of<T>;
   for (std::int64_t j = 0; j < n; ++j) {
     R pivot = std::real(l.at(j, j));
     for (std::int64_t k = 0; k < j; ++k) pivot -= std::real(product(l.at(j, k), conjugate(l.at(j, k))));
-    if (!std::isfinite(pivot)) return SXT_HERMITIAN_NOT_FINITE;
-    if (!(pivot > 0)) return static_cast<std::int32_t>(j + 1);
+    if (!(pivot > 0) || !std::isfinite(pivot)) return static_cast<std::int32_t>(std::isfinite(pivot) ? j + 1 : -j - 1);
     const R diagonal = std::sqrt(pivot);
     l.set(j, j, T(diagonal));
     for (std::int64_t i = j + 1; i < n; ++i) {

@@ -27,7 +27,8 @@ std::int32_t factor_as(const sxt_hermitian_args &args, std::int64_t s) {
   }
   const Lower<T> lower(system.a, system.lda, args.triangle);
   if (args.definiteness == SXT_HERMITIAN_SIGNED) return signed_factor(system.n, lower);
-  return cholesky_factor(system.n, lower);
+  const bool finite = all_finite(system, args.triangle);
+  return definite_verdict(cholesky_factor(system.n, lower), finite);
 }
 
 template <class T>
