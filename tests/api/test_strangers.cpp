@@ -82,12 +82,7 @@ struct Problem {
 };
 
 std::string chosen(const Context &context, const Matrix &matrix) {
-  sxt_spmv_query query{};
-  query.m.q.h = {sizeof query, SXT_KIND_SPMV};
-  query.m.q.value_type = SXT_F64;
-  query.m.q.flags = SXT_QUERY_MATRIX;
-  query.m.q.expected_runs = 100;
-  query.n_rhs = 1;
+  const sxt_spmv_query query = product_query(100);
   sxt_selection *selection = nullptr;
   if (sxt_kernel_select(context.get(), &query.m.q, matrix.get(), &selection) != SXT_OK) return last_error(context);
   const Selection owner(selection);
@@ -193,6 +188,32 @@ TEST(StrangersTest, ARefreshThatDeclinesLeavesItToOthers) {
       << last_error(context);
   EXPECT_EQ(report.reason, SXT_REASON_CONVERGED);
   EXPECT_LT(p.worst(p.b, p.x), 1e-5);
+}
+
+// What is only predicted is not built: the kernel that fails while it is built is still the choice, and cannot run.
+TEST(StrangersTest, APredictionBuildsNothing) {
+  const Context context = with({"spmv-fails"});
+  const Matrix a = Problem().matrix(context);
+  EXPECT_NE(chosen(context, a), "com.example.spmv_fails");
+  const Matrix anew = Problem().matrix(context);
+  sxt_spmv_query query = product_query(100);
+  query.m.q.flags |= SXT_QUERY_PREDICT_ONLY;
+  const Selection selection = make<Selection>(
+      [&](sxt_selection **out) { return sxt_kernel_select(context.get(), &query.m.q, anew.get(), out); });
+  ASSERT_NE(selection, nullptr) << last_error(context);
+  EXPECT_STREQ(sxt_selection_kernel(selection.get()), "com.example.spmv_fails");
+  double run = 0;
+  EXPECT_EQ(sxt_selection_cost(selection.get(), nullptr, &run), SXT_OK);
+  EXPECT_GT(run, 0);
+  char text[4000] = "";
+  EXPECT_EQ(sxt_selection_explain(selection.get(), SXT_TEXT, text, sizeof text, nullptr), SXT_OK);
+  EXPECT_THAT(text, HasSubstr("com.example.spmv_fails"));
+  sxt_spmv_args args{};
+  args.h = {sizeof args, SXT_KIND_SPMV};
+  sxt_head *head = &args.h;
+  EXPECT_EQ(sxt_kernel_run(selection.get(), head), SXT_E_STATE);
+  EXPECT_EQ(sxt_selection_time(selection.get(), &head, 1, 0, nullptr, nullptr), SXT_E_STATE);
+  EXPECT_THAT(last_error(context), HasSubstr("SXT_QUERY_PREDICT_ONLY"));
 }
 
 TEST(StrangersTest, AForcedOneThatDeclinesIsAnErrorThatSaysWhy) {
