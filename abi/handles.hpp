@@ -47,7 +47,11 @@ struct sxt_pcg {
 struct sxt_selection {
   std::shared_ptr<sextant::Context> context;
   std::shared_ptr<sextant::Matrix> matrix;  // NULL when the query is about none
-  std::unique_ptr<sextant::Runner> runner;
+  sextant::ChoicePtr predicted;             // without a runner
+  std::unique_ptr<sextant::Runner> runner;  // NULL where nothing was built
+
+  // With what was chosen while it was built.
+  const sextant::ChoicePtr &choice() const { return runner ? runner->prepared().shared_choice() : predicted; }
 };
 
 namespace sextant::abi {

@@ -88,6 +88,12 @@ void check_args(const char *kind, const sxt_head *args, const char *name) {
           " bytes; those of kind ", kind, " have ", least);
 }
 
+Runner &built(sxt_selection *selection) {
+  require(given(selection, "selection").runner != nullptr, SXT_E_STATE,
+          "the selection was made with SXT_QUERY_PREDICT_ONLY, so nothing was built that could run");
+  return *selection->runner;
+}
+
 }  // namespace
 
 sxt_status sxt_kernel_select(sxt_context *context, const sxt_query *query, sxt_matrix *matrix,
@@ -100,29 +106,33 @@ sxt_status sxt_kernel_select(sxt_context *context, const sxt_query *query, sxt_m
     require(!own.about_matrix() || matrix, SXT_E_ARGUMENT, "the query is about a matrix, but matrix is NULL");
     require(!matrix || matrix->matrix->context().id() == inner->id(), SXT_E_ARGUMENT,
             "matrix belongs to another context");
+    const bool builds = !own.has(SXT_QUERY_PREDICT_ONLY);
+    own.get()->flags &= ~std::uint32_t{SXT_QUERY_PREDICT_ONLY};
     std::shared_ptr<Matrix> about = own.about_matrix() ? matrix->matrix : nullptr;
     if (about) complete(own, *about);
-    ChoicePtr choice = Selector(*inner, about.get()).select(own, own.kind());
-    auto runner = std::make_unique<Runner>(*inner, std::move(choice), about.get());
-    *selection = new sxt_selection{inner, std::move(about), std::move(runner)};
+    Selector selector(*inner, about.get());
+    if (!builds) selector.build_nothing();
+    ChoicePtr choice = selector.select(own, own.kind());
+    auto runner = builds ? std::make_unique<Runner>(*inner, choice, about.get()) : nullptr;
+    *selection = new sxt_selection{inner, std::move(about), std::move(choice), std::move(runner)};
   });
 }
 
 sxt_status sxt_kernel_run(sxt_selection *selection, sxt_head *args) {
   return guarded(id_of(selection), [&] {
-    Runner &runner = *given(selection, "selection").runner;
+    Runner &runner = built(selection);
     check_args(runner.choice().query.kind(), &given(args, "args"), "args");
     return runner.run(args);
   });
 }
 
 const char *sxt_selection_kernel(const sxt_selection *selection) {
-  return selection ? selection->runner->choice().kernel->name() : "";
+  return selection ? selection->choice()->kernel->name() : "";
 }
 
 sxt_status sxt_selection_cost(const sxt_selection *selection, double *setup_seconds, double *run_seconds) {
   return guarded(id_of(selection), [&] {
-    const Choice &choice = given(selection, "selection").runner->choice();
+    const Choice &choice = *given(selection, "selection").choice();
     if (setup_seconds) *setup_seconds = choice.setup_s + choice.storage_s;
     if (run_seconds) *run_seconds = choice.run_s;
   });
@@ -131,7 +141,7 @@ sxt_status sxt_selection_cost(const sxt_selection *selection, double *setup_seco
 sxt_status sxt_selection_explain(const sxt_selection *selection, int32_t form, char *buffer, int64_t capacity,
                                  int64_t *length) {
   return guarded(id_of(selection), [&] {
-    const ChoicePtr &choice = given(selection, "selection").runner->prepared().shared_choice();
+    const ChoicePtr &choice = given(selection, "selection").choice();
     require(form == SXT_TEXT || form == SXT_JSON, SXT_E_ARGUMENT, "form ", form,
             " is not SXT_TEXT (0) or SXT_JSON (1)");
     Explanation out;
@@ -149,7 +159,7 @@ sxt_status sxt_selection_explain(const sxt_selection *selection, int32_t form, c
 sxt_status sxt_selection_time(sxt_selection *selection, sxt_head *const *args, int64_t count, double budget_seconds,
                               double *seconds, double *noise) {
   return guarded(id_of(selection), [&] {
-    Runner &runner = *given(selection, "selection").runner;
+    Runner &runner = built(selection);
     given(args, "args");
     require(count >= 1, SXT_E_ARGUMENT, "count is ", count, "; one set of args is the least");
     require(budget_seconds >= 0 && std::isfinite(budget_seconds), SXT_E_ARGUMENT, "budget_seconds is ", budget_seconds,

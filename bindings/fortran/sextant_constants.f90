@@ -50,6 +50,7 @@ module sextant_constants
 
   ! Bits of sxt_query%flags.
   integer(i4), parameter :: sxt_query_matrix = 1, sxt_query_deterministic = 2, sxt_query_capturable = 4
+  integer(i4), parameter :: sxt_query_predict_only = 8
 
   ! What is known of Hermitian systems.
   integer(i4), parameter :: sxt_definite = 1, sxt_indefinite = 2, sxt_try_definite = 3

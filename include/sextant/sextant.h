@@ -377,6 +377,9 @@ SXT_API sxt_status sxt_calibrate(sxt_context *context, const sxt_calibrate_optio
 
 /* Predicts and chooses a kernel for a query (sextant/kinds/ has the query and args of each kind) and builds it. matrix is
  * needed where the query is about one (SXT_QUERY_MATRIX), else NULL; its sizes are then filled in. The query is copied.
+ * With SXT_QUERY_PREDICT_ONLY nothing is built, storages included, but by a race where one was asked for: the selection
+ * has its costs and its explanation, and running or timing it is SXT_E_STATE. A kernel that would decline while it is
+ * built is then not yet known to.
  * SXT_E_NO_KERNEL lists why each candidate was refused. SXT_E_TYPE, SXT_E_UNKNOWN_NAME (a kind). [any-thread] */
 SXT_API sxt_status sxt_kernel_select(sxt_context *context, const sxt_query *query, sxt_matrix *matrix,
                                      sxt_selection **selection);

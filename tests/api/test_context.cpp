@@ -197,6 +197,31 @@ TEST(ContextTest, AnAmountForTheDevicesPoolIsANumberOfBytes) {
   unsetenv("SEXTANT_DEVICE_POOL");
 }
 
+// "cuda" is there and does not open: what takes its place is named at once, and named alone it is an error.
+TEST(ContextTest, AutoSaysWhichDeviceItDoesWithout) {
+  std::vector<std::string> lines;
+  static const char *const paths[] = {SEXTANT_MOCK_DIR "/device-broken.so"};
+  sxt_context_options options = context_options();
+  options.device = "auto";
+  options.plugin_paths = paths;
+  options.n_plugin_paths = 1;
+  options.log = [](void *user, sxt_log_level level, const char *message) {
+    if (level == SXT_LOG_WARNING) static_cast<std::vector<std::string> *>(user)->emplace_back(message);
+  };
+  options.log_user = &lines;
+  const Context context = make<Context>([&](sxt_context **out) { return sxt_context_create(&options, out); });
+  std::string all;
+  for (const std::string &line : lines) all += line + "\n";
+  EXPECT_NE(all.find("device = auto does without 'cuda': "), std::string::npos) << all;
+  EXPECT_NE(all.find("the mock is out of order"), std::string::npos) << all;
+  char text[200] = "";
+  ASSERT_EQ(sxt_context_describe(context.get(), text, sizeof text, nullptr), SXT_OK);
+  EXPECT_EQ(std::string(text).find("cpu"), 0u) << text;
+  options.device = "cuda";
+  make<Context>([&](sxt_context **out) { return sxt_context_create(&options, out); }, SXT_E_DEVICE);
+  EXPECT_NE(std::string(sxt_last_error(nullptr)).find("the mock is out of order"), std::string::npos);
+}
+
 TEST(ContextTest, TheLogGetsWarningsOnlyWhenAsked) {
   std::vector<std::string> lines;
   sxt_context_options options = context_options();

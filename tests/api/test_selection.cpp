@@ -104,6 +104,26 @@ TEST(SelectionTest, WhatIsTimedHasTheNewValues) {
   EXPECT_DOUBLE_EQ(z[1], 1.0 / 16);
 }
 
+// The least that a choice costs: no storage is there afterwards that was not there before.
+TEST(SelectionTest, APredictionLeavesNoStorage) {
+  Lender lender;
+  const Context context = lender.context();
+  const Matrix matrix = laplacian(30).matrix(context);
+  ASSERT_EQ(sxt_context_force(context.get(), SXT_KIND_SPMV, "spmv.dia.cpu"), SXT_OK) << last_error(context);
+  const std::int64_t before = lender.held;
+  for (const bool builds : {false, true}) {
+    sxt_spmv_query query = product_query(100);
+    if (!builds) query.m.q.flags |= SXT_QUERY_PREDICT_ONLY;
+    const Selection selection = make<Selection>(
+        [&](sxt_selection **out) { return sxt_kernel_select(context.get(), &query.m.q, matrix.get(), out); });
+    EXPECT_STREQ(sxt_selection_kernel(selection.get()), "spmv.dia.cpu");
+    if (builds)
+      EXPECT_GT(lender.held, before);
+    else
+      EXPECT_EQ(lender.held, before);
+  }
+}
+
 TEST(SelectionTest, QueriesThatCannotBeAreRefused) {
   const Context context = cpu();
   sxt_selection *none = nullptr;

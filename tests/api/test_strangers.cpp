@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Plugins of third parties in a context: wrong ones never compute anything, those that decline leave it to others, and
 // no context sees what another one names.
+#include <unistd.h>
+
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include <gmock/gmock.h>
 
@@ -15,6 +19,7 @@ namespace api_test {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 struct Log {
   std::vector<std::pair<sxt_log_level, std::string>> lines;
@@ -77,12 +82,7 @@ struct Problem {
 };
 
 std::string chosen(const Context &context, const Matrix &matrix) {
-  sxt_spmv_query query{};
-  query.m.q.h = {sizeof query, SXT_KIND_SPMV};
-  query.m.q.value_type = SXT_F64;
-  query.m.q.flags = SXT_QUERY_MATRIX;
-  query.m.q.expected_runs = 100;
-  query.n_rhs = 1;
+  const sxt_spmv_query query = product_query(100);
   sxt_selection *selection = nullptr;
   if (sxt_kernel_select(context.get(), &query.m.q, matrix.get(), &selection) != SXT_OK) return last_error(context);
   const Selection owner(selection);
@@ -123,6 +123,36 @@ TEST(StrangersTest, WrongOnesNeverCompute) {
   expect_right("feature-wrong", nullptr);
 }
 
+// Kernels that do nothing, of every kind: what vectors, products and solves need is computed all the same.
+TEST(StrangersTest, ThoseThatDoNothingNeverCompute) {
+  expect_right("lazy", "com.example.lazy.spmv");
+  Log log;
+  const Context context = with({"lazy"}, &log);
+  const auto vector = [&] {
+    return make<Vector>([&](sxt_vector **out) { return sxt_vector_create(context.get(), 1000, SXT_F64, out); });
+  };
+  const Vector x = vector(), y = vector();
+  const double two = 2, three = 3;
+  double dot = -1, norm = -1;
+  ASSERT_EQ(sxt_fill(&two, x.get()), SXT_OK) << last_error(context);
+  ASSERT_EQ(sxt_fill(&three, y.get()), SXT_OK) << last_error(context);
+  ASSERT_EQ(sxt_axpby(&two, x.get(), &three, y.get()), SXT_OK) << last_error(context);  // 13
+  ASSERT_EQ(sxt_dot(x.get(), y.get(), &dot), SXT_OK) << last_error(context);
+  ASSERT_EQ(sxt_nrm2(y.get(), &norm), SXT_OK) << last_error(context);
+  EXPECT_DOUBLE_EQ(dot, 26000);
+  EXPECT_DOUBLE_EQ(norm, 13 * std::sqrt(1000.0));
+}
+
+// A feature is what a model decides by, and what the caller is told.
+TEST(StrangersTest, AWrongFeatureIsNotTold) {
+  Log log;
+  const Context context = with({"feature-wrong"}, &log);
+  const Matrix a = Problem().matrix(context);
+  double longest = -1;
+  ASSERT_EQ(sxt_matrix_feature(a.get(), "row_nnz_max", &longest), SXT_OK) << last_error(context);
+  EXPECT_EQ(longest, 5);
+}
+
 TEST(StrangersTest, RightOnesDo) {
   const Context context = with({"spmv-serial"});
   const Problem p;
@@ -160,6 +190,32 @@ TEST(StrangersTest, ARefreshThatDeclinesLeavesItToOthers) {
   EXPECT_LT(p.worst(p.b, p.x), 1e-5);
 }
 
+// What is only predicted is not built: the kernel that fails while it is built is still the choice, and cannot run.
+TEST(StrangersTest, APredictionBuildsNothing) {
+  const Context context = with({"spmv-fails"});
+  const Matrix a = Problem().matrix(context);
+  EXPECT_NE(chosen(context, a), "com.example.spmv_fails");
+  const Matrix anew = Problem().matrix(context);
+  sxt_spmv_query query = product_query(100);
+  query.m.q.flags |= SXT_QUERY_PREDICT_ONLY;
+  const Selection selection = make<Selection>(
+      [&](sxt_selection **out) { return sxt_kernel_select(context.get(), &query.m.q, anew.get(), out); });
+  ASSERT_NE(selection, nullptr) << last_error(context);
+  EXPECT_STREQ(sxt_selection_kernel(selection.get()), "com.example.spmv_fails");
+  double run = 0;
+  EXPECT_EQ(sxt_selection_cost(selection.get(), nullptr, &run), SXT_OK);
+  EXPECT_GT(run, 0);
+  char text[4000] = "";
+  EXPECT_EQ(sxt_selection_explain(selection.get(), SXT_TEXT, text, sizeof text, nullptr), SXT_OK);
+  EXPECT_THAT(text, HasSubstr("com.example.spmv_fails"));
+  sxt_spmv_args args{};
+  args.h = {sizeof args, SXT_KIND_SPMV};
+  sxt_head *head = &args.h;
+  EXPECT_EQ(sxt_kernel_run(selection.get(), head), SXT_E_STATE);
+  EXPECT_EQ(sxt_selection_time(selection.get(), &head, 1, 0, nullptr, nullptr), SXT_E_STATE);
+  EXPECT_THAT(last_error(context), HasSubstr("SXT_QUERY_PREDICT_ONLY"));
+}
+
 TEST(StrangersTest, AForcedOneThatDeclinesIsAnErrorThatSaysWhy) {
   const Context context = with({"spmv-declines"});
   const Problem p;
@@ -189,6 +245,46 @@ TEST(StrangersTest, OneContextsPluginsAreNoOthers) {
     const Matrix anew = p.matrix(before);
     ASSERT_EQ(sxt_spmv_array(SXT_NO_TRANSPOSE, nullptr, anew.get(), p.b.data(), nullptr, again.data()), SXT_OK);
     EXPECT_EQ(std::memcmp(y.data(), again.data(), y.size() * sizeof y[0]), 0);
+  }
+}
+
+// A matrix keeps the builder of what it holds, and its context the others, when a context beside it names a newer
+// version of their plugin that has no such builder.
+TEST(StrangersTest, ANewerPluginOfOneContextTakesNoOthersBuilders) {
+  for (const auto &[own, newer] : {std::pair{std::vector<std::string>{}, "spmv-for-csr"},
+                                   {std::vector<std::string>{"storage-none"}, "spmv-for-none"}}) {
+    SCOPED_TRACE(newer);
+    const Context context = with(own);
+    Problem p;
+    const Matrix held = p.matrix(context);
+    std::vector<double> y(p.b.size());
+    const auto expect_product = [&](const Matrix &matrix, sxt_op op) {
+      ASSERT_EQ(sxt_spmv_array(op, nullptr, matrix.get(), p.b.data(), nullptr, y.data()), SXT_OK)
+          << last_error(context);
+      EXPECT_LT(p.worst(y, p.b), 1e-13);
+    };
+    ASSERT_EQ(sxt_context_force(context.get(), SXT_KIND_SPMV, "spmv.csr.rows.cpu"), SXT_OK) << last_error(context);
+    expect_product(held, SXT_NO_TRANSPOSE);
+    ASSERT_EQ(sxt_context_force(context.get(), SXT_KIND_SPMV, nullptr), SXT_OK);
+    const Context other = with({newer});
+    expect_product(held, SXT_TRANSPOSE);  // A is symmetric
+    sxt_pcg_options options = pcg_options();
+    options.format = "csr";
+    const Pcg pcg = make<Pcg>([&](sxt_pcg **out) { return sxt_pcg_create(held.get(), &options, out); });
+    ASSERT_NE(pcg, nullptr) << last_error(context);
+    for (double &value : p.values) value *= 2;
+    ASSERT_EQ(sxt_matrix_update_values(held.get(), p.values.data(), static_cast<std::int64_t>(p.values.size())),
+              SXT_OK);
+    expect_product(held, SXT_NO_TRANSPOSE);
+    EXPECT_EQ(sxt_pcg_solve_array(pcg.get(), 400, p.b.data(), p.x.data(), nullptr, nullptr), SXT_OK)
+        << last_error(context);
+    EXPECT_LT(p.worst(p.b, p.x), 1e-5);
+    expect_product(p.matrix(context), SXT_NO_TRANSPOSE);
+    // The other context goes without that builder.
+    if (sxt_spmv_array(SXT_NO_TRANSPOSE, nullptr, p.matrix(other).get(), p.b.data(), nullptr, y.data()) == SXT_OK)
+      EXPECT_LT(p.worst(y, p.b), 1e-13);
+    else
+      EXPECT_THAT(last_error(other), HasSubstr("storage"));
   }
 }
 
@@ -233,6 +329,36 @@ TEST(StrangersTest, AWrongBuilderOfAStorageFailsItsCheck) {
   Lines good;
   EXPECT_EQ(check(context, "storage-none", 0, good), SXT_OK) << last_error(context);
   EXPECT_GT(good.passed, 0);
+}
+
+// The file's product is good. What comes with it is of a kind that nothing judges here, or for another device.
+TEST(StrangersTest, AStampNamesOnlyWhatWasProven) {
+  namespace fs = std::filesystem;
+  const fs::path state = fs::path(testing::TempDir()) / ("sextant-stamps-" + std::to_string(getpid()));
+  const char *before = std::getenv("XDG_STATE_HOME");
+  const std::string kept = before ? before : "";
+  setenv("XDG_STATE_HOME", state.c_str(), 1);
+  const Context context = with({"kind-elsewhere"});
+  Lines lines;
+  EXPECT_EQ(check(context, "spmv-mixed", 1, lines), SXT_OK) << last_error(context);
+  before ? setenv("XDG_STATE_HOME", kept.c_str(), 1) : unsetenv("XDG_STATE_HOME");
+  std::string stamps;
+  for (const auto &entry : fs::recursive_directory_iterator(state))
+    if (entry.is_regular_file()) {
+      std::ifstream file(entry.path());
+      stamps.append(std::istreambuf_iterator<char>(file), {});
+    }
+  fs::remove_all(state);
+  EXPECT_THAT(stamps, HasSubstr("com.example.spmv_mixed"));
+  EXPECT_THAT(stamps, Not(HasSubstr("com.example.mixed.elsewhere")));
+  EXPECT_THAT(stamps, Not(HasSubstr("com.example.mixed.unproven")));
+  // Nor is it used now.
+  const Context later = with({"kind-elsewhere", "spmv-mixed"});
+  const sxt_query query{{sizeof query, "com.example.elsewhere/1"}, 1, 0, SXT_F64};
+  sxt_selection *selection = nullptr;
+  EXPECT_LT(sxt_kernel_select(later.get(), &query, nullptr, &selection), 0);
+  EXPECT_THAT(last_error(later), HasSubstr("not proven"));
+  sxt_selection_destroy(selection);
 }
 
 TEST(StrangersTest, NothingProvenIsNotAccepted) {

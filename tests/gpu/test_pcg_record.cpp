@@ -262,6 +262,46 @@ TEST_F(PcgRecord, ADiagonalThatIsNoLongerOnesIsSaidOnce) {
   EXPECT_LE(relative_residual(many, b, values_of(solution)), 1.0001e-9);
 }
 
+// A solve that has no iteration runs no engine; all the same, what is replayed or captured after it has the new values,
+// or it says that the graph cannot follow.
+TEST_F(PcgRecord, AfterNewValuesASolveWithoutIterationsBringsAllUpToDate) {
+  const Csr first = laplacian(40, 1), second = laplacian(40, 2), third = laplacian(40, 3);
+  for (const char *engine : recording)
+    for (const char *preconditioner : {"none", "jacobi", "fsai"}) {
+      SCOPED_TRACE(std::string(engine) + " " + preconditioner);
+      const Matrix matrix = matrix_of(first);
+      const Pcg pcg = create(matrix, engine, preconditioner);
+      const std::vector<double> b = waves(first.rows), zeros(b.size(), 0);
+      const Vector rhs = on_device(b, SXT_F64), none = on_device(zeros, SXT_F64), solution = on_device(b, SXT_F64);
+      const auto solve = [&](const Vector &of) {
+        return sxt_pcg_solve(pcg.get(), of.get(), solution.get(), nullptr, nullptr);
+      };
+      const auto forget = [&] {
+        ops().graph_destroy(handle(), graph_);
+        graph_ = nullptr;
+      };
+      record(pcg, rhs, solution);
+      second.update(matrix);
+      const sxt_status told = solve(none);
+      if (told == SXT_OK) {
+        replay();
+        EXPECT_LE(relative_residual(second, b, values_of(solution)), 1.2e-9) << "by a graph of the values before";
+      } else {
+        EXPECT_EQ(told, SXT_E_STATE);
+        EXPECT_THAT(sxt_last_error(context_.get()), HasSubstr("capture it anew"));
+      }
+      forget();
+      third.update(matrix);
+      capture([&] { EXPECT_EQ(solve(rhs), SXT_E_STATE) << "nothing has brought them into its states"; });
+      forget();
+      ASSERT_EQ(solve(none), SXT_OK) << sxt_last_error(context_.get());
+      capture([&] { EXPECT_EQ(solve(rhs), SXT_OK) << sxt_last_error(context_.get()); });
+      replay();
+      EXPECT_LE(relative_residual(third, b, values_of(solution)), 1.2e-9) << "captured after new values";
+      forget();
+    }
+}
+
 TEST_F(PcgRecord, WhatNeedsAHostIsRefusedAndLeavesTheCaptureWhole) {
   const Csr a = laplacian(20);
   const Matrix matrix = matrix_of(a);

@@ -20,9 +20,12 @@ using sextant::Query;
 using sextant::registry::check_kernel;
 using sextant::registry::CheckLine;
 using sextant::registry::ConformanceOptions;
+using sextant::registry::device_mark;
 using sextant::registry::Kernel;
 using sextant::registry::self_test;
+using sextant::registry::stamp_of;
 using sextant::registry::Verdict;
+using sextant::registry::write_stamp;
 using testing::HasSubstr;
 
 namespace {
@@ -120,6 +123,29 @@ TEST_F(SelfTest, AReferenceThatIsNotThereProvesNothingAtEveryTry) {
   for (int again = 0; again < 3; ++again) EXPECT_THAT(outcome(kernel, asked), HasSubstr("'moon'"));
 }
 
+// A file that was checked may hold kernels that nothing could test, or that are for another device.
+TEST_F(SelfTest, AStampLetsInOnlyTheKernelsThatItNames) {
+  const Folder folder;
+  const Environment state("XDG_STATE_HOME", (folder / "state").c_str());
+  const std::string file = folder.copy(mock("spmv-mixed"), "mixed.so");
+  const std::string here = device_mark(device_->machine());
+  write_stamp(file, stamp_of(file), {{{"com.example.spmv_mixed", {here}}}, {}});
+  registry_.load_path(mock("kind-elsewhere"), {});
+  registry_.load_path(file, {});
+  const Kernel *good = registry_.find("com.example.spmv_mixed"),
+               *unproven = registry_.find("com.example.mixed.unproven"),
+               *elsewhere = registry_.find("com.example.mixed.elsewhere");
+  ASSERT_TRUE(good && unproven && elsewhere);
+  EXPECT_EQ(good->stamped_on, std::vector<std::string>{here});
+  EXPECT_EQ(outcome(*good, plain), "");
+  for (const Kernel *other : {unproven, elsewhere}) {
+    EXPECT_TRUE(other->stamped_on.empty()) << other->name();
+    EXPECT_EQ(other->verdict, Verdict::untested) << other->name();
+  }
+  const sxt_query query{{sizeof query, "com.example.elsewhere/1"}, 1, 0, SXT_F64};
+  for (int again = 0; again < 2; ++again) EXPECT_THAT(outcome(*unproven, Query(&query)), HasSubstr("not proven"));
+}
+
 struct Builder {
   const char *defect, *words;  // "": it is right
 };
@@ -179,6 +205,19 @@ TEST_F(SelfTest, OwnVectorKernelsPassAsStrangers) {
     EXPECT_NE(kernel->verdict, Verdict::quarantined) << kernel->quarantine_reason;
   }
   EXPECT_GE(proven, 2);
+}
+
+TEST_F(SelfTest, AKernelThatDoesNothingFailsInEveryKind) {
+  registry_.load_path(mock("lazy"), {});
+  int tried = 0;
+  for (const Kernel *kernel : registry_.all_kernels()) {
+    if (std::string(kernel->name()).find("com.example.lazy.") != 0) continue;
+    ++tried;
+    const auto checked = check_kernel(
+        *kernel, *device_, ConformanceOptions{}, [](const CheckLine &) {}, registry_);
+    EXPECT_FALSE(checked.good) << kernel->name();
+  }
+  EXPECT_EQ(tried, 11);
 }
 
 // A check looks at more than the test before use does.

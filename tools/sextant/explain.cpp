@@ -34,7 +34,7 @@ Json explain_spmv(sxt_context *context, const LoadedMatrix &matrix, const Explai
   sxt_spmv_query query{};
   query.m.q.h = {sizeof query, SXT_KIND_SPMV};
   query.m.q.expected_runs = options.runs;
-  query.m.q.flags = SXT_QUERY_MATRIX;
+  query.m.q.flags = SXT_QUERY_MATRIX | SXT_QUERY_PREDICT_ONLY;  // a storage of a large matrix takes long to build
   query.m.q.value_type = matrix.info.value_type;
   query.op = SXT_NO_TRANSPOSE;
   query.n_rhs = 1;

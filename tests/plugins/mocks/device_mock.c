@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mock-device: a device with streams that can be captured. Its memory is the host's; a captured graph is a list of the
- * work that was enqueued. With -DABSENT=1 it is the plugin of a device, "absent", that is not there. */
+ * work that was enqueued. With -DABSENT=1 it is the plugin of a device, "absent", that is not there, with -DBROKEN=1
+ * the newest version of the plugin of "cuda", whose device is there and does not open. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +10,17 @@
 
 #if ABSENT
 #define DEVICE "absent"
+#elif BROKEN
+#define DEVICE "cuda"
 #else
 #define DEVICE "mock"
+#endif
+#if BROKEN
+#define PLUGIN "device-cuda"
+#define VERSION "99.0"
+#else
+#define PLUGIN "mock-device-" DEVICE
+#define VERSION "1.0"
 #endif
 
 typedef struct piece {
@@ -64,7 +74,8 @@ static sxt_status describe(int32_t ordinal, int32_t threads, sxt_machine *out) {
 }
 
 static sxt_status open_device(const sxt_host *host, int32_t ordinal, void **out) {
-  (void)host, (void)ordinal;
+  (void)ordinal;
+  if (BROKEN) return host->set_error(host, NULL, "the mock is out of order"), SXT_E_DEVICE;
   device *made = calloc(1, sizeof *made);
   if (!made) return SXT_E_MEMORY;
   made->null_stream.stream.enqueue = enqueue;
@@ -182,8 +193,8 @@ SXT_PLUGIN_EXPORT sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_
                                     .abi_minor = SXT_PLUGIN_ABI_MINOR,
                                     .min_host_minor = SXT_PLUGIN_ABI_MINOR,
                                     .struct_size = sizeof plugin,
-                                    .name = "mock-device-" DEVICE,
-                                    .version = "1.0",
+                                    .name = PLUGIN,
+                                    .version = VERSION,
                                     .n_kernels = 1,
                                     .kernels = kernels};
   *out = &plugin;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mock-spmv: a third party's kernel of one of the library's own kinds: y = alpha A x + beta y in f64 over CSR with i32
- * indices, one row after the other. -DNAME names it, and -DDEFECT what is wrong with it. */
+ * indices, one row after the other. -DNAME names it, and -DDEFECT what is wrong with it. -DPLUGIN makes the file the
+ * newest version of that plugin, with -DMIXED kernels come with it that nothing proves on the CPU. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,13 @@ enum {
 #define TEXT(x) TEXT_(x)
 #define VARIANT TEXT(NAME)
 #define IS(defect) (DEFECT == defect)
+#ifdef PLUGIN
+#define PLUGIN_NAME TEXT(PLUGIN)
+#define PLUGIN_VERSION "99.0"
+#else
+#define PLUGIN_NAME "mock-" VARIANT
+#define PLUGIN_VERSION "1.0"
+#endif
 
 static sxt_status refuse(sxt_message *reason, const char *sentence) {
   strncpy(reason->text, sentence, reason->capacity - 1);
@@ -118,17 +126,41 @@ static const sxt_kernel kernel = {.struct_size = sizeof kernel,
                                   .refresh = refresh,
                                   .run = run};
 
+#ifdef MIXED
+/* Both do nothing: one for a device of its own, one of a kind whose reference is not there. */
+static sxt_status nothing(const void *state, void *session, const sxt_head *head, const sxt_exec *exec) {
+  (void)state, (void)session, (void)head, (void)exec;
+  return SXT_OK;
+}
+static const sxt_kernel elsewhere = {.struct_size = sizeof elsewhere,
+                                     .kind = SXT_KIND_SPMV,
+                                     .name = "com.example.mixed.elsewhere",
+                                     .device = "moon",
+                                     .value_types = 1u << SXT_F64,
+                                     .storages = reads,
+                                     .candidates = candidates,
+                                     .prepare = prepare,
+                                     .run = nothing};
+static const sxt_kernel unproven = {.struct_size = sizeof unproven,
+                                    .kind = "com.example.elsewhere/1",
+                                    .name = "com.example.mixed.unproven",
+                                    .device = "cpu",
+                                    .run = nothing};
+static const sxt_kernel *const kernels[] = {&kernel, &elsewhere, &unproven};
+#else
+static const sxt_kernel *const kernels[] = {&kernel};
+#endif
+
 SXT_PLUGIN_EXPORT sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
   (void)host;
-  static const sxt_kernel *const kernels[] = {&kernel};
   static const sxt_plugin plugin = {.magic = SXT_PLUGIN_MAGIC,
                                     .abi_major = SXT_PLUGIN_ABI_MAJOR,
                                     .abi_minor = SXT_PLUGIN_ABI_MINOR,
                                     .min_host_minor = SXT_PLUGIN_ABI_MINOR,
                                     .struct_size = sizeof plugin,
-                                    .name = "mock-" VARIANT,
-                                    .version = "1.0",
-                                    .n_kernels = 1,
+                                    .name = PLUGIN_NAME,
+                                    .version = PLUGIN_VERSION,
+                                    .n_kernels = sizeof kernels / sizeof *kernels,
                                     .kernels = kernels};
   *out = &plugin;
   return SXT_OK;

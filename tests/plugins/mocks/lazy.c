@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mock-lazy: a kernel of each of the library's kinds that compute, for f64 on the CPU. By their own word they are the
+ * fastest; what they do is nothing. */
+#include <string.h>
+
+#include "sextant/kinds/hermitian.h"
+#include "sextant/kinds/multidot.h"
+#include "sextant/kinds/ordering.h"
+#include "sextant/kinds/pcg.h"
+#include "sextant/kinds/preconditioner.h"
+#include "sextant/kinds/reduction.h"
+#include "sextant/kinds/residual.h"
+#include "sextant/kinds/spmv.h"
+#include "sextant/kinds/spmv_dots.h"
+#include "sextant/kinds/vector.h"
+#include "sextant/kinds/vector_group.h"
+
+static sxt_status candidates(const sxt_query *query, const sxt_features *features, const sxt_machine *machine,
+                             const sxt_filled *slots, sxt_candidate *out, uint64_t capacity, uint64_t *count) {
+  (void)query, (void)features, (void)machine, (void)slots, (void)capacity;
+  *count = 1;
+  memset(out, 0, sizeof *out);
+  out->launch[0] = 1;
+  out->run_s = 1e-12;
+  return SXT_OK;
+}
+
+static sxt_status run(const void *state, void *session, const sxt_head *head, const sxt_exec *exec) {
+  (void)state, (void)session, (void)head, (void)exec;
+  return SXT_OK;
+}
+
+static const char *const csr[] = {SXT_KIND_STORAGE_CSR, NULL};
+#define LAZY(which, of, reads)                                         \
+  static const sxt_kernel which = {.struct_size = sizeof which,        \
+                                   .kind = of,                         \
+                                   .name = "com.example.lazy." #which, \
+                                   .device = "cpu",                    \
+                                   .flags = SXT_KERNEL_DETERMINISTIC,  \
+                                   .value_types = 1u << SXT_F64,       \
+                                   .storages = reads,                  \
+                                   .candidates = candidates,           \
+                                   .run = run}
+LAZY(vector, SXT_KIND_VECTOR, NULL);
+LAZY(vector_group, SXT_KIND_VECTOR_GROUP, NULL);
+LAZY(reduction, SXT_KIND_REDUCTION, NULL);
+LAZY(multidot, SXT_KIND_MULTIDOT, NULL);
+LAZY(spmv, SXT_KIND_SPMV, csr);
+LAZY(spmv_dots, SXT_KIND_SPMV_DOTS, csr);
+LAZY(residual, SXT_KIND_RESIDUAL, csr);
+LAZY(preconditioner, SXT_KIND_PRECONDITIONER, csr);
+LAZY(ordering, SXT_KIND_ORDERING, csr);
+LAZY(pcg, SXT_KIND_PCG, csr);
+LAZY(hermitian, SXT_KIND_HERMITIAN, NULL);
+
+SXT_PLUGIN_EXPORT sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
+  (void)host;
+  static const sxt_kernel *const kernels[] = {&vector,   &vector_group,   &reduction, &multidot, &spmv,     &spmv_dots,
+                                              &residual, &preconditioner, &ordering,  &pcg,      &hermitian};
+  static const sxt_plugin plugin = {.magic = SXT_PLUGIN_MAGIC,
+                                    .abi_major = SXT_PLUGIN_ABI_MAJOR,
+                                    .abi_minor = SXT_PLUGIN_ABI_MINOR,
+                                    .min_host_minor = SXT_PLUGIN_ABI_MINOR,
+                                    .struct_size = sizeof plugin,
+                                    .name = "mock-lazy",
+                                    .version = "1.0",
+                                    .n_kernels = sizeof kernels / sizeof *kernels,
+                                    .kernels = kernels};
+  *out = &plugin;
+  return SXT_OK;
+}
