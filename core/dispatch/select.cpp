@@ -63,7 +63,8 @@ std::string test_first(const Option &option, Context &context, bool *out_of_memo
       std::string why_not = registry::self_test(kernel, context.device(), &option.query, context.scope());
       if (!why_not.empty()) return why_not;
     }
-    if (option.query.has(SXT_QUERY_CAPTURABLE)) registry::capture_test(kernel, context.device(), context.scope());
+    if (option.query.has(SXT_QUERY_CAPTURABLE) && kernel.verdict != registry::Verdict::passed)
+      registry::capture_test(kernel, context.device(), context.scope());
   } catch (const Error &problem) {
     if (problem.status() != SXT_E_MEMORY) throw;
     *out_of_memory = true;

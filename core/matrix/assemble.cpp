@@ -24,7 +24,7 @@ bool entries_increase(const EntryArrays &e, const AssemblyOptions &o) {
                                   [&](std::int64_t, std::int64_t r, std::int64_t c) {
                                     const bool after = r > row || (r == row && c > col);
                                     row = r, col = c;
-                                    return after && r < e.rows && c >= 0 && c < e.cols;
+                                    return after && r >= 0 && r < e.rows && c >= 0 && c < e.cols;
                                   });
          }) == e.nnz;
 }
