@@ -13,8 +13,8 @@ namespace sextant {
 namespace {
 
 // Shorter arrays are there before threads have begun. Calls that send a piece go through a driver's lock one by one, so
-// a piece is long beside them.
-constexpr std::uint64_t least_bytes = std::uint64_t{4} << 20, piece_bytes = std::uint64_t{2} << 20;
+// a piece is long beside them; pinning memory for larger ones would take longer than what they save.
+constexpr std::uint64_t least_bytes = std::uint64_t{4} << 20, piece_bytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t pinned_alignment = 256;
 
 bool lies_in(const sxt_device_ops &ops, void *device, const void *memory, sxt_space wanted) {
