@@ -5,7 +5,9 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <limits>
+#include <string_view>
 
 #include "core/base/types.hpp"
 #include "core/context/context.hpp"
@@ -17,11 +19,13 @@ namespace sextant {
 
 namespace {
 
-// A subject as one number. Kinds come as the literals of their headers, told apart by their first letters.
+// Kinds of operations that programs call.
+constexpr std::string_view kinds[] = {SXT_KIND_VECTOR, SXT_KIND_VECTOR_GROUP, SXT_KIND_REDUCTION, SXT_KIND_MULTIDOT};
+
+// A subject as one number.
 std::uint64_t number_of(const TreeSubject &subject) noexcept {
-  const char *kind = subject.kind;  // "sxt.vector/1", "sxt.vector_group/1", "sxt.reduction/1", "sxt.multidot/1"
-  const std::uint64_t letter = kind[4] == 'v' ? (kind[10] == '_' ? 1 : 0) : kind[4] == 'r' ? 2 : 3;
-  return letter << 48 | static_cast<std::uint64_t>(subject.operation) << 16 |
+  const auto kind = static_cast<std::uint64_t>(std::find(std::begin(kinds), std::end(kinds), subject.kind) - kinds);
+  return kind << 48 | static_cast<std::uint64_t>(subject.operation) << 16 |
          static_cast<std::uint64_t>(subject.type) << 8 | static_cast<std::uint64_t>(subject.index_type);
 }
 
@@ -94,7 +98,7 @@ void PlannedOperation::note_choices() noexcept {
 }
 
 bool Operations::are_of(std::string_view kind) noexcept {
-  return kind == SXT_KIND_VECTOR || kind == SXT_KIND_REDUCTION || kind == SXT_KIND_MULTIDOT;
+  return std::find(std::begin(kinds), std::end(kinds), kind) != std::end(kinds);
 }
 
 PlannedOperation &Operations::planned(const TreeSubject &subject) {

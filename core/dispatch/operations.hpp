@@ -18,6 +18,7 @@
 #include "sextant/kinds/multidot.h"
 #include "sextant/kinds/reduction.h"
 #include "sextant/kinds/vector.h"
+#include "sextant/kinds/vector_group.h"
 
 namespace sextant {
 
