@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "core/base/aligned.hpp"
 #include "core/registry/host.hpp"
 
 namespace sextant {
@@ -18,8 +19,7 @@ bool in_place(const Device &device, const void *memory, std::uint64_t element, c
           " lies: ", said.sentence(status_sentence(status)));
   if (space == SXT_SPACE_HOST || space == SXT_SPACE_PINNED) return false;  // pinned: read over the bus only once
   device.check_reachable(memory, space, name);
-  require(reinterpret_cast<std::uintptr_t>(memory) % element == 0, SXT_E_ARGUMENT, name,
-          " is not aligned to its values of ", element, " bytes");
+  require_aligned(memory, static_cast<std::int64_t>(element), name);
   return true;
 }
 
