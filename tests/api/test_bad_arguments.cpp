@@ -74,8 +74,8 @@ TEST_F(BadArguments, SwitchesAreZeroOrOne) {
     const auto references = with(sxt_verify_options{}, sxt_verify_options_init, [&](auto &o) { o.references = bad; });
     const auto spoil = with(sxt_hermitian_options{}, sxt_hermitian_options_init, [&](auto &o) { o.may_spoil = bad; });
     const auto from_csr = [&](const sxt_matrix_options &options) {
-      return sxt_matrix_from_csr(c, arrays.rows, arrays.cols, arrays.ptr.data(), arrays.col.data(), arrays.values.data(),
-                                 &options, &matrix_out);
+      return sxt_matrix_from_csr(c, arrays.rows, arrays.cols, arrays.ptr.data(), arrays.col.data(),
+                                 arrays.values.data(), &options, &matrix_out);
     };
     refused(
         {{[&] { return sxt_context_create(&context_options, &context_out); }, "options->deterministic" + says},
@@ -124,8 +124,7 @@ TEST_F(BadArguments, MisalignedArraysAreNamed) {
     sxt_matrix *out = nullptr;
     return sxt_matrix_from_csr(c, 9, 9, row_ptr, col, values, nullptr, &out);
   };
-  const void *const row_ptr = arrays.ptr.data(), *const col = arrays.col.data(),
-                    *const values = arrays.values.data();
+  const void *const row_ptr = arrays.ptr.data(), *const col = arrays.col.data(), *const values = arrays.values.data();
   refused(
       {{[&] { return sxt_pcg_solve_array(pcg.get(), 9, off, good, nullptr, nullptr); }, "b is not aligned"},
        {[&] { return sxt_pcg_solve_array(pcg.get(), 9, good, off, nullptr, nullptr); }, "x is not aligned"},
