@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "abi/handles.hpp"
+#include "abi/options.hpp"
 #include "abi/sized.hpp"
 
 using namespace sextant;
@@ -25,11 +26,11 @@ CalibrationSettings settings_of(const sxt_calibrate_options &options, bool on_ho
   require(std::isfinite(options.seconds) && options.seconds >= 0, SXT_E_ARGUMENT, "options->seconds is ",
           options.seconds, "; it must be a time, or 0 for the default");
   CalibrationSettings settings;
-  const bool quick = options.quick != 0;
+  const bool quick = switched(options.quick, "options->quick");
   const double usual = quick ? quick_seconds : on_host ? full_seconds : device_seconds;
   settings.seconds = options.seconds > 0 ? options.seconds : usual;
   settings.most_bytes = quick ? quick_bytes : full_bytes;
-  settings.kind = options.kind ? options.kind : "";
+  settings.kind = name_or_none(options.kind, "options->kind");
   if (options.progress)
     settings.progress = [&options](double done, const std::string &what, double seconds_left) {
       return options.progress(options.progress_user, done, what.c_str(), seconds_left);
@@ -93,7 +94,8 @@ sxt_status sxt_calibrate(sxt_context *context, const sxt_calibrate_options *opti
     Context &inner = *given(context, "context").context;
     check_buffer(path, capacity);  // not after the work
     const sxt_calibrate_options all = read_sized(options, defaults(), "options");
-    const std::string file = all.path ? all.path : default_profile_path(inner.fingerprint());
+    const std::string file =
+        all.path ? name_or_none(all.path, "options->path") : default_profile_path(inner.fingerprint());
     require(!file.empty(), SXT_E_FILE_WRITE,
             "there is no place for a profile: neither SEXTANT_PROFILE, XDG_DATA_HOME nor HOME is set");
     const CalibrationSettings settings = settings_of(all, inner.device().on_host());

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "abi/handles.hpp"
+#include "abi/options.hpp"
 #include "abi/sized.hpp"
 
 using namespace sextant;
@@ -16,8 +17,6 @@ sxt_context_options defaults() {
   return options;
 }
 
-const char *text_of(const char *given_text) { return given_text ? given_text : ""; }
-
 ContextSettings settings_of(const sxt_context_options &options) {
   require((options.allocate == nullptr) == (options.release == nullptr), SXT_E_ARGUMENT,
           "options->allocate and options->release must be given both or not at all");
@@ -27,19 +26,21 @@ ContextSettings settings_of(const sxt_context_options &options) {
   require(options.n_plugin_paths == 0 || options.plugin_paths, SXT_E_ARGUMENT,
           "options->plugin_paths is NULL but n_plugin_paths is ", options.n_plugin_paths);
   ContextSettings settings;
-  settings.device = text_of(options.device);
+  settings.device = name_or_none(options.device, "options->device");
   settings.ordinal = options.device_ordinal;
   settings.threads = options.threads;
-  settings.profile_path = text_of(options.profile_path);
+  settings.profile_path = name_or_none(options.profile_path, "options->profile_path");
   for (uint64_t i = 0; i < options.n_plugin_paths; ++i)
     settings.plugin_paths.emplace_back(&given(options.plugin_paths[i], "an entry of options->plugin_paths"));
   settings.log = {options.log, options.log_user, options.log_level};
   settings.allocator = {options.allocator_user, options.allocate, options.release};
-  settings.deterministic = options.deterministic != 0;
+  settings.deterministic = switched(options.deterministic, "options->deterministic");
   require(options.race_seconds >= 0 && std::isfinite(options.race_seconds), SXT_E_ARGUMENT, "options->race_seconds is ",
           options.race_seconds, ", not a time");
   settings.race = options.race;
   settings.race_seconds = options.race_seconds;
+  require(options.feedback <= 1, SXT_E_ARGUMENT, "options->feedback is ", options.feedback,
+          ", neither 1 nor 0 nor negative");
   settings.feedback = options.feedback;
   return settings;
 }
@@ -87,14 +88,13 @@ sxt_status sxt_context_synchronize(sxt_context *context) {
 }
 
 sxt_status sxt_context_force(sxt_context *context, const char *kind, const char *kernel) {
-  return guarded(id_of(context),
-                 [&] { given(context, "context").context->force(&given(kind, "kind"), text_of(kernel)); });
+  return guarded(id_of(context), [&] {
+    given(context, "context").context->force(&given(kind, "kind"), name_or_none(kernel, "kernel"));
+  });
 }
 
 sxt_status sxt_plan_save(sxt_context *context, const char *path) {
-  return guarded(id_of(context), [&] {
-    given(context, "context").context->save_plan(&given(path, "path"));
-  });
+  return guarded(id_of(context), [&] { given(context, "context").context->save_plan(&given(path, "path")); });
 }
 
 sxt_status sxt_plan_load(sxt_context *context, const char *path, int32_t required) {

@@ -3,7 +3,9 @@
 #include <cstdint>
 
 #include "abi/handles.hpp"
+#include "abi/options.hpp"
 #include "abi/sized.hpp"
+#include "core/base/aligned.hpp"
 #include "core/explain/explain.hpp"
 #include "core/hermitian/placed.hpp"
 
@@ -33,11 +35,6 @@ sxt_hermitian_options defaults() {
   return options;
 }
 
-bool flag(std::int32_t value, const char *name) {
-  require(value == 0 || value == 1, SXT_E_ARGUMENT, name, " is ", value, ", neither 0 nor 1");
-  return value == 1;
-}
-
 HermitianSettings settings_of(const Context &context, const sxt_hermitian_options &o) {
   HermitianSettings s;
   s.type = o.value_type;
@@ -50,12 +47,14 @@ HermitianSettings settings_of(const Context &context, const sxt_hermitian_option
   s.n = o.n;
   s.n_rhs = o.n_rhs;
   require(o.batch >= 0, SXT_E_ARGUMENT, "batch is negative (", o.batch, ")");
+  require_aligned(o.orders, sizeof *o.orders, "orders");
+  require_aligned(o.shifts, sizeof *o.shifts, "shifts");
   if (o.orders) s.orders.assign(o.orders, o.orders + o.batch);
-  s.pointer_array = flag(o.pointer_array, "pointer_array");
-  s.leading_vary = flag(o.leading_vary, "leading_vary");
-  s.equilibrate = flag(o.equilibrate, "equilibrate");
-  s.shift_relative = flag(o.shift_relative, "shift_relative");
-  s.may_spoil = flag(o.may_spoil, "may_spoil");
+  s.pointer_array = switched(o.pointer_array, "pointer_array");
+  s.leading_vary = switched(o.leading_vary, "leading_vary");
+  s.equilibrate = switched(o.equilibrate, "equilibrate");
+  s.shift_relative = switched(o.shift_relative, "shift_relative");
+  s.may_spoil = switched(o.may_spoil, "may_spoil");
   s.refine_steps = o.refine_steps;
   s.refine_tolerance = o.refine_tolerance;
   require(o.n_shifts >= 0, SXT_E_ARGUMENT, "n_shifts is negative (", o.n_shifts, ")");
@@ -63,7 +62,7 @@ HermitianSettings settings_of(const Context &context, const sxt_hermitian_option
   if (o.shifts) s.shifts.assign(o.shifts, o.shifts + o.n_shifts);
   s.workspace_limit = o.workspace_limit;
   s.expected_runs = o.expected_runs;
-  s.kernel = o.kernel ? o.kernel : "";
+  s.kernel = name_or_none(o.kernel, "kernel");
   s.shortcuts = o.shortcuts;
   return s;
 }

@@ -4,7 +4,9 @@
 #include <cstdint>
 
 #include "abi/handles.hpp"
+#include "abi/options.hpp"
 #include "abi/sized.hpp"
+#include "core/base/aligned.hpp"
 #include "core/dispatch/query.hpp"
 #include "core/io/matrix_market.hpp"
 
@@ -49,9 +51,9 @@ AssemblyOptions assembly_of(const sxt_matrix_options &options, const Context &co
   assembly.symmetry = options.symmetry;
   assembly.triangle = options.triangle;
   assembly.sum_duplicates = options.duplicates == SXT_DUPLICATES_SUM;
-  assembly.check_finite = options.check_finite != 0;
+  assembly.check_finite = switched(options.check_finite, "options->check_finite");
   assembly.symmetry_tolerance = options.symmetry_tolerance;
-  assembly.keep_order = options.keep_order != 0;
+  assembly.keep_order = switched(options.keep_order, "options->keep_order");
   assembly.threads = context.threads();
   return assembly;
 }
@@ -77,18 +79,19 @@ void hand_out(std::shared_ptr<Context> context, Assembled assembled, sxt_symmetr
   *matrix = made.release();
 }
 
-void check_aligned(const void *array, std::int64_t bytes, const char *name) {
-  require(reinterpret_cast<std::uintptr_t>(array) % static_cast<std::uintptr_t>(bytes) == 0, SXT_E_ARGUMENT, name,
-          " is not aligned to numbers of ", bytes, " bytes, as adopted arrays must be");
-}
-
-// Adopted arrays are read where they lie, as arrays of their types.
-Assembled adopt_aligned(const EntryArrays &entries, const AssemblyOptions &options, const Allocator &allocator) {
-  const bool pairs = entries.value_type == SXT_C64 || entries.value_type == SXT_C128;
-  check_aligned(entries.row, index_bytes(entries.offset_type), "row_ptr");
-  check_aligned(entries.col, index_bytes(entries.index_type), "col");
-  check_aligned(entries.values, value_bytes(entries.value_type) / (pairs ? 2 : 1), "values");
-  return adopt(entries, options, allocator);
+// Those of a matrix are read as arrays of their types, adopted or not.
+void check_arrays(const Context &context, const EntryArrays &entries) {
+  const bool rows_compressed = entries.layout == EntryArrays::Layout::csr;
+  const bool cols_compressed = entries.layout == EntryArrays::Layout::csc;
+  const auto check = [&](const void *array, std::int64_t bytes, const char *name) {
+    check_on_host(context, array, name);
+    require_aligned(array, bytes, name);
+  };
+  check(entries.row, index_bytes(rows_compressed ? entries.offset_type : entries.index_type),
+        rows_compressed ? "row_ptr" : "row");
+  check(entries.col, index_bytes(cols_compressed ? entries.offset_type : entries.index_type),
+        cols_compressed ? "col_ptr" : "col");
+  check(entries.values, value_alignment(entries.value_type), "values");
 }
 
 // The number of entries that compressed pointers tell of; 0 when there are none to read, which assembly then reports.
@@ -122,17 +125,15 @@ sxt_status make(sxt_context *context, EntryArrays entries, const sxt_matrix_opti
     given(matrix, "matrix");
     const sxt_matrix_options options = read_sized(given_options, defaults(), "options");
     check(options);
-    check_on_host(*inner, entries.row, entries.layout == EntryArrays::Layout::csr ? "row_ptr" : "row");
-    check_on_host(*inner, entries.col, entries.layout == EntryArrays::Layout::csc ? "col_ptr" : "col");
-    check_on_host(*inner, entries.values, "values");
     entries.value_type = options.value_type;
     entries.index_type = options.index_type;
     entries.offset_type = options.offset_type ? options.offset_type : options.index_type;
+    check_arrays(*inner, entries);
     if (entries.layout != EntryArrays::Layout::coo) entries.nnz = last_pointer(entries, options.index_base);
     const AssemblyOptions assembly = assembly_of(options, *inner);
     counting_from(options.index_base, [&] {
       hand_out(inner,
-               options.ownership == SXT_ADOPT ? adopt_aligned(entries, assembly, inner->allocator())
+               options.ownership == SXT_ADOPT ? adopt(entries, assembly, inner->allocator())
                                               : assemble(entries, assembly, inner->allocator()),
                options.symmetry, assembly.check_finite, options.index_base, matrix);
     });
@@ -175,7 +176,7 @@ sxt_status sxt_matrix_from_file(sxt_context *context, const char *path, const sx
     io::ReadOptions read;
     read.value_type = options.value_type;
     read.sum_duplicates = options.duplicates == SXT_DUPLICATES_SUM;
-    read.check_finite = options.check_finite != 0;
+    read.check_finite = switched(options.check_finite, "options->check_finite");
     require(!std::isnan(options.most_rows_per_byte), SXT_E_ARGUMENT, "options->most_rows_per_byte is not a number");
     if (options.most_rows_per_byte != 0) read.most_rows_per_byte = std::max(0.0, options.most_rows_per_byte);
     read.symmetry_tolerance = options.symmetry_tolerance;
@@ -195,6 +196,7 @@ sxt_status sxt_matrix_update_values(sxt_matrix *matrix, const void *values, int6
   return guarded(id_of(matrix), [&] {
     Matrix &inner = *given(matrix, "matrix").matrix;
     check_on_host(inner.context(), values, "values");
+    require_aligned(values, value_alignment(inner.value_type()), "values");
     counting_from(matrix->index_base, [&] {
       inner.update_values(values, count);
       inner.update_twin();

@@ -7,6 +7,7 @@
 
 #include "abi/handles.hpp"
 #include "abi/overlap.hpp"
+#include "core/base/aligned.hpp"
 
 using namespace sextant;
 using namespace sextant::abi;
@@ -77,6 +78,8 @@ sxt_status reduce(int32_t operation, const sxt_vector *x, const sxt_vector *y, v
   return guarded(id_of(x), [&] {
     const Operands operands{&given(x, "x"), "x"};
     present(result, "result");
+    require_aligned(result, operation == SXT_REDUCTION_IAMAX ? index_bytes(SXT_I64) : value_alignment(x->type),
+                    "result");
     const void *second = two ? operands.same_length(y, "y").data : nullptr;
     operations(*x).reduce(operation, x->type, x->n, x->data, second, result);
   });
@@ -85,6 +88,7 @@ sxt_status reduce(int32_t operation, const sxt_vector *x, const sxt_vector *y, v
 // On the host every index is checked; a kernel trusts them.
 void check_indices(const sxt_vector &indexed, const void *index, sxt_index_type type, int64_t count) {
   present(index, "index");
+  require_aligned(index, index_bytes(type), "index");
   if (!indexed.context->device().on_host()) return;
   with_index_type(type, [&](auto tag) {
     const auto *at = static_cast<const typename decltype(tag)::type *>(index);
@@ -134,6 +138,8 @@ void multiply_arrays(sxt_matrix &a, const Matrix &matrix, sxt_op op, const void 
                      out = (columns.count - 1) * columns.ldy + one.ldy;
   require(x != nullptr || one.ldx == 0, SXT_E_ARGUMENT, "x is NULL but has ", one.ldx, " values to give");
   require(y != nullptr || one.ldy == 0, SXT_E_ARGUMENT, "y is NULL but has ", one.ldy, " values to take");
+  require_aligned(x, value_alignment(matrix.value_type()), "x");
+  require_aligned(y, value_alignment(matrix.value_type()), "y");
   const std::int64_t each = value_bytes(matrix.value_type());
   require(apart(x, in * each, y, out * each), SXT_E_ARGUMENT, "x and y overlap");
   a.arrays.serving(a.products, op, x, y, columns).multiply_arrays(op, alpha, x, beta, y, columns);
@@ -241,6 +247,7 @@ sxt_status sxt_multidot(int64_t count, const sxt_vector *const *x, const sxt_vec
     given(y, "y");
     present(results, "results");
     const Operands operands{&given(x[0], "x[0]"), "x[0]"};
+    require_aligned(results, value_alignment(x[0]->type), "results");
     std::array<const void *, SXT_MULTIDOT_MAX> u{}, v{};
     for (int64_t i = 0; i < count; ++i) {
       u[static_cast<std::size_t>(i)] = operands.same_length(x[i], names_x[i]).data;

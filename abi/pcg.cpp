@@ -7,9 +7,11 @@
 #include <string>
 
 #include "abi/handles.hpp"
+#include "abi/options.hpp"
 #include "abi/overlap.hpp"
 #include "abi/pcg_words.hpp"
 #include "abi/sized.hpp"
+#include "core/base/aligned.hpp"
 
 using namespace sextant;
 using namespace sextant::abi;
@@ -36,18 +38,21 @@ sxt_solve_options solve_defaults() {
 }
 
 // NULL and "auto" both leave the choice to the model.
-std::string name_of(const char *name) { return name && std::string_view(name) != "auto" ? name : ""; }
+std::string name_of(const char *given_name, const char *option) {
+  const std::string name = name_or_none(given_name, option);
+  return name == "auto" ? "" : name;
+}
 
 PcgSettings settings_of(const sxt_pcg_options &options) {
   PcgSettings settings;
-  settings.preconditioner = name_of(options.preconditioner);
-  settings.recurrence = name_of(options.recurrence);
-  settings.engine = name_of(options.engine);
-  settings.format = name_of(options.format);
+  settings.preconditioner = name_of(options.preconditioner, "options->preconditioner");
+  settings.recurrence = name_of(options.recurrence, "options->recurrence");
+  settings.engine = name_of(options.engine, "options->engine");
+  settings.format = name_of(options.format, "options->format");
   settings.rtol = options.rtol;
   settings.atol = options.atol;
   settings.norm = options.norm;
-  settings.check_symmetry = options.check_symmetry != 0;
+  settings.check_symmetry = switched(options.check_symmetry, "options->check_symmetry");
   settings.symmetry_tolerance = options.symmetry_tolerance;
   settings.max_iterations = options.max_iterations;
   settings.divergence_limit = options.divergence_limit;
@@ -70,7 +75,7 @@ SolveSettings settings_of(const sxt_solve_options &options, const PcgSolver &sol
           ") must be finite, or negative for those of the set-up");
   require(options.history_capacity >= 0, SXT_E_ARGUMENT, "options->history_capacity is negative (",
           options.history_capacity, ")");
-  settings.use_initial_guess = options.use_initial_guess != 0;
+  settings.use_initial_guess = switched(options.use_initial_guess, "options->use_initial_guess");
   if (options.rtol >= 0) settings.rtol = options.rtol;
   if (options.atol >= 0) settings.atol = options.atol;
   if (options.time_limit >= 0) settings.time_limit = options.time_limit;
@@ -134,6 +139,9 @@ void check_array(const sxt_pcg &pcg, int64_t n, const void *b, const void *x) {
   const Matrix &matrix = pcg.solver.matrix();
   require(n == matrix.rows(), SXT_E_DIMENSION, "b and x have ", n, " values, the matrix ", matrix.rows(), " rows");
   require(n == 0 || (b && x), SXT_E_ARGUMENT, b ? "x" : "b", " is NULL");
+  const std::int64_t alignment = value_alignment(matrix.value_type());
+  require_aligned(b, alignment, "b");
+  require_aligned(x, alignment, "x");
 }
 
 // The j-th of a caller's reports, which are as long as he says; NULL when he wants none.

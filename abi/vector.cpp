@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "abi/handles.hpp"
+#include "core/base/aligned.hpp"
 
 using namespace sextant;
 using namespace sextant::abi;
@@ -32,12 +33,7 @@ sxt_status sxt_vector_wrap(sxt_context *context, int64_t n, sxt_value_type type,
             "device memory was given to a context of the CPU");
     require(space != SXT_SPACE_HOST || inner->device().on_host(), SXT_E_NOT_SUPPORTED,
             "host memory cannot be wrapped in a context of ", inner->device_name(), "; copy it to the device first");
-    const std::uint64_t element = value_bytes(type);
-    const std::uint64_t part = type == SXT_C64 || type == SXT_C128 ? element / 2 : element;
-    require(inner->device().on_host() || reinterpret_cast<std::uintptr_t>(data) % element == 0, SXT_E_ARGUMENT,
-            "data is not aligned to its values of ", element, " bytes");
-    require(reinterpret_cast<std::uintptr_t>(data) % part == 0, SXT_E_ARGUMENT, "data is not aligned to numbers of ",
-            part, " bytes");
+    require_aligned(data, inner->device().on_host() ? value_alignment(type) : value_bytes(type), "data");
     if (n > 0) inner->device().check_reachable(data, space, "data");
     *vector = new sxt_vector{inner, n, type, data, {}};
   });
@@ -60,6 +56,7 @@ sxt_status sxt_vector_write(sxt_vector *vector, const void *values) {
   return guarded(id_of(vector), [&] {
     given(vector, "vector");
     require(values || vector->n == 0, SXT_E_ARGUMENT, "values is NULL but the vector has ", vector->n);
+    require_aligned(values, value_alignment(vector->type), "values");
     vector->context->device().copy(vector->data, values, bytes_of(vector->n, vector->type));
   });
 }
@@ -68,6 +65,7 @@ sxt_status sxt_vector_read(const sxt_vector *vector, void *values) {
   return guarded(id_of(vector), [&] {
     given(vector, "vector");
     require(values || vector->n == 0, SXT_E_ARGUMENT, "values is NULL but the vector has ", vector->n);
+    require_aligned(values, value_alignment(vector->type), "values");
     vector->context->device().copy(values, vector->data, bytes_of(vector->n, vector->type));
   });
 }

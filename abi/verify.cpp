@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "abi/handles.hpp"
+#include "abi/options.hpp"
 #include "abi/sized.hpp"
 
 using namespace sextant;
@@ -35,7 +36,7 @@ VerifySettings settings_of(const sxt_verify_options &options) {
   settings.applies = options.applies;
   settings.candidate_s = options.candidate_seconds;
   settings.op = options.op;
-  settings.references = options.references != 0;
+  settings.references = switched(options.references, "options->references");
   return settings;
 }
 

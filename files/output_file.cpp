@@ -57,6 +57,13 @@ void take_mode(int fd, const struct stat &old) {
   if (fchmod(fd, old.st_mode & 07777) != 0) errno = 0;
 }
 
+// In /proc and the like a file that cannot be made "does not exist", which is no reason where its folder does.
+bool folder_exists(const std::string &path) {
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  return std::filesystem::is_directory(folder.empty() ? "." : folder, error);
+}
+
 // Disks that are full may say so only here. Devices need not support it.
 bool synchronised(int fd) { return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS; }
 
@@ -96,9 +103,7 @@ void check_writable(const std::string &path) {
     if (std::filesystem::is_directory(target)) throw WriteError(path, EISDIR);
     return;
   }
-  std::string folder = std::filesystem::path(target).parent_path().string();
-  if (folder.empty()) folder = ".";
-  if (access(folder.c_str(), W_OK | X_OK) != 0) throw WriteError(path, errno);
+  const OutputFile trial(path);  // some folders take no files whatever their modes say
 }
 
 OutputFile::OutputFile(const std::string &path) : given_(path), target_(behind_links(path)) {
@@ -115,7 +120,7 @@ OutputFile::OutputFile(const std::string &path) : given_(path), target_(behind_l
   if (fd_ < 0) {
     const int reason = errno;
     temporary_.clear();
-    fail(reason);
+    fail(reason == ENOENT && folder_exists(target_) ? EACCES : reason);
   }
   if (exists) take_mode(fd_, old);
 }

@@ -5,9 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "core/base/error.hpp"
 #include "core/base/toml.hpp"
@@ -15,7 +17,13 @@
 
 namespace sextant {
 
-RegularFile::RegularFile(const std::string &path, std::uint64_t most_bytes) : path_(path), most_bytes_(most_bytes) {
+RegularFile::RegularFile(const std::string &path, std::uint64_t most_bytes) : RegularFile(path, most_bytes, false) {}
+
+RegularFile::RegularFile(const std::string &path)
+    : RegularFile(path, std::numeric_limits<std::uint64_t>::max(), true) {}
+
+RegularFile::RegularFile(const std::string &path, std::uint64_t most_bytes, bool as_it_is)
+    : path_(path), most_bytes_(most_bytes), as_it_is_(as_it_is) {
   // Without O_NONBLOCK a FIFO that nothing writes to would be waited for.
   fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (fd_ < 0) fail_to_read(errno);
@@ -25,7 +33,8 @@ RegularFile::RegularFile(const std::string &path, std::uint64_t most_bytes) : pa
   try {
     if (!known) fail_to_read(reason);
     require(S_ISREG(status.st_mode), SXT_E_FILE_READ, path, ": it is not a regular file");
-    check_size(static_cast<std::uint64_t>(status.st_size));
+    size_ = static_cast<std::uint64_t>(status.st_size);
+    check_size(size_);
   } catch (...) {
     ::close(fd_);
     throw;
@@ -43,13 +52,32 @@ void RegularFile::check_size(std::uint64_t bytes) const {
           " are read");
 }
 
+// Whether an end of the file that was met is its own. What the system makes up may end before the size it states.
+void RegularFile::check_end() const {
+  struct stat status {};
+  if (done_ >= size_ || ::fstat(fd_, &status) != 0 || static_cast<std::uint64_t>(status.st_size) >= size_) return;
+  fail(SXT_E_FILE_READ, path_, ": it became shorter while it was read, by another program: of ", size_, " bytes ",
+       done_, " could be read");
+}
+
 std::size_t RegularFile::read(char *to, std::size_t bytes) {
+  if (as_it_is_) bytes = std::min(bytes, static_cast<std::size_t>(size_ - done_));
+  if (bytes == 0) return 0;
   ssize_t got = 0;
   do got = ::read(fd_, to, bytes);
   while (got < 0 && errno == EINTR);
   if (got < 0) fail_to_read(errno);
+  if (got == 0) check_end();
   done_ += static_cast<std::uint64_t>(got);
   check_size(done_);  // it may have grown, and what the system makes up has no size
+  return static_cast<std::size_t>(got);
+}
+
+std::size_t RegularFile::peek(char *to, std::size_t bytes) const {
+  ssize_t got = 0;
+  do got = ::pread(fd_, to, bytes, 0);
+  while (got < 0 && errno == EINTR);
+  if (got < 0) fail_to_read(errno);
   return static_cast<std::size_t>(got);
 }
 

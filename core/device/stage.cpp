@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "core/base/aligned.hpp"
 #include "core/registry/host.hpp"
 
 namespace sextant {
@@ -23,8 +24,7 @@ sxt_space space_of(const Device &device, const void *memory, const char *name) {
 bool in_place(const Device &device, const void *memory, sxt_space space, std::uint64_t element, const char *name) {
   if (space == SXT_SPACE_HOST || space == SXT_SPACE_PINNED) return false;  // pinned: read over the bus only once
   device.check_reachable(memory, space, name);
-  require(reinterpret_cast<std::uintptr_t>(memory) % element == 0, SXT_E_ARGUMENT, name,
-          " is not aligned to its values of ", element, " bytes");
+  require_aligned(memory, static_cast<std::int64_t>(element), name);
   return true;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "core/base/aligned.hpp"
 #include "core/base/error.hpp"
 #include "core/base/types.hpp"
 #include "sextant/hermitian_pivots.hpp"
@@ -90,12 +91,9 @@ class BlockCheck {
   // element: bytes of an entry; 0: of a value, which a device wants aligned to its full size where it uses it in place.
   void check_memory(const char *name, const void *memory, std::uint64_t element) const {
     if (!memory) return;
-    const std::uint64_t size = static_cast<std::uint64_t>(value_bytes(settings_.type));
-    const bool complex = settings_.type == SXT_C64 || settings_.type == SXT_C128;
     const bool on_host = device_.on_host() || settings_.space == SXT_SPACE_HOST;
-    const std::uint64_t alignment = element ? element : complex && on_host ? size / 2 : size;
-    require(reinterpret_cast<std::uintptr_t>(memory) % alignment == 0, SXT_E_ARGUMENT, name, " is not aligned to ",
-            alignment, " bytes");
+    const std::int64_t value = on_host ? value_alignment(settings_.type) : value_bytes(settings_.type);
+    require_aligned(memory, element ? static_cast<std::int64_t>(element) : value, name);
     if (!device_.on_host()) device_.check_reachable(memory, settings_.space, name);
   }
 

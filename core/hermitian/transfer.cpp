@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/base/aligned.hpp"
 #include "core/base/types.hpp"
 #include "core/dispatch/placement.hpp"
 
@@ -104,11 +105,7 @@ std::uint64_t bytes_of_block(const HermitianSettings &settings, const sxt_hermit
 }
 
 // Whether there is memory that programs of the host could work on: numbers of a type are aligned to their size.
-bool is_aligned(const void *memory, sxt_value_type type) {
-  const bool complex = type == SXT_C64 || type == SXT_C128;
-  const auto number = static_cast<std::uintptr_t>(value_bytes(type)) / (complex ? 2 : 1);
-  return memory && reinterpret_cast<std::uintptr_t>(memory) % number == 0;
-}
+bool is_aligned(const void *memory, sxt_value_type type) { return memory && is_aligned(memory, value_alignment(type)); }
 
 // Takes a block to the device; `down`: where it goes afterwards.
 sxt_hermitian_block carry(const HermitianSettings &settings, Piece &piece, const sxt_hermitian_block &from,

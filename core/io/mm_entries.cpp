@@ -23,7 +23,7 @@ class EntryParser {
   void work();
   bool take(Block &block, std::int64_t &turn, std::exception_ptr &error);
   void reserve(Piece &piece, const Block &block);
-  std::int64_t wait_and_append(std::int64_t turn, const Block &block, const Piece &piece, std::exception_ptr error);
+  std::int64_t wait_and_append(std::int64_t turn, const Piece &piece, std::exception_ptr error);
   void copy(const Piece &piece, std::int64_t at);
 
   TextSource &source_;
@@ -102,8 +102,7 @@ void EntryParser::reserve(Piece &piece, const Block &block) {
 }
 
 // Returns where the piece belongs, or -1 when nothing more is wanted.
-std::int64_t EntryParser::wait_and_append(std::int64_t turn, const Block &block, const Piece &piece,
-                                          std::exception_ptr error) {
+std::int64_t EntryParser::wait_and_append(std::int64_t turn, const Piece &piece, std::exception_ptr error) {
   std::unique_lock lock(mutex_);
   turn_changed_.wait(lock, [&] { return turns_done_ == turn; });
   std::int64_t at = -1;
@@ -112,7 +111,6 @@ std::int64_t EntryParser::wait_and_append(std::int64_t turn, const Block &block,
   if (!error_) {
     at = total_;
     total_ += piece.count;
-    source_.consumed(block.offset);
   }
   ++turns_done_;
   lock.unlock();
@@ -145,7 +143,7 @@ void EntryParser::work() {
         error = std::current_exception();
       }
     }
-    const std::int64_t at = wait_and_append(turn, block, piece, error);
+    const std::int64_t at = wait_and_append(turn, piece, error);
     if (at < 0) break;
     copy(piece, at);
   }

@@ -1,122 +1,79 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plain text through a mapping, carved into blocks of whole lines, and the line-by-line view of any source.
+// Any text carved into blocks of whole lines, the characters of a plain file, and the line-by-line view.
 #include "core/io/mm_text.hpp"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <system_error>
 
 namespace sextant::io::detail {
 
 namespace {
 
-[[noreturn]] void fail_read(const std::string &path, const char *what, int error) {
-  fail(SXT_E_FILE_READ, path, ": ", what, ": ", std::generic_category().message(error));
-}
-
-struct Descriptor {
-  int fd;
-  ~Descriptor() {
-    if (fd >= 0) close(fd);
-  }
-};
-
-class PlainText : public TextSource {
+class PlainText : public Characters {
  public:
-  PlainText(std::unique_ptr<FileMap> map, const Allocator &allocator) : map_(std::move(map)), allocator_(allocator) {}
-  bool next(Block &block) override;
-  void consumed(std::uint64_t offset) override;
-  std::uint64_t text_limit() const override { return map_->size(); }
-  std::uint64_t file_bytes() const override { return map_->size(); }
+  explicit PlainText(std::unique_ptr<RegularFile> file) : file_(std::move(file)) {}
+  std::size_t fill(char *to, std::size_t room) override;
+  std::uint64_t text_limit() const override { return file_->size(); }
+  std::uint64_t file_bytes() const override { return file_->size(); }
 
  private:
-  bool take(Block &block, std::size_t length);
-
-  std::unique_ptr<FileMap> map_;
-  Allocator allocator_;
-  std::size_t at_ = 0;
-  std::size_t dropped_ = 0;
+  std::unique_ptr<RegularFile> file_;
 };
 
-bool PlainText::take(Block &block, std::size_t length) {
-  block.begin = map_->data() + at_;
-  block.end = block.begin + length;
-  block.offset = at_;
-  at_ += length;
-  return true;
-}
-
-bool PlainText::next(Block &block) {
-  const std::size_t left = map_->size() - at_;
-  if (left == 0) return false;
-  const char *begin = map_->data() + at_;
-  // A longer look only where a whole block holds no line end.
-  for (const std::size_t look : {kBlockBytes, kLongestLine}) {
-    const std::size_t length = std::min(left, look);
-    if (const char *end = last_line_end(begin, begin + length))
-      return take(block, static_cast<std::size_t>(end - begin));
-    if (length == left) break;
+std::size_t PlainText::fill(char *to, std::size_t room) {
+  std::size_t done = 0;
+  while (done < room) {
+    const std::size_t got = file_->read(to + done, room - done);
+    if (got == 0) break;
+    done += got;
   }
-  if (left > kLongestLine)
-    throw Fault{SXT_E_FILE_FORMAT, at_, "the line is longer than 1 MiB: this is no Matrix Market text"};
-  // The last line has no end of its own: copy it and add one.
-  block.storage = Buffer(left + 1, allocator_);
-  char *copy = block.storage.as<char>();
-  std::memcpy(copy, begin, left);
-  copy[left] = '\n';
-  take(block, left);
-  block.begin = copy;
-  block.end = copy + left + 1;
-  return true;
-}
-
-void PlainText::consumed(std::uint64_t offset) {
-  // In large steps: a call costs as much as reading several pages.
-  constexpr std::size_t kStep = std::size_t{8} << 20;
-  if (offset < dropped_ + kStep) return;
-  map_->drop(dropped_, offset);
-  dropped_ = offset;
+  return done;
 }
 
 }  // namespace
 
-FileMap::FileMap(const std::string &path) {
-  // Without O_NONBLOCK a pipe without a writer would be waited for.
-  const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-  if (file.fd < 0) fail_read(path, "cannot open", errno);
-  struct stat status;
-  if (fstat(file.fd, &status) != 0) fail_read(path, "cannot get the size", errno);
-  require(S_ISREG(status.st_mode), SXT_E_FILE_READ, path, ": not a regular file");
-  size_ = static_cast<std::size_t>(status.st_size);
-  if (size_ == 0) return;
-  void *memory = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.fd, 0);
-  if (memory == MAP_FAILED) fail_read(path, "cannot map", errno);
-  data_ = static_cast<const char *>(memory);
-  madvise(memory, size_, MADV_SEQUENTIAL);
-}
-
-FileMap::~FileMap() {
-  if (data_) munmap(const_cast<char *>(data_), size_);
-}
-
-void FileMap::drop(std::size_t begin, std::size_t end) const {
-  const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  const std::size_t first = begin / page * page, last = end / page * page;
-  if (last > first) madvise(const_cast<char *>(data_) + first, last - first, MADV_DONTNEED);
-}
-
 std::unique_ptr<TextSource> open_text(const std::string &path, const Allocator &allocator) {
-  auto map = std::make_unique<FileMap>(path);
-  const bool gzip = map->size() >= 2 && map->data()[0] == '\x1f' && map->data()[1] == '\x8b';
-  if (gzip) return open_gzip(std::move(map), path, allocator);
-  return std::make_unique<PlainText>(std::move(map), allocator);
+  auto file = std::make_unique<RegularFile>(path);
+  char start[2] = "";
+  const bool gzip = file->peek(start, sizeof start) == sizeof start && start[0] == '\x1f' && start[1] == '\x8b';
+  std::unique_ptr<Characters> characters;
+  if (gzip)
+    characters = open_gzip(std::move(file), path, allocator);
+  else
+    characters = std::make_unique<PlainText>(std::move(file));
+  return std::make_unique<TextSource>(std::move(characters), allocator);
+}
+
+bool TextSource::next(Block &block) {
+  // A longer look only where a whole block holds no line end.
+  for (const std::size_t most : {kBlockBytes, kLongestLine + 1}) {
+    const std::size_t room = std::max<std::size_t>(std::min<std::uint64_t>(most, text_limit() + 1), carried_);
+    // One more byte for the line end that the last line may lack.
+    if (block.storage.bytes() < room + 1) block.storage = Buffer(room + 1, allocator_);
+    char *text = block.storage.as<char>();
+    if (carried_) std::memcpy(text, carry_.data(), carried_);
+    std::size_t length = carried_ + characters_->fill(text + carried_, room - carried_);
+    if (length == 0) return false;
+    if (length < room && !is_line_end(text[length - 1])) text[length++] = '\n';
+    const char *end = last_line_end(text, text + length);
+    const std::size_t whole = end ? static_cast<std::size_t>(end - text) : 0;
+    keep(text + whole, length - whole);
+    if (!end) continue;
+    block.begin = text;
+    block.end = end;
+    block.offset = offset_;
+    offset_ += whole;
+    return true;
+  }
+  throw Fault{SXT_E_FILE_FORMAT, offset_, "the line is longer than 1 MiB: this is no Matrix Market text"};
+}
+
+// For the next block.
+void TextSource::keep(const char *from, std::size_t length) {
+  if (length > carry_.bytes()) carry_ = Buffer(length, allocator_);
+  if (length) std::memcpy(carry_.data(), from, length);
+  carried_ = length;
 }
 
 const char *last_line_end(const char *begin, const char *end) {

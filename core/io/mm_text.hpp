@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A text file as a sequence of blocks of whole lines, mapped or decompressed on the way, and a line-by-line view for
-// the header and for errors. Never holds the whole text of a compressed file.
+// A text file as a sequence of blocks of whole lines, decompressed on the way where it must be, and a line-by-line view
+// for the header and for errors. Never holds the whole text. Files are read, not mapped: to touch a mapping of a file
+// that became shorter, or that the disk cannot deliver, ends the process.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/files.hpp"
 #include "core/base/memory.hpp"
 
 namespace sextant::io::detail {
@@ -26,43 +28,44 @@ struct Fault {
 struct Block {
   const char *begin = nullptr, *end = nullptr;
   std::uint64_t offset = 0;  // of `begin` in the text
-  Buffer storage;            // used where the text is not in a mapping
+  Buffer storage;            // what they point into
 };
 
-class TextSource {
+// The text's characters one after the other.
+class Characters {
  public:
-  virtual ~TextSource() = default;
-  // The next block, or false at the end. One thread at a time. Throws Fault or Error.
-  virtual bool next(Block &block) = 0;
-  // Nothing before this offset will be looked at again.
-  virtual void consumed(std::uint64_t) {}
+  virtual ~Characters() = default;
+  // Writes `room` characters; fewer only at the end of the text. Throws Error.
+  virtual std::size_t fill(char *to, std::size_t room) = 0;
   // No text is longer than this.
   virtual std::uint64_t text_limit() const = 0;
   virtual std::uint64_t file_bytes() const = 0;  // as it lies on the disk
 };
 
-// A read-only mapping of a whole file.
-class FileMap {
+class TextSource {
  public:
-  explicit FileMap(const std::string &path);  // throws SXT_E_FILE_READ
-  FileMap(const FileMap &) = delete;
-  FileMap &operator=(const FileMap &) = delete;
-  ~FileMap();
-  const char *data() const { return data_; }
-  std::size_t size() const { return size_; }
-  // Gives the pages that lie wholly in begin..end-1 back to the system.
-  void drop(std::size_t begin, std::size_t end) const;
+  TextSource(std::unique_ptr<Characters> characters, const Allocator &allocator)
+      : characters_(std::move(characters)), allocator_(allocator) {}
+  // The next block, into the storage of the last one, or false at the end. One thread at a time. Throws Fault or Error.
+  bool next(Block &block);
+  std::uint64_t text_limit() const { return characters_->text_limit(); }
+  std::uint64_t file_bytes() const { return characters_->file_bytes(); }
 
  private:
-  const char *data_ = nullptr;
-  std::size_t size_ = 0;
+  void keep(const char *from, std::size_t length);
+
+  std::unique_ptr<Characters> characters_;
+  Allocator allocator_;
+  Buffer carry_;  // the start of a line whose end is still to come
+  std::size_t carried_ = 0;
+  std::uint64_t offset_ = 0;  // of the next block in the text
 };
 
 // Chooses by the file's first bytes, not by its name.
 std::unique_ptr<TextSource> open_text(const std::string &path, const Allocator &allocator);
 
 // In mm_gzip.cpp, the only file that knows zlib.
-std::unique_ptr<TextSource> open_gzip(std::unique_ptr<FileMap> map, const std::string &path,
+std::unique_ptr<Characters> open_gzip(std::unique_ptr<RegularFile> file, const std::string &path,
                                       const Allocator &allocator);
 
 // The end of the last whole line in begin..end-1, or nullptr. Files with '\r' alone as line end have no '\n' at all.

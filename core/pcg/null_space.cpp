@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 
+#include "core/base/aligned.hpp"
 #include "core/base/types.hpp"
 #include "core/context/context.hpp"
 
@@ -105,6 +106,7 @@ NullSpace::NullSpace(Matrix &matrix, const void *vectors, std::int64_t count) : 
   require(count <= 1 || vectors, SXT_E_ARGUMENT, "options->null_space is NULL, which stands for one vector, not for ",
           count);
   require(count > 0 || !vectors, SXT_E_ARGUMENT, "options->null_space is given, but null_space_size is 0");
+  require_aligned(vectors, value_alignment(type_), "options->null_space");
   if (count == 0 || matrix.rows() == 0) return;
   n_ = matrix.rows();
   require(count <= n_, SXT_E_ARGUMENT, "options->null_space_size is ", count, ", the matrix has ", n_, " rows");

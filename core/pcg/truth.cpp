@@ -46,6 +46,22 @@ void take_if_cheaper(const registry::Kernel &kernel, const Query &query, const C
   }
 }
 
+// Why a kernel that was forced for the kind is not taken; "" where none was, or where it is the choice anyway.
+std::string tell_of_force(const Context &context, Choice &choice) {
+  const char *by = "";
+  const std::string forced = context.forced(SXT_KIND_RESIDUAL, &by);
+  if (forced.empty() || forced == choice.kernel->name()) return "";
+  Considered line;
+  line.kernel = forced;
+  line.device = context.device_name();
+  line.reason = text("forced ", by, ", and not taken: what calls a solve converged is the cheapest kernel of ",
+                     SXT_KIND_RESIDUAL, " that came with the library, whatever is forced");
+  choice.considered.push_back(line);
+  const std::string sentence = text("kernel ", forced, " was ", line.reason);
+  context.log()(SXT_LOG_WARNING, sentence);
+  return sentence;
+}
+
 }  // namespace
 
 void PcgSolver::build_truth() {
@@ -84,6 +100,7 @@ void PcgSolver::build_truth() {
   line.reason = choice->reason;
   line.memory_bytes = choice->candidate.state_bytes + choice->candidate.scratch_bytes;
   choice->considered.push_back(line);
+  if (const std::string why = tell_of_force(context, *choice); !why.empty()) notes_.push_back(why);
   choice->total_s = choice->setup_s + choice->query.expected_runs() * choice->run_s;
   count_setup(*choice);
   truth_ = std::make_unique<Runner>(context, std::move(choice), matrix_.get());

@@ -17,6 +17,7 @@
 #include "core/registry/conformance_bench.hpp"
 #include "core/registry/conformance_cost.hpp"
 #include "core/registry/host.hpp"
+#include "core/registry/run_watch.hpp"
 
 namespace sextant::registry {
 namespace {
@@ -225,12 +226,19 @@ CheckLine Suite::check_storage(std::uint64_t i, Bench &bench, const std::string 
   if (!storage.empty()) line.check += ", in " + storage;
   worst_ = 0;
   may_decline_ = true;
+  const std::uint64_t printed = printed_bytes();
   std::unique_ptr<Fitted> fitted;
   if (held(line, wanted,
            [&] { fitted = std::make_unique<Fitted>(bench, kernel_, Query(bench.base().query), storage); })) {
     if (!wanted.answer) wanted = reference_answer(i, base);  // what it throws is the kind's fault
     line.passed = held(line, wanted, [&] { check_all(i, bench, *fitted, storage, wanted); }) || line.passed;
     line.proves = line.passed && line.applicable && wanted.telling;
+  }
+  // Whatever it answered; in run it is a failure already.
+  if (const std::uint64_t more = printed_bytes() - printed; more > 0 && (line.passed || !line.applicable)) {
+    line.passed = line.proves = false, line.applicable = true;
+    line.sentence = text("it printed ", more,
+                         " byte(s) to standard output or standard error, outside of run or in a run like those before");
   }
   any_applied_ = any_applied_ || line.applicable;
   line.error_in_bounds = worst_;
@@ -283,7 +291,7 @@ void Suite::time_runs(std::uint64_t i, const Opened &opened, const Fitted &fitte
   if (counted) {
     const std::uint64_t allocations = lending.foreign_allocations(opened.bound(), again->args());
     require(allocations == 0, SXT_E_PLUGIN, "run allocated memory ", allocations,
-            " time(s) by malloc or new, warm as it was");
+            " time(s) by malloc, new or a mapping, warm as it was");
   }
   if (options_.costs) cost_.measure(lending, opened.bound(), again->args(), fitted, candidate);
   again->move(lending.exec(), false);
@@ -293,7 +301,10 @@ std::unique_ptr<Case> Suite::answer(std::uint64_t i, const Opened &opened, int t
   std::unique_ptr<Case> got = make(i);
   Lending lending(device_, opened.bound().scratch_bytes, threads, flags);
   got->move(lending.exec(), true);
+  RunWatch watch;
   lending.run(opened.bound(), got->args());
+  const std::string left = watch.found();
+  require(left.empty(), SXT_E_PLUGIN, left);
   const std::string violation = lending.violations();
   require(violation.empty(), SXT_E_PLUGIN, violation);
   got->move(lending.exec(), false);

@@ -100,7 +100,8 @@ void with_rows(sxt_value_type vectors, const sxt_csr &a, F &&f) {
   else if (vectors == SXT_C128 && matrix == SXT_C64)
     f(Complex<double>{}, rows_of<Complex<float>>(a));
   else
-    throw Failure(SXT_E_TYPE, "a %s matrix under %s vectors is not offered", value_name(matrix), value_name(vectors));
+    throw Failure(SXT_E_TYPE, "a matrix of type %s under vectors of type %s is not offered",
+                  value_name(matrix), value_name(vectors));
 }
 // f(T{}) with the vectors' type.
 template <class F>
@@ -123,7 +124,7 @@ inline sxt_status applies(const sxt_query *head, const methods::Method &method, 
   const bool pair =
       matrix == vectors || (matrix == SXT_F32 && vectors == SXT_F64) || (matrix == SXT_C64 && vectors == SXT_C128);
   if (!pair)
-    return refuse(reason, "a %s matrix with %s vectors is not offered", value_name(matrix), value_name(vectors));
+    return refuse(reason, "a matrix of type %s with vectors of type %s is not offered", value_name(matrix), value_name(vectors));
   return methods::applies(head, method, reason);
 }
 

@@ -168,7 +168,7 @@ struct SpmvCost {
 // SXT_OK where the pair of matrix and vector types is compiled for.
 inline sxt_status check_spmv_types(const sxt_spmv_query &q, sxt_message *reason) {
   if (with_matrix_types(q.m.q.value_type, q.m.matrix_type, [](auto, auto) { return SXT_OK; }) == SXT_OK) return SXT_OK;
-  return refuse(reason, "a %s matrix with %s vectors is not offered", value_name(q.m.matrix_type),
+  return refuse(reason, "a matrix of type %s with vectors of type %s is not offered", value_name(q.m.matrix_type),
                 value_name(q.m.q.value_type));
 }
 

@@ -12,6 +12,8 @@
  *             program compiled against an older header keeps working. NULL options mean the defaults.
  *   Indices   In sentences they count as the matrix's arrays do (options.index_base), of a matrix from a file from 1, else
  *             from 0. The sentence says which, unless it writes name[i], which is C's own subscript.
+ *             Switches are 0 or 1. A name is NULL where the library shall choose; an empty one is SXT_E_ARGUMENT.
+ *   Arrays    Aligned to their numbers (a complex value is two), else SXT_E_ARGUMENT. Device memory: to its values.
  *   Strings   UTF-8, zero-terminated. Getters that fill a caller's buffer cut what does not fit, always terminate, and
  *             report the full length.
  *   Threads   Tags end each comment. [any-thread] may run concurrently on the same object; [exclusive] nothing else may
@@ -121,7 +123,8 @@ SXT_API sxt_status sxt_context_synchronize(sxt_context *context);
 
 /* Choose a kernel by hand for a kind: "sxt.spmv/1" and "spmv.csr.rows.cpu". NULL kernel: let the model choose again. A
  * forced kernel that cannot apply makes later calls fail and say why. Precedence: this > environment SEXTANT_FORCE
- * ("kind=kernel,kind=kernel") > loaded plan > model. SXT_E_UNKNOWN_NAME names the nearest. [any-thread] */
+ * ("kind=kernel,kind=kernel") > loaded plan > model. The kernel of sxt.residual/1, which calls a solve converged, is always one
+ * that came with the library: another that is forced is named in explain and in a WARNING. SXT_E_UNKNOWN_NAME names the nearest. [any-thread] */
 SXT_API sxt_status sxt_context_force(sxt_context *context, const char *kind, const char *kernel);
 /* Writes the choices made in this context so far, the newest 4096 and 256 solvers. A regular file is there whole or not at all and keeps
  * its mode; what a symbolic link leads to is replaced, not the link; a device or a FIFO is written as it is, and a FIFO's
@@ -167,7 +170,7 @@ typedef void (*sxt_check_line)(void *user, const char *kernel, const char *check
                                const char *sentence);
 /* Loads one plugin and runs the conformance suite of every kind its kernels belong to, in this process: put it in a
  * child to be safe from strangers. SXT_E_PLUGIN when it is refused, a line failed or nothing was proven; what failed is out
- * of later choices. stamp != 0: what was found of each kernel is remembered for this content of the file and this device,
+ * of later choices. What it sees beside answers: docs/adding_a_kernel.md. stamp != 0: what was found of each kernel is remembered for this content of the file and this device,
  * unless the file changed meanwhile (SXT_E_PLUGIN) or is none (SXT_E_FILE_READ). docs/command.md. [any-thread] */
 SXT_API sxt_status sxt_plugin_check(sxt_context *context, const char *path, int32_t stamp, sxt_check_line line, void *user);
 

@@ -52,6 +52,96 @@ class BadArguments : public testing::Test {
   char text[64] = "";
 };
 
+TEST_F(BadArguments, SwitchesAreZeroOrOne) {
+  const auto with = [](auto options, auto init, auto set) {
+    init(&options, sizeof options);
+    set(options);
+    return options;
+  };
+  sxt_context *context_out = nullptr;
+  sxt_matrix *matrix_out = nullptr;
+  sxt_pcg *pcg_out = nullptr;
+  sxt_hermitian *hermitian_out = nullptr;
+  for (const std::int32_t bad : {2, -1}) {
+    const std::string says = " is " + std::to_string(bad) + ", neither 0 nor 1";
+    const auto context_options =
+        with(sxt_context_options{}, sxt_context_options_init, [&](auto &o) { o.deterministic = bad; });
+    const auto order = with(sxt_matrix_options{}, sxt_matrix_options_init, [&](auto &o) { o.keep_order = bad; });
+    const auto finite = with(sxt_matrix_options{}, sxt_matrix_options_init, [&](auto &o) { o.check_finite = bad; });
+    const auto symmetry = with(sxt_pcg_options{}, sxt_pcg_options_init, [&](auto &o) { o.check_symmetry = bad; });
+    const auto guess = with(sxt_solve_options{}, sxt_solve_options_init, [&](auto &o) { o.use_initial_guess = bad; });
+    const auto quick = with(sxt_calibrate_options{}, sxt_calibrate_options_init, [&](auto &o) { o.quick = bad; });
+    const auto references = with(sxt_verify_options{}, sxt_verify_options_init, [&](auto &o) { o.references = bad; });
+    const auto spoil = with(sxt_hermitian_options{}, sxt_hermitian_options_init, [&](auto &o) { o.may_spoil = bad; });
+    const auto from_csr = [&](const sxt_matrix_options &options) {
+      return sxt_matrix_from_csr(c, arrays.rows, arrays.cols, arrays.ptr.data(), arrays.col.data(),
+                                 arrays.values.data(), &options, &matrix_out);
+    };
+    refused(
+        {{[&] { return sxt_context_create(&context_options, &context_out); }, "options->deterministic" + says},
+         {[&] { return from_csr(order); }, "options->keep_order" + says},
+         {[&] { return from_csr(finite); }, "options->check_finite" + says},
+         {[&] { return sxt_matrix_from_file(c, "none.mtx", &finite, &matrix_out); }, "options->check_finite" + says},
+         {[&] { return sxt_pcg_create(a, &symmetry, &pcg_out); }, "options->check_symmetry" + says},
+         {[&] { return sxt_pcg_solve(pcg.get(), x, y, &guess, nullptr); }, "options->use_initial_guess" + says},
+         {[&] { return sxt_calibrate(c, &quick, nullptr, 0, nullptr); }, "options->quick" + says},
+         {[&] {
+            return sxt_verify_model(
+                a, &references, [](void *, const sxt_verify_line *) { return 1; }, nullptr);
+          },
+          "options->references" + says},
+         {[&] { return sxt_hermitian_create(c, &spoil, &hermitian_out); }, "may_spoil" + says}});
+  }
+  const auto feedback = with(sxt_context_options{}, sxt_context_options_init, [](auto &o) { o.feedback = 2; });
+  refused({{[&] { return sxt_context_create(&feedback, &context_out); }, "options->feedback is 2"}});
+}
+
+TEST_F(BadArguments, EmptyNamesAreNoWish) {
+  sxt_context_options context_options;
+  sxt_context_options_init(&context_options, sizeof context_options);
+  context_options.device = "";
+  sxt_context *context_out = nullptr;
+  refused({{[&] { return sxt_context_create(&context_options, &context_out); }, "options->device is empty"},
+           {[&] { return sxt_context_force(c, SXT_KIND_SPMV, ""); }, "kernel is empty"}});
+  for (const auto &[member, name] :
+       {std::pair{&sxt_pcg_options::preconditioner, "preconditioner"},
+        std::pair{&sxt_pcg_options::recurrence, "recurrence"}, std::pair{&sxt_pcg_options::engine, "engine"},
+        std::pair{&sxt_pcg_options::format, "format"}}) {
+    sxt_pcg_options options;
+    sxt_pcg_options_init(&options, sizeof options);
+    options.*member = "";
+    sxt_pcg *out = nullptr;
+    refused({{[&] { return sxt_pcg_create(a, &options, &out); },
+              std::string("options->") + name + " is empty; NULL leaves it to the library"}});
+  }
+}
+
+TEST_F(BadArguments, MisalignedArraysAreNamed) {
+  alignas(8) char bytes[9 * 8 + 8] = "";
+  void *const off = bytes + 4;
+  double good[9] = {};
+  const auto from_csr = [&](const void *row_ptr, const void *col, const void *values) {
+    sxt_matrix *out = nullptr;
+    return sxt_matrix_from_csr(c, 9, 9, row_ptr, col, values, nullptr, &out);
+  };
+  const void *const row_ptr = arrays.ptr.data(), *const col = arrays.col.data(), *const values = arrays.values.data();
+  refused(
+      {{[&] { return sxt_pcg_solve_array(pcg.get(), 9, off, good, nullptr, nullptr); }, "b is not aligned"},
+       {[&] { return sxt_pcg_solve_array(pcg.get(), 9, good, off, nullptr, nullptr); }, "x is not aligned"},
+       {[&] { return sxt_pcg_solve_block(pcg.get(), 9, 1, off, 9, good, 9, nullptr, nullptr); }, "b is not aligned"},
+       {[&] { return sxt_pcg_solve_block(pcg.get(), 9, 1, good, 9, off, 9, nullptr, nullptr); }, "x is not aligned"},
+       {[&] { return sxt_spmv_array(SXT_NO_TRANSPOSE, nullptr, a, off, nullptr, good); }, "x is not aligned"},
+       {[&] { return sxt_spmv_block(SXT_NO_TRANSPOSE, nullptr, a, 1, good, 9, nullptr, off, 9); }, "y is not aligned"},
+       {[&] { return sxt_vector_write(x, off); }, "values is not aligned"},
+       {[&] { return sxt_vector_read(x, off); }, "values is not aligned"},
+       {[&] { return sxt_matrix_update_values(a, off, 1); }, "values is not aligned"},
+       {[&] { return sxt_dot(x, y, off); }, "result is not aligned"},
+       {[&] { return sxt_gather(x, bytes + 1, SXT_I32, y); }, "index is not aligned"},
+       {[&] { return from_csr(bytes + 2, col, values); }, "row_ptr is not aligned"},
+       {[&] { return from_csr(row_ptr, bytes + 2, values); }, "col is not aligned"},
+       {[&] { return from_csr(row_ptr, col, off); }, "values is not aligned"}});
+}
+
 TEST_F(BadArguments, HandlesThatAreMissingAreNamed) {
   const sxt_spmv_query query = product_query(1);
   sxt_hermitian_set set;

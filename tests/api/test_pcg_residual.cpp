@@ -200,5 +200,16 @@ TEST(PcgResidual, CorrectionsReachWhatXCanSay) {
   EXPECT_LE(report.residual_bound, 1e-12 * report.residual_norm);
 }
 
+// What judges answers is not up to a force, which is said and not passed over.
+TEST(PcgResidual, AKernelThatIsForcedToJudgeIsNamed) {
+  const Context context = cpu();
+  const Csr a = laplacian(5, 1);
+  const Matrix matrix = a.matrix(context);
+  ASSERT_EQ(sxt_context_force(context.get(), "sxt.residual/1", "residual.reference.cpu"), SXT_OK);
+  const Pcg pcg = make<Pcg>([&](sxt_pcg **out) { return sxt_pcg_create(matrix.get(), nullptr, out); });
+  EXPECT_NE(explain(pcg).find("kernel residual.reference.cpu was forced by call, and not taken"), std::string::npos)
+      << explain(pcg);
+}
+
 }  // namespace
 }  // namespace api_test

@@ -295,5 +295,16 @@ TEST_F(PlanTest, PlansThatCannotBeWrittenAreNamed) {
   EXPECT_NE(last_error(context).find("/nonexistent/plan.toml"), std::string::npos);
 }
 
+TEST(SelectionTest, AMatrixOfNoTypeIsNamedSo) {
+  const Context context = cpu();
+  const sxt_spmv_query query = product_query(1);
+  sxt_selection *out = nullptr;
+  sxt_spmv_query none = query;
+  none.m.q.flags &= ~SXT_QUERY_MATRIX;
+  none.m.q.value_type = SXT_F64;
+  EXPECT_EQ(sxt_kernel_select(context.get(), &none.m.q, nullptr, &out), SXT_E_NO_KERNEL);
+  EXPECT_NE(last_error(context).find("a matrix of type unknown"), std::string::npos) << last_error(context);
+}
+
 }  // namespace
 }  // namespace api_test

@@ -37,6 +37,22 @@ class Doors(CommandTest):
             self.assertTrue(stat.S_ISCHR(os.stat("/dev/full").st_mode), option)
         self.assertEqual(sorted(os.listdir(self.folder)), ["a.mtx", "fifo", "target"])
 
+    def test_folders_that_take_no_files(self):
+        matrix = self.file("a.mtx", grid(5))
+        for option in ("-o", "--save-plan", "--history"):
+            result = self.run_command("solve", matrix, option, "/proc/version", expect=BAD_INPUT)
+            self.assertEqual(result.stdout, "")
+            self.assertIn("/proc/version: could not be written: Permission denied", result.stderr)
+            missing = self.path("none/x")
+            result = self.run_command("solve", matrix, option, missing, expect=BAD_INPUT)
+            self.assertIn(f"{missing}: could not be written: No such file or directory", result.stderr)
+        self.assertEqual(os.listdir(self.folder), ["a.mtx"])
+
+    def test_empty_names(self):
+        matrix = self.file("a.mtx", grid(5))
+        for option in ("--precond", "--format", "--recurrence", "--device"):
+            self.assert_fails("solve", matrix, option, "", expect=USAGE, says=f"{option} is empty")
+
     def test_what_never_ends_is_not_read(self):
         matrix, fifo = self.file("a.mtx", grid(5)), self.fifo("x.so")
         for path in (fifo, "/dev/zero"):
@@ -54,6 +70,9 @@ class Doors(CommandTest):
         self.assert_fails("explain", large, "--op", "spmv", expect=BAD_INPUT, says=says)
         some = self.file("some.mtx", coordinate(1100000, 1100000, [(1, 1, 1.0)]))
         self.assert_fails("explain", some, "--op", "spmv", expect=BAD_INPUT, says="1100000 rows")
+        result = self.run_command("solve", large, expect=BAD_INPUT)
+        self.assertIn("unless --rows-per-byte allows them", result.stderr)
+        self.assertNotIn("most_rows_per_byte", result.stderr)
         for allowed in ("30000", "-1"):
             self.run_command("explain", some, "--op", "spmv", "--rows-per-byte", allowed)
         self.assert_fails("explain", some, "--rows-per-byte", "many", expect=USAGE, says="many")

@@ -8,6 +8,7 @@ import unittest
 from support import BAD_INPUT, DONE, REFUSED, USAGE, CommandTest, grid
 
 MISBEHAVING = os.environ["SEXTANT_TEST_PLUGINS"]
+MOCKS = os.environ["SEXTANT_TEST_MOCKS"]
 
 
 def wrong(report):
@@ -131,6 +132,25 @@ class Check(CommandTest):
         self.assertEqual((result["passed"], result["stage"]), (False, "entry"))
         self.assertIn("printed by the plugin", messages)
         self.assertNotIn("printed by the plugin", json.dumps(result))
+
+    def test_what_a_run_must_not_do(self):
+        for defect, says in (("allocates", "run allocated memory 1 time(s) by malloc, new or a mapping"),
+                             ("maps", "run allocated memory 1 time(s) by malloc, new or a mapping"),
+                             ("prints", "run printed 10 byte(s) to standard output or standard error"),
+                             ("writes", "run printed 10 byte(s) to standard output or standard error"),
+                             ("prints_early", "it printed"),
+                             ("localises", "run left another locale behind"),
+                             ("rounds", "run left another rounding mode behind")):
+            path = os.path.join(MOCKS, f"spmv-{defect.replace('_', '-')}.so")
+            report = json.loads(self.run_command("plugin", "check", path, "--json", "--no-stamp", "--time-limit", "100",
+                                                 expect=REFUSED).stdout)
+            failed = [check for check in report["checks"] if not check["passed"]]
+            self.assertTrue(failed, defect)
+            self.assertEqual(failed[0]["kernel"], f"com.example.spmv_{defect}")
+            self.assertIn(says, failed[0]["sentence"], defect)
+            self.assertIn(", in sxt.storage.csr/1", failed[0]["check"])
+        good = self.run_command("plugin", "check", os.path.join(MOCKS, "spmv-serial.so"), "--no-stamp")
+        self.assertIn("accepted", good.stdout)
 
 
 if __name__ == "__main__":

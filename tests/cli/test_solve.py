@@ -8,7 +8,7 @@ import unittest
 from support import BAD_INPUT, DATA, NOT_SOLVED, USAGE, CommandTest, array, chain, coordinate, grid, read_array
 
 SOLVE_KEYS = ("status", "reason", "iterations", "true_relative_residual", "method", "preconditioner", "format", "kernels",
-              "predicted_seconds", "measured_seconds", "plan")
+              "residual_norm", "residual_bound", "rounding_limit", "predicted_seconds", "measured_seconds", "plan")
 
 
 class Report(CommandTest):

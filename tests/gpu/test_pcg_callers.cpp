@@ -190,7 +190,7 @@ TEST_F(PcgCallers, AMatrixInSinglePrecisionMeetsATightTolerance) {
     if (engine == pair || engine == pair_m) {  // these multiply by A themselves, in the vectors' type
       sxt_pcg *refused = nullptr;
       EXPECT_EQ(sxt_pcg_create(matrix.get(), &options, &refused), SXT_E_NOT_SUPPORTED) << engine;
-      EXPECT_THAT(sxt_last_error(context_.get()), HasSubstr("a f32 matrix under f64 vectors is not offered"));
+      EXPECT_THAT(sxt_last_error(context_.get()), HasSubstr("a matrix of type f32 under vectors of type f64 is not offered"));
       sxt_pcg_destroy(refused);
       continue;
     }

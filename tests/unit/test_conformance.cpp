@@ -4,8 +4,11 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include <cfenv>
 #include <chrono>
 #include <cstdlib>
+#include <limits>
+#include <map>
 #include <memory>
 #include <new>
 
@@ -188,6 +191,24 @@ TEST_F(OnMatrices, AThirdPartysProductPasses) {
 TEST_F(OnMatrices, AWrongOneDoesNot) {
   EXPECT_FALSE(check(kernel("spmv-wrong", "com.example.spmv_wrong")));
   EXPECT_THAT(failure(), HasSubstr("wrong answer"));
+}
+
+// The settings of the thread that calls are the host's, and are put back.
+TEST_F(OnMatrices, ARunLeavesTheSettingsOfItsThreadAlone) {
+  const int rounding = std::fegetround();
+  sigset_t before, after;
+  pthread_sigmask(SIG_BLOCK, nullptr, &before);
+  const std::map<std::string, std::string> defects = {{"rounds", "run left another rounding mode"},
+                                                      {"flushes", "flushing to zero"},
+                                                      {"masks", "other signals blocked"}};
+  for (const auto &[defect, says] : defects) {
+    EXPECT_FALSE(check(kernel("spmv-" + defect, "com.example.spmv_" + defect))) << defect;
+    EXPECT_THAT(failure(), HasSubstr(says));
+    EXPECT_EQ(std::fegetround(), rounding) << defect;
+    EXPECT_GT(std::numeric_limits<double>::min() / 2, 0) << defect;
+    pthread_sigmask(SIG_BLOCK, nullptr, &after);
+    EXPECT_EQ(sigismember(&after, SIGUSR1), sigismember(&before, SIGUSR1)) << defect;
+  }
 }
 
 // ---- the short test in the process

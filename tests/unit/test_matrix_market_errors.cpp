@@ -144,8 +144,47 @@ TEST(MatrixMarketErrors, TooManyEntriesInALaterBlock) {
 TEST(MatrixMarketErrors, UnreadableFiles) {
   const auto [status, sentence] = error_of([] { io::read_matrix("/nonexistent/a.mtx", {}, Allocator()); });
   EXPECT_EQ(status, SXT_E_FILE_READ);
-  EXPECT_EQ(sentence, "/nonexistent/a.mtx: cannot open: No such file or directory");
+  EXPECT_EQ(sentence, "/nonexistent/a.mtx: No such file or directory");
   EXPECT_EQ(error_of([] { io::read_matrix(testing::TempDir(), {}, Allocator()); }).first, SXT_E_FILE_READ);
+}
+
+// Cuts a file at its half when the reader takes memory for the entries: the header is read by then, and they are not.
+struct Cutter {
+  std::string path;
+  std::uint64_t from_bytes = 0;
+  std::int64_t cut_to = 0;
+
+  Allocator hooks() {
+    Allocator out;
+    out.user = this;
+    out.allocate = [](void *user, std::uint64_t bytes, std::uint64_t alignment) {
+      const Cutter &cutter = *static_cast<Cutter *>(user);
+      if (bytes >= cutter.from_bytes && truncate(cutter.path.c_str(), cutter.cut_to) != 0)
+        return static_cast<void *>(nullptr);
+      return std::aligned_alloc(alignment, bytes);
+    };
+    out.release = [](void *, void *memory) { std::free(memory); };
+    return out;
+  }
+};
+
+// A mapping would end the process here.
+TEST(MatrixMarketErrors, AFileThatBecomesShorterWhileItIsReadIsAnError) {
+  constexpr int entries = 400000;
+  std::string content = kGeneral + "9 9 " + std::to_string(entries) + "\n";
+  for (int k = 0; k < entries; ++k) content += "1 2 3.25\n";
+  for (const int threads : {1, 4}) {
+    for (const std::size_t cut_to : {content.size() / 2, std::size_t{0}}) {
+      const TextFile file(content);
+      Cutter cutter{file.path(), entries * sizeof(double), static_cast<std::int64_t>(cut_to)};
+      io::ReadOptions options;
+      options.threads = threads;
+      const auto [status, sentence] = error_of([&] { io::read_matrix(file.path(), options, cutter.hooks()); });
+      EXPECT_EQ(status, SXT_E_FILE_READ);
+      EXPECT_EQ(sentence.rfind(file.path() + ": it became shorter while it was read, by another program: of ", 0), 0u)
+          << sentence;
+    }
+  }
 }
 
 TEST(MatrixMarketErrors, MemoryThatIsNotThereIsAnErrorNotACrash) {

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -14,6 +15,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 
 #include "error.hpp"
@@ -23,16 +25,30 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr rlim_t most_output = rlim_t{16} << 20;  // bytes of any file that the child writes
+
 // In the child, between fork and exec: only calls that are safe there.
-[[noreturn]] void become(const std::vector<char *> &arguments, int report) {
+[[noreturn]] void become(const std::vector<char *> &arguments, int report, int output) {
   setpgid(0, 0);                     // so that all it starts can be killed with it
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // and it dies with the parent
   const struct rlimit none = {0, 0};
   setrlimit(RLIMIT_CORE, &none);
-  dup2(STDERR_FILENO, STDOUT_FILENO);  // a plugin that prints must not spoil the data
+  const struct rlimit much = {most_output, most_output};
+  setrlimit(RLIMIT_FSIZE, &much);
+  dup2(output, STDOUT_FILENO);  // a plugin that prints must not spoil the data
+  dup2(output, STDERR_FILENO);
   fcntl(report, F_SETFD, 0);
   execv("/proc/self/exe", arguments.data());
   _exit(127);
+}
+
+// What the child printed, to the parent's stderr.
+void pass_on(int output) {
+  char buffer[4096];
+  lseek(output, 0, SEEK_SET);
+  for (ssize_t got; (got = read(output, buffer, sizeof buffer)) > 0;)
+    std::fwrite(buffer, 1, static_cast<std::size_t>(got), stderr);
+  close(output);
 }
 
 int milliseconds_left(Clock::time_point deadline) {
@@ -76,6 +92,12 @@ ChildEnd run_child(const std::vector<std::string> &arguments, const std::string 
                    const std::function<bool(const std::string &)> &line) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) fail(kDevice, "no pipe to a child process: {}", std::strerror(errno));
+  const int output = memfd_create("output of a child", MFD_CLOEXEC);
+  if (output < 0) {
+    const int reason = errno;
+    close(ends[0]), close(ends[1]);
+    fail(kDevice, "no memory for a child's output: {}", std::strerror(reason));
+  }
   // Everything is allocated before fork.
   std::vector<std::string> owned = arguments;
   // After "--" there are no more options.
@@ -85,11 +107,11 @@ ChildEnd run_child(const std::vector<std::string> &arguments, const std::string 
   pointers.push_back(nullptr);
 
   const pid_t child = fork();
-  if (child == 0) become(pointers, ends[1]);
+  if (child == 0) become(pointers, ends[1], output);
   const int fork_error = errno;
   close(ends[1]);
   if (child < 0) {
-    close(ends[0]);
+    close(ends[0]), close(output);
     fail(kDevice, "no child process: {}", std::strerror(fork_error));
   }
   setpgid(child, child);  // whichever of the two comes first
@@ -103,6 +125,7 @@ ChildEnd run_child(const std::vector<std::string> &arguments, const std::string 
     kill(-child, SIGKILL);
     waitpid(child, &status, 0);
   }
+  pass_on(output);
   if (reading == Reading::kLast) return {};
   if (!ended) return {ChildEnd::How::kTimeLimit, 0};
   kill(-child, SIGKILL);  // what it may have started

@@ -16,7 +16,8 @@ struct ChildEnd {
 };
 
 // Starts /proc/self/exe with arguments[1..] plus {flag, descriptor}. Each line the child writes to that descriptor goes
-// to `line`, which returns true when it was the last one expected. The child's stdout goes to stderr, it dumps no core,
+// to `line`, which returns true when it was the last one expected. What the child prints is kept and
+// goes to stderr when it has ended, it dumps no core,
 // and it and whatever it started are killed at the end or when the time is up.
 ChildEnd run_child(const std::vector<std::string> &arguments, const std::string &flag, double time_limit,
                    const std::function<bool(const std::string &)> &line);

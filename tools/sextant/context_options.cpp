@@ -75,7 +75,7 @@ Context open_context(const ContextOptions &options, bool refusals_allowed) {
   }
   // A device this command knows by name but the machine does not have is no misspelling.
   if (status == SXT_E_UNKNOWN_NAME && (options.device == "cuda" || options.device == "cpu")) {
-    throw ToolError(kDevice, sxt_last_error(nullptr), status);
+    throw ToolError(kDevice, in_options(sxt_last_error(nullptr)), status);
   }
   check(status, nullptr);
   return context;

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts what any code of this process takes from the heap, for `sextant plugin check`: run of a kernel must take
-// nothing. The functions stand before the C library's own in every look-up of the dynamic linker.
+// Counts what any code of this process takes from the heap or maps, for `sextant plugin check`: run of a kernel must
+// take nothing. The functions stand before the C library's own in every look-up of the dynamic linker.
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <cerrno>
+#include <cstdarg>
 #include <cstddef>
 #include <cstdint>
 
@@ -48,6 +53,27 @@ SXT_COUNTED int posix_memalign(void **memory, std::size_t alignment, std::size_t
   *memory = found;
   return 0;
 }
+
+// The C library itself maps by names of its own, so that no allocation is counted twice.
+#ifdef __LP64__
+SXT_COUNTED void *mmap(void *at, std::size_t bytes, int protection, int flags, int fd, off_t offset) noexcept {
+  count();
+  return reinterpret_cast<void *>(syscall(SYS_mmap, at, bytes, protection, flags, fd, offset));
+}
+SXT_COUNTED void *mmap64(void *at, std::size_t bytes, int protection, int flags, int fd, off64_t offset) noexcept {
+  return mmap(at, bytes, protection, flags, fd, offset);
+}
+SXT_COUNTED void *mremap(void *old, std::size_t old_bytes, std::size_t bytes, int flags, ...) noexcept {
+  count();
+  va_list more;
+  va_start(more, flags);
+  void *const at = flags & MREMAP_FIXED ? va_arg(more, void *) : nullptr;
+  va_end(more);
+  return reinterpret_cast<void *>(syscall(SYS_mremap, old, old_bytes, bytes, flags, at));
+}
+void *__sbrk(std::intptr_t bytes);  // NOLINT: as above
+SXT_COUNTED void *sbrk(std::intptr_t bytes) noexcept { return bytes > 0 ? count() : void(), __sbrk(bytes); }
+#endif
 }
 
 #endif

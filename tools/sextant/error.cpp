@@ -2,6 +2,9 @@
 // Maps the library's statuses to exit codes and sentences.
 #include "error.hpp"
 
+#include <array>
+#include <string_view>
+
 namespace tool {
 
 int exit_code_of(sxt_status status) {
@@ -36,11 +39,29 @@ int exit_code_of(sxt_status status) {
   }
 }
 
+std::string in_options(std::string sentence) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 9> words = {{
+      {"options->null_space and null_space_size", "--null-space constant"},
+      {"most_rows_per_byte", "--rows-per-byte"},
+      {"options->preconditioner", "--precond"},
+      {"options->recurrence", "--recurrence"},
+      {"options->engine", "--engine"},
+      {"options->format", "--format"},
+      {"options->device", "--device"},
+      {"symmetry_tolerance", "--symmetry-tolerance"},
+      {"; NULL leaves it to the library", "; without the option the library chooses"},
+  }};
+  for (const auto &[theirs, ours] : words)
+    if (const std::size_t at = sentence.find(theirs); at != std::string::npos)
+      sentence.replace(at, theirs.size(), ours);
+  return sentence;
+}
+
 void check(sxt_status status, const sxt_context *context) {
   if (status == SXT_OK) return;
   std::string sentence = sxt_last_error(context);
   if (sentence.empty()) sentence = sxt_status_sentence(status);
-  throw ToolError(exit_code_of(status), sentence, status);
+  throw ToolError(exit_code_of(status), in_options(sentence), status);
 }
 
 }  // namespace tool

@@ -44,6 +44,9 @@ template <typename... Args>
 // The exit code for a status of the library.
 int exit_code_of(sxt_status status);
 
+// A sentence of the library with the options of this command in the place of the library's own.
+std::string in_options(std::string sentence);
+
 // Throws a ToolError with the library's sentence when the status is a failure. context may be null: the sentence of the
 // calling thread's last failure on any context.
 void check(sxt_status status, const sxt_context *context);

@@ -5,8 +5,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -18,8 +20,9 @@ namespace tool {
 namespace {
 
 std::mutex stderr_mutex;
-bool line_shown = false;  // a progress line stands on the terminal
-int stdout_error = 0;     // errno of the first failed write
+bool line_shown = false;                 // a progress line stands on the terminal
+std::atomic<std::uint64_t> messages{0};  // bytes of them
+int stdout_error = 0;                    // errno of the first failed write
 
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -78,8 +81,10 @@ void message(std::string_view text) {
   const std::lock_guard lock(stderr_mutex);
   clear_line();
   const std::string line = fmt::format("sextant: {}\n", text);
-  std::fwrite(line.data(), 1, line.size(), stderr);
+  messages += std::fwrite(line.data(), 1, line.size(), stderr);
 }
+
+std::uint64_t message_bytes() { return messages; }
 
 Progress::Progress() : visible_(isatty(STDERR_FILENO) && !is_dumb_terminal()) {}
 

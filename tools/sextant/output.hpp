@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -28,6 +29,8 @@ void print_json(const Json &json);
 
 // A line on stderr; "sextant: " goes in front.
 void message(std::string_view text);
+// That message() has written so far.
+std::uint64_t message_bytes();
 
 // One line on stderr that is overwritten, shown only when stderr is a terminal. The destructor removes it.
 class Progress {

@@ -86,10 +86,10 @@ void check_options(const SolveOptions &options) {
 Pcg make_solver(sxt_context *context, const LoadedMatrix &matrix, const SolveOptions &options) {
   sxt_pcg_options native;
   sxt_pcg_options_init(&native, sizeof native);
-  native.preconditioner = name_or_null(options.preconditioner);
-  native.recurrence = name_or_null(options.recurrence);
+  native.preconditioner = options.preconditioner.c_str();
+  native.recurrence = options.recurrence.c_str();
   native.engine = name_or_null(options.engine);
-  native.format = name_or_null(options.format);
+  native.format = options.format.c_str();
   native.rtol = options.rtol;
   native.atol = options.atol;
   native.max_iterations = options.max_iterations;
@@ -110,13 +110,6 @@ History make_history(const SolveOptions &options, std::int64_t n) {
   history.capacity = std::min(limit, kMost - 1) + 1;
   history.residuals = std::make_unique_for_overwrite<double[]>(static_cast<std::size_t>(history.capacity));
   return history;
-}
-
-// The library's sentence with the options of this command in the place of its own.
-std::string in_options(std::string sentence) {
-  const std::string theirs = "options->null_space and null_space_size", ours = "--null-space constant";
-  if (const std::size_t at = sentence.find(theirs); at != std::string::npos) sentence.replace(at, theirs.size(), ours);
-  return sentence;
 }
 
 Outcome run_solver(sxt_context *context, sxt_pcg *pcg, const SolveOptions &options, const HostVector &b, HostVector &x,
@@ -194,6 +187,8 @@ void print_json_report(Outcome &outcome, const SolveOptions &options, const Load
   json["measured_solve_seconds"] = report.solve_seconds;
   json["rhs_norm"] = report.rhs_norm;
   json["residual_norm"] = report.residual_norm;
+  json["residual_bound"] = report.residual_bound;
+  json["rounding_limit"] = report.rounding_limit;
   json["recursive_residual"] = report.recursive_residual;
   json["confirmations"] = report.confirmations;
   json["replacements"] = report.replacements;
@@ -284,6 +279,8 @@ constexpr const char *kUnknownKeys[] = {"reason",
                                         "measured_solve_seconds",
                                         "rhs_norm",
                                         "residual_norm",
+                                        "residual_bound",
+                                        "rounding_limit",
                                         "recursive_residual",
                                         "confirmations",
                                         "replacements",

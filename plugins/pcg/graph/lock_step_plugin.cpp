@@ -69,7 +69,7 @@ double iteration_s(const sxt_pcg_query &query, const sxt_features *found, const 
 sxt_status applicable(const sxt_query *head, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   const auto &query = plugin::as<sxt_pcg_query>(head);
   if (query.m.matrix_type != head->value_type)
-    return plugin::refuse(reason, "a %s matrix under %s vectors is not offered",
+    return plugin::refuse(reason, "a matrix of type %s under vectors of type %s is not offered",
                           plugin::value_name(query.m.matrix_type), plugin::value_name(head->value_type));
   if (query.m.nnz > std::numeric_limits<std::int32_t>::max())
     return plugin::refuse(reason, "%lld entries do not fit 32-bit offsets", (long long)query.m.nnz);

@@ -34,7 +34,7 @@ std::uint64_t scratch_for(std::int64_t rows, std::int32_t n_rhs) {
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_residual_query>(query);
   if (q.m.matrix_type == q.m.q.value_type) return SXT_OK;
-  return refuse(reason, "a %s matrix with %s vectors is not offered", value_name(q.m.matrix_type),
+  return refuse(reason, "a matrix of type %s with vectors of type %s is not offered", value_name(q.m.matrix_type),
                 value_name(q.m.q.value_type));
 }
 

@@ -22,7 +22,7 @@ const char *const storages[] = {SXT_KIND_STORAGE_CSR, nullptr};
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_residual_query>(query);
   if (q.m.matrix_type == q.m.q.value_type) return SXT_OK;
-  return refuse(reason, "a %s matrix with %s vectors is not offered", value_name(q.m.matrix_type),
+  return refuse(reason, "a matrix of type %s with vectors of type %s is not offered", value_name(q.m.matrix_type),
                 value_name(q.m.q.value_type));
 }
 

@@ -59,8 +59,8 @@ template <Format format, bool transposed>
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_spmv_query>(query);
   if (q.m.matrix_type != q.m.q.value_type)
-    return refuse(reason, "a %s matrix with %s vectors is not asked of the library", value_name(q.m.matrix_type),
-                  value_name(q.m.q.value_type));
+    return refuse(reason, "a matrix of type %s with vectors of type %s is not asked of the library",
+                  value_name(q.m.matrix_type), value_name(q.m.q.value_type));
   if (q.m.rows == 0 || q.m.cols == 0 || q.m.nnz == 0) return refuse(reason, "an empty matrix needs no library");
   if (transposed == (q.op == SXT_NO_TRANSPOSE))
     return refuse(reason, transposed ? "it is for transposes" : "transposes are spmv.cusparse.transposed.cuda's");

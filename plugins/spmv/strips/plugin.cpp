@@ -44,7 +44,7 @@ sxt_status applicable(const sxt_query *query, const sxt_features *found, const s
   const auto &q = as<sxt_spmv_query>(query);
   if (q.op != SXT_NO_TRANSPOSE) return refuse(reason, "operation %d: only op 0 (no transpose) is offered", q.op);
   if (lane_pair(q.m.q.value_type, q.m.matrix_type) < 0)
-    return refuse(reason, "a %s matrix with %s vectors is not offered", value_name(q.m.matrix_type),
+    return refuse(reason, "a matrix of type %s with vectors of type %s is not offered", value_name(q.m.matrix_type),
                   value_name(q.m.q.value_type));
   const std::int64_t most = std::max(q.m.rows, q.m.cols);
   if (most >= std::int64_t{1} << 31)

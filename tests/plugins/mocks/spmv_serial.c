@@ -2,8 +2,17 @@
 /* mock-spmv: a third party's kernel of one of the library's own kinds: y = alpha A x + beta y in f64 over CSR with i32
  * indices, one row after the other. -DNAME names it, and -DDEFECT what is wrong with it. -DPLUGIN makes the file the
  * newest version of that plugin, with -DMIXED kernels come with it that nothing proves on the CPU. */
+#include <fenv.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#ifdef __SSE__
+#include <xmmintrin.h>
+#endif
 
 #include "sextant/kinds/spmv.h"
 
@@ -14,6 +23,14 @@ enum {
   reads_y,         /* even where beta is 0 */
   reads_gaps,      /* adds what lies behind x */
   allocates,       /* in run, by malloc */
+  maps,            /* memory in run */
+  prints,          /* in run, by puts */
+  writes,          /* in run, to descriptor 2 */
+  prints_early,    /* when it is prepared */
+  rounds,          /* upwards, and leaves it so */
+  flushes,         /* to zero, and leaves it so */
+  masks,           /* a signal, and leaves it so */
+  localises,       /* the process */
   flatters,        /* its cost is a millionth of the truth */
   declines,        /* every matrix, when it is prepared */
   declines_values, /* negative ones, when it is prepared or refreshed */
@@ -70,6 +87,7 @@ static sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candi
                           const sxt_exec *exec, void **state) {
   (void)candidate, (void)slots;
   const sxt_csr *a = (const sxt_csr *)problem->a;
+  if (IS(prints_early)) puts("a matrix");
   if (a->s.index_type != SXT_I32 || a->s.offset_type != SXT_I32) {
     exec->host->set_error(exec->host, exec, "the matrix has 64-bit indices");
     return SXT_E_NOT_SUPPORTED;
@@ -90,6 +108,27 @@ static sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exe
   return SXT_NOT_APPLICABLE;
 }
 
+/* What a run must not do to its process. */
+static void misbehave(void) {
+  if (IS(maps)) {
+    void *mapped = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped != MAP_FAILED) munmap(mapped, 4096);
+  }
+  if (IS(prints)) puts("a product");
+  if (IS(writes) && write(2, "a product\n", 10) < 0) return;
+  if (IS(rounds)) fesetround(FE_UPWARD);
+#ifdef __SSE__
+  if (IS(flushes)) _mm_setcsr(_mm_getcsr() | 0x8000u);
+#endif
+  if (IS(masks)) {
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+  }
+  if (IS(localises)) setlocale(LC_ALL, "C.UTF-8");
+}
+
 static sxt_status run(const void *state, void *session, const sxt_head *head, const sxt_exec *exec) {
   (void)session, (void)exec;
   const sxt_csr *a = state;
@@ -101,6 +140,7 @@ static sxt_status run(const void *state, void *session, const sxt_head *head, co
   double *y = args->y;
   void *volatile taken = IS(allocates) ? malloc(64) : NULL; /* volatile: compilers leave out what is not used */
   free(taken);
+  misbehave();
   for (int64_t i = 0; i < a->s.rows - IS(last_row); ++i) {
     double sum = IS(reads_gaps) ? 1e-30 * x[a->s.cols] : 0;
     for (int32_t k = row_ptr[i]; k < row_ptr[i + 1]; ++k) sum += values[k] * x[col[k]];

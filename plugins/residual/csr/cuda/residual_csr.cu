@@ -137,7 +137,7 @@ sxt_status with_kernel(sxt_value_type type, F &&f) {
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_residual_query>(query);
   if (q.m.matrix_type != q.m.q.value_type)
-    return refuse(reason, "a %s matrix with %s vectors is not offered", value_name(q.m.matrix_type),
+    return refuse(reason, "a matrix of type %s with vectors of type %s is not offered", value_name(q.m.matrix_type),
                   value_name(q.m.q.value_type));
   if (q.n_rhs < 65536) return SXT_OK;
   return refuse(reason, "%d right-hand sides are more than a grid has rows", q.n_rhs);

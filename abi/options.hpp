@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Members of options that mean the same in every struct: switches and names.
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/error.hpp"
+
+namespace sextant::abi {
+
+inline bool switched(std::int32_t value, const char *name) {
+  require(value == 0 || value == 1, SXT_E_ARGUMENT, name, " is ", value, ", neither 0 nor 1");
+  return value == 1;
+}
+
+// "" where NULL leaves it to the library. An empty name is no such wish: more likely a variable that was never filled.
+inline const char *name_or_none(const char *given, const char *name) {
+  require(!given || *given, SXT_E_ARGUMENT, name, " is empty; NULL leaves it to the library");
+  return given ? given : "";
+}
+
+}  // namespace sextant::abi
