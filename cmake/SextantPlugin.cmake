@@ -11,7 +11,7 @@
 # with the toolkit's folder as RUNPATH, so that a toolkit installed as wheels works and LD_LIBRARY_PATH still comes first.
 
 # ISA_SOURCES are compiled once for each instruction set of SEXTANT_ISAS that the compiler knows (x86-64: baseline, avx2,
-# avx512; elsewhere baseline), with SXT_ISA defined to that name, so that plugin_simd.hpp can choose at run time. Such a
+# avx512; elsewhere baseline), with SXT_ISA defined to that name, so that sdk/cpu/simd.hpp can choose at run time. Such a
 # file includes no C++ standard header: an inline function of it, compiled for AVX-512, could be the one the process keeps.
 
 set(SEXTANT_PLUGIN_ABI 0)

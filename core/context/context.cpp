@@ -11,7 +11,7 @@
 #include "core/dispatch/query.hpp"
 #include "core/registry/host.hpp"
 #include "names/names.hpp"
-#include "sextant/kinds/spmv.h"
+#include "sextant/plugin/kinds/spmv.h"
 
 namespace sextant {
 

@@ -13,7 +13,7 @@
 #include "core/base/memory.hpp"
 #include "core/device/upload.hpp"
 #include "core/registry/registry.hpp"
-#include "sextant/kinds/device.h"
+#include "sextant/plugin/kinds/device.h"
 
 namespace sextant {
 

@@ -8,7 +8,7 @@
 #include <functional>
 #include <mutex>
 
-#include "sextant/kinds/device.h"
+#include "sextant/plugin/kinds/device.h"
 
 namespace sextant {
 

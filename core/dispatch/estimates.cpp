@@ -7,7 +7,7 @@
 
 #include "core/dispatch/options.hpp"
 #include "core/dispatch/select.hpp"
-#include "sextant/kinds/launch.h"
+#include "sextant/plugin/kinds/launch.h"
 
 namespace sextant {
 

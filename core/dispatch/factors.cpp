@@ -12,8 +12,8 @@
 #include "core/dispatch/select.hpp"
 #include "core/explain/explain.hpp"
 #include "core/matrix/matrix.hpp"
-#include "sextant/kinds/preconditioner_columns.h"
-#include "sextant/kinds/spmv.h"
+#include "sextant/plugin/kinds/preconditioner_columns.h"
+#include "sextant/plugin/kinds/spmv.h"
 
 namespace sextant {
 

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <string_view>
 
-#include "sextant/kinds/multidot.h"
-#include "sextant/kinds/reduction.h"
-#include "sextant/kinds/vector.h"
-#include "sextant/kinds/vector_group.h"
+#include "sextant/plugin/kinds/multidot.h"
+#include "sextant/plugin/kinds/reduction.h"
+#include "sextant/plugin/kinds/vector.h"
+#include "sextant/plugin/kinds/vector_group.h"
 
 namespace sextant {
 

@@ -5,7 +5,7 @@
 
 #include "core/base/error.hpp"
 #include "core/registry/conformance.hpp"
-#include "sextant/kinds/launch.h"
+#include "sextant/plugin/kinds/launch.h"
 
 namespace sextant {
 

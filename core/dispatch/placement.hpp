@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "sextant/plugin.h"
+#include "sextant/plugin/plugin.h"
 
 namespace sextant {
 

@@ -12,7 +12,7 @@
 
 #include "core/device/device.hpp"
 #include "core/dispatch/choice.hpp"
-#include "sextant/kinds/preconditioner_factors.h"
+#include "sextant/plugin/kinds/preconditioner_factors.h"
 
 namespace sextant {
 
@@ -37,7 +37,8 @@ class Prepared {
  public:
   // matrix: NULL unless the query is about one; it, the context and data must outlive the object. Throws what a kernel
   // failed with, Declined where that leaves the choice to others.
-  // part: of another kernel, so that products with its factors are worth choosing (kinds/preconditioner_factors.h).
+  // part: of another kernel, so that products with its factors are worth choosing
+  // (plugin/kinds/preconditioner_factors.h).
   Prepared(Context &context, ChoicePtr choice, Matrix *matrix, const sxt_head *data, bool part = false);
   ~Prepared();
   Prepared(const Prepared &) = delete;

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "core/base/types.hpp"
-#include "sextant/kinds/spmv.h"
+#include "sextant/plugin/kinds/spmv.h"
 
 namespace sextant {
 

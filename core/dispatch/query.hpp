@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "core/base/error.hpp"
-#include "sextant/kinds/storage.h"
+#include "sextant/plugin/kinds/storage.h"
 
 namespace sextant {
 

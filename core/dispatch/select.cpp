@@ -13,9 +13,9 @@
 #include "core/matrix/matrix.hpp"
 #include "core/registry/capture_check.hpp"
 #include "core/registry/conformance.hpp"
-#include "sextant/kinds/pcg_columns.h"
-#include "sextant/kinds/preconditioner_columns.h"
-#include "sextant/order.h"
+#include "sextant/plugin/kinds/pcg_columns.h"
+#include "sextant/plugin/kinds/preconditioner_columns.h"
+#include "sextant/plugin/order.h"
 
 namespace sextant {
 

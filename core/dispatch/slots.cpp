@@ -8,7 +8,7 @@
 #include "core/dispatch/options.hpp"
 #include "core/dispatch/select.hpp"
 #include "core/matrix/matrix.hpp"
-#include "sextant/kinds/preconditioner.h"
+#include "sextant/plugin/kinds/preconditioner.h"
 
 namespace sextant {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/dispatch/choice.hpp"
-#include "sextant/plugin.h"
+#include "sextant/plugin/plugin.h"
 
 namespace sextant {
 

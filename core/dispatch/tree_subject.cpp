@@ -5,10 +5,10 @@
 #include "core/base/types.hpp"
 #include "core/dispatch/tree.hpp"
 #include "names/names.hpp"
-#include "sextant/kinds/multidot.h"
-#include "sextant/kinds/reduction.h"
-#include "sextant/kinds/vector.h"
-#include "sextant/kinds/vector_group.h"
+#include "sextant/plugin/kinds/multidot.h"
+#include "sextant/plugin/kinds/reduction.h"
+#include "sextant/plugin/kinds/vector.h"
+#include "sextant/plugin/kinds/vector_group.h"
 
 namespace sextant {
 

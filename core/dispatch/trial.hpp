@@ -7,7 +7,7 @@
 #include "core/dispatch/prepared.hpp"
 #include "core/matrix/matrix.hpp"
 #include "core/model/timing.hpp"
-#include "sextant/kinds/spmv.h"
+#include "sextant/plugin/kinds/spmv.h"
 
 namespace sextant {
 

@@ -9,7 +9,7 @@
 #include "core/base/aligned.hpp"
 #include "core/base/error.hpp"
 #include "core/base/types.hpp"
-#include "sextant/hermitian_pivots.hpp"
+#include "sextant/sdk/hermitian_pivots.hpp"
 
 namespace sextant {
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "core/device/device.hpp"
-#include "sextant/kinds/hermitian.h"
-#include "sextant/kinds/hermitian_step.h"
-#include "sextant/kinds/hermitian_toeplitz.h"
+#include "sextant/plugin/kinds/hermitian.h"
+#include "sextant/plugin/kinds/hermitian_step.h"
+#include "sextant/plugin/kinds/hermitian_toeplitz.h"
 #include "sextant/sextant.h"
 
 namespace sextant {

@@ -7,7 +7,7 @@
 #include <shared_mutex>
 #include <unordered_map>
 
-#include "sextant/kinds/features.h"
+#include "sextant/plugin/kinds/features.h"
 
 namespace sextant {
 

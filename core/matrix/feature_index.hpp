@@ -13,7 +13,7 @@
 
 namespace sextant {
 
-// Tiers of features (kinds/features.h): sizes, row pointers, sampled columns, everything. Sets of them are bits.
+// Tiers of features (plugin/kinds/features.h): sizes, row pointers, sampled columns, everything. Sets of them are bits.
 inline constexpr int highest_feature_tier = 3;
 inline constexpr unsigned all_feature_tiers = 15;
 

@@ -9,7 +9,7 @@
 #include "core/matrix/matrix.hpp"
 #include "core/registry/conformance.hpp"
 #include "names/names.hpp"
-#include "sextant/kinds/features.h"
+#include "sextant/plugin/kinds/features.h"
 
 namespace sextant {
 

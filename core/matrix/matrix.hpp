@@ -16,7 +16,7 @@
 #include "core/context/context.hpp"
 #include "core/matrix/assemble.hpp"
 #include "core/matrix/feature_index.hpp"
-#include "sextant/kinds/storage.h"
+#include "sextant/plugin/kinds/storage.h"
 
 namespace sextant {
 

@@ -8,7 +8,7 @@
 #include "core/base/types.hpp"
 #include "core/matrix/matrix.hpp"
 #include "core/model/cost.hpp"
-#include "sextant/kinds/storage_permuted.h"
+#include "sextant/plugin/kinds/storage_permuted.h"
 
 namespace sextant {
 

@@ -11,7 +11,7 @@
 #include "core/dispatch/make_choice.hpp"
 #include "core/dispatch/scalar.hpp"
 #include "core/dispatch/thread_cache.hpp"
-#include "sextant/kinds/spmv.h"
+#include "sextant/plugin/kinds/spmv.h"
 
 namespace sextant {
 

@@ -11,7 +11,7 @@
 #include "core/dispatch/prepared.hpp"
 #include "core/dispatch/select.hpp"
 #include "core/matrix/matrix.hpp"
-#include "sextant/kinds/spmv.h"
+#include "sextant/plugin/kinds/spmv.h"
 
 namespace sextant {
 

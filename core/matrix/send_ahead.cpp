@@ -10,7 +10,7 @@
 #include "core/base/stream_copy.hpp"
 #include "core/context/context.hpp"
 #include "core/matrix/matrix.hpp"
-#include "sextant/kinds/storage.h"
+#include "sextant/plugin/kinds/storage.h"
 
 namespace sextant {
 namespace {

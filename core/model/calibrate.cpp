@@ -14,12 +14,12 @@
 #include "core/model/calibrate_hermitian.hpp"
 #include "core/model/machine_numbers.hpp"
 #include "core/model/sampler.hpp"
-#include "sextant/kinds/multidot.h"
-#include "sextant/kinds/pcg.h"
-#include "sextant/kinds/reduction.h"
-#include "sextant/kinds/spmv_dots.h"
-#include "sextant/kinds/vector.h"
-#include "sextant/kinds/vector_group.h"
+#include "sextant/plugin/kinds/multidot.h"
+#include "sextant/plugin/kinds/pcg.h"
+#include "sextant/plugin/kinds/reduction.h"
+#include "sextant/plugin/kinds/spmv_dots.h"
+#include "sextant/plugin/kinds/vector.h"
+#include "sextant/plugin/kinds/vector_group.h"
 
 namespace sextant {
 

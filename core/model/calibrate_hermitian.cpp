@@ -19,8 +19,8 @@
 #include "core/model/calibrate_hermitian.hpp"
 #include "core/model/sampler.hpp"
 #include "core/model/timing.hpp"
-#include "sextant/kinds/hermitian_step.h"
-#include "sextant/kinds/hermitian_toeplitz.h"
+#include "sextant/plugin/kinds/hermitian_step.h"
+#include "sextant/plugin/kinds/hermitian_toeplitz.h"
 
 namespace sextant {
 

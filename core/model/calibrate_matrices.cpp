@@ -22,7 +22,7 @@
 #include "core/matrix/matrix.hpp"
 #include "core/model/families.hpp"
 #include "core/model/sampler.hpp"
-#include "sextant/kinds/spmv_dots.h"
+#include "sextant/plugin/kinds/spmv_dots.h"
 
 namespace sextant {
 

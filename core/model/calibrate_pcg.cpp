@@ -17,7 +17,7 @@
 #include "core/model/families.hpp"
 #include "core/model/sampler.hpp"
 #include "core/pcg/clock.hpp"
-#include "sextant/kinds/pcg.h"
+#include "sextant/plugin/kinds/pcg.h"
 
 namespace sextant {
 

@@ -16,10 +16,10 @@
 #include "core/context/context.hpp"
 #include "core/dispatch/select.hpp"
 #include "core/model/sampler.hpp"
-#include "sextant/kinds/multidot.h"
-#include "sextant/kinds/reduction.h"
-#include "sextant/kinds/vector.h"
-#include "sextant/kinds/vector_group.h"
+#include "sextant/plugin/kinds/multidot.h"
+#include "sextant/plugin/kinds/reduction.h"
+#include "sextant/plugin/kinds/vector.h"
+#include "sextant/plugin/kinds/vector_group.h"
 
 namespace sextant {
 

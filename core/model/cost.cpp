@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "core/base/per_thread.hpp"
-#include "sextant/kinds/storage.h"
+#include "sextant/plugin/kinds/storage.h"
 
 namespace sextant {
 

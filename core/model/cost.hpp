@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "core/model/profile.hpp"
-#include "sextant/plugin.h"
+#include "sextant/plugin/plugin.h"
 
 namespace sextant {
 

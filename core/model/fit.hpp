@@ -11,7 +11,7 @@
 
 #include "core/model/fit_curve.hpp"
 #include "core/model/fit_neighbours.hpp"
-#include "sextant/plugin.h"
+#include "sextant/plugin/plugin.h"
 
 namespace sextant {
 

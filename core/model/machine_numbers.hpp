@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "sextant/plugin.h"
+#include "sextant/plugin/plugin.h"
 
 namespace sextant {
 

@@ -12,7 +12,7 @@
 
 #include "core/base/log.hpp"
 #include "core/model/fit.hpp"
-#include "sextant/plugin.h"
+#include "sextant/plugin/plugin.h"
 
 namespace sextant {
 

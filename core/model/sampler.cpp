@@ -13,7 +13,7 @@
 #include "core/context/context.hpp"
 #include "core/dispatch/prepared.hpp"
 #include "core/threads/pool.hpp"
-#include "sextant/kinds/storage.h"
+#include "sextant/plugin/kinds/storage.h"
 
 namespace sextant {
 

@@ -17,7 +17,7 @@
 #include "core/model/quantile.hpp"
 #include "core/model/timing.hpp"
 #include "core/registry/conformance.hpp"
-#include "sextant/kinds/storage.h"
+#include "sextant/plugin/kinds/storage.h"
 
 namespace sextant {
 

@@ -12,7 +12,7 @@
 #include "core/device/stage.hpp"
 #include "core/pcg/own_stream.hpp"
 #include "core/pcg/solve.hpp"
-#include "sextant/kinds/pcg_columns.h"
+#include "sextant/plugin/kinds/pcg_columns.h"
 
 namespace sextant {
 

@@ -9,8 +9,8 @@
 
 #include "core/base/types.hpp"
 #include "core/pcg/solve.hpp"
-#include "sextant/kinds/residual.h"
-#include "sextant/pcg_confirm.hpp"
+#include "sextant/plugin/kinds/residual.h"
+#include "sextant/sdk/pcg_confirm.hpp"
 
 namespace sextant {
 

@@ -11,8 +11,8 @@
 #include "core/pcg/clock.hpp"
 #include "core/pcg/own_stream.hpp"
 #include "core/threads/pool.hpp"
-#include "sextant/kinds/preconditioner.h"
-#include "sextant/kinds/spmv.h"
+#include "sextant/plugin/kinds/preconditioner.h"
+#include "sextant/plugin/kinds/spmv.h"
 
 namespace sextant {
 

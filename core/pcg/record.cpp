@@ -9,7 +9,7 @@
 #include "core/base/types.hpp"
 #include "core/device/capturing.hpp"
 #include "core/pcg/solve.hpp"
-#include "sextant/kinds/pcg_record.h"
+#include "sextant/plugin/kinds/pcg_record.h"
 
 namespace sextant {
 

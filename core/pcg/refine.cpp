@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "core/pcg/solve.hpp"
-#include "sextant/pcg_confirm.hpp"
+#include "sextant/sdk/pcg_confirm.hpp"
 
 namespace sextant {
 

@@ -10,7 +10,7 @@
 #include "core/base/types.hpp"
 #include "core/pcg/clock.hpp"
 #include "core/pcg/solver.hpp"
-#include "sextant/kinds/preconditioner.h"
+#include "sextant/plugin/kinds/preconditioner.h"
 
 namespace sextant {
 

@@ -13,10 +13,10 @@
 #include "core/pcg/clock.hpp"
 #include "core/pcg/solver.hpp"
 #include "names/names.hpp"
-#include "sextant/kinds/pcg.h"
-#include "sextant/kinds/residual.h"
-#include "sextant/kinds/spmv.h"
-#include "sextant/order.h"
+#include "sextant/plugin/kinds/pcg.h"
+#include "sextant/plugin/kinds/residual.h"
+#include "sextant/plugin/kinds/spmv.h"
+#include "sextant/plugin/order.h"
 
 namespace sextant {
 

@@ -9,8 +9,8 @@
 #include "core/base/types.hpp"
 #include "core/device/stage.hpp"
 #include "core/pcg/own_stream.hpp"
-#include "sextant/cancel.hpp"
-#include "sextant/pcg_confirm.hpp"
+#include "sextant/sdk/cancel.hpp"
+#include "sextant/sdk/pcg_confirm.hpp"
 
 namespace sextant {
 

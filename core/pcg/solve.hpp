@@ -9,7 +9,7 @@
 #include "core/pcg/clock.hpp"
 #include "core/pcg/crossing.hpp"
 #include "core/pcg/solver.hpp"
-#include "sextant/kinds/pcg.h"
+#include "sextant/plugin/kinds/pcg.h"
 
 namespace sextant {
 

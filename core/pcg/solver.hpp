@@ -20,9 +20,9 @@
 #include "core/pcg/crossing.hpp"
 #include "core/pcg/null_space.hpp"
 #include "core/plan/plan.hpp"
-#include "sextant/kinds/ordering.h"
-#include "sextant/kinds/pcg.h"
-#include "sextant/kinds/pcg_record.h"
+#include "sextant/plugin/kinds/ordering.h"
+#include "sextant/plugin/kinds/pcg.h"
+#include "sextant/plugin/kinds/pcg_record.h"
 #include "sextant/sextant.h"
 
 namespace sextant {

@@ -10,7 +10,7 @@
 
 #include "core/model/cost.hpp"
 #include "core/pcg/solver.hpp"
-#include "sextant/kinds/residual.h"
+#include "sextant/plugin/kinds/residual.h"
 
 namespace sextant {
 

@@ -6,15 +6,15 @@
 #include <string_view>
 #include <vector>
 
-#include "sextant/kinds/hermitian.h"
-#include "sextant/kinds/multidot.h"
-#include "sextant/kinds/pcg.h"
-#include "sextant/kinds/reduction.h"
-#include "sextant/kinds/spmv.h"
-#include "sextant/kinds/spmv_dots.h"
-#include "sextant/kinds/vector.h"
-#include "sextant/kinds/vector_group.h"
-#include "sextant/kinds/vector_group_dots.h"
+#include "sextant/plugin/kinds/hermitian.h"
+#include "sextant/plugin/kinds/multidot.h"
+#include "sextant/plugin/kinds/pcg.h"
+#include "sextant/plugin/kinds/reduction.h"
+#include "sextant/plugin/kinds/spmv.h"
+#include "sextant/plugin/kinds/spmv_dots.h"
+#include "sextant/plugin/kinds/vector.h"
+#include "sextant/plugin/kinds/vector_group.h"
+#include "sextant/plugin/kinds/vector_group_dots.h"
 
 namespace sextant::registry {
 namespace {

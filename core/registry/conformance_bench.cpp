@@ -8,7 +8,7 @@
 #include <cstring>
 #include <limits>
 
-#include "sextant/kinds/features.h"
+#include "sextant/plugin/kinds/features.h"
 
 namespace sextant::registry {
 

@@ -13,7 +13,7 @@
 #include "core/device/device.hpp"
 #include "core/dispatch/query.hpp"
 #include "core/registry/registry.hpp"
-#include "sextant/kinds/storage.h"
+#include "sextant/plugin/kinds/storage.h"
 
 namespace sextant::registry {
 

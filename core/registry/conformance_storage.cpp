@@ -14,7 +14,7 @@
 #include "core/registry/conformance.hpp"
 #include "core/registry/conformance_bench.hpp"
 #include "core/registry/storage_entries.hpp"
-#include "sextant/kinds/spmv.h"
+#include "sextant/plugin/kinds/spmv.h"
 
 namespace sextant::registry {
 namespace {

@@ -15,7 +15,7 @@
 #include "core/device/device.hpp"
 #include "core/registry/registry.hpp"
 #include "core/threads/pool.hpp"
-#include "sextant/team.h"
+#include "sextant/plugin/team.h"
 
 namespace sextant::registry {
 namespace {

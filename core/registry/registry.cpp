@@ -16,7 +16,7 @@
 #include "core/registry/loader.hpp"
 #include "core/registry/paths.hpp"
 #include "core/registry/view.hpp"
-#include "sextant/kinds/device.h"
+#include "sextant/plugin/kinds/device.h"
 
 namespace sextant::registry {
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "core/base/log.hpp"
-#include "sextant/kinds/alike.h"
+#include "sextant/plugin/kinds/alike.h"
 
 namespace sextant::registry {
 
@@ -66,7 +66,7 @@ struct Kind {
   sxt_kind table;  // a full-size copy
   const Plugin *plugin;
   Kernel *reference = nullptr;  // NULL when the kind has none
-  // Cases for a query; NULL: it makes none (kinds/alike.h).
+  // Cases for a query; NULL: it makes none (plugin/kinds/alike.h).
   decltype(sxt_kind_alike::make_case_like) make_case_like = nullptr;
 };
 

@@ -6,7 +6,7 @@
 
 #include "core/registry/asking.hpp"
 #include "core/registry/conformance.hpp"
-#include "sextant/kinds/spmv.h"
+#include "sextant/plugin/kinds/spmv.h"
 
 namespace sextant::registry {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each format by its definition in kinds/storage.h, one entry after the other.
+// Each format by its definition in plugin/kinds/storage.h, one entry after the other.
 #include "core/registry/storage_entries.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The entries of a matrix as a storage holds them, read back to the host: for the formats of kinds/storage.h.
+// The entries of a matrix as a storage holds them, read back to the host: for the formats of plugin/kinds/storage.h.
 #pragma once
 
 #include <complex>
@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "sextant/kinds/storage.h"
+#include "sextant/plugin/kinds/storage.h"
 
 namespace sextant::registry {
 

@@ -10,8 +10,8 @@
 
 #include "core/base/error.hpp"
 #include "core/base/members.hpp"
-#include "sextant/kinds/device.h"
-#include "sextant/kinds/storage.h"
+#include "sextant/plugin/kinds/device.h"
+#include "sextant/plugin/kinds/storage.h"
 
 namespace sextant::registry {
 namespace {

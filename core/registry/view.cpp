@@ -8,7 +8,7 @@
 
 #include "core/base/error.hpp"
 #include "core/registry/validate.hpp"
-#include "sextant/kinds/device.h"
+#include "sextant/plugin/kinds/device.h"
 
 namespace sextant::registry {
 namespace {

@@ -107,7 +107,7 @@ enum {
 
 /* Bits of sxt_query.flags. */
 enum {
-  SXT_QUERY_MATRIX = 1u << 0,        /* the query begins with sxt_matrix_query (kinds/storage.h) */
+  SXT_QUERY_MATRIX = 1u << 0,        /* the query begins with sxt_matrix_query (plugin/kinds/storage.h) */
   SXT_QUERY_DETERMINISTIC = 1u << 1, /* only kernels whose bits do not depend on threads or timing */
   SXT_QUERY_CAPTURABLE = 1u << 2,    /* only kernels that may run inside a captured graph */
   SXT_QUERY_PREDICT_ONLY = 1u << 3   /* sxt_kernel_select: choose and build nothing; no kernel sees it */

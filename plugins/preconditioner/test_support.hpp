@@ -9,8 +9,8 @@
 #include <limits>
 #include <string>
 
-#include "../pcg/host-loop/test_support.hpp"
-#include "sextant/kinds/preconditioner.h"
+#include "plugins/pcg/host-loop/cpu/test_support.hpp"
+#include "sextant/plugin/kinds/preconditioner.h"
 
 namespace preconditioner_test {
 

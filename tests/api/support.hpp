@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "sextant/kinds/spmv.h"
+#include "sextant/plugin/kinds/spmv.h"
 #include "sextant/sextant.h"
 #include "tests/poison.hpp"
 

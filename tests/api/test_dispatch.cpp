@@ -9,9 +9,9 @@
 #include <string>
 #include <thread>
 
-#include "sextant/kinds/reduction.h"
-#include "sextant/kinds/spmv.h"
-#include "sextant/kinds/vector.h"
+#include "sextant/plugin/kinds/reduction.h"
+#include "sextant/plugin/kinds/spmv.h"
+#include "sextant/plugin/kinds/vector.h"
 #include "tests/api/support.hpp"
 
 namespace api_test {

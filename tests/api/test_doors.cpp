@@ -17,8 +17,8 @@
 #include <set>
 #include <thread>
 
-#include "sextant/kinds/storage.h"
-#include "sextant/kinds/vector.h"
+#include "sextant/plugin/kinds/storage.h"
+#include "sextant/plugin/kinds/vector.h"
 #include "tests/api/support.hpp"
 
 namespace api_test {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "sextant/kinds/spmv.h"
+#include "sextant/plugin/kinds/spmv.h"
 #include "tests/api/support.hpp"
 
 namespace api_test {

@@ -8,9 +8,9 @@
 #include <sstream>
 #include <string>
 
-#include "sextant/kinds/preconditioner.h"
-#include "sextant/kinds/reduction.h"
-#include "sextant/kinds/spmv.h"
+#include "sextant/plugin/kinds/preconditioner.h"
+#include "sextant/plugin/kinds/reduction.h"
+#include "sextant/plugin/kinds/spmv.h"
 #include "tests/api/support.hpp"
 
 namespace api_test {

@@ -12,7 +12,7 @@
 
 #include <gmock/gmock.h>
 
-#include "sextant/kinds/spmv.h"
+#include "sextant/plugin/kinds/spmv.h"
 #include "tests/api/support.hpp"
 
 namespace api_test {

@@ -6,8 +6,8 @@
 #include <set>
 #include <vector>
 
-#include "sextant/kinds/spmv.h"
-#include "sextant/kinds/vector.h"
+#include "sextant/plugin/kinds/spmv.h"
+#include "sextant/plugin/kinds/vector.h"
 #include "tests/api/support.hpp"
 
 namespace api_test {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "sextant/plugin.h"
+#include "sextant/plugin/plugin.h"
 
 sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
   (void)host;

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "../../tools/peers/peer.h"
-#include "sextant/kinds/reduction.h"
-#include "sextant/kinds/vector.h"
+#include "sextant/plugin/kinds/reduction.h"
+#include "sextant/plugin/kinds/vector.h"
 
 #if defined(PEER_WRONG)
 #define NAME "wrong"

@@ -6,10 +6,10 @@
 #include <string>
 
 #include "fixture.hpp"
-#include "sextant/kinds/hermitian.h"
-#include "sextant/kinds/multidot.h"
-#include "sextant/kinds/pcg.h"
-#include "sextant/kinds/reduction.h"
+#include "sextant/plugin/kinds/hermitian.h"
+#include "sextant/plugin/kinds/multidot.h"
+#include "sextant/plugin/kinds/pcg.h"
+#include "sextant/plugin/kinds/reduction.h"
 #include "tests/plugins/support.hpp"
 
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sextant/kinds/hermitian.h"
+#include "sextant/plugin/kinds/hermitian.h"
 #include "tests/fake_device/fixture.hpp"
 #include "tests/plugins/support.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sextant/kinds/hermitian_toeplitz.h"
+#include "sextant/plugin/kinds/hermitian_toeplitz.h"
 #include "tests/fake_device/fixture.hpp"
 #include "tests/plugins/support.hpp"
 

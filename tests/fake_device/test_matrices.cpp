@@ -13,7 +13,7 @@
 #include "abi/handles.hpp"
 #include "core/dispatch/prepared.hpp"
 #include "core/dispatch/select.hpp"
-#include "sextant/kinds/spmv.h"
+#include "sextant/plugin/kinds/spmv.h"
 #include "tests/fake_device/fixture.hpp"
 
 namespace {

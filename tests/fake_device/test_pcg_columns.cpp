@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "sextant/kinds/pcg_columns.h"
-#include "sextant/kinds/preconditioner_columns.h"
+#include "sextant/plugin/kinds/pcg_columns.h"
+#include "sextant/plugin/kinds/preconditioner_columns.h"
 #include "tests/fake_device/pcg_bench.hpp"
 
 namespace {

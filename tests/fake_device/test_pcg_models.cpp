@@ -11,10 +11,10 @@
 #include "core/model/cost.hpp"
 #include "core/model/profile.hpp"
 #include "fixture.hpp"
-#include "sextant/kinds/pcg.h"
-#include "sextant/kinds/pcg_columns.h"
-#include "sextant/kinds/preconditioner_columns.h"
-#include "sextant/kinds/storage_permuted.h"
+#include "sextant/plugin/kinds/pcg.h"
+#include "sextant/plugin/kinds/pcg_columns.h"
+#include "sextant/plugin/kinds/preconditioner_columns.h"
+#include "sextant/plugin/kinds/storage_permuted.h"
 #include "tests/plugins/support.hpp"
 
 namespace {

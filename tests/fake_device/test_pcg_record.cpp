@@ -8,7 +8,7 @@
 
 #include "abi/handles.hpp"
 #include "core/dispatch/select.hpp"
-#include "sextant/kinds/pcg_record.h"
+#include "sextant/plugin/kinds/pcg_record.h"
 #include "tests/fake_device/fixture.hpp"
 
 namespace {

@@ -10,7 +10,7 @@
 
 #include "abi/handles.hpp"
 #include "core/model/calibrate.hpp"
-#include "sextant/kinds/storage_permuted.h"
+#include "sextant/plugin/kinds/storage_permuted.h"
 #include "tests/fake_device/fixture.hpp"
 
 namespace {

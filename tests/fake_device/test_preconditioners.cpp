@@ -8,9 +8,9 @@
 
 #include "abi/handles.hpp"
 #include "core/dispatch/select.hpp"
-#include "sextant/kinds/pcg.h"
-#include "sextant/kinds/preconditioner.h"
-#include "sextant/plugin.hpp"
+#include "sextant/plugin/kinds/pcg.h"
+#include "sextant/plugin/kinds/preconditioner.h"
+#include "sextant/sdk/kernel.hpp"
 #include "tests/fake_device/fixture.hpp"
 
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sextant/kinds/spmv.h"
+#include "sextant/plugin/kinds/spmv.h"
 #include "tests/fake_device/fixture.hpp"
 
 namespace {

@@ -19,8 +19,8 @@
 #include "core/dispatch/prepared.hpp"
 #include "core/dispatch/select.hpp"
 #include "core/matrix/matrix.hpp"
-#include "sextant/kinds/spmv.h"
-#include "sextant/kinds/spmv_dots.h"
+#include "sextant/plugin/kinds/spmv.h"
+#include "sextant/plugin/kinds/spmv_dots.h"
 #include "sextant/sextant.h"
 #include "tests/fake_device/fake.h"
 

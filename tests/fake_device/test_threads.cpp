@@ -10,7 +10,7 @@
 #include "abi/handles.hpp"
 #include "core/dispatch/prepared.hpp"
 #include "core/pcg/own_stream.hpp"
-#include "sextant/kinds/vector.h"
+#include "sextant/plugin/kinds/vector.h"
 #include "tests/fake_device/fixture.hpp"
 
 namespace {

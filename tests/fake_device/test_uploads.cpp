@@ -13,7 +13,7 @@
 
 #include "abi/handles.hpp"
 #include "core/matrix/matrix.hpp"
-#include "sextant/kinds/storage.h"
+#include "sextant/plugin/kinds/storage.h"
 #include "tests/fake_device/fixture.hpp"
 
 namespace {

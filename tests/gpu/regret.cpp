@@ -33,7 +33,7 @@
 #include "regret_points.hpp"
 #include "regret_report.hpp"
 #include "regret_survey.hpp"
-#include "sextant/kinds/reduction.h"
+#include "sextant/plugin/kinds/reduction.h"
 
 namespace {
 

@@ -17,9 +17,9 @@
 #include "core/matrix/matrix.hpp"
 #include "core/model/families.hpp"
 #include "core/model/session_timing.hpp"
-#include "sextant/kinds/hermitian.h"
-#include "sextant/kinds/hermitian_toeplitz.h"
-#include "sextant/kinds/vector_group_dots.h"
+#include "sextant/plugin/kinds/hermitian.h"
+#include "sextant/plugin/kinds/hermitian_toeplitz.h"
+#include "sextant/plugin/kinds/vector_group_dots.h"
 
 namespace regret {
 

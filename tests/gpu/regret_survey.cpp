@@ -10,8 +10,8 @@
 
 #include "core/base/types.hpp"
 #include "core/model/timing.hpp"
-#include "sextant/kinds/multidot.h"
-#include "sextant/kinds/reduction.h"
+#include "sextant/plugin/kinds/multidot.h"
+#include "sextant/plugin/kinds/reduction.h"
 
 namespace regret {
 

@@ -15,8 +15,8 @@
 #include "core/dispatch/prepared.hpp"
 #include "core/dispatch/select.hpp"
 #include "hermitian_set.hpp"
-#include "sextant/kinds/hermitian.h"
-#include "sextant/plugin_cases.hpp"
+#include "sextant/plugin/kinds/hermitian.h"
+#include "sextant/sdk/cases.hpp"
 #include "support.hpp"
 
 namespace gpu_test {

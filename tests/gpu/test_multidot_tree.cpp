@@ -9,8 +9,8 @@
 
 #include "core/dispatch/prepared.hpp"
 #include "core/dispatch/select.hpp"
-#include "sextant/kinds/multidot.h"
-#include "sextant/plugin.hpp"
+#include "sextant/plugin/kinds/multidot.h"
+#include "sextant/sdk/kernel.hpp"
 #include "support.hpp"
 
 namespace gpu_test {

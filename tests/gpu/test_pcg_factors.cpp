@@ -6,7 +6,7 @@
 #include <string>
 
 #include "pcg.hpp"
-#include "sextant/kinds/spmv.h"
+#include "sextant/plugin/kinds/spmv.h"
 
 namespace {
 

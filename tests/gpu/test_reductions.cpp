@@ -11,7 +11,7 @@
 
 #include "core/dispatch/prepared.hpp"
 #include "core/dispatch/select.hpp"
-#include "sextant/kinds/reduction.h"
+#include "sextant/plugin/kinds/reduction.h"
 #include "support.hpp"
 
 namespace gpu_test {

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "core/dispatch/select.hpp"
-#include "sextant/kinds/spmv.h"
-#include "sextant/plugin_cases.hpp"
+#include "sextant/plugin/kinds/spmv.h"
+#include "sextant/sdk/cases.hpp"
 #include "support.hpp"
 
 namespace gpu_test {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/registry/registry.hpp"
-#include "sextant/kinds/features.h"
-#include "sextant/kinds/spmv.h"
+#include "sextant/plugin/kinds/features.h"
+#include "sextant/plugin/kinds/spmv.h"
 #include "support.hpp"
 
 namespace gpu_test {

@@ -17,8 +17,8 @@
 #include "core/dispatch/prepared.hpp"
 #include "core/dispatch/select.hpp"
 #include "rows.hpp"
-#include "sextant/kinds/spmv.h"
-#include "sextant/kinds/spmv_dots.h"
+#include "sextant/plugin/kinds/spmv.h"
+#include "sextant/plugin/kinds/spmv_dots.h"
 #include "support.hpp"
 
 namespace gpu_test {

@@ -13,8 +13,8 @@
 
 #include "core/dispatch/select.hpp"
 #include "core/matrix/feature_index.hpp"
-#include "sextant/kinds/spmv.h"
-#include "sextant/plugin_cases.hpp"
+#include "sextant/plugin/kinds/spmv.h"
+#include "sextant/sdk/cases.hpp"
 #include "support.hpp"
 
 namespace gpu_test {

@@ -12,7 +12,7 @@
 #include "core/base/types.hpp"
 #include "core/matrix/renumber.hpp"
 #include "core/registry/registry.hpp"
-#include "sextant/kinds/storage_permuted.h"
+#include "sextant/plugin/kinds/storage_permuted.h"
 #include "support.hpp"
 
 namespace gpu_test {

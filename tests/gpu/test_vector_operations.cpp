@@ -8,7 +8,7 @@
 
 #include "core/dispatch/prepared.hpp"
 #include "core/dispatch/select.hpp"
-#include "sextant/kinds/vector.h"
+#include "sextant/plugin/kinds/vector.h"
 #include "support.hpp"
 
 namespace gpu_test {

@@ -45,7 +45,7 @@ def for_one_isa(headers, include):
 
 def helper_problems(include, folder, cxx):
     """Helpers for authors of kernels, in C++20, meant for OpenMP; those for CUDA need a compiler of their own."""
-    helpers = sorted(path for path in include.rglob("*.hpp") if not path.name.startswith("plugin_cuda"))
+    helpers = sorted(path for path in include.rglob("*.hpp") if "cuda" not in path.relative_to(include).parts)
     isa_helpers = for_one_isa(helpers, include)
     runs = [([path for path in helpers if path not in isa_helpers], [])]
     runs += [(isa_helpers, [f"-DSXT_ISA={isa}", f"-DSXT_ISA_{isa}=1", *flags]) for isa, flags in ISAS.items()]

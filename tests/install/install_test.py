@@ -7,6 +7,7 @@ steps: tree         install and move (the others need it)
        c-cmake, c-pkgconfig                                  a C program by find_package, by pkg-config
        fortran-cmake, fortran-source, fortran-pkgconfig      a Fortran program, by installed modules, by their source
        plugin       a plugin folder of the tree, built outside, and checked by the sextant command
+       kinds        one kernel of each kind, built outside
        exports      SONAME, symbols, search paths        headers   every header alone, in every standard
        relocation   no file of the package names the place where it was built or installed first
 Exit codes: 0 passed, 1 failed, 77 skipped because something is not there.
@@ -188,6 +189,29 @@ def plugin(t):
     run(without / "bin" / "sextant", "plugin", "check", "--no-stamp", built[0])
 
 
+def kinds(t):
+    """A kernel of each kind, copied out and built on the installed headers alone."""
+    source = t.options.work / "kinds outside"
+    shutil.rmtree(source, ignore_errors=True)
+    folders = []
+    for given in t.options.kind:
+        folders.append("-".join(given.with_suffix("").parts[-3:]))
+        if given.is_dir():
+            shutil.copytree(given, source / folders[-1])
+        else:
+            (source / folders[-1]).mkdir(parents=True)
+            shutil.copy(given, source / folders[-1])
+            (source / folders[-1] / "CMakeLists.txt").write_text(f"sextant_add_plugin(NAME {given.stem} DEVICE cpu)\n")
+    lists = ["cmake_minimum_required(VERSION 3.25)", "project(kinds LANGUAGES C CXX)", "find_package(Sextant REQUIRED)"]
+    (source / "CMakeLists.txt").write_text("\n".join(lists + [f"add_subdirectory({folder})" for folder in folders]) + "\n")
+    built = sorted(t.cmake(source, "kinds built outside").rglob("*.so"))
+    if len(built) != len(folders):
+        fail(f"expected {len(folders)} plugins, found {built}")
+    for path in built:
+        require_none(shared_objects.plugin_problems(path, "sxt_plugin_entry_0"))
+    print(f"{len(built)} plugins")
+
+
 def exports(t):
     soname = shared_objects.dynamic(t.library, "SONAME")
     problems = [] if soname == ["libsextant.so.0"] else [f"SONAME is {soname}, not libsextant.so.0"]
@@ -229,7 +253,7 @@ def relocation(t):
 
 STEPS = {
     "tree": tree, "c-cmake": c_cmake, "c-pkgconfig": c_pkgconfig, "fortran-cmake": fortran_cmake,
-    "fortran-source": fortran_source, "fortran-pkgconfig": fortran_pkgconfig, "plugin": plugin, "exports": exports,
+    "fortran-source": fortran_source, "fortran-pkgconfig": fortran_pkgconfig, "plugin": plugin, "kinds": kinds, "exports": exports,
     "headers": check_headers, "relocation": relocation,
 }  # fmt: skip
 
@@ -241,6 +265,7 @@ def main():
     parser.add_argument("--work", type=pathlib.Path, required=True, help="folder for everything made here")
     parser.add_argument("--libdir", default="lib", help="where the build installs libraries, below its prefix")
     parser.add_argument("--plugin", type=pathlib.Path, required=True, help="plugin folder to build outside")
+    parser.add_argument("--kind", type=pathlib.Path, action="append", default=[], help="folder or C file of one more")
     parser.add_argument("--cc", default="cc")
     parser.add_argument("--cxx", default="c++")
     parser.add_argument("--fc", default="", help="empty: no Fortran module was built")

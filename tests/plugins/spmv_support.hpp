@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "sextant/kinds/spmv.h"
-#include "sextant/plugin_cases.hpp"
+#include "sextant/plugin/kinds/spmv.h"
+#include "sextant/sdk/cases.hpp"
 #include "tests/plugins/support.hpp"
 
 namespace plugin_test {

@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "core/threads/pool.hpp"
-#include "sextant/kinds/storage.h"
-#include "sextant/plugin.hpp"
-#include "sextant/team.h"
+#include "sextant/plugin/kinds/storage.h"
+#include "sextant/plugin/team.h"
+#include "sextant/sdk/kernel.hpp"
 
 namespace plugin_test {
 

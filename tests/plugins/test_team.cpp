@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "sextant/plugin_hermitian.hpp"
+#include "sextant/sdk/hermitian.hpp"
 #include "tests/plugins/support.hpp"
 
 namespace plugin_test {

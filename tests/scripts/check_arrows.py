@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Holds the one-way arrows of docs/design.md: bindings, tools -> include <- abi -> core -> include <- plugins;
-core, tools -> plot, files, names, which see nothing of the rest.
+core, tools -> plot, files, names, which see nothing of the rest. Within include: sdk -> plugin -> the programs' headers.
+Within plugins: a folder -> its kind's shared/ -> formats/.
 
-Read from the includes of every C, C++ and CUDA file; CUDA stays under plugins/ and in the helpers plugin_cuda*.hpp, which
+Read from the includes of every C, C++ and CUDA file; CUDA stays under plugins/ and in include/sextant/sdk/cuda/, which
 only plugins may include; core and abi name no plugin and no kernel. Tests may see everything.
 """
 
@@ -12,7 +13,7 @@ import re
 
 import tree
 
-# Who may include whom. A plugin may include of its own folder besides.
+# Who may include whom. Of plugins see PLUGINS_SEE.
 MAY_SEE = {
     "include": {"include"},
     "core": {"core", "include", "plot", "files", "names"},
@@ -29,7 +30,10 @@ CUDA_HEADER = re.compile(r"^(cuda|cub/|thrust/|cooperative_groups|cublas|cuspars
 # Tries out a CUDA toolkit before anything is built with it: no part of the product.
 CUDA_PROGRAMS = {pathlib.Path("tools/lib/cuda-check/check.cu")}
 # Header-only helpers for kernels in CUDA.
-CUDA_HELPER = re.compile(r"^(include/)?sextant/plugin_cuda[a-z_]*\.hpp$")
+CUDA_HELPER = re.compile(r"^(include/)?sextant/sdk/cuda/")
+# What each room of the headers may include of the others.
+ROOMS_SEE = {"programs": {"programs"}, "plugin": {"programs", "plugin"}, "sdk": {"programs", "plugin", "sdk"}}
+PLUGINS_SEE = "plugins see include, plugins/formats/, the shared/ of their kind and their own folder only"
 STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 # spmv.csr.vector.cuda, or a shared object by its name (a bare ".so" is the suffix every plugin has).
 KERNEL_NAME = re.compile(r"^[a-z_]+(\.[a-z0-9_-]+)*\.(cpu|cuda)$")
@@ -63,6 +67,20 @@ def collapse(path):
     return parts
 
 
+def room_of(path):
+    """The room of a header below include/sextant: programs, plugin or sdk."""
+    return path.parts[2] if len(path.parts) > 3 else "programs"
+
+
+def plugin_may_see(path, target):
+    """Whether a file of a plugin may include another below plugins/."""
+    if target.parts[:2] == ("plugins", "formats"):
+        return True
+    if path.parts[:2] == ("plugins", "formats"):
+        return False
+    return target.parent == path.parent or target.parts[:3] == ("plugins", path.parts[1], "shared")
+
+
 def check_include(root, path, name):
     """The sentence that says why path may not include name, or None."""
     area = path.parts[0]
@@ -70,13 +88,20 @@ def check_include(root, path, name):
     if (CUDA_HEADER.match(name) or CUDA_HELPER.match(name)) and not may_see_cuda:
         return f"includes {name}: CUDA stays under plugins/"
     target = resolve(root, path, name)
-    if target is None or target.parts[0] in MAY_SEE[area]:
+    if target is None:
         return None
-    if area == "plugins" and target.parent == path.parent:
+    if area == "plugins" and target.parts[0] == "plugins":
+        return None if plugin_may_see(path, target) else f"includes {name} ({target}): {PLUGINS_SEE}"
+    if area == "include" and target.parts[0] == "include":
+        room, other = room_of(path), room_of(target)
+        if other in ROOMS_SEE.get(room, set()):
+            return None
+        return f"includes {name} ({target}): {room} headers do not see {other}"
+    if target.parts[0] in MAY_SEE[area]:
         return None
-    seen = ", ".join(sorted(MAY_SEE[area]))
-    extra = " and its own folder" if area == "plugins" else ""
-    return f"includes {name} ({target}): {area} sees {seen}{extra} only"
+    if area == "plugins":
+        return f"includes {name} ({target}): {PLUGINS_SEE}"
+    return f"includes {name} ({target}): {area} sees {', '.join(sorted(MAY_SEE[area]))} only"
 
 
 def check_names(text):

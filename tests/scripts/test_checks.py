@@ -19,15 +19,15 @@ SPDX = "// SPDX-License-" + "Identifier: BSD-3-Clause\n"
 # A project that keeps every rule; the tests change one file of it.
 PROJECT = {
     ".gitignore": "/build*/\n*.pyc\n",
-    "include/sextant/plugin.h": SPDX + "#include <stdint.h>\nint sxt_rows_of(void);\n",
-    "include/sextant/kinds/spmv.h": SPDX + '#include "sextant/plugin.h"\n',
+    "include/sextant/plugin/plugin.h": SPDX + "#include <stdint.h>\nint sxt_rows_of(void);\n",
+    "include/sextant/plugin/kinds/spmv.h": SPDX + '#include "sextant/plugin/plugin.h"\n',
     "core/base/error.hpp": SPDX + "#include <string>\n",
     "core/matrix/csr.cpp": SPDX + '#include "core/base/error.hpp"\nint rows(int n) { return n; }\n',
     "abi/matrix.cpp": SPDX + '#include "core/base/error.hpp"\nconst char *suffix = ".so";\n',
-    "plugins/spmv/csr/kernel.cpp": SPDX + '#include "rows.hpp"\n#include "sextant/kinds/spmv.h"\n',
+    "plugins/spmv/csr/kernel.cpp": SPDX + '#include "rows.hpp"\n#include "sextant/plugin/kinds/spmv.h"\n',
     "plugins/spmv/csr/rows.hpp": SPDX,
     "plugins/spmv/coo/cuda.cu": SPDX + "#include <cuda_runtime.h>\n",
-    "tools/sextant/main.cpp": SPDX + '#include "sextant/plugin.h"\n',
+    "tools/sextant/main.cpp": SPDX + '#include "sextant/plugin/plugin.h"\n',
     "tools/run": "#!/usr/bin/env bash\n" + SPDX.replace("//", "#") + 'echo "$1"\n',
     "tests/unit/test_csr.cpp": SPDX + '#include "core/base/error.hpp"\nconst char *name = "spmv.csr.cpu";\n',
     "README.md": "# Rows and `columns`\n\nSee [above](#rows-and-columns), [docs](docs) and [more](docs/models.md#what-else).\n",
@@ -67,11 +67,11 @@ class Arrows(RuleTest):
         self.assert_found(check_arrows, name, SPDX + line + "\n", expected)
 
     def test_core_must_not_see_abi(self):
-        self.check_planted("core/x.cpp", '#include "abi/guard.hpp"', "core sees core, files, include, plot only")
+        self.check_planted("core/x.cpp", '#include "abi/guard.hpp"', "core sees core, files, include, names, plot only")
 
     def test_core_must_not_see_plugins_by_relative_path(self):
         line = '#include "../../plugins/spmv/csr/rows.hpp"'
-        self.check_planted("core/io/x.cpp", line, "core sees core, files, include, plot only")
+        self.check_planted("core/io/x.cpp", line, "core sees core, files, include, names, plot only")
 
     def test_core_must_not_see_cuda(self):
         self.check_planted("core/x.cpp", "# include <cuda_runtime.h>", "CUDA stays under plugins/")
@@ -80,13 +80,41 @@ class Arrows(RuleTest):
         self.check_planted("abi/x.cpp", '#include "plugins/spmv/csr/rows.hpp"', "abi sees abi, core, include only")
 
     def test_plugins_must_not_see_core(self):
-        self.check_planted("plugins/spmv/csr/x.cpp", '#include "core/base/error.hpp"', "plugins sees include and")
+        self.check_planted("plugins/spmv/csr/x.cpp", '#include "core/base/error.hpp"', "plugins see include, plugins/formats/")
 
     def test_plugins_must_not_see_each_other(self):
-        self.check_planted("plugins/spmv/coo/x.cpp", '#include "../csr/rows.hpp"', "its own folder only")
+        self.check_planted("plugins/spmv/coo/x.cpp", '#include "../csr/rows.hpp"', "their own folder only")
+
+    def test_plugins_see_formats_and_what_their_kind_shares(self):
+        for name in ("plugins/formats/ell.hpp", "plugins/spmv/shared/rows.hpp", "plugins/spmv/shared/cuda/rows.hpp"):
+            self.plant(name, SPDX)
+        lines = '#include "plugins/formats/ell.hpp"\n#include "plugins/spmv/shared/cuda/rows.hpp"\n'
+        self.plant("plugins/spmv/coo/x.cpp", SPDX + lines)
+        self.plant("plugins/spmv/shared/more.hpp", SPDX + '#include "plugins/spmv/shared/rows.hpp"\n')
+        self.assertEqual(self.problems(check_arrows), [])
+
+    def test_plugins_must_not_see_what_another_kind_shares(self):
+        self.plant("plugins/pcg/shared/parts.hpp", SPDX)
+        self.check_planted("plugins/spmv/coo/x.cpp", '#include "plugins/pcg/shared/parts.hpp"', "the shared/ of their kind")
+
+    def test_formats_must_not_see_what_a_kind_shares(self):
+        self.plant("plugins/pcg/shared/parts.hpp", SPDX)
+        self.check_planted("plugins/formats/x.hpp", '#include "plugins/pcg/shared/parts.hpp"', "plugins see include")
+
+    def test_headers_of_programs_must_not_see_those_of_plugins(self):
+        line = '#include "sextant/plugin/plugin.h"'
+        self.check_planted("include/sextant/x.h", line, "programs headers do not see plugin")
+
+    def test_headers_of_plugins_must_not_see_the_sdk(self):
+        self.plant("include/sextant/sdk/kernel.hpp", SPDX)
+        self.check_planted("include/sextant/plugin/x.h", '#include "sextant/sdk/kernel.hpp"', "plugin headers do not see sdk")
+
+    def test_helpers_for_cuda_are_for_plugins(self):
+        self.plant("include/sextant/sdk/cuda/exec.hpp", SPDX + "#include <cuda_runtime.h>\n")
+        self.check_planted("tools/x.cpp", '#include "sextant/sdk/cuda/exec.hpp"', "CUDA stays under plugins/")
 
     def test_tools_must_not_see_core(self):
-        self.check_planted("tools/x.cpp", '#include "core/base/error.hpp"', "tools sees files, include, plot, tools only")
+        self.check_planted("tools/x.cpp", '#include "core/base/error.hpp"', "tools sees files, include, names, plot, tools only")
 
     def test_plot_must_see_nothing_else(self):
         self.check_planted("plot/x.cpp", '#include "core/base/error.hpp"', "plot sees plot only")

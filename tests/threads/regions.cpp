@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "sextant/hermitian.h"
-#include "sextant/kinds/spmv.h"
 #include "sextant/pcg.h"
+#include "sextant/plugin/kinds/spmv.h"
 #include "sextant/sextant.h"
 
 namespace {

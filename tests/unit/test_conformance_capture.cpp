@@ -8,7 +8,7 @@
 
 #include "core/registry/capture_check.hpp"
 #include "core/registry/host.hpp"
-#include "sextant/kinds/spmv.h"
+#include "sextant/plugin/kinds/spmv.h"
 #include "test_registry_util.hpp"
 #include "tests/plugins/mocks/scale.h"
 

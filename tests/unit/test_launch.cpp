@@ -6,7 +6,7 @@
 
 #include "core/context/context.hpp"
 #include "core/dispatch/launch.hpp"
-#include "sextant/kinds/launch.h"
+#include "sextant/plugin/kinds/launch.h"
 
 namespace {
 

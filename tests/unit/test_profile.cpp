@@ -16,7 +16,7 @@
 #include "core/base/files.hpp"
 #include "core/model/cost.hpp"
 #include "core/model/profile.hpp"
-#include "sextant/kinds/spmv.h"
+#include "sextant/plugin/kinds/spmv.h"
 
 namespace sextant {
 namespace {

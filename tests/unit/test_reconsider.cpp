@@ -6,12 +6,12 @@
 #include <memory>
 
 #include "core/context/context.hpp"
-#include "sextant/kinds/multidot.h"
-#include "sextant/kinds/pcg.h"
-#include "sextant/kinds/reduction.h"
-#include "sextant/kinds/residual.h"
-#include "sextant/kinds/spmv.h"
-#include "sextant/kinds/vector.h"
+#include "sextant/plugin/kinds/multidot.h"
+#include "sextant/plugin/kinds/pcg.h"
+#include "sextant/plugin/kinds/reduction.h"
+#include "sextant/plugin/kinds/residual.h"
+#include "sextant/plugin/kinds/spmv.h"
+#include "sextant/plugin/kinds/vector.h"
 
 namespace {
 

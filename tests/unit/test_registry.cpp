@@ -9,7 +9,7 @@
 
 #include "core/registry/host.hpp"
 #include "core/registry/validate.hpp"
-#include "sextant/kinds/device.h"
+#include "sextant/plugin/kinds/device.h"
 #include "test_registry_util.hpp"
 
 using namespace registry_test;

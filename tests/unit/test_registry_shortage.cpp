@@ -8,7 +8,7 @@
 #include <cstddef>
 
 #include "core/registry/validate.hpp"
-#include "sextant/kinds/storage.h"
+#include "sextant/plugin/kinds/storage.h"
 #include "test_registry_util.hpp"
 
 using namespace registry_test;

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "core/registry/conformance.hpp"
-#include "sextant/kinds/features.h"
-#include "sextant/kinds/spmv.h"
-#include "sextant/kinds/vector.h"
+#include "sextant/plugin/kinds/features.h"
+#include "sextant/plugin/kinds/spmv.h"
+#include "sextant/plugin/kinds/vector.h"
 #include "test_registry_util.hpp"
 
 using namespace registry_test;

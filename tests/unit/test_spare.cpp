@@ -12,8 +12,8 @@
 #include "core/dispatch/select.hpp"
 #include "core/matrix/matrix.hpp"
 #include "core/model/families.hpp"
-#include "sextant/kinds/pcg.h"
-#include "sextant/kinds/spmv.h"
+#include "sextant/plugin/kinds/pcg.h"
+#include "sextant/plugin/kinds/spmv.h"
 
 namespace sextant {
 namespace {

@@ -14,7 +14,7 @@
 #include "core/matrix/feature_index.hpp"
 #include "core/matrix/matrix.hpp"
 #include "core/model/families.hpp"
-#include "sextant/kinds/spmv.h"
+#include "sextant/plugin/kinds/spmv.h"
 
 namespace sextant {
 namespace {

@@ -12,7 +12,7 @@
 #include "core/context/context.hpp"
 #include "core/dispatch/select.hpp"
 #include "core/dispatch/tree.hpp"
-#include "sextant/kinds/reduction.h"
+#include "sextant/plugin/kinds/reduction.h"
 
 namespace {
 

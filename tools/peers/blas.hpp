@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "library.hpp"
-#include "sextant/kinds/reduction.h"
-#include "sextant/kinds/vector.h"
+#include "sextant/plugin/kinds/reduction.h"
+#include "sextant/plugin/kinds/vector.h"
 
 namespace peer {
 

@@ -53,7 +53,7 @@ typedef struct {
   int (*cg_run)(void *state, const double *b, double *x, double rtol, int64_t max_iterations, int64_t *iterations);
   void (*cg_release)(void *state);
 
-  /* Operations by the numbers of sextant/kinds/vector.h and sextant/kinds/reduction.h. The run functions are only
+  /* Operations by the numbers of sextant/plugin/kinds/vector.h and sextant/plugin/kinds/reduction.h. The run functions are only
    * called with numbers for which has_... returned 1. */
   int (*has_vector)(int32_t operation);
   int (*has_reduction)(int32_t operation);

@@ -3,10 +3,10 @@
 #include <exception>
 #include <new>
 
-#include "command.hpp"
-#include "error.hpp"
-#include "hints.hpp"
-#include "output.hpp"
+#include "commands/command.hpp"
+#include "input/hints.hpp"
+#include "report/error.hpp"
+#include "report/output.hpp"
 
 namespace {
 

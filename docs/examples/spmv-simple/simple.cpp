@@ -2,8 +2,8 @@
 // com.example.spmv.simple: y = alpha A x + beta y on CSR in f64, one thread, written to be copied and changed.
 #include <cstdint>
 
-#include "sextant/kinds/spmv.h"
-#include "sextant/plugin.hpp"
+#include "sextant/plugin/kinds/spmv.h"
+#include "sextant/sdk/kernel.hpp"
 
 using namespace sextant::plugin;
 

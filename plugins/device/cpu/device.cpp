@@ -9,8 +9,8 @@
 #include <cstring>
 
 #include "describe.hpp"
-#include "sextant/kinds/device.h"
-#include "sextant/plugin.hpp"
+#include "sextant/plugin/kinds/device.h"
+#include "sextant/sdk/kernel.hpp"
 
 using namespace sextant::plugin;
 namespace cpu = sextant::device_cpu;

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "plugins/device/cpu/describe.hpp"
-#include "sextant/kinds/device.h"
+#include "sextant/plugin/kinds/device.h"
 #include "tests/plugins/support.hpp"
 
 // The parsers are not exported; the file that holds them is small.

@@ -10,7 +10,7 @@
 #include <iterator>
 #include <memory>
 
-#include "sextant/plugin_cuda.hpp"
+#include "sextant/sdk/cuda/exec.hpp"
 
 namespace sextant::device_cuda {
 namespace {

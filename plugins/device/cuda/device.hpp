@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "driver.hpp"
-#include "sextant/kinds/device.h"
-#include "sextant/plugin.hpp"
+#include "sextant/plugin/kinds/device.h"
+#include "sextant/sdk/kernel.hpp"
 
 namespace sextant::device_cuda {
 

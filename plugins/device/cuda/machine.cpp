@@ -12,7 +12,7 @@
 #include <string>
 
 #include "driver.hpp"
-#include "sextant/plugin.hpp"
+#include "sextant/sdk/kernel.hpp"
 
 namespace sextant::device_cuda {
 namespace {

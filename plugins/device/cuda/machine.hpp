@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "sextant/kinds/device.h"
+#include "sextant/plugin/kinds/device.h"
 
 namespace sextant::device_cuda {
 

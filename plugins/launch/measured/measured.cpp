@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "sextant/plugin_launch.hpp"
+#include "sextant/sdk/launch.hpp"
 
 using namespace sextant::plugin;
 using namespace sextant::plugin::launch;

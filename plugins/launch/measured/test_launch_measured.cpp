@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "sextant/kinds/launch.h"
+#include "sextant/plugin/kinds/launch.h"
 #include "tests/plugins/conformance.hpp"
 
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "sextant/plugin_launch.hpp"
+#include "sextant/sdk/launch.hpp"
 
 using namespace sextant::plugin;
 using namespace sextant::plugin::launch;

@@ -2,7 +2,7 @@
 // launch.occupancy: every limit in turn, by hand, and the ties.
 #include <cstdint>
 
-#include "sextant/kinds/launch.h"
+#include "sextant/plugin/kinds/launch.h"
 #include "tests/plugins/support.hpp"
 
 namespace {

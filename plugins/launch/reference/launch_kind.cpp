@@ -8,8 +8,8 @@
 #include <memory>
 #include <vector>
 
-#include "sextant/plugin_cases.hpp"
-#include "sextant/plugin_launch.hpp"
+#include "sextant/sdk/cases.hpp"
+#include "sextant/sdk/launch.hpp"
 
 using namespace sextant::plugin;
 using namespace sextant::plugin::cases;

@@ -2,7 +2,7 @@
 // launch.tiered: the published table, the tiers of another device, and what it does without the size it wants.
 #include <cstdint>
 
-#include "sextant/kinds/launch.h"
+#include "sextant/plugin/kinds/launch.h"
 #include "tests/plugins/support.hpp"
 
 namespace {

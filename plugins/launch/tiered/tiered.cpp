@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "sextant/plugin_launch.hpp"
+#include "sextant/sdk/launch.hpp"
 
 using namespace sextant::plugin;
 using namespace sextant::plugin::launch;

@@ -8,8 +8,8 @@
 #include <cstring>
 
 #include "indefinite.hpp"
-#include "sextant/kinds/preconditioner.h"
-#include "sextant/plugin_cuda.hpp"
+#include "sextant/plugin/kinds/preconditioner.h"
+#include "sextant/sdk/cuda/exec.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "mock_stream.h"
-#include "sextant/kinds/device.h"
+#include "sextant/plugin/kinds/device.h"
 
 #if ABSENT
 #define DEVICE "absent"

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sextant/kinds/features.h"
+#include "sextant/plugin/kinds/features.h"
 
 static sxt_status run(const void *state, void *session, const sxt_head *head, const sxt_exec *exec) {
   (void)state, (void)session, (void)exec;

@@ -7,7 +7,7 @@
 
 #include "mock_stream.h"
 #include "scale.h"
-#include "sextant/kinds/spmv.h"
+#include "sextant/plugin/kinds/spmv.h"
 
 /* ---- y = factor x
  * ---------------------------------------------------------------------------------------------------- */

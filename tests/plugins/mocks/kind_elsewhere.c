@@ -3,7 +3,7 @@
  * nothing can prove here; it is wrong. */
 #include <stdlib.h>
 
-#include "sextant/plugin.h"
+#include "sextant/plugin/plugin.h"
 
 #define KIND "com.example.elsewhere/1"
 

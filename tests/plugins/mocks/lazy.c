@@ -3,17 +3,17 @@
  * fastest; what they do is nothing. */
 #include <string.h>
 
-#include "sextant/kinds/hermitian.h"
-#include "sextant/kinds/multidot.h"
-#include "sextant/kinds/ordering.h"
-#include "sextant/kinds/pcg.h"
-#include "sextant/kinds/preconditioner.h"
-#include "sextant/kinds/reduction.h"
-#include "sextant/kinds/residual.h"
-#include "sextant/kinds/spmv.h"
-#include "sextant/kinds/spmv_dots.h"
-#include "sextant/kinds/vector.h"
-#include "sextant/kinds/vector_group.h"
+#include "sextant/plugin/kinds/hermitian.h"
+#include "sextant/plugin/kinds/multidot.h"
+#include "sextant/plugin/kinds/ordering.h"
+#include "sextant/plugin/kinds/pcg.h"
+#include "sextant/plugin/kinds/preconditioner.h"
+#include "sextant/plugin/kinds/reduction.h"
+#include "sextant/plugin/kinds/residual.h"
+#include "sextant/plugin/kinds/spmv.h"
+#include "sextant/plugin/kinds/spmv_dots.h"
+#include "sextant/plugin/kinds/vector.h"
+#include "sextant/plugin/kinds/vector_group.h"
 
 static sxt_status candidates(const sxt_query *query, const sxt_features *features, const sxt_machine *machine,
                              const sxt_filled *slots, sxt_candidate *out, uint64_t capacity, uint64_t *count) {

@@ -3,7 +3,7 @@
  * it is enqueued, or is recorded while the stream is captured. */
 #ifndef MOCK_STREAM_H
 #define MOCK_STREAM_H
-#include "sextant/plugin.h"
+#include "sextant/plugin/plugin.h"
 
 typedef struct mock_stream mock_stream;
 struct mock_stream {

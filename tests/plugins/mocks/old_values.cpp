@@ -8,10 +8,10 @@
 #include <thread>
 #include <vector>
 
-#include "sextant/kinds/preconditioner.h"
-#include "sextant/kinds/spmv.h"
-#include "sextant/kinds/storage.h"
-#include "sextant/plugin.hpp"
+#include "sextant/plugin/kinds/preconditioner.h"
+#include "sextant/plugin/kinds/spmv.h"
+#include "sextant/plugin/kinds/storage.h"
+#include "sextant/sdk/kernel.hpp"
 
 using namespace sextant::plugin;
 

@@ -3,7 +3,7 @@
  * plugins beside this file are defective in. */
 #ifndef MOCK_SCALE_H
 #define MOCK_SCALE_H
-#include "sextant/plugin.h"
+#include "sextant/plugin/plugin.h"
 
 #define KIND_SCALE "com.example.scale/1"
 

@@ -14,7 +14,7 @@
 #include <xmmintrin.h>
 #endif
 
-#include "sextant/kinds/spmv.h"
+#include "sextant/plugin/kinds/spmv.h"
 
 enum {
   none,

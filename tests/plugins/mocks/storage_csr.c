@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sextant/kinds/storage.h"
+#include "sextant/plugin/kinds/storage.h"
 
 enum { none, values, refresh, diagonal, scale };
 #define TEXT_(x) #x

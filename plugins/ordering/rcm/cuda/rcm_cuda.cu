@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <limits>
 
+#include "plugins/ordering/shared/rcm.hpp"
 #include "search.cuh"
-#include "sextant/plugin_cuda_memory.hpp"
-#include "sextant/plugin_cuda_storage.hpp"
-#include "sextant/plugin_rcm.hpp"
+#include "sextant/sdk/cuda/memory.hpp"
+#include "sextant/sdk/cuda/storage.hpp"
 
 namespace sextant::ordering_rcm_cuda {
 

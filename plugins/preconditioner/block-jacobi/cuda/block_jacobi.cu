@@ -4,7 +4,7 @@
 // values a row. Bound by bandwidth. Blocks are factored by a warp each.
 #include <cstdint>
 
-#include "sextant/plugin_cuda_factor.hpp"
+#include "plugins/preconditioner/shared/cuda/factor.hpp"
 
 namespace {
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "sextant/plugin_chebyshev.hpp"
-#include "sextant/plugin_cuda_factor.hpp"
+#include "plugins/preconditioner/shared/chebyshev.hpp"
+#include "plugins/preconditioner/shared/cuda/factor.hpp"
 
 namespace {
 

@@ -4,8 +4,8 @@
 // in shared memory. An application is two products with factors of their own: bound by bandwidth.
 #include <cstdint>
 
-#include "sextant/plugin_cuda_factor.hpp"
-#include "sextant/plugin_fsai.hpp"
+#include "plugins/preconditioner/shared/cuda/factor.hpp"
+#include "plugins/preconditioner/shared/fsai.hpp"
 
 namespace {
 

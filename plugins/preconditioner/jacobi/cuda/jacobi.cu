@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <cstring>
 
-#include "sextant/kinds/preconditioner.h"
-#include "sextant/plugin_cuda_storage.hpp"
-#include "sextant/plugin_preconditioner.hpp"
+#include "plugins/preconditioner/shared/preconditioner.hpp"
+#include "sextant/plugin/kinds/preconditioner.h"
+#include "sextant/sdk/cuda/storage.hpp"
 
 namespace {
 

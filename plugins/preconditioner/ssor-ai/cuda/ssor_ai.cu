@@ -6,7 +6,7 @@
 // whose products core may leave to other kernels.
 #include <cstdint>
 
-#include "sextant/plugin_cuda_factor.hpp"
+#include "plugins/preconditioner/shared/cuda/factor.hpp"
 
 namespace {
 

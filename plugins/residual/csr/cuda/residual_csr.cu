@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "sextant/plugin_cuda_memory.hpp"
-#include "sextant/plugin_cuda_numbers.hpp"
-#include "sextant/plugin_cuda_spmv.hpp"
-#include "sextant/plugin_residual.hpp"
+#include "plugins/residual/shared/residual.hpp"
+#include "sextant/sdk/cuda/memory.hpp"
+#include "sextant/sdk/cuda/numbers.hpp"
+#include "sextant/sdk/cuda/spmv.hpp"
 
 using namespace sextant::plugin;
 

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <cstdint>
 
-#include "sextant/plugin_bsr.hpp"
-#include "sextant/plugin_cuda_ell_rows.hpp"
-#include "sextant/plugin_cuda_plain_product.hpp"
+#include "plugins/formats/bsr.hpp"
+#include "plugins/formats/cuda/ell_rows.hpp"
+#include "plugins/formats/cuda/plain_product.hpp"
 
 namespace sextant::spmv_bsr_cuda {
 namespace {

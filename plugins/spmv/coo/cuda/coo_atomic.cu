@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "coo_state.cuh"
-#include "sextant/plugin_cuda_entry_tiles.hpp"
-#include "sextant/plugin_cuda_scatter.hpp"
+#include "plugins/formats/cuda/entry_tiles.hpp"
+#include "plugins/formats/cuda/scatter.hpp"
 
 namespace sextant::spmv_coo_cuda {
 

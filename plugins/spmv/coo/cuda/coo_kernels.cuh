@@ -3,8 +3,8 @@
 // flops. Bound: the atomics.
 #pragma once
 
-#include "sextant/plugin_cuda_memory.hpp"
-#include "sextant/plugin_cuda_spmv.hpp"
+#include "sextant/sdk/cuda/memory.hpp"
+#include "sextant/sdk/cuda/spmv.hpp"
 
 namespace sextant::spmv_coo_cuda {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// spmv.coo.segmented.cuda: equal tiles of entries whatever the rows, in one launch (plugin_cuda_row_ends.hpp). Which
-// entries end rows is found once, in prepare; after that the rows of the coordinates are not read.
+// spmv.coo.segmented.cuda: equal tiles of entries whatever the rows, in one launch (plugins/formats/cuda/row_ends.hpp).
+// Which entries end rows is found once, in prepare; after that the rows of the coordinates are not read.
 #include <algorithm>
 #include <cmath>
 
 #include "coo_state.cuh"
-#include "sextant/plugin_cuda_row_plan.hpp"
+#include "plugins/formats/cuda/row_plan.hpp"
 
 namespace sextant::spmv_coo_cuda {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "coo_state.cuh"
-#include "sextant/plugin_cuda_entry_tiles.hpp"
+#include "plugins/formats/cuda/entry_tiles.hpp"
 
 using namespace sextant::plugin;
 

@@ -9,8 +9,8 @@
 #include <type_traits>
 
 #include "csr_state.cuh"
-#include "sextant/plugin_cuda_dense.hpp"
-#include "sextant/plugin_cuda_storage.hpp"
+#include "sextant/sdk/cuda/dense.hpp"
+#include "sextant/sdk/cuda/storage.hpp"
 
 namespace sextant::spmv_csr_cuda {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // spmv.csr.balanced.cuda: equal tiles of entries whatever the lengths of rows, in one launch
-// (plugin_cuda_row_ends.hpp).
+// (plugins/formats/cuda/row_ends.hpp).
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "csr_state.cuh"
-#include "sextant/plugin_cuda_row_plan.hpp"
+#include "plugins/formats/cuda/row_plan.hpp"
 
 namespace sextant::spmv_csr_cuda {
 

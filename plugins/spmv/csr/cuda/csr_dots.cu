@@ -10,9 +10,9 @@
 
 #include "csr_adaptive.cuh"
 #include "csr_state.cuh"
-#include "sextant/kinds/spmv_dots.h"
-#include "sextant/plugin_cuda_dense.hpp"
-#include "sextant/plugin_cuda_grid.hpp"
+#include "sextant/plugin/kinds/spmv_dots.h"
+#include "sextant/sdk/cuda/dense.hpp"
+#include "sextant/sdk/cuda/grid.hpp"
 
 namespace sextant::spmv_csr_cuda {
 

@@ -6,8 +6,8 @@
 #include <iterator>
 
 #include "csr_state.cuh"
-#include "sextant/plugin_cuda_entry_tiles.hpp"
-#include "sextant/plugin_cuda_storage.hpp"
+#include "plugins/formats/cuda/entry_tiles.hpp"
+#include "sextant/sdk/cuda/storage.hpp"
 
 namespace sextant::spmv_csr_cuda {
 

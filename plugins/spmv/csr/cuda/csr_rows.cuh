@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "sextant/plugin_cuda_chain.hpp"
-#include "sextant/plugin_cuda_spmv.hpp"
+#include "sextant/sdk/cuda/chain.hpp"
+#include "sextant/sdk/cuda/spmv.hpp"
 
 namespace sextant::spmv_csr_cuda {
 
@@ -93,7 +93,7 @@ struct Entries {
 
 // Up to R columns of x and y at once; G = 0: `lanes` says how many threads a row. A row's sum is formed in `flight`
 // parts, which depend on G alone. early: begun while the stream's predecessor ends, what never changes is read before
-// it has (plugin_cuda_chain.hpp); that costs each warp some cycles, so large grids do without.
+// it has (sdk/cuda/chain.hpp); that costs each warp some cycles, so large grids do without.
 template <int G, int R, int flight, class V, class M, class Offset>
 __global__ void __launch_bounds__(256) rows_kernel(Csr<M, Offset> a, cuda::Product<V> p, int lanes, bool early) {
   if constexpr (G > 0) lanes = G;

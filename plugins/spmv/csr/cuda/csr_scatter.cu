@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "csr_state.cuh"
-#include "sextant/plugin_cuda_scatter.hpp"
+#include "plugins/formats/cuda/scatter.hpp"
 
 namespace sextant::spmv_csr_cuda {
 

@@ -8,8 +8,8 @@
 
 #include "csr_rows.cuh"
 #include "csr_transpose.cuh"
-#include "sextant/plugin_cuda_memory.hpp"
-#include "sextant/plugin_cuda_spmv.hpp"
+#include "sextant/sdk/cuda/memory.hpp"
+#include "sextant/sdk/cuda/spmv.hpp"
 
 namespace sextant::spmv_csr_cuda {
 

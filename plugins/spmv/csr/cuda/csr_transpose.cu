@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "sextant/plugin_cuda_scatter.hpp"
-#include "sextant/plugin_cuda_sort.hpp"
+#include "plugins/formats/cuda/scatter.hpp"
+#include "plugins/formats/cuda/sort.hpp"
 
 namespace sextant::spmv_csr_cuda {
 

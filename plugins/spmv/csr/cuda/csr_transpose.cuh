@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "sextant/kinds/storage.h"
-#include "sextant/plugin_cuda_memory.hpp"
+#include "sextant/plugin/kinds/storage.h"
+#include "sextant/sdk/cuda/memory.hpp"
 
 namespace sextant::spmv_csr_cuda {
 

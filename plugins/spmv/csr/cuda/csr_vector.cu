@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "csr_state.cuh"
-#include "sextant/order.h"
+#include "sextant/plugin/order.h"
 
 namespace sextant::spmv_csr_cuda {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // spmv.dia.cuda and spmv.dia-symmetric.cuda: products with matrices held by diagonals, all operations, the kernels of
-// plugin_cuda_dia_kernels.hpp. Deterministic: a row has one thread and one order.
+// plugins/formats/cuda/dia_kernels.hpp. Deterministic: a row has one thread and one order.
 #include <cstdint>
 
-#include "sextant/order.h"
-#include "sextant/plugin_cuda_dia.hpp"
+#include "plugins/formats/cuda/dia.hpp"
+#include "sextant/plugin/order.h"
 
 namespace sextant::spmv_dia_cuda {
 namespace {

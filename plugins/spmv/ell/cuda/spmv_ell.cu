@@ -6,10 +6,10 @@
 #include <cmath>
 #include <cstdint>
 
-#include "sextant/order.h"
-#include "sextant/plugin_cuda_ell_rows.hpp"
-#include "sextant/plugin_cuda_plain_product.hpp"
-#include "sextant/plugin_ell.hpp"
+#include "plugins/formats/cuda/ell_rows.hpp"
+#include "plugins/formats/cuda/plain_product.hpp"
+#include "plugins/formats/ell.hpp"
+#include "sextant/plugin/order.h"
 
 namespace sextant::spmv_ell_cuda {
 namespace {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "hub_kernels.cuh"
-#include "sextant/plugin_cuda_storage.hpp"
+#include "sextant/sdk/cuda/storage.hpp"
 
 namespace sextant::spmv_hub_cuda {
 

@@ -5,11 +5,11 @@
 // run is taken in chunks of 256, eight consecutive entries a lane, which lie in memory as lanes load them. Lanes sum
 // what lies within them and one scan over the warp closes rows that cross lanes. The 32-bit code of an entry holds its
 // column, or its place among the hubs, and whether it begins a row. What a run has of the row of the run before it goes
-// there as a packet and is added in order (plugin_cuda_parts.hpp): no atomics, bits depend on the runs alone.
+// there as a packet and is added in order (plugins/formats/cuda/parts.hpp): no atomics, bits depend on the runs alone.
 #pragma once
 
-#include "sextant/plugin_cuda_chain.hpp"
-#include "sextant/plugin_cuda_parts.hpp"
+#include "plugins/formats/cuda/parts.hpp"
+#include "sextant/sdk/cuda/chain.hpp"
 
 namespace sextant::spmv_hub_cuda {
 

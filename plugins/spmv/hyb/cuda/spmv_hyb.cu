@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // spmv.hyb.cuda: y = alpha A x + beta y with HYB in one launch. A block has 256 rows: a thread takes the regular part
 // of one, then the block's warps share its coordinates evenly and add runs of one row by segmented sums
-// (plugin_cuda_segments.hpp). Bound: memory, (value + 4) bytes a stored entry, (value + 8) a coordinate, or the sectors
-// of x. Deterministic: how entries are shared depends on the matrix alone.
+// (plugins/formats/cuda/segments.hpp). Bound: memory, (value + 4) bytes a stored entry, (value + 8) a coordinate, or
+// the sectors of x. Deterministic: how entries are shared depends on the matrix alone.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 
-#include "sextant/plugin_cuda_ell_rows.hpp"
-#include "sextant/plugin_cuda_memory.hpp"
-#include "sextant/plugin_cuda_plain_product.hpp"
-#include "sextant/plugin_cuda_segments.hpp"
-#include "sextant/plugin_cuda_storage.hpp"
+#include "plugins/formats/cuda/ell_rows.hpp"
+#include "plugins/formats/cuda/plain_product.hpp"
+#include "plugins/formats/cuda/segments.hpp"
+#include "sextant/sdk/cuda/memory.hpp"
+#include "sextant/sdk/cuda/storage.hpp"
 
 namespace sextant::spmv_hyb_cuda {
 namespace {

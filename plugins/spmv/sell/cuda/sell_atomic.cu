@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "plugins/formats/cuda/scatter.hpp"
 #include "sell_state.cuh"
-#include "sextant/plugin_cuda_scatter.hpp"
 
 namespace sextant::spmv_sell_cuda {
 

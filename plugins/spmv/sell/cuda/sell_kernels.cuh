@@ -5,8 +5,8 @@
 // order. The first entries are loaded before the previous kernel of the stream has ended.
 #pragma once
 
-#include "sextant/plugin_cuda_chain.hpp"
-#include "sextant/plugin_cuda_spmv.hpp"
+#include "sextant/sdk/cuda/chain.hpp"
+#include "sextant/sdk/cuda/spmv.hpp"
 
 namespace sextant::spmv_sell_cuda {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "sell_state.cuh"
-#include "sextant/order.h"
+#include "sextant/plugin/order.h"
 
 namespace sextant::spmv_sell_cuda {
 

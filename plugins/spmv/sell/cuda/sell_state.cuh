@@ -3,7 +3,7 @@
 #pragma once
 
 #include "sell_kernels.cuh"
-#include "sextant/plugin_cuda_memory.hpp"
+#include "sextant/sdk/cuda/memory.hpp"
 
 namespace sextant::spmv_sell_cuda {
 

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <limits>
 
-#include "sextant/plugin_bsr.hpp"
-#include "sextant/plugin_cuda_storage.hpp"
-#include "sextant/plugin_storage_kernel.hpp"
+#include "plugins/formats/bsr.hpp"
+#include "sextant/sdk/cuda/storage.hpp"
+#include "sextant/sdk/storage_kernel.hpp"
 
 namespace sextant::storage_bsr_cuda {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "sextant/plugin_cuda_storage.hpp"
-#include "sextant/plugin_storage_kernel.hpp"
+#include "sextant/sdk/cuda/storage.hpp"
+#include "sextant/sdk/storage_kernel.hpp"
 
 using namespace sextant::plugin;
 namespace cuda = sextant::plugin::cuda;

@@ -6,9 +6,9 @@
 #include <cstdint>
 
 #include "permuted.cuh"
-#include "sextant/kinds/storage_permuted.h"
-#include "sextant/plugin_cuda_storage.hpp"
-#include "sextant/plugin_storage_kernel.hpp"
+#include "sextant/plugin/kinds/storage_permuted.h"
+#include "sextant/sdk/cuda/storage.hpp"
+#include "sextant/sdk/storage_kernel.hpp"
 
 using namespace sextant::plugin;
 using namespace sextant::storage_csr_cuda;

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "sextant/plugin_cuda_storage.hpp"
+#include "sextant/sdk/cuda/storage.hpp"
 
 namespace sextant::storage_csr_cuda {
 

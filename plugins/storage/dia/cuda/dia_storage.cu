@@ -8,9 +8,9 @@
 #include <limits>
 #include <vector>
 
-#include "sextant/plugin_cuda_storage.hpp"
-#include "sextant/plugin_dia.hpp"
-#include "sextant/plugin_storage_kernel.hpp"
+#include "plugins/formats/dia.hpp"
+#include "sextant/sdk/cuda/storage.hpp"
+#include "sextant/sdk/storage_kernel.hpp"
 
 namespace sextant::storage_dia_cuda {
 namespace {

@@ -3,9 +3,9 @@
 // padding would be most of it. Conversion is after bandwidth: entries read once, arrays cleared and written.
 #include <cstdint>
 
-#include "sextant/plugin_cuda_ell.hpp"
-#include "sextant/plugin_ell.hpp"
-#include "sextant/plugin_storage_kernel.hpp"
+#include "plugins/formats/cuda/ell.hpp"
+#include "plugins/formats/ell.hpp"
+#include "sextant/sdk/storage_kernel.hpp"
 
 namespace sextant::storage_ell_cuda {
 namespace {

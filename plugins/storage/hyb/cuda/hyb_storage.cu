@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "sextant/plugin_cuda_ell.hpp"
-#include "sextant/plugin_hyb.hpp"
-#include "sextant/plugin_storage_kernel.hpp"
+#include "plugins/formats/cuda/ell.hpp"
+#include "plugins/formats/hyb.hpp"
+#include "sextant/sdk/storage_kernel.hpp"
 
 namespace sextant::storage_hyb_cuda {
 namespace {

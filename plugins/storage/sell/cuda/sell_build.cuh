@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "sextant/plugin_cuda_storage.hpp"
+#include "sextant/sdk/cuda/storage.hpp"
 
 namespace sextant::storage_sell_cuda {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "sell_build.cuh"
-#include "sextant/plugin_storage_kernel.hpp"
+#include "sextant/sdk/storage_kernel.hpp"
 
 using namespace sextant::plugin;
 using namespace sextant::storage_sell_cuda;

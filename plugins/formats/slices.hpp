@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What CPU products of matrices in slices of rows share: their state, and slices dealt out to threads. Header-only, no
+// part of the ABI.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+
+#include "sextant/plugin/kinds/storage.h"
+#include "sextant/sdk/cpu/isa.hpp"
+#include "sextant/sdk/cpu/spmv.hpp"
+
+namespace sextant::plugin {
+
+template <class Matrix, class Table>
+struct SharedSlices {
+  const Matrix *a;
+  sxt_value_type type;
+  int parts;
+  const Table *table;  // of the instruction set
+  Memory borders;      // parts + 1 slices
+};
+
+// border(a, parts, p): the first slice of part p. slice: the rows of one that the kernel called `name` reads.
+template <class Matrix, class Table, class Border>
+sxt_status prepare_slices(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_exec *exec,
+                          const char *name, int slice, const Table &(*isa_table)(int), Border &&border, void **out) {
+  return guard(exec, [&] {
+    const auto &a = as<Matrix>(problem->a);
+    if (a.slice != slice || a.s.index_type != SXT_I32 || a.s.offset_type != SXT_I64)
+      return error(exec, SXT_E_NOT_SUPPORTED,
+                   "%s reads slices of %d rows with 32-bit columns and 64-bit offsets, not slices of %d", name, slice,
+                   a.slice);
+    auto state = std::make_unique<SharedSlices<Matrix, Table>>();
+    state->a = &a;
+    state->type = problem->query->value_type;
+    state->parts = static_cast<int>(std::max<std::int64_t>(1, candidate ? candidate->launch[0] : exec->threads));
+    state->table = &isa_table(isa_level(candidate));
+    state->borders = Memory(exec, SXT_SPACE_HOST, (state->parts + 1) * sizeof(std::int64_t));
+    for (int p = 0; p <= state->parts; ++p) state->borders.template as<std::int64_t>()[p] = border(a, state->parts, p);
+    return give(state.release(), out);
+  });
+}
+
+template <class Matrix, class Table>
+sxt_status refresh_slices(void *state, const sxt_problem *problem, const sxt_exec *) {
+  return static_cast<SharedSlices<Matrix, Table> *>(state)->a = &as<Matrix>(problem->a), SXT_OK;
+}
+
+// What prepare_slices takes and keeps.
+inline void fill_slices_setup(sxt_candidate &candidate, std::uint64_t state_bytes, int threads) {
+  candidate.state_bytes = state_bytes + (threads + 1) * sizeof(std::int64_t);
+  candidate.setup_s = 1e-6 + threads * 1e-7;
+}
+
+}  // namespace sextant::plugin

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Kind sxt.ordering/1: patterns whose least bandwidth by levels is known, in an order that hides it, and patterns that
+// have none. An answer passes that names every row once, whose rows in one level are no fewer than its bandwidth says,
+// and whose bandwidth is within what a search from a row at the rim leaves. Orders of equal quality need not be equal.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <numeric>
+#include <set>
+#include <vector>
+
+#include "reference.hpp"
+#include "sextant/sdk/cases.hpp"
+
+namespace sextant::ordering_reference {
+
+namespace {
+
+using namespace plugin;
+using namespace plugin::cases;
+
+constexpr std::int32_t guard_value = -77;
+
+struct Case {
+  Matrix matrix;
+  std::vector<std::int64_t> wide_ptr, wide_col, wide_perm;  // of cases in 64 bits
+  std::vector<std::int32_t> perm;
+  std::int64_t most_bandwidth = 0;
+  bool symmetric = true, wide = false;
+  sxt_ordering_query query{};
+  sxt_ordering_args args{};
+  char description[100];
+};
+
+// Entries of both directions, with a diagonal where asked for, rows and columns renamed at random.
+class Graph {
+ public:
+  explicit Graph(std::int64_t n) : rows_(static_cast<std::size_t>(n)) {}
+  void edge(std::int64_t i, std::int64_t j) { arc(i, j), arc(j, i); }
+  void arc(std::int64_t i, std::int64_t j) { rows_[static_cast<std::size_t>(i)].insert(j); }
+  void path(std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first; i < last; ++i) edge(i, i + 1);
+  }
+  void diagonal() {
+    for (std::size_t i = 0; i < rows_.size(); ++i) rows_[i].insert(static_cast<std::int64_t>(i));
+  }
+  Pattern renamed(Random &random) const {
+    const auto n = static_cast<std::int64_t>(rows_.size());
+    std::vector<std::int64_t> name(rows_.size());
+    std::iota(name.begin(), name.end(), 0);
+    for (std::int64_t i = n - 1; i > 0; --i)
+      std::swap(name[static_cast<std::size_t>(i)], name[static_cast<std::size_t>(random.below(i + 1))]);
+    Pattern out{n, n, std::vector<std::vector<std::int64_t>>(rows_.size())};
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      auto &row = out.row[static_cast<std::size_t>(name[i])];
+      for (std::int64_t j : rows_[i]) row.push_back(name[static_cast<std::size_t>(j)]);
+      std::sort(row.begin(), row.end());
+    }
+    return out;
+  }
+
+ private:
+  std::vector<std::set<std::int64_t>> rows_;
+};
+
+// Points of a box, each beside those one step away (near: along one axis only).
+Graph box(std::int64_t a, std::int64_t b, std::int64_t c, bool near, std::int64_t more_rows = 0) {
+  Graph graph(a * b * c + more_rows);
+  const auto at = [&](std::int64_t x, std::int64_t y, std::int64_t z) { return x + a * (y + b * z); };
+  for (std::int64_t z = 0; z < c; ++z)
+    for (std::int64_t y = 0; y < b; ++y)
+      for (std::int64_t x = 0; x < a; ++x)
+        for (int step = 1; step < 8; ++step) {
+          const int dx = step & 1, dy = step >> 1 & 1, dz = step >> 2;
+          if ((near && dx + dy + dz > 1) || x + dx >= a || y + dy >= b || z + dz >= c) continue;
+          graph.edge(at(x, y, z), at(x + dx, y + dy, z + dz));
+        }
+  return graph;
+}
+
+Graph random_graph(std::int64_t n, std::int64_t edges, bool symmetric, Random &random) {
+  Graph graph(n);
+  for (std::int64_t k = 0; k < edges; ++k) {
+    const std::int64_t i = random.below(n), j = random.below(n);
+    symmetric ? graph.edge(i, j) : graph.arc(i, j);
+  }
+  return graph;
+}
+
+constexpr std::uint64_t shapes = 15;
+
+// most: the bandwidth that may be left; 0: any. A search from a row at the rim leaves levels of w rows at most, and
+// less than two of them between neighbours.
+Graph shape(std::uint64_t i, Random &random, std::int64_t &most, bool &symmetric, const char *&what) {
+  const auto named = [&](const char *name, std::int64_t bandwidth) { what = name, most = bandwidth; };
+  switch (i) {
+    case 0: return named("nothing", 0), Graph(0);
+    case 1: return named("one row without an entry", 0), Graph(1);
+    case 2: {
+      named("a path with its diagonal", 1);
+      Graph graph(257);
+      return graph.path(0, 256), graph.diagonal(), graph;
+    }
+    case 3: {
+      named("paths of 1 to 40 rows", 1);
+      Graph graph(820);
+      for (std::int64_t length = 1, at = 0; length <= 40; at += length++) graph.path(at, at + length - 1);
+      return graph;
+    }
+    case 4: return named("a grid of 40 x 25", 2 * 25), box(40, 25, 1, true);
+    case 5: return named("a grid of 16 x 61 with rows that are empty", 2 * 16), box(16, 61, 1, true, 50);
+    case 6: return named("a box of 7 x 8 x 30", 2 * 56), box(7, 8, 30, true);
+    case 7: return named("neighbours in all directions in a box of 5 x 6 x 40", 3 * 30), box(5, 6, 40, false);
+    case 8: {
+      named("a row with an entry in every column, beside a path", 0);
+      Graph graph(600);
+      graph.path(1, 599);
+      for (std::int64_t j = 1; j < 600; ++j) graph.edge(0, j);
+      return graph.diagonal(), graph;
+    }
+    case 9: {
+      named("all entries there", 0);
+      Graph graph(65);
+      for (std::int64_t a = 0; a < 65; ++a)
+        for (std::int64_t b = 0; b < a; ++b) graph.edge(a, b);
+      return graph;
+    }
+    case 10: return named("at random", 0), random_graph(700, 1500, true, random);
+    case 11: return named("at random and not symmetric", 0), symmetric = false, random_graph(400, 1000, false, random);
+    case 12: {
+      named("a path one way", 0), symmetric = false;
+      Graph graph(300);
+      for (std::int64_t k = 0; k + 1 < 300; ++k) graph.arc(k, k + 1);
+      return graph;
+    }
+    case 13: return named("no entry in 100 rows", 0), Graph(100);
+    default: {
+      named("parts of which a later search meets less than the first", 0), symmetric = false;
+      Graph graph(200);
+      for (std::int64_t row = 0; row < 200; row += 4) {
+        graph.path(row, row + 2), graph.arc(row, row + 3);
+        for (std::int64_t k = 0; k < 4; ++k) graph.arc(row + k, row + k);
+      }
+      return graph;
+    }
+  }
+}
+
+void widen(Case &c) {
+  c.wide = true;
+  c.wide_ptr.assign(c.matrix.row_ptr().begin(), c.matrix.row_ptr().end());
+  c.wide_col.assign(c.matrix.col().begin(), c.matrix.col().end());
+  c.wide_perm.assign(c.perm.begin(), c.perm.end());
+  c.args.index_type = c.args.offset_type = SXT_I64;
+  c.args.row_ptr = c.wide_ptr.data();
+  c.args.col = c.wide_col.data();
+  c.args.perm = c.wide_perm.data();
+}
+
+sxt_status make_case(const sxt_host *, std::uint64_t seed, std::uint64_t i, sxt_case *out) {
+  return guard(nullptr, [&] {
+    Random random(seed, i);
+    auto c = std::make_unique<Case>();
+    const char *what = "";
+    const Graph graph = shape(i % shapes, random, c->most_bandwidth, c->symmetric, what);
+    c->matrix = Matrix(graph.renamed(random), SXT_F64, random);
+    const sxt_csr &csr = c->matrix.csr();
+    c->perm.assign(static_cast<std::size_t>(csr.s.rows) + 1, guard_value);
+    c->query.m = c->matrix.query(SXT_KIND_ORDERING, sizeof c->query, SXT_F64);
+    c->args.h = head<sxt_ordering_args>(SXT_KIND_ORDERING);
+    c->args.n = csr.s.rows;
+    c->args.index_type = c->args.offset_type = SXT_I32;
+    c->args.row_ptr = csr.row_ptr;
+    c->args.col = csr.col;
+    c->args.perm = c->perm.data();
+    if (i >= shapes) widen(*c);
+    std::snprintf(c->description, sizeof c->description, "%s%s", what, c->wide ? ", 64-bit indices" : "");
+    *out = {sizeof(sxt_case), c->description, &c->query.m.q, &csr.s.h, nullptr, &c->args.h, c.get()};
+    c.release();
+    return SXT_OK;
+  });
+}
+
+std::vector<std::int64_t> perm_of(const Case &c) {
+  if (c.wide) return c.wide_perm;
+  return {c.perm.begin(), c.perm.end()};
+}
+
+// The bandwidth in the new order; -1: no permutation.
+std::int64_t bandwidth_of(const Case &c, const std::vector<std::int64_t> &perm) {
+  const std::int64_t n = c.args.n;
+  std::vector<std::int64_t> place(static_cast<std::size_t>(n), -1);
+  for (std::int64_t k = 0; k < n; ++k) {
+    const std::int64_t row = perm[static_cast<std::size_t>(k)];
+    if (row < 0 || row >= n || place[static_cast<std::size_t>(row)] >= 0) return -1;
+    place[static_cast<std::size_t>(row)] = k;
+  }
+  std::int64_t most = 0;
+  c.matrix.for_each([&](std::int64_t i, std::int64_t j, Wide) {
+    most = std::max(most, std::abs(place[static_cast<std::size_t>(i)] - place[static_cast<std::size_t>(j)]));
+  });
+  return most;
+}
+
+sxt_status compare(const sxt_case *got_case, const sxt_case *want_case, double *error, sxt_message *message) {
+  return guard(nullptr, [&] {
+    const Case &got = *static_cast<const Case *>(got_case->owner);
+    const std::vector<std::int64_t> perm = perm_of(got);
+    Verdict verdict(error, message);
+    const std::int64_t bandwidth = bandwidth_of(got, perm), width = got.args.width;
+    const auto least = static_cast<double>(std::max<std::int64_t>(1, got.most_bandwidth));
+    if (perm.back() != guard_value)
+      verdict.fail("it wrote beyond the permutation");
+    else if (bandwidth < 0)
+      verdict.fail("a row is missing, or named twice");
+    else if (got.symmetric && width > 0 && bandwidth > 2 * width - 1)
+      verdict.fail("neighbours are further apart than two levels of the width it states");
+    else if (got.most_bandwidth > 0 && bandwidth > got.most_bandwidth)
+      verdict.check("bandwidth", 0, static_cast<double>(bandwidth), 0, least);
+    else if (perm != perm_of(*static_cast<const Case *>(want_case->owner)))
+      *error = 0.5;  // another order, as good
+    return SXT_OK;
+  });
+}
+
+// Patterns and permutations are the host's, wherever the kernel works.
+sxt_status stay(sxt_case *, const sxt_exec *, std::int32_t) { return SXT_OK; }
+
+}  // namespace
+
+const sxt_kind kind = kind_of_cases<Case>(SXT_KIND_ORDERING, "a permutation of rows and columns, from the pattern",
+                                          {&kernel, 2 * shapes, make_case, compare, stay});
+
+}  // namespace sextant::ordering_reference
+
+extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
+  using namespace sextant::ordering_reference;
+  static const sxt_kernel *const kernels[] = {&kernel};
+  static const sxt_kind *const kinds[] = {&kind};
+  static const sxt_plugin plugin = sextant::plugin::describe("ordering-reference", kernels, kinds, 1);
+  return *out = &plugin, SXT_OK;
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the files of this plugin share.
+#pragma once
+
+#include "sextant/sdk/ordering.hpp"
+
+namespace sextant::ordering_reference {
+
+extern const sxt_kernel kernel;
+extern const sxt_kind kind;
+
+}  // namespace sextant::ordering_reference

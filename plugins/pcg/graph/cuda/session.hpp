@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the engine keeps: the shape of its problem (state) and, for each concurrent caller, the bound parts, the work
+// vectors, the scalars on the device and the captured blocks (session).
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "control.hpp"
+#include "plugins/pcg/shared/blocks.hpp"
+#include "plugins/pcg/shared/parts.hpp"
+#include "record.hpp"
+#include "sextant/plugin/kinds/device.h"
+#include "sextant/sdk/cuda/memory.hpp"
+#include "side.hpp"
+
+namespace graph {
+
+namespace pcg = sextant::plugin::pcg;
+
+// Every part must be fit for capture.
+inline const pcg::Recurrence &recurrence(std::int32_t id) { return pcg::recurrence<SXT_KERNEL_CAPTURABLE>(id); }
+
+struct State {
+  const pcg::Recurrence *recurrence;
+  sxt_value_type type;
+  std::int64_t n;
+  bool preconditioned;
+  std::int64_t block;  // iterations of a captured block
+  bool one_order;      // bits are those of other engines (sextant/plugin/order.h)
+  std::int32_t
+      columns;         // right-hand sides in one run; several are driven from the host (plugins/pcg/shared/columns.hpp)
+  std::string view;    // what captured products have of the matrix by value: the view of its storage, byte by byte
+  std::int64_t views;  // how many it has had
+};
+
+// Bytes of one work vector, rounded up so that each begins on a line.
+inline std::uint64_t vector_bytes(std::int64_t n, sxt_value_type type) {
+  return (static_cast<std::uint64_t>(n) * sextant::plugin::value_bytes(type) + 255) / 256 * 256;
+}
+// The recurrence's vectors, and x.
+inline std::int64_t vectors_of(const pcg::Recurrence &recurrence, bool preconditioned) {
+  return recurrence.vectors[preconditioned] + 1;
+}
+// Directions that are kept aside while evaluations stand still, where a rounding on the way back would show: p, and
+// with Chronopoulos-Gear s behind it.
+inline std::int64_t kept_of(const pcg::Recurrence &recurrence, bool one_order) {
+  return !one_order ? 0 : recurrence.id == SXT_RECURRENCE_CHRONOPOULOS_GEAR ? 2 : 1;
+}
+// The vectors of a session.
+inline std::int64_t vectors_in_all(const pcg::Recurrence &recurrence, bool preconditioned, bool one_order,
+                                   std::int32_t columns) {
+  if (columns > 1) return std::int64_t{columns} * recurrence.vectors[preconditioned];
+  return vectors_of(recurrence, preconditioned) + kept_of(recurrence, one_order);
+}
+// Short blocks serve where convergence is near.
+inline std::int64_t short_block(std::int64_t block) { return block < 4 ? 1 : block / 4; }
+
+// A captured block. What it was captured with must still hold when it is launched.
+struct Captured {
+  void *graph = nullptr;
+  std::int64_t iterations = 0;
+};
+
+class Session {
+ public:
+  Session(const State &state, const sxt_filled *slots, const sxt_exec &exec);
+  ~Session();
+  Session(const Session &) = delete;
+  Session &operator=(const Session &) = delete;
+
+  const pcg::Parts &parts() const { return parts_; }
+  // 0: x; from 1: the recurrence's.
+  void *vector(std::int32_t i) const { return vectors_.as<char>() + stride_ * static_cast<std::uint64_t>(i); }
+  std::uint64_t vector_stride() const { return stride_; }
+  std::uint64_t kept_bytes() const { return kept_bytes_; }  // 0: nothing is kept aside
+  void *kept() const { return vectors_.as<char>() + vectors_.bytes() - kept_bytes_; }
+  Control *control() const { return scalars_.as<Control>(); }
+  // Places on the device for results of inner products and coefficients.
+  void *dots() const { return scalars_.as<char>() + 256; }
+  void *products() const { return scalars_.as<char>() + 512; }
+  void *alpha() const { return scalars_.as<char>() + 768; }
+  void *beta() const { return scalars_.as<char>() + 784; }
+  void *minus_alpha() const { return scalars_.as<char>() + 800; }
+  // Of a recorded solve.
+  Record *record() const { return reinterpret_cast<Record *>(scalars_.as<char>() + 1024); }
+  double *sums() const { return reinterpret_cast<double *>(scalars_.as<char>() + 1280); }
+  // For blocks of iterations and for the bodies of loops in a caller's graph: the outer one, the inner one.
+  cudaStream_t side(int i) const { return static_cast<cudaStream_t>(sides_[i].stream()); }
+  // Pinned.
+  const Report &report() const { return *pinned_.as<Report>(); }
+  Report *report_place() const { return pinned_.as<Report>(); }
+  double *squared_residuals() const { return reinterpret_cast<double *>(pinned_.as<char>() + 64); }
+  std::int64_t room() const { return room_; }
+  void *column_results() const { return column_results_.data(); }  // pinned; of several right-hand sides
+
+  // Blocks that were captured with this scratch and this view of the matrix; drops them when one is another.
+  void keep_blocks_of(const State &state, const sxt_exec &exec);
+  Captured long_block, short_block;
+  bool capture_refused = false;  // no capture could be begun: iterations are launched one by one
+
+  mutable std::int64_t launches = 0;  // of this solve: kernels, captured blocks, runs of parts
+  std::vector<double> residuals;      // lent to the conversation
+  std::vector<double> squares;        // of the last block, in order
+
+ private:
+  void drop(Captured &block);
+  pcg::Parts parts_;
+  std::uint64_t stride_, kept_bytes_;
+  std::int64_t room_;
+  sextant::plugin::cuda::DeviceArray vectors_, scalars_, pinned_, column_results_;
+  const sxt_device_ops *ops_;
+  void *device_;
+  const void *scratch_ = nullptr;
+  std::int64_t views_ = 0;
+  Side sides_[2];
+};
+
+// What enqueue(exec) enqueues, captured on `side` as a graph that may be launched on any stream. NULL where no capture
+// could be begun. Throws what enqueue throws, and cuda::Failure.
+template <class F>
+void *capture(const sxt_exec &exec, void *side, F &&enqueue) {
+  const sxt_device_ops &ops = device_ops(exec);
+  if (ops.capture_begin(exec.device, side) != SXT_OK) return nullptr;
+  sxt_exec capturing = exec;
+  capturing.stream = side;
+  capturing.flags |= SXT_EXEC_CAPTURING;
+  void *graph = nullptr;
+  try {
+    enqueue(capturing);
+  } catch (...) {
+    if (ops.capture_end(exec.device, side, &graph) == SXT_OK && graph) ops.graph_destroy(exec.device, graph);
+    throw;
+  }
+  if (const sxt_status status = ops.capture_end(exec.device, side, &graph))
+    throw sextant::plugin::cuda::Failure(status, "a block of iterations could not be captured");
+  return graph;
+}
+
+// Iterations that a block may still take, by the rate at which the last one's r'r fell, and the limit.
+inline std::int64_t iterations_left(const pcg::Block &block, double rate, double last_squared) {
+  const std::int64_t left = block.last - block.first;
+  if (!(rate > 0 && block.tolerance > 0 && last_squared > 0)) return left;
+  const double steps = std::log(last_squared / (block.tolerance * block.tolerance)) / rate;
+  return steps < static_cast<double>(left) ? static_cast<std::int64_t>(std::ceil(std::fmax(1, steps))) : left;
+}
+
+}  // namespace graph

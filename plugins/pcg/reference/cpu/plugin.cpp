@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The plugin's edge.
+#include "reference.hpp"
+#include "sextant/sdk/kernel.hpp"
+
+extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
+  static const sxt_kernel *const kernels[] = {&pcg_reference::kernel()};
+  static const sxt_kind *const kinds[] = {&pcg_reference::kind()};
+  static const sxt_plugin table = sextant::plugin::describe("pcg-reference", kernels, kinds, 1);
+  *out = &table;
+  return SXT_OK;
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The two things this plugin brings: the identity as a preconditioner and the kind sxt.preconditioner/1.
+#pragma once
+
+#include "sextant/plugin/plugin.h"
+
+namespace preconditioner_reference {
+
+const sxt_kernel &identity();
+const sxt_kind &kind();
+
+}  // namespace preconditioner_reference

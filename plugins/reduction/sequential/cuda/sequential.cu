@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// reduction.sequential.cuda, the third of the step-by-step variants: the loop runs the other way, halves are added to
+// halves, and neighbouring threads read neighbouring words: no bank conflicts. What is left: half of the threads do
+// nothing but load, and every level waits at a barrier.
+#include "plugins/reduction/shared/cuda/reduce_steps.hpp"
+
+namespace {
+
+using namespace sextant::plugin;
+using namespace sextant::plugin::cuda;
+
+struct Halves {
+  template <class Op>
+  static __device__ void merge(typename Op::Acc *shared) {
+    for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+      if (threadIdx.x < half) shared[threadIdx.x] = Op::merge(shared[threadIdx.x], shared[threadIdx.x + half]);
+      __syncthreads();
+    }
+  }
+};
+
+const sxt_kernel kernel =
+    TreeSteps<Halves>::kernel("reduction.sequential.cuda", "tree over halves, no bank conflicts (third variant)");
+
+}  // namespace
+
+extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
+  static const sxt_kernel *const kernels[] = {&kernel};
+  static const sxt_plugin plugin = describe("reduction-cuda-sequential", kernels);
+  return *out = &plugin, SXT_OK;
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the CSR kernels say before they run: whether they apply, and what a run costs.
+#pragma once
+
+#include "sextant/sdk/cpu/spmv.hpp"
+
+namespace sextant::spmv_csr {
+
+extern const sxt_kernel rows_kernel, simd_kernel, balanced_kernel;
+
+extern const char *const storages[];  // CSR
+// What the models look at: x first (sdk/cpu/spmv.hpp), then rows.
+extern const char *const features[];
+enum { feature_row_max = plugin::n_x_features, feature_ceil_8, feature_imbalance_2 };
+enum { feature_unforeseen = feature_imbalance_2 + 6, feature_unforeseen_8 };
+
+// Rows of unforeseen lengths that a core's branch predictor has room for, when the same product runs again and again.
+inline constexpr double predicted_rows = 3000;
+
+sxt_status applicable(const sxt_query *, const sxt_features *, const sxt_machine *, sxt_message *);
+
+// The cost of one run without padding, balance or what transposing adds; scalar: one multiply-add after the other.
+plugin::SpmvCost cost_of(const sxt_spmv_query &, const sxt_machine &, bool scalar);
+
+// Rows whose end comes as a surprise; in_lanes: as far as the number of steps of eight entries tells.
+double row_mispredictions(const sxt_spmv_query &, const sxt_features *, int threads, bool in_lanes);
+
+// Entries with every row rounded up to eight lanes.
+double lanes_of(const sxt_spmv_query &, const sxt_features *);
+
+// Busiest thread over mean thread when rows are cut in equal numbers.
+double row_imbalance(const sxt_spmv_query &, const sxt_features *, int threads);
+
+// SXT_E_NOT_SUPPORTED with a sentence when the storage has columns of 64 bits.
+sxt_status check_columns(const sxt_csr &, const char *kernel, const sxt_exec *);
+
+}  // namespace sextant::spmv_csr

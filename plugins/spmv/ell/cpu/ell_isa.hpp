@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the file compiled once an instruction set offers to the ELL kernel. No C++ standard header here.
+#pragma once
+
+#include "plugins/formats/ell_call.hpp"
+
+namespace sextant::spmv_ell {
+
+struct Table {
+  // y = alpha A x + beta y for rows begin .. end-1, all right-hand sides.
+  void (*rows[plugin::n_lane_pairs])(const plugin::EllCall &, int64_t begin, int64_t end);
+};
+
+}  // namespace sextant::spmv_ell

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What main knows of the subcommands: each adds its options to the parser and leaves behind what to run.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "report/error.hpp"
+
+namespace tool {
+
+// Filled by the parser callback of the subcommand that was given; returns the exit code.
+using Action = std::function<int()>;
+
+// Throws for the first of these options that was given: "NAME REASON".
+inline void refuse_given(const CLI::App &app, const std::vector<std::string> &names, const std::string &reason) {
+  for (const std::string &name : names)
+    if (app.count(name) > 0) fail(kUsage, "{} {}", name, reason);
+}
+
+void add_solve(CLI::App &app, Action &action);
+void add_explain(CLI::App &app, Action &action);
+void add_verify_model(CLI::App &app, Action &action);
+void add_plugins(CLI::App &app, Action &action);
+void add_bench(CLI::App &app, Action &action);
+void add_bench_hermitian(CLI::App &bench, Action &action);
+void add_hermitian(CLI::App &app, Action &action);
+void add_calibrate(CLI::App &app, Action &action);
+// arguments: the whole command line, which the child process is started with again.
+void add_plugin_check(CLI::App &app, const std::vector<std::string> &arguments, Action &action);
+
+}  // namespace tool

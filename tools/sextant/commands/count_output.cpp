@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Counts what plugins print in the child of `sextant plugin check`, whose stdout and stderr are one file in memory.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+
+#include "report/output.hpp"
+
+// Looked up by name (core/registry/run_watch.cpp).
+extern "C" __attribute__((visibility("default"))) std::uint64_t sxt_count_output() {
+  struct stat file {};
+  std::fflush(stdout);
+  if (fstat(STDOUT_FILENO, &file) != 0 || !S_ISREG(file.st_mode)) return 0;
+  return static_cast<std::uint64_t>(file.st_size) - tool::message_bytes();
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// sextant plugin check: loads a plugin in a child process, runs the conformance suite of every kind its kernels belong
+// to, and remembers the file when all passed.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "commands/child_process.hpp"
+#include "commands/command.hpp"
+#include "input/context_options.hpp"
+#include "input/numbers.hpp"
+#include "report/explanation.hpp"
+#include "report/refusals.hpp"
+#include "report/table.hpp"
+
+namespace tool {
+namespace {
+
+struct CheckOptions {
+  ContextOptions context;
+  std::string path;
+  double time_limit = 60;
+  bool json = false, no_stamp = false;
+  int report_to = -1;  // in the child: descriptor of the pipe
+};
+
+// ---- in the child: every line of the check, then one verdict, as JSON lines on the pipe ----
+
+void send(int fd, const Json &json) {
+  const std::string line = json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  for (std::size_t done = 0; done < line.size();) {
+    const ssize_t wrote = write(fd, line.data() + done, line.size() - done);
+    if (wrote <= 0) _exit(kInternal);  // the parent is gone
+    done += static_cast<std::size_t>(wrote);
+  }
+}
+
+void send_line(void *user, const char *kernel, const char *check, std::int32_t outcome, const char *sentence) {
+  send(*static_cast<int *>(user), {{"kernel", kernel ? kernel : ""},
+                                   {"check", check ? check : ""},
+                                   {"passed", outcome != SXT_CHECK_FAILED},
+                                   {"declined", outcome == SXT_CHECK_DECLINED},
+                                   {"sentence", sentence ? sentence : ""}});
+}
+
+// The last refusal record about this file; null when there is none.
+Json refusal_of(const std::string &path) {
+  Json found;
+  for (const Json &refusal : refusals_json()) {
+    std::error_code error;
+    const auto recorded = refusal["path"].get<std::string>();
+    if (recorded == path || std::filesystem::equivalent(recorded, path, error)) found = refusal;
+  }
+  return found;
+}
+
+Json verdict_of(sxt_status status, const std::string &sentence, const std::string &path) {
+  Json verdict = {{"status", status}, {"stage", nullptr}, {"reason", status == SXT_OK ? "" : sentence}};
+  const Json refusal = status == SXT_E_PLUGIN ? refusal_of(path) : Json();
+  if (refusal.is_object()) {
+    verdict["stage"] = refusal["stage"];
+    verdict["reason"] = refusal["reason"];
+  } else if (status == SXT_E_PLUGIN) {
+    verdict["stage"] = "self-test";  // it was loaded; a check failed
+  }
+  return {{"verdict", verdict}};
+}
+
+// Never returns to the parser, so that what the plugin left behind at exit is not run.
+[[noreturn]] void check_in_child(CheckOptions options) {
+  fcntl(options.report_to, F_SETFD, FD_CLOEXEC);
+  Json verdict;
+  try {
+    const Context context = open_context(options.context);
+    const sxt_status status =
+        sxt_plugin_check(context.get(), options.path.c_str(), options.no_stamp ? 0 : 1, send_line, &options.report_to);
+    verdict = verdict_of(status, status == SXT_OK ? "" : sxt_last_error(context.get()), options.path);
+  } catch (const ToolError &error) {
+    verdict = verdict_of(error.status() == SXT_OK ? SXT_E_INTERNAL : error.status(), error.what(), options.path);
+  }
+  send(options.report_to, verdict);
+  std::fflush(stderr);
+  _exit(kDone);
+}
+
+// ---- in the parent ----
+
+struct CheckResult {
+  Json checks = Json::array();
+  sxt_status status = SXT_E_PLUGIN;
+  std::string stage, reason;
+};
+
+// How far the child came, for the sentence about its end.
+std::string where_it_ended(const Json &checks) {
+  if (checks.empty()) return "while it was loaded or in its first check";
+  const Json &last = checks.back();
+  return fmt::format("after check \"{}\" of {}", text_of(last, "check"), text_of(last, "kernel"));
+}
+
+CheckResult check_in_parent(const CheckOptions &options, const std::vector<std::string> &arguments) {
+  CheckResult result;
+  Progress progress;
+  const ChildEnd end = run_child(arguments, "--report-to", options.time_limit, [&](const std::string &text) {
+    const Json json = Json::parse(text, nullptr, false);
+    if (!json.is_object()) return false;
+    if (!json.contains("verdict")) {
+      result.checks.push_back(json);
+      progress.show(fmt::format("{} checks", result.checks.size()));
+      return false;
+    }
+    result.status = json["verdict"].value("status", SXT_E_INTERNAL);
+    result.stage = text_of(json["verdict"], "stage");
+    result.reason = text_of(json["verdict"], "reason");
+    return true;
+  });
+  const std::string place = where_it_ended(result.checks);
+  switch (end.how) {
+    case ChildEnd::How::kFinished: break;
+    case ChildEnd::How::kSignalled:
+      result.stage = "crash";
+      result.reason = fmt::format("ended by {} {}", signal_text(end.code), place);
+      break;
+    case ChildEnd::How::kExited:
+      result.stage = "exit";
+      result.reason = fmt::format("ended the process with exit code {} {}", end.code, place);
+      break;
+    case ChildEnd::How::kTimeLimit:
+      result.stage = "time limit";
+      result.reason = fmt::format("not done after {:g} s; stopped {}", options.time_limit, place);
+      break;
+  }
+  return result;
+}
+
+void print_result(const CheckOptions &options, const CheckResult &result) {
+  const bool passed = result.status == SXT_OK;
+  if (options.json) {
+    print_json({{"path", options.path},
+                {"passed", passed},
+                {"stage", result.stage.empty() ? Json() : Json(result.stage)},
+                {"reason", result.reason.empty() ? Json() : Json(result.reason)},
+                {"checks", result.checks}});
+    return;
+  }
+  Table table({{"kernel"}, {"check"}, {"result"}, {"error in bounds, remarks"}});
+  std::size_t declined = 0;
+  for (const Json &check : result.checks) {
+    const bool good = check.value("passed", false), was_declined = check.value("declined", false);
+    declined += was_declined;
+    table.add({text_of(check, "kernel"), text_of(check, "check"),
+               !good          ? "FAILED"
+               : was_declined ? "declined"
+                              : "passed",
+               text_of(check, "sentence")},
+              good ? Style::kPlain : Style::kBad);
+  }
+  if (!table.empty()) print_text(table.text());
+  print("{} {}", styled(passed ? Style::kGood : Style::kBad, passed ? "accepted" : "refused"), options.path);
+  if (passed)
+    print(": {} checks passed, {} cases declined{}\n", result.checks.size() - declined, declined,
+          options.no_stamp ? "" : "; remembered as checked");
+  if (!passed) print(" (stage {}): {}\n", result.stage, result.reason);
+}
+
+int check_plugin(const CheckOptions &options, const std::vector<std::string> &arguments) {
+  if (options.report_to >= 0) check_in_child(options);
+  const CheckResult result = check_in_parent(options, arguments);
+  // A missing file or a machine without the device says nothing about the plugin.
+  if (result.status != SXT_OK && result.status != SXT_E_PLUGIN) {
+    throw ToolError(exit_code_of(result.status), result.reason, result.status);
+  }
+  if (result.status == SXT_OK && result.checks.empty()) {
+    fail(kDevice, "{}: nothing was checked: none of its kernels runs on this device; choose another with --device",
+         options.path);
+  }
+  print_result(options, result);
+  if (result.status == SXT_OK) return kDone;
+  message(fmt::format("{} refused at stage {}: {}", options.path, result.stage, result.reason));
+  return kRefused;
+}
+
+constexpr const char *kCheckFooter =
+    R"(Every kernel is compared with the reference of its kind on the kind's own cases, in a child process that may
+crash or hang without harm. A file that passes is remembered by content, and its kernels are then used without
+a test in the process that loads them.
+Example:
+  sextant plugin check ./libmine.so && sextant solve A.mtx --plugin-path ./libmine.so
+Exit code 6: refused; the stage and the reason are printed. 3: no such file.)";
+
+}  // namespace
+
+void add_plugin_check(CLI::App &parent, const std::vector<std::string> &arguments, Action &action) {
+  auto options = std::make_shared<CheckOptions>();
+  CLI::App *plugin = parent.add_subcommand("plugin", "Work on one plugin");
+  plugin->require_subcommand(0, 1);
+  plugin->footer("Example:\n  sextant plugin check ./libmine.so\nsextant plugin check --help has its options.");
+  CLI::App *app = plugin->add_subcommand("check", "Run a plugin through the tests of its kinds, in a child process");
+  app->add_option("file", options->path, "The plugin")->required()->type_name("FILE.so");
+  app->add_option("--time-limit", options->time_limit, "Seconds until the child is stopped")
+      ->capture_default_str()
+      ->check(positive_number());
+  app->add_flag("--no-stamp", options->no_stamp, "Do not remember that the file passed");
+  app->add_flag("--json", options->json, "The result as JSON");
+  app->add_option("--report-to", options->report_to)->group("");  // hidden: the child's side
+  add_context_options(*app, options->context);
+  app->footer(kCheckFooter);
+  app->callback(
+      [options, arguments, &action] { action = [options, arguments] { return check_plugin(*options, arguments); }; });
+}
+
+}  // namespace tool

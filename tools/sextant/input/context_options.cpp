@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Shared options, and how a context is made from them.
+#include "input/context_options.hpp"
+
+#include <array>
+
+#include "input/hints.hpp"
+#include "input/numbers.hpp"
+#include "report/output.hpp"
+
+namespace tool {
+namespace {
+
+constexpr std::array<const char *, 6> kLevels = {"silent", "error", "misbehaving", "warning", "info", "debug"};
+
+sxt_log_level level_of(const std::string &name) {
+  for (std::size_t i = 0; i < kLevels.size(); ++i) {
+    if (name == kLevels[i]) return static_cast<sxt_log_level>(i);
+  }
+  return SXT_LOG_WARNING;  // not reached: the parser checked the name
+}
+
+// Called from any thread of the library.
+void print_log(void *, sxt_log_level level, const char *text) {
+  const bool known = level >= 0 && static_cast<std::size_t>(level) < kLevels.size();
+  message(fmt::format("{}: {}", known ? kLevels[static_cast<std::size_t>(level)] : "log", text));
+}
+
+}  // namespace
+
+void add_context_options(CLI::App &app, ContextOptions &options) {
+  const std::string group = "Machine and plugins";
+  app.add_option("--device", options.device, "cpu, cuda or auto (the first of cuda, cpu that is there)")
+      ->group(group)
+      ->capture_default_str();
+  app.add_option("--threads", options.threads, "CPU threads; 0: all that the process may use")
+      ->group(group)
+      ->check(whole_number_from<int>(0));
+  app.add_option(
+         "--profile", options.profile,
+         "Machine profile (TOML); default $SEXTANT_PROFILE, else what calibrate wrote for this machine, else analytic")
+      ->group(group);
+  app.add_option("--plugin-path", options.plugin_paths, "A further plugin file or directory, trusted; may be repeated")
+      ->group(group)
+      ->allow_extra_args(false);
+  app.add_option("--log", options.log_level, "silent, error, misbehaving, warning, info or debug; on stderr")
+      ->group(group)
+      ->capture_default_str()
+      ->check(one_of(std::vector<std::string>(kLevels.begin(), kLevels.end())));
+  app.add_flag("--deterministic", options.deterministic, "Equal bits for equal input, whatever the threads")
+      ->group(group);
+}
+
+Context open_context(const ContextOptions &options, bool refusals_allowed) {
+  std::vector<const char *> paths;
+  for (const std::string &path : options.plugin_paths) paths.push_back(path.c_str());
+
+  sxt_context_options native;
+  sxt_context_options_init(&native, sizeof native);
+  native.device = options.device.c_str();
+  native.threads = options.threads;
+  native.profile_path = options.profile.empty() ? nullptr : options.profile.c_str();
+  native.plugin_paths = paths.empty() ? nullptr : paths.data();
+  native.n_plugin_paths = paths.size();
+  native.log = print_log;
+  native.log_level = level_of(options.log_level);
+  native.deterministic = options.deterministic ? 1 : 0;
+
+  sxt_context *handle = nullptr;
+  const sxt_status status = sxt_context_create(&native, &handle);
+  Context context(handle);
+  if (status == SXT_E_PLUGIN && refusals_allowed) {
+    message(sxt_last_error(nullptr));
+    return nullptr;
+  }
+  // A device this command knows by name but the machine does not have is no misspelling.
+  if (status == SXT_E_UNKNOWN_NAME && (options.device == "cuda" || options.device == "cpu")) {
+    throw ToolError(kDevice, in_options(sxt_last_error(nullptr)), status);
+  }
+  check(status, nullptr);
+  return context;
+}
+
+}  // namespace tool

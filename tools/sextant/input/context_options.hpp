@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The options every subcommand shares: device, threads, profile, plugins, log. And the context they lead to.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "input/handle.hpp"
+
+namespace tool {
+
+struct ContextOptions {
+  std::string device = "auto";
+  int threads = 0;
+  std::string profile;
+  std::vector<std::string> plugin_paths;
+  std::string log_level = "warning";
+  bool deterministic = false;
+};
+
+// Adds --device, --threads, --profile, --plugin-path, --log and --deterministic to a subcommand.
+void add_context_options(CLI::App &app, ContextOptions &options);
+
+// Opens the context; its log goes to stderr. With `refusals_allowed` a refused plugin path is a message, and the
+// context may be null: the registry's records are there all the same.
+Context open_context(const ContextOptions &options, bool refusals_allowed = false);
+
+}  // namespace tool

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Reads matrices through the library, and vectors as matrices with one column.
+#include "input/matrix_input.hpp"
+
+#include <array>
+#include <chrono>
+#include <complex>
+#include <cstdint>
+
+#include "commands/generate.hpp"
+#include "report/table.hpp"
+
+namespace tool {
+namespace {
+
+sxt_matrix_info info_of(sxt_context *context, const sxt_matrix *matrix) {
+  sxt_matrix_info info{};
+  info.struct_size = sizeof info;
+  check(sxt_matrix_get_info(matrix, &info), context);
+  return info;
+}
+
+std::int64_t index_at(const void *array, sxt_index_type type, std::int64_t i) {
+  return type == SXT_I64 ? static_cast<const std::int64_t *>(array)[i] : static_cast<const std::int32_t *>(array)[i];
+}
+
+// Scatters the entries of an n x 1 or 1 x n matrix into a dense vector; entries that are not stored stay zero.
+HostVector dense_from(sxt_context *context, const sxt_matrix *matrix, const sxt_matrix_info &info) {
+  const void *row_ptr = nullptr, *col = nullptr, *values = nullptr;
+  check(sxt_matrix_get_csr(matrix, &row_ptr, &col, &values), context);
+  const bool column = info.cols == 1;
+  HostVector vector(info.value_type, column ? info.rows : info.cols);
+  const std::size_t parts = info.value_type == SXT_C128 ? 2 : 1;
+  for (std::int64_t row = 0; row < info.rows; ++row) {
+    const std::int64_t end = index_at(row_ptr, info.offset_type, row + 1);
+    for (std::int64_t k = index_at(row_ptr, info.offset_type, row); k < end; ++k) {
+      const auto place = static_cast<std::size_t>(column ? row : index_at(col, info.index_type, k));
+      for (std::size_t part = 0; part < parts; ++part) {
+        vector.values[place * parts + part] =
+            static_cast<const double *>(values)[static_cast<std::size_t>(k) * parts + part];
+      }
+    }
+  }
+  return vector;
+}
+
+double rows_per_byte = 0;  // of the files of this run, as the option says
+
+sxt_matrix_options file_options(sxt_value_type type) {
+  sxt_matrix_options options;
+  sxt_matrix_options_init(&options, sizeof options);
+  options.value_type = type;
+  options.most_rows_per_byte = rows_per_byte;
+  return options;
+}
+
+}  // namespace
+
+void add_file_options(CLI::App &app) {
+  app.add_option(
+      "--rows-per-byte", rows_per_byte,
+      "Refuse files that promise more rows or columns for each of their bytes; 0: more than 1000; negative: none");
+}
+
+Matrix matrix_of(sxt_context *context, const HostCsr &a, sxt_value_type value_type) {
+  sxt_matrix_options options;
+  sxt_matrix_options_init(&options, sizeof options);
+  options.keep_order = 0;
+  options.value_type = value_type;
+  options.symmetry = SXT_SYMMETRIC;  // all that are generated; kernels for one triangle may be taken
+  const bool narrow = value_type == SXT_F32;
+  const std::vector<float> singles(a.values.begin(), narrow ? a.values.end() : a.values.begin());
+  const void *values = narrow ? static_cast<const void *>(singles.data()) : a.values.data();
+  sxt_matrix *handle = nullptr;
+  check(sxt_matrix_from_csr(context, a.n, a.n, a.row_ptr.data(), a.col.data(), values, &options, &handle), context);
+  return Matrix(handle);
+}
+
+LoadedMatrix read_matrix(sxt_context *context, const std::string &path, double symmetry_tolerance) {
+  const auto start = std::chrono::steady_clock::now();
+  sxt_matrix_options options = file_options(0);  // the type as the file says
+  options.symmetry_tolerance = symmetry_tolerance;
+  sxt_matrix *handle = nullptr;
+  check(sxt_matrix_from_file(context, path.c_str(), &options, &handle), context);
+  LoadedMatrix matrix;
+  matrix.path = path;
+  matrix.handle.reset(handle);
+  matrix.info = info_of(context, handle);
+  matrix.read_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return matrix;
+}
+
+const char *value_type_name(sxt_value_type type) {
+  switch (type) {
+#define SXT_X(name, value, text, bytes) \
+  case value: return text;
+    SXT_VALUE_TABLE(SXT_X)
+#undef SXT_X
+    default: return "unknown";
+  }
+}
+
+const char *symmetry_name(sxt_symmetry symmetry) {
+  constexpr std::array<const char *, 4> names = {"general", "symmetric", "hermitian", "skew-symmetric"};
+  const bool known = symmetry >= 0 && static_cast<std::size_t>(symmetry) < names.size();
+  return known ? names[static_cast<std::size_t>(symmetry)] : "unknown";
+}
+
+std::string describe(const LoadedMatrix &matrix) {
+  const sxt_matrix_info &info = matrix.info;
+  return fmt::format("{} x {}, {} entries, {}, {}, {}, read in {}", count_text(info.rows), count_text(info.cols),
+                     count_text(info.nnz), symmetry_name(info.symmetry), value_type_name(info.value_type),
+                     bytes_text(static_cast<double>(info.bytes)), seconds_text(matrix.read_seconds));
+}
+
+Json matrix_json(const LoadedMatrix &matrix) {
+  const sxt_matrix_info &info = matrix.info;
+  return {{"path", matrix.path},
+          {"rows", info.rows},
+          {"cols", info.cols},
+          {"nnz", info.nnz},
+          {"symmetry", symmetry_name(info.symmetry)},
+          {"value_type", value_type_name(info.value_type)},
+          {"bytes", info.bytes},
+          {"read_seconds", matrix.read_seconds}};
+}
+
+HostVector read_vector(sxt_context *context, const std::string &path, std::int64_t n, sxt_value_type type) {
+  const sxt_matrix_options options = file_options(type);
+  sxt_matrix *handle = nullptr;
+  check(sxt_matrix_from_file(context, path.c_str(), &options, &handle), context);
+  const Matrix matrix(handle);
+  const sxt_matrix_info info = info_of(context, handle);
+  const bool is_vector = (info.cols == 1 && info.rows == n) || (info.rows == 1 && info.cols == n);
+  if (!is_vector) fail(kBadInput, "{}: {} x {}, but a vector of {} entries is needed", path, info.rows, info.cols, n);
+  return dense_from(context, handle, info);
+}
+
+HostVector product_with_ones(sxt_context *context, const LoadedMatrix &matrix) {
+  const sxt_value_type type = matrix.info.value_type;
+  HostVector ones(type, matrix.info.cols), product(type, matrix.info.rows);
+  const std::size_t stride = type == SXT_C128 ? 2 : 1;  // imaginary parts stay zero
+  for (std::size_t i = 0; i < ones.values.size(); i += stride) ones.values[i] = 1.0;
+  sxt_vector *x = nullptr, *y = nullptr;
+  check(sxt_vector_create(context, ones.length(), type, &x), context);
+  const Vector x_owner(x);
+  check(sxt_vector_write(x, ones.values.data()), context);
+  check(sxt_vector_create(context, product.length(), type, &y), context);
+  const Vector y_owner(y);
+  check(sxt_spmv(SXT_NO_TRANSPOSE, nullptr, matrix.handle.get(), x, nullptr, y), context);
+  check(sxt_vector_read(y, product.values.data()), context);
+  return product;
+}
+
+}  // namespace tool

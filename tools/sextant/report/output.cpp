@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Printing with its failures noticed: a closed or full stdout ends in an error, not in silence.
+#include "report/output.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+
+#include "report/error.hpp"
+
+namespace tool {
+namespace {
+
+std::mutex stderr_mutex;
+bool line_shown = false;                 // a progress line stands on the terminal
+std::atomic<std::uint64_t> messages{0};  // bytes of them
+int stdout_error = 0;                    // errno of the first failed write
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+bool is_dumb_terminal() {
+  const char *terminal = std::getenv("TERM");
+  return terminal != nullptr && std::strcmp(terminal, "dumb") == 0;
+}
+
+bool colour_wanted() {
+  static const bool wanted = [] {
+    const char *no_color = std::getenv("NO_COLOR");
+    return isatty(STDOUT_FILENO) && !is_dumb_terminal() && (no_color == nullptr || *no_color == '\0');
+  }();
+  return wanted;
+}
+
+// Removes a progress line that stands on the terminal. The mutex is held.
+void clear_line() {
+  if (!line_shown) return;
+  std::fputs("\r\033[K", stderr);
+  line_shown = false;
+}
+
+}  // namespace
+
+void guard_standard_streams() {
+  for (int fd = 0; fd <= 2; ++fd) {
+    if (fcntl(fd, F_GETFD) != -1 || errno != EBADF) continue;
+    // Opened the wrong way round: reading stdin or writing stdout and stderr still fails, as it would on a closed one.
+    const int opened = open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+    if (opened > 2) close(opened);
+  }
+}
+
+void finish_stdout() {
+  if (std::fflush(stdout) != 0 && stdout_error == 0) stdout_error = errno;
+  // A failure of somebody else's printing (the parser's help) leaves only the mark.
+  if (std::ferror(stdout) != 0 && stdout_error == 0) stdout_error = EIO;
+  if (stdout_error == 0) return;
+  const int error = std::exchange(stdout_error, 0);
+  fail(kBadInput, "standard output could not be written: {}", std::strerror(error));
+}
+
+void print_text(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() && stdout_error == 0) stdout_error = errno;
+}
+
+void print_json(const Json &json) {
+  print_text(json.dump(2, ' ', false, Json::error_handler_t::replace));
+  print_text("\n");
+}
+
+void message(std::string_view text) {
+  const std::lock_guard lock(stderr_mutex);
+  clear_line();
+  const std::string line = fmt::format("sextant: {}\n", text);
+  messages += std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+std::uint64_t message_bytes() { return messages; }
+
+Progress::Progress() : visible_(isatty(STDERR_FILENO) && !is_dumb_terminal()) {}
+
+Progress::~Progress() {
+  const std::lock_guard lock(stderr_mutex);
+  clear_line();
+}
+
+void Progress::show(std::string_view text, bool now) {
+  if (!visible_) return;
+  const double time = seconds_now();
+  if (!now && time - last_ < 0.1) return;
+  last_ = time;
+  const std::lock_guard lock(stderr_mutex);
+  const std::string line = fmt::format("\r\033[K{}", text);
+  std::fwrite(line.data(), 1, line.size(), stderr);
+  std::fflush(stderr);
+  line_shown = true;
+}
+
+std::string styled(Style style, std::string_view text) {
+  if (style == Style::kPlain || !colour_wanted()) return std::string(text);
+  const char *code = style == Style::kBold ? "1" : style == Style::kGood ? "32" : style == Style::kBad ? "31" : "2";
+  return fmt::format("\033[{}m{}\033[0m", code, text);
+}
+
+}  // namespace tool

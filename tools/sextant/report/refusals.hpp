@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The registry's refusal records, for the list and for the check.
+#pragma once
+
+#include "report/output.hpp"
+
+namespace tool {
+
+// [{path, stage, reason}], in the order in which they were refused.
+Json refusals_json();
+
+}  // namespace tool
