@@ -145,7 +145,7 @@ TEST(SpmvDia, RefusesWhatItCannotDo) {
   EXPECT_EQ(refusal(kernel(false), &query.m.q), "");
   EXPECT_EQ(refusal(kernel(true), &query.m.q), "the matrix is not known to be symmetric or Hermitian");
   query.m.q.value_type = SXT_F32;
-  EXPECT_EQ(refusal(kernel(false), &query.m.q), "a f64 matrix with f32 vectors is not offered");
+  EXPECT_EQ(refusal(kernel(false), &query.m.q), "a matrix of type f64 with vectors of type f32 is not offered");
 }
 
 // Bytes: five diagonals, x once, y read and written; the symmetric form stores three of them.

@@ -34,7 +34,7 @@ TEST(SpmvEll, RefusesWhatItCannotDoWithNumbers) {
   EXPECT_STREQ(text,
                "1000000 rows of 7 entries would be stored for 2000000 nonzeros, 3.5 times as many; the limit is 3");
   query.m.matrix_type = query.m.q.value_type = SXT_C128;
-  EXPECT_EQ(refusal(kernel(), &query.m.q), "a c128 matrix with c128 vectors is not offered");
+  EXPECT_EQ(refusal(kernel(), &query.m.q), "a matrix of type c128 with vectors of type c128 is not offered");
 }
 
 }  // namespace

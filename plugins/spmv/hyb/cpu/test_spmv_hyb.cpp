@@ -24,7 +24,7 @@ TEST(SpmvHyb, RefusesWhatItCannotDoWithNumbers) {
   EXPECT_EQ(refusal(kernel(), &query.m.q), "operation 1: only op 0 (no transpose) is offered");
   query.op = SXT_NO_TRANSPOSE;
   query.m.matrix_type = query.m.q.value_type = SXT_C128;
-  EXPECT_EQ(refusal(kernel(), &query.m.q), "a c128 matrix with c128 vectors is not offered");
+  EXPECT_EQ(refusal(kernel(), &query.m.q), "a matrix of type c128 with vectors of type c128 is not offered");
 }
 
 }  // namespace

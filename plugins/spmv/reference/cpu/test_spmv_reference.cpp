@@ -51,7 +51,7 @@ TEST(SpmvReference, ZeroBetaNeverReadsY) {
 TEST(SpmvReference, DeclinesMixedTypesItDoesNotHave) {
   SmallMatrix small;
   const sxt_spmv_query query = spmv_query(small.matrix, SXT_F64);
-  EXPECT_EQ(refusal(reference(), &query.m.q), "a c128 matrix with f64 vectors is not offered");
+  EXPECT_EQ(refusal(reference(), &query.m.q), "a matrix of type c128 with vectors of type f64 is not offered");
 }
 
 }  // namespace

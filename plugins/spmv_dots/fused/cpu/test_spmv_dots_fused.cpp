@@ -162,7 +162,7 @@ TEST(SpmvDotsFused, RefusesWhatItCannotDo) {
     EXPECT_EQ(refusal(kernel(*form), &query.m.m.q), "a transpose is not offered together with inner products");
     query.m.op = SXT_NO_TRANSPOSE;
     query.m.m.q.value_type = SXT_F32;
-    EXPECT_EQ(refusal(kernel(*form), &query.m.m.q), "a f64 matrix with f32 vectors is not offered");
+    EXPECT_EQ(refusal(kernel(*form), &query.m.m.q), "a matrix of type f64 with vectors of type f32 is not offered");
   }
   auto query = dots_query(square, SXT_F64, 1);
   WideCsr columns(square, false, true);
