@@ -47,7 +47,7 @@ class Upload {
     const void *array = nullptr, *there = nullptr;
     std::uint64_t bytes = 0;
   };
-  static constexpr int most_lanes = 8;  // more are hardly faster, and take long to pin
+  static constexpr int most_lanes = 12;  // more are no faster
 
   static int lanes_for(int threads, std::uint64_t bytes) noexcept;
   bool begin(const sxt_device_ops &ops, void *device, int lanes) noexcept;

@@ -105,7 +105,7 @@ std::uint64_t bytes_of_block(const HermitianSettings &settings, const sxt_hermit
 }
 
 // Whether there is memory that programs of the host could work on: numbers of a type are aligned to their size.
-bool is_aligned(const void *memory, sxt_value_type type) { return memory && is_aligned(memory, value_alignment(type)); }
+bool could_hold(const void *memory, sxt_value_type type) { return memory && is_aligned(memory, value_alignment(type)); }
 
 // Takes a block to the device; `down`: where it goes afterwards.
 sxt_hermitian_block carry(const HermitianSettings &settings, Piece &piece, const sxt_hermitian_block &from,
@@ -131,7 +131,7 @@ sxt_hermitian_block carry(const HermitianSettings &settings, Piece &piece, const
   for (std::int64_t s = 0; s < systems; ++s) {
     const std::int64_t n = settings.order(first + s), ld = layout.leading(s);
     void *host = from.array[s], *back = down ? down->array[s] : nullptr;
-    const bool there_at_all = is_aligned(host, settings.type) && (!down || is_aligned(back, settings.type));
+    const bool there_at_all = could_hold(host, settings.type) && (!down || could_hold(back, settings.type));
     // Others keep a NULL or short dimension, and are told so.
     const bool usable = there_at_all && ld >= n;
     list.push_back(usable ? one(host, back, layout.values(s, n)) : there_at_all ? piece.take(value) : nullptr);

@@ -86,14 +86,13 @@ TEST_P(PcgEngine, NamesWhatIsWrong) {
   EXPECT_GT(report.iterations, 0);
   for (const double each : x) EXPECT_TRUE(std::isfinite(each));
 
-  Csr huge = laplacian(20);  // A p leaves the range of numbers in the first iteration
+  Csr huge = laplacian(20);  // A p would leave the range of numbers in the first iteration: the set-up scales
   for (double &each : huge.values) each *= 3e307;
   const Matrix beyond = matrix_of(huge);
   std::vector<double> b(400, 1e10), y(400, 7);
-  report = solve(create(beyond, GetParam(), "none"), b, y, SXT_NOT_CONVERGED);
-  EXPECT_EQ(report.reason, SXT_REASON_NOT_A_NUMBER);
-  EXPECT_EQ(report.iterations, 1);
-  EXPECT_EQ(y, std::vector<double>(400, 0));
+  report = solve(create(beyond, GetParam(), "none"), b, y);
+  EXPECT_EQ(report.reason, SXT_REASON_CONVERGED);
+  EXPECT_LE(relative_residual(huge, b, y), 1.0001e-9);
 }
 
 // Two halves of a diagonal: the residual of the first iterate is nine times that of zero. The host sees it after a
