@@ -387,7 +387,7 @@ Sheet sheet_of(const std::string &name, const DevicePcg &bench, const std::vecto
   return sheet;
 }
 
-// What is measured when nothing is named: the cubes of docs/gpu_pcg.md.
+// What is measured when nothing is named: the cubes of docs/measurements/gpu_pcg.md.
 std::vector<std::int64_t> usual_sizes() { return {32 * 32 * 32, 64 * 64 * 64, 128 * 128 * 128}; }
 
 void for_each_case(const BenchOptions &options, sxt_context *context,

@@ -285,7 +285,7 @@ struct Made {
   Generator make;
   std::int64_t rows;
 };
-// What is measured when nothing is named: the stencils and power laws of docs/gpu_products.md.
+// What is measured when nothing is named: the stencils and power laws of docs/measurements/gpu_products.md.
 std::vector<Made> usual_cases() {
   return {{stencil_3d, 32 * 32 * 32},    {stencil_3d, 64 * 64 * 64},    {stencil_3d, 128 * 128 * 128},
           {stencil_3d, 256 * 256 * 256}, {stencil_27, 128 * 128 * 128}, {power_law, 1 << 19},
