@@ -56,11 +56,17 @@ endif()
 
 # Documents: the licence always, others as far as this tree has them.
 set(documents "${PROJECT_SOURCE_DIR}/LICENSE")
-foreach(name README.md CHANGELOG.md)
+foreach(name README.md CHANGELOG.md CONTRIBUTING.md)
   if(EXISTS "${PROJECT_SOURCE_DIR}/${name}")
     list(APPEND documents "${PROJECT_SOURCE_DIR}/${name}")
   endif()
 endforeach()
 install(FILES ${documents} DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT development)
-install(DIRECTORY docs/ DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT development
+# As they lie in the source tree, so that links between them lead somewhere.
+file(GLOB_RECURSE plugin_documents CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" plugins/README.md plugins/*/README.md)
+foreach(document IN LISTS plugin_documents)
+  get_filename_component(folder "${document}" DIRECTORY)
+  install(FILES "${document}" DESTINATION "${CMAKE_INSTALL_DOCDIR}/${folder}" COMPONENT development)
+endforeach()
+install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT development
   FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.c" PATTERN "*.cpp" PATTERN "CMakeLists.txt")

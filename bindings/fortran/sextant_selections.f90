@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Any kernel of any kind: chosen by the models for a query, run on arguments of its kind. sextant/kinds/ has the query and
-! the arguments of each kind; repeat them as bind(c) types that begin with sxt_query and sxt_head.
+! Any kernel of any kind: chosen by the models for a query, run on arguments of its kind. sextant/plugin/kinds/ has the
+! query and the arguments of each kind; repeat them as bind(c) types that begin with sxt_query and sxt_head.
 
 ! stat of 32 bits.
 module sextant_selections_narrow

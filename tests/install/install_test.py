@@ -8,6 +8,7 @@ steps: tree         install and move (the others need it)
        fortran-cmake, fortran-source, fortran-pkgconfig      a Fortran program, by installed modules, by their source
        plugin       a plugin folder of the tree, built outside, and checked by the sextant command
        kinds        one kernel of each kind, built outside
+       documents    links between documents, rooms of headers
        exports      SONAME, symbols, search paths        headers   every header alone, in every standard
        relocation   no file of the package names the place where it was built or installed first
 Exit codes: 0 passed, 1 failed, 77 skipped because something is not there.
@@ -16,6 +17,7 @@ Exit codes: 0 passed, 1 failed, 77 skipped because something is not there.
 import argparse
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -233,6 +235,25 @@ def exports(t):
     print(f"{len(shared_objects.exported(t.library))} functions, {len(plugins)} plugins")
 
 
+def documents(t):
+    """Links between installed documents lead somewhere, and headers stand in the rooms that docs/design.md names."""
+    folder = t.prefix / "share" / "doc" / "sextant"
+    problems, checked = [], 0
+    for path in sorted(folder.rglob("*.md")):
+        text = re.sub(r"```.*?```", "", path.read_text(), flags=re.S)
+        for target in re.findall(r"\]\(([^)#\s]+)", text):
+            checked += 1
+            if "://" not in target and not (path.parent / target).exists():
+                problems.append(f"{path.relative_to(folder)} links to {target}, which is not there")
+    if checked == 0:
+        fail(f"no links in {folder}")
+    rooms = {entry.name for entry in (t.prefix / "include" / "sextant").iterdir() if entry.is_dir()} - {"fortran"}
+    if rooms != {"plugin", "sdk"}:
+        problems.append(f"include/sextant has the folders {sorted(rooms)}, expected plugin and sdk")
+    require_none(problems)
+    print(f"{checked} links")
+
+
 def check_headers(t):
     include = t.prefix / "include"
     require_none(headers.problems(include, t.build_folder("headers"), t.options.cc, t.options.cxx))
@@ -253,7 +274,7 @@ def relocation(t):
 
 STEPS = {
     "tree": tree, "c-cmake": c_cmake, "c-pkgconfig": c_pkgconfig, "fortran-cmake": fortran_cmake,
-    "fortran-source": fortran_source, "fortran-pkgconfig": fortran_pkgconfig, "plugin": plugin, "kinds": kinds, "exports": exports,
+    "fortran-source": fortran_source, "fortran-pkgconfig": fortran_pkgconfig, "plugin": plugin, "kinds": kinds, "documents": documents, "exports": exports,
     "headers": check_headers, "relocation": relocation,
 }  # fmt: skip
 

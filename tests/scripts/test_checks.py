@@ -229,6 +229,10 @@ class Words(RuleTest):
     def test_a_package_host(self):
         self.assert_found(check_words, "README.md", "https://py" + "pi.org/simple\n", "py" + "pi.org")
 
+    def test_a_header_that_is_not_there(self):
+        line = "// as sextant/" + "kinds/spmv.h says\n"
+        self.assert_found(check_words, "core/x.cpp", line, "sextant/" + "kinds/spmv.h, which is not here")
+
     def test_a_document_that_is_not_there(self):
         self.assert_found(check_words, "core/x.cpp", "// docs/missing" + ".md says why\n", "which is not here")
 

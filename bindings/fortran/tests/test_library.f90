@@ -6,7 +6,7 @@ module library_procedures
   use sextant
   implicit none
 
-  ! Query and arguments of kind sxt.reduction/1 (sextant/kinds/reduction.h).
+  ! Query and arguments of kind sxt.reduction/1 (sextant/plugin/kinds/reduction.h).
   type, bind(c) :: reduction_query
     type(sxt_query) :: q
     integer(c_int64_t) :: n = 0
