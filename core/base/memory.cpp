@@ -16,7 +16,8 @@ constexpr std::uint64_t page = std::uint64_t{2} << 20, least_in_pages = 4 * page
 
 void *own(std::uint64_t bytes, std::uint64_t alignment) noexcept {
   if (bytes < least_in_pages) return std::aligned_alloc(alignment, bytes);
-  void *memory = std::aligned_alloc(std::max(alignment, page), (bytes + page - 1) / page * page);
+  const std::uint64_t whole = (bytes + page - 1) / page * page;
+  void *memory = whole < bytes ? nullptr : std::aligned_alloc(std::max(alignment, page), whole);
 #ifdef MADV_HUGEPAGE
   if (memory) madvise(memory, bytes, MADV_HUGEPAGE);  // where it fails, pages are small
 #endif

@@ -262,8 +262,10 @@ std::string Context::load_plan(const std::string &path, bool required) {
     const std::lock_guard lock(companion_mutex_);
     plan_path_ = path;
     plan_required_ = required;
-    if (companion_ && companion_->plan_.load_beside(path, companion_->fingerprint(), required))
+    if (companion_) {
+      companion_->plan_.load_beside(path, companion_->fingerprint(), required);
       companion_->choices_changed();
+    }
   }
   choices_changed();
   return problem;

@@ -12,6 +12,7 @@ namespace {
 
 sxt_space space_of(const Device &device, const void *memory, const char *name) {
   sxt_space space = SXT_SPACE_HOST;
+  device.check_process();  // before its driver is asked
   if (!device.ops().locate) return space;
   std::int32_t ordinal = -1;
   const registry::ErrorScope said;

@@ -38,7 +38,8 @@ bool rows_increase(const EntryArrays &e, const AssemblyOptions &o) {
     if (begin == end) return true;
     bool falls = false;
     for (std::int64_t k = begin + 1; k < end; ++k) falls |= col[k] <= col[k - 1];
-    return !falls && from_base(col[begin], o.index_base) >= 0 && from_base(col[end - 1], o.index_base) < e.cols;
+    // Compared as they were given: one far below the base would wrap around.
+    return !falls && col[begin] >= o.index_base && from_base(col[end - 1], o.index_base) < e.cols;
   };
   return first_match(
              e.rows, o.threads,

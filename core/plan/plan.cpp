@@ -151,7 +151,7 @@ constexpr const char *beside_name = "beside";
 // There: what is worked on on that machine.
 constexpr const char *places_name = "placed";
 
-std::uint64_t content_of(const std::map<PlanKey, PlanEntry> &entries, bool required) {
+std::uint64_t content_of(const std::map<PlanKey, PlanEntry> &entries, const std::set<PlanKey> &places, bool required) {
   std::uint64_t hash = fnv1a(&required, sizeof required);
   const auto add = [&](const auto &value) { hash = fnv1a(&value, sizeof value, hash); };
   const auto add_word = [&](const std::string &word) { hash = fnv1a(word.c_str(), word.size() + 1, hash); };
@@ -161,6 +161,7 @@ std::uint64_t content_of(const std::map<PlanKey, PlanEntry> &entries, bool requi
       add_word(*word);
     add(key.query_hash), add(key.pattern_hash), add(entry.version), add(entry.launch);
   }
+  for (const PlanKey &key : places) add_word(key.role), add_word(key.kind), add(key.query_hash), add(key.pattern_hash);
   return hash;
 }
 
@@ -284,7 +285,7 @@ struct PlanBook::Content {
 };
 
 void PlanBook::take(Content &&content, bool required) {
-  const std::uint64_t number = content_of(content.entries, required);
+  const std::uint64_t number = content_of(content.entries, content.places, required);
   const std::lock_guard lock(mutex_);
   content_ = number;
   loaded_ = std::move(content.entries);
@@ -337,11 +338,15 @@ std::string PlanBook::load(const std::string &path, const std::string &fingerpri
 }
 
 bool PlanBook::load_beside(const std::string &path, const std::string &fingerprint, bool required) {
-  const toml::table file = read_file_of_plan(path);
+  const toml::table file = read_file_of_plan(path), nothing;
   const toml::table *table = file[beside_name].as_table();
-  if (!table || (*table)["machine"].value_or(std::string()) != fingerprint) return false;
-  take(Content(*table, path), required);
-  return true;
+  const bool told = table && (*table)["machine"].value_or(std::string()) == fingerprint;
+  const bool before = [&] {
+    const std::lock_guard lock(mutex_);
+    return is_loaded_;
+  }();
+  if (told || before) take(Content(told ? *table : nothing, path), required && told);
+  return told;
 }
 
 }  // namespace sextant

@@ -90,6 +90,11 @@ TEST(MatrixTest, BadEntriesAreNamedAndLeaveNothingBehind) {
   sxt_matrix_options wide = matrix_options();
   wide.index_type = SXT_I64;
   EXPECT_EQ(sxt_matrix_from_coo(context.get(), 2, 2, 2, beyond, far, values, &wide, &none), SXT_E_INDEX);
+  // One below the least number is the greatest: as columns of CSR it stands in front, and in order.
+  const std::int64_t start[] = {1, 3, 3}, wrapping[] = {std::numeric_limits<std::int64_t>::min(), 1};
+  wide.index_base = 1;
+  wide.offset_type = SXT_I64;
+  EXPECT_EQ(sxt_matrix_from_csr(context.get(), 2, 2, start, wrapping, values, &wide, &none), SXT_E_INDEX);
   EXPECT_EQ(none, nullptr);
 }
 

@@ -32,6 +32,11 @@ TEST(PlanPlaces, ComeBackOfTheMachineTheyWereMadeOn) {
   EXPECT_FALSE(here.placed(lost)) << "it was asked there, and is worked on on the device";
   EXPECT_FALSE(there.placed(taken));
   EXPECT_FALSE(cpu.placed(taken)) << "of what is loaded alone";
+
+  device.save(path, "cuda/y");
+  EXPECT_FALSE(here.load_beside(path, "cpu/x", true));
+  EXPECT_FALSE(here.placed(taken)) << "by a plan that another one followed";
+  EXPECT_FALSE(here.find_solver(lost, "cpu/x").has_value());
 }
 
 }  // namespace

@@ -40,8 +40,9 @@ int exit_code_of(sxt_status status) {
 }
 
 std::string in_options(std::string sentence) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 9> words = {{
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 10> words = {{
       {"options->null_space and null_space_size", "--null-space constant"},
+      {"options->most_rows_per_byte", "--rows-per-byte"},
       {"most_rows_per_byte", "--rows-per-byte"},
       {"options->preconditioner", "--precond"},
       {"options->recurrence", "--recurrence"},
