@@ -5,7 +5,6 @@
 #include <pthread.h>
 
 #include <cfenv>
-#include <clocale>
 #include <cstdint>
 
 #include "core/base/error.hpp"
@@ -46,9 +45,12 @@ bool equal(const sigset_t &one, const sigset_t &other) {
   return true;
 }
 
-// The locale belongs to the process: only one that is there for the check has no other threads that change it.
-std::string locale() {
-  const char *name = counter() ? std::setlocale(LC_ALL, nullptr) : nullptr;
+// The locale belongs to the process: only one that is there for the check has no other threads that change it, and it
+// offers a function that gives the name, after it has set another one where one is given.
+using Locale = const char *(*)(const char *);
+std::string locale(const char *other = nullptr) {
+  static const auto found = reinterpret_cast<Locale>(dlsym(RTLD_DEFAULT, "sxt_process_locale"));
+  const char *name = found ? found(other) : nullptr;
   return name ? name : "";
 }
 
@@ -78,7 +80,7 @@ std::string RunWatch::found() {
     what = "run left other signals blocked than before";
   }
   if (const std::string name = locale(); name != locale_) {
-    std::setlocale(LC_ALL, locale_.c_str());
+    locale(locale_.c_str());
     what = text("run left another locale behind: ", name);
   }
   if (const std::uint64_t printed = printed_bytes() - printed_; printed > 0)

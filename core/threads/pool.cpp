@@ -172,8 +172,8 @@ Pool *pool() {
   return made;
 }
 
-// A thread that takes no signal of the process, on the cores that the process may use: it must not inherit the place
-// of the thread that happens to call first.
+// A thread that takes no signal of the process. Where OpenMP's threads are bound it has a place of its own; else it may
+// run where the thread may that makes it.
 bool make_thread(int number) {
   sigset_t all, before;
   sigfillset(&all);

@@ -123,16 +123,17 @@ SXT_API sxt_status sxt_context_synchronize(sxt_context *context);
 
 /* Choose a kernel by hand for a kind: "sxt.spmv/1" and "spmv.csr.rows.cpu". NULL kernel: let the model choose again. A
  * forced kernel that cannot apply makes later calls fail and say why. Precedence: this > environment SEXTANT_FORCE
- * ("kind=kernel,kind=kernel") > loaded plan > model. The kernel of sxt.residual/1, which calls a solve converged, is always one
- * that came with the library: another that is forced is named in explain and in a WARNING. SXT_E_UNKNOWN_NAME names the nearest. [any-thread] */
+ * ("kind=kernel,kind=kernel") > loaded plan > model. The kernel of sxt.residual/1, which calls a solve converged, is always
+ * one that came with the library: another that is forced is named in explain and in a WARNING. SXT_E_UNKNOWN_NAME names the
+ * nearest. [any-thread] */
 SXT_API sxt_status sxt_context_force(sxt_context *context, const char *kind, const char *kernel);
-/* Writes the choices made in this context so far, the newest 4096 and 256 solvers. A regular file is there whole or not at all and keeps
- * its mode; what a symbolic link leads to is replaced, not the link; a device or a FIFO is written as it is, and a FIFO's
- * reader waited for. SXT_E_FILE_WRITE. [any-thread] */
+/* Writes the choices made in this context so far, the newest 4096 and 256 solvers. A regular file is there whole or not at
+ * all and keeps its mode; what a symbolic link leads to is replaced, not the link; a device or a FIFO is written as it is,
+ * and a FIFO's reader waited for. SXT_E_FILE_WRITE. [any-thread] */
 SXT_API sxt_status sxt_plan_save(sxt_context *context, const char *path);
 /* Later choices follow the file where kernel version, machine and pattern still match; others are decided anew, with the
- * reason in explain. A plan is a regular file of at most 64 MiB. required != 0: an entry that is missing or no longer fits, or a damaged file, is SXT_E_PLAN; else a
- * damaged file is a warning in the log. SXT_E_FILE_READ in any case. [any-thread] */
+ * reason in explain. A plan is a regular file of at most 64 MiB. required != 0: an entry that is missing or no longer fits,
+ * or a damaged file, is SXT_E_PLAN; else a damaged file is a warning in the log. SXT_E_FILE_READ in any case. [any-thread] */
 SXT_API sxt_status sxt_plan_load(sxt_context *context, const char *path, int32_t required);
 
 /* ---- what is loaded ---------------------------------------------------------------------------------------------- */
@@ -155,7 +156,8 @@ typedef struct {
 } sxt_refusal_info;
 
 /* Records of the process-wide registry, numbered from 0; strings live as long as the process. A newer version of a plugin
- * takes the older one's place. Set struct_size before the call. SXT_E_INDEX beyond the end. Before the first context: empty. [any-thread] */
+ * takes the older one's place. Set struct_size before the call. SXT_E_INDEX beyond the end. Before the first context:
+ * empty. [any-thread] */
 SXT_API int64_t sxt_plugin_count(void);
 SXT_API sxt_status sxt_plugin_get(int64_t i, sxt_plugin_info *info);
 SXT_API int64_t sxt_kernel_count(void);
@@ -168,10 +170,11 @@ enum { SXT_CHECK_FAILED = 0, SXT_CHECK_PASSED = 1, SXT_CHECK_DECLINED = 2 };
  * kernel declined the case. */
 typedef void (*sxt_check_line)(void *user, const char *kernel, const char *check, int32_t outcome,
                                const char *sentence);
-/* Loads one plugin and runs the conformance suite of every kind its kernels belong to, in this process: put it in a
- * child to be safe from strangers. SXT_E_PLUGIN when it is refused, a line failed or nothing was proven; what failed is out
- * of later choices. What it sees beside answers: docs/adding_a_kernel.md. stamp != 0: what was found of each kernel is remembered for this content of the file and this device,
- * unless the file changed meanwhile (SXT_E_PLUGIN) or is none (SXT_E_FILE_READ). docs/command.md. [any-thread] */
+/* Loads one plugin and runs the conformance suite of every kind its kernels belong to, in this process: put it in a child
+ * to be safe from strangers. SXT_E_PLUGIN when it is refused, a line failed or nothing was proven; what failed is out of
+ * later choices. What it sees beside answers: docs/adding_a_kernel.md. stamp != 0: what was found of each kernel is
+ * remembered for this content of the file and this device, unless the file changed meanwhile (SXT_E_PLUGIN) or is none
+ * (SXT_E_FILE_READ). docs/command.md. [any-thread] */
 SXT_API sxt_status sxt_plugin_check(sxt_context *context, const char *path, int32_t stamp, sxt_check_line line, void *user);
 
 /* ---- matrices ---------------------------------------------------------------------------------------------------- */
@@ -252,16 +255,16 @@ SXT_API void sxt_matrix_destroy(sxt_matrix *matrix);
 
 /* ---- vectors ----------------------------------------------------------------------------------------------------- */
 
-/* Wraps n values of the caller's memory, n = 0 included, which stays his and must outlive the vector. Device kernels read and write it in place,
- * so memory of a device's context is device, pinned or managed memory that the device reaches: host memory is
- * SXT_E_NOT_SUPPORTED (copy it first), and memory that is not what `space` says, lies on another device or is not aligned
- * to its values' size is SXT_E_ARGUMENT. [any-thread] */
+/* Wraps n values of the caller's memory, n = 0 included, which stays his and must outlive the vector. Device kernels read
+ * and write it in place, so memory of a device's context is device, pinned or managed memory that the device reaches: host
+ * memory is SXT_E_NOT_SUPPORTED (copy it first), and memory that is not what `space` says, lies on another device or is not
+ * aligned to its values' size is SXT_E_ARGUMENT. [any-thread] */
 SXT_API sxt_status sxt_vector_wrap(sxt_context *context, int64_t n, sxt_value_type type, sxt_space space, void *data,
                                    sxt_vector **vector);
 /* n zeros in the context's device space, owned by the vector. SXT_E_TYPE, SXT_E_OVERFLOW. [any-thread] */
 SXT_API sxt_status sxt_vector_create(sxt_context *context, int64_t n, sxt_value_type type, sxt_vector **vector);
-/* Between host memory of n values, in the vector's type, and the vector, wherever that lies. They wait: the host memory is the
- * caller's again at once. [exclusive], sxt_vector_read [any-thread] */
+/* Between host memory of n values, in the vector's type, and the vector, wherever that lies. They wait: the host memory is
+ * the caller's again at once. [exclusive], sxt_vector_read [any-thread] */
 SXT_API sxt_status sxt_vector_write(sxt_vector *vector, const void *values);
 SXT_API sxt_status sxt_vector_read(const sxt_vector *vector, void *values);
 /* Where the values lie; NULL for a NULL vector or n = 0. [any-thread] */
@@ -281,11 +284,11 @@ SXT_API void sxt_vector_destroy(sxt_vector *vector);
 /* y = alpha op(A) x + beta y, x as long as op(A) has columns, y as its rows; alpha NULL: 1, beta NULL: 0 (y is not read).
  * The kernel is chosen at the first call with this op. */
 SXT_API sxt_status sxt_spmv(sxt_op op, const void *alpha, sxt_matrix *a, const sxt_vector *x, const void *beta, sxt_vector *y);
-/* The same on plain arrays, apart, of op(A)'s columns and rows: as sxt_pcg_solve_array takes them. Where one had to be copied it
- * waits, and the arrays are the caller's at return. */
+/* The same on plain arrays, apart, of op(A)'s columns and rows: as sxt_pcg_solve_array takes them. Where one had to be
+ * copied it waits, and the arrays are the caller's at return. */
 SXT_API sxt_status sxt_spmv_array(sxt_op op, const void *alpha, sxt_matrix *a, const void *x, const void *beta, void *y);
-/* The same for n_rhs columns, which lie at x + j ldx and y + j ldy (in values), up to 32 of them in one pass over A. What lies
- * between columns of y stays as it is. */
+/* The same for n_rhs columns, which lie at x + j ldx and y + j ldy (in values), up to 32 of them in one pass over A. What
+ * lies between columns of y stays as it is. */
 SXT_API sxt_status sxt_spmv_block(sxt_op op, const void *alpha, sxt_matrix *a, int64_t n_rhs, const void *x, int64_t ldx,
                                   const void *beta, void *y, int64_t ldy);
 SXT_API sxt_status sxt_copy(const sxt_vector *x, sxt_vector *y);                                        /* y = x */
@@ -301,8 +304,8 @@ SXT_API sxt_status sxt_multiply(const sxt_vector *x, const sxt_vector *y, sxt_ve
  * it. On a device one that is out of range is undefined. */
 SXT_API sxt_status sxt_gather(const sxt_vector *x, const void *index, sxt_index_type index_type, sxt_vector *y);
 SXT_API sxt_status sxt_scatter(const sxt_vector *x, const void *index, sxt_index_type index_type, sxt_vector *y);
-/* Results are written to host memory: of the value type (sum, dot, dotc), of its real type (nrm2, asum, amax, min, max). A NaN
- * operand gives NaN. Of nothing they are 0 where not stated. */
+/* Results are written to host memory: of the value type (sum, dot, dotc), of its real type (nrm2, asum, amax, min, max). A
+ * NaN operand gives NaN. Of nothing they are 0 where not stated. */
 SXT_API sxt_status sxt_sum(const sxt_vector *x, void *result);                        /* sum of x[i] */
 SXT_API sxt_status sxt_dot(const sxt_vector *x, const sxt_vector *y, void *result);   /* x . y, unconjugated */
 SXT_API sxt_status sxt_dotc(const sxt_vector *x, const sxt_vector *y, void *result);  /* conj(x) . y */
@@ -378,12 +381,12 @@ SXT_API sxt_status sxt_calibrate(sxt_context *context, const sxt_calibrate_optio
 
 /* ---- any kernel of any kind ---------------------------------------------------------------------------------------- */
 
-/* Predicts and chooses a kernel for a query (sextant/kinds/ has the query and args of each kind) and builds it. matrix is
- * needed where the query is about one (SXT_QUERY_MATRIX), else NULL; its sizes are then filled in. The query is copied.
- * With SXT_QUERY_PREDICT_ONLY nothing is built, storages included, but by a race where one was asked for: the selection
- * has its costs and its explanation, and running or timing it is SXT_E_STATE. A kernel that would decline while it is
- * built is then not yet known to.
- * SXT_E_NO_KERNEL lists why each candidate was refused. SXT_E_TYPE, SXT_E_UNKNOWN_NAME (a kind). [any-thread] */
+/* Predicts and chooses a kernel for a query (sextant/plugin/kinds/ has the query and args of each kind) and builds it.
+ * matrix is needed where the query is about one (SXT_QUERY_MATRIX), else NULL; its sizes are then filled in. The query is
+ * copied. With SXT_QUERY_PREDICT_ONLY nothing is built, storages included, but by a race where one was asked for: the
+ * selection has its costs and its explanation, and running or timing it is SXT_E_STATE. A kernel that would decline while
+ * it is built is then not yet known to. SXT_E_NO_KERNEL lists why each candidate was refused. SXT_E_TYPE,
+ * SXT_E_UNKNOWN_NAME (a kind). [any-thread] */
 SXT_API sxt_status sxt_kernel_select(sxt_context *context, const sxt_query *query, sxt_matrix *matrix,
                                      sxt_selection **selection);
 /* Runs it on args of its kind, whose header says what they hold and where; SXT_E_ARGUMENT for those of another kind, else
@@ -396,9 +399,9 @@ SXT_API sxt_status sxt_selection_cost(const sxt_selection *selection, double *se
 /* What was considered, at what predicted cost, and why not. form: SXT_TEXT, SXT_JSON. [any-thread] */
 SXT_API sxt_status sxt_selection_explain(const sxt_selection *selection, int32_t form, char *buffer, int64_t capacity,
                                          int64_t *length);
-/* Measures one run: `count` args of its kind take turns, run by run, for about budget_seconds. On a device that captures,
- * K and 2K runs are replayed as graphs and the difference counts, so neither launches nor clocks are in it; with several
- * args the last cache is swept before each replay, so that no run finds operands there ("cold"). *seconds: the median; *noise:
+/* Measures one run: `count` args of its kind take turns, run by run, for about budget_seconds. On a device that captures, K
+ * and 2K runs are replayed as graphs and the difference counts, so neither launches nor clocks are in it; with several args
+ * the last cache is swept before each replay, so that no run finds operands there ("cold"). *seconds: the median; *noise:
  * quartile distance over median; either may be NULL. On a device results must lie there too. [any-thread] */
 SXT_API sxt_status sxt_selection_time(sxt_selection *selection, sxt_head *const *args, int64_t count,
                                       double budget_seconds, double *seconds, double *noise);

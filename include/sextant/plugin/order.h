@@ -3,7 +3,7 @@
  * same recurrence on the same matrix leave the same bits. Core asks engines and their parts with SXT_QUERY_ONE_ORDER;
  * what does not declare SXT_KERNEL_ONE_ORDER is refused. Who declares it computes so:
  *   inner products   by the tree of sdk/tree.hpp, products rounded before they are added
- *   rows of A        CPU: as plugins/formats/row_products.hpp sums them, which the storage and the instruction set decide;
+ *   rows of A        CPU: as plugins/formats/row_products.hpp (sources) sums them, by storage and instruction set;
  *                    CUDA: by ascending columns, each entry by a fused multiply-add, starting from zero
  *   updates          CPU: products rounded first; CUDA: fused multiply-adds as the formulas of plugin/kinds/vector_group.h read
  *   coefficients     in double precision, rounded to the vectors' type (CUDA: sdk/cuda/order.hpp)

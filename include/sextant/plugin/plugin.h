@@ -2,7 +2,7 @@
 /* The plugin ABI: what a shared object must offer to bring kernels into Sextant, and what the library lends it.
  *
  * A plugin exports one symbol, sxt_plugin_entry_0. It receives the host's table and hands out a constant description
- * of its kernels and, if it defines any, kinds. It sees this header, those in kinds/ and sdk/kernel.hpp, nothing else.
+ * of its kernels and, if it defines any, kinds. It sees the headers of sextant/plugin/ and sextant/sdk/, nothing else.
  *
  * Until 1.0 the ABI major is 0 and core accepts exactly the minor it was built with; from 1.0 structs grow at the end
  * only, sizes are compared by the end of the last member, and newer minors are never a reason to refuse.

@@ -228,7 +228,8 @@ inline sxt_kind new_kind(const char *id, const char *description) {
   return kind;
 }
 
-// The description a plugin hands out: kernels and kinds are arrays of pointers that live as long as the process.
+// The description a plugin hands out: kernels and kinds are arrays of pointers that live as long as the process. Version,
+// vendor and license are those of this tree: a plugin from elsewhere writes its own over them.
 template <std::size_t N>
 sxt_plugin describe(const char *name, const sxt_kernel *const (&kernels)[N], const sxt_kind *const *kinds = nullptr,
                     std::uint64_t n_kinds = 0) {

@@ -35,7 +35,7 @@ enum {
   SXT_HERMITIAN_NARROW = 16,    /* triangle of c = triangle of a */
   SXT_HERMITIAN_NARROW_RHS = 17,/* c = b */
   SXT_HERMITIAN_WIDEN_RHS = 18, /* b += c; with variant 1 b = c */
-  /* U is the random butterfly of depth two of order n that plugins/hermitian/shared/butterfly.hpp defines, the same for
+  /* U is the random butterfly of depth two of order n that plugins/hermitian/shared/butterfly.hpp (sources) defines, the same for
    * every system of that order. */
   SXT_HERMITIAN_MIX = 19,       /* lower triangle of c = U^T a U, whichever triangle of a is read */
   SXT_HERMITIAN_MIX_RHS = 20,   /* c = U^T b */

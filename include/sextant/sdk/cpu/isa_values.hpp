@@ -55,7 +55,7 @@ SXT_ALWAYS_INLINE V times(V a, V b) {
   return multiply_add<false>(V{}, a, b);
 }
 
-// The table's types in this order: f64, f32, f32 under f64, c128, c64, c64 under c128. See plugins/formats/dia.hpp.
+// The table's types in this order: f64, f32, f32 under f64, c128, c64, c64 under c128. See plugins/formats/dia.hpp of the sources.
 #define SXT_FOR_TYPE_PAIRS(X)                                                                            \
   X(double, double)                                                                                      \
   X(float, float) X(double, float) X(Complex<double>, Complex<double>) X(Complex<float>, Complex<float>) \

@@ -125,7 +125,7 @@ Range equal_part(const Offset *ptr, std::int64_t n, std::int64_t weight, int par
 // same weights, so that threads meet the memory that they touched first.
 inline constexpr std::int64_t slice_weight = 16;
 
-// Which code in lanes (plugins/formats/ell_call.hpp) serves a pair of types: f64, f32 under f64, f32; -1: none.
+// Which code in lanes (plugins/formats/ell_call.hpp of the sources) serves a pair of types: f64, f32 under f64, f32; -1: none.
 inline int lane_pair(sxt_value_type vectors, sxt_value_type matrix) {
   if (vectors == SXT_F64) return matrix == SXT_F64 ? 0 : matrix == SXT_F32 ? 1 : -1;
   return vectors == SXT_F32 && matrix == SXT_F32 ? 2 : -1;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts what plugins print in the child of `sextant plugin check`, whose stdout and stderr are one file in memory.
+// What the child of `sextant plugin check` lets the library see: what plugins print, as its stdout and stderr are one
+// file in memory, and the locale of the process.
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <clocale>
 #include <cstdint>
 #include <cstdio>
 
@@ -14,4 +16,8 @@ extern "C" __attribute__((visibility("default"))) std::uint64_t sxt_count_output
   std::fflush(stdout);
   if (fstat(STDOUT_FILENO, &file) != 0 || !S_ISREG(file.st_mode)) return 0;
   return static_cast<std::uint64_t>(file.st_size) - tool::message_bytes();
+}
+
+extern "C" __attribute__((visibility("default"))) const char *sxt_process_locale(const char *other) {
+  return std::setlocale(LC_ALL, other);
 }
