@@ -8,6 +8,9 @@
 
 namespace sextant {
 
+// Bytes that stay in the nearest cache from one use to the next: what is checked by such blocks is copied from there.
+constexpr std::uint64_t cached_block = 16384;
+
 // No number has an exponent of ones only.
 template <class Bits, Bits exponent>
 bool all_finite(const void *numbers, std::uint64_t bytes) noexcept {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copying what nobody reads soon: past the caches, so that a line is not read before it is overwritten.
+// Copying what is not read soon: past the caches, so that a line is not read before it is overwritten.
 #pragma once
 
 #include <cstdint>

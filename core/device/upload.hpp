@@ -30,7 +30,7 @@ class Upload {
   static bool pays(int threads, std::uint64_t bytes) noexcept;
   // For an array that is only now written at `array`, in host memory: what write() gives goes to `ahead`, memory of the
   // device as large as the array, where bring() finds it until recall(). Calls write() for all bytes, or, where it
-  // returns false, no parts after that. False, and nothing was written, where somebody else is served or memory is
+  // returns false, no parts after that. False, and nothing was written, where another caller is served or memory is
   // short; *failed: something went wrong on the way.
   bool send_ahead(const sxt_device_ops &ops, void *device, int threads, void *ahead, const void *array,
                   std::uint64_t bytes, const Write &write, bool *failed) noexcept;

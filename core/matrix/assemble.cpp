@@ -76,12 +76,10 @@ void copy_columns(const EntryArrays &e, const AssemblyOptions &o, C *to) {
   });
 }
 
-// Stays in the nearest cache from one use to the next.
-constexpr std::int64_t block_bytes = 16384;
-
 // False: some value is not finite, and the rest may be missing.
 bool copy_values(const EntryArrays &e, int threads, bool check, CsrArrays &csr) {
-  const auto element = static_cast<std::int64_t>(value_bytes(e.value_type)), block = block_bytes / element;
+  const auto element = static_cast<std::int64_t>(value_bytes(e.value_type)),
+             block = std::int64_t{cached_block} / element;
   const char *from = static_cast<const char *>(e.values);
   char *to = csr.values.as<char>();
   return first_match(e.nnz, threads, [&](std::int64_t begin, std::int64_t end) {

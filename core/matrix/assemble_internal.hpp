@@ -131,7 +131,7 @@ inline sxt_index_type smallest_index(std::int64_t count) {
 struct Checked {
   bool diagonal_off = false;  // by rounding: put_diagonal_right() is to follow
   bool canonical = false;     // see is_canonical
-  bool finite = true;         // or nobody asked; false: left to whoever reads the values next, with check_finite_values
+  bool finite = true;         // or not to be checked; false: the caller checks the values, with check_finite_values
 };
 Checked check_entries(const EntryArrays &entries, const AssemblyOptions &options, bool leave_values = false);
 void check_finite_values(const EntryArrays &entries, const AssemblyOptions &options);

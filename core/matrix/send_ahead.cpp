@@ -13,12 +13,6 @@
 #include "sextant/plugin/kinds/storage.h"
 
 namespace sextant {
-namespace {
-
-// Stays in the nearest cache from one use to the next.
-constexpr std::uint64_t block_bytes = 16384;
-
-}  // namespace
 
 // What came before is on the device until all is known to be right, so that the host's copy can be had again.
 SentAhead Matrix::send_ahead(const void *values) {
@@ -41,8 +35,8 @@ SentAhead Matrix::send_ahead(const void *values) {
     return {};
   }
   const auto write = [&](std::uint64_t begin, std::uint64_t end, void *pinned) {
-    for (std::uint64_t at = begin; at < end; at += block_bytes) {
-      const std::uint64_t length = std::min(block_bytes, end - at);
+    for (std::uint64_t at = begin; at < end; at += cached_block) {
+      const std::uint64_t length = std::min(cached_block, end - at);
       char *const sent = static_cast<char *>(pinned) + (at - begin);
       std::memcpy(sent, static_cast<const char *>(values) + at, length);
       if (check_finite_ && !all_finite(own.value_type, sent, length)) return false;

@@ -38,9 +38,9 @@ void prove_capturable(const sxt_bound &bound, Device &device, const sxt_head *ar
 bool prove_case_capturable(const sxt_bound &bound, Device &device, const Kind &kind, std::uint64_t seed,
                            std::uint64_t i);
 
-// Before a kernel is bound where work is captured: proves it on a case of its kind, once a process, and quarantines it
-// when it does not keep its promise. Aims at 50 ms. Throws SXT_E_MEMORY when memory is
-// short, and then tests again next time.
+// Before a third party's kernel is bound where work is captured: proves it on a case of its kind, once a process, and
+// quarantines it when it does not keep its promise. Aims at 50 ms. The library's own are proven by its tests. Throws
+// SXT_E_MEMORY when memory is short, and then tests again next time.
 void capture_test(const Kernel &kernel, Device &device, const Scope &scope = Registry::instance());
 
 }  // namespace sextant::registry
