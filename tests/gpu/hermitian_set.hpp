@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "core/dispatch/prepared.hpp"
@@ -93,7 +94,8 @@ struct HermitianSet {
     const Wide value = a.at((s * n + (held ? j : i)) * lda + (held ? i : j));
     return i == j ? Wide(value.real()) : held ? value : std::conj(value);
   }
-  // |b - A x| / (sqrt(n) eps (|A| |x| + |b|)) in the largest norm, over the right-hand sides of a system.
+  // |b - A x| / (sqrt(n) eps (|A| |x| + |b|) + n tiny (1 + |x|)) in the largest norm, over the right-hand sides of a
+  // system; tiny, the least positive number of the type, is what each sum may lose where numbers are that small.
   double backward_error(std::int64_t s, const Array &x) const {
     const std::int64_t order = orders[s];
     double worst = 0;
@@ -112,7 +114,10 @@ struct HermitianSet {
         residual = std::max(residual, magnitude(rest));
         size_a = std::max(size_a, row), size_x = std::max(size_x, magnitude(x.at(at + i)));
       }
-      const double bound = std::sqrt(order + 1.0) * epsilon(a.type()) * (size_a * size_x + size_b);
+      const double tiny = real_type(a.type()) == SXT_F32 ? std::numeric_limits<float>::denorm_min()
+                                                         : std::numeric_limits<double>::denorm_min();
+      const double bound = std::sqrt(order + 1.0) * epsilon(a.type()) * (size_a * size_x + size_b) +
+                           static_cast<double>(order) * tiny * (1 + size_x);
       if (order > 0) worst = std::isfinite(residual) ? std::max(worst, residual / bound) : 1e30;
     }
     return worst;
