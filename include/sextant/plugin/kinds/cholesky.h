@@ -1,41 +1,107 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind "sxt.cholesky/1": schedulers of a supernodal sparse Cholesky factorisation. The symbolic structure is core's and
- * reaches a scheduler as plain host arrays (problem->data), so a scheduler only schedules; dense work goes through
- * slots of kind sxt.dense/1. */
+/* Kind "sxt.cholesky/1": schedulers of a supernodal sparse Cholesky factorisation, A = P^H L L^H P or P^H L D L^H P.
+ * The order and the symbolic structure are core's and reach a scheduler as plain host arrays (problem->data is a
+ * sxt_symbolic that outlives the state), so a scheduler only schedules; dense work goes through slots of kind
+ * sxt.dense/1. The factor itself is memory of core: args->factor. prepare builds what every factor of one analysis
+ * shares (maps, task lists); open allocates what one caller works in; run allocates nothing. */
 #ifndef SEXTANT_KINDS_CHOLESKY_H
 #define SEXTANT_KINDS_CHOLESKY_H
 #include "sextant/plugin/kinds/storage.h"
 
 #define SXT_KIND_CHOLESKY "sxt.cholesky/1"
+#define SXT_KIND_SYMBOLIC "sxt.symbolic/1" /* the head of sxt_symbolic */
 
-/* Supernode s owns columns super_ptr[s] .. super_ptr[s+1]-1 (permuted order) and rows rows[row_ptr[s]..], its own
- * columns first; its values are a dense column-major block at value_ptr[s] with leading dimension
- * row_ptr[s+1] - row_ptr[s]. block_ptr cuts wide supernodes into block columns. */
+/* Columns are in the order of elimination; supernodes are numbered in postorder, so a child comes before its parent.
+ * Supernode s owns columns super_ptr[s] .. super_ptr[s+1]-1 and rows rows[row_ptr[s]] .. rows[row_ptr[s+1]-1],
+ * ascending, its own columns first. Its values are a dense column-major block at value_ptr[s] with leading dimension
+ * row_ptr[s+1] - row_ptr[s]; what stands above its diagonal means nothing. A wide supernode is cut into block columns.
+ * Where n_factored < n, the columns from there on are those of a Schur complement: the last supernode owns exactly
+ * these; it is assembled and takes updates, but is not factored. Host arrays; counts and offsets are 64-bit. */
 typedef struct {
   sxt_head h;
-  int64_t n, n_super, n_blocks, nnz_l, values; /* values: numbers stored, padding included */
-  const int64_t *super_ptr, *row_ptr, *block_ptr, *value_ptr;
-  const int32_t *rows, *parent, *perm;
-  double flops;
+  int64_t n, n_factored, n_super, n_blocks;
+  int64_t nnz_l;             /* entries of L on and below the diagonal, without those that amalgamation added */
+  int64_t values;            /* numbers that a factor holds: value_ptr[n_super] */
+  int64_t max_rows, max_width;
+  double flops;              /* of a factorisation of real numbers, those on added zeros included */
+  const int64_t *super_ptr;  /* n_super + 1 */
+  const int64_t *row_ptr;    /* n_super + 1 */
+  const int64_t *value_ptr;  /* n_super + 1 */
+  const int64_t *block_ptr;  /* n_blocks + 1: first columns of the block columns; each supernode begins one */
+  const int32_t *rows;
+  const int32_t *parent;     /* n_super: the supernode that owns the first row below; -1: none */
+  const int32_t *perm;       /* n: perm[k] is the caller's column that is eliminated k-th */
+  const int32_t *inverse;    /* n: when the caller's column is eliminated */
+  const double *subtree_flops; /* n_super: of the supernode and all below it */
+  /* Where A's values go: factor[entry_to[k]] begins as values[entry_from[k]], as its conjugate for k >= n_straight. All
+   * other numbers of a factor begin as 0. entry_to is distinct. */
+  int64_t n_entries, n_straight;
+  const int64_t *entry_from, *entry_to;
 } sxt_symbolic;
 
-typedef struct {
-  sxt_matrix_query m;
-  int64_t n_super, n_rhs, max_front, nnz_l;
-  double flops;
-} sxt_cholesky_query;
+enum { SXT_CHOLESKY_CLASSES = 8 };
+/* Supernodes of one class of widths: up to 4, 16, 64, 256, 1024, 4096, 16384 columns, and beyond. */
+typedef struct { double count, columns, rows, values, flops; } sxt_front_class;
 
-enum { SXT_CHOLESKY_FACTOR = 1, SXT_CHOLESKY_SOLVE = 2 };
+enum {
+  SXT_CHOLESKY_FACTOR = 1,   /* values -> factor */
+  SXT_CHOLESKY_FORWARD = 2,  /* b = L^-1 P b: from the caller's numbering to the order of elimination */
+  SXT_CHOLESKY_DIAGONAL = 3, /* b = D^-1 b; nothing for L L^H */
+  SXT_CHOLESKY_BACKWARD = 4, /* b = P^H L^-H b: from the order of elimination to the caller's numbering */
+  SXT_CHOLESKY_SOLVE = 5,    /* the three, in that order */
+  SXT_CHOLESKY_INVERSE = 6   /* entries of A^-1 where L has entries, laid out as the factor is */
+};
+/* The factorisations; as in sextant/cholesky.h. */
+enum { SXT_FACTORS_LLH = 1, SXT_FACTORS_LDLH = 2 };
+/* What becomes of a pivot that is too small; as in sextant/cholesky.h. */
+enum { SXT_PIVOT_POLICY_FAIL = 0, SXT_PIVOT_POLICY_PERTURB = 1, SXT_PIVOT_POLICY_REPLACE = 2 };
+
+typedef struct {
+  sxt_matrix_query m;         /* of A; value_type is the factor's */
+  int32_t phase;              /* SXT_CHOLESKY_FACTOR or _SOLVE (what is predicted) */
+  int32_t factors;            /* SXT_FACTORS_* */
+  int64_t n_rhs, n_sets;      /* right-hand sides of a solve; sets of values on one pattern */
+  int64_t n_factored, n_super, n_blocks, nnz_l, values, index_size; /* index_size: row_ptr[n_super] */
+  int64_t max_rows, max_width, height; /* height: supernodes from a leaf to a root, at most */
+  int64_t amalgamation, block; /* the widths the structure was made with */
+  double flops, critical_flops; /* critical_flops: of the most expensive way from a leaf to a root */
+  double update_values;       /* numbers of all contribution blocks */
+  double stack_values;        /* numbers of the contribution blocks that are alive at once, in postorder */
+  sxt_front_class classes[SXT_CHOLESKY_CLASSES];
+} sxt_cholesky_query;
 
 typedef struct {
   sxt_head h;
-  int32_t phase, n_rhs;      /* SXT_CHOLESKY_* */
-  const sxt_csr *a;          /* factor: the values, in the caller's numbering */
-  void *b;                   /* solve: right-hand sides in, solutions out, permuted numbering */
-  int64_t ldb;
-  int64_t failed_column;     /* out: permuted column whose pivot was not positive; -1: none */
-  double failed_pivot;
+  int32_t phase, factors;
+  sxt_value_type value_type;
+  int32_t pivot_policy;
+  int64_t n_sets;               /* sets of values, factors and right-hand sides; the strides below are between two sets */
+  const void *values;           /* FACTOR: A's, in the caller's order; device space. May be of another precision: value_type_a */
+  int64_t stride_values;
+  sxt_value_type value_type_a;
+  int32_t progress_every_super; /* not used yet: 0 */
+  void *factor;                 /* sxt_symbolic.values numbers; device space; written by FACTOR alone */
+  int64_t stride_factor;
+  double pivot_tolerance;       /* a pivot whose size is no larger than this (absolute) is one that is too small */
+  double pivot_value;           /* PERTURB: + or - this, by its sign; REPLACE: this */
+  int64_t *pivots;              /* host memory: columns (order of elimination) of the first pivots that were changed; NULL */
+  int64_t pivots_capacity;
+  void *b;                      /* solve phases: right-hand sides in, solutions out; device space */
+  int64_t ldb, n_rhs, stride_b;
+  void *inverse;                /* INVERSE: out */
+  int64_t stride_inverse;
+  /* out, one a set; host memory: the first column (order of elimination) that failed, or -1; its pivot; how many were changed */
+  int64_t *failed_column;
+  double *failed_pivot;
+  int64_t *changed;
 } sxt_cholesky_args;
 
-SXT_STATIC_ASSERT(sizeof(sxt_cholesky_args) == 64, "frozen");
+/* sxt_kernel.ops of every scheduler. */
+typedef struct {
+  uint64_t struct_size;
+  /* Bytes that a state and one session take on the host and in device space, beside the factors; within 2 %. REQUIRED. [pure] */
+  void (*bytes)(const sxt_query *, const sxt_machine *, const sxt_candidate *, uint64_t *host, uint64_t *device);
+} sxt_cholesky_ops;
+
+SXT_STATIC_ASSERT(sizeof(sxt_symbolic) == 192, "frozen");
 #endif

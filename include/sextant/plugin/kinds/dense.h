@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kind "sxt.dense/1": groups of dense operations with sizes of their own, so that host BLAS and device kernels look
- * alike to a scheduler. Column-major. */
+ * alike to a scheduler. Column-major. On the CPU a call computes on the calling thread alone, and any number of threads
+ * may call at once. */
 #ifndef SEXTANT_KINDS_DENSE_H
 #define SEXTANT_KINDS_DENSE_H
 #include "sextant/plugin/plugin.h"
 
 #define SXT_KIND_DENSE "sxt.dense/1"
 
-/* suffix, pinned value, name, formula */
-#define SXT_DENSE_TABLE(X)                                                          \
-  X(POTRF, 1, "potrf", "A (n x n, lower) = L L^H in place; info: 1-based minor")    \
-  X(TRSM, 2, "trsm", "B (m x n) = B L^-H, L in A (n x n, lower)")                   \
-  X(SYRK, 3, "syrk", "C (n x n, lower) -= A A^H, A is n x k")                       \
-  X(GEMM, 4, "gemm", "C (m x n) -= A B^H, A is m x k, B is n x k")
+/* suffix, pinned value, name, formula. L is the lower triangle of A; with args->unit its diagonal counts as ones. */
+#define SXT_DENSE_TABLE(X)                                                                                         \
+  X(POTRF, 1, "potrf", "A (n x n, lower) = L L^H in place; info: 1-based minor whose pivot, left there, is not > 0") \
+  X(TRSM, 2, "trsm", "B (m x n) = B L^-H, L is n x n")                                                               \
+  X(SYRK, 3, "syrk", "C (n x n, lower) -= A A^H, A is n x k")                                                        \
+  X(GEMM, 4, "gemm", "C (m x n) -= A B^H, A is m x k, B is n x k")                                                   \
+  X(GEMMT, 5, "gemmt", "C (n x n, lower) -= A B^H, A and B are n x k; the result is Hermitian")                      \
+  X(FORWARD, 6, "forward", "B (m x n) = L^-1 B, L is m x m")                                                         \
+  X(BACKWARD, 7, "backward", "B (m x n) = L^-H B, L is m x m")                                                       \
+  X(PRODUCT, 8, "product", "C (m x n) -= A B, A is m x k, B is k x n")                                               \
+  X(PRODUCT_H, 9, "product_h", "C (m x n) -= A^H B, A is k x m, B is k x n")
 enum {
 #define SXT_X(suffix, value, name, formula) SXT_DENSE_##suffix = value,
   SXT_DENSE_TABLE(SXT_X)
@@ -21,7 +27,8 @@ enum {
 
 typedef struct {
   sxt_query q;
-  int32_t operation, reserved0;
+  int32_t operation; /* SXT_DENSE_*; 0: all of them, as one kernel is to do the work of a scheduler's slot */
+  int32_t reserved0;
   int64_t count, max_m, max_n, max_k;
   double flops; /* of the whole group */
 } sxt_dense_query;
@@ -35,7 +42,8 @@ typedef struct {
   void *const *a, *const *b, *const *c;   /* one pointer an item */
   const int64_t *lda, *ldb, *ldc;
   int32_t *info;                          /* one an item, or NULL */
-  int32_t arrays_on_device, reserved0;    /* where m .. info lie; the matrices always lie in device space */
+  int32_t arrays_on_device;               /* where m .. info lie; the matrices always lie in device space */
+  int32_t unit;
 } sxt_dense_args;
 
 SXT_STATIC_ASSERT(sizeof(sxt_dense_args) == 120, "frozen");
