@@ -40,8 +40,8 @@ typedef struct {
   const int64_t *entry_from, *entry_to;
 } sxt_symbolic;
 
-enum { SXT_CHOLESKY_CLASSES = 8 };
-/* Supernodes of one class of widths: up to 4, 16, 64, 256, 1024, 4096, 16384 columns, and beyond. */
+enum { SXT_CHOLESKY_CLASSES = 7 };
+/* Supernodes of one class of widths: up to 4, 16, 64, 256, 1024, 4096 columns, and beyond. */
 typedef struct { double count, columns, rows, values, flops; } sxt_front_class;
 
 /* With a Schur complement FORWARD leaves b2 - L21 L11^-1 b1 at its columns, DIAGONAL leaves those as they are, and
@@ -113,4 +113,5 @@ typedef struct {
 } sxt_cholesky_ops;
 
 SXT_STATIC_ASSERT(sizeof(sxt_symbolic) == 192, "frozen");
+SXT_STATIC_ASSERT(sizeof(sxt_cholesky_query) == 504, "frozen");
 #endif

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What depends on the pattern of a matrix alone: the order of elimination, the structure of L, and the scheduler that
+// will work on it, with what it is predicted to take.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/cholesky/settings.hpp"
+#include "core/cholesky/symbolic.hpp"
+#include "core/dispatch/prepared.hpp"
+#include "core/explain/explain.hpp"
+#include "core/matrix/matrix.hpp"
+
+namespace sextant::cholesky {
+
+// Thread-safe.
+class Analysis {
+ public:
+  static constexpr std::int64_t most_columns = 64;  // right-hand sides that one call of a scheduler takes
+
+  // Throws as sxt_analysis_create says. saved: an order found before, of this pattern.
+  Analysis(std::shared_ptr<Matrix> matrix, Settings settings);
+
+  Context &context() const noexcept { return matrix_->context(); }
+  const Matrix &matrix() const noexcept { return *matrix_; }
+  const std::shared_ptr<Matrix> &shared_matrix() const noexcept { return matrix_; }
+  sxt_value_type value_type() const noexcept { return matrix_->value_type(); }
+  const Settings &settings() const noexcept { return settings_; }
+  const sxt_symbolic &symbolic() const noexcept { return symbolic_.view(); }
+  const std::string &method() const noexcept { return method_; }
+  sxt_analysis_info info() const;
+  Explanation explain() const;
+
+  // Throws SXT_E_MEMORY where one factor takes more than the limit or the device's memory, with the bytes missing.
+  void check_memory() const;
+  // Throws where a matrix is no successor of the one analysed: another context, type, order or pattern.
+  void check_same_pattern(Matrix &matrix) const;
+  // Throws SXT_E_NOT_SYMMETRIC where values differ from their mirror images by more than roundings do.
+  void check_values(const Matrix &matrix) const;
+
+  // A session for one factorisation at a time.
+  std::unique_ptr<Session> open_factor() const;
+  // Solves with up to so many right-hand sides, by any number of threads; n_rhs <= most_columns.
+  Runner &solver(std::int64_t n_rhs) const;
+  Runner &inverter() const;
+  double solve_seconds(std::int64_t n_rhs) const;
+  double factor_seconds() const { return factor_choice_->run_s; }
+  // Where entry (row, col) stands among a factor's numbers, in the order of elimination; -1: L has no such entry.
+  std::int64_t place_of(std::int64_t row, std::int64_t col) const;
+
+ private:
+  sxt_cholesky_query query(std::int32_t phase, std::int64_t n_rhs, const sxt_cholesky_query &shape) const;
+  ChoicePtr choose(std::int32_t phase, std::int64_t n_rhs, bool record) const;
+  double least_seconds(const sxt_cholesky_query &shape) const;
+  void find_structure();
+  Runner &runner(std::int32_t phase, std::int64_t n_rhs) const;
+
+  std::shared_ptr<Matrix> matrix_;
+  Settings settings_;
+  Symbolic symbolic_;
+  sxt_cholesky_query shape_{};  // what a query says of the structure
+  std::string method_;          // of the order
+  std::vector<std::string> notes_;
+  double seconds_ = 0;          // that the analysis took
+  ChoicePtr factor_choice_, solve_choice_;
+  std::unique_ptr<Prepared> prepared_;  // for factorisations
+  mutable std::mutex mutex_;            // of what follows
+  mutable std::map<std::pair<std::int32_t, std::int64_t>, std::unique_ptr<Runner>> runners_;  // phase, columns
+};
+
+}  // namespace sextant::cholesky

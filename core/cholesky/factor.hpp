@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One factor of a matrix on an analysed pattern: its memory, the values it was made of, and what can be asked of it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/cholesky/analysis.hpp"
+
+namespace sextant::cholesky {
+
+// What a factor says of itself; computed once for each.
+struct FactorFacts {
+  double log_determinant = 0;
+  std::int32_t sign = 1;
+  std::int64_t positive = 0, negative = 0, zero = 0;
+  double least_pivot = 0, largest_pivot = 0;
+  std::vector<double> pivots;  // by the caller's rows; 0 for those of a Schur complement
+};
+
+// How the last factorisation ended.
+struct FactorOutcome {
+  bool factored = false;
+  std::int64_t failed_row = -1;  // the caller's, from 0
+  double failed_pivot = 0;
+  std::int64_t changed = 0;
+  std::vector<std::int64_t> changed_rows;  // the caller's, from 0; the first most_changed of them
+  double seconds = 0;
+};
+
+struct SolveCall {
+  std::int64_t n_rhs = 1, ldb = 0, ldx = 0;
+  const void *b = nullptr;
+  void *x = nullptr;
+  sxt_cholesky_step step = SXT_STEP_ALL;
+  std::int32_t refine_steps = 0;
+  double refine_tolerance = 0;
+  const volatile std::int32_t *cancel = nullptr;
+};
+
+// factor() [exclusive]; all else any number of threads beside each other.
+class Factor {
+ public:
+  static constexpr std::int64_t most_changed = 1024;  // rows that are kept by name
+
+  // Takes the memory. Throws SXT_E_MEMORY with the bytes it takes.
+  explicit Factor(std::shared_ptr<Analysis> analysis);
+
+  Analysis &analysis() const noexcept { return *analysis_; }
+  // matrix NULL: the analysis's own. Throws as sxt_cholesky_factor says; SXT_NOT_CONVERGED: it was cancelled.
+  sxt_status factor(std::shared_ptr<Matrix> matrix, const volatile std::int32_t *cancel);
+  sxt_status solve(const SolveCall &call, sxt_cholesky_solve_report &report) const;
+
+  const FactorOutcome &outcome() const noexcept { return outcome_; }
+  const FactorFacts &facts() const;
+  double rcond() const;
+  void schur(void *out, std::int64_t ld) const;
+  // rows, cols: from 0.
+  void inverse(std::int64_t count, const std::int64_t *rows, const std::int64_t *cols, std::int64_t base,
+               void *values) const;
+
+ private:
+  void check_factored() const;
+  void check_values() const;  // that A still has those the factor was made of
+  void take_values(const Matrix &matrix);
+  void judge(const Matrix &matrix, std::int64_t failed, double pivot);
+  sxt_cholesky_args args(std::int32_t phase) const;
+  sxt_status solve_columns(const SolveCall &call, std::int64_t first, std::int64_t count, DeviceBuffer &kept) const;
+  sxt_status refine(const SolveCall &call, std::int64_t column, sxt_cholesky_solve_report &report) const;
+  double inverse_norm() const;
+
+  std::shared_ptr<Analysis> analysis_;
+  std::shared_ptr<Matrix> matrix_;      // whose values it is made of
+  std::uint64_t version_ = 0;           // of these
+  DeviceBuffer factor_, values_;        // values_: on devices with memory of their own
+  std::unique_ptr<Session> session_;    // of the factorisation
+  FactorOutcome outcome_;
+  mutable std::mutex mutex_;            // of what follows
+  mutable std::unique_ptr<FactorFacts> facts_;
+};
+
+}  // namespace sextant::cholesky

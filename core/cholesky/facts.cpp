@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a factor says beside solutions: pivots, determinant and inertia, an estimate of the condition, the Schur
+// complement, entries of the inverse.
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <limits>
+
+#include "core/base/types.hpp"
+#include "core/cholesky/factor.hpp"
+
+namespace sextant::cholesky {
+
+namespace {
+
+template <class T>
+using Real = decltype(std::abs(T{}));
+
+// Of an array of numbers of a real type, in device space.
+std::vector<double> numbers_at(Device &device, const void *there, std::int64_t n, bool single) {
+  std::vector<double> out(static_cast<std::size_t>(n));
+  if (!single) {
+    device.copy(out.data(), there, 8 * static_cast<std::uint64_t>(n));
+    return out;
+  }
+  std::vector<float> narrow(static_cast<std::size_t>(n));
+  device.copy(narrow.data(), there, 4 * static_cast<std::uint64_t>(n));
+  std::copy(narrow.begin(), narrow.end(), out.begin());
+  return out;
+}
+
+double one_norm(const CsrArrays &csr) {  // of a Hermitian matrix: the largest sum of a row
+  return with_value_type(csr.value_type, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    return with_index_type(csr.offset_type, [&](auto offset) {
+      using O = typename decltype(offset)::type;
+      double norm = 0;
+      for (std::int64_t i = 0; i < csr.rows; ++i) {
+        double sum = 0;
+        for (O k = csr.row_ptr.as<O>()[i]; k < csr.row_ptr.as<O>()[i + 1]; ++k)
+          sum += static_cast<double>(std::abs(csr.values.as<T>()[k]));
+        norm = std::max(norm, sum);
+      }
+      return norm;
+    });
+  });
+}
+
+// Higham's refinement (1988) of Hager's estimate (1984) of |A^-1|_1 for a Hermitian A: a lower bound. solve replaces a
+// vector v by A^-1 v.
+template <class T, class Solve>
+double estimate_inverse_norm(std::int64_t n, Solve &&solve) {
+  std::vector<T> v(static_cast<std::size_t>(n), T(Real<T>(1) / static_cast<Real<T>>(n))), before;
+  const auto norm = [&] {
+    double sum = 0;
+    for (const T x : v) sum += static_cast<double>(std::abs(x));
+    return sum;
+  };
+  const auto sign = [](T x) { return x == T{} ? T(1) : x / std::abs(x); };
+  solve(v.data());
+  double estimate = norm();
+  constexpr int most_steps = 5;
+  std::size_t last = v.size();
+  for (int step = 0; step < most_steps && n > 1; ++step) {
+    for (T &x : v) x = sign(x);
+    solve(v.data());
+    const auto largest = std::max_element(v.begin(), v.end(), [](T a, T b) { return std::abs(a) < std::abs(b); });
+    const auto at = static_cast<std::size_t>(largest - v.begin());
+    if (at == last) break;
+    last = at;
+    std::fill(v.begin(), v.end(), T{});
+    v[at] = T(1);
+    solve(v.data());
+    const double next = norm();
+    if (!(next > estimate)) break;
+    estimate = next;
+  }
+  // A vector that the steps above may be blind to.
+  for (std::size_t i = 0; i < v.size() && n > 1; ++i)
+    v[i] = T(static_cast<Real<T>>((i % 2 ? -1 : 1) * (1 + static_cast<double>(i) / static_cast<double>(n - 1))));
+  if (n > 1) {
+    solve(v.data());
+    estimate = std::max(estimate, 2 * norm() / (3 * static_cast<double>(n)));
+  }
+  return estimate;
+}
+
+}  // namespace
+
+const FactorFacts &Factor::facts() const {
+  check_factored();
+  const std::lock_guard lock(mutex_);
+  if (facts_) return *facts_;
+  auto facts = std::make_unique<FactorFacts>();
+  Device &device = analysis_->context().device();
+  const sxt_symbolic &symbolic = analysis_->symbolic();
+  const std::int64_t n = symbolic.n;
+  const bool single = value_bytes(analysis_->value_type()) == 4 || analysis_->value_type() == SXT_C64;
+  DeviceBuffer there(device, static_cast<std::uint64_t>(n) * (single ? 4 : 8));
+  sxt_cholesky_args call = args(SXT_CHOLESKY_PIVOTS);
+  call.b = there.data();
+  if (n > 0) analysis_->solver(1).run(&call.h);
+  const std::vector<double> pivots = numbers_at(device, there.data(), n, single);
+  facts->pivots.assign(static_cast<std::size_t>(n), 0);
+  facts->least_pivot = n > 0 ? std::numeric_limits<double>::infinity() : 0;
+  for (std::int64_t k = 0; k < symbolic.n_factored; ++k) {
+    const double pivot = pivots[static_cast<std::size_t>(k)];
+    facts->pivots[static_cast<std::size_t>(symbolic.perm[k])] = pivot;
+    facts->log_determinant += std::log(std::fabs(pivot));
+    (pivot > 0 ? facts->positive : pivot < 0 ? facts->negative : facts->zero) += 1;
+    if (pivot < 0) facts->sign = -facts->sign;
+    facts->least_pivot = std::min(facts->least_pivot, std::fabs(pivot));
+    facts->largest_pivot = std::max(facts->largest_pivot, std::fabs(pivot));
+  }
+  if (facts->zero > 0) facts->sign = 0;
+  facts_ = std::move(facts);
+  return *facts_;
+}
+
+double Factor::inverse_norm() const {
+  const std::int64_t n = analysis_->symbolic().n;
+  return with_value_type(analysis_->value_type(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    return estimate_inverse_norm<T>(n, [&](T *v) {
+      SolveCall call;
+      call.ldb = call.ldx = n;
+      call.b = call.x = v;
+      sxt_cholesky_solve_report ignored{};
+      solve(call, ignored);
+    });
+  });
+}
+
+double Factor::rcond() const {
+  check_factored();
+  check_values();
+  require(analysis_->symbolic().n_factored == analysis_->symbolic().n, SXT_E_STATE,
+          "rows were left to a Schur complement: the factor is not of the whole matrix");
+  if (analysis_->symbolic().n == 0) return 1;
+  const double norm = one_norm(matrix_->csr()), inverse = inverse_norm();
+  const double condition = norm * inverse;
+  return condition > 0 ? std::min(1.0, 1 / norm / inverse) : 0;
+}
+
+void Factor::schur(void *out, std::int64_t ld) const {
+  check_factored();
+  const sxt_symbolic &symbolic = analysis_->symbolic();
+  const std::int64_t m = symbolic.n - symbolic.n_factored;
+  if (m == 0) return;
+  with_value_type(analysis_->value_type(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    std::vector<T> block(static_cast<std::size_t>(m * m));
+    const T *const there = static_cast<const T *>(factor_.data()) + symbolic.value_ptr[symbolic.n_super - 1];
+    analysis_->context().device().copy(block.data(), there, block.size() * sizeof(T));
+    T *const to = static_cast<T *>(out);
+    const auto conjugate = [](T x) {
+      if constexpr (is_complex<T>)
+        return std::conj(x);
+      else
+        return x;
+    };
+    // The caller's order of the rows against the order of elimination.
+    std::vector<std::int64_t> place(static_cast<std::size_t>(m));
+    for (std::int64_t k = 0; k < m; ++k)
+      place[static_cast<std::size_t>(k)] =
+          symbolic.inverse[analysis_->settings().schur_rows[static_cast<std::size_t>(k)]] - symbolic.n_factored;
+    for (std::int64_t j = 0; j < m; ++j)
+      for (std::int64_t i = 0; i < m; ++i) {
+        const std::int64_t r = place[static_cast<std::size_t>(i)], c = place[static_cast<std::size_t>(j)];
+        to[i + j * ld] = r >= c ? block[static_cast<std::size_t>(r + c * m)]
+                                : conjugate(block[static_cast<std::size_t>(c + r * m)]);
+      }
+  });
+}
+
+void Factor::inverse(std::int64_t count, const std::int64_t *rows, const std::int64_t *cols, std::int64_t base,
+                     void *values) const {
+  check_factored();
+  const sxt_symbolic &symbolic = analysis_->symbolic();
+  require(symbolic.n_factored == symbolic.n, SXT_E_STATE,
+          "rows were left to a Schur complement: the factor is not of the whole matrix");
+  std::vector<std::int64_t> from(static_cast<std::size_t>(count));
+  std::vector<char> turned(static_cast<std::size_t>(count));
+  for (std::int64_t k = 0; k < count; ++k) {
+    const std::int64_t i = rows[k] - base, j = cols[k] - base;
+    require(i >= 0 && i < symbolic.n && j >= 0 && j < symbolic.n, SXT_E_INDEX, "entry ", k, " is (", rows[k], ", ",
+            cols[k], "), outside of the matrix");
+    const std::int64_t r = symbolic.inverse[i], c = symbolic.inverse[j];
+    from[static_cast<std::size_t>(k)] = analysis_->place_of(std::max(r, c), std::min(r, c));
+    turned[static_cast<std::size_t>(k)] = r < c;
+    require(from[static_cast<std::size_t>(k)] >= 0, SXT_E_INDEX, "entry ", k, ", (", rows[k], ", ", cols[k],
+            "), is no entry of L: the selected inverse does not hold it");
+  }
+  if (count == 0) return;
+  Device &device = analysis_->context().device();
+  DeviceBuffer there(device, factor_.bytes());
+  sxt_cholesky_args call = args(SXT_CHOLESKY_INVERSE);
+  call.inverse = there.data();
+  analysis_->inverter().run(&call.h);
+  with_value_type(analysis_->value_type(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    Buffer copy;
+    const T *here = static_cast<const T *>(there.data());
+    if (!device.on_host()) {
+      copy = Buffer(there.bytes(), analysis_->context().allocator());
+      device.copy(copy.data(), there.data(), there.bytes());
+      here = copy.as<T>();
+    }
+    for (std::int64_t k = 0; k < count; ++k) {
+      T value = here[from[static_cast<std::size_t>(k)]];
+      if constexpr (is_complex<T>)
+        if (turned[static_cast<std::size_t>(k)]) value = std::conj(value);
+      static_cast<T *>(values)[k] = value;
+    }
+  });
+}
+
+}  // namespace sextant::cholesky
