@@ -52,18 +52,18 @@ enum {
   SXT_CHOLESKY_DIAGONAL = 3, /* b = D^-1 b; nothing for L L^H */
   SXT_CHOLESKY_BACKWARD = 4, /* b = P^H L^-H b: from the order of elimination to the caller's numbering */
   SXT_CHOLESKY_SOLVE = 5,    /* the three, in that order */
-  SXT_CHOLESKY_INVERSE = 6   /* entries of A^-1 where L has entries, laid out as the factor is */
+  SXT_CHOLESKY_INVERSE = 6,  /* entries of A^-1 where L has entries, laid out as the factor is */
+  SXT_CHOLESKY_PIVOTS = 7    /* b, n numbers of the real type: the pivots in the order of elimination, D or the squares of
+                              * L's diagonal; 0 at columns of a Schur complement. On a session of any phase */
 };
-/* failed_column where no column failed: all went well; exec->cancel stopped it. */
-enum { SXT_CHOLESKY_NONE = -1, SXT_CHOLESKY_CANCELLED = -2 };
 /* The factorisations; as in sextant/cholesky.h. */
 enum { SXT_FACTORS_LLH = 1, SXT_FACTORS_LDLH = 2 };
 
 typedef struct {
   sxt_matrix_query m;         /* of A; value_type is the factor's */
-  int32_t phase;              /* SXT_CHOLESKY_FACTOR or _SOLVE (what is predicted) */
+  int32_t phase;              /* SXT_CHOLESKY_FACTOR, _SOLVE or _INVERSE: what is predicted, and what sessions are made for */
   int32_t factors;            /* SXT_FACTORS_* */
-  int64_t n_rhs, n_sets;      /* right-hand sides of a solve; sets of values on one pattern */
+  int64_t n_rhs, n_sets;      /* right-hand sides of a solve, and the most that its runs get; sets of values on one pattern */
   int64_t n_factored, n_super, n_blocks, nnz_l, values, index_size; /* index_size: row_ptr[n_super] */
   int64_t max_rows, max_width, height; /* height: supernodes from a leaf to a root, at most */
   int64_t amalgamation, block; /* the widths the structure was made with */
@@ -94,10 +94,10 @@ typedef struct {
   int64_t ldb, n_rhs, stride_b;
   void *inverse;                /* INVERSE: out */
   int64_t stride_inverse;
-  /* FACTOR, out, one a set; host memory: the first column (order of elimination) that failed, SXT_CHOLESKY_NONE or
-   * SXT_CHOLESKY_CANCELLED; its pivot; how many pivots were changed (NULL: not told). A set that fails is no failure of run,
-   * the other sets are factored, and the next factor into the same memory works. A value of A that is not finite fails
-   * its set with a pivot that is NaN, at the first column that holds one, whatever the pivots before it are. */
+  /* FACTOR, out, one a set; host memory: the first column (order of elimination) that failed, or -1; its pivot;
+   * how many pivots were changed. A set that fails is no failure of run: the other sets are factored, and the next factor
+   * into the same memory works. A value of A that is not finite fails its set with a pivot that is NaN, at the first
+   * column that holds one, whatever the pivots before it are. run returns SXT_NOT_CONVERGED where exec->cancel stopped it. */
   int64_t *failed_column;
   double *failed_pivot;
   int64_t *changed;
