@@ -6,6 +6,7 @@
  * shares (maps, task lists); open allocates what one caller works in; run allocates nothing. */
 #ifndef SEXTANT_KINDS_CHOLESKY_H
 #define SEXTANT_KINDS_CHOLESKY_H
+#include "sextant/plugin/kinds/dense.h"
 #include "sextant/plugin/kinds/storage.h"
 
 #define SXT_KIND_CHOLESKY "sxt.cholesky/1"
@@ -43,24 +44,26 @@ enum { SXT_CHOLESKY_CLASSES = 7 };
 /* Supernodes of one class of widths: up to 4, 16, 64, 256, 1024, 4096 columns, and beyond. */
 typedef struct { double count, columns, rows, values, flops; } sxt_front_class;
 
+/* With a Schur complement FORWARD leaves b2 - L21 L11^-1 b1 at its columns, DIAGONAL leaves those as they are, and
+ * BACKWARD takes them as the solution there; INVERSE is refused with SXT_E_NOT_SUPPORTED. */
 enum {
   SXT_CHOLESKY_FACTOR = 1,   /* values -> factor */
   SXT_CHOLESKY_FORWARD = 2,  /* b = L^-1 P b: from the caller's numbering to the order of elimination */
   SXT_CHOLESKY_DIAGONAL = 3, /* b = D^-1 b; nothing for L L^H */
   SXT_CHOLESKY_BACKWARD = 4, /* b = P^H L^-H b: from the order of elimination to the caller's numbering */
   SXT_CHOLESKY_SOLVE = 5,    /* the three, in that order */
-  SXT_CHOLESKY_INVERSE = 6   /* entries of A^-1 where L has entries, laid out as the factor is */
+  SXT_CHOLESKY_INVERSE = 6,  /* entries of A^-1 where L has entries, laid out as the factor is */
+  SXT_CHOLESKY_PIVOTS = 7    /* b, n numbers of the real type: the pivots in the order of elimination, D or the squares of
+                              * L's diagonal; 0 at columns of a Schur complement. On a session of any phase */
 };
 /* The factorisations; as in sextant/cholesky.h. */
 enum { SXT_FACTORS_LLH = 1, SXT_FACTORS_LDLH = 2 };
-/* What becomes of a pivot that is too small; as in sextant/cholesky.h. */
-enum { SXT_PIVOT_POLICY_FAIL = 0, SXT_PIVOT_POLICY_PERTURB = 1, SXT_PIVOT_POLICY_REPLACE = 2 };
 
 typedef struct {
   sxt_matrix_query m;         /* of A; value_type is the factor's */
-  int32_t phase;              /* SXT_CHOLESKY_FACTOR or _SOLVE (what is predicted) */
+  int32_t phase;              /* SXT_CHOLESKY_FACTOR, _SOLVE or _INVERSE: what is predicted, and what sessions are made for */
   int32_t factors;            /* SXT_FACTORS_* */
-  int64_t n_rhs, n_sets;      /* right-hand sides of a solve; sets of values on one pattern */
+  int64_t n_rhs, n_sets;      /* right-hand sides of a solve, and the most that its runs get; sets of values on one pattern */
   int64_t n_factored, n_super, n_blocks, nnz_l, values, index_size; /* index_size: row_ptr[n_super] */
   int64_t max_rows, max_width, height; /* height: supernodes from a leaf to a root, at most */
   int64_t amalgamation, block; /* the widths the structure was made with */
@@ -82,15 +85,19 @@ typedef struct {
   int32_t progress_every_super; /* not used yet: 0 */
   void *factor;                 /* sxt_symbolic.values numbers; device space; written by FACTOR alone */
   int64_t stride_factor;
-  double pivot_tolerance;       /* a pivot whose size is no larger than this (absolute) is one that is too small */
-  double pivot_value;           /* PERTURB: + or - this, by its sign; REPLACE: this */
-  int64_t *pivots;              /* host memory: columns (order of elimination) of the first pivots that were changed; NULL */
+  double pivot_tolerance;       /* a pivot whose size is no larger than this (absolute) is one that is too small (dense.h) */
+  double pivot_value;           /* PERTURB: + or - this, by its sign, + in L L^H; REPLACE: this */
+  int64_t *pivots;              /* host memory: columns (order of elimination) of the first pivots that were changed,
+                                 * ascending, pivots_capacity of them for each set; NULL */
   int64_t pivots_capacity;
   void *b;                      /* solve phases: right-hand sides in, solutions out; device space */
   int64_t ldb, n_rhs, stride_b;
   void *inverse;                /* INVERSE: out */
   int64_t stride_inverse;
-  /* out, one a set; host memory: the first column (order of elimination) that failed, or -1; its pivot; how many were changed */
+  /* FACTOR, out, one a set; host memory: the first column (order of elimination) that failed, or -1; its pivot;
+   * how many pivots were changed. A set that fails is no failure of run: the other sets are factored, and the next factor
+   * into the same memory works. A value of A that is not finite fails its set with a pivot that is NaN, at the first
+   * column that holds one, whatever the pivots before it are. run returns SXT_NOT_CONVERGED where exec->cancel stopped it. */
   int64_t *failed_column;
   double *failed_pivot;
   int64_t *changed;
@@ -99,8 +106,10 @@ typedef struct {
 /* sxt_kernel.ops of every scheduler. */
 typedef struct {
   uint64_t struct_size;
-  /* Bytes that a state and one session take on the host and in device space, beside the factors; within 2 %. REQUIRED. [pure] */
-  void (*bytes)(const sxt_query *, const sxt_machine *, const sxt_candidate *, uint64_t *host, uint64_t *device);
+  /* Bytes that a state and one session take on the host and in device space, beside the factors: within 2 % with a
+   * structure; an estimate from the query alone where it is NULL. REQUIRED. [pure] but may allocate */
+  void (*bytes)(const sxt_query *, const sxt_symbolic *, const sxt_machine *, const sxt_candidate *, uint64_t *host,
+                uint64_t *device);
 } sxt_cholesky_ops;
 
 SXT_STATIC_ASSERT(sizeof(sxt_symbolic) == 192, "frozen");

@@ -10,7 +10,7 @@
 
 /* suffix, pinned value, name, formula. L is the lower triangle of A; with args->unit its diagonal counts as ones. */
 #define SXT_DENSE_TABLE(X)                                                                                         \
-  X(POTRF, 1, "potrf", "A (n x n, lower) = L L^H in place; info: 1-based minor whose pivot, left there, is not > 0") \
+  X(POTRF, 1, "potrf", "A (n x n, lower) = L L^H in place; info: the 1-based column whose pivot, left there, failed") \
   X(TRSM, 2, "trsm", "B (m x n) = B L^-H, L is n x n")                                                               \
   X(SYRK, 3, "syrk", "C (n x n, lower) -= A A^H, A is n x k")                                                        \
   X(GEMM, 4, "gemm", "C (m x n) -= A B^H, A is m x k, B is n x k")                                                   \
@@ -18,11 +18,21 @@
   X(FORWARD, 6, "forward", "B (m x n) = L^-1 B, L is m x m")                                                         \
   X(BACKWARD, 7, "backward", "B (m x n) = L^-H B, L is m x m")                                                       \
   X(PRODUCT, 8, "product", "C (m x n) -= A B, A is m x k, B is k x n")                                               \
-  X(PRODUCT_H, 9, "product_h", "C (m x n) -= A^H B, A is k x m, B is k x n")
+  X(PRODUCT_H, 9, "product_h", "C (m x n) -= A^H B, A is k x m, B is k x n")                                     \
+  X(LDLH, 10, "ldlh", "A (n x n, lower) = L D L^H in place, L unit, D real on the diagonal, no interchanges; info as potrf's")
 enum {
 #define SXT_X(suffix, value, name, formula) SXT_DENSE_##suffix = value,
   SXT_DENSE_TABLE(SXT_X)
 #undef SXT_X
+};
+
+/* What becomes of a pivot that is too small: potrf: below the tolerance or equal to it, and not below minus it; ldlh: of a
+ * size no larger than the tolerance. A pivot that is not finite fails under every policy, and so does one of potrf that
+ * is <= 0 and was not changed. As in sextant/cholesky.h. */
+enum {
+  SXT_PIVOT_POLICY_FAIL = 0,
+  SXT_PIVOT_POLICY_PERTURB = 1, /* it becomes pivot_value with its own sign; in potrf + pivot_value */
+  SXT_PIVOT_POLICY_REPLACE = 2  /* it becomes pivot_value */
 };
 
 typedef struct {
@@ -44,7 +54,10 @@ typedef struct {
   int32_t *info;                          /* one an item, or NULL */
   int32_t arrays_on_device;               /* where m .. info lie; the matrices always lie in device space */
   int32_t unit;
+  int32_t pivot_policy, reserved0;        /* potrf and ldlh; the same for all items */
+  double pivot_tolerance, pivot_value;
+  uint8_t *const *changed;                /* NULL, or one an item: n bytes, of which it sets those of changed pivots to 1 */
 } sxt_dense_args;
 
-SXT_STATIC_ASSERT(sizeof(sxt_dense_args) == 120, "frozen");
+SXT_STATIC_ASSERT(sizeof(sxt_dense_args) == 152, "frozen");
 #endif
