@@ -13,7 +13,6 @@
 #include "abi/sized.hpp"
 #include "core/base/aligned.hpp"
 #include "core/cholesky/factor.hpp"
-#include "core/cholesky/saved.hpp"
 
 using namespace sextant;
 using namespace sextant::abi;
@@ -188,7 +187,8 @@ sxt_status sxt_analysis_load(sxt_matrix *a, const char *path, const sxt_analysis
                              sxt_analysis **analysis) {
   return make_analysis(a, options, analysis, [&](const cholesky::Settings &settings) {
     given(path, "path");
-    return cholesky::load_analysis(a->matrix, settings, path);
+    require(*path, SXT_E_ARGUMENT, "path is empty");
+    return std::make_shared<cholesky::Analysis>(a->matrix, settings, path);
   });
 }
 
@@ -196,7 +196,7 @@ sxt_status sxt_analysis_save(const sxt_analysis *analysis, const char *path) {
   return guarded(id_of(analysis), [&] {
     given(analysis, "analysis");
     given(path, "path");
-    cholesky::save_analysis(*analysis->analysis, path);
+    analysis->analysis->save(path);
   });
 }
 

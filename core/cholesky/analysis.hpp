@@ -7,12 +7,15 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/cholesky/ordering.hpp"
 #include "core/cholesky/settings.hpp"
 #include "core/cholesky/symbolic.hpp"
 #include "core/dispatch/prepared.hpp"
+#include "core/dispatch/select.hpp"
 #include "core/explain/explain.hpp"
 #include "core/matrix/matrix.hpp"
 
@@ -23,15 +26,16 @@ class Analysis {
  public:
   static constexpr std::int64_t most_columns = 64;  // right-hand sides that one call of a scheduler takes
 
-  // Throws as sxt_analysis_create says. saved: an order found before, of this pattern.
-  Analysis(std::shared_ptr<Matrix> matrix, Settings settings);
+  // Throws as sxt_analysis_create says. saved: a file that save() wrote for this pattern; "": none.
+  Analysis(std::shared_ptr<Matrix> matrix, Settings settings, const std::string &saved = "");
+  void save(const std::string &path) const;  // throws SXT_E_FILE_WRITE
 
   Context &context() const noexcept { return matrix_->context(); }
   const Matrix &matrix() const noexcept { return *matrix_; }
   const std::shared_ptr<Matrix> &shared_matrix() const noexcept { return matrix_; }
   sxt_value_type value_type() const noexcept { return matrix_->value_type(); }
   const Settings &settings() const noexcept { return settings_; }
-  const sxt_symbolic &symbolic() const noexcept { return symbolic_.view(); }
+  const sxt_symbolic &symbolic() const noexcept { return symbolic_->view(); }
   const std::string &method() const noexcept { return method_; }
   sxt_analysis_info info() const;
   Explanation explain() const;
@@ -55,14 +59,18 @@ class Analysis {
 
  private:
   sxt_cholesky_query query(std::int32_t phase, std::int64_t n_rhs, const sxt_cholesky_query &shape) const;
-  ChoicePtr choose(std::int32_t phase, std::int64_t n_rhs, bool record) const;
+  std::map<const registry::Kernel *, double> totals(const sxt_cholesky_query &shape) const;
   double least_seconds(const sxt_cholesky_query &shape) const;
+  LeftOut others() const;
+  ChoicePtr choose(std::int32_t phase, std::int64_t n_rhs, const LeftOut &left_out, bool record) const;
   void find_structure();
+  void load_structure(const std::string &path);
+  void find_scheduler();
   Runner &runner(std::int32_t phase, std::int64_t n_rhs) const;
 
   std::shared_ptr<Matrix> matrix_;
   Settings settings_;
-  Symbolic symbolic_;
+  std::optional<Symbolic> symbolic_;
   sxt_cholesky_query shape_{};  // what a query says of the structure
   std::string method_;          // of the order
   std::vector<std::string> notes_;

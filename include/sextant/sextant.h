@@ -472,6 +472,7 @@ SXT_API const char *sxt_decision_tree_operation(int64_t i);
 }
 #endif
 
+#include "sextant/cholesky.h"
 #include "sextant/hermitian.h"
 #include "sextant/pcg.h"
 #endif

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/cholesky/analysis.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <limits>
+#include <utility>
+
+#include "core/base/types.hpp"
+#include "core/cholesky/ordering.hpp"
+#include "core/dispatch/make_choice.hpp"
+#include "core/dispatch/select.hpp"
+#include "core/matrix/symmetric_enough.hpp"
+#include "core/pcg/solver.hpp"
+
+namespace sextant::cholesky {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+const char *role_of(std::int32_t phase) {
+  return phase == SXT_CHOLESKY_FACTOR ? "cholesky/factor"
+         : phase == SXT_CHOLESKY_SOLVE ? "cholesky/solve"
+                                       : "cholesky/inverse";
+}
+
+Pattern pattern_of(const Matrix &matrix) {
+  const CsrArrays &csr = matrix.csr();
+  return {csr.rows, csr.index_type, csr.offset_type, csr.row_ptr.data(), csr.col.data(), Triangles::both};
+}
+
+// Right-hand sides that sessions for solves are made for: few sizes, so that few sessions are kept.
+std::int64_t columns_class(std::int64_t n_rhs) {
+  constexpr std::array<std::int64_t, 3> classes = {1, 8, Analysis::most_columns};
+  return *std::lower_bound(classes.begin(), classes.end(), n_rhs);
+}
+
+}  // namespace
+
+Analysis::Analysis(std::shared_ptr<Matrix> matrix, Settings settings, const std::string &saved)
+    : matrix_(std::move(matrix)), settings_(std::move(settings)) {
+  const Clock::time_point start = Clock::now();
+  saved.empty() ? find_structure() : load_structure(saved);
+  shape_ = symbolic_->summary();
+  seconds_ = std::chrono::duration<double>(Clock::now() - start).count();
+  find_scheduler();
+}
+
+sxt_cholesky_query Analysis::query(std::int32_t phase, std::int64_t n_rhs, const sxt_cholesky_query &shape) const {
+  sxt_cholesky_query out = shape;
+  const double runs = phase == SXT_CHOLESKY_FACTOR ? settings_.expected_factors : settings_.expected_solves;
+  out.m = matrix_->query_part(SXT_KIND_CHOLESKY, sizeof out, runs);
+  out.m.q.flags &= ~std::uint32_t{SXT_QUERY_MATRIX};  // the structure is the problem; kernels read no storage
+  out.phase = phase;
+  out.factors = settings_.factorization;
+  out.n_rhs = phase == SXT_CHOLESKY_SOLVE ? n_rhs : 0;
+  out.n_sets = 1;
+  return out;
+}
+
+// Seconds of all that is expected, by each scheduler: one factorisation and its share of the solves, times how many.
+std::map<const registry::Kernel *, double> Analysis::totals(const sxt_cholesky_query &shape) const {
+  Selector selector(context(), nullptr);
+  if (!settings_.scheduler.empty()) selector.force(SXT_KIND_CHOLESKY, settings_.scheduler);
+  std::map<const registry::Kernel *, double> factor, total;
+  const auto least = [&](std::int32_t phase, std::map<const registry::Kernel *, double> &out) {
+    const sxt_cholesky_query asked = query(phase, settings_.expected_rhs, shape);
+    for (const ChoicePtr &choice : selector.every(Query(&asked.m.q), role_of(phase)))
+      out.try_emplace(choice->kernel, choice->total_s);  // the least comes first
+  };
+  least(SXT_CHOLESKY_FACTOR, factor);
+  least(SXT_CHOLESKY_SOLVE, total);
+  for (auto &[kernel, seconds] : total) {
+    const auto found = factor.find(kernel);
+    seconds = found == factor.end() ? std::numeric_limits<double>::infinity() : seconds + found->second;
+  }
+  return total;
+}
+
+double Analysis::least_seconds(const sxt_cholesky_query &shape) const {
+  double least = std::numeric_limits<double>::infinity(), reference = least;
+  for (const auto &[kernel, seconds] : totals(shape))
+    if (!settings_.scheduler.empty() && settings_.scheduler != kernel->name())
+      continue;
+    else
+      (kernel->has(SXT_KERNEL_REFERENCE) ? reference : least) =
+          std::min(kernel->has(SXT_KERNEL_REFERENCE) ? reference : least, seconds);
+  const double best = least < std::numeric_limits<double>::infinity() ? least : reference;
+  return best / settings_.expected_factors;
+}
+
+// The scheduler that factors also solves: what the others would take together is why they are left out.
+LeftOut Analysis::others() const {
+  LeftOut out;
+  const char *by = "";
+  if (!settings_.scheduler.empty() || !context().forced(SXT_KIND_CHOLESKY, &by).empty() || context().plan().loaded())
+    return out;
+  const std::map<const registry::Kernel *, double> all = totals(shape_);
+  const auto better = [](const auto &a, const auto &b) {
+    const bool a_reference = a.first->has(SXT_KERNEL_REFERENCE), b_reference = b.first->has(SXT_KERNEL_REFERENCE);
+    return a_reference != b_reference ? b_reference : a.second < b.second;
+  };
+  const auto best = std::min_element(all.begin(), all.end(), better);
+  for (const auto &[kernel, seconds] : all)
+    if (kernel != best->first)
+      out.emplace(kernel, text("factorisations and solves are predicted to take ", seconds_text(seconds), " together, ",
+                               best->first->name(), " ", seconds_text(best->second)));
+  return out;
+}
+
+ChoicePtr Analysis::choose(std::int32_t phase, std::int64_t n_rhs, const LeftOut &left_out, bool record) const {
+  Selector selector(context(), nullptr);
+  LeftOut all = left_out;
+  if (!settings_.scheduler.empty())
+    selector.force(SXT_KIND_CHOLESKY, settings_.scheduler);
+  else if (factor_choice_ && factor_choice_->forced)
+    selector.force(SXT_KIND_CHOLESKY, factor_choice_->kernel->name());
+  else if (factor_choice_)
+    for (const registry::Kernel *kernel : registry::Registry::instance().kernels(SXT_KIND_CHOLESKY, context().device_name()))
+      if (kernel != factor_choice_->kernel)
+        all.try_emplace(kernel, text("factored by ", factor_choice_->kernel->name()));
+  selector.leave_out(std::move(all));
+  const sxt_cholesky_query asked = query(phase, n_rhs, shape_);
+  return record ? selector.select(Query(&asked.m.q), role_of(phase)) : selector.propose(Query(&asked.m.q), role_of(phase));
+}
+
+void Analysis::find_scheduler() {
+  LeftOut left_out = others();
+  prepared_ = make_choice(
+      context(), left_out,
+      [&](const LeftOut &out) { return choose(SXT_CHOLESKY_FACTOR, 0, out, true); },
+      [&](ChoicePtr choice) {
+        return std::make_unique<Prepared>(context(), std::move(choice), nullptr, &symbolic_->view().h);
+      });
+  factor_choice_ = prepared_->shared_choice();
+  solve_choice_ = choose(SXT_CHOLESKY_SOLVE, columns_class(std::min(settings_.expected_rhs, most_columns)), {}, true);
+}
+
+void Analysis::find_structure() {
+  const Pattern pattern = pattern_of(*matrix_);
+  const int threads = context().threads();
+  const Graph graph = make_graph(pattern, threads);
+  FoundOrder found = find_order(context(), graph, settings_,
+                                [this](const sxt_cholesky_query &shape) { return least_seconds(shape); });
+  method_ = std::move(found.method);
+  notes_ = std::move(found.notes);
+  symbolic_.emplace(pattern, graph, std::move(found.elimination), found.partition, threads);
+}
+
+void Analysis::load_structure(const std::string &path) {
+  require(settings_.order.empty() && settings_.permutation.empty() && settings_.amalgamation == 0 &&
+              settings_.block == 0,
+          SXT_E_ARGUMENT, "options say an order or widths, which ", path, " says, too: leave them out");
+  symbolic_.emplace(Symbolic::load(path, pattern_of(*matrix_), matrix_->pattern_hash(), context().threads()));
+  const sxt_symbolic &s = symbolic_->view();
+  const auto n_schur = static_cast<std::int64_t>(settings_.schur_rows.size());
+  require(s.n - s.n_factored == n_schur, SXT_E_PLAN, path, " leaves ", s.n - s.n_factored,
+          " rows unfactored, options->schur_rows ", n_schur);
+  for (const std::int32_t row : settings_.schur_rows)
+    require(s.inverse[row] >= s.n_factored, SXT_E_PLAN, "row ", row, " (counting from 0) of options->schur_rows is factored by ",
+            path);
+  method_ = "saved";
+  notes_.push_back("order: read from " + path);
+}
+
+void Analysis::save(const std::string &path) const { symbolic_->save(path, matrix_->pattern_hash()); }
+
+std::unique_ptr<Session> Analysis::open_factor() const { return prepared_->open(); }
+
+Runner &Analysis::runner(std::int32_t phase, std::int64_t n_rhs) const {
+  const std::lock_guard lock(mutex_);
+  std::unique_ptr<Runner> &held = runners_[{phase, n_rhs}];
+  if (!held)
+    held = std::make_unique<Runner>(context(), choose(phase, n_rhs, {}, false), nullptr, &symbolic_->view().h);
+  return *held;
+}
+
+Runner &Analysis::solver(std::int64_t n_rhs) const { return runner(SXT_CHOLESKY_SOLVE, columns_class(n_rhs)); }
+
+Runner &Analysis::inverter() const { return runner(SXT_CHOLESKY_INVERSE, 0); }
+
+double Analysis::solve_seconds(std::int64_t n_rhs) const { return solver(n_rhs).choice().run_s; }
+
+std::int64_t Analysis::place_of(std::int64_t row, std::int64_t col) const {
+  const sxt_symbolic &s = symbolic();
+  const std::int64_t super = std::upper_bound(s.super_ptr, s.super_ptr + s.n_super + 1, col) - s.super_ptr - 1;
+  const std::int32_t *const begin = s.rows + s.row_ptr[super], *const end = s.rows + s.row_ptr[super + 1];
+  const std::int32_t *const at = std::lower_bound(begin, end, static_cast<std::int32_t>(row));
+  if (at == end || *at != row) return -1;
+  return s.value_ptr[super] + (at - begin) + (col - s.super_ptr[super]) * (end - begin);
+}
+
+void Analysis::check_same_pattern(Matrix &matrix) const {
+  if (&matrix == matrix_.get()) return;
+  require(matrix.context().id() == context().id(), SXT_E_ARGUMENT, "a belongs to another context than the analysis");
+  require(matrix.value_type() == value_type(), SXT_E_TYPE, "a holds ", value_name(matrix.value_type()),
+          ", the matrix analysed ", value_name(value_type()));
+  require(matrix.rows() == matrix_->rows() && matrix.cols() == matrix_->cols() && matrix.csr().nnz == matrix_->csr().nnz,
+          SXT_E_DIMENSION, "a has ", matrix.rows(), " rows and ", matrix.csr().nnz, " entries, the matrix analysed ",
+          matrix_->rows(), " and ", matrix_->csr().nnz);
+  require(matrix.pattern_hash() == matrix_->pattern_hash(), SXT_E_DIMENSION,
+          "a has as many entries as the matrix analysed, but not in the same places: analyse it, too");
+}
+
+void Analysis::check_values(const Matrix &matrix) const {
+  if (!settings_.check_symmetry || matrix.mirrored()) return;
+  Buffer work;
+  check_hermitian(matrix.csr(), context().threads(), work,
+                  SymmetryTolerance(settings_.symmetry_tolerance, value_type()));
+}
+
+namespace {
+
+// Bytes on the host and on the device that one session of a phase takes beside the factor.
+std::pair<std::uint64_t, std::uint64_t> session_bytes(const Choice &choice, const sxt_symbolic &symbolic,
+                                                      const sxt_machine &machine) {
+  std::uint64_t host = 0, device = 0;
+  if (const auto *ops = static_cast<const sxt_cholesky_ops *>(choice.kernel->table.ops); ops && ops->bytes)
+    ops->bytes(choice.query.get(), &symbolic, &machine, &choice.candidate, &host, &device);
+  return {host, device};
+}
+
+}  // namespace
+
+sxt_analysis_info Analysis::info() const {
+  const sxt_symbolic &s = symbolic();
+  sxt_analysis_info info{};
+  info.struct_size = sizeof info;
+  info.n = s.n;
+  info.nnz_a = matrix_->csr().nnz;
+  info.nnz_l = s.nnz_l;
+  info.stored_values = s.values;
+  info.supernodes = s.n_super;
+  info.largest_front = s.max_rows;
+  info.flops = s.flops;
+  info.factor_bytes = static_cast<std::uint64_t>(s.values * value_bytes(value_type()));
+  for (const ChoicePtr &choice : {factor_choice_, solve_choice_}) {
+    const auto [host, device] = session_bytes(*choice, s, context().machine());
+    info.host_bytes += host;
+    info.device_bytes += device;
+  }
+  info.host_bytes += symbolic_->bytes();
+  if (context().device().on_host())
+    info.host_bytes += info.factor_bytes + std::exchange(info.device_bytes, 0);
+  else
+    info.device_bytes += info.factor_bytes + static_cast<std::uint64_t>(info.nnz_a * value_bytes(value_type()));
+  info.analysis_seconds = seconds_;
+  info.predicted_factor_seconds = factor_choice_->run_s;
+  info.predicted_solve_seconds = solve_choice_->run_s;
+  info.amalgamation = symbolic_->options().amalgamation;
+  info.block = symbolic_->options().block;
+  return info;
+}
+
+void Analysis::check_memory() const {
+  const sxt_analysis_info about = info();
+  const std::uint64_t takes = context().device().on_host() ? about.host_bytes : about.device_bytes;
+  const std::uint64_t there = settings_.memory_limit ? settings_.memory_limit : context().machine().memory_bytes;
+  require(there == 0 || takes <= there, SXT_E_MEMORY, "a factor takes ", takes, " bytes (",
+          bytes_text(static_cast<double>(takes)), "), and ",
+          settings_.memory_limit ? "options->memory_limit is " : "the device has ", there, ": ", takes - there,
+          " bytes are missing");
+}
+
+Explanation Analysis::explain() const {
+  const sxt_analysis_info about = info();
+  const auto bytes = [](std::uint64_t count) { return bytes_text(static_cast<double>(count)); };
+  Explanation out;
+  out.title = "sparse Cholesky";
+  out.facts = {
+      {"device", context().describe()},
+      {"matrix", text(about.n, " rows, ", about.nnz_a, " entries of ", value_name(value_type()))},
+      {"order", method_},
+      {"factor", text(about.nnz_l, " entries of L, ", about.stored_values, " numbers stored (",
+                      bytes(about.factor_bytes), "), ", about.supernodes, " supernodes, ", about.flops, " flops")},
+      {"widths", text("supernodes narrower than ", about.amalgamation, " may be joined, block columns of ",
+                      about.block)},
+      {"memory", text(bytes(about.host_bytes), " on the host, ", bytes(about.device_bytes), " on the device")},
+      {"analysis", seconds_text(about.analysis_seconds)}};
+  out.notes = notes_;
+  out.choices = {factor_choice_, solve_choice_};
+  return out;
+}
+
+}  // namespace sextant::cholesky
