@@ -42,4 +42,7 @@ sxt_cholesky_query summary(const Partition &partition);
 // so many rows.
 double supernode_flops(double rows, double width);
 
+// Into how many block columns of at most `block` columns a supernode is cut.
+std::int64_t block_columns(std::int64_t width, std::int64_t block);
+
 }  // namespace sextant::cholesky
