@@ -1,49 +1,49 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The symbolic half of a sparse Cholesky factorisation: plain arrays, no devices, no kernels. Everything here is a pure
 // function of its arguments; `threads` bounds the threads that one call uses and does not change its result.
+//
+//   Graph graph = make_graph(pattern, threads);
+//   Elimination elimination = eliminate(graph, order, n_schur, threads);
+//   Partition parts = partition(elimination, options);          // compare summary(parts) of several options
+//   Symbolic symbolic(pattern, graph, elimination, parts, threads);
+//   symbolic.view()                                              // what schedulers get as problem->data
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <span>
-#include <vector>
+#include <string>
 
-#include "sextant/plugin/kinds/cholesky.h"
+#include "core/cholesky/partition.hpp"
 
 namespace sextant::cholesky {
 
-// The pattern of a Hermitian matrix as a graph: neighbours of i are col[row_ptr[i]] .. , ascending, both triangles, no
-// diagonal.
-struct Graph {
-  std::int64_t n = 0;
-  std::vector<std::int64_t> row_ptr;
-  std::vector<std::int32_t> col;
-};
+// Owns the arrays of a sxt_symbolic. Immutable: any number of threads may read it.
+class Symbolic {
+ public:
+  // elimination and partition belong to the graph, which belongs to the pattern.
+  Symbolic(const Pattern &pattern, const Graph &graph, Elimination elimination, const Partition &partition, int threads);
+  // What save() wrote for a pattern of this hash; entries are found anew. Throws SXT_E_FILE_READ where the file cannot
+  // be read, SXT_E_PLAN where it is damaged, of another version of the format, or of another pattern.
+  static Symbolic load(const std::string &path, const Pattern &pattern, std::uint64_t pattern_hash, int threads);
+  // Replaces the file atomically. SXT_E_FILE_WRITE.
+  void save(const std::string &path, std::uint64_t pattern_hash) const;
 
-// The elimination of a graph in an order: in postorder, so perm is the given order composed with it.
-struct Elimination {
-  std::vector<std::int32_t> perm, inverse;  // perm[k]: the caller's column that is eliminated k-th
-  std::vector<std::int32_t> parent;         // of a column, in the order of elimination; -1: a root
-  std::vector<std::int64_t> counts;         // entries of a column of L, the diagonal included
-  std::int64_t nnz_l = 0;
-  double flops = 0;                         // sum of counts^2: of L without amalgamation
-};
+  const sxt_symbolic &view() const { return view_; }
+  const SupernodeOptions &options() const { return options_; }
+  const sxt_cholesky_query &summary() const { return summary_; }
+  std::uint64_t bytes() const;
 
-struct SupernodeOptions {
-  std::int64_t amalgamation = 64;  // parent and child are joined where both are narrower
-  std::int64_t block = 1024;       // columns of a block column, at most
-  std::int64_t n_schur = 0;        // columns that stay unfactored: the last ones of the order
-};
+ private:
+  Symbolic() = default;
+  void set_sizes(const Partition &partition);
+  void find_entries(const Pattern &pattern, int threads);
+  void show();
 
-// Which columns stand together, and what that costs; cheap, so that several options can be compared.
-struct Partition {
-  SupernodeOptions options;
-  std::vector<std::int64_t> super_ptr;
-  std::vector<std::int32_t> parent;  // of a supernode
-  std::vector<std::int64_t> rows;    // of a supernode
+  SupernodeOptions options_;
+  sxt_cholesky_query summary_{};
+  Array<std::int64_t> super_ptr_, row_ptr_, value_ptr_, block_ptr_, entry_from_, entry_to_;
+  Array<std::int32_t> rows_, parent_, perm_, inverse_;
+  Array<double> subtree_flops_;
+  std::int64_t n_straight_ = 0;
+  sxt_symbolic view_{};
 };
-
-// Owns the arrays of an sxt_symbolic.
-class Symbolic;
 
 }  // namespace sextant::cholesky
