@@ -51,10 +51,12 @@ inline sxt_status check(const sxt_dense_args &d, const sxt_exec *exec) {
     return error(exec, SXT_E_ARGUMENT, "%d is no dense operation", d.operation);
   if (d.count < 0 || (d.count > 0 && (!d.n || !d.a || !d.lda)))
     return error(exec, SXT_E_ARGUMENT, "%lld items without sizes or matrices", (long long)d.count);
+  if (d.operation == SXT_DENSE_TRSM && d.d && !d.unit)
+    return error(exec, SXT_E_ARGUMENT, "trsm with a D needs a unit triangle");
   return SXT_OK;
 }
 
-// How many multiply-adds' worth of memory an operation touches at its largest size; the models' working set.
+// Bytes of the largest item, at most: the models' working set.
 inline double working_set(const sxt_dense_query &q) {
   const auto side = [](std::int64_t n) { return static_cast<double>(std::max<std::int64_t>(1, n)); };
   const double m = side(q.max_m), n = side(q.max_n), k = side(q.max_k);

@@ -9,7 +9,7 @@
 #define SXT_KIND_DENSE "sxt.dense/1"
 
 /* suffix, pinned value, name, formula. L is the lower triangle of A, with a real diagonal; with args->unit that counts as
- * ones. D is args->d; without one it is the identity. What
+ * ones. D is args->d; without one it is the identity; trsm takes one beside `unit` only. What
  * stands above the diagonal of a triangle changes no result; above that of a result (potrf, ldlh, syrk, gemmt) anything
  * may be left. After a pivot that failed only that pivot and info mean anything. */
 #define SXT_DENSE_TABLE(X)                                                                                         \
