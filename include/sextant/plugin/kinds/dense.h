@@ -8,12 +8,15 @@
 
 #define SXT_KIND_DENSE "sxt.dense/1"
 
-/* suffix, pinned value, name, formula. L is the lower triangle of A; with args->unit its diagonal counts as ones. */
+/* suffix, pinned value, name, formula. L is the lower triangle of A, with a real diagonal; with args->unit that counts as
+ * ones. D is args->d; without one it is the identity; trsm takes one beside `unit` only. What
+ * stands above the diagonal of a triangle changes no result; above that of a result (potrf, ldlh, syrk, gemmt) anything
+ * may be left. After a pivot that failed only that pivot and info mean anything. */
 #define SXT_DENSE_TABLE(X)                                                                                         \
   X(POTRF, 1, "potrf", "A (n x n, lower) = L L^H in place; info: the 1-based column whose pivot, left there, failed") \
-  X(TRSM, 2, "trsm", "B (m x n) = B L^-H, L is n x n")                                                               \
-  X(SYRK, 3, "syrk", "C (n x n, lower) -= A A^H, A is n x k")                                                        \
-  X(GEMM, 4, "gemm", "C (m x n) -= A B^H, A is m x k, B is n x k")                                                   \
+  X(TRSM, 2, "trsm", "B (m x n) = B L^-H D^-1, L is n x n")                                                          \
+  X(SYRK, 3, "syrk", "C (n x n, lower) -= A D A^H, A is n x k")                                                      \
+  X(GEMM, 4, "gemm", "C (m x n) -= A D B^H, A is m x k, B is n x k")                                                 \
   X(GEMMT, 5, "gemmt", "C (n x n, lower) -= A B^H, A and B are n x k; the result is Hermitian")                      \
   X(FORWARD, 6, "forward", "B (m x n) = L^-1 B, L is m x m")                                                         \
   X(BACKWARD, 7, "backward", "B (m x n) = L^-H B, L is m x m")                                                       \
@@ -51,6 +54,8 @@ typedef struct {
   const int32_t *m, *n, *k;               /* one an item; NULL where the operation has none */
   void *const *a, *const *b, *const *c;   /* one pointer an item */
   const int64_t *lda, *ldb, *ldc;
+  void *const *d;                         /* NULL, or one an item: D's real diagonal in the value type, d[0], d[incd], ... */
+  const int64_t *incd;
   int32_t *info;                          /* one an item, or NULL */
   int32_t arrays_on_device;               /* where m .. info lie; the matrices always lie in device space */
   int32_t unit;
@@ -59,5 +64,5 @@ typedef struct {
   uint8_t *const *changed;                /* NULL, or one an item: n bytes, of which it sets those of changed pivots to 1 */
 } sxt_dense_args;
 
-SXT_STATIC_ASSERT(sizeof(sxt_dense_args) == 152, "frozen");
+SXT_STATIC_ASSERT(sizeof(sxt_dense_args) == 168, "frozen");
 #endif

@@ -16,7 +16,7 @@ namespace {
 
 using sextant::hermitian_lapack::Lapack;
 
-constexpr int most_threads = 64;    // OpenBLAS ends the process when more callers ask it for buffers
+constexpr int most_threads = OwnBlas::most_callers;
 constexpr std::int64_t block = 64;  // columns of xSYTRF's work space
 
 std::uint64_t column_bytes(std::int64_t n, sxt_value_type type) {

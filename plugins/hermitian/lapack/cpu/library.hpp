@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// LAPACK as this plugin calls it: opened at the first use, by the names that distributions give it, as a copy of the
-// plugin's own. OpenBLAS has one number of threads for everybody in the process; in its own copy the plugin sets it to
-// one, and what the application sets in its own stays as it is.
+// LAPACK as this plugin calls it: opened at the first use, as a copy of the plugin's own.
 #pragma once
 
-#include <complex>
 #include <cstddef>
-#include <cstdint>
-#include <string>
+
+#include "sextant/sdk/own_library.hpp"
 
 namespace sextant::hermitian_lapack {
 
@@ -20,7 +17,7 @@ using PivotedFactor = void(const char *uplo, const int *n, void *a, const int *l
 using PivotedSolve = void(const char *uplo, const int *n, const int *n_rhs, const void *a, const int *lda,
                           const int *pivots, void *b, const int *ldb, int *info, std::size_t);
 
-class Lapack {
+class Lapack : public plugin::OwnBlas {
  public:
   struct Functions {
     Factor *factor;
@@ -30,18 +27,10 @@ class Lapack {
   };
   Functions of[4];  // f32, f64, c64, c128
 
-  static constexpr const char *names[] = {"libopenblas.so.0", "libopenblas.so", "liblapack.so.3"};
   static const Lapack &instance();
-  bool is_open() const { return why_.empty(); }
-  const char *why() const { return why_.c_str(); }
 
  private:
   Lapack();
-  template <class F>
-  void find(F *&function, const std::string &name);
-
-  void *handle_ = nullptr;  // never closed: threads of the library may run in it
-  std::string why_;         // it cannot be used
 };
 
 }  // namespace sextant::hermitian_lapack

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the schedulers of kind sxt.cholesky/1 share: the checks of a call, its sets, its pivots.
+#pragma once
+
+#include <cstdint>
+
+#include "plugins/dense/shared/pivots.hpp"
+#include "sextant/plugin/kinds/cholesky.h"
+#include "sextant/sdk/kernel.hpp"
+
+namespace sextant_cholesky {
+
+using namespace sextant::plugin;
+
+inline bool solves(std::int32_t phase) { return phase >= SXT_CHOLESKY_FORWARD && phase <= SXT_CHOLESKY_SOLVE; }
+
+inline sextant_dense::PivotRule pivot_rule(const sxt_cholesky_args &args) {
+  return {args.pivot_policy, args.pivot_tolerance, args.pivot_value, args.factors == SXT_FACTORS_LLH};
+}
+
+inline sxt_status check(const sxt_cholesky_args &args, const sxt_symbolic &s, const sxt_exec *exec) {
+  if (args.phase < SXT_CHOLESKY_FACTOR || args.phase > SXT_CHOLESKY_PIVOTS)
+    return error(exec, SXT_E_ARGUMENT, "%d is no phase of a Cholesky factorisation", args.phase);
+  if (args.factors != SXT_FACTORS_LLH && args.factors != SXT_FACTORS_LDLH)
+    return error(exec, SXT_E_ARGUMENT, "%d is no factorisation", args.factors);
+  if (!args.factor && s.values > 0) return error(exec, SXT_E_ARGUMENT, "there is no memory for the factor");
+  if (args.phase == SXT_CHOLESKY_FACTOR &&
+      ((!args.values && s.n_entries > 0) || !args.failed_column || !args.failed_pivot || !args.changed))
+    return error(exec, SXT_E_ARGUMENT, "a factorisation needs values, and memory for what it tells");
+  if (solves(args.phase) && ((!args.b && args.n_rhs > 0 && s.n > 0) || args.ldb < s.n))
+    return error(exec, SXT_E_ARGUMENT, "right-hand sides are missing, or %lld apart where there are %lld rows",
+                 (long long)args.ldb, (long long)s.n);
+  if (args.phase == SXT_CHOLESKY_PIVOTS && !args.b && s.n > 0)
+    return error(exec, SXT_E_ARGUMENT, "there is no memory for the pivots");
+  if (args.phase != SXT_CHOLESKY_INVERSE) return SXT_OK;
+  if (!args.inverse && s.values > 0) return error(exec, SXT_E_ARGUMENT, "there is no memory for the inverse");
+  if (s.n_factored < s.n)
+    return error(exec, SXT_E_NOT_SUPPORTED, "with a Schur complement the inverse has no entries that the factor gives");
+  return SXT_OK;
+}
+
+// Set `set` of an array whose sets lie `stride` numbers apart.
+template <class T>
+T *set_of(void *array, std::int64_t stride, std::int64_t set) { return static_cast<T *>(array) + set * stride; }
+template <class T>
+const T *set_of(const void *array, std::int64_t stride, std::int64_t set) {
+  return static_cast<const T *>(array) + set * stride;
+}
+
+// The pivots of one set in the order of elimination.
+template <class T>
+void tell_pivots(const sxt_symbolic &s, const T *l, bool definite, real_of<T> *out) {
+  for (std::int64_t p = 0; p < s.n_super; ++p) {
+    const std::int64_t rows = s.row_ptr[p + 1] - s.row_ptr[p];
+    for (std::int64_t j = s.super_ptr[p]; j < s.super_ptr[p + 1]; ++j) {
+      const real_of<T> d = std::real(l[s.value_ptr[p] + (j - s.super_ptr[p]) * (rows + 1)]);
+      out[j] = j >= s.n_factored ? real_of<T>(0) : definite ? d * d : d;
+    }
+  }
+}
+
+}  // namespace sextant_cholesky

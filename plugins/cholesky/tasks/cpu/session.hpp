@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a prepared scheduler keeps, and the memory that one caller works in.
+#pragma once
+
+#include <cstdint>
+
+#include "factor.hpp"
+#include "inverse.hpp"
+#include "plan.hpp"
+#include "solve.hpp"
+
+namespace sextant_cholesky_tasks {
+
+// Right-hand sides that are solved for at once.
+inline constexpr std::int64_t most_columns = 32;
+
+struct State {
+  explicit State(const sxt_symbolic &s) : plan(s) {}
+  Plan plan;
+  std::int64_t threads = 1, columns = 1;
+  sxt_value_type type = SXT_F64;
+  std::int32_t phase = SXT_CHOLESKY_FACTOR;
+  // All sets and right-hand sides are worked on side by side, each by one thread: the whole tree is one unit.
+  bool is_small() const { return plan.units.size() <= 1; }
+};
+
+// Sizes of a session's memory, and where its parts begin.
+struct Layout {
+  Layout(const State &state, std::int64_t threads);
+  std::uint64_t bytes = 0;
+  std::uint64_t kept = 0, stacks = 0, marks = 0, keys = 0, waiting = 0, left = 0, stage = 0, done = 0, busy = 0, x = 0, rows = 0;
+
+ private:
+  std::uint64_t take(std::uint64_t size, std::int64_t count);
+};
+
+struct Session {
+  Session(const State &state, const sxt_filled *slots, const sxt_exec *exec);
+  FactorSpace factor_space(int rank) const;
+  SolveSpace solve_space(int rank) const;
+  InverseSpace inverse_space() const;
+
+  const State &state;
+  DenseParts parts{};
+  Layout layout;
+  sextant::plugin::Memory memory;
+
+ private:
+  std::byte *at(std::uint64_t offset) const { return memory.as<std::byte>() + offset; }
+  std::int64_t number() const { return static_cast<std::int64_t>(sextant::plugin::value_bytes(state.type)); }
+};
+
+}  // namespace sextant_cholesky_tasks
