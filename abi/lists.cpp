@@ -4,7 +4,7 @@
 
 #include "abi/handles.hpp"
 #include "abi/sized.hpp"
-#include "core/registry/conformance.hpp"
+#include "core/conformance/conformance.hpp"
 
 using namespace sextant;
 using namespace sextant::abi;

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "abi/handles.hpp"
-#include "core/dispatch/select.hpp"
-#include "core/model/session_timing.hpp"
+#include "core/choose/selector.hpp"
+#include "core/run/session_timing.hpp"
 #include "sextant/plugin/kinds/cholesky.h"
 #include "sextant/plugin/kinds/dense.h"
 #include "sextant/plugin/kinds/device.h"

@@ -7,9 +7,9 @@
 #include <locale>
 #include <sstream>
 
-#include "core/dispatch/feedback.hpp"
-#include "core/dispatch/query.hpp"
-#include "core/registry/host.hpp"
+#include "core/base/query.hpp"
+#include "core/context/feedback.hpp"
+#include "core/device/host.hpp"
 #include "names/names.hpp"
 #include "sextant/plugin/kinds/spmv.h"
 

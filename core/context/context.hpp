@@ -16,8 +16,8 @@
 #include "core/base/log.hpp"
 #include "core/base/memory.hpp"
 #include "core/device/device.hpp"
-#include "core/dispatch/operations.hpp"
 #include "core/model/cost.hpp"
+#include "core/operations/operations.hpp"
 #include "core/plan/plan.hpp"
 
 namespace sextant {

@@ -12,7 +12,7 @@
 #include <omp.h>
 #endif
 
-#include "core/registry/host.hpp"
+#include "core/device/host.hpp"
 #include "core/threads/pool.hpp"
 
 namespace sextant {

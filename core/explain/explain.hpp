@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/dispatch/choice.hpp"
+#include "core/run/choice.hpp"
 
 namespace sextant {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "core/base/types.hpp"
+#include "core/choose/selector.hpp"
 #include "core/context/context.hpp"
-#include "core/dispatch/select.hpp"
 
 namespace sextant {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "core/base/error.hpp"
-#include "core/registry/host.hpp"
+#include "core/device/host.hpp"
 
 namespace sextant {
 

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "core/base/types.hpp"
+#include "core/choose/selector.hpp"
 #include "core/context/context.hpp"
-#include "core/dispatch/select.hpp"
 #include "core/hermitian/kernels.hpp"
 
 namespace sextant {

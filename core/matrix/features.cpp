@@ -6,8 +6,8 @@
 #include <cstring>
 #include <set>
 
+#include "core/conformance/conformance.hpp"
 #include "core/matrix/matrix.hpp"
-#include "core/registry/conformance.hpp"
 #include "names/names.hpp"
 #include "sextant/plugin/kinds/features.h"
 

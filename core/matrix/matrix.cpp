@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <cstring>
 
+#include "core/base/query.hpp"
 #include "core/base/types.hpp"
+#include "core/conformance/conformance.hpp"
 #include "core/device/capturing.hpp"
-#include "core/dispatch/query.hpp"
-#include "core/registry/conformance.hpp"
 
 namespace sextant {
 

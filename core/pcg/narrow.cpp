@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "core/base/types.hpp"
-#include "core/dispatch/make_choice.hpp"
+#include "core/choose/make_choice.hpp"
 #include "core/pcg/solver.hpp"
 
 namespace sextant {

@@ -13,13 +13,13 @@
 #include <utility>
 #include <vector>
 
-#include "core/dispatch/prepared.hpp"
-#include "core/dispatch/select.hpp"
+#include "core/choose/selector.hpp"
 #include "core/explain/explain.hpp"
 #include "core/matrix/matrix.hpp"
 #include "core/pcg/crossing.hpp"
 #include "core/pcg/null_space.hpp"
 #include "core/plan/plan.hpp"
+#include "core/run/prepared.hpp"
 #include "sextant/plugin/kinds/ordering.h"
 #include "sextant/plugin/kinds/pcg.h"
 #include "sextant/plugin/kinds/pcg_record.h"

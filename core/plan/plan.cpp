@@ -12,9 +12,9 @@
 
 #include "core/base/files.hpp"
 #include "core/base/hexadecimal.hpp"
+#include "core/base/query.hpp"
 #include "core/base/toml.hpp"
 #include "core/base/types.hpp"
-#include "core/dispatch/query.hpp"
 
 namespace sextant {
 

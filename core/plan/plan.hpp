@@ -10,7 +10,7 @@
 #include <set>
 #include <string>
 
-#include "core/dispatch/choice.hpp"
+#include "core/run/choice.hpp"
 
 namespace sextant {
 

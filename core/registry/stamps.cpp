@@ -15,8 +15,8 @@
 #include "core/base/error.hpp"
 #include "core/base/files.hpp"
 #include "core/base/hexadecimal.hpp"
-#include "core/dispatch/query.hpp"
-#include "core/registry/conformance.hpp"
+#include "core/base/query.hpp"
+#include "core/conformance/conformance.hpp"
 #include "core/registry/paths.hpp"
 
 namespace sextant::registry {

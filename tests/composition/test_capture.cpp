@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 
 #include "abi/handles.hpp"
-#include "core/dispatch/select.hpp"
-#include "core/registry/capture_check.hpp"
+#include "core/choose/selector.hpp"
+#include "core/conformance/capture_check.hpp"
 #include "sextant/plugin/kinds/spmv_dots.h"
 #include "support.hpp"
 

@@ -10,7 +10,7 @@
 #include <set>
 
 #include "abi/handles.hpp"
-#include "core/dispatch/select.hpp"
+#include "core/choose/selector.hpp"
 #include "sextant/plugin/kinds/cholesky.h"
 #include "sextant/plugin/kinds/dense.h"
 #include "support.hpp"

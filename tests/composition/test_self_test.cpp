@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "core/registry/conformance.hpp"
+#include "core/conformance/conformance.hpp"
 #include "sextant/plugin/kinds/spmv.h"
 #include "support.hpp"
 

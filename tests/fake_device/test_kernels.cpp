@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "abi/handles.hpp"
+#include "core/conformance/conformance.hpp"
 #include "core/context/context.hpp"
-#include "core/registry/conformance.hpp"
 #include "tests/fake_device/fixture.hpp"
 
 namespace fake_test {

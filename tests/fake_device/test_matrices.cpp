@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "abi/handles.hpp"
-#include "core/dispatch/prepared.hpp"
-#include "core/dispatch/select.hpp"
+#include "core/choose/selector.hpp"
+#include "core/run/prepared.hpp"
 #include "sextant/plugin/kinds/spmv.h"
 #include "tests/fake_device/fixture.hpp"
 

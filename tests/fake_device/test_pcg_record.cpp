@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "abi/handles.hpp"
-#include "core/dispatch/select.hpp"
+#include "core/choose/selector.hpp"
 #include "sextant/plugin/kinds/pcg_record.h"
 #include "tests/fake_device/fixture.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "abi/handles.hpp"
-#include "core/dispatch/select.hpp"
+#include "core/choose/selector.hpp"
 #include "sextant/plugin/kinds/pcg.h"
 #include "sextant/plugin/kinds/preconditioner.h"
 #include "sextant/sdk/kernel.hpp"

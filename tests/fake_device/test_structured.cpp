@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "abi/handles.hpp"
-#include "core/dispatch/prepared.hpp"
-#include "core/dispatch/select.hpp"
+#include "core/choose/selector.hpp"
 #include "core/matrix/matrix.hpp"
+#include "core/run/prepared.hpp"
 #include "sextant/plugin/kinds/spmv.h"
 #include "sextant/plugin/kinds/spmv_dots.h"
 #include "sextant/sextant.h"

@@ -10,13 +10,13 @@
 #include <memory>
 #include <vector>
 
-#include "core/dispatch/launch.hpp"
-#include "core/dispatch/prepared.hpp"
-#include "core/dispatch/select.hpp"
-#include "core/dispatch/trial.hpp"
+#include "core/calibrate/families.hpp"
+#include "core/choose/launch.hpp"
+#include "core/choose/selector.hpp"
 #include "core/matrix/matrix.hpp"
-#include "core/model/families.hpp"
-#include "core/model/session_timing.hpp"
+#include "core/run/prepared.hpp"
+#include "core/run/session_timing.hpp"
+#include "core/run/trial.hpp"
 #include "sextant/plugin/kinds/hermitian.h"
 #include "sextant/plugin/kinds/hermitian_toeplitz.h"
 #include "sextant/plugin/kinds/vector_group_dots.h"

@@ -7,9 +7,9 @@
 #include <memory>
 
 #include "core/base/types.hpp"
-#include "core/dispatch/prepared.hpp"
-#include "core/dispatch/select.hpp"
-#include "core/model/session_timing.hpp"
+#include "core/choose/selector.hpp"
+#include "core/run/prepared.hpp"
+#include "core/run/session_timing.hpp"
 #include "sextant/plugin/kinds/multidot.h"
 #include "sextant/plugin/kinds/reduction.h"
 #include "sextant/plugin/kinds/vector.h"

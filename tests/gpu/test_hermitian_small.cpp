@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/dispatch/prepared.hpp"
-#include "core/dispatch/select.hpp"
+#include "core/choose/selector.hpp"
+#include "core/run/prepared.hpp"
 #include "hermitian_set.hpp"
 #include "sextant/plugin/kinds/hermitian.h"
 #include "sextant/sdk/cases.hpp"

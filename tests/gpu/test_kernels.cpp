@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "core/registry/conformance.hpp"
+#include "core/conformance/conformance.hpp"
 #include "support.hpp"
 
 namespace gpu_test {

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <random>
 
-#include "core/dispatch/prepared.hpp"
-#include "core/dispatch/select.hpp"
+#include "core/choose/selector.hpp"
+#include "core/run/prepared.hpp"
 #include "sextant/plugin/kinds/multidot.h"
 #include "sextant/sdk/kernel.hpp"
 #include "support.hpp"

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/dispatch/select.hpp"
+#include "core/choose/selector.hpp"
 #include "sextant/plugin/kinds/spmv.h"
 #include "sextant/sdk/cases.hpp"
 #include "support.hpp"

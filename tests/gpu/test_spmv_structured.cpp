@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/dispatch/prepared.hpp"
-#include "core/dispatch/select.hpp"
+#include "core/choose/selector.hpp"
+#include "core/run/prepared.hpp"
 #include "rows.hpp"
 #include "sextant/plugin/kinds/spmv.h"
 #include "sextant/plugin/kinds/spmv_dots.h"

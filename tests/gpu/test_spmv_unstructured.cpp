@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/dispatch/select.hpp"
+#include "core/choose/selector.hpp"
 #include "core/matrix/feature_index.hpp"
 #include "sextant/plugin/kinds/spmv.h"
 #include "sextant/sdk/cases.hpp"

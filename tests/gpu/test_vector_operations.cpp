@@ -6,8 +6,8 @@
 #include <functional>
 #include <limits>
 
-#include "core/dispatch/prepared.hpp"
-#include "core/dispatch/select.hpp"
+#include "core/choose/selector.hpp"
+#include "core/run/prepared.hpp"
 #include "sextant/plugin/kinds/vector.h"
 #include "support.hpp"
 

@@ -12,7 +12,7 @@
 #include <memory>
 #include <new>
 
-#include "core/registry/conformance.hpp"
+#include "core/conformance/conformance.hpp"
 #include "test_registry_util.hpp"
 
 using namespace registry_test;

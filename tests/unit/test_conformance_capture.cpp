@@ -6,8 +6,8 @@
 #include <cstring>
 #include <memory>
 
-#include "core/registry/capture_check.hpp"
-#include "core/registry/host.hpp"
+#include "core/conformance/capture_check.hpp"
+#include "core/device/host.hpp"
 #include "sextant/plugin/kinds/spmv.h"
 #include "test_registry_util.hpp"
 #include "tests/plugins/mocks/scale.h"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <set>
 
-#include "core/registry/conformance.hpp"
+#include "core/conformance/conformance.hpp"
 #include "test_registry_util.hpp"
 
 using namespace registry_test;

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "core/device/device.hpp"
-#include "core/registry/host.hpp"
+#include "core/device/host.hpp"
 #include "test_registry_util.hpp"
 
 using namespace registry_test;

@@ -6,10 +6,10 @@
 #include <memory>
 #include <vector>
 
+#include "core/choose/selector.hpp"
 #include "core/context/context.hpp"
-#include "core/dispatch/prepared.hpp"
-#include "core/dispatch/select.hpp"
 #include "core/matrix/matrix.hpp"
+#include "core/run/prepared.hpp"
 #include "sextant/plugin/kinds/spmv.h"
 
 namespace sextant {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/registry/conformance.hpp"
+#include "core/conformance/conformance.hpp"
 #include "core/registry/paths.hpp"
 #include "test_registry_util.hpp"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/registry/conformance.hpp"
+#include "core/conformance/conformance.hpp"
 #include "sextant/plugin/kinds/features.h"
 #include "sextant/plugin/kinds/spmv.h"
 #include "sextant/plugin/kinds/vector.h"

@@ -8,10 +8,10 @@
 #include <memory>
 #include <string>
 
+#include "core/calibrate/families.hpp"
+#include "core/choose/selector.hpp"
 #include "core/context/context.hpp"
-#include "core/dispatch/select.hpp"
 #include "core/matrix/matrix.hpp"
-#include "core/model/families.hpp"
 #include "sextant/plugin/kinds/pcg.h"
 #include "sextant/plugin/kinds/spmv.h"
 

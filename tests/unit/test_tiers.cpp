@@ -9,11 +9,11 @@
 #include <string>
 #include <tuple>
 
+#include "core/calibrate/families.hpp"
+#include "core/choose/selector.hpp"
 #include "core/context/context.hpp"
-#include "core/dispatch/select.hpp"
 #include "core/matrix/feature_index.hpp"
 #include "core/matrix/matrix.hpp"
-#include "core/model/families.hpp"
 #include "sextant/plugin/kinds/spmv.h"
 
 namespace sextant {
