@@ -3,29 +3,13 @@
 
 #include <cstdint>
 #include <cstring>
-#include <mutex>
-#include <set>
-#include <string>
 
+#include "core/base/hash.hpp"
+#include "core/base/intern.hpp"
 #include "core/base/types.hpp"
 #include "sextant/plugin/kinds/spmv.h"
 
 namespace sextant {
-
-const char *intern(std::string_view text) {
-  static std::mutex mutex;
-  static auto &texts = *new std::set<std::string, std::less<>>;  // never destroyed: pointers outlive static destructors
-  const std::lock_guard lock(mutex);
-  auto found = texts.find(text);
-  if (found == texts.end()) found = texts.emplace(text).first;
-  return found->c_str();
-}
-
-std::uint64_t fnv1a(const void *data, std::size_t bytes, std::uint64_t seed) noexcept {
-  const auto *byte = static_cast<const unsigned char *>(data);
-  for (std::size_t i = 0; i < bytes; ++i) seed = (seed ^ byte[i]) * 1099511628211ull;
-  return seed;
-}
 
 Query::Query(const sxt_query *query, const std::function<void(const char *kind)> &known) {
   require(query != nullptr, SXT_E_ARGUMENT, "query is NULL");

@@ -51,10 +51,4 @@ class Query {
   alignas(16) std::array<std::byte, capacity> bytes_{};
 };
 
-// A string that lives as long as the process, one copy for each text.
-const char *intern(std::string_view text);
-
-// FNV-1a (Fowler, Noll, Vo 1991), 64 bits: for keys, not for security.
-std::uint64_t fnv1a(const void *data, std::size_t bytes, std::uint64_t seed = 14695981039346656037ull) noexcept;
-
 }  // namespace sextant

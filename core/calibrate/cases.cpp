@@ -15,19 +15,19 @@ using registry::Registry;
 
 void measure_case(Context &context, const registry::Kind &kind, const registry::Kernel &kernel, std::uint64_t i,
                   Sampler &sampler) {
-  const registry::Case problem(kind, 1, i);
-  registry::Bench bench(context.scope(), context.device(), problem.get(), context.threads());
+  const conformance::Case problem(kind, 1, i);
+  conformance::Bench bench(context.scope(), context.device(), problem.get(), context.threads());
   const Query query(problem.get().query);
   for (const std::string &storage : bench.storages_for(kernel)) {
-    registry::Fitted fitted(bench, kernel, query, storage);
+    conformance::Fitted fitted(bench, kernel, query, storage);
     for (std::size_t c = 0; c < fitted.candidates().size(); ++c) {
       // Every candidate on a case of its own: runs change their operands.
-      registry::Case own(kind, 1, i);
+      conformance::Case own(kind, 1, i);
       fitted.prepare(c);
       {
-        registry::Lending lending(context.device(), fitted.bound().scratch_bytes, context.threads(), 0);
+        conformance::Lending lending(context.device(), fitted.bound().scratch_bytes, context.threads(), 0);
         own.move(lending.exec(), true);
-        const registry::Opened opened(fitted);
+        const conformance::Opened opened(fitted);
         const Timing timing = time_runs([&] { lending.run(opened.bound(), own.args()); }, 1e-3, 3);
         sampler.add_run(kernel.table, *query.get(), fitted.candidates()[c], timing.seconds, static_cast<int>(i));
       }

@@ -140,7 +140,7 @@ void verify_model(Matrix &matrix, const VerifySettings &settings, const std::fun
     line.predicted_setup_s += preparation.predicted_way_s(choice->storage);
     try {
       const registry::Kernel &kernel = *choice->kernel;
-      const std::string why_not = registry::self_test(kernel, context.device(), &choice->query, context.scope());
+      const std::string why_not = conformance::self_test(kernel, context.device(), &choice->query, context.scope());
       require(why_not.empty(), SXT_E_PLUGIN, why_not);
       const double storage_s = preparation.storage_seconds(choice->storage) + preparation.way_s(choice->storage);
       const Trial trial = measure(context, choice, matrix, product, settings.candidate_s);

@@ -5,6 +5,7 @@
 
 #include "core/base/error.hpp"
 #include "core/conformance/conformance.hpp"
+#include "core/device/host.hpp"
 #include "sextant/plugin/kinds/launch.h"
 
 namespace sextant {
@@ -31,12 +32,13 @@ std::vector<sxt_launch_config> configs_of(const Context &context, const registry
 bool trusted(const Context &context, const registry::Kernel &policy) {
   if (policy.verdict != registry::Verdict::untested) return policy.verdict == registry::Verdict::passed;
   if (!policy.stamped_on.empty()) return true;
-  return context.device().on_host() && registry::self_test(policy, context.device(), nullptr, context.scope()).empty();
+  return context.device().on_host() &&
+         conformance::self_test(policy, context.device(), nullptr, context.scope()).empty();
 }
 
 std::int64_t ask(const registry::Kernel &policy, sxt_launch_args args) {
   sxt_exec exec{};
-  exec.host = &registry::host();
+  exec.host = &host();
   exec.threads = 1;
   args.chosen = -1;
   try {

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "core/base/types.hpp"
-#include "core/explain/explain.hpp"
+#include "core/base/units.hpp"
 #include "core/run/prepared.hpp"
 
 namespace sextant {
@@ -128,6 +128,17 @@ Considered describe(const Option &option, const Option *winner) {
   return line;
 }
 
+PlanEntry plan_entry(const Choice &choice) {
+  PlanEntry entry;
+  entry.kernel = choice.kernel->name();
+  entry.storage = choice.storage;
+  entry.value_type = plan_types(choice.query);
+  entry.version = choice.kernel->table.version;
+  std::copy(choice.candidate.launch, choice.candidate.launch + 4, entry.launch);
+  entry.run_s = choice.run_s;
+  return entry;
+}
+
 Choice to_choice(const Option &option, const std::string &role) {
   Choice choice;
   choice.role = role;
@@ -146,6 +157,7 @@ Choice to_choice(const Option &option, const std::string &role) {
   choice.reason = option.reason;
   choice.no_estimate = option.no_estimate;
   choice.slots = option.slots;
+  choice.choose_product = choose_product;
   return choice;
 }
 
@@ -162,21 +174,6 @@ SlotView::SlotView(const std::vector<SlotChoice> &slots) {
     }
   }
   for (std::size_t i = 0; i < slots.size(); ++i) filled_.push_back(filled_slot(slots[i], bounds_[i]));
-}
-
-sxt_filled filled_slot(const SlotChoice &slot, const std::vector<const sxt_bound *> &bounds) {
-  sxt_filled filled{};
-  filled.role = slot.role.c_str();
-  filled.alternative = slot.alternative;
-  filled.instances = slot.instances;
-  filled.kinds_per_instance = slot.kinds_per_instance;
-  filled.parts = bounds.data();
-  for (const ChoicePtr &part : slot.parts) {
-    filled.run_s += part->run_s;
-    filled.setup_s += part->setup_s;
-  }
-  for (const sxt_bound *part : bounds) filled.scratch_bytes = std::max(filled.scratch_bytes, part->scratch_bytes);
-  return filled;
 }
 
 }  // namespace sextant

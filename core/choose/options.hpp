@@ -60,7 +60,14 @@ std::string reason_of_choice(const Rules &rules, const std::vector<Option> &opti
 // A line of the explanation; winner NULL: none was found.
 Considered describe(const Option &option, const Option *winner);
 
+// What a plan says of a choice, but for its parts.
+PlanEntry plan_entry(const Choice &choice);
+
 Choice to_choice(const Option &option, const std::string &role);
+
+// What every choice is given to choose products with factors by (Choice::choose_product).
+ChoicePtr choose_product(Context &context, Matrix &factor, const Query &product, const std::string &role,
+                         double below_s);
 
 // The kinds of a slot's alternative, which '+' joins.
 std::vector<std::string> slot_kinds(const std::string &alternative);

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/base/error.hpp"
-#include "core/explain/explain.hpp"
+#include "core/base/units.hpp"
 
 namespace sextant {
 

@@ -87,7 +87,7 @@ void Selector::race(const Query &query, std::vector<Option> &options, bool *out_
     try {
       if (!product) product = std::make_unique<TrialProduct>(context_, query);
       const std::string why_not =
-          registry::self_test(*option->kernel, context_.device(), &option->query, context_.scope());
+          conformance::self_test(*option->kernel, context_.device(), &option->query, context_.scope());
       if (!why_not.empty()) {
         option->reason = why_not;
         continue;

@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "core/base/intern.hpp"
 #include "core/choose/options.hpp"
 #include "core/conformance/capture_check.hpp"
 #include "core/conformance/conformance.hpp"
@@ -60,11 +61,11 @@ std::string test_first(const Option &option, Context &context, bool *out_of_memo
   const registry::Kernel &kernel = *option.kernel;
   try {
     if (kernel.verdict == registry::Verdict::untested) {
-      std::string why_not = registry::self_test(kernel, context.device(), &option.query, context.scope());
+      std::string why_not = conformance::self_test(kernel, context.device(), &option.query, context.scope());
       if (!why_not.empty()) return why_not;
     }
     if (option.query.has(SXT_QUERY_CAPTURABLE) && kernel.verdict != registry::Verdict::passed)
-      registry::capture_test(kernel, context.device(), context.scope());
+      conformance::capture_test(kernel, context.device(), context.scope());
   } catch (const Error &problem) {
     if (problem.status() != SXT_E_MEMORY) throw;
     *out_of_memory = true;
@@ -92,7 +93,8 @@ ChoicePtr Selector::propose(Query query, const std::string &role, const std::str
 void Selector::record(const Choice &choice) const {
   const bool about_matrix = matrix_ && choice.query.about_matrix();
   context_.plan().record(
-      {choice.role, choice.query.kind(), choice.query.hash(), about_matrix ? matrix_->pattern_hash() : 0}, choice);
+      {choice.role, choice.query.kind(), choice.query.hash(), about_matrix ? matrix_->pattern_hash() : 0},
+      plan_entry(choice));
   for (const SlotChoice &slot : choice.slots)
     for (const ChoicePtr &part : slot.parts) record(*part);
 }
@@ -391,7 +393,7 @@ void Selector::price(bool part, Option base, const sxt_features &features, std::
     option.candidate = candidates[i];
     option.proposed_by = proposed_by(proposals, i);
     const Prediction &run = predictions[i];
-    option.correction = context_.feedback() ? context_.feedback()->factor(kernel, query, candidates[i]) : 1;
+    option.correction = context_.feedback() ? context_.feedback()->factor({kernel, query, candidates[i]}) : 1;
     option.run_s = run.seconds * option.correction;
     option.rel_error = unknown ? std::max(run.rel_error, analytic_rel_error) : run.rel_error;
     option.setup_s = run.setup_s + base.parts_setup_s;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "core/base/intern.hpp"
 #include "core/choose/options.hpp"
 #include "core/choose/selector.hpp"
 #include "core/matrix/matrix.hpp"

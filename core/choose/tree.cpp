@@ -8,6 +8,7 @@
 #include <map>
 #include <tuple>
 
+#include "core/base/hash.hpp"
 #include "core/choose/selector.hpp"
 #include "core/context/context.hpp"
 #include "core/model/envelope.hpp"

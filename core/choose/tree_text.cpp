@@ -7,6 +7,7 @@
 #include <map>
 
 #include "core/base/types.hpp"
+#include "core/base/units.hpp"
 #include "core/choose/selector.hpp"
 #include "core/choose/tree.hpp"
 #include "core/context/context.hpp"

@@ -16,7 +16,9 @@
 #include "sextant/plugin/kinds/vector_group.h"
 #include "sextant/plugin/kinds/vector_group_dots.h"
 
-namespace sextant::registry {
+#include "core/base/hash.hpp"
+
+namespace sextant::conformance {
 namespace {
 
 template <class Q>
@@ -74,4 +76,4 @@ bool asks_alike(const Query &query, const Query &like) {
   return fields_of(query) == fields_of(like);
 }
 
-}  // namespace sextant::registry
+}  // namespace sextant::conformance

@@ -7,7 +7,7 @@
 
 #include "core/base/query.hpp"
 
-namespace sextant::registry {
+namespace sextant::conformance {
 
 // Equal for queries that one test covers: the way of asking and the storage.
 std::uint64_t way_of_asking(const Query &query);
@@ -15,4 +15,4 @@ std::uint64_t way_of_asking(const Query &query);
 // Whether a case's query asks as `like` does.
 bool asks_alike(const Query &query, const Query &like);
 
-}  // namespace sextant::registry
+}  // namespace sextant::conformance

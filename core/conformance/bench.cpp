@@ -10,7 +10,7 @@
 
 #include "sextant/plugin/kinds/features.h"
 
-namespace sextant::registry {
+namespace sextant::conformance {
 
 std::vector<const Kernel *> trusted_first(std::vector<const Kernel *> kernels) {
   std::stable_partition(kernels.begin(), kernels.end(), [](const Kernel *k) { return k->verdict == Verdict::passed; });
@@ -128,4 +128,4 @@ double Bench::feature(const std::string &name) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-}  // namespace sextant::registry
+}  // namespace sextant::conformance

@@ -15,7 +15,12 @@
 #include "core/registry/registry.hpp"
 #include "sextant/plugin/kinds/storage.h"
 
-namespace sextant::registry {
+namespace sextant::conformance {
+
+using registry::Kernel;
+using registry::Kind;
+using registry::Scope;
+using registry::Verdict;
 
 // One case of a kind; freed with the object.
 class Case {
@@ -176,4 +181,4 @@ class Fitted {
   sxt_bound bound_{};
 };
 
-}  // namespace sextant::registry
+}  // namespace sextant::conformance

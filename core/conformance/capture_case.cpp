@@ -9,7 +9,7 @@
 #include "core/conformance/bench.hpp"
 #include "core/conformance/capture_check.hpp"
 
-namespace sextant::registry {
+namespace sextant::conformance {
 namespace {
 
 constexpr std::uint64_t rotation = 16;  // bytes: a whole number of elements of every type
@@ -94,4 +94,4 @@ void capture_test(const Kernel &kernel, Device &device, const Scope &scope) {
   }
 }
 
-}  // namespace sextant::registry
+}  // namespace sextant::conformance

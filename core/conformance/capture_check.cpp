@@ -8,7 +8,7 @@
 
 #include "core/conformance/bench.hpp"
 
-namespace sextant::registry {
+namespace sextant::conformance {
 namespace {
 
 using Bytes = std::vector<char>;
@@ -161,4 +161,4 @@ void prove_capturable(const sxt_bound &bound, Device &device, const sxt_head *ar
   Proof(bound, device, args, inputs, outputs).run();
 }
 
-}  // namespace sextant::registry
+}  // namespace sextant::conformance

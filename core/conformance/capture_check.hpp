@@ -10,7 +10,12 @@
 #include "core/device/device.hpp"
 #include "core/registry/registry.hpp"
 
-namespace sextant::registry {
+namespace sextant::conformance {
+
+using registry::Kernel;
+using registry::Kind;
+using registry::Registry;
+using registry::Scope;
 
 // An array in device space that a run reads. `changed` are other contents of as many bytes in host memory; NULL: the
 // array's own, rotated by one element.
@@ -43,4 +48,4 @@ bool prove_case_capturable(const sxt_bound &bound, Device &device, const Kind &k
 // SXT_E_MEMORY when memory is short, and then tests again next time.
 void capture_test(const Kernel &kernel, Device &device, const Scope &scope = Registry::instance());
 
-}  // namespace sextant::registry
+}  // namespace sextant::conformance

@@ -19,7 +19,7 @@
 #include "core/conformance/run_watch.hpp"
 #include "core/device/host.hpp"
 
-namespace sextant::registry {
+namespace sextant::conformance {
 namespace {
 
 constexpr std::uint64_t whole_cases = 8;  // of all that apply, so many and then every fourth have every check
@@ -94,7 +94,7 @@ void Suite::open_reference_device() {
   const std::vector<const Kernel *> devices = scope_.kernels(SXT_KIND_DEVICE, kind_.reference->table.device);
   require(!devices.empty(), SXT_E_DEVICE, "the reference kernel of kind '", kind_.table.id, "' runs on device '",
           kind_.reference->table.device, "', which no loaded plugin offers");
-  own_reference_device_ = std::make_unique<Device>(*devices.front(), 0, 1, device_.host_memory(), device_.log());
+  own_reference_device_ = std::make_unique<Device>(devices.front()->table, 0, 1, device_.host_memory(), device_.log());
   reference_device_ = own_reference_device_.get();
 }
 
@@ -390,4 +390,4 @@ Checked check_reader(const Kernel &reader, const Kernel &builder, Device &device
   return Suite(reader, *scope.kind(reader.table.kind), device, options, scope, &builder).run(line);
 }
 
-}  // namespace sextant::registry
+}  // namespace sextant::conformance

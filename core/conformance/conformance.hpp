@@ -13,7 +13,13 @@
 #include "core/device/device.hpp"
 #include "core/registry/registry.hpp"
 
-namespace sextant::registry {
+namespace sextant::conformance {
+
+using registry::Kernel;
+using registry::Kind;
+using registry::Registry;
+using registry::Scope;
+using registry::Verdict;
 
 struct CheckLine {
   std::string kernel, check;  // check: the case's description
@@ -63,21 +69,6 @@ Checked check_storage(const Kernel &kernel, Device &device, const ConformanceOpt
 // The device as stamps name it: its kind, its name and its level.
 std::string device_mark(const sxt_machine &machine);
 
-// Stamps: what checks found is remembered by a file's size and content hash under $XDG_STATE_HOME/sextant/stamps
-// (default
-// ~/.local/state): which kernels passed and which did not, for each device. Written atomically; a damaged stamp is
-// none.
-struct Stamp {
-  std::map<std::string, std::set<std::string>> passed;               // kernels, with the marks of devices
-  std::map<std::string, std::map<std::string, std::string>> failed;  // with marks, and why
-};
-inline constexpr const char *whole_file = "*";     // stands for a kernel where the file itself failed
-Stamp read_stamp(const std::string &plugin_path);  // empty where there is none
-// What names the file as it is now: taken before the file is loaded and checked. Throws SXT_E_FILE_READ.
-std::string stamp_of(const std::string &plugin_path);
-// Throws SXT_E_FILE_WRITE, and SXT_E_PLUGIN when the file is no longer what `contents` was taken of.
-void write_stamp(const std::string &plugin_path, const std::string &contents, const Stamp &stamp);
-
 // The test of an untested kernel in the process, before it may first serve such a query: on cases that ask as the query
 // does, or on any of its kind's where `like` is NULL; made once for each way of asking, aims at 50 ms. "": it may
 // serve. Else why not: a wrong answer, or a model that is grossly wrong, quarantines it; where no case applied it is
@@ -86,4 +77,4 @@ void write_stamp(const std::string &plugin_path, const std::string &contents, co
 std::string self_test(const Kernel &kernel, Device &device, const Query *like,
                       const Scope &scope = Registry::instance());
 
-}  // namespace sextant::registry
+}  // namespace sextant::conformance

@@ -13,7 +13,7 @@
 #include "core/conformance/conformance.hpp"
 #include "core/model/cost.hpp"
 
-namespace sextant::registry {
+namespace sextant::conformance {
 namespace {
 
 constexpr double told_apart_s = 1e-6;  // a run shorter than that is told from nothing by no clock
@@ -109,4 +109,4 @@ std::uint64_t Lending::foreign_allocations(const sxt_bound &bound, const sxt_hea
   return least;
 }
 
-}  // namespace sextant::registry
+}  // namespace sextant::conformance

@@ -7,7 +7,7 @@
 
 #include "core/conformance/bench.hpp"
 
-namespace sextant::registry {
+namespace sextant::conformance {
 
 // Gathers over all cases of a kernel; only what is off everywhere is held against it, so that a busy machine is not.
 class CostCheck {
@@ -22,4 +22,4 @@ class CostCheck {
   double least_ratio_ = 0, predicted_s_ = 0, measured_s_ = 0;
 };
 
-}  // namespace sextant::registry
+}  // namespace sextant::conformance

@@ -6,10 +6,11 @@
 #include <cstring>
 #include <sstream>
 
+#include "core/base/intern.hpp"
 #include "core/base/types.hpp"
 #include "core/conformance/bench.hpp"
 
-namespace sextant::registry {
+namespace sextant::conformance {
 namespace {
 
 constexpr std::uint64_t candidate_capacity = 64;
@@ -268,4 +269,4 @@ Opened::~Opened() {
   if (bound_.session && fitted_.kernel_.table.close) fitted_.kernel_.table.close(bound_.session);
 }
 
-}  // namespace sextant::registry
+}  // namespace sextant::conformance

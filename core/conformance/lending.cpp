@@ -6,8 +6,9 @@
 #include <limits>
 
 #include "core/conformance/bench.hpp"
+#include "core/device/host.hpp"
 
-namespace sextant::registry {
+namespace sextant::conformance {
 namespace {
 
 constexpr std::uint64_t guard_bytes = 256;  // on both sides of the scratch; keeps its alignment
@@ -106,4 +107,4 @@ std::string Lending::violations() {
   return "";
 }
 
-}  // namespace sextant::registry
+}  // namespace sextant::conformance

@@ -13,7 +13,7 @@
 #include <xmmintrin.h>
 #endif
 
-namespace sextant::registry {
+namespace sextant::conformance {
 namespace {
 
 // The counter that a process may offer: bytes printed so far by anything but itself.
@@ -88,4 +88,4 @@ std::string RunWatch::found() {
   return what;
 }
 
-}  // namespace sextant::registry
+}  // namespace sextant::conformance

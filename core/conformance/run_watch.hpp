@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-namespace sextant::registry {
+namespace sextant::conformance {
 
 // Bytes that plugins have printed so far, where the process counts them, as `sextant plugin check` does; else 0.
 std::uint64_t printed_bytes();
@@ -26,4 +26,4 @@ class RunWatch {
   std::string locale_;
 };
 
-}  // namespace sextant::registry
+}  // namespace sextant::conformance

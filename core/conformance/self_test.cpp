@@ -4,11 +4,12 @@
 #include <new>
 #include <vector>
 
+#include "core/base/hash.hpp"
 #include "core/conformance/asking.hpp"
 #include "core/conformance/conformance.hpp"
 #include "sextant/plugin/kinds/spmv.h"
 
-namespace sextant::registry {
+namespace sextant::conformance {
 namespace {
 
 constexpr double seconds = 0.03;  // no case is begun after, once enough proved something; all of it aims at 0.05
@@ -87,4 +88,4 @@ std::string self_test(const Kernel &kernel, Device &device, const Query *like, c
   return kernel.proofs.note(what, why_not);
 }
 
-}  // namespace sextant::registry
+}  // namespace sextant::conformance

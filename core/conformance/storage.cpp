@@ -16,7 +16,7 @@
 #include "core/conformance/storage_entries.hpp"
 #include "sextant/plugin/kinds/spmv.h"
 
-namespace sextant::registry {
+namespace sextant::conformance {
 namespace {
 
 constexpr std::uint64_t most_alike = 1000;
@@ -348,4 +348,4 @@ Checked check_storage(const Kernel &kernel, Device &device, const ConformanceOpt
   return StorageSuite(kernel, *products, device, options, scope).run(line);
 }
 
-}  // namespace sextant::registry
+}  // namespace sextant::conformance

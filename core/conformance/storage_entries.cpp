@@ -9,7 +9,7 @@
 #include "core/base/error.hpp"
 #include "core/base/types.hpp"
 
-namespace sextant::registry {
+namespace sextant::conformance {
 namespace {
 
 // An array of the storage, on the host.
@@ -210,4 +210,4 @@ std::vector<Entry> entries_of(const sxt_storage &storage, const sxt_exec &exec) 
   return std::move(reader).entries();
 }
 
-}  // namespace sextant::registry
+}  // namespace sextant::conformance

@@ -9,7 +9,7 @@
 
 #include "sextant/plugin/kinds/storage.h"
 
-namespace sextant::registry {
+namespace sextant::conformance {
 
 struct Entry {
   std::int64_t row, column;
@@ -27,4 +27,4 @@ bool known_format(const char *kind);
 // what no such storage can be: entries outside of the matrix, offsets that fall.
 std::vector<Entry> entries_of(const sxt_storage &storage, const sxt_exec &exec);
 
-}  // namespace sextant::registry
+}  // namespace sextant::conformance

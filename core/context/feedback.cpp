@@ -39,34 +39,35 @@ bool as_predicted(const Query &query, const sxt_head &args) {
 
 }  // namespace
 
-Feedback::Key Feedback::key_of(const registry::Kernel &kernel, const Query &query, const sxt_candidate &candidate) {
+Feedback::Key Feedback::key_of(const Predicted &what) {
+  const Query &query = what.query;
   const sxt_value_type matrix = query.about_matrix() ? query.matrix_part().matrix_type : sxt_value_type{};
-  return {&kernel, query.value_type(), matrix, candidate.model_class};
+  return {&what.kernel, query.value_type(), matrix, what.candidate.model_class};
 }
 
 bool Feedback::Record::gross() const noexcept { return told >= gross_runs && least_ratio > most_factor; }
 
-bool Feedback::observe(const Choice &choice, const sxt_head &args, double seconds) {
-  const double predicted = choice.run_s / choice.correction;  // the model's own word, before earlier feedback
-  if (!choice.slots.empty() || choice.no_estimate || !(predicted > 0) || !(seconds > 0)) return false;
-  const bool comparable = as_predicted(choice.query, args);
-  const Key key = key_of(*choice.kernel, choice.query, choice.candidate);
+bool Feedback::observe(const Predicted &what, double predicted_s, const sxt_head &args, double seconds) {
+  if (!(predicted_s > 0) || !(seconds > 0)) return false;
+  const bool comparable = as_predicted(what.query, args);
+  const Key key = key_of(what);
   const std::lock_guard lock(mutex_);
   Record &record = records_[key];
   if (record.runs == 0) return ++record.runs, false;  // cold: pages and caches are met for the first time
   const bool known = record.gross();
-  if (seconds >= told_s || seconds <= predicted)  // one that ends as predicted clears the model, however short
-    record.least_ratio = record.told++ == 0 ? seconds / predicted : std::min(record.least_ratio, seconds / predicted);
+  if (seconds >= told_s || seconds <= predicted_s)  // one that ends as predicted_s clears the model, however short
+    record.least_ratio =
+        record.told++ == 0 ? seconds / predicted_s : std::min(record.least_ratio, seconds / predicted_s);
   if (!comparable) return record.gross() && !known;
   ++record.runs;
   const double share = 1 / static_cast<double>(std::min(record.runs - 1, runs_remembered));
-  record.log_ratio += share * (std::log(seconds / predicted) - record.log_ratio);
+  record.log_ratio += share * (std::log(seconds / predicted_s) - record.log_ratio);
   return record.gross() && !known;
 }
 
-double Feedback::factor(const registry::Kernel &kernel, const Query &query, const sxt_candidate &candidate) const {
+double Feedback::factor(const Predicted &what) const {
   const std::lock_guard lock(mutex_);
-  const auto found = records_.find(key_of(kernel, query, candidate));
+  const auto found = records_.find(key_of(what));
   if (found == records_.end()) return 1;
   if (found->second.gross()) return found->second.least_ratio;
   if (!all_ || found->second.runs <= runs_needed) return 1;

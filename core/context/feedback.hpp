@@ -8,10 +8,17 @@
 #include <mutex>
 #include <tuple>
 
-#include "core/model/cost.hpp"
-#include "core/run/choice.hpp"
+#include "core/base/query.hpp"
+#include "core/registry/registry.hpp"
 
 namespace sextant {
+
+// What a model was asked about.
+struct Predicted {
+  const registry::Kernel &kernel;
+  const Query &query;
+  const sxt_candidate &candidate;
+};
 
 // Thread-safe.
 class Feedback {
@@ -21,13 +28,13 @@ class Feedback {
   bool all() const noexcept { return all_; }
   // Runs of a kernel that are worth timing where only gross misses count.
   static constexpr int watched_runs = 12;
-  // One run of a kernel without parts: what composed kernels do beside their parts is told by no clock. Runs of another
+  // One run of a kernel without parts, and what its model alone, without earlier feedback, said of it. Runs of another
   // length than the one predicted do not count, but for gross misses: predictions are for the greatest length. True
   // when a gross miss was found now: choices should be made anew.
-  bool observe(const Choice &choice, const sxt_head &args, double seconds);
+  bool observe(const Predicted &what, double predicted_s, const sxt_head &args, double seconds);
   // Measured / predicted, 1 while fewer than three runs were seen after the first, which is cold. A gross miss, more
   // than ten times the prediction in each of several runs that a clock can tell, counts in full.
-  double factor(const registry::Kernel &kernel, const Query &query, const sxt_candidate &candidate) const;
+  double factor(const Predicted &what) const;
 
  private:
   struct Record {
@@ -41,7 +48,7 @@ class Feedback {
   mutable std::mutex mutex_;
   // As models are told apart in profiles, without a string: a run allocates nothing but its kernel's first record.
   using Key = std::tuple<const registry::Kernel *, sxt_value_type, sxt_value_type, std::uint32_t>;
-  static Key key_of(const registry::Kernel &kernel, const Query &query, const sxt_candidate &candidate);
+  static Key key_of(const Predicted &what);
   std::map<Key, Record> records_;
 };
 

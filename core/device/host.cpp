@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table lent to plugins. A call reaches its context through sxt_exec.call; memory is remembered by address, because
+// A call reaches its context through sxt_exec.call; memory is remembered by address, because
 // what frees it (a release, a destructor) need not have the call that allocated it.
 #include "core/device/host.hpp"
 
@@ -13,11 +13,10 @@
 #include <vector>
 
 #include "core/device/device.hpp"
-#include "core/registry/registry.hpp"
 #include "core/threads/pool.hpp"
 #include "sextant/plugin/team.h"
 
-namespace sextant::registry {
+namespace sextant {
 namespace {
 
 // A piece of memory in a plugin's hands. Host memory keeps its allocator, so that it can outlive the device.
@@ -256,4 +255,4 @@ std::uint64_t live_allocations(const Device &device) {
                        [&](const auto &entry) { return entry.second.device == &device; });
 }
 
-}  // namespace sextant::registry
+}  // namespace sextant

@@ -6,12 +6,14 @@
 #include <string>
 
 #include "core/base/log.hpp"
+#include "sextant/plugin/plugin.h"
 
 namespace sextant {
-class Device;
-}
 
-namespace sextant::registry {
+class Device;
+
+// The table lent to plugins; calls find their context through sxt_exec.call.
+const sxt_host &host();
 
 // Collects what plugins say through set_error without a call (exec NULL) on this thread, while it lives.
 class ErrorScope {
@@ -51,4 +53,4 @@ void set_current_device(Device &device) noexcept;  // of this thread's next call
 // How many allocations made for this device through the host table are not yet freed.
 std::uint64_t live_allocations(const Device &device);
 
-}  // namespace sextant::registry
+}  // namespace sextant

@@ -9,22 +9,20 @@
 #include <limits>
 #include <string_view>
 
+#include "core/base/operation_kinds.hpp"
 #include "core/base/scalar.hpp"
 #include "core/base/thread_cache.hpp"
 #include "core/base/types.hpp"
 #include "core/choose/make_choice.hpp"
-#include "core/context/context.hpp"
 
 namespace sextant {
 
 namespace {
 
-// Kinds of operations that programs call.
-constexpr std::string_view kinds[] = {SXT_KIND_VECTOR, SXT_KIND_VECTOR_GROUP, SXT_KIND_REDUCTION, SXT_KIND_MULTIDOT};
-
 // A subject as one number.
 std::uint64_t number_of(const TreeSubject &subject) noexcept {
-  const auto kind = static_cast<std::uint64_t>(std::find(std::begin(kinds), std::end(kinds), subject.kind) - kinds);
+  const auto kind = static_cast<std::uint64_t>(
+      std::find(std::begin(operation_kinds), std::end(operation_kinds), subject.kind) - operation_kinds);
   return kind << 48 | static_cast<std::uint64_t>(subject.operation) << 16 |
          static_cast<std::uint64_t>(subject.type) << 8 | static_cast<std::uint64_t>(subject.index_type);
 }
@@ -97,8 +95,9 @@ void PlannedOperation::note_choices() noexcept {
   if (context_.choices() != choices_) mixed_.store(true, std::memory_order_release);
 }
 
-bool Operations::are_of(std::string_view kind) noexcept {
-  return std::find(std::begin(kinds), std::end(kinds), kind) != std::end(kinds);
+Operations &Operations::of(Context &context) {
+  const auto make = [](Context &its) -> std::unique_ptr<Context::Kept> { return std::make_unique<Operations>(its); };
+  return static_cast<Operations &>(context.kept(make));
 }
 
 PlannedOperation &Operations::planned(const TreeSubject &subject) {

@@ -9,11 +9,11 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/choose/tree.hpp"
+#include "core/context/context.hpp"
 #include "core/run/prepared.hpp"
 #include "sextant/plugin/kinds/multidot.h"
 #include "sextant/plugin/kinds/reduction.h"
@@ -21,8 +21,6 @@
 #include "sextant/plugin/kinds/vector_group.h"
 
 namespace sextant {
-
-class Context;
 
 // One operation on one type: a decision tree for each power of two that was met, and the kernels built so far.
 // Thread-safe.
@@ -60,11 +58,12 @@ class PlannedOperation {
 };
 
 // Thread-safe. Pointers are device space unless said otherwise; scalars are host pointers of the value type.
-class Operations {
+class Operations : public Context::Kept {
  public:
+  // The context's own, which live as long as it does. Throws only where memory is short, at the first call.
+  // [any-thread]
+  static Operations &of(Context &context);
   explicit Operations(Context &context) : context_(context) {}
-  // Whether kernels of this kind serve operations.
-  static bool are_of(std::string_view kind) noexcept;
 
   struct VectorCall {
     std::int32_t operation;

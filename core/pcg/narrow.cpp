@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/base/types.hpp"
+#include "core/base/units.hpp"
 #include "core/choose/make_choice.hpp"
 #include "core/pcg/solver.hpp"
 

@@ -8,7 +8,9 @@
 #include <set>
 #include <string>
 
+#include "core/base/hash.hpp"
 #include "core/base/types.hpp"
+#include "core/base/units.hpp"
 #include "core/matrix/feature_index.hpp"
 #include "core/matrix/renumber.hpp"
 #include "core/pcg/clock.hpp"
@@ -267,7 +269,7 @@ void PcgSolver::go_back(Matrices before) {
 
 // Between the caller's vectors and the engine's, as things stand.
 Crossing PcgSolver::crossing() const {
-  return {matrix_->context().operations(),         matrix_->value_type(),          matrix_->rows(), scaling_,
+  return {Operations::of(matrix_->context()),      matrix_->value_type(),          matrix_->rows(), scaling_,
           order_ ? order_->index.data() : nullptr, order_ ? order_->index_type : 0};
 }
 

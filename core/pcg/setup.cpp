@@ -9,6 +9,7 @@
 #include <set>
 
 #include "core/base/types.hpp"
+#include "core/base/units.hpp"
 #include "core/choose/make_choice.hpp"
 #include "core/pcg/clock.hpp"
 #include "core/pcg/solver.hpp"

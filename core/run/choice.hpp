@@ -28,6 +28,8 @@ struct Considered {
   std::string reason;          // why chosen or why not
 };
 
+class Context;
+class Matrix;
 struct Choice;
 using ChoicePtr = std::shared_ptr<const Choice>;
 
@@ -57,6 +59,10 @@ struct Choice {
   bool spreads = false;      // chosen for one thread, runs on as many as there are (spread.hpp)
   std::vector<SlotChoice> slots;
   std::vector<Considered> considered;
+  // Whoever chose it chooses the products with factors that the kernel makes while it is prepared: below so many
+  // seconds, set-up and all runs. Throws where no kernel is. NULL: the kernel multiplies by them itself.
+  ChoicePtr (*choose_product)(Context &context, Matrix &factor, const Query &product, const std::string &role,
+                              double below_s) = nullptr;
 };
 
 }  // namespace sextant

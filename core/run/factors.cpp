@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <string>
 
+#include "core/base/hash.hpp"
 #include "core/base/types.hpp"
-#include "core/choose/selector.hpp"
+#include "core/base/units.hpp"
 #include "core/context/context.hpp"
-#include "core/explain/explain.hpp"
 #include "core/matrix/matrix.hpp"
 #include "core/run/prepared.hpp"
 #include "sextant/plugin/kinds/preconditioner_columns.h"
@@ -53,7 +53,7 @@ bool several_columns(const Query &query) {
 
 void Prepared::choose_factors() {
   const sxt_preconditioner_factors_ops *ops = ops_of(*asked_->kernel);
-  if (!ops || !matrix_ || several_columns(asked_->query)) return;
+  if (!ops || !matrix_ || !asked_->choose_product || several_columns(asked_->query)) return;
   const double runs = context_.deterministic() ? deterministic_runs : asked_->query.expected_runs();
   auto changed = std::make_shared<Choice>(*choice_);
   sxt_factor factor{};
@@ -92,9 +92,7 @@ std::string Prepared::choose_factor(const sxt_factor &factor, double runs, Choic
   if (asked_->query.has(SXT_QUERY_CAPTURABLE)) product.m.q.flags |= SXT_QUERY_CAPTURABLE;
   product.n_rhs = 1;
   try {
-    Selector selector(context_, matrix.get());
-    if (std::isfinite(own_s)) selector.only_below(runs * own_s);
-    ChoicePtr chosen = selector.select(Query(&product.m.q), role);
+    ChoicePtr chosen = asked_->choose_product(context_, *matrix, Query(&product.m.q), role, runs * own_s);
     auto part = std::make_unique<Prepared>(context_, chosen, matrix.get(), nullptr);
     SlotChoice &slot = choice.slots.back();
     slot.alternative = 0;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 
+#include "core/base/intern.hpp"
 #include "core/conformance/conformance.hpp"
 #include "core/context/context.hpp"
 #include "core/context/feedback.hpp"
@@ -16,6 +17,22 @@ namespace sextant {
 
 namespace {
 using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+}  // namespace
+
+sxt_filled filled_slot(const SlotChoice &slot, const std::vector<const sxt_bound *> &bounds) {
+  sxt_filled filled{};
+  filled.role = slot.role.c_str();
+  filled.alternative = slot.alternative;
+  filled.instances = slot.instances;
+  filled.kinds_per_instance = slot.kinds_per_instance;
+  filled.parts = bounds.data();
+  for (const ChoicePtr &part : slot.parts) {
+    filled.run_s += part->run_s;
+    filled.setup_s += part->setup_s;
+  }
+  for (const sxt_bound *part : bounds) filled.scratch_bytes = std::max(filled.scratch_bytes, part->scratch_bytes);
+  return filled;
 }
 
 Prepared::Prepared(Context &context, ChoicePtr choice, Matrix *matrix, const sxt_head *data, bool part)
@@ -90,7 +107,7 @@ void Prepared::admit() const {
   if (kernel.verdict == registry::Verdict::passed) return;
   Query query = choice_->query;
   if (query.about_matrix()) query.matrix_part().storage = choice_->storage.empty() ? nullptr : intern(choice_->storage);
-  const std::string why_not = registry::self_test(kernel, context_.device(), &query, context_.scope());
+  const std::string why_not = conformance::self_test(kernel, context_.device(), &query, context_.scope());
   if (!why_not.empty()) throw Declined(kernel, SXT_E_NOT_SUPPORTED, text(kernel.name(), ": ", why_not));
 }
 
@@ -164,6 +181,13 @@ bool Prepared::watches() noexcept {
   if (!feedback || feedback->all()) return feedback != nullptr;
   return watched_.load(std::memory_order_relaxed) < Feedback::watched_runs &&
          watched_.fetch_add(1, std::memory_order_relaxed) < Feedback::watched_runs;
+}
+
+// What composed kernels do beside their parts is told by no clock. True: choices should be made anew.
+bool Prepared::tell(Feedback &feedback, const sxt_head &args, double seconds) const {
+  const Choice &ran = *choice_;
+  if (!ran.slots.empty() || ran.no_estimate) return false;
+  return feedback.observe({*ran.kernel, ran.query, ran.candidate}, ran.run_s / ran.correction, args, seconds);
 }
 
 void Prepared::append_views(std::string &views) const {
@@ -243,8 +267,7 @@ sxt_status Session::run_by(Function function, sxt_head *args, const volatile std
   const Clock::time_point start = feedback ? Clock::now() : Clock::time_point();
   const sxt_status status = function(bound_.state, bound_.session, args, &exec);
   call.finish(status < 0 ? status : SXT_OK, bound_.kernel, "run");  // positive: an answer, not an error
-  if (feedback && status == SXT_OK &&
-      feedback->observe(prepared_.choice(), *args, std::chrono::duration<double>(Clock::now() - start).count()))
+  if (feedback && status == SXT_OK && prepared_.tell(*feedback, *args, seconds_since(start)))
     prepared_.context_.reconsider(prepared_.choice().query.kind());
   if (call.waits) check_device_status();
   return status;

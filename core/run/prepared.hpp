@@ -17,6 +17,7 @@
 namespace sextant {
 
 class Context;
+class Feedback;
 class Matrix;
 class Session;
 class StoredForm;
@@ -63,6 +64,7 @@ class Prepared {
  private:
   friend class Session;
   bool watches() noexcept;
+  bool tell(Feedback &feedback, const sxt_head &args, double seconds) const;
   void build_parts(Matrix *matrix, const sxt_head *data);
   void prepare();
   void build_state();

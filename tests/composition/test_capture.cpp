@@ -104,12 +104,12 @@ TEST_F(Capture, CoreProvesThePromiseOfAThirdPartysKernel) {
     for (std::int64_t i = 0; i < a.n; ++i) arrays.y[i] = 0;
     arrays.scalars[1] = 0;
     const double other_alpha = -1;
-    const std::vector<sextant::registry::CaptureInput> inputs{{arrays.x.data(), static_cast<std::uint64_t>(a.n) * 8, 8},
-                                                              {&arrays.scalars[0], 8, 8, &other_alpha}};
-    const std::vector<sextant::registry::CaptureOutput> outputs{{arrays.y.data(), static_cast<std::uint64_t>(a.n) * 8},
-                                                                {&arrays.scalars[1], 8}};
+    const std::vector<sextant::conformance::CaptureInput> inputs{
+        {arrays.x.data(), static_cast<std::uint64_t>(a.n) * 8, 8}, {&arrays.scalars[0], 8, 8, &other_alpha}};
+    const std::vector<sextant::conformance::CaptureOutput> outputs{
+        {arrays.y.data(), static_cast<std::uint64_t>(a.n) * 8}, {&arrays.scalars[1], 8}};
     const auto prove = [&] {
-      sextant::registry::prove_capturable(bound.session->bound(), device, &arrays.args.m.h, inputs, outputs);
+      sextant::conformance::prove_capturable(bound.session->bound(), device, &arrays.args.m.h, inputs, outputs);
     };
     if (promised) {
       EXPECT_NO_THROW(prove());

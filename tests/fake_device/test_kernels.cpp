@@ -12,7 +12,7 @@
 namespace fake_test {
 namespace {
 
-using sextant::registry::CheckLine;
+using sextant::conformance::CheckLine;
 using sextant::registry::Kernel;
 using sextant::registry::Registry;
 
