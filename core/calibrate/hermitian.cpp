@@ -134,8 +134,8 @@ class Set {
     for (std::size_t i = 0; i < pivots.size(); ++i)
       pivots[i] = 1 + static_cast<std::int32_t>(i % static_cast<std::size_t>(point.n));
     context.device().copy(pivots_.data(), pivots.data(), pivots_.bytes());
-    copy_ =
-        std::make_unique<Prepared>(context, Selector(context, nullptr).select(step_query(), "copy"), nullptr, nullptr);
+    copy_ = std::make_unique<Prepared>(context, Selector(context, nullptr).select({step_query(), "copy"}), nullptr,
+                                       nullptr);
     session_ = copy_->open();
     if (originals_.bytes() > 0) copy(one_, 0, originals_, point_.batch, point_.n);
     restore();
@@ -247,7 +247,7 @@ class Stage {
   void measure(Set &set, const Query &query, sxt_head *args, int family, bool overwrites, bool repeat) {
     std::vector<ChoicePtr> choices;
     try {
-      choices = Selector(context_, nullptr).every(query, query.kind());
+      choices = Selector(context_, nullptr).every({query, query.kind()});
     } catch (const Error &) {  // nobody does this here
     }
     for (const ChoicePtr &choice : choices) {

@@ -199,7 +199,7 @@ class MatrixStage {
                                          const std::set<std::string_view> *except = nullptr) {
     double fastest = std::numeric_limits<double>::infinity();
     std::set<std::string_view> names;
-    for (const ChoicePtr &choice : selector.every(query, query.kind())) {
+    for (const ChoicePtr &choice : selector.every({query, query.kind()})) {
       names.insert(choice->kernel->name());
       if (except && except->count(choice->kernel->name())) continue;
       // A hopeless candidate (a format that is mostly padding) may not eat the stage.

@@ -67,7 +67,7 @@ void measure_engines(Context &context, Matrix &matrix, Sampler &sampler, sxt_val
   query.iterations = static_cast<double>(iterations);
   Selector selector(context, &matrix);
   Solve solve(context, type, matrix.rows());
-  for (const ChoicePtr &choice : selector.every(Query(&query.m.q), "pcg")) {
+  for (const ChoicePtr &choice : selector.every({Query(&query.m.q), "pcg"})) {
     if (!Sampler::wanted(*choice->kernel)) continue;
     try {
       // A matrix that is not definite, or too simple, ends it early.
@@ -91,7 +91,7 @@ void measure_set_ups(Context &context, Matrix &matrix, Sampler &sampler, sxt_val
   query.iterations = default_iterations;
   Selector selector(context, &matrix);
   std::set<const registry::Kernel *> met;
-  for (const ChoicePtr &choice : selector.every(Query(&query.m.q), "pcg")) {
+  for (const ChoicePtr &choice : selector.every({Query(&query.m.q), "pcg"})) {
     if (!Sampler::wanted(*choice->kernel) || !met.insert(choice->kernel).second) continue;
     try {
       Prepared(context, choice, &matrix, nullptr);  // loads code and builds the storage

@@ -246,7 +246,7 @@ std::map<Class, int> representatives(Context &context, Operands &operands, const
   std::map<Class, int> first;
   for (int which = 0; which < operations_of(kind); ++which) {
     const Operation op = make_operation(context, operands, kind, type, which, n);
-    for (const ChoicePtr &choice : Selector(context, nullptr).every(op.query, kind))
+    for (const ChoicePtr &choice : Selector(context, nullptr).every({op.query, kind}))
       first.try_emplace({choice->kernel, choice->candidate.model_class}, which);
   }
   return first;
@@ -311,7 +311,7 @@ void calibrate_vectors(Context &context, const CalibrationSettings &settings, co
     std::vector<sxt_head *> heads;
     for (Operation &each : sets) heads.push_back(&each.head);
     Selector selector(context, nullptr);
-    const std::vector<ChoicePtr> choices = selector.every(op.query, kind);
+    const std::vector<ChoicePtr> choices = selector.every({op.query, kind});
     std::vector<std::pair<Class, double>> seconds;
     for (const ChoicePtr &choice : choices) {
       const Class model{choice->kernel, choice->candidate.model_class};

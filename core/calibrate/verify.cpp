@@ -67,14 +67,14 @@ class Preparation {
  public:
   Preparation(Matrix &matrix, const Query &query) : matrix_(matrix), visitors_(matrix) {
     // Everything once, so that code is loaded; then as a caller would have it, who knows nothing of the matrix.
-    Selector(matrix.context(), &matrix).every(query, "verify");
+    Selector(matrix.context(), &matrix).every({query, "verify"});
     matrix.forget_features();
     bring_csr();
     const std::set<std::string> held = matrix.storages();
     std::vector<double> seconds;
     for (int repeat = 0; repeat < choices; ++repeat) {
       if (repeat > 0) matrix.forget_features();
-      seconds.push_back(seconds_of([&] { chosen_ = Selector(matrix.context(), &matrix).select(query, "verify"); }));
+      seconds.push_back(seconds_of([&] { chosen_ = Selector(matrix.context(), &matrix).select({query, "verify"}); }));
       // The choice has built what it chose: that belongs to whoever reads it.
       if (!held.count(chosen_->storage)) matrix.drop(chosen_->storage);
     }
@@ -131,7 +131,7 @@ void verify_model(Matrix &matrix, const VerifySettings &settings, const std::fun
   const Query query(&asked.m.q);
   Preparation preparation(matrix, query);
   const ChoicePtr chosen = preparation.chosen();
-  const std::vector<ChoicePtr> all = Selector(context, &matrix).every(query, "verify");
+  const std::vector<ChoicePtr> all = Selector(context, &matrix).every({query, "verify"});
   TrialProduct product(context, query);
   for (const ChoicePtr &choice : all) {
     const bool is_chosen = same(*choice, *chosen);

@@ -7,9 +7,7 @@ namespace sextant {
 
 ChoicePtr choose_product(Context &context, Matrix &factor, const Query &product, const std::string &role,
                          double below_s) {
-  Selector selector(context, &factor);
-  selector.only_below(below_s);
-  return selector.select(product, role);
+  return Selector(context, &factor, {.own_way_s = below_s}).select({product, role});
 }
 
 }  // namespace sextant

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +35,22 @@ struct Option {
   bool no_estimate = false;
   std::string reason;       // set for the winner, or when it was dropped late
   std::string proposed_by;  // launch policies that would take this candidate
+};
+
+// What it would take to build a storage here; not offered: the reason.
+struct StorageOffer {
+  bool offered = false;
+  double setup_s = 0;
+  std::uint64_t bytes = 0;
+  std::string reason;
+};
+
+// What may answer a question, and who does not apply.
+struct Weighed {
+  std::vector<Option> options;
+  std::vector<Considered> refused;
+  std::map<std::string, StorageOffer> offers;  // by storage, for the features that are seen
+  bool held_back = false;                      // Choice::held_back, of this question or of a part
 };
 
 struct Rules {

@@ -76,17 +76,27 @@ std::string test_first(const Option &option, Context &context, bool *out_of_memo
 
 }  // namespace
 
-ChoicePtr Selector::select(Query query, const std::string &role, const std::string &storage) {
-  ChoicePtr choice = propose(std::move(query), role, storage);
+Selector::Selector(Context &context, Matrix *matrix, SelectorOptions options)
+    : context_(context), matrix_(matrix), options_(std::move(options)) {
+  for (const auto &[kind, kernel] : options_.forced) context_.check_names(kind, kernel);
+}
+
+ChoicePtr Selector::select(Question question) {
+  ChoicePtr choice = propose(std::move(question));
   record(*choice);
   return choice;
 }
 
-ChoicePtr Selector::propose(Query query, const std::string &role, const std::string &storage) {
+ChoicePtr Selector::propose(Question question) {
   context_.device().begin_setup();
+  complete(question.query);
+  return choose(question);
+}
+
+// With what the context demands of every answer, and the matrix that is meant.
+void Selector::complete(Query &query) const {
   if (context_.deterministic()) query.get()->flags |= SXT_QUERY_DETERMINISTIC;
   if (matrix_ && query.about_matrix()) query.matrix_part().matrix = matrix_;
-  return choose(query, role, storage, false);
 }
 
 // Only what was chosen goes into the plan, not what the refused engines would have used.
@@ -99,55 +109,48 @@ void Selector::record(const Choice &choice) const {
     for (const ChoicePtr &part : slot.parts) record(*part);
 }
 
-void Selector::force(const std::string &kind, const std::string &kernel) {
-  context_.check_names(kind, kernel);
-  forced_[kind] = kernel;
-}
-
-ChoicePtr Selector::choose(const Query &query, const std::string &role, const std::string &storage, bool part) {
-  const auto key = std::make_tuple(role + "|" + storage, query.hash(), part);
+ChoicePtr Selector::choose(const Question &question) {
+  // What is asked about no matrix has the same answer whatever is seen of one.
+  const bool sees = question.query.about_matrix();
+  const auto key = std::make_tuple(question.role + "|" + question.storage, question.query.hash(), question.part,
+                                   sees ? question.tiers : 0, sees && question.all_tiers);
   if (const auto found = memo_.find(key); found != memo_.end()) return found->second;
-  Rules limits = rules(query, role);
-  std::vector<Option> options;
-  std::vector<Considered> refused;
-  gather_in_tiers(query, role, storage, part, limits, options, refused);
+  Rules limits = rules(question);
+  Weighed weighed = weigh(question, limits);
+  const auto weigh_again = [&](const Question &again) {
+    const bool held_back = weighed.held_back;
+    weighed = weigh(again, limits);
+    weighed.held_back |= held_back;
+  };
   if (limits.plan) {
     // What a plan names seldom has to be told more of the matrix than its sizes.
-    limits.plan_note = follow_plan(*limits.plan, options, false, role);
+    limits.plan_note = follow_plan(*limits.plan, weighed.options, false, question.role);
     if (!limits.plan_note.empty()) {
-      options.clear();
-      refused.clear();
-      const struct Restore {
-        bool &flag, before;
-        ~Restore() { flag = before; }
-      } restore{all_tiers_, std::exchange(all_tiers_, true)};
-      gather_in_tiers(query, role, storage, part, limits, options, refused);
-      limits.plan_note = follow_plan(*limits.plan, options, context_.plan().required(), role);
+      Question with_all = question;
+      with_all.all_tiers = true;
+      weigh_again(with_all);
+      limits.plan_note = follow_plan(*limits.plan, weighed.options, context_.plan().required(), question.role);
     }
     if (!limits.plan_note.empty()) {  // decided anew, among everything
       limits.plan.reset();
-      options.clear();
-      refused.clear();
-      gather_in_tiers(query, role, storage, part, limits, options, refused);
+      weigh_again(question);
     }
   }
-  const ChoicePtr choice = settle(query, role, part, std::move(options), std::move(refused), limits);
+  const ChoicePtr choice = settle(question, limits, std::move(weighed));
   memo_[key] = choice;
   return choice;
 }
 
-void Selector::gather(const Query &query, const std::string &role, const std::string &storage, bool part,
-                      const Rules &limits, std::vector<Option> &options, std::vector<Considered> &refused) {
-  offers_.clear();
+void Selector::gather(const Question &question, const Rules &limits, Weighed &weighed) {
   std::vector<const Kernel *> composed;
-  for (const Kernel *kernel : context_.scope().kernels(query.kind(), context_.device_name())) {
-    if (why_not_composed_ && !part && kernel->table.n_slots > slots_not_spared_)
+  for (const Kernel *kernel : context_.scope().kernels(question.query.kind(), context_.device_name())) {
+    if (options_.why_not_composed && !question.part && kernel->table.n_slots > options_.slots_not_spared)
       composed.push_back(kernel);
     else
-      consider(*kernel, query, role, storage, part, limits, options, refused);
+      consider(*kernel, question, limits, weighed);
   }
   double least_s = std::numeric_limits<double>::infinity();
-  for (const Option &option : options)
+  for (const Option &option : weighed.options)
     if (!option.no_estimate && !option.kernel->has(SXT_KERNEL_REFERENCE)) least_s = std::min(least_s, option.total_s);
   for (const Kernel *kernel : composed) {
     Considered line;
@@ -155,9 +158,9 @@ void Selector::gather(const Query &query, const std::string &role, const std::st
     line.device = kernel->table.device;
     line.reason = why_spared(*kernel, limits, least_s);
     if (line.reason.empty())
-      consider(*kernel, query, role, storage, part, limits, options, refused);
+      consider(*kernel, question, limits, weighed);
     else
-      refused.push_back(std::move(line));
+      weighed.refused.push_back(std::move(line));
   }
 }
 
@@ -169,32 +172,32 @@ std::string Selector::why_spared(const Kernel &kernel, const Rules &limits, doub
     for (const char *const *kinds = kernel.table.slots[slot].alternatives; *kinds; ++kinds)
       for (const std::string &kind : slot_kinds(*kinds))
         if (!context_.forced(kind, &by).empty()) return "";
-  return why_not_composed_(least_total_s);
+  return options_.why_not_composed(least_total_s);
 }
 
-Rules Selector::rules(const Query &query, const std::string &role) const {
+Rules Selector::rules(const Question &question) const {
+  const Query &query = question.query;
   Rules limits;
   limits.forced = context_.forced(query.kind(), &limits.forced_by);
-  if (const auto found = forced_.find(query.kind()); found != forced_.end()) {
+  if (const auto found = options_.forced.find(query.kind()); found != options_.forced.end()) {
     limits.forced = found->second;
     limits.forced_by = "by option";
   }
   if (!context_.plan().loaded()) return limits;
-  const PlanKey key{role, query.kind(), query.hash(), matrix_ && query.about_matrix() ? matrix_->pattern_hash() : 0};
+  const PlanKey key{question.role, query.kind(), query.hash(),
+                    matrix_ && query.about_matrix() ? matrix_->pattern_hash() : 0};
   limits.plan = context_.plan().find(key, plan_types(query), context_.fingerprint(), limits.plan_note);
   if (!limits.forced.empty()) {  // a plan made under the same force says with which storage and parts
     if (limits.plan && limits.plan->kernel != limits.forced) limits.plan.reset();
     limits.plan_note.clear();
     return limits;
   }
-  require(limits.plan || !context_.plan().required(), SXT_E_PLAN, "the plan is required but has no entry for ", role,
-          " (", query.kind(), ") on this query and matrix: ", limits.plan_note);
+  require(limits.plan || !context_.plan().required(), SXT_E_PLAN, "the plan is required but has no entry for ",
+          question.role, " (", query.kind(), ") on this query and matrix: ", limits.plan_note);
   return limits;
 }
 
-void Selector::consider(const Kernel &kernel, const Query &query, const std::string &role, const std::string &storage,
-                        bool part, const Rules &limits, std::vector<Option> &options,
-                        std::vector<Considered> &refused) {
+void Selector::consider(const Kernel &kernel, const Question &question, const Rules &limits, Weighed &weighed) {
   Considered line;
   line.kernel = kernel.name();
   line.device = kernel.table.device;
@@ -202,40 +205,42 @@ void Selector::consider(const Kernel &kernel, const Query &query, const std::str
     line.reason = text(limits.forced, " was forced ", limits.forced_by);
   if (limits.plan && limits.plan->kernel != kernel.name()) line.reason = "the loaded plan names " + limits.plan->kernel;
   if (!line.reason.empty()) {
-    refused.push_back(line);
+    weighed.refused.push_back(line);
     return;
   }
   // A planned choice reads the planned storage; where another is demanded, the plan does not fit and that is found
   // later.
-  const bool planned = limits.plan && storage.empty();
-  const std::vector<std::string> storages = storages_for(kernel, query, planned ? limits.plan->storage : storage);
+  const std::string &demanded = question.storage;
+  const std::vector<std::string> storages =
+      storages_for(kernel, question.query, limits.plan && demanded.empty() ? limits.plan->storage : demanded);
   if (storages.empty()) {
-    line.reason = storage.empty() ? "no storage that it reads can be built here" : "it does not read " + storage;
-    refused.push_back(line);
+    line.reason = demanded.empty() ? "no storage that it reads can be built here" : "it does not read " + demanded;
+    weighed.refused.push_back(line);
   }
+  Question on = question;
   for (const std::string &form : storages) {
+    line.format = form;
+    if (on.query.about_matrix()) on.query.matrix_part().storage = form.empty() ? nullptr : intern(form);
+    on.storage = form;
     try {
       std::string refusal;
-      const bool reads_storage = consider_on(kernel, query, role, form, part, options, refusal);
+      const bool reads_storage = consider_on(kernel, on, weighed, refusal);
       if (!refusal.empty()) {
-        line.format = form;
         line.reason = refusal;
-        refused.push_back(line);
+        weighed.refused.push_back(line);
       } else if (!reads_storage) {
         break;
       }
     } catch (const Error &problem) {
       if (problem.status() == SXT_E_PLAN || problem.status() == SXT_E_MEMORY) throw;
-      line.format = form;
       line.against_force = problem.status() == SXT_E_NOT_SUPPORTED;
       line.reason = problem.what();
-      refused.push_back(line);
+      weighed.refused.push_back(line);
     } catch (const std::bad_alloc &) {
       throw;
     } catch (const std::exception &problem) {  // a plugin broke its contract: that costs it this choice, not the call
-      line.format = form;
       line.reason = text("it threw: ", problem.what());
-      refused.push_back(line);
+      weighed.refused.push_back(line);
     }
   }
 }
@@ -272,26 +277,17 @@ std::vector<std::string> Selector::storages_for(const Kernel &kernel, const Quer
   return forms;
 }
 
-const StorageOffer &Selector::offer_of(const std::string &storage) {
-  const auto [at, is_new] = offers_.try_emplace(storage);
-  StorageOffer &offer = at->second;
-  if (is_new)
-    offer.offered =
-        matrix_->storage_offered(storage, &offer.setup_s, &offer.bytes, &offer.reason, tiers_, sees_known());
-  return offer;
-}
-
-// False: neither the kernel nor a part of it reads the storage, so that others need not be tried. why_not: set where it
-// does not apply.
-bool Selector::consider_on(const Kernel &kernel, const Query &original, const std::string &role,
-                           const std::string &storage, bool part, std::vector<Option> &options, std::string &why_not) {
-  Query query = original;
-  if (query.about_matrix()) query.matrix_part().storage = storage.empty() ? nullptr : intern(storage);
+// False: neither the kernel nor a part of it reads the question's storage, so that others need not be tried. why_not:
+// set where it does not apply.
+bool Selector::consider_on(const Kernel &kernel, const Question &question, Weighed &weighed, std::string &why_not) {
+  const Query &query = question.query;
+  const std::string &storage = question.storage;
   const std::size_t count = feature_ids(kernel).size();
   std::vector<double> values;
   if (count)
-    values = matrix_ && query.about_matrix() ? matrix_->features_for(kernel, tiers_, sees_known(), query.transposes())
-                                             : std::vector<double>(count, std::nan(""));
+    values = matrix_ && query.about_matrix()
+                 ? matrix_->features_for(kernel, question.tiers, sees_known(), query.transposes())
+                 : std::vector<double>(count, std::nan(""));
   const sxt_features features{count, kernel.table.features, values.data()};
   why_not = refusal(kernel, query, features);
   if (!why_not.empty()) return true;
@@ -299,24 +295,29 @@ bool Selector::consider_on(const Kernel &kernel, const Query &original, const st
   Option base;
   base.kernel = &kernel;
   base.query = query;
-  base.slots = fill_slots(kernel, query, role, storage);
+  base.slots = fill_slots(kernel, question, weighed.held_back);
   const bool reads_storage = requires_storage(kernel) || any_part_reads_storage(base.slots);
   if (reads_storage) base.storage = storage;
-  if (!base.storage.empty() && matrix_ && !part) {
-    const StorageOffer &offer = offer_of(storage);
+  if (!base.storage.empty() && matrix_ && !question.part) {
+    const auto [at, is_new] = weighed.offers.try_emplace(storage);
+    StorageOffer &offer = at->second;
+    if (is_new)
+      offer.offered =
+          matrix_->storage_offered(storage, &offer.setup_s, &offer.bytes, &offer.reason, question.tiers, sees_known());
     why_not = offer.offered ? "" : offer.reason;
     if (!offer.offered) return true;
     base.storage_s = offer.setup_s;
     base.storage_bytes = offer.bytes;
   }
-  price(part, std::move(base), features, options);
+  price(question.part, std::move(base), features, weighed.options);
   return reads_storage;
 }
 
 std::string Selector::refusal(const Kernel &kernel, const Query &query, const sxt_features &features) const {
   const sxt_kernel &table = kernel.table;
   if (kernel.verdict == registry::Verdict::quarantined) return "quarantined: " + kernel.quarantine_reason;
-  if (const auto out = left_out_.find(&kernel); out != left_out_.end()) return "it declined: " + out->second;
+  if (const auto out = options_.left_out.find(&kernel); out != options_.left_out.end())
+    return "it declined: " + out->second;
   const std::uint32_t bit = 1u << query.value_type();
   if (table.value_types && !(table.value_types & bit))
     return text("does not compute in ", value_name(query.value_type()));
@@ -430,8 +431,9 @@ static bool has_forced_part(const Option &option) {
   });
 }
 
-ChoicePtr Selector::settle(const Query &query, const std::string &role, bool part, std::vector<Option> options,
-                           std::vector<Considered> refused, const Rules &limits) {
+ChoicePtr Selector::settle(const Question &question, const Rules &limits, Weighed weighed) {
+  std::vector<Option> &options = weighed.options;
+  std::vector<Considered> &refused = weighed.refused;
   sort_by_total(options);
   const bool bypasses =
       std::any_of(refused.begin(), refused.end(), [](const Considered &line) { return line.against_force; });
@@ -443,16 +445,16 @@ ChoicePtr Selector::settle(const Query &query, const std::string &role, bool par
   if (limits.forced.empty() && !limits.plan) {
     for (Option &option : options)
       // Without a way of its own, what states no time is welcome, too.
-      if (!part && std::isfinite(own_way_s_) && option.total_s >= own_way_s_)
+      if (!question.part && std::isfinite(options_.own_way_s) && option.total_s >= options_.own_way_s)
         option.reason = "the caller has a way that is predicted to end sooner";
-    race(query, options, &out_of_memory);
+    race(question.query, options, &out_of_memory);
   }
   Option *winner = nullptr;
   std::map<std::string, std::string> unbuilt;  // storages with the reason why they could not be built, "" for none
   for (Option &option : options) {
     if (!option.reason.empty()) continue;  // it failed in the race
     option.reason = test_first(option, context_, &out_of_memory);
-    if (!part && builds_ && option.reason.empty()) {
+    if (!question.part && options_.builds && option.reason.empty()) {
       const auto [built, first] = unbuilt.try_emplace(option.storage);  // no second attempt for another launch
       if (first) built->second = build_storage(option, &out_of_memory);
       option.reason = built->second;
@@ -468,15 +470,16 @@ ChoicePtr Selector::settle(const Query &query, const std::string &role, bool par
     const sxt_status unasked = limits.forced.empty() && !bypasses ? SXT_E_NO_KERNEL : SXT_E_NOT_SUPPORTED;
     const std::string by =
         limits.forced.empty() ? "" : text(" (", limits.forced, " was forced ", limits.forced_by, ")");
-    fail(out_of_memory ? SXT_E_MEMORY : unasked, "no kernel of kind ", query.kind(), " can do this", by, ":",
+    fail(out_of_memory ? SXT_E_MEMORY : unasked, "no kernel of kind ", question.query.kind(), " can do this", by, ":",
          list_refusals(refused));
   }
   winner->reason = reason_of_choice(limits, options, *winner);
   if (!limits.plan_note.empty()) winner->reason += "; " + limits.plan_note;
 
-  auto choice = std::make_shared<Choice>(to_choice(*winner, role));
+  auto choice = std::make_shared<Choice>(to_choice(*winner, question.role));
   choice->forced = !limits.forced.empty();
   choice->by_plan = limits.plan.has_value();
+  choice->held_back = weighed.held_back;
   choice->spreads = context_.deterministic() && context_.device().on_host();
   for (const Option &option : options) choice->considered.push_back(describe(option, winner));
   choice->considered.insert(choice->considered.end(), refused.begin(), refused.end());

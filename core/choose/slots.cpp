@@ -47,16 +47,14 @@ std::vector<std::string> slot_kinds(const std::string &alternative) {
   return kinds;
 }
 
-std::vector<SlotChoice> Selector::fill_slots(const Kernel &kernel, const Query &query, const std::string &role,
-                                             const std::string &storage) {
+std::vector<SlotChoice> Selector::fill_slots(const Kernel &kernel, const Question &question, bool &held_back) {
   std::vector<SlotChoice> slots;
   for (std::uint64_t slot = 0; slot < kernel.table.n_slots; ++slot)
-    slots.push_back(fill_slot(kernel, query, slot, role, storage));
+    slots.push_back(fill_slot(kernel, question, slot, held_back));
   return slots;
 }
 
-SlotChoice Selector::fill_slot(const Kernel &kernel, const Query &query, std::uint64_t slot, const std::string &role,
-                               const std::string &storage) {
+SlotChoice Selector::fill_slot(const Kernel &kernel, const Question &question, std::uint64_t slot, bool &held_back) {
   const sxt_slot &wanted = kernel.table.slots[slot];
   SlotChoice best;
   best.role = wanted.role;
@@ -64,10 +62,8 @@ SlotChoice Selector::fill_slot(const Kernel &kernel, const Query &query, std::ui
   bool against_plan = false, against_force = false;
   for (std::int32_t i = 0; wanted.alternatives[i]; ++i) {
     SlotChoice filled;
-    filled.role = wanted.role;
-    filled.alternative = i;
     try {
-      fill_alternative(kernel, query, slot, wanted.alternatives[i], role + "/" + wanted.role, storage, filled);
+      filled = fill_alternative(kernel, question, slot, i, held_back);
     } catch (const Error &problem) {
       if (problem.status() == SXT_E_MEMORY) throw;
       against_plan = against_plan || problem.status() == SXT_E_PLAN;  // a required plan names one alternative only
@@ -86,17 +82,21 @@ SlotChoice Selector::fill_slot(const Kernel &kernel, const Query &query, std::ui
   return best;
 }
 
-void Selector::fill_alternative(const Kernel &kernel, const Query &query, std::uint64_t slot, const std::string &kinds,
-                                const std::string &role, const std::string &storage, SlotChoice &out) {
+SlotChoice Selector::fill_alternative(const Kernel &kernel, const Question &question, std::uint64_t slot,
+                                      std::int32_t alternative, bool &held_back) {
   const sxt_slot &wanted = kernel.table.slots[slot];
-  const std::vector<std::string> parts = slot_kinds(kinds);
-  out.kinds_per_instance = static_cast<std::uint32_t>(parts.size());
+  const Query &query = question.query;
+  const std::vector<std::string> kinds = slot_kinds(wanted.alternatives[alternative]);
+  SlotChoice out;
+  out.role = wanted.role;
+  out.alternative = alternative;
+  out.kinds_per_instance = static_cast<std::uint32_t>(kinds.size());
   for (std::uint64_t instance = 0; instance < wanted.max_count; ++instance) {
-    for (const std::string &kind : parts) {
+    for (const std::string &kind : kinds) {
       Query part;
       const sxt_status status =
           kernel.table.slot_query(query.get(), slot, instance, intern(kind), part.buffer(), Query::capacity);
-      if (status == SXT_NOT_APPLICABLE) return;  // no more instances
+      if (status == SXT_NOT_APPLICABLE) return out;  // no more instances
       require(status == SXT_OK, SXT_NOT_APPLICABLE, kernel.name(), " could not say what it asks of ", kind);
       part.adopt(kernel.name());
       part.get()->flags |= query.get()->flags & (SXT_QUERY_DETERMINISTIC | SXT_QUERY_CAPTURABLE);
@@ -105,10 +105,17 @@ void Selector::fill_alternative(const Kernel &kernel, const Query &query, std::u
       if (part.about_matrix()) part.matrix_part().matrix = query.about_matrix() ? query.matrix_part().matrix : nullptr;
       // A preconditioner reads the matrix when it is prepared, in whatever form it can, not the one that products read.
       const bool bound_to_storage = part.about_matrix() && kind != SXT_KIND_PRECONDITIONER;
-      out.parts.push_back(choose(part, role, bound_to_storage ? storage : "", true));
+      out.parts.push_back(choose({.query = part,
+                                  .role = question.role + "/" + wanted.role,
+                                  .storage = bound_to_storage ? question.storage : "",
+                                  .part = true,
+                                  .tiers = question.tiers,
+                                  .all_tiers = question.all_tiers}));
+      held_back |= out.parts.back()->held_back;
     }
     ++out.instances;
   }
+  return out;
 }
 
 }  // namespace sextant

@@ -92,31 +92,22 @@ static bool sees_more(const Kernel &kernel, const Query &query, unsigned opened,
 
 // After tiers were opened: asks those again who see more, and everybody where kernels have parts. Who did not apply
 // with less does not with more, so that features for him alone are not computed.
-void Selector::gather_again(const Query &query, const std::string &role, const std::string &storage, bool part,
-                            const Rules &limits, unsigned opened, std::vector<Option> &options,
-                            std::vector<Considered> &refused) {
-  if (!part) forget_parts();
-  const auto kernels = context_.scope().kernels(query.kind(), context_.device_name());
+void Selector::gather_again(const Question &question, const Rules &limits, unsigned opened, Weighed &weighed) {
+  const auto kernels = context_.scope().kernels(question.query.kind(), context_.device_name());
+  weighed.offers.clear();
   if (std::any_of(kernels.begin(), kernels.end(), [](const Kernel *kernel) { return kernel->table.n_slots > 0; })) {
-    options.clear();
-    refused.clear();
-    return gather(query, role, storage, part, limits, options, refused);
+    weighed.options.clear();
+    weighed.refused.clear();
+    return gather(question, limits, weighed);
   }
-  offers_.clear();
   for (const Kernel *kernel : kernels) {
-    const bool applied =
-        std::any_of(options.begin(), options.end(), [&](const Option &option) { return option.kernel == kernel; });
-    if (!applied || !sees_more(*kernel, query, opened, context_)) continue;
-    std::erase_if(options, [&](const Option &option) { return option.kernel == kernel; });
-    std::erase_if(refused, [&](const Considered &line) { return line.kernel == kernel->name(); });
-    consider(*kernel, query, role, storage, part, limits, options, refused);
+    const auto is_its = [&](const Option &option) { return option.kernel == kernel; };
+    const bool applied = std::any_of(weighed.options.begin(), weighed.options.end(), is_its);
+    if (!applied || !sees_more(*kernel, question.query, opened, context_)) continue;
+    std::erase_if(weighed.options, is_its);
+    std::erase_if(weighed.refused, [&](const Considered &line) { return line.kernel == kernel->name(); });
+    consider(*kernel, question, limits, weighed);
   }
-}
-
-// Parts that work on the matrix may be chosen differently with more features; the others know none.
-void Selector::forget_parts() {
-  for (auto at = memo_.begin(); at != memo_.end();)
-    at = at->second->query.about_matrix() ? memo_.erase(at) : std::next(at);
 }
 
 // In deterministic mode a choice must not depend on what was asked before it.
@@ -148,56 +139,51 @@ unsigned Selector::tiers_at_once(const Query &query, const Rules &limits, double
   return rows_and_sample;
 }
 
-double Selector::gather_in_tiers(const Query &query, const std::string &role, const std::string &storage, bool part,
-                                 const Rules &limits, std::vector<Option> &options, std::vector<Considered> &refused) {
-  const unsigned before = tiers_;  // of the composed kernel that asks for this part
+Weighed Selector::weigh(Question question, const Rules &limits) {
+  const Query &query = question.query;
   const bool rising = matrix_ && query.about_matrix() && !limits.plan;
   const bool transposes = query.transposes();
   double spent = 0;
-  const bool planned = limits.plan && !all_tiers_;  // the model's word is in the plan
-  tiers_ = planned   ? (part ? before | 1u : 1u)
-           : !rising ? all_feature_tiers
-           : part    ? before | 1u
-                     : tiers_at_once(query, limits, spent);  // sizes are free
-  try {
-    gather(query, role, storage, part, limits, options, refused);
-    for (int tier = 1; rising && tier <= highest_feature_tier; ++tier) {
-      if (tiers_ >> tier & 1u) continue;
-      const Stake stake = at_stake(options);
-      const std::vector<int> wanted = wanted_features(stake.kernels, transposes, tier);
-      if (wanted.empty()) continue;
-      double cost = matrix_->features_cost(wanted);
-      if (cost >= stake.seconds) continue;
-      if (spent + cost > most_spent_s_) {
-        held_back_ = true;
-        continue;
-      }
-      const unsigned known = tiers_;
-      tiers_ |= 1u << tier;
-      // The next tier at once where so much is at stake that looking at everybody in between would only cost time.
-      const std::vector<int> further =
-          tier + 1 < highest_feature_tier ? wanted_features(stake.kernels, transposes, tier + 1) : std::vector<int>{};
-      const double both = cost + (further.empty() ? 0 : matrix_->features_cost(further));
-      if (!further.empty() && much_more * both < stake.seconds && spent + both <= most_spent_s_) {
-        tiers_ |= 1u << ++tier;
-        cost = both;
-      }
-      spent += cost;
-      gather_again(query, role, storage, part, limits, tiers_ & ~known, options, refused);
-      tier = 0;  // the new leader may want features of a lower tier that were not asked for before
+  const bool planned = limits.plan && !question.all_tiers;  // the model's word is in the plan
+  const unsigned of_a_part = question.tiers | 1u;           // sizes are free
+  question.tiers = planned         ? (question.part ? of_a_part : 1u)
+                   : !rising       ? all_feature_tiers
+                   : question.part ? of_a_part
+                                   : tiers_at_once(query, limits, spent);
+  Weighed weighed;
+  gather(question, limits, weighed);
+  for (int tier = 1; rising && tier <= highest_feature_tier; ++tier) {
+    if (question.tiers >> tier & 1u) continue;
+    const Stake stake = at_stake(weighed.options);
+    const std::vector<int> wanted = wanted_features(stake.kernels, transposes, tier);
+    if (wanted.empty()) continue;
+    double cost = matrix_->features_cost(wanted);
+    if (cost >= stake.seconds) continue;
+    if (spent + cost > options_.most_features_s) {
+      weighed.held_back = true;
+      continue;
     }
-  } catch (...) {
-    tiers_ = before;
-    throw;
+    const unsigned known = question.tiers;
+    question.tiers |= 1u << tier;
+    // The next tier at once where so much is at stake that looking at everybody in between would only cost time.
+    const std::vector<int> further =
+        tier + 1 < highest_feature_tier ? wanted_features(stake.kernels, transposes, tier + 1) : std::vector<int>{};
+    const double both = cost + (further.empty() ? 0 : matrix_->features_cost(further));
+    if (!further.empty() && much_more * both < stake.seconds && spent + both <= options_.most_features_s) {
+      question.tiers |= 1u << ++tier;
+      cost = both;
+    }
+    spent += cost;
+    gather_again(question, limits, question.tiers & ~known, weighed);
+    tier = 0;  // the new leader may want features of a lower tier that were not asked for before
   }
-  tiers_ = before;
   // Spent whatever is chosen.
-  for (Option &option : options) {
+  for (Option &option : weighed.options) {
     option.features_s = spent;
     option.setup_s += spent;
     option.total_s += spent;
   }
-  return spent;
+  return weighed;
 }
 
 }  // namespace sextant

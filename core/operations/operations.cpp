@@ -81,9 +81,8 @@ Runner &PlannedOperation::build(Octave &octave, std::size_t leaf) {
   auto runner = make_choice(
       context_, left_out,
       [&](const LeftOut &kernels) {
-        Selector selector(context_, nullptr);
-        selector.leave_out(kernels);
-        return selector.select(subject_.at(octave.tree.leaves()[leaf].last), subject_.kind);
+        Selector selector(context_, nullptr, {.left_out = kernels});
+        return selector.select({subject_.at(octave.tree.leaves()[leaf].last), subject_.kind});
       },
       [&](ChoicePtr choice) { return std::make_unique<Runner>(context_, std::move(choice), nullptr); });
   note_choices();

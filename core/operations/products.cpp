@@ -83,7 +83,7 @@ std::uint64_t Products::query_hash(sxt_op op, std::int64_t columns) const {
 double Products::predicted_seconds(sxt_op op, std::int64_t columns) {
   const std::int64_t passes = (columns + most_columns - 1) / most_columns;
   const sxt_spmv_query one = query_of_pass(op, columns);
-  const ChoicePtr choice = Selector(matrix_->context(), matrix_.get()).propose(Query(&one.m.q), "spmv");
+  const ChoicePtr choice = Selector(matrix_->context(), matrix_.get()).propose({Query(&one.m.q), "spmv"});
   return static_cast<double>(passes) * choice->run_s + choice->setup_s / expected_products;
 }
 
@@ -91,9 +91,7 @@ std::shared_ptr<Runner> Products::make_runner(sxt_op op, std::int32_t columns, L
   Context &context = matrix_->context();
   sxt_spmv_query query = this->query(op, columns);
   const auto choose = [&](const LeftOut &left_out) {
-    Selector selector(context, matrix_.get());
-    selector.leave_out(left_out);
-    return selector.select(Query(&query.m.q), "spmv");
+    return Selector(context, matrix_.get(), {.left_out = left_out}).select({Query(&query.m.q), "spmv"});
   };
   return make_choice(context, left_out, choose, [&](const ChoicePtr &choice) {
     try {
@@ -125,7 +123,7 @@ void Products::run(sxt_op op, std::int32_t columns, sxt_head *args) {
 
 // A kernel's own state may not fit where its storage does (a transpose, say): then the cheapest that can be had.
 std::shared_ptr<Runner> Products::first_that_fits(const Query &query) {
-  for (const ChoicePtr &choice : Selector(matrix_->context(), matrix_.get()).every(query, "spmv")) {
+  for (const ChoicePtr &choice : Selector(matrix_->context(), matrix_.get()).every({query, "spmv"})) {
     try {
       return std::make_shared<Runner>(matrix_->context(), choice, matrix_.get());
     } catch (const Error &problem) {

@@ -214,12 +214,11 @@ void PcgSolver::consider_order() {
   query.m = matrix_->query_part(SXT_KIND_ORDERING, sizeof query, 1);
   const bool demanded = settings_.reorder > 0, made = planned(order_role, Query(&query.m.q)), asked = demanded || made;
   if (!asked && context.plan().required()) return;  // it names none
-  Selector selector(context, matrix_.get());
-  selector.leave_out(left_out_);
+  Selector selector(context, matrix_.get(), {.left_out = left_out_});
   ChoicePtr ordering;
   bool again = false;
   try {
-    ordering = selector.propose(Query(&query.m.q), order_role);
+    ordering = selector.propose({Query(&query.m.q), order_role});
   } catch (const Error &problem) {
     if (asked || problem.status() != SXT_E_NO_KERNEL) throw;
     return;

@@ -22,14 +22,13 @@ class Capture : public HardCase {
   struct Bound {
     Bound(const Context &context, const Matrix &matrix, const char *kernel) {
       sextant::Matrix &inner = *matrix->matrix;
-      sextant::Selector selector(*context->context, &inner);
-      selector.force(SXT_KIND_SPMV_DOTS, kernel);
+      sextant::Selector selector(*context->context, &inner, {.forced = {{SXT_KIND_SPMV_DOTS, kernel}}});
       sxt_spmv_dots_query query{};
       query.m.m = inner.query_part(SXT_KIND_SPMV_DOTS, sizeof query, 1);
       query.m.n_rhs = 1;
       query.n_dots = 1;
       prepared = std::make_unique<sextant::Prepared>(
-          *context->context, selector.select(sextant::Query(&query.m.m.q), "test"), &inner, nullptr);
+          *context->context, selector.select({sextant::Query(&query.m.m.q), "test"}), &inner, nullptr);
       session = prepared->open();
     }
     std::unique_ptr<sextant::Prepared> prepared;
