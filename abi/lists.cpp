@@ -5,6 +5,7 @@
 #include "abi/handles.hpp"
 #include "abi/sized.hpp"
 #include "core/conformance/conformance.hpp"
+#include "core/registry/stamps.hpp"
 
 using namespace sextant;
 using namespace sextant::abi;

@@ -5,8 +5,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
-#include <set>
 #include <string>
 
 #include "core/base/query.hpp"

@@ -58,8 +58,8 @@ class Context : public std::enable_shared_from_this<Context> {
   // Those that predictions may count on: one in a deterministic context, whose choices know of no others.
   int model_threads() const noexcept { return device().model_threads(); }
   PlanBook &plan() noexcept { return plan_; }
-  // What the code above it keeps with a context: one object, made by the first who asks, destroyed before anything
-  // that the context has.
+  // What the code above it keeps with a context: one object, made when it is first asked for, destroyed before the
+  // device. Every call is given the same function. [any-thread]
   class Kept {
    public:
     virtual ~Kept() = default;

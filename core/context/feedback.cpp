@@ -55,7 +55,7 @@ bool Feedback::observe(const Predicted &what, double predicted_s, const sxt_head
   Record &record = records_[key];
   if (record.runs == 0) return ++record.runs, false;  // cold: pages and caches are met for the first time
   const bool known = record.gross();
-  if (seconds >= told_s || seconds <= predicted_s)  // one that ends as predicted_s clears the model, however short
+  if (seconds >= told_s || seconds <= predicted_s)  // one that ends as predicted clears the model, however short
     record.least_ratio =
         record.told++ == 0 ? seconds / predicted_s : std::min(record.least_ratio, seconds / predicted_s);
   if (!comparable) return record.gross() && !known;

@@ -60,8 +60,8 @@ struct Choice {
   bool held_back = false;    // features that could have told more would have taken longer than the asker allowed
   std::vector<SlotChoice> slots;
   std::vector<Considered> considered;
-  // Whoever chose it chooses the products with factors that the kernel makes while it is prepared: below so many
-  // seconds, set-up and all runs. Throws where no kernel is. NULL: the kernel multiplies by them itself.
+  // Chooses the product with a factor that the kernel makes while it is prepared, of those that take less than so many
+  // seconds, set-up and all runs. Throws as Selector::select. NULL: the kernel multiplies by its factors itself.
   ChoicePtr (*choose_product)(Context &context, Matrix &factor, const Query &product, const std::string &role,
                               double below_s) = nullptr;
 };

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/conformance/conformance.hpp"
+#include "core/registry/stamps.hpp"
 #include "sextant/plugin/kinds/features.h"
 #include "sextant/plugin/kinds/spmv.h"
 #include "sextant/plugin/kinds/vector.h"
