@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/model/calibrate.hpp"
+#include "core/calibrate/calibrate.hpp"
 
 #include <cmath>
 #include <vector>

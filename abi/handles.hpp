@@ -8,9 +8,9 @@
 #include "abi/guard.hpp"
 #include "abi/places.hpp"
 #include "core/context/context.hpp"
-#include "core/matrix/array_products.hpp"
 #include "core/matrix/matrix.hpp"
-#include "core/matrix/products.hpp"
+#include "core/operations/array_products.hpp"
+#include "core/operations/products.hpp"
 #include "core/pcg/placed.hpp"
 
 #include "sextant/sextant.h"

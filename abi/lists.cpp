@@ -4,7 +4,8 @@
 
 #include "abi/handles.hpp"
 #include "abi/sized.hpp"
-#include "core/registry/conformance.hpp"
+#include "core/conformance/conformance.hpp"
+#include "core/registry/stamps.hpp"
 
 using namespace sextant;
 using namespace sextant::abi;
@@ -59,12 +60,12 @@ std::vector<const registry::Kernel *> kernels_from(const registry::Scope &scope,
   return kernels;
 }
 
-int32_t outcome_of(const registry::CheckLine &line) {
+int32_t outcome_of(const conformance::CheckLine &line) {
   return !line.applicable ? SXT_CHECK_DECLINED : line.passed ? SXT_CHECK_PASSED : SXT_CHECK_FAILED;
 }
 
 // A case that passed says by how much.
-std::string sentence_of(const registry::CheckLine &line) {
+std::string sentence_of(const conformance::CheckLine &line) {
   if (!line.sentence.empty() || !line.passed || !line.applicable) return line.sentence;
   return text("error ", line.error_in_bounds, " of the bound", line.proves ? "" : "; it proves nothing");
 }
@@ -75,7 +76,7 @@ class FileCheck {
   FileCheck(Context &context, const char *path, bool stamps, sxt_check_line line, void *user)
       : context_(context),
         path_(path),
-        mark_(registry::device_mark(context.device().machine())),
+        mark_(conformance::device_mark(context.device().machine())),
         line_(line),
         user_(user) {
     if (stamps) contents_ = registry::stamp_of(path), stamp_ = registry::read_stamp(path);
@@ -117,19 +118,19 @@ void FileCheck::forget(const std::string &kernel) {
 }
 
 void FileCheck::check(const registry::Kernel &kernel, const registry::Scope &scope) {
-  registry::ConformanceOptions options;
+  conformance::ConformanceOptions options;
   options.threads = context_.threads();
   options.costs = true;
   const std::string unfinished = "its check was begun and did not end: it crashed, hung or was stopped";
   remember(kernel.name(), &unfinished);
   std::string failure;
-  const auto note = [&](const registry::CheckLine &each) {
+  const auto note = [&](const conformance::CheckLine &each) {
     if (each.applicable && !each.passed && failure.empty()) failure = each.check + ": " + each.sentence;
     if (line_) line_(user_, each.kernel.c_str(), each.check.c_str(), outcome_of(each), sentence_of(each).c_str());
   };
-  registry::Checked checked;
+  conformance::Checked checked;
   try {
-    checked = registry::check_kernel(kernel, context_.device(), options, note, scope);
+    checked = conformance::check_kernel(kernel, context_.device(), options, note, scope);
   } catch (const Error &problem) {  // it could not be tested here: that proves nothing
     if (problem.status() == SXT_E_MEMORY) throw;
     note({kernel.name(), text("kind '", kernel.table.kind, "'"), false, false, false, 0, problem.what()});

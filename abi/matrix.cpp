@@ -7,7 +7,8 @@
 #include "abi/options.hpp"
 #include "abi/sized.hpp"
 #include "core/base/aligned.hpp"
-#include "core/dispatch/query.hpp"
+#include "core/base/intern.hpp"
+#include "core/base/query.hpp"
 #include "core/io/matrix_market.hpp"
 
 using namespace sextant;

@@ -8,6 +8,7 @@
 #include "abi/handles.hpp"
 #include "abi/overlap.hpp"
 #include "core/base/aligned.hpp"
+#include "core/operations/operations.hpp"
 
 using namespace sextant;
 using namespace sextant::abi;
@@ -45,7 +46,7 @@ void check_same_or_apart(const sxt_vector &read, const sxt_vector &written, cons
           " overlap without being the same array");
 }
 
-Operations &operations(const sxt_vector &vector) { return vector.context->operations(); }
+Operations &operations(const sxt_vector &vector) { return Operations::of(*vector.context); }
 
 void check_apart(const sxt_vector &read, const void *other, std::int64_t other_bytes, const char *names) {
   require(apart(read.data, read.n * value_bytes(read.type), other, other_bytes), SXT_E_ARGUMENT, names, " overlap");

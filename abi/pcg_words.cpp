@@ -4,6 +4,7 @@
 #include <complex>
 
 #include "core/base/types.hpp"
+#include "core/base/units.hpp"
 #include "core/explain/explain.hpp"
 
 namespace sextant::abi {

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "abi/handles.hpp"
-#include "core/dispatch/select.hpp"
-#include "core/model/session_timing.hpp"
+#include "core/choose/selector.hpp"
+#include "core/run/session_timing.hpp"
 #include "sextant/plugin/kinds/cholesky.h"
 #include "sextant/plugin/kinds/dense.h"
 #include "sextant/plugin/kinds/device.h"
@@ -110,9 +110,8 @@ sxt_status sxt_kernel_select(sxt_context *context, const sxt_query *query, sxt_m
     own.get()->flags &= ~std::uint32_t{SXT_QUERY_PREDICT_ONLY};
     std::shared_ptr<Matrix> about = own.about_matrix() ? matrix->matrix : nullptr;
     if (about) complete(own, *about);
-    Selector selector(*inner, about.get());
-    if (!builds) selector.build_nothing();
-    ChoicePtr choice = selector.select(own, own.kind());
+    Selector selector(*inner, about.get(), {.builds = builds});
+    ChoicePtr choice = selector.select({own, own.kind()});
     auto runner = builds ? std::make_unique<Runner>(*inner, choice, about.get()) : nullptr;
     *selection = new sxt_selection{inner, std::move(about), std::move(choice), std::move(runner)};
   });

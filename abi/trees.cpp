@@ -3,8 +3,8 @@
 #include <cstdint>
 
 #include "abi/handles.hpp"
-#include "core/dispatch/operations.hpp"
-#include "core/dispatch/query.hpp"
+#include "core/base/query.hpp"
+#include "core/operations/operations.hpp"
 
 using namespace sextant;
 using namespace sextant::abi;

@@ -4,6 +4,7 @@
 
 #include "abi/handles.hpp"
 #include "core/base/aligned.hpp"
+#include "core/operations/operations.hpp"
 
 using namespace sextant;
 using namespace sextant::abi;
@@ -47,7 +48,8 @@ sxt_status sxt_vector_create(sxt_context *context, int64_t n, sxt_value_type typ
         sxt_vector{inner, n, type, nullptr, DeviceBuffer(inner->device(), bytes_of(n, type))});
     made->data = made->owned.data();
     static constexpr double zeros[2] = {0, 0};
-    inner->operations().vector({.operation = SXT_VECTOR_FILL, .type = type, .n = n, .alpha = zeros, .y = made->data});
+    Operations::of(*inner).vector(
+        {.operation = SXT_VECTOR_FILL, .type = type, .n = n, .alpha = zeros, .y = made->data});
     *vector = made.release();
   });
 }

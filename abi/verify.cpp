@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Predicted against measured, for those who want to know whether the models are right.
-#include "core/model/verify.hpp"
+#include "core/calibrate/verify.hpp"
+#include "core/base/intern.hpp"
 
 #include <cmath>
 #include <cstdint>

@@ -7,9 +7,9 @@
 #include <locale>
 #include <sstream>
 
-#include "core/dispatch/feedback.hpp"
-#include "core/dispatch/query.hpp"
-#include "core/registry/host.hpp"
+#include "core/base/hash.hpp"
+#include "core/base/operation_kinds.hpp"
+#include "core/device/host.hpp"
 #include "names/names.hpp"
 #include "sextant/plugin/kinds/spmv.h"
 
@@ -34,7 +34,7 @@ const registry::Kernel *find_device(const registry::Scope &scope, const std::str
 
 // Devices that a plugin says are there; none where it fails.
 std::int32_t device_count(const registry::Kernel &kernel) {
-  const registry::ErrorScope unsaid;
+  const ErrorScope unsaid;
   char reason[8] = "";
   sxt_message why_none{reason, sizeof reason};
   std::int32_t count = 0;
@@ -105,7 +105,6 @@ Context::Context(const ContextSettings &settings) : id_(next_id()), settings_(se
   limit_pool();
   if (settings_.profile_path.empty()) find_profile();
   apply_profile();
-  operations_ = std::make_unique<Operations>(*this);
   choices_changed();
 }
 
@@ -143,8 +142,8 @@ void Context::open_device() {
       continue;
     }
     try {
-      device_ =
-          std::make_unique<Device>(*kernel, settings_.ordinal, settings_.threads, settings_.allocator, settings_.log);
+      device_ = std::make_unique<Device>(kernel->table, settings_.ordinal, settings_.threads, settings_.allocator,
+                                         settings_.log);
       if (settings_.deterministic) device_->predict_for_one_thread();
       return;
     } catch (const Error &error) {
@@ -246,8 +245,15 @@ void Context::choices_changed() {
   }
 }
 
+Context::Kept &Context::keep(std::unique_ptr<Kept> (*make)(Context &)) {
+  const std::lock_guard lock(kept_mutex_);
+  if (!kept_owner_) kept_owner_ = make(*this);
+  kept_.store(kept_owner_.get(), std::memory_order_release);
+  return *kept_owner_;
+}
+
 void Context::reconsider(std::string_view kind) noexcept {
-  const bool operation = Operations::are_of(kind);
+  const bool operation = serves_operations(kind);
   if (!operation && kind != SXT_KIND_SPMV) return;
   ++epoch_;
   if (!operation) return;

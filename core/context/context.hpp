@@ -15,10 +15,11 @@
 
 #include "core/base/log.hpp"
 #include "core/base/memory.hpp"
+#include "core/context/feedback.hpp"
 #include "core/device/device.hpp"
-#include "core/dispatch/operations.hpp"
 #include "core/model/cost.hpp"
 #include "core/plan/plan.hpp"
+#include "core/registry/registry.hpp"
 
 namespace sextant {
 
@@ -33,8 +34,6 @@ struct ContextSettings {
   int race = 0, feedback = 0;  // 0: as the environment says; race < 0, feedback < 0: off
   double race_seconds = 0;     // 0: as the environment says
 };
-
-class Feedback;
 
 class Context : public std::enable_shared_from_this<Context> {
  public:
@@ -59,7 +58,16 @@ class Context : public std::enable_shared_from_this<Context> {
   // Those that predictions may count on: one in a deterministic context, whose choices know of no others.
   int model_threads() const noexcept { return device().model_threads(); }
   PlanBook &plan() noexcept { return plan_; }
-  Operations &operations() noexcept { return *operations_; }
+  // What the code above it keeps with a context: one object, made when it is first asked for, destroyed before the
+  // device. Every call is given the same function. [any-thread]
+  class Kept {
+   public:
+    virtual ~Kept() = default;
+  };
+  Kept &kept(std::unique_ptr<Kept> (*make)(Context &)) {
+    Kept *const known = kept_.load(std::memory_order_acquire);
+    return known ? *known : keep(make);
+  }
   // The plugins of the process and those that this context's options name: no other context's.
   const registry::Scope &scope() const noexcept { return scope_; }
 
@@ -107,6 +115,7 @@ class Context : public std::enable_shared_from_this<Context> {
   void limit_pool();
 
   void choices_changed();
+  Kept &keep(std::unique_ptr<Kept> (*make)(Context &));
 
   const std::uint64_t id_;
   std::atomic<std::uint64_t> epoch_{1}, choices_{1};
@@ -118,7 +127,9 @@ class Context : public std::enable_shared_from_this<Context> {
   std::unique_ptr<Device> device_;
   PlanBook plan_;
   std::unique_ptr<Feedback> feedback_;
-  std::unique_ptr<Operations> operations_;
+  std::mutex kept_mutex_;  // held while it is made
+  std::unique_ptr<Kept> kept_owner_;
+  std::atomic<Kept *> kept_{nullptr};
   mutable std::shared_mutex mutex_;  // of forced_
   std::map<std::string, std::string> forced_, forced_by_environment_;
   bool automatic_ = false;      // the device was not named

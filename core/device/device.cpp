@@ -12,7 +12,7 @@
 #include <omp.h>
 #endif
 
-#include "core/registry/host.hpp"
+#include "core/device/host.hpp"
 #include "core/threads/pool.hpp"
 
 namespace sextant {
@@ -30,53 +30,53 @@ int threads_of_process() {
 
 // Calls into a device plugin and turns whatever comes out of it into an Error that names the kernel and the step.
 template <class F>
-void ask(const registry::Kernel &kernel, const char *step, F &&f) {
-  const registry::ErrorScope said;
+void ask(const sxt_kernel &kernel, const char *step, F &&f) {
+  const ErrorScope said;
   sxt_status status = SXT_E_INTERNAL;
   try {
     status = f();
   } catch (const std::bad_alloc &) {
     throw;
   } catch (...) {  // forbidden by the plugin's contract, but no reason to end the process
-    fail(SXT_E_DEVICE, "device plugin '", kernel.name(), "' let an exception out of ", step);
+    fail(SXT_E_DEVICE, "device plugin '", kernel.name, "' let an exception out of ", step);
   }
   if (status == SXT_OK) return;
-  fail(status == SXT_E_MEMORY ? status : SXT_E_DEVICE, "device '", kernel.table.device, "' failed to ", step, ": ",
+  fail(status == SXT_E_MEMORY ? status : SXT_E_DEVICE, "device '", kernel.device, "' failed to ", step, ": ",
        said.sentence(status_sentence(status)));
 }
 
 }  // namespace
 
-Device::Device(const registry::Kernel &kernel, std::int32_t ordinal, std::int32_t threads, const Allocator &host_memory,
+Device::Device(const sxt_kernel &kernel, std::int32_t ordinal, std::int32_t threads, const Allocator &host_memory,
                const LogSink &log)
     : ordinal_(ordinal),
       host_threads_(threads > 0 ? threads : threads_of_process()),
       host_memory_(host_memory),
       log_(log) {
-  const auto *table = static_cast<const sxt_device_ops *>(kernel.table.ops);
-  require(table != nullptr, SXT_E_DEVICE, "kernel '", kernel.name(), "' is no device: it has no operations");
+  const auto *table = static_cast<const sxt_device_ops *>(kernel.ops);
+  require(table != nullptr, SXT_E_DEVICE, "kernel '", kernel.name, "' is no device: it has no operations");
   std::memcpy(&ops_, table, std::min<std::uint64_t>(table->struct_size, sizeof ops_));
-  const registry::LogScope messages(log_);
+  const LogScope messages(log_);
 
   char reason[512] = "";
   sxt_message why_none{reason, sizeof reason};
   std::int32_t count = 0;
   ask(kernel, "count its devices", [&] { return ops_.count(&count, &why_none); });
-  require(count > 0, SXT_E_DEVICE, "there is no device '", kernel.table.device,
+  require(count > 0, SXT_E_DEVICE, "there is no device '", kernel.device,
           "': ", reason[0] ? reason : "no reason given");
-  require(ordinal >= 0 && ordinal < count, SXT_E_DEVICE, "device '", kernel.table.device, "' number ", ordinal,
+  require(ordinal >= 0 && ordinal < count, SXT_E_DEVICE, "device '", kernel.device, "' number ", ordinal,
           " was asked for, but there are ", count, ", numbered from 0");
 
   forks_ = threads::forks();
   machine_.struct_size = sizeof machine_;
   ask(kernel, "describe itself", [&] { return ops_.describe(ordinal, threads, &machine_); });
-  machine_.device = kernel.table.device;
+  machine_.device = kernel.device;
   if (!machine_.name) machine_.name = machine_.device;
   machine_.units = std::max(machine_.units, 1);
-  ask(kernel, "open", [&] { return ops_.open(&registry::host(), ordinal, &handle_); });
+  ask(kernel, "open", [&] { return ops_.open(&host(), ordinal, &handle_); });
   try {
     give_stream(take_stream());  // a device that cannot make one is found out now
-    registry::add_device(*this);
+    add_device(*this);
   } catch (...) {  // the destructor does not run for an object that was never made
     close();
     throw;
@@ -89,7 +89,7 @@ void Device::predict_for_one_thread() {
   lending_ = machine_;
   sxt_machine one{};
   one.struct_size = sizeof one;
-  const registry::ErrorScope said;
+  const ErrorScope said;
   const sxt_status status = ops_.describe(ordinal_, 1, &one);
   require(status == SXT_OK, SXT_E_DEVICE, "device '", machine_.device,
           "' failed to describe one of its threads: ", said.sentence(status_sentence(status)));
@@ -108,7 +108,7 @@ void Device::check_process() const {
 }
 
 Device::~Device() {
-  registry::remove_device(*this);
+  remove_device(*this);
   close();
 }
 
@@ -132,7 +132,7 @@ void *Device::take_stream() {
     return stream;
   }
   idle_streams_.reserve(++streams_made_);  // giving one back must not need memory
-  const registry::ErrorScope said;
+  const ErrorScope said;
   void *stream = nullptr;
   const auto create = ops_.stream_create_in_order ? ops_.stream_create_in_order : ops_.stream_create;
   const sxt_status status = create(handle_, &stream);
@@ -149,7 +149,7 @@ void Device::give_stream(void *stream) noexcept {
 
 void Device::check_stream(void *stream) const {
   if (!stream || !ops_.stream_check) return;
-  const registry::ErrorScope said;
+  const ErrorScope said;
   const sxt_status status = ops_.stream_check(handle_, stream);
   require(status == SXT_OK, status, "the stream cannot be used on device '", machine_.device, "' number ", ordinal_,
           ": ", said.sentence(status_sentence(status)));
@@ -176,7 +176,7 @@ void Device::set_callers_stream(void *stream) {
 
 void Device::wait(void *stream) const {
   if (!stream || !ops_.stream_synchronize) return;
-  const registry::ErrorScope said;
+  const ErrorScope said;
   const sxt_status status = ops_.stream_synchronize(handle_, stream);
   require(status == SXT_OK, status == SXT_E_STATE ? status : SXT_E_DEVICE, "work failed on device '", machine_.device,
           "': ", said.sentence(status_sentence(status)));
@@ -185,7 +185,7 @@ void Device::wait(void *stream) const {
 void Device::begin_setup() const {
   void *const stream = callers_stream();
   if (!stream || !ops_.stream_synchronize) return;
-  const registry::ErrorScope said;
+  const ErrorScope said;
   const sxt_status status = ops_.stream_synchronize(handle_, stream);
   require(status != SXT_E_STATE, SXT_E_STATE, "the stream is being captured, and this call has something to set up, ",
           "which cannot be captured: make the same call once before the capture");
@@ -203,7 +203,7 @@ void Device::copy(void *to, const void *from, std::uint64_t bytes) {
     Device &device;
     void *stream;
   } const lease(*this);
-  const registry::ErrorScope said;
+  const ErrorScope said;
   const sxt_status status = enqueue_copy(lease.stream, to, from, bytes);
   require(status == SXT_OK, SXT_E_DEVICE, "could not copy ", bytes, " bytes on device '", machine_.device,
           "': ", said.sentence(status_sentence(status)));
@@ -224,7 +224,7 @@ Device::Current::~Current() {
 
 void Device::check_reachable(const void *memory, sxt_space stated, const char *name) const {
   if (!memory || !ops_.locate || stated == SXT_SPACE_HOST) return;
-  const registry::ErrorScope said;
+  const ErrorScope said;
   sxt_space space = SXT_SPACE_HOST;
   std::int32_t ordinal = -1;
   const sxt_status status = ops_.locate(handle_, memory, &space, &ordinal);
@@ -246,7 +246,7 @@ DeviceBuffer::DeviceBuffer(Device &device, std::uint64_t bytes, sxt_space space)
     data_ = device.host_memory().get(bytes, buffer_alignment);
     return;
   }
-  const registry::ErrorScope said;
+  const ErrorScope said;
   // In the order of the caller's stream where there is one: no call then waits for anything.
   const sxt_status status =
       device.ops().alloc(device.handle(), device.callers_stream(), space, bytes, buffer_alignment, &data_);
@@ -290,7 +290,7 @@ Call::~Call() {
   if (outer_) outer_->inner_ = inner_;
   (inner_ ? inner_->outer_ : innermost_) = outer_;
   if (waits && !finished_ && stream && device->ops().stream_synchronize) {
-    const registry::ErrorScope unsaid;
+    const ErrorScope unsaid;
     device->ops().stream_synchronize(device->handle(), stream);
   }
   device->give_stream(stream);
@@ -328,7 +328,7 @@ void Call::finish(sxt_status status, const char *kernel, const char *step) const
 }
 
 CaptureStream::CaptureStream(const Device &device) : device_(device) {
-  const registry::ErrorScope said;
+  const ErrorScope said;
   const sxt_status status = device.ops().stream_create(device.handle(), &stream_);
   require(status == SXT_OK, status == SXT_E_MEMORY ? status : SXT_E_DEVICE, "device '", device.machine().device,
           "' failed to create a stream for a capture: ", said.sentence(status_sentence(status)));
@@ -338,12 +338,12 @@ CaptureStream::~CaptureStream() { device_.ops().stream_destroy(device_.handle(),
 
 sxt_exec make_exec(Call &call) {
   sxt_exec exec{};
-  exec.host = &registry::host();
+  exec.host = &host();
   exec.call = &call;
   exec.device = call.device->handle();
   exec.stream = call.stream;
   exec.threads = call.device->host_threads();
-  registry::set_current_device(*call.device);
+  set_current_device(*call.device);
   return exec;
 }
 

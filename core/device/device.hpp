@@ -12,7 +12,6 @@
 #include "core/base/log.hpp"
 #include "core/base/memory.hpp"
 #include "core/device/upload.hpp"
-#include "core/registry/registry.hpp"
 #include "sextant/plugin/kinds/device.h"
 
 namespace sextant {
@@ -31,8 +30,9 @@ class StreamUse {
 // Thread-safe for allocation and copies as far as the plugin is, which its contract demands.
 class Device {
  public:
-  // threads <= 0: all the process may use. Throws SXT_E_DEVICE with the plugin's reason.
-  Device(const registry::Kernel &kernel, std::int32_t ordinal, std::int32_t threads, const Allocator &host_memory,
+  // kernel: of kind SXT_KIND_DEVICE. threads <= 0: all the process may use. Throws SXT_E_DEVICE with the plugin's
+  // reason.
+  Device(const sxt_kernel &kernel, std::int32_t ordinal, std::int32_t threads, const Allocator &host_memory,
          const LogSink &log);
   ~Device();
   Device(const Device &) = delete;

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "core/base/aligned.hpp"
-#include "core/registry/host.hpp"
+#include "core/device/host.hpp"
 
 namespace sextant {
 
@@ -15,7 +15,7 @@ sxt_space space_of(const Device &device, const void *memory, const char *name) {
   device.check_process();  // before its driver is asked
   if (!device.ops().locate) return space;
   std::int32_t ordinal = -1;
-  const registry::ErrorScope said;
+  const ErrorScope said;
   const sxt_status status = device.ops().locate(device.handle(), memory, &space, &ordinal);
   require(status == SXT_OK, SXT_E_DEVICE, "could not find out where ", name,
           " lies: ", said.sentence(status_sentence(status)));

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/dispatch/choice.hpp"
+#include "core/run/choice.hpp"
 
 namespace sextant {
 
@@ -22,8 +22,6 @@ struct Explanation {
 std::string explain_text(const Explanation &explanation);
 std::string explain_json(const Explanation &explanation);
 
-std::string seconds_text(double seconds);             // "12.3 us"
-std::string bytes_text(double bytes);                 // "4.2 MiB"
 std::string launch_text(const std::int64_t *launch);  // "threads 2", "2 x 0 x ..." without trailing zeros
 std::string format_text(const std::string &storage);  // "csr" for sxt.storage.csr/1, foreign ids whole
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <cstdio>
 
+#include "core/base/units.hpp"
 #include "core/explain/explain.hpp"
 
 namespace sextant {
@@ -15,12 +15,6 @@ std::string print(const char *format, Values... values) {
   char line[512];
   std::snprintf(line, sizeof line, format, values...);
   return line;
-}
-
-std::string scaled(double value, const char *const *units, double step, int count) {
-  int unit = 0;
-  while (unit + 1 < count && std::fabs(value) >= step) value /= step, ++unit;
-  return print("%.3g %s", value, units[unit]);
 }
 
 std::string with_format(const std::string &kernel, const std::string &storage) {
@@ -67,17 +61,6 @@ void tell_all_candidates(const Choice &choice, std::vector<std::string> &told, s
 }
 
 }  // namespace
-
-std::string seconds_text(double seconds) {
-  if (!std::isfinite(seconds)) return "unknown";
-  static const char *const units[] = {"ns", "us", "ms", "s"};
-  return scaled(seconds * 1e9, units, 1000, 4);
-}
-
-std::string bytes_text(double bytes) {
-  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  return scaled(bytes, units, 1024, 5);
-}
 
 std::string launch_text(const std::int64_t *launch) {
   int count = 4;

@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "core/base/types.hpp"
+#include "core/choose/selector.hpp"
 #include "core/context/context.hpp"
-#include "core/dispatch/select.hpp"
 
 namespace sextant {
 
@@ -57,12 +57,13 @@ sxt_hermitian_query HermitianKernels::query(std::int32_t phase, std::int32_t def
 
 ChoicePtr HermitianKernels::choose(std::int32_t phase, std::int32_t definiteness) {
   const sxt_hermitian_query asked = query(phase, definiteness, settings_.type);
-  Selector selector(context_, nullptr);
+  SelectorOptions options;
   // A kernel asked for by name is meant for the first attempt; what it leaves may need another.
   const bool rest = settings_.definiteness == SXT_TRY_DEFINITE && definiteness == SXT_INDEFINITE;
-  if (!settings_.kernel.empty() && !rest) selector.force(SXT_KIND_HERMITIAN, settings_.kernel);
+  if (!settings_.kernel.empty() && !rest) options.forced[SXT_KIND_HERMITIAN] = settings_.kernel;
   const char *roles[] = {"", "factor", "solve", "factor-solve"};
-  return selector.select(Query(&asked.q), text("hermitian/", roles[phase], rest ? "/pivoting" : ""));
+  Selector selector(context_, nullptr, std::move(options));
+  return selector.select({Query(&asked.q), text("hermitian/", roles[phase], rest ? "/pivoting" : "")});
 }
 
 // A kernel whose library is missing says so when it is built: the next best one takes its place, unless it was forced.
@@ -75,7 +76,7 @@ std::unique_ptr<Prepared> HermitianKernels::build(ChoicePtr &choice) {
     };
     if (!declines(problem) || choice->forced) throw;
     context_.log()(SXT_LOG_INFO, text(problem.what(), "; the next kernel is taken"));
-    for (const ChoicePtr &other : Selector(context_, nullptr).every(choice->query, choice->role)) {
+    for (const ChoicePtr &other : Selector(context_, nullptr).every({choice->query, choice->role})) {
       if (other->kernel == choice->kernel) continue;
       try {
         auto prepared = std::make_unique<Prepared>(context_, other, nullptr, nullptr);
@@ -159,7 +160,7 @@ ChoicePtr HermitianKernels::choose_steps() const {
   q.n_rhs = settings_.n_rhs;
   q.sum_n1 = settings_.sum_n1;
   q.sum_n2 = settings_.sum_n2;
-  return Selector(context_, nullptr).select(Query(&q.q), "hermitian/steps");
+  return Selector(context_, nullptr).select({Query(&q.q), "hermitian/steps"});
 }
 
 Prepared &HermitianKernels::steps() {

@@ -10,9 +10,9 @@
 #include <tuple>
 #include <vector>
 
-#include "core/dispatch/prepared.hpp"
 #include "core/explain/explain.hpp"
 #include "core/hermitian/settings.hpp"
+#include "core/run/prepared.hpp"
 
 namespace sextant {
 

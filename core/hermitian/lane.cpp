@@ -4,14 +4,14 @@
 #include <cstdint>
 
 #include "core/base/error.hpp"
-#include "core/registry/host.hpp"
+#include "core/device/host.hpp"
 
 namespace sextant {
 
 HermitianLane::HermitianLane(Device &device, void *stream, bool owned)
     : device_(device), stream_(stream), owned_(owned), use_(std::make_shared<StreamUse>()) {
   if (owned || !stream || !device.ops().event_create) return;
-  const registry::ErrorScope said;
+  const ErrorScope said;
   const sxt_status status = device.ops().event_create(device.handle(), &last_call_);
   require(status == SXT_OK, status == SXT_E_MEMORY ? status : SXT_E_DEVICE,
           "an event for a caller's stream: ", said.sentence("it could not be made"));
@@ -23,7 +23,7 @@ HermitianLane::~HermitianLane() {
     if (last_call_) {
       const Device::StreamScope none(device_, nullptr);
       stream = device_.take_stream();
-      const registry::ErrorScope said;
+      const ErrorScope said;
       // An event of a call that was captured cannot be waited for: its stream still lives, as its graph may.
       if (called_ && device_.ops().event_wait(device_.handle(), last_call_, stream) != SXT_OK) device_.wait(stream_);
     }

@@ -7,7 +7,7 @@
 #include <memory>
 #include <mutex>
 
-#include "core/dispatch/prepared.hpp"
+#include "core/run/prepared.hpp"
 
 namespace sextant {
 

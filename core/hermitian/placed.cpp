@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/choose/placement.hpp"
 #include "core/device/stage.hpp"
-#include "core/dispatch/placement.hpp"
 #include "core/hermitian/transfer.hpp"
 
 namespace sextant {

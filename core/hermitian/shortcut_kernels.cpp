@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "core/base/types.hpp"
+#include "core/choose/selector.hpp"
 #include "core/context/context.hpp"
-#include "core/dispatch/select.hpp"
 #include "core/hermitian/kernels.hpp"
 
 namespace sextant {
@@ -21,7 +21,7 @@ bool is_wide(sxt_value_type type) { return type == SXT_F64 || type == SXT_C128; 
 // NULL where no kernel does it.
 ChoicePtr choice_or_none(Context &context, const sxt_hermitian_query &asked, const char *role) {
   try {
-    return Selector(context, nullptr).select(Query(&asked.q), role);
+    return Selector(context, nullptr).select({Query(&asked.q), role});
   } catch (const Error &none) {
     if (none.status() != SXT_E_NO_KERNEL && none.status() != SXT_E_NOT_SUPPORTED) throw;
     return nullptr;

@@ -10,7 +10,7 @@
 
 #include "core/base/aligned.hpp"
 #include "core/base/types.hpp"
-#include "core/dispatch/placement.hpp"
+#include "core/choose/placement.hpp"
 
 namespace sextant {
 namespace {

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <set>
 
+#include "core/conformance/conformance.hpp"
 #include "core/matrix/matrix.hpp"
-#include "core/registry/conformance.hpp"
 #include "names/names.hpp"
 #include "sextant/plugin/kinds/features.h"
 
@@ -275,7 +275,7 @@ bool Matrix::may_serve(const Kernel &kernel) {
   if (kernel.verdict == registry::Verdict::passed) return true;
   const sxt_matrix_query asked = features_query(kernel);
   const Query query(&asked.q);
-  return registry::self_test(kernel, context_->device(), &query, context_->scope()).empty();
+  return conformance::self_test(kernel, context_->device(), &query, context_->scope()).empty();
 }
 
 // Each kernel runs once for all that is wanted of it; a name without a kernel is NaN for good. All are begun before the

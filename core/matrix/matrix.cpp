@@ -6,10 +6,11 @@
 #include <cstdint>
 #include <cstring>
 
+#include "core/base/hash.hpp"
+#include "core/base/query.hpp"
 #include "core/base/types.hpp"
+#include "core/conformance/conformance.hpp"
 #include "core/device/capturing.hpp"
-#include "core/dispatch/query.hpp"
-#include "core/registry/conformance.hpp"
 
 namespace sextant {
 
@@ -186,7 +187,7 @@ std::shared_ptr<StoredForm> Matrix::build_by(const Builder &builder, const std::
   sxt_matrix_query asked = storage_query_;
   asked.q.h.kind = kind.c_str();
   const Query query(&asked.q);
-  std::string why_not = registry::self_test(kernel, context_->device(), &query, context_->scope());
+  std::string why_not = conformance::self_test(kernel, context_->device(), &query, context_->scope());
   if (why_not.empty()) try {
       std::shared_ptr<StoredForm> built = build_form(kernel, kind);
       built_s_ += builder.setup_s;

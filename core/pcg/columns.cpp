@@ -45,7 +45,7 @@ Runner *PcgSolver::columns_engine(std::int32_t columns) {
   query.one.m.q.flags |= SXT_QUERY_COLUMNS;
   query.n_rhs = columns;
   try {
-    ChoicePtr choice = engine_selector(method_).select(Query(&query.one.m.q), "pcg-columns", storage_wanted());
+    ChoicePtr choice = engine_selector(method_).select({Query(&query.one.m.q), "pcg-columns", storage_wanted()});
     const double solves = std::max(1.0, settings_.expected_solves);
     const double together = choice->setup_s + choice->storage_s + solves * choice->run_s;
     const bool pays = together < worth_it * solves * columns * alone_s;

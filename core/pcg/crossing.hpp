@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "core/dispatch/operations.hpp"
+#include "core/operations/operations.hpp"
 
 namespace sextant {
 

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "core/dispatch/choice.hpp"
+#include "core/run/choice.hpp"
 
 namespace sextant {
 

@@ -7,7 +7,8 @@
 #include <limits>
 
 #include "core/base/types.hpp"
-#include "core/dispatch/make_choice.hpp"
+#include "core/base/units.hpp"
+#include "core/choose/make_choice.hpp"
 #include "core/pcg/solver.hpp"
 
 namespace sextant {
@@ -148,9 +149,8 @@ Runner &PcgSolver::wide_engine() {
   query.m = system_->query_part(SXT_KIND_PCG, sizeof query, settings_.expected_solves);
   query.m.symmetry = symmetry_;
   const auto choose = [&](const LeftOut &left_out) {
-    Selector selector(matrix_->context(), system_.get());
-    selector.leave_out(left_out);
-    return selector.select(Query(&query.m.q), "pcg/f64", storage_wanted());
+    Selector selector(matrix_->context(), system_.get(), {.left_out = left_out});
+    return selector.select({Query(&query.m.q), "pcg/f64", storage_wanted()});
   };
   wide_engine_ = make_choice(matrix_->context(), left_out_, choose, [&](ChoicePtr choice) {
     return std::make_unique<Runner>(matrix_->context(), std::move(choice), system_.get());

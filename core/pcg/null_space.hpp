@@ -7,8 +7,8 @@
 
 #include "core/base/memory.hpp"
 #include "core/device/device.hpp"
-#include "core/dispatch/operations.hpp"
 #include "core/matrix/matrix.hpp"
+#include "core/operations/operations.hpp"
 
 namespace sextant {
 

@@ -8,7 +8,9 @@
 #include <set>
 #include <string>
 
+#include "core/base/hash.hpp"
 #include "core/base/types.hpp"
+#include "core/base/units.hpp"
 #include "core/matrix/feature_index.hpp"
 #include "core/matrix/renumber.hpp"
 #include "core/pcg/clock.hpp"
@@ -212,12 +214,11 @@ void PcgSolver::consider_order() {
   query.m = matrix_->query_part(SXT_KIND_ORDERING, sizeof query, 1);
   const bool demanded = settings_.reorder > 0, made = planned(order_role, Query(&query.m.q)), asked = demanded || made;
   if (!asked && context.plan().required()) return;  // it names none
-  Selector selector(context, matrix_.get());
-  selector.leave_out(left_out_);
+  Selector selector(context, matrix_.get(), {.left_out = left_out_});
   ChoicePtr ordering;
   bool again = false;
   try {
-    ordering = selector.propose(Query(&query.m.q), order_role);
+    ordering = selector.propose({Query(&query.m.q), order_role});
   } catch (const Error &problem) {
     if (asked || problem.status() != SXT_E_NO_KERNEL) throw;
     return;
@@ -267,7 +268,7 @@ void PcgSolver::go_back(Matrices before) {
 
 // Between the caller's vectors and the engine's, as things stand.
 Crossing PcgSolver::crossing() const {
-  return {matrix_->context().operations(),         matrix_->value_type(),          matrix_->rows(), scaling_,
+  return {Operations::of(matrix_->context()),      matrix_->value_type(),          matrix_->rows(), scaling_,
           order_ ? order_->index.data() : nullptr, order_ ? order_->index_type : 0};
 }
 

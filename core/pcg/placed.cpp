@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "core/base/types.hpp"
+#include "core/choose/placement.hpp"
 #include "core/device/stage.hpp"
-#include "core/dispatch/placement.hpp"
 #include "core/explain/explain.hpp"
 #include "core/model/cost.hpp"
 

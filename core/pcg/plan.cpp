@@ -8,7 +8,8 @@
 
 #include "core/base/error.hpp"
 #include "core/base/types.hpp"
-#include "core/dispatch/make_choice.hpp"
+#include "core/base/units.hpp"
+#include "core/choose/make_choice.hpp"
 #include "core/pcg/clock.hpp"
 #include "core/pcg/knowing.hpp"
 #include "core/pcg/planning.hpp"
@@ -89,20 +90,23 @@ bool PcgSolver::chooses_freely() const {
 
 // The engine where asking those that are composed of other kernels would take longer than the best of them could save.
 // NULL: they have been, or must be, asked; never: though they would have to be, they were not.
-ChoicePtr PcgSolver::select_without_composed(Selector &selector, const Query &question, double m_s, bool never) {
+ChoicePtr PcgSolver::select_without_composed(const std::string &method, SelectorOptions options, const Query &question,
+                                             double m_s, bool never) {
   if (matrix_->context().device().on_host()) return nullptr;  // there it takes a tenth of that
   const double solves = std::max(1.0, settings_.expected_solves);
   const double at_best_s = solves * assumed_iterations_ * (least_iteration_s() + m_s);
   bool asked = false;
-  selector.spare_composed(m_s > 0 ? 1 : 0, [&](double least_total_s) -> std::string {
+  options.slots_not_spared = m_s > 0 ? 1 : 0;
+  options.why_not_composed = [&](double least_total_s) -> std::string {
     asked = !(least_total_s - at_best_s < worth_asking * asking_composed_s);
     return asked && !never ? ""
                            : text("not asked, which would take about ", seconds_text(asking_composed_s),
                                   ": the best of the others takes ", seconds_text(least_total_s), ", it at least ",
                                   seconds_text(at_best_s));
-  });
+  };
+  Selector selector = engine_selector(method, std::move(options));
   try {
-    ChoicePtr choice = selector.propose(question, "pcg");
+    ChoicePtr choice = selector.propose({question, "pcg"});
     if (asked && never) return nullptr;
     selector.record(*choice);
     predicted_setup_s_ += asked ? asking_composed_s : m_s > 0 ? asking_with_m_s : 0;
@@ -151,11 +155,9 @@ bool PcgSolver::worth_knowing(double cost_s) {
   const Query question(&query.m.q);
   // A plan that was made without knowing more has an entry for what is expected now.
   if (matrix_->context().plan().loaded() && !planned("pcg", question)) return true;
-  Selector selector = engine_selector(method_);
-  selector.build_nothing();
-  selector.spend_at_most(cost_s);
-  const ChoicePtr choice = select_without_composed(selector, question, 0, true);
-  if (!choice || selector.held_back()) return true;
+  const ChoicePtr choice =
+      select_without_composed(method_, {.builds = false, .most_features_s = cost_s}, question, 0, true);
+  if (!choice || choice->held_back) return true;
   selected_[{question.hash(), &engine_matrix(method_)}] = choice;
   if (total_of(*choice, settings_.expected_solves) > worth_looking_s) return true;
   const double solves = std::max(1.0, settings_.expected_solves);

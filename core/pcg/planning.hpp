@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <string>
 
-#include "core/dispatch/choice.hpp"
 #include "core/pcg/solver.hpp"
+#include "core/run/choice.hpp"
 
 namespace sextant {
 

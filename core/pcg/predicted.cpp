@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "core/base/types.hpp"
-#include "core/dispatch/options.hpp"
-#include "core/dispatch/prepared.hpp"
+#include "core/choose/options.hpp"
 #include "core/matrix/assemble_internal.hpp"
 #include "core/model/cost.hpp"
 #include "core/pcg/clock.hpp"
 #include "core/pcg/solver.hpp"
+#include "core/run/prepared.hpp"
 
 namespace sextant {
 

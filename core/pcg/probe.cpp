@@ -8,6 +8,7 @@
 #include "core/base/types.hpp"
 #include "core/context/context.hpp"
 #include "core/matrix/assemble_internal.hpp"
+#include "core/operations/operations.hpp"
 #include "core/pcg/clock.hpp"
 #include "core/pcg/own_stream.hpp"
 #include "core/threads/pool.hpp"
@@ -125,7 +126,7 @@ void Probe::precondition(Runner &preconditioner, const void *from, void *to) {
 
 void Probe::dots(std::int32_t count, const void *const *u, const void *const *v, double *results) {
   alignas(16) char raw[SXT_MULTIDOT_MAX * 16];
-  matrix_.context().operations().multidot(type_, n_, count, u, v, raw);
+  Operations::of(matrix_.context()).multidot(type_, n_, count, u, v, raw);
   with_value_type(type_, [&](auto tag) {
     using T = typename decltype(tag)::type;
     for (std::int32_t i = 0; i < count; ++i) results[i] = std::real(reinterpret_cast<const T *>(raw)[i]);
@@ -134,13 +135,14 @@ void Probe::dots(std::int32_t count, const void *const *u, const void *const *v,
 
 void Probe::axpby(double alpha, const void *x, double beta, void *y) {
   const Scalar a(type_, alpha), b(type_, beta);
-  matrix_.context().operations().vector(
-      {.operation = SXT_VECTOR_AXPBY, .type = type_, .n = n_, .alpha = a.get(), .beta = b.get(), .x = x, .y = y});
+  Operations::of(matrix_.context())
+      .vector(
+          {.operation = SXT_VECTOR_AXPBY, .type = type_, .n = n_, .alpha = a.get(), .beta = b.get(), .x = x, .y = y});
 }
 
 // r = b and p = z = M b. Scaled by the diagonal's root, so that no row outweighs the others.
 void Probe::start(Runner *preconditioner) {
-  Operations &operations = matrix_.context().operations();
+  Operations &operations = Operations::of(matrix_.context());
   Device &device = matrix_.context().device();
   const auto bytes = static_cast<std::uint64_t>(n_ * value_bytes(type_));
   for (DeviceBuffer *each : {&r_, &p_, &q_})

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <string>
 
-#include "core/dispatch/prepared.hpp"
 #include "core/matrix/matrix.hpp"
 #include "core/pcg/null_space.hpp"
 #include "core/pcg/ritz.hpp"
+#include "core/run/prepared.hpp"
 
 namespace sextant {
 

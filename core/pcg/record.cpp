@@ -136,7 +136,7 @@ sxt_pcg_report PcgSolver::record(const void *b, void *x, const SolveSettings &se
   if (changes_rhs()) crossing.take_in_rhs(b, work.rhs.data());
   if (settings.use_initial_guess) {
     crossing.take_in_guess(x, work.iterate.data());
-    shift_by(context.operations(), matrix_->value_type(), n, work.iterate.data(), -exponent_);
+    shift_by(Operations::of(context), matrix_->value_type(), n, work.iterate.data(), -exponent_);
   }
   sxt_pcg_record_args args{};
   args.h = {sizeof args, SXT_KIND_PCG};
@@ -161,7 +161,7 @@ sxt_pcg_report PcgSolver::record(const void *b, void *x, const SolveSettings &se
   own.session->run_by(ops->record, &args.h);
   crossing.unscale(work.iterate.data(), order_ ? work.own_x.data() : x);
   if (order_) crossing.put_back(work.own_x.data(), x);
-  shift_by(context.operations(), matrix_->value_type(), n, x, exponent_);
+  shift_by(Operations::of(context), matrix_->value_type(), n, x, exponent_);
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "core/base/hash.hpp"
 #include "core/base/types.hpp"
 #include "core/pcg/solver.hpp"
 

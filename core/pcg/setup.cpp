@@ -9,7 +9,8 @@
 #include <set>
 
 #include "core/base/types.hpp"
-#include "core/dispatch/make_choice.hpp"
+#include "core/base/units.hpp"
+#include "core/choose/make_choice.hpp"
 #include "core/pcg/clock.hpp"
 #include "core/pcg/solver.hpp"
 #include "names/names.hpp"
@@ -198,9 +199,8 @@ ChoicePtr PcgSolver::select_preconditioner(const std::string &method) {
   sxt_preconditioner_query query{};
   query.m = base_->query_part(SXT_KIND_PRECONDITIONER, sizeof query, settings_.expected_solves * assumed_iterations_);
   set_method(query.method, method);
-  Selector selector(base_->context(), base_.get());
-  selector.leave_out(left_out_);
-  return selector.select(Query(&query.m.q), "pcg/preconditioner");
+  Selector selector(base_->context(), base_.get(), {.left_out = left_out_});
+  return selector.select({Query(&query.m.q), "pcg/preconditioner"});
 }
 
 // M = S S: instead of applying M, solve S A S (x / s) = S b. Only the storages the engine reads are scaled copies.
@@ -226,9 +226,8 @@ void PcgSolver::build_product() {
   const std::string form = free && products < few_products ? SXT_KIND_STORAGE_CSR : "";
   product.n_rhs = 1;
   const auto choose = [&](const LeftOut &left_out) {
-    Selector selector(matrix_->context(), matrix_.get());
-    selector.leave_out(left_out);
-    return selector.select(Query(&product.m.q), "pcg/confirm", form);
+    Selector selector(matrix_->context(), matrix_.get(), {.left_out = left_out});
+    return selector.select({Query(&product.m.q), "pcg/confirm", form});
   };
   product_ = make_choice(matrix_->context(), left_out_, choose, [&](const ChoicePtr &confirm) {
     auto runner = std::make_unique<Runner>(matrix_->context(), confirm, matrix_.get());
@@ -257,11 +256,10 @@ sxt_pcg_query PcgSolver::engine_query(const std::string &method) const {
   return query;
 }
 
-Selector PcgSolver::engine_selector(const std::string &method) const {
-  Selector selector(matrix_->context(), &engine_matrix(method));
-  selector.leave_out(left_out_);
-  if (!settings_.engine.empty()) selector.force(SXT_KIND_PCG, settings_.engine);  // before any other rule
-  return selector;
+Selector PcgSolver::engine_selector(const std::string &method, SelectorOptions options) const {
+  options.left_out = left_out_;
+  if (!settings_.engine.empty()) options.forced[SXT_KIND_PCG] = settings_.engine;  // before any other rule
+  return Selector(matrix_->context(), &engine_matrix(method), std::move(options));
 }
 
 // What it would read is built when it is selected, so its cost is met. The same question is answered once.
@@ -271,12 +269,11 @@ ChoicePtr PcgSolver::select_engine(const std::string &method, double m_s) {
   const Query question(&query.m.q);
   ChoicePtr &known = selected_[{question.hash(), &engine_matrix(method)}];
   if (known) return known;
-  Selector selector = engine_selector(method);
   if (settings_.engine.empty() && storage_wanted().empty())
-    known = select_without_composed(selector, question, m_s, false);
+    known = select_without_composed(method, {}, question, m_s, false);
   if (known) return known;
   predicted_setup_s_ += asking_seconds();
-  return known = engine_selector(method).select(question, "pcg", storage_wanted());
+  return known = engine_selector(method).select({question, "pcg", storage_wanted()});
 }
 
 // That an engine does not suit a matrix, or does not fit, may turn out only when it is built: then the next best
@@ -323,7 +320,7 @@ void PcgSolver::build_engine() {
   } while (asks_again);
   const sxt_pcg_query query = engine_query(method_);
   Selector selector = engine_selector(method_);
-  for (ChoicePtr &each : selector.every(Query(&query.m.q), "pcg", storage_wanted()))
+  for (ChoicePtr &each : selector.every({Query(&query.m.q), "pcg", storage_wanted()}))
     if (std::find(failed.begin(), failed.end(), each->kernel) == failed.end() && build(std::move(each))) return;
   fail(last == SXT_E_MEMORY ? last : SXT_E_NO_KERNEL, "no engine could be built; the last: ", notes_.back());
 }

@@ -52,7 +52,7 @@ void shift_by(Operations &operations, sxt_value_type type, std::int64_t n, void 
 PcgSolve::PcgSolve(PcgSolver &solver, PcgWorkspace &work, const void *b, void *x, const SolveSettings &settings)
     : solver_(solver),
       work_(work),
-      operations_(solver.matrix().context().operations()),
+      operations_(Operations::of(solver.matrix().context())),
       crossing_(solver.crossing()),
       b_(b),
       callers_b_(b),

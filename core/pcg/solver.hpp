@@ -13,13 +13,13 @@
 #include <utility>
 #include <vector>
 
-#include "core/dispatch/prepared.hpp"
-#include "core/dispatch/select.hpp"
+#include "core/choose/selector.hpp"
 #include "core/explain/explain.hpp"
 #include "core/matrix/matrix.hpp"
 #include "core/pcg/crossing.hpp"
 #include "core/pcg/null_space.hpp"
 #include "core/plan/plan.hpp"
+#include "core/run/prepared.hpp"
 #include "sextant/plugin/kinds/ordering.h"
 #include "sextant/plugin/kinds/pcg.h"
 #include "sextant/plugin/kinds/pcg_record.h"
@@ -133,9 +133,10 @@ class PcgSolver : private ValuesFollower {
   void build_truth();  // truth.cpp
   ChoicePtr select_preconditioner(const std::string &method);
   sxt_pcg_query engine_query(const std::string &method) const;
-  Selector engine_selector(const std::string &method) const;
+  Selector engine_selector(const std::string &method, SelectorOptions options = {}) const;
   ChoicePtr select_engine(const std::string &method, double m_s = 0);
-  ChoicePtr select_without_composed(Selector &selector, const Query &question, double m_s, bool never);
+  ChoicePtr select_without_composed(const std::string &method, SelectorOptions options, const Query &question,
+                                    double m_s, bool never);
   void build_engine();
   struct Order {  // order.cpp, with those that follow
     ChoicePtr choice;

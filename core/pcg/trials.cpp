@@ -8,7 +8,8 @@
 
 #include "core/base/error.hpp"
 #include "core/base/types.hpp"
-#include "core/dispatch/make_choice.hpp"
+#include "core/base/units.hpp"
+#include "core/choose/make_choice.hpp"
 #include "core/pcg/clock.hpp"
 #include "core/pcg/planning.hpp"
 #include "core/pcg/probe.hpp"

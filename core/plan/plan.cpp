@@ -11,10 +11,10 @@
 #include <utility>
 
 #include "core/base/files.hpp"
+#include "core/base/hash.hpp"
 #include "core/base/hexadecimal.hpp"
 #include "core/base/toml.hpp"
 #include "core/base/types.hpp"
-#include "core/dispatch/query.hpp"
 
 namespace sextant {
 
@@ -167,14 +167,7 @@ std::uint64_t content_of(const std::map<PlanKey, PlanEntry> &entries, const std:
 
 }  // namespace
 
-void PlanBook::record(const PlanKey &key, const Choice &choice) {
-  PlanEntry entry;
-  entry.kernel = choice.kernel->name();
-  entry.storage = choice.storage;
-  entry.value_type = plan_types(choice.query);
-  entry.version = choice.kernel->table.version;
-  std::copy(choice.candidate.launch, choice.candidate.launch + 4, entry.launch);
-  entry.run_s = choice.run_s;
+void PlanBook::record(const PlanKey &key, PlanEntry entry) {
   const std::lock_guard lock(mutex_);
   entry.recorded = ++records_;
   const auto [made, is_new] = made_.try_emplace(key);

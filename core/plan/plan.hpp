@@ -10,7 +10,7 @@
 #include <set>
 #include <string>
 
-#include "core/dispatch/choice.hpp"
+#include "core/base/query.hpp"
 
 namespace sextant {
 
@@ -52,7 +52,7 @@ class PlanBook {
  public:
   // The choices that were recorded last are kept, so many: a program that meets ever new matrices does not grow.
   static constexpr std::size_t most_made = 4096, most_made_solvers = 256;
-  void record(const PlanKey &key, const Choice &choice);
+  void record(const PlanKey &key, PlanEntry entry);
   // In the loaded file. When there is none: why_not says what the nearest entry was made for.
   std::optional<PlanEntry> find(const PlanKey &key, const std::string &types, const std::string &fingerprint,
                                 std::string &why_not) const;

@@ -19,9 +19,9 @@
 #include "core/base/error.hpp"
 #include "core/base/files.hpp"
 #include "core/base/thread_storage.hpp"
-#include "core/registry/conformance.hpp"
+#include "core/device/host.hpp"
 #include "core/registry/elf.hpp"
-#include "core/registry/host.hpp"
+#include "core/registry/stamps.hpp"
 #include "core/registry/trust.hpp"
 #include "core/registry/validate.hpp"
 

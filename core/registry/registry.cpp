@@ -12,7 +12,7 @@
 #include <tuple>
 
 #include "core/base/error.hpp"
-#include "core/registry/host.hpp"
+#include "core/device/host.hpp"
 #include "core/registry/loader.hpp"
 #include "core/registry/paths.hpp"
 #include "core/registry/view.hpp"

@@ -167,7 +167,4 @@ class Registry {
 // that link core statically, the folder of the executable's sibling lib/.
 std::string own_plugin_directory();
 
-// The table lent to plugins (core/registry/host.cpp); calls find their context through sxt_exec.call.
-const sxt_host &host();
-
 }  // namespace sextant::registry

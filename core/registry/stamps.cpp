@@ -14,10 +14,10 @@
 
 #include "core/base/error.hpp"
 #include "core/base/files.hpp"
+#include "core/base/hash.hpp"
 #include "core/base/hexadecimal.hpp"
-#include "core/dispatch/query.hpp"
-#include "core/registry/conformance.hpp"
 #include "core/registry/paths.hpp"
+#include "core/registry/stamps.hpp"
 
 namespace sextant::registry {
 namespace {

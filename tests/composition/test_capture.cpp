@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 
 #include "abi/handles.hpp"
-#include "core/dispatch/select.hpp"
-#include "core/registry/capture_check.hpp"
+#include "core/choose/selector.hpp"
+#include "core/conformance/capture_check.hpp"
 #include "sextant/plugin/kinds/spmv_dots.h"
 #include "support.hpp"
 
@@ -22,14 +22,13 @@ class Capture : public HardCase {
   struct Bound {
     Bound(const Context &context, const Matrix &matrix, const char *kernel) {
       sextant::Matrix &inner = *matrix->matrix;
-      sextant::Selector selector(*context->context, &inner);
-      selector.force(SXT_KIND_SPMV_DOTS, kernel);
+      sextant::Selector selector(*context->context, &inner, {.forced = {{SXT_KIND_SPMV_DOTS, kernel}}});
       sxt_spmv_dots_query query{};
       query.m.m = inner.query_part(SXT_KIND_SPMV_DOTS, sizeof query, 1);
       query.m.n_rhs = 1;
       query.n_dots = 1;
       prepared = std::make_unique<sextant::Prepared>(
-          *context->context, selector.select(sextant::Query(&query.m.m.q), "test"), &inner, nullptr);
+          *context->context, selector.select({sextant::Query(&query.m.m.q), "test"}), &inner, nullptr);
       session = prepared->open();
     }
     std::unique_ptr<sextant::Prepared> prepared;
@@ -104,12 +103,12 @@ TEST_F(Capture, CoreProvesThePromiseOfAThirdPartysKernel) {
     for (std::int64_t i = 0; i < a.n; ++i) arrays.y[i] = 0;
     arrays.scalars[1] = 0;
     const double other_alpha = -1;
-    const std::vector<sextant::registry::CaptureInput> inputs{{arrays.x.data(), static_cast<std::uint64_t>(a.n) * 8, 8},
-                                                              {&arrays.scalars[0], 8, 8, &other_alpha}};
-    const std::vector<sextant::registry::CaptureOutput> outputs{{arrays.y.data(), static_cast<std::uint64_t>(a.n) * 8},
-                                                                {&arrays.scalars[1], 8}};
+    const std::vector<sextant::conformance::CaptureInput> inputs{
+        {arrays.x.data(), static_cast<std::uint64_t>(a.n) * 8, 8}, {&arrays.scalars[0], 8, 8, &other_alpha}};
+    const std::vector<sextant::conformance::CaptureOutput> outputs{
+        {arrays.y.data(), static_cast<std::uint64_t>(a.n) * 8}, {&arrays.scalars[1], 8}};
     const auto prove = [&] {
-      sextant::registry::prove_capturable(bound.session->bound(), device, &arrays.args.m.h, inputs, outputs);
+      sextant::conformance::prove_capturable(bound.session->bound(), device, &arrays.args.m.h, inputs, outputs);
     };
     if (promised) {
       EXPECT_NO_THROW(prove());

@@ -10,7 +10,7 @@
 #include <set>
 
 #include "abi/handles.hpp"
-#include "core/dispatch/select.hpp"
+#include "core/choose/selector.hpp"
 #include "sextant/plugin/kinds/cholesky.h"
 #include "sextant/plugin/kinds/dense.h"
 #include "support.hpp"
@@ -108,8 +108,7 @@ struct Factorisation {
   Factorisation(const Context &context, const Csr &a, const std::vector<std::int32_t> &perm)
       : symbolic(a, perm), matrix(make_matrix(context, a)) {
     sextant::Matrix &inner = *matrix->matrix;
-    sextant::Selector selector(*context->context, &inner);
-    selector.force(SXT_KIND_CHOLESKY, "cholesky.levels.cpu");
+    sextant::Selector selector(*context->context, &inner, {.forced = {{SXT_KIND_CHOLESKY, "cholesky.levels.cpu"}}});
     sxt_cholesky_query query{};
     query.m = inner.query_part(SXT_KIND_CHOLESKY, sizeof query, 1);
     query.n_super = symbolic.s.n_super;
@@ -117,7 +116,7 @@ struct Factorisation {
     query.max_front = a.n;
     query.flops = 1e4;
     runner = std::make_unique<sextant::Runner>(
-        *context->context, selector.select(sextant::Query(&query.m.q), "cholesky"), &inner, &symbolic.s.h);
+        *context->context, selector.select({sextant::Query(&query.m.q), "cholesky"}), &inner, &symbolic.s.h);
   }
   sxt_status factor() {
     args.h = {sizeof args, SXT_KIND_CHOLESKY};

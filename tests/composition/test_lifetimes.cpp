@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "abi/handles.hpp"
+#include "core/operations/operations.hpp"
 #include "mocks/smooth.hpp"
 #include "sextant/plugin/kinds/spmv.h"
 #include "support.hpp"
@@ -195,7 +196,7 @@ TEST_F(Lifetimes, CoresOwnInnerProductsComeBackFromTheDevice) {
   const DeviceArray<double> u(std::vector<double>{1, 2, 3}), v(std::vector<double>{4, 5, 6});
   const void *const left[] = {u.data(), u.data()}, *const right[] = {v.data(), u.data()};
   double results[] = {0, 0};
-  context->context->operations().multidot(SXT_F64, 3, 2, left, right, results);
+  sextant::Operations::of(*context->context).multidot(SXT_F64, 3, 2, left, right, results);
   EXPECT_THAT(results, ::testing::ElementsAre(32, 14));
 }
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "core/registry/conformance.hpp"
+#include "core/conformance/conformance.hpp"
 #include "sextant/plugin/kinds/spmv.h"
 #include "support.hpp"
 
@@ -22,7 +22,7 @@ class SelfTest : public HardCase {
     registry_.load_default({});
     for (const char *name : {"device/device", "deferred/dia_storage", "deferred/spmv_dia"})
       registry_.load_path(std::string(COMPOSITION_PLUGINS "/") + name + ".so", {});
-    device_ = std::make_unique<sextant::Device>(*registry_.find("device.deferred"), 0, 1, sextant::Allocator{},
+    device_ = std::make_unique<sextant::Device>(registry_.find("device.deferred")->table, 0, 1, sextant::Allocator{},
                                                 sextant::LogSink{});
   }
   const sextant::registry::Kernel &product() const { return *registry_.find("spmv.dia.deferred"); }
@@ -35,7 +35,7 @@ class SelfTest : public HardCase {
     query.m.storage = SXT_KIND_STORAGE_DIA;
     query.n_rhs = 1;
     const sextant::Query asked(&query.m.q);
-    return sextant::registry::self_test(product(), *device_, &asked, registry_);
+    return sextant::conformance::self_test(product(), *device_, &asked, registry_);
   }
   sextant::registry::Registry registry_;
   std::unique_ptr<sextant::Device> device_;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "abi/handles.hpp"
-#include "core/dispatch/select.hpp"
+#include "core/choose/selector.hpp"
 #include "tests/fake_device/fixture.hpp"
 
 namespace fake_test {
@@ -50,10 +50,9 @@ class Bench {
     EXPECT_EQ(sxt_pcg_create(matrix, &options, &pcg), SXT_OK) << sxt_last_error(context);
     sxt_pcg_query query{};
     query.m = matrix->matrix->query_part(SXT_KIND_PCG, sizeof query, 1);
-    sextant::Selector selector(matrix->matrix->context(), matrix->matrix.get());
-    selector.force(SXT_KIND_PCG, engine);
+    sextant::Selector selector(matrix->matrix->context(), matrix->matrix.get(), {.forced = {{SXT_KIND_PCG, engine}}});
     runner = std::make_unique<sextant::Runner>(
-        matrix->matrix->context(), selector.select(sextant::Query(&query.m.q), "pcg"), matrix->matrix.get());
+        matrix->matrix->context(), selector.select({sextant::Query(&query.m.q), "pcg"}), matrix->matrix.get());
     b = sextant::DeviceBuffer(device(), (complex ? 2 : 1) * rows * sizeof(double));
     x = sextant::DeviceBuffer(device(), (complex ? 2 : 1) * rows * sizeof(double));
   }

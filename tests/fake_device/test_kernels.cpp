@@ -5,14 +5,14 @@
 #include <cstring>
 
 #include "abi/handles.hpp"
+#include "core/conformance/conformance.hpp"
 #include "core/context/context.hpp"
-#include "core/registry/conformance.hpp"
 #include "tests/fake_device/fixture.hpp"
 
 namespace fake_test {
 namespace {
 
-using sextant::registry::CheckLine;
+using sextant::conformance::CheckLine;
 using sextant::registry::Kernel;
 using sextant::registry::Registry;
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "abi/handles.hpp"
-#include "core/dispatch/prepared.hpp"
-#include "core/dispatch/select.hpp"
+#include "core/choose/selector.hpp"
+#include "core/run/prepared.hpp"
 #include "sextant/plugin/kinds/spmv.h"
 #include "tests/fake_device/fixture.hpp"
 
@@ -188,7 +188,7 @@ TEST_F(MatricesOnAFakeDevice, EveryCallMayFail) {
 std::vector<sextant::ChoicePtr> one_of_each_kernel(sextant::Matrix &matrix, const sxt_spmv_query &query) {
   std::vector<sextant::ChoicePtr> chosen;
   std::set<std::string> met;
-  for (auto &choice : sextant::Selector(matrix.context(), &matrix).every(sextant::Query(&query.m.q), "spmv")) {
+  for (auto &choice : sextant::Selector(matrix.context(), &matrix).every({sextant::Query(&query.m.q), "spmv"})) {
     const bool ours = std::any_of(std::begin(storages), std::end(storages),
                                   [&](const char *storage) { return choice->storage == storage; });
     if (ours && met.insert(choice->kernel->name()).second) chosen.push_back(choice);
@@ -447,7 +447,7 @@ TEST_F(MatricesOnAFakeDevice, AStorageThatDoesNotFitIsPassedOver) {
   sxt_spmv_query query{};
   query.m = matrix.query_part(SXT_KIND_SPMV, sizeof query, 1e6);  // so many that the fastest would be built
   query.n_rhs = 1;
-  const auto choice = sextant::Selector(matrix.context(), &matrix).select(sextant::Query(&query.m.q), "spmv");
+  const auto choice = sextant::Selector(matrix.context(), &matrix).select({sextant::Query(&query.m.q), "spmv"});
   EXPECT_EQ(choice->storage, SXT_KIND_STORAGE_COO);
   int unbuilt = 0;
   for (const auto &line : choice->considered) {

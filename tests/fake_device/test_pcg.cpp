@@ -88,10 +88,9 @@ class Program {
   void engine(sextant::Matrix &matrix) {
     sxt_pcg_query query{};
     query.m = matrix.query_part(SXT_KIND_PCG, sizeof query, 1);
-    sextant::Selector selector(matrix.context(), &matrix);
     try {
-      selector.force(SXT_KIND_PCG, engine_);
-      sextant::Runner runner(matrix.context(), selector.select(sextant::Query(&query.m.q), "pcg"), &matrix);
+      sextant::Selector selector(matrix.context(), &matrix, {.forced = {{SXT_KIND_PCG, engine_}}});
+      sextant::Runner runner(matrix.context(), selector.select({sextant::Query(&query.m.q), "pcg"}), &matrix);
       sextant::Device &device = matrix.context().device();
       const sextant::DeviceBuffer b(device, rows * sizeof(double)), x(device, rows * sizeof(double));
       sxt_pcg_args args = ten_iterations(rows, b, x);

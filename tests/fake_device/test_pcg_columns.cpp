@@ -35,9 +35,8 @@ void FakeColumns::every_call_may_fail(const char *engine, const char *preconditi
   query.n_rhs = columns;
   query.one.preconditioned = std::string(preconditioner) != "none";
   std::strncpy(query.one.preconditioner, preconditioner, sizeof query.one.preconditioner - 1);
-  sextant::Selector selector(matrix.context(), &matrix);
-  selector.force(SXT_KIND_PCG, engine);
-  const sextant::ChoicePtr choice = selector.select(sextant::Query(&query.one.m.q), "pcg-columns");
+  sextant::Selector selector(matrix.context(), &matrix, {.forced = {{SXT_KIND_PCG, engine}}});
+  const sextant::ChoicePtr choice = selector.select({sextant::Query(&query.one.m.q), "pcg-columns"});
   const auto run = [&] {
     sxt_pcg_args one{};
     one.h = {sizeof one, SXT_KIND_PCG};
@@ -88,14 +87,13 @@ TEST_F(FakeColumns, APreconditionerMustTakeColumnsSideBySide) {
   if (!Registry::instance().find(engine)) GTEST_SKIP() << "this build has no " << engine;
   const Bench bench("pcg.graph-csr.predict-recompute.cuda");
   sextant::Matrix &matrix = *bench.matrix->matrix;
-  sextant::Selector selector(matrix.context(), &matrix);
   sxt_preconditioner_columns_query several{};
   several.one.m = matrix.query_part(SXT_KIND_PRECONDITIONER, sizeof several, 100);
   several.one.m.q.flags |= SXT_QUERY_SIDE_BY_SIDE;
   several.n_rhs = 4;
   std::strcpy(several.one.method, "jacobi");
   try {
-    selector.select(sextant::Query(&several.one.m.q), "M");
+    sextant::Selector(matrix.context(), &matrix).select({sextant::Query(&several.one.m.q), "M"});
     ADD_FAILURE() << "jacobi takes one vector at a time";
   } catch (const sextant::Error &problem) {
     EXPECT_THAT(problem.what(), testing::HasSubstr("it takes one vector at a time"));
@@ -105,11 +103,11 @@ TEST_F(FakeColumns, APreconditionerMustTakeColumnsSideBySide) {
   query.one.m = matrix.query_part(SXT_KIND_PCG, sizeof query, 1);
   query.one.m.q.flags |= SXT_QUERY_COLUMNS;
   query.one.preconditioned = 1;
-  selector.force(SXT_KIND_PCG, engine);
+  sextant::Selector selector(matrix.context(), &matrix, {.forced = {{SXT_KIND_PCG, engine}}});
   const auto seconds = [&](const char *method, std::int32_t columns) {
     std::strncpy(query.one.preconditioner, method, sizeof query.one.preconditioner - 1);
     query.n_rhs = columns;
-    return selector.select(sextant::Query(&query.one.m.q), "pcg-columns")->slots[0].parts.at(0)->run_s;
+    return selector.select({sextant::Query(&query.one.m.q), "pcg-columns"})->slots[0].parts.at(0)->run_s;
   };
   for (const char *method : {"fsai", "fsai-2", "ssor-ai", "ssor-ai-2", "block-jacobi:4"}) {
     const double few = seconds(method, 2), many = seconds(method, 32);

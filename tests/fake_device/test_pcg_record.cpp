@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "abi/handles.hpp"
-#include "core/dispatch/select.hpp"
+#include "core/choose/selector.hpp"
 #include "sextant/plugin/kinds/pcg_record.h"
 #include "tests/fake_device/fixture.hpp"
 
@@ -31,10 +31,9 @@ class FakeRecord : public FakeDevice, public testing::WithParamInterface<const c
               SXT_OK);
     sxt_pcg_query query{};
     query.m = matrix_->matrix->query_part(SXT_KIND_PCG, sizeof query, 1);
-    sextant::Selector selector(*context_->context, matrix_->matrix.get());
-    selector.force(SXT_KIND_PCG, GetParam());
-    runner_ = std::make_unique<sextant::Runner>(*context_->context, selector.select(sextant::Query(&query.m.q), "pcg"),
-                                                matrix_->matrix.get());
+    sextant::Selector selector(*context_->context, matrix_->matrix.get(), {.forced = {{SXT_KIND_PCG, GetParam()}}});
+    runner_ = std::make_unique<sextant::Runner>(
+        *context_->context, selector.select({sextant::Query(&query.m.q), "pcg"}), matrix_->matrix.get());
     b_ = sextant::DeviceBuffer(device(), rows * sizeof(double));
     x_ = sextant::DeviceBuffer(device(), rows * sizeof(double));
     norms_ = sextant::DeviceBuffer(device(), sizeof(sxt_residual_norms));

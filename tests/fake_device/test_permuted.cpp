@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "abi/handles.hpp"
-#include "core/model/calibrate.hpp"
+#include "core/calibrate/calibrate.hpp"
 #include "sextant/plugin/kinds/storage_permuted.h"
 #include "tests/fake_device/fixture.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "abi/handles.hpp"
-#include "core/dispatch/select.hpp"
+#include "core/choose/selector.hpp"
 #include "sextant/plugin/kinds/pcg.h"
 #include "sextant/plugin/kinds/preconditioner.h"
 #include "sextant/sdk/kernel.hpp"
@@ -66,7 +66,7 @@ class Program {
     std::strcpy(query.method, method_);
     try {
       sextant::Selector selector(matrix.context(), &matrix);
-      sextant::Runner runner(matrix.context(), selector.select(sextant::Query(&query.m.q), "M"), &matrix);
+      sextant::Runner runner(matrix.context(), selector.select({sextant::Query(&query.m.q), "M"}), &matrix);
       sextant::Device &device = matrix.context().device();
       const sextant::DeviceBuffer r(device, rows * sizeof(double)), z(device, rows * sizeof(double));
       sxt_preconditioner_args args{sextant::plugin::head<sxt_preconditioner_args>(SXT_KIND_PRECONDITIONER), rows,
@@ -133,10 +133,9 @@ TEST_F(EnginesOverFakes, DoNotGoOnWithoutM) {
   std::strcpy(query.preconditioner, "block-jacobi:77");
   for (const char *engine : {"pcg.graph.classical.cuda", "pcg.graph-csr-m.predict-recompute.cuda"}) {
     if (!Registry::instance().find(engine)) continue;
-    sextant::Selector selector(matrix.context(), &matrix);
-    selector.force(SXT_KIND_PCG, engine);
+    sextant::Selector selector(matrix.context(), &matrix, {.forced = {{SXT_KIND_PCG, engine}}});
     try {
-      selector.select(sextant::Query(&query.m.q), "pcg");
+      selector.select({sextant::Query(&query.m.q), "pcg"});
       ADD_FAILURE() << engine << " would run without M";
     } catch (const sextant::Error &problem) {
       EXPECT_THAT(problem.what(), testing::HasSubstr("its slot M stays empty")) << engine;

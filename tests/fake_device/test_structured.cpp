@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "abi/handles.hpp"
-#include "core/dispatch/prepared.hpp"
-#include "core/dispatch/select.hpp"
+#include "core/choose/selector.hpp"
 #include "core/matrix/matrix.hpp"
+#include "core/run/prepared.hpp"
 #include "sextant/plugin/kinds/spmv.h"
 #include "sextant/plugin/kinds/spmv_dots.h"
 #include "sextant/sextant.h"
@@ -105,7 +105,7 @@ class FakeStructured : public testing::TestWithParam<const char *> {
     query.n_dots = 1;
     std::vector<Considered> refused;
     for (const ChoicePtr &choice :
-         Selector(*context_->context, matrix_.get()).every(Query(&query.m.m.q), kind, GetParam(), &refused)) {
+         Selector(*context_->context, matrix_.get()).every({Query(&query.m.m.q), kind, GetParam()}, &refused)) {
       Prepared prepared(*context_->context, choice, matrix_.get(), nullptr);
       const void *u[] = {there_.data()}, *v[] = {nullptr};
       sxt_spmv_dots_args args{};

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "abi/handles.hpp"
-#include "core/dispatch/prepared.hpp"
 #include "core/pcg/own_stream.hpp"
+#include "core/run/prepared.hpp"
 #include "sextant/plugin/kinds/vector.h"
 #include "tests/fake_device/fixture.hpp"
 

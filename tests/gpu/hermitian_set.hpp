@@ -9,8 +9,8 @@
 #include <limits>
 #include <vector>
 
-#include "core/dispatch/prepared.hpp"
-#include "core/dispatch/select.hpp"
+#include "core/choose/selector.hpp"
+#include "core/run/prepared.hpp"
 #include "sextant/plugin/kinds/hermitian.h"
 #include "sextant/sdk/cases.hpp"
 #include "support.hpp"

@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "abi/handles.hpp"
-#include "core/model/sampler.hpp"
+#include "core/calibrate/sampler.hpp"
 #include "core/model/timing.hpp"
 #include "regret_files.hpp"
 #include "regret_kernels.hpp"

@@ -11,7 +11,7 @@
 #include <map>
 #include <utility>
 
-#include "core/model/sampler.hpp"
+#include "core/calibrate/sampler.hpp"
 #include "regret_points.hpp"
 
 namespace regret {

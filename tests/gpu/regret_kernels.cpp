@@ -10,13 +10,13 @@
 #include <memory>
 #include <vector>
 
-#include "core/dispatch/launch.hpp"
-#include "core/dispatch/prepared.hpp"
-#include "core/dispatch/select.hpp"
-#include "core/dispatch/trial.hpp"
+#include "core/calibrate/families.hpp"
+#include "core/choose/launch.hpp"
+#include "core/choose/selector.hpp"
 #include "core/matrix/matrix.hpp"
-#include "core/model/families.hpp"
-#include "core/model/session_timing.hpp"
+#include "core/run/prepared.hpp"
+#include "core/run/session_timing.hpp"
+#include "core/run/trial.hpp"
 #include "sextant/plugin/kinds/hermitian.h"
 #include "sextant/plugin/kinds/hermitian_toeplitz.h"
 #include "sextant/plugin/kinds/vector_group_dots.h"
@@ -105,7 +105,7 @@ void judge_products(Context &context, int family, std::int64_t entries, PolicyTa
   const auto measure_one = [&](const ChoicePtr &choice) {
     return measure(context, choice, matrix, product, candidate_s).run.seconds;
   };
-  judge_all(context, query, Selector(context, &matrix).every(query, "regret"), measure_one, table);
+  judge_all(context, query, Selector(context, &matrix).every({query, "regret"}), measure_one, table);
 }
 
 // A set of unit matrices, which are their own factors: runs can be repeated in place.
@@ -143,7 +143,7 @@ class UnitSystems {
     a.pivots = pivots_.as<std::int32_t>(), a.stride_pivots = n_;
     const Query query(&q.q);
     const auto measure_one = [&](const ChoicePtr &choice) { return time_args(context_, choice, &a.h); };
-    judge_all(context_, query, Selector(context_, nullptr).every(query, "regret"), measure_one, table);
+    judge_all(context_, query, Selector(context_, nullptr).every({query, "regret"}), measure_one, table);
   }
 
  private:
@@ -175,7 +175,7 @@ void judge_group_dots(Context &context, std::int64_t n, PolicyTable &table) {
   q.n = n, q.group = SXT_GROUP_CHRONOPOULOS_GEAR, q.n_dots = 2;
   const Query query(&q.q);
   const auto measure_one = [&](const ChoicePtr &choice) { return time_args(context, choice, &args.g.h); };
-  judge_all(context, query, Selector(context, nullptr).every(query, "regret"), measure_one, table);
+  judge_all(context, query, Selector(context, nullptr).every({query, "regret"}), measure_one, table);
 }
 
 }  // namespace

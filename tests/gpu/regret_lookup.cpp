@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <random>
 
-#include "core/dispatch/operations.hpp"
 #include "core/model/timing.hpp"
+#include "core/operations/operations.hpp"
 
 namespace regret {
 

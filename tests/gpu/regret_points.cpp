@@ -7,9 +7,9 @@
 #include <memory>
 
 #include "core/base/types.hpp"
-#include "core/dispatch/prepared.hpp"
-#include "core/dispatch/select.hpp"
-#include "core/model/session_timing.hpp"
+#include "core/choose/selector.hpp"
+#include "core/run/prepared.hpp"
+#include "core/run/session_timing.hpp"
 #include "sextant/plugin/kinds/multidot.h"
 #include "sextant/plugin/kinds/reduction.h"
 #include "sextant/plugin/kinds/vector.h"
@@ -239,7 +239,7 @@ struct Sets {
 
 std::vector<ChoicePtr> worth_measuring(Context &context, const TreeSubject &subject, std::int64_t n, bool steps,
                                        const Effort &effort) {
-  std::vector<ChoicePtr> choices = Selector(context, nullptr).every(subject.at(n), subject.kind);
+  std::vector<ChoicePtr> choices = Selector(context, nullptr).every({subject.at(n), subject.kind});
   const double least_s = choices.empty() ? 0 : choices.front()->run_s;
   std::erase_if(choices, [&](const ChoicePtr &choice) {
     const bool hopeless = choice->run_s > effort.long_run_s && choice->run_s > effort.far * least_s;

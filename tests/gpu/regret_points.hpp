@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "core/choose/tree.hpp"
 #include "core/context/context.hpp"
-#include "core/dispatch/tree.hpp"
 
 namespace regret {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "core/dispatch/launch.hpp"
+#include "core/choose/launch.hpp"
 #include "core/model/cost.hpp"
 #include "core/model/timing.hpp"
 #include "regret_survey.hpp"

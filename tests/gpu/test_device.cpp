@@ -6,7 +6,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "core/registry/host.hpp"
+#include "core/device/host.hpp"
 #include "support.hpp"
 
 namespace gpu_test {

@@ -23,7 +23,7 @@ class HermitianPanel : public Gpu {
     set.query.phase = phase;
     std::vector<ChoicePtr> mine;
     for (const ChoicePtr &choice :
-         sextant::Selector(*context_->context, nullptr).every(sextant::Query(&set.query.q), "set"))
+         sextant::Selector(*context_->context, nullptr).every({sextant::Query(&set.query.q), "set"}))
       if (choice->kernel->name() == std::string_view("hermitian.panel.cuda")) mine.push_back(choice);
     return mine;
   }

@@ -29,7 +29,7 @@ class HermitianRangeGpu : public Gpu {
     set.query.phase = SXT_HERMITIAN_FACTOR_SOLVE;
     std::vector<ChoicePtr> mine;
     for (const ChoicePtr &choice :
-         sextant::Selector(*context_->context, nullptr).every(sextant::Query(&set.query.q), "set"))
+         sextant::Selector(*context_->context, nullptr).every({sextant::Query(&set.query.q), "set"}))
       if (std::find(std::begin(ours), std::end(ours), choice->kernel->name()) != std::end(ours)) mine.push_back(choice);
     return mine;
   }

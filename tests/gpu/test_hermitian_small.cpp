@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/dispatch/prepared.hpp"
-#include "core/dispatch/select.hpp"
+#include "core/choose/selector.hpp"
+#include "core/run/prepared.hpp"
 #include "hermitian_set.hpp"
 #include "sextant/plugin/kinds/hermitian.h"
 #include "sextant/sdk/cases.hpp"
@@ -36,7 +36,7 @@ class HermitianSmall : public Gpu {
     set.query.phase = phase;
     std::vector<ChoicePtr> mine;
     for (const ChoicePtr &choice :
-         sextant::Selector(*context_->context, nullptr).every(sextant::Query(&set.query.q), "set")) {
+         sextant::Selector(*context_->context, nullptr).every({sextant::Query(&set.query.q), "set"})) {
       const std::string_view name = choice->kernel->name();
       if (name == "hermitian.tile.cuda" || name == "hermitian.block.cuda" || name == "hermitian.pivoted.cuda" ||
           name == "hermitian.pivoted_tile.cuda")

@@ -6,13 +6,13 @@
 #include <cstring>
 #include <string_view>
 
-#include "core/registry/conformance.hpp"
+#include "core/conformance/conformance.hpp"
 #include "support.hpp"
 
 namespace gpu_test {
 namespace {
 
-using sextant::registry::CheckLine;
+using sextant::conformance::CheckLine;
 using sextant::registry::Kernel;
 using sextant::registry::Registry;
 
@@ -47,7 +47,7 @@ class KernelsConform : public Gpu, public testing::WithParamInterface<std::int32
         ADD_FAILURE() << line.kernel << ", " << line.check << ": " << line.sentence;
     };
     // The first device has proven the rest.
-    const sextant::registry::ConformanceOptions all{}, brief{.seconds = 0.2, .answers_only = true};
+    const sextant::conformance::ConformanceOptions all{}, brief{.seconds = 0.2, .answers_only = true};
     EXPECT_TRUE(check_kernel(kernel, device(), ordinal_ == 0 ? all : brief, note)) << kernel.name();
     EXPECT_GT(passed, 0) << kernel.name();
     std::printf("[ kernel   ] %-40s %4d passed %4d declined %4d failed\n", kernel.name(), passed, declined, failed);

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/model/families.hpp"
+#include "core/calibrate/families.hpp"
 #include "support.hpp"
 
 namespace gpu_test {

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <random>
 
-#include "core/dispatch/prepared.hpp"
-#include "core/dispatch/select.hpp"
+#include "core/choose/selector.hpp"
+#include "core/run/prepared.hpp"
 #include "sextant/plugin/kinds/multidot.h"
 #include "sextant/sdk/kernel.hpp"
 #include "support.hpp"
@@ -35,9 +35,8 @@ class MultidotTree : public Gpu {
     query.n = n;
     query.n_dots = query.distinct = pairs;
     sextant::Context &own = *context->context;
-    Selector selector(own, nullptr);
-    selector.force(SXT_KIND_MULTIDOT, kernel);
-    Runner runner(own, selector.select(Query(&query.q), "dots"), nullptr);
+    Selector selector(own, nullptr, {.forced = {{SXT_KIND_MULTIDOT, kernel}}});
+    Runner runner(own, selector.select({Query(&query.q), "dots"}), nullptr);
     const DeviceBuffer data(own.device(), values.size() * sizeof(T)), result(own.device(), 8 * sizeof(T));
     own.device().copy(data.data(), values.data(), values.size() * sizeof(T));
     const void *u[SXT_MULTIDOT_MAX], *v[SXT_MULTIDOT_MAX];

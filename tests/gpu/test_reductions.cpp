@@ -9,8 +9,8 @@
 #include <limits>
 #include <random>
 
-#include "core/dispatch/prepared.hpp"
-#include "core/dispatch/select.hpp"
+#include "core/choose/selector.hpp"
+#include "core/run/prepared.hpp"
 #include "sextant/plugin/kinds/reduction.h"
 #include "support.hpp"
 
@@ -50,7 +50,7 @@ class Reductions : public Gpu {
   // Calls visit(name with its launch, session) for every candidate; opponents only when asked for.
   void each_candidate(const sxt_reduction_query &q, bool opponents,
                       const std::function<void(const std::string &, Session &)> &visit) {
-    for (const ChoicePtr &choice : Selector(*context_->context, nullptr).every(Query(&q.q), SXT_KIND_REDUCTION)) {
+    for (const ChoicePtr &choice : Selector(*context_->context, nullptr).every({Query(&q.q), SXT_KIND_REDUCTION})) {
       if (!opponents && choice->kernel->has(SXT_KERNEL_OPPONENT)) continue;
       const std::int64_t *launch = choice->candidate.launch;
       Prepared prepared(*context_->context, choice, nullptr, nullptr);

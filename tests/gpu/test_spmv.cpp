@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/dispatch/select.hpp"
+#include "core/choose/selector.hpp"
 #include "sextant/plugin/kinds/spmv.h"
 #include "sextant/sdk/cases.hpp"
 #include "support.hpp"
@@ -69,7 +69,7 @@ class SpmvOnGpu : public Gpu {
     query.m.q.value_type = ask.types.vectors;
     query.op = ask.op;
     query.n_rhs = ask.n_rhs;
-    return sextant::Selector(matrix.context(), &matrix).every(sextant::Query(&query.m.q), "spmv");
+    return sextant::Selector(matrix.context(), &matrix).every({sextant::Query(&query.m.q), "spmv"});
   }
   void upload(const DeviceBuffer &to, const Array &from) {
     if (from.bytes()) device().copy(to.data(), from.data(), from.bytes());

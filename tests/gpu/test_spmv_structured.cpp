@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/dispatch/prepared.hpp"
-#include "core/dispatch/select.hpp"
+#include "core/choose/selector.hpp"
+#include "core/run/prepared.hpp"
 #include "rows.hpp"
 #include "sextant/plugin/kinds/spmv.h"
 #include "sextant/plugin/kinds/spmv_dots.h"
@@ -40,7 +40,7 @@ class Structured : public Gpu {
     query.n_dots = std::max(0, n_dots);
     int visited = 0;
     for (const std::string &storage : storages)
-      for (const ChoicePtr &choice : Selector(matrix.context(), &matrix).every(Query(&query.m.m.q), kind, storage)) {
+      for (const ChoicePtr &choice : Selector(matrix.context(), &matrix).every({Query(&query.m.m.q), kind, storage})) {
         const std::int64_t *launch = choice->candidate.launch;
         Prepared prepared(matrix.context(), choice, &matrix, nullptr);
         visit(std::string(choice->kernel->name()) + " " + std::to_string(launch[0]) + " " + std::to_string(launch[1]) +

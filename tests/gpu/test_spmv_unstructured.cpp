@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/dispatch/select.hpp"
+#include "core/choose/selector.hpp"
 #include "core/matrix/feature_index.hpp"
 #include "sextant/plugin/kinds/spmv.h"
 #include "sextant/sdk/cases.hpp"
@@ -254,7 +254,7 @@ TEST_F(UnstructuredOnGpu, OnlyTransposedProductsAskForFeaturesOfTheTranspose) {
     query.m = matrix.query_part(SXT_KIND_SPMV, sizeof query, 1e6);
     query.op = op;
     query.n_rhs = 1;
-    sextant::Selector(matrix.context(), &matrix).select(sextant::Query(&query.m.q), "spmv");
+    sextant::Selector(matrix.context(), &matrix).select({sextant::Query(&query.m.q), "spmv"});
     EXPECT_EQ(matrix.knows_feature(sextant::feature_id("transpose_row_nnz_max")), op != SXT_NO_TRANSPOSE);
     EXPECT_TRUE(matrix.knows_feature(sextant::feature_id("row_nnz_max")));
   }

@@ -6,8 +6,8 @@
 #include <functional>
 #include <limits>
 
-#include "core/dispatch/prepared.hpp"
-#include "core/dispatch/select.hpp"
+#include "core/choose/selector.hpp"
+#include "core/run/prepared.hpp"
 #include "sextant/plugin/kinds/vector.h"
 #include "support.hpp"
 
@@ -53,7 +53,7 @@ class VectorOperations : public Gpu {
     return q;
   }
   void each_candidate(const sxt_vector_query &q, const std::function<void(const std::string &, Session &)> &visit) {
-    for (const ChoicePtr &choice : Selector(*context_->context, nullptr).every(Query(&q.q), SXT_KIND_VECTOR)) {
+    for (const ChoicePtr &choice : Selector(*context_->context, nullptr).every({Query(&q.q), SXT_KIND_VECTOR})) {
       Prepared prepared(*context_->context, choice, nullptr, nullptr);
       const std::unique_ptr<Session> session = prepared.open();
       const std::int64_t *launch = choice->candidate.launch;

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Holds the one-way arrows of docs/design.md: bindings, tools -> include <- abi -> core -> include <- plugins;
 core, tools -> plot, files, names, which see nothing of the rest. Within include: sdk -> plugin -> the programs' headers.
-Within plugins: a folder -> its kind's shared/ -> formats/.
+Within plugins: a folder -> its kind's shared/ -> formats/. Within core: a folder -> those that docs/design.md lists before
+it, so that no two see each other, however long the way round.
 
 Read from the includes of every C, C++ and CUDA file; CUDA stays under plugins/ and in include/sextant/sdk/cuda/, which
 only plugins may include; core and abi name no plugin and no kernel. Tests may see everything.
@@ -33,6 +34,9 @@ CUDA_PROGRAMS = {pathlib.Path("tools/lib/cuda-check/check.cu")}
 CUDA_HELPER = re.compile(r"^(include/)?sextant/sdk/cuda/")
 # What each room of the headers may include of the others.
 ROOMS_SEE = {"programs": {"programs"}, "plugin": {"programs", "plugin"}, "sdk": {"programs", "plugin", "sdk"}}
+# The document that lists core's folders, and the heading of the table whose first column does, the lowest first.
+CORE_ORDER, CORE_HEADING = "docs/design.md", "### Core, from the ground up"
+CORE_ROW = re.compile(r"^\| `core/([a-z_]+)/` \|", re.M)
 PLUGINS_SEE = "plugins see include, plugins/formats/, the shared/ of their kind and their own folder only"
 STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 # spmv.csr.vector.cuda, or a shared object by its name (a bare ".so" is the suffix every plugin has).
@@ -81,7 +85,33 @@ def plugin_may_see(path, target):
     return target.parent == path.parent or target.parts[:3] == ("plugins", path.parts[1], "shared")
 
 
-def check_include(root, path, name):
+def core_folders(root):
+    """Core's folders in their order, from the table of CORE_ORDER."""
+    document = tree.read_text(root / CORE_ORDER) or ""
+    return CORE_ROW.findall(document.partition(CORE_HEADING)[2].partition("\n#")[0])
+
+
+def core_folder(path):
+    """The folder of core that a file is in; None for one beside the folders, or elsewhere."""
+    return path.parts[1] if path.parts[0] == "core" and len(path.parts) > 2 else None
+
+
+def check_core_folders(root, order):
+    """Folders that the table lacks, and rows without a folder."""
+    there = {core_folder(path) for path in tree.project_files(root) if path.suffix in tree.C_SUFFIXES} - {None}
+    problems = [f"core/{name} is not in the table of {CORE_ORDER}" for name in sorted(there - set(order))]
+    return problems + [f"{CORE_ORDER} lists core/{name}, which is not there" for name in order if name not in there]
+
+
+def check_core_include(order, path, name, target):
+    """The sentence that says why a file of core may not include another file of core, or None."""
+    own, other = core_folder(path), core_folder(target)
+    if own == other or own not in order or other not in order or order.index(other) < order.index(own):
+        return None
+    return f"includes {name} ({target}): core/{own} sees only folders that {CORE_ORDER} lists before it"
+
+
+def check_include(root, path, name, order=()):
     """The sentence that says why path may not include name, or None."""
     area = path.parts[0]
     may_see_cuda = area == "plugins" or path in CUDA_PROGRAMS or CUDA_HELPER.match(path.as_posix())
@@ -97,6 +127,8 @@ def check_include(root, path, name):
         if other in ROOMS_SEE.get(room, set()):
             return None
         return f"includes {name} ({target}): {room} headers do not see {other}"
+    if area == "core" and target.parts[0] == "core":
+        return check_core_include(order, path, name, target)
     if target.parts[0] in MAY_SEE[area]:
         return None
     if area == "plugins":
@@ -116,14 +148,15 @@ def check_names(text):
 
 
 def check(root):
-    problems, checked = [], 0
+    order, checked = core_folders(root), 0
+    problems = check_core_folders(root, order)
     for path in tree.project_files(root):
         if path.parts[0] not in MAY_SEE or path.suffix not in tree.C_SUFFIXES or is_test(path):
             continue
         checked += 1
         text = tree.read_text(root / path) or ""
         for match in INCLUDE.finditer(tree.without_comments(text)):
-            problem = check_include(root, path, match.group(2))
+            problem = check_include(root, path, match.group(2), order)
             if problem:
                 problems.append(f"{path} {problem}")
         if path.parts[0] in ("core", "abi"):

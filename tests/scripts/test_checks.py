@@ -31,6 +31,7 @@ PROJECT = {
     "tools/run": "#!/usr/bin/env bash\n" + SPDX.replace("//", "#") + 'echo "$1"\n',
     "tests/unit/test_csr.cpp": SPDX + '#include "core/base/error.hpp"\nconst char *name = "spmv.csr.cpu";\n',
     "README.md": "# Rows and `columns`\n\nSee [above](#rows-and-columns), [docs](docs) and [more](docs/models.md#what-else).\n",
+    "docs/design.md": "# Design\n\n### Core, from the ground up\n\n| folder |\n|---|\n| `core/base/` |\n| `core/matrix/` |\n",
     "docs/models.md": "# More\n\n## What *else*?\n\n[Back](../README.md), [out](https://example.org/x).\n",
 }
 
@@ -71,7 +72,32 @@ class Arrows(RuleTest):
 
     def test_core_must_not_see_plugins_by_relative_path(self):
         line = '#include "../../plugins/spmv/csr/rows.hpp"'
-        self.check_planted("core/io/x.cpp", line, "core sees core, files, include, names, plot only")
+        self.check_planted("core/matrix/x.cpp", line, "core sees core, files, include, names, plot only")
+
+    def test_folders_of_core_see_those_before_them(self):
+        line = '#include "core/matrix/csr.hpp"'
+        self.check_planted("core/base/x.hpp", line, "core/base sees only folders that docs/design.md lists before it")
+
+    def test_folders_of_core_see_by_relative_path_what_they_may(self):
+        self.plant("core/matrix/csr.hpp", SPDX)
+        self.plant("core/matrix/x.cpp", SPDX + '#include "csr.hpp"\n#include "../base/error.hpp"\n')
+        self.assertEqual(self.problems(check_arrows), [])
+        self.check_planted("core/base/x.cpp", '#include "../matrix/csr.hpp"', "core/base sees only folders")
+
+    def test_a_circle_by_way_of_a_third_folder(self):
+        rows = "".join(f"| `core/{name}/` |\n" for name in ("base", "matrix", "plan"))
+        self.plant("docs/design.md", f"### Core, from the ground up\n\n{rows}\n# Else\n\n| `core/x/` |\n")
+        self.plant("core/plan/plan.hpp", SPDX + '#include "core/matrix/csr.hpp"\n')
+        self.check_planted("core/base/x.cpp", '#include "core/plan/plan.hpp"', "core/base sees only folders")
+
+    def test_a_folder_of_core_without_a_place(self):
+        self.assertEqual(self.problems(check_arrows), [])
+        self.plant("core/plan/plan.hpp", SPDX)
+        self.assertEqual(self.problems(check_arrows), ["core/plan is not in the table of docs/design.md"])
+
+    def test_a_place_without_a_folder(self):
+        self.plant("docs/design.md", PROJECT["docs/design.md"] + "| `core/plan/` |\n")
+        self.assertEqual(self.problems(check_arrows), ["docs/design.md lists core/plan, which is not there"])
 
     def test_core_must_not_see_cuda(self):
         self.check_planted("core/x.cpp", "# include <cuda_runtime.h>", "CUDA stays under plugins/")

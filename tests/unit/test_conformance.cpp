@@ -12,16 +12,16 @@
 #include <memory>
 #include <new>
 
-#include "core/registry/conformance.hpp"
+#include "core/conformance/conformance.hpp"
 #include "test_registry_util.hpp"
 
 using namespace registry_test;
 using sextant::Device;
-using sextant::registry::check_kernel;
-using sextant::registry::CheckLine;
-using sextant::registry::ConformanceOptions;
+using sextant::conformance::check_kernel;
+using sextant::conformance::CheckLine;
+using sextant::conformance::ConformanceOptions;
+using sextant::conformance::self_test;
 using sextant::registry::Kernel;
-using sextant::registry::self_test;
 using sextant::registry::Verdict;
 using testing::HasSubstr;
 
@@ -32,7 +32,7 @@ class Conformance : public testing::Test {
   Conformance() {
     registry_.load_path(own_plugin("device/device-cpu.so"), {});
     registry_.load_path(mock("scale"), {});
-    device_ = std::make_unique<Device>(*registry_.find("device.cpu"), 0, 2, sextant::Allocator{}, log_.sink());
+    device_ = std::make_unique<Device>(registry_.find("device.cpu")->table, 0, 2, sextant::Allocator{}, log_.sink());
   }
   const Kernel &kernel(const std::string &file, const std::string &name) {
     registry_.load_path(mock(file), {});
@@ -155,7 +155,7 @@ int probe(const std::string &file, const std::string &name, unsigned seconds) {
     registry.load_path(own_plugin("device/device-cpu.so"), {});
     registry.load_path(mock("scale"), {});
     registry.load_path(mock(file), {});
-    Device device(*registry.find("device.cpu"), 0, 1, {}, {});
+    Device device(registry.find("device.cpu")->table, 0, 1, {}, {});
     check_kernel(
         *registry.find(name), device, {}, [](const CheckLine &) {}, registry);
     _exit(0);
@@ -239,7 +239,7 @@ TEST_F(Conformance, ShortMemoryTellsNothingOfAStranger) {
                                    return std::aligned_alloc(alignment, bytes);
                                  },
                                  [](void *, void *memory) { std::free(memory); }};
-  Device device(*registry_.find("device.cpu"), 0, 2, hooks, log_.sink());
+  Device device(registry_.find("device.cpu")->table, 0, 2, hooks, log_.sink());
   std::string said = "not tested";
   for (int n = 1; said == "not tested" && n < 1000; ++n) {
     left = n;
@@ -261,7 +261,7 @@ TEST_F(Conformance, SelfTestFindsNaN) {
 
 TEST_F(Conformance, AKindWithoutCasesIsTheProgramsOwnDecision) {
   const Kernel &device = kernel("device-mock", "device.mock");
-  Device mock_device(device, 0, 0, {}, {});
+  Device mock_device(device.table, 0, 0, {}, {});
   for (int again = 0; again < 2; ++again) EXPECT_EQ(self_test(device, mock_device, nullptr, registry_), "");
   EXPECT_EQ(device.verdict, Verdict::untested);
 }
@@ -279,7 +279,7 @@ TEST_F(Conformance, StopsWhenTimeIsUp) {
 TEST_F(Conformance, MovesCasesToADevice) {
   const Kernel &plugin = kernel("device-mock", "device.mock");
   const Kernel &scale = kernel("kernels-mock", "com.example.scale.mock");
-  Device mock_device(plugin, 0, 0, {}, log_.sink());
+  Device mock_device(plugin.table, 0, 0, {}, log_.sink());
   lines_.clear();
   EXPECT_TRUE(check_kernel(
       scale, mock_device, {}, [this](const CheckLine &line) { lines_.push_back(line); }, registry_))

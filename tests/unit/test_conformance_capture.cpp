@@ -6,8 +6,8 @@
 #include <cstring>
 #include <memory>
 
-#include "core/registry/capture_check.hpp"
-#include "core/registry/host.hpp"
+#include "core/conformance/capture_check.hpp"
+#include "core/device/host.hpp"
 #include "sextant/plugin/kinds/spmv.h"
 #include "test_registry_util.hpp"
 #include "tests/plugins/mocks/scale.h"
@@ -15,9 +15,9 @@
 using namespace registry_test;
 using sextant::Device;
 using sextant::DeviceBuffer;
-using sextant::registry::CaptureInput;
+using sextant::conformance::CaptureInput;
+using sextant::conformance::prove_capturable;
 using sextant::registry::Kernel;
-using sextant::registry::prove_capturable;
 using testing::HasSubstr;
 
 namespace {
@@ -28,7 +28,8 @@ class Capture : public testing::Test {
     registry_.load_path(mock("scale"), {});
     registry_.load_path(mock("device-mock"), {});
     registry_.load_path(mock("kernels-mock"), {});
-    device_ = std::make_unique<Device>(*registry_.find("device.mock"), 0, 0, sextant::Allocator{}, sextant::LogSink{});
+    device_ =
+        std::make_unique<Device>(registry_.find("device.mock")->table, 0, 0, sextant::Allocator{}, sextant::LogSink{});
   }
   // The mock's device memory is the host's, so tests may write it.
   DeviceBuffer doubles(const std::vector<double> &values) {
@@ -89,7 +90,7 @@ TEST_F(Capture, InputsThatChangeNothingProveNothing) {
 
 TEST_F(Capture, ADeviceThatCannotCaptureSaysSo) {
   registry_.load_path(own_plugin("device/device-cpu.so"), {});
-  Device cpu(*registry_.find("device.cpu"), 0, 1, {}, {});
+  Device cpu(registry_.find("device.cpu")->table, 0, 1, {}, {});
   scale_args args{};
   try {
     prove_capturable(bind(*registry_.find("com.example.scale.reference")), cpu, &args.h, {}, {});
@@ -139,7 +140,7 @@ TEST_F(Capture, AProductReadsItsStorageAndItsOutput) {
   EXPECT_EQ(y.as<double>()[1], 2 * 30 + 0.25);
   device_->ops().stream_destroy(device_->handle(), run_exec.stream);
   storage.table.release(stored);
-  EXPECT_EQ(sextant::registry::live_allocations(*device_), 0u);
+  EXPECT_EQ(sextant::live_allocations(*device_), 0u);
 }
 
 }  // namespace

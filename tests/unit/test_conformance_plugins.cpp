@@ -6,14 +6,14 @@
 #include <memory>
 #include <set>
 
-#include "core/registry/conformance.hpp"
+#include "core/conformance/conformance.hpp"
 #include "test_registry_util.hpp"
 
 using namespace registry_test;
 using sextant::Device;
-using sextant::registry::check_kernel;
-using sextant::registry::CheckLine;
-using sextant::registry::ConformanceOptions;
+using sextant::conformance::check_kernel;
+using sextant::conformance::CheckLine;
+using sextant::conformance::ConformanceOptions;
 using sextant::registry::Kernel;
 
 namespace {
@@ -23,7 +23,7 @@ TEST(OwnPlugins, AllPassTheirKindsCases) {
   Registry registry(SEXTANT_PLUGIN_DIR);
   registry.load_default({});
   ASSERT_NE(registry.find("device.cpu"), nullptr);
-  Device cpu(*registry.find("device.cpu"), 0, 2, {}, {});
+  Device cpu(registry.find("device.cpu")->table, 0, 2, {}, {});
   ConformanceOptions options;
   options.threads = 2;
   std::set<std::string> tested;

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "core/device/device.hpp"
-#include "core/registry/host.hpp"
+#include "core/device/host.hpp"
 #include "test_registry_util.hpp"
 
 using namespace registry_test;
@@ -16,9 +16,9 @@ using sextant::Allocator;
 using sextant::Call;
 using sextant::Device;
 using sextant::DeviceBuffer;
+using sextant::host;
+using sextant::live_allocations;
 using sextant::make_exec;
-using sextant::registry::host;
-using sextant::registry::live_allocations;
 using testing::HasSubstr;
 
 namespace {
@@ -50,7 +50,7 @@ class DeviceTest : public testing::Test {
     registry_.load_path(mock("device-mock"), {});
     registry_.load_path(mock("device-absent"), {});
   }
-  const sextant::registry::Kernel &plugin(const char *name) { return *registry_.find(name); }
+  const sxt_kernel &plugin(const char *name) { return registry_.find(name)->table; }
   Registry registry_{"/nonexistent"};
   Hooks hooks_;
   Log log_;
@@ -144,9 +144,9 @@ TEST_F(DeviceTest, AnExecIsReadyToUse) {
 }
 
 TEST_F(DeviceTest, SentencesWithoutACallGoToTheThreadThatLoads) {
-  const sextant::registry::ErrorScope outer;
+  const sextant::ErrorScope outer;
   {
-    const sextant::registry::ErrorScope inner;
+    const sextant::ErrorScope inner;
     host().set_error(&host(), nullptr, "no licence");
     EXPECT_EQ(inner.sentence("?"), "no licence");
     std::thread([] { host().set_error(&host(), nullptr, "from elsewhere"); }).join();  // goes nowhere

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "core/base/log.hpp"
-#include "core/model/families.hpp"
+#include "core/calibrate/families.hpp"
 
 namespace sextant {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
+#include "core/choose/launch.hpp"
 #include "core/context/context.hpp"
-#include "core/dispatch/launch.hpp"
 #include "sextant/plugin/kinds/launch.h"
 
 namespace {

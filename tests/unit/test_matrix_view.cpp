@@ -6,10 +6,10 @@
 #include <memory>
 #include <vector>
 
+#include "core/choose/selector.hpp"
 #include "core/context/context.hpp"
-#include "core/dispatch/prepared.hpp"
-#include "core/dispatch/select.hpp"
 #include "core/matrix/matrix.hpp"
+#include "core/run/prepared.hpp"
 #include "sextant/plugin/kinds/spmv.h"
 
 namespace sextant {
@@ -75,7 +75,7 @@ TEST(MatrixOfAView, EveryStorageFollowsNewValues) {
     query.m = matrix->query_part(SXT_KIND_SPMV, sizeof query, 1e6);
     query.n_rhs = 1;
     std::vector<std::unique_ptr<Runner>> runners;
-    for (const ChoicePtr &choice : Selector(*context, matrix.get()).every(Query(&query.m.q), "factor"))
+    for (const ChoicePtr &choice : Selector(*context, matrix.get()).every({Query(&query.m.q), "factor"}))
       runners.push_back(std::make_unique<Runner>(*context, choice, matrix.get()));
     EXPECT_GE(matrix->storages().size(), 3u);
     for (const Upper *values : {&first, &second}) {

@@ -9,9 +9,9 @@
 #include <memory>
 #include <vector>
 
+#include "core/calibrate/families.hpp"
 #include "core/context/context.hpp"
 #include "core/matrix/matrix.hpp"
-#include "core/model/families.hpp"
 #include "core/pcg/solve.hpp"
 
 namespace {

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "core/context/context.hpp"
+#include "core/operations/operations.hpp"
 #include "sextant/plugin/kinds/multidot.h"
 #include "sextant/plugin/kinds/pcg.h"
 #include "sextant/plugin/kinds/reduction.h"
@@ -24,7 +25,9 @@ class ReconsiderTest : public testing::Test {
     settings.device = "cpu";
     context_ = std::make_shared<Context>(settings);
   }
-  const PlannedOperation *norm() { return &context_->operations().planned({SXT_KIND_REDUCTION, SXT_REDUCTION_NRM2}); }
+  const PlannedOperation *norm() {
+    return &Operations::of(*context_).planned({SXT_KIND_REDUCTION, SXT_REDUCTION_NRM2});
+  }
   std::shared_ptr<Context> context_;
 };
 

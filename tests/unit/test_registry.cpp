@@ -7,7 +7,7 @@
 #include <ctime>
 #include <thread>
 
-#include "core/registry/host.hpp"
+#include "core/device/host.hpp"
 #include "core/registry/validate.hpp"
 #include "sextant/plugin/kinds/device.h"
 #include "test_registry_util.hpp"

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "core/registry/conformance.hpp"
 #include "core/registry/paths.hpp"
+#include "core/registry/stamps.hpp"
 #include "test_registry_util.hpp"
 
 using namespace registry_test;

@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "core/registry/conformance.hpp"
+#include "core/conformance/conformance.hpp"
+#include "core/registry/stamps.hpp"
 #include "sextant/plugin/kinds/features.h"
 #include "sextant/plugin/kinds/spmv.h"
 #include "sextant/plugin/kinds/vector.h"
@@ -17,12 +18,12 @@
 using namespace registry_test;
 using sextant::Device;
 using sextant::Query;
-using sextant::registry::check_kernel;
-using sextant::registry::CheckLine;
-using sextant::registry::ConformanceOptions;
-using sextant::registry::device_mark;
+using sextant::conformance::check_kernel;
+using sextant::conformance::CheckLine;
+using sextant::conformance::ConformanceOptions;
+using sextant::conformance::device_mark;
+using sextant::conformance::self_test;
 using sextant::registry::Kernel;
-using sextant::registry::self_test;
 using sextant::registry::stamp_of;
 using sextant::registry::Verdict;
 using sextant::registry::write_stamp;
@@ -58,7 +59,7 @@ class SelfTest : public testing::Test {
     registry_.load_path(own_plugin("device/device-cpu.so"), {});
     for (const auto &entry : fs::directory_iterator(own_plugin("cpu")))
       if (entry.path().extension() == ".so") registry_.load_path(entry.path(), {});
-    device_ = std::make_unique<Device>(*registry_.find("device.cpu"), 0, 2, sextant::Allocator{}, log_.sink());
+    device_ = std::make_unique<Device>(registry_.find("device.cpu")->table, 0, 2, sextant::Allocator{}, log_.sink());
   }
   const Kernel &stranger(const std::string &file, const std::string &name) {
     registry_.load_path(mock(file), {});
@@ -189,7 +190,7 @@ TEST_F(SelfTest, OwnProductsPassAsStrangers) {
 
 TEST_F(SelfTest, OwnBuildersOfStoragesPassAsStrangers) {
   for (const Kernel *kernel : registry_.all_kernels()) {
-    if (!sextant::registry::builds_storage(*kernel)) continue;
+    if (!sextant::conformance::builds_storage(*kernel)) continue;
     EXPECT_EQ(outcome(*kernel, storage_query(kernel->table.kind, SXT_F64)), "") << kernel->name();
   }
 }

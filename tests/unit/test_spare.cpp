@@ -8,10 +8,10 @@
 #include <memory>
 #include <string>
 
+#include "core/calibrate/families.hpp"
+#include "core/choose/selector.hpp"
 #include "core/context/context.hpp"
-#include "core/dispatch/select.hpp"
 #include "core/matrix/matrix.hpp"
-#include "core/model/families.hpp"
 #include "sextant/plugin/kinds/pcg.h"
 #include "sextant/plugin/kinds/spmv.h"
 
@@ -34,9 +34,9 @@ class Spare : public testing::Test {
     sxt_pcg_query query{};
     query.m = matrix_->query_part(SXT_KIND_PCG, sizeof query, 1);
     query.iterations = 100;
-    Selector selector(*context_, matrix_.get());
-    selector.spare_composed(0, [&, answer](double least_total_s) { return told_ = least_total_s, answer; });
-    return selector.select(Query(&query.m.q), "pcg");
+    const auto why_not = [&, answer](double least_total_s) { return told_ = least_total_s, answer; };
+    Selector selector(*context_, matrix_.get(), {.why_not_composed = why_not});
+    return selector.select({Query(&query.m.q), "pcg"});
   }
   static int refused(const Choice &choice, const std::string &reason) {
     int count = 0;

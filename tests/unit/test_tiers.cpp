@@ -9,11 +9,11 @@
 #include <string>
 #include <tuple>
 
+#include "core/calibrate/families.hpp"
+#include "core/choose/selector.hpp"
 #include "core/context/context.hpp"
-#include "core/dispatch/select.hpp"
 #include "core/matrix/feature_index.hpp"
 #include "core/matrix/matrix.hpp"
-#include "core/model/families.hpp"
 #include "sextant/plugin/kinds/spmv.h"
 
 namespace sextant {
@@ -35,10 +35,8 @@ struct Chosen {
     sxt_spmv_query query{};
     query.m = matrix->query_part(SXT_KIND_SPMV, sizeof query, runs);
     query.n_rhs = 1;
-    Selector selector(*context, matrix.get());
-    selector.spend_at_most(spending);
-    choice = selector.select(Query(&query.m.q), "spmv");
-    held_back = selector.held_back();
+    choice = Selector(*context, matrix.get(), {.most_features_s = spending}).select({Query(&query.m.q), "spmv"});
+    held_back = choice->held_back;
   }
   bool knows(const char *feature) const { return matrix->knows_feature(feature_id(feature)); }
   std::unique_ptr<Matrix> matrix;
@@ -81,7 +79,8 @@ TEST(Tiers, AskingSomeAgainIsLikeAskingAll) {
   for (const char *kernel : {"spmv.dia.cpu", "spmv_dots.dia.cpu"}) profile.kernels[kernel] = {0.02, 0.1};
   const Chosen chosen("uniform-3", 200000, 1e5, profile);
   ASSERT_TRUE(chosen.knows("diagonals_least"));
-  const ChoicePtr again = Selector(chosen.matrix->context(), chosen.matrix.get()).select(chosen.choice->query, "spmv");
+  const ChoicePtr again =
+      Selector(chosen.matrix->context(), chosen.matrix.get()).select({chosen.choice->query, "spmv"});
   const auto lines = [](const ChoicePtr &choice) {
     std::multiset<std::tuple<std::string, std::string, std::int64_t, double, double>> all;
     for (const Considered &line : choice->considered)

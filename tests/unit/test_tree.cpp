@@ -9,9 +9,9 @@
 #include <random>
 
 #include "core/base/files.hpp"
+#include "core/choose/selector.hpp"
+#include "core/choose/tree.hpp"
 #include "core/context/context.hpp"
-#include "core/dispatch/select.hpp"
-#include "core/dispatch/tree.hpp"
 #include "sextant/plugin/kinds/reduction.h"
 
 namespace {

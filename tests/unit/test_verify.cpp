@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "core/dispatch/race_field.hpp"
+#include "core/calibrate/verify.hpp"
+#include "core/choose/race_field.hpp"
 #include "core/model/quantile.hpp"
-#include "core/model/verify.hpp"
 
 namespace {
 

@@ -16,7 +16,7 @@ std::atomic<bool> counts{false};
 std::atomic<std::uint64_t> taken{0};
 }  // namespace
 
-// Looked up by name (core/registry/conformance_cost.cpp); counting begins with the first call.
+// Looked up by name (core/conformance/cost.cpp); counting begins with the first call.
 extern "C" __attribute__((visibility("default"))) std::uint64_t sxt_count_allocations() {
   counts.store(true, std::memory_order_relaxed);
   return taken.load(std::memory_order_relaxed);

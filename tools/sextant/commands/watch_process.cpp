@@ -10,7 +10,7 @@
 
 #include "report/output.hpp"
 
-// Looked up by name (core/registry/run_watch.cpp).
+// Looked up by name (core/conformance/run_watch.cpp).
 extern "C" __attribute__((visibility("default"))) std::uint64_t sxt_count_output() {
   struct stat file {};
   std::fflush(stdout);

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/calibrate/sampler.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "core/context/context.hpp"
+#include "core/run/prepared.hpp"
+#include "core/threads/pool.hpp"
+#include "sextant/plugin/kinds/storage.h"
+
+namespace sextant {
+
+namespace {
+
+constexpr double clock_noise_s = 2e-6;  // set-ups shorter than this say nothing
+constexpr double enough_in_flight_s =
+    200e-6;  // on devices with streams: enqueued together, so that waiting is not measured
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
+
+void CalibrationClock::report(const std::string &what) const {
+  const double part = std::clamp(elapsed() / settings_.seconds, 0.0, 1.0);
+  if (settings_.progress && settings_.progress(part, what, std::max(0.0, left())) != 0) throw CalibrationCancelled{};
+}
+
+bool Sampler::wanted(const registry::Kernel &kernel) {
+  return !kernel.has(SXT_KERNEL_REFERENCE) && kernel.table.n_slots == 0 && kernel.table.candidates &&
+         kernel.verdict != registry::Verdict::quarantined;
+}
+
+double Sampler::measure(const ChoicePtr &choice, Matrix *matrix, std::span<sxt_head *const> args, int family,
+                        double budget_s, int least_samples) {
+  const sxt_kernel &kernel = choice->kernel->table;
+  try {
+    const auto start = std::chrono::steady_clock::now();
+    Prepared prepared(context_, choice, matrix, nullptr);
+    const double setup = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    add_setup(kernel, *choice->query.get(), choice->candidate, setup);
+    const std::unique_ptr<Session> session = prepared.open();
+    const auto timed = [&](std::size_t count) {
+      return time_session(context_, *session, args.first(count), choice->run_s, budget_s, least_samples).seconds;
+    };
+    double seconds = timed(1);
+    if (args.size() > 1) seconds = std::sqrt(seconds * timed(args.size()));
+    add_run(kernel, *choice->query.get(), choice->candidate, seconds, family, args.size() > 1);
+    return seconds;
+  } catch (const Error &problem) {
+    // A form that does not suit a matrix says so when it is built: nothing is wrong then.
+    const bool declined = problem.status() == SXT_NOT_APPLICABLE || problem.status() == SXT_E_NOT_SUPPORTED;
+    context_.log()(declined ? SXT_LOG_DEBUG : SXT_LOG_WARNING,
+                   text("calibration leaves out ", kernel.name, ": ", problem.what()));
+    return 0;
+  }
+}
+
+void Sampler::add_setup(const sxt_kernel &kernel, const sxt_query &query, const sxt_candidate &candidate,
+                        double seconds) {
+  if (!(candidate.setup_s > clock_noise_s) || !(seconds > clock_noise_s)) return;
+  collected_[model_key(kernel, query, candidate)].setup_ratios.push_back(seconds / candidate.setup_s);
+}
+
+void Sampler::add_run(const sxt_kernel &kernel, const sxt_query &query, const sxt_candidate &candidate, double seconds,
+                      int family, bool over_one_length) {
+  const ModelTerms terms = model_terms(kernel, query, candidate, context_.machine());
+  if (!terms.count) return;
+  Collected &collected = collected_[model_key(kernel, query, candidate)];
+  if (collected.problem.names.empty())
+    for (std::uint32_t i = 0; i < terms.count; ++i) collected.problem.names.emplace_back(term_name(kernel, i));
+  if (collected.problem.names.size() != terms.count) return;  // candidates of one class that disagree on their terms
+  Sample sample;
+  sample.terms = terms.values;
+  sample.working_set = candidate.working_set_bytes;
+  sample.seconds = seconds;
+  sample.family = family;
+  std::copy_n(candidate.launch, 4, sample.launch.begin());
+  if (query.flags & SXT_QUERY_MATRIX) {
+    const auto &about = reinterpret_cast<const sxt_matrix_query &>(query);
+    sample.rows = static_cast<double>(about.rows);
+    sample.entries = static_cast<double>(about.nnz);
+    collected.reads_matrix = true;
+  }
+  collected.problem.samples.push_back(sample);
+  collected.problem.over_one_length |= over_one_length;
+  collected.analytic.emplace_back(terms.analytic.begin(), terms.analytic.begin() + terms.count);
+}
+
+// Samples of the kernel's other classes for the same types; of kernels that read a matrix, whose classes are launches.
+std::vector<Sample> Sampler::kin_of(const ModelKey &key, const Collected &own) const {
+  std::vector<Sample> kin;
+  for (const auto &[other, collected] : collected_) {
+    ModelKey same = other;
+    same.model_class = key.model_class;
+    const bool related = same == key && other.model_class != key.model_class && own.reads_matrix;
+    if (!related || collected.problem.names != own.problem.names) continue;
+    kin.insert(kin.end(), collected.problem.samples.begin(), collected.problem.samples.end());
+  }
+  return kin;
+}
+
+std::map<ModelKey, FittedModel> Sampler::fit_all(const CalibrationClock &) const {
+  std::vector<std::pair<ModelKey, FittedModel>> fitted;
+  for (const auto &[key, collected] : collected_) fitted.emplace_back(key, FittedModel());
+  const auto fit_one = [&](std::pair<ModelKey, FittedModel> &each) {
+    const Collected &collected = collected_.find(each.first)->second;
+    FitProblem problem = collected.problem;
+    problem.kin = kin_of(each.first, collected);
+    problem.over_matrices = collected.reads_matrix;
+    // What the machine says of a term depends on the working set; the middle of it stands for all.
+    for (std::size_t j = 0; j < problem.names.size(); ++j) {
+      std::vector<double> column;
+      for (const auto &each : collected.analytic) column.push_back(each[j]);
+      problem.prior.push_back(median(std::move(column)));
+    }
+    FittedModel &model = each.second = fit(problem);
+    if (collected.setup_ratios.empty()) return;
+    model.setup_factor = median(collected.setup_ratios);
+    model.setup_samples = static_cast<std::int64_t>(collected.setup_ratios.size());
+  };
+  std::exception_ptr problem;  // nothing may leave the threads
+  std::mutex problem_lock;
+  std::atomic<std::size_t> next{0};
+  // Hundreds of models take seconds.
+  const int team = context_.threads();
+  threads::for_parts(team, team, [&](int) {
+    for (std::size_t m = next++; m < fitted.size(); m = next++) {
+      try {
+        fit_one(fitted[m]);
+      } catch (...) {
+        const std::lock_guard lock(problem_lock);
+        problem = std::current_exception();
+      }
+    }
+  });
+  if (problem) std::rethrow_exception(problem);
+  std::map<ModelKey, FittedModel> models;
+  for (auto &[key, model] : fitted)
+    if (model.samples || model.setup_samples) models[key] = std::move(model);
+  return models;
+}
+
+void Sampler::tell(
+    const std::map<ModelKey, FittedModel> &models,
+    const std::function<void(const ModelKey &, const FittedModel &, const Sample &, double)> &listener) const {
+  for (const auto &[key, model] : models)
+    for (const Sample &sample : collected_.at(key).problem.samples)
+      if (model.samples) listener(key, model, sample, model.evaluate(sample.terms.data(), sample.working_set));
+}
+
+}  // namespace sextant
