@@ -8,9 +8,10 @@
 #include <utility>
 
 #include "core/base/types.hpp"
+#include "core/base/units.hpp"
 #include "core/cholesky/ordering.hpp"
-#include "core/dispatch/make_choice.hpp"
-#include "core/dispatch/select.hpp"
+#include "core/choose/make_choice.hpp"
+#include "core/choose/selector.hpp"
 #include "core/matrix/symmetric_enough.hpp"
 #include "core/pcg/solver.hpp"
 
@@ -29,6 +30,12 @@ const char *role_of(std::int32_t phase) {
 Pattern pattern_of(const Matrix &matrix) {
   const CsrArrays &csr = matrix.csr();
   return {csr.rows, csr.index_type, csr.offset_type, csr.row_ptr.data(), csr.col.data(), Triangles::both};
+}
+
+SelectorOptions forced_scheduler(const std::string &name) {
+  SelectorOptions options;
+  if (!name.empty()) options.forced[SXT_KIND_CHOLESKY] = name;
+  return options;
 }
 
 // Right-hand sides that sessions for solves are made for: few sizes, so that few sessions are kept.
@@ -62,12 +69,11 @@ sxt_cholesky_query Analysis::query(std::int32_t phase, std::int64_t n_rhs, const
 
 // Seconds of all that is expected, by each scheduler: one factorisation and its share of the solves, times how many.
 std::map<const registry::Kernel *, double> Analysis::totals(const sxt_cholesky_query &shape) const {
-  Selector selector(context(), nullptr);
-  if (!settings_.scheduler.empty()) selector.force(SXT_KIND_CHOLESKY, settings_.scheduler);
+  Selector selector(context(), nullptr, forced_scheduler(settings_.scheduler));
   std::map<const registry::Kernel *, double> factor, total;
   const auto least = [&](std::int32_t phase, std::map<const registry::Kernel *, double> &out) {
     const sxt_cholesky_query asked = query(phase, settings_.expected_rhs, shape);
-    for (const ChoicePtr &choice : selector.every(Query(&asked.m.q), role_of(phase)))
+    for (const ChoicePtr &choice : selector.every({.query = Query(&asked.m.q), .role = role_of(phase)}))
       out.try_emplace(choice->kernel, choice->total_s);  // the least comes first
   };
   least(SXT_CHOLESKY_FACTOR, factor);
@@ -111,19 +117,19 @@ LeftOut Analysis::others() const {
 }
 
 ChoicePtr Analysis::choose(std::int32_t phase, std::int64_t n_rhs, const LeftOut &left_out, bool record) const {
-  Selector selector(context(), nullptr);
-  LeftOut all = left_out;
-  if (!settings_.scheduler.empty())
-    selector.force(SXT_KIND_CHOLESKY, settings_.scheduler);
-  else if (factor_choice_ && factor_choice_->forced)
-    selector.force(SXT_KIND_CHOLESKY, factor_choice_->kernel->name());
+  SelectorOptions options = forced_scheduler(settings_.scheduler);
+  options.left_out = left_out;
+  if (factor_choice_ && factor_choice_->forced)
+    options.forced[SXT_KIND_CHOLESKY] = factor_choice_->kernel->name();
   else if (factor_choice_)
-    for (const registry::Kernel *kernel : registry::Registry::instance().kernels(SXT_KIND_CHOLESKY, context().device_name()))
+    for (const registry::Kernel *kernel :
+         registry::Registry::instance().kernels(SXT_KIND_CHOLESKY, context().device_name()))
       if (kernel != factor_choice_->kernel)
-        all.try_emplace(kernel, text("factored by ", factor_choice_->kernel->name()));
-  selector.leave_out(std::move(all));
+        options.left_out.try_emplace(kernel, text("factored by ", factor_choice_->kernel->name()));
+  Selector selector(context(), nullptr, std::move(options));
   const sxt_cholesky_query asked = query(phase, n_rhs, shape_);
-  return record ? selector.select(Query(&asked.m.q), role_of(phase)) : selector.propose(Query(&asked.m.q), role_of(phase));
+  Question question{.query = Query(&asked.m.q), .role = role_of(phase)};
+  return record ? selector.select(std::move(question)) : selector.propose(std::move(question));
 }
 
 void Analysis::find_scheduler() {

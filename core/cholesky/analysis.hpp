@@ -14,10 +14,10 @@
 #include "core/cholesky/ordering.hpp"
 #include "core/cholesky/settings.hpp"
 #include "core/cholesky/symbolic.hpp"
-#include "core/dispatch/prepared.hpp"
-#include "core/dispatch/select.hpp"
+#include "core/choose/question.hpp"
 #include "core/explain/explain.hpp"
 #include "core/matrix/matrix.hpp"
+#include "core/run/prepared.hpp"
 
 namespace sextant::cholesky {
 

@@ -6,9 +6,10 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/dispatch/prepared.hpp"
-#include "core/dispatch/select.hpp"
+#include "core/base/units.hpp"
+#include "core/choose/selector.hpp"
 #include "core/explain/explain.hpp"
+#include "core/run/prepared.hpp"
 #include "sextant/plugin/kinds/ordering.h"
 
 namespace sextant::cholesky {
@@ -122,7 +123,7 @@ class Orderer {
     args.row_ptr = graph.row_ptr.data();
     args.col = graph.col.data();
     args.perm = perm;
-    Runner runner(context_, Selector(context_, nullptr).propose(query(method), "cholesky/order"), nullptr);
+    Runner runner(context_, Selector(context_, nullptr).propose({.query = query(method), .role = "cholesky/order"}), nullptr);
     const sxt_status status = runner.run(&args.h);
     require(status == SXT_OK, SXT_NOT_APPLICABLE, "order ", method, " does not apply to this pattern");
   }
