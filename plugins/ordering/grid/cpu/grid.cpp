@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ordering.grid.cpu, and the same for contexts of a GPU.
+#include <cmath>
+
 #include "planes.hpp"
 #include "plugins/ordering/shared/fill_kernel.hpp"
 
@@ -19,7 +21,7 @@ sxt_status order(sxt_ordering_args &args, int threads, const sxt_exec *exec) {
       return SXT_NOT_APPLICABLE;
     }
     std::vector<TreeNode> tree;
-    const std::vector<Vertex> nodes = grid::Planes(found).run(tree);
+    const std::vector<Vertex> nodes = grid::Planes(found, threads).run(tree);
     const std::int64_t unknowns = found.unknowns;
     for (std::size_t k = 0; k < nodes.size(); ++k)
       for (std::int64_t u = 0; u < unknowns; ++u)
@@ -64,15 +66,18 @@ sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_ma
   return ordering::offers(as<sxt_ordering_query>(query), "grid", reason);
 }
 
-// All entries are looked at once, by all threads; one writes the order.
+// All entries are looked at once, all nodes at every level with each direction of planes.
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
-  constexpr double entry_s = 4e-9, row_s = 2e-8, host_threads = 16;
+  constexpr double entry_s = 4e-9, row_s = 2e-8, level_s = 3e-8, host_threads = 16, leaf = 150;
   const sxt_matrix_query &q = as<sxt_ordering_query>(query).m;
   const double threads = machine->warp != 0 ? host_threads : std::max(1, machine->units);
   CandidateList list(out, capacity, count);
+  const double rows = static_cast<double>(q.rows), levels = std::max(1.0, std::log2(rows / leaf));
+  double passes = 0;
+  for (double level = 0; level < levels; ++level) passes += 1 / (std::exp2(level) < 8 * threads ? 1 : threads);
   add_candidate(list, q, machine->warp != 0 ? 1 : machine->units,
-                entry_s * static_cast<double>(q.nnz) / threads + row_s * static_cast<double>(q.rows));
+                entry_s * static_cast<double>(q.nnz) / threads + (row_s + level_s * passes) * rows);
   return SXT_OK;
 }
 
