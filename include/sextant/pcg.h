@@ -9,10 +9,10 @@
 extern "C" {
 #endif
 
-typedef int32_t sxt_norm;
-enum { SXT_NORM_2 = 0, SXT_NORM_MAX = 1 };
+typedef int32_t sxt_norm; /* of residuals: the 2-norm, or the largest |re| + |im| of an element */
+enum { /* values of sxt_norm */ SXT_NORM_2 = 0, SXT_NORM_MAX = 1 };
 
-typedef struct {
+typedef struct { /* What a set-up solves, how exactly, and what the choice may assume */
   uint64_t struct_size;
   const char *preconditioner;  /* NULL or "auto", "none", "jacobi", or what a plugin offers */
   const char *recurrence;      /* NULL or "auto", "classical" (Hestenes and Stiefel 1952), "chronopoulos-gear" (Chronopoulos
@@ -49,7 +49,7 @@ SXT_API void sxt_pcg_options_init(sxt_pcg_options *options, uint64_t struct_size
  * for vectors that are not in A's null space. How it chooses, and sources of methods: docs/pcg.md. [any-thread] */
 SXT_API sxt_status sxt_pcg_create(sxt_matrix *a, const sxt_pcg_options *options, sxt_pcg **pcg);
 
-typedef struct {
+typedef struct { /* What holds for one solve */
   uint64_t struct_size;
   int32_t use_initial_guess;   /* 1: x holds a guess (warm start); 0 (default): start from zero */
   int32_t reserved0;
@@ -65,7 +65,7 @@ typedef struct {
                                      * atomically, by acquire, may read so many during the solve. May be NULL */
 } sxt_solve_options;
 
-typedef struct {
+typedef struct { /* How a solve ended, by its reason, and what it took */
   uint64_t struct_size;
   sxt_reason reason;
   int32_t reserved0;
