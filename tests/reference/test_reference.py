@@ -80,5 +80,23 @@ class Reference(unittest.TestCase):
             self.assertIn("sxt_pcg_bare", run.stdout)
 
 
+class Tables(unittest.TestCase):
+    def test_a_name_that_is_missing_and_one_too_many_fail(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for name in ("include", "docs/reference"):
+                shutil.copytree(SOURCE / name, root / name)
+            for name in ("core", "abi", "files", "plugins", "tools"):
+                (root / name).mkdir(parents=True)
+            (root / "core/new.cpp").write_text('getenv("SEXTANT_NEW");')
+            errors = root / "docs/reference/errors.md"
+            errors.write_text(errors.read_text().replace("| -7 | an index is out of range", "| -7 | an index is wrong"))
+            command = [sys.executable, "-B", str(SOURCE / "tests/reference/check_tables.py"), folder]
+            run = subprocess.run(command, capture_output=True, text=True)
+            self.assertEqual(run.returncode, 1)
+            for expected in ("lacks SEXTANT_NEW", "has spmv.csr.rows.cpu, which the sources have not", "SXT_E_INDEX"):
+                self.assertIn(expected, run.stdout)
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)
