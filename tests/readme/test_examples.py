@@ -20,7 +20,7 @@ class Examples(unittest.TestCase):
         (self.root / "a.c").write_text(FILE)
 
     def problems(self, text):
-        (self.root / "docs/guide.md").write_text(text)
+        (self.root / "docs/pcg.md").write_text(text)
         return list(examples.problems(self.root))
 
     def test_programs_and_excerpts_pass(self):
@@ -37,7 +37,7 @@ class Examples(unittest.TestCase):
     def test_another_output_fails(self):
         self.problems(PROGRAM + "It prints\n```text\nhello\n```\n")
         with self.assertRaisesRegex(SystemExit, "the document says\nhello"):
-            examples.run(self.root, "guide_c", "/bin/true")
+            examples.run(self.root, "pcg_c", "/bin/true")
 
 
 if __name__ == "__main__":
