@@ -85,7 +85,10 @@ def problems(source):
 
 def run(source, name, program):
     expected = programs(source)[name][2]
-    printed = subprocess.run([program], stdout=subprocess.PIPE, text=True, check=True).stdout
+    result = subprocess.run([program], stdout=subprocess.PIPE, text=True)
+    printed = result.stdout
+    if result.returncode != 0:
+        sys.exit(f"it printed\n{printed}and ended with {result.returncode}")
     if expected is not None and printed != expected:
         sys.exit(f"it printed\n{printed}and the document says\n{expected}")
 
