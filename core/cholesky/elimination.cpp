@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Liu's elimination tree (ACM TOMS 12, 1986) and the column counts of Gilbert, Ng and Peyton (SIAM J. Matrix Anal. Appl.
-// 15, 1994): row i of L is a subtree of the elimination tree with root i, whose leaves are among the entries of A's row
-// i. A column's entries are counted as differences: one more at a leaf, one less where two ways meet, summed upwards.
-// With the common ancestors of consecutive leaves found directly, rows need not be taken in order.
+// Liu's elimination tree (ACM TOMS 12, 1986) and the column counts of Gilbert, Ng and Peyton (SIAM J. Matrix Anal.
+// Appl. 15, 1994): row i of L is a subtree of the elimination tree with root i, whose leaves are among the entries of
+// A's row i. A column's entries are counted as differences: one more at a leaf, one less where two ways meet, summed
+// upwards. With the common ancestors of consecutive leaves found directly, rows need not be taken in order.
 #include "core/cholesky/elimination.hpp"
 
 #include <numeric>
@@ -110,8 +110,7 @@ class Eliminator {
       else if (last[p] != v)
         place_[v] = cursor[p] - 1, cursor[p] -= size[v];
       cursor[v] = place_[v];
-      if (const Index heaviest = last[v]; heaviest >= 0)
-        place_[heaviest] = cursor[v] - 1, cursor[v] -= size[heaviest];
+      if (const Index heaviest = last[v]; heaviest >= 0) place_[heaviest] = cursor[v] - 1, cursor[v] -= size[heaviest];
     }
   }
 
@@ -137,7 +136,8 @@ class Eliminator {
     for (std::int64_t v = factored_; v < n_; ++v) counts_[v] = static_cast<Index>(n_ - v);
   }
 
-  void count_rows(const Ancestors &ancestors, const Array<Index> &first, const Array<Index> &from, Array<Index> &delta) {
+  void count_rows(const Ancestors &ancestors, const Array<Index> &first, const Array<Index> &from,
+                  Array<Index> &delta) {
     const auto add = [&](Index v, Index by) { std::atomic_ref(delta[v]).fetch_add(by, std::memory_order_relaxed); };
     for_ranges(n_, threads_, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {

@@ -16,7 +16,7 @@ struct Elimination {
   Array<std::int32_t> parent;         // of a column, in the order of elimination; -1: a root
   Array<std::int32_t> counts;         // entries of a column of L, the diagonal included
   std::int64_t nnz_l = 0;             // sum of counts
-  double flops = 0;                   // sum of their squares, without the last n_schur columns: of L without added zeros
+  double flops = 0;  // sum of their squares, without the last n_schur columns: of L without added zeros
 };
 
 // order[k]: the column that is to be eliminated k-th. The last n_schur columns keep their places, and count as dense.

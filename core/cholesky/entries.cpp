@@ -134,7 +134,8 @@ Entries find_entries(const Pattern &pattern, const Supernodes &supernodes, int t
   if (supernodes.n == 0) return {Array<std::int64_t>(0), Array<std::int64_t>(0), 0};
   return with_index_type(pattern.index_type, [&](auto index) {
     return with_index_type(pattern.offset_type, [&](auto offset) {
-      return Finder<typename decltype(index)::type, typename decltype(offset)::type>(pattern, supernodes, threads).run();
+      return Finder<typename decltype(index)::type, typename decltype(offset)::type>(pattern, supernodes, threads)
+          .run();
     });
   });
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Fundamental supernodes: parent(i) = i + 1 and one entry less in each next column (Liu, Ng and Peyton, SIAM J. Matrix
-// Anal. Appl. 14, 1993), and relaxed amalgamation (Ashcraft and Grimes, ACM TOMS 15, 1989): a parent and its last child,
-// whose columns are side by side, become one where both are narrow and few zeros are added.
+// Anal. Appl. 14, 1993), and relaxed amalgamation (Ashcraft and Grimes, ACM TOMS 15, 1989): a parent and its last
+// child, whose columns are side by side, become one where both are narrow and few zeros are added.
 #include "core/cholesky/partition.hpp"
 
 #include <algorithm>
@@ -91,13 +91,12 @@ Partition collect(const Partition &from, const SupernodeOptions &options, const 
 
 }  // namespace
 
-
-// From the last supernode down: a group begins where the supernode begins that was joined last, so that several children
-// of a parent join it one after the other where they are leaves.
+// From the last supernode down: a group begins where the supernode begins that was joined last, so that several
+// children of a parent join it one after the other where they are leaves.
 Partition amalgamate(const Partition &from, const SupernodeOptions &options) {
   require(options.block > 0, SXT_E_ARGUMENT, "block columns of ", options.block, " columns");
   const std::int64_t fixed = from.n_schur > 0 ? from.n_super - 1 : from.n_super;  // the Schur complement stays alone
-  Array<Index> group_of(from.n_super);  // counted from the end
+  Array<Index> group_of(from.n_super);                                            // counted from the end
   std::vector<Group> groups;
   std::vector<std::int64_t> first;
   for (std::int64_t s = from.n_super - 1; s >= 0; --s) {

@@ -17,7 +17,8 @@ struct Supernodes {
   const std::int32_t *rows, *perm, *inverse;
 };
 
-// entry_from and entry_to of sxt_symbolic, and n_straight. Of two mirror images the one in the row that is eliminated first is used.
+// entry_from and entry_to of sxt_symbolic, and n_straight. Of two mirror images the one in the row that is eliminated
+// first is used.
 struct Entries {
   Array<std::int64_t> from, to;
   std::int64_t straight = 0;

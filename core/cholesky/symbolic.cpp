@@ -47,8 +47,8 @@ void Symbolic::set_sizes(const Partition &p) {
 }
 
 void Symbolic::find_entries(const Pattern &pattern, int threads) {
-  const Supernodes supernodes{pattern.n,        parent_.size(),   super_ptr_.data(), row_ptr_.data(),
-                              value_ptr_.data(), rows_.data(), perm_.data(),      inverse_.data()};
+  const Supernodes supernodes{pattern.n,         parent_.size(), super_ptr_.data(), row_ptr_.data(),
+                              value_ptr_.data(), rows_.data(),   perm_.data(),      inverse_.data()};
   Entries entries = cholesky::find_entries(pattern, supernodes, threads);
   entry_from_ = std::move(entries.from), entry_to_ = std::move(entries.to);
   n_straight_ = entries.straight;

@@ -19,7 +19,8 @@ namespace sextant::cholesky {
 class Symbolic {
  public:
   // elimination and partition belong to the graph, which belongs to the pattern.
-  Symbolic(const Pattern &pattern, const Graph &graph, Elimination elimination, const Partition &partition, int threads);
+  Symbolic(const Pattern &pattern, const Graph &graph, Elimination elimination, const Partition &partition,
+           int threads);
   // What save() wrote for a pattern of this hash; entries are found anew. Throws SXT_E_FILE_READ where the file cannot
   // be read, SXT_E_PLAN where it is damaged, of another version of the format, or of another pattern.
   static Symbolic load(const std::string &path, const Pattern &pattern, std::uint64_t pattern_hash, int threads);

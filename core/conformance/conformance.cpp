@@ -283,7 +283,7 @@ void Suite::check_candidate(std::uint64_t i, Bench &bench, Fitted &fitted, std::
 
 // Warm runs: what they take and whether they allocate beside the host's table.
 void Suite::time_runs(std::uint64_t i, const Opened &opened, const Fitted &fitted, std::size_t candidate) {
-  const bool counted = !options_.answers_only && counts_allocations();
+  const bool counted = !options_.answers_only && !kernel_.has(SXT_KERNEL_ALLOCATES) && counts_allocations();
   if (!counted && !options_.costs) return;
   const std::unique_ptr<Case> again = make(i);
   Lending lending(device_, opened.bound().scratch_bytes, options_.threads, 0);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <set>
 #include <string>
 
@@ -212,6 +213,7 @@ void PcgSolver::consider_order() {
   Context &context = matrix_->context();
   sxt_ordering_query query{};
   query.m = matrix_->query_part(SXT_KIND_ORDERING, sizeof query, 1);
+  std::strcpy(query.method, "rcm");
   const bool demanded = settings_.reorder > 0, made = planned(order_role, Query(&query.m.q)), asked = demanded || made;
   if (!asked && context.plan().required()) return;  // it names none
   Selector selector(context, matrix_.get(), {.left_out = left_out_});

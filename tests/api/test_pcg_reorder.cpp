@@ -241,7 +241,7 @@ TEST(PcgReorder, ABadEntryIsNamedByTheCallersNumber) {
 TEST(PcgReorder, AForcedOrderingIsTheOneTaken) {
   const Context context = cpu();
   const Matrix matrix = shuffled(laplacian(20)).matrix(context);
-  ASSERT_EQ(sxt_context_force(context.get(), "sxt.ordering/1", "ordering.reference.cpu"), SXT_OK);
+  ASSERT_EQ(sxt_context_force(context.get(), "sxt.ordering/2", "ordering.reference.cpu"), SXT_OK);
   EXPECT_TRUE(contains(explain(create(matrix, always())), "ordering.reference.cpu, bandwidth "));
 }
 

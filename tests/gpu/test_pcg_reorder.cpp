@@ -91,7 +91,7 @@ TEST_F(PcgReorderOnGpu, ComplexSystemsAndOtherPreconditioners) {
 
 // The bandwidth that an ordering leaves, by the explanation.
 std::int64_t bandwidth_by(const Context &context, const Matrix &matrix, const char *ordering) {
-  EXPECT_EQ(sxt_context_force(context.get(), "sxt.ordering/1", ordering), SXT_OK);
+  EXPECT_EQ(sxt_context_force(context.get(), "sxt.ordering/2", ordering), SXT_OK);
   sxt_pcg_options options = pcg_options();
   options.reorder = 1;
   options.probe = -1;

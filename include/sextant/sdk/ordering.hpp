@@ -24,7 +24,7 @@ struct Pattern {
 // Calls f(Pattern, perm) with the arrays in their types, after checking the args; n = 0 is done at once.
 template <class F>
 sxt_status with_pattern(const sxt_exec *exec, sxt_ordering_args &args, F &&f) {
-  args.width = args.levels = 0;
+  args.width = args.levels = args.tree_nodes = 0;
   if (args.n < 0) return error(exec, SXT_E_ARGUMENT, "%lld rows", (long long)args.n);
   if (args.n == 0) return SXT_OK;
   if (!args.row_ptr || !args.perm) return error(exec, SXT_E_ARGUMENT, "row_ptr or perm is NULL");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Approximate minimum degree (Amestoy, Davis and Duff, SIAM J. Matrix Anal. Appl. 17, 1996) on a quotient graph: an
 // eliminated vertex becomes an element that stands for the clique it leaves; degrees are bounded from above by what the
-// elements next to a vertex have outside the newest one. Vertices that cannot be told apart are merged, vertices that see
-// nothing but the newest element go with it. A halo of vertices may be there to be seen and not to be ordered (Pellegrini,
-// Roman and Amestoy, Concurrency 12, 2000).
+// elements next to a vertex have outside the newest one. Vertices that cannot be told apart are merged, vertices that
+// see nothing but the newest element go with it. A halo of vertices may be there to be seen and not to be ordered
+// (Pellegrini, Roman and Amestoy, Concurrency 12, 2000).
 #pragma once
 
 #include "plugins/ordering/shared/weighted_graph.hpp"
@@ -157,8 +157,10 @@ class MinimumDegree {
       const Size weight = -weight_[at(v)];
       for (Size p = place_[at(v)], end = p + elements_[at(v)]; p < end; ++p) {
         Size &stamp = stamp_[at(work_[at(p)])];
-        if (stamp >= mark_) stamp -= weight;
-        else if (stamp != 0) stamp = degree_[at(work_[at(p)])] + mark_ - weight;
+        if (stamp >= mark_)
+          stamp -= weight;
+        else if (stamp != 0)
+          stamp = degree_[at(work_[at(p)])] + mark_ - weight;
       }
     }
   }

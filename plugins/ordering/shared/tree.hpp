@@ -22,7 +22,8 @@ inline void give_tree(const std::vector<TreeNode> &nodes, sxt_ordering_args &arg
   const auto count = static_cast<std::int64_t>(nodes.size());
   std::vector<std::int64_t> parent(nodes.size(), -1), depth(nodes.size(), 0), stack;
   for (std::int64_t t = 0; t < count; ++t) {
-    while (!stack.empty() && nodes[static_cast<std::size_t>(stack.back())].begin >= nodes[static_cast<std::size_t>(t)].below) {
+    while (!stack.empty() &&
+           nodes[static_cast<std::size_t>(stack.back())].begin >= nodes[static_cast<std::size_t>(t)].below) {
       parent[static_cast<std::size_t>(stack.back())] = t;
       stack.pop_back();
     }

@@ -153,8 +153,7 @@ inline bool compress(const WeightedGraph &g, Compressed &out) {
   std::partial_sum(out.first.begin(), out.first.end(), out.first.begin());
   std::vector<Vertex> at(out.first.begin(), out.first.end() - 1);
   out.member.resize(static_cast<std::size_t>(n));
-  for (Vertex v = 0; v < n; ++v)
-    out.member[g.index(at[g.index(name[g.index(head[g.index(v)])])]++)] = v;
+  for (Vertex v = 0; v < n; ++v) out.member[g.index(at[g.index(name[g.index(head[g.index(v)])])]++)] = v;
   out.graph = {};
   for (Vertex c = 0; c < count; ++c) {
     const Vertex v = out.member[g.index(out.first[g.index(c)])];

@@ -53,8 +53,7 @@ class Coarsener {
       for (std::int64_t e = g.start[at(v)]; e < g.start[at(v) + 1]; ++e) {
         const Vertex u = g.neighbour[at(e)];
         const std::int32_t weight = g.weight_of_edge(e);
-        if (mate_[at(u)] < 0 && weight > heaviest &&
-            std::int64_t{g.weight[at(v)]} + g.weight[at(u)] <= most_weight)
+        if (mate_[at(u)] < 0 && weight > heaviest && std::int64_t{g.weight[at(v)]} + g.weight[at(u)] <= most_weight)
           best = u, heaviest = weight;
       }
       alone += best == v;

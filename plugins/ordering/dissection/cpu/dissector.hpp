@@ -10,8 +10,8 @@
 
 #include "plugins/ordering/shared/minimum_degree.hpp"
 #include "plugins/ordering/shared/tree.hpp"
-#include "sextant/sdk/cpu/threads.hpp"
 #include "separator.hpp"
+#include "sextant/sdk/cpu/threads.hpp"
 
 namespace sextant::plugin::elimination {
 
@@ -209,8 +209,7 @@ class Dissector {
     const auto size = static_cast<Vertex>(part.name.size());
     take_leaf(part, worker);
     worker.degree.order(worker.leaf, size, worker.leaf_order);
-    for (Vertex k = 0; k < size; ++k)
-      order_[at(part.begin + k)] = part.name[at(worker.leaf_order[at(k)])];
+    for (Vertex k = 0; k < size; ++k) order_[at(part.begin + k)] = part.name[at(worker.leaf_order[at(k)])];
     worker.nodes.push_back({part.begin, part.begin + size, part.begin});
   }
 

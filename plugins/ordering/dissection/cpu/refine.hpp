@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A vertex separator made smaller by moving its vertices to either side (Fiduccia and Mattheyses 1982; for vertex
-// separators Ashcraft and Liu, SIAM J. Matrix Anal. Appl. 19, 1998): a vertex that goes to one side draws its neighbours
-// on the other one into the separator. Moves that make it larger are tried too, and taken back if nothing came of them.
+// separators Ashcraft and Liu, SIAM J. Matrix Anal. Appl. 19, 1998): a vertex that goes to one side draws its
+// neighbours on the other one into the separator. Moves that make it larger are tried too, and taken back if nothing
+// came of them.
 #pragma once
 
 #include "heap.hpp"
@@ -138,7 +139,8 @@ class Refiner {
 
   void fill_heaps(Random &random) {
     start_ = border_;
-    for (std::size_t i = start_.size(); i > 1; --i) std::swap(start_[i - 1], start_[at(random.below(static_cast<std::int64_t>(i)))]);
+    for (std::size_t i = start_.size(); i > 1; --i)
+      std::swap(start_[i - 1], start_[at(random.below(static_cast<std::int64_t>(i)))]);
     for (const Vertex v : start_) heap_[0].insert(v, gain(v, 0)), heap_[1].insert(v, gain(v, 1));
   }
 
@@ -146,9 +148,12 @@ class Refiner {
   int next_side(int pass) const {
     int side;
     if (heap_[0].empty() && heap_[1].empty()) return -1;
-    if (heap_[0].empty() || heap_[1].empty()) side = heap_[0].empty() ? 1 : 0;
-    else if (heap_[0].top_gain() != heap_[1].top_gain()) side = heap_[0].top_gain() > heap_[1].top_gain() ? 0 : 1;
-    else side = s_->weight[0] != s_->weight[1] ? (s_->weight[0] < s_->weight[1] ? 0 : 1) : pass % 2;
+    if (heap_[0].empty() || heap_[1].empty())
+      side = heap_[0].empty() ? 1 : 0;
+    else if (heap_[0].top_gain() != heap_[1].top_gain())
+      side = heap_[0].top_gain() > heap_[1].top_gain() ? 0 : 1;
+    else
+      side = s_->weight[0] != s_->weight[1] ? (s_->weight[0] < s_->weight[1] ? 0 : 1) : pass % 2;
     const auto fits = [&](int to) {
       return !heap_[to].empty() && s_->weight[to] + g_->weight[at(heap_[to].top())] <= most_;
     };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A small vertex separator by several levels (Karypis and Kumar 1998): the graph is made coarser until few vertices are
-// left, separated there by growing one side from a random vertex, several times, and the best separator is refined level
-// by level on the way back.
+// left, separated there by growing one side from a random vertex, several times, and the best separator is refined
+// level by level on the way back.
 #pragma once
 
 #include <deque>
@@ -39,8 +39,8 @@ class SeparatorFinder {
   }
 
   // Down to about `target` vertices, by no more than so many levels.
-  const WeightedGraph &coarsen(const WeightedGraph &g, Vertex target, std::size_t most_levels, std::deque<Coarse> &levels,
-                               Random &random) {
+  const WeightedGraph &coarsen(const WeightedGraph &g, Vertex target, std::size_t most_levels,
+                               std::deque<Coarse> &levels, Random &random) {
     const std::int64_t all = std::accumulate(g.weight.begin(), g.weight.end(), std::int64_t{0});
     const std::int64_t most_weight = std::max<std::int64_t>(1, 3 * all / (2 * std::int64_t{target}));
     const WeightedGraph *at = &g;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kind sxt.ordering/1: patterns whose least bandwidth by levels is known, in an order that hides it, and patterns that
-// have none. An answer passes that names every row once, whose rows in one level are no fewer than its bandwidth says,
-// and whose bandwidth is within what a search from a row at the rim leaves. Orders of equal quality need not be equal.
+// Kind sxt.ordering/2: patterns whose least bandwidth by levels is known, in an order that hides it, patterns that have
+// none, and grids as they are. An answer passes that names every row once. Of an order by levels, a level holds no
+// fewer rows than the bandwidth says, and the bandwidth is within what a search from a row at the rim leaves. In the
+// tree of a dissection only rows of nodes one above the other are neighbours. Orders of equal quality need not be
+// equal.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -26,6 +28,7 @@ struct Case {
   Matrix matrix;
   std::vector<std::int64_t> wide_ptr, wide_col, wide_perm;  // of cases in 64 bits
   std::vector<std::int32_t> perm;
+  std::vector<std::int64_t> tree_first, tree_parent;
   std::int64_t most_bandwidth = 0;
   bool symmetric = true, wide = false;
   sxt_ordering_query query{};
@@ -45,11 +48,29 @@ class Graph {
   void diagonal() {
     for (std::size_t i = 0; i < rows_.size(); ++i) rows_[i].insert(static_cast<std::int64_t>(i));
   }
+  Graph &keep_names() { return natural_ = true, *this; }
+  // Each row becomes so many, all of them neighbours.
+  Graph several(std::int64_t unknowns) const {
+    Graph out(unknowns * static_cast<std::int64_t>(rows_.size()));
+    out.natural_ = natural_;
+    for (std::int64_t i = 0; i < static_cast<std::int64_t>(rows_.size()); ++i)
+      for (std::int64_t a = 0; a < unknowns; ++a) {
+        for (std::int64_t b = 0; b < a; ++b) out.edge(unknowns * i + a, unknowns * i + b);
+        for (const std::int64_t j : rows_[static_cast<std::size_t>(i)])
+          for (std::int64_t b = 0; b < unknowns; ++b) out.arc(unknowns * i + a, unknowns * j + b);
+      }
+    return out;
+  }
+  // Every edge with its ends moved up: beside the graph itself.
+  void take(const Graph &other, std::int64_t from) {
+    for (std::size_t i = 0; i < other.rows_.size(); ++i)
+      for (const std::int64_t j : other.rows_[i]) arc(static_cast<std::int64_t>(i) + from, j + from);
+  }
   Pattern renamed(Random &random) const {
     const auto n = static_cast<std::int64_t>(rows_.size());
     std::vector<std::int64_t> name(rows_.size());
     std::iota(name.begin(), name.end(), 0);
-    for (std::int64_t i = n - 1; i > 0; --i)
+    for (std::int64_t i = natural_ ? 0 : n - 1; i > 0; --i)
       std::swap(name[static_cast<std::size_t>(i)], name[static_cast<std::size_t>(random.below(i + 1))]);
     Pattern out{n, n, std::vector<std::vector<std::int64_t>>(rows_.size())};
     for (std::size_t i = 0; i < rows_.size(); ++i) {
@@ -62,6 +83,7 @@ class Graph {
 
  private:
   std::vector<std::set<std::int64_t>> rows_;
+  bool natural_ = false;
 };
 
 // Points of a box, each beside those one step away (near: along one axis only).
@@ -88,7 +110,7 @@ Graph random_graph(std::int64_t n, std::int64_t edges, bool symmetric, Random &r
   return graph;
 }
 
-constexpr std::uint64_t shapes = 15;
+constexpr std::uint64_t shapes = 22;
 
 // most: the bandwidth that may be left; 0: any. A search from a row at the rim leaves levels of w rows at most, and
 // less than two of them between neighbours.
@@ -135,6 +157,24 @@ Graph shape(std::uint64_t i, Random &random, std::int64_t &most, bool &symmetric
       return graph;
     }
     case 13: return named("no entry in 100 rows", 0), Graph(100);
+    case 15: {
+      named("a star", 0);
+      Graph graph(900);
+      for (std::int64_t j = 1; j < 900; ++j) graph.edge(0, j);
+      return graph;
+    }
+    case 16: return named("a grid of 30 x 21 as it is", 0), box(30, 21, 1, true).keep_names();
+    case 17: return named("a grid of 17 x 9 x 8 as it is", 0), box(17, 9, 8, true).keep_names();
+    case 18:
+      return named("corners joined, 3 unknowns, 7 x 6 x 8 as it is", 0), box(7, 6, 8, false).keep_names().several(3);
+    case 19: return named("a grid of 90 x 70", 0), box(90, 70, 1, true);
+    case 20: return named("corners joined in a box of 12 x 13 x 14", 0), box(12, 13, 14, false);
+    case 21: {
+      named("a grid and a box apart, and empty rows", 0);
+      Graph graph(30 * 30 + 512 + 400);
+      graph.take(box(30, 30, 1, true), 0), graph.take(box(8, 8, 8, true), 900);
+      return graph;
+    }
     default: {
       named("parts of which a later search meets less than the first", 0), symmetric = false;
       Graph graph(200);
@@ -175,6 +215,12 @@ sxt_status make_case(const sxt_host *, std::uint64_t seed, std::uint64_t i, sxt_
     c->args.col = csr.col;
     c->args.perm = c->perm.data();
     if (i >= shapes) widen(*c);
+    // Without a tree, with room for a few nodes, with room for all.
+    c->args.tree_capacity = i % 3 == 0 ? 0 : i % 3 == 1 ? 5 : csr.s.rows;
+    c->tree_first.assign(static_cast<std::size_t>(c->args.tree_capacity) + 1, guard_value);
+    c->tree_parent.assign(static_cast<std::size_t>(c->args.tree_capacity) + 1, guard_value);
+    if (c->args.tree_capacity > 0)
+      c->args.tree_first = c->tree_first.data(), c->args.tree_parent = c->tree_parent.data();
     std::snprintf(c->description, sizeof c->description, "%s%s", what, c->wide ? ", 64-bit indices" : "");
     *out = {sizeof(sxt_case), c->description, &c->query.m.q, &csr.s.h, nullptr, &c->args.h, c.get()};
     c.release();
@@ -203,6 +249,34 @@ std::int64_t bandwidth_of(const Case &c, const std::vector<std::int64_t> &perm) 
   return most;
 }
 
+// "" or what is wrong with the tree of a dissection.
+const char *fault_of_tree(const Case &c, const std::vector<std::int64_t> &perm) {
+  const std::int64_t nodes = c.args.tree_nodes;
+  if (nodes < 0 || nodes > c.args.tree_capacity) return "the tree has more nodes than fit";
+  if (c.tree_parent.back() != guard_value) return "it wrote beyond the tree";
+  if (nodes == 0) return "";
+  if (c.tree_first[0] != 0 || c.tree_first[static_cast<std::size_t>(nodes)] != c.args.n)
+    return "the tree does not cover the rows";
+  std::vector<std::int64_t> node_of(static_cast<std::size_t>(c.args.n));
+  for (std::int64_t t = 0; t < nodes; ++t) {
+    const std::int64_t begin = c.tree_first[static_cast<std::size_t>(t)],
+                       end = c.tree_first[static_cast<std::size_t>(t) + 1];
+    const std::int64_t up = c.tree_parent[static_cast<std::size_t>(t)];
+    if (begin > end || end > c.args.n) return "a node of the tree ends before it begins";
+    if (up != -1 && (up <= t || up >= nodes)) return "a node of the tree comes after its parent";
+    for (std::int64_t k = begin; k < end; ++k) node_of[static_cast<std::size_t>(perm[static_cast<std::size_t>(k)])] = t;
+  }
+  const char *fault = "";
+  if (c.symmetric)
+    c.matrix.for_each([&](std::int64_t i, std::int64_t j, Wide) {
+      std::int64_t low = std::min(node_of[static_cast<std::size_t>(i)], node_of[static_cast<std::size_t>(j)]);
+      const std::int64_t high = std::max(node_of[static_cast<std::size_t>(i)], node_of[static_cast<std::size_t>(j)]);
+      while (low != -1 && low < high) low = c.tree_parent[static_cast<std::size_t>(low)];
+      if (low != high) fault = "neighbours are in two branches of the tree";
+    });
+  return fault;
+}
+
 sxt_status compare(const sxt_case *got_case, const sxt_case *want_case, double *error, sxt_message *message) {
   return guard(nullptr, [&] {
     const Case &got = *static_cast<const Case *>(got_case->owner);
@@ -214,9 +288,11 @@ sxt_status compare(const sxt_case *got_case, const sxt_case *want_case, double *
       verdict.fail("it wrote beyond the permutation");
     else if (bandwidth < 0)
       verdict.fail("a row is missing, or named twice");
+    else if (const char *fault = fault_of_tree(got, perm); *fault)
+      verdict.fail(fault);
     else if (got.symmetric && width > 0 && bandwidth > 2 * width - 1)
       verdict.fail("neighbours are further apart than two levels of the width it states");
-    else if (got.most_bandwidth > 0 && bandwidth > got.most_bandwidth)
+    else if (got.args.levels > 0 && got.most_bandwidth > 0 && bandwidth > got.most_bandwidth)
       verdict.check("bandwidth", 0, static_cast<double>(bandwidth), 0, least);
     else if (perm != perm_of(*static_cast<const Case *>(want_case->owner)))
       *error = 0.5;  // another order, as good
