@@ -16,8 +16,8 @@
 !   Indices  count from 1, in arguments, results and sentences, unless the caller says zero_based or hands in an address.
 !   Why      object%error() has the sentence for the object's last failure, report%message for the last solve's.
 !   Objects  free themselves when they go out of scope. They are not copied: a copy is empty. Pass them by reference.
-!   Threads  Different objects never disturb each other; several threads may call solve of one solver. Anything else on
-!            one object is for one thread at a time. The default context may first be used from several threads at once.
+!   Threads  Different objects never disturb each other; several threads may call solve of one solver or factor, each with
+!            a report. Anything else on one object is for one thread at a time. The default context may first be used from several threads at once.
 module sextant
   use sextant_constants
   use sextant_callbacks, only: sextant_hooks, sextant_log_hook, sextant_allocate_hook, sextant_release_hook, &
@@ -37,6 +37,8 @@ module sextant
   use sextant_hermitian_c, only: sxt_hermitian_set, sxt_hermitian_report
   use sextant_batches, only: sextant_hermitian, sextant_hermitian_settings, sextant_hermitian_answers, &
                              sextant_hermitian_report
+  use sextant_factors, only: sextant_analysis, sextant_analysis_settings, sextant_analysis_info, sextant_cholesky, &
+                             sextant_cholesky_options, sextant_cholesky_report, sextant_cholesky_info
   use sextant_kernels_c, only: sxt_head, sxt_query
   use sextant_selections, only: sextant_selection
   use sextant_verification_work, only: sextant_verification, sextant_verify_line, sextant_verify_summary, &

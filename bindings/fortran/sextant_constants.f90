@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Every constant of the C interface, by the name it has there and with the same value: of sextant/types.h,
-! sextant/sextant.h, sextant/pcg.h and sextant/hermitian.h. Test fortran.headers compares them with the headers.
+! sextant/sextant.h, sextant/cholesky.h, sextant/hermitian.h and sextant/pcg.h. Test fortran.headers compares them with the headers.
 module sextant_constants
   use, intrinsic :: iso_c_binding, only: c_int32_t
   implicit none
@@ -60,4 +60,9 @@ module sextant_constants
   ! Ways past a whole factorisation.
   integer(i4), parameter :: sxt_shortcut_toeplitz = 1, sxt_shortcut_mixed = 2, sxt_shortcut_always = 4
   integer(i4), parameter :: sxt_shortcut_butterfly = 8
+
+  ! Factorisations of a sparse matrix, what becomes of small pivots, and the parts of a solve.
+  integer(i4), parameter :: sxt_llh = 1, sxt_ldlh = 2
+  integer(i4), parameter :: sxt_pivot_fail = 0, sxt_pivot_perturb = 1, sxt_pivot_replace = 2
+  integer(i4), parameter :: sxt_step_all = 0, sxt_step_forward = 1, sxt_step_diagonal = 2, sxt_step_backward = 3
 end module sextant_constants

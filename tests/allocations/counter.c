@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Preloaded into a program: counts what it asks of the host's allocator between the end of its second solve and the
- * end of its last, and writes the number of solves and that of requests into the file that COUNT_FILE names when the
+ * end of its last, factorisations between them included, and writes the number of solves and that of requests into the file that COUNT_FILE names when the
  * program ends. What a set-up allocates depends on what it measures, so it is left out; a first step may end with a
  * line of output, for which the language allocates. Over glibc, whose own functions do the work. */
 #define _GNU_SOURCE
@@ -31,14 +31,25 @@ int posix_memalign(void **memory, size_t alignment, size_t bytes) {
   return *memory || bytes == 0 ? 0 : ENOMEM;
 }
 
-/* Stands before the library's own: sxt_pcg *, n, b, x, options, report. */
-int sxt_pcg_solve_array(void *pcg, long n, const void *b, void *x, const void *options, void *report) {
-  static int (*solve)(void *, long, const void *, void *, const void *, void *);
-  if (!solve) *(void **)&solve = dlsym(RTLD_NEXT, "sxt_pcg_solve_array");
-  const int status = solve(pcg, n, b, x, options, report);
+static int counted(int status) {
   after_last = atomic_load(&calls);
   if (++solves == 2) after_second = after_last;
   return status;
+}
+
+/* These stand before the library's own: sxt_pcg *, n, b, x, options, report. */
+int sxt_pcg_solve_array(void *pcg, long n, const void *b, void *x, const void *options, void *report) {
+  static int (*solve)(void *, long, const void *, void *, const void *, void *);
+  if (!solve) *(void **)&solve = dlsym(RTLD_NEXT, "sxt_pcg_solve_array");
+  return counted(solve(pcg, n, b, x, options, report));
+}
+
+/* sxt_cholesky *, n, n_rhs, b, ldb, x, ldx, options, report. */
+int sxt_cholesky_solve(const void *cholesky, long n, long n_rhs, const void *b, long ldb, void *x, long ldx,
+                       const void *options, void *report) {
+  static int (*solve)(const void *, long, long, const void *, long, void *, long, const void *, void *);
+  if (!solve) *(void **)&solve = dlsym(RTLD_NEXT, "sxt_cholesky_solve");
+  return counted(solve(cholesky, n, n_rhs, b, ldb, x, ldx, options, report));
 }
 
 __attribute__((destructor)) static void tell(void) {

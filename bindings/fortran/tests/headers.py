@@ -13,7 +13,6 @@ import sys
 import tempfile
 import unittest
 
-HEADERS = ("types.h", "sextant.h", "pcg.h", "hermitian.h")
 RENAMED = {"sxt_copy": "sxt_copy_arrays"}  # a constant and a function whose names differ in case alone
 # Members that callers do not set: the module fills them in by itself.
 OWN = re.compile(r"struct_size|reserved\d+|\w+_user|index_type|offset_type|n_plugin_paths|history_length")
@@ -110,7 +109,7 @@ def c_program(headers):
 def fortran_program(headers):
     """The same numbers as Fortran sees them; a procedure for each struct, so that names may repeat."""
     lines = ["program layout", "use iso_c_binding"]
-    lines += [f"use sextant_{m}" for m in ("constants", "c", "hermitian_c", "kernels_c", "models_c")]
+    lines += [f"use sextant_{m}" for m in ("constants", "c", "cholesky_c", "hermitian_c", "kernels_c", "models_c")]
     lines += ["implicit none"]
     lines += [f"call show_{struct}()" for struct in sorted(headers.structs)]
     for constant in sorted(headers.constants):
@@ -203,7 +202,7 @@ def main():
     parser.add_argument("--cc", required=True)
     parser.add_argument("--fc", required=True)
     options = parser.parse_args()
-    headers = Headers([(options.include / "sextant" / name).read_text() for name in HEADERS])
+    headers = Headers([path.read_text() for path in sorted((options.include / "sextant").glob("*.h"))])
     files = sorted([*options.sources.glob("sextant*.f90"), *options.sources.glob("*.inc")])
     layer = [path for path in files if path.stem.endswith(("_c", "_constants"))]
     module = Module([path.read_text() for path in layer], [path.read_text() for path in files if path not in layer])
