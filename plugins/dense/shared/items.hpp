@@ -47,7 +47,7 @@ inline std::uint8_t *marks_of(const sxt_dense_args &d, std::int64_t g) { return 
 inline bool factors(std::int32_t operation) { return operation == SXT_DENSE_POTRF || operation == SXT_DENSE_LDLH; }
 
 inline sxt_status check(const sxt_dense_args &d, const sxt_exec *exec) {
-  if (d.operation < SXT_DENSE_POTRF || d.operation > SXT_DENSE_LDLH)
+  if (d.operation < SXT_DENSE_POTRF || d.operation > SXT_DENSE_RIGHT)
     return error(exec, SXT_E_ARGUMENT, "%d is no dense operation", d.operation);
   if (d.count < 0 || (d.count > 0 && (!d.n || !d.a || !d.lda)))
     return error(exec, SXT_E_ARGUMENT, "%lld items without sizes or matrices", (long long)d.count);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // cholesky.tasks.cpu beside CHOLMOD, in one process, on the same order: factor and solve in turns, ratios of each pair.
 //
-//   bench_cholesky [--threads N] [--seconds S] [--cpu-time] [--amalgamation T] [--small KERNEL] [--large KERNEL] PROBLEM ...
+//   bench_cholesky [--threads N] [--seconds S] [--cpu-time] [--alone] [--only 1|2|3] [--amalgamation T] [--small KERNEL] [--large KERNEL] PROBLEM ...
 //
 // PROBLEM: "5-point 1000", "7-point 40", "27-point 20 3", or a Matrix Market file. Prints a row of a Markdown table for
 // each. OPENBLAS_NUM_THREADS says how many threads CHOLMOD's BLAS takes.
@@ -24,6 +24,8 @@ using Clock = std::chrono::steady_clock;
 bool cpu_time = false;  // seconds of all threads together instead of those that pass
 struct Options {
   int threads = 2;
+  int only = 0;        // 1: factor, 2: solve, 3: 16 right-hand sides; the others are run once
+  bool alone = false;  // CHOLMOD gives its order and no times
   double seconds = 3;
   sextant::cholesky::SupernodeOptions supernodes;
   std::string small = "dense.loops.cpu", large = "dense.openblas.cpu";
@@ -56,7 +58,7 @@ Pair measure(double seconds, const std::function<void()> &ours, const std::funct
   while (a.size() < 3 || std::chrono::duration<double>(Clock::now() - begin).count() < seconds) {
     a.push_back(seconds_of(ours)), b.push_back(seconds_of(theirs));
     ratio.push_back(b.back() / a.back());
-    if (a.size() >= 200) break;
+    if (a.size() >= 1000) break;
   }
   return {*std::min_element(a.begin(), a.end()), *std::min_element(b.begin(), b.end()), median(ratio)};
 }
@@ -129,14 +131,15 @@ void row(const std::string &words, const Options &options) {
   Peer peer(a);
   Ours ours(a, peer.order(), options);
   const sxt_symbolic &s = ours.view();
-  const Pair factor = measure(options.seconds, [&] { ours.factor(); }, [&] { peer.factor(); });
+  const auto time_for = [&](int what) { return !options.only || options.only == what ? options.seconds : 0; };
+  const Pair factor = measure(time_for(1), [&] { ours.factor(); }, [&] { if (!options.alone) peer.factor(); });
   Pair solve[2];
   const std::int64_t columns[2] = {1, 16};
   double error = 0;
   for (int k = 0; k < 2; ++k) {
     std::vector<double> b(static_cast<std::size_t>(a.n * columns[k])), x, y;
     for (std::size_t i = 0; i < b.size(); ++i) b[i] = std::sin(static_cast<double>(i) * 0.7 + 1);
-    solve[k] = measure(options.seconds / 3, [&] { ours.solve(b, columns[k], x); }, [&] { peer.solve(b, columns[k], y); });
+    solve[k] = measure(time_for(k + 2) / 3, [&] { ours.solve(b, columns[k], x); }, [&] { if (!options.alone) peer.solve(b, columns[k], y); });
     if (k == 0) error = residual(a, x, b);
   }
   std::printf("| %s | %d | %.2f | %.2f | %.2f | %lld | %.1f | %.1f | %.1f | **%.2f** | %.2f | %.2f | **%.2f** | %.2f | %.2f | **%.2f** | %.0e |\n",
@@ -160,6 +163,8 @@ int main(int argc, char **argv) {
     if (word == "--threads") options.threads = std::stoi(next());
     else if (word == "--seconds") options.seconds = std::stod(next());
     else if (word == "--amalgamation") options.supernodes.amalgamation = std::stoll(next());
+    else if (word == "--only") options.only = std::stoi(next());
+    else if (word == "--alone") options.alone = true;
     else if (word == "--cpu-time") bench_cholesky::cpu_time = true;
     else if (word == "--large") options.large = next();
     else if (word == "--small") options.small = next();

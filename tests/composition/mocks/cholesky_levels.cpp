@@ -18,13 +18,14 @@ enum { DIAGONAL, BELOW };      // instances of the slot UPDATE
 struct State {
   const sxt_symbolic *symbolic;
   std::vector<std::vector<std::int64_t>> levels;
-  std::vector<std::int32_t> super_of, inverse;  // of a column; new place of an old index
+  std::vector<std::int32_t> super_of;           // of a column
   std::int64_t updates = 0, update_values = 0;  // in the largest level
 };
 
 struct Session {
   const sxt_filled *slots;
-  std::vector<double> values, temporary;
+  double *values;  // the factor of the call
+  std::vector<double> temporary, permuted;
   Group potrf, trsm, syrk, gemm;
 };
 
@@ -52,7 +53,7 @@ sxt_status slot_query(const sxt_query *query, std::uint64_t slot, std::uint64_t 
   dense.q = {head<sxt_dense_query>(kind), asked.m.q.expected_runs, 0, SXT_F64};
   dense.operation = operations[slot][instance];
   dense.count = asked.n_super;
-  dense.max_m = dense.max_n = dense.max_k = asked.max_front;
+  dense.max_m = dense.max_n = dense.max_k = asked.max_rows;
   dense.flops = asked.flops / 4;
   return SXT_OK;
 }
@@ -60,17 +61,15 @@ sxt_status slot_query(const sxt_query *query, std::uint64_t slot, std::uint64_t 
 sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *exec,
                    void **out) {
   return guard(exec, [&] {
-    if (!problem->data || !is_kind(*problem->data, SXT_KIND_CHOLESKY))
+    if (!problem->data || !is_kind(*problem->data, SXT_KIND_SYMBOLIC))
       return error(exec, SXT_E_ARGUMENT, "the problem has no symbolic structure");
     auto state = std::make_unique<State>();
     const sxt_symbolic &symbolic = *(state->symbolic = &as<sxt_symbolic>(problem->data));
     state->levels = levels_of(symbolic);
     state->super_of.resize(symbolic.n);
-    state->inverse.resize(symbolic.n);
     for (std::int64_t s = 0; s < symbolic.n_super; ++s)
       for (std::int64_t j = symbolic.super_ptr[s]; j < symbolic.super_ptr[s + 1]; ++j)
         state->super_of[j] = static_cast<std::int32_t>(s);
-    for (std::int64_t k = 0; k < symbolic.n; ++k) state->inverse[symbolic.perm[k]] = static_cast<std::int32_t>(k);
     for (const auto &level : state->levels) {
       std::int64_t updates = 0, values = 0;
       for (const std::int64_t s : level) {
@@ -91,25 +90,17 @@ sxt_status open(const void *opaque, const sxt_filled *slots, const sxt_exec *exe
     const State &state = *static_cast<const State *>(opaque);
     auto session = std::make_unique<Session>();
     session->slots = slots;
-    session->values.resize(state.symbolic->values);
     session->temporary.resize(state.update_values);
+    session->permuted.resize(state.symbolic->n);
     for (Group *group : {&session->potrf, &session->trsm}) group->reserve(state.symbolic->n_super);
     for (Group *group : {&session->syrk, &session->gemm}) group->reserve(state.updates);
     return give(session.release(), out);
   });
 }
 
-// The lower triangle of P A P' into the panels.
-void scatter_matrix(const State &state, const sxt_csr &a, std::vector<double> &values) {
-  std::fill(values.begin(), values.end(), 0.0);
-  const auto *row_ptr = static_cast<const std::int32_t *>(a.row_ptr), *col = static_cast<const std::int32_t *>(a.col);
-  for (std::int64_t old_i = 0; old_i < a.s.rows; ++old_i)
-    for (std::int32_t k = row_ptr[old_i]; k < row_ptr[old_i + 1]; ++k) {
-      const std::int32_t i = state.inverse[old_i], j = state.inverse[col[k]];
-      if (i < j) continue;
-      const Panel panel = panel_of(*state.symbolic, state.super_of[j], values.data());
-      *panel.at(panel.place(i), j - panel.first) += static_cast<const double *>(a.values)[k];
-    }
+void scatter_matrix(const sxt_symbolic &symbolic, const double *a, double *values) {
+  std::fill(values, values + symbolic.values, 0.0);
+  for (std::int64_t k = 0; k < symbolic.n_entries; ++k) values[symbolic.entry_to[k]] = a[symbolic.entry_from[k]];
 }
 
 // The grouped calls of a level, in the order in which they run; updates go into temporaries.
@@ -117,7 +108,7 @@ void collect(const State &state, Session &s, const std::vector<std::int64_t> &le
   for (Group *group : {&s.potrf, &s.trsm, &s.syrk, &s.gemm}) group->clear();
   double *free = s.temporary.data();
   for (const std::int64_t super : level) {
-    const Panel p = panel_of(*state.symbolic, super, s.values.data());
+    const Panel p = panel_of(*state.symbolic, super, s.values);
     s.potrf.add(0, p.width, 0, {p.values, p.rows});
     if (p.rows > p.width) s.trsm.add(p.rows - p.width, p.width, 0, {p.values, p.rows}, {p.at(p.width, 0), p.rows});
     for_each_target(p, state.super_of, [&](std::int64_t begin, std::int64_t end) {
@@ -135,9 +126,9 @@ void collect(const State &state, Session &s, const std::vector<std::int64_t> &le
 void scatter_updates(const State &state, Session &s, const std::vector<std::int64_t> &level) {
   std::size_t item = 0;
   for (const std::int64_t super : level) {
-    const Panel p = panel_of(*state.symbolic, super, s.values.data());
+    const Panel p = panel_of(*state.symbolic, super, s.values);
     for_each_target(p, state.super_of, [&](std::int64_t begin, std::int64_t end) {
-      const Panel target = panel_of(*state.symbolic, state.super_of[p.row[begin]], s.values.data());
+      const Panel target = panel_of(*state.symbolic, state.super_of[p.row[begin]], s.values);
       const double *update = s.syrk.c(item++);
       for (std::int64_t j = begin; j < end; ++j)
         for (std::int64_t i = j; i < p.rows; ++i)
@@ -147,30 +138,29 @@ void scatter_updates(const State &state, Session &s, const std::vector<std::int6
   }
 }
 
-sxt_status check_pivots(const State &state, const Session &s, const std::vector<std::int64_t> &level,
-                        sxt_cholesky_args &args, const sxt_exec *exec) {
+// Notes the first pivot of a level that failed.
+void check_pivots(const State &state, const Session &s, const std::vector<std::int64_t> &level,
+                  const sxt_cholesky_args &args) {
   for (std::size_t item = 0; item < s.potrf.size(); ++item) {
     if (s.potrf.info(item) == 0) continue;
     const std::int64_t column = state.symbolic->super_ptr[level[item]] + s.potrf.info(item) - 1;
-    if (args.failed_column >= 0 && column > args.failed_column) continue;
-    args.failed_column = column;
-    const Panel p = panel_of(*state.symbolic, level[item], const_cast<double *>(s.values.data()));
-    args.failed_pivot = *p.at(column - p.first, column - p.first);
+    if (*args.failed_column >= 0 && column > *args.failed_column) continue;
+    *args.failed_column = column;
+    const Panel p = panel_of(*state.symbolic, level[item], s.values);
+    *args.failed_pivot = *p.at(column - p.first, column - p.first);
   }
-  if (args.failed_column < 0) return SXT_OK;
-  return error(exec, SXT_E_NOT_POSITIVE_DEFINITE, "the pivot of column %lld is %g", (long long)args.failed_column,
-               args.failed_pivot);
 }
 
-sxt_status factor(const State &state, Session &s, sxt_cholesky_args &args, const sxt_exec *exec) {
-  args.failed_column = -1;
-  args.failed_pivot = std::numeric_limits<double>::quiet_NaN();
-  scatter_matrix(state, *args.a, s.values);
+sxt_status factor(const State &state, Session &s, const sxt_cholesky_args &args, const sxt_exec *exec) {
+  *args.failed_column = -1;
+  *args.failed_pivot = std::numeric_limits<double>::quiet_NaN();
+  scatter_matrix(*state.symbolic, static_cast<const double *>(args.values), s.values);
   const auto part = [&](int slot, int instance) -> const sxt_bound & { return *s.slots[slot].parts[instance]; };
   for (const auto &level : state.levels) {
     collect(state, s, level);
     sxt_status status = s.potrf.run(SXT_DENSE_POTRF, part(POTRF, 0), *exec);
-    if (status == SXT_OK) status = check_pivots(state, s, level, args, exec);
+    if (status == SXT_OK) check_pivots(state, s, level, args);
+    if (*args.failed_column >= 0) return status;
     if (status == SXT_OK) status = s.trsm.run(SXT_DENSE_TRSM, part(TRSM, 0), *exec);
     if (status == SXT_OK) status = s.syrk.run(SXT_DENSE_SYRK, part(UPDATE, DIAGONAL), *exec);
     if (status == SXT_OK) status = s.gemm.run(SXT_DENSE_GEMM, part(UPDATE, BELOW), *exec);
@@ -180,32 +170,36 @@ sxt_status factor(const State &state, Session &s, sxt_cholesky_args &args, const
   return SXT_OK;
 }
 
-// One right-hand side, permuted: L y = b, then L' x = y.
-void solve(const State &state, Session &s, double *b) {
+// One right-hand side: L y = P b, then L' P x = y.
+void solve(const State &state, Session &s, double *caller) {
   const sxt_symbolic &symbolic = *state.symbolic;
+  double *const b = s.permuted.data();
+  for (std::int64_t k = 0; k < symbolic.n; ++k) b[k] = caller[symbolic.perm[k]];
   for (std::int64_t super = 0; super < symbolic.n_super; ++super) {
-    const Panel p = panel_of(symbolic, super, s.values.data());
+    const Panel p = panel_of(symbolic, super, s.values);
     for (std::int64_t j = 0; j < p.width; ++j) {
       const double y = b[p.row[j]] /= *p.at(j, j);
       for (std::int64_t i = j + 1; i < p.rows; ++i) b[p.row[i]] -= *p.at(i, j) * y;
     }
   }
   for (std::int64_t super = symbolic.n_super; super-- > 0;) {
-    const Panel p = panel_of(symbolic, super, s.values.data());
+    const Panel p = panel_of(symbolic, super, s.values);
     for (std::int64_t j = p.width; j-- > 0;) {
       for (std::int64_t i = j + 1; i < p.rows; ++i) b[p.row[j]] -= *p.at(i, j) * b[p.row[i]];
       b[p.row[j]] /= *p.at(j, j);
     }
   }
+  for (std::int64_t k = 0; k < symbolic.n; ++k) caller[symbolic.perm[k]] = b[k];
 }
 
 sxt_status run(const void *opaque, void *session, const sxt_head *head, const sxt_exec *exec) {
   return guard(exec, [&]() -> sxt_status {
-    auto &args = const_cast<sxt_cholesky_args &>(as<sxt_cholesky_args>(head));
+    const auto &args = as<sxt_cholesky_args>(head);
     const State &state = *static_cast<const State *>(opaque);
     Session &s = *static_cast<Session *>(session);
+    s.values = static_cast<double *>(args.factor);
     if (args.phase == SXT_CHOLESKY_FACTOR) return factor(state, s, args, exec);
-    for (std::int32_t column = 0; column < args.n_rhs; ++column)
+    for (std::int64_t column = 0; column < args.n_rhs; ++column)
       solve(state, s, static_cast<double *>(args.b) + column * args.ldb);
     return SXT_OK;
   });

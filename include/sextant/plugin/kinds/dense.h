@@ -22,7 +22,8 @@
   X(BACKWARD, 7, "backward", "B (m x n) = L^-H B, L is m x m")                                                       \
   X(PRODUCT, 8, "product", "C (m x n) -= A B, A is m x k, B is k x n")                                               \
   X(PRODUCT_H, 9, "product_h", "C (m x n) -= A^H B, A is k x m, B is k x n")                                     \
-  X(LDLH, 10, "ldlh", "A (n x n, lower) = L D L^H in place, L unit, D real on the diagonal, no interchanges; info as potrf's")
+  X(LDLH, 10, "ldlh", "A (n x n, lower) = L D L^H in place, L unit, D real on the diagonal, no interchanges; info as potrf's") \
+  X(RIGHT, 11, "right", "B (m x n) = B L^-1, L is n x n")
 enum {
 #define SXT_X(suffix, value, name, formula) SXT_DENSE_##suffix = value,
   SXT_DENSE_TABLE(SXT_X)

@@ -69,6 +69,7 @@ class Dense {
   void gemmt(Block<T> a, Block<T> b, Block<T> c, std::int64_t n, std::int64_t k) { call(SXT_DENSE_GEMMT, n, n, k, a, b, c, {}); }
   void forward(Block<T> l, Block<T> b, std::int64_t m, std::int64_t n) { call(SXT_DENSE_FORWARD, m, n, m, l, b, {}, {}); }
   void backward(Block<T> l, Block<T> b, std::int64_t m, std::int64_t n) { call(SXT_DENSE_BACKWARD, m, n, m, l, b, {}, {}); }
+  void right(Block<T> l, Block<T> b, std::int64_t m, std::int64_t n) { call(SXT_DENSE_RIGHT, m, n, n, l, b, {}, {}); }
   void product(Block<T> a, Block<T> b, Block<T> c, std::int64_t m, std::int64_t n, std::int64_t k) {
     call(SXT_DENSE_PRODUCT, m, n, k, a, b, c, {});
   }

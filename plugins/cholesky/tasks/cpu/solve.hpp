@@ -2,6 +2,9 @@
 // Solves with a few right-hand sides at once, up and down the same tree. Going up, a unit adds what it takes off rows of
 // others to numbers of its own behind the vector, which the parent collects in the order of its children; going down it
 // only reads what stands above. Large fronts are cut in block columns and rows as for the factorisation.
+//
+// One or two right-hand sides stand in columns. More stand across, as the rows of X^H, so that what belongs to one row of L
+// lies together and kernels work along the right-hand sides: L^-1 X is then X^H L^-H.
 #pragma once
 
 #include <atomic>
@@ -40,7 +43,7 @@ template <class T>
 class Solve {
  public:
   Solve(const Plan &plan, const SolveSpace &space, const SolveCall<T> &call, const sxt_exec &exec)
-      : plan_(plan), space_(space), call_(call), exec_(exec), x_(reinterpret_cast<T *>(space.x)), ld_(plan.s.n + plan.kept_rows) {
+      : plan_(plan), space_(space), call_(call), exec_(exec), x_(reinterpret_cast<T *>(space.x)), across_(call.columns > 2), ld_(across_ ? call.columns : plan.s.n + plan.kept_rows) {
     exec_.threads = 1;
   }
 
@@ -48,7 +51,8 @@ class Solve {
   bool run(int threads) {
     const std::int32_t phase = call_.phase;
     const bool whole = phase == SXT_CHOLESKY_SOLVE;
-    if (!whole && phase != SXT_CHOLESKY_FORWARD) take(threads);
+    if (!whole && phase != SXT_CHOLESKY_FORWARD)
+      in_parts(threads, [&](std::int64_t begin, std::int64_t end) { take_columns(begin, end, false); });
     if (whole || phase == SXT_CHOLESKY_FORWARD) {
       up_ = true;
       if (!Graph<Solve>(*this, space_.keys, exec_.cancel).run(threads)) return false;
@@ -58,7 +62,7 @@ class Solve {
       up_ = false;
       return Graph<Solve>(*this, space_.keys, exec_.cancel).run(threads);
     }
-    put(threads);
+    in_parts(threads, [&](std::int64_t begin, std::int64_t end) { put_columns(begin, end, false); });
     return true;
   }
   sxt_status status() const { return status_.load(std::memory_order_relaxed); }
@@ -73,15 +77,40 @@ class Solve {
 
   Block<const T> front(std::int64_t p) const { return {call_.l + plan_.s.value_ptr[p], plan_.rows(p)}; }
   static Block<T> writable(Block<const T> b) { return {const_cast<T *>(b.data), b.ld}; }  // read only, by kernels
-  Block<T> own(std::int64_t p) const { return {x_ + plan_.s.super_ptr[p], ld_}; }
-  Block<T> gathered(std::int64_t p) const { return {x_ + plan_.s.n + plan_.gathered_at(p), ld_}; }
+  // Rows k .. of a block of right-hand sides.
+  Block<T> from_row(Block<T> b, std::int64_t k) const { return across_ ? b.at(0, k) : b.at(k, 0); }
+  Block<T> own(std::int64_t p) const { return from_row({x_, ld_}, plan_.s.super_ptr[p]); }
+  Block<T> gathered(std::int64_t p) const { return from_row({x_, ld_}, plan_.s.n + plan_.gathered_at(p)); }
   Block<T> temporary(int rank) const {
     const std::int64_t rows = plan_.stack_rows;
-    return {reinterpret_cast<T *>(space_.rows) + rank * rows * call_.columns, rows};
+    return {reinterpret_cast<T *>(space_.rows) + rank * rows * call_.columns, across_ ? call_.columns : rows};
   }
-  static void clear(Block<T> b, std::int64_t rows, std::int64_t columns) {
-    for (std::int64_t c = 0; c < columns; ++c)
-      std::memset(static_cast<void *>(b.data + c * b.ld), 0, static_cast<std::size_t>(rows) * sizeof(T));
+  void clear(Block<T> b, std::int64_t rows) const {
+    const std::int64_t lines = across_ ? rows : call_.columns, each = across_ ? call_.columns : rows;
+    for (std::int64_t c = 0; c < lines; ++c)
+      std::memset(static_cast<void *>(b.data + c * b.ld), 0, static_cast<std::size_t>(each) * sizeof(T));
+  }
+  // f(place in `to`, place in `from`) for row i of one block and row k of another, of each right-hand side.
+  template <class F>
+  void for_columns(Block<T> to, std::int64_t i, Block<T> from, std::int64_t k, F &&f) const {
+    T *const a = from_row(to, i).data, *const b = from_row(from, k).data;
+    const std::int64_t step_a = across_ ? 1 : to.ld, step_b = across_ ? 1 : from.ld;
+    for (std::int64_t c = 0; c < call_.columns; ++c) f(a[c * step_a], b[c * step_b]);
+  }
+
+  // The four steps of a solve with a block of L.
+  void forward_with(Dense<T> &dense, Block<T> l, Block<T> x, std::int64_t n) const {
+    across_ ? dense.trsm(l, x, call_.columns, n, {}) : dense.forward(l, x, n, call_.columns);
+  }
+  void backward_with(Dense<T> &dense, Block<T> l, Block<T> x, std::int64_t n) const {
+    across_ ? dense.right(l, x, call_.columns, n) : dense.backward(l, x, n, call_.columns);
+  }
+  // c -= l x for an m x k block; c -= l^H x for a k x m one.
+  void subtract(Dense<T> &dense, Block<T> l, Block<T> x, Block<T> c, std::int64_t m, std::int64_t k) const {
+    across_ ? dense.gemm(x, l, c, call_.columns, m, k, {}) : dense.product(l, x, c, m, call_.columns, k);
+  }
+  void subtract_adjoint(Dense<T> &dense, Block<T> l, Block<T> x, Block<T> c, std::int64_t m, std::int64_t k) const {
+    across_ ? dense.product(x, l, c, call_.columns, m, k) : dense.product_h(l, x, c, m, call_.columns, k);
   }
   void keep(sxt_status status) {
     if (status != SXT_OK) status_.store(status, std::memory_order_relaxed);
@@ -90,10 +119,10 @@ class Solve {
   const Tiling &tiling(std::int64_t unit) const { return plan_.tilings[plan_.tiling_of[unit]]; }
   Index *solved(std::int64_t unit) const { return space_.solved + 2 * plan_.tiling_of[unit]; }
 
-  void take(int threads);
-  void take_columns(std::int64_t begin, std::int64_t end);
-  void put(int threads);
-  void put_columns(std::int64_t begin, std::int64_t end);
+  void take_columns(std::int64_t begin, std::int64_t end, bool permuted);
+  void put_columns(std::int64_t begin, std::int64_t end, bool permuted);
+  template <class F>
+  void in_parts(int threads, F &&f);
   void divide_columns(std::int64_t p);
   void divide_all(int threads);
   void collect(std::int64_t p);
@@ -104,6 +133,9 @@ class Solve {
   void up_tile(std::int64_t unit, std::int64_t i, Dense<T> &dense);
   void down_tile(std::int64_t unit, std::int64_t j, Dense<T> &dense);
   void push_if_ready(std::int64_t unit, std::int64_t i, Queue &queue);
+  Block<T> row_tile(std::int64_t p, const Tiling &t, std::int64_t i) const {
+    return i < t.panel ? from_row(own(p), t.begin(i)) : from_row(gathered(p), t.begin(i) - t.width);
+  }
   bool is_done(const Tiling &t, std::int64_t i) const;
   bool finish_tile(std::int64_t unit, std::int64_t i, Queue &queue);
 
@@ -112,43 +144,52 @@ class Solve {
   const SolveCall<T> call_;
   sxt_exec exec_;
   T *x_;
-  std::int64_t ld_, units_left_ = 0;
+  const bool across_;
+  const std::int64_t ld_;
+  std::int64_t units_left_ = 0;
   bool up_ = true;
   std::atomic<sxt_status> status_{SXT_OK};
 };
 
 // ---- between b and the vector
 
+// Element k of the vector of right-hand side c, and what stands there for a number of b.
 template <class T>
-void Solve<T>::take_columns(std::int64_t begin, std::int64_t end) {
-  for (std::int64_t c = 0; c < call_.columns; ++c)
-    for (std::int64_t k = begin; k < end; ++k) x_[k + c * ld_] = call_.b[plan_.s.perm[k] + c * call_.ldb];
+void Solve<T>::take_columns(std::int64_t begin, std::int64_t end, bool permuted) {
+  for (std::int64_t k = begin; k < end; ++k) {
+    const T *const from = call_.b + (permuted ? plan_.s.perm[k] : k);
+    for (std::int64_t c = 0; c < call_.columns; ++c) {
+      if (across_) x_[k * ld_ + c] = sextant::plugin::conjugate(from[c * call_.ldb]);
+      else x_[k + c * ld_] = from[c * call_.ldb];
+    }
+  }
 }
 template <class T>
-void Solve<T>::put_columns(std::int64_t begin, std::int64_t end) {
-  for (std::int64_t c = 0; c < call_.columns; ++c)
-    for (std::int64_t k = begin; k < end; ++k) call_.b[plan_.s.perm[k] + c * call_.ldb] = x_[k + c * ld_];
+void Solve<T>::put_columns(std::int64_t begin, std::int64_t end, bool permuted) {
+  for (std::int64_t k = begin; k < end; ++k) {
+    T *const to = call_.b + (permuted ? plan_.s.perm[k] : k);
+    for (std::int64_t c = 0; c < call_.columns; ++c) {
+      if (across_) to[c * call_.ldb] = sextant::plugin::conjugate(x_[k * ld_ + c]);
+      else to[c * call_.ldb] = x_[k + c * ld_];
+    }
+  }
 }
 template <class T>
-void Solve<T>::take(int threads) {
-  sextant::plugin::for_each_part(static_cast<int>(call_.columns), threads, [&](int c) {
-    std::copy(call_.b + c * call_.ldb, call_.b + c * call_.ldb + plan_.s.n, x_ + c * ld_);
+template <class F>
+void Solve<T>::in_parts(int threads, F &&f) {
+  sextant::plugin::for_each_part(4 * threads, threads, [&](int part) {
+    const sextant::plugin::Range rows = sextant::plugin::part_of(plan_.s.n, 4 * threads, part, 16);
+    f(rows.begin, rows.end);
   });
-}
-template <class T>
-void Solve<T>::put(int threads) {
-  sextant::plugin::for_each_part(static_cast<int>(call_.columns), threads,
-                                 [&](int c) { std::copy(x_ + c * ld_, x_ + c * ld_ + plan_.s.n, call_.b + c * call_.ldb); });
 }
 
 template <class T>
 void Solve<T>::divide_columns(std::int64_t p) {
   if (!plan_.factored(p)) return;
-  const std::int64_t first = plan_.s.super_ptr[p];
   const Block<const T> l = front(p);
   for (std::int64_t j = 0; j < plan_.width(p); ++j) {
     const auto inverse = 1 / std::real(l.data[j * (l.ld + 1)]);
-    for (std::int64_t c = 0; c < call_.columns; ++c) x_[first + j + c * ld_] *= inverse;
+    for_columns(own(p), j, own(p), j, [&](T &x, const T &) { x *= inverse; });
   }
 }
 template <class T>
@@ -164,13 +205,14 @@ void Solve<T>::divide_all(int threads) {
 template <class T>
 void Solve<T>::collect(std::int64_t p) {
   const std::int64_t width = plan_.width(p);
-  clear(gathered(p), plan_.below(p), call_.columns);
+  clear(gathered(p), plan_.below(p));
+  const auto add = [](T &to, const T &from) { to += from; };
   for (Index child = plan_.first_child[p]; child >= 0; child = plan_.next_child[child]) {
     const Index *relative = plan_.relative(child);
-    for (std::int64_t c = 0; c < call_.columns; ++c) {
-      const T *from = gathered(child).data + c * ld_;
-      T *const own_to = own(p).data + c * ld_, *const to = gathered(p).data + c * ld_ - width;
-      for (std::int64_t i = 0; i < plan_.below(child); ++i) (relative[i] < width ? own_to : to)[relative[i]] += from[i];
+    const Block<T> from = gathered(child);
+    for (std::int64_t i = 0; i < plan_.below(child); ++i) {
+      const bool inside = relative[i] < width;
+      for_columns(inside ? own(p) : gathered(p), inside ? relative[i] : relative[i] - width, from, i, add);
     }
   }
 }
@@ -178,8 +220,11 @@ void Solve<T>::collect(std::int64_t p) {
 template <class T>
 void Solve<T>::gather(std::int64_t p, Block<T> to) {
   const Index *rows = plan_.below_rows(p);
-  for (std::int64_t c = 0; c < call_.columns; ++c)
-    for (std::int64_t i = 0; i < plan_.below(p); ++i) to.data[i + c * to.ld] = x_[rows[i] + c * ld_];
+  const std::int64_t below = plan_.below(p);
+  for (std::int64_t c = 0; !across_ && c < call_.columns; ++c)
+    for (std::int64_t i = 0; i < below; ++i) to.data[i + c * to.ld] = x_[rows[i] + c * ld_];
+  for (std::int64_t i = 0; across_ && i < below; ++i)
+    for_columns(to, i, {x_, ld_}, rows[i], [](T &x, const T &y) { x = y; });
 }
 
 // Of a tiled front.
@@ -192,18 +237,20 @@ void Solve<T>::start_down(std::int64_t p) {
 template <class T>
 void Solve<T>::up(std::int64_t p, Dense<T> &dense, int rank) {
   if (!plan_.factored(p)) return;
-  const std::int64_t width = plan_.width(p), below = plan_.below(p), columns = call_.columns;
+  const std::int64_t width = plan_.width(p), below = plan_.below(p);
   const Block<T> l = writable(front(p));
-  dense.forward(l, own(p), width, columns);
+  forward_with(dense, l, own(p), width);
   if (plan_.is_kept(p)) {
-    dense.product(l.at(width, 0), own(p), gathered(p), below, columns, width);
+    subtract(dense, l.at(width, 0), own(p), gathered(p), below, width);
   } else if (below > 0) {
     const Block<T> sums = temporary(rank);
-    clear(sums, below, columns);
-    dense.product(l.at(width, 0), own(p), sums, below, columns, width);
+    clear(sums, below);
+    subtract(dense, l.at(width, 0), own(p), sums, below, width);
     const Index *targets = plan_.targets(p);
-    for (std::int64_t c = 0; c < columns; ++c)
+    for (std::int64_t c = 0; !across_ && c < call_.columns; ++c)
       for (std::int64_t i = 0; i < below; ++i) x_[targets[i] + c * ld_] += sums.data[i + c * sums.ld];
+    for (std::int64_t i = 0; across_ && i < below; ++i)
+      for_columns({x_, ld_}, targets[i], sums, i, [](T &to, const T &from) { to += from; });
   }
   if (call_.unit && call_.phase == SXT_CHOLESKY_SOLVE) divide_columns(p);
 }
@@ -214,10 +261,10 @@ void Solve<T>::down(std::int64_t p, Dense<T> &dense, int rank) {
   if (plan_.factored(p)) {
     const Block<T> l = writable(front(p)), there = plan_.is_kept(p) ? gathered(p) : temporary(rank);
     gather(p, there);
-    dense.product_h(l.at(width, 0), there, own(p), width, call_.columns, below);
-    dense.backward(l, own(p), width, call_.columns);
+    subtract_adjoint(dense, l.at(width, 0), there, own(p), width, below);
+    backward_with(dense, l, own(p), width);
   }
-  put_columns(plan_.s.super_ptr[p], plan_.s.super_ptr[p + 1]);
+  put_columns(plan_.s.super_ptr[p], plan_.s.super_ptr[p + 1], true);
 }
 
 // ---- the graph
@@ -239,11 +286,11 @@ void Solve<T>::run(Key key, int rank) {
   Dense<T> dense(call_.parts, call_.type, call_.unit, exec_);
   const bool first_task = unit.kind != Unit::Kind::tiled || row_in(key) == assembly;
   if (up_ && first_task) {
-    take_columns(plan_.s.super_ptr[unit.first], plan_.s.super_ptr[unit.last + 1]);
+    take_columns(plan_.s.super_ptr[unit.first], plan_.s.super_ptr[unit.last + 1], true);
     if (unit.kind != Unit::Kind::range) collect(unit.first);
     else
       for (std::int64_t p = unit.first; p <= unit.last; ++p)
-        if (plan_.is_kept(p)) clear(gathered(p), plan_.below(p), call_.columns);
+        if (plan_.is_kept(p)) clear(gathered(p), plan_.below(p));
   }
   if (unit.kind == Unit::Kind::tiled) {
     if (row_in(key) != assembly) up_ ? up_tile(u, row_in(key), dense) : down_tile(u, row_in(key), dense);
@@ -320,14 +367,13 @@ void Solve<T>::up_tile(std::int64_t unit, std::int64_t i, Dense<T> &dense) {
   const Tiling &t = tiling(unit);
   const std::int64_t p = plan_.units[unit].first;
   const Block<T> l = writable(front(p));
-  const Block<T> to = i < t.panel ? own(p).at(t.begin(i), 0) : gathered(p).at(t.begin(i) - t.width, 0);
+  const Block<T> to = row_tile(p, t, i);
   Index &next = space_.next[t.rows_at + i];
   const std::int64_t known = std::min<std::int64_t>(__atomic_load_n(&solved(unit)[0], __ATOMIC_ACQUIRE), std::min(i, t.panel));
   for (; next < known; ++next)
-    dense.product(l.at(t.begin(i), t.begin(next)), own(p).at(t.begin(next), 0), to, t.extent(i), call_.columns,
-                  t.extent(next));
+    subtract(dense, l.at(t.begin(i), t.begin(next)), row_tile(p, t, next), to, t.extent(i), t.extent(next));
   if (next != i || i >= t.panel) return;
-  dense.forward(l.at(t.begin(i), t.begin(i)), to, t.extent(i), call_.columns);
+  forward_with(dense, l.at(t.begin(i), t.begin(i)), to, t.extent(i));
   ++next;
 }
 
@@ -335,17 +381,15 @@ template <class T>
 void Solve<T>::down_tile(std::int64_t unit, std::int64_t j, Dense<T> &dense) {
   const Tiling &t = tiling(unit);
   const std::int64_t p = plan_.units[unit].first;
-  const Block<T> l = writable(front(p)), to = own(p).at(t.begin(j), 0);
+  const Block<T> l = writable(front(p)), to = row_tile(p, t, j);
   Index &next = space_.next[t.rows_at + j];
   const std::int64_t known =
       std::max<std::int64_t>(t.panel - __atomic_load_n(&solved(unit)[0], __ATOMIC_ACQUIRE), j + 1);
-  for (; next >= known; --next) {
-    const Block<T> from = next < t.panel ? own(p).at(t.begin(next), 0) : gathered(p).at(t.begin(next) - t.width, 0);
-    dense.product_h(l.at(t.begin(next), t.begin(j)), from, to, t.extent(j), call_.columns, t.extent(next));
-  }
+  for (; next >= known; --next)
+    subtract_adjoint(dense, l.at(t.begin(next), t.begin(j)), row_tile(p, t, next), to, t.extent(j), t.extent(next));
   if (next != j) return;
-  dense.backward(l.at(t.begin(j), t.begin(j)), to, t.extent(j), call_.columns);
-  put_columns(plan_.s.super_ptr[p] + t.begin(j), plan_.s.super_ptr[p] + t.end(j));
+  backward_with(dense, l.at(t.begin(j), t.begin(j)), to, t.extent(j));
+  put_columns(plan_.s.super_ptr[p] + t.begin(j), plan_.s.super_ptr[p] + t.end(j), true);
   --next;
 }
 

@@ -42,6 +42,15 @@ inline void vector_product(const R *a, int64_t lda, const R *b, R *c, int64_t re
   if (k - l == 1) for_row_tiles<R>(reals, Axpy<R, C, 1>{a + l * lda, lda, b + l * C, c});
 }
 
+// The sum of a vector's lanes, by halves; of pairs, the sum of those in each place.
+template <int C, class V>
+SXT_WRITTEN_OUT inline void sum_lanes(V v, Lane<V> (&sums)[C]) {
+  if constexpr (lanes_of<V> > C)
+    sum_lanes<C>(lower(v, Lanes_of<Half<V>>{}) + upper(v, Lanes_of<Half<V>>{}), sums);
+  else
+    for (int c = 0; c < C; ++c) sums[c] = v[c];
+}
+
 // c(i, j) -= a(:, i)^H b(:, j) for `left` columns of A by `right` of B, all of k numbers.
 template <class R, int C, int left, int right>
 inline void dots(const R *a, int64_t lda, const R *b, int64_t ldb, R *c, int64_t ldc, int64_t reals) {
@@ -67,12 +76,14 @@ inline void dots(const R *a, int64_t lda, const R *b, int64_t ldb, R *c, int64_t
   }
   for (int i = 0; i < left; ++i)
     for (int j = 0; j < right; ++j) {
-      R re = 0, im = 0;
-      for (int lane = 0; lane < W; ++lane) re += sum[i][j][0][lane];
-      c[i * C + j * ldc] -= re;
-      if constexpr (C == 2) {  // conj(a) b = .. + i (re a im b - im a re b)
-        for (int lane = 0; lane < W; lane += 2) im += sum[i][j][1][lane] - sum[i][j][1][lane + 1];
-        c[i * C + j * ldc + 1] -= im;
+      R parts[C];
+      sum_lanes<C>(sum[i][j][0], parts);
+      if constexpr (C == 1) {
+        c[i + j * ldc] -= parts[0];
+      } else {  // conj(a) b = re a re b + im a im b + i (re a im b - im a re b)
+        c[2 * i + j * ldc] -= parts[0] + parts[1];
+        sum_lanes<C>(sum[i][j][1], parts);
+        c[2 * i + 1 + j * ldc] -= parts[0] - parts[1];
       }
     }
 }

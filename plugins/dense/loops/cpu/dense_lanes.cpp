@@ -113,6 +113,35 @@ void divide_rows(R *b, int64_t ldb, const R *l, int64_t ldl, const Weights<R> &d
   }
 }
 
+// ---- B = B L^-1
+
+template <class R, int C, int columns>
+struct DivideRight {
+  R *b;
+  int64_t ldb, column;
+  const R *l;  // its column `column`, row 0
+  int64_t ldl, after;
+  const R *inverse;
+  template <int vectors, bool partial>
+  SXT_SHARED void at(int64_t row, const Part<R> &part) const {
+    R *const to = b + row + column * ldb;
+    Tile<R, C, vectors, columns, partial> tile;
+    tile.template multiply<false>(to + columns * ldb, ldb, {l + (column + columns) * C, C, ldl}, after, part);
+    tile.subtract_from(to, ldb, part);
+    tile.divide_right(l + column * C, ldl, inverse);
+    tile.put(to, ldb, part);
+  }
+};
+
+template <class R, int C>
+void divide_rows_right(R *b, int64_t ldb, const R *l, int64_t ldl, int64_t rows, int64_t n, bool unit) {
+  for_column_groups_back<C>(n, [&]<int columns>(int64_t j) {
+    R inverse[columns];
+    for (int c = 0; c < columns; ++c) inverse[c] = unit ? R(1) : 1 / l[(j + c) * C + (j + c) * ldl];
+    for_row_tiles<R>(rows * C, DivideRight<R, C, columns>{b, ldb, j, l + j * ldl, ldl, n - j - columns, inverse});
+  });
+}
+
 // ---- A = L L^H, L D L^H
 
 // A block of `columns` columns on the diagonal, column by column. Returns 0 or the 1-based column that failed.
@@ -288,6 +317,7 @@ int32_t work(const Work &w) {
     case SXT_DENSE_SYRK: return update<R, C, true>(a, lda, {a, lda, C}, d, c, ldc, w.n, w.n, w.k, true), 0;
     case SXT_DENSE_GEMM: return update<R, C, true>(a, lda, {b, ldb, C}, d, c, ldc, w.m, w.n, w.k, false), 0;
     case SXT_DENSE_GEMMT: return update<R, C, true>(a, lda, {b, ldb, C}, d, c, ldc, w.n, w.n, w.k, true), 0;
+    case SXT_DENSE_RIGHT: return divide_rows_right<R, C>(b, ldb, a, lda, w.m, w.n, w.unit), 0;
     case SXT_DENSE_FORWARD: return forward<R, C>(a, lda, b, ldb, w.m, w.n, w.unit), 0;
     case SXT_DENSE_BACKWARD: return backward<R, C>(a, lda, b, ldb, w.m, w.n, w.unit), 0;
     case SXT_DENSE_PRODUCT: return product<R, C>(a, lda, b, ldb, c, ldc, w.m, w.n, w.k), 0;

@@ -27,6 +27,16 @@ inline constexpr int most_vectors = 2, most_reals = 4;
 template <int C>
 inline constexpr int most_columns = most_reals / C;
 
+// The same number in all lanes: a load that repeats, where spread() would add it to 0.
+template <class V, int... I>
+SXT_WRITTEN_OUT inline V repeated(Lane<V> value, Pack<I...>) {
+  return V{(static_cast<void>(I), value)...};
+}
+template <class V>
+SXT_WRITTEN_OUT inline V repeated(Lane<V> value) {
+  return repeated<V>(value, Lanes_of<V>{});
+}
+
 // The first lanes of a vector, of which the others are neither read nor written.
 template <class R>
 struct Part {
@@ -118,7 +128,7 @@ struct Tile {
       V column[vectors];
       written_out<vectors>([&](int v) SXT_WRITTEN_OUT { column[v] = load_at(a, v, part); });
       written_out<columns * C>([&](int c) SXT_WRITTEN_OUT {
-        const V factor = spread<V>(f[c / C * b.next + c % C]);
+        const V factor = repeated<V>(f[c / C * b.next + c % C]);
         written_out<vectors>([&](int v) SXT_WRITTEN_OUT { sum[v][c] += column[v] * factor; });
       });
     }
@@ -165,6 +175,26 @@ struct Tile {
     if constexpr (unit) written_out<columns>([&](int c) SXT_WRITTEN_OUT { scale_column(c, inverse[c]); });
   }
 
+  // x = x L^-1.
+  SXT_WRITTEN_OUT void divide_right(const R *l, int64_t ld, const R *inverse) {
+    written_out<columns>([&](int back) SXT_WRITTEN_OUT {
+      const int c = columns - 1 - back;
+      written_out<columns>([&](int e) SXT_WRITTEN_OUT {
+        if (e <= c) return;
+        const R re = l[e * C + c * ld];
+        if constexpr (C == 1) {
+          written_out<vectors>([&](int v) SXT_WRITTEN_OUT { x[v][c] -= re * x[v][e]; });
+        } else {
+          const R im = l[e * C + c * ld + 1];
+          written_out<vectors>([&](int v) SXT_WRITTEN_OUT {
+            x[v][c] -= re * x[v][e] + (im * alternating<V>()) * exchanged(x[v][e]);
+          });
+        }
+      });
+      scale_column(c, inverse[c]);
+    });
+  }
+
  private:
   SXT_WRITTEN_OUT void scale_column(int c, R factor) {
     written_out<vectors>([&](int v) SXT_WRITTEN_OUT { x[v][c] *= factor; });
@@ -207,6 +237,15 @@ inline void for_column_groups(int64_t n, const F &f) {
     if (n - j == 2) return f.template operator()<2>(j);
   }
   if (n - j == 1) f.template operator()<1>(j);
+}
+
+// The same from the last columns back.
+template <int C, class F>
+inline void for_column_groups_back(int64_t n, const F &f) {
+  constexpr int most = most_columns<C>;
+  int64_t j = n;
+  while (j % most != 0) f.template operator()<1>(--j);
+  while (j > 0) f.template operator()<most>(j -= most);
 }
 
 }  // namespace sextant_dense_loops::SXT_ISA

@@ -71,6 +71,7 @@ std::int32_t work(const Calls<T> &calls, const sxt_dense_args &d, std::int64_t g
     case SXT_DENSE_GEMMT: return update(calls, x.a, x.b, x.c, {x.n, x.n, x.k}, x.d, x.incd, true), 0;
     case SXT_DENSE_FORWARD: return calls.forward(x.a, x.b, x.m, x.n, unit), 0;
     case SXT_DENSE_BACKWARD: return calls.backward(x.a, x.b, x.m, x.n, unit), 0;
+    case SXT_DENSE_RIGHT: return calls.right(x.a, x.b, x.m, x.n, unit), 0;
     default: return calls.product(x.a, x.b, x.c, x.m, x.n, x.k, d.operation == SXT_DENSE_PRODUCT_H), 0;
   }
 }

@@ -62,7 +62,8 @@ double flops_of(const Case &c) {
     switch (c.shape.operation) {
       case SXT_DENSE_POTRF:
       case SXT_DENSE_LDLH: sum += n * n * n / 6; break;
-      case SXT_DENSE_TRSM: sum += m * n * n / 2; break;
+      case SXT_DENSE_TRSM:
+      case SXT_DENSE_RIGHT: sum += m * n * n / 2; break;
       case SXT_DENSE_SYRK:
       case SXT_DENSE_GEMMT: sum += n * n * k / 2; break;
       case SXT_DENSE_FORWARD:
@@ -85,6 +86,7 @@ void make_operands(Case &c, Random &random) {
     case SXT_DENSE_POTRF:
     case SXT_DENSE_LDLH: matrices(c.a, [&](std::int64_t g) { return Extent{n(g), n(g)}; }); break;
     case SXT_DENSE_TRSM:
+    case SXT_DENSE_RIGHT:
       matrices(c.a, [&](std::int64_t g) { return Extent{n(g), n(g)}; });
       matrices(c.b, [&](std::int64_t g) { return Extent{m(g), n(g)}; });
       break;
@@ -125,8 +127,8 @@ void make_weights(Case &c, Random &random) {
 }
 
 bool has_triangle(std::int32_t operation) {
-  return factors(operation) || operation == SXT_DENSE_TRSM || operation == SXT_DENSE_FORWARD ||
-         operation == SXT_DENSE_BACKWARD;
+  return factors(operation) || operation == SXT_DENSE_TRSM || operation == SXT_DENSE_RIGHT ||
+         operation == SXT_DENSE_FORWARD || operation == SXT_DENSE_BACKWARD;
 }
 
 void make_args(Case &c) {

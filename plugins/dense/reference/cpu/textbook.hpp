@@ -31,6 +31,16 @@ std::int32_t factor(View<T> a, std::int64_t n, const PivotRule &rule, std::uint8
   return 0;
 }
 
+// B (m x n) = B L^-1.
+template <class T>
+void right(View<T> l, View<T> b, std::int64_t m, std::int64_t n, bool unit) {
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = n; j-- > 0;) {
+      for (std::int64_t k = j + 1; k < n; ++k) b(i, j) -= b(i, k) * l(k, j);
+      if (!unit) b(i, j) /= l(j, j);
+    }
+}
+
 // Entry k of D.
 template <class T>
 real_of<T> weight(const Item<T> &x, std::int64_t k) {
@@ -102,6 +112,7 @@ void work(const sxt_dense_args &d, std::int64_t g) {
     case SXT_DENSE_GEMMT: return gemm(x, x.b, x.n, true);
     case SXT_DENSE_FORWARD: return forward(x.a, x.b, x.m, x.n, unit);
     case SXT_DENSE_BACKWARD: return backward(x.a, x.b, x.m, x.n, unit);
+    case SXT_DENSE_RIGHT: return right(x.a, x.b, x.m, x.n, unit);
     default: return product(x, d.operation == SXT_DENSE_PRODUCT_H);
   }
 }
