@@ -31,7 +31,7 @@ class SeparatorFinder {
  private:
   static constexpr Vertex several_runs_from = 5000, fewest = 100;
   static constexpr int runs = 5, run_tries = 5, first_tries = 7, passes = 10;
-  static constexpr double most_part = 0.6;  // of all weight on one side
+  static constexpr double most_part = 0.65;  // of all weight on one side
 
   static bool better(const Separation &a, const Separation &b) {
     return a.weight[between] != b.weight[between] ? a.weight[between] < b.weight[between]
