@@ -23,7 +23,7 @@ namespace {
 // Of the predicted total: what the probe may cost.
 constexpr double probe_share = 0.1;
 // What a solve takes scatters about the assumption by a factor of 5.5, and about what a short probe leads to expect by
-// 2.4 to 3.2 (docs/pcg.md). Seconds are lost by the mean, which lies above the middle.
+// 2.4 to 3.2 (docs/measurements/pcg.md). Seconds are lost by the mean, which lies above the middle.
 constexpr double mean_over_assumption = 3, mean_over_first_estimate = 2, mean_over_estimate = 1.3;
 // Engines that take long to ask are asked where the least of the others could be beaten by so many times what that
 // costs.

@@ -156,7 +156,7 @@ std::string PcgSolver::storage_wanted() const {
 
 // "" where a scaling by the diagonal is to be in force. The condition is at most as many times greater without it as
 // the diagonal's greatest entry is than its least, and iterations grow by the root of that at most; by how much they do
-// in the middle is told in docs/pcg.md.
+// in the middle is told in docs/measurements/pcg.md.
 std::string PcgSolver::why_not_scaled(double diagonal_ratio) const {
   if (diagonal_ratio == 1) return "the diagonal is constant, so scaling by it would change nothing";
   if (matrix_->context().device().on_host()) return "";

@@ -15,8 +15,8 @@ extern "C" {
  * its own info, and its neighbours are solved as if it were not there. An example, and how it chooses: docs/hermitian.md. */
 typedef struct sxt_hermitian sxt_hermitian;
 
-typedef int32_t sxt_definiteness;
-enum {
+typedef int32_t sxt_definiteness; /* what is known of the systems of a set */
+enum { /* values of sxt_definiteness */
   SXT_DEFINITE = 1,    /* Cholesky */
   SXT_INDEFINITE = 2,  /* L D L^H with the partial pivoting of Bunch and Kaufman (1977) */
   SXT_TRY_DEFINITE = 3 /* Cholesky, then L D L^H for the systems that failed; those alone have pivots other than 0 */
@@ -40,7 +40,7 @@ enum {
   SXT_INFO_LEADING = -4     /* its leading dimension is smaller than its order; untouched */
 };
 
-typedef struct {
+typedef struct { /* What the sets of a solver are, and how they are solved */
   uint64_t struct_size;
   sxt_value_type value_type;     /* default SXT_F64 */
   sxt_triangle triangle;         /* the one that is read; default SXT_LOWER */
@@ -109,7 +109,7 @@ typedef struct {
                              * sxt_hermitian_factor_solve; may be NULL */
 } sxt_hermitian_set;
 
-typedef struct {
+typedef struct { /* What was chosen for the sets of a solver, and what calls asked for */
   uint64_t struct_size;
   const char *factor_kernel, *solve_kernel, *factor_solve_kernel; /* "" where none was chosen; static */
   const char *pivoting_kernel;       /* of the systems that are not definite, when definite ones are tried first */

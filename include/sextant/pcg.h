@@ -9,10 +9,10 @@
 extern "C" {
 #endif
 
-typedef int32_t sxt_norm;
-enum { SXT_NORM_2 = 0, SXT_NORM_MAX = 1 };
+typedef int32_t sxt_norm; /* of residuals: the 2-norm, or the largest |re| + |im| of an element */
+enum { /* values of sxt_norm */ SXT_NORM_2 = 0, SXT_NORM_MAX = 1 };
 
-typedef struct {
+typedef struct { /* What a set-up solves, how exactly, and what the choice may assume */
   uint64_t struct_size;
   const char *preconditioner;  /* NULL or "auto", "none", "jacobi", or what a plugin offers */
   const char *recurrence;      /* NULL or "auto", "classical" (Hestenes and Stiefel 1952), "chronopoulos-gear" (Chronopoulos
@@ -36,7 +36,7 @@ typedef struct {
   const void *null_space;      /* host memory, copied: null_space_size vectors that A turns into 0, each of n values of A's
                                 * type, one after the other; NULL: one, of equal values */
   int64_t null_space_size;     /* 0 (default): A is definite. Else, 32 at most, A is semidefinite, x is solved for outside
-                                * of its null space, and what b has in there is left out: docs/pcg.md */
+                                * of its null space, and what b has in there is left out: docs/pcg_matrices.md */
   double symmetry_tolerance;   /* a_ij and conj(a_ji) that differ by no more than this times sqrt(a_ii a_jj) count as equal: A is
                                 * taken in as (A + A^H) / 2, which x and the residuals are then of. 0 (default): what rounding
                                 * explains, 5.7e-14 (f32 and c64: 3.1e-5), or one unit of it in the lesser sum of both rows */
@@ -46,10 +46,10 @@ SXT_API void sxt_pcg_options_init(sxt_pcg_options *options, uint64_t struct_size
 /* Checks A, chooses preconditioner, storage, kernels, recurrence and engine by predicted time to solution, and builds them.
  * A real symmetric or complex Hermitian, positive diagonal, of any scale: far from 1 it is taken in times a power of two. SXT_E_NOT_SQUARE, SXT_E_NOT_SYMMETRIC (names an entry),
  * SXT_E_DIAGONAL and SXT_E_NOT_POSITIVE_DEFINITE (name the row), SXT_E_UNKNOWN_NAME, SXT_E_NO_KERNEL; SXT_E_ARGUMENT also
- * for vectors that are not in A's null space. How it chooses, and sources of methods: docs/pcg.md. [any-thread] */
+ * for vectors that are not in A's null space. How it chooses, and sources of methods: docs/pcg_plans.md. [any-thread] */
 SXT_API sxt_status sxt_pcg_create(sxt_matrix *a, const sxt_pcg_options *options, sxt_pcg **pcg);
 
-typedef struct {
+typedef struct { /* What holds for one solve */
   uint64_t struct_size;
   int32_t use_initial_guess;   /* 1: x holds a guess (warm start); 0 (default): start from zero */
   int32_t reserved0;
@@ -65,7 +65,7 @@ typedef struct {
                                      * atomically, by acquire, may read so many during the solve. May be NULL */
 } sxt_solve_options;
 
-typedef struct {
+typedef struct { /* How a solve ended, by its reason, and what it took */
   uint64_t struct_size;
   sxt_reason reason;
   int32_t reserved0;
@@ -95,7 +95,7 @@ typedef struct {
 SXT_API void sxt_solve_options_init(sxt_solve_options *options, uint64_t struct_size); /* [any-thread] */
 /* Solves A x = b; b and x of A's order, type and context, apart. SXT_OK only when the true residual met the tolerance; SXT_NOT_CONVERGED with a typed reason otherwise, x
  * then holds the last good iterate. b = 0 gives x = 0. report may be NULL; set its struct_size before the call; it is
- * filled also when SXT_NOT_CONVERGED is returned; a solve in a capture: docs/pcg.md. SXT_E_DIMENSION, SXT_E_TYPE,
+ * filled also when SXT_NOT_CONVERGED is returned; a solve in a capture: docs/pcg_capture.md. SXT_E_DIMENSION, SXT_E_TYPE,
  * SXT_E_NOT_FINITE (names the entry of b or the guess). Threads may share a set-up, with their own b and x. [any-thread] */
 SXT_API sxt_status sxt_pcg_solve(sxt_pcg *pcg, const sxt_vector *b, sxt_vector *x, const sxt_solve_options *options,
                                  sxt_pcg_report *report);

@@ -28,9 +28,9 @@
 
 #include "sextant/types.h"
 
-#define SXT_VERSION_MAJOR 0
-#define SXT_VERSION_MINOR 1
-#define SXT_VERSION_PATCH 0
+#define SXT_VERSION_MAJOR 0 /* of this header */
+#define SXT_VERSION_MINOR 1 /* of this header */
+#define SXT_VERSION_PATCH 0 /* of this header */
 
 #if defined(SXT_BUILDING)
 #define SXT_API __attribute__((visibility("default")))
@@ -65,7 +65,7 @@ SXT_API const char *sxt_reason_sentence(sxt_reason reason);
 
 /* ---- context ----------------------------------------------------------------------------------------------------- */
 
-typedef struct {
+typedef struct { /* How a context is opened */
   uint64_t struct_size;
   const char *device;              /* "cpu", "cuda"; NULL or "auto": the first of cuda, cpu that is there. On a device with
                                     * memory of its own "auto" also uses the CPU: calls on plain arrays (sxt_*_array,
@@ -76,7 +76,7 @@ typedef struct {
   int32_t threads;                 /* CPU threads to use; 0: all that the process may use */
   const char *profile_path;        /* machine profile (TOML); NULL: $SEXTANT_PROFILE, else what sxt_calibrate wrote */
   const char *const *plugin_paths; /* further plugin files or directories, trusted because they are named here */
-  uint64_t n_plugin_paths;
+  uint64_t n_plugin_paths;         /* how many there are */
   void (*log)(void *user, sxt_log_level level, const char *message); /* called from any thread; NULL: silent */
   void *log_user;
   sxt_log_level log_level;         /* most talkative level to report; default SXT_LOG_WARNING */
@@ -138,18 +138,18 @@ SXT_API sxt_status sxt_plan_load(sxt_context *context, const char *path, int32_t
 
 /* ---- what is loaded ---------------------------------------------------------------------------------------------- */
 
-typedef struct {
+typedef struct { /* A loaded plugin: its name, version, vendor and license as it states them, the path of its file, and how many kernels it has */
   uint64_t struct_size;
   const char *name, *version, *vendor, *license, *path;
   int64_t kernels;
 } sxt_plugin_info;
-typedef struct {
+typedef struct { /* A loaded kernel: its name, kind, device, description and version as it states them, and its plugin; 1 where it is deterministic, capturable, a reference, or quarantined */
   uint64_t struct_size;
   const char *name, *kind, *device, *description, *plugin;
   int64_t version;
   int32_t deterministic, capturable, reference, quarantined;
 } sxt_kernel_info;
-typedef struct {
+typedef struct { /* A file or kernel that was refused: the path of the file, the stage, and the reason as a sentence */
   uint64_t struct_size;
   const char *path, *stage, *reason; /* stage: device (there is none of its kind), trust, open, entry, abi, kind,
                                       * kernel, duplicate, self-test */
@@ -182,7 +182,7 @@ SXT_API sxt_status sxt_plugin_check(sxt_context *context, const char *path, int3
 enum { SXT_COPY = 0, SXT_ADOPT = 1 };
 enum { SXT_DUPLICATES_SUM = 0, SXT_DUPLICATES_REFUSE = 1 };
 
-typedef struct {
+typedef struct { /* How arrays or a file become a matrix */
   uint64_t struct_size;
   sxt_value_type value_type;      /* of the values array; default SXT_F64. Files: 0 keeps the file's */
   sxt_index_type index_type;      /* of index arrays; default SXT_I32 */
@@ -232,7 +232,7 @@ SXT_API sxt_status sxt_matrix_from_file(sxt_context *context, const char *path, 
  * storage that could not follow does so before it is next used, or that use fails. [exclusive] */
 SXT_API sxt_status sxt_matrix_update_values(sxt_matrix *matrix, const void *values, int64_t count);
 
-typedef struct {
+typedef struct { /* What is known of a matrix */
   uint64_t struct_size;
   int64_t rows, cols, nnz; /* nnz: both triangles, duplicates summed */
   sxt_value_type value_type;
@@ -327,7 +327,7 @@ enum { SXT_TEXT = 0, SXT_JSON = 1 };
 
 struct sxt_model_info;
 struct sxt_model_sample;
-typedef struct {
+typedef struct { /* How a machine is measured */
   uint64_t struct_size;
   int32_t quick;         /* 1: about 20 s and problems up to 64 MB; 0 (default): 90 s (GPU: 60) and 256 MB */
   int32_t reserved0;
@@ -344,7 +344,7 @@ typedef struct {
   void (*sample)(void *user, const struct sxt_model_sample *sample);
   void *sample_user;
 } sxt_calibrate_options;
-typedef struct sxt_model_info {
+typedef struct sxt_model_info { /* A fitted model of a kernel, by its version and model_class; setup_samples: measured set-ups */
   uint64_t struct_size;
   const char *kernel;
   sxt_value_type vector_type, matrix_type; /* matrix_type 0: it reads no matrix */
@@ -356,7 +356,7 @@ typedef struct sxt_model_info {
   double setup_factor;                     /* measured set-up over the kernel's own estimate */
   int64_t setup_samples;
 } sxt_model_info;
-typedef struct sxt_model_sample {
+typedef struct sxt_model_sample { /* A measured run of a kernel, by vector_type, matrix_type, version and model_class: working_set_bytes, measured_s and fitted_s, both in seconds, and n_terms of its model with their term_names */
   uint64_t struct_size;
   const char *kernel;
   sxt_value_type vector_type, matrix_type;
@@ -409,7 +409,7 @@ SXT_API void sxt_selection_destroy(sxt_selection *selection);
 
 /* ---- are the models right? ----------------------------------------------------------------------------------------- */
 
-typedef struct {
+typedef struct { /* How candidates are measured */
   uint64_t struct_size;
   double applies;           /* products that set-up is spread over when choices are judged; default 1000 */
   double candidate_seconds; /* time to measure one candidate's run for; default 0.05 */
@@ -420,13 +420,13 @@ typedef struct {
 typedef struct {
   uint64_t struct_size;
   int64_t matrix;           /* for sxt_verify_summarise: lines with equal numbers belong to one choice. Yours to set */
-  const char *kernel, *format;
-  int64_t launch[4];
+  const char *kernel, *format; /* the storage that it reads */
+  int64_t launch[4];        /* the kernel's own tuning; CPU: launch[0] is the number of threads */
   double predicted_setup_s, predicted_run_s, rel_error; /* rel_error: what the model believes of itself */
   double measured_setup_s, measured_run_s;              /* set-up: storage and prepare, as if nothing was held */
   double noise;             /* quartile distance / median of the measured runs */
   double select_s;          /* measured: choosing, features included; a part of what the chosen one costs */
-  int32_t repeats;
+  int32_t repeats;          /* measured runs */
   int32_t chosen;           /* 1: the library's own choice */
   int32_t estimated;        /* 0: the kernel has no model */
   int32_t reserved0;
@@ -437,8 +437,8 @@ typedef struct {
   int64_t matrices, candidates; /* that were judged */
   double median_relative_error, p90_relative_error; /* |predicted - measured| / measured of a run */
   double top1_accuracy;     /* share of matrices whose choice is within 3 % of the best */
-  double regret_geomean, regret_p95, regret_max;
-  double noise_median;
+  double regret_geomean, regret_p95, regret_max; /* geometric mean, 95th percentile and worst case */
+  double noise_median;      /* of the candidates' noise */
   /* The same, had a race of two and of three candidates (sxt_context_options.race) decided by these measured times; what
    * it would have taken is not in the regrets. race_price: its median, in products of what it chose. */
   double race_top1_accuracy[2], race_regret_geomean[2], race_regret_p95[2], race_price[2];

@@ -44,8 +44,8 @@
   X(SXT_E_NOT_POSITIVE_DEFINITE, -22, "the matrix is not positive definite")                                     \
   X(SXT_E_INTERNAL, -99, "an internal error: please report it")
 
-typedef int32_t sxt_status;
-enum {
+typedef int32_t sxt_status; /* one of the statuses */
+enum { /* the statuses */
 #define SXT_X(name, value, sentence) name = value,
   SXT_STATUS_TABLE(SXT_X)
 #undef SXT_X

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/command.md and --help know the same subcommands and options."""
+"""docs/command.md, docs/command_bench.md and --help know the same subcommands and options."""
 import os
 import re
 import unittest
 
 from support import CommandTest
 
-DOCUMENT = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "command.md")
+FOLDER = os.path.join(os.path.dirname(__file__), "..", "..", "docs")
+DOCUMENT, BENCH = os.path.join(FOLDER, "command.md"), os.path.join(FOLDER, "command_bench.md")
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 SUITES = ("spmv", "vector", "reduction", "pcg", "dispatch", "hermitian")
 
@@ -21,6 +22,8 @@ class Documented(CommandTest):
         super().setUp()
         with open(DOCUMENT, encoding="utf-8") as file:
             self.text = file.read()
+        with open(BENCH, encoding="utf-8") as file:
+            self.bench = file.read()
 
     def help_of(self, *subcommand):
         """The options and the subcommands that --help lists."""
@@ -37,7 +40,7 @@ class Documented(CommandTest):
             yield from ((name, each) for each in inner) if inner else ((name,),)
 
     def test_every_option_stands_in_its_section_and_every_flag_of_the_document_exists(self):
-        known = sections(self.text)
+        known = sections(self.text) | {"bench": self.bench}
         common, everywhere = set(FLAG.findall(known["Rules that scripts can rely on"])), set()
         found = list(self.commands())
         self.assertEqual({words[1] for words in found if words[0] == "bench"}, set(SUITES))
@@ -47,8 +50,8 @@ class Documented(CommandTest):
             name = "bench" if words[0] == "bench" else " ".join(words)
             self.assertIn(name, known, "no section")
             with self.subTest(command=" ".join(words)):
-                self.assertEqual(options - common - set(FLAG.findall(known[name])), set(), "not in docs/command.md")
-        self.assertEqual(set(FLAG.findall(self.text)) - everywhere - {"--help", "--version"}, set(), "no such option")
+                self.assertEqual(options - common - set(FLAG.findall(known[name])), set(), "not in the documents")
+        self.assertEqual(set(FLAG.findall(self.text + self.bench)) - everywhere - {"--help", "--version"}, set(), "no such option")
 
     def test_every_command_is_listed_at_the_top(self):
         listed = self.text.split("```")[1]

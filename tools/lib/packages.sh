@@ -4,7 +4,7 @@
 
 # To build the library and the command, and to run every test. Debian 12 and Ubuntu 24.04 use the same names.
 required_packages=(g++ make cmake ninja-build pkgconf zlib1g-dev libtomlplusplus-dev nlohmann-json3-dev
-  libcli11-dev libfmt-dev libgtest-dev libgmock-dev libopenblas0 python3)
+  libcli11-dev libfmt-dev libgtest-dev libgmock-dev libopenblas0 python3 doxygen)
 fortran_packages=(gfortran)
 # What the continuous integration adds: the Fortran module, and the checks of the shell scripts and of the C ABI.
 developer_packages=(gfortran shellcheck abigail-tools)

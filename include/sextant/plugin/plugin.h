@@ -20,8 +20,8 @@
 extern "C" {
 #endif
 
-#define SXT_PLUGIN_ABI_MAJOR 0u
-#define SXT_PLUGIN_ABI_MINOR 1u
+#define SXT_PLUGIN_ABI_MAJOR 0u      /* of this header */
+#define SXT_PLUGIN_ABI_MINOR 1u      /* of this header */
 #define SXT_PLUGIN_MAGIC 0x53585431u /* "SXT1" */
 
 typedef struct sxt_host sxt_host;
@@ -31,18 +31,18 @@ typedef struct sxt_kernel sxt_kernel;
 typedef struct sxt_machine sxt_machine;
 
 /* A caller's buffer for a sentence with numbers in it; text is always terminated, longer sentences are cut. */
-typedef struct { char *text; uint64_t capacity; } sxt_message;
+typedef struct { char *text; uint64_t capacity; /* bytes behind text */ } sxt_message;
 
 /* A scalar that a captured call can read anew: in the exec's device space when on_device, else on the host. */
-typedef struct { const void *value; int32_t on_device, reserved0; } sxt_scalar;
+typedef struct { const void *value; /* one number of the vectors' type */ int32_t on_device, reserved0; } sxt_scalar;
 
 /* ---- what the host lends ------------------------------------------------------------------------------------- */
 
-struct sxt_host { /* every member [any-thread]; the table lives as long as the process */
+struct sxt_host { /* What the library lends a plugin. Every member [any-thread]; the table lives as long as the process */
   uint64_t struct_size;
   uint32_t abi_major, abi_minor;
-  void *self;
-  void (*log)(const sxt_host *, sxt_log_level, const char *plugin, const char *utf8);
+  void *self; /* the library's */
+  void (*log)(const sxt_host *, sxt_log_level, const char *plugin, const char *utf8); /* a line for the context's log */
   /* Attaches a sentence to the call in progress; the status itself is returned by the function that failed. */
   void (*set_error)(const sxt_host *, const sxt_exec *, const char *utf8);
   /* Memory of exec's device (or of the host), stream-ordered where the device is. NULL when there is none left. */
@@ -58,7 +58,7 @@ struct sxt_host { /* every member [any-thread]; the table lives as long as the p
 
 /* Everything a run may touch beside its args. Lent by core, one a concurrent call. FROZEN for plugin ABI 0.1. */
 struct sxt_exec {
-  const sxt_host *host;
+  const sxt_host *host;           /* the table that the plugin was given */
   void *call;                     /* core's; identifies the call for set_error */
   void *device;                   /* the device plugin's handle */
   void *stream;                   /* driver-level stream of the device's primary context; NULL on the CPU */
@@ -94,7 +94,7 @@ struct sxt_machine {
 };
 
 /* Features in the order in which the kernel lists their names; NaN where one could not be had. */
-typedef struct { uint64_t count; const char *const *names; const double *values; } sxt_features;
+typedef struct { /* count names and as many values */ uint64_t count; const char *const *names; const double *values; } sxt_features;
 
 /* ---- performance models -------------------------------------------------------------------------------------- */
 
@@ -122,7 +122,7 @@ typedef struct {
   int64_t launch[4];          /* the kernel's own tuning; CPU kernels: launch[0] = threads */
   uint32_t model_class;       /* coefficients are fitted for each (kernel, value type, model_class) */
   uint32_t n_terms;           /* terms[i] counts the kernel's term_names[i]; 0: run_s holds */
-  double terms[SXT_MAX_TERMS];
+  double terms[SXT_MAX_TERMS]; /* counts, in the order of term_names */
   double run_s;               /* seconds a run when n_terms is 0; NaN, infinite or negative: out of the choice */
   double setup_s;             /* seconds of prepare */
   double working_set_bytes;   /* what the next run touches again: the axis of cache regimes */
@@ -154,7 +154,7 @@ struct sxt_bound {
   const char *kernel;
   const void *state;   /* read-only while anything runs */
   void *session;       /* one a concurrent caller; NULL until opened or when the kernel has none */
-  sxt_status (*run)(const void *state, void *session, const sxt_head *args, const sxt_exec *);
+  sxt_status (*run)(const void *state, void *session, const sxt_head *args, const sxt_exec *); /* as sxt_kernel.run */
   uint64_t scratch_bytes;
   double run_s;        /* predicted */
   uint32_t flags;      /* SXT_KERNEL_* */
@@ -164,7 +164,7 @@ struct sxt_bound {
 /* A slot as core filled it. parts holds `instances` groups of `kinds_per_instance` kernels, in the order of the
  * alternative's kinds. While candidates are asked for, state and session are still NULL. FROZEN. */
 typedef struct {
-  const char *role;
+  const char *role;    /* the slot's */
   int32_t alternative; /* index into the slot's alternatives; -1: left empty */
   uint32_t instances, kinds_per_instance, reserved0;
   const sxt_bound *const *parts;
@@ -177,7 +177,7 @@ typedef struct {
 /* What prepare works on. Everything here outlives the state, unless the kind says otherwise. */
 typedef struct {
   uint64_t struct_size;
-  const sxt_query *query;
+  const sxt_query *query; /* the one that the kernel was chosen for */
   const sxt_head *a;    /* the matrix in the storage the query names (plugin/kinds/storage.h); NULL when it has none */
   const sxt_head *data; /* what else the kind gives: symbolic structure, ... ; NULL */
 } sxt_problem;
@@ -197,8 +197,8 @@ struct sxt_kernel {
   const char *const *storages;   /* storage kinds it can read, NULL-terminated; NULL: reads no matrix itself */
   const char *const *term_names; /* NULL-terminated, at most SXT_MAX_TERMS; NULL: candidates give run_s */
   const double *term_defaults;   /* seconds a unit of each term; NULL or NaN: the machine's coefficient */
-  const sxt_slot *slots;
-  uint64_t n_slots;
+  const sxt_slot *slots;   /* parts that it needs filled; NULL: none */
+  uint64_t n_slots;        /* how many there are */
   const void *ops;         /* the kind's own table, beginning with its struct_size; NULL: the kind has none */
 
   /* May this kernel serve the query? SXT_OK, or SXT_NOT_APPLICABLE with the reason in numbers. NULL: always. [pure] */
@@ -233,9 +233,9 @@ struct sxt_kernel {
 typedef struct {
   uint64_t struct_size;
   const char *description;
-  const sxt_query *query;
+  const sxt_query *query; /* what the case asks */
   const sxt_head *a;    /* host CSR (plugin/kinds/storage.h) for matrix queries; core converts it to what a kernel reads */
-  const sxt_head *data;
+  const sxt_head *data; /* as sxt_problem.data */
   sxt_head *args;       /* inputs and outputs of one run */
   void *owner;          /* the kind's */
 } sxt_case;
@@ -244,9 +244,9 @@ typedef struct {
  * changes its args; a new field is a new revision. */
 typedef struct {
   uint64_t struct_size;
-  const char *id, *description;
+  const char *id, *description; /* id: "sxt.spmv/1" */
   const sxt_kernel *reference; /* the kernel all others are tested against; NULL: cases carry their own answers */
-  uint64_t n_cases;
+  uint64_t n_cases;            /* cases that make_case can make */
   /* Case i of n_cases from the seed: equal calls give equal, independent cases. [any-thread] */
   sxt_status (*make_case)(const sxt_host *, uint64_t seed, uint64_t i, sxt_case *out);
   /* How far got is from want, in units of the error bound (<= 1 passes), with a sentence when it is beyond. [any-thread] */
@@ -259,9 +259,9 @@ typedef struct {
 
 /* ---- plugins ------------------------------------------------------------------------------------------------- */
 
-typedef struct {
+typedef struct { /* What a plugin offers: n_kernels kernels and n_kinds kinds. magic is SXT_PLUGIN_MAGIC */
   uint32_t magic, abi_major;
-  uint32_t abi_minor, min_host_minor;
+  uint32_t abi_minor, min_host_minor; /* the least minor version of the host's ABI that will do */
   uint64_t struct_size;
   const char *name, *version, *vendor, *license, *build_id; /* name and version required */
   uint64_t n_kernels;
@@ -271,8 +271,8 @@ typedef struct {
   void (*shutdown)(void); /* at process exit of a tool, if ever; never followed by dlclose; may be NULL */
 } sxt_plugin;
 
-#define SXT_PLUGIN_EXPORT __attribute__((visibility("default")))
-typedef sxt_status (*sxt_plugin_entry_fn)(const sxt_host *, const sxt_plugin **out);
+#define SXT_PLUGIN_EXPORT __attribute__((visibility("default"))) /* on the one exported function */
+typedef sxt_status (*sxt_plugin_entry_fn)(const sxt_host *, const sxt_plugin **out); /* type of the entry function */
 /* THE exported symbol. May fail with SXT_E_DEVICE and a sentence by set_error(host, NULL, ...). [init, once] */
 SXT_PLUGIN_EXPORT sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out);
 

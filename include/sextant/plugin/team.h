@@ -16,7 +16,7 @@ extern "C" {
 
 #define SXT_SERVICE_TEAM "sxt.team/1"
 
-typedef struct { /* every member [any-thread]; neither allocates memory for the work nor throws */
+typedef struct { /* Threads for a kernel. Every member [any-thread]; neither allocates memory for the work nor throws */
   uint64_t struct_size;
   /* Calls work(arg, part) for part 0 .. parts-1, each once, on at most `threads` threads of which the caller is one,
    * and returns when all have returned. Parts may run one after another. work must not throw. */

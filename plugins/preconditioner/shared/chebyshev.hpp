@@ -29,7 +29,7 @@ inline sxt_status check_degree(const sxt_preconditioner_query &query, sxt_messag
 
 // The degree with the least time to a solution: an iteration costs `other` seconds and `product` for A and for each of
 // the degree - 1 steps of the polynomial; iterations fall as degree^-0.89, the median
-// over the matrices of docs/preconditioners.md.
+// over the matrices of docs/measurements/preconditioners.md.
 inline int choose_degree(double product, double other) {
   const auto total = [&](int degree) { return (other + degree * product) / std::pow(degree, 0.89); };
   return *std::min_element(std::begin(chebyshev_degrees), std::end(chebyshev_degrees),

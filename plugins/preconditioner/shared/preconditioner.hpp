@@ -24,7 +24,7 @@ struct Method {
   const char *name, *number_name;
   double low, high;  // what the number may be
   bool whole;        // only whole numbers
-  // sxt_preconditioner_ops.typical_iterations: medians over the matrices of docs/preconditioners.md.
+  // sxt_preconditioner_ops.typical_iterations: medians over the matrices of docs/measurements/preconditioners.md.
   double typical_iterations;
 };
 

@@ -13,18 +13,19 @@
  * row_ptr[s+1] - row_ptr[s]. block_ptr cuts wide supernodes into block columns. */
 typedef struct {
   sxt_head h;
-  int64_t n, n_super, n_blocks, nnz_l, values; /* values: numbers stored, padding included */
+  int64_t n, n_super, n_blocks, nnz_l, values; /* columns; supernodes; block columns; entries of L; values: numbers stored, padding included */
   const int64_t *super_ptr, *row_ptr, *block_ptr, *value_ptr;
-  const int32_t *rows, *parent, *perm;
-  double flops;
+  const int32_t *rows, *parent, *perm; /* parent: of each supernode, -1 at a root; perm: the caller's number of each column */
+  double flops; /* of the factorisation */
 } sxt_symbolic;
 
 typedef struct {
   sxt_matrix_query m;
-  int64_t n_super, n_rhs, max_front, nnz_l;
-  double flops;
+  int64_t n_super, n_rhs, max_front, nnz_l; /* supernodes; right-hand sides; rows of the largest; entries of L */
+  double flops; /* of the factorisation */
 } sxt_cholesky_query;
 
+/* Phases. */
 enum { SXT_CHOLESKY_FACTOR = 1, SXT_CHOLESKY_SOLVE = 2 };
 
 typedef struct {
@@ -34,7 +35,7 @@ typedef struct {
   void *b;                   /* solve: right-hand sides in, solutions out, permuted numbering */
   int64_t ldb;
   int64_t failed_column;     /* out: permuted column whose pivot was not positive; -1: none */
-  double failed_pivot;
+  double failed_pivot;       /* out: that pivot */
 } sxt_cholesky_args;
 
 SXT_STATIC_ASSERT(sizeof(sxt_cholesky_args) == 64, "frozen");

@@ -22,7 +22,7 @@ enum {
 typedef struct {
   sxt_query q;
   int32_t operation, reserved0;
-  int64_t count, max_m, max_n, max_k;
+  int64_t count, max_m, max_n, max_k; /* items, and their largest sizes */
   double flops; /* of the whole group */
 } sxt_dense_query;
 

@@ -60,10 +60,11 @@ typedef struct {
 
 /* Service "sxt.devices/1" of sxt_host.get_service: what an engine needs beside the host's table. [any-thread] */
 #define SXT_SERVICE_DEVICES "sxt.devices/1"
-typedef struct {
+typedef struct { /* What an engine needs of its device */
   uint64_t struct_size;
   /* The operations of exec's device; members that it does not offer are NULL. Valid as long as exec's device. */
   const sxt_device_ops *(*ops)(const sxt_host *, const sxt_exec *);
+  /* What models know of it. */
   const sxt_machine *(*machine)(const sxt_host *, const sxt_exec *);
 } sxt_devices_service;
 

@@ -22,7 +22,9 @@
 
 #define SXT_KIND_HERMITIAN "sxt.hermitian/1"
 
+/* Phases. */
 enum { SXT_HERMITIAN_FACTOR = 1, SXT_HERMITIAN_SOLVE = 2, SXT_HERMITIAN_FACTOR_SOLVE = 3 };
+/* Definiteness, and so what is asked for: L L^H, L D L^H, the first and then the second, L S L^H. */
 enum {
   SXT_HERMITIAN_DEFINITE = 1,
   SXT_HERMITIAN_INDEFINITE = 2,
@@ -44,8 +46,8 @@ typedef struct {
   sxt_query q;
   int64_t batch, n_max, n_rhs;
   double sum_n1, sum_n2, sum_n3; /* sums of n, n^2, n^3 over the systems */
-  int32_t phase, definiteness;
-  int32_t pointer_array, orders_vary;
+  int32_t phase, definiteness;   /* SXT_HERMITIAN_* */
+  int32_t pointer_array, orders_vary; /* 1: matrices by pointers; 1: orders differ */
   int64_t n_min;                 /* the smallest order; a kernel for small or even orders looks here */
   sxt_triangle triangle;
   int32_t leading_vary;          /* leading dimensions come in lda_each, ldb_each */
@@ -55,7 +57,7 @@ typedef struct {
 
 typedef struct {
   sxt_head h;
-  int32_t phase, definiteness;
+  int32_t phase, definiteness;         /* SXT_HERMITIAN_* */
   sxt_value_type value_type;
   sxt_triangle triangle;               /* which one is read and overwritten by the factor */
   int64_t batch, n_max, n_rhs;

@@ -59,7 +59,7 @@ enum {
 typedef struct {
   sxt_query q;
   int64_t batch, n_max, n_rhs;
-  double sum_n1, sum_n2;
+  double sum_n1, sum_n2; /* sums of n and n^2 over the systems */
 } sxt_hermitian_step_query;
 
 /* An array of matrices or of right-hand sides, as in sxt_hermitian_args: data with stride, or array. */
@@ -72,23 +72,23 @@ typedef struct {
 
 typedef struct {
   sxt_head h;
-  int32_t step, variant;
+  int32_t step, variant;        /* SXT_HERMITIAN_* above */
   sxt_value_type value_type;
   sxt_triangle triangle;
   int64_t batch, n_max, n_rhs;
   const int32_t *orders_device; /* NULL: all n_max */
   sxt_hermitian_block a, b, c;  /* data and array NULL: not there */
   const uint8_t *active;        /* device space, as all that follow; NULL: all */
-  uint8_t *mask;
-  int32_t *info;
-  const int32_t *info_in;
-  int32_t *pivots;
+  uint8_t *mask;                /* one a system, 0 or 1 */
+  int32_t *info;                /* one a system */
+  const int32_t *info_in;       /* what MERGE copies */
+  int32_t *pivots;              /* stride_pivots a system */
   int64_t stride_pivots;
   double *scale;                /* stride_scale a system */
   int64_t stride_scale;
   double *numbers;              /* one a system */
   const double *numbers_in;     /* NULL: 0 */
-  double value;
+  double value;                 /* v */
   int32_t *inertia;             /* three a system */
 } sxt_hermitian_step_args;
 

@@ -12,10 +12,11 @@
 #include "sextant/plugin/kinds/hermitian.h"
 
 #define SXT_KIND_HERMITIAN_TOEPLITZ "sxt.hermitian_toeplitz/1"
-#define SXT_TOEPLITZ_TOLERANCE 16
+#define SXT_TOEPLITZ_TOLERANCE 16 /* backward error of an accepted solution, in epsilons of its type */
 
+/* Codes of info. */
 enum {
-  SXT_HERMITIAN_NOT_TOEPLITZ = -5,
+  SXT_HERMITIAN_NOT_TOEPLITZ = -5, /* its matrix is not Toeplitz */
   SXT_HERMITIAN_NOT_ACCURATE = -6 /* Toeplitz, but the recursion broke down or its answer is not good enough */
 };
 #endif

@@ -27,6 +27,7 @@ typedef struct {
   char preconditioner[24]; /* the method asked for, handed on to the M slot's query; "": any */
 } sxt_pcg_query;
 
+/* Answers of sxt_pcg_args.confirm. */
 enum { SXT_CONFIRM_GO_ON = 0, SXT_CONFIRM_STOP = 1, SXT_CONFIRM_REPLACE = 2 };
 
 typedef struct {
@@ -34,11 +35,11 @@ typedef struct {
   int64_t n;
   const void *b;          /* device space, as x */
   void *x;                /* the initial guess on entry, the last good iterate on return */
-  int32_t x_is_zero, reserved0;
+  int32_t x_is_zero, reserved0; /* 1: x holds zeros */
   double tolerance;       /* on the recursive ||r||_2 of the system the engine sees */
-  int64_t max_iterations;
+  int64_t max_iterations; /* stop with SXT_REASON_ITERATION_LIMIT after so many */
   int64_t replace_every;  /* recompute r = b - A x every so many iterations; 0: only when confirm says so */
-  void *user;
+  void *user;             /* handed to observe and confirm */
   /* New recursive residual norms of iterations first .. first + count - 1 (iteration 0: of the initial guess). Returns
    * SXT_REASON_NONE to go on, else the reason to stop with. Called on the solving thread. */
   sxt_reason (*observe)(void *user, int64_t first, int64_t count, const double *residuals);

@@ -11,13 +11,13 @@ typedef struct {
   sxt_head h;
   int64_t n;
   const void *b; /* device space, as x */
-  void *x;
+  void *x;       /* the guess, and the last good iterate */
   /* Real, of the vectors' precision: the residual that counts is that of the system divided by these, and so is b. NULL:
    * the system's own. */
   const void *scaling;       /* own x = scaling times the system's, element by element */
   int32_t x_is_zero, reserved0;
   double rtol, atol;      /* converged: |b - A x| <= max(rtol |b|, atol), in that 2-norm */
-  int64_t max_iterations;
+  int64_t max_iterations; /* of one replay */
   /* Where every replay writes how it ended: memory that host and device reach, or NULL. */
   sxt_reason *reason;
   int64_t *iterations, *confirmations;

@@ -8,7 +8,7 @@
 #include "sextant/plugin/kinds/preconditioner.h"
 
 
-typedef struct {
+typedef struct { /* A sparse factor of M */
   uint64_t struct_size;
   const char *role; /* "G", "G^T": the last part of the product's role path; lives as long as the process */
   /* Canonical CSR of the vectors' type in the exec's device space. The arrays are the state's and stay where they are

@@ -42,8 +42,8 @@ typedef struct {
   int64_t n;
   int32_t operation;
   int32_t result_on_device; /* else result is host memory and run returns when it is there */
-  const void *x, *y;
-  void *result;
+  const void *x, *y;        /* n values each; y NULL where one vector is read */
+  void *result;             /* one number of the type that the table tells */
 } sxt_reduction_args;
 
 SXT_STATIC_ASSERT(sizeof(sxt_reduction_query) == 48, "frozen");

@@ -21,9 +21,9 @@ typedef struct {
 /* What is known of one column. */
 typedef struct {
   double norm_2, bound_2;         /* of b - A x */
-  double norm_max, bound_max;
+  double norm_max, bound_max;     /* alike, in the max-norm */
   double rhs_2, rhs_bound_2;      /* of b */
-  double rhs_max, rhs_bound_max;
+  double rhs_max, rhs_bound_max;  /* alike, in the max-norm */
   double size_2, size_max;        /* of |b| + |A| |x|, to about 1 %: rounding x alone moves b - A x by up to u times that */
 } sxt_residual_norms;
 

@@ -8,7 +8,7 @@
 #define SXT_KIND_SPMV_DOTS "sxt.spmv_dots/1"
 
 typedef struct {
-  sxt_spmv_query m;
+  sxt_spmv_query m; /* the product */
   int32_t n_dots, reserved0;
 } sxt_spmv_dots_query;
 

@@ -37,14 +37,15 @@ typedef struct {
   sxt_value_type value_type;
   sxt_index_type index_type, offset_type; /* of columns; of offsets */
   sxt_space space;
-  sxt_symmetry symmetry;
+  sxt_symmetry symmetry; /* what the numbers are known to be */
   int32_t reserved0;
   int64_t rows, cols, nnz;
 } sxt_storage;
 
-typedef struct { sxt_storage s; const void *row_ptr, *col, *values; } sxt_csr;
-typedef struct { sxt_storage s; const void *row, *col, *values; } sxt_coo; /* sorted by row, then column */
-/* values[d * ld + i] multiplies x[i + offset[d]]; symmetric: only offsets >= 0 are stored. */
+typedef struct { sxt_storage s; const void *row_ptr, *col, *values; } sxt_csr; /* row_ptr: rows + 1 offsets; col and values: of each entry, row by row */
+typedef struct { sxt_storage s; const void *row, *col, *values; } sxt_coo; /* row, col and values of each entry, sorted by row, then column */
+/* n_diagonals of them: values[d * ld + i] multiplies x[i + offset[d]], host_offsets being the offsets in host memory; symmetric:
+ * only offsets >= 0 are stored; unit_diagonal: the main diagonal is 1 and not stored. */
 typedef struct {
   sxt_storage s;
   int64_t n_diagonals, ld;
@@ -52,18 +53,19 @@ typedef struct {
   const int64_t *host_offsets;
   const void *offsets, *values;
 } sxt_dia;
-/* values[k * ld + i], padding has column -1. */
+/* Entry k < width of row i has values[k * ld + i] and col[k * ld + i]; padding has column -1. */
 typedef struct { sxt_storage s; int64_t width, ld; const void *col, *values; } sxt_ell;
-typedef struct { sxt_ell ell; sxt_coo coo; } sxt_hyb;
-/* Slices of `slice` rows sorted by length within windows of sigma; entry k of lane l of slice s lies at
- * slice_ptr[s] + k * slice + l. perm[i]: the row that slot i holds; NULL: the identity. */
+typedef struct { /* the first entries of each row in ell, the others in coo */ sxt_ell ell; sxt_coo coo; } sxt_hyb;
+/* n_slices slices of `slice` rows sorted by length within windows of sigma; entry k of lane l of slice s lies at
+ * slice_ptr[s] + k * slice + l of col and values. perm[i]: the row that slot i holds; NULL: the identity. */
 typedef struct { sxt_storage s; int32_t slice, sigma; int64_t n_slices; const void *slice_ptr, *col, *values, *perm; } sxt_sell;
-/* Dense blocks of `block` x `block`, column-major within a block. */
+/* Dense blocks of `block` x `block`, column-major within a block. row_ptr: block_rows + 1 offsets, in blocks; col: the block
+ * column of each block; values: block after block. */
 typedef struct { sxt_storage s; int32_t block, reserved0; int64_t block_rows, blocks; const void *row_ptr, *col, *values; } sxt_bsr;
-/* Slices of `slice` consecutive rows. An entry lies in a strip, a piece of a diagonal within a slice, or is gathered.
+/* n_slices slices of `slice` consecutive rows. An entry lies in a strip, a piece of a diagonal within a slice, or is gathered.
  * Lane l of strip k multiplies values[k * slice + l] by x[base[k] + l] where bit l of mask[k] (uint8) is set; other
  * lanes hold 0 and read nothing, so that base may be negative. strip_ptr: a slice's strips. Gathered entries follow in
- * values after all strips and lie as in sxt_sell, unsorted: entry g at values[n_strips * slice + g], gather_ptr: a
+ * values after all strips and lie as in sxt_sell, unsorted: entry g at values[n_strips * slice + g] with col[g], gather_ptr: a
  * slice's entries, padding has column -1. */
 typedef struct {
   sxt_storage s;

@@ -38,7 +38,7 @@ typedef struct {
   int64_t n;
   int32_t operation;
   sxt_index_type index_type;
-  sxt_scalar alpha, beta;
+  sxt_scalar alpha, beta; /* of the vectors' type; not looked at where the formula has none */
   const void *x;
   void *y;           /* read by waxpby and the multiplications, written by the others */
   void *z;           /* written by waxpby and the multiplications */

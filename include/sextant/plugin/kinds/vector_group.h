@@ -31,8 +31,8 @@ typedef struct {
   sxt_head h;
   int64_t n;
   int32_t group, reserved0;
-  sxt_scalar scalars[4];
-  void *vectors[8];
+  sxt_scalar scalars[4]; /* of the vectors' type */
+  void *vectors[8];      /* n values each */
 } sxt_vector_group_args;
 
 SXT_STATIC_ASSERT(sizeof(sxt_vector_group_args) == 160, "frozen");
