@@ -127,7 +127,8 @@ void PcgPlanner::consider_others(PcgPlan &plan, Probe &probe) {
                         " in all, about ", static_cast<std::int64_t>(expected.iterations), " iterations"));
 }
 
-void PcgPlanner::consider_order(PcgPlan &plan, const std::string &method, const Expectation &expected) {
+// method: a value, since the one in force goes with the system.
+void PcgPlanner::consider_order(PcgPlan &plan, std::string method, const Expectation &expected) {
   plan.system =
       OrderSearch(problem_, chooser_, left_out_, costs_, notes_).consider(std::move(plan.system), method, expected);
   if (plan.system.order()) plan.engine.reset();  // it was built for the caller's

@@ -43,7 +43,7 @@ class PcgPlanner {
   void consider_others(PcgPlan &plan, class Probe &probe);
   std::unique_ptr<Runner> engine_of_polynomial(EngineSystem &system, const std::string &method,
                                                const Expectation &expected, bool &fails);
-  void consider_order(PcgPlan &plan, const std::string &method, const Expectation &expected);
+  void consider_order(PcgPlan &plan, std::string method, const Expectation &expected);
   void consider_narrow(PcgPlan &plan);
   double rounding_seconds(const EngineSystem &system) const;
   double narrow_seconds(EngineSystem &system, const Expectation &expected, double rounding_s, bool wanted);

@@ -14,6 +14,7 @@
 #include "core/model/families.hpp"
 #include "core/pcg/solve.hpp"
 #include "core/pcg/solver.hpp"
+#include "sextant/plugin/kinds/residual.h"
 
 namespace {
 
