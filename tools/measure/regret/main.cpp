@@ -32,8 +32,8 @@
 #include "lookup.hpp"
 #include "points.hpp"
 #include "report.hpp"
-#include "survey.hpp"
 #include "sextant/plugin/kinds/reduction.h"
+#include "survey.hpp"
 
 namespace {
 
@@ -156,7 +156,8 @@ int run(const Settings &settings) {
 
 int main(int argc, char **argv) {
   Settings settings;
-  if (!read_settings(argc, argv, settings)) return std::fprintf(stderr, "see tools/measure/regret/main.cpp for options\n"), 2;
+  if (!read_settings(argc, argv, settings))
+    return std::fprintf(stderr, "see tools/measure/regret/main.cpp for options\n"), 2;
   try {
     return run(settings);
   } catch (const Error &problem) {
