@@ -113,7 +113,7 @@ std::string read_text(const std::string &path, std::uint64_t most_bytes) {
   // Numbers in figures shrink to a fifth or sixth.
   constexpr std::uint64_t usual_ratio = 6;
   const std::uint64_t expected = std::min(file->size() * usual_ratio, most_bytes);
-  GzipReader reader(std::move(file), path, {});
+  GzipReader reader(std::move(file), path, {}, SXT_E_FILE_FORMAT);
   std::uint64_t done = 0;
   return gather(expected, [&](char *to, std::size_t room) {
     const std::size_t got = reader.fill(to, room);

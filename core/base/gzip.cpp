@@ -22,7 +22,7 @@ constexpr int gzip_window = 15 + 16;
 // zlib keeps a pointer to its stream: this is never moved.
 class GzipReader::State {
  public:
-  State(std::unique_ptr<RegularFile> file, const std::string &path, const Allocator &allocator);
+  State(std::unique_ptr<RegularFile> file, const std::string &path, const Allocator &allocator, sxt_status damage);
   State(const State &) = delete;
   State &operator=(const State &) = delete;
   ~State() { inflateEnd(&stream_); }
@@ -36,14 +36,16 @@ class GzipReader::State {
 
   std::unique_ptr<RegularFile> file_;
   std::string path_;
+  sxt_status damage_;
   z_stream stream_{};
   Buffer input_;            // compressed bytes for zlib
   bool ended_ = false;      // the text
   std::uint64_t done_ = 0;  // of the text
 };
 
-GzipReader::State::State(std::unique_ptr<RegularFile> file, const std::string &path, const Allocator &allocator)
-    : file_(std::move(file)), path_(path), input_(input_bytes, allocator) {
+GzipReader::State::State(std::unique_ptr<RegularFile> file, const std::string &path, const Allocator &allocator,
+                         sxt_status damage)
+    : file_(std::move(file)), path_(path), damage_(damage), input_(input_bytes, allocator) {
   require(inflateInit2(&stream_, gzip_window) == Z_OK, SXT_E_MEMORY, path, ": could not set up decompression");
 }
 
@@ -74,7 +76,7 @@ void GzipReader::State::next_member() {
 }
 
 void GzipReader::State::fail_damaged(const char *reason) const {
-  fail(SXT_E_FILE_READ, path_, ": the compressed data is damaged after ", done_, " bytes of text (",
+  fail(damage_, path_, ": the compressed data is damaged after ", done_, " bytes of text (",
        reason ? reason : "no reason given", ")");
 }
 
@@ -89,7 +91,7 @@ std::size_t GzipReader::State::fill(char *to, std::size_t room) {
     if (state == Z_STREAM_END) {
       next_member();
     } else if (state == Z_BUF_ERROR && !fed) {
-      fail(SXT_E_FILE_READ, path_, ": the compressed data ends early, after ", done_, " bytes of text");
+      fail(damage_, path_, ": the compressed data ends early, after ", done_, " bytes of text");
     } else if (state != Z_OK && state != Z_BUF_ERROR) {
       require(state != Z_MEM_ERROR, SXT_E_MEMORY, path_, ": no memory to decompress");
       fail_damaged(stream_.msg);
@@ -98,8 +100,9 @@ std::size_t GzipReader::State::fill(char *to, std::size_t room) {
   return room - stream_.avail_out;
 }
 
-GzipReader::GzipReader(std::unique_ptr<RegularFile> file, const std::string &path, const Allocator &allocator)
-    : state_(std::make_unique<State>(std::move(file), path, allocator)) {}
+GzipReader::GzipReader(std::unique_ptr<RegularFile> file, const std::string &path, const Allocator &allocator,
+                       sxt_status damage)
+    : state_(std::make_unique<State>(std::move(file), path, allocator, damage)) {}
 
 GzipReader::GzipReader(GzipReader &&) noexcept = default;
 

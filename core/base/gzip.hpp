@@ -19,11 +19,13 @@ bool is_gzip(const RegularFile &file);
 // Several members in one file (as pigz and bgzip write them) follow each other.
 class GzipReader {
  public:
-  GzipReader(std::unique_ptr<RegularFile> file, const std::string &path, const Allocator &allocator);
+  // damage: the status of a file whose compressed data is damaged or ends early.
+  GzipReader(std::unique_ptr<RegularFile> file, const std::string &path, const Allocator &allocator,
+             sxt_status damage = SXT_E_FILE_READ);
   GzipReader(GzipReader &&) noexcept;
   ~GzipReader();
-  // Writes `room` characters; fewer only at the end of the text. SXT_E_FILE_READ where the file is damaged, with the
-  // path and how much text came before.
+  // Writes `room` characters; fewer only at the end of the text. Of damage it says the path and how much text came
+  // before.
   std::size_t fill(char *to, std::size_t room);
   // No text is longer than this.
   std::uint64_t text_limit() const;
