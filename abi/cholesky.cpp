@@ -23,8 +23,7 @@ struct sxt_analysis {
 };
 
 struct sxt_cholesky {
-  explicit sxt_cholesky(const sxt_analysis &made_from)
-      : factor(made_from.analysis), index_base(made_from.index_base) {}
+  explicit sxt_cholesky(const sxt_analysis &made_from) : factor(made_from.analysis), index_base(made_from.index_base) {}
   cholesky::Factor factor;
   int index_base;
 };
@@ -83,8 +82,7 @@ cholesky::Settings settings_of(const sxt_analysis_options &options, const sxt_ma
           a.matrix->cols(), " columns");
   require(n <= INT32_MAX, SXT_E_OVERFLOW, "the matrix has ", n, " rows; a factorisation takes fewer than 2^31");
   if (options.permutation)
-    settings.permutation =
-        cholesky::rows_of(options.permutation, n, n, a.index_base, "options->permutation", true);
+    settings.permutation = cholesky::rows_of(options.permutation, n, n, a.index_base, "options->permutation", true);
   settings.schur_rows =
       cholesky::rows_of(options.schur_rows, options.n_schur, n, a.index_base, "options->schur_rows", false);
   cholesky::check(settings, n);
@@ -259,8 +257,7 @@ sxt_status sxt_cholesky_solve(const sxt_cholesky *cholesky, int64_t n, int64_t n
     sxt_cholesky_solve_report answer{};
     answer.struct_size = sizeof answer;
     answer.residual = answer.residual_bound = NAN;
-    const sxt_status status =
-        counting_from(cholesky->index_base, [&] { return cholesky->factor.solve(call, answer); });
+    const sxt_status status = counting_from(cholesky->index_base, [&] { return cholesky->factor.solve(call, answer); });
     if (report) answer_sized(report, answer, "report");
     return cancelled(status, id_of(cholesky), "solve");
   });

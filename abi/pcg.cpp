@@ -176,7 +176,7 @@ void check_block(const sxt_pcg &pcg, int64_t n, int64_t n_rhs, int64_t ldb, int6
 sxt_status solve_block(const sxt_pcg &pcg, PcgSolver &solver, int64_t n_rhs, const void *b, int64_t ldb, void *x,
                        int64_t ldx, const SolveSettings &settings, sxt_pcg_report *reports) {
   const std::uint64_t element = value_bytes(pcg.solver.matrix().value_type());
-  const auto column = [&](int64_t j) -> PcgSolver::ArrayColumn {
+  const auto column = [&](int64_t j) -> ArrayColumn {
     const SolveSettings own = of_column(settings, j);
     own.publish_length(0);
     return {static_cast<const char *>(b) + static_cast<std::uint64_t>(j * ldb) * element,
@@ -186,9 +186,9 @@ sxt_status solve_block(const sxt_pcg &pcg, PcgSolver &solver, int64_t n_rhs, con
   bool cancelled = false;
   const bool accompanied = settings.progress || settings.cancel || settings.time_limit > 0;
   for (int64_t first = 0, count = 0; first < n_rhs; first += count) {
-    count = std::min<int64_t>(n_rhs - first, PcgSolver::most_columns);
-    std::array<PcgSolver::ArrayColumn, PcgSolver::most_columns> columns{};
-    std::array<sxt_pcg_report, PcgSolver::most_columns> answers{};
+    count = std::min<int64_t>(n_rhs - first, most_columns);
+    std::array<ArrayColumn, most_columns> columns{};
+    std::array<sxt_pcg_report, most_columns> answers{};
     for (int64_t j = 0; j < count; ++j) columns[static_cast<std::size_t>(j)] = column(first + j);
     const bool together = !accompanied && solver.together_pays(static_cast<std::int32_t>(count));
     if (together) solver.solve_together({columns.data(), static_cast<std::size_t>(count)}, answers.data());
@@ -197,7 +197,7 @@ sxt_status solve_block(const sxt_pcg &pcg, PcgSolver &solver, int64_t n_rhs, con
       if (!together) {
         answer.struct_size = sizeof answer;
         answer.reason = SXT_REASON_CANCELLED;
-        const PcgSolver::ArrayColumn &one = columns[static_cast<std::size_t>(j)];
+        const ArrayColumn &one = columns[static_cast<std::size_t>(j)];
         if (!cancelled) answer = solver.solve_array(one.b, one.x, one.settings);
         cancelled = cancelled || answer.reason == SXT_REASON_CANCELLED;
       }

@@ -10,8 +10,11 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <memory>
+#include <utility>
 
 #include "core/base/error.hpp"
+#include "core/base/gzip.hpp"
 #include "core/base/toml.hpp"
 #include "files/output_file.hpp"
 
@@ -83,12 +86,42 @@ std::size_t RegularFile::peek(char *to, std::size_t bytes) const {
 
 bool is_shortage(int reason) noexcept { return reason == ENOMEM || reason == EMFILE || reason == ENFILE; }
 
+namespace {
+
+// All that read(to, room) gives until it gives nothing. Room for what is expected is made at once: a text that is moved
+// as it grows takes as long again.
+template <class Read>
+std::string gather(std::uint64_t expected, Read &&read) {
+  std::string content;
+  content.reserve(static_cast<std::size_t>(expected));
+  char block[65536];
+  for (std::size_t got; (got = read(block, sizeof block)) > 0;) content.append(block, got);
+  return content;
+}
+
+}  // namespace
+
 std::string read_file(const std::string &path, std::uint64_t most_bytes) {
   RegularFile file(path, most_bytes);
-  std::string content;
-  char block[65536];
-  for (std::size_t got; (got = file.read(block, sizeof block)) > 0;) content.append(block, got);
-  return content;
+  return gather(file.size(), [&](char *to, std::size_t room) { return file.read(to, room); });
+}
+
+std::string read_text(const std::string &path, std::uint64_t most_bytes) {
+  auto file = std::make_unique<RegularFile>(path, most_bytes);
+  const auto plain = [&](char *to, std::size_t room) { return file->read(to, room); };
+  if (!is_gzip(*file)) return gather(file->size(), plain);
+  // Numbers in figures shrink to a fifth or sixth.
+  constexpr std::uint64_t usual_ratio = 6;
+  const std::uint64_t expected = std::min(file->size() * usual_ratio, most_bytes);
+  GzipReader reader(std::move(file), path, {}, SXT_E_FILE_FORMAT);
+  std::uint64_t done = 0;
+  return gather(expected, [&](char *to, std::size_t room) {
+    const std::size_t got = reader.fill(to, room);
+    done += got;
+    require(done <= most_bytes, SXT_E_FILE_READ, path, ": its text, decompressed, has more than the ", most_bytes,
+            " bytes that are read");
+    return got;
+  });
 }
 
 void write_file_atomically(const std::string &path, std::string_view content) {
@@ -100,7 +133,7 @@ void write_file_atomically(const std::string &path, std::string_view content) {
 }
 
 toml::table read_toml(const std::string &path) {
-  const std::string content = read_file(path);
+  const std::string content = read_text(path);
   try {
     return toml::parse(content);  // given the path, it copies that in a function that is noexcept
   } catch (const toml::parse_error &problem) {

@@ -43,6 +43,9 @@ class RegularFile {
 };
 
 std::string read_file(const std::string &path, std::uint64_t most_bytes = most_text_bytes);
+// The same of a file that may be compressed by gzip, told apart by its first two bytes; most_bytes bounds the text.
+// SXT_E_FILE_FORMAT where the compressed data is damaged.
+std::string read_text(const std::string &path, std::uint64_t most_bytes = most_text_bytes);
 // By files/output_file.hpp. SXT_E_FILE_WRITE names path and reason.
 void write_file_atomically(const std::string &path, std::string_view content);
 

@@ -8,6 +8,7 @@
 
 namespace sextant {
 
-toml::table read_toml(const std::string &path);  // SXT_E_FILE_READ, SXT_E_FILE_FORMAT with "path:line: what"
+// Plain or compressed by gzip. SXT_E_FILE_READ, SXT_E_FILE_FORMAT with "path:line: what".
+toml::table read_toml(const std::string &path);
 
 }  // namespace sextant

@@ -22,7 +22,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 const char *role_of(std::int32_t phase) {
-  return phase == SXT_CHOLESKY_FACTOR ? "cholesky/factor"
+  return phase == SXT_CHOLESKY_FACTOR  ? "cholesky/factor"
          : phase == SXT_CHOLESKY_SOLVE ? "cholesky/solve"
                                        : "cholesky/inverse";
 }
@@ -135,8 +135,7 @@ ChoicePtr Analysis::choose(std::int32_t phase, std::int64_t n_rhs, const LeftOut
 void Analysis::find_scheduler() {
   LeftOut left_out = others();
   prepared_ = make_choice(
-      context(), left_out,
-      [&](const LeftOut &out) { return choose(SXT_CHOLESKY_FACTOR, 0, out, true); },
+      context(), left_out, [&](const LeftOut &out) { return choose(SXT_CHOLESKY_FACTOR, 0, out, true); },
       [&](ChoicePtr choice) {
         return std::make_unique<Prepared>(context(), std::move(choice), nullptr, &symbolic_->view().h);
       });
@@ -148,25 +147,25 @@ void Analysis::find_structure() {
   const Pattern pattern = pattern_of(*matrix_);
   const int threads = context().threads();
   const Graph graph = make_graph(pattern, threads);
-  FoundOrder found = find_order(context(), graph, settings_,
-                                [this](const sxt_cholesky_query &shape) { return least_seconds(shape); });
+  FoundOrder found =
+      find_order(context(), graph, settings_, [this](const sxt_cholesky_query &shape) { return least_seconds(shape); });
   method_ = std::move(found.method);
   notes_ = std::move(found.notes);
   symbolic_.emplace(pattern, graph, std::move(found.elimination), found.partition, threads);
 }
 
 void Analysis::load_structure(const std::string &path) {
-  require(settings_.order.empty() && settings_.permutation.empty() && settings_.amalgamation == 0 &&
-              settings_.block == 0,
-          SXT_E_ARGUMENT, "options say an order or widths, which ", path, " says, too: leave them out");
+  require(
+      settings_.order.empty() && settings_.permutation.empty() && settings_.amalgamation == 0 && settings_.block == 0,
+      SXT_E_ARGUMENT, "options say an order or widths, which ", path, " says, too: leave them out");
   symbolic_.emplace(Symbolic::load(path, pattern_of(*matrix_), matrix_->pattern_hash(), context().threads()));
   const sxt_symbolic &s = symbolic_->view();
   const auto n_schur = static_cast<std::int64_t>(settings_.schur_rows.size());
   require(s.n - s.n_factored == n_schur, SXT_E_PLAN, path, " leaves ", s.n - s.n_factored,
           " rows unfactored, options->schur_rows ", n_schur);
   for (const std::int32_t row : settings_.schur_rows)
-    require(s.inverse[row] >= s.n_factored, SXT_E_PLAN, "row ", row, " (counting from 0) of options->schur_rows is factored by ",
-            path);
+    require(s.inverse[row] >= s.n_factored, SXT_E_PLAN, "row ", row,
+            " (counting from 0) of options->schur_rows is factored by ", path);
   method_ = "saved";
   notes_.push_back("order: read from " + path);
 }
@@ -178,8 +177,7 @@ std::unique_ptr<Session> Analysis::open_factor() const { return prepared_->open(
 Runner &Analysis::runner(std::int32_t phase, std::int64_t n_rhs) const {
   const std::lock_guard lock(mutex_);
   std::unique_ptr<Runner> &held = runners_[{phase, n_rhs}];
-  if (!held)
-    held = std::make_unique<Runner>(context(), choose(phase, n_rhs, {}, false), nullptr, &symbolic_->view().h);
+  if (!held) held = std::make_unique<Runner>(context(), choose(phase, n_rhs, {}, false), nullptr, &symbolic_->view().h);
   return *held;
 }
 
@@ -203,9 +201,10 @@ void Analysis::check_same_pattern(Matrix &matrix) const {
   require(matrix.context().id() == context().id(), SXT_E_ARGUMENT, "a belongs to another context than the analysis");
   require(matrix.value_type() == value_type(), SXT_E_TYPE, "a holds ", value_name(matrix.value_type()),
           ", the matrix analysed ", value_name(value_type()));
-  require(matrix.rows() == matrix_->rows() && matrix.cols() == matrix_->cols() && matrix.csr().nnz == matrix_->csr().nnz,
-          SXT_E_DIMENSION, "a has ", matrix.rows(), " rows and ", matrix.csr().nnz, " entries, the matrix analysed ",
-          matrix_->rows(), " and ", matrix_->csr().nnz);
+  require(
+      matrix.rows() == matrix_->rows() && matrix.cols() == matrix_->cols() && matrix.csr().nnz == matrix_->csr().nnz,
+      SXT_E_DIMENSION, "a has ", matrix.rows(), " rows and ", matrix.csr().nnz, " entries, the matrix analysed ",
+      matrix_->rows(), " and ", matrix_->csr().nnz);
   require(matrix.pattern_hash() == matrix_->pattern_hash(), SXT_E_DIMENSION,
           "a has as many entries as the matrix analysed, but not in the same places: analyse it, too");
 }
@@ -281,8 +280,8 @@ Explanation Analysis::explain() const {
       {"order", method_},
       {"factor", text(about.nnz_l, " entries of L, ", about.stored_values, " numbers stored (",
                       bytes(about.factor_bytes), "), ", about.supernodes, " supernodes, ", about.flops, " flops")},
-      {"widths", text("supernodes narrower than ", about.amalgamation, " may be joined, block columns of ",
-                      about.block)},
+      {"widths",
+       text("supernodes narrower than ", about.amalgamation, " may be joined, block columns of ", about.block)},
       {"memory", text(bytes(about.host_bytes), " on the host, ", bytes(about.device_bytes), " on the device")},
       {"analysis", seconds_text(about.analysis_seconds)}};
   out.notes = notes_;

@@ -74,10 +74,10 @@ class Analysis {
   sxt_cholesky_query shape_{};  // what a query says of the structure
   std::string method_;          // of the order
   std::vector<std::string> notes_;
-  double seconds_ = 0;          // that the analysis took
+  double seconds_ = 0;  // that the analysis took
   ChoicePtr factor_choice_, solve_choice_;
-  std::unique_ptr<Prepared> prepared_;  // for factorisations
-  mutable std::mutex mutex_;            // of what follows
+  std::unique_ptr<Prepared> prepared_;                                                        // for factorisations
+  mutable std::mutex mutex_;                                                                  // of what follows
   mutable std::map<std::pair<std::int32_t, std::int64_t>, std::unique_ptr<Runner>> runners_;  // phase, columns
 };
 

@@ -51,7 +51,8 @@ Factor::Factor(std::shared_ptr<Analysis> analysis) : analysis_(std::move(analysi
   analysis_->check_memory();
   factor_ = buffer_for(device, static_cast<std::uint64_t>(symbolic.values * each), "the factor");
   if (!device.on_host())
-    values_ = buffer_for(device, static_cast<std::uint64_t>(analysis_->matrix().csr().nnz * each), "a copy of the values");
+    values_ =
+        buffer_for(device, static_cast<std::uint64_t>(analysis_->matrix().csr().nnz * each), "a copy of the values");
   session_ = analysis_->open_factor();
   analysis_->solver(1);
 }
@@ -116,10 +117,11 @@ void Factor::judge(const Matrix &matrix, std::int64_t failed, double pivot) {
   outcome_.failed_row = row;
   outcome_.failed_pivot = pivot;
   if (std::isnan(pivot))
-    fail(SXT_E_NOT_FINITE, "the pivot of row ", row, " (counting from 0) is not a number: numbers left the range of ", value_name(matrix.value_type()),
-         " as the matrix was factored, or it holds a NaN or infinity");
+    fail(SXT_E_NOT_FINITE, "the pivot of row ", row, " (counting from 0) is not a number: numbers left the range of ",
+         value_name(matrix.value_type()), " as the matrix was factored, or it holds a NaN or infinity");
   const bool cholesky = analysis_->settings().factorization == SXT_LLH;
-  fail(SXT_E_NOT_POSITIVE_DEFINITE, cholesky ? "the matrix is not positive definite: " : "the matrix is singular or nearly so: ",
+  fail(SXT_E_NOT_POSITIVE_DEFINITE,
+       cholesky ? "the matrix is not positive definite: " : "the matrix is singular or nearly so: ",
        "the pivot of row ", row, " (counting from 0) is ", pivot,
        cholesky ? "; a factorisation SXT_LDLH also takes quasi-definite matrices"
                 : "; a pivot_policy other than SXT_PIVOT_FAIL goes on past such pivots");

@@ -71,15 +71,18 @@ class Factor {
   sxt_status solve_columns(const SolveCall &call, std::int64_t first, std::int64_t count, DeviceBuffer &kept) const;
   sxt_status refine(const SolveCall &call, std::int64_t column, sxt_cholesky_solve_report &report) const;
   double inverse_norm() const;
+  Runner &truth() const;
 
   std::shared_ptr<Analysis> analysis_;
-  std::shared_ptr<Matrix> matrix_;      // whose values it is made of
-  std::uint64_t version_ = 0;           // of these
-  DeviceBuffer factor_, values_;        // values_: on devices with memory of their own
-  std::unique_ptr<Session> session_;    // of the factorisation
+  std::shared_ptr<Matrix> matrix_;    // whose values it is made of
+  std::uint64_t version_ = 0;         // of these
+  DeviceBuffer factor_, values_;      // values_: on devices with memory of their own
+  std::unique_ptr<Session> session_;  // of the factorisation
   FactorOutcome outcome_;
-  mutable std::mutex mutex_;            // of what follows
+  mutable std::mutex mutex_;  // of what follows
   mutable std::unique_ptr<FactorFacts> facts_;
+  mutable std::unique_ptr<Runner> truth_;
+  mutable const Matrix *truth_of_ = nullptr;
 };
 
 }  // namespace sextant::cholesky

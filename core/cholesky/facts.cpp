@@ -167,8 +167,8 @@ void Factor::schur(void *out, std::int64_t ld) const {
     for (std::int64_t j = 0; j < m; ++j)
       for (std::int64_t i = 0; i < m; ++i) {
         const std::int64_t r = place[static_cast<std::size_t>(i)], c = place[static_cast<std::size_t>(j)];
-        to[i + j * ld] = r >= c ? block[static_cast<std::size_t>(r + c * m)]
-                                : conjugate(block[static_cast<std::size_t>(c + r * m)]);
+        to[i + j * ld] =
+            r >= c ? block[static_cast<std::size_t>(r + c * m)] : conjugate(block[static_cast<std::size_t>(c + r * m)]);
       }
   });
 }

@@ -123,7 +123,8 @@ class Orderer {
     args.row_ptr = graph.row_ptr.data();
     args.col = graph.col.data();
     args.perm = perm;
-    Runner runner(context_, Selector(context_, nullptr).propose({.query = query(method), .role = "cholesky/order"}), nullptr);
+    Runner runner(context_, Selector(context_, nullptr).propose({.query = query(method), .role = "cholesky/order"}),
+                  nullptr);
     const sxt_status status = runner.run(&args.h);
     require(status == SXT_OK, SXT_NOT_APPLICABLE, "order ", method, " does not apply to this pattern");
   }
@@ -187,7 +188,8 @@ FoundOrder find_order(Context &context, const Graph &graph, const Settings &sett
   const int threads = context.threads();
   const auto n_schur = static_cast<std::int64_t>(settings.schur_rows.size());
   if (!settings.permutation.empty())
-    return by_elimination("given", eliminate(graph, with_last(settings.permutation, settings.schur_rows), n_schur, threads),
+    return by_elimination("given",
+                          eliminate(graph, with_last(settings.permutation, settings.schur_rows), n_schur, threads),
                           settings, factor_seconds);
   const Orderer orderer(context, graph, settings.schur_rows);
   if (!settings.order.empty()) {

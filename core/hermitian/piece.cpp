@@ -383,16 +383,18 @@ void HermitianPiece::try_again(std::int32_t which, double shift, std::int32_t de
   attempt(shift, definiteness, mask_);
 }
 
+// 1 / (|A| |A^-1|): the inverse's norm by Hager's and Higham's estimate (ACM TOMS 14, 1988), whose stages are steps,
+// with the inverse applied between them.
 void HermitianPiece::estimate_condition() {
   select(SXT_HERMITIAN_DONE, valid_, mask_);
-  for (int stage = 0; stage <= 6; ++stage) {
+  for (std::int32_t stage = SXT_HERMITIAN_ESTIMATE_BEGIN; stage <= SXT_HERMITIAN_ESTIMATE_END; ++stage) {
     sxt_hermitian_step_args args = step(SXT_HERMITIAN_ESTIMATE);
     args.active = mask_;
     args.variant = stage;
     args.b = vector_;
     args.numbers = arrays_.rcond;
     apply(args);
-    if (stage < 6) solve_with_factor(vector_, 1, mask_);
+    if (stage != SXT_HERMITIAN_ESTIMATE_END) solve_with_factor(vector_, 1, mask_);
   }
   sxt_hermitian_step_args args = step(SXT_HERMITIAN_RECIPROCAL);
   args.active = mask_;

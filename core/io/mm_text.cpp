@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "core/base/gzip.hpp"
+
 namespace sextant::io::detail {
 
 namespace {
@@ -19,6 +21,17 @@ class PlainText : public Characters {
 
  private:
   std::unique_ptr<RegularFile> file_;
+};
+
+class GzipText : public Characters {
+ public:
+  explicit GzipText(GzipReader reader) : reader_(std::move(reader)) {}
+  std::size_t fill(char *to, std::size_t room) override { return reader_.fill(to, room); }
+  std::uint64_t text_limit() const override { return reader_.text_limit(); }
+  std::uint64_t file_bytes() const override { return reader_.file_bytes(); }
+
+ private:
+  GzipReader reader_;
 };
 
 std::size_t PlainText::fill(char *to, std::size_t room) {
@@ -35,11 +48,9 @@ std::size_t PlainText::fill(char *to, std::size_t room) {
 
 std::unique_ptr<TextSource> open_text(const std::string &path, const Allocator &allocator) {
   auto file = std::make_unique<RegularFile>(path);
-  char start[2] = "";
-  const bool gzip = file->peek(start, sizeof start) == sizeof start && start[0] == '\x1f' && start[1] == '\x8b';
   std::unique_ptr<Characters> characters;
-  if (gzip)
-    characters = open_gzip(std::move(file), path, allocator);
+  if (is_gzip(*file))
+    characters = std::make_unique<GzipText>(GzipReader(std::move(file), path, allocator));
   else
     characters = std::make_unique<PlainText>(std::move(file));
   return std::make_unique<TextSource>(std::move(characters), allocator);

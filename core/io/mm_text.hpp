@@ -64,10 +64,6 @@ class TextSource {
 // Chooses by the file's first bytes, not by its name.
 std::unique_ptr<TextSource> open_text(const std::string &path, const Allocator &allocator);
 
-// In mm_gzip.cpp, the only file that knows zlib.
-std::unique_ptr<Characters> open_gzip(std::unique_ptr<RegularFile> file, const std::string &path,
-                                      const Allocator &allocator);
-
 // The end of the last whole line in begin..end-1, or nullptr. Files with '\r' alone as line end have no '\n' at all.
 const char *last_line_end(const char *begin, const char *end);
 

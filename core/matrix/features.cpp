@@ -109,6 +109,26 @@ class FeatureRun {
   void *state_ = nullptr;
 };
 
+// Calls that are under way together. They end in the reverse order of their beginnings, however the function that holds
+// them is left: each makes the device current that was so before.
+class RunsUnderWay {
+ public:
+  RunsUnderWay() = default;
+  ~RunsUnderWay() {
+    while (!runs_.empty()) runs_.pop_back();
+  }
+  RunsUnderWay(const RunsUnderWay &) = delete;
+  RunsUnderWay &operator=(const RunsUnderWay &) = delete;
+  void begin_one(std::unique_ptr<FeatureRun> run) {
+    runs_.push_back(std::move(run));
+    runs_.back()->begin();
+  }
+  const std::vector<std::unique_ptr<FeatureRun>> &all() const { return runs_; }
+
+ private:
+  std::vector<std::unique_ptr<FeatureRun>> runs_;
+};
+
 // Features in the making. Those that are not computed when it ends, whatever ended it, are unknown again.
 class Unfinished {
  public:
@@ -313,25 +333,19 @@ void Matrix::compute_features(const std::vector<int> &ids) {
   };
   std::stable_sort(reads.begin(), reads.end(),
                    [&](const auto &a, const auto &b) { return tier(a.first) > tier(b.first); });
-  // Calls end in the reverse order of their beginnings: each makes the device current that was so before.
-  struct Runs : std::vector<std::unique_ptr<FeatureRun>> {
-    ~Runs() {
-      while (!empty()) pop_back();
-    }
-  } runs;
+  RunsUnderWay runs;
   SharedWait wait;
   for (const auto &[kernel, a] : reads)
     or_unknown([&] {
       const sxt_matrix_query query = features_query(*kernel);
       // Run on the threads that there are; their number changes no feature.
       const sxt_candidate candidate = features_candidate(*kernel, query, context_->device().lending());
-      runs.push_back(std::make_unique<FeatureRun>(context_->device(), *kernel, wanted[kernel], query, a, candidate));
-      runs.back()->begin();
+      runs.begin_one(std::make_unique<FeatureRun>(context_->device(), *kernel, wanted[kernel], query, a, candidate));
       built_s_ += features_seconds(*kernel);
       wait.add(*kernel, features_candidate(*kernel, query, context_->machine()));
     });
   built_s_ -= wait.saved_s();
-  for (const auto &run : runs)
+  for (const auto &run : runs.all())
     or_unknown([&] {
       run->finish(features_);
       unfinished.remove(run->ids());

@@ -122,10 +122,15 @@ constexpr V additive_identity() {
     return V(-0.0f);
 }
 
+// Every thread walks all input and adds what goes to its range. On one core (a program of its own, 4e6 entries onto 2e6
+// places) an entry took 12.2, 6.8 and 5.4 ns with all, an eighth and a 32nd of the places in random order, and 2.5, 1.6
+// and 1.1 ns in ascending order: the walk itself is then nearly all that is left to share out.
+constexpr int most_walkers = 8;
+
 template <class V, class M>
 void sum_values(const ValueOrder &order, const V *values, V *to, std::int64_t nnz, int threads) {
   const M *slot = order.slot.as<M>(), *mirror = order.mirror.as<M>();
-  parallel_ranges(nnz, std::min(threads, 8), [&](std::int64_t begin, std::int64_t end) {
+  parallel_ranges(nnz, std::min(threads, most_walkers), [&](std::int64_t begin, std::int64_t end) {
     std::fill(to + begin, to + end, additive_identity<V>());
     for (std::int64_t k = 0; k < order.input_nnz; ++k) {
       if (slot[k] >= begin && slot[k] < end) to[slot[k]] += values[k];

@@ -53,7 +53,7 @@ struct MachineField {
 };
 const std::vector<MachineField> &machine_fields();
 
-// Reads a profile; throws SXT_E_FILE_READ or SXT_E_FILE_FORMAT with "path:line: what".
+// Reads a profile, plain or compressed by gzip; throws SXT_E_FILE_READ or SXT_E_FILE_FORMAT with "path:line: what".
 Profile read_profile(const std::string &path);
 // The same, once a process as long as the file stays as it is: models of thousands of kernels take a while to read.
 std::shared_ptr<const Profile> shared_profile(const std::string &path);
@@ -63,8 +63,8 @@ bool is_later_profile(const std::string &path);
 std::string profile_text(const Profile &profile);
 // Under a lock that other processes respect: reads what is there, merges this profile into it, replaces the file
 // atomically, and returns the whole. A damaged file there is kept beside it as "<path>.damaged", or with a number
-// behind, and the log says so. SXT_E_FILE_WRITE; SXT_E_FILE_READ and, for a later format, SXT_E_FILE_FORMAT: the file
-// stays as it is.
+// behind, and the log says so. A name that ends in .gz gets a compressed file. SXT_E_FILE_WRITE; SXT_E_FILE_READ and,
+// for a later format, SXT_E_FILE_FORMAT: the file stays as it is.
 Profile update_profile(const std::string &path, const Profile &newer, const LogSink &log = {});
 
 // "<machine key>.toml": letters, digits, dots and dashes only.

@@ -16,6 +16,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/files.hpp"
+#include "core/base/gzip.hpp"
 #include "core/base/types.hpp"
 #include "core/model/profile.hpp"
 #include "core/registry/registry.hpp"
@@ -27,7 +28,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// As a TOML float: the fewest digits that read back to the same number, or so many.
+constexpr const char *compressed_ending = ".gz";
+
+// As a TOML float: the fewest digits that read back to the same number, or so many. Every character of a profile counts:
+// reading thousands of models is most of what a context takes to start.
 std::string number(double value, int digits_kept = 0) {
   if (std::isinf(value)) return "inf";
   std::array<char, 32> digits{};
@@ -35,6 +39,8 @@ std::string number(double value, int digits_kept = 0) {
   const auto end = digits_kept ? std::to_chars(begin, limit, value, std::chars_format::scientific, digits_kept - 1).ptr
                                : std::to_chars(begin, limit, value).ptr;
   std::string out(digits.data(), end);
+  if (const std::size_t zero = out.find_first_of("+-", 1) + 1; zero && zero + 1 < out.size() && out[zero] == '0')
+    out.erase(zero, 1);  // e-9, not e-09
   return out.find_first_of(".e") == std::string::npos ? out + ".0" : out;
 }
 
@@ -58,7 +64,7 @@ void add_neighbours(std::string &out, const Neighbours &neighbours) {
   if (neighbours.weights.empty()) return;
   out += "neighbour_floors = [";
   for (std::size_t j = 0; j < neighbours.floors.size(); ++j)
-    out += (j ? ", " : "") + number(neighbours.floors[j], neighbours.floors[j] > 0 ? 6 : 0);
+    out += (j ? "," : "") + number(neighbours.floors[j], neighbours.floors[j] > 0 ? 6 : 0);
   out += "]\nneighbour_weights = \"";
   for (std::size_t s = 0; s < neighbours.weights.size(); ++s)
     out += (s ? " " : "") + std::to_string(std::lround(neighbours.weights[s] * Neighbours::weight_steps));
@@ -72,21 +78,21 @@ void add_fit(std::string &out, const FittedModel &model) {
   out += model.power == 1 ? "form = \"sum\"\n" : "form = \"soft-maximum\"\npower = " + number(model.power) + "\n";
   if (!model.breakpoints.empty()) {
     out += "breakpoints = [";
-    for (std::size_t b = 0; b < model.breakpoints.size(); ++b) out += (b ? ", " : "") + number(model.breakpoints[b]);
+    for (std::size_t b = 0; b < model.breakpoints.size(); ++b) out += (b ? "," : "") + number(model.breakpoints[b]);
     out += "]\n";
   }
   std::string terms, coefficients;
   for (std::size_t j = 0; j < model.names.size(); ++j) {
-    terms += (j ? ", " : "") + toml_string(model.names[j]);
-    coefficients += (j ? ", " : "") + toml_string(model.names[j]) + " = [";
+    terms += (j ? "," : "") + toml_string(model.names[j]);
+    coefficients += (j ? "," : "") + toml_string(model.names[j]) + " = [";
     for (std::size_t r = 0; r < model.coefficients.size(); ++r)
-      coefficients += (r ? ", " : "") + number(model.coefficients[r][j]);
+      coefficients += (r ? "," : "") + number(model.coefficients[r][j]);
     coefficients += "]";
   }
   out += "terms = [" + terms + "]\ncoefficients = { " + coefficients + " }\n";
   if (!model.curve.added.empty()) {
     out += "curve_first = " + number(model.curve.first) + "\ncurve = [";
-    for (std::size_t k = 0; k < model.curve.added.size(); ++k) out += (k ? ", " : "") + number(model.curve.added[k], 4);
+    for (std::size_t k = 0; k < model.curve.added.size(); ++k) out += (k ? "," : "") + number(model.curve.added[k], 4);
     out += "]\n";
   }
   add_neighbours(out, model.neighbours);
@@ -132,6 +138,12 @@ std::string behind_links(const std::string &path) {
   } catch (const files::WriteError &problem) {
     fail(SXT_E_FILE_WRITE, problem.what());
   }
+}
+
+// The text that a profile's file holds: compressed where its name ends so.
+std::string file_content(const std::string &path, const Profile &profile) {
+  std::string content = profile_text(profile);
+  return path.ends_with(compressed_ending) ? gzip_of(content) : content;
 }
 
 void make_parent(const fs::path &path) {
@@ -188,7 +200,7 @@ Profile update_profile(const std::string &given, const Profile &newer, const Log
   if (files::is_special(path) && !fs::is_directory(path)) {
     Profile alone = newer;
     alone.path = given;
-    write_file_atomically(given, profile_text(alone));
+    write_file_atomically(given, file_content(given, alone));
     return alone;
   }
   make_parent(path);
@@ -200,7 +212,7 @@ Profile update_profile(const std::string &given, const Profile &newer, const Log
          ": choose another file");
   whole.merge(newer);
   whole.path = given;
-  write_file_atomically(path, profile_text(whole));
+  write_file_atomically(path, file_content(path, whole));
   return whole;
 }
 
@@ -232,9 +244,11 @@ std::string shipped_profile_path(const std::string &fingerprint) {
   fs::path above = fs::path(registry::own_plugin_directory()).parent_path().parent_path();
   for (int level = 0; level < 2; ++level) {
     above = above.parent_path();
-    const fs::path path = above / "share" / "sextant" / "profiles" / profile_file_name(fingerprint);
-    std::error_code ignored;
-    if (fs::exists(path, ignored)) return path.string();
+    const fs::path plain = above / "share" / "sextant" / "profiles" / profile_file_name(fingerprint);
+    for (const std::string &path : {plain.string() + compressed_ending, plain.string()}) {
+      std::error_code ignored;
+      if (fs::exists(path, ignored)) return path;
+    }
   }
   return "";
 }

@@ -10,7 +10,7 @@
 #include "core/base/types.hpp"
 #include "core/matrix/assemble_internal.hpp"
 #include "core/matrix/symmetric_enough.hpp"
-#include "core/pcg/solver.hpp"
+#include "core/pcg/checks.hpp"
 
 namespace sextant {
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "core/base/shortage.hpp"
 #include "core/base/types.hpp"
 #include "core/pcg/solve.hpp"
 #include "sextant/plugin/kinds/residual.h"
@@ -39,12 +40,11 @@ PcgSolve::TrueResidual PcgSolve::measure(const void *b, const void *x, void *res
   args.b = b;
   args.r = residual;
   args.norms = work_.norms.as<sxt_residual_norms>();
-  solver_.truth_->run(&args.h);
-  Device &device = solver_.matrix().context().device();
-  if (!device.on_host()) device.wait(device.callers_stream());
+  setup_.truth().run(&args.h);
+  if (!device().on_host()) device().wait(device().callers_stream());
   const sxt_residual_norms &norms = *args.norms;
   TrueResidual out;
-  if (solver_.settings().norm == SXT_NORM_2)
+  if (asked().norm == SXT_NORM_2)
     out = {norms.norm_2, norms.bound_2, norms.size_2, norms.rhs_2, norms.rhs_bound_2, false, 0};
   else
     out = {norms.norm_max, norms.bound_max, norms.size_max, norms.rhs_max, norms.rhs_bound_max, false, 0};
@@ -56,7 +56,7 @@ PcgSolve::TrueResidual PcgSolve::measure(const void *b, const void *x, void *res
 
 // A b whose norm is 0 by other kernels. What A cannot reach of it was left out, and the rest is no more than rounding.
 bool PcgSolve::really_zero() {
-  if (!solver_.null_space_.empty()) return true;
+  if (!null_space().empty()) return true;
   const bool zero = measure(callers_b_, x_, nullptr, callers_atol_).rhs == 0;
   residuals_ = 0, residuals_seconds_ = 0;  // it was asked for b alone
   return zero;
@@ -70,7 +70,7 @@ const void *PcgSolve::callers_x(const void *iterate) {
     add(iterate, work_.candidate.data());
     x = work_.candidate.data();
   }
-  if (solver_.scaling_) {
+  if (setup_.system().scaling()) {
     crossing_.unscale(x, work_.candidate.data());
     x = work_.candidate.data();
   }
@@ -78,10 +78,10 @@ const void *PcgSolve::callers_x(const void *iterate) {
     crossing_.put_back(x, work_.own_x.data());
     x = work_.own_x.data();
   }
-  if (!solver_.null_space_.empty()) {
+  if (!null_space().empty()) {
     void *const own = crossing_.orders() ? work_.own_x.data() : work_.candidate.data();
     if (x != own) crossing_.copy(x, own);
-    solver_.null_space_.remove_from(operations_, own);
+    null_space().remove_from(operations_, own);
     x = own;
   }
   return x;
@@ -99,9 +99,8 @@ PcgSolve::TrueResidual PcgSolve::residual_of(const void *x) {
   }
   if (out.accepted && !summing_) return out;  // nothing goes on from it
   const Clock clock;
-  if (solver_.changes_rhs()) crossing_.take_in_rhs(residual, work_.residual.data());
-  const bool same = !solver_.scaling_ && solver_.settings().norm == SXT_NORM_2;
-  out.system = same ? out.norm : norm_2(work_.residual.data());
+  if (changes_rhs()) crossing_.take_in_rhs(residual, work_.residual.data());
+  out.system = same_norm() ? out.norm : norm_2(work_.residual.data());
   residuals_seconds_ += clock.seconds();
   return out;
 }
@@ -131,9 +130,9 @@ std::int32_t PcgSolve::confirm(const void *iterate, std::int64_t, double residua
 void PcgSolve::keep_best(const void *iterate, const TrueResidual &now) {
   if (now.norm >= best_norm_) return;
   try {
-    if (!work_.best.data()) work_.best = DeviceBuffer(solver_.matrix().context().device(), work_.iterate.bytes());
+    if (!work_.best.data()) work_.best = DeviceBuffer(device(), work_.iterate.bytes());
   } catch (const Error &problem) {
-    if (problem.status() != SXT_E_MEMORY) throw;
+    if (!out_of_memory(problem)) throw;
     return;
   }
   crossing_.copy(iterate, work_.best.data());
@@ -148,7 +147,7 @@ bool PcgSolve::take_best(void *iterate, double norm) {
 
 // Of what the engine leaves. What confirm() accepted still stands apart, whatever became of the engine's x since.
 PcgSolve::TrueResidual PcgSolve::last_residual(const sxt_pcg_args &args) {
-  if (accepted_ && solver_.keeps_answer()) return confirmed_;
+  if (accepted_ && setup_.keeps_answer()) return confirmed_;
   const TrueResidual last = true_residual(args.x);
   if (!summing_ && !last.accepted && take_best(args.x, last.norm)) return true_residual(args.x);
   if (!correcting_ || last.accepted || last.norm <= sum_norm_) return last;
@@ -202,12 +201,12 @@ void PcgSolve::finish(sxt_pcg_args &args, sxt_pcg_report &report) {
 // brought back, x may have left the range, or digits.
 PcgSolve::TrueResidual PcgSolve::hand_over(const sxt_pcg_args &args, const TrueResidual &before) {
   // Scaled and back again a guess that was good enough would differ by rounding.
-  const bool untouched = settings_.use_initial_guess && base_ + args.iterations == 0 && solver_.null_space_.empty();
+  const bool untouched = settings_.use_initial_guess && base_ + args.iterations == 0 && null_space().empty();
   if (untouched) {
     const TrueResidual own = residual_of_returned();
     if (own.accepted || !before.accepted) return own;
   }
-  const bool apart = solver_.scaling_ || summing_ || !solver_.null_space_.empty();
+  const bool apart = setup_.system().scaling() || summing_ || !null_space().empty();
   const void *answer = crossing_.orders() ? work_.own_x.data() : apart ? work_.candidate.data() : args.x;
   // Surely too large to be stored: the guess stays.
   if (x_shift() != 0 && std::ldexp(most(answer) / 2, -x_shift()) > largest(type_)) {
@@ -225,7 +224,7 @@ PcgSolve::TrueResidual PcgSolve::hand_over(const sxt_pcg_args &args, const TrueR
 // What was found may turn out worse once it is brought back.
 void PcgSolve::save_guess() {
   const std::uint64_t bytes = static_cast<std::uint64_t>(n_) * value_bytes(type_);
-  if (!work_.guess.data()) work_.guess = DeviceBuffer(solver_.matrix().context().device(), bytes);
+  if (!work_.guess.data()) work_.guess = DeviceBuffer(device(), bytes);
   crossing_.copy(x_, work_.guess.data());
   guess_saved_ = true;
 }
@@ -243,8 +242,8 @@ PcgSolve::TrueResidual PcgSolve::residual_of_returned() {
   if (shift_ == 0 && x_shift() == 0) return residual_of(x_);
   const bool single = is_single(type_);
   crossing_.copy(x_, work_.iterate.data());  // nothing goes on from it
-  if (shift_ < 0 && single && solver_.null_space_.empty()) {
-    shift(work_.iterate.data(), -solver_.exponent_);
+  if (shift_ < 0 && single && null_space().empty()) {
+    shift(work_.iterate.data(), -exponent());
     TrueResidual out = measure(callers_b_, work_.iterate.data(), nullptr, callers_atol_);
     for (double *each : {&out.norm, &out.bound, &out.size, &out.rhs, &out.rhs_bound}) *each = std::ldexp(*each, shift_);
     return out;
@@ -253,7 +252,7 @@ PcgSolve::TrueResidual PcgSolve::residual_of_returned() {
   TrueResidual out = residual_of(work_.iterate.data());
   if (shift_ >= 0 && x_shift() >= 0) return out;
   const auto n = static_cast<double>(n_);
-  const double lost = single ? 0x1p-131 : solver_.exponent_ != 0 ? 0x1p-972 : 0x1p-49;
+  const double lost = single ? 0x1p-131 : exponent() != 0 ? 0x1p-972 : 0x1p-49;
   out.bound += n * n * lost;
   out.rhs_bound += shift_ < 0 ? n * (single ? 0x1p-148 : 0x1p-1073) : 0;
   const double atol = settings_.atol < 0x1p-1000 ? 0 : settings_.atol;

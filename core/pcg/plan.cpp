@@ -1,264 +1,182 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Planning: how many iterations a solve will take, from a probe where that costs little beside the solves. Which
-// preconditioner has the least predicted total of set-up and solves is found in trials.cpp.
+#include "core/pcg/plan.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
 
-#include "core/base/error.hpp"
+#include "core/base/shortage.hpp"
 #include "core/base/types.hpp"
 #include "core/base/units.hpp"
-#include "core/choose/make_choice.hpp"
-#include "core/pcg/clock.hpp"
-#include "core/pcg/knowing.hpp"
-#include "core/pcg/planning.hpp"
+#include "core/explain/explain.hpp"
+#include "core/pcg/estimate.hpp"
 #include "core/pcg/probe.hpp"
-#include "core/pcg/solver.hpp"
+#include "core/pcg/trials.hpp"
 
 namespace sextant {
 
 namespace {
 
-// Of the predicted total: what the probe may cost.
-constexpr double probe_share = 0.1;
-// What a solve takes scatters about the assumption by a factor of 5.5, and about what a short probe leads to expect by
-// 2.4 to 3.2 (docs/measurements/pcg.md). Seconds are lost by the mean, which lies above the middle.
-constexpr double mean_over_assumption = 3, mean_over_first_estimate = 2, mean_over_estimate = 1.3;
-// Engines that take long to ask are asked where the least of the others could be beaten by so many times what that
-// costs.
-constexpr double worth_asking = 1.7;
-// Solves that take no more than so many probes may do without one. To ask whether they can takes features of the matrix
-// that a probe may show to be needless.
-constexpr double short_solves = 3;
-// In a device's context set-ups take milliseconds in any case: so much is always allowed.
-constexpr double probe_on_device_s = 1e-3;
-// On the host a residual that has not begun to fall then is followed further, without another preconditioner so far:
-// one that helps shows it sooner.
-constexpr std::int64_t most_steps_unfallen = 160;
-// On a device, where a total is only roughly known before engines are asked, so many at a time.
-constexpr std::int64_t steps_a_stage = 10;
-// How far iterations may lie from the assumption, either way, in powers of two.
-constexpr int octaves_of_assumption = 3;
-// Without a probe: what a discretised second-order operator needs.
-double guess_iterations(std::int64_t n) { return std::clamp(3 * std::sqrt(static_cast<double>(n)), 20.0, 2000.0); }
-
-std::string from_probe(const Ritz &ritz, bool tells) {
-  const std::string condition = "condition at least " + about(ritz.greatest() / ritz.least());
-  if (!tells) return text("a guess: |r| did not fall in ", ritz.steps(), " iterations of a probe, ", condition);
-  return text("from ", ritz.steps(), " iterations of a probe; |r| fell to ", about(ritz.residual()), " |b|, ",
-              condition, ritz.settled() ? "" : " and not yet settled", "; faster where convergence speeds up later");
-}
+// A preconditioner's set-up, the scaled entries, and two more passes of the host's calls: on a device at least
+// (docs/pcg.md).
+constexpr double scaling_on_device_s = 2.5e-4;
+// Iterations fall by this power of the ratio of the diagonal's entries, as a rule: measured on 22 systems
+// (docs/pcg.md).
+constexpr double usual_power = 0.2;
+// Iterations with a rounded matrix beyond those of the matrix itself, as a factor: each correction begins a new
+// sequence.
+constexpr double more_iterations = 1.4;
+// Rounding one entry on the host, and what comes there of one: its value and its column.
+constexpr double round_value_s = 3e-9, entry_bytes = 12;
+// Asking every engine once more, on the host.
+constexpr double asking_s = 1e-3;
+// At best so much of an iteration is saved by values of half the size; asking is worth a fraction of what it could
+// save.
+constexpr double saved_at_best = 0.5, several = 4;
 
 }  // namespace
 
-// Choices are made for a number on a grid of powers of the square root of two: a plan that was saved then still fits
-// when rounding, or other values on the same pattern, change the estimate a little.
-void PcgSolver::expect(double iterations) {
-  expected_iterations_ = std::max(1.0, iterations);
-  const bool stated = settings_.expected_iterations > 0;
-  const double mean = mean_over_expected_ * expected_iterations_;
-  assumed_iterations_ = stated ? mean : std::round(std::exp2(std::round(2 * std::log2(mean)) / 2));
+// The condition is at most as many times greater without a scaling as the diagonal's greatest entry is than its least,
+// and iterations grow by the root of that at most.
+std::string why_not_scaled(const PcgProblem &problem, double diagonal_ratio, double total_s) {
+  if (diagonal_ratio == 1) return "the diagonal is constant, so scaling by it would change nothing";
+  if (problem.on_host()) return "";
+  const double saved_s = (1 - std::pow(diagonal_ratio, -usual_power)) * total_s;
+  if (!(saved_s < scaling_on_device_s)) return "";
+  return text("the diagonal's greatest entry is ", diagonal_ratio, " times its least, so scaling by it would save ",
+              seconds_text(saved_s), " as a rule and takes ", seconds_text(scaling_on_device_s));
 }
 
-bool PcgSolver::probes() const {
-  return settings_.probe >= 0 && settings_.expected_iterations <= 0 && matrix_->rows() > 1;
+PcgPlan PcgPlanner::plan() {
+  std::optional<PcgPlan> saved = plan_as_saved();
+  PcgPlan out = saved ? std::move(*saved) : plan_anew();
+  save(out);
+  return out;
 }
 
-// Of an engine on a device whose steps are other kernels, at best: four kernels that half overlap, half of the matrix
-// without its pattern, and eight passes over vectors.
-double PcgSolver::least_iteration_s() const {
-  const sxt_machine &machine = matrix_->context().machine();
-  const auto value = static_cast<double>(value_bytes(matrix_->value_type()));
-  const double vector = static_cast<double>(matrix_->rows()) * value,
-               half = static_cast<double>(matrix_->csr().nnz) / 2 * value;
-  const bool cached = 5 * vector + half <= static_cast<double>(machine.cache_bytes);
-  return 2.2 * machine.launch_s +
-         (8 * vector + half) / std::max(1.0, cached ? machine.cache_rate : machine.stream_rate);
+PcgPlan PcgPlanner::plan_anew() {
+  Outlook outlook = first_outlook(problem_);
+  PcgPlan out{first_system(outlook), outlook, nullptr};
+  const bool probes =
+      problem_.settings.probe >= 0 && problem_.settings.expected_iterations <= 0 && problem_.matrix().rows() > 1;
+  if (probes) {
+    // On a device asking all engines takes longer than the probe; what it finds they are asked about only once.
+    const double total_s =
+        problem_.on_host()
+            ? total_of(*chooser_.engine(out.system, out.system.method(), outlook.expected), problem_.solves())
+            : rough_total_s(problem_, outlook.expected);
+    Probe probe(problem_.matrix(), product_, out.system.scaling(), problem_.null_space);
+    const Estimator::Estimate found =
+        Estimator(problem_, chooser_, notes_).estimate(probe, out.system, outlook, total_s);
+    out.outlook = found.outlook;
+    if (found.probed && problem_.settings.preconditioner.empty()) consider_others(out, probe);
+  }
+  consider_order(out, out.system.method(), out.outlook.expected);
+  consider_narrow(out);
+  return out;
 }
 
-// What all solves together take, before any engine is asked.
-double PcgSolver::rough_total_s() const {
-  constexpr double above_least = 1.3;
-  return std::max(1.0, settings_.expected_solves) * assumed_iterations_ / mean_over_expected_ * above_least *
-         least_iteration_s();
+// What is in force unless another one pays: the caller's method, else the diagonal.
+EngineSystem PcgPlanner::first_system(const Outlook &outlook) {
+  EngineSystem system(problem_.taken.shared());
+  std::string method = problem_.settings.preconditioner;
+  if (method.empty()) {
+    const std::string why_not =
+        why_not_scaled(problem_, problem_.taken.diagonal_ratio(), rough_total_s(problem_, outlook.expected));
+    method = why_not.empty() ? "jacobi" : "none";
+    notes_.push_back(why_not.empty() ? "preconditioner jacobi: a diagonal scaling costs nothing in an iteration"
+                                     : "no preconditioner: " + why_not);
+  }
+  if (method == "none") return system;
+  check_method(method, problem_.context());
+  chooser_.precondition(system, method, outlook.expected);
+  if (system.scaling())
+    notes_.push_back("A is scaled symmetrically by its diagonal, so no iteration applies the preconditioner");
+  return system;
 }
 
-bool PcgSolver::chooses_freely() const {
-  return settings_.engine.empty() && settings_.preconditioner.empty() && storage_wanted().empty();
-}
-
-// The engine where asking those that are composed of other kernels would take longer than the best of them could save.
-// NULL: they have been, or must be, asked; never: though they would have to be, they were not.
-ChoicePtr PcgSolver::select_without_composed(const std::string &method, SelectorOptions options, const Query &question,
-                                             double m_s, bool never) {
-  if (matrix_->context().device().on_host()) return nullptr;  // there it takes a tenth of that
-  const double solves = std::max(1.0, settings_.expected_solves);
-  const double at_best_s = solves * assumed_iterations_ * (least_iteration_s() + m_s);
-  bool asked = false;
-  options.slots_not_spared = m_s > 0 ? 1 : 0;
-  options.why_not_composed = [&](double least_total_s) -> std::string {
-    asked = !(least_total_s - at_best_s < worth_asking * asking_composed_s);
-    return asked && !never ? ""
-                           : text("not asked, which would take about ", seconds_text(asking_composed_s),
-                                  ": the best of the others takes ", seconds_text(least_total_s), ", it at least ",
-                                  seconds_text(at_best_s));
-  };
-  Selector selector = engine_selector(method, std::move(options));
+// An engine with the polynomial, which was not tried: it may turn out not to suit the matrix.
+std::unique_ptr<Runner> PcgPlanner::engine_of_polynomial(EngineSystem &system, const std::string &method,
+                                                         const Expectation &expected, bool &fails) {
+  fails = false;
   try {
-    ChoicePtr choice = selector.propose({question, "pcg"});
-    if (asked && never) return nullptr;
-    selector.record(*choice);
-    predicted_setup_s_ += asked ? asking_composed_s : m_s > 0 ? asking_with_m_s : 0;
-    return asked || !choice->kernel->has(SXT_KERNEL_REFERENCE) ? choice : nullptr;
+    return std::make_unique<Runner>(problem_.context(), chooser_.engine(system, method, expected), &system.base());
   } catch (const Error &problem) {
-    if (asked || problem.status() == SXT_E_MEMORY) throw;
+    if (problem.status() == SXT_E_DEVICE) throw;
+    notes_.push_back("preconditioner " + method + " left out: " + problem.what());
+    fails = true;
     return nullptr;
   }
 }
 
-void PcgSolver::plan() {
-  build_product();
-  if (!plan_as_saved()) {
-    plan_preconditioner();
-    consider_order();
-    consider_narrow();
-  }
-  save_plan();
+// Puts another preconditioner into force where one has a lower total.
+void PcgPlanner::consider_others(PcgPlan &plan, Probe &probe) {
+  const ChoicePtr engine = chooser_.engine(plan.system, plan.system.method(), plan.outlook.expected);
+  Trials trials(problem_, chooser_, probe, plan.system, costs_, notes_);
+  Trials::Result result = trials.run(*engine, plan.outlook);
+  plan.outlook = result.outlook;
+  if (!result.better) return;
+  const PreconditionerMethod &method = result.better->method;
+  const Expectation &expected = result.better->expected;
+  bool fails = false;
+  if (method.polynomial) plan.engine = engine_of_polynomial(plan.system, method.name, expected, fails);
+  if (fails) return;
+  plan.outlook.expected = expected;
+  plan.system.leave_to_engine(method.name, chooser_.preconditioner(plan.system, method.name, expected));
+  notes_.push_back(text("preconditioner ", method.name, " instead: predicted ", seconds_text(result.better->total_s),
+                        " in all, about ", static_cast<std::int64_t>(expected.iterations), " iterations"));
 }
 
-void PcgSolver::plan_preconditioner() {
-  const bool stated = settings_.expected_iterations > 0, on_host = matrix_->context().device().on_host();
-  mean_over_expected_ = stated || on_host ? 1 : mean_over_assumption;
-  expect(stated ? settings_.expected_iterations : guess_iterations(matrix_->rows()));
-  expected_from_ = stated ? "as the caller expects" : "assumed: 3 sqrt(n), within 20 to 2000";
-  choose_preconditioner();
-  if (!probes()) return;
-  // On a device asking all engines takes longer than the probe; what it finds they are asked about only once.
-  const double total_s = on_host ? total_of(*select_engine(method_), settings_.expected_solves) : rough_total_s();
-  Probe probe(*matrix_, *product_, scaling_, null_space_);
-  if (!probe_base(probe, total_s) || !settings_.preconditioner.empty()) return;
-  consider_others(probe, *select_engine(method_));
+// method: a value, since the one in force goes with the system.
+void PcgPlanner::consider_order(PcgPlan &plan, std::string method, const Expectation &expected) {
+  plan.system =
+      OrderSearch(problem_, chooser_, left_out_, costs_, notes_).consider(std::move(plan.system), method, expected);
+  if (plan.system.order()) plan.engine.reset();  // it was built for the caller's
 }
 
-// Whether a probe can save what it costs. On a device, where that is a large part of a short solve; engines are then
-// asked for what is assumed, and only for more should they be asked again.
-bool PcgSolver::worth_probing(double probe_s) {
-  if (!chooses_freely() || settings_.probe > 0 || matrix_->context().device().on_host()) return true;
-  return rough_total_s() > short_solves * probe_s || worth_knowing(probe_s);
+double PcgPlanner::rounding_seconds(const EngineSystem &system) const {
+  const auto nnz = static_cast<double>(problem_.matrix().csr().nnz);
+  const bool on_device = system.order() && system.order()->on_device;  // the entries come to the host
+  return nnz * round_value_s + (on_device ? nnz * entry_bytes / problem_.context().machine().copy_rate : 0);
 }
 
-// Whether to know the iterations better than by what is expected now can save so much: asking may cost no more itself.
-// The choice is kept.
-bool PcgSolver::worth_knowing(double cost_s) {
-  const sxt_pcg_query query = engine_query(method_);
-  const Query question(&query.m.q);
-  // A plan that was made without knowing more has an entry for what is expected now.
-  if (matrix_->context().plan().loaded() && !planned("pcg", question)) return true;
-  const ChoicePtr choice =
-      select_without_composed(method_, {.builds = false, .most_features_s = cost_s}, question, 0, true);
-  if (!choice || choice->held_back) return true;
-  selected_[{question.hash(), &engine_matrix(method_)}] = choice;
-  if (total_of(*choice, settings_.expected_solves) > worth_looking_s) return true;
-  const double solves = std::max(1.0, settings_.expected_solves);
-  const double gain_s =
-      value_of_knowing(choice->considered, assumed_iterations_, expected_iterations_, solves, octaves_of_assumption);
-  if (!(gain_s <= cost_s)) return true;
-  probe_left_out_ = text("; a probe would cost ", seconds_text(cost_s), ", and to know better save the choice ",
-                         seconds_text(gain_s), " in the mean");
-  return false;
+// The predicted total with the rounded matrix, which the system holds; infinite where no engine takes it.
+double PcgPlanner::narrow_seconds(EngineSystem &system, const Expectation &expected, double rounding_s, bool wanted) {
+  try {
+    const ChoicePtr choice = chooser_.engine(system, system.method(), expected);
+    return choice->setup_s + choice->storage_s + rounding_s + problem_.solves() * more_iterations * choice->run_s;
+  } catch (const Error &problem) {
+    if (wanted || out_of_memory(problem)) throw;
+    notes_.push_back(text("values in f64: in f32 ", problem.what()));
+    return HUGE_VAL;
+  }
 }
 
-// How many iterations more a probe on a device may take, where a tenth of what the solves are now expected to take pays
-// for them. In a short solve there are none: as many as it could pay for would tell no more than the first.
-std::int64_t PcgSolver::more_steps(const Probe &probe, const Ritz &ritz, double step_s, double assumed,
-                                   double total_s) {
-  const std::int64_t steps = ritz.steps();
-  const double estimate = estimated(ritz, assumed);
-  const double allowed_s = std::max(probe_on_device_s, probe_share * total_s * estimate / assumed);
-  const double left_s = allowed_s - probe.start_seconds() - static_cast<double>(steps) * step_s;
-  const auto more = std::min({steps_a_stage, most_steps - steps, static_cast<std::int64_t>(left_s / step_s)});
-  if (2 * more < steps_a_stage) return 0;
-  expect(estimate);
-  if (!(rough_total_s() > worth_looking_s)) return 0;
-  // Who then solves it may take far less.
-  return !chooses_freely() || total_of(*select_engine(method_), settings_.expected_solves) > worth_looking_s ? more : 0;
-}
-
-double PcgSolver::estimated(const Ritz &ritz, double assumed) const {
-  const double limit = settings_.max_iterations > 0 ? static_cast<double>(settings_.max_iterations) : 1e9;
-  return std::min(limit, ritz.iterations(tolerance_of(settings_), assumed));
-}
-
-// A preconditioner for a probe whose engine applies it, and has one of its own later.
-std::unique_ptr<Runner> PcgSolver::preconditioner_for_probe() {
-  count_setup(*preconditioner_choice_);
-  const auto choose = [this](const LeftOut &) { return select_preconditioner(method_); };
-  return make_choice(matrix_->context(), left_out_, choose, [this](const ChoicePtr &choice) {
-    preconditioner_choice_ = choice;
-    return std::make_unique<Runner>(matrix_->context(), choice, matrix_.get());
-  });
-}
-
-// Estimates the iterations with the preconditioner in force. False: there was no probe, for the reason in a note.
-bool PcgSolver::probe_base(Probe &probe, double total_s) {
-  std::unique_ptr<Runner> own;
-  if (method_ != "none" && !preconditioner_) {
-    if (preconditioner_choice_->setup_s > probe_share * total_s) return false;
-    own = preconditioner_for_probe();
-  }
-  Runner *const preconditioner = own ? own.get() : preconditioner_.get();
-  const double step_s = probe.step_seconds(preconditioner ? &preconditioner->choice() : nullptr);
-  const bool on_host = matrix_->context().device().on_host(), asked = settings_.probe > 0;
-  const double least_s = on_host ? 0 : probe_on_device_s;
-  const double affordable = (std::max(least_s, probe_share * total_s) - probe.start_seconds()) / step_s;
-  auto steps = asked ? settings_.probe : static_cast<std::int64_t>(std::clamp<double>(affordable, 0, most_steps));
-  if (!asked && steps < least_steps) {
-    expected_from_ +=
-        text("; ", least_steps, " iterations of a probe would cost ",
-             seconds_text(least_steps * step_s + probe.start_seconds()), " beside ", seconds_text(total_s));
-    return false;
-  }
-  const bool by_stages = !asked && !on_host;
-  if (by_stages) {
-    steps = std::min(steps, steps_a_stage);
-    if (!worth_probing(probe.start_seconds() + static_cast<double>(steps) * step_s)) {
-      expected_from_ += probe_left_out_;
-      return false;
-    }
-  }
-  const double assumed = expected_iterations_, tolerance = tolerance_of(settings_), mean_before = mean_over_expected_;
-  mean_over_expected_ = on_host ? 1 : mean_over_first_estimate;
-  ProbeOutcome outcome = probe.run(preconditioner, steps, tolerance);
-  const Ritz &ritz = outcome.ritz;
-  while (by_stages && outcome.defect.empty() && ritz.steps() == steps) {  // fewer: it has converged
-    const std::int64_t more = more_steps(probe, ritz, step_s, assumed, total_s);
-    if (more < 1) break;
-    probe.go_on(preconditioner, more, tolerance, outcome);
-    steps += more;
-    mean_over_expected_ = mean_over_estimate;
-  }
-  estimate_tells_ = !on_host || ritz.tells(tolerance);
-  if (!estimate_tells_ && !asked && settings_.preconditioner.empty()) {
-    const double allowed_s = probe_share * total_s * std::max(1.0, estimated(ritz, assumed) / assumed);
-    const double most_s = static_cast<double>(most_steps_unfallen) * step_s;
-    lengthen(probe, preconditioner, step_s, std::min(allowed_s, most_s), outcome);
-    estimate_tells_ = ritz.tells(tolerance);
-  }
-  probe_steps_ = ritz.steps();
-  probe_residual_ = ritz.least_residual();
-  probe_seconds_ += outcome.seconds;
-  if (!outcome.defect.empty()) {
-    mean_over_expected_ = mean_before;
-    expect(assumed);
-    notes_.push_back("the probe ended early: " + outcome.defect + "; a solve will say more");
-    return false;
-  }
-  if (ritz.residual() <= tolerance) mean_over_expected_ = 1;  // it has converged
-  expect(estimated(ritz, assumed));
-  estimate_settled_ = ritz.settled();
-  expected_from_ = from_probe(ritz, estimate_tells_);
-  return true;
+// The plan's last question: hold the values in f32? Where the caller asks for it, or where less traffic is predicted to
+// outweigh rounding, corrections and the work of rounding.
+void PcgPlanner::consider_narrow(PcgPlan &plan) {
+  EngineSystem &system = plan.system;
+  const sxt_value_type type = problem_.matrix().value_type();
+  const std::string precision = precision_wanted(problem_.settings, type);
+  const bool wanted = precision == "f32";
+  const bool possible = type == SXT_F64 && (system.method() == "none" || system.scaling());
+  if (precision == "f64" || (!possible && !wanted)) return;
+  require(possible, SXT_E_NOT_SUPPORTED, "a matrix in f32 goes with the preconditioners none and jacobi, not ",
+          system.method());
+  const ChoicePtr wide = chooser_.engine(system, system.method(), plan.outlook.expected);
+  const double rounding_s = rounding_seconds(system);
+  if (!wanted && saved_at_best * problem_.solves() * wide->run_s < several * (rounding_s + asking_s)) return;
+  std::unique_ptr<NarrowMatrix> narrow = NarrowMatrix::make(system.base(), system.scaling(), problem_.taken.symmetry());
+  require(narrow || !wanted, SXT_E_OVERFLOW, "a value of the matrix does not fit f32");
+  if (!narrow) return;
+  system.hold_narrow(std::move(narrow));
+  const double narrow_s = narrow_seconds(system, plan.outlook.expected, rounding_s, wanted);
+  const double wide_s = wide->setup_s + problem_.solves() * wide->run_s;
+  if (!wanted && !(narrow_s < (1 - least_gain) * wide_s)) return system.hold_wide();
+  costs_.add(rounding_s);
+  notes_.push_back(text("the engine reads A in f32, corrected by true residuals in f64: predicted ",
+                        seconds_text(narrow_s), " in all, ", seconds_text(wide_s), " with f64"));
 }
 
 }  // namespace sextant

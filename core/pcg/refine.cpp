@@ -50,7 +50,7 @@ void PcgSolve::begin_sum() {
     crossing_.copy(work_.residual.data(), work_.rhs.data());
     return;
   }
-  if (!solver_.changes_rhs()) crossing_.copy(b_, work_.rhs.data());
+  if (!changes_rhs()) crossing_.copy(b_, work_.rhs.data());
   to_caller_ = rhs_norm_ / norm_2(work_.rhs.data());
 }
 
@@ -107,9 +107,8 @@ bool PcgSolve::worth_correcting(const sxt_pcg_args &args) const {
 }
 
 void PcgSolve::correct(sxt_pcg_args &args) {
-  Device &device = solver_.matrix().context().device();
   for (DeviceBuffer *each : {&work_.sum, &work_.rhs, &work_.candidate})
-    if (!each->data()) *each = DeviceBuffer(device, work_.iterate.bytes());
+    if (!each->data()) *each = DeviceBuffer(device(), work_.iterate.bytes());
   if (!summing_) {
     zero(work_.sum.data());
     base_ = args.iterations;
@@ -134,7 +133,7 @@ void PcgSolve::run_passes(sxt_pcg_args &args) {
     args.launches = 0;
     pass_start_ = norm_2(work_.rhs.data());
     args.tolerance = pass_tolerance(first_fall * pass_start_);
-    call(rounded_ || !solver_.narrow_ ? *solver_.engine_ : solver_.wide_engine(), args);
+    call(rounded_ || !setup_.system().narrow() ? *setup_.engine() : setup_.wide_engine(), args);
     base_ += args.iterations;
     products += args.products;
     reductions += args.reductions;

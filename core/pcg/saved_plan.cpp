@@ -7,15 +7,14 @@
 
 #include "core/base/hash.hpp"
 #include "core/base/types.hpp"
-#include "core/pcg/solver.hpp"
+#include "core/pcg/plan.hpp"
+#include "core/pcg/watch.hpp"
 
 namespace sextant {
 
 namespace {
 
 constexpr const char *solver_role = "pcg/solver";
-// A diagonal so many times as uneven as that of the values the plan was made for needs another plan, if that has none.
-constexpr double uneven = 2;
 
 template <class T>
 std::uint64_t add(const T &value, std::uint64_t hash) {
@@ -25,72 +24,89 @@ std::uint64_t add(const T &value, std::uint64_t hash) {
 }  // namespace
 
 // Matrix and settings that a plan depends on; what the caller names by hand goes before the plan and is no part of it.
-PlanKey PcgSolver::plan_key() const {
+PlanKey PcgPlanner::key() const {
+  const PcgSettings &settings = problem_.settings;
   sxt_pcg_query query{};
-  query.m = matrix_->query_part(SXT_KIND_PCG, sizeof query, settings_.expected_solves);
-  query.m.symmetry = symmetry_;
-  if (matrix_->context().deterministic()) query.m.q.flags |= SXT_QUERY_DETERMINISTIC;
+  query.m = problem_.matrix().query_part(SXT_KIND_PCG, sizeof query, settings.expected_solves);
+  query.m.symmetry = problem_.taken.symmetry();
+  if (problem_.context().deterministic()) query.m.q.flags |= SXT_QUERY_DETERMINISTIC;
   std::uint64_t hash = Query(&query.m.q).hash();
-  hash = add(settings_.rtol, hash);
-  hash = add(settings_.expected_iterations, hash);
-  hash = add(settings_.probe, hash);
-  hash = add(settings_.reorder, hash);
-  hash = add(settings_.null_space_size, hash);
-  return {solver_role, SXT_KIND_PCG, hash, matrix_->pattern_hash()};
+  hash = add(settings.rtol, hash);
+  hash = add(settings.expected_iterations, hash);
+  hash = add(settings.probe, hash);
+  hash = add(settings.reorder, hash);
+  hash = add(settings.null_space_size, hash);
+  return {solver_role, SXT_KIND_PCG, hash, problem_.matrix().pattern_hash()};
 }
 
-void PcgSolver::save_plan() const {
-  SolverPlan plan;
-  plan.preconditioner = method_;
-  plan.ordered = order_.has_value();
-  plan.narrow = narrow_ != nullptr;
-  plan.settled = estimate_settled_;
-  plan.iterations = expected_iterations_;
-  plan.assumed_iterations = plan.preconditioner_iterations = assumed_iterations_;
-  if (preconditioner_choice_ && settings_.expected_solves > 0)
-    plan.preconditioner_iterations = preconditioner_choice_->query.expected_runs() / settings_.expected_solves;
-  plan.mean_over_expected = mean_over_expected_;
-  plan.diagonal_ratio = std::min(diagonal_ratio_, 1e300);  // a file holds numbers
-  matrix_->context().plan().record(plan_key(), plan);
+void PcgPlanner::save(const PcgPlan &plan) const {
+  const Expectation &expected = plan.outlook.expected;
+  const ChoicePtr &preconditioner = plan.system.preconditioner_choice();
+  const double solves = problem_.settings.expected_solves;
+  SolverPlan out;
+  out.preconditioner = plan.system.method();
+  out.ordered = plan.system.order().has_value();
+  out.narrow = plan.system.narrow() != nullptr;
+  out.settled = plan.outlook.settled;
+  out.iterations = expected.iterations;
+  out.assumed_iterations = out.preconditioner_iterations = expected.assumed;
+  if (preconditioner && solves > 0) out.preconditioner_iterations = preconditioner->query.expected_runs() / solves;
+  out.mean_over_expected = expected.mean_over;
+  out.diagonal_ratio = std::min(problem_.taken.diagonal_ratio(), 1e300);  // a file holds numbers
+  problem_.context().plan().record(key(), out);
 }
 
 // "" or why the plan does not fit what is asked for now.
-std::string PcgSolver::why_not_as_planned(const SolverPlan &plan) const {
-  if (!settings_.preconditioner.empty() && settings_.preconditioner != plan.preconditioner)
-    return text("its preconditioner is ", plan.preconditioner, ", this one is to be ", settings_.preconditioner);
-  if (plan.preconditioner == "none" && settings_.preconditioner.empty() &&
-      diagonal_ratio_ > uneven * plan.diagonal_ratio)
-    return text("the diagonal's greatest entry is ", diagonal_ratio_, " times its least, and was ", plan.diagonal_ratio,
+std::string PcgPlanner::why_not_as_planned(const SolverPlan &saved) const {
+  const std::string &method = problem_.settings.preconditioner;
+  if (!method.empty() && method != saved.preconditioner)
+    return text("its preconditioner is ", saved.preconditioner, ", this one is to be ", method);
+  const double ratio = problem_.taken.diagonal_ratio();
+  if (saved.preconditioner == "none" && method.empty() && ratio > uneven * saved.diagonal_ratio)
+    return text("the diagonal's greatest entry is ", ratio, " times its least, and was ", saved.diagonal_ratio,
                 " times when the plan left it unscaled");
-  if (const std::string wanted = precision_wanted(); !wanted.empty() && (wanted == "f32") != plan.narrow)
-    return text("its matrix is held in ", plan.narrow ? "f32" : "f64", ", this one is to be in ", wanted);
+  const std::string wanted = precision_wanted(problem_.settings, problem_.matrix().value_type());
+  if (!wanted.empty() && (wanted == "f32") != saved.narrow)
+    return text("its matrix is held in ", saved.narrow ? "f32" : "f64", ", this one is to be in ", wanted);
   return "";
 }
 
-// False: no plan is loaded, or it does not fit.
-bool PcgSolver::plan_as_saved() {
-  Context &context = matrix_->context();
-  if (!context.plan().loaded()) return false;
-  const std::optional<SolverPlan> plan = context.plan().find_solver(plan_key(), context.fingerprint());
-  if (!plan) return false;
-  if (const std::string why_not = why_not_as_planned(*plan); !why_not.empty()) {
+// Nothing: no plan is loaded, or it does not fit.
+std::optional<PcgPlan> PcgPlanner::plan_as_saved() {
+  Context &context = problem_.context();
+  if (!context.plan().loaded()) return std::nullopt;
+  const std::optional<SolverPlan> saved = context.plan().find_solver(key(), context.fingerprint());
+  if (!saved) return std::nullopt;
+  if (const std::string why_not = why_not_as_planned(*saved); !why_not.empty()) {
     require(!context.plan().required(), SXT_E_PLAN, "the plan is required but does not fit: ", why_not);
     notes_.push_back("the loaded plan does not fit: " + why_not);
-    return false;
+    return std::nullopt;
   }
-  mean_over_expected_ = plan->mean_over_expected;
-  expected_iterations_ = plan->iterations;
-  assumed_iterations_ = plan->preconditioner_iterations;  // the same questions have the same answers
-  estimate_settled_ = plan->settled;
-  expected_from_ = "as the loaded plan says";
-  method_ = plan->preconditioner;
-  notes_.push_back("preconditioner " + method_ + ": the loaded plan says so");
-  if (method_ != "none") check_method(method_, context);
-  if (plan->ordered || settings_.reorder > 0) consider_order();  // and the preconditioner in that order
-  if (method_ != "none" && !preconditioner_choice_) build_preconditioner();
-  assumed_iterations_ = plan->assumed_iterations;
-  if (plan->narrow && !(narrow_ = make_narrow())) notes_.push_back("values in f64: one does not fit f32");
-  return true;
+  return follow(*saved);
+}
+
+PcgPlan PcgPlanner::follow(const SolverPlan &saved) {
+  const std::string &method = saved.preconditioner;
+  PcgPlan out{EngineSystem(problem_.taken.shared()), {}, nullptr};
+  Expectation &expected = out.outlook.expected;
+  expected.iterations = saved.iterations;
+  expected.assumed = saved.preconditioner_iterations;  // the same questions have the same answers
+  expected.mean_over = saved.mean_over_expected;
+  expected.stated = problem_.settings.expected_iterations > 0;
+  out.outlook.settled = saved.settled;
+  out.outlook.from = "as the loaded plan says";
+  notes_.push_back("preconditioner " + method + ": the loaded plan says so");
+  if (method != "none") check_method(method, problem_.context());
+  if (saved.ordered || problem_.settings.reorder > 0)
+    consider_order(out, method, expected);  // and the preconditioner in that order
+  if (method != "none" && !out.system.preconditioner_choice()) chooser_.precondition(out.system, method, expected);
+  expected.assumed = saved.assumed_iterations;
+  if (!saved.narrow) return out;
+  std::unique_ptr<NarrowMatrix> narrow =
+      NarrowMatrix::make(out.system.base(), out.system.scaling(), problem_.taken.symmetry());
+  if (!narrow) notes_.push_back("values in f64: one does not fit f32");
+  out.system.hold_narrow(std::move(narrow));
+  return out;
 }
 
 }  // namespace sextant

@@ -34,6 +34,11 @@ bool is_near(sxt_value_type type, double size) {
 }
 // Where b was far from 1 a guess may be as far from x. With a residual of so many times b, 0 is the better one.
 constexpr double worst_guess = 0x1p20;
+// Iterations without a new least residual, where the caller names no number: sxt_pcg_options says so.
+constexpr std::int64_t usual_window = 10000;
+// The part of b that A can reach is the difference of b and its projection, which rounding makes a few units of b where
+// it is 0: sums of up to most_vectors products each, whose roundings add up as their root.
+constexpr double roundings_of_projection = 16;
 
 }  // namespace
 
@@ -49,18 +54,18 @@ void shift_by(Operations &operations, sxt_value_type type, std::int64_t n, void 
   }
 }
 
-PcgSolve::PcgSolve(PcgSolver &solver, PcgWorkspace &work, const void *b, void *x, const SolveSettings &settings)
-    : solver_(solver),
+PcgSolve::PcgSolve(PcgSetup &setup, PcgWorkspace &work, const void *b, void *x, const SolveSettings &settings)
+    : setup_(setup),
       work_(work),
-      operations_(Operations::of(solver.matrix().context())),
-      crossing_(solver.crossing()),
+      operations_(Operations::of(setup.problem().context())),
+      crossing_(setup.system().crossing()),
       b_(b),
       callers_b_(b),
       x_(x),
       settings_(settings),
       callers_atol_(settings.atol),
-      type_(solver.matrix().value_type()),
-      n_(solver.matrix().rows()) {}
+      type_(setup.problem().matrix().value_type()),
+      n_(setup.problem().matrix().rows()) {}
 
 void PcgSolve::add(const void *from, void *to) {
   const void *const one = is_single(type_) ? static_cast<const void *>(plus_one_f) : plus_one;
@@ -80,13 +85,13 @@ double PcgSolve::norm_2(const void *vector) const {
 }
 
 double PcgSolve::norm(const void *vector) const {
-  if (solver_.settings().norm == SXT_NORM_2) return norm_2(vector);
+  if (asked().norm == SXT_NORM_2) return norm_2(vector);
   return operations_.reduce_real(SXT_REDUCTION_AMAX, type_, n_, vector);
 }
 
 void PcgSolve::check_finite(const void *vector, const char *name) {
   if (std::isfinite(operations_.reduce_real(SXT_REDUCTION_AMAX, type_, n_, vector))) return;
-  require(solver_.matrix().context().device().on_host(), SXT_E_NOT_FINITE, name, " holds NaN or infinity");
+  require(device().on_host(), SXT_E_NOT_FINITE, name, " holds NaN or infinity");
   with_value_type(type_, [&](auto tag) {
     const auto *values = static_cast<const typename decltype(tag)::type *>(vector);
     std::int64_t i = 0;
@@ -102,7 +107,7 @@ bool PcgSolve::trivial(sxt_pcg_report &report) {
     if (settings_.use_initial_guess) check_finite(x_, "x, the initial guess,");
     if (!is_near(type_, rhs_norm_)) bring_near(most(b_));
   }
-  if (n_ > 0 && !solver_.null_space_.empty()) report.null_space_norm = callers(leave_out_null_space());
+  if (n_ > 0 && !null_space().empty()) report.null_space_norm = callers(leave_out_null_space());
   target_ = std::max(settings_.rtol * rhs_norm_, settings_.atol);
   if (rhs_norm_ > 0) return false;
   if (n_ > 0) zero(x_);  // A x = 0 has the one solution 0
@@ -119,8 +124,7 @@ void PcgSolve::bring_near(double size) {
   if (size == 0 || is_near(type_, size) || !std::isfinite(size)) return;
   const int furthest = furthest_exponent(type_);
   const int by = std::clamp(-std::ilogb(size), -furthest, furthest);
-  if (!work_.near.data())
-    work_.near = DeviceBuffer(solver_.matrix().context().device(), static_cast<std::uint64_t>(n_) * value_bytes(type_));
+  if (!work_.near.data()) work_.near = DeviceBuffer(device(), static_cast<std::uint64_t>(n_) * value_bytes(type_));
   if (b_ != work_.near.data()) crossing_.copy(b_, work_.near.data());
   shift(work_.near.data(), by);
   b_ = work_.near.data();
@@ -138,7 +142,7 @@ double PcgSolve::callers(double norm) const {
 double PcgSolve::leave_out_null_space() {
   const bool single = is_single(type_);
   crossing_.copy(b_, work_.solvable.data());
-  solver_.null_space_.remove_from(operations_, work_.solvable.data());
+  null_space().remove_from(operations_, work_.solvable.data());
   crossing_.copy(b_, work_.residual.data());
   operations_.vector({.operation = SXT_VECTOR_AXPY,
                       .type = type_,
@@ -149,7 +153,7 @@ double PcgSolve::leave_out_null_space() {
   b_ = work_.solvable.data();
   const double whole = rhs_norm_, part = norm(b_);
   const double rounding = single ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
-  rhs_norm_ = part > 16 * rounding * whole ? part : 0;
+  rhs_norm_ = part > roundings_of_projection * rounding * whole ? part : 0;
   return norm(work_.residual.data());
 }
 
@@ -179,9 +183,8 @@ void PcgSolve::start() {
 
 // b in the engine's system.
 void PcgSolve::start_rhs() {
-  if (solver_.changes_rhs()) crossing_.take_in_rhs(b_, work_.rhs.data());
-  const bool same = !solver_.scaling_ && solver_.settings().norm == SXT_NORM_2;
-  system_norm_ = same ? rhs_norm_ : norm_2(solver_.changes_rhs() ? work_.rhs.data() : b_);
+  if (changes_rhs()) crossing_.take_in_rhs(b_, work_.rhs.data());
+  system_norm_ = same_norm() ? rhs_norm_ : norm_2(changes_rhs() ? work_.rhs.data() : b_);
 }
 
 void PcgSolve::keep(std::int64_t iteration, double residual) {
@@ -197,9 +200,8 @@ sxt_reason PcgSolve::judge(std::int64_t iteration, double residual) {
     least_residual_ = residual;
     least_at_ = iteration;
   }
-  if (first_residual_ > 0 && residual > solver_.settings().divergence_limit * first_residual_)
-    return SXT_REASON_DIVERGED;
-  const std::int64_t window = solver_.settings().stagnation_window > 0 ? solver_.settings().stagnation_window : 10000;
+  if (first_residual_ > 0 && residual > asked().divergence_limit * first_residual_) return SXT_REASON_DIVERGED;
+  const std::int64_t window = asked().stagnation_window > 0 ? asked().stagnation_window : usual_window;
   if (iteration - least_at_ >= window) return SXT_REASON_STAGNATED;
   if (plugin::is_cancelled(settings_.cancel)) return SXT_REASON_CANCELLED;
   if (settings_.time_limit > 0 && clock_.seconds() > settings_.time_limit) return SXT_REASON_TIME_LIMIT;
@@ -219,20 +221,20 @@ sxt_reason PcgSolve::observe(std::int64_t first, std::int64_t count, const doubl
 
 bool PcgSolve::open(sxt_pcg_report &report, sxt_pcg_args &args) {
   report.struct_size = sizeof report;
-  report.setup_seconds = solver_.setup_seconds_;
-  report.predicted_setup_seconds = solver_.predicted_setup_s_;
-  report.predicted_iterations = solver_.expected_iterations_;
-  report.probe_iterations = solver_.probe_steps_;
-  report.probe_seconds = solver_.probe_seconds_;
+  report.setup_seconds = setup_.seconds();
+  report.predicted_setup_seconds = setup_.predicted_seconds();
+  report.predicted_iterations = setup_.expected().iterations;
+  report.probe_iterations = setup_.outlook().steps;
+  report.probe_seconds = setup_.outlook().seconds;
   if (trivial(report)) return false;
   start();
   args.h = {sizeof args, SXT_KIND_PCG};
   args.n = n_;
-  args.b = solver_.changes_rhs() ? work_.rhs.data() : b_;
+  args.b = changes_rhs() ? work_.rhs.data() : b_;
   args.x = work_.iterate.data();
   args.x_is_zero = !settings_.use_initial_guess;
   const double ratio = system_norm_ / rhs_norm_;  // between the two norms, at the start
-  args.tolerance = (solver_.scaling_ || solver_.settings().norm != SXT_NORM_2 ? early : 1.0) * target_ * ratio;
+  args.tolerance = (same_norm() ? 1.0 : early) * target_ * ratio;
   args.max_iterations = settings_.max_iterations;
   args.user = this;
   args.observe = [](void *self, std::int64_t first, std::int64_t count, const double *residuals) -> sxt_reason {
@@ -270,61 +272,20 @@ sxt_pcg_report PcgSolve::run() {
   sxt_pcg_report report{};
   sxt_pcg_args args{};
   if (open(report, args)) {
-    if (solver_.narrow_)
+    if (setup_.system().narrow())
       refine(args);
     else
-      call(*solver_.engine_, args);
+      call(*setup_.engine(), args);
     finish(args, report);
   }
   close(report, 0);
-  solver_.predicted_parts(report);
+  const SolveCosts &costs = setup_.costs();
+  report.predicted_iteration_seconds = costs.iteration_s;
+  report.predicted_residual_seconds = costs.residual_s;
   if (report.iterations > 0) report.iteration_seconds = engine_seconds_ / static_cast<double>(report.iterations);
   if (residuals_ > 0) report.residual_seconds = residuals_seconds_ / static_cast<double>(residuals_);
   report.predicted_solve_seconds =
-      solver_.predicted_solve_s(static_cast<double>(report.iterations), static_cast<double>(report.confirmations));
-  return report;
-}
-
-SolveSettings PcgSolver::default_solve() const {
-  SolveSettings solve{};
-  solve.rtol = settings_.rtol;
-  solve.atol = settings_.atol;
-  solve.max_iterations =
-      settings_.max_iterations > 0 ? settings_.max_iterations : std::max<std::int64_t>(1000, 10 * matrix_->rows());
-  solve.time_limit = settings_.time_limit;
-  return solve;
-}
-
-sxt_pcg_report PcgSolver::solve(const void *b, void *x, const SolveSettings &settings) {
-  if (captured()) return record(b, x, settings);
-  const LentWorkspace lent(*this);
-  const OwnStream own(matrix_->context().device());
-  const sxt_pcg_report report = PcgSolve(*this, *lent.workspace, b, x, settings).run();
-  own.finish();
-  learn_iterations(report, settings.rtol);
-  return report;
-}
-
-sxt_pcg_report PcgSolver::solve_array(const void *b, void *x, const SolveSettings &settings) {
-  Device &device = matrix_->context().device();
-  const std::uint64_t element = value_bytes(matrix_->value_type());
-  if (captured()) {
-    for (const auto &[array, name] : {std::pair<const void *, const char *>{b, "b"}, {x, "x"}})
-      require(in_place(device, array, element, name), SXT_E_STATE, "the stream is being captured, and ", name,
-              " lies in host memory: a captured solve takes arrays of the device");
-    return record(b, x, settings);
-  }
-  const LentWorkspace lent(*this);
-  PcgWorkspace &work = *lent.workspace;
-  const OwnStream own(device);
-  const std::uint64_t bytes = static_cast<std::uint64_t>(matrix_->rows()) * element;
-  Staged rhs(device, b, bytes, element, work.staged_b, "b"), solution(device, x, bytes, element, work.staged_x, "x");
-  rhs.load();
-  if (settings.use_initial_guess) solution.load();
-  const sxt_pcg_report report = PcgSolve(*this, work, rhs.data(), solution.data(), settings).run();
-  solution.store(x);
-  own.finish();
-  learn_iterations(report, settings.rtol);
+      costs.solve_s(static_cast<double>(report.iterations), static_cast<double>(report.confirmations));
   return report;
 }
 

@@ -8,7 +8,8 @@
 
 #include "core/pcg/clock.hpp"
 #include "core/pcg/crossing.hpp"
-#include "core/pcg/solver.hpp"
+#include "core/pcg/setup.hpp"
+#include "core/pcg/workspace.hpp"
 #include "sextant/plugin/kinds/pcg.h"
 
 namespace sextant {
@@ -16,9 +17,11 @@ namespace sextant {
 // vector *= 2^by, exactly where the result is a normal number.
 void shift_by(Operations &operations, sxt_value_type type, std::int64_t n, void *vector, int by);
 
+// Confirmation is its part, too (confirm.cpp), and corrections (refine.cpp). For one thread, which has the set-up in
+// use; an object serves one solve.
 class PcgSolve {
  public:
-  PcgSolve(PcgSolver &solver, PcgWorkspace &work, const void *b, void *x, const SolveSettings &settings);
+  PcgSolve(PcgSetup &setup, PcgWorkspace &work, const void *b, void *x, const SolveSettings &settings);
   sxt_pcg_report run();
 
   // The same in three steps, for columns that one engine solves together. False: there was nothing to solve.
@@ -39,6 +42,14 @@ class PcgSolve {
     bool accepted = false;  // proven: |b - A x| in exact arithmetic is no more than max(rtol |b|, atol)
     double system = 0;      // 2-norm of the residual of the system the engine sees, from x; 0 where it was accepted
   };
+
+  const PcgSettings &asked() const { return setup_.problem().settings; }
+  const NullSpace &null_space() const { return setup_.problem().null_space; }
+  Device &device() const { return setup_.problem().context().device(); }
+  int exponent() const { return setup_.problem().taken.exponent(); }
+  bool changes_rhs() const { return setup_.system().changes_rhs(); }
+  // Whether the caller's norm of a residual is the 2-norm in the engine's system.
+  bool same_norm() const { return !setup_.system().scaling() && asked().norm == SXT_NORM_2; }
 
   // Vector operations by name on n values of the matrix's type.
   void add(const void *from, void *to);  // to += from
@@ -65,7 +76,7 @@ class PcgSolve {
   double most(const void *vector) const;  // the largest magnitude, |re| + |im|
   void bring_near(double size);           // b, which is of this size, where its squares would vanish or overflow
   // x of the system is 2^this times the caller's: b is scaled by shift_, and A as it was taken in.
-  int x_shift() const { return shift_ - solver_.exponent_; }
+  int x_shift() const { return shift_ - exponent(); }
   double callers(double norm) const;  // a norm before that
   double leave_out_null_space();      // of b_; what was left out, in the caller's norm
   void start();                       // right-hand side and guess of the engine's system
@@ -94,7 +105,7 @@ class PcgSolve {
   sxt_reason judge(std::int64_t iteration, double residual);
   void keep(std::int64_t iteration, double residual);
 
-  PcgSolver &solver_;
+  PcgSetup &setup_;
   PcgWorkspace &work_;
   Operations &operations_;
   const Crossing crossing_;

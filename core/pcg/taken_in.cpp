@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The matrix as a set-up takes it in. The caller's own where that will do. Else a copy of its values on the same
-// pattern: times a power of two, where they lie so far from 1 that squares would leave the range of the type; and the
-// mean of A and its transpose, where rounding has made the two differ. Everything that follows, true residuals too, is
-// about that matrix.
+#include "core/pcg/taken_in.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -10,13 +8,18 @@
 #include <limits>
 
 #include "core/base/types.hpp"
+#include "core/context/context.hpp"
 #include "core/matrix/assemble_internal.hpp"
 #include "core/matrix/symmetric_enough.hpp"
-#include "core/pcg/solver.hpp"
 
 namespace sextant {
 
 namespace {
+
+// A diagonal entry that is looked for in its row, on one thread.
+constexpr double diagonal_row_s = 10e-9;
+// An entry whose mirror image is met (one thread) or looked for (several).
+double mirror_entry_s(int threads) { return threads < 4 ? 5e-9 : 15e-9 / threads; }
 
 bool is_single(sxt_value_type type) { return type == SXT_F32 || type == SXT_C64; }
 
@@ -33,8 +36,8 @@ struct Power {
 };
 
 template <class T, class I, class O>
-struct TakenIn {
-  TakenIn(const CsrArrays &csr, int exponent, bool average)
+struct CopiedValues {
+  CopiedValues(const CsrArrays &csr, int exponent, bool average)
       : ptr(csr.row_ptr.as<O>()), col(csr.col.as<I>()), from(csr.values.as<T>()), power(exponent), averages(average) {}
 
   // Of entry k in row i. Mirror images get the same bits; what has none counts as 0, which it was found to be near.
@@ -62,7 +65,7 @@ void write_taken_in(const CsrArrays &from, int exponent, bool average, int threa
       with_index_type(from.offset_type, [&](auto offset) {
         using T = typename decltype(value)::type;
         using O = typename decltype(offset)::type;
-        const TakenIn<T, typename decltype(index)::type, O> taken(from, exponent, average);
+        const CopiedValues<T, typename decltype(index)::type, O> taken(from, exponent, average);
         T *const out = to.as<T>();
         detail::parallel_ranges(from.rows, threads, [&](std::int64_t begin, std::int64_t end) {
           for (std::int64_t i = begin; i < end; ++i)
@@ -75,10 +78,6 @@ void write_taken_in(const CsrArrays &from, int exponent, bool average, int threa
 
 }  // namespace
 
-// Half of the digits that the type has, and as many more as leave the residual, which is rounded itself, a factor of
-// 50 to 80 above what rounding of x makes of it: that is what the condition may cost.
-double default_rtol(sxt_value_type type) { return is_single(type) ? 1e-5 : 1e-8; }
-
 int exponent_near(sxt_value_type type, const DiagonalRange &diagonal) {
   const bool single = is_single(type);
   // Up to there squares of products with vectors near 1 keep their digits. And the range of normal numbers.
@@ -89,20 +88,19 @@ int exponent_near(sxt_value_type type, const DiagonalRange &diagonal) {
   return std::min(std::max(-greatest, -range - least), range - greatest);
 }
 
-bool PcgSolver::compares() const {
-  const bool real = callers_->value_type() <= SXT_F64;
-  const sxt_symmetry stated = callers_->symmetry();
+bool ValueLook::compares() const {
+  const bool real = callers_.value_type() <= SXT_F64;
+  const sxt_symmetry stated = callers_.symmetry();
   const bool hermitian = stated == SXT_HERMITIAN || (stated == SXT_SYMMETRIC && real);
-  return settings_.check_symmetry && !(hermitian && callers_->mirrored());
+  return settings_.check_symmetry && !(hermitian && callers_.mirrored());
 }
 
-// What the caller's values ask for.
-PcgSolver::Looked PcgSolver::look_at_values() {
-  const CsrArrays &csr = callers_->csr();
-  const int threads = callers_->context().threads();
+Looked ValueLook::look() {
+  const CsrArrays &csr = callers_.csr();
+  const int threads = callers_.context().threads();
   const SymmetryTolerance tolerance(settings_.symmetry_tolerance, csr.value_type);
   Looked out;
-  if (compares()) out.averaged = !check_hermitian(csr, threads, symmetry_work_, tolerance);
+  if (compares()) out.averaged = !check_hermitian(csr, threads, work_, tolerance);
   const DiagonalRange diagonal = check_diagonal(csr, threads, tolerance);
   out.made_real = !diagonal.real;
   out.exponent = exponent_near(csr.value_type, diagonal);
@@ -110,24 +108,26 @@ PcgSolver::Looked PcgSolver::look_at_values() {
   return out;
 }
 
-void PcgSolver::take_in_matrix() {
-  Matrix &a = *callers_;
-  require(a.rows() == a.cols(), SXT_E_NOT_SQUARE, "the matrix is ", a.rows(), " x ", a.cols(),
-          "; conjugate gradients need a square one");
-  const Looked looked = look_at_values();
-  diagonal_ratio_ = looked.diagonal_ratio;
-  exponent_ = looked.exponent;
-  averaged_ = looked.averaged;
-  made_real_ = looked.made_real;
-  symmetry_ = a.symmetry();
-  if (compares() && symmetry_ == SXT_GENERAL) symmetry_ = a.value_type() <= SXT_F64 ? SXT_SYMMETRIC : SXT_HERMITIAN;
-  const bool copies = exponent_ != 0 || averaged_ || made_real_;
-  if (!copies && symmetry_ != a.symmetry()) a.found_symmetry(symmetry_);
-  if (copies) base_ = system_ = matrix_ = taken_in_copy(symmetry_);
-  note_what_was_taken_in();
+double ValueLook::seconds() const {
+  const CsrArrays &csr = callers_.csr();
+  const int asked = callers_.context().model_threads();
+  const auto rows = static_cast<double>(csr.rows), entries = static_cast<double>(csr.nnz);
+  const double diagonal_s = rows * diagonal_row_s / detail::useful_threads(asked, csr.rows);
+  if (!compares()) return diagonal_s;
+  return diagonal_s + entries * mirror_entry_s(detail::useful_threads(asked, csr.nnz));
 }
 
-std::shared_ptr<Matrix> PcgSolver::taken_in_copy(sxt_symmetry symmetry) const {
+TakenIn::TakenIn(std::shared_ptr<Matrix> callers, const Looked &looked, bool compared)
+    : callers_(std::move(callers)), matrix_(callers_), symmetry_(callers_->symmetry()), now_(looked) {
+  if (compared && symmetry_ == SXT_GENERAL)
+    symmetry_ = callers_->value_type() <= SXT_F64 ? SXT_SYMMETRIC : SXT_HERMITIAN;
+  if (looked.wants_copy())
+    matrix_ = copy();
+  else if (symmetry_ != callers_->symmetry())
+    callers_->found_symmetry(symmetry_);
+}
+
+std::shared_ptr<Matrix> TakenIn::copy() const {
   const CsrArrays &from = callers_->csr();
   const Context &context = callers_->context();
   Assembled shape;
@@ -141,30 +141,29 @@ std::shared_ptr<Matrix> PcgSolver::taken_in_copy(sxt_symmetry symmetry) const {
   csr.row_ptr = Buffer::borrow(from.row_ptr.data(), from.row_ptr.bytes());
   csr.col = Buffer::borrow(from.col.data(), from.col.bytes());
   csr.values = Buffer(from.values.bytes(), context.allocator());
-  write_taken_in(from, exponent_, averaged_, context.threads(), csr.values);
+  write_taken_in(from, now_.exponent, now_.averaged, context.threads(), csr.values);
   auto copy = std::make_shared<Matrix>(callers_->shared_context(), std::move(shape), callers_->symmetry());
-  if (symmetry != callers_->symmetry()) copy->found_symmetry(symmetry);
+  if (symmetry_ != callers_->symmetry()) copy->found_symmetry(symmetry_);
   copy->share_features(*callers_);
   return copy;
 }
 
-void PcgSolver::note_what_was_taken_in() {
-  if (averaged_)
-    notes_.push_back(
+void TakenIn::tell(Notes &notes) const {
+  if (now_.averaged)
+    notes.push_back(
         "A differs from its transpose by rounding: solved with the mean of the two, which residuals are of");
-  else if (made_real_)
-    notes_.push_back("the diagonal of A has imaginary parts that are rounding: solved, as residuals are, without them");
-  if (exponent_ != 0)
-    notes_.push_back(text("A is far from 1: solved with 2^", exponent_, " A, which changes no digit"));
+  else if (now_.made_real)
+    notes.push_back("the diagonal of A has imaginary parts that are rounding: solved, as residuals are, without them");
+  if (now_.exponent != 0)
+    notes.push_back(text("A is far from 1: solved with 2^", now_.exponent, " A, which changes no digit"));
 }
 
-// After Matrix::update_values, where a copy was taken in.
-void PcgSolver::take_in_new_values(const Looked &now) {
+void TakenIn::take_new_values(const Looked &now) {
   if (!copied()) return;
-  exponent_ = now.exponent;
-  averaged_ = averaged_ || now.averaged;
+  now_.exponent = now.exponent;
+  now_.averaged = now_.averaged || now.averaged;
   matrix_->rewrite_values([&](Buffer &values) {
-    write_taken_in(callers_->csr(), exponent_, averaged_, callers_->context().threads(), values);
+    write_taken_in(callers_->csr(), now_.exponent, now_.averaged, callers_->context().threads(), values);
   });
 }
 

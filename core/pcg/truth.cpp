@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who tells the truth: the kernel of b - A x by which alone a solve is called converged. It comes from the directory
-// beside the library, reads CSR that the library's own kernel built, and nothing else has a say in its choice: no plan,
-// no force, no environment, no plugin of a stranger, whatever its name and version.
+#include "core/pcg/truth.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -9,7 +8,6 @@
 #include <vector>
 
 #include "core/model/cost.hpp"
-#include "core/pcg/solver.hpp"
 #include "sextant/plugin/kinds/residual.h"
 
 namespace sextant {
@@ -17,6 +15,8 @@ namespace sextant {
 namespace {
 
 constexpr std::uint64_t most_candidates = 64;
+// True residuals that a solve asks for: two or three in most (docs/pcg.md), and the last of what is given back.
+constexpr double residuals_a_solve = 4;
 
 // Makes a kernel's candidate the choice where it is the cheapest so far; where it does not apply, adds the reason.
 void take_if_cheaper(const registry::Kernel &kernel, const Query &query, const Context &context, Choice &choice,
@@ -62,16 +62,32 @@ std::string tell_of_force(const Context &context, Choice &choice) {
   return sentence;
 }
 
+// What an explanation says of the choice.
+Considered line_of(const Choice &choice) {
+  Considered line;
+  line.kernel = choice.kernel->name();
+  line.device = choice.kernel->table.device;
+  line.format = choice.storage;
+  std::copy_n(choice.candidate.launch, 4, line.launch);
+  line.setup_s = choice.setup_s;
+  line.run_s = choice.run_s;
+  line.rel_error = choice.rel_error;
+  line.applicable = line.chosen = true;
+  line.reason = choice.reason;
+  line.memory_bytes = choice.candidate.state_bytes + choice.candidate.scratch_bytes;
+  return line;
+}
+
 }  // namespace
 
-void PcgSolver::build_truth() {
-  Context &context = matrix_->context();
+ChoicePtr choose_truth(Matrix &matrix, double runs, const std::string &role, std::string &passed_over) {
+  Context &context = matrix.context();
   sxt_residual_query asked{};
-  asked.m = matrix_->query_part(SXT_KIND_RESIDUAL, sizeof asked, 4 * std::max(1.0, settings_.expected_solves));
+  asked.m = matrix.query_part(SXT_KIND_RESIDUAL, sizeof asked, runs);
   asked.m.q.flags |= SXT_QUERY_DETERMINISTIC;
   asked.n_rhs = 1;
   auto choice = std::make_shared<Choice>();
-  choice->role = "pcg/truth";
+  choice->role = role;
   choice->query = Query(&asked.m.q);
   choice->query.matrix_part().storage = SXT_KIND_STORAGE_CSR;
   choice->storage = SXT_KIND_STORAGE_CSR;
@@ -88,22 +104,18 @@ void PcgSolver::build_truth() {
       " that came with the library serves device ", context.device_name(),
       ", and only such a kernel may call a solve converged; is a plugin named residual-* missing beside the library?",
       reason);
-  Considered line;
-  line.kernel = choice->kernel->name();
-  line.device = choice->kernel->table.device;
-  line.format = choice->storage;
-  std::copy_n(choice->candidate.launch, 4, line.launch);
-  line.setup_s = choice->setup_s;
-  line.run_s = choice->run_s;
-  line.rel_error = choice->rel_error;
-  line.applicable = line.chosen = true;
-  line.reason = choice->reason;
-  line.memory_bytes = choice->candidate.state_bytes + choice->candidate.scratch_bytes;
-  choice->considered.push_back(line);
-  if (const std::string why = tell_of_force(context, *choice); !why.empty()) notes_.push_back(why);
+  choice->considered.push_back(line_of(*choice));
+  passed_over = tell_of_force(context, *choice);
   choice->total_s = choice->setup_s + choice->query.expected_runs() * choice->run_s;
-  count_setup(*choice);
-  truth_ = std::make_unique<Runner>(context, std::move(choice), matrix_.get());
+  return choice;
+}
+
+std::unique_ptr<Runner> build_truth(const PcgProblem &problem, CostBook &costs, Notes &notes) {
+  std::string passed_over;
+  ChoicePtr choice = choose_truth(problem.matrix(), residuals_a_solve * problem.solves(), "pcg/truth", passed_over);
+  if (!passed_over.empty()) notes.push_back(passed_over);
+  costs.count(*choice);
+  return std::make_unique<Runner>(problem.context(), std::move(choice), &problem.matrix());
 }
 
 }  // namespace sextant

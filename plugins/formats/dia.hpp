@@ -93,7 +93,7 @@ inline double dia_diagonals(const sxt_matrix_query &m, const sxt_features *found
 
 inline sxt_status dia_refusal(const sxt_matrix_query &m, const sxt_features *found, bool symmetric,
                               sxt_message *reason) {
-  if (check_type_pair(m.q.value_type, m.matrix_type, reason) != SXT_OK) return SXT_NOT_APPLICABLE;
+  if (check_matrix_types(m.q.value_type, m.matrix_type, reason) != SXT_OK) return SXT_NOT_APPLICABLE;
   if (symmetric && (m.rows != m.cols || (m.symmetry != SXT_SYMMETRIC && m.symmetry != SXT_HERMITIAN)))
     return refuse(reason, "the matrix is not known to be symmetric or Hermitian");
   const double diagonals = dia_diagonals(m, found), rows = static_cast<double>(m.rows);

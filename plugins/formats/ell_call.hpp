@@ -38,9 +38,7 @@ enum { f64_of_f64, f64_of_f32, f32_of_f32, n_lane_pairs };
 // What the products refuse: transposes, complex numbers, indices that do not fit.
 inline sxt_status check_ell_product(const sxt_spmv_query &q, sxt_message *reason) {
   if (q.op != SXT_NO_TRANSPOSE) return refuse(reason, "operation %d: only op 0 (no transpose) is offered", q.op);
-  if (lane_pair(q.m.q.value_type, q.m.matrix_type) < 0)
-    return refuse(reason, "a matrix of type %s with vectors of type %s is not offered", value_name(q.m.matrix_type),
-                  value_name(q.m.q.value_type));
+  if (lane_pair(q.m.q.value_type, q.m.matrix_type) < 0) return refuse_types(q.m.q.value_type, q.m.matrix_type, reason);
   return check_ell_indices(q.m.rows, q.m.cols, reason);
 }
 

@@ -7,11 +7,23 @@
 #include <cstdint>
 #include <memory>
 
+#include "plugins/formats/slice_fill.hpp"
 #include "sextant/plugin/kinds/storage.h"
 #include "sextant/sdk/cpu/isa.hpp"
 #include "sextant/sdk/cpu/spmv.hpp"
 
 namespace sextant::plugin {
+
+// What the products refuse: indices that do not fit, and what the storage would refuse to build.
+inline sxt_status check_slices(const sxt_matrix_query &m, double stored, sxt_message *reason) {
+  const std::int64_t most = std::max(m.rows, m.cols);
+  if (most >= std::int64_t{1} << 31)
+    return refuse(reason, "%lld rows or columns do not fit the 32-bit indices it reads", (long long)most);
+  const double nnz = static_cast<double>(m.nnz);
+  if (!slices_fill_too_much(stored, nnz)) return SXT_OK;
+  return refuse(reason, "about %.0f entries would be stored for %.0f nonzeros, %.1f times as many; the limit is %g",
+                stored, nnz, stored / nnz, slice_fill_limit);
+}
 
 template <class Matrix, class Table>
 struct SharedSlices {

@@ -153,7 +153,8 @@ inline std::vector<LongComplex> inverse_of(std::vector<LongComplex> a, std::int6
     std::int64_t pivot = k;
     for (std::int64_t i = k; i < n; ++i)
       if (std::abs(at(a, i, k)) > std::abs(at(a, pivot, k))) pivot = i;
-    for (std::int64_t j = 0; j < n; ++j) std::swap(at(a, k, j), at(a, pivot, j)), std::swap(at(x, k, j), at(x, pivot, j));
+    for (std::int64_t j = 0; j < n; ++j)
+      std::swap(at(a, k, j), at(a, pivot, j)), std::swap(at(x, k, j), at(x, pivot, j));
     const LongComplex scale = LongComplex(1) / at(a, k, k);
     for (std::int64_t j = 0; j < n; ++j) at(a, k, j) *= scale, at(x, k, j) *= scale;
     for (std::int64_t i = 0; i < n; ++i) {

@@ -65,15 +65,20 @@ TEST(ShortMemoryTest, FeaturesThatCouldNotBeHadAreAskedForAgain) {
   const Context context = lender.context();
   const Csr a = shuffled(laplacian(60));
   std::vector<double> x(static_cast<std::size_t>(a.rows), 1), y(x);
+  int known = 0;
   const auto features = [&](const Matrix &matrix) {
     std::vector<double> values;
     for (std::int64_t i = 0; const char *name = sxt_feature_name(i); ++i) {
       values.push_back(0);
-      EXPECT_EQ(sxt_matrix_feature(matrix.get(), name, &values.back()), SXT_OK) << name << last_error(context);
+      const sxt_status status = sxt_matrix_feature(matrix.get(), name, &values.back());
+      if (status == SXT_E_UNKNOWN_NAME) continue;  // of another device's kernels
+      EXPECT_EQ(status, SXT_OK) << name << last_error(context);
+      ++known;
     }
     return values;
   };
   const std::vector<double> wanted = features(a.matrix(context));
+  EXPECT_GT(known, 30);
   int failed = 0;
   for (std::int64_t n = 1; n < 1000; ++n) {
     const Matrix matrix = a.matrix(context);

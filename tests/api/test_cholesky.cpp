@@ -136,13 +136,15 @@ TYPED_TEST(CholeskyOf, FactsAgainstADenseInverse) {
     double norm = 0, norm_inverse = 0;
     for (std::int64_t j = 0; j < n; ++j) {
       double sum = 0, of_a = 0;
-      for (std::int64_t i = 0; i < n; ++i) sum += static_cast<double>(std::abs(inverse[static_cast<std::size_t>(i + j * n)]));
+      for (std::int64_t i = 0; i < n; ++i)
+        sum += static_cast<double>(std::abs(inverse[static_cast<std::size_t>(i + j * n)]));
       for (std::int64_t i = 0; i < n; ++i) of_a += std::abs(a.at(i, j));
       norm_inverse = std::max(norm_inverse, sum), norm = std::max(norm, of_a);
     }
     for (std::size_t k = 0; k < rows.size(); ++k)
-      EXPECT_NEAR(static_cast<double>(std::abs(LongComplex(entries[k]) - inverse[static_cast<std::size_t>(rows[k] + cols[k] * n)])), 0,
-                  100 * this->eps * norm_inverse);
+      EXPECT_NEAR(static_cast<double>(
+                      std::abs(LongComplex(entries[k]) - inverse[static_cast<std::size_t>(rows[k] + cols[k] * n)])),
+                  0, 100 * this->eps * norm_inverse);
     double rcond = 0;
     ASSERT_EQ(sxt_cholesky_rcond(cholesky.get(), &rcond), SXT_OK);
     EXPECT_GE(rcond, 0.99 / (norm * norm_inverse));
@@ -190,7 +192,8 @@ TYPED_TEST(CholeskyOf, NewValues) {
   const std::vector<T> b = random_vector<T>(n, 3);
   std::vector<T> x(n);
   for (T &each : a.values) each *= T(3);
-  ASSERT_EQ(sxt_matrix_update_values(matrix.get(), a.values.data(), static_cast<std::int64_t>(a.values.size())), SXT_OK);
+  ASSERT_EQ(sxt_matrix_update_values(matrix.get(), a.values.data(), static_cast<std::int64_t>(a.values.size())),
+            SXT_OK);
   ASSERT_EQ(sxt_cholesky_factor(cholesky.get(), nullptr, nullptr), SXT_OK);
   ASSERT_EQ(sxt_cholesky_solve(cholesky.get(), n, 1, b.data(), n, x.data(), n, nullptr, nullptr), SXT_OK);
   EXPECT_LE(a.backward_error(b.data(), x.data()), 20 * this->eps);

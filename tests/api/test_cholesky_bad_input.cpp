@@ -58,7 +58,8 @@ TEST_F(CholeskyRefuses, NamesTheRowThatIsNotPositiveAndGoesOn) {
     std::vector<double> b(5, 1), x(5);
     EXPECT_EQ(sxt_cholesky_solve(cholesky.get(), 5, 1, b.data(), 5, x.data(), 5, nullptr, nullptr), SXT_E_STATE);
     a.set(3, 3, 7);
-    ASSERT_EQ(sxt_matrix_update_values(matrix.get(), a.values.data(), static_cast<std::int64_t>(a.values.size())), SXT_OK);
+    ASSERT_EQ(sxt_matrix_update_values(matrix.get(), a.values.data(), static_cast<std::int64_t>(a.values.size())),
+              SXT_OK);
     ASSERT_EQ(sxt_cholesky_factor(cholesky.get(), nullptr, nullptr), SXT_OK) << said();
     ASSERT_EQ(sxt_cholesky_solve(cholesky.get(), 5, 1, b.data(), 5, x.data(), 5, nullptr, nullptr), SXT_OK);
     EXPECT_LE(a.backward_error(b.data(), x.data()), 1e-15);
@@ -179,7 +180,8 @@ TEST_F(CholeskyRefuses, ArgumentsOfSolves) {
   EXPECT_EQ(solve(3, -1, b.data(), 3, x.data(), 3), SXT_E_ARGUMENT);
   EXPECT_EQ(solve(3, 1, nullptr, 3, x.data(), 3), SXT_E_ARGUMENT);
   EXPECT_EQ(solve(3, 1, b.data(), 3, b.data() + 1, 3), SXT_E_ARGUMENT);
-  EXPECT_EQ(solve(3, 1, reinterpret_cast<double *>(reinterpret_cast<char *>(b.data()) + 1), 3, x.data(), 3), SXT_E_ARGUMENT);
+  EXPECT_EQ(solve(3, 1, reinterpret_cast<double *>(reinterpret_cast<char *>(b.data()) + 1), 3, x.data(), 3),
+            SXT_E_ARGUMENT);
   EXPECT_EQ(solve(3, INT64_MAX / 8, b.data(), 1000, x.data(), 1000), SXT_E_OVERFLOW);
   EXPECT_EQ(solve(3, 0, nullptr, 3, nullptr, 3), SXT_OK);
   EXPECT_EQ(solve(3, 2, b.data(), 3, b.data(), 3), SXT_OK);

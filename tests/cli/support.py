@@ -68,6 +68,10 @@ class CommandTest(unittest.TestCase):
         keep = ("PATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS")
         self.environment = {name: os.environ[name] for name in keep if name in os.environ}
         self.environment.update(HOME=self.folder, LC_ALL="C.UTF-8", TERM="xterm")
+        # Where there is a GPU, its driver would keep a folder in the home.
+        cache = tempfile.mkdtemp(prefix="sextant-cli-cuda-")
+        self.addCleanup(shutil.rmtree, cache)
+        self.environment["CUDA_CACHE_PATH"] = cache
 
     def path(self, name):
         return os.path.join(self.folder, name)

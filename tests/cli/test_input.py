@@ -48,7 +48,7 @@ class Usage(CommandTest):
                                        ("--recurrence", "clasical", "classical"),
                                        ("--engine", "pcg.host-loop.clasical.cpu", "pcg.host-loop.classical.cpu")):
             with self.subTest(option=option):
-                self.assert_fails("solve", matrix, option, given, expect=USAGE, says=[given, nearest])
+                self.assert_fails("solve", matrix, "--device", "cpu", option, given, expect=USAGE, says=[given, nearest])
 
     def test_devices(self):
         matrix = self.file("a.mtx", grid(3))
@@ -181,7 +181,7 @@ class Explain(CommandTest):
     def test_environment_forces_a_kernel(self):
         matrix = self.file("a.mtx", grid(5))
         self.environment["SEXTANT_FORCE"] = "sxt.spmv/1=spmv.reference.cpu"
-        report, _ = self.run_json("explain", matrix, "--op", "spmv")
+        report, _ = self.run_json("explain", matrix, "--op", "spmv", "--device", "cpu")
         self.assertEqual([c["kernel"] for c in report["candidates"] if c["chosen"]], ["spmv.reference.cpu"])
 
 

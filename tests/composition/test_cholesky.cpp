@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "abi/handles.hpp"
-#include "core/dispatch/select.hpp"
+#include "core/choose/selector.hpp"
 #include "plugins/cholesky/shared/structure.hpp"
 #include "sextant/plugin/kinds/cholesky.h"
 #include "sextant/plugin/kinds/dense.h"
@@ -61,8 +61,7 @@ struct Factorisation {
   Factorisation(const Context &context, const Csr &a, const std::vector<std::int32_t> &perm)
       : structure(lower_of(a), perm, {}), symbolic(structure.view()), matrix(make_matrix(context, a)), values(a.values) {
     sextant::Matrix &inner = *matrix->matrix;
-    sextant::Selector selector(*context->context, &inner);
-    selector.force(SXT_KIND_CHOLESKY, "cholesky.levels.cpu");
+    sextant::Selector selector(*context->context, &inner, {.forced = {{SXT_KIND_CHOLESKY, "cholesky.levels.cpu"}}});
     sxt_cholesky_query query{};
     query.m = inner.query_part(SXT_KIND_CHOLESKY, sizeof query, 1);
     query.n_super = symbolic.n_super;
@@ -70,7 +69,7 @@ struct Factorisation {
     query.max_rows = a.n;
     query.flops = 1e4;
     runner = std::make_unique<sextant::Runner>(
-        *context->context, selector.select(sextant::Query(&query.m.q), "cholesky"), &inner, &symbolic.h);
+        *context->context, selector.select({sextant::Query(&query.m.q), "cholesky"}), &inner, &symbolic.h);
   }
   sxt_status factor() {
     args.h = {sizeof args, SXT_KIND_CHOLESKY};

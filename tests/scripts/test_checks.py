@@ -142,6 +142,14 @@ class Arrows(RuleTest):
     def test_tools_must_not_see_core(self):
         self.check_planted("tools/x.cpp", '#include "core/base/error.hpp"', "tools sees files, include, names, plot, tools only")
 
+    def test_the_measurement_of_choices_sees_core_and_no_plugin(self):
+        lines = '#include "core/base/error.hpp"\n#include "sextant/plugin/plugin.h"\n'
+        self.plant("tools/measure/regret/x.cpp", SPDX + lines)
+        self.check_planted("tools/measure/regret/y.cpp", '#include "plugins/spmv/csr/rows.hpp"', "tools sees abi, core, files")
+
+    def test_other_measurements_must_not_see_core(self):
+        self.check_planted("tools/measure/x.cpp", '#include "core/base/error.hpp"', "tools sees files, include, names")
+
     def test_plot_must_see_nothing_else(self):
         self.check_planted("plot/x.cpp", '#include "core/base/error.hpp"', "plot sees plot only")
 

@@ -13,6 +13,8 @@
 #include "core/context/context.hpp"
 #include "core/matrix/matrix.hpp"
 #include "core/pcg/solve.hpp"
+#include "core/pcg/solver.hpp"
+#include "sextant/plugin/kinds/residual.h"
 
 namespace {
 
@@ -50,7 +52,8 @@ class PcgBest : public testing::Test {
                      sxt_reason reason = SXT_REASON_ITERATION_LIMIT) {
     SolveSettings settings = solver_->default_solve();
     settings.rtol = 1e-10;
-    PcgSolve solve(*solver_, work_, b_.data(), x.data(), settings);
+    const PcgSolver::InUse setup(*solver_);
+    PcgSolve solve(*setup, work_, b_.data(), x.data(), settings);
     sxt_pcg_report report{};
     sxt_pcg_args args{};
     EXPECT_TRUE(solve.open(report, args));

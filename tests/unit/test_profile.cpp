@@ -14,6 +14,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/files.hpp"
+#include "core/base/gzip.hpp"
 #include "core/model/cost.hpp"
 #include "core/model/profile.hpp"
 #include "sextant/plugin/kinds/spmv.h"
@@ -95,6 +96,49 @@ Profile profile_with(const std::string &kernel, double seconds_a_byte) {
   made.machine["stream_rate"] = 12.5e9;
   made.models[{kernel, 3, SXT_F64, SXT_F32, 1}] = model(seconds_a_byte);
   return made;
+}
+
+TEST_F(ProfileTest, MayBeCompressed) {
+  const std::string packed = path("p.toml.gz");
+  update_profile(packed, profile_with("spmv.x.cpu", 2));
+  update_profile(packed, profile_with("spmv.y.cpu", 3));  // what is there is read and kept
+  const Profile got = read_profile(packed);
+  EXPECT_EQ(got.models.size(), 2u);
+  EXPECT_EQ(profile_text(got), read_text(packed));
+  EXPECT_LT(fs::file_size(packed), profile_text(got).size());
+  EXPECT_EQ(read_file(packed), gzip_of(profile_text(got))) << "the same bytes each time";
+  // By what is in the file, not by its name.
+  EXPECT_EQ(read_profile(write(read_file(packed))).models.size(), 2u);
+  EXPECT_NE(refusal(gzip_of("format = 1\n[broken")).find(path() + ":2: "), std::string::npos);
+}
+
+TEST_F(ProfileTest, DamagedCompressionIsToldWithTheFile) {
+  const std::string whole = gzip_of(profile_text(profile_with("spmv.x.cpu", 2)));
+  std::string flipped = whole;
+  flipped[whole.size() / 2] = static_cast<char>(flipped[whole.size() / 2] ^ 0x10);
+  const std::pair<std::string, const char *> damaged[] = {{whole.substr(0, whole.size() / 2), "ends early"},
+                                                          {flipped, "is damaged after"},
+                                                          {whole + "rubbish", "is damaged after"}};
+  for (const auto &[content, words] : damaged) {
+    const std::string told = refusal(content);
+    EXPECT_EQ(told.find(path() + ": "), 0u) << told;
+    EXPECT_NE(told.find(words), std::string::npos) << told;
+  }
+  update_profile(path(), profile_with("spmv.x.cpu", 1));
+  EXPECT_EQ(read_file(path("p.toml.damaged")), whole + "rubbish") << "set aside like any damaged profile";
+}
+
+TEST_F(ProfileTest, TextIsBoundedWhereLittleIsCompressed) {
+  const std::string endless = gzip_of(std::string(most_text_bytes + 1, '#'));
+  EXPECT_LT(endless.size(), most_text_bytes / 500);
+  try {
+    update_profile(write(endless), profile_with("spmv.x.cpu", 1));
+    FAIL() << "more text was read than is allowed";
+  } catch (const Error &error) {
+    EXPECT_EQ(error.status(), SXT_E_FILE_READ);
+    EXPECT_EQ(std::string(error.what()).find(path() + ": its text, decompressed, has more than"), 0u) << error.what();
+  }
+  EXPECT_EQ(read_file(path()), endless) << "it stays as it is";
 }
 
 TEST_F(ProfileTest, WhatIsWrittenIsReadBack) {
@@ -246,7 +290,7 @@ TEST_F(ProfileTest, EveryCutOfAProfileIsEitherReadOrRefused) {
 
 TEST_F(ProfileTest, CoefficientsMustFitTheBreakpoints) {
   const std::string whole = profile_text(profile_with("spmv.x.cpu", 1));
-  const std::size_t at = whole.find("breakpoints = [1e+06]");
+  const std::size_t at = whole.find("breakpoints = [1e+6]");
   ASSERT_NE(at, std::string::npos) << whole;
   EXPECT_NE(refusal(whole.substr(0, at) + whole.substr(whole.find('\n', at))), "");
 }
@@ -370,9 +414,9 @@ TEST(Profile, KeepsWhatWasFittedToClearlyMoreSamples) {
 TEST(ShippedProfiles, AreWholeAndNamedAfterTheirMachines) {
   int files = 0;
   for (const auto &entry : std::filesystem::directory_iterator(SEXTANT_TEST_DATA "/../../profiles")) {
-    if (entry.path().extension() != ".toml") continue;
+    if (entry.path().extension() != ".gz") continue;
     const Profile shipped = read_profile(entry.path().string());
-    EXPECT_EQ(entry.path().filename().string(), profile_file_name(shipped.fingerprint));
+    EXPECT_EQ(entry.path().filename().string(), profile_file_name(shipped.fingerprint) + ".gz");
     EXPECT_FALSE(shipped.models.empty()) << entry.path();
     for (const auto &[key, model] : shipped.models) EXPECT_GT(model.samples + model.setup_samples, 0) << key.kernel;
     ++files;

@@ -57,4 +57,17 @@ struct Blas {
   }
 };
 
+// Fills in the vector operations and reductions of a peer whose functions lie in `blas`.
+template <const Blas &blas>
+void offer(sxt_peer &table) {
+  table.has_vector = [](std::int32_t operation) { return blas.has_vector(operation); };
+  table.has_reduction = [](std::int32_t operation) { return Blas::has_reduction(operation); };
+  table.vector = [](std::int32_t operation, std::int64_t n, double alpha, double beta, const double *x, double *y) {
+    blas.vector(operation, n, alpha, beta, x, y);
+  };
+  table.reduce = [](std::int32_t operation, std::int64_t n, const double *x, const double *y) {
+    return blas.reduce(operation, n, x, y);
+  };
+}
+
 }  // namespace peer

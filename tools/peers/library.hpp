@@ -23,9 +23,8 @@ class Library {
  public:
   // Tries each folder and its lib/. False when none has it; `tried` then says where it looked and why not.
   bool open_in(const char *const *folders, const std::string &file, std::string &tried) {
-    for (; *folders && !handle_; ++folders) {
+    for (; *folders && !handle_; ++folders)
       open_path(std::string(*folders) + "/" + file, tried) || open_path(std::string(*folders) + "/lib/" + file, tried);
-    }
     return handle_ != nullptr;
   }
   // A path, or a bare name for the loader's own search.

@@ -10,7 +10,7 @@
 
 namespace {
 
-constexpr const char *kFooter = R"(Examples:
+constexpr const char *help_footer = R"(Examples:
   sextant solve bcsstk16.mtx.gz                 solve A x = b with b = A * ones, and say how
   sextant solve A.mtx --rhs b.mtx -o x.mtx      a right-hand side of yours, the solution into a file
   sextant explain A.mtx                         every candidate kernel: predicted cost, chosen or why not
@@ -45,16 +45,16 @@ int report_failure() {
     return error.exit_code();
   } catch (const std::bad_alloc &) {
     tool::message("memory could not be allocated");
-    return tool::kDevice;
+    return tool::exit_device;
   } catch (const std::exception &error) {
     tool::message(fmt::format("internal error: {}", error.what()));
-    return tool::kInternal;
+    return tool::exit_internal;
   }
 }
 
 int print_version() {
   tool::print("sextant {}\n", sxt_version_string());
-  return tool::kDone;
+  return tool::exit_done;
 }
 
 int run(int argc, char **argv) {
@@ -76,7 +76,7 @@ int run(int argc, char **argv) {
   tool::add_calibrate(app, action);
   tool::add_plugin_check(app, {argv, argv + argc}, action);
   app.add_subcommand("version", "Print the version and exit")->callback([&action] { action = print_version; });
-  app.footer(kFooter);  // after the subcommands, which would begin with it
+  app.footer(help_footer);  // after the subcommands, which would begin with it
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
@@ -84,13 +84,13 @@ int run(int argc, char **argv) {
     if (error.get_exit_code() != 0) {
       const std::string meant = tool::hint(app, {argv, argv + argc});
       tool::message(fmt::format("{}\nRun with --help for what is possible.", meant.empty() ? error.what() : meant));
-      return tool::kUsage;
+      return tool::exit_usage;
     }
     app.exit(error);
     tool::finish_stdout();
-    return tool::kDone;
+    return tool::exit_done;
   }
-  if (!action) tool::fail(tool::kUsage, "a subcommand is required\nRun with --help for what is possible.");
+  if (!action) tool::fail(tool::exit_usage, "a subcommand is required\nRun with --help for what is possible.");
   const int code = action();
   tool::finish_stdout();
   return code;

@@ -128,6 +128,16 @@ __attribute__((format(printf, 2, 3))) inline sxt_status refuse(sxt_message *mess
   return SXT_NOT_APPLICABLE;
 }
 
+inline sxt_status refuse_types(sxt_value_type value, sxt_value_type matrix, sxt_message *reason) {
+  return refuse(reason, "a matrix of type %s with vectors of type %s is not offered", value_name(matrix),
+                value_name(value));
+}
+// SXT_OK for a pair that with_matrix_types knows.
+inline sxt_status check_matrix_types(sxt_value_type value, sxt_value_type matrix, sxt_message *reason) {
+  const auto known = [](auto, auto) { return SXT_OK; };
+  return with_matrix_types(value, matrix, known) == SXT_OK ? SXT_OK : refuse_types(value, matrix, reason);
+}
+
 // Attaches a sentence to the call and returns the status: return error(exec, SXT_E_DIAGONAL, "row %lld ...", ...);
 __attribute__((format(printf, 3, 4))) inline sxt_status error(const sxt_exec *exec, sxt_status status, const char *format,
                                                               ...) {

@@ -28,11 +28,4 @@ inline void scalar_parts(const sxt_scalar &s, sxt_value_type type, double otherw
   });
 }
 
-// The query's types, or the reason why they are not offered.
-inline sxt_status check_type_pair(sxt_value_type vectors, sxt_value_type matrix, sxt_message *reason) {
-  if (type_pair(vectors, matrix) >= 0) return SXT_OK;
-  return refuse(reason, "a matrix of type %s with vectors of type %s is not offered", value_name(matrix),
-                value_name(vectors));
-}
-
 }  // namespace sextant::plugin

@@ -118,19 +118,6 @@ std::string processor_name() {
   return "unknown processor";  // some architectures give no name
 }
 
-int instruction_level() {
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-  // These also ask whether the operating system saves the wide registers.
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return 1;
-  const bool wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                    __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-  return wide ? 3 : 2;
-#else
-  return 1;
-#endif
-}
-
 Caches caches(int online) {
   Caches found;
   int last_level = 0;

@@ -13,7 +13,6 @@ struct Caches {
 };
 
 std::string processor_name();
-int instruction_level();  // 1 baseline, 2 AVX2 and FMA, 3 AVX-512 F, DQ, BW, VL
 Caches caches(int online_processors);
 int online_processors();
 

@@ -10,6 +10,7 @@
 
 #include "describe.hpp"
 #include "sextant/plugin/kinds/device.h"
+#include "sextant/sdk/cpu/isa.hpp"
 #include "sextant/sdk/kernel.hpp"
 
 using namespace sextant::plugin;
@@ -31,7 +32,7 @@ sxt_machine machine_of(int threads) {
   sxt_machine m{};
   m.device = "cpu";
   m.name = name.c_str();
-  m.level = cpu::instruction_level();
+  m.level = hardware_level();
   m.units = cpu::usable_threads(threads);
   m.memory_bytes = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
   m.cache_bytes = cache.last;

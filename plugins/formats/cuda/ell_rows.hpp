@@ -84,8 +84,7 @@ sxt_status with_real_pair(sxt_value_type vectors, sxt_value_type matrix, F &&f) 
 inline sxt_status check_ell_query(const sxt_spmv_query &q, sxt_message *reason) {
   if (q.op != SXT_NO_TRANSPOSE) return refuse(reason, "operation %d: only op 0 (no transpose) is offered", q.op);
   if (with_real_pair(q.m.q.value_type, q.m.matrix_type, [](auto, auto) { return SXT_OK; }) != SXT_OK)
-    return refuse(reason, "a matrix of type %s with vectors of type %s is not offered", value_name(q.m.matrix_type),
-                  value_name(q.m.q.value_type));
+    return refuse_types(q.m.q.value_type, q.m.matrix_type, reason);
   return SXT_OK;
 }
 

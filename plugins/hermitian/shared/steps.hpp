@@ -267,30 +267,32 @@ SXT_LANES void estimate(const Step<T, Group> &step) {
   double &held = step.args.numbers[step.s];
   const int stage = step.args.variant;
   double total = 0;
-  if (stage > 0) {  // before the first stage nothing has been written to the vector
+  if (stage != SXT_HERMITIAN_ESTIMATE_BEGIN) {  // before it nothing has been written to the vector
     step.rows([&](std::int64_t i) { total += size(step.b.at(i, 0)); });
     total = step.group.sum(total);
   }
-  const bool reads = stage == 1 || stage == 3 || stage == 5;
+  const bool signs = stage == SXT_HERMITIAN_ESTIMATE_SIGNS || stage == SXT_HERMITIAN_ESTIMATE_SIGNS_AGAIN;
+  const bool unit = stage == SXT_HERMITIAN_ESTIMATE_UNIT || stage == SXT_HERMITIAN_ESTIMATE_UNIT_AGAIN;
+  const bool alternates = stage == SXT_HERMITIAN_ESTIMATE_ALTERNATE;
   std::int64_t place = 0;
-  if (stage == 2 || stage == 4) place = largest_row(step);
+  if (unit) place = largest_row(step);
   step.group.barrier();
   if (step.group.lane() == 0) {
-    if (stage == 0) held = 0;
-    if (reads) held = fmax(held, total);
-    if (stage == 6) held = fmax(held, 2 * total / (3 * n));
+    if (stage == SXT_HERMITIAN_ESTIMATE_BEGIN) held = 0;
+    if (signs || alternates) held = fmax(held, total);
+    if (stage == SXT_HERMITIAN_ESTIMATE_END) held = fmax(held, 2 * total / (3 * n));
     if (total - total != 0) held = INFINITY;
   }
   step.rows([&](std::int64_t i) {
     T &v = step.b.at(i, 0);
     const double odd = i % 2 ? -1 : 1;
-    if (stage == 0) v = from<T>(1 / n, 0);
-    if (stage == 1 || stage == 3) {
+    if (stage == SXT_HERMITIAN_ESTIMATE_BEGIN) v = from<T>(1 / n, 0);
+    if (signs) {
       const double length = size(v);
       v = length > 0 ? from<T>(re(v) / length, im(v) / length) : from<T>(1, 0);
     }
-    if (stage == 2 || stage == 4) v = from<T>(i == place ? 1 : 0, 0);
-    if (stage == 5) v = from<T>(odd * (1 + (step.n > 1 ? static_cast<double>(i) / (n - 1) : 0)), 0);
+    if (unit) v = from<T>(i == place ? 1 : 0, 0);
+    if (alternates) v = from<T>(odd * (1 + (step.n > 1 ? static_cast<double>(i) / (n - 1) : 0)), 0);
   });
 }
 

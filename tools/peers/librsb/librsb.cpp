@@ -8,7 +8,7 @@
 
 namespace {
 
-constexpr rsb_type_t kF64 = RSB_NUMERICAL_TYPE_DOUBLE;
+constexpr rsb_type_t rsb_f64 = RSB_NUMERICAL_TYPE_DOUBLE;
 
 std::string sentence(rsb_err_t error) {
   char text[256] = "";
@@ -32,8 +32,8 @@ std::int32_t threads() {
 int spmv_prepare(const sxt_peer_csr *a, const sxt_peer_effort *effort, void **state, sxt_peer_message *message) {
   rsb_err_t error = RSB_ERR_NO_ERROR;
   rsb_mtx_t *matrix =
-      rsb_mtx_alloc_from_csr_const(a->values, a->row_ptr, a->col, a->nnz, kF64, a->rows, a->cols, RSB_DEFAULT_BLOCKING,
-                                   RSB_DEFAULT_BLOCKING, RSB_FLAG_NOFLAGS, &error);
+      rsb_mtx_alloc_from_csr_const(a->values, a->row_ptr, a->col, a->nnz, rsb_f64, a->rows, a->cols,
+                                   RSB_DEFAULT_BLOCKING, RSB_DEFAULT_BLOCKING, RSB_FLAG_NOFLAGS, &error);
   if (!matrix) return peer::say(message, sentence(error));
   const double one = 1, zero = 0;
   if (effort->tune) {

@@ -13,7 +13,7 @@
 namespace {
 
 // Values that MKL documents for these parameters.
-enum { kLp64 = 0, kGnuThreads = 3, kNoTranspose = 10, kGeneral = 20, kZeroBased = 0, kSuccess = 0 };
+enum { lp64 = 0, gnu_threads = 3, no_transpose = 10, general = 20, zero_based = 0, success = 0 };
 struct MatrixDescription {
   int type, mode, diagonal;
 };
@@ -27,7 +27,7 @@ int (*set_mv_hint)(Handle, int, MatrixDescription, int) = nullptr;
 int (*optimize)(Handle) = nullptr;
 int (*mv)(int, double, Handle, MatrixDescription, const double *, double, double *) = nullptr;
 int (*destroy)(Handle) = nullptr;
-constexpr MatrixDescription kMatrix{kGeneral, 0, 0};
+constexpr MatrixDescription general_matrix{general, 0, 0};
 
 // Folders of Python environments, where pip puts the library.
 std::vector<std::string> environments() {
@@ -82,8 +82,8 @@ int open(const char *const *folders, std::int32_t threads, sxt_peer_message *mes
   // MKL ends the process when a layer is missing, so look first. GNU threads are shared with everybody else here.
   const std::string layer = library.folder() + "/libmkl_gnu_thread" + library.path().substr(library.path().find(".so"));
   const bool gnu = dlopen("libgomp.so.1", RTLD_NOW | RTLD_GLOBAL) && access(layer.c_str(), R_OK) == 0;
-  set_interface(kLp64);
-  if (gnu) set_layer(kGnuThreads);
+  set_interface(lp64);
+  if (gnu) set_layer(gnu_threads);
   if (!find_functions(library)) return peer::say(message, library.path() + " lacks functions of MKL");
   set_threads(threads);
   char text[256] = "";
@@ -100,10 +100,10 @@ int spmv_prepare(const sxt_peer_csr *a, const sxt_peer_effort *effort, void **st
   // MKL reads the arrays only; its interface has no const.
   int *row_ptr = const_cast<int *>(a->row_ptr), *col = const_cast<int *>(a->col);
   int status =
-      create_csr(&handle, kZeroBased, a->rows, a->cols, row_ptr, row_ptr + 1, col, const_cast<double *>(a->values));
-  if (status == kSuccess) status = set_mv_hint(handle, kNoTranspose, kMatrix, effort->expected_runs);
-  if (status == kSuccess) status = optimize(handle);
-  if (status != kSuccess) {
+      create_csr(&handle, zero_based, a->rows, a->cols, row_ptr, row_ptr + 1, col, const_cast<double *>(a->values));
+  if (status == success) status = set_mv_hint(handle, no_transpose, general_matrix, effort->expected_runs);
+  if (status == success) status = optimize(handle);
+  if (status != success) {
     if (handle) destroy(handle);
     return peer::say(message, "MKL's set-up of SpMV answered " + std::to_string(status));
   }
@@ -123,15 +123,10 @@ const sxt_peer *sxt_peer_entry() {
   table.location = [] { return location.c_str(); };
   table.threads = [] { return max_threads(); };
   table.spmv_prepare = spmv_prepare;
-  table.spmv_run = [](void *state, const double *x, double *y) { return mv(kNoTranspose, 1, state, kMatrix, x, 0, y); };
+  table.spmv_run = [](void *state, const double *x, double *y) {
+    return mv(no_transpose, 1, state, general_matrix, x, 0, y);
+  };
   table.spmv_release = [](void *state) { destroy(state); };
-  table.has_vector = [](std::int32_t operation) { return blas.has_vector(operation); };
-  table.has_reduction = [](std::int32_t operation) { return peer::Blas::has_reduction(operation); };
-  table.vector = [](std::int32_t operation, std::int64_t n, double alpha, double beta, const double *x, double *y) {
-    blas.vector(operation, n, alpha, beta, x, y);
-  };
-  table.reduce = [](std::int32_t operation, std::int64_t n, const double *x, const double *y) {
-    return blas.reduce(operation, n, x, y);
-  };
+  peer::offer<blas>(table);
   return &table;
 }

@@ -44,13 +44,6 @@ const sxt_peer *sxt_peer_entry() {
   table.version = [] { return description.c_str(); };
   table.location = [] { return location.c_str(); };
   table.threads = [] { return get_threads(); };
-  table.has_vector = [](std::int32_t operation) { return blas.has_vector(operation); };
-  table.has_reduction = [](std::int32_t operation) { return peer::Blas::has_reduction(operation); };
-  table.vector = [](std::int32_t operation, std::int64_t n, double alpha, double beta, const double *x, double *y) {
-    blas.vector(operation, n, alpha, beta, x, y);
-  };
-  table.reduce = [](std::int32_t operation, std::int64_t n, const double *x, const double *y) {
-    return blas.reduce(operation, n, x, y);
-  };
+  peer::offer<blas>(table);
   return &table;
 }

@@ -16,7 +16,7 @@
 namespace tool {
 namespace {
 
-constexpr const char *kBenchFooter =
+constexpr const char *bench_footer =
     R"(Each kernel that applies is forced in turn, next to the library's own choice ("choice"), to "textbook", the plain
 single-threaded loop of a textbook, and with --peers to other libraries on as many threads, all in this process; samples
 alternate. A result is first compared with the textbook's, and measured only when it agrees. time is the median of
@@ -45,21 +45,21 @@ std::string command_line() {
 // Paths, one a line.
 void read_list(const std::string &path, std::vector<std::string> &matrices) {
   std::ifstream file(path);
-  if (!file) fail(kBadInput, "--list: {} cannot be read", path);
+  if (!file) fail(exit_bad_input, "--list: {} cannot be read", path);
   std::size_t most = std::size_t{16} << 20;  // what never ends is no list
   std::string line;
   const auto end_line = [&] {
     if (!line.empty()) matrices.push_back(std::exchange(line, {}));
   };
   for (char c = 0; file.get(c);) {
-    if (most-- == 0) fail(kBadInput, "--list: {} is longer than 16 MiB, too long for a list of paths", path);
+    if (most-- == 0) fail(exit_bad_input, "--list: {} is longer than 16 MiB, too long for a list of paths", path);
     if (c == '\n')
       end_line();
     else
       line += c;
   }
   end_line();
-  if (matrices.empty()) fail(kBadInput, "--list: {} names no matrix", path);
+  if (matrices.empty()) fail(exit_bad_input, "--list: {} names no matrix", path);
 }
 
 void add_matrix_options(CLI::App &app, const std::shared_ptr<BenchOptions> &options) {
@@ -70,7 +70,7 @@ void add_matrix_options(CLI::App &app, const std::shared_ptr<BenchOptions> &opti
          "A file with the paths of further matrices, one a line")
       ->type_name("FILE");
   add_file_options(app);
-  app.add_option("--generate", options->generate, kGenerateHelp);
+  app.add_option("--generate", options->generate, generate_help);
 }
 
 void add_peer_options(CLI::App &app, const std::shared_ptr<BenchOptions> &options) {
@@ -92,7 +92,7 @@ void add_peer_options(CLI::App &app, const std::shared_ptr<BenchOptions> &option
 
 // Suites with a form of their own for GPUs take it there.
 int on_device(const BenchOptions &options, Suite suite) {
-  if (options.plan_seconds > 0 && !options.plans) fail(kUsage, "--plan-seconds needs --plans");
+  if (options.plan_seconds > 0 && !options.plans) fail(exit_usage, "--plan-seconds needs --plans");
   if (options.context.device != "cpu") {
     if (suite == bench_reduction) return bench_device_reduction(options);
     if (suite == bench_vector) return bench_device_vector(options);
@@ -101,9 +101,9 @@ int on_device(const BenchOptions &options, Suite suite) {
     return bench_device_dispatch(options);
   }
   if (!options.svg.empty() || !options.operations.empty() || !options.types.empty())
-    fail(kUsage, "--svg, --op and --type are for a GPU: --device cuda");
+    fail(exit_usage, "--svg, --op and --type are for a GPU: --device cuda");
   if (options.plans || options.plan_seconds > 0 || !options.engines.empty())
-    fail(kUsage, "--plans, --plan-seconds and --engines are for a GPU: --device cuda");
+    fail(exit_usage, "--plans, --plan-seconds and --engines are for a GPU: --device cuda");
   return suite(options);
 }
 
@@ -155,7 +155,7 @@ void add_suite(CLI::App &parent, const char *name, const char *text, bool matric
   app->add_flag("-v,--verbose", options->verbose, "Say why kernels were left out");
   add_peer_options(*app, options);
   add_context_options(*app, options->context);
-  app->footer(kBenchFooter);
+  app->footer(bench_footer);
   app->callback([app, options, suite, &action] {
     options->repeat_given = app->count("--repeat") > 0;
     action = [options, suite] {

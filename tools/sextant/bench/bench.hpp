@@ -14,12 +14,13 @@
 #include "commands/generate.hpp"
 #include "input/context_options.hpp"
 #include "report/output.hpp"
+#include "sextant/plugin/kinds/spmv.h"
 
 namespace tool {
 
 // What a choice, and the peers' set-up, is told about how often it will run.
-constexpr double kExpectedRuns = 1000;
-constexpr const char *kChoice = "choice";
+constexpr double usual_runs = 1000;
+constexpr const char *own_choice = "choice";
 
 struct BenchOptions {
   ContextOptions context;
@@ -52,9 +53,11 @@ struct BenchSession {
   BenchReport report;
 };
 
+// One product with a matrix in f64, as the suites of both devices ask for it.
+sxt_spmv_query product_query();
 // Names of the loaded CPU kernels of a kind.
 std::vector<std::string> kernels_of(const char *kind);
-// Selects the kernel for the query, forced for the moment; kChoice: what the library takes by itself. Empty when it
+// Selects the kernel for the query, forced for the moment; own_choice: what the library takes by itself. Empty when it
 // does not apply, with the reason.
 Selection select_kernel(sxt_context *context, const std::string &kernel, const sxt_query &query, sxt_matrix *matrix,
                         std::string &reason);

@@ -57,14 +57,13 @@ std::string BenchReport::markdown(const std::string &command, const Json &peers)
   // The choice's rows of a case follow each other.
   for (std::size_t i = 0; i < rows_.size();) {
     const Json &row = rows_[i];
-    if (row["kernel"] != kChoice) {
+    if (row["kernel"] != own_choice) {
       ++i;
       continue;
     }
     std::map<std::string, std::string> ratios;
-    for (; i < rows_.size() && rows_[i]["case"] == row["case"] && rows_[i]["kernel"] == kChoice; ++i) {
+    for (; i < rows_.size() && rows_[i]["case"] == row["case"] && rows_[i]["kernel"] == own_choice; ++i)
       ratios[text_of(rows_[i], "peer")] = rows_[i].value("comparable", true) ? ratio_text(rows_[i]["ratio"]) : "-";
-    }
     std::vector<std::string> cells = {text_of(row, "case"), text_of(row, "chosen", "-"), seconds_text(row["seconds"]),
                                       percent(row["spread"].get<double>()), percent(number_of(row, "bound_fraction"))};
     for (const std::string &name : names) cells.push_back(ratios.count(name) ? ratios[name] : "-");

@@ -14,13 +14,13 @@ namespace tool {
 namespace {
 
 // Shorter samples would measure the clock.
-constexpr double kSampleSeconds = 5e-4;
+constexpr double sample_seconds = 5e-4;
 // Beyond this distance from the textbook's result one is called wrong: far above rounding, far below a mistake.
-constexpr double kWrong = 1e-8;
+constexpr double wrong = 1e-8;
 // A run longer than this finds nothing in the caches that one before it could have left.
-constexpr double kLongRun = 5e-2;
+constexpr double long_run = 5e-2;
 // Longer than idle threads of the common libraries spin.
-constexpr std::chrono::milliseconds kSettle(60);
+constexpr std::chrono::milliseconds settle(60);
 
 double time_runs(const std::function<void()> &run, std::int64_t count) {
   const auto start = std::chrono::steady_clock::now();
@@ -31,7 +31,7 @@ double time_runs(const std::function<void()> &run, std::int64_t count) {
 // How many runs make one sample: doubled until they last long enough. The runs are the warm-up too.
 std::int64_t runs_per_sample(const std::function<void()> &run) {
   std::int64_t count = 1;
-  while (time_runs(run, count) < kSampleSeconds && count < (std::int64_t{1} << 24)) count *= 2;
+  while (time_runs(run, count) < sample_seconds && count < (std::int64_t{1} << 24)) count *= 2;
   return count;
 }
 
@@ -45,7 +45,7 @@ std::int64_t try_out(Contender &contender) {
   }
   if (contender.error) contender.result_error = contender.error();
   // Written so that a NaN counts as wrong.
-  if (!(contender.result_error <= kWrong)) {
+  if (!(contender.result_error <= wrong)) {
     contender.failure = fmt::format("its result differs from the textbook's by {:.1e}, relative to the largest entry",
                                     contender.result_error);
     return 0;
@@ -63,9 +63,9 @@ double quantile(const std::vector<double> &samples, double fraction) {
 
 // Seconds of one run. The first run is not timed: it finds the caches as the previous contender left them.
 double sample(const Contender &contender, std::int64_t count, double usual) {
-  if (usual < kLongRun) contender.run();
+  if (usual < long_run) contender.run();
   const double seconds = time_runs(contender.run, count) / static_cast<double>(count);
-  if (contender.own_threads) std::this_thread::sleep_for(kSettle);
+  if (contender.own_threads) std::this_thread::sleep_for(settle);
   return seconds;
 }
 

@@ -20,7 +20,7 @@ namespace {
 struct KnownPeer {
   const char *name, *not_built;
 };
-constexpr KnownPeer kKnown[] = {
+constexpr KnownPeer known_peers[] = {
 #include "peer_list.inc"
     {nullptr, nullptr}};
 
@@ -108,11 +108,11 @@ class Opener {
 
 const KnownPeer &find_known(const std::string &name) {
   std::vector<std::string> names;
-  for (const KnownPeer *known = kKnown; known->name; ++known) {
+  for (const KnownPeer *known = known_peers; known->name; ++known) {
     if (name == known->name) return *known;
     names.emplace_back(known->name);
   }
-  fail(kUsage, "--peers: {}; --peer-path takes the file of any other", sextant::unknown_name("peer", name, names));
+  fail(exit_usage, "--peers: {}; --peer-path takes the file of any other", sextant::unknown_name("peer", name, names));
 }
 
 }  // namespace
@@ -134,16 +134,15 @@ PeerSet open_peers(const PeerOptions &options, int threads) {
   // Names first: a misspelling should not cost the start of the others.
   std::vector<const KnownPeer *> wanted;
   if (options.names == "all") {
-    for (const KnownPeer *known = kKnown; known->name; ++known) wanted.push_back(known);
+    for (const KnownPeer *known = known_peers; known->name; ++known) wanted.push_back(known);
   } else if (options.names != "none") {
     for (const std::string &name : split(options.names, ',')) wanted.push_back(&find_known(name));
   }
   const Places where = places(options);
   Opener opener(where, threads, set);
   for (const KnownPeer *known : wanted) opener.open_known(*known);
-  for (const std::string &object : where.objects) {
+  for (const std::string &object : where.objects)
     opener.open_object(std::filesystem::path(object).filename().string(), object);
-  }
   for (const sxt_peer *peer : set.ready) {
     if (peer->threads() == threads) continue;
     message(fmt::format("peer {} uses {} of {} threads", peer->name, peer->threads(), threads));

@@ -14,8 +14,8 @@
 namespace tool {
 namespace {
 
-constexpr const char *kBest = "best";
-constexpr const char *kFastest = "fastest kernel";
+constexpr const char *best_name = "best";
+constexpr const char *fastest_name = "fastest kernel";
 
 Json positive(double value) { return value > 0 && std::isfinite(value) ? Json(value) : Json(); }
 
@@ -143,7 +143,7 @@ Json BenchReport::summary() const {
     CaseTimes &times = cases[name];
     const double seconds = row["seconds"].get<double>(), peer = row["peer_seconds"].get<double>();
     if (text_of(row, "peer") != "textbook") times.best = std::min(times.best, peer);
-    if (row["kernel"] == kChoice) {
+    if (row["kernel"] == own_choice) {
       times.choice = seconds;
       by_peer[text_of(row, "peer")].add(peer / seconds, name);
     } else {
@@ -152,12 +152,12 @@ Json BenchReport::summary() const {
   }
   for (const auto &[name, times] : cases) {
     if (times.choice <= 0) continue;
-    if (std::isfinite(times.best)) by_peer[kBest].add(times.best / times.choice, name);
-    if (std::isfinite(times.fastest)) by_peer[kFastest].add(times.fastest / times.choice, name);
+    if (std::isfinite(times.best)) by_peer[best_name].add(times.best / times.choice, name);
+    if (std::isfinite(times.fastest)) by_peer[fastest_name].add(times.fastest / times.choice, name);
   }
   Json list = Json::array();
   for (const auto &[peer, ratios] : by_peer) {
-    list.push_back({{"kernel", kChoice},
+    list.push_back({{"kernel", own_choice},
                     {"peer", peer},
                     {"cases", ratios.cases},
                     {"geometric_mean", std::exp(ratios.log_sum / ratios.cases)},
@@ -199,7 +199,7 @@ std::string BenchReport::table() const {
       const auto place = std::find(peers.begin(), peers.end(), text_of(rows_[i], "peer")) - peers.begin();
       cells[8 + static_cast<std::size_t>(place)] = comparable(rows_[i]) ? ratio_text(rows_[i]["ratio"]) : "-";
     }
-    table.add(std::move(cells), row["kernel"] == kChoice ? Style::kBold : Style::kPlain);
+    table.add(std::move(cells), row["kernel"] == own_choice ? Style::bold : Style::plain);
   }
   return table.text();
 }

@@ -21,7 +21,8 @@ int threads_of(sxt_context *context) {
     return sxt_context_describe(context, buffer, capacity, length);
   });
   const std::size_t end = text.find(" units"), start = text.rfind(' ', end - 1);
-  if (end == std::string::npos || start == std::string::npos) fail(kInternal, "the device does not say its threads");
+  if (end == std::string::npos || start == std::string::npos)
+    fail(exit_internal, "the device does not say its threads");
   return std::max(1, std::atoi(text.c_str() + start + 1));
 }
 
@@ -39,7 +40,7 @@ BenchMatrix borrowed(sxt_context *context, Matrix handle, std::string name) {
   info.struct_size = sizeof info;
   check(sxt_matrix_get_info(handle.get(), &info), context);
   if (info.value_type != SXT_F64) {
-    fail(kNotSolved, "{}: bench takes real matrices; this one is {}", name, value_type_name(info.value_type));
+    fail(exit_not_solved, "{}: bench takes real matrices; this one is {}", name, value_type_name(info.value_type));
   }
   BenchMatrix matrix{std::move(name), std::move(handle), {}};
   const void *row_ptr = nullptr, *col = nullptr, *values = nullptr;
@@ -61,7 +62,7 @@ std::string case_of(const std::string &path, const std::vector<std::string> &all
 BenchMatrix from_file(BenchSession &session, const std::string &path, bool square) {
   sxt_context *context = session.context.get();
   LoadedMatrix loaded = read_matrix(context, path);
-  if (square && loaded.info.rows != loaded.info.cols) fail(kNotSolved, "{}: the matrix is not square", path);
+  if (square && loaded.info.rows != loaded.info.cols) fail(exit_not_solved, "{}: the matrix is not square", path);
   return borrowed(context, std::move(loaded.handle), session.report.case_name(case_of(path, session.options.matrices)));
 }
 
@@ -143,7 +144,18 @@ int BenchSession::finish() const {
     file.write(report.markdown(options.command_line, peers.described()));
     file.commit();
   }
-  return report.all_good() ? kDone : kNotSolved;
+  return report.all_good() ? exit_done : exit_not_solved;
+}
+
+sxt_spmv_query product_query() {
+  sxt_spmv_query query{};
+  query.m.q.h = {sizeof query, SXT_KIND_SPMV};
+  query.m.q.expected_runs = usual_runs;
+  query.m.q.flags = SXT_QUERY_MATRIX;
+  query.m.q.value_type = SXT_F64;
+  query.op = SXT_NO_TRANSPOSE;
+  query.n_rhs = 1;
+  return query;
 }
 
 std::vector<std::string> kernels_of(const char *kind) {
@@ -160,14 +172,14 @@ std::vector<std::string> kernels_of(const char *kind) {
 
 Selection select_kernel(sxt_context *context, const std::string &kernel, const sxt_query &query, sxt_matrix *matrix,
                         std::string &reason) {
-  const bool forced = kernel != kChoice;
+  const bool forced = kernel != own_choice;
   if (forced) check(sxt_context_force(context, query.h.kind, kernel.c_str()), context);
   sxt_selection *selection = nullptr;
   const sxt_status status = sxt_kernel_select(context, &query, matrix, &selection);
   reason = status == SXT_OK ? "" : own_reason(sxt_last_error(context), kernel);
   if (forced) check(sxt_context_force(context, query.h.kind, nullptr), context);
   // Not applying is an answer; running out of memory is not.
-  if (status == SXT_E_MEMORY || status == SXT_E_DEVICE) throw ToolError(kDevice, reason, status);
+  if (status == SXT_E_MEMORY || status == SXT_E_DEVICE) throw ToolError(exit_device, reason, status);
   return Selection(status == SXT_OK ? selection : nullptr);
 }
 
@@ -180,7 +192,7 @@ void add_kernels(BenchSession &session, const std::string &name, const sxt_query
   if (matrix) check(sxt_matrix_get_info(matrix, &info), context);
   // The choice comes first, while the matrix has no storage but its own: its set-up is then all there is to pay.
   std::vector<std::string> kernels = kernels_of(query.h.kind);
-  kernels.insert(kernels.begin(), kChoice);
+  kernels.insert(kernels.begin(), own_choice);
   for (const std::string &kernel : kernels) {
     session.report.show(name, kernel);
     std::string reason;
@@ -189,7 +201,7 @@ void add_kernels(BenchSession &session, const std::string &name, const sxt_query
     contender.setup_seconds = seconds_of([&] { selection = select_kernel(context, kernel, query, matrix, reason); });
     if (!selection) {
       // One kernel need not apply; that the library finds none by itself is a failure.
-      kernel == kChoice ? session.report.fail(name, kernel, reason) : session.report.skip(name, kernel, reason);
+      kernel == own_choice ? session.report.fail(name, kernel, reason) : session.report.skip(name, kernel, reason);
       continue;
     }
     contender.name = kernel;
@@ -206,7 +218,7 @@ void add_kernels(BenchSession &session, const std::string &name, const sxt_query
 
 void require_some(const BenchOptions &options, std::size_t left_out) {
   if (left_out > 0 && left_out == options.matrices.size() && options.generate.empty())
-    fail(kNotSolved, "nothing is measured: all {} matrices were left out", left_out);
+    fail(exit_not_solved, "nothing is measured: all {} matrices were left out", left_out);
 }
 
 void for_each_matrix(BenchSession &session, std::int64_t default_size, bool square,
@@ -218,7 +230,7 @@ void for_each_matrix(BenchSession &session, std::int64_t default_size, bool squa
       BenchMatrix matrix = from_file(session, path, square);
       visit(matrix);
     } catch (const ToolError &error) {
-      if (options.matrices.size() == 1 || error.exit_code() != kNotSolved) throw;
+      if (options.matrices.size() == 1 || error.exit_code() != exit_not_solved) throw;
       message(fmt::format("left out: {}", error.what()));
       session.report.skip(path, "all", error.what());
       ++left_out;
@@ -237,9 +249,8 @@ void for_each_matrix(BenchSession &session, std::int64_t default_size, bool squa
 bool peer_csr(BenchSession &session, const BenchMatrix &matrix, sxt_peer_csr &csr) {
   const textbook::Csr &a = matrix.csr;
   if (a.offset_type != SXT_I32 || a.index_type != SXT_I32) {
-    for (const sxt_peer *peer : session.peers.ready) {
+    for (const sxt_peer *peer : session.peers.ready)
       session.report.skip(matrix.name, peer->name, "the matrix needs 64-bit indices; peers are given 32-bit ones");
-    }
     return false;
   }
   csr = {static_cast<std::int32_t>(a.rows),        static_cast<std::int32_t>(a.cols),

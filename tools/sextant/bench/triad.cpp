@@ -22,8 +22,8 @@
 namespace tool {
 namespace {
 
-constexpr int kPasses = 4;  // of each way
-constexpr double kScalar = 0.42;
+constexpr int pass_count = 4;  // of each way
+constexpr double triad_scalar = 0.42;
 
 struct Part {
   double *a, *b, *c;
@@ -31,16 +31,15 @@ struct Part {
 };
 
 void plain(const Part &p) {
-  for (std::int64_t i = p.begin; i < p.end; ++i) p.a[i] = p.b[i] + kScalar * p.c[i];
+  for (std::int64_t i = p.begin; i < p.end; ++i) p.a[i] = p.b[i] + triad_scalar * p.c[i];
 }
 
 // Stores past the cache: no line is read only to be overwritten.
 void streaming(const Part &p) {
 #if defined(__SSE2__)
-  const __m128d scalar = _mm_set1_pd(kScalar);
-  for (std::int64_t i = p.begin; i < p.end; i += 2) {
+  const __m128d scalar = _mm_set1_pd(triad_scalar);
+  for (std::int64_t i = p.begin; i < p.end; i += 2)
     _mm_stream_pd(p.a + i, _mm_add_pd(_mm_loadu_pd(p.b + i), _mm_mul_pd(scalar, _mm_loadu_pd(p.c + i))));
-  }
   _mm_sfence();
 #else
   plain(p);
@@ -56,7 +55,7 @@ void passes(const Part &p, std::barrier<> &together, double *best) {
     p.b[i] = 1;
     p.c[i] = 2;
   }
-  for (int pass = 0; pass < 2 * kPasses; ++pass) {
+  for (int pass = 0; pass < 2 * pass_count; ++pass) {
     together.arrive_and_wait();
     const auto start = Clock::now();
     pass % 2 == 0 ? plain(p) : streaming(p);

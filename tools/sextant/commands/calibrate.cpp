@@ -100,11 +100,11 @@ void check_kernels(const std::vector<std::string> &kernels, const std::string &k
       known = kernel == info.name;
       names.emplace_back(info.name);
       if (known && !kind.empty() && kind != info.kind)
-        fail(kUsage, "--svg-kernels: {} is of kind {}, but --kind {} alone is measured", kernel, info.kind, kind);
+        fail(exit_usage, "--svg-kernels: {} is of kind {}, but --kind {} alone is measured", kernel, info.kind, kind);
     }
     if (known) continue;
     const std::string meant = sextant::nearest_name(kernel, names);
-    fail(kUsage, "--svg-kernels: no kernel '{}' is loaded{}; sextant plugins lists them", kernel,
+    fail(exit_usage, "--svg-kernels: no kernel '{}' is loaded{}; sextant plugins lists them", kernel,
          meant.empty() ? "" : fmt::format("; the nearest is '{}'", meant));
   }
 }
@@ -179,7 +179,7 @@ Json to_json(const std::vector<Model> &models, const std::string &path, double s
 }
 
 int run_calibrate(const CalibrateOptions &options) {
-  if (options.svg.empty() && !options.svg_kernels.empty()) fail(kUsage, "--svg-kernels needs --svg");
+  if (options.svg.empty() && !options.svg_kernels.empty()) fail(exit_usage, "--svg-kernels needs --svg");
   check_outputs({{"--svg", options.svg}, {"--samples", options.samples}, {"--output", options.output}});
   const Context context = open_context(options.context);
   check_kernels(options.svg_kernels, options.kind);
@@ -212,10 +212,10 @@ int run_calibrate(const CalibrateOptions &options) {
   }
   // Last: a kernel without runs cannot be drawn, and what was measured is told all the same.
   if (!options.svg.empty()) write(options.svg, samples_svg(samples.plotted, options.svg_kernels));
-  return kDone;
+  return exit_done;
 }
 
-constexpr const char *kFooter = R"(Examples:
+constexpr const char *help_footer = R"(Examples:
   sextant calibrate                             90 s on a CPU, 60 s on a GPU; leave the machine alone meanwhile
   sextant calibrate --quick                     20 s
   sextant calibrate --kind sxt.pcg/1 --seconds 30
@@ -240,7 +240,7 @@ void add_calibrate(CLI::App &app, Action &action) {
       ->type_name("FILE");
   command->add_flag("--json", options->json, "JSON instead of a table");
   add_context_options(*command, options->context);
-  command->footer(kFooter);
+  command->footer(help_footer);
   command->callback([options, &action] { action = [options] { return run_calibrate(*options); }; });
 }
 

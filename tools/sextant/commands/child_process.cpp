@@ -56,7 +56,7 @@ int milliseconds_left(Clock::time_point deadline) {
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1'000'000));
 }
 
-enum class Reading { kLast, kClosed, kTimeLimit };
+enum class Reading { last, closed, time_limit };
 
 // Hands complete lines on until the last one, the end of the pipe, or the deadline.
 Reading read_lines(int fd, Clock::time_point deadline, const std::function<bool(const std::string &)> &line) {
@@ -65,14 +65,14 @@ Reading read_lines(int fd, Clock::time_point deadline, const std::function<bool(
   while (true) {
     struct pollfd ready = {fd, POLLIN, 0};
     const int count = poll(&ready, 1, milliseconds_left(deadline));
-    if (count == 0 && Clock::now() >= deadline) return Reading::kTimeLimit;
+    if (count == 0 && Clock::now() >= deadline) return Reading::time_limit;
     if (count <= 0) continue;
     const ssize_t got = read(fd, buffer, sizeof buffer);
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return Reading::kClosed;
+    if (got <= 0) return Reading::closed;
     pending.append(buffer, static_cast<std::size_t>(got));
     for (std::size_t end; (end = pending.find('\n')) != std::string::npos; pending.erase(0, end + 1)) {
-      if (line(pending.substr(0, end))) return Reading::kLast;
+      if (line(pending.substr(0, end))) return Reading::last;
     }
   }
 }
@@ -91,12 +91,12 @@ bool wait_until(pid_t child, Clock::time_point deadline, int &status) {
 ChildEnd run_child(const std::vector<std::string> &arguments, const std::string &flag, double time_limit,
                    const std::function<bool(const std::string &)> &line) {
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) fail(kDevice, "no pipe to a child process: {}", std::strerror(errno));
+  if (pipe2(ends, O_CLOEXEC) != 0) fail(exit_device, "no pipe to a child process: {}", std::strerror(errno));
   const int output = memfd_create("output of a child", MFD_CLOEXEC);
   if (output < 0) {
     const int reason = errno;
     close(ends[0]), close(ends[1]);
-    fail(kDevice, "no memory for a child's output: {}", std::strerror(reason));
+    fail(exit_device, "no memory for a child's output: {}", std::strerror(reason));
   }
   // Everything is allocated before fork.
   std::vector<std::string> owned = arguments;
@@ -112,7 +112,7 @@ ChildEnd run_child(const std::vector<std::string> &arguments, const std::string 
   close(ends[1]);
   if (child < 0) {
     close(ends[0]), close(output);
-    fail(kDevice, "no child process: {}", std::strerror(fork_error));
+    fail(exit_device, "no child process: {}", std::strerror(fork_error));
   }
   setpgid(child, child);  // whichever of the two comes first
   const auto deadline =
@@ -120,17 +120,17 @@ ChildEnd run_child(const std::vector<std::string> &arguments, const std::string 
   const Reading reading = read_lines(ends[0], deadline, line);
   close(ends[0]);
   int status = 0;
-  const bool ended = reading == Reading::kClosed && wait_until(child, deadline, status);
+  const bool ended = reading == Reading::closed && wait_until(child, deadline, status);
   if (!ended) {
     kill(-child, SIGKILL);
     waitpid(child, &status, 0);
   }
   pass_on(output);
-  if (reading == Reading::kLast) return {};
-  if (!ended) return {ChildEnd::How::kTimeLimit, 0};
+  if (reading == Reading::last) return {};
+  if (!ended) return {ChildEnd::How::time_limit, 0};
   kill(-child, SIGKILL);  // what it may have started
-  if (WIFSIGNALED(status)) return {ChildEnd::How::kSignalled, WTERMSIG(status)};
-  return {ChildEnd::How::kExited, WEXITSTATUS(status)};
+  if (WIFSIGNALED(status)) return {ChildEnd::How::signalled, WTERMSIG(status)};
+  return {ChildEnd::How::exited, WEXITSTATUS(status)};
 }
 
 std::string signal_text(int signal) {

@@ -10,8 +10,8 @@
 namespace tool {
 
 struct ChildEnd {
-  enum class How { kFinished, kExited, kSignalled, kTimeLimit };
-  How how = How::kFinished;
+  enum class How { finished, exited, signalled, time_limit };
+  How how = How::finished;
   int code = 0;  // exit code or signal number
 };
 

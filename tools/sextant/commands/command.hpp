@@ -17,7 +17,7 @@ using Action = std::function<int()>;
 // Throws for the first of these options that was given: "NAME REASON".
 inline void refuse_given(const CLI::App &app, const std::vector<std::string> &names, const std::string &reason) {
   for (const std::string &name : names)
-    if (app.count(name) > 0) fail(kUsage, "{} {}", name, reason);
+    if (app.count(name) > 0) fail(exit_usage, "{} {}", name, reason);
 }
 
 void add_solve(CLI::App &app, Action &action);

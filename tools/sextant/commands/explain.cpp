@@ -126,7 +126,7 @@ int explain(const ExplainOptions &options) {
   const std::string device = device_text(context.get());
   if (!options.json) {
     print_explanation(matrix, features, explanation, op, device);
-    return kDone;
+    return exit_done;
   }
   Json json;
   json["op"] = op;
@@ -136,31 +136,31 @@ int explain(const ExplainOptions &options) {
   for (const char *key : {"problem", "notes", "plan", "candidates"}) json[key] = explanation[key];
   for (Json &candidate : json["candidates"]) candidate["format"] = short_format(text_of(candidate, "format"));
   print_json(json);
-  return kDone;
+  return exit_done;
 }
 
-const std::vector<std::string> kOfPcg = {
+const std::vector<std::string> of_pcg = {
     "--format",     "--precond",         "--recurrence",         "--reorder",
     "--null-space", "--expected-solves", "--symmetry-tolerance", "--assume-symmetric"};
 
 // What the parser cannot check, as it depends on --tree and --op: an option without effect is a mistake.
 void check_usage(const CLI::App &app, const ExplainOptions &options) {
   if (options.tree.wanted) {
-    if (options.op == "auto") fail(kUsage, "--tree needs --op OPERATION, such as dot or axpy");
-    if (!options.matrix.empty()) fail(kUsage, "--tree takes no matrix: {}", options.matrix);
+    if (options.op == "auto") fail(exit_usage, "--tree needs --op OPERATION, such as dot or axpy");
+    if (!options.matrix.empty()) fail(exit_usage, "--tree takes no matrix: {}", options.matrix);
     refuse_given(app, {"--runs", "--plan"}, "has no effect with --tree");
-    return refuse_given(app, kOfPcg, "has no effect with --tree");
+    return refuse_given(app, of_pcg, "has no effect with --tree");
   }
-  if (options.matrix.empty()) fail(kUsage, "MATRIX.mtx is required; only --tree needs none");
+  if (options.matrix.empty()) fail(exit_usage, "MATRIX.mtx is required; only --tree needs none");
   if (options.op != "auto" && options.op != "spmv" && options.op != "pcg")
-    fail(kUsage, "--op: {}; vector operations need --tree",
+    fail(exit_usage, "--op: {}; vector operations need --tree",
          sextant::unknown_name("operation", options.op, {"auto", "spmv", "pcg"}));
   refuse_given(app, {"--svg", "--type"}, "needs --tree");
-  if (options.op == "spmv") refuse_given(app, kOfPcg, "is of a pcg and has no effect with --op spmv");
+  if (options.op == "spmv") refuse_given(app, of_pcg, "is of a pcg and has no effect with --op spmv");
   if (options.op == "pcg") refuse_given(app, {"--runs"}, "is of products and has no effect with --op pcg");
 }
 
-constexpr const char *kExplainFooter = R"(Examples:
+constexpr const char *explain_footer = R"(Examples:
   sextant explain A.mtx                  pcg where A allows it, else spmv
   sextant explain A.mtx --op spmv --json | python3 -m json.tool
   sextant explain --op dot --tree --svg dot.svg   which kernel at which n, without a matrix
@@ -189,7 +189,7 @@ void add_explain(CLI::App &parent, Action &action) {
   app->add_option("--plan", options->plan, "Explain with the choices of this file");
   app->add_flag("--json", options->json, "Everything as JSON");
   add_context_options(*app, options->context);
-  app->footer(kExplainFooter);
+  app->footer(explain_footer);
   app->callback([app, options, &action] {
     action = [app, options] {
       check_usage(*app, *options);

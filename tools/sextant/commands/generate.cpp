@@ -54,7 +54,7 @@ HostCsr filled(std::string name, std::int64_t n, const Row &row) {
     ptr[i] = static_cast<std::int32_t>(begin);
   }
   if (entries > std::numeric_limits<std::int32_t>::max())
-    fail(kUsage, "{} would have {} entries; generated matrices have fewer than 2^31", a.name, entries);
+    fail(exit_usage, "{} would have {} entries; generated matrices have fewer than 2^31", a.name, entries);
   a.col.resize(static_cast<std::size_t>(entries));
   a.values.resize(static_cast<std::size_t>(entries));
   in_parts(n, [&](std::int64_t begin, std::int64_t end) {
@@ -146,9 +146,9 @@ HostCsr stencil_27(std::int64_t rows) {
 }
 
 HostCsr banded(std::int64_t rows) {
-  constexpr std::int64_t kHalf = 20;
+  constexpr std::int64_t half = 20;
   return filled(fmt::format("banded-41-{}", rows), rows, [=](std::int64_t i, auto &&emit) {
-    const std::int64_t first = std::max<std::int64_t>(0, i - kHalf), last = std::min(rows - 1, i + kHalf);
+    const std::int64_t first = std::max<std::int64_t>(0, i - half), last = std::min(rows - 1, i + half);
     // Off-diagonal sums stay below 2 * (1 + 1/2 + ... + 1/20) < 7.2, so the diagonal dominates.
     for (std::int64_t j = first; j <= last; ++j) emit(j, j == i ? 7.2 : -1.0 / static_cast<double>(std::abs(i - j)));
   });
@@ -181,7 +181,7 @@ std::vector<Generator> generators(const std::string &names) {
     if (found == known.end()) {
       std::vector<std::string> all;
       for (const auto &each : known) all.push_back(each.first);
-      fail(kUsage, "--generate: {}", sextant::unknown_name("matrix", names.substr(start, end - start), all));
+      fail(exit_usage, "--generate: {}", sextant::unknown_name("matrix", names.substr(start, end - start), all));
     }
     wanted.push_back(found->second);
     start = end + 1;

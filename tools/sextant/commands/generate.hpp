@@ -47,7 +47,7 @@ using Generator = HostCsr (*)(std::int64_t);
 // Those named, "stencil-3d,power-law"; "" stands for four of them. Throws for other names.
 std::vector<Generator> generators(const std::string &names);
 // What --help says of them.
-inline constexpr const char *kGenerateHelp =
+inline constexpr const char *generate_help =
     "Generated matrices: stencil-2d, stencil-3d, stencil-27pt, banded, power-law, separated by commas";
 
 }  // namespace tool

@@ -39,8 +39,8 @@ struct Systems {
 
   void add(const LoadedMatrix &matrix, double symmetry_tolerance) {
     const std::int64_t n = matrix.info.rows;
-    if (n != matrix.info.cols) fail(kNotSolved, "{} is {} x {}, not square", matrix.path, n, matrix.info.cols);
-    if (n > 30000) fail(kNotSolved, "{} has order {}: as a dense matrix that is too large here", matrix.path, n);
+    if (n != matrix.info.cols) fail(exit_not_solved, "{} is {} x {}, not square", matrix.path, n, matrix.info.cols);
+    if (n > 30000) fail(exit_not_solved, "{} has order {}: as a dense matrix that is too large here", matrix.path, n);
     std::vector<Complex> dense(static_cast<std::size_t>(n * n));
     const void *row_ptr = nullptr, *col = nullptr, *values = nullptr;
     check(sxt_matrix_get_csr(matrix.handle.get(), &row_ptr, &col, &values), nullptr);
@@ -74,11 +74,13 @@ struct Systems {
         const double scale = std::max({root[i] * root[j], std::abs(a), std::abs(mirror)});
         const bool rounding = asked == 0 && apart <= unit * std::min(sum[i], sum[j]);
         if (!(apart <= relative * scale) && !rounding && i == j)
-          fail(kNotSolved, "{} is not Hermitian: the diagonal entry ({}, {}) is not real: its imaginary part is {}",
-               path, j + 1, j + 1, a.imag());
+          fail(exit_not_solved,
+               "{} is not Hermitian: the diagonal entry ({}, {}) is not real: its imaginary part is {}", path, j + 1,
+               j + 1, a.imag());
         if (!(apart <= relative * scale) && !rounding)
-          fail(kNotSolved, "{} is not Hermitian: entries ({}, {}) and ({}, {}) are not conjugate: they differ by {}",
-               path, i + 1, j + 1, j + 1, i + 1, apart);
+          fail(exit_not_solved,
+               "{} is not Hermitian: entries ({}, {}) and ({}, {}) are not conjugate: they differ by {}", path, i + 1,
+               j + 1, j + 1, i + 1, apart);
         a = 0.5 * a + 0.5 * std::conj(mirror);
         mirror = std::conj(a);
       }
@@ -216,10 +218,10 @@ int hermitian(const HermitianOptions &options) {
           report.pivoting_kernel[0] ? ", then " : "", report.pivoting_kernel, report.solve_kernel,
           bytes_text(static_cast<double>(report.workspace_bytes)));
   }
-  return failed ? kNotSolved : kDone;
+  return failed ? exit_not_solved : exit_done;
 }
 
-constexpr const char *kFooter =
+constexpr const char *help_footer =
     R"(Every file is one system of the set, with b = A * ones. The residual is |b - A x| / (|A| |x| + |b|) in the largest norm,
 rcond an estimate of the reciprocal condition number, inertia the number of positive, negative and zero eigenvalues.
 Examples:
@@ -253,7 +255,7 @@ void add_hermitian(CLI::App &parent, Action &action) {
       ->check(number_from_zero());
   app->add_flag("--json", options->json, "Everything as JSON");
   add_context_options(*app, options->context);
-  app->footer(kFooter);
+  app->footer(help_footer);
   app->callback([options, &action] { action = [options] { return hermitian(*options); }; });
 }
 

@@ -34,7 +34,7 @@ void send(int fd, const Json &json) {
   const std::string line = json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   for (std::size_t done = 0; done < line.size();) {
     const ssize_t wrote = write(fd, line.data() + done, line.size() - done);
-    if (wrote <= 0) _exit(kInternal);  // the parent is gone
+    if (wrote <= 0) _exit(exit_internal);  // the parent is gone
     done += static_cast<std::size_t>(wrote);
   }
 }
@@ -84,7 +84,7 @@ Json verdict_of(sxt_status status, const std::string &sentence, const std::strin
   }
   send(options.report_to, verdict);
   std::fflush(stderr);
-  _exit(kDone);
+  _exit(exit_done);
 }
 
 // ---- in the parent ----
@@ -120,16 +120,16 @@ CheckResult check_in_parent(const CheckOptions &options, const std::vector<std::
   });
   const std::string place = where_it_ended(result.checks);
   switch (end.how) {
-    case ChildEnd::How::kFinished: break;
-    case ChildEnd::How::kSignalled:
+    case ChildEnd::How::finished: break;
+    case ChildEnd::How::signalled:
       result.stage = "crash";
       result.reason = fmt::format("ended by {} {}", signal_text(end.code), place);
       break;
-    case ChildEnd::How::kExited:
+    case ChildEnd::How::exited:
       result.stage = "exit";
       result.reason = fmt::format("ended the process with exit code {} {}", end.code, place);
       break;
-    case ChildEnd::How::kTimeLimit:
+    case ChildEnd::How::time_limit:
       result.stage = "time limit";
       result.reason = fmt::format("not done after {:g} s; stopped {}", options.time_limit, place);
       break;
@@ -157,10 +157,10 @@ void print_result(const CheckOptions &options, const CheckResult &result) {
                : was_declined ? "declined"
                               : "passed",
                text_of(check, "sentence")},
-              good ? Style::kPlain : Style::kBad);
+              good ? Style::plain : Style::bad);
   }
   if (!table.empty()) print_text(table.text());
-  print("{} {}", styled(passed ? Style::kGood : Style::kBad, passed ? "accepted" : "refused"), options.path);
+  print("{} {}", styled(passed ? Style::good : Style::bad, passed ? "accepted" : "refused"), options.path);
   if (passed)
     print(": {} checks passed, {} cases declined{}\n", result.checks.size() - declined, declined,
           options.no_stamp ? "" : "; remembered as checked");
@@ -171,20 +171,19 @@ int check_plugin(const CheckOptions &options, const std::vector<std::string> &ar
   if (options.report_to >= 0) check_in_child(options);
   const CheckResult result = check_in_parent(options, arguments);
   // A missing file or a machine without the device says nothing about the plugin.
-  if (result.status != SXT_OK && result.status != SXT_E_PLUGIN) {
+  if (result.status != SXT_OK && result.status != SXT_E_PLUGIN)
     throw ToolError(exit_code_of(result.status), result.reason, result.status);
-  }
   if (result.status == SXT_OK && result.checks.empty()) {
-    fail(kDevice, "{}: nothing was checked: none of its kernels runs on this device; choose another with --device",
+    fail(exit_device, "{}: nothing was checked: none of its kernels runs on this device; choose another with --device",
          options.path);
   }
   print_result(options, result);
-  if (result.status == SXT_OK) return kDone;
+  if (result.status == SXT_OK) return exit_done;
   message(fmt::format("{} refused at stage {}: {}", options.path, result.stage, result.reason));
-  return kRefused;
+  return exit_refused;
 }
 
-constexpr const char *kCheckFooter =
+constexpr const char *check_footer =
     R"(Every kernel is compared with the reference of its kind on the kind's own cases, in a child process that may
 crash or hang without harm. A file that passes is remembered by content, and its kernels are then used without
 a test in the process that loads them.
@@ -208,7 +207,7 @@ void add_plugin_check(CLI::App &parent, const std::vector<std::string> &argument
   app->add_flag("--json", options->json, "The result as JSON");
   app->add_option("--report-to", options->report_to)->group("");  // hidden: the child's side
   add_context_options(*app, options->context);
-  app->footer(kCheckFooter);
+  app->footer(check_footer);
   app->callback(
       [options, arguments, &action] { action = [options, arguments] { return check_plugin(*options, arguments); }; });
 }

@@ -80,7 +80,7 @@ void print_plugins(const Json &plugins, const Json &refused) {
   for (const Json &plugin : plugins) {
     for (const Json &kernel : plugin["kernels"]) {
       table.add({kernel["name"], kernel["kind"], kernel["device"], remarks(kernel), plugin["name"]},
-                kernel["quarantined"] == true ? Style::kBad : Style::kPlain);
+                kernel["quarantined"] == true ? Style::bad : Style::plain);
       ++kernels;
     }
   }
@@ -98,7 +98,7 @@ void print_plugins(const Json &plugins, const Json &refused) {
   }
   for (const Json &refusal : refused) {
     if (waits_for_a_device(refusal)) continue;
-    print("{} {} (stage {}): {}\n", styled(Style::kBad, "refused"), refusal["path"].get<std::string>(),
+    print("{} {} (stage {}): {}\n", styled(Style::bad, "refused"), refusal["path"].get<std::string>(),
           refusal["stage"].get<std::string>(), refusal["reason"].get<std::string>());
   }
 }
@@ -107,10 +107,10 @@ int list_plugins(const PluginsOptions &options) {
   const Context context = open_context(options.context, true);
   const Json plugins = plugins_json(), refused = refusals_json();
   options.json ? print_json({{"plugins", plugins}, {"refused", refused}}) : print_plugins(plugins, refused);
-  return options.strict && count_wrong(refused) > 0 ? kRefused : kDone;
+  return options.strict && count_wrong(refused) > 0 ? exit_refused : exit_done;
 }
 
-constexpr const char *kFooter = R"(Examples:
+constexpr const char *help_footer = R"(Examples:
   sextant plugins                               kernels, the files they come from, and refusals with stage and reason
   sextant plugins --plugin-path ./libmine.so    with a plugin of yours
   sextant plugins --json --strict               for scripts
@@ -136,7 +136,7 @@ void add_plugins(CLI::App &parent, Action &action) {
   app->add_flag("--json", options->json, "The lists as JSON");
   app->add_flag("--strict", options->strict, "Exit code 6 when anything was refused");
   add_context_options(*app, options->context);
-  app->footer(kFooter);
+  app->footer(help_footer);
   app->callback([options, &action] { action = [options] { return list_plugins(*options); }; });
 }
 

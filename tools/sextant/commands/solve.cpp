@@ -76,10 +76,10 @@ const char *name_or_null(const std::string &name) { return name.empty() ? nullpt
 
 void check_options(const SolveOptions &options) {
   if (options.method == "cholesky") {
-    fail(kUsage, "--method cholesky is not in this version ({}); use --method pcg", sxt_version_string());
+    fail(exit_usage, "--method cholesky is not in this version ({}); use --method pcg", sxt_version_string());
   }
-  if (options.rhs_ones && !options.rhs.empty()) fail(kUsage, "--rhs and --rhs-ones exclude each other");
-  if (options.plan_required && options.plan.empty()) fail(kUsage, "--plan-required needs --plan FILE");
+  if (options.rhs_ones && !options.rhs.empty()) fail(exit_usage, "--rhs and --rhs-ones exclude each other");
+  if (options.plan_required && options.plan.empty()) fail(exit_usage, "--plan-required needs --plan FILE");
   check_outputs({{"--output", options.output}, {"--history", options.history}, {"--save-plan", options.save_plan}});
 }
 
@@ -101,13 +101,13 @@ Pcg make_solver(sxt_context *context, const LoadedMatrix &matrix, const SolveOpt
 }
 
 History make_history(const SolveOptions &options, std::int64_t n) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 24;
+  constexpr std::int64_t most = std::int64_t{1} << 24;
   History history;
   if (options.history.empty()) return history;
   // The library's own default for the limit, and one more for iteration 0.
   const std::int64_t limit =
-      options.max_iterations > 0 ? options.max_iterations : std::max<std::int64_t>(1000, 10 * std::min(n, kMost));
-  history.capacity = std::min(limit, kMost - 1) + 1;
+      options.max_iterations > 0 ? options.max_iterations : std::max<std::int64_t>(1000, 10 * std::min(n, most));
+  history.capacity = std::min(limit, most - 1) + 1;
   history.residuals = std::make_unique_for_overwrite<double[]>(static_cast<std::size_t>(history.capacity));
   return history;
 }
@@ -255,14 +255,14 @@ void print_text_report(Outcome &outcome, const SolveOptions &options, const Load
   print("\n");
   const bool good = outcome.status == SXT_OK;
   print("result     {} after {} iterations: {}\n",
-        styled(good ? Style::kGood : Style::kBad, sxt_reason_name(report.reason)), report.iterations,
+        styled(good ? Style::good : Style::bad, sxt_reason_name(report.reason)), report.iterations,
         sxt_reason_sentence(report.reason));
   print("residual   |b - A x| / |b| = {:.3e}, wanted {:.1e}\n", report.true_relative_residual,
         wanted(options, report.rhs_norm));
 }
 
 // The keys of print_json_report in their order; those that a refusal knows are filled in again.
-constexpr const char *kUnknownKeys[] = {"reason",
+constexpr const char *unknown_keys[] = {"reason",
                                         "iterations",
                                         "true_relative_residual",
                                         "method",
@@ -301,7 +301,7 @@ constexpr const char *kUnknownKeys[] = {"reason",
 void print_json_failure(const ToolError &error, const SolveOptions &options) {
   Json json;
   json["status"] = sxt_status_name(error.status());
-  for (const char *key : kUnknownKeys) json[key] = nullptr;
+  for (const char *key : unknown_keys) json[key] = nullptr;
   json["method"] = "pcg";
   json["kernels"] = Json::array();
   json["rhs"] = rhs_text(options);
@@ -313,9 +313,8 @@ void print_json_failure(const ToolError &error, const SolveOptions &options) {
 int solve(const SolveOptions &options) {
   check_options(options);
   const Context context = open_context(options.context);
-  if (!options.plan.empty()) {
+  if (!options.plan.empty())
     check(sxt_plan_load(context.get(), options.plan.c_str(), options.plan_required ? 1 : 0), context.get());
-  }
   const LoadedMatrix matrix = [&] {
     const Waiting waiting("reading " + options.matrix, options.context);
     return read_matrix(context.get(), options.matrix, options.setup.symmetry_tolerance);
@@ -337,9 +336,9 @@ int solve(const SolveOptions &options) {
   if (!options.save_plan.empty()) check(sxt_plan_save(context.get(), options.save_plan.c_str()), context.get());
 
   options.json ? print_json_report(outcome, options, matrix) : print_text_report(outcome, options, matrix);
-  if (outcome.status == SXT_OK) return kDone;
+  if (outcome.status == SXT_OK) return exit_done;
   message(outcome.sentence + (options.output.empty() ? "" : "; " + options.output + " holds the last good iterate"));
-  return kNotSolved;
+  return exit_not_solved;
 }
 
 // Failures the library names are data too when JSON was asked for.
@@ -387,7 +386,7 @@ void add_stopping_options(CLI::App &app, SolveOptions &options) {
       ->check(number_from_zero());
 }
 
-constexpr const char *kSolveFooter = R"(Examples:
+constexpr const char *solve_footer = R"(Examples:
   sextant solve A.mtx                           b = A * ones
   sextant solve A.mtx --rhs b.mtx -o x.mtx --json
   sextant solve A.mtx --format csr --precond none --recurrence classical
@@ -415,7 +414,7 @@ void add_solve(CLI::App &parent, Action &action) {
   add_choice_options(*app, *options);
   add_stopping_options(*app, *options);
   add_context_options(*app, options->context);
-  app->footer(kSolveFooter);
+  app->footer(solve_footer);
   app->callback([options, &action] { action = [options] { return solve_or_report(*options); }; });
 }
 

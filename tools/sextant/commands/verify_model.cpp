@@ -119,7 +119,7 @@ void print_case(const Case &measured, const VerifyOptions &options) {
                percent(error_of(line)), fmt::format("{:.0f}%", 100 * line.rel_error),
                fmt::format("{:.1f}%", 100 * line.noise), seconds_text(line.predicted_setup_s),
                seconds_text(line.measured_setup_s)},
-              line.chosen ? Style::kGood : Style::kPlain);
+              line.chosen ? Style::good : Style::plain);
   print_text(table.text(2));
   print("  regret at {:g} products: {:.3f}\n\n", options.applies,
         summary_of(measured.lines, options.applies).regret_geomean);
@@ -242,7 +242,7 @@ void for_each_case(sxt_context *context, const VerifyOptions &options,
 }
 
 int verify_model(const VerifyOptions &options) {
-  if (options.matrices.empty() && options.generate.empty()) fail(kUsage, "MATRIX or --generate is required");
+  if (options.matrices.empty() && options.generate.empty()) fail(exit_usage, "MATRIX or --generate is required");
   if (!options.svg.empty()) check_writable(options.svg);
   const Context context = open_context(options.context);
   std::vector<Case> cases;
@@ -257,10 +257,10 @@ int verify_model(const VerifyOptions &options) {
   else
     print_summary(lines, options);
   if (!options.svg.empty()) draw(lines, options, cases.size());
-  return kDone;
+  return exit_done;
 }
 
-constexpr const char *kVerifyFooter = R"(Examples:
+constexpr const char *verify_footer = R"(Examples:
   sextant verify-model A.mtx B.mtx.gz --applies 1000
   sextant verify-model *.mtx --types f64,f32 --json > verify.json
   sextant verify-model --generate stencil-3d,power-law --n 100000,1000000 --svg verify.svg
@@ -274,7 +274,7 @@ void add_verify_model(CLI::App &parent, Action &action) {
   CLI::App *app = parent.add_subcommand("verify-model", "Predicted against measured time of every kernel on matrices");
   app->add_option("matrices", options->matrices, "Matrix Market files, plain or .gz")->type_name("MATRIX");
   add_file_options(*app);
-  app->add_option("--generate", options->generate, kGenerateHelp);
+  app->add_option("--generate", options->generate, generate_help);
   app->add_option("--n", options->sizes, "--generate: rows")
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -297,7 +297,7 @@ void add_verify_model(CLI::App &parent, Action &action) {
   app->add_option("--svg", options->svg, "Draw predicted over measured time into this file")->type_name("FILE");
   app->add_flag("--json", options->json, "Everything as JSON");
   add_context_options(*app, options->context);
-  app->footer(kVerifyFooter);
+  app->footer(verify_footer);
   app->callback([app, options, &action] {
     if (options->generate.empty()) refuse_given(*app, {"--n"}, "needs --generate");
     action = [options] { return verify_model(*options); };

@@ -11,19 +11,19 @@
 namespace tool {
 namespace {
 
-constexpr std::array<const char *, 6> kLevels = {"silent", "error", "misbehaving", "warning", "info", "debug"};
+constexpr std::array<const char *, 6> levels = {"silent", "error", "misbehaving", "warning", "info", "debug"};
 
 sxt_log_level level_of(const std::string &name) {
-  for (std::size_t i = 0; i < kLevels.size(); ++i) {
-    if (name == kLevels[i]) return static_cast<sxt_log_level>(i);
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    if (name == levels[i]) return static_cast<sxt_log_level>(i);
   }
   return SXT_LOG_WARNING;  // not reached: the parser checked the name
 }
 
 // Called from any thread of the library.
 void print_log(void *, sxt_log_level level, const char *text) {
-  const bool known = level >= 0 && static_cast<std::size_t>(level) < kLevels.size();
-  message(fmt::format("{}: {}", known ? kLevels[static_cast<std::size_t>(level)] : "log", text));
+  const bool known = level >= 0 && static_cast<std::size_t>(level) < levels.size();
+  message(fmt::format("{}: {}", known ? levels[static_cast<std::size_t>(level)] : "log", text));
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ void add_context_options(CLI::App &app, ContextOptions &options) {
   app.add_option("--log", options.log_level, "silent, error, misbehaving, warning, info or debug; on stderr")
       ->group(group)
       ->capture_default_str()
-      ->check(one_of(std::vector<std::string>(kLevels.begin(), kLevels.end())));
+      ->check(one_of(std::vector<std::string>(levels.begin(), levels.end())));
   app.add_flag("--deterministic", options.deterministic, "Equal bits for equal input, whatever the threads")
       ->group(group);
 }
@@ -74,9 +74,8 @@ Context open_context(const ContextOptions &options, bool refusals_allowed) {
     return nullptr;
   }
   // A device this command knows by name but the machine does not have is no misspelling.
-  if (status == SXT_E_UNKNOWN_NAME && (options.device == "cuda" || options.device == "cpu")) {
-    throw ToolError(kDevice, in_options(sxt_last_error(nullptr)), status);
-  }
+  if (status == SXT_E_UNKNOWN_NAME && (options.device == "cuda" || options.device == "cpu"))
+    throw ToolError(exit_device, in_options(sxt_last_error(nullptr)), status);
   check(status, nullptr);
   return context;
 }

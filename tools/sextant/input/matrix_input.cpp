@@ -132,7 +132,8 @@ HostVector read_vector(sxt_context *context, const std::string &path, std::int64
   const Matrix matrix(handle);
   const sxt_matrix_info info = info_of(context, handle);
   const bool is_vector = (info.cols == 1 && info.rows == n) || (info.rows == 1 && info.cols == n);
-  if (!is_vector) fail(kBadInput, "{}: {} x {}, but a vector of {} entries is needed", path, info.rows, info.cols, n);
+  if (!is_vector)
+    fail(exit_bad_input, "{}: {} x {}, but a vector of {} entries is needed", path, info.rows, info.cols, n);
   return dense_from(context, handle, info);
 }
 

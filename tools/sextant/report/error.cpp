@@ -9,10 +9,10 @@ namespace tool {
 
 int exit_code_of(sxt_status status) {
   switch (status) {
-    case SXT_OK: return kDone;
+    case SXT_OK: return exit_done;
     // A name or number that the user typed on the command line.
     case SXT_E_ARGUMENT:
-    case SXT_E_UNKNOWN_NAME: return kUsage;
+    case SXT_E_UNKNOWN_NAME: return exit_usage;
     case SXT_E_FILE_READ:
     case SXT_E_FILE_FORMAT:
     case SXT_E_FILE_WRITE:
@@ -22,7 +22,7 @@ int exit_code_of(sxt_status status) {
     case SXT_E_OVERFLOW:
     case SXT_E_DIMENSION:
     case SXT_E_TYPE:
-    case SXT_E_PLAN: return kBadInput;
+    case SXT_E_PLAN: return exit_bad_input;
     // The input is well formed, but this problem has no answer here.
     case SXT_NOT_CONVERGED:
     case SXT_NOT_APPLICABLE:
@@ -31,11 +31,11 @@ int exit_code_of(sxt_status status) {
     case SXT_E_DIAGONAL:
     case SXT_E_NOT_POSITIVE_DEFINITE:
     case SXT_E_NO_KERNEL:
-    case SXT_E_NOT_SUPPORTED: return kNotSolved;
+    case SXT_E_NOT_SUPPORTED: return exit_not_solved;
     case SXT_E_DEVICE:
-    case SXT_E_MEMORY: return kDevice;
-    case SXT_E_PLUGIN: return kRefused;
-    default: return kInternal;
+    case SXT_E_MEMORY: return exit_device;
+    case SXT_E_PLUGIN: return exit_refused;
+    default: return exit_internal;
   }
 }
 

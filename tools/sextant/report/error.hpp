@@ -14,13 +14,13 @@
 namespace tool {
 
 enum Exit : int {
-  kDone = 0,
-  kInternal = 1,   // a defect of ours
-  kUsage = 2,      // wrong arguments, unknown names
-  kBadInput = 3,   // files that cannot be read, understood or written
-  kNotSolved = 4,  // not converged, or not solvable
-  kDevice = 5,     // the device failed, is not there, or has no memory left
-  kRefused = 6,    // a plugin was refused
+  exit_done = 0,
+  exit_internal = 1,    // a defect of ours
+  exit_usage = 2,       // wrong arguments, unknown names
+  exit_bad_input = 3,   // files that cannot be read, understood or written
+  exit_not_solved = 4,  // not converged, or not solvable
+  exit_device = 5,      // the device failed, is not there, or has no memory left
+  exit_refused = 6,     // a plugin was refused
 };
 
 class ToolError : public std::runtime_error {

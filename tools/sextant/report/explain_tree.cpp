@@ -35,7 +35,7 @@ int explain_tree(const ContextOptions &context_options, const std::string &opera
     file.write(tree(SXT_SVG));
     file.commit();
   }
-  return kDone;
+  return exit_done;
 }
 
 }  // namespace tool

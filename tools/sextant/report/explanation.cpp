@@ -22,7 +22,7 @@ const Json &member(const Json &object, const char *key) {
 
 Json parse(const std::string &text) {
   Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded()) fail(kInternal, "the library's explanation is not valid JSON");
+  if (json.is_discarded()) fail(exit_internal, "the library's explanation is not valid JSON");
   return json;
 }
 
@@ -141,7 +141,7 @@ std::string candidate_table(const Json &candidates, int indent) {
                                       bytes_text(number_of(candidate, "memory_bytes")),
                                       text_of(candidate, "reason")};
     if (roles) cells.insert(cells.begin() + 1, text_of(candidate, "role"));
-    table.add(std::move(cells), is_chosen(candidate) ? Style::kGood : Style::kPlain);
+    table.add(std::move(cells), is_chosen(candidate) ? Style::good : Style::plain);
   }
   return table.text(indent);
 }

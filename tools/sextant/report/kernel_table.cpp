@@ -55,7 +55,7 @@ const sxt_kernel &table_of(const std::string &name) {
     for (std::uint64_t k = 0; k < description->n_kernels; ++k)
       if (name == description->kernels[k]->name) return *description->kernels[k];
   }
-  fail(kInternal, "kernel '{}' could not be opened a second time", name);
+  fail(exit_internal, "kernel '{}' could not be opened a second time", name);
 }
 
 DirectKernel::DirectKernel(const std::string &kernel, const sxt_query &query, const sxt_head *a,
@@ -78,7 +78,7 @@ DirectKernel::~DirectKernel() {
 
 void DirectKernel::require_ok(sxt_status status, const char *step) const {
   if (status != SXT_OK)
-    fail(kInternal, "kernel '{}' failed to {} alone: {}", kernel_.name, step, sxt_status_name(status));
+    fail(exit_internal, "kernel '{}' failed to {} alone: {}", kernel_.name, step, sxt_status_name(status));
 }
 
 }  // namespace tool

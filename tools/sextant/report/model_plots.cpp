@@ -17,8 +17,8 @@ namespace {
 using sextant::Plot;
 using sextant::PlotSeries;
 
-constexpr double kBand = 0.2;               // of the lines beside the diagonal
-constexpr std::size_t kDefaultKernels = 4;  // drawn by calibrate when no kernel is named
+constexpr double band = 0.2;                // of the lines beside the diagonal
+constexpr std::size_t default_kernels = 4;  // drawn by calibrate when no kernel is named
 
 // Most kernels have the storage they read in their names.
 std::string series_name(const sxt_verify_line &line) {
@@ -62,9 +62,9 @@ std::vector<Model> chosen(const std::vector<ModelSample> &samples, const std::ve
   std::erase_if(models, [&](const Model &model) { return !seen.insert(model.second.front().kernel).second; });
   for (const std::string &kernel : kernels)
     if (!seen.contains(kernel))
-      fail(kUsage, "--svg-kernels: {} was not measured; measured: {}", kernel, fmt::join(seen, ", "));
+      fail(exit_usage, "--svg-kernels: {} was not measured; measured: {}", kernel, fmt::join(seen, ", "));
   if (kernels.empty())
-    models.resize(std::min(models.size(), kDefaultKernels));
+    models.resize(std::min(models.size(), default_kernels));
   else
     std::erase_if(models, [&](const Model &model) {
       return std::find(kernels.begin(), kernels.end(), model.second.front().kernel) == kernels.end();
@@ -109,8 +109,8 @@ std::string verify_svg(const std::vector<sxt_verify_line> &lines, const std::str
   }
   if (high > 0) {
     plot.series.push_back(guide("equal, and 20 % more and less", low, high, 1));
-    plot.series.push_back(guide("", low, high, 1 + kBand));
-    plot.series.push_back(guide("", low, high, 1 - kBand));
+    plot.series.push_back(guide("", low, high, 1 + band));
+    plot.series.push_back(guide("", low, high, 1 - band));
   }
   for (auto &[name, series] : kernels) {
     series.name = name;

@@ -65,7 +65,7 @@ void finish_stdout() {
   if (std::ferror(stdout) != 0 && stdout_error == 0) stdout_error = EIO;
   if (stdout_error == 0) return;
   const int error = std::exchange(stdout_error, 0);
-  fail(kBadInput, "standard output could not be written: {}", std::strerror(error));
+  fail(exit_bad_input, "standard output could not be written: {}", std::strerror(error));
 }
 
 void print_text(std::string_view text) {
@@ -106,8 +106,8 @@ void Progress::show(std::string_view text, bool now) {
 }
 
 std::string styled(Style style, std::string_view text) {
-  if (style == Style::kPlain || !colour_wanted()) return std::string(text);
-  const char *code = style == Style::kBold ? "1" : style == Style::kGood ? "32" : style == Style::kBad ? "31" : "2";
+  if (style == Style::plain || !colour_wanted()) return std::string(text);
+  const char *code = style == Style::bold ? "1" : style == Style::good ? "32" : style == Style::bad ? "31" : "2";
   return fmt::format("\033[{}m{}\033[0m", code, text);
 }
 

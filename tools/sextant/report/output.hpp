@@ -48,7 +48,7 @@ class Progress {
   double last_ = -1;
 };
 
-enum class Style { kPlain, kBold, kGood, kBad, kFaint };
+enum class Style { plain, bold, good, bad, faint };
 // The text with terminal colours, or as it is when stdout is no terminal, TERM is dumb or NO_COLOR is set.
 std::string styled(Style style, std::string_view text);
 

@@ -47,7 +47,7 @@ std::string Table::text(int indent) const {
     for (std::size_t c = 0; c < widths.size(); ++c) widths[c] = std::max(widths[c], display_width(row.cells[c]));
   }
   const std::string margin(static_cast<std::size_t>(indent), ' ');
-  std::string text = margin + styled(Style::kBold, line(titles, widths)) + "\n";
+  std::string text = margin + styled(Style::bold, line(titles, widths)) + "\n";
   for (const Row &row : rows_) text += margin + styled(row.style, line(row.cells, widths)) + "\n";
   return text;
 }
@@ -78,9 +78,8 @@ std::string count_text(std::int64_t count) {
   std::string digits = std::to_string(count);
   // Commas from the right, stopping before a minus sign.
   const std::int64_t first = digits.front() == '-' ? 2 : 1;
-  for (std::int64_t i = static_cast<std::int64_t>(digits.size()) - 3; i >= first; i -= 3) {
+  for (std::int64_t i = static_cast<std::int64_t>(digits.size()) - 3; i >= first; i -= 3)
     digits.insert(static_cast<std::size_t>(i), 1, ',');
-  }
   return digits;
 }
 

@@ -19,7 +19,7 @@ class Table {
     bool right = false;
   };
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
-  void add(std::vector<std::string> cells, Style style = Style::kPlain);
+  void add(std::vector<std::string> cells, Style style = Style::plain);
   bool empty() const { return rows_.empty(); }
   // The whole table, title row first, each line with `indent` spaces in front.
   std::string text(int indent = 0) const;

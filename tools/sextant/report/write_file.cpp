@@ -20,7 +20,7 @@ auto writing(F &&f) {
   try {
     return f();
   } catch (const files::WriteError &problem) {
-    fail(kBadInput, "{}", problem.what());
+    fail(exit_bad_input, "{}", problem.what());
   }
 }
 
@@ -58,7 +58,7 @@ void check_outputs(const std::vector<Output> &outputs) {
     check_writable(path);
     if (files::is_special(path)) continue;
     const auto [place, added] = options.emplace(identity(path), option);
-    if (!added) fail(kUsage, "{} and {} name the same file: {}", place->second, option, path);
+    if (!added) fail(exit_usage, "{} and {} name the same file: {}", place->second, option, path);
   }
 }
 

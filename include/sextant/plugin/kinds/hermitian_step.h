@@ -27,8 +27,9 @@ enum {
                                  * to six digits */
   SXT_HERMITIAN_ADD = 11,       /* b += c, where the sum is finite */
   SXT_HERMITIAN_NORM = 12,      /* numbers = 1-norm of a */
-  SXT_HERMITIAN_ESTIMATE = 13,  /* stage `variant`, 0 to 6, of the estimate of |A^-1| in the 1-norm; b is its vector, on
-                                 * which the inverse was applied between stages; numbers holds the estimate so far */
+  SXT_HERMITIAN_ESTIMATE = 13,  /* stage `variant` of the estimate of |A^-1| in the 1-norm, SXT_HERMITIAN_ESTIMATE_*; b is
+                                 * its vector, on which the inverse was applied between stages; numbers holds the
+                                 * estimate so far */
   SXT_HERMITIAN_RECIPROCAL = 14,/* numbers = 1 / (numbers numbers_in), 0 where the product is not finite */
   SXT_HERMITIAN_INERTIA = 15,   /* inertia from the factor a and pivots (NULL: all positive) */
   /* c holds numbers of half the precision: f32 for f64, c64 for c128; the same type for f32 and c64. */
@@ -54,6 +55,18 @@ enum {
   SXT_HERMITIAN_ABOVE = 4,      /* info is 0 and numbers is above v or NaN */
   SXT_HERMITIAN_LEFT = 5,       /* info is not 0 */
   SXT_HERMITIAN_OTHERS = 6      /* mask is 0 so far */
+};
+
+/* Stages of ESTIMATE, in their order: Hager's estimate as Higham states it (ACM TOMS 14, 1988), with two steps along the
+ * gradient and his alternating vector. */
+enum {
+  SXT_HERMITIAN_ESTIMATE_BEGIN = 0,       /* b = 1 / n */
+  SXT_HERMITIAN_ESTIMATE_SIGNS = 1,       /* numbers = |b|; b = its signs, whose image is the gradient */
+  SXT_HERMITIAN_ESTIMATE_UNIT = 2,        /* b = the unit vector where the gradient is largest */
+  SXT_HERMITIAN_ESTIMATE_SIGNS_AGAIN = 3,
+  SXT_HERMITIAN_ESTIMATE_UNIT_AGAIN = 4,
+  SXT_HERMITIAN_ESTIMATE_ALTERNATE = 5,   /* numbers = max |b|; b_i = +-(1 + i / (n - 1)), for what the gradient misses */
+  SXT_HERMITIAN_ESTIMATE_END = 6          /* numbers = max 2 |b| / (3 n) */
 };
 
 typedef struct {

@@ -15,6 +15,7 @@ inline int hardware_level() {
 #if defined(__x86_64__)
   static const int level = [] {
     __builtin_cpu_init();
+    // These also ask whether the operating system saves the wide registers.
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return 1;
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
                    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw")

@@ -165,13 +165,6 @@ struct SpmvCost {
   double extra_forks = 0;
 };
 
-// SXT_OK where the pair of matrix and vector types is compiled for.
-inline sxt_status check_spmv_types(const sxt_spmv_query &q, sxt_message *reason) {
-  if (with_matrix_types(q.m.q.value_type, q.m.matrix_type, [](auto, auto) { return SXT_OK; }) == SXT_OK) return SXT_OK;
-  return refuse(reason, "a matrix of type %s with vectors of type %s is not offered", value_name(q.m.matrix_type),
-                value_name(q.m.q.value_type));
-}
-
 // A feature, or what stands in for one that could not be had.
 inline double feature_or(const sxt_features *found, std::uint64_t i, double otherwise) {
   const double value = feature(found, i);

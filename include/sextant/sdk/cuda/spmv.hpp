@@ -25,13 +25,6 @@ sxt_status with_device_pair(sxt_value_type value, sxt_value_type matrix, F &&f) 
   });
 }
 
-// SXT_OK where the pair is compiled for.
-inline sxt_status check_pair(const sxt_spmv_query &q, sxt_message *reason) {
-  if (with_matrix_types(q.m.q.value_type, q.m.matrix_type, [](auto, auto) { return SXT_OK; }) == SXT_OK) return SXT_OK;
-  return refuse(reason, "a matrix of type %s with vectors of type %s is not offered", value_name(q.m.matrix_type),
-                value_name(q.m.q.value_type));
-}
-
 // ---- on the device
 
 // An element of an array that a run reads once, past the L1 cache, which is left to x.

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "kernel.hpp"
+#include "plugins/pcg/shared/told.hpp"
 #include "sextant/sdk/tree.hpp"
 
 namespace cooperative {
@@ -64,7 +65,7 @@ std::uint64_t session_bytes(std::int64_t n, sxt_value_type type) {
 Session::Session(const State &state, const sxt_exec &exec)
     : work{},
       memory(&exec, session_bytes(state.n, state.vectors), "the vectors of conjugate gradients"),
-      pinned(&exec, 64 + 8 * (static_cast<std::uint64_t>(state.longest) + 1), "residual norms", cuda::Life::state,
+      pinned(&exec, plugin::pcg::Told<Report>::bytes(state.longest + 1), "residual norms", cuda::Life::state,
              SXT_SPACE_PINNED) {
   residuals.reserve(static_cast<std::size_t>(state.longest) + 1);
   cuda::fill_bytes(&exec, memory.data(), 0, memory.bytes(), "clear the vectors");
@@ -76,8 +77,9 @@ Session::Session(const State &state, const sxt_exec &exec)
   work.p = at += vector;
   work.q = at += vector;
   work.leaves = at += vector;
-  work.report = pinned.as<Report>();
-  work.squared_residuals = reinterpret_cast<double *>(pinned.as<char>() + 64);
+  auto *const told = pinned.as<plugin::pcg::Told<Report>>();
+  work.report = &told->report;
+  work.squared_residuals = told->squares();
 }
 
 pcg::Outcome Engine::run(const pcg::Block &block) {

@@ -16,8 +16,8 @@ namespace cuda = plugin::cuda;
 sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *, const sxt_exec *exec,
                    void **out) {
   return cuda::build<State>(exec, out, [&](State &state) -> sxt_status {
-    if (!problem->a || !plugin::is_kind(*problem->a, SXT_KIND_STORAGE_CSR))
-      return plugin::error(exec, SXT_E_ARGUMENT, "the cooperative engine needs the matrix as %s", SXT_KIND_STORAGE_CSR);
+    const sxt_status status = cuda::need_storage(*problem, SXT_KIND_STORAGE_CSR, "cooperative", exec);
+    if (status != SXT_OK) return status;
     fill(state, plugin::as<sxt_pcg_query>(problem->query), plugin::as<sxt_csr>(problem->a), candidate->launch[0],
          candidate->launch[1]);
     return SXT_OK;

@@ -36,8 +36,8 @@ Session::Session(const State &state, const sxt_filled *slots, const sxt_exec &ex
                stride_ * static_cast<std::uint64_t>(
                              vectors_in_all(*state.recurrence, state.preconditioned, state.one_order, state.columns)),
                "the vectors of conjugate gradients"),
-      scalars_(&exec, 1280 + 2 * norm_blocks * sizeof(double), "scalars"),
-      pinned_(&exec, 64 + 8 * static_cast<std::uint64_t>(room_), "residual norms", cuda::Life::state, SXT_SPACE_PINNED),
+      scalars_(&exec, sizeof(SessionScalars), "scalars"),
+      pinned_(&exec, pcg::Told<Report>::bytes(room_), "residual norms", cuda::Life::state, SXT_SPACE_PINNED),
       ops_(&device_ops(exec)),
       device_(exec.device),
       sides_{Side(exec), Side(exec)} {

@@ -11,6 +11,7 @@
 #include "control.hpp"
 #include "plugins/pcg/shared/blocks.hpp"
 #include "plugins/pcg/shared/parts.hpp"
+#include "plugins/pcg/shared/told.hpp"
 #include "record.hpp"
 #include "sextant/plugin/kinds/device.h"
 #include "sextant/sdk/cuda/memory.hpp"
@@ -64,6 +65,23 @@ struct Captured {
   std::int64_t iterations = 0;
 };
 
+// Room for a number of any value type.
+struct alignas(2 * sizeof(double)) Number {
+  double parts[2];
+};
+
+// The scalars of a session, in device memory. What one kernel writes begins on a line of its own (256 bytes, as vectors
+// do).
+struct SessionScalars {
+  alignas(256) Control control;
+  alignas(256) Number dots[16];      // results of inner products
+  alignas(256) Number products[16];  // those of A p, where they are not among them
+  alignas(256) Number alpha;         // coefficients
+  Number beta, minus_alpha;
+  alignas(256) Record record;  // of a recorded solve
+  alignas(256) double sums[2 * norm_blocks];
+};
+
 class Session {
  public:
   Session(const State &state, const sxt_filled *slots, const sxt_exec &exec);
@@ -77,22 +95,21 @@ class Session {
   std::uint64_t vector_stride() const { return stride_; }
   std::uint64_t kept_bytes() const { return kept_bytes_; }  // 0: nothing is kept aside
   void *kept() const { return vectors_.as<char>() + vectors_.bytes() - kept_bytes_; }
-  Control *control() const { return scalars_.as<Control>(); }
-  // Places on the device for results of inner products and coefficients.
-  void *dots() const { return scalars_.as<char>() + 256; }
-  void *products() const { return scalars_.as<char>() + 512; }
-  void *alpha() const { return scalars_.as<char>() + 768; }
-  void *beta() const { return scalars_.as<char>() + 784; }
-  void *minus_alpha() const { return scalars_.as<char>() + 800; }
-  // Of a recorded solve.
-  Record *record() const { return reinterpret_cast<Record *>(scalars_.as<char>() + 1024); }
-  double *sums() const { return reinterpret_cast<double *>(scalars_.as<char>() + 1280); }
+  // Places on the device.
+  Control *control() const { return &scalars()->control; }
+  void *dots() const { return scalars()->dots; }
+  void *products() const { return scalars()->products; }
+  void *alpha() const { return &scalars()->alpha; }
+  void *beta() const { return &scalars()->beta; }
+  void *minus_alpha() const { return &scalars()->minus_alpha; }
+  Record *record() const { return &scalars()->record; }
+  double *sums() const { return scalars()->sums; }
   // For blocks of iterations and for the bodies of loops in a caller's graph: the outer one, the inner one.
   cudaStream_t side(int i) const { return static_cast<cudaStream_t>(sides_[i].stream()); }
   // Pinned.
-  const Report &report() const { return *pinned_.as<Report>(); }
-  Report *report_place() const { return pinned_.as<Report>(); }
-  double *squared_residuals() const { return reinterpret_cast<double *>(pinned_.as<char>() + 64); }
+  const Report &report() const { return told()->report; }
+  Report *report_place() const { return &told()->report; }
+  double *squared_residuals() const { return told()->squares(); }
   std::int64_t room() const { return room_; }
   void *column_results() const { return column_results_.data(); }  // pinned; of several right-hand sides
 
@@ -107,6 +124,9 @@ class Session {
 
  private:
   void drop(Captured &block);
+  SessionScalars *scalars() const { return scalars_.as<SessionScalars>(); }
+  pcg::Told<Report> *told() const { return pinned_.as<pcg::Told<Report>>(); }
+
   pcg::Parts parts_;
   std::uint64_t stride_, kept_bytes_;
   std::int64_t room_;

@@ -27,8 +27,8 @@ sxt_status list_candidates(const sxt_query *query, const sxt_features *found, co
 sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *, const sxt_exec *exec,
                    void **out) {
   return cuda::build<State>(exec, out, [&](State &state) -> sxt_status {
-    if (!problem->a || !plugin::is_kind(*problem->a, SXT_KIND_STORAGE_CSR))
-      return plugin::error(exec, SXT_E_ARGUMENT, "the persistent engine needs the matrix as %s", SXT_KIND_STORAGE_CSR);
+    const sxt_status status = cuda::need_storage(*problem, SXT_KIND_STORAGE_CSR, "persistent", exec);
+    if (status != SXT_OK) return status;
     const auto &a = plugin::as<sxt_csr>(problem->a);
     const auto parts = std::clamp<std::int64_t>(candidate->launch[0], 1, std::max<std::int64_t>(1, a.s.rows));
     fill(state, plugin::as<sxt_pcg_query>(problem->query), a, static_cast<std::int32_t>(parts),

@@ -15,6 +15,12 @@
 
 namespace sextant::plugin::cuda {
 
+// For prepare: whether the matrix comes in the storage that an engine reads.
+inline sxt_status need_storage(const sxt_problem &problem, const char *kind, const char *engine, const sxt_exec *exec) {
+  if (problem.a && is_kind(*problem.a, kind)) return SXT_OK;
+  return error(exec, SXT_E_ARGUMENT, "the %s engine needs the matrix as %s", engine, kind);
+}
+
 template <class State, class Session>
 sxt_status open_engine(const void *state, const sxt_filled *slots, const sxt_exec *exec, void **session) {
   return guarded(exec, [&] {

@@ -27,9 +27,8 @@ sxt_status list_candidates(const sxt_query *query, const sxt_features *found, co
 sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *, const sxt_exec *exec,
                    void **out) {
   return cuda::build<State>(exec, out, [&](State &state) -> sxt_status {
-    if (!problem->a || !plugin::is_kind(*problem->a, SXT_KIND_STORAGE_DIA_SYMMETRIC))
-      return plugin::error(exec, SXT_E_ARGUMENT, "the stencil engine needs the matrix as %s",
-                           SXT_KIND_STORAGE_DIA_SYMMETRIC);
+    const sxt_status status = cuda::need_storage(*problem, SXT_KIND_STORAGE_DIA_SYMMETRIC, "stencil", exec);
+    if (status != SXT_OK) return status;
     const std::int64_t *launch = candidate->launch;
     fill(state, plugin::as<sxt_pcg_query>(problem->query), plugin::as<sxt_dia>(problem->a),
          {launch[0], launch[1], launch[2], launch[3]}, *exec);

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "launches.hpp"
+#include "plugins/pcg/shared/told.hpp"
 
 namespace stencil {
 
@@ -57,15 +58,16 @@ Session::Session(const State &state, const sxt_exec &exec) {
   const std::uint64_t stride = line(static_cast<std::uint64_t>(state.n * size_of(state.vectors)));
   arrays_ = cuda::DeviceArray(&exec, 6 * stride, "the vectors of conjugate gradients");
   control_ = cuda::DeviceArray(&exec, sizeof(Control), "scalars");
-  meeting_ = cuda::DeviceArray(&exec, 64 + packets_bytes(state), "packets of sums");
+  meeting_ = cuda::DeviceArray(&exec, epoch_bytes + packets_bytes(state), "packets of sums");
   const std::int64_t room = state.block + 2;
-  pinned_ = cuda::DeviceArray(&exec, 64 + 8 * static_cast<std::uint64_t>(room), "residual norms", cuda::Life::state,
+  pinned_ = cuda::DeviceArray(&exec, plugin::pcg::Told<Report>::bytes(room), "residual norms", cuda::Life::state,
                               SXT_SPACE_PINNED);
   for (int i = 0; i < 2; ++i) {
     char *at = arrays_.as<char>() + static_cast<std::uint64_t>(3 * i) * stride;
     vectors.r[i] = at, vectors.p[i] = at + stride, vectors.q[i] = at + 2 * stride;
   }
-  output = {control_.as<Control>(), pinned_.as<Report>(), reinterpret_cast<double *>(pinned_.as<char>() + 64), room};
+  auto *const told = pinned_.as<plugin::pcg::Told<Report>>();
+  output = {control_.as<Control>(), &told->report, told->squares(), room};
   residuals.reserve(static_cast<std::size_t>(room));
   squares.reserve(static_cast<std::size_t>(room));
   cuda::fill_bytes(&exec, arrays_.data(), 0, arrays_.bytes(), "clear the vectors");

@@ -37,6 +37,9 @@ void fill(State &state, const sxt_pcg_query &query, const sxt_dia &a, const Wish
 // The arrays of new values of the same pattern.
 void point_at(State &state, const sxt_dia &a, const sxt_exec &exec);
 
+// Where blocks meet: the word of the meeting, on a line of its own, then packets of sums.
+inline constexpr std::uint64_t epoch_bytes = 64;
+
 class Session {
  public:
   Session(const State &state, const sxt_exec &exec);
@@ -46,7 +49,7 @@ class Session {
   Vectors vectors{};
   Output output{};
   const Report &report() const { return *output.report; }
-  void *packets() const { return meeting_.as<char>() + 64; }
+  void *packets() const { return meeting_.as<char>() + epoch_bytes; }
   void *epoch() const { return meeting_.data(); }
 
   std::vector<double> residuals, squares;  // lent to the conversation; of the last block, in order

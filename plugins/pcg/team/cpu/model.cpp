@@ -86,7 +86,7 @@ sxt_status applicable(bool predicting, const sxt_pcg_query &query, const sxt_fea
     return plugin::refuse(reason,
                           "it is for M = identity (a matrix scaled beforehand), the query has preconditioned = 1");
   if (m.q.flags & SXT_QUERY_MATRIX)
-    if (const sxt_status status = plugin::check_type_pair(m.q.value_type, m.matrix_type, reason); status != SXT_OK)
+    if (const sxt_status status = plugin::check_matrix_types(m.q.value_type, m.matrix_type, reason); status != SXT_OK)
       return status;
   const Form form = form_of(m);
   if (is_diagonal(form)) return plugin::dia_refusal(m, found, form == Form::dia_symmetric, reason);

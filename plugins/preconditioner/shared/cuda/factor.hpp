@@ -120,13 +120,8 @@ using value_of = std::remove_cv_t<std::remove_pointer_t<decltype(R::values)>>;
 // Pairs of types that with_rows knows; methods and shapes are judged as on every device.
 inline sxt_status applies(const sxt_query *head, const methods::Method &method, sxt_message *reason) {
   const auto &query = as<sxt_preconditioner_query>(head);
-  const sxt_value_type matrix = query.m.matrix_type, vectors = query.m.q.value_type;
-  const bool pair =
-      matrix == vectors || (matrix == SXT_F32 && vectors == SXT_F64) || (matrix == SXT_C64 && vectors == SXT_C128);
-  if (!pair)
-    return refuse(reason, "a matrix of type %s with vectors of type %s is not offered", value_name(matrix),
-                  value_name(vectors));
-  return methods::applies(head, method, reason);
+  const sxt_status status = check_matrix_types(query.m.q.value_type, query.m.matrix_type, reason);
+  return status == SXT_OK ? methods::applies(head, method, reason) : status;
 }
 
 // ---- findings of kernels

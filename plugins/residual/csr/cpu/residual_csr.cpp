@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "plugins/residual/shared/types.hpp"
 #include "rows_table.hpp"
 #include "sextant/sdk/cpu/isa.hpp"
 #include "sextant/sdk/cpu/simd.hpp"
@@ -29,13 +30,6 @@ const char *const storages[] = {SXT_KIND_STORAGE_CSR, nullptr};
 std::int64_t blocks_of(std::int64_t rows) { return (rows + residual::block_rows - 1) / residual::block_rows; }
 std::uint64_t scratch_for(std::int64_t rows, std::int32_t n_rhs) {
   return static_cast<std::uint64_t>(blocks_of(rows)) * static_cast<std::uint64_t>(n_rhs) * sizeof(residual::Norms);
-}
-
-sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
-  const auto &q = as<sxt_residual_query>(query);
-  if (q.m.matrix_type == q.m.q.value_type) return SXT_OK;
-  return refuse(reason, "a matrix of type %s with vectors of type %s is not offered", value_name(q.m.matrix_type),
-                value_name(q.m.q.value_type));
 }
 
 // Beside one product's bytes: b, r, and what the norms of a block take.
@@ -106,7 +100,7 @@ const sxt_kernel kernel = [] {
   k.flags = SXT_KERNEL_DETERMINISTIC;
   k.storages = storages;
   k.term_names = cpu_terms;
-  k.applicable = applicable;
+  k.applicable = residual::has_one_type;
   k.candidates = candidates;
   k.prepare = prepare;
   k.refresh = refresh;

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "plugins/residual/shared/residual.hpp"
+#include "plugins/residual/shared/types.hpp"
 #include "sextant/sdk/cuda/memory.hpp"
 #include "sextant/sdk/cuda/numbers.hpp"
 #include "sextant/sdk/cuda/spmv.hpp"
@@ -134,11 +135,11 @@ sxt_status with_kernel(sxt_value_type type, F &&f) {
   }
 }
 
-sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
+sxt_status applicable(const sxt_query *query, const sxt_features *found, const sxt_machine *machine,
+                      sxt_message *reason) {
   const auto &q = as<sxt_residual_query>(query);
-  if (q.m.matrix_type != q.m.q.value_type)
-    return refuse(reason, "a matrix of type %s with vectors of type %s is not offered", value_name(q.m.matrix_type),
-                  value_name(q.m.q.value_type));
+  const sxt_status status = sextant::residual::has_one_type(query, found, machine, reason);
+  if (status != SXT_OK) return status;
   if (q.n_rhs < 65536) return SXT_OK;
   return refuse(reason, "%d right-hand sides are more than a grid has rows", q.n_rhs);
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "plugins/residual/shared/types.hpp"
 #include "sextant/sdk/cpu/csr.hpp"
 
 using namespace sextant::plugin;
@@ -18,13 +19,6 @@ struct State {
 };
 
 const char *const storages[] = {SXT_KIND_STORAGE_CSR, nullptr};
-
-sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
-  const auto &q = as<sxt_residual_query>(query);
-  if (q.m.matrix_type == q.m.q.value_type) return SXT_OK;
-  return refuse(reason, "a matrix of type %s with vectors of type %s is not offered", value_name(q.m.matrix_type),
-                value_name(q.m.q.value_type));
-}
 
 // Quadruple precision is computed in software: some 50 ns an entry.
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
@@ -134,7 +128,7 @@ const sxt_kernel kernel = [] {
   k.flags = SXT_KERNEL_REFERENCE | SXT_KERNEL_DETERMINISTIC;
   k.storages = storages;
   k.term_names = cpu_terms;
-  k.applicable = applicable;
+  k.applicable = sextant::residual::has_one_type;
   k.candidates = candidates;
   k.prepare = prepare;
   k.refresh = refresh;

@@ -39,7 +39,7 @@ BsrChoice choice_by(const sxt_spmv_query &q, const sxt_features *found) { return
 sxt_status applicable(const sxt_query *query, const sxt_features *found, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_spmv_query>(query);
   if (q.op != SXT_NO_TRANSPOSE) return refuse(reason, "transposes are not offered for blocks");
-  if (check_type_pair(q.m.q.value_type, q.m.matrix_type, reason) != SXT_OK) return SXT_NOT_APPLICABLE;
+  if (check_matrix_types(q.m.q.value_type, q.m.matrix_type, reason) != SXT_OK) return SXT_NOT_APPLICABLE;
   return bsr_refusal(q.m, choice_by(q, found), reason);
 }
 

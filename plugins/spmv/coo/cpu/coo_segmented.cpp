@@ -32,7 +32,7 @@ sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_ma
   if (std::max(q.m.rows, q.m.cols) >= std::int64_t{1} << 31)
     return refuse(reason, "%lld rows or columns do not fit the 32-bit indices it reads",
                   (long long)std::max(q.m.rows, q.m.cols));
-  return check_spmv_types(q, reason);
+  return check_matrix_types(q.m.q.value_type, q.m.matrix_type, reason);
 }
 
 sxt_status candidates(const sxt_query *query, const sxt_features *found, const sxt_machine *machine, const sxt_filled *,

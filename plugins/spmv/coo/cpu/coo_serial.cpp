@@ -16,7 +16,8 @@ struct State {
 };
 
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
-  return check_spmv_types(as<sxt_spmv_query>(query), reason);
+  const auto &q = as<sxt_spmv_query>(query);
+  return check_matrix_types(q.m.q.value_type, q.m.matrix_type, reason);
 }
 
 sxt_status candidates(const sxt_query *query, const sxt_features *found, const sxt_machine *machine, const sxt_filled *,

@@ -26,7 +26,8 @@ constexpr std::array<double, spmv_term_count> term_defaults = [] {
 constexpr std::uint64_t feature_column_max = feature_run + 1 + n_tile_shapes;  // behind those of the other kernel
 
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
-  return check_pair(as<sxt_spmv_query>(query), reason);
+  const auto &q = as<sxt_spmv_query>(query);
+  return check_matrix_types(q.m.q.value_type, q.m.matrix_type, reason);
 }
 
 sxt_status candidates(const sxt_query *query, const sxt_features *found, const sxt_machine *machine, const sxt_filled *,

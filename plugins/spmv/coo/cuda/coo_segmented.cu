@@ -22,7 +22,7 @@ struct Segmented : State {
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_spmv_query>(query);
   if (q.op != SXT_NO_TRANSPOSE) return refuse(reason, "it sums rows: transposes are spmv.coo.atomic.cuda's");
-  return check_pair(q, reason);
+  return check_matrix_types(q.m.q.value_type, q.m.matrix_type, reason);
 }
 
 sxt_status candidates(const sxt_query *query, const sxt_features *found, const sxt_machine *machine, const sxt_filled *,

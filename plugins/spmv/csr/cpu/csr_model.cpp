@@ -18,7 +18,7 @@ sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_ma
   const auto &q = as<sxt_spmv_query>(query);
   if (q.m.cols >= std::int64_t{1} << 31)
     return refuse(reason, "%lld columns do not fit the 32-bit columns it reads", (long long)q.m.cols);
-  return check_spmv_types(q, reason);
+  return check_matrix_types(q.m.q.value_type, q.m.matrix_type, reason);
 }
 
 SpmvCost cost_of(const sxt_spmv_query &q, const sxt_machine &machine, bool scalar) {

@@ -98,7 +98,7 @@ void add_tiles(cuda::SpmvCost &cost, const sxt_features *found, const Outlook &o
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_spmv_query>(query);
   const sxt_status status = cuda::check_narrow(q.m, reason);
-  return status == SXT_OK ? cuda::check_pair(q, reason) : status;
+  return status == SXT_OK ? check_matrix_types(q.m.q.value_type, q.m.matrix_type, reason) : status;
 }
 
 Outlook outlook_of(const sxt_spmv_query &q, const sxt_features *found, const sxt_machine &machine) {

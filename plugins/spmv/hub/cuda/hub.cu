@@ -42,7 +42,7 @@ sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_ma
   if (q.op != SXT_NO_TRANSPOSE) return refuse(reason, "it sums rows; transposes are not offered");
   if (q.m.cols >= column_bits || q.m.rows >= narrow_limit)
     return refuse(reason, "%lld columns do not fit 30 bits", (long long)std::max(q.m.cols, q.m.rows));
-  return check_pair(q, reason);
+  return check_matrix_types(q.m.q.value_type, q.m.matrix_type, reason);
 }
 
 std::uint64_t rounded(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }

@@ -19,10 +19,7 @@ const char *const storages[] = {SXT_KIND_STORAGE_CSR, nullptr};
 
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_spmv_query>(query);
-  const auto supported = [](auto, auto) { return SXT_OK; };
-  if (with_matrix_types(q.m.q.value_type, q.m.matrix_type, supported) == SXT_OK) return SXT_OK;
-  return refuse(reason, "a matrix of type %s with vectors of type %s is not offered", value_name(q.m.matrix_type),
-                value_name(q.m.q.value_type));
+  return check_matrix_types(q.m.q.value_type, q.m.matrix_type, reason);
 }
 
 // One thread; every product waits for the sum before it (four cycles), and with several columns A is read once for

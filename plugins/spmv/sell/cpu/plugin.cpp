@@ -22,9 +22,6 @@ const char *const features[] = {SXT_X_FEATURES,           "row_nnz_sum_max_of_8"
                                 "row_nnz_sum_sorted_512", "sorted_512",           nullptr};
 enum { feature_max_of_8 = n_x_features, feature_row_max, feature_stored, feature_sorted };
 
-// Beyond these the storage refuses to build (plugins/storage/sell/cpu).
-constexpr double fill_limit = 3, fill_slack = 65536;
-
 using State = SharedSlices<sxt_sell, Table>;
 
 extern const sxt_kernel kernel;
@@ -37,14 +34,8 @@ double stored_entries(const sxt_spmv_query &q, const sxt_features *found) {
 
 sxt_status applicable(const sxt_query *query, const sxt_features *found, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_spmv_query>(query);
-  const std::int64_t most = std::max(q.m.rows, q.m.cols);
-  if (most >= std::int64_t{1} << 31)
-    return refuse(reason, "%lld rows or columns do not fit the 32-bit indices it reads", (long long)most);
-  const double nnz = static_cast<double>(q.m.nnz), stored = stored_entries(q, found);
-  if (stored - fill_slack > fill_limit * nnz)
-    return refuse(reason, "about %.0f entries would be stored for %.0f nonzeros, %.1f times as many; the limit is %g",
-                  stored, nnz, stored / nnz, fill_limit);
-  return check_spmv_types(q, reason);
+  if (const sxt_status status = check_slices(q.m, stored_entries(q, found), reason); status != SXT_OK) return status;
+  return check_matrix_types(q.m.q.value_type, q.m.matrix_type, reason);
 }
 
 sxt_status candidates(const sxt_query *query, const sxt_features *found, const sxt_machine *machine, const sxt_filled *,

@@ -21,7 +21,7 @@ inline constexpr int flight_of = R == 1 ? 8 : 4;
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_spmv_query>(query);
   if (q.op != SXT_NO_TRANSPOSE) return refuse(reason, "rows lie in lanes: transposes are spmv.sell.atomic.cuda's");
-  return cuda::check_pair(q, reason);
+  return check_matrix_types(q.m.q.value_type, q.m.matrix_type, reason);
 }
 
 // Powers of two: about a flight of entries a lane, and sixteen warps a multiprocessor where rows are long enough.

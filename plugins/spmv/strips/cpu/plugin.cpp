@@ -22,9 +22,6 @@ const char *const storages[] = {SXT_KIND_STORAGE_STRIPS, nullptr};
 const char *const features[] = {SXT_X_FEATURES, "strips_of_8", "strips_of_8_gathered", "row_nnz_max", nullptr};
 enum { feature_strips = n_x_features, feature_gathered, feature_row_max };
 
-// Beyond these the storage refuses to build (plugins/storage/strips/cpu).
-constexpr double fill_limit = 3, fill_slack = 65536;
-
 using State = SharedSlices<sxt_strips, Table>;
 
 extern const sxt_kernel kernel;
@@ -43,17 +40,8 @@ Columns columns_of(const sxt_spmv_query &q, const sxt_features *found) {
 sxt_status applicable(const sxt_query *query, const sxt_features *found, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_spmv_query>(query);
   if (q.op != SXT_NO_TRANSPOSE) return refuse(reason, "operation %d: only op 0 (no transpose) is offered", q.op);
-  if (lane_pair(q.m.q.value_type, q.m.matrix_type) < 0)
-    return refuse(reason, "a matrix of type %s with vectors of type %s is not offered", value_name(q.m.matrix_type),
-                  value_name(q.m.q.value_type));
-  const std::int64_t most = std::max(q.m.rows, q.m.cols);
-  if (most >= std::int64_t{1} << 31)
-    return refuse(reason, "%lld rows or columns do not fit the 32-bit indices it reads", (long long)most);
-  const double nnz = static_cast<double>(q.m.nnz), stored = columns_of(q, found).stored();
-  if (stored - fill_slack > fill_limit * nnz)
-    return refuse(reason, "about %.0f entries would be stored for %.0f nonzeros, %.1f times as many; the limit is %g",
-                  stored, nnz, stored / nnz, fill_limit);
-  return SXT_OK;
+  if (lane_pair(q.m.q.value_type, q.m.matrix_type) < 0) return refuse_types(q.m.q.value_type, q.m.matrix_type, reason);
+  return check_slices(q.m, columns_of(q, found).stored(), reason);
 }
 
 sxt_status candidates(const sxt_query *query, const sxt_features *found, const sxt_machine *machine, const sxt_filled *,

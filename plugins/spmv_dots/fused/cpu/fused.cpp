@@ -23,7 +23,7 @@ sxt_status check_query(const sxt_query *query, sxt_message *reason) {
   if (q.m.n_rhs > 1) return refuse(reason, "%d right-hand sides, the kind takes one", q.m.n_rhs);
   if (q.n_dots < 0 || q.n_dots > SXT_MULTIDOT_MAX)
     return refuse(reason, "%d pairs; at most %d are taken", q.n_dots, SXT_MULTIDOT_MAX);
-  return check_type_pair(m.q.value_type, m.matrix_type, reason);
+  return check_matrix_types(m.q.value_type, m.matrix_type, reason);
 }
 
 State make_state(const sxt_problem &problem, const sxt_candidate *candidate, std::int64_t rows) {

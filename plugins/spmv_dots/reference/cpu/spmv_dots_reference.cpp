@@ -22,9 +22,7 @@ const char *const storages[] = {SXT_KIND_STORAGE_CSR, nullptr};
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_spmv_dots_query>(query).m;
   if (q.n_rhs > 1) return refuse(reason, "%d right-hand sides, the kind takes one", q.n_rhs);
-  if (with_matrix_types(q.m.q.value_type, q.m.matrix_type, [](auto, auto) { return SXT_OK; }) == SXT_OK) return SXT_OK;
-  return refuse(reason, "a matrix of type %s with vectors of type %s is not offered", value_name(q.m.matrix_type),
-                value_name(q.m.q.value_type));
+  return check_matrix_types(q.m.q.value_type, q.m.matrix_type, reason);
 }
 
 // One thread; every product waits for the sum before it, the inner products are in extended precision.

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "plugins/formats/slice_fill.hpp"
 #include "sell_storage.hpp"
 
 namespace sextant::storage_sell {
@@ -140,10 +141,10 @@ sxt_status build(State &state, const sxt_csr &a, const sxt_exec *exec) {
   const sxt_status status = lay_out(state, a, exec);
   if (status != SXT_OK) return status;
   const std::int64_t stored = state.stored();
-  if (static_cast<double>(stored - fill_slack) > fill_limit * static_cast<double>(a.s.nnz))
+  if (slices_fill_too_much(static_cast<double>(stored), static_cast<double>(a.s.nnz)))
     return error(exec, SXT_E_NOT_SUPPORTED,
                  "slices of %d rows would store %lld entries for %lld nonzeros, more than %g times as many", slice,
-                 (long long)stored, (long long)a.s.nnz, fill_limit);
+                 (long long)stored, (long long)a.s.nnz, slice_fill_limit);
   state.col = Memory(exec, SXT_SPACE_HOST, stored * sizeof(std::int32_t));
   state.values = Memory(exec, SXT_SPACE_HOST, stored * value_bytes(a.s.value_type));
   state.view.slice_ptr = state.slice_ptr.data();

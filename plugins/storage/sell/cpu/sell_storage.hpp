@@ -12,10 +12,6 @@ namespace sextant::storage_sell {
 
 inline constexpr std::int32_t slice = 8, sigma = 512;
 
-// Stored entries a nonzero beyond which the form is refused, and so many more that never matter.
-inline constexpr double fill_limit = 3;
-inline constexpr std::int64_t fill_slack = 65536;
-
 struct State {
   sxt_sell view{};
   plugin::Memory slice_ptr, perm, col, values;       // perm empty: the identity

@@ -13,10 +13,6 @@ namespace cuda = plugin::cuda;
 
 inline constexpr int slice = 32, sigma = 512;  // a warp's rows; a block's
 
-// Stored entries a nonzero beyond which the form is refused, and so many more that never matter.
-inline constexpr double fill_limit = 3;
-inline constexpr std::int64_t fill_slack = 65536;
-
 // Longest first, equal ones in their old order: the key's high part falls with the length, its low part is the place.
 using Key = unsigned long long;
 __device__ inline Key key_of(std::int64_t length, int place) {

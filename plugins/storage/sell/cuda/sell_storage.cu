@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "plugins/formats/slice_fill.hpp"
 #include "sell_build.cuh"
 #include "sextant/sdk/storage_kernel.hpp"
 
@@ -23,16 +24,14 @@ struct State {
 };
 const State &of(const void *state) { return *static_cast<const State *>(state); }
 
-bool fills_too_much(double stored, double nnz) { return stored - static_cast<double>(fill_slack) > fill_limit * nnz; }
-
 const char *const features[] = {"row_nnz_sum_max_of_32_sorted", nullptr};
 
 sxt_status applicable(const sxt_query *query, const sxt_features *found, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_matrix_query>(query);
   const double stored = feature(found, 0);
-  if (std::isfinite(stored) && fills_too_much(stored, static_cast<double>(q.nnz)))
+  if (std::isfinite(stored) && slices_fill_too_much(stored, static_cast<double>(q.nnz)))
     return refuse(reason, "slices of %d rows would store %.0f entries for %lld nonzeros, more than %g times as many",
-                  slice, stored, (long long)q.nnz, fill_limit);
+                  slice, stored, (long long)q.nnz, slice_fill_limit);
   return cuda::check_narrow(q, reason);
 }
 
@@ -111,10 +110,10 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_
     state.source = cuda::Source(*problem, exec);
     lay_out(state, exec);
     const sxt_storage &shape = state.source.shape();
-    if (fills_too_much(static_cast<double>(state.stored), static_cast<double>(shape.nnz)))
+    if (slices_fill_too_much(static_cast<double>(state.stored), static_cast<double>(shape.nnz)))
       return error(exec, SXT_E_NOT_SUPPORTED,
                    "slices of %d rows would store %lld entries for %lld nonzeros, more than %g times as many", slice,
-                   (long long)state.stored, (long long)shape.nnz, fill_limit);
+                   (long long)state.stored, (long long)shape.nnz, slice_fill_limit);
     state.col = cuda::DeviceArray(exec, state.stored * sizeof(std::int32_t), "columns in slices");
     state.values = cuda::DeviceArray(exec, state.stored * value_bytes(shape.value_type), "values in slices");
     cuda::fill_bytes(exec, state.col.data(), 0xff, state.col.bytes(), "fill columns with padding");  // -1

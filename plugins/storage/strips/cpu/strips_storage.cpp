@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "plugins/formats/slice_fill.hpp"
 #include "plugins/formats/strips.hpp"
 #include "sextant/sdk/cpu/csr.hpp"
 #include "sextant/sdk/cpu/storage.hpp"
@@ -15,9 +16,6 @@ using namespace sextant::plugin;
 namespace {
 
 constexpr std::int32_t padding = -1;
-// Stored entries a nonzero beyond which the form is refused, and so many more that never matter.
-constexpr double fill_limit = 3;
-constexpr std::int64_t fill_slack = 65536;
 
 struct State {
   sxt_strips view{};
@@ -152,10 +150,10 @@ sxt_status build(State &state, const sxt_csr &a, const sxt_exec *exec) {
     return lay_out(state, row_ptr, col, std::max(1, exec->threads)), SXT_OK;
   });
   if (status != SXT_OK) return status;
-  if (static_cast<double>(state.stored() - fill_slack) > fill_limit * static_cast<double>(a.s.nnz))
+  if (slices_fill_too_much(static_cast<double>(state.stored()), static_cast<double>(a.s.nnz)))
     return error(exec, SXT_E_NOT_SUPPORTED,
                  "slices of %d rows would store %lld entries for %lld nonzeros, more than %g times as many",
-                 strip_lanes, (long long)state.stored(), (long long)a.s.nnz, fill_limit);
+                 strip_lanes, (long long)state.stored(), (long long)a.s.nnz, slice_fill_limit);
   state.base = Memory(exec, SXT_SPACE_HOST, view.n_strips * sizeof(std::int32_t));
   state.mask = Memory(exec, SXT_SPACE_HOST, view.n_strips);
   state.col = Memory(exec, SXT_SPACE_HOST, state.gathered() * sizeof(std::int32_t));

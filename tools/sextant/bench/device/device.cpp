@@ -14,12 +14,12 @@
 namespace tool {
 namespace {
 
-constexpr std::int64_t kColdBytes = std::int64_t{256} << 20;
+constexpr std::int64_t cold_bytes = std::int64_t{256} << 20;
 // Runs of one replay at most, twice and once (K and 2K): more sets than that no run would meet.
-constexpr std::int64_t kMostSets = 600;
+constexpr std::int64_t most_sets = 600;
 // For one sample of one contender; at least 15 replays of K and 2K runs unless they take far longer.
-constexpr double kSampleSeconds = 5e-3;
-constexpr std::int64_t kLeastLength = 1 << 10, kMostLength = std::int64_t{1} << 28;
+constexpr double sample_seconds = 5e-3;
+constexpr std::int64_t least_length = 1 << 10, most_length = std::int64_t{1} << 28;
 
 void fill_with(sxt_context *context, sxt_vector *vector, sxt_value_type type, double value) {
   const auto single = static_cast<float>(value);
@@ -37,7 +37,7 @@ bool wanted(const std::vector<std::string> &names, const std::string &name) {
 void check_operations(const BenchOptions &options, const std::vector<std::string> &known) {
   for (const std::string &name : options.operations)
     if (std::find(known.begin(), known.end(), name) == known.end())
-      fail(kUsage, "--op: {}", sextant::unknown_name("operation", name, known));
+      fail(exit_usage, "--op: {}", sextant::unknown_name("operation", name, known));
 }
 
 int device_rounds(const BenchOptions &options, int usual) { return options.repeat_given ? options.repeat : usual; }
@@ -61,18 +61,18 @@ std::vector<std::int64_t> device_lengths(const BenchOptions &options) {
   if (!options.sizes.empty()) return options.sizes;
   std::vector<std::int64_t> lengths;
   double turn = 0;
-  for (std::int64_t n = kLeastLength; n <= kMostLength; n *= 2) {
+  for (std::int64_t n = least_length; n <= most_length; n *= 2) {
     lengths.push_back(n);
     turn = std::fmod(turn + 0.6180339887498949, 1.0);
-    if (n < kMostLength) lengths.push_back(n + 1 + static_cast<std::int64_t>(turn * static_cast<double>(n - 2)));
+    if (n < most_length) lengths.push_back(n + 1 + static_cast<std::int64_t>(turn * static_cast<double>(n - 2)));
   }
   return lengths;
 }
 
 DeviceOperands::DeviceOperands(sxt_context *context, sxt_value_type type, std::int64_t n, int vectors) {
   const std::int64_t bytes = (n * bytes_of(type) + 255) / 256 * 256;
-  sets_ = static_cast<int>(std::clamp<std::int64_t>((kColdBytes + bytes - 1) / bytes, 2, kMostSets));
-  stride_bytes_ = std::max(bytes, kColdBytes / sets_ / 256 * 256);
+  sets_ = static_cast<int>(std::clamp<std::int64_t>((cold_bytes + bytes - 1) / bytes, 2, most_sets));
+  stride_bytes_ = std::max(bytes, cold_bytes / sets_ / 256 * 256);
   for (int k = 0; k < vectors; ++k) {
     sxt_vector *vector = nullptr;
     check(sxt_vector_create(context, stride_bytes_ * sets_ / bytes_of(type), type, &vector), context);
@@ -112,7 +112,7 @@ std::vector<DeviceContender> select_contenders(sxt_context *context, const std::
     contender.opponent = is_opponent(kernel);
     contender.selection = select_kernel(context, kernel, query, nullptr, reason);
     if (!contender.selection) {
-      if (kernel == kChoice) fail(kNotSolved, "nothing can be chosen: {}", reason);
+      if (kernel == own_choice) fail(exit_not_solved, "nothing can be chosen: {}", reason);
       continue;
     }
     contender.chosen = sxt_selection_kernel(contender.selection.get());
@@ -126,7 +126,7 @@ void time_contenders(sxt_context *context, std::vector<DeviceContender> &contend
                      int rounds) {
   const auto time = [&](DeviceContender &contender, std::int64_t count, std::vector<double> &samples) {
     double seconds = 0, noise = 0;
-    check(sxt_selection_time(contender.selection.get(), args.data(), count, kSampleSeconds, &seconds, &noise), context);
+    check(sxt_selection_time(contender.selection.get(), args.data(), count, sample_seconds, &seconds, &noise), context);
     samples.push_back(seconds);
     contender.noise = std::max(contender.noise, noise);
   };
@@ -189,12 +189,12 @@ int finish_device(const BenchOptions &options, sxt_context *context, const std::
   } else {
     print("{}\n", device);
   }
-  if (options.markdown.empty()) return kDone;
+  if (options.markdown.empty()) return exit_done;
   OutputFile file(options.markdown);
   file.write(fmt::format("On {}: `{}`.\n\n", device, options.command_line));
   for (const Sheet &sheet : sheets) file.write(sheet.markdown());
   file.commit();
-  return kDone;
+  return exit_done;
 }
 
 }  // namespace tool

@@ -15,10 +15,10 @@
 namespace tool {
 namespace {
 
-constexpr std::int64_t kLength = 2;
-constexpr int kBatch = 200;  // fewer than a stream takes before it makes its caller wait
+constexpr std::int64_t length = 2;
+constexpr int batch_calls = 200;  // fewer than a stream takes before it makes its caller wait
 // The driver's name for each thread's own stream: a caller's stream that needs no call into the driver.
-void *const kThreadStream = reinterpret_cast<void *>(2);  // NOLINT(performance-no-int-to-ptr)
+void *const thread_stream = reinterpret_cast<void *>(2);  // NOLINT(performance-no-int-to-ptr)
 
 struct Way {
   std::string name;
@@ -44,9 +44,9 @@ template <class Q>
 Q query_of(const char *kind, std::int32_t operation) {
   Q query{};
   query.q.h = {sizeof query, kind};
-  query.q.expected_runs = kExpectedRuns;
+  query.q.expected_runs = usual_runs;
   query.q.value_type = SXT_F64;
-  query.n = kLength;
+  query.n = length;
   query.operation = operation;
   return query;
 }
@@ -70,7 +70,7 @@ sxt_candidate candidate_of(const Selection &selection) {
 
 Vector device_vector(sxt_context *context) {
   sxt_vector *vector = nullptr;
-  check(sxt_vector_create(context, kLength, SXT_F64, &vector), context);
+  check(sxt_vector_create(context, length, SXT_F64, &vector), context);
   Vector owner(vector);
   const double half = 0.5;
   check(sxt_fill(&half, vector), context);
@@ -86,18 +86,18 @@ class Suite {
         y_(device_vector(context_.get())),
         result_(device_vector(context_.get())) {
     if (!options.markdown.empty()) check_writable(options.markdown);
-    sheet_.title = fmt::format("host's time a call, n = {}, us (median)", kLength);
+    sheet_.title = fmt::format("host's time a call, n = {}, us (median)", length);
     sheet_.titles = {"call", "us", "over the one before, ns"};
     axpy_.h = {sizeof axpy_, SXT_KIND_VECTOR};
-    axpy_.n = kLength, axpy_.operation = SXT_VECTOR_AXPY, axpy_.alpha.value = &tiny_;
+    axpy_.n = length, axpy_.operation = SXT_VECTOR_AXPY, axpy_.alpha.value = &tiny_;
     axpy_.x = sxt_vector_data(x_.get()), axpy_.y = sxt_vector_data(y_.get());
     dot_.h = {sizeof dot_, SXT_KIND_REDUCTION};
-    dot_.n = kLength, dot_.operation = SXT_REDUCTION_DOT, dot_.result_on_device = 1;
+    dot_.n = length, dot_.operation = SXT_REDUCTION_DOT, dot_.result_on_device = 1;
     dot_.x = axpy_.x, dot_.y = axpy_.y, dot_.result = sxt_vector_data(result_.get());
   }
 
   int run() {
-    check(sxt_context_set_stream(context_.get(), kThreadStream), context_.get());
+    check(sxt_context_set_stream(context_.get(), thread_stream), context_.get());
     enqueued();
     check(sxt_context_set_stream(context_.get(), nullptr), context_.get());
     waiting();
@@ -112,14 +112,14 @@ class Suite {
     const auto dot_query = query_of<sxt_reduction_query>(SXT_KIND_REDUCTION, SXT_REDUCTION_DOT);
     const Selection axpy = select(context, vector_query.q), dot = select(context, dot_query.q);
     const DirectKernel table(sxt_selection_kernel(axpy.get()), vector_query.q, nullptr, candidate_of(axpy),
-                             kThreadStream);
+                             thread_stream);
     std::vector<Way> ways = {
         {"axpy by the table, enqueued", [&] { table.run(&axpy_.h); }, {}},
         {"sxt_kernel_run axpy, enqueued", [&] { check(sxt_kernel_run(axpy.get(), &axpy_.h), context); }, {}},
         {"sxt_axpy, enqueued", [&] { check(sxt_axpy(&tiny_, x_.get(), y_.get()), context); }, {}}};
-    add(ways, kBatch);
+    add(ways, batch_calls);
     ways = {{"sxt_kernel_run dot, enqueued", [&] { check(sxt_kernel_run(dot.get(), &dot_.h), context); }, {}}};
-    add(ways, kBatch);
+    add(ways, batch_calls);
   }
 
   // Results for the host, and calls without a caller's stream: the device's work and the way there and back count too.
@@ -128,7 +128,7 @@ class Suite {
     double sum = 0;
     std::vector<Way> ways = {{"sxt_axpy, waits", [&] { check(sxt_axpy(&tiny_, x_.get(), y_.get()), context); }, {}},
                              {"sxt_dot, waits", [&] { check(sxt_dot(x_.get(), y_.get(), &sum), context); }, {}}};
-    add(ways, kBatch / 4);
+    add(ways, batch_calls / 4);
   }
 
   void add(std::vector<Way> &ways, int batch) {
@@ -139,7 +139,7 @@ class Suite {
       const Json over = before > 0 ? Json((seconds - before) * 1e9) : Json();
       sheet_.lines.push_back({way.name, fmt::format("{:.3f}", seconds * 1e6),
                               over.is_null() ? "-" : fmt::format("{:.0f}", over.get<double>())});
-      rows_.push_back({{"case", way.name}, {"n", kLength}, {"seconds", seconds}, {"overhead_ns", over}});
+      rows_.push_back({{"case", way.name}, {"n", length}, {"seconds", seconds}, {"overhead_ns", over}});
       before = seconds;
     }
   }

@@ -18,15 +18,15 @@
 namespace tool {
 namespace {
 
-constexpr std::int64_t kIterations = 100;  // K
-constexpr int kMostPairs = 12;             // of solves of K and 2 K iterations in a turn,
-constexpr double kEnough = 5e-3;           // and the seconds that they may take
-constexpr std::size_t kMostSetups = 3;     // whose median counts
-constexpr double kEnoughOfSetups = 0.1;    // seconds
-constexpr const char *kTextbook = "textbook cuSPARSE+cuBLAS";
+constexpr std::int64_t short_run = 100;   // K
+constexpr int most_pairs = 12;            // of solves of K and 2 K iterations in a turn,
+constexpr double enough = 5e-3;           // and the seconds that they may take
+constexpr std::size_t usual_setups = 3;   // whose median counts
+constexpr double enough_of_setups = 0.1;  // seconds
+constexpr const char *textbook_name = "textbook cuSPARSE+cuBLAS";
 // Of the least total so far: a plan is given up beyond the first, and measured again, in turns, within the second.
-constexpr double kGivenUp = 3, kClose = 1.25;
-constexpr std::size_t kMostClose = 8;
+constexpr double given_up_beyond = 3, close_enough = 1.25;
+constexpr std::size_t most_close = 8;
 
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -49,8 +49,8 @@ struct Way {
   bool converged = false, stopped = false;  // stopped: by a limit of time
   std::vector<double> whole, once, twice;   // seconds: a whole solve, K iterations, 2K
   double predicted_once = 0, predicted_twice = 0;
-  double iteration() const { return std::max(0.0, median(twice) - median(once)) / kIterations; }
-  double predicted_iteration() const { return (predicted_twice - predicted_once) / kIterations; }
+  double iteration() const { return std::max(0.0, median(twice) - median(once)) / short_run; }
+  double predicted_iteration() const { return (predicted_twice - predicted_once) / short_run; }
   double total() const { return setup + median(whole); }
   bool ours() const { return pcg || tried; }
 };
@@ -62,7 +62,8 @@ class DevicePcg {
     sxt_matrix_info info{};
     info.struct_size = sizeof info;
     check(sxt_matrix_get_info(matrix, &info), context);
-    if (info.value_type != SXT_F64 || info.rows != info.cols) fail(kNotSolved, "bench pcg takes real square matrices");
+    if (info.value_type != SXT_F64 || info.rows != info.cols)
+      fail(exit_not_solved, "bench pcg takes real square matrices");
     const void *row_ptr = nullptr, *col = nullptr, *values = nullptr;
     check(sxt_matrix_get_csr(matrix, &row_ptr, &col, &values), context);
     csr_ = {info.rows,       info.cols, info.nnz, info.offset_type,
@@ -80,7 +81,7 @@ class DevicePcg {
     std::vector<Way> ways;
     make({});  // what only the first set-up of a process pays for: modules of kernels, the pool's memory
     ways.push_back(make({}));
-    if (!ways[0].pcg) fail(kNotSolved, "nothing can be chosen: {}", ways[0].reason);
+    if (!ways[0].pcg) fail(exit_not_solved, "nothing can be chosen: {}", ways[0].reason);
     for (const Request &each : requests()) {
       Way way = make(each);
       if (way.pcg || options_.verbose) ways.push_back(std::move(way));
@@ -89,7 +90,7 @@ class DevicePcg {
     std::string why;
     textbook_ = DeviceTextbookPcg::make(context_, csr_, why);
     Way vendor;
-    vendor.name = vendor.chosen = kTextbook;
+    vendor.name = vendor.chosen = textbook_name;
     vendor.reason = why;
     if (textbook_ || options_.verbose) ways.push_back(std::move(vendor));
     // Taking turns, after a first round that is not counted.
@@ -165,7 +166,7 @@ class DevicePcg {
       trials.push_back(std::move(way));
     }
     std::stable_sort(close.begin(), close.end(), [](const auto &a, const auto &b) { return a.first < b.first; });
-    for (std::size_t i = 0; i < std::min(close.size(), kMostClose) && close[i].first <= kClose * best; ++i) {
+    for (std::size_t i = 0; i < std::min(close.size(), most_close) && close[i].first <= close_enough * best; ++i) {
       const std::string name = name_of(close[i].second);
       std::erase_if(trials, [&](const Way &way) { return way.name == name; });
       ways.push_back(make(close[i].second));
@@ -174,7 +175,7 @@ class DevicePcg {
   }
   // The total of set-up and solve, infinite where it does not converge within three times the least one.
   double attempt(Way &way, double best) {
-    const double left = kGivenUp * best - way.setup;
+    const double left = given_up_beyond * best - way.setup;
     if (!(left > 0)) {
       way.given_up = way.setup;
       return HUGE_VAL;
@@ -210,13 +211,13 @@ class DevicePcg {
   }
 
   static std::string name_of(const Request &request) {
-    std::string name = request.engine.empty() ? std::string(kChoice) : request.engine;
+    std::string name = request.engine.empty() ? std::string(own_choice) : request.engine;
     for (const std::string &part : {request.format, request.preconditioner})
       if (!part.empty()) name += " " + part;
     return name;
   }
 
-  Way make(const Request &request, std::size_t most_setups = kMostSetups) {
+  Way make(const Request &request, std::size_t most_setups = usual_setups) {
     Way way;
     const auto name_or_null = [](const std::string &name) { return name.empty() ? nullptr : name.c_str(); };
     way.name = name_of(request);
@@ -240,7 +241,7 @@ class DevicePcg {
       setups.push_back(seconds_now() - begin);
       way.pcg = Pcg(status == SXT_OK ? pcg : nullptr);
       spent += setups.back();
-    } while (status == SXT_OK && setups.size() < most_setups && spent < kEnoughOfSetups);
+    } while (status == SXT_OK && setups.size() < most_setups && spent < enough_of_setups);
     way.setup = median(setups);
     if (status != SXT_OK) {
       way.reason = sxt_last_error(context_);
@@ -288,10 +289,10 @@ class DevicePcg {
   void turn(Way &way, bool counts) {
     // The difference of two short solves drowns in the host's noise, so these are repeated.
     double spent = 0;
-    for (int i = 0; i < kMostPairs && spent < kEnough; ++i) {
-      const double once = solve(way, 0, kIterations);
+    for (int i = 0; i < most_pairs && spent < enough; ++i) {
+      const double once = solve(way, 0, short_run);
       way.predicted_once = way.predicted;
-      const double twice = solve(way, 0, 2 * kIterations);
+      const double twice = solve(way, 0, 2 * short_run);
       way.predicted_twice = way.predicted;
       spent += once + twice;
       if (!counts) break;
@@ -329,8 +330,8 @@ Json json_of(const std::string &name, const DevicePcg &bench, const std::vector<
       continue;
     }
     if (!way.ours()) peer = &way;
-    engines.push_back({{"kernel", way.name == kChoice ? way.chosen : way.name},
-                       {"choice", way.name == kChoice},
+    engines.push_back({{"kernel", way.name == own_choice ? way.chosen : way.name},
+                       {"choice", way.name == own_choice},
                        {"seconds", median(way.whole)},
                        {"iterations", way.iterations},
                        {"seconds_per_iteration", way.iteration()},
@@ -396,7 +397,7 @@ void for_each_case(const BenchOptions &options, sxt_context *context,
     try {
       visit(name, matrix);
     } catch (const ToolError &error) {
-      if (options.matrices.size() == 1 || error.exit_code() != kNotSolved) throw;
+      if (options.matrices.size() == 1 || error.exit_code() != exit_not_solved) throw;
       message(fmt::format("left out: {}: {}", name, error.what()));
     }
   };
@@ -432,7 +433,7 @@ int bench_device_pcg(const BenchOptions &options) {
     for (const Way &way : ways)
       if (!way.reason.empty()) message(fmt::format("{}: {} left out: {}", name, way.name, way.reason));
   });
-  if (rows.empty()) fail(kNotSolved, "nothing is measured: all matrices were left out");
+  if (rows.empty()) fail(exit_not_solved, "nothing is measured: all matrices were left out");
   return finish_device(options, context.get(), sheets, rows);
 }
 

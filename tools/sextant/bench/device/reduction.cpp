@@ -20,18 +20,18 @@ struct Operation {
   int vectors;
   double result;  // of one element of 1/2 (and 1/4); nrm2: squared
 };
-constexpr Operation kOperations[] = {{SXT_REDUCTION_SUM, "sum", 1, 0.5},
-                                     {SXT_REDUCTION_DOT, "dot", 2, 0.125},
-                                     {SXT_REDUCTION_NRM2, "nrm2", 1, 0.25},
-                                     {SXT_REDUCTION_ASUM, "asum", 1, 0.5}};
+constexpr Operation benched_operations[] = {{SXT_REDUCTION_SUM, "sum", 1, 0.5},
+                                            {SXT_REDUCTION_DOT, "dot", 2, 0.125},
+                                            {SXT_REDUCTION_NRM2, "nrm2", 1, 0.25},
+                                            {SXT_REDUCTION_ASUM, "asum", 1, 0.5}};
 
 // What was published as one improvement after the other, then today's.
-constexpr const char *kSteps[] = {
+constexpr const char *step_names[] = {
     "reduction.interleaved.cuda", "reduction.strided.cuda",  "reduction.sequential.cuda",
     "reduction.unrolled.cuda",    "reduction.overload.cuda", "reduction.warp-shuffle.cuda",
-    "reduction.single-pass.cuda", "reduction.packets.cuda",  kChoice,
+    "reduction.single-pass.cuda", "reduction.packets.cuda",  own_choice,
     "reduction.cub.cuda"};
-constexpr std::int64_t kStepLength = std::int64_t{1} << 23;
+constexpr std::int64_t step_length = std::int64_t{1} << 23;
 
 // One operation on one type and length, with all its operands on the device.
 class Problem {
@@ -42,7 +42,7 @@ class Problem {
     check(sxt_vector_create(context, 8, type, &result), context);
     result_ = Vector(result);
     query_.q.h = {sizeof query_, SXT_KIND_REDUCTION};
-    query_.q.expected_runs = kExpectedRuns;
+    query_.q.expected_runs = usual_runs;
     query_.q.value_type = type;
     query_.n = n;
     query_.operation = operation.number;
@@ -84,7 +84,8 @@ class Problem {
     const double got = type_ == SXT_F32 ? narrow : wide, sum = operation_.result * static_cast<double>(query_.n);
     const double want = operation_.number == SXT_REDUCTION_NRM2 ? std::sqrt(sum) : sum;
     if (!(std::abs(got - want) <= 1e-5 * want))
-      fail(kNotSolved, "{} of {} elements by {} is {}, not {}", operation_.name, query_.n, contender.chosen, got, want);
+      fail(exit_not_solved, "{} of {} elements by {} is {}, not {}", operation_.name, query_.n, contender.chosen, got,
+           want);
   }
 
   sxt_context *context_;
@@ -101,7 +102,7 @@ double against_best(const std::vector<DeviceContender> &contenders, double Devic
   double best = INFINITY, choice = 0;
   for (const DeviceContender &contender : contenders) {
     if (contender.opponent) best = std::min(best, contender.*time);
-    if (contender.name == kChoice) choice = contender.*time;
+    if (contender.name == own_choice) choice = contender.*time;
   }
   return std::isfinite(best) && choice > 0 ? best / choice : 0;
 }
@@ -133,12 +134,12 @@ class Suite {
       else if (peers)
         compared_.push_back(kernel);
     }
-    compared_.insert(compared_.begin(), kChoice);
+    compared_.insert(compared_.begin(), own_choice);
   }
 
   int run() {
     for (const sxt_value_type type : device_types(options_)) {
-      for (const Operation &operation : kOperations) {
+      for (const Operation &operation : benched_operations) {
         if (wanted(options_.operations, operation.name)) lengths(operation, type);
       }
     }
@@ -197,23 +198,23 @@ class Suite {
     host.threads = threads;
     host.plugin_paths = options_.context.plugin_paths;
     const Context context = open_context(host);
-    std::vector<float> x(static_cast<std::size_t>(kStepLength), 0.5F);
+    std::vector<float> x(static_cast<std::size_t>(step_length), 0.5F);
     float result = 0;
     sxt_reduction_query query{};
     query.q.h = {sizeof query, SXT_KIND_REDUCTION};
-    query.q.expected_runs = kExpectedRuns;
+    query.q.expected_runs = usual_runs;
     query.q.value_type = SXT_F32;
-    query.n = kStepLength;
+    query.n = step_length;
     query.operation = SXT_REDUCTION_SUM;
     sxt_reduction_args args{};
     args.h = {sizeof args, SXT_KIND_REDUCTION};
-    args.n = kStepLength;
+    args.n = step_length;
     args.operation = SXT_REDUCTION_SUM;
     args.x = x.data();
     args.result = &result;
     std::string reason;
-    const Selection selection = select_kernel(context.get(), kChoice, query.q, nullptr, reason);
-    if (!selection) fail(kNotSolved, "no sum on the CPU: {}", reason);
+    const Selection selection = select_kernel(context.get(), own_choice, query.q, nullptr, reason);
+    if (!selection) fail(exit_not_solved, "no sum on the CPU: {}", reason);
     sxt_head *head = &args.h;
     double seconds = 0;
     check(sxt_selection_time(selection.get(), &head, 1, 0.2, &seconds, nullptr), context.get());
@@ -221,26 +222,26 @@ class Suite {
   }
 
   void steps() {
-    Problem problem(context_.get(), kOperations[0], SXT_F32, kStepLength);
-    steps_ = problem.measure({std::begin(kSteps), std::end(kSteps)}, rounds_);
+    Problem problem(context_.get(), benched_operations[0], SXT_F32, step_length);
+    steps_ = problem.measure({std::begin(step_names), std::end(step_names)}, rounds_);
     one_thread_ = on_processor(1);
     all_threads_ = on_processor(0);
     Sheet sheet;
     sheet.title = fmt::format("sum of {} f32, cold, step by step; CPU: {} on one thread, {} on all",
-                              length_text(kStepLength), seconds_text(one_thread_), seconds_text(all_threads_));
+                              length_text(step_length), seconds_text(one_thread_), seconds_text(all_threads_));
     sheet.titles = {
         "variant", "us", "gain over the one before", "over the first", "over one CPU thread", "over all CPU threads",
         "GB/s"};
     double before = 0;
     for (const DeviceContender &step : steps_) {
-      const std::string name = step.name == kChoice ? "choice: " + short_name(step.chosen) : short_name(step.name);
+      const std::string name = step.name == own_choice ? "choice: " + short_name(step.chosen) : short_name(step.name);
       sheet.lines.push_back({name, microseconds(step.cold), before > 0 ? ratio(before / step.cold) : "-",
                              ratio(steps_.front().cold / step.cold), fmt::format("{:.1f}", one_thread_ / step.cold),
                              fmt::format("{:.1f}", all_threads_ / step.cold),
                              fmt::format("{:.0f}", problem.bytes() / step.cold * 1e-9)});
       before = step.cold;
     }
-    keep(kOperations[0], SXT_F32, kStepLength, problem.bytes(), steps_);
+    keep(benched_operations[0], SXT_F32, step_length, problem.bytes(), steps_);
     show(options_, sheet);
     sheets_.push_back(std::move(sheet));
   }
@@ -255,7 +256,7 @@ class Suite {
     for (const std::string &kernel : compared_) {
       for (const char *temperature : {"cold", "hot"}) {
         sextant::PlotSeries series;
-        series.name = fmt::format("{} {}", kernel == kChoice ? "Sextant" : short_name(kernel), temperature);
+        series.name = fmt::format("{} {}", kernel == own_choice ? "Sextant" : short_name(kernel), temperature);
         series.marks = true;
         for (const Json &row : rows_) {
           if (row["kernel"] != kernel || row["operation"] != first["operation"] || row["type"] != first["type"])
@@ -305,7 +306,7 @@ class Suite {
 
 int bench_device_reduction(const BenchOptions &options) {
   std::vector<std::string> known;
-  for (const Operation &operation : kOperations) known.emplace_back(operation.name);
+  for (const Operation &operation : benched_operations) known.emplace_back(operation.name);
   check_operations(options, known);
   return Suite(options).run();
 }

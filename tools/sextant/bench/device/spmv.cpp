@@ -16,8 +16,8 @@
 namespace tool {
 namespace {
 
-constexpr double kAgreement = 1e-11;    // of f64 answers, beside the largest element
-constexpr std::int64_t kMostCold = 64;  // sets of vectors
+constexpr double agreement = 1e-11;     // of f64 answers, beside the largest element
+constexpr std::int64_t most_cold = 64;  // sets of vectors
 
 // What one kernel gave on one matrix.
 struct Result {
@@ -37,7 +37,7 @@ struct Case {
 struct DeviceVectors {
   DeviceVectors(sxt_context *context, std::int64_t rows, std::int64_t cols) : context_(context) {
     const std::int64_t bytes = 8 * (rows + cols);
-    sets = std::clamp<std::int64_t>((std::int64_t{256} << 20) / std::max<std::int64_t>(1, bytes) + 1, 2, kMostCold);
+    sets = std::clamp<std::int64_t>((std::int64_t{256} << 20) / std::max<std::int64_t>(1, bytes) + 1, 2, most_cold);
     x = make(cols * sets, 0.75);
     y = make(rows * sets, 0);
     want = make(rows, 0);
@@ -70,17 +70,6 @@ struct DeviceVectors {
   }
   sxt_context *context_;
 };
-
-sxt_spmv_query query_for() {
-  sxt_spmv_query query{};
-  query.m.q.h = {sizeof query, SXT_KIND_SPMV};
-  query.m.q.expected_runs = kExpectedRuns;
-  query.m.q.flags = SXT_QUERY_MATRIX;
-  query.m.q.value_type = SXT_F64;
-  query.op = SXT_NO_TRANSPOSE;
-  query.n_rhs = 1;
-  return query;
-}
 
 // One product for each set of vectors.
 std::vector<sxt_spmv_args> args_for(const DeviceVectors &vectors, std::int64_t rows, std::int64_t cols) {
@@ -120,9 +109,10 @@ class DeviceSpmv {
     result.name = kernel;
     std::string reason;
     Selection selection;
-    result.setup = seconds_of([&] { selection = select_kernel(context_, kernel, query_for().m.q, matrix_, reason); });
+    result.setup =
+        seconds_of([&] { selection = select_kernel(context_, kernel, product_query().m.q, matrix_, reason); });
     if (!selection) {
-      if (kernel == kChoice) fail(kNotSolved, "nothing can be chosen: {}", reason);
+      if (kernel == own_choice) fail(exit_not_solved, "nothing can be chosen: {}", reason);
       result.why_not = reason;
       return result;
     }
@@ -137,7 +127,7 @@ class DeviceSpmv {
   }
 
  private:
-  static constexpr double kSeconds = 10e-3;
+  static constexpr double most_seconds = 10e-3;
   // The median of the rounds; noise: the largest.
   double time(const Selection &selection, std::int64_t count, double &noise) {
     std::vector<sxt_head *> heads;
@@ -145,7 +135,7 @@ class DeviceSpmv {
     std::vector<double> samples;
     for (int round = 0; round < rounds_; ++round) {
       double seconds = 0, own_noise = 0;
-      check(sxt_selection_time(selection.get(), heads.data(), count, kSeconds, &seconds, &own_noise), context_);
+      check(sxt_selection_time(selection.get(), heads.data(), count, most_seconds, &seconds, &own_noise), context_);
       samples.push_back(seconds);
       noise = std::max(noise, own_noise);
     }
@@ -186,7 +176,7 @@ Case measure_case(sxt_context *context, const std::string &name, sxt_matrix *mat
   one.rows = info.rows;
   one.nnz = info.nnz;
   DeviceSpmv bench(context, matrix, info.rows, info.cols, rounds);
-  one.results.push_back(bench.measure(kChoice, &one.chosen));
+  one.results.push_back(bench.measure(own_choice, &one.chosen));
   for (const std::string &kernel : kernels_on(SXT_KIND_SPMV, "cuda")) {
     try {
       one.results.push_back(bench.measure(kernel, nullptr));
@@ -204,7 +194,7 @@ const Result *best_of(const Case &one, bool opponents) {
   const Result *best = nullptr;
   for (std::size_t i = 1; i < one.results.size(); ++i) {
     const Result &each = one.results[i];
-    if (each.opponent == opponents && each.hot > 0 && each.difference <= kAgreement && (!best || each.hot < best->hot))
+    if (each.opponent == opponents && each.hot > 0 && each.difference <= agreement && (!best || each.hot < best->hot))
       best = &each;
   }
   return best;
@@ -256,7 +246,7 @@ Sheet sheet_of(const Case &one) {
   for (const Result *each : sorted)
     sheet.lines.push_back({each->name, microseconds(each->hot), microseconds(each->cold), microseconds(each->predicted),
                            fmt::format("{:.0f}", 2e-9 * static_cast<double>(one.nnz) / each->hot),
-                           fmt::format("{:.0e}{}", each->difference, each->difference <= kAgreement ? "" : " WRONG")});
+                           fmt::format("{:.0e}{}", each->difference, each->difference <= agreement ? "" : " WRONG")});
   return sheet;
 }
 
@@ -268,7 +258,7 @@ struct Summary {
   bool agree = true;
   void add(const Case &one) {
     const Result *peer = best_of(one, true), *own = best_of(one, false);
-    for (const Result &each : one.results) agree = agree && (!each.why_not.empty() || each.difference <= kAgreement);
+    for (const Result &each : one.results) agree = agree && (!each.why_not.empty() || each.difference <= agreement);
     const Result *best = own && (!peer || own->hot < peer->hot) ? own : peer;
     if (best) regret_sum += std::log(std::max(1.0, one.results[0].hot / best->hot)), ++all;
     if (!peer) return;
@@ -300,7 +290,7 @@ void for_each_case(const BenchOptions &options, sxt_context *context,
       const LoadedMatrix matrix = read_matrix(context, path);
       visit(path, matrix.handle.get());
     } catch (const ToolError &error) {
-      if (options.matrices.size() == 1 || error.exit_code() != kNotSolved) throw;
+      if (options.matrices.size() == 1 || error.exit_code() != exit_not_solved) throw;
       message(fmt::format("left out: {}: {}", path, error.what()));
       ++left_out;
     }
@@ -349,7 +339,7 @@ int bench_device_spmv(const BenchOptions &options) {
         "{:.3f}\n",
         summary.mean(), summary.worst, summary.worst_case, summary.regret());
   const int code = finish_device(options, context.get(), sheets, rows, {{"summary", total}});
-  return summary.agree ? code : kNotSolved;
+  return summary.agree ? code : exit_not_solved;
 }
 
 }  // namespace tool

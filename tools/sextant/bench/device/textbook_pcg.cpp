@@ -11,7 +11,7 @@ namespace tool {
 namespace {
 
 // The vendor's interface as far as it is used here, declared from its documentation.
-enum { k32BitIndices = 2, kZeroBased = 0, kReal64 = 1, kNoTranspose = 0, kDefaultAlgorithm = 0, kLeftSide = 0 };
+enum { k32BitIndices = 2, zero_based = 0, real64 = 1, no_transpose = 0, default_algorithm = 0, left_side = 0 };
 
 }  // namespace
 
@@ -28,7 +28,8 @@ struct DeviceTextbookPcg::Libraries {
   int (*nrm2)(void *, int, const double *, int, double *) = nullptr;
   int (*dgmm)(void *, int, int, int, const double *, int, const double *, int, double *, int) = nullptr;
   int (*sparse_create)(void **) = nullptr, (*sparse_destroy)(void *) = nullptr;
-  int (*create_csr)(void **, std::int64_t, std::int64_t, std::int64_t, void *, void *, void *, int, int, int, int) = nullptr;
+  int (*create_csr)(void **, std::int64_t, std::int64_t, std::int64_t, void *, void *, void *, int, int, int,
+                    int) = nullptr;
   int (*create_vector)(void **, std::int64_t, void *, int) = nullptr;
   int (*set_vector)(void *, void *) = nullptr;
   int (*destroy_csr)(const void *) = nullptr, (*destroy_vector)(const void *) = nullptr;
@@ -82,7 +83,8 @@ Vector values_on_device(sxt_context *context, std::int64_t n) {
 }
 
 std::vector<double> inverse_diagonal(const textbook::Csr &csr) {
-  const auto *row_ptr = static_cast<const std::int32_t *>(csr.row_ptr), *col = static_cast<const std::int32_t *>(csr.col);
+  const auto *row_ptr = static_cast<const std::int32_t *>(csr.row_ptr),
+             *col = static_cast<const std::int32_t *>(csr.col);
   std::vector<double> inverse(static_cast<std::size_t>(csr.rows), 1);
   for (std::int64_t i = 0; i < csr.rows; ++i)
     for (std::int32_t k = row_ptr[i]; k < row_ptr[i + 1]; ++k)
@@ -91,7 +93,7 @@ std::vector<double> inverse_diagonal(const textbook::Csr &csr) {
 }
 
 void need(int status, const char *call) {
-  if (status != 0) fail(kNotSolved, "{} answered {}", call, status);
+  if (status != 0) fail(exit_not_solved, "{} answered {}", call, status);
 }
 
 }  // namespace
@@ -129,13 +131,14 @@ std::unique_ptr<DeviceTextbookPcg> DeviceTextbookPcg::make(sxt_context *context,
   need(lib.blas_create(&v.blas), "cublasCreate");
   need(lib.sparse_create(&v.sparse), "cusparseCreate");
   need(lib.create_csr(&v.a, csr.rows, csr.cols, csr.nnz, data(v.row_ptr), data(v.col), data(v.values), k32BitIndices,
-                      k32BitIndices, kZeroBased, kReal64),
+                      k32BitIndices, zero_based, real64),
        "cusparseCreateCsr");
-  need(lib.create_vector(&v.p_vector, csr.rows, data(v.p), kReal64), "cusparseCreateDnVec");
-  need(lib.create_vector(&v.q_vector, csr.rows, data(v.q), kReal64), "cusparseCreateDnVec");
+  need(lib.create_vector(&v.p_vector, csr.rows, data(v.p), real64), "cusparseCreateDnVec");
+  need(lib.create_vector(&v.q_vector, csr.rows, data(v.q), real64), "cusparseCreateDnVec");
   const double one = 1, zero = 0;
   std::size_t bytes = 0;
-  need(lib.buffer_size(v.sparse, kNoTranspose, &one, v.a, v.p_vector, &zero, v.q_vector, kReal64, kDefaultAlgorithm, &bytes),
+  need(lib.buffer_size(v.sparse, no_transpose, &one, v.a, v.p_vector, &zero, v.q_vector, real64, default_algorithm,
+                       &bytes),
        "cusparseSpMV_bufferSize");
   v.buffer = values_on_device(context, static_cast<std::int64_t>(bytes / 8 + 1));
   return out;
@@ -151,13 +154,14 @@ std::int64_t DeviceTextbookPcg::solve(const double *b, double *x, double rtol, s
   need(lib.scal(v.blas, n, &zero, x, 1), "cublasDscal");
   need(lib.copy(v.blas, n, b, 1, data(v.r), 1), "cublasDcopy");
   need(lib.nrm2(v.blas, n, b, 1, &norm_b), "cublasDnrm2");
-  need(lib.dgmm(v.blas, kLeftSide, n, 1, data(v.r), n, data(v.inverse), 1, data(v.z), n), "cublasDdgmm");
+  need(lib.dgmm(v.blas, left_side, n, 1, data(v.r), n, data(v.inverse), 1, data(v.z), n), "cublasDdgmm");
   need(lib.copy(v.blas, n, data(v.z), 1, data(v.p), 1), "cublasDcopy");
   need(lib.dot(v.blas, n, data(v.r), 1, data(v.z), 1, &rz), "cublasDdot");
   std::int64_t k = 0;
   while (k < max_iterations) {
     double pq = 0, next = 0;
-    need(lib.spmv(v.sparse, kNoTranspose, &one, v.a, v.p_vector, &zero, v.q_vector, kReal64, kDefaultAlgorithm, data(v.buffer)),
+    need(lib.spmv(v.sparse, no_transpose, &one, v.a, v.p_vector, &zero, v.q_vector, real64, default_algorithm,
+                  data(v.buffer)),
          "cusparseSpMV");
     need(lib.dot(v.blas, n, data(v.p), 1, data(v.q), 1, &pq), "cublasDdot");
     const double alpha = rz / pq, minus_alpha = -alpha;
@@ -166,7 +170,7 @@ std::int64_t DeviceTextbookPcg::solve(const double *b, double *x, double rtol, s
     ++k;
     need(lib.nrm2(v.blas, n, data(v.r), 1, &norm_r), "cublasDnrm2");
     if (norm_r <= rtol * norm_b) break;
-    need(lib.dgmm(v.blas, kLeftSide, n, 1, data(v.r), n, data(v.inverse), 1, data(v.z), n), "cublasDdgmm");
+    need(lib.dgmm(v.blas, left_side, n, 1, data(v.r), n, data(v.inverse), 1, data(v.z), n), "cublasDdgmm");
     need(lib.dot(v.blas, n, data(v.r), 1, data(v.z), 1, &next), "cublasDdot");
     const double beta = next / rz;
     rz = next;

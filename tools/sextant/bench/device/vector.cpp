@@ -15,12 +15,12 @@ struct Operation {
   const char *name;
   int reads, writes;
 };
-constexpr const char *kDriver = "vector.driver-copy.cuda";
+constexpr const char *driver = "vector.driver-copy.cuda";
 
 // Copy first: all are held to the driver's bandwidth at it.
-constexpr Operation kOperations[] = {{SXT_VECTOR_COPY, "copy", 1, 1},     {SXT_VECTOR_SCALE, "scale", 1, 1},
-                                     {SXT_VECTOR_AXPY, "axpy", 2, 1},     {SXT_VECTOR_AXPBY, "axpby", 2, 1},
-                                     {SXT_VECTOR_WAXPBY, "waxpby", 2, 1}, {SXT_VECTOR_MULTIPLY, "multiply", 2, 1}};
+constexpr Operation benched_operations[] = {
+    {SXT_VECTOR_COPY, "copy", 1, 1},   {SXT_VECTOR_SCALE, "scale", 1, 1},   {SXT_VECTOR_AXPY, "axpy", 2, 1},
+    {SXT_VECTOR_AXPBY, "axpby", 2, 1}, {SXT_VECTOR_WAXPBY, "waxpby", 2, 1}, {SXT_VECTOR_MULTIPLY, "multiply", 2, 1}};
 
 struct Times {
   std::string name, kernel;  // as asked for, and what runs
@@ -39,7 +39,7 @@ std::vector<Times> measure(sxt_context *context, const std::vector<std::string> 
   };
   sxt_vector_query query{};
   query.q.h = {sizeof query, SXT_KIND_VECTOR};
-  query.q.expected_runs = kExpectedRuns;
+  query.q.expected_runs = usual_runs;
   query.q.value_type = type;
   query.n = n;
   query.operation = operation.number;
@@ -70,7 +70,7 @@ std::vector<Times> measure(sxt_context *context, const std::vector<std::string> 
 
 int bench_device_vector(const BenchOptions &options) {
   std::vector<std::string> known;
-  for (const Operation &operation : kOperations) known.emplace_back(operation.name);
+  for (const Operation &operation : benched_operations) known.emplace_back(operation.name);
   check_operations(options, known);
   const int rounds = device_rounds(options, 1);
   const Context context = open_context(options.context);
@@ -85,19 +85,19 @@ int bench_device_vector(const BenchOptions &options) {
     for (const std::int64_t n : device_lengths(options)) {
       const DeviceOperands operands(context.get(), type, n, 3);
       double driver_rate = 0;
-      for (const Operation &operation : kOperations) {
+      for (const Operation &operation : benched_operations) {
         const bool copies = operation.number == SXT_VECTOR_COPY;
         if (!copies && !wanted(options.operations, operation.name)) continue;
         std::vector<std::string> kernels = options.verbose ? all : std::vector<std::string>{};
-        if (copies && !options.verbose) kernels.emplace_back(kDriver);
-        kernels.insert(kernels.begin(), kChoice);
+        if (copies && !options.verbose) kernels.emplace_back(driver);
+        kernels.insert(kernels.begin(), own_choice);
         const std::vector<Times> measured = measure(context.get(), kernels, operation, type, n, operands, rounds);
         for (const Times &times : measured)
-          if (times.name == kDriver) driver_rate = times.bytes / times.cold;
+          if (times.name == driver) driver_rate = times.bytes / times.cold;
         for (const Times &times : measured) {
           const double rate = times.bytes / times.cold, of_driver = driver_rate > 0 ? rate / driver_rate : 0;
           sheet.lines.push_back(
-              {length_text(n), operation.name, times.name == kChoice ? "choice: " + times.kernel : times.kernel,
+              {length_text(n), operation.name, times.name == own_choice ? "choice: " + times.kernel : times.kernel,
                microseconds(times.cold), microseconds(times.hot), fmt::format("{:.0f}", rate * 1e-9),
                of_driver > 0 ? fmt::format("{:.3f}", of_driver) : "-", microseconds(times.predicted)});
           rows.push_back({{"operation", operation.name},

@@ -25,18 +25,18 @@ namespace {
 using Options = HermitianBenchOptions;
 using Clock = std::chrono::steady_clock;
 
-constexpr double kSecondsOnDevice = 40;  // all of it, unless told otherwise
-constexpr double kHopeless = 10;  // times the best prediction: such kernels are measured only when they are named
+constexpr double seconds_on_device = 40;  // all of it, unless told otherwise
+constexpr double hopeless = 10;  // times the best prediction: such kernels are measured only when they are named
 
 class Suite {
  public:
   explicit Suite(const Options &options) : options_(options), context_(open_context(options.context)) {
     on_device_ = options.context.device != "cpu";
-    seconds_ = options.seconds > 0 ? options.seconds : on_device_ ? kSecondsOnDevice : 1e9;
+    seconds_ = options.seconds > 0 ? options.seconds : on_device_ ? seconds_on_device : 1e9;
     check_outputs({{"--svg", options_.svg}, {"--markdown", options_.markdown}});
     const std::vector<std::string> kernels = kernels_on(SXT_KIND_HERMITIAN, device());
     if (!options_.kernel.empty() && std::find(kernels.begin(), kernels.end(), options_.kernel) == kernels.end())
-      fail(kUsage, "--kernel: {}",
+      fail(exit_usage, "--kernel: {}",
            sextant::unknown_name("kernel of kind " SXT_KIND_HERMITIAN " for this device", options_.kernel, kernels));
   }
 
@@ -151,7 +151,7 @@ class Suite {
   std::vector<HermitianTimed> contenders(const HermitianCase &problem) const {
     sxt_hermitian_options description = hermitian_description(options_, problem);
     std::vector<std::string> names = kernels_on(SXT_KIND_HERMITIAN, device());
-    names.insert(names.begin(), kChoice);
+    names.insert(names.begin(), own_choice);
     const bool all_wanted = options_.verbose || !options_.peers.names.empty();
     std::vector<HermitianTimed> all;
     for (const std::string &name : names) {
@@ -159,19 +159,19 @@ class Suite {
       timed.name = name;
       const bool named = name == options_.kernel;
       if (name.find(".reference.") != std::string::npos && !named) continue;
-      if (name != kChoice && !named && (options_.predictions || (!timed.others() && !all_wanted))) continue;
-      description.kernel = name == kChoice ? nullptr : name.c_str();
-      description.shortcuts = name == kChoice ? shortcut_bits(options_.shortcuts) : 0;
+      if (name != own_choice && !named && (options_.predictions || (!timed.others() && !all_wanted))) continue;
+      description.kernel = name == own_choice ? nullptr : name.c_str();
+      description.shortcuts = name == own_choice ? shortcut_bits(options_.shortcuts) : 0;
       sxt_hermitian *made = nullptr;
       const sxt_status status = sxt_hermitian_create(context_.get(), &description, &made);
-      if (status != SXT_OK && name == kChoice) check(status, context_.get());
+      if (status != SXT_OK && name == own_choice) check(status, context_.get());
       if (status != SXT_OK) {
         if (options_.verbose || named) message(fmt::format("{} is left out: {}", name, sxt_last_error(context_.get())));
         continue;
       }
       timed.handle.reset(made);
       timed.predicted = report_of(timed).predicted_factor_s;
-      if (!named && !timed.others() && !all.empty() && timed.predicted > kHopeless * all[0].predicted) {
+      if (!named && !timed.others() && !all.empty() && timed.predicted > hopeless * all[0].predicted) {
         if (options_.verbose)
           message(fmt::format("{} is predicted to be far behind; --kernel takes it all the same", name));
         continue;
@@ -229,7 +229,7 @@ class Suite {
     timed.error = set.worst_error();
     const bool single = options_.type == "f32" || options_.type == "c64";
     if (!(timed.error <= (single ? 1e-4 : 1e-12)))
-      fail(kNotSolved, "{}: a backward error of {:.1e}", timed.name, timed.error);
+      fail(exit_not_solved, "{}: a backward error of {:.1e}", timed.name, timed.error);
   }
   void name_choice(HermitianTimed &timed, std::int32_t phase) const {
     if (timed.alone) return;
@@ -351,9 +351,9 @@ class Suite {
         rows_.back()["cpu_thread_seconds"] = cpu_thread_seconds_;
         rows_.back()["cpu_thread_ratio"] = cpu_thread_seconds_ / timed.seconds;
       }
-      if (timed.name == kChoice && options_.sweep && problem.phase == options_.phases[0] && problem.orders.empty())
+      if (timed.name == own_choice && options_.sweep && problem.phase == options_.phases[0] && problem.orders.empty())
         points_.push_back({problem.n, flops / timed.seconds, other ? flops / other->seconds : 0});
-      if (timed.name == kChoice && timed.predicted > 0) predictions_[timed.chosen].push_back(to_measured(timed));
+      if (timed.name == own_choice && timed.predicted > 0) predictions_[timed.chosen].push_back(to_measured(timed));
       add_line(problem, order, timed, other, flops);
     }
   }
@@ -366,7 +366,7 @@ class Suite {
         order,
         count_text(problem.batch),
         options_.definiteness.size() > 1 ? problem.phase + " " + problem.definiteness : problem.phase,
-        timed.name == kChoice ? "* " + timed.chosen : timed.name,
+        timed.name == own_choice ? "* " + timed.chosen : timed.name,
         fmt::format("{:.4g}", timed.seconds * 1e3),
         fmt::format("{:.1f}", flops / timed.seconds * 1e-9),
         fmt::format("{:.2f}", to_measured(timed)),
@@ -379,7 +379,7 @@ class Suite {
     }
     if (options_.cpu_thread) line.push_back(fmt::format("{:.0f}", cpu_thread_seconds_ / timed.seconds));
     const bool shown =
-        timed.name == kChoice || options_.verbose || !options_.peers.names.empty() || timed.name == options_.kernel;
+        timed.name == own_choice || options_.verbose || !options_.peers.names.empty() || timed.name == options_.kernel;
     if (shown) sheet_.lines.push_back(std::move(line));
   }
 

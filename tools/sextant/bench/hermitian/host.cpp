@@ -12,9 +12,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kSampleFlops = 4e9;  // multiply-adds of one pass over the sample: some tenths of a second
-constexpr double kSampleElements = 1 << 24;
-constexpr int kPasses = 3;  // after one for nothing; the median is told
+constexpr double sample_flops = 4e9;  // multiply-adds of one pass over the sample: some tenths of a second
+constexpr double sample_elements = 1 << 24;
+constexpr int pass_count = 3;  // after one for nothing; the median is told
 
 // So many systems of the case, the largest orders and the smallest in their proportion.
 HermitianCase sample_of(const HermitianCase &problem, const HermitianBenchOptions &options) {
@@ -22,7 +22,7 @@ HermitianCase sample_of(const HermitianCase &problem, const HermitianBenchOption
       problem.flops(is_complex(type_named(options.type)), options.n_rhs) / static_cast<double>(problem.batch);
   const double order = static_cast<double>(problem.n);
   HermitianCase sample = problem;
-  const double most = std::min(kSampleFlops / each, kSampleElements / (order * order));
+  const double most = std::min(sample_flops / each, sample_elements / (order * order));
   sample.batch = std::min(problem.batch, std::max<std::int64_t>(2, static_cast<std::int64_t>(most)));
   if (!sample.orders.empty()) sample.orders.resize(static_cast<std::size_t>(sample.batch));
   return sample;
@@ -45,7 +45,7 @@ double seconds_on_one_thread(const HermitianBenchOptions &options, const Hermiti
   const HermitianBenchSet set(context.get(), on_host, sample);
   const sxt_hermitian_set plain = set.plain();
   std::vector<double> seconds;
-  for (int pass = 0; pass <= kPasses; ++pass) {
+  for (int pass = 0; pass <= pass_count; ++pass) {
     set.restore();
     if (sample.phase == "solve") check(sxt_hermitian_factor(handle.get(), &plain), context.get());
     const auto start = Clock::now();
@@ -58,7 +58,7 @@ double seconds_on_one_thread(const HermitianBenchOptions &options, const Hermiti
   std::sort(seconds.begin() + 1, seconds.end());
   // By flops, since the sample's orders are a part of those there are.
   const bool complex = is_complex(type_named(options.type));
-  return seconds[1 + kPasses / 2] * problem.flops(complex, options.n_rhs) / sample.flops(complex, options.n_rhs);
+  return seconds[1 + pass_count / 2] * problem.flops(complex, options.n_rhs) / sample.flops(complex, options.n_rhs);
 }
 
 }  // namespace tool

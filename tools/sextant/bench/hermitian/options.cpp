@@ -11,7 +11,7 @@
 namespace tool {
 namespace {
 
-constexpr const char *kFooter =
+constexpr const char *help_footer =
     R"(The library's choice (*) is compared with LAPACK, one system a thread, or with cuSOLVER's and cuBLAS' batches; --peers and
 --verbose show every kernel that is not predicted to be ten times slower. Each answer's backward error is checked before it
 is timed; kernels take turns, medians are shown. pred/meas leaves out what a call on a device and its wait take
@@ -43,14 +43,9 @@ void add_options(CLI::App *app, HermitianBenchOptions &options) {
   app->add_option("--rhs", options.n_rhs, "Right-hand sides a system")
       ->capture_default_str()
       ->check(whole_number_from<std::int64_t>(1));
-  app->add_option("--type", options.type, "Value type")
-      ->capture_default_str()
-      ->check(one_of(hermitian_names("type")));
+  app->add_option("--type", options.type, "Value type")->capture_default_str()->check(one_of(hermitian_names("type")));
   const auto list = [&](const char *name, std::vector<std::string> &values, const char *help, const char *what) {
-    app->add_option(name, values, help)
-        ->delimiter(',')
-        ->allow_extra_args(false)
-        ->check(one_of(hermitian_names(what)));
+    app->add_option(name, values, help)->delimiter(',')->allow_extra_args(false)->check(one_of(hermitian_names(what)));
   };
   list("--phase", options.phases, "What is timed; default all", "phase");
   list("--definiteness", options.definiteness, "What is known of the systems; default definite", "definiteness");
@@ -74,12 +69,14 @@ void add_options(CLI::App *app, HermitianBenchOptions &options) {
 
 // What the parser cannot check: options that would do nothing beside others.
 void check_usage(const HermitianBenchOptions &options) {
-  if (!options.svg.empty() && !options.sweep) fail(kUsage, "--svg draws a sweep: it needs --sweep");
+  if (!options.svg.empty() && !options.sweep) fail(exit_usage, "--svg draws a sweep: it needs --sweep");
   if (options.mixed.empty()) return;
-  if (options.mixed[0] > options.mixed[1]) fail(kUsage, "--mixed: {} is above {}", options.mixed[0], options.mixed[1]);
-  if (!options.sizes.empty()) fail(kUsage, "--n and --mixed exclude each other");
-  if (options.sweep) fail(kUsage, "--sweep and --mixed exclude each other");
-  if (options.systems.size() > 1) fail(kUsage, "--mixed takes one number of --systems, not {}", options.systems.size());
+  if (options.mixed[0] > options.mixed[1])
+    fail(exit_usage, "--mixed: {} is above {}", options.mixed[0], options.mixed[1]);
+  if (!options.sizes.empty()) fail(exit_usage, "--n and --mixed exclude each other");
+  if (options.sweep) fail(exit_usage, "--sweep and --mixed exclude each other");
+  if (options.systems.size() > 1)
+    fail(exit_usage, "--mixed takes one number of --systems, not {}", options.systems.size());
 }
 
 }  // namespace
@@ -95,7 +92,7 @@ void add_bench_hermitian(CLI::App &parent, Action &action) {
       ->type_name("FILE");
   app->add_flag("-v,--verbose", options->verbose, "Every kernel, and why others were left out");
   add_context_options(*app, options->context);
-  app->footer(kFooter);
+  app->footer(help_footer);
   app->callback([options, &action] {
     action = [options] {
       if (options->context.device == "auto") options->context.device = "cpu";

@@ -14,16 +14,16 @@
 namespace tool {
 namespace {
 
-const std::map<std::string, std::int32_t> kTypes{
+const std::map<std::string, std::int32_t> type_names{
     {"f32", SXT_F32}, {"f64", SXT_F64}, {"c64", SXT_C64}, {"c128", SXT_C128}};
-const std::map<std::string, std::int32_t> kPhases{
+const std::map<std::string, std::int32_t> phase_names{
     {"factor", SXT_HERMITIAN_FACTOR}, {"solve", SXT_HERMITIAN_SOLVE}, {"factor-solve", SXT_HERMITIAN_FACTOR_SOLVE}};
-const std::map<std::string, std::int32_t> kDefiniteness{
+const std::map<std::string, std::int32_t> definiteness_names{
     {"definite", SXT_DEFINITE}, {"indefinite", SXT_INDEFINITE}, {"try", SXT_TRY_DEFINITE}};
-const std::map<std::string, std::int32_t> kShortcuts{{"toeplitz", SXT_SHORTCUT_TOEPLITZ},
-                                                     {"mixed", SXT_SHORTCUT_MIXED},
-                                                     {"always", SXT_SHORTCUT_ALWAYS},
-                                                     {"butterfly", SXT_SHORTCUT_BUTTERFLY}};
+const std::map<std::string, std::int32_t> shortcut_names{{"toeplitz", SXT_SHORTCUT_TOEPLITZ},
+                                                         {"mixed", SXT_SHORTCUT_MIXED},
+                                                         {"always", SXT_SHORTCUT_ALWAYS},
+                                                         {"butterfly", SXT_SHORTCUT_BUTTERFLY}};
 
 using Complex = std::complex<double>;
 
@@ -68,19 +68,19 @@ std::vector<double> in_type(const std::vector<Complex> &values, sxt_value_type t
 
 std::int64_t hermitian_value_bytes(sxt_value_type type) { return type == SXT_F32 ? 4 : type == SXT_C128 ? 16 : 8; }
 bool is_complex(sxt_value_type type) { return type == SXT_C64 || type == SXT_C128; }
-sxt_value_type type_named(const std::string &name) { return static_cast<sxt_value_type>(kTypes.at(name)); }
-sxt_definiteness definiteness_named(const std::string &name) { return kDefiniteness.at(name); }
-std::int32_t phase_named(const std::string &name) { return kPhases.at(name); }
+sxt_value_type type_named(const std::string &name) { return static_cast<sxt_value_type>(type_names.at(name)); }
+sxt_definiteness definiteness_named(const std::string &name) { return definiteness_names.at(name); }
+std::int32_t phase_named(const std::string &name) { return phase_names.at(name); }
 std::int32_t shortcut_bits(const std::vector<std::string> &names) {
   std::int32_t bits = 0;
-  for (const std::string &name : names) bits |= kShortcuts.at(name);
+  for (const std::string &name : names) bits |= shortcut_names.at(name);
   return bits;
 }
 std::vector<std::string> hermitian_names(const std::string &what) {
-  const auto &map = what == "type"       ? kTypes
-                    : what == "phase"    ? kPhases
-                    : what == "shortcut" ? kShortcuts
-                                         : kDefiniteness;
+  const auto &map = what == "type"       ? type_names
+                    : what == "phase"    ? phase_names
+                    : what == "shortcut" ? shortcut_names
+                                         : definiteness_names;
   std::vector<std::string> names;
   for (const auto &[name, value] : map) names.push_back(name);
   return names;
@@ -110,7 +110,7 @@ sxt_hermitian_options hermitian_description(const HermitianBenchOptions &options
   description.orders = problem.orders.empty() ? nullptr : problem.orders.data();
   description.n_rhs = options.n_rhs;
   description.may_spoil = 1;  // else cuSOLVER could not take part
-  description.expected_runs = kExpectedRuns;
+  description.expected_runs = usual_runs;
   return description;
 }
 
@@ -204,7 +204,7 @@ sxt_hermitian_set HermitianBenchSet::plain() const {
 sxt_hermitian_query HermitianBenchSet::query(const HermitianCase &problem, std::int32_t phase) const {
   sxt_hermitian_query q{};
   q.q.h = {sizeof q, SXT_KIND_HERMITIAN};
-  q.q.expected_runs = kExpectedRuns;
+  q.q.expected_runs = usual_runs;
   q.q.value_type = type_;
   q.batch = batch_, q.n_max = q.n_min = n_, q.n_rhs = n_rhs_;
   q.sum_n1 = static_cast<double>(n_ * batch_);

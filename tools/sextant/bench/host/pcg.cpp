@@ -12,14 +12,14 @@
 namespace tool {
 namespace {
 
-constexpr const char *kRecurrences[] = {
+constexpr const char *recurrence_names[] = {
 #define SXT_X(suffix, value, name, source) name,
     SXT_RECURRENCE_TABLE(SXT_X)
 #undef SXT_X
 };
 
 // A solve's own residual may drift this far from the true one before it no longer counts as having arrived.
-constexpr double kDrift = 2;
+constexpr double drift = 2;
 
 // What every solve of a matrix shares: b = A * ones.
 struct System {
@@ -68,7 +68,7 @@ Contender contender_for(System &system, const std::shared_ptr<Solve> &solve, dou
     const double residual = system.residual(handle->x);
     return Json{{"iterations", handle->iterations},
                 {"true_relative_residual", residual},
-                {"converged", residual <= kDrift * rtol}};
+                {"converged", residual <= drift * rtol}};
   };
   return contender;
 }
@@ -105,7 +105,7 @@ std::string engine_of(const sxt_pcg *pcg) {
 // engine null: the library's choice of engine and recurrence.
 void add_engine(BenchSession &session, System &system, const char *engine, const char *recurrence,
                 std::vector<Contender> &contenders) {
-  const std::string name = engine ? fmt::format("{}/{}", engine, recurrence) : kChoice;
+  const std::string name = engine ? fmt::format("{}/{}", engine, recurrence) : own_choice;
   session.report.show(system.matrix.name, name);
   auto solve = std::make_shared<Solve>();
   std::string reason;
@@ -117,7 +117,7 @@ void add_engine(BenchSession &session, System &system, const char *engine, const
   }
   solve->report.struct_size = sizeof(sxt_pcg_report);
   Contender contender = contender_for(system, solve, session.options.rtol);
-  contender.name = engine ? engine : kChoice;
+  contender.name = engine ? engine : own_choice;
   contender.setup_seconds = setup_seconds;
   contender.run = [&system, handle = solve.get()] {
     const auto n = static_cast<std::int64_t>(system.b.size());
@@ -156,7 +156,7 @@ void add_peer(BenchSession &session, System &system, const sxt_peer *peer, std::
   contender.run = [&system, &options = session.options, peer, handle = solve.get()] {
     const int failed = peer->cg_run(handle->peer_state.get(), system.b.data(), handle->x.data(), options.rtol,
                                     options.max_iterations, &handle->iterations);
-    if (failed) fail(kNotSolved, "{} answered {}", peer->name, failed);
+    if (failed) fail(exit_not_solved, "{} answered {}", peer->name, failed);
   };
   contenders.push_back(std::move(contender));
 }
@@ -176,7 +176,7 @@ void bench_matrix(BenchSession &session, BenchMatrix &matrix) {
   };
   add_engine(session, system, nullptr, nullptr, contenders);
   for (const std::string &engine : kernels_of(SXT_KIND_PCG)) {
-    for (const char *recurrence : kRecurrences) add_engine(session, system, engine.c_str(), recurrence, contenders);
+    for (const char *recurrence : recurrence_names) add_engine(session, system, engine.c_str(), recurrence, contenders);
   }
   for (const sxt_peer *peer : session.peers.ready) add_peer(session, system, peer, contenders);
   session.report.show(matrix.name, "measuring");

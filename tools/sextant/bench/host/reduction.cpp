@@ -16,7 +16,7 @@ struct Operation {
   int vectors;
 };
 
-constexpr Operation kOperations[] = {
+constexpr Operation benched_operations[] = {
 #define SXT_X(suffix, value, name, formula, vectors, result) {value, name, vectors},
     SXT_REDUCTION_TABLE(SXT_X)
 #undef SXT_X
@@ -66,7 +66,7 @@ void bench_operation(BenchSession &session, const Operation &operation, const st
   args.result = &answer;
   sxt_reduction_query query{};
   query.q.h = {sizeof query, SXT_KIND_REDUCTION};
-  query.q.expected_runs = kExpectedRuns;
+  query.q.expected_runs = usual_runs;
   query.q.value_type = SXT_F64;
   query.n = args.n;
   query.operation = operation.number;
@@ -97,7 +97,7 @@ int bench_reduction(const BenchOptions &options) {
   for (const std::int64_t n :
        options.sizes.empty() ? std::vector<std::int64_t>{1000, 100'000, 4'000'000} : options.sizes) {
     const std::vector<double> x = operand(n, 0), y = operand(n, 0.3);
-    for (const Operation &operation : kOperations) bench_operation(session, operation, x, y);
+    for (const Operation &operation : benched_operations) bench_operation(session, operation, x, y);
   }
   return session.finish();
 }

@@ -10,17 +10,6 @@
 namespace tool {
 namespace {
 
-sxt_spmv_query query_for() {
-  sxt_spmv_query query{};
-  query.m.q.h = {sizeof query, SXT_KIND_SPMV};
-  query.m.q.expected_runs = kExpectedRuns;
-  query.m.q.flags = SXT_QUERY_MATRIX;
-  query.m.q.value_type = SXT_F64;
-  query.op = SXT_NO_TRANSPOSE;
-  query.n_rhs = 1;
-  return query;
-}
-
 // The least traffic of any format-independent count: values and 32-bit columns, offsets, x once, y once.
 double traffic(const textbook::Csr &a) {
   const double offset = a.offset_type == SXT_I64 ? 8 : 4, index = a.index_type == SXT_I64 ? 8 : 4;
@@ -33,7 +22,7 @@ void add_peer(BenchSession &session, const BenchMatrix &matrix, const sxt_peer *
   sxt_peer_csr csr{};
   if (!peer->spmv_run || !peer_csr(session, matrix, csr)) return;
   session.report.show(matrix.name, peer->name);
-  const sxt_peer_effort effort{static_cast<std::int32_t>(kExpectedRuns), session.options.peers.tune ? 1 : 0};
+  const sxt_peer_effort effort{static_cast<std::int32_t>(usual_runs), session.options.peers.tune ? 1 : 0};
   sxt_peer_message message{};
   void *state = nullptr;
   int status = 0;
@@ -46,7 +35,7 @@ void add_peer(BenchSession &session, const BenchMatrix &matrix, const sxt_peer *
   contender.keep = std::shared_ptr<void>(state, peer->spmv_release);
   contender.run = [peer, state, &x, &y] {
     if (const int failed = peer->spmv_run(state, x.data(), y.data())) {
-      fail(kNotSolved, "{} answered {}", peer->name, failed);
+      fail(exit_not_solved, "{} answered {}", peer->name, failed);
     }
   };
   contender.error = error;
@@ -80,7 +69,7 @@ void bench_matrix(BenchSession &session, BenchMatrix &matrix) {
   };
   std::fill(y.begin(), y.end(), std::numeric_limits<double>::quiet_NaN());
   const double operand_bytes = static_cast<double>(matrix.csr.cols + matrix.csr.rows) * 8;
-  const sxt_spmv_query query = query_for();
+  const sxt_spmv_query query = product_query();
   add_kernels(session, matrix.name, query.m.q, matrix.handle.get(), &args.h, operand_bytes, error, contenders);
   for (const sxt_peer *peer : session.peers.ready) add_peer(session, matrix, peer, x, y, error, contenders);
   session.report.show(matrix.name, "measuring");

@@ -17,7 +17,7 @@ struct Operation {
   int reads, writes;
 };
 
-constexpr Operation kOperations[] = {
+constexpr Operation benched_operations[] = {
 #define SXT_X(suffix, value, name, formula, reads, writes) {value, name, reads, writes},
     SXT_VECTOR_TABLE(SXT_X)
 #undef SXT_X
@@ -107,7 +107,7 @@ void bench_operation(BenchSession &session, const Operation &operation, Operands
   const double alpha = *static_cast<const double *>(args.alpha.value);
   sxt_vector_query query{};
   query.q.h = {sizeof query, SXT_KIND_VECTOR};
-  query.q.expected_runs = kExpectedRuns;
+  query.q.expected_runs = usual_runs;
   query.q.value_type = SXT_F64;
   query.n = args.n;
   query.operation = operation.number;
@@ -136,7 +136,7 @@ int bench_vector(const BenchOptions &options) {
   for (const std::int64_t n :
        options.sizes.empty() ? std::vector<std::int64_t>{1000, 100'000, 4'000'000} : options.sizes) {
     Operands data(n);
-    for (const Operation &operation : kOperations) bench_operation(session, operation, data);
+    for (const Operation &operation : benched_operations) bench_operation(session, operation, data);
   }
   return session.finish();
 }

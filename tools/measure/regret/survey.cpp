@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "regret_survey.hpp"
+#include "survey.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "regret_report.hpp"
+#include "report.hpp"
 
 #include <cstdint>
 #include <cstdio>
@@ -7,7 +7,7 @@
 #include "core/choose/launch.hpp"
 #include "core/model/cost.hpp"
 #include "core/model/timing.hpp"
-#include "regret_survey.hpp"
+#include "survey.hpp"
 
 namespace regret {
 

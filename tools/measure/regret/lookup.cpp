@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "regret_lookup.hpp"
+#include "lookup.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/context/context.hpp"
-#include "regret_report.hpp"
+#include "report.hpp"
 
 namespace regret {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "regret_kernels.hpp"
+#include "kernels.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "regret_files.hpp"
+#include "files.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "core/calibrate/sampler.hpp"
-#include "regret_points.hpp"
+#include "points.hpp"
 
 namespace regret {
 

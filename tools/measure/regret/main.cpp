@@ -27,13 +27,13 @@
 #include "abi/handles.hpp"
 #include "core/calibrate/sampler.hpp"
 #include "core/model/timing.hpp"
-#include "regret_files.hpp"
-#include "regret_kernels.hpp"
-#include "regret_lookup.hpp"
-#include "regret_points.hpp"
-#include "regret_report.hpp"
-#include "regret_survey.hpp"
+#include "files.hpp"
+#include "kernels.hpp"
+#include "lookup.hpp"
+#include "points.hpp"
+#include "report.hpp"
 #include "sextant/plugin/kinds/reduction.h"
+#include "survey.hpp"
 
 namespace {
 
@@ -156,7 +156,8 @@ int run(const Settings &settings) {
 
 int main(int argc, char **argv) {
   Settings settings;
-  if (!read_settings(argc, argv, settings)) return std::fprintf(stderr, "see the head of regret.cpp for options\n"), 2;
+  if (!read_settings(argc, argv, settings))
+    return std::fprintf(stderr, "see tools/measure/regret/main.cpp for options\n"), 2;
   try {
     return run(settings);
   } catch (const Error &problem) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "regret_points.hpp"
+#include "points.hpp"
 
 #include <algorithm>
 #include <cmath>

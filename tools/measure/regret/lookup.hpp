@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/context/context.hpp"
-#include "regret_points.hpp"
+#include "points.hpp"
 
 namespace regret {
 
