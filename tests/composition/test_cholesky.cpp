@@ -59,7 +59,10 @@ std::int64_t dense_factor(const Csr &a, const std::vector<std::int32_t> &perm, s
 
 struct Factorisation {
   Factorisation(const Context &context, const Csr &a, const std::vector<std::int32_t> &perm)
-      : structure(lower_of(a), perm, {}), symbolic(structure.view()), matrix(make_matrix(context, a)), values(a.values) {
+      : structure(lower_of(a), perm, {}),
+        symbolic(structure.view()),
+        matrix(make_matrix(context, a)),
+        values(a.values) {
     sextant::Matrix &inner = *matrix->matrix;
     sextant::Selector selector(*context->context, &inner, {.forced = {{SXT_KIND_CHOLESKY, "cholesky.levels.cpu"}}});
     sxt_cholesky_query query{};

@@ -60,7 +60,7 @@ TEST_P(KindTest, CompareNoticesAMissingAnswer) {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, KindTest,
                          testing::Values("sxt.spmv/1", "sxt.residual/1", "sxt.spmv_dots/1", "sxt.vector/1", "sxt.vector_group/1",
-                                         "sxt.reduction/1", "sxt.multidot/1", "sxt.hermitian/1",
+                                         "sxt.reduction/1", "sxt.multidot/1", "sxt.hermitian/1", "sxt.dense/1",
                                          "sxt.hermitian_toeplitz/1"),
                          [](const auto &info) {
                            std::string name = info.param + 4;

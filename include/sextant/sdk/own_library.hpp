@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A library as a copy of the plugin's own, in a linker namespace of its own: other data than a copy that the application
-// uses. OpenBLAS has one number of threads for everybody in the process; in its own copy a plugin sets it to one, and
-// what the application sets in its own stays as it is. For plugins on the CPU; links nothing but the dynamic linker.
+// A library as a copy of the plugin's own, in a linker namespace of its own: other data than a copy that the
+// application uses. OpenBLAS has one number of threads for everybody in the process; in its own copy a plugin sets it
+// to one, and what the application sets in its own stays as it is. For plugins on the CPU; links nothing but the
+// dynamic linker.
 #pragma once
 
 #include <dlfcn.h>
@@ -65,8 +66,9 @@ class OwnLibrary {
   }
 
  private:
-  // OpenBLAS starts a thread for every processor that it sees while it is opened, and the C library of another namespace
-  // ends the process where it has no memory for one: its errno is not the one that the allocator sets. It sees one.
+  // OpenBLAS starts a thread for every processor that it sees while it is opened, and the C library of another
+  // namespace ends the process where it has no memory for one: its errno is not the one that the allocator sets. It
+  // sees one.
   void open(const char *name) {
 #ifdef __GLIBC__
     int problem = 0;

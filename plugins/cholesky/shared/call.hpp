@@ -41,7 +41,9 @@ inline sxt_status check(const sxt_cholesky_args &args, const sxt_symbolic &s, co
 
 // Set `set` of an array whose sets lie `stride` numbers apart.
 template <class T>
-T *set_of(void *array, std::int64_t stride, std::int64_t set) { return static_cast<T *>(array) + set * stride; }
+T *set_of(void *array, std::int64_t stride, std::int64_t set) {
+  return static_cast<T *>(array) + set * stride;
+}
 template <class T>
 const T *set_of(const void *array, std::int64_t stride, std::int64_t set) {
   return static_cast<const T *>(array) + set * stride;

@@ -68,7 +68,10 @@ inline Structure::Structure(const LowerPattern &a, std::vector<std::int32_t> ord
 
 inline Structure::Structure(const LowerPattern &a, std::vector<std::int32_t> order, std::vector<std::int64_t> supers,
                             std::vector<std::int64_t> rows_at, std::vector<std::int32_t> all_rows, std::int64_t block)
-    : n_(a.n), perm_(std::move(order)), rows_(std::move(all_rows)), super_ptr_(std::move(supers)),
+    : n_(a.n),
+      perm_(std::move(order)),
+      rows_(std::move(all_rows)),
+      super_ptr_(std::move(supers)),
       row_ptr_(std::move(rows_at)) {
   options_.block = block;
   inverse_.resize(perm_.size());
@@ -90,8 +93,8 @@ inline Structure::Lists Structure::columns_of(const LowerPattern &a) const {
   return column;
 }
 
-// The elimination tree (Liu 1990), by rows with compressed paths. The columns of a Schur complement are a chain, and what
-// ends in one of them ends in the first.
+// The elimination tree (Liu 1990), by rows with compressed paths. The columns of a Schur complement are a chain, and
+// what ends in one of them ends in the first.
 inline std::vector<std::int32_t> Structure::column_tree(const Lists &column) const {
   std::vector<std::int32_t> parent(n_, -1), top(n_, -1);
   Lists row(n_);
@@ -107,8 +110,10 @@ inline std::vector<std::int32_t> Structure::column_tree(const Lists &column) con
       }
   const auto factored = static_cast<std::int32_t>(n_ - options_.n_schur);
   for (std::int32_t j = 0; j < n_; ++j) {
-    if (j >= factored) parent[j] = j + 1 < n_ ? j + 1 : -1;
-    else if (parent[j] > factored) parent[j] = factored;
+    if (j >= factored)
+      parent[j] = j + 1 < n_ ? j + 1 : -1;
+    else if (parent[j] > factored)
+      parent[j] = factored;
   }
   return parent;
 }
@@ -162,19 +167,26 @@ inline void Structure::find_supers(const std::vector<std::int32_t> &tree, Lists 
     std::set_union(into.begin(), into.end(), begin, column[j].end(), std::back_inserter(all));
     into.swap(all);
   }
-  struct Super { std::int64_t first, end; };
+  struct Super {
+    std::int64_t first, end;
+  };
   std::vector<Super> supers;
   for (std::int64_t j = 0; j < n_; ++j) {
     const bool goes_on = !supers.empty() && tree[j - 1] == j && column[j - 1].size() == column[j].size() + 1;
     const bool schur = j > factored;
-    if ((goes_on && j != factored) || schur) supers.back().end = j + 1;
-    else supers.push_back({j, j + 1});
+    if ((goes_on && j != factored) || schur)
+      supers.back().end = j + 1;
+    else
+      supers.push_back({j, j + 1});
     // Joined with the child that ends where this one begins, while both are narrow: checked when the super is complete.
-    const bool complete = j + 1 == n_ || j + 1 == factored || !(tree[j] == j + 1 && column[j].size() == column[j + 1].size() + 1);
+    const bool complete =
+        j + 1 == n_ || j + 1 == factored || !(tree[j] == j + 1 && column[j].size() == column[j + 1].size() + 1);
     while (complete && j < factored && supers.size() > 1) {
       const Super last = supers.back(), child = supers[supers.size() - 2];
       const bool is_child = tree[child.end - 1] >= last.first && tree[child.end - 1] < last.end;
-      if (!is_child || child.end - child.first >= options_.amalgamation || last.end - last.first >= options_.amalgamation) break;
+      if (!is_child || child.end - child.first >= options_.amalgamation ||
+          last.end - last.first >= options_.amalgamation)
+        break;
       supers.pop_back();
       supers.back().end = last.end;
     }
@@ -220,7 +232,9 @@ inline void Structure::finish(const LowerPattern &a) {
 }
 
 inline void Structure::finish_entries(const LowerPattern &a) {
-  struct Entry { std::int64_t to, from; };
+  struct Entry {
+    std::int64_t to, from;
+  };
   std::vector<Entry> straight, conjugated;
   for (std::int64_t r = 0; r < n_; ++r)
     for (std::int64_t k = a.row_ptr[r]; k < a.row_ptr[r + 1]; ++k) {

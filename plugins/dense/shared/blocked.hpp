@@ -33,7 +33,8 @@ std::int32_t factor_small(View<T> a, std::int64_t n, const PivotRule &rule, std:
   return 0;
 }
 
-// `library` has trsm(l, b, m, n, unit) and gemmt(a, b, c, n, k, lower row count), both without D; scale and update below.
+// `library` has trsm(l, b, m, n, unit) and gemmt(a, b, c, n, k, lower row count), both without D; scale and update
+// below.
 template <class T, class Library>
 std::int32_t factor_by_halves(const Library &library, View<T> a, std::int64_t n, const PivotRule &rule,
                               std::uint8_t *marks) {
@@ -62,9 +63,11 @@ struct Sizes {
   std::int64_t m, n, k;
 };
 
-// C (m x n) -= A D B^H; d NULL: the identity. Of a lower result, whose m is n, by strips of columns from the diagonal down.
+// C (m x n) -= A D B^H; d NULL: the identity. Of a lower result, whose m is n, by strips of columns from the diagonal
+// down.
 template <class T, class Library>
-void update(const Library &library, View<T> a, View<T> b, View<T> c, Sizes s, const T *d, std::int64_t incd, bool lower) {
+void update(const Library &library, View<T> a, View<T> b, View<T> c, Sizes s, const T *d, std::int64_t incd,
+            bool lower) {
   constexpr std::int64_t strip = 128, piece = 512 / static_cast<std::int64_t>(sizeof(T));
   T scaled[strip * piece];
   if (!d && !lower) return library.gemm(a, b, c, s.m, s.n, s.k);

@@ -35,8 +35,14 @@ Item<T> item_of(const sxt_dense_args &d, std::int64_t g) {
   const auto view = [&](void *const *matrices, const std::int64_t *ld) {
     return matrices && ld ? View<T>{static_cast<T *>(matrices[g]), ld[g]} : View<T>{nullptr, 1};
   };
-  return {size(d.m), size(d.n), size(d.k), view(d.a, d.lda), view(d.b, d.ldb), view(d.c, d.ldc),
-          d.d ? static_cast<const T *>(d.d[g]) : nullptr, d.d ? d.incd[g] : 1};
+  return {size(d.m),
+          size(d.n),
+          size(d.k),
+          view(d.a, d.lda),
+          view(d.b, d.ldb),
+          view(d.c, d.ldc),
+          d.d ? static_cast<const T *>(d.d[g]) : nullptr,
+          d.d ? d.incd[g] : 1};
 }
 
 inline PivotRule pivot_rule(const sxt_dense_args &d) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What becomes of a pivot (sxt_dense_args): written once, so that all kernels of the kind agree. Includes no C++ standard
-// header, so that files compiled once an instruction set may use it.
+// What becomes of a pivot (sxt_dense_args): written once, so that all kernels of the kind agree. Includes no C++
+// standard header, so that files compiled once an instruction set may use it.
 #pragma once
 
 #include "sextant/plugin/kinds/dense.h"

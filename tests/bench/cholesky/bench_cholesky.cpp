@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // cholesky.tasks.cpu beside CHOLMOD, in one process, on the same order: factor and solve in turns, ratios of each pair.
 //
-//   bench_cholesky [--threads N] [--seconds S] [--cpu-time] [--alone] [--only 1|2|3] [--amalgamation T] [--small KERNEL] [--large KERNEL] PROBLEM ...
+//   bench_cholesky [--threads N] [--seconds S] [--cpu-time] [--alone] [--models] [--only 1|2|3] [--amalgamation T]
+//   [--small KERNEL] [--large KERNEL] PROBLEM ...
 //
 // PROBLEM: "5-point 1000", "7-point 40", "27-point 20 3", or a Matrix Market file. Prints a row of a Markdown table for
 // each. OPENBLAS_NUM_THREADS says how many threads CHOLMOD's BLAS takes.
@@ -9,11 +10,12 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <ctime>
 #include <functional>
 #include <optional>
-#include <ctime>
 
 #include "core/cholesky/symbolic.hpp"
+#include "core/model/cost.hpp"
 #include "peer.hpp"
 #include "plugins/cholesky/test_support.hpp"
 
@@ -24,8 +26,9 @@ using Clock = std::chrono::steady_clock;
 bool cpu_time = false;  // seconds of all threads together instead of those that pass
 struct Options {
   int threads = 2;
-  int only = 0;        // 1: factor, 2: solve, 3: 16 right-hand sides; the others are run once
-  bool alone = false;  // CHOLMOD gives its order and no times
+  bool models = false;  // say what the models predict
+  int only = 0;         // 1: factor, 2: solve, 3: 16 right-hand sides; the others are run once
+  bool alone = false;   // CHOLMOD gives its order and no times
   double seconds = 3;
   sextant::cholesky::SupernodeOptions supernodes;
   std::string small = "dense.loops.cpu", large = "dense.openblas.cpu";
@@ -72,8 +75,40 @@ double residual(const Problem &a, const std::vector<double> &x, const std::vecto
       r[i] -= a.values[k] * x[j];
       if (j != i) r[j] -= a.values[k] * x[i];
     }
-  for (std::int32_t i = 0; i < a.n; ++i) largest = std::max(largest, std::abs(r[i])), scale = std::max(scale, std::abs(b[i]));
+  for (std::int32_t i = 0; i < a.n; ++i)
+    largest = std::max(largest, std::abs(r[i])), scale = std::max(scale, std::abs(b[i]));
   return largest / scale;
+}
+
+// What the models are told of the machine: rates of one thread, measured here and now, and as many units as threads.
+sxt_machine measured_machine(int threads) {
+  constexpr int n = 256, large = 1 << 23;
+  std::vector<double> a(n * n, 1e-3), c(n * n, 1.0), x(large, 1.0);
+  const plugin_test::DensePart blas("dense.openblas.cpu");
+  std::int32_t size = n;
+  std::int64_t ld = n;
+  void *pa = a.data(), *pc = c.data();
+  sxt_dense_args args{};
+  args.h = {sizeof args, SXT_KIND_DENSE};
+  args.operation = SXT_DENSE_GEMM, args.value_type = SXT_F64, args.count = 1;
+  args.m = args.n = args.k = &size, args.a = args.b = &pa, args.c = &pc, args.lda = args.ldb = args.ldc = &ld;
+  const sxt_exec exec = plugin_test::make_exec();
+  double multiply = 1e9, read = 1e9, sum = 0;
+  for (int times = 0; times < 20; ++times) {
+    multiply = std::min(multiply, seconds_of([&] { blas.bound()->run(nullptr, nullptr, &args.h, &exec); }));
+    if (times < 5)
+      read = std::min(read, seconds_of([&] {
+                        double part[8] = {};
+                        for (int i = 0; i < large; i += 8)
+                          for (int k = 0; k < 8; ++k) part[k] += x[i + k];
+                        for (const double p : part) sum += p;
+                      }));
+  }
+  sxt_machine m = plugin_test::make_machine(threads);
+  m.flop_rate_f64 = 2.0 * n * n * n / multiply * threads * (sum > 0 ? 1 : 0);
+  m.stream_rate_unit = 8.0 * large / read, m.stream_rate = m.stream_rate_unit * threads;
+  m.cache_rate_unit = 2 * m.stream_rate_unit, m.cache_rate = m.cache_rate_unit * threads;
+  return m;
 }
 
 // Ours, factored and solved through the kernels' tables.
@@ -104,6 +139,16 @@ class Ours {
     args_.failed_column = &failed_, args_.failed_pivot = &pivot_, args_.changed = &changed_;
   }
   const sxt_symbolic &view() const { return symbolic_->view(); }
+  // Seconds that the model says, of a factorisation (0 right-hand sides) or a solve.
+  double predicted(const sxt_machine &machine, std::int64_t columns, int threads) const {
+    const sxt_kernel &kernel = plugin_test::find_kernel(plugin_test::load_own("cholesky-tasks"), "cholesky.tasks.cpu");
+    sxt_cholesky_query query = query_;
+    query.phase = columns ? SXT_CHOLESKY_SOLVE : SXT_CHOLESKY_FACTOR;
+    query.n_rhs = std::max<std::int64_t>(1, columns);
+    for (const sxt_candidate &c : plugin_test::ask_candidates(kernel, &query.m.q, machine))
+      if (c.launch[0] == threads) return sextant::predict(kernel, query.m.q, c, machine, {}).seconds;
+    return std::nan("");
+  }
   void factor() {
     args_.phase = SXT_CHOLESKY_FACTOR;
     if (factor_->run(args_) != SXT_OK || failed_ >= 0) throw std::runtime_error("not factored");
@@ -130,22 +175,38 @@ void row(const std::string &words, const Options &options) {
   const Problem a = make_problem(words);
   Peer peer(a);
   Ours ours(a, peer.order(), options);
+  const sxt_machine machine = measured_machine(options.threads);
   const sxt_symbolic &s = ours.view();
   const auto time_for = [&](int what) { return !options.only || options.only == what ? options.seconds : 0; };
-  const Pair factor = measure(time_for(1), [&] { ours.factor(); }, [&] { if (!options.alone) peer.factor(); });
+  const Pair factor = measure(
+      time_for(1), [&] { ours.factor(); },
+      [&] {
+        if (!options.alone) peer.factor();
+      });
   Pair solve[2];
   const std::int64_t columns[2] = {1, 16};
   double error = 0;
   for (int k = 0; k < 2; ++k) {
     std::vector<double> b(static_cast<std::size_t>(a.n * columns[k])), x, y;
     for (std::size_t i = 0; i < b.size(); ++i) b[i] = std::sin(static_cast<double>(i) * 0.7 + 1);
-    solve[k] = measure(time_for(k + 2) / 3, [&] { ours.solve(b, columns[k], x); }, [&] { if (!options.alone) peer.solve(b, columns[k], y); });
+    solve[k] = measure(
+        time_for(k + 2) / 3, [&] { ours.solve(b, columns[k], x); },
+        [&] {
+          if (!options.alone) peer.solve(b, columns[k], y);
+        });
     if (k == 0) error = residual(a, x, b);
   }
-  std::printf("| %s | %d | %.2f | %.2f | %.2f | %lld | %.1f | %.1f | %.1f | **%.2f** | %.2f | %.2f | **%.2f** | %.2f | %.2f | **%.2f** | %.0e |\n",
-              a.name.c_str(), a.n, s.nnz_l * 1e-6, s.values * 1e-6, s.flops * 1e-9, (long long)s.n_super,
-              factor.ours * 1e3, factor.theirs * 1e3, s.flops / factor.ours * 1e-9, factor.ratio, solve[0].ours * 1e3,
-              solve[0].theirs * 1e3, solve[0].ratio, solve[1].ours * 1e3, solve[1].theirs * 1e3, solve[1].ratio, error);
+  if (options.models)
+    std::printf("%s: predicted / measured %.2f factor, %.2f solve, %.2f 16 rhs\n", a.name.c_str(),
+                ours.predicted(machine, 0, options.threads) / factor.ours,
+                ours.predicted(machine, 1, options.threads) / solve[0].ours,
+                ours.predicted(machine, 16, options.threads) / solve[1].ours);
+  std::printf(
+      "| %s | %d | %.2f | %.2f | %.2f | %lld | %.1f | %.1f | %.1f | **%.2f** | %.2f | %.2f | **%.2f** | %.2f | %.2f | "
+      "**%.2f** | %.0e |\n",
+      a.name.c_str(), a.n, s.nnz_l * 1e-6, s.values * 1e-6, s.flops * 1e-9, (long long)s.n_super, factor.ours * 1e3,
+      factor.theirs * 1e3, s.flops / factor.ours * 1e-9, factor.ratio, solve[0].ours * 1e3, solve[0].theirs * 1e3,
+      solve[0].ratio, solve[1].ours * 1e3, solve[1].theirs * 1e3, solve[1].ratio, error);
   std::fflush(stdout);
 }
 
@@ -155,20 +216,33 @@ void row(const std::string &words, const Options &options) {
 int main(int argc, char **argv) {
   bench_cholesky::Options options;
   std::printf(
-      "| matrix | n | nnz(L) M | stored M | GFlop | supernodes | factor ms | CHOLMOD ms | GF/s | **ratio** | solve ms | CHOLMOD | "
-      "**ratio** | 16 rhs ms | CHOLMOD | **ratio** | residual |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+      "| matrix | n | nnz(L) M | stored M | GFlop | supernodes | factor ms | CHOLMOD ms | GF/s | **ratio** | solve ms "
+      "| CHOLMOD | "
+      "**ratio** | 16 rhs ms | CHOLMOD | **ratio** | residual "
+      "|\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
   for (int k = 1; k < argc; ++k) {
     const std::string word = argv[k];
     const auto next = [&] { return std::string(k + 1 < argc ? argv[++k] : ""); };
-    if (word == "--threads") options.threads = std::stoi(next());
-    else if (word == "--seconds") options.seconds = std::stod(next());
-    else if (word == "--amalgamation") options.supernodes.amalgamation = std::stoll(next());
-    else if (word == "--only") options.only = std::stoi(next());
-    else if (word == "--alone") options.alone = true;
-    else if (word == "--cpu-time") bench_cholesky::cpu_time = true;
-    else if (word == "--large") options.large = next();
-    else if (word == "--small") options.small = next();
-    else try {
+    if (word == "--threads")
+      options.threads = std::stoi(next());
+    else if (word == "--seconds")
+      options.seconds = std::stod(next());
+    else if (word == "--amalgamation")
+      options.supernodes.amalgamation = std::stoll(next());
+    else if (word == "--models")
+      options.models = true;
+    else if (word == "--only")
+      options.only = std::stoi(next());
+    else if (word == "--alone")
+      options.alone = true;
+    else if (word == "--cpu-time")
+      bench_cholesky::cpu_time = true;
+    else if (word == "--large")
+      options.large = next();
+    else if (word == "--small")
+      options.small = next();
+    else
+      try {
         bench_cholesky::row(word, options);
       } catch (const std::exception &problem) {
         std::fprintf(stderr, "%s: %s\n", word.c_str(), problem.what());

@@ -45,9 +45,12 @@ Problem make_problem(const std::string &words) {
   std::int32_t side = 0, unknowns = 1;
   in >> kind >> side >> unknowns;
   Problem a;
-  if (kind == "5-point") a = stencil(2, side, false, 1);
-  else if (kind == "7-point") a = stencil(3, side, false, 1);
-  else if (kind == "27-point") a = stencil(3, side, true, unknowns > 0 ? unknowns : 1);
+  if (kind == "5-point")
+    a = stencil(2, side, false, 1);
+  else if (kind == "7-point")
+    a = stencil(3, side, false, 1);
+  else if (kind == "27-point")
+    a = stencil(3, side, true, unknowns > 0 ? unknowns : 1);
   else {
     const auto read = sextant::io::read_matrix(words, {}, sextant::Allocator());
     const auto *row_ptr = static_cast<const std::int32_t *>(read.csr.row_ptr.data());

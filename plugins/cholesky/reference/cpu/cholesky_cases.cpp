@@ -154,8 +154,8 @@ void make(const Shape &shape, sxt_value_type type, Random &random, Case &c) {
   c.structure = std::make_unique<Structure>(c.pattern, order, options);
   make_args(c, random);
   const std::int32_t phase = shape.phase == SXT_CHOLESKY_FACTOR || shape.phase == SXT_CHOLESKY_INVERSE ? shape.phase
-                             : shape.phase == SXT_CHOLESKY_PIVOTS                                      ? SXT_CHOLESKY_FACTOR
-                                                                                                       : SXT_CHOLESKY_SOLVE;
+                             : shape.phase == SXT_CHOLESKY_PIVOTS ? SXT_CHOLESKY_FACTOR
+                                                                  : SXT_CHOLESKY_SOLVE;
   c.query = query_of(c.structure->view(), static_cast<std::int64_t>(c.pattern.from.size()), type, phase);
   c.query.m.q.flags = 0;  // no matrix beside the values in the arguments
   c.query.m.matrix_type = c.type_a;

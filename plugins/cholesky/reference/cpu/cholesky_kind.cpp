@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kind sxt.cholesky/1: matrices of many looks in every phase, sets of values, Schur complements, pivots that fail or are
-// changed, values that are not finite.
+// Kind sxt.cholesky/1: matrices of many looks in every phase, sets of values, Schur complements, pivots that fail or
+// are changed, values that are not finite.
 #include <cmath>
 #include <cstdint>
 #include <iterator>
@@ -18,7 +18,8 @@ constexpr std::int32_t F = SXT_CHOLESKY_FACTOR, S = SXT_CHOLESKY_SOLVE, FW = SXT
                        P = SXT_CHOLESKY_PIVOTS;
 constexpr std::int32_t L = SXT_FACTORS_LLH, D = SXT_FACTORS_LDLH;
 
-// look, n, phase, factors, right-hand sides, sets, amalgamation, columns of a Schur complement, flaw, policy, half precision
+// look, n, phase, factors, right-hand sides, sets, amalgamation, columns of a Schur complement, flaw, policy, half
+// precision
 const Shape shapes[] = {
     {Look::random, 0, F},
     {Look::random, 0, S},
@@ -86,7 +87,8 @@ sxt_status make_case(const sxt_host *, std::uint64_t seed, std::uint64_t i, sxt_
     c->description = "phase " + std::to_string(shape.phase) + ", look " + std::to_string(static_cast<int>(shape.look)) +
                      ", n " + std::to_string(shape.n) + ", " + std::to_string(c->structure->view().n_super) +
                      " supernodes, " + value_name(c->type);
-    *out = {sizeof(sxt_case), c->description.c_str(), &c->query.m.q, nullptr, &c->structure->view().h, &c->args.h, c.get()};
+    *out = {sizeof(sxt_case), c->description.c_str(), &c->query.m.q, nullptr, &c->structure->view().h, &c->args.h,
+            c.get()};
     c.release();
     return SXT_OK;
   });

@@ -83,8 +83,8 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   return SXT_OK;
 }
 
-void bytes(const sxt_query *query, const sxt_symbolic *, const sxt_machine *, const sxt_candidate *, std::uint64_t *host,
-           std::uint64_t *device) {
+void bytes(const sxt_query *query, const sxt_symbolic *, const sxt_machine *, const sxt_candidate *,
+           std::uint64_t *host, std::uint64_t *device) {
   *host = sizeof(State) + 16 * static_cast<std::uint64_t>(as<sxt_cholesky_query>(query).m.rows);
   *device = 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sparse Cholesky entry by entry on the structure that a scheduler gets: the factorisation, its solves, and the entries of
-// the inverse where L has entries. Entries are found by search; nothing is shared between columns.
+// Sparse Cholesky entry by entry on the structure that a scheduler gets: the factorisation, its solves, and the entries
+// of the inverse where L has entries. Entries are found by search; nothing is shared between columns.
 #pragma once
 
 #include <algorithm>
@@ -53,7 +53,8 @@ struct Failure {
   double pivot = 0;
 };
 
-// The values of A where they go, or the first column that holds one that is not finite. values may be of half the precision.
+// The values of A where they go, or the first column that holds one that is not finite. values may be of half the
+// precision.
 template <class T, class A>
 Failure scatter(const sxt_symbolic &s, const A *values, T *l) {
   std::int64_t first_bad = -1;

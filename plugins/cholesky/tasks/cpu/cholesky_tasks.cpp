@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// cholesky.tasks.cpu: a multifrontal factorisation as tasks over the assembly tree, on the threads that the call is lent.
+// cholesky.tasks.cpu: a multifrontal factorisation as tasks over the assembly tree, on the threads that the call is
+// lent.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -36,8 +37,8 @@ void set_up(State &state, const sxt_cholesky_query &q, std::int64_t threads) {
   state.phase = phase_of(q);
 }
 
-void bytes(const sxt_query *query, const sxt_symbolic *symbolic, const sxt_machine *machine, const sxt_candidate *candidate,
-           std::uint64_t *host, std::uint64_t *device) {
+void bytes(const sxt_query *query, const sxt_symbolic *symbolic, const sxt_machine *machine,
+           const sxt_candidate *candidate, std::uint64_t *host, std::uint64_t *device) {
   const auto &q = as<sxt_cholesky_query>(query);
   const std::int64_t threads = candidate ? candidate->launch[0] : machine ? machine->units : 1;
   *device = 0;
@@ -79,11 +80,12 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   return SXT_OK;
 }
 
-sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *slots, const sxt_exec *exec,
-                   void **state) {
+sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *slots,
+                   const sxt_exec *exec, void **state) {
   return guard(exec, [&]() -> sxt_status {
     if (!problem->data || !is_kind(*problem->data, SXT_KIND_SYMBOLIC))
       return error(exec, SXT_E_ARGUMENT, "the problem has no symbolic structure");
+    if (!slots) return error(exec, SXT_E_STATE, "its slots for dense operations are not filled");
     for (int slot = 0; slot < 2; ++slot)
       if (slots[slot].scratch_bytes > 0)
         return error(exec, SXT_E_NOT_SUPPORTED, "%s wants scratch, which this scheduler has none of",

@@ -60,15 +60,25 @@ class Dense {
     call(rule.definite ? SXT_DENSE_POTRF : SXT_DENSE_LDLH, n, n, n, a, {}, {}, {});
     return info_;
   }
-  void trsm(Block<T> l, Block<T> b, std::int64_t m, std::int64_t n, Diagonal<T> d) { call(SXT_DENSE_TRSM, m, n, n, l, b, {}, d); }
-  void syrk(Block<T> a, Block<T> c, std::int64_t n, std::int64_t k, Diagonal<T> d) { call(SXT_DENSE_SYRK, n, n, k, a, {}, c, d); }
+  void trsm(Block<T> l, Block<T> b, std::int64_t m, std::int64_t n, Diagonal<T> d) {
+    call(SXT_DENSE_TRSM, m, n, n, l, b, {}, d);
+  }
+  void syrk(Block<T> a, Block<T> c, std::int64_t n, std::int64_t k, Diagonal<T> d) {
+    call(SXT_DENSE_SYRK, n, n, k, a, {}, c, d);
+  }
   void gemm(Block<T> a, Block<T> b, Block<T> c, std::int64_t m, std::int64_t n, std::int64_t k, Diagonal<T> d) {
     call(SXT_DENSE_GEMM, m, n, k, a, b, c, d);
   }
   // C (lower) -= A B^H.
-  void gemmt(Block<T> a, Block<T> b, Block<T> c, std::int64_t n, std::int64_t k) { call(SXT_DENSE_GEMMT, n, n, k, a, b, c, {}); }
-  void forward(Block<T> l, Block<T> b, std::int64_t m, std::int64_t n) { call(SXT_DENSE_FORWARD, m, n, m, l, b, {}, {}); }
-  void backward(Block<T> l, Block<T> b, std::int64_t m, std::int64_t n) { call(SXT_DENSE_BACKWARD, m, n, m, l, b, {}, {}); }
+  void gemmt(Block<T> a, Block<T> b, Block<T> c, std::int64_t n, std::int64_t k) {
+    call(SXT_DENSE_GEMMT, n, n, k, a, b, c, {});
+  }
+  void forward(Block<T> l, Block<T> b, std::int64_t m, std::int64_t n) {
+    call(SXT_DENSE_FORWARD, m, n, m, l, b, {}, {});
+  }
+  void backward(Block<T> l, Block<T> b, std::int64_t m, std::int64_t n) {
+    call(SXT_DENSE_BACKWARD, m, n, m, l, b, {}, {});
+  }
   void right(Block<T> l, Block<T> b, std::int64_t m, std::int64_t n) { call(SXT_DENSE_RIGHT, m, n, n, l, b, {}, {}); }
   void product(Block<T> a, Block<T> b, Block<T> c, std::int64_t m, std::int64_t n, std::int64_t k) {
     call(SXT_DENSE_PRODUCT, m, n, k, a, b, c, {});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The factorisation, multifrontal: a front is a supernode's block in the factor and a square block of what it contributes
-// to its parent. Children are added in their order, so that the bits are the same on any number of threads.
+// The factorisation, multifrontal: a front is a supernode's block in the factor and a square block of what it
+// contributes to its parent. Children are added in their order, so that the bits are the same on any number of threads.
 #pragma once
 
 #include <atomic>
@@ -16,13 +16,13 @@ namespace sextant_cholesky_tasks {
 
 // What one caller's factorisations work in.
 struct FactorSpace {
-  std::byte *kept = nullptr;    // Plan::kept_values numbers
-  std::byte *stacks = nullptr;  // Plan::stack_values numbers a thread
+  std::byte *kept = nullptr;      // Plan::kept_values numbers
+  std::byte *stacks = nullptr;    // Plan::stack_values numbers a thread
   std::uint8_t *marks = nullptr;  // n a thread that has sets of its own: pivots that were changed
   Key *keys = nullptr;            // units + tiles
   Index *children_left = nullptr, *tiles_left = nullptr;  // of a unit
-  std::uint16_t *stage = nullptr;  // of a tile; the top bit: in the queue or running
-  Index *columns_done = nullptr;   // of a row tile
+  std::uint16_t *stage = nullptr;                         // of a tile; the top bit: in the queue or running
+  Index *columns_done = nullptr;                          // of a row tile
 };
 
 // One set of values: where they are and what becomes of them.
@@ -38,11 +38,17 @@ struct FactorCall {
 };
 
 template <class T>
-struct HalfOf { using type = float; };
+struct HalfOf {
+  using type = float;
+};
 template <>
-struct HalfOf<std::complex<float>> { using type = std::complex<float>; };
+struct HalfOf<std::complex<float>> {
+  using type = std::complex<float>;
+};
 template <>
-struct HalfOf<std::complex<double>> { using type = std::complex<float>; };
+struct HalfOf<std::complex<double>> {
+  using type = std::complex<float>;
+};
 
 template <class T>
 class Factorisation {
@@ -50,7 +56,9 @@ class Factorisation {
   static constexpr std::int64_t none = INT64_MAX;
 
   Factorisation(const Plan &plan, const FactorSpace &space, const FactorCall<T> &call, const sxt_exec &exec)
-      : plan_(plan), space_(space), call_(call), exec_(exec) { exec_.threads = 1; }
+      : plan_(plan), space_(space), call_(call), exec_(exec) {
+    exec_.threads = 1;
+  }
 
   // On a team; false where it was cancelled.
   bool run(int threads) {
@@ -89,7 +97,8 @@ class Factorisation {
   bool is_beyond_failure(std::int64_t column) const { return column > failed_.load(std::memory_order_relaxed); }
   void fail(std::int64_t column) {
     std::int64_t before = failed_.load(std::memory_order_relaxed);
-    while (column < before && !failed_.compare_exchange_weak(before, column, std::memory_order_relaxed)) {}
+    while (column < before && !failed_.compare_exchange_weak(before, column, std::memory_order_relaxed)) {
+    }
   }
   void keep(sxt_status status) {
     if (status != SXT_OK) status_.store(status, std::memory_order_relaxed);
@@ -107,8 +116,8 @@ class Factorisation {
   std::uint16_t stages(const Tiling &t, std::int64_t j) const;
   void run_tile(std::int64_t p, const Tiling &t, std::int64_t i, std::int64_t j, std::uint16_t stage);
   void assemble_tile(std::int64_t p, const Tiling &t, std::int64_t i, std::int64_t j);
-  void update_tile(std::int64_t p, const Tiling &t, std::int64_t i, std::int64_t j, std::int64_t first, std::int64_t last,
-                   Dense<T> &dense);
+  void update_tile(std::int64_t p, const Tiling &t, std::int64_t i, std::int64_t j, std::int64_t first,
+                   std::int64_t last, Dense<T> &dense);
   void close_tile(std::int64_t p, const Tiling &t, std::int64_t i, std::int64_t j, Dense<T> &dense);
   Block<T> tile(std::int64_t p, const Tiling &t, std::int64_t i, std::int64_t j) const;
   void activate(std::int64_t unit, Queue &queue);
@@ -128,8 +137,10 @@ class Factorisation {
 template <class T>
 T Factorisation<T>::value_at(std::int64_t k, bool conjugated) {
   T value;
-  if (call_.half) value = static_cast<T>(static_cast<const typename HalfOf<T>::type *>(call_.values)[k]);
-  else value = static_cast<const T *>(call_.values)[k];
+  if (call_.half)
+    value = static_cast<T>(static_cast<const typename HalfOf<T>::type *>(call_.values)[k]);
+  else
+    value = static_cast<const T *>(call_.values)[k];
   if (!std::isfinite(std::real(value)) || !std::isfinite(std::imag(value)))
     bad_value_.store(true, std::memory_order_relaxed);
   return conjugated ? sextant::plugin::conjugate(value) : value;
@@ -137,12 +148,14 @@ T Factorisation<T>::value_at(std::int64_t k, bool conjugated) {
 
 template <class T>
 void Factorisation<T>::put_entries(std::int64_t p, T *to) {
-  plan_.for_entries(p, [&](std::int64_t place, std::int64_t k, bool conjugated) { to[place] = value_at(k, conjugated); });
+  plan_.for_entries(p,
+                    [&](std::int64_t place, std::int64_t k, bool conjugated) { to[place] = value_at(k, conjugated); });
 }
 
 // One column of a child's block from row i on, in runs of neighbours.
 template <class T>
-inline void add_runs(const T *from, const Index *relative, const Index *run_end, std::int64_t i, std::int64_t end, T *to) {
+inline void add_runs(const T *from, const Index *relative, const Index *run_end, std::int64_t i, std::int64_t end,
+                     T *to) {
   while (i < end) {
     const std::int64_t stop = std::min<std::int64_t>(run_end[i], end);
     T *out = to + relative[i];
@@ -183,9 +196,12 @@ void Factorisation<T>::run_range(const Unit &unit, int rank) {
     const std::int64_t below = plan_.below(p), size = below * below;
     const bool on_right = plan_.on_right[p] != 0;
     T *block;
-    if (plan_.is_kept(p)) block = kept(p);
-    else if (on_right) block = right -= size;
-    else block = left, left += size;
+    if (plan_.is_kept(p))
+      block = kept(p);
+    else if (on_right)
+      block = right -= size;
+    else
+      block = left, left += size;
     const bool skip = is_beyond_failure(plan_.s.super_ptr[p]);
     if (!skip) {
       T *const own = front(p).data;
@@ -202,8 +218,10 @@ void Factorisation<T>::run_range(const Unit &unit, int rank) {
     for (Index c = plan_.first_child[p]; c >= 0; c = plan_.next_child[c]) {
       const std::int64_t count = plan_.below(c) * plan_.below(c);
       const T *from = nullptr;
-      if (plan_.is_kept(c)) from = kept(c);
-      else from = on_right ? next : next - count, next += on_right ? count : -count;
+      if (plan_.is_kept(c))
+        from = kept(c);
+      else
+        from = on_right ? next : next - count, next += on_right ? count : -count;
       if (!skip) add_child(c, from, p, block);
     }
     (on_right ? left : right) += on_right ? -alive : alive;

@@ -120,7 +120,9 @@ void Factorisation<T>::assemble_tile(std::int64_t p, const Tiling &t, std::int64
   for (Index child = plan_.first_child[p]; child >= 0; child = plan_.next_child[child]) {
     const std::int64_t size = plan_.below(child);
     const Index *relative = plan_.relative(child), *run_end = plan_.run_end(child);
-    const auto at = [&](std::int64_t n) { return std::lower_bound(relative, relative + size, static_cast<Index>(n)) - relative; };
+    const auto at = [&](std::int64_t n) {
+      return std::lower_bound(relative, relative + size, static_cast<Index>(n)) - relative;
+    };
     const std::int64_t from = at(row), end = at(row_end), last = at(column_end);
     for (std::int64_t c = at(column); c < last; ++c)
       add_runs(kept(child) + c * size, relative, run_end, std::max(from, c), end,
@@ -134,10 +136,13 @@ void Factorisation<T>::update_tile(std::int64_t p, const Tiling &t, std::int64_t
                                    std::int64_t last, Dense<T> &dense) {
   if (first >= last) return;
   const std::int64_t column = t.begin(first), depth = t.end(last - 1) - column;
-  const Block<T> own = front(p), to = tile(p, t, i, j), left = own.at(t.begin(i), column), top = own.at(t.begin(j), column);
+  const Block<T> own = front(p), to = tile(p, t, i, j), left = own.at(t.begin(i), column),
+                 top = own.at(t.begin(j), column);
   const Diagonal<T> d = weights(own.at(column, column));
-  if (i == j) dense.syrk(left, to, t.extent(i), depth, d);
-  else dense.gemm(left, top, to, t.extent(i), t.extent(j), depth, d);
+  if (i == j)
+    dense.syrk(left, to, t.extent(i), depth, d);
+  else
+    dense.gemm(left, top, to, t.extent(i), t.extent(j), depth, d);
 }
 
 template <class T>

@@ -46,8 +46,8 @@ class Queue {
   std::int64_t size_ = 0;
 };
 
-// Work offers: start(Queue &), once; run(Key, int rank), several at once; finish(Key, Queue &) -> bool, one at a time: false
-// after the last task. The same queue order on one thread as on many, where keys allow.
+// Work offers: start(Queue &), once; run(Key, int rank), several at once; finish(Key, Queue &) -> bool, one at a time:
+// false after the last task. The same queue order on one thread as on many, where keys allow.
 template <class Work>
 class Graph {
  public:
@@ -76,11 +76,9 @@ class Graph {
       lock.unlock();
       work_.run(key, rank);
       lock.lock();
-      const std::int64_t before = queue_.size();
       if (!work_.finish(key, queue_)) done_ = true;
       news_.fetch_add(1, std::memory_order_release);
-      if (waiting_ > 0 && (done_ || queue_.size() > before + (before == 0))) changed_.notify_all();
-      else if (waiting_ > 0 && queue_.size() > 0) changed_.notify_one();
+      if (waiting_ > 0 && (done_ || queue_.size() > 0)) changed_.notify_all();
     }
     if (waiting_ > 0) changed_.notify_all();
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Entries of the inverse where L has entries, from the root down, a supernode at a time: with Z the inverse, R the rows below
-// and Y = L21 L11^-1,
+// Entries of the inverse where L has entries, from the root down, a supernode at a time: with Z the inverse, R the rows
+// below and Y = L21 L11^-1,
 //   Z_Rs = -Z_RR Y,   Z_ss = L11^-H D^-1 L11^-1 - Y^H Z_Rs,
-// of which all entries of Z_RR stand in blocks of ancestors (K. Takahashi, J. Fagan, M.-S. Chen, 1973; A. M. Erisman and
-// W. F. Tinney, 1975). Fronts above the ranges follow each other with a team on each, ranges are spread over it.
+// of which all entries of Z_RR stand in blocks of ancestors (K. Takahashi, J. Fagan, M.-S. Chen, 1973; A. M. Erisman
+// and W. F. Tinney, 1975). Fronts above the ranges follow each other with a team on each, ranges are spread over it.
 #pragma once
 
 #include <atomic>
@@ -38,7 +38,9 @@ template <class T>
 class Inverse {
  public:
   Inverse(const Plan &plan, const InverseSpace &space, const InverseCall<T> &call, const sxt_exec &exec)
-      : plan_(plan), space_(space), call_(call), exec_(exec) { exec_.threads = 1; }
+      : plan_(plan), space_(space), call_(call), exec_(exec) {
+    exec_.threads = 1;
+  }
 
   // False where it was cancelled.
   bool run(int threads) {
@@ -146,7 +148,8 @@ void Inverse<T>::supernode(std::int64_t p, T *square, T *panel, int threads, int
     });
     in_strips(below, threads, [&](std::int64_t begin, std::int64_t end, Dense<T> &dense) {
       for (std::int64_t j = 0; j < width; ++j)
-        std::memset(static_cast<void *>(under.data + begin + j * z.ld), 0, static_cast<std::size_t>(end - begin) * sizeof(T));
+        std::memset(static_cast<void *>(under.data + begin + j * z.ld), 0,
+                    static_cast<std::size_t>(end - begin) * sizeof(T));
       dense.gemm(rr.at(begin, 0), y, under.at(begin, 0), end - begin, width, below, {});
     });
     in_strips(width, threads, [&](std::int64_t begin, std::int64_t end, Dense<T> &dense) {

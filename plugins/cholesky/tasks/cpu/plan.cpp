@@ -124,8 +124,7 @@ void Plan::link_units() {
 void Plan::place_blocks() {
   const auto n = static_cast<std::size_t>(s.n_super);
   kept_at.assign(n, -1), on_right.assign(n, 0), gathered_.assign(n, 0);
-  for (std::int64_t p = s.n_super; p-- > 0;)
-    on_right[p] = s.parent[p] >= 0 ? !on_right[s.parent[p]] : 0;
+  for (std::int64_t p = s.n_super; p-- > 0;) on_right[p] = s.parent[p] >= 0 ? !on_right[s.parent[p]] : 0;
   const auto is_top = [&](std::int64_t p) { return units[unit_of[p]].kind != Unit::Kind::range; };
   const auto is_kept_one = [&](std::int64_t p) { return is_top(p) || s.parent[p] < 0 || is_top(s.parent[p]); };
   std::vector<std::int64_t> region(n, 0), best(n, -1), base(n, 0);
@@ -152,8 +151,10 @@ void Plan::place_blocks() {
     const bool right = on_right[p] != 0;
     std::int64_t place = right ? base[p] : base[p] + region[p];  // the border of what is still to be given away
     const auto give = [&](std::int64_t c) {
-      if (right) base[c] = place, place += region[c];
-      else place -= region[c], base[c] = place;
+      if (right)
+        base[c] = place, place += region[c];
+      else
+        place -= region[c], base[c] = place;
     };
     for (Index c = first_child[p]; c >= 0; c = next_child[c])
       if (c != best[p]) give(c);
@@ -244,8 +245,10 @@ void Plan::sort_entries() {
   for (int part = 0; part < 2; ++part) {
     std::vector<std::int64_t> next(entries_at_[part]);
     for (std::int64_t k = borders[part]; k < borders[part + 1]; ++k) {
-      if (in_order) order_[k] = k;
-      else order_[next[super_of(k)]++] = k;
+      if (in_order)
+        order_[k] = k;
+      else
+        order_[next[super_of(k)]++] = k;
     }
     for (const Unit &unit : units)
       if (unit.kind != Unit::Kind::range)
@@ -256,9 +259,9 @@ void Plan::sort_entries() {
 
 std::uint64_t Plan::bytes() const {
   const auto of = [](const auto &list) { return list.size() * sizeof(list[0]); };
-  return sizeof *this + of(first_child) + of(next_child) + of(units) + of(unit_of) + of(parents_at) + of(parents) + of(children_at) + of(children) +
-         of(kept_at) + of(on_right) + of(tilings) + of(tiling_of) + of(relative_) + of(run_end_) + of(targets_) +
-         of(gathered_) + of(entries_at_[0]) + of(entries_at_[1]) + of(order_);
+  return sizeof *this + of(first_child) + of(next_child) + of(units) + of(unit_of) + of(parents_at) + of(parents) +
+         of(children_at) + of(children) + of(kept_at) + of(on_right) + of(tilings) + of(tiling_of) + of(relative_) +
+         of(run_end_) + of(targets_) + of(gathered_) + of(entries_at_[0]) + of(entries_at_[1]) + of(order_);
 }
 
 }  // namespace sextant_cholesky_tasks

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What every call on one structure shares: how the assembly tree is cut into units of work, where contribution blocks
-// lie, and which entries of A go into which supernode. Nothing in it depends on the number of threads, so that neither do
-// results.
+// lie, and which entries of A go into which supernode. Nothing in it depends on the number of threads, so that neither
+// do results.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace sextant_cholesky_tasks {
 
 using Index = std::int32_t;
 
-// A range of supernodes with all their descendants, done one after the other on one thread; or one supernode above them, on
-// its own, or, where it is large, in tiles.
+// A range of supernodes with all their descendants, done one after the other on one thread; or one supernode above
+// them, on its own, or, where it is large, in tiles.
 struct Unit {
   enum class Kind { range, front, tiled };
   std::int64_t first, last;  // supernodes
@@ -25,11 +25,14 @@ struct Unit {
 // The rows and columns of a large front cut into tiles: `panel` block columns, then the rows below, `size` each.
 struct Tiling {
   std::int64_t size = 0, width = 0, rows = 0, panel = 0, count = 0;
-  std::int64_t chunk = 0;   // block columns that one update takes
+  std::int64_t chunk = 0;                  // block columns that one update takes
   std::int64_t tiles_at = 0, rows_at = 0;  // of this front's tiles and row tiles among all
-  std::int64_t begin(std::int64_t i) const { return i < panel ? i * size : i == panel ? width : width + (i - panel) * size; }
+  std::int64_t begin(std::int64_t i) const {
+    return i < panel ? i * size : i == panel ? width : width + (i - panel) * size;
+  }
   std::int64_t end(std::int64_t i) const {
-    return i < panel ? (i + 1 < panel ? (i + 1) * size : width) : (i + 1 < count ? width + (i + 1 - panel) * size : rows);
+    return i < panel ? (i + 1 < panel ? (i + 1) * size : width)
+                     : (i + 1 < count ? width + (i + 1 - panel) * size : rows);
   }
   std::int64_t extent(std::int64_t i) const { return end(i) - begin(i); }
   std::int64_t tile(std::int64_t i, std::int64_t j) const { return tiles_at + i * (i + 1) / 2 + j; }
@@ -57,8 +60,8 @@ class Plan {
 
   // Children of a supernode in ascending order; -1 ends them.
   std::vector<Index> first_child, next_child;
-  std::vector<Unit> units;        // a unit's children come before it
-  std::vector<Index> unit_of;     // of a supernode
+  std::vector<Unit> units;               // a unit's children come before it
+  std::vector<Index> unit_of;            // of a supernode
   std::vector<std::int64_t> parents_at;  // units that wait for unit u: parents[parents_at[u]] ..
   std::vector<Index> parents;
   std::vector<std::int64_t> children_at;  // and the other way round
@@ -66,15 +69,15 @@ class Plan {
   // Whose contribution block outlives its unit: every front's, and that of roots of ranges. The block of another one
   // goes on the left or the right end of a thread's stack.
   bool is_kept(std::int64_t p) const { return kept_at[p] >= 0; }
-  std::vector<std::int64_t> kept_at;      // numbers, in the memory of kept blocks; -1
+  std::vector<std::int64_t> kept_at;  // numbers, in the memory of kept blocks; -1
   std::vector<std::uint8_t> on_right;
-  std::vector<Tiling> tilings;            // of tiled units, in their order
-  std::vector<Index> tiling_of;           // of a unit; -1
+  std::vector<Tiling> tilings;   // of tiled units, in their order
+  std::vector<Index> tiling_of;  // of a unit; -1
 
-  std::int64_t kept_values = 0, stack_values = 0;   // numbers of the kept blocks and of one thread's stack
-  std::int64_t kept_rows = 0, stack_rows = 0;       // rows below of kept ones, all together; of one other, at most
-  std::int64_t stack_panel = 0, top_panel = 0;      // largest block below a diagonal in a range and above (INVERSE)
-  std::int64_t stack_square = 0, top_square = 0;    // largest contribution block there
+  std::int64_t kept_values = 0, stack_values = 0;  // numbers of the kept blocks and of one thread's stack
+  std::int64_t kept_rows = 0, stack_rows = 0;      // rows below of kept ones, all together; of one other, at most
+  std::int64_t stack_panel = 0, top_panel = 0;     // largest block below a diagonal in a range and above (INVERSE)
+  std::int64_t stack_square = 0, top_square = 0;   // largest contribution block there
   std::int64_t tiles = 0, row_tiles = 0;
   std::int64_t gathered_at(std::int64_t p) const { return gathered_[p]; }
 
@@ -113,9 +116,7 @@ template <class F>
 void Plan::for_entries(std::int64_t p, std::int64_t begin, std::int64_t end, F &&f) const {
   const std::int64_t ld = rows(p);
   for (int part = 0; part < 2; ++part) {
-    const auto place = [&](std::int64_t k) {
-      return s.entry_to[order_.empty() ? k : order_[k]] - s.value_ptr[p];
-    };
+    const auto place = [&](std::int64_t k) { return s.entry_to[order_.empty() ? k : order_[k]] - s.value_ptr[p]; };
     std::int64_t low = entries_at_[part][p], high = entries_at_[part][p + 1];
     while (low < high) {  // entries of these supernodes are sorted
       const std::int64_t middle = (low + high) / 2;

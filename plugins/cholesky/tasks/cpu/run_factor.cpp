@@ -71,8 +71,10 @@ class Sets {
     call.type = args_.value_type;
     call.parts = session_.parts;
     Factorisation<T> factorisation(plan, space, call, exec_);
-    if (threads == 0) factorisation.run_alone(rank);
-    else if (!factorisation.run(threads)) return SXT_NOT_CONVERGED;
+    if (threads == 0)
+      factorisation.run_alone(rank);
+    else if (!factorisation.run(threads))
+      return SXT_NOT_CONVERGED;
     tell(set, factorisation, call);
     return factorisation.status();
   }
@@ -81,8 +83,10 @@ class Sets {
     const sxt_symbolic &s = session_.state.plan.s;
     std::int64_t column = done.failed_column();
     double pivot = 0;
-    if (column == Factorisation<T>::none) column = -1;
-    else pivot = done.failed_pivot();
+    if (column == Factorisation<T>::none)
+      column = -1;
+    else
+      pivot = done.failed_pivot();
     if (column >= 0 || done.saw_bad_value()) {
       const std::int64_t bad = half_ ? first_bad_column(s, static_cast<const typename HalfOf<T>::type *>(call.values))
                                      : first_bad_column(s, static_cast<const T *>(call.values));
@@ -103,9 +107,8 @@ class Sets {
 }  // namespace
 
 sxt_status run_factor(const Session &session, const sxt_cholesky_args &args, const sxt_exec &exec, int threads) {
-  return with_value_type(args.value_type, [&](auto tag) {
-    return Sets<typename decltype(tag)::type>(session, args, exec).run(threads);
-  });
+  return with_value_type(
+      args.value_type, [&](auto tag) { return Sets<typename decltype(tag)::type>(session, args, exec).run(threads); });
 }
 
 }  // namespace sextant_cholesky_tasks

@@ -28,7 +28,8 @@ struct State {
 struct Layout {
   Layout(const State &state, std::int64_t threads);
   std::uint64_t bytes = 0;
-  std::uint64_t kept = 0, stacks = 0, marks = 0, keys = 0, waiting = 0, left = 0, stage = 0, done = 0, busy = 0, x = 0, rows = 0;
+  std::uint64_t kept = 0, stacks = 0, marks = 0, keys = 0, waiting = 0, left = 0, stage = 0, done = 0, busy = 0, x = 0,
+                rows = 0;
 
  private:
   std::uint64_t take(std::uint64_t size, std::int64_t count);

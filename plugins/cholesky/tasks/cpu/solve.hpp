@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Solves with a few right-hand sides at once, up and down the same tree. Going up, a unit adds what it takes off rows of
-// others to numbers of its own behind the vector, which the parent collects in the order of its children; going down it
-// only reads what stands above. Large fronts are cut in block columns and rows as for the factorisation.
+// Solves with a few right-hand sides at once, up and down the same tree. Going up, a unit adds what it takes off rows
+// of others to numbers of its own behind the vector, which the parent collects in the order of its children; going down
+// it only reads what stands above. Large fronts are cut in block columns and rows as for the factorisation.
 //
-// One or two right-hand sides stand in columns. More stand across, as the rows of X^H, so that what belongs to one row of L
-// lies together and kernels work along the right-hand sides: L^-1 X is then X^H L^-H.
+// One or two right-hand sides stand in columns. More stand across, as the rows of X^H, so that what belongs to one row
+// of L lies together and kernels work along the right-hand sides: L^-1 X is then X^H L^-H.
 #pragma once
 
 #include <atomic>
@@ -19,13 +19,13 @@ namespace sextant_cholesky_tasks {
 
 // What one caller's solves work in.
 struct SolveSpace {
-  std::byte *x = nullptr;        // (n + Plan::kept_rows) numbers a column
-  std::byte *rows = nullptr;     // Plan::stack_rows numbers a column and thread
-  Key *keys = nullptr;           // units + row tiles
-  Index *waiting = nullptr;      // of a unit: what must be done before
-  Index *next = nullptr;         // of a row tile: the block it takes next; busy: it is in the queue or running
+  std::byte *x = nullptr;     // (n + Plan::kept_rows) numbers a column
+  std::byte *rows = nullptr;  // Plan::stack_rows numbers a column and thread
+  Key *keys = nullptr;        // units + row tiles
+  Index *waiting = nullptr;   // of a unit: what must be done before
+  Index *next = nullptr;      // of a row tile: the block it takes next; busy: it is in the queue or running
   std::uint8_t *busy = nullptr;
-  Index *solved = nullptr;       // of a tiled unit: block columns; [1]: tiles that are not done
+  Index *solved = nullptr;  // of a tiled unit: block columns; [1]: tiles that are not done
 };
 
 template <class T>
@@ -43,7 +43,13 @@ template <class T>
 class Solve {
  public:
   Solve(const Plan &plan, const SolveSpace &space, const SolveCall<T> &call, const sxt_exec &exec)
-      : plan_(plan), space_(space), call_(call), exec_(exec), x_(reinterpret_cast<T *>(space.x)), across_(call.columns > 2), ld_(across_ ? call.columns : plan.s.n + plan.kept_rows) {
+      : plan_(plan),
+        space_(space),
+        call_(call),
+        exec_(exec),
+        x_(reinterpret_cast<T *>(space.x)),
+        across_(call.columns > 2),
+        ld_(across_ ? call.columns : plan.s.n + plan.kept_rows) {
     exec_.threads = 1;
   }
 
@@ -159,8 +165,10 @@ void Solve<T>::take_columns(std::int64_t begin, std::int64_t end, bool permuted)
   for (std::int64_t k = begin; k < end; ++k) {
     const T *const from = call_.b + (permuted ? plan_.s.perm[k] : k);
     for (std::int64_t c = 0; c < call_.columns; ++c) {
-      if (across_) x_[k * ld_ + c] = sextant::plugin::conjugate(from[c * call_.ldb]);
-      else x_[k + c * ld_] = from[c * call_.ldb];
+      if (across_)
+        x_[k * ld_ + c] = sextant::plugin::conjugate(from[c * call_.ldb]);
+      else
+        x_[k + c * ld_] = from[c * call_.ldb];
     }
   }
 }
@@ -169,8 +177,10 @@ void Solve<T>::put_columns(std::int64_t begin, std::int64_t end, bool permuted) 
   for (std::int64_t k = begin; k < end; ++k) {
     T *const to = call_.b + (permuted ? plan_.s.perm[k] : k);
     for (std::int64_t c = 0; c < call_.columns; ++c) {
-      if (across_) to[c * call_.ldb] = sextant::plugin::conjugate(x_[k * ld_ + c]);
-      else to[c * call_.ldb] = x_[k + c * ld_];
+      if (across_)
+        to[c * call_.ldb] = sextant::plugin::conjugate(x_[k * ld_ + c]);
+      else
+        to[c * call_.ldb] = x_[k + c * ld_];
     }
   }
 }
@@ -274,7 +284,8 @@ void Solve<T>::start(Queue &queue) {
   units_left_ = static_cast<std::int64_t>(plan_.units.size());
   std::memset(space_.busy, 0, static_cast<std::size_t>(plan_.row_tiles));
   for (std::int64_t u = 0; u < units_left_; ++u) {
-    space_.waiting[u] = up_ ? plan_.units[u].children : static_cast<Index>(plan_.parents_at[u + 1] - plan_.parents_at[u]);
+    space_.waiting[u] =
+        up_ ? plan_.units[u].children : static_cast<Index>(plan_.parents_at[u + 1] - plan_.parents_at[u]);
     if (space_.waiting[u] == 0) queue.push(is_tiled(u) ? key_of(u, 0, assembly) : key_of(u));
   }
 }
@@ -287,14 +298,17 @@ void Solve<T>::run(Key key, int rank) {
   const bool first_task = unit.kind != Unit::Kind::tiled || row_in(key) == assembly;
   if (up_ && first_task) {
     take_columns(plan_.s.super_ptr[unit.first], plan_.s.super_ptr[unit.last + 1], true);
-    if (unit.kind != Unit::Kind::range) collect(unit.first);
+    if (unit.kind != Unit::Kind::range)
+      collect(unit.first);
     else
       for (std::int64_t p = unit.first; p <= unit.last; ++p)
         if (plan_.is_kept(p)) clear(gathered(p), plan_.below(p));
   }
   if (unit.kind == Unit::Kind::tiled) {
-    if (row_in(key) != assembly) up_ ? up_tile(u, row_in(key), dense) : down_tile(u, row_in(key), dense);
-    else if (!up_) start_down(unit.first);
+    if (row_in(key) != assembly)
+      up_ ? up_tile(u, row_in(key), dense) : down_tile(u, row_in(key), dense);
+    else if (!up_)
+      start_down(unit.first);
   } else if (up_) {
     for (std::int64_t p = unit.first; p <= unit.last; ++p) up(p, dense, rank);
   } else {
@@ -318,8 +332,8 @@ bool Solve<T>::finish(Key key, Queue &queue) {
   return --units_left_ > 0;
 }
 
-// ---- large fronts: up, row tile i takes block columns in their order as they are solved, and is solved after the last one
-// before it; down, block column j takes row tiles from the last one up.
+// ---- large fronts: up, row tile i takes block columns in their order as they are solved, and is solved after the last
+// one before it; down, block column j takes row tiles from the last one up.
 
 template <class T>
 bool Solve<T>::is_done(const Tiling &t, std::int64_t i) const {
@@ -369,7 +383,8 @@ void Solve<T>::up_tile(std::int64_t unit, std::int64_t i, Dense<T> &dense) {
   const Block<T> l = writable(front(p));
   const Block<T> to = row_tile(p, t, i);
   Index &next = space_.next[t.rows_at + i];
-  const std::int64_t known = std::min<std::int64_t>(__atomic_load_n(&solved(unit)[0], __ATOMIC_ACQUIRE), std::min(i, t.panel));
+  const std::int64_t known =
+      std::min<std::int64_t>(__atomic_load_n(&solved(unit)[0], __ATOMIC_ACQUIRE), std::min(i, t.panel));
   for (; next < known; ++next)
     subtract(dense, l.at(t.begin(i), t.begin(next)), row_tile(p, t, next), to, t.extent(i), t.extent(next));
   if (next != i || i >= t.panel) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// cholesky.tasks.cpu on matrices that are cut into many units and tiles: residuals, equal bits on any number of threads,
-// failures under concurrency, inertia, cancelling, memory that fails.
+// cholesky.tasks.cpu on matrices that are cut into many units and tiles: residuals, equal bits on any number of
+// threads, failures under concurrency, inertia, cancelling, memory that fails.
 #include <cmath>
 #include <cstring>
 #include <thread>
@@ -89,10 +89,13 @@ struct Result {
 // One structure with its values, worked on with so many threads.
 class Problem {
  public:
-  Problem(LowerPattern a, std::vector<std::int32_t> order, std::vector<double> given, std::int32_t factors = SXT_FACTORS_LLH,
-          std::int64_t amalgamation = 8)
-      : pattern(std::move(a)), values(std::move(given)), structure(pattern, std::move(order), StructureOptions{amalgamation, 64, 0}) {
-    query = sextant_cholesky::query_of(view(), static_cast<std::int64_t>(pattern.col.size()), SXT_F64, SXT_CHOLESKY_FACTOR);
+  Problem(LowerPattern a, std::vector<std::int32_t> order, std::vector<double> given,
+          std::int32_t factors = SXT_FACTORS_LLH, std::int64_t amalgamation = 8)
+      : pattern(std::move(a)),
+        values(std::move(given)),
+        structure(pattern, std::move(order), StructureOptions{amalgamation, 64, 0}) {
+    query =
+        sextant_cholesky::query_of(view(), static_cast<std::int64_t>(pattern.col.size()), SXT_F64, SXT_CHOLESKY_FACTOR);
     args.h = {sizeof args, SXT_KIND_CHOLESKY};
     args.value_type = args.value_type_a = SXT_F64;
     args.factors = query.factors = factors;
@@ -312,7 +315,8 @@ TEST(CholeskyTasks, ShapesAtTheirLimits) {
     EXPECT_TRUE(problem.same(r.l, one.l)) << n;
     for (const std::int64_t columns : {1, 4}) {
       problem.solve(r, columns, 3);
-      EXPECT_LE(problem.backward_error(r.x, columns), n > 20000 ? 10 : 200) << n;  // a row of 20001 entries sums so many
+      EXPECT_LE(problem.backward_error(r.x, columns), n > 20000 ? 10 : 200)
+          << n;  // a row of 20001 entries sums so many
     }
   }
 }

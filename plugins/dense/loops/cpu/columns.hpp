@@ -45,7 +45,7 @@ inline void vector_product(const R *a, int64_t lda, const R *b, R *c, int64_t re
 // The sum of a vector's lanes, by halves; of pairs, the sum of those in each place.
 template <int C, class V>
 SXT_WRITTEN_OUT inline void sum_lanes(V v, Lane<V> (&sums)[C]) {
-  if constexpr (lanes_of<V> > C)
+  if constexpr (lanes_of < V >> C)
     sum_lanes<C>(lower(v, Lanes_of<Half<V>>{}) + upper(v, Lanes_of<Half<V>>{}), sums);
   else
     for (int c = 0; c < C; ++c) sums[c] = v[c];

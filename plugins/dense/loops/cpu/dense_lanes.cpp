@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The operations of kind sxt.dense/1 on tiles in registers, compiled once an instruction set. Nothing is packed, so that a
-// matrix of a few columns costs no more than it has numbers; large ones are for kernels that pack.
+// The operations of kind sxt.dense/1 on tiles in registers, compiled once an instruction set. Nothing is packed, so
+// that a matrix of a few columns costs no more than it has numbers; large ones are for kernels that pack.
 #include "columns.hpp"
 #include "dense_table.hpp"
 
@@ -107,8 +107,8 @@ void divide_rows(R *b, int64_t ldb, const R *l, int64_t ldl, const Weights<R> &d
         pack<R, C, columns>(packed, before, weights, j);
         before = {packed, columns * C, C};
       }
-      for_row_tiles<R>(rows * C, Divide<R, C, columns, unit>{part, ldb, j, before, triangle + j * C + j * ldl, ldl,
-                                                             inverse});
+      for_row_tiles<R>(rows * C,
+                       Divide<R, C, columns, unit>{part, ldb, j, before, triangle + j * C + j * ldl, ldl, inverse});
     });
   }
 }
@@ -228,8 +228,7 @@ int32_t factor(R *a, int64_t lda, int64_t n, const Work &w) {
 template <class R, int C>
 void product_h(const R *a, int64_t lda, const R *b, int64_t ldb, R *c, int64_t ldc, int64_t m, int64_t n, int64_t k) {
   int64_t j = 0;
-  for (; n - j >= 4; j += 4)
-    dots_of_columns<R, C, 4>(a, lda, b + j * ldb, ldb, c + j * ldc, ldc, m, k * C);
+  for (; n - j >= 4; j += 4) dots_of_columns<R, C, 4>(a, lda, b + j * ldb, ldb, c + j * ldc, ldc, m, k * C);
   for (; j < n; ++j) dots_of_columns<R, C, 1>(a, lda, b + j * ldb, ldb, c + j * ldc, ldc, m, k * C);
 }
 

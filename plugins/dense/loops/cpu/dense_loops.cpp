@@ -25,7 +25,8 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_dense_query>(query);
   const double items = static_cast<double>(q.count), bytes = working_set(q);
-  const double per_tile = register_bytes_of(machine->level) * 3 * 64;  // multiply-adds of bytes that hide a tile's start
+  const double per_tile =
+      register_bytes_of(machine->level) * 3 * 64;  // multiply-adds of bytes that hide a tile's start
   CpuCost cost;
   cost.working_set = bytes;
   cost.flops = q.flops * (bytes > static_cast<double>(machine->unit_cache_bytes) ? 2.0 : 1.25);
@@ -45,8 +46,8 @@ sxt_status prepare(const sxt_problem *, const sxt_candidate *candidate, const sx
 
 Work work_of(const sxt_dense_args &d, std::int64_t g) {
   const Item<char> x = item_of<char>(d, g);
-  return {d.operation, d.unit != 0, x.m,    x.n,  x.k,           x.a.data,     x.b.data,       x.c.data,
-          x.a.ld,      x.b.ld,      x.c.ld, x.d,  x.incd,        pivot_rule(d), marks_of(d, g)};
+  return {d.operation, d.unit != 0, x.m,    x.n, x.k,    x.a.data,      x.b.data,      x.c.data,
+          x.a.ld,      x.b.ld,      x.c.ld, x.d, x.incd, pivot_rule(d), marks_of(d, g)};
 }
 
 sxt_status run(const void *state, void *, const sxt_head *head, const sxt_exec *exec) {
@@ -62,8 +63,7 @@ sxt_status run(const void *state, void *, const sxt_head *head, const sxt_exec *
 }
 
 const sxt_kernel kernel = [] {
-  sxt_kernel k =
-      new_kernel(SXT_KIND_DENSE, "dense.loops.cpu", "cpu", "small operations on tiles in registers", run);
+  sxt_kernel k = new_kernel(SXT_KIND_DENSE, "dense.loops.cpu", "cpu", "small operations on tiles in registers", run);
   k.flags = SXT_KERNEL_DETERMINISTIC;
   k.term_names = cpu_step_terms;
   k.candidates = candidates;

@@ -165,9 +165,8 @@ struct Tile {
           written_out<vectors>([&](int v) SXT_WRITTEN_OUT { x[v][c] -= re * x[v][e]; });
         } else {
           const R im = l[c * C + e * ld + 1];
-          written_out<vectors>([&](int v) SXT_WRITTEN_OUT {
-            x[v][c] -= re * x[v][e] - (im * alternating<V>()) * exchanged(x[v][e]);
-          });
+          written_out<vectors>(
+              [&](int v) SXT_WRITTEN_OUT { x[v][c] -= re * x[v][e] - (im * alternating<V>()) * exchanged(x[v][e]); });
         }
       });
       if constexpr (!unit) scale_column(c, inverse[c]);
@@ -186,9 +185,8 @@ struct Tile {
           written_out<vectors>([&](int v) SXT_WRITTEN_OUT { x[v][c] -= re * x[v][e]; });
         } else {
           const R im = l[e * C + c * ld + 1];
-          written_out<vectors>([&](int v) SXT_WRITTEN_OUT {
-            x[v][c] -= re * x[v][e] + (im * alternating<V>()) * exchanged(x[v][e]);
-          });
+          written_out<vectors>(
+              [&](int v) SXT_WRITTEN_OUT { x[v][c] -= re * x[v][e] + (im * alternating<V>()) * exchanged(x[v][e]); });
         }
       });
       scale_column(c, inverse[c]);

@@ -50,11 +50,17 @@ class Calls {
     return info;
   }
   // B (m x n) = B L^-H.
-  void trsm(View<T> l, View<T> b, std::int64_t m, std::int64_t n, bool unit) const { solve("R", adjoint, l, b, m, n, unit); }
+  void trsm(View<T> l, View<T> b, std::int64_t m, std::int64_t n, bool unit) const {
+    solve("R", adjoint, l, b, m, n, unit);
+  }
   // B (m x n) = B L^-1.
-  void right(View<T> l, View<T> b, std::int64_t m, std::int64_t n, bool unit) const { solve("R", "N", l, b, m, n, unit); }
+  void right(View<T> l, View<T> b, std::int64_t m, std::int64_t n, bool unit) const {
+    solve("R", "N", l, b, m, n, unit);
+  }
   // B (m x n) = L^-1 B, L^-H B.
-  void forward(View<T> l, View<T> b, std::int64_t m, std::int64_t n, bool unit) const { solve("L", "N", l, b, m, n, unit); }
+  void forward(View<T> l, View<T> b, std::int64_t m, std::int64_t n, bool unit) const {
+    solve("L", "N", l, b, m, n, unit);
+  }
   void backward(View<T> l, View<T> b, std::int64_t m, std::int64_t n, bool unit) const {
     solve("L", adjoint, l, b, m, n, unit);
   }

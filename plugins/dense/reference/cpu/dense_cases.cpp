@@ -118,8 +118,9 @@ void make_operands(Case &c, Random &random) {
 // D's entries are 0.5 to 1.5 in size; its numbers lie in a row with a distance of their own.
 void make_weights(Case &c, Random &random) {
   const bool solves = c.shape.operation == SXT_DENSE_TRSM;
-  make_matrices(c.d, c.shape.count, 2, c.type, random,
-                [&](std::int64_t g) { return Extent{1, std::int64_t{solves ? c.n[g] : c.k[g]}}; });
+  make_matrices(c.d, c.shape.count, 2, c.type, random, [&](std::int64_t g) {
+    return Extent{1, std::int64_t{solves ? c.n[g] : c.k[g]}};
+  });
   for (std::int64_t i = 0; i < c.d.values.size(); ++i) {
     const double value = random.symmetric();
     c.d.values.set(i, value < 0 ? value - 0.5 : value + 0.5);
@@ -155,8 +156,7 @@ void Case::set_pointers() {
   for (Matrices *x : {&a, &b, &c, &d}) {
     x->pointers.resize(x->at.size());
     for (std::size_t g = 0; g < x->at.size(); ++g)
-      x->pointers[g] =
-          static_cast<char *>(x->values.data()) + x->at[g] * static_cast<std::int64_t>(value_bytes(type));
+      x->pointers[g] = static_cast<char *>(x->values.data()) + x->at[g] * static_cast<std::int64_t>(value_bytes(type));
   }
   marks_pointers.resize(marks_at.size());
   for (std::size_t g = 0; g < marks_at.size(); ++g) marks_pointers[g] = marks.data() + marks_at[g];

@@ -48,9 +48,7 @@ struct Case {
   std::string description;
 
   // The matrices that the operation writes.
-  Matrices &result() {
-    return factors(shape.operation) ? a : !c.empty() ? c : b;
-  }
+  Matrices &result() { return factors(shape.operation) ? a : !c.empty() ? c : b; }
   bool lower_result() const {
     return factors(shape.operation) || shape.operation == SXT_DENSE_SYRK || shape.operation == SXT_DENSE_GEMMT;
   }

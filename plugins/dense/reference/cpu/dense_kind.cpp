@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kind sxt.dense/1: every operation at orders from 0 to 200, groups of mixed sizes, pivots that fail and that are changed.
+// Kind sxt.dense/1: every operation at orders from 0 to 200, groups of mixed sizes, pivots that fail and that are
+// changed.
 #include <cmath>
 #include <cstdint>
 #include <iterator>
