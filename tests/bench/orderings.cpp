@@ -17,7 +17,7 @@
 
 #include "core/cholesky/symbolic.hpp"
 #include "core/io/matrix_market.hpp"
-#include "core/registry/host.hpp"
+#include "core/registry/registry.hpp"
 #include "sextant/plugin/kinds/ordering.h"
 
 namespace {

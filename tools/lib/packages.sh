@@ -7,7 +7,8 @@ required_packages=(g++ make cmake ninja-build pkgconf zlib1g-dev libtomlplusplus
   libcli11-dev libfmt-dev libgtest-dev libgmock-dev libopenblas0 python3 doxygen)
 fortran_packages=(gfortran)
 # What the continuous integration adds: the Fortran module, and the checks of the shell scripts and of the C ABI.
-developer_packages=(gfortran shellcheck abigail-tools)
+# METIS is compared with where it is there.
+developer_packages=(gfortran shellcheck abigail-tools libmetis5)
 # pip, and the certificates it needs, to fetch the CUDA toolkit.
 wheel_packages=(python3-pip ca-certificates)
 
