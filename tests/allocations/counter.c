@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Preloaded into a program: counts what it asks of the host's allocator between the end of its second solve and the
- * end of its last, factorisations between them included, and writes the number of solves and that of requests into the file that COUNT_FILE names when the
- * program ends. What a set-up allocates depends on what it measures, so it is left out; a first step may end with a
- * line of output, for which the language allocates. Over glibc, whose own functions do the work. */
+ * end of its last, factorisations between them included, and writes the number of solves and that of requests into the
+ * file that COUNT_FILE names when the program ends. What a set-up allocates depends on what it measures, so it is left
+ * out; a first step may end with a line of output, for which the language allocates. Over glibc, whose own functions do
+ * the work. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -8,6 +8,10 @@ program test_kinds
   type(sextant_context) :: context
   type(sextant_matrix) :: a
   type(sextant_pcg) :: solver
+  type(sextant_analysis) :: analysis
+  type(sextant_analysis_settings) :: settings
+  type(sextant_cholesky) :: cholesky
+  type(sextant_cholesky_report) :: done
   type(sextant_hermitian) :: systems
   type(sextant_hermitian_answers) :: answers
   type(sextant_options) :: options
@@ -18,7 +22,7 @@ program test_kinds
   character(:), allocatable :: text
   integer :: row_ptr(n + 1), col(3*n - 2), i, j, k, stat, at, failed
   real :: values(3*n - 2), b(n), x(n), dense(2, 2, 1), rhs(2, 1, 1), norm
-  integer, allocatable :: back_ptr(:), back_col(:)
+  integer, allocatable :: back_ptr(:), back_col(:), order(:)
   real, allocatable :: back(:)
 
   failed = 0
@@ -63,6 +67,24 @@ program test_kinds
   call check('spmv')
   if (maxval(abs(b - 1)) > 1e-3) stat = -1
   call check('the solution')
+
+  settings%permutation = [(i, i=n, 1, -1)]
+  call analysis%create(a, settings, stat)
+  call check('analysis')
+  call analysis%order(order, stat)
+  call check('order')
+  call cholesky%create(analysis, stat)
+  call check('a factor')
+  call cholesky%factor(stat=stat)
+  call check('factor')
+  b = 1
+  call cholesky%solve(b, x, report=done, stat=stat)
+  call check('solve by a factor')
+  call sextant_spmv(a, x, b, stat=stat)
+  if (maxval(abs(b - 1)) > 1e-5) stat = -1
+  call check('its solution')
+  call cholesky%inverse([1], [2], b(:1), stat)
+  call check('inverse')
 
   call v%create(n, sxt_f64, context=context, stat=stat)
   call check('a vector')

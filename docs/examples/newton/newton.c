@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A nonlinear problem by Newton's method: -u'' in two dimensions + u^3 = f on a square, the force f applied in LOADS equal parts.
- * The matrix of each step has one pattern, so it is analysed once, and each step only factors new values and solves.
- * newton [LOADS] */
+/* A nonlinear problem by Newton's method: -u'' in two dimensions + u^3 = f on a square, the force f applied in LOADS
+ * equal parts. The matrix of each step has one pattern, so it is analysed once, and each step only factors new values
+ * and solves. newton [LOADS] */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +46,8 @@ static double residual(double force) {
   return largest;
 }
 
-/* Newton's method for one force, from the u of the one before. Returns the number of steps, -1 where it does not end. */
+/* Newton's method for one force, from the u of the one before. Returns the number of steps, -1 where it does not end.
+ */
 static int newton(sxt_matrix *a, sxt_cholesky *cholesky, double force) {
   double size = residual(force);
   for (int step = 0; step < 20; ++step) {
