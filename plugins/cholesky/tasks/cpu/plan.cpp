@@ -15,8 +15,6 @@ constexpr double tiled_from = 2e7;
 // What a supernode and a number cost beside the operations, in operations.
 constexpr double per_supernode = 400, per_number = 4;
 
-double square(std::int64_t n) { return static_cast<double>(n) * static_cast<double>(n); }
-
 }  // namespace
 
 Plan::Plan(const sxt_symbolic &symbolic) : s(symbolic) {

@@ -190,6 +190,12 @@ void make(const Shape &shape, sxt_value_type type, Random &random, Case &out) {
           const Wide value = out.a.values.at(place) / static_cast<double>(out.a.rows[g] + 2);
           out.a.values.set(place, i == j ? Array::poison_value() : value);
         }
+  if (out.lower_result() && !factors(shape.operation))  // Hermitian
+    for (std::size_t g = 0; g < out.c.at.size(); ++g)
+      for (std::int64_t j = 0; j < out.c.cols[g]; ++j) {
+        const std::int64_t place = out.c.at[g] + j + j * out.c.ld[g];
+        out.c.values.set(place, out.c.values.at(place).real());
+      }
   if (shape.weighted) make_weights(out, random);
   if (shape.flaw != Flaw::none) add_flaw(out, random);
   make_args(out);
