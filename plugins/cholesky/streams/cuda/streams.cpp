@@ -67,7 +67,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   CandidateList list(out, capacity, count);
   if (is_solve(q.phase)) return fill_solve_model(list.add(), q, *machine), SXT_OK;
   for (const Mapping mapping : {Mapping::joined, Mapping::published})
-    for (int streams = 1; streams <= most_streams; ++streams) {
+    for (const int streams : {4, 1, 2, 8}) {
       sxt_candidate &c = list.add();
       fill_factor_model(c, q, *machine, streams, mapping);
       if (slots) c.setup_s += slots[0].setup_s;
