@@ -15,9 +15,9 @@ struct PivotRule {
 
 enum class Pivot { good, changed, failed };
 
-// Judges a pivot and changes it where the rule says so.
+// Judges a pivot and changes it where the rule says so. constexpr: device code calls it, too.
 template <class R>
-inline Pivot judge(const PivotRule &rule, R &pivot) {
+constexpr Pivot judge(const PivotRule &rule, R &pivot) {
   const double p = static_cast<double>(pivot), size = p < 0 ? -p : p;
   if (!(p - p == 0)) return Pivot::failed;  // NaN or infinite
   const bool small = size <= rule.tolerance;

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sparse Cholesky on a GPU through the C interface: answers beside those of a CPU context, with every mapping of tasks;
+// rows that fail, new values, equal bits, several threads on one analysis, Schur complements.
+#include <unistd.h>
+
+#include <complex>
+#include <cstdint>
+#include <limits>
+#include <thread>
+
+#include "cholesky_plan.hpp"
+#include "support.hpp"
+#include "tests/api/cholesky_support.hpp"
+
+namespace {
+
+using namespace api_test;
+using gpu_test::CholeskyLaunch;
+using testing::HasSubstr;
+
+// A grid of points, 7-point in three dimensions, with values that are not all alike.
+template <class T>
+Sparse<T> grid(std::int64_t side, std::int64_t depth, int sign = 1) {
+  Sparse<T> out;
+  const std::int64_t n = side * side * depth;
+  out.pattern.rows = out.pattern.cols = n;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int64_t x = i % side, y = i / side % side, z = i / side / side;
+    const auto put = [&](bool there, std::int64_t j) {
+      if (!there) return;
+      out.pattern.entry(static_cast<std::int32_t>(j), 0);
+      const auto value = static_cast<Real<T>>(-1 - 0.1 * static_cast<double>((i + j) % 5));
+      if constexpr (complex_v<T>)
+        out.values.push_back(T(value, i == j ? 0 : static_cast<Real<T>>(i < j ? 0.3 : -0.3)));
+      else
+        out.values.push_back(value);
+    };
+    put(z > 0, i - side * side), put(y > 0, i - side), put(x > 0, i - 1), put(true, i);
+    const double diagonal = 9.5 * (sign < 0 && i % 3 == 0 ? -1 : 1);
+    out.values.back() = T(static_cast<Real<T>>(diagonal));
+    put(x + 1 < side, i + 1), put(y + 1 < side, i + side), put(z + 1 < depth, i + side * side);
+    out.pattern.end_row();
+  }
+  return out;
+}
+
+class CholeskyGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    sxt_context_options options = context_options();
+    options.device = "cuda";
+    sxt_context *made = nullptr;
+    if (sxt_context_create(&options, &made) != SXT_OK) GTEST_SKIP() << "no GPU: " << sxt_last_error(nullptr);
+    gpu_.reset(made);
+  }
+  static sxt_analysis_options on_streams(const sxt_analysis_options &options = analysis_options()) {
+    sxt_analysis_options out = options;
+    out.scheduler = "cholesky.streams.cuda";
+    return out;
+  }
+  Analysis analyse_on_gpu(const Matrix &matrix, const sxt_analysis_options &options = analysis_options()) {
+    const sxt_analysis_options own = on_streams(options);
+    return analyse(matrix, &own);
+  }
+  // Analysed with a launch of our choice.
+  Analysis analyse_with(const Matrix &matrix, sxt_analysis_options options, const CholeskyLaunch &launch) {
+    const std::string path = testing::TempDir() + "cholesky-" + std::to_string(getpid()) + ".toml";
+    analyse_on_gpu(matrix, options);
+    EXPECT_EQ(gpu_test::load_launch(gpu_.get(), path, launch), SXT_OK) << last_error(gpu_);
+    Analysis out = analyse(matrix, &options);
+    EXPECT_TRUE(gpu_test::has_launch(gpu_.get(), path, launch)) << "the plan was not followed";
+    return out;
+  }
+  template <class T>
+  std::vector<T> solve(const Cholesky &cholesky, const std::vector<T> &b, std::int64_t n, std::int64_t n_rhs) {
+    std::vector<T> x(b.size(), T(77));
+    EXPECT_EQ(sxt_cholesky_solve(cholesky.get(), n, n_rhs, b.data(), n, x.data(), n, nullptr, nullptr), SXT_OK)
+        << last_error(gpu_);
+    return x;
+  }
+  template <class T>
+  void expect_solved(const Sparse<T> &a, const Cholesky &cholesky, std::int64_t n_rhs, const std::string &where) {
+    const std::int64_t n = a.n();
+    const std::vector<T> b = random_vector<T>(n * n_rhs, 3), x = solve(cholesky, b, n, n_rhs);
+    for (std::int64_t j = 0; j < n_rhs; ++j)
+      EXPECT_LE(a.backward_error(&b[j * n], &x[j * n]), 50 * std::numeric_limits<Real<T>>::epsilon()) << where;
+  }
+  template <class T>
+  void every_size() {
+    for (const std::int64_t n : {0, 1, 2, 10, 60, 300})
+      for (const sxt_factorization factorization : {SXT_LLH, SXT_LDLH}) {
+        const auto a = random_sparse<T>(n, 3, 7);
+        sxt_analysis_options options = analysis_options();
+        options.factorization = factorization;
+        const Matrix matrix = a.matrix(gpu_);
+        const Cholesky cholesky = factored(analyse_on_gpu(matrix, options));
+        for (const std::int64_t n_rhs : {1, 3, 20})
+          expect_solved(a, cholesky, n_rhs, "n " + std::to_string(n) + ", factorization " + std::to_string(factorization));
+      }
+  }
+  template <class T>
+  void every_launch(std::int64_t side, std::int64_t depth) {
+    const auto a = grid<T>(side, depth, -1), definite = grid<T>(side, depth);
+    for (const sxt_factorization factorization : {SXT_LLH, SXT_LDLH})
+      for (const std::int64_t block : {24, 128, 1024})
+        for (const CholeskyLaunch launch : {CholeskyLaunch{1, 0}, {4, 0}, {1, 1}, {4, 1}, {8, 1}}) {
+          sxt_analysis_options options = analysis_options();
+          options.factorization = factorization;
+          options.block = block;
+          options.amalgamation = block == 24 ? 1 : 64;
+          const auto &own = factorization == SXT_LLH ? definite : a;
+          const Matrix matrix = own.matrix(gpu_);
+          const Analysis analysis = analyse_with(matrix, options, launch);
+          const Cholesky cholesky = factored(analysis);
+          expect_solved(own, cholesky, 11, "block " + std::to_string(block) + ", streams " + std::to_string(launch.streams) +
+                                               ", mapping " + std::to_string(launch.mapping) + ", factorization " +
+                                               std::to_string(factorization));
+        }
+  }
+  Context gpu_;
+};
+
+TEST_F(CholeskyGpu, SolvesEverySizeOfF32) { every_size<float>(); }
+TEST_F(CholeskyGpu, SolvesEverySizeOfF64) { every_size<double>(); }
+TEST_F(CholeskyGpu, SolvesEverySizeOfC64) { every_size<std::complex<float>>(); }
+TEST_F(CholeskyGpu, SolvesEverySizeOfC128) { every_size<std::complex<double>>(); }
+TEST_F(CholeskyGpu, EveryLaunchOnASquare) { every_launch<double>(70, 1); }
+TEST_F(CholeskyGpu, EveryLaunchOnACube) { every_launch<double>(17, 17); }
+TEST_F(CholeskyGpu, EveryLaunchOnAComplexCube) { every_launch<std::complex<double>>(12, 12); }
+
+TEST_F(CholeskyGpu, TellsWhatACpuTells) {
+  const auto a = grid<double>(18, 18);
+  const Context host = cpu();
+  const Matrix here = a.matrix(host), there = a.matrix(gpu_);
+  const Cholesky one = factored(analyse(here)), two = factored(analyse_on_gpu(there));
+  const sxt_cholesky_info want = info_of(one), got = info_of(two);
+  EXPECT_NEAR(got.log_determinant, want.log_determinant, 1e-9 * std::abs(want.log_determinant));
+  EXPECT_EQ(got.positive, want.positive);
+  std::vector<double> p(static_cast<std::size_t>(a.n())), x = random_vector<double>(a.n(), 5), y(x);
+  ASSERT_EQ(sxt_cholesky_diagonal(two.get(), a.n(), p.data()), SXT_OK) << last_error(gpu_);
+  for (const double pivot : p) EXPECT_GT(pivot, 0);
+  sxt_cholesky_solve_options options;
+  sxt_cholesky_solve_options_init(&options, sizeof options);
+  for (const sxt_cholesky_step step : {SXT_STEP_FORWARD, SXT_STEP_DIAGONAL, SXT_STEP_BACKWARD}) {
+    options.step = step;
+    ASSERT_EQ(sxt_cholesky_solve(two.get(), a.n(), 1, y.data(), a.n(), y.data(), a.n(), &options, nullptr), SXT_OK);
+  }
+  EXPECT_LE(a.backward_error(x.data(), y.data()), 1e-14);
+}
+
+TEST_F(CholeskyGpu, NamesTheFirstRowThatFailsAndGoesOn) {
+  for (const CholeskyLaunch launch : {CholeskyLaunch{4, 0}, {4, 1}}) {
+    auto a = grid<double>(14, 14);
+    std::vector<std::int64_t> natural(static_cast<std::size_t>(a.n()));
+    for (std::int64_t k = 0; k < a.n(); ++k) natural[static_cast<std::size_t>(k)] = k;
+    sxt_analysis_options options = analysis_options();
+    options.permutation = natural.data();
+    const auto good = a;
+    for (const std::int64_t row : {2700, 1300, 2000}) a.set(row, row, -4);
+    const Context host = cpu();
+    const Matrix here = a.matrix(host), there = a.matrix(gpu_), right = good.matrix(gpu_);
+    const Cholesky one = cholesky_of(analyse(here, &options)), two = cholesky_of(analyse_with(there, options, launch));
+    EXPECT_EQ(sxt_cholesky_factor(one.get(), nullptr, nullptr), SXT_E_NOT_POSITIVE_DEFINITE);
+    EXPECT_EQ(sxt_cholesky_factor(two.get(), nullptr, nullptr), SXT_E_NOT_POSITIVE_DEFINITE);
+    EXPECT_EQ(info_of(two).failed_row, info_of(one).failed_row);
+    EXPECT_NEAR(info_of(two).failed_pivot, info_of(one).failed_pivot, 1e-10);
+    ASSERT_EQ(sxt_cholesky_factor(two.get(), right.get(), nullptr), SXT_OK) << last_error(gpu_);
+    expect_solved(good, two, 1, "after a failure");
+  }
+}
+
+TEST_F(CholeskyGpu, ValuesThatAreNotFinite) {
+  auto a = grid<double>(10, 10);
+  a.set(500, 501, std::numeric_limits<double>::infinity()), a.set(501, 500, std::numeric_limits<double>::infinity());
+  const Matrix matrix = a.matrix(gpu_);
+  const Cholesky cholesky = cholesky_of(analyse_on_gpu(matrix));
+  EXPECT_EQ(sxt_cholesky_factor(cholesky.get(), nullptr, nullptr), SXT_E_NOT_FINITE);
+}
+
+TEST_F(CholeskyGpu, PivotsThatAreChanged) {
+  auto a = grid<double>(12, 1);
+  for (const std::int64_t j : {70 - 12, 69, 70, 71, 70 + 12}) a.set(70, j, 0), a.set(j, 70, 0);
+  sxt_analysis_options options = analysis_options();
+  options.pivot_policy = SXT_PIVOT_REPLACE, options.pivot_value = 2;
+  const Matrix matrix = a.matrix(gpu_);
+  const Cholesky cholesky = factored(analyse_on_gpu(matrix, options));
+  std::int64_t row = -1, count = 0;
+  ASSERT_EQ(sxt_cholesky_changed_pivots(cholesky.get(), 1, &row, &count), SXT_OK);
+  EXPECT_EQ(count, 1);
+  EXPECT_EQ(row, 70);
+}
+
+TEST_F(CholeskyGpu, EqualBitsWithAnyNumberOfStreams) {
+  const auto a = grid<double>(18, 18);
+  const Matrix matrix = a.matrix(gpu_);
+  const std::vector<double> b = random_vector<double>(a.n(), 9);
+  std::vector<double> first;
+  for (const std::int64_t streams : {1, 2, 4, 8, 8}) {
+    const Analysis analysis = analyse_with(matrix, analysis_options(), {streams, 1});
+    const Cholesky cholesky = factored(analysis);
+    for (int round = 0; round < 3; ++round) {
+      ASSERT_EQ(sxt_cholesky_factor(cholesky.get(), nullptr, nullptr), SXT_OK) << last_error(gpu_);
+      const std::vector<double> x = solve(cholesky, b, a.n(), 1);
+      if (first.empty()) first = x;
+      EXPECT_EQ(x, first) << streams << " streams";
+    }
+  }
+}
+
+TEST_F(CholeskyGpu, ThreadsWithOneAnalysis) {
+  const auto a = grid<double>(15, 15);
+  const Matrix matrix = a.matrix(gpu_);
+  const Analysis analysis = analyse_on_gpu(matrix);
+  const std::vector<double> b = random_vector<double>(a.n(), 9);
+  const std::vector<double> want = solve(factored(analysis), b, a.n(), 1);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      const Cholesky cholesky = cholesky_of(analysis);
+      for (int round = 0; round < 5; ++round) {
+        ASSERT_EQ(sxt_cholesky_factor(cholesky.get(), nullptr, nullptr), SXT_OK);
+        EXPECT_EQ(solve(cholesky, b, a.n(), 1), want);
+      }
+    });
+  for (std::thread &each : threads) each.join();
+}
+
+TEST_F(CholeskyGpu, SchurComplements) {
+  const auto a = grid<double>(13, 13);
+  for (const std::int64_t n_schur : {5, 150}) {
+    std::vector<std::int64_t> rows;
+    for (std::int64_t k = 0; k < n_schur; ++k) rows.push_back(7 * k + 3);
+    sxt_analysis_options options = analysis_options();
+    options.schur_rows = rows.data(), options.n_schur = n_schur;
+    const Context host = cpu();
+    const Matrix here = a.matrix(host), there = a.matrix(gpu_);
+    std::vector<double> want(static_cast<std::size_t>(n_schur * n_schur)), got(want);
+    const Cholesky one = factored(analyse(here, &options)), two = factored(analyse_on_gpu(there, options));
+    ASSERT_EQ(sxt_cholesky_schur(one.get(), n_schur, want.data(), n_schur), SXT_OK);
+    ASSERT_EQ(sxt_cholesky_schur(two.get(), n_schur, got.data(), n_schur), SXT_OK) << last_error(gpu_);
+    for (std::size_t k = 0; k < want.size(); ++k) EXPECT_NEAR(got[k], want[k], 1e-12) << k;
+  }
+}
+
+TEST_F(CholeskyGpu, IsCancelled) {
+  const auto a = grid<double>(15, 15);
+  const Matrix matrix = a.matrix(gpu_);
+  const Cholesky cholesky = cholesky_of(analyse_on_gpu(matrix));
+  const volatile std::int32_t now = 1;
+  sxt_factor_options options;
+  sxt_factor_options_init(&options, sizeof options);
+  options.cancel = &now;
+  EXPECT_EQ(sxt_cholesky_factor(cholesky.get(), nullptr, &options), SXT_NOT_CONVERGED);
+  ASSERT_EQ(sxt_cholesky_factor(cholesky.get(), nullptr, nullptr), SXT_OK) << last_error(gpu_);
+  expect_solved(a, cholesky, 1, "after it was cancelled");
+}
+
+TEST_F(CholeskyGpu, SaysThatItHasNoInverse) {
+  const auto a = grid<double>(5, 5);
+  const Matrix matrix = a.matrix(gpu_);
+  const Cholesky cholesky = factored(analyse_on_gpu(matrix));
+  const std::int64_t zero = 0;
+  double value = 0;
+  EXPECT_LT(sxt_cholesky_inverse(cholesky.get(), 1, &zero, &zero, &value), 0);
+  EXPECT_THAT(last_error(gpu_), HasSubstr("no entries of the inverse"));
+}
+
+}  // namespace
