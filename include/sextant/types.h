@@ -14,8 +14,8 @@
 #define SXT_STATIC_ASSERT _Static_assert
 #endif
 
-/* Statuses: name, pinned value, sentence. Zero is success, negative values are errors, positive values are
- * answers that are not errors of the call ("not me", "did not converge"). */
+/* Statuses: name, pinned value, sentence. Zero is success, negative values are errors, positive values are outcomes
+ * that are not errors of the call (not applicable, not converged). */
 #define SXT_STATUS_TABLE(X)                                                                                      \
   X(SXT_OK, 0, "done")                                                                                           \
   X(SXT_NOT_APPLICABLE, 1, "the kernel does not apply to this query")                                            \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every flag bit of the plugin ABI. A bit of a kernel and the bit of a query that asks for it have one number. A kernel that
- * does not know a bit of a query is not asked such queries: core refuses it for what it does not declare. */
+/* Every flag bit of the plugin ABI. A bit of a kernel and the bit of a query that asks for it have one number. Core
+ * refuses a kernel for a query that asks for a bit which the kernel does not declare. */
 #ifndef SEXTANT_PLUGIN_FLAGS_H
 #define SEXTANT_PLUGIN_FLAGS_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Four sums at once through warps, blocks and the grid, for kernels that leave inner products behind. Lanes trade sums
-// while they add, so that four take little longer than one: eight exchanges a block instead of forty. The block that
-// ends last adds the blocks' sums in the order of blocks: bits depend on the grid alone. Include from .cu files.
+// Four sums at once through warps, blocks and the grid, for kernels that also compute inner products. Lanes exchange
+// sums while they add, so that four take little longer than one: eight exchanges a block instead of forty. The block
+// that ends last adds the blocks' sums in the order of blocks: bits depend only on the grid. Include from .cu files.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -30,7 +30,8 @@ struct SumsRoom {
   bool last;
 };
 
-// Where the blocks of a launch meet. epoch NULL: by partials and counter. All of it is zero before the first run.
+// Device memory through which the blocks of a launch combine their sums. epoch NULL: by partials and counter. All of it
+// is zero before the first run.
 struct SumsMeeting {
   void *partials;       // four A a block
   unsigned *counter;    // zero again after each run
@@ -54,7 +55,7 @@ __device__ __forceinline__ A add_warp(const A (&sum)[sums_at_once]) {
   return mine;
 }
 
-// Adds what the warps left in room: in the first warp, lane 8 k gets sum k.
+// Adds the warps' sums in room: in the first warp, lane 8 k gets sum k.
 template <class A>
 __device__ __forceinline__ A add_warps(const SumsRoom<A> &room) {
   const int lane = threadIdx.x % 32, warps = (blockDim.x + 31) / 32;
@@ -67,8 +68,8 @@ __device__ __forceinline__ A add_warps(const SumsRoom<A> &room) {
   return mine;
 }
 
-// Adds what the threads of the last block, or of block 0, have gathered: thread t has some of sum t mod 4. Ends as
-// add_warps.
+// Adds the partial sums that the threads of the last block, or of block 0, hold: thread t has a part of sum t mod 4.
+// Ends as add_warps.
 template <class A>
 __device__ __forceinline__ A add_gathered(A mine, SumsRoom<A> &room) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -117,7 +118,7 @@ __device__ bool meet_by_packets(A block, SumsRoom<A> &room, const SumsMeeting &m
       send_packet(meeting.packets + (blockIdx.x * sums_at_once + k) * words + w, box.word[w], epoch);
     return false;
   }
-  __syncthreads();  // the first warp has read what the others left in room
+  __syncthreads();  // the first warp has read the others' sums in room
   if (threadIdx.x < 32 && threadIdx.x % 8 == 0) room.own[k] = block;
   A mine{};
   if (static_cast<int>(threadIdx.x) % sums_at_once < count)
@@ -133,7 +134,7 @@ __device__ bool meet_by_packets(A block, SumsRoom<A> &room, const SumsMeeting &m
 }
 
 // The sums over all threads of the grid of sum[0] .. sum[count - 1]. True in the first warp of one block, where *total
-// is sum k in lane 8 k. epoch: next_epoch() of the meeting, read when the run began. Every thread calls.
+// is sum k in lane 8 k. epoch: next_epoch() of the exchange, read when the run began. Every thread calls.
 template <class A>
 __device__ bool add_grid(const A (&sum)[sums_at_once], SumsRoom<A> &room, const SumsMeeting &meeting, Word epoch,
                          int count, A *total) {
