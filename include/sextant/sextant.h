@@ -22,7 +22,7 @@
  *   Memory    Arrays and strings passed in belong to the caller again at return, and those returned are borrowed,
  *             unless stated. Sizes are counts of values, bytes where the name says so; times are seconds.
  *   Callbacks Run on the calling thread before the call returns, unless stated; their arguments live until they return.
- *   They must not throw or use the object of the call.
+ *             They must not throw or use the object of the call.
  *   Silence   Nothing prints, exits, aborts, forks, installs handlers or throws across this edge. */
 #ifndef SEXTANT_SEXTANT_H
 #define SEXTANT_SEXTANT_H
