@@ -17,7 +17,7 @@ namespace {
 constexpr double kSampleSeconds = 5e-4;
 // Beyond this distance from the textbook's result one is called wrong: far above rounding, far below a mistake.
 constexpr double kWrong = 1e-8;
-// A run longer than this finds nothing in the caches that one before it could have left.
+// After a run longer than this the caches hold nothing of the run before it.
 constexpr double kLongRun = 5e-2;
 // Longer than idle threads of the common libraries spin.
 constexpr std::chrono::milliseconds kSettle(60);

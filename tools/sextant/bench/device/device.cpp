@@ -15,7 +15,7 @@ namespace tool {
 namespace {
 
 constexpr std::int64_t kColdBytes = std::int64_t{256} << 20;
-// Runs of one replay at most, twice and once (K and 2K): more sets than that no run would meet.
+// Runs of one replay at most, twice and once (K and 2K): further sets would not be used by any run.
 constexpr std::int64_t kMostSets = 600;
 // For one sample of one contender; at least 15 replays of K and 2K runs unless they take far longer.
 constexpr double kSampleSeconds = 5e-3;
@@ -174,7 +174,7 @@ std::string length_text(std::int64_t n) {
 void show(const BenchOptions &options, const Sheet &sheet) {
   if (options.json) return;
   print_text(sheet.text());
-  finish_stdout();  // a long run may be ended by others
+  finish_stdout();  // another process may end a long run
 }
 
 int finish_device(const BenchOptions &options, sxt_context *context, const std::vector<Sheet> &sheets, const Json &rows,

@@ -67,7 +67,7 @@ std::string microseconds(double seconds);
 std::string length_text(std::int64_t n);
 // Prints a sheet at once, unless --json keeps stdout for one object.
 void show(const BenchOptions &options, const Sheet &sheet);
-// Prints the rows, and what else there is to say, with --json; writes --markdown.
+// Prints the rows and further results with --json; writes --markdown.
 int finish_device(const BenchOptions &options, sxt_context *context, const std::vector<Sheet> &sheets, const Json &rows,
                   const Json &more = Json::object());
 

@@ -96,7 +96,7 @@ class Problem {
   std::vector<sxt_reduction_args> args_;
 };
 
-// The fastest opponent's time over the choice's; 0: no opponent has it.
+// The fastest vendor baseline's time over the choice's; 0: no baseline has it.
 double against_best(const std::vector<DeviceContender> &contenders, double DeviceContender::*time) {
   double best = INFINITY, choice = 0;
   for (const DeviceContender &contender : contenders) {
@@ -148,7 +148,7 @@ class Suite {
   }
 
  private:
-  // Choice and opponents at every length; with --verbose every kernel.
+  // Choice and vendor baselines at every length; with --verbose every kernel.
   void lengths(const Operation &operation, sxt_value_type type) {
     Sheet sheet;
     sheet.title = fmt::format("{} of {}, us (a run)", operation.name, name_of(type));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Suite spmv on a GPU: y = A x by every kernel that applies, the library's choice, and the vendor's, all in this
+// Suite spmv on a GPU: y = A x by every kernel that applies, the library's choice, and the vendor baseline, all in this
 // process. Hot: the matrix and its vectors are what the run before used. Cold: vectors rotate through at least 256 MB.
 #include <algorithm>
 #include <cmath>
@@ -55,7 +55,7 @@ struct DeviceVectors {
   Vector x, y, want, difference;
 
  private:
-  // Stretches of the first x get values of their own, so that a wrong column shows.
+  // Stretches of the first x get distinct values, so that a wrong column is detected.
   void vary(std::int64_t cols) const {
     const std::int64_t step = cols / 997 + 1;
     for (std::int64_t begin = 0, i = 1; begin < cols; begin += step, ++i) {
@@ -151,7 +151,7 @@ class DeviceSpmv {
     }
     return median(std::move(samples));
   }
-  // Against the first kernel that ran, on the device; what a run leaves unwritten is no number.
+  // Against the first kernel that ran, on the device; elements that a run leaves unwritten are NaN.
   double difference_of(const Selection &selection) {
     const double none = std::numeric_limits<double>::quiet_NaN(), minus = -1;
     check(sxt_fill(&none, y_.get()), context_);
@@ -260,7 +260,7 @@ Sheet sheet_of(const Case &one) {
   return sheet;
 }
 
-// Over all matrices that another library was measured on: best of them over the choice.
+// Over all matrices on which another library was measured: the best of them over the choice.
 struct Summary {
   double log_sum = 0, worst = std::numeric_limits<double>::infinity(), regret_sum = 0;
   int count = 0, all = 0;
