@@ -69,7 +69,7 @@ class HermitianGpu : public Gpu {
     void reset(const Systems<T> &to) { a.put(to.a), b.put(to.b), info.put(to.info); }
   };
 
-  static bool is_opponent(const std::string &kernel) { return kernel.find("cusolver") != std::string::npos; }
+  static bool is_baseline(const std::string &kernel) { return kernel.find("cusolver") != std::string::npos; }
   void *new_stream() {
     void *stream = nullptr;
     EXPECT_EQ(ops().stream_create(handle(), &stream), SXT_OK);

@@ -114,7 +114,7 @@ void learn(Context &context, const std::string &csv, const std::string &profile)
   int taken = 0;
   const int left_out = each_line(context, csv, [&](const Line &line) {
     // The published steps are left to what they state of themselves: the luckiest of many that lose would be taken.
-    if (!line.measured.judged && !line.measured.kernel->has(SXT_KERNEL_OPPONENT)) return;
+    if (!line.measured.judged && !line.measured.kernel->has(SXT_KERNEL_BASELINE)) return;
     const int family = families.try_emplace({line.subject, line.n}, static_cast<int>(families.size())).first->second;
     // One choice serves operands in the cache and out of it.
     const double seconds = std::sqrt(line.measured.seconds(hot) * line.measured.seconds(cold));

@@ -73,7 +73,7 @@ void judge_all(const Context &context, const Query &query, std::vector<ChoicePtr
   std::map<const registry::Kernel *, Configurations> kernels;
   for (const ChoicePtr &choice : choices) {
     const registry::Kernel &kernel = *choice->kernel;
-    if (offered[&kernel] < 2 || kernel.has(SXT_KERNEL_REFERENCE) || kernel.has(SXT_KERNEL_OPPONENT)) continue;
+    if (offered[&kernel] < 2 || kernel.has(SXT_KERNEL_REFERENCE) || kernel.has(SXT_KERNEL_BASELINE)) continue;
     if (choice->run_s > too_long_s) continue;
     try {
       const double seconds = measure(choice);

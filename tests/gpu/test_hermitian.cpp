@@ -71,7 +71,7 @@ TEST_F(HermitianGpu, EveryKernelThatAppliesGivesTheFactorsOfTheOthers) {
     Systems<Complex> systems = original;
     sxt_hermitian_options options = systems.options();
     options.kernel = info.name;
-    options.may_spoil = is_opponent(info.name);
+    options.may_spoil = is_baseline(info.name);
     sxt_hermitian *made = nullptr;
     if (sxt_hermitian_create(context_.get(), &options, &made) != SXT_OK) continue;  // it says what it is for elsewhere
     const Batch batch(made);
@@ -81,7 +81,7 @@ TEST_F(HermitianGpu, EveryKernelThatAppliesGivesTheFactorsOfTheOthers) {
     ASSERT_EQ(sxt_hermitian_solve(batch.get(), &set), SXT_OK) << info.name << ": " << error();
     there.bring();
     SCOPED_TRACE(info.name);
-    if (is_opponent(info.name))
+    if (is_baseline(info.name))
       for (std::int64_t s = 0; s < 20; ++s) EXPECT_LE(systems.backward_error(s, systems.b), 1e-13);
     else
       expect_solved(systems);

@@ -47,11 +47,11 @@ class Reductions : public Gpu {
     return q;
   }
 
-  // Calls visit(name with its launch, session) for every candidate; opponents only when asked for.
-  void each_candidate(const sxt_reduction_query &q, bool opponents,
+  // Calls visit(name with its launch, session) for every candidate; baselines only when asked for.
+  void each_candidate(const sxt_reduction_query &q, bool baselines,
                       const std::function<void(const std::string &, Session &)> &visit) {
     for (const ChoicePtr &choice : Selector(*context_->context, nullptr).every(Query(&q.q), SXT_KIND_REDUCTION)) {
-      if (!opponents && choice->kernel->has(SXT_KERNEL_OPPONENT)) continue;
+      if (!baselines && choice->kernel->has(SXT_KERNEL_BASELINE)) continue;
       const std::int64_t *launch = choice->candidate.launch;
       Prepared prepared(*context_->context, choice, nullptr, nullptr);
       const std::unique_ptr<Session> session = prepared.open();

@@ -129,7 +129,7 @@ class LargeOnGpu : public Gpu {
     for (const Kernel *kernel : Registry::instance().kernels(SXT_KIND_SPMV, "cuda")) {
       const char *const *form = kernel->table.storages;
       const bool reads = form && *form && !std::strcmp(*form, SXT_KIND_STORAGE_CSR);
-      if (!reads || kernel->has(SXT_KERNEL_OPPONENT) || !kernel->table.candidates) continue;
+      if (!reads || kernel->has(SXT_KERNEL_BASELINE) || !kernel->table.candidates) continue;
       sxt_spmv_query q{};
       q.m = query(SXT_KIND_SPMV, sizeof q);
       q.op = op;

@@ -162,7 +162,7 @@ sxt_status run(const void *, void *opened, const sxt_head *head, const sxt_exec 
 const sxt_kernel cusolver_streams_kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_HERMITIAN, "hermitian.cusolver_streams.cuda", "cuda",
                             "cuSOLVER potrf, a system a call, over 16 streams", run);
-  k.flags = SXT_KERNEL_OPPONENT;
+  k.flags = SXT_KERNEL_BASELINE;
   k.applicable = applicable;
   k.candidates = candidates;
   k.prepare = prepare;

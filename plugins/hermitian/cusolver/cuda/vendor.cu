@@ -249,7 +249,7 @@ sxt_status run(const void *, void *opened, const sxt_head *head, const sxt_exec 
 const sxt_kernel cusolver_kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_HERMITIAN, "hermitian.cusolver.cuda", "cuda",
                             "cuSOLVER potrfBatched and potrsBatched, uniform definite sets", run);
-  k.flags = SXT_KERNEL_OPPONENT;
+  k.flags = SXT_KERNEL_BASELINE;
   k.version = 2;
   k.term_names = cuda::cuda_terms;
   k.applicable = applicable;

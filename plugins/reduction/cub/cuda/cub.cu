@@ -93,7 +93,7 @@ sxt_status run(const void *state, void *session, const sxt_head *args, const sxt
 
 const sxt_kernel kernel = [] {
   sxt_kernel k = new_reduction("reduction.cub.cuda", "CUB's DeviceReduce", open_buffers, run);
-  k.flags = SXT_KERNEL_OPPONENT | SXT_KERNEL_CAPTURABLE;
+  k.flags = SXT_KERNEL_BASELINE | SXT_KERNEL_CAPTURABLE;
   k.applicable = applicable;
   k.candidates = candidates;
   return k;

@@ -151,7 +151,7 @@ sxt_status run(const void *opaque, void *opened, const sxt_head *head, const sxt
 
 const sxt_kernel kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_REDUCTION, "reduction.cublas.cuda", "cuda", "cuBLAS dot, dotc and asum", run);
-  k.flags = SXT_KERNEL_OPPONENT | SXT_KERNEL_CAPTURABLE;
+  k.flags = SXT_KERNEL_BASELINE | SXT_KERNEL_CAPTURABLE;
   k.term_names = cuda_terms;
   k.applicable = applicable;
   k.candidates = candidates;

@@ -279,7 +279,7 @@ template <Format format, cusparseSpMVAlg_t algorithm, bool transposed = false>
 sxt_kernel kernel_of(const char *name, const char *description, const char *const *storages, bool repeats) {
   sxt_kernel k = new_kernel(SXT_KIND_SPMV, name, "cuda", description, run);
   if (format == Format::bsr) k.version = 3;
-  k.flags = repeats ? SXT_KERNEL_OPPONENT | SXT_KERNEL_CAPTURABLE : SXT_KERNEL_OPPONENT;
+  k.flags = repeats ? SXT_KERNEL_BASELINE | SXT_KERNEL_CAPTURABLE : SXT_KERNEL_BASELINE;
   k.storages = storages;
   k.features = format == Format::bsr ? bsr_block_features : features;
   k.term_names = format == Format::bsr ? bsr_terms : terms;

@@ -45,7 +45,7 @@ sxt_status run(const void *element_bytes, void *, const sxt_head *head, const sx
 const sxt_kernel kernel = [] {
   sxt_kernel k =
       new_kernel(SXT_KIND_VECTOR, "vector.driver-copy.cuda", "cuda", "the driver's copy within the device", run);
-  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE | SXT_KERNEL_OPPONENT;
+  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE | SXT_KERNEL_BASELINE;
   k.term_names = cuda::cuda_terms;
   k.applicable = applicable;
   k.candidates = candidates;

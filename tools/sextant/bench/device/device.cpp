@@ -97,7 +97,7 @@ std::vector<std::string> kernels_on(const char *kind, const std::string &device)
   return names;
 }
 
-bool is_opponent(const std::string &kernel) {
+bool is_baseline(const std::string &kernel) {
   return kernel.find(".cub.") != std::string::npos || kernel.find(".cublas.") != std::string::npos ||
          kernel.find(".cusparse.") != std::string::npos || kernel.find(".driver-copy.") != std::string::npos;
 }
@@ -109,7 +109,7 @@ std::vector<DeviceContender> select_contenders(sxt_context *context, const std::
     DeviceContender contender;
     std::string reason;
     contender.name = kernel;
-    contender.opponent = is_opponent(kernel);
+    contender.baseline = is_baseline(kernel);
     contender.selection = select_kernel(context, kernel, query, nullptr, reason);
     if (!contender.selection) {
       if (kernel == kChoice) fail(kNotSolved, "nothing can be chosen: {}", reason);

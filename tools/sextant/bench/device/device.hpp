@@ -13,7 +13,7 @@ namespace tool {
 
 struct DeviceContender {
   std::string name, chosen;  // as asked for ("choice" or a kernel), and the kernel that runs
-  bool opponent = false;     // another library's
+  bool baseline = false;     // another library's
   Selection selection;
   double predicted_seconds = 0;
   std::vector<double> cold_samples, hot_samples;
@@ -47,7 +47,7 @@ double median(std::vector<double> values);  // 0 of none
 std::vector<std::int64_t> device_lengths(const BenchOptions &options);
 
 std::vector<std::string> kernels_on(const char *kind, const std::string &device);
-bool is_opponent(const std::string &kernel);
+bool is_baseline(const std::string &kernel);
 // Those of these kernels ("choice": the library's own) that apply.
 std::vector<DeviceContender> select_contenders(sxt_context *context, const std::vector<std::string> &kernels,
                                                const sxt_query &query);

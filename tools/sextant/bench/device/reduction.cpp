@@ -100,7 +100,7 @@ class Problem {
 double against_best(const std::vector<DeviceContender> &contenders, double DeviceContender::*time) {
   double best = INFINITY, choice = 0;
   for (const DeviceContender &contender : contenders) {
-    if (contender.opponent) best = std::min(best, contender.*time);
+    if (contender.baseline) best = std::min(best, contender.*time);
     if (contender.name == kChoice) choice = contender.*time;
   }
   return std::isfinite(best) && choice > 0 ? best / choice : 0;
@@ -128,7 +128,7 @@ class Suite {
     check_outputs({{"--svg", options.svg}, {"--markdown", options.markdown}});
     const bool peers = !options.peers.names.empty();
     for (const std::string &kernel : kernels_on(SXT_KIND_REDUCTION, options.context.device)) {
-      if (!is_opponent(kernel))
+      if (!is_baseline(kernel))
         own_.push_back(kernel);
       else if (peers)
         compared_.push_back(kernel);
@@ -181,7 +181,7 @@ class Suite {
                        {"n", n},
                        {"kernel", each.name},
                        {"chosen", each.chosen},
-                       {"opponent", each.opponent},
+                       {"baseline", each.baseline},
                        {"cold_seconds", each.cold},
                        {"hot_seconds", each.hot},
                        {"noise", each.noise},

@@ -22,7 +22,7 @@ constexpr std::int64_t kMostCold = 64;  // sets of vectors
 // What one kernel gave on one matrix.
 struct Result {
   std::string name;
-  bool opponent = false;
+  bool baseline = false;
   double hot = 0, cold = 0, noise = 0, predicted = 0, setup = 0, difference = 0;
   std::string why_not;  // where it could not be measured
 };
@@ -127,7 +127,7 @@ class DeviceSpmv {
       return result;
     }
     if (chosen) *chosen = sxt_selection_kernel(selection.get());
-    result.opponent = is_opponent(sxt_selection_kernel(selection.get()));
+    result.baseline = is_baseline(sxt_selection_kernel(selection.get()));
     check(sxt_selection_cost(selection.get(), nullptr, &result.predicted), context_);
     result.difference = difference_of(selection);
     result.hot = time(selection, 1, result.noise);
@@ -200,11 +200,11 @@ Case measure_case(sxt_context *context, const std::string &name, sxt_matrix *mat
   return one;
 }
 
-const Result *best_of(const Case &one, bool opponents) {
+const Result *best_of(const Case &one, bool baselines) {
   const Result *best = nullptr;
   for (std::size_t i = 1; i < one.results.size(); ++i) {
     const Result &each = one.results[i];
-    if (each.opponent == opponents && each.hot > 0 && each.difference <= kAgreement && (!best || each.hot < best->hot))
+    if (each.baseline == baselines && each.hot > 0 && each.difference <= kAgreement && (!best || each.hot < best->hot))
       best = &each;
   }
   return best;
@@ -226,7 +226,7 @@ Json json_of(const Case &one) {
                        {"predicted_seconds", each.predicted},
                        {"setup_seconds", each.setup},
                        {"difference", each.difference},
-                       {"opponent", each.opponent}});
+                       {"baseline", each.baseline}});
   }
   return {{"suite", "spmv"},
           {"case", one.name},
