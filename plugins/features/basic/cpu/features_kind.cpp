@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Kind sxt.features/1: patterns small enough that samples see all of them, so that every kernel must agree with the
-// reference on each name that both compute. A name that is not a kernel's own is NaN and says nothing.
+// reference on each name that both compute. A name of another kernel is NaN and is not compared.
 #include <cmath>
 #include <iterator>
 #include <memory>

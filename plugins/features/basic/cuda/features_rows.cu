@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // features.rows.cuda, tier 1: row lengths. One pass over the row pointers counts (row_counts.cuh), then some tiles,
-// windows and cuts are looked at closer. All in integers, so that neither the grid nor the order of blocks shows.
-// Lengths up to a limit go into a histogram, from which the width of HYB follows on the host; where a third of the rows
-// are longer, it is found by bisection.
+// windows and cuts are examined. All in integers, so that results depend neither on the grid nor on the order of
+// blocks. Lengths up to a limit go into a histogram, from which the width of HYB follows on the host; where a third of
+// the rows are longer, it is found by bisection.
 #include <cmath>
 #include <iterator>
 #include <memory>
@@ -82,7 +82,7 @@ struct Counts : RowCounts {
 
 // ---- on the device
 
-// What is looked at once the longest row is known, side by side: the blocks of each.
+// The examinations that need the longest row, side by side: the blocks of each.
 struct Looks {
   unsigned tiles, windows, cuts;  // tiles and cuts: for each shape
   unsigned blocks() const { return tiles * tile_shapes + windows + cuts * cuda::n_tile_shapes; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hermitian.cublas.cuda: cuBLAS' getrfBatched and getrsBatched on indefinite sets, to compare with. Its LU factor is no
-// Hermitian one, so it takes part only where nobody asks for a factor. General matrices are whole: the other triangle
+// hermitian.cublas.cuda: cuBLAS' getrfBatched and getrsBatched on indefinite sets, to compare with. Its LU factor is
+// not Hermitian, so it applies only where no factor is requested. It needs whole general matrices: the other triangle
 // is filled first.
 #include <cublas_v2.h>
 
@@ -45,12 +45,12 @@ struct Session {
   }
 };
 
-// What lies in scratch, for `batch` systems of order n. Systems that take no part are worked on in the spare place,
-// which they share.
+// The layout of scratch, for `batch` systems of order n. Inactive systems share the spare place, where the library
+// works on them.
 struct Scratch {
   void **a, **b;
   int *pivots, *told;   // by the library
-  std::int32_t *codes;  // of systems that take no part
+  std::int32_t *codes;  // of inactive systems
   char *spare, *spare_b;
   static std::uint64_t bytes(std::int64_t batch, std::int64_t n, std::int64_t n_rhs, std::uint64_t value) {
     const auto systems = static_cast<std::uint64_t>(batch), order = static_cast<std::uint64_t>(n) + most_padding;
@@ -69,7 +69,7 @@ struct Scratch {
   }
 };
 
-// A block a system: the other triangle from the one that is held, the diagonal real, and where the library works.
+// A block a system: the other triangle from the one that is held, the diagonal real, and the pointers for the library.
 template <class T>
 __global__ void __launch_bounds__(block_threads) fill_whole_systems(sxt_hermitian_args args, Scratch scratch) {
   const std::int64_t n = args.n_max, lda = args.lda;
@@ -111,9 +111,9 @@ __global__ void write_infos(sxt_hermitian_args args, Scratch scratch) {
 
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_hermitian_query>(query);
-  if (q.definiteness != SXT_HERMITIAN_INDEFINITE) return refuse(reason, "an LU factor tells no leading minor");
+  if (q.definiteness != SXT_HERMITIAN_INDEFINITE) return refuse(reason, "an LU factor does not give a leading minor");
   if (q.phase != SXT_HERMITIAN_FACTOR_SOLVE || !q.solution_only)
-    return refuse(reason, "its LU factor is not the one that is asked for");
+    return refuse(reason, "its LU factor is not the Hermitian factor requested");
   return fits_library(q, reason);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the plugin and the code of each instruction set agree on: one group of systems, a lane each.
+// The interface between the plugin and the code of each instruction set: one group of systems, a lane each.
 #pragma once
 
 #include <stdint.h>
