@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The model: two meetings of the grid with the tree over the leaves, then what the busiest block does, its leaves and
-// their entries, or the bytes of A and of the vectors at the rate of the memory that they stay in.
+// The model: two barriers of the grid with the tree over the leaves, then the work of the busiest block, its leaves and
+// their entries, or the bytes of A and of the vectors at the rate of the memory that holds them.
 #include "model.hpp"
 
 #include <algorithm>
@@ -17,10 +17,10 @@ namespace {
 
 namespace plugin = sextant::plugin;
 
-// Measured on one H200 (README.md): latencies and one multiprocessor's loads, so they are not scaled by rates. Entries
+// Measured on one H200 (README.md): latencies and loads of one multiprocessor, so they are not scaled by rates. Entries
 // take longer where a block has more than its L1 keeps, and where A does not stay in the last cache.
 constexpr double meetings_s = 3.66e-6;                   // two, and the scalars
-constexpr double block_s = 68e-9, most_counted = 43;     // more for every block that takes part, up to so many
+constexpr double block_s = 68e-9, most_counted = 43;     // more for every block that takes part, up to this many
 constexpr double entry_s = 0.40e-9, more_s = 0.27e-9;    // an entry and its element of p; one that the L1 does not keep
 constexpr double kept_entries = 18e3, far_share = 1.63;  // entries that it keeps; times as long from memory
 constexpr double longest_s = 51e-9;                      // an entry of the longest row, which one thread walks alone

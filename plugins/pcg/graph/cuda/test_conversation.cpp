@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The conversation of engines that run blocks of iterations (plugins/pcg/shared/blocks.hpp), with an engine that plays
-// a script: what is reported, in which order, what a block is told, and how each ending is understood.
+// a script: the reports and their order, the request of a block, and the handling of each ending.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -130,7 +130,7 @@ TEST_F(ConversationTest, AnAnswerThatIsNotAcceptedGoesOnWithTheNewTolerance) {
   EXPECT_EQ(args.reason, SXT_REASON_CONVERGED);
   EXPECT_EQ(told.confirmed, (std::vector<std::int64_t>{3, 9}));
   EXPECT_EQ(engine.asked[1].first, 3);
-  EXPECT_FALSE(engine.asked[1].test_first) << "the same iterate would be asked about for ever";
+  EXPECT_FALSE(engine.asked[1].test_first) << "the same iterate would be confirmed for ever";
   EXPECT_DOUBLE_EQ(engine.asked[1].tolerance, 0.01);
   EXPECT_EQ(engine.replacements, 0);
 }
@@ -197,7 +197,7 @@ TEST_F(ConversationTest, CoreMayStopAfterABlock) {
   run();
   EXPECT_EQ(args.reason, SXT_REASON_TIME_LIMIT);
   EXPECT_EQ(args.iterations, 4);
-  EXPECT_EQ(engine.finished, 1) << "x is wanted whatever the reason";
+  EXPECT_EQ(engine.finished, 1) << "x is returned for every reason";
 }
 
 TEST_F(ConversationTest, Cancelling) {
