@@ -83,7 +83,7 @@ typedef struct {
   void (*log)(void *user, sxt_log_level level, const char *message); /* called from any thread; NULL: silent */
   void *log_user;
   sxt_log_level log_level;         /* most talkative level to report; default SXT_LOG_WARNING */
-  int32_t deterministic;           /* 1: equal bits for equal input, whatever the threads; default 0 */
+  int32_t deterministic;           /* 1: equal bits for equal input, for any number of threads; default 0 */
   void *(*allocate)(void *user, uint64_t bytes, uint64_t alignment); /* host memory; both hooks or neither, called from */
   void (*release)(void *user, void *memory);                         /* any thread. NULL: none left. Outlive every object */
   void *allocator_user;

@@ -104,7 +104,7 @@ inline void expect_products(const sxt_kernel &storage, const sxt_kernel &kernel,
   }
 }
 
-// The same bits whatever the threads.
+// The same bits for any number of threads.
 inline void expect_equal_bits(const sxt_kernel &storage, const sxt_kernel &kernel, sxt_value_type type) {
   Random random(12, 1);
   const Pattern pattern = sextant::plugin::cases::random_pattern(1100, 400, random, [&](auto i) {

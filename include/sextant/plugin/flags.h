@@ -12,7 +12,7 @@ enum {
 
 /* sxt_kernel.flags: what the kernel promises. */
 enum {
-  SXT_KERNEL_DETERMINISTIC = 1u << 0, /* equal bits for equal input, whatever the threads and the timing */
+  SXT_KERNEL_DETERMINISTIC = 1u << 0, /* equal bits for equal input, for any number of threads and any timing */
   SXT_KERNEL_CAPTURABLE = 1u << 1,    /* only exec's stream, scalars by pointer, code loaded in open, equal launches */
   SXT_KERNEL_REFERENCE = 1u << 2,     /* written to be read; chosen only when nothing else applies or when forced */
   SXT_KERNEL_BASELINE = 1u << 3,     /* a vendor's kernel, kept to compare with and to fall back on */

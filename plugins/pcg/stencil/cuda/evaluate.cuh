@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the inner products of an iterate mean: whether it ends the block, and alpha and beta of the next step. One
-// thread of the block in which the sums of all others have met.
+// From the inner products of an iterate: whether it ends the block, and alpha and beta of the next step. One thread of
+// the block that has the sums of all others.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace stencil {
 
-// A direction is had back from p and r only where beta has not taken its digits.
+// A direction is recovered from p and r only where beta has left it enough digits.
 constexpr double least_beta = 1.0 / 64;
 
 // alpha and beta of the step from an iterate with these inner products, or why there is none.

@@ -12,7 +12,7 @@ namespace stencil {
 
 using Kernel = void (*)(Stencil, Tiling, Vectors, Output, cuda::SumsMeeting, int);
 
-// At most `count` iterations. All blocks must be resident: they meet after each.
+// At most `count` iterations. All blocks must be resident: there is a barrier after each.
 template <class V, class M, int in_plane, int across>
 __global__ void __launch_bounds__(most_threads(across), 1)
     iterate(const __grid_constant__ Stencil a, const __grid_constant__ Tiling tiling, const __grid_constant__ Vectors v,
@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(most_threads(across), 1)
   extern __shared__ __align__(128) unsigned char shared[];
   __shared__ Barrier barriers[most_stages];
   __shared__ cuda::SumsRoom<double> room;
-  __shared__ Control c;  // every block keeps its own, all with the same bits
+  __shared__ Control c;  // every block has its own copy, all with the same bits
   if (out.control->ended != pcg::Ended::running) return;
   const V main = static_cast<V>(a.all->value);
   const bool constant = a.all->constant != 0;

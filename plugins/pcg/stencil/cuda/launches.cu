@@ -13,7 +13,7 @@ namespace {
 
 namespace plugin = sextant::plugin;
 
-// What the block needs beside its dynamic shared memory: barriers, sums, and the kilobyte that is the system's.
+// Static shared memory of a block: barriers, sums, and the kilobyte of the system.
 constexpr std::int64_t own_shared = 3072;
 
 Kernel kernel_for(const State &state) {
@@ -21,7 +21,7 @@ Kernel kernel_for(const State &state) {
   return state.stored == SXT_F32 ? f64_over_f32_kernel(state.form) : f64_kernel(state.form);
 }
 
-// The most that a multiprocessor has for its blocks, asked of the device itself.
+// The shared memory of a multiprocessor, as the device reports it.
 std::int64_t shared_of_unit() {
   int device = 0, bytes = 0;
   cuda::need(cudaGetDevice(&device), "ask which device is current");
@@ -108,7 +108,7 @@ void launch_residual(const State &state, const Session &session, const void *b, 
 void fit(State &state, const Wish &wish, const sxt_exec &exec) {
   const auto value = static_cast<std::int64_t>(plugin::value_bytes(state.vectors)),
              stored = static_cast<std::int64_t>(plugin::value_bytes(state.stored));
-  // The candidate was made for the offsets of a cube: with the real ones a tile may need more room, and gets it by
+  // The candidate was made for the offsets of a cube: with the real ones a tile may need more memory, at the cost of
   // fewer blocks, then fewer stages, then fewer columns.
   Wish now = wish;
   now.width = std::min<std::int64_t>(wish.width, most_threads(state.form.across));
@@ -150,7 +150,7 @@ static void look_at_main(const State &state, const sxt_exec &exec) {
   if (main)
     compare_main<<<cuda::blocks_for(state.n, 256, 2048), 256, 0, cuda::stream_of(exec)>>>(main, state.n,
                                                                                           state.all.as<Main>());
-  cuda::need_launch("a look at the main diagonal");
+  cuda::need_launch("a test of the main diagonal");
 }
 void look_at_main(const State &state, const sxt_exec &exec) {
   state.stored == SXT_F32 ? look_at_main<float>(state, exec) : look_at_main<double>(state, exec);

@@ -47,7 +47,7 @@ void fill(State &state, const sxt_pcg_query &query, const sxt_dia &a, const Wish
     throw Failure(SXT_E_NOT_SUPPORTED, "%lld upper diagonals, the last %lld out, of %lld rows are no stencil of planes",
                   (long long)offsets.size(), (long long)offsets.back(), (long long)a.s.rows);
   state.form = form_of(2 * static_cast<double>(offsets.size()) + 1);
-  state.all = cuda::DeviceArray(&exec, sizeof(Main), "what is known of the diagonal");
+  state.all = cuda::DeviceArray(&exec, sizeof(Main), "the state of the diagonal");
   state.stencil.all = state.all.as<Main>();
   fit(state, wish, exec);
   point_at(state, a, exec);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the engine keeps: the matrix as planes with the launch that suits it (state) and, for each concurrent caller,
-// vectors and numbers on the device (session).
+// The engine's data: the matrix as planes with its launch (state) and, for each concurrent caller, vectors and numbers
+// on the device (session).
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct State {
   cuda::DeviceArray all;  // Main
 };
 
-// How a candidate wants the planes shared out.
+// A candidate's division of the planes.
 struct Wish {
   std::int64_t block, width, blocks_a_unit, stages;
 };

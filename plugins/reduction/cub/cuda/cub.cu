@@ -8,14 +8,14 @@
 
 #include "plugins/reduction/shared/cuda/reduce_run.hpp"
 
-// Not at global scope: CUB's generated code means the global namespace by cuda::.
+// Not at global scope: CUB's generated code expects cuda:: in the global namespace.
 namespace sextant::reduction_cub {
 namespace {
 
 using namespace sextant::plugin;
 using namespace sextant::plugin::cuda;
 
-// What CUB's kernels ask for does not depend on n beyond a few blocks a multiprocessor.
+// The scratch of CUB's kernels does not depend on n beyond a few blocks a multiprocessor.
 constexpr std::uint64_t temporary_bytes = 1 << 20;
 
 template <class Op>

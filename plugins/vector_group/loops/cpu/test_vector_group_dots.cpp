@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // vector_group_dots.leaves.cpu: vectors have the bits of the kernel without products, and products those of
-// multidot.tree.cpu on the updated vectors, whatever the threads.
+// multidot.tree.cpu on the updated vectors, for any number of threads.
 #include <algorithm>
 #include <cstdint>
 
