@@ -12,7 +12,7 @@ namespace sextant::storage_sell {
 
 inline constexpr std::int32_t slice = 8, sigma = 512;
 
-// Stored entries a nonzero beyond which the form is refused, and so many more that never matter.
+// Stored entries a nonzero beyond which the storage is refused, and a number of further ones that is always accepted.
 inline constexpr double fill_limit = 3;
 inline constexpr std::int64_t fill_slack = 65536;
 
@@ -31,7 +31,7 @@ struct State {
 // Orders the rows, lays out the slices and fills them from the kept entries of a. The view's sizes and types are set.
 sxt_status build(State &state, const sxt_csr &a, const sxt_exec *exec);
 
-// Takes new values from a, whose pattern is the one that was built from. Allocates nothing.
+// Takes new values from a, whose pattern is unchanged. Allocates nothing.
 sxt_status fill_values(State &state, const sxt_csr &a, const sxt_exec *exec);
 
 }  // namespace sextant::storage_sell

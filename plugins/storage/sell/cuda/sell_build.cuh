@@ -13,7 +13,7 @@ namespace cuda = plugin::cuda;
 
 inline constexpr int slice = 32, sigma = 512;  // a warp's rows; a block's
 
-// Stored entries a nonzero beyond which the form is refused, and so many more that never matter.
+// Stored entries a nonzero beyond which the storage is refused, and a number of further ones that is always accepted.
 inline constexpr double fill_limit = 3;
 inline constexpr std::int64_t fill_slack = 65536;
 
@@ -42,7 +42,7 @@ __device__ inline void sort_window(Key *keys) {
   __syncthreads();
 }
 
-// What the slice of this thread's warp stores when its rows have these lengths.
+// The entries stored by the slice of this thread's warp when its rows have these lengths.
 __device__ inline long long slice_entries(std::int64_t length) {
   long long longest = length;
   for (int distance = 16; distance > 0; distance /= 2)
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(sigma)
   if (leads) slice_ptr[i / slice] = worth ? sorted : plain;
 }
 
-// Where the entries of row i go: from slice_ptr[slot / slice] + slot % slice, `slice` apart.
+// The places of the entries of row i: from slice_ptr[slot / slice] + slot % slice, `slice` apart.
 struct Places {
   const std::int64_t *slice_ptr;
   const std::int32_t *slot_of;  // NULL: the identity
