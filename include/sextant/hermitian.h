@@ -54,7 +54,7 @@ typedef struct {
   const int32_t *orders;         /* host memory, copied; NULL (default): all n */
   int64_t n_rhs;                 /* right-hand sides a system, at most; default 1 */
   int32_t pointer_array;         /* 1: sets come as arrays of pointers; default 0: strided */
-  int32_t leading_vary;          /* 1: each system has a leading dimension of its own; default 0 */
+  int32_t leading_vary;          /* 1: each system has its own leading dimension; default 0 */
   int32_t equilibrate;           /* 1: rows and columns scaled by powers of two to a diagonal near 1; default 0 */
   int32_t refine_steps;          /* of iterative refinement, at most; default 0 */
   double refine_tolerance;       /* backward error at which a system stops refining; 0 (default): machine epsilon */

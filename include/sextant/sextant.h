@@ -269,7 +269,7 @@ SXT_API sxt_status sxt_vector_wrap(sxt_context *context, int64_t n, sxt_value_ty
                                    sxt_vector **vector);
 /* n zeros in the context's device space, owned by the vector. SXT_E_TYPE, SXT_E_OVERFLOW. [any-thread] */
 SXT_API sxt_status sxt_vector_create(sxt_context *context, int64_t n, sxt_value_type type, sxt_vector **vector);
-/* Between host memory of n values, in the vector's type, and the vector, wherever that lies. They wait: the host memory is
+/* Between host memory of n values, in the vector's type, and the vector, in any space. They wait: the host memory is
  * the caller's again at once. [exclusive], sxt_vector_read [any-thread] */
 SXT_API sxt_status sxt_vector_write(sxt_vector *vector, const void *values);
 SXT_API sxt_status sxt_vector_read(const sxt_vector *vector, void *values);

@@ -120,7 +120,7 @@ typedef struct sxt_head {
 } sxt_head;
 
 /* How every query begins: what a performance model may look at, never device memory. A query is plain data without
- * pointers of its own (names stand in it as char arrays), so that core can copy, hash and compare it. */
+ * pointers (names are char arrays in it), so that core can copy, hash and compare it. */
 typedef struct sxt_query {
   sxt_head h;
   double expected_runs;      /* N in setup + N * run; values below 1 count as 1 */

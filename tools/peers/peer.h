@@ -34,7 +34,7 @@ typedef struct {
 
 typedef struct {
   uint32_t interface_version; /* SXT_PEER_INTERFACE */
-  uint32_t own_threads;       /* 1: keeps threads of its own that may spin for a while after a call */
+  uint32_t own_threads;       /* 1: keeps its own threads, which may spin for a while after a call */
   const char *name;
   /* Finds the library in the folders (NULL-terminated; then where the loader looks) and sets it to this many threads.
    * Called once. The message lists where it looked. */

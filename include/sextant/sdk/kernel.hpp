@@ -226,7 +226,7 @@ class Memory {
   void swap(Memory &other) noexcept {
     std::swap(exec_, other.exec_), std::swap(space_, other.space_), std::swap(data_, other.data_);
   }
-  sxt_exec exec_{};  // what free needs: release has no exec of its own
+  sxt_exec exec_{};  // needed by free: release gets no exec
   sxt_space space_ = SXT_SPACE_HOST;
   void *data_ = nullptr;
 };

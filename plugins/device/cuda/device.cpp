@@ -283,7 +283,7 @@ sxt_status Device::copy_peer(void *stream, void *to, Device &from_device, const 
 }
 
 sxt_status Device::check_stream(void *stream) {
-  // The two names for a device's default streams have no context of their own.
+  // The two names for a device's default streams have no context.
   if (stream == cudaStreamLegacy || stream == cudaStreamPerThread) return check_alive(ordinal_);
   return call([&]() -> sxt_status {
     Context context = nullptr;

@@ -70,14 +70,14 @@ struct Dots {
   using A = Wide<V>;
   const V *u[dia_most_dots], *v[dia_most_dots];
   std::int32_t count;
-  SumsMeeting meeting;
+  SumsExchange exchange;
   V *dots;
 
   class Sums {
    public:
     // After the run before has ended.
     __device__ void begin(const Dots &d) {
-      if (d.meeting.epoch) epoch_ = next_epoch(d.meeting.epoch);
+      if (d.exchange.epoch) epoch_ = next_epoch(d.exchange.epoch);
     }
     __device__ void add(const Dots &d, std::int64_t i, V y) {
 #pragma unroll
@@ -90,7 +90,7 @@ struct Dots {
     __device__ void finish(const Dots &d) {
       __shared__ alignas(16) unsigned char room[sizeof(SumsRoom<A>)];
       A total;
-      if (!add_grid(sum_, *reinterpret_cast<SumsRoom<A> *>(room), d.meeting, epoch_, d.count, &total)) return;
+      if (!add_grid(sum_, *reinterpret_cast<SumsRoom<A> *>(room), d.exchange, epoch_, d.count, &total)) return;
       const int k = threadIdx.x / 8;
       if (threadIdx.x % 8 == 0 && k < d.count) d.dots[k] = convert<V>(total);
     }

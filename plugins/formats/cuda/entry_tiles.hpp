@@ -50,7 +50,7 @@ inline bool same_as_before(const TileShape &shape, double longest) {
 // places left free take nothing.
 inline double steps_of_tiles(double nnz, double tiles) { return 3 * nnz / (32 * own_entries) + tiles; }
 // The extra wait for the parts of a long row, sent and received. cuts: the share of cut tiles; without it a row is cut
-// wherever one is longer than the free places.
+// where it is longer than the free places.
 inline double chain_of_tiles(double cuts, double longest, int threads, std::int64_t slack) {
   const auto size = static_cast<double>(TileShape::entries(threads, slack)), free = static_cast<double>(slack);
   const bool cut = std::isfinite(cuts) ? cuts > 0 || longest > free + size : longest > free;

@@ -113,7 +113,7 @@ struct WriteTile {
     return before[t + 1] > before[t] ? before[t] : n_parts + t - before[t];
   }
   __device__ void operator()(std::int64_t t) const {
-    if (t == tiles) return;  // as it is
+    if (t == tiles) return;  // stays unchanged
     const TileBegin own = found[t];
     const std::int32_t from = own.first < 0 ? -1 : static_cast<std::int32_t>(place(own.first));
     tile[place(t)] = {own.begin, static_cast<std::int32_t>(found[t + 1].begin - own.begin), from};

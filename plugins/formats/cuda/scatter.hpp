@@ -23,8 +23,8 @@ __global__ void __launch_bounds__(column_threads)
     count_columns_of_block(const std::int32_t *col, std::int64_t nnz, Count *counts) {
   __shared__ std::int32_t owner[column_slots];
   __shared__ unsigned met[column_slots];
-  constexpr std::int32_t nobody = -1;
-  for (int s = static_cast<int>(threadIdx.x); s < column_slots; s += column_threads) owner[s] = nobody, met[s] = 0;
+  constexpr std::int32_t unowned = -1;
+  for (int s = static_cast<int>(threadIdx.x); s < column_slots; s += column_threads) owner[s] = unowned, met[s] = 0;
   __syncthreads();
   const auto add = [&](std::int32_t column, unsigned count) {
     if constexpr (sizeof(Count) == 4)
@@ -40,8 +40,8 @@ __global__ void __launch_bounds__(column_threads)
     const std::int32_t column = streamed(col + k);
     const int slot = (column ^ column >> 10) & (column_slots - 1);  // neighbours in different banks
     std::int32_t found = owner[slot];
-    if (found == nobody) found = atomicCAS(owner + slot, nobody, column);
-    if (found == nobody || found == column)
+    if (found == unowned) found = atomicCAS(owner + slot, unowned, column);
+    if (found == unowned || found == column)
       atomicAdd(met + slot, 1u);
     else
       add(column, 1);

@@ -259,8 +259,8 @@ SXT_LANES std::int64_t largest_row(const Step<T, Group> &step) {
   return step.n - static_cast<std::int64_t>(step.group.most(static_cast<double>(step.n) - first));
 }
 
-// Hager's estimate as Higham states it (ACM TOMS 14, 1988), with two gradient steps and his alternating vector; A is
-// Hermitian, so that one inverse serves both directions.
+// Hager's estimate as Higham states it (ACM TOMS 14, 1988), with two gradient steps and Higham's alternating vector; A
+// is Hermitian, so that one inverse serves both directions.
 template <class T, class Group>
 SXT_LANES void estimate(const Step<T, Group> &step) {
   const double n = static_cast<double>(step.n);

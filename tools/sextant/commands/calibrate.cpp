@@ -221,7 +221,7 @@ constexpr const char *kFooter = R"(Examples:
   sextant calibrate --kind sxt.pcg/1 --seconds 30
   sextant calibrate -o this-machine.toml --svg models.svg
 
-The profile it writes is found by later runs of this machine by itself; -o puts it elsewhere, for --profile.
+Later runs on this machine find the profile it writes; -o puts it elsewhere, for --profile.
 Ctrl-C stops early and keeps what was measured. Exit code 3: the profile cannot be written.)";
 
 }  // namespace

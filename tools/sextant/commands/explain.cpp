@@ -64,7 +64,7 @@ bool is_not_for_pcg(sxt_status status) {
          status == SXT_E_NOT_SUPPORTED;
 }
 
-// Explains the operation asked for and leaves its name in `op`; auto falls back from pcg to spmv and says so.
+// Explains the requested operation and stores its name in `op`; auto falls back from pcg to spmv with a message.
 Json explain_operation(sxt_context *context, const LoadedMatrix &matrix, const ExplainOptions &options,
                        std::string &op) {
   op = options.op == "auto" ? "pcg" : options.op;

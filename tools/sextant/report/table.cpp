@@ -10,7 +10,7 @@
 namespace tool {
 
 std::size_t display_width(std::string_view text) {
-  // Continuation bytes of UTF-8 take no column of their own.
+  // Continuation bytes of UTF-8 take no further column.
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }

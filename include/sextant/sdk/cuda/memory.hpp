@@ -98,7 +98,7 @@ class DeviceArray {
     std::swap(exec_, other.exec_), std::swap(data_, other.data_);
     std::swap(bytes_, other.bytes_), std::swap(space_, other.space_);
   }
-  sxt_exec exec_{};  // what free needs: release has no exec of its own
+  sxt_exec exec_{};  // needed by free: release gets no exec
   void *data_ = nullptr;
   std::uint64_t bytes_ = 0;
   sxt_space space_ = SXT_SPACE_DEVICE;

@@ -32,7 +32,7 @@ struct SumsRoom {
 
 // Device memory through which the blocks of a launch combine their sums. epoch NULL: by partials and counter. All of it
 // is zero before the first run.
-struct SumsMeeting {
+struct SumsExchange {
   void *partials;       // four A a block
   unsigned *counter;    // zero again after each run
   ulonglong2 *packets;  // four times the words of A a block
@@ -82,8 +82,8 @@ __device__ __forceinline__ A add_gathered(A mine, SumsRoom<A> &room) {
 
 // The block's sums leave through its first warp, whose lane 8 k holds `block`, sum k.
 template <class A>
-__device__ bool meet_by_ticket(A block, SumsRoom<A> &room, const SumsMeeting &meeting, A *total) {
-  A *partials = static_cast<A *>(meeting.partials);
+__device__ bool add_by_ticket(A block, SumsRoom<A> &room, const SumsExchange &exchange, A *total) {
+  A *partials = static_cast<A *>(exchange.partials);
   if (threadIdx.x < 32) {
     if (threadIdx.x % 8 == 0) partials[blockIdx.x * sums_at_once + threadIdx.x / 8] = block;
     __syncwarp();
@@ -91,7 +91,7 @@ __device__ bool meet_by_ticket(A block, SumsRoom<A> &room, const SumsMeeting &me
       unsigned ticket;
       asm volatile("atom.release.gpu.global.inc.u32 %0, [%1], %2;"
                    : "=r"(ticket)
-                   : "l"(meeting.counter), "r"(gridDim.x - 1)
+                   : "l"(exchange.counter), "r"(gridDim.x - 1)
                    : "memory");
       room.last = ticket == gridDim.x - 1;
       if (room.last) asm volatile("fence.acq_rel.gpu;" ::: "memory");  // all others' sums are visible
@@ -106,8 +106,8 @@ __device__ bool meet_by_ticket(A block, SumsRoom<A> &room, const SumsMeeting &me
 }
 
 template <class A>
-__device__ bool meet_by_packets(A block, SumsRoom<A> &room, const SumsMeeting &meeting, Word epoch, int count,
-                                A *total) {
+__device__ bool add_by_packets(A block, SumsRoom<A> &room, const SumsExchange &exchange, Word epoch, int count,
+                               A *total) {
   constexpr int words = Packed<A>::words;
   const int k = threadIdx.x / 8;
   if (blockIdx.x > 0) {
@@ -115,7 +115,7 @@ __device__ bool meet_by_packets(A block, SumsRoom<A> &room, const SumsMeeting &m
     Packed<A> box;
     box.value = block;
     for (int w = 0; w < words; ++w)
-      send_packet(meeting.packets + (blockIdx.x * sums_at_once + k) * words + w, box.word[w], epoch);
+      send_packet(exchange.packets + (blockIdx.x * sums_at_once + k) * words + w, box.word[w], epoch);
     return false;
   }
   __syncthreads();  // the first warp has read the others' sums in room
@@ -124,11 +124,11 @@ __device__ bool meet_by_packets(A block, SumsRoom<A> &room, const SumsMeeting &m
   if (static_cast<int>(threadIdx.x) % sums_at_once < count)
     for (unsigned at = sums_at_once + threadIdx.x; at < gridDim.x * sums_at_once; at += blockDim.x) {
       Packed<A> box;
-      for (int w = 0; w < words; ++w) box.word[w] = receive_packet(meeting.packets + at * words + w, epoch);
+      for (int w = 0; w < words; ++w) box.word[w] = receive_packet(exchange.packets + at * words + w, epoch);
       mine = plus(mine, box.value);
     }
   *total = add_gathered(mine, room);
-  if (threadIdx.x == 0) *meeting.epoch = epoch;  // every block has read the old one: it sent the new one
+  if (threadIdx.x == 0) *exchange.epoch = epoch;  // every block has read the old one: it sent the new one
   if (threadIdx.x < 32) *total = plus(room.own[k], *total);
   return threadIdx.x < 32;
 }
@@ -136,15 +136,15 @@ __device__ bool meet_by_packets(A block, SumsRoom<A> &room, const SumsMeeting &m
 // The sums over all threads of the grid of sum[0] .. sum[count - 1]. True in the first warp of one block, where *total
 // is sum k in lane 8 k. epoch: next_epoch() of the exchange, read when the run began. Every thread calls.
 template <class A>
-__device__ bool add_grid(const A (&sum)[sums_at_once], SumsRoom<A> &room, const SumsMeeting &meeting, Word epoch,
+__device__ bool add_grid(const A (&sum)[sums_at_once], SumsRoom<A> &room, const SumsExchange &exchange, Word epoch,
                          int count, A *total) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const A own = add_warp(sum);
   if (lane % 8 == 0) room.warp[lane / 8][warp] = own;
   __syncthreads();
   const A block = warp == 0 ? add_warps(room) : A{};
-  return meeting.epoch ? meet_by_packets(block, room, meeting, epoch, count, total)
-                       : meet_by_ticket(block, room, meeting, total);
+  return exchange.epoch ? add_by_packets(block, room, exchange, epoch, count, total)
+                        : add_by_ticket(block, room, exchange, total);
 }
 
 }  // namespace sextant::plugin::cuda

@@ -70,7 +70,7 @@ sxt_status compare(const sxt_case *got_case, const sxt_case *want_case, double *
   return SXT_OK;
 }
 
-// Names and values stay on the host whatever the device: only the matrix goes there, in its storage.
+// Names and values stay on the host for every device: only the matrix goes there, in its storage.
 sxt_status move_case(sxt_case *, const sxt_exec *, std::int32_t) { return SXT_OK; }
 
 }  // namespace

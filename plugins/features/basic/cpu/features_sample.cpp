@@ -136,7 +136,7 @@ std::int64_t mark_together(const Column *col, std::int64_t begin, std::int64_t e
     std::int64_t mine = 0;
     for (std::int64_t k = begin + own.begin; k < begin + own.end; ++k) {
       std::atomic_ref<unsigned char> line(team.lines[static_cast<std::uint64_t>(col[k]) >> team.shift]);
-      // Two threads may find a line unmarked; the exchange tells who was first.
+      // Two threads may find a line unmarked; the exchange tells which was first.
       if (!line.load(std::memory_order_relaxed)) mine += !line.exchange(1, std::memory_order_relaxed);
     }
     distinct.fetch_add(mine, std::memory_order_relaxed);

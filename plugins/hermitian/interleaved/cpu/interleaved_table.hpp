@@ -9,7 +9,7 @@ namespace sextant_hermitian_interleaved {
 constexpr int most_lanes = 16;
 constexpr int64_t rows = 4;  // of a block of the packed triangle
 
-// As many systems as a vector has lanes. Lanes that have no system of their own repeat another's and are not written.
+// As many systems as a vector has lanes. Lanes without a system repeat another lane's and are not written.
 struct Group {
   void *a[most_lanes], *b[most_lanes];
   int64_t lda[most_lanes], ldb[most_lanes];

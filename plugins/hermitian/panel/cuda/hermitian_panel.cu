@@ -213,7 +213,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   const Weights weights = weights_of(q);
   CandidateList list(out, capacity, count);
   for (std::int32_t peers = 1, doublings = 0; peers <= most_peers; peers *= 2, ++doublings) {
-    // A block needs a tile of its own, and clusters must not ask for more blocks than there are.
+    // A block needs its own tile, and clusters must not have more blocks than there are tiles.
     if (peers > 1 && (q.n_max < tile * peers || q.batch * peers > most_blocks)) break;
     if (machine->blocks_per_cluster > 0 && peers > machine->blocks_per_cluster) break;
     sxt_candidate &candidate = list.add();

@@ -19,7 +19,7 @@ namespace plugin = sextant::plugin;
 
 // Measured on one H200 (README.md): latencies and loads of one multiprocessor, so they are not scaled by rates. Entries
 // take longer where a block has more than its L1 keeps, and where A does not stay in the last cache.
-constexpr double meetings_s = 3.66e-6;                   // two, and the scalars
+constexpr double barriers_s = 3.66e-6;                   // two, and the scalars
 constexpr double block_s = 68e-9, most_counted = 43;     // more for every block that takes part, up to this many
 constexpr double entry_s = 0.40e-9, more_s = 0.27e-9;    // an entry and its element of p; one that the L1 does not keep
 constexpr double kept_entries = 18e3, far_share = 1.63;  // entries that it keeps; times as long from memory
@@ -59,7 +59,7 @@ sxt_status candidates(const sxt_query *head, const sxt_features *found, const sx
                       (cached ? 1 : far_share);
   const double rate = rate_share * std::max(1.0, cached ? machine->cache_rate : machine->stream_rate);
   const double iteration =
-      meetings_s + block_s * std::min(most_counted, static_cast<double>(blocks)) + std::max(work, bytes / rate);
+      barriers_s + block_s * std::min(most_counted, static_cast<double>(blocks)) + std::max(work, bytes / rate);
   const double iterations = plugin::pcg::iterations_of(query);
   const double in_a_launch = std::clamp(std::ceil(launch_goal_s / iteration), 16.0, 4096.0);
   plugin::CandidateList list(out, capacity, count);

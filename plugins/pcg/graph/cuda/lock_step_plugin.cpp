@@ -31,9 +31,9 @@ constexpr double stall_s = 100e-6;                        // of all, while one o
 constexpr double capture_s = 1.2e-6;                      // of a kernel
 constexpr double slot_s = 1e-6;                           // a slot more, even if it stays empty
 constexpr double m_values_a_row = 8;  // more of them where M is applied: of z, and of inner products,
-constexpr double m_kernel_s = 2e-6;   // which are a kernel of their own then
+constexpr double m_kernel_s = 2e-6;   // which are then a separate kernel
 
-// The time of M, and of the other work of an iteration: inner products are a kernel of their own then.
+// The time of M, and of the other work of an iteration: inner products are then a separate kernel.
 double preconditioner_s(const sxt_pcg_query &query, const sxt_machine &machine, double m_s) {
   const double n = static_cast<double>(query.m.rows), nnz = static_cast<double>(query.m.nnz),
                value = static_cast<double>(plugin::value_bytes(query.m.q.value_type));

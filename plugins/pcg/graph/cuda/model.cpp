@@ -50,7 +50,7 @@ sxt_status candidates(const pcg::Recurrence &recurrence, const sxt_pcg_query &qu
   // A, its inner products, the update, M; p and r'r of the classical. Parts predict their time when enqueued one after
   // the other, which is also their time as nodes.
   const bool one_order = (query.m.q.flags & SXT_QUERY_ONE_ORDER) != 0;  // an iteration tests whether to save its p
-  const bool follows = m && recurrence.id == SXT_RECURRENCE_PREDICT_RECOMPUTE;  // r by a kernel of its own, and q't
+  const bool follows = m && recurrence.id == SXT_RECURRENCE_PREDICT_RECOMPUTE;  // r by a separate kernel, and q't
   const double launches = (fused ? 1 : 2) + 1 + m + (classical || follows ? 2 : 0),
                scalar_kernels = (classical ? 2 : 1) + one_order;
   const double iteration = parts.iteration + scalar_kernels * scalars_s(recurrence);

@@ -192,7 +192,7 @@ class Engine {
   ~Engine() { kernel_.release(state_); }
   Engine(const Engine &) = delete;
 
-  // Runs in a session of its own; `spoil`: the product that gets a NaN. [any-thread]
+  // Runs in a separate session; `spoil`: the product that gets a NaN. [any-thread]
   sxt_status run(sxt_pcg_args &args, int spoil = 0, const volatile std::int32_t *cancel = nullptr) const {
     Products products{0, spoil};
     Bounds bounds = bounds_;

@@ -35,8 +35,8 @@ struct Partition {
 enum class Growth { numbering, distance, enclosure };
 Partition grown_parts(const Pattern &a, std::int32_t parts, Growth growth);
 
-// The one of the three with the smallest halo, whatever the number of threads. A way in which a part gets a halo of
-// more than most_halo rows is given up there; where all are given up, the result has no rows (part_of is empty) and the
+// The one of the three with the smallest halo, for any number of threads. A way in which a part gets a halo of more
+// than most_halo rows is given up there; where all are given up, the result has no rows (part_of is empty) and the
 // least halo at which one was given up.
 Partition best_parts(const Pattern &a, std::int32_t parts, int threads = 1,
                      std::int64_t most_halo = std::numeric_limits<std::int64_t>::max());

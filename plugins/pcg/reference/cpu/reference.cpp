@@ -91,7 +91,7 @@ double dot(const State &state, std::int64_t n, const T *u, const T *v) {
 }
 
 // Tells core about the iterate in x, where r was not just replaced. SXT_REASON_NONE: go on, replacing r first when
-// *replace says so.
+// *replace requests it.
 sxt_reason report(sxt_pcg_args &args, const sxt_exec &exec, std::int64_t k, double r_r, bool replaced, bool *replace) {
   args.iterations = k;
   args.residual = std::sqrt(r_r);

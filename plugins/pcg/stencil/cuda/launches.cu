@@ -159,8 +159,8 @@ void look_at_main(const State &state, const sxt_exec &exec) {
 std::uint64_t packets_bytes(const State &state) { return 2 * state.blocks * cuda::sums_packets_a_block; }
 
 void iterate(const State &state, const Session &session, std::int64_t count, const sxt_exec &exec) {
-  const cuda::SumsMeeting meeting{nullptr, nullptr, static_cast<ulonglong2 *>(session.packets()),
-                                  static_cast<cuda::Word *>(session.epoch())};
+  const cuda::SumsExchange exchange{nullptr, nullptr, static_cast<ulonglong2 *>(session.packets()),
+                                    static_cast<cuda::Word *>(session.epoch())};
   cudaLaunchAttribute together{};
   together.id = cudaLaunchAttributeCooperative;
   together.val.cooperative = 1;
@@ -172,7 +172,7 @@ void iterate(const State &state, const Session &session, std::int64_t count, con
   config.attrs = &together;
   config.numAttrs = 1;
   cuda::need(cudaLaunchKernelEx(&config, kernel_for(state), state.stencil, state.tiling, session.vectors,
-                                session.output, meeting, static_cast<int>(count)),
+                                session.output, exchange, static_cast<int>(count)),
              "launch iterations");
 }
 

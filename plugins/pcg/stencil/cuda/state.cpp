@@ -57,7 +57,7 @@ Session::Session(const State &state, const sxt_exec &exec) {
   const std::uint64_t stride = line(static_cast<std::uint64_t>(state.n * size_of(state.vectors)));
   arrays_ = cuda::DeviceArray(&exec, 6 * stride, "the vectors of conjugate gradients");
   control_ = cuda::DeviceArray(&exec, sizeof(Control), "scalars");
-  meeting_ = cuda::DeviceArray(&exec, 64 + packets_bytes(state), "packets of sums");
+  exchange_ = cuda::DeviceArray(&exec, 64 + packets_bytes(state), "packets of sums");
   const std::int64_t room = state.block + 2;
   pinned_ = cuda::DeviceArray(&exec, 64 + 8 * static_cast<std::uint64_t>(room), "residual norms", cuda::Life::state,
                               SXT_SPACE_PINNED);
@@ -70,7 +70,7 @@ Session::Session(const State &state, const sxt_exec &exec) {
   squares.reserve(static_cast<std::size_t>(room));
   cuda::fill_bytes(&exec, arrays_.data(), 0, arrays_.bytes(), "clear the vectors");
   cuda::fill_bytes(&exec, control_.data(), 0, control_.bytes(), "clear the scalars");
-  cuda::fill_bytes(&exec, meeting_.data(), 0, meeting_.bytes(), "clear the packets");
+  cuda::fill_bytes(&exec, exchange_.data(), 0, exchange_.bytes(), "clear the packets");
   std::memset(pinned_.data(), 0, pinned_.bytes());
 }
 

@@ -46,13 +46,13 @@ class Session {
   Vectors vectors{};
   Output output{};
   const Report &report() const { return *output.report; }
-  void *packets() const { return meeting_.as<char>() + 64; }
-  void *epoch() const { return meeting_.data(); }
+  void *packets() const { return exchange_.as<char>() + 64; }
+  void *epoch() const { return exchange_.data(); }
 
   std::vector<double> residuals, squares;  // lent to the conversation; of the last block, in order
 
  private:
-  cuda::DeviceArray arrays_, control_, meeting_, pinned_;
+  cuda::DeviceArray arrays_, control_, exchange_, pinned_;
 };
 
 }  // namespace stencil

@@ -34,10 +34,10 @@ pcg::Outcome Engine<T>::run(const pcg::Block &block) {
   bool resumed = false;
   do {
     leaving_ = false;
-    entered_ = Meeting::now();
-    delayed_ = session_.meeting.delayed();
+    entered_ = Barrier::now();
+    delayed_ = session_.barrier.delayed();
     plugin::in_team(members_, [&](int index, int count) {
-      Member me = session_.meeting.member(index, count);
+      Member me = session_.barrier.member(index, count);
       work(me, resumed);
     });
     resumed = true;
@@ -50,18 +50,18 @@ template <class T>
 void Engine<T>::work(Member &me, bool resumed) {
   if (!resumed) {
     if (measure_) residual(me);
-    meet(me, [this] { begin(); });
+    at_barrier(me, [this] { begin(); });
   }
   while (running_ && !leaving_) {
     if (turn_ != Turn::none) {
       turn(me);
-      meet(me, [] {});
+      at_barrier(me, [] {});
     }
     multiply(me);
-    meet(me, [this] { find_step(); });
+    at_barrier(me, [this] { find_step(); });
     if (!running_) return;
     update(me);
-    meet(me, [this] { advance(); });
+    at_barrier(me, [this] { advance(); });
   }
 }
 
@@ -214,8 +214,8 @@ void Engine<T>::advance() {
 // their cores are busy elsewhere. Fewer members are then faster; the sums do not depend on their number.
 template <class T>
 bool Engine<T>::crowded() const {
-  const std::int64_t delayed = session_.meeting.delayed() - delayed_;
-  return delayed > long_delay_ns && 2 * delayed > Meeting::now() - entered_;
+  const std::int64_t delayed = session_.barrier.delayed() - delayed_;
+  return delayed > long_delay_ns && 2 * delayed > Barrier::now() - entered_;
 }
 
 template class Engine<float>;

@@ -39,8 +39,8 @@ class Engine {
   template <class F>
   void each_block(const Member &me, F &&f);
   template <class F>
-  void meet(Member &me, F &&f) {
-    session_.meeting.meet(me, f);
+  void wait(Member &me, F &&f) {
+    session_.barrier.wait(me, f);
   }
   void sum_block(Dot dot, const T *u, const T *v, std::int64_t begin, std::int64_t end);
 

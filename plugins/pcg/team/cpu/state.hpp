@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "meeting.hpp"
+#include "barrier.hpp"
 #include "partition.hpp"
 #include "plugins/formats/row_products.hpp"
 #include "sextant/plugin/kinds/pcg.h"
@@ -98,7 +98,7 @@ class Session {
     return vector<T>(3) + static_cast<std::int64_t>(dot) * blocks_;
   }
 
-  Meeting meeting;
+  Barrier barrier;
   std::vector<double> squared, residuals;  // r'r of a block's iterates; for the conversation
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sums in twice the working precision (Ogita, Rump and Oishi, SIAM J. Sci. Comput. 26, 2005): every addition also gives
-// the rounding it lost (Knuth's TwoSum), every product the rounding of its own (one fused multiply-add), and the lost
-// parts are summed separately. All types are summed in double, where the products of single precision are exact. 32
-// lanes in registers of any width, so bits do not depend on the instruction set.
+// the rounding it lost (Knuth's TwoSum), every product its own rounding (one fused multiply-add), and the lost parts
+// are summed separately. All types are summed in double, where the products of single precision are exact. 32 lanes in
+// registers of any width, so bits do not depend on the instruction set.
 #include "compensated_table.hpp"
 #include "sextant/plugin/kinds/reduction.h"
 #include "sextant/sdk/cpu/vectors.hpp"

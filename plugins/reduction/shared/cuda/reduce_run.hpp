@@ -228,13 +228,13 @@ inline constexpr double early_launch = 0.7, announced_wait = 0.65;
 
 // The cost of combining the partial results, in sequential round trips to memory: through a cluster's shared memory; a
 // packet sent and received; a partial result stored, a ticket drawn, all of them read; the last two without the ticket,
-// as the second launch has a latency of its own.
+// as the second launch has its own latency.
 inline constexpr double merge_by_cluster = 0.35, merge_by_packets = 1, merge_by_ticket = 1.7, merge_in_launch = 1;
 
 // Model classes: operations of equal cost, times the position of the configuration in the kernel's list.
 inline constexpr std::uint32_t operation_classes = 5;
 
-// A configuration of a kernel: the same place for the same grid wherever it is offered.
+// A configuration of a kernel: equal grids have equal positions in all lists.
 struct Configuration {
   std::uint32_t place;
   std::int64_t blocks, threads;

@@ -105,7 +105,7 @@ sxt_status open(const void *opaque, const sxt_filled *, const sxt_exec *exec, vo
   });
 }
 
-SumsMeeting meeting_of(const Session &session) {
+SumsExchange exchange_of(const Session &session) {
   if (session.packets) return {nullptr, nullptr, session.places.as<ulonglong2>(), session.word.as<Word>()};
   return {session.places.data(), session.word.as<unsigned>(), nullptr, nullptr};
 }
@@ -123,7 +123,7 @@ sxt_status run(const void *opaque, void *opened, const sxt_head *head, const sxt
       dots.u[k] = static_cast<const V *>(args.u[k]);
       dots.v[k] = static_cast<const V *>(args.v[k]);
     }
-    dots.meeting = meeting_of(session);
+    dots.exchange = exchange_of(session);
     dots.dots = static_cast<V *>(args.dots);
     return run_dia<V, typename decltype(m)::type>(exec, state.launch, *state.a, SXT_NO_TRANSPOSE,
                                                   DiaVectors<V>{p.x, p.y, 0, 0, p.alpha, p.beta}, dots);

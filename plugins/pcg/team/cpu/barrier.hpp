@@ -25,12 +25,12 @@ struct alignas(apart) Counter {
 // A member of the present region.
 struct Member {
   int index, count;
-  std::uint64_t met;  // barriers so far
+  std::uint64_t passed;  // barriers so far
 };
 
-class Meeting {
+class Barrier {
  public:
-  explicit Meeting(int most_members)
+  explicit Barrier(int most_members)
       : patience_(most_members > cores() ? 0 : patient),
         arrived_(std::make_unique<Counter[]>(static_cast<std::size_t>(most_members))) {}
 
@@ -48,23 +48,23 @@ class Meeting {
   // Returns when all members have called it and the first one has run f. Writes of a member before it are visible to f,
   // and those of f to all.
   template <class F>
-  void meet(Member &me, F &&f) {
-    ++me.met;
-    if (me.count == 1) return released_.value.store(me.met, std::memory_order_relaxed), f();
+  void wait(Member &me, F &&f) {
+    ++me.passed;
+    if (me.count == 1) return released_.value.store(me.passed, std::memory_order_relaxed), f();
     // Arrivals are collected up a tree, so that no line is written by many.
     for (int i = 1; i <= fan; ++i)
       if (const int child = fan * me.index + i; child < me.count) {
         if (me.index == 0)
-          await_timed(arrived_[child].value, me.met);
+          await_timed(arrived_[child].value, me.passed);
         else
-          await(arrived_[child].value, me.met);
+          await(arrived_[child].value, me.passed);
       }
     if (me.index == 0) {
       f();
-      released_.value.store(me.met, std::memory_order_release);
+      released_.value.store(me.passed, std::memory_order_release);
     } else {
-      arrived_[me.index].value.store(me.met, std::memory_order_release);
-      await(released_.value, me.met);
+      arrived_[me.index].value.store(me.passed, std::memory_order_release);
+      await(released_.value, me.passed);
     }
   }
 

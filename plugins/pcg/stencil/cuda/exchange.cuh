@@ -15,13 +15,13 @@ __device__ __forceinline__ void order_bulk_copies() { asm volatile("fence.proxy.
 
 // Packets have two copies, by the epoch's parity: a block can be at most one exchange ahead, since the next needs the
 // packets of all.
-__device__ inline ulonglong2 *packets_of(const cuda::SumsMeeting &meeting, cuda::Word epoch) {
-  return meeting.packets + (epoch & 1) * gridDim.x * cuda::sums_at_once;
+__device__ inline ulonglong2 *packets_of(const cuda::SumsExchange &exchange, cuda::Word epoch) {
+  return exchange.packets + (epoch & 1) * gridDim.x * cuda::sums_at_once;
 }
 
 // Sends the block's sums. Every thread calls.
 __device__ inline void send_sums(const double (&sum)[cuda::sums_at_once], cuda::SumsRoom<double> &room,
-                                 const cuda::SumsMeeting &meeting, cuda::Word epoch) {
+                                 const cuda::SumsExchange &exchange, cuda::Word epoch) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const double own = cuda::add_warp(sum);
   if (lane % 8 == 0) room.warp[lane / 8][warp] = own;
@@ -32,13 +32,13 @@ __device__ inline void send_sums(const double (&sum)[cuda::sums_at_once], cuda::
   box.value = cuda::add_warps(room);
   __threadfence();  // the block's writes are ordered before its packets
   if (lane % 8 == 0)
-    cuda::send_packet(packets_of(meeting, epoch) + blockIdx.x * cuda::sums_at_once + lane / 8, box.word[0], epoch);
+    cuda::send_packet(packets_of(exchange, epoch) + blockIdx.x * cuda::sums_at_once + lane / 8, box.word[0], epoch);
 }
 
 // The sums over the grid, the same bits in every block: in its first warp lane 8 k gets sum k.
-__device__ inline double receive_sums(cuda::SumsRoom<double> &room, const cuda::SumsMeeting &meeting,
+__device__ inline double receive_sums(cuda::SumsRoom<double> &room, const cuda::SumsExchange &exchange,
                                       cuda::Word epoch) {
-  const ulonglong2 *packets = packets_of(meeting, epoch);
+  const ulonglong2 *packets = packets_of(exchange, epoch);
   double mine = 0;
   for (unsigned at = threadIdx.x; at < gridDim.x * cuda::sums_at_once; at += blockDim.x) {
     cuda::Packed<double> box;
