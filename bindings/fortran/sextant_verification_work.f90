@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Are the models right? Every candidate for products with a matrix, predicted and measured, and sums over them.
+! Verification of the models: every candidate for products with a matrix, predicted and measured, and sums over them.
 module sextant_verification_work
   use, intrinsic :: iso_c_binding, only: c_f_pointer, c_funloc, c_int32_t, c_loc, c_ptr, c_sizeof
   use, intrinsic :: iso_fortran_env, only: int32, int64, real64
@@ -36,7 +36,7 @@ module sextant_verification_work
     end subroutine
   end interface
 
-  ! How to measure. What is left alone takes the library's default.
+  ! How to measure. Members that are not set take the library's default.
   type :: sextant_verification
     real(real64) :: applies = 0           ! products that set-up is spread over; default 1000
     real(real64) :: candidate_seconds = 0 ! to measure one candidate's run for; default 0.05
@@ -54,7 +54,7 @@ module sextant_verification_work
     real(real64) :: race_top1_accuracy(2) = 0, race_regret_geomean(2) = 0, race_regret_p95(2) = 0, race_price(2) = 0
   end type
 
-  ! What the callback of a measurement works on.
+  ! The data of a measurement's callback.
   type :: collection
     type(sextant_verification), pointer :: options => null()
     type(sextant_verify_line), allocatable :: lines(:)

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! What is loaded, kernels by hand, plans, decision trees, calibration, verification.
+! Loaded plugins, kernels by hand, plans, decision trees, calibration, verification.
 module library_procedures
   use, intrinsic :: iso_c_binding, only: c_double, c_int32_t, c_int64_t, c_null_ptr, c_ptr
   use, intrinsic :: iso_fortran_env, only: int32, int64, real64
@@ -116,7 +116,7 @@ contains
     call sextant_refusal_get(sextant_refusal_count() + 1, refusal, wide_stat())
   end subroutine
 
-  ! Proves that record numbers of 64 bits go with a stat of 64 bits.
+  ! Shows that record numbers of 64 bits go with a stat of 64 bits.
   function wide_stat() result(stat)
     integer(int64), pointer :: stat
     integer(int64), target, save :: kept

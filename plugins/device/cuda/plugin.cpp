@@ -152,13 +152,13 @@ sxt_status capture_begin(void *device, void *stream) {
 
 sxt_status capture_end(void *device, void *stream, void **graph) {
   return one_call(device, "end a capture", [&] {
-    cudaGraph_t recorded = nullptr;
-    cudaError_t problem = cudaStreamEndCapture(stream_of(stream), &recorded);
-    if (problem != cudaSuccess || !recorded)
+    cudaGraph_t captured = nullptr;
+    cudaError_t problem = cudaStreamEndCapture(stream_of(stream), &captured);
+    if (problem != cudaSuccess || !captured)
       return problem != cudaSuccess ? problem : cudaErrorStreamCaptureInvalidated;
     cudaGraphExec_t ready = nullptr;
-    problem = cudaGraphInstantiate(&ready, recorded, 0);
-    cudaGraphDestroy(recorded);
+    problem = cudaGraphInstantiate(&ready, captured, 0);
+    cudaGraphDestroy(captured);
     if (problem == cudaSuccess) *graph = ready;
     return problem;
   });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kernels of the third party's kind whose models, conditions or answers are no good. None of them may ever be chosen,
-// and none may spoil the choice for the others.
+// Kernels of the third party's kind with invalid models, conditions or answers. None of them may ever be chosen, and
+// none may affect the choice of the others.
 #include <cstdint>
 #include <limits>
 
