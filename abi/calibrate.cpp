@@ -39,29 +39,29 @@ CalibrationSettings settings_of(const sxt_calibrate_options &options, bool on_ho
     settings.sample = [&options](const ModelKey &key, const FittedModel &model, const Sample &sample, double fitted_s) {
       std::vector<const char *> names;
       for (const std::string &name : model.names) names.push_back(name.c_str());
-      sxt_model_sample told{};
-      told.struct_size = sizeof told;
-      told.kernel = key.kernel.c_str();
-      told.vector_type = key.vector_type;
-      told.matrix_type = key.matrix_type;
-      told.version = key.version;
-      told.model_class = key.model_class;
-      told.working_set_bytes = sample.working_set;
-      told.measured_s = sample.seconds;
-      told.fitted_s = fitted_s;
-      told.launch = sample.launch.data();
-      told.family = sample.family;
-      told.rows = sample.rows;
-      told.entries = sample.entries;
-      told.n_terms = static_cast<std::int64_t>(names.size());
-      told.term_names = names.data();
-      told.terms = sample.terms.data();
-      options.sample(options.sample_user, &told);
+      sxt_model_sample shown{};
+      shown.struct_size = sizeof shown;
+      shown.kernel = key.kernel.c_str();
+      shown.vector_type = key.vector_type;
+      shown.matrix_type = key.matrix_type;
+      shown.version = key.version;
+      shown.model_class = key.model_class;
+      shown.working_set_bytes = sample.working_set;
+      shown.measured_s = sample.seconds;
+      shown.fitted_s = fitted_s;
+      shown.launch = sample.launch.data();
+      shown.family = sample.family;
+      shown.rows = sample.rows;
+      shown.entries = sample.entries;
+      shown.n_terms = static_cast<std::int64_t>(names.size());
+      shown.term_names = names.data();
+      shown.terms = sample.terms.data();
+      options.sample(options.sample_user, &shown);
     };
   return settings;
 }
 
-void tell(const Profile &profile, const sxt_calibrate_options &options) {
+void report_models(const Profile &profile, const sxt_calibrate_options &options) {
   for (const auto &[key, model] : profile.models) {
     sxt_model_info info{};
     info.struct_size = sizeof info;
@@ -112,7 +112,7 @@ sxt_status sxt_calibrate(sxt_context *context, const sxt_calibrate_options *opti
       inner.device().machine() = before;
       throw;
     }
-    if (all.model) tell(measured, all);
+    if (all.model) report_models(measured, all);
     fill(file, path, capacity, length);
   });
 }

@@ -65,7 +65,7 @@ void check_on_host(const Context &context, const void *array, const char *name) 
   if (!array || !device.ops().locate) return;
   sxt_space space = SXT_SPACE_HOST;
   std::int32_t ordinal = -1;
-  // A device that cannot tell reports an error when it is used.
+  // A device without this information reports an error when it is used.
   if (device.ops().locate(device.handle(), array, &space, &ordinal) != SXT_OK) return;
   require(space != SXT_SPACE_DEVICE, SXT_E_ARGUMENT, name, " lies in the memory of device ", ordinal,
           "; the arrays of a matrix are read on the host: copy them there first");

@@ -11,7 +11,7 @@ namespace sextant {
 
 namespace {
 
-// Eight colours that colour-blind readers can tell apart (Okabe, Ito 2008).
+// Eight colours that colour-blind readers can distinguish (Okabe, Ito 2008).
 constexpr const char *colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                    "#E69F00", "#56B4E9", "#000000", "#B8A900"};
 constexpr const char *guide_colour = "#888";

@@ -9,7 +9,7 @@ module sextant_batch_work
   use sextant_contexts
   implicit none
   private
-  public :: sextant_hermitian_settings, sextant_hermitian_answers, sextant_hermitian_report, told
+  public :: sextant_hermitian_settings, sextant_hermitian_answers, sextant_hermitian_report, report_from_c
   public :: batch_base, cube, cube_of, factoring, solving, both, create_batch, run, run_set, report_of, explain_batch
 
   ! Properties of the systems and wishes for them; every member has the library's default.
@@ -298,7 +298,7 @@ contains
       call conclude(self, sxt_hermitian_get_report(self%c_handle(), done), stat)
   end subroutine
 
-  function told(c) result(report)
+  function report_from_c(c) result(report)
     type(sxt_hermitian_report), intent(in) :: c
     type(sextant_hermitian_report) :: report
     report%factor_kernel = fortran_text(c%factor_kernel)

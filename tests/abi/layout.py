@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Members of structs in what abidw writes: abidiff's suppressions allow growth at the end of a struct, but then also a renamed or retyped member, so the rule itself is checked here: old members stay in place."""
+"""Members of structs in what abidw writes: abidiff's suppressions allow growth at the end of a struct, but then also a
+renamed or retyped member, so the rule itself is checked here: old members stay in place."""
 
 import xml.etree.ElementTree
 

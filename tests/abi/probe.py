@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A C library with the same interface as libsextant and nothing behind it, made from the public header alone.
 
-The compiler checks the library against the header, so the interface is that of the header. Without the C++ code it is small enough to store, needs no debug information in the product, and takes a second. Functions get a body that traps.
+The compiler checks the library against the header, so the interface is that of the header. Without the C++ code it is small
+enough to store, needs no debug information in the product, and takes a second. Functions get a body that traps.
 Every enumerator becomes an array whose length is its value, so that a changed value is a changed interface.
 """
 

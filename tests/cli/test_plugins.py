@@ -12,7 +12,7 @@ MOCKS = os.environ["SEXTANT_TEST_MOCKS"]
 
 
 def wrong(report):
-    """Refusals but those for want of a device: CUDA plugins on a machine without a GPU."""
+    """Refusals except those because of a missing device: CUDA plugins on a machine without a GPU."""
     return [refusal for refusal in report["refused"] if refusal["stage"] != "device"]
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // cuBLAS' LU and the Toeplitz recursion over the fake libraries, through their tables: what they refuse, and that each
-// vendor call may fail without leaving anything behind.
+// vendor call may fail without a leak.
 #include <cmath>
 #include <cstdint>
 #include <string>

@@ -274,7 +274,7 @@ Point measure(Context &context, const TreeSubject &subject, std::int64_t n, Oper
             regime == cold && sets.single() ? each.first[hot] : take(each, choice, regime, effort.quick_s);
     } catch (const Error &) {
       if (!baseline) throw;
-      continue;  // another library that is not to be had here
+      continue;  // a library that is not available here
     }
     point.all.push_back(each);
     choices.push_back(choice);

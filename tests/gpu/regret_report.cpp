@@ -88,7 +88,7 @@ int add_regrets(const Context &context, const Subject &subject, const DecisionTr
 
 }  // namespace
 
-void report_tree(Context &context, const Subject &subject, const char *when, bool baselines, double told) {
+void report_tree(Context &context, const Subject &subject, const char *when, bool baselines, double listed) {
   const double start = seconds_now();
   const DecisionTree tree = DecisionTree::build(context, subject.tree);
   const double built = seconds_now() - start;
@@ -104,7 +104,7 @@ void report_tree(Context &context, const Subject &subject, const char *when, boo
   }
   for (const Point &point : subject.points)
     if (const Measured *picked = picked_at(context, subject, tree, point))
-      if (const double quotient = point.regret(*picked, both); quotient > told)
+      if (const double quotient = point.regret(*picked, both); quotient > listed)
         std::printf("    n = %lld: %.3f, %s, fastest %s\n", (long long)point.n, quotient,
                     describe(*picked, both).c_str(), describe(*point.fastest(both), both).c_str());
   std::fflush(stdout);
@@ -146,7 +146,7 @@ void print_operations(Context &context, const std::vector<Subject> &subjects) {
 
 namespace {
 
-// The list a launch policy sees at n, with what the models say of it.
+// The list a launch policy sees at n, with the models' predictions.
 std::vector<LaunchProposal> proposals_at(const Context &context, const registry::Kernel &kernel, const Query &query) {
   const std::vector<sxt_candidate> list = candidates_of(context, kernel, query);
   std::vector<double> run_s;

@@ -13,7 +13,7 @@ import re
 
 import tree
 
-# Who may include whom. Of plugins see PLUGINS_SEE.
+# Which folder may include which. For plugins see PLUGINS_SEE.
 MAY_SEE = {
     "include": {"include"},
     "core": {"core", "include", "plot", "files", "names"},
@@ -31,7 +31,7 @@ CUDA_HEADER = re.compile(r"^(cuda|cub/|thrust/|cooperative_groups|cublas|cuspars
 CUDA_PROGRAMS = {pathlib.Path("tools/lib/cuda-check/check.cu")}
 # Header-only helpers for kernels in CUDA.
 CUDA_HELPER = re.compile(r"^(include/)?sextant/sdk/cuda/")
-# What each room of the headers may include of the others.
+# What each folder of the headers may include of the others.
 ROOMS_SEE = {"programs": {"programs"}, "plugin": {"programs", "plugin"}, "sdk": {"programs", "plugin", "sdk"}}
 PLUGINS_SEE = "plugins see include, plugins/formats/, the shared/ of their kind and their own folder only"
 STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
@@ -51,7 +51,7 @@ def resolve(root, path, name):
         target = pathlib.Path(*collapse(base / name))
         if (root / target).is_file():
             return target
-    # Not built yet, or generated: the first folder still tells whose it is.
+    # Not built yet, or generated: the first folder still says where it belongs.
     first = pathlib.PurePath(name).parts[0]
     return pathlib.Path(name) if first in MAY_SEE and "/" in name else None
 

@@ -249,18 +249,18 @@ contains
     real(real64), allocatable :: values(:)
     type(sextant_matrix) :: a
     type(sextant_verification) :: options
-    type(sextant_verify_line), allocatable :: told(:)
+    type(sextant_verify_line), allocatable :: kept(:)
     type(sextant_verify_summary) :: summary
     integer :: stat
     call laplacian_csr(20, 0.0_real64, row_ptr, col, values)
     call a%from_csr(row_ptr, col, values, context=context, stat=stat)
     options%candidate_seconds = 0.001_real64
     options%line => on_line
-    call sextant_verify_model(a, told, options, stat)
+    call sextant_verify_model(a, kept, options, stat)
     call check_status(stat, sxt_ok, 'verify: '//a%error())
-    call check(size(told) > 0 .and. lines == size(told), 'lines come, and are kept')
-    call check(count(told%chosen) == 1, 'one is chosen')
-    call sextant_verify_summarise(told, 1000.0_real64, summary, stat)
+    call check(size(kept) > 0 .and. lines == size(kept), 'lines come, and are kept')
+    call check(count(kept%chosen) == 1, 'one is chosen')
+    call sextant_verify_summarise(kept, 1000.0_real64, summary, stat)
     call check(stat == sxt_ok .and. summary%matrices == 1 .and. summary%regret_max > 0, 'sums over them')
   end subroutine
 

@@ -244,7 +244,7 @@ sxt_status move_owner(sxt_case *c, const sxt_exec *exec, std::int32_t to_device,
   });
 }
 
-// Keeps the largest distance and tells where it is, when it exceeds the bound.
+// Keeps the largest distance, and its place when it exceeds the bound.
 class Verdict {
  public:
   Verdict(double *error, sxt_message *message) : error_(error), message_(message) { *error_ = 0; }

@@ -164,8 +164,8 @@ __device__ __forceinline__ void sum_before(const WarpTails<V, R> &tails, int war
     for (int r = 0; r < R; ++r) sum[r] = plus(tails.open[warp][r], sum[r]);
 }
 
-// Blocks that a multiprocessor shall hold: registers for all its warps where values are small, as loads on their way
-// are what it waits for.
+// The number of blocks that a multiprocessor should hold: registers for all its warps where values are small, as loads
+// on their way are what it waits for.
 template <class V, int R>
 inline constexpr int tiles_a_unit = R == 1 && sizeof(V) <= 8 ? 2048 / most_tile_threads : 1;
 

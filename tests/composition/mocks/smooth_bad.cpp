@@ -42,7 +42,7 @@ MODEL(is_free, prices(out, capacity, count, {0.0}))
 #undef MODEL
 
 sxt_status never(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
-  return refuse(reason, "n = %lld is not to its taste", (long long)as<SmoothQuery>(query).n);
+  return refuse(reason, "n = %lld is not supported", (long long)as<SmoothQuery>(query).n);
 }
 
 // A wrong answer: a copy.

@@ -30,7 +30,7 @@ typedef struct {
    * none. */
   const char *const *variants;
   /* Iterations as a share of those with M = diag(A)^-1: the median over the matrices it was tried on, for the plain
-   * name. A prior that tells which methods to probe, not a promise. 0: unknown. */
+   * name. A prior for the choice of methods to probe, not a promise. 0: unknown. */
   double typical_iterations;
 } sxt_preconditioner_ops;
 

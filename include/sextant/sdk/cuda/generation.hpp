@@ -17,7 +17,7 @@ inline bool compiled_for(std::int32_t level) {
     if (architecture / 100 == level / 10) return true;
   return false;
 #else
-  return level / 10 == 9;  // what builds hold unless told otherwise
+  return level / 10 == 9;  // what builds hold by default
 #endif
 }
 

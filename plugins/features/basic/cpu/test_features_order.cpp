@@ -49,7 +49,7 @@ std::map<std::string, double> order_of(std::int64_t rows, const std::function<st
 TEST(FeaturesOrder, WhatRepeatsIsForeseen) {
   for (std::int64_t period : {1, 2, 4})
     EXPECT_LE(order_of(3000, [&](auto i) { return 1 + i % period; })["row_nnz_unforeseen"], 4 + period) << period;
-  // The last three lengths do not tell when a run ends: that is mispredicted, and so is the continuation of the next
+  // The last three lengths do not predict when a run ends: that is mispredicted, and so is the continuation of the next
   // run.
   EXPECT_NEAR(order_of(4000, [](auto i) { return i % 16 < 8 ? 2 : 5; })["row_nnz_unforeseen"], 1000, 20);
 }

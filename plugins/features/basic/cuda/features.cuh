@@ -134,20 +134,20 @@ void begin_fetching(State &state, const Asked &asked, const sxt_exec *exec) {
   state.begun = true;
 }
 
-// tell(counters, asked) with those that begin has sent for, or counted by count(asked) now.
+// report(counters, asked) with those that begin has sent for, or counted by count(asked) now.
 template <class T, class Count, class F>
 sxt_status with_counters(const State &state, const sxt_features_args &args, const Names &own, const sxt_exec *exec,
-                         Count &&count, F &&tell) {
+                         Count &&count, F &&report) {
   if (take_begun(state)) {
     const Asked asked(args, state.places);
     plugin::cuda::wait(exec);
-    return tell(*state.counters.as<const T>(), asked);
+    return report(*state.counters.as<const T>(), asked);
   }
   const Asked asked(args, own);
   count(asked);
   const auto counters = std::make_unique<T>();
   plugin::cuda::fetch(exec, counters.get(), static_cast<const T *>(exec->scratch), 1, "counters");
-  return tell(*counters, asked);
+  return report(*counters, asked);
 }
 
 // ---- on the device: sums and maxima of a warp's lanes, added to a counter by one of them

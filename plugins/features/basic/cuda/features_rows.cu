@@ -264,7 +264,7 @@ sxt_status begin(void *opaque, const sxt_head *head, const sxt_exec *exec) {
   });
 }
 
-sxt_status tell(const Counts &all, const sxt_csr &a, const Asked &asked, const sxt_exec *exec) {
+sxt_status report(const Counts &all, const sxt_csr &a, const Asked &asked, const sxt_exec *exec) {
   double values[std::size(names)] = {};
   evaluate(all, a, values);
   if (asked.any(at_third, 2)) find_third(all, a, exec, values + at_third);
@@ -284,7 +284,7 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
     if (state.a->s.rows == 0) return tell_nothing(Asked(args, rows_names()));
     return with_counters<Counts>(
         state, args, rows_names(), exec, [&](const Asked &asked) { count_all_rows(*state.a, asked, exec); },
-        [&](const Counts &all, const Asked &asked) { return tell(all, *state.a, asked, exec); });
+        [&](const Counts &all, const Asked &asked) { return report(all, *state.a, asked, exec); });
   });
 }
 
@@ -320,7 +320,7 @@ sxt_status tell_rows(const sxt_csr &a, const Asked &asked, const sxt_exec *exec)
   if (a.s.rows == 0) return tell_nothing(asked);
   const auto all = std::make_unique<Counts>();
   cuda::fetch(exec, all.get(), static_cast<const Counts *>(exec->scratch), 1, "counts of rows");
-  return tell(*all, a, asked, exec);
+  return report(*all, a, asked, exec);
 }
 
 const sxt_kernel rows_kernel = feature_kernel("features.rows.cuda", "row lengths, one pass over the row pointers", &ops,

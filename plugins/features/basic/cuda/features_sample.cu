@@ -244,7 +244,7 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
   const auto &state = *static_cast<const State *>(opaque);
   const sxt_csr &a = *state.a;
   return cuda::guarded(exec, [&] {
-    const auto tell = [&](const SampleCounts &counts, const Asked &asked) {
+    const auto report = [&](const SampleCounts &counts, const Asked &asked) {
       const Wish wish(a, asked);
       double values[std::size(names)] = {};
       if (wish.x) tell_x(counts, wish.plan, a, state, values + at_x);
@@ -255,7 +255,7 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
     };
     return with_counters<SampleCounts>(
         state, as<sxt_features_args>(head), own_names(), exec,
-        [&](const Asked &asked) { count_sample(a, Wish(a, asked).plan, exec); }, tell);
+        [&](const Asked &asked) { count_sample(a, Wish(a, asked).plan, exec); }, report);
   });
 }
 

@@ -49,7 +49,7 @@ struct Session {
 // works on them.
 struct Scratch {
   void **a, **b;
-  int *pivots, *told;   // by the library
+  int *pivots, *infos;  // by the library
   std::int32_t *codes;  // of inactive systems
   char *spare, *spare_b;
   static std::uint64_t bytes(std::int64_t batch, std::int64_t n, std::int64_t n_rhs, std::uint64_t value) {
@@ -63,7 +63,7 @@ struct Scratch {
     a = reinterpret_cast<void **>(at), at += aligned(8 * systems);
     b = reinterpret_cast<void **>(at), at += aligned(8 * systems);
     pivots = reinterpret_cast<int *>(at), at += aligned(4 * systems * order);
-    told = reinterpret_cast<int *>(at), at += aligned(4 * systems);
+    infos = reinterpret_cast<int *>(at), at += aligned(4 * systems);
     codes = reinterpret_cast<std::int32_t *>(at), at += aligned(4 * systems);
     spare = at, spare_b = at + aligned(order * order * value);
   }
@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(block_threads) fill_whole_systems(sxt_hermitia
 
 __global__ void write_infos(sxt_hermitian_args args, Scratch scratch) {
   const std::int64_t s = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
-  if (s < args.batch) args.info[s] = scratch.codes[s] != 0 || args.n_max == 0 ? scratch.codes[s] : scratch.told[s];
+  if (s < args.batch) args.info[s] = scratch.codes[s] != 0 || args.n_max == 0 ? scratch.codes[s] : scratch.infos[s];
 }
 
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
@@ -163,7 +163,7 @@ sxt_status factor_and_solve(const sxt_hermitian_args &args, const sxt_exec *exec
   const int type = args.value_type - 1, n = static_cast<int>(args.n_max), batch = static_cast<int>(args.batch);
   const int lda = static_cast<int>(args.lda), ldb = static_cast<int>(args.ldb), n_rhs = static_cast<int>(args.n_rhs);
   sxt_status status =
-      checked(exec, library.factor[type](handle, n, scratch.a, lda, scratch.pivots, scratch.told, batch), "factor");
+      checked(exec, library.factor[type](handle, n, scratch.a, lda, scratch.pivots, scratch.infos, batch), "factor");
   int wrong = 0;  // an argument's number
   if (status == SXT_OK && n_rhs > 0)
     status = checked(exec,

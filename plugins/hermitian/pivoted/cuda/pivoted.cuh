@@ -10,7 +10,7 @@ namespace sextant::hermitian_pivoted {
 #ifdef __CUDACC__
 
 // One panel of the elimination. Rows and columns count from the panel's first one. Rows stay where they are while the
-// panel is made: `position` tells where a row would stand by now (-1: it is eliminated), `physical` which row stands at
+// panel is made: `position` says where a row would stand by now (-1: it is eliminated), `physical` which row stands at
 // a position. A row always belongs to the same thread.
 template <class T, int threads, bool shared>
 struct Panel {

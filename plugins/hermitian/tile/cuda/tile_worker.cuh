@@ -44,7 +44,7 @@ __device__ __forceinline__ void copies_arrive() {
   asm volatile("cp.async.wait_group %0;" ::"n"(left) : "memory");
 }
 
-// Loads and stores in device memory: the compiler could not tell these addresses from shared memory.
+// Loads and stores in device memory: the compiler could not distinguish these addresses from shared memory.
 __device__ __forceinline__ float load_global(const float *from) {
   float x;
   asm("ld.global.f32 %0, [%1];" : "=f"(x) : "l"(from));

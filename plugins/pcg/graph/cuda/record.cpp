@@ -44,8 +44,8 @@ class Recorder {
     const cudaGraphConditionalHandle on = new_condition(stream);
     begin_record(shared, on, stream);
     capture_while(stream, on, session_.side(0), [&](cudaStream_t side) { attempt(on, side); });
-    mend_answer(shared, iteration.x(), args_.x_is_zero ? nullptr : args_.x, stream);
-    tell_record(shared, args_, stream);
+    repair_answer(shared, iteration.x(), args_.x_is_zero ? nullptr : args_.x, stream);
+    report_record(shared, args_, stream);
     iteration.copy(iteration.x(), args_.x);
   }
 

@@ -203,7 +203,7 @@ __device__ bool lost(const Record &record, bool from_zero) {
 }
 
 // The result: x, but 0 for b = 0, and the guess (NULL: it was 0) where x is lost. In words of four bytes.
-__global__ void mend(const __grid_constant__ Recording a, float *x, const float *guess, std::int64_t words) {
+__global__ void repair(const __grid_constant__ Recording a, float *x, const float *guess, std::int64_t words) {
   const bool zero = a.record->rhs_norm == 0;
   if (!zero && !lost(*a.record, !guess)) return;
   for (std::int64_t i = blockIdx.x * std::int64_t{norm_threads} + threadIdx.x; i < words;
@@ -211,7 +211,7 @@ __global__ void mend(const __grid_constant__ Recording a, float *x, const float 
     x[i] = guess && !zero ? guess[i] : 0;
 }
 
-__global__ void tell(const __grid_constant__ Recording a, const __grid_constant__ sxt_pcg_record_args to) {
+__global__ void report(const __grid_constant__ Recording a, const __grid_constant__ sxt_pcg_record_args to) {
   const Record &record = *a.record;
   const bool at_zero = record.confirmations == 0 || (to.x_is_zero && lost(record, true));
   const double norm = at_zero ? record.rhs_norm : record.true_norm;
@@ -254,7 +254,7 @@ void load_record_kernels() {
         address(cross<double, 1, true>), address(cross<float, 2, true>), address(cross<double, 2, true>),
         address(cross<float, 1, false>), address(cross<double, 1, false>), address(cross<float, 2, false>),
         address(cross<double, 2, false>), address(begin), address(open), address(close), address(turn),
-        address(question), address(answer), address(judge), address(mend), address(tell)})
+        address(question), address(answer), address(judge), address(repair), address(report)})
     cuda::need(cudaFuncGetAttributes(&unused, kernel), "load a kernel's code");
 }
 
@@ -301,13 +301,14 @@ void judge_record(const Recording &a, cudaGraphConditionalHandle on, cudaStream_
   judge<<<1, norm_threads, 0, stream>>>(a, on);
   cuda::need_launch("the test of a true residual");
 }
-void mend_answer(const Recording &a, void *x, const void *guess, cudaStream_t stream) {
+void repair_answer(const Recording &a, void *x, const void *guess, cudaStream_t stream) {
   const auto words = a.n * static_cast<std::int64_t>(sextant::plugin::value_bytes(a.s.type) / sizeof(float));
-  mend<<<norm_blocks, norm_threads, 0, stream>>>(a, static_cast<float *>(x), static_cast<const float *>(guess), words);
+  repair<<<norm_blocks, norm_threads, 0, stream>>>(a, static_cast<float *>(x), static_cast<const float *>(guess),
+                                                   words);
   cuda::need_launch("the result of a captured solve");
 }
-void tell_record(const Recording &a, const sxt_pcg_record_args &to, cudaStream_t stream) {
-  tell<<<1, 1, 0, stream>>>(a, to);
+void report_record(const Recording &a, const sxt_pcg_record_args &to, cudaStream_t stream) {
+  report<<<1, 1, 0, stream>>>(a, to);
   cuda::need_launch("the report of a captured solve");
 }
 

@@ -7,8 +7,8 @@
 //     while inner on:  steps and evaluations, a few at a time; inner on = nothing ended them
 //     p restored; p'Ap where it is not sure; the true residual (plugin/kinds/residual.h) and its norms; judge: on =
 //     a further attempt may succeed
-//   mend       x is 0 for b = 0, the guess where it is no number, and 0 where that was the guess and is better
-//   tell       the report
+//   repair     x is 0 for b = 0, the guess where it is no number, and 0 where that was the guess and is better
+//   report     the report for the caller
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -58,7 +58,7 @@ void turn_back(const Recording &a, cudaStream_t stream);  // alpha, beta: p = al
 void doubt(const Recording &a, cudaStream_t stream);
 void keep_curvature(const Recording &a, cudaStream_t stream);
 void judge_record(const Recording &a, cudaGraphConditionalHandle on, cudaStream_t stream);
-void mend_answer(const Recording &a, void *x, const void *guess, cudaStream_t stream);  // guess NULL: zero
-void tell_record(const Recording &a, const sxt_pcg_record_args &to, cudaStream_t stream);
+void repair_answer(const Recording &a, void *x, const void *guess, cudaStream_t stream);  // guess NULL: zero
+void report_record(const Recording &a, const sxt_pcg_record_args &to, cudaStream_t stream);
 
 }  // namespace graph

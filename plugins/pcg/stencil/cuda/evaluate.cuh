@@ -30,8 +30,8 @@ __device__ inline void evaluate(const double (&v)[4], const pcg::Limits &limits,
   const bool stepped = c.begin == begin_step, left_x = stepped && c.leaves_x;
   const std::int64_t k = stepped ? c.k + 1 : c.k;
   c.k = k;
-  c.owed_alpha = left_x ? c.alpha : 0;
-  c.owed = left_x ? c.alpha / c.beta : 0;
+  c.deferred_alpha = left_x ? c.alpha : 0;
+  c.deferred = left_x ? c.alpha / c.beta : 0;
   c.from ^= 1;
   c.begin = begin_step;
   c.ended = pcg::judge(c, k, gamma, limits);

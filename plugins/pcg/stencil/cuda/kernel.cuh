@@ -15,7 +15,7 @@ namespace stencil {
 template <class V>
 struct Step {
   V alpha, beta;
-  V owed;              // of x, in directions p - r; 0: nothing
+  V deferred;          // of x, in directions p - r; 0: nothing
   bool leaves_x;       // to the next step
   std::int32_t begin;  // Begin
   std::int32_t from;
@@ -210,7 +210,7 @@ class Walk {
   // x after this step, and after the one before where that skipped it.
   __device__ V advanced(const New &own) const {
     const V x = fma(step_.alpha, own.p_old, x_);
-    return step_.owed != 0 ? fma(step_.owed, own.p_old - own.r_old, x) : x;
+    return step_.deferred != 0 ? fma(step_.deferred, own.p_old - own.r_old, x) : x;
   }
   // The contributions of this plane and the one before to each other's q.
   __device__ void add_across(int k, const unsigned char *stage, int column, const V *here, const V *before,

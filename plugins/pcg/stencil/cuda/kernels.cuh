@@ -31,8 +31,8 @@ __global__ void __launch_bounds__(most_threads(across), 1)
   walk.prepare();
   for (int k = 0; k < count && c.ended == pcg::Ended::running; ++k) {
     double sum[cuda::sums_at_once] = {};
-    walk.run({static_cast<V>(c.alpha), static_cast<V>(c.beta), static_cast<V>(c.owed), c.leaves_x != 0, c.begin, c.from,
-              static_cast<V *>(c.x), constant, main},
+    walk.run({static_cast<V>(c.alpha), static_cast<V>(c.beta), static_cast<V>(c.deferred), c.leaves_x != 0, c.begin,
+              c.from, static_cast<V *>(c.x), constant, main},
              sum);
     ++epoch;
     send_sums(sum, room, exchange, epoch);
@@ -49,9 +49,9 @@ __global__ void __launch_bounds__(most_threads(across), 1)
     }
     __syncthreads();
   }
-  if (c.owed_alpha != 0) walk.settle(static_cast<V>(c.owed_alpha), static_cast<V *>(c.x), c.from ^ 1);
+  if (c.deferred_alpha != 0) walk.settle(static_cast<V>(c.deferred_alpha), static_cast<V *>(c.x), c.from ^ 1);
   if (blockIdx.x > 0 || threadIdx.x > 0) return;
-  c.owed = c.owed_alpha = 0;
+  c.deferred = c.deferred_alpha = 0;
   *out.control = c;
   *out.report = {c.k, c.ended, 0};
   *exchange.epoch = epoch;  // every block has read the old one: it sent a later one

@@ -71,8 +71,8 @@ struct Control {       // device
   std::int32_t test_first;  // whether iterate `first` is tested against the tolerance
   // Every second step leaves x to the next one, which recovers its direction as (p - r) / beta.
   std::int32_t leaves_x;  // the coming step does
-  double owed_alpha;      // the step before did, with this alpha; 0: it did not
-  double owed;            // owed_alpha / beta
+  double deferred_alpha;  // the step before did, with this alpha; 0: it did not
+  double deferred;        // deferred_alpha / beta
 };
 
 struct Report {  // pinned

@@ -113,7 +113,7 @@ void expect_right(const std::string &plugin, const char *warning) {
   }
 }
 
-TEST(StrangersTest, WrongOnesNeverCompute) {
+TEST(ThirdPartyTest, WrongOnesNeverCompute) {
   expect_right("spmv-factor", "spmv_factor");
   expect_right("spmv-wrong", "spmv_wrong");
   expect_right("spmv-reads-y", "spmv_reads_y");
@@ -124,7 +124,7 @@ TEST(StrangersTest, WrongOnesNeverCompute) {
 }
 
 // Kernels that do nothing, of every kind: vectors, products and solves are still computed.
-TEST(StrangersTest, ThoseThatDoNothingNeverCompute) {
+TEST(ThirdPartyTest, ThoseThatDoNothingNeverCompute) {
   expect_right("lazy", "com.example.lazy.spmv");
   Log log;
   const Context context = with({"lazy"}, &log);
@@ -144,7 +144,7 @@ TEST(StrangersTest, ThoseThatDoNothingNeverCompute) {
 }
 
 // Models use features, and callers can read them.
-TEST(StrangersTest, AWrongFeatureIsNotReported) {
+TEST(ThirdPartyTest, AWrongFeatureIsNotReported) {
   Log log;
   const Context context = with({"feature-wrong"}, &log);
   const Matrix a = Problem().matrix(context);
@@ -153,7 +153,7 @@ TEST(StrangersTest, AWrongFeatureIsNotReported) {
   EXPECT_EQ(longest, 5);
 }
 
-TEST(StrangersTest, RightOnesDo) {
+TEST(ThirdPartyTest, RightOnesDo) {
   const Context context = with({"spmv-serial"});
   const Problem p;
   const Matrix a = p.matrix(context);
@@ -162,13 +162,13 @@ TEST(StrangersTest, RightOnesDo) {
   expect_right("storage-none", nullptr);
 }
 
-TEST(StrangersTest, AfterADeclineOtherKernelsAreUsed) {
+TEST(ThirdPartyTest, AfterADeclineOtherKernelsAreUsed) {
   expect_right("spmv-declines", nullptr);
   expect_right("spmv-fails", nullptr);
 }
 
 // It serves the first values and declines the next: y is still right, and so is the next solve.
-TEST(StrangersTest, AfterADecliningRefreshOtherKernelsAreUsed) {
+TEST(ThirdPartyTest, AfterADecliningRefreshOtherKernelsAreUsed) {
   Log log;
   const Context context = with({"spmv-declines-values"}, &log);
   Problem p;
@@ -191,7 +191,7 @@ TEST(StrangersTest, AfterADecliningRefreshOtherKernelsAreUsed) {
 }
 
 // A prediction builds nothing: a kernel that fails while it is built is still the choice, and cannot run.
-TEST(StrangersTest, APredictionBuildsNothing) {
+TEST(ThirdPartyTest, APredictionBuildsNothing) {
   const Context context = with({"spmv-fails"});
   const Matrix a = Problem().matrix(context);
   EXPECT_NE(chosen(context, a), "com.example.spmv_fails");
@@ -216,7 +216,7 @@ TEST(StrangersTest, APredictionBuildsNothing) {
   EXPECT_THAT(last_error(context), HasSubstr("SXT_QUERY_PREDICT_ONLY"));
 }
 
-TEST(StrangersTest, AForcedKernelThatDeclinesIsAnErrorWithTheReason) {
+TEST(ThirdPartyTest, AForcedKernelThatDeclinesIsAnErrorWithTheReason) {
   const Context context = with({"spmv-declines"});
   const Problem p;
   const Matrix a = p.matrix(context);
@@ -226,7 +226,7 @@ TEST(StrangersTest, AForcedKernelThatDeclinesIsAnErrorWithTheReason) {
   EXPECT_THAT(last_error(context), HasSubstr("com.example.spmv_declines"));
 }
 
-TEST(StrangersTest, OneContextsPluginsAreNoOthers) {
+TEST(ThirdPartyTest, OneContextsPluginsAreNoOthers) {
   for (const bool deterministic : {false, true}) {
     const Context before = with({}, nullptr, deterministic);
     const Problem p;
@@ -250,7 +250,7 @@ TEST(StrangersTest, OneContextsPluginsAreNoOthers) {
 
 // A matrix keeps the builder of its storages, and its context the others, when another context names a newer version of
 // their plugin that has no such builder.
-TEST(StrangersTest, ANewerPluginOfOneContextTakesNoOthersBuilders) {
+TEST(ThirdPartyTest, ANewerPluginOfOneContextTakesNoOthersBuilders) {
   for (const auto &[own, newer] : {std::pair{std::vector<std::string>{}, "spmv-for-csr"},
                                    {std::vector<std::string>{"storage-none"}, "spmv-for-none"}}) {
     SCOPED_TRACE(newer);
@@ -302,7 +302,7 @@ sxt_status check(const Context &context, const std::string &plugin, int stamp, L
   return sxt_plugin_check(context.get(), mock(plugin).c_str(), stamp, note, &lines);
 }
 
-TEST(StrangersTest, AFailedCheckQuarantinesAtOnce) {
+TEST(ThirdPartyTest, AFailedCheckQuarantinesAtOnce) {
   Log log;
   const Context context = with({"spmv-reads-gaps"}, &log);
   Lines lines;
@@ -321,7 +321,7 @@ TEST(StrangersTest, AFailedCheckQuarantinesAtOnce) {
   EXPECT_TRUE(quarantined);
 }
 
-TEST(StrangersTest, AWrongBuilderOfAStorageFailsItsCheck) {
+TEST(ThirdPartyTest, AWrongBuilderOfAStorageFailsItsCheck) {
   const Context context = with({});
   Lines lines;
   EXPECT_EQ(check(context, "storage-values", 0, lines), SXT_E_PLUGIN);
@@ -332,7 +332,7 @@ TEST(StrangersTest, AWrongBuilderOfAStorageFailsItsCheck) {
 }
 
 // The file's product is good. Its other kernels are of a kind without cases here, or for another device.
-TEST(StrangersTest, AStampNamesOnlyTestedKernels) {
+TEST(ThirdPartyTest, AStampNamesOnlyTestedKernels) {
   namespace fs = std::filesystem;
   const fs::path state = fs::path(testing::TempDir()) / ("sextant-stamps-" + std::to_string(getpid()));
   const char *before = std::getenv("XDG_STATE_HOME");
@@ -361,7 +361,7 @@ TEST(StrangersTest, AStampNamesOnlyTestedKernels) {
   sxt_selection_destroy(selection);
 }
 
-TEST(StrangersTest, AFileWithoutATestedKernelIsNotAccepted) {
+TEST(ThirdPartyTest, AFileWithoutATestedKernelIsNotAccepted) {
   const Context context = with({});
   Lines lines;
   EXPECT_EQ(check(context, "kind-elsewhere", 0, lines), SXT_E_PLUGIN);
