@@ -37,9 +37,9 @@ TEST_F(HermitianGpu, SetsOnSeveralStreamsAreInFlightAtOnce) {
     expect_solved(systems[k]);
     EXPECT_EQ(0, std::memcmp(systems[k].b.data(), systems[0].b.data(), systems[0].b.size() * sizeof(Complex)));
   }
-  void *nobodys = nullptr;
+  void *no_stream = nullptr;
   sxt_hermitian_set set = there[0]->set();
-  set.stream = &nobodys;
+  set.stream = &no_stream;
   EXPECT_LT(sxt_hermitian_factor_solve(batch.get(), &set), 0) << "an address that is no stream";
 }
 

@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Defect{"throw-in-entry", "entry", "exception out: thrown in the entry"},
                     Defect{"no-symbol", "entry", "no symbol 'sxt_plugin_entry_0'"},
                     Defect{"future-symbol", "entry", "needs a newer library"},
-                    Defect{"undefined-symbol", "open", "a_function_nobody_defines"}),
+                    Defect{"undefined-symbol", "open", "a_function_without_definition"}),
     [](const auto &info) {
       std::string name = info.param.mock;
       for (char &c : name) c = c == '-' ? '_' : c;

@@ -123,12 +123,12 @@ static struct {
 SXT_PLUGIN_EXPORT sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out);
 
 #if DEFECT_NUMBER == 3
-extern void a_function_nobody_defines(void);
+extern void a_function_without_definition(void);
 #endif
 
 SXT_PLUGIN_EXPORT sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
 #if DEFECT_NUMBER == 3
-  a_function_nobody_defines();
+  a_function_without_definition();
 #endif
   if (IS(entry_crash)) raise(SIGSEGV);
   if (IS(entry_error)) {

@@ -20,7 +20,7 @@ struct State {
 
 // PETSc returns codes; the command needs a sentence with the code.
 int failed(sxt_peer_message *message, const char *what, PetscErrorCode code) {
-  return peer::say(message, std::string("PETSc: ") + what + " answered " + std::to_string(static_cast<int>(code)));
+  return peer::say(message, std::string("PETSc: ") + what + " returned " + std::to_string(static_cast<int>(code)));
 }
 
 int open(const char *const *, std::int32_t, sxt_peer_message *message) {
