@@ -12,39 +12,29 @@
 #include <cstdint>
 
 #ifdef SXT_HAS_ISA_avx512
-#define SXT_ISA_DECLARE_AVX512(Table) \
-  namespace avx512 {                  \
-  extern const Table table;           \
-  }
-#define SXT_ISA_RETURN_AVX512(level) \
-  if (level >= 3) return avx512::table;
+#define SXT_ISA_DECLARE_AVX512(Table) namespace avx512 { extern const Table table; }
+#define SXT_ISA_RETURN_AVX512(level) if (level >= 3) return avx512::table;
 #else
 #define SXT_ISA_DECLARE_AVX512(Table)
 #define SXT_ISA_RETURN_AVX512(level)
 #endif
 #ifdef SXT_HAS_ISA_avx2
-#define SXT_ISA_DECLARE_AVX2(Table) \
-  namespace avx2 {                  \
-  extern const Table table;         \
-  }
-#define SXT_ISA_RETURN_AVX2(level) \
-  if (level >= 2) return avx2::table;
+#define SXT_ISA_DECLARE_AVX2(Table) namespace avx2 { extern const Table table; }
+#define SXT_ISA_RETURN_AVX2(level) if (level >= 2) return avx2::table;
 #else
 #define SXT_ISA_DECLARE_AVX2(Table)
 #define SXT_ISA_RETURN_AVX2(level)
 #endif
 
 // Declares the tables of namespace `space`, which must be at global scope here, and space::isa_table(level).
-#define SXT_ISA_TABLE(space, Table)                                    \
-  namespace space {                                                    \
-  namespace baseline {                                                 \
-  extern const Table table;                                            \
-  }                                                                    \
-  SXT_ISA_DECLARE_AVX2(Table)                                          \
-  SXT_ISA_DECLARE_AVX512(Table)                                        \
+#define SXT_ISA_TABLE(space, Table)                              \
+  namespace space {                                              \
+  namespace baseline { extern const Table table; }               \
+  SXT_ISA_DECLARE_AVX2(Table)                                    \
+  SXT_ISA_DECLARE_AVX512(Table)                                  \
   inline const Table &isa_table([[maybe_unused]] std::int32_t level) { \
-    SXT_ISA_RETURN_AVX512(level)                                       \
-    SXT_ISA_RETURN_AVX2(level)                                         \
-    return baseline::table;                                            \
-  }                                                                    \
+    SXT_ISA_RETURN_AVX512(level)                                 \
+    SXT_ISA_RETURN_AVX2(level)                                   \
+    return baseline::table;                                      \
+  }                                                              \
   }
