@@ -39,7 +39,7 @@ class Engine {
   template <class F>
   void each_block(const Member &me, F &&f);
   template <class F>
-  void wait(Member &me, F &&f) {
+  void at_barrier(Member &me, F &&f) {
     session_.barrier.wait(me, f);
   }
   void sum_block(Dot dot, const T *u, const T *v, std::int64_t begin, std::int64_t end);
