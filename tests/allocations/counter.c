@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Preloaded into a program: counts what it asks of the host's allocator between the end of its second solve and the
- * end of its last, and writes the number of solves and that of requests into the file that COUNT_FILE names when the
- * program ends. What a set-up allocates depends on what it measures, so it is left out; a first step may end with a
- * line of output, for which the language allocates. Over glibc, whose own functions do the work. */
+/* Preloaded into a program: counts its requests to the host's allocator between the end of its second solve and the end
+ * of its last, and writes the number of solves and that of requests into the file that COUNT_FILE names when the
+ * program ends. Allocations of a set-up depend on its measurements, so they are left out; a first step may end with a
+ * line of output, for which the language's runtime allocates. Built on glibc, whose own functions do the work. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -31,7 +31,7 @@ int posix_memalign(void **memory, size_t alignment, size_t bytes) {
   return *memory || bytes == 0 ? 0 : ENOMEM;
 }
 
-/* Stands before the library's own: sxt_pcg *, n, b, x, options, report. */
+/* Replaces the library's own: sxt_pcg *, n, b, x, options, report. */
 int sxt_pcg_solve_array(void *pcg, long n, const void *b, void *x, const void *options, void *report) {
   static int (*solve)(void *, long, const void *, void *, const void *, void *);
   if (!solve) *(void **)&solve = dlsym(RTLD_NEXT, "sxt_pcg_solve_array");

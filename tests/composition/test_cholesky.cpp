@@ -37,7 +37,7 @@ std::vector<std::set<std::int32_t>> fill_of(const Csr &a, const std::vector<std:
   return column;
 }
 
-// Fundamental supernodes of a matrix under a permutation, as core would hand them to a scheduler.
+// Fundamental supernodes of a matrix under a permutation, as core would pass them to a scheduler.
 struct Symbolic {
   std::vector<std::int64_t> super_ptr{0}, row_ptr{0}, value_ptr{0}, block_ptr;
   std::vector<std::int32_t> rows, parent, perm;
@@ -160,7 +160,7 @@ TEST_F(Cholesky, SlotsAreFilledInstanceByInstance) {
   };
   EXPECT_EQ(operation(2, 0), SXT_DENSE_SYRK);
   EXPECT_EQ(operation(2, 1), SXT_DENSE_GEMM);
-  // A kernel that knows panels only serves potrf and trsm; the reference steps in only where nothing else applies.
+  // A kernel that knows panels only serves potrf and trsm; the reference is used only where nothing else applies.
   EXPECT_STRNE(choice.slots[0].parts[0]->kernel->name(), "dense.textbook.cpu");
   EXPECT_STRNE(choice.slots[2].parts[0]->kernel->name(), "dense.panels.cpu");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The fake libcublas: handles are kept and counted, factorisations and solves of batches only counted.
+// The fake libcublas: handles are stored and counted, factorisations and solves of batches only counted.
 #include "math.cpp"
 
 extern "C" {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind "sxt.dense/1": groups of dense operations with sizes of their own, so that host BLAS and device kernels look
+/* Kind "sxt.dense/1": groups of dense operations, each with its own sizes, so that host BLAS and device kernels look
  * alike to a scheduler. Column-major. */
 #ifndef SEXTANT_KINDS_DENSE_H
 #define SEXTANT_KINDS_DENSE_H

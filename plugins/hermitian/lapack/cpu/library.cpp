@@ -14,7 +14,7 @@ namespace sextant::hermitian_lapack {
 namespace {
 
 #ifdef __GLIBC__
-// The calling thread may use one processor while this stands.
+// While it lives, the calling thread may use only one processor.
 class OnOneProcessor {
  public:
   OnOneProcessor() {
@@ -36,8 +36,8 @@ class OnOneProcessor {
 };
 #endif
 
-// The library in a namespace of the dynamic linker's own: other data than a copy that the application uses. NULL, with
-// the linker's reason, where that cannot be had; throws where memory is short.
+// The library in its own namespace of the dynamic linker, with data apart from a copy that the application uses. NULL,
+// with the linker's reason, where that fails; throws where memory is short.
 // OpenBLAS starts a thread for every processor that it sees while it is opened, and the C library of another namespace
 // ends the process where it has no memory for one: its errno is not the one that the allocator sets. It sees one.
 void *open_own_copy(const char *name, std::string &why) {
@@ -57,8 +57,8 @@ void *open_own_copy(const char *name, std::string &why) {
   return nullptr;
 #else
   why = std::string(name) +
-        " is not opened: the C library has no dlmopen, and a shared copy's threads are the "
-        "application's to set";
+        " is not opened: the C library has no dlmopen, and only the application may set "
+        "the threads of a shared copy";
   return nullptr;
 #endif
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// LAPACK as this plugin calls it: opened at the first use, by the names that distributions give it, as a copy of the
-// plugin's own. OpenBLAS has one number of threads for everybody in the process; in its own copy the plugin sets it to
-// one, and what the application sets in its own stays as it is.
+// LAPACK as this plugin calls it: opened at the first use, by the names that distributions give it, as the plugin's own
+// copy. OpenBLAS has one number of threads for the whole process; in its own copy the plugin sets it to one, and the
+// application's setting in its copy is not changed.
 #pragma once
 
 #include <complex>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Kind sxt.ordering/1: patterns whose least bandwidth by levels is known, in an order that hides it, and patterns that
-// have none. An answer passes that names every row once, whose rows in one level are no fewer than its bandwidth says,
-// and whose bandwidth is within what a search from a row at the rim leaves. Orders of equal quality need not be equal.
+// have none. An answer passes that names every row once, whose width of levels agrees with its bandwidth, and whose
+// bandwidth is no more than after a search from a row at the rim. Orders of equal quality need not be equal.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -33,7 +33,7 @@ struct Case {
   char description[100];
 };
 
-// Entries of both directions, with a diagonal where asked for, rows and columns renamed at random.
+// Entries of both directions, with a diagonal where requested, rows and columns renumbered at random.
 class Graph {
  public:
   explicit Graph(std::int64_t n) : rows_(static_cast<std::size_t>(n)) {}
@@ -224,7 +224,7 @@ sxt_status compare(const sxt_case *got_case, const sxt_case *want_case, double *
   });
 }
 
-// Patterns and permutations are the host's, wherever the kernel works.
+// Patterns and permutations lie on the host, on whichever device the kernel works.
 sxt_status stay(sxt_case *, const sxt_exec *, std::int32_t) { return SXT_OK; }
 
 }  // namespace
