@@ -19,7 +19,7 @@ sxt_calibrate_options defaults() {
   return options;
 }
 
-// A device's runs are replayed, which is precise sooner than a CPU's clock.
+// Runs on a device are replayed, which takes less time for the same precision than the clock on a CPU.
 constexpr double full_seconds = 90, device_seconds = 60, quick_seconds = 20, full_bytes = 256e6, quick_bytes = 64e6;
 
 CalibrationSettings settings_of(const sxt_calibrate_options &options, bool on_host) {
@@ -39,29 +39,29 @@ CalibrationSettings settings_of(const sxt_calibrate_options &options, bool on_ho
     settings.sample = [&options](const ModelKey &key, const FittedModel &model, const Sample &sample, double fitted_s) {
       std::vector<const char *> names;
       for (const std::string &name : model.names) names.push_back(name.c_str());
-      sxt_model_sample told{};
-      told.struct_size = sizeof told;
-      told.kernel = key.kernel.c_str();
-      told.vector_type = key.vector_type;
-      told.matrix_type = key.matrix_type;
-      told.version = key.version;
-      told.model_class = key.model_class;
-      told.working_set_bytes = sample.working_set;
-      told.measured_s = sample.seconds;
-      told.fitted_s = fitted_s;
-      told.launch = sample.launch.data();
-      told.family = sample.family;
-      told.rows = sample.rows;
-      told.entries = sample.entries;
-      told.n_terms = static_cast<std::int64_t>(names.size());
-      told.term_names = names.data();
-      told.terms = sample.terms.data();
-      options.sample(options.sample_user, &told);
+      sxt_model_sample shown{};
+      shown.struct_size = sizeof shown;
+      shown.kernel = key.kernel.c_str();
+      shown.vector_type = key.vector_type;
+      shown.matrix_type = key.matrix_type;
+      shown.version = key.version;
+      shown.model_class = key.model_class;
+      shown.working_set_bytes = sample.working_set;
+      shown.measured_s = sample.seconds;
+      shown.fitted_s = fitted_s;
+      shown.launch = sample.launch.data();
+      shown.family = sample.family;
+      shown.rows = sample.rows;
+      shown.entries = sample.entries;
+      shown.n_terms = static_cast<std::int64_t>(names.size());
+      shown.term_names = names.data();
+      shown.terms = sample.terms.data();
+      options.sample(options.sample_user, &shown);
     };
   return settings;
 }
 
-void tell(const Profile &profile, const sxt_calibrate_options &options) {
+void report_models(const Profile &profile, const sxt_calibrate_options &options) {
   for (const auto &[key, model] : profile.models) {
     sxt_model_info info{};
     info.struct_size = sizeof info;
@@ -100,7 +100,7 @@ sxt_status sxt_calibrate(sxt_context *context, const sxt_calibrate_options *opti
             "there is no place for a profile: neither SEXTANT_PROFILE, XDG_DATA_HOME nor HOME is set");
     const CalibrationSettings settings = settings_of(all, inner.device().on_host());
     if (!settings.kind.empty()) inner.check_names(settings.kind, "");
-    // A file that cannot be written, or that is another machine's, is found out now and not after the work.
+    // A file that cannot be written, or that belongs to another machine, is detected now and not after the work.
     Profile nothing_yet;
     nothing_yet.fingerprint = inner.fingerprint();
     update_profile(file, nothing_yet, inner.log());
@@ -108,11 +108,11 @@ sxt_status sxt_calibrate(sxt_context *context, const sxt_calibrate_options *opti
     const Profile measured = calibrate(inner, settings);
     try {
       inner.use_profile(update_profile(file, measured, inner.log()));
-    } catch (...) {  // what could not be kept changes no prediction
+    } catch (...) {  // a profile that could not be written changes no prediction
       inner.device().machine() = before;
       throw;
     }
-    if (all.model) tell(measured, all);
+    if (all.model) report_models(measured, all);
     fill(file, path, capacity, length);
   });
 }

@@ -67,7 +67,7 @@ const char *sxt_last_error(const sxt_context *context) { return remembered(id_of
 void sxt_last_error_copy(const sxt_context *context, char *buffer, int64_t capacity, int64_t *length) {
   try {
     fill(remembered(id_of(context)), buffer, capacity, length);
-  } catch (...) {  // a buffer that cannot be filled stays as it is
+  } catch (...) {  // a buffer that cannot be filled stays unchanged
   }
 }
 

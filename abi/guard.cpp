@@ -12,9 +12,9 @@ namespace sextant::abi {
 
 namespace {
 
-constexpr std::size_t contexts_remembered = 64;  // a thread that meets more forgets what it wrote longest ago
+constexpr std::size_t contexts_remembered = 64;  // a thread with more contexts drops its oldest sentence
 
-// What one thread's calls said.
+// The sentences of one thread's calls.
 class Sentences {
  public:
   void write(std::uint64_t context, const char *words) {
@@ -42,7 +42,7 @@ class Sentences {
   std::uint64_t writings_ = 0;
 };
 
-// Where a sentence stands when there is no memory for it. It is part of the thread itself.
+// Holds a sentence when there is no memory for it. It is part of the thread's own data.
 struct ShortOfMemory {
   bool of_context, last;  // it is the newest of its context, of all
   std::uint64_t context;

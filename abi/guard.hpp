@@ -13,14 +13,13 @@
 
 namespace sextant::abi {
 
-// Keeps a sentence for the calling thread: as the last of this context (0: of none in particular) and as the last of
-// all.
+// Keeps a sentence for the calling thread: as the last of this context (0: of no context) and as the last of all.
 void remember(std::uint64_t context, const char *sentence) noexcept;
 // The same for a shortage of memory, without asking for any.
 sxt_status short_of_memory(std::uint64_t context) noexcept;
 const char *remembered(std::uint64_t context) noexcept;  // 0: the last of all; never NULL
 
-// Runs f, which returns nothing or a status, and turns whatever it throws into a status and a sentence.
+// Runs f, which returns nothing or a status, and turns exceptions into a status and a sentence.
 template <class F>
 sxt_status guarded(std::uint64_t context, F &&f) noexcept {
   if (!thread_storage::ready()) return short_of_memory(context);  // nothing may be thrown
@@ -37,7 +36,7 @@ sxt_status guarded(std::uint64_t context, F &&f) noexcept {
   } catch (const std::bad_alloc &) {
     remember(context, status_sentence(SXT_E_MEMORY));
     return SXT_E_MEMORY;
-  } catch (const std::system_error &error) {  // a thread or a path that could not be had
+  } catch (const std::system_error &error) {  // a thread that did not start, or a path
     remember(context, error.what());
     const bool shortage =
         error.code() == std::errc::not_enough_memory || error.code() == std::errc::resource_unavailable_try_again;
@@ -61,7 +60,8 @@ T &given(T *pointer, const char *name) {
   return *pointer;
 }
 
-// Fills a caller's buffer: cuts, terminates, reports the full length. No buffer is fine when only the length is asked.
+// Fills a caller's buffer: cuts, terminates, reports the full length. The buffer may be NULL when only the length is
+// asked.
 void check_buffer(const char *buffer, std::int64_t capacity);
 void fill(const std::string &text, char *buffer, std::int64_t capacity, std::int64_t *length);
 

@@ -50,7 +50,7 @@ struct sxt_selection {
   sextant::ChoicePtr predicted;             // without a runner
   std::unique_ptr<sextant::Runner> runner;  // NULL where nothing was built
 
-  // With what was chosen while it was built.
+  // Includes what was chosen while it was built.
   const sextant::ChoicePtr &choice() const { return runner ? runner->prepared().shared_choice() : predicted; }
 };
 

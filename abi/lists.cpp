@@ -20,7 +20,7 @@ const T &at(const std::vector<const T *> &list, int64_t i, const char *what) {
   return *list[static_cast<std::size_t>(i)];
 }
 
-// These have no status to tell of a registry that could not be made: it then holds nothing.
+// These have no status to report a registry that could not be made: it is then empty.
 int64_t counted(std::size_t (Registry::*count)() const) noexcept {
   int64_t found = 0;
   guarded(0, [&] { found = static_cast<int64_t>((Registry::instance().*count)()); });
@@ -64,7 +64,7 @@ int32_t outcome_of(const conformance::CheckLine &line) {
   return !line.applicable ? SXT_CHECK_DECLINED : line.passed ? SXT_CHECK_PASSED : SXT_CHECK_FAILED;
 }
 
-// A case that passed says by how much.
+// A passed case reports its distance from the bound.
 std::string sentence_of(const conformance::CheckLine &line) {
   if (!line.sentence.empty() || !line.passed || !line.applicable) return line.sentence;
   return text("error ", line.error_in_bounds, " of the bound", line.proves ? "" : "; it proves nothing");
@@ -93,13 +93,13 @@ class FileCheck {
   const std::string mark_;
   const sxt_check_line line_;
   void *const user_;
-  std::string contents_;  // "": nothing is remembered
+  std::string contents_;  // "": nothing is stored
   registry::Stamp stamp_;
   std::string first_failure_;
   int proven_ = 0;
 };
 
-// failure NULL: it passed. What other devices' checks found stays.
+// failure NULL: it passed. Results for other devices are kept.
 void FileCheck::remember(const std::string &kernel, const std::string *failure) {
   if (contents_.empty()) return;
   stamp_.passed[kernel].erase(mark_);
@@ -154,7 +154,7 @@ void FileCheck::check(const registry::Kernel &kernel, const registry::Scope &sco
 }
 
 void FileCheck::run() {
-  // A file that takes its process with it while it is loaded is not loaded again.
+  // A file that ended its process while it was loaded is not loaded again.
   const std::string unfinished = "its check was begun and did not end: the process ended while it was loaded";
   remember(registry::whole_file, &unfinished);
   const registry::Scope scope = Registry::instance().extended(context_.scope(), path_, context_.log());

@@ -59,14 +59,14 @@ AssemblyOptions assembly_of(const sxt_matrix_options &options, const Context &co
   return assembly;
 }
 
-// The arrays of a matrix are read on the host, whatever the context's device: memory that only a device reaches would
-// end the process there.
+// The arrays of a matrix are read on the host, in contexts of every device: memory that only a device reaches would end
+// the process there.
 void check_on_host(const Context &context, const void *array, const char *name) {
   const Device &device = context.device();
   if (!array || !device.ops().locate) return;
   sxt_space space = SXT_SPACE_HOST;
   std::int32_t ordinal = -1;
-  // A device that cannot tell says so when it is used.
+  // A device without this information reports an error when it is used.
   if (device.ops().locate(device.handle(), array, &space, &ordinal) != SXT_OK) return;
   require(space != SXT_SPACE_DEVICE, SXT_E_ARGUMENT, name, " lies in the memory of device ", ordinal,
           "; the arrays of a matrix are read on the host: copy them there first");
@@ -80,7 +80,7 @@ void hand_out(std::shared_ptr<Context> context, Assembled assembled, sxt_symmetr
   *matrix = made.release();
 }
 
-// Those of a matrix are read as arrays of their types, adopted or not.
+// The arrays of a matrix are read with their own types, adopted or not.
 void check_arrays(const Context &context, const EntryArrays &entries) {
   const bool rows_compressed = entries.layout == EntryArrays::Layout::csr;
   const bool cols_compressed = entries.layout == EntryArrays::Layout::csc;
@@ -95,7 +95,7 @@ void check_arrays(const Context &context, const EntryArrays &entries) {
   check(entries.values, value_alignment(entries.value_type), "values");
 }
 
-// The number of entries that compressed pointers tell of; 0 when there are none to read, which assembly then reports.
+// The number of entries by the compressed pointers; 0 when there are no pointers, which assembly then reports.
 std::int64_t last_pointer(const EntryArrays &entries, int base) {
   const bool by_rows = entries.layout == EntryArrays::Layout::csr;
   const void *pointers = by_rows ? entries.row : entries.col;

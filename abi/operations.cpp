@@ -15,8 +15,8 @@ using namespace sextant::abi;
 
 namespace {
 
-// Operands of one call: the first one present sets context and type, all others must agree. Which of two that differ is
-// wrong only the caller knows, so both are named.
+// Operands of one call: the first one present sets context and type, all others must agree. Only the caller knows which
+// of two differing operands is wrong, so both are named.
 struct Operands {
   const sxt_vector *first;
   const char *first_name;
@@ -37,7 +37,8 @@ struct Operands {
   }
 };
 
-// Where one operand is written they are the same array, whose elements meet only themselves, or lie apart.
+// Where one operand is written, both are the same array, each element combined only with itself, or they do not
+// overlap.
 void check_same_or_apart(const sxt_vector &read, const sxt_vector &written, const char *read_name,
                          const char *written_name) {
   if (read.data == written.data) return;
@@ -57,7 +58,8 @@ struct Argument {
   const char *name;
 };
 
-// z = x (op) y on vectors of one length; scalars as the operation has them. needed: what beside y must be there.
+// z = x (op) y on vectors of one length; scalars as the operation has them. needed: the operands that must be given
+// beside y.
 sxt_status element_wise(int32_t operation, std::initializer_list<Argument> needed, const void *alpha,
                         const sxt_vector *x, const void *beta, const sxt_vector *y, const sxt_vector *z) {
   const sxt_vector *first = x ? x : y;
@@ -120,7 +122,7 @@ sxt_status move_indexed(int32_t operation, const sxt_vector *x, const void *inde
   });
 }
 
-// An operand of a product, beside the matrix: each is compared with the matrix, so that the one that differs is named.
+// A vector of a product: each is compared with the matrix, so that the one that differs is named.
 void check_factor(const Matrix &matrix, const sxt_vector &vector, const char *name) {
   require(vector.context->id() == matrix.context().id(), SXT_E_ARGUMENT, name, " belongs to another context than a");
   require(vector.type == matrix.value_type(), SXT_E_TYPE, name, " holds ", value_name(vector.type), ", a ",

@@ -13,7 +13,7 @@ inline bool switched(std::int32_t value, const char *name) {
   return value == 1;
 }
 
-// "" where NULL leaves it to the library. An empty name is no such wish: more likely a variable that was never filled.
+// "" where NULL lets the library choose. An empty name is an error: it is more likely a variable that was never set.
 inline const char *name_or_none(const char *given, const char *name) {
   require(!given || *given, SXT_E_ARGUMENT, name, " is empty; NULL leaves it to the library");
   return given ? given : "";

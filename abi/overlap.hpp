@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether memory that a call reads and memory that it writes lie apart.
+// Whether memory that a call reads overlaps memory that it writes.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ inline bool apart(const void *x, std::int64_t x_bytes, const void *y, std::int64
          second + static_cast<std::uintptr_t>(y_bytes) <= first;
 }
 
-// The same for so many columns of `bytes` each, x_step and y_step bytes from one to the next: those of one may lie
-// between those of the other.
+// The same for this many columns of `bytes` each, x_step and y_step bytes from one to the next: columns of one may lie
+// between columns of the other.
 inline bool columns_apart(const void *x, std::int64_t x_step, const void *y, std::int64_t y_step, std::int64_t count,
                           std::int64_t bytes) {
   const auto *const first = static_cast<const char *>(x), *const second = static_cast<const char *>(y);

@@ -100,7 +100,7 @@ void check_apart(const sxt_pcg &pcg, std::int64_t count, const void *b, std::int
     fail(SXT_E_ARGUMENT, "b and x overlap");
 }
 
-// What may be said of a residual that would not fall: x as it is held can say no more.
+// The explanation of a residual that did not fall: the limit is the rounding of x in its type.
 std::string limit_text(const sxt_pcg_report &answer) {
   const bool at_limit = answer.reason == SXT_REASON_STAGNATED && answer.residual_norm <= 4 * answer.rounding_limit;
   if (!at_limit) return "";
@@ -110,11 +110,11 @@ std::string limit_text(const sxt_pcg_report &answer) {
       answer.rounding_limit, " (a relative one of ", answer.rounding_limit / answer.rhs_norm, ")");
 }
 
-// What the caller learns of a solve; column: of a block, negative for a solve of its own.
+// The sentence about a solve; column: of a block, negative for a single solve.
 sxt_status conclude(const sxt_pcg &pcg, const sxt_pcg_report &answer, sxt_pcg_report *report, int64_t column = -1) {
   if (report) answer_sized(report, answer, "report");
   log_solve(pcg.solver.planned(), answer);
-  // NONE: it is part of a graph now, and every replay will say.
+  // NONE: the solve is part of a graph, and every replay reports its own outcome.
   if (answer.reason == SXT_REASON_CONVERGED || answer.reason == SXT_REASON_NONE) return SXT_OK;
   const std::string which =
       column < 0 ? "" : text("column ", column + pcg.index_base, " (counting from ", pcg.index_base, ") ");
@@ -125,7 +125,7 @@ sxt_status conclude(const sxt_pcg &pcg, const sxt_pcg_report &answer, sxt_pcg_re
   return SXT_NOT_CONVERGED;
 }
 
-// Before anything is solved: afterwards x would have changed and the answer be lost.
+// Checked before anything is solved: afterwards x would have changed without a report.
 void check_report(const sxt_pcg_report *report) {
   if (report) check_sized(report, "report");
 }
@@ -144,14 +144,14 @@ void check_array(const sxt_pcg &pcg, int64_t n, const void *b, const void *x) {
   require_aligned(x, alignment, "x");
 }
 
-// The j-th of a caller's reports, which are as long as he says; NULL when he wants none.
+// The j-th of the caller's reports, of the caller's struct_size; NULL when none are wanted.
 sxt_pcg_report *report_at(sxt_pcg_report *reports, int64_t j) {
   if (!reports) return nullptr;
   return reinterpret_cast<sxt_pcg_report *>(reinterpret_cast<char *>(reports) +
                                             static_cast<std::uint64_t>(j) * reports->struct_size);
 }
 
-// Where the history of column j stands.
+// The history of column j.
 SolveSettings of_column(const SolveSettings &all, int64_t j) {
   SolveSettings one = all;
   if (one.history) one.history += j * all.history_capacity;
@@ -217,7 +217,7 @@ void check_operand(const sxt_pcg &pcg, const sxt_vector &vector, const char *nam
           " rows");
 }
 
-// What was refused comes with what to try.
+// A refusal is reported together with what to try.
 std::unique_ptr<sxt_pcg> make_solver(const std::shared_ptr<Matrix> &matrix, const PcgSettings &settings) {
   try {
     auto made = std::make_unique<sxt_pcg>(matrix, settings);

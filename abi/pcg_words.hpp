@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What conjugate gradients tell beside a status: what to try where A is not what they need, and lines of the log.
+// Sentences of conjugate gradients beside a status: what to try where A is not suitable, and lines of the log.
 #pragma once
 
 #include <cstdint>

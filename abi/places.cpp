@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Restates the places of a sentence. No regular expressions: those throw what is no Error when memory is short.
+// Restates the places of a sentence. No regular expressions: when memory is short they throw exceptions that are not an
+// Error.
 #include "abi/places.hpp"
 
 #include <array>

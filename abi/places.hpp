@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Places in sentences. Core and kernels count from 0 and say so; what a caller with index_base 1 reads counts from 1.
+// Places in sentences. Core and kernels count from 0 and say so; sentences for a caller with index_base 1 count from 1.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace sextant::abi {
 
-// The sentence with its places moved by `base`, where it says "(counting from 0)": what follows "row", "column",
-// "value", "vector" and "place", what stands in brackets, and pairs in parentheses.
+// The sentence with its places moved by `base`, where it says "(counting from 0)": numbers after "row", "column",
+// "value", "vector" and "place", numbers in brackets, and pairs in parentheses.
 std::string restated(const std::string &sentence, int base);
 
 // Runs f; the sentence of what it throws counts from `base`.

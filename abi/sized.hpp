@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Structs that begin with struct_size: the caller's may be shorter (older header) or longer (newer) than ours, but hold
-// whole members.
+// only whole members.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ bool is_size_of(std::uint64_t struct_size) noexcept {
   return struct_size >= sizeof(std::uint64_t) && struct_size <= largest_struct && is_whole<T>(struct_size);
 }
 
-// Writes defaults into the caller's struct, no further than his size, and nothing of a member that it cuts.
+// Writes defaults into the caller's struct, no further than its size, and no member in part.
 template <class T>
 void write_sized(T *to, std::uint64_t struct_size, T value) noexcept {
   if (!to || struct_size < sizeof(std::uint64_t)) return;
@@ -40,7 +40,7 @@ T read_sized(const T *from, T defaults, const char *name) {
   return defaults;
 }
 
-// That the caller's struct can take an answer; asked before the work, where there is any.
+// Checks that the caller's struct can hold the answer; called before any work.
 template <class T>
 void check_sized(const T *to, const char *name) {
   require(to != nullptr, SXT_E_ARGUMENT, name, " is NULL");
@@ -48,7 +48,7 @@ void check_sized(const T *to, const char *name) {
           "; set it to sizeof *", name, " before the call");
 }
 
-// Answers into a struct whose size the caller stated.
+// Writes the answer into a struct whose size the caller stated.
 template <class T>
 void answer_sized(T *to, const T &value, const char *name) {
   check_sized(to, name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Predicted against measured, for those who want to know whether the models are right.
+// Predicted against measured times, to judge the models.
 #include "core/calibrate/verify.hpp"
 #include "core/base/intern.hpp"
 

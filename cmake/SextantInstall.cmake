@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What cmake --install puts where. Nothing absolute is written: the tree may be moved, and libsextant finds its plugins
-# relative to itself. Components: runtime (libsextant.so.0, plugins, command), development, fortran.
+# The installed files and their places. No absolute path is written: the tree may be moved, and libsextant finds its
+# plugins relative to itself. Components: runtime (libsextant.so.0, plugins, command), development, fortran.
 include(CMakePackageConfigHelpers)
 
 set(SEXTANT_CMAKE_INSTALL "${CMAKE_INSTALL_LIBDIR}/cmake/Sextant")
 
-# Library and headers. Plugins and the command say themselves where they go.
+# Library and headers. Plugins and the command install themselves.
 install(TARGETS sextant sextant_headers EXPORT SextantTargets
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime NAMELINK_COMPONENT development)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/sextant" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
@@ -26,7 +26,7 @@ if(SEXTANT_FORTRAN_ENABLED)
   install(EXPORT SextantFortranTargets NAMESPACE Sextant:: DESTINATION "${SEXTANT_CMAKE_INSTALL}" COMPONENT fortran)
 endif()
 
-# A directory for .pc files: under the prefix where it is given relative to it, so that the tree stays movable.
+# A directory for .pc files: under the prefix where it is given as a relative path, so that the tree can be moved.
 function(sextant_pkgconfig_path result directory)
   if(IS_ABSOLUTE "${directory}")
     set(${result} "${directory}" PARENT_SCOPE)

@@ -55,7 +55,7 @@ function(sextant_add_plugin)
     target_link_libraries(${target} PRIVATE OpenMP::OpenMP_CXX)
   endif()
   target_compile_features(${target} PRIVATE cxx_std_20)
-  # One exported symbol, nothing unresolved, everything bound at load: a plugin meets only the host's table.
+  # One exported symbol, nothing unresolved, everything bound at load: a plugin reaches the host only through its table.
   set_target_properties(${target} PROPERTIES
     PREFIX "" OUTPUT_NAME "${PLUGIN_NAME}" SUFFIX ".so"
     C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON

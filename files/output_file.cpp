@@ -21,8 +21,8 @@ namespace sextant::files {
 
 namespace {
 
-// A reader that left ends a program by SIGPIPE. While this lives the calling thread gets EPIPE instead; nothing of the
-// program's own handling of signals changes.
+// SIGPIPE would end the program when a reader has closed its end. While this object lives the calling thread gets EPIPE
+// instead; the program's own handling of signals does not change.
 class WithoutPipeSignal {
  public:
   WithoutPipeSignal() {
@@ -51,20 +51,21 @@ class WithoutPipeSignal {
   bool was_pending_ = false, blocked_ = false;
 };
 
-// The new file as the one it replaces. Not being allowed to is no reason to fail.
+// Gives the new file the mode and owner of the one it replaces. A lack of permission is not an error.
 void take_mode(int fd, const struct stat &old) {
   if (fchown(fd, old.st_uid, old.st_gid) != 0) errno = 0;
   if (fchmod(fd, old.st_mode & 07777) != 0) errno = 0;
 }
 
-// In /proc and the like a file that cannot be made "does not exist", which is no reason where its folder does.
+// In /proc and the like the error for a file that cannot be made is "does not exist", which misleads where its folder
+// exists.
 bool folder_exists(const std::string &path) {
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   return std::filesystem::is_directory(folder.empty() ? "." : folder, error);
 }
 
-// Disks that are full may say so only here. Devices need not support it.
+// A full disk may report its error only here. Devices need not support it.
 bool synchronised(int fd) { return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS; }
 
 }  // namespace
@@ -103,7 +104,7 @@ void check_writable(const std::string &path) {
     if (std::filesystem::is_directory(target)) throw WriteError(path, EISDIR);
     return;
   }
-  const OutputFile trial(path);  // some folders take no files whatever their modes say
+  const OutputFile trial(path);  // some folders take no files even if their modes allow it
 }
 
 OutputFile::OutputFile(const std::string &path) : given_(path), target_(behind_links(path)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The one writer of all files. A regular file is there whole or not at all: it is written beside its place and renamed.
-// What is no regular file (a device, a FIFO, a socket's end) is written directly and stays what it is. Symbolic links
-// are followed and stay. A file that is replaced keeps its mode, and its owner where that is allowed.
+// A path that is not a regular file (a device, a FIFO, a socket's end) is written directly and keeps its type. Symbolic
+// links are followed and stay. A file that is replaced keeps its mode, and its owner where that is allowed.
 #pragma once
 
 #include <exception>
@@ -10,7 +10,7 @@
 
 namespace sextant::files {
 
-// What could not be written, and the system's reason: an errno.
+// The path that could not be written, and the system's errno.
 class WriteError : public std::exception {
  public:
   WriteError(std::string path, int reason);
@@ -27,12 +27,12 @@ class OutputFile {
  public:
   // Waits for a reader where the path is a FIFO.
   explicit OutputFile(const std::string &path);
-  ~OutputFile();  // without commit: nothing is left behind, and what was there stays
+  ~OutputFile();  // without commit: the new file is removed, and the old one stays
   OutputFile(const OutputFile &) = delete;
   OutputFile &operator=(const OutputFile &) = delete;
 
   void write(std::string_view text);
-  // All is on the disk, under its name, when it returns.
+  // When it returns, the whole file is on the disk under its name.
   void commit();
 
  private:
@@ -50,10 +50,10 @@ void write_file(const std::string &path, std::string_view content);
 // The file behind symbolic links, whether or not it is there.
 std::string behind_links(const std::string &path);
 
-// It exists and is no regular file.
+// It exists and is not a regular file.
 bool is_special(const std::string &path);
 
-// That a file can be made there, or what is there be written: asked before long work, not after.
+// Checks, before long work, that a file can be made or overwritten there.
 void check_writable(const std::string &path);
 
 }  // namespace sextant::files

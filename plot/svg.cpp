@@ -11,14 +11,14 @@ namespace sextant {
 
 namespace {
 
-// Eight colours that colour-blind readers can tell apart (Okabe, Ito 2008).
+// Eight colours that colour-blind readers can distinguish (Okabe, Ito 2008).
 constexpr const char *colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                    "#E69F00", "#56B4E9", "#000000", "#B8A900"};
 constexpr const char *guide_colour = "#888";
 
 constexpr double left = 78, right = 18, top = 40, bottom = 52, strip = 16, legend_row = 18;
 
-// Numbers in the C locale's form, whatever the process has set.
+// Numbers in the form of the C locale, whichever locale the process has set.
 std::string number(double value) {
   char digits[32];
   const double size = std::abs(value), whole = std::floor(size);
@@ -173,13 +173,13 @@ class Drawing {
     }
   }
 
-  // A band may speak of a series that is not there.
+  // A band may name a series that does not exist.
   const char *colour(std::size_t series) const {
     if (series >= styles_.size()) return colours[series % std::size(colours)];
     return plot_.series[series].guide ? guide_colour : colours[styles_[series] % std::size(colours)];
   }
 
-  // When the colours are used up they come again with another shape.
+  // When the colours are used up they repeat with another shape.
   void mark(std::size_t series, double x, double y) {
     const std::string fill = std::string("\" fill=\"") + colour(series) + "\"/>\n";
     const auto at = [&](double dx, double dy) { return number(x + dx) + " " + number(y + dy); };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plots as SVG: linear or logarithmic axes, series as lines or points, coloured bands above them, a legend. Knows
-// nothing of what it draws.
+// Plots as SVG: linear or logarithmic axes, series as lines or points, coloured bands above them, a legend.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Host memory that is full of NaNs when the library gets it, so that what reads before it writes is found on every run
-// and not only where memory happens to have been used before.
+// Host memory that is full of NaNs when the library gets it. Code that reads before it writes is then found on every
+// run, not only where the memory was used before.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ inline void *allocate(void *, std::uint64_t bytes, std::uint64_t alignment) {
 }
 inline void release(void *, void *memory) { std::free(memory); }
 
-// Has a context take its host memory from here.
+// Makes a context take its host memory from here.
 inline void fill(sxt_context_options &options) {
   options.allocate = allocate;
   options.release = release;

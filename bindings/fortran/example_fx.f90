@@ -1,7 +1,8 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Prediction-error filters in f-x space: random noise taken out of a seismic section. At one frequency a linear event is
-! a complex exponential along the traces, which a short filter predicts from the traces before and after; noise cannot
-! be predicted. Each frequency asks for one filter, the solution of a small Hermitian system; all are solved in one call.
+! Prediction-error filters in f-x space: removing random noise from a seismic section. At one frequency a linear event
+! is a complex exponential along the traces, which a short filter predicts from the traces before and after; noise
+! cannot be predicted. Each frequency asks for one filter, the solution of a small Hermitian system; all are solved in
+! one call.
 program example_fx
   use, intrinsic :: iso_fortran_env, only: int64, real64
   use sextant

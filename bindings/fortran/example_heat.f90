@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Heat spreading in a square plate, implicit in time, the way a simulator would do it: the matrix arrays are assembled
-! once, their values change when the time step does, and each solve starts from the last temperature. After the first
-! step nothing more is allocated. example_heat [STEPS]
+! Heat spreading in a square plate, implicit in time, as in a simulator: the matrix arrays are assembled once, their
+! values change when the time step does, and each solve starts from the last temperature. After the first step nothing
+! more is allocated. example_heat [STEPS]
 !
 !   du/dt = div grad u,  u = 0 on the edge  ->  (I + dt L) u_new = u_old,  L the five-point Laplacian
 program example_heat
@@ -38,7 +38,7 @@ program example_heat
   call require(stat, a%error())
 
   options%rtol = 1.0e-10_real64
-  options%expected_solves = 100      ! many: a set-up that costs more may pay
+  options%expected_solves = 100      ! many: a more expensive set-up may be worth it
   call solver%create(a, options, stat)
   call require(stat, solver%error())
 

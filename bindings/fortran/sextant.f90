@@ -10,8 +10,8 @@
 !
 ! Conventions
 !   stat     Required, and last in every call that can fail: sxt_ok (0), negative for an error, sxt_not_converged for a
-!            solve that stopped short. The library never stops your program, so a status must not be one you can forget.
-!            Where optional arguments before it are left out, write stat=stat. It may be of 32 or of 64 bits; the other
+!            solve that stopped short. The library never stops your program, so the status is not optional. Where
+!            optional arguments before it are left out, write stat=stat. It may be of 32 or of 64 bits; the other
 !            default integers and logicals of the call are then of the same size.
 !   Indices  count from 1, in arguments, results and sentences, unless the caller says zero_based or hands in an address.
 !   Why      object%error() has the sentence for the object's last failure, report%message for the last solve's.

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! What the procedures of sextant_hermitian share, whatever the types of their arguments.
+! Common parts of the procedures of sextant_hermitian, independent of the types of their arguments.
 module sextant_batch_work
   use, intrinsic :: iso_c_binding, only: c_char, c_loc, c_null_ptr, c_ptr, c_sizeof
   use, intrinsic :: iso_fortran_env, only: int8, int32, int64, real32, real64
@@ -9,10 +9,10 @@ module sextant_batch_work
   use sextant_contexts
   implicit none
   private
-  public :: sextant_hermitian_settings, sextant_hermitian_answers, sextant_hermitian_report, told
+  public :: sextant_hermitian_settings, sextant_hermitian_answers, sextant_hermitian_report, report_from_c
   public :: batch_base, cube, cube_of, factoring, solving, both, create_batch, run, run_set, report_of, explain_batch
 
-  ! What is known and wanted of the systems; every member has the library's default.
+  ! Properties of the systems and wishes for them; every member has the library's default.
   type :: sextant_hermitian_settings
     integer(int32) :: definiteness = sxt_definite ! sxt_indefinite: pivoted; sxt_try_definite: pivoted where Cholesky fails
     logical :: upper = .false.                    ! .true.: the upper triangles are read
@@ -24,7 +24,7 @@ module sextant_batch_work
     integer(int32), allocatable :: orders(:)      ! of each system; default: all n
     integer(int64) :: workspace_limit = 0         ! bytes; 0: what is needed
     integer(int32) :: shortcuts = 0               ! sum of sxt_shortcut_*: solve_all then leaves no factor where one is taken
-    character(:), allocatable :: kernel           ! this one alone; default: the model chooses
+    character(:), allocatable :: kernel           ! only this kernel; default: the model chooses
     real(real64) :: expected_runs = 1             ! how often, for the choice of kernels
     logical :: may_spoil = .false.                ! .true.: the other triangles may be overwritten
     ! Of sets that are described by addresses:
@@ -33,7 +33,7 @@ module sextant_batch_work
     logical :: leading_vary = .false.             ! .true.: a leading dimension for each system
   end type
 
-  ! What became of each system. Members are allocated by the call; info(i) = 0 says that system i was solved.
+  ! The outcome of each system. Members are allocated by the call; info(i) = 0 says that system i was solved.
   type :: sextant_hermitian_answers
     integer(int8), allocatable :: active(:)       ! allocated by the caller, who sets 0 for systems to be left alone; a call
                                                   ! leaves 1 where info is 0. Not allocated: all are active
@@ -52,10 +52,10 @@ module sextant_batch_work
     character(:), allocatable :: factor_kernel, solve_kernel, factor_solve_kernel
     character(:), allocatable :: pivoting_kernel ! of the systems that are not definite, when definite ones are tried first
     real(real64) :: predicted_factor_s = 0, predicted_solve_s = 0, predicted_factor_solve_s = 0
-    integer(int64) :: workspace_bytes = 0        ! that the calls so far asked for beside the set
+    integer(int64) :: workspace_bytes = 0        ! that the calls so far allocated beside the set
     integer(int64) :: piece = 0                  ! systems worked on at once in the last call
     real(real64) :: flops = 0                    ! of factoring a set once and solving
-    integer(int64) :: kernel_bytes = 0           ! what kernels keep beside the set and the workspace, at most
+    integer(int64) :: kernel_bytes = 0           ! most that kernels keep beside the set and the workspace
     character(:), allocatable :: toeplitz_kernel, mixed_kernel, butterfly_kernel
   end type
 
@@ -70,7 +70,7 @@ module sextant_batch_work
 
   integer, parameter :: factoring = 1, solving = 2, both = 3
 
-  ! An array of rank three as C sees it.
+  ! An array of rank three for C.
   type :: cube
     type(c_ptr) :: address = c_null_ptr
     integer(int64) :: extents(3) = 0
@@ -298,7 +298,7 @@ contains
       call conclude(self, sxt_hermitian_get_report(self%c_handle(), done), stat)
   end subroutine
 
-  function told(c) result(report)
+  function report_from_c(c) result(report)
     type(sxt_hermitian_report), intent(in) :: c
     type(sextant_hermitian_report) :: report
     report%factor_kernel = fortran_text(c%factor_kernel)

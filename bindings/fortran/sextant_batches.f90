@@ -63,15 +63,15 @@ module sextant_batches
     !   Describes sets of `batch` systems of order n (or up to n) in sxt_f32, sxt_f64, sxt_c64 or sxt_c128, with n_rhs
     !   right-hand sides each, and chooses kernels.
     ! call systems%factor(a, answers, stat)        the factors take a's place, in LAPACK's layout
-    ! call systems%solve(a, b, answers, stat)      with them; answers as factor left them. b becomes the solutions
-    ! call systems%solve_all(a, b, answers, stat)  both, with every number in answers
-    !   a(lda, n, batch) and b(ldb, n_rhs, batch) are contiguous. stat is about the call: what became of a system is in
-    !   answers%info alone.
+    ! call systems%solve(a, b, answers, stat) with them; answers as returned by factor. b becomes the solutions call
+    ! systems%solve_all(a, b, answers, stat) both, with every number in answers
+    !   a(lda, n, batch) and b(ldb, n_rhs, batch) are contiguous. stat is about the call: the outcome of a system is in
+    !   answers%info.
     ! call systems%factor(set, stat), %solve(set, stat), %solve_all(set, stat)
     !   The same for a set of addresses (sxt_hermitian_set, begun by new_set): copies, arrays of pointers, leading
-    !   dimensions, masks, memory and streams of a device, as sextant/hermitian.h has it.
+    !   dimensions, masks, memory and streams of a device, as in sextant/hermitian.h.
     ! call systems%report(report, stat)       what was chosen, predicted and used: type(sextant_hermitian_report),
-    !                                         or as C has it: type(sxt_hermitian_report)
+    !                                         or in C's form: type(sxt_hermitian_report)
     ! call systems%explain(text, stat)        why
     ! call systems%explain_json(text, stat)   the same for programs
     generic :: create => create_wide

@@ -1,8 +1,8 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! The C interface of Sextant as Fortran sees it: structs and functions of libraries, contexts, matrices and conjugate
-! gradients, with the names and in the order of sextant/sextant.h and sextant/pcg.h. Other groups have modules of their
-! own: sextant_vectors_c, sextant_hermitian_c, sextant_kernels_c, sextant_models_c. Programs use module sextant; these
-! are for those who want to call a C function themselves. Indices are C's here: they count from 0.
+! The C interface of Sextant in Fortran: structs and functions of libraries, contexts, matrices and conjugate gradients,
+! with the names and in the order of sextant/sextant.h and sextant/pcg.h. Other groups have separate modules:
+! sextant_vectors_c, sextant_hermitian_c, sextant_kernels_c, sextant_models_c. Programs use module sextant; these
+! modules are for calls of C functions. Indices count from 0 here, as in C.
 module sextant_c
   use, intrinsic :: iso_c_binding, only: c_char, c_double, c_funptr, c_int32_t, c_int64_t, c_null_funptr, c_null_ptr, &
                                          c_ptr, c_size_t

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Procedures of the caller that the library calls: the interfaces they must have, and how C reaches them. Each is given
-! the `data` that was set beside it, so that it can find what it works on: "select type (data)" tells what it is.
-! They must not use the object of the call they are called from.
+! the `data` that was set beside it, so that it can find its data: "select type (data)" gives the type. They must not
+! use the object of the call they are called from.
 module sextant_callbacks
   use, intrinsic :: iso_c_binding, only: c_f_pointer, c_funloc, c_int32_t, c_int64_t, c_double, c_loc, c_ptr
   use, intrinsic :: iso_fortran_env, only: int32, int64, real64
@@ -23,7 +23,7 @@ module sextant_callbacks
       character(*), intent(in) :: message
     end subroutine
 
-    ! Host memory of so many bytes at a multiple of alignment; a null address when there is none. From any thread.
+    ! Host memory of this many bytes at a multiple of alignment; a null address when there is none. From any thread.
     function sextant_allocate_hook(data, bytes, alignment) result(address)
       import :: c_ptr, int64
       class(*), pointer, intent(in) :: data
@@ -31,7 +31,7 @@ module sextant_callbacks
       type(c_ptr) :: address
     end function
 
-    ! Takes back what the other one gave; a null address is nothing.
+    ! Frees memory that the other one returned; a null address is ignored.
     subroutine sextant_release_hook(data, address)
       import :: c_ptr
       class(*), pointer, intent(in) :: data
@@ -56,8 +56,8 @@ module sextant_callbacks
     end subroutine
   end interface
 
-  ! What a context calls. It must outlive every object of the context: make it a module variable with the attribute
-  ! target. Procedures that are left alone are not called; allocate and release are set both or neither.
+  ! The procedures that a context calls. It must outlive every object of the context: make it a module variable with the
+  ! attribute target. Procedures that are left alone are not called; allocate and release are set both or neither.
   type :: sextant_hooks
     procedure(sextant_log_hook), pointer, nopass :: log => null()
     integer(int32) :: log_level = sxt_log_warning ! the most talkative level to report
@@ -66,7 +66,7 @@ module sextant_callbacks
     class(*), pointer :: data => null()
   end type
 
-  ! What a solve and a check know of the procedure they call. Each lies in the frame of the call.
+  ! The procedure that a solve or a check calls, with its data. Each lies in the frame of the call.
   type :: progress_record
     procedure(sextant_progress_hook), pointer, nopass :: call => null()
     class(*), pointer :: data => null()

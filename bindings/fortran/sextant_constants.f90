@@ -22,7 +22,7 @@ module sextant_constants
   integer(i4), parameter :: sxt_f32 = 1, sxt_f64 = 2, sxt_c64 = 3, sxt_c128 = 4
   integer(i4), parameter :: sxt_i32 = 1, sxt_i64 = 2
 
-  ! What the matrix is, which part of it the arrays hold, and what becomes of the arrays.
+  ! Symmetry of the matrix, the part that the arrays hold, and ownership of the arrays.
   integer(i4), parameter :: sxt_general = 0, sxt_symmetric = 1, sxt_hermitian = 2, sxt_skew = 3
   integer(i4), parameter :: sxt_full = 0, sxt_lower = 1, sxt_upper = 2
   integer(i4), parameter :: sxt_duplicates_sum = 0, sxt_duplicates_refuse = 1
@@ -52,12 +52,12 @@ module sextant_constants
   integer(i4), parameter :: sxt_query_matrix = 1, sxt_query_deterministic = 2, sxt_query_capturable = 4
   integer(i4), parameter :: sxt_query_predict_only = 8
 
-  ! What is known of Hermitian systems.
+  ! Definiteness of Hermitian systems.
   integer(i4), parameter :: sxt_definite = 1, sxt_indefinite = 2, sxt_try_definite = 3
   ! info of a system beside 0 and k > 0.
   integer(i4), parameter :: sxt_info_not_finite = -1, sxt_info_not_active = -2, sxt_info_pointer = -3
   integer(i4), parameter :: sxt_info_leading = -4
-  ! Ways past a whole factorisation.
+  ! Alternatives to a whole factorisation.
   integer(i4), parameter :: sxt_shortcut_toeplitz = 1, sxt_shortcut_mixed = 2, sxt_shortcut_always = 4
   integer(i4), parameter :: sxt_shortcut_butterfly = 8
 

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Contexts: a device with its threads, machine profile and plugins. One serves every call that names none.
+! Contexts: a device with its threads, machine profile and plugins. A default one serves every call that names none.
 module sextant_context_work
   use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_funloc, c_funptr, c_loc, c_null_funptr, c_ptr
   use, intrinsic :: iso_fortran_env, only: int32, int64
@@ -228,7 +228,7 @@ module sextant_contexts
   end type
 
   ! The default context: made at first use, kept until the program ends. pthread_once lets one thread make it while
-  ! the others wait, so first uses may come from several threads at once. A failure stands: it is not tried again.
+  ! the others wait, so first uses may come from several threads at once. After a failure it is not tried again.
   integer(c_int32_t), save :: once = 0
   type(c_ptr), save :: default_handle = c_null_ptr
   integer(int32), save :: default_status = sxt_ok
@@ -237,7 +237,8 @@ module sextant_contexts
 contains
   include 'contexts.inc'
 
-  ! The C context to make something in: the one given, else the default. On failure stat and the object's error say why.
+  ! The C context for a new object: the given one, else the default. On failure stat and the object's error give the
+  ! reason.
   subroutine context_handle(object, context, handle, stat)
     class(sextant_object), intent(inout) :: object
     type(sextant_context), intent(in), optional :: context

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! The part of the C interface of Sextant that is about batches of Hermitian systems, as Fortran sees it: same names, same
-! values, same order as in sextant/sextant.h. Programs use module sextant.
+! The part of the C interface of Sextant for batches of Hermitian systems, in Fortran: same names, same values, same
+! order as in sextant/sextant.h. Programs use module sextant.
 module sextant_hermitian_c
   use, intrinsic :: iso_c_binding, only: c_char, c_double, c_int32_t, c_int64_t, c_null_ptr, c_ptr
   implicit none

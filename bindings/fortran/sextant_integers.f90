@@ -8,7 +8,7 @@ module sextant_integers
   private
   public :: one_based
 
-  ! call one_based(address, type, array): array(i) = what stands at the address, of type sxt_i32 or sxt_i64, plus 1
+  ! call one_based(address, type, array): array(i) = element i at the address, of type sxt_i32 or sxt_i64, plus 1
   interface one_based
     module procedure one_based_i32, one_based_i64
   end interface

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! The part of the C interface of Sextant that is about what is loaded and about any kernel of any kind, as Fortran sees
-! it: the names and the order of sextant/sextant.h. Programs use module sextant. Records count from 0 here.
+! The part of the C interface of Sextant for lists of plugins and for any kernel of any kind, in Fortran: the names and
+! the order of sextant/sextant.h. Programs use module sextant. Records count from 0 here.
 module sextant_kernels_c
   use, intrinsic :: iso_c_binding, only: c_char, c_double, c_funptr, c_int32_t, c_int64_t, c_null_ptr, c_ptr
   implicit none

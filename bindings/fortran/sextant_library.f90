@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Words for statuses and reasons, records of what is loaded, and verification of models.
+! Names of statuses and reasons, records of loaded plugins, and verification of models.
 
 ! Integers of 32 bits.
 module sextant_library_narrow
@@ -58,7 +58,8 @@ module sextant_library_narrow
   interface sextant_verify_model
     module procedure verify_model
   end interface
-  ! call sextant_verify_summarise(lines, applies, summary, stat): lines of any number of matrices, told apart by line%matrix
+  ! call sextant_verify_summarise(lines, applies, summary, stat): lines of any number of matrices, distinguished by
+  ! line%matrix
   interface sextant_verify_summarise
     module procedure verify_summarise
   end interface

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! What the library says of itself: its version, the sentence of a thread's last error, and the records of what is loaded.
+! Information about the library: its version, the sentence of a thread's last error, and the records of loaded plugins.
 module sextant_library_work
   use, intrinsic :: iso_c_binding, only: c_null_ptr, c_ptr, c_sizeof
   use, intrinsic :: iso_fortran_env, only: int32, int64

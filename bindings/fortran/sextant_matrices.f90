@@ -87,23 +87,23 @@ module sextant_matrices
     !     cols               number of columns; default: square
     !     symmetry           sxt_general (default), sxt_symmetric, sxt_hermitian, sxt_skew
     !     triangle           part the arrays hold when not general: sxt_full (default), sxt_lower, sxt_upper
-    !     zero_based         .true.: indices and row_ptr count from 0; default: from 1. Sentences of errors count alike
-    !     refuse_duplicates  .true.: an entry given twice is sxt_e_duplicate; default: they are summed
+    !     zero_based .true.: indices and row_ptr count from 0; default: from 1. Sentences of errors count the same way
+    !     refuse_duplicates .true.: an entry given twice is sxt_e_duplicate; default: they are summed
     !     context            where to make it; default: one made at first use
-    !     settings           what is seldom set: type(sextant_matrix_settings)
+    !     settings rarely used settings: type(sextant_matrix_settings)
     ! call a%from_csc(col_ptr, row, values [, rows, ...as above], stat)
     !   Compressed columns: column j, from 1, holds entries col_ptr(j) to col_ptr(j+1) - 1 of row and values.
     ! call a%from_coo(rows, row, col, values [, cols, ...as above], stat)
     !   Coordinates: entry k, from 1, is values(k) at row(k), col(k), in any order. rows is of the kind of the indices.
     ! call a%from_file(path [, value_type, refuse_duplicates, context, settings], stat)
-    !   A Matrix Market file, plain or gzip; value_type: sxt_f32, ...; default: as the file has it. Sentences of errors count
-    !   lines, rows and columns from 1, as the file does.
+    !   A Matrix Market file, plain or gzip; value_type: sxt_f32, ...; default: as in the file. Sentences of errors
+    !   count lines, rows and columns from 1, as the file does.
     ! call a%update_values(values, stat)
-    !   New values on the same pattern, in the order of the arrays it was made from. Solvers made from this matrix take
-    !   them at their next solve. After an error the old values stay.
+    !   New values on the same pattern, in the order of the arrays it was made from. Solvers made from this matrix use
+    !   them from their next solve on. After an error the old values stay.
     ! call a%get_csr(row_ptr, col, values, stat)
     !   Copies of the canonical CSR (both triangles, columns ascending) in allocatable arrays, counted from 1. With three
-    !   type(c_ptr): the arrays that the library holds, counted from 0, of a%c_handle()'s types, lent.
+    !   type(c_ptr): the library's own arrays, counted from 0, of a%c_handle()'s types, lent.
     ! call a%feature(name, number, stat)
     !   A named number about the matrix, 'row_nnz_max'; names: sextant_feature_name.
     generic :: from_csr => csr_i32_r32_wide, csr_i32_r64_wide, csr_i32_c32_wide, csr_i32_c64_wide, csr_i64_r32_wide, &

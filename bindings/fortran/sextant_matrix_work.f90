@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! What the procedures of sextant_matrix share, whatever the types of their arguments: checks of what C cannot see, and
-! the calls. Indices in arrays count from 1 unless the caller says zero_based.
+! Common parts of the procedures of sextant_matrix, independent of the types of their arguments: checks that C cannot
+! make, and the calls. Indices in arrays count from 1 unless the caller says zero_based.
 module sextant_matrix_work
   use, intrinsic :: iso_c_binding, only: c_char, c_null_ptr, c_ptr, c_sizeof
   use, intrinsic :: iso_fortran_env, only: int32, int64, real64
@@ -16,21 +16,21 @@ module sextant_matrix_work
   character(*), parameter :: type_of_matrix = 'sextant_matrix', maker_of_matrix = 'from_csr, from_csc, from_coo or from_file'
   integer, parameter :: compressed_rows = 1, compressed_columns = 2
 
-  ! Stands for an optional number of columns that was not given.
+  ! Marks an optional number of columns that was not given.
   integer(int64), parameter :: square = -huge(0_int64)
 
-  ! What is seldom set when a matrix is made.
+  ! Rarely used settings for a new matrix.
   type :: sextant_matrix_settings
     logical :: keep_order = .true.   ! updates take values in the order of the arrays; .false.: in canonical order, row by
                                      ! row with columns ascending, which costs no memory
-    logical :: check_finite = .true. ! a NaN or infinity is sxt_e_not_finite; .false.: not looked for
+    logical :: check_finite = .true. ! a NaN or infinity is sxt_e_not_finite; .false.: not checked
     logical :: adopt = .false.       ! from_csr of zero_based canonical arrays alone: they are used where they lie, so they
                                      ! must be contiguous targets that outlive the matrix unchanged
-    real(real64) :: symmetry_tolerance = 0 ! what a stated diagonal may be off by, over the magnitudes summed there; 0: rounding
+    real(real64) :: symmetry_tolerance = 0 ! tolerance of a stated diagonal, over the magnitudes summed there; 0: rounding
     real(real64) :: most_rows_per_byte = 0 ! from_file: more rows for each byte of the file are refused; 0: 1000, negative: none
   end type
 
-  ! The canonical CSR that C lends: zero-based, of the types that info tells.
+  ! The canonical CSR that C lends: zero-based, of the types in info.
   type :: canonical_csr
     type(c_ptr) :: row_ptr = c_null_ptr, col = c_null_ptr, values = c_null_ptr
     type(sxt_matrix_info) :: info
@@ -171,7 +171,7 @@ contains
     if (stat == sxt_ok) call keep(self, handle, stat)
   end subroutine
 
-  ! type: sxt_f32, ...; 0: as the file has it.
+  ! type: sxt_f32, ...; 0: as in the file.
   subroutine from_path(self, path, type, refuse_duplicates, settings, context, stat)
     class(matrix_base), intent(inout) :: self
     character(*), intent(in) :: path

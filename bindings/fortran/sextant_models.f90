@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Calibration as a caller sets it and is told of it. The call itself is context%calibrate.
+! Settings and callbacks of a calibration. The call itself is context%calibrate.
 module sextant_models
   use, intrinsic :: iso_c_binding, only: c_char, c_double, c_f_pointer, c_funloc, c_int32_t, c_loc, c_ptr, c_sizeof
   use, intrinsic :: iso_fortran_env, only: int32, int64, real64
@@ -24,7 +24,7 @@ module sextant_models
     integer(int64) :: setup_samples = 0
   end type
 
-  ! A measured run with what the fit makes of it. Members are those of sxt_model_sample.
+  ! A measured run with the fit's prediction. Members are those of sxt_model_sample.
   type :: sextant_model_sample
     character(:), allocatable :: kernel
     integer(int32) :: vector_type = 0, matrix_type = 0
@@ -38,7 +38,7 @@ module sextant_models
   end type
 
   abstract interface
-    ! Part done (0 to 1), what is measured, seconds left. Set stop_now to 1 to stop and fit what there is.
+    ! Part done (0 to 1), what is measured, seconds left. Set stop_now to 1 to stop and fit the runs so far.
     subroutine sextant_calibration_hook(data, done, what, seconds_left, stop_now)
       import :: int32, real64
       class(*), pointer, intent(in) :: data
@@ -60,12 +60,12 @@ module sextant_models
     end subroutine
   end interface
 
-  ! How to calibrate. What is left alone takes the library's default.
+  ! How to calibrate. Members that are not set take the library's default.
   type :: sextant_calibration
     logical :: quick = .false.         ! .true.: about 20 s and problems up to 64 MB
     real(real64) :: seconds = 0        ! another time budget
-    character(:), allocatable :: kind  ! one kind alone, 'sxt.pcg/1'
-    character(:), allocatable :: path  ! profile to make or to add to; default: $SEXTANT_PROFILE, else this machine's own
+    character(:), allocatable :: kind  ! only this kind, 'sxt.pcg/1'
+    character(:), allocatable :: path  ! profile to create or extend; default: $SEXTANT_PROFILE, else this machine's own
     procedure(sextant_calibration_hook), pointer, nopass :: progress => null()
     procedure(sextant_model_hook), pointer, nopass :: model => null()   ! called for every model, once it is written
     procedure(sextant_sample_hook), pointer, nopass :: sample => null() ! called for every measured run

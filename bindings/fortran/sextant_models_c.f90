@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! The part of the C interface of Sextant that is about the models of its kernels, as Fortran sees it: calibration,
-! verification, decision trees. The names and the order of sextant/sextant.h. Programs use module sextant.
+! The part of the C interface of Sextant for the models of its kernels, in Fortran: calibration, verification, decision
+! trees. The names and the order of sextant/sextant.h. Programs use module sextant.
 module sextant_models_c
   use, intrinsic :: iso_c_binding, only: c_char, c_double, c_funptr, c_int32_t, c_int64_t, c_null_ptr, c_ptr
   implicit none

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! What every Fortran object of Sextant is: the owner of one C handle, with a sentence about its last failure. Also
+! The base of every Fortran object of Sextant: the owner of one C handle, with a sentence about its last failure. Also
 ! the helpers that carry text and arrays across the C edge.
 module sextant_objects
   use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_f_pointer, c_loc, c_null_char, c_null_ptr, c_ptr
@@ -11,8 +11,8 @@ module sextant_objects
   public :: fortran_text, c_text, decimal, explanation, last_sentence
   public :: array_view, view, nothing, last_entry, type_name
 
-  ! A C handle and how to free it. It lies on the heap and remembers where: a copy elsewhere owns nothing, so nothing is
-  ! ever freed twice.
+  ! A C handle and how to free it. It lies on the heap and knows its address: a copy at another address owns nothing, so
+  ! nothing is freed twice.
   type :: owner
     private
     type(c_ptr) :: handle = c_null_ptr
@@ -23,7 +23,7 @@ module sextant_objects
   end type
 
   ! Holds a C handle from the call that makes it until it is made again, destroyed or finalized. Copies (b = a,
-  ! allocate(b, source=a)) are empty; their calls return sxt_e_state and say why.
+  ! allocate(b, source=a)) are empty; their calls return sxt_e_state with the reason.
   !
   ! The final procedure is that of the component, which must be allocatable and scalar: gfortran 12 passes wrong
   ! addresses when it finalizes arrays of objects inside other types, and finalizes allocatable components rightly.
@@ -34,11 +34,11 @@ module sextant_objects
   contains
     procedure :: destroy  ! frees now; harmless when empty
     procedure :: is_made  ! true between a successful making and its end
-    procedure :: error    ! what the last call on this object that failed has to say; '' after a success
+    procedure :: error    ! the sentence of a failed last call on this object; '' after a success
     procedure :: c_handle ! for calling C functions; still owned by the object. Null when empty
   end type
 
-  ! A contiguous array as C sees it: address, number of elements, type code (sxt_f64, ..., or sxt_i32, sxt_i64).
+  ! A contiguous array for C: address, number of elements, type code (sxt_f64, ..., or sxt_i32, sxt_i64).
   type :: array_view
     type(c_ptr) :: address = c_null_ptr
     integer(int64) :: count = 0
@@ -89,7 +89,7 @@ contains
 
   ! ---- for the modules that build on this one ------------------------------------------------------------------------
 
-  ! Takes ownership of a handle that C has just made; what the object held before is freed.
+  ! Takes ownership of a handle that C has just made; the object's old content is freed.
   subroutine adopt(self, handle, free)
     class(sextant_object), intent(inout), target :: self
     type(c_ptr), intent(in) :: handle
@@ -197,8 +197,8 @@ contains
     address = c_loc(buffer)
   end subroutine
 
-  ! The sentence of the calling thread's last error as Fortran writes it: "options->orders[2]" is options%orders(3). Where
-  ! it says from where it counts, its numbers stay.
+  ! The sentence of the calling thread's last error in Fortran's notation: "options->orders[2]" is options%orders(3).
+  ! Where the sentence states its base, its numbers stay.
   function last_sentence() result(text)
     character(:), allocatable :: text
     text = fortran_sentence(fortran_text(sxt_last_error(c_null_ptr)))

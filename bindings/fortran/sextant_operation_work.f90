@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! What products, vector operations and reductions share: scalars in the type of the vectors, and how a call ended.
+! Common parts of products, vector operations and reductions: scalars in the type of the vectors, and outcomes of calls.
 module sextant_operation_work
   use, intrinsic :: iso_c_binding, only: c_loc, c_null_ptr, c_ptr
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
@@ -14,7 +14,7 @@ module sextant_operation_work
   public :: product_of_vectors, product_of_arrays, product_of_columns, reduce, reduce_two, multidot
   public :: moved_by, indices_fit, name_index
 
-  ! How a call ended: its status, and the sentence where this side of the C edge found the fault.
+  ! The outcome of a call: its status, and the sentence where the fault was found on this side of the C edge.
   type :: outcome
     integer(int32) :: status = sxt_ok
     character(:), allocatable :: text
@@ -28,7 +28,7 @@ module sextant_operation_work
     complex(real64) :: c128 = 0
   end type
 
-  ! An index that is out of range, told as the caller counts.
+  ! An index that is out of range, in the caller's counting.
   interface name_index
     module procedure name_index_i32, name_index_i64
   end interface
@@ -115,7 +115,7 @@ contains
     how%status = sxt_spmv(op, alpha, a%c_handle(), x%c_handle(), beta, y%c_handle())
   end function
 
-  ! C sees addresses only, so lengths and types of arrays are checked here.
+  ! C gets only addresses, so lengths and types of arrays are checked here.
   function product_of_arrays(op, alpha, a, x, beta, y) result(how)
     integer(int32), intent(in) :: op
     type(c_ptr), intent(in) :: alpha, beta
@@ -167,7 +167,7 @@ contains
 
   ! ---- reductions ----------------------------------------------------------------------------------------------------
 
-  ! real_answer: the variable that takes the value is real. Of a complex vector it can take norms alone.
+  ! real_answer: the variable that takes the value is real. Of a complex vector it can take only norms.
   subroutine reduce(operation, x, norm, real_answer, value, how)
     procedure(sxt_reduction) :: operation
     type(sextant_vector), intent(in) :: x
@@ -251,7 +251,7 @@ contains
     if (type == sxt_c128) values = c128(:size(x))
   end subroutine
 
-  ! An index array has an element for each that is moved.
+  ! An index array has an element for each moved value.
   subroutine indices_fit(count, moved, how)
     integer(int64), intent(in) :: count
     type(sextant_vector), intent(in) :: moved

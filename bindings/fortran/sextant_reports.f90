@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! What a caller sets for conjugate gradients and what is reported to him, and their forms in C.
+! Options and reports of conjugate gradients, and their forms in C.
 module sextant_reports
   use, intrinsic :: iso_c_binding, only: c_null_ptr, c_ptr, c_sizeof
   use, intrinsic :: iso_fortran_env, only: int32, int64, real64
@@ -13,7 +13,7 @@ module sextant_reports
   ! A member left at this value takes the library's default.
   real(real64), parameter :: default = -1
 
-  ! How to set a solver up. Names left unset (or blank) are chosen by predicted time to solution.
+  ! Options of a set-up. Names left unset (or blank) are chosen by predicted time to solution.
   type :: sextant_options
     character(:), allocatable :: preconditioner     ! 'none', 'jacobi', or what a plugin offers
     character(:), allocatable :: recurrence         ! 'classical', 'chronopoulos-gear', 'predict-recompute'
@@ -26,31 +26,31 @@ module sextant_reports
     real(real64) :: symmetry_tolerance = default    ! |a_ij - conj(a_ji)| / sqrt(a_ii a_jj) that counts as equal; default: rounding
     integer(int64) :: max_iterations = 0            ! 0: 10 n, at least 1000
     real(real64) :: divergence_limit = default      ! diverged when |r| exceeds this many times |r0|; default 1e8
-    integer(int64) :: stagnation_window = -1        ! stagnated after so many iterations without progress; default 10000
+    integer(int64) :: stagnation_window = -1        ! stagnated after this many iterations without progress; default 10000
     real(real64) :: time_limit = default            ! seconds of one solve; default: none
-    real(real64) :: expected_solves = default       ! how often the set-up will be used: weighs set-up against speed
+    real(real64) :: expected_solves = default       ! expected number of solves: weighs set-up against speed
     real(real64) :: expected_iterations = default   ! default: estimated
     integer(int32) :: probe = 0                     ! iterations of the probe at most; 0: by its cost, negative: none
-    integer(int32) :: reorder = 0                   ! other order of the rows: 0: if it pays, negative: never, positive: always
+    integer(int32) :: reorder = 0                   ! other order of the rows: 0: if predicted faster, negative: never, positive: always
     integer(int64) :: null_space_size = 0           ! vectors that the matrix turns into 0, 32 at most; 0: it is definite
     type(c_ptr) :: null_space = c_null_ptr          ! their values, one vector after the other, in the matrix's type, in host
                                                     ! memory, copied; left alone, with a size of 1: equal values
   end type
 
-  ! What may differ from solve to solve.
+  ! Options of one solve.
   type :: sextant_solve_options
     logical :: warm_start = .false.        ! .true.: x holds a first guess, as in a time loop; .false.: start from zero
     real(real64) :: rtol = default         ! these four: default as set up
     real(real64) :: atol = default
     integer(int64) :: max_iterations = 0
     real(real64) :: time_limit = default
-    integer(int64) :: history_capacity = 0 ! keep the residual norms of so many iterations in report%history
+    integer(int64) :: history_capacity = 0 ! keep the residual norms of this many iterations in report%history
     procedure(sextant_progress_hook), pointer, nopass :: progress => null() ! called after iterations; can cancel
     class(*), pointer :: progress_data => null()          ! what it is given
     integer(int32), pointer :: cancel => null()           ! a flag that another thread sets to 1 to cancel; a volatile target
   end type
 
-  ! What a solve did.
+  ! The report of a solve.
   type :: sextant_report
     logical :: converged = .false.               ! the true residual b - A x met the tolerance
     integer(int32) :: reason = sxt_reason_none   ! sxt_reason_*: why it ended
@@ -58,20 +58,20 @@ module sextant_reports
     real(real64) :: rhs_norm = 0                 ! |b| and |b - A x|, computed from the x returned
     real(real64) :: residual_norm = 0
     real(real64) :: true_relative_residual = 0   ! their ratio; residual_norm when b = 0
-    real(real64) :: recursive_residual = 0       ! what the recurrence believed
+    real(real64) :: recursive_residual = 0       ! the recurrence's own residual
     integer(int64) :: confirmations = 0          ! true residuals computed
     integer(int64) :: replacements = 0           ! residuals replaced by true ones
-    integer(int64) :: products = 0               ! times A was applied
+    integer(int64) :: products = 0               ! products with A
     integer(int64) :: reductions = 0             ! results waited for
     real(real64) :: setup_seconds = 0            ! measured
     real(real64) :: solve_seconds = 0
     real(real64) :: predicted_setup_seconds = 0  ! by the model, for the iterations it took
     real(real64) :: predicted_solve_seconds = 0
-    real(real64) :: predicted_iterations = 0     ! what the set-up was chosen for
-    integer(int64) :: probe_iterations = 0       ! of the probe that said so; 0: assumed
+    real(real64) :: predicted_iterations = 0     ! the iterations that the set-up assumed
+    integer(int64) :: probe_iterations = 0       ! of the probe that estimated them; 0: assumed
     real(real64) :: probe_seconds = 0            ! its part of setup_seconds
-    integer(int64) :: launches = 0               ! what the host asked of a device; 0: not counted
-    real(real64) :: null_space_norm = 0          ! what was left out of b, as it lies in the null space
+    integer(int64) :: launches = 0               ! launches on a device; 0: not counted
+    real(real64) :: null_space_norm = 0          ! the part left out of b, which lies in the null space
     real(real64) :: iteration_seconds = 0        ! of solve_seconds: an iteration, and a true residual, each of one
     real(real64) :: residual_seconds = 0
     real(real64) :: predicted_iteration_seconds = 0
@@ -84,7 +84,7 @@ module sextant_reports
 
 contains
 
-  ! The library's defaults, then what the caller set.
+  ! The library's defaults, then the caller's settings.
   subroutine numbers_of(options, c)
     type(sextant_options), intent(in) :: options
     type(sxt_pcg_options), intent(inout) :: c
@@ -123,7 +123,7 @@ contains
     if (.not. (wish >= default .and. wish <= default)) value = wish ! a NaN must reach the checks in C
   end subroutine
 
-  ! As new, but for the memory of an empty message: a report that serves again needs none.
+  ! As new, but for the memory of an empty message: a report that is used again needs none.
   subroutine clear(report)
     type(sextant_report), intent(inout) :: report
     type(sxt_pcg_report) :: nothing

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! What the procedures of sextant_pcg share, whatever the types of their arguments.
+! Common parts of the procedures of sextant_pcg, independent of the types of their arguments.
 module sextant_solver_work
   use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_funloc, c_loc, c_null_ptr, c_ptr, c_sizeof
   use, intrinsic :: iso_fortran_env, only: int32, int64, real64
@@ -78,7 +78,7 @@ contains
     integer(int32), intent(out) :: stat
 
     call clear(report)
-    ! C sees addresses only, so types and the length of x are checked here. The length of b is compared with A in C.
+    ! C gets only addresses, so types and the length of x are checked here. The length of b is compared with A in C.
     stat = obstacle(self, b, x)
     if (stat /= sxt_ok) then
       report%message = obstacle_text(self, b, x)

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Conjugate gradients: set up once for a matrix, solve as often as wanted, read why each solve ended.
+! Conjugate gradients: set up once for a matrix, solve any number of times, read why each solve ended.
 
 ! stat and integers of 32 bits.
 module sextant_solvers_narrow
@@ -64,21 +64,21 @@ module sextant_solvers
     ! call solver%create(a, stat)
     ! call solver%create(a, options, stat)
     !   Checks the matrix, chooses preconditioner, storage, kernels and recurrence, and builds them. The solver keeps
-    !   what it needs of the matrix alive. sxt_e_not_square, sxt_e_not_symmetric, sxt_e_diagonal, ...
+    !   the parts of the matrix that it needs. sxt_e_not_square, sxt_e_not_symmetric, sxt_e_diagonal, ...
     ! call solver%solve(b, x, report, stat)
     ! call solver%solve(b, x, options, report, stat)
     !   Solves A x = b. stat is sxt_ok only when the true residual met the tolerance. When it is sxt_not_converged,
     !   report has the reason and x the last good iterate. Errors leave x alone; their sentence is in report%message.
     !   Several threads may solve with one solver at a time, each with its own b, x and report.
     ! call solver%solve(b, x, options, reports, stat)
-    !   The same for the columns of b(:, :) and x(:, :), which are independent: each stops on its own and has a report.
-    !   stat is sxt_not_converged when any column did not converge. Keeps no history.
+    !   The same for the columns of b(:, :) and x(:, :), which are independent: each has its own end and report. stat is
+    !   sxt_not_converged when any column did not converge. Keeps no history.
     ! call solver%solve(b, x, n, options, report, stat)
     !   The same with addresses (type(c_ptr)) of n values of the matrix's type, in host memory or the device's.
     ! call solver%solve(b, x [, options], report, stat)
     !   The same for vectors: type(sextant_vector).
-    ! call solver%explain(text, stat)        what was chosen for each part, what else was considered, and why not
-    ! call solver%explain_json(text, stat)   the same for programs
+    ! call solver%explain(text, stat) the kernel chosen for each part, the alternatives, and why they were refused call
+    ! solver%explain_json(text, stat) the same for programs
     generic :: create => create_default_wide, create_with_wide
     generic :: solve => solve_r32_wide, solve_r64_wide, solve_c32_wide, solve_c64_wide, solve_with_r32_wide, &
                         solve_with_r64_wide, solve_with_c32_wide, solve_with_c64_wide, block_r32_wide, block_r64_wide, &

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! What the procedures of sextant_vector share.
+! Common parts of the procedures of sextant_vector.
 module sextant_vector_work
   use, intrinsic :: iso_c_binding, only: c_null_ptr, c_ptr
   use, intrinsic :: iso_fortran_env, only: int32, int64
@@ -17,7 +17,7 @@ module sextant_vector_work
   contains
     procedure :: length     ! number of values; 0 when the vector is not made
     procedure :: value_type ! sxt_f32, sxt_f64, sxt_c64 or sxt_c128; 0 when the vector is not made
-    procedure :: data       ! where the values lie, on a device perhaps; a null address when there are none
+    procedure :: data       ! address of the values, possibly on a device; null when there are none
   end type
 
 contains
@@ -86,7 +86,7 @@ contains
     if (fits(self, values, stat)) call conclude(self, sxt_vector_read(self%c_handle(), values%address), stat)
   end subroutine
 
-  ! C sees an address only, so length and type of an array are checked here.
+  ! C gets only an address, so length and type of an array are checked here.
   function fits(self, values, stat) result(does)
     class(vector_base), intent(inout) :: self
     type(array_view), intent(in) :: values

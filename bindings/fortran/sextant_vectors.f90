@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Vectors: values in memory of a context's device, or wrapped where they lie.
+! Vectors: values in memory of a context's device, or wrapped in place.
 
 ! stat and integers of 32 bits.
 module sextant_vectors_narrow
@@ -59,7 +59,7 @@ module sextant_vectors
     ! call v%wrap(address, n, value_type, space [, context], stat)
     !   The same for an address (type(c_ptr)) of n values; space: sxt_space_host, sxt_space_device, ...
     ! call v%write(values, stat), call v%read(values, stat)
-    !   Between an array of the vector's length and type, and the vector, wherever it lies.
+    !   Between an array of the vector's length and type, and the vector, in any space.
     generic :: create => create_wide
     generic :: wrap => wrap_r32_wide, wrap_r64_wide, wrap_c32_wide, wrap_c64_wide, wrap_at_wide
     generic :: write => write_r32_wide, write_r64_wide, write_c32_wide, write_c64_wide

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! The part of the C interface of Sextant that is about vectors, products and reductions, as Fortran sees it: the names
-! and the order of sextant/sextant.h. Programs use module sextant. Indices are C's here: they count from 0.
+! The part of the C interface of Sextant for vectors, products and reductions, in Fortran: the names and the order of
+! sextant/sextant.h. Programs use module sextant. Indices count from 0 here, as in C.
 module sextant_vectors_c
   use, intrinsic :: iso_c_binding, only: c_int32_t, c_int64_t, c_ptr
   implicit none

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Are the models right? Every candidate for products with a matrix, predicted and measured, and sums over them.
+! Verification of the models: every candidate for products with a matrix, predicted and measured, and sums over them.
 module sextant_verification_work
   use, intrinsic :: iso_c_binding, only: c_f_pointer, c_funloc, c_int32_t, c_loc, c_ptr, c_sizeof
   use, intrinsic :: iso_fortran_env, only: int32, int64, real64
@@ -23,7 +23,7 @@ module sextant_verification_work
     integer(int32) :: repeats = 0
     logical :: chosen = .false.    ! the library's own choice
     logical :: estimated = .false. ! the kernel has a model
-    type(sxt_verify_line), private :: told
+    type(sxt_verify_line), private :: c_line
   end type
 
   abstract interface
@@ -36,7 +36,7 @@ module sextant_verification_work
     end subroutine
   end interface
 
-  ! How to measure. What is left alone takes the library's default.
+  ! How to measure. Members that are not set take the library's default.
   type :: sextant_verification
     real(real64) :: applies = 0           ! products that set-up is spread over; default 1000
     real(real64) :: candidate_seconds = 0 ! to measure one candidate's run for; default 0.05
@@ -54,7 +54,7 @@ module sextant_verification_work
     real(real64) :: race_top1_accuracy(2) = 0, race_regret_geomean(2) = 0, race_regret_p95(2) = 0, race_price(2) = 0
   end type
 
-  ! What the callback of a measurement works on.
+  ! The data of a measurement's callback.
   type :: collection
     type(sextant_verification), pointer :: options => null()
     type(sextant_verify_line), allocatable :: lines(:)
@@ -82,28 +82,28 @@ contains
     call move_alloc(all%lines, lines)
   end subroutine
 
-  function line_from_c(user, told) bind(c, name='') result(stop_now)
+  function line_from_c(user, from) bind(c, name='') result(stop_now)
     type(c_ptr), value :: user
-    type(sxt_verify_line), intent(in) :: told
+    type(sxt_verify_line), intent(in) :: from
     integer(c_int32_t) :: stop_now
     type(collection), pointer :: all
     type(sextant_verify_line) :: line
     call c_f_pointer(user, all)
-    line%kernel = fortran_text(told%kernel)
-    line%format = fortran_text(told%format)
-    line%matrix = told%matrix
-    line%launch = told%launch
-    line%predicted_setup_s = told%predicted_setup_s
-    line%predicted_run_s = told%predicted_run_s
-    line%rel_error = told%rel_error
-    line%measured_setup_s = told%measured_setup_s
-    line%measured_run_s = told%measured_run_s
-    line%noise = told%noise
-    line%select_s = told%select_s
-    line%repeats = told%repeats
-    line%chosen = told%chosen /= 0
-    line%estimated = told%estimated /= 0
-    line%told = told
+    line%kernel = fortran_text(from%kernel)
+    line%format = fortran_text(from%format)
+    line%matrix = from%matrix
+    line%launch = from%launch
+    line%predicted_setup_s = from%predicted_setup_s
+    line%predicted_run_s = from%predicted_run_s
+    line%rel_error = from%rel_error
+    line%measured_setup_s = from%measured_setup_s
+    line%measured_run_s = from%measured_run_s
+    line%noise = from%noise
+    line%select_s = from%select_s
+    line%repeats = from%repeats
+    line%chosen = from%chosen /= 0
+    line%estimated = from%estimated /= 0
+    line%c_line = from
     all%lines = [all%lines, line]
     stop_now = 0
     if (associated(all%options%line)) call all%options%line(all%options%data, line, stop_now)
@@ -114,20 +114,20 @@ contains
     real(real64), intent(in) :: applies
     type(sextant_verify_summary), intent(out) :: summary
     integer(int32), intent(out) :: stat
-    type(sxt_verify_line), allocatable :: told(:)
+    type(sxt_verify_line), allocatable :: c_lines(:)
     type(sxt_verify_summary) :: c
     integer :: i
-    allocate(told(size(lines)), stat=stat)
+    allocate(c_lines(size(lines)), stat=stat)
     if (stat /= 0) then
       stat = sxt_e_memory
       return
     end if
     do i = 1, size(lines)
-      told(i) = lines(i)%told
-      told(i)%matrix = lines(i)%matrix
+      c_lines(i) = lines(i)%c_line
+      c_lines(i)%matrix = lines(i)%matrix
     end do
     c%struct_size = c_sizeof(c)
-    stat = sxt_verify_summarise(told, size(told, kind=int64), applies, c)
+    stat = sxt_verify_summarise(c_lines, size(c_lines, kind=int64), applies, c)
     if (stat /= sxt_ok) return
     summary%matrices = c%matrices
     summary%candidates = c%candidates

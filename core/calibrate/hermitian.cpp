@@ -251,7 +251,7 @@ class Stage {
     } catch (const Error &) {  // nobody does this here
     }
     for (const ChoicePtr &choice : choices) {
-      const bool others = choice->kernel->has(SXT_KERNEL_OPPONENT);
+      const bool others = choice->kernel->has(SXT_KERNEL_BASELINE);
       const double most_s = others ? longest_of_others_s : longest_s;
       if (!Sampler::wanted(*choice->kernel) || over() || choice->run_s > most_s) continue;
       if (others && family % others_every != 0) continue;  // handles take longer to make than all our runs of a point

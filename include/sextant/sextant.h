@@ -6,22 +6,23 @@
  *   Statuses  Every function that can fail returns sxt_status: 0 done, negative an error, positive an answer short of
  *             success. After a failure sxt_last_error(context) says what, where and what to do. Out-parameters are
  *             untouched on failure unless stated. A handle stays usable or at least destroyable after any error.
- *             Any function may answer SXT_E_ARGUMENT (a pointer that must not be NULL, a size, option or operand without
- *             meaning: the sentence names it), SXT_E_MEMORY, SXT_E_DEVICE and SXT_E_INTERNAL; comments tell of others.
+ *             Any function may return SXT_E_ARGUMENT (a pointer that must not be NULL, a size, option or operand
+ *             without meaning: the sentence names it), SXT_E_MEMORY, SXT_E_DEVICE and SXT_E_INTERNAL; comments state
+ *             others.
  *   Options   Set up by sxt_*_options_init(options, sizeof *options), which writes no further than that size, so a
  *             program compiled against an older header keeps working. NULL options mean the defaults.
  *   Indices   In sentences they count as the matrix's arrays do (options.index_base), of a matrix from a file from 1, else
  *             from 0. The sentence says which, unless it writes name[i], which is C's own subscript.
- *             Switches are 0 or 1. A name is NULL where the library shall choose; an empty one is SXT_E_ARGUMENT.
+ *             Switches are 0 or 1. A name is NULL to let the library choose; an empty one is SXT_E_ARGUMENT.
  *   Arrays    Aligned to their numbers (a complex value is two), else SXT_E_ARGUMENT. Device memory: to its values.
  *   Strings   UTF-8, zero-terminated. Getters that fill a caller's buffer cut what does not fit, always terminate, and
  *             report the full length.
  *   Threads   Tags end each comment. [any-thread] may run concurrently on the same object; [exclusive] nothing else may
  *             run on that object meanwhile. Different objects never disturb each other; contexts are independent.
- *   Memory    Arrays and strings that are handed in are the caller's again at return, and those handed out borrowed,
+ *   Memory    Arrays and strings passed in belong to the caller again at return, and those returned are borrowed,
  *             unless stated. Sizes are counts of values, bytes where the name says so; times are seconds.
- *   Callbacks Run on the calling thread before the call returns, unless stated; what they are given lives until they
- *             return. They must not throw, nor use the object of the call.
+ *   Callbacks Run on the calling thread before the call returns, unless stated; their arguments live until they return.
+ *             They must not throw or use the object of the call.
  *   Silence   Nothing prints, exits, aborts, forks, installs handlers or throws across this edge. */
 #ifndef SEXTANT_SEXTANT_H
 #define SEXTANT_SEXTANT_H
@@ -42,8 +43,9 @@
 extern "C" {
 #endif
 
-/* Handles. Made by sxt_*_create and the like, freed by sxt_*_destroy [exclusive], which accepts NULL and never fails. An
- * object keeps what it needs alive: destroying a context or matrix before what was made from it is safe. */
+/* Handles. Made by sxt_*_create and the like, freed by sxt_*_destroy [exclusive], which accepts NULL and never fails.
+ * An object keeps the objects it needs alive: a context or matrix may be destroyed before objects that were made from
+ * it. */
 typedef struct sxt_context sxt_context;
 typedef struct sxt_matrix sxt_matrix;
 typedef struct sxt_vector sxt_vector;
@@ -69,22 +71,23 @@ typedef struct { /* How a context is opened */
   uint64_t struct_size;
   const char *device;              /* "cpu", "cuda"; NULL or "auto": the first of cuda, cpu that is there. On a device with
                                     * memory of its own "auto" also uses the CPU: calls on plain arrays (sxt_*_array,
-                                    * sxt_*_block) and Hermitian sets in host memory run where the models say they end sooner, copies
-                                    * counted. Vectors stay on the device; a caller's stream, a forced kernel and
-                                    * deterministic leave all work there, and a loaded plan says by its entries */
+                                    * sxt_*_block) and Hermitian sets in host memory run where the models predict less
+                                    * time, copies counted. Vectors stay on the device; a caller's stream, a forced
+                                    * kernel and deterministic keep all work there, and a loaded plan decides by its
+                                    * entries */
   int32_t device_ordinal;          /* which one, from 0 */
   int32_t threads;                 /* CPU threads to use; 0: all that the process may use */
   const char *profile_path;        /* machine profile (TOML); NULL: $SEXTANT_PROFILE, else what sxt_calibrate wrote */
-  const char *const *plugin_paths; /* further plugin files or directories, trusted because they are named here */
+  const char *const *plugin_paths; /* further plugin files or directories, trusted because the caller names them */
   uint64_t n_plugin_paths;         /* how many there are */
   void (*log)(void *user, sxt_log_level level, const char *message); /* called from any thread; NULL: silent */
   void *log_user;
   sxt_log_level log_level;         /* most talkative level to report; default SXT_LOG_WARNING */
-  int32_t deterministic;           /* 1: equal bits for equal input, whatever the threads; default 0 */
+  int32_t deterministic;           /* 1: equal bits for equal input, for any number of threads; default 0 */
   void *(*allocate)(void *user, uint64_t bytes, uint64_t alignment); /* host memory; both hooks or neither, called from */
   void (*release)(void *user, void *memory);                         /* any thread. NULL: none left. Outlive every object */
   void *allocator_user;
-  /* What may change a choice beside the models; a deterministic context listens to none of it. */
+  /* Measurements that may change a choice; a deterministic context ignores these members. */
   int32_t race;        /* this many of the best candidates, where error bars overlap, run on the real matrix before one
                         * is chosen, where that takes a hundredth of the expected runs at most; 0: as $SEXTANT_RACE ("3"
                         * or "3:0.2" with seconds) says, else none; negative: none */
@@ -98,7 +101,7 @@ SXT_API void sxt_context_options_init(sxt_context_options *options, uint64_t str
  * SEXTANT_FORCE). [any-thread] */
 SXT_API sxt_status sxt_context_create(const sxt_context_options *options, sxt_context **context);
 SXT_API void sxt_context_destroy(sxt_context *context);
-/* What the calling thread's last failed call on this context or what was made from it (NULL: any call) has to say; ""
+/* The sentence of the calling thread's last failed call on this context or on objects made from it (NULL: any call); ""
  * when none failed. Valid until the thread's next failing call. [any-thread] */
 SXT_API const char *sxt_last_error(const sxt_context *context);
 /* The same into a buffer; *length (may be NULL) is the full length. [any-thread] */
@@ -108,15 +111,15 @@ SXT_API sxt_status sxt_context_describe(const sxt_context *context, char *buffer
 
 /* Streams of a device that has them (CUDA: a cudaStream_t or CUstream, cudaStreamLegacy, cudaStreamPerThread). The caller's
  * stream wins: from then on all work is enqueued there, in the order of the calls, and a call whose results stay on the
- * device returns without waiting; calls that write host memory (sxt_dot, a solve) still wait. A failure found while such
- * work runs is reported by a later call. The first call of each kind sets kernels up and waits, so make it before you
- * capture the stream into a graph: inside a capture it is SXT_E_STATE, and enqueues nothing. Scalars are read when a call is
- * made. A graph that holds such calls is replayed in order with this context's other work: on this stream, or when it has
- * ended. The stream must outlive its use here: NULL (the default) ends it. Then each call has a stream of the library's own
- * and waits for it; arrays that it takes may be in use by earlier work on CUDA's legacy default stream, which it begins
- * after, but by none on other streams: wait for those, or set them here. Captures of other threads stay whole, in the
- * global mode too. Waits for the work of the stream used before. SXT_E_STATE, and nothing changes, while that is being
- * captured, SXT_E_ARGUMENT for a stream of another device, SXT_E_NOT_SUPPORTED on the CPU. [exclusive] */
+ * device returns at once; calls that write host memory (sxt_dot, a solve) still wait. A failure found while such work
+ * runs is reported by a later call. The first call of each kind sets kernels up and waits, so make it before you
+ * capture the stream into a graph: inside a capture it is SXT_E_STATE and enqueues nothing. Scalars are read when a
+ * call is made. A graph that holds such calls is replayed in order with this context's other work: on this stream, or
+ * when it has ended. The stream must outlive its use here: NULL (the default) ends it. Then each call uses a stream of
+ * the library and waits for it. Its arrays may be in use by earlier work on CUDA's legacy default stream, after which
+ * it begins, but not by work on other streams: wait for those streams, or set them here. Captures of other threads stay
+ * whole, in the global mode too. Waits for the work of the stream used before. SXT_E_STATE, and nothing changes, while
+ * that is being captured, SXT_E_ARGUMENT for a stream of another device, SXT_E_NOT_SUPPORTED on the CPU. [exclusive] */
 SXT_API sxt_status sxt_context_set_stream(sxt_context *context, void *stream);
 /* Waits for all work on the caller's stream; SXT_E_DEVICE when some of it failed. Without one: done. [any-thread] */
 SXT_API sxt_status sxt_context_synchronize(sxt_context *context);
@@ -128,12 +131,13 @@ SXT_API sxt_status sxt_context_synchronize(sxt_context *context);
  * nearest. [any-thread] */
 SXT_API sxt_status sxt_context_force(sxt_context *context, const char *kind, const char *kernel);
 /* Writes the choices made in this context so far, the newest 4096 and 256 solvers. A regular file is there whole or not at
- * all and keeps its mode; what a symbolic link leads to is replaced, not the link; a device or a FIFO is written as it is,
- * and a FIFO's reader waited for. SXT_E_FILE_WRITE. [any-thread] */
+ * all and keeps its mode; what a symbolic link leads to is replaced, not the link; a device or a FIFO is written
+ * directly, and the call waits for a FIFO's reader. SXT_E_FILE_WRITE. [any-thread] */
 SXT_API sxt_status sxt_plan_save(sxt_context *context, const char *path);
-/* Later choices follow the file where kernel version, machine and pattern still match; others are decided anew, with the
- * reason in explain. A plan is a regular file of at most 64 MiB. required != 0: an entry that is missing or no longer fits,
- * or a damaged file, is SXT_E_PLAN; else a damaged file is a warning in the log. SXT_E_FILE_READ in any case. [any-thread] */
+/* Later choices follow the file where kernel version, machine and pattern still match; others are decided again, with
+ * the reason in explain. A plan is a regular file of at most 64 MiB. required != 0: an entry that is missing or no
+ * longer fits, or a damaged file, is SXT_E_PLAN; else a damaged file is a warning in the log. SXT_E_FILE_READ in any
+ * case. [any-thread] */
 SXT_API sxt_status sxt_plan_load(sxt_context *context, const char *path, int32_t required);
 
 /* ---- what is loaded ---------------------------------------------------------------------------------------------- */
@@ -170,11 +174,11 @@ enum { SXT_CHECK_FAILED = 0, SXT_CHECK_PASSED = 1, SXT_CHECK_DECLINED = 2 };
  * kernel declined the case. */
 typedef void (*sxt_check_line)(void *user, const char *kernel, const char *check, int32_t outcome,
                                const char *sentence);
-/* Loads one plugin and runs the conformance suite of every kind its kernels belong to, in this process: put it in a child
- * to be safe from strangers. SXT_E_PLUGIN when it is refused, a line failed or nothing was proven; what failed is out of
- * later choices. What it sees beside answers: docs/adding_a_kernel.md. stamp != 0: what was found of each kernel is
- * remembered for this content of the file and this device, unless the file changed meanwhile (SXT_E_PLUGIN) or is none
- * (SXT_E_FILE_READ). docs/command.md. [any-thread] */
+/* Loads one plugin and runs the conformance suite of every kind its kernels belong to, in this process: use a child
+ * process to be safe from untrusted code. SXT_E_PLUGIN when it is refused, a line failed or nothing was proven; a
+ * kernel that failed is not chosen later. What it checks beside answers: docs/adding_a_kernel.md. stamp != 0: the
+ * result for each kernel is stored for this content of the file and this device, unless the file changed meanwhile
+ * (SXT_E_PLUGIN) or is none (SXT_E_FILE_READ). docs/command.md. [any-thread] */
 SXT_API sxt_status sxt_plugin_check(sxt_context *context, const char *path, int32_t stamp, sxt_check_line line, void *user);
 
 /* ---- matrices ---------------------------------------------------------------------------------------------------- */
@@ -196,12 +200,14 @@ typedef struct { /* How arrays or a file become a matrix */
   int32_t keep_order;             /* 1 (default for arrays): updates take values in the order of these arrays. 0: in */
                                   /* canonical order (row by row, columns ascending), which costs no memory */
   int32_t check_finite;           /* 1 (default): NaN and infinity are SXT_E_NOT_FINITE, in updates, too */
-  double most_rows_per_byte;      /* files: SXT_E_FILE_FORMAT where the header promises more rows, or columns, than so many for
-                                   * each byte of the file, and more than 2^20: a few bytes shall not cost gigabytes. 0
-                                   * (default): 1000, which no file with an entry in each row reaches, even compressed;
-                                   * negative: as many as it says */
-  double symmetry_tolerance;      /* of what is stated: a diagonal that must be real (Hermitian) or zero (skew), duplicates */
-                                  /* summed, may be off by this times the magnitudes summed there, and is put right. 0 */
+  double most_rows_per_byte;      /* files: SXT_E_FILE_FORMAT where the header promises more rows, or columns, than this
+                                   * many for each byte of the file, and more than 2^20: a few bytes must not cost
+                                   * gigabytes. 0 (default): 1000, which no file with an entry in each row reaches, even
+                                   * compressed; negative: as many as it says */
+  double symmetry_tolerance;      /* of the stated symmetry: a diagonal that must be real (Hermitian) or zero (skew),
+                                   * duplicates */
+                                  /* summed, may be off by this times the magnitudes summed there, and is corrected.
+                                   * 0 */
                                   /* (default): by what rounding explains, 5.7e-14 (f32, c64: 3.1e-5), or one unit of it in */
                                   /* the sum of the row. More is SXT_E_ARGUMENT. sxt_pcg_options has the same of A itself */
 } sxt_matrix_options;
@@ -226,10 +232,10 @@ SXT_API sxt_status sxt_matrix_from_csc(sxt_context *context, int64_t rows, int64
 SXT_API sxt_status sxt_matrix_from_file(sxt_context *context, const char *path, const sxt_matrix_options *options,
                                         sxt_matrix **matrix);
 /* New values on the same pattern, count of them in host memory, of the type that the matrix was made from and in the order
- * that keep_order promises. Solvers made from this matrix take them at their next solve, in every part, and plan anew where
- * their plan does not suit them; captured solves and products at once. All or nothing: on SXT_E_DIMENSION,
- * SXT_E_NOT_FINITE, and SXT_E_STATE while the context's stream is being captured, the old values stay; after SXT_OK a
- * storage that could not follow does so before it is next used, or that use fails. [exclusive] */
+ * that keep_order promises. Solvers made from this matrix use them from their next solve on, in every part, and plan
+ * again where their plan does not suit them; captured solves and products use them at once. All or nothing: on
+ * SXT_E_DIMENSION, SXT_E_NOT_FINITE, and SXT_E_STATE while the context's stream is being captured, the old values stay;
+ * after SXT_OK a storage that could not follow does so before it is next used, or that use fails. [exclusive] */
 SXT_API sxt_status sxt_matrix_update_values(sxt_matrix *matrix, const void *values, int64_t count);
 
 typedef struct { /* What is known of a matrix */
@@ -242,10 +248,10 @@ typedef struct { /* What is known of a matrix */
 } sxt_matrix_info;
 /* Set struct_size before the call. [any-thread] */
 SXT_API sxt_status sxt_matrix_get_info(const sxt_matrix *matrix, sxt_matrix_info *info);
-/* The canonical CSR in host memory, of the types that sxt_matrix_get_info tells: borrowed, zero-based, valid until the
- * matrix is destroyed, values until its next update. Any pointer may be NULL. [any-thread] */
+/* The canonical CSR in host memory, of the types that sxt_matrix_get_info reports: borrowed, zero-based, valid until
+ * the matrix is destroyed, values until its next update. Any pointer may be NULL. [any-thread] */
 SXT_API sxt_status sxt_matrix_get_csr(const sxt_matrix *matrix, const void **row_ptr, const void **col, const void **values);
-/* A named number about the matrix ("row_nnz_max"), computed when first asked. SXT_E_UNKNOWN_NAME names the nearest.
+/* A named number about the matrix ("row_nnz_max"), computed at the first request. SXT_E_UNKNOWN_NAME names the nearest.
  * [any-thread] */
 SXT_API sxt_status sxt_matrix_feature(sxt_matrix *matrix, const char *name, double *value);
 /* Names of all features the loaded kernels offer, from 0; NULL beyond the last. They live as long as the process.
@@ -255,15 +261,15 @@ SXT_API void sxt_matrix_destroy(sxt_matrix *matrix);
 
 /* ---- vectors ----------------------------------------------------------------------------------------------------- */
 
-/* Wraps n values of the caller's memory, n = 0 included, which stays his and must outlive the vector. Device kernels read
- * and write it in place, so memory of a device's context is device, pinned or managed memory that the device reaches: host
- * memory is SXT_E_NOT_SUPPORTED (copy it first), and memory that is not what `space` says, lies on another device or is not
- * aligned to its values' size is SXT_E_ARGUMENT. [any-thread] */
+/* Wraps n values of memory, n = 0 included, which stays the caller's and must outlive the vector. Device kernels read
+ * and write it in place, so memory of a device's context is device, pinned or managed memory that the device reaches:
+ * host memory is SXT_E_NOT_SUPPORTED (copy it first), and memory that is not what `space` says, lies on another device
+ * or is not aligned to its values' size is SXT_E_ARGUMENT. [any-thread] */
 SXT_API sxt_status sxt_vector_wrap(sxt_context *context, int64_t n, sxt_value_type type, sxt_space space, void *data,
                                    sxt_vector **vector);
 /* n zeros in the context's device space, owned by the vector. SXT_E_TYPE, SXT_E_OVERFLOW. [any-thread] */
 SXT_API sxt_status sxt_vector_create(sxt_context *context, int64_t n, sxt_value_type type, sxt_vector **vector);
-/* Between host memory of n values, in the vector's type, and the vector, wherever that lies. They wait: the host memory is
+/* Between host memory of n values, in the vector's type, and the vector, in any space. They wait: the host memory is
  * the caller's again at once. [exclusive], sxt_vector_read [any-thread] */
 SXT_API sxt_status sxt_vector_write(sxt_vector *vector, const void *values);
 SXT_API sxt_status sxt_vector_read(const sxt_vector *vector, void *values);
@@ -271,15 +277,15 @@ SXT_API sxt_status sxt_vector_read(const sxt_vector *vector, void *values);
 SXT_API void *sxt_vector_data(const sxt_vector *vector);
 /* n; 0 for a NULL vector. [any-thread] */
 SXT_API int64_t sxt_vector_length(const sxt_vector *vector);
-/* Memory the vector owns must not be in use by work that the caller enqueued himself on other streams. */
+/* Memory that the vector owns must not be in use by work that the caller enqueued on other streams. */
 SXT_API void sxt_vector_destroy(sxt_vector *vector);
 
 /* ---- products, vector operations, reductions ----------------------------------------------------------------------- */
 /* Scalars are host pointers of the vectors' value type. Operands have one type and belong to one context. Reading
  * operands concurrently is fine [any-thread]; a written operand is [exclusive]. SXT_E_DIMENSION, SXT_E_TYPE,
- * SXT_E_NO_KERNEL. Vectors have no strides. An operand that is written lies apart from the others, or is the same array
- * where an element meets itself alone (not in products, gathers and scatters): SXT_E_ARGUMENT. Which of the caller's own
- * work on a device they are ordered after: sxt_context_set_stream. */
+ * SXT_E_NO_KERNEL. Vectors have no strides. An operand that is written does not overlap the others, or is the same
+ * array where each element is combined only with itself (not in products, gathers and scatters): SXT_E_ARGUMENT. Order
+ * with the caller's own work on a device: sxt_context_set_stream. */
 
 /* y = alpha op(A) x + beta y, x as long as op(A) has columns, y as its rows; alpha NULL: 1, beta NULL: 0 (y is not read).
  * The kernel is chosen at the first call with this op. */
@@ -287,8 +293,8 @@ SXT_API sxt_status sxt_spmv(sxt_op op, const void *alpha, sxt_matrix *a, const s
 /* The same on plain arrays, apart, of op(A)'s columns and rows: as sxt_pcg_solve_array takes them. Where one had to be
  * copied it waits, and the arrays are the caller's at return. */
 SXT_API sxt_status sxt_spmv_array(sxt_op op, const void *alpha, sxt_matrix *a, const void *x, const void *beta, void *y);
-/* The same for n_rhs columns, which lie at x + j ldx and y + j ldy (in values), up to 32 of them in one pass over A. What
- * lies between columns of y stays as it is. */
+/* The same for n_rhs columns, which lie at x + j ldx and y + j ldy (in values), up to 32 of them in one pass over A.
+ * Memory between columns of y stays unchanged. */
 SXT_API sxt_status sxt_spmv_block(sxt_op op, const void *alpha, sxt_matrix *a, int64_t n_rhs, const void *x, int64_t ldx,
                                   const void *beta, void *y, int64_t ldy);
 SXT_API sxt_status sxt_copy(const sxt_vector *x, sxt_vector *y);                                        /* y = x */
@@ -333,14 +339,14 @@ typedef struct { /* How a machine is measured */
   int32_t reserved0;
   double seconds;        /* another time budget; 0 (default): as quick says */
   const char *kind;      /* one kind alone, "sxt.pcg/1"; NULL: storages, products, vector operations, reductions */
-  const char *path;      /* profile to make or to add to; NULL: $SEXTANT_PROFILE, else this machine's own file */
-  /* Part done (0 to 1), what is being measured, seconds left. Non-zero: stop, and fit what there is. */
+  const char *path;      /* profile to create or to extend; NULL: $SEXTANT_PROFILE, else this machine's own file */
+  /* Part done (0 to 1), what is being measured, seconds left. Non-zero: stop, and fit the runs measured so far. */
   int32_t (*progress)(void *user, double done, const char *what, double seconds_left);
   void *progress_user;
   /* Called for every model that was fitted, once it is written; strings live until it returns. */
   void (*model)(void *user, const struct sxt_model_info *info);
   void *model_user;
-  /* Called for every run that was measured, model after model, with what the fit makes of it. */
+  /* Called for every run that was measured, model after model, with the fit's prediction. */
   void (*sample)(void *user, const struct sxt_model_sample *sample);
   void *sample_user;
 } sxt_calibrate_options;
@@ -372,10 +378,10 @@ typedef struct sxt_model_sample { /* A measured run of a kernel, by vector_type,
 
 SXT_API void sxt_calibrate_options_init(sxt_calibrate_options *options, uint64_t struct_size); /* [any-thread] */
 /* Measures the machine and the loaded kernels of the context's device on synthetic problems, fits their models and adds
- * them to the profile, whose path goes to the buffer (may be NULL). The context follows it at once; later contexts on
- * this machine load it by themselves. A damaged profile is kept beside the new one, with a warning in the log; one that
- * cannot be read (SXT_E_FILE_READ) or is of a later format (SXT_E_FILE_FORMAT) stays. SXT_E_FILE_WRITE,
- * SXT_E_UNKNOWN_NAME. [exclusive] */
+ * them to the profile, whose path goes to the buffer (may be NULL). The context uses it at once; later contexts on this
+ * machine load it. A damaged profile is kept beside the new one, with a warning in the log; one that cannot be read
+ * (SXT_E_FILE_READ) or is of a later format (SXT_E_FILE_FORMAT) stays. SXT_E_FILE_WRITE, SXT_E_UNKNOWN_NAME.
+ * [exclusive] */
 SXT_API sxt_status sxt_calibrate(sxt_context *context, const sxt_calibrate_options *options, char *path,
                                  int64_t capacity, int64_t *length);
 
@@ -383,20 +389,20 @@ SXT_API sxt_status sxt_calibrate(sxt_context *context, const sxt_calibrate_optio
 
 /* Predicts and chooses a kernel for a query (sextant/plugin/kinds/ has the query and args of each kind) and builds it.
  * matrix is needed where the query is about one (SXT_QUERY_MATRIX), else NULL; its sizes are then filled in. The query is
- * copied. With SXT_QUERY_PREDICT_ONLY nothing is built, storages included, but by a race where one was asked for: the
- * selection has its costs and its explanation, and running or timing it is SXT_E_STATE. A kernel that would decline while
- * it is built is then not yet known to. SXT_E_NO_KERNEL lists why each candidate was refused. SXT_E_TYPE,
+ * copied. With SXT_QUERY_PREDICT_ONLY nothing is built, storages included, except by a race where one was requested:
+ * the selection has its costs and its explanation, and running or timing it is SXT_E_STATE. A kernel that would decline
+ * while it is built is not detected then. SXT_E_NO_KERNEL lists why each candidate was refused. SXT_E_TYPE,
  * SXT_E_UNKNOWN_NAME (a kind). [any-thread] */
 SXT_API sxt_status sxt_kernel_select(sxt_context *context, const sxt_query *query, sxt_matrix *matrix,
                                      sxt_selection **selection);
-/* Runs it on args of its kind, whose header says what they hold and where; SXT_E_ARGUMENT for those of another kind, else
- * what the kernel answers. [any-thread] */
+/* Runs it on args of its kind, whose header describes them; SXT_E_ARGUMENT for those of another kind, else the kernel's
+ * own status. [any-thread] */
 SXT_API sxt_status sxt_kernel_run(sxt_selection *selection, sxt_head *args);
 /* The chosen kernel's name; lives as long as the process; "" for NULL. [any-thread] */
 SXT_API const char *sxt_selection_kernel(const sxt_selection *selection);
 /* Predicted seconds: setup once, storage included, and one run. Pointers may be NULL. [any-thread] */
 SXT_API sxt_status sxt_selection_cost(const sxt_selection *selection, double *setup_seconds, double *run_seconds);
-/* What was considered, at what predicted cost, and why not. form: SXT_TEXT, SXT_JSON. [any-thread] */
+/* The candidates, their predicted costs, and why others were refused. form: SXT_TEXT, SXT_JSON. [any-thread] */
 SXT_API sxt_status sxt_selection_explain(const sxt_selection *selection, int32_t form, char *buffer, int64_t capacity,
                                          int64_t *length);
 /* Measures one run: `count` args of its kind take turns, run by run, for about budget_seconds. On a device that captures, K
@@ -407,7 +413,8 @@ SXT_API sxt_status sxt_selection_time(sxt_selection *selection, sxt_head *const 
                                       double budget_seconds, double *seconds, double *noise);
 SXT_API void sxt_selection_destroy(sxt_selection *selection);
 
-/* ---- are the models right? ----------------------------------------------------------------------------------------- */
+/* ---- measuring the models
+ * ----------------------------------------------------------------------------------------- */
 
 typedef struct { /* How candidates are measured */
   uint64_t struct_size;
@@ -419,13 +426,14 @@ typedef struct { /* How candidates are measured */
 /* One candidate of one matrix, predicted and measured. Strings live as long as the process. */
 typedef struct {
   uint64_t struct_size;
-  int64_t matrix;           /* for sxt_verify_summarise: lines with equal numbers belong to one choice. Yours to set */
+  int64_t matrix;           /* for sxt_verify_summarise: lines with equal numbers belong to one choice. The caller sets
+                             * it */
   const char *kernel, *format; /* the storage that it reads */
   int64_t launch[4];        /* the kernel's own tuning; CPU: launch[0] is the number of threads */
-  double predicted_setup_s, predicted_run_s, rel_error; /* rel_error: what the model believes of itself */
-  double measured_setup_s, measured_run_s;              /* set-up: storage and prepare, as if nothing was held */
+  double predicted_setup_s, predicted_run_s, rel_error; /* rel_error: the model's own estimate of its error */
+  double measured_setup_s, measured_run_s;              /* set-up: storage and prepare, with nothing held before */
   double noise;             /* quartile distance / median of the measured runs */
-  double select_s;          /* measured: choosing, features included; a part of what the chosen one costs */
+  double select_s;          /* measured: choosing, features included; part of the cost of the chosen one */
   int32_t repeats;          /* measured runs */
   int32_t chosen;           /* 1: the library's own choice */
   int32_t estimated;        /* 0: the kernel has no model */
@@ -439,8 +447,9 @@ typedef struct {
   double top1_accuracy;     /* share of matrices whose choice is within 3 % of the best */
   double regret_geomean, regret_p95, regret_max; /* geometric mean, 95th percentile and worst case */
   double noise_median;      /* of the candidates' noise */
-  /* The same, had a race of two and of three candidates (sxt_context_options.race) decided by these measured times; what
-   * it would have taken is not in the regrets. race_price: its median, in products of what it chose. */
+  /* The same if a race of two or of three candidates (sxt_context_options.race) had decided by these measured times;
+   * the time of the race is not in the regrets. race_price: the median time of the race, in products of the chosen
+   * kernel. */
   double race_top1_accuracy[2], race_regret_geomean[2], race_regret_p95[2], race_price[2];
 } sxt_verify_summary;
 
@@ -459,10 +468,10 @@ SXT_API sxt_status sxt_verify_summarise(const sxt_verify_line *lines, int64_t co
 
 /* Two more forms, for decision trees: a drawing, and the tree as it is kept on disk. */
 enum { SXT_SVG = 2, SXT_TOML = 3 };
-/* Which kernel and launch configuration the models call cheapest at each vector length n, and from which n on: what
- * calls of this operation look up. operation: a vector operation ("axpy"), reduction ("dot"), "multidot-2" to "multidot-8",
- * "gather-i32", or a vector group of a PCG recurrence ("chronopoulos-gear"). form: SXT_TEXT, SXT_JSON, SXT_SVG, SXT_TOML.
- * SXT_E_UNKNOWN_NAME names the nearest, SXT_E_TYPE. [any-thread] */
+/* The kernel and launch configuration that the models predict cheapest for each range of vector lengths n: calls of
+ * this operation look it up. operation: a vector operation ("axpy"), reduction ("dot"), "multidot-2" to "multidot-8",
+ * "gather-i32", or a vector group of a PCG recurrence ("chronopoulos-gear"). form: SXT_TEXT, SXT_JSON, SXT_SVG,
+ * SXT_TOML. SXT_E_UNKNOWN_NAME names the nearest, SXT_E_TYPE. [any-thread] */
 SXT_API sxt_status sxt_decision_tree(sxt_context *context, const char *operation, sxt_value_type type, int32_t form,
                                      char *buffer, int64_t capacity, int64_t *length);
 /* The names it takes, from 0; NULL beyond the last. Static. [any-thread] */

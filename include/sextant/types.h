@@ -14,8 +14,8 @@
 #define SXT_STATIC_ASSERT _Static_assert
 #endif
 
-/* Statuses: name, pinned value, sentence. Zero is success, negative values are errors, positive values are
- * answers that are not errors of the call ("not me", "did not converge"). */
+/* Statuses: name, pinned value, sentence. Zero is success, negative values are errors, positive values are outcomes
+ * that are not errors of the call (not applicable, not converged). */
 #define SXT_STATUS_TABLE(X)                                                                                      \
   X(SXT_OK, 0, "done")                                                                                           \
   X(SXT_NOT_APPLICABLE, 1, "the kernel does not apply to this query")                                            \
@@ -120,7 +120,7 @@ typedef struct sxt_head {
 } sxt_head;
 
 /* How every query begins: what a performance model may look at, never device memory. A query is plain data without
- * pointers of its own (names stand in it as char arrays), so that core can copy, hash and compare it. */
+ * pointers (names are char arrays in it), so that core can copy, hash and compare it. */
 typedef struct sxt_query {
   sxt_head h;
   double expected_runs;      /* N in setup + N * run; values below 1 count as 1 */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which block size BSR takes, decided alike by its storage (from the pattern) and its models (from features).
+// The block size of BSR, by one rule for its storage (from the pattern) and its models (from features).
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace sextant::plugin {
 
 inline constexpr int bsr_least = 2, bsr_most = 8;
 
-// Below so many places nothing is refused: a small matrix costs little in any form.
+// Below this many places nothing is refused: a small matrix costs little in any storage format.
 inline constexpr double bsr_small = 65536;
 
 // Bytes of an entry in blocks that are full to `fill`, each with a 32-bit column, and in compressed rows.
@@ -74,7 +74,7 @@ inline constexpr std::int64_t bsr_sampled_row(std::int64_t block_rows, std::int6
 
 inline constexpr const char *bsr_wrong_size = "a block size of 2 to 8 was expected in launch[1] or SEXTANT_BSR_BLOCK";
 
-// The size somebody demanded; 0: nobody did; -1: it is none.
+// The size in the environment; 0: not set; -1: not a valid size.
 inline int given_bsr_block(const sxt_candidate *candidate) {
   std::int64_t given = candidate ? candidate->launch[1] : 0;
   if (const char *text = given ? nullptr : secure_getenv("SEXTANT_BSR_BLOCK"); text && *text) {
@@ -124,7 +124,7 @@ inline double fullest_block_row(const sxt_features *found, std::uint64_t first, 
   return std::fmax(sampled, std::ceil(longest / block));
 }
 
-// What products refuse: columns that do not fit, and blocks that are far too empty.
+// Products refuse columns that do not fit, and blocks that are far too empty.
 inline sxt_status bsr_refusal(const sxt_matrix_query &m, const BsrChoice &choice, sxt_message *reason) {
   if (m.cols >= std::int64_t{1} << 31)
     return refuse(reason, "%lld columns do not fit the 32-bit columns it reads", (long long)m.cols);

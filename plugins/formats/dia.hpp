@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What kernels that multiply by DIA and symmetric DIA share on this side of the instruction sets: the call that the row
-// code of plugins/formats/dia_rows.hpp takes, limits, and the numbers of their models.
+// Common parts, independent of the instruction set, of kernels that multiply by DIA and symmetric DIA: the call that
+// the row code of plugins/formats/dia_rows.hpp takes, limits, and the numbers of their models.
 #pragma once
 
 #include <stdint.h>
@@ -13,8 +13,8 @@
 
 namespace sextant::plugin {
 
-// Rows that are computed together: y stays in the first cache over all diagonals. How a row is summed depends on its
-// block only, so that bits do not depend on threads.
+// Rows that are computed together: y stays in the first cache over all diagonals. The order of a row's sum depends only
+// on its block, so that bits do not depend on threads.
 inline constexpr int64_t dia_block = 1024;
 // Threads' shares of rows are multiples of this, however few rows there are.
 inline constexpr int64_t dia_run = 64;
@@ -71,19 +71,20 @@ inline DiaProduct dia_product(const sxt_dia &a, const sxt_spmv_args &args, sxt_v
   return p;
 }
 
-// Slots that DIA may hold for each entry. Beyond it a product costs more than any other format's, and memory explodes.
+// Slots that DIA may hold for each entry. Beyond it a product costs more than in any other storage format, and memory
+// explodes.
 inline constexpr double dia_most_slots = 4;
-// Below so many slots nothing is refused: a small matrix costs little in any form.
+// Below this many slots nothing is refused: a small matrix costs little in any storage format.
 inline constexpr double dia_small = 65536;
 
 inline bool dia_too_empty(double diagonals, double rows, double nnz) {
   return diagonals * rows > dia_small && diagonals * rows > dia_most_slots * nnz;
 }
 
-// Features DIA kernels look at: a lower bound from a sample, and the number itself.
+// Features that DIA kernels read: a lower bound from a sample, and the number itself.
 inline constexpr const char *dia_features[] = {"diagonals_least", "diagonals", nullptr};
 
-// The number of diagonals, or the best that is known of it.
+// The number of diagonals, or its best known bound.
 inline double dia_diagonals(const sxt_matrix_query &m, const sxt_features *found) {
   const double least = feature(found, 0), exact = feature(found, 1);
   if (exact == exact) return exact;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Row code of products with DIA and symmetric DIA, for ISA_SOURCES. A block of rows takes its diagonals in groups: a
-// group is one loop that reads and writes y once. Where a diagonal begins or ends inside the block it is added by
-// itself. A symmetric matrix reads v[i] for the upper entry and v[i - offset] for the lower one; the latter was
+// group is one loop that reads and writes y once. Where a diagonal begins or ends inside the block it is added
+// separately. A symmetric matrix reads v[i] for the upper entry and v[i - offset] for the lower one; the latter was
 // streamed `offset` rows ago and comes from cache, so memory is read once and no thread writes another's rows.
 #pragma once
 
@@ -17,7 +17,7 @@ struct DiaTerm {
   const V *x;
 };
 
-// y[i] = beta y[i] + alpha sum_t v_t[i] x_t[i]; without `reading`, y is not looked at.
+// y[i] = beta y[i] + alpha sum_t v_t[i] x_t[i]; without `reading`, y is not read.
 template <int N, bool reading, bool conjugated, class V, class M>
 void dia_group(int64_t count, V *__restrict y, V beta, V alpha, const DiaTerm<V, M> *terms) {
   DiaTerm<V, M> t[N];
@@ -56,7 +56,7 @@ class DiaBlock {
     if (p_.mirrored) way<true>(true), flush(p_.conjugate_mirrored);
     if (p_.stored) way<false>(true), flush(p_.conjugate_stored);
     if (fresh_) clear();
-    // What covers the block in part comes last, when y holds numbers.
+    // Diagonals that cover the block in part come last, when y holds numbers.
     if (partial_ && p_.mirrored) way<true>(false);
     if (partial_ && p_.stored) way<false>(false);
   }

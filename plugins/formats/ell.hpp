@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the ELL and HYB storages share: filling a regular part of `width` entries a row from CSR, and walking it.
+// Common parts of the ELL and HYB storages: filling a regular part of `width` entries a row from CSR, and walking it.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace sextant::plugin {
 
-// Borders of parts lie at multiples of a block of rows; storages and kernels cut alike, so that threads meet the memory
-// that they touched first.
+// Borders of parts lie at multiples of a block of rows; storages and kernels use the same cuts, so that threads work on
+// the memory that they touched first.
 inline constexpr std::int64_t ell_block = 64;
 
 inline Range ell_part(std::int64_t rows, int parts, int part) { return part_of(rows, parts, part, ell_block); }
@@ -21,7 +21,8 @@ inline std::int64_t ell_stride(std::int64_t rows) {
   return ld % 512 == 0 && ld > 0 ? ld + 8 : ld;
 }
 
-// Stored entries a nonzero beyond which a regular form is refused, and so many more that never matter.
+// Stored entries a nonzero beyond which a regular form is refused, and a number of further ones that is always
+// accepted.
 inline constexpr double ell_fill_limit = 3;
 inline constexpr double ell_fill_slack = 65536;
 

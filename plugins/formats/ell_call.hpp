@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The arguments of plugins/formats/ell_lanes.hpp, for ISA sources, and how the products with ELL and HYB make them of a
-// call. Files compiled for an instruction set see no C++ standard header here.
+// The arguments of plugins/formats/ell_lanes.hpp, for ISA sources, and how the products with ELL and HYB make them from
+// a call. Files compiled for an instruction set see no C++ standard header here.
 #pragma once
 
 #include <stdint.h>
@@ -35,14 +35,14 @@ enum { f64_of_f64, f64_of_f32, f32_of_f32, n_lane_pairs };
 
 #ifndef SXT_ISA
 
-// What the products refuse: transposes, complex numbers, indices that do not fit.
+// The products refuse transposes, complex numbers and indices that do not fit.
 inline sxt_status check_ell_product(const sxt_spmv_query &q, sxt_message *reason) {
   if (q.op != SXT_NO_TRANSPOSE) return refuse(reason, "operation %d: only op 0 (no transpose) is offered", q.op);
   if (lane_pair(q.m.q.value_type, q.m.matrix_type) < 0) return refuse_types(q.m.q.value_type, q.m.matrix_type, reason);
   return check_ell_indices(q.m.rows, q.m.cols, reason);
 }
 
-// Whether a matrix that somebody else stored can be read in lanes.
+// Whether a matrix from any ELL storage can be read in lanes.
 inline sxt_status check_ell_arrays(const sxt_ell &a, const char *kernel, const sxt_exec *exec) {
   if (a.s.index_type == SXT_I32 && a.ld % 8 == 0) return SXT_OK;
   return error(exec, SXT_E_NOT_SUPPORTED, "%s reads 32-bit columns in arrays of whole eights, not of %lld rows", kernel,
@@ -68,7 +68,7 @@ inline sxt_status make_ell_call(const sxt_ell &a, const sxt_spmv_args &args, sxt
   return SXT_OK;
 }
 
-// A kernel table with what both products share.
+// A kernel table with the common members of both products.
 inline sxt_kernel ell_kernel(const char *name, const char *description,
                              sxt_status (*run)(const void *, void *, const sxt_head *, const sxt_exec *)) {
   sxt_kernel k = new_kernel(SXT_KIND_SPMV, name, "cpu", description, run);

@@ -15,7 +15,7 @@ inline constexpr int64_t ell_rows_block = 256;
 
 template <bool streamed, class V, class M>
 SXT_INLINE void ell_multiply(const EllCall &a, int64_t begin, int64_t end) {
-  // In registers: to the compiler, a store could change what the call holds.
+  // In registers: for the compiler, a store could change the call's members.
   const M *const values = static_cast<const M *>(a.values);
   const int32_t *const col = a.col;
   const int64_t width = a.width, ld = a.ld;

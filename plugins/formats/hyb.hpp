@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which width HYB's regular part takes on a device, decided alike by its storage and by what models are told.
+// The width of HYB's regular part on a device, by one rule for its storage and for the features of models.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,9 @@ struct HybWidth {
   double rest = 0;  // entries beyond it
 };
 
-// The width that is expected to cost the least, in bytes: coordinates take about twice the time of their bytes, and to
-// have any costs a microsecond, in which 4 MB are read. counts[l]: rows of l entries, l < bins; no width beyond is tried.
+// The width that is expected to cost the least, in bytes: coordinates take about twice the time of their bytes, and
+// having any costs a microsecond, in which 4 MB are read. counts[l]: rows of l entries, l < bins; no width beyond is
+// tried.
 template <class Count>
 HybWidth hyb_cheapest_width(const sxt_storage &a, const Count *counts, int bins) {
   constexpr double having_a_rest = 4e6, slowness = 2;

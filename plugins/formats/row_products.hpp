@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rows of y = alpha A x + beta y for kernels that do more with them while they are in the first cache: CSR and slices
-// in eight lanes, diagonals in blocks. How a row is summed depends on the row alone (DIA: on the block it lies in), so
-// that bits depend neither on threads nor on where a range of rows begins. The loops are for ISA_SOURCES
-// (sdk/cpu/simd.hpp); other files see what they are called with.
+// Rows of y = alpha A x + beta y for kernels that use them again while they are in the first cache: CSR and slices in
+// eight lanes, diagonals in blocks. The order of a row's sum depends only on the row (DIA: on its block), so that bits
+// depend neither on threads nor on where a range of rows begins. The loops are for ISA_SOURCES (sdk/cpu/simd.hpp);
+// other files see only their arguments.
 #pragma once
 
 #include "plugins/formats/dia.hpp"

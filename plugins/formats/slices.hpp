@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What CPU products of matrices in slices of rows share: their state, and slices dealt out to threads. Header-only, no
-// part of the ABI.
+// Common parts of CPU products of matrices in slices of rows: their state, and slices dealt out to threads.
+// Header-only, no part of the ABI.
 #pragma once
 
 #include <algorithm>
@@ -60,7 +60,7 @@ sxt_status refresh_slices(void *state, const sxt_problem *problem, const sxt_exe
   return static_cast<SharedSlices<Matrix, Table> *>(state)->a = &as<Matrix>(problem->a), SXT_OK;
 }
 
-// What prepare_slices takes and keeps.
+// The data that prepare_slices takes and keeps.
 inline void fill_slices_setup(sxt_candidate &candidate, std::uint64_t state_bytes, int threads) {
   candidate.state_bytes = state_bytes + (threads + 1) * sizeof(std::int64_t);
   candidate.setup_s = 1e-6 + threads * 1e-7;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a slice of eight rows is cut into strips (pieces of diagonals, read from x as they lie) and gathered entries:
-// what the strips storage builds and what features count must be the same.
+// How a slice of eight rows is cut into strips (parts of diagonals, read from x contiguously) and gathered entries: one
+// rule for the strips storage and for the features.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +41,7 @@ void for_each_strip(const Offset *row_ptr, const Column *col, std::int64_t row, 
   }
 }
 
-// What a slice stores: its strips of `least` lanes or more, and the columns of gathered entries for all others.
+// The content of a slice: its strips of `least` lanes or more, and the columns of gathered entries for all others.
 struct SlicePlan {
   std::int64_t strips = 0, gathered = 0;
   int least = strip_lanes + 1;
@@ -66,19 +66,19 @@ SlicePlan plan_slice(const Offset *row_ptr, const Column *col, std::int64_t row,
     const double cost = strip_cost * static_cast<double>(plan.strips) + static_cast<double>(plan.gathered);
     if (cost < least_cost) best = plan, least_cost = cost;
     if (plan.least > strip_lanes) break;
-    plan.strips -= strips_of[plan.least];  // what the next threshold gathers
+    plan.strips -= strips_of[plan.least];  // gathered columns by the next threshold
     for (int l = 0; l < strip_lanes; ++l) rest[l] += in_lane[plan.least][l];
     plan.gathered = *std::max_element(rest, rest + strip_lanes);
   }
   return best;
 }
 
-// The slices of one of several parts of equal work. Storage and product cut alike, so that threads meet the memory that
-// they touched first.
+// The slices of one of several parts of equal work. Storage and product use the same cuts, so that threads work on the
+// memory that they touched first.
 inline std::int64_t strips_border(const sxt_strips &a, int parts, int part) {
   const auto *strip_ptr = static_cast<const std::int64_t *>(a.strip_ptr);
   const auto *gather_ptr = static_cast<const std::int64_t *>(a.gather_ptr);
-  // In eighths of a gathered column; beginning a slice takes as long as two.
+  // In eighths of a gathered column; starting a slice costs as much as two.
   return border_by_work(a.n_slices, parts, part,
                         [&](std::int64_t s) { return 5 * strip_ptr[s] + gather_ptr[s] + 16 * s; });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For the tests of preconditioners: a prepared kernel, M as a dense matrix, dense references, matrices and what every
-// member of the kind must pass.
+// For the tests of preconditioners: a prepared kernel, M as a dense matrix, dense references, matrices and tests for
+// every member of the kind.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -197,7 +197,7 @@ Matrix<T> coupled(std::int32_t points, std::int32_t unknowns, std::uint64_t salt
   return a;
 }
 
-// ---- what every preconditioner must pass -------------------------------------------------------------------------
+// ---- tests for every preconditioner -------------------------------------------------------------------------
 
 // Conjugate gradients to 1e-8; the number of iterations, -1 where r'Mr was not positive.
 inline int iterations(const Matrix<double> &a, Prepared &m) {
@@ -283,7 +283,7 @@ inline void expect_equal_bits(const sxt_kernel &kernel) {
   EXPECT_EQ(one.apply(r), three.apply(r));
 }
 
-// New values, same pattern, without an allocation: the bits of a fresh one. factor: what A is multiplied by.
+// New values, same pattern, without an allocation: the bits of a fresh one. factor: multiplies A.
 inline void expect_refresh_equals_prepare(const sxt_kernel &kernel, const char *method = "") {
   const Matrix<double> before = coupled<double>(20, 2), after = [&before] {
     Matrix<double> a = before;
@@ -320,7 +320,7 @@ inline void expect_memory_failures_survived(const sxt_kernel &kernel) {
   EXPECT_LT(failures, 100);
 }
 
-// What applicable says about a method: "" when it applies.
+// The reason of applicable for a method: "" when it applies.
 inline std::string refusal(const sxt_kernel &kernel, const char *method, std::int64_t rows = 5, std::int64_t cols = 5) {
   sxt_preconditioner_query query{};
   query.m.rows = rows, query.m.cols = cols;

@@ -3,12 +3,12 @@
 """The ABI gate: fails when a program built against the baseline might not run with this library.
 
 usage: check_abi.py [--library LIBSEXTANT] [--cc CC]     compare
-       check_abi.py --renew [--cc CC]                    write the baseline anew (tools/abi-baseline)
+       check_abi.py --renew [--cc CC]                    write a new baseline (tools/abi-baseline)
 
 The interface of the public header is compared with the baseline by abidiff; the symbols of the library, if it is
 given, by nm. New functions and constants pass, and so do new members at the end of the structs that begin with their
-size. Everything else that abidiff notices fails, what it calls harmless too.
-Exit codes: 0 compatible, 1 not (or not to be told), 77 skipped because abidiff is not installed.
+size. Every other change that abidiff reports fails, also those it calls harmless.
+Exit codes: 0 compatible, 1 not (or not decided), 77 skipped because abidiff is not installed.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Members of structs in what abidw writes: abidiff's suppressions let growth at the end of a struct pass, but in their
-shade also a renamed or retyped member, so the rule itself is checked here: old members stay, in place."""
+"""Members of structs in what abidw writes: abidiff's suppressions allow growth at the end of a struct, but then also a
+renamed or retyped member, so the rule itself is checked here: old members stay in place."""
 
 import xml.etree.ElementTree
 
@@ -37,7 +37,7 @@ class Interface:
 
 
 def moved_members(old_path, new_path, structs):
-    """Old members of these structs that are not where and what they were; empty when all are."""
+    """Old members of these structs whose place or type has changed; empty when there are none."""
     old, new = Interface(old_path), Interface(new_path)
     problems = []
     for struct in structs:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A C library with the same interface as libsextant and nothing behind it, made from the public header alone.
 
-The compiler holds the library to the header, so the interface is the header's; and without the C++ behind it, it is
-small enough to store, needs no debug information in the product, and takes a second. Functions get a body that traps.
+The compiler checks the library against the header, so the interface is that of the header. Without the C++ code it is small
+enough to store, needs no debug information in the product, and takes a second. Functions get a body that traps.
 Every enumerator becomes an array whose length is its value, so that a changed value is a changed interface.
 """
 
@@ -39,7 +39,7 @@ def build(include, version_map, folder, cc):
     lines += [f"const char {PINNED}{name}[{OFFSET} + (int)({name})] = {{0}};" for name in enumerators(include, cc)]
     source, library = pathlib.Path(folder) / "probe.c", pathlib.Path(folder) / "libsextant.so"
     source.write_text("\n".join(lines) + "\n")
-    # By its name alone, as the place is written down.
+    # By its name alone, as the path is written into the file.
     subprocess.run([cc, "-std=gnu11", "-w", "-g", "-O0", "-shared", "-fPIC", f"-I{include}", source.name, "-o", library,
                     "-Wl,-soname,libsextant.so.0", f"-Wl,--version-script={version_map}"],
                    check=True, cwd=folder)  # fmt: skip

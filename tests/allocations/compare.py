@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # compare.py COUNTER FOLDER PROGRAM [DEVICE]: the program allocates nothing between its first time step and its last. The
-# counter must count: a program that allocates in each step has to be noticed (--differs).
+# counter must count: a program that allocates in each step has to be detected (--differs).
 import os
 import subprocess
 import sys
 
 STEPS = 40
-THREADS = 2  # each asks for a few things of its own when it first works, which on a busy machine may be late
+THREADS = 2  # each allocates a little when it first works, which may be late on a busy machine
 
 
 def count(counter, folder, program, device):

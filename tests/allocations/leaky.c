@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Allocates in every step: what the counter has to notice. Its solves are refused, which costs no allocation. */
+/* Allocates in every step, which the counter has to detect. Its solves are refused, which costs no allocation. */
 #include <stdlib.h>
 
 #include "sextant/sextant.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sets of Hermitian systems with known eigenvalues, and what became of them, for tests of the C interface.
+// Sets of Hermitian systems with known eigenvalues, and their results, for tests of the C interface.
 #pragma once
 
 #include <algorithm>
@@ -160,7 +160,7 @@ struct Systems {
   }
   bool held(std::int64_t i, std::int64_t j) const { return triangle == SXT_LOWER ? i >= j : i <= j; }
   T &at(std::int64_t s, std::int64_t i, std::int64_t j) { return a[s * stride_a + i + j * lda]; }
-  // The triangle of full[s]; a complex diagonal gets an imaginary part, which no kernel may read.
+  // The triangle of full[s]; a complex diagonal gets an imaginary part, which must not be read.
   void store(std::int64_t s) {
     for (std::int64_t j = 0; j < n; ++j)
       for (std::int64_t i = 0; i < n; ++i)

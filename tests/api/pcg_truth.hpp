@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What solves are held against: conjugate gradients and a dense factorisation in extended precision (long double), on
-// matrices small enough for it.
+// References for solves: conjugate gradients and a dense factorisation in extended precision (long double), on matrices
+// small enough for it.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ inline Wide times(const Csr &a, const Wide &x) {
 inline Wide widened(const std::vector<double> &v) { return Wide(v.begin(), v.end()); }
 
 // Norms of the residuals of conjugate gradients (Hestenes and Stiefel) on S A S, S b from zero, with s_i = 1 /
-// sqrt(a_ii) where `scaled`, until the first is rtol of the one before all.
+// sqrt(a_ii) where `scaled`, until a norm is rtol times the initial one.
 inline Wide extended_history(const Csr &a, const std::vector<double> &b, bool scaled, double rtol, int most) {
   const auto n = b.size();
   Wide s(n, 1), x(n), r(n), p(n);
@@ -116,7 +116,7 @@ inline double condition(const Csr &a, const Direct &direct) {
 struct Judged {
   double condition, true_error, true_residual;
 };
-// Holds an answer and its report against the direct solution.
+// Compares an answer and its report with the direct solution.
 inline Judged judge(const Csr &a, const Direct &direct, double condition, const std::vector<double> &b,
                     const std::vector<double> &x, const sxt_pcg_report &report) {
   const Wide exact = direct.solve(widened(b)), wide_b = widened(b), found = widened(x), ax = times(a, found);
@@ -124,7 +124,7 @@ inline Judged judge(const Csr &a, const Direct &direct, double condition, const 
   for (std::size_t i = 0; i < exact.size(); ++i) error[i] = found[i] - exact[i], residual[i] = wide_b[i] - ax[i];
   const Judged out{condition, static_cast<double>(length(error) / length(exact)),
                    static_cast<double>(length(residual) / length(wide_b))};
-  // What the report says is so, but for the rounding of b - A x itself.
+  // The report is right up to the rounding of b - A x itself.
   Extended rounding = 0;
   for (std::int64_t i = 0; i < a.rows; ++i) {
     Extended row = std::fabs(wide_b[i]);

@@ -73,7 +73,7 @@ inline Context cpu(int threads = 2, bool deterministic = false) {
   return make<Context>([&](sxt_context **out) { return sxt_context_create(&options, out); });
 }
 
-// Lends contexts of one thread their host memory, counts it, and refuses it where a test wants that.
+// Lends contexts of one thread their host memory, counts it, and refuses it on a test's request.
 struct Lender {
   std::int64_t fail_at = 0, calls = 0, held = 0;
   bool for_ever = false;   // not once: every call from fail_at on
@@ -106,7 +106,7 @@ struct Lender {
   }
 };
 
-// A name as part of a test's.
+// A name as part of a test's name.
 inline std::string word_of(std::string name) {
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
@@ -212,7 +212,7 @@ inline Csr badly_scaled(int side) {
   return laplacian(side, 0.01).scaled([](double i) { return std::pow(10.0, 3.0 * std::sin(0.7 * i)); });
 }
 
-// The same matrix with its rows and columns renamed at random, and every value its own.
+// The same matrix with its rows and columns renumbered at random, and all values distinct.
 inline Csr shuffled(const Csr &a, unsigned seed = 3) {
   std::vector<std::int32_t> name(static_cast<std::size_t>(a.rows)), old(name.size());
   std::iota(name.begin(), name.end(), 0);
@@ -244,7 +244,7 @@ inline Csr diagonal(const std::vector<double> &entries) {
   return a;
 }
 
-// Solves from x, and into it: finite numbers, whatever becomes of it.
+// Solves from x, and into it: finite numbers for every outcome.
 inline sxt_pcg_report solve(const Pcg &pcg, const std::vector<double> &b, std::vector<double> &x,
                             sxt_status expected = SXT_OK, const sxt_solve_options *options = nullptr) {
   sxt_pcg_report report = new_report();
@@ -255,7 +255,7 @@ inline sxt_pcg_report solve(const Pcg &pcg, const std::vector<double> &b, std::v
   return report;
 }
 
-// What an explain function of the library writes: all of it.
+// The whole text of an explain function.
 template <class F>
 std::string explanation(F &&write) {
   std::int64_t length = 0;
@@ -276,7 +276,7 @@ inline std::string explain(const Selection &selection, std::int32_t form = SXT_T
   });
 }
 
-// One product with a matrix, that often.
+// A product with a matrix, this many times.
 inline sxt_spmv_query product_query(double runs) {
   sxt_spmv_query query{};
   query.m.q.h = {sizeof query, SXT_KIND_SPMV};

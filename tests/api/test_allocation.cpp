@@ -9,7 +9,7 @@
 namespace api_test {
 namespace {
 
-// The whole job; returns the first status that is not SXT_OK. Whatever fails, everything is destroyed.
+// The whole job; returns the first status that is not SXT_OK. After any failure everything is destroyed.
 sxt_status solve_with(Lender &lender) {
   const sxt_context_options options = lender.options();
   sxt_context *context = nullptr;
@@ -49,7 +49,7 @@ TEST_P(AllocationTest, EveryFailureIsAStatusAndNothingLeaks) {
     Lender failing;
     failing.fail_at = n;
     failing.for_ever = GetParam();
-    // Where memory is short only once, something smaller may serve.
+    // Where memory is short only once, a smaller request may succeed.
     const sxt_status status = solve_with(failing);
     EXPECT_TRUE(status == SXT_E_MEMORY || (status == SXT_OK && !failing.for_ever))
         << "allocation " << n << ": " << status << ", " << sxt_last_error(nullptr);
@@ -59,8 +59,8 @@ TEST_P(AllocationTest, EveryFailureIsAStatusAndNothingLeaks) {
 
 INSTANTIATE_TEST_SUITE_P(OnceAndForEver, AllocationTest, testing::Bool());
 
-// A choice that ran short of memory while it looked at the matrix takes nothing from later ones.
-TEST(ShortMemoryTest, FeaturesThatCouldNotBeHadAreAskedForAgain) {
+// A choice that ran out of memory while it computed features does not affect later ones.
+TEST(ShortMemoryTest, FeaturesThatFailedAreRequestedAgain) {
   Lender lender;
   const Context context = lender.context();
   const Csr a = shuffled(laplacian(60));

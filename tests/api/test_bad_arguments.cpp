@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What every function of the C interface says of a missing handle or pointer, of options that mean nothing and of
-// operands that overlap: SXT_E_ARGUMENT, a sentence that names the argument, and nothing done.
+// Every function of the C interface with a missing handle or pointer, options without meaning, or operands that
+// overlap: SXT_E_ARGUMENT, a sentence that names the argument, and no other effect.
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -28,7 +28,7 @@ class BadArguments : public testing::Test {
       EXPECT_NE(std::string(sxt_last_error(nullptr)).find(each.says), std::string::npos) << sxt_last_error(nullptr);
     }
   }
-  // The context whose object a call had in hand has the sentence, too.
+  // The context of the call's object has the sentence, too.
   void refused_here(const std::vector<Case> &cases) {
     for (const Case &each : cases) {
       refused({{[] { return sxt_context_describe(nullptr, nullptr, 0, nullptr); }, "context is NULL"}});
@@ -96,7 +96,7 @@ TEST_F(BadArguments, SwitchesAreZeroOrOne) {
   refused({{[&] { return sxt_context_create(&feedback, &context_out); }, "options->feedback is 2"}});
 }
 
-TEST_F(BadArguments, EmptyNamesAreNoWish) {
+TEST_F(BadArguments, EmptyNamesAreErrors) {
   sxt_context_options context_options;
   sxt_context_options_init(&context_options, sizeof context_options);
   context_options.device = "";
@@ -247,7 +247,7 @@ TEST_F(BadArguments, OperandsThatOverlapAreRefused) {
   EXPECT_EQ(sxt_spmv(SXT_NO_TRANSPOSE, nullptr, a, low.get(), nullptr, high.get()), SXT_OK);
   EXPECT_EQ(room[17], 3);  // 5 - 2 in a corner
 
-  // Columns of b and x that take turns lie apart; those of unequal distances may still meet further on.
+  // Interleaved columns of b and x do not overlap; with unequal distances later ones may.
   std::vector<double> columns(100, 1);
   EXPECT_EQ(sxt_pcg_solve_block(pcg.get(), 9, 4, columns.data(), 18, &columns[9], 18, nullptr, nullptr), SXT_OK)
       << sxt_last_error(nullptr);
@@ -321,7 +321,7 @@ TEST_F(BadArguments, AFilesOptionsAreCheckedToo) {
   refused_here({{[&] { return sxt_matrix_from_file(c, path.c_str(), &options, &made); }, "duplicates 7"}});
 }
 
-// What can be known before is not found out after a solve, whose answer would be lost.
+// An error that can be detected before a solve is not reported after it, when the answer would be lost.
 TEST_F(BadArguments, AReportWithoutItsSizeIsRefusedBeforeTheSolve) {
   sxt_pcg_report report{};
   refused_here(
@@ -330,7 +330,7 @@ TEST_F(BadArguments, AReportWithoutItsSizeIsRefusedBeforeTheSolve) {
   EXPECT_EQ(xs, std::vector<double>(9, 1));
 }
 
-// A caller's lines are as long as his header made them.
+// A caller's lines have the size from its header.
 TEST_F(BadArguments, LinesOfAnotherLengthAreReadByTheirSize) {
   struct Longer {
     sxt_verify_line line;

@@ -23,7 +23,7 @@ struct Seen {
   double last = -1;
   bool ordered = true;
   std::vector<std::string> kernels;
-  std::map<std::string, std::int64_t> samples;  // by kernel: told one by one, less what the models count
+  std::map<std::string, std::int64_t> samples;  // by kernel: reported one by one, less the models' counts
 };
 
 std::int32_t on_progress(void *user, double done, const char *what, double seconds_left) {
@@ -101,7 +101,7 @@ TEST_F(CalibrateTest, WritesAProfileThatLaterContextsRead) {
   EXPECT_NE(later, nullptr);
 }
 
-// Engines that do the steps of an iteration themselves have models of their own; those that call other kernels do not.
+// Engines that do the steps of an iteration themselves have models; those that call other kernels do not.
 TEST_F(CalibrateTest, MeasuresEnginesOfConjugateGradients) {
   const Context context = cpu();
   options_.seconds = 1;

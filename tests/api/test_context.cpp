@@ -71,7 +71,7 @@ TEST(ContextTest, ErrorsBelongToTheirContextAndThread) {
   EXPECT_EQ(length, static_cast<std::int64_t>(last_error(one).size()));
 }
 
-TEST(ContextTest, AThreadForgetsWhatItWroteLongestAgo) {
+TEST(ContextTest, AThreadDropsItsOldestSentence) {
   const Context first = cpu(1);
   std::vector<Context> others;
   for (int i = 0; i < 70; ++i) {
@@ -197,8 +197,8 @@ TEST(ContextTest, AnAmountForTheDevicesPoolIsANumberOfBytes) {
   unsetenv("SEXTANT_DEVICE_POOL");
 }
 
-// "cuda" is there and does not open: what takes its place is named at once, and named alone it is an error.
-TEST(ContextTest, AutoSaysWhichDeviceItDoesWithout) {
+// "cuda" is there and does not open: with "auto" a message names the device used instead, and "cuda" alone is an error.
+TEST(ContextTest, AutoNamesTheDeviceThatDoesNotOpen) {
   std::vector<std::string> lines;
   static const char *const paths[] = {SEXTANT_MOCK_DIR "/device-broken.so"};
   sxt_context_options options = context_options();

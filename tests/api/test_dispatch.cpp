@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Planned calls: what is looked up without locks follows every force and plan at the next call, from any thread.
+// Planned calls: lookups without locks follow every force and plan at the next call, from any thread.
 #include <unistd.h>
 
 #include <atomic>
@@ -31,8 +31,7 @@ std::string tree_text(const Context &context, const char *operation, std::int32_
   return text.c_str();
 }
 
-// A kernel of another type's making cannot serve f64: the force makes the very next call fail, and its end lets it
-// pass.
+// A kernel for another type cannot serve f64: the force makes the next call fail, and after its end calls succeed.
 TEST(DispatchTest, AForceActsAtTheNextDotAndAxpy) {
   const Context context = cpu();
   std::vector<double> x{1, 2}, y{3, 4};
@@ -120,7 +119,7 @@ TEST(DispatchTest, ThreadsCallWhileAnotherForces) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST(DispatchTest, ContextsMadeOneAfterAnotherDoNotMeetInAThreadsMemory) {
+TEST(DispatchTest, ContextsMadeOneAfterAnotherDoNotShareAThreadsCache) {
   for (int round = 0; round < 5; ++round) {
     const Context context = cpu(1);
     std::vector<double> x{2}, y{5};

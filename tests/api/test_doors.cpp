@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What may come in through files and handles: targets that are no regular files, files that never end, kernels that
-// only the library can call, arguments that are too short.
+// Unusual files and handles: targets that are not regular files, endless files, kernels that only the library can call,
+// arguments that are too short.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/ioctl.h>
@@ -163,7 +163,7 @@ TEST_F(DoorsTest, AnyKindMayBeAskedForWithAndWithoutAMatrix) {
   ASSERT_GT(kinds().size(), 15u);
   for (const std::string &kind : kinds())
     for (const bool about_matrix : {false, true}) {
-      alignas(16) char space[512] = {};  // a query of any kind that says nothing
+      alignas(16) char space[512] = {};  // an empty query of any kind
       auto &query = *reinterpret_cast<sxt_matrix_query *>(space);
       query.q.h = {sizeof space, kind.c_str()};
       query.q.expected_runs = 1;
@@ -213,7 +213,7 @@ TEST_F(DoorsTest, ArgumentsOfAKindAreAllThere) {
   EXPECT_EQ(y[0], 3);  // 4 + 1 - 1 - 1
 }
 
-// ---- what another thread reads during a solve ----
+// ---- data that another thread reads during a solve ----
 
 TEST_F(DoorsTest, TheHistoryIsThereAsFarAsItsLengthSays) {
   const Context context = cpu(1);

@@ -54,7 +54,7 @@ void operator delete[](void *memory, std::size_t, std::align_val_t) noexcept { s
 namespace api_test {
 namespace {
 
-// The whole job. Goes on after a failure as far as there are handles; the first status that is an error, or SXT_OK.
+// The whole job. Continues after a failure with the handles it has; the first status that is an error, or SXT_OK.
 class Job {
  public:
   sxt_status run() {
@@ -101,7 +101,7 @@ class Job {
     sxt_matrix_destroy(matrix);
     sxt_pcg_destroy(pcg);
   }
-  // A null space that is none: the refusal is what is wanted, unless there was no memory to find that out.
+  // Not a null space: a refusal is expected, unless memory is missing for the test.
   void semidefinite(sxt_matrix *matrix) {
     sxt_pcg_options how = pcg_options();
     how.null_space_size = 1;
@@ -156,7 +156,7 @@ class Job {
   sxt_status first_ = SXT_OK;
 };
 
-#ifndef SEXTANT_OWN_RUNTIME  // then the library has an operator new of its own
+#ifndef SEXTANT_OWN_RUNTIME  // then the library has its own operator new
 class ExhaustionTest : public testing::TestWithParam<bool> {};
 
 TEST_P(ExhaustionTest, EveryNewMayFail) {
@@ -179,7 +179,7 @@ TEST_P(ExhaustionTest, EveryNewMayFail) {
 INSTANTIATE_TEST_SUITE_P(OnceAndForEver, ExhaustionTest, testing::Bool());
 #endif
 
-// These have no status to tell of short memory.
+// These have no status to report a lack of memory.
 TEST(ShortMemoryTest, CountsAllocateNothing) {
   const Context context = cpu(1);
   const std::int64_t plugins = sxt_plugin_count(), kernels = sxt_kernel_count(), refusals = sxt_refusal_count();

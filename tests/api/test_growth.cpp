@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory: adopted arrays are not copied, and a context does not grow with what passes through it.
+// Memory: adopted arrays are not copied, and a context does not grow with the number of calls.
 #include <malloc.h>
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 namespace api_test {
 namespace {
 
-// Bytes that are allocated now, by whomever in this process. Sanitizers have an allocator of their own, which says 0.
+// Bytes that this process has allocated now. Sanitizers have their own allocator, for which this is 0.
 std::int64_t allocated() {
   const struct mallinfo2 info = mallinfo2();
   return static_cast<std::int64_t>(info.uordblks + info.hblkhd);
 }
 
-// f(i) for i from 0 on: what `more` further calls leave behind, in bytes, once so many have been made.
+// f(i) for i from 0 on: bytes that `more` further calls leave allocated, after this many first calls.
 template <class F>
 std::int64_t left_behind(int first, int more, F &&f) {
   int i = 0;
@@ -31,7 +31,7 @@ constexpr std::int64_t some_kilobytes = 64 << 10;  // beside fragmentation
 TEST(GrowthTest, PatternsLeaveNothing) {
   const Context context = cpu(1);
   const std::int64_t left = left_behind(4500, 2000, [&](int i) {
-    Csr a;  // entries beside the diagonal as the bits of i say
+    Csr a;  // entries beside the diagonal by the bits of i
     a.rows = a.cols = 16;
     for (std::int32_t row = 0; row < 16; ++row) {
       a.entry(row, 2);
@@ -71,7 +71,7 @@ TEST(GrowthTest, ForcesLeaveNothing) {
   EXPECT_LT(left, some_kilobytes) << "it was 4.3 kB for each of 1000";
 }
 
-// A force that came, went and came again still means what it says.
+// A force that was set, removed and set again is still followed.
 TEST(GrowthTest, AForceThatComesBackIsFollowed) {
   const Context context = cpu(1);
   std::vector<double> ones(100, 1);
@@ -99,10 +99,10 @@ TEST(GrowthTest, UnknownKindsAreNotKept) {
   EXPECT_LT(left, some_kilobytes);
 }
 
-// Counts what is held, and the most that ever was.
+// Counts the allocated bytes, and their maximum.
 struct Meter {
   std::int64_t held = 0, most = 0;
-  // Before each piece stand its size and how far it is from the whole.
+  // Before each block lie its size and its distance from the start of the allocation.
   static void *allocate(void *user, std::uint64_t bytes, std::uint64_t alignment) {
     auto &self = *static_cast<Meter *>(user);
     const std::uint64_t before = std::max<std::uint64_t>(alignment, 16);

@@ -144,7 +144,7 @@ TEST(Hermitian, SystemsThatAreSwitchedOffAreLeftAlone) {
     EXPECT_EQ(0, std::memcmp(&systems.b[s * systems.stride_b], &systems.b_before[s * systems.stride_b],
                              8 * systems.stride_b));
   }
-  // A solve passes over the systems that were not factored.
+  // A solve skips the systems that were not factored.
   systems.b = systems.b_before;
   ASSERT_EQ(sxt_hermitian_solve(batch.get(), &set), SXT_OK) << last_error(context);
   EXPECT_EQ(systems.info, (std::vector<std::int32_t>{0, SXT_INFO_NOT_ACTIVE, 0, 0, 4, SXT_INFO_NOT_ACTIVE}));
@@ -173,7 +173,7 @@ TYPED_TEST(HermitianTypes, EqualBitsInRepeatedRunsAndOnAnyNumberOfThreads) {
   }
 }
 
-// Shapes at random, from a fixed seed: what is asked for must come, whatever the layout.
+// Shapes at random, from a fixed seed: the requested results must be returned for every layout.
 TYPED_TEST(HermitianTypes, Fuzz) {
   const Context context = cpu();
   std::mt19937_64 random(20260);

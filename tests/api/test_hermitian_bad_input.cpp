@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bad input to batches of Hermitian systems: what is wrong with one system is told in its own info, what is wrong with
-// a call in its status, and nobody else is disturbed.
+// Bad input to batches of Hermitian systems: an error in one system is reported in its own info, an error in a call by
+// its status, and other systems are not affected.
 #include <sys/mman.h>
 
 #include <cstdint>
@@ -86,7 +86,7 @@ TEST_P(HermitianBadInput, OrdersNoughtAndOneAndNoSystems) {
       if (systems_count && n) systems.at(1, 0, 0) = -1;
       const Hermitian batch = make_batch(systems.options());
       sxt_hermitian_set set = systems.set();
-      if (n == 0) set.a = set.b = nullptr;  // nothing lies there
+      if (n == 0) set.a = set.b = nullptr;  // no memory is there
       ASSERT_EQ(sxt_hermitian_factor_solve(batch.get(), &set), SXT_OK) << last_error(context_);
       if (systems_count == 0) continue;
       EXPECT_EQ(systems.info, (n ? Numbers{0, 1, 0} : Numbers{0, 0, 0}));
@@ -119,7 +119,8 @@ TEST_P(HermitianBadInput, SeventyThousandSystems) {
   }
 }
 
-// Values of the set beyond 2^31, and beyond 2^32 bytes: address space is reserved, and only what is touched is memory.
+// Values of the set beyond 2^31, and beyond 2^32 bytes: address space is reserved, and only the touched pages use
+// memory.
 TEST_P(HermitianBadInput, MoreThanTwoToThe31Values) {
   constexpr std::int64_t stride = std::int64_t{1} << 30, count = 5;
   const std::size_t bytes = static_cast<std::size_t>(count * stride) * sizeof(double);
@@ -147,7 +148,7 @@ TEST_P(HermitianBadInput, MoreThanTwoToThe31Values) {
   munmap(space, bytes);
 }
 
-TEST_P(HermitianBadInput, PointersThatAreNullOrCrookedAndShortLeadingDimensions) {
+TEST_P(HermitianBadInput, PointersThatAreNullOrMisalignedAndShortLeadingDimensions) {
   Systems<double> systems(6, 9, 1, SXT_LOWER, 10, false, 25);
   const auto before = systems.a;
   std::vector<void *> a, b;
@@ -186,7 +187,7 @@ INSTANTIATE_TEST_SUITE_P(Kernels, HermitianBadInput, testing::ValuesIn(kernels()
   return name;
 });
 
-// ---- what is wrong with a call
+// ---- errors in a call
 
 class HermitianCalls : public testing::Test {
  protected:
@@ -281,7 +282,7 @@ TEST_F(HermitianCalls, WhatIsNeededBetweenCallsMustBeGiven) {
 
 // ---- memory
 
-TEST(HermitianMemory, LessWorkMemoryMeansSmallerPiecesAndTooLittleIsToldInBytes) {
+TEST(HermitianMemory, LessWorkMemoryMeansSmallerPiecesAndTooLittleIsReportedInBytes) {
   Systems<double> systems(64, 20, 1, SXT_LOWER, 10, true, 30);
   const Systems<double> original = systems;
   Lender lender;
@@ -329,7 +330,7 @@ TEST(HermitianMemory, EveryFailedAllocationIsAStatusAndNothingLeaks) {
       sxt_status status = sxt_context_create(&with, &context);
       if (status == SXT_OK) status = sxt_hermitian_create(context, &options, &batch);
       if (status == SXT_OK) status = sxt_hermitian_factor_solve(batch, &set);
-      // Work memory that fails once is asked for again in smaller pieces, which may well succeed.
+      // Work memory that fails once is requested again in smaller pieces, which may succeed.
       if (n)
         EXPECT_TRUE(status == SXT_E_MEMORY || status == SXT_OK)
             << "allocation " << n << ": " << sxt_last_error(nullptr);

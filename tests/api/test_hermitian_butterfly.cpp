@@ -68,7 +68,7 @@ TYPED_TEST(HermitianButterflies, AnswersAreAsGoodAsPivotedOnes) {
         EXPECT_LE(residual[s], 8 * epsilon) << n;
         EXPECT_LE(systems.backward_error(s, systems.b), 9 * epsilon) << n;
       }
-      for (std::size_t i = 0; i < systems.b.size(); ++i)  // the condition number times what backward errors leave
+      for (std::size_t i = 0; i < systems.b.size(); ++i)  // the condition number times the backward error
         ASSERT_LE(std::abs(systems.b[i] - pivoted.b[i]), 50 * 50 * static_cast<double>(n + 8) * epsilon) << n;
       for (std::int64_t s = 0; s < 6; ++s)  // no factor: the matrix stands, but for its diagonal's imaginary parts
         for (std::int64_t j = 0; j < n; ++j)
@@ -108,9 +108,9 @@ TEST(HermitianButterfly, WhatNeedsInterchangesIsPivoted) {
   systems.expect_rest_untouched();
 }
 
-// A singular matrix is mixed to one whose last pivot is the rounding of zero: what solves it has any size and a
-// residual as small as any. Such systems are pivoted, and told by what that finds; a regular one among them is not.
-TYPED_TEST(HermitianButterflies, SingularSystemsAreToldAsPivotingTells) {
+// A singular matrix is mixed to one whose last pivot is the rounding of zero: a solution of it may have any size, with
+// a small residual. Such systems are pivoted and get the infos of pivoting; a regular one among them is not pivoted.
+TYPED_TEST(HermitianButterflies, SingularSystemsGetTheInfosOfPivoting) {
   const Context context = cpu();
   for (const sxt_triangle triangle : {SXT_LOWER, SXT_UPPER})
     for (const std::int64_t n : {6, 20, 33, 60}) {
@@ -126,7 +126,8 @@ TYPED_TEST(HermitianButterflies, SingularSystemsAreToldAsPivotingTells) {
       EXPECT_EQ(systems.info, pivoted.info) << n;
       EXPECT_EQ(systems.info[0], n);
       EXPECT_EQ(systems.info[4], 0);
-      for (std::int64_t s = 0; s < 4; ++s)  // those whose zero rounding hides from pivoting, too, have its bits
+      for (std::int64_t s = 0; s < 4;
+           ++s)  // systems in which rounding hides the zero from pivoting, too, have the bits of pivoting
         if (systems.info[s] == 0) {
           EXPECT_EQ(0, std::memcmp(&systems.b[s * systems.stride_b], &pivoted.b[s * systems.stride_b],
                                    static_cast<std::size_t>(n) * sizeof(TypeParam)))
@@ -135,7 +136,7 @@ TYPED_TEST(HermitianButterflies, SingularSystemsAreToldAsPivotingTells) {
     }
 }
 
-// Conditions up to the type's own: whatever a shortcut answers is within the tolerance, and the rest is pivoted.
+// Conditions up to the type's own: every answer of a shortcut is within the tolerance, and the rest is pivoted.
 TEST(HermitianButterfly, IllConditionedSystems) {
   const Context context = cpu();
   const std::vector<double> digits{0, 4, 8, 12, 15, 18};
@@ -152,7 +153,7 @@ TEST(HermitianButterfly, IllConditionedSystems) {
   }
 }
 
-// Orders of their own behind pointers, copies of factor and solution, a mask, a shift, and pieces.
+// Mixed orders behind pointers, copies of factor and solution, a mask, a shift, and pieces.
 TEST(HermitianButterfly, OrdersPointersCopiesAndPieces) {
   const Context context = cpu();
   constexpr std::int64_t n = 33, batch = 7;
@@ -198,7 +199,7 @@ TEST(HermitianButterfly, OrdersPointersCopiesAndPieces) {
       }
 }
 
-// Of the two shortcuts that factor a copy one is taken; Toeplitz systems are looked for before it.
+// Of the two shortcuts that factor a copy one is taken; the Toeplitz shortcut comes before it.
 TEST(HermitianButterfly, BesideOtherShortcuts) {
   const Context context = cpu();
   Systems<double> systems(4, 40, 1, SXT_LOWER, 20, true, 3);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What arrays of a set mean together: leading dimensions that vary without pointers, factors in a place of their own,
-// shifts of factors, and right-hand sides beside one that is not finite.
+// Combinations of a set's arrays: leading dimensions that vary without pointers, factors in separate memory, shifts of
+// factors, and right-hand sides beside one that is not finite.
 #include <cmath>
 #include <cstdint>
 
@@ -121,7 +121,7 @@ TEST_F(HermitianTogether, ARightHandSideThatIsNotFiniteLeavesTheOthersAlone) {
   }
 }
 
-TEST_F(HermitianTogether, AWorkspaceLimitBelowOneSystemIsToldInBytes) {
+TEST_F(HermitianTogether, AWorkspaceLimitBelowOneSystemIsReportedInBytes) {
   Systems<double> systems(4, 20, 1, SXT_LOWER, 10, false, 45);
   const auto before = systems.a;
   sxt_hermitian_options options = systems.options();

@@ -19,7 +19,7 @@ using EigenReal = void(const char *, const char *, const int *, void *, const in
 using EigenComplex = void(const char *, const char *, const int *, void *, const int *, void *, void *, const int *,
                           void *, int *, std::size_t, std::size_t);
 
-// LAPACK by one type's letter; functions are NULL where the library is not there.
+// LAPACK by one type's letter; functions are NULL where the library is not installed.
 template <class T>
 struct Lapack {
   Factor *factor = nullptr;
@@ -104,7 +104,7 @@ TYPED_TEST(HermitianLapack, FactorsAndSolutionsAreThoseOfLapack) {
   }
 }
 
-// What is not positive definite fails at the same leading minor as LAPACK's.
+// A system that is not positive definite fails at the same leading minor as with LAPACK.
 TYPED_TEST(HermitianLapack, FailuresAreAtTheMinorThatLapackNames) {
   if (!this->lapack_) GTEST_SKIP() << "no OpenBLAS to compare with";
   for (int round = 0; round < 12; ++round) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a batch of Hermitian systems does beside factoring and solving: second attempts, shifts, scaling, refinement,
-// inertia, condition numbers, pieces, reports.
+// Operations of a batch of Hermitian systems beside factoring and solving: second attempts, shifts, scaling,
+// refinement, inertia, condition numbers, pieces, reports.
 #include <dlfcn.h>
 
 #include <cstdint>
@@ -38,7 +38,7 @@ TEST(HermitianOptions, OnlyTheSystemsThatAreNotDefiniteArePivoted) {
     EXPECT_EQ(inertia[3 * s + 1], pivoted ? 7 : 0) << s;
     EXPECT_EQ(inertia[3 * s + 2], 0) << s;
   }
-  // Definite ones are what they are without the others.
+  // Definite ones have the same results as without the others.
   options.definiteness = SXT_DEFINITE;
   const Hermitian definite = hermitian(context, options);
   sxt_hermitian_set plain = alone.set();
@@ -57,7 +57,7 @@ TEST(HermitianOptions, AFullSetOfFailuresAndNone) {
     options.definiteness = SXT_TRY_DEFINITE;
     const Hermitian batch = hermitian(context, options);
     sxt_hermitian_set set = systems.set();
-    set.pivots = nullptr;  // factored and solved at once: nobody asks for them
+    set.pivots = nullptr;  // factored and solved at once: they are not requested
     ASSERT_EQ(sxt_hermitian_factor_solve(batch.get(), &set), SXT_OK) << last_error(context);
     for (std::int64_t s = 0; s < 3; ++s) EXPECT_LE(systems.backward_error(s, systems.b), 1e-14);
   }
@@ -110,7 +110,7 @@ TEST(HermitianOptions, ARelativeShiftIsOfTheMeanDiagonal) {
   EXPECT_LE(systems.backward_error(1, systems.b, 0.3), 1e-15);
 }
 
-// D A D with a wild diagonal D is as good as A once it is scaled back.
+// D A D with a badly scaled diagonal D is as accurate as A after equilibration.
 TEST(HermitianOptions, EquilibrationBringsBackABadlyScaledSystem) {
   const Context context = cpu();
   Systems<float> systems(2, 30, 1, SXT_LOWER, 10, false, 8);
@@ -150,7 +150,7 @@ TEST(HermitianOptions, EquilibrationBringsBackABadlyScaledSystem) {
   }
 }
 
-// A factor that is a little wrong is made good by refinement with the true matrix.
+// Refinement with the true matrix corrects a slightly wrong factor.
 TEST(HermitianOptions, RefinementRepairsASpoiltFactor) {
   const Context context = cpu();
   Systems<double> systems(3, 25, 2, SXT_LOWER, 20, false, 12);

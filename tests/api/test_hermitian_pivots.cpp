@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A solve follows the pivots it is given into the right-hand sides: those that no factorisation leaves are refused
-// before anything is written, and every factorisation's own are taken.
+// A solve uses pivots as indices into the right-hand sides: pivots that no factorisation leaves are refused before
+// anything is written, and those of every factorisation are accepted.
 #include <gmock/gmock.h>
 
 #include <climits>
@@ -67,13 +67,13 @@ TEST_P(HermitianPivotsTest, WrongOnesAreRefusedBeforeAnythingIsWritten) {
         ASSERT_EQ(set.b, before);
       }
     }
-    // Half of a pair is none.
+    // Half of a pair is invalid.
     set.pivots = right;
     set.pivots[GetParam() == SXT_LOWER ? static_cast<std::size_t>(n - 1) : 0] = GetParam() == SXT_LOWER ? -last : -1;
     if (n == 1) {
       EXPECT_EQ(sxt_hermitian_solve(systems.get(), &set.arrays), SXT_E_ARGUMENT);
     }
-    // Nothing of a system that takes no part is looked at.
+    // An inactive system is not checked.
     set.pivots = right;
     set.pivots[0] = 100000000, set.active[0] = 0;
     set.pivots[static_cast<std::size_t>(n)] = 0, set.info[1] = 1;

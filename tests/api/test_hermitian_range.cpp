@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Systems at the ends of the range of their type: info 0 stands for a finite x with a small residual, and what cannot
-// be solved comes back as it was.
+// Systems at the ends of the range of their type: info 0 means a finite x with a small residual, and a system that
+// cannot be solved is returned unchanged.
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -172,7 +172,7 @@ TEST(HermitianRange, AMeanWhoseSumLeavesTheRange) {
   }
 }
 
-// A x is beyond the range on the way to b: the residual is NaN, and x stays as it was solved.
+// A x is beyond the range on the way to b: the residual is NaN, and x keeps the solution.
 TEST(HermitianRange, RefinementKeepsASolutionWhoseResidualLeavesTheRange) {
   const Context context = cpu();
   sxt_hermitian_options options = hermitian_options(SXT_F64, 1, 3);
@@ -193,7 +193,7 @@ TEST(HermitianRange, RefinementKeepsASolutionWhoseResidualLeavesTheRange) {
 }
 
 // 1e-60 / 1e210 times 1e-60 is 0, and so is the pivot beside it, which must not be taken.
-TEST(HermitianRange, AZeroIsNoPivotHoweverLargeItsNeighboursAre) {
+TEST(HermitianRange, AZeroIsNoPivotForAnySizeOfItsNeighbours) {
   const Context context = cpu();
   const double c = 1e-60, r = 1e210;
   for (const char *kernel : kernels) {

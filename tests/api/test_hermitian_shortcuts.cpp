@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ways past a whole factorisation: Toeplitz systems by recursion, double precision by way of single precision. Whoever
-// is not solved well enough by one is factored as usual.
+// Alternatives to a whole factorisation: Toeplitz systems by recursion, double precision through single precision. A
+// system that one does not solve well enough is factored as usual.
 #include <cstdint>
 #include <cstring>
 
@@ -93,7 +93,7 @@ TEST(HermitianShortcut, AKnownToeplitzSystem) {
     systems.b[i] = sum;
   }
   sxt_hermitian_options options = systems.options();
-  options.shortcuts = SXT_SHORTCUT_TOEPLITZ;  // at this order it pays
+  options.shortcuts = SXT_SHORTCUT_TOEPLITZ;  // at this order it is faster
   const Hermitian batch = hermitian(context, options);
   std::uint8_t shortcut = 0;
   sxt_hermitian_set set = systems.set();
@@ -103,8 +103,8 @@ TEST(HermitianShortcut, AKnownToeplitzSystem) {
   for (std::int64_t i = 0; i < n; ++i) EXPECT_LE(std::abs(systems.b[i] - 1.0), 1e-13) << i;
 }
 
-// Prolate matrices from harmless to numerically singular: what the recursion cannot answer well is factored, and what
-// is not definite any more is told by its leading minor, as without the shortcut.
+// Prolate matrices from harmless to numerically singular: a system that the recursion cannot solve well is factored,
+// and one that is no longer definite gets its leading minor as info, as without the shortcut.
 TEST(HermitianShortcut, IllConditionedToeplitzSystemsAreFactored) {
   const Context context = cpu();
   constexpr std::int64_t n = 40;
@@ -164,7 +164,7 @@ TEST(HermitianShortcut, AVanishingMinorIsPivoted) {
   }
 }
 
-// A shift keeps a Toeplitz matrix Toeplitz; pieces, masks and copies are as everywhere.
+// A shift keeps a Toeplitz matrix Toeplitz; pieces, masks and copies work as usual.
 TEST(HermitianShortcut, ShiftsMasksCopiesAndPieces) {
   const Context context = cpu();
   Systems<Complex> systems(6, 33, 2, SXT_LOWER, 10, false, 7);
@@ -202,7 +202,7 @@ TEST(HermitianShortcut, ShiftsMasksCopiesAndPieces) {
   EXPECT_LT(report.piece, 6);
 }
 
-// Conditions that single precision bears give answers of double precision; those beyond are factored.
+// Conditions within the reach of single precision give answers of double precision; those beyond are factored.
 template <class T>
 void mixed_precision(sxt_definiteness definiteness) {
   const Context context = cpu();
@@ -261,7 +261,7 @@ TEST(HermitianShortcut, NumbersThatSinglePrecisionDoesNotHold) {
   for (std::int64_t s = 0; s < 2; ++s) EXPECT_LE(systems.backward_error(s, systems.b), 1e-14);
 }
 
-// Nothing is taken where a factor is asked for, or where it is not wanted; nonsense is refused.
+// No shortcut is taken where a factor is requested, or where none is allowed; invalid options are refused.
 TEST(HermitianShortcut, WhereNoneIsTaken) {
   const Context context = cpu();
   const Systems<double> toeplitz = [] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Members of every size of numbers by every method: info 0 stands for a solution that is right as far as the digits of
-// matrix and right-hand side go, or for one beyond the range, which is infinite or NaN. Checked in extended precision,
-// whose exponents hold all of it.
+// Numbers of every size by every method: info 0 means a solution that is right as far as the digits of matrix and
+// right-hand side go, or for one beyond the range, which is infinite or NaN. Checked in extended precision, whose
+// exponents hold all of it.
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -121,7 +121,8 @@ struct Problem {
     for (const Wide v : solution(wide_a, wide_b)) most = std::max(most, std::abs(v));
     return most > static_cast<long double>(std::numeric_limits<R>::max()) / 100;
   }
-  // |b - A x| over what roundings allow: those of the type's precision, and a few of its smallest number in A, b and x.
+  // |b - A x| over the bound of roundings: those of the type's precision, and a few of its smallest number in A, b and
+  // x.
   long double error() const {
     const auto eps = static_cast<long double>(std::numeric_limits<R>::epsilon()),
                least = static_cast<long double>(std::numeric_limits<R>::denorm_min());

@@ -90,7 +90,7 @@ TEST(MatrixTest, BadEntriesAreNamedAndLeaveNothingBehind) {
   sxt_matrix_options wide = matrix_options();
   wide.index_type = SXT_I64;
   EXPECT_EQ(sxt_matrix_from_coo(context.get(), 2, 2, 2, beyond, far, values, &wide, &none), SXT_E_INDEX);
-  // One below the least number is the greatest: as columns of CSR it stands in front, and in order.
+  // The least number minus one wraps to the greatest: such columns of CSR come first and look ordered.
   const std::int64_t start[] = {1, 3, 3}, wrapping[] = {std::numeric_limits<std::int64_t>::min(), 1};
   wide.index_base = 1;
   wide.offset_type = SXT_I64;
@@ -176,7 +176,7 @@ TEST(MatrixTest, ASumThatOverflowsLeavesTheOldValues) {
   EXPECT_EQ(held(), (std::vector<double>{1.5e308 - 1e308, 7}));
 }
 
-TEST(MatrixTest, WhoDoesNotCheckMayUpdateWithNaN) {
+TEST(MatrixTest, WithoutChecksAnUpdateMayHoldNaN) {
   const Context context = cpu();
   const std::int32_t index[] = {0, 1};
   const double values[] = {1, 2}, poisoned[] = {nan, 2};
@@ -251,7 +251,7 @@ TEST(MatrixTest, FilesAreNamedInErrors) {
   EXPECT_NE(last_error(context).find(path + ":"), std::string::npos) << last_error(context);
 }
 
-// A pipe that nobody writes to is not waited for.
+// A pipe without a writer is not waited for.
 TEST(MatrixTest, WhatIsNoFileIsRefusedAtOnce) {
   const Context context = cpu();
   const std::string path = testing::TempDir() + "sextant_pipe_" + std::to_string(getpid());

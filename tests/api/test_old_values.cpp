@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// New values under what was made for others: every part of a set-up follows at the edge of a solve, an update is whole,
-// and a plan whose reasons are gone is made anew.
+// New values after a set-up for others: every part of a set-up follows at the beginning of a solve, an update is
+// complete, and a plan whose reasons no longer hold is made again.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -47,8 +47,8 @@ std::vector<double> product(const Context &context, const Matrix &matrix, const 
   return y;
 }
 
-// A solve that has no iteration runs neither the engine nor the product: they must follow all the same, since a
-// captured solve that is recorded next, or replayed, reads their states.
+// A solve that has no iteration runs neither the engine nor the product: they must follow all the same, since a solve
+// that is captured next, or replayed, reads their states.
 TEST(OldValuesTest, EveryPartFollowsAtTheEdgeOfASolve) {
   const Context context = with_mock();
   const Csr a = laplacian(30);
@@ -63,7 +63,7 @@ TEST(OldValuesTest, EveryPartFollowsAtTheEdgeOfASolve) {
   const Variable clean("SEXTANT_MOCK_REFRESHES", "0");
   std::vector<double> b(900, 0), x(900, 1);
   ASSERT_EQ(sxt_pcg_solve_array(pcg.get(), 900, b.data(), x.data(), nullptr, nullptr), SXT_OK) << last_error(context);
-  EXPECT_GE(refreshes(), 1) << "the engine's product, and whatever else multiplies";
+  EXPECT_GE(refreshes(), 1) << "the engine's product, and other products";
   const int after = refreshes();
   ASSERT_EQ(sxt_pcg_solve_array(pcg.get(), 900, b.data(), x.data(), nullptr, nullptr), SXT_OK);
   EXPECT_EQ(refreshes(), after) << "once";
@@ -127,7 +127,7 @@ TEST(OldValuesTest, APlanWhoseReasonIsGoneIsMadeAnew) {
   }
 }
 
-// What the caller named stays, whatever the values.
+// Parts that the caller named stay for any values.
 TEST(OldValuesTest, WhatTheCallerNamedStays) {
   const Context context = cpu();
   const Csr a = laplacian(20), later = a.scaled([](double i) { return std::pow(10, 0.4 * std::sin(i)); });
@@ -140,7 +140,7 @@ TEST(OldValuesTest, WhatTheCallerNamedStays) {
   EXPECT_EQ(explain(pcg).find("planned anew"), std::string::npos) << explain(pcg);
 }
 
-// Nothing of the diagonal changes here, but the system is far harder than the one that was planned for.
+// The diagonal does not change here, but the system is far harder than the planned one.
 TEST(OldValuesTest, SolvesThatTakeFarLongerArePlannedAnew) {
   const Context context = cpu();
   const Csr a = laplacian(60, 40);
@@ -155,7 +155,7 @@ TEST(OldValuesTest, SolvesThatTakeFarLongerArePlannedAnew) {
   EXPECT_NE(explain(pcg).find("a solve took"), std::string::npos) << explain(pcg);
 }
 
-// Symmetry that was found of the first values is looked for again.
+// Symmetry that was found for the first values is tested again.
 TEST(OldValuesTest, NewValuesAreComparedWithTheirTranspose) {
   const Context context = cpu();
   Csr a = laplacian(10);

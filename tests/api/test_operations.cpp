@@ -209,7 +209,7 @@ TEST_F(OperationsTest, SpmvOnColumnsOfABlock) {
     a.end_row();
   }
   const Matrix matrix = a.matrix(context);
-  for (const std::int64_t columns : {1, 3, 40})  // more than one pass takes
+  for (const std::int64_t columns : {1, 3, 40})  // more than fit one pass
     for (const sxt_op op : {SXT_NO_TRANSPOSE, SXT_TRANSPOSE}) {
       const bool plain = op == SXT_NO_TRANSPOSE;
       const std::int64_t in = plain ? 5 : 7, out = plain ? 7 : 5, ldx = in + 2, ldy = out + 1;
@@ -281,7 +281,7 @@ std::map<std::string, std::string> refusals_of_forced(const Context &context, co
 }
 
 // Every kernel that can be forced gives the same product: all but the one for symmetric matrices on a matrix that is
-// not symmetric, and all of them on one that is said to be.
+// not symmetric, and all of them on one that is stated to be.
 TEST_F(OperationsTest, EveryForcedSpmvKernelAgrees) {
   const std::set<std::string> kernels = spmv_kernels();
   EXPECT_GE(kernels.size(), 5u);

@@ -119,7 +119,7 @@ TEST(PcgTest, WarmStartAndExactGuess) {
   EXPECT_LT(near, solve(pcg, b, x).iterations);
 }
 
-// The diagonal's square roots are no round numbers: scaled and back, the guess would come out with other bits.
+// The diagonal's square roots are no round numbers: scaled and scaled back, the guess would have other bits.
 TEST(PcgTest, AnExactGuessKeepsItsBitsWhereASystemIsScaled) {
   const Context context = cpu();
   Csr a = laplacian(12);
@@ -206,7 +206,7 @@ TEST(PcgTest, DeterministicContextsGiveEqualBitsOnAnyThreads) {
     const Context context = make<Context>([&](sxt_context **out) { return sxt_context_create(&options, out); });
     const Matrix matrix = badly_scaled(40).matrix(context);
     sxt_pcg_options pcg = pcg_options();
-    pcg.recurrence = "classical";  // the choice itself may depend on the threads there are
+    pcg.recurrence = "classical";  // the choice itself may depend on the number of threads
     std::vector<double> b(1600, 1), x(1600);
     solve(create(matrix, &pcg), b, x);
     answers.push_back(x);

@@ -9,7 +9,7 @@
 namespace api_test {
 namespace {
 
-constexpr std::int64_t kGap = 7;  // values between columns that nobody may touch
+constexpr std::int64_t kGap = 7;  // values between columns that must not be touched
 
 class PcgBlockTest : public testing::Test {
  protected:
@@ -38,7 +38,7 @@ class PcgBlockTest : public testing::Test {
   std::vector<sxt_pcg_report> reports = std::vector<sxt_pcg_report>(columns, new_report());
 };
 
-TEST_F(PcgBlockTest, ColumnsEqualSolvesOfTheirOwn) {
+TEST_F(PcgBlockTest, ColumnsEqualSingleSolves) {
   ASSERT_EQ(solve(), SXT_OK) << last_error(context);
   for (std::int64_t j = 0; j < columns; ++j) {
     std::vector<double> alone(n);
@@ -53,7 +53,7 @@ TEST_F(PcgBlockTest, ColumnsEqualSolvesOfTheirOwn) {
   EXPECT_NE(reports[0].iterations, reports[4].iterations) << "the columns should differ";
 }
 
-TEST_F(PcgBlockTest, EachColumnEndsByItself) {
+TEST_F(PcgBlockTest, EachColumnEndsIndependently) {
   for (std::int64_t i = 0; i < n; ++i) b[1 * (n + kGap) + i] = 0;  // needs no iteration
   std::vector<double> history(columns * 4, -1);
   std::vector<std::int64_t> lengths(columns, -1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Several right-hand sides in one pass over A: columns of very different length, each with its own end, beside solves
-// of their own; guesses, zeros, failures, preconditioners, types, more columns than go together.
+// Several right-hand sides in one pass over A: columns of very different length, each with its own end, compared with
+// single solves; guesses, zeros, failures, preconditioners, types, more columns than go together.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -159,7 +159,7 @@ TEST_F(PcgColumns, NewValuesAndComplexNumbers) {
   }
 }
 
-// What must be each column's alone stays so.
+// Data of single columns stay separate.
 TEST_F(PcgColumns, OthersGoOneAfterTheOther) {
   const Csr a = laplacian(30, 0.05);
   const Matrix matrix = a.matrix(context);

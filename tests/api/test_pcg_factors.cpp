@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Products with a preconditioner's factors: named by explain, forced, planned, refreshed, and left to the
-// preconditioner where nothing is to be gained.
+// preconditioner where other products are not faster.
 #include <unistd.h>
 
 #include <cmath>
@@ -16,7 +16,7 @@ namespace api_test {
 namespace {
 
 const char *const factored[] = {"fsai", "fsai-2", "ssor-ai"};
-// One that is hardly chosen by itself.
+// One that the model rarely chooses.
 const char *const forced = "spmv.sell.slices.cpu";
 
 Pcg create(const Matrix &a, const char *method, double solves = 1, const char *engine = nullptr) {
@@ -45,14 +45,14 @@ std::vector<double> solve(const Pcg &pcg, const Csr &a, std::int64_t *iterations
   return x;
 }
 
-// How often the plan says that this kernel multiplies by one of the two factors.
+// The number of factors by which this kernel multiplies, in the plan.
 int factors_by(const Pcg &pcg, const std::string &kernel) {
   const std::string text = explain(pcg);
   return (text.find("pcg/M/G: " + kernel) != std::string::npos) +
          (text.find("pcg/M/G^T: " + kernel) != std::string::npos);
 }
 
-TEST(PcgFactors, WhoIsForcedMultipliesAndIsNamed) {
+TEST(PcgFactors, AForcedKernelMultipliesAndIsNamed) {
   const Context context = cpu();
   const Csr a = laplacian(25, 0.01);
   const Matrix matrix = a.matrix(context);
@@ -86,12 +86,12 @@ TEST(PcgFactors, FollowNewValues) {
     std::int64_t refreshed = 0, fresh = 0;
     solve(pcg, a, &refreshed);
     solve(create(a.matrix(context), method), a, &fresh);
-    // Of old factors it would take many more. (SSOR keeps its omega.)
+    // With old factors it would take many more. (SSOR keeps its omega.)
     EXPECT_NEAR(static_cast<double>(refreshed), static_cast<double>(fresh), 3);
   }
 }
 
-TEST(PcgFactors, StandInSavedPlans) {
+TEST(PcgFactors, AreInSavedPlans) {
   const Csr a = laplacian(25, 0.01);
   const std::string path = testing::TempDir() + "sextant_factor_plan_" + std::to_string(getpid()) + ".toml";
   {
@@ -117,8 +117,9 @@ TEST(PcgFactors, AreLeftToThePreconditionerWhereAskingCostsMore) {
   solve(pcg, a);
 }
 
-// In a deterministic context whoever multiplies by the factors is the same however many solves are expected.
-TEST(PcgFactors, HaveTheSameBitsHoweverOftenTheyServe) {
+// In a deterministic context the kernel that multiplies by the factors does not depend on the expected number of
+// solves.
+TEST(PcgFactors, HaveTheSameBitsForAnyExpectedSolves) {
   const Context context = cpu(2, true);
   const Csr a = laplacian(40, 0.01);
   const Matrix matrix = a.matrix(context);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A matrix held in f32: the accuracy of the f64 one all the same, from a guess, after new values, and where rounding
+// A matrix held in f32: the accuracy of the f64 one nevertheless, from a guess, after new values, and where rounding
 // makes it indefinite.
 #include <cmath>
 #include <cstdint>
@@ -81,7 +81,7 @@ TEST_P(PcgNarrowTest, NewValuesReachTheNextSolve) {
   EXPECT_LE(relative_residual(second, b, x), 1.0001e-10);
 }
 
-// The first new values make room for rounded ones, which is kept.
+// The first new values allocate memory for rounded ones, which is kept.
 TEST_P(PcgNarrowTest, FurtherNewValuesAskForNoMemory) {
   Lender lender;
   const Context context = lender.context();
@@ -134,7 +134,7 @@ TEST_P(PcgNarrowTest, LimitsAndHistoryCountAllPasses) {
   EXPECT_EQ(report.iterations, all - 3);
 }
 
-// Wherever the limit cuts: in a pass, or between two of them.
+// At any position of the limit: in a pass, or between two of them.
 TEST_P(PcgNarrowTest, EveryLimitIsCalledOne) {
   const Csr a = thirds(16);
   const Matrix matrix = a.matrix(context_);

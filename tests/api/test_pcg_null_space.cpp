@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Semidefinite systems whose null space the caller knows: solved outside of it, whatever b and the guess have in it.
+// Semidefinite systems whose null space the caller knows: solved outside of it, for any parts of b and the guess in it.
 #include <cmath>
 #include <complex>
 #include <cstdint>

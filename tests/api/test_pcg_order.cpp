@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Deterministic mode: engines that run the same recurrence on the same storage leave the same bits, the plain loops of
-// the reference among them; kernels with an order of their own are refused and say so.
+// the reference among them; kernels with another order are refused with a reason.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -104,7 +104,7 @@ TEST(PcgOrder, EnginesOfOneRecurrenceLeaveTheSameBits) {
         const Answer loop = solve_with(context, asked);
         EXPECT_EQ(loop.report.reason, SXT_REASON_CONVERGED);
         EXPECT_GT(loop.report.iterations, 30);
-        EXPECT_GT(loop.report.confirmations, 1);  // so that a solve goes on after the host looked
+        EXPECT_GT(loop.report.confirmations, 1);  // so that a solve continues after the host was asked
         asked.engine = "pcg.team." + recurrence + ".cpu";
         EXPECT_TRUE(same_bits(loop, solve_with(context, asked))) << "the team";
         EXPECT_TRUE(same_bits(loop, solve_with(cpu(3, true), asked))) << "the team on three threads";
@@ -114,7 +114,7 @@ TEST(PcgOrder, EnginesOfOneRecurrenceLeaveTheSameBits) {
       }
 }
 
-// Not so where nobody asked for it, or the test above could not fail.
+// Without the mode bits differ, else the test above could not fail.
 TEST(PcgOrder, BitsDifferWithoutTheMode) {
   const Context context = cpu(2);
   Asked asked{"pcg.host-loop.classical.cpu", "csr"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many iterations a set-up expects, where it has the number from, and what the report says about it afterwards.
+// The number of iterations that a set-up expects, its source, and its place in the report.
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -68,7 +68,7 @@ TEST(PcgPlanTest, TheCallersNumberIsTaken) {
   EXPECT_NE(outcome.explanation.find("as the caller expects"), std::string::npos);
 }
 
-// A tiny system is solved before a probe would have told anything.
+// A tiny system is solved before a probe would give an estimate.
 TEST(PcgPlanTest, AProbeThatCostsTooMuchIsLeftOut) {
   const Outcome outcome = solve(laplacian(4), pcg_options());
   EXPECT_EQ(outcome.report.probe_iterations, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Right-hand sides far from 1, whose squares vanish or overflow in the type of the vectors: solved as any other, and
-// reported in the caller's scale. And what is reported where no finite x is found.
+// reported in the caller's scale. And the report where no finite x is found.
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -101,7 +101,7 @@ TEST_P(PcgRangeTest, SmallAndLargeRightHandSidesInDoublePrecision) {
       EXPECT_NEAR(report.residual_norm / report.rhs_norm, report.true_relative_residual, 1e-12);
       EXPECT_GT(history[0] / scale, 1e-4);
       EXPECT_LT(history[0] / scale, 1e4);
-      // The answer as a guess is good enough, and stays as it is.
+      // The answer as a guess is good enough, and stays unchanged.
       solving.use_initial_guess = 1;
       solving.rtol = 1e-8;
       const std::vector<double> before = x;
@@ -173,8 +173,8 @@ TEST_P(PcgRangeTest, AGuessFarFromASmallRightHandSideIsLeft) {
   }
 }
 
-// x is beyond the largest number: what is returned is 0, or the guess, and that is what the report tells of.
-TEST_P(PcgRangeTest, AnAnswerThatCannotBeStoredIsSaid) {
+// x is beyond the largest number: 0, or the guess, is returned and reported.
+TEST_P(PcgRangeTest, AnAnswerThatCannotBeStoredIsReported) {
   for (const bool scaled : {false, true}) {
     SCOPED_TRACE(scaled);
     const Csr a = tridiagonal(30, 2.5, scaled ? 1e-3 : 1e-300);

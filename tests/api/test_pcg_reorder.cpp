@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Solves with rows in another order than the caller's: what he gives and gets is in his, whatever the preconditioner,
-// the values' precision and their updates; and who decides whether an order is made.
+// Solves with rows in another order than the caller's: input and output are in the caller's order for every
+// preconditioner, precision of values and update; and the decision whether an order is made.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -50,7 +50,7 @@ class PcgReorderTest : public testing::TestWithParam<Way> {
     out.norm = GetParam().norm;
     return out;
   }
-  // In the norm that was asked for, computed here from the caller's arrays.
+  // In the requested norm, computed here from the caller's arrays.
   double residual(const Csr &a, const std::vector<double> &b, const std::vector<double> &x) const {
     if (GetParam().norm == SXT_NORM_2) return relative_residual(a, b, x);
     const std::vector<double> ax = a.times(x);
@@ -72,7 +72,7 @@ TEST_P(PcgReorderTest, AnswersInTheCallersOrder) {
   const sxt_pcg_report report = solve(pcg, b, x);
   EXPECT_LE(residual(a, b, x), 1.0001e-10);
   EXPECT_NEAR(report.true_relative_residual, residual(a, b, x), 1e-12);
-  // A guess, as good as it gets and a little off.
+  // A guess, exact and slightly wrong.
   sxt_solve_options warm = solve_options();
   warm.use_initial_guess = 1;
   const std::vector<double> before = x;
@@ -207,7 +207,7 @@ TEST(PcgReorder, OneRowAndRowsApart) {
   }
 }
 
-// A caller who asks for no check may bring any pattern: the order is one of all rows even so.
+// Without the check of symmetry any pattern may come: the order still holds all rows.
 TEST(PcgReorder, APatternThatIsNotSymmetricIsOrdered) {
   const Context context = cpu();
   Csr a;
@@ -286,7 +286,7 @@ TEST(PcgReorder, NewValuesAndFurtherSolvesAskForNoMemory) {
 
 std::string temporary(const char *name) { return testing::TempDir() + "reorder_" + std::to_string(getpid()) + name; }
 
-// A plan that has an order is followed without asking whether it pays.
+// A plan that has an order is followed without predicting its gain.
 TEST(PcgReorder, APlanKeepsTheOrder) {
   const std::string path = temporary(".plan");
   const Csr a = shuffled(laplacian(20));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The promise "converged means |b - A x| <= max(rtol |b|, atol) for the x returned", held against exact arithmetic
-// (tests/exact.hpp) on systems whose scales are so far apart that b - A x drowns in its own rounding.
+// The promise "converged means |b - A x| <= max(rtol |b|, atol) for the x returned", tested by exact arithmetic
+// (tests/exact.hpp) on systems whose scales are so far apart that b - A x is dominated by its own rounding.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -64,7 +64,7 @@ Truth truth(const Dense<T> &a, const std::vector<T> &b, const std::vector<T> &x)
   return {std::sqrt(out.residual), std::sqrt(out.rhs)};
 }
 
-// What a solve came to, held against the truth.
+// The result of a solve, compared with the exact one.
 template <class T>
 sxt_reason judge(const Context &context, const Dense<T> &a, const std::vector<T> &b, double rtol,
                  const char *preconditioner = nullptr) {
@@ -109,7 +109,7 @@ TEST(PcgResidual, ExactSumsAreExact) {
 }
 
 // Condition 3 after scaling by the diagonal; in working precision b - A x looks like 2e-16 where it is 12.65.
-TEST(PcgResidual, ARoundedResidualIsNotTheTruth) {
+TEST(PcgResidual, ARoundedResidualIsNotTheExactOne) {
   const Context context = cpu(1);
   const double first = 3.5450131539352958e-19, last = 6.1640802824532467e+17, across = -0.23372925406979947;
   const Dense<double> a = {2, {0, 2, 4}, {0, 1, 0, 1}, {first, across, across, last}};
@@ -169,14 +169,14 @@ void solve_systems(int systems, int tenth) {
     b[random() % b.size()] = 1;
     ++ended[judge(context, a, b, single ? 1e-4 : 1e-8)];
   }
-  // Every one ends with a reason, and those whose scales are near do converge.
+  // Each ends with a reason, and those with moderate scales do converge.
   EXPECT_EQ(ended.count(SXT_REASON_NONE), 0u);
   EXPECT_GT(ended[SXT_REASON_CONVERGED], systems / 4);
   for (const auto &[reason, count] : ended) testing::Test::RecordProperty("reason_" + std::to_string(reason), count);
 }
 
 class PcgBadlyScaled : public testing::TestWithParam<int> {};
-// Neither called converged where it is not, nor a residual reported beyond its bound.
+// No solve is called converged by mistake, and every reported residual is within its bound.
 TEST_P(PcgBadlyScaled, F64) { solve_systems<double>(1050, GetParam()); }
 TEST_P(PcgBadlyScaled, F32) { solve_systems<float>(1050, GetParam()); }
 TEST_P(PcgBadlyScaled, C128) { solve_systems<std::complex<double>>(150, GetParam()); }
@@ -184,7 +184,7 @@ TEST_P(PcgBadlyScaled, C64) { solve_systems<std::complex<float>>(150, GetParam()
 INSTANTIATE_TEST_SUITE_P(Tenths, PcgBadlyScaled, testing::Range(0, 10));
 
 // Beyond the rounding of an engine's own residuals: corrections from those in twice the precision.
-TEST(PcgResidual, CorrectionsReachWhatXCanSay) {
+TEST(PcgResidual, CorrectionsReachThePrecisionOfX) {
   const Context context = cpu(1);
   const Csr a = laplacian(40, 0.0);
   const Matrix matrix = a.matrix(context);
@@ -200,8 +200,8 @@ TEST(PcgResidual, CorrectionsReachWhatXCanSay) {
   EXPECT_LE(report.residual_bound, 1e-12 * report.residual_norm);
 }
 
-// What judges answers is not up to a force, which is said and not passed over.
-TEST(PcgResidual, AKernelThatIsForcedToJudgeIsNamed) {
+// A force does not change the kernel that confirms answers; a message says so.
+TEST(PcgResidual, AKernelThatIsForcedForConfirmationIsNamed) {
   const Context context = cpu();
   const Csr a = laplacian(5, 1);
   const Matrix matrix = a.matrix(context);

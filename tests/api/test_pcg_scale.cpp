@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Matrices of any scale, in every type, by every preconditioner and engine: solved as if they lay near 1, since a power
-// of two changes no digit. True residuals are computed here, in long double.
+// Matrices of any scale, in every type, by every preconditioner and engine: solved as if their scale were near 1, since
+// a power of two changes no digit. True residuals are computed here, in long double.
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -80,7 +80,7 @@ System<T> system_of(int side, long double s, int columns, D &&d, long double rhs
   for (std::int64_t i = 0; i < a.rows; ++i)
     for (std::int32_t k = a.ptr[i]; k < a.ptr[i + 1]; ++k) {
       const std::int64_t j = a.col[k];
-      // The entry above the diagonal decides, so that the other is its conjugate to the last bit.
+      // The entry above the diagonal decides, so that the other one is exactly its conjugate.
       const std::int64_t low = std::min(i, j), high = std::max(i, j);
       const LongComplex upper = static_cast<long double>(a.values[k]) * d(low) * s * d(high) *
                                 (low == high ? LongComplex(1) : turn(low) * std::conj(turn(high)));
@@ -112,7 +112,7 @@ std::vector<int> decades() {
   return {-307, -300, -290, -250, -200, -150, -120, -100, -60, -31, 0, 31, 60, 100, 120, 140, 150, 200, 250, 300, 306};
 }
 
-// Solves all columns; each is converged, and truly so.
+// Solves all columns; each is converged, by the exact residual, too.
 template <class T>
 void expect_solved(const Context &context, const Matrix &matrix, const System<T> &system,
                    const sxt_pcg_options &options, double rtol) {
@@ -128,7 +128,7 @@ void expect_solved(const Context &context, const Matrix &matrix, const System<T>
   for (std::int64_t j = 0; j < columns; ++j) {
     EXPECT_EQ(reports[j].reason, SXT_REASON_CONVERGED);
     EXPECT_LE(reports[j].true_relative_residual, rtol * 1.0001);
-    // The product that the library judges by is rounded in the type.
+    // The product by which the library confirms is rounded in the type.
     const double slack = 30 * static_cast<double>(std::numeric_limits<Real<T>>::epsilon());
     EXPECT_LE(system.relative(x, j, options.norm == SXT_NORM_MAX), rtol * 1.01 + slack);
   }
@@ -203,7 +203,7 @@ TYPED_TEST(PcgScaleTest, ManyScalesInOneMatrix) {
       }
 }
 
-// x is as far from 1 as A, the other way.
+// x is as far from 1 as A, in the opposite direction.
 TYPED_TEST(PcgScaleTest, RightHandSidesOfAnotherScale) {
   const bool single = std::is_same_v<Real<TypeParam>, float>;
   for (const int decade : single ? std::vector<int>{-30, -20, 20, 30} : std::vector<int>{-300, -150, 150, 300})
@@ -241,7 +241,7 @@ TYPED_TEST(PcgScaleTest, NewValues) {
   }
 }
 
-// What a precision can reach is asked for where nothing else is.
+// The default tolerance is what the precision can reach.
 TYPED_TEST(PcgScaleTest, TheDefaultFollowsThePrecision) {
   const auto system = uniform<TypeParam>(40, 1, 3);
   const Matrix matrix = system.matrix(this->context_);
@@ -323,8 +323,8 @@ TEST(PcgScalesTest, GuessesRoundedMatricesAndNullSpaces) {
   }
 }
 
-// What leaves the range says so, and the explanation tells of a matrix that was brought near.
-TEST(PcgScalesTest, TheExplanationTellsOfIt) {
+// Numbers that leave the range are reported, and the explanation names the scaling of a matrix.
+TEST(PcgScalesTest, TheExplanationNamesIt) {
   const Context context = cpu();
   const Matrix far = uniform<double>(5, 1e-150L).matrix(context), near = uniform<double>(5, 1e-20L).matrix(context);
   const Pcg of_far = make<Pcg>([&](sxt_pcg **out) { return sxt_pcg_create(far.get(), nullptr, out); }),

@@ -101,7 +101,7 @@ TEST(PcgStopTest, BadRightHandSidesAreNamed) {
   EXPECT_EQ(sxt_pcg_solve_array(pcg.get(), 16, nullptr, x.data(), nullptr, nullptr), SXT_E_ARGUMENT);
   EXPECT_EQ(sxt_pcg_solve_array(pcg.get(), 16, x.data(), x.data(), nullptr, nullptr), SXT_E_ARGUMENT);
   EXPECT_EQ(sxt_pcg_solve_array(nullptr, 16, b.data(), x.data(), nullptr, nullptr), SXT_E_ARGUMENT);
-  EXPECT_EQ(solve(pcg, b, x, SXT_OK).reason, SXT_REASON_CONVERGED);  // the handle is as good as before
+  EXPECT_EQ(solve(pcg, b, x, SXT_OK).reason, SXT_REASON_CONVERGED);  // the handle is still usable
 }
 
 TEST(PcgStopTest, IndefiniteMatricesStopWithTheIteration) {
@@ -231,7 +231,7 @@ TEST(PcgStopTest, HistoryIsReadableAndBounded) {
 }
 
 // A ring, whose rows sum to 0: b has a part that A cannot reach, and iterates grow without end.
-TEST(PcgStopTest, AFailedSolveGivesBackNothingWorseThanItBeganWith) {
+TEST(PcgStopTest, AFailedSolveReturnsNothingWorseThanItsStart) {
   const Context context = cpu();
   Csr ring;
   const std::int32_t n = 40;
@@ -260,7 +260,7 @@ TEST(PcgStopTest, AFailedSolveGivesBackNothingWorseThanItBeganWith) {
         EXPECT_LE(relative_residual(ring, b, x), before * (1 + 1e-12)) << engine << ", " << iterations;
         EXPECT_LE(report.true_relative_residual, before * (1 + 1e-12)) << engine << ", " << iterations;
       }
-      // Columns of a block, each by itself.
+      // Columns of a block, each separately.
       std::vector<double> two = b, found(2 * n, 7.0);
       two.insert(two.end(), b.rbegin(), b.rend());
       EXPECT_EQ(sxt_pcg_solve_block(pcg.get(), n, 2, two.data(), n, found.data(), n, nullptr, nullptr),
@@ -273,7 +273,7 @@ TEST(PcgStopTest, AFailedSolveGivesBackNothingWorseThanItBeganWith) {
     }
 }
 
-// What the engine found converged where A and b were scaled; brought back, the second number of x is a subnormal one.
+// The engine converged in the scaled system; scaled back, the second number of x is subnormal.
 TEST(PcgStopTest, AnAnswerThatLosesItsDigitsOnTheWayBackIsNotReturned) {
   const Context context = cpu();
   std::mt19937 random(7);
@@ -306,7 +306,7 @@ TEST(PcgStopTest, AnAnswerThatLosesItsDigitsOnTheWayBackIsNotReturned) {
   }
 }
 
-TEST(PcgStopTest, TheMaximumNormCanBeAsked) {
+TEST(PcgStopTest, TheMaximumNormCanBeRequested) {
   const Context context = cpu();
   const Csr a = laplacian(20);
   const Matrix matrix = a.matrix(context);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A symmetry that was not stated but the set-up's check finds: it counts as if it had been stated, where every entry
-// equals its mirror image, for the solver that checked, and for as long as it holds.
+// A symmetry that was not stated but the set-up's check finds: it counts as stated, where every entry equals its mirror
+// image, for the solver that checked, and while it holds.
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -39,14 +39,14 @@ std::pair<sxt_status, std::vector<double>> solve(const Pcg &pcg, std::int64_t n)
   return {status, x};
 }
 
-// One unit of rounding in an entry above the diagonal: taken in as the mean of both halves, which are equal.
+// One unit of rounding in an entry above the diagonal: replaced by the mean of both halves, which are then equal.
 Csr nearly_symmetric(int side) {
   Csr a = laplacian(side, 0.5);
   a.values[1] = std::nextafter(a.values[1], 0.0);
   return a;
 }
 
-TEST(PcgSymmetryTest, WhatIsFoundServesAsIfItWereStated) {
+TEST(PcgSymmetryTest, FoundSymmetryCountsAsStated) {
   const Context context = cpu();
   for (const double shift : {0.0, 0.5}) {
     Csr a = laplacian(40, shift);
@@ -60,7 +60,7 @@ TEST(PcgSymmetryTest, WhatIsFoundServesAsIfItWereStated) {
   }
 }
 
-TEST(PcgSymmetryTest, TheMatrixStaysWhatItWasMadeAs) {
+TEST(PcgSymmetryTest, TheMatrixKeepsItsStatedSymmetry) {
   const Context context = cpu();
   const Matrix matrix = laplacian(40).matrix(context);
   const Pcg pcg = set_up(matrix, half_stored());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The team's engines through the library: every storage they read on several numbers of threads, the bits of
-// deterministic mode beside another engine, and what calibration says of them.
+// deterministic mode beside another engine, and their calibration.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -60,7 +60,7 @@ TEST(PcgTeamTest, BitsDoNotDependOnThreadsInAnyStorage) {
       }
 }
 
-// One summation tree and one order of rounding: an engine of other kernels that sum so has the same bits.
+// One summation tree and one order of rounding: an engine whose kernels sum in the same way has the same bits.
 TEST(PcgTeamTest, DeterministicBitsAreThoseOfTheHostLoop) {
   for (const std::string recurrence : {"predict-recompute", "classical"})
     for (const auto &[format, product] :
@@ -73,7 +73,7 @@ TEST(PcgTeamTest, DeterministicBitsAreThoseOfTheHostLoop) {
     }
 }
 
-// What was forced for the parts of other engines is not passed over by one without parts.
+// An engine without parts does not silently ignore a kernel that was forced for a part.
 TEST(PcgTeamTest, AForcedPartKeepsItsEngine) {
   const Context context = cpu();
   const Matrix matrix = laplacian(40).matrix(context);

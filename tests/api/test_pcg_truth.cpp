@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Solves held against a direct solution and against conjugate gradients in extended precision. SEXTANT_MATRICES names a
+// Solves compared with a direct solution and with conjugate gradients in extended precision. SEXTANT_MATRICES names a
 // folder of Matrix Market files whose small ones are solved as well.
 #include <cstdlib>
 #include <filesystem>
@@ -87,7 +87,7 @@ TEST(PcgTruth, ConvergenceFollowsThatInExtendedPrecision) {
         Solved solved;
         const bool hard = !scaled && name == "badly scaled";  // conditions beyond 1e6 ask for many times n iterations
         ASSERT_EQ(solve(matrix, b, options, solved), hard ? SXT_NOT_CONVERGED : SXT_OK) << last_error(context);
-        // The first iterates are those of exact arithmetic; later ones lag behind by what orthogonality has been lost.
+        // The first iterates are those of exact arithmetic; later ones lag behind because of lost orthogonality.
         for (std::size_t k = 0; k < std::min<std::size_t>({6, exact.size(), solved.history.size()}); ++k)
           if (exact[k] > 1e-6 * exact[0]) {
             EXPECT_NEAR(solved.history[k] / static_cast<double>(exact[k]), 1, 1e-5) << "iteration " << k;
@@ -102,7 +102,7 @@ TEST(PcgTruth, ConvergenceFollowsThatInExtendedPrecision) {
   }
 }
 
-// Small systems of a folder: whatever is called converged is within its condition of the direct solution.
+// Small systems of a folder: every converged solution is within its condition of the direct one.
 TEST(PcgTruth, MatricesOfAFolder) {
   const char *folder = std::getenv("SEXTANT_MATRICES");
   if (!folder) GTEST_SKIP() << "SEXTANT_MATRICES is not set";

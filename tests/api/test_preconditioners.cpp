@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Preconditioners by name through the C interface: true answers, fewer iterations, refusals, new values.
+// Preconditioners by name through the C interface: correct answers, fewer iterations, refusals, new values.
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -10,7 +10,8 @@
 namespace api_test {
 namespace {
 
-// 5-point stencil with coefficients that jump by three decades between neighbours, so that the diagonal says little.
+// 5-point stencil with coefficients that jump by three decades between neighbours, so that the diagonal has little
+// information.
 Csr jumping(int side) {
   Csr a = laplacian(side, 0.001);
   std::vector<double> diagonal(static_cast<std::size_t>(a.rows), 0.001);
@@ -68,7 +69,7 @@ TEST(Preconditioners, EachTakesFewerIterationsThanTheDiagonal) {
 }
 
 // The product may read another storage than the preconditioner was made from.
-TEST(Preconditioners, StandBesideEveryFormatOfA) {
+TEST(Preconditioners, WorkWithEveryStorageFormatOfA) {
   const Context context = cpu();
   const Csr a = jumping(12);
   const Matrix matrix = a.matrix(context);

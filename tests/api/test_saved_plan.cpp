@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plans that are saved and loaded: one that fits is followed as a whole, without a probe, trials or another look at the
-// matrix; and what is chosen does not depend on clocks.
+// Plans that are saved and loaded: one that fits is followed as a whole, without a probe, trials or another analysis of
+// the matrix; and the choice does not depend on clocks.
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -100,7 +100,7 @@ TEST_F(SavedPlanTest, APlanForAnEvenDiagonalIsNotFollowedForAnUnevenOne) {
   solve(third, later, options, SXT_E_PLAN);
 }
 
-// A trial that takes a hundred times what was predicted, as on a machine that others keep busy, changes no choice.
+// A trial that takes a hundred times what was predicted, as on a busy machine, changes no choice.
 TEST(RepeatableChoiceTest, NoClockDecides) {
   static const char *const paths[] = {SEXTANT_MOCK_DIR "/old-values.so"};
   sxt_context_options settings = context_options();

@@ -104,7 +104,7 @@ TEST(SelectionTest, WhatIsTimedHasTheNewValues) {
   EXPECT_DOUBLE_EQ(z[1], 1.0 / 16);
 }
 
-// The least that a choice costs: no storage is there afterwards that was not there before.
+// The side effects of a choice: no storage is built.
 TEST(SelectionTest, APredictionLeavesNoStorage) {
   Lender lender;
   const Context context = lender.context();
@@ -295,7 +295,7 @@ TEST_F(PlanTest, PlansThatCannotBeWrittenAreNamed) {
   EXPECT_NE(last_error(context).find("/nonexistent/plan.toml"), std::string::npos);
 }
 
-TEST(SelectionTest, AMatrixOfNoTypeIsNamedSo) {
+TEST(SelectionTest, AMatrixOfNoTypeIsNamed) {
   const Context context = cpu();
   const sxt_spmv_query query = product_query(1);
   sxt_selection *out = nullptr;

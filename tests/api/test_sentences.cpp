@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What sentences of errors say: which operand differs, from where they count, what to try.
+// Sentences of errors: the operand that differs, the base of indices, what to try.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,7 +17,7 @@ Vector vector_of(const Context &context, std::int64_t n, sxt_value_type type = S
   return make<Vector>([&](sxt_vector **out) { return sxt_vector_create(context.get(), n, type, out); });
 }
 
-// (2 -1; -1 2), as the caller counts.
+// (2 -1; -1 2), in the caller's counting.
 Matrix pair(const Context &context, std::int32_t base, std::vector<double> values = {2, -1, -1, 2},
             sxt_status expected = SXT_OK) {
   const std::int32_t b = base, ptr[] = {b, b + 2, b + 4}, col[] = {b, b + 1, b, b + 1};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Matrices that are symmetric but for the rounding of their assembly: accepted and solved as the mean of A and its
+// Matrices that are symmetric up to the rounding of their assembly: accepted and solved as the mean of A and its
 // transpose; those that differ by more are refused, with every digit. Hermitian diagonals likewise.
 #include <algorithm>
 #include <cmath>
@@ -146,7 +146,7 @@ TEST(SymmetricEnoughTest, ElementsInRandomOrder) {
   EXPECT_GT(unequal, 20);
 }
 
-// Differences far below an entry beside them, of images that are there and of one that is not.
+// Differences far below an entry beside them, of stored mirror images and of one that is missing.
 TEST(SymmetricEnoughTest, SpecksBesideLargeEntries) {
   const Context context = cpu();
   Csr a = laplacian(10, 0.5);
@@ -166,7 +166,7 @@ TEST(SymmetricEnoughTest, SpecksBesideLargeEntries) {
   EXPECT_NE(last_error(context).find("entry (0, 2) is there but (2, 0) is not"), std::string::npos);
 }
 
-// What no rounding explains is refused, in digits that differ, however far the matrix is from 1.
+// A difference beyond rounding is refused, with digits that differ, for matrices of any scale.
 TEST(SymmetricEnoughTest, OthersAreRefused) {
   const Context context = cpu();
   for (const double scale : {1e-150, 1.0, 1e150}) {
@@ -220,7 +220,7 @@ TEST(SymmetricEnoughTest, TheToleranceCanBeSet) {
   }
 }
 
-// Both triangles of what is stated to be symmetric are compared, too.
+// Both triangles of a matrix that is stated to be symmetric are compared, too.
 TEST(SymmetricEnoughTest, StatedSymmetryIsCompared) {
   const Context context = cpu();
   sxt_matrix_options stated = matrix_options();

@@ -98,7 +98,7 @@ TEST(VerifyTest, ArgumentsThatCannotBeAreRefused) {
   EXPECT_EQ(sxt_verify_summarise(nullptr, 1, 10, &summary), SXT_E_ARGUMENT);
 }
 
-TEST(RaceTest, TheClockDecidesAndExplainSaysSo) {
+TEST(RaceTest, TheClockDecidesAndExplainReportsIt) {
   const Context context = context_with(3, 0);
   const Matrix matrix = laplacian(60).matrix(context);
   const std::string text = explain(select(context, matrix, 1e6));
@@ -106,7 +106,7 @@ TEST(RaceTest, TheClockDecidesAndExplainSaysSo) {
   EXPECT_NE(text.find("measured "), std::string::npos) << text;
 }
 
-TEST(RaceTest, NobodyRacesUnlessAskedOrWhenDeterministic) {
+TEST(RaceTest, NoRaceUnlessRequestedNorWhenDeterministic) {
   const Context plain = cpu(), strict = context_with(3, 1, true);
   for (const Context *context : {&plain, &strict}) {
     const Matrix matrix = laplacian(60).matrix(*context);
@@ -114,7 +114,7 @@ TEST(RaceTest, NobodyRacesUnlessAskedOrWhenDeterministic) {
   }
 }
 
-TEST(RaceTest, NobodyRacesForRunsThatCannotRepayIt) {
+TEST(RaceTest, NoRaceForRunsThatCannotRepayIt) {
   const Context context = context_with(3, 0);
   const Matrix matrix = laplacian(60).matrix(context);
   EXPECT_EQ(explain(select(context, matrix, 100)).find("a race of "), std::string::npos);
@@ -129,7 +129,7 @@ TEST(RaceTest, AForcedKernelDoesNotRace) {
   EXPECT_EQ(explain(selection).find("a race of "), std::string::npos);
 }
 
-TEST(RaceTest, TheEnvironmentAsksAndOptionsOverrule) {
+TEST(RaceTest, TheEnvironmentRequestsAndOptionsOverrule) {
   setenv("SEXTANT_RACE", "3:0.01", 1);
   const Context asked = cpu(), overruled = context_with(-1, 0);
   setenv("SEXTANT_RACE", "fast", 1);
@@ -161,7 +161,7 @@ struct Purse {
   }
 };
 
-// What a choice for many products ends with when so many bytes are left beside the matrix.
+// The choice for many products when this many bytes are left beside the matrix.
 sxt_status choose_within(const Csr &a, int race, std::uint64_t bytes) {
   Purse purse;
   sxt_context_options options = context_options();
@@ -182,7 +182,7 @@ sxt_status choose_within(const Csr &a, int race, std::uint64_t bytes) {
   return status;
 }
 
-TEST(RaceTest, WhoDoesNotFitIsOutOfItAndNothingElse) {
+TEST(RaceTest, OnlyACandidateThatDoesNotFitIsLeftOut) {
   const Csr a = laplacian(60);
   int chosen = 0;
   for (std::uint64_t bytes = 0; bytes < (std::uint64_t{1} << 20); bytes += std::uint64_t{1} << 14) {
@@ -194,7 +194,8 @@ TEST(RaceTest, WhoDoesNotFitIsOutOfItAndNothingElse) {
 }
 
 TEST(FeedbackTest, MeasuredRunsCorrectLaterChoicesOnly) {
-  // One thread leaves the kernel one launch: with two, the other one may win once this one's prediction is corrected.
+  // One thread leaves the kernel one launch: with two, the other one may be chosen once this one's prediction is
+  // corrected.
   const Context context = context_with(0, 1, false, 1);
   const Matrix matrix = laplacian(40).matrix(context);
   sxt_context_force(context.get(), "sxt.spmv/1", "spmv.csr.rows.cpu");
@@ -240,7 +241,7 @@ TEST(FeedbackTest, RunsOfAnotherLengthDoNotCount) {
   EXPECT_EQ(explain(selection).find("feedback:"), std::string::npos) << explain(selection);
 }
 
-TEST(FeatureTest, NobodyPaysForFeaturesThatSettleNothing) {
+TEST(FeatureTest, FeaturesThatCannotChangeTheChoiceAreNotComputed) {
   const Context context = cpu();
   const Matrix matrix = laplacian(60).matrix(context);
   sxt_context_force(context.get(), "sxt.spmv/1", "spmv.csr.rows.cpu");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two contexts, each on a device of its own: what calls on one refuse of the other, through the C interface. For GPUs
-// and for the fake device alike.
+// Two contexts, each on its own device: calls on one refuse objects of the other, through the C interface. For GPUs and
+// for the fake device.
 #pragma once
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A plugin whose entry crashes, hangs, ends the process, or prints and then fails: what `sextant plugin check` must
- * survive and name. Which one is chosen by a macro. */
+/* A plugin whose entry crashes, hangs, ends the process, or prints and then fails: `sextant plugin check` must survive
+ * and name it. Which one is chosen by a macro. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@ sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
 #elif defined(MISBEHAVE_HANG)
   for (;;) pause();
 #elif defined(MISBEHAVE_EXIT)
-  exit(0); /* success in the eyes of a careless parent */
+  exit(0); /* looks like success to a parent that does not check further */
 #elif defined(MISBEHAVE_CHATTER)
   puts("{\"verdict\": \"printed by the plugin\"}");
   fflush(stdout);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the tests of the command share: running it in a clean environment, and small matrices."""
+"""Helpers for the tests of the command: running it in a clean environment, and small matrices."""
 import json
 import os
 import shutil
@@ -91,7 +91,7 @@ class CommandTest(unittest.TestCase):
         return result
 
     def run_json(self, *arguments, expect=DONE):
-        """The JSON on stdout; nothing else may stand there."""
+        """The JSON on stdout, which must hold nothing else."""
         result = self.run_command(*arguments, "--json", expect=expect)
         return json.loads(result.stdout), result.stderr
 

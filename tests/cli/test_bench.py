@@ -23,7 +23,7 @@ class Bench(CommandTest):
         return report["rows"]
 
     def kernels(self, kind):
-        """What is loaded, and the library's own choice."""
+        """The loaded kernels, and the library's own choice."""
         report, _ = self.run_json("plugins")
         return {"choice"} | {k["name"] for p in report["plugins"] for k in p["kernels"] if k["kind"] == kind and k["device"] == "cpu"}
 
@@ -59,7 +59,7 @@ class Bench(CommandTest):
         self.assertEqual({row["case"] for row in rows}, {"sxt_dot", "sxt_kernel_run dot", "sxt_axpy", "sxt_spmv"})
         for row in rows:
             self.assertEqual(row["peer"], "table")
-            # What is told is the difference of the two, whatever its sign on a busy machine.
+            # The difference of the two is reported, of either sign on a busy machine.
             self.assertAlmostEqual(row["overhead_ns"], (row["seconds"] - row["peer_seconds"]) * 1e9, delta=1e-3)
             self.assertLess(row["overhead_ns"], 1e5)
 

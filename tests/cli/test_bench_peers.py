@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""sextant bench --peers: what is compared, what is missing and said so, and what a wrong peer does."""
+"""sextant bench --peers: comparisons, messages about missing peers, and wrong peers."""
 import math
 import os
 
@@ -11,7 +11,7 @@ KNOWN = {"eigen", "librsb", "mkl", "openblas", "petsc"}
 
 class Peers(CommandTest):
     def bench(self, suite, *arguments, peers="none", objects=()):
-        """The report of a run against these test peers, and what was said on stderr."""
+        """The report of a run against these test peers, and the messages on stderr."""
         paths = [word for name in objects for word in ("--peer-path", os.path.join(PEERS, name + ".so"))]
         return self.run_json("bench", suite, "--repeat", "3", "--threads", "2", "--triad", "10", f"--peers={peers}", *paths,
                              *arguments)
@@ -31,7 +31,7 @@ class Peers(CommandTest):
         self.check_rows(report)
         self.assertEqual([(p["name"], p["version"], p["threads"]) for p in report["peers"]], [("plain", "1.2.3", 1)])
         self.assertEqual({row["peer"] for row in report["rows"]}, {"textbook", "plain"})
-        # Every kernel meets every peer, the library's own choice among them.
+        # Every kernel is compared with every peer, the library's own choice among them.
         pairs = {(row["kernel"], row["peer"]) for row in report["rows"]}
         self.assertEqual(len(pairs), 2 * len({kernel for kernel, _ in pairs}))
         self.assertIn(("choice", "plain"), pairs)
@@ -43,7 +43,7 @@ class Peers(CommandTest):
         self.assertEqual(len(ratios), 3)
         lines = {line["peer"]: line for line in report["summary"]}
         mean = math.exp(sum(map(math.log, ratios)) / 3)
-        # The textbook is no library: "best" is the best of the others.
+        # The textbook is not a library: "best" is the best of the others.
         for name in ("plain", "best"):
             self.assertEqual(lines[name]["cases"], 3)
             self.assertAlmostEqual(lines[name]["geometric_mean"], mean, delta=1e-9 * mean)
@@ -59,7 +59,7 @@ class Peers(CommandTest):
         self.assertGreater(by_peer["plain"]["peer_iterations"], by_peer["textbook"]["peer_iterations"])
         self.assertLessEqual(by_peer["plain"]["peer_true_relative_residual"], 2e-8)
         self.assertGreater(by_peer["plain"]["seconds_per_iteration"], 0)
-        # A solve that did not get there is no rival.
+        # A solve that did not converge is not compared.
         self.assertFalse(by_peer["wrong"]["comparable"])
         self.assertNotIn("wrong", {line["peer"] for line in report["summary"]})
 

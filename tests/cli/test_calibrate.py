@@ -36,7 +36,8 @@ class Calibrate(CommandTest):
             self.assertGreater(model["scatter"], 0)
         with open(report["profile"], encoding="utf-8") as file:
             self.assertIn("format = 1", file.read())
-        # Found by itself. Error bars would not tell: on a loaded machine the few runs of 3 s leave them as wide as before.
+        # Found without an option. Error bars show nothing: on a loaded machine the few runs of 3 s leave them as wide
+        # as before.
         now = self.predictions()
         self.assertTrue(any(seconds != now.get(candidate, seconds) for candidate, seconds in analytic.items()))
 
@@ -64,9 +65,9 @@ class Calibrate(CommandTest):
         with open(report["profile"], "w", encoding="utf-8") as file:
             file.write(text.replace("format = 1", "format = 99").replace("[broken", ""))
         self.assertIn("format is 99", self.run_command("solve", matrix, "--device", "cpu").stderr)
-        # One that was asked for by name is an error.
+        # One that was requested by name is an error.
         self.assert_fails("solve", matrix, "--profile", report["profile"], expect=BAD_INPUT, says="format is 99")
-        # A later version's profile is not replaced; calibrating again mends one that is damaged.
+        # A later version's profile is not replaced; calibrating again replaces one that is damaged.
         self.assert_fails("calibrate", "--device", "cpu", "--quick", "--seconds", "1", "--kind", "sxt.reduction/1",
                           expect=BAD_INPUT, says="format is 99")
         with open(report["profile"], "w", encoding="utf-8") as file:
@@ -104,7 +105,7 @@ class Calibrate(CommandTest):
         self.assert_fails(*QUICK, "60", "--svg", self.path("e.svg"), "--svg-kernels", "reduction.bloks.cpu", expect=USAGE,
                           says="reduction.bloks.cpu")
         self.assert_fails(*QUICK, "60", "--svg-kernels", kernel, expect=USAGE, says="--svg")
-        # One that would not be measured is found out at once; one that was not, after everything else is told.
+        # A kernel that would not be measured is an error at once; one that was not, after everything else is reported.
         self.assert_fails(*QUICK, "60", "--kind", "sxt.vector/1", "--svg", self.path("e.svg"), "--svg-kernels", kernel,
                           expect=USAGE, says=[kernel, "sxt.vector/1"])  # fmt: skip
         report, messages = self.run_json(*QUICK, "1", "--kind", "sxt.reduction/1", "--samples", self.path("e.csv"), "--svg",
@@ -132,7 +133,7 @@ class Calibrate(CommandTest):
         self.assertIn("vector.", result.stdout)
         self.assert_fails(*QUICK, "1", "--kind", "sxt.vectr/1", expect=USAGE, says=["sxt.vectr/1", "sxt.vector/1"])
         self.assert_fails(*QUICK, "-5", expect=USAGE, says="seconds")
-        # A file stands where a folder would have to be.
+        # A file is in the place of a needed folder.
         result = self.run_command(*QUICK, "0.2", "-o", os.path.join(self.file("plain", ""), "p.toml"), expect=BAD_INPUT)
         self.assertIn("plain", result.stderr)
 

@@ -33,7 +33,7 @@ class Hermitian(CommandTest):
         skew = coordinate(2, 2, [(1, 2, 1.0), (2, 1, 5.0)])
         self.run_command("hermitian", self.file("s.mtx", skew), "--device", "cpu", expect=NOT_SOLVED)
         self.run_command("hermitian", expect=USAGE)
-        # What the header promises of the diagonal is looked at, too.
+        # The header's promise about the diagonal is checked, too.
         for symmetry in ("general", "hermitian"):
             text = f"%%MatrixMarket matrix coordinate complex {symmetry}\n2 2 2\n1 1 2 0\n2 2 3 1\n"
             self.assert_fails("hermitian", self.file("d.mtx", text), "--device", "cpu", expect=NOT_SOLVED,
@@ -75,7 +75,7 @@ class Hermitian(CommandTest):
         result = self.run_command("bench", "hermitian", "--n", "5", "--systems", "9", "--repeat", "1", "--predictions", expect=DONE)
         self.assertIn("at the median", result.stdout)
 
-    # A sweep ends in time whatever it has to leave out, and says what.
+    # A sweep ends in time, and names what it had to leave out.
     def test_bench_sweep_ends_in_time(self):
         result = self.run_command("bench", "hermitian", "--device", "cpu", "--sweep", "--systems", "9", "--repeat", "1", "--phase",
                                   "factor", "--seconds", "0.3")  # fmt: skip

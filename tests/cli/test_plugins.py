@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""sextant plugins and sextant plugin check: what is loaded, refused, and survived."""
+"""sextant plugins and sextant plugin check: loaded and refused plugins, and crashes."""
 import json
 import os
 import time
@@ -12,7 +12,7 @@ MOCKS = os.environ["SEXTANT_TEST_MOCKS"]
 
 
 def wrong(report):
-    """Refusals but those for want of a device: CUDA plugins on a machine without a GPU."""
+    """Refusals except those because of a missing device: CUDA plugins on a machine without a GPU."""
     return [refusal for refusal in report["refused"] if refusal["stage"] != "device"]
 
 
@@ -50,7 +50,7 @@ class Lists(CommandTest):
         report, messages = self.run_json("plugins", "--plugin-path", bad)
         self.assertEqual(len(wrong(report)), 1)
         self.assertIn("bad.so", messages)
-        # Where it is not asked what is loaded but something is to be done with it, it is an error.
+        # It is an error in commands that use plugins, not in those that list them.
         self.assert_fails("solve", self.file("a.mtx", grid(3)), "--plugin-path", bad, expect=REFUSED, says="bad.so")
 
     def test_environment_is_under_the_trust_rules(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""sextant explain --op OPERATION --tree: ranges that leave no gap, drawings without foreign parts, refusals."""
+"""sextant explain --op OPERATION --tree: ranges without gaps, drawings without external resources, refusals."""
 import unittest
 
 from support import USAGE, CommandTest, grid

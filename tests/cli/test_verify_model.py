@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""sextant verify-model: the keys of its JSON, its text for people, and what it refuses."""
+"""sextant verify-model: the keys of its JSON, its text for people, and its refusals."""
 import unittest
 
 from support import BAD_INPUT, USAGE, CommandTest, grid
@@ -38,7 +38,7 @@ class VerifyModel(CommandTest):
         for candidate in report["matrices"][0]["candidates"]:
             if candidate["predicted_run_s"]:
                 self.assertTrue(any(label.startswith(candidate["kernel"]) for label in labels), candidate["kernel"])
-        # Asked before the work: nothing is measured for a file that cannot be made.
+        # Checked before the work: nothing is measured for a file that cannot be made.
         self.assert_fails("verify-model", self.path("a.mtx"), "--svg", self.path("no/v.svg"), expect=BAD_INPUT, says="no/v.svg")
 
     def test_generated_matrices(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the command says: hints for what was mistyped, help of each subcommand, log, progress, exit codes and sums."""
+"""The messages of the command: hints for typing errors, help of each subcommand, log, progress, exit codes and sums."""
 import re
 import signal
 import subprocess
@@ -93,7 +93,7 @@ class Told(CommandTest):
             _, iterations, one, residuals, rest, solve = fields
             count, residual = residuals.split(" x ")
             total = float(iterations) * self.seconds(one) + float(count) * self.seconds(residual) + self.seconds(rest)
-            # What is printed has three digits.
+            # Printed numbers have three digits.
             self.assertAlmostEqual(total, self.seconds(solve), delta=0.02 * self.seconds(solve), msg=line)
 
     def seconds(self, text):

@@ -120,7 +120,7 @@ Solve solve(const Selection &engine, const Csr &a, const std::vector<double> &b,
   args.user = &result;
   args.observe = [](void *user, std::int64_t first, std::int64_t count, const double *residuals) -> sxt_reason {
     auto &history = static_cast<Solve *>(user)->history;
-    EXPECT_EQ(first, static_cast<std::int64_t>(history.size()));  // each iteration is told once
+    EXPECT_EQ(first, static_cast<std::int64_t>(history.size()));  // each iteration is reported once
     history.insert(history.end(), residuals, residuals + count);
     return SXT_REASON_NONE;
   };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What these tests share: handles that end themselves, vectors on the mock device, model problems, explanations.
+// Common helpers of these tests: handles that free themselves, vectors on the mock device, model problems,
+// explanations.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -82,7 +83,7 @@ Solve solve(const Selection &engine, const Csr &a, const std::vector<double> &b,
 // |b - A x| / |b|.
 double relative_residual(const Csr &a, const std::vector<double> &x, const std::vector<double> &b);
 
-// Starts every test with knobs at their defaults, and ends it by checking that the device was left as it was found.
+// Starts every test with knobs at their defaults, and ends it by checking that the device's state is unchanged.
 class HardCase : public ::testing::Test {
  protected:
   void SetUp() override;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What CAPTURABLE promises, on the parts as core binds them: scalars by pointer are read anew at every replay, and a
-// kernel that makes the promise is held to it.
+// The promise of CAPTURABLE, on parts bound by core: scalars by pointer are read again at every replay, and a kernel
+// that makes the promise is tested for it.
 #include <cstdint>
 
 #include <gmock/gmock.h>
@@ -91,7 +91,7 @@ TEST_F(Capture, AlphaChangesBetweenReplaysOfOneCapture) {
   device.stream_destroy(handle, stream);
 }
 
-TEST_F(Capture, CoreProvesThePromiseOfAThirdPartysKernel) {
+TEST_F(Capture, CoreTestsThePromiseOfAThirdPartysKernel) {
   const Context context = open_context("deferred");
   const Csr a = five_point(4, 4);
   const Matrix matrix = make_matrix(context, a);

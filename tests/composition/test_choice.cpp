@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The choice: by cost and by how often the kernel will run, by force, by demand for determinism, and undisturbed by
-// models and answers that are no good.
+// The choice: by cost and by how often the kernel will run, by force, by demand for determinism, and unaffected by
+// invalid models and wrong answers.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -29,12 +29,12 @@ std::vector<double> smoothed(const Selection &selection, const std::vector<doubl
   return y;
 }
 
-TEST_F(Choice, SetUpPaysWhenTheKernelRunsOften) {
+TEST_F(Choice, SetUpIsRepaidWhenTheKernelRunsOften) {
   const Context context = open_context("cpu");
   const Selection once = select(context, smooth_query(1).q), often = select(context, smooth_query(1e6).q);
   EXPECT_STREQ(sxt_selection_kernel(once.get()), "smooth.plain.cpu");
   EXPECT_STREQ(sxt_selection_kernel(often.get()), "smooth.pooled.cpu");
-  // The reference stands by and says why it was left out.
+  // The reference is listed with the reason why it was left out.
   EXPECT_THAT(reason_for(often, "smooth.reference.cpu"), HasSubstr("reference"));
   EXPECT_EQ(smoothed(once, {4, 8, 12}), (std::vector<double>{4, 8, 8}));
   EXPECT_EQ(smoothed(often, {4, 8, 12}), (std::vector<double>{4, 8, 8}));
@@ -50,7 +50,7 @@ TEST_F(Choice, AForcedKernelIsTakenAgainstTheModel) {
   EXPECT_STREQ(sxt_selection_kernel(select(context, smooth_query(1e6).q).get()), "smooth.pooled.cpu");
 }
 
-TEST_F(Choice, AForcedKernelThatCannotApplyIsAnErrorThatSaysWhy) {
+TEST_F(Choice, AForcedKernelThatCannotApplyIsAnErrorWithTheReason) {
   const Context context = open_context("deferred");
   const Matrix matrix = make_matrix(context, five_point(4, 4));
   ASSERT_EQ(sxt_context_force(context.get(), SXT_KIND_SPMV, "spmv.dia.deferred"), SXT_OK);
@@ -81,7 +81,7 @@ TEST_F(Choice, ADeterministicQueryExcludesKernelsThatPromiseNothing) {
   }
 }
 
-// Each of these would be first by cost if its nonsense were believed.
+// Each of these would be first by cost if its invalid estimate were used.
 TEST_F(Choice, ABadModelTakesOnlyItsOwnKernelOut) {
   const Context context = open_context("cpu", {COMPOSITION_EXTRA "/smooth_bad.so"});
   const Selection selection = select(context, smooth_query(1e6).q);
@@ -93,7 +93,7 @@ TEST_F(Choice, ABadModelTakesOnlyItsOwnKernelOut) {
   EXPECT_THAT(reason_for(selection, "smooth.nan-twice"), HasSubstr("predicted nan"));
   EXPECT_THAT(reason_for(selection, "smooth.failing"), HasSubstr("gave no candidate (SXT_E_INTERNAL)"));
   EXPECT_THAT(reason_for(selection, "smooth.none"), HasSubstr("gave no candidate"));
-  EXPECT_THAT(reason_for(selection, "smooth.never"), HasSubstr("n = 100 is not to its taste"));
+  EXPECT_THAT(reason_for(selection, "smooth.never"), HasSubstr("n = 100 is not supported"));
   // Of two candidates only the bad one goes.
   EXPECT_THAT(reason_for(selection, "smooth.nan-then-dear"), HasSubstr("times that of smooth.pooled.cpu"));
 }
@@ -110,13 +110,13 @@ TEST_F(Choice, AWrongAnswerIsFoundBeforeItWinsAndTheNextTakesOver) {
   EXPECT_THAT(sxt_last_error(context.get()), HasSubstr("quarantined"));
 }
 
-TEST_F(Choice, WhenNothingAppliesEveryKernelSaysWhy) {
+TEST_F(Choice, WhenNothingAppliesEveryKernelHasItsReason) {
   const Context context = open_context("cpu", {COMPOSITION_EXTRA "/smooth_bad.so"});
   SmoothQuery query = smooth_query(1);
   query.q.value_type = SXT_F32;
   ASSERT_EQ(sxt_context_force(context.get(), KIND_SMOOTH, "smooth.never"), SXT_OK);
   EXPECT_EQ(try_select(context, query.q), SXT_E_NOT_SUPPORTED);
-  EXPECT_THAT(sxt_last_error(context.get()), HasSubstr("smooth.never: n = 100 is not to its taste"));
+  EXPECT_THAT(sxt_last_error(context.get()), HasSubstr("smooth.never: n = 100 is not supported"));
   EXPECT_THAT(sxt_last_error(context.get()), HasSubstr("smooth.plain.cpu: smooth.never was forced"));
 }
 

@@ -123,7 +123,7 @@ TEST_F(Cholesky, SlotsAreFilledInstanceByInstance) {
   };
   EXPECT_EQ(operation(2, 0), SXT_DENSE_SYRK);
   EXPECT_EQ(operation(2, 1), SXT_DENSE_GEMM);
-  // A kernel that knows panels only serves potrf and trsm; the reference steps in only where nothing else applies.
+  // A kernel that knows panels only serves potrf and trsm; the reference is used only where nothing else applies.
   EXPECT_STRNE(choice.slots[0].parts[0]->kernel->name(), "dense.textbook.cpu");
   EXPECT_STRNE(choice.slots[2].parts[0]->kernel->name(), "dense.panels.cpu");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Engines over storage and kernels of other plugins: one that reads the storage itself, one that replays captured runs
-// of whatever fills its slot, a fused kernel or two that do the same together.
+// of the kernels in its slot, a fused kernel or two that do the same together.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -58,7 +58,7 @@ TEST_F(Engines, AGraphEngineReplaysTheFusedKernelOfAThirdParty) {
   const std::vector<double> b = some_rhs(a.n);
   const Solve first = solve(engine, a, b);
   expect_solved(first, a, b);
-  // Blocks of eight: beyond the last iteration the replays are frozen, so x and the history stay.
+  // Blocks of eight: beyond the last iteration replays change nothing, so x and the history stay.
   const std::int64_t blocks = (first.args.iterations + 7) / 8;
   EXPECT_NE(first.args.iterations % 8, 0) << "choose a problem that ends inside a block";
   EXPECT_EQ(mock::counted("graph launches") - replays, 8 * blocks);
@@ -93,7 +93,7 @@ TEST_F(Engines, BothEnginesAndBothAlternativesGiveTheSameSolution) {
   }
 }
 
-// The alternatives of a slot: what they are, and what the explanation says.
+// The alternatives of a slot: their kernels, and the explanation.
 TEST_F(Engines, TwoKernelsTakeThePlaceOfTheFusedOneWhenItRefuses) {
   mock::set_knob("fused.refuse", 1);
   const Context context = open_context("deferred");
@@ -139,7 +139,7 @@ TEST_F(Engines, ASlotTakesNoKernelThatMayNotBeCaptured) {
   query.m.m.q = {{sizeof query, SXT_KIND_SPMV_DOTS}, 1, SXT_QUERY_MATRIX, SXT_F64};
   query.m.n_rhs = 1;
   query.n_dots = 1;
-  // Asked for directly, the cheaper kernel wins; in the engine's slot it may not stand.
+  // For a direct query the cheaper kernel is chosen; the engine's slot does not accept it.
   const Selection alone = select(context, query.m.m.q, matrix);
   EXPECT_STREQ(sxt_selection_kernel(alone.get()), "spmv_dots.dia.eager");
   query.m.m.q.flags |= SXT_QUERY_CAPTURABLE;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A batch of Hermitian systems of different orders behind pointers, with leading dimensions of their own, one switched
-// off, one that is not positive definite: each is treated by itself, and nobody touches a neighbour.
+// A batch of Hermitian systems of different orders behind pointers, with separate leading dimensions, one switched off,
+// one that is not positive definite: each is treated separately, and none touches another's memory.
 #include <gmock/gmock.h>
 
 #include <complex>
@@ -29,7 +29,7 @@ std::vector<Complex> definite(std::int32_t n, std::int64_t ld) {
   return a;
 }
 
-// The batch of every test: what lies where, and what was there before.
+// The batch of every test: its memory, and the old content.
 struct Batch {
   const std::vector<std::int32_t> orders{1, 5, 9, 4, 3};
   const std::vector<std::int64_t> ld{1, 8, 9, 7, 3};
@@ -86,7 +86,7 @@ void expect_factor(const std::vector<Complex> &factor, const std::vector<Complex
     }
 }
 
-TEST_F(Hermitian, MixedOrdersBehindPointersAreFactoredEachByItself) {
+TEST_F(Hermitian, MixedOrdersBehindPointersAreFactoredSeparately) {
   const Context context = open_context("deferred");
   Batch batch;
   const Selection selection = select(context, batch.query.q);

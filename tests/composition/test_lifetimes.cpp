@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lifetimes: sessions of concurrent callers, new values without allocation, allocations that fail, failures that only
-// the running work can see.
+// the running work detects.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -31,9 +31,9 @@ TEST_F(Lifetimes, FourThreadsShareAPlanWithASessionEach) {
     const SmoothQuery query{{{sizeof query, KIND_SMOOTH}, 1e6, 0, SXT_F64}, n, 2};
     const Selection selection = select(context, query.q);
     ASSERT_STREQ(sxt_selection_kernel(selection.get()), "smooth.pooled.cpu");
-    // The conformance test before the first win counts, too: what follows is ours alone.
+    // The conformance test before the first use counts, too: the counts below are only of this test.
     const std::int64_t tested = mock::counted("pooled opens") - opens;
-    mock::set_knob("smooth.meet", callers);  // nobody leaves run before all four are in it
+    mock::set_knob("smooth.barrier", callers);  // no thread leaves run before all four are in it
     std::vector<std::thread> threads;
     std::vector<int> failures(callers, 0);
     for (int caller = 0; caller < callers; ++caller)
@@ -82,7 +82,7 @@ TEST_F(Lifetimes, NewValuesReachStorageAndEngineWithoutAllocation) {
     const Matrix matrix = make_matrix(context, a);
     ASSERT_EQ(sxt_context_force(context.get(), SXT_KIND_PCG, kernel), SXT_OK);
     const Selection engine = select(context, pcg_query().m.q, matrix);
-    EXPECT_EQ(mock::counted("waiting work"), 0) << "what was prepared from host memory may still be read";
+    EXPECT_EQ(mock::counted("waiting work"), 0) << "host memory may still be read by prepared work";
     const std::vector<double> b(a.n, 1.0);
     EXPECT_LT(relative_residual(a, solve(engine, a, b).x, b), 1e-9);
 
@@ -109,7 +109,7 @@ TEST_F(Lifetimes, NewValuesReachStorageAndEngineWithoutAllocation) {
   }
 }
 
-// Every allocation on the way fails once: the call says so, nothing is lost, and the next attempt succeeds.
+// Every allocation fails once: the call reports it, nothing leaks, and the next attempt succeeds.
 TEST_F(Lifetimes, EveryAllocationMayFail) {
   for (const char *kernel : {"pcg.persistent.deferred", "pcg.graph.deferred"}) {
     int failures = 0;
@@ -143,7 +143,7 @@ TEST_F(Lifetimes, EveryAllocationMayFail) {
       ++failures;
       EXPECT_EQ(status, SXT_E_MEMORY) << sxt_last_error(context.get());
       EXPECT_NE(std::string(sxt_last_error(context.get())), "");
-      // The context and the matrix are as good as before.
+      // The context and the matrix are still usable.
       const Selection retry = select(context, pcg_query().m.q, matrix);
       EXPECT_LT(relative_residual(a, solve(retry, a, b).x, b), 1e-7) << "after failure " << nth;
     }
@@ -151,7 +151,7 @@ TEST_F(Lifetimes, EveryAllocationMayFail) {
   }
 }
 
-TEST_F(Lifetimes, AFailureThatOnlyTheRunningWorkSeesIsReported) {
+TEST_F(Lifetimes, AFailureThatOnlyTheRunningWorkDetectsIsReported) {
   const Context context = open_context("deferred");
   const Csr a = five_point(4, 4);
   const Matrix matrix = make_matrix(context, a);
@@ -190,7 +190,7 @@ TEST_F(Lifetimes, APositiveStatusIsAnAnswerNotAnError) {
   EXPECT_THAT(sxt_last_error(context.get()), HasSubstr("smooth.pooled.cpu"));
 }
 
-// The kind's results lie on the device; core's callers want them on the host.
+// The kind's results lie on the device; core's callers need them on the host.
 TEST_F(Lifetimes, CoresOwnInnerProductsComeBackFromTheDevice) {
   const Context context = open_context("deferred");
   const DeviceArray<double> u(std::vector<double>{1, 2, 3}), v(std::vector<double>{4, 5, 6});

@@ -28,7 +28,7 @@ class Plan : public HardCase {
     std::filesystem::remove(path_);
     HardCase::TearDown();
   }
-  // What an unhindered model chooses: the graph engine with the fused product.
+  // The model's choice without knobs: the graph engine with the fused product.
   void save() const {
     const Context context = open_context("deferred");
     const Matrix matrix = make_matrix(context, a_);
@@ -67,7 +67,7 @@ TEST_F(Plan, IsFollowedAgainstTheModelDownToTheAlternative) {
   }
 }
 
-TEST_F(Plan, AForceStandsAboveIt) {
+TEST_F(Plan, AForceOverridesIt) {
   save();
   const Context context = open_context("deferred");
   const Matrix matrix = make_matrix(context, a_);
@@ -76,7 +76,7 @@ TEST_F(Plan, AForceStandsAboveIt) {
   EXPECT_STREQ(sxt_selection_kernel(select(context, pcg_query().m.q, matrix).get()), "pcg.persistent.deferred");
 }
 
-TEST_F(Plan, AnotherVersionOfAKernelIsDecidedAnewAndSaysSo) {
+TEST_F(Plan, AnotherVersionOfAKernelIsDecidedAgainWithTheReason) {
   save();
   edit("version = 1", "version = 7");
   const Context context = open_context("deferred");
@@ -94,7 +94,7 @@ TEST_F(Plan, AnotherVersionOfAKernelIsDecidedAnewAndSaysSo) {
   EXPECT_THAT(sxt_last_error(context.get()), HasSubstr("version 7"));
 }
 
-TEST_F(Plan, APartThatNoLongerAppliesIsDecidedAnewAlone) {
+TEST_F(Plan, APartThatNoLongerAppliesIsDecidedAgainAlone) {
   save();
   mock::set_knob("fused.refuse", 1);
   const Context context = open_context("deferred");

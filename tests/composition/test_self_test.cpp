@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The test before use on a device with streams: a model is blamed for what its kernel takes there, on the matrices that
-// suit the kernel, and not for what the caller waits.
+// The test before use on a device with streams: a model is judged by its kernel's time there, on matrices that suit the
+// kernel, without the caller's waiting time.
 #include <gmock/gmock.h>
 
 #include <memory>
@@ -42,12 +42,12 @@ class SelfTest : public HardCase {
 };
 
 // Among the first cases are matrices without diagonals, which take some thousand times as long as the model says.
-TEST_F(SelfTest, AModelThatIsRightWhereItsKernelSuitsPasses) {
+TEST_F(SelfTest, AModelThatIsRightForSuitableMatricesPasses) {
   EXPECT_EQ(outcome(), "");
   EXPECT_EQ(product().verdict, Verdict::untested);
 }
 
-TEST_F(SelfTest, WaitingIsNotTheModelsFault) {
+TEST_F(SelfTest, WaitingTimeIsNotCounted) {
   mock::set_knob("wait_s", 2e-3);  // beside some microseconds that a suitable matrix takes
   EXPECT_EQ(outcome(), "");
   EXPECT_EQ(product().verdict, Verdict::untested);

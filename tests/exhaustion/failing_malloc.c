@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stands before glibc's allocator. What frees is glibc's own. */
+/* Replaces glibc's allocator. Memory is freed by glibc's own functions. */
 #include "failing_malloc.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The allocator of this process, which can be told to fail. */
+/* The allocator of this process, which can be made to fail. */
 #ifndef FAILING_MALLOC_H
 #define FAILING_MALLOC_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A whole life of the library, from the first context on, in which allocation N fails: once, or it and all that follow.
-// Each N has a process of its own, forked before the library did anything, or, for what comes after the first context,
-// once that stands. Nothing may end a process; every failure is SXT_E_MEMORY with a sentence and leaves what it was
-// given alone; and as soon as there is memory again the same call does its work.
+// Each N has its own process, forked before the library did anything, or, for later calls, once the first context
+// exists. Nothing may end a process; every failure is SXT_E_MEMORY with a sentence and leaves its arguments unchanged;
+// and when memory is available again the same call succeeds.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -172,7 +172,7 @@ bool one_life(sxt_context *context, long first, long last, long *count = nullptr
   return false;
 }
 
-// Lives with failures from allocation 1 on, at most `most` of them.
+// Runs with failures from allocation 1 on, at most `most` of them.
 int lives(const char *name, sxt_context *context, bool once, long most) {
   long all = 0;
   if (!one_life(context, 0, -1, &all)) return std::fprintf(stderr, "%s: a life without failures fails\n", name), 1;

@@ -156,7 +156,7 @@ std::int32_t fake_locate(const void *memory, std::int32_t *device) {
   return *device = piece.device, piece.type;
 }
 
-// ---- the driver's own functions, as far as anything here asks for them
+// ---- the driver's own functions, as far as they are used here
 
 int cuInit(unsigned) { return fake_devices() > 0 ? fake_call("cuInit") : FAKE_NO_DEVICE; }
 int cuDriverGetVersion(int *version) { return *version = 13000, fake_call("cuDriverGetVersion"); }
@@ -198,10 +198,10 @@ int cuCtxPopCurrent_v2(void **context) {
   current.pop_back();
   return fake_release("cuCtxPopCurrent");
 }
-// What every thread may do while others capture: 0, the driver's first mode, holds unsafe calls against them.
+// The mode of every thread while others capture: in 0, the driver's initial mode, unsafe calls are refused.
 static thread_local int capture_mode = 0;
 int cuThreadExchangeStreamCaptureMode(int *mode) {
-  return std::swap(*mode, capture_mode), FAKE_OK;  // never made to fail: nothing would be done otherwise
+  return std::swap(*mode, capture_mode), FAKE_OK;  // never made to fail, else nothing would be tested
 }
 std::int32_t fake_capture_mode() { return capture_mode; }
 // Streams of the fake runtime begin with their context's device.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the fake vendor libraries share, exported by the fake libcuda.so.1: calls are counted and can be made to fail,
- * memory and objects are kept and counted, and no work is done. Tests use the same functions to look in. Written from
- * the vendor's published interface, with declarations of our own: no CUDA header is needed. */
+/* Common functions of the fake vendor libraries, exported by the fake libcuda.so.1: calls are counted and can be made
+ * to fail, memory and objects are stored and counted, and no work is done. Tests use the same functions to inspect the
+ * state. Written from the vendor's published interface, with declarations of our own: no CUDA header is needed. */
 #ifndef SEXTANT_FAKE_DEVICE_H
 #define SEXTANT_FAKE_DEVICE_H
 #include <stdint.h>
@@ -17,20 +17,21 @@ enum { FAKE_UNREGISTERED = 0, FAKE_HOST = 1, FAKE_DEVICE = 2, FAKE_MANAGED = 3 }
 
 /* ---- for tests ---- */
 /* The n-th vendor call from now (1: the next) returns this error, once; n <= 0: none. SEXTANT_FAKE_FAIL="n:error" sets it at
- * load. An error from 700 to 719 lasts: every later call that does not give something back returns it, too. */
+ * load. An error from 700 to 719 lasts: every later call that does not free something returns it, too. */
 void fake_fail(int64_t n, int32_t error);
-/* Device memory that can still be had, in bytes; negative (as at first): as much as one asks for. */
+/* Remaining device memory, in bytes; negative (as at first): no limit. */
 void fake_limit_memory(int64_t bytes);
 /* Whether devices reach each other's memory (as at first: 1). */
 void fake_join_devices(int32_t joined);
 int64_t fake_failures(void);            /* calls that were made to fail since fake_fail */
-/* "calls", "launches", "opened pools", "graph launches", "races" (order.h), "unsafe calls" of threads in the global mode, "requests" for memory, or what lives: "contexts", "current", "streams", ... */
+/* "calls", "launches", "opened pools", "graph launches", "races" (order.h), "unsafe calls" of threads in the global
+ * mode, "requests" for memory, or living objects: "contexts", "current", "streams", ... */
 int64_t fake_count(const char *what);
 const char *fake_failed_call(void);     /* the last call that was made to fail */
 
 /* ---- for the fake libraries ---- */
 int32_t fake_call(const char *name);    /* counts; the error to return, 0 for none */
-int32_t fake_release(const char *name); /* the same for calls that give something back: never the lasting error */
+int32_t fake_release(const char *name); /* the same for calls that free something: never the lasting error */
 int32_t fake_devices(void);             /* SEXTANT_FAKE_DEVICES, default 1 */
 int32_t fake_current(void);             /* this thread's device, -1: none */
 int32_t fake_joined(void);

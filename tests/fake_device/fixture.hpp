@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A test over the fake libraries: skipped visibly without the CUDA plugins, begun with them loaded, and what must be
-// gone when everything was destroyed.
+// A test over the fake libraries: skipped visibly without the CUDA plugins, begun with them loaded, and a check that
+// nothing is left when everything was destroyed.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@
 
 namespace fake_test {
 
-// What must be gone when everything was destroyed.
+// Objects that must be gone when everything was destroyed.
 inline const char *const kinds[] = {"contexts", "current", "streams", "events", "graphs", "pools", "allocations"};
 
 inline std::string left_behind() {
@@ -27,7 +27,7 @@ inline std::string left_behind() {
   return all;
 }
 
-// What should never happen where no call fails; told once.
+// Faults that never happen where no call fails; reported once.
 inline std::string faults() {
   std::string all;
   for (const char *fault : {"races", "unsafe calls"})

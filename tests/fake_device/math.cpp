@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The fake libcublas, libcusparse and libcusolver: handles are made, kept and counted; CREATE, DESTROY and STREAM name the
-// library's functions.
+// The fake libcublas, libcusparse and libcusolver: handles are made, stored and counted; CREATE, DESTROY and STREAM
+// name the library's functions.
 #include "fake.h"
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who may touch what when: work on two streams has an order only where an event was waited for or a stream was
-// synchronised in between. Each stream, each event and the host know how far every stream had come (vector clocks,
+// The order of accesses: work on two streams has an order only where an event was waited for or a stream was
+// synchronised in between. Each stream, each event and the host have the progress of every stream (vector clocks,
 // Mattern 1989); two pieces of work that touch one allocation without an order, one of them writing, are counted as a
-// race. All threads of the host are one here: what is wrong between them is not seen. Work inside kernels is not seen
-// either, and what is captured is not followed.
+// race. All threads of the host count as one here: races between them are not detected. Work inside kernels is not seen
+// either, and captured work is not followed.
 #include "order.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct Order {
   std::mutex lock;
   Clock host;
   std::map<const void *, Clock> streams, events;
-  std::map<const void *, std::vector<Use>> memory;  // of an allocation what the host has not seen the end of
+  std::map<const void *, std::vector<Use>> memory;  // work on an allocation that the host has not waited for
 };
 Order &order() {
   static Order *const the = new Order;
@@ -37,7 +37,7 @@ void join(Clock &into, const Clock &from) {
   for (const auto &[stream, done] : from) into[stream] = std::max(into[stream], done);
 }
 
-// Called with the lock. What the host has seen done is done before whatever it enqueues.
+// Called with the lock. Work that the host has waited for is done before everything it enqueues.
 Clock &of_stream(const void *stream) {
   Clock &clock = order().streams[stream];
   join(clock, order().host);
@@ -75,7 +75,7 @@ void fake_order_forget(const void *start) {
   order().memory.erase(start);
 }
 
-// Work that the host has seen the end of needs no further account: there are thousands of streams in the end.
+// Work that the host has waited for is dropped: there are thousands of streams in the end.
 void fake_order_end(const void *stream) {
   const std::lock_guard one(order().lock);
   const auto own = order().streams.find(stream);

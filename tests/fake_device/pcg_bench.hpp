@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A diagonal system over the fake libraries, set up for one engine: for tests of conjugate gradients that look closer.
+// A diagonal system over the fake libraries, set up for one engine: for detailed tests of conjugate gradients.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace fake_test {
 
-// Ten iterations of an engine on n values at b and x, whose every answer is taken for confirmed.
+// Ten iterations of an engine on n values at b and x, every answer of which counts as confirmed.
 inline sxt_pcg_args ten_iterations(std::int32_t n, const sextant::DeviceBuffer &b, const sextant::DeviceBuffer &x) {
   sxt_pcg_args args{};
   args.h = {sizeof args, SXT_KIND_PCG};
@@ -26,7 +26,7 @@ inline sxt_pcg_args ten_iterations(std::int32_t n, const sextant::DeviceBuffer &
   return args;
 }
 
-// A set-up of its own, and its engine's run, for tests that look closer.
+// A separate set-up, and its engine's run, for detailed tests.
 class Bench {
  public:
   explicit Bench(const char *engine, bool complex = false) {
@@ -70,7 +70,7 @@ class Bench {
     std::vector<double> solution(rows);
     return sxt_pcg_solve_array(pcg, rows, right.data(), solution.data(), nullptr, nullptr);
   }
-  // One block: the device does nothing, which the engine notices after it.
+  // One block: the device does nothing, which the engine detects after it.
   std::int32_t launches_of_a_block() {
     sxt_pcg_args args = ten_iterations(rows, b, x);
     EXPECT_THROW(runner->run(&args.h), sextant::Error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The fake libcudart (SONAMEs .13 and .12): streams, events, captures and graphs without any work, launches that are only
-// counted. Copies move bytes at once. Calls that give something back do so even where they are made to fail.
+// The fake libcudart (SONAMEs .13 and .12): streams, events, captures and graphs without any work, launches that are
+// only counted. Copies move bytes at once. Calls that release something release it even when they are made to fail.
 #include <dlfcn.h>
 
 #include <cstdint>
@@ -41,8 +41,8 @@ bool used(const void *stream) {
 }
 bool captured(const void *stream) { return used(stream) && static_cast<const Stream *>(stream)->capturing; }
 
-// Calls that would break another thread's capture in the global mode, by a thread that made a device its own: tests that
-// call kernels themselves do not.
+// Calls that would break another thread's capture in the global mode, by a thread that has a current device: tests that
+// call kernels themselves have none.
 void unsafe() {
   if (fake_capture_mode() == 0 && fake_current() >= 0) fake_add("unsafe calls", 1);
 }
@@ -240,7 +240,7 @@ int cudaStreamBeginCapture(void *stream, int) {
 }
 int cudaStreamEndCapture(void *stream, void **graph) {
   auto &own = *static_cast<Stream *>(stream);
-  own.capturing = false;  // ended, whatever became of it
+  own.capturing = false;  // ended, with or without a graph
   if (own.into) return *graph = own.into, own.into = nullptr, remember(fake_call("cudaStreamEndCapture"));
   return give("cudaStreamEndCapture", "graphs", graph, Graph{});
 }

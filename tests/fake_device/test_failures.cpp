@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The shipped CUDA plugins over the fake libraries: nothing is left behind, every single vendor call may fail, a device may
-// be lost, and there may be none. Needs the plugins, so a CUDA compiler; without them each test says that it was skipped.
+// The shipped CUDA plugins over the fake libraries: nothing leaks, every single vendor call may fail, a device may be
+// lost, and there may be none. Needs the plugins, so a CUDA compiler; without them each test says that it was skipped.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 
@@ -20,7 +20,8 @@ using testing::HasSubstr;
 
 using namespace fake_test;
 
-// Everything a program might do with a device. Any step may fail: then its status is negative and there is a sentence.
+// What a program does with a device, step by step. Any step may fail: then its status is negative and there is a
+// message.
 class Program {
  public:
   void run() {
@@ -57,7 +58,7 @@ class Program {
     sxt_vector_destroy(x);
     sxt_vector_destroy(y);
   }
-  // A stream of the caller's, first used as it is, then captured.
+  // A stream of the caller: first used directly, then captured.
   void on_the_callers_stream(sxt_context *context, sxt_vector *x, sxt_vector *y) {
     const sxt_device_ops &ops = context->context->device().ops();
     void *device = context->context->device().handle(), *stream = nullptr, *graph = nullptr;
@@ -125,13 +126,13 @@ TEST_F(FakeDevice, EveryCallMayFail) {
       ASSERT_EQ(left_behind(), "") << "after call " << n << " (" << fake_failed_call() << ") failed with " << error;
     }
     EXPECT_GT(n, 100);        // so many calls there are
-    EXPECT_GT(noticed, n / 5);  // and those that matter come back as a status; the rest only end or ask
+    EXPECT_GT(noticed, n / 5);  // failures that matter are returned as a status; the other calls only release or query
     std::printf("[ failures ] error %d: %lld calls failed one by one, %d programs noticed\n", error,
                 static_cast<long long>(n - 2), noticed);
   }
 }
 
-// In a process of its own, because a lost device stays lost. Codes tell which expectation failed.
+// Runs in a separate process, because a lost device stays lost. The exit code says which expectation failed.
 [[noreturn]] void lose_the_device_at(std::int64_t n) {
   sxt_context *context = nullptr;
   if (open(&context) != SXT_OK) std::_Exit(1);
@@ -142,7 +143,7 @@ TEST_F(FakeDevice, EveryCallMayFail) {
   sxt_status status = SXT_OK;
   for (int i = 0; i < 100 && status == SXT_OK; ++i) status = sxt_fill(&two, x);
   if (status != SXT_E_DEVICE) std::_Exit(3);
-  for (int again = 0; again < 2; ++again)  // the first may meet the error where nobody can tell that it lasts
+  for (int again = 0; again < 2; ++again)  // the first call may see the error before it is known to last
     if (sxt_fill(&two, x) != SXT_E_DEVICE) std::_Exit(4);
   if (!std::strstr(sxt_last_error(context), "failed earlier")) std::_Exit(5);
   sxt_vector *y = nullptr;
@@ -154,7 +155,7 @@ TEST_F(FakeDevice, EveryCallMayFail) {
   std::_Exit(0);
 }
 
-TEST_F(FakeDevice, ALostDeviceSaysSoAndLetsGo) {
+TEST_F(FakeDevice, ALostDeviceIsReportedAndReleased) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   for (const std::int64_t n : {1, 2, 3, 5, 8})
     EXPECT_EXIT(lose_the_device_at(n), testing::ExitedWithCode(0), "") << "lost at call " << n;
@@ -185,7 +186,7 @@ TEST(NoGpu, IsARefusalRecord) {
   unsetenv("SEXTANT_FAKE_DEVICES");
 }
 
-// The other fakes stand ready for the plugins that will use them: they load by SONAME, count and fail.
+// The other fake libraries load by SONAME, count calls and can be made to fail.
 TEST(FakeLibraries, LoadByTheirSonames) {
   const struct { const char *library, *create, *destroy, *counter; } all[] = {
       {"libcublas.so.13", "cublasCreate_v2", "cublasDestroy_v2", "cublas"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kernels whose instructions code for older devices lacks: on a newer generation than the build holds code for they
-// refuse, as code translated from the older PTX would give wrong answers in silence.
+// Kernels whose instructions code for older devices lacks: they refuse a newer generation than the build holds code
+// for, because code translated from the older PTX would silently give wrong answers.
 #include <gmock/gmock.h>
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Batches of Hermitian systems through the C interface over the fake device: work is enqueued and counted, host sets
-// pass through in pieces, every vendor call may fail, and nothing is left behind.
+// pass through the device in pieces, every vendor call may fail, and nothing leaks.
 #include <cstdint>
 #include <latch>
 #include <memory>
@@ -32,7 +32,7 @@ class HermitianBatches : public FakeDevice {
     options.n = 4;
     return options;
   }
-  // One call on a context of its own; everything is destroyed again.
+  // One call on a new context; everything is destroyed afterwards.
   Failed call(const sxt_hermitian_options &options, bool in_device_memory) {
     Failed failed;
     sxt_context *context = nullptr;
@@ -90,7 +90,7 @@ TEST_F(HermitianBatches, PlainCallsAreEnqueued) {
   EXPECT_EQ(left_behind(), "");
 }
 
-// Each of our own is offered for the sets that it is made for, whatever the type: its model says a time.
+// Each kernel of the library is offered for the sets that it supports, for every type: its model predicts a time.
 TEST_F(HermitianBatches, EveryKernelOfOursCanBeTaken) {
   struct {
     const char *kernel;
@@ -138,7 +138,7 @@ TEST_F(HermitianBatches, HostSetsPassInPieces) {
   EXPECT_EQ(left_behind(), "");
 }
 
-// Memory for a third of it: what does not fit goes by halves.
+// Memory for a third of the set: pieces that do not fit are halved.
 TEST_F(HermitianBatches, AHostSetThatDoesNotFitGoesInSmallerPieces) {
   sxt_hermitian_options options = description(1000);
   options.space = SXT_SPACE_HOST;
@@ -152,7 +152,7 @@ TEST_F(HermitianBatches, AHostSetThatDoesNotFitGoesInSmallerPieces) {
   EXPECT_EQ(left_behind(), "");
 }
 
-// A limit that serves is not too small when it is larger; one piece needs no further threads.
+// A limit that suffices also suffices when it is larger; one piece needs no further threads.
 TEST_F(HermitianBatches, ALargerLimitServesAsWell) {
   sxt_hermitian_options options = description(200);
   options.space = SXT_SPACE_HOST;
@@ -172,7 +172,7 @@ TEST_F(HermitianBatches, ALargerLimitServesAsWell) {
   EXPECT_EQ(left_behind(), "");
 }
 
-// A leading dimension that makes no sense is told in its system's info; nothing is copied by it.
+// An invalid leading dimension is reported in its system's info; nothing of that system is copied.
 TEST_F(HermitianBatches, NegativeLeadingDimensionsOfHostSystems) {
   constexpr std::int64_t n = 4, batch = 3;
   sxt_context *context = nullptr;
@@ -270,7 +270,8 @@ TEST_F(HermitianBatches, ShortcutsAreEnqueuedAndEachOfTheirCallsMayFail) {
   every_call_may_fail(options, true);
 }
 
-// Indefinite ones are mixed, factored by what factors definite ones fast, and the rest pivoted.
+// Indefinite systems are mixed by butterflies and factored by the fast kernels for definite ones; the rest is factored
+// with pivoting.
 TEST_F(HermitianBatches, ButterfliesAreEnqueuedAndEachOfTheirCallsMayFail) {
   sxt_hermitian_options options = description(6);
   options.definiteness = SXT_INDEFINITE;
@@ -284,7 +285,7 @@ TEST_F(HermitianBatches, ButterfliesAreEnqueuedAndEachOfTheirCallsMayFail) {
   every_call_may_fail(options, true);
 }
 
-// Setting up asks for memory, which a capture cannot give.
+// A set-up allocates memory, which is not possible inside a capture.
 TEST_F(HermitianBatches, AFirstCallInsideACaptureIsRefused) {
   sxt_context *context = nullptr;
   sxt_hermitian *hermitian = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The CUDA kernels for sets of Hermitian systems over the fake libraries, through their tables: what they refuse, what
-// their models say, and that each vendor call may fail without leaving anything behind.
+// their models predict, and that each vendor call may fail without a leak.
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -101,7 +101,7 @@ TEST_F(HermitianCuda, ModelsGrowWithTheWork) {
   }
 }
 
-// What the systems of a multiprocessor take from one another is that of the busiest one.
+// Systems on a multiprocessor compete; the busiest multiprocessor decides the time.
 TEST_F(HermitianCuda, TheTileModelCountsTheBusiestMultiprocessor) {
   constexpr int products = 3;
   const sxt_machine machine = make_gpu();
@@ -178,7 +178,7 @@ TEST_F(HermitianCuda, EveryCallMayFail) {
   }
 }
 
-// Arguments without meaning come back as a sentence, not as a launch.
+// Invalid arguments give an error message, not a launch.
 TEST_F(HermitianCuda, ArgumentsAreChecked) {
   const sxt_machine machine = make_gpu();
   const sxt_kernel &k = kernel("tile");

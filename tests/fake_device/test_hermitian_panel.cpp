@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // hermitian.panel.cuda over the fake libraries, through its table: what it refuses, which numbers of blocks a system it
-// offers, what its model says, and that each vendor call may fail without leaving anything behind.
+// offers, what its model predicts, and that each vendor call may fail without a leak.
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -57,7 +57,7 @@ TEST_F(HermitianPanelCuda, RefusesWhatItCannotDo) {
   EXPECT_EQ(kernel().min_level, 90);
 }
 
-// A block needs a tile of its own.
+// Every block needs at least one tile.
 TEST_F(HermitianPanelCuda, OffersAsManyBlocksASystemAsItHasTiles) {
   EXPECT_EQ(offered(query(64, 1000)).size(), 1u);
   EXPECT_EQ(offered(query(130, 1000)).size(), 2u);
@@ -75,7 +75,7 @@ TEST_F(HermitianPanelCuda, OffersAsManyBlocksASystemAsItHasTiles) {
 }
 
 // Terms are finite, and more systems or a larger order never cost less. Of few large systems, more blocks each leave a
-// shorter way through the diagonal tiles than of many: it is the batch that decides.
+// shorter way through the diagonal tiles than of many: the size of the batch decides.
 TEST_F(HermitianPanelCuda, ModelGrowsWithTheWork) {
   const auto small = offered(query(600, 1000)), many = offered(query(600, 9000)), large = offered(query(700, 1000));
   ASSERT_EQ(small.size(), 4u);
@@ -94,7 +94,7 @@ TEST_F(HermitianPanelCuda, ModelGrowsWithTheWork) {
 }
 
 // Of 264 places on 132 multiprocessors: no more systems than multiprocessors cost the same, one more costs more, and
-// one more than there are places the most. Clusters of four fill fewer places: 66 of them go in two rounds, pairs in
+// one more than there are places the most. Clusters of four fill fewer places: 66 of them take two rounds, pairs take
 // one.
 TEST_F(HermitianPanelCuda, SetsThatFillADeviceInPartAreCountedByTheirRounds) {
   constexpr int products = 2;
@@ -107,13 +107,13 @@ TEST_F(HermitianPanelCuda, SetsThatFillADeviceInPartAreCountedByTheirRounds) {
   EXPECT_LT(1.4 * cost(264, 0), cost(265, 0));
   EXPECT_EQ(cost(67, 1), cost(132, 1));
   EXPECT_LT(1.4 * cost(60, 2), cost(66, 2));
-  // Two blocks halve the work of a system; four do not make a quarter of it, where one of them factors the diagonal.
+  // Two blocks halve the work of a system. Four blocks do not make it a quarter where one of them factors the diagonal.
   EXPECT_GT(cost(10, 2), cost(10, 0) / 4);
   EXPECT_LT(cost(10, 2), cost(10, 1));
 }
 
-// Where columns of panels are copied in bulk, four more warps see to it, and a block alone on a multiprocessor makes
-// more of its tensor cores.
+// Where columns of panels are copied in bulk, four more warps do the copies, and a block that is alone on a
+// multiprocessor uses its tensor cores better.
 TEST_F(HermitianPanelCuda, BlocksThatCopyColumnsHaveTwiceTheThreads) {
   const auto threads = [&](const sxt_hermitian_query &q) { return offered(q)[0].launch[1]; };
   EXPECT_EQ(threads(query(350, 1000)), 256);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sets of Hermitian systems in an automatic context whose device runs nothing: where a solution is right, the CPU
-// computed it; where launches are counted, the device was asked.
+// Sets of Hermitian systems in an automatic context whose device runs nothing: a correct solution was computed by the
+// CPU; counted launches went to the device.
 #include <algorithm>
 #include <cstdint>
 #include <fstream>
@@ -49,8 +49,8 @@ class HermitianPlacement : public fake_test::FakeDevice {
     FakeDevice::TearDown();
   }
 
-  // One thread of the host and a kernel that is a hundred times as fast as on the fake device, which is a small one: so
-  // what goes to the device does on machines of any size.
+  // One thread of the host, and a kernel a hundred times as fast as on the (small) fake device, so that the same sets
+  // go to the device on machines of any size.
   void open(const char *device, int deterministic = 0) {
     const std::string profile = testing::TempDir() + "sextant-hermitian-placement-profile.toml";
     std::ofstream(profile) << "format = 1\n[kernels.\"hermitian.block.cuda\"]\nfactor = 0.01\nrel_error = 0.1\n";
@@ -217,7 +217,7 @@ TEST_F(HermitianPlacement, PinnedArraysAreWeighedToo) {
   for (std::int64_t i = 160; i < 200; ++i) EXPECT_NEAR(values[i], 1, 1e-12);
 }
 
-// The CPU was asked for both sets, and chosen for one.
+// The CPU was considered for both sets, and chosen for one.
 TEST_F(HermitianPlacement, APlanSaysWhere) {
   const std::string path = testing::TempDir() + "sextant-hermitian-placement-plan.toml";
   create(description(30, 300));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // cuBLAS' LU and the Toeplitz recursion over the fake libraries, through their tables: what they refuse, and that each
-// vendor call may fail without leaving anything behind.
+// vendor call may fail without a leak.
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -100,10 +100,10 @@ TEST_F(HermitianVendor, RefuseWhatTheyCannotDo) {
   sxt_hermitian_query q = query(SXT_KIND_HERMITIAN, kOrder);
   EXPECT_EQ(refusal(cublas(), q), "");
   q.definiteness = SXT_HERMITIAN_DEFINITE;
-  EXPECT_THAT(refusal(cublas(), q), HasSubstr("no leading minor"));
+  EXPECT_THAT(refusal(cublas(), q), HasSubstr("does not give a leading minor"));
   q = query(SXT_KIND_HERMITIAN, kOrder);
   q.solution_only = 0;
-  EXPECT_THAT(refusal(cublas(), q), HasSubstr("not the one that is asked for"));
+  EXPECT_THAT(refusal(cublas(), q), HasSubstr("not the Hermitian factor requested"));
   q = query(SXT_KIND_HERMITIAN, kOrder);
   q.may_spoil = 0;
   EXPECT_THAT(refusal(cublas(), q), HasSubstr("the other triangle"));
@@ -119,13 +119,13 @@ TEST_F(HermitianVendor, EveryCallOfCuBlasMayFail) {
 TEST_F(HermitianVendor, EveryCallOnStreamsMayFail) {
   sxt_hermitian_query q = query(SXT_KIND_HERMITIAN, kOrder);
   q.definiteness = SXT_HERMITIAN_DEFINITE;
-  EXPECT_THAT(refusal(streams(), q), HasSubstr("factors alone"));
+  EXPECT_THAT(refusal(streams(), q), HasSubstr("only factors"));
   q.phase = SXT_HERMITIAN_FACTOR;
   every_call_may_fail(streams(), q, 100);
   q.pointer_array = 1;
-  EXPECT_THAT(refusal(streams(), q), HasSubstr("where systems are"));
+  EXPECT_THAT(refusal(streams(), q), HasSubstr("addresses of the systems"));
   q.pointer_array = 0, q.solution_only = 0;
-  EXPECT_THAT(refusal(streams(), q), HasSubstr("in measurements alone"));
+  EXPECT_THAT(refusal(streams(), q), HasSubstr("only in measurements"));
 }
 
 TEST_F(HermitianVendor, EveryCallOfTheToeplitzKernelMayFail) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The host's side of every CUDA kernel through its kind's conformance cases over the fake libraries, which compute
-// nothing: answers are wrong, but no case, least of all an empty one, may end the process, every finding has its
-// sentence, and all is given back.
+// nothing: answers are wrong, but no case (not even an empty one) may end the process, every finding has its message,
+// and everything is released.
 #include <cstring>
 
 #include "abi/handles.hpp"
@@ -18,7 +18,7 @@ using sextant::registry::Registry;
 
 class FakeKernels : public FakeDevice {};
 
-// A function of the vendor's that the fakes lack is a plugin that no test here reaches.
+// A plugin that needs a vendor function which the fakes lack is refused, and no test here would reach it.
 TEST_F(FakeKernels, NoPluginIsRefused) {
   for (const sextant::registry::Refusal *refusal : Registry::instance().refusals())
     EXPECT_EQ(refusal->path.find(SEXTANT_PLUGIN_DIR), std::string::npos) << refusal->path << ": " << refusal->reason;

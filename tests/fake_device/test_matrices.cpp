@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sparse matrices over the fake libraries: every storage is built, refreshed, scaled and given back; every vendor call
-// meanwhile may fail; and where memory is short another storage serves, or the caller reads how many bytes were
+// Sparse matrices over the fake libraries. Every storage is built, refreshed, scaled and released, and every vendor
+// call meanwhile may fail. Where memory is short another storage serves, or the message says how many bytes were
 // missing. Kernels run nothing here: what they would compute is tested on a GPU.
 #include <algorithm>
 #include <cstdint>
@@ -48,7 +48,7 @@ struct Arrays {
   }
 };
 
-// A matrix of these arrays and two vectors, on a context of their own; destroyed with it.
+// A matrix of these arrays and two vectors on a new context; destroyed with it.
 struct OnDevice {
   explicit OnDevice(const Arrays &arrays, std::int64_t length = 0) {
     need(open(&context));
@@ -250,7 +250,7 @@ TEST_F(MatricesOnAFakeDevice, EveryKernelMayFail) {
   EXPECT_EQ(left_behind(), "");
 }
 
-// That values were found to be symmetric holds until others come: a transpose is built as if they had not been
+// That values were found to be symmetric holds only until new values come: a transpose is built as if they had not been
 // compared.
 TEST_F(MatricesOnAFakeDevice, FoundSymmetrySparesNoTranspose) {
   const Arrays arrays(500);
@@ -277,7 +277,7 @@ TEST_F(MatricesOnAFakeDevice, FoundSymmetrySparesNoTranspose) {
   EXPECT_EQ(launches(), before);
 }
 
-// Callers' complex scalars are aligned as their parts; kernels read them in one access.
+// Complex scalars of the caller are aligned like their parts; kernels read them in one access.
 TEST_F(MatricesOnAFakeDevice, ComplexScalarsLieAnywhere) {
   sxt_context *context = nullptr;
   ASSERT_EQ(open(&context), SXT_OK);
@@ -301,8 +301,8 @@ TEST_F(MatricesOnAFakeDevice, ComplexScalarsLieAnywhere) {
   sxt_context_destroy(context);
 }
 
-// P A P^T: every call of making it may fail, its storages and new values come from the device, and those ask for no
-// memory.
+// P A P^T: every call of making it may fail, its storages and new values come from the device, and new values allocate
+// no memory.
 TEST_F(MatricesOnAFakeDevice, APermutedMatrixIsMadeOnTheDevice) {
   const Arrays arrays(2000);
   {
@@ -406,8 +406,8 @@ TEST_F(MatricesOnAFakeDevice, ArraysInDeviceMemoryAreRefused) {
             SXT_E_ARGUMENT);
 }
 
-// With less and less memory a product is served by what still fits; then the sentence names the bytes.
-TEST_F(MatricesOnAFakeDevice, ShortMemoryIsSaidOrEvaded) {
+// With less and less memory a product uses what still fits; in the end the message names the bytes.
+TEST_F(MatricesOnAFakeDevice, ShortMemoryIsReportedOrAvoided) {
   const Arrays arrays(4000);
   int served = 0, refused = 0;
   std::string last;
@@ -436,8 +436,8 @@ TEST_F(MatricesOnAFakeDevice, ShortMemoryIsSaidOrEvaded) {
   EXPECT_GT(refused, 0);
 }
 
-// A storage that does not fit while another does: the product is computed with what there is, and the choice says what
-// did not fit and why.
+// One storage format does not fit and another does: the product is computed with the one that fits, and the explanation
+// says what did not fit and why.
 TEST_F(MatricesOnAFakeDevice, AStorageThatDoesNotFitIsPassedOver) {
   const Arrays arrays(4000);
   const OnDevice held(arrays);

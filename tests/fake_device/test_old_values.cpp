@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // New values beside captures, over the fake libraries: an update is refused while the stream is being captured, and
-// what is captured after one is recorded with every part of the set-up up to date.
+// what is captured after an update contains every part of the set-up with the new values.
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Conjugate gradients over the fake libraries: every vendor call of a set-up and of an engine's run may fail, and
-// nothing is left behind. Kernels run nothing here, so a solve ends at once, and an engine notices that its device did
-// nothing.
+// nothing leaks. Kernels run nothing here, so a solve ends at once, and an engine notices that its device did nothing.
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -84,7 +83,7 @@ class Program {
     good(sxt_pcg_solve_array(pcg, rows, b.data(), x.data(), nullptr, nullptr), context);
     good(sxt_pcg_solve_block(pcg, rows, 2, b.data(), rows, x.data(), rows, nullptr, nullptr), context);
   }
-  // The engine itself: in a solve, norms that nobody computed end everything before it is asked.
+  // The engine itself: in a solve, norms that were never computed end everything before the engine runs.
   void engine(sextant::Matrix &matrix) {
     sxt_pcg_query query{};
     query.m = matrix.query_part(SXT_KIND_PCG, sizeof query, 1);
@@ -167,7 +166,7 @@ TEST_P(FakePcg, OnlyTheFirstSolveAsksForMemory) {
   EXPECT_EQ(fake_count("requests"), before);
 }
 
-// What is said of the launches is what the vendor's library saw; in a first run captured kernels are counted there,
+// The reported launches are those that the vendor's library saw; in a first run captured kernels are counted there,
 // too.
 TEST_P(FakePcg, SaysHowOftenItLaunches) {
   Bench bench(GetParam());
@@ -207,7 +206,7 @@ TEST_P(FakePcg, MemoryMayRunOutAtSetUpAndAtASolve) {
   sxt_context_destroy(context);
 }
 
-// Nothing of a refused solve may end in the caller's graph.
+// Nothing of a refused solve may appear in the caller's graph.
 TEST_P(FakePcg, ASolveInsideACaptureIsRefused) {
   Bench bench(GetParam());
   const sxt_device_ops &ops = bench.device().ops();
@@ -230,7 +229,8 @@ TEST_P(FakePcg, ASolveInsideACaptureIsRefused) {
 
 using FakeOrder = FakeDevice;
 
-// Where the device lacks the memory for P A P^T, or anything fails for want of it, the host's way serves and says so.
+// Where the device lacks the memory for P A P^T, or anything fails because of that, the host moves the entries, and the
+// explanation says so.
 TEST_F(FakeOrder, EntriesAreMovedOnTheHostWhereMemoryIsShort) {
   std::vector<std::int32_t> ptr{0}, col;
   std::vector<double> values;
@@ -273,8 +273,8 @@ TEST_F(FakeOrder, EntriesAreMovedOnTheHostWhereMemoryIsShort) {
 
 using FakePersistent = FakeDevice;
 
-// Rows without order, so that no partition keeps halos small. The model takes the system to fit; that it does not shows
-// while parts grow, and the sentence has the numbers.
+// Rows without order, so that no partition keeps halos small. The model assumes that the system fits. That it does not
+// is found while parts grow, and the message has the numbers.
 TEST_F(FakePersistent, AHaloThatCannotFitIsRefusedWhileItGrows) {
   constexpr std::int32_t n = 4000, neighbours = 15;
   std::vector<std::int32_t> row, col;

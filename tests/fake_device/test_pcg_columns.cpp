@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Several right-hand sides together over the fake libraries: every vendor call may fail, and what a preconditioner must
-// offer.
+// Several right-hand sides together over the fake libraries: every vendor call may fail; and what a preconditioner must
+// support.
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -80,8 +80,8 @@ TEST_F(FakeColumns, EveryCallMayFailWithAPreconditioner) {
       every_call_may_fail("pcg.graph-csr-m.predict-recompute.cuda", each, complex);
 }
 
-// Its seconds are those of all columns, and one that takes single vectors only is left to other engines. Chebyshev is
-// not among them: its probe finds nothing here, so that it cannot prove itself.
+// Its predicted time covers all columns. A preconditioner that takes single vectors only is left to other engines.
+// Chebyshev is not tested: its probe finds nothing here.
 TEST_F(FakeColumns, APreconditionerMustTakeColumnsSideBySide) {
   const char *const engine = "pcg.graph-csr-m.predict-recompute.cuda";
   if (!Registry::instance().find(engine)) GTEST_SKIP() << "this build has no " << engine;

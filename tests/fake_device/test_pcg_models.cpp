@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What engines of conjugate gradients and P A P^T say of themselves, beside what one H200 took (2026-11-23; the tables
-// of their READMEs): a term that is lost shows.
+// Predictions of the models of the engines of conjugate gradients and of P A P^T, compared with times on one H200
+// (2026-11-23; the tables of their READMEs): a missing term is noticed.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -79,7 +79,8 @@ TEST_F(PcgModels, IterationsOfEnginesWithKernelsOfTheirOwn) {
   }
 }
 
-// With M in captured blocks (7-point grids, f64): 1 to 32 columns, and what lies apart for lanes that have a row each.
+// With M in captured blocks (7-point grids, f64): 1 to 32 columns, and values that lie apart where every lane has a
+// row.
 TEST_F(PcgModels, IterationsWithAPreconditioner) {
   struct Case {
     const char *plugin, *kernel, *method;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a set-up of conjugate gradients is spared on a device, by its explanation. Kernels run nothing here.
+// What a set-up of conjugate gradients leaves out on a device, by its explanation. Kernels run nothing here.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -11,7 +11,7 @@ namespace {
 
 using namespace fake_test;
 
-// How a set-up of the library's choice explains itself, with a probe of so many iterations.
+// The explanation of a set-up with everything chosen by the library, with a probe of so many iterations.
 std::string explanation(std::int32_t rows, std::int32_t probe) {
   std::vector<std::int32_t> ptr{0}, col;
   std::vector<double> values;
@@ -41,8 +41,8 @@ std::string explanation(std::int32_t rows, std::int32_t probe) {
   return text;
 }
 
-// A short solve is not preceded by a probe that costs more than any choice could gain by it, nor by a scaling; who asks
-// for a probe has one (of a matrix of zeros: kernels run nothing here).
+// A short solve has no probe that costs more than any choice could gain by it, and no scaling. A probe that the options
+// ask for is run (of a matrix of zeros: kernels run nothing here).
 using FakePcgPlan = FakeDevice;
 TEST_F(FakePcgPlan, ShortSolvesAreSparedWhatTheyCannotRepay) {
   const std::string spared = explanation(300, 0), asked = explanation(300, 20);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A solve in a graph that the application captures, over the fake libraries: two loops, one within the other, and every
-// vendor call of the recording may fail without leaving anything behind or a capture open.
+// vendor call of the capture may fail without a leak and without leaving a capture open.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -57,7 +57,7 @@ class FakeRecord : public FakeDevice, public testing::WithParamInterface<const c
   }
   sextant::Device &device() { return context_->context->device(); }
 
-  // Records a solve between the beginning and the end of a capture; "": it went well, else the sentence.
+  // Captures a solve; returns "" or the error message.
   std::string record(sextant::Session &session) {
     const auto *ops = static_cast<const sxt_pcg_ops *>(runner_->choice().kernel->table.ops);
     sxt_pcg_record_args args{};
@@ -125,7 +125,7 @@ TEST_P(FakeRecord, EveryCallMayFail) {
   EXPECT_EQ(record(*session), "") << "the session is as good as before";
 }
 
-TEST_P(FakeRecord, AnIdleSessionIsLentForGood) {
+TEST_P(FakeRecord, AnIdleSessionIsLentForever) {
   EXPECT_EQ(runner_->take_idle(), nullptr);
   sxt_pcg_args args{};  // refused, but its session is then there
   args.h = {sizeof args, SXT_KIND_PCG};

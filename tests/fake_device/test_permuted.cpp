@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What P A P^T on a device is predicted to take: by what its storage counts, and by the factor that a calibration found
-// for it. Over the fake libraries nothing is computed, and a calibration still measures calls.
+// The predicted time of P A P^T on a device: by the counts of its storage, and by the factor that a calibration found.
+// Over the fake libraries nothing is computed, and a calibration still measures calls.
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -30,7 +30,7 @@ class Permuted : public FakeDevice {
     if (!folder_.empty()) std::filesystem::remove_all(folder_);
     FakeDevice::TearDown();
   }
-  // A context with a profile of its own.
+  // A context with its own profile.
   void open_with(const std::string &text, sxt_context **context) {
     const std::string path = (folder_ / "p.toml").string();
     std::ofstream(path) << "format = 1\n" << text;
@@ -58,7 +58,7 @@ class Permuted : public FakeDevice {
   std::filesystem::path folder_;
 };
 
-TEST_F(Permuted, TheFactorOfTheProfileIsTheirs) {
+TEST_F(Permuted, UseTheFactorOfTheProfile) {
   sxt_context *plain = nullptr, *fitted = nullptr;
   open_with("", &plain);
   open_with(

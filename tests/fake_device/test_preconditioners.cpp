@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // CUDA preconditioners over the fake libraries: every vendor call of a set-up, a run and a refresh may fail, and
-// nothing is left behind. Kernels run nothing here, so factors are empty and a probe sees a matrix of zeros.
+// nothing leaks. Kernels run nothing here, so factors are empty and a probe sees a matrix of zeros.
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -114,10 +114,10 @@ TEST_P(FakePreconditioner, EveryCallMayFail) {
     fake_fail(0, 0);
     ASSERT_EQ(left_behind(), "") << "after call " << n << " (" << fake_failed_call() << ") failed";
   }
-  EXPECT_GT(failures, calls / 4);  // calls that give something back cannot fail the program
+  EXPECT_GT(failures, calls / 4);  // calls that release something cannot fail the program
 }
 
-// What was asked for as M and cannot be had is a reason, not left out in silence.
+// A forced M that is not available is a reason to fail; the solve does not silently go on without it.
 using EnginesOverFakes = FakeDevice;
 TEST_F(EnginesOverFakes, DoNotGoOnWithoutM) {
   sxt_context *context = nullptr;

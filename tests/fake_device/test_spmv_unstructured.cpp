@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Products on coordinates, SELL, hubs and cuSPARSE over the fake libraries: every vendor call fails once while a kernel
-// is chosen, built, run and given new values; nothing is left behind, and every failure has a sentence.
+// is chosen, built, run and given new values; nothing leaks, and every failure has a message.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace fake_test;
 
-// What these kernels have beside what the fixture counts.
+// What these kernels hold beside what the fixture counts.
 std::string handles_left() {
   return left_behind() + std::string(fake_count("cusparse") ? "handles " : "") +
          std::string(fake_count("descriptors") ? "descriptors" : "");
@@ -132,7 +132,7 @@ TEST_P(UnstructuredOnFakeDevice, EveryCallMayFail) {
     ASSERT_EQ(handles_left(), "") << "after call " << n << " (" << fake_failed_call() << ") failed";
   }
   EXPECT_GT(n, 60);           // so many calls there are
-  EXPECT_GT(noticed, n / 5);  // and those that matter come back as a status: models do without a feature
+  EXPECT_GT(noticed, n / 5);  // failures that matter are returned as a status: models do without a feature
 }
 
 std::string name_of(const testing::TestParamInfo<const char *> &info) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Streams of the caller that end before what was made and used on them: nothing touches them any more.
+// Streams of the caller that are destroyed before the objects that were used on them: the library does not touch them
+// any more.
 #include <cstdint>
 #include <vector>
 
@@ -36,7 +37,7 @@ class FakeStreams : public FakeDevice {
   std::int64_t before_ = 0;
 };
 
-TEST_F(FakeStreams, TheContextsMayEndOnceItIsTakenBack) {
+TEST_F(FakeStreams, MayBeDestroyedOnceTheContextNoLongerUsesThem) {
   constexpr std::int32_t n = 100;
   std::vector<std::int32_t> ptr{0}, col;
   std::vector<double> values, b(n, 1), x(n);
@@ -73,12 +74,12 @@ TEST_F(FakeStreams, TheContextsMayEndOnceItIsTakenBack) {
   end();
 }
 
-TEST_F(FakeStreams, ThoseOfHermitianSetsMayEndBeforeTheirHandle) {
+TEST_F(FakeStreams, OfHermitianSetsMayBeDestroyedBeforeTheHandle) {
   sxt_hermitian_options options;
   sxt_hermitian_options_init(&options, sizeof options);
   options.batch = 8;
   options.n = 4;
-  options.refine_steps = 1;  // asks for work memory
+  options.refine_steps = 1;  // allocates work memory
   sxt_hermitian *hermitian = nullptr;
   sxt_vector *memory = nullptr;
   ASSERT_EQ(sxt_hermitian_create(context_, &options, &hermitian), SXT_OK) << sxt_last_error(context_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The storages and products by diagonals, ELL, HYB and blocks over the fake libraries: built, refreshed, scaled and run
-// while every single vendor call fails once. Each failure comes back as a status with a sentence, or does no harm, and
-// nothing is left behind. No kernel runs here, so the storages are as empty as cleared memory makes them.
+// while every single vendor call fails once. Each failure is returned as a status with a message or does no harm, and
+// nothing leaks. No kernel runs here, so the storages are as empty as cleared memory makes them.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -60,7 +60,7 @@ class FakeStructured : public testing::TestWithParam<const char *> {
     options.device = "cuda";
     ASSERT_EQ(sxt_context_create(&options, &context_), SXT_OK) << sxt_last_error(nullptr);
     there_ = DeviceBuffer(context_->context->device(), n * sizeof(double));
-    run_all();  // everything that is loaded or kept for good is there before anything fails
+    run_all();  // everything that stays loaded is there before anything fails
     before_ = fake_count("allocations");
   }
   void TearDown() override {
@@ -69,7 +69,7 @@ class FakeStructured : public testing::TestWithParam<const char *> {
     sxt_context_destroy(context_);
   }
 
-  // f(): true when it came through; a failure must have a sentence.
+  // f(): true when it succeeded; a failure must have a message.
   template <class F>
   bool attempt(F &&f) {
     try {
@@ -143,7 +143,7 @@ TEST_P(FakeStructured, EveryCallMayFail) {
           << "after call " << call << " (" << fake_failed_call() << ") failed with " << error;
     }
     EXPECT_GT(call, 100);    // so many calls there are
-    EXPECT_GT(noticed, 20);  // and those that matter come back; others are of features, or give something back
+    EXPECT_GT(noticed, 20);  // failures that matter are returned; other calls compute features or release something
     EXPECT_TRUE(run_all()) << "it does not recover";
     std::printf("[ failures ] %s, error %d: %lld calls failed one by one, %d noticed\n", GetParam(), error,
                 static_cast<long long>(call - 2), noticed);

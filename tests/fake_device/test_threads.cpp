@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads that share a context: what a call leaves behind while its work is only enqueued belongs to no other call
-// before the stream was waited for. The fake runtime knows which work has an order (order.h).
+// Threads that share a context: while the work of a call is only enqueued, its resources are not lent to other calls;
+// they are free once the stream was waited for. The fake runtime knows which work has an order (order.h).
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -60,7 +60,7 @@ class FakeThreads : public FakeDevice {
     kernel_.table.close = close_kept;
     kernel_.table.run = run_kept;
     kernel_.plugin = &plugin_;
-    kernel_.verdict = sextant::registry::Verdict::passed;  // no case of its kind asks what it does
+    kernel_.verdict = sextant::registry::Verdict::passed;  // no case of its kind tests what it does
     sxt_vector_query query{};
     query.q = {{sizeof query, SXT_KIND_VECTOR}, 1, 0, SXT_F64};
     query.n = 1;
@@ -118,7 +118,7 @@ TEST_F(FakeThreads, TheRuntimeSeesWorkWithoutAnOrder) {
   EXPECT_EQ(fake_count("races"), 0);
 }
 
-// A session of enqueued work belongs to its stream until the owner of the stream has waited.
+// A session of enqueued work stays with its stream until the owner of the stream has waited.
 TEST_F(FakeThreads, SessionsInUseAreNotLentToOtherStreams) {
   {
     const OwnStream own(device());
@@ -158,7 +158,7 @@ TEST_F(FakeThreads, ManyOfThem) {
   EXPECT_LE(opened, 16) << "a pool grows with the callers, not with the calls";
 }
 
-// A stream of the caller's that is taken back was waited for: its sessions are anybody's again.
+// A stream of the caller that the context no longer uses was waited for: its sessions can be lent again.
 TEST_F(FakeThreads, SessionsOfACallersStreamComeBack) {
   void *streams[2] = {};
   for (void *&stream : streams) ASSERT_EQ(device().ops().stream_create(device().handle(), &stream), SXT_OK);
@@ -172,7 +172,7 @@ TEST_F(FakeThreads, SessionsOfACallersStreamComeBack) {
   for (void *stream : streams) device().ops().stream_destroy(device().handle(), stream);
 }
 
-// Every call leaves the thread in the mode of captures that it had.
+// Every call restores the thread's capture mode.
 TEST_F(FakeThreads, CapturesOfOtherThreadsAreLeftAlone) {
   run();
   EXPECT_EQ(fake_capture_mode(), 0);
@@ -184,8 +184,8 @@ TEST_F(FakeThreads, CapturesOfOtherThreadsAreLeftAlone) {
   EXPECT_EQ(fake_count("unsafe calls"), 0);
 }
 
-// Inside a capture what has to be set up is refused as that, whatever it is, and nothing is enqueued; the stream stays
-// the context's when it is to be taken back.
+// Inside a capture every first call that needs a set-up is refused, and nothing is enqueued. The stream cannot be taken
+// from the context during the capture.
 TEST_F(FakeThreads, FirstCallsInsideACapture) {
   constexpr std::int32_t n = 10, columns[n] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
   const std::int32_t rows[n + 1] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};

@@ -24,7 +24,7 @@ sxt_context *open_on(std::int32_t ordinal) {
 
 constexpr std::int32_t not_supported = 801;
 
-// One copy, which arrives or says why it does not. `failing`: the n-th vendor call from there that fails, 0: none.
+// One copy, which arrives or returns an error message. `failing`: the n-th vendor call from there that fails, 0: none.
 sxt_status copy_between(sxt_context *from, sxt_context *to, std::int64_t failing = 0) {
   sextant::Device &source = from->context->device(), &target = to->context->device();
   const std::vector<double> values{1, 2, 3};
@@ -69,7 +69,7 @@ void copy_by_way_of_the_host() {
   EXPECT_EQ(fake_count("opened pools"), 0);
 }
 
-// Each vendor call of a first copy fails in turn: what only shortens the way may.
+// Each vendor call of a first copy fails in turn. A failure of a call that only makes the copy faster is harmless.
 void copy_while_calls_fail() {
   std::set<std::string> did_without;
   for (std::int64_t n = 1; n < 100; ++n) {
@@ -85,7 +85,7 @@ void copy_while_calls_fail() {
   EXPECT_THAT(did_without, testing::IsSupersetOf({"cudaDeviceCanAccessPeer", "cudaMemPoolSetAccess"}));
 }
 
-// Ends the process with 0 where all went as it should.
+// Ends the process with 0 on success.
 [[noreturn]] void alone(void (*body)()) {
   body();
   fake_fail(0, 0);
@@ -107,7 +107,7 @@ void with_two_devices(void (*body)()) {
 }
 
 TEST(TwoDevices, KeepTheirMemoryApart) { with_two_devices(refuse_and_copy); }
-TEST(TwoDevices, CopyByWayOfTheHostWhereTheyDoNotReachEachOther) { with_two_devices(copy_by_way_of_the_host); }
-TEST(TwoDevices, CopyWhereNoDirectWayIsHad) { with_two_devices(copy_while_calls_fail); }
+TEST(TwoDevices, CopyThroughTheHostWhereTheyDoNotReachEachOther) { with_two_devices(copy_by_way_of_the_host); }
+TEST(TwoDevices, CopyWhereNoDirectPathExists) { with_two_devices(copy_while_calls_fail); }
 
 }  // namespace

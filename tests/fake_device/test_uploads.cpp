@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Large arrays on their way to a device: they arrive whole over pinned memory that several threads fill; where a vendor
-// call fails meanwhile, the plain way or its error is left. New values of a matrix are checked on that way: all or
-// none.
+// Large arrays are copied to a device through pinned memory that several threads fill. Where a vendor call fails
+// meanwhile, the plain copy is used or its error returned. New values of a matrix are checked during the copy: all are
+// taken, or none.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -22,7 +22,7 @@ using namespace fake_test;
 
 class Uploads : public FakeDevice {
  protected:
-  // What a context with a vector of these values on the device holds more than before it was written.
+  // How much more memory a context holds after a vector of these values was written to the device.
   struct Kept {
     std::int64_t allocations, streams;
   };
@@ -64,9 +64,10 @@ class Uploads : public FakeDevice {
 };
 bool Uploads::failed_ = false;
 
-constexpr std::size_t least = 524288, piece = 65536;  // values of the shortest array that goes this way, and of a piece
+constexpr std::size_t least = 524288,
+                      piece = 65536;  // values of the shortest array that is copied in pieces, and of a piece
 
-TEST_F(Uploads, ArriveWholeWhateverTheirLength) {
+TEST_F(Uploads, ArriveWholeForEveryLength) {
   for (const std::size_t n : {least - 1, least, least + 1, least + piece, 3 * least + 17, 5 * least - 3}) {
     const std::vector<double> from = numbers(n);
     std::vector<double> to;
@@ -89,7 +90,7 @@ TEST_F(Uploads, TwoPiecesAThreadServeLargeArraysOfSeveralThreads) {
   }
 }
 
-TEST_F(Uploads, AFailingCallLeavesThePlainWayOrItsError) {
+TEST_F(Uploads, AFailingCallLeadsToThePlainCopyOrAnError) {
   const std::vector<double> from = numbers(least + 5);
   std::vector<double> to;
   int served = 0;
@@ -188,7 +189,7 @@ TEST_F(NewValues, WithOneThatIsNotFiniteLeaveTheOldOnes) {
     }
 }
 
-// Whatever fails, the host and the device have the same values in the end, and an update that is refused changed none.
+// After any failure the host and the device have the same values, and an update that was refused changed none.
 TEST_F(NewValues, AreAllThereOrNoneWhereACallFails) {
   for (std::int64_t call = 1;; ++call) {
     ASSERT_EQ(open(2), SXT_OK);

@@ -18,7 +18,7 @@ namespace {
 
 using namespace sextant;
 
-// Sizes in a header may ask for more memory than the machine has: refuse early, as a full machine would.
+// Sizes in a header may need more memory than the machine has: this limit refuses them early.
 constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;
 std::uint64_t held_blocks = 0;
 
@@ -118,7 +118,7 @@ void replay(const std::string &path) {
 int main(int count, char **arguments) {
   for (int i = 1; i < count; ++i) replay(arguments[i]);
   std::printf("%d files replayed\n", replayed);
-  // Nothing replayed is a mistake in the call, not a success.
+  // A call that replays no file is an error.
   return replayed > 0 ? 0 : 1;
 }
 #endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For tests of Hermitian batches through the C interface on a GPU: a set's copy on the device, and what is asked of
-// answers.
+// For tests of Hermitian batches through the C interface on a GPU: a set's copy on the device, and checks of answers.
 #pragma once
 
 #include <complex>
@@ -29,7 +28,7 @@ class HermitianGpu : public Gpu {
   }
   std::string error() { return sxt_last_error(context_.get()); }
 
-  // Values on the device, brought back on demand.
+  // Values on the device, copied to the host on request.
   template <class T>
   struct Array {
     sextant::Device *device;
@@ -69,7 +68,7 @@ class HermitianGpu : public Gpu {
     void reset(const Systems<T> &to) { a.put(to.a), b.put(to.b), info.put(to.info); }
   };
 
-  static bool is_opponent(const std::string &kernel) { return kernel.find("cusolver") != std::string::npos; }
+  static bool is_baseline(const std::string &kernel) { return kernel.find("cusolver") != std::string::npos; }
   void *new_stream() {
     void *stream = nullptr;
     EXPECT_EQ(ops().stream_create(handle(), &stream), SXT_OK);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A set of Hermitian systems on the host and on a GPU, for tests that call kernels one by one: its query and arguments,
-// and what is asked of an answer (small backward errors, nothing touched beside the triangle).
+// and checks of an answer (small backward errors, nothing written outside the triangle).
 #pragma once
 
 #include <algorithm>
@@ -95,7 +95,7 @@ struct HermitianSet {
     return i == j ? Wide(value.real()) : held ? value : std::conj(value);
   }
   // |b - A x| / (sqrt(n) eps (|A| |x| + |b|) + n tiny (1 + |x|)) in the largest norm, over the right-hand sides of a
-  // system; tiny, the least positive number of the type, is what each sum may lose where numbers are that small.
+  // system; tiny, the least positive number of the type, bounds the loss of each sum where numbers are that small.
   double backward_error(std::int64_t s, const Array &x) const {
     const std::int64_t order = orders[s];
     double worst = 0;
@@ -122,7 +122,7 @@ struct HermitianSet {
     }
     return worst;
   }
-  // What stands beside the triangle: nobody may touch it.
+  // Values outside the triangle, which must not be changed.
   bool rest_intact(const Array &factor) const {
     for (std::int64_t s = 0; s < batch; ++s)
       for (std::int64_t j = 0; j < n; ++j)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// main of gpu_tests: as GoogleTest's own, but tests that start this program again (death tests) find it wherever it was
-// started from, by way of PATH too.
+// main of gpu_tests: as GoogleTest's own, but tests that start this program again (death tests) find it for any current
+// folder, also when it was found through PATH.
 #include <gmock/gmock.h>
 
 #include <filesystem>

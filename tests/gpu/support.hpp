@@ -39,7 +39,7 @@ class Gpu : public testing::Test {
   explicit Gpu(std::int32_t ordinal = 0) : ordinal_(ordinal) {}
   void SetUp() override {
     context_ = open_context("cuda", ordinal_);
-    // tests/gpu/run takes the first of these words for a machine that cannot run the tests at all.
+    // tests/gpu/run recognises a machine that cannot run the tests by the first of these words.
     if (!context_) GTEST_SKIP() << (ordinal_ == 0 ? "no GPU: " : "no further GPU: ") << sxt_last_error(nullptr);
   }
   sextant::Device &device() { return context_->context->device(); }
@@ -64,7 +64,7 @@ class Gpu : public testing::Test {
   Context context_{nullptr, sxt_context_destroy};
 };
 
-// Whether a storage or a kernel found, when it was built, that it does not suit this matrix: an answer, not a failure.
+// Whether a storage or a kernel refused this matrix when it was built: that is not a failure.
 inline bool declined(const sextant::Error &problem) {
   return problem.status() == SXT_NOT_APPLICABLE || problem.status() == SXT_E_NOT_SUPPORTED;
 }
@@ -77,8 +77,8 @@ F runtime_function(const char *module, const char *name) {
   return reinterpret_cast<F>(dlsym(library, name));
 }
 
-// Ends a device for good, by a kernel that fails: for a process of its own, which ends with the number of the step
-// where that is not what happened.
+// Loses the device by a kernel that fails. For a separate process, which ends with the number of the step at which
+// something else happened.
 inline void end_device(sextant::Device &device) {
   using Crash = int (*)(void *);
   void *stream = device.take_stream();

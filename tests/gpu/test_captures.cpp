@@ -30,7 +30,7 @@ class Captures : public PcgGpu {
     return stream;
   }
   void destroy(void *stream) { EXPECT_EQ(application<OnStream>("doubler_destroy")(stream), 0); }
-  // While f runs in other threads, this one captures in the global mode, over and over: no capture is lost.
+  // While f runs in other threads, this thread captures in the global mode again and again: no capture is lost.
   template <class F>
   void while_captured(F &&f) {
     const auto begin = application<OnStream>("doubler_capture");
@@ -105,7 +105,7 @@ TEST_F(Captures, OpeningAContextAndSettingUpLeaveThemWhole) {
   });
 }
 
-// What the application launches on the caller's stream during solves runs once, and stays out of what is replayed.
+// Kernels that the application launches on the caller's stream during solves run once and are not part of replays.
 TEST_F(Captures, LaunchesOnTheCallersStreamRunOnce) {
   const auto count = application<int (*)(void *, unsigned long long *)>("doubler_count");
   const Csr a = laplacian(60, 0.1);
@@ -151,7 +151,7 @@ TEST_F(Captures, LaunchesOnTheCallersStreamRunOnce) {
   }
 }
 
-TEST_F(Captures, AStreamThatIsCapturedStaysTheContexts) {
+TEST_F(Captures, AStreamThatIsCapturedCannotBeTakenFromTheContext) {
   void *const stream = new_stream(false);
   std::size_t nodes = 9;
   const Csr a = laplacian(20, 1);
@@ -161,7 +161,7 @@ TEST_F(Captures, AStreamThatIsCapturedStaysTheContexts) {
   ASSERT_EQ(application<OnStream>("doubler_capture")(stream), 0);
   EXPECT_EQ(sxt_context_set_stream(context_.get(), nullptr), SXT_E_STATE);
   EXPECT_EQ(device().callers_stream(), stream);
-  // First calls: what they would set up cannot be captured, and nothing of them is.
+  // First calls: their set-up cannot be captured, and nothing of them is.
   sxt_pcg *pcg = nullptr;
   double dot = 0;
   EXPECT_EQ(sxt_spmv(SXT_NO_TRANSPOSE, nullptr, matrix.get(), x.get(), nullptr, y.get()), SXT_E_STATE);
@@ -178,9 +178,9 @@ TEST_F(Captures, AStreamThatIsCapturedStaysTheContexts) {
   destroy(stream);
 }
 
-// Without a stream of the caller's, work that was enqueued on the legacy stream comes first, and later work there
-// after.
-TEST_F(Captures, TheLegacyStreamIsAwaited) {
+// Without a stream of the caller, a call runs after the work enqueued on the legacy stream before it, and before the
+// work enqueued there later.
+TEST_F(Captures, CallsWaitForTheLegacyStream) {
   const auto write_late = application<int (*)(void *, std::int64_t, double, double *)>("doubler_write_late");
   const Vector x = make_vector(std::vector<double>(1000, 1)), y = make_vector(std::vector<double>(1000, 0));
   double sum = 0;
@@ -197,7 +197,8 @@ TEST_F(Captures, TheLegacyStreamIsAwaited) {
   }
 }
 
-// A capture of a stream that waits for the legacy one forbids every use of that: none of ours is one.
+// A capture of a stream that waits for the legacy one forbids every use of the legacy stream: the library does not use
+// it.
 TEST_F(Captures, OfABlockingStreamIsNotDisturbed) {
   void *const stream = new_stream(true);
   const Vector x = make_vector(std::vector<double>(1000, 1));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// device.cuda on a GPU: what it says of the machine, memory of every space, streams, events, captures, and a device
+// device.cuda on a GPU: its description of the machine, memory of every space, streams, events, captures, and a device
 // that is lost.
 #include <cstdint>
 #include <cstdlib>
@@ -89,7 +89,7 @@ TEST_F(Gpu, RefusesVectorsItCannotReach) {
   sxt_vector_destroy(vector);
 }
 
-TEST_F(Gpu, SaysWhenMemoryIsShort) {
+TEST_F(Gpu, ReportsShortMemory) {
   sxt_vector *vector = nullptr;
   const auto n = static_cast<std::int64_t>(device().machine().memory_bytes / 4);  // twice what there is
   EXPECT_EQ(sxt_vector_create(context_.get(), n, SXT_F64, &vector), SXT_E_MEMORY);
@@ -116,7 +116,7 @@ TEST_F(Gpu, TimesWithEvents) {
   ops().stream_destroy(handle(), stream);
 }
 
-// What cannot be done inside a capture is refused without breaking it off.
+// Calls that are not possible inside a capture are refused without ending the capture.
 TEST_F(Gpu, ACaptureSurvivesRefusals) {
   void *stream = nullptr, *graph = nullptr, *memory = nullptr;
   ASSERT_EQ(ops().stream_create(handle(), &stream), SXT_OK);
@@ -135,7 +135,7 @@ TEST_F(Gpu, ACaptureSurvivesRefusals) {
   ops().stream_destroy(handle(), stream);
 }
 
-// The first question to the design: modules with a runtime of their own share a stream and one capture.
+// Modules with their own CUDA runtime share a stream and one capture; the design depends on it.
 TEST_F(Gpu, StaticAndSharedRuntimesShareACapture) {
   using Load = int (*)();
   using Run = int (*)(void *, std::int64_t, double *);
@@ -153,7 +153,7 @@ TEST_F(Gpu, StaticAndSharedRuntimesShareACapture) {
       EXPECT_EQ(runtime_function<Run>(module, "doubler_run")(stream, n, x.as<double>()), 0) << module;
   }
   ASSERT_EQ(ops().capture_end(handle(), stream, &graph), SXT_OK);
-  EXPECT_EQ(read(x.data(), n), ones);  // recorded, not done
+  EXPECT_EQ(read(x.data(), n), ones);  // captured, not run
   for (int replay = 0; replay < 2; ++replay) ASSERT_EQ(ops().graph_launch(handle(), stream, graph), SXT_OK);
   ASSERT_EQ(ops().stream_synchronize(handle(), stream), SXT_OK);
   EXPECT_EQ(read(x.data(), n), std::vector<double>(n, 16));
@@ -161,7 +161,7 @@ TEST_F(Gpu, StaticAndSharedRuntimesShareACapture) {
   ops().stream_destroy(handle(), stream);
 }
 
-// In a process of its own: exits with 0 when everything was as it should be, else with the number of the step.
+// In a separate process: exits with 0 on success, else with the number of the step.
 [[noreturn]] void lose_the_device() {
   Context context = open_context();
   sxt_vector *x = nullptr;
@@ -180,7 +180,7 @@ TEST_F(Gpu, StaticAndSharedRuntimesShareACapture) {
   std::_Exit(0);
 }
 
-TEST_F(Gpu, ALostDeviceSaysSoAndLetsGo) {
+TEST_F(Gpu, ALostDeviceIsReportedAndReleased) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");  // a process that has not touched CUDA yet
   EXPECT_EXIT(lose_the_device(), testing::ExitedWithCode(0), "");
 }

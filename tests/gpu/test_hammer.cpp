@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads that share a context without a stream of the caller's: engines, sizes and vector operations beside each
-// other, with set-ups of their own and with one for all; every answer is compared with what one thread gets alone.
+// Threads that share a context without a stream of the caller: engines, sizes and vector operations at the same time,
+// with one set-up for each thread and with one for all. Every answer is compared with that of a single thread.
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -23,7 +23,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// What went wrong, from any thread: how often, and the first of it.
+// Errors of all threads: their number and the first message.
 class Findings {
  public:
   void add(const std::string &what) {
@@ -38,7 +38,7 @@ class Findings {
   std::string first_;
 };
 
-// One system: b on the device, its norm, and the answer that one thread gets alone.
+// One system: b on the device, its norm, and the answer of a single thread.
 struct Problem {
   Csr a;
   std::vector<double> b, x;
@@ -150,7 +150,7 @@ class Hammer : public PcgGpu {
 };
 
 constexpr const char *graph = "pcg.graph.predict-recompute.cuda";
-// Engines that leave their steps to other kernels, with and without M; those of one kernel; what is chosen freely.
+// Engines composed of other kernels, with and without M; engines of one kernel; the library's choice.
 #define HAMMER_CASES(side)                                                                                            \
   {nullptr, nullptr, side}, {graph, "none", side}, {graph, "fsai", side}, {"pcg.graph.classical.cuda", "fsai", side}, \
       {"pcg.graph.chronopoulos-gear.cuda", nullptr, side}, {pair, nullptr, side}, {pair_m, "fsai", side}, {           \
@@ -236,7 +236,7 @@ TEST_F(Hammer, HostArraysAndBlocks) {
   EXPECT_EQ(findings.text(), "");
 }
 
-// The yardstick: the same with a context a thread.
+// For comparison: the same with one context for each thread.
 TEST_F(Hammer, ContextsOfTheirOwn) {
   Problem p = problem(100);
   solve_alone(p);

@@ -71,9 +71,9 @@ TEST_F(HermitianGpu, EveryKernelThatAppliesGivesTheFactorsOfTheOthers) {
     Systems<Complex> systems = original;
     sxt_hermitian_options options = systems.options();
     options.kernel = info.name;
-    options.may_spoil = is_opponent(info.name);
+    options.may_spoil = is_baseline(info.name);
     sxt_hermitian *made = nullptr;
-    if (sxt_hermitian_create(context_.get(), &options, &made) != SXT_OK) continue;  // it says what it is for elsewhere
+    if (sxt_hermitian_create(context_.get(), &options, &made) != SXT_OK) continue;  // it declines other sets
     const Batch batch(made);
     OnDevice<Complex> there(device(), systems);
     const sxt_hermitian_set set = there.set();
@@ -81,7 +81,7 @@ TEST_F(HermitianGpu, EveryKernelThatAppliesGivesTheFactorsOfTheOthers) {
     ASSERT_EQ(sxt_hermitian_solve(batch.get(), &set), SXT_OK) << info.name << ": " << error();
     there.bring();
     SCOPED_TRACE(info.name);
-    if (is_opponent(info.name))
+    if (is_baseline(info.name))
       for (std::int64_t s = 0; s < 20; ++s) EXPECT_LE(systems.backward_error(s, systems.b), 1e-13);
     else
       expect_solved(systems);
@@ -142,7 +142,7 @@ TEST_F(HermitianGpu, MasksInfosAndNeighbours) {
   OnDevice<double> good_there(device(), good), bad_there(device(), bad);
   sxt_hermitian_set good_set = good_there.set(), bad_set = bad_there.set();
   Array<std::uint8_t> mask(device(), active), all(device(), std::vector<std::uint8_t>(400, 1));
-  good_set.active = good_set.active_out = all.data();  // the same way through the library
+  good_set.active = good_set.active_out = all.data();  // the same path through the library
   bad_set.active = bad_set.active_out = mask.data();
   ASSERT_EQ(sxt_hermitian_factor_solve(batch.get(), &good_set), SXT_OK) << error();
   const auto before = bad;

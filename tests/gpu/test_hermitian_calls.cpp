@@ -37,9 +37,9 @@ TEST_F(HermitianGpu, SetsOnSeveralStreamsAreInFlightAtOnce) {
     expect_solved(systems[k]);
     EXPECT_EQ(0, std::memcmp(systems[k].b.data(), systems[0].b.data(), systems[0].b.size() * sizeof(Complex)));
   }
-  void *nobodys = nullptr;
+  void *no_stream = nullptr;
   sxt_hermitian_set set = there[0]->set();
-  set.stream = &nobodys;
+  set.stream = &no_stream;
   EXPECT_LT(sxt_hermitian_factor_solve(batch.get(), &set), 0) << "an address that is no stream";
 }
 
@@ -70,8 +70,8 @@ TEST_F(HermitianGpu, ACapturedCallReplaysOnNewNumbers) {
   ops().graph_destroy(handle(), graph);
 }
 
-// Setting up asks for memory, which a capture cannot give: the call says so, and the handle is as good as new
-// afterwards.
+// A set-up allocates memory, which is not possible inside a capture: the call is refused with a message, and the handle
+// still works afterwards.
 TEST_F(HermitianGpu, AFirstCallInsideACaptureIsRefused) {
   Systems<double> systems(30, 64, 1, SXT_LOWER, 10, false, 45);
   OnDevice<double> there(device(), systems);
@@ -88,7 +88,7 @@ TEST_F(HermitianGpu, AFirstCallInsideACaptureIsRefused) {
   expect_solved(systems);
 }
 
-// A set of host memory, far larger than the pieces it passes in, comes back as if the device had it all.
+// A set in host memory, far larger than its pieces, gives the answers of a set in device memory.
 TEST_F(HermitianGpu, HostSetsPassThroughInPieces) {
   for (const sxt_definiteness definiteness : {SXT_DEFINITE, SXT_TRY_DEFINITE}) {
     Systems<Complex> systems(300, 60, 2, SXT_LOWER, 100, definiteness != SXT_DEFINITE, 47);
@@ -154,14 +154,14 @@ TEST_F(HermitianGpu, HostSetsBehindPointers) {
   }
 }
 
-// Numbers that are not aligned to their size are told as on the CPU, though their bytes could be copied.
+// Values that are not aligned to their size are refused as on the CPU, though their bytes could be copied.
 TEST_F(HermitianGpu, MembersOfHostSetsThatAreNotAligned) {
   std::vector<Systems<Complex>> each;
   for (int s = 0; s < 4; ++s) each.emplace_back(1, 9, 1, SXT_LOWER, 5, false, 300 + s);
-  std::vector<char> crooked(each[1].a.size() * sizeof(Complex) + 16);
+  std::vector<char> misaligned(each[1].a.size() * sizeof(Complex) + 16);
   std::vector<void *> a, b;
   for (Systems<Complex> &one : each) a.push_back(one.a.data()), b.push_back(one.b.data());
-  a[1] = crooked.data() + 4 - reinterpret_cast<std::uintptr_t>(crooked.data()) % 4;
+  a[1] = misaligned.data() + 4 - reinterpret_cast<std::uintptr_t>(misaligned.data()) % 4;
   while (reinterpret_cast<std::uintptr_t>(a[1]) % 8 == 0) a[1] = static_cast<char *>(a[1]) + 4;
   std::memcpy(a[1], each[1].a.data(), each[1].a.size() * sizeof(Complex));
   b[2] = static_cast<char *>(b[2]) + 1;
@@ -187,9 +187,9 @@ TEST_F(HermitianGpu, MemoryThatIsNotWhatItIsSaidToBe) {
   EXPECT_EQ(sxt_hermitian_factor_solve(batch.get(), &host), SXT_E_ARGUMENT);
   EXPECT_NE(error().find("host memory"), std::string::npos) << error();
   OnDevice<double> there(device(), systems);
-  sxt_hermitian_set crooked = there.set();
-  crooked.a = static_cast<char *>(crooked.a) + 4;
-  EXPECT_EQ(sxt_hermitian_factor_solve(batch.get(), &crooked), SXT_E_ARGUMENT);
+  sxt_hermitian_set misaligned = there.set();
+  misaligned.a = static_cast<char *>(misaligned.a) + 4;
+  EXPECT_EQ(sxt_hermitian_factor_solve(batch.get(), &misaligned), SXT_E_ARGUMENT);
   const sxt_hermitian_set good = there.set();
   EXPECT_EQ(sxt_hermitian_factor_solve(batch.get(), &good), SXT_OK) << error();
   there.bring();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sets of Hermitian systems on a GPU through every candidate of hermitian.panel.cuda: orders around its tiles of 64,
 // all types and both triangles, right-hand sides beyond a tile, orders mixed, ill-conditioned matrices, flawed systems
-// among good ones, offsets beyond 2^31, equal bits whatever the number of blocks a system.
+// among good ones, offsets beyond 2^31, equal bits for any number of blocks a system.
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -79,7 +79,7 @@ class HermitianPanel : public Gpu {
           << name(choice, set) << ": other bits";
       if (HasFailure()) return;
     }
-    for (const ChoicePtr &choice : choices(set, SXT_HERMITIAN_SOLVE)) {  // the last factor still stands there
+    for (const ChoicePtr &choice : choices(set, SXT_HERMITIAN_SOLVE)) {  // the last factor is still there
       set.device.copy(set.b_there.data(), set.b.data(), set.b.bytes());
       run(set, choice, SXT_HERMITIAN_SOLVE);
       set.download(factor, x);
@@ -114,7 +114,7 @@ TEST_F(HermitianPanel, ManyTilesAndAllNumbersOfBlocks) {
     }
 }
 
-// Right-hand sides are rows carried along: within the last tile, filling it, in tiles of their own.
+// Right-hand sides are additional rows: within the last tile, filling it, in tiles of their own.
 TEST_F(HermitianPanel, ManyRightHandSides) {
   for (const std::int64_t n_rhs : {16, 32, 33, 70, 130})
     for (const sxt_value_type type : {SXT_F32, SXT_C128}) {
@@ -124,7 +124,7 @@ TEST_F(HermitianPanel, ManyRightHandSides) {
     }
 }
 
-// A single one is carried as a vector, whether or not its row would have had room in the last tile of rows.
+// A single one is a vector, whether or not its row would fit into the last tile of rows.
 TEST_F(HermitianPanel, OneRightHandSide) {
   int turn = 0;
   for (const std::int64_t n : {5, 48, 49, 64, 70, 113, 128, 190, 250})
@@ -142,7 +142,7 @@ TEST_F(HermitianPanel, SeventyThousandSystems) {
 }
 
 // Gaussian correlations of neighbours a fifth of a width apart, turned by a phase, and a little noise on the diagonal:
-// condition numbers from 1e3 to 1e14. What rounding leaves of the residual does not grow with them.
+// condition numbers from 1e3 to 1e14. The residual that rounding leaves does not grow with them.
 TEST_F(HermitianPanel, IllConditioned) {
   for (const double noise : {1e-2, 1e-6, 1e-10, 1e-13})
     for (const sxt_value_type type : {SXT_C128, SXT_F64, SXT_C64}) {

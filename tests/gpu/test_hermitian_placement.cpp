@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sets of Hermitian systems in host memory, in an automatic context on a machine with a GPU: computed where it ends
-// sooner, and right wherever that is.
+// Sets of Hermitian systems in host memory, in an automatic context on a machine with a GPU: computed on the faster
+// device, and correct on either.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -75,8 +75,8 @@ TEST_F(HermitianPlacementOnGpu, ChosenIsNoSlowerThanEitherDevice) {
   }
 }
 
-// A million of order 40 are 12.8 GB: what the models say is looked at, and the device's part of it is run above.
-TEST_F(HermitianPlacementOnGpu, BothTimesAreTold) {
+// A million of order 40 are 12.8 GB: only the models' predictions are tested here; the device runs smaller sets above.
+TEST_F(HermitianPlacementOnGpu, BothTimesAreReported) {
   sxt_hermitian_options options = hermitian_options(SXT_F64, 1000000, 40);
   options.space = SXT_SPACE_HOST;
   const Batch handle = make_in(automatic_, options);

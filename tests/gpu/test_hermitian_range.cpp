@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Systems at the ends of the range of their type on a GPU, by every candidate of our kernels: info 0 stands for a small
-// backward error, a system that failed keeps its right-hand side, and its neighbours do not notice.
+// Systems at the ends of the range of their type on a GPU, by every candidate of our kernels: info 0 means a small
+// backward error; a system that failed keeps its right-hand side; other systems are not affected.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -79,7 +79,7 @@ void scale_members(HermitianSet &set) {
 void check_member(const HermitianSet &set, std::int64_t s, const Array &x, const std::string &where) {
   const std::int32_t info = set.info[s];
   const bool must = set.definite ? sizes[s].must_solve_definite : sizes[s].must_solve_indefinite;
-  if (info == 0) {  // at the smallest size numbers have lost digits before anything is computed
+  if (info == 0) {  // at the smallest size the input itself has lost digits
     EXPECT_LE(set.backward_error(s, x), s == 1 ? 1e5 : set.definite ? 4 : 40) << where;
     const bool has_inverses = set.definite || set.n == 2 || s != 1;
     EXPECT_TRUE(has_inverses) << where;
@@ -138,7 +138,7 @@ TEST_F(HermitianRangeGpu, KnownIndefiniteSystems) {
     }
 }
 
-// Cholesky's method by panels loses products of such numbers and says so; L D L^H does not.
+// Cholesky's method by panels cannot represent products of such numbers and reports it; L D L^H can.
 TEST_F(HermitianGpu, DefiniteFirstGoesOnWhereNumbersLeaveTheRange) {
   for (const double size : {1e-200, 1e200, 1e-300, 1e300}) {
     Systems<double> systems(2, 150, 1, SXT_LOWER, 10, false, 11);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Shortcuts on a GPU: Toeplitz systems among others by recursion, in every type, triangle and number of right-hand
-// sides; ill-conditioned and singular ones left to a factorisation; double precision by way of single precision;
+// sides; ill-conditioned and singular ones left to a factorisation; double precision through single precision;
 // indefinite systems mixed by butterflies; and the same on host sets that pass through device memory in pieces.
 #include <algorithm>
 #include <complex>
@@ -37,7 +37,7 @@ T falling(std::int64_t k, double angle) {
 
 class HermitianShortcutsGpu : public Gpu {
  protected:
-  // A set factored and solved by way of the host: everything that happens on the device, and the transfers.
+  // A set in host memory is factored and solved: the work on the device and the transfers.
   template <class T>
   Bytes solve(Systems<T> &systems, sxt_hermitian_options options, std::vector<double> *residual = nullptr) {
     options.space = SXT_SPACE_HOST;
@@ -81,7 +81,7 @@ class HermitianShortcutsGpu : public Gpu {
       }
   }
 
-  // Well conditioned, so that hardly any is left to be pivoted; twice the same bits.
+  // Well conditioned, so that very few need pivoting; two runs give the same bits.
   template <class T>
   void butterflies() {
     for (const std::int64_t n : {1, 5, 64, 128, 200, 350}) {
@@ -106,7 +106,7 @@ class HermitianShortcutsGpu : public Gpu {
   std::string toeplitz_kernel_, butterfly_kernel_;
 };
 
-// What a butterfly leaves of zero is no pivot: singular members are factored with interchanges.
+// A zero that rounding in a butterfly made nonzero is no pivot: singular members are factored with interchanges.
 TEST_F(HermitianShortcutsGpu, SingularSystemsLeaveTheButterfly) {
   for (const std::int64_t n : {20, 200}) {
     Systems<double> systems(5, n, 1, SXT_LOWER, 10, true, 23);

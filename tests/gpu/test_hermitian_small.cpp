@@ -76,7 +76,7 @@ class HermitianSmall : public Gpu {
           << name(choice, set) << ": other bits";
       if (HasFailure()) return;
     }
-    for (const ChoicePtr &choice : choices(set, SXT_HERMITIAN_SOLVE)) {  // the last factor still stands there
+    for (const ChoicePtr &choice : choices(set, SXT_HERMITIAN_SOLVE)) {  // the last factor is still there
       set.device.copy(set.b_there.data(), set.b.data(), set.b.bytes());
       run(set, choice, SXT_HERMITIAN_SOLVE);
       set.download(factor, x);
@@ -103,7 +103,7 @@ TEST_F(HermitianSmall, OrdersAroundBlocksOf16) {
       }
 }
 
-// Panels of fewer columns than the first ones, of blocks that begin with different ones, and panels in scratch.
+// Later panels with fewer columns than the first ones, blocks that begin with different columns, and panels in scratch.
 TEST_F(HermitianSmall, IndefiniteOrdersOfManyPanels) {
   int turn = 0;
   for (const std::int64_t n : {190, 350, 700})
@@ -168,7 +168,7 @@ TEST_F(HermitianSmall, FlawedSystemsDoNotDisturbOthers) {
   }
 }
 
-// A block of D that is zero is told by its column as LAPACK counts it, whichever end elimination begins at.
+// A zero block of D is reported by its column as LAPACK counts it, at whichever end elimination begins.
 TEST_F(HermitianSmall, TheSingularColumnIsCountedFromTheFirst) {
   for (const sxt_triangle triangle : {SXT_LOWER, SXT_UPPER}) {
     HermitianSet set(device(), SXT_C128, 40, 3, 1, triangle, false, false, random);

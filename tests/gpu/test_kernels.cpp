@@ -16,18 +16,18 @@ using sextant::conformance::CheckLine;
 using sextant::registry::Kernel;
 using sextant::registry::Registry;
 
-// On a second device, too, where there is one: what a kernel remembers of a device must not serve another.
+// On a second device, too, where there is one: data that a kernel keeps for one device must not be used for another.
 class KernelsConform : public Gpu, public testing::WithParamInterface<std::int32_t> {
  protected:
   KernelsConform() : Gpu(GetParam()) {}
-  // Kernels of this kind; NULL: of all kinds that have no test of their own here.
+  // Kernels of this kind; NULL: of all kinds without a separate test here.
   void conform(const char *kind) {
     int kernels = 0;
     for (const Kernel *kernel : Registry::instance().all_kernels()) {
       if (std::strcmp(kernel->table.device, "cuda") != 0 || !std::strcmp(kernel->table.kind, SXT_KIND_DEVICE)) continue;
       // Other tests of this process may have loaded mocks, which fail on purpose.
       if (kernel->plugin->path.rfind(GPU_MOCKS, 0) == 0) continue;
-      // Storages bring no cases: the kernels that read them prove them.
+      // Storages have no cases: the kernels that read them test them.
       if (std::string_view(kernel->table.kind).substr(0, 12) == "sxt.storage.") continue;
       const bool ours = kind ? !std::strcmp(kernel->table.kind, kind)
                              : std::find(std::begin(named), std::end(named), kernel->table.kind) == std::end(named);
@@ -46,7 +46,7 @@ class KernelsConform : public Gpu, public testing::WithParamInterface<std::int32
       if (line.applicable && !line.passed && failed <= 5)
         ADD_FAILURE() << line.kernel << ", " << line.check << ": " << line.sentence;
     };
-    // The first device has proven the rest.
+    // The first device has tested the rest.
     const sextant::conformance::ConformanceOptions all{}, brief{.seconds = 0.2, .answers_only = true};
     EXPECT_TRUE(check_kernel(kernel, device(), ordinal_ == 0 ? all : brief, note)) << kernel.name();
     EXPECT_GT(passed, 0) << kernel.name();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A GPU whose memory runs out while a matrix is converted: the product is served by a storage that fits, or the caller
-// reads how many bytes were missing; once there is room again, nothing of it is left.
+// A GPU whose memory runs out while a matrix is converted: the product uses a storage that fits, or the message says
+// how many bytes were missing. Once there is room again, the failure has no effect.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -67,7 +67,7 @@ class ShortMemory : public Gpu {
   std::vector<DeviceBuffer> ballast_;
 };
 
-TEST_F(ShortMemory, AConversionThatDoesNotFitSaysWhatIsMissing) {
+TEST_F(ShortMemory, AConversionThatDoesNotFitReportsTheMissingBytes) {
   matrix_->form(SXT_KIND_STORAGE_CSR);
   leave(csr_bytes / 2);
   if (HasFatalFailure()) return;
@@ -91,7 +91,7 @@ TEST_F(ShortMemory, AConversionThatDoesNotFitSaysWhatIsMissing) {
   }
 }
 
-TEST_F(ShortMemory, AProductIsServedByAStorageThatFits) {
+TEST_F(ShortMemory, AProductUsesAStorageThatFits) {
   matrix_->form(SXT_KIND_STORAGE_CSR);
   leave(csr_bytes / 2);
   if (HasFatalFailure()) return;
@@ -100,7 +100,7 @@ TEST_F(ShortMemory, AProductIsServedByAStorageThatFits) {
   check(y);
 }
 
-TEST_F(ShortMemory, WithoutRoomForTheMatrixTheStatusSaysSo) {
+TEST_F(ShortMemory, WithoutRoomForTheMatrixTheStatusIsMemory) {
   leave(csr_bytes / 2);
   if (HasFatalFailure()) return;
   std::vector<double> y;
@@ -111,7 +111,7 @@ TEST_F(ShortMemory, WithoutRoomForTheMatrixTheStatusSaysSo) {
   check(y);
 }
 
-// What was destroyed is anybody's again, but for the little that a pool keeps.
+// Destroyed memory is free for other programs, except the little that a pool keeps.
 TEST_F(Gpu, AnIdlePoolKeepsLittle) {
   const auto memory = runtime_function<int (*)(std::size_t *)>("Shared", "doubler_memory");
   const auto left = [&] {

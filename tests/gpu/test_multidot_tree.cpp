@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Inner products by the library's one tree: a GPU leaves the bits of a CPU, for every type and number of pairs, around
-// the borders of leaves, of blocks, and of what one thread of the last block adds.
+// Inner products by the library's one tree: a GPU gives the bits of a CPU, for every type and number of pairs, around
+// the borders of leaves, of blocks, and of the part that one thread of the last block adds.
 #include <algorithm>
 #include <complex>
 #include <cstdint>

@@ -32,7 +32,7 @@ TEST_P(PcgEngine, MeetsTheToleranceOnEveryProblem) {
   }
 }
 
-// Iteration k makes iterate k on every engine, so the residuals of the first ones are those of the plain recurrence.
+// Iteration k gives iterate k on every engine, so the first residuals are those of the plain recurrence.
 TEST_P(PcgEngine, FollowsTheTextbookRecurrence) {
   const Csr a = laplacian(40);
   const std::vector<double> b = waves(a.rows);
@@ -95,7 +95,7 @@ TEST_P(PcgEngine, NamesWhatIsWrong) {
   EXPECT_LE(relative_residual(huge, b, y), 1.0001e-9);
 }
 
-// Two halves of a diagonal: the residual of the first iterate is nine times that of zero. The host sees it after a
+// Two halves of a diagonal: the residual of the first iterate is nine times that of zero. The host notices after a
 // block, and the second iterate is the last.
 TEST_P(PcgEngine, GrowthBeyondTheLimitIsDivergence) {
   std::vector<double> entries(400, 1), b(400, 1), x(400);
@@ -112,7 +112,7 @@ TEST_P(PcgEngine, GrowthBeyondTheLimitIsDivergence) {
   EXPECT_TRUE(report.iterations == 1 || report.iterations == 2) << report.iterations;
 }
 
-TEST_P(PcgEngine, StopsWhereItIsTold) {
+TEST_P(PcgEngine, StopsAtTheLimit) {
   const Csr a = laplacian(40);
   const Matrix matrix = matrix_of(a);
   const Pcg pcg = create(matrix, GetParam());
@@ -223,7 +223,7 @@ TEST_F(PcgGpu, ComplexHermitianSystems) {
 }
 
 // The legacy stream cannot be captured, so the graph engine launches the same kernels one by one: equal bits. Its parts
-// are chosen in a deterministic context, since elsewhere what was measured meanwhile may change a launch.
+// are chosen in a deterministic context, because otherwise a measurement in between may change a launch.
 TEST_F(PcgGpu, ReplayEqualsEager) {
   const Csr a = uneven(3000);
   const std::vector<double> b = waves(a.rows);
@@ -240,7 +240,8 @@ TEST_F(PcgGpu, ReplayEqualsEager) {
   }
 }
 
-// Storages by diagonals leave out one that is all ones: captured blocks must not go on without it when it no longer is.
+// Storages by diagonals leave out one that is all ones: captured blocks must not leave it out when new values change
+// it.
 TEST_F(PcgGpu, ADiagonalThatIsNoLongerOnesReachesCapturedBlocks) {
   const Csr many = laplacian(40, 1);
   Csr ones = many;
@@ -259,7 +260,7 @@ TEST_F(PcgGpu, ADiagonalThatIsNoLongerOnesReachesCapturedBlocks) {
   }
 }
 
-// A set-up that found the values symmetric says nothing of those that follow.
+// Values that a set-up found symmetric may be followed by others that are not.
 TEST_F(PcgGpu, ATransposeFollowsValuesThatAreNoLongerSymmetric) {
   Csr a = laplacian(30);
   const Matrix matrix = matrix_of(a);
@@ -305,7 +306,7 @@ TEST_F(PcgGpu, OneNumberBesideTheDiagonalOrSeveral) {
   }
 }
 
-TEST_F(PcgGpu, ThePersistentEngineSaysWhatDoesNotFit) {
+TEST_F(PcgGpu, ThePersistentEngineReportsWhatDoesNotFit) {
   const Csr a = laplacian(800);  // 640000 rows
   const Matrix matrix = matrix_of(a);
   sxt_pcg_options options = pcg_options();

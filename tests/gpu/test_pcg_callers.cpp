@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Solves on a GPU as callers ask for them: arrays of the host, of the device and managed ones, blocks of right-hand
-// sides, answers beside those of the CPU, and what a solve inside a capture or with a lost stream says.
+// Solves on a GPU as callers use them: arrays of the host, of the device and managed ones, blocks of right-hand sides,
+// answers compared with those of the CPU, and the errors of a solve inside a capture or with a lost stream.
 #include <cmath>
 #include <cstdint>
 
@@ -36,7 +36,7 @@ TEST_F(PcgCallers, HostAndDeviceArraysGiveEqualBits) {
     EXPECT_EQ(host, vectors) << engine;
     EXPECT_LE(report.true_relative_residual, 1e-9);
 
-    // b on the device, x of the host, and the other way round.
+    // b on the device and x on the host, and the reverse.
     const Vector rhs = on_device(b, SXT_F64), solution = on_device(b, SXT_F64);
     std::fill(host.begin(), host.end(), 5);
     solve_array(pcg, a.rows, sxt_vector_data(rhs.get()), host.data());
@@ -60,8 +60,8 @@ TEST_F(PcgCallers, AGuessInAHostArrayIsUsed) {
   EXPECT_EQ(x, exact);
 }
 
-// Of the badly scaled matrix's exact solution, rounded to doubles, the residual is 0.5e-10 |b| already: 1e-9 is what
-// can be asked of any solver.
+// The exact solution for the badly scaled matrix, rounded to doubles, already has a residual of 0.5e-10 |b|: 1e-9 is
+// what any solver can reach.
 TEST_F(PcgCallers, AnswersEqualThoseOfTheCpu) {
   constexpr double rtol = 1e-9;
   const Context cpu = open_context("cpu");
@@ -156,7 +156,7 @@ TEST_F(PcgCallers, ReportsLaunchesAndWaits) {
   }
 }
 
-// The probe on the device: an estimate near what it takes, and about the same one each time.
+// The probe on the device: an estimate near the true number, and about the same one each time.
 TEST_F(PcgCallers, TheProbeEstimatesIterations) {
   const Csr a = laplacian(150);
   const Matrix matrix = matrix_of(a);
@@ -214,9 +214,9 @@ TEST_F(PcgCallers, AZeroOnTheDiagonalNamesTheRow) {
   EXPECT_THAT(sxt_last_error(context_.get()), HasSubstr("row 7"));
 }
 
-// A chain with one row beyond all others, which the direction reaches after six iterations: there what is added
+// A chain with one row far larger than all others, which the direction reaches after six iterations: there the sum
 // overflows, or no digit of the others is left.
-TEST_F(PcgCallers, ARowBeyondAllOthersMakesNoEngineLie) {
+TEST_F(PcgCallers, ARowBeyondAllOthersGivesNoFalseReport) {
   constexpr int n = 2000, row = 6;
   Csr a;
   a.rows = a.cols = n;

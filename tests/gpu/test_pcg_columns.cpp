@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Several right-hand sides in one pass over A on a GPU: each column ends by itself and meets its tolerance, with and
-// without a preconditioner, from host and device arrays; failures name their column's iteration.
+// Several right-hand sides in one pass over A on a GPU: each column ends separately and meets its tolerance, with and
+// without a preconditioner, from host and device arrays; failures name the iteration of their column.
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -194,7 +194,7 @@ TEST_F(PcgColumns, InBlocksFollowValuesGuessesAndLimits) {
   values_guesses_and_limits(in_blocks_m, "chebyshev:7");
 }
 
-// Latencies are most of the work of such systems: many columns share them. Whatever is chosen, answers are true.
+// Such systems are mostly latency, which many columns share. Answers are correct for every choice.
 TEST_F(PcgColumns, TheModelDecides) {
   const Csr small = laplacian(140, 0.001);
   const Matrix matrix = matrix_of(small);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Products with a preconditioner's factors on a GPU: another storage and kernel than the method's own loop, inside
-// captured blocks, and after new values; and what a polynomial of a matrix with a full row is expected to take.
+// Products with a preconditioner's factors on a GPU: other storage formats and kernels than the method's own loop,
+// inside captured blocks, and after new values; and the predicted time of a polynomial of a matrix with a full row.
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 class PcgFactorsGpu : public PcgGpu {};
 
-TEST_F(PcgFactorsGpu, WhoIsForcedMultipliesInCapturedBlocks) {
+TEST_F(PcgFactorsGpu, AForcedKernelMultipliesInCapturedBlocks) {
   Csr a = uneven(4000);
   const std::vector<double> b = waves(a.rows);
   for (const char *kernel : {"spmv.csr.vector.cuda", "spmv.sell.slices.cuda", "spmv.coo.segmented.cuda"})
@@ -32,7 +32,7 @@ TEST_F(PcgFactorsGpu, WhoIsForcedMultipliesInCapturedBlocks) {
       const sxt_pcg_report alone = solve(own, b, x), other = solve(pcg, b, y);
       EXPECT_NEAR(static_cast<double>(alone.iterations), static_cast<double>(other.iterations), 2);
       EXPECT_LE(relative_residual(a, b, y), 1.0001e-9);
-      // Factors follow new values where they are, in blocks that were captured before.
+      // Factors get new values in place, in blocks that were captured before.
       a = a.renewed();
       a.update(matrix);
       const sxt_pcg_report later = solve(own, b, x), refreshed = solve(pcg, b, y);
@@ -42,7 +42,7 @@ TEST_F(PcgFactorsGpu, WhoIsForcedMultipliesInCapturedBlocks) {
     }
 }
 
-// One row and column are full, so that a few threads walk 20000 entries when all others are done.
+// One row and column are full, so that a few threads still read 20000 entries when all others are done.
 Csr arrow(std::int32_t n) {
   Csr a;
   a.rows = a.cols = n;

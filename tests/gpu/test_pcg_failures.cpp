@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What goes wrong on a GPU: M indefinite, which every engine finds in the iteration that a textbook's loop finds it in,
-// an entry beyond all others, NaN in A. x stays finite and no worse than at the start.
+// What goes wrong on a GPU: M indefinite, which every engine finds in the same iteration as a textbook loop, an entry
+// beyond all others, NaN in A. x stays finite and no worse than at the start.
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -57,7 +57,7 @@ Csr chain(int n) {
 
 class PcgFailures : public PcgGpu {
  protected:
-  // Stated to be symmetric, so that the entries are not looked at before they are used.
+  // Declared to be symmetric, so that the entries are not checked before they are used.
   Matrix symmetric(const Csr &a) {
     sxt_matrix_options options = api_test::matrix_options();
     options.symmetry = SXT_SYMMETRIC;
@@ -95,7 +95,7 @@ class PcgFailures : public PcgGpu {
 TEST_F(PcgFailures, MIndefinite) {
   load_mocks();
 
-  // The residual reaches the last row, which M weighs negatively, some iterations on.
+  // The residual reaches the last row, which M weighs negatively, after some iterations.
   const Csr a = chain(mock::rows);
   Numbers b(mock::rows);
   b[mock::rows - 6] = 1;
@@ -110,8 +110,8 @@ TEST_F(PcgFailures, MIndefinite) {
     expect(a, engine, mock::method, b, SXT_REASON_M_INDEFINITE, iteration);
 }
 
-// M works on another stream than the one that is captured, so its graph applies what M made of the first residual for
-// ever. Whatever the engine makes of that, nothing but the true residual says "converged".
+// M works on another stream than the captured one, so the graph always applies M's result for the first residual. The
+// engine may do anything with that: only the true residual decides that the solve converged.
 TEST_F(PcgFailures, MFrozenByWorkOnAnotherStream) {
   load_mocks();
   const Csr a = chain(mock::rows);
@@ -143,7 +143,7 @@ TEST_F(PcgFailures, MFrozenByWorkOnAnotherStream) {
   }
 }
 
-// A 5-point grid with one diagonal entry beside which no digit of the others is left, or so large that p'Ap overflows.
+// A 5-point grid with one diagonal entry so large that no digit of the others is left, or that p'Ap overflows.
 TEST_F(PcgFailures, AnEntryBeyondAllOthers) {
   Csr a = laplacian(64, 0.5);
   const std::int32_t far = 64 * 40 + 40, near = 64 * 32 + 40;
@@ -164,7 +164,7 @@ TEST_F(PcgFailures, AnEntryBeyondAllOthers) {
   }
 }
 
-// Where the entries were not looked at when they came in, the set-up does.
+// Entries that were not checked when the matrix was made are checked by the set-up.
 TEST_F(PcgFailures, NanInA) {
   Csr a = laplacian(64, 0.5);
   const std::int32_t row = 64 * 40 + 40;
@@ -177,7 +177,7 @@ TEST_F(PcgFailures, NanInA) {
   EXPECT_NE(std::string(sxt_last_error(context_.get())).find("entry (2600, 2601) is nan"), std::string::npos);
 }
 
-// r'r of f32 numbers fits, q'q of Chen and Carson's prediction does not: the direction begins anew, nothing is cleared.
+// r'r of f32 numbers fits, q'q of Chen and Carson's prediction does not: the direction is restarted, and x is kept.
 TEST_F(PcgFailures, APredictionThatOverflowsEndsNothing) {
   const Csr a = laplacian(20, 0.5);
   const Matrix matrix = [&] {

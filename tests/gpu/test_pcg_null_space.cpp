@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Semidefinite systems on a GPU: constants are left out of b and x by every engine, alone and in blocks.
+// Semidefinite systems on a GPU: every engine removes constants from b and x, for one right-hand side and for blocks.
 #include <cmath>
 #include <cstdint>
 #include <numeric>
@@ -58,7 +58,7 @@ class PcgNullSpaceGpu : public PcgGpu {
   }
 };
 
-TEST_F(PcgNullSpaceGpu, ConstantsAreLeftOutByEveryEngine) {
+TEST_F(PcgNullSpaceGpu, EveryEngineRemovesConstants) {
   const Matrix matrix = matrix_of(a_);
   for (const char *engine : engines)
     for (const std::int32_t reorder : {-1, 1}) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Deterministic mode on a GPU: engines that run the same recurrence leave the same bits, captured, launched one by one
-// or in one cooperative launch, on every storage that may be taken; engines with an order of their own are refused.
+// Deterministic mode on a GPU: engines that run the same recurrence give the same bits, captured, launched one by one
+// or in one cooperative launch, on every storage format that may be chosen; engines with another order of operations
+// are refused.
 #include <cstdint>
 #include <string>
 
@@ -61,7 +62,7 @@ TEST_F(PcgOrder, EnginesAndStoragesLeaveTheSameBits) {
       SCOPED_TRACE(std::to_string(a.rows) + (guess ? " rows from a guess" : " rows from zero"));
       const Answer captured = answer(matrix, a, graph, "csr", guess);
       EXPECT_EQ(captured.report.reason, SXT_REASON_CONVERGED);
-      EXPECT_GT(captured.report.confirmations, 1);  // so that a solve went on after it stood still
+      EXPECT_GT(captured.report.confirmations, 1);  // so that a solve continued after it stagnated
       EXPECT_TRUE(captured == answer(matrix, a, cooperative, nullptr, guess)) << "one launch";
       for (const char *format : {"sell", "ell"})
         EXPECT_TRUE(captured == answer(matrix, a, graph, format, guess)) << format;
@@ -112,7 +113,7 @@ TEST_F(PcgOrder, TheChoiceIsOneOfThem) {
   sxt_pcg_destroy(pcg);
 }
 
-// M is applied by one kernel in all engines, A and the inner products in the one order.
+// One kernel applies M in all engines; A and the inner products are summed in one order.
 TEST_F(PcgOrder, PreconditionedSystemsRepeatTheirBits) {
   const Csr a = badly_scaled(60);
   const Matrix matrix = matrix_of(a);

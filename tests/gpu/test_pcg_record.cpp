@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Solves that stand in a graph which the application captures: what a replay computes with other right-hand sides, what
-// its report says, how it ends where it cannot converge, and what is refused.
+// Solves in a graph that the application captures: what a replay computes with other right-hand sides, its report, how
+// it ends where it cannot converge, and what is refused.
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -43,7 +43,7 @@ class PcgRecord : public PcgGpu {
     ASSERT_EQ(ops().graph_launch(handle(), stream_, graph_), SXT_OK);
     ASSERT_EQ(sxt_context_synchronize(context_.get()), SXT_OK);
   }
-  // One solve as usual, for its memory, then the same one captured.
+  // One ordinary solve, for its memory, then the same one captured.
   void record(const Pcg &pcg, const Vector &b, const Vector &x, const sxt_solve_options *options = nullptr) {
     ASSERT_GE(sxt_pcg_solve(pcg.get(), b.get(), x.get(), options, nullptr), SXT_OK) << sxt_last_error(context_.get());
     capture([&] {
@@ -77,7 +77,7 @@ TEST_F(PcgRecord, ReplaysSolveForTheRightHandSideOfTheMoment) {
         EXPECT_EQ(report().reason, SXT_REASON_CONVERGED) << engine << ", " << a.rows << " rows";
         EXPECT_GT(report().iterations, 5);
         const double residual = relative_residual(a, b, values_of(solution));
-        // Rounding shows in the residuals of the badly scaled one.
+        // Rounding is visible in the residuals of the badly scaled one.
         EXPECT_LE(residual, 1.2e-9) << engine;
         EXPECT_NEAR(report().true_relative_residual, residual, 2e-10);
         for (std::size_t i = 0; i < b.size(); ++i)
@@ -117,7 +117,7 @@ TEST_F(PcgRecord, AFailedReplayGivesBackNothingWorseThanZero) {
   }
 }
 
-// b and x are the caller's in his order at every replay, whatever order the engine sees.
+// b and x are in the caller's order at every replay, for any order that the engine uses.
 TEST_F(PcgRecord, ReplaysOfARenumberedSystemKeepTheCallersOrder) {
   const Csr a = shuffled(laplacian(60, 0.01));
   const Matrix matrix = matrix_of(a);
@@ -146,8 +146,8 @@ TEST_F(PcgRecord, ReplaysOfARenumberedSystemKeepTheCallersOrder) {
   }
 }
 
-// As many iterations as with the host beside it, and the same bits each time.
-TEST_F(PcgRecord, TakesAsManyIterationsAsAnAccompaniedSolve) {
+// As many iterations as a solve that the host controls, and the same bits each time.
+TEST_F(PcgRecord, TakesAsManyIterationsAsAnOrdinarySolve) {
   const Csr a = laplacian(80);
   const Matrix matrix = matrix_of(a);
   for (const char *engine : recording)
@@ -190,7 +190,7 @@ TEST_F(PcgRecord, AGuessIsUsedAndGoesOn) {
   EXPECT_LE(relative_residual(a, b, values_of(solution)), 1.0001e-9);
 }
 
-// b = 0 has the solution 0 whatever the guess, and a guess that overflows comes back as it was.
+// b = 0 has the solution 0 for every guess, and a guess that overflows is returned unchanged.
 TEST_F(PcgRecord, AGuessIsDroppedForZeroAndKeptWhereNothingBetterIsFound) {
   const Csr a = laplacian(20);
   const Matrix matrix = matrix_of(a);
@@ -245,8 +245,9 @@ TEST_F(PcgRecord, ZeroIndefiniteAndNaNHaveTheirReasons) {
   }
 }
 
-// A graph that has its matrix without a diagonal of ones cannot follow values that have another one, and that is said.
-TEST_F(PcgRecord, ADiagonalThatIsNoLongerOnesIsSaidOnce) {
+// A graph of a matrix stored without its diagonal of ones cannot follow values with another diagonal, and a message
+// says so.
+TEST_F(PcgRecord, ADiagonalThatIsNoLongerOnesIsReportedOnce) {
   const Csr many = laplacian(30, 1);
   Csr ones = many;
   for (double &each : ones.values) each /= 5;
@@ -262,8 +263,8 @@ TEST_F(PcgRecord, ADiagonalThatIsNoLongerOnesIsSaidOnce) {
   EXPECT_LE(relative_residual(many, b, values_of(solution)), 1.0001e-9);
 }
 
-// A solve that has no iteration runs no engine; all the same, what is replayed or captured after it has the new values,
-// or it says that the graph cannot follow.
+// A solve without iterations runs no engine. Still, replays and captures after it use the new values, or a message says
+// that the graph cannot follow.
 TEST_F(PcgRecord, AfterNewValuesASolveWithoutIterationsBringsAllUpToDate) {
   const Csr first = laplacian(40, 1), second = laplacian(40, 2), third = laplacian(40, 3);
   for (const char *engine : recording)
@@ -295,7 +296,7 @@ TEST_F(PcgRecord, AfterNewValuesASolveWithoutIterationsBringsAllUpToDate) {
       capture([&] { EXPECT_EQ(solve(rhs), SXT_E_STATE) << "nothing has brought them into its states"; });
       forget();
       ASSERT_EQ(solve(none), SXT_OK) << sxt_last_error(context_.get());
-      sxt_status captured = SXT_OK;  // a solve that ran no engine need not have made room for one that is captured
+      sxt_status captured = SXT_OK;  // a solve that ran no engine need not have allocated memory for a captured one
       capture([&] { captured = solve(rhs); });
       if (captured == SXT_OK) {
         replay();

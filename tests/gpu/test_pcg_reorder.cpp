@@ -102,7 +102,7 @@ std::int64_t bandwidth_by(const Context &context, const Matrix &matrix, const ch
   return std::atoll(text.c_str() + text.find(" to ", at) + 4);
 }
 
-// Of many rows a level, and of few.
+// With many rows a level, and with few.
 TEST_F(PcgReorderOnGpu, TheDevicesOrderIsAsNarrowAsTheHosts) {
   for (const Csr &a : {shuffled(laplacian(300, 0.02)), shuffled(laplacian(7, 0.5))}) {
     const Matrix matrix = matrix_of(a);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The stencil engine of conjugate gradients: every form of stencil with coefficients that all differ, boxes whose
-// planes tiles do not divide, the textbook's iterates, failures with their iteration, limits, new values, equal bits.
+// planes are no multiple of the tiles, the textbook's iterates, failures with their iteration, limits, new values,
+// equal bits.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -23,7 +24,7 @@ struct Box {
   }
 };
 
-// A symmetric matrix whose row i couples with its neighbours by numbers that belong to the pair; diagonally dominant.
+// A symmetric matrix with a different coefficient for each pair of neighbours; diagonally dominant.
 Csr grid(const Box &box, double dominance = 0.05) {
   Csr a;
   a.rows = a.cols = static_cast<std::int64_t>(box.nx) * box.ny * box.nz;
@@ -127,7 +128,7 @@ TEST_P(PcgStencil, FollowsTheTextbookRecurrence) {
     EXPECT_NEAR(history[static_cast<std::size_t>(k)] / std::sqrt(textbook.gamma), 1, 1e-5) << "iterate " << k;
 }
 
-// x is taken along every second iteration: it must be there wherever a solve ends.
+// x is updated every second iteration: it must be complete wherever a solve ends.
 TEST_P(PcgStencil, EveryIterateHasItsX) {
   const Csr a = grid(GetParam());
   const std::vector<double> b = waves(a.rows);
@@ -158,7 +159,7 @@ TEST_P(PcgStencil, SinglePrecision) {
             1.1e-4);
 }
 
-TEST_P(PcgStencil, StopsWhereItIsToldAndGoesOn) {
+TEST_P(PcgStencil, StopsAtTheLimitAndGoesOn) {
   const Csr a = grid(GetParam());
   const Matrix matrix = symmetric(a);
   const Pcg pcg = create(matrix, engine);
@@ -211,7 +212,7 @@ INSTANTIATE_TEST_SUITE_P(Boxes, PcgStencil,
                                          Box{27, 21, 17, 19}, Box{27, 40, 8, 9}),
                          [](const auto &info) { return info.param.name(); });
 
-// How much shared memory a kernel may have is one number for the process: a smaller set-up must not take from a larger
+// The shared-memory limit of a kernel is one number for the process: a smaller set-up must not lower it for a larger
 // one.
 TEST_F(PcgSymmetric, SmallerSetUpsTakeNothingFromLargerOnes) {
   const Csr large = grid({7, 50, 50, 50}), small = grid({7, 9, 8, 7});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Answers and reports of every engine on a GPU held against direct solutions in extended precision, and convergence
-// against that of conjugate gradients there.
+// Answers and reports of every engine on a GPU, compared with direct solutions in extended precision; convergence,
+// compared with that of conjugate gradients in extended precision.
 #include <cstdint>
 
 #include "pcg.hpp"

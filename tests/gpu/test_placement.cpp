@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An automatic context on a machine with a GPU: arrays in host memory are worked on where it ends sooner, and answers
-// are right wherever that is.
+// An automatic context on a machine with a GPU: work on arrays in host memory runs on the faster device, and answers
+// are correct on either.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>

@@ -58,7 +58,7 @@ TEST_P(Preconditioned, SolvesInTheIterationsOfTheCpu) {
   }
 }
 
-// The graph was captured with the old values' addresses and coefficients; the solve has to be that of a new plan.
+// The graph was captured with the old values' addresses and coefficients; the solve must equal that of a new set-up.
 TEST_P(Preconditioned, FollowsNewValues) {
   Csr a = jumping(30);
   const Matrix matrix = matrix_of(a);
@@ -73,8 +73,8 @@ TEST_P(Preconditioned, FollowsNewValues) {
   EXPECT_LE(relative_residual(a, b, x), 1.0001e-9);
 }
 
-// Turning every unknown by a phase of its own changes neither the spectrum nor what a preconditioner of these kinds
-// does, but for the random vectors of probes: a Hermitian system takes the iterations of the real one it was made from.
+// Multiplying every unknown by a different phase changes neither the spectrum nor the effect of these preconditioners,
+// except for the random vectors of probes: a Hermitian system takes the iterations of the real one it was made from.
 TEST_P(Preconditioned, ComplexSystemsTakeTheIterationsOfRealOnes) {
   const Csr a = jumping(30);
   const auto phase = [](std::int64_t i) { return std::polar(1.0, 2.4 * static_cast<double>(i)); };
@@ -97,8 +97,9 @@ INSTANTIATE_TEST_SUITE_P(Methods, Preconditioned,
                          testing::Values("block-jacobi", "block-jacobi:3", "block-jacobi:32", "ssor-ai", "ssor-ai-2",
                                          "fsai", "fsai-2", "chebyshev:3", "chebyshev:9"));
 
-// What a polynomial does is known from the probe of the matrix: it is chosen or left out by that, and solves.
-TEST_F(PcgGpu, APolynomialIsJudgedWithoutATrial) {
+// The effect of a polynomial is known from the probe of the matrix. The probe decides whether it is chosen, and the
+// solve converges.
+TEST_F(PcgGpu, APolynomialIsAssessedWithoutATrial) {
   const Csr a = jumping(32);
   const Matrix matrix = matrix_of(a);
   sxt_pcg_options options = pcg_options();

@@ -47,11 +47,11 @@ class Reductions : public Gpu {
     return q;
   }
 
-  // Calls visit(name with its launch, session) for every candidate; opponents only when asked for.
-  void each_candidate(const sxt_reduction_query &q, bool opponents,
+  // Calls visit(name with its launch, session) for every candidate; baselines only on request.
+  void each_candidate(const sxt_reduction_query &q, bool baselines,
                       const std::function<void(const std::string &, Session &)> &visit) {
     for (const ChoicePtr &choice : Selector(*context_->context, nullptr).every({Query(&q.q), SXT_KIND_REDUCTION})) {
-      if (!opponents && choice->kernel->has(SXT_KERNEL_OPPONENT)) continue;
+      if (!baselines && choice->kernel->has(SXT_KERNEL_BASELINE)) continue;
       const std::int64_t *launch = choice->candidate.launch;
       Prepared prepared(*context_->context, choice, nullptr, nullptr);
       const std::unique_ptr<Session> session = prepared.open();
@@ -177,7 +177,7 @@ TEST_F(Reductions, NumbersThatAreNone) {
     for (const std::int32_t operation : {SXT_REDUCTION_SUM, SXT_REDUCTION_DOT, SXT_REDUCTION_NRM2, SXT_REDUCTION_ASUM,
                                          SXT_REDUCTION_AMAX, SXT_REDUCTION_MIN, SXT_REDUCTION_MAX})
       check(operation, nan);
-    x[(here + 1) % n] = inf;  // the place of the first NaN, whatever stands beside it
+    x[(here + 1) % n] = inf;  // the position of the first NaN, for any other values
     device().copy(dx.data(), x.data(), dx.bytes());
     each_candidate(query(SXT_F64, SXT_REDUCTION_IAMAX, n), false, [&](const std::string &name, Session &session) {
       EXPECT_EQ(run<std::int64_t>(session, args(SXT_REDUCTION_IAMAX, n, dx.data(), nullptr)), place) << name;
@@ -276,7 +276,7 @@ TEST_F(Reductions, SumsBetweenOperationsThatOverwriteWhatIsSummed) {
   }
 }
 
-// Operands in memory of the host that the device reaches: what is asked for in advance lies on the other side, too.
+// Operands in host memory that the device reaches: prefetched data lies in host memory, too.
 TEST_F(Reductions, OperandsInPinnedMemory) {
   for (const std::int64_t n : {1000, 30000, 300007}) {
     const DeviceBuffer x(device(), static_cast<std::uint64_t>(n) * sizeof(double), SXT_SPACE_PINNED);
@@ -288,7 +288,7 @@ TEST_F(Reductions, OperandsInPinnedMemory) {
   }
 }
 
-// A result for the host cannot come out of a capture; the capture survives being asked.
+// A result for the host is not possible inside a capture; the refusal does not end the capture.
 TEST_F(Reductions, AHostResultIsRefusedInACapture) {
   constexpr std::int64_t n = 1000;
   const Vector x = make_vector(std::vector<double>(n, 1));

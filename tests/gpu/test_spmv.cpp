@@ -39,7 +39,7 @@ constexpr sxt_op all_ops[] = {SXT_NO_TRANSPOSE, SXT_TRANSPOSE, SXT_CONJUGATE_TRA
 
 using Handle = std::unique_ptr<sxt_matrix, void (*)(sxt_matrix *)>;
 
-// What is asked of a product.
+// The requested product.
 struct Ask {
   Types types = all_types[0];
   sxt_op op = SXT_NO_TRANSPOSE;
@@ -78,7 +78,8 @@ class SpmvOnGpu : public Gpu {
     if (to.bytes()) device().copy(to.data(), from.data(), to.bytes());
   }
 
-  // One product's vectors, on both sides, and the answer within its bound. `scale`: of S A S, or empty.
+  // One product's vectors, on host and device, and the check of the answer against its bound. `scale`: of S A S, or
+  // empty.
   struct Vectors {
     Vectors(sextant::Device &device, const sxt_storage &shape, const Ask &ask, Random &random)
         : in(ask.op == SXT_NO_TRANSPOSE ? shape.cols : shape.rows),
@@ -93,7 +94,7 @@ class SpmvOnGpu : public Gpu {
           y_there(device, y.bytes()) {
       alpha.set(0, ask.alpha);
       beta.set(0, ask.beta);
-      if (ask.beta == Wide(0))  // never read: rubbish in it must not matter
+      if (ask.beta == Wide(0))  // never read: any values in it must not matter
         for (std::int32_t r = 0; r < ask.n_rhs; ++r)
           for (std::int64_t i = 0; i < out; ++i) y.set(r * ldy + i, std::nan(""));
       args.h = head<sxt_spmv_args>(SXT_KIND_SPMV);
@@ -112,7 +113,7 @@ class SpmvOnGpu : public Gpu {
     sxt_spmv_args args{};
   };
 
-  // The largest distance from the right answer in units of the bound, with a sentence where it is beyond.
+  // The largest distance from the correct answer in units of the bound, with a message where it is exceeded.
   double distance(const Matrix &host, const Ask &ask, const Vectors &v, const Array &got, const Array &before,
                   const Array &scale, std::string &sentence) {
     double worst = 0;
@@ -197,7 +198,7 @@ class SpmvOnGpu : public Gpu {
     return std::make_shared<sextant::Matrix>(context_->context, std::move(made), csr.s.symmetry);
   }
 
-  // Everything that can answer: a storage may turn out not to suit the matrix, which is not the kernel's failure.
+  // All candidates; a storage may refuse the matrix, which is no failure of the kernel.
   void check_all(const Pattern &pattern, const Ask &ask, const std::string &what, sxt_symmetry symmetry = SXT_GENERAL) {
     SCOPED_TRACE(what);
     Matrix host(pattern, ask.types.stored, random);
@@ -230,7 +231,7 @@ Pattern about(std::int64_t rows, std::int64_t cols, std::int64_t mean, Random &r
   return random_pattern(rows, cols, random, [&](auto) { return random.below(2 * mean + 1); });
 }
 
-// Scalars in turn, whatever the order of the other loops.
+// Scalars in turn, independent of the order of the other loops.
 Ask in_turn(const Types &types, sxt_op op, int turn) {
   return {types, op, 1, turn % 5 ? Wide(1.5) : Wide(1), turn % 7 > 3 ? Wide(-0.5) : Wide(0)};
 }
@@ -456,7 +457,7 @@ TEST_F(SpmvOnGpu, PlainArraysLieAnywhere) {
   ops().stream_destroy(Gpu::handle(), stream);
 }
 
-// The C interface from end to end, then the same call captured: a replay reads what x holds by then.
+// The C interface from end to end, then the same call captured: a replay reads the current values of x.
 TEST_F(SpmvOnGpu, TheCInterfaceAndACapturedCall) {
   const std::int64_t n = 5000;
   Matrix host(banded_pattern(n, n, {-70, -1, 0, 1, 70}), SXT_F64, random);

@@ -10,7 +10,8 @@ using namespace gpu_test;
 
 class SpmvColumnsGpu : public PcgGpu {};
 
-// Columns of host arrays with gaps between them, in more than one pass: each is the product of its own, and gaps stay.
+// Columns of host arrays with gaps between them, in more than one pass: each column is the product with its own x, and
+// gaps are not changed.
 TEST_F(SpmvColumnsGpu, EachIsAProductOfItsOwn) {
   const Csr a = shuffled(laplacian(25));
   const Matrix matrix = matrix_of(a);

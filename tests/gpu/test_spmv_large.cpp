@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Products with more than 2^31 entries, so that offsets need 64 bits. The matrix is one block of rows again and again,
 // made in device memory by copies that double what is there; its values and those of x are small multiples of a
-// quarter, so that every sum is exact in single precision, in whatever order it is added up.
+// quarter, so that every sum is exact in single precision, in any order of additions.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -27,8 +27,8 @@ using sextant::registry::Registry;
 constexpr std::int64_t block_rows = 1024, row_entries = 1100, repeats = 1950, cols = 100000, stride = 61;
 constexpr std::int64_t block_entries = block_rows * row_entries, rows = block_rows * repeats, nnz = rows * row_entries;
 static_assert(nnz > (std::int64_t{1} << 31));
-// A state beyond this holds a copy of the matrix, which takes a moment to make: of such a kernel's launch
-// configurations the first and the last are run.
+// A state larger than this holds a copy of the matrix, which takes long to make: of such a kernel only the first and
+// the last launch configuration are run.
 constexpr std::uint64_t copy_bytes = std::uint64_t{2} << 30;
 
 float x_value(std::int64_t j) { return static_cast<float>(j % 17 - 8); }
@@ -88,7 +88,7 @@ class LargeOnGpu : public Gpu {
     q.storage = SXT_KIND_STORAGE_CSR;
     return q;
   }
-  // Prepares, runs once and gives back.
+  // Prepares, runs once and releases.
   void run_once(const Kernel &kernel, const sxt_query &query, const sxt_candidate &candidate, sxt_head *args) {
     Call call(device());
     sxt_exec exec = make_exec(call);
@@ -129,7 +129,7 @@ class LargeOnGpu : public Gpu {
     for (const Kernel *kernel : Registry::instance().kernels(SXT_KIND_SPMV, "cuda")) {
       const char *const *form = kernel->table.storages;
       const bool reads = form && *form && !std::strcmp(*form, SXT_KIND_STORAGE_CSR);
-      if (!reads || kernel->has(SXT_KERNEL_OPPONENT) || !kernel->table.candidates) continue;
+      if (!reads || kernel->has(SXT_KERNEL_BASELINE) || !kernel->table.candidates) continue;
       sxt_spmv_query q{};
       q.m = query(SXT_KIND_SPMV, sizeof q);
       q.op = op;
@@ -238,7 +238,7 @@ TEST_F(LargeOnGpu, MoreThan2To31EntriesAreAllMultiplied) {
             static_cast<double>(repeats * *std::max_element(of_column.begin(), of_column.end())));
   std::printf(
       "[ large    ] %lld entries: %d plain products, %d by a copy of hubs; %d transposed, %d by a built "
-      "transpose; %d left out for want of memory; %.1f s\n",
+      "transpose; %d left out for lack of memory; %.1f s\n",
       static_cast<long long>(nnz), plain.plain, plain.with_copies, transposed.plain, transposed.with_copies,
       plain.short_of_memory + transposed.short_of_memory,
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());

@@ -60,7 +60,7 @@ class Structured : public Gpu {
     return a;
   }
 
-  // y = A x by every candidate, into rubbish: beta is 0.
+  // y = A x by every candidate; y holds arbitrary values before, beta is 0.
   void check(const Rows &host, const std::vector<std::string> &storages, const std::string &what,
              sxt_symmetry symmetry = SXT_GENERAL) {
     const std::vector<double> x = integers(host.cols()), want = host.times(x), rubbish(want.size() + 1, NAN);
@@ -192,7 +192,7 @@ TEST_F(Structured, ChainsOfProducts) {
   const std::size_t n = static_cast<std::size_t>(host.rows());
   const auto matrix = host.on(context_->context, SXT_F64, SXT_SYMMETRIC);
   std::vector<double> start = integers(host.rows());
-  // Remainders keep numbers small: the factor that scales each product is a power of two.
+  // Values stay small: the factor that scales each product is a power of two.
   const double quarter = 1.0 / 64;
   const DeviceBuffer a(device(), n * sizeof(double)), b(device(), n * sizeof(double));
   const std::vector<std::string> all = {SXT_KIND_STORAGE_DIA, SXT_KIND_STORAGE_DIA_SYMMETRIC, SXT_KIND_STORAGE_ELL,

@@ -93,12 +93,12 @@ TEST_F(UnstructuredOnGpu, ExactFeaturesAreThoseOfTheCpu) {
   }
 }
 
-// Samples differ in what they look at; both tell of the same matrix.
+// The two samples see different rows of the same matrix.
 TEST_F(UnstructuredOnGpu, SampledFeaturesAreCloseToThoseOfTheCpu) {
   const Context cpu = open_context("cpu");
   ASSERT_NE(cpu, nullptr);
   for (auto &[what, pattern] : patterns()) {
-    if (what != "bands" && what != "random") continue;  // of uneven matrices windows tell different stories
+    if (what != "bands" && what != "random") continue;  // windows of uneven matrices differ
     Matrix host(pattern, SXT_F64, random);
     const Handle here = make(cpu.get(), host), there = make(context_.get(), host);
     for (const char *name : {"x_line_fraction", "x_miss_32k", "x_miss_1m", "block_fill_2", "block_fill_4"}) {
@@ -110,7 +110,7 @@ TEST_F(UnstructuredOnGpu, SampledFeaturesAreCloseToThoseOfTheCpu) {
   }
 }
 
-// Of so few entries the sample has all rows.
+// With so few entries the sample contains all rows.
 TEST_F(UnstructuredOnGpu, FullestBlockRowsAreThoseOfTheDefinition) {
   Pattern pattern = random_pattern(500, 900, random, [this](auto) { return random.below(15); });
   for (const std::int64_t row : {77, 78, 300}) {
@@ -133,7 +133,7 @@ TEST_F(UnstructuredOnGpu, FullestBlockRowsAreThoseOfTheDefinition) {
   }
 }
 
-TEST_F(UnstructuredOnGpu, FeaturesOfWarpsAreWhatTheirDefinitionSays) {
+TEST_F(UnstructuredOnGpu, FeaturesOfWarpsFollowTheirDefinition) {
   for (auto &[what, pattern] : patterns()) {
     Matrix host(pattern, SXT_F64, random);
     const Handle matrix = make(context_.get(), host);
@@ -196,7 +196,7 @@ TEST_F(UnstructuredOnGpu, FullBlocksOfEverySizeAreSeen) {
   }
 }
 
-// Of many rows only some windows are sorted, which tells of all where windows are alike.
+// Of many rows only some windows are sorted; the result holds for all where windows are similar.
 TEST_F(UnstructuredOnGpu, SortedWindowsOfManyRowsAreSampled) {
   const std::int64_t n = 700000;
   Pattern pattern{n, 40, std::vector<std::vector<std::int64_t>>(static_cast<std::size_t>(n))};
@@ -274,7 +274,7 @@ TEST_F(UnstructuredOnGpu, HubsAreFoundAndChanceIsNone) {
   EXPECT_LT(feature(context_.get(), make(context_.get(), plain), "hub_share"), 0.08);
 }
 
-// What a choice pays for them: the best of some tries, beside which the clock and the host's part are small.
+// Their cost in a choice: the best of several measurements, so that the clock and the host's part are small.
 TEST_F(UnstructuredOnGpu, FeaturesCostLittle) {
   Matrix host(power_law(200000, 3), SXT_F64, random);
   const std::pair<const char *, std::vector<const char *>> tiers[] = {

@@ -25,7 +25,7 @@ class StructuredStorage : public Gpu {
     if (n) device().copy(values.data(), from, values.size() * sizeof(T));
     return values;
   }
-  // What building this storage fails with.
+  // The error of building this storage.
   std::string refusal(const Rows &rows, const char *kind) {
     try {
       matrix_of(rows)->form(kind);

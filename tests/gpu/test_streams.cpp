@@ -64,7 +64,7 @@ TEST_F(Streams, TheDefaultStreamsHaveNames) {
   }
 }
 
-// Without a stream of the caller's each call has its own, and is done when it returns.
+// Without a stream of the caller each call has its own, and its work is complete when it returns.
 TEST_F(Streams, CallersInManyThreads) {
   std::vector<std::thread> threads;
   std::vector<std::vector<double>> results(4);

@@ -50,7 +50,7 @@ class TwoDevices : public Gpu {
     EXPECT_EQ(sxt_vector_read(vector.get(), values.data()), SXT_OK);
     return values;
   }
-  // f(0) and f(1), each in a thread of its own.
+  // f(0) and f(1), each in a separate thread.
   template <class F>
   static void at_once(F &&f) {
     std::thread other([&] { f(1); });
@@ -65,7 +65,8 @@ TEST_F(TwoDevices, RefuseWhatBelongsToTheOther) {
   api_test::refuses_the_other_device(on(1), on(0), 0);
 }
 
-// Lengths and places of every alignment, both ways, with and without a stream; what lies beside stays as it was.
+// Lengths and addresses of every alignment, in both directions, with and without a stream; neighbouring values do not
+// change.
 TEST_F(TwoDevices, CopiesArriveWhole) {
   constexpr std::size_t beside = 64;
   const std::pair<std::size_t, std::size_t> cases[] = {{1, 0}, {8, 24}, {4097, 1}, {(1u << 20) + 3, 7}, {48u << 20, 0}};
@@ -92,7 +93,7 @@ TEST_F(TwoDevices, CopiesArriveWhole) {
   }
 }
 
-// y of one device += x of the other, twenty times, while x doubles each time: events alone say who waits for whom.
+// y of one device += x of the other, twenty times, while x doubles each time: only events define the order.
 TEST_F(TwoDevices, CopiesFollowEventsOfTheOtherDevice) {
   constexpr std::int64_t n = 3'000'000;
   const std::vector<double> start = numbers(n);
@@ -154,7 +155,7 @@ TEST_F(TwoDevices, PinnedAndManagedMemoryServeBoth) {
   }
 }
 
-// A thread that has made one device its own keeps it through calls on the other, and one that has none gets none.
+// A thread keeps its current device through calls on the other device; a thread without one gets none.
 TEST_F(TwoDevices, CallsGiveTheThreadItsDeviceBack) {
   using GetCurrent = int (*)(void **);
   void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
@@ -188,7 +189,7 @@ TEST_F(TwoDevices, CallsGiveTheThreadItsDeviceBack) {
   dlclose(driver);
 }
 
-// The same answers, to the last bit, whether the other device solves meanwhile or not.
+// The same answers, to the last bit, with and without solves on the other device at the same time.
 TEST_F(TwoDevices, SolvesAtOnceHaveTheBitsOfSolvesAlone) {
   const Csr matrices[] = {uneven(20000), shuffled(laplacian(120, 0.01))};
   for (const char *engine : engines) {
@@ -239,7 +240,7 @@ TEST_F(TwoDevices, SetUpsAtOnce) {
     });
 }
 
-// Half of a sum on each device, and vectors of both added on either.
+// Half of a sum on each device; vectors of both devices are added on either one.
 TEST_F(TwoDevices, SumsOfBothAddUp) {
   constexpr std::int64_t n = 2'000'000, half = n / 2;
   const std::vector<double> x = numbers(n);
@@ -265,7 +266,8 @@ TEST_F(TwoDevices, SumsOfBothAddUp) {
   }
 }
 
-// A matrix whose upper rows one device holds and whose lower ones the other: x goes over, half of y comes back.
+// One device holds the upper rows of a matrix, the other one the lower rows: x is copied there, half of y is copied
+// back.
 TEST_F(TwoDevices, AProductSplitByRows) {
   Csr a = shuffled(laplacian(300));
   for (std::size_t k = 0; k < a.values.size(); ++k) a.values[k] = static_cast<double>(k % 17) - 8;
@@ -298,7 +300,7 @@ TEST_F(TwoDevices, AProductSplitByRows) {
   EXPECT_EQ(values_of(y), a.times(x));
 }
 
-// In a process of its own: the first device is lost to an illegal address, and the second one goes on.
+// In a separate process: an illegal address loses the first device, and the second one continues to work.
 [[noreturn]] void lose_the_first() {
   const auto sum_on = [](sxt_context *context) {
     const api_test::Vector x = zeros_on(context, 1000);

@@ -27,7 +27,7 @@ bool to_z(std::int32_t operation) {
   return operation >= SXT_VECTOR_REAL_MULTIPLY || operation == SXT_VECTOR_WAXPBY || operation == SXT_VECTOR_MULTIPLY;
 }
 
-// What the formulas of the kind say, with alpha = 2 and beta = 3.
+// The formulas of the kind, with alpha = 2 and beta = 3.
 double expected(std::int32_t operation, double x, double y) {
   switch (operation) {
     case SXT_VECTOR_COPY: return x;
@@ -68,8 +68,8 @@ class VectorOperations : public Gpu {
   void check_borders(std::int64_t offset);
 };
 
-// Powers of two are divided and small integers added without rounding: results are right or wrong to the last bit. What
-// lies before and behind the operands must stay.
+// Powers of two are divided and small integers added without rounding: results are right or wrong to the last bit.
+// Values before and behind the operands must not change.
 template <class T>
 void VectorOperations::check_borders(std::int64_t offset) {
   const sxt_value_type type = sizeof(T) == 4 ? SXT_F32 : SXT_F64;
@@ -186,7 +186,7 @@ TEST_F(VectorOperations, NothingAndOneElement) {
   }
 }
 
-// A capture records every operation and does none; replays do them in order.
+// A capture contains every operation and runs none; replays run them in order.
 TEST_F(VectorOperations, ACaptureHoldsEveryOperation) {
   constexpr std::size_t n = 3000;
   const Vector x = make_vector(std::vector<double>(n, 1)), y = make_vector(std::vector<double>(n, 0)),
@@ -208,7 +208,7 @@ TEST_F(VectorOperations, ACaptureHoldsEveryOperation) {
   void *stream = nullptr, *graph = nullptr;
   ASSERT_EQ(ops().stream_create(handle(), &stream), SXT_OK);
   ASSERT_EQ(sxt_context_set_stream(context_.get(), stream), SXT_OK);
-  all();  // sets kernels up
+  all();  // set up the kernels
   ASSERT_EQ(sxt_context_synchronize(context_.get()), SXT_OK);
   const double first = once(1);
   ASSERT_EQ(ops().capture_begin(handle(), stream), SXT_OK);

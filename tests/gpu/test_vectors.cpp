@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Vector operations on a GPU with input that is bad or merely odd: every operation and alignment around the borders of
-// its groups, lengths without sense, memory of the host, operands that share a part, NaN, infinities and denormals.
+// Vector operations on a GPU with invalid or unusual input: every operation and alignment around the borders of its
+// groups, invalid lengths, host memory, operands that share a part, NaN, infinities and denormals.
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -25,7 +25,7 @@ class Vectors : public Gpu {
   std::string last() const { return sxt_last_error(context_.get()); }
 };
 
-// Vectors that begin anywhere in memory, next to numbers that must stay: small integers, so bits are right or wrong.
+// Vectors that begin at any address, next to values that must not change: small integers, so bits are right or wrong.
 TEST_F(Vectors, EveryAlignmentAndBorder) {
   constexpr std::int64_t room = 70000;
   for (const std::int64_t n : {0, 1, 2, 3, 31, 1023, 1024, 1025, 4099, 66001})
@@ -50,7 +50,7 @@ TEST_F(Vectors, EveryAlignmentAndBorder) {
       }
 }
 
-TEST_F(Vectors, LengthsWithoutSense) {
+TEST_F(Vectors, InvalidLengths) {
   sxt_vector *none = nullptr;
   const Vector x = make_vector({1, 2, 3});
   EXPECT_EQ(sxt_vector_create(context_.get(), -1, SXT_F64, &none), SXT_E_ARGUMENT);

@@ -33,7 +33,7 @@ def complaints(compiler, standard, flags, include, sources):
 
 
 def for_one_isa(headers, include):
-    """Those that stop a compiler which was told no instruction set, by themselves or by what they include."""
+    """Headers that stop a compiler without a chosen instruction set, directly or through what they include."""
     texts = {path.relative_to(include).as_posix(): path.read_text() for path in headers}
     found = {name for name, text in texts.items() if re.search(r'#error ".* is for ISA_SOURCES"', text)}
     while True:
@@ -59,7 +59,7 @@ def helper_problems(include, folder, cxx):
 
 
 def problems(include, folder, cc, cxx):
-    """What the compilers say; empty when nothing."""
+    """The compilers' output; empty when there is none."""
     headers = sorted(include.rglob("*.h"))
     found = [] if headers else [f"no header under {include}"]
     runs = [(cc, standard, ".c", ["-Wstrict-prototypes"]) for standard in C_STANDARDS]

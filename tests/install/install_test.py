@@ -48,7 +48,7 @@ def require_none(problems):
 
 
 def own_settings_aside():
-    """The environment without what the person running the test has set or installed for Sextant."""
+    """The environment without what the user has set or installed for Sextant."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("SEXTANT_")}
     return dict(kept, XDG_DATA_HOME="/nonexistent", XDG_STATE_HOME="/nonexistent")
 
@@ -180,7 +180,7 @@ def plugin(t):
     require_none(shared_objects.plugin_problems(built[0], "sxt_plugin_entry_0"))
     if not (t.prefix / "bin" / "sextant").exists():
         skip("built, but not checked: this build has no sextant command")
-    # It must not meet itself: a second plugin of the same name is refused.
+    # It must not be loaded twice: a second plugin of the same name is refused.
     without = t.options.work / "tree without it"
     shutil.rmtree(without, ignore_errors=True)
     shutil.copytree(t.prefix, without, copy_function=os.link, symlinks=True)

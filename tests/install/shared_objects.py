@@ -5,8 +5,8 @@ import pathlib
 import re
 import subprocess
 
-# Output, end of process, signals and children: none of it is a library's business. (abort and friends are called by
-# the C++ runtime itself, which is another shared object, or by its inline code for impossible states.)
+# Output, end of process, signals and children: a library must not use them. (abort and friends are called by the C++
+# runtime itself, which is another shared object, or by its inline code for impossible states.)
 FORBIDDEN = {
     "printf", "vprintf", "puts", "putchar", "fputs", "fputc", "fprintf", "vfprintf", "perror", "__printf_chk",
     "__fprintf_chk", "__vprintf_chk", "__vfprintf_chk", "_ZSt4cout", "_ZSt4cerr", "_ZSt4clog", "exit", "_exit", "_Exit",
@@ -14,7 +14,7 @@ FORBIDDEN = {
     "posix_spawn", "setlocale", "_ZNSt6locale6globalERKS_", "chdir", "atexit",
 }  # fmt: skip
 
-# What the C++ runtime itself uses, and brings along where it is linked in statically.
+# What the C++ runtime itself uses; it is part of the file where the runtime is linked statically.
 RUNTIME_OWN = {"chdir", "fputc", "fputs", "setlocale"}
 
 
@@ -71,8 +71,8 @@ def plugin_problems(path, entry):
 
 
 def path_problems(path):
-    """Nothing may be looked for by an absolute path: the tree is movable. Where the CUDA toolkit lies, only its runtime's
-    users may say."""
+    """No absolute search paths, because the tree is movable. Only files that use the CUDA runtime may name the folder of
+    the CUDA toolkit."""
     paths = dynamic(path, "RUNPATH") + dynamic(path, "RPATH")
     entries = [entry for value in paths for entry in value.split(":")]
     if any(name.startswith("libcudart.") for name in dynamic(path, "NEEDED")):

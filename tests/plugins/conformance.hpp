@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every kernel of a kind against the kind's reference on the kind's cases, driven through the tables on host memory.
-// Smaller than the suite inside the library and independent of it.
+// Smaller than the suite inside the library, and independent of it.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For tests of spmv kernels with a storage of their own: products over shapes, threads and instruction sets, against a
-// plain sum.
+// For tests of spmv kernels with their own storage format: products over shapes, threads and instruction sets, against
+// a plain sum.
 #pragma once
 
 #include <cmath>
@@ -10,7 +10,7 @@
 
 namespace plugin_test {
 
-// How one product is to be run.
+// How one product is run.
 struct Course {
   int threads = 1, lent = 0;  // lent 0: as many as planned
   int level = 1;              // instruction set: 1 baseline, 2 AVX2, 3 AVX-512, as far as this processor has them
@@ -104,7 +104,7 @@ inline void expect_products(const sxt_kernel &storage, const sxt_kernel &kernel,
   }
 }
 
-// The same bits whatever the threads.
+// The same bits for any number of threads.
 inline void expect_equal_bits(const sxt_kernel &storage, const sxt_kernel &kernel, sxt_value_type type) {
   Random random(12, 1);
   const Pattern pattern = sextant::plugin::cases::random_pattern(1100, 400, random, [&](auto i) {
@@ -190,7 +190,7 @@ inline void expect_scale_and_diagonal(const sxt_kernel &storage, const sxt_kerne
   }
 }
 
-// Every allocation that fails is reported, and nothing is left behind.
+// Every failed allocation is reported, and nothing leaks.
 inline void expect_no_leaks(const sxt_kernel &storage, int allocations) {
   Random random(16, 1);
   Matrix matrix(sextant::plugin::cases::random_pattern(40, 40, random, [](auto i) { return i % 5; }), SXT_F64, random);

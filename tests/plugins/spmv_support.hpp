@@ -25,7 +25,7 @@ inline sxt_spmv_query spmv_query(const Matrix &matrix, sxt_value_type type, sxt_
   return query;
 }
 
-// y = alpha op(A) x + beta y as bytes-for-bytes arrays of the type. x and y are packed columns.
+// y = alpha op(A) x + beta y with arrays of the type as bytes. x and y are packed columns.
 struct Product {
   sxt_spmv_args args{};
   Array alpha, beta;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For tests of plugins: a host that counts, a loader, a machine to ask models about, a kernel made ready to run with
-// scratch between guards. Nothing of core but its threads: plugins are driven through their tables alone.
+// For tests of plugins: a host that counts, a loader, a machine for models, a kernel that is ready to run with scratch
+// between guards. Of core only its threads are used: plugins are called through their tables alone.
 #pragma once
 
 #include <dlfcn.h>
@@ -24,9 +24,9 @@
 
 namespace plugin_test {
 
-// A host that counts what it lends, can run out of memory, and keeps the last sentence of each thread.
+// A host that counts what it lends, can run out of memory, and keeps the last message of each thread.
 struct Host {
-  static inline std::atomic<int> blocks{0};       // lent and not given back
+  static inline std::atomic<int> blocks{0};       // lent and not returned
   static inline std::atomic<int> allocations{0};  // ever
   static inline std::atomic<int> fail_after{-1};  // allocations that still succeed; -1: all
   static inline thread_local std::string sentence;
@@ -90,7 +90,7 @@ inline const sxt_kernel &find_kernel(const sxt_plugin *plugin, const std::string
   throw std::runtime_error(name + " is not in " + plugin->name);
 }
 
-// A machine to ask models about: round numbers, AVX2.
+// A machine for models: round numbers, AVX2.
 inline sxt_machine make_machine(int units = 4) {
   sxt_machine m{};
   m.struct_size = sizeof m;
@@ -152,8 +152,8 @@ inline std::string refusal(const sxt_kernel &kernel, const sxt_query *query,
   return text[0] ? text : "no reason given";
 }
 
-// Poisoned bytes lent between guards: 256 bytes that must stay as they are, and after them, because reading too far is
-// a fault as well, a page that may not be touched.
+// Poisoned bytes between guards: 256 bytes that must not change, followed by a page without access, because reading too
+// far is an error as well.
 class Scratch {
  public:
   explicit Scratch(std::uint64_t bytes) : bytes_(bytes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All kernels that stand on their own agree with the references of their kinds; all models are sane; kinds notice wrong
+// All kernels without slots agree with the references of their kinds; all models are plausible; kinds detect wrong
 // answers; descriptions are complete.
 #include <cmath>
 #include <cstdint>
@@ -15,7 +15,7 @@ const Plugins &plugins() {
   return all;
 }
 
-// Kinds whose kernels need no slots filled and whose cases run on host memory.
+// Kinds whose kernels have no slots and whose cases run on host memory.
 class KindTest : public testing::TestWithParam<const char *> {};
 
 TEST_P(KindTest, EveryKernelAgreesWithTheReference) {
@@ -51,7 +51,7 @@ TEST_P(KindTest, CompareNoticesAMissingAnswer) {
     ASSERT_EQ(kind->compare(&got.value, &want.value, &error, &message), SXT_OK);
     noticed += error > 1 && text[0];
     ASSERT_EQ(kind->compare(&want.value, &want.value, &error, &message), SXT_OK);
-    // Factors and solutions are judged by their backward errors, which are small but not nought.
+    // Factors and solutions are checked by their backward errors, which are small but not zero.
     EXPECT_LE(error, std::strncmp(kind->id, "sxt.hermitian", 13) ? 0 : 1)
         << "an answer differs from itself: " << want.value.description;
   }
@@ -73,7 +73,7 @@ TEST(Plugins, NamesAreUniqueAndKindsAreDefined) {
   for (const sxt_kernel *kernel : plugins().kernels) {
     names.push_back(kernel->name);
     EXPECT_NE(plugins().kind(kernel->kind), nullptr) << kernel->name << " is of kind " << kernel->kind;
-    // One for a device's contexts may work on the host alone: its name says for which device it is.
+    // A kernel for contexts of a device may work on the host alone: its name says for which device it is.
     const std::string device = kernel->device;
     EXPECT_TRUE(device == "cpu" || std::string(kernel->name).ends_with("." + device)) << kernel->name;
     EXPECT_TRUE(kernel->description && kernel->description[0]) << kernel->name;
@@ -82,7 +82,7 @@ TEST(Plugins, NamesAreUniqueAndKindsAreDefined) {
   EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
 }
 
-TEST(Plugins, NothingIsLeftBehind) {
+TEST(Plugins, NothingLeaks) {
   const int before = Host::blocks;
   for (const char *id : {"sxt.spmv/1", "sxt.multidot/1"}) {
     const sxt_kind *kind = plugins().kind(id);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The host's threads as kernels see them: every part is done once, whoever calls at the same time; members of a meeting
-// run at the same time; shares of threads that do not come are done by the caller.
+// The host's threads as kernels see them: every part is done once, also with concurrent callers; members that meet at
+// barriers run at the same time; the caller does the shares of threads that do not come.
 #include <sched.h>
 
 #include <atomic>
@@ -51,7 +51,7 @@ TEST(HostTeam, PartsMayHaveTeamsOfTheirOwn) {
   EXPECT_EQ(done, 50 * 12);
 }
 
-TEST(HostTeam, MembersOfAMeetingRunAtTheSameTime) {
+TEST(HostTeam, MembersThatMeetRunAtTheSameTime) {
   take_team(Host::table());
   for (int i = 0; i < 300; ++i) {
     const int most = 1 + i % 6;

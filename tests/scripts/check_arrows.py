@@ -15,7 +15,7 @@ import re
 
 import tree
 
-# Who may include whom. Of plugins see PLUGINS_SEE.
+# Which folder may include which. For plugins see PLUGINS_SEE.
 MAY_SEE = {
     "include": {"include"},
     "core": {"core", "include", "plot", "files", "names"},
@@ -35,7 +35,7 @@ CUDA_HEADER = re.compile(r"^(cuda|cub/|thrust/|cooperative_groups|cublas|cuspars
 CUDA_PROGRAMS = {pathlib.Path("tools/lib/cuda-check/check.cu")}
 # Header-only helpers for kernels in CUDA.
 CUDA_HELPER = re.compile(r"^(include/)?sextant/sdk/cuda/")
-# What each room of the headers may include of the others.
+# What each folder of the headers may include of the others.
 ROOMS_SEE = {"programs": {"programs"}, "plugin": {"programs", "plugin"}, "sdk": {"programs", "plugin", "sdk"}}
 # The document that lists core's folders, and the heading of the table whose first column does, the lowest first.
 CORE_ORDER, CORE_HEADING = "docs/design.md", "### Core, from the ground up"
@@ -64,7 +64,7 @@ def resolve(root, path, name):
         target = pathlib.Path(*collapse(base / name))
         if (root / target).is_file():
             return target
-    # Not built yet, or generated: the first folder still tells whose it is.
+    # Not built yet, or generated: the first folder still says where it belongs.
     first = pathlib.PurePath(name).parts[0]
     return pathlib.Path(name) if first in MAY_SEE and "/" in name else None
 

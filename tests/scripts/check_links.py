@@ -14,7 +14,7 @@ SOURCES = ("include", "bindings", "tools")
 
 
 def prose(text):
-    """Markdown without what it shows as code."""
+    """Markdown without its code."""
     return re.sub(r"`[^`\n]*`", "", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S))
 
 

@@ -47,7 +47,7 @@ def kind_of_brace(head, inside):
 
 
 def continues(head):
-    """Whether a body goes on with what was found last: a function's catch, or the next member it initialises."""
+    """Whether a body continues the function found last: its catch, or the next member that it initialises."""
     return bool(re.match(r"\s*(catch\b|,)", head))
 
 

@@ -256,7 +256,7 @@ class Words(RuleTest):
     def test_a_home_folder(self):
         self.assert_found(check_words, "tools/x", 'cd "/' + 'root/x"\n', "/" + "root/")
 
-    def test_relative_folders_are_nobodys(self):
+    def test_relative_folders_are_allowed(self):
         self.plant("tools/x", "ls $DIR/" + "work/x ../" + "root/x\n")
         self.assertEqual(self.problems(check_words), [])
 
@@ -269,6 +269,28 @@ class Words(RuleTest):
 
     def test_a_document_that_is_not_there(self):
         self.assert_found(check_words, "core/x.cpp", "// docs/missing" + ".md says why\n", "which is not here")
+
+    def test_each_of_the_worst_words(self):
+        sentences = [
+            "nobody asks", "TEST(X, ThatNobodyFills)", "somebody's array", "whoever calls", "who asks for it", "its user and his files",
+            "somebody else's", "the crooked array", "SXT_KERNEL_OPPONENT", "in one meeting", "struct SumsMeeting", "a recorded solve",
+            "which is had here", "a hand that is laid on it", "3 ms in the mean", "to know better", "for want of memory",
+            "at 1 times", "not to its taste", "it shall run", "hitherto",
+        ]
+        for sentence in sentences:
+            self.assertTrue(check_words.worst_words(sentence), sentence)
+        for pattern, reason in check_words.WORST:
+            self.assertTrue(any(pattern.search(sentence.lower()) for sentence in sentences), reason)
+
+    def test_worst_words_are_found_in_files(self):
+        self.assert_found(check_words, "plugins/x.cpp", "int a;\n// nobody asks\n", 'plugins/x.cpp:2 says "nobody"')
+
+    def test_worst_words_on_two_lines(self):
+        self.assert_found(check_words, "tools/x.cpp", "// 3 ms in the\n// mean\n", "say on average")
+
+    def test_common_words_that_look_like_the_worst(self):
+        for sentence in ("in the mean of ten", 'names "sy" and "he"', "latency.meetings", "this, when, there, other", "marshalled"):
+            self.assertEqual(check_words.worst_words(sentence), [])
 
 
 class Licence(RuleTest):

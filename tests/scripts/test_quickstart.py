@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""tools/quickstart on machines of every sort, played by stand-ins for apt, cmake, pip and sudo that note calls."""
+"""tools/quickstart on many kinds of machines: replacements for apt, cmake, pip and sudo note their calls."""
 
 import os
 import pathlib
@@ -45,7 +45,7 @@ case $* in
 esac
 """,
 }
-# What the scripts use besides, from the real machine: without its nvcc, ccache and the rest.
+# Other programs that the scripts use are those of the real machine, but not its nvcc, ccache and the like.
 REAL = "awk basename bash cat chmod cmp cp cut dirname du env find grep head ln mkdir nproc realpath rm sed tail"
 REAL += " touch tr"
 
@@ -66,7 +66,7 @@ class Quickstart(unittest.TestCase):
             (self.bin / name).symlink_to(shutil.which(name))
 
     def quickstart(self, *options, system=DEBIAN, **settings):
-        """Runs it; returns exit code, output (errors included), and what the stand-ins were called with."""
+        """Runs it; returns exit code, output (errors included), and the calls of the replacements."""
         release, calls = self.folder / "os-release", self.folder / "calls"
         release.write_text(system)
         calls.write_text("")

@@ -13,7 +13,7 @@ import unittest
 SOURCE = pathlib.Path(sys.argv.pop(1)) if len(sys.argv) > 1 and os.path.isdir(sys.argv[1]) else pathlib.Path.cwd()
 
 HEAD = "cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES NONE)\nenable_testing()\n"
-# A configuration without the options that tools/test should give must not go unnoticed.
+# A configuration without the options that tools/test should give must be noticed.
 HEAD += 'if(NOT SEXTANT_TESTS)\n  message(FATAL_ERROR "no tests asked for")\nendif()\n'
 PASSING = "add_test(NAME good COMMAND ${CMAKE_COMMAND} -E true)\n"
 FAILING = "add_test(NAME bad COMMAND ${CMAKE_COMMAND} -E echo the-words-of-bad)\n"
@@ -38,7 +38,7 @@ class Runner(unittest.TestCase):
 
     def run_tests(self, tests, *options):
         (self.project / "CMakeLists.txt").write_text(HEAD + tests)
-        # Without what an outer ctest or make left in the environment.
+        # Without variables of an outer ctest or make in the environment.
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("CTEST_", "MAKE"))}
         command = ["bash", str(self.project / "tools" / "test"), *options]
         result = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

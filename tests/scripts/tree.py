@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The project's files, and C-like text without what is no code: shared by the checks of the repository's rules."""
+"""The project's files, and C-like text reduced to its code: shared by the checks of the repository's rules."""
 
 import fnmatch
 import pathlib

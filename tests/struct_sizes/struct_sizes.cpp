@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Structs that begin with their size, of every size: one that ends inside a member is SXT_E_ARGUMENT, and nothing
-// beyond the stated size is read or written: behind it lies memory that may not be touched. Structs and members come
-// from the headers (structs.py), so that a new one cannot be forgotten.
+// beyond the stated size is read or written: behind it lies memory without access. Structs and members come from the
+// headers (structs.py), so that new ones are always tested.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -53,7 +53,7 @@ class Fenced {
     mprotect(memory_ + page_, page_, PROT_NONE);
   }
   ~Fenced() { munmap(memory_, 2 * page_); }
-  // Not aligned for odd sizes, which the CPUs that this is tested on are content with.
+  // Not aligned for odd sizes; the CPUs on which this is tested accept that.
   void *place(std::uint64_t bytes) {
     std::memset(memory_, 0, page_);
     return memory_ + page_ - bytes;
@@ -140,7 +140,7 @@ void add_rest(std::map<std::string, Use> &all) {
                              false};
   all["sxt_matrix_info"] = {with<sxt_matrix_info>([](sxt_matrix_info *i) { return sxt_matrix_get_info(matrix, i); }),
                             nullptr, false};
-  // Measuring would take minutes: it is stopped before, where a file cannot be made. What is no size is found earlier.
+  // Measuring would take minutes: the call ends before, because a file cannot be made. A wrong size is found earlier.
   all["sxt_calibrate_options"] = {with<sxt_calibrate_options>([](sxt_calibrate_options *o) {
                                     if (o->struct_size >= offsetof(sxt_calibrate_options, path) + sizeof o->path)
                                       o->path = "/dev/null/profile.toml";
@@ -176,7 +176,7 @@ void complain(const Layout &layout, std::uint64_t bytes, const char *what) {
 }
 
 void check(const Layout &layout, const Use &use, Fenced &memory) {
-  // A profile beside nothing would be measured for: sizes before the path are left out.
+  // Without a path a profile would be measured: sizes before the path are left out.
   const bool calibration = layout.name == "sxt_calibrate_options";
   for (std::uint64_t bytes = 0; bytes <= layout.bytes + 8; ++bytes) {
     void *const at = memory.place(bytes);

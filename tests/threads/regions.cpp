@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every entry point inside the caller's own OpenMP regions: parallel, single, critical, sections, task, loops, nested
-// regions. A program without a test framework, so that any compiler with OpenMP can build it. Prints what went wrong.
+// regions. A program without a test framework, so that any compiler with OpenMP can build it. Prints errors.
 #include <omp.h>
 #include <unistd.h>
 

@@ -134,7 +134,7 @@ std::vector<double> noise(std::int64_t n, unsigned seed) {
   return x;
 }
 
-// What happened, as bytes and in words.
+// The results, as bytes and in words.
 struct Record {
   std::map<std::string, std::string> of;
   void bits(const std::string &what, const std::vector<double> &x) {

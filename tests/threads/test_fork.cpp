@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A child that is forked after the library was used: contexts of the CPU go on working, on threads of the child's own.
+// A child that is forked after the library was used: contexts of the CPU continue to work, on new threads of the child.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,7 +33,7 @@ Matrix laplacian(const Context &context) {
   });
 }
 
-// 0, or the number of what went wrong.
+// 0, or the number of the failed step.
 int use(const Context &context, const Matrix &a, const Pcg &pcg) {
   std::vector<double> ones(order, 1.0), b(order), x(order);
   if (sxt_spmv_array(SXT_NO_TRANSPOSE, nullptr, a.get(), ones.data(), nullptr, b.data()) != SXT_OK) return 1;
@@ -71,7 +71,7 @@ TEST(ForkTest, AChildUsesWhatTheParentMade) {
   EXPECT_EQ(use(context, a, pcg), 0) << "the parent afterwards";
 }
 
-TEST(ForkTest, AChildMakesContextsOfItsOwn) {
+TEST(ForkTest, AChildMakesItsOwnContexts) {
   const Context context = cpu(3);
   const Matrix a = laplacian(context);
   const Pcg pcg = make<Pcg>([&](sxt_pcg **out) { return sxt_pcg_create(a.get(), nullptr, out); });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the library's threads wait: they do not keep cores busy that others want, and nothing waits for a thread that the
-// system does not run. Nothing of the process is changed.
+// How the library's threads wait: they do not occupy cores that other programs need, and nothing waits for a thread
+// that the system does not run. Settings of the process do not change.
 #include <omp.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -78,11 +78,11 @@ class BusyCores {
 };
 
 // With threads that spin where they wait, set-up and solve took 50 to 700 times as long on two threads as on one.
-TEST(WaitingTest, BusyCoresCostWhatTheyTakeAndNoMore) {
+TEST(WaitingTest, BusyCoresSlowACallOnlyByTheirShare) {
   seconds_of_setup_and_solve(2, 100);  // plugins are loaded, threads made
   const BusyCores busy;
   double least_ratio = 1e9;
-  for (int attempt = 0; attempt < 3 && least_ratio > 3; ++attempt) {  // the system's scheduler has its moods
+  for (int attempt = 0; attempt < 3 && least_ratio > 3; ++attempt) {  // the system's scheduler varies
     double one = 0, two = 0;
     for (int i = 0; i < 4; ++i) one += seconds_of_setup_and_solve(1, 100), two += seconds_of_setup_and_solve(2, 100);
     least_ratio = std::min(least_ratio, two / one);
@@ -120,7 +120,7 @@ TEST(WaitingTest, NothingOfTheHostsSettingsChanges) {
   EXPECT_EQ(before, policy ? policy : "");
 }
 
-// Signals of the process go to its own threads: those of the library take none.
+// Signals of the process go to its own threads, not to those of the library.
 TEST(WaitingTest, SignalsAreNotTakenByTheLibrarysThreads) {
   static std::atomic<int> elsewhere{0};
   static pthread_t own;

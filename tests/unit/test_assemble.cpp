@@ -144,7 +144,7 @@ TEST(Assemble, OneTriangleIsMirroredByItsRule) {
       }
 }
 
-TEST(Assemble, CanonicalInputTakesTheShortWay) {
+TEST(Assemble, CanonicalInputTakesTheShortPath) {
   const std::vector<Triple> sorted{{0, 0, 1}, {0, 3, 2}, {2, 1, 3}, {2, 2, 4}, {3, 0, 5}};
   for (const auto layout : {EntryArrays::Layout::coo, EntryArrays::Layout::csr})
     for (const int base : {0, 1}) {
@@ -231,7 +231,7 @@ template <class V>
 void expect_large(const std::vector<Triple> &triples, int n, bool hermitian) {
   for (const auto layout : kLayouts) {
     const std::vector<Triple> ordered = grouped(triples, layout);
-    // In input order, whatever that is for this layout.
+    // In the input order of this layout.
     const Entries expected = sums<V>(ordered, hermitian);
     Input<std::int32_t, V> in;
     fill_input(in, ordered, EntryArrays::Layout::coo, n, n, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What assemble() and update_values() refuse, with the sentence that names the place, and that they leak nothing.
+// What assemble() and update_values() refuse, with a message that names the place, and that they leak nothing.
 #include <cstdint>
 #include <limits>
 #include <vector>

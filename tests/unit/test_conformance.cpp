@@ -137,7 +137,7 @@ TEST_F(Conformance, SlotsWithoutAQueryAreRefusedBeforeAnyTest) {
   EXPECT_THAT(registry_.refusals().back()->reason, HasSubstr("its function slot_query is NULL"));
 }
 
-TEST_F(Conformance, ASlotThatNobodyFillsIsAReasonToDecline) {
+TEST_F(Conformance, ASlotThatNoKernelFillsIsAReasonToDecline) {
   EXPECT_FALSE(check(kernel("composed", "com.example.composed.incomplete")));
   EXPECT_EQ(failure(), "");
   EXPECT_FALSE(lines_[3].applicable);
@@ -145,7 +145,7 @@ TEST_F(Conformance, ASlotThatNobodyFillsIsAReasonToDecline) {
   EXPECT_THAT(lines_[3].sentence, HasSubstr("no kernel of kind 'com.example.unheard-of/1' serves"));
 }
 
-// A stranger is probed in a child: what a crash or a hang takes with it is the child.
+// A third party's kernel is first run in a child process: a crash or a hang ends only the child.
 int probe(const std::string &file, const std::string &name, unsigned seconds) {
   const pid_t child = fork();
   if (child == 0) {
@@ -193,7 +193,7 @@ TEST_F(OnMatrices, AWrongOneDoesNot) {
   EXPECT_THAT(failure(), HasSubstr("wrong answer"));
 }
 
-// The settings of the thread that calls are the host's, and are put back.
+// The settings of the calling thread belong to the host, and are restored.
 TEST_F(OnMatrices, ARunLeavesTheSettingsOfItsThreadAlone) {
   const int rounding = std::fegetround();
   sigset_t before, after;
@@ -214,7 +214,7 @@ TEST_F(OnMatrices, ARunLeavesTheSettingsOfItsThreadAlone) {
 // ---- the short test in the process
 // -------------------------------------------------------------------------------------
 
-TEST_F(OnMatrices, SelfTestPassesAGoodStranger) {
+TEST_F(OnMatrices, SelfTestPassesAGoodKernelOfAThirdParty) {
   const Kernel &good = kernel("spmv-serial", "com.example.spmv_serial");
   EXPECT_EQ(good.verdict, Verdict::untested);
   EXPECT_EQ(self_test(good, *device_, nullptr, registry_), "");
@@ -230,7 +230,7 @@ TEST_F(OnMatrices, SelfTestQuarantinesAWrongOne) {
 }
 
 // As the library's own allocations do, those through the hooks throw here.
-TEST_F(Conformance, ShortMemoryTellsNothingOfAStranger) {
+TEST_F(Conformance, ShortMemoryIsNoFailureOfAKernel) {
   const Kernel &good = kernel("scale", "com.example.scale.full");
   int left = 0, short_of_memory = 0;
   const sextant::Allocator hooks{&left,

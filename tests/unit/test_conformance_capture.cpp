@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The proof of SXT_KERNEL_CAPTURABLE, on a device whose streams record.
+// The proof of SXT_KERNEL_CAPTURABLE, on a device whose streams can be captured.
 #include <gmock/gmock.h>
 
 #include <cstdint>
@@ -40,7 +40,7 @@ class Capture : public testing::Test {
   static sxt_bound bind(const Kernel &kernel, const void *state = nullptr) {
     return {kernel.name(), state, nullptr, kernel.table.run, 0, 0, kernel.table.flags, 0};
   }
-  // What proving y = factor x says, "" when it is proven.
+  // The message of the proof for y = factor x; "" when it is proven.
   std::string prove_scale(const char *kernel, const double *changed_factor) {
     DeviceBuffer factor = doubles({2}), x = doubles({1, 2, 3}), y = doubles({-1, -1, -1});
     scale_args args{{sizeof args, KIND_SCALE}, 3, {factor.data(), 1, 0}, x.as<double>(), y.as<double>()};
@@ -88,7 +88,7 @@ TEST_F(Capture, InputsThatChangeNothingProveNothing) {
   }
 }
 
-TEST_F(Capture, ADeviceThatCannotCaptureSaysSo) {
+TEST_F(Capture, ADeviceThatCannotCaptureIsReported) {
   registry_.load_path(own_plugin("device/device-cpu.so"), {});
   Device cpu(registry_.find("device.cpu")->table, 0, 1, {}, {});
   scale_args args{};

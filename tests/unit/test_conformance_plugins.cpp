@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every kernel that comes with the library, against the reference of its kind, through the one suite that strangers'
-// kernels are tested with.
+// Every kernel that comes with the library, against the reference of its kind, through the suite that also tests third
+// parties' kernels.
 #include <gtest/gtest.h>
 
 #include <memory>

@@ -69,7 +69,7 @@ TEST_F(DeviceTest, DescribesItself) {
   EXPECT_TRUE(mock_device.captures());
 }
 
-TEST_F(DeviceTest, SaysWhyItCannotBeOpened) {
+TEST_F(DeviceTest, ReportsWhyItCannotBeOpened) {
   try {
     Device absent(plugin("device.absent"), 0, 0, {}, {});
     FAIL() << "opened a device that is not there";
@@ -178,7 +178,7 @@ TEST_F(DeviceTest, PluginsAllocateThroughTheHooks) {
   EXPECT_EQ(host().alloc(&host(), &exec, SXT_SPACE_HOST, 8, 8), nullptr);
 }
 
-// What frees memory need not be the call that allocated it: contexts of one device share its handle.
+// Memory may be freed by another call than the one that allocated it: contexts of one device share its handle.
 TEST_F(DeviceTest, MemoryGoesBackToWhereItCameFrom) {
   Hooks other_hooks;
   Device first(plugin("device.cpu"), 0, 1, hooks_.allocator(), {});
@@ -213,7 +213,7 @@ TEST_F(DeviceTest, ReportsWhatWasNotGivenBack) {
   host().free(&host(), nullptr, SXT_SPACE_HOST, forgotten);  // host memory may come back late
 }
 
-// A log may do what it likes but use the object of the call: allocate, for one.
+// A log may do anything except use the object of the call; it may allocate, for example.
 TEST_F(DeviceTest, ALogMayAllocate) {
   struct Allocating {
     const sxt_exec *exec = nullptr;
@@ -245,7 +245,7 @@ TEST_F(DeviceTest, MessagesGoToTheDeviceInUse) {
   EXPECT_TRUE(log_.lines.empty());
   ASSERT_EQ(other.lines.size(), 1u);
   EXPECT_EQ(other.lines[0].second, "plugin spmv-csr: a row of 10^9 entries");
-  // A thread of the plugin's own belongs to no call: all that are alive hear it.
+  // A thread of the plugin belongs to no call: all living contexts get its message.
   std::thread([] { host().log(&host(), SXT_LOG_INFO, "p", "from a thread"); }).join();
   EXPECT_EQ(log_.lines.size(), 1u);
   EXPECT_EQ(other.lines.size(), 2u);
@@ -289,7 +289,7 @@ TEST_F(DeviceTest, ServicesByName) {
   EXPECT_EQ(devices->ops(&host(), &exec), nullptr);
 }
 
-// Calls at one time have streams of their own; a caller's stream is everybody's.
+// Concurrent calls have different streams; all calls share a stream of the caller.
 TEST_F(DeviceTest, OneStreamACall) {
   Device mock_device(plugin("device.mock"), 0, 0, {}, {});
   void *first = nullptr;
@@ -302,7 +302,7 @@ TEST_F(DeviceTest, OneStreamACall) {
   }
   {
     Call again(mock_device), more(mock_device);
-    EXPECT_TRUE(again.stream == first || more.stream == first);  // used again, not made anew
+    EXPECT_TRUE(again.stream == first || more.stream == first);  // reused
   }
   void *mine = nullptr;
   ASSERT_EQ(mock_device.ops().stream_create(mock_device.handle(), &mine), SXT_OK);

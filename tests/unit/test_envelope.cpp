@@ -113,7 +113,7 @@ TEST(EnvelopeTest, LeavesSharedByThreadsGiveASawToothThatIsFollowed) {
 }
 
 TEST(EnvelopeTest, CurvesMayComeAndGo) {
-  // Curve 1 is cheap but exists only from 1000 to 4999; nobody serves 77.
+  // Curve 1 is cheap but exists only from 1000 to 4999; no curve serves 77.
   const auto curves = [](std::int64_t n) {
     std::vector<Bid> bids;
     if (n != 77) bids.push_back({0, 10.0});

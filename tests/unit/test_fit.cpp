@@ -83,7 +83,7 @@ TEST(Fit, ReportsTheNoiseItCannotExplain) {
 
 TEST(Fit, IsNotMovedByOutliers) {
   FitProblem noisy = problem(sum_law, 0.02);
-  for (std::size_t i = 0; i < noisy.samples.size(); i += 10) noisy.samples[i].seconds *= 8;  // somebody else ran
+  for (std::size_t i = 0; i < noisy.samples.size(); i += 10) noisy.samples[i].seconds *= 8;  // another program ran
   const FittedModel model = fit(noisy);
   for (const Sample &sample : problem(sum_law, 0).samples)
     EXPECT_NEAR(model.evaluate(sample.terms.data(), sample.working_set) / sample.seconds, 1, 0.1);
@@ -108,7 +108,7 @@ TEST(Fit, FindsTheBreakpoint) {
       std::any_of(model.breakpoints.begin(), model.breakpoints.end(), [](double b) { return b > 1e6 && b < 9e6; });
   EXPECT_TRUE(near) << model.breakpoints.front();
   EXPECT_NEAR(model.coefficients.back()[1], 5e-10, 1e-10);
-  // No jump: a little more work never costs a lot more.
+  // No jump: a little more work never costs much more.
   double last = 0;
   for (double bytes = 1e3; bytes < 1e8; bytes *= 1.02) {
     const double terms[] = {1, bytes, bytes};
@@ -143,8 +143,9 @@ TEST(Fit, OneSampleGivesTheMachinesNumbersAFactor) {
   EXPECT_GE(model.scatter, 0.25) << "one sample proves little";
 }
 
-// Six samples cannot tell three costs apart; those of the kernel's other classes, a little dearer, can.
-TEST(Fit, KinHelpAClassWithFewSamples) {
+// Six samples do not determine three costs; with those of the kernel's other classes, which cost a little more, they
+// do.
+TEST(Fit, OtherClassesHelpAClassWithFewSamples) {
   FitProblem few = problem(sum_law, 0.01);
   const std::vector<Sample> all = std::move(few.samples);
   few.samples = {all[0], all[13], all[28], all[43], all[59], all[80]};

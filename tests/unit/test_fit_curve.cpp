@@ -15,8 +15,8 @@
 namespace sextant {
 namespace {
 
-// Seconds of a run over `bytes`: a floor and a bandwidth; with waves of a tenth every four octaves, which no term tells
-// of.
+// Seconds of a run over `bytes`: a floor and a bandwidth; with waves of a tenth every four octaves, which no term
+// describes.
 double plain(double bytes) { return 2e-6 + bytes / 3e12; }
 double waved(double bytes) { return plain(bytes) * (1 + 0.1 * std::sin(std::log2(bytes) * std::acos(-1.0) / 2)); }
 

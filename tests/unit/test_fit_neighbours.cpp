@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Corrections of fitted forms by what was measured of similar matrices: found where the form misses something that the
-// terms show, kept by profiles, and refused where a profile's numbers do not belong together.
+// terms show, kept by profiles, and refused where a profile's numbers are inconsistent.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -53,7 +53,7 @@ TEST(FitNeighbours, CorrectWhatTheFormMisses) {
   EXPECT_EQ(with.neighbours.floors[0], 0) << "equal everywhere: it tells nothing apart";
   const FitProblem unseen = problem(true, 5);
   EXPECT_LT(mean_error(with, unseen), 0.6 * mean_error(without, unseen));
-  // Far from everything that was measured the form stands alone, or nearly so.
+  // Far from all measurements the prediction is that of the form, or nearly so.
   const double far[] = {1, 1e15, 1};
   EXPECT_NEAR(with.evaluate(far, 1e15) / with.form(far, 1e15), 1, 0.15);
 }

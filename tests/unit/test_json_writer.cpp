@@ -42,7 +42,7 @@ TEST(JsonWriterTest, NumbersKeepTheirBits) {
     EXPECT_EQ(nlohmann::json::parse(JsonWriter().value(number).text()).get<double>(), number);
 }
 
-// What is no UTF-8 (RFC 3629: overlong, cut off, a surrogate, beyond the last plane) becomes U+FFFD.
+// Bytes that are no UTF-8 (RFC 3629: overlong, cut off, a surrogate, beyond the last plane) become U+FFFD.
 TEST(JsonWriterTest, BytesThatAreNoTextAreReplaced) {
   const std::string good =
       "Gr\xc3\xb6\xc3\x9f"

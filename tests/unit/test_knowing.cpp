@@ -47,12 +47,12 @@ TEST(ValueOfKnowing, LooksAroundWhatIsExpected) {
   EXPECT_DOUBLE_EQ(value_of_knowing(std::vector{line(0, 8), line(6, 2, true)}, 200, 100, 1, 1), 2.5);
 }
 
-TEST(ValueOfKnowing, NobodyRunsLessThanOnce) {
+TEST(ValueOfKnowing, NoNumberOfRunsIsBelowOne) {
   // 1/8, 1/4, 1/2 and 1 of one iteration are one.
   EXPECT_DOUBLE_EQ(value_of_knowing(std::vector{line(0, 1), line(2, 0.5, true)}, 1, 1, 1, 3), (4 * 1.5 + 1) / 7);
 }
 
-TEST(ValueOfKnowing, WhoDoesNotApplyHasNoSay) {
+TEST(ValueOfKnowing, KernelsThatDoNotApplyAreIgnored) {
   std::vector all{line(1, 1, true), line(0, 0.1)};
   all[1].applicable = false;
   EXPECT_EQ(value_of_knowing(all, 100, 100, 1, 3), 0);

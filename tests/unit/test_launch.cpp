@@ -44,7 +44,7 @@ class LaunchTest : public testing::Test {
   std::vector<sxt_candidate> candidates_;
 };
 
-TEST_F(LaunchTest, EveryPolicyHasItsSay) {
+TEST_F(LaunchTest, EveryPolicyMakesAProposal) {
   const auto all = proposals();
   ASSERT_EQ(all.size(), 3u);
   EXPECT_EQ(all[0].policy, "launch.measured");

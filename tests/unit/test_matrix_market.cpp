@@ -66,7 +66,7 @@ TEST(MatrixMarketNumbers, JunkIsRefused) {
   }
 }
 
-// The short way for short decimals must agree with the long way to the last bit, in both types.
+// The short method for short decimals must agree with the long one to the last bit, in both types.
 TEST(MatrixMarketNumbers, ShortDecimalsRoundLikeTheStandardLibrary) {
   std::mt19937_64 random(20240217);
   std::string content = "%%MatrixMarket matrix array real general\n4000 1\n";
@@ -191,10 +191,10 @@ std::string gzip(const std::string &data) {
   return out + little(crc32(data), 4) + little(static_cast<std::uint32_t>(data.size()), 4);
 }
 
-TEST(MatrixMarketGzip, ReadsLikeThePlainTextWhateverItsName) {
+TEST(MatrixMarketGzip, ReadsLikeThePlainTextUnderAnyName) {
   const Sample sample = make_sample("\n");
   const std::size_t cut = sample.text.size() / 2 + 3;
-  // One member; two members that meet within a line; zero padding as tapes leave it.
+  // One member; two members with the border inside a line; zero padding, as on tapes.
   for (const std::string &packed :
        {gzip(sample.text), gzip(sample.text.substr(0, cut)) + gzip(sample.text.substr(cut)),
         gzip(sample.text) + std::string(512, '\0'), gzip(sample.text.substr(0, sample.text.size() - 1))}) {

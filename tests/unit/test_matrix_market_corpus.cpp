@@ -265,7 +265,7 @@ TEST(MatrixMarketCorpus, ContradictedHeadersAreNoted) {
   EXPECT_EQ(note("fmm__eye3.mtx.gz"), "");
 }
 
-// A file added to the folders without a line in the tables above would be tested by nobody.
+// A file added to the folders without a line in the tables above would not be tested.
 TEST(MatrixMarketCorpus, TablesCoverEveryFile) {
   std::set<std::string> listed;
   for (const Readable &entry : readable) listed.insert(entry.file);

@@ -10,7 +10,7 @@ namespace {
 
 const std::string kGeneral = "%%MatrixMarket matrix coordinate real general\n";
 
-// Expects the status, and the sentence to go on with `after_path` after the file's name.
+// Expects the status, and a message that continues with `after_path` after the file's name.
 void expect_refused(const std::string &content, sxt_status status, const std::string &after_path,
                     const io::ReadOptions &options = {}) {
   const TextFile file(content);
@@ -86,7 +86,7 @@ TEST(MatrixMarketErrors, Counts) {
   expect_refused(kGeneral + "2 2 0\n1 1 1\n", SXT_E_FILE_FORMAT, ":3: more than the 0 entries");
   expect_refused("%%MatrixMarket matrix array real general\n2 1\n1\n", SXT_E_FILE_FORMAT,
                  ":3: the file ends after 1 of 2 values");
-  // No memory is taken for what cannot be there.
+  // No memory is allocated for entries that the file cannot hold.
   expect_refused(kGeneral + "9 9 100000000000000000\n1 1 1\n", SXT_E_FILE_FORMAT,
                  ":2: the size line promises 100000000000000000 entries, but the file has room for at most");
 }
@@ -190,7 +190,7 @@ TEST(MatrixMarketErrors, AFileThatBecomesShorterWhileItIsReadIsAnError) {
 TEST(MatrixMarketErrors, MemoryThatIsNotThereIsAnErrorNotACrash) {
   const TextFile wide(kGeneral + "1000000 1 1\n1 1 1\n");
   const TextFile entries(kGeneral + "3 3 3\n1 1 1\n2 2 2\n3 3 3\n");
-  // Every limit below what is needed must give the error and leave nothing behind.
+  // Every limit below the memory that is needed must give the error and leak nothing.
   for (const std::int64_t limit : {0, 100, 300, 1000, 10000}) {
     CountingAllocator memory(limit);
     io::ReadOptions any;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Helpers for the tests of assembly and of the Matrix Market reader: files written on the spot, a matrix as a map a
-// person can compare, an allocator that counts.
+// Helpers for the tests of assembly and of the Matrix Market reader: temporary files, a matrix as a map that is easy to
+// compare, an allocator that counts.
 #pragma once
 
 #include <gtest/gtest.h>

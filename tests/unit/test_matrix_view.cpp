@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Matrices over CSR arrays that somebody else keeps: what they multiply by, and new values under the same pattern.
+// Matrices over CSR arrays of the caller: products, and new values with the same pattern.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -62,7 +62,7 @@ std::vector<double> product(Runner &runner, std::int64_t n) {
   return y;
 }
 
-// Whatever storage a product reads, it follows the arrays to their new values and their new place.
+// Every storage format that a product reads follows the arrays to new values and new addresses.
 TEST(MatrixOfAView, EveryStorageFollowsNewValues) {
   const auto context = cpu();
   constexpr std::int64_t n = 300;

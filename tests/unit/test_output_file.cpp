@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one writer: what it replaces, what it keeps, what it leaves behind.
+// The writer of all files: what it replaces, what it keeps, what remains after errors.
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -146,7 +146,7 @@ TEST_F(OutputFileTest, ReadersTakeRegularFilesOfBoundedSize) {
   EXPECT_EQ(refused(path("a"), 99), path("a") + ": it has 100 bytes or more; at most 99 are read");
   EXPECT_EQ(refused("/dev/zero", 99), "/dev/zero: it is not a regular file");
   EXPECT_THAT(refused(path("none"), 99), HasSubstr("No such file"));
-  // What the system makes up states no size.
+  // Files that the system generates state no size.
   EXPECT_THAT(refused("/proc/self/maps", 10), HasSubstr("at most 10 are read"));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a solve that fails gives back: the best of the iterates that were confirmed. The test is the engine: it shows
-// iterates, one after the other, and leaves the last one.
+// A failed solve returns the best of the confirmed iterates. The test is the engine: it shows iterates, one after the
+// other, and leaves the last one.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -113,7 +113,7 @@ TEST_F(PcgBest, ZeroWhereAllAreWorse) {
   EXPECT_EQ(report.true_relative_residual, 1);
 }
 
-// Another solve with the same work space knows nothing of what this one kept.
+// Another solve with the same work space does not see what this one kept.
 TEST_F(PcgBest, EachSolveHasItsOwn) {
   std::vector<double> x(b_.size(), 7);
   end({0.999}, 0.9, x);

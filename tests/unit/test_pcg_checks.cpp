@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Symmetry and diagonal as they are checked before a solve: by a walk on few threads and by searches on many, with the
-// same sentence.
+// The checks of symmetry and diagonal before a solve: by a walk on few threads and by searches on many, with the same
+// message.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -116,7 +116,7 @@ TEST_P(PcgChecksTest, NumbersOnTheDiagonalAreReal) {
               HasSubstr("is not Hermitian: entry (1, 1) is (2,1), which is no real number"));
 }
 
-// Equal up to rounding passes, but is told apart from equal.
+// Equal up to rounding passes, but is distinguished from equal.
 TEST_P(PcgChecksTest, EqualityToTheLastBitIsNoticed) {
   EXPECT_TRUE(compare(chain(200000)));
   EXPECT_TRUE(compare(Arrays(0, {})));

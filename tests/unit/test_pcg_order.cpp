@@ -75,7 +75,7 @@ Entries grid(std::int32_t side, bool shuffled) {
   return out;
 }
 
-// Rows of 0 to 90 entries, so that both ways of sorting a row are met; not symmetric; every value its own.
+// Rows of 0 to 90 entries, so that both ways of sorting a row are used; not symmetric; all values different.
 Entries uneven() {
   Entries out;
   out.n = 200;
@@ -165,7 +165,7 @@ TEST(PcgOrderTest, LeavesANaturalOrder) {
   EXPECT_FALSE(contains(text, "renumbered by")) << text;
 }
 
-TEST(PcgOrderTest, LeavesWhatIsSolvedOnce) {
+TEST(PcgOrderTest, LeavesASystemThatIsSolvedOnce) {
   const std::string text = plan_of(grid(20, true), 1);
   EXPECT_TRUE(contains(text, "in the caller's order: another order would take about ")) << text;
 }
@@ -187,7 +187,7 @@ TEST(PcgOrderTest, GivesUpOnAPatternWithoutAnOrder) {
   EXPECT_TRUE(contains(text, "order: the caller's")) << text;
 }
 
-// Of the large arrays that a set-up asks for, one after the other is not to be had.
+// The large allocations of a set-up fail, one in each run.
 struct Scarce {
   std::uint64_t large = 0;
   int refuse = 0, asked = 0;

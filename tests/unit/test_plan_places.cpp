@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a saved plan says of the machine beside its own: what was asked there, and what is worked on there.
+// What a saved plan contains about the other device: the questions and the work that were placed there.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -10,7 +10,7 @@ namespace {
 
 using namespace sextant;
 
-TEST(PlanPlaces, ComeBackOfTheMachineTheyWereMadeOn) {
+TEST(PlanPlaces, AreReadBackOnTheMachineThatMadeThem) {
   const std::string path = testing::TempDir() + "sextant-plan-places.toml";
   const PlanKey taken{"pcg", "sxt.pcg/1", 0, 7}, lost{"pcg", "sxt.pcg/1", 0, 8}, set{"hermitian/solve", "k", 5, 0};
   PlanBook device, cpu;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Machine profiles: what is written is read back, damage is named by file and line, nothing is lost by two writers, and
-// predictions follow exactly the entries that are meant.
+// Machine profiles: what is written is read back, damage is reported with file and line, two writers lose nothing, and
+// predictions follow exactly the matching entries.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -37,7 +37,7 @@ class ProfileTest : public testing::Test {
     std::ofstream(path()) << text;
     return path();
   }
-  // The sentence with which reading fails.
+  // The message with which reading fails.
   std::string refusal(const std::string &text) const {
     try {
       read_profile(write(text));
@@ -50,7 +50,7 @@ class ProfileTest : public testing::Test {
   fs::path folder_;
 };
 
-// A profile is read once as long as its file stays what it is; one that was just written may still change.
+// A profile is read once as long as its file does not change; one that was just written may still change.
 TEST_F(ProfileTest, ReadOnceAProcess) {
   const auto text = [](int factor) {
     return "[kernels.\"a.b.cpu\"]\nfactor = " + std::to_string(factor) + "\nrel_error = 0.1\n";
@@ -240,7 +240,7 @@ TEST_F(ProfileTest, WhatIsNotDamagedIsNeverReplaced) {
   EXPECT_EQ(status_of(), SXT_E_FILE_FORMAT);
   EXPECT_EQ(read_file(path()), "format = 2\n[[engines]]\n");
   fs::remove(path());
-  fs::create_directory(path());  // cannot be read, by nobody
+  fs::create_directory(path());  // not readable by any user
   EXPECT_EQ(status_of(), SXT_E_FILE_READ);
   EXPECT_TRUE(fs::is_directory(path()));
   EXPECT_FALSE(fs::exists(path() + ".damaged"));
@@ -440,7 +440,7 @@ TEST_F(PredictTest, KnowsEveryStandardTerm) {
     candidate.terms[term] = count;
     return seconds();
   };
-  EXPECT_NEAR(only(0, 4e8), 1, 1e-9) << "four times the rate from memory where nobody measured it";
+  EXPECT_NEAR(only(0, 4e8), 1, 1e-9) << "four times the rate from memory where it was not measured";
   machine.cached_gather_rate = 2e8;
   EXPECT_NEAR(only(0, 4e8), 2, 1e-9);
   EXPECT_NEAR(only(1, 1e9), 1, 1e-9) << "32 bytes each from the last cache";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is chosen anew after a kernel's model was found to miss grossly: what kernels of its kind may serve, no more.
+// What is chosen again after a kernel's model was found to be grossly wrong: choices that kernels of its kind may
+// serve, and no others.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -48,7 +49,7 @@ TEST_F(ReconsiderTest, AProductLeavesOperationsAlone) {
   EXPECT_GT(context_->epoch(), epoch);
 }
 
-TEST_F(ReconsiderTest, OperationsAreChosenAnewEachTime) {
+TEST_F(ReconsiderTest, OperationsAreChosenAgainEachTime) {
   for (const char *kind : {SXT_KIND_VECTOR, SXT_KIND_REDUCTION, SXT_KIND_MULTIDOT, SXT_KIND_VECTOR}) {
     const PlannedOperation *const before = norm();
     context_->reconsider(kind);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The registry on good plugins: order, versions, kinds that come late, devices that are not there, and its speed.
+// The registry on good plugins: order, versions, kinds that are loaded late, devices that are not present, and its
+// speed.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -84,7 +85,7 @@ TEST_F(RegistryTest, AKindMayComeFromALaterFile) {
   folder_.copy(mock("none"), "a-first.so");
   folder_.copy(mock("scale"), "b-second.so");
   EXPECT_EQ(registry.load_path(folder_.path(), {}), 2);
-  EXPECT_THAT(registry.refusals(), IsEmpty());  // looked at only when all files were in
+  EXPECT_THAT(registry.refusals(), IsEmpty());  // checked only after all files were loaded
   EXPECT_EQ(registry.kernels("com.example.scale/1", "cpu").size(), 3u);
 }
 
@@ -136,7 +137,7 @@ TEST_F(RegistryTest, TheHigherVersionWinsWhicheverComesFirst) {
   }
 }
 
-// What judges answers stays the library's own, whoever takes a plugin's name with a higher version.
+// The kernels that check answers stay the library's own, even if another plugin has the same name and a higher version.
 TEST_F(RegistryTest, OwnKernelsAreNotDisplaced) {
   folder_.copy(own_plugin("device/device-cpu.so"), "own/device/device-cpu.so");
   folder_.copy(mock("scale"), "own/cpu/scale.so");
@@ -190,7 +191,7 @@ TEST_F(RegistryTest, LoadsItsOwnDirectoryDeviceByDevice) {
   EXPECT_EQ(absent.reason, "device 'absent' is not there: its driver is not installed");
   EXPECT_EQ(unheard_of.path, folder_ / "own/unheard-of/copy-002.so");
   EXPECT_EQ(unheard_of.reason, "no loaded device plugin offers device 'unheard-of'");
-  // What cannot be used here is no cause for alarm.
+  // Plugins that cannot be used here give no warning.
   for (const auto &[level, line] : log.lines) EXPECT_EQ(level, SXT_LOG_DEBUG) << line;
   const std::size_t lines = log.lines.size();
   registry.load_default(log.sink());  // the second time does nothing
@@ -198,7 +199,7 @@ TEST_F(RegistryTest, LoadsItsOwnDirectoryDeviceByDevice) {
 }
 
 TEST_F(RegistryTest, ItsOwnPluginsKeepTheirNames) {
-  // A stranger's kernel came first, but the name is the library's.
+  // A third party's kernel came first, but the name is the library's.
   Registry registry(folder_ / "own");
   folder_.copy(own_plugin("device/device-cpu.so"), "own/device/device-cpu.so");
   std::string bytes = contents(mock("none"));

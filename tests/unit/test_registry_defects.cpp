@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every file of the defective corpus is refused with the right stage and a sentence that names the thing, and the
-// process goes on.
+// Every file of the defective corpus is refused with the correct stage and a message that names the cause, and the
+// process continues.
 #include <elf.h>
 #include <gmock/gmock.h>
 #include <sys/wait.h>
@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 namespace {
 
-// A whole file that is refused: load_path throws, and the one record has stage and sentence.
+// A whole file that is refused: load_path throws, and the only record has stage and message.
 void expect_refused(const std::string &path, const std::string &stage, const std::string &words) {
   Registry registry("/nonexistent");
   const std::string said = load(registry, path);
@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Defect{"throw-in-entry", "entry", "exception out: thrown in the entry"},
                     Defect{"no-symbol", "entry", "no symbol 'sxt_plugin_entry_0'"},
                     Defect{"future-symbol", "entry", "needs a newer library"},
-                    Defect{"undefined-symbol", "open", "a_function_nobody_defines"}),
+                    Defect{"undefined-symbol", "open", "a_function_without_definition"}),
     [](const auto &info) {
       std::string name = info.param.mock;
       for (char &c : name) c = c == '-' ? '_' : c;
@@ -195,7 +195,7 @@ TEST_F(BrokenFile, Unreadable) {
     expect_refused(folder_ / "x.so", "open", "Permission denied");
     return;
   }
-  // Root reads every file; a child that gave its rights up does not.
+  // Root reads every file; a child without root's rights does not.
   write(folder_ / "x.so", contents(mock("scale")));
   fs::permissions(folder_ / "x.so", fs::perms(0));
   const pid_t child = fork();
@@ -223,7 +223,7 @@ TEST_F(BrokenFile, Missing) {
   }
 }
 
-// A plugin that crashes takes only the child in which it is probed.
+// A plugin that crashes ends only the child in which it is first loaded.
 TEST(CrashingEntry, EndsTheChildOnly) {
   const pid_t child = fork();
   if (child == 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A load that ran short of what the system has says so, holds nothing against any file, and the next one does the rest.
-// Descriptors stand for memory here: they can be made to run out at every step.
+// A load that runs short of a resource of the system reports it and refuses no file for it; the next load does the
+// rest. Descriptors stand for memory here, because they can be made to run out at every step.
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 #include <unistd.h>

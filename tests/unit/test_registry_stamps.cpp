@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Stamps: what is remembered of a file, and what makes it void.
+// Stamps: what they keep about a file, and what makes them invalid.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ class Stamps : public testing::Test {
 
 const Stamp found = {{{"good", {"cpu/here/1"}}}, {{"bad", {{"cpu/here/1", "y is\nwrong"}}}}};
 
-TEST_F(Stamps, RememberWhatWasFoundOfAFile) {
+TEST_F(Stamps, KeepTheResultOfAFilesCheck) {
   EXPECT_TRUE(nothing(plugin_));
   write_stamp(plugin_, stamp_of(plugin_), found);
   const Stamp read = read_stamp(plugin_);
@@ -46,8 +46,8 @@ TEST_F(Stamps, RememberWhatWasFoundOfAFile) {
   EXPECT_FALSE(nothing(folder_ / "link.so"));
 }
 
-// What is refused here is refused under another name, too.
-TEST_F(Stamps, AreForTheContentWhereverItLies) {
+// A file that is refused here is refused under another name, too.
+TEST_F(Stamps, AreForTheContentAtAnyPath) {
   write_stamp(plugin_, stamp_of(plugin_), found);
   EXPECT_FALSE(nothing(folder_.copy(plugin_, "elsewhere/copy.so")));
   const auto time = fs::last_write_time(plugin_);
@@ -66,7 +66,7 @@ TEST_F(Stamps, AreRefusedWhenTheFileChangedMeanwhile) {
   write(plugin_, contents(plugin_) + "more");
   try {
     write_stamp(plugin_, checked, {});
-    FAIL() << "stamped what nobody checked";
+    FAIL() << "stamped an unchecked file";
   } catch (const sextant::Error &problem) {
     EXPECT_EQ(problem.status(), SXT_E_PLUGIN);
     EXPECT_THAT(problem.what(), HasSubstr("changed while it was checked"));
@@ -82,7 +82,7 @@ TEST_F(Stamps, DamagedOnesAreNone) {
   EXPECT_TRUE(nothing(plugin_));
 }
 
-TEST_F(Stamps, SayWhyTheyCannotBeWritten) {
+TEST_F(Stamps, ReportWhyTheyCannotBeWritten) {
   write(folder_ / "state", "a file where a directory should be");
   try {
     write_stamp(plugin_, stamp_of(plugin_), found);
@@ -100,7 +100,7 @@ TEST_F(Stamps, NeedAHome) {
   EXPECT_TRUE(nothing(plugin_));
 }
 
-TEST_F(Stamps, SpeakOfEachKernelAndDevice) {
+TEST_F(Stamps, HaveAnEntryForEachKernelAndDevice) {
   const Stamp stamp = {{{"com.example.scale.full", {"cpu/here/1"}}},
                        {{"com.example.scale.reference", {{"cpu/there/1", "x"}}}}};
   write_stamp(plugin_, stamp_of(plugin_), stamp);
@@ -118,7 +118,7 @@ TEST_F(Stamps, SpeakOfEachKernelAndDevice) {
   EXPECT_EQ(std::count_if(log.lines.begin(), log.lines.end(), warning), 1);
 }
 
-TEST_F(Stamps, AFileWhoseCheckTookItsProcessWithItIsNotLoaded) {
+TEST_F(Stamps, AFileWhoseCheckEndedItsProcessIsNotLoaded) {
   write_stamp(plugin_, stamp_of(plugin_), {{}, {{sextant::registry::whole_file, {{"cpu/here/1", "it crashed"}}}}});
   Registry registry("/nonexistent");
   EXPECT_THAT(load(registry, plugin_), HasSubstr("it crashed"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which files are loaded without being named by the program, and from where.
+// Which files are loaded although the program does not name them, and from where.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <grp.h>
@@ -38,7 +38,7 @@ TEST(Ownership, OthersAreNamed) {
             "'/p/x.so' belongs to user 1001, not to root or user 1000");
 }
 
-TEST(Ownership, WritableByEverybodyIsNamedWithItsMode) {
+TEST(Ownership, WritableByAllUsersIsNamedWithItsMode) {
   EXPECT_EQ(ownership_problem("/p/x.so", status_of(1000, 0, S_IFREG | 0757), 1000),
             "'/p/x.so' is writable by everybody (mode 0757)");
   EXPECT_THAT(ownership_problem("/p", status_of(0, 0, S_IFDIR | 0777), 1000), HasSubstr("(mode 0777)"));
@@ -52,7 +52,7 @@ TEST(Ownership, AStickyDirectoryPassesAStickyFileDoesNot) {
 }
 
 TEST(Ownership, OnlyTheUsersPrivateGroupMayWrite) {
-  // A user whose group bears his name and has no other member; root is one everywhere.
+  // A user with a group of the same name and without other members; root always is one.
   const passwd *user = getpwuid(0);
   ASSERT_NE(user, nullptr);
   const group *own = getgrgid(user->pw_gid);
@@ -66,7 +66,7 @@ TEST(Ownership, OnlyTheUsersPrivateGroupMayWrite) {
   EXPECT_THAT(ownership_problem("/p", status_of(0, user->pw_gid, S_IFDIR | 0775), 65534), HasSubstr("group"));
 }
 
-// The group is another user's primary one: nothing lists that user among its members, but who logs in is in it.
+// The group is another user's primary one: that user is in no list of members, but is in the group after a login.
 TEST(Ownership, AGroupThatIsAnotherUsersPrimaryOneMayNotWrite) {
   Folder folder;
   const std::string accounts = folder / "accounts";
@@ -130,7 +130,7 @@ TEST_F(SearchPaths, AreFilesAndFoldersInTheirOrder) {
   EXPECT_THAT(registry_.refusals(), IsEmpty());
 }
 
-TEST_F(SearchPaths, AFileThatEverybodyMayWriteIsRefused) {
+TEST_F(SearchPaths, AFileThatAllUsersMayWriteIsRefused) {
   const std::string path = folder_.copy(mock("scale"), "p/x.so");
   fs::permissions(path, fs::perms(0777));
   load_default((folder_ / "p").c_str(), "/nonexistent");
@@ -141,7 +141,7 @@ TEST_F(SearchPaths, AFileThatEverybodyMayWriteIsRefused) {
   EXPECT_EQ(records[0].reason, "'" + path + "' is writable by everybody (mode 0777)");
 }
 
-TEST_F(SearchPaths, AFileInAFolderThatEverybodyMayWriteIsRefused) {
+TEST_F(SearchPaths, AFileInAFolderThatAllUsersMayWriteIsRefused) {
   const std::string path = folder_.copy(mock("scale"), "p/x.so");
   fs::permissions(folder_ / "p", fs::perms(0777));
   load_default((folder_ / "p").c_str(), "/nonexistent");
@@ -151,7 +151,7 @@ TEST_F(SearchPaths, AFileInAFolderThatEverybodyMayWriteIsRefused) {
   EXPECT_THAT(records[0].reason, HasSubstr("'" + (folder_ / "p") + "'"));
 }
 
-TEST_F(SearchPaths, ALinkIsJudgedByWhatItLeadsTo) {
+TEST_F(SearchPaths, TheTargetOfALinkIsChecked) {
   const std::string target = folder_.copy(mock("scale"), "open/x.so");
   fs::permissions(folder_ / "open", fs::perms(0777));
   folder_.directory("p");
@@ -199,7 +199,7 @@ TEST_F(SearchPaths, AreIgnoredWithMoreRightsThanTheCaller) {
   EXPECT_THAT(registry_.refusals(), IsEmpty());
 }
 
-TEST_F(SearchPaths, TheUsersFolderDefaultsToHisHome) {
+TEST_F(SearchPaths, TheUsersFolderDefaultsToTheHomeFolder) {
   const Environment home("HOME", folder_.path().c_str());
   numbered_copy(folder_, ".local/share/sextant/plugins-0", 5);
   load_default(nullptr, nullptr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the tests of the registry share: folders of plugins made on the spot, and searches in records.
+// Shared by the tests of the registry: temporary folders of plugins, and searches in records.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ inline void write(const std::string &path, const std::string &bytes) {
   fs::permissions(path, fs::perms(0755));
 }
 
-// A folder that goes with the test. Its mode is 0755 whatever the umask.
+// A folder that is removed after the test. Its mode is 0755 under any umask.
 class Folder {
  public:
   Folder() {
@@ -61,7 +61,7 @@ class Folder {
       fs::permissions(fs::path(path_) / each, fs::perms(0755));
     return *this / below;
   }
-  // A copy of a file under a name of its own; the loader takes each for another library.
+  // A copy of a file under a new name; the loader treats each as another library.
   std::string copy(const std::string &from, const std::string &to) const {
     directory(fs::path(to).parent_path());
     write(*this / to, contents(from));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the coefficients of a few iterations tell: Ritz values against known spectra, estimates against known rates.
+// Results from the coefficients of a few iterations: Ritz values against known spectra, estimates against known rates.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -89,8 +89,8 @@ TEST(RitzTest, AResidualThatDoesNotFallIsOneOfAHarderProblem) {
   EXPECT_EQ(Ritz().iterations(1e-8, 700), 700);
 }
 
-// A residual that has not begun to fall says nothing, however the formula goes on from it.
-TEST(RitzTest, ItSaysWhetherItTellsAnything) {
+// A residual that has not begun to fall gives no estimate, although the formula would give a number.
+TEST(RitzTest, ReportsWhetherTheEstimateIsUsable) {
   EXPECT_TRUE(after(even(), 30).tells(1e-8));
   EXPECT_TRUE(after({0.25, 1, 3, 7, 40}, 5).tells(1e-8)) << "it has converged";
   std::vector<double> stiff;  // a thousand eigenvalues over ten decades

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The test of strangers' kernels in the process: on cases like the query, every defect of the corpus is refused, and
-// none of the library's own kernels is, when they come as strangers.
+// The test of third parties' kernels in the process, on cases like the query: every defect of the corpus is refused,
+// and none of the library's own kernels is, when they are loaded as a third party's.
 #include <gmock/gmock.h>
 
 #include <chrono>
@@ -61,7 +61,7 @@ class SelfTest : public testing::Test {
       if (entry.path().extension() == ".so") registry_.load_path(entry.path(), {});
     device_ = std::make_unique<Device>(registry_.find("device.cpu")->table, 0, 2, sextant::Allocator{}, log_.sink());
   }
-  const Kernel &stranger(const std::string &file, const std::string &name) {
+  const Kernel &third_party(const std::string &file, const std::string &name) {
     registry_.load_path(mock(file), {});
     const Kernel *found = registry_.find(name);
     EXPECT_NE(found, nullptr) << name;
@@ -78,9 +78,9 @@ class SelfTest : public testing::Test {
 const Query plain = product_query(SXT_F64, SXT_F64, SXT_NO_TRANSPOSE, 1);
 
 TEST_F(SelfTest, AGoodProductMayServeWhatItWasTestedOn) {
-  const Kernel &good = stranger("spmv-serial", "com.example.spmv_serial");
+  const Kernel &good = third_party("spmv-serial", "com.example.spmv_serial");
   EXPECT_EQ(outcome(good, plain), "");
-  // Nothing else: it declines all that is like these, and that proves nothing, however often it is asked.
+  // Nothing else: it declines all cases like these, and that proves nothing, in any number of tries.
   for (int again = 0; again < 2; ++again) {
     EXPECT_THAT(outcome(good, product_query(SXT_F64, SXT_F64, SXT_TRANSPOSE, 1)),
                 HasSubstr("not proven: no case applied"));
@@ -94,10 +94,10 @@ struct Wrong {
   const char *name, *words;
 };
 class WrongProducts : public SelfTest, public testing::WithParamInterface<Wrong> {};
-TEST_P(WrongProducts, AreRefusedAndSaidSo) {
+TEST_P(WrongProducts, AreRefusedWithAMessage) {
   std::string file = GetParam().name;
   for (char &c : file) c = c == '_' ? '-' : c;
-  const Kernel &wrong = stranger(file, std::string("com.example.") + GetParam().name);
+  const Kernel &wrong = third_party(file, std::string("com.example.") + GetParam().name);
   EXPECT_THAT(outcome(wrong, plain), HasSubstr(GetParam().words));
   EXPECT_EQ(wrong.verdict, Verdict::quarantined);
   ASSERT_FALSE(log_.lines.empty());
@@ -111,14 +111,14 @@ INSTANTIATE_TEST_SUITE_P(Corpus, WrongProducts,
                                          Wrong{"spmv_flatters", "grossly wrong"}),
                          [](const auto &info) { return std::string(info.param.name); });
 
-TEST_F(SelfTest, AKernelThatDeclinesWhateverIsPreparedProvesNothing) {
-  const Kernel &shy = stranger("spmv-declines", "com.example.spmv_declines");
-  EXPECT_THAT(outcome(shy, plain), HasSubstr("not proven"));
-  EXPECT_EQ(shy.verdict, Verdict::untested);
+TEST_F(SelfTest, AKernelThatDeclinesEveryCaseProvesNothing) {
+  const Kernel &declining = third_party("spmv-declines", "com.example.spmv_declines");
+  EXPECT_THAT(outcome(declining, plain), HasSubstr("not proven"));
+  EXPECT_EQ(declining.verdict, Verdict::untested);
 }
 
 TEST_F(SelfTest, AReferenceThatIsNotThereProvesNothingAtEveryTry) {
-  const Kernel &kernel = stranger("kind-elsewhere", "com.example.elsewhere.wrong");
+  const Kernel &kernel = third_party("kind-elsewhere", "com.example.elsewhere.wrong");
   const sxt_query query{{sizeof query, "com.example.elsewhere/1"}, 1, 0, SXT_F64};
   const Query asked(&query);
   for (int again = 0; again < 3; ++again) EXPECT_THAT(outcome(kernel, asked), HasSubstr("'moon'"));
@@ -153,7 +153,7 @@ struct Builder {
 class Builders : public SelfTest, public testing::WithParamInterface<Builder> {};
 TEST_P(Builders, OfStoragesAreTested) {
   const std::string defect = GetParam().defect;
-  const Kernel &builder = stranger("storage-" + defect, "com.example.storage." + defect);
+  const Kernel &builder = third_party("storage-" + defect, "com.example.storage." + defect);
   const std::string said = outcome(builder, storage_query(SXT_KIND_STORAGE_CSR, SXT_F64));
   if (*GetParam().words)
     EXPECT_THAT(said, HasSubstr(GetParam().words));
@@ -168,13 +168,13 @@ INSTANTIATE_TEST_SUITE_P(Corpus, Builders,
                          [](const auto &info) { return std::string(info.param.defect); });
 
 TEST_F(SelfTest, FeaturesAreTested) {
-  const Kernel &wrong = stranger("feature-wrong", "com.example.feature_wrong");
+  const Kernel &wrong = third_party("feature-wrong", "com.example.feature_wrong");
   EXPECT_THAT(outcome(wrong, storage_query(SXT_KIND_FEATURES, SXT_F64)), HasSubstr("row_nnz_max"));
   EXPECT_EQ(wrong.verdict, Verdict::quarantined);
 }
 
-// The library's own kernels, loaded by path, are strangers: each must pass for every way of asking that it accepts.
-TEST_F(SelfTest, OwnProductsPassAsStrangers) {
+// The library's own kernels, loaded by path, count as a third party's: each must pass for every query that it accepts.
+TEST_F(SelfTest, OwnProductsPassAsAThirdPartys) {
   int proven = 0;
   for (const Kernel *kernel : registry_.kernels(SXT_KIND_SPMV, "cpu")) {
     for (const char *const *storage = kernel->table.storages; storage && *storage; ++storage)
@@ -188,14 +188,14 @@ TEST_F(SelfTest, OwnProductsPassAsStrangers) {
   EXPECT_GT(proven, 10);
 }
 
-TEST_F(SelfTest, OwnBuildersOfStoragesPassAsStrangers) {
+TEST_F(SelfTest, OwnBuildersOfStoragesPassAsAThirdPartys) {
   for (const Kernel *kernel : registry_.all_kernels()) {
     if (!sextant::conformance::builds_storage(*kernel)) continue;
     EXPECT_EQ(outcome(*kernel, storage_query(kernel->table.kind, SXT_F64)), "") << kernel->name();
   }
 }
 
-TEST_F(SelfTest, OwnVectorKernelsPassAsStrangers) {
+TEST_F(SelfTest, OwnVectorKernelsPassAsAThirdPartys) {
   int proven = 0;
   for (const Kernel *kernel : registry_.kernels(SXT_KIND_VECTOR, "cpu")) {
     sxt_vector_query query{};
@@ -221,7 +221,7 @@ TEST_F(SelfTest, AKernelThatDoesNothingFailsInEveryKind) {
   EXPECT_EQ(tried, 11);
 }
 
-// A check looks at more than the test before use does.
+// A check has more cases than the test before use.
 TEST_F(SelfTest, AWholeCheckFindsEveryDefectOfTheCorpus) {
   for (const char *name :
        {"spmv_wrong", "spmv_factor", "spmv_reads_y", "spmv_reads_gaps", "spmv_flatters", "spmv_serial"}) {
@@ -234,7 +234,7 @@ TEST_F(SelfTest, AWholeCheckFindsEveryDefectOfTheCorpus) {
       if (line.applicable && !line.passed) failure = line.sentence;
     };
     const auto checked =
-        check_kernel(stranger(file, std::string("com.example.") + name), *device_, options, note, registry_);
+        check_kernel(third_party(file, std::string("com.example.") + name), *device_, options, note, registry_);
     EXPECT_EQ(checked.good, std::string(name) == "spmv_serial") << name << ": " << failure;
     if (checked.good) {
       EXPECT_GE(checked.proven, 6);

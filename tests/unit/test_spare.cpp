@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Composed kernels that are not asked where the others are good enough: the explanation says so, and a hand that is
-// laid on one of their parts still has its way.
+// Composed kernels are not asked where the others are good enough. The explanation says so, and a forced part of such a
+// kernel is still used.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tiers of features rise as far as they matter to a choice, and again for those who lead later.
+// Tiers of features are computed as far as they matter to a choice, and again for kernels that lead later.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -50,9 +50,9 @@ TEST(Tiers, StayShutWhereNothingIsAtStake) {
   EXPECT_FALSE(chosen.knows("diagonals"));
 }
 
-// Diagonals seem best by far until a sample shows that there are too many. Who leads then had no rival before that, so
-// that nobody had looked at its rows.
-TEST(Tiers, RiseAgainForThoseWhoLeadLater) {
+// Diagonals seem best by far until a sample shows that there are too many. The kernel that leads then was not close
+// before, so features for it were not computed yet.
+TEST(Tiers, RiseAgainForKernelsThatLeadLater) {
   Profile profile;
   for (const char *kernel : {"spmv.dia.cpu", "spmv_dots.dia.cpu"}) profile.kernels[kernel] = {0.02, 0.1};
   const Chosen chosen("uniform-3", 200000, 1e5, profile);
@@ -61,7 +61,7 @@ TEST(Tiers, RiseAgainForThoseWhoLeadLater) {
   EXPECT_TRUE(chosen.knows("row_nnz_max"));
 }
 
-// Who may spend nothing on features chooses by what is known, and learns that more could have told.
+// A choice without time for features uses what is known, and reports that more features could help.
 TEST(Tiers, NoMoreIsSpentThanAllowed) {
   Profile profile;
   for (const char *kernel : {"spmv.dia.cpu", "spmv_dots.dia.cpu"}) profile.kernels[kernel] = {0.02, 0.1};
@@ -73,7 +73,8 @@ TEST(Tiers, NoMoreIsSpentThanAllowed) {
   EXPECT_FALSE(Chosen("uniform-3", 100000, 1, {}, 0).held_back);  // nothing is at stake
 }
 
-// Those who see no more in a tier keep what they said: the list is what it would be if all were asked with all of it.
+// Kernels that a tier does not concern keep their predictions: the list is the same as if all were asked with all
+// features.
 TEST(Tiers, AskingSomeAgainIsLikeAskingAll) {
   Profile profile;
   for (const char *kernel : {"spmv.dia.cpu", "spmv_dots.dia.cpu"}) profile.kernels[kernel] = {0.02, 0.1};

@@ -77,7 +77,7 @@ TEST(DecisionTreeTest, HonoursForceAndDeterminism) {
   for (const TreeLeaf &leaf : forced.leaves()) EXPECT_EQ(leaf.kernel, "reduction.reference.cpu");
 }
 
-TEST(DecisionTreeTest, ComesBackFromDiskAndForeignOrDamagedFilesAreBuiltAnew) {
+TEST(DecisionTreeTest, IsReadBackFromDiskAndForeignOrDamagedFilesAreBuiltAgain) {
   std::string warnings;
   const auto context = context_with(8, false, &warnings), other = context_with(3, false, &warnings);
   const TreeSubject axpy = tree_subject("axpy", SXT_F32);
@@ -152,7 +152,7 @@ TEST(DecisionTreeTest, ALookUpTakesNanoseconds) {
   EXPECT_LT(best, 50) << sum;
 }
 
-TEST(DecisionTreeTest, IsToldAsTextJsonAndSvg) {
+TEST(DecisionTreeTest, IsPrintedAsTextJsonAndSvg) {
   const auto context = context_with(8);
   const DecisionTree tree = DecisionTree::build(*context, tree_subject("axpy", SXT_F64));
   EXPECT_THAT(tree.to_text(), HasSubstr(tree.leaves()[0].kernel));

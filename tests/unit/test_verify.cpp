@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is made of predicted and measured times, on numbers a person can check.
+// Results from predicted and measured times, on numbers that can be checked by hand.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -81,17 +81,17 @@ TEST(Verify, RacesTakeWhatTheClockPrefersAmongTheFirstFew) {
   EXPECT_DOUBLE_EQ(summary.races[1].regret_geomean, 1);
   EXPECT_EQ(summary.races[1].top1_accuracy, 1);
   EXPECT_NEAR(summary.races[1].price, 12 * (2 + 1.5 + 1), 1e-12) << "twelve runs of each, over one of the winner's";
-  // Losers are set up for nothing, beyond what every candidate needs.
+  // The set-ups of losers are lost time, beyond what every candidate needs.
   lines[0].measured_setup_s = 3, lines[1].measured_setup_s = 4, lines[2].measured_setup_s = 5;
   EXPECT_NEAR(summarise(lines, 1).races[1].price, 1 + 12 * (2 + 1.5 + 1), 1e-12);
-  // Whose error bars do not reach the first one's does not race.
+  // A candidate whose error bar does not reach that of the first one does not race.
   lines[1].rel_error = lines[2].rel_error = 0.01, lines[0].rel_error = 0.01;
   summary = summarise(lines, 1);
   EXPECT_EQ(summary.races[1].regret_geomean, summary.regret_geomean);
   EXPECT_EQ(summary.races[1].price, 0);
 }
 
-TEST(Race, IsRunWhereItMayPayAndNoFurther) {
+TEST(Race, IsRunOnlyWhereItMayPay) {
   using sextant::race_budget;
   using sextant::race_field;
   EXPECT_EQ(sextant::race_trial_price(1e-6), sextant::race_trial_s);

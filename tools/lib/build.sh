@@ -11,7 +11,7 @@ default_jobs() {
   printf '%s' "$cores"
 }
 
-# check_jobs N: refuses what is no positive number.
+# check_jobs N: accepts only a positive number.
 check_jobs() { [[ $1 =~ ^[1-9][0-9]*$ ]] || usage_error "--jobs needs a positive number, not '$1'"; }
 
 # A compiler that was not there at the first configuration is remembered as not found; forget that, so that a later
@@ -45,4 +45,4 @@ configure() {
 }
 
 # build_all BUILD JOBS
-build_all() { cmake --build "$1" --parallel "$2" || fail "the build in $1 failed: the compiler's words are above."; }
+build_all() { cmake --build "$1" --parallel "$2" || fail "the build in $1 failed: see the compiler's messages above."; }

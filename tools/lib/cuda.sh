@@ -4,7 +4,7 @@
 # CMake takes it for an installed toolkit, and tried out before anything is built with it.
 
 cuda_min_driver=580      # CUDA 13 needs this driver or a later one
-cuda_gigabytes_needed=4  # while installing: the wheels (0.9 GB), their contents (1.3 GB), and some air
+cuda_gigabytes_needed=4  # while installing: the wheels (0.9 GB), their contents (1.3 GB), and a margin
 
 # The nvcc of an installed toolkit, or nothing.
 installed_nvcc() {
@@ -35,7 +35,7 @@ driver_version() {
   printf '%s\n' "${version:-0}"
 }
 
-# check_driver yes|force: no driver, no CUDA, unless forced (to compile on a machine without a GPU).
+# check_driver yes|force: without a driver there is no CUDA, unless forced (to compile on a machine without a GPU).
 check_driver() {
   local version
   version=$(driver_version)
@@ -73,7 +73,7 @@ fetch_toolkit() {
   # pip unpacks in TMPDIR: kept beside the target, so that one disk's space counts and a small /tmp does not matter.
   TMPDIR=$dir/tmp python3 -m pip install --quiet --root-user-action=ignore --no-cache-dir --no-deps \
     --only-binary :all: --target "$dir/wheels" -r "$list" ||
-    fail 'pip could not fetch the CUDA toolkit: its own words are above.'
+    fail 'pip could not fetch the CUDA toolkit: see its messages above.'
   rm -rf "$dir/tmp"
   cp "$list" "$dir/installed.txt"
   say "Fetched: $(du -sh "$dir" | cut -f1) in $dir."
@@ -106,7 +106,7 @@ try_toolkit() {
     tail -n 30 "$log" >&2
     fail "a small CUDA program does not build with $nvcc; the end of $log is above."
   fi
-  "$build/check" || fail "a small CUDA program builds with $nvcc and fails when it runs: its own words are above."
+  "$build/check" || fail "a small CUDA program builds with $nvcc and fails when it runs: see its messages above."
 }
 
 # prepare_cuda yes|force DIR: sets cuda_options for the configuration of Sextant.

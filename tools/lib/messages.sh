@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# How the scripts of this folder talk: headings, sentences, errors, and the program that speaks.
+# Output of the scripts in this folder: headings, sentences, errors, and the program's name.
 
 # A heading before each stage, so that a long log can be skimmed.
 step() { printf '\n== %s\n' "$*"; }

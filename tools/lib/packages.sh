@@ -62,11 +62,11 @@ install_packages() {
   say "  ${missing[*]}"
   [[ ${dry_run:-no} == no ]] || return 0
   root_prefix "${missing[@]}"
-  # Another apt that happens to run is waited for; recommended packages would triple the download.
+  # Waits for another running apt; recommended packages would triple the download.
   local -a apt=("${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300)
-  "${apt[@]}" update || fail 'apt-get update failed: is the network there? Its own words are above.'
+  "${apt[@]}" update || fail 'apt-get update failed: is there a network connection? See its messages above.'
   "${apt[@]}" install -y --no-install-recommends "${missing[@]}" ||
-    fail 'apt-get install failed: its own words are above. After they are heeded, the same command goes on from here.'
+    fail 'apt-get install failed: see its messages above. Remove the cause, then run the same command again.'
 }
 
 # ensure_packages NAME...: as install_packages, refusing systems whose package names are not known.

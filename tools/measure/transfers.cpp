@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How fast arrays of ordinary host memory become a matrix of a device, and new values follow, beside what threads of
-// the host copy from memory to memory. usage: gpu_transfers [DEVICE [SIDE]]; 27-point grids of SIDE^3 rows.
+// How fast arrays of ordinary host memory become a matrix on a device, and new values are copied, compared with copies
+// within host memory by several threads. usage: gpu_transfers [DEVICE [SIDE]]; 27-point grids of SIDE^3 rows.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>

@@ -18,10 +18,10 @@ inline int say(sxt_peer_message *message, const std::string &text) {
   return 1;
 }
 
-// A shared library that is never unloaded: its threads may outlive any wish to do so.
+// A shared library that is never unloaded: its threads may still run.
 class Library {
  public:
-  // Tries each folder and its lib/. False when none has it; `tried` then says where it looked and why not.
+  // Tries each folder and its lib/. False when none has it; `tried` then lists the places and the errors.
   bool open_in(const char *const *folders, const std::string &file, std::string &tried) {
     for (; *folders && !handle_; ++folders)
       open_path(std::string(*folders) + "/" + file, tried) || open_path(std::string(*folders) + "/lib/" + file, tried);

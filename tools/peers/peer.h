@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What `sextant bench --peers` asks of another library. A peer is a shared object that exports sxt_peer_entry; the
- * command loads it at run time and links nothing. Functions a peer does not offer are NULL. Those that return int
- * return 0 when done; else they have written a sentence into the message. All values are f64, all indices i32. */
+/* The functions of another library that `sextant bench --peers` measures. A peer is a shared object that exports
+ * sxt_peer_entry; the command loads it at run time and links nothing. Functions a peer does not offer are NULL. Those
+ * that return int return 0 when done; else they have written a sentence into the message. All values are f64, all
+ * indices i32. */
 #ifndef SEXTANT_TOOLS_PEER_H
 #define SEXTANT_TOOLS_PEER_H
 #include <stdint.h>
@@ -27,20 +28,20 @@ typedef struct {
 
 /* How much set-up a peer may do. */
 typedef struct {
-  int32_t expected_runs; /* the same number that the library's own choice is told */
-  int32_t tune;          /* 1: search for a better storage by measuring, however long that takes */
+  int32_t expected_runs; /* the same number that the library's own choice gets */
+  int32_t tune;          /* 1: search for a better storage by measuring, without a time limit */
 } sxt_peer_effort;
 
 typedef struct {
   uint32_t interface_version; /* SXT_PEER_INTERFACE */
-  uint32_t own_threads;       /* 1: keeps threads of its own that may spin for a while after a call */
+  uint32_t own_threads;       /* 1: keeps its own threads, which may spin for a while after a call */
   const char *name;
-  /* Finds the library in the folders (NULL-terminated; then where the loader looks) and sets it to so many threads.
+  /* Finds the library in the folders (NULL-terminated; then where the loader looks) and sets it to this many threads.
    * Called once. The message lists where it looked. */
   int (*open)(const char *const *folders, int32_t threads, sxt_peer_message *message);
   const char *(*version)(void);  /* of the library, after open */
   const char *(*location)(void); /* the file it was loaded from; NULL: linked into the peer object */
-  int32_t (*threads)(void);      /* how many it will use: what it says itself */
+  int32_t (*threads)(void);      /* how many it will use, by its own report */
 
   /* y = A x */
   int (*spmv_prepare)(const sxt_peer_csr *a, const sxt_peer_effort *effort, void **state, sxt_peer_message *message);

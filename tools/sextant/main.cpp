@@ -80,7 +80,7 @@ int run(int argc, char **argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
-    // Help and version are data and leave with 0; whatever else the parser says is a usage error.
+    // Help and version are data and leave with 0; every other message of the parser is a usage error.
     if (error.get_exit_code() != 0) {
       const std::string meant = tool::hint(app, {argv, argv + argc});
       tool::message(fmt::format("{}\nRun with --help for what is possible.", meant.empty() ? error.what() : meant));

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! The smallest test harness: checks that say what failed, problems to solve, and a non-zero exit when any check failed.
+! The smallest test harness: checks that name what failed, problems to solve, and a non-zero exit when any check failed.
 module checks
   use, intrinsic :: iso_fortran_env, only: error_unit, int32, int64, real64
   implicit none
@@ -73,7 +73,7 @@ contains
     end subroutine
   end subroutine
 
-  ! y = A x, computed here so that the library does not judge itself.
+  ! y = A x, computed here so that the library does not check itself.
   function csr_product(row_ptr, col, values, x) result(y)
     integer(int32), intent(in) :: row_ptr(:), col(:)
     real(real64), intent(in) :: values(:), x(:)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a program finds in the C headers it finds in module sextant: every constant with its value, every function, every
+"""Module sextant has everything that the C headers have: every constant with its value, every function, every
 struct with its layout, every option. A gap fails, so a member that is added to a header is added to the module with it.
 
 An added option takes one line in the bind(c) type of a *_c.f90 module, one in the type that callers set, and one where the
@@ -14,7 +14,7 @@ import tempfile
 import unittest
 
 RENAMED = {"sxt_copy": "sxt_copy_arrays"}  # a constant and a function whose names differ in case alone
-# Members that callers do not set: the module fills them in by itself.
+# Members that callers do not set: the module fills them in.
 OWN = re.compile(r"struct_size|reserved\d+|\w+_user|index_type|offset_type|n_plugin_paths|history_length")
 
 
@@ -75,7 +75,7 @@ class Module:
 
 
 def gaps(headers, module):
-    """What the headers have and the module has not, a sentence each."""
+    """What the module lacks of the headers, a sentence each."""
     found = []
     for constant in sorted(headers.constants):
         name = RENAMED.get(constant.lower(), constant.lower())
@@ -107,7 +107,7 @@ def c_program(headers):
 
 
 def fortran_program(headers):
-    """The same numbers as Fortran sees them; a procedure for each struct, so that names may repeat."""
+    """The same numbers from Fortran; a procedure for each struct, so that names may repeat."""
     lines = ["program layout", "use iso_c_binding"]
     lines += [f"use sextant_{m}" for m in ("constants", "c", "cholesky_c", "hermitian_c", "kernels_c", "models_c")]
     lines += ["implicit none"]
@@ -140,7 +140,7 @@ def differences(in_c, in_fortran):
 
 
 class Gaps(unittest.TestCase):
-    """A gap is seen: the checks on headers and modules that are not there."""
+    """A gap is detected: the checks on headers and modules made up for it."""
 
     HEADER = """
     #define SXT_S_TABLE(X) X(SXT_OK, 0, "done")

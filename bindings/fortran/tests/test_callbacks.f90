@@ -1,12 +1,12 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Procedures of the program that the library calls: progress, cancel, log, allocator, and the data they are given.
+! Procedures of the program that the library calls: progress, cancel, log, allocator, and their data.
 module callback_procedures
   use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_loc, c_null_ptr, c_ptr, c_size_t
   use, intrinsic :: iso_fortran_env, only: int32, int64, real64
   use sextant
   implicit none
 
-  ! What progress and log find again by their data.
+  ! The data that progress and log receive.
   type :: notes
     integer(int64) :: calls = 0, last_iteration = -1, stop_at = -1
     real(real64) :: last_residual = -1

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Proves that a failing check makes a test fail: CTest expects a non-zero exit from this program.
+! Shows that a failing check makes a test fail: CTest expects a non-zero exit from this program.
 program test_harness
   use checks
   implicit none

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Batches of Hermitian systems in all four types: factor, solve, both at once, failures that stay their own, wrong shapes.
+! Batches of Hermitian systems in all four types: factor, solve, both at once, failures of single systems, wrong shapes.
 program test_hermitian
   use, intrinsic :: iso_c_binding, only: c_loc, c_null_ptr, c_ptr
   use, intrinsic :: iso_fortran_env, only: int8, int32, int64, real32, real64
@@ -269,7 +269,7 @@ contains
     call check(.not. allocated(answers%inertia), 'no factor, no inertia')
   end subroutine
 
-  ! A mask goes in, and comes out with the systems that were solved.
+  ! A mask is passed in, and returned with the systems that were solved.
   subroutine masks()
     type(sextant_hermitian) :: systems
     type(sextant_hermitian_answers) :: answers
@@ -290,7 +290,7 @@ contains
     call check_text(systems%error(), 'answers%active has 1 elements', 'which is named')
   end subroutine
 
-  ! Systems that lie apart, with orders and leading dimensions of their own; copies, so that the input stays.
+  ! Separate systems, each with its own order and leading dimension; copies, so that the input stays.
   subroutine addresses()
     type(sextant_hermitian) :: systems
     type(sextant_hermitian_settings) :: settings

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! A program that states no kinds: compiled as it stands, and with default integers, logicals and reals of 64 bits.
+! A program that states no kinds: compiled unchanged, and with default integers, logicals and reals of 64 bits.
 program test_kinds
   use sextant
   implicit none

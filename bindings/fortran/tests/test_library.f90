@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! What is loaded, kernels by hand, plans, decision trees, calibration, verification.
+! Loaded plugins, kernels by hand, plans, decision trees, calibration, verification.
 module library_procedures
   use, intrinsic :: iso_c_binding, only: c_double, c_int32_t, c_int64_t, c_null_ptr, c_ptr
   use, intrinsic :: iso_fortran_env, only: int32, int64, real64
@@ -116,7 +116,7 @@ contains
     call sextant_refusal_get(sextant_refusal_count() + 1, refusal, wide_stat())
   end subroutine
 
-  ! Proves that record numbers of 64 bits go with a stat of 64 bits.
+  ! Shows that record numbers of 64 bits go with a stat of 64 bits.
   function wide_stat() result(stat)
     integer(int64), pointer :: stat
     integer(int64), target, save :: kept
@@ -249,18 +249,18 @@ contains
     real(real64), allocatable :: values(:)
     type(sextant_matrix) :: a
     type(sextant_verification) :: options
-    type(sextant_verify_line), allocatable :: told(:)
+    type(sextant_verify_line), allocatable :: kept(:)
     type(sextant_verify_summary) :: summary
     integer :: stat
     call laplacian_csr(20, 0.0_real64, row_ptr, col, values)
     call a%from_csr(row_ptr, col, values, context=context, stat=stat)
     options%candidate_seconds = 0.001_real64
     options%line => on_line
-    call sextant_verify_model(a, told, options, stat)
+    call sextant_verify_model(a, kept, options, stat)
     call check_status(stat, sxt_ok, 'verify: '//a%error())
-    call check(size(told) > 0 .and. lines == size(told), 'lines come, and are kept')
-    call check(count(told%chosen) == 1, 'one is chosen')
-    call sextant_verify_summarise(told, 1000.0_real64, summary, stat)
+    call check(size(kept) > 0 .and. lines == size(kept), 'lines come, and are kept')
+    call check(count(kept%chosen) == 1, 'one is chosen')
+    call sextant_verify_summarise(kept, 1000.0_real64, summary, stat)
     call check(stat == sxt_ok .and. summary%matrices == 1 .and. summary%regret_max > 0, 'sums over them')
   end subroutine
 

@@ -119,7 +119,7 @@ contains
   end subroutine
 
   ! The same matrix as coordinates, backwards, with each diagonal entry in two halves that are summed.
-  ! The matrix as it is, and a solver for it.
+  ! The matrix, and a solver for it.
   subroutine set_up(a, solver)
     type(sextant_matrix), intent(inout) :: a
     type(sextant_pcg), intent(inout) :: solver

@@ -115,7 +115,7 @@ contains
     end do
   end subroutine
 
-  ! b = A exact by hand, so that a lost conjugate shows.
+  ! b = A exact by hand, so that a lost conjugate is detected.
   function chain_product(x) result(y)
     complex(real64), intent(in) :: x(n)
     complex(real64) :: y(n)

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Vectors, products and reductions in the four types, with answers that are written down.
+! Vectors, products and reductions in the four types, with known answers.
 program test_vectors
   use, intrinsic :: iso_c_binding, only: c_loc
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every flag bit of the plugin ABI. A bit of a kernel and the bit of a query that asks for it have one number. A kernel that
- * does not know a bit of a query is not asked such queries: core refuses it for what it does not declare. */
+/* Every flag bit of the plugin ABI. A bit of a kernel and the bit of a query that asks for it have one number. Core
+ * refuses a kernel for a query that asks for a bit which the kernel does not declare. */
 #ifndef SEXTANT_PLUGIN_FLAGS_H
 #define SEXTANT_PLUGIN_FLAGS_H
 
@@ -12,10 +12,10 @@ enum {
 
 /* sxt_kernel.flags: what the kernel promises. */
 enum {
-  SXT_KERNEL_DETERMINISTIC = 1u << 0, /* equal bits for equal input, whatever the threads and the timing */
+  SXT_KERNEL_DETERMINISTIC = 1u << 0, /* equal bits for equal input, for any number of threads and any timing */
   SXT_KERNEL_CAPTURABLE = 1u << 1,    /* only exec's stream, scalars by pointer, code loaded in open, equal launches */
   SXT_KERNEL_REFERENCE = 1u << 2,     /* written to be read; chosen only when nothing else applies or when forced */
-  SXT_KERNEL_OPPONENT = 1u << 3,      /* a vendor's kernel, kept to compare with and to fall back on */
+  SXT_KERNEL_BASELINE = 1u << 3,      /* a vendor's kernel, kept to compare with and to fall back on */
   SXT_KERNEL_ALLOCATES = 1u << 4,     /* a run is set-up whose memory is not known before: it may allocate (orderings) */
   SXT_KERNEL_ONE_ORDER = 1u << 8,     /* sums in the one order (order.h); beside SXT_KERNEL_DETERMINISTIC */
   SXT_KERNEL_COLUMNS = 1u << 9,       /* several right-hand sides: its ops are sxt_pcg_columns_ops (kinds/pcg_columns.h) */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The plugin ABI: what a shared object must offer to bring kernels into Sextant, and what the library lends it.
+/* The plugin ABI: what a shared object must export to bring kernels into Sextant, and what the library lends it.
  *
- * A plugin exports one symbol, sxt_plugin_entry_0. It receives the host's table and hands out a constant description
- * of its kernels and, if it defines any, kinds. It sees the headers of sextant/plugin/ and sextant/sdk/, nothing else.
+ * A plugin exports one symbol, sxt_plugin_entry_0. It receives the host's table and returns a constant description of
+ * its kernels and of the kinds it defines, if any. It sees the headers of sextant/plugin/ and sextant/sdk/, nothing
+ * else.
  *
  * Until 1.0 the ABI major is 0 and core accepts exactly the minor it was built with; from 1.0 structs grow at the end
- * only, sizes are compared by the end of the last member, and newer minors are never a reason to refuse.
+ * only, sizes are compared by the end of the last member, and a newer minor is never refused.
  *
  * Thread tags: [any-thread] may be called concurrently; [pure] also neither allocates nor touches a device;
  * [setup] one caller at a time for one state; [exec] concurrent on one state, each with its own session and exec.
@@ -56,7 +57,7 @@ struct sxt_host { /* What the library lends a plugin. Every member [any-thread];
   const void *(*get_service)(const sxt_host *, const char *id);
 };
 
-/* Everything a run may touch beside its args. Lent by core, one a concurrent call. FROZEN for plugin ABI 0.1. */
+/* Everything a run may touch beside its args. Lent by core, one for each concurrent call. FROZEN for plugin ABI 0.1. */
 struct sxt_exec {
   const sxt_host *host;           /* the table that the plugin was given */
   void *call;                     /* core's; identifies the call for set_error */
@@ -84,7 +85,7 @@ struct sxt_machine {
   double gather_rate, gather_rate_unit; /* isolated 8-byte gathers from memory */
   double flop_rate_f64, flop_rate_f32;  /* fused multiply-add counted as two, all units */
   double launch_s;                      /* one launch (CPU: one call through a kernel table) */
-  double barrier_s;                     /* all units meeting once (CPU: one fork and join) */
+  double barrier_s;                     /* a barrier of all units (CPU: one fork and join) */
   double copy_rate;                     /* host to device and back */
   double cached_gather_rate;            /* isolated 8-byte gathers that the last cache holds; all units */
   double sector_rate;                   /* 32-byte sectors from the last cache to the units; 0 where there are none */
@@ -93,7 +94,7 @@ struct sxt_machine {
   int64_t threads_per_block, shared_per_block, warp, blocks_per_cluster;
 };
 
-/* Features in the order in which the kernel lists their names; NaN where one could not be had. */
+/* Features in the order in which the kernel lists their names; NaN where one is not available. */
 typedef struct { /* count names and as many values */ uint64_t count; const char *const *names; const double *values; } sxt_features;
 
 /* ---- performance models -------------------------------------------------------------------------------------- */
@@ -103,7 +104,7 @@ typedef struct { /* count names and as many values */ uint64_t count; const char
  * terms by (busiest unit / mean unit). A kernel may name further terms and state their default seconds a unit; their
  * group is memory, or what the name begins with: "latency.x", "memory.x", "compute.x", "tail.x" (what the busiest
  * worker does beside the others). Where a machine profile was calibrated,
- * fitted coefficients replace all of these, so a term is right when its count is. */
+ * fitted coefficients replace all of these, so a term is right when its count is right. */
 #define SXT_TERM_TABLE(X)                                                         \
   X(LAUNCHES, "launches", latency)         /* kernel launches or table calls */   \
   X(BARRIERS, "barriers", latency)         /* fork-joins, grid-wide barriers */   \
@@ -117,21 +118,21 @@ typedef struct { /* count names and as many values */ uint64_t count; const char
 
 enum { SXT_MAX_TERMS = 12 };
 
-/* One launch configuration of a kernel and what it would cost. FROZEN; reserved words are zero. */
+/* One launch configuration of a kernel and its predicted cost. FROZEN; reserved words are zero. */
 typedef struct {
   int64_t launch[4];          /* the kernel's own tuning; CPU kernels: launch[0] = threads */
   uint32_t model_class;       /* coefficients are fitted for each (kernel, value type, model_class) */
   uint32_t n_terms;           /* terms[i] counts the kernel's term_names[i]; 0: run_s holds */
   double terms[SXT_MAX_TERMS]; /* counts, in the order of term_names */
-  double run_s;               /* seconds a run when n_terms is 0; NaN, infinite or negative: out of the choice */
+  double run_s;               /* seconds a run when n_terms is 0; NaN, infinite or negative: never chosen */
   double setup_s;             /* seconds of prepare */
-  double working_set_bytes;   /* what the next run touches again: the axis of cache regimes */
+  double working_set_bytes;   /* bytes that the next run touches again: they decide the cache regime */
   double units;               /* threads or multiprocessors kept busy; 0: all */
   uint64_t state_bytes, scratch_bytes;
   double reserved[4];
 } sxt_candidate;
 
-/* How a candidate's launch looks to a launch policy (plugin/kinds/launch.h). */
+/* A candidate's launch as a launch policy sees it (plugin/kinds/launch.h). */
 typedef struct {
   int64_t blocks, threads, shared_bytes, registers; /* registers a thread */
   double run_s;                                     /* the model's prediction; NaN: none */
@@ -153,7 +154,7 @@ typedef struct {
 struct sxt_bound {
   const char *kernel;
   const void *state;   /* read-only while anything runs */
-  void *session;       /* one a concurrent caller; NULL until opened or when the kernel has none */
+  void *session;       /* one for each concurrent caller; NULL until opened or when the kernel has none */
   sxt_status (*run)(const void *state, void *session, const sxt_head *args, const sxt_exec *); /* as sxt_kernel.run */
   uint64_t scratch_bytes;
   double run_s;        /* predicted */
@@ -162,7 +163,7 @@ struct sxt_bound {
 };
 
 /* A slot as core filled it. parts holds `instances` groups of `kinds_per_instance` kernels, in the order of the
- * alternative's kinds. While candidates are asked for, state and session are still NULL. FROZEN. */
+ * alternative's kinds. During a call to candidates, state and session are still NULL. FROZEN. */
 typedef struct {
   const char *role;    /* the slot's */
   int32_t alternative; /* index into the slot's alternatives; -1: left empty */
@@ -179,7 +180,7 @@ typedef struct {
   uint64_t struct_size;
   const sxt_query *query; /* the one that the kernel was chosen for */
   const sxt_head *a;    /* the matrix in the storage the query names (plugin/kinds/storage.h); NULL when it has none */
-  const sxt_head *data; /* what else the kind gives: symbolic structure, ... ; NULL */
+  const sxt_head *data; /* further data of the kind: symbolic structure, ... ; NULL */
 } sxt_problem;
 
 /* REQUIRED: kind, name, device, run. All other members may be NULL or 0 with the stated meaning. */
@@ -189,11 +190,11 @@ struct sxt_kernel {
   const char *name;        /* "spmv.csr.rows.cpu": stable, used in plans, logs, forcing */
   const char *device;      /* "cpu", "cuda": kernels run only in contexts of that device */
   const char *description; /* one line for people */
-  uint32_t version;        /* raise it when results or speed change: old plan entries are decided anew */
+  uint32_t version;        /* raise it when results or speed change: old plan entries are then decided again */
   uint32_t flags;          /* SXT_KERNEL_* */
   uint32_t value_types;    /* bits 1 << SXT_F64 ...; 0: all */
   int32_t min_level;       /* lowest sxt_machine.level it can run on */
-  const char *const *features;   /* names it wants to see, NULL-terminated; NULL: none */
+  const char *const *features;   /* names of the features it reads, NULL-terminated; NULL: none */
   const char *const *storages;   /* storage kinds it can read, NULL-terminated; NULL: reads no matrix itself */
   const char *const *term_names; /* NULL-terminated, at most SXT_MAX_TERMS; NULL: candidates give run_s */
   const double *term_defaults;   /* seconds a unit of each term; NULL or NaN: the machine's coefficient */
@@ -211,7 +212,8 @@ struct sxt_kernel {
    * ends the instances of a slot. storage and matrix of a matrix query are filled in by core. [pure] */
   sxt_status (*slot_query)(const sxt_query *, uint64_t slot, uint64_t instance, const char *kind, void *out,
                            uint64_t capacity);
-  /* Builds what runs need. NULL: the state is NULL. SXT_NOT_APPLICABLE: not of these values; others are tried. [setup] */
+  /* Builds the state that runs need. NULL: the state is NULL. SXT_NOT_APPLICABLE: it does not serve these values; other
+   * kernels are tried. [setup] */
   sxt_status (*prepare)(const sxt_problem *, const sxt_candidate *, const sxt_filled *slots, const sxt_exec *, void **state);
   /* New values, same pattern: allocates nothing; NULL: it holds none. SXT_NOT_APPLICABLE as in prepare. [setup] */
   sxt_status (*refresh)(void *state, const sxt_problem *, const sxt_exec *);
@@ -223,7 +225,7 @@ struct sxt_kernel {
   void (*close)(void *session); /* [any-thread] */
   void (*release)(void *state); /* [setup]; every session is closed before */
   /* The grid, block and shared memory of a candidate, for launch policies, which may then pick any of the kernel's
-   * candidates: all of them must give the same results. NULL: launch policies have no say. [pure] */
+   * candidates: all of them must give the same results. NULL: launch policies are not asked. [pure] */
   sxt_status (*launch_config)(const sxt_query *, const sxt_candidate *, const sxt_machine *, sxt_launch_config *out);
 };
 
@@ -240,7 +242,7 @@ typedef struct {
   void *owner;          /* the kind's */
 } sxt_case;
 
-/* A kind is data, so that a third party can bring one. Ids: "sxt.name/revision", or reverse-domain. A revision never
+/* A kind is data, so that a third party can define one. Ids: "sxt.name/revision", or reverse-domain. A revision never
  * changes its args; a new field is a new revision. */
 typedef struct {
   uint64_t struct_size;
@@ -249,7 +251,8 @@ typedef struct {
   uint64_t n_cases;            /* cases that make_case can make */
   /* Case i of n_cases from the seed: equal calls give equal, independent cases. [any-thread] */
   sxt_status (*make_case)(const sxt_host *, uint64_t seed, uint64_t i, sxt_case *out);
-  /* How far got is from want, in units of the error bound (<= 1 passes), with a sentence when it is beyond. [any-thread] */
+  /* Distance of got from want in units of the error bound (<= 1 passes), with a sentence when it is larger.
+   * [any-thread] */
   sxt_status (*compare)(const sxt_case *got, const sxt_case *want, double *error_in_bounds, sxt_message *);
   void (*free_case)(sxt_case *); /* [any-thread] */
   /* Moves a case's arrays into exec's device space, or the outputs back. NULL: cases run on host memory only.

@@ -7,7 +7,7 @@
 
 namespace sextant::plugin {
 
-// Acquire: what the other thread wrote before it cancelled is seen after. NULL: it cannot be cancelled.
+// Acquire: writes of the other thread before it cancelled are visible after. NULL: the call cannot be cancelled.
 inline bool is_cancelled(const volatile std::int32_t *word) noexcept {
   return word && __atomic_load_n(word, __ATOMIC_ACQUIRE) != 0;
 }

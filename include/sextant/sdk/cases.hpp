@@ -49,7 +49,7 @@ inline double tiny(sxt_value_type type) {
   return real_type(type) == SXT_F32 ? std::numeric_limits<float>::min() : std::numeric_limits<double>::min();
 }
 
-// Values of a type known at run time, between guards that no kernel may touch.
+// Values of a type known at run time, between guards that kernels must not touch.
 class Array {
  public:
   static constexpr std::int64_t guard = 8;
@@ -100,7 +100,7 @@ class Array {
       if (at(-1 - i) != guard_value() || at(size_ + i) != guard_value()) return false;
     return true;
   }
-  // What must not be read: numbers that spoil every result they enter.
+  // Memory that must not be read: numbers that spoil every result they enter.
   void poison(std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) set(i, poison_value());
   }
@@ -179,7 +179,7 @@ class Move {
   sxt_status status_ = SXT_OK;
 };
 
-// |value|, or |re| + |im| where that is what an error bound wants.
+// |value|, or |re| + |im| where an error bound needs that.
 inline double magnitude(Wide value) { return std::abs(value.real()) + std::abs(value.imag()); }
 
 inline bool finite(Wide value) { return std::isfinite(value.real()) && std::isfinite(value.imag()); }
@@ -202,7 +202,7 @@ void free_owner(sxt_case *c) {
   *c = {};
 }
 
-// What a kind proves its kernels with; move_case may be null: cases run on host memory only.
+// The cases by which a kind tests its kernels; move_case may be null: cases run on host memory only.
 struct CaseCalls {
   const sxt_kernel *reference;
   std::uint64_t n_cases;
@@ -224,7 +224,7 @@ sxt_kind kind_of_cases(const char *id, const char *description, const CaseCalls 
   return kind;
 }
 
-// The same of a kind that makes cases for a query, too.
+// The same for a kind that also makes cases for a query.
 template <class Case>
 sxt_kind_alike kind_alike_of_cases(const char *id, const char *description, const CaseCalls &calls,
                                    decltype(sxt_kind_alike::make_case_like) make_case_like) {
@@ -244,7 +244,7 @@ sxt_status move_owner(sxt_case *c, const sxt_exec *exec, std::int32_t to_device,
   });
 }
 
-// Keeps the largest distance and says where it was, when it is beyond the bound.
+// Keeps the largest distance, and its place when it exceeds the bound.
 class Verdict {
  public:
   Verdict(double *error, sxt_message *message) : error_(error), message_(message) { *error_ = 0; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Helpers for CPU kernels of kind sxt.hermitian/1: one system of a set as pointers and sizes, what can be wrong with it
-// before anything is computed, and the flops and bytes that models count.
+// Helpers for CPU kernels of kind sxt.hermitian/1: one system of a set as pointers and sizes, checks before anything is
+// computed, and the flops and bytes that models count.
 #pragma once
 
 #include <algorithm>
@@ -74,7 +74,7 @@ bool may_lie_at(const T *memory) {
   return memory && reinterpret_cast<std::uintptr_t>(memory) % alignof(T) == 0;
 }
 
-// 0, or the code of what keeps this system from being touched. An empty system needs no memory.
+// 0, or the code why this system must not be touched. An empty system needs no memory.
 template <class T>
 std::int32_t system_problem(const HermitianSystem<T> &system, std::int32_t phase) {
   if (system.n == 0) return 0;
@@ -89,7 +89,7 @@ template <class T>
 bool takes_part(const sxt_hermitian_args &args, std::int64_t s, const HermitianSystem<T> &system) {
   std::int32_t &info = args.info[s];
   const bool active = !args.active || args.active[s];
-  if (!factors(args.phase)) {  // a solve passes over systems that were not factored
+  if (!factors(args.phase)) {  // a solve skips systems that were not factored
     if (!active || info != 0) return false;
   } else {
     info = active ? 0 : SXT_HERMITIAN_NOT_ACTIVE;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether pivots are such as a factorisation by Bunch and Kaufman leaves (LAPACK's xHETRF): a solve follows them into
-// the right-hand sides. Header-only, no part of the ABI.
+// Checks that a factorisation by Bunch and Kaufman (LAPACK's xHETRF) could have left these pivots: a solve uses them as
+// indices into the right-hand sides. Header-only, no part of the ABI.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What kernels of kind sxt.hermitian/1 say of a query on any device: phases, the flops and bytes that models count, and
-// the arguments every one of them checks.
+// Common parts of kernels of kind sxt.hermitian/1 on any device: phases, the flops and bytes that models count, and the
+// checks of arguments.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ inline double hermitian_bytes(const sxt_hermitian_query &q) {
   return value * values;
 }
 
-// What every kernel of the kind checks of its args; core has checked them for its own callers.
+// Checks of the args by every kernel of the kind; core has checked them for its own callers.
 inline sxt_status check_hermitian_args(const sxt_hermitian_args &args, const sxt_exec *exec) {
   const bool one_a = (args.a == nullptr) != (args.a_array == nullptr);
   const bool one_b = (args.b == nullptr) != (args.b_array == nullptr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Helpers for authors of kernels in C++: type dispatch, messages, exception guard, sessions and states as classes.
-// Header-only, no part of the ABI; a plugin may use as much or as little of it as it likes.
+// Header-only, no part of the ABI; a plugin may use any part of it.
 #pragma once
 
 #include <cmath>
@@ -20,12 +20,18 @@
 namespace sextant::plugin {
 
 template <class T>
-struct Tag { using type = T; };
+struct Tag {
+  using type = T;
+};
 
 template <class T>
-struct RealOf { using type = T; };
+struct RealOf {
+  using type = T;
+};
 template <class R>
-struct RealOf<std::complex<R>> { using type = R; };
+struct RealOf<std::complex<R>> {
+  using type = R;
+};
 template <class T>
 using real_of = typename RealOf<T>::type;
 
@@ -62,8 +68,10 @@ sxt_status with_index_type(sxt_index_type type, F &&f) {
 
 template <class T>
 T conjugate(T value) {
-  if constexpr (is_complex<T>) return std::conj(value);
-  else return value;
+  if constexpr (is_complex<T>)
+    return std::conj(value);
+  else
+    return value;
 }
 
 inline const char *value_name(sxt_value_type type) {
@@ -90,14 +98,17 @@ template <class T>
 T product(T a, T b) {
   if constexpr (is_complex<T>)
     return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
-  else return a * b;
+  else
+    return a * b;
 }
 
 // |re| + |im|, the magnitude of asum and amax.
 template <class T>
 real_of<T> abs1(T a) {
-  if constexpr (is_complex<T>) return std::abs(a.real()) + std::abs(a.imag());
-  else return std::abs(a);
+  if constexpr (is_complex<T>)
+    return std::abs(a.real()) + std::abs(a.imag());
+  else
+    return std::abs(a);
 }
 
 // Feature i in the kernel's own list; NaN when there is none.
@@ -107,15 +118,21 @@ inline double feature(const sxt_features *features, std::uint64_t i) {
 
 // The query, args or storage that a head introduces.
 template <class T>
-const T &as(const sxt_head *head) { return *reinterpret_cast<const T *>(head); }
+const T &as(const sxt_head *head) {
+  return *reinterpret_cast<const T *>(head);
+}
 template <class T>
-const T &as(const sxt_query *query) { return *reinterpret_cast<const T *>(query); }
+const T &as(const sxt_query *query) {
+  return *reinterpret_cast<const T *>(query);
+}
 
 inline bool is_kind(const sxt_head &head, const char *kind) { return std::strcmp(head.kind, kind) == 0; }
 
 // A scalar of host memory; absent means `otherwise`.
 template <class T>
-T scalar(const sxt_scalar &s, T otherwise) { return s.value ? *static_cast<const T *>(s.value) : otherwise; }
+T scalar(const sxt_scalar &s, T otherwise) {
+  return s.value ? *static_cast<const T *>(s.value) : otherwise;
+}
 
 // Writes a reason and returns SXT_NOT_APPLICABLE: return refuse(reason, "n = %lld is above %d", ...);
 __attribute__((format(printf, 2, 3))) inline sxt_status refuse(sxt_message *message, const char *format, ...) {
@@ -139,8 +156,8 @@ inline sxt_status check_matrix_types(sxt_value_type value, sxt_value_type matrix
 }
 
 // Attaches a sentence to the call and returns the status: return error(exec, SXT_E_DIAGONAL, "row %lld ...", ...);
-__attribute__((format(printf, 3, 4))) inline sxt_status error(const sxt_exec *exec, sxt_status status, const char *format,
-                                                              ...) {
+__attribute__((format(printf, 3, 4))) inline sxt_status error(const sxt_exec *exec, sxt_status status,
+                                                              const char *format, ...) {
   char text[512];
   va_list arguments;
   va_start(arguments, format);
@@ -164,18 +181,24 @@ sxt_status guard(const sxt_exec *exec, F &&f) noexcept {
   }
 }
 
-// Hands a new object out as a state or session, and takes it back.
+// Returns a new object as a state or session, and frees it.
 template <class T>
-sxt_status give(T *object, void **out) { return *out = object, SXT_OK; }
+sxt_status give(T *object, void **out) {
+  return *out = object, SXT_OK;
+}
 template <class T>
-void destroy(void *object) { delete static_cast<T *>(object); }
+void destroy(void *object) {
+  delete static_cast<T *>(object);
+}
 
 // Fills out[0 .. count) and respects the capacity: CandidateList list(out, capacity, count); list.add() = {...};
 class CandidateList {
  public:
   CandidateList(sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count)
-      : out_(out), capacity_(capacity), count_(count) { *count_ = 0; }
-  // A zeroed candidate to fill; beyond the capacity it is counted but goes nowhere.
+      : out_(out), capacity_(capacity), count_(count) {
+    *count_ = 0;
+  }
+  // A zeroed candidate to fill; beyond the capacity it is counted but not stored.
   sxt_candidate &add() {
     sxt_candidate &slot = *count_ < capacity_ ? out_[*count_] : spare_;
     ++*count_;
@@ -189,7 +212,7 @@ class CandidateList {
   sxt_candidate spare_{};
 };
 
-// Memory from the host's allocator, given back with the object. Throws std::bad_alloc when there is none left.
+// Memory from the host's allocator, freed with the object. Throws std::bad_alloc when there is none left.
 class Memory {
  public:
   Memory() = default;
@@ -205,18 +228,20 @@ class Memory {
   }
   void *data() const { return data_; }
   template <class T>
-  T *as() const { return static_cast<T *>(data_); }
+  T *as() const {
+    return static_cast<T *>(data_);
+  }
 
  private:
   void swap(Memory &other) noexcept {
     std::swap(exec_, other.exec_), std::swap(space_, other.space_), std::swap(data_, other.data_);
   }
-  sxt_exec exec_{};  // what free needs: release has no exec of its own
+  sxt_exec exec_{};  // needed by free: release gets no exec
   sxt_space space_ = SXT_SPACE_HOST;
   void *data_ = nullptr;
 };
 
-// A kernel table with what every kernel states; the rest is set member by member.
+// A kernel table with the required members; the rest is set member by member.
 inline sxt_kernel new_kernel(const char *kind, const char *name, const char *device, const char *description,
                              sxt_status (*run)(const void *, void *, const sxt_head *, const sxt_exec *)) {
   sxt_kernel kernel{};
@@ -238,8 +263,8 @@ inline sxt_kind new_kind(const char *id, const char *description) {
   return kind;
 }
 
-// The description a plugin hands out: kernels and kinds are arrays of pointers that live as long as the process. Version,
-// vendor and license are those of this tree: a plugin from elsewhere writes its own over them.
+// The description that a plugin returns: kernels and kinds are arrays of pointers that live as long as the process.
+// Version, vendor and license are those of this tree: a third-party plugin overwrites them.
 template <std::size_t N>
 sxt_plugin describe(const char *name, const sxt_kernel *const (&kernels)[N], const sxt_kind *const *kinds = nullptr,
                     std::uint64_t n_kinds = 0) {
@@ -275,6 +300,8 @@ inline sxt_status run(const sxt_bound &part, const sxt_head &args, const sxt_exe
 
 // The head of a struct T of this kind.
 template <class T>
-sxt_head head(const char *kind) { return {sizeof(T), kind}; }
+sxt_head head(const char *kind) {
+  return {sizeof(T), kind};
+}
 
 }  // namespace sextant::plugin

@@ -11,7 +11,9 @@ namespace sextant::plugin::launch {
 
 // Whether one block of it can exist on the device. Limits of 0 are unknown and forbid nothing.
 inline bool launchable(const sxt_launch_config &config, const sxt_launch_limits &limits) {
-  const auto within = [](std::int64_t value, std::int64_t limit) { return value >= 0 && (limit <= 0 || value <= limit); };
+  const auto within = [](std::int64_t value, std::int64_t limit) {
+    return value >= 0 && (limit <= 0 || value <= limit);
+  };
   return config.blocks > 0 && config.threads > 0 && within(config.threads, limits.threads_per_block) &&
          within(config.shared_bytes, limits.shared_per_block) &&
          within(config.registers * config.threads, limits.registers_per_unit);
@@ -27,7 +29,7 @@ sxt_status run_policy(const void *, void *, const sxt_head *head, const sxt_exec
   return SXT_OK;
 }
 
-// A policy is a handful of comparisons on the host; its own time never decides.
+// A policy makes a few comparisons on the host; its own time never decides.
 inline sxt_status free_candidate(const sxt_query *, const sxt_features *, const sxt_machine *, const sxt_filled *,
                                  sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   CandidateList list(out, capacity, count);

@@ -17,7 +17,7 @@ struct Pattern {
   std::int64_t n;
   const O *row_ptr;
   const I *col;
-  // Entries of a row, one on the diagonal included: a degree that is off by one alike for almost every row.
+  // Entries of a row, the diagonal included: the degree plus one for almost every row.
   std::int64_t degree(I row) const { return static_cast<std::int64_t>(row_ptr[row + 1] - row_ptr[row]); }
 };
 
@@ -39,7 +39,7 @@ sxt_status with_pattern(const sxt_exec *exec, sxt_ordering_args &args, F &&f) {
   });
 }
 
-// Orderings write what their args hold.
+// Orderings write to arrays of their args.
 inline sxt_ordering_args &writable(const sxt_head *head) {
   return const_cast<sxt_ordering_args &>(as<sxt_ordering_args>(head));
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How conjugate gradients go on after a true residual that missed the target: what core and engines that judge on a
-// device have in common. Header-only, no part of the ABI.
+// How conjugate gradients continue after a true residual that missed the target: shared by core and by engines that
+// decide on a device. Header-only, no part of the ABI.
 #pragma once
 
 namespace sextant::confirming {
 
-// The first confirmation comes this much before the target would be met if the engine's residual and the caller's kept
-// their ratio of the start: where the matrix is badly scaled the caller's may be there long before. Later ones aim at
-// the target by the ratio last seen, but no further than that much at a time.
+// The first confirmation comes earlier by this factor than the initial ratio of the engine's residual to the caller's
+// predicts: where the matrix is badly scaled, the caller's residual may reach the target long before. Later ones aim at
+// the target by the latest ratio, but by no more than this factor at a time.
 inline constexpr double early = 30.0, least_step = 1 / early;
 // Aim a little below the target, so that rounding does not cost a further confirmation.
 inline constexpr double aim = 0.9;
@@ -22,7 +22,7 @@ inline constexpr int patience = 4;
 #define SXT_CONFIRM_CALL
 #endif
 // Whether a residual's norm and the norm of b, each with a bound of its own rounding, prove that the exact
-// |b - A x| <= max(rtol |b|, atol). The factors are for the few roundings here. False for whatever is not a number.
+// |b - A x| <= max(rtol |b|, atol). The factors allow for the few roundings here. False where a norm is not a number.
 SXT_CONFIRM_CALL inline bool proves_converged(double norm, double bound, double rhs, double rhs_bound, double rtol,
                                               double atol) {
   const double most = (norm + bound) * (1 + 0x1p-50), least_rhs = rhs - rhs_bound;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The record of a storage, on every device. A storage is a kernel that is prepared (converted) and refreshed but never
-// run: its matrix is read through sxt_storage_ops. Header-only, no part of the ABI.
+// The kernel descriptor of a storage, for every device. A storage is a kernel that is prepared (converted) and
+// refreshed but never run: its matrix is read through sxt_storage_ops. Header-only, no part of the ABI.
 #pragma once
 
 #include "sextant/plugin/kinds/storage.h"
@@ -8,7 +8,7 @@
 
 namespace sextant::plugin {
 
-// What a storage brings to its record; features and applicable may be null.
+// Members of a storage's descriptor; features and applicable may be null.
 struct StorageCalls {
   const sxt_storage_ops *ops;
   decltype(sxt_kernel::features) features;

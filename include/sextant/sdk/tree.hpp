@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one summation tree of deterministic mode, written once so that every kernel that promises equal bits sums alike.
+// The one summation tree of deterministic mode, defined once so that every kernel that promises equal bits uses the
+// same sums.
 //
 // Leaves hold 1024 consecutive terms. In a leaf, lane l = 0 .. 31 adds the terms l, l + 32, l + 64, ... in that order,
 // starting from zero; then lane l takes lane l + 16, l + 8, l + 4, l + 2, l + 1 in turn. Leaf results are added in

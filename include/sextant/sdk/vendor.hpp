@@ -16,8 +16,8 @@ namespace sextant::plugin {
 
 class VendorLibrary {
  public:
-  // The first of these names that opens; afterwards why() says what the loader had against the last one. Throws
-  // std::bad_alloc where it was memory: a static that holds the library is then made again at the next use.
+  // The first of these names that opens; otherwise why() has the loader's message for the last one. Throws
+  // std::bad_alloc where memory was missing: a static that holds the library is then created again at the next use.
   template <std::size_t N>
   explicit VendorLibrary(const char *const (&names)[N]) {
     for (const char *name : names) {

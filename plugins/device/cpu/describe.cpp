@@ -18,7 +18,8 @@
 namespace sextant::device_cpu {
 namespace {
 
-// The next line, if there is one that can be read. Throws where there is no memory for it: to a stream that is the end.
+// The next line, if there is one that can be read. Throws where there is no memory for it: a stream would report that
+// as its end.
 bool next_line(std::ifstream &file, std::string &line) {
   file.exceptions(std::ios_base::badbit);
   try {
@@ -145,7 +146,7 @@ int online_processors() { return static_cast<int>(std::max(1L, sysconf(_SC_NPROC
 int usable_threads(int asked) {
   int threads = processors();
 #ifdef _OPENMP
-  // OMP_NUM_THREADS is a wish that an explicit number overrides; OMP_THREAD_LIMIT is not.
+  // An explicit number overrides OMP_NUM_THREADS, but not OMP_THREAD_LIMIT.
   threads = std::min(threads, asked > 0 ? omp_get_thread_limit() : omp_get_max_threads());
 #else
   threads = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What this machine is: its name, instruction sets, caches and the threads this process may use.
+// Describes this machine: its name, instruction sets, caches and the threads this process may use.
 #pragma once
 
 #include <cstdint>

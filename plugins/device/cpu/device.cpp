@@ -63,7 +63,7 @@ sxt_status describe_machine(std::int32_t ordinal, std::int32_t threads, sxt_mach
   });
 }
 
-char the_device;  // there is one, and it has no state: its address is the handle
+char the_device;  // the only one, without state: its address is the handle
 
 sxt_status open(const sxt_host *, std::int32_t ordinal, void **device) {
   if (ordinal != 0) return SXT_E_DEVICE;

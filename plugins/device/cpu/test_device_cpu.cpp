@@ -10,7 +10,7 @@
 // The parsers are not exported; the file that holds them is small.
 #include "plugins/device/cpu/describe.cpp"  // NOLINT(bugprone-suspicious-include)
 
-// Under AddressSanitizer a request nobody can meet gives NULL, as everywhere else, and does not end the program.
+// Under AddressSanitizer a request that cannot be met returns NULL, as without it, and does not end the program.
 extern "C" const char *__asan_default_options() { return "allocator_may_return_null=1"; }
 
 namespace plugin_test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opening and closing, memory, and what failures are turned into.
+// Opening and closing, memory, and the statuses of failures.
 #include "device.hpp"
 
 #include <algorithm>
@@ -18,10 +18,10 @@ namespace {
 using namespace sextant::plugin;
 
 constexpr std::uint64_t pool_alignment = 256;  // what CUDA promises
-constexpr std::uint64_t pool_keeps = 64;       // of the device's memory one part in so many stays with an idle pool
+constexpr std::uint64_t pool_keeps = 64;       // an idle pool keeps this fraction (1 / n) of the device's memory
 
 std::atomic<const sxt_host *> host{nullptr};
-// The error that ended a device, by ordinal; 0: none. The runtime knows no way back within a process.
+// The error that ended a device, by ordinal; 0: none. The runtime cannot recover within a process.
 std::array<std::atomic<int>, 64> ended_by{};
 std::atomic<std::uint64_t> devices_opened{0};
 
@@ -165,7 +165,7 @@ sxt_status Device::start() {
   });
 }
 
-// A pool of our own: what the application allocates through the device's default pool stays apart.
+// A separate pool: allocations of the application through the device's default pool are not affected.
 sxt_status Device::make_pool() {
   cudaMemPoolProps wanted{};
   wanted.allocType = cudaMemAllocationTypePinned;
@@ -197,8 +197,8 @@ Device::~Device() {
   calls_.context_release(device_);
 }
 
-// Memory that other streams have freed but not yet reached may be what is missing: after a failure the pool gives back
-// what it holds and the request is made once more.
+// The missing memory may be memory whose release other streams have not reached: after a failure the pool frees what it
+// holds and the request is repeated once.
 cudaError_t Device::from_pool(void *stream, std::uint64_t bytes, void **memory) const {
   cudaError_t problem = cudaMallocFromPoolAsync(memory, bytes, pool_, stream_or_own(stream));
   if (problem == cudaErrorMemoryAllocation) {
@@ -207,7 +207,7 @@ cudaError_t Device::from_pool(void *stream, std::uint64_t bytes, void **memory) 
     cudaMemPoolTrimTo(pool_, 0);
     problem = cudaMallocFromPoolAsync(memory, bytes, pool_, stream_or_own(stream));
   }
-  // Without a stream the memory must be usable on any: what the own stream was asked for has then happened.
+  // Without a stream the memory must be usable on any: the device's own stream is waited for.
   if (problem != cudaSuccess || stream) return problem;
   problem = cudaStreamSynchronize(stream_);
   if (problem != cudaSuccess) cudaFreeAsync(*memory, stream_);
@@ -240,11 +240,11 @@ void Device::free(void *stream, sxt_space space, void *memory) {
     const auto given = static_cast<cudaStream_t>(stream);
     const bool captured = stream && capturing(given);
     if (space == SXT_SPACE_DEVICE) {
-      // A captured stream would record the release instead of doing it.
+      // A captured stream would capture the release instead of doing it.
       cudaFreeAsync(memory, captured ? stream_ : stream_or_own(stream));
       return;
     }
-    if (stream && !captured) cudaStreamSynchronize(given);  // these spaces know no order of streams
+    if (stream && !captured) cudaStreamSynchronize(given);  // these spaces have no order of streams
     if (space == SXT_SPACE_MANAGED)
       cudaFree(memory);
     else
@@ -252,9 +252,9 @@ void Device::free(void *stream, sxt_space space, void *memory) {
   });
 }
 
-// Memory of a pool is closed to other devices, and what is closed passes through the host. Asked for once a pair, and
-// again when devices were opened since: a context that was left takes its access with it. Where devices do not reach
-// each other, or the pool stays closed, copies go by way of the host.
+// Memory of a pool is closed to other devices, and copies of closed memory pass through the host. Access is requested
+// once a pair, and again when devices were opened since: a destroyed context loses its access. Where devices do not
+// reach each other, or the pool stays closed, copies go through the host.
 void Device::open_pool_to(const Device &reader) {
   const std::uint64_t bit = std::uint64_t{1} << reader.ordinal_, now = devices_opened;
   const std::lock_guard lock(readers_lock_);
@@ -269,7 +269,7 @@ void Device::open_pool_to(const Device &reader) {
     access.flags = cudaMemAccessFlagsProtReadWrite;
     cudaMemPoolSetAccess(pool_, &access, 1);
   }
-  cudaGetLastError();  // what failed here for good fails in the copy, too
+  cudaGetLastError();  // a permanent failure here is found by the copy, too
 }
 
 sxt_status Device::copy_peer(void *stream, void *to, Device &from_device, const void *from, std::uint64_t bytes) {
@@ -283,7 +283,7 @@ sxt_status Device::copy_peer(void *stream, void *to, Device &from_device, const 
 }
 
 sxt_status Device::check_stream(void *stream) {
-  // The two names for a device's default streams have no context of their own.
+  // The two names for a device's default streams have no context.
   if (stream == cudaStreamLegacy || stream == cudaStreamPerThread) return check_alive(ordinal_);
   return call([&]() -> sxt_status {
     Context context = nullptr;

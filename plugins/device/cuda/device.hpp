@@ -14,20 +14,20 @@
 
 namespace sextant::device_cuda {
 
-// The process's table, kept from the plugin's entry: count and describe are called without any other.
+// The process's table, kept from the plugin's entry: count and describe get no other.
 void set_host(const sxt_host *host);
 const sxt_host *the_host();
 
-// SXT_OK, or what a failed call means, with the sentence "could not <step> on CUDA device N: ...". An error that lasts
-// until the process ends is remembered for the ordinal.
+// SXT_OK, or the status of a failed call, with the sentence "could not <step> on CUDA device N: ...". An error that
+// lasts until the process ends is remembered for the ordinal.
 sxt_status outcome(std::int32_t ordinal, cudaError_t problem, const char *step);
 // A sentence of ours.
 __attribute__((format(printf, 2, 3))) sxt_status refusal(sxt_status status, const char *format, ...);
-// Whether the device has failed for good; the sentence is then said.
+// Whether the device has failed for good; the sentence is then set.
 sxt_status check_alive(std::int32_t ordinal);
 
-// Makes the device current on this thread while it lives, and keeps it out of captures. Also on a dead device, for
-// those who only clean up.
+// Makes the device current on this thread while it lives, and keeps it out of captures. Also on a failed device, for
+// clean-up.
 class Current {
  public:
   explicit Current(const Driver &calls, Context context)
@@ -47,7 +47,7 @@ class Current {
 };
 
 // Pinned host memory. Small pieces (status words, results, counters) come from slabs, since pinning costs a page and a
-// system call: blocks of two sizes, each with slabs of its own.
+// system call: blocks of two sizes, each with its own slabs.
 class PinnedMemory {
  public:
   cudaError_t get(std::uint64_t bytes, void **memory);
@@ -87,7 +87,7 @@ class Device {
     if (!current) return refusal(SXT_E_DEVICE, "CUDA device %d could not be made current", ordinal_);
     return f();
   }
-  // The same for calls that give something back: whether the device is lost or not: there is no caller to tell.
+  // The same for calls that free something, on a lost device too: they have no status to return.
   template <class F>
   void clean(F &&f) {
     const Current current(calls_, context_);
@@ -118,11 +118,11 @@ class Device {
   cudaStream_t stream_ = nullptr;
   PinnedMemory pinned_;
   std::mutex readers_lock_;
-  std::uint64_t readers_ = 0;     // a bit for each ordinal that the pool was to be opened to
+  std::uint64_t readers_ = 0;     // a bit for each ordinal to which opening the pool was tried
   std::uint64_t readers_of_ = 0;  // devices opened when these were noted
 };
 
-// True while work on the stream is recorded instead of done.
+// True while work on the stream is captured instead of done.
 bool capturing(cudaStream_t stream);
 
 }  // namespace sextant::device_cuda

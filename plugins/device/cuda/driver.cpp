@@ -49,7 +49,7 @@ const Driver *driver(std::string &problem) {
 }
 
 namespace {
-// Of the calling thread: how deep it is, and the mode that it had. Plain data, so that a thread's end runs nothing.
+// Of the calling thread: the nesting depth, and the mode before. Plain data, so that a thread's end runs nothing.
 thread_local struct {
   int depth, before;
   const Driver *calls;  // NULL: the mode could not be changed

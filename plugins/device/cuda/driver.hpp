@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The few functions of the CUDA driver that the runtime does not offer: they make a device current on a thread and give
-// the thread back exactly what it had, be it no context at all or one the caller made himself. Asked for through the
-// runtime, so that nothing links libcuda.
+// The few functions of the CUDA driver that the runtime does not offer: they make a device current on a thread and
+// restore the thread's state exactly, which may be no context or one that the caller made. They are looked up through
+// the runtime, so that nothing links libcuda.
 #pragma once
 
 #include <cstddef>
@@ -26,9 +26,9 @@ struct Driver {
   DriverStatus (*exchange_capture_mode)(int *mode);
 };
 
-// While it lives, what this thread calls is not held against a capture: an application that captures in the global mode
-// (CUDA's default) would lose its capture to memory or code that another thread asks for. They nest; afterwards the
-// thread has the mode that it had. Nothing here is ever recorded by mistake: a stream that is captured says so first.
+// While it lives, calls of this thread do not invalidate a capture: an application that captures in the global mode
+// (CUDA's default) would lose its capture when another thread allocates memory or loads code. They nest; afterwards the
+// thread has its former mode. Nothing is captured by mistake: every stream is first tested for a capture.
 class OutsideCaptures {
  public:
   explicit OutsideCaptures(const Driver &calls) { enter(calls); }
@@ -40,7 +40,7 @@ class OutsideCaptures {
   static void leave();
 };
 
-// The driver's functions; NULL with the reason when one of them cannot be had. Asked for once it worked.
+// The driver's functions; NULL with the reason when one of them is missing. Looked up until it succeeds once.
 const Driver *driver(std::string &problem);
 
 }  // namespace sextant::device_cuda

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers come from the device's attributes: clocks, bus width, multiprocessors. No table of products; README says by
-// which rules rates follow. Nothing is measured and no context is made.
+// Numbers come from the device's attributes: clocks, bus width, multiprocessors. No table of products; README has the
+// rules for the rates. Nothing is measured and no context is made.
 #include "machine.hpp"
 
 #include <cuda_runtime_api.h>
@@ -25,7 +25,7 @@ constexpr double unit_bytes_a_clock = 32;   // the most that one multiprocessor 
 constexpr double gather_bytes = 64;         // memory moves two sectors for an isolated access
 constexpr double sector_bytes = 32;
 constexpr double launch_s = 2.5e-6, barrier_s = 1.5e-6, copy_rate = 2e10;
-constexpr double default_clock = 1.5e9, default_memory_rate = 5e11;  // where the driver keeps a clock to itself
+constexpr double default_clock = 1.5e9, default_memory_rate = 5e11;  // where the driver does not report a clock
 constexpr int max_devices = 64;
 
 // "13.0" of 13000.
@@ -50,7 +50,7 @@ int attribute(std::int32_t ordinal, cudaDeviceAttr which) {
   int value = 0;
   if (cudaDeviceGetAttribute(&value, which, ordinal) == cudaSuccess) return value;
   cudaGetLastError();
-  return 0;  // a driver that keeps a number to itself: the rules below have defaults
+  return 0;  // a driver that does not report a number: the rules below have defaults
 }
 
 // Names live as long as the process, as sxt_machine asks.
@@ -71,7 +71,7 @@ void set_limits(std::int32_t ordinal, sxt_machine &m) {
   m.threads_per_block = attribute(ordinal, cudaDevAttrMaxThreadsPerBlock);
   m.shared_per_block = attribute(ordinal, cudaDevAttrMaxSharedMemoryPerBlockOptin);
   m.warp = std::max(1, attribute(ordinal, cudaDevAttrWarpSize));
-  // Eight is what every device with clusters promises; larger ones are a kernel's own question.
+  // Every device with clusters guarantees eight; a kernel has to ask for larger ones.
   m.blocks_per_cluster = attribute(ordinal, cudaDevAttrClusterLaunch) ? 8 : 1;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the devices are: how many, and the analytic description of one.
+// The number of devices, and the analytic description of one.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace sextant::device_cuda {
 // failed: set where the driver failed, rather than having no device.
 std::int32_t count_devices(sxt_message *why_none, bool *failed = nullptr);
 
-// Fills out from the device's attributes; SXT_E_DEVICE with a sentence when one cannot be had.
+// Fills out from the device's attributes; SXT_E_DEVICE with a sentence when one is missing.
 sxt_status describe_device(const sxt_host *host, std::int32_t ordinal, sxt_machine *out);
 
 }  // namespace sextant::device_cuda

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // device.cuda: the table of kind sxt.device/1 over one opened CUDA device. Work happens in device.cpp; streams, events
-// and graphs are one call of the runtime each and stand here.
+// and graphs are one call of the runtime each and are here.
 #include <bit>
 #include <cstdint>
 
@@ -113,7 +113,7 @@ sxt_status new_stream(void *device, unsigned flags, void **stream) {
 }
 
 sxt_status stream_create(void *device, void **stream) { return new_stream(device, cudaStreamNonBlocking, stream); }
-// Never captured: the legacy stream, which waits for it, could not be used by anyone meanwhile.
+// Never captured: the legacy stream waits for it and could not be used during a capture.
 sxt_status stream_create_in_order(void *device, void **stream) { return new_stream(device, cudaStreamDefault, stream); }
 
 // Work of the stream may use memory that is freed next without a stream: it ends first.
@@ -127,7 +127,7 @@ void stream_destroy(void *device, void *stream) {
 sxt_status stream_synchronize(void *device, void *stream) {
   return of(device).call([&] {
     const cudaStream_t order = of(device).stream_or_own(stream);
-    // CUDA would break the capture off; its owner shall only hear that there is nothing to wait for.
+    // CUDA would invalidate the capture; here the caller only gets an error.
     if (cuda::capturing(order))
       return cuda::refusal(SXT_E_STATE, "a stream that is being captured cannot be waited for");
     return cuda::outcome(of(device).ordinal(), cudaStreamSynchronize(order), "wait for a stream");
@@ -136,7 +136,7 @@ sxt_status stream_synchronize(void *device, void *stream) {
 
 sxt_status stream_check(void *device, void *stream) { return of(device).check_stream(stream); }
 
-// ---- capture: only this thread's unsafe calls are held against it
+// ---- capture: only unsafe calls of this thread invalidate it
 
 // CUDA refuses these two as well, but as an error of the application, which tools that watch its calls report.
 sxt_status capture_begin(void *device, void *stream) {
@@ -152,13 +152,13 @@ sxt_status capture_begin(void *device, void *stream) {
 
 sxt_status capture_end(void *device, void *stream, void **graph) {
   return one_call(device, "end a capture", [&] {
-    cudaGraph_t recorded = nullptr;
-    cudaError_t problem = cudaStreamEndCapture(stream_of(stream), &recorded);
-    if (problem != cudaSuccess || !recorded)
+    cudaGraph_t captured = nullptr;
+    cudaError_t problem = cudaStreamEndCapture(stream_of(stream), &captured);
+    if (problem != cudaSuccess || !captured)
       return problem != cudaSuccess ? problem : cudaErrorStreamCaptureInvalidated;
     cudaGraphExec_t ready = nullptr;
-    problem = cudaGraphInstantiate(&ready, recorded, 0);
-    cudaGraphDestroy(recorded);
+    problem = cudaGraphInstantiate(&ready, captured, 0);
+    cudaGraphDestroy(captured);
     if (problem == cudaSuccess) *graph = ready;
     return problem;
   });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many lines of x consecutive entries touch, and what a cache can therefore keep of it. For feature kernels on any
-// device.
+// The number of lines of x that consecutive entries touch, and the share that a cache can keep. For feature kernels on
+// any device.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ class Footprint {
   static constexpr int first_power = 9, capacity = 24;
   explicit Footprint(double line_bytes = 64) : line_bytes_(line_bytes) {}
 
-  // A walk met `lines` distinct lines in its first 2^power entries, or in all of the matrix (power -1).
+  // A walk touched `lines` distinct lines in its first 2^power entries, or in all of the matrix (power -1).
   void add(int power, double lines) {
     Point &point = points_[power < 0 ? capacity - 1 : power - first_power];
     point.sum += lines;
@@ -39,7 +39,7 @@ class Footprint {
     return p.open ? std::min(f, limit(p)) : f;
   }
 
-  // The window in which x fills so many bytes; all entries where it never does.
+  // The window in which x fills this many bytes; all entries where it never does.
   double window_of_bytes(double bytes) const {
     const double full = bytes / line_bytes_;
     if (entries_ == 0 || lines(entries_) <= full) return entries_;
@@ -52,7 +52,7 @@ class Footprint {
     return new_lines(piece([=](double w1, double) { return window < w1; }), window);
   }
 
-  // Misses an entry in a cache of so many bytes, when all of the matrix passes again and again. 0: all of it stays.
+  // Misses an entry in a cache of this many bytes, when the whole matrix is streamed repeatedly. 0: all of it stays.
   double misses(double cache_bytes, double entry_bytes) const {
     const auto bytes = [&](double window, double lines) { return window * entry_bytes + line_bytes_ * lines; };
     if (entries_ == 0 || bytes(entries_, lines(entries_)) <= cache_bytes) return 0;
@@ -65,12 +65,12 @@ class Footprint {
     double sum = 0;
     int walks = 0;
   };
-  // Where f goes on from a point, straight.
+  // The linear piece of f from a point.
   struct Piece {
     double w0, f0, slope;
     bool open;  // beyond the last point
   };
-  // The first piece for whose end w1, f1 ends(w1, f1) holds; the one beyond the last point where it never does.
+  // The first piece for whose end w1, f1 ends(w1, f1) holds; the one beyond the last point if it holds for none.
   template <class Ends>
   Piece piece(Ends &&ends) const {
     Piece p{};

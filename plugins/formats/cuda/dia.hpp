@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Products with DIA and symmetric DIA on CUDA devices, the host's side of plugins/formats/cuda/dia_kernels.hpp: what a
-// matrix and an operation make of its diagonals, launches, and the numbers of the models. Include from .cu files.
+// Products with DIA and symmetric DIA on CUDA devices, the host's side of plugins/formats/cuda/dia_kernels.hpp: the
+// terms of a matrix and an operation, launches, and the numbers of the models. Include from .cu files.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ inline DiaLaunch dia_launch_of(const sxt_candidate *candidate) {
   return {candidate->launch[0], candidate->launch[1], candidate->launch[2], candidate->launch[3] != 0};
 }
 
-// What a kernel keeps of its matrix; new values may lie elsewhere.
+// A kernel's data of its matrix; new values may lie elsewhere.
 struct DiaState {
   const sxt_dia *a;
   sxt_value_type type;  // of the vectors
@@ -41,8 +41,7 @@ template <bool symmetric>
 inline constexpr const char *dia_storages[] = {symmetric ? SXT_KIND_STORAGE_DIA_SYMMETRIC : SXT_KIND_STORAGE_DIA,
                                                nullptr};
 
-// A kernel of a kind that multiplies by diagonals, with a DiaState; who makes it says how it applies, is opened and
-// runs.
+// A kernel of a kind that multiplies by diagonals, with a DiaState; the caller sets applicable, open and run.
 template <bool symmetric>
 sxt_kernel new_dia_kernel(const char *kind, const char *name, const char *description, decltype(sxt_kernel::run) run) {
   sxt_kernel k = new_kernel(kind, name, "cuda", description, run);
@@ -56,8 +55,8 @@ sxt_kernel new_dia_kernel(const char *kind, const char *name, const char *descri
   return k;
 }
 
-// Diagonals of a symmetric matrix up to so far out are met twice within a block or nearly so: they go in pairs, while
-// L1 holds them. Those farther out come after, first all upper ones.
+// Diagonals of a symmetric matrix up to this distance are read twice within about a block: they are added in pairs,
+// while L1 holds them. Those farther out come after, first all upper ones.
 inline constexpr std::int64_t dia_near = 1024;
 
 // Term t of a product, t counted as below; values points at row 0 of the result.
@@ -184,9 +183,9 @@ sxt_status load_dia(const sxt_exec *exec) {
 
 // ---- models
 
-// Sectors that the multiprocessors ask of the last cache beside what is streamed: x is met again by rows of other
-// blocks, about once for every dimension beyond the first of a stencil, and so is half of the mirrored diagonals. A
-// march meets both again only where blocks border on each other.
+// Sectors that the multiprocessors ask of the last cache beside the streamed ones: rows of other blocks read x again,
+// about once for every dimension beyond the first of a stencil, and half of the mirrored diagonals. A march reads both
+// again only at the borders of blocks.
 inline double dia_sectors(const sxt_spmv_query &q, double diagonals, bool symmetric, bool marches) {
   const double rows = static_cast<double>(q.m.rows);
   const double others = std::max(0.0, diagonals - 1);
@@ -221,7 +220,7 @@ inline sxt_candidate &fill_dia_launch(sxt_candidate &candidate, const sxt_spmv_q
   candidate.launch[1] = threads;
   candidate.launch[2] = planes;
   candidate.launch[3] = may_start_early(machine);
-  // Other blocks, other ways of marching: each its own coefficients.
+  // Each block size and way of marching has its own coefficients.
   candidate.model_class = static_cast<std::uint32_t>(threads / 128 + 8 * std::bit_width(static_cast<unsigned>(planes)));
   return candidate;
 }

@@ -2,7 +2,7 @@
 // Products with DIA and symmetric DIA on CUDA devices, with or without inner products of the new y in the same pass. A
 // row has one thread, which adds its diagonals in a fixed order. Two ways to walk:
 //   rows    consecutive ones; any diagonals, any operation. An upper diagonal that also serves the lower triangle is
-//           met again `offset` rows later, in the last cache or in L1: memory is read once.
+//           read again `offset` rows later, from the last cache or L1: memory is read once.
 //   march   symmetric matrices with three upper diagonals, as the 7-point stencils have: a thread goes from row i to
 //           i + S, S the outermost offset, and carries that diagonal's coefficient and two elements of x in registers.
 // Bound: memory. rows x (stored diagonals x size of the matrix's type + (x and y) x size of the vectors'), 2 flops an
@@ -18,7 +18,7 @@
 
 namespace sextant::plugin::cuda {
 
-// ---- what a launch is given
+// ---- arguments of a launch
 
 // One diagonal's way into a product: y[i] += v[i] x[i + shift], where i + shift is an element of x. Rows, columns and
 // shifts are below 2^31 in size, so that sums of two that wrap around are no element of x either.
@@ -54,7 +54,7 @@ struct DiaVectors {
 inline constexpr int dia_most_dots = sums_at_once;
 
 struct NoDots {
-  static constexpr int blocks = 2;  // of 512 threads that a multiprocessor shall hold: half of its registers each
+  static constexpr int blocks = 2;  // of 512 threads that a multiprocessor holds: half of its registers each
   struct Sums {
     __device__ void begin(const NoDots &) {}
     template <class V>
@@ -70,14 +70,14 @@ struct Dots {
   using A = Wide<V>;
   const V *u[dia_most_dots], *v[dia_most_dots];
   std::int32_t count;
-  SumsMeeting meeting;
+  SumsExchange exchange;
   V *dots;
 
   class Sums {
    public:
-    // When the run before has ended.
+    // After the run before has ended.
     __device__ void begin(const Dots &d) {
-      if (d.meeting.epoch) epoch_ = next_epoch(d.meeting.epoch);
+      if (d.exchange.epoch) epoch_ = next_epoch(d.exchange.epoch);
     }
     __device__ void add(const Dots &d, std::int64_t i, V y) {
 #pragma unroll
@@ -90,7 +90,7 @@ struct Dots {
     __device__ void finish(const Dots &d) {
       __shared__ alignas(16) unsigned char room[sizeof(SumsRoom<A>)];
       A total;
-      if (!add_grid(sum_, *reinterpret_cast<SumsRoom<A> *>(room), d.meeting, epoch_, d.count, &total)) return;
+      if (!add_grid(sum_, *reinterpret_cast<SumsRoom<A> *>(room), d.exchange, epoch_, d.count, &total)) return;
       const int k = threadIdx.x / 8;
       if (threadIdx.x % 8 == 0 && k < d.count) d.dots[k] = convert<V>(total);
     }
@@ -103,7 +103,7 @@ struct Dots {
 
 // ---- kernels
 
-// Begins what waits for other kernels; alpha and beta may lie on the device.
+// Waits for earlier kernels and reads alpha and beta, which may lie on the device.
 template <class V>
 __device__ __forceinline__ void begin_product(const DiaVectors<V> &vectors, V *alpha, V *beta) {
   await_predecessor();
@@ -121,7 +121,7 @@ __device__ __forceinline__ V finish_row(V *y, std::int64_t i, V sum, V alpha, V 
 }
 
 // C diagonals from term t on, for row i: their coefficients first, then the elements of x, so that 2 C loads are on
-// their way at once. limit: elements of x, 0 where i is no row. Terms beyond the last are shifted out of every x.
+// their way at once. limit: elements of x, 0 where i is no row. Terms beyond the last have a shift outside x.
 template <int C, class V, class M, class Begin>
 __device__ __forceinline__ V add_diagonals(const DiaTerms &terms, int t, std::uint32_t i, std::uint32_t limit,
                                            const V *const &x, V sum, Begin &&begin) {
@@ -183,7 +183,7 @@ __global__ void __launch_bounds__(512, 2)
     if (terms.unit && i < limit) sum = plus(sum, vectors.x[i]);
     sums.add(extra, i, finish_row(vectors.y, i, sum, alpha, beta));
   }
-  if (!begun) await_predecessor();  // no rows: the inner products are zero, but not before their time
+  if (!begun) await_predecessor();  // no rows: the inner products are zero, but are written only after earlier kernels
   sums.finish(extra);
 }
 

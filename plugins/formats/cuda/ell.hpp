@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the ELL and HYB storages on CUDA devices share: filling the first `width` entries of every row from pieces of
-// CSR, a thread a row so that the arrays are written in runs; where a stored value stands. Include from .cu files only.
+// Common parts of the ELL and HYB storages on CUDA devices: filling the first `width` entries of every row from pieces
+// of CSR, a thread a row so that the arrays are written in runs; the position of a stored value. Include from .cu files
+// only.
 #pragma once
 
 #include <cstdint>

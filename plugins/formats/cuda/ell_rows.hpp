@@ -80,7 +80,7 @@ sxt_status with_real_pair(sxt_value_type vectors, sxt_value_type matrix, F &&f) 
   return SXT_E_TYPE;
 }
 
-// What both refuse: transposes and complex numbers.
+// Both refuse transposes and complex numbers.
 inline sxt_status check_ell_query(const sxt_spmv_query &q, sxt_message *reason) {
   if (q.op != SXT_NO_TRANSPOSE) return refuse(reason, "operation %d: only op 0 (no transpose) is offered", q.op);
   if (with_real_pair(q.m.q.value_type, q.m.matrix_type, [](auto, auto) { return SXT_OK; }) != SXT_OK)
@@ -88,9 +88,9 @@ inline sxt_status check_ell_query(const sxt_spmv_query &q, sxt_message *reason) 
   return SXT_OK;
 }
 
-// What models ask about x where `lanes` lanes share a row, and its cost: sectors of x that the multiprocessors ask of
-// the last cache, those that come from memory again, and lines that requests touch. Without features: a mesh numbered
-// with some locality. at: where the three names stand in the kernel's list.
+// The features of x that models need where `lanes` lanes share a row, and its cost: sectors of x that the
+// multiprocessors ask of the last cache, those that come from memory again, and lines that requests touch. Without
+// features: a mesh numbered with some locality. at: the position of the three names in the kernel's list.
 #define SXT_CUDA_X_FEATURES(lanes) "x_sector_miss_unit", "x_sector_miss_cache", "x_tags_" #lanes
 inline constexpr int n_cuda_x_features = 3;
 

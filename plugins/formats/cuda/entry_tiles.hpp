@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tiles of equal numbers of entries, as products by segmented sums take them (plugins/formats/cuda/row_ends.hpp): which
-// shapes are offered, how many entries each holds, and what a matrix's rows make of them in performance models. Feature
-// kernels look at the same shapes. Include from .cu files.
+// Tiles of equal numbers of entries, as products by segmented sums take them (plugins/formats/cuda/row_ends.hpp): the
+// offered shapes, the entries of each, and their cost for a matrix in performance models. Feature kernels examine the
+// same shapes. Include from .cu files.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ struct TileShape {
     return slack_for(std::isfinite(longest) ? static_cast<std::int64_t>(longest) : most_slack(threads));
   }
 };
-// Shapes that differ in nothing, as no row is so long, are offered once: those that leave most come first.
+// Shapes that are equivalent, because no row is long enough, are offered once: those with most free places come first.
 inline constexpr TileShape tile_shapes[] = {{128, 2}, {128, 8}, {256, 2}, {256, 8}};
 inline constexpr int n_tile_shapes = 4;
 inline bool same_as_before(const TileShape &shape, double longest) {
@@ -49,14 +49,14 @@ inline bool same_as_before(const TileShape &shape, double longest) {
 // A warp's 128 entries and their scan take what three steps of a warp over 32 entries do, a tile beside them one;
 // places left free take nothing.
 inline double steps_of_tiles(double nnz, double tiles) { return 3 * nnz / (32 * own_entries) + tiles; }
-// What the parts of a long row wait for beside all others, sent and received. cuts: the share of cut tiles; without it
-// a row is cut wherever one is longer than the free places.
+// The extra wait for the parts of a long row, sent and received. cuts: the share of cut tiles; without it a row is cut
+// where it is longer than the free places.
 inline double chain_of_tiles(double cuts, double longest, int threads, std::int64_t slack) {
   const auto size = static_cast<double>(TileShape::entries(threads, slack)), free = static_cast<double>(slack);
   const bool cut = std::isfinite(cuts) ? cuts > 0 || longest > free + size : longest > free;
   return cut ? 1 + 0.5 * std::log2(1 + std::max(1.0, longest / size)) : 0;
 }
-// Rows without an entry are had from lists of rows: one more load to wait for.
+// Rows without an entry come from lists of rows: one more load to wait for.
 inline double busiest_of_tiles(double empty_rows) { return empty_rows > 0 ? 1 : 0; }
 
 }  // namespace sextant::plugin::cuda

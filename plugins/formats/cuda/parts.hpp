@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sums that several warps of a grid have parts of, brought together within the launch: each part goes to the one warp
-// that adds them, as packets that announce themselves (sdk/cuda/grid.hpp), and is added in a fixed order: no second
-// launch, and bits depend on the parts alone. Who waits must be sure that who sends is running or has run: a block
-// waits for blocks of lower numbers, or the grid fits the device at once. Include from .cu files.
+// Sums that several warps of a grid have parts of, combined within the launch: each part is sent to the one warp that
+// adds them, as packets with an epoch (sdk/cuda/grid.hpp), and is added in a fixed order: no second launch, and bits
+// depend only on the parts. The sender must be running or have run when the receiver waits: a block waits only for
+// blocks of lower numbers, or the grid fits the device at once. Include from .cu files.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -14,7 +14,7 @@
 
 namespace sextant::plugin::cuda {
 
-// Bytes of packets for so many parts. All are zero before a run and after it: whoever receives one clears it.
+// Bytes of packets for this many parts. All are zero before a run and after it: the receiver clears them.
 inline std::uint64_t part_bytes(std::int64_t parts, std::uint64_t value) {
   return static_cast<std::uint64_t>(parts) * (value > 8 ? 2 : 1) * sizeof(ulonglong2);
 }
@@ -26,7 +26,7 @@ __device__ __forceinline__ void send_part(ulonglong2 *packets, std::int64_t part
 #pragma unroll
   for (int w = 0; w < Packed<V>::words; ++w) {
     ulonglong2 *to = packets + part * Packed<V>::words + w;
-#ifdef SXT_NO_PACKETS  // in two accesses, then, the one that announces last
+#ifdef SXT_NO_PACKETS  // in two accesses; the one with the signal comes last
     *reinterpret_cast<volatile Word *>(&to->x) = box.word[w];
     __threadfence();
     *reinterpret_cast<volatile Word *>(&to->y) = 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Products of real matrices whose kernels are all alike on the host: a state is the storage, the type of the vectors
-// and how blocks are launched; a session is nothing but loaded code; right-hand sides go one after the other. Include
-// from .cu files. K, the kernel's traits, says what differs:
+// and how blocks are launched; a session only loads code; right-hand sides are done one after the other. Include from
+// .cu files. K, the kernel's traits, has the differences:
 //   K::State                   derived from PlainState of its storage
 //   K::name, K::what           of the kernel, and of a launch in a sentence
 //   K::blocks(state)           of a launch; 0: nothing to do

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // y = alpha A x + beta y by segmented sums (Blelloch, Heroux and Zagha, CMU-CS-93-173, 1993): the entries of a matrix
-// in equal tiles, a block each, whatever its rows. All that a product has to know of rows is which entries end one and
-// how many ended before: eight bytes for 32 entries. A lane takes four consecutive entries, one scan over the warp
-// closes the rows that cross lanes, shared memory those that cross warps. A tile begins where a row does, so that no
-// two blocks share a row unless it is long: of such a row each block sends its part to the block where the row ends
-// (plugins/formats/cuda/parts.hpp). Those blocks come first, so that the others' work hides the way of the parts, and
-// wait for blocks of lower numbers only. One launch, no atomics: bits depend on the tiles alone. value + 4.25 bytes an
-// entry; bound: the sectors of x, or two loads that wait for each other where the matrix is small. Include from .cu
+// in equal tiles, a block each, for any row lengths. A product needs to know only which entries end a row and how many
+// rows ended before: eight bytes for 32 entries. A lane takes four consecutive entries, one scan over the warp closes
+// the rows that cross lanes, shared memory those that cross warps. A tile begins where a row does, so that no two
+// blocks share a row unless it is long: of such a row each block sends its part to the block where the row ends
+// (plugins/formats/cuda/parts.hpp). Those blocks come first, so that the others' work hides the transfer of the parts,
+// and wait only for blocks of lower numbers. One launch, no atomics: bits depend only on the tiles. value + 4.25 bytes
+// an entry; bound: the sectors of x, or two loads that wait for each other where the matrix is small. Include from .cu
 // files; plugins/formats/cuda/row_plan.hpp finds ends and tiles.
 #pragma once
 
@@ -47,7 +47,7 @@ struct EndedEntries {
   bool conjugated;  // values are taken conjugate
 };
 
-// What several lanes or warps of a block read.
+// Data that several lanes or warps of a block read.
 template <class T>
 __device__ __forceinline__ T shared_load(const T *p) {
   static_assert(sizeof(T) == 8 || sizeof(T) == 16);
@@ -117,7 +117,7 @@ struct OwnEntries {
   }
 };
 
-// A lane's sums. Of rows that begin and end in it, put(rank, sums) is told at once.
+// A lane's sums. put(rank, sums) is called at once for rows that begin and end in it.
 template <class V, int R>
 struct OwnSums {
   V head[R] = {}, tail[R] = {};  // up to its first end, if any; behind its last one
@@ -147,7 +147,7 @@ struct OwnSums {
   }
 };
 
-// What warps tell each other: the sum of the row that each leaves open, and whether a row ends in it.
+// Data exchanged between warps: the sum of the row that each leaves open, and whether a row ends in it.
 template <class V, int R>
 struct WarpTails {
   V open[most_tile_warps][R];
@@ -164,8 +164,8 @@ __device__ __forceinline__ void sum_before(const WarpTails<V, R> &tails, int war
     for (int r = 0; r < R; ++r) sum[r] = plus(tails.open[warp][r], sum[r]);
 }
 
-// Blocks that a multiprocessor shall hold: registers for all its warps where values are small, as loads on their way
-// are what it waits for.
+// The number of blocks that a multiprocessor should hold: registers for all its warps where values are small, as loads
+// on their way are what it waits for.
 template <class V, int R>
 inline constexpr int tiles_a_unit = R == 1 && sizeof(V) <= 8 ? 2048 / most_tile_threads : 1;
 
@@ -178,7 +178,7 @@ __global__ void __launch_bounds__(most_tile_threads, tiles_a_unit<V, R>)
   const TileRecord tile = shared_load(a.tile + blockIdx.x);
   const bool sends = warp == warps - 1 && __ldg(&a.tile[blockIdx.x + 1].first) >= 0;
   const OwnEntries<M> own(a, tile);
-  // Where rows are empty, who they are is asked for beside x: behind the sums it would be one more load to wait for.
+  // The numbers of empty rows are loaded together with x: after the sums it would be one more load to wait for.
   std::int32_t own_row = 0, empty_row = -1;
   unsigned empty = 0, empty_end = 0;  // the block's share of the empty rows
   if (a.n_empty > 0) {

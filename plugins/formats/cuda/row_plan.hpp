@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a product by segmented sums (plugins/formats/cuda/row_ends.hpp) has to know of a matrix, found on the device
+// The data that a product by segmented sums (plugins/formats/cuda/row_ends.hpp) needs of a matrix, found on the device
 // from its row pointers: which entries end rows, which rows are empty, and where tiles begin. Include from .cu files.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace sextant::plugin::cuda {
 
-// What the host has to know of a matrix.
+// The host's data of a matrix.
 struct RowCounts {
   std::int32_t empty;  // rows without an entry
   std::int32_t parts;  // tiles with a part of a row
@@ -71,13 +71,12 @@ struct PartRows {
 };
 
 // Where a tile begins: at its place in a row of equal tiles, or where the row of that place begins, unless that lies
-// more than `slack` before; then the row is cut, and `first` tells the tile in which it begins, else -1.
+// more than `slack` before; then the row is cut, and `first` is the tile in which it begins, else -1.
 struct TileBegin {
   std::int64_t begin;
   std::int32_t first;
 };
-// Begins of the tiles, which of them have a part of a row, and how many; the records of tiles in order, which hold
-// where none has.
+// Begins of the tiles, which of them have a part of a row, and how many; the tiles in order, valid where none has.
 template <class Offset>
 struct FindTile {
   const Offset *row_ptr;
@@ -114,7 +113,7 @@ struct WriteTile {
     return before[t + 1] > before[t] ? before[t] : n_parts + t - before[t];
   }
   __device__ void operator()(std::int64_t t) const {
-    if (t == tiles) return;  // as it is
+    if (t == tiles) return;  // stays unchanged
     const TileBegin own = found[t];
     const std::int32_t from = own.first < 0 ? -1 : static_cast<std::int32_t>(place(own.first));
     tile[place(t)] = {own.begin, static_cast<std::int32_t>(found[t + 1].begin - own.begin), from};
@@ -165,7 +164,7 @@ class RowPlan {
     auto *const part = reinterpret_cast<std::int32_t *>(found + n);
     mark_ends<<<static_cast<unsigned>(divide_up<std::int64_t>(rows, visit_threads)), visit_threads, 0,
                 stream_of(*exec)>>>(row_ptr, rows, ends_.as<EndsWord>(), counts);
-    need_launch("a look at the ends of rows");
+    need_launch("an examination of the ends of rows");
     visit_all(exec, tiles_ + 1,
               FindTile<Offset>{row_ptr, rows, nnz, tiles_, size, slack, found, part, tile_.as<TileRecord>(), counts});
     const RowCounts known = fetch(exec, static_cast<const RowCounts *>(counts), "numbers of rows and parts");

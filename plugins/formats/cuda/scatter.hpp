@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What kernels share that add to the columns of a matrix by atomics: how many entries each column has, counted where
-// one may have them all, and what such additions cost in performance models. Include from .cu files.
+// Common parts of kernels that add to the columns of a matrix by atomics: the number of entries of each column, also
+// where one column has them all, and the cost of such additions in performance models. Include from .cu files.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -23,8 +23,8 @@ __global__ void __launch_bounds__(column_threads)
     count_columns_of_block(const std::int32_t *col, std::int64_t nnz, Count *counts) {
   __shared__ std::int32_t owner[column_slots];
   __shared__ unsigned met[column_slots];
-  constexpr std::int32_t nobody = -1;
-  for (int s = static_cast<int>(threadIdx.x); s < column_slots; s += column_threads) owner[s] = nobody, met[s] = 0;
+  constexpr std::int32_t unowned = -1;
+  for (int s = static_cast<int>(threadIdx.x); s < column_slots; s += column_threads) owner[s] = unowned, met[s] = 0;
   __syncthreads();
   const auto add = [&](std::int32_t column, unsigned count) {
     if constexpr (sizeof(Count) == 4)
@@ -40,8 +40,8 @@ __global__ void __launch_bounds__(column_threads)
     const std::int32_t column = streamed(col + k);
     const int slot = (column ^ column >> 10) & (column_slots - 1);  // neighbours in different banks
     std::int32_t found = owner[slot];
-    if (found == nobody) found = atomicCAS(owner + slot, nobody, column);
-    if (found == nobody || found == column)
+    if (found == unowned) found = atomicCAS(owner + slot, unowned, column);
+    if (found == unowned || found == column)
       atomicAdd(met + slot, 1u);
     else
       add(column, 1);
@@ -62,8 +62,8 @@ void count_columns(const sxt_exec *exec, const std::int32_t *col, std::int64_t n
 
 // ---- models
 
-// What tail.busiest is for kernels that add to y by atomics: additions to one element, which wait for each other. The
-// other terms are as for all products (spmv_terms).
+// The unit of tail.busiest for kernels that add to y by atomics: additions to one element, which wait for each other.
+// The other terms are as for all products (spmv_terms).
 inline constexpr double same_element_s = 1.8e-9;  // as measured on an H200 for a column of 46500 entries
 inline constexpr double scatter_term_defaults[] = {NAN,     NAN,     NAN,  NAN,  NAN,  NAN,
                                                    1.3e-11, 4.5e-12, 5e-7, 1e-9, 1e-7, same_element_s};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Segmented sums of products by warps, for kernels that cut the entries of a matrix into equal shares whatever its rows
-// (Blelloch, Heroux and Zagha, CMU-CS-93-173, 1993). A warp takes its share in chunks of 128 entries, four consecutive
-// ones a lane; lanes sum what lies within them, and one scan over the warp closes the rows that cross lanes. Include
-// from .cu files.
+// Segmented sums of products by warps, for kernels that cut the entries of a matrix into equal shares, for any row
+// lengths (Blelloch, Heroux and Zagha, CMU-CS-93-173, 1993). A warp takes its share in chunks of 128 entries, four
+// consecutive ones a lane; lanes sum what lies within them, and one scan over the warp closes the rows that cross
+// lanes. Include from .cu files.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A stable sort of 32-bit keys with their places, for conversions: least significant digit first, eight bits a pass
-// (Satish, Harris and Garland, IPDPS 2009). The order of equal keys is kept, so the result depends on nothing but the
-// keys. Include from .cu files only.
+// (Satish, Harris and Garland, IPDPS 2009). The order of equal keys is kept, so the result depends only on the keys.
+// Include from .cu files only.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(sort_threads)
 }
 
 // places[k]: which of the n keys, all from 0 to largest, comes k-th. Entry: i32 below 2^31 keys, else i64. Takes memory
-// for the time of the call; waits for nothing.
+// for the time of the call; does not wait.
 template <class Entry>
 void sorted_places(const sxt_exec *exec, const std::int32_t *keys, std::int64_t n, std::int64_t largest,
                    Entry *places) {

@@ -5,7 +5,7 @@
 // Of order n, with q = ceil(n / 4), index i = k q + r is element k, 0 to 3, of orbit r. U = U2 U1, each of which joins
 // pairs of an orbit: U2 elements 0 with 1 and 2 with 3, U1 0 with 2 and 1 with 3. A pair i < j becomes
 // (R_i x_i + R_j x_j, R_i x_i - R_j x_j) / sqrt 2, where R of an index and a level is a number within 0.05 of 1; an
-// element whose partner is beyond n stays as it is. So U^T A U is a matter of 4 x 4 blocks, one for each two orbits.
+// element whose partner is beyond n is unchanged. So U^T A U consists of 4 x 4 blocks, one for each two orbits.
 #pragma once
 
 #include <complex>
@@ -32,7 +32,7 @@ SXT_LANES inline double butterfly_number(std::int64_t index, int level) {
   return (1 + static_cast<double>(below - half) * 0x1p-20) * 0.70710678118654752;
 }
 
-// Sums and multiples, spelt out because device code has no library of complex functions.
+// Sums and multiples, written out because device code has no library of complex functions.
 template <class T>
 SXT_LANES T sum_of(T a, T b) {
   if constexpr (is_complex<T>)
@@ -66,7 +66,7 @@ SXT_LANES T conjugate_of(T a) {
 template <class T>
 struct Orbit {
   using R = real_of<T>;
-  int count;             // elements there are: the first ones
+  int count;             // number of elements: the first ones
   R outer[4], inner[4];  // R / sqrt 2 of levels 2 and 1
 
   SXT_LANES Orbit(std::int64_t r, std::int64_t quarter, std::int64_t n) : count(0) {
@@ -78,7 +78,7 @@ struct Orbit {
       inner[k] = static_cast<R>(butterfly_number(i, 1));
     }
   }
-  // With numbers made before: outer, then inner.
+  // With numbers computed before: outer, then inner.
   SXT_LANES Orbit(int elements, const R *numbers) : count(elements) {
     SXT_UNROLLED_BY(4)
     for (int k = 0; k < 4; ++k) outer[k] = numbers[k], inner[k] = numbers[4 + k];

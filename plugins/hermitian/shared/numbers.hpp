@@ -22,7 +22,7 @@
 
 namespace sextant::plugin::hermitian_steps {
 
-// Parts of numbers, spelt out because device code has no library of complex functions.
+// Parts of numbers, written out because device code has no library of complex functions.
 template <class T>
 SXT_LANES double re(T v) {
   if constexpr (is_complex<T>)
@@ -44,7 +44,7 @@ SXT_LANES T from(double real, double imaginary) {
   else
     return static_cast<T>(real);
 }
-// A type of half the precision, or the least there is.
+// A type of half the precision, or the narrowest.
 template <class T>
 struct HalfOf {
   using type = float;

@@ -33,7 +33,7 @@ SXT_LANES Part<T> part_of_block(const sxt_hermitian_block &block, std::int64_t s
 }
 SXT_LANES inline bool is_there(const sxt_hermitian_block &block) { return block.data || block.array; }
 
-// 0, or the code of what is wrong with the memory of a block that should be there.
+// 0, or the code of an error in the memory of a required block.
 template <class T>
 SXT_LANES std::int32_t memory_problem(const sxt_hermitian_block &block, std::int64_t s, std::int64_t n) {
   if (!is_there(block) || n == 0) return 0;
@@ -47,7 +47,7 @@ SXT_LANES std::int32_t memory_problem(const sxt_hermitian_block &block, std::int
   return part.ld < n ? SXT_HERMITIAN_SHORT_LD : 0;
 }
 
-// One system as a step sees it.
+// The data of one system for a step.
 template <class T, class Group>
 struct Step {
   const sxt_hermitian_step_args &args;
@@ -95,7 +95,7 @@ SXT_LANES void shift(const Step<T, Group> &step) {
   if (step.group.lane() == 0) step.args.numbers[step.s] = by;
 }
 
-// v between two powers of two, whose product may be beyond the range where what it makes of v is not.
+// v times two powers of two, whose product may leave the range where the result does not.
 template <class T>
 SXT_LANES T between(T v, double left, double right) {
   const double by = left * right;
@@ -127,7 +127,7 @@ SXT_LANES void equilibrate(const Step<T, Group> &step) {
   });
 }
 
-// The largest row sum of |a + by I|, whatever the sizes of its entries.
+// The largest row sum of |a + by I|, for entries of any size.
 template <class T, class Group>
 SXT_LANES double row_norm(const Step<T, Group> &step, double by) {
   double most = 0;
@@ -166,7 +166,7 @@ SXT_LANES void cancelled(const Step<T, Group> &step) {
 }
 
 // |v| in single precision, which is enough for sums of many; infinite where its square is too large. Without branches,
-// so that a GPU's loads around it are not held up.
+// so that it does not delay a GPU's loads around it.
 template <class T>
 SXT_LANES double rough_size(double re, double im) {
   if constexpr (!is_complex<T>) return fabs(re);
@@ -179,7 +179,7 @@ SXT_LANES double rough_size(double re, double im) {
   return square == 0 ? 0 : square <= 3.4e38f ? root : INFINITY;
 }
 
-// Row i of (a + by I) b, and the sum of the row's sizes where it is asked for.
+// Row i of (a + by I) b, and the sum of the row's sizes where requested.
 struct RowSum {
   double re = 0, im = 0, size = 0;
 };
@@ -196,7 +196,7 @@ SXT_LANES RowSum product_of_row(const Step<T, Group> &step, std::int64_t i, std:
   return row;
 }
 
-// What the backward error of one right-hand side is made of.
+// The components of the backward error of one right-hand side.
 struct ResidualError {
   double x_most = 0, b_most = 0, r_most = 0;
   bool finite = true;
@@ -216,7 +216,7 @@ struct ResidualError {
   SXT_LANES double worse_than(double worst, double norm, const Group &group) const {
     const double scale = norm * group.most(x_most) + group.most(b_most), most = group.most(r_most);
     if (group.most(finite ? 0.0 : 1.0) > 0 || !(scale <= 1.7976931348623157e308)) return NAN;
-    return worst == worst && most > 0 && !(most <= worst * scale) ? most / scale : worst;  // what is no number stays
+    return worst == worst && most > 0 && !(most <= worst * scale) ? most / scale : worst;  // NaN stays
   }
 };
 
@@ -259,8 +259,8 @@ SXT_LANES std::int64_t largest_row(const Step<T, Group> &step) {
   return step.n - static_cast<std::int64_t>(step.group.most(static_cast<double>(step.n) - first));
 }
 
-// Hager's estimate as Higham states it (ACM TOMS 14, 1988), with two gradient steps and his alternating vector; A is
-// Hermitian, so that one inverse serves both directions.
+// Hager's estimate as Higham states it (ACM TOMS 14, 1988), with two gradient steps and Higham's alternating vector; A
+// is Hermitian, so that one inverse serves both directions.
 template <class T, class Group>
 SXT_LANES void estimate(const Step<T, Group> &step) {
   const double n = static_cast<double>(step.n);
@@ -296,8 +296,8 @@ SXT_LANES void estimate(const Step<T, Group> &step) {
   });
 }
 
-// Signs of D: of 1 x 1 blocks, and of the two eigenvalues of 2 x 2 blocks, which Bunch and Kaufman make indefinite; a
-// block is looked at all the same.
+// Signs of D: of 1 x 1 blocks, and of the two eigenvalues of 2 x 2 blocks, which are indefinite after Bunch and
+// Kaufman; a block is checked all the same.
 template <class T, class Group>
 SXT_LANES void inertia(const Step<T, Group> &step) {
   if (step.group.lane() != 0) return;
@@ -336,7 +336,7 @@ SXT_LANES inline bool selects(const sxt_hermitian_step_args &args, std::int64_t 
   }
 }
 
-// CHECK and SELECT: they answer for every system, active or not. One lane.
+// CHECK and SELECT: they write a result for every system, active or not. One lane.
 template <class T>
 SXT_LANES void choose(const sxt_hermitian_step_args &args, std::int64_t s, std::int64_t n) {
   const bool active = !args.active || args.active[s];
@@ -357,7 +357,7 @@ SXT_LANES void choose(const sxt_hermitian_step_args &args, std::int64_t s, std::
   args.mask[s] = problem == 0;
 }
 
-// Steps between a set and its copy in half the precision, which stands in c.
+// Steps between a set and its copy in half the precision, which is in c.
 template <class T, class Group>
 SXT_LANES void change_precision(const Step<T, Group> &step, const Part<half_of<T>> &narrow) {
   using Half = half_of<T>;
@@ -377,7 +377,7 @@ SXT_LANES void change_precision(const Step<T, Group> &step, const Part<half_of<T
     });
 }
 
-// Whether a step that changes no precision passes system s over.
+// Whether a step that changes no precision skips system s.
 template <class T>
 SXT_LANES bool passes_over(const sxt_hermitian_step_args &args, std::int64_t s, std::int64_t n) {
   return (args.active && !args.active[s]) || memory_problem<T>(args.a, s, n) || memory_problem<T>(args.b, s, n) ||
@@ -392,7 +392,7 @@ SXT_LANES inline std::int64_t order_of(const sxt_hermitian_step_args &args, std:
 }
 
 // RESIDUAL on system s, row by row. Apart from apply(), as the butterflies of plugins/hermitian/shared/butterfly.hpp
-// are: GPUs have kernels of their own for both, whose registers the other steps should not pay for.
+// are: GPUs have separate kernels for both, whose registers would slow down the other steps.
 template <class T, class Group>
 SXT_LANES void apply_residual(const sxt_hermitian_step_args &args, std::int64_t s, Group &group) {
   const std::int64_t n = order_of(args, s);

@@ -42,7 +42,7 @@ TEST(LaunchKindTest, EveryPolicyPassesTheSuite) {
   EXPECT_GE(policies, 4);
 }
 
-// The suite itself: a policy that proposes what cannot run, or nothing where something could, is found out.
+// The suite itself: a policy that proposes a configuration that cannot run, or none where one could, is detected.
 TEST(LaunchKindTest, TheSuiteRejectsWrongProposals) {
   const Plugins plugins;
   const sxt_kind *kind = plugins.kind(SXT_KIND_LAUNCH);

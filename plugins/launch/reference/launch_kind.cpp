@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kind sxt.launch/1: policies differ in taste, but none may propose what cannot run. A case carries the list of
-// configurations that can, found from the limits' definition; any of them passes, and declining passes only where a
-// case has nothing to offer or nothing to judge by. launch.reference takes the first that can run.
+// Kind sxt.launch/1: policies choose differently, but none may propose a configuration that cannot run. A case carries
+// the list of configurations that can, found from the limits' definition; any of them passes, and declining passes only
+// where a case has no such configuration or no estimate. launch.reference takes the first that can run.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -52,7 +52,7 @@ void make(Case &c, const sxt_launch_limits &limits, std::uint64_t i, Random &ran
     config.registers = 16 + random.below(112);
     config.run_s = random.below(8) == 0 ? std::nan("") : 1e-6 * static_cast<double>(1 + random.below(1000));
     c.configs.push_back(config);
-    // Written out once more, so that a mistake in the helper shows.
+    // Written out again, so that a mistake in the helper is detected.
     c.can_run.push_back(config.threads <= limits.threads_per_block && config.shared_bytes <= limits.shared_per_block &&
                         config.registers * config.threads <= limits.registers_per_unit);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// launch.tiered: the published table, the tiers of another device, and what it does without the size it wants.
+// launch.tiered: the published table, the tiers of another device, and its choice where the wanted size is missing.
 #include <cstdint>
 
 #include "sextant/plugin/kinds/launch.h"

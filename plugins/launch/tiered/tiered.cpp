@@ -22,7 +22,7 @@ std::int64_t wanted_threads(std::int64_t total, const sxt_launch_limits &limits)
   return 8 * warp;
 }
 
-// The first configuration is the launch as it was written: its threads in all are kept.
+// The first configuration gives the total number of threads, which is kept.
 std::int64_t choose(const sxt_launch_args &args) {
   if (args.count == 0) return -1;
   const std::int64_t total = args.configs[0].blocks * args.configs[0].threads;

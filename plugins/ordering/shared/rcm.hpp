@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reverse Cuthill-McKee on one thread: each component is searched breadth first from a row at its rim (George and Liu
 // 1979), rows of a level in the order of their first neighbours in the level before and, among those, of their degrees
-// (Cuthill and McKee 1969); the order of all is reversed (George 1971). The search is a queue and a byte a row: what it
-// waits for is the row pointers and columns of rows far apart, which are asked for some rows ahead.
+// (Cuthill and McKee 1969); the order of all is reversed (George 1971). The search has a queue and a byte a row. It is
+// bound by loads of row pointers and columns of rows far apart, which are prefetched some rows ahead.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,8 @@ struct Work {
   }
   Work(void *memory, std::int64_t n)
       : first(static_cast<Q *>(memory)), later(first + n + 1), mark(reinterpret_cast<std::uint8_t *>(later + n + 1)) {}
-  Q *first, *later;    // rows as the first search of a component met them, and as the latest of the others does
-  std::uint8_t *mark;  // the last search of the component that met the row
+  Q *first, *later;    // rows in the order of a component's first search, and of the latest other one
+  std::uint8_t *mark;  // the last search of the component that visited the row
 };
 
 struct Levels {
@@ -36,7 +36,7 @@ class Rcm {
     std::fill(work.mark, work.mark + a.n, std::uint8_t{0});
   }
 
-  // Rows that are in their order already, whole components; run goes on after them.
+  // Rows that are ordered already, whole components; run continues after them.
   void take(const Q *order, std::int64_t count, I *perm) {
     for (std::int64_t k = 0; k < count; ++k) {
       work_.mark[order[k]] = finished;
@@ -66,10 +66,10 @@ class Rcm {
   static constexpr std::uint8_t finished = 255;
   // Searches from rows that are ever farther out: more than these rarely find more levels.
   static constexpr int most_searches = 4;
-  // A first search, from a row anywhere, has levels at most about twice as wide as one from the rim.
+  // A first search, from an arbitrary row, has levels at most about twice as wide as one from the rim.
   static constexpr std::int64_t from_anywhere = 2;
 
-  // All that can be reached from a row; *order: it, and what comes after it.
+  // All rows that can be reached from a row; *order: that row and those after it.
   Levels component(Q row, std::int64_t most_width, const Q **order) {
     const Levels first = search<false>(row, 1, work_.first);
     *order = work_.first;
@@ -78,7 +78,8 @@ class Rcm {
     const Q *queue = work_.first;
     for (int number = 2;; ++number) {
       const Levels found = search<true>(rim(queue, before), static_cast<std::uint8_t>(number), work_.later);
-      // Not the way back: the pattern is not symmetric, and only the first search met all that belongs together here.
+      // Mirrored entries are missing: the pattern is not symmetric, and only the first search visited all rows of this
+      // component.
       if (found.rows != first.rows) {
         *order = work_.first;
         return first;
@@ -89,13 +90,13 @@ class Rcm {
     }
   }
 
-  // The row of least degree in the last level; of those the first met.
+  // The row of least degree in the last level; of those the first visited.
   Q rim(const Q *queue, const Levels &levels) const {
     return *std::min_element(queue + levels.last, queue + levels.rows,
                              [&](Q a, Q b) { return a_.degree(static_cast<I>(a)) < a_.degree(static_cast<I>(b)); });
   }
 
-  // Breadth first; sorted: the rows that one row brings in go by degree.
+  // Breadth first; sorted: the new rows of one row are ordered by degree.
   template <bool sorted>
   Levels search(Q start, std::uint8_t number, Q *queue) {
     constexpr std::int64_t far = 12, near = 6;  // rows ahead: its pointers, its columns
@@ -116,7 +117,7 @@ class Rcm {
       const Q row = queue[head];
       const std::int64_t begin = tail;
       for (O k = a_.row_ptr[row]; k < a_.row_ptr[row + 1]; ++k) {
-        const I next = a_.col[k];  // stored in any case, and kept where it is new: no branch to guess
+        const I next = a_.col[k];  // always stored, and kept where it is new: no branch to predict
         queue[tail] = static_cast<Q>(next);
         tail += mark[next] < number;
         mark[next] = std::max(mark[next], number);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The conversation between core and an engine of kind sxt.pcg/1 that runs iterations in blocks on a device, where no
-// host looks at them: what a block is told, how it ended, and what follows from that. The rules are those of an engine
-// that asks after every iterate (plugin/kinds/pcg.h); only core's own limits (time, stagnation, progress) act once a
-// block. Header-only, no part of the ABI.
+// The conversation between core and an engine of kind sxt.pcg/1 that runs iterations in blocks on a device, without the
+// host: the request of a block, its outcome, and the consequences. The rules are those of an engine that asks after
+// every iterate (plugin/kinds/pcg.h); only core's own limits (time, stagnation, progress) act once a block.
+// Header-only, no part of the ABI.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace sextant::plugin::pcg {
 
 struct Block {
-  std::int64_t first = 0, last = 0;  // from this iterate, which is there, to that one
+  std::int64_t first = 0, last = 0;  // from this iterate, which is computed, to that one
   double tolerance = 0;              // on ||r||
   bool test_first = true;            // whether iterate `first` may end the block as met
   bool restart = true;               // p = r (or M r) before the first iteration
@@ -34,7 +34,7 @@ struct Outcome {
 
 // Engine: start() makes r = b - A x, counting products; replace() does the same from the present x;
 // run(block) -> Outcome runs a block and waits for it; longest() is how many iterations a block should have; iterate()
-// is where x stands meanwhile; finish() brings it to args.x.
+// is the place of x meanwhile; finish() copies it to args.x.
 template <class Engine>
 class Conversation {
  public:
@@ -42,7 +42,7 @@ class Conversation {
   Conversation(sxt_pcg_args &args, const sxt_exec &exec, Engine &engine, std::vector<double> &residuals)
       : args_(args), cancel_(exec.cancel), engine_(engine), residuals_(residuals) {}
 
-  // Leaves reason, iterations, residual and replacements in the args. What the engine throws passes through.
+  // Leaves reason, iterations, residual and replacements in the args. Exceptions of the engine pass through.
   void run() {
     begin();
     while (take(engine_.run(next()))) {
@@ -69,8 +69,8 @@ class Conversation {
     return false;
   }
 
-  // For an engine that has the host at hand: reports an iterate at once instead of with its block. With a reason the
-  // block ends there.
+  // For an engine that runs on the host: reports an iterate at once instead of with its block. With a reason the block
+  // ends there.
   sxt_reason tell(std::int64_t k, double squared) {
     if (k <= observed_ || !args_.observe) return SXT_REASON_NONE;
     observed_ = k;
@@ -91,14 +91,14 @@ class Conversation {
     return std::max(first, last);
   }
 
-  // Takes an outcome in and makes the next block. False: the solve is over.
+  // Takes an outcome and makes the next block. False: the solve is over.
   bool follow(Block &block, const Outcome &out) {
     const std::int64_t k = out.iterate;
     const bool told = told_ != SXT_REASON_NONE;
     const bool stuck = out.ended <= Ended::at_last && k == block.first && block.last > block.first && !told;
     if (k < block.first || k > block.last || stuck)
       throw std::runtime_error("a block from iterate " + std::to_string(block.first) + " to " +
-                               std::to_string(block.last) + " came back with iterate " + std::to_string(k) +
+                               std::to_string(block.last) + " returned iterate " + std::to_string(k) +
                                ": the device did not do its work");
     const double squared = out.squared_residuals[k - block.first];
     args_.iterations = k;
@@ -166,7 +166,7 @@ class Conversation {
   Engine &engine_;
   Block block_;
   std::int64_t observed_ = -1, replaced_at_ = -1;
-  sxt_reason told_ = SXT_REASON_NONE;  // what observe answered to tell, or that the solve was cancelled
+  sxt_reason told_ = SXT_REASON_NONE;  // the answer of observe to tell, or that the solve was cancelled
   std::vector<double> &residuals_;
 };
 

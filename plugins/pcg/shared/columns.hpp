@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Several right-hand sides of one matrix in lock step, for engines with the slots of plugins/pcg/shared/parts.hpp on
 // any device: classical conjugate gradients (Hestenes and Stiefel 1952) in which one product with A serves all columns,
-// inner products are awaited together, and everything else is each column's own. A column that has ended leaves the
-// product: the directions of the others move up. Header-only, no part of the ABI.
+// inner products are waited for together, and everything else is separate for each column. A column that has ended
+// leaves the product: the directions of the others move up. Header-only, no part of the ABI.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ inline constexpr std::int32_t most_columns = SXT_PCG_COLUMNS_MAX;
 // Values that results of inner products need room for.
 inline constexpr std::int32_t columns_results = 2 * most_columns + SXT_MULTIDOT_MAX;
 
-// What a session lends to a run.
+// Memory that a session lends to a run.
 struct ColumnsWork {
   sxt_value_type type;
   std::int64_t n;
@@ -46,13 +46,13 @@ struct Column {
   std::optional<Monitor> monitor;
   T *x = nullptr, *r = nullptr, *z = nullptr;  // z is r where there is no M
   double gamma = 0, gamma_old = 0, r_r = 0;    // r'z of this iterate and of the one before; r'r
-  bool measure = true, restart = true;         // r is to be computed from x; the direction begins anew
+  bool measure = true, restart = true;         // r is to be computed from x; the direction restarts
   // Kernels read a complex scalar in one access.
   alignas(sizeof(T)) T alpha{};
   alignas(sizeof(T)) T beta{};
 };
 
-// Columns by number, in the order in which their directions stand.
+// Columns by number, in the order of their directions.
 struct ColumnSet {
   std::array<std::int32_t, most_columns> at;
   std::int32_t count = 0;
@@ -101,7 +101,8 @@ class LockStep {
   }
   Column<T> &column(std::int32_t j) { return columns_[static_cast<std::size_t>(j)]; }
 
-  // Asks about the iterates of these columns, as often as residuals are replaced. Those that end leave `active_`.
+  // Asks core about the iterates of these columns, again after each replacement of residuals. Those that end leave
+  // `active_`.
   void judge(ColumnSet pending) {
     ColumnSet ended;
     while (pending.count > 0) {
@@ -234,7 +235,7 @@ class LockStep {
     call(part, args.h);
   }
 
-  // y = alpha A x + beta y for neighbouring vectors of a block.
+  // y = alpha A x + beta y for adjacent vectors of a block.
   void product(double alpha, const T *x, double beta, T *y, std::int32_t count) {
     alignas(sizeof(T)) const T first = static_cast<Real>(alpha), second = static_cast<Real>(beta);
     sxt_spmv_args args{};
@@ -293,7 +294,7 @@ class LockStep {
   std::int32_t launches_ = 0;
 };
 
-// Args of a run of at most so many columns of n rows.
+// Args of a run of at most this many columns of n rows.
 inline sxt_status check_columns(std::int64_t n, std::int32_t columns, const sxt_head *head, const sxt_exec *exec) {
   if (!head || !SXT_HAS(head, sxt_pcg_columns_args, columns))
     return error(exec, SXT_E_ARGUMENT, "the args are not a complete sxt_pcg_columns_args");

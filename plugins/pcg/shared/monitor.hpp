@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an engine that looks after every iterate tells core and is told in return, and the numeric tests that stop a
-// recurrence before it touches x: finite numbers, signs, divisions that still mean something. Header-only, no part of
-// the ABI.
+// The communication with core of an engine that tests every iterate, and the numeric tests that stop a recurrence
+// before it touches x: finite numbers, signs, divisors with digits left. Header-only, no part of the ABI.
 #pragma once
 
 #include <cmath>
@@ -14,12 +13,12 @@
 
 namespace sextant::plugin::pcg {
 
-// What the recurrence does next with the iterate it has.
+// The recurrence's next action with the present iterate.
 enum class Next {
   step,     // go on
   replace,  // recompute r = b - A x, then ask again
   restart,  // the recomputed r is far from the old one: forget the direction, then go on
-  stop      // the reason is recorded
+  stop      // the reason is stored
 };
 
 class Monitor {
@@ -32,7 +31,7 @@ class Monitor {
   // x now holds the next iterate.
   void advance();
 
-  // The tests: true when the number is fit for use, else the reason is recorded, found in the coming iteration.
+  // The tests: true when the number can be used, else the reason is stored, found in the coming iteration.
   bool preconditioned_residual(double r_z);  // r'Mr > 0
   bool curvature(double p_a_p);              // p'Ap > 0
   bool step_length(double alpha);            // can be stored

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // For engines of kind sxt.pcg/1 that leave the steps of an iteration to other kernels: their slots, which of them each
-// recurrence needs, what they are asked, and the kernels that fill them in one session. Header-only, no part of the
+// recurrence needs, the queries of parts, and the kernels that fill them in one session. Header-only, no part of the
 // ABI.
 #pragma once
 
@@ -21,7 +21,7 @@ namespace sextant::plugin::pcg {
 // Instances of the "vector" slot.
 enum VectorInstance : std::uint64_t { vector_axpby = 0, vector_copy = 1, vector_instances = 2 };
 
-// What is constant about one recurrence: its parts, and the numbers that describe them.
+// The constants of one recurrence: its parts, and the numbers that describe them.
 struct Recurrence {
   std::int32_t id;     // SXT_RECURRENCE_*
   const char *name;    // for messages
@@ -84,13 +84,13 @@ const Recurrence &recurrence(std::int32_t id) {
                                             .apply_dots = {4, 4},
                                             .apply_arrays = {3, 4},  // p.q, r.q, q.q, r.r; with M: p.q, z.q, r.z, r.r
                                             .dots = {1, 1},
-                                            // r.r where its prediction is not to be trusted; with M: q.t, and r.z there
+                                            // r.r where its prediction is not reliable; with M: q.t, and r.z there
                                             .dots_arrays = {1, 2},
                                             .vectors = {3, 5}}};  // r p q, z t
   return recurrences[id - SXT_RECURRENCE_CLASSICAL];
 }
 
-// The kernels of one session, copied from core's filled slots. A part that is not there has run == NULL.
+// The kernels of one session, copied from core's filled slots. A missing part has run == NULL.
 struct Parts {
   sxt_bound apply{};       // spmv, or spmv_dots when `fused`
   sxt_bound apply_dots{};  // the multidot beside a plain spmv
@@ -117,9 +117,9 @@ inline Parts collect(const Recurrence &recurrence, const sxt_filled *slots) {
   return parts;
 }
 
-// ---- what engine and parts are asked -----------------------------------------------------------------------------
+// ---- queries of engine and parts -----------------------------------------------------------------------------
 
-// Assumed when nobody knows how many iterations a solve takes.
+// Assumed when the number of iterations of a solve is not known.
 inline constexpr double default_iterations = 100;
 inline double iterations_of(const sxt_pcg_query &query) {
   return query.iterations > 0 ? query.iterations : default_iterations;
@@ -131,7 +131,7 @@ inline std::int32_t columns_of(const sxt_pcg_query &query) {
   return several ? reinterpret_cast<const sxt_pcg_columns_query &>(query).n_rhs : 1;
 }
 
-// What conjugate gradients in this recurrence can do nothing with.
+// Refuses queries that conjugate gradients in this recurrence cannot serve.
 inline sxt_status check_query(const Recurrence &recurrence, const sxt_pcg_query &query, sxt_message *reason) {
   if (query.recurrence != 0 && query.recurrence != recurrence.id)
     return refuse(reason, "this is recurrence %d (%s), the query asks for %d", recurrence.id, recurrence.name,
@@ -146,7 +146,7 @@ inline sxt_status check_query(const Recurrence &recurrence, const sxt_pcg_query 
   return SXT_OK;
 }
 
-// What an element-wise operation on vectors of n elements is called with.
+// The args of an element-wise operation on vectors of n elements.
 inline sxt_vector_args vector_args(std::int64_t n, std::int32_t operation, sxt_scalar alpha, const void *x,
                                    sxt_scalar beta, void *y) {
   sxt_vector_args args{};
@@ -160,7 +160,7 @@ inline sxt_vector_args vector_args(std::int64_t n, std::int32_t operation, sxt_s
   return args;
 }
 
-// Predict-and-recompute with M = identity, which engines with an iteration of their own run.
+// Predict-and-recompute with M = identity, for engines with their own iteration.
 inline sxt_status check_predict_recompute(const sxt_pcg_query &query, sxt_message *reason) {
   const Recurrence &own = recurrence<0>(SXT_RECURRENCE_PREDICT_RECOMPUTE);
   if (const sxt_status status = check_query(own, query, reason); status != SXT_OK) return status;
@@ -171,17 +171,17 @@ inline sxt_status check_predict_recompute(const sxt_pcg_query &query, sxt_messag
   return SXT_OK;
 }
 
-// SXT_OK, or what is wrong with an engine's args, as the status that its run returns.
+// SXT_OK, or the status that an engine's run returns for invalid args.
 inline sxt_status check_args(const sxt_head *head, std::int64_t n, const sxt_exec *exec) {
   if (!head || !SXT_HAS(head, sxt_pcg_args, reductions))
     return error(exec, SXT_E_ARGUMENT, "the args are not a complete sxt_pcg_args");
   const auto &args = as<sxt_pcg_args>(head);
   if (exec->flags & SXT_EXEC_CAPTURING)
-    return error(exec, SXT_E_STATE, "a solve asks the host when to stop, so it cannot stand inside a capture");
+    return error(exec, SXT_E_STATE, "a solve asks the host when to stop, so it cannot be captured");
   if (args.n != n)
     return error(exec, SXT_E_DIMENSION, "the args have n = %lld, the engine was prepared for %lld", (long long)args.n,
                  (long long)n);
-  if (!args.confirm) return error(exec, SXT_E_ARGUMENT, "confirm is NULL: an engine cannot judge convergence");
+  if (!args.confirm) return error(exec, SXT_E_ARGUMENT, "confirm is NULL: an engine cannot decide convergence");
   if (n > 0 && (!args.b || !args.x)) return error(exec, SXT_E_ARGUMENT, "b or x is NULL");
   // Written so that NaN fails.
   if (!(args.tolerance >= 0) || args.max_iterations < 0)
@@ -190,7 +190,7 @@ inline sxt_status check_args(const sxt_head *head, std::int64_t n, const sxt_exe
   return SXT_OK;
 }
 
-// How the query of every part begins. Parts run once an iteration of every solve.
+// The head of every part's query. Parts run once an iteration of every solve.
 inline sxt_query part_query(const sxt_pcg_query &query, std::uint64_t size, const char *kind) {
   sxt_query q = query.m.q;
   q.h = {size, kind};
@@ -199,7 +199,7 @@ inline sxt_query part_query(const sxt_pcg_query &query, std::uint64_t size, cons
   return q;
 }
 
-// The same for parts that ask about the matrix; its storage is core's to fill in.
+// The same for parts that ask about the matrix; core fills in its storage.
 inline sxt_matrix_query part_matrix_query(const sxt_pcg_query &query, std::uint64_t size, const char *kind) {
   sxt_matrix_query m = query.m;
   m.q = part_query(query, size, kind);
@@ -226,7 +226,7 @@ inline sxt_multidot_query part_multidot_query(const sxt_pcg_query &query, std::i
   return {part_query(query, sizeof(sxt_multidot_query), SXT_KIND_MULTIDOT), query.m.rows, dots, arrays};
 }
 
-// What M is asked; SXT_NOT_APPLICABLE where it stays empty: the identity.
+// M's query; SXT_NOT_APPLICABLE where the slot stays empty: the identity.
 inline sxt_status preconditioner_query(const sxt_pcg_query &query, void *out, std::uint64_t capacity) {
   if (!query.preconditioned) return SXT_NOT_APPLICABLE;
   sxt_preconditioner_query q{part_matrix_query(query, sizeof(sxt_preconditioner_query), SXT_KIND_PRECONDITIONER), {}};
@@ -275,7 +275,7 @@ inline sxt_status slot_query(const Recurrence &recurrence, const sxt_pcg_query &
   return SXT_E_ARGUMENT;
 }
 
-// Whether M was asked for and none was found: the engine would solve, but not what it was asked.
+// Whether M was requested and none was found: the engine would then solve without it.
 inline bool lacks_m(const Recurrence &recurrence, const sxt_pcg_query &query, const sxt_filled *slots) {
   const auto m = recurrence.find("M");
   return query.preconditioned && (m < 0 || slots[m].alternative < 0);

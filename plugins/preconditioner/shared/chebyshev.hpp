@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chebyshev polynomials as preconditioners, what is the same on every device: which degree, which interval, the
-// coefficients of the recurrence, and the extreme eigenvalues of the small matrix a Lanczos probe leaves.
+// The device-independent part of Chebyshev polynomials as preconditioners: degree, interval, the coefficients of the
+// recurrence, and the extreme eigenvalues of a Lanczos probe's small matrix.
 #pragma once
 
 #include <algorithm>
@@ -22,9 +22,9 @@ inline constexpr int lanczos_steps = 12;
 inline sxt_status check_degree(const sxt_preconditioner_query &query, sxt_message *reason) {
   const double degree = number_or(query, chebyshev, 3);
   if (static_cast<int>(degree) % 2 == 1) return SXT_OK;
-  return refuse(
-      reason, "\"%.24s\": the degree is even; only odd ones give a positive definite polynomial whatever the spectrum",
-      query.method);
+  return refuse(reason,
+                "\"%.24s\": the degree is even; only odd ones give a positive definite polynomial for every spectrum",
+                query.method);
 }
 
 // The degree with the least time to a solution: an iteration costs `other` seconds and `product` for A and for each of
@@ -38,7 +38,7 @@ inline int choose_degree(double product, double other) {
 
 // ---- the spectrum of D^-1 A ----------------------------------------------------------------------------------------
 
-// A Lanczos probe: the tridiagonal matrix with diagonal alpha and off-diagonal beta; beta[steps - 1] is what was left.
+// A Lanczos probe: the tridiagonal matrix with diagonal alpha and off-diagonal beta; beta[steps - 1] is the remainder.
 struct Lanczos {
   std::array<double, lanczos_steps> alpha{}, beta{};
   int steps = 0;
@@ -72,8 +72,8 @@ struct Interval {
   double low, high;
 };
 
-// Where the polynomial is made small. high: no eigenvalue is above the largest row sum of |D^-1 A|, and the probe's
-// largest value with what was left of it mostly is enough. low: below it the polynomial only has to be positive; a
+// The interval on which the polynomial is small. high: no eigenvalue is above the largest row sum of |D^-1 A|, and the
+// probe's largest value plus its remainder mostly suffices. low: below it the polynomial only has to be positive; a
 // small part of the spectrum there costs fewer iterations than a polynomial stretched to the smallest eigenvalue.
 inline Interval chebyshev_interval(const Lanczos &probe, double row_sum, int degree) {
   const double largest = probe.eigenvalue(probe.steps - 1), smallest = probe.eigenvalue(0);

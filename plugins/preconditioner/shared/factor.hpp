@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For preconditioners on the CPU: factors as compact CSR, the one product with them that every method here is made of,
-// and Cholesky of small dense blocks. Rows are summed in order by one thread: equal bits whatever the team.
+// For preconditioners on the CPU: factors as compact CSR, the one product with them that all methods here use, and
+// Cholesky of small dense blocks. Rows are summed in order by one thread: equal bits for every team.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct Rows {
   const std::int32_t *col;
   const M *values;
 
-  // Where row i keeps column j, or the first entry behind it. Columns are sorted.
+  // The position of column j in row i, or of the first entry after it. Columns are sorted.
   std::int64_t find(std::int64_t i, std::int64_t j) const {
     return std::lower_bound(col + ptr[i], col + ptr[i + 1], static_cast<std::int32_t>(j)) - col;
   }
@@ -72,7 +72,7 @@ class First {
   std::atomic<std::int64_t> least_{none};
 };
 
-// What is wrong with the diagonal of row i, as a status; SXT_OK when it is a positive, finite, real number.
+// The status of the diagonal of row i; SXT_OK when it is a positive, finite, real number.
 template <class M>
 sxt_status check_diagonal(const Rows<M> &a, std::int64_t i, const char *method, const sxt_exec *exec) {
   using T = std::conditional_t<is_complex<M>, std::complex<double>, double>;
@@ -101,7 +101,7 @@ struct Factor {
         values(exec, SXT_SPACE_HOST, static_cast<std::uint64_t>(entries) * value_bytes(type)) {}
 };
 
-// The same as core and kernels of other plugins read it.
+// The same in the form that core and kernels of other plugins read.
 inline sxt_csr csr_of(const Factor &f, sxt_value_type type) {
   return square_csr(type, f.n, f.nnz, SXT_I64, SXT_SPACE_HOST, f.ptr.data(), f.col.data(), f.values.data());
 }
@@ -149,7 +149,7 @@ void for_each_row(const std::int64_t *ptr, std::int64_t n, int team, F &&f) {
   });
 }
 
-// y = s (a + alpha F x), s and a NULL: 1 and 0. What applying SSOR-AI and FSAI consists of.
+// y = s (a + alpha F x), s and a NULL: 1 and 0. SSOR-AI and FSAI are applied by it.
 template <class T>
 void apply_factor(const Factor &factor, T alpha, const T *x, const T *a, const real_of<T> *s, T *y, int team) {
   const Rows<T> f = rows_of<T>(factor);

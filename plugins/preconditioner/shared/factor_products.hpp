@@ -13,7 +13,7 @@
 
 namespace sextant::plugin::precondition {
 
-// One concurrent caller's products; what they need as scratch is its own.
+// One concurrent caller's products; their scratch belongs to it.
 class FactorProducts {
  public:
   // slots: as many as there are factors.
@@ -23,7 +23,7 @@ class FactorProducts {
       bounds_.push_back(chosen ? *slots[i].parts[0] : sxt_bound{});
       if (chosen && bounds_.back().scratch_bytes > scratch_bytes_) scratch_bytes_ = bounds_.back().scratch_bytes;
     }
-    // Lent memory is aligned more strictly than what every allocator gives.
+    // Lent memory has stricter alignment than that of some allocators.
     if (scratch_bytes_) scratch_ = Memory(exec, SXT_SPACE_DEVICE, scratch_bytes_ + alignment);
   }
 
@@ -58,7 +58,7 @@ class FactorProducts {
   Memory scratch_;
 };
 
-// sxt_kernel.open and close of a method with so many factors. The session is NULL where nobody looked for products.
+// sxt_kernel.open and close of a method with this many factors. The session is NULL where no products were chosen.
 template <std::uint64_t factors>
 sxt_status open_products(const void *, const sxt_filled *slots, const sxt_exec *exec, void **session) {
   *session = nullptr;
@@ -82,14 +82,14 @@ inline sxt_preconditioner_factors_ops factors_ops(const Method &method,
   return {{sizeof(sxt_preconditioner_factors_ops), method.name, nullptr, nullptr, method.typical_iterations}, factor};
 }
 
-// One factor as core is told of it. share: of a run of the kernel.
+// One factor in the form that core receives. share: of a run of the kernel.
 inline sxt_status show_factor(const char *role, const sxt_csr &csr, double share, sxt_factor *out) {
   *out = {sizeof(sxt_factor), role, csr, share};
   return SXT_OK;
 }
 
-// The same of two factors G and G' of a state, lower and upper, that share a run evenly. csr_of(factor, type) is found
-// where the device's factors are.
+// The same of two factors G and G' of a state, lower and upper, with equal shares of a run. csr_of(factor, type) is
+// defined beside the device's factors.
 template <class State>
 sxt_status factor_pair(const void *opaque, std::uint64_t i, sxt_factor *out) {
   const State &state = *static_cast<const State *>(opaque);

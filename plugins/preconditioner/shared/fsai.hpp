@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The patterns of factorised sparse approximate inverses, found on the host for every device: the lower triangle of A
-// or of A^2, at most so many entries a row.
+// or of A^2, with a limit of entries a row.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,8 @@ inline constexpr Method fsai_1{"fsai", nullptr, 0, 0, true, 0.41};
 inline constexpr Method fsai_2{"fsai-2", nullptr, 0, 0, true, 0.25};
 // Entries of a row at most, the diagonal among them: a local system of this order costs m^3 / 3 multiply-adds.
 inline constexpr std::int64_t fsai_row_limit = 64;
-// Paths of A^2 are not followed through another row of more entries: one dense row would join every pair of rows.
+// Paths of A^2 are not followed through another row with more entries than this: one dense row would join every pair of
+// rows.
 inline constexpr std::int64_t fsai_path_limit = 512;
 
 // Rows of a lower triangle with their diagonal, columns ascending.
@@ -54,11 +55,11 @@ struct LowerPattern {
   }
 };
 
-// Appends the pattern's rows to `to`, as fsai_pattern says.
+// Appends the pattern's rows to `to`, as described for fsai_pattern.
 template <class Offset, class Strength>
 void append_fsai_rows(Range rows, std::int64_t n, const Offset *ptr, const std::int32_t *col, int power,
                       const Strength &strength, LowerPattern &to) {
-  std::vector<double> found(static_cast<std::size_t>(n), 0);  // of the row in hand
+  std::vector<double> found(static_cast<std::size_t>(n), 0);  // of the present row
   std::vector<std::int32_t> columns;
   const auto add = [&](std::int32_t j, double amount) {
     if (found[j] == 0) columns.push_back(j);
@@ -78,12 +79,12 @@ void append_fsai_rows(Range rows, std::int64_t n, const Offset *ptr, const std::
 }
 
 // The pattern of tril(A) (power 1) or tril(A^2) (power 2). strength(k): |a_ij| / sqrt(a_ii a_jj) of entry k, which
-// decides what stays in rows beyond the limit; paths over two entries count with the product of theirs.
+// decides the entries kept in rows beyond the limit; paths over two entries count with the product of theirs.
 template <class Offset, class Strength>
 LowerPattern fsai_pattern(std::int64_t n, const Offset *ptr, const std::int32_t *col, int power, int team,
                           Strength &&strength) {
   std::vector<LowerPattern> parts(static_cast<std::size_t>(team));
-  std::vector<std::exception_ptr> failures(parts.size());  // no memory: nothing may be thrown out of a part
+  std::vector<std::exception_ptr> failures(parts.size());  // no memory: a part must not throw
   for_each_part(team, team, [&](int part) {
     try {
       append_fsai_rows(part_of(n, team, part), n, ptr, col, power, strength, parts[part]);

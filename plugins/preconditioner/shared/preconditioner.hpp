@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What preconditioners share on every device: the method's name with an optional number ("block-jacobi:8"), the tests
-// of queries and args, the blocks of block-Jacobi and the numbers behind the choice of omega.
+// Common parts of preconditioners on every device: the method's name with an optional number ("block-jacobi:8"), the
+// tests of queries and args, the blocks of block-Jacobi and the numbers behind the choice of omega.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace sextant::plugin::precondition {
 
-// ---- the method a query asks for ---------------------------------------------------------------------------------
+// ---- the method of a query ---------------------------------------------------------------------------------
 
 // A method takes at most one number behind its name, "name:number"; number_name NULL: it takes none.
 struct Method {
@@ -59,7 +59,7 @@ inline double number_or(const sxt_preconditioner_query &query, const Method &met
   return read_method(query, method, &number, nullptr) == SXT_OK && !std::isnan(number) ? number : otherwise;
 }
 
-// How many vectors a run is about.
+// The number of vectors of a run.
 inline std::int32_t columns_of(const sxt_preconditioner_query &query) {
   const bool several = (query.m.q.flags & SXT_QUERY_SIDE_BY_SIDE) != 0;
   return several ? as<sxt_preconditioner_columns_query>(&query.m.q).n_rhs : 1;
@@ -90,7 +90,7 @@ inline sxt_status need_csr(const sxt_problem &problem, std::int64_t rows, const 
   return *out = &a, SXT_OK;
 }
 
-// sxt_kernel.refresh on the host: compute(state, a, exec) anew from a matrix of the same state.n rows.
+// sxt_kernel.refresh on the host: compute(state, a, exec) again from a matrix of the same state.n rows.
 template <class State, auto compute>
 sxt_status refresh(void *opaque, const sxt_problem *problem, const sxt_exec *exec) {
   return guard(exec, [&]() -> sxt_status {
@@ -101,7 +101,7 @@ sxt_status refresh(void *opaque, const sxt_problem *problem, const sxt_exec *exe
   });
 }
 
-// Args of a run against the state they meet. usable: a refused refresh left no preconditioner behind.
+// Checks args of a run against the state. usable: a refused refresh left no preconditioner behind.
 inline sxt_status check_args(const sxt_preconditioner_args &args, std::int64_t n, bool usable, const sxt_exec *exec) {
   if (args.n != n)
     return error(exec, SXT_E_DIMENSION, "the args have n = %lld, the matrix %lld rows", (long long)args.n,
@@ -110,8 +110,8 @@ inline sxt_status check_args(const sxt_preconditioner_args &args, std::int64_t n
   return SXT_OK;
 }
 
-// The table of a preconditioner on any device that reads CSR, in all types and equal bits, and may be captured. What it
-// does: applicable, candidates, prepare, refresh, run, perhaps open; State is deleted in the end.
+// The table of a preconditioner on any device that reads CSR, in all types and equal bits, and may be captured. The
+// caller gives applicable, candidates, prepare, refresh, run, perhaps open; release deletes the State.
 struct Functions {
   decltype(sxt_kernel::applicable) applicable;
   decltype(sxt_kernel::candidates) candidates;

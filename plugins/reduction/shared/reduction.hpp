@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What CPU kernels of kind sxt.reduction/1 in working precision share: whom they serve, and which operations read two
-// vectors.
+// Common parts of CPU kernels of kind sxt.reduction/1 in working precision: the queries they serve, and which
+// operations read two vectors.
 #pragma once
 
 #include "sextant/plugin/kinds/reduction.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What kernels of b - A x in twice the working precision share: a row's sum by error-free transformations, the norms,
-// and the bounds of both (docs/residual.md has the proofs). For the host, files compiled once an instruction set, and
-// CUDA. Files that include it must be compiled with -ffp-contract=off: TwoSum is wrong when an addition is fused.
+// Common parts of kernels of b - A x in twice the working precision: a row's sum by error-free transformations, the
+// norms, and the bounds of both (docs/residual.md has the proofs). For the host, files compiled once an instruction
+// set, and CUDA. Files that include it must be compiled with -ffp-contract=off: TwoSum is wrong when an addition is
+// fused.
 #pragma once
 
 #include <stdint.h>
@@ -48,7 +49,7 @@ SXT_RESIDUAL_CALL double rounded_sum(double a, double b) {
 #endif
 }
 
-// Knuth's TwoSum: sum += v, and what the addition rounds away, with `beside`, goes to low.
+// Knuth's TwoSum: sum += v, and the addition's rounding error, with `beside`, is added to low.
 SXT_RESIDUAL_CALL void two_sum(Sum &sum, double v, double beside) {
   const double total = rounded_sum(sum.high, v), part = rounded_sum(total, -sum.high);
   const double lost = rounded_sum(rounded_sum(sum.high, -rounded_sum(total, -part)), rounded_sum(v, -part));
@@ -77,7 +78,7 @@ SXT_RESIDUAL_CALL void add_sum(Sum &sum, const Sum &other) {
   sum.size = rounded_sum(sum.size, other.size);
 }
 
-// A bound of |high + low - exact| for a sum of so many products, one more term, and a few additions of lanes.
+// A bound of |high + low - exact| for a sum of this many products, one more term, and a few additions of lanes.
 template <bool single>
 SXT_RESIDUAL_CALL double sum_bound(double size, double products) {
   constexpr double unit = 0x1p-53, slack = 1.01;
@@ -88,7 +89,7 @@ SXT_RESIDUAL_CALL double sum_bound(double size, double products) {
 }
 
 // Sums of squares that neither overflow nor underflow (Blue 1978): numbers below 2^-480 times 2^600, those above 2^480
-// times 2^-600, and the rest as they are.
+// times 2^-600, and the rest unscaled.
 struct Squares {
   double small, middle, large;
 };
@@ -121,7 +122,7 @@ SXT_RESIDUAL_CALL double root(const Squares &s) {
   return square_root(s.small) * 0x1p-600;
 }
 
-// What some rows add to the norms: of the residual, of its bounds, of b and of the sizes.
+// The contributions of some rows to the norms: of the residual, of its bounds, of b and of the sizes.
 struct Norms {
   Squares residual, bound, rhs, size;
   double residual_max, bound_max, rhs_max, size_max;
@@ -174,8 +175,8 @@ SXT_RESIDUAL_CALL sxt_residual_norms finished(const Norms &norms, double additio
   return out;
 }
 
-// Rows that are summed one after the other; the sums of such blocks are joined in their order, so that bits depend on
-// nothing but the matrix.
+// Rows that are summed one after the other; the sums of such blocks are joined in their order, so that bits depend only
+// on the matrix.
 enum { block_rows = 512 };
 
 }  // namespace sextant::residual

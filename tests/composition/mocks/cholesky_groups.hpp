@@ -41,7 +41,7 @@ inline Panel panel_of(const sxt_symbolic &symbolic, std::int64_t s, double *valu
           values + symbolic.value_ptr[s]};
 }
 
-// Calls f(begin, end) for the rows below the diagonal block, cut where they belong to another supernode.
+// Calls f(begin, end) for the rows below the diagonal block, cut at the borders of supernodes.
 template <class F>
 void for_each_target(const Panel &panel, const std::vector<std::int32_t> &super_of, F &&f) {
   for (std::int64_t begin = panel.width, end; begin < panel.rows; begin = end) {
@@ -55,7 +55,7 @@ struct Block {
   std::int64_t ld = 1;
 };
 
-// One grouped call in the making.
+// One grouped call under construction.
 class Group {
  public:
   void reserve(std::size_t items) {

@@ -22,8 +22,7 @@ View<T> view(void *const *matrices, const std::int64_t *ld, std::int64_t item) {
   return {static_cast<T *>(matrices[item]), ld[item]};
 }
 
-// A = L L^H in place. Returns 0, or the 1-based column whose pivot is not positive; the pivot then stands on the
-// diagonal.
+// A = L L^H in place. Returns 0, or the 1-based column whose pivot is not positive; the pivot is then on the diagonal.
 template <class T>
 std::int32_t potrf(View<T> a, std::int64_t n) {
   for (std::int64_t j = 0; j < n; ++j) {

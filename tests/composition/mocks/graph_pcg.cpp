@@ -72,7 +72,7 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_
   return guard(exec, [&] { return give(new State{as<sxt_pcg_query>(problem->query).m.rows}, out); });
 }
 
-// to = A from, and pq = from'to, by whichever parts fill the slot.
+// to = A from, and pq = from'to, by the parts that fill the slot.
 sxt_status product(const Session &s, const double *from, double *to, const sxt_exec &exec) {
   auto *w = s.progress.as<Progress>();
   const void *const u[] = {from}, *const v[] = {to};
@@ -95,7 +95,7 @@ sxt_status product(const Session &s, const double *from, double *to, const sxt_e
   return sextant::plugin::run(*s.a.parts[1], dots.h, exec);
 }
 
-// On a stream of its own: others may use exec's meanwhile, and their work must not end up in the graph.
+// On its own stream: others may use exec's meanwhile, and their work must not be captured.
 sxt_status capture(Session &s, const sxt_exec &exec) {
   sxt_exec mine = exec;
   mine.stream = s.stream;
@@ -137,7 +137,7 @@ sxt_status run(const void *, void *opaque, const sxt_head *head, const sxt_exec 
     for (Next next = Next::restart; next != Next::stop;) {
       if (next == Next::restart) {
         begin(args, s.v, device, told ? told - 1 : 0, *exec);
-        sxt_exec lent = *exec;  // parts of a captured graph and of this call share nothing but the session's scratch
+        sxt_exec lent = *exec;  // parts of a captured graph and of this call share only the session's scratch
         lent.scratch = s.scratch.data();
         lent.scratch_bytes = s.a.scratch_bytes;
         if (const sxt_status failed = product(s, s.v.x, s.v.q, lent)) return failed;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the mock kernels for device "deferred" share: scalars read when the work runs, the product with a DIA matrix,
-// and the device's flavour of "give me one price".
+// Common parts of the mock kernels for device "deferred": scalars read when the work runs, the product with a DIA
+// matrix, and a candidate with one estimate.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ inline double dot(std::int64_t n, const double *u, const double *v) {
   return sum;
 }
 
-// All that the mocks compute with: f64 vectors and matrix, A itself, one column.
+// The mocks compute only with f64 vectors and matrix, A itself, one column.
 inline sxt_status plain_product(const sxt_spmv_query &query, sxt_message *reason) {
   using sextant::plugin::refuse;
   if (query.m.matrix_type != SXT_F64) return refuse(reason, "the matrix is not f64");
@@ -65,7 +65,7 @@ inline sxt_status one_price(sxt_candidate *out, std::uint64_t capacity, std::uin
   return SXT_OK;
 }
 
-// Fails the call unless core lent device memory where the kind says so.
+// Fails the call unless core lent device memory where the kind requires it.
 inline sxt_status expect_device(const sxt_exec *exec, const char *what, const void *memory) {
   if (is_device(memory)) return SXT_OK;
   return sextant::plugin::error(exec, SXT_E_ARGUMENT, "%s does not lie in device memory", what);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What both mock engines share: the recurrence as it runs on the device, frozen once it is done, and the host's side,
-// which fetches its progress and asks core what to do next.
+// Common parts of both mock engines: the recurrence on the device, which stops once it is done, and the host's side,
+// which reads its progress and asks core for the next step.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace mock::pcg {
 
 constexpr std::int64_t longest = 1000;  // iterations that a progress record can hold
 
-// In device memory; also what the host reads of it.
+// In device memory; the host reads a copy.
 struct Progress {
   double rr, pq, one, tolerance;
   std::int64_t iteration, limit;
@@ -61,7 +61,7 @@ inline void advance(Progress &w, const Vectors &v) {
 
 enum class Next { go_on, restart, stop };
 
-// Waits for the device, tells core the new residuals and asks it about an end. `told`: residuals core knows already.
+// Waits for the device, reports the new residuals to core and asks it about an end. `told`: residuals already reported.
 inline Next consult(sxt_pcg_args &args, const Vectors &v, Progress *device, Progress *host, std::int64_t &told,
                     const sxt_exec &exec) {
   const auto copy = [&](void *to, const void *from, std::uint64_t bytes) {
@@ -82,10 +82,10 @@ inline Next consult(sxt_pcg_args &args, const Vectors &v, Progress *device, Prog
   if (args.residual > args.tolerance) return args.reason = SXT_REASON_ITERATION_LIMIT, Next::stop;
   const auto answer = args.confirm(args.user, args.x, args.iterations, args.residual, &args.tolerance, &args.reason);
   args.replacements += answer == SXT_CONFIRM_REPLACE;
-  return answer == SXT_CONFIRM_STOP ? Next::stop : Next::restart;  // going on by a restart is allowed, too
+  return answer == SXT_CONFIRM_STOP ? Next::stop : Next::restart;  // a restart is allowed, too
 }
 
-// The first part of a run and of every restart: what the device must know.
+// The first part of a run and of every restart: the data for the device.
 inline sxt_status begin(sxt_pcg_args &args, const Vectors &v, Progress *device, std::int64_t iteration,
                         const sxt_exec &exec) {
   return launch(exec.stream, [=, tolerance = args.tolerance, limit = args.max_iterations,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // pcg.persistent.deferred: the whole loop as one launch. It has no slots: it reads the diagonals that another plugin
-// built, keeping a copy of the values of its own as a kernel would in registers.
+// built, keeping its own copy of the values, as a kernel would in registers.
 #include <cstdint>
 #include <memory>
 
@@ -12,7 +12,7 @@ using namespace mock::pcg;
 namespace {
 
 struct State {
-  sxt_dia a{};  // the values are this state's own
+  sxt_dia a{};  // this state owns the values
   const sxt_dia *source = nullptr;
   Memory values;
 };

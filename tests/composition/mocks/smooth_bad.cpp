@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kernels of the third party's kind whose models, conditions or answers are no good. None of them may ever be chosen,
-// and none may spoil the choice for the others.
+// Kernels of the third party's kind with invalid models, conditions or answers. None of them may ever be chosen, and
+// none may affect the choice of the others.
 #include <cstdint>
 #include <limits>
 
@@ -42,7 +42,7 @@ MODEL(is_free, prices(out, capacity, count, {0.0}))
 #undef MODEL
 
 sxt_status never(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
-  return refuse(reason, "n = %lld is not to its taste", (long long)as<SmoothQuery>(query).n);
+  return refuse(reason, "n = %lld is not supported", (long long)as<SmoothQuery>(query).n);
 }
 
 // A wrong answer: a copy.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two kernels of the third party's kind: one that is cheap to set up, one that is dear to set up, fast afterwards, and
-// has sessions. Knob "smooth.meet": so many callers must be inside run at the same time before any of them goes on;
-// knob "smooth.answer": the status run returns.
+// Two kernels of the third party's kind: one with a cheap set-up, one with an expensive set-up, fast runs and sessions.
+// Knob "smooth.barrier": this many callers must be inside run at the same time before any of them continues; knob
+// "smooth.answer": the status run returns.
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -54,7 +54,7 @@ struct Session {
   std::atomic<bool> busy{false};
 };
 
-// Everybody waits until `wanted` callers are here; false when they do not come within five seconds.
+// Waits until `wanted` callers are here; false when they do not arrive within five seconds.
 bool meet(int wanted) {
   static std::mutex lock;
   static std::condition_variable came;
@@ -99,7 +99,7 @@ sxt_status pooled_run(const void *, void *opaque, const sxt_head *head, const sx
   return guard(exec, [&] {
     auto &session = *static_cast<Session *>(opaque);
     if (session.busy.exchange(true)) return error(exec, SXT_E_STATE, "a session is used by two callers at once");
-    const int wanted = static_cast<int>(mock::knob("smooth.meet", 1));
+    const int wanted = static_cast<int>(mock::knob("smooth.barrier", 1));
     const bool met = wanted <= 1 || meet(wanted);
     smooth(as<SmoothArgs>(head), session.work.data());
     session.busy = false;
@@ -120,7 +120,7 @@ const sxt_kernel plain = [] {
 }();
 
 const sxt_kernel pooled = [] {
-  sxt_kernel k = new_kernel(KIND_SMOOTH, "smooth.pooled.cpu", "cpu", "dear to set up, then fast", pooled_run);
+  sxt_kernel k = new_kernel(KIND_SMOOTH, "smooth.pooled.cpu", "cpu", "expensive set-up, fast runs", pooled_run);
   k.value_types = type_bit(SXT_F64);
   k.candidates = pooled_candidates;
   k.prepare = prepare;

@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t sizes[] = {1, 2, 3, 64, 1000};
 constexpr std::uint64_t n_cases = std::size(sizes) * 3;
 
-// Straight from the formula, with a buffer of its own.
+// Directly from the formula, with its own buffer.
 sxt_status run(const void *, void *, const sxt_head *head, const sxt_exec *exec) {
   return guard(exec, [&] {
     const auto &args = as<SmoothArgs>(head);

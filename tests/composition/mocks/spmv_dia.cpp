@@ -33,7 +33,7 @@ sxt_status run(const void *state, void *, const sxt_head *head, const sxt_exec *
     return mock::launch(exec->stream, [a = *static_cast<const sxt_dia *>(state), args, alpha, beta, exec = *exec] {
       const auto *x = static_cast<const double *>(args.x);
       mock::multiply(a, alpha.get(), x, beta.get(), static_cast<double *>(args.y));
-      // Failures that only the running work can see go into the device's status word.
+      // Failures that only the running work detects go into the device's status word.
       if (exec.device_status && std::isnan(x[0])) *exec.device_status = SXT_E_NOT_FINITE;
     });
   });

@@ -53,7 +53,7 @@ sxt_status run(const void *state, void *, const sxt_head *head, const sxt_exec *
   return run_with(*static_cast<const sxt_dia *>(state), args, mock::Scalar(args.m.alpha, 1), exec);
 }
 
-// Reads a device scalar on the host, which takes a wait: exactly what no captured work may do.
+// Reads a device scalar on the host, which needs a wait: captured work must not do that.
 sxt_status run_eagerly(const void *state, void *, const sxt_head *head, const sxt_exec *exec) {
   const auto &args = as<sxt_spmv_dots_args>(head);
   if (const sxt_status waited = exec->host->synchronize(exec->host, exec); waited != SXT_OK)

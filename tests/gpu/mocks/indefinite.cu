@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Preconditioners that break their promises. One is not definite: z = r but for the last element, which it weighs
-// negatively, where a matrix has the size of one test: in the cases of its kind it is the identity and passes. The
-// other works on a stream of its own, so that a captured graph does not hold its work and z stays frozen; it answers to
-// that size only. Only contexts that name this file have them.
+// Preconditioners that break their promises. One is not definite: for a matrix with the size of one test it gives z = r
+// with a negative weight on the last element. In the cases of its kind it is the identity and passes. The other one
+// works on another stream, so that a captured graph does not contain its work and z does not change; it accepts that
+// size only. Only contexts that name this file load them.
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -28,7 +28,7 @@ template <const char *method>
 sxt_status applicable(const sxt_query *head, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   const auto &query = as<sxt_preconditioner_query>(head);
   const bool anywhere = method == mock::method;
-  const bool left_open = anywhere && !query.method[0];  // as the cases of the kind leave it
+  const bool left_open = anywhere && !query.method[0];  // the identity, as for the cases of the kind
   if ((!left_open && std::strcmp(query.method, method) != 0) || (!anywhere && query.m.rows != mock::rows))
     return refuse(reason, "it is for one test");
   return SXT_OK;

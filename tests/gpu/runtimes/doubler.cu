@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A stand-in for a plugin, one kernel launched on a stream that another runtime made, and for an application beside the
-// library, with streams, captures and kernels of its own. Compiled once with the shared and
+// Stands for a plugin (one kernel launched on a stream that another runtime made) and for an application beside the
+// library, with its own streams, captures and kernels. Compiled once with the shared and
 // once with the static CUDA runtime.
 #include <cuda_runtime.h>
 
@@ -42,8 +42,8 @@ EXPORT int doubler_run(void *stream, std::int64_t n, double *x) {
   return cudaGetLastError();
 }
 
-// What applications do on streams of theirs: a stream that waits for the legacy one (waits = 1) or not; adding one to a
-// number; values written late, after some time has passed on the device.
+// What applications do on their own streams: a stream that waits for the legacy one (waits = 1) or not; adding one to a
+// number; values written after a delay on the device.
 EXPORT int doubler_stream(int waits, void **stream) {
   return cudaStreamCreateWithFlags(reinterpret_cast<cudaStream_t *>(stream),
                                    waits ? cudaStreamDefault : cudaStreamNonBlocking);
@@ -57,12 +57,12 @@ EXPORT int doubler_write_late(void *stream, std::int64_t n, double value, double
   write_late<<<1, 256, 0, static_cast<cudaStream_t>(stream)>>>(n, value, x);
   return cudaGetLastError();
 }
-// Memory of the current device that any program could have.
+// Memory of the current device, as any program could allocate it.
 EXPORT int doubler_memory(std::size_t *left) {
   std::size_t all = 0;
   return cudaMemGetInfo(left, &all);
 }
-// A capture in the global mode, CUDA's default and that of frameworks; how many nodes it has recorded.
+// A capture in the global mode (CUDA's default, and that of frameworks); the number of its nodes.
 EXPORT int doubler_capture(void *stream) {
   return cudaStreamBeginCapture(static_cast<cudaStream_t>(stream), cudaStreamCaptureModeGlobal);
 }

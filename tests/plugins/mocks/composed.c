@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mock-composed: a kernel of com.example.scale/1 made of two others of the same kind, through a slot. The first scales
- * into the scratch, the second copies (factor 1) into y. Each part gets the scratch behind the kernel's own. Beside it
- * stand one that forgot its slot_query and one whose slot nobody fills. */
+ * into the scratch, the second copies (factor 1) into y. Each part gets the scratch behind the kernel's own. There are
+ * two more kernels: one without its slot_query, and one with a slot that no kernel fills. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Plugins that are wrong, or odd, in what they hand out at load: one module for each name below, chosen by
- * -DDEFECT=<name>. A module is named after its defect, with '-' for '_'. */
+/* Plugins whose tables are wrong or unusual at load: one module for each name below, chosen by -DDEFECT=<name>. A
+ * module is named after its defect, with '-' for '_'. */
 #include <signal.h>
 #include <stdlib.h>
 
 #include "scale.h"
 
 enum {
-  none,         /* nothing wrong; "@@@" in its names is there to be patched in copies */
+  none,         /* nothing wrong; tests replace the "@@@" in its names in copies */
   newer_struct, /* nothing wrong: structs longer than this library's, as of a later minor */
   older_version,
   newer_version, /* both named mock-versioned */
@@ -53,7 +53,7 @@ static sxt_status run(const void *state, void *session, const sxt_head *head, co
 
 static const sxt_slot broken_slot = {"A", NULL, 0, 1, 1, 0};
 
-/* A kernel with room behind it, for the one that states a longer struct. */
+/* A kernel with space behind it, for the defect that states a longer struct. */
 static struct {
   sxt_kernel kernel;
   void *later[4];
@@ -84,7 +84,7 @@ static const sxt_kind bad_kind = {.struct_size = sizeof bad_kind,
                                   .reference = IS(kind_foreign_reference) ? &foreign : NULL,
                                   .n_cases = IS(kind_without_compare)};
 
-/* Every module but those about several kernels has one that is fine beside the one in question. */
+/* Every module, except those about several kernels, has one good kernel beside the defective one. */
 static const sxt_kernel *const kernels[] = {IS(kernel_null) ? NULL : &first.kernel,
                                             IS(duplicate_kernel) ? &twin : &second};
 static const sxt_kind *const kinds[] = {&bad_kind};
@@ -123,12 +123,12 @@ static struct {
 SXT_PLUGIN_EXPORT sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out);
 
 #if DEFECT_NUMBER == 3
-extern void a_function_nobody_defines(void);
+extern void a_function_without_definition(void);
 #endif
 
 SXT_PLUGIN_EXPORT sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
 #if DEFECT_NUMBER == 3
-  a_function_nobody_defines();
+  a_function_without_definition();
 #endif
   if (IS(entry_crash)) raise(SIGSEGV);
   if (IS(entry_error)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mock-device: a device with streams that can be captured. Its memory is the host's; a captured graph is a list of the
- * work that was enqueued. With -DABSENT=1 it is the plugin of a device, "absent", that is not there, with -DBROKEN=1
- * the newest version of the plugin of "cuda", whose device is there and does not open. */
+ * work that was enqueued. With -DABSENT=1 it is the plugin of a device, "absent", that is not present. With -DBROKEN=1
+ * it is the newest version of the plugin of "cuda", whose device is present and does not open. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mock-elsewhere: a kind whose reference runs on a device that is not there, and a kernel of it for the CPU that
- * nothing can prove here; it is wrong. */
+/* mock-elsewhere: a kind whose reference runs on a device that is not present, and a wrong kernel of it for the CPU,
+ * which cannot be tested here. */
 #include <stdlib.h>
 
 #include "sextant/plugin/plugin.h"

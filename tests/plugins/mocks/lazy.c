@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mock-lazy: a kernel of each of the library's kinds that compute, for f64 on the CPU. By their own word they are the
- * fastest; what they do is nothing. */
+/* mock-lazy: a kernel of each of the library's kinds that compute, for f64 on the CPU. Their models say that they are
+ * the fastest; they do nothing. */
 #include <string.h>
 
 #include "sextant/plugin/kinds/hermitian.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// mock-old-values: kernels whose refresh a test watches, or makes fail or slow, by the process's environment: a product
-// that multiplies by values of its own, a builder of coordinates, and a diagonal preconditioner that takes its time.
+// mock-old-values: kernels whose refresh a test observes, makes fail or makes slow by environment variables: a product
+// that multiplies by a copy of the values, a builder of coordinates, and a slow diagonal preconditioner.
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -133,8 +133,7 @@ const sxt_storage *coo_view(const void *state) { return &static_cast<const Coord
 std::uint64_t coo_bytes(const void *state) { return static_cast<const Coordinates *>(state)->values.size() * 12; }
 const sxt_storage_ops coo_ops{sizeof(sxt_storage_ops), coo_view, coo_bytes, nullptr, nullptr, nullptr};
 
-// ---- M = D^-1, which may take its time to set up
-// ---------------------------------------------------------------------
+// ---- M = D^-1, whose set-up may be slow ---------------------------------------------------------------------
 
 struct Diagonal {
   std::vector<double> inverse;
@@ -189,7 +188,7 @@ const sxt_preconditioner_ops m_ops = [] {
   sxt_preconditioner_ops ops{};
   ops.struct_size = sizeof ops;
   ops.method = "mock-slow";
-  ops.typical_iterations = 0.05;  // as if it were the most promising: it is tried first
+  ops.typical_iterations = 0.05;  // predicted to be the fastest, so that it is tried first
   return ops;
 }();
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind "com.example.scale/1", defined by a third party (scale_kind.c): y = factor x on doubles. What the defective
- * plugins beside this file are defective in. */
+/* Kind "com.example.scale/1", defined by a third party (scale_kind.c): y = factor x on doubles. The defects of the
+ * defective plugins beside this file. */
 #ifndef MOCK_SCALE_H
 #define MOCK_SCALE_H
 #include "sextant/plugin/plugin.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mock-scale: a third party's plugin that brings a kind of its own with a reference kernel and cases, and a second
- * kernel of that kind. Nothing here is wrong. */
+/* mock-scale: a third party's plugin that defines its own kind with a reference kernel and cases, and a second kernel
+ * of that kind. Nothing here is wrong. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

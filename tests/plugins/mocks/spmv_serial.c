@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mock-spmv: a third party's kernel of one of the library's own kinds: y = alpha A x + beta y in f64 over CSR with i32
  * indices, one row after the other. -DNAME names it, and -DDEFECT what is wrong with it. -DPLUGIN makes the file the
- * newest version of that plugin, with -DMIXED kernels come with it that nothing proves on the CPU. */
+ * newest version of that plugin, with -DMIXED it also has kernels that cannot be tested on the CPU. */
 #include <fenv.h>
 #include <locale.h>
 #include <signal.h>
@@ -34,7 +34,7 @@ enum {
   flatters,        /* its cost is a millionth of the truth */
   declines,        /* every matrix, when it is prepared */
   declines_values, /* negative ones, when it is prepared or refreshed */
-  fails            /* when it is prepared, with an error of its own */
+  fails            /* when it is prepared, with its own error */
 };
 
 #define TEXT_(x) #x
@@ -71,7 +71,7 @@ static sxt_status candidates(const sxt_query *query, const sxt_features *feature
   *count = 1;
   memset(out, 0, sizeof *out);
   out->launch[0] = 1;
-  /* Eager, so that it is chosen wherever it may be; a few nanoseconds an entry would be the truth. */
+  /* Too low, so that it is chosen wherever it applies; the true cost is a few nanoseconds an entry. */
   out->run_s = 1e-10 * (double)((const sxt_matrix_query *)query)->nnz * (IS(flatters) ? 1e-6 : 1);
   return SXT_OK;
 }
@@ -108,7 +108,7 @@ static sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exe
   return SXT_NOT_APPLICABLE;
 }
 
-/* What a run must not do to its process. */
+/* Actions that a run must not do to its process. */
 static void misbehave(void) {
   if (IS(maps)) {
     void *mapped = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -167,7 +167,7 @@ static const sxt_kernel kernel = {.struct_size = sizeof kernel,
                                   .run = run};
 
 #ifdef MIXED
-/* Both do nothing: one for a device of its own, one of a kind whose reference is not there. */
+/* Both do nothing: one for another device, one of a kind whose reference is not present. */
 static sxt_status nothing(const void *state, void *session, const sxt_head *head, const sxt_exec *exec) {
   (void)state, (void)session, (void)head, (void)exec;
   return SXT_OK;

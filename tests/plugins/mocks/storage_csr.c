@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mock-storage: a third party's builder of CSR in f64, cheaper than any other by its own word; -DDEFECT says what is
+/* mock-storage: a third party's builder of CSR in f64, predicted to be cheaper than any other; -DDEFECT says what is
  * wrong with it. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plugins that let C++ exceptions out: of the entry (-DTHROW_IN_ENTRY=1), or of run.
+// Plugins that let C++ exceptions escape: from the entry (-DTHROW_IN_ENTRY=1), or from run.
 #include <stdexcept>
 
 #include "scale.h"

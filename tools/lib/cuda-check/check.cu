@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Doubles a few numbers on the GPU, if there is one, and says what happened. Exit code 1: a wrong answer.
+// Doubles a few numbers on the GPU, if there is one, and reports the outcome. Exit code 1: a wrong answer.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -16,7 +16,7 @@ int main() {
   int host[n];
   for (int i = 0; i < n; ++i) host[i] = i;
   int *device = nullptr;
-  // Any step that fails leaves host[] as it was, which the comparison below finds.
+  // Any step that fails leaves host[] unchanged, which the comparison below detects.
   cudaMalloc(&device, sizeof host);
   cudaMemcpy(device, host, sizeof host, cudaMemcpyHostToDevice);
   double_each<<<1, n>>>(device);

@@ -20,7 +20,7 @@ using namespace sextant;
 
 namespace {
 
-// One line of a file, with the candidate that it speaks of.
+// One line of a file, with its candidate.
 struct Line {
   std::string subject;
   TreeSubject about;
@@ -50,7 +50,7 @@ bool parse(const std::string &text, Line &line, std::string &kernel) {
   return true;
 }
 
-// Calls take(line) for every line whose candidate is still offered; returns how many are not.
+// Calls take(line) for every line whose candidate is still offered; returns how many candidates are not.
 int each_line(Context &context, const std::string &path, const std::function<void(const Line &)> &take) {
   std::map<std::string, const registry::Kernel *> kernels;
   for (const registry::Kernel *kernel : registry::Registry::instance().all_kernels())
@@ -113,8 +113,8 @@ void learn(Context &context, const std::string &csv, const std::string &profile)
   std::map<std::pair<std::string, std::int64_t>, int> families;
   int taken = 0;
   const int left_out = each_line(context, csv, [&](const Line &line) {
-    // The published steps are left to what they state of themselves: the luckiest of many that lose would be taken.
-    if (!line.measured.judged && !line.measured.kernel->has(SXT_KERNEL_OPPONENT)) return;
+    // The published steps keep their own estimates: with fits, the luckiest of many slow ones would be taken.
+    if (!line.measured.judged && !line.measured.kernel->has(SXT_KERNEL_BASELINE)) return;
     const int family = families.try_emplace({line.subject, line.n}, static_cast<int>(families.size())).first->second;
     // One choice serves operands in the cache and out of it.
     const double seconds = std::sqrt(line.measured.seconds(hot) * line.measured.seconds(cold));

@@ -12,11 +12,12 @@ namespace regret {
 
 void write_csv(const std::string &path, const std::vector<Subject> &subjects);
 
-// Adds the points of a file to these subjects; lines of others, and of candidates that are no longer offered so, are
-// passed over. Returns how many were.
+// Adds the points of a file to these subjects; lines of other subjects, and of candidates that are no longer offered,
+// are skipped. Returns how many were.
 int read_csv(sextant::Context &context, const std::string &path, std::vector<Subject> &subjects);
 
-// Fits models to the measurements of a file, puts them over what the context has and into `profile`, if one is named.
+// Fits models to the measurements of a file; they replace those of the context and are written to `profile`, if one is
+// named.
 void learn(sextant::Context &context, const std::string &csv, const std::string &profile);
 
 }  // namespace regret

@@ -32,7 +32,7 @@ constexpr double candidate_s = 5e-4, too_long_s = 5e-3;
 // Seconds of a run of one configuration; 0: it declined.
 using Measure = std::function<double(const ChoicePtr &)>;
 
-// All configurations of one kernel for one problem, in an order that does not depend on what models say.
+// All configurations of one kernel for one problem, in an order that does not depend on the models.
 struct Configurations {
   std::vector<ChoicePtr> choices;
   std::vector<double> seconds;
@@ -61,7 +61,7 @@ void judge(const Context &context, const Query &query, const registry::Kernel &k
   add(table, kernel.name(), "launch.measured", all.seconds[static_cast<std::size_t>(taken)] / best);
 }
 
-// Measures every configuration of what is offered, and judges kernel by kernel.
+// Measures every configuration that is offered, and evaluates kernel by kernel.
 void judge_all(const Context &context, const Query &query, std::vector<ChoicePtr> choices, const Measure &measure,
                PolicyTable &table) {
   std::stable_sort(choices.begin(), choices.end(), [](const ChoicePtr &a, const ChoicePtr &b) {
@@ -73,7 +73,7 @@ void judge_all(const Context &context, const Query &query, std::vector<ChoicePtr
   std::map<const registry::Kernel *, Configurations> kernels;
   for (const ChoicePtr &choice : choices) {
     const registry::Kernel &kernel = *choice->kernel;
-    if (offered[&kernel] < 2 || kernel.has(SXT_KERNEL_REFERENCE) || kernel.has(SXT_KERNEL_OPPONENT)) continue;
+    if (offered[&kernel] < 2 || kernel.has(SXT_KERNEL_REFERENCE) || kernel.has(SXT_KERNEL_BASELINE)) continue;
     if (choice->run_s > too_long_s) continue;
     try {
       const double seconds = measure(choice);
@@ -186,7 +186,7 @@ void judge_other_kernels(Context &context, double seconds, PolicyTable &table) {
   int products = 0, sets = 0, groups = 0;
   for (std::int64_t n = 1 << 10; n <= 1 << 24 && !over(0.15); n = n * 23 / 8, ++groups)
     judge_group_dots(context, n, table);
-  // Neighbours in this order are far apart, so that wherever the time ends all sizes have been seen.
+  // Neighbours in this order have very different sizes, so that all sizes have been seen whenever the time ends.
   constexpr std::array orders = {64, 350, 16, 128, 512, 32, 200, 96, 700};
   for (const int n : orders) {
     if (over(0.45)) break;

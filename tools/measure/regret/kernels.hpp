@@ -9,8 +9,8 @@
 namespace regret {
 
 // Measures every configuration of every kernel that has several, on generated matrices and sets, for about so many
-// seconds, and adds what each policy gives away to the table. Kernels that do not describe their launches to policies
-// are judged by what the models take.
+// seconds, and adds the regret of each policy to the table. For kernels that do not describe their launches to
+// policies, the models' choice is evaluated.
 void judge_other_kernels(sextant::Context &context, double seconds, PolicyTable &table);
 
 }  // namespace regret

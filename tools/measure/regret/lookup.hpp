@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What finding a kernel costs a call: the decision tree of every subject, looked up at random n.
+// The cost of finding a kernel in a call: the decision tree of every subject, looked up at random n.
 #pragma once
 
 #include <vector>

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// gpu_regret: what choices give away. For a few operations and types at N random n each, every candidate of every
-// kernel is measured, with operands in the last cache and out of it; then the decision trees' picks (of a calibration
-// made now, of FILE or of the profile that ships; and of the models' analytic numbers) and the launch policies'
-// proposals are held against the fastest. Options:
+// gpu_regret: the regret of choices. For a few operations and types at N random n each, every candidate of every kernel
+// is measured, with operands in the last cache and out of it. Then the decision trees' picks (of a calibration made
+// now, of FILE or of the profile that ships; and of the models' analytic numbers) and the launch policies' proposals
+// are compared with the fastest. Options:
 //   --count N --seed N --octaves K   so many n from 2^10 to 2^K (26)
 //   --only sum-f32,...               these operations and types
 //   --every N                        every operation that has a tree (--only dot,...: these), each with N points over
 //                                    all its types, briefly measured
 //   --budget SECONDS                 ends the measuring early; what was measured then counts
 //   --others SECONDS                 policies on kernels that no tree chooses, too
-//   --tell PERCENT                   picks that lose more, one by one
-//   --calibrate SECONDS              for what is judged, kept in --profile FILE
+//   --list PERCENT                   picks that lose more, one by one
+//   --calibrate SECONDS              for what is evaluated, kept in --profile FILE
 //   --profile FILE                   instead of what ships
 //   --csv FILE                       the measurements; --measured FILE takes those of an earlier run instead
 //   --learn FILE --into PROFILE      first fits models to the measurements of an earlier run
@@ -40,7 +40,7 @@ namespace {
 using namespace regret;
 using namespace sextant;
 
-// What `sextant calibrate` does for the kinds and types that are judged here, and for nothing else.
+// What `sextant calibrate` does, restricted to the kinds and types that are evaluated here.
 void calibrate(Context &context, double seconds, const std::string &profile, const std::vector<Subject> &subjects) {
   std::set<std::pair<std::string, sxt_value_type>> wanted;
   for (const Subject &subject : subjects) wanted.emplace(subject.tree.kind, subject.tree.type);
@@ -72,7 +72,7 @@ void calibrate(Context &context, double seconds, const std::string &profile, con
 struct Settings {
   int count = 200, every = 0;
   double calibrate_s = 0, budget_s = 1e9;
-  double told = INFINITY;
+  double listed = INFINITY;
   double others_s = 0;  // for launch policies on kernels that no tree chooses
   double octaves = 26;  // lengths from 2^10 to 2 to this power; elements of 16 bytes: one less
   std::string profile, csv, only, learn, into, measured;
@@ -100,8 +100,8 @@ bool read_settings(int argc, char **argv, Settings &settings) {
       settings.into = value;
     else if (name == "--others")
       settings.others_s = std::atof(value.c_str());
-    else if (name == "--tell")
-      settings.told = 1 + std::atof(value.c_str()) / 100;
+    else if (name == "--list")
+      settings.listed = 1 + std::atof(value.c_str()) / 100;
     else if (name == "--octaves")
       settings.octaves = std::clamp(std::atof(value.c_str()), 10.0, 28.0);
     else if (name == "--measured")
@@ -137,7 +137,7 @@ int run(const Settings &settings) {
   if (!settings.csv.empty()) write_csv(settings.csv, subjects);
   const bool models = !context.profile().models.empty();
   for (const Subject &subject : subjects)
-    report_tree(context, subject, models ? "measured" : "analytic", true, settings.told);
+    report_tree(context, subject, models ? "measured" : "analytic", true, settings.listed);
   if (settings.every > 0) print_operations(context, subjects);
   PolicyTable policies;
   judge_policies(context, subjects, policies);

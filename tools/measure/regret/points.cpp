@@ -244,7 +244,7 @@ std::vector<ChoicePtr> worth_measuring(Context &context, const TreeSubject &subj
   std::erase_if(choices, [&](const ChoicePtr &choice) {
     const bool hopeless = choice->run_s > effort.long_run_s && choice->run_s > effort.far * least_s;
     return choice->kernel->has(SXT_KERNEL_REFERENCE) || (!steps && published_step(choice->kernel->name())) ||
-           (hopeless && !steps && !choice->kernel->has(SXT_KERNEL_OPPONENT));
+           (hopeless && !steps && !choice->kernel->has(SXT_KERNEL_BASELINE));
   });
   return choices;
 }
@@ -261,20 +261,20 @@ Point measure(Context &context, const TreeSubject &subject, std::int64_t n, Oper
     return measure_one(context, choice, sets.of(regime), expected, budget_s, effort.samples);
   };
   for (const ChoicePtr &choice : worth_measuring(context, subject, n, steps, effort)) {
-    const bool opponent = choice->kernel->has(SXT_KERNEL_OPPONENT);
+    const bool baseline = choice->kernel->has(SXT_KERNEL_BASELINE);
     Measured each;
     each.kernel = choice->kernel;
     each.candidate = place_of(*choice, subject, n, context);
     if (point.find(each.kernel, each.candidate)) continue;  // measured already, as another grid that is equal here
-    each.judged = !published_step(choice->kernel->name()) && !opponent;
+    each.judged = !published_step(choice->kernel->name()) && !baseline;
     std::copy_n(choice->candidate.launch, 4, each.launch);
     try {
       for (const Regime regime : {hot, cold})
         each.first[regime] = each.second[regime] =
             regime == cold && sets.single() ? each.first[hot] : take(each, choice, regime, effort.quick_s);
     } catch (const Error &) {
-      if (!opponent) throw;
-      continue;  // another library that is not to be had here
+      if (!baseline) throw;
+      continue;  // a library that is not available here
     }
     point.all.push_back(each);
     choices.push_back(choice);
@@ -286,7 +286,7 @@ Point measure(Context &context, const TreeSubject &subject, std::int64_t n, Oper
     std::vector<std::size_t> finalists;
     for (std::size_t i = 0; i < choices.size(); ++i)
       if (point.all[i].first[regime] <
-          least * (choices[i]->kernel->has(SXT_KERNEL_OPPONENT) ? near_enough : effort.near))
+          least * (choices[i]->kernel->has(SXT_KERNEL_BASELINE) ? near_enough : effort.near))
         finalists.push_back(i);
     for (const std::size_t i : finalists)
       point.all[i].first[regime] = take(point.all[i], choices[i], regime, effort.careful_s);

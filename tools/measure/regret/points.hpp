@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What gpu_regret judges against: every candidate of every kernel, measured at some n, with operands that the last
-// cache holds ("hot") and with operands that it cannot hold ("cold").
+// What gpu_regret compares with: every candidate of every kernel, measured at some n, with operands that the last cache
+// holds ("hot") and with operands that it cannot hold ("cold").
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace regret {
 
-// both: the geometric mean of the two, by which one choice that serves either is judged.
+// both: the geometric mean of the two, for a choice that serves both.
 enum Regime { hot, cold, both };
 
-// One candidate at one n. What came near the fastest was measured twice more, some time apart; the others once,
+// One candidate at one n. Candidates near the fastest were measured twice more, some time apart; the others once,
 // quickly.
 struct Measured {
   const sextant::registry::Kernel *kernel = nullptr;
@@ -37,8 +37,9 @@ struct Point {
   // The same, or a grid of the kernel that is equal at this n.
   const Measured *find(const sextant::Context &context, const sextant::TreeSubject &subject, const std::string &kernel,
                        std::uint64_t candidate) const;
-  // Time of what was taken over that of the fastest. The fastest of many is partly the luckiest: who it is comes from
-  // one of the two measurements, what it takes from the other, and the mean of both ways counts. Below 1: noise.
+  // Time of what was taken over that of the fastest. The fastest of many is partly the luckiest: one of the two
+  // measurements decides which one is fastest, the other gives its time, and the mean of both assignments counts. Below
+  // 1: noise.
   double regret(const Measured &taken, Regime regime) const;
 };
 
@@ -73,9 +74,9 @@ class Operands {
   sextant::DeviceBuffer result_, index_;
 };
 
-// How carefully a point is measured: budgets of the first look at everything and of the second at what came within
-// `near` times the fastest; samples at least. What is predicted to take `far` times the least is left out where a run
-// lasts so long.
+// How carefully a point is measured: budgets of the first measurement of everything and of the second one of candidates
+// within `near` times the fastest; least number of samples. Candidates predicted to take `far` times the least are left
+// out where a run takes that long.
 struct Effort {
   double quick_s, careful_s, near, far, long_run_s;
   int samples;

@@ -32,33 +32,33 @@ const Measured *picked_at(const Context &context, const Subject &subject, const 
 }
 
 // The fastest of other libraries; NULL where none was measured.
-const Measured *best_opponent(const Point &point, Regime regime) {
-  const Measured *opponent = nullptr;
+const Measured *best_baseline(const Point &point, Regime regime) {
+  const Measured *baseline = nullptr;
   for (const Measured &each : point.all) {
-    const bool theirs = each.kernel->has(SXT_KERNEL_OPPONENT);
-    if (theirs && (!opponent || each.seconds(regime) < opponent->seconds(regime))) opponent = &each;
+    const bool theirs = each.kernel->has(SXT_KERNEL_BASELINE);
+    if (theirs && (!baseline || each.seconds(regime) < baseline->seconds(regime))) baseline = &each;
   }
-  return opponent;
+  return baseline;
 }
 
 // The tree's pick over the best of other libraries: above 1 the pick is slower.
-void add_opponents(const Context &context, const Subject &subject, const DecisionTree &tree, Regime regime,
+void add_baselines(const Context &context, const Subject &subject, const DecisionTree &tree, Regime regime,
                    Quotients &slower) {
   for (const Point &point : subject.points) {
-    const Measured *picked = picked_at(context, subject, tree, point), *opponent = best_opponent(point, regime);
-    if (!picked || !opponent) continue;
-    const double quotient = picked->seconds(regime) / opponent->seconds(regime);
+    const Measured *picked = picked_at(context, subject, tree, point), *baseline = best_baseline(point, regime);
+    if (!picked || !baseline) continue;
+    const double quotient = picked->seconds(regime) / baseline->seconds(regime);
     if (quotient > slower.worst())
       slower.worst_text =
-          "n = " + std::to_string(point.n) + ": " + describe(*picked, regime) + ", " + describe(*opponent, regime);
+          "n = " + std::to_string(point.n) + ": " + describe(*picked, regime) + ", " + describe(*baseline, regime);
     slower.all.push_back(quotient);
   }
 }
 
-void report_opponents(const Context &context, const Subject &subject, const DecisionTree &tree) {
+void report_baselines(const Context &context, const Subject &subject, const DecisionTree &tree) {
   for (const Regime regime : {hot, cold}) {
     Quotients slower;
-    add_opponents(context, subject, tree, regime, slower);
+    add_baselines(context, subject, tree, regime, slower);
     if (!slower.all.empty())
       std::printf(
           "%-8s best of CUB and cuBLAS over the pick, %-4s mean %.3f  at least 0.97: %3.0f %%  least %.3f (%s)\n",
@@ -88,11 +88,11 @@ int add_regrets(const Context &context, const Subject &subject, const DecisionTr
 
 }  // namespace
 
-void report_tree(Context &context, const Subject &subject, const char *when, bool opponents, double told) {
+void report_tree(Context &context, const Subject &subject, const char *when, bool baselines, double listed) {
   const double start = seconds_now();
   const DecisionTree tree = DecisionTree::build(context, subject.tree);
   const double built = seconds_now() - start;
-  if (opponents) report_opponents(context, subject, tree);
+  if (baselines) report_baselines(context, subject, tree);
   for (const Regime regime : {hot, cold, both}) {
     Quotients quotients;
     const int missing = add_regrets(context, subject, tree, regime, quotients);
@@ -104,7 +104,7 @@ void report_tree(Context &context, const Subject &subject, const char *when, boo
   }
   for (const Point &point : subject.points)
     if (const Measured *picked = picked_at(context, subject, tree, point))
-      if (const double quotient = point.regret(*picked, both); quotient > told)
+      if (const double quotient = point.regret(*picked, both); quotient > listed)
         std::printf("    n = %lld: %.3f, %s, fastest %s\n", (long long)point.n, quotient,
                     describe(*picked, both).c_str(), describe(*point.fastest(both), both).c_str());
   std::fflush(stdout);
@@ -119,7 +119,7 @@ void print_operations(Context &context, const std::vector<Subject> &subjects) {
   for (const Subject &subject : subjects) {
     const DecisionTree tree = DecisionTree::build(context, subject.tree);
     Row &row = rows[operation_of(subject)];
-    for (const Regime regime : {hot, cold}) add_opponents(context, subject, tree, regime, row.slower[regime]);
+    for (const Regime regime : {hot, cold}) add_baselines(context, subject, tree, regime, row.slower[regime]);
     for (const Regime regime : {hot, cold}) add_regrets(context, subject, tree, regime, row.regret[regime]);
     row.missing += add_regrets(context, subject, tree, both, row.regret[both]);
   }
@@ -146,7 +146,7 @@ void print_operations(Context &context, const std::vector<Subject> &subjects) {
 
 namespace {
 
-// The list a launch policy sees at n, with what the models say of it.
+// The list a launch policy sees at n, with the models' predictions.
 std::vector<LaunchProposal> proposals_at(const Context &context, const registry::Kernel &kernel, const Query &query) {
   const std::vector<sxt_candidate> list = candidates_of(context, kernel, query);
   std::vector<double> run_s;

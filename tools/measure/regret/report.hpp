@@ -32,11 +32,11 @@ struct Quotients {
 // By kernel, then by policy.
 using PolicyTable = std::map<std::string, std::map<std::string, Quotients>>;
 
-// The tree's picks against the fastest at each point; opponents: and against the best of other libraries; told: one by
-// one those that take more than so many times the fastest.
-void report_tree(sextant::Context &context, const Subject &subject, const char *when, bool opponents, double told);
+// The tree's picks against the fastest at each point; baselines: and against the best of other libraries; listed: those
+// that take more than so many times the fastest, one by one.
+void report_tree(sextant::Context &context, const Subject &subject, const char *when, bool baselines, double listed);
 
-// Operation by operation, over all its types, as a table: what the trees' picks give away, and the better of CUB and
+// Operation by operation, over all its types, as a table: the regret of the trees' picks, and the better of CUB and
 // cuBLAS over the pick.
 void print_operations(sextant::Context &context, const std::vector<Subject> &subjects);
 

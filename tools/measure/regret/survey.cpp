@@ -19,7 +19,7 @@ using namespace sextant;
 
 namespace {
 
-// What is judged unless others are named, each an operation of a decision tree with its type: dotc-c128.
+// What is evaluated by default, each an operation of a decision tree with its type: dotc-c128.
 constexpr const char *usual_subjects =
     "sum-f32,dot-f64,sum-f64,dot-f32,nrm2-f64,axpy-f32,axpy-f64,copy-f64,chronopoulos-gear-f64,multidot-2-f64";
 

@@ -13,8 +13,8 @@ namespace regret {
 
 // The named ones, or where `only` is empty the usual ones, at `count` lengths each.
 std::vector<Subject> wanted_subjects(const std::string &only, int count);
-// Every operation that has a decision tree on every type, `count` lengths an operation. What is no operation of its own
-// on some types is left out there: an order of complex numbers, conjugates of real ones.
+// Every operation that has a decision tree on every type, `count` lengths an operation. Operations that some types do
+// not have are left out there: an order of complex numbers, conjugates of real ones.
 // only: some of them, "dot,multidot"; empty: all.
 std::vector<Subject> every_subject(int count, const std::string &only);
 // "multidot" of "multidot-3-c64": what is counted as one operation.

@@ -22,7 +22,7 @@ struct Cg {
   Solver solver;
 };
 
-// A copy, as Eigen's users have their matrices; its solvers take no borrowed ones.
+// A copy, as in programs that use Eigen; its solvers take no borrowed arrays.
 Matrix copy(const sxt_peer_csr &a) {
   return Eigen::Map<const Matrix>(a.rows, a.cols, a.nnz, a.row_ptr, a.col, a.values);
 }

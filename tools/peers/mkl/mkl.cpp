@@ -79,7 +79,8 @@ int open(const char *const *folders, std::int32_t threads, sxt_peer_message *mes
       !library.find(set_threads, "MKL_Set_Num_Threads") || !library.find(version, "MKL_Get_Version_String")) {
     return peer::say(message, library.path() + " lacks functions of MKL");
   }
-  // MKL ends the process when a layer is missing, so look first. GNU threads are shared with everybody else here.
+  // MKL ends the process when a layer is missing, so look first. GNU threads are shared with all other users of OpenMP
+  // here.
   const std::string layer = library.folder() + "/libmkl_gnu_thread" + library.path().substr(library.path().find(".so"));
   const bool gnu = dlopen("libgomp.so.1", RTLD_NOW | RTLD_GLOBAL) && access(layer.c_str(), R_OK) == 0;
   set_interface(lp64);
@@ -105,7 +106,7 @@ int spmv_prepare(const sxt_peer_csr *a, const sxt_peer_effort *effort, void **st
   if (status == success) status = optimize(handle);
   if (status != success) {
     if (handle) destroy(handle);
-    return peer::say(message, "MKL's set-up of SpMV answered " + std::to_string(status));
+    return peer::say(message, "MKL's set-up of SpMV returned " + std::to_string(status));
   }
   *state = handle;
   return 0;

@@ -13,7 +13,8 @@ int (*get_parallel)() = nullptr;
 sxt_peer table{};
 
 int open(const char *const *folders, std::int32_t threads, sxt_peer_message *message) {
-  // Debian's variant on OpenMP shares its threads with everybody else here; the other one's keep spinning.
+  // Debian's variant on OpenMP shares its threads with all other users of OpenMP here; the other variant's threads keep
+  // spinning.
   const char *const shared[] = {"/usr/lib/x86_64-linux-gnu/openblas-openmp", nullptr};
   peer::Library library;
   std::string tried;

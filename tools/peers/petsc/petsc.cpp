@@ -18,13 +18,13 @@ struct State {
   Vec x = nullptr, y = nullptr;
 };
 
-// PETSc answers with codes; a sentence with the code is all that the command needs.
+// PETSc returns codes; the command needs a sentence with the code.
 int failed(sxt_peer_message *message, const char *what, PetscErrorCode code) {
-  return peer::say(message, std::string("PETSc: ") + what + " answered " + std::to_string(static_cast<int>(code)));
+  return peer::say(message, std::string("PETSc: ") + what + " returned " + std::to_string(static_cast<int>(code)));
 }
 
 int open(const char *const *, std::int32_t, sxt_peer_message *message) {
-  // No file of options, no signal handlers, errors as codes: nothing but numbers may come from here.
+  // No file of options, no signal handlers, errors as codes: a peer returns only numbers.
   PetscErrorCode code = PetscOptionsSetValue(nullptr, "-skip_petscrc", "1");
   if (!code) code = PetscOptionsSetValue(nullptr, "-no_signal_handler", "1");
   if (!code) code = PetscInitializeNoArguments();
@@ -60,7 +60,7 @@ PetscErrorCode make_solver(State &state) {
   PetscErrorCode code = KSPCreate(PETSC_COMM_SELF, &state.ksp);
   if (!code) code = KSPSetOperators(state.ksp, state.a, state.a);
   if (!code) code = KSPSetType(state.ksp, KSPCG);
-  // The residual that everybody is judged by; PETSc's default is the preconditioned one.
+  // The residual by which all peers are compared; PETSc's default is the preconditioned one.
   if (!code) code = KSPSetNormType(state.ksp, KSP_NORM_UNPRECONDITIONED);
   if (!code) code = KSPGetPC(state.ksp, &pc);
   if (!code) code = PCSetType(pc, PCJACOBI);

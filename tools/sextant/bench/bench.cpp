@@ -46,7 +46,7 @@ std::string command_line() {
 void read_list(const std::string &path, std::vector<std::string> &matrices) {
   std::ifstream file(path);
   if (!file) fail(exit_bad_input, "--list: {} cannot be read", path);
-  std::size_t most = std::size_t{16} << 20;  // what never ends is no list
+  std::size_t most = std::size_t{16} << 20;  // an endless file is not a list
   std::string line;
   const auto end_line = [&] {
     if (!line.empty()) matrices.push_back(std::exchange(line, {}));
@@ -90,7 +90,7 @@ void add_peer_options(CLI::App &app, const std::shared_ptr<BenchOptions> &option
       ->group(group);
 }
 
-// Suites with a form of their own for GPUs take it there.
+// Suites that have a separate form for GPUs use it there.
 int on_device(const BenchOptions &options, Suite suite) {
   if (options.plan_seconds > 0 && !options.plans) fail(exit_usage, "--plan-seconds needs --plans");
   if (options.context.device != "cpu") {
@@ -127,7 +127,7 @@ void add_suite(CLI::App &parent, const char *name, const char *text, bool matric
         ->check(number_from_zero());
     app->add_flag("--plans", options->plans, "On a GPU: every engine with every storage and preconditioner");
     app->add_option("--plan-seconds", options->plan_seconds,
-                    "With --plans: try no further one after so many seconds; those left are told")
+                    "With --plans: start no further plan after this many seconds; the rest are listed")
         ->check(number_from_zero());
     app->add_option("--engines", options->engines, "On a GPU: these engines alone beside the choice")
         ->delimiter(',')

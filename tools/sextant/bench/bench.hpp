@@ -18,7 +18,7 @@
 
 namespace tool {
 
-// What a choice, and the peers' set-up, is told about how often it will run.
+// How often a choice will run, as told to the library and to the peers' set-up.
 constexpr double usual_runs = 1000;
 constexpr const char *own_choice = "choice";
 
@@ -31,13 +31,13 @@ struct BenchOptions {
   std::vector<std::string> operations, types;  // on a GPU: these alone
   std::vector<std::int64_t> sizes;
   int repeat = 15;
-  bool repeat_given = false;  // suites on a GPU have numbers of their own
+  bool repeat_given = false;  // suites on a GPU have their own numbers
   std::int64_t max_iterations = 500;
   double rtol = 1e-8;
   double triad = 0;  // GB/s; 0: measured where needed
   bool json = false, verbose = false;
   bool plans = false;                // pcg on a GPU: every engine with every storage and preconditioner
-  double plan_seconds = 0;           // and how long they may take for one matrix; 0: as long as they do
+  double plan_seconds = 0;           // and how long they may take for one matrix; 0: no limit
   std::vector<std::string> engines;  // pcg on a GPU: those beside the choice; empty: all
 };
 
@@ -57,8 +57,8 @@ struct BenchSession {
 sxt_spmv_query product_query();
 // Names of the loaded CPU kernels of a kind.
 std::vector<std::string> kernels_of(const char *kind);
-// Selects the kernel for the query, forced for the moment; own_choice: what the library takes by itself. Empty when it
-// does not apply, with the reason.
+// Selects the kernel for the query, forced for the moment; own_choice: the library's own choice. Empty when it does not
+// apply, with the reason.
 Selection select_kernel(sxt_context *context, const std::string &kernel, const sxt_query &query, sxt_matrix *matrix,
                         std::string &reason);
 // The library's choice, then every kernel of the kind that applies, to run on these args. The others are skipped with

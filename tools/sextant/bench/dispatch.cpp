@@ -101,7 +101,7 @@ void bench_spmv_call(BenchSession &session) {
   check(sxt_matrix_from_csr(context, 1, 1, row_ptr, col, value, nullptr, &made), context);
   const Matrix matrix(made);
   const Vector vx = wrap(context, x), vy = wrap(context, y);
-  // The kernel that reads plain CSR row by row stands for all: what is measured is the way to it.
+  // The kernel that reads plain CSR row by row represents all: only the path to it is measured.
   std::string kernel;
   for (const std::string &name : kernels_of(SXT_KIND_SPMV))
     if (name.starts_with("spmv.csr.") && name.find("rows") != std::string::npos) kernel = name;
@@ -135,7 +135,7 @@ void bench_spmv_call(BenchSession &session) {
 
 int bench_dispatch(const BenchOptions &given) {
   BenchOptions options = given;
-  options.context.threads = 1;  // a team's fork and join would hide what is measured
+  options.context.threads = 1;  // a team's fork and join would hide the cost of the call
   BenchSession session(options, "dispatch");
   bench_dot(session);
   bench_axpy(session);

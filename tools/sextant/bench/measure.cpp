@@ -17,7 +17,7 @@ namespace {
 constexpr double sample_seconds = 5e-4;
 // Beyond this distance from the textbook's result one is called wrong: far above rounding, far below a mistake.
 constexpr double wrong = 1e-8;
-// A run longer than this finds nothing in the caches that one before it could have left.
+// After a run longer than this the caches hold nothing of the run before it.
 constexpr double long_run = 5e-2;
 // Longer than idle threads of the common libraries spin.
 constexpr std::chrono::milliseconds settle(60);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times several ways of doing the same thing side by side, so that what disturbs one disturbs all.
+// Times several ways of doing the same thing in turns, so that disturbances affect all alike.
 #pragma once
 
 #include <functional>
@@ -11,13 +11,13 @@
 
 namespace tool {
 
-// One way of doing it. The first contender of a group is the textbook, whose result the others are held to.
+// One way of doing it. The first contender of a group is the textbook, with whose result the others are compared.
 struct Contender {
   std::string name;
   std::function<void()> run;
   // How far its result is from the textbook's, relative to it, after a run; empty: not compared.
   std::function<double()> error;
-  bool peer = false;         // somebody else's; the others are ours
+  bool peer = false;         // another library's; the others are ours
   bool own_threads = false;  // its threads may spin after a run: the next contender waits for them
   double predicted_seconds = 0;
   double setup_seconds = 0;

@@ -16,7 +16,7 @@
 namespace tool {
 namespace {
 
-// What the build knows of: the name, and why its object was not built.
+// A peer that the build knows: its name, and why its object was not built.
 struct KnownPeer {
   const char *name, *not_built;
 };
@@ -64,7 +64,7 @@ class Opener {
   }
 
   void open_object(const std::string &name, const std::string &path) {
-    // Local, so that the symbols of one peer never answer for another's; never unloaded, for the threads it may keep.
+    // Local, so that symbols of one peer never replace another's; never unloaded, because its threads may still run.
     void *handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
       const char *why = dlerror();

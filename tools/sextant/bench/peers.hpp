@@ -12,17 +12,17 @@ namespace tool {
 
 struct PeerOptions {
   std::string names;               // "all", or names separated by commas; empty: no peers
-  std::vector<std::string> paths;  // folders to search, and peer objects (files) to load as they are
+  std::vector<std::string> paths;  // folders to search, and peer objects (files) to load
   bool tune = false;
 };
 
 struct PeerSet {
   std::vector<const sxt_peer *> ready;
-  Json missing = Json::array();  // of {name, reason}: where it was looked for and what went wrong there
+  Json missing = Json::array();  // of {name, reason}: where it was searched and the errors
   Json described() const;        // of {name, version, threads, library}
 };
 
-// Opens the peers asked for, each set to so many threads. One that is missing is said on stderr. An unknown name is a
+// Opens the peers asked for, each set to this many threads. A missing one is reported on stderr. An unknown name is a
 // usage error.
 PeerSet open_peers(const PeerOptions &options, int threads);
 

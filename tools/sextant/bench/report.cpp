@@ -40,7 +40,7 @@ struct Ratios {
   }
 };
 
-// What one case holds for the summary.
+// Data of one case for the summary.
 struct CaseTimes {
   double choice = 0, best = std::numeric_limits<double>::infinity(), fastest = best;
 };
@@ -86,7 +86,7 @@ void BenchReport::add_row(const std::string &name, const Contender &ours, const 
     const Json details = peer.details();
     for (const auto &[key, value] : details.items()) row["peer_" + key] = value;
   }
-  // Solves that did not get there, or not both, did different work.
+  // If either solve did not converge, the two did different work.
   if (row.contains("converged")) row["comparable"] = row["converged"] == true && row["peer_converged"] == true;
   rows_.push_back(std::move(row));
 }
@@ -119,7 +119,7 @@ bool BenchReport::all_good() const {
   for (const Json &failed : failed_) {
     message(fmt::format("{}: {} is not measured: {}", text_of(failed, "case"), text_of(failed, "kernel"),
                         text_of(failed, "reason")));
-    // A peer that fails is its own affair: it is said, and not compared with.
+    // A peer that fails is reported and left out of the comparison; it does not change the exit code.
     good = good && failed["peer"].get<bool>();
   }
   return good;
@@ -182,7 +182,7 @@ std::string BenchReport::table() const {
                                         {"spread", true}, {"GB/s", true}, {"bound", true},  {"pred/meas", true}};
   for (const std::string &peer : peers) columns.push_back({fmt::format("{} ratio", peer), true});
   Table table(columns);
-  // Rows of one kernel on one case follow each other, one for each peer that went through.
+  // Rows of one kernel on one case follow each other, one for each peer that succeeded.
   for (std::size_t i = 0; i < rows_.size();) {
     const Json &row = rows_[i];
     const double bound = number_of(row, "bound_fraction");

@@ -28,14 +28,14 @@ class BenchReport {
   // Rows of one group: contenders[0] is the textbook. bytes: the least traffic of one run.
   void add(const std::string &name, const std::vector<Contender> &contenders, double bytes,
            const Json &extra = Json::object());
-  // Ours, and it should have worked: the exit code says so.
+  // A failure of our own kernel: it changes the exit code.
   void fail(const std::string &name, const std::string &kernel, const std::string &reason);
   void skip(const std::string &name, const std::string &kernel, const std::string &reason);
   // What is being measured, on stderr.
   void show(const std::string &name, const std::string &kernel) {
     progress_.show(fmt::format("{} {} {}", suite_, name, kernel), true);
   }
-  // Says on stderr what went wrong; false when anything of ours did.
+  // Reports failures on stderr; false when one of our kernels failed.
   bool all_good() const;
   // Geometric mean, worst and count of the choice's ratios: {kernel, peer, cases, geometric_mean, worst, worst_case}.
   // Peer "best" is the fastest peer of each case but the textbook; "fastest kernel" is ours.

@@ -71,8 +71,8 @@ BenchMatrix from_generated(BenchSession &session, const HostCsr &a) {
   return borrowed(context, matrix_of(context, a), session.report.case_name(a.name));
 }
 
-// Bytes that a product by the chosen kernel reads of the matrix: its storage and state, as the library says. The
-// compressed rows that every matrix has, and what coordinates share with them, are in no kernel's account.
+// Bytes of the matrix that a product by the chosen kernel reads: its storage and state, as the library reports them.
+// CSR arrays, which every matrix holds, and those that COO shares with them are not included.
 double matrix_bytes(const Selection &selection, const sxt_matrix_info &a) {
   const double value = 8, index = a.index_type == SXT_I64 ? 8 : 4, offset = a.offset_type == SXT_I64 ? 8 : 4;
   const auto nnz = static_cast<double>(a.nnz);
@@ -86,7 +86,7 @@ double matrix_bytes(const Selection &selection, const sxt_matrix_info &a) {
   return 0;
 }
 
-// What the library says of this kernel alone; its sentence lists every other one too.
+// The part of the library's sentence about this kernel; the sentence lists every other one too.
 std::string own_reason(const std::string &sentence, const std::string &kernel) {
   const std::size_t start = sentence.find("\n  " + kernel);
   if (start == std::string::npos) return sentence;
@@ -190,7 +190,7 @@ void add_kernels(BenchSession &session, const std::string &name, const sxt_query
   sxt_matrix_info info{};
   info.struct_size = sizeof info;
   if (matrix) check(sxt_matrix_get_info(matrix, &info), context);
-  // The choice comes first, while the matrix has no storage but its own: its set-up is then all there is to pay.
+  // The choice comes first, while the matrix holds only its CSR: its set-up then includes every storage it needs.
   std::vector<std::string> kernels = kernels_of(query.h.kind);
   kernels.insert(kernels.begin(), own_choice);
   for (const std::string &kernel : kernels) {
@@ -200,7 +200,7 @@ void add_kernels(BenchSession &session, const std::string &name, const sxt_query
     Contender contender;
     contender.setup_seconds = seconds_of([&] { selection = select_kernel(context, kernel, query, matrix, reason); });
     if (!selection) {
-      // One kernel need not apply; that the library finds none by itself is a failure.
+      // A single kernel may not apply; if the library finds none at all, that is a failure.
       kernel == own_choice ? session.report.fail(name, kernel, reason) : session.report.skip(name, kernel, reason);
       continue;
     }

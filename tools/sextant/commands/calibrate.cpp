@@ -29,7 +29,7 @@ struct CalibrateOptions {
   std::vector<std::string> svg_kernels;
 };
 
-// What the library said of one fitted model; its strings are only lent.
+// The library's report on one fitted model; its strings are only lent.
 struct Model {
   std::string kernel;
   sxt_model_info info;
@@ -88,7 +88,7 @@ void on_model(void *user, const sxt_model_info *info) {
   static_cast<std::vector<Model> *>(user)->push_back({info->kernel, *info});
 }
 
-// A kernel that is not there, or not measured, is found out before the measurements.
+// A kernel that is not loaded, or not measured, is detected before the measurements.
 void check_kernels(const std::vector<std::string> &kernels, const std::string &kind) {
   for (const std::string &kernel : kernels) {
     bool known = false;
@@ -210,7 +210,7 @@ int run_calibrate(const CalibrateOptions &options) {
     print("\n{} models in {:.1f} s{}; profile: {}\n", models.size(), seconds,
           reporter.cancelled() ? ", stopped early" : "", path);
   }
-  // Last: a kernel without runs cannot be drawn, and what was measured is told all the same.
+  // Last: a kernel without runs cannot be drawn, and the measurements are still reported.
   if (!options.svg.empty()) write(options.svg, samples_svg(samples.plotted, options.svg_kernels));
   return exit_done;
 }
@@ -221,7 +221,7 @@ constexpr const char *help_footer = R"(Examples:
   sextant calibrate --kind sxt.pcg/1 --seconds 30
   sextant calibrate -o this-machine.toml --svg models.svg
 
-The profile it writes is found by later runs of this machine by itself; -o puts it elsewhere, for --profile.
+Later runs on this machine find the profile it writes; -o puts it elsewhere, for --profile.
 Ctrl-C stops early and keeps what was measured. Exit code 3: the profile cannot be written.)";
 
 }  // namespace
@@ -233,7 +233,7 @@ void add_calibrate(CLI::App &app, Action &action) {
   command->add_option("--seconds", options->seconds, "Another time budget")->check(positive_number());
   command->add_option("--kind", options->kind, "One kind alone, such as sxt.pcg/1");
   command->add_option("-o,--output", options->output,
-                      "Profile to make or to add to; default $SEXTANT_PROFILE, else this machine's own file");
+                      "Profile to create or extend; default $SEXTANT_PROFILE, else this machine's own file");
   command->add_option("--svg", options->svg, "Draw measured runs and fitted models into this file")->type_name("FILE");
   command->add_option("--svg-kernels", options->svg_kernels, "--svg: of these kernels; default: a few")->delimiter(',');
   command->add_option("--samples", options->samples, "Write every measured run with its terms into this CSV file")

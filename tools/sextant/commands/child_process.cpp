@@ -77,7 +77,7 @@ Reading read_lines(int fd, Clock::time_point deadline, const std::function<bool(
   }
 }
 
-// Waits for the child to end by itself; false when it has not by the deadline.
+// Waits for the child to end; false when it has not by the deadline.
 bool wait_until(pid_t child, Clock::time_point deadline, int &status) {
   while (waitpid(child, &status, WNOHANG) == 0) {
     if (Clock::now() >= deadline) return false;
@@ -114,7 +114,7 @@ ChildEnd run_child(const std::vector<std::string> &arguments, const std::string 
     close(ends[0]), close(output);
     fail(exit_device, "no child process: {}", std::strerror(fork_error));
   }
-  setpgid(child, child);  // whichever of the two comes first
+  setpgid(child, child);  // in parent and child: either may come first
   const auto deadline =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(time_limit));
   const Reading reading = read_lines(ends[0], deadline, line);

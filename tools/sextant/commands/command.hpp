@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What main knows of the subcommands: each adds its options to the parser and leaves behind what to run.
+// The interface between main and the subcommands: each adds its options to the parser and stores the function to run.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts what any code of this process takes from the heap or maps, for `sextant plugin check`: run of a kernel must
-// take nothing. The functions stand before the C library's own in every look-up of the dynamic linker.
+// Counts allocations and mappings of all code in this process, for `sextant plugin check`: run of a kernel must not
+// allocate. The dynamic linker finds these functions before those of the C library.
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ extern "C" __attribute__((visibility("default"))) std::uint64_t sxt_count_alloca
   return taken.load(std::memory_order_relaxed);
 }
 
-// Sanitizers have functions of their own here; other C libraries have no second names for theirs.
+// Sanitizers define these functions themselves; other C libraries have no second names for theirs.
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
 extern "C" {
@@ -54,7 +54,7 @@ SXT_COUNTED int posix_memalign(void **memory, std::size_t alignment, std::size_t
   return 0;
 }
 
-// The C library itself maps by names of its own, so that no allocation is counted twice.
+// The C library maps memory by internal names, so that no allocation is counted twice.
 #ifdef __LP64__
 SXT_COUNTED void *mmap(void *at, std::size_t bytes, int protection, int flags, int fd, off_t offset) noexcept {
   count();

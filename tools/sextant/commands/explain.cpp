@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// sextant explain: what could be done with a matrix, what each way would cost, and which one is taken.
+// sextant explain: the candidates for a matrix, their predicted costs, and the choice.
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -58,13 +58,13 @@ Json explain_pcg(sxt_context *context, const LoadedMatrix &matrix, const Explain
   return explain_json(pcg);
 }
 
-// Statuses that say PCG has nothing to offer for this matrix, while its products can still be explained.
+// Statuses by which PCG refuses this matrix, while its products can still be explained.
 bool is_not_for_pcg(sxt_status status) {
   return status == SXT_E_NOT_SQUARE || status == SXT_E_NOT_SYMMETRIC || status == SXT_E_DIAGONAL ||
          status == SXT_E_NOT_SUPPORTED;
 }
 
-// Explains the operation asked for and leaves its name in `op`; auto falls back from pcg to spmv and says so.
+// Explains the requested operation and stores its name in `op`; auto falls back from pcg to spmv with a message.
 Json explain_operation(sxt_context *context, const LoadedMatrix &matrix, const ExplainOptions &options,
                        std::string &op) {
   op = options.op == "auto" ? "pcg" : options.op;
@@ -143,7 +143,7 @@ const std::vector<std::string> of_pcg = {
     "--format",     "--precond",         "--recurrence",         "--reorder",
     "--null-space", "--expected-solves", "--symmetry-tolerance", "--assume-symmetric"};
 
-// What the parser cannot check, as it depends on --tree and --op: an option without effect is a mistake.
+// Checks beyond the parser, as they depend on --tree and --op: an option without effect is a mistake.
 void check_usage(const CLI::App &app, const ExplainOptions &options) {
   if (options.tree.wanted) {
     if (options.op == "auto") fail(exit_usage, "--tree needs --op OPERATION, such as dot or axpy");

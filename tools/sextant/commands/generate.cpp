@@ -107,7 +107,7 @@ std::vector<Edge> power_law_edges(std::int64_t n) {
     return static_cast<std::int32_t>(std::min(node, n - 1));
   };
   for (std::int64_t e = 0; e < 4 * n; ++e) {
-    // One end by the law, the other anywhere: hubs with many small neighbours.
+    // One end by the power law, the other uniform: hubs with many small neighbours.
     const std::int32_t u = draw();
     const auto v =
         static_cast<std::int32_t>(std::min(static_cast<std::int64_t>(static_cast<double>(n) * numbers.next()), n - 1));

@@ -11,7 +11,7 @@
 
 namespace tool {
 
-// Elements begin as whatever the memory holds: those who fill them are the first to touch it.
+// Elements are not initialised: the threads that fill them are the first to touch the memory.
 template <class T>
 struct Unset : std::allocator<T> {
   template <class U>

@@ -58,7 +58,7 @@ struct Systems {
   }
 
  private:
-  // Mirror images that differ by no more than is allowed become their mean, as in sxt_pcg_options.
+  // Mirror images that differ by no more than the tolerance become their mean, as in sxt_pcg_options.
   static void make_hermitian(const std::string &path, std::vector<Complex> &dense, std::int64_t n, double asked) {
     constexpr double unit = std::numeric_limits<double>::epsilon(), units = 256;
     const double relative = asked > 0 ? asked : units * unit;
@@ -103,7 +103,7 @@ struct Systems {
   }
 };
 
-// What the library says of each system.
+// The library's result for each system.
 struct Answers {
   std::vector<std::int32_t> info, inertia, pivots;
   std::vector<double> residual, rcond, shift;

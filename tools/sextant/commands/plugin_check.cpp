@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // sextant plugin check: loads a plugin in a child process, runs the conformance suite of every kind its kernels belong
-// to, and remembers the file when all passed.
+// to, and stores a stamp for the file when all passed.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -70,7 +70,7 @@ Json verdict_of(sxt_status status, const std::string &sentence, const std::strin
   return {{"verdict", verdict}};
 }
 
-// Never returns to the parser, so that what the plugin left behind at exit is not run.
+// Never returns to the parser, so that the plugin's exit handlers are not run.
 [[noreturn]] void check_in_child(CheckOptions options) {
   fcntl(options.report_to, F_SETFD, FD_CLOEXEC);
   Json verdict;
@@ -95,7 +95,7 @@ struct CheckResult {
   std::string stage, reason;
 };
 
-// How far the child came, for the sentence about its end.
+// The last step of the child, for the sentence about its end.
 std::string where_it_ended(const Json &checks) {
   if (checks.empty()) return "while it was loaded or in its first check";
   const Json &last = checks.back();

@@ -18,7 +18,7 @@ struct PluginsOptions {
   bool json = false, strict = false;
 };
 
-// Strings of the registry may be null where a plugin did not say.
+// Strings of the registry may be null where a plugin gave none.
 std::string text(const char *string) { return string == nullptr ? "" : string; }
 
 Json kernel_json(const sxt_kernel_info &info) {
@@ -33,7 +33,7 @@ Json kernel_json(const sxt_kernel_info &info) {
           {"quarantined", info.quarantined != 0}};
 }
 
-// Every plugin with the kernels that name it as theirs.
+// Every plugin with its kernels.
 Json plugins_json() {
   Json plugins = Json::array();
   for (std::int64_t i = 0; i < sxt_plugin_count(); ++i) {

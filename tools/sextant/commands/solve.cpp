@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// sextant solve: reads A and b, solves, and reports what was chosen, what it took and whether it is true.
+// sextant solve: reads A and b, solves, and reports the choice, the time and the true residual.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -46,7 +46,7 @@ struct Outcome {
   std::string explanation_text;
 };
 
-// What the progress callback writes to.
+// The target of the progress callback.
 struct ProgressState {
   Progress line;
   double wanted;
@@ -208,7 +208,7 @@ void print_json_report(Outcome &outcome, const SolveOptions &options, const Load
   print_json(json);
 }
 
-// One row: what a solve consists of, and its sum.
+// One row: the parts of a solve, and their sum.
 void print_row(const char *name, double setup, double iterations, double iteration, std::int64_t confirmations,
                double residual, double rest) {
   print("{:<10} {:>10}  {:>10.0f}  {:>12}  {:>13}  {:>10}  {:>10}\n", name, seconds_text(setup), iterations,
@@ -216,9 +216,9 @@ void print_row(const char *name, double setup, double iterations, double iterati
         seconds_text(iterations * iteration + static_cast<double>(confirmations) * residual + rest));
 }
 
-// Component by component, so that a wrong prediction shows where it came from: iterations times one, true residuals,
-// and the rest make the solve in both rows. The library's prediction of a solve is for the iterations that were taken;
-// the row is for those that were predicted.
+// Component by component, so that the source of a wrong prediction is visible: iterations, true residuals and the rest
+// add up to the solve in both rows. The library's prediction of a solve is for the iterations that were taken; the row
+// is for those that were predicted.
 void print_times(const sxt_pcg_report &report) {
   const auto taken = static_cast<double>(report.iterations), residuals = static_cast<double>(report.confirmations);
   const auto rest = [&](double solve, double iteration, double residual) {
@@ -330,7 +330,7 @@ int solve(const SolveOptions &options) {
   History history = make_history(options, matrix.info.rows);
   Outcome outcome = run_solver(context.get(), pcg.get(), options, b, x, history);
 
-  // Files first: when one fails, stdout does not claim success.
+  // Files first: when one fails, stdout does not report success.
   if (!options.output.empty()) write_vector(options.output, x);
   if (!options.history.empty()) write_history(options.history, history.residuals.get(), history.length);
   if (!options.save_plan.empty()) check(sxt_plan_save(context.get(), options.save_plan.c_str()), context.get());

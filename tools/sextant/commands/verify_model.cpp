@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// sextant verify-model: every applicable kernel on real matrices, predicted against measured, and what the choices
-// cost.
+// sextant verify-model: every applicable kernel on real matrices, predicted against measured, and the regret of the
+// choices.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

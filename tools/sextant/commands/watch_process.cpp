@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the child of `sextant plugin check` lets the library see: what plugins print, as its stdout and stderr are one
-// file in memory, and the locale of the process.
+// Lets the library observe the child of `sextant plugin check`: the output of plugins, since its stdout and stderr are
+// one file in memory, and the locale of the process.
 #include <sys/stat.h>
 #include <unistd.h>
 

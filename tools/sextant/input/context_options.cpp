@@ -47,7 +47,7 @@ void add_context_options(CLI::App &app, ContextOptions &options) {
       ->group(group)
       ->capture_default_str()
       ->check(one_of(std::vector<std::string>(levels.begin(), levels.end())));
-  app.add_flag("--deterministic", options.deterministic, "Equal bits for equal input, whatever the threads")
+  app.add_flag("--deterministic", options.deterministic, "Equal bits for equal input, for any number of threads")
       ->group(group);
 }
 

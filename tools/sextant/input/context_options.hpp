@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The options every subcommand shares: device, threads, profile, plugins, log. And the context they lead to.
+// The options that all subcommands share (device, threads, profile, plugins, log), and the context made from them.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -23,7 +23,7 @@ struct ContextOptions {
 void add_context_options(CLI::App &app, ContextOptions &options);
 
 // Opens the context; its log goes to stderr. With `refusals_allowed` a refused plugin path is a message, and the
-// context may be null: the registry's records are there all the same.
+// context may be null: the registry's refusals are available in any case.
 Context open_context(const ContextOptions &options, bool refusals_allowed = false);
 
 }  // namespace tool

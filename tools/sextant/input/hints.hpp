@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a mistyped word of the command line was meant to be.
+// Suggestions for a mistyped word of the command line.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,7 +11,7 @@ namespace tool {
 // Accepts one of these names.
 CLI::Validator one_of(std::vector<std::string> names);
 
-// What the first word of the command line that is no subcommand or no option was meant to be; "" when all are known.
+// A suggestion for the first word of the command line that is no subcommand or option; "" when all are known.
 std::string hint(const CLI::App &app, const std::vector<std::string> &arguments);
 
 }  // namespace tool

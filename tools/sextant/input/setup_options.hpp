@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a set-up of conjugate gradients may cost, and what is known or may be done of its matrix: options that solve
-// and explain share.
+// Options that solve and explain share: the cost that a set-up of conjugate gradients may have, and properties of its
+// matrix.
 #pragma once
 
 #include <CLI/CLI.hpp>

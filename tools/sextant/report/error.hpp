@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Errors of the command and the exit codes they lead to. The library answers with statuses; here they become one
-// exception type that main turns into a sentence on stderr and an exit code.
+// Errors of the command and their exit codes. Statuses of the library become one exception type, which main turns into
+// a sentence on stderr and an exit code.
 #pragma once
 
 #include <fmt/format.h>

@@ -12,7 +12,7 @@ namespace {
 sxt_value_type type_of(const std::string &name) {
   if (name == "f32") return SXT_F32;
   if (name == "c64") return SXT_C64;
-  return name == "c128" ? SXT_C128 : SXT_F64;  // the parser let nothing else through
+  return name == "c128" ? SXT_C128 : SXT_F64;  // the parser accepts no other
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ Json explain_json(const sxt_pcg *pcg);
 Json explain_json(const sxt_selection *selection);
 std::string explain_text(const sxt_pcg *pcg);
 
-// Members with a default for what is absent or of another type.
+// Members, with a default where one is absent or of another type.
 std::string text_of(const Json &object, const char *key, const std::string &otherwise = "");
 double number_of(const Json &object, const char *key);  // NaN when there is none
 // "sxt.storage.csr/1" -> "csr"; other names stay as they are; "" -> "-".

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A kernel by its plugin's function table, without the library: what calls through the C interface are held against.
+// A kernel called by its plugin's function table, without the library: the baseline for calls through the C interface.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace tool {
 
-// What a kernel alone may ask of a host while it is measured: ordinary memory, when it is prepared.
+// The host services for a kernel that is measured alone: ordinary memory, when it is prepared.
 const sxt_host *bare_host();
 
 // The table of a loaded kernel, by way of its plugin's file, opened a second time.
 const sxt_kernel &table_of(const std::string &kernel);
 
-// A kernel made ready by hand on one thread, for calls on `stream` (NULL on the CPU).
+// A kernel prepared directly on one thread, for calls on `stream` (NULL on the CPU).
 class DirectKernel {
  public:
   DirectKernel(const std::string &kernel, const sxt_query &query, const sxt_head *a, const sxt_candidate &candidate,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The drawings of verify-model and calibrate: what models say against what was measured.
+// The drawings of verify-model and calibrate: predictions against measurements.
 #pragma once
 
 #include <cstdint>

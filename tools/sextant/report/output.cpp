@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Printing with its failures noticed: a closed or full stdout ends in an error, not in silence.
+// Printing with checks: a closed or full stdout ends in an error, not in silence.
 #include "report/output.hpp"
 
 #include <fcntl.h>
@@ -53,7 +53,8 @@ void clear_line() {
 void guard_standard_streams() {
   for (int fd = 0; fd <= 2; ++fd) {
     if (fcntl(fd, F_GETFD) != -1 || errno != EBADF) continue;
-    // Opened the wrong way round: reading stdin or writing stdout and stderr still fails, as it would on a closed one.
+    // Opened for the opposite direction: reading stdin or writing stdout and stderr still fails, as on a closed
+    // descriptor.
     const int opened = open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
     if (opened > 2) close(opened);
   }
@@ -61,7 +62,7 @@ void guard_standard_streams() {
 
 void finish_stdout() {
   if (std::fflush(stdout) != 0 && stdout_error == 0) stdout_error = errno;
-  // A failure of somebody else's printing (the parser's help) leaves only the mark.
+  // When other code prints (the parser's help), a failure leaves only the stream's error flag.
   if (std::ferror(stdout) != 0 && stdout_error == 0) stdout_error = EIO;
   if (stdout_error == 0) return;
   const int error = std::exchange(stdout_error, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where things are printed: data on stdout, messages and progress on stderr, colour only for people.
+// Output: data on stdout, messages and progress on stderr, colour only on terminals.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 // Gives descriptors 0 to 2 something harmless when the caller closed them, so that no file opened later lands there.
 void guard_standard_streams();
-// Flushes stdout and throws a ToolError when anything printed did not arrive (disk full, stream closed).
+// Flushes stdout and throws a ToolError when some output was not written (disk full, stream closed).
 void finish_stdout();
 
 void print_text(std::string_view text);
@@ -39,7 +39,7 @@ class Progress {
   ~Progress();
   Progress(const Progress &) = delete;
   Progress &operator=(const Progress &) = delete;
-  // Repaints at most ten times a second; `now` insists.
+  // Repaints at most ten times a second, or at once with `now`.
   void show(std::string_view text, bool now = false);
   bool visible() const { return visible_; }
 
@@ -49,7 +49,7 @@ class Progress {
 };
 
 enum class Style { plain, bold, good, bad, faint };
-// The text with terminal colours, or as it is when stdout is no terminal, TERM is dumb or NO_COLOR is set.
+// The text with terminal colours, or unchanged when stdout is no terminal, TERM is dumb or NO_COLOR is set.
 std::string styled(Style style, std::string_view text);
 
 }  // namespace tool

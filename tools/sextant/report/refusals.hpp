@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The registry's refusal records, for the list and for the check.
+// The registry's refusals, for the list and for the check.
 #pragma once
 
 #include "report/output.hpp"

@@ -10,7 +10,7 @@
 namespace tool {
 
 std::size_t display_width(std::string_view text) {
-  // Continuation bytes of UTF-8 take no column of their own.
+  // Continuation bytes of UTF-8 take no further column.
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
@@ -56,7 +56,7 @@ std::string seconds_text(double seconds) {
   if (!std::isfinite(seconds)) return "-";
   const double size = std::abs(seconds);
   if (size == 0) return "0 s";
-  // What three digits would round up to 1000 is the next unit's.
+  // A number that three digits would round up to 1000 takes the next unit.
   if (size < 999.5e-9) return fmt::format("{:.3g} ns", seconds * 1e9);
   if (size < 999.5e-6) return fmt::format("{:.3g} us", seconds * 1e6);
   if (size < 999.5e-3) return fmt::format("{:.3g} ms", seconds * 1e3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is waited for: after two seconds stderr says so, on a terminal or where the log is to be talkative.
+// Reports long waits: after two seconds stderr names the step, on a terminal or with a verbose log.
 #pragma once
 
 #include <condition_variable>
@@ -11,9 +11,8 @@
 
 namespace tool {
 
-// While it lives, "setting up: 3 s" stands on the terminal, or a line comes every ten seconds where it is no terminal
-// and
-// --log is info or debug.
+// While it lives, the terminal shows "setting up: 3 s"; without a terminal a line is written every ten seconds if --log
+// is info or debug.
 class Waiting {
  public:
   Waiting(std::string what, const ContextOptions &options);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Output files that are there whole or not at all.
+// Output files that exist complete or not at all.
 #pragma once
 
 #include <cstdint>
@@ -30,11 +30,11 @@ class OutputFile {
   std::unique_ptr<sextant::files::OutputFile> file_;
 };
 
-// Throws when no file can be made at path: asked before hours of work, not after.
+// Throws when no file can be made at path: called before hours of work, not after.
 void check_writable(const std::string &path);
 // An option that names an output, and its file; "" for none.
 using Output = std::pair<std::string, std::string>;
-// check_writable for each, and that no two are one file, which the later would replace.
+// check_writable for each, and that no two name the same file, which the later one would replace.
 void check_outputs(const std::vector<Output> &outputs);
 // An n x 1 Matrix Market array with the shortest digits that read back to the same bits.
 void write_vector(const std::string &path, const HostVector &vector);

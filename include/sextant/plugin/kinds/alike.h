@@ -4,13 +4,13 @@
 #define SEXTANT_KINDS_ALIKE_H
 #include "sextant/plugin/plugin.h"
 
-/* An sxt_kind whose struct_size says that it goes on. Other kinds' kernels are tested with the cases of make_case whose
- * value types are the query's. */
+/* An sxt_kind whose struct_size includes these members. Kernels of other kinds are tested with the cases of make_case
+ * whose value types are the query's. */
 typedef struct {
   sxt_kind one;
-  /* Case i = 0, 1, ... that asks what `like` asks in types, operation and columns, of sizes and numbers of the kind's
-   * own: around the borders of blocks, none of them so small that a wrong kernel could pass; those that tell most
-   * first. SXT_NOT_APPLICABLE: there are no more. Equal calls give equal, independent cases. [any-thread] */
+  /* Case i = 0, 1, ... with the types, operation and columns of `like`, and with sizes and numbers that the kind
+   * chooses: around block boundaries, none so small that a wrong kernel could pass, the most revealing first.
+   * SXT_NOT_APPLICABLE: there are no more. Equal calls give equal, independent cases. [any-thread] */
   sxt_status (*make_case_like)(const sxt_host *, uint64_t seed, uint64_t i, const sxt_query *like, sxt_case *out);
 } sxt_kind_alike;
 

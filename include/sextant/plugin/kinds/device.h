@@ -2,8 +2,8 @@
 /* Kind "sxt.device/1": a device plugin lends memory, streams, events and capture of one kind of device. It is used
  * through its ops only; prepare and run stay unused (run returns SXT_E_NOT_SUPPORTED). Only driver-level handles of the
  * device's primary context cross this table, so plugins with different runtimes coexist.
- * Sentences about failures go to set_error with no exec. A device that has failed for good says so at every later call;
- * what was made on it can still be freed, destroyed and closed. */
+ * Sentences about failures go to set_error with no exec. A device that has failed for good reports it at every later
+ * call; objects made on it can still be freed, destroyed and closed. */
 #ifndef SEXTANT_KINDS_DEVICE_H
 #define SEXTANT_KINDS_DEVICE_H
 #include "sextant/plugin/plugin.h"
@@ -40,8 +40,8 @@ typedef struct {
   sxt_status (*event_record)(void *device, void *event, void *stream);
   sxt_status (*event_wait)(void *device, void *event, void *stream);
   sxt_status (*event_elapsed)(void *device, void *from, void *to, double *seconds); /* waits for `to` */
-  /* OPTIONAL, both or none: make the device the calling thread's own, and give the thread back what it had. They nest.
-   * Core encloses every call into a kernel, so that kernels may count on it; every op here does so itself. */
+  /* OPTIONAL, both or none: make the device current for the calling thread, and restore what was current before. They
+   * nest. Core encloses every call into a kernel, so that kernels may rely on it; every op here does so itself. */
   sxt_status (*enter)(void *device);
   void (*leave)(void *device);
   /* OPTIONAL: may work of this device be enqueued on a stream that the caller made? NULL: yes */
@@ -54,7 +54,7 @@ typedef struct {
    * before, and ends before what that is given later begins. Core works there for a caller without a stream; NULL:
    * stream_create */
   sxt_status (*stream_create_in_order)(void *device, void **stream);
-  /* OPTIONAL: of memory that was freed at most so many bytes stay with the device for later requests */
+  /* OPTIONAL: how many bytes of freed memory the device keeps at most for later requests */
   sxt_status (*keep_at_most)(void *device, uint64_t bytes);
 } sxt_device_ops;
 

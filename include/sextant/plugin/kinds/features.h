@@ -15,7 +15,7 @@ typedef struct {
   const char *const *names; /* NULL-terminated, lower_snake_case: "row_nnz_max" */
   int32_t tier, reserved0;
   /* NULL, or: launches what the next run of this state with the same args will wait for, and does not wait. Core begins
-   * all kernels whose features it wants, each in a stream of its own, before it runs the first. */
+   * all kernels whose features it needs, each in its own stream, before it runs the first. */
   sxt_status (*begin)(void *state, const sxt_head *args, const sxt_exec *exec);
 } sxt_features_ops;
 

@@ -3,19 +3,19 @@
  * Orders are given on the host, so that models and launches see them without reading the device.
  *
  * Factors stand as LAPACK's xPOTRF (definite) and xSYTRF / xHETRF (indefinite) leave them in the triangle that is read,
- * so that another program can go on with them; the padding is never touched, nor the other triangle unless the query
- * says that it may be. The imaginary part
- * of a diagonal is not read. b becomes the solution. What a system holds whose info is not 0 is undefined, except that
- * info -2, -3 and -4 leave it as it was, and that an indefinite one with a singular block of D (info k > 0) is factored to
- * its end, as xSYTRF does it, since its inertia is told; no system ever touches a neighbour.
- * A query with solution_only admits kernels that leave no such factor; core asks so in measurements alone.
- * args.batch and n_rhs may be smaller than the query's; scratch made for the query then suffices.
- * SXT_HERMITIAN_TRY_DEFINITE is composed by core from the other two: a kernel may refuse it.
+ * so that another program can use them. The padding is never touched, and the other triangle only where the query
+ * allows it. The imaginary part of a diagonal is not read. b becomes the solution. The content of a system whose info
+ * is not 0 is undefined, with two exceptions: info -2, -3 and -4 leave it unchanged, and an indefinite system with a
+ * singular block of D (info k > 0) is factored to its end, as by xSYTRF, since its inertia is reported. No system
+ * touches the memory of another.
+ * A query with solution_only admits kernels that leave no such factor; core uses it only in measurements. args.batch
+ * and n_rhs may be smaller than the query's; scratch made for the query then suffices. SXT_HERMITIAN_TRY_DEFINITE is
+ * composed by core from the other two: a kernel may refuse it.
  *
  * SXT_HERMITIAN_SIGNED asks for A = L S L^H without interchanges. L stands in the triangle as Cholesky's factor does
  * (upper: its conjugate transpose); its diagonal is real, and S holds the diagonal's signs. A solve is L y = b,
  * y := S y, L^H x = y. There are no pivots; info k > 0 says that pivot k (1-based) is exactly zero. Nothing bounds the
- * growth of elements: core asks for it in shortcuts alone, where answers are checked, and a kernel may refuse it. */
+ * growth of elements: core uses it only in shortcuts, where answers are checked, and a kernel may refuse it. */
 #ifndef SEXTANT_KINDS_HERMITIAN_H
 #define SEXTANT_KINDS_HERMITIAN_H
 #include "sextant/plugin/plugin.h"
@@ -38,8 +38,8 @@ enum {
   SXT_HERMITIAN_NOT_ACTIVE = -2,
   SXT_HERMITIAN_NO_MEMORY_AT = -3, /* its pointer is NULL or not aligned to its value type */
   SXT_HERMITIAN_SHORT_LD = -4,     /* its leading dimension is smaller than its order */
-  SXT_HERMITIAN_WRONG_PIVOTS = -7  /* a solve: its pivots are none that a factorisation leaves; untouched. On a device they
-                                    * need not be looked for, but nothing beside the system may be read or written */
+  SXT_HERMITIAN_WRONG_PIVOTS = -7  /* a solve: no factorisation leaves such pivots; untouched. On a device this need not
+                                    * be detected, but nothing outside the system may be read or written */
 };
 
 typedef struct {
@@ -52,7 +52,7 @@ typedef struct {
   sxt_triangle triangle;
   int32_t leading_vary;          /* leading dimensions come in lda_each, ldb_each */
   int32_t may_spoil;             /* 1: the other triangle may be overwritten, as some libraries do */
-  int32_t solution_only;         /* 1: FACTOR_SOLVE need leave no factor nor pivots: any numbers may stand there */
+  int32_t solution_only;         /* 1: FACTOR_SOLVE need not leave a factor or pivots: any numbers may remain there */
 } sxt_hermitian_query;
 
 typedef struct {
@@ -75,7 +75,7 @@ typedef struct {
                                         * k > 0 leading minor k (1-based) is not positive (indefinite: block k of D is
                                         * singular; signed: pivot k is zero), else a code above. SOLVE reads
                                         * it: a system whose info is not 0 or that is not active is left alone, b too;
-                                        * it writes -3 and -4 alone */
+                                        * it writes only -3 and -4 */
   int32_t *pivots;                     /* device space, indefinite sets only: n_max or more a system, as xHETRF's ipiv */
   int64_t stride_pivots;
 } sxt_hermitian_args;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind "sxt.hermitian_step/1": what is done to a set of Hermitian systems beside factoring and solving it: copies,
- * shifts, scaling, residuals, estimates, and the bookkeeping of which systems take part. Core composes equilibration,
- * refinement, repeated attempts and reports of these and of kind "sxt.hermitian/1". Every step passes over systems that
- * are not active and over those whose memory cannot be used. */
+/* Kind "sxt.hermitian_step/1": the operations on a set of Hermitian systems beside factoring and solving: copies,
+ * shifts, scaling, residuals, estimates, and masks of the systems that take part. From these and kind "sxt.hermitian/1"
+ * core composes equilibration, refinement, repeated attempts and reports. Every step skips systems that are not active
+ * and those whose memory cannot be used. */
 #ifndef SEXTANT_KINDS_HERMITIAN_STEP_H
 #define SEXTANT_KINDS_HERMITIAN_STEP_H
 #include "sextant/plugin/plugin.h"
@@ -17,9 +17,9 @@ enum {
   SXT_HERMITIAN_COPY_RHS = 3,   /* c = b */
   SXT_HERMITIAN_SHIFT = 4,      /* numbers = v, or v times the mean of a's diagonal with variant 1; a += numbers I */
   SXT_HERMITIAN_SCALE = 5,      /* scale = powers of two near 1 / sqrt|a_ii|, 1 where a_ii is 0; a = S a S. Where an
-                                 * entry would leave the range so, none above 1 */
+                                 * entry would leave the range, no number above 1 */
   SXT_HERMITIAN_SCALE_RHS = 6,  /* b = S b */
-  SXT_HERMITIAN_SELECT = 7,     /* mask = active and what variant says */
+  SXT_HERMITIAN_SELECT = 7,     /* mask = active, and the condition of variant */
   SXT_HERMITIAN_MERGE = 8,      /* info = info_in */
   SXT_HERMITIAN_NO_PIVOTS = 9,  /* pivots = 0 where info is 0: the factor is Cholesky's */
   SXT_HERMITIAN_RESIDUAL = 10,  /* c = c - (a + numbers_in I) b, where a is the matrix, b the solution, c the right-hand
@@ -41,8 +41,8 @@ enum {
   SXT_HERMITIAN_MIX = 19,       /* lower triangle of c = U^T a U, whichever triangle of a is read */
   SXT_HERMITIAN_MIX_RHS = 20,   /* c = U^T b */
   SXT_HERMITIAN_UNMIX_RHS = 21, /* b += U c; with variant 1 b = U c */
-  /* Of a factor a that SXT_HERMITIAN_SIGNED left: by how much its pivots cancelled, which a large number shows to be the
-   * rounding of zero. */
+  /* Of a factor a that SXT_HERMITIAN_SIGNED left: by how much its pivots cancelled; a large number means that a pivot
+   * is the rounding of zero. */
   SXT_HERMITIAN_CANCELLED = 22  /* numbers = |row k of L|^2 / |l_kk|^2 in the 2-norm, the largest of all k; 1 for n = 0 */
 };
 
@@ -58,7 +58,7 @@ enum {
 };
 
 /* Stages of ESTIMATE, in their order: Hager's estimate as Higham states it (ACM TOMS 14, 1988), with two steps along the
- * gradient and his alternating vector. */
+ * gradient and Higham's alternating vector. */
 enum {
   SXT_HERMITIAN_ESTIMATE_BEGIN = 0,       /* b = 1 / n */
   SXT_HERMITIAN_ESTIMATE_SIGNS = 1,       /* numbers = |b|; b = its signs, whose image is the gradient */

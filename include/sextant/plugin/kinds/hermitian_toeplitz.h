@@ -4,9 +4,10 @@
  *
  * A matrix counts as Toeplitz when the numbers along each diagonal of its triangle are equal; the imaginary part of the
  * main one is not read. a is never written, pivots neither. A system that was solved has info 0 and its solution in b.
- * Every other one keeps b as it was and has one of the codes below or of kind "sxt.hermitian/1": it is for another
- * kernel. A solution is given only when its backward error |b - A x| / (|A| |x| + |b|), in the largest norm, is within
- * SXT_TOEPLITZ_TOLERANCE epsilon of the type, and in definite sets only when every leading minor came out positive. */
+ * Every other system keeps its b and gets one of the codes below or of kind "sxt.hermitian/1": another kernel has to
+ * solve it. A solution is given only when its backward error |b - A x| / (|A| |x| + |b|), in the largest norm, is
+ * within SXT_TOEPLITZ_TOLERANCE epsilon of the type, and in definite sets only when every leading minor came out
+ * positive. */
 #ifndef SEXTANT_KINDS_HERMITIAN_TOEPLITZ_H
 #define SEXTANT_KINDS_HERMITIAN_TOEPLITZ_H
 #include "sextant/plugin/kinds/hermitian.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kind "sxt.multidot/1": up to 8 inner products result[i] = conj(u[i]) . v[i] in one pass over memory. An array that
- * stands in several pairs is read once. result lies in exec's device space (host memory on the CPU). */
+ * occurs in several pairs is read once. result lies in exec's device space (host memory on the CPU). */
 #ifndef SEXTANT_KINDS_MULTIDOT_H
 #define SEXTANT_KINDS_MULTIDOT_H
 #include "sextant/plugin/plugin.h"

@@ -14,7 +14,7 @@
 
 typedef struct {
   sxt_matrix_query m;
-  char method[24]; /* which one is asked for: "rcm", or what a plugin offers; "": any */
+  char method[24]; /* the requested method: "rcm", or another that a plugin offers; "": any */
 } sxt_ordering_query;
 
 typedef struct {
@@ -23,7 +23,7 @@ typedef struct {
   sxt_index_type index_type, offset_type; /* of col and perm; of row_ptr */
   const void *row_ptr; /* n + 1 */
   const void *col;     /* ascending in a row; diagonal entries mean nothing */
-  void *perm;          /* out: perm[k] is the row that comes k-th; nothing is promised of it where run does not return SXT_OK */
+  void *perm;          /* out: perm[k] is the row that comes k-th; undefined where run does not return SXT_OK */
   /* Methods that go by levels (sets of rows whose neighbours lie in the same level or one beside it) return
    * SXT_NOT_APPLICABLE, soon, where one level would hold more rows; 0: never. */
   int64_t most_width;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kind "sxt.pcg/1": engines that drive preconditioned conjugate gradients on a Hermitian positive definite matrix. An
- * engine owns the recurrence and its numeric tests (finite, signs); core owns everything else through two callbacks:
- * what the residuals mean, when to stop, and whether the answer is true. An engine never claims convergence itself. */
+ * engine owns the recurrence and its numeric tests (finite, signs); core decides everything else through two callbacks:
+ * the scale of the residuals, when to stop, and whether the answer is correct. An engine never claims convergence
+ * itself. */
 #ifndef SEXTANT_KINDS_PCG_H
 #define SEXTANT_KINDS_PCG_H
 #include "sextant/plugin/kinds/preconditioner.h"
@@ -24,7 +25,7 @@ typedef struct {
   int32_t recurrence;     /* SXT_RECURRENCE_*; 0: any */
   int32_t preconditioned; /* 1: the M slot must be filled and applied; 0: M is the identity (A already scaled) */
   double iterations;      /* expected in one solve; 0: unknown */
-  char preconditioner[24]; /* the method asked for, handed on to the M slot's query; "": any */
+  char preconditioner[24]; /* the requested method, passed on to the M slot's query; "": any */
 } sxt_pcg_query;
 
 /* Answers of sxt_pcg_args.confirm. */
@@ -38,20 +39,20 @@ typedef struct {
   int32_t x_is_zero, reserved0; /* 1: x holds zeros */
   double tolerance;       /* on the recursive ||r||_2 of the system the engine sees */
   int64_t max_iterations; /* stop with SXT_REASON_ITERATION_LIMIT after so many */
-  int64_t replace_every;  /* recompute r = b - A x every so many iterations; 0: only when confirm says so */
+  int64_t replace_every;  /* recompute r = b - A x after this many iterations; 0: only when confirm asks for it */
   void *user;             /* handed to observe and confirm */
   /* New recursive residual norms of iterations first .. first + count - 1 (iteration 0: of the initial guess). Returns
    * SXT_REASON_NONE to go on, else the reason to stop with. Called on the solving thread. */
   sxt_reason (*observe)(void *user, int64_t first, int64_t count, const double *residuals);
-  /* The recursive residual met the tolerance at this iterate. STOP: accepted or hopeless, *reason says which. GO_ON: with
-   * the new *tolerance. REPLACE: recompute r = b - A x, then go on with the new *tolerance. */
+  /* The recursive residual met the tolerance at this iterate. STOP: accepted, or out of reach; *reason says which.
+   * GO_ON: with the new *tolerance. REPLACE: recompute r = b - A x, then go on with the new *tolerance. */
   int32_t (*confirm)(void *user, const void *x, int64_t iteration, double residual, double *tolerance, sxt_reason *reason);
   /* Set by the engine. */
   sxt_reason reason;
-  int32_t launches;       /* kernels, graphs and runs of parts that the host asked of a device; 0: not counted */
+  int32_t launches;       /* kernels, graphs and runs of parts that the host launched on a device; 0: not counted */
   int64_t iterations;     /* of the iterate in x; for a failure, the iteration it was found in */
   double residual;        /* recursive, of that iterate */
-  int64_t replacements, products, reductions; /* how often r was replaced, A applied, results awaited */
+  int64_t replacements, products, reductions; /* how often r was replaced, A was applied, a result was waited for */
 } sxt_pcg_args;
 
 SXT_STATIC_ASSERT(sizeof(sxt_pcg_query) == 120, "frozen");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kind "sxt.pcg/1" for several right-hand sides of one matrix at once: engines that multiply A by all of them in one
- * pass. Columns are independent systems: each has scalars, callbacks and an end of its own, and stands still once it has
- * ended. Core asks with SXT_QUERY_COLUMNS and the longer query; what does not declare SXT_KERNEL_COLUMNS is refused. */
+ * pass. The systems are independent: each has its own scalars, callbacks and end, and does not change after its end.
+ * Core asks with SXT_QUERY_COLUMNS and the longer query; a kernel that does not declare SXT_KERNEL_COLUMNS is
+ * refused. */
 #ifndef SEXTANT_KINDS_PCG_COLUMNS_H
 #define SEXTANT_KINDS_PCG_COLUMNS_H
 #include "sextant/plugin/kinds/pcg.h"

@@ -9,7 +9,7 @@
 
 typedef struct {
   sxt_matrix_query m;
-  char method[24]; /* which one is asked for: "jacobi", or with a number "block-jacobi:8"; "": any */
+  char method[24]; /* the requested method: "jacobi", or with a number "block-jacobi:8"; "": any */
 } sxt_preconditioner_query;
 
 typedef struct {
@@ -26,15 +26,16 @@ typedef struct {
   const char *method; /* the name users give: "jacobi" */
   /* *s: n numbers of the value type's real type in device space, valid until release or refresh. NULL: no scaling. */
   sxt_status (*scaling)(const void *state, const void **s);
-  /* Names with a number that are worth a try beside the plain one, NULL-terminated: {"block-jacobi:4", ..}; NULL: none. */
+  /* Names with a number that should be tried beside the plain one, NULL-terminated: {"block-jacobi:4", ..}; NULL:
+   * none. */
   const char *const *variants;
   /* Iterations as a share of those with M = diag(A)^-1: the median over the matrices it was tried on, for the plain
-   * name. A prior that says what deserves a probe, no promise. 0: unknown. */
+   * name. A prior for the choice of methods to probe, not a promise. 0: unknown. */
   double typical_iterations;
 } sxt_preconditioner_ops;
 
 /* In sxt_kernel.flags: M is a polynomial in D^-1 A of a degree that does not depend on the matrix's values, so that
- * iterations fall by nearly the same factor for every matrix. typical_iterations is then relied on without a trial. */
+ * iterations fall by nearly the same factor for every matrix. typical_iterations is then used without a trial. */
 
 SXT_STATIC_ASSERT(sizeof(sxt_preconditioner_args) == 40, "frozen");
 #endif

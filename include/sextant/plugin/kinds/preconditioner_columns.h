@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind "sxt.preconditioner/1" for several vectors at once: Z = M R in one pass over what M is kept as. Who asks with
- * SXT_QUERY_SIDE_BY_SIDE and the longer query is offered nothing that does not declare SXT_KERNEL_SIDE_BY_SIDE. */
+/* Kind "sxt.preconditioner/1" for several vectors at once: Z = M R in one pass over the arrays of M. A query with
+ * SXT_QUERY_SIDE_BY_SIDE is the longer struct and is served only by kernels that declare SXT_KERNEL_SIDE_BY_SIDE. */
 #ifndef SEXTANT_KINDS_PRECONDITIONER_COLUMNS_H
 #define SEXTANT_KINDS_PRECONDITIONER_COLUMNS_H
 #include "sextant/plugin/kinds/preconditioner.h"
 
-/* In sxt_kernel.flags: run takes the longer args, too, told by their struct_size, and is then lent n_rhs times the scratch
- * that its candidate asks for. Kernels that were chosen for its factors serve single vectors only. */
+/* In sxt_kernel.flags: run also takes the longer args, recognised by their struct_size, and is then lent n_rhs times
+ * the scratch that its candidate asks for. Kernels that were chosen for its factors serve single vectors only. */
 
 typedef struct {
   sxt_preconditioner_query one;

@@ -34,16 +34,16 @@ typedef struct {
   sxt_query q;
   int64_t n;
   int32_t operation;
-  int32_t accuracy; /* SXT_ACCURACY_*: the least that will do */
+  int32_t accuracy; /* SXT_ACCURACY_*: the least accuracy required */
 } sxt_reduction_query;
 
 typedef struct {
   sxt_head h;
   int64_t n;
   int32_t operation;
-  int32_t result_on_device; /* else result is host memory and run returns when it is there */
+  int32_t result_on_device; /* else result is host memory and run returns when it is written */
   const void *x, *y;        /* n values each; y NULL where one vector is read */
-  void *result;             /* one number of the type that the table tells */
+  void *result;             /* one number of the type that the table states */
 } sxt_reduction_args;
 
 SXT_STATIC_ASSERT(sizeof(sxt_reduction_query) == 48, "frozen");

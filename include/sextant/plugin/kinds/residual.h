@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kind "sxt.residual/1": r = b - A x for n_rhs columns, computed in twice the working precision, and its norms, each
- * with a rigorous bound of its own rounding. The library says "converged" only by kernels of this kind that came with
- * it. x, b and r are of the matrix's type and do not overlap; problem->a is the matrix in the storage the candidate was
- * asked for. Promised, in round-to-nearest with gradual underflow, for the x, b and A in memory (docs/residual.md):
+ * with a rigorous bound of its own rounding. The library calls a solve converged only by kernels of this kind that it
+ * brought itself. x, b and r are of the matrix's type and do not overlap; problem->a is the matrix in the storage the
+ * candidate was asked for. Promised, in round-to-nearest with gradual underflow, for the x, b and A in memory
+ * (docs/residual.md):
  *   | |b - A x|_2 - norm_2 | <= bound_2, and likewise for the max-norm (max |re| + |im|, as SXT_NORM_MAX) and for b.
  * r is rounded once to the working precision. A number that is not finite, or a sum beyond the range, makes the norm or
- * its bound infinite or NaN, never a smaller number. Equal bits whatever the threads. run takes no memory but scratch. */
+ * its bound infinite or NaN, never a smaller number. Equal bits for any number of threads. run allocates nothing beside
+ * scratch. */
 #ifndef SEXTANT_KINDS_RESIDUAL_H
 #define SEXTANT_KINDS_RESIDUAL_H
 #include "sextant/plugin/kinds/storage.h"
@@ -18,7 +20,7 @@ typedef struct {
   int32_t reserved0;
 } sxt_residual_query;
 
-/* What is known of one column. */
+/* The result for one column. */
 typedef struct {
   double norm_2, bound_2;         /* of b - A x */
   double norm_max, bound_max;     /* alike, in the max-norm */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kinds "sxt.storage.<format>/1": the forms a sparse matrix can be held in. A storage kernel builds its form from host
+/* Kinds "sxt.storage.<format>/1": the storage formats of sparse matrices. A storage kernel builds its format from host
  * CSR (prepare), takes new values (refresh) and publishes plain arrays that kernels of any plugin may read. A matrix
- * holds each storage once; its cost is charged once. A third party's format is a kind of its own with the same ops
+ * holds each storage once; its cost is charged once. A third party's storage format is its own kind with the same ops
  * table and a struct that begins with sxt_storage.
  * prepare: problem->a is sxt_csr on the host, canonical (zero-based, columns strictly increasing in a row, both
- * triangles); it outlives the state, so a host format may point into it. refresh: problem->a has the new values.
- * problem->data: NULL, or the matrix as sxt_csr in the device's memory, for the time of the call: a storage on a device may
- * convert from it, and must where the matrix was made there and the arrays of problem->a, sizes and types apart, are NULL. */
+ * triangles); it outlives the state, so a storage on the host may point into it. refresh: problem->a has the new
+ * values. problem->data: NULL, or the matrix as sxt_csr in the device's memory, for the time of the call: a storage on
+ * a device may convert from it, and must where the matrix was made there and the arrays of problem->a, sizes and types
+ * apart, are NULL. */
 #ifndef SEXTANT_KINDS_STORAGE_H
 #define SEXTANT_KINDS_STORAGE_H
 #include "sextant/plugin/plugin.h"
@@ -25,7 +26,7 @@
 typedef struct {
   sxt_query q;
   int64_t rows, cols, nnz;
-  sxt_value_type matrix_type; /* of the stored values: f32 under f64 vectors is allowed */
+  sxt_value_type matrix_type; /* of the stored values: f32 with f64 vectors is allowed */
   sxt_symmetry symmetry;      /* what the numbers are known to be, not how they are stored */
   const char *storage;        /* kind id of the storage under consideration; NULL in storage queries. Core's */
   const void *matrix;         /* core's handle, for slots that ask about the same matrix; opaque to kernels */
@@ -62,7 +63,7 @@ typedef struct { sxt_storage s; int32_t slice, sigma; int64_t n_slices; const vo
 /* Dense blocks of `block` x `block`, column-major within a block. row_ptr: block_rows + 1 offsets, in blocks; col: the block
  * column of each block; values: block after block. */
 typedef struct { sxt_storage s; int32_t block, reserved0; int64_t block_rows, blocks; const void *row_ptr, *col, *values; } sxt_bsr;
-/* n_slices slices of `slice` consecutive rows. An entry lies in a strip, a piece of a diagonal within a slice, or is gathered.
+/* n_slices slices of `slice` consecutive rows. An entry lies in a strip (the part of a diagonal within a slice) or is gathered.
  * Lane l of strip k multiplies values[k * slice + l] by x[base[k] + l] where bit l of mask[k] (uint8) is set; other
  * lanes hold 0 and read nothing, so that base may be negative. strip_ptr: a slice's strips. Gathered entries follow in
  * values after all strips and lie as in sxt_sell, unsorted: entry g at values[n_strips * slice + g] with col[g], gather_ptr: a

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind "sxt.vector/1": element-wise operations on contiguous vectors. Operands may be the same array where an element
- * only meets itself (x == y in axpby); partial overlap is undefined. n = 0 does nothing. */
+/* Kind "sxt.vector/1": element-wise operations on contiguous vectors. Operands may be the same array where each element
+ * is combined only with itself (x == y in axpby); partial overlap is undefined. n = 0 does nothing. */
 #ifndef SEXTANT_KINDS_VECTOR_H
 #define SEXTANT_KINDS_VECTOR_H
 #include "sextant/plugin/plugin.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kind "sxt.vector_group/1": the vector updates of one PCG iteration as one pass over memory. Scalars and vectors stand
- * in the order of the formula's names. Vectors do not overlap, but a vector that is only read may be one that is written
- * (u may be r): an element is read before it is written. */
+ * in the order of the formula's names. Vectors do not overlap, except that a vector that is only read may also be one
+ * that is written (u may be r): an element is read before it is written. */
 #ifndef SEXTANT_KINDS_VECTOR_GROUP_H
 #define SEXTANT_KINDS_VECTOR_GROUP_H
 #include "sextant/plugin/plugin.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind "sxt.vector_group_dots/1": the vector updates of one PCG iteration and inner products of the vectors they leave
- * behind, in one pass over memory. dots[i] = conj(a) . b, where a and b are the group's vectors of these numbers (in the
- * order of the group's names) as they are after the update. dots lies in exec's device space (host memory on the CPU)
- * and is overwritten. Vectors as in plugin/kinds/vector_group.h. */
+/* Kind "sxt.vector_group_dots/1": the vector updates of one PCG iteration and inner products of the updated vectors, in
+ * one pass over memory. dots[i] = conj(a) . b, where a and b are the group's vectors of these numbers (in the order of
+ * the group's names) as they are after the update. dots lies in exec's device space (host memory on the CPU) and is
+ * overwritten. Vectors as in plugin/kinds/vector_group.h. */
 #ifndef SEXTANT_KINDS_VECTOR_GROUP_DOTS_H
 #define SEXTANT_KINDS_VECTOR_GROUP_DOTS_H
 #include "sextant/plugin/kinds/vector_group.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Helpers for plugins that read CSR on the host, whatever its index types.
+// Helpers for plugins that read CSR of any index types on the host.
 #pragma once
 
 #include <cstdint>

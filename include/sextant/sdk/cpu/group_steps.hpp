@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The fused updates of conjugate gradients' vectors (plugin/kinds/vector_group.h) in full-width vectors, for
 // ISA_SOURCES compiled with -ffp-contract=off. Every vector is loaded before one of the same position is stored:
-// read-only vectors may be written ones. An element meets only its own index: bits depend neither on threads nor on the
-// instruction set.
+// read-only vectors may also be written ones. Elements of different indices are never combined: bits depend neither on
+// threads nor on the instruction set.
 #pragma once
 
 #include <stdint.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The instruction set a prepared kernel uses: what a model was asked for (sxt_machine.level, which kernels keep in
-// launch[1]) as far as this process can run it. A plan from a wider machine then still works.
+// The instruction set a prepared kernel uses: the one the model assumed (sxt_machine.level, which kernels keep in
+// launch[1]), limited to what this process can run. A plan from a machine with wider vectors then still works.
 #pragma once
 
 #include <algorithm>

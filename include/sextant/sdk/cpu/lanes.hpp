@@ -21,9 +21,9 @@
 
 namespace sextant::plugin::SXT_ISA {
 
-// Arrays of which a call reads so many bytes come from beyond the second cache: they are asked for ahead, because
-// hardware prefetch stops at the end of a page and gathers of x leave it little room. Smaller ones would only pay for
-// the asking. Going past the end of an array is no fault in a prefetch.
+// Arrays of this many bytes do not fit the second cache. They are prefetched in software, because hardware prefetch
+// stops at the end of a page and gathers of x leave it little room. For smaller arrays the prefetch would only cost
+// time. A prefetch beyond the end of an array does not fault.
 static constexpr int64_t streamed_bytes = 1 << 20;
 template <bool streamed, class T>
 SXT_INLINE void prefetch(const T *p) {
@@ -112,7 +112,7 @@ SXT_INLINE Lanes<double> sums_of(const Lanes<double> (&row)[8]) {
 SXT_INLINE Lanes<double> load(const double *p) { return {_mm512_loadu_pd(p)}; }
 SXT_INLINE Lanes<float> load(const float *p) { return {_mm256_loadu_ps(p)}; }
 SXT_INLINE void store(double *p, Lanes<double> a) { _mm512_storeu_pd(p, a.v); }
-// For numbers that are read one by one right after: a load is served by a store of 64 bytes more slowly.
+// For numbers that are read one by one right after: forwarding from a store of 64 bytes is slower.
 SXT_INLINE void spill(double *p, Lanes<double> a) {
   _mm256_storeu_pd(p, _mm512_castpd512_pd256(a.v));
   _mm256_storeu_pd(p + 4, _mm512_extractf64x4_pd(a.v, 1));

@@ -5,8 +5,8 @@
 //
 //   namespace my_kernels::SXT_ISA { extern const Table table; const Table table = {&add, &dot}; }
 //
-// and the plugin's other files, which include this header, say SXT_ISA_TABLE(my_kernels, Table) at namespace scope once
-// and call isa_table(level) with sxt_machine.level. ISA files include no C++ standard header: see sextant_add_plugin.
+// The plugin's other files include this header, write SXT_ISA_TABLE(my_kernels, Table) once at namespace scope and call
+// isa_table(level) with sxt_machine.level. ISA files include no C++ standard header: see sextant_add_plugin.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Helpers for kernels of y = alpha op(A) x + beta y on the CPU: blocks of right-hand sides, transposed products with
-// sums of each thread's own, and the terms and features of their models.
+// separate sums for each thread, and the terms and features of their models.
 #pragma once
 
 #include <algorithm>
@@ -67,8 +67,8 @@ inline std::uint64_t scatter_bytes(std::int64_t n, int parts, int n_rhs, std::ui
 }
 
 // y = beta y + sums over parts, y having n rows. add(part, sums, ld) adds a part's contributions, alpha included, to
-// R columns of sums. Several parts add to copies of their own in scratch, which are then summed in the order of parts:
-// no atomics, and bits depend on the number of parts alone.
+// R columns of sums. Each part adds to its own copy in scratch, and the copies are summed in the order of parts: no
+// atomics, and bits depend only on the number of parts.
 template <int R, class V, class Add>
 void scattered(const Vectors<V> &v, std::int64_t n, int parts, int team, void *scratch, Add &&add) {
   if (parts <= 1) {
@@ -121,11 +121,12 @@ Range equal_part(const Offset *ptr, std::int64_t n, std::int64_t weight, int par
   return {equal_border(ptr, n, weight, parts, part, grain), equal_border(ptr, n, weight, parts, part + 1, grain)};
 }
 
-// What starting a slice or a row costs beside its entries, in entries: storages and kernels cut their arrays by the
-// same weights, so that threads meet the memory that they touched first.
+// Cost of starting a slice or a row, in entries: storages and kernels cut their arrays by the same weights, so that
+// threads work on the memory that they touched first.
 inline constexpr std::int64_t slice_weight = 16;
 
-// Which code in lanes (plugins/formats/ell_call.hpp of the sources) serves a pair of types: f64, f32 under f64, f32; -1: none.
+// Which code in lanes (plugins/formats/ell_call.hpp of the sources) serves a pair of types: f64, f32 under f64, f32;
+// -1: none.
 inline int lane_pair(sxt_value_type vectors, sxt_value_type matrix) {
   if (vectors == SXT_F64) return matrix == SXT_F64 ? 0 : matrix == SXT_F32 ? 1 : -1;
   return vectors == SXT_F32 && matrix == SXT_F32 ? 2 : -1;
@@ -142,14 +143,14 @@ inline void lane_scalars(const sxt_spmv_args &args, sxt_value_type type, double 
 inline constexpr const char *spmv_terms[] = {"launches",       "barriers", "stream_bytes", "gathers",
                                              "cached_gathers", "flops",    "steps",        "compute.mispredictions",
                                              nullptr};
-// Branches mispredicted in a run that `surprises` things depend on in turn: what one unit's predictor has room for, it
-// knows after a few runs; far beyond that it misses every one.
+// Branches mispredicted in a run with `surprises` irregular branches: those that fit one unit's predictor are learnt
+// after a few runs; far beyond that every one is missed.
 inline double mispredictions(double surprises, int threads, double room) {
   const double each = surprises / threads;
   return each > 0 ? surprises * each * each / (each * each + room * room) : 0;
 }
 
-// What models of products ask about the use of x, first in every kernel's list of features.
+// The features that models of products need about the use of x, first in every kernel's list.
 enum { feature_miss_unit, feature_miss_last, n_x_features };
 #define SXT_X_FEATURES "x_miss_unit_cache", "x_miss_cache"
 
@@ -165,7 +166,7 @@ struct SpmvCost {
   double extra_forks = 0;
 };
 
-// A feature, or what stands in for one that could not be had.
+// A feature, or a default where it is not available.
 inline double feature_or(const sxt_features *found, std::uint64_t i, double otherwise) {
   const double value = feature(found, i);
   return std::isfinite(value) ? value : otherwise;
@@ -179,7 +180,7 @@ inline sxt_candidate &fill_spmv(sxt_candidate &candidate, const sxt_spmv_query &
   const double element = static_cast<double>(value_bytes(q.m.q.value_type)), nnz = static_cast<double>(q.m.nnz);
   const double x_bytes = element * static_cast<double>(transposed ? q.m.rows : q.m.cols);
   const double y_bytes = element * static_cast<double>(transposed ? q.m.cols : q.m.rows);
-  // The vector met out of order: x, or y when transposed.
+  // The vector accessed out of order: x, or y when transposed.
   const double random_bytes = element * static_cast<double>(q.m.cols);
   const double unit = static_cast<double>(machine.unit_cache_bytes) * threads;
   const double last = static_cast<double>(machine.cache_bytes);
@@ -214,7 +215,7 @@ inline sxt_candidate &fill_spmv(sxt_candidate &candidate, const sxt_spmv_query &
   return candidate;
 }
 
-// Busiest thread over mean thread where rows are never cut but dealt by their entries: the longest row is somebody's.
+// Busiest thread over mean thread where rows are dealt by their entries and never cut: one thread has the longest row.
 inline double longest_row_imbalance(const sxt_spmv_query &q, double longest, int threads) {
   if (threads <= 1 || q.m.nnz <= 0 || !std::isfinite(longest)) return 1;
   return std::clamp(longest * threads / static_cast<double>(q.m.nnz), 1.0, static_cast<double>(threads));

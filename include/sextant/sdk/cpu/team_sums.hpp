@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What CPU kernels that share sums among threads have in common: their state, its preparation, and their candidates'
-// terms. The kernels of each instruction set stand in a table of the plugin's own (sdk/cpu/simd.hpp). Header-only, no
-// part of the ABI.
+// Common parts of CPU kernels that share sums among threads: their state, its preparation, and their candidates' terms.
+// The plugin has a table of its kernels for each instruction set (sdk/cpu/simd.hpp). Header-only, no part of the ABI.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +39,8 @@ inline sxt_candidate &fill_team_sums(sxt_candidate &candidate, int level, int th
   return candidate;
 }
 
-// A team shares whole leaves. Returns how many it would sum were all as busy as the busiest, and notes the imbalance.
+// A team shares whole leaves. Returns how many it would sum if all threads were as busy as the busiest, and sets the
+// imbalance.
 inline double share_leaves(std::int64_t leaves, int threads, CpuCost &cost) {
   const std::int64_t busiest = (leaves + threads - 1) / threads;
   cost.imbalance = leaves ? static_cast<double>(busiest * threads) / static_cast<double>(leaves) : 1;

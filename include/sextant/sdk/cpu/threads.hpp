@@ -25,8 +25,8 @@ inline Range part_of(std::int64_t n, int parts, int part, std::int64_t grain = 1
   return {border(part), border(part + 1)};
 }
 
-// Where this plugin's threads come from (team.h). The entry function takes them from the host; whoever asks for a
-// team's size takes them too.
+// The source of this plugin's threads (team.h). The entry function gets it from the host, as does a call that asks for
+// a team's size.
 struct HostTeam {
   static inline std::atomic<const sxt_host *> host{nullptr};
   static inline std::atomic<const sxt_team_service *> service{nullptr};
@@ -46,8 +46,8 @@ inline int team_size(std::int64_t launch_threads, const sxt_exec &exec) {
   return static_cast<int>(std::max<std::int64_t>(1, std::min<std::int64_t>(launch_threads, exec.threads)));
 }
 
-// Calls f(part) for part = 0 .. parts-1, spread over a team; f must not throw. One part or one thread wakes none. Which
-// thread does a part, and how many of the team come, is open: what a part works with is its own, by its number.
+// Calls f(part) for part = 0 .. parts-1, spread over a team; f must not throw. One part or one thread wakes no other.
+// It is not specified which thread does a part or how many of the team start: data of a part is indexed by its number.
 template <class F>
 void for_each_part(int parts, int team, F &&f) {
   const sxt_team_service *service = team > 1 && parts > 1 ? HostTeam::service.load(std::memory_order_acquire) : nullptr;
@@ -63,7 +63,7 @@ void for_each_part(int parts, int team, F &&f) {
 }
 
 // Calls f(rank, size) once in each of at most `threads` threads at the same time, so that they may wait for each other:
-// size is how many came. f must not throw.
+// size is how many started. f must not throw.
 template <class F>
 void in_team(int threads, F &&f) {
   const sxt_team_service *service = threads > 1 ? HostTeam::service.load(std::memory_order_acquire) : nullptr;
@@ -84,7 +84,7 @@ void for_thread_counts(const sxt_machine &machine, F &&f) {
 
 // The terms of every CPU kernel here; core knows their coefficients.
 inline constexpr const char *cpu_terms[] = {"launches", "barriers", "stream_bytes", "gathers", "flops", nullptr};
-// The same and what else a kernel spends: passes of a loop, lanes folded.
+// The same, and further steps of a kernel: passes of a loop, lanes folded.
 inline constexpr const char *cpu_step_terms[] = {"launches", "barriers", "stream_bytes", "gathers",
                                                  "flops",    "steps",    nullptr};
 
@@ -119,7 +119,7 @@ inline double scalar_slowdown(const sxt_machine &machine, sxt_value_type type) {
   return type == SXT_F32 || type == SXT_C64 ? 2 * lanes : lanes;
 }
 
-// The state of kernels that keep nothing but their team.
+// The state of kernels that keep only their team.
 struct Team {
   std::int64_t threads;
 };

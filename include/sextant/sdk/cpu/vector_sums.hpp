@@ -158,7 +158,7 @@ inline R extreme(int64_t begin, int64_t end, R start, const Terms &terms) {
   return bad ? R(__builtin_nan("")) : most;
 }
 
-// Magnitudes as integers of their size are ordered alike, with NaN above infinity: one comparison sees to both.
+// Magnitudes read as integers have the same order, with NaN above infinity: one comparison serves both.
 template <class R>
 struct IntegerOf;
 template <>
@@ -232,8 +232,7 @@ inline int64_t first_reaching(int64_t i, int64_t end, Integer<R> key, const Term
 }
 
 // The first index of the largest magnitude and that magnitude; a NaN counts as larger than everything. Blocks are
-// searched for their largest; only the block that holds the answer is searched again, and not that if nobody asks
-// where.
+// searched for their largest; only the block that holds the answer is searched again, and only if the index is needed.
 template <class R>
 struct Place {
   R value;

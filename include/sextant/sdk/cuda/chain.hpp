@@ -3,11 +3,11 @@
 // capability 9): blocks take their places and read what never changes, then wait. In a chain of short kernels, captured
 // or not, this hides most of a launch: a product of 1.2 us instead of 2.0. Include from .cu files.
 //
-// A kernel launched so keeps three rules. It calls await_predecessor() before it touches a vector, a scalar or anything
-// else that a run may write, and before that reads only arrays of its state, which setup operations alone write; those
-// are launched the ordinary way. It calls release_successor() after the wait, never before: who starts early then knows
-// that only this kernel is still running. And it reads what it waited for by plain loads: the compiler may move loads
-// through the read-only path (__ldg, const __restrict__) to before the wait.
+// A kernel launched this way keeps three rules. It calls await_predecessor() before it touches a vector, a scalar or
+// anything else that a run may write, and before that reads only arrays of its state, which only setup operations
+// write; those are launched the ordinary way. It calls release_successor() after the wait, never before: a kernel that
+// starts early then knows that only this kernel is still running. And it reads data of its predecessors by plain loads:
+// the compiler may move loads through the read-only path (__ldg, const __restrict__) to before the wait.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -19,7 +19,7 @@
 
 namespace sextant::plugin::cuda {
 
-// All that the stream's earlier kernels wrote is visible after.
+// Everything that earlier kernels of the stream wrote is visible after.
 __device__ __forceinline__ void await_predecessor() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
@@ -35,8 +35,8 @@ __device__ __forceinline__ void release_successor() {
 // What a candidate says of its machine, for launch_chained's `early`.
 inline bool may_start_early(const sxt_machine &machine) { return machine.level >= 90; }
 
-// Whether the code that this device runs has the two instructions above: code translated from PTX for older devices has
-// not, whatever the device. All kernels of a plugin are compiled alike, so one answer a device is kept.
+// Whether the code that this device runs has the two instructions above: code translated from PTX for older devices
+// lacks them on every device. All kernels of a plugin are compiled alike, so one answer a device is kept.
 inline bool code_starts_early(const void *kernel) {
   constexpr int devices = 64;
   static std::atomic<signed char> known[devices] = {};  // 0: not asked yet, 1: no, 2: yes

@@ -115,7 +115,7 @@ SXT_DENSE T from_lane_xor(unsigned mask, T a, int bits) {
     return __shfl_xor_sync(mask, a, bits);
 }
 
-// What a pivot of a definite factorisation says of the system: 0, or the code for info (column counts from 0).
+// The code for info from a pivot of a definite factorisation: 0, or an error (column counts from 0).
 template <class R>
 SXT_DENSE std::int32_t judge_pivot(R pivot, int column) {
   if (pivot > 0 && pivot <= static_cast<R>(sizeof(R) == 8 ? 1.7976931348623157e308 : 3.402823466e38)) return 0;
@@ -123,8 +123,8 @@ SXT_DENSE std::int32_t judge_pivot(R pivot, int column) {
              ? column + 1
              : SXT_HERMITIAN_NOT_FINITE;
 }
-// The same of a pivot that reciprocal() inverts: at the ends of the range of its type the quotient would be zero,
-// infinite or NaN, and the factor wrong without a sign of it.
+// The same for a pivot that reciprocal() inverts: at the ends of its type's range the quotient would be zero, infinite
+// or NaN, and the factor wrong without notice.
 template <class R>
 SXT_DENSE std::int32_t judge_quick_pivot(R pivot, int column) {
   constexpr R most = static_cast<R>(sizeof(R) == 8 ? 0x1p1021 : 0x1p125), least = 1 / most;
@@ -200,7 +200,7 @@ struct System {
   }
 };
 
-// What stands against working on a system: a mask, no memory, a leading dimension that is too small.
+// Why a system must be left alone: a mask, no memory, a leading dimension that is too small.
 template <class T>
 SXT_DENSE std::int32_t reason_to_leave(const System<T> &system, std::int64_t lda, bool active) {
   if (!active) return SXT_HERMITIAN_NOT_ACTIVE;
@@ -255,8 +255,8 @@ SXT_DENSE System<T> indefinite_system(const Set &set, std::int64_t i) {
   return system;
 }
 
-// Whether system i is to be worked on. `writes`: this thread states in info why not. A solve passes over systems whose
-// factor failed and leaves their info.
+// Whether system i is to be worked on. `writes`: this thread states in info why not. A solve skips systems whose factor
+// failed and leaves their info.
 template <class T>
 SXT_DENSE bool takes_part(const Set &set, std::int64_t i, std::int32_t phase, const System<T> &system, bool writes) {
   const bool factors = (phase & SXT_HERMITIAN_FACTOR) != 0;

@@ -17,7 +17,7 @@ namespace sextant::plugin::cuda {
 
 inline cudaStream_t stream_of(const sxt_exec &exec) { return static_cast<cudaStream_t>(exec.stream); }
 
-// What an error of the runtime means to the caller of a kernel.
+// The status for a kernel's caller from an error of the runtime.
 inline sxt_status status_of(cudaError_t problem) {
   switch (problem) {
     case cudaSuccess: return SXT_OK;
@@ -35,8 +35,8 @@ inline sxt_status status_of(cudaError_t problem) {
   }
 }
 
-// SXT_OK, or the status of a failed call with the sentence "could not <step>: <CUDA's words>". What CUDA remembers of
-// the failure is forgotten, so that the caller's own cudaGetLastError does not meet it.
+// SXT_OK, or the status of a failed call with the sentence "could not <step>: <CUDA's words>". CUDA's stored error is
+// cleared, so that the caller's own cudaGetLastError does not return it.
 inline sxt_status check(const sxt_exec *exec, cudaError_t problem, const char *step) {
   if (problem == cudaSuccess) return SXT_OK;
   cudaGetLastError();
@@ -60,9 +60,9 @@ sxt_status load(const sxt_exec *exec, K *kernel) {
   return check(exec, cudaFuncGetAttributes(&unused, reinterpret_cast<const void *>(kernel)), "load a kernel's code");
 }
 
-// Loads a kernel's code and lets its launches have `bytes` of dynamic shared memory. What CUDA allows a kernel is one
-// number for the whole process: it is raised to what a block can have at all, since a later, smaller need would
-// otherwise take from plans that were made before.
+// Loads a kernel's code and lets its launches have `bytes` of dynamic shared memory. CUDA keeps one limit for a kernel
+// in the whole process: it is raised to the most that a block can have, since a later, smaller limit would break plans
+// made before.
 template <class K>
 sxt_status load_with_shared(const sxt_exec *exec, K *kernel, std::size_t bytes) {
   const auto *code = reinterpret_cast<const void *>(kernel);
@@ -115,7 +115,7 @@ inline std::int64_t resident_blocks(const sxt_machine &machine, std::int64_t thr
   return std::max<std::int64_t>(1, std::min(by_threads, by_blocks)) * std::max(1, machine.units);
 }
 
-// The terms of simple CUDA kernels; core knows their coefficients. A kernel may have a list of its own.
+// The terms of simple CUDA kernels; core knows their coefficients. A kernel may have its own list.
 inline constexpr const char *cuda_terms[] = {"launches", "stream_bytes", "gathers", "sectors", "flops", nullptr};
 
 struct CudaCost {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // For kernels whose instructions exist from some generation on and are left out of code for older ones: does this build
-// hold code made for the device? A newer device would run what is translated from older PTX, which lacks them. Include
+// hold code made for the device? A newer device would run code translated from older PTX, which lacks them. Include
 // from .cu files.
 #pragma once
 
@@ -17,7 +17,7 @@ inline bool compiled_for(std::int32_t level) {
     if (architecture / 100 == level / 10) return true;
   return false;
 #else
-  return level / 10 == 9;  // what builds hold unless told otherwise
+  return level / 10 == 9;  // what builds hold by default
 #endif
 }
 

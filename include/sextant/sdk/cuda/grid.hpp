@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the blocks of one launch bring their partial results together, in an order that only the grid decides. Include
+// Two ways to combine the partial results of all blocks of a launch, in an order that depends only on the grid. Include
 // from .cu files. Both leave the total in thread 0 of one block, for which they return true. Every thread of the grid
 // calls.
 #pragma once
@@ -50,11 +50,10 @@ struct Packed {
 };
 
 // Every block sends its partial result (in its thread 0) to block 0, which waits until all packets carry this run's
-// epoch: the data are the signal, so no fence, no atomic and no second launch stand between the last load and the
-// result. Blocks wait for nobody but block 0, which waits for all: whatever order they are scheduled in, the run ends.
-// packets: Packed<Acc>::words a block, all zero before the first run, like *last_epoch; epoch: *last_epoch + 1, read at
-// the start by every thread, from device memory so that a captured run can be replayed. shared: one a warp, free to
-// use.
+// epoch: the data are the signal, so no fence, atomic or second launch is needed between the last load and the result.
+// Only block 0 waits, so the run ends in every order of scheduling. packets: Packed<Acc>::words a block, all zero
+// before the first run, like *last_epoch; epoch: *last_epoch + 1, read at the start by every thread, from device memory
+// so that a captured run can be replayed. shared: one a warp, free to use.
 template <class Op>
 __device__ bool merge_grid_by_packets(typename Op::Acc &acc, typename Op::Acc *shared, ulonglong2 *packets,
                                       Word *last_epoch, Word epoch) {
@@ -84,7 +83,7 @@ __device__ inline Word next_epoch(const Word *last_epoch) {
 }
 
 // Blocks store their partial results and draw a ticket; the block that draws the last one adds them in block order, so
-// bits do not depend on which block that was. The ticket wraps to zero by itself. partials: one a block.
+// bits do not depend on which block that was. The ticket wraps to zero. partials: one a block.
 template <class Op>
 __device__ bool merge_grid_by_ticket(typename Op::Acc &acc, typename Op::Acc *shared, typename Op::Acc *partials,
                                      unsigned *counter) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Helpers for CUDA plugins that hold memory: arrays that go back by themselves, in the order of the stream where it
-// matters; failures as exceptions with a status and a sentence; states that are taken apart safely when building one
-// fails halfway. Include from .cu files or from C++ files that see CUDA's headers.
+// Helpers for CUDA plugins that hold memory: arrays that free themselves, in the order of the stream where it matters;
+// failures as exceptions with a status and a sentence; states that are destroyed safely when building one fails
+// halfway. Include from .cu files or from C++ files that see CUDA's headers.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -34,7 +34,7 @@ class Failure : public std::exception {
   char text_[320];
 };
 
-// Throws what a call of the runtime failed with: "could not <step>: <CUDA's words>".
+// Throws the failure of a call of the runtime: "could not <step>: <CUDA's words>".
 inline void need(cudaError_t problem, const char *step) {
   if (problem == cudaSuccess) return;
   cudaGetLastError();
@@ -61,11 +61,11 @@ sxt_status guarded(const sxt_exec *exec, F &&f) noexcept {
   });
 }
 
-// Who holds an array: a state, which is released when nothing uses it any more, or one call, on whose stream it then
-// goes back after the kernels that were given it.
+// Owner of an array: a state, which is released when nothing uses it any more, or one call, on whose stream the array
+// is freed after the kernels that use it.
 enum class Life { state, call };
 
-// Owned memory in device space (or another one). Throws Failure naming the bytes that could not be had.
+// Owned memory in device space (or another one). Throws Failure naming the bytes that could not be allocated.
 class DeviceArray {
  public:
   DeviceArray() = default;
@@ -98,7 +98,7 @@ class DeviceArray {
     std::swap(exec_, other.exec_), std::swap(data_, other.data_);
     std::swap(bytes_, other.bytes_), std::swap(space_, other.space_);
   }
-  sxt_exec exec_{};  // what free needs: release has no exec of its own
+  sxt_exec exec_{};  // needed by free: release gets no exec
   void *data_ = nullptr;
   std::uint64_t bytes_ = 0;
   sxt_space space_ = SXT_SPACE_DEVICE;
@@ -130,8 +130,8 @@ T fetch(const sxt_exec *exec, const T *from, const char *what) {
   return fetch(exec, &value, from, 1, what), value;
 }
 
-// A new state, filled by f(State &) -> status. When that fails, kernels may still be using the state's arrays: they are
-// given back once the stream has come to its end.
+// A new state, filled by f(State &) -> status. When that fails, kernels may still use the state's arrays: they are
+// freed once the stream's work has ended.
 template <class State, class F>
 sxt_status build(const sxt_exec *exec, void **out, F &&f) {
   return guarded(exec, [&]() -> sxt_status {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Real and complex numbers in device code: the device's form of the value types, and arithmetic that reads alike for
-// all of them. Sums and products round as written here, whoever uses them.
+// Real and complex numbers in device code: the device's form of the value types, and arithmetic with the same notation
+// for all of them. Sums and products round as written here in every kernel.
 #pragma once
 
 #ifdef __CUDACC__

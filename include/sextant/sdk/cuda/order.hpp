@@ -40,8 +40,7 @@ __device__ V fold_lanes(V lane) {
   return lane;
 }
 
-// Subtrees that wait for their neighbour, one of each level at most; in registers: all indices are known to the
-// compiler.
+// Subtrees that wait for their sibling, one of each level at most; in registers: all indices are known to the compiler.
 template <class V, int depth>
 struct Subtrees {
   V waiting[depth + 1];
@@ -98,8 +97,8 @@ __device__ V combine_leaves(std::int64_t begin, std::int64_t end, F &&at) {
 }
 
 // The sum of all leaves by `workers` threads of a block, a power of two of them, worker 0 .. workers - 1; worker 0 gets
-// it. At most 2^depth leaves a worker. room: one a worker. All threads of the block call: those that are none have
-// worker < 0.
+// it. At most 2^depth leaves a worker. room: one a worker. All threads of the block call: those that are not workers
+// have worker < 0.
 template <class V, int depth, class F>
 __device__ V combine_by_block(std::int64_t leaves, int worker, int workers, V *room, F &&at) {
   std::int64_t share = 1;

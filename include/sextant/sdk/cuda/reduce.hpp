@@ -133,7 +133,7 @@ struct Extremum {
   __device__ static Out result(Acc a) { return a == Acc(0) ? Acc(0) : a; }  // never -0
 };
 
-// Where the largest magnitude stands first; the first NaN if there is one.
+// The first index of the largest magnitude; the first NaN if there is one.
 template <class R>
 struct Place {
   R value;
@@ -158,7 +158,7 @@ struct LargestIndex {
   __device__ static Out result(Acc a) { return a.index; }
 };
 
-// A sum and what rounding took from it.
+// A sum and its rounding error.
 template <class R>
 struct TwoFold {
   R sum, error;

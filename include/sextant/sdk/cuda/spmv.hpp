@@ -156,8 +156,8 @@ inline bool is_complex_type(sxt_value_type type) { return type == SXT_C64 || typ
 
 // Terms of SpMV on CUDA devices. Beside bytes and flops: steps of all warps over their rows or entries, idle lanes
 // included; lines of x that requests touch, which the L1 cache serves one a cycle; blocks, which are begun one by one;
-// what the busiest warp or block waits for beside all others, in rounds of dependent loads and in anything else that
-// the kernel counts (tail.busiest); and how many times over the device is full of blocks.
+// the waits of the busiest warp or block beyond all others, in rounds of dependent loads and in other units that the
+// kernel counts (tail.busiest); and how many times over the device is full of blocks.
 inline constexpr const char *spmv_terms[] = {
     "launches",        "stream_bytes", "gathers",        "sectors",    "atomics",      "flops", "compute.warp_steps",
     "compute.x_lines", "tail.chain",   "compute.blocks", "tail.waves", "tail.busiest", nullptr};
@@ -177,7 +177,7 @@ struct SpmvCost {
   double warp_steps = 0;   // steps of warps over their rows or entries
   double x_lines = 0;      // 128-byte lines of x that the requests of warps touch, a right-hand side
   double chain = 0;        // rounds of dependent loads of the longest warp, a right-hand side
-  double busiest = 0;      // what else the busiest block does, a right-hand side
+  double busiest = 0;      // further work of the busiest block, a right-hand side
   double threads = 128;    // of a block
   double resident = 1024;  // threads that a multiprocessor holds of it
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What storages on CUDA devices share: the source's entries brought over in pieces, kernels that visit entries, prefix
-// sums, symmetric scaling and diagonals. A conversion keeps the row pointers and a small staging area, so that new
-// values can later take the same way without allocating. Include from .cu files only.
+// Common parts of storages on CUDA devices: copying the source's entries to the device in pieces, kernels that visit
+// entries, prefix sums, symmetric scaling and diagonals. A conversion keeps the row pointers and a small staging area,
+// so that new values can later be converted without allocating. Include from .cu files only.
 //   Source source(*problem, exec);                            // row pointers now on the device
 //   source.for_each_piece(*problem, exec, true, [&](const Piece &p) { visit(exec, source, p, MyFunctor{...}); });
 // Rows and columns are below 2^31 and columns lie as i32; offsets are i32 below 2^31 nonzeros and i64 beyond, as core
@@ -174,8 +174,8 @@ class Source {
       f(row_ptr_.as<const std::int64_t>());
   }
 
-  // f(Piece) for all entries in order; what f launches on exec's stream runs before the next piece arrives. The problem
-  // is the one of prepare or refresh. Allocates nothing.
+  // f(Piece) for all entries in order; work that f launches on exec's stream runs before the next piece arrives. The
+  // problem is that of prepare or refresh. Allocates nothing.
   template <class F>
   void for_each_piece(const sxt_problem &problem, const sxt_exec *exec, bool with_columns, F &&f) const {
     const sxt_csr &host = host_csr(problem);
@@ -268,7 +268,7 @@ void with_device_type(sxt_value_type type, F &&f) {
   if (status != SXT_OK) throw Failure(status, "value type %d is unknown", static_cast<int>(type));
 }
 
-// A whole CSR on the device: for the time of a conversion, where the matrix's own copy serves if it has one, or to
+// A whole CSR on the device: for the time of a conversion, where the matrix's own copy is used if it has one, or to
 // keep.
 class DeviceCsr {
  public:
@@ -287,7 +287,7 @@ class DeviceCsr {
   // One whose arrays are still to be written.
   DeviceCsr(const sxt_storage &shape, const sxt_exec *exec, Life life) : source_(shape, exec) { make_room(exec, life); }
   const sxt_csr &view() const { return view_; }
-  const Source &source() const { return source_; }  // empty where the matrix's own copy serves
+  const Source &source() const { return source_; }  // empty where the matrix's own copy is used
   std::uint64_t bytes() const { return source_.bytes() + col_.bytes() + values_.bytes(); }
   void *row_ptr() const { return source_.writable_row_ptr(); }
   void *columns() const { return col_.data(); }
@@ -356,9 +356,9 @@ inline double csr_bytes(const sxt_matrix_query &q) {
   return static_cast<double>(q.nnz) * entry + (q.nnz < narrow_limit ? 4.0 : 8.0) * static_cast<double>(q.rows + 1);
 }
 
-// What a conversion costs, in seconds, when the CSR lies on the device; core adds the way there where it does not.
-// `steps` launches, allocations and waits, each about a microsecond or two of the host; the source is read `reads`
-// times, and `written` bytes are written.
+// Seconds of a conversion when the CSR lies on the device; core adds the copy where it does not. `steps` launches,
+// allocations and waits, each about a microsecond or two of the host; the source is read `reads` times, and `written`
+// bytes are written.
 inline double conversion_seconds(const sxt_machine &machine, const sxt_matrix_query &q, double steps, double reads,
                                  double written) {
   constexpr double step_s = 2.5e-6;

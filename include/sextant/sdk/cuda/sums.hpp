@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Four sums at once through warps, blocks and the grid, for kernels that leave inner products behind. Lanes trade sums
-// while they add, so that four take little longer than one: eight exchanges a block instead of forty. The block that
-// ends last adds the blocks' sums in the order of blocks: bits depend on the grid alone. Include from .cu files.
+// Four sums at once through warps, blocks and the grid, for kernels that also compute inner products. Lanes exchange
+// sums while they add, so that four take little longer than one: eight exchanges a block instead of forty. The block
+// that ends last adds the blocks' sums in the order of blocks: bits depend only on the grid. Include from .cu files.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -30,8 +30,9 @@ struct SumsRoom {
   bool last;
 };
 
-// Where the blocks of a launch meet. epoch NULL: by partials and counter. All of it is zero before the first run.
-struct SumsMeeting {
+// Device memory through which the blocks of a launch combine their sums. epoch NULL: by partials and counter. All of it
+// is zero before the first run.
+struct SumsExchange {
   void *partials;       // four A a block
   unsigned *counter;    // zero again after each run
   ulonglong2 *packets;  // four times the words of A a block
@@ -54,7 +55,7 @@ __device__ __forceinline__ A add_warp(const A (&sum)[sums_at_once]) {
   return mine;
 }
 
-// Adds what the warps left in room: in the first warp, lane 8 k gets sum k.
+// Adds the warps' sums in room: in the first warp, lane 8 k gets sum k.
 template <class A>
 __device__ __forceinline__ A add_warps(const SumsRoom<A> &room) {
   const int lane = threadIdx.x % 32, warps = (blockDim.x + 31) / 32;
@@ -67,8 +68,8 @@ __device__ __forceinline__ A add_warps(const SumsRoom<A> &room) {
   return mine;
 }
 
-// Adds what the threads of the last block, or of block 0, have gathered: thread t has some of sum t mod 4. Ends as
-// add_warps.
+// Adds the partial sums that the threads of the last block, or of block 0, hold: thread t has a part of sum t mod 4.
+// Ends as add_warps.
 template <class A>
 __device__ __forceinline__ A add_gathered(A mine, SumsRoom<A> &room) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -81,8 +82,8 @@ __device__ __forceinline__ A add_gathered(A mine, SumsRoom<A> &room) {
 
 // The block's sums leave through its first warp, whose lane 8 k holds `block`, sum k.
 template <class A>
-__device__ bool meet_by_ticket(A block, SumsRoom<A> &room, const SumsMeeting &meeting, A *total) {
-  A *partials = static_cast<A *>(meeting.partials);
+__device__ bool add_by_ticket(A block, SumsRoom<A> &room, const SumsExchange &exchange, A *total) {
+  A *partials = static_cast<A *>(exchange.partials);
   if (threadIdx.x < 32) {
     if (threadIdx.x % 8 == 0) partials[blockIdx.x * sums_at_once + threadIdx.x / 8] = block;
     __syncwarp();
@@ -90,7 +91,7 @@ __device__ bool meet_by_ticket(A block, SumsRoom<A> &room, const SumsMeeting &me
       unsigned ticket;
       asm volatile("atom.release.gpu.global.inc.u32 %0, [%1], %2;"
                    : "=r"(ticket)
-                   : "l"(meeting.counter), "r"(gridDim.x - 1)
+                   : "l"(exchange.counter), "r"(gridDim.x - 1)
                    : "memory");
       room.last = ticket == gridDim.x - 1;
       if (room.last) asm volatile("fence.acq_rel.gpu;" ::: "memory");  // all others' sums are visible
@@ -105,8 +106,8 @@ __device__ bool meet_by_ticket(A block, SumsRoom<A> &room, const SumsMeeting &me
 }
 
 template <class A>
-__device__ bool meet_by_packets(A block, SumsRoom<A> &room, const SumsMeeting &meeting, Word epoch, int count,
-                                A *total) {
+__device__ bool add_by_packets(A block, SumsRoom<A> &room, const SumsExchange &exchange, Word epoch, int count,
+                               A *total) {
   constexpr int words = Packed<A>::words;
   const int k = threadIdx.x / 8;
   if (blockIdx.x > 0) {
@@ -114,36 +115,36 @@ __device__ bool meet_by_packets(A block, SumsRoom<A> &room, const SumsMeeting &m
     Packed<A> box;
     box.value = block;
     for (int w = 0; w < words; ++w)
-      send_packet(meeting.packets + (blockIdx.x * sums_at_once + k) * words + w, box.word[w], epoch);
+      send_packet(exchange.packets + (blockIdx.x * sums_at_once + k) * words + w, box.word[w], epoch);
     return false;
   }
-  __syncthreads();  // the first warp has read what the others left in room
+  __syncthreads();  // the first warp has read the others' sums in room
   if (threadIdx.x < 32 && threadIdx.x % 8 == 0) room.own[k] = block;
   A mine{};
   if (static_cast<int>(threadIdx.x) % sums_at_once < count)
     for (unsigned at = sums_at_once + threadIdx.x; at < gridDim.x * sums_at_once; at += blockDim.x) {
       Packed<A> box;
-      for (int w = 0; w < words; ++w) box.word[w] = receive_packet(meeting.packets + at * words + w, epoch);
+      for (int w = 0; w < words; ++w) box.word[w] = receive_packet(exchange.packets + at * words + w, epoch);
       mine = plus(mine, box.value);
     }
   *total = add_gathered(mine, room);
-  if (threadIdx.x == 0) *meeting.epoch = epoch;  // every block has read the old one: it sent the new one
+  if (threadIdx.x == 0) *exchange.epoch = epoch;  // every block has read the old one: it sent the new one
   if (threadIdx.x < 32) *total = plus(room.own[k], *total);
   return threadIdx.x < 32;
 }
 
 // The sums over all threads of the grid of sum[0] .. sum[count - 1]. True in the first warp of one block, where *total
-// is sum k in lane 8 k. epoch: next_epoch() of the meeting, read when the run began. Every thread calls.
+// is sum k in lane 8 k. epoch: next_epoch() of the exchange, read when the run began. Every thread calls.
 template <class A>
-__device__ bool add_grid(const A (&sum)[sums_at_once], SumsRoom<A> &room, const SumsMeeting &meeting, Word epoch,
+__device__ bool add_grid(const A (&sum)[sums_at_once], SumsRoom<A> &room, const SumsExchange &exchange, Word epoch,
                          int count, A *total) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const A own = add_warp(sum);
   if (lane % 8 == 0) room.warp[lane / 8][warp] = own;
   __syncthreads();
   const A block = warp == 0 ? add_warps(room) : A{};
-  return meeting.epoch ? meet_by_packets(block, room, meeting, epoch, count, total)
-                       : meet_by_ticket(block, room, meeting, total);
+  return exchange.epoch ? add_by_packets(block, room, exchange, epoch, count, total)
+                        : add_by_ticket(block, room, exchange, total);
 }
 
 }  // namespace sextant::plugin::cuda

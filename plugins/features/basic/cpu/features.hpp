@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The feature kernels of this folder, the kind they serve, and what they share.
+// The feature kernels of this folder, their kind, and shared helpers.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace sextant::features_basic {
 
-extern const sxt_kernel sizes_kernel;      // features.sizes.cpu: what rows, columns and entries alone say
+extern const sxt_kernel sizes_kernel;      // features.sizes.cpu: from the numbers of rows, columns and entries
 extern const sxt_kernel rows_kernel;       // features.rows.cpu: row lengths
 extern const sxt_kernel order_kernel;      // features.order.cpu: how row lengths follow one another
 extern const sxt_kernel sample_kernel;     // features.sample.cpu: locality, blocks and diagonals from a sample
@@ -20,7 +20,7 @@ extern const sxt_kind kind;
 
 extern const char *const storages[];  // CSR
 
-// Every feature kernel here keeps the matrix and what its candidate said, nothing else.
+// Every feature kernel here keeps only the matrix and its candidate's launch.
 struct State {
   const sxt_csr *a;
   std::int64_t launch[4];  // [0]: threads
@@ -32,7 +32,7 @@ sxt_status refresh(void *state, const sxt_problem *, const sxt_exec *);
 sxt_kernel feature_kernel(const char *name, const char *description, const sxt_features_ops *ops,
                           decltype(sxt_kernel::candidates) candidates, decltype(sxt_kernel::run) run);
 
-// Whether one of `names` (NULL-terminated) is asked for.
+// Whether one of `names` (NULL-terminated) is requested.
 inline bool wants(const sxt_features_args &args, const char *const *names) {
   for (std::uint64_t i = 0; i < args.count; ++i)
     for (const char *const *each = names; *each; ++each)
@@ -40,7 +40,7 @@ inline bool wants(const sxt_features_args &args, const char *const *names) {
   return false;
 }
 
-// Writes values (one for each of `own`) in the order in which they are asked for; NaN for other names.
+// Writes values (one for each of `own`) in the requested order; NaN for other names.
 inline sxt_status answer(const sxt_features_args &args, const char *const *own, const double *values) {
   for (std::uint64_t i = 0; i < args.count; ++i) {
     args.values[i] = std::numeric_limits<double>::quiet_NaN();

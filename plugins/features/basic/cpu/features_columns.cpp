@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // features.columns.cpu, tier 3: where the columns lie, from one parallel pass over all of them. Diagonals are marked in
-// a map a thread, in scratch: a byte each while that fits a cache, since a store to a byte waits for no other thread,
-// else a bit each. A matrix without entries has bandwidth, diagonals and span 0 and fill 1.
+// a map a thread, in scratch: a byte each while that fits a cache, since a store to a byte does not depend on other
+// threads, else a bit each. A matrix without entries has bandwidth, diagonals and span 0 and fill 1.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -20,7 +20,7 @@ const char *const names[] = {"bandwidth",        "diagonals",           "diagona
                              "column_span_mean", "symmetric_diagonals", nullptr};
 const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 3, 0, nullptr};
 
-constexpr std::int64_t many = 50000;                        // entries from which a team pays for its fork
+constexpr std::int64_t many = 50000;                        // entries from which a team is faster despite its fork
 constexpr std::int64_t empty_rows = 32;                     // that are passed over at once
 constexpr std::int64_t most_bytes = std::int64_t{1} << 20;  // diagonals that are marked in bytes
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Kind sxt.features/1: patterns small enough that samples see all of them, so that every kernel must agree with the
-// reference on each name that both compute. A name that is not a kernel's own is NaN and says nothing.
+// reference on each name that both compute. A name of another kernel is NaN and is not compared.
 #include <cmath>
 #include <iterator>
 #include <memory>
@@ -70,7 +70,7 @@ sxt_status compare(const sxt_case *got_case, const sxt_case *want_case, double *
   return SXT_OK;
 }
 
-// Names and values stay on the host whatever the device: only the matrix goes there, in its storage.
+// Names and values stay on the host for every device: only the matrix goes there, in its storage.
 sxt_status move_case(sxt_case *, const sxt_exec *, std::int32_t) { return SXT_OK; }
 
 }  // namespace

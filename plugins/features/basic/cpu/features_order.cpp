@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // features.order.cpu, tier 1: how the lengths of rows follow one another, from windows of the row pointers. A processor
-// guesses where a row's loop ends from the rows before; how often it cannot is estimated with a small predictor of that
-// kind. SELL sorts windows of rows where that pays; what it would then store is counted as it does it.
+// predicts the end of a row's loop from the rows before; a small predictor of that kind estimates how often this fails.
+// SELL sorts windows of rows where that saves entries; its stored entries are counted by the same rule.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -44,11 +44,11 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   return SXT_OK;
 }
 
-// What a branch predictor with a history makes of a sequence: the number that last followed the same three.
+// A model of a branch predictor with a history: it predicts the number that last followed the same three.
 class Predictor {
  public:
   Predictor() { last_.fill(~0u); }
-  // Whether something else was expected.
+  // Whether the prediction was wrong.
   bool surprised(std::uint32_t number) {
     std::uint32_t &expected = last_[(history_ * 0x9e3779b97f4a7c15u) >> 52];
     const bool wrong = expected != number;
@@ -62,7 +62,7 @@ class Predictor {
   std::array<std::uint32_t, 4096> last_;
 };
 
-// What SELL stores of a window in slices of eight rows, as they come and longest first.
+// Entries that SELL stores of a window in slices of eight rows, unsorted and longest first.
 class Slices {
  public:
   void add(std::uint32_t length) {

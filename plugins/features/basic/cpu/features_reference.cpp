@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // features.reference.cpu: every feature of this folder that has a definition, each computed on its own from it, sampled
-// ones from all of the matrix. What caches keep (x_*) and branch predictors foresee are models, tested against patterns
+// ones from all of the matrix. Features of caches (x_*) and of branch predictors are models, tested against patterns
 // made for them.
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // features.rows.cpu, tier 1: row lengths, from one parallel pass over the row pointers. Lengths are counted in a
-// histogram a thread; all that is asked for follows from its integers, whatever the threads. Rows beyond the last bin
-// are rare and keep sums of their own.
+// histogram a thread; all features follow from its integers, for any number of threads. Rows beyond the last bin are
+// rare and have separate sums.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -38,10 +38,10 @@ const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 1, 0, nullptr};
 
 constexpr std::int64_t bins = 1024;    // rows of this many entries and more share what follows the histogram
 constexpr std::int64_t slice = 32;     // the largest group of rows; parts are cut at its multiples
-constexpr std::int64_t many = 100000;  // rows from which a team pays for its fork
+constexpr std::int64_t many = 100000;  // rows from which a team is faster despite its fork
 
 struct Lengths {
-  std::uint64_t count[2][bins];  // two banks: equal neighbours need not wait for each other's store
+  std::uint64_t count[2][bins];  // two banks: adjacent equal lengths need not wait for each other's store
   std::int64_t most, max_of_8, max_of_32;
   std::int64_t beyond, beyond_ceil[4];  // rows of `bins` and more: how many, and their rounded sums
   double beyond_sum, beyond_squares;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // features.sample.cpu, tier 2: how close together the columns lie, from a sample of them. Short walks over consecutive
 // entries are many and go to one thread each; long ones are shared by the team, which marks lines in one map. README.md
-// says how footprints become misses. What is counted does not depend on the number of threads.
+// explains how footprints become misses. The counts do not depend on the number of threads.
 #include <atomic>
 #include <bit>
 #include <cstdint>
@@ -44,8 +44,8 @@ const char *const names[] = {"x_line_fraction",
 constexpr int n_x = 9, n_blocks = most_fill_size - least_fill_size + 1, n_bands = 2, n_strips = 2;
 const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 2, 0, nullptr};
 
-constexpr std::int64_t many = 50000;                                   // entries from which a team pays for its forks
-constexpr std::int64_t short_walk = 4096;                              // entries
+constexpr std::int64_t many = 50000;       // entries from which a team is faster despite its forks
+constexpr std::int64_t short_walk = 4096;  // entries
 constexpr std::int64_t middle_walk = 1 << 17, longest_walk = 1 << 22;  // entries, shared by a team
 constexpr std::int64_t most_middle_walks = 3, most_short_walks = 64;
 constexpr double small_cache = 32768, middle_cache = 1048576, large_cache = 33554432;
@@ -58,8 +58,8 @@ std::int64_t short_walks(std::int64_t nnz) {
   return std::clamp<std::int64_t>(nnz / 100 / short_walk, nnz > 0, most_short_walks);
 }
 
-// Walks by teams tell about windows beyond the short ones. Together they see half of the entries at most, so that
-// sampling stays cheaper than one product; a matrix of two short walks or less is walked whole.
+// Walks by teams serve windows beyond the short ones. Together they read at most half of the entries, so that sampling
+// stays cheaper than one product; a matrix of two short walks or less is read whole.
 struct TeamWalks {
   std::int64_t middle, middle_walks, longest;  // lengths are powers of two; 0: no such walk
 };
@@ -136,7 +136,7 @@ std::int64_t mark_together(const Column *col, std::int64_t begin, std::int64_t e
     std::int64_t mine = 0;
     for (std::int64_t k = begin + own.begin; k < begin + own.end; ++k) {
       std::atomic_ref<unsigned char> line(team.lines[static_cast<std::uint64_t>(col[k]) >> team.shift]);
-      // Two threads may find a line unmarked; the exchange tells who was first.
+      // Two threads may find a line unmarked; the exchange tells which was first.
       if (!line.load(std::memory_order_relaxed)) mine += !line.exchange(1, std::memory_order_relaxed);
     }
     distinct.fetch_add(mine, std::memory_order_relaxed);
@@ -153,7 +153,7 @@ void walk_together(const Column *col, std::int64_t length, std::int64_t nnz, std
     const std::int64_t end = std::min(next, length);
     distinct += mark_together(col, done, end, team);
     done = end;
-    // The short walks know more about short windows.
+    // Short walks are more precise for short windows.
     if (done == next && done > short_walk)
       out.add(std::countr_zero(static_cast<std::uint64_t>(done)), static_cast<double>(distinct));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// features.sizes.cpu, tier 0: what the numbers of rows, columns and entries say. And what every kernel here shares.
+// features.sizes.cpu, tier 0: from the numbers of rows, columns and entries. And helpers of every kernel here.
 #include "features.hpp"
 #include "sextant/sdk/cpu/csr.hpp"
 
@@ -58,6 +58,7 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
 
 }  // namespace
 
-const sxt_kernel sizes_kernel = feature_kernel("features.sizes.cpu", "what the sizes alone say", &ops, candidates, run);
+const sxt_kernel sizes_kernel =
+    feature_kernel("features.sizes.cpu", "features of the sizes alone", &ops, candidates, run);
 
 }  // namespace sextant::features_basic

@@ -12,7 +12,7 @@ namespace sextant::features_basic {
 
 using plugin::Footprint;
 
-// Distinct keys among few: a table that needs to know nothing about the range of the keys.
+// Distinct keys among few: a table that does not need the range of the keys.
 class SmallSet {
  public:
   static constexpr std::uint64_t slots = 8192;  // for at most half as many keys

@@ -18,7 +18,7 @@ inline constexpr std::int64_t longest_row = 4096;  // entries of a row that are 
 // About 1 % of the entries, and a few thousand at least.
 inline std::int64_t sampled_entries(std::int64_t nnz) { return std::min(nnz, std::max<std::int64_t>(2048, nnz / 100)); }
 
-// Groups of rows that hold about so many entries.
+// Groups of rows that hold about this many entries.
 inline std::int64_t sampled_groups(const sxt_csr &a) {
   const std::int64_t groups = (a.s.rows + group - 1) / group;
   if (a.s.nnz == 0) return 0;
@@ -26,7 +26,7 @@ inline std::int64_t sampled_groups(const sxt_csr &a) {
   return std::max<std::int64_t>(1, static_cast<std::int64_t>(share * static_cast<double>(groups)));
 }
 
-// Which groups of `size` consecutive rows are looked at: so many, evenly spread. Where most rows are empty, entries are
+// Which groups of `size` consecutive rows are sampled: this many, evenly spread. Where most rows are empty, entries are
 // spread evenly instead and lead to the groups that hold them: a matrix of few entries then takes no pass over its
 // rows.
 template <class Offset>
@@ -85,7 +85,8 @@ void strips(const sxt_csr &a, const Offset *row_ptr, const Column *col, int thre
   out[1] = scale * static_cast<double>(gathered.load());
 }
 
-// Bandwidth and diagonals of the sampled rows. Ends of further rows are cheap to look at and tell the bandwidth better.
+// Bandwidth and diagonals of the sampled rows. Ends of further rows are cheap to read and make the bandwidth more
+// precise.
 template <class Offset, class Column>
 void band(const sxt_csr &a, const Offset *row_ptr, const Column *col, SmallSet &set, double *out) {
   std::int64_t bandwidth = 0, diagonals = 0;

@@ -13,7 +13,7 @@ namespace sextant::features_basic {
 
 inline constexpr int least_fill_size = 2, most_fill_size = 8;
 inline constexpr std::int64_t least_block_rows = 4;
-// Blocks of 5, 6 and 7 are looked for where those of 2 are so full: full ones of 5 would fill them to 25/36.
+// Blocks of 5, 6 and 7 are considered where those of 2 are this full: full ones of 5 would fill them to 25/36.
 inline constexpr double worth_larger = 0.5;
 
 // Entries of a block row, and the blocks they lie in.
@@ -58,7 +58,7 @@ double block_fill(const sxt_csr &a, const Offset *row_ptr, const Column *col, in
   return blocks > 0 ? static_cast<double>(entries) / (static_cast<double>(blocks) * b * b) : 1;
 }
 
-// Of sizes 2 to 8 in turn; 0 for those that were not looked for.
+// Of sizes 2 to 8 in turn; 0 for those that were not considered.
 template <class Offset, class Column>
 void block_fills(const sxt_csr &a, const Offset *row_ptr, const Column *col, int threads, double *fills) {
   std::fill_n(fills, most_fill_size - least_fill_size + 1, 0.0);

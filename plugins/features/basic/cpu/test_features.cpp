@@ -135,7 +135,8 @@ TEST(Features, EveryKernelAnswersWhatIsAskedInTheOrderAsked) {
 }
 
 TEST(Features, XIsStreamedByABandAndMissedByARandomPattern) {
-  // 3 entries a row close to the diagonal: eight rows a line, so one entry in 24 meets a new line, whatever the cache.
+  // 3 entries a row close to the diagonal: eight rows a line, so one entry in 24 needs a new line, for every cache
+  // size.
   auto band = features_of(kernel("features.sample.cpu"), banded_pattern(120000, 120000, {-1, 0, 1}));
   EXPECT_NEAR(band["x_line_fraction"], 1.0 / 24, 0.002);
   EXPECT_NEAR(band["x_miss_32k"], 1.0 / 24, 0.002);
@@ -174,7 +175,7 @@ TEST(Features, WhatACacheKeepsOfAWalkFillsIt) {
   }
   EXPECT_EQ(walk.window_of_bytes(64 * (lines + 500)), 1e6) << "all of x fits";
   EXPECT_GT(walk.misses(3e6, 12), 0);
-  EXPECT_EQ(walk.misses(11e6, 12), 0) << "x has been met, but A passes";
+  EXPECT_EQ(walk.misses(11e6, 12), 0) << "x was read before, but A passes through the cache";
   EXPECT_EQ(walk.misses(13e6, 12), 0) << "all of it fits";
 }
 
@@ -219,7 +220,7 @@ TEST(Features, EveryKernelAgreesWithTheReferenceOnTheKindsCases) {
       double error = -1;
       ASSERT_EQ(kind.compare(&got, &want, &error, &message), SXT_OK);
       EXPECT_LE(error, 1) << text;
-      // A wrong answer to a question that the kernel claims to answer is noticed.
+      // A wrong value of a feature that the kernel lists is detected.
       auto &values = const_cast<sxt_features_args &>(as<sxt_features_args>(got.args));
       for (std::uint64_t v = 0; v < values.count; ++v)
         if (!std::isnan(values.values[v])) values.values[v] += 1;
@@ -239,8 +240,8 @@ TEST(Features, TiersSayWhatIsRead) {
   EXPECT_EQ(tier("features.columns.cpu"), 3);
 }
 
-// Rows without entries cost the sample nothing: a pass over their pointers takes longer. It looked at all of them,
-// block size by block size.
+// Rows without entries cost the sample nothing: a pass over their pointers takes longer. It once read all of them for
+// each block size.
 TEST(Features, RowsWithoutEntriesAreNotSampledOneByOne) {
   const std::int64_t rows = std::int64_t{1} << 24;
   std::vector<std::int32_t> row_ptr(static_cast<std::size_t>(rows + 1));

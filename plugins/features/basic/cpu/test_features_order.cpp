@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How row lengths follow one another, on patterns whose answer is known, and block fills that samples can miss.
+// The order of row lengths, on patterns with known results, and block fills that samples can miss.
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -49,7 +49,8 @@ std::map<std::string, double> order_of(std::int64_t rows, const std::function<st
 TEST(FeaturesOrder, WhatRepeatsIsForeseen) {
   for (std::int64_t period : {1, 2, 4})
     EXPECT_LE(order_of(3000, [&](auto i) { return 1 + i % period; })["row_nnz_unforeseen"], 4 + period) << period;
-  // The last three lengths do not tell when a run ends: that is a surprise, and so is the next run's going on there.
+  // The last three lengths do not predict when a run ends: that is mispredicted, and so is the continuation of the next
+  // run.
   EXPECT_NEAR(order_of(4000, [](auto i) { return i % 16 < 8 ? 2 : 5; })["row_nnz_unforeseen"], 1000, 20);
 }
 
@@ -101,7 +102,7 @@ TEST(FeaturesBlocks, SizesBetweenFourAndEightAreLookedForWhereTheyCanBe) {
   for (int size : {2, 3, 6}) EXPECT_EQ(found["block_fill_" + std::to_string(size)], 1) << size;
   for (int size : {4, 5, 7, 8}) EXPECT_LT(found["block_fill_" + std::to_string(size)], 0.85) << size;
   for (int size : {5, 7}) EXPECT_GT(found["block_fill_" + std::to_string(size)], 0.2) << size;
-  // A diagonal fills blocks of two to a half, anything sparser is not looked at.
+  // A diagonal fills blocks of two to a half; sparser ones are not considered.
   found = features_of("features.sample.cpu", banded_pattern(1000, 1000, {0}));
   EXPECT_EQ(found["block_fill_5"], 0.2);
   found = features_of("features.sample.cpu", banded_pattern(1000, 1000, {-40, 40}));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How features.sample.cuda counts dense blocks: a group of consecutive rows counts the block rows that begin in it, of
-// every size, with the rows that those reach into. Nothing of CUDA in here: a test counts on the host.
+// every size, with the rows that those reach into. Without CUDA, so that a test can count on the host.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ inline constexpr int least_fill = 2, fill_sizes = 7;          // blocks of 2 to 
 inline constexpr int overhang = least_fill + fill_sizes - 2;  // rows beyond a group that its block rows reach into
 inline constexpr int group_rows = 24, seen_rows = group_rows + overhang;
 inline constexpr int group_entries = 8192;                // room for those of a group
-inline constexpr int heavy_group = 2048, heavy_rows = 8;  // of more entries fewer rows are looked at, in part
+inline constexpr int heavy_group = 2048, heavy_rows = 8;  // groups with more entries are sampled in part
 inline constexpr int heavy_row = 120;        // entries of each: rows of blocks are cut between two of them, unless of 7
 inline constexpr double worth_larger = 0.5;  // as on the CPU (features/basic/sample_fills.hpp)
 
@@ -62,7 +62,7 @@ struct BlockCount {
   unsigned entries = 0, blocks = 0;
 };
 
-// What an entry counts for: the first row of its block row, -1 where that is none of the group's, and whether the entry
+// Where an entry is counted: the first row of its block row, -1 where that is outside the group, and whether the entry
 // is the first one in its dense block.
 struct EntryOfBlocks {
   int first = -1;
@@ -85,8 +85,8 @@ SXT_HOST_AND_DEVICE void with_size(int which, F &&f) {
   f(std::integral_constant<int, least_fill + s>());
 }
 
-// What a warp does of a group: one of `kinds` things to 32 entries, of which `lane` has one. A warp whose tasks are 16
-// apart meets all kinds.
+// A warp's task in a group: one of `kinds` counts over 32 entries, of which `lane` has one. A warp whose tasks are 16
+// apart does all kinds.
 struct GroupTask {
   int entry, kind;
 };

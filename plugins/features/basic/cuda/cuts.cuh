@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which of the equal tiles of entries that products by segmented sums take (plugins/formats/cuda/entry_tiles.hpp) begin
-// inside a row: such a row is summed in parts, which wait for each other. A thread looks at a tile, beyond some number
-// of tiles at every so-many-th.
+// inside a row: such a row is summed in parts, which wait for each other. A thread checks a tile; beyond some number of
+// tiles only a sample is checked.
 #pragma once
 
 #include "features.cuh"
@@ -24,8 +24,8 @@ inline __host__ __device__ std::int64_t cut_tiles(const plugin::cuda::TileShape 
   return (nnz + size - 1) / size;
 }
 
-// The row of that entry: the last that begins there or before. Three rows are looked at at once, as what a search waits
-// for is memory.
+// The row of that entry: the last that begins there or before. Three rows are read at once, because a search is bound
+// by memory latency.
 template <class Offset>
 __device__ unsigned row_of(const Offset *row_ptr, unsigned rows, std::int64_t place) {
   unsigned low = 0, high = rows;
@@ -74,7 +74,7 @@ inline unsigned cut_blocks(const sxt_csr &a, int threads) {
   return static_cast<unsigned>(plugin::cuda::divide_up<std::int64_t>(most, threads));
 }
 
-// The share of the looked-at tiles that begin inside a row.
+// The share of the sampled tiles that begin inside a row.
 inline double cut_share(const CutCounts &counts, int s, const sxt_csr &a, double longest) {
   const auto &shape = plugin::cuda::tile_shapes[s];
   const std::int64_t tiles = cut_tiles(shape, shape.slack(longest), a.s.nnz);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The feature kernels of this folder and what they share: CSR on the device, results that come back in one copy, and
+// The feature kernels of this folder and shared helpers: CSR on the device, results that come back in one copy, and
 // counters that blocks add to.
 #pragma once
 
@@ -21,17 +21,17 @@ namespace sextant::features_cuda {
 
 using Count = unsigned long long;
 
-extern const sxt_kernel sizes_kernel;      // features.sizes.cuda: what rows, columns and entries alone say
+extern const sxt_kernel sizes_kernel;      // features.sizes.cuda: from the numbers of rows, columns and entries
 extern const sxt_kernel rows_kernel;       // features.rows.cuda: row lengths
 extern const sxt_kernel sample_kernel;     // features.sample.cuda: locality, blocks and diagonals from a sample
 extern const sxt_kernel columns_kernel;    // features.columns.cuda: where the columns lie
 extern const sxt_kernel transpose_kernel;  // features.transpose.cuda: row lengths of the transpose
 
-// What a run costs the host beside its launches: scratch, the way back, a wait. As measured on an H200's host.
+// Time of a run on the host beside its launches: scratch, the copy back, a wait. As measured on an H200's host.
 inline constexpr double call_s = 30e-6;
 
-// Every feature kernel here keeps the matrix, what its candidate said, and, from begin to run, what was asked for and
-// the counters that were begun to be copied to pinned memory.
+// Every feature kernel here keeps the matrix, its candidate's launch, and, from begin to run, the requested names and
+// the counters whose copy to pinned memory has begun.
 struct State {
   const sxt_csr *a;
   std::int64_t launch[4];
@@ -59,7 +59,7 @@ class Names {
   std::vector<std::pair<std::string_view, int>> sorted_;
 };
 
-// Where the names that are asked for stand among a kernel's own.
+// The positions of the requested names among a kernel's own.
 class Asked {
  public:
   Asked(const sxt_features_args &args, const Names &own) : args_(args) {
@@ -72,7 +72,7 @@ class Asked {
   bool any(int first, int count) const {
     return std::any_of(places_.begin(), places_.end(), [=](int k) { return k >= first && k < first + count; });
   }
-  // Writes values (one for each of the kernel's names) in the order in which they are asked for; NaN for other names.
+  // Writes values (one for each of the kernel's names) in the requested order; NaN for other names.
   sxt_status answer(const double *values) const {
     for (std::uint64_t i = 0; i < args_.count; ++i)
       args_.values[i] = places_[i] < 0 ? std::numeric_limits<double>::quiet_NaN() : values[places_[i]];
@@ -90,7 +90,7 @@ sxt_kernel feature_kernel(const char *name, const char *description, const sxt_f
                           decltype(sxt_kernel::run) run);
 extern const char *const csr_storage[];
 // Answers of features.rows.cuda from the shape and the row pointers of `a` alone: counted into exec's scratch, then
-// told.
+// written.
 void count_all_rows(const sxt_csr &a, const Asked &asked, const sxt_exec *exec);
 sxt_status tell_rows(const sxt_csr &a, const Asked &asked, const sxt_exec *exec);
 std::uint64_t rows_scratch_bytes();
@@ -123,7 +123,7 @@ void launch_second(const sxt_exec *exec, const char *what, void (*kernel)(Parame
     throw plugin::cuda::Failure(status, "could not launch %s", what);
 }
 
-// What was counted into scratch, on its way to the state's own memory: run has only to wait.
+// Starts the copy of the counters from scratch to the state's own memory: run has only to wait.
 template <class T>
 void begin_fetching(State &state, const Asked &asked, const sxt_exec *exec) {
   if (!state.counters.data())
@@ -134,20 +134,20 @@ void begin_fetching(State &state, const Asked &asked, const sxt_exec *exec) {
   state.begun = true;
 }
 
-// tell(counters, asked) with those that begin has sent for, or counted by count(asked) now.
+// report(counters, asked) with those that begin has sent for, or counted by count(asked) now.
 template <class T, class Count, class F>
 sxt_status with_counters(const State &state, const sxt_features_args &args, const Names &own, const sxt_exec *exec,
-                         Count &&count, F &&tell) {
+                         Count &&count, F &&report) {
   if (take_begun(state)) {
     const Asked asked(args, state.places);
     plugin::cuda::wait(exec);
-    return tell(*state.counters.as<const T>(), asked);
+    return report(*state.counters.as<const T>(), asked);
   }
   const Asked asked(args, own);
   count(asked);
   const auto counters = std::make_unique<T>();
   plugin::cuda::fetch(exec, counters.get(), static_cast<const T *>(exec->scratch), 1, "counters");
-  return tell(*counters, asked);
+  return report(*counters, asked);
 }
 
 // ---- on the device: sums and maxima of a warp's lanes, added to a counter by one of them

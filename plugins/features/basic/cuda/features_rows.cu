@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // features.rows.cuda, tier 1: row lengths. One pass over the row pointers counts (row_counts.cuh), then some tiles,
-// windows and cuts are looked at closer. All in integers, so that neither the grid nor the order of blocks shows.
-// Lengths up to a limit go into a histogram, from which the width of HYB follows on the host; where a third of the rows
-// are longer, it is found by bisection.
+// windows and cuts are examined. All in integers, so that results depend neither on the grid nor on the order of
+// blocks. Lengths up to a limit go into a histogram, from which the width of HYB follows on the host; where a third of
+// the rows are longer, it is found by bisection.
 #include <cmath>
 #include <iterator>
 #include <memory>
@@ -82,7 +82,7 @@ struct Counts : RowCounts {
 
 // ---- on the device
 
-// What is looked at once the longest row is known, side by side: the blocks of each.
+// The examinations that need the longest row, side by side: the blocks of each.
 struct Looks {
   unsigned tiles, windows, cuts;  // tiles and cuts: for each shape
   unsigned blocks() const { return tiles * tile_shapes + windows + cuts * cuda::n_tile_shapes; }
@@ -264,7 +264,7 @@ sxt_status begin(void *opaque, const sxt_head *head, const sxt_exec *exec) {
   });
 }
 
-sxt_status tell(const Counts &all, const sxt_csr &a, const Asked &asked, const sxt_exec *exec) {
+sxt_status report(const Counts &all, const sxt_csr &a, const Asked &asked, const sxt_exec *exec) {
   double values[std::size(names)] = {};
   evaluate(all, a, values);
   if (asked.any(at_third, 2)) find_third(all, a, exec, values + at_third);
@@ -284,7 +284,7 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
     if (state.a->s.rows == 0) return tell_nothing(Asked(args, rows_names()));
     return with_counters<Counts>(
         state, args, rows_names(), exec, [&](const Asked &asked) { count_all_rows(*state.a, asked, exec); },
-        [&](const Counts &all, const Asked &asked) { return tell(all, *state.a, asked, exec); });
+        [&](const Counts &all, const Asked &asked) { return report(all, *state.a, asked, exec); });
   });
 }
 
@@ -320,7 +320,7 @@ sxt_status tell_rows(const sxt_csr &a, const Asked &asked, const sxt_exec *exec)
   if (a.s.rows == 0) return tell_nothing(asked);
   const auto all = std::make_unique<Counts>();
   cuda::fetch(exec, all.get(), static_cast<const Counts *>(exec->scratch), 1, "counts of rows");
-  return tell(*all, a, asked, exec);
+  return report(*all, a, asked, exec);
 }
 
 const sxt_kernel rows_kernel = feature_kernel("features.rows.cuda", "row lengths, one pass over the row pointers", &ops,

@@ -74,7 +74,7 @@ std::int64_t sampled_groups(std::int64_t rows, std::int64_t nnz) {
   return std::clamp(share, std::min(groups, least_groups), most_groups);
 }
 
-// What is sampled of a matrix for the names that are asked for.
+// The samples of a matrix for the requested names.
 SamplePlan plan_for(std::int64_t rows, std::int64_t cols, std::int64_t nnz, sxt_value_type type, bool x, bool requests,
                     bool blocks, bool hubs) {
   SamplePlan plan{};
@@ -102,7 +102,7 @@ SamplePlan plan_for(std::int64_t rows, std::int64_t cols, std::int64_t nnz, sxt_
     plan.row_step = rows / most_ends + 1;
     plan.end_blocks = static_cast<int>(cuda::divide_up<std::int64_t>(std::min(rows, most_ends), sample_threads));
   }
-  // Of smaller matrices the L1 caches keep what is met often.
+  // Of smaller matrices the L1 caches keep the elements used often.
   if (hubs && nnz >= 4 * hub_samples) plan.hub_blocks = hub_blocks;
   return plan;
 }
@@ -167,8 +167,8 @@ void tell_blocks(const SampleCounts &counts, double *values) {
   values[2 * fill_sizes + 1] = static_cast<double>(counts.diagonals);
 }
 
-// The share of the second sample that lies in the fullest counters, hub_limit at most. What columns that are no hubs
-// hold is no sign of hubs: the share that so many of them have by chance is left out.
+// The share of the second sample that lies in the fullest counters, hub_limit at most. Columns that are not hubs also
+// have a share by chance, which is subtracted.
 double hub_share(const SampleCounts &counts, std::int64_t cols) {
   unsigned taken = 0, entries = 0;
   for (int least = hub_bins - 1; least > 1 && taken + counts.hub_counters[0][least] <= hub_limit; --least)
@@ -215,7 +215,7 @@ void count_sample(const sxt_csr &a, const SamplePlan &plan, const sxt_exec *exec
                 sample_threads, static_cast<const std::int32_t *>(a.col), plan, maps, counts);
 }
 
-// What the args ask for, and the plan to sample it.
+// The request of the args, and the plan to sample it.
 struct Wish {
   Wish(const sxt_csr &a, const Asked &asked)
       : x(asked.any(at_x, n_x)),
@@ -244,7 +244,7 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
   const auto &state = *static_cast<const State *>(opaque);
   const sxt_csr &a = *state.a;
   return cuda::guarded(exec, [&] {
-    const auto tell = [&](const SampleCounts &counts, const Asked &asked) {
+    const auto report = [&](const SampleCounts &counts, const Asked &asked) {
       const Wish wish(a, asked);
       double values[std::size(names)] = {};
       if (wish.x) tell_x(counts, wish.plan, a, state, values + at_x);
@@ -255,7 +255,7 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
     };
     return with_counters<SampleCounts>(
         state, as<sxt_features_args>(head), own_names(), exec,
-        [&](const Asked &asked) { count_sample(a, Wish(a, asked).plan, exec); }, tell);
+        [&](const Asked &asked) { count_sample(a, Wish(a, asked).plan, exec); }, report);
   });
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // features.transpose.cuda, tier 3: the features of rows (features.rows.cuda) of the transposed matrix, whose row
-// lengths are the entries of the columns. They are counted, summed to row pointers in memory of the call, and looked at
+// lengths are the entries of the columns. They are counted, summed to row pointers in memory of the call, and examined
 // there.
 #include <cstring>
 #include <iterator>
@@ -99,7 +99,7 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
   const sxt_csr &a = *static_cast<const State *>(opaque)->a;
   const auto &args = as<sxt_features_args>(head);
   return cuda::guarded(exec, [&] {
-    // What the features of rows are called there; names of others find nobody.
+    // The name of a feature of rows there; other names are not found.
     constexpr std::size_t prefix = std::size(SXT_PREFIX) - 1;
     std::vector<const char *> plain;
     for (std::uint64_t i = 0; i < args.count; ++i)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Plugin features-cuda: features of sparse matrices on a CUDA device, in tiers, from sizes to every column. The first
-// tier, which needs no device, and what the tables of all kernels share.
+// tier, which needs no device, and shared parts of all kernels' tables.
 #include <algorithm>
 
 #include "features.cuh"
@@ -26,7 +26,7 @@ sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *) {
   return static_cast<State *>(state)->a = problem->a ? &as<sxt_csr>(problem->a) : nullptr, SXT_OK;
 }
 
-// features.sizes.cuda reads no matrix: the query says it all.
+// features.sizes.cuda reads no matrix: the query suffices.
 struct Sizes {
   double rows, cols, nnz;
 };
@@ -76,7 +76,7 @@ sxt_kernel feature_kernel(const char *name, const char *description, const sxt_f
 }
 
 const sxt_kernel sizes_kernel = [] {
-  sxt_kernel k = feature_kernel("features.sizes.cuda", "what the sizes alone say", &ops, nullptr, candidates, run);
+  sxt_kernel k = feature_kernel("features.sizes.cuda", "features of the sizes alone", &ops, nullptr, candidates, run);
   k.prepare = prepare_sizes;
   k.refresh = nullptr;
   k.release = destroy<Sizes>;

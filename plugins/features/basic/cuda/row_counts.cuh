@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The pass over the row pointers: four bytes a row are read once, and what bounds it are the integer operations on
-// each. A lane has four rows that follow each other, so that most groups are formed without its neighbours. Everything
-// is counted in integers, so that neither the grid nor the order of blocks shows.
+// The pass over the row pointers: four bytes a row are read once; the bound is the integer operations on each. A lane
+// has four consecutive rows, so that most groups are formed without other lanes. Everything is counted in integers, so
+// that results depend neither on the grid nor on the order of blocks.
 #pragma once
 
 #include "features.cuh"
@@ -12,8 +12,8 @@ inline constexpr int row_threads = 512, lane_rows = 4, length_bins = 1024, most_
 inline constexpr std::int64_t most_row_blocks = 396;  // of a pass: each merges its counters once
 inline constexpr int sort_window = 512;               // rows that are sorted together (windows.cuh)
 
-// What blocks add up, and what they take the most of: in shared memory first, since counters in global memory take
-// additions one after the other.
+// Sums and maxima over blocks: in shared memory first, since counters in global memory take additions one after the
+// other.
 template <class T>
 struct RowSumsOf {
   T steps[row_levels], max_of_8;
@@ -26,12 +26,12 @@ struct LongRows {
 inline constexpr int longest_possible = std::numeric_limits<int>::max();
 template <class T>
 struct RowMostsOf {
-  T longest, least_missing;  // what the shortest row misses to longest_possible
+  T longest, least_missing;  // longest_possible minus the length of the shortest row
   T most_of_256;             // entries of so many rows
 };
 using RowSums = RowSumsOf<Count>;
 using RowMosts = RowMostsOf<Count>;
-// What a thread adds up: no more than all entries, or all rows.
+// Sums of a thread: no more than all entries, or all rows.
 template <class Offset>
 using OwnCount = std::conditional_t<sizeof(Offset) == sizeof(unsigned), unsigned, Count>;
 
@@ -86,7 +86,7 @@ __device__ inline void count_long(const int (&length)[lane_rows], LongRows *out)
   for (int g = 0; g < 4; ++g) add(&out->ceil[g], [g](Count l) { return (l + (2u << g) - 1) >> (g + 1) << (g + 1); });
 }
 
-// What the row_threads of a block have counted, to the counters of all: by warps, through shared memory.
+// Adds the counts of a block's row_threads to the global counters: by warps, through shared memory.
 inline constexpr int n_sums = sizeof(RowSums) / sizeof(Count), n_mosts = sizeof(RowMosts) / sizeof(Count);
 template <class T>
 __device__ void merge(const RowSumsOf<T> &sums, const RowMostsOf<T> &mosts, RowCounts *out) {
@@ -113,7 +113,7 @@ __device__ void merge(const RowSumsOf<T> &sums, const RowMostsOf<T> &mosts, RowC
     add_most(reinterpret_cast<Count *>(static_cast<RowMosts *>(out)) + (warp - n_sums), own);
 }
 
-// What a lane reads of its rows, from row i on. Rows beyond the last are empty.
+// A lane's rows, from row i on. Rows beyond the last are empty.
 template <class T>
 struct LaneRows {
   int length[lane_rows], before;  // of the row before them, where no other lane of the warp has it

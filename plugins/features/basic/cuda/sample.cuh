@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sampling kernels of features.sample.cuda: what each block counts. Distinct lines are counted in maps of one bit a
-// hash value, and the count is corrected for what fell together (linear counting: Whang, Vander-Zanden and Taylor, ACM
-// TODS 15, 1990); long walks keep only a known share of the hash values.
+// The sampling kernels of features.sample.cuda: the counts of each block. Distinct lines are counted in maps of one bit
+// a hash value, and the count is corrected for collisions (linear counting: Whang, Vander-Zanden and Taylor, ACM TODS
+// 15, 1990); long walks keep only a known share of the hash values.
 #pragma once
 
 #include "block_rows.hpp"
@@ -16,12 +16,12 @@ inline constexpr int far_entries = 1 << 13;  // of a block on the long walk: div
 inline constexpr int diagonal_prime = 131071;
 inline constexpr int request_groups = 512, widths = 6;  // lanes a row: 1, 2, ... 32
 
-// Hubs: columns of one sample are counted in so many counters by hash, the fullest are taken for hubs, and another
-// sample says which share of the entries they have, so that chance does not pass for a hub.
+// Hubs: columns of one sample are counted in this many counters by hash; the fullest are taken for hubs, and a second
+// sample measures their share of the entries, so that chance does not create hubs.
 inline constexpr int hub_slots = 1 << 20, hub_samples = 1 << 18, hub_bins = 256, hub_limit = 16384;
 inline constexpr int hub_blocks = 128;
 
-// What is counted twice: sectors of 32 bytes and lines of 64.
+// The two granularities: sectors of 32 bytes and lines of 64.
 inline constexpr int grains = 2;
 
 struct alignas(16) SampleCounts {
@@ -60,8 +60,8 @@ __device__ inline bool set_bit(unsigned *map, unsigned bit) {
   return !(map[bit / 32] & mask) && !(atomicOr(map + bit / 32, mask) & mask);
 }
 
-// Bits that the first 512, 1024, ... entries of a walk set. All its columns are asked for at once: what follows works
-// in shared memory.
+// Bits that the first 512, 1024, ... entries of a walk set. All its columns are loaded at once; the rest works in
+// shared memory.
 __device__ inline void walk(const std::int32_t *col, const SamplePlan &plan, std::int64_t which,
                             unsigned (*map)[map_words], SampleCounts *out) {
   constexpr int rounds = (1 << walk_power) / sample_threads;
@@ -99,7 +99,7 @@ __device__ inline void walk(const std::int32_t *col, const SamplePlan &plan, std
 }
 
 // maps: grains x levels maps; an entry marks the smallest window that holds it. A block's entries follow each other and
-// have one such window. They are marked in shared memory first, and what the maps do not have yet goes to them word by
+// have one such window. They are marked in shared memory first; bits that are new are then added to the maps word by
 // word.
 __device__ inline void walk_far(const std::int32_t *col, const SamplePlan &plan, int block, unsigned (*map)[map_words],
                                 unsigned *maps) {
@@ -127,7 +127,7 @@ __device__ inline void walk_far(const std::int32_t *col, const SamplePlan &plan,
   }
   __syncthreads();
   const int level = max(0, 64 - __clzll(begin) - first_level);
-  // What is there is asked for at once: words that bring nothing are left alone.
+  // All words are loaded at once; words without new bits are not written.
   constexpr int words = map_words / sample_threads;
   for (int g = 0; g < grains; ++g) {
     unsigned *to = maps + (g * levels + level) * map_words;
@@ -283,7 +283,7 @@ __device__ void look_at_ends(const Offset *row_ptr, const std::int32_t *col, con
 }
 
 // The slots of a block's part of a sample of columns: the first sample takes even places, the second odd ones, evenly
-// spread. A thread's columns are all asked for at once.
+// spread. A thread's columns are all loaded at once.
 inline constexpr int hub_flight = hub_samples / (hub_blocks * sample_threads);
 static_assert(hub_flight * hub_blocks * sample_threads == hub_samples);
 __device__ inline void look_up_slots(const std::int32_t *col, const SamplePlan &plan, int block, int odd,
@@ -384,7 +384,7 @@ __device__ inline void count_maps(const unsigned *maps, int which, int part, Sam
   add_sum(diagonals ? &out->diagonals : &out->level[grain][level], bits);
 }
 
-// What the sample has marked: the maps, whose last is that of diagonals, and the counters of hubs.
+// The marks of the sample: the maps, the last of them for diagonals, and the counters of hubs.
 inline constexpr int map_blocks = (grains * levels + 1) * map_parts;
 inline __global__ void __launch_bounds__(sample_threads)
     count_marks(const std::int32_t *col, SamplePlan plan, const unsigned *maps, SampleCounts *out) {

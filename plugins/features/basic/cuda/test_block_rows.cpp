@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Groups of rows cover a matrix: what the device's blocks of threads count of them, added up, is what the definition
-// of the fills and of the fullest block rows says.
+// Groups of rows cover a matrix: the counts of the device's blocks of threads add up to the fills and fullest block
+// rows by definition.
 #include <gtest/gtest.h>
 
 #include <algorithm>

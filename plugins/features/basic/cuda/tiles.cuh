@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What tiles of entries make blocks do that bring products to shared memory and sum rows from there: as many lanes a
-// row as the tile's rows leave, so that one long row among many short ones keeps the whole block. Counted in steps of
-// such a sum (about 25 ns), for tiles of whole rows in every shape that kernels of the library use. A warp looks at a
-// tile; beyond some number of tiles only some are looked at.
+// The work of blocks that bring the products of a tile of entries to shared memory and sum rows from there: as many
+// lanes a row as the tile's rows leave, so that one long row among many short ones occupies the whole block. Counted in
+// steps of such a sum (about 25 ns), for tiles of whole rows in every shape that kernels of the library use. A warp
+// examines a tile; beyond some number of tiles only a sample is examined.
 #pragma once
 
 #include "features.cuh"
@@ -29,8 +29,8 @@ inline constexpr int tile_shapes = TileShapes::count;
 inline constexpr std::int64_t most_tiles = 1056;  // looked at, of each shape
 inline constexpr int look_threads = 512, look_warps = look_threads / 32, most_block_warps = 16;
 
-// In steps: what a block of few rows spends on each, what reading row pointers again costs a pass, what a row costs
-// that is longer than a tile, and a round of loads over it, four entries a thread.
+// Costs in steps: each row of a block of few rows, reading row pointers again in a pass, a row longer than a tile, and
+// a round of loads over it, four entries a thread.
 inline constexpr int few_rows = 8, few_rows_steps = 4, unread_steps = 6, long_row_steps = 15, round_steps = 45;
 
 struct TileCounts {
@@ -48,7 +48,7 @@ inline __host__ __device__ std::int64_t tiles_of(std::int64_t weight, std::int64
 }
 
 // Where tile t begins and ends: the first rows in [0, rows] with t and t + 1 tiles' weight before them, found side by
-// side, since what they wait for is memory. All lanes look at once.
+// side, since they are bound by memory latency. All lanes search at once.
 struct TileRows {
   unsigned first, last;
 };
@@ -90,8 +90,8 @@ __device__ int tile_steps(const Offset *row_ptr, std::int64_t first, int count, 
   const int groups = threads >> power, rows_a_warp = 32 >> power, lanes = 1 << power;
   if (lane < most_block_warps) of_warp[lane] = 0;
   __syncwarp();
-  // Several loads are on their way at once, and those of the next rows while these are looked at: the warp has nothing
-  // else to do meanwhile.
+  // Several loads are in flight at once, and those of the next rows during the work on these: the warp has no other
+  // work to hide them.
   constexpr int flight = 4;
   const auto read = [&](int from, int(&own)[flight]) {
 #pragma unroll

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What sorting rows by length within windows saves SELL. A block looks at a window; beyond some number of windows only
-// some are looked at.
+// The entries that SELL saves by sorting rows by length within windows. A block examines a window; beyond some number
+// of windows only a sample is examined.
 #pragma once
 
 #include "row_counts.cuh"
@@ -15,7 +15,7 @@ struct WindowCounts {
   Count sorted;  // windows where sorting pays
 };
 
-// What a block knows of its window.
+// A block's data of its window.
 struct Window {
   int lengths[sort_window];  // while they are sorted, or how many rows are of each length
   int reaching[window_warps];
@@ -24,8 +24,8 @@ struct Window {
 };
 
 // Sums the longest rows of the slices, were the rows sorted: any length is reached by the first rows of as many slices
-// as the rows that reach it fill. Lengths from the last bin on are told apart by the longest row alone, so only one
-// slice may begin with such.
+// as the rows that reach it fill. Of lengths from the last bin on only the longest is known, so only one slice may
+// begin with such a row.
 __device__ inline void add_slices_by_counting(Window &window) {
   const int t = static_cast<int>(threadIdx.x), warp = t / 32, lane = t % 32, length = sort_window - 1 - t;
   int reaching = window.lengths[length];  // of the warp's lengths, then of all

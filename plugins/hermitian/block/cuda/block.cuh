@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Direct elimination of a set of Hermitian systems as published: a block a system, a warp a column, a lane a row, the
 // pivot column in shared memory. Every element of the trailing triangle is read and written once a column: n^3 / 3
-// elements of traffic through the caches, which bounds it. What other kernels are compared with.
+// elements of traffic through the caches, which bounds it. Other kernels are compared with it.
 #pragma once
 
 #include "plugins/hermitian/shared/cuda/dense_solve.hpp"
@@ -18,8 +18,8 @@ constexpr std::size_t shared_bytes(std::int64_t n_max) {
 
 #ifdef __CUDACC__
 
-// A(r, c) -= pivot(r) conj(pivot(c)) behind column j. Warps take what lies apart in memory, lanes what lies together:
-// columns and rows of the lower triangle, rows and columns of the upper one.
+// A(r, c) -= pivot(r) conj(pivot(c)) behind column j. Warps take the strided dimension in memory, lanes the contiguous
+// one: columns and rows of the lower triangle, rows and columns of the upper one.
 template <class T>
 __device__ void update_trailing(const dense::System<T> &system, const T *pivot, int j) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32, n = system.n;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hermitian.block.cuda: what core asks of the published elimination (block.cuh): whether it fits, what it costs for
-// each number of threads, and the launch.
+// hermitian.block.cuda: the kernel around the published elimination (block.cuh): whether it applies, its cost for each
+// number of threads, and the launch.
 #include <algorithm>
 #include <cstdint>
 
@@ -20,7 +20,7 @@ struct State {
 };
 
 constexpr const char *terms[] = {"launches", "stream_bytes", "sectors", "flops", "latency.columns", nullptr};
-// A column waits for two barriers, a square root and a division; the rest is the machine's.
+// A column waits for two barriers, a square root and a division; other coefficients are the machine's.
 const double term_defaults[] = {NAN, NAN, NAN, NAN, 1.5e-6, NAN};
 
 std::size_t shared_for(const sxt_hermitian_query &q) {

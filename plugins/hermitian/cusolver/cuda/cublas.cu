@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hermitian.cublas.cuda: cuBLAS' getrfBatched and getrsBatched on indefinite sets, to compare with. Its LU factor is no
-// Hermitian one, so it takes part only where nobody asks for a factor. General matrices are whole: the other triangle
+// hermitian.cublas.cuda: cuBLAS' getrfBatched and getrsBatched on indefinite sets, to compare with. Its LU factor is
+// not Hermitian, so it applies only where no factor is requested. It needs whole general matrices: the other triangle
 // is filled first.
 #include <cublas_v2.h>
 
@@ -45,12 +45,12 @@ struct Session {
   }
 };
 
-// What lies in scratch, for `batch` systems of order n. Systems that take no part are worked on in the spare place,
-// which they share.
+// The layout of scratch, for `batch` systems of order n. Inactive systems share the spare place, where the library
+// works on them.
 struct Scratch {
   void **a, **b;
-  int *pivots, *told;   // by the library
-  std::int32_t *codes;  // of systems that take no part
+  int *pivots, *infos;  // by the library
+  std::int32_t *codes;  // of inactive systems
   char *spare, *spare_b;
   static std::uint64_t bytes(std::int64_t batch, std::int64_t n, std::int64_t n_rhs, std::uint64_t value) {
     const auto systems = static_cast<std::uint64_t>(batch), order = static_cast<std::uint64_t>(n) + most_padding;
@@ -63,13 +63,13 @@ struct Scratch {
     a = reinterpret_cast<void **>(at), at += aligned(8 * systems);
     b = reinterpret_cast<void **>(at), at += aligned(8 * systems);
     pivots = reinterpret_cast<int *>(at), at += aligned(4 * systems * order);
-    told = reinterpret_cast<int *>(at), at += aligned(4 * systems);
+    infos = reinterpret_cast<int *>(at), at += aligned(4 * systems);
     codes = reinterpret_cast<std::int32_t *>(at), at += aligned(4 * systems);
     spare = at, spare_b = at + aligned(order * order * value);
   }
 };
 
-// A block a system: the other triangle from the one that is held, the diagonal real, and where the library works.
+// A block a system: the other triangle from the one that is held, the diagonal real, and the pointers for the library.
 template <class T>
 __global__ void __launch_bounds__(block_threads) fill_whole_systems(sxt_hermitian_args args, Scratch scratch) {
   const std::int64_t n = args.n_max, lda = args.lda;
@@ -106,14 +106,14 @@ __global__ void __launch_bounds__(block_threads) fill_whole_systems(sxt_hermitia
 
 __global__ void write_infos(sxt_hermitian_args args, Scratch scratch) {
   const std::int64_t s = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
-  if (s < args.batch) args.info[s] = scratch.codes[s] != 0 || args.n_max == 0 ? scratch.codes[s] : scratch.told[s];
+  if (s < args.batch) args.info[s] = scratch.codes[s] != 0 || args.n_max == 0 ? scratch.codes[s] : scratch.infos[s];
 }
 
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_hermitian_query>(query);
-  if (q.definiteness != SXT_HERMITIAN_INDEFINITE) return refuse(reason, "an LU factor tells no leading minor");
+  if (q.definiteness != SXT_HERMITIAN_INDEFINITE) return refuse(reason, "an LU factor does not give a leading minor");
   if (q.phase != SXT_HERMITIAN_FACTOR_SOLVE || !q.solution_only)
-    return refuse(reason, "its LU factor is not the one that is asked for");
+    return refuse(reason, "its LU factor is not the Hermitian factor requested");
   return fits_library(q, reason);
 }
 
@@ -163,7 +163,7 @@ sxt_status factor_and_solve(const sxt_hermitian_args &args, const sxt_exec *exec
   const int type = args.value_type - 1, n = static_cast<int>(args.n_max), batch = static_cast<int>(args.batch);
   const int lda = static_cast<int>(args.lda), ldb = static_cast<int>(args.ldb), n_rhs = static_cast<int>(args.n_rhs);
   sxt_status status =
-      checked(exec, library.factor[type](handle, n, scratch.a, lda, scratch.pivots, scratch.told, batch), "factor");
+      checked(exec, library.factor[type](handle, n, scratch.a, lda, scratch.pivots, scratch.infos, batch), "factor");
   int wrong = 0;  // an argument's number
   if (status == SXT_OK && n_rhs > 0)
     status = checked(exec,
@@ -209,7 +209,7 @@ sxt_status run(const void *, void *opened, const sxt_head *head, const sxt_exec 
 const sxt_kernel cublas_kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_HERMITIAN, "hermitian.cublas.cuda", "cuda",
                             "cuBLAS getrfBatched and getrsBatched, uniform indefinite sets without a factor", run);
-  k.flags = SXT_KERNEL_OPPONENT;
+  k.flags = SXT_KERNEL_BASELINE;
   k.term_names = cuda::cuda_terms;
   k.applicable = applicable;
   k.candidates = candidates;

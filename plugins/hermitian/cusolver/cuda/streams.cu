@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hermitian.cusolver_streams.cuda: cuSOLVER's potrf for one system a call, calls dealt out over 16 streams. What
-// callers did before there were batches, and for large orders still the faster half of cuSOLVER: to compare with, in
-// measurements alone.
+// hermitian.cusolver_streams.cuda: cuSOLVER's potrf for one system a call, calls dealt out over 16 streams. Programs
+// did this before batched calls existed; for large orders it is still the faster half of cuSOLVER. To compare with,
+// only in measurements.
 #include <cusolverDn.h>
 
 #include <array>
@@ -39,7 +39,7 @@ struct CusolverOfOne : VendorLibrary {
   }
 };
 
-// A stream with a handle of its own, and the event that tells when it has done its part of a run.
+// A stream with its own handle, and the event at the end of its part of a run.
 struct Lane {
   cusolverDnHandle_t handle = nullptr;
   cudaStream_t stream = nullptr;
@@ -58,16 +58,16 @@ struct Session {
   }
 };
 
-// Elements of workspace a lane: the library tells what it needs only when it is asked with a handle, which candidates
-// must not do; a run is refused where this does not suffice.
+// Elements of workspace a lane: the library reports its need only through a handle, which candidates must not create; a
+// run is refused where this does not suffice.
 std::uint64_t room(std::int64_t n) { return static_cast<std::uint64_t>(std::max<std::int64_t>(1 << 18, 256 * n)); }
 
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_hermitian_query>(query);
   if (q.definiteness != SXT_HERMITIAN_DEFINITE) return refuse(reason, "only positive definite systems");
   if (q.phase != SXT_HERMITIAN_FACTOR || !q.solution_only)
-    return refuse(reason, "it factors alone, in measurements alone");
-  if (q.pointer_array) return refuse(reason, "it needs to know on the host where systems are");
+    return refuse(reason, "it only factors, and only in measurements");
+  if (q.pointer_array) return refuse(reason, "it needs the addresses of the systems on the host");
   return fits_library(q, reason);
 }
 
@@ -148,7 +148,7 @@ sxt_status run(const void *, void *opened, const sxt_head *head, const sxt_exec 
     if (status == SXT_OK) status = cuda::check(exec, cudaStreamWaitEvent(lane.stream, session.begun), "fork");
   for (std::int64_t s = 0; s < args.batch && status == SXT_OK; ++s)
     status = factor_one(args, exec, session.all[static_cast<std::size_t>(s % lanes)], s);
-  // Whatever failed: the caller's stream goes on only after what was enqueued.
+  // Also after a failure the caller's stream waits for the enqueued work.
   for (const Lane &lane : session.all) {
     cudaError_t joined = cudaEventRecord(lane.done, lane.stream);
     if (joined == cudaSuccess) joined = cudaStreamWaitEvent(stream, lane.done);
@@ -162,7 +162,7 @@ sxt_status run(const void *, void *opened, const sxt_head *head, const sxt_exec 
 const sxt_kernel cusolver_streams_kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_HERMITIAN, "hermitian.cusolver_streams.cuda", "cuda",
                             "cuSOLVER potrf, a system a call, over 16 streams", run);
-  k.flags = SXT_KERNEL_OPPONENT;
+  k.flags = SXT_KERNEL_BASELINE;
   k.applicable = applicable;
   k.candidates = candidates;
   k.prepare = prepare;

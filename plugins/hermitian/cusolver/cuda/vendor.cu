@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // hermitian.cusolver.cuda: cuSOLVER's potrfBatched and potrsBatched, to compare with and to fall back on. The library
-// knows neither masks nor infos of the input: systems that take no part are given a place of their own to work on.
+// has neither masks nor infos of the input: inactive systems are replaced by a spare place.
 #include <cusolverDn.h>
 
 #include <memory>
@@ -43,11 +43,11 @@ struct Session {
   }
 };
 
-// What lies in scratch, for `batch` systems of order n.
+// The layout of scratch, for `batch` systems of order n.
 struct Scratch {
   void **a, **b;
   std::int32_t *info;
-  char *spare;  // a matrix and a right-hand side that nobody needs
+  char *spare;  // a matrix and a right-hand side for inactive systems
   static std::uint64_t bytes(std::int64_t batch, std::int64_t n, std::uint64_t value) {
     const auto systems = static_cast<std::uint64_t>(batch), order = static_cast<std::uint64_t>(n);
     return 2 * aligned(8 * systems) + aligned(4 * systems + 4) + aligned((order + most_padding) * (order + 1) * value);
@@ -75,7 +75,7 @@ __device__ bool prepare_diagonal(T *a, std::int64_t n, std::int64_t lda) {
 }
 
 // The pointers of every system for right-hand side `rhs` (negative: none); before a factorisation also the info of
-// those that take no part.
+// inactive systems.
 template <class T>
 __global__ void place_systems(sxt_hermitian_args args, Scratch scratch, bool factoring, std::int64_t rhs) {
   const std::int64_t s = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
@@ -94,8 +94,8 @@ __global__ void place_systems(sxt_hermitian_args args, Scratch scratch, bool fac
   scratch.b[s] = takes_part && rhs >= 0 ? b + rhs * args.ldb : spare + (args.n_max + most_padding) * args.n_max;
 }
 
-// The library's info in the words of the kind: a NaN or infinity beside the diagonal reaches the row of the pivot that
-// failed, or all that follow; a pivot that is only negative leaves that row finite.
+// Converts the library's info to the kind's codes: a NaN or infinity beside the diagonal reaches the row of the pivot
+// that failed, or all that follow; a pivot that is only negative leaves that row finite.
 template <class T>
 __global__ void finish_infos(sxt_hermitian_args args, Scratch scratch) {
   const std::int64_t s = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
@@ -249,7 +249,7 @@ sxt_status run(const void *, void *opened, const sxt_head *head, const sxt_exec 
 const sxt_kernel cusolver_kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_HERMITIAN, "hermitian.cusolver.cuda", "cuda",
                             "cuSOLVER potrfBatched and potrsBatched, uniform definite sets", run);
-  k.flags = SXT_KERNEL_OPPONENT;
+  k.flags = SXT_KERNEL_BASELINE;
   k.version = 2;
   k.term_names = cuda::cuda_terms;
   k.applicable = applicable;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What both libraries' kernels do beside calling the library: looking at pointers and numbers, and the limits of int.
+// Common parts of both libraries' kernels: checks of pointers and numbers, and the limits of int.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -22,9 +22,9 @@ extern const sxt_kernel cusolver_kernel, cusolver_streams_kernel, cublas_kernel;
 
 inline std::uint64_t aligned(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
 
-// What keeps a set from either library: SXT_OK, or a refusal.
+// SXT_OK, or the reason why neither library serves the set.
 inline sxt_status fits_library(const sxt_hermitian_query &q, sxt_message *reason) {
-  if (!q.may_spoil) return refuse(reason, "it writes into the other triangle, which the caller wants kept");
+  if (!q.may_spoil) return refuse(reason, "it overwrites the other triangle, which the caller keeps");
   if (q.orders_vary || q.leading_vary) return refuse(reason, "its batches have one order and one leading dimension");
   if (q.n_max > std::numeric_limits<int>::max() - most_padding || q.batch > std::numeric_limits<int>::max())
     return refuse(reason, "%lld systems of order %lld are beyond its integers", (long long)q.batch, (long long)q.n_max);

@@ -34,7 +34,8 @@ std::uint64_t scratch_of(std::int64_t n, sxt_value_type type, int level) {
 
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_hermitian_query>(query);
-  if (q.definiteness != SXT_HERMITIAN_DEFINITE) return refuse(reason, "lanes that pivot apart cannot go together");
+  if (q.definiteness != SXT_HERMITIAN_DEFINITE)
+    return refuse(reason, "lanes with different pivots cannot share vectors");
   if (q.orders_vary) return refuse(reason, "systems of mixed orders cannot share vectors");
   if (q.n_max > most_order)
     return refuse(reason, "order %lld is above %lld", (long long)q.n_max, (long long)most_order);
@@ -50,7 +51,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   const double filled = q.batch > 0 ? static_cast<double>(groups * lanes_wide) / static_cast<double>(q.batch) : 1;
   const double n = static_cast<double>(q.n_max), blocks = std::ceil(n / lanes::rows) * lanes::rows;
   const double padding = n > 0 ? filled * blocks / n : 1;
-  // Reals that pass between columns and lanes, there and back, a vector in about five steps.
+  // Reals that move between columns and lanes, in both directions, a vector in about five steps.
   const double reals = (q.sum_n2 / 2 * (factors(q.phase) ? 2 : 1) + 2 * q.sum_n1 * static_cast<double>(q.n_rhs)) *
                        parts_of(q.q.value_type);
   CandidateList list(out, capacity, count);
@@ -110,7 +111,7 @@ bool make_group(const sxt_hermitian_args &args, std::int64_t first, int width, l
   return true;
 }
 
-// What failed stands there as it was.
+// A system that failed stays unchanged.
 template <class T>
 std::int32_t info_of(const sxt_hermitian_args &args, std::int64_t s, std::int32_t pivot) {
   return definite_verdict(pivot, pivot < 0 && all_finite(system_of<T>(args, s), args.triangle));

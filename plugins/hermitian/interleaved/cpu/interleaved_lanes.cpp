@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Cholesky's factorisation and solves of as many systems at once as a vector has lanes, compiled once an instruction
 // set. The triangles are interleaved: vector (i, j) holds entry (i, j) of L of every system of the group, so that all
-// arithmetic is on whole vectors and no system waits for another. Rows stand in blocks of four: block b holds columns
-// 0 .. 4 b + 3, the four rows of a column side by side, real and imaginary vectors after one another.
+// arithmetic is on whole vectors and no system waits for another. Rows are grouped in blocks of four: block b holds
+// columns 0 .. 4 b + 3, the four rows of a column side by side, real and imaginary vectors after one another.
 #include "interleaved_table.hpp"
 
 #include "sextant/sdk/cpu/vectors.hpp"
@@ -202,7 +202,7 @@ SXT_WRITTEN_OUT inline void subtract_conjugate(V *v, const V *a, const V *b) {
   }
 }
 
-// Entry (r, q) of a tile of L from the tile of A, once the entries before it are there: L stands in `done`.
+// Entry (r, q) of a tile of L from the tile of A, once the entries before it are known: L is in `done`.
 template <class R, int C>
 SXT_WRITTEN_OUT inline void finish_entry(const Packed<R, C> &p, int64_t c, Vector<R> (*tile)[rows][C], int r, int q) {
   for (int k = 0; k < q; ++k) subtract_conjugate<C>(tile[r][q], tile[r][k], p.at(rows * c + q, rows * c + k));
@@ -346,7 +346,7 @@ void work(Group &g) {
     factor(g, p, info);
     for (int l = 0; l < W; ++l) {
       g.info[l] = static_cast<int32_t>(info[l]);
-      g.write[l] = g.write[l] && info[l] == 0;  // what failed is left as it was
+      g.write[l] = g.write[l] && info[l] == 0;  // a system that failed stays unchanged
     }
     unpack(g, p);
   } else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the plugin and the code of each instruction set agree on: one group of systems, a lane each.
+// The interface between the plugin and the code of each instruction set: one group of systems, a lane each.
 #pragma once
 
 #include <stdint.h>
@@ -9,7 +9,7 @@ namespace sextant_hermitian_interleaved {
 constexpr int most_lanes = 16;
 constexpr int64_t rows = 4;  // of a block of the packed triangle
 
-// As many systems as a vector has lanes. Lanes that have no system of their own repeat another's and are not written.
+// As many systems as a vector has lanes. Lanes without a system repeat another lane's and are not written.
 struct Group {
   void *a[most_lanes], *b[most_lanes];
   int64_t lda[most_lanes], ldb[most_lanes];

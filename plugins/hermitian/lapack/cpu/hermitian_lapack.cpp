@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hermitian.lapack.cpu: LAPACK's xPOTRF/xPOTRS or xSYTRF/xHETRF and their solves, one system a thread. What is the
-// opponent of every other CPU kernel of this kind, and the best of them for large orders.
+// hermitian.lapack.cpu: LAPACK's xPOTRF/xPOTRS or xSYTRF/xHETRF and their solves, one system a thread. The baseline of
+// every other CPU kernel of this kind, and the fastest of them for large orders.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -33,7 +33,7 @@ sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_ma
   const auto &q = as<sxt_hermitian_query>(query);
   if (q.definiteness == SXT_HERMITIAN_TRY_DEFINITE)
     return refuse(reason, "definite first, then indefinite, is composed of the two");
-  if (q.definiteness == SXT_HERMITIAN_SIGNED) return refuse(reason, "LAPACK pivots whatever is not definite");
+  if (q.definiteness == SXT_HERMITIAN_SIGNED) return refuse(reason, "LAPACK pivots sets that are not definite");
   if (q.n_max > std::numeric_limits<int>::max() / block || q.n_rhs > std::numeric_limits<int>::max())
     return refuse(reason, "order %lld with %lld right-hand sides is beyond LAPACK's integers", (long long)q.n_max,
                   (long long)q.n_rhs);

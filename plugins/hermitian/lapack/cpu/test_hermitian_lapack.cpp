@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hermitian.lapack.cpu: what is asked of scratch and of integers, and that the threads of the application's OpenBLAS
-// are left alone. Conformance is tested with all kernels of the kind.
+// hermitian.lapack.cpu: its scratch, its limits of integers, and that it does not change the threads of the
+// application's OpenBLAS. Conformance is tested with all kernels of the kind.
 #include <dlfcn.h>
 
 #include <atomic>

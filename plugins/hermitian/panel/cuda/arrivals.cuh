@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Panels whose columns lie in one piece, from multiples of 16 bytes on, by bulk copies that a fifth warp of the block
-// asks for: the others need not find the place of any number, and each waits for what it works on, not for the other
-// warps. A stage holds eight columns of a tile's rows and of the rows of its columns, or sixteen columns of the tile
-// itself. Rows that the matrix does not have keep what stood there: a number of theirs meets numbers of such rows
-// alone.
+// issues: the others need not compute addresses, and each waits only for its own data, not for the other warps. A stage
+// holds eight columns of a tile's rows and of the rows of its columns, or sixteen columns of the tile itself. Rows that
+// the matrix does not have keep their old content: it is combined only with numbers of such rows.
 #pragma once
 
 #include "block.cuh"
@@ -22,7 +21,7 @@ SXT_DENSE void await_phase(const std::uint64_t &barrier, int phase) {
       : "memory");
 }
 
-// What this thread wrote to memory before is seen by copies that are asked for after the next barrier.
+// Earlier writes of this thread are visible to copies issued after the next barrier.
 SXT_DENSE void before_bulk_copies() { asm volatile("fence.proxy.async;" ::: "memory"); }
 
 // Where the fifth warp waits for the four others, which do not wait for it.
@@ -77,7 +76,7 @@ struct Arrivals {
   }
 };
 
-// The fifth warp's: one lane asks for the columns of one tile after the other.
+// Of the fifth warp: one lane issues copies of the columns of one tile after the other.
 template <class T, bool with_signs>
 struct Supply {
   const View<T> &s;
@@ -86,7 +85,7 @@ struct Supply {
 
   static constexpr int sign_bytes = 16;
 
-  // The barrier of the next stage, once all warps have read what it held; `bytes` will arrive.
+  // The barrier of the next stage, once all warps have read its old content; `bytes` will arrive.
   SXT_DENSE unsigned next(int bytes) const {
     await_phase(shared.empty[step % stages], step / stages % 2 ^ 1);
     const unsigned barrier = shared_address(&shared.full[step % stages]);

@@ -3,7 +3,7 @@
 // once. L is read once for them, so tiles stream through the stages without a break from one column of tiles to the
 // next. Products go to the tensor cores although most of their columns stay empty: an instruction of the double unit
 // would wait as long for another block's products. While a warp a right-hand side solves with a tile on the diagonal,
-// the others take off the next tile's unknowns what all those below it contribute.
+// the others subtract the contributions of all tiles below from the next tile's unknowns.
 #pragma once
 
 #include "arrivals.cuh"
@@ -91,7 +91,7 @@ struct BackwardSweep {
                    s.at(tile * k + i, tile * k + j), sizeof(T), true);
     }
   }
-  // Panel p by bulk copies, a column a lane: each is asked for by itself. Who solves with the tile waits for them.
+  // Panel p by bulk copies, a column a lane, each issued separately. The warp that solves with the tile waits for them.
   SXT_DENSE void copy_panel(int k, int p) const {
     const unsigned barrier = shared_address(&shared.diagonal_full);
     const int from = tile * k + inner * p, rows = min(tile - inner * p, s.n - from);
@@ -174,7 +174,7 @@ struct BackwardSweep {
       if (r + 1 < count) sync();
     }
   }
-  // A warp solves with the diagonal tile for one right-hand side; lane i holds what is left of it at i and i + 32.
+  // A warp solves with the diagonal tile for one right-hand side; lane i holds its remaining entries i and i + 32.
   SXT_DENSE void solve_diagonal(T *w, T (&mine)[2], int columns) const {
     // A lane's two columns of L, row 0 of the tile first.
     const T *column[2];
@@ -223,7 +223,7 @@ struct BackwardSweep {
       stage(ahead, quarter);
     }
   }
-  // rest: the right-hand side at tile k less all products, which becomes what it is at the tile before.
+  // rest: the right-hand side at tile k less all products; updated to the tile before.
   SXT_DENSE void solve_tile(int k, T (&rest)[2]) const {
     if (warp >= solving()) return;
     T *w = s.b + (first + warp) * s.ldb + tile * k;

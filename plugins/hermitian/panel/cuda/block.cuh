@@ -19,14 +19,14 @@ inline constexpr unsigned all_lanes = 0xffffffffu;
 // The four warps that work on a tile; a block may have more.
 SXT_DENSE void sync() { asm volatile("barrier.sync.aligned 0, %0;" ::"n"(threads) : "memory"); }
 
-// Read anew where it is wanted: kept in a register over the loop of the products, it would be spilled.
+// Read again at each use: kept in a register over the loop of the products, it would be spilled.
 SXT_DENSE int lane_now() {
   int lane;
   asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
   return lane;
 }
 
-// A 16 x 16 block in shared memory stands in columns of 17; what is read beyond it is not used.
+// A 16 x 16 block in shared memory has columns of 17; numbers read beyond it are not used.
 inline constexpr int block_ld = inner + 1, block_room = (inner + 1) * block_ld;
 
 // The kernel's forms: of any order, or of those with 64 rows in each tile (but for less than 16), whose places are
@@ -61,8 +61,8 @@ constexpr int threads_of(Form form) { return copies_columns(form) ? 2 * threads 
 template <class T>
 struct View : System<T> {
   int first_rhs_row, rows;
-  int first_tile;  // rows of the first tile, whole blocks of 16: what tiles of 64 leave. It is the one that no products
-                   // come before; as the last one it would cost nearly as many as a full one.
+  int first_tile;  // rows of the first tile, whole blocks of 16: the remainder of tiles of 64. The first tile needs no
+                   // products; as the last one it would cost nearly as many as a full one.
   SXT_DENSE View(const System<T> &system, bool carries_vector) : System<T>(system) {
     first_rhs_row = (this->n + inner - 1) / inner * inner;
     rows = this->n_rhs > 0 && !carries_vector ? first_rhs_row + this->n_rhs : this->n;
@@ -203,9 +203,8 @@ SXT_DENSE void stage_stripe(T *to, Source<T> &s) {
   s.at += s.advance;
 }
 
-// The last cache is told what is met again: every tile of rows comes once in a column of tiles, the rows of the columns
-// themselves come again with each of them. Steps to keep of those: what blocks on 132 multiprocessors keep at once
-// takes 30 MB.
+// Hints to the last cache: every tile of rows is read once in a column of tiles, the rows of the columns themselves are
+// read again with each of them. Steps to keep of those: the blocks on 132 multiprocessors keep 30 MB at once.
 inline constexpr int kept_steps = 14;
 SXT_DENSE std::uint64_t not_again() {
   std::uint64_t policy;
@@ -232,8 +231,8 @@ SXT_DENSE void stage_stripe(T *to, Source<T> &s, std::uint64_t policy) {
   s.at += s.advance;
 }
 
-// Eight columns of the stripe itself, first .. first + 7 of the tile; what `exists` refuses is not read and counts as
-// zero.
+// Eight columns of the stripe itself, first .. first + 7 of the tile; entries that `exists` excludes are not read and
+// count as zero.
 template <class T, class F>
 SXT_DENSE void stage_own(T *to, Source<T> &s, const Walk &w, int first, const F &exists) {
   const T *from = s.at;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One right-hand side of a call that factors and solves, carried along as a vector: the products of a tile on the
-// diagonal bring the panel to shared memory that y = L^-1 b needs, too. As a row it would cost a tile of rows of its
-// own where the last one is full. It stands as its conjugate, as rows of right-hand sides do.
+// diagonal bring the panel to shared memory that y = L^-1 b needs, too. As a row it would cost a further tile of rows
+// where the last one is full. It is stored as its conjugate, as rows of right-hand sides are.
 #pragma once
 
 #include "block.cuh"
@@ -30,7 +30,7 @@ struct CarriedVector {
     if (stripe == 0 && lane < depth)
       copy_async(shared.carried_stage[step % stages] + lane, s.b + depth * step + lane, sizeof(T), true);
   }
-  // Takes what they contribute off the tile's entries. panel: all rows of the tile at those columns.
+  // Subtracts their contributions from the tile's entries. panel: all rows of the tile at those columns.
   SXT_DENSE void take_off(const T *panel, int step) const {
     if (!owns()) return;
     const T *solved = shared.carried_stage[step % stages], *row = panel + own_entry();
@@ -43,7 +43,7 @@ struct CarriedVector {
     shared.carried[own_entry()] = value;
   }
 
-  // Zero where the matrix has no row, of whose panels anything may have been taken off.
+  // Zero where the matrix has no row: there arbitrary numbers may have been subtracted.
   SXT_DENSE void end(int k0) const {
     if (owns() && k0 + own_entry() >= s.n) shared.carried[own_entry()] = T{};
   }
@@ -82,7 +82,7 @@ struct CarriedVector {
     for (int j = 8 * h; j < 8 * h + 8; ++j) total = plus_product(total, c[j], conjugate(inverse[j * ld + r]));
     return sum(total, from_lane_xor(all_lanes, total, 16));
   }
-  // What x leaves of 16 entries, with the block p of L as it stands in memory from row `first` on.
+  // The residual of x in 16 entries, with block p of L in memory from row `first` on.
   SXT_DENSE T rest_of(const T *c, T x, int first, int p) const {
     const int r = lane & 15;
     if constexpr (with_signs) x = flipped(x, sign_from(shared.signs, inner * p + r));
@@ -111,7 +111,7 @@ struct CarriedVector {
     if (lane < inner) c[r] = x;
     __syncwarp();
   }
-  // What they contribute is taken off the entries after them, once the columns below the block stand.
+  // Their contributions are subtracted from the later entries, once the columns below the block are complete.
   SXT_DENSE void take_off_below(int p, int columns) const {
     const T *panel = shared.diagonal + panel_at<T>(p);
     const int ld = panel_ld<T>(p);

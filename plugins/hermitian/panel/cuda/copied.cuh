@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sweep of a factorisation whose panels are brought by bulk copies: four warps that work, one that asks for what
-// they work on. Both go the same way over the tiles.
+// The sweep of a factorisation whose panels are brought by bulk copies: four warps that compute, and one that issues
+// the copies. Both visit the tiles in the same order.
 #pragma once
 
 #include "arrivals.cuh"
@@ -8,7 +8,7 @@
 
 namespace sextant::hermitian_panel {
 
-// What a lane needs for four columns: of the left operand all, of the right one the first two blocks of eight rows.
+// A lane's operands for four columns: all of the left one, the first two blocks of eight rows of the right one.
 struct FourColumns {
   double x[2], y[2];
   Complex<double> b[2];
@@ -22,8 +22,8 @@ struct FourColumns {
     for (int i = 0; i < 2; ++i) x[i] = flipped(x[i], sign), y[i] = flipped(y[i], sign);
   }
 };
-// Products of four columns of c128 for all blocks, or for the first of them. What `load_next` loads for the next four
-// is on its way while the last of these are made.
+// Products of four columns of c128 for all blocks, or for the first of them. The loads of `load_next` for the next four
+// overlap the last of these products.
 template <bool whole, class F>
 SXT_DENSE void update_by_four(Accumulator<Complex<double>> (&c)[8], FourColumns &at, const Complex<double> *right,
                               int blocks, const F &load_next) {
@@ -45,8 +45,8 @@ struct CopiedSweep : Sweep<T, form> {
   using Base::s, Base::shared, Base::stripe, Base::peers, Base::rank, Base::carries, Base::with_signs;
   using typename Base::Share, typename Base::Tile;
 
-  // A warp's part of tile r of the rows, tile k of the columns. Numbers that are found anew where they are wanted: kept
-  // over the loop of the products, they would lie in memory.
+  // A warp's part of tile r of the rows, tile k of the columns. Numbers that are computed again at each use: kept over
+  // the loop of the products, they would be spilled to memory.
   template <bool on_diagonal>
   SXT_DENSE Tile tile_at(int r, int k) const {
     asm volatile("" : "+r"(r), "+r"(k));
@@ -104,8 +104,7 @@ struct CopiedSweep : Sweep<T, form> {
       case 1: return update_step<1, with_signs>(c, left, right, g, t);
     }
   }
-  // c -= products of all that stands left of the tile; with what they take off a right-hand side, where its entries are
-  // this warp's.
+  // c -= products of everything left of the tile; also those of the right-hand side, where this warp has its entries.
   template <bool on_diagonal>
   SXT_DENSE void multiply(Accumulator<T> (&c)[8], Arrivals<T> &arrivals, int steps, int blocks) const {
 #pragma unroll 1
@@ -120,8 +119,8 @@ struct CopiedSweep : Sweep<T, form> {
       arrivals.release();
     }
   }
-  // Of c128, for the warp with the first rows of a tile on the diagonal, which has one block of products: it takes
-  // those of the right-hand side along, whose sums stand in accumulators that it does not need.
+  // Of c128, for the warp with the first rows of a tile on the diagonal, which has one block of products: it also
+  // computes those of the right-hand side, in accumulators that it does not need otherwise.
   SXT_DENSE void multiply_with_vector(Accumulator<T> (&c)[8], Arrivals<T> &arrivals, int steps) const {
     const auto sums = [&](int j) -> Real<T>(&)[4] { return j < 6 ? c[2 + j].re : c[j - 4].im; };
 #pragma unroll 1
@@ -194,14 +193,14 @@ struct CopiedSweep : Sweep<T, form> {
     return k < 0 ? Share{0, 0, 1} : this->share_of(k + 1, last + 1, k, k < last);
   }
   SXT_DENSE bool factors_next(int k, int last) const { return k < last && rank == (k + 1) % peers; }
-  // Everything that this block wrote so far is seen by copies after the barrier.
+  // All earlier writes of this block are visible to copies after the barrier.
   SXT_DENSE void meet_after_writes() const {
     before_bulk_copies();
     this->meet();
     if (peers == 1) workers_are_here();
   }
 
-  // What the four warps do. Returns 0 or the system's code.
+  // The work of the four warps. Returns 0 or the system's code.
   SXT_DENSE int run() const {
     Accumulator<T> c[8];
     Arrivals<T> arrivals{shared};
@@ -210,7 +209,7 @@ struct CopiedSweep : Sweep<T, form> {
     for (int k = -1; k <= last; ++k) {
       if (k >= 0) {
         if (const int code = this->fetch_diagonal(k % peers)) return code;
-        if (peers > 1) sync();  // what was fetched is read by all
+        if (peers > 1) sync();  // all have read the fetched numbers
       }
       const Share share = share_of_column(k, last);
 #pragma unroll 1
@@ -225,7 +224,7 @@ struct CopiedSweep : Sweep<T, form> {
     }
     return 0;
   }
-  // What the fifth warp does.
+  // The work of the fifth warp.
   SXT_DENSE void supply() const {
     Supply<T, with_signs> supply{s, shared};
     const int last = this->tile_of(s.n - 1);
@@ -292,7 +291,7 @@ __global__ void __launch_bounds__(2 * threads, blocks_per_unit<T>)
   }
   take_registers();
   const int code = sweep.run();
-  // The code comes from the block that met the failure; nobody leaves while its shared memory is read.
+  // The code comes from the block that found the failure; no block exits while its shared memory is read.
   if (task.peers > 1) sweep.meet();
   if (task.states()) set.info[task.index] = code;
   if (code == 0 && system.n_rhs > 0 && task.rank == 0) solve_backward<true>(shared.system, shared, warp, lane_now());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hermitian.panel.cuda: which sets it takes, what each number of blocks a system would cost, the order of systems, and
-// the launch.
+// hermitian.panel.cuda: the sets it accepts, the cost for each number of blocks a system, the order of systems, and the
+// launch.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace sextant::hermitian_panel {
 namespace {
 
 // Large systems first, so that the last ones to run are short: turn[i] is the i-th system to run. One block sorts by
-// counting, in steps of four rows; which of two like systems goes first does not matter to either.
+// counting, in steps of four rows; the order of two systems of equal size does not matter.
 constexpr int bins = 1024, rows_a_bin = 4;
 __global__ void __launch_bounds__(bins)
     order_by_size(std::int64_t batch, const std::int32_t *orders, std::int32_t *turn) {
@@ -58,7 +58,7 @@ constexpr const char *terms[] = {"launches",
                                  nullptr};
 constexpr std::uint32_t n_terms = sizeof terms / sizeof *terms - 1;
 // Seconds on one H200: a flop of a tile's products, in f64 and in f32 as three tf32 products; a byte of tiles solved
-// and written; the way through a tile on the diagonal; that to and from a system.
+// and written; the latency of a tile on the diagonal; that of a system.
 const double term_defaults[] = {NAN, NAN, 1 / 45e12, 1 / 70e12, 8e-13, 2e-5, 5e-6, NAN};
 constexpr std::int32_t most_peers = 8;
 constexpr std::int64_t most_order = 1 << 24, most_blocks = (std::int64_t{1} << 31) - 1;
@@ -97,7 +97,7 @@ sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_ma
 }
 
 // Bytes from and to memory: panels left of every tile of rows, and those of the columns again for each tile of rows
-// that another block works on (blocks of one cluster meet them in the last cache); the triangle twice; a solve reads L
+// that another block works on (blocks of one cluster find them in the last cache); the triangle twice; a solve reads L
 // again.
 double bytes_moved(const sxt_hermitian_query &q, std::int32_t peers) {
   const double value = static_cast<double>(value_bytes(q.q.value_type));
@@ -108,16 +108,16 @@ double bytes_moved(const sxt_hermitian_query &q, std::int32_t peers) {
   return value * values;
 }
 
-// What one system of the set is made of, in tiles: products of two, solves with a tile on the diagonal, and those
-// themselves. The first tile has the rows that tiles of 64 leave, a fraction of a tile; products with it and solves
-// for its columns take that fraction.
+// The work of one system of the set, in tiles: products of two, solves with a tile on the diagonal, and those
+// themselves. The first tile has the rows that tiles of 64 leave, a fraction of a tile; products with it and solves for
+// its columns take that fraction.
 struct Tiles {
   double products, solves, diagonal;
 };
 constexpr double on_diagonal = 0.65;  // products for a tile on the diagonal, of whole ones
 
 // Of that, the part of the block of a cluster that has most to do in each column of tiles: the one that factors the
-// next diagonal tile, or one of the others. How they share the tiles below is told in sweep.cuh.
+// next diagonal tile, or one of the others. sweep.cuh explains how they share the tiles below.
 Tiles busiest_of(double first, std::int64_t whole, std::int32_t peers) {
   Tiles busiest{0, 0, first};
   for (std::int64_t k = 0; k < whole; ++k) {
@@ -154,8 +154,8 @@ Tiles tiles_of(const sxt_hermitian_query &q, std::int32_t peers) {
           blocks};
 }
 
-// Whether a block has a warp that brings panels by bulk copies, as far as a query tells what columns_aligned() asks of
-// the set itself.
+// Whether a block has a warp that brings panels by bulk copies, as far as the query shows what columns_aligned() tests
+// on the set itself.
 bool copies_columns(const sxt_hermitian_query &q) {
   const bool aligned = q.q.value_type == SXT_C128 || (q.q.value_type == SXT_C64 && q.n_max % 2 == 0 && !q.orders_vary);
   return aligned && lies_in_columns(q.triangle == SXT_UPPER, q.phase, q.n_rhs);
@@ -177,13 +177,13 @@ Weights weights_of(const sxt_hermitian_query &q) {
 }
 std::int64_t threads_of(const sxt_hermitian_query &q) { return copies_columns(q) ? 2 * threads : threads; }
 
-// Rounds of blocks over the places there are. One that leaves multiprocessors places takes less: with fewer blocks
-// there, each gets more of what they share, and some of its way goes faster. Orders that vary come largest first, and
-// fill it.
+// Rounds of blocks over the places there are. A round that leaves places on multiprocessors free takes less time: fewer
+// blocks share their resources. Orders that vary come largest first, and fill it.
 struct Rounds {
   double work, way;
 };
-// Of a full round's, what the other blocks take. A block whose panels are copied keeps the tensor cores busier alone.
+// The share of a full round's time due to the other blocks. A block whose panels are copied uses the tensor cores
+// better alone.
 struct SharedParts {
   double work, way;
 };
@@ -213,7 +213,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   const Weights weights = weights_of(q);
   CandidateList list(out, capacity, count);
   for (std::int32_t peers = 1, doublings = 0; peers <= most_peers; peers *= 2, ++doublings) {
-    // A block needs a tile of its own, and clusters must not ask for more blocks than there are.
+    // A block needs its own tile, and clusters must not have more blocks than there are tiles.
     if (peers > 1 && (q.n_max < tile * peers || q.batch * peers > most_blocks)) break;
     if (machine->blocks_per_cluster > 0 && peers > machine->blocks_per_cluster) break;
     sxt_candidate &candidate = list.add();
@@ -227,7 +227,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
     candidate.n_terms = n_terms;
     candidate.terms[0] = q.orders_vary ? 2 : 1;
     candidate.terms[1] = bytes_moved(q, peers);
-    // All places are busy for as long as one block is: what a round takes does not depend on how many it has.
+    // All places are busy for as long as one block is: the time of a round does not depend on its number of blocks.
     const double flops = 2.0 * tile * tile * tile * (complex ? 4 : 1),
                  value = static_cast<double>(value_bytes(q.q.value_type));
     if (factors(q.phase))

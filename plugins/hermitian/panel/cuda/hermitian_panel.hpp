@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the sources of this plugin share: the measures of a tile, and the launch of one value type, each type in a
-// source of its own so that they compile side by side.
+// Common parts of this plugin's sources: the sizes of a tile, and the launch of one value type, each type in its own
+// source so that they compile in parallel.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace sextant::hermitian_panel {
 inline constexpr int tile = 64, inner = 16, warps = 4, threads = 32 * warps;
 
 // Blocks the compiler leaves registers for on one multiprocessor; shared memory allows as many. More blocks with fewer
-// registers are slower: what does not fit is kept in memory.
+// registers are slower, because of spills to memory.
 template <class T>
 inline constexpr int blocks_per_unit = sizeof(T) == 4 ? 3 : 2;
 

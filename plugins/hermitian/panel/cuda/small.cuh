@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A 16 x 16 block is factored by one warp and its factor inverted by another, two columns behind. Elimination is by
-// unscaled columns, so that only a reciprocal stands between one pivot and the next; roots are taken at the end, all at
+// unscaled columns, so that only a reciprocal separates one pivot from the next; roots are taken at the end, all at
 // once. Loops are kept rolled, two columns a turn, with the columns still to come shifted down: unrolled, they would be
 // fetched more than they are run.
 #pragma once
@@ -31,8 +31,7 @@ struct Pivot {
   SXT_DENSE void load(const T *column, int j, int r) { pivot = real_of(column[j]), own = column[r]; }
 };
 
-// 1 / x = y (1 + g), the estimate and its correction apart: what is waited for takes the product with y while g is
-// made.
+// 1 / x = y (1 + g), the estimate and its correction separate: the critical path multiplies by y while g is computed.
 template <class R>
 struct Reciprocal {
   R y, g;
@@ -50,8 +49,8 @@ SXT_DENSE Reciprocal<float> reciprocal_parts(float x) {
   return {y, fmaf(-x, y, 1.0f)};
 }
 // A power of two that brings a pivot into [1, 2): in single precision products of two entries would leave its range
-// before they are divided by a pivot far from 1. In double precision they seldom do, and the factor would be waited
-// for.
+// before they are divided by a pivot far from 1. In double precision they seldom do, and computing the factor would add
+// latency.
 SXT_DENSE double to_unit(double) { return 1; }
 SXT_DENSE float to_unit(float pivot) { return plugin::cuda::dense::one_over_power(pivot); }
 // v - p / x.
@@ -63,7 +62,7 @@ SXT_DENSE T minus_quotient(T v, T p, const Reciprocal<Real<T>> &by) {
 
 // Takes column j, which stands unscaled, off the `count` later ones of a lane: lane (r, h) holds row r of columns
 // base + h, base + h + 2, .. with base = j - half. The next pivot column comes first, is put where all lanes read it,
-// and is on its way back while the others are worked on.
+// and its exchange overlaps the work on the others.
 template <int half, int count, class T>
 SXT_DENSE void eliminate(T (&v)[8], Pivot<T> &at, T *column, int j, int r, int h) {
   const Real<T> unit = to_unit(at.pivot);
@@ -180,8 +179,8 @@ SXT_DENSE void follow_four(T (&w)[8], const T *block, T *inverse, int ld, int r,
   }
 }
 
-// The warp that follows: lane (r, h) holds column r of the inverse at rows j + h, j + h + 2, ..; out: L^-1, with signs
-// (L S)^-1, at inverse[c * ld + r]. Returns whether solutions with it need refinement.
+// The inverting warp: lane (r, h) holds column r of the inverse at rows j + h, j + h + 2, ..; out: L^-1, with signs (L
+// S)^-1, at inverse[c * ld + r]. Returns whether solutions with it need refinement.
 template <bool with_signs, class T>
 SXT_DENSE bool follow_16(const T *block, T *inverse, int ld, int lane) {
   const int r = lane & 15, h = lane >> 4;

@@ -18,9 +18,9 @@ struct Sweep {
   Shared<T> &shared;
   bool factor;
   int warp, kept_lane, stripe;
-  int peers, rank;  // blocks of the cluster that work on this system, and which of them this one is
+  int peers, rank;  // blocks of the cluster that work on this system, and this block's number among them
 
-  // Asked for anew where columns are copied: what would be made of it ahead of the loops would lie in memory.
+  // Computed again where columns are copied: numbers derived from it ahead of the loops would be spilled to memory.
   SXT_DENSE int lane() const { return copies ? lane_now() : kept_lane; }
 
   // A warp's part of a tile: its rows at the columns from k0.
@@ -92,8 +92,8 @@ struct Sweep {
       stage_stripe(right, rows.from_right);
     }
   }
-  // The steps after those that are under way while `step` and those at once with it are worked on. One after the other
-  // in the code, they leave numbers of the loop in memory, but for one form that is faster so.
+  // Issues the steps after those in flight during the work on `step` and those at once with it. Written one after the
+  // other they cause spills in the loop, except for one form that is faster this way.
   SXT_DENSE void stage_next(Rows &rows, int step) const {
     constexpr int unrolled = form == Form::any ? steps_at_once<T> : 1;
 #pragma unroll unrolled
@@ -138,7 +138,7 @@ struct Sweep {
     sync();
     stage_next(rows, steps);
     const int me = lane(), g = me / 4, t = me % 4;
-    // All columns of the tile itself are on their way; a warp reads what it brought itself.
+    // All columns of the tile itself are in flight; a warp reads only those that it requested itself.
     const bool conjugated = rows.left.rhs && !s.conjugate_b && complex_valued<T>;
 #pragma unroll
     for (int own = 0; own < 4; ++own) {
@@ -207,9 +207,9 @@ struct Sweep {
       }
   }
   // Solves the updated tile with the diagonal tile of its columns, 16 columns at a time, and writes it. If it is that
-  // tile itself, factors it: every warp meets two barriers a block, after the block's inverse stands and after the
-  // columns below it do. Right-hand sides in the tile are solved for along the way. Ends early, in all warps, when a
-  // block could not be factored. The loop stays rolled: its code is fetched once a tile, not once a block.
+  // tile itself, factors it: every warp passes two barriers a block: after the block's inverse is complete and after
+  // the columns below it are. Right-hand sides in the tile are solved for along the way. Ends early, in all warps, when
+  // a block could not be factored. The loop stays rolled: its code is fetched once a tile, not once a block.
   SXT_DENSE void finish(Accumulator<T> (&c)[8], const Tile &rows, bool diagonal) const {
     const int all = (rows.columns + inner - 1) / inner;
     const int own = rows.blocks == 0 ? 0 : rows.on_diagonal ? stripe : all;
@@ -239,7 +239,7 @@ struct Sweep {
           if (stripe == 0) vector().take_off_below(p, rows.columns);
       }
       if (p >= own) continue;
-      // Of the tile on the diagonal a warp needs what is left of its own block.
+      // Of the tile on the diagonal a warp needs the part left of its own block.
       switch (rows.on_diagonal ? stripe - p : all - 1 - p) {
         case 3: move_up<3>(c, x, panel, ld, g, t); break;
         case 2: move_up<2>(c, x, panel, ld, g, t); break;
@@ -251,8 +251,7 @@ struct Sweep {
       if (stripe == 0) vector().write(rows.k0, rows.columns);
     write_below_blocks(rows);
   }
-  // What stands below the blocks of the diagonal tile, from where it was shared; neighbouring lanes write neighbouring
-  // memory.
+  // The part below the blocks of the diagonal tile, from shared memory; adjacent lanes write adjacent memory.
   SXT_DENSE void write_below_blocks(const Tile &rows) const {
     const bool by_rows = s.row == 1;
     const int me = lane(), first_row = by_rows ? me : me / inner + 2 * warp, row_step = by_rows ? 32 : 2 * warps;
@@ -280,7 +279,7 @@ struct Sweep {
         if (i < columns && real_of(*s.at(k0 + j, k0 + j)) < 0) value = flipped(value, 0x80000000u);
       shared.diagonal[panel_at<T>(p) + (j % inner) * panel_ld<T>(p) + i - inner * p] = value;
     }
-    // A warp's block stands where its stages would arrive: nothing is under way there.
+    // A warp's block lies where its stages would arrive: no copy is in flight there.
     T *block = shared.stage[warp][0];
     const int me = lane(), r = me & 15, first = inner * warp, valid = max(0, min(inner, columns - first));
     for (int c = me >> 4; c < inner; c += 2)
@@ -297,7 +296,7 @@ struct Sweep {
     sync();
   }
 
-  // All blocks of the system: what each wrote before is seen by all after.
+  // A barrier of all blocks of the system: earlier writes of each are visible to all.
   SXT_DENSE void meet() const {
     if (peers == 1) {
       sync();
@@ -346,7 +345,7 @@ struct Sweep {
   }
 
   // Tiles of rows below the diagonal tile k that this block works on: first, first + stride, .. The block that will
-  // factor the next diagonal tile takes the rows of that tile first and so many more that all end together.
+  // factor the next diagonal tile takes the rows of that tile first and as many more as make all end together.
   struct Share {
     int first, end, stride;
   };
@@ -361,7 +360,7 @@ struct Sweep {
     return {first + own + after_owner - 1, end, peers - 1};
   }
 
-  // The whole factorisation, or the forward half of a solve with a factor that stands. Returns 0 or the system's code.
+  // The whole factorisation, or the forward half of a solve with an existing factor. Returns 0 or the system's code.
   SXT_DENSE int run() const {
     Accumulator<T> c[8];
     const int last = tile_of(s.n - 1), end = tile_of(s.rows - 1) + 1;
@@ -402,7 +401,7 @@ struct Sweep {
         finish(c, done, diagonal);
         if (diagonal) break;
         if constexpr (carries) {
-          // Made once more: kept meanwhile, it would lie in memory.
+          // Computed again: if kept, it would be spilled to memory.
           asm volatile("" : "+r"(next));
           if (more) rows = rows_at(next, k0), go_on(rows);
         }
@@ -450,7 +449,7 @@ __global__ void __launch_bounds__(threads, blocks_per_unit<T>)
   const bool factor = (phase & SXT_HERMITIAN_FACTOR) != 0;
   const Sweep<T, form> sweep{shared.system, shared, factor, warp, lane, task.stripe_of(warp), task.peers, task.rank};
   const int code = sweep.run();
-  // The code comes from the block that met the failure; nobody leaves while its shared memory is read.
+  // The code comes from the block that found the failure; no block exits while its shared memory is read.
   if (task.peers > 1) sweep.meet();
   if (factor && task.states()) set.info[task.index] = code;
   if (code == 0 && system.n_rhs > 0 && task.rank == 0) solve_backward<false>(shared.system, shared, warp, lane);

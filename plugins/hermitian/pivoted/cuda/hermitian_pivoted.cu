@@ -59,7 +59,7 @@ std::size_t working_bytes(const sxt_hermitian_query &q, const Shape &shape) {
   return bytes;
 }
 
-// What a system of average size costs one block, panel by panel.
+// The cost of a system of average size for one block, panel by panel.
 struct Work {
   double rest = 0, rows = 0, products = 0, tiles = 0, panels = 0, panel_elements = 0;
 };
@@ -79,7 +79,7 @@ Work work_of(double order, double capacity, int threads) {
   return w;
 }
 
-// One candidate: a shape with so many blocks a multiprocessor; false where it does not fit. Solves have no panel.
+// One candidate: a shape with this many blocks a multiprocessor; false where it does not fit. Solves have no panel.
 bool fill(sxt_candidate &candidate, const sxt_hermitian_query &q, const sxt_machine &machine, std::int32_t s,
           std::int64_t blocks) {
   const Shape &shape = shapes[s];
@@ -164,7 +164,7 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
     const auto &q = as<sxt_hermitian_query>(problem->query);
     if (!candidate || candidate->launch[0] < 1)
       return error(exec, SXT_E_STATE,
-                   "hermitian.pivoted.cuda needs the candidate it was chosen by: its scratch depends on it");
+                   "hermitian.pivoted.cuda needs the candidate with which it was chosen: its scratch depends on it");
     const State made{static_cast<std::int32_t>(candidate->launch[1]), static_cast<unsigned>(candidate->launch[0]),
                      static_cast<std::size_t>(candidate->launch[3]), static_cast<std::size_t>(candidate->launch[2])};
     const sxt_status loaded = with_kernel(q.q.value_type, made.shape, [&](auto, auto kernel) {

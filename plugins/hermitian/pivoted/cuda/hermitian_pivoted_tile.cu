@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hermitian.pivoted_tile.cuda: small indefinite systems on chip: what fits, what each launch would cost, and the
+// hermitian.pivoted_tile.cuda: small indefinite systems on chip: which systems fit, the cost of each launch, and the
 // launch.
 #include <algorithm>
 #include <cmath>
@@ -87,7 +87,7 @@ double elements_again(double order, double on_chip) {
   return elements;
 }
 
-// One candidate: so many systems a multiprocessor at once. False where too little of them would stand on chip.
+// One candidate: this many systems a multiprocessor at once. False where too little of them would fit on chip.
 bool fill(sxt_candidate &candidate, const sxt_hermitian_query &q, const sxt_machine &machine, std::int32_t s,
           std::int64_t blocks) {
   const Shape &shape = shapes[s];

@@ -10,7 +10,7 @@ namespace sextant::hermitian_pivoted {
 #ifdef __CUDACC__
 
 // One panel of the elimination. Rows and columns count from the panel's first one. Rows stay where they are while the
-// panel is made: `position` tells where a row would stand by now (-1: it is eliminated), `physical` which row stands at
+// panel is made: `position` says where a row would stand by now (-1: it is eliminated), `physical` which row stands at
 // a position. A row always belongs to the same thread.
 template <class T, int threads, bool shared>
 struct Panel {
@@ -18,8 +18,8 @@ struct Panel {
   static constexpr int ahead = 4;  // columns on their way into the panel
   const Storage<T, threads> &s;
 
-  // What a lane of each warp keeps of the panel's column of its number: D^-1's elements (i, i) and (partner, i), and
-  // what becomes of rows.
+  // A lane's data of the panel's column of its number, in each warp: D^-1's elements (i, i) and (partner, i), and how
+  // rows are combined.
   struct Column {
     T beside;
     R own;
@@ -143,15 +143,15 @@ struct Panel {
     if (lane == width + 1) mine = {dense::conjugate(beside), a * inverse, width, 0};
   }
 
-  // What a step knows of the ones before: the row that stands at its position; which of two buffers was used last;
-  // whether what was fetched for the position was written over.
+  // A step's data from the steps before: the row at its position; which of two buffers was used last; whether the
+  // numbers fetched for the position were overwritten.
   struct State {
     int q, buffer;
     bool stale;
   };
 
-  // One pivot at position `width`: columns eliminated, 0 for a system that is not finite. Of L nothing is looked at:
-  // what is not finite there makes the pivot of its row so.
+  // One pivot at position `width`: columns eliminated, 0 for a system that is not finite. L is not checked: an element
+  // that is not finite makes the pivot of its row so.
   __device__ int step(State &state, int width, Coming &coming, Column &mine, std::int32_t &code) const {
     const R alpha = static_cast<R>(0.6403882032022076);  // (1 + sqrt 17) / 8 bounds the growth of elements
     const int q = state.q;
@@ -179,8 +179,8 @@ struct Panel {
         continue;
       }
       again = true, second = now.diagonal;
-      // |pivot| < alpha below^2 / most, without the quotient; scaled, so that nothing overflows but what is far above
-      // the bound, and a pivot that is zero stays below it.
+      // |pivot| < alpha below^2 / most, without the quotient; scaled, so that only numbers far above the bound
+      // overflow, and a pivot that is zero stays below it.
       const R by = one_over_power(below), scaled = below * by;
       if (!(fabs(pivot) * by * by * most < alpha * scaled * scaled))
         with = width, chosen = q;
@@ -248,8 +248,7 @@ struct Panel {
   }
 };
 
-// Functions of their own, each with all registers for itself. The panel's: how many columns, 0 for a system that is not
-// finite.
+// Separate functions, each with all registers. The panel's: how many columns, 0 for a system that is not finite.
 template <class T, int threads, bool shared>
 __device__ __noinline__ int make_panel(Storage<T, threads> storage, std::int32_t *code) {
   storage.template known_places<shared>();
@@ -298,7 +297,7 @@ __device__ std::int32_t factor(Storage<T, threads> &storage) {
   return code;
 }
 
-// Blocks take systems in turn. `elements` of a panel stand in shared memory or, of large orders, in `panels`, so many
+// Blocks take systems in turn. `elements` of a panel lie in shared memory or, for large orders, in `panels`, this many
 // for each block.
 template <class T, int threads, int resident, bool shared>
 __global__ void __launch_bounds__(threads, resident)

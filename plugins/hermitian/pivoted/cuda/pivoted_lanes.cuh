@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Solves with few rows: a warp a right-hand side, which stands in its lanes' registers, so that a column of L costs a
-// few exchanges between lanes and no barrier; the next columns are on their way. Traffic: the triangle twice.
+// Solves with few rows: a warp a right-hand side, which is kept in its lanes' registers, so that a column of L costs a
+// few exchanges between lanes and no barrier; the next columns are prefetched. Traffic: the triangle twice.
 #pragma once
 
 #include "pivoted_solve.cuh"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What follows a panel: the rest takes its update, a warp eight columns at a time, rows and columns that changed places
-// doing so on the way, and the panel's columns of L are written. Traffic: the trailing triangle in and out once a
-// panel.
+// The work after a panel: the rest is updated, a warp eight columns at a time, with the interchanges of rows and
+// columns included, and the panel's columns of L are written. Traffic: the trailing triangle in and out once a panel.
 #pragma once
 
 #include "pivoted_storage.cuh"
@@ -17,8 +16,8 @@ template <class T, int steps, bool tensor = sizeof(Real<T>) == 8>
 struct Strip;
 
 // The column of the panel that this lane takes in step i. Rows begin an odd number of elements apart in shared memory:
-// what lanes of a row read must be as far apart as there are rows whose lanes read at once, 2, 4 or 8, or they meet
-// those of another row in a bank.
+// reads by lanes of a row must be as far apart as there are rows whose lanes read at once, 2, 4 or 8, else they
+// conflict with those of another row in a bank.
 template <class T>
 constexpr int apart = sizeof(T) == 16  ? 2
                       : sizeof(T) == 8 ? 4
@@ -29,7 +28,7 @@ __device__ int column_of_step(int i) {
   const int group = i / apart, inside = min(apart, steps - group * apart);
   return 4 * apart * group + inside * (threadIdx.x % 4) + i % apart;
 }
-// Beyond the last column any number does: it meets zeros.
+// Beyond the last column any finite number serves: it is multiplied by zeros.
 template <class T, int steps>
 __device__ int place(int i, int width) {
   constexpr int apart = hermitian_pivoted::apart<T>;
@@ -167,9 +166,9 @@ struct Rest {
     int rows[2];  // that stand there by now
     int flipped;  // a bit for each element that was read from the other triangle
   };
-  // from: the columns that stand at c and c + 1 by now. What changed places stood left of the rest, where nothing is
-  // written before all of it is up to date. Elements that are no part of the triangle are read, too, from where their
-  // mirror images stand: a condition would make each load wait for the one before.
+  // from: the columns that stand at c and c + 1 by now. Interchanged elements were left of the rest, where nothing is
+  // written before all of it is updated. Elements outside the triangle are read, too, from the places of their mirror
+  // images: a condition would make each load wait for the one before.
   __device__ void load(Tile &tile, int r, const int (&from)[2]) const {
 #pragma unroll
     for (int h = 0; h < 2; ++h) tile.rows[h] = s.physical[min(r + 8 * h, s.rows - 1)];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Solves with P L D L^H P^T as the elimination left it: with few right-hand sides all threads of a block work on one,
-// with many a warp each. Interchanges come with the columns, as LAPACK's format wants it, so columns come one by one;
-// those that come next are read ahead.
+// with many a warp each. Interchanges belong to single columns in LAPACK's format, so columns are processed one by one;
+// the next ones are prefetched.
 #pragma once
 
 #include "pivoted_storage.cuh"
@@ -11,7 +11,7 @@ namespace sextant::hermitian_pivoted {
 #ifdef __CUDACC__
 
 // The inverse of a 2 x 2 block of D. A power of two near its element off the diagonal scales it, and what it is applied
-// to, so that nothing leaves the range but solutions that do.
+// to, so that only solutions outside the range leave it.
 template <class T>
 struct Block2 {
   using R = Real<T>;
@@ -40,7 +40,7 @@ struct Pivots {
   const std::int32_t *numbers;
   bool from_end;
 
-  // Rows that no elimination can have written are taken as no interchange: nobody reads beyond the system.
+  // Row numbers that no elimination can have written count as no interchange, so that no read leaves the system.
   __device__ Pivot at(int k) const {
     const int number = numbers[from_end ? system.n - 1 - k : k];
     const int row = from_end ? system.n - abs(number) : abs(number) - 1;
@@ -56,7 +56,7 @@ struct Pivots {
   }
 };
 
-// All threads of a block on one right-hand side, which stands in shared memory.
+// All threads of a block on one right-hand side, which lies in shared memory.
 template <class T>
 struct BlockSolve {
   using R = Real<T>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a block of threads keeps of the system it eliminates, and how it finds the largest of many numbers.
+// A block's data of the system it eliminates, and its search for the largest of many numbers.
 #pragma once
 
 #include "pivoted_range.hpp"
@@ -22,7 +22,7 @@ constexpr SXT_DENSE_BOTH std::size_t beside_panel(int n, bool shared) {
 
 #ifdef __CUDACC__
 
-// A size that is not negative, by its bits, which compare as it does (and NaN above all), and who has it: the position
+// A size that is not negative, by its bits, which compare as it does (and NaN above all), and its place: the position
 // in the upper half, the row in the lower one. Of equals the first position counts.
 template <class R>
 struct Found;
@@ -54,7 +54,7 @@ __device__ Found<R> larger(Found<R> a, Found<R> b) {
   return b.bits > a.bits || (b.bits == a.bits && b.key < a.key) ? b : a;
 }
 
-// The lane that has the warp's largest; mostly the upper halves tell it.
+// The lane that has the warp's largest; mostly the upper halves decide.
 __device__ inline int lane_of_largest(const Found<double> &a) {
   const unsigned high = static_cast<unsigned>(a.bits >> 32), most = __reduce_max_sync(~0u, high);
   unsigned who = __ballot_sync(~0u, high == most);
@@ -202,7 +202,7 @@ struct Storage {
     position = reinterpret_cast<std::int32_t *>(room);
     physical = position + (n_max + 3) / 2 * 2;
   }
-  // Tells the compiler, which looks at one function at a time.
+  // An assumption for the compiler, which analyses one function at a time.
   template <bool shared>
   __device__ void known_places() const {
     assume_global(a), assume_shared(control), assume_shared(position), assume_shared(physical);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// L D L^H with partial (Bunch-Kaufman) pivoting of small systems, a block each, in LAPACK's format: the triangle stands
-// packed in shared memory, a thread has a row. Of a system that does not fit, the first columns are eliminated where it
-// stands in memory, until what is left does.
+// L D L^H with partial (Bunch-Kaufman) pivoting of small systems, a block each, in LAPACK's format: the triangle is
+// packed in shared memory, a thread has a row. Of a system that does not fit, the first columns are eliminated in
+// device memory until the rest fits.
 #pragma once
 
 #include "pivoted_lanes.cuh"
@@ -9,7 +9,7 @@
 
 namespace sextant::hermitian_pivoted {
 
-// Columns of a panel of what stands on chip; and of one in memory.
+// Columns of a panel on chip, and of one in memory.
 template <class T>
 constexpr SXT_DENSE_BOTH int tile_depth(int threads) {
   return sizeof(Real<T>) == 8 && threads <= 64 ? 4 : 8;
@@ -31,7 +31,7 @@ constexpr SXT_DENSE_BOTH std::size_t beside_triangle(int n, int threads) {
 template <class T, int threads>
 struct alignas(16) TileControl {
   static constexpr int warps = threads / 32;
-  T zero;                    // what is read instead of other elements than those of the triangle
+  T zero;                    // read instead of elements outside the triangle
   T largest[warps];          // of a column, below its diagonal element
   T beside[memory_columns];  // D of the panel: element (partner, i)
   Found<Real<T>> found[2][warps];
@@ -85,7 +85,7 @@ struct Left {
   __device__ T *row(int thread) const { return l + thread * pitch; }
 };
 
-// What a block knows of its system.
+// A block's data of its system.
 template <class T, int threads>
 struct Tile {
   using R = Real<T>;
@@ -138,8 +138,8 @@ struct Tile {
     return largest_told<threads>(found);
   }
 
-  // One pivot at position k: columns eliminated, 0 for a system that is not finite. Rows change places by their
-  // threads' doing so: r, until the panel ends.
+  // One pivot at position k: columns eliminated, 0 for a system that is not finite. Rows are interchanged by exchanging
+  // their threads' positions r, until the panel ends.
   template <class Matrix, class Own>
   __device__ __forceinline__ int step(Matrix a, Left<T> l, int k, int width, int &r, Own &mine,
                                       std::int32_t &code) const {
@@ -166,7 +166,7 @@ struct Tile {
       second_value = conjugate_if(r < p, *a.at(max(r, p), min(r, p)));
       second_value = up_to_date(second_value, l.row(found.row()), width, mine);
     }
-    // Scaled, so that nothing overflows but what is far above the bound, and a pivot that is zero stays below it.
+    // Scaled, so that only numbers far above the bound overflow, and a pivot that is zero stays below it.
     const R by = one_over_power(most), scaled = most * by, own = fabs(pivot) * by * by, bound = alpha * scaled * scaled;
     const Found<R> again = search(second_value, r, p, here, 1);
     const R second = control->diagonal[1], row = again.size(), size = fabs(second);
@@ -195,7 +195,7 @@ struct Tile {
     return wide;
   }
 
-  // A pivot of order 1, and W's column: what the threads whose rows stood at `old` and stand at r have of it.
+  // A pivot of order 1, and W's column: its elements for the threads whose rows were at `old` and are at r.
   template <class Own>
   __device__ void eliminate(Left<T> l, int k, int p, int width, int old, int r, bool left, T w, R d, Own &mine) const {
     const T divided = dense::scaled(w, d != 0 ? inverse_of(d) : R(1));
@@ -229,7 +229,7 @@ struct Tile {
     }
   }
 
-  // What column k has of D; LAPACK's ipiv: 1-based, negative in both entries of a 2 x 2 block.
+  // The entries of D in column k; LAPACK's ipiv: 1-based, negative in both entries of a 2 x 2 block.
   __device__ void put_pivot(int k, int with, int at, R diagonal, T below, int to_partner) const {
     control->own[at] = diagonal, control->beside[at] = below, control->partner[at] = at + to_partner;
     *out.at(k, k) = dense::from_real<T>(diagonal);
@@ -309,7 +309,7 @@ struct Tile {
     return width;
   }
 
-  // The first columns, where the system stands, until `most` rows are left; what is left then goes on chip.
+  // The first columns, in device memory, until `most` rows are left; the rest is then brought on chip.
   __device__ bool begin(int most, int capacity, std::int32_t &code) {
     prefetch();
 #pragma unroll 1
@@ -384,7 +384,7 @@ struct Tile {
     const Left<T> l{triangle + packed_elements(most), tile_pitch(depth)};
 #pragma unroll 1
     for (int k = 0; k < rows;) {
-      InRegisters<T, depth - 2> mine{};  // nobody asks for the last two columns
+      InRegisters<T, depth - 2> mine{};  // the last two columns are never requested
       int r;
       const int width = panel(a, l, mine, k, rows - k, depth, r, code);
       if (width == 0) return SXT_HERMITIAN_NOT_FINITE;

@@ -14,7 +14,7 @@ namespace {
 template <class R>
 void compare_with_quotients() {
   using Limits = std::numeric_limits<R>;
-  const R edge = 1 / std::ldexp(Limits::max(), -1) / 2;  // the largest whose inverse is infinite, or its neighbour
+  const R edge = 1 / std::ldexp(Limits::max(), -1) / 2;  // the largest whose inverse is infinite, or the next number
   R below = edge, above = edge;
   for (int i = 0; i < 100; ++i, below = std::nextafter(below, R(0)), above = std::nextafter(above, R(1)))
     for (const R pivot : {below, above, -below, -above})

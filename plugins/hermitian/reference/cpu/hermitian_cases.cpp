@@ -41,7 +41,7 @@ void make_diagonal_strong(std::vector<Wide> &a, std::int64_t n, Random &random) 
   for (std::int64_t i = 0; i < n; ++i) a[i + i * n] += random.symmetric() < 0 ? -4.0 : 4.0;
 }
 
-// What is wrong with some systems of a flawed set: every third from the second on.
+// The flaw of some systems of a flawed set: every third from the second on.
 void spoil(std::vector<Wide> &a, std::int64_t n, std::int64_t s, Flaw flaw) {
   if (n == 0) return;
   if (flaw == Flaw::zero) std::fill(a.begin(), a.end(), Wide(0));
@@ -53,7 +53,7 @@ void spoil(std::vector<Wide> &a, std::int64_t n, std::int64_t s, Flaw flaw) {
   if (flaw == Flaw::some_not_finite) a[n - 1] = a[(n - 1) * n] = std::nan("");
 }
 
-// The triangle of a full matrix into the set; a complex diagonal gets an imaginary part that nobody may read.
+// The triangle of a full matrix into the set; a complex diagonal gets an imaginary part that must not be read.
 void store(Case &c, std::int64_t s, const std::vector<Wide> &full, Random &random) {
   const std::int64_t n = c.orders[s], lda = c.lda[s];
   for (std::int64_t j = 0; j < n; ++j)
@@ -162,7 +162,7 @@ std::vector<Wide> with_eigenvalues(std::int64_t n, double digits, bool indefinit
     a[i + i * n] = indefinite && i % 3 == 1 ? -size : size;
   }
   for (int times = 0; times < 3 && n > 1; ++times) reflect(a, n, complex, random);
-  for (std::int64_t j = 0; j < n; ++j)  // exactly Hermitian, whatever the rounding
+  for (std::int64_t j = 0; j < n; ++j)  // exactly Hermitian in spite of rounding
     for (std::int64_t i = 0; i < j; ++i) a[i + j * n] = std::conj(a[j + i * n]);
   return a;
 }

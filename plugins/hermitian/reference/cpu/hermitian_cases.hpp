@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sets of Hermitian systems as conformance cases: what one looks like, and the arrays it lies in.
+// Sets of Hermitian systems as conformance cases: their description and their arrays.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct Shape {
   double digits_lost;    // log10 of the condition number; halved in single precision
   Flaw flaw = Flaw::none;
   bool may_spoil = false;
-  bool solution_only = false;  // no factor is looked at
+  bool solution_only = false;  // the factor is not checked
 };
 
 struct Case {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether a set was factored and solved: by backward error, system by system, and by what must not have been touched.
+// Whether a set was factored and solved: by backward error, system by system, and by memory that must not have been
+// touched.
 #include "hermitian_compare.hpp"
 
 #include <algorithm>
@@ -13,7 +14,7 @@ namespace {
 using plugin::factors;
 using plugin::solves;
 
-// The Hermitian matrix whose triangle stands in `from`, in full; the diagonal without imaginary part.
+// The full Hermitian matrix whose triangle is in `from`; the diagonal without imaginary part.
 std::vector<Wide> full_matrix(const Case &c, const Array &from, std::int64_t s) {
   const std::int64_t n = c.orders[s], lda = c.lda[s];
   std::vector<Wide> a(static_cast<std::size_t>(n * n));
@@ -55,7 +56,7 @@ struct View {
   Wide &at(std::int64_t i, std::int64_t j) const { return a[row(i) + row(j) * n]; }
 };
 
-// m := P L m L^H P^T for the block of columns first .. last, whose multipliers stand in f.
+// m := P L m L^H P^T for the block of columns first .. last, whose multipliers are in f.
 void apply_block(const View &m, const View &f, std::int64_t first, std::int64_t last, std::int64_t pivot) {
   for (std::int64_t k = first; k <= last; ++k)
     for (std::int64_t j = first; j < m.n; ++j)
@@ -99,7 +100,7 @@ void check_factor(const Case &c, std::int64_t s, Verdict &verdict) {
   if (c.shape.definiteness != SXT_HERMITIAN_INDEFINITE)
     got = product_of_cholesky(c, s);
   else if (!product_of_bunch_kaufman(c, s, got))
-    return verdict.fail("the pivots are none: 0, beyond the order, or pointing backwards");
+    return verdict.fail("invalid pivots: 0, beyond the order, or pointing backwards");
   // Bunch and Kaufman bound the growth of elements; in practice it stays near one.
   const double growth = c.shape.definiteness == SXT_HERMITIAN_DEFINITE ? 4 : 16;
   const double bound = growth * (static_cast<double>(n) + 8) * epsilon(c.type) * largest(want);
@@ -131,12 +132,12 @@ void check_solution(const Case &c, std::int64_t s, Verdict &verdict) {
   }
 }
 
-// Whether an element is what it was, NaNs too.
+// Whether an element is unchanged, NaNs too.
 bool differs(const Array &now, const Array &before, std::int64_t at) {
   return distance(now.at(at), before.at(at), 0) > 0;
 }
 
-// Everything but the triangle, or all of a system that was left alone, must be what it was.
+// Everything except the triangle, or all of a system that was left alone, must be unchanged.
 void check_untouched(const Case &c, std::int64_t s, Verdict &verdict) {
   const std::int64_t n = c.orders[s], end = s + 1 < c.shape.batch ? c.a_at[s + 1] : c.a.size();
   const bool left_alone = !c.is_active(s) || !factors(c.shape.phase);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hermitian.reference.cpu on systems a person can check, and what its kind notices.
+// hermitian.reference.cpu on systems a person can check, and errors that its kind detects.
 #include <complex>
 #include <cstdint>
 

@@ -135,7 +135,8 @@ struct Product<T, false> {
   }
 };
 
-// 1 / x to full precision for x of ordinary size, without the branch for extreme ones: it stands in chains of pivots.
+// 1 / x to full precision for x of ordinary size, without the branch for extreme ones: it is on the critical path of
+// pivots.
 SXT_DENSE double reciprocal(double x) {
   double y;
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));

@@ -25,14 +25,15 @@ struct Triangle {
 
   __device__ void load_tile(int first, int count) const {
     for (int e = threadIdx.x; e < solve_tile * solve_tile; e += blockDim.x) {
-      // Neighbouring threads read neighbouring addresses, whichever triangle it is.
+      // Adjacent threads read adjacent addresses, for either triangle.
       const int fast = e % solve_tile, slow = e / solve_tile;
       const int r = system.row == 1 ? fast : slow, c = system.row == 1 ? slow : fast;
       tile[r][c] = r < count && c <= r ? *system.at(first + r, first + c) : T{};
     }
   }
 
-  // Takes off each unknown of the tile what the solved ones (`from` up to `to`) contribute: a warp an unknown.
+  // Subtracts the contributions of the solved unknowns (`from` up to `to`) from each unknown of the tile: a warp an
+  // unknown.
   __device__ void pull(int first, int count, int from, int to) const {
     const int lane = threadIdx.x % 32;
     for (int e = threadIdx.x / 32; e < count * system.n_rhs; e += blockDim.x / 32) {
@@ -44,7 +45,7 @@ struct Triangle {
       if (lane == 0) system.put_right(t, k, difference(system.right(t, k), total));
     }
   }
-  // Takes the tile's part off the unknowns `from` up to `to`: a thread an unknown.
+  // Subtracts the tile's part from the unknowns `from` up to `to`: a thread an unknown.
   __device__ void push(int first, int count, int from, int to) const {
     for (int k = 0; k < system.n_rhs; ++k)
       for (int t = from + threadIdx.x; t < to; t += blockDim.x) {

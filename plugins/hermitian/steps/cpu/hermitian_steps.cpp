@@ -23,7 +23,7 @@ struct Alone {
   static double most(double value) { return value; }
 };
 
-// Residuals go column by column; NaN rows and systems that take no part are the shared step's business.
+// Residuals go column by column; the shared step handles NaN rows and inactive systems.
 template <class T>
 void apply(const sxt_hermitian_step_args &args, std::int64_t s, double *work) {
   Alone alone;

@@ -37,7 +37,7 @@ class ColumnResidual {
       subtract_products(r, shift, r == 0);
       if (r == 0) norm_ = largest(row_);
       if (!std::isfinite(norm_)) return false;
-      const double error = finish(r);  // every residual is wanted, whatever the others are
+      const double error = finish(r);  // every residual is computed, independent of the others
       if (!std::isnan(worst)) worst = larger(worst, error);
     }
     args_.numbers[s_] = worst;
@@ -52,7 +52,7 @@ class ColumnResidual {
   }
   static double larger(double a, double b) { return b <= a ? a : b; }
 
-  // (re, im) = c - (a + shift I) b for right-hand side r; row sums too when they are asked for.
+  // (re, im) = c - (a + shift I) b for right-hand side r; row sums too when requested.
   void subtract_products(std::int64_t r, double shift, bool rows) {
     for (std::int64_t i = 0; i < n_; ++i) {
       re_[i] = steps::re(c_.at(i, r));

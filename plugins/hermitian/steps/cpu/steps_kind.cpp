@@ -190,7 +190,7 @@ sxt_status move_case(sxt_case *moved, const sxt_exec *exec, std::int32_t to_devi
 namespace sextant::hermitian_steps_cpu {
 
 const sxt_kind kind =
-    kind_of_cases<Case>(SXT_KIND_HERMITIAN_STEP, "what is done to a set of systems beside factoring and solving",
+    kind_of_cases<Case>(SXT_KIND_HERMITIAN_STEP, "operations on a set of systems beside factoring and solving",
                         {&kernel, n_steps *types *layouts *variants, make_case, compare, move_case});
 
 }  // namespace sextant::hermitian_steps_cpu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The butterfly of hermitian_step.systems.cpu against its definition, entry by entry, and what it is for: a mixed
-// system has the answer of the one it was made of.
+// The butterfly of hermitian_step.systems.cpu against its definition, entry by entry, and against its purpose: a mixed
+// system has the solution of the original one.
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -145,7 +145,7 @@ TEST(HermitianButterfly, TheStepsAreItsDefinition) {
     for (const sxt_triangle triangle : {SXT_LOWER, SXT_UPPER}) {
       Matrix held = a, mixed(a.size(), Complex(-7, 7));
       for (std::int64_t j = 0; j < n; ++j) {
-        held[j + j * n] += Complex(0, 9);  // nobody may read it
+        held[j + j * n] += Complex(0, 9);  // must not be read
         for (std::int64_t i = 0; i < n; ++i)
           if (triangle == SXT_LOWER ? i < j : i > j) held[i + j * n] = NAN;
       }

@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(block_threads) step_of_systems(sxt_hermitian_s
   }
 }
 
-// Butterflies of right-hand sides. Apart from the other steps, which must not pay for their registers.
+// Butterflies of right-hand sides. Separate from the other steps, which their registers would slow down.
 template <class T>
 __global__ void __launch_bounds__(block_threads) butterfly_of_systems(sxt_hermitian_step_args args) {
   Block block{nullptr};  // lanes work apart from each other

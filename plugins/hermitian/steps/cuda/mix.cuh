@@ -61,7 +61,7 @@ struct MixTile {
       for (int k = 0; k < 4; ++k)
         if (direct(k, l)) block[k + 4 * l] = k < rows && l < columns && (r >= s || k != l) ? column[k * quarter] : T(0);
   }
-  // And those whose mirror images lie so, by way of shared memory.
+  // And those whose mirror images lie so, through shared memory.
   __device__ void read_mirrored(T (&block)[16]) const {
     const int r = row0 + slow, s = column0 + fast, rows = count_of(r), columns = count_of(s);
     const T *column = place(a, s, r);

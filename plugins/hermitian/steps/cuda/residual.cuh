@@ -2,10 +2,10 @@
 // c -= (a + shift I) b in double precision and its backward error, as residual() of plugins/hermitian/shared/steps.hpp,
 // by one block of threads a system. The stored triangle is the memory traffic, sizeof(T) bytes for 4 (complex: 16)
 // flops: each element is read once, along its column, and serves its row and, conjugated, the row of its column. The
-// block goes down strips of columns, tile by tile; a lane keeps two rows by four columns, the next tile's on their way.
-// A row's sums are joined over the warps in shared memory once a tile, a column's in registers once a strip, in a fixed
-// order. Shared memory holds the sums of 1024 rows: beyond that order, elements outside the squares of 1024 are read
-// twice.
+// block goes down strips of columns, tile by tile; a lane keeps two rows by four columns, with the next tile's
+// prefetched. A row's sums are joined over the warps in shared memory once a tile, a column's in registers once a
+// strip, in a fixed order. Shared memory holds the sums of 1024 rows: beyond that order, elements outside the squares
+// of 1024 are read twice.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace sextant::plugin::hermitian_steps {
 inline constexpr int residual_warps_most = 8, residual_threads_most = 32 * residual_warps_most;
 inline constexpr int residual_rows = 64, residual_columns = 4, residual_window = 1024;  // of a tile, of a lane, of sums
 
-// Warps that share a tile, by a system's order alone: it has the same bits whatever else the set holds.
+// Warps that share a tile, by a system's order alone: its bits do not depend on other systems of the set.
 inline SXT_LANES int residual_warps(std::int64_t n) { return n <= 32 ? 2 : n <= 64 ? 4 : residual_warps_most; }
 
 // Sums have one or two parts of numbers, then sizes. A few sizes are added as they come, in single precision.
@@ -34,7 +34,7 @@ struct ResidualShared {
   rough_of<T> partial_sizes[2][residual_warps_most][residual_rows];
 };
 
-// A complex number in one access: passes_over() has seen to its alignment.
+// A complex number in one access: passes_over() has checked its alignment.
 template <class T>
 __device__ T loaded(const T *from) {
   if constexpr (is_complex<T>) {
@@ -132,7 +132,7 @@ struct ResidualProduct {
     if constexpr (is_complex<T>) shared.partial[parity][1][warp][row] = row_im;
     if constexpr (sizes) shared.partial_sizes[parity][warp][row] = row_size;
   }
-  // Adds what the warps have of a tile's rows; a place is always the same thread's.
+  // Adds the warps' sums of a tile's rows; a place always belongs to the same thread.
   __device__ void join_rows(const ResidualWalk &at, int parity, int warps) const {
     for (int e = threadIdx.x; e < parts * residual_rows; e += blockDim.x) {
       const int part = e / residual_rows, row = e % residual_rows, i = at.row + row;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hermitian.tile.cuda: which sets fit on chip, what each shape of threads would cost, and the launch.
+// hermitian.tile.cuda: which sets fit on chip, the cost of each shape of threads, and the launch.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -18,8 +18,8 @@ constexpr const char *terms[] = {"launches",         "stream_bytes",    "compute
                                  "compute.products", "compute.rows",    "latency.products",
                                  "latency.rows",     "latency.columns", nullptr};
 constexpr std::uint32_t n_terms = sizeof terms / sizeof *terms - 1;
-// Seconds on one H200: what the systems of a multiprocessor take from one another, a block column, product and row of
-// blocks; and what each waits for.
+// Seconds on one H200: resources for which the systems of a multiprocessor compete (a block column, product and row of
+// blocks), and latencies.
 const double term_defaults[] = {NAN, NAN, 1.5e-9, 3e-10, 2e-10, 1.5e-7, 1e-6, 2.2e-6, NAN};
 constexpr std::int64_t reserved_shared = 1024;
 
@@ -34,12 +34,12 @@ std::size_t group_bytes(const sxt_hermitian_query &q, const Places &places) {
   return bytes;
 }
 
-// Whether the right-hand side is carried along as a vector. Orders of one set differ in what is left of the factor in
-// shared memory when the last column has been eliminated.
+// Whether the right-hand side is carried along as a vector. In a set of mixed orders the part of the factor left in
+// shared memory after the last column differs.
 bool carries(const sxt_hermitian_query &q) {
   return q.phase == SXT_HERMITIAN_FACTOR_SOLVE && q.n_rhs == 1 && !q.orders_vary;
 }
-// Places that so many bytes hold.
+// Places that fit in this many bytes.
 int places_in(std::int64_t bytes, const sxt_hermitian_query &q) {
   const auto without = static_cast<std::int64_t>(group_bytes(q, Places{})) -
                        static_cast<std::int64_t>(block_rows(q.n_max)) * block_size * value_bytes(q.q.value_type);
@@ -74,7 +74,7 @@ std::int64_t resident_blocks(const Shape &shape, std::size_t bytes, const sxt_he
   const std::int64_t by_registers = shape.resident(value_bytes(q.q.value_type));
   return std::max<std::int64_t>(1, std::min(by_shared, by_registers));
 }
-// Where blocks stand. A factor that is wanted for a way back keeps as many as fit beside the systems that a
+// Where blocks stand. A factor that a back substitution needs keeps as many as fit beside the systems that a
 // multiprocessor holds anyway.
 Places places_in_shape(const Shape &shape, const sxt_hermitian_query &q, const sxt_machine &machine) {
   const Places least = places_for(block_rows(q.n_max));
@@ -87,8 +87,8 @@ Places places_in_shape(const Shape &shape, const sxt_hermitian_query &q, const s
   return places_for(block_rows(q.n_max), places_in(bytes / shape.groups, q));
 }
 
-// What is done one after the other in a system of so many block rows: products by the warp that has most of them in
-// each block column, and rows by the thread that has most of them.
+// The sequential work of a system of this many block rows: products by the warp that has most of them in each block
+// column, and rows by the thread that has most of them.
 struct Chain {
   double products, rows;
 };
@@ -108,7 +108,7 @@ void fill_terms(sxt_candidate &candidate, const sxt_hermitian_query &q, const Sh
   const double batch = static_cast<double>(std::max<std::int64_t>(1, q.batch)),
                rounds = std::max(1.0, std::ceil(batch / (resident * units))),
                blocks = std::max(1.0, static_cast<double>(candidate.launch[0])), busy = std::min(blocks, units),
-               systems = busy * std::ceil(blocks / busy) * shape.groups;  // were all as busy as the busiest one
+               systems = busy * std::ceil(blocks / busy) * shape.groups;  // as if all were as busy as the busiest one
   const int rows = block_rows(static_cast<std::int64_t>(std::ceil(q.sum_n1 / batch)));
   const double columns = rows, pairs = columns * (columns - 1) / 2, triples = pairs * (columns + 1) / 3;
   const Chain chain = chain_of(rows, shape.warps);
@@ -154,7 +154,7 @@ sxt_status launch_config(const sxt_query *, const sxt_candidate *candidate, cons
   return SXT_OK;
 }
 
-// The shape for a set nobody chose one for: a warp for every two block rows.
+// The default shape where none was chosen: a warp for every two block rows.
 std::int32_t usual_shape(int rows) { return rows <= 2 ? 0 : rows <= 4 ? 1 : rows <= 9 ? 2 : 3; }
 
 sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *, const sxt_exec *exec,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the sources of this plugin share: the shapes a kernel is compiled for, and the kernels of one value type, each
-// in a source of its own so that they compile side by side.
+// Common parts of this plugin's sources: the shapes a kernel is compiled for, and the kernels of one value type, each
+// in its own source so that they compile in parallel.
 #pragma once
 
 #include <cstdint>

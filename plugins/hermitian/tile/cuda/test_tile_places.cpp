@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hermitian.tile.cuda's plans of shared memory, followed step by step: a block stands where the kernel looks for it.
+// hermitian.tile.cuda's plans of shared memory, followed step by step: each block is in the place that the kernel
+// reads.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 namespace sextant::hermitian_tile {
 namespace {
 
-using Held = std::vector<int>;  // of each place: the block in it, or -1 while one is on its way
+using Held = std::vector<int>;  // of each place: the block in it, or -1 while one is being fetched
 
 void eliminate(int rows, const Places &places, Held &held) {
   for (int q = 0; q < rows; ++q) {

@@ -17,8 +17,8 @@ struct Substitution {
 
   __device__ T *panel(int q) const { return work.blocks + (q & (buffers - 1)) * work.rows * block_size; }
 
-  // Starts to bring in the blocks (q, 0) .. (q, q), for the way back, or (q, q), (q + 1, q) .., for the way there. What
-  // lies beyond the order is the identity.
+  // Starts to bring in the blocks (q, 0) .. (q, q), for the way back, or (q, q), (q + 1, q) .., for the way there.
+  // Beyond the order it is the identity.
   template <bool back>
   __device__ void fetch(int q) const {
     const bool by_rows = work.system.row == 1;
@@ -45,8 +45,8 @@ struct Substitution {
     Work::meet();
   }
 
-  // Takes what block q contributes off the unknowns above: a thread an unknown, each from another row on, so that
-  // threads meet different banks. Two sums, which do not wait for one another.
+  // Subtracts the contributions of block q from the unknowns above: a thread an unknown, each from another row on, so
+  // that threads use different banks. Two independent sums.
   __device__ void scatter_up(int q) const {
     const int n_rhs = work.system.n_rhs;
     for (int k = 0; k < n_rhs; ++k)
@@ -63,7 +63,7 @@ struct Substitution {
         work.rhs[e * n_rhs + k] = dense::sum(left, other);
       }
   }
-  // Takes what block q contributes off the unknowns below: a thread an unknown.
+  // Subtracts the contributions of block q from the unknowns below: a thread an unknown.
   __device__ void scatter(int q) const {
     const int n_rhs = work.system.n_rhs, below = (work.rows - q - 1) * side;
     for (int k = 0; k < n_rhs; ++k)
@@ -133,8 +133,8 @@ struct Substitution {
   }
 };
 
-// The system of a group of warps and where it stands in shared memory; right-hand sides stand at the end: the blocks in
-// between are as many as the largest order needs.
+// The system of a group of warps and its place in shared memory; right-hand sides lie at the end: the blocks in between
+// are as many as the largest order needs.
 template <class T, int warps, int groups, bool carries>
 __device__ __forceinline__ Worker<T, warps, carries> worker_of(const dense::Set &set, std::int64_t i,
                                                                unsigned char *memory, std::uint32_t group_bytes,

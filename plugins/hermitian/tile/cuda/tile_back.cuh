@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The second half of a solve with one right-hand side right after the factorisation, L^H x = y, by block rows from the
-// last one. The first warp solves with diagonal blocks and takes the result off the unknowns right above, so that
-// nothing else stands between one block and the next; the other warps do the rest and fetch blocks that have lost their
-// places.
+// last one. The first warp solves with diagonal blocks and subtracts the result from the unknowns right above, so that
+// one block depends only on the previous one; the other warps do the rest and fetch blocks that have lost their places.
 #pragma once
 
 #include "tile_worker.cuh"
@@ -11,8 +10,8 @@ namespace sextant::hermitian_tile {
 
 #ifdef __CUDACC__
 
-// Starts to bring block (q, p) of the factor in, by one warp. Neighbouring lanes take neighbouring addresses; what lies
-// beyond the order is the identity.
+// Starts to bring block (q, p) of the factor in, by one warp. Adjacent lanes take adjacent addresses; beyond the order
+// it is the identity.
 template <class T>
 __device__ __forceinline__ void copy_block(const dense::System<T> &system, int q, int p, T *block, int lane) {
   const bool by_rows = system.row == 1;
@@ -44,7 +43,7 @@ struct Backward {
     const T value = substitute<true>(block(q, q), work.inverse + q * side, work.lane < side ? place : T{}, work.lane);
     if (work.lane < side) place = value;
   }
-  // Takes what unknowns q contribute off unknowns p, by one warp: two lanes an unknown.
+  // Subtracts the contributions of unknowns q from unknowns p, by one warp: two lanes an unknown.
   __device__ void take_off(int q, int p) const {
     const int c = work.lane % side, half = work.lane / side;
     const T *factor = block(q, p), *solved = work.rhs + q * side;

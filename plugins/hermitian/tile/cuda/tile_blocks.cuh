@@ -13,7 +13,7 @@ using dense::Real;
 #ifdef __CUDACC__
 
 // Element (r, k) of a block lies at offset<T>(r, k): columns together, rows exchanged so that the lanes of a fragment
-// (8 rows x 4 columns) meet different banks.
+// (8 rows x 4 columns) use different banks.
 template <class T>
 __device__ __forceinline__ int offset(int r, int k) {
   constexpr int size = sizeof(T);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The threads that work on one system: `warps` warps, 16 columns at a time, looking left. Warps sum products of
 // finished blocks for the block column, the first warp eliminates the diagonal block meanwhile, then a thread a row
-// solves with it. Right-hand sides are further rows (their conjugates), so that L y = b costs no pass of its own. A
-// single one is carried as a vector instead.
+// solves with it. Right-hand sides are further rows (their conjugates), so that L y = b costs no further pass. A single
+// one is carried as a vector instead.
 #pragma once
 
 #include "tile_blocks.cuh"
@@ -16,7 +16,7 @@ struct alignas(16) Control {
   int code;           // info
 };
 
-// Blocks the back substitution needs: a block column, twice where that fits in what elimination needs anyway.
+// Blocks the back substitution needs: a block column, twice where that fits in the memory of the elimination.
 inline int panels_at_once(int rows, const Places &places) { return places.count >= 2 * rows ? 2 : 1; }
 
 // All but the blocks.
@@ -44,7 +44,7 @@ __device__ __forceinline__ void copies_arrive() {
   asm volatile("cp.async.wait_group %0;" ::"n"(left) : "memory");
 }
 
-// Numbers in device memory: the compiler would not know that they are there, and not in shared memory.
+// Loads and stores in device memory: the compiler could not distinguish these addresses from shared memory.
 __device__ __forceinline__ float load_global(const float *from) {
   float x;
   asm("ld.global.f32 %0, [%1];" : "=f"(x) : "l"(from));
@@ -79,8 +79,8 @@ __device__ __forceinline__ void store_global(dense::Complex<double> *to, dense::
 }
 
 // A diagonal block by substitution: a lane an unknown (the first 16; the others only take part in exchanges), the
-// unknowns conjugated. They stay unscaled until the end: the factors are scaled instead, each before it is wanted, so
-// that between two unknowns there is one exchange and one product.
+// unknowns conjugated. They stay unscaled until the end: the factors are scaled instead, each before its use, so that
+// between two unknowns there is one exchange and one product.
 template <bool back, class T>
 __device__ __forceinline__ T substitute(const T *diagonal, const Real<T> *inverse, T value, int lane) {
   const int c = lane % side;
@@ -118,8 +118,8 @@ struct Worker {
   }
   __device__ T *block(int r, int p) const { return blocks + places.place[Places::index(r, p)] * block_size; }
 
-  // A lane's elements of block (r, q) of A; beyond the order the identity, which eliminates to itself. All are asked
-  // for before the first is looked at: where there is none, the nearest one is read.
+  // A lane's elements of block (r, q) of A; beyond the order the identity, which eliminates to itself. All are loaded
+  // before the first is used: where there is none, the nearest one is read.
   __device__ void load_block(int r, int q, T (&value)[8]) const {
     const int last = system.n - 1;
 #pragma unroll
@@ -147,7 +147,7 @@ struct Worker {
       value[i] = q * side + dense::column_of(i, lane) < system.n ? dense::conjugate(value[i]) : T{};
   }
 
-  // Block row r of block column q (beyond the last row: right-hand sides), less what finished columns contribute.
+  // Block row r of block column q (beyond the last row: right-hand sides), less the contributions of finished columns.
   __device__ void sum_block(int r, int q) const {
     const bool right = !carries && r >= rows;
     const int first = (r - rows) * side;  // first right-hand side of the block
@@ -183,7 +183,7 @@ struct Worker {
   }
 
   // The diagonal block by the first warp: lane (row, half) holds every second column. Columns are scaled at the end
-  // only, so that just a reciprocal stands between one pivot and the next.
+  // only, so that only a reciprocal separates one pivot from the next.
   __device__ void eliminate_diagonal(int q) const {
     T *const mine = block(q, q);
     const int row = lane % side, half = lane / side;
@@ -273,7 +273,7 @@ struct Worker {
     }
   }
 
-  // The right-hand side as it is carried, by the last warp: it has least to do.
+  // The carried right-hand side, by the last warp, which has least work.
   __device__ bool carrier() const { return carries && warp == warps - 1; }
   __device__ void fetch_right() const {
     for (int e = lane; e < rows * side; e += 32)
@@ -283,7 +283,7 @@ struct Worker {
         rhs[e] = T{};
     copies_end();
   }
-  // Unknowns q, less what finished ones contribute: two lanes an unknown.
+  // Unknowns q, less the contributions of finished ones: two lanes an unknown.
   __device__ void sum_right(int q) const {
     const int c = lane % side, half = lane / side;
     copies_arrive<0>();
@@ -318,10 +318,10 @@ struct Worker {
     const int all_rows = rows + (carries ? 0 : (system.n_rhs + side - 1) / side);
     if (carrier()) fetch_right();
     if (rows > 1) prefetch();
-      // The compiler would write out the first column apart: twice the code.
+      // The compiler would peel off the first column: twice the code.
 #pragma unroll 1
     for (int q = 0; q < rows; ++q) {
-      // The first warp is busy with the diagonal block: the others share what is below.
+      // The first warp is busy with the diagonal block: the others share the rows below.
 #pragma unroll 1
       for (int r = q + warp; r < all_rows; r += warps == 1 ? 1 : warps - 1) {
         sum_block(r, q);

@@ -28,15 +28,15 @@ struct State {
   std::int64_t threads;
 };
 
-// Work memory of one thread, in doubles; solutions of all right-hand sides stand there until all are good.
+// Work memory of one thread, in doubles; it holds the solutions of all right-hand sides until all are accepted.
 std::uint64_t work_of(std::int64_t n, std::int64_t n_rhs) {
   const auto order = static_cast<std::uint64_t>(n) + 1;
   return 2 * order * (vectors + static_cast<std::uint64_t>(n_rhs)) + 8;
 }
 
 // The triangle is read once; the recursion takes three halves of n^2 multiply-adds, the inverse two and a residual one
-// for each right-hand side, once and a half where one in two is refined, at half of the peak. Beside that every row is
-// the start of two loops in the recursion and of six or so for a right-hand side, as measured.
+// for each right-hand side, once and a half where one in two is refined, at half of the peak. In addition every row
+// starts two loops in the recursion and about six for a right-hand side, as measured.
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_hermitian_query>(query);
@@ -65,8 +65,8 @@ sxt_status prepare(const sxt_problem *, const sxt_candidate *candidate, const sx
   });
 }
 
-// The first column of a Toeplitz matrix, or false: some diagonal does not hold one number throughout. Columns are
-// compared with the first (lower) or last (upper), which lie beside them in the same order.
+// The first column of a Toeplitz matrix, or false: the numbers of some diagonal are not equal. Columns are compared
+// with the first (lower) or last (upper) one, which holds the numbers in the same order.
 template <class T>
 bool read_toeplitz(const HermitianSystem<T> &system, sxt_triangle triangle, lanes::Parts t) {
   const std::int64_t n = system.n, ld = system.lda;
@@ -114,7 +114,7 @@ class Solve {
       std::copy(x_.re, x_.re + s_.n, solution(r).re);
       std::copy(x_.im, x_.im + s_.n, solution(r).im);
     }
-    for (std::int64_t r = 0; r < system_.n_rhs; ++r)  // all are good: only now b may change
+    for (std::int64_t r = 0; r < system_.n_rhs; ++r)  // all are accepted: only now b may change
       for (std::int64_t k = 0; k < s_.n; ++k)
         system_.b[k + r * system_.ldb] = rounded(solution(r).re[k], solution(r).im[k]);
     return 0;
@@ -159,7 +159,7 @@ class Solve {
     }
     call_.apply(s_, b_, x_);
     for (int taken = 0;; ++taken) {
-      round();  // what is checked is what is given back
+      round();  // the values in the output type are checked
       call_.residual(s_, b_, x_, r_);
       double sum = 0;  // NaN and infinity do not pass for small
       for (std::int64_t k = 0; k < s_.n; ++k) sum += std::abs(r_.re[k]) + (is_complex<T> ? std::abs(r_.im[k]) : 0);
@@ -184,12 +184,12 @@ class Solve {
     }
   }
 
-  // Half of what the kind allows, so that another order of summation finds it good, too.
+  // Half of the kind's tolerance, so that another order of summation accepts it, too.
   static constexpr double tolerance = SXT_TOEPLITZ_TOLERANCE / 2.0 * std::numeric_limits<Real>::epsilon();
   const HermitianSystem<T> &system_;
   const sxt_hermitian_args &args_;
   const lanes::Functions &call_;
-  double *work_;  // what is not taken yet; in the end the solutions
+  double *work_;  // remaining entries; in the end the solutions
   std::int64_t order_;
   lanes::System s_{};
   lanes::Parts b_{}, x_{}, r_{}, correction_{};

@@ -70,7 +70,7 @@ void Case::set_pointers() {
   args.info = info.data();
 }
 
-// System s of the case: what it is depends on s alone.
+// System s of the case: its form depends only on s.
 void fill_system(Case &c, std::int64_t s, Random &random) {
   const std::int64_t n = c.orders[s], ld = c.lda[s];
   const bool complex = complex_type(c.a.type()), breaks_down = s % 3 == 2 && n > 0;
@@ -167,7 +167,7 @@ Wide entry(const Case &c, std::int64_t s, std::int64_t i, std::int64_t j) {
   return i == j ? Wide(value.real()) : held ? value : std::conj(value);
 }
 
-// b - A x of one system, row by row, against what the kind promises.
+// b - A x of one system, row by row, against the kind's tolerance.
 void check_solution(const Case &c, std::int64_t s, Verdict &verdict) {
   const std::int64_t n = c.orders[s];
   for (std::int64_t r = 0; r < c.shape.n_rhs; ++r) {

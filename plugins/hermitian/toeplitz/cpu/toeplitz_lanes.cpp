@@ -67,11 +67,11 @@ void set(Parts v, int64_t i, double re) {
   if constexpr (complex) v.im[i] = 0;
 }
 
-// The order grows by one a step: T (f, 0) = (e, 0, ..., delta), and g, which is f conjugated from its end, takes delta
-// away. It stands so that its shift by one place is a step back of where it begins.
+// The order grows by one a step: T (f, 0) = (e, 0, ..., delta), and g, which is f conjugated and reversed, removes
+// delta. It is stored so that shifting it by one place moves its beginning one step back.
 template <bool complex>
 bool recur(System &s) {
-  constexpr double least = 1e-13;  // of a pivot against the diagonal: below it nothing but rounding is left
+  constexpr double least = 1e-13;  // of a pivot against the diagonal: below it only rounding is left
   set<complex>(s.f, 0, 1);
   set<complex>(s.g, s.n, 1);
   s.e = s.t.re[0];

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the plugin and the code of each instruction set agree on: one Toeplitz system, all of it in double precision,
-// real and imaginary parts apart.
+// The interface between the plugin and the code of each instruction set: one Toeplitz system, all of it in double
+// precision, real and imaginary parts apart.
 #pragma once
 
 #include <stdint.h>
 
 namespace sextant_hermitian_toeplitz {
 
-// A vector; im is not looked at in real systems.
+// A vector; im is not used in real systems.
 struct Parts {
   double *re, *im;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hermitian_toeplitz.recursion.cuda: which sets fit, what each number of threads would cost, and the launch.
+// hermitian_toeplitz.recursion.cuda: which sets fit, the cost for each number of threads, and the launch.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -43,8 +43,8 @@ sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_ma
   return SXT_OK;
 }
 
-// Blocks that the machine holds at once go from system to system. Beside the triangle, which is read once, what counts
-// is how often something waits: every column, and every product of a thread.
+// Blocks that the machine holds at once go from system to system. Beside reading the triangle once, the cost is the
+// number of waits: every column, and every product of a thread.
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_hermitian_query>(query);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One Hermitian Toeplitz system by a thread block: detection, Durbin's recursion, the formula of Gohberg and Semencul,
-// residuals and refinement. All vectors stand in shared memory, in double precision whatever the type of the set.
+// residuals and refinement. All vectors lie in shared memory, in double precision for sets of every type.
 #pragma once
 
 #include "sextant/plugin/kinds/hermitian_toeplitz.h"
@@ -68,7 +68,7 @@ class Solver {
  public:
   using W = Wide<T>;
 
-  // kept: where this block puts solutions aside until all right-hand sides are solved; not used for one of them.
+  // kept: where this block keeps solutions until all right-hand sides are solved; not used for a single one.
   __device__ Solver(char *shared, std::int64_t n_max, W *kept) : kept_(kept) {
     W *at = reinterpret_cast<W *>(shared);
     sums_ = at, at += 2 * most_warps;
@@ -91,7 +91,7 @@ class Solver {
       if (system.n_rhs == 1) break;
       for (int i = threadIdx.x; i < n_; i += blockDim.x) kept_[static_cast<std::int64_t>(k) * n_ + i] = x_[i];
     }
-    for (int k = 0; k < system.n_rhs; ++k)  // all are good: only now b may change
+    for (int k = 0; k < system.n_rhs; ++k)  // all are accepted: only now b may change
       for (int i = threadIdx.x; i < n_; i += blockDim.x)
         system.b[i + k * system.ldb] =
             narrowed<T>(system.n_rhs == 1 ? x_[i] : kept_[static_cast<std::int64_t>(k) * n_ + i]);
@@ -131,8 +131,8 @@ class Solver {
 
   // ---- detection
 
-  // The first column to t; false when some diagonal does not hold one number. The first (lower) or last (upper) column
-  // holds the numbers of every other one in the same order. A warp takes a column.
+  // The first column to t; false when the numbers of some diagonal are not equal. The first (lower) or last (upper)
+  // column holds the numbers of every other one in the same order. A warp takes a column.
   __device__ bool read(const T *a, std::int64_t lda, bool upper) {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32;
     const T *last = a + (n_ - 1) * lda;
@@ -229,7 +229,7 @@ class Solver {
   // One right-hand side: x; false when its backward error stays too large.
   __device__ bool solve_one(const T *b, double norm) {
     constexpr double epsilon = sizeof(Real<T>) == 8 ? 2.220446049250313e-16 : 1.1920928955078125e-07;
-    constexpr double tolerance = SXT_TOEPLITZ_TOLERANCE / 2.0 * epsilon;  // half of what the kind allows
+    constexpr double tolerance = SXT_TOEPLITZ_TOLERANCE / 2.0 * epsilon;  // half of the kind's tolerance
     for (int i = threadIdx.x; i < n_; i += blockDim.x) r_[i] = widened(b[i]), x_[i] = dense::from_real<W>(0);
     __syncthreads();
     const double b_most = most([&](int i) { return length(r_[i]); });

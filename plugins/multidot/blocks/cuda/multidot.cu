@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // multidot.packets.cuda and multidot.single-pass.cuda: up to eight inner products conj(u) . v in one launch. A thread
-// reads one group of 16 bytes of every operand before the next, so an array that stands in several pairs comes from
-// memory once and then from the first cache. After bandwidth: n x size bytes a distinct array. The two differ in how
-// blocks bring their sums together (sdk/cuda/grid.hpp); bits are equal for equal input.
+// reads one group of 16 bytes of every operand before the next, so an array that occurs in several pairs comes from
+// memory once and then from the first cache. Bound by bandwidth: n x size bytes a distinct array. The two differ in how
+// blocks combine their sums (sdk/cuda/grid.hpp); bits are equal for equal input.
 #include "multidot.cuh"
 
 namespace sextant::multidot_cuda {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all CUDA kernels of kind sxt.multidot/1 share: the sums of one thread, sessions, and models of a run by rounds
-// of loads and partial results. A way of bringing the sums of blocks together gives
+// Common parts of all CUDA kernels of kind sxt.multidot/1: the sums of one thread, sessions, and models of a run by
+// rounds of loads and partial results. A way of bringing the sums of blocks together gives
 //   struct Way {
 //     template <class V, int N> static sxt_status ready(const sxt_exec *exec);  // loads the code, so that no run has
 //     to template <class V, int N> static sxt_status launch(const Call<V, N> &call, const sxt_exec *exec); static
@@ -45,7 +45,7 @@ struct Pairs {
   const V *u[N], *v[N];
 };
 
-// What one thread adds: groups of 16 bytes, `workers` apart; the ragged end element by element.
+// The terms of one thread: groups of 16 bytes, `workers` apart; the ragged end element by element.
 template <class V, int N>
 __device__ Sums<V, N> accumulate_pairs(std::int64_t n, const Pairs<V, N> &pairs, bool aligned, std::int64_t worker,
                                        std::int64_t workers) {
@@ -98,7 +98,7 @@ struct Call {
 
 // Eight sums of 16 bytes, twice for packets.
 inline constexpr std::uint64_t bytes_a_block = SXT_MULTIDOT_MAX * 16 * 2;
-inline constexpr std::uint32_t most_grids = 8;  // that a kernel offers, each with a model of its own
+inline constexpr std::uint32_t most_grids = 8;  // that a kernel offers, each with its own model
 
 template <int N, class F>
 sxt_status with_count(std::int32_t count, F &&f) {

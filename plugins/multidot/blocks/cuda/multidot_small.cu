@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // multidot.one-block.cuda and multidot.cluster.cuda: up to eight inner products of short vectors. One block needs no
-// merging between blocks; one cluster brings the sums of 8 blocks together in shared memory, behind a cluster barrier
-// that costs a fraction of a trip through the last cache. After latency; bits are equal for equal input.
+// merging between blocks; one cluster combines the sums of 8 blocks in shared memory, after a cluster barrier that
+// costs a fraction of a round trip through the last cache. Bound by latency; bits are equal for equal input.
 #include "multidot.cuh"
 
 namespace sextant::multidot_cuda {

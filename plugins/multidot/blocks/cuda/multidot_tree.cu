@@ -26,7 +26,7 @@ __device__ Sums<V, N> sum_leaf(std::int64_t n, const Pairs<V, N> &pairs, std::in
   Sums<V, N> acc{};
   const std::int64_t first = leaf * tree::leaf_size + lane;
   if (n - first > (rows - 1) * tree::lanes) {
-    // Several rows on their way at once; each lane adds its terms in their order.
+    // Several rows in flight at once; each lane adds its terms in their order.
     for (int row = 0; row < rows; row += flight) {
       V term[flight][N];
 #pragma unroll

@@ -12,7 +12,7 @@ namespace {
 
 using Long = std::complex<long double>;
 
-// Extended precision takes about eight cycles an element; every pair is read anew.
+// Extended precision takes about eight cycles an element; every pair is read again.
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_multidot_query>(query);

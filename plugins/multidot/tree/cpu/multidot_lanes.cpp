@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Leaves of up to eight inner products in full-width vectors, compiled once an instruction set without fused
-// multiply-adds. All pairs of one leaf are summed before the next leaf is touched: an array that stands in several
+// multiply-adds. All pairs of one leaf are summed before the next leaf is touched: an array that occurs in several
 // pairs comes from memory once and then from the first cache.
 #include "multidot_table.hpp"
 #include "sextant/plugin/kinds/multidot.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What multidot_lanes.cpp offers for each instruction set.
+// The functions of multidot_lanes.cpp for each instruction set.
 #pragma once
 
 #include <stdint.h>

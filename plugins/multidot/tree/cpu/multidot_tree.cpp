@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // multidot.tree.cpu: up to eight inner products over the fixed tree of sdk/tree.hpp. All pairs of one leaf are
-// summed before the next leaf, so an array that stands in several pairs comes from memory once and then from the first
-// caches. Bits equal those of reduction.tree.cpu's dotc, pair by pair, whatever the threads and the instruction set.
+// summed before the next leaf, so an array that occurs in several pairs comes from memory once and then from the first
+// caches. Bits equal those of reduction.tree.cpu's dotc, pair by pair, for any number of threads and any instruction
+// set.
 #include <algorithm>
 #include <cstdint>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// multidot.tree.cpu: each pair has the bits that reduction.tree.cpu's dotc has, whatever the threads and the other
+// multidot.tree.cpu: each pair has the bits of reduction.tree.cpu's dotc, for any number of threads and any other
 // pairs.
 #include <cstdint>
 

@@ -42,7 +42,7 @@ sxt_status run(const void *, void *, const sxt_head *head, const sxt_exec *exec)
   return run_in(exec->scratch, exec->scratch_bytes, head, exec);
 }
 
-// In a GPU's context scratch lies on the device: a session brings memory of the host.
+// In a GPU's context scratch lies on the device: a session allocates memory of the host.
 struct Session {
   std::uint64_t bytes;
   Memory memory;
@@ -69,10 +69,10 @@ sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_ma
   return offers(as<sxt_ordering_query>(query), "rcm", reason);
 }
 
-// A search meets every row and every entry once: the columns of a row, its pointers and the degree that sorts it are
-// somewhere in memory, the mark of an entry's row is in a cache of the core's own where n bytes fit there.
+// A search visits every row and every entry once: the columns of a row, its pointers and the degree that sorts it are
+// scattered in memory, the mark of an entry's row is in the core's private cache where n bytes fit there.
 constexpr double searches = 2.5;                   // of a component, most often two or three
-constexpr double accesses_a_row = 3, overlap = 3;  // of accesses that are asked for ahead, so many at a time
+constexpr double accesses_a_row = 3, overlap = 3;  // of prefetched accesses, this many at a time
 constexpr double entry_s = 1.5e-9;                 // the instructions of an entry
 
 double seconds(const sxt_matrix_query &q, double miss_s, double hit_s, double last_cache, double own_cache) {
@@ -91,7 +91,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   sxt_candidate &candidate = list.add();
   candidate.launch[0] = 1;
   candidate.units = 1;
-  // The numbers of a GPU say nothing of its host: those of a server then.
+  // The numbers of a GPU do not describe its host: those of a server are used.
   candidate.run_s = on_cpu
                         ? seconds(q.m, 1 / machine->gather_rate_unit, 1.5e-8, static_cast<double>(machine->cache_bytes),
                                   static_cast<double>(machine->unit_cache_bytes))

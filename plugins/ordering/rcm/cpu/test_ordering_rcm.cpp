@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ordering.rcm.cpu: the kind's suite over every ordering, the suite itself, and what its cases cannot say: when the
-// search gives up, and patterns whose way back is missing.
+// ordering.rcm.cpu: the kind's suite over every ordering, the suite itself, and tests beyond its cases: when the search
+// gives up, and patterns without the mirrored entries.
 #include <cstdint>
 #include <numeric>
 
@@ -68,7 +68,7 @@ TEST(OrderingKindTest, EveryOrderingPassesTheSuite) {
   EXPECT_GE(orderings, 5);
 }
 
-// The suite itself: what is no permutation, and one that leaves the bandwidth as it was, are found out.
+// The suite itself: it detects a result that is not a permutation, and one that does not reduce the bandwidth.
 TEST(OrderingKindTest, TheSuiteRejectsWrongOrders) {
   const Plugins plugins;
   const sxt_kind *kind = plugins.kind(SXT_KIND_ORDERING);
@@ -107,7 +107,7 @@ TEST(OrderingRcmTest, NeighboursGoByDegreeAndTiesByNumber) {
   EXPECT_EQ(found.status, SXT_OK);
   EXPECT_EQ(found.levels, 4);
   std::vector<std::int32_t> seen = found.perm;
-  std::reverse(seen.begin(), seen.end());  // as they were met
+  std::reverse(seen.begin(), seen.end());  // in the order of the visit
   // From 5, the first of least degree in the last level of a search from 0.
   EXPECT_EQ(seen, (std::vector<std::int32_t>{5, 2, 6, 1, 0, 3, 4}));
 }
@@ -121,7 +121,8 @@ TEST(OrderingRcmTest, GivesUpWhereALevelIsTooWide) {
   EXPECT_EQ(order(star, 20).status, SXT_NOT_APPLICABLE);
 }
 
-// The way back is missing: every search from further down meets less, and starting over for each row would take hours.
+// Mirrored entries are missing: every search from further down visits fewer rows, and a new start for each row would
+// take hours.
 TEST(OrderingRcmTest, OneWayPathsOfManyRowsAreOrderedAtOnce) {
   std::vector<std::vector<std::int32_t>> rows(300000);
   for (std::size_t i = 0; i + 1 < rows.size(); ++i) rows[i] = {static_cast<std::int32_t>(i + 1)};
@@ -133,7 +134,7 @@ TEST(OrderingRcmTest, OneWayPathsOfManyRowsAreOrderedAtOnce) {
   EXPECT_EQ(found.perm, all);
 }
 
-// The second search meets all rows, the third from further down only one.
+// The second search visits all rows, the third from further down only one.
 TEST(OrderingRcmTest, ALaterSearchThatMeetsLessLeavesAPermutation) {
   Ordered found = order({{0, 1, 3}, {0, 1, 2}, {1, 2}, {3}});
   EXPECT_EQ(found.status, SXT_OK);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ordering.rcm.cuda: reverse Cuthill-McKee by searches on the device, from the matrix's CSR there. What suits a device
-// badly, patterns of many levels or of many components, is ordered on the host, by the kernel of the CPU's code.
+// ordering.rcm.cuda: reverse Cuthill-McKee by searches on the device, from the matrix's CSR there. Patterns with many
+// levels or many components are slow on a device and are ordered on the host, by the CPU kernel's code.
 #include <algorithm>
 #include <limits>
 
@@ -28,7 +28,7 @@ struct State {
 };
 struct Session {
   DeviceArray mark, parent, queue, children, of_block, control;
-  Memory host;  // for what the host orders
+  Memory host;  // for the part that the host orders
 };
 
 const char *const storages[] = {SXT_KIND_STORAGE_CSR, nullptr};
@@ -53,7 +53,7 @@ class Orderer {
     cuda::fill_bytes(exec, session.mark.data(), 0, session.mark.bytes(), "clear marks");
   }
 
-  // How many rows stand in `queue`, components one after the other; fewer than all where the host goes on.
+  // How many rows are in `queue`, components one after the other; fewer than all where the host continues.
   std::int64_t run() {
     std::int64_t done = 0;
     for (int component = 0, start = 0; component < most_components && done < args_.n; ++component) {
@@ -92,8 +92,8 @@ class Orderer {
   Control launch(Kernel kernel, const char *what, std::int32_t start, std::int64_t done) {
     Control control{};
     control.rim = control.unmet = std::numeric_limits<unsigned long long>::max();
-    cuda::copy(exec_, session_.control.data(), &control, sizeof control, "what a search starts from");
-    cuda::fill_bytes(exec_, session_.parent.data(), nobody_byte, session_.parent.bytes(), "clear parents");
+    cuda::copy(exec_, session_.control.data(), &control, sizeof control, "the start of a search");
+    cuda::fill_bytes(exec_, session_.parent.data(), unseen_byte, session_.parent.bytes(), "clear parents");
     Search<O> search = search_;
     search.queue += done;
     std::int32_t number = ++number_;
@@ -101,12 +101,12 @@ class Orderer {
     cuda::need(cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(kernel), dim3(state_.blocks), dim3(threads),
                                            arguments, 0, cuda::stream_of(*exec_)),
                what);
-    cuda::copy(exec_, &control, session_.control.data(), sizeof control, "what a search found");
+    cuda::copy(exec_, &control, session_.control.data(), sizeof control, "the result of a search");
     cuda::wait(exec_);
     return control;
   }
 
-  // Where the component after this one of so many rows begins; negative: nowhere.
+  // The first row of the component after this one of that many rows; negative: there is none.
   std::int32_t unmet(std::int32_t from, std::int64_t done, std::int64_t rows) {
     Search<O> component = search_;
     component.queue += done;
@@ -131,7 +131,7 @@ class Orderer {
   bool too_wide_ = false;
 };
 
-// Brings the device's part to the host, where the rest is ordered, and turns all around.
+// Brings the device's part to the host, where the rest is ordered, and reverses the whole order.
 template <class I, class O>
 bool finish_on_host(const Session &session, const Pattern<I, O> &pattern, std::int64_t done, sxt_ordering_args &args,
                     I *perm, const sxt_exec *exec) {
@@ -178,7 +178,7 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_
     state.a = &as<sxt_csr>(problem->a);
     if (state.a->s.index_type != SXT_I32) return error(exec, SXT_E_NOT_SUPPORTED, "columns must be of 32 bits");
     int device = 0, units = 1;
-    cuda::need(cudaGetDevice(&device), "tell the device");
+    cuda::need(cudaGetDevice(&device), "query the device");
     cuda::need(cudaDeviceGetAttribute(&units, cudaDevAttrMultiProcessorCount, device), "count multiprocessors");
     state.blocks = static_cast<unsigned>(units);
     using I32 = std::int32_t;
@@ -208,11 +208,11 @@ sxt_status open(const void *opaque, const sxt_filled *, const sxt_exec *exec, vo
 
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_ordering_query>(query);
-  if (q.m.rows >= nobody) return refuse(reason, "%lld rows are more than its searches number", (long long)q.m.rows);
+  if (q.m.rows >= unseen) return refuse(reason, "%lld rows are more than its searches number", (long long)q.m.rows);
   return offers(q, "rcm", reason);
 }
 
-// Of how many levels a pattern is can only be guessed: as a cube of so many rows has, from corner to corner.
+// The number of levels of a pattern is only estimated: that of a cube with as many rows, from corner to corner.
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   constexpr double level_s = 2e-5, row_s = 1e-8, search_s = 1e-4;  // of all searches

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One breadth-first search through a component, in one cooperative launch: a level is expanded by all blocks, which
-// meet once a level, or three times where rows are brought into Cuthill and McKee's order on the way. A level costs the
-// meetings and some dependent accesses to the last cache, however many rows it holds; an entry is read once (in order:
-// three times). What levels hold, and the order, depend on the pattern alone.
+// One breadth-first search through a component, in one cooperative launch: a level is expanded by all blocks, with one
+// barrier a level, or three where rows are brought into Cuthill and McKee's order at the same time. A level costs the
+// barriers and some dependent accesses to the last cache, independent of its number of rows; an entry is read once (in
+// order: three times). Levels and order depend only on the pattern.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -12,19 +12,19 @@
 namespace sextant::ordering_rcm_cuda {
 
 inline constexpr int threads = 512, lanes = 8;  // of a block; that share a row while it is expanded
-// Rows that one row brings in go by degree up to so many, by number beyond: ranks are counted, not sorted.
+// Up to this many new rows of one row are ordered by degree, more by number: ranks are counted, not sorted.
 inline constexpr std::int32_t most_ranked = 64;
-// Where levels are so many and hold so few rows on average, one thread of a host is faster.
+// With this many levels of so few rows on average, one thread of a host is faster.
 inline constexpr std::int32_t many_levels = 256, few_rows = 64;
-// As bytes of memset: no row stands so far back.
-inline constexpr int nobody_byte = 0x7f;
-inline constexpr std::int32_t nobody = 0x7f7f7f7f, finished = 0x7fffffff;
+// As bytes of memset: beyond every position.
+inline constexpr int unseen_byte = 0x7f;
+inline constexpr std::int32_t unseen = 0x7f7f7f7f, finished = 0x7fffffff;
 
-// What a search leaves for the host, and the blocks for each other.
+// Results of a search for the host, and data exchanged between blocks.
 struct Control {
   std::int32_t rows, levels, width, gave_up;
   unsigned long long rim;    // least degree, then least number, in the last level
-  unsigned long long unmet;  // the first row that no search has met
+  unsigned long long unmet;  // the first row that no search has visited
   std::int32_t grown[3];     // rows that a level adds, of three levels in turn
 };
 
@@ -33,8 +33,8 @@ struct Search {
   const O *row_ptr;
   const std::int32_t *col;
   std::int32_t n, most_width;
-  std::int32_t *mark;    // the last search that met a row
-  std::int32_t *parent;  // in order: where the first row stands that has it as a neighbour; nobody before
+  std::int32_t *mark;    // the last search that visited a row
+  std::int32_t *parent;  // in order: position of the first row that has it as a neighbour; `unseen` before
   std::int32_t *queue, *children, *of_block;
   Control *control;
   __device__ std::int32_t degree(std::int32_t row) const {
@@ -68,7 +68,7 @@ __device__ void finish(const Search<O> &s, const Progress &at, std::int32_t firs
   if (first == 0) s.control->rows = at.end, s.control->levels = at.levels, s.control->width = at.width;
 }
 
-// Which rows are in which level; within a level they stand in any order.
+// Which rows are in which level; within a level they are in any order.
 template <class O>
 __global__ void __launch_bounds__(threads) search_levels(Search<O> s, std::int32_t start, std::int32_t number) {
   const auto grid = cooperative_groups::this_grid();
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(threads) search_levels(Search<O> s, std::int32
   Progress at;
   for (;;) {
     std::int32_t *grown = s.control->grown + at.levels % 3;
-    if (first == 0) s.control->grown[(at.levels + 1) % 3] = 0;  // nobody reads it any more
+    if (first == 0) s.control->grown[(at.levels + 1) % 3] = 0;  // no longer read by any block
     for (std::int32_t i = at.begin + first / lanes; i < at.end; i += stride / lanes) {
       const std::int32_t row = s.queue[i];
       for (O k = s.row_ptr[row] + first % lanes; k < s.row_ptr[row + 1]; k += lanes) {
@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(threads) search_levels(Search<O> s, std::int32
   finish(s, at, first, stride);
 }
 
-// Calls f(row) for the rows that the row at place i brings in, columns ascending.
+// Calls f(row) for the new rows of the row at place i, columns ascending.
 template <class O, class F>
 __device__ void for_each_child(const Search<O> &s, std::int32_t i, F &&f) {
   const std::int32_t row = s.queue[i];
@@ -121,7 +121,7 @@ __device__ inline std::int32_t scan_block(std::int32_t own, std::int32_t *shared
   return shared[t] - own;
 }
 
-// The rows that the row at place i brings in, from place `to` on: by degree, then by number.
+// The new rows of the row at place i, from place `to` on: by degree, then by number.
 template <class O>
 __device__ void place_children(const Search<O> &s, std::int32_t i, std::int32_t count, std::int32_t to,
                                std::int32_t number) {
@@ -141,8 +141,8 @@ __device__ void place_children(const Search<O> &s, std::int32_t i, std::int32_t 
   });
 }
 
-// The same rows in Cuthill and McKee's order: those of a level by the place of the first row that brings them in. Every
-// block has an equal run of the level. parent holds nobody for rows that were not met.
+// The same rows in Cuthill and McKee's order: those of a level by the place of the first row that has them as a
+// neighbour. Every block has an equal run of the level. parent holds `unseen` for rows that were not visited.
 template <class O>
 __global__ void __launch_bounds__(threads) search_in_order(Search<O> s, std::int32_t start, std::int32_t number) {
   __shared__ std::int32_t shared[threads];
@@ -193,14 +193,14 @@ __global__ void __launch_bounds__(threads) search_in_order(Search<O> s, std::int
   finish(s, at, first, stride);
 }
 
-// The rows of a component belong to no other any more, even where a pattern leads back one way.
+// The rows of a component belong to no later one, even where a pattern that is not symmetric leads back to them.
 template <class O>
 __global__ void __launch_bounds__(threads) finish_component(Search<O> s, std::int32_t rows) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
   if (i < rows) s.mark[s.queue[i]] = finished;
 }
 
-// The first row that no search has met.
+// The first row that no search has visited.
 template <class O>
 __global__ void __launch_bounds__(threads) find_unmet(Search<O> s, std::int32_t from) {
   const std::int64_t row = from + static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;

@@ -36,7 +36,7 @@ struct Case {
   char description[100];
 };
 
-// Entries of both directions, with a diagonal where asked for, rows and columns renamed at random.
+// Entries of both directions, with a diagonal where requested, rows and columns renumbered at random.
 class Graph {
  public:
   explicit Graph(std::int64_t n) : rows_(static_cast<std::size_t>(n)) {}
@@ -307,7 +307,7 @@ sxt_status compare(const sxt_case *got_case, const sxt_case *want_case, double *
   });
 }
 
-// Patterns and permutations are the host's, wherever the kernel works.
+// Patterns and permutations lie on the host, on whichever device the kernel works.
 sxt_status stay(sxt_case *, const sxt_exec *, std::int32_t) { return SXT_OK; }
 
 }  // namespace

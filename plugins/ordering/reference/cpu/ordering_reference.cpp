@@ -30,7 +30,7 @@ class Reference {
       if (placed_[row]) continue;
       const std::int64_t start = rim_of(row);
       std::int64_t count = search(start);
-      // Of a pattern that is not symmetric the way back may not be there.
+      // In a pattern that is not symmetric the mirrored entry may be missing.
       if (!reached(row)) count = search(row);
       args.width = std::max(args.width, widest(count));
       args.levels += level_[queue_[count - 1]] + 1;
@@ -46,7 +46,7 @@ class Reference {
  private:
   bool reached(std::int64_t row) const { return level_[row] != nowhere; }
 
-  // Numbers what can be reached from a row in queue_, and says how many rows that are.
+  // Numbers the rows that can be reached from a row, in queue_, and returns their count.
   std::int64_t search(std::int64_t start) {
     std::fill(level_, level_ + a_.n, nowhere);
     std::int64_t tail = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the files of this plugin share.
+// Common declarations of this plugin's files.
 #pragma once
 
 #include "sextant/sdk/ordering.hpp"

@@ -21,7 +21,7 @@ std::uint64_t vector_bytes(std::int64_t n, sxt_value_type type) {
   return line(static_cast<std::uint64_t>(n) * plugin::value_bytes(type));
 }
 
-// No more blocks than the device holds at once, or they would wait for each other in vain.
+// No more blocks than the device holds at once: the barrier needs all of them.
 std::int64_t resident(const void *kernel) {
   int device = 0, units = 0, blocks = 0;
   cuda::need(cudaGetDevice(&device), "ask for the device");
@@ -110,7 +110,7 @@ void Engine::launch(const Run &given) {
   run.x = args_.x;
   Matrix matrix = state_.matrix;
   Work work = session_.work;
-  cuda::fill_bytes(&exec_, work.arrived, 0, sizeof *work.arrived, "clear the meetings");
+  cuda::fill_bytes(&exec_, work.arrived, 0, sizeof *work.arrived, "clear the barriers");
   void *arguments[] = {&matrix, &work, &run};
   cudaLaunchAttribute together{};
   together.id = cudaLaunchAttributeCooperative;

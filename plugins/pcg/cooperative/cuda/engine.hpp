@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the engine keeps: the matrix as its storage lends it (state), vectors and sums of each concurrent caller
-// (session); and one solve: launches that each run until something must be asked of the host.
+// The engine's data: the matrix as its storage lends it (state), vectors and sums of each concurrent caller (session);
+// and one solve: launches that each run until the host is needed.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct State {
 
 // Fills a state. Throws cuda::Failure.
 void fill(State &state, const sxt_pcg_query &query, const sxt_csr &a, std::int64_t blocks, std::int64_t longest);
-// New values of the same pattern, perhaps elsewhere.
+// New values of the same pattern, perhaps at another address.
 void point_at(State &state, const sxt_csr &a);
 
 struct Session {

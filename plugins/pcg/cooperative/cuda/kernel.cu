@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Conjugate gradients in one cooperative launch, in the one order of deterministic mode (sextant/plugin/order.h):
-// predict-and- recompute (Chen and Carson 2020). A block takes leaves of 1024 rows, a thread a row. An iteration is q =
-// A p with the leaves' sums, a meeting of all blocks, the tree over all leaves in every block, the update of r, x and
-// p, and a second meeting. Bound: two meetings for small systems; A and 12 vectors an iteration, from the last cache
+// predict-and-recompute (Chen and Carson 2020). A block takes leaves of 1024 rows, a thread a row. An iteration is q =
+// A p with the leaves' sums, a barrier of all blocks, the tree over all leaves in every block, the update of r, x and
+// p, and a second barrier. Bound: two barriers for small systems; A and 12 vectors an iteration, from the last cache
 // where they fit.
 #include <cstdint>
 #include <type_traits>
@@ -24,7 +24,7 @@ struct Decision {
   pcg::Ended ended;
 };
 
-// In the order in which core is to be asked, then what the coming iteration needs.
+// In the order of the questions to core, then the values of the coming iteration.
 template <class V>
 __device__ Decision decide(const Run &run, std::int64_t k, const double (&total)[sums]) {
   constexpr pcg::Limits limits = pcg::limits_of<V>();
@@ -120,7 +120,7 @@ class Block {
       f(leaf, leaf * plugin::tree::leaf_size + threadIdx.x);
   }
 
-  // By ascending columns; some entries on their way at once.
+  // By ascending columns; some entries in flight at once.
   __device__ V row(std::int64_t i, const V *x) const {
     constexpr int flight = 4;
     const Offset *row_ptr = static_cast<const Offset *>(a_.row_ptr);
@@ -175,7 +175,7 @@ class Block {
   V *terms_;  // shared: a leaf of every sum
   const std::int64_t leaves_;
   V *const r_, *const p_, *const q_, *const sums_;
-  unsigned met_ = 0;  // thread 0: arrivals at the meetings so far
+  unsigned met_ = 0;  // thread 0: arrivals at the barriers so far
 };
 
 template <class V, class M, class Offset>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What host and device agree on: what one launch works on, what it is told, and what it tells. Plain data; included
-// from C++ and from CUDA.
+// The interface of host and device: the data of one launch, its input, and its output. Plain data; included from C++
+// and from CUDA.
 #pragma once
 
 #include <cstdint>
@@ -26,14 +26,14 @@ struct Matrix {
 struct Work {
   void *r, *p, *q;
   void *leaves;               // of each sum, one after the other
-  unsigned *arrived;          // blocks at meetings; zero when a launch begins
+  unsigned *arrived;          // blocks at barriers; zero when a launch begins
   double *squared_residuals;  // pinned: of iterates first .. iterate of this launch
   struct Report *report;
 };
 
 struct Report {  // pinned
   std::int64_t iterate;
-  pcg::Ended ended;  // why the launch came back
+  pcg::Ended ended;  // why the launch ended
   std::int32_t reserved;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The model: two meetings of the grid with the tree over the leaves, then what the busiest block does, its leaves and
-// their entries, or the bytes of A and of the vectors at the rate of the memory that they stay in.
+// The model: two barriers of the grid with the tree over the leaves, then the work of the busiest block, its leaves and
+// their entries, or the bytes of A and of the vectors at the rate of the memory that holds them.
 #include "model.hpp"
 
 #include <algorithm>
@@ -17,10 +17,10 @@ namespace {
 
 namespace plugin = sextant::plugin;
 
-// Measured on one H200 (README.md): latencies and one multiprocessor's loads, so they are not scaled by rates. Entries
+// Measured on one H200 (README.md): latencies and loads of one multiprocessor, so they are not scaled by rates. Entries
 // take longer where a block has more than its L1 keeps, and where A does not stay in the last cache.
-constexpr double meetings_s = 3.66e-6;                   // two, and the scalars
-constexpr double block_s = 68e-9, most_counted = 43;     // more for every block that takes part, up to so many
+constexpr double barriers_s = 3.66e-6;                   // two, and the scalars
+constexpr double block_s = 68e-9, most_counted = 43;     // more for every block that takes part, up to this many
 constexpr double entry_s = 0.40e-9, more_s = 0.27e-9;    // an entry and its element of p; one that the L1 does not keep
 constexpr double kept_entries = 18e3, far_share = 1.63;  // entries that it keeps; times as long from memory
 constexpr double longest_s = 51e-9;                      // an entry of the longest row, which one thread walks alone
@@ -59,7 +59,7 @@ sxt_status candidates(const sxt_query *head, const sxt_features *found, const sx
                       (cached ? 1 : far_share);
   const double rate = rate_share * std::max(1.0, cached ? machine->cache_rate : machine->stream_rate);
   const double iteration =
-      meetings_s + block_s * std::min(most_counted, static_cast<double>(blocks)) + std::max(work, bytes / rate);
+      barriers_s + block_s * std::min(most_counted, static_cast<double>(blocks)) + std::max(work, bytes / rate);
   const double iterations = plugin::pcg::iterations_of(query);
   const double in_a_launch = std::clamp(std::ceil(launch_goal_s / iteration), 16.0, 4096.0);
   plugin::CandidateList list(out, capacity, count);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What may run, on how many blocks, and what it would cost.
+// Whether the engine applies, its number of blocks, and its cost.
 #pragma once
 
 #include "sextant/plugin/kinds/pcg.h"

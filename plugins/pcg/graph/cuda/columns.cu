@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kernels of one or several right-hand sides. The product reads A once for all columns, an entry meeting a whole
-// row of p in neighbouring lanes, and forms the inner products on its way; a row of a column costs it p, r and q, and
-// the step four values read and three written. Bound by bandwidth, or on short columns by the latency of two launches.
-// Where A is Hermitian all inner products are real, so that complex vectors are, but for the product, real ones of
-// twice the length.
+// The kernels of one or several right-hand sides. The product reads A once for all columns, multiplies an entry by a
+// whole row of p in adjacent lanes, and forms the inner products in the same pass; a row of a column costs it p, r and
+// q, and the step four values read and three written. Bound by bandwidth, or on short columns by the latency of two
+// launches. Where A is Hermitian all inner products are real, so that complex vectors are, but for the product, real
+// ones of twice the length.
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
@@ -30,7 +30,7 @@ __global__ void configure_kernel(ColumnStates *states, const __grid_constant__ C
     take_in(requests.of[threadIdx.x], own.control);
     if (requests.of[threadIdx.x].evaluate) own.fresh = 1;
   } else {
-    own.control.ended = Ended::at_last;  // nobody's, or nobody's any more
+    own.control.ended = Ended::at_last;  // unused, or ended
   }
   const unsigned going = __ballot_sync(0xffffffffu, own.control.ended == Ended::running);
   if (threadIdx.x == 0) states->going = __popc(going), states->arrived = 0;
@@ -38,7 +38,7 @@ __global__ void configure_kernel(ColumnStates *states, const __grid_constant__ C
 
 // ---- product and inner products
 
-// A row by `lanes` threads: as many as its columns take, several times, each time for a share of the entries.
+// A row by `lanes` threads: as many as its columns need, several times, each time for a share of the entries.
 template <class T, int width, int lanes>
 __global__ void __launch_bounds__(product_threads, 1) product(const __grid_constant__ ColumnWork w, bool fresh) {
   take_turn();
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(product_threads, 1) product(const __grid_const
   for (std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * rows; first < w.n; first += stride) {
     const std::int64_t row = first + static_cast<int>(threadIdx.x) / lanes;
     const bool there = row < w.n, mine = there && share == 0;
-    // Without a sign: beyond the last entry of 2^31 lies a number.
+    // Unsigned: the position after the last of 2^31 entries must be representable.
     const std::uint32_t begin = there ? w.row_ptr[row] : 0, end = there ? w.row_ptr[row + 1] : 0;
     Values pi{}, ri{}, sum{};
     if (mine && !w.t) pi = *at(w.p, row), ri = *at(w.r, row);
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(product_threads, 1) product(const __grid_const
   finish_sums<width, sums>(w, fresh);
 }
 
-// With M: the inner products alone, a row by as many threads as its columns take.
+// With M: only the inner products, a row by as many threads as its columns need.
 template <class T, int width>
 __global__ void __launch_bounds__(product_threads, 1) inner_products(const __grid_constant__ ColumnWork w, bool fresh) {
   take_turn();
@@ -204,7 +204,7 @@ __global__ void __launch_bounds__(threads) step(const __grid_constant__ ColumnWo
       zs[i] = z;
     }
 #pragma unroll
-    for (int k = 0; k < size; ++k) {  // a column that stands still may hold anything: nothing of it is computed with
+    for (int k = 0; k < size; ++k) {  // a column that has ended may hold any numbers: they are not used
       x.value[k] = goes[k] ? fma(alpha[k], p.value[k], x.value[k]) : x.value[k];
       r.value[k] = goes[k] ? fma(-alpha[k], q.value[k], r.value[k]) : r.value[k];
       p.value[k] = goes[k] ? fma(beta[k], p.value[k], zs ? z.value[k] : r.value[k]) : p.value[k];
@@ -352,14 +352,14 @@ void configure_columns(const ColumnWork &w, const ColumnRequests &requests, cons
 void enter_columns(const ColumnWork &w, const ColumnSources &sources, const sxt_exec &exec) {
   with_type(w,
             [&](auto tag) { enter<decltype(tag)><<<row_blocks(w), threads, 0, cuda::stream_of(exec)>>>(w, sources); });
-  cuda::need_launch("right-hand sides' way in");
+  cuda::need_launch("the copy of right-hand sides");
 }
 void leave_column(const ColumnWork &w, std::int32_t column, void *x, const sxt_exec &exec) {
   with_type(w, [&](auto tag) {
     using T = decltype(tag);
     leave<T><<<row_blocks(w), threads, 0, cuda::stream_of(exec)>>>(w, column, static_cast<T *>(x));
   });
-  cuda::need_launch("a solution's way out");
+  cuda::need_launch("the copy of a solution");
 }
 void column_residual(const ColumnWork &w, std::int32_t column, const void *b, const sxt_exec &exec) {
   with_type(w, [&](auto tag) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Predict-and-recompute in two kernels an iteration, for one right-hand side or all of several; with a preconditioner,
 // its own and one more for the inner products. Blocks of vectors lie row by row: the values of a row's columns are
-// neighbours, so that an entry of A, read once, meets as many values of p in one access. What the device keeps of each
-// column, and the launches, from C++. Each throws cuda::Failure.
+// adjacent, so that an entry of A, read once, is multiplied by as many values of p from one access. The device's data
+// of each column, and the launches, from C++. Each throws cuda::Failure.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -26,21 +26,21 @@ constexpr std::int32_t width_for(std::int32_t columns) {
 
 // ---- the shape of the product
 
-// Of kernels that form inner products: few blocks of many threads, since one block adds up what all have left.
+// Of kernels that form inner products: few blocks of many threads, since one block adds the partial sums of all.
 inline constexpr int product_threads = 1024;
-inline constexpr int ahead = 4;  // entries of a row that a lane has under way at once
+inline constexpr int ahead = 4;  // entries of a row that a lane has in flight at once
 inline constexpr int few_lanes = 4, some_lanes = 8,
                      many_lanes = 32;         // that share a row, or more where it has more columns
-inline constexpr std::int64_t long_row = 24;  // entries, from which more than few lanes pay
+inline constexpr std::int64_t long_row = 24;  // entries from which more lanes are faster
 
-// Columns that a lane has: what it reads of a row in one access of 16 bytes at most. bytes: of a value.
+// Columns of a lane: it reads them from a row in one access of at most 16 bytes. bytes: of a value.
 constexpr int columns_a_lane(int width, std::uint64_t bytes) { return width < 2 || bytes > 8 ? 1 : 2; }
-// The least number of lanes for a row of so many columns.
+// The least number of lanes for a row of this many columns.
 constexpr int least_lanes(int width, std::uint64_t bytes) {
   return std::max(few_lanes, width / columns_a_lane(width, bytes));
 }
-// How many share one: all of a warp where rows are long, but one column's rows that fewer have under way at once come
-// to those where that saves rounds.
+// How many share one: all of a warp where rows are long; for one column fewer, where these have all entries of a row in
+// flight at once and that saves rounds.
 constexpr int lanes_for(std::int64_t rows, std::int64_t nnz, std::int64_t units, int width, std::uint64_t bytes) {
   if (nnz < long_row * rows) return least_lanes(width, bytes);
   const bool few_rounds = rows * many_lanes <= 2 * units * product_threads;
@@ -50,16 +50,16 @@ constexpr int lanes_for(std::int64_t rows, std::int64_t nnz, std::int64_t units,
 struct ColumnState {  // device
   Control control;
   double alpha, beta;  // of the step to the next iterate
-  std::int32_t fresh;  // the iterate is there, its numbers are not
+  std::int32_t fresh;  // the iterate is computed, its numbers are not
   std::int32_t reserved;
 };
 struct ColumnStates {  // device
   ColumnState of[most_columns];
-  std::uint32_t arrived;  // blocks of the running kernel that have left their sums
-  std::int32_t going;     // columns that do not stand still
+  std::uint32_t arrived;  // blocks of the running kernel that have stored their sums
+  std::int32_t going;     // columns that have not ended
 };
 
-// What the host asks when a block begins, of those columns that it asks.
+// The host's request when a block begins, for those columns that have one.
 struct ColumnRequests {
   Request of[most_columns];
   std::int32_t asked[most_columns];
@@ -83,7 +83,7 @@ struct ColumnWork {
   std::int32_t step_blocks;
 };
 
-// lanes, blocks and step_blocks for a matrix with so many entries on a device with so many multiprocessors.
+// lanes, blocks and step_blocks for a matrix with this many entries on a device with this many multiprocessors.
 void shape_kernels(ColumnWork &work, std::int64_t nnz, std::int32_t units);
 inline std::uint64_t partial_bytes(const ColumnWork &work) {
   return static_cast<std::uint64_t>(work.blocks) * static_cast<std::uint64_t>(work.width) * 5 * sizeof(double);
@@ -99,7 +99,7 @@ void configure_columns(const ColumnWork &work, const ColumnRequests &requests, c
 void enter_columns(const ColumnWork &work, const ColumnSources &sources, const sxt_exec &exec);  // x, and r = b
 void leave_column(const ColumnWork &work, std::int32_t column, void *x, const sxt_exec &exec);   // to neighbours in x
 void column_residual(const ColumnWork &work, std::int32_t column, const void *b, const sxt_exec &exec);  // r = b - A x
-// p = r in fresh columns that begin anew. With M, t = M r is there: z = t in fresh columns, p = t in those.
+// p = r in fresh columns that restart. With M, t = M r is given: z = t in fresh columns, p = t in those that restart.
 void begin_columns(const ColumnWork &work, const sxt_exec &exec);
 // q = A p, and for each column that goes on p'q, r'q, q'q, r'r, tests, alpha and beta. fresh: of those without numbers
 // instead. With M, q = A p only: once t = M q is there,

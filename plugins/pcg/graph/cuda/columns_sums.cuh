@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Inner products of all columns through lanes, blocks and the grid, and what a column's numbers say.
+// Inner products of all columns through lanes, blocks and the grid, and the tests of a column's numbers.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ __device__ inline void hold(ColumnState &own, Report &report, Ended ended) {
   report = {own.control.k, ended, 0};
 }
 
-// One thread a column: what the numbers of iterate k say, as of one right-hand side (scalars.cu). v: p'q, r'q, q'q,
-// r'r; with M p'q, z'q, q't, z'r, r'r.
+// One thread a column: the tests of iterate k, as for one right-hand side (scalars.cu). v: p'q, r'q, q'q, r'r; with M
+// p'q, z'q, q't, z'r, r'r.
 template <int sums>
 __device__ void judge_column(const ColumnWork &w, int column, const double (&v)[sums]) {
   ColumnState &own = w.states->of[column];
@@ -51,7 +51,7 @@ __device__ void judge_column(const ColumnWork &w, int column, const double (&v)[
   c.restart = 0;
 }
 
-// So many neighbouring values in one access.
+// This many adjacent values in one access.
 template <class T, int size>
 struct alignas(size * sizeof(T)) Neighbours {
   T value[size];
@@ -86,7 +86,7 @@ __device__ void leave_sums(const ColumnWork &w, double (&s)[sums][own]) {
   w.partials[static_cast<std::int64_t>(blockIdx.x) * (sums * width) + v] = sum;
 }
 
-// The last block to arrive adds up what all have left, always in the same order, and judges.
+// The last block to arrive adds the partial sums of all, always in the same order, and makes the tests.
 template <int width, int sums>
 __device__ void finish_sums(const ColumnWork &w, bool fresh) {
   __shared__ bool last;

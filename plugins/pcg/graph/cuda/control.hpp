@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the scalar kernels keep on the device between iterations, what they are told when a block begins, and what they
-// tell the host. Plain data; included from C++ and from CUDA.
+// Data of the scalar kernels on the device between iterations, their input when a block begins, and their output to the
+// host. Plain data; included from C++ and from CUDA.
 //
 // An evaluation computes the numbers of iterate k: its residual, and alpha and beta of the step to iterate k + 1. A
-// captured iteration is that step, then the evaluation of what it leads to. When an evaluation says stop, alpha becomes
-// 0 and beta -1 until the host has looked: x and r then stay what they are, and p = r + beta p goes back and forth
-// between r - p and p, so that a solve which goes on can go on with its direction.
+// captured iteration is that step, then the evaluation of the new iterate. When an evaluation stops, alpha becomes 0
+// and beta -1 until the host has read the result: x and r then do not change, and p = r + beta p alternates between r -
+// p and p, so that a solve that continues keeps its direction.
 #pragma once
 
 #include <cstdint>
@@ -24,15 +24,15 @@ inline constexpr Ended unsure = Ended::first_own;
 
 struct Control {             // device
   std::int64_t k;            // the iterate of the next evaluation
-  std::int64_t first, last;  // of the host's present request; evaluations stand still at `last`
+  std::int64_t first, last;  // of the host's present request; evaluations stop at `last`
   double tolerance_squared;
   double replaced_from;  // ||r|| before r was replaced, tested at `first`; negative: it was not
   double gamma_old, alpha_old;
   double beta;              // of the step that is not sure
   std::int32_t test_first;  // whether iterate `first` is tested against the tolerance
   std::int32_t restart;     // the next step begins a new direction
-  Ended ended;              // why evaluations stand still
-  std::int32_t turns;       // steps since then: p is turned over when they are odd
+  Ended ended;              // why evaluations have stopped
+  std::int32_t turns;       // steps since then: p is r - p when they are odd
 };
 
 struct Report {  // pinned
@@ -41,12 +41,12 @@ struct Report {  // pinned
   std::int32_t turns;
 };
 
-// What the host asks when a block begins.
+// The host's request when a block begins.
 struct Request {
   std::int64_t first, last;
   double tolerance_squared, replaced_from;
   std::int32_t test_first, restart;
-  std::int32_t evaluate;  // 1: iterate `first` is evaluated anew; 0: its numbers stand and only `last` changes
+  std::int32_t evaluate;  // 1: iterate `first` is evaluated again; 0: its numbers are valid and only `last` changes
   std::int32_t reserved;
 };
 

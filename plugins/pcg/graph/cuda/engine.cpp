@@ -30,7 +30,7 @@ void Engine::start() {
 
 void Engine::replace() {
   Iteration iteration(state_, session_, exec_);
-  turn_back(iteration);  // by the residual that it was turned over with
+  turn_back(iteration);  // by the residual with which it was changed
   turned_ = false;
   iteration.residual(args_.b, false);
   renewed_ = true;
@@ -42,7 +42,7 @@ void Engine::finish() {
   args_.launches = static_cast<std::int32_t>(session_.launches);
 }
 
-// After idle steps: the direction as it was, to the last bit where that matters.
+// After idle steps: restores the direction, to the last bit where that matters.
 void Engine::turn_back(Iteration &iteration) const {
   if (!turned_) return;
   if (state_.one_order)
@@ -51,7 +51,7 @@ void Engine::turn_back(Iteration &iteration) const {
     iteration.turn_over();
 }
 
-// Tells the device what this block is to do; evaluates its first iterate where its numbers are not there.
+// Sends the request of this block to the device; evaluates its first iterate where its numbers are missing.
 void Engine::request(const pcg::Block &block) {
   Iteration iteration(state_, session_, exec_);
   if (!block.restart) turn_back(iteration);
@@ -59,8 +59,8 @@ void Engine::request(const pcg::Block &block) {
   if (renewed_) iteration.renew();
   renewed_ = false;
   if (block.restart) iteration.begin_direction();
-  // Where nothing but the block's length ends it, its last evaluation need not stand still, and the next block goes on
-  // from it: iterations are as many as were captured in any case.
+  // Where only the block's length ends it, its last evaluation need not stop, and the next block continues from it: the
+  // number of iterations is that of the capture in any case.
   const bool due =
       block.last >= args_.max_iterations || (args_.replace_every > 0 && block.last % args_.replace_every == 0);
   const std::int64_t last = due ? block.last : block.last + 1;
@@ -90,7 +90,7 @@ pcg::Outcome Engine::run(const pcg::Block &block) {
   return await(block);
 }
 
-// Launches a block, capturing it first where that has not happened.
+// Launches a block, and captures it first if that has not been done.
 void Engine::enqueue(Captured &block, std::int64_t iterations) {
   if (!block.graph && !session_.capture_refused) {
     block.graph = capture(exec_, session_.side(0), [&](const sxt_exec &exec) { enqueue_each(iterations, exec); });
@@ -145,8 +145,8 @@ T Engine::fetch(const void *from) {
   return value;
 }
 
-// p'Ap of the coming iteration, by a product of its own. Where it is positive after all, the direction begins anew:
-// what led to it has been lost to rounding.
+// p'Ap of the coming iteration, by a separate product. Where it is positive, the direction restarts: its history has
+// been lost to rounding.
 pcg::Ended Engine::measure() {
   Iteration iteration(state_, session_, exec_);
   turn_back(iteration);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One solve: blocks of captured iterations, and what stands between them.
+// One solve: blocks of captured iterations, and the work between them.
 #pragma once
 
 #include <cstdint>
@@ -37,9 +37,9 @@ class Engine {
   sxt_pcg_args &args_;
   const sxt_exec &exec_;
   const sxt_device_ops &ops_;
-  bool standing_ = true;  // the present iterate's numbers are not there, or not to be used
+  bool standing_ = true;  // the present iterate's numbers are missing or must not be used
   bool turned_ = false;   // p is r - p, or was that for a while
-  bool renewed_ = false;  // r was computed anew, and nothing yet that follows it
+  bool renewed_ = false;  // r was computed again, and nothing that depends on it yet
   double rate_ = 0;       // logarithm by which r'r fell in an iteration of the last block
   double last_squared_ = 0;
 };

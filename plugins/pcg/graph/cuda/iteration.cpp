@@ -45,7 +45,7 @@ void Iteration::call(const sxt_bound &part, const sxt_head &args) {
     throw cuda::Failure(status, "the part %s of an iteration failed", part.kernel);
 }
 
-// What goes into a captured block is launched with it.
+// Kernels in a captured block are launched with it.
 void Iteration::count() const {
   if (!(exec_.flags & SXT_EXEC_CAPTURING)) ++session_.launches;
 }
@@ -164,7 +164,7 @@ void Iteration::turn_over() {
   if (is(SXT_RECURRENCE_CHRONOPOULOS_GEAR)) axpby(plus, product(), minus, s());
 }
 
-// What p and s begin, and only where evaluations have just stood still.
+// The start of p and s, only where evaluations have just stopped.
 void Iteration::keep_direction() {
   if (session_.kept_bytes() == 0) return;
   count();
@@ -178,7 +178,7 @@ void Iteration::take_direction_back() {
       "take a direction back");
 }
 
-// p = u + beta p and A p in the place of A u, with p'Ap. What stood there is computed anew by the next evaluation.
+// p = u + beta p and A p in the place of A u, with p'Ap. The next evaluation computes A u again.
 void Iteration::measure_curvature(double beta) {
   const double wide[] = {beta, 0};
   const float narrow[] = {static_cast<float>(beta), 0};

@@ -16,18 +16,18 @@ class Iteration {
 
   void copy(const void *from, void *to);
   void residual(const void *b, bool x_is_zero);  // r = b - A x
-  void renew();                                  // what follows a residual that was computed anew
-  void begin_direction();                        // what a restart needs before the first evaluation
+  void renew();                                  // the work after a residual was computed again
+  void begin_direction();                        // the work of a restart before the first evaluation
   void turn_over();                              // p = u - p, after an odd number of idle steps
-  void take_direction_back();                    // p, and what follows p, as kept aside when evaluations stood still
-  void evaluate();                               // of the present iterate
-  void step();                                   // to the next one
-  void measure_curvature(double beta);           // p'Ap of Chronopoulos-Gear's next direction, first of the dots
+  void take_direction_back();           // p, and the vectors that depend on it, as saved when evaluations stopped
+  void evaluate();                      // of the present iterate
+  void step();                          // to the next one
+  void measure_curvature(double beta);  // p'Ap of Chronopoulos-Gear's next direction, first of the dots
 
-  // For solves that no host accompanies: what the scalars alpha and beta say.
+  // For solves without a host: steps by the scalars alpha and beta.
   void clear_directions();    // so that they hold numbers
   void direct_by_scalars();   // p = alpha u + beta p, where the recurrence begins with p = u
-  void turn_by_scalars();     // p = alpha u + beta p, and what follows p
+  void turn_by_scalars();     // p = alpha u + beta p, and the vectors that depend on p
   void measure_by_scalars();  // the same of p alone, and p'Ap, first of the dots; Chronopoulos-Gear
   Scalars scalars() const;    // of the kernel that it is made for
 

@@ -186,7 +186,7 @@ void LockStep::residual(Column &column) {
   ++column.args->products;
 }
 
-// The iterate, where its caller wants the answer: rows of x hold all columns.
+// Copies the iterate to its caller: rows of x hold all columns.
 const void *LockStep::solution(Column &column) {
   leave_column(session_.work(), column.number, column.args->x, exec_);
   ++session_.launches;
@@ -200,8 +200,8 @@ void LockStep::finish(Column &column) {
   --active_;
 }
 
-// Tells the device what the block is for each column, and has numbers made where there are none. Whether any column has
-// iterations to do.
+// Sends the block's request for each column to the device, and evaluates where numbers are missing. Returns whether any
+// column has iterations to do.
 bool LockStep::request() {
   ColumnRequests requests{};
   bool any_standing = false, any_restart = false, any = false;
@@ -209,7 +209,7 @@ bool LockStep::request() {
     if (!column.active) continue;
     const pcg::Block &block = column.block = column.conversation->next();
     const sxt_pcg_args &args = *column.args;
-    // Where nothing but the block's length ends it, its last evaluation need not stand still.
+    // Where only the block's length ends it, its last evaluation need not stop.
     const bool due =
         block.last >= args.max_iterations || (args.replace_every > 0 && block.last % args.replace_every == 0);
     requests.of[column.number] = {block.first,
@@ -228,7 +228,7 @@ bool LockStep::request() {
   }
   configure_columns(session_.work(), requests, exec_);
   ++session_.launches;
-  // With M, what it makes of a residual that was replaced has to follow.
+  // With M, M r of a replaced residual has to be computed, too.
   if (any_restart || (any_standing && state_.preconditioned)) session_.launches += session_.begin(exec_);
   if (any_standing) session_.launches += session_.evaluate(true, exec_);
   return any;
@@ -243,7 +243,7 @@ std::int64_t LockStep::wanted() const {
   return most <= 2 * short_block(state_.block) ? short_block(state_.block) : state_.block;
 }
 
-// What the block has come to, column by column; some end with it.
+// The results of the block, column by column; some end with it.
 void LockStep::take() {
   const ColumnWork &work = session_.work();
   for (Column &column : columns_) {

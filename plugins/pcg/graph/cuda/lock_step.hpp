@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The engine of one or several right-hand sides in captured blocks: each column has a conversation with core of its
-// own, and all run the same block of two kernels an iteration, or of three and those of a preconditioner that takes
-// columns side by side.
+// The engine of one or several right-hand sides in captured blocks: each column has its own conversation with core, and
+// all run the same block of two kernels an iteration, or of three and those of a preconditioner that takes columns side
+// by side.
 #pragma once
 
 #include <array>
@@ -37,13 +37,13 @@ class ColumnsSession {
   ColumnsSession &operator=(const ColumnsSession &) = delete;
 
   const ColumnWork &work() const { return work_; }
-  // q = A p (and M q) and what follows from them; without waiting. Returns how many calls that were.
+  // q = A p (and M q) and the numbers from them, without waiting. Returns the number of calls.
   int evaluate(bool fresh, const sxt_exec &exec) const;
-  // New directions of those columns that begin anew.
+  // New directions of those columns that restart.
   int begin(const sxt_exec &exec) const;
   // Launches a block, captured before.
   void launch(std::int64_t iterations, bool is_long, const sxt_exec &exec);
-  // Blocks were captured with the matrix's arrays; when those lie elsewhere they are captured anew.
+  // Blocks were captured with the matrix's arrays; when those lie elsewhere they are captured again.
   void follow(const sxt_csr &a);
 
   std::int64_t launches = 0;               // of this solve
@@ -76,12 +76,12 @@ class LockStep {
   void run();
 
  private:
-  // One column as its Conversation sees an engine.
+  // One column in the form of an engine for its Conversation.
   struct Column {
     LockStep *all = nullptr;
     std::int32_t number = 0;
     sxt_pcg_args *args = nullptr;
-    bool active = false, standing = true;  // it has not ended; its numbers are not there, or not to be used
+    bool active = false, standing = true;  // it has not ended; its numbers are missing or must not be used
     double rate = 0, last_squared = 0;     // of r'r: its logarithm's fall in an iteration; at the end of the last block
     pcg::Block block;
     std::optional<pcg::Conversation<Column>> conversation;

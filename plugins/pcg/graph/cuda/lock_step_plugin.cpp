@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The edge and the model of the engine in lock_step.hpp: a kernel that needs nobody else, and one with a slot for M.
+// The edge and the model of the engine in lock_step.hpp: a kernel without slots, and one with a slot for M.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -18,11 +18,11 @@ namespace plugin = sextant::plugin;
 namespace cuda = plugin::cuda;
 
 // Measured on one H200 (README.md). Two kernels at least, each begun while its predecessor ends; then bytes at a share
-// of the memory's or the cache's rate, or the values of p that entries meet, which are mostly found near by.
+// of the memory's or the cache's rate, or the values of p for the entries, which are mostly cached.
 constexpr double kernels_s = 8e-6, doubled_s = 0.14e-6;  // and for twice as many columns
 constexpr double rate_share = 0.89, gather_share = 0.54;
-// Meanwhile warps of the product take rows in rounds, each a chain of loads: row pointers, then entries and their
-// values of p, some at a time. What the longest row takes beyond the others is one warp's.
+// At the same time warps of the product take rows in rounds, each a chain of loads: row pointers, then entries and
+// their values of p, some at a time. The extra time of the longest row is that of one warp.
 constexpr double round_s = 0.83e-6, chunk_s = 0.57e-6, longest_chunk_s = 0.19e-6;
 constexpr double overlap = 2.4;                           // power of the sum of both
 constexpr double values_a_row = 10;                       // read and written, of each column
@@ -31,9 +31,9 @@ constexpr double stall_s = 100e-6;                        // of all, while one o
 constexpr double capture_s = 1.2e-6;                      // of a kernel
 constexpr double slot_s = 1e-6;                           // a slot more, even if it stays empty
 constexpr double m_values_a_row = 8;  // more of them where M is applied: of z, and of inner products,
-constexpr double m_kernel_s = 2e-6;   // which are a kernel of their own then
+constexpr double m_kernel_s = 2e-6;   // which are then a separate kernel
 
-// What M takes, and what an iteration does beside it: inner products are a kernel of their own then.
+// The time of M, and of the other work of an iteration: inner products are then a separate kernel.
 double preconditioner_s(const sxt_pcg_query &query, const sxt_machine &machine, double m_s) {
   const double n = static_cast<double>(query.m.rows), nnz = static_cast<double>(query.m.nnz),
                value = static_cast<double>(plugin::value_bytes(query.m.q.value_type));
@@ -76,7 +76,7 @@ sxt_status applicable(const sxt_query *head, const sxt_features *, const sxt_mac
   return pcg::check_predict_recompute(query, reason);
 }
 
-// Beside M anything else is as without.
+// Everything beside M is the same as without it.
 sxt_status applicable_with_m(const sxt_query *head, const sxt_features *features, const sxt_machine *machine,
                              sxt_message *reason) {
   sxt_pcg_query query = plugin::as<sxt_pcg_query>(head);
@@ -149,7 +149,7 @@ sxt_status run(const void *opaque, void *session, const sxt_head *head, const sx
   all.h = plugin::head<sxt_pcg_columns_args>(SXT_KIND_PCG);
   all.n = state.n;
   all.n_rhs = 1;
-  all.columns = reinterpret_cast<sxt_pcg_args *>(const_cast<sxt_head *>(head));  // results stand in the args
+  all.columns = reinterpret_cast<sxt_pcg_args *>(const_cast<sxt_head *>(head));  // results are in the args
   return run_columns(opaque, session, &all.h, exec);
 }
 
@@ -181,7 +181,7 @@ sxt_kernel new_kernel(const char *name, const char *description) {
 const char *const preconditioner[] = {SXT_KIND_PRECONDITIONER, nullptr};
 const sxt_slot m_slot{"M", preconditioner, SXT_KERNEL_CAPTURABLE, 0, 1, 0};
 
-// One that takes as many columns side by side as a row of the blocks has.
+// M for as many columns side by side as a row of the blocks has.
 sxt_status slot_query(const sxt_query *head, std::uint64_t slot, std::uint64_t instance, const char *kind, void *out,
                       std::uint64_t capacity) {
   if (slot > 0 || !kind || !out || std::strcmp(kind, SXT_KIND_PRECONDITIONER) != 0) return SXT_E_ARGUMENT;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Loops in a graph that is being captured: conditional nodes (CUDA 12.4), whose bodies are captured on streams of their
-// own.
+// Loops in a graph that is being captured: conditional nodes (CUDA 12.4), whose bodies are captured on separate
+// streams.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -14,7 +14,7 @@ namespace cuda = sextant::plugin::cuda;
 #if CUDART_VERSION >= 12040
 #define GRAPH_HAS_LOOPS 1
 
-// What the stream has captured so far, and what its next node depends on.
+// The stream's capture so far, and the dependencies of its next node.
 struct CapturedSoFar {
   explicit CapturedSoFar(cudaStream_t stream) {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
@@ -26,7 +26,7 @@ struct CapturedSoFar {
 #endif
     cuda::need(problem, "ask what a stream has captured");
     if (status != cudaStreamCaptureStatusActive)
-      throw cuda::Failure(SXT_E_STATE, "the stream is not being captured, or its capture has been broken off");
+      throw cuda::Failure(SXT_E_STATE, "the stream is not being captured, or its capture has been invalidated");
   }
   cudaGraph_t graph = nullptr;
   const cudaGraphNode_t *nodes = nullptr;
@@ -34,7 +34,7 @@ struct CapturedSoFar {
   std::size_t count = 0;
 };
 
-// The condition of a loop that will stand in what the stream captures; kernels before it and in it set its value.
+// The condition of a loop in the stream's capture; kernels before it and in it set its value.
 inline cudaGraphConditionalHandle new_condition(cudaStream_t stream) {
   cudaGraphConditionalHandle handle{};
   cuda::need(cudaGraphConditionalHandleCreate(&handle, CapturedSoFar(stream).graph, 0, 0), "make a condition");

@@ -10,8 +10,8 @@
 namespace graph {
 namespace {
 
-// A kernel that reads a few inner products, tests and divides, as a node among others: the more it has to do with them
-// the longer, and the shorter where several parts overlap around it. Between what two hosts of an H200 took.
+// A kernel that reads a few inner products, tests and divides, as a node among others: its time grows with its work and
+// shrinks where several parts overlap around it. Between the times on two hosts of an H200.
 double scalars_s(const pcg::Recurrence &recurrence) {
   switch (recurrence.id) {
     case SXT_RECURRENCE_CLASSICAL: return 0.8e-6;
@@ -24,7 +24,7 @@ constexpr double host_s = 12e-6;
 // Capturing and instantiating, for each kernel of a block.
 constexpr double capture_s = 3e-6;
 
-// The host asks for every step of several right-hand sides, and awaits their inner products twice an iteration.
+// The host enqueues every step of several right-hand sides, and waits for their inner products twice an iteration.
 constexpr double enqueue_s = 2.5e-6, wait_s = 9e-6;
 
 double columns_run_s(const pcg::Recurrence &recurrence, const sxt_pcg_query &query, const sxt_filled *slots) {
@@ -47,10 +47,10 @@ sxt_status candidates(const pcg::Recurrence &recurrence, const sxt_pcg_query &qu
   const bool classical = recurrence.id == SXT_RECURRENCE_CLASSICAL;
   const pcg::PartSeconds parts = pcg::part_seconds(recurrence, slots);
   const bool fused = slots[recurrence.find("A")].alternative == 0;
-  // A, its inner products, the update, M; p and r'r of the classical. Parts predict what they take enqueued one after
-  // the other, which is what they take as nodes.
-  const bool one_order = (query.m.q.flags & SXT_QUERY_ONE_ORDER) != 0;  // an iteration looks whether to keep its p
-  const bool follows = m && recurrence.id == SXT_RECURRENCE_PREDICT_RECOMPUTE;  // r by a kernel of its own, and q't
+  // A, its inner products, the update, M; p and r'r of the classical. Parts predict their time when enqueued one after
+  // the other, which is also their time as nodes.
+  const bool one_order = (query.m.q.flags & SXT_QUERY_ONE_ORDER) != 0;  // an iteration tests whether to save its p
+  const bool follows = m && recurrence.id == SXT_RECURRENCE_PREDICT_RECOMPUTE;  // r by a separate kernel, and q't
   const double launches = (fused ? 1 : 2) + 1 + m + (classical || follows ? 2 : 0),
                scalar_kernels = (classical ? 2 : 1) + one_order;
   const double iteration = parts.iteration + scalar_kernels * scalars_s(recurrence);

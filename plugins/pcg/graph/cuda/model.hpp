@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long blocks should be, and what a solve will cost.
+// The length of blocks, and the cost of a solve.
 #pragma once
 
 #include <algorithm>

@@ -18,7 +18,7 @@ namespace {
 namespace plugin = sextant::plugin;
 namespace cuda = plugin::cuda;
 
-// Kernel functions carry no closure, so each recurrence gets its own by template.
+// Kernel functions carry no closure, so each recurrence has its own by template.
 template <std::int32_t id>
 sxt_status applicable_of(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   return pcg::check_query(recurrence(id), plugin::as<sxt_pcg_query>(query), reason);

@@ -44,13 +44,13 @@ class Recorder {
     const cudaGraphConditionalHandle on = new_condition(stream);
     begin_record(shared, on, stream);
     capture_while(stream, on, session_.side(0), [&](cudaStream_t side) { attempt(on, side); });
-    mend_answer(shared, iteration.x(), args_.x_is_zero ? nullptr : args_.x, stream);
-    tell_record(shared, args_, stream);
+    repair_answer(shared, iteration.x(), args_.x_is_zero ? nullptr : args_.x, stream);
+    report_record(shared, args_, stream);
     iteration.copy(iteration.x(), args_.x);
   }
 
  private:
-  // To the tolerance, and the true residual of what it led to.
+  // Iterations to the tolerance, and the true residual of the result.
   void attempt(cudaGraphConditionalHandle on, cudaStream_t stream) {
     const sxt_exec exec = capturing_on(exec_, stream);
     Iteration iteration(state_, session_, exec);
@@ -89,11 +89,11 @@ class Recorder {
     lent.scratch = args_.residual_scratch;
     lent.scratch_bytes = args_.residual->scratch_bytes;
     if (const sxt_status status = plugin::run(*args_.residual, args.h, lent); status != SXT_OK)
-      throw cuda::Failure(status, "%s could not be recorded", args_.residual->kernel);
+      throw cuda::Failure(status, "%s could not be captured", args_.residual->kernel);
     if (args_.own_x) take_in(args_, state_.type, iteration.r(), stream);
   }
 
-  // A few at a time: asking the condition costs as much as a short kernel.
+  // A few at a time: testing the condition costs as much as a short kernel.
   void steps(cudaGraphConditionalHandle inner, cudaStream_t stream) {
     const sxt_exec exec = capturing_on(exec_, stream);
     Iteration iteration(state_, session_, exec);
@@ -124,7 +124,7 @@ sxt_status check(const sxt_head *head, const State &state, const sxt_exec *exec)
                          (long long)args.n, (long long)state.n);
   if (state.n == 0 || !args.b || !args.x) return plugin::error(exec, SXT_E_ARGUMENT, "b or x is NULL, or n is 0");
   if (!args.residual || !args.norms || !args.own_b || ((args.scaling || args.index) && !(args.own_x && args.own_r)))
-    return plugin::error(exec, SXT_E_ARGUMENT, "no kernel for the true residual, or no place for what it needs");
+    return plugin::error(exec, SXT_E_ARGUMENT, "no kernel for the true residual, or no memory for it");
   if (!(args.rtol >= 0) || !(args.atol >= 0) || args.max_iterations < 0)
     return plugin::error(exec, SXT_E_ARGUMENT, "rtol %g, atol %g and max_iterations %lld must not be negative",
                          args.rtol, args.atol, (long long)args.max_iterations);

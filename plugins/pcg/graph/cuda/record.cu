@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kernels of a recorded solve, each launched the ordinary way: one before or after a conditional node cannot begin
+// The kernels of a captured solve, each launched the ordinary way: one before or after a conditional node cannot begin
 // early.
 #include "record.hpp"
 
@@ -31,10 +31,10 @@ __device__ double block_sum(double value) {
   return sum;
 }
 
-// What a square counts for at least where the number is not 0: a sum of 0 then says that all of them are.
+// The least value of a square where the number is not 0: a sum of 0 then means that all of them are 0.
 constexpr double least_square = DBL_MIN;
-// A norm below has lost its digits, or is of such least squares; in single precision, squares of residuals that meet a
-// usual tolerance vanish in the steps.
+// A norm below this has lost its digits, or consists of such least squares; in single precision, squares of residuals
+// at a usual tolerance underflow in the steps.
 constexpr double least_norm = 0x1p-480, least_norm_single = 0x1p-50;
 
 __device__ __forceinline__ double square(double value) { return value * value + (value != 0 ? least_square : 0); }
@@ -147,8 +147,8 @@ __device__ sxt_reason reason_of(Ended ended) {
   }
 }
 
-// After the tolerance was met but not by the true residual: NONE, and the next tolerance, where there is reason to
-// hope.
+// After the tolerance was met but not by the true residual: NONE, and the next tolerance, where a further attempt may
+// succeed.
 __device__ sxt_reason go_on(Record &record, Control &c, double own, double plain) {
   record.fruitless = record.confirmations > 1 && own > 0.5 * record.last_norm ? record.fruitless + 1 : 0;
   if (record.fruitless >= patience) return SXT_REASON_STAGNATED;
@@ -196,14 +196,14 @@ __global__ void __launch_bounds__(norm_threads)
   cudaGraphSetConditional(on, goes_on);
 }
 
-// Whether x is no answer, and the start is given back: it is no number, or worse than 0 where the solve began there.
+// Whether x is not returned, but the start: it is not finite, or worse than 0 where the solve began there.
 __device__ bool lost(const Record &record, bool from_zero) {
   if (record.reason == SXT_REASON_CONVERGED) return false;
   return !(record.true_norm <= (from_zero ? record.rhs_norm : DBL_MAX));
 }
 
-// What the caller gets: x, but 0 for b = 0, and the guess (NULL: it was 0) where x is lost. In words of four bytes.
-__global__ void mend(const __grid_constant__ Recording a, float *x, const float *guess, std::int64_t words) {
+// The result: x, but 0 for b = 0, and the guess (NULL: it was 0) where x is lost. In words of four bytes.
+__global__ void repair(const __grid_constant__ Recording a, float *x, const float *guess, std::int64_t words) {
   const bool zero = a.record->rhs_norm == 0;
   if (!zero && !lost(*a.record, !guess)) return;
   for (std::int64_t i = blockIdx.x * std::int64_t{norm_threads} + threadIdx.x; i < words;
@@ -211,7 +211,7 @@ __global__ void mend(const __grid_constant__ Recording a, float *x, const float 
     x[i] = guess && !zero ? guess[i] : 0;
 }
 
-__global__ void tell(const __grid_constant__ Recording a, const __grid_constant__ sxt_pcg_record_args to) {
+__global__ void report(const __grid_constant__ Recording a, const __grid_constant__ sxt_pcg_record_args to) {
   const Record &record = *a.record;
   const bool at_zero = record.confirmations == 0 || (to.x_is_zero && lost(record, true));
   const double norm = at_zero ? record.rhs_norm : record.true_norm;
@@ -242,7 +242,7 @@ void cross_over(const sxt_pcg_record_args &args, sxt_value_type type, const void
     case SXT_C64: launch(cross<float, 2, back>, f, static_cast<float *>(to)); break;
     default: launch(cross<double, 2, back>, d, static_cast<double *>(to));
   }
-  cuda::need_launch("a vector's way between the system and the caller");
+  cuda::need_launch("the copy of a vector between the system and the caller");
 }
 
 }  // namespace
@@ -254,7 +254,7 @@ void load_record_kernels() {
         address(cross<double, 1, true>), address(cross<float, 2, true>), address(cross<double, 2, true>),
         address(cross<float, 1, false>), address(cross<double, 1, false>), address(cross<float, 2, false>),
         address(cross<double, 2, false>), address(begin), address(open), address(close), address(turn),
-        address(question), address(answer), address(judge), address(mend), address(tell)})
+        address(question), address(answer), address(judge), address(repair), address(report)})
     cuda::need(cudaFuncGetAttributes(&unused, kernel), "load a kernel's code");
 }
 
@@ -275,7 +275,7 @@ void take_in(const sxt_pcg_record_args &from, sxt_value_type type, void *r, cuda
 
 void begin_record(const Recording &a, cudaGraphConditionalHandle on, cudaStream_t stream) {
   begin<<<1, norm_threads, 0, stream>>>(a, on);
-  cuda::need_launch("the beginning of a recorded solve");
+  cuda::need_launch("the beginning of a captured solve");
 }
 void open_steps(const Recording &a, cudaGraphConditionalHandle inner, cudaStream_t stream) {
   open<<<1, 1, 0, stream>>>(a, inner);
@@ -287,11 +287,11 @@ void close_steps(const Recording &a, cudaGraphConditionalHandle inner, cudaStrea
 }
 void turn_back(const Recording &a, cudaStream_t stream) {
   turn<<<1, 1, 0, stream>>>(a);
-  cuda::need_launch("the direction's turn");
+  cuda::need_launch("the update of the direction");
 }
 void doubt(const Recording &a, cudaStream_t stream) {
   question<<<1, 1, 0, stream>>>(a);
-  cuda::need_launch("the question for a curvature");
+  cuda::need_launch("the request for a curvature");
 }
 void keep_curvature(const Recording &a, cudaStream_t stream) {
   answer<<<1, 1, 0, stream>>>(a);
@@ -299,16 +299,17 @@ void keep_curvature(const Recording &a, cudaStream_t stream) {
 }
 void judge_record(const Recording &a, cudaGraphConditionalHandle on, cudaStream_t stream) {
   judge<<<1, norm_threads, 0, stream>>>(a, on);
-  cuda::need_launch("the judgement of a true residual");
+  cuda::need_launch("the test of a true residual");
 }
-void mend_answer(const Recording &a, void *x, const void *guess, cudaStream_t stream) {
+void repair_answer(const Recording &a, void *x, const void *guess, cudaStream_t stream) {
   const auto words = a.n * static_cast<std::int64_t>(sextant::plugin::value_bytes(a.s.type) / sizeof(float));
-  mend<<<norm_blocks, norm_threads, 0, stream>>>(a, static_cast<float *>(x), static_cast<const float *>(guess), words);
-  cuda::need_launch("the answer of a recorded solve");
+  repair<<<norm_blocks, norm_threads, 0, stream>>>(a, static_cast<float *>(x), static_cast<const float *>(guess),
+                                                   words);
+  cuda::need_launch("the result of a captured solve");
 }
-void tell_record(const Recording &a, const sxt_pcg_record_args &to, cudaStream_t stream) {
-  tell<<<1, 1, 0, stream>>>(a, to);
-  cuda::need_launch("the report of a recorded solve");
+void report_record(const Recording &a, const sxt_pcg_record_args &to, cudaStream_t stream) {
+  report<<<1, 1, 0, stream>>>(a, to);
+  cuda::need_launch("the report of a captured solve");
 }
 
 }  // namespace graph

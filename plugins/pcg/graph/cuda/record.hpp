@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A whole solve as part of a graph that the application captures: what it keeps on the device between its steps, and
-// its kernels. Plain data; included from C++ and from CUDA.
+// A whole solve as part of a graph that the application captures: its data on the device between its steps, and its
+// kernels. Plain data; included from C++ and from CUDA.
 //
-//   begin      norms of b, the tolerance of the system, a direction that starts anew
-//   while on:  p as the last step wants it; evaluation; inner on = nothing ended it
+//   begin      norms of b, the tolerance of the system, a direction that restarts
+//   while on:  p for the last step; evaluation; inner on = nothing ended it
 //     while inner on:  steps and evaluations, a few at a time; inner on = nothing ended them
-//     p turned back; p'Ap where it is not sure; the true residual (plugin/kinds/residual.h) and its norms; judge: on =
-//     there is reason to go on
-//   mend       x is 0 for b = 0, the guess where it is no number, and 0 where that was the guess and is better
-//   tell       the report
+//     p restored; p'Ap where it is not sure; the true residual (plugin/kinds/residual.h) and its norms; judge: on =
+//     a further attempt may succeed
+//   repair     x is 0 for b = 0, the guess where it is no number, and 0 where that was the guess and is better
+//   report     the report for the caller
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -32,7 +32,7 @@ struct Record {                               // device
   std::int32_t reserved;
 };
 
-// What the kernels below share.
+// Common arguments of the kernels below.
 struct Recording {
   Scalars s;
   Record *record;
@@ -58,7 +58,7 @@ void turn_back(const Recording &a, cudaStream_t stream);  // alpha, beta: p = al
 void doubt(const Recording &a, cudaStream_t stream);
 void keep_curvature(const Recording &a, cudaStream_t stream);
 void judge_record(const Recording &a, cudaGraphConditionalHandle on, cudaStream_t stream);
-void mend_answer(const Recording &a, void *x, const void *guess, cudaStream_t stream);  // guess NULL: zero
-void tell_record(const Recording &a, const sxt_pcg_record_args &to, cudaStream_t stream);
+void repair_answer(const Recording &a, void *x, const void *guess, cudaStream_t stream);  // guess NULL: zero
+void report_record(const Recording &a, const sxt_pcg_record_args &to, cudaStream_t stream);
 
 }  // namespace graph

@@ -6,7 +6,7 @@
 
 namespace graph {
 
-// NULL where the toolkit knew no loops in graphs.
+// NULL where the toolkit has no loops in graphs.
 const sxt_pcg_ops *pcg_ops();
 
 }  // namespace graph

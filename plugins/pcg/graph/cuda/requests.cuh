@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the host asks of the block that begins, taken in on the device.
+// The host's request for the block that begins, read on the device.
 #pragma once
 
 #include "control.hpp"

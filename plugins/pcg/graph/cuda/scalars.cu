@@ -44,7 +44,7 @@ __device__ void set_alpha(const Scalars &s, double alpha) {
   if (s.minus_alpha) set_real(s.minus_alpha, -alpha, s.type);
 }
 
-// Stands still from here on.
+// Stops evaluations from here on.
 __device__ void hold(const Scalars &s, Ended ended, std::int64_t iterate) {
   s.control->ended = ended;
   s.control->turns = 0;
@@ -53,7 +53,7 @@ __device__ void hold(const Scalars &s, Ended ended, std::int64_t iterate) {
   *s.report = {iterate, ended, 0};
 }
 
-// The frame of an evaluation: f(control, limits, &alpha, &beta) returns running or why to stop, and is only asked when
+// The frame of an evaluation: f(control, limits, &alpha, &beta) returns running or why to stop, and is only called when
 // iterate k itself does not end the block. finite: whether all of its numbers are.
 template <class F>
 __device__ void evaluate(const Scalars &s, double squared, bool finite, const F &f) {
@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(threads) predict_recompute(const __grid_consta
   for (int i = 0; i < 4; ++i) v[i] = real_part(s.dots, i, s.type);
   const double p_q = v[0], z_q = v[1], squared = v[3], gamma = preconditioned ? v[2] : squared,
                q_t = preconditioned ? real_part(s.products, 0, s.type) : v[2];
-  // q't may leave the range of numbers while all vectors are finite.
+  // q't may overflow while all vectors are finite.
   const bool finite = pcg::is_finite(p_q) && pcg::is_finite(gamma) && pcg::is_finite(squared);
   evaluate(s, squared, finite, [=](const Control &, const pcg::Limits &limits, double *alpha, double *beta) {
     Ended ended = preconditioned ? pcg::usable(gamma, Ended::m_indefinite, limits) : Ended::running;
@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(threads) chronopoulos_gear(const __grid_consta
     if (ended != Ended::running) return ended;
     *beta = c.restart ? 0 : gamma / c.gamma_old;
     const double p_a_p = c.restart ? delta : delta - *beta * gamma / c.alpha_old;
-    // When half of the digits cancelled, rounding may have made it anything: the host has it measured.
+    // When half of the digits cancelled, rounding may dominate: the host has it measured.
     if (!(p_a_p > sqrt(limits.epsilon) * delta)) {
       c.beta = *beta;
       return unsure;
@@ -127,7 +127,7 @@ __global__ void __launch_bounds__(threads) chronopoulos_gear(const __grid_consta
   });
 }
 
-// The half before A p: beta. alpha waits for p'q; until then it is what step_length_classical divides.
+// The half before A p: beta. alpha waits for p'q; until then it holds the numerator of step_length_classical.
 __global__ void __launch_bounds__(threads) classical(const __grid_constant__ Scalars s, bool preconditioned) {
   take_turn();
   const double gamma = real_part(s.dots, 0, s.type);
@@ -161,7 +161,7 @@ __global__ void __launch_bounds__(threads) classical_step(const __grid_constant_
   if (!pcg::is_finite(p_q)) clear(s);
 }
 
-// What an iteration wants back that stands still: its direction, before idle steps turn it over with a rounding.
+// Saves the direction of an iteration that stops, before idle steps change it by a rounding.
 __global__ void __launch_bounds__(threads)
     keep(const Control *control, const int4 *from, int4 *to, std::int64_t count) {
   take_turn();

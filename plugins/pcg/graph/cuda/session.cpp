@@ -48,7 +48,7 @@ Session::Session(const State &state, const sxt_filled *slots, const sxt_exec &ex
                                         cuda::Life::state, SXT_SPACE_PINNED);
   load_scalar_kernels();
   load_record_kernels();
-  // Coefficients of 0 must meet numbers.
+  // Coefficients of 0 need finite numbers.
   cuda::fill_bytes(&exec, vectors_.data(), 0, vectors_.bytes(), "clear the vectors");
   cuda::fill_bytes(&exec, scalars_.data(), 0, scalars_.bytes(), "clear the scalars");
   std::memset(pinned_.data(), 0, pinned_.bytes());

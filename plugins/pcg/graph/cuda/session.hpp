@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the engine keeps: the shape of its problem (state) and, for each concurrent caller, the bound parts, the work
+// The engine's data: the shape of its problem (state) and, for each concurrent caller, the bound parts, the work
 // vectors, the scalars on the device and the captured blocks (session).
 #pragma once
 
@@ -21,7 +21,7 @@ namespace graph {
 
 namespace pcg = sextant::plugin::pcg;
 
-// Every part must be fit for capture.
+// Every part must support capture.
 inline const pcg::Recurrence &recurrence(std::int32_t id) { return pcg::recurrence<SXT_KERNEL_CAPTURABLE>(id); }
 
 struct State {
@@ -32,9 +32,10 @@ struct State {
   std::int64_t block;  // iterations of a captured block
   bool one_order;      // bits are those of other engines (sextant/plugin/order.h)
   std::int32_t
-      columns;         // right-hand sides in one run; several are driven from the host (plugins/pcg/shared/columns.hpp)
-  std::string view;    // what captured products have of the matrix by value: the view of its storage, byte by byte
-  std::int64_t views;  // how many it has had
+      columns;  // right-hand sides in one run; several are driven from the host (plugins/pcg/shared/columns.hpp)
+  std::string
+      view;  // the part of the matrix that captured products hold by value: the view of its storage, byte by byte
+  std::int64_t views;  // number of views so far
 };
 
 // Bytes of one work vector, rounded up so that each begins on a line.
@@ -45,8 +46,8 @@ inline std::uint64_t vector_bytes(std::int64_t n, sxt_value_type type) {
 inline std::int64_t vectors_of(const pcg::Recurrence &recurrence, bool preconditioned) {
   return recurrence.vectors[preconditioned] + 1;
 }
-// Directions that are kept aside while evaluations stand still, where a rounding on the way back would show: p, and
-// with Chronopoulos-Gear s behind it.
+// Directions that are saved while evaluations are stopped, where a rounding of idle steps would be visible: p, and with
+// Chronopoulos-Gear s behind it.
 inline std::int64_t kept_of(const pcg::Recurrence &recurrence, bool one_order) {
   return !one_order ? 0 : recurrence.id == SXT_RECURRENCE_CHRONOPOULOS_GEAR ? 2 : 1;
 }
@@ -59,7 +60,7 @@ inline std::int64_t vectors_in_all(const pcg::Recurrence &recurrence, bool preco
 // Short blocks serve where convergence is near.
 inline std::int64_t short_block(std::int64_t block) { return block < 4 ? 1 : block / 4; }
 
-// A captured block. What it was captured with must still hold when it is launched.
+// A captured block. Its captured arguments must still be valid when it is launched.
 struct Captured {
   void *graph = nullptr;
   std::int64_t iterations = 0;
@@ -78,7 +79,7 @@ struct SessionScalars {
   alignas(256) Number products[16];  // those of A p, where they are not among them
   alignas(256) Number alpha;         // coefficients
   Number beta, minus_alpha;
-  alignas(256) Record record;  // of a recorded solve
+  alignas(256) Record record;  // of a captured solve
   alignas(256) double sums[2 * norm_blocks];
 };
 
@@ -93,7 +94,7 @@ class Session {
   // 0: x; from 1: the recurrence's.
   void *vector(std::int32_t i) const { return vectors_.as<char>() + stride_ * static_cast<std::uint64_t>(i); }
   std::uint64_t vector_stride() const { return stride_; }
-  std::uint64_t kept_bytes() const { return kept_bytes_; }  // 0: nothing is kept aside
+  std::uint64_t kept_bytes() const { return kept_bytes_; }  // 0: nothing is saved
   void *kept() const { return vectors_.as<char>() + vectors_.bytes() - kept_bytes_; }
   // Places on the device.
   Control *control() const { return &scalars()->control; }
@@ -113,7 +114,7 @@ class Session {
   std::int64_t room() const { return room_; }
   void *column_results() const { return column_results_.data(); }  // pinned; of several right-hand sides
 
-  // Blocks that were captured with this scratch and this view of the matrix; drops them when one is another.
+  // Blocks that were captured with this scratch and this view of the matrix; drops them when either has changed.
   void keep_blocks_of(const State &state, const sxt_exec &exec);
   Captured long_block, short_block;
   bool capture_refused = false;  // no capture could be begun: iterations are launched one by one
@@ -138,7 +139,7 @@ class Session {
   Side sides_[2];
 };
 
-// What enqueue(exec) enqueues, captured on `side` as a graph that may be launched on any stream. NULL where no capture
+// Captures the work of enqueue(exec) on `side`, as a graph that may be launched on any stream. NULL where no capture
 // could be begun. Throws what enqueue throws, and cuda::Failure.
 template <class F>
 void *capture(const sxt_exec &exec, void *side, F &&enqueue) {

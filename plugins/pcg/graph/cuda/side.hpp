@@ -9,8 +9,8 @@ namespace graph {
 // The operations of exec's device. Throws cuda::Failure.
 const sxt_device_ops &device_ops(const sxt_exec &exec);
 
-// A stream of a session's own, on which work is captured and nothing runs: the application may enqueue on the caller's
-// stream meanwhile, and other threads may capture on theirs.
+// A session's own stream, on which work is captured and nothing runs: the application may enqueue on the caller's
+// stream at the same time, and other threads may capture on theirs.
 class Side {
  public:
   explicit Side(const sxt_exec &exec);  // throws cuda::Failure

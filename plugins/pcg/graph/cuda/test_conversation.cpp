@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The conversation of engines that run blocks of iterations (plugins/pcg/shared/blocks.hpp), with an engine that plays
-// a script: what is reported, in which order, what a block is told, and how each ending is understood.
+// a script: the reports and their order, the request of a block, and the handling of each ending.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -46,7 +46,7 @@ class Script {
   void finish() { ++finished; }
 };
 
-struct Told {
+struct Log {
   std::vector<std::int64_t> iterates;
   std::vector<double> residuals;
   std::vector<std::int64_t> confirmed;
@@ -59,23 +59,23 @@ class ConversationTest : public testing::Test {
   ConversationTest() {
     args.max_iterations = 100;
     args.tolerance = 0.1;
-    args.user = &told;
+    args.user = &log;
     args.observe = [](void *user, std::int64_t first, std::int64_t count, const double *residuals) -> sxt_reason {
-      auto &told = *static_cast<Told *>(user);
+      auto &log = *static_cast<Log *>(user);
       for (std::int64_t i = 0; i < count; ++i) {
-        told.iterates.push_back(first + i);
-        told.residuals.push_back(residuals[i]);
+        log.iterates.push_back(first + i);
+        log.residuals.push_back(residuals[i]);
       }
-      return told.stop_at_observe;
+      return log.stop_at_observe;
     };
     args.confirm = [](void *user, const void *, std::int64_t iteration, double, double *tolerance,
                       sxt_reason *reason) -> std::int32_t {
-      auto &told = *static_cast<Told *>(user);
-      const std::size_t i = told.confirmed.size();
-      told.confirmed.push_back(iteration);
-      if (i < told.answers.size()) {
+      auto &log = *static_cast<Log *>(user);
+      const std::size_t i = log.confirmed.size();
+      log.confirmed.push_back(iteration);
+      if (i < log.answers.size()) {
         *tolerance /= 10;
-        return told.answers[i];
+        return log.answers[i];
       }
       *reason = SXT_REASON_CONVERGED;
       return SXT_CONFIRM_STOP;
@@ -86,7 +86,7 @@ class ConversationTest : public testing::Test {
   sxt_pcg_args args{};
   sxt_exec exec{};
   Script engine;
-  Told told;
+  Log log;
   std::vector<double> room;
 };
 
@@ -95,11 +95,11 @@ TEST_F(ConversationTest, EveryIterateIsReportedOnceAndInOrder) {
   run();
   EXPECT_EQ(args.reason, SXT_REASON_CONVERGED);
   EXPECT_EQ(args.iterations, 10);
-  EXPECT_EQ(told.confirmed, std::vector<std::int64_t>{10});
-  ASSERT_EQ(told.iterates.size(), 11u);
+  EXPECT_EQ(log.confirmed, std::vector<std::int64_t>{10});
+  ASSERT_EQ(log.iterates.size(), 11u);
   for (std::int64_t k = 0; k <= 10; ++k) {
-    EXPECT_EQ(told.iterates[k], k);
-    EXPECT_DOUBLE_EQ(told.residuals[k], std::pow(0.5, static_cast<double>(k)));
+    EXPECT_EQ(log.iterates[k], k);
+    EXPECT_DOUBLE_EQ(log.residuals[k], std::pow(0.5, static_cast<double>(k)));
   }
   EXPECT_EQ(engine.starts, 1);
   EXPECT_EQ(engine.finished, 1);
@@ -124,19 +124,19 @@ TEST_F(ConversationTest, TheLimitIsExact) {
 }
 
 TEST_F(ConversationTest, AnAnswerThatIsNotAcceptedGoesOnWithTheNewTolerance) {
-  told.answers = {SXT_CONFIRM_GO_ON};
+  log.answers = {SXT_CONFIRM_GO_ON};
   engine.endings = {{3, Ended::met}, {7, Ended::at_last}, {9, Ended::met}};
   run();
   EXPECT_EQ(args.reason, SXT_REASON_CONVERGED);
-  EXPECT_EQ(told.confirmed, (std::vector<std::int64_t>{3, 9}));
+  EXPECT_EQ(log.confirmed, (std::vector<std::int64_t>{3, 9}));
   EXPECT_EQ(engine.asked[1].first, 3);
-  EXPECT_FALSE(engine.asked[1].test_first) << "the same iterate would be asked about for ever";
+  EXPECT_FALSE(engine.asked[1].test_first) << "the same iterate would be confirmed for ever";
   EXPECT_DOUBLE_EQ(engine.asked[1].tolerance, 0.01);
   EXPECT_EQ(engine.replacements, 0);
 }
 
 TEST_F(ConversationTest, ReplacingIsDoneOnceAnIterate) {
-  told.answers = {SXT_CONFIRM_REPLACE, SXT_CONFIRM_REPLACE};
+  log.answers = {SXT_CONFIRM_REPLACE, SXT_CONFIRM_REPLACE};
   engine.endings = {{3, Ended::met}, {3, Ended::met}, {7, Ended::at_last}, {8, Ended::met}};
   run();
   EXPECT_EQ(engine.replacements, 1);
@@ -156,11 +156,11 @@ TEST_F(ConversationTest, ResidualsAreReplacedWhenDue) {
   std::vector<std::int64_t> lasts;
   for (const Block &block : engine.asked) lasts.push_back(block.last);
   EXPECT_EQ(lasts, (std::vector<std::int64_t>{4, 6, 10, 12, 13}));
-  EXPECT_EQ(told.iterates.size(), 14u);
+  EXPECT_EQ(log.iterates.size(), 14u);
 }
 
 TEST_F(ConversationTest, ADirectionThatIsNoGoodIsDropped) {
-  told.answers = {SXT_CONFIRM_REPLACE};
+  log.answers = {SXT_CONFIRM_REPLACE};
   engine.endings = {{3, Ended::met}, {3, Ended::far}, {5, Ended::met}};
   run();
   EXPECT_TRUE(engine.asked[2].restart);
@@ -183,21 +183,21 @@ TEST_F(ConversationTest, AFailureBelongsToTheIterationItWasFoundIn) {
   }
   // A residual that is no number is the iterate's own, and is not reported.
   engine = {};
-  told = {};
+  log = {};
   engine.endings = {{2, Ended::not_a_number}};
   engine.spoilt = std::numeric_limits<double>::quiet_NaN();
   run();
   EXPECT_EQ(args.reason, SXT_REASON_NOT_A_NUMBER);
   EXPECT_EQ(args.iterations, 2);
-  EXPECT_EQ(told.iterates, (std::vector<std::int64_t>{0, 1}));
+  EXPECT_EQ(log.iterates, (std::vector<std::int64_t>{0, 1}));
 }
 
 TEST_F(ConversationTest, CoreMayStopAfterABlock) {
-  told.stop_at_observe = SXT_REASON_TIME_LIMIT;
+  log.stop_at_observe = SXT_REASON_TIME_LIMIT;
   run();
   EXPECT_EQ(args.reason, SXT_REASON_TIME_LIMIT);
   EXPECT_EQ(args.iterations, 4);
-  EXPECT_EQ(engine.finished, 1) << "x is wanted whatever the reason";
+  EXPECT_EQ(engine.finished, 1) << "x is returned for every reason";
 }
 
 TEST_F(ConversationTest, Cancelling) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Chronopoulos and Gear's conjugate gradients (1989): s = A p by recurrence, so that all inner products of an iteration
-// stand together: one reduction.
+// are formed together: one reduction.
 #include <cmath>
 
 #include "recurrences.hpp"
@@ -12,7 +12,7 @@ void chronopoulos_gear(Operator<T> &op, Monitor &monitor) {
   T *const x = op.x(), *const r = op.vector(0), *const w = op.vector(1), *const p = op.vector(2),
            *const s = op.vector(3);
   T *const u = op.preconditioned() ? op.vector(4) : r;
-  // p'Ap comes from a difference; when so much cancels, what is left has lost half of its digits.
+  // p'Ap comes from a difference; when this much cancels, the result has lost half of its digits.
   const double cancelled = std::sqrt(std::numeric_limits<typename Operator<T>::Real>::epsilon());
   double gamma_old = 0, alpha_old = 0;
   bool restart = true;

@@ -13,12 +13,12 @@ namespace {
 
 // Scalars, tests and callbacks of an iteration.
 constexpr double overhead_s = 2e-7;
-// Parts are measured each by itself, with its vectors where it left them. Here the part before left them, often in the
-// cache of another core: measured, an iteration within the cores' own caches took 1.4 to 2.7 times the sum of its
-// parts.
+// Each part is measured alone, with its vectors where it left them. Here the part before left them, often in the cache
+// of another core: measured, an iteration within the cores' own caches took 1.4 to 2.7 times the sum of its parts.
 constexpr double handed_over = 0.8;
 
-// How many times the sum an iteration takes. Where vectors come from memory it makes no difference who wrote them.
+// The time of an iteration over the sum of its parts. Where vectors come from memory it does not matter which core
+// wrote them.
 double handing_over(const sxt_pcg_query &query, const sxt_machine &machine) {
   if (machine.units <= 1) return 1;
   namespace plugin = sextant::plugin;

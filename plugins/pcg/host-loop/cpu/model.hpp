@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a solve will cost.
+// The cost of a solve.
 #pragma once
 
 #include <cstdint>

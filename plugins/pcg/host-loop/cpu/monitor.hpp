@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The monitor of engines that look after every iterate, under the names that the recurrences use.
+// The monitor of engines that test every iterate, under the names that the recurrences use.
 #pragma once
 
 #include "plugins/pcg/shared/monitor.hpp"

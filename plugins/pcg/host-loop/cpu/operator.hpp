@@ -35,14 +35,14 @@ class Operator {
   T *vector(std::int32_t i) const { return static_cast<T *>(session_.vector(i)); }
   bool preconditioned() const { return parts_.precondition.run != nullptr; }
 
-  // y = A x, and inner products that may include y, all awaited at once.
+  // y = A x, and inner products that may include y, all waited for at once.
   template <std::size_t N>
   std::array<double, N> apply(const T *x, T *y, const Pair (&pairs)[N]) {
     multiply(1, x, 0, y, pairs, N);
     return await<N>();
   }
 
-  // y = A x, z = M y, inner products that may include y, and y'z as the last of them: all awaited at once.
+  // y = A x, z = M y, inner products that may include y, and y'z as the last of them: all waited for at once.
   template <std::size_t N>
   std::array<double, N + 1> apply_both(const T *x, T *y, T *z, const Pair (&pairs)[N]) {
     multiply(1, x, 0, y, pairs, N);
@@ -56,7 +56,7 @@ class Operator {
   // r = b - A x.
   void residual(T *r) {
     copy(b(), r);
-    // A fused kernel computes its inner products in any case; nobody looks at these.
+    // A fused kernel computes its inner products in any case; these are not used.
     const Pair unused[] = {{nullptr, nullptr}};
     if (!(first_ && args_.x_is_zero)) multiply(-1, x(), 1, r, unused, parts_.fused ? 1 : 0);
     first_ = false;
@@ -131,7 +131,7 @@ class Operator {
     const std::int32_t promised = state_.recurrence->apply_dots[state_.preconditioned];
     if (!parts_.fused) {
       call(parts_.apply, args.m.h);
-      // The step's product is named to the separate kernel, which knows nothing of it.
+      // The separate kernel gets the new vector by its address.
       Pair named[SXT_MULTIDOT_MAX];
       for (std::size_t i = 0; i < count; ++i) named[i] = {pairs[i].u ? pairs[i].u : y, pairs[i].v ? pairs[i].v : y};
       if (count) multidot(parts_.apply_dots, named, count, promised);
@@ -156,7 +156,7 @@ class Operator {
     call(part, args.h);
   }
 
-  // Parts were chosen for a number of inner products and always get that many: the last pair is repeated.
+  // Parts were chosen for a fixed number of inner products and always get that many: the last pair is repeated.
   std::int32_t spread(const Pair *pairs, std::size_t count, std::int32_t promised) {
     for (std::int32_t i = 0; i < promised; ++i) {
       const Pair &pair = pairs[static_cast<std::size_t>(i) < count ? i : count - 1];

@@ -66,7 +66,7 @@ sxt_status run(const void *state_pointer, void *session, const sxt_head *head, c
   return plugin::guard(exec, [&] {
     const State &state = *static_cast<const State *>(state_pointer);
     if (const sxt_status status = plugin::pcg::check_args(head, state.n, exec); status != SXT_OK) return status;
-    // The kind's results stand in its args.
+    // The kind's results are in its args.
     auto &args = *reinterpret_cast<sxt_pcg_args *>(const_cast<sxt_head *>(head));
     return plugin::with_value_type(state.type, [&]<class T>(plugin::Tag<T>) {
       return solve<T>(state, *static_cast<const Session *>(session), args, *exec);
@@ -91,7 +91,7 @@ sxt_kernel kernel(const char *name, const char *description) {
   return k;
 }
 
-// Columns have equal bits from run to run, but not those that they have alone: not for the one order.
+// Columns have equal bits from run to run, but not the bits of a single solve: not for the one order.
 sxt_kernel classical_with_columns() {
   static const sxt_pcg_columns_ops ops{{sizeof(sxt_pcg_columns_ops), nullptr}, run_columns};
   sxt_kernel k = kernel<SXT_RECURRENCE_CLASSICAL>("pcg.host-loop.classical.cpu",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an engine keeps between solves: the shape of its problem (state) and, for each concurrent caller, the bound
-// parts and the work vectors (session).
+// An engine's data between solves: the shape of its problem (state) and, for each concurrent caller, the bound parts
+// and the work vectors (session).
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How accurate each recurrence can become on ill-conditioned systems, left alone: no residual is replaced and nothing
-// stops it. What counts is the residual computed from x against the rounding of A x itself, ||b - A x|| / (||A||
-// ||x||).
+// The attained accuracy of each recurrence on ill-conditioned systems: no residual is replaced and nothing stops it.
+// The measure is the residual computed from x against the rounding of A x itself, ||b - A x|| / (||A|| ||x||).
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
@@ -34,7 +33,7 @@ double attained(const char *name, const Matrix<double> &a, std::int64_t iteratio
   s.b = noise_vector<double>(a.n, 5);
   double least = HUGE_VAL;
   const Engine<double> engine(name, a, {.diagonal = diagonal});
-  // A solve cannot be looked into, so it is made longer step by step.
+  // A solve cannot be inspected, so it is made longer step by step.
   for (const double share : {0.25, 0.5, 0.75, 1.0}) {
     s.x.assign(s.b.size(), 0);
     s.tolerance = 0;
@@ -82,7 +81,7 @@ void expect_accuracy(bool with_m) {
 
 TEST(HostLoop, AttainedAccuracyOnIllConditionedSystems) { expect_accuracy(false); }
 
-// M is no help here, so that the systems stay as hard: z = M r, kept up by recurrence, may lose no more than r does.
+// M does not help here, so that the systems stay as hard: z = M r, kept up by recurrence, may lose no more than r does.
 TEST(HostLoop, AttainedAccuracyWithAPreconditioner) { expect_accuracy(true); }
 
 }  // namespace

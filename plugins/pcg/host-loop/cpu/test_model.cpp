@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the engines say before they run: whether they apply, the queries of their parts, and the cost of a solve.
+// The engines before they run: whether they apply, the queries of their parts, and the cost of a solve.
 #include <cstdint>
 
 #include "test_parts.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Part kernels as simple as they can be, and an engine driven through them exactly as core would drive it: slot
-// queries, candidates, prepare, open, run, close, release.
+// Simple part kernels, and an engine driven through them exactly as by core: slot queries, candidates, prepare, open,
+// run, close, release.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace pcg_test {
 
 namespace plugin = sextant::plugin;
 
-// The operator of one caller: counts its products and spoils the one asked for.
+// The operator of one caller: counts its products and spoils the requested one.
 struct Products {
   int count = 0;
   int spoil = 0;  // this product (from 1) gets a NaN; when negative, that product fails
@@ -123,7 +123,7 @@ sxt_status run_diagonal(const void *state, void *, const sxt_head *head, const s
   return SXT_OK;
 }
 
-// A solve as core would ask for it; the callbacks are functions so that a test can say what core does.
+// A solve as core would request it; the callbacks are functions so that a test can play core.
 template <class T>
 struct Solve {
   std::vector<T> b, x;
@@ -181,7 +181,7 @@ class Engine {
 
     char text[256] = "";
     sxt_message message{text, sizeof text};
-    const sxt_machine machine = make_machine(1);  // one thread hands nothing over
+    const sxt_machine machine = make_machine(1);  // with one thread no vectors move between cores
     if (kernel_.applicable(&query_.m.q, nullptr, &machine, &message) != SXT_OK) throw std::runtime_error(text);
     std::uint64_t count = 0;
     EXPECT_EQ(kernel_.candidates(&query_.m.q, nullptr, &machine, filled_.data(), &candidate, 1, &count), SXT_OK);
@@ -192,7 +192,7 @@ class Engine {
   ~Engine() { kernel_.release(state_); }
   Engine(const Engine &) = delete;
 
-  // Runs in a session of its own; `spoil`: the product that gets a NaN. [any-thread]
+  // Runs in a separate session; `spoil`: the product that gets a NaN. [any-thread]
   sxt_status run(sxt_pcg_args &args, int spoil = 0, const volatile std::int32_t *cancel = nullptr) const {
     Products products{0, spoil};
     Bounds bounds = bounds_;
@@ -233,7 +233,7 @@ class Engine {
  private:
   using Bounds = std::vector<std::vector<sxt_bound>>;
 
-  // Asks the engine what it wants in this slot and binds the part that does it.
+  // Asks the engine for this slot's query and binds a part that serves it.
   void fill(std::uint64_t slot) {
     const sxt_slot &wanted = kernel_.slots[slot];
     sxt_filled filled{

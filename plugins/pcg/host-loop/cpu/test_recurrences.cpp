@@ -100,7 +100,7 @@ TEST(HostLoop, RoundingDelaysTheOneReductionRecurrencesWithinBounds) {
 }
 
 TEST(HostLoop, PredictionThatCancelsIsRecomputed) {
-  // Close to the identity: every step gains nine digits, so the predicted r'r is nothing but rounding.
+  // Close to the identity: every step gains nine digits, so the predicted r'r is only rounding.
   const Matrix<double> a = tridiagonal<double>(50, 1 + 1e-9, 4e-10);
   const std::vector<double> inverse = inverse_diagonal(a);
   for (const bool m : {false, true}) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Why and where a solve stops: indefinite and broken problems, NaN, cancellation, and what confirm and observe order.
+// Why and where a solve stops: indefinite and broken problems, NaN, cancellation, and the requests of confirm and
+// observe.
 #include <cstdint>
 #include <limits>
 
@@ -142,7 +143,7 @@ TEST(HostLoopStops, IndefinitePreconditionerIsNamed) {
 }
 
 TEST(HostLoopStops, VanishingNumbersAreABreakdown) {
-  // p'Ap is positive but below the normal numbers: what it would divide is not to be trusted.
+  // p'Ap is positive but below the normal numbers: a quotient by it is not reliable.
   const Matrix<double> a = tridiagonal<double>(6, 1e-310, 0);
   // r'r underflows to zero while r is not zero, and core does not take the answer.
   const Matrix<double> unit = tridiagonal<double>(6, 1, 0);
@@ -237,7 +238,7 @@ TEST(HostLoopStops, AskingForReplacementForEverStillEnds) {
 }
 
 TEST(HostLoopStops, ReplacementRestartsWhereTheRecursionHadLied) {
-  // A product spoilt by a finite error makes the recursive residual false; a replacement finds out and recovers.
+  // A product spoilt by a finite error makes the recursive residual false; a replacement detects that and recovers.
   const Matrix<double> a = grid<double>(20);
   for (const char *name : recurrences) {
     SCOPED_TRACE(name);
@@ -270,12 +271,12 @@ TEST(HostLoopStops, BadArgsAndFailingPartsAreErrors) {
   s.max_iterations = -1;
   EXPECT_EQ(engine.solve(s), SXT_E_ARGUMENT);
 
-  // The status of a part that fails comes out as it is.
+  // The status of a part that fails is returned unchanged.
   s = random_solve(a);
   s.spoil_product = -3;
   EXPECT_EQ(engine.solve(s), SXT_E_DEVICE);
 
-  // No memory for the session: its status, and nothing kept.
+  // No memory for the session: its status, and no leak.
   const int blocks = Host::blocks;
   Host::fail_after = 0;
   s = random_solve(a);

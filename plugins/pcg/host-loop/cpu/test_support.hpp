@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For the tests of engines and preconditioners: small matrices beside what all tests of plugins share.
+// For the tests of engines and preconditioners: small matrices beside the common helpers of all plugin tests.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -44,7 +44,7 @@ pcg::Outcome Engine::run(const pcg::Block &block) {
   const Report report = *session_.work.report;
   if (report.ended == lost)
     throw cuda::Failure(SXT_E_DEVICE,
-                        "a block of the persistent kernel waited in vain for the others after iteration %lld",
+                        "a block of the persistent kernel got no answer from the others after iteration %lld",
                         (long long)report.iterate);
   session_.epoch = report.epoch;
   session_.fresh = false;

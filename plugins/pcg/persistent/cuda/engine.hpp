@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One solve: launches that each run until something must be asked of the host.
+// One solve: launches that each run until the host is needed.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class Engine {
   Session &session_;
   sxt_pcg_args &args_;
   const sxt_exec &exec_;
-  bool at_zero_ = false;  // x = 0 and r = b need no launch of their own
+  bool at_zero_ = false;  // x = 0 and r = b need no separate launch
   double nothing_ = 0;    // r'r where there are no rows
 };
 

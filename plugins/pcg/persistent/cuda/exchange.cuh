@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What blocks tell each other, and how numbers of many threads become one: packets through the last cache, the memory
-// of other blocks of one cluster, sums by the matrix unit.
+// The exchange between blocks, and sums of numbers of many threads: packets through the last cache, the memory of other
+// blocks of one cluster, sums by the matrix unit.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ using cuda::Word;
 constexpr int polls_in_flight = 4;
 constexpr int quarters = 4;                     // warps that gather sums
 constexpr int row_of_parts = most_warps + 2;    // rows of partial sums begin in different banks
-constexpr int early_parts = 16;                 // blocks up to which it pays to look for packets at once
+constexpr int early_parts = 16;                 // blocks up to which polling for packets at once is faster
 constexpr std::uint32_t patience = 20'000'000;  // polls, some tens of seconds
 
 template <class V>
@@ -58,7 +58,7 @@ __device__ bool receive(Word epoch, const There &there, const From &from, const 
   const auto wanted = static_cast<std::uint32_t>(epoch);  // packets are never so old that more would be needed
   Packet found[count];
   for (std::uint32_t waited = 0;; ++waited) {
-    // All at once: looking again only for what is missing would wait for one after the other.
+    // All at once: polling only the missing ones would wait for one after the other.
 #pragma unroll
     for (int k = 0; k < count; ++k) found[k] = peek(at[k]);
     std::uint32_t late = 0;
@@ -149,7 +149,7 @@ __device__ inline void read_there(std::uint32_t there, float &value) {
   asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(value) : "r"(there) : "memory");
 #endif
 }
-// All threads of the cluster: what each wrote before is visible to all after.
+// A barrier of all threads of the cluster: earlier writes of each are visible to all.
 __device__ inline void meet_cluster() {
 #ifndef SXT_NO_PACKETS
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");

@@ -4,11 +4,11 @@
 // runs; an iteration is bound by the latency of the exchange, then by shared memory (10 bytes an entry and a gather).
 //
 // The exchange: a block publishes the rows of q = A p that others need, and its parts of four inner products, as
-// 16-byte packets {value, epoch}. It then waits for the packets of its halo and for everybody's parts, which are the
-// barrier as well, and updates r and p of its halo itself with the owner's very operations, so that bits agree. Packets
-// lie twice, by the epoch's parity: a block can only be one exchange ahead, since the next needs everybody's parts.
-// In a grid of one cluster there are no packets: blocks read each other's shared memory around a barrier of the
-// cluster.
+// 16-byte packets {value, epoch}. It then waits for the packets of its halo and for the parts of all blocks, which also
+// act as the barrier, and updates r and p of its halo with the same operations as the owner, so that bits agree.
+// Packets have two copies, by the epoch's parity: a block can be at most one exchange ahead, since the next needs the
+// parts of all blocks. In a grid of one cluster there are no packets: blocks read each other's shared memory around a
+// barrier of the cluster.
 #pragma once
 
 #include "exchange.cuh"
@@ -130,7 +130,7 @@ class Block {
   }
 
   // Sums v over all threads of the grid into total, the same bits in every block, and sends and fetches q of the halo
-  // when asked. False: a block did not answer.
+  // on request. False: a block did not answer.
   __device__ bool exchange(Word epoch, const double (&v)[sums], bool with_halo, double (&total)[sums]) {
     __shared__ __align__(16) double partial[sums][row_of_parts];
     __shared__ __align__(16) double quarter[quarters][sums];
@@ -145,7 +145,7 @@ class Block {
       if (with_halo) publish(epoch);
       return exchange_in_cluster(epoch, partial[lane / 8] + lane % 8, with_halo, total);
     }
-    // The sums are what everybody waits for longest, so they go first.
+    // All blocks wait longest for the sums, so these go first.
     if (warp == 0) send_sums(partial[lane / 8] + lane % 8, epoch);
     if (with_halo) publish(epoch);
     // With warps to spare, four gather the sums while the others gather the halo.
@@ -205,7 +205,7 @@ class Block {
   __device__ static void *after_packets(std::int32_t *end) {
     return reinterpret_cast<void *>((reinterpret_cast<std::uintptr_t>(end) + 7) / 8 * 8);
   }
-  // Behind everything stands the zero that padded entries are multiplied by, also p of rows that are padding.
+  // At the end lies the zero by which padded entries are multiplied, also p of rows that are padding.
   __device__ int zero_place() const { return a_.most_rows + a_.most_halo; }
   __device__ int k_place(int k) const { return active_[k] ? row_[k] : zero_place(); }
 
@@ -217,7 +217,7 @@ class Block {
       even = fma(static_cast<V>(values_kept_[j].first), p_[columns_kept_[j] & 0xffffu], even);
       odd = fma(static_cast<V>(values_kept_[j].second), p_[columns_kept_[j] >> 16], odd);
     }
-    // Two at a time: their loads are on their way together, and an odd one is left with a zero.
+    // Two at a time: their loads are in flight together, and an odd one is paired with a zero.
     const std::uint32_t zero = static_cast<std::uint32_t>(zero_place()) * 0x10001u;
 #pragma unroll 1
     for (int i = begin_[0] + kept * warp_lanes; i < end_[0]; i += 2 * warp_lanes)
@@ -232,8 +232,8 @@ class Block {
       }
     return even + odd;
   }
-  // Several rows, pair by pair of all of them, so that their loads are on their way together. The first is the longest;
-  // the others then meet zeros. unit: without the values.
+  // Several rows, pair by pair of all of them, so that their loads are in flight together. The first is the longest;
+  // the others are then padded with zeros. unit: without the values.
   template <bool unit>
   __device__ void rows_abreast() {
 #pragma unroll
@@ -303,8 +303,8 @@ class Block {
            static_cast<std::int64_t>((epoch & 1) * sum_copies + copy) * a_.parts * sums;
   }
 
-  // The block's sums of what its warps left: lane 8 k + j has the parts of sum k of warps j and 8 + j; lane l gets sum
-  // l % 4.
+  // The block's sums of its warps' parts: lane 8 k + j has the parts of sum k of warps j and 8 + j; lane l gets sum l %
+  // 4.
   __device__ static double sum_of_warps(const double *parts) {
     static_assert(most_warps == 16, "a lane has two parts");
     return sum_quarters(parts[0], parts[8]);
@@ -317,7 +317,7 @@ class Block {
       cuda::send_packet(sums_of(epoch, lane / sums) + blockIdx.x * sums + lane % sums, payload_of(mine), epoch);
   }
 
-  // The rest of an exchange in a cluster: sums are written to every block, q is read where its owner left it.
+  // The rest of an exchange in a cluster: sums are written to every block, q is read in its owner's memory.
   __device__ bool exchange_in_cluster(Word epoch, const double *parts, bool with_halo, double (&total)[sums]) {
     __shared__ double all[2][most_cluster][sums];
     const int warp = threadIdx.x / warp_lanes, lane = threadIdx.x % warp_lanes;
@@ -341,7 +341,7 @@ class Block {
     return true;
   }
 
-  // Packets need some 300 nanoseconds; who looks earlier only delays them.
+  // Packets need some 300 nanoseconds; earlier polling only delays them.
   __device__ static void pause() {
     const unsigned began = clock();
     while (static_cast<unsigned>(clock()) - began < 600u) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kernels for f32, and what brings values to their places for all types.
+// The kernels for f32, and the placing of values for all types.
 #include "kernels.cuh"
 #include "state.hpp"
 
@@ -52,13 +52,13 @@ void look_at_values(const State &state, const sxt_exec *exec) {
   const T *values = state.values.as<T>();
   begin_uniform<<<1, 1, 0, cuda::stream_of(*exec)>>>(state.first_entry < 0 ? nullptr : values + state.first_entry,
                                                      state.uniform.as<Uniform>());
-  cuda::need_launch("a look at the values");
+  cuda::need_launch("a test of the values");
   if (state.first_entry < 0) return;
   constexpr unsigned threads = 256;
   compare_uniform<<<static_cast<unsigned>(cuda::divide_up<std::int64_t>(n, threads)), threads, 0,
                     cuda::stream_of(*exec)>>>(n, state.entry_of.as<std::int32_t>(), values,
                                               state.uniform.as<Uniform>());
-  cuda::need_launch("a look at the values");
+  cuda::need_launch("a test of the values");
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ const void *kernel_of(std::int32_t passes) {
     default: return reinterpret_cast<const void *>(iterate<V, M, 4, false>);
   }
 }
-// For a grid of one cluster, which is for small systems: more passes are not worth having.
+// For a grid of one cluster, which is for small systems: more passes are not needed.
 template <class V, class M>
 const void *cluster_kernel_of(std::int32_t passes) {
   return passes == 1 ? reinterpret_cast<const void *>(iterate<V, M, 1, true>)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What host and device agree on: how a matrix lies packed for the blocks of the grid, and what one launch is told and
-// tells. Plain data; included from C++ and from CUDA.
+// The interface of host and device: the packed matrix for the blocks of the grid, and the input and output of one
+// launch. Plain data; included from C++ and from CUDA.
 //
 // Block c owns the rows at positions part[c].first_row .. + rows. A row is worked on by `group` lanes of one warp. The
 // rows of one warp in one pass form a slice: pair j of its lane l lies at slice_begin + 32 j + l, two entries of the
@@ -63,7 +63,7 @@ struct Matrix {
 inline constexpr pcg::Ended lost = pcg::Ended::first_own;
 
 struct Report {      // pinned
-  pcg::Ended ended;  // why the launch came back
+  pcg::Ended ended;  // why the launch ended
   std::int32_t reserved;
   std::int64_t iterate;  // the one that r, p and x belong to
   std::uint64_t epoch;   // of the last exchange
@@ -73,7 +73,7 @@ enum Start : std::int32_t {
   start_zero,      // x = 0, r = b, p = r
   start_residual,  // only r = b - A x, stored; no iteration
   start_restart,   // p = r
-  start_resume     // r and p as they were stored
+  start_resume     // r and p from the stored ones
 };
 
 struct Run {

@@ -16,8 +16,8 @@ namespace {
 
 namespace plugin = sextant::plugin;
 
-// Between what three hosts of an H200 took (README.md): latencies and one multiprocessor's shared memory, so they are
-// not scaled by the machine's rates.
+// Between the times on three hosts of an H200 (README.md): latencies and shared memory of one multiprocessor, so they
+// are not scaled by the machine's rates.
 constexpr double exchange_s = 1.56e-6;                          // sums, packets there and back, scalars, barriers
 constexpr double cluster_s = 1.33e-6, cluster_block_s = 17e-9;  // the same two in a grid of one cluster
 constexpr double block_s = 1.1e-9;                              // more for every block whose packets are read
@@ -31,9 +31,9 @@ constexpr double host_s = 12e-6;            // a launch and the wait for it
 // Growing the parts three times and packing: 10 to 19 ns on one core of a Xeon, 6 to 14 on two (README.md), and some 20
 // bytes between host and device; beside an H200 with 16 cores 9 to 21 ns in all. A calibration measures it.
 constexpr double setup_entry_s = 9.5e-9, setup_row_s = 32e-9, setup_s = 4e-4;
-// To find the turns: on one thread, and on so many from worth_threads entries on.
+// To find the turns: on one thread, and on this many from worth_threads entries on.
 constexpr double turn_entry_s = 12e-9, turn_threads = 8;
-// A launch should last about so long: what the host does in between then costs a hundredth, and core still gets to see
+// A launch should last about this long: the host's work in between then costs a hundredth, and core still sees
 // progress, time limits and cancellations hundreds of times a second.
 constexpr double launch_goal_s = 2e-3;
 

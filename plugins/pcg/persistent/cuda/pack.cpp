@@ -22,8 +22,8 @@ std::vector<std::int32_t> lengths_of(const Pattern &a) {
 }
 
 // Rows of a part from the longest to the shortest, so that slices waste little, and equal ones as the matrix numbers
-// them: lanes that stand together then read p from places that do, and shared memory has fewer conflicts. Sorted by
-// counting, by length first and then by part.
+// them: adjacent lanes then read adjacent places of p, and shared memory has fewer conflicts. Sorted by counting, by
+// length first and then by part.
 std::vector<std::int32_t> positions(const std::vector<std::int32_t> &length, const Partition &partition) {
   const auto n = static_cast<std::int32_t>(length.size());
   const std::int32_t longest = n > 0 ? *std::max_element(length.begin(), length.end()) : 0;
@@ -79,7 +79,7 @@ class PartPacker {
     for (std::int32_t i = 0; i < warp_lanes >> shift; ++i) {
       const std::int32_t local = s * (warp_lanes >> shift) + i;
       const std::int32_t row = local < part.rows ? out_.row_of[part.first_row + local] : -1;
-      // Rows of a part lie apart: what comes soon is asked for now.
+      // Rows of a part are scattered: those that come soon are prefetched.
       if (local + ahead < part.rows)
         __builtin_prefetch(a_.col + a_.row_ptr[out_.row_of[part.first_row + local + ahead]]);
       const std::uint32_t first = 2 * (begin + (static_cast<std::uint32_t>(i) << shift));
@@ -138,7 +138,7 @@ class PartPacker {
       }
   }
 
-  // Gives every position that was met its place in the part's p: own rows first, then the halo.
+  // Gives every position found its place in the part's p: own rows first, then the halo.
   std::vector<std::int32_t> name_places(const Part &part) {
     std::vector<std::int32_t> halo;
     for (std::size_t word = 0; word < met_.size(); ++word)
@@ -160,7 +160,7 @@ class PartPacker {
   std::vector<std::uint64_t> met_;   // a bit for each position, set where this part has an entry
   std::vector<std::int32_t> where_;  // the position that belongs to each place of this part; -1: padding
   std::vector<Turns::Item> row_;
-  std::vector<std::uint16_t> local_;  // the place in this part's p of each position that was met
+  std::vector<std::uint16_t> local_;  // the place in this part's p of each position found
 };
 
 // Halos one after the other, and the packets that fill them: one for every row that is in a halo.
@@ -238,7 +238,7 @@ void pack_entries(const Pattern &a, std::int32_t banks, Packed &packed, int thre
   packed.entry_of = Filled<std::int32_t>(2 * pairs);
   packed.diagonal_entry = Filled<std::int32_t>(position.size());
 
-  // Each thread takes parts in succession: what it needs for one it keeps for the next.
+  // Each thread takes parts in succession: memory for one is reused for the next.
   const auto parts = static_cast<std::int32_t>(packed.parts.size());
   std::vector<std::vector<std::int32_t>> halos(packed.parts.size());
   const std::int32_t team = std::clamp(threads, 1, parts);

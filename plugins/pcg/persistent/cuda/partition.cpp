@@ -20,7 +20,7 @@ class Queue {
     *room(1) = row;
     ++end_;
   }
-  // Where `most` more may be written; say how far that went.
+  // Room for `most` further rows; the caller states how many were written.
   std::int32_t *room(std::size_t most) {
     if (end_ + most > rows_.size()) rows_.resize(std::max<std::size_t>(256, 2 * (end_ + most)));
     return rows_.data() + end_;
@@ -44,7 +44,7 @@ class Frontier {
     buckets_[level].add(row);
     lowest_ = std::min(lowest_, level);
   }
-  // waits(row, level): whether the row still waits at this level. -1: nobody waits.
+  // waits(row, level): whether the row still waits at this level. -1: no row waits.
   template <class Waits>
   std::int32_t next(Waits &&waits) {
     for (; lowest_ < levels; ++lowest_) {
@@ -70,7 +70,7 @@ std::vector<std::int32_t> even_split(std::int32_t n, std::int32_t parts) {
   return begin;
 }
 
-// When a way of growing is given up: a part's halo does not fit, or all halos together are beyond what another way has.
+// When a way of growing is given up: a part's halo does not fit, or all halos together exceed those of another way.
 struct Bound {
   std::int64_t most_halo;
   std::atomic<std::int64_t> least_total;
@@ -84,7 +84,7 @@ class Grower {
       for (std::int32_t i = 0; i < a.n; ++i) rows_[i].free = a.row_ptr[i + 1] - a.row_ptr[i];
   }
 
-  // False: given up; out.halo has what was counted until then.
+  // False: given up; out.halo has the count until then.
   bool grow(Partition &out) {
     out.part_of.resize(static_cast<std::size_t>(a_.n));
     for (std::int32_t c = 0; c < out.parts(); ++c) {
@@ -106,12 +106,12 @@ class Grower {
 
  private:
   static constexpr std::int32_t middle = Frontier::levels / 2;
-  // seen: twice the last part that met the row, plus one when a part has taken it.
+  // seen: twice the last part that found the row, plus one when a part has taken it.
   struct Seen {
     std::int32_t seen = -2;
     bool taken() const { return seen & 1; }
   };
-  // Also its neighbours without a part, and those within the part that met it last.
+  // Also its neighbours without a part, and those within the part that found it last.
   struct Enclosed : Seen {
     std::int32_t free, within;
     int level() const { return std::clamp(middle + free - within, 0, Frontier::levels - 1); }
@@ -135,14 +135,14 @@ class Grower {
     else
       return oldest(around_);
   }
-  // Of those that wait; -1: nobody does.
+  // Of those that wait; -1: none.
   std::int32_t oldest(Queue &queue) {
     while (!queue.empty())
       if (const std::int32_t row = queue.take(); !rows_[row].taken()) return row;
     return -1;
   }
-  // The row joins part c: each of its neighbours has one more there. Conditions are numbers where they could not be
-  // foreseen.
+  // The row joins part c: each of its neighbours has one more there. Conditions are used as numbers where a branch
+  // could not be predicted.
   void take(std::int32_t row, std::int32_t c) {
     std::int64_t halo = halo_ - (rows_[row].seen >> 1 == c);
     rows_[row].seen = 2 * c + 1;
@@ -209,7 +209,7 @@ Partition grown_parts(const Pattern &a, std::int32_t parts, Growth growth) {
 }
 
 Partition best_parts(const Pattern &a, std::int32_t parts, int threads, std::int64_t most_halo) {
-  // What is found first lets the others be given up early; of equal ones the last here is taken.
+  // A good early result lets the others be given up sooner; of equal ones the last here is taken.
   constexpr std::array ways{Growth::enclosure, Growth::distance, Growth::numbering};
   constexpr std::array order{1, 0, 2};
   std::array<Partition, ways.size()> grown;

@@ -15,7 +15,7 @@ struct Pattern {
   const std::int32_t *col;
 };
 
-// Rows of other parts that each part must know the values of; the sum over all parts, and the most that one has.
+// The number of rows of other parts whose values each part needs; the sum over all parts, and the largest.
 struct Halo {
   std::int64_t total = 0, most = 0;
 };
@@ -28,16 +28,16 @@ struct Partition {
 };
 
 // Parts of even size grown one after the other. A part takes next
-//   numbering: the row that the matrix numbers next; good where the numbering is.
-//   distance: the row that it met first, so that parts are balls; best on grids.
+//   numbering: the next row in the matrix's numbering; good where that is good.
+//   distance: the row that it found first, so that parts are balls; best on grids.
 //   enclosure: the row with the fewest neighbours without a part, less those within this one; best on meshes.
-// Of the last two each begins at the oldest row that borders on what has a part already.
+// In the last two a part begins at the oldest row that borders on rows with a part.
 enum class Growth { numbering, distance, enclosure };
 Partition grown_parts(const Pattern &a, std::int32_t parts, Growth growth);
 
-// The one of the three with the smallest halo, whatever the number of threads. A way in which a part gets a halo of
-// more than most_halo rows is given up there; where all are, the result has no rows (part_of is empty) and the least
-// halo at which one was given up.
+// The one of the three with the smallest halo, for any number of threads. A way in which a part gets a halo of more
+// than most_halo rows is given up there; where all are given up, the result has no rows (part_of is empty) and the
+// least halo at which one was given up.
 Partition best_parts(const Pattern &a, std::int32_t parts, int threads = 1,
                      std::int64_t most_halo = std::numeric_limits<std::int64_t>::max());
 

@@ -30,7 +30,7 @@ HostPattern fetch_pattern(const sxt_csr &a, const sxt_exec *exec) {
   cuda::copy(exec, out.col.data(), a.col, nnz * sizeof(std::int32_t), "the columns of A");
   if (a.s.offset_type == SXT_I32) {
     cuda::fetch(exec, out.row_ptr.data(), static_cast<const std::int32_t *>(a.row_ptr), rows + 1, "the rows of A");
-  } else {  // what fits multiprocessors has no more entries than 32 bits count
+  } else {  // a system that fits the multiprocessors has fewer entries than 2^31
     const Filled<std::int64_t> wide(rows + 1);
     cuda::fetch(exec, wide.data(), static_cast<const std::int64_t *>(a.row_ptr), rows + 1, "the rows of A");
     std::transform(wide.data(), wide.data() + wide.size(), out.row_ptr.data(),
@@ -49,18 +49,17 @@ DeviceArray upload(const Values &values, const sxt_exec *exec, const char *what)
 
 std::int64_t size_of(sxt_value_type type) { return static_cast<std::int64_t>(plugin::value_bytes(type)); }
 
-// The most that a block of this device may have, asked of the device itself.
+// The largest shared memory of a block, as the device reports it.
 std::int64_t shared_limit() {
   int device = 0, bytes = 0;
   cuda::need(cudaGetDevice(&device), "ask which device is current");
   cuda::need(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
              "ask the device for its shared memory");
-  // A kilobyte of a block is the system's, half of one the kernel's own.
+  // A kilobyte of a block belongs to the system, half of one to the kernel.
   return bytes - 1024;
 }
 
-// What the largest block would have: an exact number once the rows are shared out and laid out, at least so many
-// before.
+// The needs of the largest block: exact once the rows are shared out and laid out, a lower bound before.
 struct Sizes {
   std::int64_t rows, pairs, halo;
 };
@@ -73,7 +72,7 @@ class Room {
     return shared_bytes(size_of(state_.vectors), size_of(state_.stored), sizes.pairs, sizes.rows, sizes.halo,
                         state_.clustered);
   }
-  // Throws where so much does not fit a block. least: sizes are lower bounds.
+  // Throws where these sizes do not fit a block. least: sizes are lower bounds.
   void check(const Sizes &sizes, bool least) const {
     const std::int64_t most = std::int64_t{most_threads} * (state_.clustered ? cluster_passes : most_passes);
     if (sizes.rows > most)
@@ -128,7 +127,7 @@ void upload_all(State &state, const Packed &packed, const sxt_exec *exec) {
   const auto stored = static_cast<std::uint64_t>(size_of(state.stored));
   state.values = DeviceArray(exec, std::max<std::uint64_t>(2, packed.entry_of.size()) * stored, "the values of A");
   state.diagonal = DeviceArray(exec, std::max<std::uint64_t>(1, packed.diagonal_entry.size()) * stored, "the diagonal");
-  state.uniform = DeviceArray(exec, sizeof(Uniform), "what A's values have in common");
+  state.uniform = DeviceArray(exec, sizeof(Uniform), "the common value of A");
   const std::int32_t *const entries = packed.entry_of.data(), *const end = entries + packed.entry_of.size();
   const std::int32_t *const first = std::find_if(entries, end, [](std::int32_t entry) { return entry >= 0; });
   state.places = end - entries;
@@ -158,7 +157,7 @@ void fill(State &state, const sxt_pcg_query &query, const sxt_csr &a, std::int32
   state.longest = longest;
   state.clustered = clustered;
   if (state.n == 0) return;  // nothing will be launched
-  // What cannot fit is refused before the pattern is brought over, then before it is packed.
+  // A system that cannot fit is refused before the pattern is copied, then before it is packed.
   const Room room(state);
   const std::int64_t off_diagonal = std::max<std::int64_t>(0, state.nnz - state.n);
   Sizes sizes{(state.n + parts - 1) / parts, (off_diagonal / parts + 1) / 2, 0};
@@ -190,7 +189,7 @@ void fill(State &state, const sxt_pcg_query &query, const sxt_csr &a, std::int32
     throw Failure(status, "a block cannot have %llu bytes of shared memory", (unsigned long long)state.shared);
   if (clustered) check_cluster(state);
   set_values(state, a, exec);
-  cuda::wait(exec);  // what was copied from the host's own vectors
+  cuda::wait(exec);  // copies from the host's own vectors
 }
 
 void set_values(State &state, const sxt_csr &a, const sxt_exec *exec) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the engine keeps: the packed matrix on the device (state), and for each concurrent caller the vectors, packets
-// and pinned words of its launches (session).
+// The engine's data: the packed matrix on the device (state), and for each concurrent caller the vectors, packets and
+// pinned words of its launches (session).
 #pragma once
 
 #include <cstdint>
@@ -64,7 +64,7 @@ struct Session {
 // cuda::Failure: SXT_E_NOT_SUPPORTED where a part does not fit a block.
 void fill(State &state, const sxt_pcg_query &query, const sxt_csr &a, std::int32_t parts, bool clustered,
           std::int64_t longest, bool in_turns, const sxt_exec *exec);
-// Values of the same pattern into their places, and what follows from them.
+// Puts values of the same pattern into their places, and updates what depends on them.
 void set_values(State &state, const sxt_csr &a, const sxt_exec *exec);
 // The kernel of the former alone.
 void place_values(const State &state, const sxt_csr &a, const sxt_exec *exec);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Independent pieces of host work shared out over threads, and memory that they fill.
+// Independent parts of host work shared among threads, and memory that they fill.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace persistent {
 
-// f(i) for every i below count; the first of what they throw, in the order of i, goes on to the caller.
+// f(i) for every i below count; of their exceptions the first, in the order of i, is rethrown to the caller.
 template <class F>
 void each_in_team(std::int32_t count, int threads, F &&f) {
   std::exception_ptr problem;
@@ -36,7 +36,8 @@ void each_in_team(std::int32_t count, int threads, F &&f) {
   if (problem) std::rethrow_exception(problem);
 }
 
-// Values that are written once by those who compute them: not cleared first, so pages are first touched by them too.
+// Values that are written once by the threads that compute them: not cleared, so that these threads also touch the
+// pages first.
 template <class T>
 class Filled {
  public:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sharing rows out and packing them: every row in one part, A x from the packed form alone, halos that hold what is
-// needed, and a model that refuses what cannot fit. All of it is host code, so it is compiled into the test: the plugin
-// itself needs a GPU.
+// Sharing rows out and packing them: every row in one part, A x from the packed form alone, halos that hold the needed
+// rows, and a model that refuses systems that cannot fit. All of it is host code, so it is compiled into the test: the
+// plugin itself needs a GPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -98,7 +98,7 @@ std::vector<double> multiply(const Csr &a, const Packed &p, const std::vector<do
   for (std::size_t c = 0; c < p.parts.size(); ++c) {
     const Part &part = p.parts[c];
     std::vector<double> local(static_cast<std::size_t>(p.most_rows + p.most_halo) + 1, 1e300);
-    local.back() = 0;  // what padding is multiplied by
+    local.back() = 0;  // padding is multiplied by it
     for (std::int32_t i = 0; i < part.rows; ++i) local[i] = x[p.row_of[part.first_row + i]];
     for (std::int32_t j = 0; j < part.halo; ++j) local[p.most_rows + j] = x[p.row_of[p.halo_row[part.first_halo + j]]];
     const std::int32_t rows_a_slice = warp_lanes / p.shape.group;
@@ -146,7 +146,7 @@ Halo halo_of(const Pattern &a, const Partition &p) {
   return out;
 }
 
-// The growing that the one under test is a faster form of: queues of levels, everything looked up where it is needed.
+// The plain form of the algorithm under test: queues of levels, everything looked up where it is needed.
 std::vector<std::int32_t> grown_plainly(const Pattern &a, const std::vector<std::int32_t> &begin, Growth growth) {
   std::vector<std::int32_t> part(static_cast<std::size_t>(a.n), -1), met(part), anywhere;
   std::vector<int> level(part), free(part), within(part);
@@ -221,7 +221,7 @@ TEST(PersistentPartition, GrownPartsHaveSmallHalos) {
   EXPECT_LT(best_parts(a.pattern(), 8).halo.total, 8 * 260);
 }
 
-TEST(PersistentPartition, TheSmallestHaloIsTakenWhateverTheThreads) {
+TEST(PersistentPartition, TheSmallestHaloIsTakenForAnyNumberOfThreads) {
   for (const Csr &a : {grid(12, 9, 10), grid(200, 1, 1), uneven(900), tangled(500)}) {
     std::int64_t least = std::numeric_limits<std::int64_t>::max();
     for (const Growth growth : all_ways) least = std::min(least, grown_parts(a.pattern(), 7, growth).halo.total);
@@ -231,7 +231,8 @@ TEST(PersistentPartition, TheSmallestHaloIsTakenWhateverTheThreads) {
   }
 }
 
-// A way whose parts see more than the limit is given up; with no way left there are no parts, and the number says why.
+// A way whose parts see more than the limit is given up; with no way left there are no parts, and the number tells the
+// reason.
 TEST(PersistentPartition, AHaloBeyondTheLimitIsGivenUp) {
   const Csr a = grid(16, 16, 16);
   const Partition best = best_parts(a.pattern(), 8);
@@ -259,7 +260,7 @@ TEST(PersistentPack, ThePackedFormAloneGivesAx) {
   }
 }
 
-// Each entry stands in one place, off the diagonal or on it, and every other place says that it is empty.
+// Each entry is in one place, off the diagonal or on it, and every other place is marked empty.
 TEST(PersistentPack, EveryPlaceIsWritten) {
   for (const Csr &a : {grid(9, 8, 7), uneven(900), tangled(400)})
     for (const std::int32_t parts : {1, 16}) {
@@ -273,7 +274,7 @@ TEST(PersistentPack, EveryPlaceIsWritten) {
 }
 
 // How often shared memory is read for all gathers: in each turn, for as many lanes as there are banks, once for every
-// place of the bank that has most of them.
+// place of the bank with the most places.
 std::int64_t reads(const Packed &p, std::int32_t banks) {
   const std::int32_t slices = p.shape.passes * (p.shape.threads / warp_lanes);
   std::int64_t sum = 0;
@@ -296,7 +297,7 @@ std::int64_t reads(const Packed &p, std::int32_t banks) {
   return sum;
 }
 
-TEST(PersistentPack, TurnsMeetFewerConflictsOfBanks) {
+TEST(PersistentPack, TurnsHaveFewerBankConflicts) {
   for (const Csr &a : {grid(24, 20, 22), tangled(3000), uneven(4000)})
     for (const std::int32_t parts : {6, 20})
       for (const std::int32_t banks : {banks_of(8), banks_of(4)}) {
@@ -354,7 +355,7 @@ TEST(PersistentPack, SizesAreKnownBeforeTheEntriesArePacked) {
   }
 }
 
-TEST(PersistentPack, EqualWhateverTheThreads) {
+TEST(PersistentPack, EqualForAnyNumberOfThreads) {
   const auto equal = [](const auto &a, const auto &b) {
     return a.size() == b.size() && std::equal(a.data(), a.data() + a.size(), b.data());
   };
@@ -370,7 +371,7 @@ TEST(PersistentPack, EqualWhateverTheThreads) {
   }
 }
 
-TEST(PersistentPack, PacketsReachWhoNeedsThem) {
+TEST(PersistentPack, PacketsReachTheBlocksThatNeedThem) {
   const Csr a = grid(10, 10, 10);
   const Packed p = pack(a.pattern(), best_parts(a.pattern(), 7), 16);
   std::vector<int> published(static_cast<std::size_t>(p.packets));

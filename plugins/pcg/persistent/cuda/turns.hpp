@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // In which turn a row reads which of its entries. As many lanes as there are banks read shared memory at once, and wait
 // for each other where two want different places of one bank. A row's entries may come in any order, so each takes a
-// turn in which its place is read already, or else its bank least; then entries of one row change places where a turn
-// has more than one place of a bank. Host only.
+// turn in which its place is read already, or else its bank is used least; then entries of one row change places where
+// a turn has more than one place of a bank. Host only.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace persistent {
 
 class Turns {
  public:
-  static constexpr std::int32_t most = 64;  // turns that are looked at together
+  static constexpr std::int32_t most = 64;  // turns that are considered together
 
   struct Item {
     std::int32_t place = -1;  // in shared memory; -1: the lane has nothing to read
@@ -47,7 +47,7 @@ class Turns {
       if (++taken[turn] == lanes) free &= ~bit(turn);
     }
   }
-  // Once all rows are there, which have `lanes` lanes each.
+  // Called once all rows are added, which have `lanes` lanes each.
   void exchange(std::int32_t lanes) {
     for (std::int32_t depth = deepest_; depth > 1; --depth) {
       std::uint64_t crowded = 0;

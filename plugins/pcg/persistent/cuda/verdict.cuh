@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an iteration's sums lead to: alpha and beta, or why the launch ends.
+// From an iteration's sums: alpha and beta, or the reason why the launch ends.
 #pragma once
 
 #include <cfloat>
@@ -21,7 +21,8 @@ struct Verdict {
 template <class V>
 constexpr double vanished = 256 * (sizeof(V) == 8 ? DBL_EPSILON : FLT_EPSILON);
 
-// Whether a positive number of V's normal range, by its exponent alone: this is on the way of every iteration.
+// Whether a positive number of V's normal range, by its exponent alone: this is on the critical path of every
+// iteration.
 template <class V>
 __device__ bool is_normal(double value) {
   const auto high = static_cast<std::uint32_t>(__double2hiint(value));
@@ -30,13 +31,13 @@ __device__ bool is_normal(double value) {
   return high - least < beyond - least;
 }
 
-// Whether nothing has to be looked at before the coming iteration: so it is in almost all of them.
+// Whether the coming iteration needs no further test, as in almost all of them.
 __device__ inline bool is_plain(const Run &run, std::int64_t k, double p_q, double gamma) {
   return is_divisor(p_q) & is_divisor(gamma) & (gamma > run.tolerance_squared) & (k < run.last) & (k != run.first);
 }
 
-// Iterate k where it is not plain: why it is the last of this launch, if it is. Kept apart, so that what every
-// iteration runs through stands in one piece.
+// Iterate k where it is not plain: why it is the last of this launch, if it is. Kept apart, so that the code of every
+// iteration is contiguous.
 template <class V>
 __device__ __noinline__ pcg::Ended judge(const Run &run, std::int64_t k, double p_q, double gamma) {
   constexpr pcg::Limits limits = pcg::limits_of<V>();
@@ -45,7 +46,7 @@ __device__ __noinline__ pcg::Ended judge(const Run &run, std::int64_t k, double 
 }
 __device__ __noinline__ inline double divide(double a, double b) { return a / b; }
 
-// Iterate k by its sums p'q, r'q, q'q, r'r. speaker: writes down r'r.
+// Iterate k by its sums p'q, r'q, q'q, r'r. speaker: stores r'r.
 template <class V>
 __device__ Verdict<V> decide(const Run &run, const Work &work, bool speaker, std::int64_t k,
                              const double (&total)[sums]) {

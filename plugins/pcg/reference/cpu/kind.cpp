@@ -29,7 +29,7 @@ struct Case {
   plugin::cases::Moved moved;
 };
 
-// What a description in the list below turns into.
+// A case from a description in the list below.
 struct Problem {
   Matrix matrix;
   std::vector<Number> b, x;
@@ -120,7 +120,7 @@ const Entry entries[] = {
      }},
 };
 
-// The stand-in for core: accepts what met the tolerance.
+// Replaces core: accepts an iterate that meets the tolerance.
 std::int32_t accept(void *, const void *, std::int64_t, double, double *, sxt_reason *reason) {
   *reason = SXT_REASON_CONVERGED;
   return SXT_CONFIRM_STOP;
@@ -230,7 +230,7 @@ sxt_status move_case(sxt_case *moved, const sxt_exec *exec, std::int32_t to_devi
   });
 }
 
-// Sets *error beyond every bound and says why.
+// Sets *error beyond every bound, with the reason.
 __attribute__((format(printf, 3, 4))) sxt_status wrong(double *error, sxt_message *message, const char *format, ...) {
   *error = std::numeric_limits<double>::infinity();
   if (message && message->text && message->capacity) {
@@ -288,7 +288,7 @@ sxt_status compare(const sxt_case *got_case, const sxt_case *want_case, double *
       return *error > 1 ? wrong(error, message, "x was changed although b is not finite") : SXT_OK;
     }
 
-    // Accepted: the true residual meets the tolerance. In any case it is what was reported, up to rounding.
+    // Accepted: the true residual meets the tolerance. In any case it equals the reported one, up to rounding.
     const TrueResidual residual = true_residual(got, x);
     const double rounding = residual.rounding * static_cast<double>(20 + k);
     const double reported = std::fabs(residual.norm - got.args.residual) /

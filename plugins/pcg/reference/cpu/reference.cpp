@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Conjugate gradients without a preconditioner, straight from CSR, one thread, written to be read: what every other
-// engine is tested against. In deterministic mode it adds in the one order (sextant/plugin/order.h), and says it in
-// plain code.
+// Conjugate gradients without a preconditioner, straight from CSR, one thread, written to be read: every other engine
+// is tested against it. In deterministic mode it adds in the one order (sextant/plugin/order.h), in plain code.
 #include "reference.hpp"
 
 #include <algorithm>
@@ -78,7 +77,7 @@ double dot_by_tree(std::int64_t n, const T *u, const T *v) {
   return static_cast<double>(tree::combine(leaves.data(), static_cast<std::int64_t>(leaves.size())));
 }
 
-// u'v, real for what is asked here, accumulated in double precision but for the one order.
+// u'v, real in its uses here, accumulated in double precision except in the one order.
 template <class T>
 double dot(const State &state, std::int64_t n, const T *u, const T *v) {
   if constexpr (!plugin::is_complex<T>)
@@ -92,7 +91,7 @@ double dot(const State &state, std::int64_t n, const T *u, const T *v) {
 }
 
 // Tells core about the iterate in x, where r was not just replaced. SXT_REASON_NONE: go on, replacing r first when
-// *replace says so.
+// *replace requests it.
 sxt_reason report(sxt_pcg_args &args, const sxt_exec &exec, std::int64_t k, double r_r, bool replaced, bool *replace) {
   args.iterations = k;
   args.residual = std::sqrt(r_r);
@@ -225,11 +224,11 @@ sxt_status open(const void *state, const sxt_filled *, const sxt_exec *exec, voi
 sxt_status run(const void *opaque, void *session, const sxt_head *head, const sxt_exec *exec) {
   const State &state = *static_cast<const State *>(opaque);
   const sxt_csr &a = *state.a;
-  auto &args = *reinterpret_cast<sxt_pcg_args *>(const_cast<sxt_head *>(head));  // results stand in the args
+  auto &args = *reinterpret_cast<sxt_pcg_args *>(const_cast<sxt_head *>(head));  // results are in the args
   if (args.n != a.s.rows)
     return plugin::error(exec, SXT_E_DIMENSION, "the args have n = %lld, the matrix %lld rows",
                          static_cast<long long>(args.n), static_cast<long long>(a.s.rows));
-  if (!args.confirm) return plugin::error(exec, SXT_E_ARGUMENT, "confirm is NULL: an engine cannot judge convergence");
+  if (!args.confirm) return plugin::error(exec, SXT_E_ARGUMENT, "confirm is NULL: an engine cannot decide convergence");
   args.replacements = args.products = args.reductions = 0;
   return plugin::with_value_type(a.s.value_type, [&]<class T>(plugin::Tag<T>) {
     return plugin::with_index_type(a.s.index_type, [&]<class Index>(plugin::Tag<Index>) {

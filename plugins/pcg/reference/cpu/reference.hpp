@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The two things this plugin brings: the reference engine and the kind sxt.pcg/1.
+// The contents of this plugin: the reference engine and the kind sxt.pcg/1.
 #pragma once
 
 #include "sextant/plugin/plugin.h"

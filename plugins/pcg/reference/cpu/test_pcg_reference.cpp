@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reference engine on systems a person can check, and the kind: its cases are repeatable, its comparison notices
-// every way in which an answer can be wrong.
+// The reference engine on systems a person can check, and the kind: its cases are repeatable, its comparison detects
+// every kind of wrong answer.
 #include <cstdint>
 #include <limits>
 

@@ -37,7 +37,7 @@ sxt_status run_engine(const void *opaque, void *opened, const sxt_head *head, co
   return guarded(exec, [&]() -> sxt_status {
     const State &state = *static_cast<const State *>(opaque);
     if (const sxt_status status = pcg::check_args(head, state.n, exec); status != SXT_OK) return status;
-    // The kind's results stand in its args.
+    // The kind's results are in its args.
     auto &args = *reinterpret_cast<sxt_pcg_args *>(const_cast<sxt_head *>(head));
     auto &session = *static_cast<Session *>(opened);
     Engine engine(state, session, args, *exec);

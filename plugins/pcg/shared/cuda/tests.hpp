@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tests that a device makes of a recurrence's numbers before it touches x, in the order in which core is to be
-// asked: whether an iterate ends its block, then whether the coming step can be taken. Include from .cu files.
+// The tests that a device makes of a recurrence's numbers before it touches x, in the order of the questions to core:
+// whether an iterate ends its block, then whether the coming step can be taken. Include from .cu files.
 #pragma once
 
 #include <cfloat>
@@ -24,7 +24,7 @@ __device__ constexpr Limits limits_of() {
   return limits_of(sizeof(V) == 4);
 }
 
-// Iterate k by its r'r. Block: what the host said of the present one, by the names of plugins/pcg/shared/blocks.hpp,
+// Iterate k by its r'r. Block: the host's request for the present one, by the names of plugins/pcg/shared/blocks.hpp,
 // with tolerance_squared.
 template <class Block>
 __device__ Ended judge(const Block &block, std::int64_t k, double squared, const Limits &limits) {
@@ -38,7 +38,7 @@ __device__ Ended judge(const Block &block, std::int64_t k, double squared, const
   return squared < limits.smallest ? Ended::breakdown : Ended::running;
 }
 
-// What must be positive before it is divided by.
+// A divisor that must be positive.
 __device__ inline Ended usable(double value, Ended not_positive, const Limits &limits) {
   if (!is_finite(value)) return Ended::not_a_number;
   if (value <= 0) return not_positive;

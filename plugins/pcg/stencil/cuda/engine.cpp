@@ -27,7 +27,7 @@ void Engine::replace() {
   standing_ = false;
 }
 
-// One launch, which also evaluates the first iterate where its numbers are not there.
+// One launch, which also evaluates the first iterate where its numbers are missing.
 pcg::Outcome Engine::run(const pcg::Block &block) {
   static constexpr double nothing = 0;
   if (state_.n == 0) return {pcg::Ended::met, block.first, &nothing};
@@ -58,7 +58,7 @@ pcg::Outcome Engine::await(const pcg::Block &block) {
   for (std::int64_t k = block.first; k <= report.iterate; ++k)
     session_.squares.push_back(session_.output.squared_residuals[k % session_.output.room]);
   if (session_.squares.empty())
-    throw cuda::Failure(SXT_E_DEVICE, "a block from iterate %lld came back with iterate %lld", (long long)block.first,
+    throw cuda::Failure(SXT_E_DEVICE, "a block from iterate %lld returned iterate %lld", (long long)block.first,
                         (long long)report.iterate);
   return {report.ended, report.iterate, session_.squares.data()};
 }

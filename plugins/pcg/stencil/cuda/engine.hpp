@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One solve: blocks of captured iterations, and what stands between them.
+// One solve: launches of many iterations, and the work between them.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the inner products of an iterate mean: whether it ends the block, and alpha and beta of the next step. One
-// thread of the block in which the sums of all others have met.
+// From the inner products of an iterate: whether it ends the block, and alpha and beta of the next step. One thread of
+// the block that has the sums of all others.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace stencil {
 
-// A direction is had back from p and r only where beta has not taken its digits.
+// A direction is recovered from p and r only where beta has left it enough digits.
 constexpr double least_beta = 1.0 / 64;
 
 // alpha and beta of the step from an iterate with these inner products, or why there is none.
@@ -30,8 +30,8 @@ __device__ inline void evaluate(const double (&v)[4], const pcg::Limits &limits,
   const bool stepped = c.begin == begin_step, left_x = stepped && c.leaves_x;
   const std::int64_t k = stepped ? c.k + 1 : c.k;
   c.k = k;
-  c.owed_alpha = left_x ? c.alpha : 0;
-  c.owed = left_x ? c.alpha / c.beta : 0;
+  c.deferred_alpha = left_x ? c.alpha : 0;
+  c.deferred = left_x ? c.alpha / c.beta : 0;
   c.from ^= 1;
   c.begin = begin_step;
   c.ended = pcg::judge(c, k, gamma, limits);

@@ -11,7 +11,7 @@ namespace stencil {
 
 // A thread takes one column of a tile. Blocks of the forms with many diagonals need more registers a thread.
 constexpr int most_threads(int across) { return across > 3 ? 512 : 1024; }
-// New vectors of so many bytes together stay in the last cache until the next iteration reads them.
+// New vectors of together this many bytes stay in the last cache until the next iteration reads them.
 inline constexpr double kept_bytes = 60e6;
 
 // A form of stencil: how many upper diagonals couple rows of one plane, and how many those of two.
@@ -19,7 +19,7 @@ struct Form {
   std::int32_t in_plane, across;
 };
 
-// Of a symmetric matrix with so many diagonals in all; {0, 0}: none that the kernels know.
+// Of a symmetric matrix with this many diagonals in all; {0, 0}: none that the kernels know.
 inline Form form_of(double diagonals) {
   if (diagonals == 5) return {1, 1};   // a plane grid's neighbours along the axes; a plane is a line here
   if (diagonals == 9) return {1, 3};   // those across corners too

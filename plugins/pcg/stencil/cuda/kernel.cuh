@@ -15,7 +15,7 @@ namespace stencil {
 template <class V>
 struct Step {
   V alpha, beta;
-  V owed;              // of x, in directions p - r; 0: nothing
+  V deferred;          // of x, in directions p - r; 0: nothing
   bool leaves_x;       // to the next step
   std::int32_t begin;  // Begin
   std::int32_t from;
@@ -44,7 +44,7 @@ class Walk {
       for (int k = 0; k < t_.stages; ++k) barrier_[k].init(1);
       asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
-    // Elements that no copy brings, beyond the ends of the arrays, meet a p of zero; they must be numbers.
+    // Elements beyond the ends of the arrays, which no copy brings, are multiplied by a p of zero; they must be finite.
     const int words = (t_.stages * t_.stage_bytes + planes_kept * plane_size() * static_cast<int>(sizeof(V))) / 16;
     for (int i = threadIdx.x; i < words; i += blockDim.x) reinterpret_cast<int4 *>(shared_)[i] = int4{0, 0, 0, 0};
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -82,7 +82,8 @@ class Walk {
   // Many diagonals leave room for two planes only: the room of one is filled again as soon as it has been read, which
   // costs a barrier, instead of after the next plane's barrier.
   static constexpr bool refills_at_end = across > 3;
-  // x and the main diagonal a plane ahead, where registers are left: the others' 1024 threads hide the wait better.
+  // x and the main diagonal a plane ahead, where registers are left: the 1024 threads of the other forms hide the wait
+  // better.
   static constexpr bool loads_ahead = refills_at_end;
   // p of this plane and of the one before; where others' columns of that one are read, one more, since a thread may be
   // a plane ahead.
@@ -93,7 +94,8 @@ class Walk {
     column_ = item % t_.tiles * t_.width;
     width_ = min(t_.width, a_.stride - column_);
     const int first = chunk * t_.chunk, last = min(t_.planes, first + t_.chunk);
-    // Neighbours walk towards each other, and every other iteration walks back: what was touched last is still cached.
+    // Neighbours walk towards each other, and every other iteration walks back: the planes touched last are still
+    // cached.
     up_ = ((chunk ^ back_) & 1) == 0;
     begin_ = up_ ? first - 1 : last;
     steps_ = last - first + 2;
@@ -148,7 +150,7 @@ class Walk {
     return out;
   }
 
-  // What plane k of the walk needs of x and of the main diagonal.
+  // Elements of x and of the main diagonal for plane k of the walk.
   __device__ void load_own(int k, V &x, V &main) const {
     const int column = threadIdx.x, i = base(k) + column;
     const bool mine = k > 0 && k < steps_ - 1 && column < width_ && i < a_.rows;
@@ -205,12 +207,12 @@ class Walk {
     if (++slot_ == t_.stages) slot_ = 0, phase_ ^= 1;
   }
 
-  // x after this step, and after the one before where that left it.
+  // x after this step, and after the one before where that skipped it.
   __device__ V advanced(const New &own) const {
     const V x = fma(step_.alpha, own.p_old, x_);
-    return step_.owed != 0 ? fma(step_.owed, own.p_old - own.r_old, x) : x;
+    return step_.deferred != 0 ? fma(step_.deferred, own.p_old - own.r_old, x) : x;
   }
-  // What this plane and the one before owe each other's q.
+  // The contributions of this plane and the one before to each other's q.
   __device__ void add_across(int k, const unsigned char *stage, int column, const V *here, const V *before,
                              V &part_before, V &part_here) const {
     const int low = lower(k);

@@ -4,39 +4,39 @@
 #pragma once
 
 #include "evaluate.cuh"
+#include "exchange.cuh"
 #include "forms.hpp"
 #include "kernel.cuh"
-#include "meeting.cuh"
 
 namespace stencil {
 
-using Kernel = void (*)(Stencil, Tiling, Vectors, Output, cuda::SumsMeeting, int);
+using Kernel = void (*)(Stencil, Tiling, Vectors, Output, cuda::SumsExchange, int);
 
-// At most `count` iterations. All blocks must be resident: they meet after each.
+// At most `count` iterations. All blocks must be resident: there is a barrier after each.
 template <class V, class M, int in_plane, int across>
 __global__ void __launch_bounds__(most_threads(across), 1)
     iterate(const __grid_constant__ Stencil a, const __grid_constant__ Tiling tiling, const __grid_constant__ Vectors v,
-            const __grid_constant__ Output out, const __grid_constant__ cuda::SumsMeeting meeting, int count) {
+            const __grid_constant__ Output out, const __grid_constant__ cuda::SumsExchange exchange, int count) {
 #ifndef SXT_NO_PACKETS
   extern __shared__ __align__(128) unsigned char shared[];
   __shared__ Barrier barriers[most_stages];
   __shared__ cuda::SumsRoom<double> room;
-  __shared__ Control c;  // every block keeps its own, all with the same bits
+  __shared__ Control c;  // every block has its own copy, all with the same bits
   if (out.control->ended != pcg::Ended::running) return;
   const V main = static_cast<V>(a.all->value);
   const bool constant = a.all->constant != 0;
-  cuda::Word epoch = *meeting.epoch;
+  cuda::Word epoch = *exchange.epoch;
   if (threadIdx.x == 0) c = *out.control;
   Walk<V, M, in_plane, across> walk(a, tiling, v, shared, barriers);
   walk.prepare();
   for (int k = 0; k < count && c.ended == pcg::Ended::running; ++k) {
     double sum[cuda::sums_at_once] = {};
-    walk.run({static_cast<V>(c.alpha), static_cast<V>(c.beta), static_cast<V>(c.owed), c.leaves_x != 0, c.begin, c.from,
-              static_cast<V *>(c.x), constant, main},
+    walk.run({static_cast<V>(c.alpha), static_cast<V>(c.beta), static_cast<V>(c.deferred), c.leaves_x != 0, c.begin,
+              c.from, static_cast<V *>(c.x), constant, main},
              sum);
     ++epoch;
-    send_sums(sum, room, meeting, epoch);
-    const double total = receive_sums(room, meeting, epoch);
+    send_sums(sum, room, exchange, epoch);
+    const double total = receive_sums(room, exchange, epoch);
     if (threadIdx.x < 32) {
       double v4[cuda::sums_at_once];
 #pragma unroll
@@ -49,12 +49,12 @@ __global__ void __launch_bounds__(most_threads(across), 1)
     }
     __syncthreads();
   }
-  if (c.owed_alpha != 0) walk.settle(static_cast<V>(c.owed_alpha), static_cast<V *>(c.x), c.from ^ 1);
+  if (c.deferred_alpha != 0) walk.settle(static_cast<V>(c.deferred_alpha), static_cast<V *>(c.x), c.from ^ 1);
   if (blockIdx.x > 0 || threadIdx.x > 0) return;
-  c.owed = c.owed_alpha = 0;
+  c.deferred = c.deferred_alpha = 0;
   *out.control = c;
   *out.report = {c.k, c.ended, 0};
-  *meeting.epoch = epoch;  // every block has read the old one: it sent a later one
+  *exchange.epoch = epoch;  // every block has read the old one: it sent a later one
 #endif
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 namespace plugin = sextant::plugin;
 
-// What the block needs beside its dynamic shared memory: barriers, sums, and the kilobyte that is the system's.
+// Static shared memory of a block: barriers, sums, and the kilobyte of the system.
 constexpr std::int64_t own_shared = 3072;
 
 Kernel kernel_for(const State &state) {
@@ -21,7 +21,7 @@ Kernel kernel_for(const State &state) {
   return state.stored == SXT_F32 ? f64_over_f32_kernel(state.form) : f64_kernel(state.form);
 }
 
-// The most that a multiprocessor has for its blocks, asked of the device itself.
+// The shared memory of a multiprocessor, as the device reports it.
 std::int64_t shared_of_unit() {
   int device = 0, bytes = 0;
   cuda::need(cudaGetDevice(&device), "ask which device is current");
@@ -108,7 +108,7 @@ void launch_residual(const State &state, const Session &session, const void *b, 
 void fit(State &state, const Wish &wish, const sxt_exec &exec) {
   const auto value = static_cast<std::int64_t>(plugin::value_bytes(state.vectors)),
              stored = static_cast<std::int64_t>(plugin::value_bytes(state.stored));
-  // The candidate was made for the offsets of a cube: with the real ones a tile may need more room, and gets it by
+  // The candidate was made for the offsets of a cube: with the real ones a tile may need more memory, at the cost of
   // fewer blocks, then fewer stages, then fewer columns.
   Wish now = wish;
   now.width = std::min<std::int64_t>(wish.width, most_threads(state.form.across));
@@ -150,7 +150,7 @@ static void look_at_main(const State &state, const sxt_exec &exec) {
   if (main)
     compare_main<<<cuda::blocks_for(state.n, 256, 2048), 256, 0, cuda::stream_of(exec)>>>(main, state.n,
                                                                                           state.all.as<Main>());
-  cuda::need_launch("a look at the main diagonal");
+  cuda::need_launch("a test of the main diagonal");
 }
 void look_at_main(const State &state, const sxt_exec &exec) {
   state.stored == SXT_F32 ? look_at_main<float>(state, exec) : look_at_main<double>(state, exec);
@@ -159,8 +159,8 @@ void look_at_main(const State &state, const sxt_exec &exec) {
 std::uint64_t packets_bytes(const State &state) { return 2 * state.blocks * cuda::sums_packets_a_block; }
 
 void iterate(const State &state, const Session &session, std::int64_t count, const sxt_exec &exec) {
-  const cuda::SumsMeeting meeting{nullptr, nullptr, static_cast<ulonglong2 *>(session.packets()),
-                                  static_cast<cuda::Word *>(session.epoch())};
+  const cuda::SumsExchange exchange{nullptr, nullptr, static_cast<ulonglong2 *>(session.packets()),
+                                    static_cast<cuda::Word *>(session.epoch())};
   cudaLaunchAttribute together{};
   together.id = cudaLaunchAttributeCooperative;
   together.val.cooperative = 1;
@@ -172,7 +172,7 @@ void iterate(const State &state, const Session &session, std::int64_t count, con
   config.attrs = &together;
   config.numAttrs = 1;
   cuda::need(cudaLaunchKernelEx(&config, kernel_for(state), state.stencil, state.tiling, session.vectors,
-                                session.output, meeting, static_cast<int>(count)),
+                                session.output, exchange, static_cast<int>(count)),
              "launch iterations");
 }
 

@@ -10,12 +10,13 @@ namespace stencil {
 void fit(State &state, const Wish &wish, const sxt_exec &exec);
 // Whether the main diagonal is constant, left on the device.
 void look_at_main(const State &state, const sxt_exec &exec);
-// What the blocks' sums need to meet.
+// Memory for the exchange of the blocks' sums.
 std::uint64_t packets_bytes(const State &state);
-// At most `count` walks in one launch: each the step, if the control says so, and the evaluation of what it leads to.
+// At most `count` walks in one launch: each the step, if the control requests it, and the evaluation of the new
+// iterate.
 void iterate(const State &state, const Session &session, std::int64_t count, const sxt_exec &exec);
 void configure(const Session &session, const Request &request, const sxt_exec &exec);
-// r = b - A x, where the present r stands.
+// r = b - A x, in place of the present r.
 void residual(const State &state, const Session &session, const void *b, const void *x, const sxt_exec &exec);
 
 }  // namespace stencil

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The model: every vector and every stored diagonal moves once an iteration, beside what tiles read of each other's
-// rows; a launch and the way of the sums through the grid come on top.
+// The model: every vector and every stored diagonal moves once an iteration, and tiles read rows of each other; a
+// launch and the exchange of sums through the grid are added.
 #include "model.hpp"
 
 #include <algorithm>
@@ -17,24 +17,24 @@ namespace {
 
 namespace plugin = sextant::plugin;
 
-// Measured on one H200 (README.md): what an iteration takes beside its bytes, and the share of the machine's stream
+// Measured on one H200 (README.md): the time of an iteration beside its bytes, and the share of the machine's stream
 // rate at which blocks get theirs, from memory or from the last cache, with one block a multiprocessor and with two.
 constexpr double fixed_s = 2.65e-6, block_s = 13e-9;  // and for each block whose sums the others read
 constexpr double rate_share = 1.0, rate_share_two = 1.05;
-// A plane, a column of its tile and an upper diagonal, however few blocks share the memory: one plane waits for the
-// next.
+// A plane, a column of its tile and an upper diagonal, however few blocks share the memory: each plane waits for the
+// one before.
 constexpr double step_s = 0.58e-6, column_s = 0.37e-9, diagonal_s = 81e-9;
 // Around a launch: its beginning, the wait, the callbacks.
 constexpr double host_s = 20e-6;
-constexpr double launch_for_s = 2e-3;  // a launch has iterations for so long: then the host may look
+constexpr double launch_for_s = 2e-3;  // a launch has iterations for this long: then the host may act
 
 struct Wanted {
   std::int64_t width, blocks_a_unit, stages;
 };
-// Tiles that were worth having on some grid, widest first.
+// Tiles that were fastest on some grid, widest first.
 constexpr Wanted wanted[] = {{1024, 1, 3}, {1024, 1, 2}, {512, 2, 2}, {512, 1, 3}, {512, 1, 2}, {256, 1, 2}};
 
-// The offsets of a grid with equal sides: what is assumed before the matrix is looked at.
+// The offsets of a grid with equal sides, assumed before the matrix is read.
 bool assume_cube(const sxt_pcg_query &query, const Form &form, Stencil *out) {
   const bool solid = form.in_plane > 1, corners = form.across > 1;
   const double n = static_cast<double>(query.m.rows);
@@ -50,7 +50,7 @@ bool assume_cube(const sxt_pcg_query &query, const Form &form, Stencil *out) {
 }
 
 // The form that this many diagonals make; where only a lower bound is known (rows at the edges of a grid have fewer
-// entries), the smallest that has so many: whether it is one shows when the matrix is cut.
+// entries), the smallest form with this many: cutting the matrix shows whether it is one.
 Form likely_form(const sxt_pcg_query &query, const sxt_features *found) {
   const double exact = plugin::feature(found, 1), known = plugin::dia_diagonals(query.m, found);
   if (exact == exact) return form_of(exact);
@@ -69,8 +69,8 @@ double iteration_seconds(const sxt_pcg_query &query, const Form &form, const Til
   const double bytes = n * (7 * value + (form.in_plane + form.across) * stored);
   const double beside = 2.0 * t.halo / t.width, ghosts = 2.0 / t.chunk;
   const double again = n * (beside * (3 * value + form.across * stored / 2) + ghosts * 3 * value);
-  // What the busiest block has beyond its share, where tiles end within a plane or items do not fill the last round of
-  // blocks, leaves the others idle; half of it they make good.
+  // The excess of the busiest block, where tiles end within a plane or items do not fill the last round of blocks,
+  // leaves the others idle; half of it counts.
   const double slots = std::max(1.0, static_cast<double>(machine.units * w.blocks_a_unit));
   const double rounds = std::ceil(t.items / slots), busiest = rounds * t.chunk * t.width;
   const double idle = std::max(1.0, busiest * slots / n);
@@ -117,7 +117,7 @@ sxt_status candidates(const sxt_pcg_query &query, const sxt_features *found, con
     const auto room = static_cast<std::int64_t>(machine.shared_per_block) / w.blocks_a_unit - 4096;
     if (shared_bytes(t, value) > room) continue;
     const double seconds = iteration_seconds(query, form, t, w, machine);
-    // Even, since x is taken along every second iteration.
+    // Even, since x is updated every second iteration.
     const double block = 2 * std::clamp(std::round(launch_for_s / (2 * seconds)), 4.0, 512.0);
     sxt_candidate &candidate = list.add();
     candidate.launch[0] = static_cast<std::int64_t>(block);

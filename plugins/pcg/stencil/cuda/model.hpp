@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What may run, how its planes are shared out, and what it would cost.
+// Whether the engine applies, how its planes are shared out, and its cost.
 #pragma once
 
 #include "sextant/plugin/kinds/pcg.h"

@@ -48,7 +48,7 @@ void fill(State &state, const sxt_pcg_query &query, const sxt_dia &a, const Wish
     throw Failure(SXT_E_NOT_SUPPORTED, "%lld upper diagonals, the last %lld out, of %lld rows are no stencil of planes",
                   (long long)offsets.size(), (long long)offsets.back(), (long long)a.s.rows);
   state.form = form_of(2 * static_cast<double>(offsets.size()) + 1);
-  state.all = cuda::DeviceArray(&exec, sizeof(Main), "what is known of the diagonal");
+  state.all = cuda::DeviceArray(&exec, sizeof(Main), "the state of the diagonal");
   state.stencil.all = state.all.as<Main>();
   fit(state, wish, exec);
   point_at(state, a, exec);
@@ -58,7 +58,7 @@ Session::Session(const State &state, const sxt_exec &exec) {
   const std::uint64_t stride = line(static_cast<std::uint64_t>(state.n * size_of(state.vectors)));
   arrays_ = cuda::DeviceArray(&exec, 6 * stride, "the vectors of conjugate gradients");
   control_ = cuda::DeviceArray(&exec, sizeof(Control), "scalars");
-  meeting_ = cuda::DeviceArray(&exec, epoch_bytes + packets_bytes(state), "packets of sums");
+  exchange_ = cuda::DeviceArray(&exec, epoch_bytes + packets_bytes(state), "packets of sums");
   const std::int64_t room = state.block + 2;
   pinned_ = cuda::DeviceArray(&exec, plugin::pcg::Told<Report>::bytes(room), "residual norms", cuda::Life::state,
                               SXT_SPACE_PINNED);
@@ -72,7 +72,7 @@ Session::Session(const State &state, const sxt_exec &exec) {
   squares.reserve(static_cast<std::size_t>(room));
   cuda::fill_bytes(&exec, arrays_.data(), 0, arrays_.bytes(), "clear the vectors");
   cuda::fill_bytes(&exec, control_.data(), 0, control_.bytes(), "clear the scalars");
-  cuda::fill_bytes(&exec, meeting_.data(), 0, meeting_.bytes(), "clear the packets");
+  cuda::fill_bytes(&exec, exchange_.data(), 0, exchange_.bytes(), "clear the packets");
   std::memset(pinned_.data(), 0, pinned_.bytes());
 }
 

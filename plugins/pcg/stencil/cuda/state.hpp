@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the engine keeps: the matrix as planes with the launch that suits it (state) and, for each concurrent caller,
-// vectors and numbers on the device (session).
+// The engine's data: the matrix as planes with its launch (state) and, for each concurrent caller, vectors and numbers
+// on the device (session).
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct State {
   cuda::DeviceArray all;  // Main
 };
 
-// How a candidate wants the planes shared out.
+// A candidate's division of the planes.
 struct Wish {
   std::int64_t block, width, blocks_a_unit, stages;
 };
@@ -37,7 +37,7 @@ void fill(State &state, const sxt_pcg_query &query, const sxt_dia &a, const Wish
 // The arrays of new values of the same pattern.
 void point_at(State &state, const sxt_dia &a, const sxt_exec &exec);
 
-// Where blocks meet: the word of the meeting, on a line of its own, then packets of sums.
+// Where blocks meet: the word of the exchange, on a line of its own, then packets of sums.
 inline constexpr std::uint64_t epoch_bytes = 64;
 
 class Session {
@@ -49,13 +49,13 @@ class Session {
   Vectors vectors{};
   Output output{};
   const Report &report() const { return *output.report; }
-  void *packets() const { return meeting_.as<char>() + epoch_bytes; }
-  void *epoch() const { return meeting_.data(); }
+  void *packets() const { return exchange_.as<char>() + epoch_bytes; }
+  void *epoch() const { return exchange_.data(); }
 
   std::vector<double> residuals, squares;  // lent to the conversation; of the last block, in order
 
  private:
-  cuda::DeviceArray arrays_, control_, meeting_, pinned_;
+  cuda::DeviceArray arrays_, control_, exchange_, pinned_;
 };
 
 }  // namespace stencil

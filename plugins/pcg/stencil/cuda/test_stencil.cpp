@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Cutting into planes and sharing out: a walk over tiles that computes A p from the stored diagonals as the kernel
-// does, windows that hold what it reads, and a model that refuses what the kernels do not know. All of it is host code,
-// so it is compiled into the test: the plugin itself needs a GPU.
+// does, windows that hold what it reads, and a model that refuses stencils that the kernels do not know. All of it is
+// host code, so it is compiled into the test: the plugin itself needs a GPU.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -59,7 +59,7 @@ std::vector<double> product(const Symmetric &a) {
   return q;
 }
 
-// The kernel's order of work on the host: items, planes, what two planes owe each other, each row written once.
+// The kernel's order of work on the host: items, planes, the coupling of two planes, each row written once.
 std::vector<double> walk(const Symmetric &a, const Stencil &s, const Form &form, const Tiling &t) {
   const auto rows = static_cast<std::int64_t>(a.p.size());
   std::vector<double> q(a.p.size(), NAN);

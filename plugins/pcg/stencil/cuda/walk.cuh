@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a plane's data come into shared memory: bulk copies that signal a barrier, several planes ahead of their use.
+// The transfer of a plane's data to shared memory: bulk copies that signal a barrier, several planes ahead of their
+// use.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@ __device__ __forceinline__ std::uint32_t shared_address(const void *p) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
 }
 
-// A barrier that completes when all arrivals and the bytes that they announced have come.
+// A barrier that completes when all threads and all announced bytes have arrived.
 struct Barrier {
   std::uint64_t word;
   __device__ void init(int arrivals) {

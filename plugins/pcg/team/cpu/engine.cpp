@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An iteration: q = A p with its inner products, a meeting where the step length is found, the vectors' update with
-// r'r, a meeting where the new iterate is judged. Classical conjugate gradients turn p in a third step; predict-and-
+// An iteration: q = A p with its inner products, a barrier where the step length is computed, the vectors' update with
+// r'r, a barrier where the new iterate is tested. Classical conjugate gradients turn p in a third step; predict-and-
 // recompute knows beta already (Chen and Carson 2020), and turns so only where its prediction has no digits left.
 #include "engine.hpp"
 
@@ -34,10 +34,10 @@ pcg::Outcome Engine<T>::run(const pcg::Block &block) {
   bool resumed = false;
   do {
     leaving_ = false;
-    entered_ = Meeting::now();
-    delayed_ = session_.meeting.delayed();
+    entered_ = Barrier::now();
+    delayed_ = session_.barrier.delayed();
     plugin::in_team(members_, [&](int index, int count) {
-      Member me = session_.meeting.member(index, count);
+      Member me = session_.barrier.member(index, count);
       work(me, resumed);
     });
     resumed = true;
@@ -50,18 +50,18 @@ template <class T>
 void Engine<T>::work(Member &me, bool resumed) {
   if (!resumed) {
     if (measure_) residual(me);
-    meet(me, [this] { begin(); });
+    at_barrier(me, [this] { begin(); });
   }
   while (running_ && !leaving_) {
     if (turn_ != Turn::none) {
       turn(me);
-      meet(me, [] {});
+      at_barrier(me, [] {});
     }
     multiply(me);
-    meet(me, [this] { find_step(); });
+    at_barrier(me, [this] { find_step(); });
     if (!running_) return;
     update(me);
-    meet(me, [this] { advance(); });
+    at_barrier(me, [this] { advance(); });
   }
 }
 
@@ -127,7 +127,7 @@ void Engine<T>::update(Member &me) {
   });
 }
 
-// ---- what the first member does
+// ---- the work of the first member
 // --------------------------------------------------------------------------------------
 
 template <class T>
@@ -142,13 +142,13 @@ void Engine<T>::begin() {
     args_.products += !guess_is_zero_;
     ++args_.reductions;
     measure_ = guess_is_zero_ = false;
-    // A direction that is kept meets the new r in the next iteration.
+    // A direction that is kept is combined with the new r in the next iteration.
     if (turn_ == Turn::add) beta_ = static_cast<Real>(squared_ / previous_);
   }
   judge();
 }
 
-// Whether this iterate ends the block, in the order in which core is to be asked.
+// Whether this iterate ends the block, in the order of the questions to core.
 template <class T>
 void Engine<T>::judge() {
   const bool first = k_ == block_->first;
@@ -210,12 +210,12 @@ void Engine<T>::advance() {
   leaving_ = running_ && crowded();
 }
 
-// Whether the first member has waited for others, beyond its patience, for half of the time since the team met: their
-// cores do something else. Fewer members then end sooner; the sums do not depend on how many there are.
+// Whether the first member has waited for others, beyond its normal polling, for half of the time since the team began:
+// their cores are busy elsewhere. Fewer members are then faster; the sums do not depend on their number.
 template <class T>
 bool Engine<T>::crowded() const {
-  const std::int64_t delayed = session_.meeting.delayed() - delayed_;
-  return delayed > long_delay_ns && 2 * delayed > Meeting::now() - entered_;
+  const std::int64_t delayed = session_.barrier.delayed() - delayed_;
+  return delayed > long_delay_ns && 2 * delayed > Barrier::now() - entered_;
 }
 
 template class Engine<float>;

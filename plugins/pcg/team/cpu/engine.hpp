@@ -30,7 +30,7 @@ class Engine {
   static constexpr std::int64_t long_delay_ns = 1'000'000;
   enum class Turn { none, restart, add };  // what happens to p before the next product
 
-  // What every member does on its rows.
+  // The work of every member on its rows.
   void work(Member &me, bool resumed);
   void residual(Member &me);
   void turn(Member &me);
@@ -39,12 +39,12 @@ class Engine {
   template <class F>
   void each_block(const Member &me, F &&f);
   template <class F>
-  void meet(Member &me, F &&f) {
-    session_.meeting.meet(me, f);
+  void at_barrier(Member &me, F &&f) {
+    session_.barrier.wait(me, f);
   }
   void sum_block(Dot dot, const T *u, const T *v, std::int64_t begin, std::int64_t end);
 
-  // What the first member does while the others wait.
+  // The work of the first member while the others wait.
   void begin();
   void find_step();
   void advance();
@@ -63,15 +63,15 @@ class Engine {
   T *x_, *r_, *p_, *q_;
   const pcg::Block *block_ = nullptr;
   bool measure_ = false;  // r is to be computed from x
-  bool guess_is_zero_;    // x still holds the zeros it came with
+  bool guess_is_zero_;    // x still holds the caller's zeros
   bool running_ = false;
-  bool leaving_ = false;                    // the team is to meet again with fewer members
-  int members_ = 0;                         // that are asked for; 0: not yet known
-  std::int64_t entered_ = 0, delayed_ = 0;  // when this team met; what the meeting's delays were then
+  bool leaving_ = false;                    // the team is to continue with fewer members
+  int members_ = 0;                         // requested members; 0: not yet known
+  std::int64_t entered_ = 0, delayed_ = 0;  // when this team began; the barrier's delays at that time
   bool direct_ = true;                      // this iteration's beta is computed from the new r'r, not predicted
   Turn turn_ = Turn::restart;
   pcg::Ended ended_{};
-  std::int64_t k_ = 0;                 // the iterate that x and r stand for
+  std::int64_t k_ = 0;                 // the iterate of x and r
   double squared_ = 0, previous_ = 0;  // r'r of it and of the one before
   T alpha_{}, beta_{};
 };

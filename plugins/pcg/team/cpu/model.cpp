@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The model: an iteration moves A and ten vectors, multiplies, gathers, and meets two or three times. A solve is so
-// many of them.
+// The model: an iteration moves A and ten vectors, multiplies, gathers, and has two or three barriers. A solve is the
+// sum of its iterations.
 #include "model.hpp"
 
 #include <algorithm>
@@ -23,8 +23,8 @@ const char *const features[] = {"diagonals_least",   "diagonals",  // the first 
 const char *const terms[] = {"launches", "latency.meetings", "latency.lines", "stream_bytes",
                              "gathers",  "cached_gathers",   "flops",         "steps",
                              nullptr};
-// A meeting of two members, and a cache line of p that one has written and another reads, take this long where nothing
-// was measured; the others are the machine's.
+// A barrier of two members, and a cache line of p that one has written and another reads, take this long where nothing
+// was measured; other coefficients are the machine's.
 constexpr double by_machine = std::numeric_limits<double>::quiet_NaN();
 const double term_defaults[] = {by_machine, 2.5e-7, 3e-8, by_machine, by_machine, by_machine, by_machine, by_machine};
 
@@ -41,7 +41,7 @@ Form form_of(const sxt_matrix_query &m) {
 }
 bool is_diagonal(Form form) { return form == Form::dia || form == Form::dia_symmetric; }
 
-// What one iteration moves and computes.
+// The traffic and flops of one iteration.
 struct Iteration {
   double matrix_bytes, from_memory, from_cache, flops, steps;
 };
@@ -68,8 +68,8 @@ Iteration compressed_iteration(const sxt_matrix_query &m, const sxt_features *fo
           stored * plugin::multiply_add_flops(m.q.value_type), sell ? rows / 8 * 2 + stored / 8 : rows * 3 + nnz / 8};
 }
 
-// Lines of p that a member reads from others in an iteration: what rows beyond its border reach over it, as far as the
-// mean row tells, and at most all that others own.
+// Lines of p that a member reads from others in an iteration, estimated from the reach of the mean row over its
+// borders, and at most all that others own.
 double lines_handed(const sxt_matrix_query &m, const sxt_features *found, int threads) {
   const double others = static_cast<double>(m.rows) * (threads - 1) / threads, span = plugin::feature(found, 5);
   return std::min(others, span == span ? span : others) * static_cast<double>(plugin::value_bytes(m.q.value_type)) / 64;
@@ -114,7 +114,7 @@ sxt_status candidates(bool predicting, const sxt_pcg_query &query, const sxt_fea
     candidate.model_class = static_cast<std::uint32_t>(2 * static_cast<int>(form) + (threads > 1));
     candidate.n_terms = 8;
     candidate.terms[0] = iterations;
-    // Meetings go up a tree and come back.
+    // A barrier goes up a tree and back.
     candidate.terms[1] = threads > 1 ? iterations * (predicting ? 2 : 3) * (1 + std::log2(threads / 2.0)) : 0;
     candidate.terms[2] = iterations * lines_handed(m, found, threads);
     candidate.terms[3] = iterations * (one.matrix_bytes + (predicting ? 10 : 11) * value * rows);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the engine takes, and what it costs.
+// Whether the engine applies, and its cost.
 #pragma once
 
 #include <cstdint>

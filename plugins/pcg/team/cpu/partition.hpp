@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Rows shared out over the members of a team, in whole blocks: the terms of a block are added by one member. A part
-// keeps its rows for all steps of a solve, so that what a member wrote is in its own cache when it reads it.
+// keeps its rows for all steps of a solve, so that data that a member wrote are in its own cache when it reads them.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ std::vector<Part> share_rows(std::int64_t n, std::int64_t block, int parts, F &&
       else
         hi = middle;
     }
-    // The border before may be nearer.
+    // The border before may be closer.
     if (p < parts && lo > before && -excess(lo - 1, wanted) < excess(lo, wanted)) --lo;
     out.push_back({std::min(n, before * block), std::min(n, lo * block)});
     before = lo;

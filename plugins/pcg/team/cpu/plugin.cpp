@@ -21,7 +21,7 @@ sxt_status list_candidates(const sxt_query *query, const sxt_features *found, co
   return candidates(predicting, plugin::as<sxt_pcg_query>(query), found, *machine, out, capacity, count);
 }
 
-// What does not suit a matrix becomes a status with a sentence.
+// Refusals of a matrix become a status with a sentence.
 template <class F>
 sxt_status refusable(const sxt_exec *exec, F &&f) {
   return plugin::guard(exec, [&]() -> sxt_status {
@@ -45,7 +45,7 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
   });
 }
 
-// The pattern is as it was: only where the values lie may have changed.
+// The pattern is unchanged: only the address of the values may have changed.
 sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *exec) {
   return refusable(exec, [&] { return static_cast<State *>(state)->product.set(*problem->a), SXT_OK; });
 }
@@ -67,7 +67,7 @@ sxt_status run(const void *state_pointer, void *session, const sxt_head *head, c
   return plugin::guard(exec, [&] {
     const State &state = *static_cast<const State *>(state_pointer);
     if (const sxt_status status = pcg::check_args(head, state.n, exec); status != SXT_OK) return status;
-    // The kind's results stand in its args.
+    // The kind's results are in its args.
     auto &args = *reinterpret_cast<sxt_pcg_args *>(const_cast<sxt_head *>(head));
     return plugin::with_value_type(state.type, [&]<class T>(plugin::Tag<T>) {
       return solve<T>(state, *static_cast<Session *>(session), args, *exec), SXT_OK;
@@ -97,9 +97,9 @@ sxt_kernel kernel(const char *name, const char *description) {
 const sxt_plugin &description() {
   static const sxt_kernel predicting =
       kernel<true>("pcg.team.predict-recompute.cpu",
-                   "predict-and-recompute conjugate gradients by a team of threads that meet twice an iteration");
+                   "predict-and-recompute conjugate gradients by a team of threads with two barriers an iteration");
   static const sxt_kernel classical = kernel<false>(
-      "pcg.team.classical.cpu", "conjugate gradients by a team of threads that meet three times an iteration");
+      "pcg.team.classical.cpu", "conjugate gradients by a team of threads with three barriers an iteration");
   static const sxt_kernel *const kernels[] = {&predicting, &classical};
   static const sxt_plugin table = plugin::describe("pcg-team", kernels);
   return table;

@@ -110,9 +110,9 @@ std::uint64_t session_bytes(std::int64_t n, std::int64_t blocks, sxt_value_type 
   return 3 * stride_of(n, type) + static_cast<std::uint64_t>(dots * blocks) * plugin::value_bytes(type);
 }
 
-// Vectors are touched first by the members who will own their rows, so that they lie in those members' memory.
+// Vectors are touched first by the members that will own their rows, so that they lie in those members' memory.
 Session::Session(const State &state, const sxt_exec &exec)
-    : meeting(static_cast<int>(state.parts.size())),
+    : barrier(static_cast<int>(state.parts.size())),
       squared(static_cast<std::size_t>(longest_block) + 1),
       residuals(squared.size()),  // once that long, it never grows in a solve
       stride_(stride_of(state.n, state.type)),

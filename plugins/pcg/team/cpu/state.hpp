@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an engine keeps: the matrix as its storage lends it and the members' rows (state), and for each concurrent
-// caller the work vectors and what members meet over (session).
+// The engine's data: the matrix as its storage lends it and the members' rows (state), and for each concurrent caller
+// the work vectors and the barrier (session).
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "meeting.hpp"
+#include "barrier.hpp"
 #include "partition.hpp"
 #include "plugins/formats/row_products.hpp"
 #include "sextant/plugin/kinds/pcg.h"
@@ -21,9 +21,9 @@ namespace plugin = sextant::plugin;
 // y = alpha A x + beta y for some rows at a time.
 class Product {
  public:
-  // Throws Refused where this storage cannot be read in blocks of so many rows.
+  // Throws Refused where this storage cannot be read in blocks of this many rows.
   Product(const sxt_head &a, sxt_value_type vectors, std::int64_t block, int level);
-  void set(const sxt_head &a);  // the same pattern, perhaps elsewhere
+  void set(const sxt_head &a);  // the same pattern, perhaps at another address
 
   // Stored entries and rows before this row, as work.
   std::int64_t work(std::int64_t row) const;
@@ -52,7 +52,7 @@ class Product {
   plugin::Rows rows_ = nullptr;  // NULL: diagonals
   plugin::DiaRows dia_rows_ = nullptr;
   bool long_offsets_ = false;
-  int per_start_ = 1;  // rows that an offset stands for
+  int per_start_ = 1;  // rows that an offset represents
 };
 
 // A reason not to take a matrix, as prepare returns it.
@@ -62,8 +62,8 @@ struct Refused {
 };
 
 // Terms of an inner product that are added together. In deterministic mode the leaf of the library's one tree; else
-// fewer where that would leave a team little to share, though a window of sorted slices must fit. Never a matter of
-// threads: bits do not depend on them.
+// fewer where that would leave a team little to share, though a window of sorted slices must fit. Independent of the
+// number of threads, as are the bits.
 inline std::int64_t block_rows(const sxt_pcg_query &query) {
   constexpr std::int64_t many = 1 << 18, small = 256, small_in_slices = 512;
   const bool fixed = (query.m.q.flags & SXT_QUERY_DETERMINISTIC) != 0 || query.m.rows >= many;
@@ -98,7 +98,7 @@ class Session {
     return vector<T>(3) + static_cast<std::int64_t>(dot) * blocks_;
   }
 
-  Meeting meeting;
+  Barrier barrier;
   std::vector<double> squared, residuals;  // r'r of a block's iterates; for the conversation
 
  private:

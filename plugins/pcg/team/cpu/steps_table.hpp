@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What steps_isa.cpp offers for each instruction set: the vectors' share of an iteration.
+// The functions of steps_isa.cpp for each instruction set: the vector operations of an iteration.
 #pragma once
 
 #include "sextant/sdk/cpu/group_steps.hpp"

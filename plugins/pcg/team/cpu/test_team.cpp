@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The team's engines: bits on any number of threads, iterate by iterate the stops that plugin/kinds/pcg.h demands, what
-// callers may do meanwhile. Cases of the kind in every storage are in the conformance tests.
+// The team's engines: bits on any number of threads, iterate by iterate the stops that plugin/kinds/pcg.h demands, and
+// concurrent actions of callers. Cases of the kind in every storage are in the conformance tests.
 #include <cstdint>
 #include <limits>
 
@@ -185,7 +185,7 @@ TEST(Team, NaNNeverReachesX) {
     EXPECT_EQ(s.args.reason, SXT_REASON_NOT_A_NUMBER);
     EXPECT_EQ(s.args.iterations, 1);
     EXPECT_EQ(s.x, std::vector<double>(s.b.size(), 0.0));
-    // And gone again.
+    // And restored.
     ASSERT_EQ(team.refresh(a), SXT_OK);
     ASSERT_EQ(team.solve(s, 2), SXT_OK);
     EXPECT_EQ(s.args.reason, SXT_REASON_CONVERGED);
@@ -214,7 +214,7 @@ TEST(Team, VanishingNumbersAreABreakdown) {
   }
 }
 
-// Longer than a block of iterations: stops act at their iterate, wherever in a block it lies.
+// Longer than a block of iterations: stops act at their iterate, at any position in a block.
 TEST(Team, CancelAndObserveStopAtTheirIterate) {
   const Matrix<double> a = grid<double>(40, [](std::int32_t i) { return std::pow(10.0, 2 * noise(i)); });
   for (const char *name : recurrences)
@@ -290,7 +290,7 @@ TEST(Team, ReplacementRestartsWhereTheRecursionHadLied) {
   }
 }
 
-// The numbers of an engine whose parts add one after the other, as far as rounding lets them.
+// The numbers of an engine whose parts add one after the other, up to rounding.
 TEST(Team, FollowsTheHostLoopIterateByIterate) {
   const Matrix<double> a = grid<double>(40);
   for (const char *name : recurrences)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // preconditioner.block-jacobi.cpu: M = diag(A_11, A_22, ...)^-1 for the diagonal blocks of A. Each block is kept as
-// W = C^-1 with A_kk = C C', so that M = W' W is positive definite whatever the rounding. An application reads W once:
+// W = C^-1 with A_kk = C C', so that M = W' W is positive definite in spite of rounding. An application reads W once:
 // (b + 1) / 2 values a row for blocks of b.
 #include <cstdint>
 #include <memory>
@@ -72,7 +72,7 @@ sxt_status compute(State &state, const sxt_csr &a, const sxt_exec *exec) {
   return status;
 }
 
-// The blocks of a matrix and room for them.
+// The blocks of a matrix and memory for them.
 void lay_out(State &state, const sxt_csr &a, std::int64_t size, const sxt_exec *exec) {
   state.offsets = precondition::Offsets(exec, a);
   const auto rows = state.offsets.rows<char>(a);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Block-Jacobi against the dense inverses of the blocks, which the test finds by itself.
+// Block-Jacobi against the dense inverses of the blocks, which the test computes independently.
 #include "plugins/preconditioner/test_support.hpp"
 
 #include <cstdint>

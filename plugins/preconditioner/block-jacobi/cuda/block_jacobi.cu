@@ -115,7 +115,7 @@ __device__ __forceinline__ void sum_columns(T (&w)[lanes], int lane) {
   }
 }
 
-// z = W' (W r), `lanes` threads a block of rows; for so many columns side by side, one after the other.
+// z = W' (W r), `lanes` threads a block of rows; for this many columns side by side, one after the other.
 template <int lanes, class T>
 __global__ void __launch_bounds__(device::threads)
     apply_blocks(std::int64_t n_blocks, const std::int32_t *first, const std::int64_t *place, const T *values,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chebyshev on a matrix whose eigenvectors are known: what the polynomial does to each of them.
+// Chebyshev on a matrix whose eigenvectors are known: the polynomial's effect on each of them.
 #include "plugins/preconditioner/test_support.hpp"
 
 #include <cstdint>
@@ -124,7 +124,7 @@ TEST(Chebyshev, IsDefiniteInEveryType) {
 }
 
 TEST(Chebyshev, ChoosesADegreeThatSuitsTheRest) {
-  // Where products cost nothing beside the rest, many of them pay; where they cost everything, few do.
+  // Where products cost nothing beside the rest, a high degree is best; where they cost everything, a low one.
   EXPECT_EQ(precondition::choose_degree(1e-6, 1), 9);
   EXPECT_EQ(precondition::choose_degree(1, 1e-6), 3);
   const Matrix<double> a = grid<double>(10);

@@ -150,7 +150,7 @@ __global__ void __launch_bounds__(device::threads) first_step(std::int64_t n, in
   if (i < n) d[at] = z[at] = dense::scaled(dense::scaled(r[at], inverse[i]), coefficients[0]);
 }
 
-// What a step leaves of one element, given A d of its row.
+// The update of one element in a step, given A d of its row.
 template <class T>
 struct Step {
   const Real<T> *inverse, *coefficients;  // of this step: keep, take
@@ -175,7 +175,7 @@ __global__ void __launch_bounds__(device::threads) next_step(device::Rows<M> a, 
 }
 
 // The same for columns side by side, a thread a column and 2^lanes_log2 of them, so that an entry of A is read once for
-// all columns and its values of d are neighbours. No row has more than a warp.
+// all columns and its values of d are adjacent. No row has more than a warp.
 template <class T, class M>
 __global__ void __launch_bounds__(device::threads)
     next_columns(device::Rows<M> a, int columns_log2, int lanes_log2, Step<T> step) {
@@ -198,7 +198,7 @@ __global__ void __launch_bounds__(device::threads)
 
 constexpr int log2_of(int power) { return std::countr_zero(static_cast<unsigned>(power)); }
 
-// So many threads for a column of a row: as for one vector, where the columns leave them a part of a warp.
+// The threads for a column of a row: as for one vector, limited to the part of a warp that the columns leave.
 int lanes_beside(int lanes, int columns) { return std::max(1, std::min(lanes, 32 / columns)); }
 
 template <class T, class M>
@@ -235,7 +235,7 @@ sxt_status applicable(const sxt_query *head, const sxt_features *, const sxt_mac
   return status == SXT_OK ? methods::check_degree(as<sxt_preconditioner_query>(head), reason) : status;
 }
 
-// A row far longer than the others keeps its threads walking when all others are done: their turns in a step, and the
+// A row far longer than the others keeps its threads busy when all others are done: their turns in a step, and the
 // seconds of one (one H200, a row of 10,001 entries among rows of seven).
 constexpr double turn_s = 0.15e-6;
 const char *const terms[] = {"launches", "stream_bytes", "gathers", "sectors", "flops", "latency.turns", nullptr};
@@ -335,7 +335,7 @@ sxt_status open(const void *opaque, const sxt_filled *, const sxt_exec *exec, vo
   return status;
 }
 
-// Where launches and inner products weigh, the degree that is chosen is 9, or 7, and no other does better.
+// Where launches and inner products are expensive, the chosen degree is 9, or 7, and no other is faster.
 constexpr double typical_iterations = 0.14;
 const sxt_preconditioner_ops ops{sizeof(sxt_preconditioner_ops), methods::chebyshev.name, nullptr, nullptr,
                                  typical_iterations};

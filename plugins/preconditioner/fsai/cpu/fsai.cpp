@@ -45,7 +45,7 @@ void gather(const Rows<M> &a, const std::int32_t *columns, std::int64_t m, T *de
 }
 
 // Row i of G: the last row of the local system's inverse Cholesky factor. False where the system is not positive
-// definite, with the pivot met. dense: room for the largest system and a row.
+// definite, with the pivot. dense: room for the largest system and a row.
 template <class T, class M>
 bool solve_row(const State &state, const Rows<M> &a, std::int64_t i, T *dense, double *pivot) {
   const auto g = precondition::rows_of<T>(state.lower);

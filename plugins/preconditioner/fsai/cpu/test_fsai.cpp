@@ -57,7 +57,7 @@ void matches_dense(int power, std::int32_t points, std::int32_t unknowns, int th
   const Dense<T> got = dense_of<T>(m, a.n), g = factor_of(dense_of(a), power);
   EXPECT_LT(distance(got, adjoint(g) * g), 1000);
   expect_definite(got);
-  const Dense<T> scaled = g * dense_of(a) * adjoint(g);  // the test's own factor is what it should be
+  const Dense<T> scaled = g * dense_of(a) * adjoint(g);  // the test's own factor is correct
   for (std::int64_t i = 0; i < a.n; ++i) EXPECT_NEAR(std::real(scaled(i, i)), 1, 1e-4);
 }
 
@@ -106,7 +106,7 @@ TEST(Fsai, LongRowsKeepTheStrongestEntries) {
   }
 }
 
-// Row 0 and column 0 are dense: over them every row reaches every other, and that is not followed.
+// Row 0 and column 0 are dense: through them every row reaches every other, and such paths are not followed.
 TEST(Fsai, ADenseRowJoinsNoOthers) {
   namespace precondition = sextant::plugin::precondition;
   constexpr std::int32_t n = 4000;
@@ -127,7 +127,7 @@ TEST(Fsai, ADenseRowJoinsNoOthers) {
   }
 }
 
-// What is thrown in a part of the team comes out on the caller's thread.
+// An exception in a part of the team is rethrown on the caller's thread.
 TEST(Fsai, APartWithoutMemoryIsAnError) {
   namespace precondition = sextant::plugin::precondition;
   std::vector<std::int64_t> ptr(91);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // preconditioner.fsai.cuda and preconditioner.fsai-2.cuda: the factorised sparse approximate inverse M = G' G, on the
 // pattern of tril(A), found on the device, or of tril(A^2), found on the host; a warp solves the dense system of a row
-// in shared memory. An application is two products with factors of their own: bound by bandwidth.
+// in shared memory. An application is two products with sparse factors: bound by bandwidth.
 #include <cstdint>
 
 #include "plugins/preconditioner/shared/cuda/factor.hpp"
@@ -36,8 +36,8 @@ constexpr std::int64_t shared_limit = 48 * 1024;
 
 __device__ __forceinline__ int row_begin(int i) { return i * (i + 1) / 2; }
 
-// The lower triangle of A[J, J]: for each row, lanes take its entries up to the diagonal and look their columns up in
-// J; where the row is much longer than J, lanes look up J's columns in the row instead.
+// The lower triangle of A[J, J]: for each row, lanes take its entries up to the diagonal and search their columns in J;
+// where the row is much longer than J, lanes look up J's columns in the row instead.
 template <class T, class M>
 __device__ void gather(const device::Rows<M> &a, const std::int32_t *columns, int m, T *triangle, int lane) {
   for (int k = lane; k < row_begin(m); k += 32) triangle[k] = T{};
@@ -71,7 +71,8 @@ __device__ bool factor(T *c, int m, int lane) {
   using R = device::Real<T>;
   constexpr R epsilon = sizeof(R) == 4 ? R(1.1920929e-7) : R(2.220446049250313e-16);
   for (int k = 0; k < m; ++k) {
-    // Row k first: what earlier columns take from its pivot. Left-looking, so the original diagonal is still there.
+    // Row k first: the contributions of earlier columns to its pivot. Left-looking, so the original diagonal is still
+    // there.
     R taken(0);
     const T *const row_k = c + row_begin(k);
     for (int j = lane; j < k; j += 32) taken += dense::squared_size(row_k[j]);
@@ -136,8 +137,8 @@ __global__ void solve_rows(device::Rows<M> a, const std::int32_t *ptr, const std
 // ---- the pattern of tril(A), on the device
 // ---------------------------------------------------------------------------
 
-// What a pass over the rows finds: whether a row lacks its diagonal or an entry its mirror image, and the longest row
-// of G.
+// The findings of a pass over the rows: whether a row lacks its diagonal or an entry its mirror image, and the longest
+// row of G.
 struct PatternFindings {
   std::int32_t irregular, longest;
 };
@@ -158,7 +159,8 @@ struct CountTriangles {
   }
 };
 
-// A row of G's pattern by eight threads, with each entry's place in G': where the mirror image stands in its row of A.
+// A row of G's pattern by eight threads, with each entry's place in G': the position of the mirror image in its row of
+// A.
 constexpr int fill_lanes = 8;
 template <class M>
 __global__ void __launch_bounds__(device::threads)
@@ -226,7 +228,7 @@ double size_on_host(M value) {
     return std::fabs(static_cast<double>(value));
 }
 
-// The matrix on the host, as the pattern wants it.
+// The matrix on the host, in the form for the pattern.
 template <class M>
 methods::LowerPattern find_pattern(const device::Rows<M> &a, std::int64_t nnz, int power, const sxt_exec *exec) {
   const auto n = static_cast<std::size_t>(a.n), count = static_cast<std::size_t>(nnz);
@@ -255,7 +257,7 @@ methods::LowerPattern find_pattern(const device::Rows<M> &a, std::int64_t nnz, i
                                [&](std::int64_t k) { return static_cast<double>(strength[k]); });
 }
 
-// Offsets and columns of G', and where each entry of G stands in it.
+// Offsets and columns of G', and the place of each entry of G in it.
 struct Transposed {
   std::vector<std::int32_t> ptr, col, mirror;
   explicit Transposed(const methods::LowerPattern &g) : ptr(g.ptr.size(), 0), col(g.col.size()), mirror(g.col.size()) {

@@ -18,7 +18,7 @@ struct State {
   plugin::Memory s;  // n numbers of the real type: 1 / sqrt(a_ii)
 };
 
-// Where row i keeps its diagonal entry; -1: nowhere. Columns are sorted.
+// The position of row i's diagonal entry; -1: missing. Columns are sorted.
 template <class Index, class Offset>
 std::int64_t find_diagonal(const sxt_csr &a, std::int64_t i) {
   const auto *row_ptr = static_cast<const Offset *>(a.row_ptr);
@@ -34,7 +34,7 @@ Real scale_factor(T entry) {
   return static_cast<Real>(1 / std::sqrt(static_cast<double>(std::real(entry))));
 }
 
-// SXT_OK when the entry of row i has a scale factor, else the sentence that says which row and why.
+// SXT_OK when the entry of row i has a scale factor, else the sentence with the row and the reason.
 template <class Real, class T>
 sxt_status check_entry(T entry, std::int64_t i, const sxt_exec *exec) {
   const double re = static_cast<double>(std::real(entry)), im = static_cast<double>(std::imag(entry));

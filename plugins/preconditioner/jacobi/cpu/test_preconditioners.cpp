@@ -186,7 +186,7 @@ TEST(PreconditionerKind, BothMembersPassEveryCase) {
       EXPECT_EQ(kind.compare(&c, nullptr, &error, &message), SXT_OK);
       EXPECT_LE(error, 1) << text;
 
-      // The comparison must notice: a negative M, a NaN, and a factor i.
+      // The comparison must detect a negative M, a NaN, and a factor i.
       const auto &args = plugin::as<sxt_preconditioner_args>(c.args);
       plugin::with_value_type(c.query->value_type, [&]<class T>(plugin::Tag<T>) {
         T *z = static_cast<T *>(args.z);

@@ -19,8 +19,8 @@ constexpr int threads = 256;
 struct State {
   sxt_value_type type;
   std::int64_t n;
-  cuda::DeviceArray s, next;  // n reals each: in force; of a refresh, until every row was found fit
-  cuda::DeviceArray bad;      // the first row that is not fit; n: none
+  cuda::DeviceArray s, next;  // n reals each: the valid scaling; that of a refresh until every row was accepted
+  cuda::DeviceArray bad;      // the first row that is refused; n: none
 };
 
 // 1 / sqrt(a_ii) of every row, and the first row whose diagonal entry has no such number.

@@ -61,7 +61,7 @@ const sxt_kernel &identity() {
   static const sxt_kernel table = [] {
     sxt_kernel k = plugin::new_kernel(SXT_KIND_PRECONDITIONER, "preconditioner.identity.cpu", "cpu",
                                       "no preconditioner: z = r", run);
-    // As a reference it never wins a query that leaves the method open: copying is cheap and helps nobody.
+    // As a reference it never wins a query that leaves the method open: copying is cheap and reduces no iterations.
     k.flags = SXT_KERNEL_REFERENCE | SXT_KERNEL_DETERMINISTIC;
     k.value_types = plugin::all_value_types;
     k.term_names = plugin::cpu_terms;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The two things this plugin brings: the identity as a preconditioner and the kind sxt.preconditioner/1.
+// The contents of this plugin: the identity as a preconditioner and the kind sxt.preconditioner/1.
 #pragma once
 
 #include "sextant/plugin/plugin.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For preconditioners in CUDA: sparse factors on the device, the one product with them that every method is made of,
-// the matrix they are made from, and inner products for probes. All value types, and a matrix of half the vectors'
-// precision. Include from .cu files only.
+// For preconditioners in CUDA: sparse factors on the device, the one product with them that all methods use, the matrix
+// they are made from, and inner products for probes. All value types, and a matrix of half the vectors' precision.
+// Include from .cu files only.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -117,7 +117,7 @@ void with_vectors(sxt_value_type type, F &&f) {
 template <class R>
 using value_of = std::remove_cv_t<std::remove_pointer_t<decltype(R::values)>>;
 
-// Pairs of types that with_rows knows; methods and shapes are judged as on every device.
+// Pairs of types that with_rows knows; methods and shapes are checked as on every device.
 inline sxt_status applies(const sxt_query *head, const methods::Method &method, sxt_message *reason) {
   const auto &query = as<sxt_preconditioner_query>(head);
   const sxt_status status = check_matrix_types(query.m.q.value_type, query.m.matrix_type, reason);
@@ -127,7 +127,7 @@ inline sxt_status applies(const sxt_query *head, const methods::Method &method, 
 // ---- findings of kernels
 // ---------------------------------------------------------------------------------------------
 
-// What the rows of a matrix are found to be: the first row that is not fit, and the largest row sum of |D^-1 A|.
+// Findings about the rows of a matrix: the first row that is refused, and the largest row sum of |D^-1 A|.
 struct Findings {
   unsigned long long bad;      // all ones: none
   unsigned long long row_sum;  // the bits of a double, which are ordered as the numbers for positive ones
@@ -155,7 +155,7 @@ struct InvertDiagonal {
   }
 };
 
-// Fills inverse and returns the largest row sum of |D^-1 A|; throws Failure naming the first row that is not fit.
+// Fills inverse and returns the largest row sum of |D^-1 A|; throws Failure naming the first row that is refused.
 // Waits.
 template <class R, class M>
 double invert_diagonal(const sxt_exec *exec, const Rows<M> &a, R *inverse, Findings *found, const char *method) {
@@ -177,8 +177,8 @@ double invert_diagonal(const sxt_exec *exec, const Rows<M> &a, R *inverse, Findi
 // ---- products
 // ----------------------------------------------------------------------------------------------------------
 
-// Threads that share a row of so many entries: where rows fill the device, eight entries each, since the L1 cache keeps
-// what neighbours read of the same lines; where they do not, more threads shorten the wait. machine NULL: its size is
+// Threads that share a row of this many entries: where rows fill the device, eight entries each, since the L1 cache
+// keeps lines that adjacent threads share; where they do not, more threads reduce latency. machine NULL: its size is
 // unknown.
 inline int lanes_for(double entries, double rows, const sxt_machine *machine = nullptr) {
   const double length = rows > 0 ? entries / rows : 1;
@@ -233,7 +233,7 @@ __global__ void __launch_bounds__(threads)
   y[i] = s ? dense::scaled(sum, s[i]) : sum;
 }
 
-// The same for `width` columns, a power of two, whose values of a row are neighbours: a lane a column, so that an entry
+// The same for `width` columns, a power of two, whose values of a row are adjacent: a lane a column, so that an entry
 // of F is read once for all of them.
 template <class T>
 __global__ void __launch_bounds__(threads)
@@ -288,12 +288,12 @@ struct Factor {
   }
 };
 
-// The same as core and kernels of other plugins read it.
+// The same in the form that core and kernels of other plugins read.
 inline sxt_csr csr_of(const Factor &f, sxt_value_type type) {
   return methods::square_csr(type, f.n, f.nnz, SXT_I32, SXT_SPACE_DEVICE, f.ptr.data(), f.col.data(), f.values.data());
 }
 
-// y = s (a + alpha F x), for so many columns side by side.
+// y = s (a + alpha F x), for this many columns side by side.
 template <class T>
 void apply(const sxt_exec *exec, const Factor &f, Real<T> alpha, const T *x, const T *a, const Real<T> *s, T *y,
            int columns = 1) {
@@ -310,7 +310,7 @@ void apply(const sxt_exec *exec, const Factor &f, Real<T> alpha, const T *x, con
   });
   need_launch("a product with a factor");
 }
-// z = G' G r for a state with lower G and upper G'. Columns are multiplied by kernels of our own alone.
+// z = G' G r for a state with lower G and upper G'. Several columns are multiplied only by this plugin's kernels.
 template <class State, class T>
 sxt_status apply_pair(const State &state, const void *session, const T *r, T *t, T *z, int columns,
                       const sxt_exec &exec) {
@@ -345,7 +345,7 @@ inline double factor_bytes(double n, double nnz, sxt_value_type type) {
 inline std::uint64_t vector_bytes(std::int64_t n, sxt_value_type type) {
   return (static_cast<std::uint64_t>(n) * value_bytes(type) + 255) / 256 * 256;
 }
-// Sectors that an entry's elements of so many vectors side by side take, at worst.
+// Sectors of an entry's elements of this many vectors side by side, at worst.
 inline double sectors_of(int columns, std::uint64_t value_bytes) {
   return std::max(1.0, columns * static_cast<double>(value_bytes) / 32);
 }
@@ -354,7 +354,7 @@ inline double captured(double launches) {
   constexpr double share = 0.65;
   return share * launches;
 }
-// How many vectors args are about.
+// The number of vectors in args.
 inline int columns_of(const sxt_preconditioner_args &args) {
   if (!SXT_HAS(&args.h, sxt_preconditioner_columns_args, n_rhs)) return 1;
   return reinterpret_cast<const sxt_preconditioner_columns_args &>(args).n_rhs;
@@ -395,9 +395,9 @@ double dot(const sxt_exec *exec, std::int64_t n, const T *x, const T *y, double 
   return sum;
 }
 
-// ---- what the tables of methods share ----------------------------------------------------------------------------
+// ---- common parts of the methods' tables ----------------------------------------------------------------------------
 
-// sxt_kernel.refresh: compute(state, a, exec) anew from a matrix of the same state.n rows.
+// sxt_kernel.refresh: compute(state, a, exec) again from a matrix of the same state.n rows.
 template <class State, auto compute>
 sxt_status refresh(void *opaque, const sxt_problem *problem, const sxt_exec *exec) {
   return guarded(exec, [&]() -> sxt_status {

@@ -248,7 +248,7 @@ sxt_status run(const void *opaque, void *session, const sxt_head *head, const sx
   });
 }
 
-// Omega stays what the first values made it.
+// Omega stays that of the first values.
 sxt_status compute_again(State &state, const sxt_csr &csr, const sxt_exec *exec) {
   return compute(state, csr, false, exec);
 }

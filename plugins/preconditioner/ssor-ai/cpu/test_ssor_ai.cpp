@@ -62,7 +62,7 @@ TEST(SsorAi, FollowsTheFormulaInEveryType) {
   matches_formula<std::complex<float>>(2, "ssor-ai-2:0.5", 0.5, 1, 2);
 }
 
-// trace(F A F') with F = D^-1/2 K: what omega makes small.
+// trace(F A F') with F = D^-1/2 K, which omega minimises.
 double trace(const Dense<double> &a, double omega, int order) {
   const Dense<double> k = series(a, omega, order), product = k * a * adjoint(k);
   double sum = 0;
@@ -75,7 +75,7 @@ double omega_of(const Dense<double> &m, const Dense<double> &a) {
   const std::int64_t last = a.n - 1;
   for (std::int64_t j = last - 1; j >= 0; --j)
     if (a(last, j) != 0) {
-      bool direct = true;  // the second order's paths do not end here
+      bool direct = true;  // in the second order other paths contribute here
       for (std::int64_t k = j + 1; k < last; ++k) direct = direct && (a(last, k) == 0 || a(k, j) == 0);
       if (direct) return -m(last, j) / m(last, last) * a(j, j) / a(last, j);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // preconditioner.ssor-ai.cuda and preconditioner.ssor-ai-2.cuda: SSOR with one or two terms of a Neumann series instead
-// of triangular solves: two or four products with the strict triangles, kept as CSR of their own. Bound by bandwidth:
-// a product streams its triangle and two or three vectors. A = L + D + L', B = L D^-1, M = w (2 - w) K' D^-1 K,
+// of triangular solves: two or four products with the strict triangles, kept as separate CSR. Bound by bandwidth: a
+// product streams its triangle and two or three vectors. A = L + D + L', B = L D^-1, M = w (2 - w) K' D^-1 K,
 // K = I - w B (order 1) or I - w B + w^2 B^2 (order 2). Order 1 is kept as M = G' G with G = (w (2 - w) / D)^1/2 K,
 // whose products core may leave to other kernels.
 #include <cstdint>

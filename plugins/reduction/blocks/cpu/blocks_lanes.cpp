@@ -83,8 +83,8 @@ struct Magnitudes {
   }
 };
 
-// re(x) re(y), im(x) im(y), ... and re(x) im(y), im(x) re(y), ...: what a complex product is made of, one multiply-add
-// and half a shuffle a real.
+// re(x) re(y), im(x) im(y), ... and re(x) im(y), im(x) re(y), ...: the terms of a complex product, one multiply-add and
+// half a shuffle a real.
 template <class R>
 struct Straight {
   static constexpr int parts = 2;
@@ -109,7 +109,7 @@ __attribute__((always_inline)) inline Partial sum_values(const Call &c, int64_t 
   return sum_range<R>(Values<R, C>{static_cast<const R *>(c.x)}, begin, end);
 }
 
-// Complex pairs are read once: both sums of a piece are taken while it is in the first cache.
+// Complex pairs are read once: both sums of a block are taken while it is in the first cache.
 template <class R, int C, bool Conjugate>
 __attribute__((always_inline)) inline Partial sum_products(const Call &c, int64_t begin, int64_t end) {
   const R *x = static_cast<const R *>(c.x), *y = static_cast<const R *>(c.y);
@@ -142,7 +142,7 @@ Partial sum_squares(const Call &c, int64_t begin, int64_t end) {
   return sum_range<double>(Squares<R, true>{x, c.scale}, begin * C, end * C);
 }
 
-// The whole of a sum by one thread, written as its type.
+// A whole sum by one thread, written as its type.
 template <class R, int C, Function sum>
 void whole(const Call &c, void *result) {
   const Partial total = sum(c, 0, c.n);

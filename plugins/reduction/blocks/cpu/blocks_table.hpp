@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What blocks_lanes.cpp offers for each instruction set.
+// The functions of blocks_lanes.cpp for each instruction set.
 #pragma once
 
 #include <stdint.h>
@@ -15,7 +15,7 @@ struct Call {
   int64_t n;
   double scale;
 };
-// What one range gives: a sum (re, im), or an extreme and where it lies.
+// The result of one range: a sum (re, im), or an extreme and its index.
 struct Partial {
   double value[2];
   int64_t index;  // -1: none
@@ -24,11 +24,11 @@ using Function = Partial (*)(const Call &, int64_t begin, int64_t end);
 
 struct Table {
   Function sum[types][term_kinds];
-  // The same over all elements into a result of the sum's type, for values, products and magnitudes: the way of one
-  // thread, without partial results to keep and join.
+  // The same over all elements into a result of the sum's type, for values, products and magnitudes: for one thread,
+  // without partial results.
   void (*whole[types][term_kinds])(const Call &, void *result);
   Function largest[types];             // largest magnitude; index: -1 of none, else of no meaning
-  Function first_largest[types];       // and where it stands first
+  Function first_largest[types];       // and its first index
   Function least[types], most[types];  // NULL for complex numbers
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // reduction.blocks.cpu: every reduction with eight full-width accumulators a thread and fused multiply-adds; one range
-// a thread, no scratch but one partial result each. After memory bandwidth from the second cache on. Bits depend on the
+// a thread, scratch for one partial result each. Bound by memory bandwidth from the second cache on. Bits depend on the
 // number of threads and on the instruction set.
 #include <algorithm>
 #include <cstdint>
@@ -52,7 +52,7 @@ struct Run {
   lanes::Call call;
 };
 
-// Calls f on the range of every thread and joins what they found in order.
+// Calls f on the range of every thread and joins the results in order.
 template <class Join>
 lanes::Partial reduce_ranges(const Run &run, lanes::Function f, Join &&join) {
   if (run.team == 1) return f(run.call, 0, run.call.n);
@@ -72,7 +72,7 @@ lanes::Partial sum(const Run &run, lanes::Terms kind) {
   });
 }
 
-// NaN is better than all, then what `better` says; of equals the first.
+// NaN is better than all, then by `better`; of equals the first.
 template <class F>
 double extreme(const Run &run, lanes::Function f, F &&better) {
   const auto join = [&](lanes::Partial &best, const lanes::Partial &part) {

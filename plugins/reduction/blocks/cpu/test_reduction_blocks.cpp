@@ -35,7 +35,7 @@ Result reduce(const sxt_kernel &kernel, std::int32_t operation, const T *x, cons
 const std::int64_t sizes[] = {0,  1,  2,  3,  7,   8,   9,    15,   16,   17,   31,   33,
                               63, 64, 65, 127, 129, 1023, 1024, 1025, 2047, 2049, 16385};
 
-// Small integers: every order of adding gives the exact sum, so equality is asked for.
+// Small integers: every order of adding gives the exact sum, so equality is tested.
 template <class T>
 void expect_exact_sums() {
   std::vector<T> x(16500), y(16500);
@@ -81,7 +81,8 @@ TEST(Reductions, BitsOfTheTreeDoNotDependOnTheInstructionSet) {
             << operation << ", n = " << n;
 }
 
-// A NaN anywhere is the answer, also beside infinities; a zero is +0; nothing gives the neutral element.
+// With a NaN anywhere the result is NaN, also beside infinities; a zero is +0; an empty vector gives the neutral
+// element.
 TEST(Reductions, SmallestAndLargestFollowTheKind) {
   const double nan = std::nan(""), infinity = std::numeric_limits<double>::infinity();
   for (const sxt_kernel *kernel : {&blocks(), &tree()})

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// reduction.cluster.cuda: one thread-block cluster of 8 or 16 blocks; the warps' partial results meet in the first
-// block's shared memory (plugins/reduction/shared/cuda/cluster.hpp), a fraction of a trip through the last cache. After
-// latency, at 2^13
-// .. 2^17 elements: too much for one block, too little for the whole device.
+// reduction.cluster.cuda: one thread-block cluster of 8 or 16 blocks; the warps' partial results are combined in the
+// first block's shared memory (plugins/reduction/shared/cuda/cluster.hpp), at a fraction of a round trip through the
+// last cache. Bound by latency, for 2^13 .. 2^17 elements: too much for one block, too little for the whole device.
 #include "plugins/reduction/shared/cuda/cluster.hpp"
 #include "plugins/reduction/shared/cuda/gather.hpp"
 #include "plugins/reduction/shared/cuda/reduce_run.hpp"

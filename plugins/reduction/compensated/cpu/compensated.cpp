@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // reduction.compensated.cpu: sum, dot, dotc, asum and nrm2 as if in twice the working precision and rounded once, by
 // the error-free transformations of Ogita, Rump and Oishi. Leaves of 4096 elements are joined in index order, so bits
-// depend neither on threads nor on the instruction set. Beyond the caches it costs what a plain sum costs.
+// depend neither on threads nor on the instruction set. Beyond the caches it takes as long as a plain sum.
 #include <algorithm>
 #include <cstdint>
 #include <limits>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sums in twice the working precision (Ogita, Rump and Oishi, SIAM J. Sci. Comput. 26, 2005): every addition also gives
-// the rounding it lost (Knuth's TwoSum), every product the rounding of its own (one fused multiply-add), and what was
-// lost is summed beside. All types are summed in double, where the products of single precision are exact. 32 lanes in
+// the rounding it lost (Knuth's TwoSum), every product its own rounding (one fused multiply-add), and the lost parts
+// are summed separately. All types are summed in double, where the products of single precision are exact. 32 lanes in
 // registers of any width, so bits do not depend on the instruction set.
 #include "compensated_table.hpp"
 #include "sextant/plugin/kinds/reduction.h"
@@ -12,7 +12,7 @@ namespace sextant_reduction_compensated::SXT_ISA {
 using namespace sextant::plugin::SXT_ISA;
 using V = Vector<double>;
 constexpr int W = width<double>;
-constexpr int group = 4;  // vectors of sums and of losses at a time: what registers hold
+constexpr int group = 4;  // vectors of sums and of losses at a time: limited by registers
 
 // a b - p, exactly: p is a b rounded.
 V product_loss(V a, V b, V p) {
@@ -27,7 +27,7 @@ V product_loss(V a, V b, V p) {
 #endif
 }
 
-// sum += v; what the addition rounds away goes to lost.
+// sum += v; the addition's rounding error is added to lost.
 template <class U>
 inline void add(U &sum, U &lost, U v) {
   const U total = sum + v, part = total - sum;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What compensated_lanes.cpp offers for each instruction set.
+// The functions of compensated_lanes.cpp for each instruction set.
 #pragma once
 
 #include <stdint.h>

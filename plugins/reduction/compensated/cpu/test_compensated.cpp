@@ -64,7 +64,7 @@ TEST(ReductionCompensated, ErrorBoundOnIllConditionedProducts) {
       }
 }
 
-// The condition number is near 1e20: a plain sum has no digit left, which shows that the bound above is no small thing.
+// The condition number is near 1e20: a plain sum has no digit left, which shows that the bound above is significant.
 TEST(ReductionCompensated, KeepsDigitsWherePlainSumsLoseAll) {
   const Cancelling c = cancelling(5000, 1e17, 1, 1);
   double plain = 0;

@@ -8,14 +8,14 @@
 
 #include "plugins/reduction/shared/cuda/reduce_run.hpp"
 
-// Not at global scope: CUB's generated code means the global namespace by cuda::.
+// Not at global scope: CUB's generated code expects cuda:: in the global namespace.
 namespace sextant::reduction_cub {
 namespace {
 
 using namespace sextant::plugin;
 using namespace sextant::plugin::cuda;
 
-// What CUB's kernels ask for does not depend on n beyond a few blocks a multiprocessor.
+// The scratch of CUB's kernels does not depend on n beyond a few blocks a multiprocessor.
 constexpr std::uint64_t temporary_bytes = 1 << 20;
 
 template <class Op>
@@ -93,7 +93,7 @@ sxt_status run(const void *state, void *session, const sxt_head *args, const sxt
 
 const sxt_kernel kernel = [] {
   sxt_kernel k = new_reduction("reduction.cub.cuda", "CUB's DeviceReduce", open_buffers, run);
-  k.flags = SXT_KERNEL_OPPONENT | SXT_KERNEL_CAPTURABLE;
+  k.flags = SXT_KERNEL_BASELINE | SXT_KERNEL_CAPTURABLE;
   k.applicable = applicable;
   k.candidates = candidates;
   return k;

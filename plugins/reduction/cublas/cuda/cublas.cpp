@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // reduction.cublas.cuda: cuBLAS' dot, dotc and asum, to compare with. Its nrm2 is left out: it loses the smallest
-// numbers, and a NaN beside an infinity. The library is opened when the kernel is first prepared; each session has a
-// handle of its own, bound to exec's stream at every run.
+// numbers, and a NaN beside an infinity. The library is opened when the kernel is first prepared; each session has its
+// own handle, bound to exec's stream at every run.
 #include <cublas_v2.h>
 
 #include <cmath>
@@ -151,7 +151,7 @@ sxt_status run(const void *opaque, void *opened, const sxt_head *head, const sxt
 
 const sxt_kernel kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_REDUCTION, "reduction.cublas.cuda", "cuda", "cuBLAS dot, dotc and asum", run);
-  k.flags = SXT_KERNEL_OPPONENT | SXT_KERNEL_CAPTURABLE;
+  k.flags = SXT_KERNEL_BASELINE | SXT_KERNEL_CAPTURABLE;
   k.term_names = cuda_terms;
   k.applicable = applicable;
   k.candidates = candidates;

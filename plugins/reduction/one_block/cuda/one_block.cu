@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // reduction.one-block.cuda: one block for small n: nothing to merge between blocks, so a run is one launch, one round
-// of loads and two rounds of shuffles. After the launch floor: bytes do not matter below about 16 K elements.
+// of loads and two rounds of shuffles. Bound by the launch: bytes do not matter below about 16 K elements.
 #include "plugins/reduction/shared/cuda/gather.hpp"
 #include "plugins/reduction/shared/cuda/reduce_run.hpp"
 

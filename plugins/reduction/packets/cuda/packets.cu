@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// reduction.packets.cuda: every block sends its partial result to block 0 as 16-byte packets that announce themselves
-// (sdk/cuda/grid.hpp): no fence, no atomic and no second launch between the last load and the result.
-// After bandwidth: n x size bytes, and about a microsecond less than a ticket costs at 2^17 .. 2^22 elements.
+// reduction.packets.cuda: every block sends its partial result to block 0 as 16-byte packets with an epoch
+// (sdk/cuda/grid.hpp): no fence, no atomic and no second launch between the last load and the result. Bound by
+// bandwidth: n x size bytes, and about a microsecond less than a ticket costs at 2^17 .. 2^22 elements.
 #include "plugins/reduction/shared/cuda/gather.hpp"
 #include "plugins/reduction/shared/cuda/reduce_run.hpp"
 #include "sextant/sdk/cuda/generation.hpp"
@@ -49,8 +49,8 @@ sxt_status applicable(const sxt_query *query, const sxt_features *features, cons
   return plain_applicable(query, features, machine, reason);
 }
 
-// From one block for two multiprocessors to two for each: fewer packets against fewer loads in flight. Others between
-// and beyond won nowhere by a percent.
+// From one block for two multiprocessors to two for each: fewer packets against fewer loads in flight. Other sizes
+// gained nowhere more than a percent.
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_reduction_query>(query);
@@ -67,7 +67,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
 
 const sxt_kernel kernel = [] {
   sxt_kernel k = new_plain_reduction<Kernel>("reduction.packets.cuda",
-                                             "partial results sent to one block as self-announcing packets");
+                                             "partial results sent to one block as packets with an epoch");
   k.version = 3;
   k.min_level = 90;
   k.applicable = applicable;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Kind sxt.reduction/1: cases over operations, types and sizes around block borders, and over numbers that overflow,
-// vanish or are none.
+// vanish or are NaN.
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -17,7 +17,7 @@ const std::int64_t sizes[] = {0, 1, 2, 31, 33, 1000, 1023, 1024, 1025, 2049, 777
 constexpr std::uint64_t operations = 9, types = 4, rounds = 6;
 constexpr std::uint64_t regular = operations * types * rounds;
 
-// What is done to the random numbers of a case.
+// The change of a case's random numbers.
 enum Special { none, huge, minute, one_nan, one_infinity, both, all_zero, ties };
 struct SpecialCase {
   const char *name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// reduction.reference.cpu: every reduction as its formula says, one element after the other, summed in long double.
+// reduction.reference.cpu: every reduction by its formula, one element after the other, summed in long double.
 #include <cstdint>
 
 #include "reduction_reference.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// reduction.sequential.cuda, the third of the step-by-step variants: the loop runs the other way, halves are added to
-// halves, and neighbouring threads read neighbouring words: no bank conflicts. What is left: half of the threads do
-// nothing but load, and every level waits at a barrier.
+// reduction.sequential.cuda, the third of the step-by-step variants: the loop runs in the opposite direction, halves
+// are added to halves, and adjacent threads read adjacent words: no bank conflicts. Remaining costs: half of the
+// threads only load, and every level waits at a barrier.
 #include "plugins/reduction/shared/cuda/reduce_steps.hpp"
 
 namespace {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the warps of a grid that is one thread-block cluster bring their partial results together (compute capability 9):
-// each stores its own into the first block's shared memory, and the stores count themselves at a barrier there, so that
-// nobody but the warp that merges waits, and it only once. Merged in the order of warps: equal bits for equal input.
-// Include from .cu files.
+// How the warps of a grid that is one thread-block cluster combine their partial results (compute capability 9): each
+// stores its own into the first block's shared memory, and the stores are counted by a barrier there, so that only the
+// merging warp waits, and only once. Merged in the order of warps: equal bits for equal input. Include from .cu files.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -34,8 +33,8 @@ __device__ inline std::uint32_t in_first_block(std::uint32_t here) {
   return there;
 }
 
-// Every thread of the cluster calls it first, and waits only for the other blocks to begin: a good use of the time in
-// which the operation before is ending.
+// Every thread of the cluster calls it first, and waits only for the other blocks to begin, while the operation before
+// is ending.
 template <class Acc, int most>
 __device__ void open_cluster(ClusterRoom<Acc, most> &room) {
   if (blockIdx.x == 0 && threadIdx.x == 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one thread of a reduction reads and merges (sdk/cuda/reduce.hpp), for kernels whose launches are chained
-// (sdk/cuda/chain.hpp). Include from .cu files.
+// The elements that one thread of a reduction reads and merges (sdk/cuda/reduce.hpp), for kernels whose launches are
+// chained (sdk/cuda/chain.hpp). Include from .cu files.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -12,7 +12,7 @@
 
 namespace sextant::plugin::cuda {
 
-// How long the last cache keeps what is read: as usual, for the next run may want it, or not at all.
+// How long the last cache keeps the operands: as usual, for the next run may need them, or not at all.
 __device__ inline std::uint64_t cache_policy(bool streaming) {
   std::uint64_t usual, passing;
   asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(usual));
@@ -20,8 +20,8 @@ __device__ inline std::uint64_t cache_policy(bool streaming) {
   return streaming ? passing : usual;
 }
 
-// What thread `worker` of `workers` gathers: groups of elements as wide as 16 bytes, `flight` of them on their way at
-// once. Which thread takes which element depends on n and workers only; a pointer that is not aligned to 16 bytes costs
+// The part of thread `worker` of `workers`: groups of elements as wide as 16 bytes, `flight` of them in flight at once.
+// Which thread takes which element depends on n and workers only; a pointer that is not aligned to 16 bytes costs
 // speed, not bits.
 template <class Op, int flight, bool aligned>
 struct Gather {
@@ -38,8 +38,9 @@ struct Gather {
 
   __device__ Group load(const V *from, std::int64_t group) const {
     if constexpr (aligned) {
-      // The first cache would only be swept; its read-only path could hold what the kernel before this one overwrote.
-      // Not volatile: loads of the next round may be moved up between those of this one, which is worth a third.
+      // The first cache would only be swept; its read-only path could hold stale data that the previous kernel
+      // overwrote. Not volatile: loads of the next round may be moved up between those of this one, which is worth a
+      // third.
       int4 bits;
       asm("ld.global.L1::no_allocate.L2::cache_hint.v4.s32 {%0, %1, %2, %3}, [%4], %5;"
           : "=r"(bits.x), "=r"(bits.y), "=r"(bits.z), "=r"(bits.w)
@@ -78,7 +79,7 @@ struct Gather {
 #pragma unroll
     for (int f = 0; f < flight; ++f) acc[f] = Op::identity();
     const std::int64_t groups = n / width, ragged = groups * width + worker;
-    // The few elements after the last whole group come with the first batch: afterwards they would be waited for.
+    // The few elements after the last whole group come with the first batch: afterwards they would add a wait.
     V last_x{}, last_y{};
     if (ragged < n) {
       last_x = x[ragged];
@@ -96,9 +97,8 @@ struct Gather {
   }
 };
 
-// Asks for what the first round of the block's loads will want, while the operation before is ending: it is brought
-// into the last cache, from which alone it is read later, so that it does not matter whether that operation still
-// writes it.
+// Prefetches the operands of the block's first round of loads into the last cache, while the operation before is
+// ending. They are later read only from there, so that it does not matter whether that operation still writes them.
 template <class Op, int flight = 4>
 __device__ void announce(std::int64_t n, const typename Op::Value *x, const typename Op::Value *y) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -116,8 +116,7 @@ __device__ void announce(std::int64_t n, const typename Op::Value *x, const type
 template <class Op, int flight = 4>
 __device__ typename Op::Acc accumulate(std::int64_t n, const typename Op::Value *x, const typename Op::Value *y,
                                        std::int64_t worker, std::int64_t workers, bool streaming = false) {
-  // Addresses that come out of here: no load moves up before it, nor, as it stays where it is, before the wait for the
-  // operation before.
+  // Makes addresses opaque: no load moves above this point, and so not above the wait for the operation before.
   asm volatile("" : "+l"(x), "+l"(y)::"memory");
   const std::uintptr_t bits =
       reinterpret_cast<std::uintptr_t>(x) | (Op::vectors == 2 ? reinterpret_cast<std::uintptr_t>(y) : 0);

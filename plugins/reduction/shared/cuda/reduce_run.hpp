@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What every CUDA kernel of kind sxt.reduction/1 needs beside its __global__ function: a session with room for partial
-// results, the choice of operation and type, results on either side, and models over blocks and threads. A kernel gives
+// Common parts of every CUDA kernel of kind sxt.reduction/1 beside its __global__ function: a session with memory for
+// partial results, the choice of operation and type, results on either side, and models over blocks and threads. A
+// kernel gives
 //   template <class Op> struct Kernel {
 //     static sxt_status load(const sxt_exec *exec);  // its code, so that no run has to
 //     static sxt_status launch(const Work<Op> &work, const sxt_exec *exec); };
@@ -25,7 +26,7 @@ struct Work {
   typename Op::Out *out;
   std::int64_t blocks, threads;
   int flight;      // loads of 16 bytes that a thread has on their way
-  bool streaming;  // the last cache cannot keep the operands: what was read goes first
+  bool streaming;  // the last cache cannot keep the operands: they are evicted first
   void *partials;
   std::uint64_t partials_bytes;
   void *counters;
@@ -77,7 +78,7 @@ inline sxt_status open_buffers(const void *opaque, const sxt_filled *, const sxt
   });
 }
 
-// Calls f(Tag<Op>{}) for what a plain (working precision) reduction does.
+// Calls f(Tag<Op>{}) for a plain (working precision) reduction.
 template <class T, class F>
 sxt_status with_plain_operation(std::int32_t operation, F &&f) {
   using V = device_form<T>;
@@ -109,7 +110,7 @@ sxt_status with_plain_operation(std::int32_t operation, F &&f) {
   return SXT_E_NOT_SUPPORTED;
 }
 
-// What with_plain_operation serves, with a reason for what it does not.
+// SXT_OK for operations of with_plain_operation, else the reason.
 inline sxt_status plain_applicable(const sxt_query *query, const sxt_features *, const sxt_machine *,
                                    sxt_message *reason) {
   const auto &q = as<sxt_reduction_query>(query);
@@ -129,8 +130,8 @@ inline bool reads_two(std::int32_t operation) {
   return operation == SXT_REDUCTION_DOT || operation == SXT_REDUCTION_DOTC;
 }
 
-// Runs Kernel<Op>::launch for the operation that `choose` (with_plain_operation or another) finds. A result for the
-// host is waited for, which a capture cannot: such a call is refused there.
+// Runs Kernel<Op>::launch for the operation that `choose` (with_plain_operation or another) finds. The call waits for a
+// result on the host, which is impossible in a capture: such a call is refused there.
 template <template <class> class Kernel, class Choose>
 sxt_status run_reduction(const void *opaque, void *opened, const sxt_head *head, const sxt_exec *exec,
                          Choose &&choose) {
@@ -193,12 +194,12 @@ sxt_status run_plain_reduction(const void *state, void *session, const sxt_head 
 }
 
 // ---- models. A run waits for a first load, for the partial results to be merged, at each further round of loads, and
-// for the bytes. What a configuration adds to that is its own: each is fitted by itself over n. Within a test domain,
-// where the rounds of a thread are a constant, its model is a line in n.
+// for the bytes. Each configuration has its own coefficients, fitted over n. Where the rounds of a thread are constant,
+// its model is a line in n.
 inline constexpr const char *reduction_terms[] = {"launches",       "latency.steps", "stream_bytes", "compute.elements",
                                                   "latency.rounds", "latency.part",  nullptr};
 // Seconds a unit before calibration: a load from memory and back, an element on one multiprocessor, a further round of
-// loads, what a first round that is full takes longer than one with a single load.
+// loads, the extra time of a full first round over one with a single load.
 inline constexpr double reduction_defaults[] = {NAN, 9e-7, NAN, 4e-12, 1.1e-7, 0};
 
 // Operations that cost alike are fitted together.
@@ -215,26 +216,25 @@ inline std::uint32_t reduction_class(std::int32_t operation) {
   }
 }
 
-// Rounds of loads of the thread that has most of them. After many the threads no longer march in step, and what counts
-// is the part of a round, too.
+// Rounds of loads of the thread that has most of them. After many rounds the threads are no longer synchronous, and
+// partial rounds count, too.
 inline double rounds_of_loads(double rounds) {
   constexpr double in_step = 16;
   return rounds < in_step ? std::max(1.0, std::ceil(rounds)) : rounds + 0.5;
 }
 
-// What a launch that begins early takes of an ordinary one, and what is left of the wait for the first load where it
-// was announced.
+// The share of a launch's time when it begins early, and the share of the first load's wait when it was prefetched.
 inline constexpr double early_launch = 0.7, announced_wait = 0.65;
 
-// What bringing the partial results together costs, in trips to memory and back that follow one another: through a
-// cluster's shared memory; a packet sent and received; a partial result stored, a ticket drawn, all of them read; the
-// last two without the ticket, as the second launch has a latency of its own.
+// The cost of combining the partial results, in sequential round trips to memory: through a cluster's shared memory; a
+// packet sent and received; a partial result stored, a ticket drawn, all of them read; the last two without the ticket,
+// as the second launch has its own latency.
 inline constexpr double merge_by_cluster = 0.35, merge_by_packets = 1, merge_by_ticket = 1.7, merge_in_launch = 1;
 
-// Model classes: what costs alike, times the place of the configuration in the kernel's list.
+// Model classes: operations of equal cost, times the position of the configuration in the kernel's list.
 inline constexpr std::uint32_t operation_classes = 5;
 
-// A configuration of a kernel: the same place for the same grid wherever it is offered.
+// A configuration of a kernel: equal grids have equal positions in all lists.
 struct Configuration {
   std::uint32_t place;
   std::int64_t blocks, threads;
@@ -265,7 +265,7 @@ inline sxt_candidate &fill_reduction(sxt_candidate &candidate, const sxt_reducti
   // The sum of squares keeps a scale.
   candidate.terms[3] = (q.operation == SXT_REDUCTION_NRM2 ? 12.0 : 1.0) * static_cast<double>(q.n) / busy;
   candidate.terms[4] = rounds_of_loads(bytes / round_bytes);
-  // Of a first round, in whole loads: how many a thread has on their way before it adds.
+  // Of a first round, in whole loads: how many a thread has in flight before it adds.
   candidate.terms[5] = std::min(1.0, std::max(1.0, std::ceil(bytes / round_bytes * c.flight)) / c.flight);
   candidate.working_set_bytes = bytes;
   candidate.units = units * std::pow(busy / units, sharing);
@@ -281,7 +281,7 @@ inline sxt_status reduction_launch_config(const sxt_query *, const sxt_candidate
 using RunFunction = sxt_status(const void *, void *, const sxt_head *, const sxt_exec *);
 using OpenFunction = sxt_status(const void *, const sxt_filled *, const sxt_exec *, void **);
 
-// A kernel of this family; candidates and, where it offers less, applicable are the folder's own.
+// A kernel of this family; candidates and, where it offers less, applicable are set by its folder.
 inline sxt_kernel new_reduction(const char *name, const char *description, OpenFunction *open, RunFunction *run) {
   sxt_kernel k = new_kernel(SXT_KIND_REDUCTION, name, "cuda", description, run);
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;

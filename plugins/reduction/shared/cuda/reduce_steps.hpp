@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reductions in passes, as the five step-by-step variants do them: a pass leaves one partial result a block, and the
-// next pass reduces those, until one block is left. A variant gives
+// Reductions in passes, as the five step-by-step variants do them: a pass writes one partial result a block, and the
+// next pass reduces those, until one block remains. A variant defines
 //   template <class Op, class From> struct Step {
 //     static std::int64_t elements_per_block(std::int64_t n, std::int64_t threads);
 //     static sxt_status load(const sxt_exec *exec);
@@ -12,7 +12,7 @@
 
 namespace sextant::plugin::cuda {
 
-// Where a pass reads: the operands in the first one, partial results afterwards.
+// The input of a pass: the operands in the first one, partial results afterwards.
 template <class Op>
 struct Operands {
   const typename Op::Value *x, *y;
@@ -73,7 +73,7 @@ __device__ typename Op::Acc merge_unrolled(typename Op::Acc *shared) {
       __syncwarp();
     }
   }
-  return t == 0 ? shared[0] : Op::identity();  // the other warps do not look at what this one writes
+  return t == 0 ? shared[0] : Op::identity();  // the other warps do not read this one's results
 }
 
 // Launches `kernel<block>` for the block sizes that are offered.
@@ -96,7 +96,7 @@ sxt_status load_block_sizes(const sxt_exec *exec, F &&kernel_of) {
 
 inline constexpr std::int64_t step_threads[] = {128, 256, 512};
 
-// Partial results of the first and of the second pass; later ones go to and fro.
+// Partial results of the first and of the second pass; later ones alternate between the two.
 inline std::uint64_t step_scratch_bytes(std::int64_t first_blocks) {
   return 2 * largest_accumulator * static_cast<std::uint64_t>(std::max<std::int64_t>(1, first_blocks));
 }
@@ -133,7 +133,7 @@ struct Steps {
   }
 };
 
-// Sums and inner products of every type: what the variants were published for.
+// Sums and inner products of every type, for which the variants were published.
 template <class T, class F>
 sxt_status with_step_operation(std::int32_t operation, F &&f) {
   using V = device_form<T>;
@@ -196,7 +196,7 @@ sxt_kernel new_step_reduction(const char *name, const char *description) {
   return k;
 }
 
-// The first three variants: a thread loads one element into shared memory, and what differs is the tree over it:
+// The first three variants: a thread loads one element into shared memory; they differ in the tree over it:
 //   struct Tree { template <class Op> static __device__ void merge(typename Op::Acc *shared); };
 // which leaves the block's result in shared[0].
 template <class Tree, class Op, class From>

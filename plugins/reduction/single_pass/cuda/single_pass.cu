@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // reduction.single-pass.cuda: blocks store partial results and draw a ticket; the one that draws the last adds them, in
-// block order, so bits do not depend on which block that was. The ticket wraps to zero by itself: nothing is cleared
-// between runs. After bandwidth: n x size bytes, one launch. Also reduction.compensated.cuda: the same with twofold
-// sums; and reduction.wide.cuda: single precision added in double.
+// block order, so bits do not depend on which block that was. The ticket wraps to zero: nothing is cleared between
+// runs. Bound by bandwidth: n x size bytes, one launch. Also reduction.compensated.cuda: the same with twofold sums;
+// and reduction.wide.cuda: single precision added in double.
 #include "plugins/reduction/shared/cuda/gather.hpp"
 #include "plugins/reduction/shared/cuda/reduce_run.hpp"
 #include "sextant/sdk/cuda/grid.hpp"
@@ -45,7 +45,8 @@ struct Kernel {
   }
 };
 
-// Grids around what the device holds at once: NB(nt) x i for small i, and fractions of it for small n.
+// Grids around the number of blocks that the device holds at once: NB(nt) x i for small i, and fractions of it for
+// small n.
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_reduction_query>(query);
@@ -58,7 +59,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   return SXT_OK;
 }
 
-// A few additions more an element decide from some size on.
+// A few more additions an element dominate from some size on.
 constexpr double additions = 12;
 sxt_status compensated_candidates(const sxt_query *query, const sxt_features *features, const sxt_machine *machine,
                                   const sxt_filled *filled, sxt_candidate *out, std::uint64_t capacity,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // reduction.strided.cuda, the second of the step-by-step variants: the same pairs as the first, but given to
-// consecutive threads by a multiplication, so that warps stay whole. What is left: threads of a warp meet in few banks
-// of shared memory.
+// consecutive threads by a multiplication, so that warps stay whole. Remaining cost: bank conflicts of a warp's
+// threads.
 #include "plugins/reduction/shared/cuda/reduce_steps.hpp"
 
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // reduction.tree.cpu: every reduction over the fixed tree of sdk/tree.hpp, leaves shared among threads. Equal bits
-// for equal input whatever the threads and the instruction set. After memory bandwidth: an element costs its bytes.
+// for equal input for any number of threads and any instruction set. Bound by memory bandwidth: an element costs its
+// bytes.
 #include <algorithm>
 #include <cstdint>
 #include <functional>
@@ -72,7 +73,7 @@ A sum(const Run &run, lanes::Terms kind) {
 
 using Search = lanes::Place (*)(const lanes::Call &, std::int64_t, std::int64_t);
 
-// The best of what every thread found: NaN first, then as `better` says; of equals the first.
+// The best result of all threads: NaN first, then by `better`; of equals the first.
 template <class F>
 lanes::Place search(const Run &run, Search find, lanes::Place nothing, F &&better) {
   auto *found = static_cast<lanes::Place *>(run.scratch);
@@ -90,7 +91,7 @@ lanes::Place largest(const Run &run) {
   return search(run, run.table.largest[run.type], {0, -1}, [](double a, double b) { return a > b; });
 }
 
-// +0 for either zero, so that it does not matter which was met first.
+// +0 for either zero, so that the order does not matter.
 template <class R>
 R least(const Run &run) {
   const lanes::Place nothing = {std::numeric_limits<double>::infinity(), -1};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// reduction.tree.cpu: bits against the tree as its description defines it, whatever the threads; norms at the ends of
-// the number range.
+// reduction.tree.cpu: bits against the tree as its description defines it, for any number of threads; norms at the ends
+// of the number range.
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -94,7 +94,7 @@ TEST(ReductionTree, EveryOperationIgnoresThreads) {
               (reduce<double, std::int64_t>(SXT_REDUCTION_IAMAX, x, y, threads)));
 }
 
-TEST(ReductionTree, IndexOfTheFirstLargestWhereverItLies) {
+TEST(ReductionTree, IndexOfTheFirstLargestAtAnyPosition) {
   for (std::size_t at : {0, 1, 1023, 1024, 2047, 2048, 4999}) {
     std::vector<double> x(5000, 1);
     x[at] = -3;
@@ -130,7 +130,7 @@ TEST(ReductionTree, NormsOfTheLargestNumbers) {
   // |re| + |im| is beyond the range, the norm is not.
   const std::vector<std::complex<double>> z = {{0.6 * most, 0.6 * most}};
   EXPECT_NEAR((reduce<std::complex<double>, double>(SXT_REDUCTION_NRM2, z, {}, 1)) / most, 0.6 * std::sqrt(2.0), 1e-12);
-  // A large element beside one whose square vanishes.
+  // A large element beside one whose square underflows.
   EXPECT_EQ(reduce(SXT_REDUCTION_NRM2, std::vector<double>{1e-200, 1e100}, {}, 1), 1e100);
 }
 

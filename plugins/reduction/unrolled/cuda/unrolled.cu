@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // reduction.unrolled.cuda, the fourth of the step-by-step variants: the block size is a constant, so the tree unrolls
-// completely, and the last warp needs no barriers. What is left: one element a thread means n / 32 warps that mostly
+// completely, and the last warp needs no barriers. Remaining cost: one element a thread means n / 32 warps that mostly
 // wait.
 #include "plugins/reduction/shared/cuda/reduce_steps.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // reduction.warp-shuffle.cuda: partial results by shuffles in a first launch, one block that adds them in a second.
-// What a careful programmer writes today, and the yardstick for what tickets and packets save: one launch.
+// The usual hand-written form today, and the baseline for tickets and packets, which save one launch.
 #include "plugins/reduction/shared/cuda/gather.hpp"
 #include "plugins/reduction/shared/cuda/reduce_run.hpp"
 

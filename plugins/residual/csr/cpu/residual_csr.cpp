@@ -32,7 +32,7 @@ std::uint64_t scratch_for(std::int64_t rows, std::int32_t n_rhs) {
   return static_cast<std::uint64_t>(blocks_of(rows)) * static_cast<std::uint64_t>(n_rhs) * sizeof(residual::Norms);
 }
 
-// Beside one product's bytes: b, r, and what the norms of a block take.
+// Beside one product's bytes: b, r, and the norms of a block.
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_residual_query>(query);
@@ -42,7 +42,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   const double products = q.m.q.value_type >= SXT_C64 ? 4 : 1;
   CpuCost cost;
   cost.stream_bytes = nnz * (value + 4) + rows * 4 + q.n_rhs * value * (2 * rows + cols);
-  // One entry after the other, in double whatever the type.
+  // One entry after the other, in double for every type.
   cost.flops = q.n_rhs * (nnz * products * (single ? 3 : 12) + 40 * rows) * scalar_slowdown(*machine, SXT_F64) / 2 *
                (single ? 2 : 1);
   cost.working_set = cost.stream_bytes;

@@ -9,8 +9,8 @@ namespace sextant_residual_csr::SXT_ISA {
 
 using namespace sextant::residual;
 
-// Row i of one column: parts of b - A x, complex numbers as pairs. Chains of a row's sum wait for each other, those of
-// its neighbours do not.
+// Row i of one column: parts of b - A x, complex numbers as pairs. The operations of a row's sum depend on each other,
+// those of adjacent rows do not.
 template <class R, int parts, class Offset, class Index>
 SXT_ALWAYS_INLINE void add_entries(Sum *sum, const R *values, const Index *col, Offset from, Offset to, const R *x) {
   constexpr bool single = sizeof(R) == 4;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What rows_isa.cpp offers for each instruction set.
+// The functions of rows_isa.cpp for each instruction set.
 #pragma once
 
 #include <stdint.h>
@@ -8,7 +8,7 @@
 
 namespace sextant_residual_csr {
 
-// One call. Arrays have the types of the table's place; a complex number is two reals.
+// One call. Arrays have the types of the table entry; a complex number is two reals.
 struct Call {
   const void *row_ptr, *col, *values, *x, *b;
   void *r;  // NULL: only the norms

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The bounds that kernels of kind sxt.residual/1 promise, on all cases of the kind, against exact arithmetic
-// (tests/exact.hpp); equal bits whatever the threads; all index types.
+// (tests/exact.hpp); equal bits for any number of threads; all index types.
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -94,7 +94,7 @@ TEST(ResidualExact, NormsAreWithinTheirBounds) {
     }
 }
 
-TEST(ResidualExact, EqualBitsWhateverTheThreads) {
+TEST(ResidualExact, EqualBitsForAnyNumberOfThreads) {
   const sxt_kernel &kernel = *kernels()[1];
   for (std::uint64_t i = 0; i < kind().n_cases; ++i) {
     std::vector<sxt_residual_norms> first;
@@ -110,7 +110,7 @@ TEST(ResidualExact, EqualBitsWhateverTheThreads) {
   }
 }
 
-// 3e18 + 0.25 - 3e18 and the like: a residual that working precision cannot see.
+// 3e18 + 0.25 - 3e18 and the like: a residual that is lost in working precision.
 TEST(ResidualExact, SeesWhatWorkingPrecisionDoesNot) {
   Random random(1, 1);
   Matrix matrix(Pattern{1, 3, {{0, 1, 2}}}, SXT_F64, random);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// residual.csr.cuda: b - A x in twice the working precision with its norms, 1 to 32 threads a row. The blocks stay, so
-// that each leaves one set of norms; a second launch of one block a right-hand side joins them in their order. Bytes:
-// value and column an entry, an offset, b and r a row, as a product has; 12 operations an entry of f64, 3 of f32.
-// Bound: bandwidth, on devices whose f64 is half of f32.
+// residual.csr.cuda: b - A x in twice the working precision with its norms, 1 to 32 threads a row. The blocks are
+// persistent, so that each writes one set of norms; a second launch of one block a right-hand side joins them in their
+// order. Bytes: value and column an entry, an offset, b and r a row, as a product has; 12 operations an entry of f64, 3
+// of f32. Bound: bandwidth, on devices whose f64 is half of f32.
 #include <algorithm>
 #include <cstdint>
 
@@ -47,7 +47,7 @@ __device__ Sum shuffled(const Sum &sum, int distance) {
           __shfl_xor_sync(0xffffffffu, sum.size, distance)};
 }
 
-// What this thread's entries of a row add to the parts of -A x.
+// The contributions of this thread's entries of a row to the parts of -A x.
 template <class R, int parts>
 __device__ void add_entries(const Call &c, const R *x, std::int64_t from, std::int64_t to, int lanes,
                             Sum (&sum)[parts]) {
@@ -144,7 +144,7 @@ sxt_status applicable(const sxt_query *query, const sxt_features *found, const s
   return refuse(reason, "%d right-hand sides are more than a grid has rows", q.n_rhs);
 }
 
-// As many threads a row as half a row has entries, so that each has some of its own.
+// As many threads a row as half a row has entries, so that each has some entries.
 int lanes_for(const sxt_residual_query &q) {
   const double mean = q.m.rows > 0 ? static_cast<double>(q.m.nnz) / static_cast<double>(q.m.rows) : 0;
   int lanes = 1;
@@ -174,7 +174,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   candidate.n_terms = 5;
   candidate.terms[0] = 2;
   candidate.terms[1] = nnz * (value + 4) + rows * 4 + q.n_rhs * value * (2 * rows + cols);
-  candidate.terms[3] = q.n_rhs * 0.4 * nnz;  // of x, as far as is known without looking at the matrix
+  candidate.terms[3] = q.n_rhs * 0.4 * nnz;  // of x, as far as is known without reading the matrix
   candidate.terms[4] = q.n_rhs * (nnz * products * (single ? 3 : 12) + rows * lanes * 40) * (single ? 2 : 1);
   candidate.working_set_bytes = candidate.terms[1];
   candidate.units = std::clamp<double>(blocks, 1, std::max(1, machine->units));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kind sxt.residual/1: its cases, and what an answer must be: norms that differ by no more than the bounds they come
-// with, bounds that are no larger than twice the working precision explains, and r rounded once.
+// Kind sxt.residual/1: its cases, and the tests of an answer: norms that differ by no more than their bounds, bounds
+// that are no larger than twice the working precision explains, and r rounded once.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -34,7 +34,7 @@ const Shape shapes[] = {
      [](Random &r) { return random_pattern(513, 700, r, [](auto i) { return i == 0 || i == 512 ? 600 : 2; }); }},
     {"3000 x 40 tall", [](Random &r) { return random_pattern(3000, 40, r, [&](auto) { return r.below(9); }); }},
 };
-// How the values lie: b and A x apart; b the rounded A x, so that all but rounding cancels; the same with rows and
+// The values: b and A x of different size; b the rounded A x, so that all but rounding cancels; the same with rows and
 // columns scaled by powers of ten; at the ends of the range; not finite.
 enum Values { apart, cancelling, scaled, tiny_values, huge_values, not_finite, n_values };
 const char *const value_names[] = {"b and A x apart", "b = A x rounded", "badly scaled", "tiny", "huge", "with a NaN"};
@@ -135,14 +135,14 @@ void check_norm(Verdict &verdict, const char *what, std::int64_t column, double 
                 double want_bound, double allowed) {
   if (!std::isfinite(want) || !std::isfinite(allowed)) {
     if (std::isfinite(got) && std::isfinite(bound) && !std::isfinite(want))
-      verdict.fail("the norm of a residual that is no number is one");
+      verdict.fail("the norm is finite although the residual is not");
     return;
   }
   if (got != want || bound != want_bound) verdict.check(what, column, got, want, bound + want_bound);
   if (!(bound >= 0 && bound <= allowed)) verdict.fail("a bound of the rounding is larger than the arithmetic explains");
 }
 
-// What the rounding of a sum of `count` terms of this size may be in twice the working precision.
+// The bound of the rounding of a sum of `count` terms of this size in twice the working precision.
 double doubled(sxt_value_type type, double count, double size) {
   if (real_type(type) == SXT_F32) return 4 * (count + 32) * 0x1p-53 * size + 0x1p-1060;
   return 4 * (count + 32) * (count + 32) * 0x1p-106 * size + (count + 32) * 0x1p-1070;

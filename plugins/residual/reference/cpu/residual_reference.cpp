@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // residual.reference.cpu: b - A x in quadruple precision, one entry after the other, to be read and compared with. It
-// shares no arithmetic with the kernels that it proves.
+// shares no arithmetic with the kernels that it checks.
 #include "residual_reference.hpp"
 
 #include <cmath>
@@ -96,7 +96,7 @@ void column(const sxt_csr &a, const T *x, const T *b, T *r, sxt_residual_norms &
     }
     return SXT_OK;
   });
-  // Beside what rounding the norms to double leaves: 2^-112 for each addition in a row, generously.
+  // Beside the rounding of the norms to double: 2^-112 for each addition in a row, with a margin.
   constexpr double rounding = 0x1p-51, least = 0x1p-1070;
   const double sums = static_cast<double>(2 * longest + 8) * 0x1p-110;
   out = {residual.two(), 0, residual.max(), 0, rhs.two(), 0, rhs.max(), 0, size.two(), size.max()};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Block rows for one instruction set and every block size. A column of a block is one vector times one element of x;
-// even and odd columns have accumulators of their own, so that few additions wait for one another.
+// even and odd columns have separate accumulators, so that few additions wait for one another.
 #include "bsr_table.hpp"
 #include "sextant/sdk/cpu/isa_values.hpp"
 
@@ -13,7 +13,7 @@ void block_rows(const Call &call, int64_t begin, int64_t end) {
   const M *values = static_cast<const M *>(call.values);
   const V *x = static_cast<const V *>(call.x);
   const V alpha = from_parts<V>(call.alpha), beta = from_parts<V>(call.beta);
-  // Where the last block column reaches beyond x, a copy with zeros stands in.
+  // Where the last block column reaches beyond x, a copy with zeros is used.
   const int64_t whole = call.cols / K;
   V rest[K] = {};
   for (int64_t j = whole * K; j < call.cols; ++j) rest[j - whole * K] = x[j];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What bsr_isa.cpp offers for each instruction set. No C++ standard header.
+// The functions of bsr_isa.cpp for each instruction set. No C++ standard header.
 #pragma once
 
 #include <stdint.h>

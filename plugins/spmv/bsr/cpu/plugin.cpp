@@ -28,7 +28,7 @@ struct State {
 const char *const features[] = {SXT_X_FEATURES, SXT_BSR_FEATURES, "row_nnz_unforeseen", nullptr};
 constexpr std::uint64_t first_fill = n_x_features, feature_unforeseen = first_fill + n_bsr_features;
 
-// Block rows of unforeseen lengths that a core's branch predictor has room for.
+// Block rows of irregular lengths that fit a core's branch predictor.
 constexpr double predicted_rows = 3000;
 
 // Vector instructions that hold a column of a block: 16, 32 and 64 bytes are one.
@@ -60,7 +60,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
     cost.lanes = blocks * block * pieces_of[block] * 8;  // every instruction takes as long as eight lanes
     cost.slowdown = 1;
     cost.steps = blocks / 3 + block_rows;  // the processor begins three blocks in the time of a step
-    // The rows of a block row are alike: what is unforeseen of one is of all.
+    // The rows of a block row have equal lengths, so the misses of one are those of all.
     const double surprises = std::min(feature_or(found, feature_unforeseen, 0), block_rows);
     cost.mispredictions = mispredictions(surprises, threads, predicted_rows);
     cost.extra_forks = q.n_rhs - 1;

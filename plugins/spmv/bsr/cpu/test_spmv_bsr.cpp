@@ -109,7 +109,7 @@ TEST(SpmvBsr, RefusesBlocksThatAreMostlyEmpty) {
   EXPECT_EQ(bsr.ready.status(), SXT_NOT_APPLICABLE);
   EXPECT_EQ(Host::sentence,
             "no block size pays: the best, 2, is 25 % full and moves 36.0 bytes an entry, compressed rows 12");
-  // The kernel says so before anything is built, once it knows the features.
+  // The kernel refuses before anything is built, once it knows the features.
   const double values[] = {0, 0, 0.25, 0.11, 0.06, 0.02, 0, 0, 0};  // fills of 2, 3, 4, 8, 5, 6, 7 behind the misses
   const sxt_features features = {9, kernel().features, values};
   const sxt_spmv_query query = spmv_query(matrix, SXT_F64);
@@ -119,7 +119,7 @@ TEST(SpmvBsr, RefusesBlocksThatAreMostlyEmpty) {
   EXPECT_EQ(kernel().applicable(&query.m.q, &features, &machine, &message), SXT_NOT_APPLICABLE);
   EXPECT_STREQ(text, "blocks of 2 are 25 % full: 36.0 bytes an entry, compressed rows 12");
   const Stored forced(matrix, 2);
-  EXPECT_EQ(forced.ready.status(), SXT_OK) << "a size that is given is obeyed";
+  EXPECT_EQ(forced.ready.status(), SXT_OK) << "a size that is given is used";
 }
 
 TEST(SpmvBsr, ModelTakesTheBlocksThatTheStorageWouldTake) {
@@ -137,7 +137,7 @@ TEST(SpmvBsr, ModelTakesTheBlocksThatTheStorageWouldTake) {
   EXPECT_DOUBLE_EQ(of_three.terms[2], 3600000 * 8 + 4 * (400000 + 20000) + vectors);
   const auto of_six = terms_with({0, 0, 1, 1, 0.5, 0.5, 1, 0.5, 0.3, 0});
   EXPECT_DOUBLE_EQ(of_six.terms[2], 3600000 * 8 + 4 * (100000 + 10000) + vectors);
-  // Block rows of changing lengths cost mispredicted branches, once there are more than a predictor has room for.
+  // Block rows of changing lengths cost mispredicted branches, once there are more than fit a predictor.
   EXPECT_EQ(of_six.terms[7], 0);
   const double some = terms_with({0, 0, 1, 1, 0.5, 0.5, 1, 0.5, 0.3, 100}).terms[7];
   const double many = terms_with({0, 0, 1, 1, 0.5, 0.5, 1, 0.5, 0.3, 60000}).terms[7];

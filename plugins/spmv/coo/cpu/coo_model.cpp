@@ -15,8 +15,8 @@ enum { feature_unforeseen = n_x_features, feature_rest };
 
 namespace {
 
-// Rows of unforeseen lengths that a core's branch predictor has room for: one by one, fewer than in lanes or with CSR,
-// since every entry asks twice whether there is another.
+// Rows of irregular lengths that fit a core's branch predictor: one by one, fewer than in lanes or with CSR, since
+// every entry tests twice whether there is another.
 constexpr double predicted_rows = 1000, predicted_rows_in_lanes = 3000;
 
 }  // namespace

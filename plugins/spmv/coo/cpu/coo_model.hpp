@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What both COO kernels share: typed arrays and what a run costs.
+// Common parts of both COO kernels: typed arrays and the cost of a run.
 #pragma once
 
 #include <cstdint>
@@ -34,9 +34,9 @@ sxt_status with_coo(const sxt_coo &a, sxt_value_type vectors, F &&f) {
   });
 }
 
-// What a run on so many threads costs.
+// The cost of a run on this many threads.
 plugin::SpmvCost cost_of(const sxt_spmv_query &, const sxt_features *, const sxt_machine &, int threads);
-// The same where runs of eight entries of a row go in lanes, and what is left of the rows one by one.
+// The same where runs of eight entries of a row go in lanes, and the rest of the rows one by one.
 void go_in_lanes(const sxt_spmv_query &, const sxt_features *, int threads, plugin::SpmvCost &);
 
 }  // namespace sextant::spmv_coo

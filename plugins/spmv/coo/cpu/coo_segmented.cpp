@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// spmv.coo.segmented.cpu: entries are cut into equal segments, one a thread, however rows lie (segmented sums:
+// spmv.coo.segmented.cpu: entries are cut into equal segments, one a thread, independent of the rows (segmented sums:
 // Blelloch, Heroux and Zagha 1993). Rows inside a segment are its own; the sums of its first and last row, which
-// neighbours may share, are carried and added in order afterwards: no atomics. Bits depend on the number of segments,
-// which the plan fixes, and on nothing else at run time. Transposed, every segment adds to a copy of y of its own.
+// adjacent segments may share, are carried and added in order afterwards: no atomics. Bits depend only on the number of
+// segments, which the plan fixes. Transposed, every segment adds to its own copy of y.
 #include <algorithm>
 #include <cstdint>
 
@@ -42,10 +42,10 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
   for_thread_counts(*machine, [&](int threads) {
     SpmvCost cost = cost_of(q, found, *machine, threads);
     std::uint64_t scratch = threads * carry_bytes;
-    cost.extra_forks = 2 * q.n_rhs - 1;  // y is scaled in a fork of its own
+    cost.extra_forks = 2 * q.n_rhs - 1;  // y is scaled in a separate fork
     if (q.op != SXT_NO_TRANSPOSE) {
       scratch = scatter_bytes(q.m.cols, threads, 1, value_bytes(q.m.q.value_type));
-      // Copies of y beyond the size of A never pay.
+      // Copies of y larger than A are never faster.
       if (static_cast<double>(scratch) > cost.matrix_bytes + 1e6) return;
       cost.extra_bytes += 2.0 * q.n_rhs * static_cast<double>(scratch);
     } else if (lane_pair(q.m.q.value_type, q.m.matrix_type) >= 0) {

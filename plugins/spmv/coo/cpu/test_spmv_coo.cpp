@@ -29,7 +29,7 @@ Array multiply(const sxt_kernel &kernel, Matrix &matrix, const sxt_head *csr, in
 }
 
 // Segments end at row borders, inside rows, and several times inside one row.
-TEST(SpmvCoo, SegmentedAgreesWithSerialWhereverSegmentsEnd) {
+TEST(SpmvCoo, SegmentedAgreesWithSerialForAnyEndsOfSegments) {
   Random random(1, 1);
   const Pattern patterns[] = {
       sextant::plugin::cases::random_pattern(64, 64, random, [](auto) { return 4; }),
@@ -100,7 +100,7 @@ TEST(SpmvCoo, ModelsSeeRestsOfRowsAndUnforeseenLengths) {
     const sxt_features features = {4, kernel(name).features, values};
     return ask_candidates(kernel(name), &query.m.q, make_machine(1), &features)[0];
   };
-  // Entries that fill no eight lanes are steps of their own.
+  // Entries that do not fill eight lanes are separate steps.
   const double all_in_lanes = terms_with("segmented", 0, 0).terms[5];
   EXPECT_DOUBLE_EQ(terms_with("segmented", 0, 25000).terms[5], 0.75 * all_in_lanes);
   EXPECT_DOUBLE_EQ(terms_with("segmented", 0, 25000).terms[6], 10000 + 25000);

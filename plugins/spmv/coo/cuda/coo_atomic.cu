@@ -15,7 +15,7 @@ using namespace plugin;
 namespace {
 
 constexpr std::int64_t most_blocks = 132 * 8;
-constexpr double slice_bytes = 512;  // of y in a slice of the last cache, about, as times of short y show
+constexpr double slice_bytes = 512;  // bytes of y in a slice of the last cache, estimated from times of short y
 // tail.chain counts additions that wait for each other here, as tail.busiest does.
 constexpr std::array<double, spmv_term_count> term_defaults = [] {
   std::array<double, spmv_term_count> defaults{};
@@ -37,8 +37,8 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
   cost.passes = std::ceil(q.n_rhs / double{block_rhs});
   cost.launches = cost.passes + 1;
   cost.atomics = static_cast<double>(q.m.nnz) * (is_complex_type(q.m.q.value_type) ? 2 : 1);
-  // Additions of a warp to one element wait for each other: rounds, as many as lanes meet; and all those of one row, or
-  // of one column, which entries in the order of rows seldom meet in one warp.
+  // Additions of a warp to one element wait for each other: as many rounds as lanes with equal rows; and all those of
+  // one row, or of one column, of which a warp rarely has several entries.
   const bool by_columns = q.op != SXT_NO_TRANSPOSE, mirrored = by_columns && q.m.symmetry != SXT_GENERAL;
   cost.warp_steps = static_cast<double>(q.m.nnz) / 32 * (by_columns ? 1 : feature_or(found, feature_run, 4));
   // A short y lies in few slices of the last cache, which take its additions one after the other.

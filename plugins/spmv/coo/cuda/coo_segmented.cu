@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// spmv.coo.segmented.cuda: equal tiles of entries whatever the rows, in one launch (plugins/formats/cuda/row_ends.hpp).
+// spmv.coo.segmented.cuda: equal tiles of entries for any rows, in one launch (plugins/formats/cuda/row_ends.hpp).
 // Which entries end rows is found once, in prepare; after that the rows of the coordinates are not read.
 #include <algorithm>
 #include <cmath>
@@ -21,7 +21,7 @@ struct Segmented : State {
 
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_spmv_query>(query);
-  if (q.op != SXT_NO_TRANSPOSE) return refuse(reason, "it sums rows: transposes are spmv.coo.atomic.cuda's");
+  if (q.op != SXT_NO_TRANSPOSE) return refuse(reason, "it sums rows: spmv.coo.atomic.cuda serves transposes");
   return check_matrix_types(q.m.q.value_type, q.m.matrix_type, reason);
 }
 
@@ -38,7 +38,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
     const std::int64_t slack = shape.slack(longest);
     const double tiles = std::ceil(nnz / static_cast<double>(TileShape::entries(shape.threads, slack)));
     SpmvCost cost = cost_of(q, found, *machine);
-    // Not the rows, but their ends.
+    // Reads not the rows, but their ends.
     cost.matrix_bytes = nnz * (static_cast<double>(value_bytes(q.m.matrix_type)) + 4.25) + 16 * tiles;
     cost.launches = cost.passes = q.n_rhs > 1 ? divide_up<std::int32_t>(q.n_rhs, block_rhs) : 1;
     cost.warp_steps = steps_of_tiles(nnz, tiles);
@@ -52,7 +52,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
     candidate.launch[2] = slack;
     candidate.launch[3] = may_start_early(*machine);
     candidate.model_class = static_cast<std::uint32_t>(model_class);
-    // A look at the rows, some launches and a wait for numbers.
+    // A pass over the rows, some launches and a wait for counts.
     candidate.setup_s = 80e-6 + (8 * nnz + 16 * rows) / machine->stream_rate;
     candidate.state_bytes = sizeof(Segmented) + static_cast<std::uint64_t>(nnz / 4 + 16 * tiles + 4 * rows);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the COO kernels for CUDA share: the storage they read and their model.
+// Common parts of the COO kernels for CUDA: the storage they read and their model.
 #pragma once
 
 #include "coo_kernels.cuh"
@@ -17,7 +17,7 @@ struct State {
   bool early = false;
 };
 
-// A kernel over COO; applicable, candidates, prepare and run are the caller's.
+// A kernel over COO; the caller sets applicable, candidates, prepare and run.
 sxt_kernel coo_kernel(const char *name, const char *description, decltype(sxt_kernel::applicable) applicable,
                       decltype(sxt_kernel::candidates) candidates, decltype(sxt_kernel::prepare) prepare,
                       decltype(sxt_kernel::run) run);

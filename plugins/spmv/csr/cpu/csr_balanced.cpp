@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // spmv.csr.balanced.cpu: every thread takes an equal share of rows + entries (Merrill and Garland 2016: the merge path
-// of row ends and entry numbers), however long single rows are. A row cut by a border is finished by its last thread;
-// the threads before hand over what they summed, and these carries are added in order afterwards.
-// Transposed, every part adds to a copy of y of its own in scratch (sdk/cpu/spmv.hpp).
-// Bits depend on the number of parts, which the plan fixes, and on nothing else at run time.
+// of row ends and entry numbers), for single rows of any length. A row cut by a border is finished by its last thread;
+// the threads before pass on their sums, and these carries are added in order afterwards. Transposed, every part adds
+// to its own copy of y in scratch (sdk/cpu/spmv.hpp).
+// Bits depend only on the number of parts, which the plan fixes.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -31,7 +31,7 @@ struct State {
   Memory borders;      // parts + 1 Border
 };
 
-// One part's carry: up to four sums, on a cache line of its own.
+// One part's carry: up to four sums, on its own cache line.
 constexpr std::uint64_t carry_bytes = 64;
 
 sxt_status candidates(const sxt_query *query, const sxt_features *found, const sxt_machine *machine, const sxt_filled *,
@@ -46,7 +46,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
     std::uint64_t scratch = threads * carry_bytes;
     if (transposed) {
       scratch = scatter_bytes(q.m.cols, threads, q.n_rhs, value_bytes(q.m.q.value_type));
-      // Copies of y beyond the size of A never pay.
+      // Copies of y larger than A are never faster.
       if (static_cast<double>(scratch) > cost.matrix_bytes + 1e6) return;
       cost.extra_bytes = cost.passes * 2 * static_cast<double>(scratch);
       cost.extra_forks = 2 * cost.passes - 1;
@@ -63,7 +63,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
   return SXT_OK;
 }
 
-// The point of the merge path after `steps` steps: the row it stands in, entries before it.
+// The point of the merge path after `steps` steps: its row, and the entries before it.
 template <class Offset>
 Border path_point(const Offset *row_ptr, std::int64_t rows, std::int64_t nnz, std::int64_t steps) {
   std::int64_t low = std::max<std::int64_t>(0, steps - nnz), high = std::min(rows, steps);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the files compiled once an instruction set offer to the CSR kernels: plain structs and a table of functions.
-// No C++ standard header here.
+// The interface of the CSR kernels to the files compiled once an instruction set: plain structs and a table of
+// functions. No C++ standard header.
 #pragma once
 
 #include <stdint.h>

@@ -49,7 +49,7 @@ double lanes_of(const sxt_spmv_query &q, const sxt_features *found) {
 
 double row_imbalance(const sxt_spmv_query &q, const sxt_features *found, int threads) {
   if (threads <= 1 || q.m.nnz == 0 || q.m.rows == 0) return 1;
-  // Measured for 2, 4, .. 64 parts: the next larger number stands for those between.
+  // Measured for 2, 4, .. 64 parts: numbers between use the next larger one.
   int which = 0;
   while (which < 5 && (2 << which) < threads) ++which;
   const double measured = feature(found, feature_imbalance_2 + which);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the CSR kernels say before they run: whether they apply, and what a run costs.
+// The CSR kernels before they run: whether they apply, and the cost of a run.
 #pragma once
 
 #include "sextant/sdk/cpu/spmv.hpp"
@@ -9,7 +9,7 @@ namespace sextant::spmv_csr {
 extern const sxt_kernel rows_kernel, simd_kernel, balanced_kernel;
 
 extern const char *const storages[];  // CSR
-// What the models look at: x first (sdk/cpu/spmv.hpp), then rows.
+// The features of the models: x first (sdk/cpu/spmv.hpp), then rows.
 extern const char *const features[];
 enum { feature_row_max = plugin::n_x_features, feature_ceil_8, feature_imbalance_2 };
 enum { feature_unforeseen = feature_imbalance_2 + 6, feature_unforeseen_8 };
@@ -19,10 +19,11 @@ inline constexpr double predicted_rows = 3000;
 
 sxt_status applicable(const sxt_query *, const sxt_features *, const sxt_machine *, sxt_message *);
 
-// The cost of one run without padding, balance or what transposing adds; scalar: one multiply-add after the other.
+// The cost of one run without padding, imbalance or the extra cost of a transpose; scalar: one multiply-add after the
+// other.
 plugin::SpmvCost cost_of(const sxt_spmv_query &, const sxt_machine &, bool scalar);
 
-// Rows whose end comes as a surprise; in_lanes: as far as the number of steps of eight entries tells.
+// Rows whose end is mispredicted; in_lanes: by the number of steps of eight entries.
 double row_mispredictions(const sxt_spmv_query &, const sxt_features *, int threads, bool in_lanes);
 
 // Entries with every row rounded up to eight lanes.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the CSR kernels share: typed arrays, sums over a row, products with op(A) for a range of its rows.
+// Common parts of the CSR kernels: typed arrays, sums over a row, products with op(A) for a range of its rows.
 //
-// An entry costs sizeof(value) + 4 bytes and one multiply-add a right-hand side: the loops are after memory bandwidth.
-// Right-hand sides go in blocks of four, so that A is read once for four columns.
+// An entry costs sizeof(value) + 4 bytes and one multiply-add a right-hand side: the loops are bound by memory
+// bandwidth. Right-hand sides go in blocks of four, so that A is read once for four columns.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ struct Csr {
 };
 
 // sum[r] += the entries from .. to-1 times column r of x. Long runs use four chains, so that no addition waits for the
-// one before; which way is taken depends on the run's length alone, never on threads.
+// one before; the form depends only on the run's length, never on threads.
 template <int R, class V, class M, class Offset>
 inline void add_run(const Csr<M, Offset> &a, Offset from, Offset to, const V *x, std::int64_t ldx, V (&sum)[R]) {
   Offset k = from;
@@ -67,7 +67,7 @@ inline Offset first_at_least(const std::int32_t *col, Offset from, Offset to, st
 }
 
 // y = alpha A^T x + beta y for a range of A's columns: every row is searched for its entries in the range, so that no
-// other thread writes there. Elements of y are summed in the order of rows, whatever the ranges.
+// other thread writes there. Elements of y are summed in the order of rows, for any ranges.
 template <int R, bool conjugated, class V, class M, class Offset>
 void multiply_columns(const Csr<M, Offset> &a, Range columns, const Vectors<V> &v) {
   for (int r = 0; r < R; ++r)

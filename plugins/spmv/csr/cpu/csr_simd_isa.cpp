@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CSR rows in eight lanes, compiled once an instruction set. Eight rows at a time: each is summed into lanes of its
-// own, eight entries a step with the last step masked, and one tree adds the lanes of all eight rows. A short row is
-// one step without a branch that depends on its length. The order of a row's sum depends on its length alone.
+// CSR rows in eight lanes, compiled once an instruction set. Eight rows at a time: each is summed into its own lanes,
+// eight entries a step with the last step masked, and one tree adds the lanes of all eight rows. A short row is one
+// step without a branch that depends on its length. The order of a row's sum depends only on its length.
 //
 // An entry costs sizeof(value) + 4 bytes and one gathered element of x; a row one masked step, an offset and 1/8 of the
 // tree. With several right-hand sides the eight rows are read from the first-level cache again.
@@ -30,7 +30,7 @@ SXT_INLINE void add_row(Lanes<V> &sum, const int32_t *col, const M *values, int6
 
 template <bool streamed, class V, class M, class Offset>
 SXT_INLINE void multiply(const RowsCall &call, int64_t begin, int64_t end) {
-  // In registers: to the compiler, a store to y could change what the call holds.
+  // In registers: for the compiler, a store to y could change the call's members.
   const Offset *const row_ptr = static_cast<const Offset *>(call.row_ptr);
   const int32_t *const col = call.col;
   const M *const values = static_cast<const M *>(call.values);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The way from a product's arguments to the SIMD code of an instruction set (csr_isa.hpp).
+// Passes a product's arguments to the SIMD code of an instruction set (csr_isa.hpp).
 #pragma once
 
 #include "csr_isa.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The CSR kernels beyond the kind's cases: bits and threads, long rows over several threads, wide offsets, refusals,
-// scratch, and what their models say.
+// scratch, and their models.
 #include <cmath>
 #include <cstdint>
 
@@ -50,7 +50,7 @@ TEST(SpmvCsr, RowsGivesTheSameBitsOnAnyNumberOfThreads) {
   }
 }
 
-// What the balanced kernel promises: bits follow from the parts of the plan, not from the threads that are lent.
+// The balanced kernel's promise: bits depend on the parts of the plan, not on the threads that are lent.
 TEST(SpmvCsr, BalancedGivesTheSameBitsWhenFewerThreadsAreLent) {
   Random random(2, 1);
   Matrix matrix(uneven(random), SXT_F64, random);
@@ -218,7 +218,7 @@ TEST(SpmvCsr, ModelsSeeRowsOfUnforeseenLengths) {
     const sxt_features features = {12, kernel(name).features, values};
     return ask_candidates(kernel(name), &query.m.q, make_machine(threads), &features).back().terms[7];
   };
-  // A few are known after some runs, of very many all are missed; twice as many are known to two threads.
+  // A few are learnt after some runs, of very many all are missed; two threads learn twice as many.
   EXPECT_LT(mispredicted("rows", 300, 0, 1), 5);
   EXPECT_NEAR(mispredicted("rows", 1e6, 0, 1), 1e6, 1e4);
   EXPECT_LT(mispredicted("rows", 6000, 0, 2), 0.7 * mispredicted("rows", 6000, 0, 1));

@@ -16,8 +16,8 @@ namespace sextant::spmv_csr_cuda {
 
 using namespace plugin;
 
-// A tile holds so many entries at most before its last row begins. Short rows leave just the room that a last row may
-// need; where some are long, or nothing is known, a sixteenth.
+// The most entries of a tile before its last row begins. Short rows leave only the room of a last row; where some are
+// long, or nothing is known, a sixteenth.
 std::int64_t tile_entries(std::int64_t capacity, double longest) {
   const bool all_short = longest <= static_cast<double>(capacity) / 8;
   return capacity - (all_short ? static_cast<std::int64_t>(std::max(0.0, longest - 1)) : capacity / 16);
@@ -25,7 +25,7 @@ std::int64_t tile_entries(std::int64_t capacity, double longest) {
 
 namespace {
 
-// What rows weigh beside their entries, so that empty ones are shared out, too: an eighth of an entry.
+// The weight of a row beside its entries, so that empty ones are distributed, too: an eighth of an entry.
 constexpr std::int64_t entry_weight = 8;
 
 // Tile t begins with the first row that has at least t tiles' weight before it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tiles of whole rows, one after the other, by blocks that stay: while the rows of one tile are summed from shared
-// memory, the entries of the next are on their way. What is done with a finished element of y is the caller's: products
+// Tiles of whole rows, one after the other, by persistent blocks: while the rows of one tile are summed from shared
+// memory, the entries of the next are in flight. The caller decides the use of a finished element of y: the product
 // alone, or with inner products in the same pass.
 #pragma once
 
@@ -21,7 +21,7 @@ __device__ __forceinline__ Tile<Offset> tile_at(const Tiles<Offset> &tiles, std:
   return {first, tiles.row[t + 1] - first, tiles.entry[t], tiles.entry[t + 1]};
 }
 
-// Where rows begin in a tile is brought along with its entries for so many rows a thread.
+// The beginnings of rows in a tile are loaded with its entries for this many rows a thread.
 inline constexpr int bounds_a_thread = 3;
 
 constexpr std::uint64_t shared_bytes(int items, int threads, bool twice, std::uint64_t value) {
@@ -79,7 +79,7 @@ __device__ __forceinline__ void multiply_tiles(const Csr<M, Offset> &a, const V 
       if (threadIdx.x == 0) store(last, sum);
     }
     if (!more) return;
-    if (!twice || !fits || tile.rows <= few_rows) __syncthreads();  // what was read is written anew
+    if (!twice || !fits || tile.rows <= few_rows) __syncthreads();  // the memory read is overwritten
     t = next;
     tile = after;
   }

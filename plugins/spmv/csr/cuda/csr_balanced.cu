@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// spmv.csr.balanced.cuda: equal tiles of entries whatever the lengths of rows, in one launch
+// spmv.csr.balanced.cuda: equal tiles of entries for any lengths of rows, in one launch
 // (plugins/formats/cuda/row_ends.hpp).
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // spmv_dots.csr.adaptive.cuda: y = alpha A x + beta y and up to four inner products in one pass: the tiles of
-// csr_adaptive.cuh, each new element of y being multiplied while it is still in a register. Blocks leave their sums,
-// and the block that comes last adds them in the order of blocks: equal bits for an equal grid. Bytes: the product's,
+// csr_adaptive.cuh, each new element of y being multiplied while it is still in a register. Blocks store their sums,
+// and the block that ends last adds them in the order of blocks: equal bits for an equal grid. Bytes: the product's,
 // and a read of each further vector.
 #include <algorithm>
 #include <cmath>
@@ -28,7 +28,7 @@ struct Pairs {
   int count;
 };
 
-// What a thread, a block and the grid carry.
+// The sums of a thread, a block and the grid.
 template <class V>
 struct DotSums {
   V sum[most_dots];
@@ -44,7 +44,7 @@ struct AddDots {
   }
 };
 
-// What runs of one caller write beside y and the products; the counter is zero between runs.
+// Memory that runs of one caller write beside y and the products; the counter is zero between runs.
 struct Session {
   cuda::DeviceArray partials, counter;
 };
@@ -96,7 +96,7 @@ sxt_status dots_applicable(const sxt_query *query, const sxt_features *found, co
   return applicable(query, found, machine, reason);
 }
 
-// Vectors read beside x and y, and the meeting of blocks at the end.
+// Vectors read beside x and y, and the combination of the blocks' sums at the end.
 void add_dots(const sxt_spmv_query &query, cuda::SpmvCost &cost) {
   const auto &q = as<sxt_spmv_dots_query>(&query.m.q);
   cost.extra_bytes += static_cast<double>(q.n_dots) * static_cast<double>(q.m.m.rows) *

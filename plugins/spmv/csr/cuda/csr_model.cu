@@ -28,7 +28,7 @@ void begin(State &state, const sxt_problem &problem, const sxt_candidate *candid
   state.type = q.m.q.value_type;
   if (state.a->s.index_type != SXT_I32 || state.a->s.space == SXT_SPACE_HOST)
     throw cuda::Failure(SXT_E_NOT_SUPPORTED, "it reads CSR with 32-bit columns in device memory");
-  // As stated, like the choice: what a storage says of symmetry was found of earlier values.
+  // As stated, like the choice: a storage's symmetry was found for earlier values.
   const Reading reading = reading_of(q.op, q.m.symmetry);
   state.conjugated = reading.conjugated;
   state.built = reading.transposed;
@@ -76,7 +76,7 @@ static_assert(std::size(features) == feature_transpose + feature_miss_unit + 1);
 #undef SXT_WIDTHS
 #undef SXT_TILES
 
-// Where a shape's features of rows stand; -1: it has none.
+// The position of a shape's features of rows; -1: it has none.
 static int tile_feature(int entries, int threads) {
   constexpr struct { int entries, threads; } order[] = {{512, 128}, {1024, 128}, {1024, 256}, {2048, 256}, {4096, 512}};
   for (int i = 0; i < static_cast<int>(std::size(order)); ++i)
@@ -124,7 +124,7 @@ Outlook outlook_of(const sxt_spmv_query &q, const sxt_features *found, const sxt
 
 cuda::SpmvCost cost_of(const sxt_spmv_query &q, const sxt_features *found, const sxt_machine &machine, const Outlook &o,
                        int which) {
-  // Elements of x that a transpose asks for are taken to lie as those of the matrix, as they do in symmetric patterns.
+  // A transpose is assumed to access x like the matrix, as in symmetric patterns.
   const double width = static_cast<double>(1 << which), element = static_cast<double>(value_bytes(q.m.q.value_type));
   cuda::SpmvCost cost;
   cost.matrix_bytes = o.nnz * o.entry_bytes + (o.rows + 1) * o.offset_bytes;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // y = alpha A x + beta y with G threads a row, G = 1 .. 32 (Bell and Garland, SC 2009): G = 1 is the scalar kernel.
-// Each thread keeps several entries on their way; x is gathered through the L1 cache, which A bypasses. Bytes: value +
-// 4 an entry, an offset and y a row, and what the caches fetch of x. Bound: bandwidth for rows of at least G entries;
-// the sectors of x where rows jump.
+// Each thread keeps several entries in flight; x is gathered through the L1 cache, which A bypasses. Bytes: value + 4
+// an entry, an offset and y a row, and the sectors of x that the caches fetch. Bound: bandwidth for rows of at least G
+// entries; the sectors of x where rows jump.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace sextant::spmv_csr_cuda {
 
 namespace cuda = plugin::cuda;
 
-// CSR as a kernel sees it. conjugated: values are taken conjugate.
+// CSR for a kernel. conjugated: values are taken conjugate.
 template <class M, class Offset>
 struct Csr {
   std::int64_t rows;
@@ -25,7 +25,7 @@ struct Csr {
   bool conjugated;
 };
 
-// A place among the entries, without a sign: a thread's next place may lie beyond the last of 2^31 - 1 entries.
+// A position among the entries, unsigned: a thread's next position may lie beyond the last of 2^31 - 1 entries.
 template <class Offset>
 using Place = std::make_unsigned_t<Offset>;
 
@@ -56,7 +56,8 @@ __device__ __forceinline__ V shuffled_xor(V value, int distance) {
     return __shfl_xor_sync(0xffffffffu, value, distance);
 }
 
-// The sum over groups of `lanes` neighbours (a power of two up to 32), in each of them. Every lane of the warp calls.
+// The sum over groups of `lanes` adjacent lanes (a power of two up to 32), in each of them. Every lane of the warp
+// calls.
 template <class V>
 __device__ __forceinline__ V sum_of_lanes(V value, int lanes) {
   for (int distance = lanes / 2; distance > 0; distance /= 2) value = cuda::plus(value, shuffled_xor(value, distance));
@@ -92,8 +93,8 @@ struct Entries {
 };
 
 // Up to R columns of x and y at once; G = 0: `lanes` says how many threads a row. A row's sum is formed in `flight`
-// parts, which depend on G alone. early: begun while the stream's predecessor ends, what never changes is read before
-// it has (sdk/cuda/chain.hpp); that costs each warp some cycles, so large grids do without.
+// parts, which depend only on G. early: begun while the stream's predecessor ends; constant data are read before it has
+// ended (sdk/cuda/chain.hpp); that costs each warp some cycles, so large grids do without.
 template <int G, int R, int flight, class V, class M, class Offset>
 __global__ void __launch_bounds__(256) rows_kernel(Csr<M, Offset> a, cuda::Product<V> p, int lanes, bool early) {
   if constexpr (G > 0) lanes = G;

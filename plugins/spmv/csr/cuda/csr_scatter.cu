@@ -40,7 +40,7 @@ sxt_status scatter_applicable(const sxt_query *query, const sxt_features *found,
 sxt_status candidates(const sxt_query *query, const sxt_features *found, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_spmv_query>(query);
-  // Rows are read as they are: features tell of them, and columns are what x was.
+  // Rows are read directly: features describe them, and columns take the place of x.
   sxt_spmv_query plain = q;
   plain.op = SXT_NO_TRANSPOSE;
   Outlook o = outlook_of(plain, found, *machine);
@@ -71,7 +71,7 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
   return cuda::build<State>(exec, out, [&](State &state) -> sxt_status {
     const auto &q = as<sxt_spmv_query>(problem->query);
     sxt_spmv_query plain = q;
-    plain.op = SXT_NO_TRANSPOSE;  // A is read as it is
+    plain.op = SXT_NO_TRANSPOSE;  // A is read untransposed
     sxt_problem reads = *problem;
     reads.query = &plain.m.q;
     state.width = 4;
@@ -111,7 +111,7 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
 const sxt_kernel scatter_kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_SPMV, "spmv.csr.scatter.cuda", "cuda",
                             "CSR transposed by atomics: no transpose is built, bits may differ from run to run", run);
-  // No flags: the order of adding is not fixed, so a replay's bits are no proof of anything.
+  // No flags: the order of adding is not fixed, so a replay's bits prove nothing.
   k.storages = storages;
   k.features = features;
   k.term_names = spmv_terms;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the CSR kernels for CUDA share on the host: the matrix they read for an operation (as it is, taken conjugate, or
-// a transpose built once), the types they are compiled for, and their models.
+// Common parts of the CSR kernels for CUDA on the host: the matrix they read for an operation (itself, taken conjugate,
+// or a transpose built once), the types they are compiled for, and their models.
 #pragma once
 
 #include <algorithm>
@@ -16,29 +16,29 @@ namespace sextant::spmv_csr_cuda {
 extern const sxt_kernel scalar_kernel, vector_kernel, adaptive_kernel_table, balanced_kernel_table, scatter_kernel,
     adaptive_dots_kernel;
 
-// How op(A) is had: symmetric and Hermitian matrices are their own transposes, but for a conjugation.
+// The source of op(A): symmetric and Hermitian matrices are their own transposes, but for a conjugation.
 struct Reading {
   bool transposed, conjugated;
 };
 Reading reading_of(sxt_op op, sxt_symmetry symmetry);
 
 struct State {
-  const sxt_csr *a = nullptr;  // as the matrix holds it
+  const sxt_csr *a = nullptr;  // the matrix's own arrays
   Transposed transpose;        // of a general matrix
-  sxt_csr read{};              // what kernels read
+  sxt_csr read{};              // the arrays that kernels read
   bool conjugated = false, built = false;
   sxt_op op = SXT_NO_TRANSPOSE;
   sxt_value_type type = SXT_F64;  // of the vectors
   // Of the candidate: launch[0], threads a row or entries a thread; launch[1], threads a block; launch[2], entries a
-  // thread has on their way, or what a tile weighs.
+  // thread has in flight, or the weight of a tile.
   int width = 1, threads = 128, flight = 0;
   bool early = false;                      // launch[3]: kernels may begin while their predecessor ends
   cuda::DeviceArray tile_row, tile_entry;  // of kernels that work in tiles
   std::int64_t tiles = 0;
-  unsigned blocks = 0;  // of kernels whose blocks stay
+  unsigned blocks = 0;  // of kernels with persistent blocks
 };
 
-// What every prepare begins with.
+// The beginning of every prepare.
 void begin(State &state, const sxt_problem &problem, const sxt_candidate *candidate, const sxt_exec *exec);
 // Whole rows in tiles for blocks of state.width x state.threads entries: state.tile_row, tile_entry and tiles.
 void cut_tiles(State &state, const sxt_exec *exec);
@@ -52,7 +52,7 @@ unsigned resident_blocks(K *kernel, int threads, std::uint64_t shared, std::int6
              "ask for resident blocks");
   return static_cast<unsigned>(std::min<std::int64_t>(tiles, std::int64_t{units} * std::max(1, of_unit)));
 }
-// New values: the matrix's own arrays have them already, a transpose takes them.
+// New values: the matrix's own arrays have them already, a transpose copies them.
 sxt_status refresh(void *state, const sxt_problem *, const sxt_exec *exec);
 // SXT_OK when the args are of the state's operation.
 sxt_status check_args(const State &state, const sxt_spmv_args &args, const sxt_exec *exec);
@@ -106,7 +106,7 @@ enum : std::uint64_t {
 
 sxt_status applicable(const sxt_query *, const sxt_features *, const sxt_machine *, sxt_message *);
 
-// Blocks' shapes that the adaptive kernels are offered in, and what a tile then holds.
+// The shapes of blocks of the adaptive kernels, and the entries of a tile.
 struct Shape {
   int items, threads;
   bool twice;
@@ -114,14 +114,14 @@ struct Shape {
 inline constexpr Shape shapes[] = {{8, 128, false}, {8, 256, false}, {8, 512, true}, {4, 128, false}, {4, 256, false}};
 std::int64_t tile_entries(std::int64_t capacity, double longest);
 
-// What a kernel's candidates start from.
+// The common part of a kernel's candidates.
 struct Outlook {
   double rows, cols, nnz, mean, longest;  // of the matrix that is read
   double offset_bytes, entry_bytes;
-  bool transposed;  // built: its rows are those that features of the transpose tell of
+  bool transposed;  // built: features of the transpose describe its rows
   double setup_s;   // of building it
   std::uint64_t state_bytes;
-  // Where the feature of rows stands that tells of the rows which are read.
+  // The position of the feature that describes the rows which are read.
   std::uint64_t of_rows(std::uint64_t feature) const { return transposed ? feature + feature_transpose : feature; }
 };
 Outlook outlook_of(const sxt_spmv_query &, const sxt_features *, const sxt_machine &);
@@ -132,10 +132,10 @@ cuda::SpmvCost cost_of(const sxt_spmv_query &, const sxt_features *, const sxt_m
 sxt_candidate &fill(sxt_candidate &, const sxt_spmv_query &, const sxt_features *, const sxt_machine &, const Outlook &,
                     int which, double blocks, double chain, const cuda::SpmvCost &);
 
-// What the blocks of a kernel that works in tiles do: all of them together, and the busiest.
+// The work of the blocks of a kernel that works in tiles: all of them together, and the busiest.
 void add_tiles(cuda::SpmvCost &, const sxt_features *, const Outlook &, int items, int threads, double tiles);
 
-// Candidates of the adaptive kernels, one a shape; more: what a run costs beside the product.
+// Candidates of the adaptive kernels, one a shape; more: the cost of a run beside the product.
 void add_shapes(plugin::CandidateList &, const sxt_spmv_query &, const sxt_features *, const sxt_machine &,
                 void (*more)(const sxt_spmv_query &, cuda::SpmvCost &));
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the adaptive kernels share: a block brings the products of a tile of consecutive entries into shared memory, in
-// the order in which they lie in memory, and then sums rows from there (Greathouse and Daga, SC 2014).
+// Common parts of the adaptive kernels: a block brings the products of a tile of consecutive entries into shared
+// memory, in memory order, and then sums rows from there (Greathouse and Daga, SC 2014).
 #pragma once
 
 #include <cstdint>
@@ -40,15 +40,15 @@ struct Share {
   }
 };
 
-// Threads a row of the tile: so many that all rows are summed at once, if there are that few.
+// Threads a row of the tile: as many as let all rows be summed at once, where there are few.
 __device__ __forceinline__ int lanes_for(int rows) {
   int lanes = 32;
   while (lanes > 1 && rows * lanes > static_cast<int>(blockDim.x)) lanes /= 2;
   return lanes;
 }
 
-// done(j, sum) for the rows 0 .. rows - 1 of a tile; bounds(j, from, to) says which products are row j's. partial:
-// few_rows x most_warps values of shared memory. Every thread of the block calls; products are in place.
+// done(j, sum) for the rows 0 .. rows - 1 of a tile; bounds(j, from, to) gives the products of row j. partial: few_rows
+// x most_warps values of shared memory. Every thread of the block calls; products are in place.
 template <class V, class Bounds, class Done>
 __device__ __forceinline__ void sum_rows(int rows, Bounds &&bounds, const V *products, V *partial, Done &&done) {
   if (rows <= few_rows) {

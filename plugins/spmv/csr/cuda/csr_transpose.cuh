@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A CSR with rows and columns exchanged, for transposed products that need no atomics: entries sorted by column,
-// stable, so that bits depend on the matrix alone. Keeps where each value came from, for refresh.
+// stable, so that bits depend only on the matrix. Keeps the origin of each value, for refresh.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class Transposed {
   // a: CSR in device space. Throws plugin::cuda::Failure.
   Transposed(const sxt_csr &a, const sxt_exec *exec);
   const sxt_csr &view() const { return view_; }
-  // Takes the present values of a, whose pattern is the one it was made from. Allocates nothing.
+  // Takes the present values of a, whose pattern is unchanged. Allocates nothing.
   void take_values(const sxt_csr &a, const sxt_exec *exec) const;
 
  private:

@@ -18,8 +18,8 @@ namespace {
 constexpr int block_columns = 4;     // right-hand sides that one pass over A serves
 constexpr double early_blocks = 12;  // a multiprocessor, beyond which an early start costs more than it saves
 
-// Entries that a thread has on their way, as measured: one where neighbours walk rows of their own (more would sweep
-// the caches) or rows end early, four where a pair shares a row.
+// Entries that a thread has in flight, as measured: one where adjacent threads have separate rows (more would evict the
+// caches) or rows end early, four where a pair shares a row.
 constexpr int flight_of(int width, int columns) {
   return columns > 1 ? 2 : width == 1 || width == 4 ? 1 : width == 2 ? 4 : 2;
 }
@@ -32,7 +32,7 @@ sxt_status launch(const State &state, const Csr<M, Offset> &a, const cuda::Produ
                               state.early);
 }
 
-// f(G, flight) as constants for the kernel that serves one column: with 32-bit offsets, which matter most, the width is
+// f(G, flight) as constants for the kernel that serves one column: with 32-bit offsets, the usual case, the width is
 // known to the compiler.
 template <class Offset, class F>
 sxt_status with_width(const State &state, F &&f) {
@@ -88,7 +88,7 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
   });
 }
 
-// The candidate for so many threads a row, with so many entries of each on their way.
+// The candidate for this many threads a row, with this many entries of each in flight.
 void add_width(CandidateList &list, const sxt_spmv_query &q, const sxt_features *found, const sxt_machine &machine,
                int width, int flight) {
   constexpr int threads = 128;
@@ -107,7 +107,7 @@ void add_width(CandidateList &list, const sxt_spmv_query &q, const sxt_features 
                                                                                                     : which);
   const double blocks = std::ceil(o.rows * width / threads);
   fill(candidate, q, found, machine, o, which, blocks, cost.passes * std::ceil(o.longest / (flight * width)), cost);
-  // What an early start saves is a launch, what it costs grows with the warps: as measured, it pays for small grids.
+  // An early start saves a launch, and its cost grows with the warps: as measured, it is faster for small grids.
   if (blocks > early_blocks * static_cast<double>(machine.units)) candidate.launch[3] = 0;
 }
 

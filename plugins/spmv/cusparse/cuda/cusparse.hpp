@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the files of this folder share: the four formats, states and sessions, and the last step of products that the
-// library cannot write where they belong.
+// Common parts of this folder's files: the four storage formats, states and sessions, and the last step of products
+// that the library cannot write in place.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ struct State {
   sxt_value_type type = SXT_F64;
   sxt_op op = SXT_NO_TRANSPOSE;
   cusparseSpMVAlg_t algorithm = CUSPARSE_SPMV_ALG_DEFAULT;
-  // The product goes to memory of the session's first: rows are sorted, or blocks reach beyond the matrix.
+  // The product goes to the session's memory first: rows are sorted, or blocks reach beyond the matrix.
   bool detour = false;
-  std::int64_t in = 0, out = 0;         // elements of x and y as the library sees them
+  std::int64_t in = 0, out = 0;         // elements of x and y for the library
   plugin::cuda::DeviceArray slice_ptr;  // of SELL, as 32-bit numbers
 };
 
-// One caller: a handle, descriptors, and the memory the library asks for.
+// One caller: a handle, descriptors, and the memory the library requires.
 struct Session {
   cusparseHandle_t handle = nullptr;
   cusparseConstSpMatDescr_t matrix = nullptr;
@@ -36,10 +36,10 @@ struct Session {
 
 cudaDataType data_type(sxt_value_type type);
 cusparseOperation_t operation(sxt_op op, sxt_value_type type);
-// Throws what the library failed with: "cuSPARSE could not <step>: <its words>".
+// Throws the library's failure: "cuSPARSE could not <step>: <its words>".
 void need(cusparseStatus_t status, const char *step);
 
-// Makes handle, descriptors and buffers, and lets the library look at the matrix.
+// Makes handle, descriptors and buffers, and lets the library analyse the matrix.
 void open_session(const State &state, Session &session, const sxt_exec *exec);
 
 // y[perm[i]] = alpha sum[i] + beta y[perm[i]] for n rows; perm NULL: the identity.

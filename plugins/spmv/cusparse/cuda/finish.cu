@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Small kernels around the library's products: rows to where they belong, and slice pointers as 32-bit numbers.
+// Small kernels around the library's products: rows to their places, and slice pointers as 32-bit numbers.
 #include "cusparse.hpp"
 #include "sextant/sdk/cuda/spmv.hpp"
 

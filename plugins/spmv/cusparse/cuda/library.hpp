@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// cuSPARSE as far as it is used here: opened when a kernel is first prepared, never linked, and only from the version
-// on that has all of it.
+// cuSPARSE as far as it is used here: opened when a kernel is first prepared, never linked, and only from the first
+// version that has all functions.
 #pragma once
 
 #include <cusparse.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Plugin spmv-cusparse: cuSPARSE's products on CSR, COO, SELL and BSR, to compare with and to fall back on. One kernel
-// a format and algorithm; they differ in the storage they read and in what the library offers for it.
+// for each storage format and algorithm; they differ in the storage they read and in the library's functions for it.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -15,26 +15,25 @@ using namespace sextant::plugin;
 namespace sextant::spmv_cusparse {
 namespace {
 
-// Beside bytes: what the library spends on each entry and row, how long the thread of the longest row of SELL takes,
-// and what it costs that SELL's rows are sorted, so that y has to be put in order. As measured on an H200, until there
-// is a fit.
+// Beside bytes: the library's time for each entry and row, for the thread of the longest row of SELL, and for putting y
+// in order where SELL's rows are sorted. As measured on an H200, until there is a fit.
 const char *const terms[] = {"launches",     "stream_bytes",     "gathers",       "sectors",        "flops", "entries",
                              "compute.rows", "tail.longest_row", "memory.detour", "latency.detour", nullptr};
 constexpr double longest_row_s = 4e-8, longest_column_s = 1.8e-9, row_s = 1e-12, detour_row_s = 8e-12, detour_s = 2e-6;
-// Of BSR: block rows, the way by vectors that reach as far as the last blocks do, and the blocks of the fullest block
-// row, which one thread or a few walk one after the other, each size in its own way: one of these four counts.
+// Of BSR: block rows, the copies of vectors to whole blocks, and the blocks of the fullest block row, which one thread
+// or a few process in sequence, with a term for each group of sizes: one of these four counts.
 const char *const bsr_terms[] = {
     "launches",         "stream_bytes",     "gathers",        "sectors",          "flops",
     "compute.rows",     "memory.detour",    "latency.detour", "tail.blocks_of_2", "tail.blocks_of_3",
     "tail.blocks_of_4", "tail.blocks_of_6", nullptr};
 constexpr double bsr_term_defaults[] = {NAN,          NAN,      NAN,    NAN,  NAN,    1e-11,
                                         detour_row_s, detour_s, 3.3e-7, 6e-8, 1.6e-7, 3.7e-7};
-// Which one, by the size less 2: blocks of 4 and 5 go alike, as do those of 6 and more.
+// Which one, by the size less 2: blocks of 4 and 5 share a term, as do those of 6 and more.
 constexpr int bsr_tail[] = {0, 1, 2, 2, 3, 3, 3};
 template <cusparseSpMVAlg_t algorithm>
 inline constexpr double entry_s =
     algorithm == CUSPARSE_SPMV_CSR_ALG2 || algorithm == CUSPARSE_SPMV_COO_ALG2 ? 4.5e-12 : 1.6e-12;
-// A transposed product adds to the elements of y by atomics: those of one column wait for each other.
+// A transposed product adds to the elements of y by atomics: additions of one column wait for each other.
 template <cusparseSpMVAlg_t algorithm, bool transposed>
 inline constexpr double term_defaults[] = {
     NAN,          NAN,     NAN, NAN, NAN, entry_s<algorithm>, row_s, transposed ? longest_column_s : longest_row_s,
@@ -52,22 +51,22 @@ const char *const bsr_block_features[] = {"x_sector_miss_unit", "x_sector_miss_c
                                           SXT_FULLEST_BLOCK_ROW_FEATURES, nullptr};
 enum { feature_fills = feature_miss_cache + 1, feature_fullest = feature_fills + n_bsr_features };
 
-// ---- whether and what it costs
+// ---- applicability and cost
 
-// Transposes are a kernel of their own.
+// Transposes have a separate kernel.
 template <Format format, bool transposed>
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_spmv_query>(query);
   if (q.m.matrix_type != q.m.q.value_type)
-    return refuse(reason, "a matrix of type %s with vectors of type %s is not asked of the library",
-                  value_name(q.m.matrix_type), value_name(q.m.q.value_type));
+    return refuse(reason, "a matrix of type %s with vectors of type %s is not offered", value_name(q.m.matrix_type),
+                  value_name(q.m.q.value_type));
   if (q.m.rows == 0 || q.m.cols == 0 || q.m.nnz == 0) return refuse(reason, "an empty matrix needs no library");
   if (transposed == (q.op == SXT_NO_TRANSPOSE))
-    return refuse(reason, transposed ? "it is for transposes" : "transposes are spmv.cusparse.transposed.cuda's");
+    return refuse(reason, transposed ? "it is for transposes" : "spmv.cusparse.transposed.cuda serves transposes");
   return SXT_OK;
 }
 
-// What all formats have: the storage's arrays and the vectors streamed, the elements of x gathered.
+// Common to all storage formats: the storage's arrays and the vectors streamed, the elements of x gathered.
 sxt_candidate &library_candidate(CandidateList &list, const sxt_spmv_query &q, const sxt_features *found,
                                  const sxt_machine &machine, cusparseSpMVAlg_t algorithm, double stored,
                                  double matrix_bytes) {
@@ -83,7 +82,8 @@ sxt_candidate &library_candidate(CandidateList &list, const sxt_spmv_query &q, c
   cost.working_set = matrix_bytes + q.n_rhs * element * ends;
   sxt_candidate &candidate = cuda::fill(list.add(), machine, machine.units, 256, 1, cost);
   candidate.launch[0] = algorithm;
-  candidate.setup_s = 2e-3 + cost.stream_bytes / machine.stream_rate;  // a handle, and a look at the matrix
+  candidate.setup_s =
+      2e-3 + cost.stream_bytes / machine.stream_rate;  // a handle, and the library's analysis of the matrix
   candidate.state_bytes = sizeof(State);
   return candidate;
 }
@@ -143,7 +143,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
 
 // ---- states
 
-// The library must be there, and new enough.
+// The library must be installed, and new enough.
 sxt_status check_library(const sxt_exec *exec) {
   const Cusparse &lib = Cusparse::instance();
   if (!lib.is_open()) return error(exec, SXT_E_NOT_SUPPORTED, "cuSPARSE cannot be used: %s", lib.why());
@@ -198,7 +198,7 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_
   });
 }
 
-// Values lie where the descriptors say; the storage has refreshed them in place.
+// Descriptors hold the addresses of the values; the storage has refreshed them in place.
 sxt_status refresh(void *, const sxt_problem *, const sxt_exec *) { return SXT_OK; }
 
 sxt_status open(const void *state, const sxt_filled *, const sxt_exec *exec, void **out) {
@@ -209,7 +209,7 @@ sxt_status open(const void *state, const sxt_filled *, const sxt_exec *exec, voi
 
 // ---- products
 
-// Factors of one place, which is how the library takes them; what is absent is 1 or 0 on the host.
+// Both factors in one space, as the library requires; an absent one is 1 or 0 on the host.
 struct Factors {
   const void *alpha, *beta;
   bool on_device;
@@ -274,12 +274,12 @@ sxt_status run(const void *opaque, void *opened, const sxt_head *head, const sxt
 
 // ---- tables
 
-// repeats: equal bits in every run, which replays of a captured one are held to.
+// repeats: equal bits in every run, as replays of a captured one must have.
 template <Format format, cusparseSpMVAlg_t algorithm, bool transposed = false>
 sxt_kernel kernel_of(const char *name, const char *description, const char *const *storages, bool repeats) {
   sxt_kernel k = new_kernel(SXT_KIND_SPMV, name, "cuda", description, run);
   if (format == Format::bsr) k.version = 3;
-  k.flags = repeats ? SXT_KERNEL_OPPONENT | SXT_KERNEL_CAPTURABLE : SXT_KERNEL_OPPONENT;
+  k.flags = repeats ? SXT_KERNEL_BASELINE | SXT_KERNEL_CAPTURABLE : SXT_KERNEL_BASELINE;
   k.storages = storages;
   k.features = format == Format::bsr ? bsr_block_features : features;
   k.term_names = format == Format::bsr ? bsr_terms : terms;

@@ -104,7 +104,7 @@ void open_session(const State &state, Session &session, const sxt_exec *exec) {
     session.own_y = DeviceArray(exec, out * element, "a copy of y");
     plugin::cuda::fill_bytes(exec, session.own_x.data(), 0, session.own_x.bytes(), "clear a copy of x");
   }
-  // The library wants vectors when it prepares; it looks at their sizes alone, but at addresses that exist.
+  // The library requires vectors when it prepares; it reads only their sizes, but checks that addresses exist.
   const DeviceArray place(exec, std::max(in, out) * element, "vectors to prepare with", plugin::cuda::Life::call);
   need(lib.create_vector(&session.x, state.in, place.data(), data_type(state.type)), "describe x");
   need(lib.create_vector(&session.y, state.out, place.data(), data_type(state.type)), "describe y");
@@ -116,7 +116,7 @@ void open_session(const State &state, Session &session, const sxt_exec *exec) {
   std::size_t bytes = 0;
   need(lib.buffer_size(session.handle, operation(state.op, state.type), alpha, session.matrix, session.x, zero,
                        session.y, data_type(state.type), state.algorithm, &bytes),
-       "tell what memory it needs");
+       "report the memory it needs");
   session.buffer = DeviceArray(exec, std::max<std::uint64_t>(bytes, 16), "cuSPARSE's buffer");
   if (state.format == Format::csr)
     need(lib.preprocess(session.handle, operation(state.op, state.type), alpha, session.matrix, session.x, zero,

@@ -28,7 +28,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
         sizeof(DiaState);
   };
   for (std::int64_t threads : {128, 256, 512}) add(threads, 0);
-  // Seven diagonals may be those of a stencil; whether they are, prepare sees.
+  // Seven diagonals may be those of a stencil; prepare tests it.
   if (symmetric && std::ceil(diagonals) == 7)
     for (std::int64_t threads : {256, 512})
       for (std::int64_t planes : {2, 8, 32}) add(threads, planes);
@@ -40,7 +40,7 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
   return guard(exec, [&] { return give(new DiaState(dia_state_of(*problem, candidate)), state); });
 }
 
-// There is nothing to keep for a caller: only code is loaded.
+// A session keeps nothing: it only loads code.
 sxt_status open(const void *opaque, const sxt_filled *, const sxt_exec *exec, void **session) {
   const auto &state = *static_cast<const DiaState *>(opaque);
   *session = nullptr;

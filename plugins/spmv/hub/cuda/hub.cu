@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// spmv.csr.hubs.cuda: power laws. Keeps a copy of the matrix of its own, laid out as hub_kernels.cuh wants it, and runs
-// one block a multiprocessor with the hubs' elements of x in shared memory.
+// spmv.csr.hubs.cuda: power laws. Keeps its own copy of the matrix in the layout of hub_kernels.cuh, and runs one block
+// a multiprocessor with the hubs' elements of x in shared memory.
 #include <algorithm>
 #include <cmath>
 
@@ -58,7 +58,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
   for (const std::int64_t bytes : hub_bytes) {
     if (bytes > 0 && bytes + 256 > machine->shared_per_block) continue;
     const double hubs = std::min(cols, static_cast<double>(bytes) / element);
-    // The feature tells the share of 16384 hubs; fewer serve less, about as their third root.
+    // The feature is the share of 16384 hubs; fewer serve less, about as their third root.
     const double share = std::min(1.0, feature_or(found, feature_hubs, 0.02) * std::cbrt(hubs / 16384));
     SpmvCost cost;
     cost.passes = q.n_rhs;
@@ -78,7 +78,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
     candidate.launch[2] = bytes;
     candidate.launch[3] = may_start_early(*machine);
     candidate.model_class = bytes > 0;
-    // Columns are counted and searched, entries coded and laid out.
+    // Columns are counted and searched, entries coded and placed.
     candidate.setup_s =
         1e-3 + nnz * 60 / machine->stream_rate + nnz / machine->cached_gather_rate + 50 * cols / machine->stream_rate;
     candidate.state_bytes =
@@ -88,20 +88,20 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
   return SXT_OK;
 }
 
-// What blocks of the kernel may ask for, whatever other states were told: all that any of them needs.
+// The limit of the kernel's blocks, the same for all states: the most that any of them needs.
 template <class K>
 void allow_shared(K *runs) {
   int device = 0, limit = 0;
-  need(cudaGetDevice(&device), "tell the device");
-  need(cudaDeviceGetAttribute(&limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "tell its shared memory");
+  need(cudaGetDevice(&device), "query the device");
+  need(cudaDeviceGetAttribute(&limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "query its shared memory");
   need(cudaFuncSetAttribute(runs, cudaFuncAttributeMaxDynamicSharedMemorySize, std::min(limit, most_shared)),
        "reserve shared memory for hubs");
 }
 
-// Multiprocessors that this process may use: so many blocks are on the device at once.
+// Multiprocessors that this process may use: as many blocks are on the device at once.
 unsigned units_here() {
   int device = 0, units = 1;
-  need(cudaGetDevice(&device), "tell the device");
+  need(cudaGetDevice(&device), "query the device");
   need(cudaDeviceGetAttribute(&units, cudaDevAttrMultiProcessorCount, device), "count multiprocessors");
   return static_cast<unsigned>(units);
 }

@@ -78,7 +78,7 @@ void find_runs(Arrays &out, const sxt_csr &a, const std::int32_t *rank, const sx
                             starts.as<RunStart>(), out.rank_of_run.as<std::int32_t>()});
   std::vector<RunStart> host(runs);
   fetch(exec, host.data(), starts.as<const RunStart>(), runs, "beginnings of runs");
-  // A row that goes on beyond the run in which it begins is added up there.
+  // A row that continues beyond the run in which it begins is added up there.
   std::vector<std::int32_t> following(runs);
   std::size_t begins = 0;
   bool any = false;
@@ -92,7 +92,7 @@ void find_runs(Arrays &out, const sxt_csr &a, const std::int32_t *rank, const sx
   if (!any) return;
   out.following = DeviceArray(exec, runs * sizeof(std::int32_t), "runs that follow");
   copy(exec, out.following.data(), following.data(), out.following.bytes(), "runs that follow");
-  wait(exec);  // until they are there
+  wait(exec);  // until they are computed
 }
 
 }  // namespace
@@ -100,7 +100,7 @@ void find_runs(Arrays &out, const sxt_csr &a, const std::int32_t *rank, const sx
 unsigned least_of_hubs(const sxt_exec *exec, const unsigned *count, std::int64_t cols, std::int64_t nnz,
                        std::int32_t most) {
   const DeviceArray found(exec, sizeof(unsigned long long), "a counter", Life::call);
-  // A column met once or twice is no hub.
+  // A column with one or two entries is not a hub.
   std::int64_t low = 3, high = std::max<std::int64_t>(4, std::min<std::int64_t>(nnz, 0xfffffff0u));
   while (low < high) {
     const std::int64_t middle = (low + high) / 2;

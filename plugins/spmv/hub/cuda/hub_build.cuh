@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // From CSR on the device to the coded entries of hub_kernels.cuh: columns are counted, the fullest become hubs, entries
-// are coded and laid out as lanes load them, and the runs of warps are found.
+// are coded and stored in the order of the lanes' loads, and the runs of warps are found.
 #pragma once
 
 #include "hub_kernels.cuh"
@@ -8,7 +8,7 @@
 
 namespace sextant::spmv_hub_cuda {
 
-// What a state holds beside the matrix. Places are those of hub_kernels.cuh.
+// A state's data beside the matrix. Places are those of hub_kernels.cuh.
 struct Arrays {
   DeviceArray code, values, hub_columns, row_of_rank, rank_of_run, following;
   std::int64_t chunks = 0, runs = 0;
@@ -23,7 +23,7 @@ struct CountColumn {
   unsigned *count;
   __device__ void operator()(std::int64_t k) const { atomicAdd(count + col[k], 1u); }
 };
-// Columns of at least so many entries; one addition a warp.
+// Columns of at least this many entries; one addition a warp.
 struct CountFull {
   const unsigned *count;
   unsigned least;
@@ -89,7 +89,8 @@ struct PlaceValue {
   __device__ void operator()(std::int64_t k) const { to[place_of_entry(k, sizeof(Word))] = from[k]; }
 };
 
-// What the first entry of a run says: rows that begin before the run, and the row that the run goes on with (-1: none).
+// From the first entry of a run: the number of rows that begin before the run, and the row that the run continues (-1:
+// none).
 struct RunStart {
   std::int32_t rank, row;
 };
@@ -113,7 +114,7 @@ struct FindRun {
 // The least number of entries that at most `most` columns have; columns are counted in `count`.
 unsigned least_of_hubs(const sxt_exec *exec, const unsigned *count, std::int64_t cols, std::int64_t nnz,
                        std::int32_t most);
-// Lays the matrix out with at most so many hubs, for so many warps.
+// Stores the matrix with at most this many hubs, for this many warps.
 void build_arrays(Arrays &out, const sxt_csr &a, std::int32_t most_hubs, std::int64_t warps, const sxt_exec *exec);
 // New values into their places; allocates nothing.
 void place_values(const Arrays &arrays, const sxt_csr &a, const sxt_exec *exec);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// y = alpha A x + beta y for matrices of which some columns, the hubs, are met by many rows: 12 bytes an entry (f64), a
-// gather an entry outside the hubs, 2 flops. Bound: the rate of isolated sectors from the last cache, of which the copy
-// of the hubs' x in shared memory saves its share. Entries are cut into equal runs, one a warp, whatever the rows; a
-// run is taken in chunks of 256, eight consecutive entries a lane, which lie in memory as lanes load them. Lanes sum
-// what lies within them and one scan over the warp closes rows that cross lanes. The 32-bit code of an entry holds its
-// column, or its place among the hubs, and whether it begins a row. What a run has of the row of the run before it goes
-// there as a packet and is added in order (plugins/formats/cuda/parts.hpp): no atomics, bits depend on the runs alone.
+// y = alpha A x + beta y for matrices in which some columns, the hubs, have entries in many rows: 12 bytes an entry
+// (f64), a gather an entry outside the hubs, 2 flops. Bound: the rate of isolated sectors from the last cache, of which
+// the copy of the hubs' x in shared memory saves its share. Entries are cut into equal runs, one a warp, for any rows;
+// a run is taken in chunks of 256, eight consecutive entries a lane, stored in the order of the lanes' loads. Lanes sum
+// their own entries and one scan over the warp closes rows that cross lanes. The 32-bit code of an entry holds its
+// column, or its place among the hubs, and whether it begins a row. A run's part of the previous run's last row is sent
+// there as a packet and is added in order (plugins/formats/cuda/parts.hpp): no atomics, bits depend only on the runs.
 #pragma once
 
 #include "plugins/formats/cuda/parts.hpp"
@@ -18,7 +18,8 @@ using namespace plugin::cuda;
 inline constexpr std::uint32_t row_start = 1u << 31, hub_column = 1u << 30, column_bits = hub_column - 1;
 inline constexpr int own_entries = 8, hub_chunk = 32 * own_entries;
 
-// Where entry e of a lane lies in its chunk, for elements of so many bytes: pieces of 16 bytes, a warp's side by side.
+// The position of entry e of a lane in its chunk, for elements of this many bytes: groups of 16 bytes, a warp's side by
+// side.
 __host__ __device__ constexpr int place_in_chunk(int lane, int e, int bytes) {
   const int each = bytes >= 16 ? 1 : 16 / bytes;
   return (e / each * 32 + lane) * each + e % each;
@@ -30,7 +31,7 @@ struct Coded {
   const M *values;
   const std::int32_t *rank_of_run;  // rows with an entry that begin before the run
   const std::int32_t *row_of_rank;  // NULL: no row is empty
-  const std::int32_t *following;    // how many runs go on with a run's last row; NULL: none does anywhere
+  const std::int32_t *following;    // how many runs continue a run's last row; NULL: no row is continued
   std::int64_t chunks;
 };
 
@@ -116,21 +117,21 @@ __device__ __forceinline__ void sum_chunk(const Coded<M> &a, std::int64_t chunk,
   opened += all;
 }
 
-// Warps that take a run when so many are there: none goes without a chunk.
+// Warps that take a run, of this many: each has at least one chunk.
 __host__ __device__ inline std::int64_t runs_of(std::int64_t chunks, std::int64_t warps) {
   return chunks < warps ? chunks : warps;
 }
 
 // Run r of n has the chunks from chunks r / n to chunks (r + 1) / n. accumulate: y was scaled by beta before. The
 // shared memory holds n_hubs elements and a zero for padding. All blocks must be on the device at once: runs wait for
-// those that go on with their last row.
+// those that continue their last row.
 template <class V, class M, int threads>
 __global__ void __launch_bounds__(threads)
     hub_runs(Coded<M> a, Product<V> p, const V *collected, std::int32_t n_hubs, bool accumulate, ulonglong2 *packets) {
   extern __shared__ __align__(16) char shared[];
   V *hubs = reinterpret_cast<V *>(shared);
   const std::int64_t runs = runs_of(a.chunks, static_cast<std::int64_t>(gridDim.x) * (threads / 32));
-  // Warps of one block work far apart, so that what is heavy is shared by all blocks.
+  // Warps of one block work far apart, so that heavy parts are shared by all blocks.
   const std::int64_t run = blockIdx.x + static_cast<std::int64_t>(threadIdx.x / 32) * gridDim.x;
   const std::int64_t first = a.chunks * run / runs, last = a.chunks * (run + 1) / runs;
   const std::int32_t begun = run < runs ? __ldg(a.rank_of_run + run) : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the file compiled once an instruction set offers to the HYB kernel. No C++ standard header here.
+// The functions for the HYB kernel of the file compiled once an instruction set. No C++ standard header.
 #pragma once
 
 #include "plugins/formats/ell_call.hpp"

@@ -23,10 +23,10 @@ const char *const features[] = {SXT_X_FEATURES, "row_nnz_third",      "row_nnz_a
                                 "row_nnz_max",  "row_nnz_unforeseen", nullptr};
 enum { feature_third = n_x_features, feature_rest, feature_row_max, feature_unforeseen };
 
-// Runs of coordinates of unforeseen lengths that a core's branch predictor has room for.
+// Runs of coordinates of unforeseen lengths that fit a core's branch predictor.
 constexpr double predicted_runs = 1000;
 
-// Where a part begins: its first row, and the first coordinate of that row or a later one.
+// The beginning of a part: its first row, and the first coordinate of that row or a later one.
 struct Border {
   std::int64_t row, entry;
 };
@@ -56,7 +56,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
     const double regular = rows * feature_or(found, feature_third, q.m.rows ? nnz / rows : 0);
     const double rest = feature_or(found, feature_rest, nnz / 8);
     cost.lanes = regular + rest;
-    // A coordinate reads its row as well; beyond the regular part, y is met once more.
+    // A coordinate reads its row as well; beyond the regular part, y is read and written again.
     cost.matrix_bytes = regular * (value + 4) + rest * (value + 8);
     cost.steps = rows / 8 + rest;
     // At most a third of the rows have coordinates.

@@ -2,7 +2,7 @@
 // spmv.hyb.cuda: y = alpha A x + beta y with HYB in one launch. A block has 256 rows: a thread takes the regular part
 // of one, then the block's warps share its coordinates evenly and add runs of one row by segmented sums
 // (plugins/formats/cuda/segments.hpp). Bound: memory, (value + 4) bytes a stored entry, (value + 8) a coordinate, or
-// the sectors of x. Deterministic: how entries are shared depends on the matrix alone.
+// the sectors of x. Deterministic: the distribution of entries depends only on the matrix.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -49,8 +49,8 @@ struct FindBlocks {
   }
 };
 
-// What a warp leaves behind of its share: the sum of a row that another warp has begun, and the sums of the rows that
-// begin in it.
+// The results of a warp's share: the sum of a row that another warp has begun, and the sums of the rows that begin in
+// it.
 template <class V>
 struct Sums {
   V row[block_rows], head[warps];
@@ -99,7 +99,7 @@ __device__ __forceinline__ void sum_share(const Coordinates<M> &a, const V *x, s
 template <class V, class M>
 __device__ __forceinline__ V rest_of_row(const Coordinates<M> &a, const V *x, Sums<V> &sums) {
   const std::int64_t first = a.begin[blockIdx.x], last = a.begin[blockIdx.x + 1];
-  if (first == last) return V{};  // so says every thread
+  if (first == last) return V{};  // the same in every thread
   const int warp = threadIdx.x / 32;
   sums.row[threadIdx.x] = V{};
   if (threadIdx.x < warps) sums.head_row[threadIdx.x] = -1;
@@ -170,7 +170,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
   add_x_cost(cost, q, found, 0, *machine);
   cost.chain = ell_rounds(width);
   cost.threads = block_rows;
-  // One block has the longest row's coordinates and its neighbours', or most of those of the fullest rows.
+  // One block has the coordinates of the longest row and of rows near it, or most of those of the fullest rows.
   const double longest = std::max(0.0, feature_or(found, feature_row_max, 4 * mean) - width);
   const double fullest = feature_or(found, feature_block, block_rows * mean) - block_rows * width;
   const double busiest = std::min(rest, std::max(longest + rest / std::max(1.0, blocks), fullest));

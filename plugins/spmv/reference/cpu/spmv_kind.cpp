@@ -13,7 +13,7 @@ using namespace sextant::plugin::cases;
 
 namespace {
 
-// One matrix shape: what it is, and how it is made.
+// One matrix shape: its description, and its generator.
 struct Shape {
   const char *name;
   Pattern (*make)(Random &);
@@ -78,18 +78,18 @@ constexpr std::uint64_t n_shapes = std::size(shapes), trivial_shapes = 5, trivia
 constexpr std::uint64_t tridiagonal = 7, first_symmetric = n_shapes - 2,
                         plain_shapes = first_symmetric - trivial_shapes;
 
-// Every type of vectors and matrix with every operation and one or several columns, each over so many shapes and
-// scalars: kernels differ by the former, and fail by the latter.
+// Every type of vectors and matrix with every operation and one or several columns, each over this many shapes and
+// scalars: kernels have code for each of the former, and errors appear with the latter.
 constexpr std::uint64_t type_pairs = 6, operations = 3, ways = 2 * type_pairs * operations, rounds = 8;
 constexpr sxt_value_type pairs[type_pairs][2] = {{SXT_F64, SXT_F64}, {SXT_F32, SXT_F32}, {SXT_C128, SXT_C128},
                                                  {SXT_C64, SXT_C64}, {SXT_F64, SXT_F32}, {SXT_C128, SXT_C64}};
 
-// For the test before a kernel first serves: what catches most mistakes first.
+// For the test before a kernel first serves: the cases that detect most mistakes first.
 constexpr std::uint64_t telling[] = {8, 14, 5, 16, 13, 7, 15, 17, 10, 11, 12, 9, 6};
 
 const Wide alphas[] = {1, -1, 2.5, {0.375, -1.25}, 0}, betas[] = {0, 1, {-0.75, 0.5}};
 
-// What a case asks, and of which matrix.
+// The request of a case, and its matrix.
 struct Question {
   std::uint64_t shape;
   sxt_value_type type, stored;
@@ -109,7 +109,7 @@ struct Case {
   char description[160];
 };
 
-// What a kernel must not read holds NaN: y where beta is 0, gaps between columns of x, and what lies around x.
+// Memory that a kernel must not read holds NaN: y where beta is 0, gaps between columns of x, and memory around x.
 void fill_vectors(Case &c, const Question &asked, std::int64_t in, std::int64_t result, Random &random) {
   c.x = Array(asked.type, c.ldx * asked.n_rhs, random);
   c.y = Array(asked.type, c.ldy * asked.n_rhs, random);
@@ -212,7 +212,7 @@ sxt_status compare(const sxt_case *got_case, const sxt_case *want_case, double *
       for (std::int64_t i = 0; i < want.ldy; ++i) {
         const std::int64_t at = r * want.ldy + i;
         const double before = magnitude(want.beta.at(0)) * magnitude(want.y_before.at(at));
-        double bound = 0;  // the gap between columns stays as it was
+        double bound = 0;  // the gap between columns stays unchanged
         if (i < rows)
           bound = 2 * (entries[i] + 8) * epsilon(type) *
                       (magnitude(want.alpha.at(0)) * sum[i] + (want.beta.at(0) == Wide(0) ? 0 : before)) +

@@ -57,7 +57,7 @@ sxt_status multiply(const sxt_csr &a, const sxt_spmv_args &args) {
   for (std::int32_t r = 0; r < args.n_rhs; ++r) {
     const V *x = static_cast<const V *>(args.x) + r * args.ldx;
     V *y = static_cast<V *>(args.y) + r * args.ldy;
-    // beta == 0 never reads y, which may hold anything.
+    // beta == 0 never reads y, which may hold any bits.
     for (std::int64_t i = 0; i < out_rows; ++i) y[i] = beta == V(0) ? V(0) : product(beta, y[i]);
     const sxt_status status =
         for_each_entry(a, Range{0, a.s.rows}, [&](std::int64_t i, std::int64_t k, std::int64_t j) {

@@ -49,7 +49,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
     const double rows = static_cast<double>(q.m.rows);
     cost.lanes = stored_entries(q, found);
     cost.matrix_bytes = cost.lanes * static_cast<double>(value_bytes(q.m.matrix_type) + 4) + rows;
-    // A sorted slice's rows lie apart in y: its results are put there one by one.
+    // A sorted slice's rows are scattered in y: its results are stored one by one.
     cost.steps = rows / slice_rows * (1 + feature_or(found, feature_sorted, 0));
     std::uint64_t scratch = 0;
     if (transposed || !simd) {
@@ -59,7 +59,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
     }
     if (transposed) {
       scratch = scatter_bytes(q.m.cols, threads, q.n_rhs, value_bytes(q.m.q.value_type));
-      // Copies of y beyond the size of A never pay.
+      // Copies of y larger than A are never faster.
       if (static_cast<double>(scratch) > cost.matrix_bytes + 1e6) return;
       cost.extra_bytes = cost.passes * 2 * static_cast<double>(scratch);
       cost.extra_forks = threads > 1 ? 2 * cost.passes - 1 : 0;

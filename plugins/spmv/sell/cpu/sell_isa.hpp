@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the files compiled once an instruction set offer to the SELL kernel: a plain struct and a table of functions.
-// No C++ standard header here.
+// The interface of the SELL kernel to the files compiled once an instruction set: a plain struct and a table of
+// functions. No C++ standard header.
 #pragma once
 
 #include <stdint.h>

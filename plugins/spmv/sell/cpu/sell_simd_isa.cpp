@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Slices of eight rows, a lane a row, compiled once an instruction set. An entry costs sizeof(value) + 4 bytes and one
 // gathered element of x; nothing is added across lanes. With several right-hand sides a slice is read from the
-// first-level cache again. A row's products are added in the order of its columns, whatever slice it is in.
+// first-level cache again. A row's products are added in the order of its columns, in any slice.
 #include "sell_isa.hpp"
 #include "sextant/sdk/cpu/lanes.hpp"
 
@@ -27,7 +27,7 @@ SXT_INLINE void put_slots(const int32_t *perm, int64_t first, int64_t n, Lanes<V
 
 template <bool streamed, class V, class M>
 SXT_INLINE void multiply(const SlicesCall &call, int64_t begin, int64_t end) {
-  // In registers: to the compiler, a store to y could change what the call holds.
+  // In registers: for the compiler, a store to y could change the call's members.
   const int64_t *const slice_ptr = call.slice_ptr;
   const int32_t *const col = call.col, *const perm = call.perm;
   const M *const values = static_cast<const M *>(call.values);

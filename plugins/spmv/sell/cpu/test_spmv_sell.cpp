@@ -55,7 +55,7 @@ TEST(SpmvSell, RefusesOtherSlicesAndTooMuchPadding) {
   EXPECT_NE(std::string(text).find("9000000 entries would be stored for 2000000 nonzeros"), std::string::npos) << text;
 }
 
-TEST(SpmvSell, ModelCountsWhatIsStoredAndWhatLiesApart) {
+TEST(SpmvSell, ModelCountsStoredEntriesAndScatteredRows) {
   Random random(2, 1);
   Matrix matrix(Pattern{2, 2, {{0}, {1}}}, SXT_F64, random);
   sxt_spmv_query query = spmv_query(matrix, SXT_F64);

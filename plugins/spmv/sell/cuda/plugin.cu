@@ -67,7 +67,7 @@ plugin::cuda::SpmvCost cost_of(const sxt_spmv_query &q, const sxt_features *foun
   cost.matrix_bytes = stored * static_cast<double>(value_bytes(q.m.matrix_type) + 4) + 4.25 * rows;
   const double cache = static_cast<double>(machine.cache_bytes);
   const bool fits = cost.matrix_bytes + x_bytes + element * rows <= 0.8 * cache;
-  // What the L1 keeps between requests, and what lanes of one request share, each bound the sectors that are asked for.
+  // The L1's hits between requests, and lanes of one request with a common sector, each bound the requested sectors.
   cost.x_sectors = nnz * std::min(feature_or(found, feature_miss_unit, 0.4), feature_or(found, feature_sectors, 0.6));
   cost.x_misses = fits ? 0 : nnz * feature_or(found, feature_miss_cache, x_bytes > cache ? 0.2 : 0);
   cost.x_lines = nnz * feature_or(found, feature_tags, 0.3);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// spmv.sell.slices.cuda: rows in lanes; four right-hand sides share a pass over A. How many warps share a slice follows
-// from how long rows are and how few slices there are: enough loads must be in flight on every multiprocessor.
+// spmv.sell.slices.cuda: rows in lanes; four right-hand sides share a pass over A. The number of warps that share a
+// slice depends on the length of rows and the number of slices: enough loads must be in flight on every multiprocessor.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -20,7 +20,7 @@ inline constexpr int flight_of = R == 1 ? 8 : 4;
 
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_spmv_query>(query);
-  if (q.op != SXT_NO_TRANSPOSE) return refuse(reason, "rows lie in lanes: transposes are spmv.sell.atomic.cuda's");
+  if (q.op != SXT_NO_TRANSPOSE) return refuse(reason, "rows lie in lanes: spmv.sell.atomic.cuda serves transposes");
   return check_matrix_types(q.m.q.value_type, q.m.matrix_type, reason);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the SELL kernels for CUDA share: the storage they read, its arrays in the device's types, and their model.
+// Common parts of the SELL kernels for CUDA: the storage they read, its arrays in the device's types, and their model.
 #pragma once
 
 #include "sell_kernels.cuh"
@@ -17,11 +17,11 @@ struct State {
   bool early;
 };
 
-// A kernel over SELL; run, candidates and applicable are the caller's.
+// A kernel over SELL; the caller sets run, candidates and applicable.
 sxt_kernel sell_kernel(const char *name, const char *description, decltype(sxt_kernel::applicable) applicable,
                        decltype(sxt_kernel::candidates) candidates, decltype(sxt_kernel::prepare) prepare,
                        decltype(sxt_kernel::run) run);
-// Takes the storage over after the kernel's code was loaded.
+// Takes the storage after the kernel's code was loaded.
 sxt_status keep(const sxt_problem &, const sxt_candidate *, const sxt_exec *, void **state);
 
 enum {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plugin spmv-strips: products with slices of eight rows whose entries lie in pieces of diagonals (strips) or are
+// Plugin spmv-strips: products with slices of eight rows whose entries lie in parts of diagonals (strips) or are
 // gathered. spmv.strips.cpu: every thread takes whole slices with an equal share of work; bits do not depend on
 // threads.
 #include <algorithm>
@@ -26,7 +26,7 @@ using State = SharedSlices<sxt_strips, Table>;
 
 extern const sxt_kernel kernel;
 
-// Strips and columns of gathered entries. Unsampled, a matrix is taken for one without diagonals.
+// Strips and columns of gathered entries. Without a sample, a matrix is assumed to have no diagonals.
 struct Columns {
   double strips, gathered;
   double stored() const { return strip_lanes * (strips + gathered); }
@@ -54,7 +54,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
     SpmvCost cost;
     cost.matrix_bytes =
         columns.strips * (strip_lanes * value + 5) + columns.gathered * strip_lanes * (value + 4) + 2 * rows;
-    // A strip takes about half a step; only what is gathered multiplies at the pace of gathering.
+    // A strip takes about half a step; only gathered entries multiply at the rate of gathering.
     cost.lanes = strip_lanes * columns.gathered;
     cost.steps = columns.strips / 2 + rows / strip_lanes;
     cost.imbalance = longest_row_imbalance(q, strip_lanes * feature(found, feature_row_max), threads);
@@ -101,7 +101,7 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
 
 const sxt_kernel kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_SPMV, "spmv.strips.cpu", "cpu",
-                            "pieces of diagonals in slices of eight rows, what is left gathered", run);
+                            "parts of diagonals in slices of eight rows, other entries gathered", run);
   k.flags = SXT_KERNEL_DETERMINISTIC;
   k.value_types = type_bit(SXT_F32) | type_bit(SXT_F64);
   k.storages = storages;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Slices of eight rows, a lane a row, compiled once an instruction set. A strip reads eight neighbours of x at once,
-// what is left of a slice is gathered as in SELL. Two sums a row, because a strip takes less time than an addition;
+// Slices of eight rows, a lane a row, compiled once an instruction set. A strip reads eight adjacent elements of x at
+// once, the rest of a slice is gathered as in SELL. Two sums a row, because a strip takes less time than an addition;
 // they are always added in the same order.
 #include "sextant/sdk/cpu/lanes.hpp"
 #include "strips_isa.hpp"
@@ -12,7 +12,7 @@ namespace {
 namespace lanes = plugin::SXT_ISA;
 using lanes::Lanes;
 
-// The arrays of a call in registers: to the compiler, a store to y could change what the call holds.
+// The arrays of a call in registers: for the compiler, a store to y could change the call's members.
 template <class M>
 struct Arrays {
   const int64_t *strip_ptr, *gather_ptr;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // spmv_dots.dia.cuda and spmv_dots.dia-symmetric.cuda: y = alpha A x + beta y and up to four inner products with the
-// new y in one launch, the kernels of plugins/formats/cuda/dia_kernels.hpp. The inner products read x and y where the
-// product has just put them. Deterministic: blocks add their rows in order, the block that ends last adds the blocks in
-// order.
+// new y in one launch, the kernels of plugins/formats/cuda/dia_kernels.hpp. The inner products read x and y from the
+// cache, after the product has used them. Deterministic: blocks add their rows in order, the block that ends last adds
+// the blocks in order.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -44,22 +44,23 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
   const auto &q = as<sxt_spmv_dots_query>(query);
   const double diagonals = dia_diagonals(q.m.m, found), rows = static_cast<double>(q.m.m.rows);
   CandidateList list(out, capacity, count);
-  // As many blocks as stay resident, which take tiles of rows one after the other: where blocks meet, each costs.
+  // As many blocks as are resident at once, which take tiles of rows one after the other: each block adds to the cost
+  // of the exchange.
   const auto add = [&](std::int64_t threads, std::int64_t blocks_a_unit, std::int64_t planes) {
     const std::int64_t tiles = divide_up(q.m.m.rows, threads * std::max<std::int64_t>(1, planes));
     const std::int64_t resident = blocks_a_unit * std::max(1, machine->units);
     const std::int64_t blocks = planes > 0 ? resident : std::clamp<std::int64_t>(tiles, 1, resident);
     SpmvCost cost;
-    // The vectors beside x and y come from memory; how many there are the query does not say.
+    // The vectors beside x and y come from memory; the query does not state how many there are.
     cost.extra_bytes = q.n_dots >= 3 ? rows * static_cast<double>(value_bytes(q.m.m.q.value_type)) : 0;
     const double meet = static_cast<double>(std::min(blocks, std::max<std::int64_t>(1, tiles)));
     cost.atomics = may_start_early(*machine) ? 0 : meet;
     sxt_candidate &candidate =
         fill_dia_launch(list.add(), q.m, *machine, diagonals, symmetric, blocks, threads, planes, cost);
-    // Three and more read a vector of their own: other coefficients.
+    // Three and more read a further vector: other coefficients.
     constexpr std::uint32_t classes_of_products = 64;
     if (q.n_dots >= 3) candidate.model_class += classes_of_products;
-    // Beside the product's: the block's sums, the way to the block that adds them, and what it reads.
+    // Beside the product's: the block's sums, the transfer to the block that adds them, and its reads.
     candidate.terms[spmv_chain_term] += 2 + meet * sums_at_once / static_cast<double>(threads);
     candidate.state_bytes = sizeof(DiaState) + static_cast<std::uint64_t>(blocks) * sums_packets_a_block;
   };
@@ -81,8 +82,8 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
   });
 }
 
-// Each caller has its own place to meet: with packets where the device's code has them, which are as new as early
-// starts.
+// Each caller has its own memory for the exchange: with packets where the device's code has them, on the same devices
+// as early starts.
 sxt_status open(const void *opaque, const sxt_filled *, const sxt_exec *exec, void **out) {
   const auto &state = *static_cast<const DiaState *>(opaque);
   bool packets = false;
@@ -104,7 +105,7 @@ sxt_status open(const void *opaque, const sxt_filled *, const sxt_exec *exec, vo
   });
 }
 
-SumsMeeting meeting_of(const Session &session) {
+SumsExchange exchange_of(const Session &session) {
   if (session.packets) return {nullptr, nullptr, session.places.as<ulonglong2>(), session.word.as<Word>()};
   return {session.places.data(), session.word.as<unsigned>(), nullptr, nullptr};
 }
@@ -122,7 +123,7 @@ sxt_status run(const void *opaque, void *opened, const sxt_head *head, const sxt
       dots.u[k] = static_cast<const V *>(args.u[k]);
       dots.v[k] = static_cast<const V *>(args.v[k]);
     }
-    dots.meeting = meeting_of(session);
+    dots.exchange = exchange_of(session);
     dots.dots = static_cast<V *>(args.dots);
     return run_dia<V, typename decltype(m)::type>(exec, state.launch, *state.a, SXT_NO_TRANSPOSE,
                                                   DiaVectors<V>{p.x, p.y, 0, 0, p.alpha, p.beta}, dots);

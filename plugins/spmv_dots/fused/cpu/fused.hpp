@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the fused kernels share: leaves of 1024 rows are multiplied, then summed while they are in the first cache.
+// Common parts of the fused kernels: leaves of 1024 rows are multiplied, then summed while they are in the first cache.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,7 @@ struct State {
   std::vector<std::int64_t> border;
 };
 
-// What every fused kernel asks of a query: square, not transposed, one right-hand side, at most eight pairs.
+// The conditions of every fused kernel: square, not transposed, one right-hand side, at most eight pairs.
 sxt_status check_query(const sxt_query *query, sxt_message *reason);
 
 // n leaves in equal shares of work(leaf border), which ascends from work(0) to work(n).
@@ -66,8 +66,8 @@ inline std::uint64_t scratch_bytes(std::int64_t rows, std::int32_t n_dots, sxt_v
   return static_cast<std::uint64_t>(plugin::tree::leaf_count(rows) * n_dots) * plugin::value_bytes(type);
 }
 
-// Bytes and operations that the inner products add: the vectors beside x and y come from memory. How many there are the
-// query does not say; the recurrences bring one when they have three pairs or more.
+// Bytes and operations that the inner products add: the vectors beside x and y come from memory. The query does not
+// state how many there are; the recurrences have one when they have three pairs or more.
 inline double dots_bytes(const sxt_spmv_dots_query &q) {
   return q.n_dots >= 3 ? static_cast<double>(q.m.m.rows) * static_cast<double>(plugin::value_bytes(q.m.m.q.value_type))
                        : 0;
@@ -104,7 +104,7 @@ sxt_status run_leaves(const State &state, const sxt_spmv_dots_args &args, const 
   });
 }
 
-// A kernel table with what all of them share.
+// A kernel table with the common members.
 inline sxt_kernel fused_kernel(const char *name, const char *description,
                                sxt_status (*run)(const void *, void *, const sxt_head *, const sxt_exec *)) {
   sxt_kernel k = plugin::new_kernel(SXT_KIND_SPMV_DOTS, name, "cpu", description, run);

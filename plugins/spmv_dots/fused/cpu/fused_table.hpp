@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the files compiled once an instruction set offer: rows of y (plugins/formats/row_products.hpp), and inner
+// The functions of the files compiled once an instruction set: rows of y (plugins/formats/row_products.hpp), and inner
 // products of a leaf. No C++ standard header.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace spmv_dots_fused {
 inline constexpr int64_t leaf = 1024;
 static_assert(leaf % sextant::plugin::dia_block == 0);
 
-// Pairs of vectors; where one is absent it stands for y. Pair d of leaf l is put at leaves[d * stride + l].
+// Pairs of vectors; where one is absent, y is used. Pair d of leaf l is stored at leaves[d * stride + l].
 struct DotsCall {
   const void *const *u, *const *v;
   const void *y;

@@ -135,7 +135,7 @@ sxt_status prepare_sell(const sxt_problem *problem, const sxt_candidate *candida
   });
 }
 
-// The pattern is as it was: only where the values lie may have changed.
+// The pattern is unchanged: only the address of the values may have changed.
 sxt_status refresh_csr(void *state, const sxt_problem *problem, const sxt_exec *) {
   auto &call = static_cast<RowsState *>(state)->call;
   const auto &a = as<sxt_csr>(problem->a);

@@ -25,7 +25,7 @@ const Form sell = {"spmv_dots.sell.cpu", "storage-sell", "storage.sell.cpu"};
 
 const sxt_kernel &kernel(const Form &form) { return find_kernel(load_own("spmv_dots-fused"), form.kernel); }
 
-// A matrix in a form; the storage is told of as many threads as it has.
+// A matrix in a storage format; the storage gets as many threads as it has.
 struct Stored {
   const sxt_kernel &storage;
   sxt_matrix_query query;
@@ -76,7 +76,7 @@ Outcome run(const Form &form, Matrix &matrix, const sxt_head *a, int threads, in
   return o;
 }
 
-// What multidot.tree.cpu makes of the same vectors.
+// The results of multidot.tree.cpu for the same vectors.
 Array tree_dots(const Outcome &o) {
   const sxt_kernel &tree = find_kernel(load_own("multidot-tree"), "multidot.tree.cpu");
   const std::int64_t n = o.y.size();

@@ -33,7 +33,7 @@ struct Case {
   Matrix matrix;
   Array x, y, y_before, other, alpha, beta, dots;
   std::vector<const void *> u, v;
-  std::vector<const Array *> left, right;  // what u and v point to; null: y
+  std::vector<const Array *> left, right;  // the vectors of u and v; null: y
   sxt_spmv_dots_query query{};
   sxt_spmv_dots_args args{};
   Moved moved;

@@ -86,7 +86,7 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
     const sxt_status status = multiply<V, typename decltype(m_tag)::type>(*state.a, args.m, n);
     if (status != SXT_OK) return status;
     for (std::int32_t d = 0; d < args.n_dots; ++d) {
-      // An absent vector stands for the new y.
+      // An absent vector means the new y.
       const void *u = args.u[d] ? args.u[d] : args.m.y, *v = args.v[d] ? args.v[d] : args.m.y;
       static_cast<V *>(args.dots)[d] = dot(static_cast<const V *>(u), static_cast<const V *>(v), n);
     }

@@ -12,7 +12,7 @@ void columns_of(const sxt_csr &a, int block, std::int64_t block_row, std::vector
   columns.clear();
   const Range rows = {block_row * block, std::min(a.s.rows, (block_row + 1) * block)};
   for_each_entry(a, rows, [&](std::int64_t, std::int64_t, std::int64_t j) {
-    // Neighbours mostly share a block.
+    // Adjacent entries mostly share a block.
     if (columns.empty() || columns.back() != j / block) columns.push_back(j / block);
   });
   std::sort(columns.begin(), columns.end());

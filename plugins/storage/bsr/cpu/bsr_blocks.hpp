@@ -17,7 +17,7 @@ inline std::int64_t block_count(std::int64_t n, int block) { return (n + block -
 // The block columns of one block row, ascending.
 void columns_of(const sxt_csr &a, int block, std::int64_t block_row, std::vector<std::int64_t> &columns);
 
-// nnz / places in blocks of each size from 2 on, over block rows spread evenly that hold about so many entries; NaN
+// nnz / places in blocks of each size from 2 on, over evenly spread block rows with about this many entries in all; NaN
 // without entries.
 inline constexpr std::int64_t entries_looked_at = 1 << 15, least_rows_looked_at = 64;
 void sampled_fills(const sxt_csr &a, int team, double (&fills)[plugin::bsr_most + 1]);

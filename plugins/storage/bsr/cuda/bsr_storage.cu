@@ -23,7 +23,7 @@ __device__ void merge_rows(const Offset *row_ptr, const std::int32_t *col, std::
                            std::int64_t block_row, F &&f) {
   constexpr std::int32_t none = std::numeric_limits<std::int32_t>::max();
   Offset at[bsr_most], end[bsr_most];
-  std::int32_t next[bsr_most];  // the block column each row would go on with
+  std::int32_t next[bsr_most];  // the next block column of each row
 #pragma unroll
   for (int r = 0; r < bsr_most; ++r) {
     const std::int64_t i = block_row * block + r;
@@ -122,7 +122,7 @@ struct FillBlocks {
   }
 };
 
-// Where a stored value stands; places beyond the matrix's edge are padding.
+// The position of a stored value; places beyond the matrix's edge are padding.
 struct WhereBlock {
   const std::int32_t *block_ptr, *block_col;
   std::int64_t block_rows, rows, cols;

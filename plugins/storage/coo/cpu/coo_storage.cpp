@@ -15,7 +15,7 @@ namespace {
 
 struct State {
   sxt_coo view{};
-  Memory row, col, values;  // what this state owns: always the rows; columns of a triangle; values once written
+  Memory row, col, values;  // arrays of this state: always the rows; columns of a triangle; values once written
   bool lower = true, diagonal = true, upper = true;  // which entries of the source it holds
   std::int64_t source_nnz = 0;
   bool whole() const { return lower && diagonal && upper; }
@@ -116,7 +116,7 @@ sxt_status diagonal(const void *state, void *out, const sxt_exec *) {
   return diagonal_entries(a.s, a.values, out, [&](auto &&look) { return for_each_entry(a, {0, a.s.nnz}, look); });
 }
 
-// Copies the kept entries of the whole into arrays of part's own.
+// Copies the kept entries of the whole into part's own arrays.
 sxt_status copy_kept(State &part, const State &whole, const sxt_exec *exec) {
   const sxt_coo &source = whole.view;
   const Range all = {0, source.s.nnz};
@@ -168,7 +168,7 @@ const sxt_kernel kernel = new_storage<State>(SXT_KIND_STORAGE_COO, "storage.coo.
                                              "coordinates sorted by row; columns and values borrowed from the matrix",
                                              {&ops, nullptr, nullptr, candidates, prepare, refresh});
 
-// Conversions are proven by the kernels that read them, so the kind brings no cases of its own.
+// Kernels that read a conversion test it, so the kind has no cases.
 const sxt_kind kind = new_kind(SXT_KIND_STORAGE_COO, "coordinates sorted by row, then column");
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// storage.coo.cpu: rows in the matrix's own index type, sorted; what its model charges. What it shares with CSR is
-// tested there.
+// storage.coo.cpu: rows in the matrix's own index type, sorted; the cost of its model. Common parts with CSR are tested
+// there.
 #include <cstdint>
 
 #include "tests/plugins/spmv_support.hpp"

@@ -64,7 +64,7 @@ sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *exec
 const sxt_storage *view(const void *state) { return &of(state).view.s; }
 std::uint64_t bytes(const void *state) { return of(state).csr.bytes() + of(state).row.bytes(); }
 
-// Where an entry stands.
+// The position of an entry.
 struct Where {
   const std::int32_t *row, *col;
   __device__ cuda::Position operator()(std::int64_t k) const { return {row[k], col[k]}; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// storage.csr.cpu: the matrix's own host CSR, published as it stands. Values are copied only when they are scaled, row
+// storage.csr.cpu: the matrix's own host CSR, published unchanged. Values are copied only when they are scaled, row
 // pointers and columns only for a triangle.
 #include <algorithm>
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace {
 
 struct State {
   sxt_csr view{};
-  Memory row_ptr, col, values;                       // what this state owns; empty where it borrows
+  Memory row_ptr, col, values;                       // arrays of this state; empty where it borrows
   bool lower = true, diagonal = true, upper = true;  // which entries of the source it holds
   std::int64_t source_nnz = 0;
 };
@@ -52,7 +52,7 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_
   });
 }
 
-// Values of a triangle are picked from the whole matrix in the order in which prepare met them.
+// Values of a triangle are picked from the whole matrix in the order of prepare.
 sxt_status pick_values(State &state, const sxt_csr &source) {
   return with_value_type(source.s.value_type, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -156,7 +156,7 @@ const sxt_kernel kernel =
     new_storage<State>(SXT_KIND_STORAGE_CSR, "storage.csr.cpu", "cpu", "compressed rows, borrowed from the matrix",
                        {&ops, nullptr, nullptr, candidates, prepare, refresh});
 
-// Conversions are proven by the kernels that read them, so the kind brings no cases of its own.
+// Kernels that read a conversion test it, so the kind has no cases.
 const sxt_kind kind = new_kind(SXT_KIND_STORAGE_CSR, "compressed sparse rows");
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// storage.csr.cpu and storage.coo.cpu: what they borrow, what they copy, and the operations, on a 4 x 4 matrix a person
-// can check and on random ones in every type.
+// storage.csr.cpu and storage.coo.cpu: borrowed and copied arrays, and the operations, on a 4 x 4 matrix a person can
+// check and on random ones in every type.
 #include <cstdint>
 #include <map>
 

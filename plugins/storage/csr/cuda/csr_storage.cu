@@ -18,11 +18,11 @@ namespace {
 
 struct State {
   cuda::DeviceCsr csr;
-  cuda::DeviceArray from;  // of P A P^T: where each entry stands in A
+  cuda::DeviceArray from;  // of P A P^T: the position of each entry in A
 };
 const cuda::DeviceCsr &of(const void *state) { return static_cast<const State *>(state)->csr; }
 
-// Core brings large arrays over on several threads, about four times as fast as the driver's one (measured on one H200
+// Core copies large arrays on several threads, about four times as fast as the driver's one (measured on one H200
 // beside 16 cores).
 double upload_seconds(const sxt_machine &machine, double bytes) {
   constexpr double large = 4 << 20, gain = 4;
@@ -121,7 +121,7 @@ sxt_status diagonal(const void *state, void *out, const sxt_exec *exec) {
 sxt_status permuted(const void *opaque, const void *perm, const sxt_exec *exec, void **out) {
   const sxt_csr &a = of(opaque).view();
   if (a.s.rows != a.s.cols)
-    return error(exec, SXT_E_NOT_SQUARE, "a matrix of %lld x %lld has no order for both its rows and columns",
+    return error(exec, SXT_E_NOT_SQUARE, "a matrix of %lld x %lld has no common order of its rows and columns",
                  (long long)a.s.rows, (long long)a.s.cols);
   return cuda::build<State>(exec, out, [&](State &state) -> sxt_status {
     state.csr = cuda::DeviceCsr(a.s, exec, cuda::Life::state);
@@ -136,11 +136,11 @@ sxt_status permuted(const void *opaque, const void *perm, const sxt_exec *exec, 
 }
 
 // Besides the arrays, read and written: a sector for the new number of each column, and one for each value; for a row
-// what lies anywhere of its pointers, columns and values; memory that the pool may have to map; and for each entry the
+// scattered accesses to its pointers, columns and values; memory that the pool may have to map; and for each entry the
 // comparisons with those of its row, or of a bitonic sort of long rows, taken to be all as long as the mean.
 double permuted_seconds(const sxt_matrix_query *query, const sxt_machine *machine) {
   constexpr double row_gathers = 5, map_byte_s = 0.3e-12;
-  constexpr double stage_comparisons = 100;  // what a stage of a sort in shared memory costs an entry
+  constexpr double stage_comparisons = 100;  // cost of a stage of a sort in shared memory, an entry
   const double rows = static_cast<double>(query->rows), nnz = static_cast<double>(query->nnz),
                length = nnz / std::max(1.0, rows), bytes = cuda::csr_bytes(*query) + 4 * nnz;
   const double comparisons =

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// P A P^T of a CSR on the device, columns ascending, and where each of its entries stands in A. Rows up to short_row
+// P A P^T of a CSR on the device, columns ascending, and the position of each of its entries in A. Rows up to short_row
 // entries are sorted by some lanes of a warp, which count how many columns are less; of longer ones, tiles are sorted
 // by a block each (bitonic, in shared memory: Batcher 1968), and merged by the whole device in rounds, in which each
-// entry finds its place by a search in the run beside its own. Columns of a row differ, so the result depends on
-// nothing else. Bytes: an entry of A is read once, with one gathered number, and written once; 12 + offset more a
-// round.
+// entry finds its place by a search in the run beside its own. Columns of a row differ, so the result is unique. Bytes:
+// an entry of A is read once, with one gathered number, and written once; 12 + offset more a round.
 #pragma once
 
 #include <algorithm>
@@ -195,7 +194,7 @@ inline int lanes_for(std::int64_t nnz, std::int64_t rows) {
   return lanes;
 }
 
-// Row pointers and columns of P A P^T, whose arrays are `to`'s, and where each entry stands in A.
+// Row pointers and columns of P A P^T, whose arrays are `to`'s, and the position of each entry in A.
 template <class O>
 void permute_pattern(const sxt_csr &a, const void *perm, const cuda::DeviceCsr &to, O *from, const sxt_exec *exec) {
   const std::int64_t n = a.s.rows;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From CSR to diagonals: which there are, and their values.
+// From CSR to diagonals: their offsets and values.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@ namespace storage_dia {
 
 namespace plugin = sextant::plugin;
 
-// Which diagonals hold an entry; index: column - row + rows - 1. Threads mark alike, so relaxed order will do.
+// Which diagonals hold an entry; index: column - row + rows - 1. All threads write the same mark, so relaxed order
+// suffices.
 class Marks {
  public:
   Marks(const sxt_csr &a, int team);
@@ -26,7 +27,7 @@ class Marks {
 };
 
 // values[d * ld + i] = A(i, i + offset[d]), zero where there is no entry. Every thread writes the rows that it will
-// multiply, so that their pages lie near it.
+// multiply, so that their pages are in its memory.
 sxt_status fill(const sxt_csr &a, const sxt_dia &view, void *values, int team);
 
 // Elements between diagonals: whole cache lines, and not a multiple of a page, where streams would fall into one cache

@@ -119,7 +119,7 @@ TEST_P(DiaStorage, LeavesOutADiagonalOfOnes) {
   Array diagonal(GetParam(), 3);
   ASSERT_EQ(ops().diagonal(built.ready.state(), diagonal.data(), &exec), SXT_OK);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(diagonal.at(i), Wide(1));
-  // Scaled once more it is no longer one; new values bring everything back.
+  // Scaled once more it is no longer one; new values restore all diagonals.
   ASSERT_EQ(ops().scale(built.ready.state(), s.data(), &exec), SXT_OK);
   EXPECT_FALSE(built.view().unit_diagonal);
   EXPECT_EQ(built.diagonals().at(0), (std::vector<double>{0.25, 0.25, 0.0625}));
@@ -139,7 +139,7 @@ TEST(DiaStorageLimits, RefusesTooManyDiagonalsWithTheNumber) {
   Built built(matrix, false);
   EXPECT_EQ(built.ready.status(), SXT_NOT_APPLICABLE);
   EXPECT_EQ(Host::sentence, "2001 diagonals x 2000 rows for 7996 entries: more than 4 places an entry");
-  // The model says so before anything is built, once it knows the feature.
+  // The model refuses before anything is built, once it knows the feature.
   const double values[] = {NAN, 2001};
   const sxt_features features = {2, kernel(false).features, values};
   const sxt_machine machine = make_machine();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // storage.dia.cuda and storage.dia-symmetric.cuda: diagonals as arrays on the device. The symmetric form holds the
-// upper ones only, and no main diagonal once scaling has made it all ones. Conversion is after bandwidth: the columns
-// are read twice and the values once, the diagonals are cleared and written.
+// upper ones only, and no main diagonal once scaling has made it all ones. Conversion is bound by bandwidth: the
+// columns are read twice and the values once, the diagonals are cleared and written.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -20,7 +20,7 @@ using namespace plugin::cuda;
 
 // ---- device side
 
-// Which diagonals hold an entry; place: column - row + rows - 1. Threads that meet write the same byte.
+// Which diagonals hold an entry; place: column - row + rows - 1. Threads with equal places write the same byte.
 struct MarkDiagonals {
   Piece piece;
   std::int64_t rows;
@@ -44,7 +44,7 @@ struct ListMarked {
   }
 };
 
-// values[d * ld + i] = A(i, i + offset[d]); a symmetric form passes the lower entries over.
+// values[d * ld + i] = A(i, i + offset[d]); a symmetric form skips the lower entries.
 template <class Word>
 struct FillDiagonals {
   Piece piece;
@@ -78,11 +78,11 @@ struct FindOther {
       one = hypot(diagonal[i].re - 1, diagonal[i].im) <= bound;
     else
       one = fabs(diagonal[i] - 1) <= bound;
-    if (!one) *flag = 1;  // whoever writes, writes the same
+    if (!one) *flag = 1;  // all threads write the same value
   }
 };
 
-// Where a stored value stands.
+// The position of a stored value.
 struct WhereDiagonal {
   const std::int64_t *offsets;
   std::int64_t ld, rows, cols;
@@ -243,8 +243,7 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_
   });
 }
 
-// Places without an entry stay zero: the pattern is the same. A diagonal that was there stays: work that was captured
-// reads it.
+// Places without an entry stay zero: the pattern is the same. An existing diagonal stays: captured work reads it.
 sxt_status refresh(void *opaque, const sxt_problem *problem, const sxt_exec *exec) {
   return guarded(exec, [&] {
     auto &state = *static_cast<State *>(opaque);

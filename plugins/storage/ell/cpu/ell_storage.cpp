@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// storage.ell.cpu: every row as wide as the longest, column by column. Arrays are its own; refused where padding would
-// be most of it.
+// storage.ell.cpu: every row as wide as the longest, column by column. It owns its arrays; refused where most of it
+// would be padding.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -28,7 +28,7 @@ sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_ma
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_matrix_query>(query);
-  // The longest row is not known here; a fifth more than the mean is usual where ELL is of use.
+  // The longest row is not known here; a fifth more than the mean is usual where ELL is useful.
   const double stored = 1.2 * static_cast<double>(q.nnz);
   const double bytes = stored * static_cast<double>(value_bytes(q.matrix_type) + 4);
   CandidateList list(out, capacity, count);
@@ -106,7 +106,7 @@ const sxt_kernel kernel =
     new_storage<State>(SXT_KIND_STORAGE_ELL, "storage.ell.cpu", "cpu", "rows as wide as the longest, column by column",
                        {&ops, nullptr, applicable, candidates, prepare, refresh});
 
-// Conversions are proven by the kernels that read them, so the kind brings no cases of its own.
+// Kernels that read a conversion test it, so the kind has no cases.
 const sxt_kind kind = new_kind(SXT_KIND_STORAGE_ELL, "rows of one width, column by column");
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// storage.ell.cuda: every row as wide as the longest, column by column, so that a warp reads runs; refused where
-// padding would be most of it. Conversion is after bandwidth: entries read once, arrays cleared and written.
+// storage.ell.cuda: every row as wide as the longest, column by column, so that a warp reads runs; refused where most
+// of it would be padding. Conversion is bound by bandwidth: entries read once, arrays cleared and written.
 #include <cstdint>
 
 #include "plugins/formats/cuda/ell.hpp"
@@ -23,7 +23,7 @@ const State &of(const void *state) { return *static_cast<const State *>(state); 
 
 const char *const features[] = {"row_nnz_max", nullptr};
 
-// The width, or what stands in for it: a fifth more than the mean is usual where ELL is of use.
+// The width, or its estimate: a fifth more than the mean is usual where ELL is useful.
 double width_of(const sxt_matrix_query &q, const sxt_features *found) {
   const double longest = feature(found, 0);
   return longest == longest ? longest : q.rows ? 1.2 * static_cast<double>(q.nnz) / static_cast<double>(q.rows) : 0;

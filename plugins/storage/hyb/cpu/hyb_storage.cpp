@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // storage.hyb.cpu: the first H entries of every row as ELL, the rest as coordinates sorted by row. H is the largest
-// width that at least a third of the rows fill. All arrays are its own.
+// width that at least a third of the rows fill. It owns all arrays.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -189,7 +189,7 @@ const sxt_kernel kernel = new_storage<State>(SXT_KIND_STORAGE_HYB, "storage.hyb.
                                              "ELL as wide as a third of the rows, the rest as coordinates",
                                              {&ops, nullptr, applicable, candidates, prepare, refresh});
 
-// Conversions are proven by the kernels that read them, so the kind brings no cases of its own.
+// Kernels that read a conversion test it, so the kind has no cases.
 const sxt_kind kind = new_kind(SXT_KIND_STORAGE_HYB, "a regular part, and the rest as coordinates");
 
 }  // namespace

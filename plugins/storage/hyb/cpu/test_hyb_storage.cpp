@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// storage.hyb.cpu: the rule of one third, and where entries go.
+// storage.hyb.cpu: the rule of one third, and the places of entries.
 #include "tests/plugins/spmv_check.hpp"
 
 namespace plugin_test {
@@ -28,7 +28,7 @@ TEST(HybStorage, IsAsWideAsAThirdOfTheRows) {
   EXPECT_EQ(width_of({1, 2, 3}), 3);     // one of three rows has three entries
   EXPECT_EQ(width_of({1, 2, 3, 1}), 2);  // two of four rows have two, one has three: fewer than a third
   EXPECT_EQ(width_of({40, 2, 2, 2, 2, 2}), 2);
-  EXPECT_EQ(width_of({0, 0, 0, 9}), 0);  // one of four is no third
+  EXPECT_EQ(width_of({0, 0, 0, 9}), 0);  // one of four is less than a third
   EXPECT_EQ(width_of({0, 0, 9}), 9);
   EXPECT_EQ(width_of({}), 0);
 }

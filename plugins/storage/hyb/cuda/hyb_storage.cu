@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // storage.hyb.cuda: the first H entries of every row as ELL, the rest as coordinates sorted by row. H is the width
-// whose product is expected to move the least, or the largest that a third of the rows fill. Conversion is after
+// whose product is expected to move the least, or the largest that a third of the rows fill. Conversion is bound by
 // bandwidth.
 #include <cstdint>
 #include <vector>
@@ -123,7 +123,7 @@ std::int64_t third_width(const Source &source, std::vector<std::int64_t> counts,
   return base + width;
 }
 
-// launch[0]: 1 asks for the rule of a third, anything else for the cheapest width.
+// launch[0]: 1 requests the rule of a third, any other number the cheapest width.
 std::int64_t choose_width(const Source &source, const sxt_candidate *candidate, const sxt_exec *exec) {
   if (source.shape().rows == 0 || source.shape().nnz == 0) return 0;
   const DeviceArray bins(exec, length_bins * sizeof(std::int64_t), "row counts", Life::call);
@@ -134,7 +134,7 @@ std::int64_t choose_width(const Source &source, const sxt_candidate *candidate, 
   return hyb_cheapest_width(source.shape(), counts.data(), length_bins).width;
 }
 
-// Where each row's coordinates begin; returns how many there are.
+// The beginning of each row's coordinates; returns how many there are.
 std::int64_t place_rest(State &state, std::int64_t width, const sxt_exec *exec) {
   const std::int64_t rows = state.source.shape().rows;
   state.rest_ptr = DeviceArray(exec, (rows + 1) * index_bytes(state.source.shape().offset_type), "row pointers");

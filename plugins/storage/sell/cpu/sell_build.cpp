@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int32_t padding = -1;
 
-// Kept entries of every row of a window, and what slices of eight rows in this order would store.
+// Kept entries of every row of a window, and the entries that slices of eight rows in this order would store.
 struct Window {
   std::int64_t first, rows;
   std::int64_t length[sigma];

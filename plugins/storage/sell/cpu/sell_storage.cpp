@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// storage.sell.cpu: slices of eight rows, sorted by length within windows of 512 where that saves padding. All arrays
-// are its own.
+// storage.sell.cpu: slices of eight rows, sorted by length within windows of 512 where that saves padding. It owns all
+// arrays.
 #include "sell_storage.hpp"
 
 #include <algorithm>
@@ -106,7 +106,7 @@ sxt_status diagonal(const void *opaque, void *out, const sxt_exec *) {
   });
 }
 
-// The entries as rows again: what a triangle is built from.
+// The entries as rows again, from which a triangle is built.
 struct Rows {
   Memory row_ptr, col, values;
   sxt_csr csr{};
@@ -161,7 +161,7 @@ const sxt_kernel kernel =
                        "slices of eight rows, sorted by length in windows of 512 where that saves padding",
                        {&ops, nullptr, applicable, candidates, prepare, refresh});
 
-// Conversions are proven by the kernels that read them, so the kind brings no cases of its own.
+// Kernels that read a conversion test it, so the kind has no cases.
 const sxt_kind kind = new_kind(SXT_KIND_STORAGE_SELL, "slices of rows, sorted by length within windows");
 
 }  // namespace

@@ -27,7 +27,7 @@ struct State {
 // Orders the rows, lays out the slices and fills them from the kept entries of a. The view's sizes and types are set.
 sxt_status build(State &state, const sxt_csr &a, const sxt_exec *exec);
 
-// Takes new values from a, whose pattern is the one that was built from. Allocates nothing.
+// Takes new values from a, whose pattern is unchanged. Allocates nothing.
 sxt_status fill_values(State &state, const sxt_csr &a, const sxt_exec *exec);
 
 }  // namespace sextant::storage_sell

@@ -38,7 +38,7 @@ __device__ inline void sort_window(Key *keys) {
   __syncthreads();
 }
 
-// What the slice of this thread's warp stores when its rows have these lengths.
+// The entries stored by the slice of this thread's warp when its rows have these lengths.
 __device__ inline long long slice_entries(std::int64_t length) {
   long long longest = length;
   for (int distance = 16; distance > 0; distance /= 2)
@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(sigma)
   if (leads) slice_ptr[i / slice] = worth ? sorted : plain;
 }
 
-// Where the entries of row i go: from slice_ptr[slot / slice] + slot % slice, `slice` apart.
+// The places of the entries of row i: from slice_ptr[slot / slice] + slot % slice, `slice` apart.
 struct Places {
   const std::int64_t *slice_ptr;
   const std::int32_t *slot_of;  // NULL: the identity

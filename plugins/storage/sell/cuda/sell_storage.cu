@@ -79,7 +79,7 @@ void lay_out(State &state, const sxt_exec *exec) {
   if (known.changed == 0) state.perm = cuda::DeviceArray(), state.slot_of = cuda::DeviceArray();
 }
 
-// All entries to their places; padding stays as it is.
+// All entries to their places; padding stays unchanged.
 void fill(const State &state, const sxt_problem &problem, bool with_columns, const sxt_exec *exec) {
   cuda::with_value_words(state.view.s.value_type, [&](auto word) {
     using Word = decltype(word);

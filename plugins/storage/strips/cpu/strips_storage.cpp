@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// storage.strips.cpu: slices of eight rows, what lies on diagonals as strips, the rest gathered (README.md). All arrays
-// are its own.
+// storage.strips.cpu: slices of eight rows, entries on diagonals as strips, the rest gathered (README.md). It owns all
+// arrays.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -218,11 +218,11 @@ sxt_status diagonal(const void *opaque, void *out, const sxt_exec *) {
 const sxt_storage_ops ops = {sizeof(sxt_storage_ops), view, bytes, scale, diagonal, nullptr};
 
 const sxt_kernel kernel = new_storage<State>(SXT_KIND_STORAGE_STRIPS, "storage.strips.cpu", "cpu",
-                                             "slices of eight rows: pieces of diagonals, and what is left gathered",
+                                             "slices of eight rows: parts of diagonals, and other entries gathered",
                                              {&ops, nullptr, applicable, candidates, prepare, refresh});
 
-// Conversions are proven by the kernels that read them, so the kind brings no cases of its own.
-const sxt_kind kind = new_kind(SXT_KIND_STORAGE_STRIPS, "slices of rows as pieces of diagonals and gathered entries");
+// Kernels that read a conversion test it, so the kind has no cases.
+const sxt_kind kind = new_kind(SXT_KIND_STORAGE_STRIPS, "slices of rows as parts of diagonals and gathered entries");
 
 }  // namespace
 

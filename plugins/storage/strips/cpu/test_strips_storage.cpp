@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// storage.strips.cpu on rows a person can check: strips, what is gathered, scaling, new values, refusals.
+// storage.strips.cpu on rows a person can check: strips, gathered entries, scaling, new values, refusals.
 #include "plugins/formats/strips.hpp"
 
 #include "tests/plugins/spmv_check.hpp"
@@ -35,7 +35,7 @@ TEST(StripsStorage, KeepsDiagonalsAndGathersTheRest) {
   EXPECT_EQ(static_cast<const sxt_storage_ops *>(storage().ops)->bytes(form.state()), 2 * 3 * 8u + 2 + 6 * 5 + 48 * 8);
 }
 
-TEST(StripsStorage, GathersWhatLiesOnNoDiagonal) {
+TEST(StripsStorage, GathersEntriesOnNoDiagonal) {
   Random random(2, 1);
   Pattern pattern{8, 100, std::vector<std::vector<std::int64_t>>(8)};
   for (std::int64_t i = 0; i < 8; ++i) pattern.row[i] = {i, 20 + 9 * i};  // second entries on eight diagonals
@@ -52,7 +52,7 @@ TEST(StripsStorage, GathersWhatLiesOnNoDiagonal) {
 }
 
 TEST(StripsStorage, PlansTheCheapestCut) {
-  // Lane 0 has nine entries on nine diagonals that nobody shares: nine columns to gather, or nine strips.
+  // Lane 0 has nine entries on nine diagonals that no other lane shares: nine columns to gather, or nine strips.
   const std::vector<std::int64_t> row_ptr = {0, 9, 10, 11, 12, 13, 14, 15, 16};
   std::vector<std::int32_t> col = {0, 2, 4, 6, 8, 10, 12, 14, 16, 1, 2, 3, 4, 5, 6, 7};
   const sextant::plugin::SlicePlan plan = sextant::plugin::plan_slice(row_ptr.data(), col.data(), 0, 8);

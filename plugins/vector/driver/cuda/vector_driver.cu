@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// vector.driver-copy.cuda: y = x by the driver's own copy within the device: what copies of ours are held against, and
-// what is taken where it is faster.
+// vector.driver-copy.cuda: y = x by the driver's own copy within the device: the baseline for our copies, and the
+// choice where it is faster.
 #include <cstdint>
 
 #include "sextant/plugin/kinds/vector.h"
@@ -13,7 +13,7 @@ namespace cuda = sextant::plugin::cuda;
 
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   if (as<sxt_vector_query>(query).operation == SXT_VECTOR_COPY) return SXT_OK;
-  return refuse(reason, "the driver copies and does nothing else");
+  return refuse(reason, "the driver only copies");
 }
 
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
@@ -45,7 +45,7 @@ sxt_status run(const void *element_bytes, void *, const sxt_head *head, const sx
 const sxt_kernel kernel = [] {
   sxt_kernel k =
       new_kernel(SXT_KIND_VECTOR, "vector.driver-copy.cuda", "cuda", "the driver's copy within the device", run);
-  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE | SXT_KERNEL_OPPONENT;
+  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE | SXT_KERNEL_BASELINE;
   k.term_names = cuda::cuda_terms;
   k.applicable = applicable;
   k.candidates = candidates;

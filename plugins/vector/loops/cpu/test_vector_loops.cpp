@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// vector.loops.cpu: bits and threads at sizes around the borders between them; refusals; what the model says.
+// vector.loops.cpu: bits and threads at sizes around the borders between them; refusals; the model.
 #include <cmath>
 #include <cstdint>
 
@@ -50,7 +50,7 @@ TEST(VectorLoops, SameBitsOnAnyNumberOfThreads) {
     }
 }
 
-// waxpby into a z that begins anywhere, by both kernels on every instruction set: bits of plain arithmetic.
+// waxpby into a z of any alignment, by both kernels on every instruction set: bits of plain arithmetic.
 template <class T>
 void expect_waxpby(std::int64_t n, std::int64_t offset) {
   const sxt_value_type type = sizeof(T) == 4 ? SXT_F32 : SXT_F64;
@@ -95,7 +95,7 @@ TEST(VectorLoops, EverySizeAlignmentAndInstructionSet) {
     }
 }
 
-// NaN and infinity go through as arithmetic has it, also times zero; denormals are not flushed.
+// NaN and infinity propagate as in IEEE arithmetic, also times zero; denormals are not flushed.
 TEST(VectorLoops, NumbersAtTheEdge) {
   const double infinity = std::numeric_limits<double>::infinity(), zero = 0;
   for (int level : {1, 2, 3}) {
@@ -125,7 +125,7 @@ TEST(VectorLoops, NumbersAtTheEdge) {
 TEST(VectorLoops, OnlyWrittenArraysGoPastTheCaches) {
   const sxt_vector_query axpy = query_of(SXT_VECTOR_AXPY, 1000000, SXT_F64);
   EXPECT_EQ(refusal(past_caches(), &axpy.q), "operation 4 reads the array it writes, or writes it in no order");
-  // A copy moves two elements past the caches and three through them; small ones cost what memory costs.
+  // A copy moves two elements past the caches and three through them; small ones cost as much as from memory.
   const sxt_vector_query copy = query_of(SXT_VECTOR_COPY, 1000, SXT_F64);
   const sxt_machine machine = make_machine(2);
   const auto past = ask_candidates(past_caches(), &copy.q, machine), plain = ask_candidates(kernel(), &copy.q, machine);

@@ -126,7 +126,8 @@ struct Write {
   void at(int64_t i) const {
     put(i, operation.template value<V>(i));
   }
-  // Loads of four registers before the first store: an element only meets itself, which the compiler cannot know.
+  // Loads of four registers before the first store: operands may be the same array, but not overlap otherwise, which
+  // the compiler cannot know.
   template <class V>
   void four(int64_t i) const {
     V v[4];

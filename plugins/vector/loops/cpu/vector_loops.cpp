@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // vector.loops.cpu and vector.past_caches.cpu: the element-wise operations in the vectors of the machine's instruction
-// set, threads share the elements equally. After memory bandwidth: an element costs the bytes the operation reads and
-// writes. Results that are only written cost twice their bytes through the caches, which first read the line they
-// change; past the caches they cost once, and are not there for the next reader.
-// Bits depend neither on threads nor on the instruction set: an element meets only itself, products are rounded.
+// set, threads share the elements equally. Bound by memory bandwidth: an element costs the bytes the operation reads
+// and writes. Results that are only written cost twice their bytes through the caches, which first read the line they
+// change; past the caches they cost once, but the next reader does not find them in a cache.
+// Bits depend neither on threads nor on the instruction set: elements of different indices are never combined, products
+// are rounded.
 #include <cstdint>
 
 #include "sextant/plugin/kinds/vector.h"
@@ -83,11 +84,11 @@ CpuCost cost_of(const sxt_vector_query &q, const sxt_machine &machine, bool past
   // In-place operations name one array as read and as written.
   if (q.operation == SXT_VECTOR_SCALE || q.operation == SXT_VECTOR_AXPY || q.operation == SXT_VECTOR_AXPBY)
     cost.working_set -= n * element;
-  // What was written past the caches comes from memory, however small it is.
+  // Data written past the caches come from memory, of any size.
   if (past_caches) cost.working_set = std::max(cost.working_set, 2.0 * static_cast<double>(machine.cache_bytes));
   if (indexed(q.operation)) {
     cost.stream_bytes = n * (2 * element + static_cast<double>(index_bytes(q.index_type)));
-    // Indices may jump anywhere; what a core's cache holds of the vector does not miss.
+    // Indices may be arbitrary; the part of the vector in a core's cache does not miss.
     const double vector_bytes = n * element, cache = static_cast<double>(machine.unit_cache_bytes);
     cost.gathers = vector_bytes > cache ? n * (1 - cache / vector_bytes) : 0;
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// vector.persistent.cuda: every element-wise operation by a grid that is a multiple of the multiprocessors and stays: a
+// vector.persistent.cuda: every element-wise operation by a persistent grid of a multiple of the multiprocessors: a
 // thread takes groups of 16 bytes a whole grid apart. Its launch begins while the operation before it ends
-// (sdk/cuda/chain.hpp). No block is begun but once, and none waits for its turn, so that lengths of a few waves of
-// blocks have no ragged end.
+// (sdk/cuda/chain.hpp). All blocks start once and run at the same time, so that lengths of a few waves of blocks have
+// no partial last wave.
 #include <cstdint>
 #include <iterator>
 
@@ -37,7 +37,7 @@ sxt_status in_order(const sxt_query *query, const sxt_features *features, const 
 }
 
 // Before a calibration, as measured on one machine with 132 multiprocessors: a launch that begins early costs less, and
-// tiles, a block each, come somewhat faster.
+// tiles, a block each, are somewhat faster.
 constexpr double early_launch = 0.7, lost_in_cache = 1.05, lost_in_memory = 1.08;
 
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
@@ -61,7 +61,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
 
 const sxt_kernel kernel = [] {
   sxt_kernel k = new_vector_kernel<Strides>("vector.persistent.cuda",
-                                            "a grid that stays, begun while the operation before it ends", 2);
+                                            "a persistent grid, begun while the operation before it ends", 2);
   k.applicable = in_order;
   k.candidates = candidates;
   return k;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The strides of vector.persistent.cuda: device code, compiled for each type in a file of its own.
+// The strides of vector.persistent.cuda: device code, compiled for each type in a separate file.
 #pragma once
 
 #include "plugins/vector/shared/cuda/vector_run.hpp"

@@ -52,7 +52,7 @@ void make_indices(Case &c, std::int64_t n, Random &random) {
   c.narrow.assign(c.wide.begin(), c.wide.end());
 }
 
-// What a case asks. round: which operands are shared, and the width of indices.
+// The request of a case. round: which operands are shared, and the width of indices.
 struct Question {
   std::int32_t operation;
   sxt_value_type type;
@@ -75,7 +75,7 @@ sxt_status make(const Question &asked, Random random, sxt_case *out) {
     // Operands are shared where the kind allows it.
     c->x_is_y = asked.share_y && !indexed(operation) && !real_x(operation) && operation != SXT_VECTOR_COPY;
     c->z_is_x = asked.share_x && !c->x_is_y && writes_z(operation) && !real_x(operation);
-    // What is only written must not be read.
+    // Memory that is only written must not be read.
     if (operation == SXT_VECTOR_COPY || (operation == SXT_VECTOR_FILL && !c->x_is_y)) c->y.poison(0, length);
     c->z.poison(0, n);
     c->y_before = c->y;
@@ -137,7 +137,7 @@ sxt_status make_case_like(const sxt_host *, std::uint64_t seed, std::uint64_t i,
   return make(asked, Random(seed, i), out);
 }
 
-// Two products of numbers below 2 in size and one sum: a few roundings. Copies must be exact, which the bound 0 asks.
+// Two products of numbers below 2 in size and one sum: a few roundings. Copies must be exact: the bound is 0.
 sxt_status compare(const sxt_case *got_case, const sxt_case *want_case, double *error, sxt_message *message) {
   return guard(nullptr, [&] {
     const Case &got = *static_cast<const Case *>(got_case->owner), &want = *static_cast<const Case *>(want_case->owner);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// vector.reference.cpu: every element-wise operation as its formula says, one thread.
+// vector.reference.cpu: every element-wise operation by its formula, one thread.
 #include <cstdint>
 
 #include "vector_reference.hpp"
@@ -10,7 +10,7 @@ using namespace sextant::plugin;
 
 namespace {
 
-// One thread; the operation is decided anew for every element, so nothing is vectorised.
+// One thread; the operation is selected for every element, so nothing is vectorised.
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_vector_query>(query);

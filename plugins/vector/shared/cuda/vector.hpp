@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What CUDA kernels of kind sxt.vector/1 share: what one element of every operation is, for real and complex values
-// alike; groups of 16 bytes for arrays that are aligned to them; which arrays an operation reads and writes; and what a
-// run costs. Include from .cu files.
+// Common parts of CUDA kernels of kind sxt.vector/1: one element of every operation, for real and complex values;
+// groups of 16 bytes for aligned arrays; the arrays that an operation reads and writes; and the cost of a run. Include
+// from .cu files.
 #pragma once
 
 #include <cstdint>
@@ -41,14 +41,14 @@ struct Operands {
   void *out;
 };
 
-// Elements side by side that move as one access; alignment says so to the compiler.
+// Elements side by side that move as one access; the compiler knows it by the alignment.
 template <class T, int width>
 struct alignas(width * sizeof(T) > 16 ? 16 : width * sizeof(T)) Group {
   T v[width];
 };
 
-// How groups of 16 bytes go by the first cache: as ever, without staying there, or also written to leave the last one
-// first.
+// How groups of 16 bytes use the caches: as usual, without staying in the first one, or also written with early
+// eviction from the last one.
 enum class Passing { usual, unkept, streamed };
 
 template <Passing passing, class G>
@@ -102,7 +102,7 @@ __device__ __forceinline__ void take_groups(std::int32_t operation, T alpha, T b
   }
 }
 
-// Fewer elements than a group are left behind the last one: element i, one thread each.
+// The elements after the last group, fewer than a group: element i, one thread each.
 template <Reads reads, class T>
 __device__ __forceinline__ void take_last(std::int32_t operation, T alpha, T beta, const Operands &operands,
                                           std::int64_t i, std::int64_t n) {
@@ -170,7 +170,7 @@ inline sxt_status applicable(const sxt_query *query, const sxt_features *, const
   return refuse(reason, "operation %d is not one of %d to %d", q.operation, SXT_VECTOR_COPY, SXT_VECTOR_REAL_DIVIDE);
 }
 
-// Operations that read and write alike are fitted together: a memory serves each mixture at a speed of its own.
+// Operations that read and write alike are fitted together: the speed of memory depends on the mixture.
 inline std::uint32_t traffic_class(std::int32_t operation) {
   switch (operation) {
     case SXT_VECTOR_FILL: return 0;
@@ -186,14 +186,14 @@ inline std::uint32_t traffic_class(std::int32_t operation) {
 
 inline constexpr std::uint32_t traffic_classes = 7;
 
-// What a run costs before a configuration adds to it.
+// The cost of a run without the configuration's own part.
 inline CudaCost cost_of(const sxt_vector_query &q, const sxt_machine &machine) {
   const double n = static_cast<double>(q.n), element = static_cast<double>(value_bytes(q.q.value_type));
   CudaCost cost;
   cost.stream_bytes = n * bytes_moved(q);
   cost.working_set = cost.stream_bytes + (indexed(q.operation) ? n * element : 0);
   if (indexed(q.operation)) {
-    // Indices may jump anywhere: a sector each, and a miss for what the last cache does not hold.
+    // Indices may be arbitrary: a sector each, and a miss for elements outside the last cache.
     const double vector_bytes = n * element, cache = static_cast<double>(machine.cache_bytes);
     cost.sectors = n * (element > 32 ? element / 32 : 1);
     cost.gathers = vector_bytes > cache ? n * (1 - cache / vector_bytes) : 0;
@@ -202,10 +202,10 @@ inline CudaCost cost_of(const sxt_vector_query &q, const sxt_machine &machine) {
   return cost;
 }
 
-// How a kernel takes a vector. launch: blocks, threads, elements a thread takes at once, and the other two as one
+// How a kernel walks a vector. launch: blocks, threads, elements a thread takes at once, and the other two as one
 // number.
 struct Way {
-  std::int64_t threads, flight;  // groups of 16 bytes that a thread has on their way
+  std::int64_t threads, flight;  // groups of 16 bytes that a thread has in flight
   bool early;                    // begun while the operation before it ends (sdk/cuda/chain.hpp)
   Passing passing;
 };
@@ -217,7 +217,7 @@ inline sxt_candidate &fill_way(sxt_candidate &candidate, const sxt_machine &mach
   return candidate;
 }
 
-// What a state keeps of a candidate: its type, the way, and the most blocks.
+// A state's data of a candidate: its type, the way, and the most blocks.
 struct VectorState {
   sxt_value_type type;
   std::int64_t blocks;

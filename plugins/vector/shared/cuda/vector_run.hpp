@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The host side of CUDA kernels that take the elements of a vector in their order
 // (plugins/vector/shared/cuda/vector.hpp): loading their code, launching it, and the kernel's table. Include from .cu
-// files. What differs is a type with
+// files. A kernel defines a type with
 //   static constexpr Way loaded[];  one for each kernel there is
 //   template <Reads reads, class T, class F> static sxt_status with_kernel(const Way &way, bool whole_groups, F &&f);
 //     calls f(kernel, elements by which the threads of a grid shorten the vector)
@@ -47,7 +47,7 @@ sxt_status launch_way(const VectorState &state, const sxt_vector_args &args, con
   });
 }
 
-// Device code is compiled for each type in a file of its own: `extern` in the others.
+// Device code is compiled for each type in a separate file: `extern` in the others.
 #define SXT_VECTOR_WAYS(linkage, Kernels, T)                                                           \
   linkage template sxt_status sextant::plugin::cuda::vectors::load_ways<Kernels, T>(const sxt_exec *); \
   linkage template sxt_status sextant::plugin::cuda::vectors::launch_way<Kernels, T>(                  \
@@ -78,7 +78,7 @@ sxt_status run_ways(const void *opaque, void *, const sxt_head *head, const sxt_
                      [&](auto tag) { return launch_way<Kernels, typename decltype(tag)::type>(state, args, exec); });
 }
 
-// A kernel of this family; candidates, and what differs otherwise, are the folder's own.
+// A kernel of this family; its folder sets candidates and other differences.
 template <class Kernels>
 sxt_kernel new_vector_kernel(const char *name, const char *description, std::uint32_t version) {
   sxt_kernel k = new_kernel(SXT_KIND_VECTOR, name, "cuda", description, run_ways<Kernels>);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // vector.stream.cuda: every operation as one pass over tiles, a block for each, in which a thread takes groups of 16
-// bytes, one or several in flight, a block's width apart. An element only meets itself: operands may be the same array,
-// and bits depend on nothing else.
+// bytes, one or several in flight, a block's width apart. Elements of different indices are never combined: operands
+// may be the same array, and bits depend only on the element.
 #include <iterator>
 
 #include "sextant/plugin/order.h"
@@ -32,7 +32,7 @@ __global__ void move_indexed(bool gather, std::int64_t n, const T *x, T *y, cons
 
 // ---- host side
 
-// What a launch that begins early takes of an ordinary one, before a calibration.
+// The share of an ordinary launch's time that an early one takes, before a calibration.
 constexpr double early_launch = 0.7;
 
 template <class T>
@@ -49,8 +49,8 @@ sxt_status launch_indexed(const VectorState &state, const sxt_vector_args &args,
                               threads, 0, gather, args.n, x, y, static_cast<const std::int64_t *>(args.index));
 }
 
-// The first serves most lengths best, as measured on one machine with 132 multiprocessors. Without the release of its
-// successor in each of them, smaller blocks would do as well.
+// The first serves most lengths best, as measured on one machine with 132 multiprocessors. Without the release of the
+// successor in each of them, smaller blocks would be as fast.
 constexpr Way ways[] = {{256, 1, true, Passing::usual},
                         {256, 1, true, Passing::streamed},
                         {128, 2, true, Passing::unkept},
@@ -58,8 +58,8 @@ constexpr Way ways[] = {{256, 1, true, Passing::usual},
                         {128, 4, true, Passing::unkept}};
 constexpr auto way_count = static_cast<std::uint32_t>(std::size(ways));
 
-// What a way takes over the best of them there: the choice before a calibration. Long fills are begun too often with
-// one group a thread.
+// The time of a way over that of the best one, for the choice before a calibration. With one group a thread, long fills
+// need too many blocks.
 double lost(const Way &way, std::int32_t operation, double bytes) {
   constexpr double long_fill = 4e6;
   if (operation == SXT_VECTOR_FILL && bytes > long_fill) return way.threads == 512 ? 1 : way.flight == 4 ? 1.02 : 1.35;

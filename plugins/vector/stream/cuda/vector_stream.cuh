@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tiles of vector.stream.cuda: device code, compiled for each type in a file of its own.
+// The tiles of vector.stream.cuda: device code, compiled for each type in a separate file.
 #pragma once
 
 #include "plugins/vector/shared/cuda/vector_run.hpp"
@@ -20,7 +20,7 @@ __global__ void __launch_bounds__(512)
   const std::int64_t groups = n / width, first = static_cast<std::int64_t>(blockIdx.x) * blockDim.x;
   take_groups<reads, passing, T, width, flight>(operation, alpha, beta, operands, first * flight + threadIdx.x,
                                                 blockDim.x, groups);
-  // Neighbouring groups of one block lie in one stretch of memory: reads and writes disturb each other least so.
+  // Adjacent groups of one block lie in one stretch of memory: reads and writes then disturb each other least.
   if (width > 1) take_last<reads, T>(operation, alpha, beta, operands, groups * width + first + threadIdx.x, n);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the two kernels over vector groups share on the host: their state, what a group moves and computes, and the
+// Common parts of the two kernels over vector groups on the host: their state, a group's traffic and flops, and the
 // operands of a run.
 #pragma once
 

@@ -13,7 +13,7 @@ using namespace sextant::plugin::SXT_ISA;
 template <class R, int C, class Group>
 void update(const Call &call, int64_t begin, int64_t end) { sweep<R, C>(begin * C, end * C, Group(call)); }
 
-// Inner products of a leaf follow its update at once: they read from the first caches what it wrote there.
+// Inner products of a leaf follow its update at once: they read the results from the first caches.
 template <class R, int C, class Group>
 void update_leaves(const DotsCall &call, int64_t first, int64_t last, void *out) {
   const Group group(call.group);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What group_lanes.cpp offers for each instruction set.
+// The functions of group_lanes.cpp for each instruction set.
 #pragma once
 
 #include <stdint.h>
@@ -12,7 +12,7 @@ enum { groups = 4, types = 4 };
 
 using Call = sextant::plugin::GroupCall;
 
-// The same with inner products of what the update leaves behind: pair d is conj(vectors[a[d]]) . vectors[b[d]].
+// The same with inner products of the updated vectors: pair d is conj(vectors[a[d]]) . vectors[b[d]].
 struct DotsCall {
   Call group;
   int64_t n;

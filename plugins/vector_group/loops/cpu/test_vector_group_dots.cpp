@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // vector_group_dots.leaves.cpu: vectors have the bits of the kernel without products, and products those of
-// multidot.tree.cpu on the updated vectors, whatever the threads.
+// multidot.tree.cpu on the updated vectors, for any number of threads.
 #include <algorithm>
 #include <cstdint>
 
@@ -96,7 +96,7 @@ TEST(VectorGroupDots, HaveTheBitsOfTheUpdateAndOfTheProductsAlone) {
       }
 }
 
-TEST(VectorGroupDots, DeclinesWhatItDoesNotKnow) {
+TEST(VectorGroupDots, DeclinesUnknownRequests) {
   sxt_vector_group_dots_query query{{{sizeof query, SXT_KIND_VECTOR_GROUP_DOTS}, 1, 0, SXT_F64}, 10, 4, 1};
   EXPECT_EQ(refusal(with_dots(), &query.q), "group 4 is not one of 1 to 3");
   query.group = SXT_GROUP_CLASSICAL_XR;
@@ -104,7 +104,7 @@ TEST(VectorGroupDots, DeclinesWhatItDoesNotKnow) {
   EXPECT_EQ(refusal(with_dots(), &query.q), "5 inner products; at most 4 are taken");
 }
 
-// Products cost flops, and no byte beside what the update moves.
+// Products cost flops, and no bytes beside those of the update.
 TEST(VectorGroupDots, ModelCountsBytesOfTheUpdateOnly) {
   const sxt_vector_group_dots_query query{
       {{sizeof query, SXT_KIND_VECTOR_GROUP_DOTS}, 1, 0, SXT_F64}, 1024000, SXT_GROUP_CHRONOPOULOS_GEAR, 2};

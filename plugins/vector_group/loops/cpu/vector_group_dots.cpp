@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// vector_group_dots.leaves.cpu: a group's update and the inner products of what it leaves behind, leaf by leaf: 1024
-// elements are updated, then multiplied while the first caches hold them. After memory bandwidth: what the update
-// moves. Products are summed over the fixed tree of sdk/tree.hpp: bits depend neither on threads nor on the
-// instruction set.
+// vector_group_dots.leaves.cpu: a group's update and inner products of the updated vectors, leaf by leaf: 1024 elements
+// are updated, then multiplied while the first caches hold them. Bound by memory bandwidth: the traffic of the update.
+// Products are summed over the fixed tree of sdk/tree.hpp: bits depend neither on threads nor on the instruction set.
 #include <algorithm>
 #include <cstdint>
 

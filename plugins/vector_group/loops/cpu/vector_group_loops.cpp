@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // vector_group.loops.cpu: each group as one fused loop, which reads and writes every vector once; threads share the
-// elements equally. After memory bandwidth. Bits depend neither on threads nor on the instruction set: an element meets
-// only its own index, products are rounded.
+// elements equally. Bound by memory bandwidth. Bits depend neither on threads nor on the instruction set: elements of
+// different indices are never combined, products are rounded.
 #include <cstdint>
 
 #include "group_calls.hpp"

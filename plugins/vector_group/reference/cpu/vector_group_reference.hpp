@@ -23,7 +23,7 @@ sxt_status update_group(sxt_value_type type, const sxt_vector_group_args &args, 
 inline constexpr std::uint64_t groups = 3, types = 4;
 inline constexpr int vectors_of[] = {0, 4, 6, 4};  // by group
 
-// The operands that cases of both kinds have.
+// The operands of cases of both kinds.
 struct Operands {
   std::vector<plugin::cases::Array> vectors;
   plugin::cases::Array alpha, beta;
@@ -46,7 +46,7 @@ struct Operands {
     for (void *&vector : args.vectors) move.point(vector);
     for (sxt_scalar &scalar : args.scalars) move.scalar(scalar);
   }
-  // Numbers stay below 8 in size and meet a handful of roundings. Vectors that are only read are compared, too.
+  // Numbers stay below 8 in size and are rounded a few times. Vectors that are only read are compared, too.
   void compare(const Operands &want, plugin::cases::Verdict &verdict) const {
     for (std::size_t k = 0; k < want.vectors.size(); ++k) {
       const plugin::cases::Array &expected = want.vectors[k];

@@ -60,8 +60,8 @@ struct Vectors {
   V *at[count];
 };
 
-// Updates groups of 16 bytes, `workers` apart, and hands every new element to use(v). An element only meets itself, and
-// all vectors are read before one is written.
+// Updates groups of 16 bytes, `workers` apart, and hands every new element to use(v). Elements of different indices are
+// never combined, and all vectors are read before one is written.
 template <class Group, class V, class Use>
 __device__ void update_all(std::int64_t n, Vectors<V, Group::vectors> vectors, bool aligned, V alpha, V beta,
                            std::int64_t worker, std::int64_t workers, Use &&use) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // vector_group.stream.cuda and vector_group_dots.single-pass.cuda: the updates of one PCG iteration as one launch, with
-// or without inner products of what they leave behind. After bandwidth: each vector of the group is read once and each
+// or without inner products of the updated vectors. Bound by bandwidth: each vector of the group is read once and each
 // written one written once; the inner products cost no further byte. Bits are equal for equal input.
 #include <memory>
 
@@ -187,7 +187,7 @@ sxt_status open_dots(const void *opaque, const sxt_filled *, const sxt_exec *exe
   });
 }
 
-constexpr std::uint32_t grids = 6;  // that are offered, each with a model of its own
+constexpr std::uint32_t grids = 6;  // that are offered, each with its own model
 
 // Vectors that a group reads plus those that it writes.
 double passes(std::int32_t group) {
@@ -201,7 +201,7 @@ sxt_status list_grids(const sxt_query &query, std::int64_t n, std::int32_t group
   cost.stream_bytes = cost.working_set = elements * size * passes(group);
   cost.flops = elements * (4.0 + 2 * n_dots) * (query.value_type == SXT_C64 || query.value_type == SXT_C128 ? 4 : 1);
   CandidateList list(out, capacity, count);
-  // Many streams disturb each other: a part of the blocks that the device could hold does best, and stands first.
+  // Many streams disturb each other: a part of the blocks that the device could hold is fastest, and comes first.
   std::uint32_t place = 0;
   for (std::int64_t part : {4, 2, 1})
     for (std::int64_t threads : {256, 512}) {

@@ -15,7 +15,7 @@ namespace tool {
 namespace {
 
 constexpr std::int64_t cold_bytes = std::int64_t{256} << 20;
-// Runs of one replay at most, twice and once (K and 2K): more sets than that no run would meet.
+// Runs of one replay at most, twice and once (K and 2K): further sets would not be used by any run.
 constexpr std::int64_t most_sets = 600;
 // For one sample of one contender; at least 15 replays of K and 2K runs unless they take far longer.
 constexpr double sample_seconds = 5e-3;
@@ -97,7 +97,7 @@ std::vector<std::string> kernels_on(const char *kind, const std::string &device)
   return names;
 }
 
-bool is_opponent(const std::string &kernel) {
+bool is_baseline(const std::string &kernel) {
   return kernel.find(".cub.") != std::string::npos || kernel.find(".cublas.") != std::string::npos ||
          kernel.find(".cusparse.") != std::string::npos || kernel.find(".driver-copy.") != std::string::npos;
 }
@@ -109,7 +109,7 @@ std::vector<DeviceContender> select_contenders(sxt_context *context, const std::
     DeviceContender contender;
     std::string reason;
     contender.name = kernel;
-    contender.opponent = is_opponent(kernel);
+    contender.baseline = is_baseline(kernel);
     contender.selection = select_kernel(context, kernel, query, nullptr, reason);
     if (!contender.selection) {
       if (kernel == own_choice) fail(exit_not_solved, "nothing can be chosen: {}", reason);
@@ -174,7 +174,7 @@ std::string length_text(std::int64_t n) {
 void show(const BenchOptions &options, const Sheet &sheet) {
   if (options.json) return;
   print_text(sheet.text());
-  finish_stdout();  // a long run may be ended by others
+  finish_stdout();  // another process may end a long run
 }
 
 int finish_device(const BenchOptions &options, sxt_context *context, const std::vector<Sheet> &sheets, const Json &rows,

@@ -13,7 +13,7 @@ namespace tool {
 
 struct DeviceContender {
   std::string name, chosen;  // as asked for ("choice" or a kernel), and the kernel that runs
-  bool opponent = false;     // another library's
+  bool baseline = false;     // another library's
   Selection selection;
   double predicted_seconds = 0;
   std::vector<double> cold_samples, hot_samples;
@@ -47,7 +47,7 @@ double median(std::vector<double> values);  // 0 of none
 std::vector<std::int64_t> device_lengths(const BenchOptions &options);
 
 std::vector<std::string> kernels_on(const char *kind, const std::string &device);
-bool is_opponent(const std::string &kernel);
+bool is_baseline(const std::string &kernel);
 // Those of these kernels ("choice": the library's own) that apply.
 std::vector<DeviceContender> select_contenders(sxt_context *context, const std::vector<std::string> &kernels,
                                                const sxt_query &query);
@@ -67,7 +67,7 @@ std::string microseconds(double seconds);
 std::string length_text(std::int64_t n);
 // Prints a sheet at once, unless --json keeps stdout for one object.
 void show(const BenchOptions &options, const Sheet &sheet);
-// Prints the rows, and what else there is to say, with --json; writes --markdown.
+// Prints the rows and further results with --json; writes --markdown.
 int finish_device(const BenchOptions &options, sxt_context *context, const std::vector<Sheet> &sheets, const Json &rows,
                   const Json &more = Json::object());
 

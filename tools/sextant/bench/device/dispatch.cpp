@@ -122,7 +122,7 @@ class Suite {
     add(ways, batch_calls);
   }
 
-  // Results for the host, and calls without a caller's stream: the device's work and the way there and back count too.
+  // Results for the host, and calls without a caller's stream: the device's work and both transfers count too.
   void waiting() {
     sxt_context *context = context_.get();
     double sum = 0;

@@ -24,7 +24,8 @@ constexpr double enough = 5e-3;           // and the seconds that they may take
 constexpr std::size_t usual_setups = 3;   // whose median counts
 constexpr double enough_of_setups = 0.1;  // seconds
 constexpr const char *textbook_name = "textbook cuSPARSE+cuBLAS";
-// Of the least total so far: a plan is given up beyond the first, and measured again, in turns, within the second.
+// Multiples of the least total so far: a plan is given up beyond the first, and measured again, in turns, within the
+// second.
 constexpr double given_up_beyond = 3, close_enough = 1.25;
 constexpr std::size_t most_close = 8;
 
@@ -32,8 +33,8 @@ double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// One way to solve: the library's, or the textbook's where pcg is empty. Each of the library's has a matrix of its own,
-// so that its set-up pays for the storage it reads.
+// One way to solve: the library's, or the textbook's where pcg is empty. Each of the library's has its own matrix, so
+// that its set-up includes the storage it reads.
 struct Way {
   std::string name, chosen, reason;
   bool tried = false;   // one of --plans, measured once; what it held is released
@@ -79,7 +80,7 @@ class DevicePcg {
 
   std::vector<Way> measure() {
     std::vector<Way> ways;
-    make({});  // what only the first set-up of a process pays for: modules of kernels, the pool's memory
+    make({});  // costs of the first set-up of a process alone: modules of kernels, the pool's memory
     ways.push_back(make({}));
     if (!ways[0].pcg) fail(exit_not_solved, "nothing can be chosen: {}", ways[0].reason);
     for (const Request &each : requests()) {

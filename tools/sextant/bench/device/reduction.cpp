@@ -97,11 +97,11 @@ class Problem {
   std::vector<sxt_reduction_args> args_;
 };
 
-// The fastest opponent's time over the choice's; 0: no opponent has it.
+// The fastest vendor baseline's time over the choice's; 0: no baseline has it.
 double against_best(const std::vector<DeviceContender> &contenders, double DeviceContender::*time) {
   double best = INFINITY, choice = 0;
   for (const DeviceContender &contender : contenders) {
-    if (contender.opponent) best = std::min(best, contender.*time);
+    if (contender.baseline) best = std::min(best, contender.*time);
     if (contender.name == own_choice) choice = contender.*time;
   }
   return std::isfinite(best) && choice > 0 ? best / choice : 0;
@@ -129,7 +129,7 @@ class Suite {
     check_outputs({{"--svg", options.svg}, {"--markdown", options.markdown}});
     const bool peers = !options.peers.names.empty();
     for (const std::string &kernel : kernels_on(SXT_KIND_REDUCTION, options.context.device)) {
-      if (!is_opponent(kernel))
+      if (!is_baseline(kernel))
         own_.push_back(kernel);
       else if (peers)
         compared_.push_back(kernel);
@@ -149,7 +149,7 @@ class Suite {
   }
 
  private:
-  // Choice and opponents at every length; with --verbose every kernel.
+  // Choice and vendor baselines at every length; with --verbose every kernel.
   void lengths(const Operation &operation, sxt_value_type type) {
     Sheet sheet;
     sheet.title = fmt::format("{} of {}, us (a run)", operation.name, name_of(type));
@@ -182,7 +182,7 @@ class Suite {
                        {"n", n},
                        {"kernel", each.name},
                        {"chosen", each.chosen},
-                       {"opponent", each.opponent},
+                       {"baseline", each.baseline},
                        {"cold_seconds", each.cold},
                        {"hot_seconds", each.hot},
                        {"noise", each.noise},

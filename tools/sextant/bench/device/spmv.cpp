@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Suite spmv on a GPU: y = A x by every kernel that applies, the library's choice, and the vendor's, all in this
+// Suite spmv on a GPU: y = A x by every kernel that applies, the library's choice, and the vendor baseline, all in this
 // process. Hot: the matrix and its vectors are what the run before used. Cold: vectors rotate through at least 256 MB.
 #include <algorithm>
 #include <cmath>
@@ -22,7 +22,7 @@ constexpr std::int64_t most_cold = 64;  // sets of vectors
 // What one kernel gave on one matrix.
 struct Result {
   std::string name;
-  bool opponent = false;
+  bool baseline = false;
   double hot = 0, cold = 0, noise = 0, predicted = 0, setup = 0, difference = 0;
   std::string why_not;  // where it could not be measured
 };
@@ -55,7 +55,7 @@ struct DeviceVectors {
   Vector x, y, want, difference;
 
  private:
-  // Stretches of the first x get values of their own, so that a wrong column shows.
+  // Stretches of the first x get distinct values, so that a wrong column is detected.
   void vary(std::int64_t cols) const {
     const std::int64_t step = cols / 997 + 1;
     for (std::int64_t begin = 0, i = 1; begin < cols; begin += step, ++i) {
@@ -117,7 +117,7 @@ class DeviceSpmv {
       return result;
     }
     if (chosen) *chosen = sxt_selection_kernel(selection.get());
-    result.opponent = is_opponent(sxt_selection_kernel(selection.get()));
+    result.baseline = is_baseline(sxt_selection_kernel(selection.get()));
     check(sxt_selection_cost(selection.get(), nullptr, &result.predicted), context_);
     result.difference = difference_of(selection);
     result.hot = time(selection, 1, result.noise);
@@ -141,7 +141,7 @@ class DeviceSpmv {
     }
     return median(std::move(samples));
   }
-  // Against the first kernel that ran, on the device; what a run leaves unwritten is no number.
+  // Against the first kernel that ran, on the device; elements that a run leaves unwritten are NaN.
   double difference_of(const Selection &selection) {
     const double none = std::numeric_limits<double>::quiet_NaN(), minus = -1;
     check(sxt_fill(&none, y_.get()), context_);
@@ -190,11 +190,11 @@ Case measure_case(sxt_context *context, const std::string &name, sxt_matrix *mat
   return one;
 }
 
-const Result *best_of(const Case &one, bool opponents) {
+const Result *best_of(const Case &one, bool baselines) {
   const Result *best = nullptr;
   for (std::size_t i = 1; i < one.results.size(); ++i) {
     const Result &each = one.results[i];
-    if (each.opponent == opponents && each.hot > 0 && each.difference <= agreement && (!best || each.hot < best->hot))
+    if (each.baseline == baselines && each.hot > 0 && each.difference <= agreement && (!best || each.hot < best->hot))
       best = &each;
   }
   return best;
@@ -216,7 +216,7 @@ Json json_of(const Case &one) {
                        {"predicted_seconds", each.predicted},
                        {"setup_seconds", each.setup},
                        {"difference", each.difference},
-                       {"opponent", each.opponent}});
+                       {"baseline", each.baseline}});
   }
   return {{"suite", "spmv"},
           {"case", one.name},
@@ -250,7 +250,7 @@ Sheet sheet_of(const Case &one) {
   return sheet;
 }
 
-// Over all matrices that another library was measured on: best of them over the choice.
+// Over all matrices on which another library was measured: the best of them over the choice.
 struct Summary {
   double log_sum = 0, worst = std::numeric_limits<double>::infinity(), regret_sum = 0;
   int count = 0, all = 0;

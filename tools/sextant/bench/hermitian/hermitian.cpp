@@ -70,14 +70,14 @@ class Suite {
   const char *device() const { return on_device_ ? "cuda" : "cpu"; }
   double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
-  // What a case takes, in units that differ: in a sweep large orders take most of the time.
+  // Relative cost of a case: in a sweep large orders take most of the time.
   double cost(const HermitianCase &problem) const {
     if (!options_.sweep) return 1;
-    const double order = static_cast<double>(problem.n) + 200;  // small ones have a price of their own
+    const double order = static_cast<double>(problem.n) + 200;  // small ones have a fixed cost
     return order * order * order * static_cast<double>(problem.batch);
   }
-  // Of large orders takes fewer systems where what is left would else last longer than there is time, by what the last
-  // case took; whole rounds of a large GPU's multiprocessors. False: nothing more fits.
+  // Takes fewer systems of large orders where the time of the last case predicts that the remaining ones would not fit
+  // the time limit; whole rounds of a large GPU's multiprocessors. False: nothing more fits.
   bool fits(HermitianCase &problem, double left, double rest) const {
     constexpr std::int64_t round = 132, large = 512;
     constexpr double most_over = 0.25;
@@ -134,7 +134,7 @@ class Suite {
     all.push_back(mixed);
   }
 
-  // ---- by whom
+  // ---- contenders
 
   static double predicted(const sxt_hermitian_report &report, std::int32_t phase) {
     return phase == SXT_HERMITIAN_FACTOR  ? report.predicted_factor_s
@@ -173,7 +173,7 @@ class Suite {
       timed.predicted = report_of(timed).predicted_factor_s;
       if (!named && !timed.others() && !all.empty() && timed.predicted > hopeless * all[0].predicted) {
         if (options_.verbose)
-          message(fmt::format("{} is predicted to be far behind; --kernel takes it all the same", name));
+          message(fmt::format("{} is predicted to be far behind; --kernel measures it anyway", name));
         continue;
       }
       all.push_back(std::move(timed));
@@ -181,8 +181,8 @@ class Suite {
     return all;
   }
 
-  // Kernels for measurements, which the library does not take by itself: LU, which leaves no Hermitian factor, and
-  // calls for one system each over streams; the latter only where others are asked for, since they take long to set up.
+  // Kernels for measurements, which the library never chooses: LU, which leaves no Hermitian factor, and calls for one
+  // system each over streams; the latter only where others are asked for, since they take long to set up.
   void add_lone_kernels(const HermitianCase &problem, const HermitianBenchSet &set,
                         std::vector<HermitianTimed> &all) const {
     if (!problem.orders.empty() || problem.definiteness == "try" || options_.predictions) return;
@@ -242,7 +242,7 @@ class Suite {
     for (const char *shortcut : {report.mixed_kernel, report.butterfly_kernel, report.toeplitz_kernel}) {
       if (phase != SXT_HERMITIAN_FACTOR_SOLVE || !shortcut[0]) continue;
       timed.chosen = shortcut;
-      timed.predicted = 0;  // how many systems a shortcut solves is nobody's to predict
+      timed.predicted = 0;  // it cannot be predicted how many systems a shortcut solves
     }
     timed.extra_bytes = report.workspace_bytes + report.kernel_bytes;
   }
@@ -256,8 +256,8 @@ class Suite {
     call(timed, problem, set);
     timed.samples.push_back(std::chrono::duration<double>(Clock::now() - start).count());
   }
-  // What a call and the wait for its end take beside what models predict, which is the work among other work on a
-  // stream: measured on one system of order 1.
+  // Time of a call and of the wait for its end, which models do not include: they predict work that is queued behind
+  // other work. Measured on one system of order 1.
   double seconds_of_a_call() const {
     HermitianCase problem{1, 1, {}, "definite", "factor"};
     HermitianBenchSet set(context_.get(), options_, problem);
@@ -270,9 +270,9 @@ class Suite {
     std::sort(timed.samples.begin(), timed.samples.end());
     return std::max(0.0, timed.samples[timed.samples.size() / 2] - report_of(timed).predicted_factor_s);
   }
-  // Kernels take turns; solves do not, because they need their own factors to stand there. Each is measured at least
-  // twice, the first time for nothing; in a sweep, whose kernels have run at smaller orders, once where time is short
-  // and calls are long: a few of a short one cost nothing and tell what was chance.
+  // Kernels take turns; solves do not, because they need their own factors in place. Each is measured at least twice,
+  // and the first time does not count. In a sweep, whose kernels have run at smaller orders, long calls are measured
+  // once where time is short; short ones are repeated to reduce noise.
   void time_phase(const std::vector<HermitianTimed *> &all, const HermitianCase &problem, const HermitianBenchSet &set,
                   double seconds) const {
     constexpr double least_seconds = 0.01;
@@ -313,7 +313,7 @@ class Suite {
     }
   }
 
-  // ---- telling
+  // ---- reporting
 
   void tell(const HermitianCase &problem, const HermitianBenchSet &set, const std::vector<HermitianTimed *> &all) {
     const HermitianTimed *other = nullptr;
@@ -414,7 +414,7 @@ class Suite {
   double seconds_ = 0;
   double seconds_a_cost_ = 0;      // of the last case
   double call_s_ = 0;              // of a call and its wait, beside the work
-  double cpu_thread_seconds_ = 0;  // of the case that is told, by LAPACK on one thread
+  double cpu_thread_seconds_ = 0;  // of the reported case, by LAPACK on one thread
   Clock::time_point start_;
   Sheet sheet_;
   Json rows_ = Json::array();

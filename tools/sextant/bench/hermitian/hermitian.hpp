@@ -26,10 +26,10 @@ struct HermitianBenchOptions : BenchOptions {
   std::int64_t n_rhs = 1;
   double seconds = 0;  // 0: 40 on a GPU, without end on the CPU
   bool sweep = false, cpu_thread = false;
-  bool predictions = false;  // of the choice alone, nobody to compare with
+  bool predictions = false;  // of the choice alone, without other libraries
 };
 
-// What a point of a measurement is about.
+// One point of a measurement.
 struct HermitianCase {
   std::int64_t n = 0, batch = 0;     // n: the largest order
   std::vector<std::int32_t> orders;  // empty: all n
@@ -58,11 +58,11 @@ class HermitianBenchSet {
   void restore() const;      // as before the first call
   void restore_rhs() const;  // and infos 0, as a solve reads them
   sxt_hermitian_set plain() const;
-  // For a kernel by itself, which need leave no factor.
+  // For a kernel called directly, which need not leave a factor.
   sxt_hermitian_query query(const HermitianCase &problem, std::int32_t phase) const;
   sxt_hermitian_args args(const HermitianCase &problem) const;
-  sxt_hermitian_set checked();  // reads the matrices where they are kept, tells residuals and which took a shortcut
-  double worst_error() const;   // of the last checked call; 1 where none was told
+  sxt_hermitian_set checked();  // reads the matrices in place, reports residuals and which took a shortcut
+  double worst_error() const;   // of the last checked call; 1 where none was reported
   std::int64_t bytes() const;   // of the matrices and right-hand sides
 
  private:
@@ -80,7 +80,7 @@ class HermitianBenchSet {
 struct HermitianTimed {
   std::string name, chosen;
   HermitianHandle handle;
-  Selection alone;          // in place of a handle: a kernel that the library does not take by itself,
+  Selection alone;          // in place of a handle: a kernel that the library never chooses,
   std::string alone_phase;  // and the phase that it does
   double predicted = 0, seconds = 0, error = 0;
   std::uint64_t extra_bytes = 0;  // beside the set
@@ -91,7 +91,7 @@ struct HermitianTimed {
 // Table, drawing and verdict of orders 16, 32, ... 2048.
 struct HermitianPoint {
   std::int64_t n;
-  double rate, other_rate;  // flops a second; other_rate 0: nobody to compare with
+  double rate, other_rate;  // flops a second; other_rate 0: no other library
   double to_neighbours = 1;
 };
 void judge_neighbours(std::vector<HermitianPoint> &points);

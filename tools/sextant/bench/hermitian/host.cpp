@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// LAPACK on one CPU thread, next to which gains of GPUs are often told: a sample of a set's systems, scaled to all.
+// LAPACK on one CPU thread, to which GPUs are often compared: a sample of a set's systems, scaled to all.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -14,9 +14,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double sample_flops = 4e9;  // multiply-adds of one pass over the sample: some tenths of a second
 constexpr double sample_elements = 1 << 24;
-constexpr int pass_count = 3;  // after one for nothing; the median is told
+constexpr int pass_count = 3;  // after one that does not count; the median is reported
 
-// So many systems of the case, the largest orders and the smallest in their proportion.
+// This many systems of the case, large and small orders in their proportion.
 HermitianCase sample_of(const HermitianCase &problem, const HermitianBenchOptions &options) {
   const double each =
       problem.flops(is_complex(type_named(options.type)), options.n_rhs) / static_cast<double>(problem.batch);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `sextant bench hermitian` can be asked for.
+// The options of `sextant bench hermitian`.
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,7 +29,7 @@ Exit code 4: a kernel failed, or its answer is wrong.)";
 
 void add_options(CLI::App *app, HermitianBenchOptions &options) {
   app->add_option("--n", options.sizes, "Orders")->delimiter(',')->allow_extra_args(false)->check(CLI::Range(1, 20000));
-  app->add_flag("--sweep", options.sweep, "Orders 16, 32, ... 2048, against their neighbours");
+  app->add_flag("--sweep", options.sweep, "Orders 16, 32, ... 2048, each compared with the adjacent ones");
   app->add_option("--mixed", options.mixed, "Orders at random between these two, and a uniform set of as many flops")
       ->delimiter(',')
       ->expected(2)
@@ -39,7 +39,7 @@ void add_options(CLI::App *app, HermitianBenchOptions &options) {
       ->allow_extra_args(false)
       ->check(whole_number_from<std::int64_t>(1));
   app->add_flag("--predictions", options.predictions,
-                "How far predictions of the choice are off; nobody else is measured");
+                "How far predictions of the choice are off; other libraries are not measured");
   app->add_option("--rhs", options.n_rhs, "Right-hand sides a system")
       ->capture_default_str()
       ->check(whole_number_from<std::int64_t>(1));
@@ -49,14 +49,14 @@ void add_options(CLI::App *app, HermitianBenchOptions &options) {
   };
   list("--phase", options.phases, "What is timed; default all", "phase");
   list("--definiteness", options.definiteness, "What is known of the systems; default definite", "definiteness");
-  list("--shortcuts", options.shortcuts, "Ways past a whole factorisation that the choice may take", "shortcut");
-  app->add_option("--triangle", options.triangle, "The one that is read")
+  list("--shortcuts", options.shortcuts, "Alternatives to a whole factorisation that the choice may take", "shortcut");
+  app->add_option("--triangle", options.triangle, "The triangle that is read")
       ->capture_default_str()
       ->check(one_of({"lower", "upper"}));
   app->add_option("--structure", options.structure, "Of the matrices")
       ->capture_default_str()
       ->check(one_of({"none", "toeplitz"}));
-  app->add_option("--kernel", options.kernel, "Measure this one, too");
+  app->add_option("--kernel", options.kernel, "Measure this kernel, too");
   app->add_option("--repeat", options.repeat, "Samples of each kernel, at most")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
@@ -67,7 +67,7 @@ void add_options(CLI::App *app, HermitianBenchOptions &options) {
   app->add_option("--svg", options.svg, "Draw the sweep")->type_name("FILE");
 }
 
-// What the parser cannot check: options that would do nothing beside others.
+// Checks beyond the parser: options that have no effect together with others.
 void check_usage(const HermitianBenchOptions &options) {
   if (!options.svg.empty() && !options.sweep) fail(exit_usage, "--svg draws a sweep: it needs --sweep");
   if (options.mixed.empty()) return;

@@ -136,7 +136,7 @@ HermitianBenchSet::HermitianBenchSet(sxt_context *context, const HermitianBenchO
   for (std::size_t i = 0; i < right.size(); ++i)
     right[i] = {1 + 0.5 * std::sin(static_cast<double>(i)), is_complex(type_) ? -0.5 : 0};
   check(sxt_vector_write(rhs.get(), in_type(right, type_).data()), context_);
-  // Both triangles, because others' kernels read where they like.
+  // Both triangles, because other libraries' kernels may read either.
   for (const sxt_triangle triangle : {SXT_LOWER, SXT_UPPER}) spread(system, n_, triangle, original_);
   spread(rhs, n_rhs_, 0, rhs_);
 }

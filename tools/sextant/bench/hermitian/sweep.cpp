@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Orders 16, 32, ... 2048: where a rate falls below its neighbours' or below another library's. And how far predictions
-// were off.
+// Orders 16, 32, ... 2048: where a rate falls below those of adjacent orders or below another library's. And how far
+// predictions were off.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace tool {
 
-// A point against the mean of the two beside it; at an end against the one.
+// A point over the mean of its two neighbours; at an end, over its one neighbour.
 void judge_neighbours(std::vector<HermitianPoint> &points) {
   for (std::size_t i = 0; i < points.size(); ++i) {
     double sum = 0, count = 0;

@@ -18,10 +18,10 @@ constexpr const char *recurrence_names[] = {
 #undef SXT_X
 };
 
-// A solve's own residual may drift this far from the true one before it no longer counts as having arrived.
+// A solve counts as converged while its own residual is within this factor of the true one.
 constexpr double drift = 2;
 
-// What every solve of a matrix shares: b = A * ones.
+// Common data of all solves of a matrix: b = A * ones.
 struct System {
   BenchMatrix &matrix;
   std::vector<double> b, r;
@@ -59,7 +59,7 @@ double traffic(const textbook::Csr &a) {
   return static_cast<double>(a.nnz) * 12 + static_cast<double>(a.rows) * (4 + 10 * 8);
 }
 
-// A contender around the solve; run and name are the caller's to fill. Its row says how far it came.
+// A contender around the solve; the caller fills run and name. Its row states the residual it reached.
 Contender contender_for(System &system, const std::shared_ptr<Solve> &solve, double rtol) {
   solve->x.assign(system.b.size(), 0.0);
   Contender contender;
@@ -87,7 +87,7 @@ Pcg make_pcg(const BenchOptions &options, BenchMatrix &matrix, const char *engin
   sxt_pcg *pcg = nullptr;
   const sxt_status status = sxt_pcg_create(matrix.handle.get(), &native, &pcg);
   if (status != SXT_OK) reason = sxt_last_error(nullptr);
-  // What is wrong with the matrix is wrong for all of them.
+  // An error in the matrix concerns all of them.
   if (status == SXT_E_NOT_SQUARE || status == SXT_E_NOT_SYMMETRIC || status == SXT_E_DIAGONAL ||
       status == SXT_E_MEMORY) {
     throw ToolError(exit_code_of(status), fmt::format("{}: {}", matrix.name, reason), status);

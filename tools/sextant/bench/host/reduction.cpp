@@ -81,7 +81,7 @@ void bench_operation(BenchSession &session, const Operation &operation, const st
   for (std::size_t i = 1; i < contenders.size(); ++i) {
     contenders[i].error = [&answer, &want, number = operation.number] {
       const double got = value_of(answer, number);
-      // What a run leaves unwritten must not be the previous contender's right answer.
+      // An element that a run leaves unwritten must not hold the previous contender's right answer.
       number == SXT_REDUCTION_IAMAX ? void(answer.place = -2) : void(answer.real = NAN);
       return want == got ? 0.0 : std::abs(got - want) / std::abs(want);
     };

@@ -10,7 +10,7 @@
 namespace tool {
 namespace {
 
-// The least traffic of any format-independent count: values and 32-bit columns, offsets, x once, y once.
+// The least traffic, independent of the storage format: values and 32-bit columns, offsets, x once, y once.
 double traffic(const textbook::Csr &a) {
   const double offset = a.offset_type == SXT_I64 ? 8 : 4, index = a.index_type == SXT_I64 ? 8 : 4;
   return static_cast<double>(a.nnz) * (8 + index) + static_cast<double>(a.rows + 1) * offset +
@@ -61,7 +61,7 @@ void bench_matrix(BenchSession &session, BenchMatrix &matrix) {
   contenders[0].name = "textbook";
   contenders[0].peer = true;
   contenders[0].run = [&] { textbook::spmv(matrix.csr, x.data(), want.data()); };
-  // What a run leaves unwritten must not be the previous contender's right answer.
+  // An element that a run leaves unwritten must not hold the previous contender's right answer.
   const auto error = [&y, &want] {
     const double distance = relative_error(y, want);
     std::fill(y.begin(), y.end(), std::numeric_limits<double>::quiet_NaN());

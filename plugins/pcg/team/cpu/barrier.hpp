@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A barrier for the members of one team, at which the first member may act while all others wait: a tenth of what
-// leaving the team and meeting again costs. Members wait by looking; who waits long sleeps, so that the core goes to
-// whatever keeps the other member waiting.
+// A barrier for the members of one team, at which the first member may act while all others wait: it costs a tenth of
+// ending and restarting the region. Members poll; a member that waits long sleeps, so that its core is free for the
+// work that delays the others.
 #pragma once
 
 #include <atomic>
@@ -22,19 +22,20 @@ struct alignas(apart) Counter {
   std::atomic<std::uint64_t> value{0};
 };
 
-// A member of the region that runs now.
+// A member of the present region.
 struct Member {
   int index, count;
-  std::uint64_t met;  // meetings so far
+  std::uint64_t passed;  // barriers so far
 };
 
-class Meeting {
+class Barrier {
  public:
-  explicit Meeting(int most_members)
+  explicit Barrier(int most_members)
       : patience_(most_members > cores() ? 0 : patient),
         arrived_(std::make_unique<Counter[]>(static_cast<std::size_t>(most_members))) {}
 
-  // Nanoseconds that the first member has waited for others beyond its patience, ever. For itself to ask.
+  // Total nanoseconds that the first member has waited for others beyond its normal polling. Only the first member may
+  // call it.
   std::int64_t delayed() const { return delayed_; }
   static std::int64_t now() {
     const auto since = std::chrono::steady_clock::now().time_since_epoch();
@@ -44,32 +45,32 @@ class Meeting {
   // A member at the beginning of a region.
   Member member(int index, int count) const { return {index, count, released_.value.load(std::memory_order_relaxed)}; }
 
-  // Returns when everybody has called it and the first member has run f. What a member wrote before is seen by f, and
-  // what f wrote by all.
+  // Returns when all members have called it and the first one has run f. Writes of a member before it are visible to f,
+  // and those of f to all.
   template <class F>
-  void meet(Member &me, F &&f) {
-    ++me.met;
-    if (me.count == 1) return released_.value.store(me.met, std::memory_order_relaxed), f();
+  void wait(Member &me, F &&f) {
+    ++me.passed;
+    if (me.count == 1) return released_.value.store(me.passed, std::memory_order_relaxed), f();
     // Arrivals are collected up a tree, so that no line is written by many.
     for (int i = 1; i <= fan; ++i)
       if (const int child = fan * me.index + i; child < me.count) {
         if (me.index == 0)
-          await_timed(arrived_[child].value, me.met);
+          await_timed(arrived_[child].value, me.passed);
         else
-          await(arrived_[child].value, me.met);
+          await(arrived_[child].value, me.passed);
       }
     if (me.index == 0) {
       f();
-      released_.value.store(me.met, std::memory_order_release);
+      released_.value.store(me.passed, std::memory_order_release);
     } else {
-      arrived_[me.index].value.store(me.met, std::memory_order_release);
-      await(released_.value, me.met);
+      arrived_[me.index].value.store(me.passed, std::memory_order_release);
+      await(released_.value, me.passed);
     }
   }
 
  private:
   static constexpr int fan = 4;
-  static constexpr int eager = 64, patient = 2048;  // looks without a pause; looks before the core is given away
+  static constexpr int eager = 64, patient = 2048;  // polls without a pause; polls before the core is yielded
   static constexpr int yields = 4;
   static constexpr std::chrono::microseconds nap{20};
 
@@ -85,7 +86,7 @@ class Meeting {
       }
     }
   }
-  // The same for the first member, which takes the time where it is long.
+  // The same for the first member, which measures long waits.
   void await_timed(const std::atomic<std::uint64_t> &counter, std::uint64_t value) {
     for (int looks = 0; looks < eager + patience_; ++looks) {
       if (counter.load(std::memory_order_acquire) == value) return;

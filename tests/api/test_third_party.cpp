@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plugins of third parties in a context: wrong ones never compute anything, those that decline leave it to others, and
-// no context sees what another one names.
+// Plugins of third parties in a context: wrong ones never compute anything, after a decline other kernels are used, and
+// no context sees the plugins of another.
 #include <unistd.h>
 
 #include <cmath>
@@ -89,7 +89,7 @@ std::string chosen(const Context &context, const Matrix &matrix) {
   return sxt_selection_kernel(selection);
 }
 
-// A product and a solve with a plugin in the choice, whatever it is like: both must be right.
+// A product and a solve with a plugin in the choice, which may be of any quality: both must be right.
 void expect_right(const std::string &plugin, const char *warning) {
   SCOPED_TRACE(plugin);
   Log log;
@@ -113,7 +113,7 @@ void expect_right(const std::string &plugin, const char *warning) {
   }
 }
 
-TEST(StrangersTest, WrongOnesNeverCompute) {
+TEST(ThirdPartyTest, WrongOnesNeverCompute) {
   expect_right("spmv-factor", "spmv_factor");
   expect_right("spmv-wrong", "spmv_wrong");
   expect_right("spmv-reads-y", "spmv_reads_y");
@@ -123,8 +123,8 @@ TEST(StrangersTest, WrongOnesNeverCompute) {
   expect_right("feature-wrong", nullptr);
 }
 
-// Kernels that do nothing, of every kind: what vectors, products and solves need is computed all the same.
-TEST(StrangersTest, ThoseThatDoNothingNeverCompute) {
+// Kernels that do nothing, of every kind: vectors, products and solves are still computed.
+TEST(ThirdPartyTest, ThoseThatDoNothingNeverCompute) {
   expect_right("lazy", "com.example.lazy.spmv");
   Log log;
   const Context context = with({"lazy"}, &log);
@@ -143,8 +143,8 @@ TEST(StrangersTest, ThoseThatDoNothingNeverCompute) {
   EXPECT_DOUBLE_EQ(norm, 13 * std::sqrt(1000.0));
 }
 
-// A feature is what a model decides by, and what the caller is told.
-TEST(StrangersTest, AWrongFeatureIsNotTold) {
+// Models use features, and callers can read them.
+TEST(ThirdPartyTest, AWrongFeatureIsNotReported) {
   Log log;
   const Context context = with({"feature-wrong"}, &log);
   const Matrix a = Problem().matrix(context);
@@ -153,7 +153,7 @@ TEST(StrangersTest, AWrongFeatureIsNotTold) {
   EXPECT_EQ(longest, 5);
 }
 
-TEST(StrangersTest, RightOnesDo) {
+TEST(ThirdPartyTest, RightOnesDo) {
   const Context context = with({"spmv-serial"});
   const Problem p;
   const Matrix a = p.matrix(context);
@@ -162,13 +162,13 @@ TEST(StrangersTest, RightOnesDo) {
   expect_right("storage-none", nullptr);
 }
 
-TEST(StrangersTest, ThoseThatDeclineLeaveItToOthers) {
+TEST(ThirdPartyTest, AfterADeclineOtherKernelsAreUsed) {
   expect_right("spmv-declines", nullptr);
   expect_right("spmv-fails", nullptr);
 }
 
-// It serves the first values and declines the next: y is right all the same, and so is the next solve.
-TEST(StrangersTest, ARefreshThatDeclinesLeavesItToOthers) {
+// It serves the first values and declines the next: y is still right, and so is the next solve.
+TEST(ThirdPartyTest, AfterADecliningRefreshOtherKernelsAreUsed) {
   Log log;
   const Context context = with({"spmv-declines-values"}, &log);
   Problem p;
@@ -190,8 +190,8 @@ TEST(StrangersTest, ARefreshThatDeclinesLeavesItToOthers) {
   EXPECT_LT(p.worst(p.b, p.x), 1e-5);
 }
 
-// What is only predicted is not built: the kernel that fails while it is built is still the choice, and cannot run.
-TEST(StrangersTest, APredictionBuildsNothing) {
+// A prediction builds nothing: a kernel that fails while it is built is still the choice, and cannot run.
+TEST(ThirdPartyTest, APredictionBuildsNothing) {
   const Context context = with({"spmv-fails"});
   const Matrix a = Problem().matrix(context);
   EXPECT_NE(chosen(context, a), "com.example.spmv_fails");
@@ -216,7 +216,7 @@ TEST(StrangersTest, APredictionBuildsNothing) {
   EXPECT_THAT(last_error(context), HasSubstr("SXT_QUERY_PREDICT_ONLY"));
 }
 
-TEST(StrangersTest, AForcedOneThatDeclinesIsAnErrorThatSaysWhy) {
+TEST(ThirdPartyTest, AForcedKernelThatDeclinesIsAnErrorWithTheReason) {
   const Context context = with({"spmv-declines"});
   const Problem p;
   const Matrix a = p.matrix(context);
@@ -226,7 +226,7 @@ TEST(StrangersTest, AForcedOneThatDeclinesIsAnErrorThatSaysWhy) {
   EXPECT_THAT(last_error(context), HasSubstr("com.example.spmv_declines"));
 }
 
-TEST(StrangersTest, OneContextsPluginsAreNoOthers) {
+TEST(ThirdPartyTest, OneContextsPluginsAreNoOthers) {
   for (const bool deterministic : {false, true}) {
     const Context before = with({}, nullptr, deterministic);
     const Problem p;
@@ -248,9 +248,9 @@ TEST(StrangersTest, OneContextsPluginsAreNoOthers) {
   }
 }
 
-// A matrix keeps the builder of what it holds, and its context the others, when a context beside it names a newer
-// version of their plugin that has no such builder.
-TEST(StrangersTest, ANewerPluginOfOneContextTakesNoOthersBuilders) {
+// A matrix keeps the builder of its storages, and its context the others, when another context names a newer version of
+// their plugin that has no such builder.
+TEST(ThirdPartyTest, ANewerPluginOfOneContextTakesNoOthersBuilders) {
   for (const auto &[own, newer] : {std::pair{std::vector<std::string>{}, "spmv-for-csr"},
                                    {std::vector<std::string>{"storage-none"}, "spmv-for-none"}}) {
     SCOPED_TRACE(newer);
@@ -280,7 +280,7 @@ TEST(StrangersTest, ANewerPluginOfOneContextTakesNoOthersBuilders) {
         << last_error(context);
     EXPECT_LT(p.worst(p.b, p.x), 1e-5);
     expect_product(p.matrix(context), SXT_NO_TRANSPOSE);
-    // The other context goes without that builder.
+    // The other context does not have that builder.
     if (sxt_spmv_array(SXT_NO_TRANSPOSE, nullptr, p.matrix(other).get(), p.b.data(), nullptr, y.data()) == SXT_OK)
       EXPECT_LT(p.worst(y, p.b), 1e-13);
     else
@@ -302,7 +302,7 @@ sxt_status check(const Context &context, const std::string &plugin, int stamp, L
   return sxt_plugin_check(context.get(), mock(plugin).c_str(), stamp, note, &lines);
 }
 
-TEST(StrangersTest, AFailedCheckQuarantinesAtOnce) {
+TEST(ThirdPartyTest, AFailedCheckQuarantinesAtOnce) {
   Log log;
   const Context context = with({"spmv-reads-gaps"}, &log);
   Lines lines;
@@ -321,7 +321,7 @@ TEST(StrangersTest, AFailedCheckQuarantinesAtOnce) {
   EXPECT_TRUE(quarantined);
 }
 
-TEST(StrangersTest, AWrongBuilderOfAStorageFailsItsCheck) {
+TEST(ThirdPartyTest, AWrongBuilderOfAStorageFailsItsCheck) {
   const Context context = with({});
   Lines lines;
   EXPECT_EQ(check(context, "storage-values", 0, lines), SXT_E_PLUGIN);
@@ -331,8 +331,8 @@ TEST(StrangersTest, AWrongBuilderOfAStorageFailsItsCheck) {
   EXPECT_GT(good.passed, 0);
 }
 
-// The file's product is good. What comes with it is of a kind that nothing judges here, or for another device.
-TEST(StrangersTest, AStampNamesOnlyWhatWasProven) {
+// The file's product is good. Its other kernels are of a kind without cases here, or for another device.
+TEST(ThirdPartyTest, AStampNamesOnlyTestedKernels) {
   namespace fs = std::filesystem;
   const fs::path state = fs::path(testing::TempDir()) / ("sextant-stamps-" + std::to_string(getpid()));
   const char *before = std::getenv("XDG_STATE_HOME");
@@ -352,7 +352,7 @@ TEST(StrangersTest, AStampNamesOnlyWhatWasProven) {
   EXPECT_THAT(stamps, HasSubstr("com.example.spmv_mixed"));
   EXPECT_THAT(stamps, Not(HasSubstr("com.example.mixed.elsewhere")));
   EXPECT_THAT(stamps, Not(HasSubstr("com.example.mixed.unproven")));
-  // Nor is it used now.
+  // It is not used now either.
   const Context later = with({"kind-elsewhere", "spmv-mixed"});
   const sxt_query query{{sizeof query, "com.example.elsewhere/1"}, 1, 0, SXT_F64};
   sxt_selection *selection = nullptr;
@@ -361,7 +361,7 @@ TEST(StrangersTest, AStampNamesOnlyWhatWasProven) {
   sxt_selection_destroy(selection);
 }
 
-TEST(StrangersTest, NothingProvenIsNotAccepted) {
+TEST(ThirdPartyTest, AFileWithoutATestedKernelIsNotAccepted) {
   const Context context = with({});
   Lines lines;
   EXPECT_EQ(check(context, "kind-elsewhere", 0, lines), SXT_E_PLUGIN);
