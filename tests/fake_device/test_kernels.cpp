@@ -36,7 +36,7 @@ TEST_F(FakeKernels, EveryConformanceCaseComesBack) {
         EXPECT_FALSE(line.sentence.empty()) << kernel->name() << ", " << line.check;
       }
     };
-    check_kernel(*kernel, context->context->device(), {}, note);
+    sextant::conformance::check_kernel(*kernel, context->context->device(), {}, note);
     ++kernels;
   }
   sxt_context_destroy(context);
