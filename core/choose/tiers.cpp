@@ -3,7 +3,6 @@
 // within their error bars, by more than the tier is predicted to take.
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <set>
 
 #include "core/choose/options.hpp"

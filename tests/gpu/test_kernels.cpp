@@ -48,7 +48,7 @@ class KernelsConform : public Gpu, public testing::WithParamInterface<std::int32
     };
     // The first device has tested the rest.
     const sextant::conformance::ConformanceOptions all{}, brief{.seconds = 0.2, .answers_only = true};
-    EXPECT_TRUE(check_kernel(kernel, device(), ordinal_ == 0 ? all : brief, note)) << kernel.name();
+    EXPECT_TRUE(sextant::conformance::check_kernel(kernel, device(), ordinal_ == 0 ? all : brief, note)) << kernel.name();
     EXPECT_GT(passed, 0) << kernel.name();
     std::printf("[ kernel   ] %-40s %4d passed %4d declined %4d failed\n", kernel.name(), passed, declined, failed);
   }
