@@ -7,6 +7,7 @@
 #include <locale>
 #include <sstream>
 
+#include "core/base/shortage.hpp"
 #include "core/dispatch/feedback.hpp"
 #include "core/dispatch/query.hpp"
 #include "core/registry/host.hpp"
@@ -185,7 +186,7 @@ void Context::find_profile() {
       profile_ = shared_profile(path);
       return;
     } catch (const Error &problem) {
-      if (problem.status() == SXT_E_MEMORY) throw;  // it may be a good one
+      if (out_of_memory(problem)) throw;  // it may be a good one
       settings_.log(SXT_LOG_WARNING, text("the machine profile is not used: ", problem.what()));
       if (named) return;
     }
@@ -300,7 +301,7 @@ std::shared_ptr<Context> Context::companion() {
     if (!plan_path_.empty()) companion_->plan_.load_beside(plan_path_, companion_->fingerprint(), plan_required_);
   } catch (const Error &problem) {
     settings_.log(SXT_LOG_WARNING, text("all work goes to device '", device_name(), "': ", problem.what()));
-    companion_tried_ = problem.status() != SXT_E_MEMORY;
+    companion_tried_ = !out_of_memory(problem);
   }
   return companion_;
 }

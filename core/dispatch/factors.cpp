@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "core/base/shortage.hpp"
 #include "core/base/types.hpp"
 #include "core/context/context.hpp"
 #include "core/dispatch/prepared.hpp"
@@ -106,8 +107,8 @@ std::string Prepared::choose_factor(const sxt_factor &factor, double runs, Choic
     factors_.push_back({0, std::move(matrix)});
   } catch (const Error &problem) {
     if (!is_refusal(problem.status())) throw;
-    return problem.status() == SXT_E_MEMORY ? problem.what()
-                                            : text("no product is predicted to be faster (", seconds_text(own_s), ")");
+    return out_of_memory(problem) ? problem.what()
+                                  : text("no product is predicted to be faster (", seconds_text(own_s), ")");
   }
   return "";
 }

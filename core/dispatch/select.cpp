@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "core/base/shortage.hpp"
 #include "core/dispatch/feedback.hpp"
 #include "core/dispatch/options.hpp"
 #include "core/matrix/matrix.hpp"
@@ -223,7 +224,7 @@ void Selector::consider(const Kernel &kernel, const Query &query, const std::str
         break;
       }
     } catch (const Error &problem) {
-      if (problem.status() == SXT_E_PLAN || problem.status() == SXT_E_MEMORY) throw;
+      if (problem.status() == SXT_E_PLAN || out_of_memory(problem)) throw;
       line.format = form;
       line.against_force = problem.status() == SXT_E_NOT_SUPPORTED;
       line.reason = problem.what();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "core/base/shortage.hpp"
 #include "core/dispatch/options.hpp"
 #include "core/dispatch/select.hpp"
 #include "core/matrix/matrix.hpp"
@@ -68,7 +69,7 @@ SlotChoice Selector::fill_slot(const Kernel &kernel, const Query &query, std::ui
     try {
       fill_alternative(kernel, query, slot, wanted.alternatives[i], role + "/" + wanted.role, storage, filled);
     } catch (const Error &problem) {
-      if (problem.status() == SXT_E_MEMORY) throw;
+      if (out_of_memory(problem)) throw;
       against_plan = against_plan || problem.status() == SXT_E_PLAN;  // a required plan names one alternative only
       against_force = against_force || problem.status() == SXT_E_NOT_SUPPORTED;
       problems += text("\n  ", wanted.alternatives[i], ": ", problem.what());
