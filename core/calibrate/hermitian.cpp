@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/shortage.hpp"
 #include "core/base/types.hpp"
 #include "core/calibrate/hermitian.hpp"
 #include "core/calibrate/sampler.hpp"
@@ -329,7 +330,7 @@ class Stages {
         Set set(context_, points[i], type_, numbers);
         (this->*measure)(stage, set, static_cast<int>(i));
       } catch (const Error &problem) {  // too large for the memory that is left
-        if (problem.status() != SXT_E_MEMORY) throw;
+        if (!out_of_memory(problem)) throw;
       }
     }
   }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/shortage.hpp"
 #include "core/choose/selector.hpp"
 #include "core/conformance/conformance.hpp"
 #include "core/context/context.hpp"
@@ -149,7 +150,7 @@ void verify_model(Matrix &matrix, const VerifySettings &settings, const std::fun
       line.noise = trial.run.noise;
       line.repeats = trial.run.repeats;
     } catch (const Error &problem) {
-      if (problem.status() == SXT_E_MEMORY) throw;
+      if (out_of_memory(problem)) throw;
       context.log()(SXT_LOG_WARNING, text(line.kernel, " could not be measured: ", problem.what()));
       continue;
     }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/base/intern.hpp"
+#include "core/base/shortage.hpp"
 #include "core/choose/options.hpp"
 #include "core/conformance/capture_check.hpp"
 #include "core/conformance/conformance.hpp"
@@ -232,7 +233,7 @@ void Selector::consider(const Kernel &kernel, const Question &question, const Ru
         break;
       }
     } catch (const Error &problem) {
-      if (problem.status() == SXT_E_PLAN || problem.status() == SXT_E_MEMORY) throw;
+      if (problem.status() == SXT_E_PLAN || out_of_memory(problem)) throw;
       line.against_force = problem.status() == SXT_E_NOT_SUPPORTED;
       line.reason = problem.what();
       weighed.refused.push_back(line);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/base/intern.hpp"
+#include "core/base/shortage.hpp"
 #include "core/choose/options.hpp"
 #include "core/choose/selector.hpp"
 #include "core/matrix/matrix.hpp"
@@ -65,7 +66,7 @@ SlotChoice Selector::fill_slot(const Kernel &kernel, const Question &question, s
     try {
       filled = fill_alternative(kernel, question, slot, i, held_back);
     } catch (const Error &problem) {
-      if (problem.status() == SXT_E_MEMORY) throw;
+      if (out_of_memory(problem)) throw;
       against_plan = against_plan || problem.status() == SXT_E_PLAN;  // a required plan names one alternative only
       against_force = against_force || problem.status() == SXT_E_NOT_SUPPORTED;
       problems += text("\n  ", wanted.alternatives[i], ": ", problem.what());

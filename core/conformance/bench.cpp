@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 
+#include "core/base/shortage.hpp"
 #include "sextant/plugin/kinds/features.h"
 
 namespace sextant::conformance {
@@ -60,7 +61,7 @@ const sxt_head *Bench::matrix_in(const std::string &storage) {
       fitted->prepare(0);
       held = std::move(fitted);
     } catch (const Error &problem) {
-      if (problem.status() == SXT_E_MEMORY) throw;  // says nothing about the storage
+      if (out_of_memory(problem)) throw;  // says nothing about the storage
       reasons += text("; ", kernel->name(), ": ", problem.what());
     }
   }

@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 
+#include "core/base/shortage.hpp"
 #include "core/conformance/bench.hpp"
 #include "core/conformance/capture_check.hpp"
 
@@ -86,7 +87,7 @@ void capture_test(const Kernel &kernel, Device &device, const Scope &scope) {
   try {
     prove_on_some_case(kernel, *kind, device, scope);
   } catch (const Error &problem) {
-    if (problem.status() == SXT_E_MEMORY) {  // says nothing about the kernel: the next choice tests again
+    if (out_of_memory(problem)) {  // says nothing about the kernel: the next choice tests again
       tested.erase(&kernel);
       throw;
     }

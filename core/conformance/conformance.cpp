@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/base/shortage.hpp"
 #include "core/conformance/asking.hpp"
 #include "core/conformance/bench.hpp"
 #include "core/conformance/capture_check.hpp"
@@ -54,7 +55,7 @@ class Suite {
   void open_reference_device();
   bool time_is_up() const;
   // The short test must not condemn a kernel because memory was scarce just then.
-  bool tells_nothing(const Error &problem) const { return options_.answers_only && problem.status() == SXT_E_MEMORY; }
+  bool tells_nothing(const Error &problem) const { return options_.answers_only && out_of_memory(problem); }
   std::unique_ptr<Case> make(std::uint64_t i) const;
   std::vector<std::string> storages(const Bench &bench) const;
   void run_case(std::uint64_t i, const Case &base, const std::function<void(const CheckLine &)> &line);

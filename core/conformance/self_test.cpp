@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/base/hash.hpp"
+#include "core/base/shortage.hpp"
 #include "core/conformance/asking.hpp"
 #include "core/conformance/conformance.hpp"
 #include "sextant/plugin/kinds/spmv.h"
@@ -79,7 +80,7 @@ std::string self_test(const Kernel &kernel, Device &device, const Query *like, c
                      " told something of it", outcome.declined.empty() ? "" : "; ", outcome.declined,
                      "); sextant plugin check tests it on all cases of its kind");
   } catch (const Error &problem) {
-    if (problem.status() == SXT_E_MEMORY) throw;  // it is tested again when it is next first
+    if (out_of_memory(problem)) throw;  // it is tested again when it is next first
     why_not = text("not proven: ", problem.what());
   } catch (const std::bad_alloc &) {
     fail(SXT_E_MEMORY, status_sentence(SXT_E_MEMORY));

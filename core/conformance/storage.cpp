@@ -10,6 +10,7 @@
 #include <memory>
 #include <new>
 
+#include "core/base/shortage.hpp"
 #include "core/base/types.hpp"
 #include "core/conformance/bench.hpp"
 #include "core/conformance/conformance.hpp"
@@ -272,7 +273,7 @@ CheckLine StorageSuite::check_case(const Case &base) {
     line.passed = true;
     line.proves = Query(base.get().query).matrix_part().nnz > 1;
   } catch (const Error &problem) {
-    if (options_.answers_only && problem.status() == SXT_E_MEMORY) throw;
+    if (options_.answers_only && out_of_memory(problem)) throw;
     const bool unsuited = problem.status() == SXT_NOT_APPLICABLE || problem.status() == SXT_E_NOT_SUPPORTED;
     line.applicable = !declines || !unsuited;
     line.sentence = problem.what();

@@ -9,6 +9,7 @@
 
 #include "core/base/hash.hpp"
 #include "core/base/operation_kinds.hpp"
+#include "core/base/shortage.hpp"
 #include "core/device/host.hpp"
 #include "names/names.hpp"
 #include "sextant/plugin/kinds/spmv.h"
@@ -184,7 +185,7 @@ void Context::find_profile() {
       profile_ = shared_profile(path);
       return;
     } catch (const Error &problem) {
-      if (problem.status() == SXT_E_MEMORY) throw;  // it may be a good one
+      if (out_of_memory(problem)) throw;  // it may be a good one
       settings_.log(SXT_LOG_WARNING, text("the machine profile is not used: ", problem.what()));
       if (named) return;
     }
@@ -306,7 +307,7 @@ std::shared_ptr<Context> Context::companion() {
     if (!plan_path_.empty()) companion_->plan_.load_beside(plan_path_, companion_->fingerprint(), plan_required_);
   } catch (const Error &problem) {
     settings_.log(SXT_LOG_WARNING, text("all work goes to device '", device_name(), "': ", problem.what()));
-    companion_tried_ = problem.status() != SXT_E_MEMORY;
+    companion_tried_ = !out_of_memory(problem);
   }
   return companion_;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/base/shortage.hpp"
 #include "core/base/types.hpp"
 #include "core/hermitian/transfer.hpp"
 
@@ -108,7 +109,7 @@ void HermitianBatch::work(std::int32_t phase, const HermitianArrays &arrays, std
       memory = lane.memory(bytes());
       break;
     } catch (const Error &problem) {
-      if (problem.status() != SXT_E_MEMORY) throw;
+      if (!out_of_memory(problem)) throw;
       require(piece > 1, SXT_E_MEMORY, "one system at a time needs ", bytes(),
               " bytes of work memory: ", problem.what());
       piece = (piece + 1) / 2;

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "core/base/error.hpp"
+#include "core/base/shortage.hpp"
 #include "core/device/host.hpp"
 
 namespace sextant {
@@ -61,7 +62,7 @@ char *HermitianLane::memory(std::uint64_t bytes) {
   try {  // all in the order of the stream: work that still uses the old memory is not disturbed
     memory_ = DeviceBuffer(device_, bytes);
   } catch (const Error &problem) {
-    if (problem.status() != SXT_E_MEMORY || memory_.bytes() == 0) throw;
+    if (!out_of_memory(problem) || memory_.bytes() == 0) throw;
     memory_ = DeviceBuffer();  // both together were too much
     memory_ = DeviceBuffer(device_, bytes);
   }

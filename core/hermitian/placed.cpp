@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/base/shortage.hpp"
 #include "core/choose/placement.hpp"
 #include "core/device/stage.hpp"
 #include "core/hermitian/transfer.hpp"
@@ -35,7 +36,7 @@ void PlacedHermitian::weigh() {
     here_ = std::make_unique<HermitianBatch>(beside, there_.settings());
   } catch (const Error &problem) {
     require(!first->by_plan || !context().plan().required(), problem.status(), problem.what());
-    if (problem.status() == SXT_E_MEMORY) throw;
+    if (out_of_memory(problem)) throw;
     context().log()(SXT_LOG_INFO, text("sets in host memory are computed on ", context().device_name(),
                                        ", not on the CPU: ", problem.what()));
     return;
@@ -65,7 +66,7 @@ void PlacedHermitian::weigh(std::int32_t phase, Context &beside, bool planned) {
       if (found.here) here_->kernels().ready(phase), found = find();
       why_.push_back(placement_text(found, what, context().device_name(), "the set"));
     } catch (const Error &problem) {
-      if (problem.status() == SXT_E_MEMORY) throw;
+      if (out_of_memory(problem)) throw;
       found.here = false;
       why_.push_back(text(what, " on the device: ", problem.what()));
     }

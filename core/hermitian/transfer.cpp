@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/aligned.hpp"
+#include "core/base/shortage.hpp"
 #include "core/base/types.hpp"
 #include "core/choose/placement.hpp"
 
@@ -262,7 +263,7 @@ void HermitianTransfer::pass_or_halves(Span span, HermitianLane &lane) {
     return pass(span, lane);
   } catch (const Error &problem) {
     lane.wait_quietly();  // copies from the caller's arrays
-    if (problem.status() != SXT_E_MEMORY || span.systems == 1) throw;
+    if (!out_of_memory(problem) || span.systems == 1) throw;
   } catch (...) {
     lane.wait_quietly();
     throw;

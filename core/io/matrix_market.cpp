@@ -7,6 +7,7 @@
 
 #include "core/io/matrix_market.hpp"
 
+#include "core/base/shortage.hpp"
 #include "core/io/mm_entries.hpp"
 
 namespace sextant::io {
@@ -63,7 +64,7 @@ auto with_lines(const std::string &path, const Allocator &allocator, F &&f) {
   } catch (const Fault &fault) {
     fail(fault.status, path, ":", line_of_offset(path, fault.offset, allocator), ": ", fault.message);
   } catch (const Error &problem) {
-    if (problem.status() != SXT_E_MEMORY || std::string_view(problem.what()).starts_with(path)) throw;
+    if (!out_of_memory(problem) || std::string_view(problem.what()).starts_with(path)) throw;
     fail(SXT_E_MEMORY, path, ": ", problem.what());
   } catch (const std::bad_alloc &) {
     fail(SXT_E_MEMORY, path, ": ", status_sentence(SXT_E_MEMORY));

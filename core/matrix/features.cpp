@@ -6,6 +6,7 @@
 #include <cstring>
 #include <set>
 
+#include "core/base/shortage.hpp"
 #include "core/conformance/conformance.hpp"
 #include "core/matrix/matrix.hpp"
 #include "names/names.hpp"
@@ -315,7 +316,7 @@ void Matrix::compute_features(const std::vector<int> &ids) {
     try {
       work();
     } catch (const Error &problem) {
-      if (problem.status() != SXT_E_MEMORY || context_->device().on_host()) throw;
+      if (!out_of_memory(problem) || context_->device().on_host()) throw;
       context_->log()(SXT_LOG_WARNING, text("features of a matrix stay unknown: ", problem.what()));
     }
   };

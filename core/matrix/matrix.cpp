@@ -8,6 +8,7 @@
 
 #include "core/base/hash.hpp"
 #include "core/base/query.hpp"
+#include "core/base/shortage.hpp"
 #include "core/base/types.hpp"
 #include "core/conformance/conformance.hpp"
 #include "core/device/capturing.hpp"
@@ -242,7 +243,7 @@ std::shared_ptr<StoredForm> Matrix::build_form(const Kernel &kernel, const std::
     built = std::make_shared<StoredForm>(*context_, kernel, problem(there.get()));
   } catch (const Error &problem) {
     there.reset();
-    if (problem.status() != SXT_E_MEMORY || kind == SXT_KIND_STORAGE_CSR || !holds(SXT_KIND_STORAGE_CSR)) throw;
+    if (!out_of_memory(problem) || kind == SXT_KIND_STORAGE_CSR || !holds(SXT_KIND_STORAGE_CSR)) throw;
     drop(SXT_KIND_STORAGE_CSR);
     if (holds(SXT_KIND_STORAGE_CSR)) throw;
     context_->log()(SXT_LOG_INFO, text("gave back the CSR arrays of a matrix to make room for ", kind));

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "core/base/shortage.hpp"
 #include "core/base/types.hpp"
 #include "core/choose/placement.hpp"
 #include "core/context/context.hpp"
@@ -60,7 +61,7 @@ bool ArrayProducts::sooner_here(Products &there, Products &here, sxt_op op, std:
     if (found.here) plan.place(key);
     return found.here;
   } catch (const Error &problem) {
-    if (problem.status() != SXT_E_NO_KERNEL && problem.status() != SXT_E_MEMORY) throw;
+    if (problem.status() != SXT_E_NO_KERNEL && !out_of_memory(problem)) throw;
     return false;
   }
 }

@@ -6,6 +6,7 @@
 #include "core/operations/products.hpp"
 
 #include "core/base/scalar.hpp"
+#include "core/base/shortage.hpp"
 #include "core/base/thread_cache.hpp"
 #include "core/base/types.hpp"
 #include "core/choose/make_choice.hpp"
@@ -97,7 +98,7 @@ std::shared_ptr<Runner> Products::make_runner(sxt_op op, std::int32_t columns, L
     try {
       return std::make_shared<Runner>(context, choice, matrix_.get());
     } catch (const Error &problem) {
-      if (problem.status() != SXT_E_MEMORY || choice->forced || choice->by_plan) throw;
+      if (!out_of_memory(problem) || choice->forced || choice->by_plan) throw;
       if (context.deterministic()) query.m.q.flags |= SXT_QUERY_DETERMINISTIC;
       auto runner = first_that_fits(Query(&query.m.q));
       if (!runner) throw;
@@ -129,7 +130,7 @@ std::shared_ptr<Runner> Products::first_that_fits(const Query &query) {
     } catch (const Error &problem) {
       const bool unsuited = problem.status() == SXT_NOT_APPLICABLE || problem.status() == SXT_E_NOT_SUPPORTED;
       const bool declined = dynamic_cast<const Declined *>(&problem) != nullptr;
-      if (!unsuited && !declined && problem.status() != SXT_E_MEMORY) throw;
+      if (!unsuited && !declined && !out_of_memory(problem)) throw;
     }
   }
   return nullptr;

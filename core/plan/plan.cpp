@@ -13,6 +13,7 @@
 #include "core/base/files.hpp"
 #include "core/base/hash.hpp"
 #include "core/base/hexadecimal.hpp"
+#include "core/base/shortage.hpp"
 #include "core/base/toml.hpp"
 #include "core/base/types.hpp"
 
@@ -324,7 +325,7 @@ std::string PlanBook::load(const std::string &path, const std::string &fingerpri
     return "";
   } catch (const Error &problem) {
     // A wrong path is the caller's mistake, and short memory passes: neither is a damaged file.
-    if (problem.status() == SXT_E_FILE_READ || problem.status() == SXT_E_MEMORY) throw;
+    if (problem.status() == SXT_E_FILE_READ || out_of_memory(problem)) throw;
     require(!required, SXT_E_PLAN, "the plan is required: ", problem.what());
     return problem.what();
   }

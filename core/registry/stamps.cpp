@@ -16,6 +16,7 @@
 #include "core/base/files.hpp"
 #include "core/base/hash.hpp"
 #include "core/base/hexadecimal.hpp"
+#include "core/base/shortage.hpp"
 #include "core/registry/paths.hpp"
 #include "core/registry/stamps.hpp"
 
@@ -42,7 +43,7 @@ std::string identity_of(const std::string &real) {
     const std::uint64_t hash = content_hash(real);
     return text("sextant stamp 2\nsize ", status.st_size, "\nfnv1a-64 ", hexadecimal(hash, hash_digits), "\n");
   } catch (const Error &problem) {
-    if (problem.status() == SXT_E_MEMORY) throw;
+    if (out_of_memory(problem)) throw;
     return "";
   }
 }
@@ -76,7 +77,7 @@ std::string text_of(const std::string &path) {
   try {
     return read_file(path);
   } catch (const Error &problem) {
-    if (problem.status() == SXT_E_MEMORY) throw;
+    if (out_of_memory(problem)) throw;
     return "";
   }
 }

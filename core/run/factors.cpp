@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/base/hash.hpp"
+#include "core/base/shortage.hpp"
 #include "core/base/types.hpp"
 #include "core/base/units.hpp"
 #include "core/context/context.hpp"
@@ -104,8 +105,8 @@ std::string Prepared::choose_factor(const sxt_factor &factor, double runs, Choic
     factors_.push_back({0, std::move(matrix)});
   } catch (const Error &problem) {
     if (!is_refusal(problem.status())) throw;
-    return problem.status() == SXT_E_MEMORY ? problem.what()
-                                            : text("no product is predicted to be faster (", seconds_text(own_s), ")");
+    return out_of_memory(problem) ? problem.what()
+                                  : text("no product is predicted to be faster (", seconds_text(own_s), ")");
   }
   return "";
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/base/shortage.hpp"
 #include "core/context/context.hpp"
 
 namespace sextant {
@@ -209,7 +210,7 @@ Timing time_session(Context &context, Session &session, std::span<sxt_head *cons
     try {  // others promise nothing, but are measured alike where they can be
       return time_captured(bench, predicted_s, budget_s, least);
     } catch (const Error &problem) {
-      if (problem.status() == SXT_E_MEMORY) throw;
+      if (out_of_memory(problem)) throw;
     }
   }
   const int batch = static_cast<int>(std::clamp(in_flight_s(budget_s) / std::max(predicted_s, 1e-7), 1.0, 64.0));

@@ -165,6 +165,18 @@ TEST(PcgOrderTest, LeavesANaturalOrder) {
   EXPECT_FALSE(contains(text, "renumbered by")) << text;
 }
 
+TEST(PcgOrderTest, KeepsThePreconditioner) {
+  PcgSettings settings;
+  settings.reorder = 1;
+  for (const char *const method : {"none", "jacobi"}) {
+    settings.preconditioner = method;
+    const PcgSolver solver(grid(20, true).matrix(slow_gathers()), settings);
+    const Explanation explanation = solver.explain();
+    EXPECT_EQ(explanation.facts.at(1).second.rfind(method, 0), 0u) << explanation.facts.at(1).second;
+    EXPECT_NE(explanation.facts.at(3).second, "the caller's");
+  }
+}
+
 TEST(PcgOrderTest, LeavesASystemThatIsSolvedOnce) {
   const std::string text = plan_of(grid(20, true), 1);
   EXPECT_TRUE(contains(text, "in the caller's order: another order would take about ")) << text;

@@ -62,7 +62,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
 
 sxt_kernel table(const char *name, const char *device, const char *description) {
   sxt_kernel k = fill_kernel(name, device, description, run, applicable, candidates);
-  k.flags |= SXT_KERNEL_OPPONENT;
+  k.flags |= SXT_KERNEL_BASELINE;
   return k;
 }
 const sxt_kernel on_cpu = table("ordering.metis.cpu", "cpu", "METIS's nested dissection, one thread");
