@@ -209,9 +209,8 @@ void Analysis::check_same_pattern(Matrix &matrix) const {
           "a has as many entries as the matrix analysed, but not in the same places: analyse it, too");
 }
 
-void Analysis::check_values(const Matrix &matrix) const {
+void Analysis::check_values(const Matrix &matrix, Buffer &work) const {
   if (!settings_.check_symmetry || matrix.mirrored()) return;
-  Buffer work;
   check_hermitian(matrix.csr(), context().threads(), work,
                   SymmetryTolerance(settings_.symmetry_tolerance, value_type()));
 }

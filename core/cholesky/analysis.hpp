@@ -44,8 +44,9 @@ class Analysis {
   void check_memory() const;
   // Throws where a matrix is no successor of the one analysed: another context, type, order or pattern.
   void check_same_pattern(Matrix &matrix) const;
-  // Throws SXT_E_NOT_SYMMETRIC where values differ from their mirror images by more than roundings do.
-  void check_values(const Matrix &matrix) const;
+  // Throws SXT_E_NOT_SYMMETRIC where values differ from their mirror images by more than roundings do. work: kept
+  // between calls, so that only the first allocates.
+  void check_values(const Matrix &matrix, Buffer &work) const;
 
   // A session for one factorisation at a time.
   std::unique_ptr<Session> open_factor() const;

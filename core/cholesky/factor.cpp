@@ -54,6 +54,10 @@ Factor::Factor(std::shared_ptr<Analysis> analysis) : analysis_(std::move(analysi
     values_ =
         buffer_for(device, static_cast<std::uint64_t>(analysis_->matrix().csr().nnz * each), "a copy of the values");
   session_ = analysis_->open_factor();
+  if (analysis_->settings().pivot_policy != SXT_PIVOT_FAIL) {
+    changed_columns_.resize(most_changed);
+    outcome_.changed_rows.reserve(most_changed);
+  }
   analysis_->solver(1);
 }
 
@@ -75,15 +79,19 @@ void Factor::take_values(const Matrix &matrix) {
 sxt_status Factor::factor(std::shared_ptr<Matrix> matrix, const volatile std::int32_t *cancel) {
   if (!matrix) matrix = analysis_->shared_matrix();
   analysis_->check_same_pattern(*matrix);
-  outcome_ = {};
+  outcome_.factored = false;
+  outcome_.failed_row = -1;
+  outcome_.failed_pivot = 0;
+  outcome_.changed = 0;
+  outcome_.changed_rows.clear();
   facts_.reset();
-  analysis_->check_values(*matrix);
+  analysis_->check_values(*matrix, symmetry_work_);
   const Settings &settings = analysis_->settings();
   const Clock::time_point start = Clock::now();
   take_values(*matrix);
   std::int64_t failed = -1, changed = 0;
   double pivot = 0;
-  std::vector<std::int64_t> columns(settings.pivot_policy == SXT_PIVOT_FAIL ? 0 : most_changed);
+  std::vector<std::int64_t> &columns = changed_columns_;
   sxt_cholesky_args call = args(SXT_CHOLESKY_FACTOR);
   call.values = values_.data() ? values_.data() : matrix->csr().values.data();
   call.pivot_policy = settings.pivot_policy;
@@ -102,8 +110,8 @@ sxt_status Factor::factor(std::shared_ptr<Matrix> matrix, const volatile std::in
   judge(*matrix, failed, pivot);
   outcome_.changed = changed;
   const std::int32_t *perm = analysis_->symbolic().perm;
-  columns.resize(static_cast<std::size_t>(std::min<std::int64_t>(changed, static_cast<std::int64_t>(columns.size()))));
-  for (const std::int64_t column : columns) outcome_.changed_rows.push_back(perm[column]);
+  const std::int64_t told = std::min<std::int64_t>(changed, static_cast<std::int64_t>(columns.size()));
+  for (std::int64_t k = 0; k < told; ++k) outcome_.changed_rows.push_back(perm[columns[static_cast<std::size_t>(k)]]);
   matrix_ = std::move(matrix);
   version_ = matrix_->version();
   outcome_.factored = true;

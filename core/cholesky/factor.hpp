@@ -79,6 +79,8 @@ class Factor {
   DeviceBuffer factor_, values_;      // values_: on devices with memory of their own
   std::unique_ptr<Session> session_;  // of the factorisation
   FactorOutcome outcome_;
+  std::vector<std::int64_t> changed_columns_;  // room for what a factorisation tells
+  Buffer symmetry_work_;
   mutable std::mutex mutex_;  // of what follows
   mutable std::unique_ptr<FactorFacts> facts_;
   mutable std::unique_ptr<Runner> truth_;

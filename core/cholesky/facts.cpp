@@ -183,13 +183,13 @@ void Factor::inverse(std::int64_t count, const std::int64_t *rows, const std::in
   std::vector<char> turned(static_cast<std::size_t>(count));
   for (std::int64_t k = 0; k < count; ++k) {
     const std::int64_t i = rows[k] - base, j = cols[k] - base;
-    require(i >= 0 && i < symbolic.n && j >= 0 && j < symbolic.n, SXT_E_INDEX, "entry ", k, " is (", rows[k], ", ",
-            cols[k], "), outside of the matrix");
+    require(i >= 0 && i < symbolic.n && j >= 0 && j < symbolic.n, SXT_E_INDEX, "rows[", k, "] and cols[", k, "] are (",
+            rows[k], ", ", cols[k], "), outside of the matrix");
     const std::int64_t r = symbolic.inverse[i], c = symbolic.inverse[j];
     from[static_cast<std::size_t>(k)] = analysis_->place_of(std::max(r, c), std::min(r, c));
     turned[static_cast<std::size_t>(k)] = r < c;
-    require(from[static_cast<std::size_t>(k)] >= 0, SXT_E_INDEX, "entry ", k, ", (", rows[k], ", ", cols[k],
-            "), is no entry of L: the selected inverse does not hold it");
+    require(from[static_cast<std::size_t>(k)] >= 0, SXT_E_INDEX, "rows[", k, "] and cols[", k, "] are (", rows[k], ", ",
+            cols[k], "), which is no entry of L: the selected inverse does not hold it");
   }
   if (count == 0) return;
   Device &device = analysis_->context().device();

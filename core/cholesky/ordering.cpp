@@ -100,6 +100,16 @@ class Orderer {
     return out;
   }
 
+  // Throws SXT_E_UNKNOWN_NAME where no kernel offers the method.
+  Order named(const std::string &method) const {
+    try {
+      return order(method);
+    } catch (const Error &error) {
+      if (error.status() != SXT_E_NO_KERNEL) throw;
+      throw Error(SXT_E_UNKNOWN_NAME, text("no kernel offers the order '", method, "': ", error.what()));
+    }
+  }
+
  private:
   const Graph &graph() const { return rest_.vertex.empty() ? whole_ : rest_.graph; }
 
@@ -193,7 +203,7 @@ FoundOrder find_order(Context &context, const Graph &graph, const Settings &sett
                           settings, factor_seconds);
   const Orderer orderer(context, graph, settings.schur_rows);
   if (!settings.order.empty()) {
-    const Order order = orderer.order(settings.order);
+    const Order order = orderer.named(settings.order);
     FoundOrder out =
         by_elimination(settings.order, eliminate(graph, order.perm, n_schur, threads), settings, factor_seconds);
     out.notes.push_back(text("order ", settings.order, ": asked for, found in ", seconds_text(order.seconds)));

@@ -146,8 +146,8 @@ typedef struct {
 } sxt_cholesky_info;
 /* Set struct_size before the call. [any-thread] */
 SXT_API sxt_status sxt_cholesky_get_info(const sxt_cholesky *cholesky, sxt_cholesky_info *info);
-/* Rows whose pivots the policy changed, the first capacity of them, ascending in the order of elimination, counted as A's indices
- * are; *count: how many there are. [any-thread] */
+/* Rows whose pivots the policy changed, ascending in the order of elimination, counted as A's indices are: the first capacity of
+ * them, 1024 at most; *count: how many there are in all. [any-thread] */
 SXT_API sxt_status sxt_cholesky_changed_pivots(const sxt_cholesky *cholesky, int64_t capacity, int64_t *rows, int64_t *count);
 /* n pivots by A's rows: of D, or squares of the diagonal of L. [any-thread] */
 SXT_API sxt_status sxt_cholesky_diagonal(const sxt_cholesky *cholesky, int64_t n, double *pivots);

@@ -152,7 +152,7 @@ TEST_F(CholeskyRefuses, OptionsWithoutMeaning) {
   refused([&](auto &o) { o.permutation = twice.data(); }, "permutation[2] is 1, as");
   refused([&](auto &o) { o.permutation = beyond.data(); }, "permutation[2] is 3");
   refused([&](auto &o) { o.permutation = twice.data(), o.order = "natural"; }, "permutation");
-  refused([&](auto &o) { o.order = "no-such"; }, "no-such", SXT_E_NO_KERNEL);
+  refused([&](auto &o) { o.order = "no-such"; }, "no-such", SXT_E_UNKNOWN_NAME);
   refused([&](auto &o) { o.scheduler = "no-such"; }, "no-such", SXT_E_UNKNOWN_NAME);
   refused([&](auto &o) { o.scheduler = ""; }, "scheduler is empty");
   refused([&](auto &o) { o.factorization = 3; }, "factorization is 3");
