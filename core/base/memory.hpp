@@ -34,7 +34,7 @@ class Buffer {
   }
   ~Buffer() { reset(); }
 
-  // A view of memory that somebody else keeps alive; nothing is freed.
+  // A view of memory that its owner keeps alive; nothing is freed.
   static Buffer borrow(const void *data, std::uint64_t bytes) noexcept;
 
   void reset() noexcept;

@@ -23,8 +23,8 @@ struct CalibrationSettings {
   std::function<void(const ModelKey &, const FittedModel &, const Sample &, double)> sample;
 };
 
-// The profile that was measured; not yet written anywhere. Throws SXT_E_UNKNOWN_NAME for a kind nobody loaded. Nothing
-// else may run in the context meanwhile. cancelled, if given, tells whether progress stopped it.
+// The profile that was measured; not yet written anywhere. Throws SXT_E_UNKNOWN_NAME for a kind that is not loaded.
+// Nothing else may run in the context meanwhile. cancelled, if given, tells whether progress stopped it.
 Profile calibrate(Context &context, const CalibrationSettings &settings, bool *cancelled = nullptr);
 
 }  // namespace sextant

@@ -65,7 +65,8 @@ constexpr Point other_points[] = {{64, 1000}, {350, 264}, {16, 4000}, {700, 132}
                                   {32, 1000}, {512, 264}, {100, 300}, {256, 64},  {1024, 132}};
 
 constexpr double hopeless = 3;  // times the best prediction
-// Candidates that are not measured at each point; prime to the bases of the sequence, lest they meet one size alone.
+// Candidates that are not measured at each point; prime to the bases of the sequence, so that
+// they do not fall on one size alone.
 constexpr int others_every = 5, hopeless_every = 7;
 constexpr double short_s = 1e-3;
 constexpr double longest_s = 0.06, longest_of_others_s = 0.01;
@@ -249,7 +250,7 @@ class Stage {
     std::vector<ChoicePtr> choices;
     try {
       choices = Selector(context_, nullptr).every({query, query.kind()});
-    } catch (const Error &) {  // nobody does this here
+    } catch (const Error &) {  // no kernel does this here
     }
     for (const ChoicePtr &choice : choices) {
       const bool others = choice->kernel->has(SXT_KERNEL_BASELINE);

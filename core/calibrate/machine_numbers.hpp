@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What this host's processors reach: streams, gathers and the meeting of a team, measured.
+// What this host's processors reach: streams, gathers and the barrier of a team, measured.
 #pragma once
 
 #include <map>

@@ -30,7 +30,7 @@ constexpr double default_iterations = 100;  // of a solve that an engine is set 
 constexpr double least_set_up = 3e4;        // entries; below that a set-up costs little
 constexpr double samples_a_matrix = 16, sample_s = 1.5e-3, seconds_an_entry = 60e-9;
 
-// One right-hand side, and a solve of it that nobody stops before its limit.
+// One right-hand side, and a solve of it that runs to its limit.
 class Solve {
  public:
   Solve(Context &context, sxt_value_type type, std::int64_t n)
@@ -45,7 +45,7 @@ class Solve {
     args_.n = n;
     args_.b = b_.data();
     args_.x = x_.data();
-    args_.x_is_zero = 1;  // the residual begins with b in every run; what x becomes nobody reads
+    args_.x_is_zero = 1;  // the residual begins with b in every run; x is not read afterwards
     args_.max_iterations = iterations;
     args_.observe = [](void *, std::int64_t, std::int64_t, const double *) -> sxt_reason { return SXT_REASON_NONE; };
     args_.confirm = [](void *, const void *, std::int64_t, double, double *, sxt_reason *) -> std::int32_t {

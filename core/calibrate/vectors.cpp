@@ -31,7 +31,7 @@ constexpr int most_vectors = 8;
 struct Lengths {
   double smallest, factor;
   int count;
-  int few;  // every how many of them what nobody would take is measured, too
+  int few;  // at every how many of them hopeless candidates are measured, too
 };
 constexpr Lengths on_the_host = {50, 2, 19, 5}, on_a_device = {1000, 1.189207115002721, 72, 9};
 constexpr double longer_on_a_device = 32;
@@ -39,7 +39,7 @@ constexpr double memory_share = 1.0 / 3;        // of its memory at most
 constexpr std::int64_t most_indexed = 1 << 25;  // indices are made on the host, one by one
 constexpr std::int64_t first_part = 1 << 20;    // elements that are made on the host
 // What is predicted to take so many times the least, or took so many times the least at a length nearby, is measured at
-// a few lengths only: nobody would take it.
+// a few lengths only: it would not be chosen.
 constexpr double hopeless = 2.5, beaten = 1.5;
 constexpr int nearby = 4;
 constexpr std::int64_t most_sets = 400;  // of operands: no replay has more runs than that
@@ -201,8 +201,8 @@ void make_multidot(Operation &op, Operands &operands, sxt_value_type type, int w
   op.multidot.result = operands.results();
 }
 
-// On a device runs take turns over as many sets of operands as there is room for: nobody knows how much of them the
-// last cache will hold when it counts.
+// On a device runs take turns over as many sets of operands as there is room for: how much of them
+// the last cache will hold in a program is not known.
 std::vector<Operation> sets_of(const Operation &op, const std::string &kind, std::int64_t bytes, std::int64_t room) {
   const std::int64_t apart = (bytes + 255) / 256 * 256;
   const auto count = std::clamp<std::int64_t>(room / std::max<std::int64_t>(apart, 1), 1, most_sets);

@@ -76,7 +76,7 @@ class Preparation {
     for (int repeat = 0; repeat < choices; ++repeat) {
       if (repeat > 0) matrix.forget_features();
       seconds.push_back(seconds_of([&] { chosen_ = Selector(matrix.context(), &matrix).select({query, "verify"}); }));
-      // The choice has built what it chose: that belongs to whoever reads it.
+      // The choice has built what it chose: its cost belongs to the candidates that read it.
       if (!held.count(chosen_->storage)) matrix.drop(chosen_->storage);
     }
     choose_s_ = quantile(seconds, 0.5);

@@ -28,7 +28,7 @@ std::vector<LaunchProposal> launch_proposals(const Context &context, const regis
 // Throws SXT_NOT_APPLICABLE when the forced policy declines.
 const LaunchProposal *forced_proposal(const Context &context, const std::vector<LaunchProposal> &proposals);
 
-// "launch.tiered, launch.occupancy": who proposes this candidate; "" for nobody.
+// "launch.tiered, launch.occupancy": the policies that propose this candidate; "": none.
 std::string proposed_by(const std::vector<LaunchProposal> &proposals, std::uint64_t candidate);
 
 }  // namespace sextant

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the selector is asked, and the rules that whoever asks lays down for all of its answers.
+// What the selector is asked, and the rules that the caller sets for all of its answers.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who takes part in a race and what a race may cost: for the selector, and for those who ask what races would bring.
+// Which candidates take part in a race and what a race may cost: for the selector, and for callers that estimate the
+// gain of races.
 #pragma once
 
 #include <algorithm>

@@ -57,7 +57,7 @@ std::string list_refusals(const std::vector<Considered> &refused) {
   return all.empty() ? " (none of that kind is loaded for this device)" : all;
 }
 
-// The tests a kernel takes before it may first win. "" or why it cannot be had now.
+// The tests a kernel takes before it may first win. "" or why it cannot be used now.
 std::string test_first(const Option &option, Context &context, bool *out_of_memory) {
   const registry::Kernel &kernel = *option.kernel;
   try {
@@ -165,7 +165,7 @@ void Selector::gather(const Question &question, const Rules &limits, Weighed &we
   }
 }
 
-// Where a hand was laid on the choice, of the kernel or of a part, everybody is asked.
+// Where the kernel or a part is forced, every kernel is asked.
 std::string Selector::why_spared(const Kernel &kernel, const Rules &limits, double least_total_s) const {
   if (!limits.forced.empty() || limits.plan) return "";
   const char *by = nullptr;
@@ -413,8 +413,8 @@ void Selector::price(bool part, Option base, const sxt_features &features, std::
   require(any_usable, SXT_NOT_APPLICABLE, problem);
 }
 
-// Builds the storage that an option reads. "" or why it could not be had: that a form does not suit the matrix, or does
-// not fit into memory, may turn out only then.
+// Builds the storage that an option reads. "" or why it could not be built: that a form does not suit the matrix, or
+// does not fit into memory, may turn out only then.
 std::string Selector::build_storage(const Option &option, bool *out_of_memory) const {
   if (!matrix_ || option.storage.empty() || matrix_->holds(option.storage)) return "";
   try {

@@ -49,7 +49,7 @@ class Selector {
   // nothing is decided or recorded. refused, if given, gets who does not apply and why.
   std::vector<ChoicePtr> every(Question question, std::vector<Considered> *refused = nullptr);
 
-  // Every candidate for a query about no matrix, with the seconds its model predicts: cheap, for those who ask at many
+  // Every candidate for a query about no matrix, with the seconds its model predicts: cheap, for callers with many
   // sizes. Kernels with slots are left out; forces count, plans do not.
   std::vector<Estimate> estimates(Query query) const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Filling the slots of a composed kernel: for each slot the cheapest alternative whose parts can all be had.
+// Filling the slots of a composed kernel: for each slot the cheapest alternative whose parts are all available.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -89,8 +89,8 @@ static bool sees_more(const Kernel &kernel, const Query &query, unsigned opened,
   return false;
 }
 
-// After tiers were opened: asks those again who see more, and everybody where kernels have parts. Who did not apply
-// with less does not with more, so that features for him alone are not computed.
+// After tiers were opened: asks the kernels again that use the new features, and every kernel where kernels have parts.
+// A kernel that did not apply with fewer features does not with more, so that features for it alone are not computed.
 void Selector::gather_again(const Question &question, const Rules &limits, unsigned opened, Weighed &weighed) {
   const auto kernels = context_.scope().kernels(question.query.kind(), context_.device_name());
   weighed.offers.clear();
@@ -164,7 +164,7 @@ Weighed Selector::weigh(Question question, const Rules &limits) {
     }
     const unsigned known = question.tiers;
     question.tiers |= 1u << tier;
-    // The next tier at once where so much is at stake that looking at everybody in between would only cost time.
+    // The next tier at once where so much is at stake that weighing all kernels in between would only cost time.
     const std::vector<int> further =
         tier + 1 < highest_feature_tier ? wanted_features(stake.kernels, transposes, tier + 1) : std::vector<int>{};
     const double both = cost + (further.empty() ? 0 : matrix_->features_cost(further));

@@ -123,7 +123,7 @@ double Bench::feature(const std::string &name) {
       lending.run(opened.bound(), &args.h);
       for (std::uint64_t i = 0; i < count; ++i) features_[ops->names[i]] = values[i];
       return features_[name];
-    } catch (const Error &) {  // another kernel may offer it; none: the feature could not be had
+    } catch (const Error &) {  // another kernel may offer it; none: the feature is not available
     }
   }
   return std::numeric_limits<double>::quiet_NaN();

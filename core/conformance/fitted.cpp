@@ -168,7 +168,7 @@ std::unique_ptr<Fitted> Fitted::fit_part(const Query &query, std::uint32_t flags
 }
 
 void Fitted::ask_candidates(const sxt_features &features) {
-  if (!kernel_.table.candidates) {  // chosen only by force or for want of others, with the machine's threads
+  if (!kernel_.table.candidates) {  // chosen only by force or where no other applies, with the machine's threads
     candidates_.resize(1);
     candidates_[0].launch[0] = bench_.threads();
     return;

@@ -24,7 +24,7 @@ Counter counter() {
 }
 
 #ifdef __SSE__
-constexpr std::uint32_t exception_flags = 0x3f;  // arithmetic raises them, whoever computes
+constexpr std::uint32_t exception_flags = 0x3f;  // any arithmetic raises them
 std::uint32_t control() { return _mm_getcsr() & ~exception_flags; }
 void set_control(std::uint32_t bits) { _mm_setcsr((_mm_getcsr() & exception_flags) | bits); }
 #else

@@ -294,7 +294,7 @@ bool reads(const Kernel &kernel, const char *storage) {
   return false;
 }
 
-// A format of a third party's: through the products of whoever reads it.
+// A format of a third party's: through the products of the kernels that read it.
 Checked check_through_readers(const Kernel &kernel, Device &device, const ConformanceOptions &given,
                               const std::function<void(const CheckLine &)> &line, const Scope &scope) {
   ConformanceOptions options = given;

@@ -194,7 +194,7 @@ struct Call {
     void *data;
     std::uint64_t bytes;
   };
-  std::vector<Piece> *device_pieces = nullptr;  // where allocations in device space are noted, if anybody asks
+  std::vector<Piece> *device_pieces = nullptr;  // where allocations in device space are noted; NULL: nowhere
   // Throws what a plugin returned, with the kernel's name and the plugin's sentence. SXT_OK passes.
   void check(sxt_status status, const char *kernel, const char *step) const;
   // The same, and waits for what the call enqueued: host memory it reads may then change, what it wrote may be read.

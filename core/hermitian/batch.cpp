@@ -39,7 +39,7 @@ HermitianBatch::Lent::Lent(HermitianBatch &batch, void *stream) : batch_(batch) 
     std::unique_ptr<HermitianLane> &known = batch.by_stream_[stream];
     if (!known) known = std::make_unique<HermitianLane>(device, stream, false);
     lane_ = known.get();
-    lock.unlock();  // the lane's holder may want it before he gives the lane back
+    lock.unlock();  // the lane's holder may need it before it gives the lane back
     lock_ = std::unique_lock(lane_->mutex());
     return;
   }
@@ -94,7 +94,7 @@ void HermitianBatch::in_place(std::int32_t phase, const HermitianArrays &arrays,
   if (!stream) lent.lane().wait();
 }
 
-// A piece is halved as long as its work memory is beyond the limit or cannot be had.
+// A piece is halved as long as its work memory is beyond the limit or cannot be allocated.
 void HermitianBatch::work(std::int32_t phase, const HermitianArrays &arrays, std::int64_t systems, HermitianLane &lane,
                           std::uint64_t limit) {
   const HermitianNeeds needs(settings_, kernels_, phase, arrays);

@@ -14,7 +14,8 @@ namespace sextant {
 class HermitianLane {
  public:
   // stream NULL on devices without streams; `owned` streams were taken from the device and go back to it.
-  // Others are the caller's, who may destroy his, its work done, before the lane ends: from then on it is not touched.
+  // Others are the caller's, which may be destroyed, their work done, before the lane ends: from then on they are not
+  // used.
   HermitianLane(Device &device, void *stream, bool owned);
   ~HermitianLane();
   HermitianLane(const HermitianLane &) = delete;

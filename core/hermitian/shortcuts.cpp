@@ -27,7 +27,7 @@ double cancelled_epsilons(sxt_value_type type, std::int64_t n_max) {
 
 }  // namespace
 
-// Whoever a shortcut solves leaves valid_; the rest is factored, and then valid_ is all that is solved.
+// A system that a shortcut solves leaves valid_; the rest is factored, and then valid_ is all that is solved.
 void HermitianPiece::shortcuts_first() {
   keep_matrix();
   keep_rhs();

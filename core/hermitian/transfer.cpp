@@ -39,7 +39,7 @@ class Piece {
     used_ += aligned_bytes(bytes);
     return piece;
   }
-  // A place for an array that the caller gave; NULL for one that he did not.
+  // A place for an array that the caller gave; NULL for one that was not given.
   template <class T>
   T *place(T *host, std::int64_t entries, bool up, bool down) {
     if (!host) return nullptr;
@@ -235,7 +235,7 @@ void HermitianTransfer::run(void *callers_stream) {
   others.reserve(most_pieces_in_flight);
   try {
     for (int i = 1; i < lanes_; ++i) others.emplace_back([this] { work_in_turn(); });
-  } catch (const std::exception &) {  // no more threads are to be had: fewer pieces in flight
+  } catch (const std::exception &) {  // no more threads are available: fewer pieces in flight
   }
   work_in_turn();
   for (std::thread &other : others) other.join();

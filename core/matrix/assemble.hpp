@@ -21,7 +21,7 @@ struct CsrArrays {
   Buffer values;                         // nnz values
 };
 
-// The caller's entries, still in his types, base and order.
+// The caller's entries, still in their types, base and order.
 struct EntryArrays {
   enum class Layout { coo, csr, csc } layout = Layout::coo;
   std::int64_t rows = 0, cols = 0, nnz = 0;

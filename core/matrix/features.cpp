@@ -24,7 +24,7 @@ class Scratch {
   Scratch(const sxt_exec &exec, std::uint64_t bytes) : exec_(exec) {
     if (bytes == 0) return;
     data_ = exec.host->alloc(exec.host, &exec_, SXT_SPACE_DEVICE, bytes, 256);
-    require(data_ != nullptr, SXT_E_MEMORY, bytes, " bytes of scratch for features could not be had");
+    require(data_ != nullptr, SXT_E_MEMORY, bytes, " bytes of scratch for features could not be allocated");
   }
   ~Scratch() {
     if (data_) exec_.host->free(exec_.host, &exec_, SXT_SPACE_DEVICE, data_);
@@ -189,7 +189,8 @@ std::vector<double> Matrix::features_of(const std::vector<int> &ids, unsigned ti
   return values;
 }
 
-// One run of a feature kernel serves whoever will ask next: all that others want of the kernels that run anyway.
+// One run of a feature kernel serves the next query, too: all that other kernels need of the feature kernels that run
+// anyway.
 void Matrix::add_companions(const FeatureSources &sources, std::vector<int> &missing) const {
   std::set<const Kernel *> running;
   unsigned tiers = 0;

@@ -236,7 +236,7 @@ std::shared_ptr<StoredForm> Matrix::lend_trusted_csr() {
   return forms_[kept_as] = build_form(*builders.front(), kept_as);
 }
 
-// Where memory is short, the device's CSR makes room if nothing reads it: it can be had again.
+// Where memory is short, the device's CSR makes room if nothing reads it: it can be built again.
 std::shared_ptr<StoredForm> Matrix::build_form(const Kernel &kernel, const std::string &kind) {
   std::shared_ptr<StoredForm> there = csr_there(kind), built;
   try {

@@ -142,7 +142,8 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   std::set<std::string> storages() const;  // those held
   // The storage, kept while the pointer lives even if it is dropped meanwhile.
   std::shared_ptr<StoredForm> lend(const std::string &kind);
-  // CSR that a kernel of the library's own built, whoever builds other storages. Throws as storage(). [any-thread]
+  // CSR that a kernel of the library's own built, whichever plugin builds other storages. Throws as storage().
+  // [any-thread]
   std::shared_ptr<StoredForm> lend_trusted_csr();
   // Gives a storage back unless something lent reads it.
   void drop(const std::string &kind);

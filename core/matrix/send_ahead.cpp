@@ -14,7 +14,7 @@
 
 namespace sextant {
 
-// What came before is on the device until all is known to be right, so that the host's copy can be had again.
+// The values of before stay on the device until all is known to be right, so that the host's copy can be restored.
 SentAhead Matrix::send_ahead(const void *values) {
   Device &device = context_->device();
   CsrArrays &own = data_.csr;

@@ -91,7 +91,7 @@ Coefficient standard_coefficient(const char *term, const sxt_candidate &candidat
     default: break;
   }
   const Group group = group_of(term);
-  // What one worker does, or everybody waits for, does not get faster with more of them.
+  // What one worker does, or all wait for, does not get faster with more of them.
   const bool alone = group == Group::latency || group == Group::tail;
   return {group, 0, group == Group::compute ? busy : alone ? 1 : shared(1, 0, units, all).speedup};
 }

@@ -85,7 +85,7 @@ class Builder {
       for (std::size_t c = 0; c < curves.size(); ++c)
         if (probe->bids[c].id != curves[c].id) return false;
     }
-    if (winner == EnvelopePiece::nobody) return true;
+    if (winner == EnvelopePiece::no_curve) return true;
     const auto is_winner = [&](const Bid &bid) { return bid.id == winner; };
     const auto w = static_cast<std::size_t>(std::find_if(curves.begin(), curves.end(), is_winner) - curves.begin());
     const double bent = deviation(places, probes, w);
@@ -130,7 +130,7 @@ std::uint64_t cheapest(const std::vector<Bid> &bids) {
   for (const Bid &bid : bids) least = std::min(least, bid.cost);
   for (const Bid &bid : bids)
     if (bid.cost <= least * (1 + envelope_tie)) return bid.id;
-  return EnvelopePiece::nobody;
+  return EnvelopePiece::no_curve;
 }
 
 Envelope lower_envelope(std::int64_t first, std::int64_t last, const std::vector<std::int64_t> &marks,

@@ -17,9 +17,9 @@ struct Bid {
 
 // Where a curve begins to be the cheapest; it stays so until the next piece begins.
 struct EnvelopePiece {
-  static constexpr std::uint64_t nobody = ~std::uint64_t{0};  // no curve has a value here
+  static constexpr std::uint64_t no_curve = ~std::uint64_t{0};  // no curve has a value here
   std::int64_t first = 0;
-  std::uint64_t id = nobody;
+  std::uint64_t id = no_curve;
 };
 
 struct Envelope {
@@ -41,7 +41,7 @@ using Curves = std::function<std::vector<Bid>(std::int64_t n)>;
 Envelope lower_envelope(std::int64_t first, std::int64_t last, const std::vector<std::int64_t> &marks,
                         const Curves &curves);
 
-// The winner of one list of bids under the tie rule; EnvelopePiece::nobody when it is empty.
+// The winner of one list of bids under the tie rule; EnvelopePiece::no_curve when it is empty.
 std::uint64_t cheapest(const std::vector<Bid> &bids);
 
 }  // namespace sextant

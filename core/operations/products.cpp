@@ -122,7 +122,7 @@ void Products::run(sxt_op op, std::int32_t columns, sxt_head *args) {
     }
 }
 
-// A kernel's own state may not fit where its storage does (a transpose, say): then the cheapest that can be had.
+// A kernel's own state may not fit where its storage does (a transpose, say): then the cheapest that can be prepared.
 std::shared_ptr<Runner> Products::first_that_fits(const Query &query) {
   for (const ChoicePtr &choice : Selector(matrix_->context(), matrix_.get()).every({query, "spmv"})) {
     try {

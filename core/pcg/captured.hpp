@@ -26,7 +26,7 @@ class CapturedSolves : private ValuesFollower {
   // Whether a graph reads the set-up, which must then stay.
   bool any() const noexcept { return !held_.empty(); }
   // Leaves a solve in the graph; the report's reason is NONE. up_to_date: the set-up holds the matrix's values. Throws
-  // SXT_E_STATE where engine or memory are not to be had in a capture, SXT_E_NOT_SUPPORTED for what a host alone does.
+  // SXT_E_STATE where engine or memory are not available in a capture, SXT_E_NOT_SUPPORTED for what a host alone does.
   sxt_pcg_report record(PcgSetup &setup, bool up_to_date, const void *b, void *x, const SolveSettings &settings);
   // After new values: graphs have their storages' arrays, whose values follow, but their views as they were.
   void note_new_values(const PcgSetup &setup);

@@ -53,7 +53,7 @@ class PcgChooser {
   std::unique_ptr<Runner> product();
 
   // What it would read is built when it is selected, so its cost is met. m_s: what an application of M takes, where it
-  // is known; 0: there is none, or whoever applies it is to be asked.
+  // is known; 0: there is none, or its kernel is to be asked.
   ChoicePtr engine(EngineSystem &system, const std::string &method, const Expectation &expected, double m_s = 0);
   // The engine in force where asking finds it within so many seconds and builds nothing; NULL: it would take more. The
   // answer is kept.

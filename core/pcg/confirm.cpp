@@ -126,7 +126,7 @@ std::int32_t PcgSolve::confirm(const void *iterate, std::int64_t, double residua
   return now.system > drift * residual ? SXT_CONFIRM_REPLACE : SXT_CONFIRM_GO_ON;
 }
 
-// A solve that goes on may lose what it had. It must not end for want of memory to keep that in.
+// A solve that goes on may lose what it had. It must not end because there is no memory to keep that in.
 void PcgSolve::keep_best(const void *iterate, const TrueResidual &now) {
   if (now.norm >= best_norm_) return;
   try {

@@ -102,8 +102,8 @@ std::string Estimator::why_not_worth_knowing(EngineSystem &system, const Expecta
   const double gain_s = value_of_knowing(choice->considered, expected.assumed, expected.iterations, problem_.solves(),
                                          octaves_of_assumption);
   if (!(gain_s <= cost_s)) return "";
-  return text("; a probe would cost ", seconds_text(cost_s), ", and to know better save the choice ",
-              seconds_text(gain_s), " in the mean");
+  return text("; a probe would cost ", seconds_text(cost_s), ", and knowing the iterations would gain ",
+              seconds_text(gain_s), " on average");
 }
 
 // How many iterations more a probe on a device may take, where a tenth of what the solves are now expected to take pays

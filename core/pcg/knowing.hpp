@@ -8,7 +8,7 @@
 
 namespace sextant {
 
-// The seconds that a choice made for `assumed` iterations loses in the mean to one that knew how many there are: over
+// The seconds that a choice made for `assumed` iterations loses on average to one that knew how many there are: over
 // numbers up to so many octaves below and above the expected one, each twice the one before and all as likely (the
 // expected value of perfect information). Runs were priced for `assumed` iterations, and there are `solves` of them.
 // Infinite where nothing was chosen.

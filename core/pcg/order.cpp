@@ -101,7 +101,7 @@ std::string OrderSearch::why_not(EngineSystem &here, const std::string &method, 
   const double most_s = problem_.on_host() ? problem_.solves() * chooser_.engine(here, method, expected)->run_s
                                            : above_rough * rough_total_s(problem_, expected);
   if (most_s < several * cost_s) return too_little("all solves' ", most_s);
-  // Even if every entry waited: to know better takes features of all columns.
+  // Even if every entry waited: a better estimate takes features of all columns.
   const double each_s = 1 / std::max(1.0, gather_rates().first) + 1 / std::max(1.0, gather_rates().second);
   const double waits_s = iterations * static_cast<double>(problem_.matrix().csr().nnz) * each_s;
   if (waits_s < several * cost_s) return too_little("what products could wait for x, ", waits_s);
@@ -181,7 +181,7 @@ bool OrderSearch::pays(const Choice &here, const Choice &there, const Choice &or
   return pays;
 }
 
-// Who would find an order; NULL where there is none to be had.
+// The kernel that would find an order; NULL where no kernel can.
 ChoicePtr OrderSearch::propose(Selector &selector, Asked asked) const {
   const sxt_ordering_query query = ordering_query(problem_.matrix());
   try {

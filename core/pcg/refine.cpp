@@ -54,7 +54,7 @@ void PcgSolve::begin_sum() {
   to_caller_ = rhs_norm_ / norm_2(work_.rhs.data());
 }
 
-// The residual at which the engine shall ask, in the norm of its system.
+// The residual at which the engine should ask, in the norm of its system.
 double PcgSolve::pass_tolerance(double residual) const {
   const double wanted = confirming::aim * target_ / to_caller_;
   return rounded_ ? std::max(wanted, residual) : wanted;

@@ -56,7 +56,7 @@ struct SolveSettings {
   volatile std::int64_t *history_length = nullptr;
   sxt_pcg_report *live = nullptr;  // where every replay of a captured solve writes how it ended; else unused
 
-  // How many residuals stand in the history, for whoever reads it meanwhile: with the residuals before it.
+  // How many residuals stand in the history, for a thread that reads it meanwhile: with the residuals before it.
   void publish_length(std::int64_t length) const noexcept {
     if (history_length) __atomic_store_n(history_length, length, __ATOMIC_RELEASE);
   }

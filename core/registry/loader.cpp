@@ -36,7 +36,7 @@ struct Refused {
   std::string reason;
 };
 
-// A load that stopped for want of memory, or of descriptors: the file may be good, so nothing is held against it.
+// A load that stopped for lack of memory, or of descriptors: the file may be good, so nothing is held against it.
 [[noreturn]] void fail_for_now(const std::string &path, const std::string &reason) {
   fail(SXT_E_MEMORY, "plugin '", path, "' could not be loaded now: ", reason);
 }

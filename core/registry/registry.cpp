@@ -107,7 +107,7 @@ class Registry::Pass {
   const Loaded *file(const std::string &path, Origin origin, Refusal &refusal);
   // A directory as Sextant lays it out: device plugins, a folder for each device, and files beside them.
   void directory(const std::string &path, Origin origin);
-  // Such a directory's folder for one device, which was not to be had before.
+  // Such a directory's folder for one device, which was not available before.
   void device_files(const std::string &path, const std::string &device, Origin origin) {
     files_of(joined(path, device), origin);
   }

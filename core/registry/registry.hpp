@@ -119,7 +119,7 @@ class Registry {
   Scope scope(const std::vector<std::string> &paths, const LogSink &log);
   // The same and one more path, for a check of it: what earlier checks of the file found does not hinder its loading.
   Scope extended(const Scope &scope, const std::string &path, const LogSink &log);
-  // Why a device is not to be had though a plugin for it is loaded: its driver failed. "": no such failure.
+  // Why a device is not available though a plugin for it is loaded: its driver failed. "": no such failure.
   std::string driver_failure(const std::string &device) const;
   // Loads a file, or every .so of a directory tree, that the caller named: no trust check. Returns how many plugins
   // were added; refusals are recorded. Throws SXT_E_FILE_READ when the path does not exist, SXT_E_PLUGIN naming stage

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What conformance checks found of a file is remembered: kernels that passed need no test again, those that failed are
-// not used again. A stamp is a note that this user tested these bytes, not a signature: whoever can write the stamp
+// not used again. A stamp is a note that this user tested these bytes, not a signature: a user who can write the stamp
 // directory can as well write the plugins.
 #include <sys/stat.h>
 

@@ -69,7 +69,7 @@ std::string ownership_problem(const std::string &path, const struct stat &status
     return text("'", path, "' belongs to user ", status.st_uid, ", not to root or user ", user);
   // In a sticky directory only the owner can replace a file.
   if (S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX)) return "";
-  if (status.st_mode & S_IWOTH) return text("'", path, "' is writable by everybody (mode ", octal(status.st_mode), ")");
+  if (status.st_mode & S_IWOTH) return text("'", path, "' is writable by all users (mode ", octal(status.st_mode), ")");
   if ((status.st_mode & S_IWGRP) && !is_private_group(status.st_gid, user, accounts))
     return text("'", path, "' is writable by group ", status.st_gid, " (mode ", octal(status.st_mode),
                 "), which is not the user's alone");
@@ -81,7 +81,7 @@ std::string trust_problem(int file, const std::string &real_path) {
   struct stat status {};
   if (fstat(file, &status) != 0) return text("'", real_path, "' could not be examined: ", std::strerror(errno));
   std::string problem = ownership_problem(real_path, status, user);
-  // From the file's folder up to the root: whoever may write one of them may put another file in this one's place.
+  // From the file's folder up to the root: a user who may write one of them may put another file in this one's place.
   for (std::string folder = real_path; problem.empty() && folder != "/";) {
     const std::size_t slash = folder.rfind('/');
     folder = slash == 0 || slash == std::string::npos ? "/" : folder.substr(0, slash);

@@ -81,7 +81,7 @@ View make_view(const std::vector<const Loaded *> &loaded, const Refuse &refuse) 
   view.number = ++last;
   std::vector<const Loaded *> plugins = winners(loaded, refuse);
   for (const Loaded *plugin : plugins) view.plugins.push_back(&plugin->plugin);
-  // Names of kernels and kinds belong to the library's own plugins first, then to whoever came first.
+  // Names of kernels and kinds belong to the library's own plugins first, then to the plugin that came first.
   std::stable_partition(plugins.begin(), plugins.end(), [](const Loaded *plugin) { return plugin->plugin.own; });
   for (const Loaded *plugin : plugins) add_kinds(*plugin, view, refuse);
   for (const Loaded *plugin : plugins) add_kernels(*plugin, view, refuse);

@@ -38,7 +38,7 @@ double least_product_s(const Context &context, const sxt_storage &factor) {
   return machine.launch_s + bytes / std::max({1.0, machine.stream_rate, machine.cache_rate});
 }
 
-// That no product can be had, or none that pays, is no failure.
+// That no product is available, or none that pays, is no failure.
 bool is_refusal(sxt_status status) {
   return status == SXT_NOT_APPLICABLE || status == SXT_E_NO_KERNEL || status == SXT_E_NOT_SUPPORTED ||
          status == SXT_E_PLAN || status == SXT_E_MEMORY;

@@ -101,7 +101,7 @@ void Prepared::or_declined(F &&f) const {
   }
 }
 
-// The last gate: whoever chose it, no kernel runs that is not known to be right.
+// The last gate: however it was chosen, no kernel runs that is not known to be right.
 void Prepared::admit() const {
   const registry::Kernel &kernel = *choice_->kernel;
   if (kernel.verdict == registry::Verdict::passed) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where workers may run: wherever the process may, or, where the user binds OpenMP's threads, at the places he gave
+// Where workers may run: wherever the process may, or, where the user binds OpenMP's threads, at the places given to
 // them.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A worker's seat goes round: free -> leased by a caller -> offered work -> taken by the worker -> done -> free. A
-// caller takes back what it offered and the worker has not taken yet. Whoever waits looks for some microseconds and
-// then sleeps in the kernel; no lock is held while anything runs.
+// caller takes back what it offered and the worker has not taken yet. A waiting thread looks for some microseconds
+// and then sleeps in the kernel; no lock is held while anything runs.
 #include "core/threads/pool.hpp"
 
 #include <linux/futex.h>
@@ -30,7 +30,7 @@ namespace {
 using Word = std::atomic<std::uint32_t>;
 static_assert(sizeof(Word) == 4 && Word::is_always_lock_free, "a futex");
 
-// How long who waits looks before it sleeps, and how long a meeting waits for threads to come.
+// How long a waiting thread looks before it sleeps, and how long a barrier waits for threads to come.
 constexpr std::int64_t look_ns = 40'000, short_look_ns = 1'000, gather_ns = 300'000;
 // How long a worker sleeps where the state of its seat is about to change.
 constexpr std::int64_t nap_ns = 50'000;

@@ -18,7 +18,7 @@ using sextant::lower_envelope;
 constexpr std::int64_t last = std::int64_t{1} << 40;
 
 std::uint64_t winner_at(const Envelope &envelope, std::int64_t n) {
-  std::uint64_t id = EnvelopePiece::nobody;
+  std::uint64_t id = EnvelopePiece::no_curve;
   for (const EnvelopePiece &piece : envelope.pieces)
     if (piece.first <= n) id = piece.id;
   return id;
@@ -125,7 +125,7 @@ TEST(EnvelopeTest, CurvesMayComeAndGo) {
   EXPECT_EQ(winner_at(envelope, 1000), 1u);
   EXPECT_EQ(winner_at(envelope, 4999), 1u);
   EXPECT_EQ(winner_at(envelope, 5000), 0u);
-  EXPECT_EQ(winner_at(envelope, 77), EnvelopePiece::nobody);
+  EXPECT_EQ(winner_at(envelope, 77), EnvelopePiece::no_curve);
   EXPECT_EQ(winner_at(envelope, 78), 0u);
 }
 

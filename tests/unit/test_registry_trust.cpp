@@ -40,7 +40,7 @@ TEST(Ownership, OthersAreNamed) {
 
 TEST(Ownership, WritableByAllUsersIsNamedWithItsMode) {
   EXPECT_EQ(ownership_problem("/p/x.so", status_of(1000, 0, S_IFREG | 0757), 1000),
-            "'/p/x.so' is writable by everybody (mode 0757)");
+            "'/p/x.so' is writable by all users (mode 0757)");
   EXPECT_THAT(ownership_problem("/p", status_of(0, 0, S_IFDIR | 0777), 1000), HasSubstr("(mode 0777)"));
 }
 
@@ -99,7 +99,7 @@ TEST_F(Trust, AFileInASaneFolderPasses) { EXPECT_EQ(problem(folder_.copy(mock("s
 TEST_F(Trust, AnyFolderAboveMayBeTheReason) {
   const std::string path = folder_.copy(mock("scale"), "a/b/x.so");
   fs::permissions(folder_ / "a", fs::perms(0777));
-  EXPECT_EQ(problem(path), "'" + (folder_ / "a") + "' is writable by everybody (mode 0777)");
+  EXPECT_EQ(problem(path), "'" + (folder_ / "a") + "' is writable by all users (mode 0777)");
   fs::permissions(folder_ / "a", fs::perms(01777));
   EXPECT_EQ(problem(path), "");
 }
@@ -138,7 +138,7 @@ TEST_F(SearchPaths, AFileThatAllUsersMayWriteIsRefused) {
   const auto records = refusals_of(registry_, path);
   ASSERT_EQ(records.size(), 1u);
   EXPECT_EQ(records[0].stage, "trust");
-  EXPECT_EQ(records[0].reason, "'" + path + "' is writable by everybody (mode 0777)");
+  EXPECT_EQ(records[0].reason, "'" + path + "' is writable by all users (mode 0777)");
 }
 
 TEST_F(SearchPaths, AFileInAFolderThatAllUsersMayWriteIsRefused) {
