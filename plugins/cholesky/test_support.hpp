@@ -60,6 +60,9 @@ class Scheduler {
   sxt_status run(const sxt_cholesky_args &args, const volatile std::int32_t *cancel = nullptr) {
     sxt_exec exec = make_exec(threads_);
     exec.cancel = cancel;
+    const Scratch scratch(kernel_.slots ? 0 : 16 * static_cast<std::uint64_t>(query_.m.rows));  // of the reference
+    exec.scratch = scratch.data(), exec.scratch_bytes = 16 * static_cast<std::uint64_t>(query_.m.rows);
+    if (kernel_.slots) exec.scratch = nullptr, exec.scratch_bytes = 0;
     const int before = Host::allocations;
     const sxt_status status = kernel_.run(state_, session_, &args.h, &exec);
     EXPECT_EQ(Host::allocations, before) << kernel_.name << " allocates while running";

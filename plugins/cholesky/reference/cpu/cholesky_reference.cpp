@@ -2,6 +2,7 @@
 // cholesky.reference.cpu: one column after the other on one thread, and no slots.
 #include "cholesky_reference.hpp"
 
+#include <complex>
 #include <cstdint>
 #include <vector>
 
@@ -12,7 +13,8 @@ namespace sextant_cholesky {
 namespace {
 
 struct State {
-  const sxt_symbolic *symbolic;
+  explicit State(const sxt_symbolic &s) : entries(s) {}
+  Entries entries;
 };
 
 template <class T>
@@ -37,33 +39,42 @@ void factor_set(const Entries &e, const sxt_cholesky_args &args, std::int64_t se
 }
 
 template <class T>
-void solve_set(const Entries &e, const sxt_cholesky_args &args, std::int64_t set) {
+void solve_set(const Entries &e, const sxt_cholesky_args &args, std::int64_t set, T *x) {
   const sxt_symbolic &s = e.symbolic();
   const T *const l = set_of<T>(static_cast<const void *>(args.factor), args.stride_factor, set);
   const bool unit = args.factors == SXT_FACTORS_LDLH, whole = args.phase == SXT_CHOLESKY_SOLVE;
-  std::vector<T> x(static_cast<std::size_t>(s.n));
   for (std::int64_t r = 0; r < args.n_rhs; ++r) {
     T *const b = set_of<T>(args.b, args.stride_b, set) + r * args.ldb;
     const bool from_caller = whole || args.phase == SXT_CHOLESKY_FORWARD;
     const bool to_caller = whole || args.phase == SXT_CHOLESKY_BACKWARD;
     for (std::int64_t k = 0; k < s.n; ++k) x[k] = b[from_caller ? s.perm[k] : k];
-    if (from_caller) forward(e, l, unit, x.data());
+    if (from_caller) forward(e, l, unit, x);
     if (unit && (whole || args.phase == SXT_CHOLESKY_DIAGONAL))
       for (std::int64_t k = 0; k < s.n_factored; ++k) x[k] /= l[e.at(k, 0)];
-    if (to_caller) backward(e, l, unit, x.data());
+    if (to_caller) backward(e, l, unit, x);
     for (std::int64_t k = 0; k < s.n; ++k) b[to_caller ? s.perm[k] : k] = x[k];
   }
 }
 
 template <class T>
-void run_set(const Entries &e, const sxt_cholesky_args &args, std::int64_t set) {
+void run_set(const Entries &e, const sxt_cholesky_args &args, std::int64_t set, T *x) {
   const T *const l = set_of<T>(static_cast<const void *>(args.factor), args.stride_factor, set);
   if (args.phase == SXT_CHOLESKY_FACTOR) return factor_set<T>(e, args, set);
   if (args.phase == SXT_CHOLESKY_PIVOTS)
     return tell_pivots(e.symbolic(), l, args.factors == SXT_FACTORS_LLH,
                        set_of<real_of<T>>(args.b, args.stride_b, set));
-  if (args.phase != SXT_CHOLESKY_INVERSE) return solve_set<T>(e, args, set);
+  if (args.phase != SXT_CHOLESKY_INVERSE) return solve_set<T>(e, args, set, x);
   invert(e, l, args.factors == SXT_FACTORS_LDLH, set_of<T>(args.inverse, args.stride_inverse, set));
+}
+
+// x: n numbers, where the phase solves.
+void run_sets(const Entries &entries, const sxt_cholesky_args &args, void *x) {
+  for (std::int64_t set = 0; set < args.n_sets; ++set)
+    with_value_type(args.value_type, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      run_set<T>(entries, args, set, static_cast<T *>(x));
+      return SXT_OK;
+    });
 }
 
 // No SIMD, and a search for every entry.
@@ -79,13 +90,15 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   cost.flops = 8 * sets * complex * scalar_slowdown(*machine, q.m.q.value_type) *
                (q.phase == SXT_CHOLESKY_SOLVE ? 2 * solves : q.flops);
   CandidateList list(out, capacity, count);
-  fill(list.add(), 1, cost).state_bytes = sizeof(State);
+  sxt_candidate &c = fill(list.add(), 1, cost);
+  c.state_bytes = sizeof(State) + 8 * static_cast<std::uint64_t>(q.m.rows);
+  c.scratch_bytes = static_cast<std::uint64_t>(q.m.rows) * value_bytes(q.m.q.value_type);
   return SXT_OK;
 }
 
 void bytes(const sxt_query *query, const sxt_symbolic *, const sxt_machine *, const sxt_candidate *,
            std::uint64_t *host, std::uint64_t *device) {
-  *host = sizeof(State) + 16 * static_cast<std::uint64_t>(as<sxt_cholesky_query>(query).m.rows);
+  *host = sizeof(State) + 24 * static_cast<std::uint64_t>(as<sxt_cholesky_query>(query).m.rows);
   *device = 0;
 }
 
@@ -94,26 +107,27 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_
   return guard(exec, [&]() -> sxt_status {
     if (!problem->data || !is_kind(*problem->data, SXT_KIND_SYMBOLIC))
       return error(exec, SXT_E_ARGUMENT, "the problem has no symbolic structure");
-    return give(new State{&as<sxt_symbolic>(problem->data)}, state);
+    return give(new State(as<sxt_symbolic>(problem->data)), state);
   });
 }
 
 sxt_status run(const void *state, void *, const sxt_head *head, const sxt_exec *exec) {
   const auto &args = as<sxt_cholesky_args>(head);
-  const sxt_symbolic &s = *static_cast<const State *>(state)->symbolic;
+  const Entries &entries = static_cast<const State *>(state)->entries;
+  const sxt_symbolic &s = entries.symbolic();
   if (const sxt_status wrong = check(args, s, exec)) return wrong;
-  return guard(exec, [&] { return run_reference(s, args), SXT_OK; });
+  if (const sxt_status wrong =
+          need_scratch(exec, solves(args.phase) ? static_cast<std::uint64_t>(s.n) * value_bytes(args.value_type) : 0))
+    return wrong;
+  run_sets(entries, args, exec->scratch);
+  return SXT_OK;
 }
 
 }  // namespace
 
 void run_reference(const sxt_symbolic &s, const sxt_cholesky_args &args) {
-  const Entries entries(s);
-  for (std::int64_t set = 0; set < args.n_sets; ++set)
-    with_value_type(args.value_type, [&](auto tag) {
-      run_set<typename decltype(tag)::type>(entries, args, set);
-      return SXT_OK;
-    });
+  std::vector<std::complex<double>> x(static_cast<std::size_t>(s.n));
+  run_sets(Entries(s), args, x.data());
 }
 
 const sxt_kernel reference = [] {

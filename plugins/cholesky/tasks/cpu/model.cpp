@@ -9,7 +9,7 @@ namespace {
 using namespace sextant::plugin;
 
 // How many times slower than the peak fronts of each class of widths run.
-constexpr double slower[SXT_CHOLESKY_CLASSES] = {6, 3, 2, 1.5, 1.35, 1.3, 1.3};
+constexpr double slower[SXT_CHOLESKY_CLASSES] = {8, 4, 2.6, 2, 1.7, 1.6, 1.6};
 
 // How far threads are from sharing the work evenly.
 double imbalance(const sxt_cholesky_query &q, int threads) {
@@ -31,14 +31,14 @@ void fill_model(sxt_candidate &candidate, const sxt_cholesky_query &q, const sxt
     const double groups = std::ceil(rhs / 32);
     cost.stream_bytes = sets * (2 * values * number * groups + 8 * rows * rhs + 4 * rows * groups);
     cost.flops = sets * complex * 4 * values * rhs * 1.8;
-    steps = sets * (260 * supers * groups + 2.5 * rows * rhs);
+    steps = sets * (450 * supers * groups + 4 * rows * rhs);
     cost.working_set = values * number;
   } else {
     double flops = 0;
     for (int c = 0; c < SXT_CHOLESKY_CLASSES; ++c) flops += slower[c] * q.classes[c].flops;
     const double scale = q.phase == SXT_CHOLESKY_INVERSE ? 2 : 1;
     cost.flops = sets * complex * flops * scale;
-    steps = sets * (450 * supers + 0.7 * (q.update_values + values) * number / 8) * scale;
+    steps = sets * (600 * supers + 1.0 * (q.update_values + values) * number / 8) * scale;
     cost.stream_bytes = sets * (values + q.update_values) * number * scale;
     cost.working_set = (values + q.stack_values) * number;
   }

@@ -238,7 +238,8 @@ TEST(CholeskyTasks, TheInverseHasTheEntriesOfSolves) {
     problem.args.b = x.data(), problem.args.ldb = s.n, problem.args.n_rhs = 1;
     ASSERT_EQ(scheduler.run(problem.args), SXT_OK);
     for (std::int64_t i = j; i < s.n; ++i) {
-      if (const std::int64_t at = problem.structure.place(i, j); at >= 0) EXPECT_NEAR(r.z[at], x[s.perm[i]], 1e-12);
+      const std::int64_t at = problem.structure.place(i, j);
+      EXPECT_NEAR(at < 0 ? x[s.perm[i]] : r.z[at], x[s.perm[i]], 1e-12);
     }
   }
 }
