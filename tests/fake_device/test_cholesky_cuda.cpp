@@ -45,7 +45,8 @@ class Program {
     const auto step = [&](auto &&f) {
       if (status == SXT_OK) status = f();
     };
-    step([&] { return sxt_matrix_from_csr(context, n, n, ptr_.data(), col_.data(), values_.data(), nullptr, &matrix); });
+    step(
+        [&] { return sxt_matrix_from_csr(context, n, n, ptr_.data(), col_.data(), values_.data(), nullptr, &matrix); });
     sxt_analysis_options options;
     sxt_analysis_options_init(&options, sizeof options);
     options.scheduler = "cholesky.streams.cuda";
@@ -117,7 +118,8 @@ TEST_F(CholeskyCuda, HasCandidatesForEachMappingAndRefusesTheInverse) {
   const auto list = ask_candidates(kernel(), &q.m.q, make_gpu());
   ASSERT_EQ(list.size(), 8u);
   for (const sxt_candidate &each : list)
-    for (std::uint32_t t = 0; t < each.n_terms; ++t) EXPECT_TRUE(std::isfinite(each.terms[t]) && each.terms[t] >= 0) << t;
+    for (std::uint32_t t = 0; t < each.n_terms; ++t)
+      EXPECT_TRUE(std::isfinite(each.terms[t]) && each.terms[t] >= 0) << t;
   EXPECT_GT(list[4].terms[0], list[0].terms[0]) << "a task each takes more launches";
   q.phase = SXT_CHOLESKY_INVERSE;
   EXPECT_THAT(plugin_test::refusal(kernel(), &q.m.q, make_gpu()), HasSubstr("no entries of the inverse"));

@@ -93,8 +93,8 @@ void bytes(const sxt_query *query, const sxt_symbolic *symbolic, const sxt_machi
   }
 }
 
-sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *slots, const sxt_exec *exec,
-                   void **state) {
+sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *slots,
+                   const sxt_exec *exec, void **state) {
   if (!problem->data || !is_kind(*problem->data, SXT_KIND_SYMBOLIC))
     return error(exec, SXT_E_ARGUMENT, "the problem has no symbolic structure");
   const auto &q = as<sxt_cholesky_query>(problem->query);
@@ -107,7 +107,8 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
     made.streams = launch.streams;
     made.sets = sets_of(q), made.columns = columns_of(q);
     if (const sxt_status failed = load_solve(exec, made.type)) return failed;
-    if (const sxt_status failed = is_solve(q.phase) ? SXT_OK : load_factor(exec, made.type, limits_of(made.type))) return failed;
+    if (const sxt_status failed = is_solve(q.phase) ? SXT_OK : load_factor(exec, made.type, limits_of(made.type)))
+      return failed;
     made.plan.emplace(as<sxt_symbolic>(problem->data), limits_of(made.type),
                       is_solve(q.phase) ? Mapping::joined : launch.mapping, is_solve(q.phase));
     return fill(made, exec), SXT_OK;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What cholesky.streams.cuda derives from a structure, without a device: each supernode is some task's, parents come after
-// their children, contributions and places are those of the row lists.
+// What cholesky.streams.cuda derives from a structure, without a device: each supernode is some task's, parents come
+// after their children, contributions and places are those of the row lists.
 #include <gtest/gtest.h>
 
 #include <algorithm>
