@@ -14,7 +14,7 @@ namespace {
 using namespace sextant::plugin;
 using sextant_cholesky::set_of;
 
-constexpr int vector_threads = 256, wide_threads = 1024;
+constexpr int vector_threads = 256;
 
 unsigned blocks_of(std::int64_t work, int threads) { return static_cast<unsigned>((work + threads - 1) / threads); }
 

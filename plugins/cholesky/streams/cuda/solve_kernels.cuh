@@ -12,7 +12,7 @@ namespace sextant_cholesky_streams {
 namespace numbers = sextant::plugin::cuda::dense;
 using sextant::plugin::cuda::Real;
 
-constexpr int solve_threads = 128, most_solve_columns = 8, solve_panel = 64;
+constexpr int solve_threads = 128, wide_threads = 1024, most_solve_columns = 8, solve_panel = 64;
 constexpr int most_solve_width = 160;  // of a supernode that one block solves
 
 // One sweep over a group of right-hand sides.
@@ -134,9 +134,9 @@ __global__ void __launch_bounds__(solve_threads) forward_fronts(Sweep<T> v, cons
   }
 }
 
-// One wide front's vector, by one block. finish: its columns are not factored, and done.
+// One wide front's vector, by one block; where its columns are not factored, that is all.
 template <class T>
-__global__ void begin_wide_front(Sweep<T> v, int p) {
+__global__ void __launch_bounds__(wide_threads) begin_wide_front(Sweep<T> v, int p) {
   assemble_front(v, p);
   if (v.is_factored(p)) return;
   for (int c = 0; c < v.columns; ++c)

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "model.hpp"
+#include "plugins/dense/shared/cuda/panel.hpp"
 #include "state.hpp"
 
 using namespace sextant_cholesky_streams;
@@ -40,9 +41,14 @@ Plan make_plan(const sxt_symbolic &symbolic, const sxt_cholesky_query &q, Mappin
   return Plan(symbolic, limits_of(q.m.q.value_type), solves ? Mapping::joined : mapping, solves);
 }
 
-sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
+sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *machine, sxt_message *reason) {
   const auto &q = as<sxt_cholesky_query>(query);
   if (q.phase == SXT_CHOLESKY_INVERSE) return refuse(reason, "it computes no entries of the inverse");
+  const std::int64_t shared =
+      sextant_dense::device::most_panel_shared(static_cast<std::int64_t>(value_bytes(q.m.q.value_type)));
+  if (machine && machine->shared_per_block > 0 && shared > machine->shared_per_block)
+    return refuse(reason, "a panel takes %lld bytes of shared memory, a block has %lld", (long long)shared,
+                  (long long)machine->shared_per_block);
   if (q.max_rows > INT32_MAX || q.n_super > INT32_MAX)
     return refuse(reason, "a front of %lld rows is beyond its integers", (long long)q.max_rows);
   return SXT_OK;

@@ -162,6 +162,13 @@ class Calls {
   const bool unit_;
 };
 
+sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *machine, sxt_message *reason) {
+  const std::int64_t shared = device::most_panel_shared(static_cast<std::int64_t>(value_bytes(query->value_type)));
+  if (!machine || machine->shared_per_block <= 0 || shared <= machine->shared_per_block) return SXT_OK;
+  return refuse(reason, "a panel takes %lld bytes of shared memory, a block has %lld", (long long)shared,
+                (long long)machine->shared_per_block);
+}
+
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_dense_query>(query);
@@ -248,6 +255,7 @@ const sxt_kernel kernel = [] {
                             "cuBLAS an item a call; groups with sizes on the device by a block an item", run);
   k.flags = SXT_KERNEL_DETERMINISTIC;
   k.term_names = cuda::cuda_terms;
+  k.applicable = applicable;
   k.candidates = candidates;
   k.prepare = prepare;
   k.open = open;

@@ -43,6 +43,11 @@ std::size_t panel_shared(std::int64_t rows, int width) {
          static_cast<std::size_t>(panel_ld + (rows > width ? panel_rows_ld : 0));
 }
 
+// Of the largest panel, for numbers of so many bytes.
+constexpr std::int64_t most_panel_shared(std::int64_t number) {
+  return number * panel_width * (panel_ld + panel_rows_ld);
+}
+
 #ifdef __CUDACC__
 
 namespace numbers = sextant::plugin::cuda::dense;
