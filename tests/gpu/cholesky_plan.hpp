@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A plan in which the factorisations go by a launch of our choice: streams, and how tasks are made of supernodes (0: each
-// operation a task, as published; 1: leaf subtrees and narrow supernodes joined). Through the public interface alone.
+// A plan in which the factorisations go by a launch of our choice: streams, and how tasks are made of supernodes (0:
+// each operation a task, as published; 1: leaf subtrees and narrow supernodes joined). Through the public interface
+// alone.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +33,8 @@ std::string map_tables(const std::string &plan, F &&f) {
 }
 
 inline bool is_factor_entry(const std::string &table) {
-  return table.find("role = 'cholesky/factor'") != std::string::npos || table.find("role = \"cholesky/factor\"") != std::string::npos;
+  return table.find("role = 'cholesky/factor'") != std::string::npos ||
+         table.find("role = \"cholesky/factor\"") != std::string::npos;
 }
 inline std::string text_of(const CholeskyLaunch &launch) {
   return "launch = [ " + std::to_string(launch.streams) + ", " + std::to_string(launch.mapping) + ", 0, 0 ]";

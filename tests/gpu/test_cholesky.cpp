@@ -95,7 +95,8 @@ class CholeskyGpu : public testing::Test {
         const Matrix matrix = a.matrix(gpu_);
         const Cholesky cholesky = factored(analyse_on_gpu(matrix, options));
         for (const std::int64_t n_rhs : {1, 3, 20})
-          expect_solved(a, cholesky, n_rhs, "n " + std::to_string(n) + ", factorization " + std::to_string(factorization));
+          expect_solved(a, cholesky, n_rhs,
+                        "n " + std::to_string(n) + ", factorization " + std::to_string(factorization));
       }
   }
   template <class T>
@@ -112,9 +113,10 @@ class CholeskyGpu : public testing::Test {
           const Matrix matrix = own.matrix(gpu_);
           const Analysis analysis = analyse_with(matrix, options, launch);
           const Cholesky cholesky = factored(analysis);
-          expect_solved(own, cholesky, 11, "block " + std::to_string(block) + ", streams " + std::to_string(launch.streams) +
-                                               ", mapping " + std::to_string(launch.mapping) + ", factorization " +
-                                               std::to_string(factorization));
+          expect_solved(own, cholesky, 11,
+                        "block " + std::to_string(block) + ", streams " + std::to_string(launch.streams) +
+                            ", mapping " + std::to_string(launch.mapping) + ", factorization " +
+                            std::to_string(factorization));
         }
   }
   Context gpu_;

@@ -2,7 +2,8 @@
 // The published tables of sparse Cholesky on streams (METHODS: Zou, Dou and Guo), on problems made here: how tasks are
 // mapped and on how many streams, widths t that are joined, block sizes; beside cholesky.tasks.cpu on 4 threads.
 //
-//   gpu_cholesky_tables [SECONDS]   tables on stdout, as Markdown; rows that would begin after SECONDS (100) are left out
+//   gpu_cholesky_tables [SECONDS]   tables on stdout, as Markdown; rows that would begin after SECONDS (100) are left
+//   out
 //
 // Through the public interface alone. Each time is the least of three factorisations after one more.
 #include <unistd.h>
@@ -182,8 +183,8 @@ Times measure(const Problem &a, const Analysis &analysis, int rounds) {
   return out;
 }
 
-Times on_gpu(const Context &gpu, const Matrix &matrix, const Problem &a, const Widths &widths, const CholeskyLaunch &launch,
-             int rounds = 3) {
+Times on_gpu(const Context &gpu, const Matrix &matrix, const Problem &a, const Widths &widths,
+             const CholeskyLaunch &launch, int rounds = 3) {
   const std::string path = "/tmp/sextant-cholesky-" + std::to_string(getpid()) + ".toml";
   analyse(matrix, options_of(a, widths, "cholesky.streams.cuda"));
   need(gpu_test::load_launch(gpu.get(), path, launch));
@@ -222,16 +223,19 @@ void overview(const Context &gpu, const Context &cpu, Problem &a, bool published
       return t.factor;
     });
   for (const std::int64_t streams : {1, 4})
-    if (published) cell([&] { return on_gpu(gpu, there, a, widths, {streams, 0}, 1).factor; });
-    else std::printf(" . |");
+    if (published)
+      cell([&] { return on_gpu(gpu, there, a, widths, {streams, 0}, 1).factor; });
+    else
+      std::printf(" . |");
   std::printf(" %.2f | **%.2f** | %.0e |\n", solve * 1e3, host.factor / best, residual);
   std::fflush(stdout);
 }
 
-void table(const Context &gpu, const std::vector<Problem *> &problems, const char *title, const std::vector<std::int64_t> &values,
-           const std::function<Widths(std::int64_t)> &widths) {
+void table(const Context &gpu, const std::vector<Problem *> &problems, const char *title,
+           const std::vector<std::int64_t> &values, const std::function<Widths(std::int64_t)> &widths) {
   for (const std::int64_t mapping : {1, 0}) {
-    std::printf("\n%s, 4 streams, %s; factor ms\n\n| problem |", title, mapping ? "subtrees and narrow supernodes joined" : "tasks as published");
+    std::printf("\n%s, 4 streams, %s; factor ms\n\n| problem |", title,
+                mapping ? "subtrees and narrow supernodes joined" : "tasks as published");
     for (const std::int64_t v : values) std::printf(" %lld |", (long long)v);
     std::printf("\n|---|");
     for (std::size_t k = 0; k < values.size(); ++k) std::printf("---|");
@@ -239,7 +243,8 @@ void table(const Context &gpu, const std::vector<Problem *> &problems, const cha
     for (const Problem *a : problems) {
       const Matrix matrix = matrix_in(gpu, *a);
       std::printf("| %s |", a->name.c_str());
-      for (const std::int64_t v : values) cell([&] { return on_gpu(gpu, matrix, *a, widths(v), {4, mapping}, 2).factor; });
+      for (const std::int64_t v : values)
+        cell([&] { return on_gpu(gpu, matrix, *a, widths(v), {4, mapping}, 2).factor; });
       std::printf("\n");
     }
   }
@@ -255,10 +260,13 @@ int main(int argc, char **argv) try {
   small.push_back(stencil("7-point 40^3", 40, 40, false, 1));
   small.push_back(stencil("27-point 20^3 x 3", 20, 20, true, 3));
   small.push_back(trefethen(20000));
-  std::printf("t = 64, block columns of 1024; ms; j: leaf subtrees and narrow supernodes joined, p: tasks as published, each on so "
-              "many streams\n\n| problem | n | GFlop | supernodes | cholesky.tasks.cpu, 4 threads | its solve | j 1 | j 2 | j 4 | j 8 "
-              "| p 1 | p 4 | solve | **cpu / best j** | residual |\n"
-              "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+  std::printf(
+      "t = 64, block columns of 1024; ms; j: leaf subtrees and narrow supernodes joined, p: tasks as published, each "
+      "on so "
+      "many streams\n\n| problem | n | GFlop | supernodes | cholesky.tasks.cpu, 4 threads | its solve | j 1 | j 2 | j "
+      "4 | j 8 "
+      "| p 1 | p 4 | solve | **cpu / best j** | residual |\n"
+      "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
   for (Problem &a : small) {
     try {
       overview(gpu, cpu, a, true);
@@ -281,8 +289,12 @@ int main(int argc, char **argv) try {
   for (Problem &a : small)
     if (!a.order.empty()) some.push_back(&a);
   table(gpu, some, "Widths t below which supernodes are joined, block columns of 1024", {1, 4, 16, 32, 64, 128, 256},
-        [](std::int64_t t) { return Widths{t, 1024}; });
-  table(gpu, some, "Columns of a block column, t = 64", {128, 256, 512, 1024, 2048}, [](std::int64_t b) { return Widths{64, b}; });
+        [](std::int64_t t) {
+          return Widths{t, 1024};
+        });
+  table(gpu, some, "Columns of a block column, t = 64", {128, 256, 512, 1024, 2048}, [](std::int64_t b) {
+    return Widths{64, b};
+  });
   std::printf("\n%.0f s\n", elapsed());
   return 0;
 } catch (const std::exception &problem) {

@@ -30,7 +30,9 @@ class DenseCalls {
 
   // All throw cuda::Failure. d: the first of D's entries, where the factor is L D L^H.
   void trsm(Block<T> l, Block<T> b, std::int64_t m, std::int64_t n) { call(SXT_DENSE_TRSM, m, n, n, l, b, {}, l); }
-  void syrk(Block<T> a, Block<T> c, std::int64_t n, std::int64_t k, Block<T> d) { call(SXT_DENSE_SYRK, n, n, k, a, {}, c, d); }
+  void syrk(Block<T> a, Block<T> c, std::int64_t n, std::int64_t k, Block<T> d) {
+    call(SXT_DENSE_SYRK, n, n, k, a, {}, c, d);
+  }
   void gemm(Block<T> a, Block<T> b, Block<T> c, std::int64_t m, std::int64_t n, std::int64_t k, Block<T> d) {
     call(SXT_DENSE_GEMM, m, n, k, a, b, c, d);
   }
@@ -51,8 +53,8 @@ class DenseCalls {
     if (args.unit) args.d = &d_, args.incd = &incd;
     const sxt_status status = sextant::plugin::run(part_, args.h, exec_);
     if (status != SXT_OK)
-      throw sextant::plugin::cuda::Failure(status, "%s failed at %lld x %lld x %lld", part_.kernel, (long long)m, (long long)n,
-                                           (long long)k);
+      throw sextant::plugin::cuda::Failure(status, "%s failed at %lld x %lld x %lld", part_.kernel, (long long)m,
+                                           (long long)n, (long long)k);
   }
 
   const sxt_bound &part_;

@@ -10,9 +10,9 @@
 namespace sextant_cholesky_streams {
 
 namespace numbers = sextant::plugin::cuda::dense;
+using sextant::plugin::cuda::Complex, sextant::plugin::cuda::complex_valued, sextant::plugin::cuda::Real;
 using sextant_dense::judge, sextant_dense::Pivot, sextant_dense::PivotRule;
 using sextant_dense::device::Word;
-using sextant::plugin::cuda::Complex, sextant::plugin::cuda::complex_valued, sextant::plugin::cuda::Real;
 
 // What a factorisation of one set tells: in device space, all bits set before it.
 struct Verdict {
@@ -21,8 +21,10 @@ struct Verdict {
 
 template <class T>
 __device__ bool is_finite(T x) {
-  if constexpr (complex_valued<T>) return x.re - x.re == 0 && x.im - x.im == 0;
-  else return x - x == 0;
+  if constexpr (complex_valued<T>)
+    return x.re - x.re == 0 && x.im - x.im == 0;
+  else
+    return x - x == 0;
 }
 
 // factor[to[k]] = values[from[k]], its conjugate for k >= straight.
@@ -38,8 +40,10 @@ __global__ void scatter_values(Tables s, const std::int64_t *from, const std::in
   std::int64_t first = 0, left = s.n_super;  // the last supernode that begins at or before it
   while (left > 1) {
     const std::int64_t half = left / 2;
-    if (s.value_ptr[first + half] <= to[k]) first += half, left -= half;
-    else left = half;
+    if (s.value_ptr[first + half] <= to[k])
+      first += half, left -= half;
+    else
+      left = half;
   }
   const std::int64_t rows = s.row_ptr[first + 1] - s.row_ptr[first];
   atomicMin(&verdict->bad, static_cast<Word>(s.super_ptr[first] + (to[k] - s.value_ptr[first]) / rows));
@@ -71,7 +75,8 @@ __device__ void factor_front(T *x, int m, int w, std::int64_t first_column, cons
       if (verdict == Pivot::changed && judge_of.marks) judge_of.marks[first_column + j] = 1;
     }
     if (verdict == Pivot::failed) break;
-    for (int r = j + 1 + threadIdx.x; r < m; r += subtree_threads) x[r + j * m] = numbers::scaled(x[r + j * m], inverse);
+    for (int r = j + 1 + threadIdx.x; r < m; r += subtree_threads)
+      x[r + j * m] = numbers::scaled(x[r + j * m], inverse);
     __syncthreads();
     const int columns = w - j - 1, height = m - j - 1;
     for (int e = threadIdx.x; e < columns * height; e += subtree_threads) {
@@ -117,8 +122,10 @@ __device__ void update_ancestors(const Tables &s, const Subtree &tree, int p, co
     const int target = inside ? q : tree.last;
     const std::int32_t *const rows = s.rows_of(target) + (inside ? 0 : s.width(target));
     const int count = s.height(target) - (inside ? 0 : s.width(target));
-    const int end = inside ? begin + lower_bound_of(list + begin, m - begin, static_cast<std::int32_t>(s.super_ptr[q + 1])) : m;
-    for (int r = begin + threadIdx.x; r < m; r += subtree_threads) map[r - begin] = lower_bound_of(rows, count, list[r]);
+    const int end =
+        inside ? begin + lower_bound_of(list + begin, m - begin, static_cast<std::int32_t>(s.super_ptr[q + 1])) : m;
+    for (int r = begin + threadIdx.x; r < m; r += subtree_threads)
+      map[r - begin] = lower_bound_of(rows, count, list[r]);
     __syncthreads();
     if (inside) {
       const std::int64_t first = s.super_ptr[q];
@@ -135,7 +142,8 @@ __device__ void update_ancestors(const Tables &s, const Subtree &tree, int p, co
 
 // A block of threads a subtree, supernode after supernode.
 template <class T>
-__global__ void __launch_bounds__(subtree_threads) factor_subtrees(Tables s, const Subtree *trees, T *l, T *updates, Judge how) {
+__global__ void __launch_bounds__(subtree_threads)
+    factor_subtrees(Tables s, const Subtree *trees, T *l, T *updates, Judge how) {
   extern __shared__ __align__(16) unsigned char subtree_memory[];
   __shared__ int map[most_subtree_rows];
   T *const x = reinterpret_cast<T *>(subtree_memory);
@@ -162,8 +170,8 @@ constexpr int assemble_threads = 128;
 
 // A block of threads a column: what the subtrees take off it, in their order.
 template <class T>
-__global__ void __launch_bounds__(assemble_threads) assemble_columns(Tables s, Contributions given, const Subtree *trees,
-                                                                     const T *updates, T *l) {
+__global__ void __launch_bounds__(assemble_threads)
+    assemble_columns(Tables s, Contributions given, const Subtree *trees, const T *updates, T *l) {
   const std::int32_t column = given.columns[blockIdx.x];
   const int p = s.super_of[column], m = s.height(p);
   const std::int32_t *const rows = s.rows_of(p);
@@ -226,11 +234,11 @@ __global__ void __launch_bounds__(tile_threads) update_by_tiles(Tables s, int p,
 
 constexpr int modify_threads = 128, modify_columns = 16;
 
-// Adds the product of supernode p's rows `begin` and on with its rows begin .. begin + columns - 1 to supernode q, which
-// owns the latter: entry (i, j) of the buffer, i >= j.
+// Adds the product of supernode p's rows `begin` and on with its rows begin .. begin + columns - 1 to supernode q,
+// which owns the latter: entry (i, j) of the buffer, i >= j.
 template <class T>
-__global__ void __launch_bounds__(modify_threads) modify(Tables s, int p, int q, int begin, int columns, const T *buffer,
-                                                         std::int64_t ld, T *l) {
+__global__ void __launch_bounds__(modify_threads)
+    modify(Tables s, int p, int q, int begin, int columns, const T *buffer, std::int64_t ld, T *l) {
   const int count = s.height(p) - begin, i = static_cast<int>(blockIdx.x) * modify_threads + threadIdx.x;
   if (i >= count) return;
   const std::int32_t *const list = s.rows_of(p) + begin;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The streams that tasks go to. After each task stands an event; who depends on the task waits for it. Each stream has a
-// ring of events: one that was recorded again stands later in the same stream, so that waiting for it is never too little.
+// The streams that tasks go to. After each task stands an event; who depends on the task waits for it. Each stream has
+// a ring of events: one that was recorded again stands later in the same stream, so that waiting for it is never too
+// little.
 #pragma once
 
 #include <cuda_runtime_api.h>

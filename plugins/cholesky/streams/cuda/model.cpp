@@ -68,7 +68,8 @@ void fill_solve_model(sxt_candidate &candidate, const sxt_cholesky_query &q, con
   cuda::CudaCost cost;
   cost.launches = sets * groups * (6 + 3 * panels + 2 * static_cast<double>(q.height)) +
                   sets * groups * 2 * static_cast<double>(q.max_width) * column_s / std::max(1e-6, machine.launch_s);
-  cost.stream_bytes = sets * number * (2 * groups * static_cast<double>(q.values) + 6 * rhs * static_cast<double>(q.index_size));
+  cost.stream_bytes =
+      sets * number * (2 * groups * static_cast<double>(q.values) + 6 * rhs * static_cast<double>(q.index_size));
   cost.flops = sets * operations_of(q.m.q.value_type) * 2 * rhs * static_cast<double>(q.values);
   cost.working_set = number * static_cast<double>(q.values);
   cuda::fill(candidate, machine, 1, static_cast<std::int64_t>(Mapping::joined), 0, cost);

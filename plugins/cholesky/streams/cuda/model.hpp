@@ -11,8 +11,8 @@ namespace sextant_cholesky_streams {
 inline double operations_of(sxt_value_type type) { return type == SXT_C64 || type == SXT_C128 ? 8 : 2; }
 
 // Fill the terms of cuda_terms.
-void fill_factor_model(sxt_candidate &candidate, const sxt_cholesky_query &query, const sxt_machine &machine, int streams,
-                       Mapping mapping);
+void fill_factor_model(sxt_candidate &candidate, const sxt_cholesky_query &query, const sxt_machine &machine,
+                       int streams, Mapping mapping);
 void fill_solve_model(sxt_candidate &candidate, const sxt_cholesky_query &query, const sxt_machine &machine);
 void estimate_bytes(const sxt_cholesky_query &query, int streams, std::uint64_t *host, std::uint64_t *device);
 

@@ -45,8 +45,9 @@ void Plan::find_subtrees() {
   for (std::int64_t p = 0; p < s.n_super; ++p)
     if (small[p] && (s.parent[p] < 0 || !small[s.parent[p]]))
       subtrees.push_back({first[p], static_cast<std::int32_t>(p), static_cast<std::int32_t>(below(p)), 0, 0});
-  std::stable_sort(subtrees.begin(), subtrees.end(),
-                   [&](const Subtree &a, const Subtree &b) { return s.subtree_flops[a.last] > s.subtree_flops[b.last]; });
+  std::stable_sort(subtrees.begin(), subtrees.end(), [&](const Subtree &a, const Subtree &b) {
+    return s.subtree_flops[a.last] > s.subtree_flops[b.last];
+  });
   for (std::size_t t = 0; t < subtrees.size(); ++t) {
     Subtree &tree = subtrees[t];
     tree.update_at = update_values;
@@ -74,7 +75,8 @@ void Plan::targets(std::int64_t p, std::vector<Target> &out) const {
   const std::int64_t m = rows(p);
   for (std::int64_t i = width(p); i < m;) {
     const std::int32_t block = block_of[list[i]];
-    const std::int64_t end = std::lower_bound(list + i, list + m, static_cast<std::int32_t>(s.block_ptr[block + 1])) - list;
+    const std::int64_t end =
+        std::lower_bound(list + i, list + m, static_cast<std::int32_t>(s.block_ptr[block + 1])) - list;
     out.push_back({block, static_cast<std::int32_t>(i), static_cast<std::int32_t>(end)});
     i = end;
   }
@@ -158,17 +160,19 @@ void Plan::find_levels() {
   }
   for (const std::int32_t p : fifo) {
     Level &here = at(level[p]);
-    if (width(p) <= limits.solve_width && rows(p) <= limits.solve_rows) here.narrow.insert(here.narrow.end(), {p, p});
-    else here.wide.push_back(p);
+    if (width(p) <= limits.solve_width && rows(p) <= limits.solve_rows)
+      here.narrow.insert(here.narrow.end(), {p, p});
+    else
+      here.wide.push_back(p);
     done(p);
   }
 }
 
 std::uint64_t Plan::bytes() const {
   const auto of = [](const auto &list) { return list.size() * sizeof(list[0]); };
-  std::uint64_t sum = sizeof *this + of(super_of) + of(block_of) + of(fifo) + of(subtrees) + of(columns) + of(column_at) +
-                      of(from_tree) + of(from_row) + of(place_in_parent) + of(child_at) + of(children) + of(subtree_of_) +
-                      of(block_of_super_) + of(levels);
+  std::uint64_t sum = sizeof *this + of(super_of) + of(block_of) + of(fifo) + of(subtrees) + of(columns) +
+                      of(column_at) + of(from_tree) + of(from_row) + of(place_in_parent) + of(child_at) + of(children) +
+                      of(subtree_of_) + of(block_of_super_) + of(levels);
   for (const Level &level : levels) sum += of(level.narrow) + of(level.wide);
   return sum;
 }

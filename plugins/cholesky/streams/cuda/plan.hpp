@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What follows from a structure alone, made once on the host: which leaf subtrees are one block of threads' work, in which
-// order the other supernodes' tasks are issued, who contributes to whom.
+// What follows from a structure alone, made once on the host: which leaf subtrees are one block of threads' work, in
+// which order the other supernodes' tasks are issued, who contributes to whom.
 #pragma once
 
 #include <cstddef>
@@ -38,11 +38,11 @@ struct Level {
 };
 
 struct Limits {
-  std::int64_t panel = 8192;  // numbers of a supernode that one block of threads keeps
-  std::int64_t rows = 160;    // of a front of a subtree
-  double flops = 4e6;         // of a subtree
-  std::int64_t narrow_width = 64, narrow_below = 512;      // factor: of a supernode that takes two launches
-  std::int64_t solve_width = 64, solve_rows = 4096;        // solves: of a supernode for one block of threads
+  std::int64_t panel = 8192;                           // numbers of a supernode that one block of threads keeps
+  std::int64_t rows = 160;                             // of a front of a subtree
+  double flops = 4e6;                                  // of a subtree
+  std::int64_t narrow_width = 64, narrow_below = 512;  // factor: of a supernode that takes two launches
+  std::int64_t solve_width = 64, solve_rows = 4096;    // solves: of a supernode for one block of threads
 };
 inline constexpr std::int64_t widest_in_subtree = 160;
 
@@ -69,14 +69,15 @@ class Plan {
   void targets(std::int64_t p, std::vector<Target> &out) const;
   std::uint64_t bytes() const;
 
-  std::vector<std::int32_t> super_of;   // of a column
-  std::vector<std::int32_t> block_of;   // of a column: its block column
-  std::vector<std::int32_t> fifo;       // supernodes outside of subtrees, leaves first
-  std::vector<Subtree> subtrees;        // largest first
-  std::int64_t update_values = 0;       // numbers of all their blocks
-  std::int64_t buffer_values = 0;       // numbers of the largest product that waits to be added
-  std::int64_t most_targets = 0;        // block columns that one supernode reaches, at most
-  // Columns that subtrees contribute to; contributions of column k: from_tree, from_row [column_at[k] .. column_at[k+1]).
+  std::vector<std::int32_t> super_of;  // of a column
+  std::vector<std::int32_t> block_of;  // of a column: its block column
+  std::vector<std::int32_t> fifo;      // supernodes outside of subtrees, leaves first
+  std::vector<Subtree> subtrees;       // largest first
+  std::int64_t update_values = 0;      // numbers of all their blocks
+  std::int64_t buffer_values = 0;      // numbers of the largest product that waits to be added
+  std::int64_t most_targets = 0;       // block columns that one supernode reaches, at most
+  // Columns that subtrees contribute to; contributions of column k: from_tree, from_row [column_at[k] ..
+  // column_at[k+1]).
   std::vector<std::int32_t> columns;
   std::vector<std::int64_t> column_at;
   std::vector<std::int32_t> from_tree, from_row;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The factorisation: one thread of the host issues the tasks of the assembly tree, first in, first out, to the streams in
-// turn. A task that writes a block column, or reads one, waits for the task that wrote it last: writers of one block
+// The factorisation: one thread of the host issues the tasks of the assembly tree, first in, first out, to the streams
+// in turn. A task that writes a block column, or reads one, waits for the task that wrote it last: writers of one block
 // column stand in the order in which they were issued, whatever the number of streams, and so do the sums.
 #include <cuda_runtime.h>
 
@@ -25,7 +25,9 @@ static_assert(sizeof(Verdict) == 2 * sizeof(std::uint64_t), "a verdict is fetche
 unsigned blocks_of(std::int64_t work, int threads) { return static_cast<unsigned>((work + threads - 1) / threads); }
 
 template <class T>
-std::size_t tile_shared(std::int64_t width) { return sizeof(T) * 2 * tile_ld * static_cast<std::size_t>(width); }
+std::size_t tile_shared(std::int64_t width) {
+  return sizeof(T) * 2 * tile_ld * static_cast<std::size_t>(width);
+}
 
 // One set of values.
 template <class T>
@@ -38,17 +40,28 @@ struct Call {
 };
 
 template <class T>
-struct HalfOf { using type = float; };
+struct HalfOf {
+  using type = float;
+};
 template <class R>
-struct HalfOf<cuda::Complex<R>> { using type = cuda::Complex<float>; };
+struct HalfOf<cuda::Complex<R>> {
+  using type = cuda::Complex<float>;
+};
 
 template <class T>
 class Factorisation {
  public:
   Factorisation(const State &state, FactorSession &session, const sxt_cholesky_args &args, const sxt_exec &exec,
                 const Call<T> &call)
-      : state_(state), plan_(*state.plan), s_(plan_.s), session_(session), lanes_(session.lanes), args_(args), exec_(exec),
-        call_(call), rule_(sextant_cholesky::pivot_rule(args)) {}
+      : state_(state),
+        plan_(*state.plan),
+        s_(plan_.s),
+        session_(session),
+        lanes_(session.lanes),
+        args_(args),
+        exec_(exec),
+        call_(call),
+        rule_(sextant_cholesky::pivot_rule(args)) {}
 
   // Enqueues all of it; false where it was cancelled. Throws Failure.
   bool enqueue() {
@@ -61,8 +74,10 @@ class Factorisation {
       for (const std::int32_t p : plan_.fifo) {
         if (is_cancelled(exec_.cancel)) return cuda::need(lanes_.join(stream), "join streams"), false;
         if (!plan_.is_factored(p)) continue;
-        if (plan_.is_narrow(p)) narrow(p);
-        else block_columns(p), ancestors(p);
+        if (plan_.is_narrow(p))
+          narrow(p);
+        else
+          block_columns(p), ancestors(p);
       }
     } catch (...) {
       lanes_.join(stream);
@@ -89,15 +104,17 @@ class Factorisation {
     cuda::fill_bytes(&exec_, call_.verdict, 0xff, sizeof(Verdict), "clear a verdict");
     if (call_.marks) cuda::fill_bytes(&exec_, call_.marks, 0, static_cast<std::uint64_t>(s_.n), "clear marks");
     if (s_.n_entries == 0) return;
-    if (call_.half) scatter(stream, static_cast<const typename HalfOf<T>::type *>(call_.values));
-    else scatter(stream, static_cast<const T *>(call_.values));
+    if (call_.half)
+      scatter(stream, static_cast<const typename HalfOf<T>::type *>(call_.values));
+    else
+      scatter(stream, static_cast<const T *>(call_.values));
   }
   template <class A>
   void scatter(cudaStream_t stream, const A *values) {
     constexpr int threads = 256;
     scatter_values<<<blocks_of(s_.n_entries, threads), threads, 0, stream>>>(
-        state_.tables, state_.entry_from.as<const std::int64_t>(), state_.entry_to.as<const std::int64_t>(), s_.n_entries,
-        s_.n_straight, values, call_.l, call_.verdict);
+        state_.tables, state_.entry_from.as<const std::int64_t>(), state_.entry_to.as<const std::int64_t>(),
+        s_.n_entries, s_.n_straight, values, call_.l, call_.verdict);
     cuda::need_launch("the values of a factor");
   }
 
@@ -105,16 +122,17 @@ class Factorisation {
     if (plan_.subtrees.empty()) return;
     T *const updates = session_.updates.template as<T>();
     const auto *trees = state_.subtrees.as<const Subtree>();
-    cuda::fill_bytes(&exec_, updates, 0, static_cast<std::uint64_t>(plan_.update_values) * sizeof(T), "clear contributions");
+    cuda::fill_bytes(&exec_, updates, 0, static_cast<std::uint64_t>(plan_.update_values) * sizeof(T),
+                     "clear contributions");
     factor_subtrees<<<static_cast<unsigned>(plan_.subtrees.size()), subtree_threads,
                       static_cast<std::size_t>(plan_.limits.panel) * sizeof(T), stream>>>(state_.tables, trees, call_.l,
-                                                                                         updates, how());
+                                                                                          updates, how());
     cuda::need_launch("leaf subtrees");
     if (plan_.columns.empty()) return;
     const Contributions given{state_.contributed.as<const std::int32_t>(), state_.column_at.as<const std::int64_t>(),
                               state_.from_tree.as<const std::int32_t>(), state_.from_row.as<const std::int32_t>()};
-    assemble_columns<<<static_cast<unsigned>(plan_.columns.size()), assemble_threads, 0, stream>>>(state_.tables, given, trees,
-                                                                                                  updates, call_.l);
+    assemble_columns<<<static_cast<unsigned>(plan_.columns.size()), assemble_threads, 0, stream>>>(
+        state_.tables, given, trees, updates, call_.l);
     cuda::need_launch("the contributions of subtrees");
   }
 
@@ -168,8 +186,8 @@ class Factorisation {
         lanes_.wait(lane, session_.last[static_cast<std::size_t>(d)]);
         DenseCalls<T> calls = dense(lane);
         calls.syrk(whole.at(at, c), whole.at(at, at), columns, width, whole.at(c, c));
-        calls.gemm(whole.at(at + columns, c), whole.at(at, c), whole.at(at + columns, at), plan_.rows(p) - at - columns, columns,
-                   width, whole.at(c, c));
+        calls.gemm(whole.at(at + columns, c), whole.at(at, c), whole.at(at + columns, at), plan_.rows(p) - at - columns,
+                   columns, width, whole.at(c, c));
         session_.last[static_cast<std::size_t>(d)] = lanes_.done(lane);
       }
     }
@@ -213,8 +231,9 @@ class Factorisation {
     const Block<T> a = front(p);
     const std::int64_t count = plan_.rows(p) - begin, width = plan_.width(p);
     const Block<T> product{buffer(lane), count};
-    cuda::need(cudaMemsetAsync(product.data, 0, static_cast<std::size_t>(count * columns) * sizeof(T), lanes_.stream(lane)),
-               "clear a product");
+    cuda::need(
+        cudaMemsetAsync(product.data, 0, static_cast<std::size_t>(count * columns) * sizeof(T), lanes_.stream(lane)),
+        "clear a product");
     DenseCalls<T> calls = dense(lane);
     if (plan_.mapping == Mapping::joined && columns <= few) {
       calls.gemm(a.at(begin, 0), a.at(begin, 0), product, count, columns, width, a);
@@ -224,9 +243,9 @@ class Factorisation {
     }
     lanes_.wait(lane, session_.last[static_cast<std::size_t>(t.block)]);
     const dim3 blocks(blocks_of(count, modify_threads), blocks_of(columns, modify_columns));
-    modify<<<blocks, modify_threads, 0, lanes_.stream(lane)>>>(state_.tables, static_cast<int>(p),
-                                                               plan_.super_of[s_.block_ptr[t.block]], static_cast<int>(begin),
-                                                               static_cast<int>(columns), product.data, count, call_.l);
+    modify<<<blocks, modify_threads, 0, lanes_.stream(lane)>>>(
+        state_.tables, static_cast<int>(p), plan_.super_of[s_.block_ptr[t.block]], static_cast<int>(begin),
+        static_cast<int>(columns), product.data, count, call_.l);
     cuda::need_launch("modify");
   }
 
@@ -243,8 +262,8 @@ class Factorisation {
 
 // What one set's factorisation says, after its end.
 template <class T>
-void tell(const State &state, FactorSession &session, const sxt_cholesky_args &args, const sxt_exec *exec, std::int64_t set,
-          std::int64_t place) {
+void tell(const State &state, FactorSession &session, const sxt_cholesky_args &args, const sxt_exec *exec,
+          std::int64_t set, std::int64_t place) {
   const sxt_symbolic &s = state.plan->s;
   const std::uint64_t failed = session.told[static_cast<std::size_t>(2 * place)];
   const std::uint64_t bad = session.told[static_cast<std::size_t>(2 * place + 1)];
@@ -254,7 +273,8 @@ void tell(const State &state, FactorSession &session, const sxt_cholesky_args &a
     args.failed_pivot[set] = std::numeric_limits<double>::quiet_NaN();
   } else if (failed != sextant_dense::device::no_column) {
     const auto j = static_cast<std::int64_t>(failed);
-    const std::int64_t p = state.plan->super_of[j], at = s.value_ptr[p] + (j - s.super_ptr[p]) * (state.plan->rows(p) + 1);
+    const std::int64_t p = state.plan->super_of[j],
+                       at = s.value_ptr[p] + (j - s.super_ptr[p]) * (state.plan->rows(p) + 1);
     const T *const l = set_of<T>(static_cast<const void *>(args.factor), args.stride_factor, set);
     cuda::Real<T> pivot{};
     cuda::fetch(exec, &pivot, reinterpret_cast<const cuda::Real<T> *>(l + at), 1, "a pivot");
@@ -273,7 +293,8 @@ void tell(const State &state, FactorSession &session, const sxt_cholesky_args &a
 }
 
 template <class T>
-sxt_status factor_sets(const State &state, FactorSession &session, const sxt_cholesky_args &args, const sxt_exec *exec) {
+sxt_status factor_sets(const State &state, FactorSession &session, const sxt_cholesky_args &args,
+                       const sxt_exec *exec) {
   const bool half = args.value_type != args.value_type_a;
   const std::int64_t value = static_cast<std::int64_t>(half ? sizeof(T) / 2 : sizeof(T));
   for (std::int64_t first = 0; first < args.n_sets; first += state.sets) {
@@ -285,11 +306,12 @@ sxt_status factor_sets(const State &state, FactorSession &session, const sxt_cho
       call.half = half;
       call.l = set_of<T>(args.factor, args.stride_factor, set);
       call.verdict = session.verdicts.as<Verdict>() + place;
-      if (args.pivot_policy != SXT_PIVOT_POLICY_FAIL) call.marks = session.marks.as<std::uint8_t>() + place * state.plan->s.n;
+      if (args.pivot_policy != SXT_PIVOT_POLICY_FAIL)
+        call.marks = session.marks.as<std::uint8_t>() + place * state.plan->s.n;
       if (!Factorisation<T>(state, session, args, *exec, call).enqueue()) return cuda::wait(exec), SXT_NOT_CONVERGED;
     }
-    cuda::fetch(exec, session.told.data(), session.verdicts.as<const std::uint64_t>(), static_cast<std::uint64_t>(2 * count),
-                "verdicts");
+    cuda::fetch(exec, session.told.data(), session.verdicts.as<const std::uint64_t>(),
+                static_cast<std::uint64_t>(2 * count), "verdicts");
     for (std::int64_t place = 0; place < count; ++place) tell<T>(state, session, args, exec, first + place, place);
   }
   return SXT_OK;
@@ -306,9 +328,11 @@ sxt_status load_factor(const sxt_exec *exec, sxt_value_type type, const Limits &
     if (status == SXT_OK) status = cuda::load(exec, modify<T>);
     const auto panel = static_cast<std::size_t>(limits.panel);
     if (status == SXT_OK) status = cuda::load_with_shared(exec, factor_subtrees<T>, panel * sizeof(T));
-    if (status == SXT_OK) status = cuda::load_with_shared(exec, update_by_tiles<T>, tile_shared<T>(limits.narrow_width));
     if (status == SXT_OK)
-      status = cuda::load_with_shared(exec, factor_panel<T>, sextant_dense::device::panel_shared<T>(panel_width + 1, panel_width));
+      status = cuda::load_with_shared(exec, update_by_tiles<T>, tile_shared<T>(limits.narrow_width));
+    if (status == SXT_OK)
+      status = cuda::load_with_shared(exec, factor_panel<T>,
+                                      sextant_dense::device::panel_shared<T>(panel_width + 1, panel_width));
     return status;
   });
 }

@@ -14,7 +14,7 @@ namespace {
 using namespace sextant::plugin;
 using sextant_cholesky::set_of;
 
-constexpr int vector_threads = 256, wide_threads = 1024;
+constexpr int vector_threads = 256;
 
 unsigned blocks_of(std::int64_t work, int threads) { return static_cast<unsigned>((work + threads - 1) / threads); }
 
@@ -28,14 +28,20 @@ template <class T>
 class Solve {
  public:
   Solve(const State &state, const SolveSession &session, const sxt_cholesky_args &args, const sxt_exec &exec)
-      : state_(state), plan_(*state.plan), session_(session), args_(args), exec_(exec), stream_(cuda::stream_of(exec)) {}
+      : state_(state),
+        plan_(*state.plan),
+        session_(session),
+        args_(args),
+        exec_(exec),
+        stream_(cuda::stream_of(exec)) {}
 
   // False where it was cancelled. Throws Failure.
   bool group(std::int64_t set, std::int64_t first, std::int64_t columns) {
     T *const b = set_of<T>(args_.b, args_.stride_b, set) + first * args_.ldb;
     const Sweep<T> v = sweep(set_of<T>(static_cast<const void *>(args_.factor), args_.stride_factor, set), columns);
     const bool whole = args_.phase == SXT_CHOLESKY_SOLVE;
-    const bool begins = whole || args_.phase == SXT_CHOLESKY_FORWARD, ends = whole || args_.phase == SXT_CHOLESKY_BACKWARD;
+    const bool begins = whole || args_.phase == SXT_CHOLESKY_FORWARD,
+               ends = whole || args_.phase == SXT_CHOLESKY_BACKWARD;
     const std::int32_t *const perm = state_.perm.as<const std::int32_t>();
     const dim3 blocks(blocks_of(plan_.s.n, vector_threads), static_cast<unsigned>(columns));
     take_columns<<<blocks, vector_threads, 0, stream_>>>(plan_.s.n, begins ? perm : nullptr, b, args_.ldb, v.x);
@@ -90,8 +96,8 @@ class Solve {
     if (!plan_.is_factored(p)) return;
     for (std::int64_t j = 0; j < plan_.width(p); j += solve_panel) {
       const std::int64_t w = std::min<std::int64_t>(solve_panel, plan_.width(p) - j), rest = plan_.rows(p) - j - w;
-      forward_panel<<<std::max(1u, blocks_of(rest, solve_threads)), solve_threads, shared_of<T>(solve_panel, v.columns), stream_>>>(
-          v, p, static_cast<int>(j), static_cast<int>(w));
+      forward_panel<<<std::max(1u, blocks_of(rest, solve_threads)), solve_threads, shared_of<T>(solve_panel, v.columns),
+                      stream_>>>(v, p, static_cast<int>(j), static_cast<int>(w));
       cuda::need_launch("a panel's forward solve");
     }
   }
@@ -112,10 +118,11 @@ class Solve {
   void backward_wide(const Sweep<T> &v, std::int32_t p) {
     for (std::int64_t end = plan_.width(p); end > 0;) {
       const std::int64_t j = (end - 1) / solve_panel * solve_panel, w = end - j;
-      backward_dots<<<static_cast<unsigned>(w), solve_threads, 0, stream_>>>(v, p, static_cast<int>(j), static_cast<int>(w));
+      backward_dots<<<static_cast<unsigned>(w), solve_threads, 0, stream_>>>(v, p, static_cast<int>(j),
+                                                                             static_cast<int>(w));
       cuda::need_launch("a panel's products");
       backward_panel<<<1, solve_threads, shared_of<T>(solve_panel, v.columns), stream_>>>(v, p, static_cast<int>(j),
-                                                                                         static_cast<int>(w));
+                                                                                          static_cast<int>(w));
       cuda::need_launch("a panel's backward solve");
       end = j;
     }
@@ -147,7 +154,8 @@ sxt_status load_solve(const sxt_exec *exec, sxt_value_type type) {
   });
 }
 
-sxt_status run_solve(const State &state, const SolveSession &session, const sxt_cholesky_args &args, const sxt_exec *exec) {
+sxt_status run_solve(const State &state, const SolveSession &session, const sxt_cholesky_args &args,
+                     const sxt_exec *exec) {
   if (state.plan->s.n == 0) return SXT_OK;
   return cuda::guarded(exec, [&] {
     return cuda::with_number(args.value_type, [&](auto tag) -> sxt_status {

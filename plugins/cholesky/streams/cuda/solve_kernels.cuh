@@ -12,7 +12,7 @@ namespace sextant_cholesky_streams {
 namespace numbers = sextant::plugin::cuda::dense;
 using sextant::plugin::cuda::Real;
 
-constexpr int solve_threads = 128, most_solve_columns = 8, solve_panel = 64;
+constexpr int solve_threads = 128, wide_threads = 1024, most_solve_columns = 8, solve_panel = 64;
 constexpr int most_solve_width = 160;  // of a supernode that one block solves
 
 // One sweep over a group of right-hand sides.
@@ -21,9 +21,9 @@ struct Sweep {
   Tables s;
   const std::int32_t *place, *child_at, *children;
   const T *l;
-  T *x;              // n a column, in the order of elimination
-  T *fronts;         // as many numbers a column as the row lists have
-  std::int64_t size; // of these
+  T *x;               // n a column, in the order of elimination
+  T *fronts;          // as many numbers a column as the row lists have
+  std::int64_t size;  // of these
   int columns;
   bool unit;
   __device__ bool is_factored(int p) const { return s.super_ptr[p] < s.n_factored; }
@@ -53,8 +53,8 @@ __device__ void assemble_front(const Sweep<T> &v, int p) {
   }
 }
 
-// The triangle of `w` columns at block: b[i + c w] in shared memory becomes L^-1 b. Entries are scaled at the end: until
-// then row j holds L(j, j) times its unknown.
+// The triangle of `w` columns at block: b[i + c w] in shared memory becomes L^-1 b. Entries are scaled at the end:
+// until then row j holds L(j, j) times its unknown.
 template <class T>
 __device__ void forward_triangle(const Sweep<T> &v, const T *block, int m, int w, T *b) {
   for (int j = 0; j < w; ++j) {
@@ -67,7 +67,8 @@ __device__ void forward_triangle(const Sweep<T> &v, const T *block, int m, int w
     }
     __syncthreads();
   }
-  for (int e = threadIdx.x; e < w * v.columns; e += blockDim.x) b[e] = numbers::scaled(b[e], v.inverse(block, m, e % w));
+  for (int e = threadIdx.x; e < w * v.columns; e += blockDim.x)
+    b[e] = numbers::scaled(b[e], v.inverse(block, m, e % w));
   __syncthreads();
 }
 
@@ -77,18 +78,21 @@ __device__ void backward_triangle(const Sweep<T> &v, const T *block, int m, int 
     const Real<T> inverse = v.inverse(block, m, j);
     for (int e = threadIdx.x; e < j * v.columns; e += blockDim.x) {
       const int i = e % j, c = e / j;
-      b[i + c * w] = numbers::minus_product(b[i + c * w], numbers::conjugate(block[j + static_cast<std::int64_t>(i) * m]),
-                                            numbers::scaled(b[j + c * w], inverse));
+      b[i + c * w] =
+          numbers::minus_product(b[i + c * w], numbers::conjugate(block[j + static_cast<std::int64_t>(i) * m]),
+                                 numbers::scaled(b[j + c * w], inverse));
     }
     __syncthreads();
   }
-  for (int e = threadIdx.x; e < w * v.columns; e += blockDim.x) b[e] = numbers::scaled(b[e], v.inverse(block, m, e % w));
+  for (int e = threadIdx.x; e < w * v.columns; e += blockDim.x)
+    b[e] = numbers::scaled(b[e], v.inverse(block, m, e % w));
   __syncthreads();
 }
 
 // front(i) -= sum of block(i, j) b(j): rows first, first + step, ... below m; block begins at the panel's columns.
 template <class T>
-__device__ void take_off_rows(const Sweep<T> &v, const T *block, T *front, int m, int w, int first, int step, const T *b) {
+__device__ void take_off_rows(const Sweep<T> &v, const T *block, T *front, int m, int w, int first, int step,
+                              const T *b) {
   for (int i = first; i < m; i += step) {
     T sum[most_solve_columns];
 #pragma unroll
@@ -130,17 +134,18 @@ __global__ void __launch_bounds__(solve_threads) forward_fronts(Sweep<T> v, cons
   }
 }
 
-// One wide front's vector, by one block. finish: its columns are not factored, and done.
+// One wide front's vector, by one block; where its columns are not factored, that is all.
 template <class T>
-__global__ void begin_wide_front(Sweep<T> v, int p) {
+__global__ void __launch_bounds__(wide_threads) begin_wide_front(Sweep<T> v, int p) {
   assemble_front(v, p);
   if (v.is_factored(p)) return;
   for (int c = 0; c < v.columns; ++c)
-    for (int i = threadIdx.x; i < v.s.width(p); i += blockDim.x) v.x[v.s.super_ptr[p] + i + c * v.s.n] = v.front(p, c)[i];
+    for (int i = threadIdx.x; i < v.s.width(p); i += blockDim.x)
+      v.x[v.s.super_ptr[p] + i + c * v.s.n] = v.front(p, c)[i];
 }
 
-// Columns j0 .. j0 + w - 1 of a wide front: every block solves for them, from numbers that no block writes, and takes them
-// off rows of its own.
+// Columns j0 .. j0 + w - 1 of a wide front: every block solves for them, from numbers that no block writes, and takes
+// them off rows of its own.
 template <class T>
 __global__ void __launch_bounds__(solve_threads) forward_panel(Sweep<T> v, int p, int j0, int w) {
   T *const b = solve_memory<T>();
@@ -150,7 +155,8 @@ __global__ void __launch_bounds__(solve_threads) forward_panel(Sweep<T> v, int p
   __syncthreads();
   forward_triangle(v, block + j0, m, w, b);
   if (blockIdx.x == 0)
-    for (int e = threadIdx.x; e < w * v.columns; e += solve_threads) v.x[v.s.super_ptr[p] + j0 + e % w + e / w * v.s.n] = b[e];
+    for (int e = threadIdx.x; e < w * v.columns; e += solve_threads)
+      v.x[v.s.super_ptr[p] + j0 + e % w + e / w * v.s.n] = b[e];
   take_off_rows(v, block, v.front(p, 0), m, w, j0 + w + static_cast<int>(blockIdx.x) * solve_threads + threadIdx.x,
                 static_cast<int>(gridDim.x) * solve_threads, b);
 }
@@ -216,7 +222,8 @@ __global__ void __launch_bounds__(solve_threads) backward_panel(Sweep<T> v, int 
   for (int e = threadIdx.x; e < w * v.columns; e += solve_threads) b[e] = v.front(p, e / w)[j0 + e % w];
   __syncthreads();
   backward_triangle(v, block, m, w, b);
-  for (int e = threadIdx.x; e < w * v.columns; e += solve_threads) v.x[v.s.super_ptr[p] + j0 + e % w + e / w * v.s.n] = b[e];
+  for (int e = threadIdx.x; e < w * v.columns; e += solve_threads)
+    v.x[v.s.super_ptr[p] + j0 + e % w + e / w * v.s.n] = b[e];
 }
 
 // ---- the caller's vectors ----------------------------------------------------------------------------------------

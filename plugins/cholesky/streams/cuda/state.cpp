@@ -65,8 +65,9 @@ std::uint64_t session_bytes(const Plan &plan, sxt_value_type type, bool solves, 
   const std::uint64_t number = value_bytes(type), n = static_cast<std::uint64_t>(plan.s.n);
   if (solves) return number * static_cast<std::uint64_t>(columns) * (n + plan.place_in_parent.size());
   const auto many = static_cast<std::uint64_t>(sets), lanes = static_cast<std::uint64_t>(streams);
-  return number * static_cast<std::uint64_t>(plan.update_values) + lanes * number * static_cast<std::uint64_t>(plan.buffer_values) +
-         lanes * sizeof(unsigned) + many * (verdict_bytes + n);
+  return number * static_cast<std::uint64_t>(plan.update_values) +
+         lanes * number * static_cast<std::uint64_t>(plan.buffer_values) + lanes * sizeof(unsigned) +
+         many * (verdict_bytes + n);
 }
 
 void fill(State &state, const sxt_exec *exec) {
@@ -109,7 +110,8 @@ void fill(Session &session, const State &state, const sxt_filled *slots, const s
   s.targets.reserve(static_cast<std::size_t>(plan.most_targets));
   s.told.resize(static_cast<std::size_t>(2 * sets));
   s.changed.resize(static_cast<std::size_t>(n));
-  for (int lane = 0; lane < state.streams; ++lane) s.dense.push_back(slots[0].parts[lane % static_cast<int>(slots[0].instances)]);
+  for (int lane = 0; lane < state.streams; ++lane)
+    s.dense.push_back(slots[0].parts[lane % static_cast<int>(slots[0].instances)]);
   cuda::fill_bytes(exec, s.tickets.data(), 0, s.tickets.bytes(), "clear counters");
   cuda::wait(exec);
 }

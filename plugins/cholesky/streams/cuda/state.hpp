@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a scheduler holds: the plan and the structure on the device, shared by all who factor or solve on it; and what one
-// caller works in.
+// What a scheduler holds: the plan and the structure on the device, shared by all who factor or solve on it; and what
+// one caller works in.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ struct FactorSession {
   explicit FactorSession(int streams) : lanes(streams) {}
   Lanes lanes;
   DeviceArray updates, buffers, tickets, verdicts, marks;
-  std::vector<Mark> last;           // of each block column: the task that wrote it last
+  std::vector<Mark> last;  // of each block column: the task that wrote it last
   std::vector<Target> targets;
   std::vector<std::uint64_t> told;  // verdicts, on the host
   std::vector<std::uint8_t> changed;
@@ -65,7 +65,8 @@ void fill(Session &session, const State &state, const sxt_filled *slots, const s
 sxt_status load_factor(const sxt_exec *exec, sxt_value_type type, const Limits &limits);
 sxt_status load_solve(const sxt_exec *exec, sxt_value_type type);
 sxt_status run_factor(const State &state, FactorSession &session, const sxt_cholesky_args &args, const sxt_exec *exec);
-sxt_status run_solve(const State &state, const SolveSession &session, const sxt_cholesky_args &args, const sxt_exec *exec);
+sxt_status run_solve(const State &state, const SolveSession &session, const sxt_cholesky_args &args,
+                     const sxt_exec *exec);
 sxt_status run_pivots(const State &state, const sxt_cholesky_args &args, const sxt_exec *exec);
 
 }  // namespace sextant_cholesky_streams

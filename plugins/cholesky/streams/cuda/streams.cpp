@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "model.hpp"
+#include "plugins/dense/shared/cuda/panel.hpp"
 #include "state.hpp"
 
 using namespace sextant_cholesky_streams;
@@ -40,9 +41,14 @@ Plan make_plan(const sxt_symbolic &symbolic, const sxt_cholesky_query &q, Mappin
   return Plan(symbolic, limits_of(q.m.q.value_type), solves ? Mapping::joined : mapping, solves);
 }
 
-sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
+sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *machine, sxt_message *reason) {
   const auto &q = as<sxt_cholesky_query>(query);
   if (q.phase == SXT_CHOLESKY_INVERSE) return refuse(reason, "it computes no entries of the inverse");
+  const std::int64_t shared =
+      sextant_dense::device::most_panel_shared(static_cast<std::int64_t>(value_bytes(q.m.q.value_type)));
+  if (machine && machine->shared_per_block > 0 && shared > machine->shared_per_block)
+    return refuse(reason, "a panel takes %lld bytes of shared memory, a block has %lld", (long long)shared,
+                  (long long)machine->shared_per_block);
   if (q.max_rows > INT32_MAX || q.n_super > INT32_MAX)
     return refuse(reason, "a front of %lld rows is beyond its integers", (long long)q.max_rows);
   return SXT_OK;
@@ -93,8 +99,8 @@ void bytes(const sxt_query *query, const sxt_symbolic *symbolic, const sxt_machi
   }
 }
 
-sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *slots, const sxt_exec *exec,
-                   void **state) {
+sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *slots,
+                   const sxt_exec *exec, void **state) {
   if (!problem->data || !is_kind(*problem->data, SXT_KIND_SYMBOLIC))
     return error(exec, SXT_E_ARGUMENT, "the problem has no symbolic structure");
   const auto &q = as<sxt_cholesky_query>(problem->query);
@@ -107,7 +113,8 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
     made.streams = launch.streams;
     made.sets = sets_of(q), made.columns = columns_of(q);
     if (const sxt_status failed = load_solve(exec, made.type)) return failed;
-    if (const sxt_status failed = is_solve(q.phase) ? SXT_OK : load_factor(exec, made.type, limits_of(made.type))) return failed;
+    if (const sxt_status failed = is_solve(q.phase) ? SXT_OK : load_factor(exec, made.type, limits_of(made.type)))
+      return failed;
     made.plan.emplace(as<sxt_symbolic>(problem->data), limits_of(made.type),
                       is_solve(q.phase) ? Mapping::joined : launch.mapping, is_solve(q.phase));
     return fill(made, exec), SXT_OK;

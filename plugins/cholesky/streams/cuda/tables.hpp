@@ -30,8 +30,10 @@ __device__ inline int lower_bound_of(const std::int32_t *list, int count, std::i
   int first = 0;
   while (count > 0) {
     const int half = count / 2;
-    if (list[first + half] < row) first += half + 1, count -= half + 1;
-    else count = half;
+    if (list[first + half] < row)
+      first += half + 1, count -= half + 1;
+    else
+      count = half;
   }
   return first;
 }

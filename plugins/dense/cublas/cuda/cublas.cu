@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// dense.cublas.cuda: cuBLAS' products and triangular solves, an item a call, where the host knows the sizes; a kernel of
-// ours, a block an item, where they lie on the device. Factorisations are panels of ours and cuBLAS' products.
+// dense.cublas.cuda: cuBLAS' products and triangular solves, an item a call, where the host knows the sizes; a kernel
+// of ours, a block an item, where they lie on the device. Factorisations are panels of ours and cuBLAS' products.
 #include <cuda_runtime.h>
 
 #include <cstdint>
@@ -24,6 +24,8 @@ constexpr std::int64_t strip = 512;                 // columns of a lower result
 
 struct Session {
   cublasHandle_t handle = nullptr;
+  cudaStream_t stream = nullptr;  // that the handle was given last
+  bool has_stream = false;
   cuda::DeviceArray workspace, scaled, ticket;
   ~Session() {
     if (handle) Cublas::instance().destroy(handle);
@@ -32,8 +34,8 @@ struct Session {
 
 void need(cublasStatus_t status, const char *step) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
-  throw Failure(status == CUBLAS_STATUS_ALLOC_FAILED ? SXT_E_MEMORY : SXT_E_DEVICE, "cuBLAS could not %s: status %d", step,
-                static_cast<int>(status));
+  throw Failure(status == CUBLAS_STATUS_ALLOC_FAILED ? SXT_E_MEMORY : SXT_E_DEVICE, "cuBLAS could not %s: status %d",
+                step, static_cast<int>(status));
 }
 
 int as_int(std::int64_t size) {
@@ -71,8 +73,8 @@ class Calls {
  private:
   int type() const { return args_.value_type - 1; }
 
-  void gemm(cublasOperation_t left, cublasOperation_t right, View<T> a, View<T> b, View<T> c, std::int64_t m, std::int64_t n,
-            std::int64_t k) {
+  void gemm(cublasOperation_t left, cublasOperation_t right, View<T> a, View<T> b, View<T> c, std::int64_t m,
+            std::int64_t n, std::int64_t k) {
     if (m == 0 || n == 0 || k == 0) return;
     const T minus = cuda::number<T>(-1), one = cuda::number<T>(1);
     need(Cublas::instance().gemm[type()](session_.handle, left, right, as_int(m), as_int(n), as_int(k), &minus, a.data,
@@ -89,13 +91,14 @@ class Calls {
          "solve with a triangle");
   }
 
-  void scale(View<T> from, View<T> to, std::int64_t rows, std::int64_t columns, const T *d, std::int64_t incd, bool divide) {
+  void scale(View<T> from, View<T> to, std::int64_t rows, std::int64_t columns, const T *d, std::int64_t incd,
+             bool divide) {
     if (rows == 0 || columns == 0) return;
     constexpr int threads = 128;
     const dim3 blocks(static_cast<unsigned>((rows + threads - 1) / threads),
                       static_cast<unsigned>(std::min<std::int64_t>(columns, 64)));
-    device::scale_columns<<<blocks, threads, 0, stream_>>>(from.data, from.ld, to.data, to.ld, rows, as_int(columns), d, incd,
-                                                          divide);
+    device::scale_columns<<<blocks, threads, 0, stream_>>>(from.data, from.ld, to.data, to.ld, rows, as_int(columns), d,
+                                                           incd, divide);
     cuda::need_launch("the scaling of columns");
   }
 
@@ -133,13 +136,23 @@ class Calls {
       const int width = static_cast<int>(std::min<std::int64_t>(panel_width, n - j));
       const std::int64_t rows = n - j, rest = rows - width;
       const View<T> here = a.at(j, j);
-      const Panel<T> panel{here.data, a.ld, rows, width, rule, marks ? marks + j : nullptr, nullptr, 0, nullptr, 0,
+      const Panel<T> panel{here.data,
+                           a.ld,
+                           rows,
+                           width,
+                           rule,
+                           marks ? marks + j : nullptr,
+                           nullptr,
+                           0,
+                           nullptr,
+                           0,
                            session_.ticket.template as<unsigned>()};
-      device::factor_panel<<<device::panel_blocks(rows, width), device::panel_threads, device::panel_shared<T>(rows, width),
-                             stream_>>>(panel);
+      device::factor_panel<<<device::panel_blocks(rows, width), device::panel_threads,
+                             device::panel_shared<T>(rows, width), stream_>>>(panel);
       cuda::need_launch("a panel of a factorisation");
       const View<T> below = here.at(width, 0);
-      update(below, below, here.at(width, width), rest, rest, width, rule.definite ? nullptr : here.data, a.ld + 1, true);
+      update(below, below, here.at(width, width), rest, rest, width, rule.definite ? nullptr : here.data, a.ld + 1,
+             true);
     }
   }
 
@@ -148,6 +161,13 @@ class Calls {
   const cudaStream_t stream_;
   const bool unit_;
 };
+
+sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *machine, sxt_message *reason) {
+  const std::int64_t shared = device::most_panel_shared(static_cast<std::int64_t>(value_bytes(query->value_type)));
+  if (!machine || machine->shared_per_block <= 0 || shared <= machine->shared_per_block) return SXT_OK;
+  return refuse(reason, "a panel takes %lld bytes of shared memory, a block has %lld", (long long)shared,
+                (long long)machine->shared_per_block);
+}
 
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
@@ -174,7 +194,8 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_
       using T = typename decltype(tag)::type;
       if (const sxt_status failed = cuda::load(exec, run_items<T>)) return failed;
       if (const sxt_status failed = cuda::load(exec, device::scale_columns<T>)) return failed;
-      return cuda::load_with_shared(exec, device::factor_panel<T>, device::panel_shared<T>(panel_width + 1, panel_width));
+      return cuda::load_with_shared(exec, device::factor_panel<T>,
+                                    device::panel_shared<T>(panel_width + 1, panel_width));
     });
   });
 }
@@ -191,14 +212,23 @@ sxt_status open(const void *, const sxt_filled *, const sxt_exec *exec, void **o
   });
 }
 
-sxt_status by_library(const sxt_dense_args &args, const sxt_exec *exec, const Session &session) {
+// Setting a stream takes the workspace away.
+void take_stream(Session &session, cudaStream_t stream) {
+  if (session.has_stream && session.stream == stream) return;
+  session.has_stream = false;
+  need(Cublas::instance().set_stream(session.handle, stream), "take the stream");
+  need(Cublas::instance().set_workspace(session.handle, session.workspace.data(), workspace_bytes), "take a workspace");
+  session.stream = stream, session.has_stream = true;
+}
+
+sxt_status by_library(const sxt_dense_args &args, const sxt_exec *exec, Session &session) {
   if (args.info)
-    return error(exec, SXT_E_NOT_SUPPORTED, "infos in host memory would have to be waited for: leave them out, or put all "
-                                            "arrays on the device");
+    return error(exec, SXT_E_NOT_SUPPORTED,
+                 "infos in host memory would have to be waited for: leave them out, or put all "
+                 "arrays on the device");
   return cuda::guarded(exec, [&] {
     const cudaStream_t stream = cuda::stream_of(*exec);
-    need(Cublas::instance().set_stream(session.handle, stream), "take the stream");
-    need(Cublas::instance().set_workspace(session.handle, session.workspace.data(), workspace_bytes), "take a workspace");
+    take_stream(session, stream);
     return cuda::with_number(args.value_type, [&](auto tag) {
       Calls<typename decltype(tag)::type> calls(session, args, stream);
       for (std::int64_t g = 0; g < args.count; ++g) calls.work(g);
@@ -211,10 +241,11 @@ sxt_status run(const void *, void *opened, const sxt_head *head, const sxt_exec 
   const auto &args = as<sxt_dense_args>(head);
   if (const sxt_status wrong = sextant_dense::check(args, exec)) return wrong;
   if (args.count == 0) return SXT_OK;
-  if (!args.arrays_on_device) return by_library(args, exec, *static_cast<const Session *>(opened));
+  if (!args.arrays_on_device) return by_library(args, exec, *static_cast<Session *>(opened));
   return cuda::with_number(args.value_type, [&](auto tag) {
     const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(args.count, 1 << 20));
-    run_items<typename decltype(tag)::type><<<blocks, item_threads, 0, cuda::stream_of(*exec)>>>(args, pivot_rule(args));
+    run_items<typename decltype(tag)::type>
+        <<<blocks, item_threads, 0, cuda::stream_of(*exec)>>>(args, pivot_rule(args));
     return cuda::launched(exec, "a group of dense operations");
   });
 }
@@ -224,6 +255,7 @@ const sxt_kernel kernel = [] {
                             "cuBLAS an item a call; groups with sizes on the device by a block an item", run);
   k.flags = SXT_KERNEL_DETERMINISTIC;
   k.term_names = cuda::cuda_terms;
+  k.applicable = applicable;
   k.candidates = candidates;
   k.prepare = prepare;
   k.open = open;

@@ -22,8 +22,16 @@ struct DeviceItem {
   const T *d;
   std::int64_t incd;
   __device__ DeviceItem(const sxt_dense_args &s, std::int64_t g)
-      : m(s.m ? s.m[g] : 0), n(s.n ? s.n[g] : 0), k(s.k ? s.k[g] : 0), a(at(s.a, g)), b(at(s.b, g)), c(at(s.c, g)),
-        lda(s.lda ? s.lda[g] : 1), ldb(s.ldb ? s.ldb[g] : 1), ldc(s.ldc ? s.ldc[g] : 1), d(at(s.d, g)),
+      : m(s.m ? s.m[g] : 0),
+        n(s.n ? s.n[g] : 0),
+        k(s.k ? s.k[g] : 0),
+        a(at(s.a, g)),
+        b(at(s.b, g)),
+        c(at(s.c, g)),
+        lda(s.lda ? s.lda[g] : 1),
+        ldb(s.ldb ? s.ldb[g] : 1),
+        ldc(s.ldc ? s.ldc[g] : 1),
+        d(at(s.d, g)),
         incd(s.d && s.incd ? s.incd[g] : 1) {}
   __device__ static T *at(void *const *list, std::int64_t g) { return list ? static_cast<T *>(list[g]) : nullptr; }
   // D's entry, or 1.
@@ -72,6 +80,7 @@ __device__ void trsm_item(const DeviceItem<T> &x, bool unit) {
   for (int r = threadIdx.x; r < x.m; r += item_threads) {
     for (int c = 0; c < x.n; ++c) {
       T value = x.b[r + c * x.ldb];
+#pragma unroll 1
       for (int k = 0; k < c; ++k)
         value = numbers::minus_product(value, x.b[r + k * x.ldb], numbers::conjugate(x.a[c + k * x.lda]));
       x.b[r + c * x.ldb] = numbers::scaled(value, 1 / x.diagonal(c, unit));
@@ -104,6 +113,7 @@ __device__ void product_item(const DeviceItem<T> &x, int m, int n, bool lower, L
   for_entries(m, n, [&](int r, int c) {
     if (lower && r < c) return;
     T value = x.c[r + c * x.ldc];
+#pragma unroll 1
     for (int k = 0; k < x.k; ++k) value = numbers::minus_product(value, left(r, k), right(k, c));
     x.c[r + c * x.ldc] = value;
   });

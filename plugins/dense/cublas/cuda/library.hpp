@@ -12,8 +12,8 @@ namespace sextant_dense::vendor {
 
 using Gemm = cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int, const void *,
                             const void *, int, const void *, int, const void *, void *, int);
-using Trsm = cublasStatus_t(cublasHandle_t, cublasSideMode_t, cublasFillMode_t, cublasOperation_t, cublasDiagType_t, int,
-                            int, const void *, const void *, int, void *, int);
+using Trsm = cublasStatus_t(cublasHandle_t, cublasSideMode_t, cublasFillMode_t, cublasOperation_t, cublasDiagType_t,
+                            int, int, const void *, const void *, int, void *, int);
 
 struct Cublas : sextant::plugin::VendorLibrary {
   cublasStatus_t (*create)(cublasHandle_t *);

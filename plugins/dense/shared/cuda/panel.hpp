@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A panel of up to 64 columns in one launch: potrf (or L D L^H) of its triangle, then trsm of all rows below. Each block of
-// threads factors the triangle for itself in shared memory, 2/3 w^3 flops that cost no more time than one block's, and
-// solves for its own rows; the block that ends last writes the triangle. Reads and writes each number once. Bound: the
-// chain of pivots, three barriers a column. Include from .cu files.
+// A panel of up to 64 columns in one launch: potrf (or L D L^H) of its triangle, then trsm of all rows below. Each
+// block of threads factors the triangle for itself in shared memory, 2/3 w^3 flops that cost no more time than one
+// block's, and solves for its own rows; the block that ends last writes the triangle. Reads and writes each number
+// once. Bound: the chain of pivots, three barriers a column. Include from .cu files.
 #pragma once
 
 #include "plugins/dense/shared/pivots.hpp"
@@ -39,7 +39,13 @@ inline unsigned panel_blocks(std::int64_t rows, int width) {
 }
 template <class T>
 std::size_t panel_shared(std::int64_t rows, int width) {
-  return sizeof(T) * static_cast<std::size_t>(width) * static_cast<std::size_t>(panel_ld + (rows > width ? panel_rows_ld : 0));
+  return sizeof(T) * static_cast<std::size_t>(width) *
+         static_cast<std::size_t>(panel_ld + (rows > width ? panel_rows_ld : 0));
+}
+
+// Of the largest panel, for numbers of so many bytes.
+constexpr std::int64_t most_panel_shared(std::int64_t number) {
+  return number * panel_width * (panel_ld + panel_rows_ld);
 }
 
 #ifdef __CUDACC__
