@@ -37,7 +37,7 @@ DeviceBuffer buffer_for(Device &device, std::uint64_t bytes, const char *what) {
     return DeviceBuffer(device, bytes);
   } catch (const Error &error) {
     if (error.status() != SXT_E_MEMORY) throw;
-    throw Error(SXT_E_MEMORY, text(what, " takes ", bytes, " bytes, which could not be had: ", error.what()));
+    throw Error(SXT_E_MEMORY, text(what, " takes ", bytes, " bytes, which could not be allocated: ", error.what()));
   }
 }
 

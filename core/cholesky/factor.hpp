@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/cholesky/analysis.hpp"
+#include "sextant/plugin/kinds/residual.h"
 
 namespace sextant::cholesky {
 
@@ -70,6 +71,8 @@ class Factor {
   sxt_cholesky_args args(std::int32_t phase) const;
   sxt_status solve_columns(const SolveCall &call, std::int64_t first, std::int64_t count, DeviceBuffer &kept) const;
   sxt_status refine(const SolveCall &call, std::int64_t column, sxt_cholesky_solve_report &report) const;
+  void add(const void *correction, void *x) const;
+  sxt_residual_norms residual_of(const void *b, const void *x, void *residual, DeviceBuffer &norms) const;
   double inverse_norm() const;
   Runner &truth() const;
 

@@ -49,10 +49,40 @@ Runner &Factor::truth() const {
   return *truth_;
 }
 
+// x += correction, in device space.
+void Factor::add(const void *correction, void *x) const {
+  static constexpr double one[2] = {1, 0};
+  static constexpr float one_narrow[2] = {1, 0};
+  const sxt_value_type type = analysis_->value_type();
+  const void *const unit = type == SXT_F32 || type == SXT_C64 ? static_cast<const void *>(one_narrow) : one;
+  Operations::of(analysis_->context())
+      .vector({.operation = SXT_VECTOR_AXPBY,
+               .type = type,
+               .n = analysis_->symbolic().n,
+               .alpha = unit,
+               .beta = unit,
+               .x = correction,
+               .y = x});
+}
+
+// Norms of b - A x, in device space; the residual itself goes to `residual`.
+sxt_residual_norms Factor::residual_of(const void *b, const void *x, void *residual, DeviceBuffer &norms) const {
+  const std::int64_t n = analysis_->symbolic().n;
+  sxt_residual_args args{};
+  args.h = {sizeof args, SXT_KIND_RESIDUAL};
+  args.n_rhs = 1;
+  args.ldx = args.ldb = args.ldr = n;
+  args.x = x, args.b = b, args.r = residual;
+  args.norms = norms.as<sxt_residual_norms>();
+  truth().run(&args.h);
+  const Device &device = analysis_->context().device();
+  if (!device.on_host()) device.wait(device.callers_stream());
+  return *args.norms;
+}
+
 // Solves for one column and refines it while that helps; the report takes the worst of all columns.
 sxt_status Factor::refine(const SolveCall &call, std::int64_t column, sxt_cholesky_solve_report &report) const {
-  Context &context = analysis_->context();
-  Device &device = context.device();
+  Device &device = analysis_->context().device();
   const std::int64_t n = analysis_->symbolic().n, each = value_bytes(analysis_->value_type());
   const auto bytes = static_cast<std::uint64_t>(n * each);
   const auto at = [&](const void *array, std::int64_t ld) {
@@ -67,42 +97,18 @@ sxt_status Factor::refine(const SolveCall &call, std::int64_t column, sxt_choles
     inner.b = b, inner.x = x;
     return solve_columns(inner, 0, 1, kept);
   };
-  const auto measure = [&] {
-    sxt_residual_args args{};
-    args.h = {sizeof args, SXT_KIND_RESIDUAL};
-    args.n_rhs = 1;
-    args.ldx = args.ldb = args.ldr = n;
-    args.x = v.x.data(), args.b = v.b.data(), args.r = v.correction.data();
-    args.norms = v.norms.as<sxt_residual_norms>();
-    truth().run(&args.h);
-    if (!device.on_host()) device.wait(device.callers_stream());
-    return *args.norms;
-  };
-  sxt_status status = solve(v.b.data(), v.x.data());
-  if (status != SXT_OK) return status;
-  sxt_residual_norms now = measure(), best = now;
-  require(std::isfinite(now.rhs_2), SXT_E_NOT_FINITE, "right-hand side ", column,
+  if (const sxt_status status = solve(v.b.data(), v.x.data()); status != SXT_OK) return status;
+  sxt_residual_norms best = residual_of(v.b.data(), v.x.data(), v.correction.data(), v.norms);
+  require(std::isfinite(best.rhs_2), SXT_E_NOT_FINITE, "right-hand side ", column,
           " (counting from 0) has a value that is NaN or infinite, or its norm leaves the range");
   device.copy(v.best.data(), v.x.data(), bytes);
-  const double wanted =
-      (call.refine_tolerance > 0 ? call.refine_tolerance : epsilon(analysis_->value_type())) * now.rhs_2;
+  const double tolerance = call.refine_tolerance > 0 ? call.refine_tolerance : epsilon(analysis_->value_type());
   std::int32_t steps = 0;
-  while (steps < call.refine_steps && best.norm_2 + best.bound_2 > wanted && best.norm_2 > 0) {
-    status = solve(v.correction.data(), v.correction.data());
-    if (status != SXT_OK) return status;
-    static constexpr double one[2] = {1, 0};
-    static constexpr float one_narrow[2] = {1, 0};
-    const bool narrow = each == 4 || analysis_->value_type() == SXT_C64;
-    const void *const unit = narrow ? static_cast<const void *>(one_narrow) : one;
-    Operations::of(context).vector({.operation = SXT_VECTOR_AXPBY,
-                                    .type = analysis_->value_type(),
-                                    .n = n,
-                                    .alpha = unit,
-                                    .beta = unit,
-                                    .x = v.correction.data(),
-                                    .y = v.x.data()});
+  while (steps < call.refine_steps && best.norm_2 + best.bound_2 > tolerance * best.rhs_2 && best.norm_2 > 0) {
+    if (const sxt_status status = solve(v.correction.data(), v.correction.data()); status != SXT_OK) return status;
+    add(v.correction.data(), v.x.data());
     ++steps;
-    now = measure();
+    const sxt_residual_norms now = residual_of(v.b.data(), v.x.data(), v.correction.data(), v.norms);
     const bool helps = now.norm_2 < least_fall * best.norm_2;
     if (now.norm_2 < best.norm_2) {
       best = now;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/cholesky/symbolic.hpp"
+#include "core/device/host.hpp"
 #include "core/io/matrix_market.hpp"
 #include "core/registry/registry.hpp"
 #include "sextant/plugin/kinds/ordering.h"
@@ -75,7 +76,7 @@ const sxt_kernel *kernel_of(const std::string &folder, const std::string &method
   require(handle != nullptr, SXT_E_FILE_READ, "no plugin: ", ::dlerror());
   using Entry = sxt_status (*)(const sxt_host *, const sxt_plugin **);
   const sxt_plugin *plugin = nullptr;
-  reinterpret_cast<Entry>(::dlsym(handle, "sxt_plugin_entry_0"))(&registry::host(), &plugin);
+  reinterpret_cast<Entry>(::dlsym(handle, "sxt_plugin_entry_0"))(&host(), &plugin);
   return plugin->kernels[0];
 }
 
@@ -101,7 +102,7 @@ void row(const System &s, const std::string &method, const sxt_kernel &kernel, i
   args.n = s.n, args.index_type = SXT_I32, args.offset_type = SXT_I64;
   args.row_ptr = s.row_ptr.data(), args.col = s.col.data(), args.perm = perm.data();
   sxt_exec exec{};
-  exec.host = &registry::host(), exec.threads = threads;
+  exec.host = &host(), exec.threads = threads;
   sxt_candidate candidate{};
   candidate.launch[0] = threads;
   const sxt_problem problem{sizeof(sxt_problem), &query.m.q, nullptr, nullptr};

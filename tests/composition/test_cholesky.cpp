@@ -10,6 +10,7 @@
 
 #include "abi/handles.hpp"
 #include "core/choose/selector.hpp"
+#include "mocks/cholesky_kinds.hpp"
 #include "plugins/cholesky/shared/structure.hpp"
 #include "sextant/plugin/kinds/cholesky.h"
 #include "sextant/plugin/kinds/dense.h"
@@ -64,9 +65,9 @@ struct Factorisation {
         matrix(make_matrix(context, a)),
         values(a.values) {
     sextant::Matrix &inner = *matrix->matrix;
-    sextant::Selector selector(*context->context, &inner, {.forced = {{SXT_KIND_CHOLESKY, "cholesky.levels.cpu"}}});
+    sextant::Selector selector(*context->context, &inner, {.forced = {{MOCK_KIND_CHOLESKY, "cholesky.levels.cpu"}}});
     sxt_cholesky_query query{};
-    query.m = inner.query_part(SXT_KIND_CHOLESKY, sizeof query, 1);
+    query.m = inner.query_part(MOCK_KIND_CHOLESKY, sizeof query, 1);
     query.n_super = symbolic.n_super;
     query.nnz_l = symbolic.nnz_l;
     query.max_rows = a.n;
@@ -75,7 +76,7 @@ struct Factorisation {
         *context->context, selector.select({sextant::Query(&query.m.q), "cholesky"}), &inner, &symbolic.h);
   }
   sxt_status factor() {
-    args.h = {sizeof args, SXT_KIND_CHOLESKY};
+    args.h = {sizeof args, MOCK_KIND_CHOLESKY};
     args.phase = SXT_CHOLESKY_FACTOR;
     args.value_type = args.value_type_a = SXT_F64;
     args.n_sets = 1;
@@ -190,9 +191,9 @@ TEST_F(Cholesky, APivotThatIsNotPositiveIsNamedAndTheHandleStaysUsable) {
 TEST_F(Cholesky, WithoutASymbolicStructureThePreparationIsRefused) {
   const Context context = open_context("cpu");
   const Matrix matrix = make_matrix(context, five_point(3, 3));
-  ASSERT_EQ(sxt_context_force(context.get(), SXT_KIND_CHOLESKY, "cholesky.levels.cpu"), SXT_OK);
+  ASSERT_EQ(sxt_context_force(context.get(), MOCK_KIND_CHOLESKY, "cholesky.levels.cpu"), SXT_OK);
   sxt_cholesky_query query{};
-  query.m.q = {{sizeof query, SXT_KIND_CHOLESKY}, 1, SXT_QUERY_MATRIX, SXT_F64};
+  query.m.q = {{sizeof query, MOCK_KIND_CHOLESKY}, 1, SXT_QUERY_MATRIX, SXT_F64};
   EXPECT_EQ(try_select(context, query.m.q, matrix), SXT_E_ARGUMENT);
   EXPECT_THAT(sxt_last_error(context.get()), HasSubstr("symbolic structure"));
 }

@@ -219,7 +219,7 @@ def exports(t):
     problems = [] if soname == ["libsextant.so.0"] else [f"SONAME is {soname}, not libsextant.so.0"]
     folder = t.prefix / "include" / "sextant"
     allowed = {"__assert_fail"} if t.options.assertions else set()
-    headers = [folder / "sextant.h", folder / "hermitian.h", folder / "pcg.h"]
+    headers = sorted(folder.glob("*.h"))
     problems += shared_objects.library_problems(t.library, headers, "SEXTANT_0", allowed)
     problems += shared_objects.path_problems(t.library)
     plugins = sorted(t.plugins.rglob("*.so"))

@@ -60,7 +60,7 @@ def names(root):
     yield from differences("docs/reference/names.md", documented, known)
     kinds = {kind for source in texts(root, "include/sextant/plugin") for kind in KIND.findall(source)}
     kinds = {"sxt.storage.<format>/1" if kind.startswith("sxt.storage.") else kind for kind in kinds}
-    yield from differences("docs/reference/names.md", set(re.findall(r"`(sxt\.[a-z_.<>]+/1)`", text)) - {"sxt.storage.csr/1"}, kinds)
+    yield from differences("docs/reference/names.md", set(re.findall(r"`(sxt\.[a-z_.<>]+/[0-9]+)`", text)) - {"sxt.storage.csr/1"}, kinds)
 
 
 def main():

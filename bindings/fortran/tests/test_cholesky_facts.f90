@@ -147,7 +147,7 @@ contains
     text = trim(digits)
   end function
 
-  ! Rows in the caller's order, counted as he counts.
+  ! Rows in the caller's order, counted from 1.
   subroutine own_order()
     type(sextant_matrix) :: a
     type(sextant_analysis) :: analysis

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A library as a copy of the plugin's own, in a linker namespace of its own: other data than a copy that the
-// application uses. OpenBLAS has one number of threads for everybody in the process; in its own copy a plugin sets it
+// application uses. OpenBLAS has one number of threads for the whole process; in its own copy a plugin sets it
 // to one, and what the application sets in its own stays as it is. For plugins on the CPU; links nothing but the
 // dynamic linker.
 #pragma once

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "plugins/dense/shared/pivots.hpp"
+#include "sextant/sdk/dense_pivots.hpp"
 #include "sextant/sdk/cpu/threads.hpp"
 
 namespace sextant_dense {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "cholesky_kinds.hpp"
 #include "sextant/plugin/kinds/cholesky.h"
 #include "sextant/plugin/kinds/dense.h"
 #include "sextant/sdk/kernel.hpp"
@@ -77,7 +78,7 @@ class Group {
   sxt_status run(std::int32_t operation, const sxt_bound &part, const sxt_exec &exec) {
     if (m_.empty()) return SXT_OK;
     sxt_dense_args args{};
-    args.h = sextant::plugin::head<sxt_dense_args>(SXT_KIND_DENSE);
+    args.h = sextant::plugin::head<sxt_dense_args>(MOCK_KIND_DENSE);
     args.operation = operation;
     args.value_type = SXT_F64;
     args.count = static_cast<std::int64_t>(m_.size());

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cholesky_groups.hpp"
+#include "cholesky_kinds.hpp"
 
 using namespace sextant::plugin;
 using namespace mock::cholesky;
@@ -206,11 +207,11 @@ sxt_status run(const void *opaque, void *session, const sxt_head *head, const sx
 }
 
 const sxt_kernel kernel = [] {
-  static const char *const dense[] = {SXT_KIND_DENSE, nullptr};
+  static const char *const dense[] = {MOCK_KIND_DENSE, nullptr};
   static const sxt_slot slots[] = {
       {"potrf", dense, 0, 1, 1, 0}, {"trsm", dense, 0, 1, 1, 0}, {"update", dense, 0, 2, 2, 0}};
   sxt_kernel k =
-      new_kernel(SXT_KIND_CHOLESKY, "cholesky.levels.cpu", "cpu", "grouped dense operations, level by level", run);
+      new_kernel(MOCK_KIND_CHOLESKY, "cholesky.levels.cpu", "cpu", "grouped dense operations, level by level", run);
   k.flags = SXT_KERNEL_DETERMINISTIC;
   k.value_types = type_bit(SXT_F64);
   k.slots = slots;
@@ -225,7 +226,7 @@ const sxt_kernel kernel = [] {
   return k;
 }();
 
-const sxt_kind kind = new_kind(SXT_KIND_CHOLESKY, "schedulers of a sparse Cholesky factorisation");
+const sxt_kind kind = new_kind(MOCK_KIND_CHOLESKY, "schedulers of a sparse Cholesky factorisation");
 
 }  // namespace
 

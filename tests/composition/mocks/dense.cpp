@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kind sxt.dense/1 with its reference, all four operations on groups of matrices, and a second kernel for the two that
-// work on panels. Textbook loops on the host, for real and complex numbers.
+// The arguments of kind sxt.dense/1 as a kind of its own, with its reference, all four operations on groups of
+// matrices, and a second kernel for the two that work on panels. Textbook loops on the host, for real and complex
+// numbers.
 #include <cstdint>
 
 #include "sextant/plugin/kinds/dense.h"
@@ -96,7 +97,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
 }
 
 const sxt_kernel reference = [] {
-  sxt_kernel k = new_kernel(SXT_KIND_DENSE, "dense.textbook.cpu", "cpu", "all operations, by the book", run);
+  sxt_kernel k = new_kernel("com.example.dense/1", "dense.textbook.cpu", "cpu", "all operations, by the book", run);
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_REFERENCE;
   k.value_types = all_value_types;
   k.candidates = candidates;
@@ -104,7 +105,7 @@ const sxt_kernel reference = [] {
 }();
 
 const sxt_kernel panels = [] {
-  sxt_kernel k = new_kernel(SXT_KIND_DENSE, "dense.panels.cpu", "cpu", "potrf and trsm", run);
+  sxt_kernel k = new_kernel("com.example.dense/1", "dense.panels.cpu", "cpu", "potrf and trsm", run);
   k.flags = SXT_KERNEL_DETERMINISTIC;
   k.value_types = all_value_types;
   k.applicable = on_panels;
@@ -113,7 +114,7 @@ const sxt_kernel panels = [] {
 }();
 
 const sxt_kind kind = [] {
-  sxt_kind k = new_kind(SXT_KIND_DENSE, "groups of dense operations");
+  sxt_kind k = new_kind("com.example.dense/1", "groups of dense operations");
   k.reference = &reference;
   return k;
 }();

@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "plugins/dense/shared/pivots.hpp"
+#include "sextant/sdk/dense_pivots.hpp"
 #include "sextant/plugin/kinds/cholesky.h"
 #include "sextant/sdk/kernel.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "plugins/dense/shared/pivots.hpp"
+#include "sextant/sdk/dense_pivots.hpp"
 #include "sextant/sdk/cuda/memory.hpp"
 
 namespace sextant_cholesky_streams {

@@ -4,7 +4,7 @@
 // ascending lists: about ten steps in the cache for each row of a tile, and no map for each pair of supernodes.
 #pragma once
 
-#include "plugins/dense/shared/cuda/panel.hpp"
+#include "sextant/sdk/cuda/dense_panel.hpp"
 #include "tables.hpp"
 
 namespace sextant_cholesky_streams {

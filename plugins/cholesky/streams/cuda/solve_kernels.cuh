@@ -4,7 +4,7 @@
 // block's, panels of a wide one are many blocks'. No sum depends on timing.
 #pragma once
 
-#include "plugins/dense/shared/cuda/panel.hpp"
+#include "sextant/sdk/cuda/dense_panel.hpp"
 #include "tables.hpp"
 
 namespace sextant_cholesky_streams {

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "model.hpp"
-#include "plugins/dense/shared/cuda/panel.hpp"
+#include "sextant/sdk/cuda/dense_panel.hpp"
 #include "state.hpp"
 
 using namespace sextant_cholesky_streams;

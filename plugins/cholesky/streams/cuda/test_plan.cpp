@@ -53,7 +53,7 @@ void check(const Structure &structure, Mapping mapping) {
     turn[plan.fifo[k]] = static_cast<int>(k) + 1;
   }
   for (std::int64_t p = 0; p < s.n_super; ++p) {
-    ASSERT_GE(turn[p], 0) << "supernode " << p << " is nobody's";
+    ASSERT_GE(turn[p], 0) << "supernode " << p << " has no task";
     if (s.parent[p] >= 0 && turn[s.parent[p]] > 0) {
       EXPECT_LT(turn[p], turn[s.parent[p]]);
     }

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "plugins/dense/shared/pivots.hpp"
+#include "sextant/sdk/dense_pivots.hpp"
 #include "sextant/plugin/kinds/dense.h"
 #include "sextant/sdk/kernel.hpp"
 

@@ -18,7 +18,7 @@ using namespace sextant::plugin;
 using device::Panel, device::panel_width;
 using sextant::plugin::cuda::check, sextant::plugin::cuda::Failure;
 
-constexpr std::uint64_t workspace_bytes = 4 << 20;  // cuBLAS' own; a session's, so that its bits depend on nobody else
+constexpr std::uint64_t workspace_bytes = 4 << 20;  // cuBLAS' own; a session's, so that its bits depend on no other caller
 constexpr std::int64_t scaled_numbers = 1 << 17;    // of a factor with D, scaled copies at once
 constexpr std::int64_t strip = 512;                 // columns of a lower result that are worked on as a rectangle
 

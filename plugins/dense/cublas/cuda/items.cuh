@@ -3,7 +3,7 @@
 // library for them. A column after the other; each thread has entries of its own, so that sums have one order.
 #pragma once
 
-#include "plugins/dense/shared/cuda/panel.hpp"
+#include "sextant/sdk/cuda/dense_panel.hpp"
 #include "plugins/dense/shared/items.hpp"
 
 namespace sextant_dense::vendor {

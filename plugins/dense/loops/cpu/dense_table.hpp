@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "plugins/dense/shared/pivots.hpp"
+#include "sextant/sdk/dense_pivots.hpp"
 
 namespace sextant_dense_loops {
 

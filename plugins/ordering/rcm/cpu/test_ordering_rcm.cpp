@@ -60,12 +60,11 @@ TEST(OrderingKindTest, EveryOrderingPassesTheSuite) {
   int orderings = 0;
   for (const sxt_kernel *kernel : plugins.kernels)
     if (std::string(kernel->kind) == SXT_KIND_ORDERING && std::string(kernel->device) == "cpu" &&
-        std::string(kernel->name) != "ordering.natural.cpu" &&  // it has to be asked for
         (std::string(kernel->name) != "ordering.metis.cpu" || has_metis(*kernel))) {
       EXPECT_GT(check_kernel(plugins, *kind, *kernel).run, 0);
       ++orderings;
     }
-  EXPECT_GE(orderings, 5);
+  EXPECT_GE(orderings, 4);
 }
 
 // The suite itself: it detects a result that is not a permutation, and one that does not reduce the bandwidth.
@@ -140,25 +139,6 @@ TEST(OrderingRcmTest, ALaterSearchThatMeetsLessLeavesAPermutation) {
   EXPECT_EQ(found.status, SXT_OK);
   std::sort(found.perm.begin(), found.perm.end());
   EXPECT_EQ(found.perm, (std::vector<std::int32_t>{0, 1, 2, 3}));
-}
-
-TEST(OrderingNaturalTest, IsAskedForByName) {
-  const sxt_kernel &natural = find_kernel(load_own("ordering-natural"), "ordering.natural.cpu");
-  sxt_ordering_query query{};
-  query.m.q = {{sizeof query, SXT_KIND_ORDERING}, 1, SXT_QUERY_MATRIX, SXT_F64};
-  query.m.rows = query.m.cols = 3;
-  EXPECT_NE(refusal(natural, &query.m.q).find("by name"), std::string::npos);
-  std::strcpy(query.method, "natural");
-  EXPECT_EQ(refusal(natural, &query.m.q), "");
-  const std::int32_t row_ptr[] = {0, 0, 0, 0};
-  std::int32_t perm[] = {9, 9, 9};
-  sxt_ordering_args args{};
-  args.h = {sizeof args, SXT_KIND_ORDERING};
-  args.n = 3, args.row_ptr = row_ptr, args.perm = perm;
-  args.index_type = args.offset_type = SXT_I32;
-  Ready ready(natural, &query.m.q, candidate_of(natural, &query.m.q, 1));
-  EXPECT_EQ(ready.run(&args.h), SXT_OK);
-  EXPECT_EQ(std::vector<std::int32_t>(perm, perm + 3), (std::vector<std::int32_t>{0, 1, 2}));
 }
 
 TEST(OrderingRcmTest, SaysWhatItDoesNotOffer) {

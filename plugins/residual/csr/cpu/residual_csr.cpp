@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "plugins/residual/shared/types.hpp"
+#include "sextant/sdk/residual.hpp"
 #include "rows_table.hpp"
 #include "sextant/sdk/cpu/isa.hpp"
 #include "sextant/sdk/cpu/simd.hpp"

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "plugins/residual/shared/residual.hpp"
-#include "plugins/residual/shared/types.hpp"
+#include "sextant/sdk/residual.hpp"
 #include "sextant/sdk/cuda/memory.hpp"
 #include "sextant/sdk/cuda/numbers.hpp"
 #include "sextant/sdk/cuda/spmv.hpp"

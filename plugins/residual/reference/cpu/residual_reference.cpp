@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "plugins/residual/shared/types.hpp"
+#include "sextant/sdk/residual.hpp"
 #include "sextant/sdk/cpu/csr.hpp"
 
 using namespace sextant::plugin;

@@ -5,7 +5,7 @@
 // once. Bound: the chain of pivots, three barriers a column. Include from .cu files.
 #pragma once
 
-#include "plugins/dense/shared/pivots.hpp"
+#include "sextant/sdk/dense_pivots.hpp"
 #include "sextant/sdk/cuda/dense.hpp"
 
 namespace sextant_dense::device {
