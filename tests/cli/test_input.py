@@ -34,9 +34,10 @@ class Usage(CommandTest):
             with self.subTest(arguments=arguments):
                 self.assert_fails(*arguments, expect=USAGE, says=says)
 
-    def test_cholesky_is_refused_clearly(self):
-        self.assert_fails("solve", self.file("a.mtx", grid(3)), "--method", "cholesky", expect=USAGE,
-                          says=["cholesky is not in this version", "--method pcg"])
+    def test_options_of_the_other_method(self):
+        matrix = self.file("a.mtx", grid(3))
+        self.assert_fails("solve", matrix, "--method", "cholesky", "--history", "h.csv", expect=USAGE, says="--history")
+        self.assert_fails("solve", matrix, "--order", "amd", expect=USAGE, says="--method cholesky")
 
     def test_options_that_exclude_each_other(self):
         self.assert_fails("solve", self.file("a.mtx", grid(3)), "--rhs", "b.mtx", "--rhs-ones", expect=USAGE, says="--rhs-ones")

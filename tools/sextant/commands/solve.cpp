@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "commands/command.hpp"
+#include "commands/solve_cholesky.hpp"
 #include "input/context_options.hpp"
 #include "input/hints.hpp"
 #include "input/matrix_input.hpp"
@@ -23,7 +24,8 @@ namespace {
 
 struct SolveOptions {
   ContextOptions context;
-  std::string matrix, rhs, method = "auto", format = "auto", preconditioner = "auto", recurrence = "auto", engine;
+  std::string matrix, rhs, method = "auto", format = "auto", preconditioner = "auto", recurrence = "auto", engine,
+                           order = "auto", scheduler;
   std::string plan, save_plan, output, history;
   double rtol = -1, atol = 0, time_limit = 0;
   SetupOptions setup;
@@ -75,9 +77,10 @@ double norm(const HostVector &vector) {
 const char *name_or_null(const std::string &name) { return name.empty() ? nullptr : name.c_str(); }
 
 void check_options(const SolveOptions &options) {
-  if (options.method == "cholesky") {
-    fail(exit_usage, "--method cholesky is not in this version ({}); use --method pcg", sxt_version_string());
-  }
+  const bool direct = options.method == "cholesky";
+  if (direct && !options.history.empty()) fail(exit_usage, "--history needs iterations: --method cholesky has none");
+  if (!direct && (options.order != "auto" || !options.scheduler.empty()))
+    fail(exit_usage, "--order and --scheduler need --method cholesky");
   if (options.rhs_ones && !options.rhs.empty()) fail(exit_usage, "--rhs and --rhs-ones exclude each other");
   if (options.plan_required && options.plan.empty()) fail(exit_usage, "--plan-required needs --plan FILE");
   check_outputs({{"--output", options.output}, {"--history", options.history}, {"--save-plan", options.save_plan}});
@@ -302,7 +305,7 @@ void print_json_failure(const ToolError &error, const SolveOptions &options) {
   Json json;
   json["status"] = sxt_status_name(error.status());
   for (const char *key : unknown_keys) json[key] = nullptr;
-  json["method"] = "pcg";
+  json["method"] = options.method == "cholesky" ? "cholesky" : "pcg";
   json["kernels"] = Json::array();
   json["rhs"] = rhs_text(options);
   json["error"] = error.what();
@@ -319,13 +322,27 @@ int solve(const SolveOptions &options) {
     const Waiting waiting("reading " + options.matrix, options.context);
     return read_matrix(context.get(), options.matrix, options.setup.symmetry_tolerance);
   }();
+  const auto right_hand_side = [&] {
+    return options.rhs.empty() ? product_with_ones(context.get(), matrix)
+                               : read_vector(context.get(), options.rhs, matrix.info.rows, matrix.info.value_type);
+  };
+  if (options.method == "cholesky")
+    return solve_by_cholesky(context.get(), matrix, right_hand_side(),
+                             {.order = options.order,
+                              .scheduler = options.scheduler,
+                              .rtol = options.rtol,
+                              .symmetry_tolerance = options.setup.symmetry_tolerance,
+                              .expected_solves = options.setup.expected_solves,
+                              .assume_symmetric = options.setup.assume_symmetric,
+                              .json = options.json,
+                              .verbose = options.verbose,
+                              .rhs = rhs_text(options),
+                              .output = options.output});
   const Pcg pcg = [&] {
     const Waiting waiting("setting up", options.context);
     return make_solver(context.get(), matrix, options);
   }();
-  const HostVector b = options.rhs.empty()
-                           ? product_with_ones(context.get(), matrix)
-                           : read_vector(context.get(), options.rhs, matrix.info.rows, matrix.info.value_type);
+  const HostVector b = right_hand_side();
   HostVector x(matrix.info.value_type, matrix.info.cols);
   History history = make_history(options, matrix.info.rows);
   Outcome outcome = run_solver(context.get(), pcg.get(), options, b, x, history);
@@ -353,7 +370,7 @@ int solve_or_report(const SolveOptions &options) {
 
 void add_choice_options(CLI::App &app, SolveOptions &options) {
   const std::string group = "Choices (the model makes those you leave out)";
-  app.add_option("--method", options.method, "auto, pcg or cholesky (auto is pcg in this version)")
+  app.add_option("--method", options.method, "pcg, cholesky (a direct solve), or auto, which is pcg in this version")
       ->group(group)
       ->capture_default_str()
       ->check(one_of({"auto", "pcg", "cholesky"}));
@@ -365,6 +382,12 @@ void add_choice_options(CLI::App &app, SolveOptions &options) {
       ->group(group)
       ->capture_default_str();
   app.add_option("--engine", options.engine, "Kernel that drives the loop: pcg.host-loop.classical.cpu, ...")
+      ->group(group);
+  app.add_option("--order", options.order, "Of elimination, with --method cholesky: amd, grid, metis, natural, ...")
+      ->group(group)
+      ->capture_default_str();
+  app.add_option("--scheduler", options.scheduler,
+                 "Kernel that factors, with --method cholesky: cholesky.tasks.cpu, ...")
       ->group(group);
   options.setup.add(app, group);
   app.add_option("--plan", options.plan, "Follow the choices saved in this file where they still fit")->group(group);
