@@ -86,6 +86,50 @@ std::int32_t definite_pivot(const HermitianSystem<T> &system, int info) {
   return info;
 }
 
+// LAPACK compares complex numbers by |re| + |im|, and divides by them by way of such sums: where one leaves the range
+// it takes a wrong pivot, or divides by infinity, and says nothing. Real numbers have no such sums.
+template <class T>
+bool sums_in_range(const T *values, std::int64_t count, real_of<T> most) {
+  bool within = true;
+  if constexpr (is_complex<T>)
+    for (std::int64_t i = 0; i < count; ++i)
+      within &= std::abs(std::real(values[i])) + std::abs(std::imag(values[i])) <= most;
+  return within;
+}
+
+// Of the stated triangle of A, with room for what an elimination adds.
+template <class T>
+bool entries_in_range(const HermitianSystem<T> &system, sxt_triangle triangle) {
+  constexpr real_of<T> most = std::numeric_limits<real_of<T>>::max() / 16;
+  for (std::int64_t j = 0; j < system.n; ++j) {
+    const std::int64_t begin = triangle == SXT_LOWER ? j + 1 : 0, end = triangle == SXT_LOWER ? system.n : j;
+    const T *const column = system.a + j * system.lda;
+    if (!sums_in_range(column + begin, end - begin, most)) return false;
+    if (is_complex<T> && std::abs(std::real(column[j])) > most) return false;
+  }
+  return true;
+}
+
+// The columns that were eliminated are those of L times D's blocks: none may have come near the end of the range.
+template <class T>
+bool columns_in_range(const HermitianSystem<T> &system, sxt_triangle triangle) {
+  using R = real_of<T>;
+  constexpr R most = std::numeric_limits<R>::max() / 8;
+  if constexpr (!is_complex<T>) return true;
+  const auto at = [&](std::int64_t i, std::int64_t j) { return system.a + i + j * system.lda; };
+  const bool lower = triangle == SXT_LOWER;
+  for (std::int64_t j = 0, last = 0; j < system.n; j = last + 1) {
+    last = system.pivots[j] < 0 && j + 1 < system.n ? j + 1 : j;
+    R block = std::max(abs1(*at(j, j)), abs1(*at(last, last)));
+    if (last > j) block = std::max(block, abs1(lower ? *at(last, j) : *at(j, last)));
+    if (!(block <= most)) return false;
+    const R allowed = most / std::max<R>(1, block);
+    for (std::int64_t k = j; k <= last; ++k)
+      if (!sums_in_range(lower ? at(last + 1, k) : at(0, k), lower ? system.n - last - 1 : j, allowed)) return false;
+  }
+  return true;
+}
+
 template <class T>
 std::int32_t factor(const Lapack::Functions &call, const sxt_hermitian_args &args, const HermitianSystem<T> &system,
                     void *work) {
@@ -97,11 +141,12 @@ std::int32_t factor(const Lapack::Functions &call, const sxt_hermitian_args &arg
     call.factor(&uplo, &n, system.a, &lda, &info, 1);
     return definite_verdict(definite_pivot(system, info), finite);
   }
-  if (!finite) return SXT_HERMITIAN_NOT_FINITE;
+  if (!finite || !entries_in_range(system, args.triangle)) return SXT_HERMITIAN_NOT_FINITE;
   const int work_size = static_cast<int>(n * block);
   call.pivoted_factor(&uplo, &n, system.a, &lda, system.pivots, work, &work_size, &info, 1);
   // LAPACK calls a pivot that is NaN singular.
-  const bool usable = info > 0 ? all_finite(system, args.triangle) : is_usable_factor(system, args.triangle);
+  const bool usable = info > 0 ? all_finite(system, args.triangle)
+                               : is_usable_factor(system, args.triangle) && columns_in_range(system, args.triangle);
   return usable ? info : SXT_HERMITIAN_NOT_FINITE;
 }
 
