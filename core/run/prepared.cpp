@@ -12,6 +12,7 @@
 #include "core/device/capturing.hpp"
 #include "core/matrix/matrix.hpp"
 #include "core/run/spread.hpp"
+#include "sextant/plugin/kinds/cholesky.h"
 #include "sextant/plugin/kinds/ordering.h"
 
 namespace sextant {
@@ -254,7 +255,9 @@ void Session::close() noexcept {
   if (bound_.session && kernel.close) kernel.close(bound_.session);
 }
 
-bool may_answer(std::string_view kind) noexcept { return kind == SXT_KIND_ORDERING || !kind.starts_with("sxt."); }
+bool may_answer(std::string_view kind) noexcept {
+  return kind == SXT_KIND_ORDERING || kind == SXT_KIND_CHOLESKY || !kind.starts_with("sxt.");
+}
 
 void Session::run_by(Function function, sxt_head *args, const volatile std::int32_t *cancel) {
   call(function, args, cancel, false);
@@ -336,16 +339,6 @@ void Runner::keep(Session *session) noexcept {
   idle_ = session;
 }
 
-void Runner::run(sxt_head *args, const volatile std::int32_t *cancel) { run_by(prepared_.bound().run, args, cancel); }
-
-void Runner::run_by(Session::Function function, sxt_head *args, const volatile std::int32_t *cancel) {
-  with_session([&](Session &session) { session.run_by(function, args, cancel); });
-}
-
-sxt_status Runner::ask(sxt_head *args) {
-  return with_session([&](Session &session) { return session.ask(args); });
-}
-
 template <class F>
 auto Runner::with_session(F &&f) {
   prepared_.refresh_if_stale();
@@ -356,6 +349,16 @@ auto Runner::with_session(F &&f) {
     ~Lent() { runner.give_back(session); }
   } const lent{*this, take()};
   return f(*lent.session);
+}
+
+void Runner::run(sxt_head *args, const volatile std::int32_t *cancel) { run_by(prepared_.bound().run, args, cancel); }
+
+void Runner::run_by(Session::Function function, sxt_head *args, const volatile std::int32_t *cancel) {
+  with_session([&](Session &session) { session.run_by(function, args, cancel); });
+}
+
+sxt_status Runner::ask(sxt_head *args) {
+  return with_session([&](Session &session) { return session.ask(args); });
 }
 
 }  // namespace sextant

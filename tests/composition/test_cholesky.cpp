@@ -122,7 +122,7 @@ struct Factorisation {
     args.h = {sizeof args, SXT_KIND_CHOLESKY};
     args.phase = SXT_CHOLESKY_FACTOR;
     args.a = &matrix->matrix->csr_view();
-    return runner->run(&args.h);
+    return runner->ask(&args.h);
   }
   // x of A x = b, both in the caller's numbering.
   std::vector<double> solve(const std::vector<double> &b) {
@@ -134,7 +134,7 @@ struct Factorisation {
     solving.n_rhs = 1;
     solving.b = permuted.data();
     solving.ldb = static_cast<std::int64_t>(b.size());
-    EXPECT_EQ(runner->run(&solving.h), SXT_OK);
+    EXPECT_EQ(runner->ask(&solving.h), SXT_OK);
     for (std::size_t k = 0; k < b.size(); ++k) x[symbolic.perm[k]] = permuted[k];
     return x;
   }
