@@ -40,7 +40,7 @@ sxt_status vector_applicable(const sxt_query *query, const sxt_features *, const
 }
 sxt_status vector_candidates(const sxt_query *, const sxt_features *, const sxt_machine *, const sxt_filled *,
                              sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
-  return one_price(out, capacity, count, 1e-12);
+  return one_price(out, capacity, count, 4e-7);
 }
 sxt_status vector_run(const void *, void *, const sxt_head *head, const sxt_exec *) {
   const auto &args = as<sxt_vector_args>(head);

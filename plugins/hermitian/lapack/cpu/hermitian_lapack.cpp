@@ -97,10 +97,13 @@ bool sums_in_range(const T *values, std::int64_t count, real_of<T> most) {
   return within;
 }
 
-// Of the stated triangle of A, with room for what an elimination adds.
+// What an elimination may add: entries beyond the largest number over this are scaled down for it.
+constexpr int room = 16;
+
+// Of the stated triangle of A.
 template <class T>
 bool entries_in_range(const HermitianSystem<T> &system, sxt_triangle triangle) {
-  constexpr real_of<T> most = std::numeric_limits<real_of<T>>::max() / 16;
+  constexpr real_of<T> most = std::numeric_limits<real_of<T>>::max() / room;
   for (std::int64_t j = 0; j < system.n; ++j) {
     const std::int64_t begin = triangle == SXT_LOWER ? j + 1 : 0, end = triangle == SXT_LOWER ? system.n : j;
     const T *const column = system.a + j * system.lda;
@@ -130,6 +133,37 @@ bool columns_in_range(const HermitianSystem<T> &system, sxt_triangle triangle) {
   return true;
 }
 
+// LAPACK's solve divides by what stands beside the diagonal in D.
+template <class T>
+bool blocks_have_sizes(const HermitianSystem<T> &system, sxt_triangle triangle) {
+  for (std::int64_t j = 0; j + 1 < system.n; ++j) {
+    if (system.pivots[j] > 0) continue;
+    if (!std::isfinite(abs1(system.a[triangle == SXT_LOWER ? j + 1 + j * system.lda : j + (j + 1) * system.lda])))
+      return false;
+    ++j;
+  }
+  return true;
+}
+
+// The stated triangle times a power of two; and D of a factor alone.
+template <class T>
+void scale_triangle(const HermitianSystem<T> &system, sxt_triangle triangle, real_of<T> by) {
+  for (std::int64_t j = 0; j < system.n; ++j) {
+    const std::int64_t begin = triangle == SXT_LOWER ? j : 0, end = triangle == SXT_LOWER ? system.n : j + 1;
+    for (std::int64_t i = begin; i < end; ++i) system.a[i + j * system.lda] *= by;
+  }
+}
+template <class T>
+void scale_blocks(const HermitianSystem<T> &system, sxt_triangle triangle, real_of<T> by) {
+  for (std::int64_t j = 0; j < system.n; ++j) {
+    system.a[j + j * system.lda] *= by;
+    if (system.pivots[j] > 0 || j + 1 == system.n) continue;
+    system.a[triangle == SXT_LOWER ? j + 1 + j * system.lda : j + (j + 1) * system.lda] *= by;
+    ++j;
+    system.a[j + j * system.lda] *= by;
+  }
+}
+
 template <class T>
 std::int32_t factor(const Lapack::Functions &call, const sxt_hermitian_args &args, const HermitianSystem<T> &system,
                     void *work) {
@@ -141,13 +175,16 @@ std::int32_t factor(const Lapack::Functions &call, const sxt_hermitian_args &arg
     call.factor(&uplo, &n, system.a, &lda, &info, 1);
     return definite_verdict(definite_pivot(system, info), finite);
   }
-  if (!finite || !entries_in_range(system, args.triangle)) return SXT_HERMITIAN_NOT_FINITE;
+  if (!finite) return SXT_HERMITIAN_NOT_FINITE;
+  const bool near_end = !entries_in_range(system, args.triangle);
+  if (near_end) scale_triangle(system, args.triangle, 1 / real_of<T>{room});
   const int work_size = static_cast<int>(n * block);
   call.pivoted_factor(&uplo, &n, system.a, &lda, system.pivots, work, &work_size, &info, 1);
+  if (!columns_in_range(system, args.triangle)) return SXT_HERMITIAN_NOT_FINITE;
+  if (near_end) scale_blocks(system, args.triangle, real_of<T>{room});
   // LAPACK calls a pivot that is NaN singular.
-  const bool usable = info > 0 ? all_finite(system, args.triangle)
-                               : is_usable_factor(system, args.triangle) && columns_in_range(system, args.triangle);
-  return usable ? info : SXT_HERMITIAN_NOT_FINITE;
+  const bool usable = info > 0 ? all_finite(system, args.triangle) : is_usable_factor(system, args.triangle);
+  return usable && blocks_have_sizes(system, args.triangle) ? info : SXT_HERMITIAN_NOT_FINITE;
 }
 
 template <class T>
