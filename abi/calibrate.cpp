@@ -25,6 +25,7 @@ constexpr double full_seconds = 90, device_seconds = 60, quick_seconds = 20, ful
 CalibrationSettings settings_of(const sxt_calibrate_options &options, bool on_host) {
   require(std::isfinite(options.seconds) && options.seconds >= 0, SXT_E_ARGUMENT, "options->seconds is ",
           options.seconds, "; it must be a time, or 0 for the default");
+  check_reserved(options.reserved0, "options->reserved0");
   CalibrationSettings settings;
   const bool quick = switched(options.quick, "options->quick");
   const double usual = quick ? quick_seconds : on_host ? full_seconds : device_seconds;

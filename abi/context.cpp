@@ -60,7 +60,7 @@ sxt_status sxt_context_create(const sxt_context_options *options, sxt_context **
   });
 }
 
-void sxt_context_destroy(sxt_context *context) { delete context; }
+void sxt_context_destroy(sxt_context *context) { destroy(context); }
 
 const char *sxt_last_error(const sxt_context *context) { return remembered(id_of(context)); }
 

@@ -2,6 +2,8 @@
 // The exception guard of the C edge, and the messages it keeps for sxt_last_error.
 #pragma once
 
+#include <pthread.h>
+
 #include <cstdint>
 #include <exception>
 #include <new>
@@ -19,9 +21,32 @@ void remember(std::uint64_t context, const char *sentence) noexcept;
 sxt_status short_of_memory(std::uint64_t context) noexcept;
 const char *remembered(std::uint64_t context) noexcept;  // 0: the last of all; never NULL
 
+// While it lives this thread cannot be cancelled: pthread_cancel unwinds as an exception does, which no call of the
+// library lets out, and what it would leave half done is others' too. The cancellation is pending until then.
+class Uncancelled {
+ public:
+  Uncancelled() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+  ~Uncancelled() {
+    if (before_ != PTHREAD_CANCEL_DISABLE) pthread_setcancelstate(before_, nullptr);
+  }
+  Uncancelled(const Uncancelled &) = delete;
+  Uncancelled &operator=(const Uncancelled &) = delete;
+
+ private:
+  int before_ = PTHREAD_CANCEL_DISABLE;
+};
+
+// Destroys what a handle is of.
+template <class T>
+void destroy(T *object) noexcept {
+  const Uncancelled whole;
+  delete object;
+}
+
 // Runs f, which returns nothing or a status, and turns exceptions into a status and a sentence.
 template <class F>
 sxt_status guarded(std::uint64_t context, F &&f) noexcept {
+  const Uncancelled whole;
   if (!thread_storage::ready()) return short_of_memory(context);  // nothing may be thrown
   try {
     if constexpr (std::is_void_v<decltype(f())>) {
@@ -32,7 +57,7 @@ sxt_status guarded(std::uint64_t context, F &&f) noexcept {
     }
   } catch (const Error &error) {
     remember(context, error.what());
-    return error.status();
+    return error.status() < 0 && is_defined(error.status()) ? error.status() : sxt_status{SXT_E_INTERNAL};
   } catch (const std::bad_alloc &) {
     remember(context, status_sentence(SXT_E_MEMORY));
     return SXT_E_MEMORY;

@@ -37,6 +37,7 @@ sxt_hermitian_options defaults() {
 
 HermitianSettings settings_of(const Context &context, const sxt_hermitian_options &o) {
   HermitianSettings s;
+  check_reserved(o.reserved0, "reserved0");
   s.type = o.value_type;
   s.triangle = o.triangle;
   s.definiteness = o.definiteness;
@@ -120,4 +121,4 @@ sxt_status sxt_hermitian_explain(const sxt_hermitian *hermitian, int32_t form, c
   });
 }
 
-void sxt_hermitian_destroy(sxt_hermitian *hermitian) { delete hermitian; }
+void sxt_hermitian_destroy(sxt_hermitian *hermitian) { destroy(hermitian); }

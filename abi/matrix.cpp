@@ -239,4 +239,4 @@ const char *sxt_feature_name(int64_t i) {
   return name;
 }
 
-void sxt_matrix_destroy(sxt_matrix *matrix) { delete matrix; }
+void sxt_matrix_destroy(sxt_matrix *matrix) { destroy(matrix); }

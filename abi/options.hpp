@@ -13,6 +13,11 @@ inline bool switched(std::int32_t value, const char *name) {
   return value == 1;
 }
 
+// Room for what a later header may say: one that is written already was not set up by its _init function.
+inline void check_reserved(std::int32_t value, const char *name) {
+  require(value == 0, SXT_E_ARGUMENT, name, " is ", value, ", not 0; set the struct up with its _init function");
+}
+
 // "" where NULL lets the library choose. An empty name is an error: it is more likely a variable that was never set.
 inline const char *name_or_none(const char *given, const char *name) {
   require(!given || *given, SXT_E_ARGUMENT, name, " is empty; NULL leaves it to the library");

@@ -43,6 +43,12 @@ std::string name_of(const char *given_name, const char *option) {
   return name == "auto" ? "" : name;
 }
 
+// Numbers of solves and of iterations multiply each other and seconds; beyond this they say no more than it does.
+double within_reason(double expected) {
+  constexpr double most = 1e30;
+  return expected > most && std::isfinite(expected) ? most : expected;
+}
+
 PcgSettings settings_of(const sxt_pcg_options &options) {
   PcgSettings settings;
   settings.preconditioner = name_of(options.preconditioner, "options->preconditioner");
@@ -58,8 +64,8 @@ PcgSettings settings_of(const sxt_pcg_options &options) {
   settings.divergence_limit = options.divergence_limit;
   settings.stagnation_window = options.stagnation_window;
   settings.time_limit = options.time_limit;
-  settings.expected_solves = options.expected_solves;
-  settings.expected_iterations = options.expected_iterations;
+  settings.expected_solves = within_reason(options.expected_solves);
+  settings.expected_iterations = within_reason(options.expected_iterations);
   settings.probe = options.probe;
   settings.reorder = options.reorder;
   settings.null_space = options.null_space;
@@ -75,6 +81,7 @@ SolveSettings settings_of(const sxt_solve_options &options, const PcgSolver &sol
           ") must be finite, or negative for those of the set-up");
   require(options.history_capacity >= 0, SXT_E_ARGUMENT, "options->history_capacity is negative (",
           options.history_capacity, ")");
+  check_reserved(options.reserved0, "options->reserved0");
   settings.use_initial_guess = switched(options.use_initial_guess, "options->use_initial_guess");
   if (options.rtol >= 0) settings.rtol = options.rtol;
   if (options.atol >= 0) settings.atol = options.atol;
@@ -114,7 +121,7 @@ std::string limit_text(const sxt_pcg_report &answer) {
 sxt_status conclude(const sxt_pcg &pcg, const sxt_pcg_report &answer, sxt_pcg_report *report, int64_t column = -1) {
   if (report) answer_sized(report, answer, "report");
   log_solve(pcg.solver.planned(), answer);
-  // NONE: the solve is part of a graph, and every replay reports its own outcome.
+  // NONE: the solve is part of a graph, and every replay reports its own outcome. Nothing else ends so: check_ending.
   if (answer.reason == SXT_REASON_CONVERGED || answer.reason == SXT_REASON_NONE) return SXT_OK;
   const std::string which =
       column < 0 ? "" : text("column ", column + pcg.index_base, " (counting from ", pcg.index_base, ") ");
@@ -302,4 +309,4 @@ sxt_status sxt_pcg_explain(const sxt_pcg *pcg, int32_t form, char *buffer, int64
   });
 }
 
-void sxt_pcg_destroy(sxt_pcg *pcg) { delete pcg; }
+void sxt_pcg_destroy(sxt_pcg *pcg) { destroy(pcg); }

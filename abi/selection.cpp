@@ -121,7 +121,9 @@ sxt_status sxt_kernel_run(sxt_selection *selection, sxt_head *args) {
   return guarded(id_of(selection), [&] {
     Runner &runner = built(selection);
     check_args(runner.choice().query.kind(), &given(args, "args"), "args");
-    return runner.run(args);
+    if (may_answer(runner.choice().query.kind())) return runner.ask(args);
+    runner.run(args);
+    return sxt_status{SXT_OK};
   });
 }
 
@@ -175,4 +177,4 @@ sxt_status sxt_selection_time(sxt_selection *selection, sxt_head *const *args, i
   });
 }
 
-void sxt_selection_destroy(sxt_selection *selection) { delete selection; }
+void sxt_selection_destroy(sxt_selection *selection) { destroy(selection); }

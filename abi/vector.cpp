@@ -26,7 +26,7 @@ sxt_status sxt_vector_wrap(sxt_context *context, int64_t n, sxt_value_type type,
   return guarded(id_of(context), [&] {
     const std::shared_ptr<Context> &inner = given(context, "context").context;
     given(vector, "vector");
-    bytes_of(n, type);
+    const std::uint64_t bytes = bytes_of(n, type);
     require(data != nullptr || n == 0, SXT_E_ARGUMENT, "data is NULL but n is ", n);
     require(space >= SXT_SPACE_HOST && space <= SXT_SPACE_MANAGED, SXT_E_ARGUMENT, "space ", space,
             " is not an sxt_space");
@@ -34,6 +34,8 @@ sxt_status sxt_vector_wrap(sxt_context *context, int64_t n, sxt_value_type type,
             "device memory was given to a context of the CPU");
     require(space != SXT_SPACE_HOST || inner->device().on_host(), SXT_E_NOT_SUPPORTED,
             "host memory cannot be wrapped in a context of ", inner->device_name(), "; copy it to the device first");
+    require(bytes <= UINTPTR_MAX - reinterpret_cast<std::uintptr_t>(data), SXT_E_OVERFLOW, n,
+            " values at data run over the end of the address space");
     require_aligned(data, inner->device().on_host() ? value_alignment(type) : value_bytes(type), "data");
     if (n > 0) inner->device().check_reachable(data, space, "data");
     *vector = new sxt_vector{inner, n, type, data, {}};
@@ -74,4 +76,4 @@ sxt_status sxt_vector_read(const sxt_vector *vector, void *values) {
 
 void *sxt_vector_data(const sxt_vector *vector) { return vector ? vector->data : nullptr; }
 int64_t sxt_vector_length(const sxt_vector *vector) { return vector ? vector->n : 0; }
-void sxt_vector_destroy(sxt_vector *vector) { delete vector; }
+void sxt_vector_destroy(sxt_vector *vector) { destroy(vector); }

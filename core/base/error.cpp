@@ -23,6 +23,26 @@ const char *status_sentence(sxt_status status) noexcept {
   }
 }
 
+bool is_defined(sxt_status status) noexcept {
+  switch (status) {
+#define SXT_X(name, value, sentence) case value:
+    SXT_STATUS_TABLE(SXT_X)
+#undef SXT_X
+    return true;
+    default: return false;
+  }
+}
+
+bool is_defined_reason(sxt_reason reason) noexcept {
+  switch (reason) {
+#define SXT_X(name, value, sentence, text) case value:
+    SXT_REASON_TABLE(SXT_X)
+#undef SXT_X
+    return true;
+    default: return false;
+  }
+}
+
 const char *reason_name(sxt_reason reason) noexcept {
   switch (reason) {
 #define SXT_X(name, value, sentence, text) \

@@ -58,7 +58,9 @@ void require(bool condition, sxt_status status, const Parts &...parts) {
 
 const char *status_name(sxt_status status) noexcept;      // "SXT_E_INDEX"; "SXT_UNKNOWN" for a foreign value
 const char *status_sentence(sxt_status status) noexcept;  // never NULL
-const char *reason_name(sxt_reason reason) noexcept;      // "converged"
+bool is_defined(sxt_status status) noexcept;              // one of the table
+bool is_defined_reason(sxt_reason reason) noexcept;
+const char *reason_name(sxt_reason reason) noexcept;  // "converged"
 const char *reason_sentence(sxt_reason reason) noexcept;
 
 }  // namespace sextant

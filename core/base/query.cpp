@@ -18,12 +18,14 @@ Query::Query(const sxt_query *query, const std::function<void(const char *kind)>
           sizeof(sxt_query), " to ", capacity, " bytes");
   std::memcpy(bytes_.data(), query, query->h.struct_size);
   check("the caller");
+  if (get()->expected_runs > most_runs) get()->expected_runs = most_runs;
   known(query->h.kind);
   get()->h.kind = intern(query->h.kind);
 }
 
 void Query::adopt(const char *kernel) {
   check(kernel);
+  if (get()->expected_runs > most_runs) get()->expected_runs = most_runs;
   get()->h.kind = intern(kind());
 }
 

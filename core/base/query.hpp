@@ -29,6 +29,8 @@ class Query {
   void *buffer() noexcept { return bytes_.data(); }
   const char *kind() const noexcept { return get()->h.kind; }
   sxt_value_type value_type() const noexcept { return get()->value_type; }
+  // No finite total may leave the range by it.
+  static constexpr double most_runs = 1e60;
   double expected_runs() const noexcept { return get()->expected_runs > 1 ? get()->expected_runs : 1; }
   bool has(std::uint32_t flag) const noexcept { return (get()->flags & flag) != 0; }
   bool about_matrix() const noexcept { return has(SXT_QUERY_MATRIX); }

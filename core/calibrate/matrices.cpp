@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/base/entered.hpp"
 #include "core/base/types.hpp"
 #include "core/calibrate/families.hpp"
 #include "core/calibrate/sampler.hpp"
@@ -105,8 +106,11 @@ void build_storages(Context &context, Matrix &matrix, Sampler &sampler, sxt_valu
     std::uint64_t count = 0;
     const std::vector<double> values = matrix.features_for(*kernel);
     const sxt_features found{values.size(), kernel->table.features, values.data()};
-    if (kernel->table.candidates(&query.q, &found, &context.machine(), nullptr, &candidate, 1, &count) != SXT_OK)
-      continue;
+    std::string why;
+    const auto ask = [&] {
+      return kernel->table.candidates(&query.q, &found, &context.machine(), nullptr, &candidate, 1, &count);
+    };
+    if (model_entered(ask, why) != SXT_OK) continue;
     try {
       const auto start = std::chrono::steady_clock::now();
       matrix.form(kind);

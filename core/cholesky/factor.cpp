@@ -104,7 +104,7 @@ sxt_status Factor::factor(std::shared_ptr<Matrix> matrix, const volatile std::in
   call.failed_column = &failed;
   call.failed_pivot = &pivot;
   call.changed = &changed;
-  const sxt_status status = session_->run(&call.h, cancel);
+  const sxt_status status = session_->ask(&call.h, cancel);
   if (status != SXT_OK) return status;
   outcome_.seconds = since(start);
   judge(*matrix, failed, pivot);
@@ -167,7 +167,7 @@ sxt_status Factor::solve_columns(const SolveCall &call, std::int64_t first, std:
   solve.b = column(0);
   solve.ldb = reached ? call.ldx : n;
   solve.n_rhs = count;
-  const sxt_status status = analysis_->solver(count).run(&solve.h, call.cancel);
+  const sxt_status status = analysis_->solver(count).ask(&solve.h, call.cancel);
   for (std::int64_t j = 0; j < count && !reached; ++j) device.copy(at(call.x, call.ldx, j), column(j), size);
   return status;
 }

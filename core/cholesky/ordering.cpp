@@ -138,7 +138,7 @@ class Orderer {
     args.perm = perm;
     Runner runner(context_, Selector(context_, nullptr).propose({.query = query(method), .role = "cholesky/order"}),
                   nullptr);
-    const sxt_status status = runner.run(&args.h);
+    const sxt_status status = runner.ask(&args.h);
     require(status == SXT_OK, SXT_NOT_APPLICABLE, "order ", method, " does not apply to this pattern");
   }
 

@@ -8,6 +8,7 @@
 #include "core/choose/options.hpp"
 #include "core/choose/selector.hpp"
 #include "sextant/plugin/kinds/launch.h"
+#include "sextant/sdk/arithmetic.hpp"
 
 namespace sextant {
 
@@ -42,17 +43,18 @@ std::int64_t Selector::forced_launch(const registry::Kernel &kernel, const Query
 std::vector<Estimate> Selector::estimates(Query query) const {
   if (context_.deterministic()) query.get()->flags |= SXT_QUERY_DETERMINISTIC;
   const char *by = nullptr;
-  const std::string forced = context_.forced(query.kind(), &by);
+  const std::string forced = this->forced(query.kind(), &by);
   const sxt_features none{};
   std::vector<Estimate> all;
   std::vector<sxt_candidate> list(candidate_capacity);
-  for (const registry::Kernel *kernel : context_.scope().kernels(query.kind(), context_.device_name())) {
+  for (const registry::Kernel *kernel : kernels(query.kind())) {
     const sxt_kernel &table = kernel->table;
     if (table.n_slots > 0 || (!forced.empty() && forced != kernel->name())) continue;
     Estimate estimate;
     estimate.kernel = kernel;
     estimate.rank = rank_of(*kernel);
     std::uint64_t count = 1;
+    const plugin::FloatKeeper arithmetic;
     try {
       if (!refusal(*kernel, query, none).empty()) continue;
       list[0] = sxt_candidate{};

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "core/base/entered.hpp"
 #include "core/base/error.hpp"
 #include "core/conformance/conformance.hpp"
 #include "core/device/host.hpp"
@@ -21,7 +22,9 @@ std::vector<sxt_launch_config> configs_of(const Context &context, const registry
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     sxt_launch_config config{};
     // One configuration that the kernel cannot describe leaves the policies without a complete list.
-    if (kernel.table.launch_config(query, &candidates[i], &context.machine(), &config) != SXT_OK) return {};
+    std::string why;
+    const auto ask = [&] { return kernel.table.launch_config(query, &candidates[i], &context.machine(), &config); };
+    if (model_entered(ask, why) != SXT_OK) return {};
     config.run_s = run_s[i];
     configs.push_back(config);
   }

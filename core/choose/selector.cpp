@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "core/base/hash.hpp"
 #include "core/base/intern.hpp"
 #include "core/base/shortage.hpp"
 #include "core/choose/options.hpp"
@@ -18,6 +19,7 @@
 #include "sextant/plugin/kinds/pcg_columns.h"
 #include "sextant/plugin/kinds/preconditioner_columns.h"
 #include "sextant/plugin/order.h"
+#include "sextant/sdk/arithmetic.hpp"
 
 namespace sextant {
 
@@ -84,7 +86,7 @@ Selector::Selector(Context &context, Matrix *matrix, SelectorOptions options)
 
 ChoicePtr Selector::select(Question question) {
   ChoicePtr choice = propose(std::move(question));
-  record(*choice);
+  if (!options_.own_only) record(*choice);
   return choice;
 }
 
@@ -100,14 +102,33 @@ void Selector::complete(Query &query) const {
   if (matrix_ && query.about_matrix()) query.matrix_part().matrix = matrix_;
 }
 
+PlanKey Selector::plan_key(const std::string &role, const Query &query, std::uint64_t asked) const {
+  const std::uint64_t hash = query.hash();
+  return {role, query.kind(), asked ? fnv1a(&asked, sizeof asked, hash) : hash,
+          matrix_ && query.about_matrix() ? matrix_->pattern_hash() : 0};
+}
+
 // Only what was chosen goes into the plan, not what the refused engines would have used.
 void Selector::record(const Choice &choice) const {
-  const bool about_matrix = matrix_ && choice.query.about_matrix();
-  context_.plan().record(
-      {choice.role, choice.query.kind(), choice.query.hash(), about_matrix ? matrix_->pattern_hash() : 0},
-      plan_entry(choice));
+  context_.plan().record(plan_key(choice.role, choice.query, options_.asked), plan_entry(choice));
   for (const SlotChoice &slot : choice.slots)
     for (const ChoicePtr &part : slot.parts) record(*part);
+}
+
+// What was made for who asked alike, else what was made for those who laid nothing down, where it fits.
+std::optional<PlanEntry> Selector::planned(const std::string &role, const Query &query, std::string &why_not) const {
+  const PlanBook &plan = context_.plan();
+  const std::string types = plan_types(query), machine = context_.fingerprint();
+  std::optional<PlanEntry> found = plan.find(plan_key(role, query, options_.asked), types, machine, why_not);
+  if (!found && options_.asked) found = plan.find(plan_key(role, query, 0), types, machine, why_not);
+  return found;
+}
+
+bool Selector::is_planned(Question question) const {
+  if (!context_.plan().loaded()) return false;
+  complete(question.query);
+  std::string why_not;
+  return planned(question.role, question.query, why_not).has_value();
 }
 
 ChoicePtr Selector::choose(const Question &question) {
@@ -144,7 +165,7 @@ ChoicePtr Selector::choose(const Question &question) {
 
 void Selector::gather(const Question &question, const Rules &limits, Weighed &weighed) {
   std::vector<const Kernel *> composed;
-  for (const Kernel *kernel : context_.scope().kernels(question.query.kind(), context_.device_name())) {
+  for (const Kernel *kernel : kernels(question.query.kind())) {
     if (options_.why_not_composed && !question.part && kernel->table.n_slots > options_.slots_not_spared)
       composed.push_back(kernel);
     else
@@ -176,18 +197,25 @@ std::string Selector::why_spared(const Kernel &kernel, const Rules &limits, doub
   return options_.why_not_composed(least_total_s);
 }
 
+std::vector<const Kernel *> Selector::kernels(const char *kind) const {
+  if (!options_.own_only) return context_.scope().kernels(kind, context_.device_name());
+  return registry::Registry::instance().own_kernels(kind, context_.device_name());
+}
+
+std::string Selector::forced(const char *kind, const char **by) const {
+  return options_.own_only ? "" : context_.forced(kind, by);
+}
+
 Rules Selector::rules(const Question &question) const {
   const Query &query = question.query;
   Rules limits;
-  limits.forced = context_.forced(query.kind(), &limits.forced_by);
+  limits.forced = forced(query.kind(), &limits.forced_by);
   if (const auto found = options_.forced.find(query.kind()); found != options_.forced.end()) {
     limits.forced = found->second;
     limits.forced_by = "by option";
   }
-  if (!context_.plan().loaded()) return limits;
-  const PlanKey key{question.role, query.kind(), query.hash(),
-                    matrix_ && query.about_matrix() ? matrix_->pattern_hash() : 0};
-  limits.plan = context_.plan().find(key, plan_types(query), context_.fingerprint(), limits.plan_note);
+  if (options_.own_only || !context_.plan().loaded()) return limits;
+  limits.plan = planned(question.role, query, limits.plan_note);
   if (!limits.forced.empty()) {  // a plan made under the same force says with which storage and parts
     if (limits.plan && limits.plan->kernel != limits.forced) limits.plan.reset();
     limits.plan_note.clear();
@@ -223,6 +251,7 @@ void Selector::consider(const Kernel &kernel, const Question &question, const Ru
     line.format = form;
     if (on.query.about_matrix()) on.query.matrix_part().storage = form.empty() ? nullptr : intern(form);
     on.storage = form;
+    const plugin::FloatKeeper arithmetic;
     try {
       std::string refusal;
       const bool reads_storage = consider_on(kernel, on, weighed, refusal);
@@ -241,6 +270,9 @@ void Selector::consider(const Kernel &kernel, const Question &question, const Ru
       throw;
     } catch (const std::exception &problem) {  // a plugin broke its contract: that costs it this choice, not the call
       line.reason = text("it threw: ", problem.what());
+      weighed.refused.push_back(line);
+    } catch (...) {
+      line.reason = "it threw something that is no std::exception";
       weighed.refused.push_back(line);
     }
   }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -44,6 +45,8 @@ class Selector {
   // The same without an entry in the plan, for who may yet do without; record makes the entry.
   ChoicePtr propose(Question question);
   void record(const Choice &choice) const;
+  // Whether a loaded plan has an entry for it.
+  bool is_planned(Question question) const;
   // Every applicable candidate (kernel x storage x launch), least predicted total first, references (flagged on the
   // kernel) last; each can be made into a Prepared. Forces, plans and quarantines of the kind itself have no say, and
   // nothing is decided or recorded. refused, if given, gets who does not apply and why.
@@ -69,6 +72,10 @@ class Selector {
   void race(const Query &query, std::vector<Option> &options, bool *out_of_memory);
   void gather(const Question &question, const Rules &rules, Weighed &weighed);
   Rules rules(const Question &question) const;
+  PlanKey plan_key(const std::string &role, const Query &query, std::uint64_t asked) const;
+  std::optional<PlanEntry> planned(const std::string &role, const Query &query, std::string &why_not) const;
+  std::vector<const registry::Kernel *> kernels(const char *kind) const;  // those that are asked
+  std::string forced(const char *kind, const char **by) const;            // as the context says, where it has a say
   std::string why_spared(const registry::Kernel &kernel, const Rules &rules, double least_total_s) const;
   void consider(const registry::Kernel &kernel, const Question &question, const Rules &rules, Weighed &weighed);
   const std::vector<const char *> &forms_read();

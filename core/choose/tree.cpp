@@ -20,7 +20,9 @@ namespace sextant {
 class ModelCurves {
  public:
   ModelCurves(Context &context, const TreeSubject &subject)
-      : selector_(context, nullptr), subject_(subject), threads_field_(context.device().on_host() ? 0 : 1) {}
+      : selector_(context, nullptr, {.own_only = subject.own}),
+        subject_(subject),
+        threads_field_(context.device().on_host() ? 0 : 1) {}
 
   std::vector<Estimate> estimates(std::int64_t n) const {
     std::vector<Estimate> all = selector_.estimates(subject_.at(n));

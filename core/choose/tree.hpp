@@ -22,6 +22,7 @@ struct TreeSubject {
   std::int32_t operation = 0;
   sxt_value_type type = SXT_F64;
   sxt_index_type index_type = 0;  // gather and scatter
+  bool own = false;               // of the library's own kernels alone, whatever is forced
 
   Query at(std::int64_t n) const;
   std::string operation_name() const;  // "dot", "axpy", "gather-i32", "multidot-2", "chronopoulos-gear"

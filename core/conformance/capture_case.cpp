@@ -6,9 +6,11 @@
 #include <map>
 #include <mutex>
 
+#include "core/base/late_log.hpp"
 #include "core/base/shortage.hpp"
 #include "core/conformance/bench.hpp"
 #include "core/conformance/capture_check.hpp"
+#include "core/device/host.hpp"
 
 namespace sextant::conformance {
 namespace {
@@ -76,6 +78,8 @@ bool prove_case_capturable(const sxt_bound &bound, Device &device, const Kind &k
 }
 
 void capture_test(const Kernel &kernel, Device &device, const Scope &scope) {
+  const LateLog late(device.log());
+  const LogScope messages(late.sink());  // the kernel's own, too
   static std::mutex one_at_a_time;
   static std::map<const Kernel *, bool> tested;
   const std::lock_guard lock(one_at_a_time);
@@ -91,7 +95,7 @@ void capture_test(const Kernel &kernel, Device &device, const Scope &scope) {
       tested.erase(&kernel);
       throw;
     }
-    scope.registry().quarantine(kernel, problem.what(), device.log());
+    scope.registry().quarantine(kernel, problem.what(), late.sink());
   }
 }
 

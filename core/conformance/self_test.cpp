@@ -5,9 +5,11 @@
 #include <vector>
 
 #include "core/base/hash.hpp"
+#include "core/base/late_log.hpp"
 #include "core/base/shortage.hpp"
 #include "core/conformance/asking.hpp"
 #include "core/conformance/conformance.hpp"
+#include "core/device/host.hpp"
 #include "sextant/plugin/kinds/spmv.h"
 
 namespace sextant::conformance {
@@ -63,6 +65,8 @@ std::string self_test(const Kernel &kernel, Device &device, const Query *like, c
     if (proven == mark) return "";
   const std::uint64_t what = fnv1a(mark.data(), mark.size(), like ? way_of_asking(*like) : 0);
   if (const std::string *known = kernel.proofs.find(what)) return known->empty() ? verdict() : *known;
+  const LateLog late(device.log());
+  const LogScope messages(late.sink());  // the kernel's own, too
   static std::mutex one_at_a_time;
   const std::lock_guard lock(one_at_a_time);
   if (const std::string *known = kernel.proofs.find(what)) return known->empty() ? verdict() : *known;
@@ -70,11 +74,11 @@ std::string self_test(const Kernel &kernel, Device &device, const Query *like, c
   try {
     const Outcome outcome = try_cases(kernel, device, like, scope);
     if (!outcome.wrong.empty()) {
-      scope.registry().quarantine(kernel, outcome.wrong, device.log());
+      scope.registry().quarantine(kernel, outcome.wrong, late.sink());
       return verdict();
     }
     if (!outcome.testable && kernel.plugin->named)  // nothing could test it: the program's own decision
-      device.log()(SXT_LOG_WARNING, text("kernel '", kernel.name(), "' is used untested: ", outcome.declined));
+      late.sink()(SXT_LOG_WARNING, text("kernel '", kernel.name(), "' is used untested: ", outcome.declined));
     else if (outcome.proven < needed(kernel, scope))
       why_not = text("not proven: no case applied that asks as this query does (", outcome.proven,
                      " told something of it", outcome.declined.empty() ? "" : "; ", outcome.declined,
@@ -85,7 +89,7 @@ std::string self_test(const Kernel &kernel, Device &device, const Query *like, c
   } catch (const std::bad_alloc &) {
     fail(SXT_E_MEMORY, status_sentence(SXT_E_MEMORY));
   }
-  if (!why_not.empty()) device.log()(SXT_LOG_WARNING, text("kernel '", kernel.name(), "' is left out: ", why_not));
+  if (!why_not.empty()) late.sink()(SXT_LOG_WARNING, text("kernel '", kernel.name(), "' is left out: ", why_not));
   return kernel.proofs.note(what, why_not);
 }
 

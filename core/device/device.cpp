@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <string_view>
 #include <utility>
 
 #ifdef _OPENMP
@@ -304,14 +305,35 @@ const Call *Call::current_on(const Device &device) noexcept {
   return nullptr;
 }
 
+// What leaves the library. Kernels may decline what they are asked to build, not to run.
+static sxt_status told(sxt_status status, const char *step) {
+  const bool declines = status == SXT_NOT_APPLICABLE && std::string_view(step) != "run";
+  return is_defined(status) && (status <= 0 || declines) ? status : SXT_E_INTERNAL;
+}
+
+std::string Call::failure(sxt_status status, const char *kernel, const char *step) const {
+  const std::string said = sentence.empty() ? status_sentence(status) : sentence;
+  const std::string answer = is_defined(status) ? status_name(status) : text(status);
+  return text("kernel '", kernel, "' failed to ", step, ": ", said,
+              told(status, step) == status ? "" : text(" (it answered ", answer, ")"));
+}
+
 void Call::check(sxt_status status, const char *kernel, const char *step) const {
-  if (status == SXT_OK) return;
-  fail(status, "kernel '", kernel, "' failed to ", step, ": ",
-       sentence.empty() ? status_sentence(status) : sentence.c_str());
+  if (status != SXT_OK) fail(told(status, step), failure(status, kernel, step));
+}
+
+// A kernel that leaves another arithmetic behind must not change what the caller computes next.
+void Call::keep_arithmetic(const char *kernel, const char *step) const {
+  if (arithmetic_.restore())
+    device->log()(SXT_LOG_WARNING, text("kernel '", kernel,
+                                        "' left other floating-point settings behind when it was "
+                                        "asked to ",
+                                        step, "; they were put back"));
 }
 
 void Call::finish(sxt_status status, const char *kernel, const char *step) const {
   finished_ = true;
+  keep_arithmetic(kernel, step);
   if (!waits) return check(status, kernel, step);
   std::string problem;
   try {
@@ -320,9 +342,7 @@ void Call::finish(sxt_status status, const char *kernel, const char *step) const
     problem = failed.what();
   }
   // A lost device has the better sentence: it says that nothing will work any more.
-  if (status < 0 && !problem.empty())
-    fail(status, "kernel '", kernel, "' failed to ", step, ": ",
-         sentence.empty() ? status_sentence(status) : sentence.c_str(), "; ", problem);
+  if (status < 0 && !problem.empty()) fail(told(status, step), failure(status, kernel, step), "; ", problem);
   check(status, kernel, step);
   require(problem.empty(), SXT_E_DEVICE, "kernel '", kernel, "' was asked to ", step, ", then ", problem);
 }

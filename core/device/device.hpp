@@ -9,10 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "core/base/entered.hpp"
 #include "core/base/log.hpp"
 #include "core/base/memory.hpp"
 #include "core/device/upload.hpp"
 #include "sextant/plugin/kinds/device.h"
+#include "sextant/sdk/arithmetic.hpp"
 
 namespace sextant {
 
@@ -195,7 +197,13 @@ struct Call {
     std::uint64_t bytes;
   };
   std::vector<Piece> *device_pieces = nullptr;  // where allocations in device space are noted; NULL: nowhere
-  // Throws what a plugin returned, with the kernel's name and the plugin's sentence. SXT_OK passes.
+  // What f, a call into the plugin, answers; where it throws, SXT_E_INTERNAL, and the sentence says what.
+  template <class F>
+  sxt_status enter(F &&f) {
+    return entered(f, sentence);
+  }
+  // Throws what a plugin returned, with the kernel's name and the plugin's sentence. SXT_OK passes; a status that is
+  // not defined, and an answer where none was asked for, are SXT_E_INTERNAL.
   void check(sxt_status status, const char *kernel, const char *step) const;
   // The same, and waits for what the call enqueued: host memory it reads may then change, what it wrote may be read.
   void finish(sxt_status status, const char *kernel, const char *step) const;
@@ -204,6 +212,9 @@ struct Call {
   static thread_local Call *innermost_;
   Call *outer_ = nullptr, *inner_ = nullptr;  // of this thread's: those begun before and after
   mutable bool finished_ = false;             // or left to a caller's stream
+  const plugin::FloatKeeper arithmetic_;      // the caller's, whatever a kernel leaves behind
+  void keep_arithmetic(const char *kernel, const char *step) const;
+  std::string failure(sxt_status status, const char *kernel, const char *step) const;
 };
 
 // A stream on which work is captured and nothing ever runs: whatever else is enqueued meanwhile, on the caller's stream

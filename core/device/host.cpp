@@ -4,10 +4,12 @@
 #include "core/device/host.hpp"
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstdint>
 #include <cstring>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <shared_mutex>
 #include <unordered_map>
 #include <vector>
@@ -33,7 +35,9 @@ struct Ledger {
   std::unordered_map<void *, Lent> memory;
   std::mutex sentence_lock;  // several threads of one call may fail at once
   std::shared_mutex device_lock;
+  std::condition_variable_any told;  // of device_lock: a message has been delivered
   std::vector<Device *> devices;
+  std::multiset<const Device *> telling;  // whose log is being written to
 };
 Ledger &ledger() {
   static Ledger *const the = new Ledger;
@@ -45,6 +49,50 @@ thread_local LogScope *log_scope = nullptr;
 thread_local Device *current_device = nullptr;  // compared with those alive before it is used
 
 Call *call_of(const sxt_exec *exec) { return exec ? static_cast<Call *>(exec->call) : nullptr; }
+
+// While it lives the device's log may be written to: the device does not close. No lock is held meanwhile, since the
+// caller's callback may call the library, which may open and close other devices.
+class Telling {
+ public:
+  explicit Telling(Device *device) : device_(device), outer_(innermost_) {
+    const std::unique_lock lock(ledger().device_lock);
+    const auto &all = ledger().devices;
+    alive_ = std::find(all.begin(), all.end(), device) != all.end();
+    if (alive_) ledger().telling.insert(device);
+    innermost_ = this;
+  }
+  ~Telling() {
+    innermost_ = outer_;
+    if (!alive_) return;
+    const std::unique_lock lock(ledger().device_lock);
+    if (const auto own = ledger().telling.find(device_); own != ledger().telling.end()) ledger().telling.erase(own);
+    ledger().told.notify_all();
+  }
+  Telling(const Telling &) = delete;
+  Telling &operator=(const Telling &) = delete;
+  bool alive() const noexcept { return alive_; }
+  // How many of this thread: a callback that closes its own device would wait for itself.
+  static std::size_t of_this_thread(const Device *device) noexcept {
+    std::size_t count = 0;
+    for (const Telling *each = innermost_; each; each = each->outer_) count += each->alive_ && each->device_ == device;
+    return count;
+  }
+
+ private:
+  static thread_local const Telling *innermost_;
+  Device *const device_;
+  const Telling *const outer_;
+  bool alive_ = false;
+};
+thread_local const Telling *Telling::innermost_ = nullptr;
+
+// Whose log a message without a call is for: the device that the thread works on, else all.
+std::vector<Device *> meant() {
+  const std::shared_lock lock(ledger().device_lock);
+  const auto &alive = ledger().devices;
+  if (std::find(alive.begin(), alive.end(), current_device) != alive.end()) return {current_device};
+  return alive;
+}
 
 // The device an exec means: its call's, or the living one with that handle. NULL: none, as while a plugin loads.
 Device *device_of(const sxt_exec *exec) {
@@ -78,12 +126,10 @@ struct HostCalls {
   static void log(const sxt_host *, sxt_log_level level, const char *plugin, const char *utf8) noexcept try {
     const std::string message = text("plugin ", plugin ? plugin : "(unnamed)", ": ", utf8 ? utf8 : "");
     if (log_scope) return log_scope->sink_(level, message);
-    // The lock is held through the callback, so that a context's sink is not used after its destruction.
-    const std::shared_lock lock(ledger().device_lock);
-    const auto &alive = ledger().devices;
-    if (std::find(alive.begin(), alive.end(), current_device) != alive.end())
-      return current_device->log()(level, message);
-    for (const Device *device : alive) device->log()(level, message);
+    for (Device *device : meant()) {
+      const Telling telling(device);
+      if (telling.alive()) device->log()(level, message);
+    }
   } catch (...) {  // a message that cannot be delivered is not worth a failure
   }
 
@@ -243,8 +289,9 @@ void remove_device(Device &device) {
                         device.machine().device, "' closed"));
     } catch (...) {  // no memory for a sentence is no reason not to close
     }
-  const std::unique_lock lock(ledger().device_lock);
+  std::unique_lock lock(ledger().device_lock);
   std::erase(ledger().devices, &device);
+  ledger().told.wait(lock, [&] { return ledger().telling.count(&device) <= Telling::of_this_thread(&device); });
 }
 
 void set_current_device(Device &device) noexcept { current_device = &device; }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/base/hash.hpp"
 #include "core/base/types.hpp"
 #include "core/choose/selector.hpp"
 #include "core/context/context.hpp"
@@ -61,6 +62,7 @@ ChoicePtr HermitianKernels::choose(std::int32_t phase, std::int32_t definiteness
   // A kernel asked for by name is meant for the first attempt; what it leaves may need another.
   const bool rest = settings_.definiteness == SXT_TRY_DEFINITE && definiteness == SXT_INDEFINITE;
   if (!settings_.kernel.empty() && !rest) options.forced[SXT_KIND_HERMITIAN] = settings_.kernel;
+  if (!settings_.kernel.empty()) options.asked = fnv1a(settings_.kernel.data(), settings_.kernel.size());
   const char *roles[] = {"", "factor", "solve", "factor-solve"};
   Selector selector(context_, nullptr, std::move(options));
   return selector.select({Query(&asked.q), text("hermitian/", roles[phase], rest ? "/pivoting" : "")});

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <set>
 
+#include "core/base/entered.hpp"
 #include "core/base/shortage.hpp"
 #include "core/conformance/conformance.hpp"
 #include "core/matrix/matrix.hpp"
@@ -80,7 +81,8 @@ class FeatureRun {
     args_.values = values_.data();
     const sxt_problem problem{sizeof problem, &query.q, form_ ? &form_->view()->h : nullptr, nullptr};
     if (kernel.table.prepare)
-      call_.check(kernel.table.prepare(&problem, &candidate, nullptr, &exec_, &state_), kernel.name(), "prepare");
+      call_.check(call_.enter([&] { return kernel.table.prepare(&problem, &candidate, nullptr, &exec_, &state_); }),
+                  kernel.name(), "prepare");
   }
   ~FeatureRun() {
     if (state_ && kernel_.table.release) kernel_.table.release(state_);
@@ -90,10 +92,12 @@ class FeatureRun {
   const std::vector<int> &ids() const { return ids_; }
 
   void begin() {
-    if (const auto begin = beginning(kernel_)) call_.check(begin(state_, &args_.h, &exec_), kernel_.name(), "begin");
+    if (const auto begin = beginning(kernel_))
+      call_.check(call_.enter([&] { return begin(state_, &args_.h, &exec_); }), kernel_.name(), "begin");
   }
   void finish(FeatureValues &values) {
-    call_.finish(kernel_.table.run(state_, nullptr, &args_.h, &exec_), kernel_.name(), "run");
+    call_.finish(call_.enter([&] { return kernel_.table.run(state_, nullptr, &args_.h, &exec_); }), kernel_.name(),
+                 "run");
     for (std::size_t i = 0; i < ids_.size(); ++i) values.set(ids_[i], values_[i]);
   }
 
@@ -288,7 +292,9 @@ sxt_candidate Matrix::features_candidate(const Kernel &kernel, const sxt_matrix_
   sxt_candidate candidate{};
   std::uint64_t count = 0;
   const sxt_features none{};
-  if (kernel.table.candidates) kernel.table.candidates(&query.q, &none, &machine, nullptr, &candidate, 1, &count);
+  std::string why;
+  const auto ask = [&] { return kernel.table.candidates(&query.q, &none, &machine, nullptr, &candidate, 1, &count); };
+  if (kernel.table.candidates && model_entered(ask, why) != SXT_OK) candidate = {};
   return candidate;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "core/base/entered.hpp"
 #include "core/base/hash.hpp"
 #include "core/base/query.hpp"
 #include "core/base/shortage.hpp"
@@ -135,14 +136,22 @@ std::vector<Matrix::Builder> Matrix::builders(const std::string &kind, std::stri
     const std::vector<double> values = features_for(*kernel, tiers, known_too);
     const sxt_features found{values.size(), kernel->table.features, values.data()};
     const sxt_query *query = &storage_query_.q;
-    if (kernel->table.applicable && kernel->table.applicable(query, &found, &context_->machine(), &message) != SXT_OK) {
-      *reason = text(kernel->name(), ": ", why);
+    std::string threw;
+    const auto applies = [&] { return kernel->table.applicable(query, &found, &context_->machine(), &message); };
+    if (kernel->table.applicable && model_entered(applies, threw) != SXT_OK) {
+      *reason = text(kernel->name(), ": ", threw.empty() ? why : threw.c_str());
       continue;
     }
     sxt_candidate candidate{};
     std::uint64_t count = 0;
-    if (kernel->table.candidates)
-      kernel->table.candidates(query, &found, &context_->machine(), nullptr, &candidate, 1, &count);
+    const auto offers = [&] {
+      return kernel->table.candidates(query, &found, &context_->machine(), nullptr, &candidate, 1, &count);
+    };
+    if (kernel->table.candidates && model_entered(offers, threw) != SXT_OK) count = 0;
+    if (!threw.empty()) {
+      *reason = text(kernel->name(), ": ", threw);
+      continue;
+    }
     const double predicted = count ? predict_setup(kernel->table, *query, candidate, context_->profile()) : 0;
     // On a device forms are converted from its CSR, which has to be there first, or comes over in pieces meanwhile.
     double setup = std::isfinite(predicted) && predicted > 0 ? predicted : 0;
@@ -431,7 +440,8 @@ StoredForm::StoredForm(Context &context, const Kernel &kernel, const sxt_problem
   const sxt_candidate candidate{};
   if (!kernel.table.prepare) return;
   try {
-    call.finish(kernel.table.prepare(&problem, &candidate, nullptr, &exec, &state_), kernel.name(), "prepare");
+    const auto build = [&] { return kernel.table.prepare(&problem, &candidate, nullptr, &exec, &state_); };
+    call.finish(call.enter(build), kernel.name(), "prepare");
   } catch (...) {  // the work it enqueued may have failed after the state was made
     release();
     throw;
@@ -450,8 +460,8 @@ void StoredForm::refresh(const sxt_problem &problem) {
   Call call(context_.device());
   const sxt_exec exec = make_exec(call);
   why_void_.clear();
-  const sxt_status status = kernel_->table.refresh(state_, &problem, &exec);
-  if (status > 0) {  // not for these values: those who read it choose anew
+  const sxt_status status = call.enter([&] { return kernel_->table.refresh(state_, &problem, &exec); });
+  if (status == SXT_NOT_APPLICABLE) {  // not for these values: those who read it choose anew
     why_void_ =
         text("storage '", name(),
              "' declined new values: ", call.sentence.empty() ? status_sentence(status) : call.sentence.c_str());
@@ -464,14 +474,14 @@ void StoredForm::diagonal(void *out) const {
   require(ops_ && ops_->diagonal, SXT_E_NOT_SUPPORTED, name(), " does not give its diagonal");
   Call call(context_.device());
   const sxt_exec exec = make_exec(call);
-  call.finish(ops_->diagonal(state_, out, &exec), name(), "diagonal");
+  call.finish(call.enter([&] { return ops_->diagonal(state_, out, &exec); }), name(), "diagonal");
 }
 
 void StoredForm::scale(const void *s) {
   require(ops_ && ops_->scale, SXT_E_NOT_SUPPORTED, name(), " cannot be scaled");
   Call call(context_.device());
   const sxt_exec exec = make_exec(call);
-  call.finish(ops_->scale(state_, s, &exec), name(), "scale");
+  call.finish(call.enter([&] { return ops_->scale(state_, s, &exec); }), name(), "scale");
 }
 
 }  // namespace sextant

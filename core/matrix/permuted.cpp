@@ -28,7 +28,7 @@ StoredForm::StoredForm(const StoredForm &whole, const void *perm)
   Call call(context_.device());
   const sxt_exec exec = make_exec(call);
   try {
-    call.finish(ops->permuted(whole.state_, perm, &exec, &state_), name(), "permuted");
+    call.finish(call.enter([&] { return ops->permuted(whole.state_, perm, &exec, &state_); }), name(), "permuted");
   } catch (...) {
     release();
     throw;

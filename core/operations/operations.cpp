@@ -24,7 +24,8 @@ std::uint64_t number_of(const TreeSubject &subject) noexcept {
   const auto kind = static_cast<std::uint64_t>(
       std::find(std::begin(operation_kinds), std::end(operation_kinds), subject.kind) - operation_kinds);
   return kind << 48 | static_cast<std::uint64_t>(subject.operation) << 16 |
-         static_cast<std::uint64_t>(subject.type) << 8 | static_cast<std::uint64_t>(subject.index_type);
+         static_cast<std::uint64_t>(subject.type) << 8 | static_cast<std::uint64_t>(subject.own) << 7 |
+         static_cast<std::uint64_t>(subject.index_type);
 }
 
 // Bytes of a reduction's result, from the kind's table: of the value type, its real type, or an index.
@@ -81,7 +82,7 @@ Runner &PlannedOperation::build(Octave &octave, std::size_t leaf) {
   auto runner = make_choice(
       context_, left_out,
       [&](const LeftOut &kernels) {
-        Selector selector(context_, nullptr, {.left_out = kernels});
+        Selector selector(context_, nullptr, {.left_out = kernels, .own_only = subject_.own});
         return selector.select({subject_.at(octave.tree.leaves()[leaf].last), subject_.kind});
       },
       [&](ChoicePtr choice) { return std::make_unique<Runner>(context_, std::move(choice), nullptr); });
@@ -95,9 +96,15 @@ void PlannedOperation::note_choices() noexcept {
 }
 
 Operations &Operations::of(Context &context) {
-  const auto make = [](Context &its) -> std::unique_ptr<Context::Kept> { return std::make_unique<Operations>(its); };
+  const auto make = [](Context &its) -> std::unique_ptr<Context::Kept> {
+    auto made = std::make_unique<Operations>(its);
+    made->own_ = std::make_unique<Operations>(its, true);
+    return made;
+  };
   return static_cast<Operations &>(context.kept(make));
 }
+
+Operations &Operations::own_of(Context &context) { return *of(context).own_; }
 
 PlannedOperation &Operations::planned(const TreeSubject &subject) {
   // Read before anything is chosen: what is built from older choices is then not found under the newer number.
@@ -134,7 +141,7 @@ void Operations::vector(const VectorCall &call) {
   args.y = call.y;
   args.z = call.z;
   args.index = call.index;
-  planned({SXT_KIND_VECTOR, call.operation, call.type, call.index_type}).at(call.n).run(&args.h);
+  planned({SXT_KIND_VECTOR, call.operation, call.type, call.index_type, own_only_}).at(call.n).run(&args.h);
 }
 
 void Operations::reduce(std::int32_t operation, sxt_value_type type, std::int64_t n, const void *x, const void *y,
@@ -146,7 +153,7 @@ void Operations::reduce(std::int32_t operation, sxt_value_type type, std::int64_
   args.x = x;
   args.y = y;
   args.result = result;
-  Runner &chosen = planned({SXT_KIND_REDUCTION, operation, type}).at(std::max<std::int64_t>(1, n));
+  Runner &chosen = planned({SXT_KIND_REDUCTION, operation, type, 0, own_only_}).at(std::max<std::int64_t>(1, n));
   Device &device = context_.device();
   if (device.on_host()) return static_cast<void>(chosen.run(&args.h));
   // Pinned memory is in the device's reach: the kernel enqueues and returns, and no copy follows.
@@ -175,7 +182,7 @@ void Operations::multidot(sxt_value_type type, std::int64_t n, std::int32_t coun
   args.u = u;
   args.v = v;
   args.result = results;
-  Runner &chosen = planned({SXT_KIND_MULTIDOT, count, type}).at(std::max<std::int64_t>(1, n));
+  Runner &chosen = planned({SXT_KIND_MULTIDOT, count, type, 0, own_only_}).at(std::max<std::int64_t>(1, n));
   Device &device = context_.device();
   if (device.on_host()) return static_cast<void>(chosen.run(&args.h));
   const std::uint64_t bytes = count * value_bytes(type);

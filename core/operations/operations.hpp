@@ -63,7 +63,10 @@ class Operations : public Context::Kept {
   // The context's own, which live as long as it does. Throws only where memory is short, at the first call.
   // [any-thread]
   static Operations &of(Context &context);
-  explicit Operations(Context &context) : context_(context) {}
+  // The same by the library's own kernels alone, for what is judged, told or handed back: no plugin of others, force or
+  // plan has a say. [any-thread]
+  static Operations &own_of(Context &context);
+  explicit Operations(Context &context, bool own_only = false) : context_(context), own_only_(own_only) {}
 
   struct VectorCall {
     std::int32_t operation;
@@ -92,6 +95,8 @@ class Operations : public Context::Kept {
 
  private:
   Context &context_;
+  const bool own_only_;
+  std::unique_ptr<Operations> own_;  // of the context's own, whose kernels are the library's
   std::mutex mutex_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::unique_ptr<PlannedOperation>> plans_;  // choices, subject
   std::vector<std::unique_ptr<PlannedOperation>> mixed_;  // those that others stand for: calls may be in them

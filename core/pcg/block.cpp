@@ -119,7 +119,10 @@ void solve_together(PcgSetup &setup, Runner &engine, std::span<const ArrayColumn
   const double an_iteration = engine.choice().run_s / setup.expected().assumed / static_cast<double>(columns.size());
   for (std::size_t j = 0; j < columns.size(); ++j) {
     open[j]->solve->rethrow();
-    if (open[j]->place) open[j]->solve->finish(args[*open[j]->place], reports[j]);
+    if (open[j]->place) {
+      check_ending(engine.choice(), args[*open[j]->place]);
+      open[j]->solve->finish(args[*open[j]->place], reports[j]);
+    }
     open[j]->solve->close(reports[j], an_iteration);
     open[j]->solution.store(columns[j].x);
   }

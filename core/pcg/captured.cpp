@@ -140,7 +140,7 @@ sxt_pcg_report CapturedSolves::record(PcgSetup &setup, bool up_to_date, const vo
                                       const SolveSettings &settings) {
   const sxt_pcg_ops &ops = recording_ops(setup, settings);
   const Matrix &matrix = setup.problem().matrix();
-  Operations &operations = Operations::of(matrix.context());
+  Operations &operations = Operations::own_of(matrix.context());
   const std::int64_t n = matrix.rows();
   sxt_pcg_report out{};
   out.struct_size = sizeof out;

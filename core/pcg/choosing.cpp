@@ -101,18 +101,8 @@ Selector engine_selector(const PcgProblem &problem, const EngineSystem &system, 
                          SelectorOptions options) {
   const std::string &engine = problem.settings.engine;
   if (!engine.empty()) options.forced[SXT_KIND_PCG] = engine;  // before any other rule
+  options.asked = named_by_hand(problem.settings);
   return Selector(problem.context(), &system.seen_with(method), std::move(options));
-}
-
-bool is_planned(const PcgProblem &problem, const std::string &role, Query question) {
-  Context &context = problem.context();
-  if (!context.plan().loaded()) return false;
-  if (context.deterministic()) question.get()->flags |= SXT_QUERY_DETERMINISTIC;
-  std::string why_not;
-  return context.plan()
-      .find({role, question.kind(), question.hash(), problem.matrix().pattern_hash()}, plan_types(question),
-            context.fingerprint(), why_not)
-      .has_value();
 }
 
 double least_iteration_s(const PcgProblem &problem) {
@@ -139,7 +129,8 @@ ChoicePtr PcgChooser::preconditioner(const EngineSystem &system, const std::stri
   query.m = system.base().query_part(SXT_KIND_PRECONDITIONER, sizeof query,
                                      problem_.settings.expected_solves * expected.assumed);
   set_method(query.method, method);
-  return Selector(problem_.context(), &system.base(), {.left_out = left_out_})
+  return Selector(problem_.context(), &system.base(),
+                  {.left_out = left_out_, .asked = named_by_hand(problem_.settings)})
       .select({Query(&query.m.q), "pcg/preconditioner"});
 }
 
@@ -173,7 +164,8 @@ std::unique_ptr<Runner> PcgChooser::product() {
   const std::string form = free && products < few_products ? SXT_KIND_STORAGE_CSR : "";
   product.n_rhs = 1;
   const auto choose = [&](const LeftOut &left_out) {
-    return Selector(context, &matrix, {.left_out = left_out}).select({Query(&product.m.q), "pcg/confirm", form});
+    return Selector(context, &matrix, {.left_out = left_out, .asked = named_by_hand(problem_.settings)})
+        .select({Query(&product.m.q), "pcg/confirm", form});
   };
   return make_choice(context, left_out_, choose, [&](const ChoicePtr &choice) {
     auto runner = std::make_unique<Runner>(context, choice, &matrix);
@@ -228,7 +220,9 @@ ChoicePtr PcgChooser::engine_within(EngineSystem &system, const Expectation &exp
   const sxt_pcg_query query = engine_query(problem_, system, system.method(), expected);
   const Query question(&query.m.q);
   // A plan that was made without knowing more has an entry for what is expected now.
-  if (problem_.context().plan().loaded() && !is_planned(problem_, "pcg", question)) return nullptr;
+  if (problem_.context().plan().loaded() &&
+      !engine_selector(problem_, system, system.method(), {}).is_planned({question, "pcg"}))
+    return nullptr;
   ChoicePtr choice = without_composed(system, system.method(), {.builds = false, .most_features_s = most_s}, question,
                                       expected, 0, true);
   if (!choice || choice->held_back) return nullptr;

@@ -34,9 +34,6 @@ double least_iteration_s(const PcgProblem &problem);
 // What all solves together take, before any engine is asked.
 double rough_total_s(const PcgProblem &problem, const Expectation &expected);
 
-// Whether a loaded plan has an entry for this question about the matrix.
-bool is_planned(const PcgProblem &problem, const std::string &role, Query question);
-
 // Lives while something is planned or built, in one thread. What it learns beside its answers goes where its
 // constructor was told: kernels that decline, predicted seconds, and notes.
 class PcgChooser {

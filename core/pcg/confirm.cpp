@@ -11,6 +11,7 @@
 #include "core/base/types.hpp"
 #include "core/pcg/solve.hpp"
 #include "sextant/plugin/kinds/residual.h"
+#include "sextant/sdk/arithmetic.hpp"
 #include "sextant/sdk/pcg_confirm.hpp"
 
 namespace sextant {
@@ -40,6 +41,7 @@ PcgSolve::TrueResidual PcgSolve::measure(const void *b, const void *x, void *res
   args.b = b;
   args.r = residual;
   args.norms = work_.norms.as<sxt_residual_norms>();
+  const plugin::FloatScope nearest(plugin::nearest_control);  // also for what is concluded from the norms
   setup_.truth().run(&args.h);
   if (!device().on_host()) device().wait(device().callers_stream());
   const sxt_residual_norms &norms = *args.norms;
@@ -262,11 +264,8 @@ PcgSolve::TrueResidual PcgSolve::residual_of_returned() {
 
 // No good iterate came back: the caller's x stays what it was, and that is what the report tells of.
 PcgSolve::TrueResidual PcgSolve::fall_back() {
-  if (settings_.use_initial_guess) return residual_of_returned();
-  zero(x_);
-  TrueResidual out;
-  out.norm = out.rhs = out.size = rhs_norm_;
-  return out;
+  if (!settings_.use_initial_guess) zero(x_);
+  return residual_of_returned();
 }
 
 }  // namespace sextant

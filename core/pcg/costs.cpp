@@ -6,12 +6,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/base/entered.hpp"
 #include "core/base/types.hpp"
 #include "core/choose/options.hpp"
-#include "core/run/prepared.hpp"
 #include "core/model/cost.hpp"
 #include "core/pcg/clock.hpp"
 #include "core/pcg/planning.hpp"
+#include "core/run/prepared.hpp"
 #include "sextant/plugin/kinds/pcg.h"
 
 namespace sextant {
@@ -34,9 +35,12 @@ double engine_seconds(Matrix &matrix, const Choice &choice, double iterations) {
   const Context &context = matrix.context();
   std::vector<sxt_candidate> list(most_candidates);
   std::uint64_t count = 0;
-  if (table.candidates(query.get(), &found, &context.machine(), slots.data(), list.data(), most_candidates, &count) !=
-      SXT_OK)
-    return NAN;
+  std::string why;
+  const auto ask = [&] {
+    return table.candidates(query.get(), &found, &context.machine(), slots.data(), list.data(), most_candidates,
+                            &count);
+  };
+  if (model_entered(ask, why) != SXT_OK) return NAN;
   list.resize(std::min(count, most_candidates));
   for (const sxt_candidate &each : list) {
     // launch[0] may be a length of blocks, which follows from the iterations.

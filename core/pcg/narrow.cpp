@@ -90,7 +90,8 @@ Runner &WideEngine::get(const PcgProblem &problem, const EngineSystem &system, c
   query.m = system.scaled().query_part(SXT_KIND_PCG, sizeof query, problem.settings.expected_solves);
   query.m.symmetry = problem.taken.symmetry();
   const auto choose = [&](const LeftOut &without) {
-    return Selector(problem.context(), &system.scaled(), {.left_out = without})
+    return Selector(problem.context(), &system.scaled(),
+                    {.left_out = without, .asked = named_by_hand(problem.settings)})
         .select({Query(&query.m.q), "pcg/f64", storage_wanted(problem.settings, problem.context())});
   };
   engine_ = make_choice(problem.context(), left_out, choose, [&](ChoicePtr choice) {

@@ -125,7 +125,7 @@ std::optional<EngineSystem> OrderSearch::make(const ChoicePtr &ordering, bool as
   args.perm = perm.data();
   args.most_width = asked ? 0 : std::max<std::int64_t>(1, csr.rows / widest_part);
   const Clock clock;
-  if (Runner(context, ordering, &problem_.matrix()).run(&args.h) != SXT_OK) {
+  if (Runner(context, ordering, &problem_.matrix()).ask(&args.h) != SXT_OK) {
     notes_.push_back(text("in the caller's order: a search through the pattern (", seconds_text(clock.seconds()),
                           ") meets more than ", args.most_width,
                           " rows in one level, so no order keeps them together"));
@@ -226,10 +226,13 @@ std::optional<EngineSystem> OrderSearch::try_order(EngineSystem &here, const std
 EngineSystem OrderSearch::consider(EngineSystem here, const std::string &method, const Expectation &expected) {
   if (problem_.settings.reorder < 0 || problem_.matrix().rows() < 2) return here;
   const sxt_ordering_query query = ordering_query(problem_.matrix());
-  const Asked asked{problem_.settings.reorder > 0, is_planned(problem_, order_role, Query(&query.m.q))};
+  SelectorOptions options{.asked = named_by_hand(problem_.settings)};
+  const Selector plans(problem_.context(), &problem_.matrix(), options);
+  const Asked asked{problem_.settings.reorder > 0, plans.is_planned({Query(&query.m.q), order_role})};
   if (!asked.any() && problem_.context().plan().required()) return here;  // it names none
   for (;;) {
-    Selector selector(problem_.context(), &problem_.matrix(), {.left_out = left_out_});
+    options.left_out = left_out_;
+    Selector selector(problem_.context(), &problem_.matrix(), options);
     const ChoicePtr ordering = propose(selector, asked);
     if (!ordering) return here;
     if (const std::string why = asked.any() ? "" : why_not(here, method, expected, *ordering); !why.empty()) {

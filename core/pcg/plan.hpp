@@ -50,7 +50,7 @@ class PcgPlanner {
 
   std::optional<PcgPlan> plan_as_saved();  // saved_plan.cpp, with those that follow
   PcgPlan follow(const SolverPlan &saved);
-  PlanKey key() const;
+  PlanKey key(std::uint64_t asked) const;  // named_by_hand
   std::string why_not_as_planned(const SolverPlan &saved) const;
   void save(const PcgPlan &plan) const;
 

@@ -30,12 +30,19 @@ bool may_be_rounding(sxt_reason reason) {
 
 }  // namespace
 
+void check_ending(const Choice &engine, const sxt_pcg_args &args) {
+  require(args.reason != SXT_REASON_NONE && is_defined_reason(args.reason), SXT_E_INTERNAL, "kernel '",
+          engine.kernel->name(), "' ended a solve and gave no reason for it (", args.reason, ")");
+}
+
 void PcgSolve::call(Runner &engine, sxt_pcg_args &args) {
   const Clock clock;
   const double residuals_before = residuals_seconds_;
+  args.reason = SXT_REASON_NONE;
   engine.run(&args.h, settings_.cancel);
   engine_seconds_ += clock.seconds() - (residuals_seconds_ - residuals_before);
   if (failure_) std::rethrow_exception(failure_);
+  check_ending(engine.choice(), args);
 }
 
 // sum = the guess or 0; rhs = its residual in the engine's system.

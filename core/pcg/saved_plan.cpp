@@ -23,8 +23,8 @@ std::uint64_t add(const T &value, std::uint64_t hash) {
 
 }  // namespace
 
-// Matrix and settings that a plan depends on; what the caller names by hand goes before the plan and is no part of it.
-PlanKey PcgPlanner::key() const {
+// Matrix and settings that a plan depends on.
+PlanKey PcgPlanner::key(std::uint64_t asked) const {
   const PcgSettings &settings = problem_.settings;
   sxt_pcg_query query{};
   query.m = problem_.matrix().query_part(SXT_KIND_PCG, sizeof query, settings.expected_solves);
@@ -36,6 +36,7 @@ PlanKey PcgPlanner::key() const {
   hash = add(settings.probe, hash);
   hash = add(settings.reorder, hash);
   hash = add(settings.null_space_size, hash);
+  if (asked) hash = add(asked, hash);
   return {solver_role, SXT_KIND_PCG, hash, problem_.matrix().pattern_hash()};
 }
 
@@ -53,7 +54,7 @@ void PcgPlanner::save(const PcgPlan &plan) const {
   if (preconditioner && solves > 0) out.preconditioner_iterations = preconditioner->query.expected_runs() / solves;
   out.mean_over_expected = expected.mean_over;
   out.diagonal_ratio = std::min(problem_.taken.diagonal_ratio(), 1e300);  // a file holds numbers
-  problem_.context().plan().record(key(), out);
+  problem_.context().plan().record(key(named_by_hand(problem_.settings)), out);
 }
 
 // "" or why the plan does not fit what is asked for now.
@@ -75,7 +76,10 @@ std::string PcgPlanner::why_not_as_planned(const SolverPlan &saved) const {
 std::optional<PcgPlan> PcgPlanner::plan_as_saved() {
   Context &context = problem_.context();
   if (!context.plan().loaded()) return std::nullopt;
-  const std::optional<SolverPlan> saved = context.plan().find_solver(key(), context.fingerprint());
+  const std::uint64_t asked = named_by_hand(problem_.settings);
+  std::optional<SolverPlan> saved = context.plan().find_solver(key(asked), context.fingerprint());
+  // Made for a solver of which nothing was named: what is named now goes before it.
+  if (!saved && asked) saved = context.plan().find_solver(key(0), context.fingerprint());
   if (!saved) return std::nullopt;
   if (const std::string why_not = why_not_as_planned(*saved); !why_not.empty()) {
     require(!context.plan().required(), SXT_E_PLAN, "the plan is required but does not fit: ", why_not);

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <iterator>
 #include <vector>
 
+#include "core/base/hash.hpp"
 #include "core/base/types.hpp"
 #include "core/context/context.hpp"
 #include "core/explain/explain.hpp"
@@ -35,6 +38,14 @@ void check_settings(const PcgSettings &settings, sxt_value_type type) {
           "expected_iterations is ", settings.expected_iterations, "; it must be finite and not negative");
   precision_wanted(settings, type);
   recurrence_wanted(settings);
+}
+
+std::uint64_t named_by_hand(const PcgSettings &settings) {
+  const std::string names[] = {settings.preconditioner, settings.recurrence, settings.engine, settings.format};
+  std::uint64_t hash = 0;
+  for (std::size_t i = 0; i < std::size(names); ++i)
+    if (!names[i].empty()) hash = fnv1a(names[i].data(), names[i].size(), fnv1a(&i, sizeof i, hash));
+  return settings.norm == SXT_NORM_2 ? hash : fnv1a(&settings.norm, sizeof settings.norm, hash);
 }
 
 std::string storage_wanted(const PcgSettings &settings, const Context &context) {

@@ -35,6 +35,9 @@ double default_rtol(sxt_value_type type);
 
 // Throws SXT_E_ARGUMENT, SXT_E_UNKNOWN_NAME or SXT_E_TYPE, naming the member that cannot be. type: of the matrix.
 void check_settings(const PcgSettings &settings, sxt_value_type type);
+// What of the settings a caller named by hand, as one number: equal for equal names, 0 for none. Plans of solvers that
+// were asked differently are kept apart by it.
+std::uint64_t named_by_hand(const PcgSettings &settings);
 // The parts of settings.format, "csr:f32": the kind of the storage, and the precision of its values; "": any. Throw
 // SXT_E_UNKNOWN_NAME, SXT_E_TYPE.
 std::string storage_wanted(const PcgSettings &settings, const Context &context);

@@ -57,7 +57,7 @@ void shift_by(Operations &operations, sxt_value_type type, std::int64_t n, void 
 PcgSolve::PcgSolve(PcgSetup &setup, PcgWorkspace &work, const void *b, void *x, const SolveSettings &settings)
     : setup_(setup),
       work_(work),
-      operations_(Operations::of(setup.problem().context())),
+      operations_(Operations::own_of(setup.problem().context())),
       crossing_(setup.system().crossing()),
       b_(b),
       callers_b_(b),
@@ -89,8 +89,17 @@ double PcgSolve::norm(const void *vector) const {
   return operations_.reduce_real(SXT_REDUCTION_AMAX, type_, n_, vector);
 }
 
+// |re| + |im| of a finite complex number may leave the range; of a quarter of it, it does not.
+bool PcgSolve::finite(const void *vector) {
+  if (std::isfinite(most(vector))) return true;
+  if (type_ != SXT_C64 && type_ != SXT_C128) return false;
+  crossing_.copy(vector, work_.iterate.data());  // nothing is there yet
+  shift(work_.iterate.data(), -2);
+  return std::isfinite(most(work_.iterate.data()));
+}
+
 void PcgSolve::check_finite(const void *vector, const char *name) {
-  if (std::isfinite(operations_.reduce_real(SXT_REDUCTION_AMAX, type_, n_, vector))) return;
+  if (finite(vector)) return;
   require(device().on_host(), SXT_E_NOT_FINITE, name, " holds NaN or infinity");
   with_value_type(type_, [&](auto tag) {
     const auto *values = static_cast<const typename decltype(tag)::type *>(vector);
@@ -105,6 +114,7 @@ bool PcgSolve::trivial(sxt_pcg_report &report) {
     rhs_norm_ = norm(b_);
     if (!std::isfinite(rhs_norm_)) check_finite(b_, "b");  // a norm of large numbers may overflow
     if (settings_.use_initial_guess) check_finite(x_, "x, the initial guess,");
+    if (!std::isfinite(rhs_norm_) && !std::isfinite(most(b_))) shift_rhs(-2);
     if (!is_near(type_, rhs_norm_)) bring_near(most(b_));
   }
   if (n_ > 0 && !null_space().empty()) report.null_space_norm = callers(leave_out_null_space());
@@ -123,7 +133,10 @@ double PcgSolve::most(const void *vector) const {
 void PcgSolve::bring_near(double size) {
   if (size == 0 || is_near(type_, size) || !std::isfinite(size)) return;
   const int furthest = furthest_exponent(type_);
-  const int by = std::clamp(-std::ilogb(size), -furthest, furthest);
+  shift_rhs(std::clamp(-std::ilogb(size), -furthest, furthest));
+}
+
+void PcgSolve::shift_rhs(int by) {
   if (!work_.near.data()) work_.near = DeviceBuffer(device(), static_cast<std::uint64_t>(n_) * value_bytes(type_));
   if (b_ != work_.near.data()) crossing_.copy(b_, work_.near.data());
   shift(work_.near.data(), by);
@@ -136,6 +149,14 @@ void PcgSolve::bring_near(double size) {
 // The largest number where the caller's norm is larger.
 double PcgSolve::callers(double norm) const {
   return shift_ == 0 ? norm : std::min(std::ldexp(norm, -shift_), std::numeric_limits<double>::max());
+}
+
+// Rounded upwards, with what bringing the norm back to the caller's scale may have lost; where the norm leaves the
+// range nothing bounds it.
+double PcgSolve::callers_bound(double bound, double norm) const {
+  if (shift_ == 0) return bound;
+  if (!(std::ldexp(norm, -shift_) <= std::numeric_limits<double>::max())) return HUGE_VAL;
+  return std::nextafter(std::ldexp(bound, -shift_), HUGE_VAL) + std::numeric_limits<double>::denorm_min();
 }
 
 // From then on b is the part that A can reach. Where that is no more than rounding nothing is left to solve.
@@ -262,7 +283,8 @@ bool PcgSolve::open(sxt_pcg_report &report, sxt_pcg_args &args) {
 void PcgSolve::close(sxt_pcg_report &report, double seconds_an_iteration) const {
   report.rhs_norm = callers(rhs_norm_);
   report.true_relative_residual = rhs_norm_ > 0 ? report.residual_norm / rhs_norm_ : report.residual_norm;
-  for (double *norm : {&report.residual_norm, &report.residual_bound, &report.rounding_limit}) *norm = callers(*norm);
+  report.residual_bound = callers_bound(report.residual_bound, report.residual_norm);
+  for (double *norm : {&report.residual_norm, &report.rounding_limit}) *norm = callers(*norm);
   report.confirmations = confirmations_;
   report.predicted_solve_seconds = seconds_an_iteration * static_cast<double>(report.iterations);
   report.solve_seconds = clock_.seconds();

@@ -14,6 +14,9 @@
 
 namespace sextant {
 
+// Throws SXT_E_INTERNAL where an engine came back without saying why.
+void check_ending(const Choice &engine, const sxt_pcg_args &args);
+
 // vector *= 2^by, exactly where the result is a normal number.
 void shift_by(Operations &operations, sxt_value_type type, std::int64_t n, void *vector, int by);
 
@@ -57,6 +60,7 @@ class PcgSolve {
   void shift(void *vector, int by);       // vector *= 2^by
   double norm(const void *vector) const;  // the caller's norm
   double norm_2(const void *vector) const;
+  bool finite(const void *vector);
   void check_finite(const void *vector, const char *name);
 
   // Where the engine's matrix is rounded, or its own residual is no longer the true one: solves for corrections of a
@@ -74,12 +78,14 @@ class PcgSolve {
 
   bool trivial(sxt_pcg_report &report);   // n = 0, b = 0
   double most(const void *vector) const;  // the largest magnitude, |re| + |im|
+  void shift_rhs(int by);                 // b *= 2^by, in memory of its own
   void bring_near(double size);           // b, which is of this size, where its squares would vanish or overflow
   // x of the system is 2^this times the caller's: b is scaled by shift_, and A as it was taken in.
   int x_shift() const { return shift_ - exponent(); }
   double callers(double norm) const;  // a norm before that
-  double leave_out_null_space();      // of b_; what was left out, in the caller's norm
-  void start();                       // right-hand side and guess of the engine's system
+  double callers_bound(double bound, double norm) const;
+  double leave_out_null_space();  // of b_; what was left out, in the caller's norm
+  void start();                   // right-hand side and guess of the engine's system
   void start_rhs();
   const void *callers_x(const void *iterate);
 

@@ -64,7 +64,7 @@ Matrix &EngineSystem::seen_with(const std::string &method) const {
 }
 
 Crossing EngineSystem::crossing() const {
-  return {Operations::of(base_->context()),
+  return {Operations::own_of(base_->context()),
           base_->value_type(),
           base_->rows(),
           scaling_,

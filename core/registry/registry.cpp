@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "core/base/error.hpp"
+#include "core/base/late_log.hpp"
 #include "core/device/host.hpp"
 #include "core/registry/loader.hpp"
 #include "core/registry/paths.hpp"
@@ -235,9 +236,10 @@ Registry &Registry::instance() {
 }
 
 void Registry::load_default(const LogSink &log) {
+  const LateLog late(log);
   const std::lock_guard one_at_a_time(state_->loading);
-  if (state_->default_loaded) return retry_drivers(log);
-  Pass pass(*state_, log);
+  if (state_->default_loaded) return retry_drivers(late.sink());
+  Pass pass(*state_, late.sink());
   pass.directory(state_->own_directory, Origin::own);
   for (const SearchPath &search : search_paths()) {
     Refusal refusal;
@@ -302,8 +304,9 @@ void Registry::expect_use(const std::string &path, const std::vector<const Loade
 }
 
 int Registry::load_path(const std::string &path, const LogSink &log) {
+  const LateLog late(log);
   const std::lock_guard one_at_a_time(state_->loading);
-  const std::vector<const Loaded *> taken = take(path, log);
+  const std::vector<const Loaded *> taken = take(path, late.sink());
   expect_use(path, taken, *Scope(*this).view_);
   return static_cast<int>(taken.size());
 }
@@ -324,11 +327,12 @@ std::shared_ptr<const View> Registry::view_of(std::vector<const Loaded *> named)
 }
 
 Scope Registry::scope(const std::vector<std::string> &paths, const LogSink &log) {
+  const LateLog late(log);
   const std::lock_guard one_at_a_time(state_->loading);
   std::vector<const Loaded *> named;
   std::vector<std::vector<const Loaded *>> of_path;
   for (const std::string &path : paths) {
-    of_path.push_back(take(path, log));
+    of_path.push_back(take(path, late.sink()));
     named.insert(named.end(), of_path.back().begin(), of_path.back().end());
   }
   Scope scope(*this, view_of(named));
@@ -337,8 +341,9 @@ Scope Registry::scope(const std::vector<std::string> &paths, const LogSink &log)
 }
 
 Scope Registry::extended(const Scope &scope, const std::string &path, const LogSink &log) {
+  const LateLog late(log);
   const std::lock_guard one_at_a_time(state_->loading);
-  const std::vector<const Loaded *> taken = take(path, log, true);
+  const std::vector<const Loaded *> taken = take(path, late.sink(), true);
   std::vector<const Loaded *> named = scope.view_->named;
   named.insert(named.end(), taken.begin(), taken.end());
   Scope wider(*this, view_of(named));

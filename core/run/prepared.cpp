@@ -12,6 +12,8 @@
 #include "core/device/capturing.hpp"
 #include "core/matrix/matrix.hpp"
 #include "core/run/spread.hpp"
+#include "sextant/plugin/kinds/cholesky.h"
+#include "sextant/plugin/kinds/ordering.h"
 
 namespace sextant {
 
@@ -126,7 +128,8 @@ void Prepared::build_state() {
     Call call(context_.device());
     const sxt_exec exec = make_exec(call);
     try {
-      call.finish(kernel.prepare(&problem_, &launched_, filled_.data(), &exec, &state_), kernel.name, "prepare");
+      const auto build = [&] { return kernel.prepare(&problem_, &launched_, filled_.data(), &exec, &state_); };
+      call.finish(call.enter(build), kernel.name, "prepare");
     } catch (...) {  // the work it enqueued may have failed after the state was made
       release();
       throw;
@@ -170,7 +173,7 @@ void Prepared::refresh() {
   or_declined([&] {
     Call call(context_.device());
     const sxt_exec exec = make_exec(call);
-    call.finish(kernel.refresh(state_, &problem_, &exec), kernel.name, "refresh");
+    call.finish(call.enter([&] { return kernel.refresh(state_, &problem_, &exec); }), kernel.name, "refresh");
   });
   refresh_factors();
 }
@@ -235,7 +238,8 @@ Session::Session(Prepared &prepared, bool top) : prepared_(prepared), bound_(pre
     const sxt_exec exec = make_exec(call);
     try {
       const sxt_filled *const slots = filled_.empty() ? nullptr : filled_.data();
-      call.finish(kernel.open(prepared.state(), slots, &exec, &bound_.session), kernel.name, "open");
+      const auto open = [&] { return kernel.open(prepared.state(), slots, &exec, &bound_.session); };
+      call.finish(call.enter(open), kernel.name, "open");
     } catch (...) {
       close();
       throw;
@@ -251,25 +255,38 @@ void Session::close() noexcept {
   if (bound_.session && kernel.close) kernel.close(bound_.session);
 }
 
-sxt_status Session::run_by(Function function, sxt_head *args, const volatile std::int32_t *cancel) {
+bool may_answer(std::string_view kind) noexcept {
+  return kind == SXT_KIND_ORDERING || kind == SXT_KIND_CHOLESKY || !kind.starts_with("sxt.");
+}
+
+void Session::run_by(Function function, sxt_head *args, const volatile std::int32_t *cancel) {
+  call(function, args, cancel, false);
+}
+
+sxt_status Session::ask(sxt_head *args, const volatile std::int32_t *cancel) {
+  return call(bound_.run, args, cancel, true);
+}
+
+sxt_status Session::call(Function function, sxt_head *args, const volatile std::int32_t *cancel, bool answers) {
   Device &device = prepared_.context_.device();
-  Call call(device, Call::unless_callers);
+  Call under_way(device, Call::unless_callers);
   if (use_ != device.stream_use()) use_ = device.stream_use();
-  if (!call.waits) check_device_status();  // of earlier work on the caller's stream, as far as it has come
-  sxt_exec exec = make_exec(call);
+  if (!under_way.waits) check_device_status();  // of earlier work on the caller's stream, as far as it has come
+  sxt_exec exec = make_exec(under_way);
   exec.scratch = scratch_.data();
   exec.scratch_bytes = scratch_.bytes();
   exec.cancel = cancel;
   exec.device_status = device_status_.as<std::int32_t>();
   exec.flags |= exec_flags();
   // A call that does not wait would only tell how long enqueueing takes.
-  Feedback *const feedback = call.waits && prepared_.watches() ? prepared_.context_.feedback() : nullptr;
+  Feedback *const feedback = under_way.waits && prepared_.watches() ? prepared_.context_.feedback() : nullptr;
   const Clock::time_point start = feedback ? Clock::now() : Clock::time_point();
-  const sxt_status status = function(bound_.state, bound_.session, args, &exec);
-  call.finish(status < 0 ? status : SXT_OK, bound_.kernel, "run");  // positive: an answer, not an error
+  const sxt_status status = under_way.enter([&] { return function(bound_.state, bound_.session, args, &exec); });
+  const bool answer = status > 0 && answers && is_defined(status);
+  under_way.finish(answer ? SXT_OK : status, bound_.kernel, "run");
   if (feedback && status == SXT_OK && prepared_.tell(*feedback, *args, seconds_since(start)))
     prepared_.context_.reconsider(prepared_.choice().query.kind());
-  if (call.waits) check_device_status();
+  if (under_way.waits) check_device_status();
   return status;
 }
 
@@ -324,19 +341,26 @@ void Runner::keep(Session *session) noexcept {
   idle_ = session;
 }
 
-sxt_status Runner::run(sxt_head *args, const volatile std::int32_t *cancel) {
-  return run_by(prepared_.bound().run, args, cancel);
-}
-
-sxt_status Runner::run_by(Session::Function function, sxt_head *args, const volatile std::int32_t *cancel) {
+template <class F>
+auto Runner::with_session(F &&f) {
   prepared_.refresh_if_stale();
-  if (shared_) return shared_->run_by(function, args, cancel);
+  if (shared_) return f(*shared_);
   struct Lent {  // goes back whatever happens
     Runner &runner;
     Session *session;
     ~Lent() { runner.give_back(session); }
   } const lent{*this, take()};
-  return lent.session->run_by(function, args, cancel);
+  return f(*lent.session);
+}
+
+void Runner::run(sxt_head *args, const volatile std::int32_t *cancel) { run_by(prepared_.bound().run, args, cancel); }
+
+void Runner::run_by(Session::Function function, sxt_head *args, const volatile std::int32_t *cancel) {
+  with_session([&](Session &session) { session.run_by(function, args, cancel); });
+}
+
+sxt_status Runner::ask(sxt_head *args, const volatile std::int32_t *cancel) {
+  return with_session([&](Session &session) { return session.ask(args, cancel); });
 }
 
 }  // namespace sextant

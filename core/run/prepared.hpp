@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/device/device.hpp"
@@ -100,6 +101,10 @@ class Prepared {
   std::atomic<int> watched_{0};  // runs that were timed
 };
 
+// Whether a positive status of a run of this kind is an answer to whoever asks for it: orderings, Cholesky, kinds
+// of others.
+bool may_answer(std::string_view kind) noexcept;
+
 class Session {
  public:
   // With scratch of its own when it is the top of a tree; parts use what their composed kernel lends.
@@ -108,14 +113,15 @@ class Session {
   Session(const Session &) = delete;
   Session &operator=(const Session &) = delete;
 
-  // Runs on args of the kernel's kind. Throws on errors; returns SXT_OK or a positive status. One call at a time.
-  sxt_status run(sxt_head *args, const volatile std::int32_t *cancel = nullptr) {
-    return run_by(bound_.run, args, cancel);
-  }
+  // Runs on args of the kernel's kind. Throws whatever is not SXT_OK. One call at a time.
+  void run(sxt_head *args, const volatile std::int32_t *cancel = nullptr) { run_by(bound_.run, args, cancel); }
   // The same by another function of the kernel, from its kind's own table.
   using Function = sxt_status (*)(const void *state, void *session, const sxt_head *args, const sxt_exec *exec);
-  sxt_status run_by(Function function, sxt_head *args, const volatile std::int32_t *cancel = nullptr);
+  void run_by(Function function, sxt_head *args, const volatile std::int32_t *cancel = nullptr);
+  // For kinds whose kernels may answer (may_answer): returns SXT_OK or the positive status, and throws the others.
+  sxt_status ask(sxt_head *args, const volatile std::int32_t *cancel = nullptr);
   const sxt_bound &bound() const noexcept { return bound_; }
+  bool answers() const noexcept { return may_answer(prepared_.choice().query.kind()); }
   // SXT_EXEC_* that every run of it carries.
   std::uint32_t exec_flags() const noexcept {
     return prepared_.choice().query.has(SXT_QUERY_DETERMINISTIC) ? std::uint32_t{SXT_EXEC_DETERMINISTIC} : 0;
@@ -123,6 +129,7 @@ class Session {
 
  private:
   friend class Runner;
+  sxt_status call(Function function, sxt_head *args, const volatile std::int32_t *cancel, bool answers);
   void check_device_status();
   void close() noexcept;
   // Whether work of that use may begin before what the session last did has ended, without harm.
@@ -153,13 +160,16 @@ class Runner {
 
   Prepared &prepared() noexcept { return prepared_; }
   const Choice &choice() const noexcept { return prepared_.choice(); }
-  sxt_status run(sxt_head *args, const volatile std::int32_t *cancel = nullptr);
-  // The same by another function of the kernel, from its kind's own table.
-  sxt_status run_by(Session::Function function, sxt_head *args, const volatile std::int32_t *cancel = nullptr);
+  // As those of a session.
+  void run(sxt_head *args, const volatile std::int32_t *cancel = nullptr);
+  void run_by(Session::Function function, sxt_head *args, const volatile std::int32_t *cancel = nullptr);
+  sxt_status ask(sxt_head *args, const volatile std::int32_t *cancel = nullptr);
   // A session that an earlier run left, for good; NULL: there is none.
   std::unique_ptr<Session> take_idle();
 
  private:
+  template <class F>
+  auto with_session(F &&f);
   Session *take();
   void give_back(Session *session) noexcept;
   void keep(Session *session) noexcept;

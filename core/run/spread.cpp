@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "core/base/entered.hpp"
 #include "core/context/context.hpp"
 #include "core/matrix/matrix.hpp"
 #include "core/model/cost.hpp"
@@ -34,9 +35,11 @@ sxt_candidate spread(Context &context, const Choice &choice, Matrix *matrix, con
   const sxt_features found{values.size(), table.features, values.data()};
   std::vector<sxt_candidate> list(most_candidates);
   std::uint64_t count = 0;
-  if (table.candidates(choice.query.get(), &found, &machine, slots.data(), list.data(), most_candidates, &count) !=
-      SXT_OK)
-    return best;
+  std::string why;
+  const auto ask = [&] {
+    return table.candidates(choice.query.get(), &found, &machine, slots.data(), list.data(), most_candidates, &count);
+  };
+  if (model_entered(ask, why) != SXT_OK) return best;
   double least_s = std::numeric_limits<double>::infinity();
   for (std::uint64_t i = 0; i < std::min(count, most_candidates); ++i) {
     if (!same_but_threads(list[i], choice.candidate)) continue;

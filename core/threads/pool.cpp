@@ -23,6 +23,7 @@
 
 #include "core/base/thread_storage.hpp"
 #include "core/threads/places.hpp"
+#include "sextant/sdk/arithmetic.hpp"
 
 namespace sextant::threads {
 namespace {
@@ -75,7 +76,8 @@ struct Job {
   void (*member)(void *, std::int32_t, std::int32_t) = nullptr;  // meet
   void *arg = nullptr;
   std::int32_t parts = 0, shares = 1;
-  Word size{0};  // meet: how many have come; 0 until that is settled
+  Word size{0};                                                  // meet: how many have come; 0 until that is settled
+  const plugin::FloatControl control = plugin::float_control();  // all compute as the caller does
 };
 
 void do_share(const Job &job, std::int32_t share) {
@@ -134,6 +136,7 @@ class Worker {
   }
   void work() {
     Job &job = *seat_.job;
+    const plugin::FloatScope as_the_caller(job.control);
     thread_storage::ready();  // where memory is short, what works without it may still run
     if (job.part) return do_share(job, seat_.share);
     std::uint32_t size = 0;

@@ -5,6 +5,7 @@
 #include <complex>
 #include <cstdint>
 #include <limits>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,45 @@ TEST(HermitianRange, ASumBeyondTheRange) {
     EXPECT_NEAR(scaled.b[1], 1e-308, 1e-320) << kernel;
     EXPECT_FALSE(scaled.residual < 1e-10 && std::abs(scaled.b[0]) > 1e-310) << kernel;
   }
+}
+
+// |re| + |im| of entries beyond the range, or near its end: refused, or right.
+template <class R>
+void large_complex(R most) {
+  using T = std::complex<R>;
+  const Context context = cpu();
+  std::mt19937 random(3);
+  const auto part = [&](R up_to) { return up_to * (static_cast<R>(random() % 2001) / 1000 - 1); };
+  int solved = 0;
+  for (const char *kernel : kernels)
+    for (const double size : {1.0, 0.45, 0.2, 0.01})
+      for (int k = 0; k < 60; ++k) {
+        const R s = most * static_cast<R>(size);
+        const R first = part(s), second = part(s);
+        const T below(part(s * R(0.7)), part(s * R(0.7)));
+        const std::vector<T> b{T(part(s / 1000), 0), T(0, part(s / 1000))};
+        const auto answer =
+            solve<T>(context, kernel, SXT_INDEFINITE, {T(first), below, std::conj(below), T(second)}, b);
+        if (answer.info != 0) {
+          EXPECT_EQ(answer.info, SXT_INFO_NOT_FINITE) << kernel;
+          continue;
+        }
+        using W = std::complex<long double>;
+        const W x0(answer.b[0]), x1(answer.b[1]);
+        if (!std::isfinite(std::abs(x0)) || !std::isfinite(std::abs(x1))) continue;
+        ++solved;
+        const W r0 = W(b[0]) - W(first) * x0 - std::conj(W(below)) * x1, r1 = W(b[1]) - W(below) * x0 - W(second) * x1;
+        const long double a = std::abs(W(below)) + std::max(std::abs(W(first)), std::abs(W(second)));
+        const long double around =
+            a * std::max(std::abs(x0), std::abs(x1)) + std::max(std::abs(W(b[0])), std::abs(W(b[1])));
+        EXPECT_LE(std::max(std::abs(r0), std::abs(r1)), 1000 * std::numeric_limits<R>::epsilon() * around)
+            << kernel << ", entries up to " << size << " of the largest";
+      }
+  EXPECT_GT(solved, 60);
+}
+TEST(HermitianRange, SumsOfPartsBeyondTheRange) {
+  large_complex(std::numeric_limits<double>::max());
+  large_complex(std::numeric_limits<float>::max());
 }
 
 // Row sums of 1.9e308: how large the residual is beside them is not known, and not called 0.

@@ -100,6 +100,34 @@ TEST_F(SavedPlanTest, APlanForAnEvenDiagonalIsNotFollowedForAnUnevenOne) {
   solve(third, later, options, SXT_E_PLAN);
 }
 
+// Two solvers of one matrix, of which one was asked for something by name: each follows its own part of the plan.
+TEST_F(SavedPlanTest, SolversThatWereAskedDifferentlyAreKeptApart) {
+  const Csr a = uneven(60);
+  const auto asked = [](int by) {
+    sxt_pcg_options options = pcg_options();
+    if (by == 1) options.engine = "pcg.host-loop.chronopoulos-gear.cpu";
+    if (by == 2) options.format = "csr";
+    if (by == 3) options.recurrence = "predict-recompute";
+    if (by == 4) options.preconditioner = "none";
+    return options;
+  };
+  for (const int by : {1, 2, 3, 4}) {
+    SCOPED_TRACE(by);
+    const Context first = cpu(1);
+    const Made plain = solve(first, a, asked(0)), named = solve(first, a, asked(by));
+    ASSERT_EQ(sxt_plan_save(first.get(), path_.c_str()), SXT_OK);
+    const Context second = cpu(1);
+    ASSERT_EQ(sxt_plan_load(second.get(), path_.c_str(), 1), SXT_OK) << last_error(second);
+    const Made plain_again = solve(second, a, asked(0)), named_again = solve(second, a, asked(by));
+    for (const char *name : {"preconditioner", "engine", "format"}) {
+      EXPECT_EQ(fact(plain_again.explanation, name), fact(plain.explanation, name));
+      EXPECT_EQ(fact(named_again.explanation, name), fact(named.explanation, name));
+    }
+    EXPECT_EQ(plain_again.report.iterations, plain.report.iterations);
+    EXPECT_EQ(named_again.report.iterations, named.report.iterations);
+  }
+}
+
 // A trial that takes a hundred times what was predicted, as on a busy machine, changes no choice.
 TEST(RepeatableChoiceTest, NoClockDecides) {
   static const char *const paths[] = {SEXTANT_MOCK_DIR "/old-values.so"};

@@ -84,7 +84,7 @@ struct Factorisation {
     l.resize(static_cast<std::size_t>(symbolic.values));
     args.factor = l.data();
     args.failed_column = &failed_column, args.failed_pivot = &failed_pivot, args.changed = &changed;
-    return runner->run(&args.h);
+    return runner->ask(&args.h);
   }
   // x of A x = b, both in the caller's numbering.
   std::vector<double> solve(const std::vector<double> &b) {
@@ -94,7 +94,7 @@ struct Factorisation {
     solving.n_rhs = 1;
     solving.b = x.data();
     solving.ldb = static_cast<std::int64_t>(b.size());
-    EXPECT_EQ(runner->run(&solving.h), SXT_OK);
+    EXPECT_EQ(runner->ask(&solving.h), SXT_OK);
     return x;
   }
   std::vector<std::int32_t> order() const { return {symbolic.perm, symbolic.perm + symbolic.n}; }

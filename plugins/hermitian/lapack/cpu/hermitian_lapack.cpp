@@ -86,6 +86,84 @@ std::int32_t definite_pivot(const HermitianSystem<T> &system, int info) {
   return info;
 }
 
+// LAPACK compares complex numbers by |re| + |im|, and divides by them by way of such sums: where one leaves the range
+// it takes a wrong pivot, or divides by infinity, and says nothing. Real numbers have no such sums.
+template <class T>
+bool sums_in_range(const T *values, std::int64_t count, real_of<T> most) {
+  bool within = true;
+  if constexpr (is_complex<T>)
+    for (std::int64_t i = 0; i < count; ++i)
+      within &= std::abs(std::real(values[i])) + std::abs(std::imag(values[i])) <= most;
+  return within;
+}
+
+// What an elimination may add: entries beyond the largest number over this are scaled down for it.
+constexpr int room = 16;
+
+// Of the stated triangle of A.
+template <class T>
+bool entries_in_range(const HermitianSystem<T> &system, sxt_triangle triangle) {
+  constexpr real_of<T> most = std::numeric_limits<real_of<T>>::max() / room;
+  for (std::int64_t j = 0; j < system.n; ++j) {
+    const std::int64_t begin = triangle == SXT_LOWER ? j + 1 : 0, end = triangle == SXT_LOWER ? system.n : j;
+    const T *const column = system.a + j * system.lda;
+    if (!sums_in_range(column + begin, end - begin, most)) return false;
+    if (is_complex<T> && std::abs(std::real(column[j])) > most) return false;
+  }
+  return true;
+}
+
+// The columns that were eliminated are those of L times D's blocks: none may have come near the end of the range.
+template <class T>
+bool columns_in_range(const HermitianSystem<T> &system, sxt_triangle triangle) {
+  using R = real_of<T>;
+  constexpr R most = std::numeric_limits<R>::max() / 8;
+  if constexpr (!is_complex<T>) return true;
+  const auto at = [&](std::int64_t i, std::int64_t j) { return system.a + i + j * system.lda; };
+  const bool lower = triangle == SXT_LOWER;
+  for (std::int64_t j = 0, last = 0; j < system.n; j = last + 1) {
+    last = system.pivots[j] < 0 && j + 1 < system.n ? j + 1 : j;
+    R block = std::max(abs1(*at(j, j)), abs1(*at(last, last)));
+    if (last > j) block = std::max(block, abs1(lower ? *at(last, j) : *at(j, last)));
+    if (!(block <= most)) return false;
+    const R allowed = most / std::max<R>(1, block);
+    for (std::int64_t k = j; k <= last; ++k)
+      if (!sums_in_range(lower ? at(last + 1, k) : at(0, k), lower ? system.n - last - 1 : j, allowed)) return false;
+  }
+  return true;
+}
+
+// LAPACK's solve divides by what stands beside the diagonal in D.
+template <class T>
+bool blocks_have_sizes(const HermitianSystem<T> &system, sxt_triangle triangle) {
+  for (std::int64_t j = 0; j + 1 < system.n; ++j) {
+    if (system.pivots[j] > 0) continue;
+    if (!std::isfinite(abs1(system.a[triangle == SXT_LOWER ? j + 1 + j * system.lda : j + (j + 1) * system.lda])))
+      return false;
+    ++j;
+  }
+  return true;
+}
+
+// The stated triangle times a power of two; and D of a factor alone.
+template <class T>
+void scale_triangle(const HermitianSystem<T> &system, sxt_triangle triangle, real_of<T> by) {
+  for (std::int64_t j = 0; j < system.n; ++j) {
+    const std::int64_t begin = triangle == SXT_LOWER ? j : 0, end = triangle == SXT_LOWER ? system.n : j + 1;
+    for (std::int64_t i = begin; i < end; ++i) system.a[i + j * system.lda] *= by;
+  }
+}
+template <class T>
+void scale_blocks(const HermitianSystem<T> &system, sxt_triangle triangle, real_of<T> by) {
+  for (std::int64_t j = 0; j < system.n; ++j) {
+    system.a[j + j * system.lda] *= by;
+    if (system.pivots[j] > 0 || j + 1 == system.n) continue;
+    system.a[triangle == SXT_LOWER ? j + 1 + j * system.lda : j + (j + 1) * system.lda] *= by;
+    ++j;
+    system.a[j + j * system.lda] *= by;
+  }
+}
+
 template <class T>
 std::int32_t factor(const Lapack::Functions &call, const sxt_hermitian_args &args, const HermitianSystem<T> &system,
                     void *work) {
@@ -98,11 +176,15 @@ std::int32_t factor(const Lapack::Functions &call, const sxt_hermitian_args &arg
     return definite_verdict(definite_pivot(system, info), finite);
   }
   if (!finite) return SXT_HERMITIAN_NOT_FINITE;
+  const bool near_end = !entries_in_range(system, args.triangle);
+  if (near_end) scale_triangle(system, args.triangle, 1 / real_of<T>{room});
   const int work_size = static_cast<int>(n * block);
   call.pivoted_factor(&uplo, &n, system.a, &lda, system.pivots, work, &work_size, &info, 1);
+  if (!columns_in_range(system, args.triangle)) return SXT_HERMITIAN_NOT_FINITE;
+  if (near_end) scale_blocks(system, args.triangle, real_of<T>{room});
   // LAPACK calls a pivot that is NaN singular.
   const bool usable = info > 0 ? all_finite(system, args.triangle) : is_usable_factor(system, args.triangle);
-  return usable ? info : SXT_HERMITIAN_NOT_FINITE;
+  return usable && blocks_have_sizes(system, args.triangle) ? info : SXT_HERMITIAN_NOT_FINITE;
 }
 
 template <class T>
