@@ -157,7 +157,6 @@ void make(const Shape &shape, sxt_value_type type, Random &random, Case &c) {
                              : shape.phase == SXT_CHOLESKY_PIVOTS ? SXT_CHOLESKY_FACTOR
                                                                   : SXT_CHOLESKY_SOLVE;
   c.query = query_of(c.structure->view(), static_cast<std::int64_t>(c.pattern.from.size()), type, phase);
-  c.query.m.q.flags = 0;  // no matrix beside the values in the arguments
   c.query.m.matrix_type = c.type_a;
   c.query.factors = shape.factors, c.query.n_rhs = shape.n_rhs, c.query.n_sets = shape.n_sets;
 }
