@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sextant/plugin/kinds/cholesky.h"
 #include "sextant/plugin/kinds/hermitian.h"
 #include "sextant/plugin/kinds/multidot.h"
 #include "sextant/plugin/kinds/pcg.h"
@@ -49,6 +50,11 @@ std::vector<std::int64_t> fields_of(const Query &query) {
   if (kind == SXT_KIND_VECTOR_GROUP_DOTS) return {as<sxt_vector_group_dots_query>(query).group};
   if (kind == SXT_KIND_PCG) return {as<sxt_pcg_query>(query).preconditioned};
   if (kind == SXT_KIND_HERMITIAN) return {as<sxt_hermitian_query>(query).phase};
+  if (kind == SXT_KIND_DENSE) return {as<sxt_dense_query>(query).operation};
+  if (kind == SXT_KIND_CHOLESKY) {
+    const auto &q = as<sxt_cholesky_query>(query);
+    return {q.phase, q.factors};
+  }
   return {};
 }
 

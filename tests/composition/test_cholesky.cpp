@@ -10,7 +10,6 @@
 
 #include "abi/handles.hpp"
 #include "core/choose/selector.hpp"
-#include "mocks/cholesky_kinds.hpp"
 #include "plugins/cholesky/shared/structure.hpp"
 #include "sextant/plugin/kinds/cholesky.h"
 #include "sextant/plugin/kinds/dense.h"
@@ -22,6 +21,8 @@ namespace {
 using ::testing::HasSubstr;
 
 class Cholesky : public HardCase {};
+
+constexpr const char *kind_id = "com.example.cholesky_levels/1";  // mocks/cholesky_levels.cpp
 
 // The lower triangle of a matrix; entry k of A has the value k.
 sextant_cholesky::LowerPattern lower_of(const Csr &a) {
@@ -65,9 +66,9 @@ struct Factorisation {
         matrix(make_matrix(context, a)),
         values(a.values) {
     sextant::Matrix &inner = *matrix->matrix;
-    sextant::Selector selector(*context->context, &inner, {.forced = {{MOCK_KIND_CHOLESKY, "cholesky.levels.cpu"}}});
+    sextant::Selector selector(*context->context, &inner, {.forced = {{kind_id, "cholesky.levels.cpu"}}});
     sxt_cholesky_query query{};
-    query.m = inner.query_part(MOCK_KIND_CHOLESKY, sizeof query, 1);
+    query.m = inner.query_part(kind_id, sizeof query, 1);
     query.n_super = symbolic.n_super;
     query.nnz_l = symbolic.nnz_l;
     query.max_rows = a.n;
@@ -76,7 +77,7 @@ struct Factorisation {
         *context->context, selector.select({sextant::Query(&query.m.q), "cholesky"}), &inner, &symbolic.h);
   }
   sxt_status factor() {
-    args.h = {sizeof args, MOCK_KIND_CHOLESKY};
+    args.h = {sizeof args, kind_id};
     args.phase = SXT_CHOLESKY_FACTOR;
     args.value_type = args.value_type_a = SXT_F64;
     args.n_sets = 1;
@@ -124,9 +125,8 @@ TEST_F(Cholesky, SlotsAreFilledInstanceByInstance) {
   };
   EXPECT_EQ(operation(2, 0), SXT_DENSE_SYRK);
   EXPECT_EQ(operation(2, 1), SXT_DENSE_GEMM);
-  // A kernel that knows panels only serves potrf and trsm; the reference is used only where nothing else applies.
-  EXPECT_STRNE(choice.slots[0].parts[0]->kernel->name(), "dense.textbook.cpu");
-  EXPECT_STRNE(choice.slots[2].parts[0]->kernel->name(), "dense.panels.cpu");
+  // The reference steps in only where nothing else applies.
+  EXPECT_STRNE(choice.slots[0].parts[0]->kernel->name(), "dense.reference.cpu");
 }
 
 TEST_F(Cholesky, SolvesAsADenseFactorisationDoes) {
@@ -191,9 +191,9 @@ TEST_F(Cholesky, APivotThatIsNotPositiveIsNamedAndTheHandleStaysUsable) {
 TEST_F(Cholesky, WithoutASymbolicStructureThePreparationIsRefused) {
   const Context context = open_context("cpu");
   const Matrix matrix = make_matrix(context, five_point(3, 3));
-  ASSERT_EQ(sxt_context_force(context.get(), MOCK_KIND_CHOLESKY, "cholesky.levels.cpu"), SXT_OK);
+  ASSERT_EQ(sxt_context_force(context.get(), kind_id, "cholesky.levels.cpu"), SXT_OK);
   sxt_cholesky_query query{};
-  query.m.q = {{sizeof query, MOCK_KIND_CHOLESKY}, 1, SXT_QUERY_MATRIX, SXT_F64};
+  query.m.q = {{sizeof query, kind_id}, 1, SXT_QUERY_MATRIX, SXT_F64};
   EXPECT_EQ(try_select(context, query.m.q, matrix), SXT_E_ARGUMENT);
   EXPECT_THAT(sxt_last_error(context.get()), HasSubstr("symbolic structure"));
 }

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "cholesky_kinds.hpp"
 #include "sextant/plugin/kinds/cholesky.h"
 #include "sextant/plugin/kinds/dense.h"
 #include "sextant/sdk/kernel.hpp"
@@ -42,7 +41,7 @@ inline Panel panel_of(const sxt_symbolic &symbolic, std::int64_t s, double *valu
           values + symbolic.value_ptr[s]};
 }
 
-// Calls f(begin, end) for the rows below the diagonal block, cut at the borders of supernodes.
+// Calls f(begin, end) for the rows below the diagonal block, cut where they belong to another supernode.
 template <class F>
 void for_each_target(const Panel &panel, const std::vector<std::int32_t> &super_of, F &&f) {
   for (std::int64_t begin = panel.width, end; begin < panel.rows; begin = end) {
@@ -56,7 +55,7 @@ struct Block {
   std::int64_t ld = 1;
 };
 
-// One grouped call under construction.
+// One grouped call in the making.
 class Group {
  public:
   void reserve(std::size_t items) {
@@ -78,7 +77,7 @@ class Group {
   sxt_status run(std::int32_t operation, const sxt_bound &part, const sxt_exec &exec) {
     if (m_.empty()) return SXT_OK;
     sxt_dense_args args{};
-    args.h = sextant::plugin::head<sxt_dense_args>(MOCK_KIND_DENSE);
+    args.h = sextant::plugin::head<sxt_dense_args>(SXT_KIND_DENSE);
     args.operation = operation;
     args.value_type = SXT_F64;
     args.count = static_cast<std::int64_t>(m_.size());

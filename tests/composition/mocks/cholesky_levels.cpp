@@ -6,12 +6,14 @@
 #include <memory>
 
 #include "cholesky_groups.hpp"
-#include "cholesky_kinds.hpp"
 
 using namespace sextant::plugin;
 using namespace mock::cholesky;
 
 namespace {
+
+// A kind of its own with the struct and the args of sxt.cholesky/1, of which it does two phases.
+constexpr const char *kind_id = "com.example.cholesky_levels/1";
 
 enum { POTRF, TRSM, UPDATE };  // slots
 enum { DIAGONAL, BELOW };      // instances of the slot UPDATE
@@ -31,7 +33,8 @@ struct Session {
 };
 
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
-  if (as<sxt_matrix_query>(query).matrix_type != SXT_F64) return refuse(reason, "the matrix is not f64");
+  const auto &q = as<sxt_cholesky_query>(query);
+  if (q.m.matrix_type != SXT_F64) return refuse(reason, "the matrix is not f64");
   return SXT_OK;
 }
 
@@ -207,11 +210,11 @@ sxt_status run(const void *opaque, void *session, const sxt_head *head, const sx
 }
 
 const sxt_kernel kernel = [] {
-  static const char *const dense[] = {MOCK_KIND_DENSE, nullptr};
+  static const char *const dense[] = {SXT_KIND_DENSE, nullptr};
   static const sxt_slot slots[] = {
       {"potrf", dense, 0, 1, 1, 0}, {"trsm", dense, 0, 1, 1, 0}, {"update", dense, 0, 2, 2, 0}};
   sxt_kernel k =
-      new_kernel(MOCK_KIND_CHOLESKY, "cholesky.levels.cpu", "cpu", "grouped dense operations, level by level", run);
+      new_kernel(kind_id, "cholesky.levels.cpu", "cpu", "grouped dense operations, level by level", run);
   k.flags = SXT_KERNEL_DETERMINISTIC;
   k.value_types = type_bit(SXT_F64);
   k.slots = slots;
@@ -226,7 +229,7 @@ const sxt_kernel kernel = [] {
   return k;
 }();
 
-const sxt_kind kind = new_kind(MOCK_KIND_CHOLESKY, "schedulers of a sparse Cholesky factorisation");
+const sxt_kind kind = new_kind(kind_id, "one scheduler of a sparse Cholesky factorisation");
 
 }  // namespace
 

@@ -54,6 +54,18 @@ LowerPattern pattern_of(const std::vector<std::set<std::int64_t>> &rows) {
   return a;
 }
 
+// Both triangles.
+Pattern whole(const LowerPattern &a) {
+  Pattern all{a.n, a.n, std::vector<std::vector<std::int64_t>>(a.n)};
+  for (std::int64_t i = 0; i < a.n; ++i)
+    for (std::int64_t k = a.row_ptr[i]; k < a.row_ptr[i + 1]; ++k) {
+      all.row[i].push_back(a.col[k]);
+      if (a.col[k] != i) all.row[a.col[k]].push_back(i);
+    }
+  for (auto &row : all.row) std::sort(row.begin(), row.end());
+  return all;
+}
+
 void make_values(Case &c, std::int64_t set, Random &random) {
   const LowerPattern &a = c.pattern;
   const std::int64_t base = set * c.args.stride_values;
@@ -147,6 +159,8 @@ void make(const Shape &shape, sxt_value_type type, Random &random, Case &c) {
   c.type = type;
   c.type_a = shape.half && type == SXT_F64 ? SXT_F32 : shape.half && type == SXT_C128 ? SXT_C64 : type;
   c.pattern = pattern_of(lower_rows(shape.look, shape.n, random));
+  c.matrix = Matrix(whole(c.pattern), c.type_a, random);
+  c.matrix.mirror_upper(complex_type(type) ? SXT_HERMITIAN : SXT_SYMMETRIC);
   std::vector<std::int32_t> order(shape.n);
   for (std::int64_t k = 0; k < shape.n; ++k) order[k] = static_cast<std::int32_t>(k);
   for (std::int64_t k = shape.n; k-- > 1;) std::swap(order[k], order[random.below(k + 1)]);
@@ -157,8 +171,8 @@ void make(const Shape &shape, sxt_value_type type, Random &random, Case &c) {
                              : shape.phase == SXT_CHOLESKY_PIVOTS ? SXT_CHOLESKY_FACTOR
                                                                   : SXT_CHOLESKY_SOLVE;
   c.query = query_of(c.structure->view(), static_cast<std::int64_t>(c.pattern.from.size()), type, phase);
-  c.query.m.q.flags = 0;  // no matrix beside the values in the arguments
   c.query.m.matrix_type = c.type_a;
+  c.query.m.nnz = c.matrix.csr().s.nnz;
   c.query.factors = shape.factors, c.query.n_rhs = shape.n_rhs, c.query.n_sets = shape.n_sets;
 }
 

@@ -33,6 +33,7 @@ struct Case {
   Shape shape{};
   sxt_value_type type{}, type_a{};
   LowerPattern pattern;
+  Matrix matrix;  // with A's pattern, for what a composed kernel may ask about it; values are in the arguments
   std::unique_ptr<Structure> structure;
   Array values, factor, b, inverse, pivots_told;
   std::vector<std::int64_t> failed_column, changed, pivots;

@@ -87,7 +87,12 @@ sxt_status make_case(const sxt_host *, std::uint64_t seed, std::uint64_t i, sxt_
     c->description = "phase " + std::to_string(shape.phase) + ", look " + std::to_string(static_cast<int>(shape.look)) +
                      ", n " + std::to_string(shape.n) + ", " + std::to_string(c->structure->view().n_super) +
                      " supernodes, " + value_name(c->type);
-    *out = {sizeof(sxt_case), c->description.c_str(), &c->query.m.q, nullptr, &c->structure->view().h, &c->args.h,
+    *out = {sizeof(sxt_case),
+            c->description.c_str(),
+            &c->query.m.q,
+            &c->matrix.csr().s.h,
+            &c->structure->view().h,
+            &c->args.h,
             c.get()};
     c.release();
     return SXT_OK;
