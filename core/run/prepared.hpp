@@ -101,7 +101,7 @@ class Prepared {
   std::atomic<int> watched_{0};  // runs that were timed
 };
 
-// Whether a positive status of a run of this kind is an answer to whoever asks for it: orderings, Cholesky, kinds
+// Whether a positive status of a run of this kind is an answer to its caller: orderings, Cholesky, kinds
 // of others.
 bool may_answer(std::string_view kind) noexcept;
 

@@ -5,7 +5,7 @@
 
 namespace sextant::plugin {
 
-// Without the flags of exceptions, which whoever computes may raise. On processors that are not known here it holds
+// Without the flags of exceptions, which any computation may raise. On processors that are not known here it holds
 // nothing, and all compare equal.
 struct FloatControl {
   unsigned long unit = 0;  // MXCSR, FPCR

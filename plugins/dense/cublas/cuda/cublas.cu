@@ -66,6 +66,7 @@ class Calls {
       case SXT_DENSE_FORWARD: return trsm(CUBLAS_SIDE_LEFT, CUBLAS_OP_N, x.a, x.b, x.m, x.n);
       case SXT_DENSE_BACKWARD: return trsm(CUBLAS_SIDE_LEFT, CUBLAS_OP_C, x.a, x.b, x.m, x.n);
       case SXT_DENSE_PRODUCT: return gemm(CUBLAS_OP_N, CUBLAS_OP_N, x.a, x.b, x.c, x.m, x.n, x.k);
+      case SXT_DENSE_RIGHT: return trsm(CUBLAS_SIDE_RIGHT, CUBLAS_OP_N, x.a, x.b, x.m, x.n);
       default: return gemm(CUBLAS_OP_C, CUBLAS_OP_N, x.a, x.b, x.c, x.m, x.n, x.k);
     }
   }
