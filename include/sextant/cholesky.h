@@ -13,9 +13,12 @@
 extern "C" {
 #endif
 
+/* The order of elimination and the structure of L, of one pattern. */
 typedef struct sxt_analysis sxt_analysis;
+/* One factor on such a structure. */
 typedef struct sxt_cholesky sxt_cholesky;
 
+/* What A is factored into. */
 typedef int32_t sxt_factorization;
 enum {
   SXT_LLH = 1, /* A = P^H L L^H P: A is positive definite (Cholesky) */
@@ -30,6 +33,7 @@ enum {
   SXT_PIVOT_REPLACE = 2  /* it becomes pivot_value */
 };
 
+/* How a pattern is analysed, and how its values will be factored. */
 typedef struct {
   uint64_t struct_size;
   const char *order;            /* "metis", "amd", "dissection", "grid", "rcm", "natural", or what a plugin offers; NULL, "auto":
@@ -60,6 +64,7 @@ SXT_API void sxt_analysis_options_init(sxt_analysis_options *options, uint64_t s
  * without its mirror image), SXT_E_UNKNOWN_NAME, SXT_E_NO_KERNEL, SXT_E_OVERFLOW (2^31 rows or more). [any-thread] */
 SXT_API sxt_status sxt_analysis_create(sxt_matrix *a, const sxt_analysis_options *options, sxt_analysis **analysis);
 
+/* What an analysis found and predicts. */
 typedef struct {
   uint64_t struct_size;
   int64_t n, nnz_a, nnz_l;      /* nnz_l: entries of L, its diagonal included, without zeros that were added */
@@ -69,7 +74,7 @@ typedef struct {
   uint64_t factor_bytes, host_bytes, device_bytes; /* of a factor; of all that one cholesky object takes */
   double analysis_seconds;      /* measured: order and structure */
   double predicted_factor_seconds, predicted_solve_seconds; /* by the scheduler that was chosen; solve: expected_rhs */
-  int64_t amalgamation, block;
+  int64_t amalgamation, block;  /* the widths in use: sxt_analysis_options */
 } sxt_analysis_info;
 /* Set struct_size before the call. [any-thread] */
 SXT_API sxt_status sxt_analysis_get_info(const sxt_analysis *analysis, sxt_analysis_info *info);
@@ -90,6 +95,7 @@ SXT_API void sxt_analysis_destroy(sxt_analysis *analysis);
  * used at once. [any-thread] */
 SXT_API sxt_status sxt_cholesky_create(const sxt_analysis *analysis, sxt_cholesky **cholesky);
 
+/* What may differ from factorisation to factorisation. */
 typedef struct {
   uint64_t struct_size;
   const volatile int32_t *cancel; /* becomes non-zero in another thread: SXT_NOT_CONVERGED, and the object holds no factor */
@@ -101,6 +107,7 @@ SXT_API void sxt_factor_options_init(sxt_factor_options *options, uint64_t struc
  * are, and the pivot), SXT_E_NOT_FINITE, SXT_E_NOT_SYMMETRIC, SXT_E_DIMENSION (another pattern), SXT_E_TYPE. [exclusive] */
 SXT_API sxt_status sxt_cholesky_factor(sxt_cholesky *cholesky, sxt_matrix *a, const sxt_factor_options *options);
 
+/* Which part of a solve is made. */
 typedef int32_t sxt_cholesky_step;
 enum {
   SXT_STEP_ALL = 0,      /* x = A^-1 b */
@@ -109,21 +116,23 @@ enum {
   SXT_STEP_BACKWARD = 3  /* x = P^H L^-H b, b in the order of elimination */
 };
 
+/* What may differ from solve to solve. */
 typedef struct {
   uint64_t struct_size;
-  sxt_cholesky_step step;
+  sxt_cholesky_step step;       /* default SXT_STEP_ALL */
   int32_t refine_steps;          /* of iterative refinement, at most: residuals in twice the working precision. Default 0; not
                                   * with a step of its own */
   double refine_tolerance;       /* relative residual at which a right-hand side stops refining; 0 (default): machine epsilon */
-  const volatile int32_t *cancel;
+  const volatile int32_t *cancel; /* becomes non-zero in another thread: SXT_NOT_CONVERGED, and x means nothing */
 } sxt_cholesky_solve_options;
 SXT_API void sxt_cholesky_solve_options_init(sxt_cholesky_solve_options *options, uint64_t struct_size); /* [any-thread] */
 
+/* What a solve did. */
 typedef struct {
   uint64_t struct_size;
   int32_t refined, reserved0;   /* refinement steps taken */
   double residual, residual_bound; /* of the worst right-hand side: |b - A x|_2 / |b|_2, exact within the bound; NaN where refine_steps is 0 */
-  double solve_seconds, predicted_seconds;
+  double solve_seconds, predicted_seconds; /* measured; by the model, without refinement */
 } sxt_cholesky_solve_report;
 
 /* n_rhs right-hand sides: column j lies at b + j ldb and x + j ldx, in values; b may be x (then ldb = ldx), else they lie apart. Plain
@@ -132,6 +141,7 @@ typedef struct {
 SXT_API sxt_status sxt_cholesky_solve(const sxt_cholesky *cholesky, int64_t n, int64_t n_rhs, const void *b, int64_t ldb, void *x,
                                       int64_t ldx, const sxt_cholesky_solve_options *options, sxt_cholesky_solve_report *report);
 
+/* What a factor says of itself, and how the last factorisation ended. */
 typedef struct {
   uint64_t struct_size;
   int32_t factored, reserved0;   /* 1: there is a factor; all that follows is of it */
@@ -141,8 +151,8 @@ typedef struct {
   double least_pivot, largest_pivot; /* of D, or squares of the diagonal of L, by size */
   int64_t changed_pivots;        /* by the pivot policy */
   int64_t failed_row;            /* of the last factorisation that failed, counted as A's indices are; -1: none did */
-  double failed_pivot;
-  double factor_seconds, predicted_factor_seconds;
+  double failed_pivot;           /* the pivot there; NaN where a value was not finite */
+  double factor_seconds, predicted_factor_seconds; /* of the last factorisation: measured, by the model */
 } sxt_cholesky_info;
 /* Set struct_size before the call. [any-thread] */
 SXT_API sxt_status sxt_cholesky_get_info(const sxt_cholesky *cholesky, sxt_cholesky_info *info);

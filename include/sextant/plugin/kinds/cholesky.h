@@ -20,10 +20,11 @@
  * these; it is assembled and takes updates, but is not factored. Host arrays; counts and offsets are 64-bit. */
 typedef struct {
   sxt_head h;
-  int64_t n, n_factored, n_super, n_blocks;
+  int64_t n, n_factored;     /* columns; those that are factored, n without a Schur complement */
+  int64_t n_super, n_blocks; /* supernodes; block columns */
   int64_t nnz_l;             /* entries of L on and below the diagonal, without those that amalgamation added */
   int64_t values;            /* numbers that a factor holds: value_ptr[n_super] */
-  int64_t max_rows, max_width;
+  int64_t max_rows, max_width; /* of the supernodes */
   double flops;              /* of a factorisation of real numbers, those on added zeros included */
   const int64_t *super_ptr;  /* n_super + 1 */
   const int64_t *row_ptr;    /* n_super + 1 */
@@ -42,7 +43,11 @@ typedef struct {
 
 enum { SXT_CHOLESKY_CLASSES = 7 };
 /* Supernodes of one class of widths: up to 4, 16, 64, 256, 1024, 4096 columns, and beyond. */
-typedef struct { double count, columns, rows, values, flops; } sxt_front_class;
+typedef struct {
+  double count;               /* supernodes of the class */
+  double columns, rows;       /* sums over them */
+  double values, flops;       /* numbers they hold, and floating-point operations they take */
+} sxt_front_class;
 
 /* With a Schur complement FORWARD leaves b2 - L21 L11^-1 b1 at its columns, DIAGONAL leaves those as they are, and
  * BACKWARD takes them as the solution there; INVERSE is refused with SXT_E_NOT_SUPPORTED. */
@@ -70,30 +75,30 @@ typedef struct {
   double flops, critical_flops; /* critical_flops: of the most expensive way from a leaf to a root */
   double update_values;       /* numbers of all contribution blocks */
   double stack_values;        /* numbers of the contribution blocks that are alive at once, in postorder */
-  sxt_front_class classes[SXT_CHOLESKY_CLASSES];
+  sxt_front_class classes[SXT_CHOLESKY_CLASSES]; /* supernodes by their widths */
 } sxt_cholesky_query;
 
 typedef struct {
   sxt_head h;
-  int32_t phase, factors;
+  int32_t phase, factors;       /* SXT_CHOLESKY_* and SXT_FACTORS_* */
   sxt_value_type value_type;
-  int32_t pivot_policy;
+  int32_t pivot_policy;         /* FACTOR: SXT_PIVOT_POLICY_* (dense.h) */
   int64_t n_sets;               /* sets of values, factors and right-hand sides; the strides below are between two sets */
   const void *values;           /* FACTOR: A's, in the caller's order; device space. May be of another precision: value_type_a */
-  int64_t stride_values;
-  sxt_value_type value_type_a;
+  int64_t stride_values;        /* between the values of two sets, in values */
+  sxt_value_type value_type_a;  /* of `values`: value_type, or its single precision */
   int32_t progress_every_super; /* not used yet: 0 */
   void *factor;                 /* sxt_symbolic.values numbers; device space; written by FACTOR alone */
-  int64_t stride_factor;
+  int64_t stride_factor;        /* between two factors, in values */
   double pivot_tolerance;       /* a pivot whose size is no larger than this (absolute) is one that is too small (dense.h) */
   double pivot_value;           /* PERTURB: + or - this, by its sign, + in L L^H; REPLACE: this */
   int64_t *pivots;              /* host memory: columns (order of elimination) of the first pivots that were changed,
                                  * ascending, pivots_capacity of them for each set; NULL */
-  int64_t pivots_capacity;
+  int64_t pivots_capacity;      /* columns that `pivots` has room for, of each set */
   void *b;                      /* solve phases: right-hand sides in, solutions out; device space */
   int64_t ldb, n_rhs, stride_b;
   void *inverse;                /* INVERSE: out */
-  int64_t stride_inverse;
+  int64_t stride_inverse;       /* between two of them, in values */
   /* FACTOR, out, one a set; host memory: the first column (order of elimination) that failed, or -1; its pivot;
    * how many pivots were changed. A set that fails is no failure of run: the other sets are factored, and the next factor
    * into the same memory works. A value of A that is not finite fails its set with a pivot that is NaN, at the first

@@ -43,7 +43,7 @@ typedef struct {
   sxt_query q;
   int32_t operation; /* SXT_DENSE_*; 0: all of them, as one kernel is to do the work of a scheduler's slot */
   int32_t reserved0;
-  int64_t count, max_m, max_n, max_k;
+  int64_t count, max_m, max_n, max_k; /* items, and their largest sizes */
   double flops; /* of the whole group */
 } sxt_dense_query;
 
@@ -56,12 +56,12 @@ typedef struct {
   void *const *a, *const *b, *const *c;   /* one pointer an item */
   const int64_t *lda, *ldb, *ldc;
   void *const *d;                         /* NULL, or one an item: D's real diagonal in the value type, d[0], d[incd], ... */
-  const int64_t *incd;
+  const int64_t *incd;                    /* with d, one an item: the distance of its numbers */
   int32_t *info;                          /* one an item, or NULL */
   int32_t arrays_on_device;               /* where m .. info lie; the matrices always lie in device space */
-  int32_t unit;
+  int32_t unit;                           /* 1: the diagonal of every L counts as ones */
   int32_t pivot_policy, reserved0;        /* potrf and ldlh; the same for all items */
-  double pivot_tolerance, pivot_value;
+  double pivot_tolerance, pivot_value;    /* of that policy */
   uint8_t *const *changed;                /* NULL, or one an item: n bytes, of which it sets those of changed pivots to 1 */
 } sxt_dense_args;
 
