@@ -38,6 +38,15 @@ class DensePart {
   sxt_bound bound_{};
 };
 
+// "" where dense.openblas.cpu works, else that its library is missing: the only reason for which a test may leave it out.
+inline std::string why_no_openblas() {
+  const sxt_status status = DensePart("dense.openblas.cpu").status();
+  if (status == SXT_OK) return "";
+  const bool missing = status == SXT_E_NOT_SUPPORTED && Host::sentence.find("libopenblas0") != std::string::npos;
+  EXPECT_TRUE(missing) << status << ": " << Host::sentence;
+  return Host::sentence;
+}
+
 class Scheduler {
  public:
   Scheduler(const sxt_kernel &kernel, const sxt_symbolic &symbolic, const sxt_cholesky_query &query, int threads,

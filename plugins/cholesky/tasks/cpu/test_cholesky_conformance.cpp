@@ -49,7 +49,7 @@ void check_cases(const std::string &small, const std::string &large, int threads
 TEST(CholeskyTasks, AgreesWithTheReferenceAlone) { check_cases("dense.reference.cpu", "dense.reference.cpu", 1); }
 TEST(CholeskyTasks, AgreesWithTheReferenceOnATeam) { check_cases("dense.loops.cpu", "dense.loops.cpu", 3); }
 TEST(CholeskyTasks, AgreesWithTheReferenceThroughBlas) {
-  if (DensePart("dense.openblas.cpu").status() != SXT_OK) GTEST_SKIP() << Host::sentence;
+  if (const std::string why = why_no_openblas(); !why.empty()) GTEST_SKIP() << why;
   check_cases("dense.openblas.cpu", "dense.openblas.cpu", 2);
 }
 

@@ -212,7 +212,7 @@ TEST(CholeskyTasks, BitsAreTheSameOnAnyNumberOfThreads) {
 }
 
 TEST(CholeskyTasks, LargeFrontsThroughBlasAgreeWithTheReferences) {
-  if (DensePart("dense.openblas.cpu").status() != SXT_OK) GTEST_SKIP() << Host::sentence;
+  if (const std::string why = why_no_openblas(); !why.empty()) GTEST_SKIP() << why;
   Problem problem = make_cube(18);
   Result r = problem.factor(2, "dense.openblas.cpu"), again = problem.factor(3, "dense.openblas.cpu");
   EXPECT_TRUE(problem.same(r.l, again.l));
