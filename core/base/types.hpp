@@ -4,6 +4,7 @@
 
 #include <complex>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "core/base/error.hpp"
@@ -31,6 +32,13 @@ inline std::int64_t value_bytes(sxt_value_type type) noexcept {
   return type == SXT_F32 ? 4 : type == SXT_C128 ? 16 : 8;
 }
 inline std::int64_t index_bytes(sxt_index_type type) noexcept { return type == SXT_I32 ? 4 : 8; }
+
+// f32 and c64, whose numbers have single precision.
+constexpr bool is_single(sxt_value_type type) noexcept { return type == SXT_F32 || type == SXT_C64; }
+// Of the real type: the distance of 1 to the next number.
+constexpr double epsilon(sxt_value_type type) noexcept {
+  return is_single(type) ? double{std::numeric_limits<float>::epsilon()} : std::numeric_limits<double>::epsilon();
+}
 
 inline const char *value_name(sxt_value_type type) noexcept {
   switch (type) {

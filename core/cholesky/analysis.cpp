@@ -12,8 +12,8 @@
 #include "core/cholesky/ordering.hpp"
 #include "core/choose/make_choice.hpp"
 #include "core/choose/selector.hpp"
+#include "core/matrix/checks.hpp"
 #include "core/matrix/symmetric_enough.hpp"
-#include "core/pcg/solver.hpp"
 
 namespace sextant::cholesky {
 

@@ -16,11 +16,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-double epsilon(sxt_value_type type) {
-  return type == SXT_F32 || type == SXT_C64 ? double{std::numeric_limits<float>::epsilon()}
-                                            : std::numeric_limits<double>::epsilon();
-}
-
 double largest_entry(const CsrArrays &csr) {
   return with_value_type(csr.value_type, [&](auto tag) {
     using T = typename decltype(tag)::type;

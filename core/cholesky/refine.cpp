@@ -9,7 +9,7 @@
 #include "core/cholesky/factor.hpp"
 #include "core/device/stage.hpp"
 #include "core/operations/operations.hpp"
-#include "core/pcg/truth.hpp"
+#include "core/run/truth.hpp"
 #include "sextant/plugin/kinds/residual.h"
 
 namespace sextant::cholesky {
@@ -18,11 +18,6 @@ namespace {
 
 // A step that leaves more than this part of the residual does not help any more.
 constexpr double least_fall = 0.5;
-
-double epsilon(sxt_value_type type) {
-  return type == SXT_F32 || type == SXT_C64 ? double{std::numeric_limits<float>::epsilon()}
-                                            : std::numeric_limits<double>::epsilon();
-}
 
 // x and what refining it takes, in device space.
 struct Vectors {
@@ -54,7 +49,7 @@ void Factor::add(const void *correction, void *x) const {
   static constexpr double one[2] = {1, 0};
   static constexpr float one_narrow[2] = {1, 0};
   const sxt_value_type type = analysis_->value_type();
-  const void *const unit = type == SXT_F32 || type == SXT_C64 ? static_cast<const void *>(one_narrow) : one;
+  const void *const unit = is_single(type) ? static_cast<const void *>(one_narrow) : one;
   Operations::of(analysis_->context())
       .vector({.operation = SXT_VECTOR_AXPBY,
                .type = type,

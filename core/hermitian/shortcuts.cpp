@@ -15,7 +15,6 @@ namespace {
 constexpr int mixed_corrections = 5, butterfly_corrections = 3;
 // Of the backward error at which a refined answer is as good as one by the factor.
 constexpr double refined_epsilons = 8;
-double epsilon(sxt_value_type type) { return type == SXT_F32 || type == SXT_C64 ? 0x1p-23 : 0x1p-52; }
 
 // The epsilons of what a pivot is the difference of, below which it may be the rounding of zero. Pivots of singular
 // matrices were at most 22 for orders 20 and 40, and 6 from 100 to 400, where in single precision 5 of 100 regular

@@ -20,7 +20,6 @@ using namespace confirming;
 
 namespace {
 
-bool is_single(sxt_value_type type) { return type == SXT_F32 || type == SXT_C64; }
 double largest(sxt_value_type type) {
   return is_single(type) ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
 }
@@ -28,7 +27,7 @@ double largest(sxt_value_type type) {
 }  // namespace
 
 double PcgSolve::unit() const {
-  return 0.5 * (is_single(type_) ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon());
+  return 0.5 * epsilon(type_);
 }
 
 PcgSolve::TrueResidual PcgSolve::measure(const void *b, const void *x, void *residual, double atol) {

@@ -8,11 +8,23 @@
 #include "core/base/types.hpp"
 #include "core/base/units.hpp"
 #include "core/pcg/choosing.hpp"
-#include "core/pcg/truth.hpp"
+#include "core/run/truth.hpp"
 
 namespace sextant {
 
 namespace {
+
+// True residuals that a solve asks for: two or three in most (docs/pcg.md), and the last of what is given back.
+constexpr double residuals_a_solve = 4;
+
+// Confirmation: what is done with its answers stands in confirm.cpp.
+std::unique_ptr<Runner> build_truth(const PcgProblem &problem, CostBook &costs, Notes &notes) {
+  std::string passed_over;
+  ChoicePtr choice = choose_truth(problem.matrix(), residuals_a_solve * problem.solves(), "pcg/truth", passed_over);
+  if (!passed_over.empty()) notes.push_back(passed_over);
+  costs.count(*choice);
+  return std::make_unique<Runner>(problem.context(), std::move(choice), &problem.matrix());
+}
 
 // True residuals that most solves ask for.
 constexpr double usual_confirmations = 2;

@@ -21,8 +21,6 @@ namespace {
 constexpr double negative_one[2] = {-1, 0}, plus_one[2] = {1, 0};
 constexpr float negative_one_f[2] = {-1, 0}, plus_one_f[2] = {1, 0};
 
-bool is_single(sxt_value_type type) { return type == SXT_F32 || type == SXT_C64; }
-
 // Squares of residuals of a b between 2^-these and 2^these keep their digits, down to any tolerance.
 int near_exponent(sxt_value_type type) { return is_single(type) ? 20 : 300; }
 // A power of two in this range and its inverse are normal numbers.

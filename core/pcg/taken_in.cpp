@@ -21,8 +21,6 @@ constexpr double diagonal_row_s = 10e-9;
 // An entry whose mirror image is met (one thread) or looked for (several).
 double mirror_entry_s(int threads) { return threads < 4 ? 5e-9 : 15e-9 / threads; }
 
-bool is_single(sxt_value_type type) { return type == SXT_F32 || type == SXT_C64; }
-
 // A power of two, in two factors: either alone may lie beyond the range.
 template <class Real>
 struct Power {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "core/matrix/checks.hpp"
 #include "core/matrix/matrix.hpp"
-#include "core/pcg/checks.hpp"
 #include "core/pcg/settings.hpp"
 
 namespace sextant {

@@ -87,7 +87,7 @@ typedef struct {
   const void *values;           /* FACTOR: A's, in the caller's order; device space. May be of another precision: value_type_a */
   int64_t stride_values;        /* between the values of two sets, in values */
   sxt_value_type value_type_a;  /* of `values`: value_type, or its single precision */
-  int32_t progress_every_super; /* not used yet: 0 */
+  int32_t reserved0;            /* 0 */
   void *factor;                 /* sxt_symbolic.values numbers; device space; written by FACTOR alone */
   int64_t stride_factor;        /* between two factors, in values */
   double pivot_tolerance;       /* a pivot whose size is no larger than this (absolute) is one that is too small (dense.h) */

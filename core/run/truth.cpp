@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/pcg/truth.hpp"
+#include "core/run/truth.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "core/context/context.hpp"
+#include "core/matrix/matrix.hpp"
 #include "core/model/cost.hpp"
 #include "sextant/plugin/kinds/residual.h"
 
@@ -15,8 +17,6 @@ namespace sextant {
 namespace {
 
 constexpr std::uint64_t most_candidates = 64;
-// True residuals that a solve asks for: two or three in most (docs/pcg.md), and the last of what is given back.
-constexpr double residuals_a_solve = 4;
 
 // Makes a kernel's candidate the choice where it is the cheapest so far; where it does not apply, adds the reason.
 void take_if_cheaper(const registry::Kernel &kernel, const Query &query, const Context &context, Choice &choice,
@@ -108,14 +108,6 @@ ChoicePtr choose_truth(Matrix &matrix, double runs, const std::string &role, std
   passed_over = tell_of_force(context, *choice);
   choice->total_s = choice->setup_s + choice->query.expected_runs() * choice->run_s;
   return choice;
-}
-
-std::unique_ptr<Runner> build_truth(const PcgProblem &problem, CostBook &costs, Notes &notes) {
-  std::string passed_over;
-  ChoicePtr choice = choose_truth(problem.matrix(), residuals_a_solve * problem.solves(), "pcg/truth", passed_over);
-  if (!passed_over.empty()) notes.push_back(passed_over);
-  costs.count(*choice);
-  return std::make_unique<Runner>(problem.context(), std::move(choice), &problem.matrix());
 }
 
 }  // namespace sextant

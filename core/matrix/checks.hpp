@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What conjugate gradients demand of a matrix, as far as it can be seen without solving. Functions of their arguments:
+// What solvers demand of a matrix, as far as it can be seen without solving. Functions of their arguments:
 // any number of threads may call them at once.
 #pragma once
 

@@ -9,8 +9,8 @@
 
 #include "core/base/types.hpp"
 #include "core/matrix/assemble_internal.hpp"
+#include "core/matrix/checks.hpp"
 #include "core/matrix/symmetric_enough.hpp"
-#include "core/pcg/checks.hpp"
 
 namespace sextant {
 
