@@ -56,11 +56,6 @@ sxt_cholesky_solve_options solve_defaults() {
   return options;
 }
 
-std::string name_of(const char *given_name, const char *option) {
-  const std::string name = name_or_none(given_name, option);
-  return name == "auto" ? "" : name;
-}
-
 cholesky::Settings settings_of(const sxt_analysis_options &options, const sxt_matrix &a) {
   const std::int64_t n = a.matrix->rows();
   cholesky::Settings settings;
@@ -72,15 +67,20 @@ cholesky::Settings settings_of(const sxt_analysis_options &options, const sxt_ma
   settings.pivot_value = options.pivot_value;
   settings.amalgamation = options.amalgamation;
   settings.block = options.block;
-  settings.expected_factors = std::max(1.0, options.expected_factors);
-  settings.expected_solves = std::max(1.0, options.expected_solves);
+  check_reserved(options.reserved0, "options->reserved0");
+  const auto expected = [](double runs, const char *name) {
+    require(std::isfinite(runs), SXT_E_ARGUMENT, name, " is not finite");
+    return std::max(1.0, within_reason(runs));
+  };
+  settings.expected_factors = expected(options.expected_factors, "options->expected_factors");
+  settings.expected_solves = expected(options.expected_solves, "options->expected_solves");
   settings.expected_rhs = options.expected_rhs;
   settings.symmetry_tolerance = options.symmetry_tolerance;
   settings.check_symmetry = switched(options.check_symmetry, "options->check_symmetry");
   settings.memory_limit = options.memory_limit;
   require(a.matrix->rows() == a.matrix->cols(), SXT_E_NOT_SQUARE, "the matrix has ", a.matrix->rows(), " rows and ",
           a.matrix->cols(), " columns");
-  require(n <= INT32_MAX, SXT_E_OVERFLOW, "the matrix has ", n, " rows; a factorisation takes fewer than 2^31");
+  require(n < INT32_MAX, SXT_E_OVERFLOW, "the matrix has ", n, " rows; a factorisation takes 2^31 - 2 at most");
   if (options.permutation)
     settings.permutation = cholesky::rows_of(options.permutation, n, n, a.index_base, "options->permutation", true);
   settings.schur_rows =
@@ -226,7 +226,7 @@ sxt_status sxt_analysis_explain(const sxt_analysis *analysis, int32_t form, char
   });
 }
 
-void sxt_analysis_destroy(sxt_analysis *analysis) { delete analysis; }
+void sxt_analysis_destroy(sxt_analysis *analysis) { destroy(analysis); }
 
 sxt_status sxt_cholesky_create(const sxt_analysis *analysis, sxt_cholesky **cholesky) {
   return guarded(id_of(analysis), [&] {
@@ -324,4 +324,4 @@ sxt_status sxt_cholesky_inverse(const sxt_cholesky *cholesky, int64_t count, con
   });
 }
 
-void sxt_cholesky_destroy(sxt_cholesky *cholesky) { delete cholesky; }
+void sxt_cholesky_destroy(sxt_cholesky *cholesky) { destroy(cholesky); }

@@ -2,7 +2,9 @@
 // Members of options that mean the same in every struct: switches and names.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <string>
 
 #include "core/base/error.hpp"
 
@@ -22,6 +24,18 @@ inline void check_reserved(std::int32_t value, const char *name) {
 inline const char *name_or_none(const char *given, const char *name) {
   require(!given || *given, SXT_E_ARGUMENT, name, " is empty; NULL leaves it to the library");
   return given ? given : "";
+}
+
+// NULL and "auto" both leave the choice to the model.
+inline std::string name_of(const char *given, const char *name) {
+  const std::string chosen = name_or_none(given, name);
+  return chosen == "auto" ? "" : chosen;
+}
+
+// Numbers of solves and of iterations multiply each other and seconds; beyond this they say no more than it does.
+inline double within_reason(double expected) {
+  constexpr double most = 1e30;
+  return expected > most && std::isfinite(expected) ? most : expected;
 }
 
 }  // namespace sextant::abi

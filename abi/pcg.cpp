@@ -37,18 +37,6 @@ sxt_solve_options solve_defaults() {
   return options;
 }
 
-// NULL and "auto" both leave the choice to the model.
-std::string name_of(const char *given_name, const char *option) {
-  const std::string name = name_or_none(given_name, option);
-  return name == "auto" ? "" : name;
-}
-
-// Numbers of solves and of iterations multiply each other and seconds; beyond this they say no more than it does.
-double within_reason(double expected) {
-  constexpr double most = 1e30;
-  return expected > most && std::isfinite(expected) ? most : expected;
-}
-
 PcgSettings settings_of(const sxt_pcg_options &options) {
   PcgSettings settings;
   settings.preconditioner = name_of(options.preconditioner, "options->preconditioner");

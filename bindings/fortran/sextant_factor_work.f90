@@ -34,7 +34,7 @@ module sextant_factor_work
     real(real64) :: expected_solves = 1
     integer(int64) :: expected_rhs = 1            ! right-hand sides of a solve
     real(real64) :: symmetry_tolerance = 0        ! |a_ij - conj(a_ji)| / sqrt(a_ii a_jj) that counts as equal; 0: rounding
-    logical :: check_symmetry = .true.            ! .false.: trust the caller; the lower triangle is read
+    logical :: check_symmetry = .true.            ! .false.: trust the caller; of two mirror images one is read
     integer(int64) :: memory_limit = 0            ! bytes of the device's memory for a factor; 0: what is there
   end type
 

@@ -73,7 +73,7 @@ void Factor::take_values(const Matrix &matrix) {
 
 sxt_status Factor::factor(std::shared_ptr<Matrix> matrix, const volatile std::int32_t *cancel) {
   if (!matrix) matrix = analysis_->shared_matrix();
-  analysis_->check_same_pattern(*matrix);
+  if (matrix != matrix_) analysis_->check_same_pattern(*matrix);
   outcome_.factored = false;
   outcome_.failed_row = -1;
   outcome_.failed_pivot = 0;
@@ -107,6 +107,7 @@ sxt_status Factor::factor(std::shared_ptr<Matrix> matrix, const volatile std::in
   const std::int32_t *perm = analysis_->symbolic().perm;
   const std::int64_t told = std::min<std::int64_t>(changed, static_cast<std::int64_t>(columns.size()));
   for (std::int64_t k = 0; k < told; ++k) outcome_.changed_rows.push_back(perm[columns[static_cast<std::size_t>(k)]]);
+  if (matrix != matrix_) truth_.reset();  // it is of the matrix before
   matrix_ = std::move(matrix);
   version_ = matrix_->version();
   outcome_.factored = true;

@@ -87,7 +87,6 @@ class Factor {
   mutable std::mutex mutex_;  // of what follows
   mutable std::unique_ptr<FactorFacts> facts_;
   mutable std::unique_ptr<Runner> truth_;
-  mutable const Matrix *truth_of_ = nullptr;
 };
 
 }  // namespace sextant::cholesky

@@ -102,7 +102,7 @@ const FactorFacts &Factor::facts() const {
   if (n > 0) analysis_->solver(1).run(&call.h);
   const std::vector<double> pivots = numbers_at(device, there.data(), n, single);
   facts->pivots.assign(static_cast<std::size_t>(n), 0);
-  facts->least_pivot = n > 0 ? std::numeric_limits<double>::infinity() : 0;
+  facts->least_pivot = symbolic.n_factored > 0 ? std::numeric_limits<double>::infinity() : 0;
   for (std::int64_t k = 0; k < symbolic.n_factored; ++k) {
     const double pivot = pivots[static_cast<std::size_t>(k)];
     facts->pivots[static_cast<std::size_t>(symbolic.perm[k])] = pivot;

@@ -78,7 +78,7 @@ class Reader {
     for (std::int64_t i = 0; i < n_; ++i)
       for_row(i, [&](std::int64_t j) {
         require(has(j, i), SXT_E_NOT_SYMMETRIC, "entry (", i, ", ", j, ") has no mirror image (", j, ", ", i,
-                "): a Hermitian matrix has both, or one triangle is given");
+                ") (counting from 0): a Hermitian matrix has both, or one triangle is given");
       });
     fail(SXT_E_INTERNAL, "an entry without a mirror image was lost");
   }

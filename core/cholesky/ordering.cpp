@@ -89,11 +89,11 @@ class Orderer {
   // Of the whole graph: the last rows come last, in their order.
   Order order(const std::string &method) const {
     const Clock::time_point start = Clock::now();
-    const Graph &graph = rest_.vertex.empty() ? whole_ : rest_.graph;
+    const Graph &graph = this->graph();
     Order out{Array<std::int32_t>(whole_.n), 0};
     if (method == natural)
       std::iota(out.perm.begin(), out.perm.begin() + graph.n, 0);
-    else
+    else if (graph.n > 0)
       run(method, graph, out.perm.data());
     if (!last_.empty()) {
       for (std::int64_t k = 0; k < graph.n; ++k) out.perm[k] = rest_.vertex[static_cast<std::size_t>(out.perm[k])];
@@ -114,7 +114,7 @@ class Orderer {
   }
 
  private:
-  const Graph &graph() const { return rest_.vertex.empty() ? whole_ : rest_.graph; }
+  const Graph &graph() const { return last_.empty() ? whole_ : rest_.graph; }
 
   Query query(const std::string &method) const {
     sxt_ordering_query q{};

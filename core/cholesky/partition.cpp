@@ -121,12 +121,13 @@ double supernode_flops(double rows, double width) {
   return squares(rows) - squares(rows - width);
 }
 
-std::int64_t block_columns(std::int64_t width, std::int64_t block) { return (width + block - 1) / block; }
+std::int64_t block_columns(std::int64_t width, std::int64_t block) { return (width - 1) / block + 1; }
 
 namespace {
 
 void add_class(sxt_cholesky_query &q, double width, double rows, double flops) {
-  constexpr double widest[] = {4, 16, 64, 256, 1024, 4096, 16384};
+  constexpr double widest[] = {4, 16, 64, 256, 1024, 4096};
+  static_assert(std::size(widest) + 1 == SXT_CHOLESKY_CLASSES);
   const auto at = std::lower_bound(std::begin(widest), std::end(widest), width) - std::begin(widest);
   sxt_front_class &c = q.classes[at];
   c.count += 1, c.columns += width, c.rows += rows, c.values += rows * width, c.flops += flops;

@@ -34,12 +34,11 @@ struct Vectors {
 
 Runner &Factor::truth() const {
   const std::lock_guard lock(mutex_);
-  if (!truth_ || truth_of_ != matrix_.get()) {
+  if (!truth_) {
     std::string ignored;
     truth_ = std::make_unique<Runner>(
         matrix_->context(), choose_truth(*matrix_, analysis_->settings().expected_solves, "cholesky/truth", ignored),
         matrix_.get());
-    truth_of_ = matrix_.get();
   }
   return *truth_;
 }
@@ -94,8 +93,8 @@ sxt_status Factor::refine(const SolveCall &call, std::int64_t column, sxt_choles
   };
   if (const sxt_status status = solve(v.b.data(), v.x.data()); status != SXT_OK) return status;
   sxt_residual_norms best = residual_of(v.b.data(), v.x.data(), v.correction.data(), v.norms);
-  require(std::isfinite(best.rhs_2), SXT_E_NOT_FINITE, "right-hand side ", column,
-          " (counting from 0) has a value that is NaN or infinite, or its norm leaves the range");
+  require(std::isfinite(best.rhs_2), SXT_E_NOT_FINITE, "column ", column,
+          " of b (counting from 0) has a value that is NaN or infinite, or its norm leaves the range");
   device.copy(v.best.data(), v.x.data(), bytes);
   const double tolerance = call.refine_tolerance > 0 ? call.refine_tolerance : epsilon(analysis_->value_type());
   std::int32_t steps = 0;
@@ -114,7 +113,8 @@ sxt_status Factor::refine(const SolveCall &call, std::int64_t column, sxt_choles
   device.copy(at(call.x, call.ldx), v.best.data(), bytes);
   report.refined = std::max(report.refined, steps);
   const double relative = best.rhs_2 > 0 ? best.norm_2 / best.rhs_2 : best.norm_2;
-  if (!(relative <= report.residual)) {  // also where none was told yet
+  // Of the first column, and of a worse one; what is no number is the worst.
+  if (column == 0 || (!std::isnan(report.residual) && !(relative <= report.residual))) {
     report.residual = relative;
     report.residual_bound = best.rhs_2 > 0 ? best.bound_2 / best.rhs_2 : best.bound_2;
   }

@@ -24,8 +24,6 @@ void check(const Settings &settings, std::int64_t n) {
   require(std::isfinite(settings.pivot_value), SXT_E_ARGUMENT, "options->pivot_value is not finite");
   require(settings.factorization == SXT_LDLH || settings.pivot_value >= 0, SXT_E_ARGUMENT, "options->pivot_value is ",
           settings.pivot_value, "; L L^H needs positive pivots");
-  require(!std::isnan(settings.expected_factors) && !std::isnan(settings.expected_solves), SXT_E_ARGUMENT,
-          "options->expected_factors or expected_solves is not a number");
   require(settings.expected_rhs >= 1, SXT_E_ARGUMENT, "options->expected_rhs is ", settings.expected_rhs,
           "; it must be 1 or more");
   require(settings.amalgamation >= 0, SXT_E_ARGUMENT, "options->amalgamation is negative (", settings.amalgamation,

@@ -86,12 +86,7 @@ int exponent_near(sxt_value_type type, const DiagonalRange &diagonal) {
   return std::min(std::max(-greatest, -range - least), range - greatest);
 }
 
-bool ValueLook::compares() const {
-  const bool real = callers_.value_type() <= SXT_F64;
-  const sxt_symmetry stated = callers_.symmetry();
-  const bool hermitian = stated == SXT_HERMITIAN || (stated == SXT_SYMMETRIC && real);
-  return settings_.check_symmetry && !(hermitian && callers_.mirrored());
-}
+bool ValueLook::compares() const { return settings_.check_symmetry && !callers_.given_hermitian(); }
 
 Looked ValueLook::look() {
   const CsrArrays &csr = callers_.csr();

@@ -53,7 +53,8 @@ typedef struct {
   int64_t expected_rhs;         /* right-hand sides of a solve; default 1 */
   double symmetry_tolerance;    /* as in sxt_pcg_options; default 0 */
   int32_t check_symmetry;       /* 1 (default): the values of A are compared with its transpose at each factorisation, unless
-                                 * one triangle of it was given. 0: trust the caller; the lower triangle is read */
+                                 * one triangle of it was given. 0: trust the caller; of two mirror images one is
+                                 * read, which one depends on the order */
   int32_t reserved0;
   uint64_t memory_limit;        /* bytes that a factor may take in the device's memory; 0 (default): what is there */
 } sxt_analysis_options;
@@ -102,8 +103,9 @@ typedef struct {
 } sxt_factor_options;
 SXT_API void sxt_factor_options_init(sxt_factor_options *options, uint64_t struct_size); /* [any-thread] */
 
-/* Factors the present values of A; a NULL: of the analysis's matrix. a has that matrix's pattern, type and context. After a failure
- * the object holds no factor and can be factored again. SXT_E_NOT_POSITIVE_DEFINITE (names the row, counted as A's indices
+/* Factors the present values of A; a NULL: of the analysis's matrix. a has that matrix's pattern, type and context. Where a is
+ * refused (SXT_E_ARGUMENT, SXT_E_TYPE, SXT_E_DIMENSION) the object keeps what it holds; after any other failure it holds no factor. It can be
+ * factored again in any case. SXT_E_NOT_POSITIVE_DEFINITE (names the row, counted as A's indices
  * are, and the pivot), SXT_E_NOT_FINITE, SXT_E_NOT_SYMMETRIC, SXT_E_DIMENSION (another pattern), SXT_E_TYPE. [exclusive] */
 SXT_API sxt_status sxt_cholesky_factor(sxt_cholesky *cholesky, sxt_matrix *a, const sxt_factor_options *options);
 

@@ -80,7 +80,7 @@ TYPED_TEST(CholeskyOf, EveryOrderAndWidth) {
   const std::vector<T> b = random_vector<T>(n, 3);
   for (const char *order : {"natural", "rcm", "given", "auto"})
     for (const std::int64_t amalgamation : {1, 8, 1000})
-      for (const std::int64_t block : {1, 7, 64}) {
+      for (const std::int64_t block : {std::int64_t{1}, std::int64_t{7}, INT64_MAX}) {
         sxt_analysis_options options = analysis_options();
         if (std::string(order) == "given")
           options.permutation = reversed.data();
@@ -180,6 +180,29 @@ TYPED_TEST(CholeskyOf, SchurComplement) {
   EXPECT_EQ(sxt_cholesky_solve(cholesky.get(), n, 1, b.data(), n, x.data(), n, nullptr, nullptr), SXT_E_STATE);
   double rcond = 0;
   EXPECT_EQ(sxt_cholesky_rcond(cholesky.get(), &rcond), SXT_E_STATE);
+}
+
+// All rows left: nothing is factored, and the complement is A.
+TYPED_TEST(CholeskyOf, EveryRowLeftToTheComplement) {
+  using T = TypeParam;
+  constexpr std::int64_t n = 30;
+  const auto a = random_sparse<T>(n, 4, 21);
+  const Matrix matrix = a.matrix(this->context_);
+  std::vector<std::int64_t> left(n);
+  std::iota(left.begin(), left.end(), 0);
+  for (const char *order : {"auto", "natural", "amd"}) {
+    sxt_analysis_options options = analysis_options();
+    options.schur_rows = left.data();
+    options.n_schur = n;
+    options.order = order;
+    const Analysis analysis = analyse(matrix, &options);
+    const Cholesky cholesky = factored(analysis);
+    std::vector<T> schur(n * n);
+    ASSERT_EQ(sxt_cholesky_schur(cholesky.get(), n, schur.data(), n), SXT_OK) << sxt_last_error(nullptr);
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t i = 0; i < n; ++i) EXPECT_EQ(schur[static_cast<std::size_t>(i + j * n)], a.at(i, j)) << order;
+    EXPECT_EQ(info_of(cholesky).least_pivot, 0);
+  }
 }
 
 TYPED_TEST(CholeskyOf, NewValues) {

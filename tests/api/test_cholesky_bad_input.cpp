@@ -162,6 +162,9 @@ TEST_F(CholeskyRefuses, OptionsWithoutMeaning) {
   refused([&](auto &o) { o.n_schur = 4; }, "schur_rows");
   refused([&](auto &o) { o.expected_rhs = 0; }, "expected_rhs");
   refused([&](auto &o) { o.check_symmetry = 2; }, "check_symmetry is 2");
+  refused([&](auto &o) { o.reserved0 = 1; }, "reserved0 is 1");
+  refused([&](auto &o) { o.expected_factors = INFINITY; }, "expected_factors is not finite");
+  refused([&](auto &o) { o.expected_solves = NAN; }, "expected_solves is not finite");
   refused([&](auto &o) { o.block = -1; }, "block");
 }
 
@@ -203,6 +206,92 @@ TEST_F(CholeskyRefuses, AnotherPattern) {
   EXPECT_EQ(sxt_cholesky_factor(cholesky.get(), other.get(), nullptr), SXT_E_DIMENSION);
   EXPECT_EQ(sxt_cholesky_factor(cholesky.get(), elsewhere.get(), nullptr), SXT_E_DIMENSION);
   EXPECT_THAT(said(), HasSubstr("not in the same places"));
+}
+
+// A chain whose links lie beside the diagonal, but for one that is moved: a hash by samples of large arrays misses it.
+Sparse<double> chain(std::int32_t n, std::int32_t moved) {
+  std::vector<std::vector<std::int32_t>> rows(static_cast<std::size_t>(n));
+  for (std::int32_t i = 0; i < n; ++i) rows[i].push_back(i);
+  for (std::int32_t i = 0; i + 1 < n; i += 2) {
+    const std::int32_t j = i == moved ? i + 2 : i == moved + 2 ? i - 1 : i + 1, k = i == moved + 2 ? i + 1 : i;
+    rows[j].push_back(k), rows[k].push_back(j);
+  }
+  Sparse<double> out;
+  out.pattern.rows = out.pattern.cols = n;
+  for (std::int32_t i = 0; i < n; ++i) {
+    std::sort(rows[i].begin(), rows[i].end());
+    for (const std::int32_t j : rows[i]) out.pattern.entry(j, 0), out.values.push_back(i == j ? 4 : 1);
+    out.pattern.end_row();
+  }
+  return out;
+}
+
+TEST_F(CholeskyRefuses, PatternsThatDifferInOnePlace) {
+  constexpr std::int32_t n = 100000;
+  const Matrix matrix = chain(n, -9).matrix(context_);
+  const Analysis analysis = analyse(matrix);
+  const Cholesky cholesky = cholesky_of(analysis);
+  for (const std::int32_t moved : {100, 30002, 49998, 77778}) {
+    const Matrix other = chain(n, moved).matrix(context_);
+    EXPECT_EQ(sxt_cholesky_factor(cholesky.get(), other.get(), nullptr), SXT_E_DIMENSION) << moved;
+  }
+}
+
+// One triangle was given, so that values need not be compared; but what it means is not Hermitian.
+TEST_F(CholeskyRefuses, TrianglesThatStandForOtherMatrices) {
+  using C = std::complex<double>;
+  Sparse<C> a;  // [4 i; i 4], complex symmetric
+  a.pattern.rows = a.pattern.cols = 2;
+  a.pattern.entry(0, 0), a.pattern.end_row(), a.pattern.entry(0, 0), a.pattern.entry(1, 0), a.pattern.end_row();
+  a.values = {C(4), C(0, 1), C(4)};
+  Sparse<double> b;  // [0 -1; 1 0], skew
+  b.pattern.rows = b.pattern.cols = 2;
+  b.pattern.end_row(), b.pattern.entry(0, 0), b.pattern.end_row();
+  b.values = {1};
+  const auto stated = [](sxt_symmetry symmetry) {
+    return [symmetry](sxt_matrix_options &options) { options.symmetry = symmetry, options.triangle = SXT_LOWER; };
+  };
+  const Matrix symmetric = a.matrix(context_, stated(SXT_SYMMETRIC)), skew = b.matrix(context_, stated(SXT_SKEW));
+  for (const Matrix *each : {&symmetric, &skew}) {
+    const Analysis analysis = analyse(*each);
+    const Cholesky cholesky = cholesky_of(analysis);
+    EXPECT_EQ(sxt_cholesky_factor(cholesky.get(), nullptr, nullptr), SXT_E_NOT_SYMMETRIC);
+  }
+}
+
+TEST_F(CholeskyRefuses, AnotherMatrixKeepsTheFactor) {
+  const Sparse<double> a = with_diagonal({4, 3, 5, 6}), shorter = with_diagonal({4, 3, 5});
+  const Matrix matrix = a.matrix(context_), other = shorter.matrix(context_);
+  const Analysis analysis = analyse(matrix);
+  const Cholesky cholesky = factored(analysis);
+  EXPECT_EQ(sxt_cholesky_factor(cholesky.get(), other.get(), nullptr), SXT_E_DIMENSION);
+  EXPECT_EQ(info_of(cholesky).factored, 1);
+}
+
+// Residuals are those of the matrix that was factored last, also where another one stood at its address.
+TEST(CholeskyRefines, TheMatrixThatWasFactoredLast) {
+  const Context context = cpu();
+  constexpr std::int64_t n = 200;
+  Sparse<double> a = random_sparse<double>(n, 4, 3);
+  const Matrix first = a.matrix(context);
+  const Analysis analysis = analyse(first);
+  const Cholesky cholesky = factored(analysis);
+  const std::vector<double> b = random_vector<double>(n, 1);
+  sxt_cholesky_solve_options options;
+  sxt_cholesky_solve_options_init(&options, sizeof options);
+  options.refine_steps = 3;
+  for (int turn = 0; turn < 8; ++turn) {
+    for (double &each : a.values) each *= 1.5;
+    const Matrix next = a.matrix(context);
+    ASSERT_EQ(sxt_cholesky_factor(cholesky.get(), next.get(), nullptr), SXT_OK);
+    if (turn % 3 == 1) continue;  // factored, and never refined
+    std::vector<double> x(n);
+    sxt_cholesky_solve_report report{};
+    report.struct_size = sizeof report;
+    ASSERT_EQ(sxt_cholesky_solve(cholesky.get(), n, 1, b.data(), n, x.data(), n, &options, &report), SXT_OK);
+    EXPECT_LE(a.backward_error(b.data(), x.data()), 1e-15);
+    EXPECT_LE(report.residual, 1e-14);
+  }
 }
 
 TEST_F(CholeskyRefuses, MoreMemoryThanTheCallerAllows) {

@@ -368,4 +368,15 @@ TEST_F(CholeskyFileTest, ForeignAndDamagedFilesAreTold) {
   EXPECT_THAT(said, testing::HasSubstr("another pattern"));
 }
 
+TEST(CholeskySummaryTest, ASupernodeWiderThanAllClasses) {
+  Partition p;
+  p.n = 50000, p.n_super = 1;
+  p.super_ptr = Array<std::int64_t>(2);
+  p.super_ptr[0] = 0, p.super_ptr[1] = 50000;
+  p.parent = Array<std::int32_t>(1, -1), p.rows = Array<std::int32_t>(1, 50000);
+  const sxt_cholesky_query q = summary(p);
+  EXPECT_EQ(q.classes[SXT_CHOLESKY_CLASSES - 1].count, 1);
+  EXPECT_EQ(q.max_width, 50000);
+}
+
 }  // namespace
