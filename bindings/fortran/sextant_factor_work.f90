@@ -20,7 +20,7 @@ module sextant_factor_work
   ! What is known and wanted of a factorisation; every member has the library's default. Rows count as A's indices do: from
   ! 1 unless the matrix was made with zero_based.
   type :: sextant_analysis_settings
-    character(:), allocatable :: order            ! 'metis', 'amd', ...; default: by predicted seconds
+    character(:), allocatable :: order            ! 'metis', 'amd', ...; default: a grid's, else by predicted seconds
     integer(int64), allocatable :: permutation(:) ! permutation(k) is the row eliminated k-th; not with order
     character(:), allocatable :: scheduler        ! this kernel alone; default: the model chooses
     integer(int32) :: factorization = sxt_llh     ! sxt_ldlh: also quasi-definite matrices

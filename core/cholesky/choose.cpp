@@ -10,7 +10,7 @@ namespace sextant::cholesky {
 
 namespace {
 
-// A dissection leaves at best about this part of the flops of a minimum degree order (three dimensions, many unknowns).
+// A dissection is taken to save at most this part of the flops of a minimum degree order: an assumption, not measured.
 constexpr double most_saved = 0.75;
 
 class Chooser {
@@ -22,7 +22,7 @@ class Chooser {
       options_ = question.options;
   }
 
-  // A grid's order is as good as any and costs next to nothing; else minimum degree, and a dissection where it may pay.
+  // A grid's order is taken unseen; else minimum degree, and a dissection where it may pay.
   ChosenOrder run() {
     if (!attempt("grid")) {
       attempt("amd");

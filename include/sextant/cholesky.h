@@ -37,7 +37,7 @@ enum {
 typedef struct {
   uint64_t struct_size;
   const char *order;            /* "metis", "amd", "dissection", "grid", "rcm", "natural", or what a plugin offers; NULL, "auto":
-                                 * by predicted seconds of order and factor */
+                                 * "grid" where the pattern is one, else "amd" or "dissection" by predicted seconds */
   const int64_t *permutation;   /* host memory, copied: permutation[k] is the row eliminated k-th, counted as A's indices are;
                                  * NULL (default): none given; not with order */
   const char *scheduler;        /* kernel name; NULL: the model chooses */

@@ -20,8 +20,11 @@ struct State {
   std::int64_t threads = 1, columns = 1;
   sxt_value_type type = SXT_F64;
   std::int32_t phase = SXT_CHOLESKY_FACTOR;
-  // All sets and right-hand sides are worked on side by side, each by one thread: the whole tree is one unit.
-  bool is_small() const { return plan.units.size() <= 1; }
+  // All sets and right-hand sides are worked on side by side, each by one thread: the whole tree is one unit, and not a
+  // front in tiles, which all threads share.
+  bool is_small() const {
+    return plan.units.empty() || (plan.units.size() == 1 && plan.units[0].kind != Unit::Kind::tiled);
+  }
 };
 
 // Sizes of a session's memory, and where its parts begin.

@@ -19,6 +19,7 @@ using device::Panel, device::panel_width;
 using sextant::plugin::cuda::check, sextant::plugin::cuda::Failure;
 
 constexpr std::uint64_t workspace_bytes = 4 << 20;  // cuBLAS' own; a session's, so that its bits depend on no other caller
+constexpr std::uint64_t largest_value = 16;  // bytes: a session serves every type
 constexpr std::int64_t scaled_numbers = 1 << 17;    // of a factor with D, scaled copies at once
 constexpr std::int64_t strip = 512;                 // columns of a lower result that are worked on as a rectangle
 
@@ -181,7 +182,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   CandidateList list(out, capacity, count);
   sxt_candidate &c = cuda::fill(list.add(), *machine, machine->units, item_threads, 1, cost);
   c.setup_s = 0.02;  // a handle; opening the library is paid once a process
-  c.state_bytes = workspace_bytes + static_cast<std::uint64_t>(scaled_numbers) * value_bytes(q.q.value_type);
+  c.state_bytes = workspace_bytes + static_cast<std::uint64_t>(scaled_numbers) * largest_value;
   return SXT_OK;
 }
 
@@ -204,7 +205,7 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_
 sxt_status open(const void *, const sxt_filled *, const sxt_exec *exec, void **out) {
   return cuda::build<Session>(exec, out, [&](Session &session) {
     session.workspace = cuda::DeviceArray(exec, workspace_bytes, "cuBLAS's workspace");
-    session.scaled = cuda::DeviceArray(exec, static_cast<std::uint64_t>(scaled_numbers) * 16, "scaled copies");
+    session.scaled = cuda::DeviceArray(exec, static_cast<std::uint64_t>(scaled_numbers) * largest_value, "scaled copies");
     session.ticket = cuda::DeviceArray(exec, sizeof(unsigned), "a counter");
     cuda::fill_bytes(exec, session.ticket.data(), 0, sizeof(unsigned), "clear a counter");
     need(Cublas::instance().create(&session.handle), "make a handle");

@@ -89,6 +89,18 @@ __device__ void trsm_item(const DeviceItem<T> &x, bool unit) {
   }
 }
 
+// B = B L^-1: a thread a row, from the last column on.
+template <class T>
+__device__ void right_item(const DeviceItem<T> &x, bool unit) {
+  for (int r = threadIdx.x; r < x.m; r += item_threads)
+    for (int c = x.n - 1; c >= 0; --c) {
+      T value = x.b[r + c * x.ldb];
+#pragma unroll 1
+      for (int k = c + 1; k < x.n; ++k) value = numbers::minus_product(value, x.b[r + k * x.ldb], x.a[k + c * x.lda]);
+      x.b[r + c * x.ldb] = numbers::scaled(value, 1 / x.diagonal(c, unit));
+    }
+}
+
 // B = L^-1 B or, back, L^-H B.
 template <class T>
 __device__ void solve_item(const DeviceItem<T> &x, bool unit, bool back) {
@@ -154,6 +166,7 @@ __global__ void __launch_bounds__(item_threads) run_items(sxt_dense_args s, Pivo
       case SXT_DENSE_POTRF:
       case SXT_DENSE_LDLH: info = factor_item(x, rule, s.changed ? s.changed[g] : nullptr); break;
       case SXT_DENSE_TRSM: trsm_item(x, unit); break;
+      case SXT_DENSE_RIGHT: right_item(x, unit); break;
       case SXT_DENSE_FORWARD: solve_item(x, unit, false); break;
       case SXT_DENSE_BACKWARD: solve_item(x, unit, true); break;
       default: update_item(x, s.operation);

@@ -36,7 +36,7 @@ class Recogniser {
     if (a_.n % out.unknowns != 0) return no("its first node has a number of unknowns that does not divide the rows");
     if (!sample_distances(out.unknowns)) return no("its rows have neighbours at more distances than a grid's");
     if (distances_.empty() || distances_[0] != 1) return no("neighbouring nodes are not numbered one after the other");
-    if (distances_.size() == 1) return no("it is a path, which every other order of little fill leaves as it is");
+    if (distances_.size() == 1) return no("it is a path, which minimum degree leaves without fill");
     const std::int64_t nodes = a_.n / out.unknowns;
     for (const std::int64_t line : lines(nodes))
       for (const std::int64_t plane : planes(nodes, line)) {
