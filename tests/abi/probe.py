@@ -14,20 +14,38 @@ PINNED = "sxt_pinned_"  # not in the product: names of those arrays
 OFFSET = 1000  # makes lengths of negative values positive
 
 
-# What one #include "sextant/sextant.h" brings in.
-HEADERS = ("types.h", "sextant.h", "pcg.h", "hermitian.h")
+def headers(include):
+    """Names of what one #include "sextant/sextant.h" brings in, that one included."""
+    found, todo = [], ["sextant.h"]
+    while todo:
+        name = todo.pop()
+        if name not in found:
+            found.append(name)
+            text = (include / "sextant" / name).read_text()
+            todo += re.findall(r'^#include "sextant/(\w+\.h)"', text, flags=re.M)
+    return sorted(found)
+
+
+def text(include):
+    """The text of all headers without comments."""
+    together = "\n".join((include / "sextant" / name).read_text() for name in headers(include))
+    return re.sub(r"/\*.*?\*/", "", together, flags=re.S)
 
 
 def declarations(include):
     """Prototypes of all SXT_API functions, without the semicolon."""
-    text = "\n".join((include / "sextant" / name).read_text() for name in HEADERS)
-    return re.findall(r"^SXT_API\b([^;]*);", re.sub(r"/\*.*?\*/", "", text, flags=re.S), flags=re.M)
+    return re.findall(r"^SXT_API\b([^;]*);", text(include), flags=re.M)
+
+
+def sized_structs(include):
+    """Names of the structs that begin with their size."""
+    return re.findall(r"typedef struct \{\s*uint64_t struct_size;[^}]*\} (\w+);", text(include))
 
 
 def enumerators(include, cc):
     command = [cc, "-E", "-P", f"-I{include}", "-x", "c", "-"]
-    text = subprocess.run(command, input='#include "sextant/sextant.h"\n', check=True, capture_output=True, text=True)
-    bodies = re.findall(r"\benum\s*\w*\s*\{([^}]*)\}", text.stdout)
+    run = subprocess.run(command, input='#include "sextant/sextant.h"\n', check=True, capture_output=True, text=True)
+    bodies = re.findall(r"\benum\s*\w*\s*\{([^}]*)\}", run.stdout)
     return [name for body in bodies for name in re.findall(r"\b(SXT_\w+)\s*(?:=|,|$)", body)]
 
 
