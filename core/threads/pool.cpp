@@ -111,6 +111,7 @@ class Worker {
  public:
   Worker(const Pool &pool, Seat &seat) : pool_(pool), seat_(seat) {}
   [[noreturn]] void live() {
+    thread_storage::ready();  // not in the time, nor among the allocations, of the first job
     for (;;) {
       wait_for_offer();
       std::uint32_t expected = offered;
@@ -274,10 +275,13 @@ class Lease {
 std::uint64_t forks() noexcept { return fork_count.load(std::memory_order_relaxed); }
 
 void run(int parts, int threads, void (*work)(void *, std::int32_t), void *arg) noexcept {
+  const int wanted = std::min({parts, threads, most}) - 1;
+  if (wanted < 1) {
+    for (std::int32_t part = 0; part < parts; ++part) work(arg, part);
+    return;
+  }
   Job job;
   job.part = work, job.arg = arg, job.parts = parts;
-  const int wanted = std::min({parts, threads, most}) - 1;
-  if (wanted < 1) return do_share(job, 0);
   Lease lease(job, wanted);
   job.shares = lease.count() + 1;
   lease.offer();
@@ -290,10 +294,10 @@ void run(int parts, int threads, void (*work)(void *, std::int32_t), void *arg) 
 }
 
 void meet(int threads, void (*work)(void *, std::int32_t, std::int32_t), void *arg) noexcept {
-  Job job;
-  job.member = work, job.arg = arg;
   const int wanted = std::min(threads, most) - 1;
   if (wanted < 1) return work(arg, 0, 1);
+  Job job;
+  job.member = work, job.arg = arg;
   Lease lease(job, wanted);
   lease.offer();
   look(gather_ns, [&] {
