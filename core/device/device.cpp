@@ -273,8 +273,9 @@ void DeviceBuffer::swap(DeviceBuffer &other) noexcept {
   std::swap(space_, other.space_);
 }
 
-Call::Call(Device &on, Waiting waiting)
+Call::Call(Device &on, Waiting waiting, bool watched)
     : device(&on), current(on), stream(on.take_stream()), waits(waiting == always || !on.stream_use()) {
+  if (watched) arithmetic_.emplace();
   try {
     if (waiting == always) on.begin_setup();
   } catch (...) {  // the destructor does not run for an object that was never made
@@ -324,7 +325,7 @@ void Call::check(sxt_status status, const char *kernel, const char *step) const 
 
 // A kernel that leaves another arithmetic behind must not change what the caller computes next.
 void Call::keep_arithmetic(const char *kernel, const char *step) const {
-  if (arithmetic_.restore())
+  if (arithmetic_ && arithmetic_->restore())
     device->log()(SXT_LOG_WARNING, text("kernel '", kernel,
                                         "' left other floating-point settings behind when it was "
                                         "asked to ",

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -179,7 +180,9 @@ class DeviceBuffer {
 struct Call {
   // Whether finish() waits when the work is on the caller's stream: results that stay on the device can be left to it.
   enum Waiting { always, unless_callers };
-  explicit Call(Device &on, Waiting waiting = always);
+  // watched: kernels of others may leave another arithmetic behind; those that came with the library do not, and their
+  // shortest calls would take twice as long.
+  explicit Call(Device &on, Waiting waiting = always, bool watched = true);
   // The innermost call of this thread on a device; NULL: none is under way.
   static const Call *current_on(const Device &device) noexcept;
   ~Call();
@@ -212,7 +215,7 @@ struct Call {
   static thread_local Call *innermost_;
   Call *outer_ = nullptr, *inner_ = nullptr;  // of this thread's: those begun before and after
   mutable bool finished_ = false;             // or left to a caller's stream
-  const plugin::FloatKeeper arithmetic_;      // the caller's, whatever a kernel leaves behind
+  std::optional<plugin::FloatKeeper> arithmetic_;  // the caller's, whatever a watched kernel leaves behind
   void keep_arithmetic(const char *kernel, const char *step) const;
   std::string failure(sxt_status status, const char *kernel, const char *step) const;
 };

@@ -215,13 +215,15 @@ std::unique_ptr<Session> Prepared::open() {
   return std::make_unique<Session>(*this, true);
 }
 
-Session::Session(Prepared &prepared, bool top) : prepared_(prepared), bound_(prepared.bound()) {
+Session::Session(Prepared &prepared, bool top)
+    : prepared_(prepared), bound_(prepared.bound()), foreign_(!prepared.choice().kernel->plugin->own) {
   for (auto &slot : prepared.parts_) {
     auto &parts = parts_.emplace_back();
     auto &bounds = bounds_.emplace_back();
     for (auto &part : slot) {
       parts.push_back(std::make_unique<Session>(*part, false));
       bounds.push_back(&parts.back()->bound());
+      foreign_ |= parts.back()->foreign_;
     }
   }
   for (std::size_t i = 0; i < bounds_.size(); ++i)
@@ -269,7 +271,7 @@ sxt_status Session::ask(sxt_head *args, const volatile std::int32_t *cancel) {
 
 sxt_status Session::call(Function function, sxt_head *args, const volatile std::int32_t *cancel, bool answers) {
   Device &device = prepared_.context_.device();
-  Call under_way(device, Call::unless_callers);
+  Call under_way(device, Call::unless_callers, foreign_);
   if (use_ != device.stream_use()) use_ = device.stream_use();
   if (!under_way.waits) check_device_status();  // of earlier work on the caller's stream, as far as it has come
   sxt_exec exec = make_exec(under_way);

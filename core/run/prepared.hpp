@@ -142,6 +142,7 @@ class Session {
   std::vector<std::vector<const sxt_bound *>> bounds_;
   std::vector<sxt_filled> filled_;
   sxt_bound bound_{};
+  bool foreign_;  // anything that runs in it came from elsewhere than with the library
   DeviceBuffer scratch_;
   DeviceBuffer device_status_;  // of a top session on a device with streams
 };
