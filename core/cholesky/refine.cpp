@@ -49,7 +49,7 @@ void Factor::add(const void *correction, void *x) const {
   static constexpr float one_narrow[2] = {1, 0};
   const sxt_value_type type = analysis_->value_type();
   const void *const unit = is_single(type) ? static_cast<const void *>(one_narrow) : one;
-  Operations::of(analysis_->context())
+  Operations::own_of(analysis_->context())
       .vector({.operation = SXT_VECTOR_AXPBY,
                .type = type,
                .n = analysis_->symbolic().n,
