@@ -33,11 +33,13 @@ void check_report(Device &device, const sxt_pcg_report *report) {
           "the report of a solve that is captured is written by every replay: it must lie in pinned or managed memory");
 }
 
-// All that a graph has by value: of the matrix, in every part of the engine, and of the scaling.
+// All that a graph has by value: of the matrix, in every part of the engine, and of the scaling; and which engine.
 std::string view_of(const PcgSetup &setup) {
   std::string view;
   setup.engine()->prepared().append_views(view);
   const void *const scaling = setup.system().scaling();
+  const void *const engine = setup.engine();
+  view.append(reinterpret_cast<const char *>(&engine), sizeof engine);
   return view.append(reinterpret_cast<const char *>(&scaling), sizeof scaling);
 }
 
@@ -104,7 +106,7 @@ CapturedSolves::~CapturedSolves() {
 CapturedSolves::Held &CapturedSolves::take(PcgSetup &setup, bool up_to_date) {
   require(up_to_date, SXT_E_STATE, "the matrix has new values: solve once before a solve is captured");
   std::unique_ptr<Session> session = setup.engine()->take_idle();
-  std::unique_ptr<PcgWorkspace> workspace = session ? setup.pool().take_idle() : nullptr;
+  std::unique_ptr<PcgWorkspace> workspace = session ? setup.pool().take_idle(setup.workspace_shape()) : nullptr;
   require(workspace != nullptr, SXT_E_STATE,
           "nothing can be allocated while a stream is being captured: solve once before, for each solve that is to be "
           "captured, so that its memory is there");
@@ -125,7 +127,7 @@ void CapturedSolves::note_new_values(const PcgSetup &setup) {
 void CapturedSolves::tell() {
   require(!std::exchange(stale_, false), SXT_E_STATE,
           "a solve was captured with a matrix that new values have given another form (its ",
-          "diagonal is no longer all ones, or it is far from 1): capture it anew; solves outside of a capture go on "
+          "diagonal is no longer all ones, it is far from 1, or the preconditioner does not serve it): capture it anew; solves outside of a capture go on "
           "from the next one");
 }
 

@@ -165,6 +165,7 @@ bool PcgSolve::is_worse_than_start(const TrueResidual &last) {
 }
 
 void PcgSolve::finish(sxt_pcg_args &args, sxt_pcg_report &report) {
+  const plugin::FloatScope nearest(plugin::nearest_control);  // norms and bounds may be subnormal numbers
   if (worth_correcting(args)) correct(args);
   report.reason = args.reason;
   report.iterations = args.iterations;

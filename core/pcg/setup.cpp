@@ -85,18 +85,18 @@ Runner *PcgSetup::columns_engine(std::int32_t columns) {
   return columns_.get(problem_, system(), plan_.engine->choice(), expected(), left_out_, columns);
 }
 
-void PcgSetup::refresh(const Looked &now, bool stale, Notes &notes) {
+void PcgSetup::refresh(const Looked &now, bool stale, bool in_use, Notes &notes) {
   taken_.take_new_values(now);
   if (stale && !problem_.null_space.empty()) problem_.null_space.check(taken_.matrix().csr());
   plan_.system.refresh(taken_.matrix());
   truth_->prepared().refresh_if_stale();
-  refresh_chosen(notes);
+  refresh_chosen(in_use, notes);
   wide_.refresh();
   columns_.refresh();
 }
 
 // Kernels that hold values take the new ones now; one that does not serve them is replaced by the next candidate.
-void PcgSetup::refresh_chosen(Notes &notes) {
+void PcgSetup::refresh_chosen(bool in_use, Notes &notes) {
   const auto or_again = [&](Runner &runner, auto &&build) {
     try {
       runner.prepared().refresh_if_stale();
@@ -107,11 +107,12 @@ void PcgSetup::refresh_chosen(Notes &notes) {
     }
   };
   or_again(*product_, [&] { product_ = PcgChooser(problem_, left_out_, book_, notes).product(); });
-  if (!plan_.engine) return rebuild_engine(notes);  // the last try failed
-  or_again(*plan_.engine, [&] { rebuild_engine(notes); });
+  if (!plan_.engine) return rebuild_engine(in_use, notes);  // the last try failed
+  or_again(*plan_.engine, [&] { rebuild_engine(in_use, notes); });
 }
 
-void PcgSetup::rebuild_engine(Notes &notes) {
+void PcgSetup::rebuild_engine(bool in_use, Notes &notes) {
+  if (plan_.engine && in_use) replaced_.push_back(std::move(plan_.engine));
   plan_.engine.reset();
   columns_.drop();
   wide_.drop();

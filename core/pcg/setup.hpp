@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/explain/explain.hpp"
 #include "core/pcg/block.hpp"
@@ -30,8 +31,8 @@ class PcgSetup {
 
   // New values of the caller's matrix in every part, whether or not the next solve uses it: a captured solve reads them
   // without asking. Throws SXT_E_OVERFLOW where one does not fit f32, and what kernels fail with: then it is to be
-  // called again before a solve.
-  void refresh(const Looked &now, bool stale, Notes &notes);
+  // called again before a solve. in_use: by captured solves, which go on using an engine that another replaces.
+  void refresh(const Looked &now, bool stale, bool in_use, Notes &notes);
 
   const PcgProblem &problem() const noexcept { return problem_; }
   const EngineSystem &system() const noexcept { return plan_.system; }
@@ -59,8 +60,8 @@ class PcgSetup {
 
  private:
   PcgPlan make_plan(Notes &notes);
-  void refresh_chosen(Notes &notes);
-  void rebuild_engine(Notes &notes);
+  void refresh_chosen(bool in_use, Notes &notes);
+  void rebuild_engine(bool in_use, Notes &notes);
 
   TakenIn taken_;
   const PcgProblem problem_;
@@ -69,6 +70,7 @@ class PcgSetup {
   LeftOut left_out_;
   std::unique_ptr<Runner> truth_, product_;
   PcgPlan plan_;
+  std::vector<std::unique_ptr<Runner>> replaced_;  // engines that captured solves use
   SolveCosts costs_;
   double seconds_ = 0;
   WideEngine wide_;

@@ -9,6 +9,7 @@
 #include "core/base/types.hpp"
 #include "core/device/stage.hpp"
 #include "core/pcg/own_stream.hpp"
+#include "sextant/sdk/arithmetic.hpp"
 #include "sextant/sdk/cancel.hpp"
 #include "sextant/sdk/pcg_confirm.hpp"
 
@@ -279,6 +280,7 @@ bool PcgSolve::open(sxt_pcg_report &report, sxt_pcg_args &args) {
 }
 
 void PcgSolve::close(sxt_pcg_report &report, double seconds_an_iteration) const {
+  const plugin::FloatScope nearest(plugin::nearest_control);  // norms and bounds may be subnormal numbers
   report.rhs_norm = callers(rhs_norm_);
   report.true_relative_residual = rhs_norm_ > 0 ? report.residual_norm / rhs_norm_ : report.residual_norm;
   report.residual_bound = callers_bound(report.residual_bound, report.residual_norm);

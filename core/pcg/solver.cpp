@@ -66,7 +66,7 @@ void PcgSolver::bring_up_to_date() {
             why);
   setup_->watch().forget();
   try {
-    setup_->refresh(now, stale, notes_);
+    setup_->refresh(now, stale, !is_free(), notes_);
   } catch (const Error &error) {
     const bool too_narrow = setup_->system().narrow() && error.status() == SXT_E_OVERFLOW &&
                             precision_wanted(settings_, matrix_->value_type()).empty();

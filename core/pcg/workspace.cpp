@@ -7,8 +7,9 @@
 
 namespace sextant {
 
-std::unique_ptr<PcgWorkspace> WorkspacePool::take_idle() {
+std::unique_ptr<PcgWorkspace> WorkspacePool::take_idle(const WorkspaceShape &shape) {
   const std::lock_guard lock(mutex_);
+  while (!idle_.empty() && !(idle_.back()->shape == shape)) idle_.pop_back();
   if (idle_.empty()) return nullptr;
   auto workspace = std::move(idle_.back());
   idle_.pop_back();
@@ -16,9 +17,10 @@ std::unique_ptr<PcgWorkspace> WorkspacePool::take_idle() {
 }
 
 std::unique_ptr<PcgWorkspace> WorkspacePool::take(Device &device, const WorkspaceShape &shape) {
-  if (auto idle = take_idle()) return idle;
+  if (auto idle = take_idle(shape)) return idle;
   const std::uint64_t bytes = shape.bytes;
   auto workspace = std::make_unique<PcgWorkspace>();
+  workspace->shape = shape;
   workspace->residual = DeviceBuffer(device, bytes);
   workspace->norms =
       DeviceBuffer(device, sizeof(sxt_residual_norms), device.on_host() ? SXT_SPACE_HOST : SXT_SPACE_PINNED);

@@ -16,10 +16,12 @@ struct WorkspaceShape {
   std::uint64_t bytes = 0;          // of a vector
   std::uint64_t truth_scratch = 0;  // of true residuals in captured solves; 0: none
   bool rhs = false, sum = false, candidate = false, solvable = false, own_order = false;
+  bool operator==(const WorkspaceShape &) const = default;
 };
 
 // Work vectors of one solve.
 struct PcgWorkspace {
+  WorkspaceShape shape;              // it was made for
   DeviceBuffer rhs, iterate, candidate, residual;
   DeviceBuffer best;                 // of the iterates that were confirmed; made when one was not good enough
   DeviceBuffer guess;                // the caller's, where x is scaled; made when that is met
@@ -35,10 +37,11 @@ struct PcgWorkspace {
 // Thread-safe. Outlives what it lends.
 class WorkspacePool {
  public:
-  // One that was given back, or a new one. Throws SXT_E_MEMORY.
+  // One of this shape that was given back, or a new one. Throws SXT_E_MEMORY.
   std::unique_ptr<PcgWorkspace> take(Device &device, const WorkspaceShape &shape);
-  // NULL where none was given back: nothing is allocated.
-  std::unique_ptr<PcgWorkspace> take_idle();
+  // NULL where none was given back: nothing is allocated. Frees those of another shape: an engine that took over from
+  // one that declined new values wants other vectors.
+  std::unique_ptr<PcgWorkspace> take_idle(const WorkspaceShape &shape);
   void give_back(std::unique_ptr<PcgWorkspace> workspace) noexcept;
 
  private:
