@@ -213,8 +213,8 @@ struct Call {
 
  private:
   static thread_local Call *innermost_;
-  Call *outer_ = nullptr, *inner_ = nullptr;  // of this thread's: those begun before and after
-  mutable bool finished_ = false;             // or left to a caller's stream
+  Call *outer_ = nullptr, *inner_ = nullptr;       // of this thread's: those begun before and after
+  mutable bool finished_ = false;                  // or left to a caller's stream
   std::optional<plugin::FloatKeeper> arithmetic_;  // the caller's, whatever a watched kernel leaves behind
   void keep_arithmetic(const char *kernel, const char *step) const;
   std::string failure(sxt_status status, const char *kernel, const char *step) const;

@@ -19,8 +19,8 @@ class Upload {
   Upload(const Upload &) = delete;
   Upload &operator=(const Upload &) = delete;
 
-  // In the order of the stream: true when the bytes are there, or, where they were sent ahead, enqueued. False: it is not
-  // such memory, not worth it, or something failed, and the plain way must be taken.
+  // In the order of the stream: true when the bytes are there, or, where they were sent ahead, enqueued. False: it is
+  // not such memory, not worth it, or something failed, and the plain way must be taken.
   bool bring(const sxt_device_ops &ops, void *device, int threads, void *stream, void *to, const void *from,
              std::uint64_t bytes) noexcept;
 

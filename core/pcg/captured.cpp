@@ -127,7 +127,8 @@ void CapturedSolves::note_new_values(const PcgSetup &setup) {
 void CapturedSolves::tell() {
   require(!std::exchange(stale_, false), SXT_E_STATE,
           "a solve was captured with a matrix that new values have given another form (its ",
-          "diagonal is no longer all ones, it is far from 1, or the preconditioner does not serve it): capture it anew; solves outside of a capture go on "
+          "diagonal is no longer all ones, it is far from 1, or the preconditioner does not serve it): capture it "
+          "anew; solves outside of a capture go on "
           "from the next one");
 }
 

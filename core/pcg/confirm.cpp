@@ -26,9 +26,7 @@ double largest(sxt_value_type type) {
 
 }  // namespace
 
-double PcgSolve::unit() const {
-  return 0.5 * epsilon(type_);
-}
+double PcgSolve::unit() const { return 0.5 * epsilon(type_); }
 
 PcgSolve::TrueResidual PcgSolve::measure(const void *b, const void *x, void *residual, double atol) {
   const Clock clock;

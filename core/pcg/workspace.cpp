@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/pcg/workspace.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "sextant/plugin/kinds/residual.h"
@@ -9,15 +10,23 @@ namespace sextant {
 
 std::unique_ptr<PcgWorkspace> WorkspacePool::take_idle(const WorkspaceShape &shape) {
   const std::lock_guard lock(mutex_);
-  while (!idle_.empty() && !(idle_.back()->shape == shape)) idle_.pop_back();
-  if (idle_.empty()) return nullptr;
-  auto workspace = std::move(idle_.back());
-  idle_.pop_back();
+  const auto found = std::ranges::find(idle_, shape, [](const auto &each) { return each->shape; });
+  if (found == idle_.end()) return nullptr;
+  auto workspace = std::move(*found);
+  idle_.erase(found);
   return workspace;
+}
+
+// An engine that took over from one that declined new values wants other vectors: those of the old one are of no use.
+void WorkspacePool::drop_idle() {
+  std::vector<std::unique_ptr<PcgWorkspace>> dropped;
+  const std::lock_guard lock(mutex_);
+  dropped.swap(idle_);
 }
 
 std::unique_ptr<PcgWorkspace> WorkspacePool::take(Device &device, const WorkspaceShape &shape) {
   if (auto idle = take_idle(shape)) return idle;
+  drop_idle();
   const std::uint64_t bytes = shape.bytes;
   auto workspace = std::make_unique<PcgWorkspace>();
   workspace->shape = shape;

@@ -21,7 +21,7 @@ struct WorkspaceShape {
 
 // Work vectors of one solve.
 struct PcgWorkspace {
-  WorkspaceShape shape;              // it was made for
+  WorkspaceShape shape;  // it was made for
   DeviceBuffer rhs, iterate, candidate, residual;
   DeviceBuffer best;                 // of the iterates that were confirmed; made when one was not good enough
   DeviceBuffer guess;                // the caller's, where x is scaled; made when that is met
@@ -37,14 +37,15 @@ struct PcgWorkspace {
 // Thread-safe. Outlives what it lends.
 class WorkspacePool {
  public:
-  // One of this shape that was given back, or a new one. Throws SXT_E_MEMORY.
+  // One of this shape that was given back, or a new one in the place of those of another shape. Throws SXT_E_MEMORY.
   std::unique_ptr<PcgWorkspace> take(Device &device, const WorkspaceShape &shape);
-  // NULL where none was given back: nothing is allocated. Frees those of another shape: an engine that took over from
-  // one that declined new values wants other vectors.
+  // NULL where none of this shape was given back: nothing is allocated or freed, as a stream may be captured.
   std::unique_ptr<PcgWorkspace> take_idle(const WorkspaceShape &shape);
   void give_back(std::unique_ptr<PcgWorkspace> workspace) noexcept;
 
  private:
+  void drop_idle();
+
   std::mutex mutex_;
   std::vector<std::unique_ptr<PcgWorkspace>> idle_;
 };
