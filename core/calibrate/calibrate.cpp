@@ -14,6 +14,7 @@
 #include "core/calibrate/machine_numbers.hpp"
 #include "core/calibrate/sampler.hpp"
 #include "core/context/context.hpp"
+#include "sextant/plugin/kinds/cholesky.h"
 #include "sextant/plugin/kinds/multidot.h"
 #include "sextant/plugin/kinds/pcg.h"
 #include "sextant/plugin/kinds/reduction.h"
@@ -144,6 +145,14 @@ class Calibration {
     stages_.push_back(
         {weight, [=, this](double until) { calibrate_pcg(context_, settings_, clock_, sampler_, type, until); }});
   }
+  void add_cholesky(double weight) {
+    const std::pair<sxt_value_type, double> shares[] = {
+        {SXT_F64, 0.55}, {SXT_C128, 0.15}, {SXT_F32, 0.15}, {SXT_C64, 0.15}};
+    for (const auto &[type, share] : shares)
+      stages_.push_back({share * weight, [=, this](double until) {
+                           calibrate_cholesky(context_, settings_, clock_, sampler_, type, until);
+                         }});
+  }
   void add_hermitian(double weight) {
     for (const sxt_value_type type : {SXT_C128, SXT_F64, SXT_C64, SXT_F32})
       stages_.push_back({0.25 * weight, [=, this](double until) {
@@ -176,10 +185,12 @@ class Calibration {
       add_pcg(on_host ? 0.08 : 0.04, SXT_F64);
       add_pcg(on_host ? 0.03 : 0.01, SXT_F32);
     }
+    const bool factors = on_host && (all || settings_.kind == SXT_KIND_CHOLESKY);
+    if (factors) add_cholesky(all ? 0.12 : 1);
     // Sets of systems are what GPUs are asked about; on a CPU the analytic costs will do unless they are asked for.
     if (is_hermitian_kind(settings_.kind) || (all && !on_host)) {
       add_hermitian(all ? 0.25 : 1);
-    } else if (!vectors && !matrices && !engines) {
+    } else if (!vectors && !matrices && !engines && !factors) {
       stages_.push_back(
           {1, [this](double until) { calibrate_cases(context_, clock_, sampler_, settings_.kind, until); }});
     }

@@ -42,11 +42,11 @@ bool Sampler::wanted(const registry::Kernel &kernel) {
 }
 
 double Sampler::measure(const ChoicePtr &choice, Matrix *matrix, std::span<sxt_head *const> args, int family,
-                        double budget_s, int least_samples) {
+                        double budget_s, int least_samples, const sxt_head *data) {
   const sxt_kernel &kernel = choice->kernel->table;
   try {
     const auto start = std::chrono::steady_clock::now();
-    Prepared prepared(context_, choice, matrix, nullptr);
+    Prepared prepared(context_, choice, matrix, data);
     const double setup = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     add_setup(kernel, *choice->query.get(), choice->candidate, setup);
     const std::unique_ptr<Session> session = prepared.open();

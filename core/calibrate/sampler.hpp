@@ -42,9 +42,10 @@ class Sampler {
   // Builds the choice, runs it on args and keeps its time. A kernel that fails is left out: the calibration goes on.
   // Several args: the geometric mean of a run whose operands the last cache holds and of one that takes turns.
   // family: samples that resemble each other share one. budget_s: about how long it may take; least_samples: replays on
-  // a device, whatever they take. Returns the seconds of a run; 0: nothing was measured.
+  // a device, whatever they take. data: what the kernel is prepared for beside a matrix. Returns the seconds of a run; 0:
+  // nothing was measured.
   double measure(const ChoicePtr &choice, Matrix *matrix, std::span<sxt_head *const> args, int family, double budget_s,
-                 int least_samples = usual_replays);
+                 int least_samples = usual_replays, const sxt_head *data = nullptr);
   // A set-up that was timed elsewhere.
   void add_setup(const sxt_kernel &kernel, const sxt_query &query, const sxt_candidate &candidate, double seconds);
   // over_one_length: the model's samples differ in nothing but the length of vectors.
@@ -78,6 +79,9 @@ void calibrate_matrices(Context &context, const CalibrationSettings &settings, c
 // Engines of conjugate gradients on the host.
 void calibrate_pcg(Context &context, const CalibrationSettings &settings, const CalibrationClock &clock,
                    Sampler &sampler, sxt_value_type type, double until);
+// Factorisations and solves of sparse definite systems on the host.
+void calibrate_cholesky(Context &context, const CalibrationSettings &settings, const CalibrationClock &clock,
+                        Sampler &sampler, sxt_value_type type, double until);
 void calibrate_cases(Context &context, const CalibrationClock &clock, Sampler &sampler, const std::string &kind,
                      double until);
 

@@ -56,7 +56,7 @@ Analysis::Analysis(std::shared_ptr<Matrix> matrix, Settings settings, const std:
   find_scheduler();
 }
 
-sxt_cholesky_query Analysis::query(std::int32_t phase, std::int64_t n_rhs, const sxt_cholesky_query &shape) const {
+sxt_cholesky_query Analysis::query_of(std::int32_t phase, std::int64_t n_rhs, const sxt_cholesky_query &shape) const {
   sxt_cholesky_query out = shape;
   const double runs = phase == SXT_CHOLESKY_FACTOR ? settings_.expected_factors : settings_.expected_solves;
   out.m = matrix_->query_part(SXT_KIND_CHOLESKY, sizeof out, runs);
@@ -73,7 +73,7 @@ std::map<const registry::Kernel *, double> Analysis::totals(const sxt_cholesky_q
   Selector selector(context(), nullptr, forced_scheduler(settings_.scheduler));
   std::map<const registry::Kernel *, double> factor, total;
   const auto least = [&](std::int32_t phase, std::map<const registry::Kernel *, double> &out) {
-    const sxt_cholesky_query asked = query(phase, settings_.expected_rhs, shape);
+    const sxt_cholesky_query asked = query_of(phase, settings_.expected_rhs, shape);
     for (const ChoicePtr &choice : selector.every({.query = Query(&asked.m.q), .role = role_of(phase)}))
       out.try_emplace(choice->kernel, choice->total_s);  // the least comes first
   };
@@ -128,7 +128,7 @@ ChoicePtr Analysis::choose(std::int32_t phase, std::int64_t n_rhs, const LeftOut
       if (kernel != factor_choice_->kernel)
         options.left_out.try_emplace(kernel, text("factored by ", factor_choice_->kernel->name()));
   Selector selector(context(), nullptr, std::move(options));
-  const sxt_cholesky_query asked = query(phase, n_rhs, shape_);
+  const sxt_cholesky_query asked = query(phase, n_rhs);
   Question question{.query = Query(&asked.m.q), .role = role_of(phase)};
   return record ? selector.select(std::move(question)) : selector.propose(std::move(question));
 }

@@ -37,6 +37,8 @@ class Analysis {
   const Settings &settings() const noexcept { return settings_; }
   const sxt_symbolic &symbolic() const noexcept { return symbolic_->view(); }
   const std::string &method() const noexcept { return method_; }
+  // What schedulers are asked about: a phase (SXT_CHOLESKY_*), and right-hand sides of solves.
+  sxt_cholesky_query query(std::int32_t phase, std::int64_t n_rhs) const { return query_of(phase, n_rhs, shape_); }
   sxt_analysis_info info() const;
   Explanation explain() const;
 
@@ -59,7 +61,7 @@ class Analysis {
   std::int64_t place_of(std::int64_t row, std::int64_t col) const;
 
  private:
-  sxt_cholesky_query query(std::int32_t phase, std::int64_t n_rhs, const sxt_cholesky_query &shape) const;
+  sxt_cholesky_query query_of(std::int32_t phase, std::int64_t n_rhs, const sxt_cholesky_query &shape) const;
   std::map<const registry::Kernel *, double> totals(const sxt_cholesky_query &shape) const;
   double least_seconds(const sxt_cholesky_query &shape) const;
   LeftOut others() const;

@@ -112,6 +112,16 @@ TEST_F(CalibrateTest, MeasuresEnginesOfConjugateGradients) {
   EXPECT_FALSE(known("pcg.host-loop.classical.cpu"));
 }
 
+TEST_F(CalibrateTest, MeasuresSchedulersOfSparseFactorisations) {
+  const Context context = cpu();
+  options_.seconds = 2;
+  options_.kind = "sxt.cholesky/1";
+  ASSERT_EQ(sxt_calibrate(context.get(), &options_, nullptr, 0, nullptr), SXT_OK) << last_error(context);
+  const auto known = [&](const char *name) { return std::count(seen_.kernels.begin(), seen_.kernels.end(), name) > 0; };
+  EXPECT_TRUE(known("cholesky.tasks.cpu"));
+  EXPECT_FALSE(known("cholesky.reference.cpu"));
+}
+
 TEST_F(CalibrateTest, CancelledKeepsWhatWasMeasured) {
   const Context context = cpu();
   options_.seconds = 60;
