@@ -67,7 +67,7 @@ class Terminal(CommandTest):
         self.assertNotIn("\x1b", self.run_command("plugins").stdout)
 
     def interrupt(self, number):
-        process, terminal = self.start(["solve", self.file("a.mtx", chain(100000)), "--json"], "stderr")
+        process, terminal = self.start(["solve", self.file("a.mtx", chain(100000)), "--method", "pcg", "--json"], "stderr")
         shown = read_terminal(terminal, until=b"iteration [1-9]")
         self.assertIn(CLEAR_LINE, shown)
         process.send_signal(number)

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "commands/command.hpp"
+#include "commands/solve_auto.hpp"
 #include "commands/solve_cholesky.hpp"
 #include "input/context_options.hpp"
 #include "input/hints.hpp"
@@ -22,30 +23,11 @@
 namespace tool {
 namespace {
 
-struct SolveOptions {
-  ContextOptions context;
-  std::string matrix, rhs, method = "auto", format = "auto", preconditioner = "auto", recurrence = "auto", engine,
-                           order = "auto", scheduler;
-  std::string plan, save_plan, output, history;
-  double rtol = -1, atol = 0, time_limit = 0;
-  SetupOptions setup;
-  std::int64_t max_iterations = 0;
-  bool rhs_ones = false, plan_required = false, json = false, verbose = false;
-};
-
 // Residual norms as the solver writes them; sized for the longest solve allowed, within reason.
 struct History {
   std::unique_ptr<double[]> residuals;
   std::int64_t capacity = 0;
   volatile std::int64_t length = 0;
-};
-
-struct Outcome {
-  sxt_status status = SXT_OK;
-  std::string sentence;  // why it did not converge
-  sxt_pcg_report report{};
-  Json explanation;
-  std::string explanation_text;
 };
 
 // The target of the progress callback.
@@ -61,24 +43,12 @@ std::int32_t show_progress(void *user, std::int64_t iteration, double relative_r
   return 0;
 }
 
-// The relative residual at which a solve ends: max(rtol |b|, atol) / |b|. Files are f64 or c128.
-double wanted(const SolveOptions &options, double rhs_norm) {
-  const double rtol = options.rtol < 0 ? 1e-8 : options.rtol;
-  return rhs_norm > 0 ? std::max(rtol, options.atol / rhs_norm) : rtol;
-}
-
-double norm(const HostVector &vector) {
-  double scale = 0, sum = 0;
-  for (const double value : vector.values) scale = std::max(scale, std::abs(value));
-  for (const double value : vector.values) sum += scale > 0 ? (value / scale) * (value / scale) : 0;
-  return scale * std::sqrt(sum);
-}
-
 const char *name_or_null(const std::string &name) { return name.empty() ? nullptr : name.c_str(); }
 
 void check_options(const SolveOptions &options) {
   const bool direct = options.method == "cholesky";
-  if (direct && !options.history.empty()) fail(exit_usage, "--history needs iterations: --method cholesky has none");
+  if (const std::string name = option_of_pcg(options); direct && !name.empty())
+    fail(exit_usage, "{} is an option of conjugate gradients: --method cholesky has none", name);
   if (!direct && (options.order != "auto" || !options.scheduler.empty()))
     fail(exit_usage, "--order and --scheduler need --method cholesky");
   if (options.rhs_ones && !options.rhs.empty()) fail(exit_usage, "--rhs and --rhs-ones exclude each other");
@@ -140,179 +110,6 @@ Outcome run_solver(sxt_context *context, sxt_pcg *pcg, const SolveOptions &optio
   return outcome;
 }
 
-// The preconditioner in use: the first word of what the library says ("jacobi (as symmetric scaling)"), else what was
-// asked for.
-std::string preconditioner_of(Outcome &outcome, const SolveOptions &options) {
-  const std::string stated = text_of(outcome.explanation["problem"], "preconditioner", options.preconditioner);
-  return stated.substr(0, stated.find(' '));
-}
-
-// What was asked for, else the part of the engine's name that is a recurrence's; empty when neither tells.
-std::string recurrence_of(const Json &plan, const SolveOptions &options) {
-  if (options.recurrence != "auto") return options.recurrence;
-  const Json *engine = find_kind(plan, SXT_KIND_PCG);
-  const std::string name = engine ? text_of(*engine, "kernel") : "";
-#define SXT_X(suffix, value, text, source) \
-  if (name.find("." text ".") != std::string::npos) return text;
-  SXT_RECURRENCE_TABLE(SXT_X)
-#undef SXT_X
-  return "";
-}
-
-// The storage of A that the engine reads.
-std::string format_of(const Json &plan) {
-  const Json *engine = find_kind(plan, SXT_KIND_PCG);
-  return short_format(engine ? text_of(*engine, "format") : "");
-}
-
-std::string rhs_text(const SolveOptions &options) { return options.rhs.empty() ? "A * ones" : options.rhs; }
-
-void print_json_report(Outcome &outcome, const SolveOptions &options, const LoadedMatrix &matrix) {
-  const sxt_pcg_report &report = outcome.report;
-  Json plan = outcome.explanation["plan"];
-  Json json;
-  json["status"] = sxt_status_name(outcome.status);
-  json["reason"] = sxt_reason_name(report.reason);
-  json["iterations"] = report.iterations;
-  json["true_relative_residual"] = report.true_relative_residual;
-  json["method"] = "pcg";
-  json["preconditioner"] = preconditioner_of(outcome, options);
-  const std::string recurrence = recurrence_of(plan, options);
-  json["recurrence"] = recurrence.empty() ? Json() : Json(recurrence);
-  json["format"] = format_of(plan);
-  json["kernels"] = kernel_names(plan);
-  json["predicted_seconds"] = report.predicted_setup_seconds + report.predicted_solve_seconds;
-  json["measured_seconds"] = report.setup_seconds + report.solve_seconds;
-  json["plan"] = std::move(plan);
-  json["predicted_setup_seconds"] = report.predicted_setup_seconds;
-  json["predicted_solve_seconds"] = report.predicted_solve_seconds;
-  json["measured_setup_seconds"] = report.setup_seconds;
-  json["measured_solve_seconds"] = report.solve_seconds;
-  json["rhs_norm"] = report.rhs_norm;
-  json["residual_norm"] = report.residual_norm;
-  json["residual_bound"] = report.residual_bound;
-  json["rounding_limit"] = report.rounding_limit;
-  json["recursive_residual"] = report.recursive_residual;
-  json["confirmations"] = report.confirmations;
-  json["replacements"] = report.replacements;
-  json["products"] = report.products;
-  json["reductions"] = report.reductions;
-  json["launches"] = report.launches;
-  json["null_space_norm"] = report.null_space_norm;
-  json["predicted_iteration_seconds"] = report.predicted_iteration_seconds;
-  json["measured_iteration_seconds"] = report.iteration_seconds;
-  json["predicted_residual_seconds"] = report.predicted_residual_seconds;
-  json["measured_residual_seconds"] = report.residual_seconds;
-  json["predicted_iterations"] = report.predicted_iterations;
-  json["probe_iterations"] = report.probe_iterations;
-  json["probe_seconds"] = report.probe_seconds;
-  json["rhs"] = rhs_text(options);
-  json["matrix"] = matrix_json(matrix);
-  print_json(json);
-}
-
-// One row: the parts of a solve, and their sum.
-void print_row(const char *name, double setup, double iterations, double iteration, std::int64_t confirmations,
-               double residual, double rest) {
-  print("{:<10} {:>10}  {:>10.0f}  {:>12}  {:>13}  {:>10}  {:>10}\n", name, seconds_text(setup), iterations,
-        seconds_text(iteration), fmt::format("{} x {}", confirmations, seconds_text(residual)), seconds_text(rest),
-        seconds_text(iterations * iteration + static_cast<double>(confirmations) * residual + rest));
-}
-
-// Component by component, so that the source of a wrong prediction is visible: iterations, true residuals and the rest
-// add up to the solve in both rows. The library's prediction of a solve is for the iterations that were taken; the row
-// is for those that were predicted.
-void print_times(const sxt_pcg_report &report) {
-  const auto taken = static_cast<double>(report.iterations), residuals = static_cast<double>(report.confirmations);
-  const auto rest = [&](double solve, double iteration, double residual) {
-    return std::max(0.0, solve - taken * iteration - residuals * residual);
-  };
-  print("           {:>10}  {:>10}  {:>12}  {:>13}  {:>10}  {:>10}\n", "set-up", "iterations", "an iteration",
-        "true residual", "the rest", "solve");
-  print_row(
-      "predicted", report.predicted_setup_seconds, report.predicted_iterations, report.predicted_iteration_seconds,
-      report.confirmations, report.predicted_residual_seconds,
-      rest(report.predicted_solve_seconds, report.predicted_iteration_seconds, report.predicted_residual_seconds));
-  print_row("measured", report.setup_seconds, taken, report.iteration_seconds, report.confirmations,
-            report.residual_seconds, rest(report.solve_seconds, report.iteration_seconds, report.residual_seconds));
-}
-
-void print_text_report(Outcome &outcome, const SolveOptions &options, const LoadedMatrix &matrix) {
-  const sxt_pcg_report &report = outcome.report;
-  print("matrix     {}: {}\n", matrix.path, describe(matrix));
-  print("rhs        {}\n",
-        options.rhs.empty() ? "A * ones (the solution is all ones); --rhs F takes yours" : options.rhs);
-  const std::string recurrence = recurrence_of(outcome.explanation["plan"], options);
-  print("method     pcg{}, preconditioner {}\n", recurrence.empty() ? "" : ", recurrence " + recurrence,
-        preconditioner_of(outcome, options));
-  for (const Json &note : outcome.explanation["notes"]) print("           {}\n", note.get<std::string>());
-  print("plan\n");
-  print_text(options.verbose ? outcome.explanation_text + "\n" : plan_table(outcome.explanation["plan"], 2));
-  print_times(report);
-  const auto count = static_cast<double>(std::max<std::int64_t>(1, report.iterations));
-  if (report.probe_iterations > 0)
-    print("probe      {} iterations in {}, of the set-up\n", report.probe_iterations,
-          seconds_text(report.probe_seconds));
-  print("host       {:.3f} waits an iteration", static_cast<double>(report.reductions) / count);
-  if (report.launches > 0) print(", {:.3f} launches", static_cast<double>(report.launches) / count);
-  print("\n");
-  const bool good = outcome.status == SXT_OK;
-  print("result     {} after {} iterations: {}\n",
-        styled(good ? Style::good : Style::bad, sxt_reason_name(report.reason)), report.iterations,
-        sxt_reason_sentence(report.reason));
-  print("residual   |b - A x| / |b| = {:.3e}, wanted {:.1e}\n", report.true_relative_residual,
-        wanted(options, report.rhs_norm));
-}
-
-// The keys of print_json_report in their order; those that a refusal knows are filled in again.
-constexpr const char *unknown_keys[] = {"reason",
-                                        "iterations",
-                                        "true_relative_residual",
-                                        "method",
-                                        "preconditioner",
-                                        "recurrence",
-                                        "format",
-                                        "kernels",
-                                        "predicted_seconds",
-                                        "measured_seconds",
-                                        "plan",
-                                        "predicted_setup_seconds",
-                                        "predicted_solve_seconds",
-                                        "measured_setup_seconds",
-                                        "measured_solve_seconds",
-                                        "rhs_norm",
-                                        "residual_norm",
-                                        "residual_bound",
-                                        "rounding_limit",
-                                        "recursive_residual",
-                                        "confirmations",
-                                        "replacements",
-                                        "products",
-                                        "reductions",
-                                        "launches",
-                                        "null_space_norm",
-                                        "predicted_iteration_seconds",
-                                        "measured_iteration_seconds",
-                                        "predicted_residual_seconds",
-                                        "measured_residual_seconds",
-                                        "predicted_iterations",
-                                        "probe_iterations",
-                                        "probe_seconds",
-                                        "rhs"};
-
-// The same keys as a report, with null for what is not known: scripts need no second schema.
-void print_json_failure(const ToolError &error, const SolveOptions &options) {
-  Json json;
-  json["status"] = sxt_status_name(error.status());
-  for (const char *key : unknown_keys) json[key] = nullptr;
-  json["method"] = options.method == "cholesky" ? "cholesky" : "pcg";
-  json["kernels"] = Json::array();
-  json["rhs"] = rhs_text(options);
-  json["error"] = error.what();
-  json["matrix"] = {{"path", options.matrix}};
-  print_json(json);
-}
-
 int solve(const SolveOptions &options) {
   check_options(options);
   const Context context = open_context(options.context);
@@ -327,25 +124,25 @@ int solve(const SolveOptions &options) {
                                : read_vector(context.get(), options.rhs, matrix.info.rows, matrix.info.value_type);
   };
   if (options.method == "cholesky")
-    return solve_by_cholesky(context.get(), matrix, right_hand_side(),
-                             {.order = options.order,
-                              .scheduler = options.scheduler,
-                              .rtol = options.rtol,
-                              .symmetry_tolerance = options.setup.symmetry_tolerance,
-                              .expected_solves = options.setup.expected_solves,
-                              .assume_symmetric = options.setup.assume_symmetric,
-                              .json = options.json,
-                              .verbose = options.verbose,
-                              .rhs = rhs_text(options),
-                              .output = options.output});
+    return solve_by_cholesky(context.get(), matrix, analyse(context.get(), matrix, options), right_hand_side(), options,
+                             Json());
   const Pcg pcg = [&] {
     const Waiting waiting("setting up", options.context);
     return make_solver(context.get(), matrix, options);
   }();
   const HostVector b = right_hand_side();
+  Comparison methods;
+  if (options.method == "auto") methods = compare_methods(context.get(), matrix, pcg.get(), options);
+  try {
+    if (methods.analysis) return solve_by_cholesky(context.get(), matrix, methods.analysis, b, options, methods.about);
+  } catch (const ToolError &error) {
+    if (!leaves_pcg(error.status())) throw;
+    methods.about = after_failure(std::move(methods.about), error);
+  }
   HostVector x(matrix.info.value_type, matrix.info.cols);
   History history = make_history(options, matrix.info.rows);
   Outcome outcome = run_solver(context.get(), pcg.get(), options, b, x, history);
+  outcome.comparison = std::move(methods.about);
 
   // Files first: when one fails, stdout does not report success.
   if (!options.output.empty()) write_vector(options.output, x);
@@ -370,7 +167,7 @@ int solve_or_report(const SolveOptions &options) {
 
 void add_choice_options(CLI::App &app, SolveOptions &options) {
   const std::string group = "Choices (the model makes those you leave out)";
-  app.add_option("--method", options.method, "pcg, cholesky (a direct solve), or auto, which is pcg in this version")
+  app.add_option("--method", options.method, "pcg, cholesky (a direct solve), or auto: by predicted time and memory")
       ->group(group)
       ->capture_default_str()
       ->check(one_of({"auto", "pcg", "cholesky"}));

@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// sextant solve --method cholesky: analysis, factorisation, refined solve.
+// sextant solve by a Cholesky factorisation: analysis, factorisation, refined solve.
 #pragma once
 
-#include <string>
-
+#include "commands/solve_report.hpp"
+#include "input/handle.hpp"
 #include "input/matrix_input.hpp"
 
 namespace tool {
 
-struct CholeskyRequest {
-  std::string order = "auto", scheduler;  // scheduler: "" lets the model choose
-  double rtol = -1;                       // negative: as close as the type allows
-  double symmetry_tolerance = 0, expected_solves = 1;
-  bool assume_symmetric = false, json = false, verbose = false;
-  std::string rhs;     // what b is, in words
-  std::string output;  // where x goes; "": nowhere
-};
-
-// Solves A x = b, writes and reports x; the exit code. Throws ToolError.
-int solve_by_cholesky(sxt_context *context, const LoadedMatrix &matrix, const HostVector &b,
-                      const CholeskyRequest &request);
+// Throws ToolError.
+Analysis analyse(sxt_context *context, const LoadedMatrix &matrix, const SolveOptions &options);
+sxt_analysis_info about(sxt_context *context, const Analysis &analysis);
+// Solves A x = b, writes and reports x; the exit code. comparison: with conjugate gradients, for the report; null: none
+// was made. Throws ToolError.
+int solve_by_cholesky(sxt_context *context, const LoadedMatrix &matrix, const Analysis &analysis, const HostVector &b,
+                      const SolveOptions &options, const Json &comparison);
 
 }  // namespace tool

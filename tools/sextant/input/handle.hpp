@@ -23,6 +23,8 @@ using Context = std::unique_ptr<sxt_context, Destroyer<sxt_context_destroy>>;
 using Matrix = std::unique_ptr<sxt_matrix, Destroyer<sxt_matrix_destroy>>;
 using Vector = std::unique_ptr<sxt_vector, Destroyer<sxt_vector_destroy>>;
 using Pcg = std::unique_ptr<sxt_pcg, Destroyer<sxt_pcg_destroy>>;
+using Analysis = std::unique_ptr<sxt_analysis, Destroyer<sxt_analysis_destroy>>;
+using Cholesky = std::unique_ptr<sxt_cholesky, Destroyer<sxt_cholesky_destroy>>;
 using Selection = std::unique_ptr<sxt_selection, Destroyer<sxt_selection_destroy>>;
 
 // Calls get(buffer, capacity, &length) once for the length and once for the text.
