@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-#define SXT_PEER_INTERFACE 1 /* raised when this header changes incompatibly */
+#define SXT_PEER_INTERFACE 2 /* raised when this header changes incompatibly */
 #define SXT_PEER_ENTRY "sxt_peer_entry"
 
 /* Where sentences go; always terminated. */
@@ -60,6 +60,13 @@ typedef struct {
   int (*has_reduction)(int32_t operation);
   void (*vector)(int32_t operation, int64_t n, double alpha, double beta, const double *x, double *y);
   double (*reduce)(int32_t operation, int64_t n, const double *x, const double *y); /* iamax: the zero-based index */
+
+  /* A direct solve of a symmetric positive definite matrix, of which both triangles are given: order and structure; the
+   * factorisation of the matrix's present values; n_rhs right-hand sides, column after column without gaps. */
+  int (*cholesky_prepare)(const sxt_peer_csr *a, void **state, sxt_peer_message *message);
+  int (*cholesky_factor)(void *state);
+  int (*cholesky_solve)(void *state, const double *b, double *x, int32_t n_rhs);
+  void (*cholesky_release)(void *state);
 } sxt_peer;
 
 /* The table; static. */

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Eigen: row-major SpMV and ConjugateGradient with its diagonal preconditioner, both on OpenMP.
+// Eigen: row-major SpMV and ConjugateGradient with its diagonal preconditioner, both on OpenMP; SimplicialLLT, on one
+// thread.
 #include <Eigen/IterativeLinearSolvers>
 #include <Eigen/Sparse>
+#include <Eigen/SparseCholesky>
 #include <exception>
 #include <string>
 #include <utility>
@@ -20,6 +22,15 @@ struct Cg {
   explicit Cg(Matrix matrix) : a(std::move(matrix)), solver(a) {}
   Matrix a;
   Solver solver;
+};
+
+struct Direct {
+  // Both triangles by rows are both triangles by columns.
+  explicit Direct(const sxt_peer_csr &csr) : a(csr.rows, csr.cols, csr.nnz, csr.row_ptr, csr.col, csr.values) {
+    solver.analyzePattern(a);
+  }
+  Eigen::Map<const Eigen::SparseMatrix<double, Eigen::ColMajor, int>> a;
+  Eigen::SimplicialLLT<Eigen::SparseMatrix<double, Eigen::ColMajor, int>> solver;
 };
 
 // A copy, as in programs that use Eigen; its solvers take no borrowed arrays.
@@ -54,6 +65,19 @@ int cg_run(void *state, const double *b, double *x, double rtol, std::int64_t ma
   return 0;
 }
 
+int cholesky_factor(void *state) {
+  Direct &direct = *static_cast<Direct *>(state);
+  direct.solver.factorize(direct.a);
+  return direct.solver.info() != Eigen::Success;
+}
+
+int cholesky_solve(void *state, const double *b, double *x, std::int32_t n_rhs) {
+  const Direct &direct = *static_cast<Direct *>(state);
+  const Eigen::Index n = direct.a.rows();
+  Eigen::Map<Eigen::MatrixXd>(x, n, n_rhs) = direct.solver.solve(Eigen::Map<const Eigen::MatrixXd>(b, n, n_rhs));
+  return 0;
+}
+
 }  // namespace
 
 #define SXT_TEXT_OF_(x) #x
@@ -81,5 +105,11 @@ const sxt_peer *sxt_peer_entry() {
   };
   table.cg_run = cg_run;
   table.cg_release = [](void *state) { delete static_cast<Cg *>(state); };
+  table.cholesky_prepare = [](const sxt_peer_csr *a, void **state, sxt_peer_message *message) {
+    return guarded(state, message, [a] { return new Direct(*a); });
+  };
+  table.cholesky_factor = cholesky_factor;
+  table.cholesky_solve = cholesky_solve;
+  table.cholesky_release = [](void *state) { delete static_cast<Direct *>(state); };
   return &table;
 }

@@ -90,6 +90,31 @@ void add_peer_options(CLI::App &app, const std::shared_ptr<BenchOptions> &option
       ->group(group);
 }
 
+void add_pcg_options(CLI::App &app, const std::shared_ptr<BenchOptions> &options) {
+  app.add_option("--max-iterations", options->max_iterations, "Iterations of one solve at most")
+      ->capture_default_str()
+      ->check(whole_number_from<std::int64_t>(1));
+  app.add_option("--rtol", options->rtol, "Relative residual at which a solve ends")
+      ->capture_default_str()
+      ->check(number_from_zero());
+  app.add_flag("--plans", options->plans, "On a GPU: every engine with every storage and preconditioner");
+  app.add_option("--plan-seconds", options->plan_seconds,
+                 "With --plans: start no further plan after this many seconds; the rest are listed")
+      ->check(number_from_zero());
+  app.add_option("--engines", options->engines, "On a GPU: these engines alone beside the choice")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+}
+
+void add_cholesky_options(CLI::App &app, const std::shared_ptr<BenchOptions> &options) {
+  app.add_option("--phase", options->phase, "What is measured: analysis, factor or solve")
+      ->capture_default_str()
+      ->check(one_of(std::vector<std::string>{"analysis", "factor", "solve"}));
+  app.add_option("--n-rhs", options->n_rhs, "Right-hand sides of a solve")
+      ->capture_default_str()
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 16));
+}
+
 // Suites that have a separate form for GPUs use it there.
 int on_device(const BenchOptions &options, Suite suite) {
   if (options.plan_seconds > 0 && !options.plans) fail(exit_usage, "--plan-seconds needs --plans");
@@ -98,6 +123,8 @@ int on_device(const BenchOptions &options, Suite suite) {
     if (suite == bench_vector) return bench_device_vector(options);
     if (suite == bench_spmv) return bench_device_spmv(options);
     if (suite == bench_pcg) return bench_device_pcg(options);
+    if (suite == bench_cholesky)
+      fail(exit_usage, "cholesky is measured on the CPU: gpu_cholesky_tables does it on a GPU");
     return bench_device_dispatch(options);
   }
   if (!options.svg.empty() || !options.operations.empty() || !options.types.empty())
@@ -118,21 +145,8 @@ void add_suite(CLI::App &parent, const char *name, const char *text, bool matric
   app->add_option("--repeat", options->repeat, "Samples of each kernel; on a GPU a few by default")
       ->capture_default_str()
       ->check(CLI::Range(1, 100'000));
-  if (suite == bench_pcg) {
-    app->add_option("--max-iterations", options->max_iterations, "Iterations of one solve at most")
-        ->capture_default_str()
-        ->check(whole_number_from<std::int64_t>(1));
-    app->add_option("--rtol", options->rtol, "Relative residual at which a solve ends")
-        ->capture_default_str()
-        ->check(number_from_zero());
-    app->add_flag("--plans", options->plans, "On a GPU: every engine with every storage and preconditioner");
-    app->add_option("--plan-seconds", options->plan_seconds,
-                    "With --plans: start no further plan after this many seconds; the rest are listed")
-        ->check(number_from_zero());
-    app->add_option("--engines", options->engines, "On a GPU: these engines alone beside the choice")
-        ->delimiter(',')
-        ->allow_extra_args(false);
-  }
+  if (suite == bench_pcg) add_pcg_options(*app, options);
+  if (suite == bench_cholesky) add_cholesky_options(*app, options);
   if (suite == bench_reduction || suite == bench_vector) {
     const std::string group = "On a GPU";
     app->add_option("--op", options->operations, "These operations alone")
@@ -175,6 +189,7 @@ void add_bench(CLI::App &parent, Action &action) {
   add_suite(*app, "vector", "Element-wise vector operations", false, bench_vector, action);
   add_suite(*app, "reduction", "Sums, dot products, norms", false, bench_reduction, action);
   add_suite(*app, "pcg", "Whole solves: every engine with every recurrence", true, bench_pcg, action);
+  add_suite(*app, "cholesky", "Sparse direct solves: analysis, factorisation or solve", true, bench_cholesky, action);
   add_bench_hermitian(*app, action);
   add_suite(*app, "dispatch", "What a call costs over the kernel it ends in, on one element", false, bench_dispatch,
             action);

@@ -32,6 +32,8 @@ struct BenchOptions {
   std::vector<std::int64_t> sizes;
   int repeat = 15;
   bool repeat_given = false;  // suites on a GPU have their own numbers
+  std::string phase = "factor";  // of cholesky: analysis, factor or solve
+  std::int64_t n_rhs = 1;        // of its solves
   std::int64_t max_iterations = 500;
   double rtol = 1e-8;
   double triad = 0;  // GB/s; 0: measured where needed
@@ -91,6 +93,7 @@ int bench_spmv(const BenchOptions &options);
 int bench_vector(const BenchOptions &options);
 int bench_reduction(const BenchOptions &options);
 int bench_pcg(const BenchOptions &options);
+int bench_cholesky(const BenchOptions &options);
 int bench_dispatch(const BenchOptions &options);
 
 }  // namespace tool

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Suite cholesky: one phase of a sparse direct solve (analysis, factorisation or solve): the library's choice, every
+// scheduler, and the peers, each with an order of its own. The sequential scheduler takes the textbook's place, that of
+// an analysis one with the order "amd".
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "bench/bench.hpp"
+#include "sextant/plugin/kinds/cholesky.h"
+
+namespace tool {
+namespace {
+
+constexpr double most_textbook_flops = 2e8;
+
+enum class Phase { analysis, factor, solve };
+
+// One way to solve; each keeps its own x.
+struct Direct {
+  Analysis analysis;
+  Cholesky factor;
+  std::shared_ptr<void> peer_state;
+  std::vector<double> x;
+};
+
+// Common data of all ways for one matrix: right-hand sides whose solutions are all ones.
+struct System {
+  System(BenchMatrix &a, std::int64_t n_rhs) : matrix(a), rows(a.csr.rows), columns(n_rhs) {
+    const std::vector<double> ones(static_cast<std::size_t>(rows), 1.0);
+    std::vector<double> once(ones.size());
+    textbook::spmv(matrix.csr, ones.data(), once.data());
+    for (std::int64_t j = 0; j < columns; ++j) b.insert(b.end(), once.begin(), once.end());
+    for (std::int64_t k = 0; k < matrix.csr.nnz; ++k) largest = std::max(largest, std::abs(matrix.csr.values[k]));
+  }
+  // The largest entry of b - A x over that of A: the backward error of the last right-hand side, as x is near ones.
+  double error(const std::vector<double> &x) const {
+    std::vector<double> product(static_cast<std::size_t>(rows));
+    textbook::spmv(matrix.csr, x.data() + (columns - 1) * rows, product.data());
+    double difference = 0;
+    for (std::size_t i = 0; i < product.size(); ++i) {
+      if (std::isnan(product[i])) return product[i];
+      difference = std::max(difference, std::abs(b[i] - product[i]));
+    }
+    return largest > 0 ? difference / largest : difference;
+  }
+  BenchMatrix &matrix;
+  std::int64_t rows, columns;
+  std::vector<double> b;
+  double largest = 0;
+};
+
+Analysis analyse(BenchMatrix &matrix, const char *order, const char *scheduler, std::int64_t n_rhs) {
+  sxt_analysis_options options;
+  sxt_analysis_options_init(&options, sizeof options);
+  options.order = order;
+  options.scheduler = scheduler;
+  options.expected_factors = options.expected_solves = usual_runs;
+  options.expected_rhs = n_rhs;
+  sxt_analysis *analysis = nullptr;
+  check(sxt_analysis_create(matrix.handle.get(), &options, &analysis), nullptr);
+  return Analysis(analysis);
+}
+
+sxt_analysis_info about(const Direct &direct) {
+  sxt_analysis_info info{};
+  info.struct_size = sizeof info;
+  check(sxt_analysis_get_info(direct.analysis.get(), &info), nullptr);
+  return info;
+}
+
+void factor(Direct &direct) { check(sxt_cholesky_factor(direct.factor.get(), nullptr, nullptr), nullptr); }
+
+void solve(Direct &direct, const System &system) {
+  check(sxt_cholesky_solve(direct.factor.get(), system.rows, system.columns, system.b.data(), system.rows,
+                           direct.x.data(), system.rows, nullptr, nullptr),
+        nullptr);
+}
+
+// One of ours: name own_choice, a scheduler, or the textbook (an order of its own where the analysis is measured).
+Contender ours(System &system, Phase phase, const std::string &name, const char *order, const char *scheduler) {
+  auto direct = std::make_shared<Direct>();
+  direct->x.assign(system.b.size(), 0.0);
+  Contender contender;
+  contender.name = name;
+  contender.keep = direct;
+  Direct *const handle = direct.get();
+  if (phase == Phase::analysis) {
+    contender.run = [&system, handle, order, scheduler] {
+      handle->analysis = analyse(system.matrix, order, scheduler, system.columns);
+    };
+  } else {
+    contender.setup_seconds =
+        seconds_of([&] { handle->analysis = analyse(system.matrix, order, scheduler, system.columns); });
+    sxt_cholesky *made = nullptr;
+    check(sxt_cholesky_create(handle->analysis.get(), &made), nullptr);
+    handle->factor = Cholesky(made);
+    factor(*handle);
+    const sxt_analysis_info info = about(*handle);
+    const bool factors = phase == Phase::factor;
+    contender.predicted_seconds = factors ? info.predicted_factor_seconds : info.predicted_solve_seconds;
+    contender.bytes = static_cast<double>(info.factor_bytes);
+    if (factors)
+      contender.run = [handle] { factor(*handle); };
+    else
+      contender.run = [&system, handle] { solve(*handle, system); };
+    contender.error = [&system, handle] {
+      solve(*handle, system);
+      return system.error(handle->x);
+    };
+  }
+  contender.details = [handle] {
+    const sxt_analysis_info info = about(*handle);
+    return Json{{"nnz_l", info.nnz_l}, {"flops", info.flops}};
+  };
+  return contender;
+}
+
+void peer_failed(const sxt_peer *peer, const char *what, int status) {
+  if (status) fail(exit_not_solved, "{} failed to {}", peer->name, what);
+}
+
+// Throws ToolError where it refuses the matrix.
+Contender theirs(System &system, Phase phase, const sxt_peer *peer, const sxt_peer_csr &csr) {
+  auto direct = std::make_shared<Direct>();
+  direct->x.assign(system.b.size(), 0.0);
+  Contender contender;
+  contender.name = peer->name;
+  contender.peer = true;
+  contender.own_threads = peer->own_threads != 0;
+  contender.keep = direct;
+  Direct *const handle = direct.get();
+  const auto prepare = [handle, peer, csr] {
+    sxt_peer_message message{};
+    void *state = nullptr;
+    if (peer->cholesky_prepare(&csr, &state, &message)) fail(exit_not_solved, "{}", message.text);
+    handle->peer_state = std::shared_ptr<void>(state, peer->cholesky_release);
+  };
+  const auto solves = [handle, peer, &system] {
+    peer_failed(peer, "solve",
+                peer->cholesky_solve(handle->peer_state.get(), system.b.data(), handle->x.data(),
+                                     static_cast<std::int32_t>(system.columns)));
+  };
+  const auto factors = [handle, peer] { peer_failed(peer, "factor", peer->cholesky_factor(handle->peer_state.get())); };
+  if (phase == Phase::analysis) {
+    contender.run = prepare;
+    return contender;
+  }
+  contender.setup_seconds = seconds_of(prepare);
+  factors();
+  if (phase == Phase::factor)
+    contender.run = factors;
+  else
+    contender.run = solves;
+  contender.error = [&system, handle, solves] {
+    solves();
+    return system.error(handle->x);
+  };
+  return contender;
+}
+
+void bench_matrix(BenchSession &session, BenchMatrix &matrix, Phase phase) {
+  System system(matrix, session.options.n_rhs);
+  std::vector<Contender> contenders;
+  const auto add = [&](const std::string &name, const auto &make) {
+    session.report.show(matrix.name, name);
+    try {
+      contenders.push_back(make());
+    } catch (const ToolError &error) {
+      if (contenders.empty()) throw;  // the matrix has no such factor
+      session.report.skip(matrix.name, name, error.what());
+    }
+  };
+  const bool analysis = phase == Phase::analysis;
+  add(own_choice, [&] { return ours(system, phase, own_choice, nullptr, nullptr); });
+  const double flops = analysis ? 0 : contenders[0].details()["flops"].get<double>();
+  if (flops > most_textbook_flops)
+    session.report.skip(matrix.name, "textbook",
+                        fmt::format("{:.1e} flops take the sequential scheduler too long", flops));
+  else
+    add("textbook", [&] {
+      return ours(system, phase, "textbook", analysis ? "amd" : nullptr, analysis ? nullptr : "cholesky.reference.cpu");
+    });
+  for (Contender &each : contenders) each.peer = each.name == "textbook";
+  for (const std::string &kernel : kernels_of(SXT_KIND_CHOLESKY))
+    if (!analysis && kernel != "cholesky.reference.cpu")
+      add(kernel, [&] { return ours(system, phase, kernel, nullptr, kernel.c_str()); });
+  sxt_peer_csr csr{};
+  if (peer_csr(session, matrix, csr))
+    for (const sxt_peer *peer : session.peers.ready)
+      if (peer->cholesky_prepare) add(peer->name, [&] { return theirs(system, phase, peer, csr); });
+  session.report.show(matrix.name, "measuring");
+  measure(contenders, session.options.repeat);
+  session.report.add(matrix.name, contenders, 0,
+                     {{"rows", matrix.csr.rows}, {"nnz", matrix.csr.nnz}, {"n_rhs", system.columns}});
+}
+
+}  // namespace
+
+int bench_cholesky(const BenchOptions &given) {
+  BenchOptions options = given;
+  if (options.matrices.empty() && options.generate.empty()) options.generate = "stencil-2d,stencil-3d,stencil-27pt";
+  const Phase phase = options.phase == "analysis" ? Phase::analysis
+                      : options.phase == "solve"  ? Phase::solve
+                                                  : Phase::factor;
+  BenchSession session(options, "cholesky");
+  for_each_matrix(session, 20'000, true, [&](BenchMatrix &matrix) { bench_matrix(session, matrix, phase); });
+  return session.finish();
+}
+
+}  // namespace tool
