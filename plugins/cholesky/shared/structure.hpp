@@ -26,9 +26,6 @@ struct StructureOptions {
 class Structure {
  public:
   Structure(const LowerPattern &a, std::vector<std::int32_t> order, const StructureOptions &options);
-  // Of supernodes that are known: their first columns, where their rows begin, and the rows, in an order in postorder.
-  Structure(const LowerPattern &a, std::vector<std::int32_t> order, std::vector<std::int64_t> supers,
-            std::vector<std::int64_t> rows_at, std::vector<std::int32_t> all_rows, std::int64_t block);
   Structure(const Structure &) = delete;
   const sxt_symbolic &view() const { return s_; }
   // The number of the entry (i, j) of L in a factor, i >= j in the order of elimination; -1 where L has none.
@@ -63,21 +60,6 @@ sxt_cholesky_query query_of(const sxt_symbolic &s, std::int64_t nnz_a, sxt_value
 inline Structure::Structure(const LowerPattern &a, std::vector<std::int32_t> order, const StructureOptions &options)
     : options_(options), n_(a.n), perm_(std::move(order)) {
   eliminate(a);
-  finish(a);
-}
-
-inline Structure::Structure(const LowerPattern &a, std::vector<std::int32_t> order, std::vector<std::int64_t> supers,
-                            std::vector<std::int64_t> rows_at, std::vector<std::int32_t> all_rows, std::int64_t block)
-    : n_(a.n),
-      perm_(std::move(order)),
-      rows_(std::move(all_rows)),
-      super_ptr_(std::move(supers)),
-      row_ptr_(std::move(rows_at)) {
-  options_.block = block;
-  inverse_.resize(perm_.size());
-  for (std::int64_t k = 0; k < n_; ++k) inverse_[perm_[k]] = static_cast<std::int32_t>(k);
-  for (std::size_t s = 0; s + 1 < super_ptr_.size(); ++s)
-    for (std::int64_t c = 0; c < super_ptr_[s + 1] - super_ptr_[s]; ++c) nnz_l_ += row_ptr_[s + 1] - row_ptr_[s] - c;
   finish(a);
 }
 

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "sextant/sdk/dense_pivots.hpp"
 #include "sextant/plugin/kinds/dense.h"
+#include "sextant/sdk/dense_pivots.hpp"
 #include "sextant/sdk/kernel.hpp"
 
 namespace sextant_cholesky_tasks {
@@ -68,10 +68,6 @@ class Dense {
   }
   void gemm(Block<T> a, Block<T> b, Block<T> c, std::int64_t m, std::int64_t n, std::int64_t k, Diagonal<T> d) {
     call(SXT_DENSE_GEMM, m, n, k, a, b, c, d);
-  }
-  // C (lower) -= A B^H.
-  void gemmt(Block<T> a, Block<T> b, Block<T> c, std::int64_t n, std::int64_t k) {
-    call(SXT_DENSE_GEMMT, n, n, k, a, b, c, {});
   }
   void forward(Block<T> l, Block<T> b, std::int64_t m, std::int64_t n) {
     call(SXT_DENSE_FORWARD, m, n, m, l, b, {}, {});

@@ -10,6 +10,7 @@
 
 #include "dense_calls.hpp"
 #include "graph.hpp"
+#include "narrow.hpp"
 #include "plan.hpp"
 
 namespace sextant_cholesky_tasks {
@@ -180,8 +181,12 @@ void Factorisation<T>::factor_front(std::int64_t p, T *block, Dense<T> &dense) {
   const std::int64_t width = plan_.width(p), below = plan_.below(p), first = plan_.s.super_ptr[p];
   if (!plan_.factored(p)) return;
   const Block<T> own = front(p), under = own.at(width, 0);
-  if (const std::int32_t info = dense.factor(own, width, call_.rule, call_.marks ? call_.marks + first : nullptr))
-    return fail(first + info - 1);
+  std::uint8_t *const marks = call_.marks ? call_.marks + first : nullptr;
+  if (width == 1 && below <= narrow_factor_rows) {
+    if (!factor_column(own.data, below, call_.rule, marks, block)) fail(first);
+    return;
+  }
+  if (const std::int32_t info = dense.factor(own, width, call_.rule, marks)) return fail(first + info - 1);
   if (below == 0) return;
   dense.trsm(own, under, below, width, weights(own));
   dense.syrk(under, {block, below}, below, width, weights(own));

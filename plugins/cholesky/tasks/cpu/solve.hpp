@@ -13,6 +13,7 @@
 
 #include "dense_calls.hpp"
 #include "graph.hpp"
+#include "narrow.hpp"
 #include "plan.hpp"
 
 namespace sextant_cholesky_tasks {
@@ -134,6 +135,12 @@ class Solve {
   void collect(std::int64_t p);
   void gather(std::int64_t p, Block<T> to);
   void start_down(std::int64_t p);
+  bool is_narrow(std::int64_t p) const { return !across_ && plan_.width(p) * plan_.rows(p) <= narrow_solve_values; }
+  NarrowFront<T> narrow(std::int64_t p, std::int64_t c) const {
+    return {front(p).data, plan_.width(p), plan_.rows(p), own(p).data + c * ld_, call_.unit};
+  }
+  void up_narrow(std::int64_t p);
+  void down_narrow(std::int64_t p);
   void up(std::int64_t p, Dense<T> &dense, int rank);
   void down(std::int64_t p, Dense<T> &dense, int rank);
   void up_tile(std::int64_t unit, std::int64_t i, Dense<T> &dense);
@@ -198,8 +205,9 @@ void Solve<T>::divide_columns(std::int64_t p) {
   if (!plan_.factored(p)) return;
   const Block<const T> l = front(p);
   for (std::int64_t j = 0; j < plan_.width(p); ++j) {
-    const auto inverse = 1 / std::real(l.data[j * (l.ld + 1)]);
-    for_columns(own(p), j, own(p), j, [&](T &x, const T &) { x *= inverse; });
+    const auto pivot =
+        std::real(l.data[j * (l.ld + 1)]);  // its reciprocal may leave the range where x / pivot does not
+    for_columns(own(p), j, own(p), j, [&](T &x, const T &) { x /= pivot; });
   }
 }
 template <class T>
@@ -248,6 +256,7 @@ template <class T>
 void Solve<T>::up(std::int64_t p, Dense<T> &dense, int rank) {
   if (!plan_.factored(p)) return;
   const std::int64_t width = plan_.width(p), below = plan_.below(p);
+  if (is_narrow(p)) return up_narrow(p);
   const Block<T> l = writable(front(p));
   forward_with(dense, l, own(p), width);
   if (plan_.is_kept(p)) {
@@ -266,9 +275,28 @@ void Solve<T>::up(std::int64_t p, Dense<T> &dense, int rank) {
 }
 
 template <class T>
+void Solve<T>::up_narrow(std::int64_t p) {
+  const Index *const targets = plan_.is_kept(p) ? nullptr : plan_.targets(p);
+  for (std::int64_t c = 0; c < call_.columns; ++c) {
+    T *const to = targets ? x_ + c * ld_ : gathered(p).data + c * ld_;
+    narrow(p, c).up([&](std::int64_t i, T sum) { to[targets ? targets[i] : i] -= sum; });
+  }
+  if (call_.unit && call_.phase == SXT_CHOLESKY_SOLVE) divide_columns(p);
+}
+
+template <class T>
+void Solve<T>::down_narrow(std::int64_t p) {
+  const Index *const rows = plan_.below_rows(p);
+  for (std::int64_t c = 0; c < call_.columns; ++c)
+    narrow(p, c).down([x = x_ + c * ld_, rows](std::int64_t i) { return x[rows[i]]; });
+}
+
+template <class T>
 void Solve<T>::down(std::int64_t p, Dense<T> &dense, int rank) {
   const std::int64_t width = plan_.width(p), below = plan_.below(p);
-  if (plan_.factored(p)) {
+  if (plan_.factored(p) && is_narrow(p)) {
+    down_narrow(p);
+  } else if (plan_.factored(p)) {
     const Block<T> l = writable(front(p)), there = plan_.is_kept(p) ? gathered(p) : temporary(rank);
     gather(p, there);
     subtract_adjoint(dense, l.at(width, 0), there, own(p), width, below);
