@@ -70,10 +70,15 @@ class Factor {
   void judge(const Matrix &matrix, std::int64_t failed, double pivot);
   sxt_cholesky_args args(std::int32_t phase) const;
   sxt_status solve_columns(const SolveCall &call, std::int64_t first, std::int64_t count, DeviceBuffer &kept) const;
-  sxt_status refine(const SolveCall &call, std::int64_t column, sxt_cholesky_solve_report &report) const;
+  sxt_status solve_plainly(const SolveCall &call) const;
+  struct Refined;
+  sxt_status solve_refined(const SolveCall &call, sxt_cholesky_solve_report &report) const;
+  sxt_status refine(const SolveCall &call, std::int64_t first, std::int64_t count, Refined &work,
+                    sxt_cholesky_solve_report &report) const;
+  bool correct(const SolveCall &call, std::int64_t count, Refined &work, sxt_status &status) const;
   void add(const void *correction, void *x) const;
-  sxt_residual_norms residual_of(const void *b, const void *x, void *residual, DeviceBuffer &norms) const;
-  double inverse_norm() const;
+  sxt_residual_norms residual_of(Refined &work, std::int64_t j) const;
+  double inverse_norm(int size) const;
   Runner &truth() const;
 
   std::shared_ptr<Analysis> analysis_;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Iterative refinement of one right-hand side (Wilkinson 1963; Higham 2002, chapter 12): residuals come in twice the
+// Iterative refinement of right-hand sides (Wilkinson 1963; Higham 2002, chapter 12): residuals come in twice the
 // working precision from the one kernel that may judge answers, corrections from the factor.
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <vector>
 
 #include "core/base/types.hpp"
 #include "core/cholesky/factor.hpp"
@@ -19,18 +21,34 @@ namespace {
 // A step that leaves more than this part of the residual does not help any more.
 constexpr double least_fall = 0.5;
 
-// x and what refining it takes, in device space.
-struct Vectors {
-  Vectors(Device &device, std::uint64_t bytes)
-      : b(device, bytes),
-        x(device, bytes),
-        best(device, bytes),
-        correction(device, bytes),
-        norms(device, sizeof(sxt_residual_norms), device.on_host() ? SXT_SPACE_HOST : SXT_SPACE_PINNED) {}
-  DeviceBuffer b, x, best, correction, norms;
-};
-
 }  // namespace
+
+// Some columns and what refining them takes, in device space, one after the other without gaps.
+struct Factor::Refined {
+  Refined(Device &on, std::int64_t n, std::int64_t each, std::int64_t columns)
+      : device(on),
+        column_bytes(static_cast<std::uint64_t>(n * each)),
+        b(on, column_bytes * static_cast<std::uint64_t>(columns)),
+        x(on, b.bytes()),
+        best(on, b.bytes()),
+        correction(on, b.bytes()),
+        norms(on, sizeof(sxt_residual_norms), on.on_host() ? SXT_SPACE_HOST : SXT_SPACE_PINNED),
+        least(static_cast<std::size_t>(columns)),
+        helped(static_cast<std::size_t>(columns)) {}
+  char *column(const DeviceBuffer &of, std::int64_t j) const {
+    return of.as<char>() + static_cast<std::uint64_t>(j) * column_bytes;
+  }
+  // x is the best of column j so far.
+  void keep(std::int64_t j, const sxt_residual_norms &its) {
+    least[static_cast<std::size_t>(j)] = its;
+    device.copy(column(best, j), column(x, j), column_bytes);
+  }
+  Device &device;
+  std::uint64_t column_bytes;
+  DeviceBuffer b, x, best, correction, norms;
+  std::vector<sxt_residual_norms> least;  // of the best of each
+  std::vector<char> helped;               // whether the last step did
+};
 
 Runner &Factor::truth() const {
   const std::lock_guard lock(mutex_);
@@ -59,66 +77,89 @@ void Factor::add(const void *correction, void *x) const {
                .y = x});
 }
 
-// Norms of b - A x, in device space; the residual itself goes to `residual`.
-sxt_residual_norms Factor::residual_of(const void *b, const void *x, void *residual, DeviceBuffer &norms) const {
+// Norms of b - A x of column j; the residual itself becomes its next correction's right-hand side.
+sxt_residual_norms Factor::residual_of(Refined &work, std::int64_t j) const {
   const std::int64_t n = analysis_->symbolic().n;
   sxt_residual_args args{};
   args.h = {sizeof args, SXT_KIND_RESIDUAL};
   args.n_rhs = 1;
   args.ldx = args.ldb = args.ldr = n;
-  args.x = x, args.b = b, args.r = residual;
-  args.norms = norms.as<sxt_residual_norms>();
+  args.x = work.column(work.x, j), args.b = work.column(work.b, j), args.r = work.column(work.correction, j);
+  args.norms = work.norms.as<sxt_residual_norms>();
   truth().run(&args.h);
-  const Device &device = analysis_->context().device();
-  if (!device.on_host()) device.wait(device.callers_stream());
+  if (!work.device.on_host()) work.device.wait(work.device.callers_stream());
   return *args.norms;
 }
 
-// Solves for one column and refines it while that helps; the report takes the worst of all columns.
-sxt_status Factor::refine(const SolveCall &call, std::int64_t column, sxt_cholesky_solve_report &report) const {
-  Device &device = analysis_->context().device();
-  const std::int64_t n = analysis_->symbolic().n, each = value_bytes(analysis_->value_type());
-  const auto bytes = static_cast<std::uint64_t>(n * each);
-  const auto at = [&](const void *array, std::int64_t ld) {
-    return static_cast<char *>(const_cast<void *>(array)) + static_cast<std::uint64_t>(column * ld * each);
-  };
-  Vectors v(device, bytes);
-  device.copy(v.b.data(), at(call.b, call.ldb), bytes);
-  SolveCall inner = call;
-  inner.ldb = inner.ldx = n;
-  DeviceBuffer kept;
-  const auto solve = [&](const void *b, void *x) {
-    inner.b = b, inner.x = x;
-    return solve_columns(inner, 0, 1, kept);
-  };
-  if (const sxt_status status = solve(v.b.data(), v.x.data()); status != SXT_OK) return status;
-  sxt_residual_norms best = residual_of(v.b.data(), v.x.data(), v.correction.data(), v.norms);
-  require(std::isfinite(best.rhs_2), SXT_E_NOT_FINITE, "column ", column,
-          " of b (counting from 0) has a value that is NaN or infinite, or its norm leaves the range");
-  device.copy(v.best.data(), v.x.data(), bytes);
+// One correction of the columns that are not good enough yet; false: there are none.
+bool Factor::correct(const SolveCall &call, std::int64_t count, Refined &work, sxt_status &status) const {
   const double tolerance = call.refine_tolerance > 0 ? call.refine_tolerance : epsilon(analysis_->value_type());
-  std::int32_t steps = 0;
-  while (steps < call.refine_steps && best.norm_2 + best.bound_2 > tolerance * best.rhs_2 && best.norm_2 > 0) {
-    if (const sxt_status status = solve(v.correction.data(), v.correction.data()); status != SXT_OK) return status;
-    add(v.correction.data(), v.x.data());
-    ++steps;
-    const sxt_residual_norms now = residual_of(v.b.data(), v.x.data(), v.correction.data(), v.norms);
-    const bool helps = now.norm_2 < least_fall * best.norm_2;
-    if (now.norm_2 < best.norm_2) {
-      best = now;
-      device.copy(v.best.data(), v.x.data(), bytes);
-    }
-    if (!helps) break;
+  const auto wanting = [&](std::int64_t j) {
+    const sxt_residual_norms &least = work.least[static_cast<std::size_t>(j)];
+    return work.helped[static_cast<std::size_t>(j)] && least.norm_2 > 0 &&
+           least.norm_2 + least.bound_2 > tolerance * least.rhs_2;
+  };
+  bool any = false;
+  for (std::int64_t j = 0; j < count; ++j) any |= wanting(j);
+  if (!any) return false;
+  SolveCall inner = call;
+  inner.ldb = inner.ldx = analysis_->symbolic().n;
+  inner.b = inner.x = work.correction.data();
+  DeviceBuffer none;  // the columns are in device space
+  status = solve_columns(inner, 0, count, none);
+  for (std::int64_t j = 0; j < count && status == SXT_OK; ++j) {
+    if (!wanting(j)) continue;
+    add(work.column(work.correction, j), work.column(work.x, j));
+    const sxt_residual_norms now = residual_of(work, j), before = work.least[static_cast<std::size_t>(j)];
+    if (now.norm_2 < before.norm_2) work.keep(j, now);
+    work.helped[static_cast<std::size_t>(j)] = now.norm_2 < least_fall * before.norm_2;
   }
-  device.copy(at(call.x, call.ldx), v.best.data(), bytes);
-  report.refined = std::max(report.refined, steps);
-  const double relative = best.rhs_2 > 0 ? best.norm_2 / best.rhs_2 : best.norm_2;
-  // Of the first column, and of a worse one; what is no number is the worst.
-  if (column == 0 || (!std::isnan(report.residual) && !(relative <= report.residual))) {
+  return status == SXT_OK;
+}
+
+// Solves for some columns and refines each while that helps; the report takes the worst of all columns.
+sxt_status Factor::refine(const SolveCall &call, std::int64_t first, std::int64_t count, Refined &work,
+                          sxt_cholesky_solve_report &report) const {
+  const std::int64_t each = value_bytes(analysis_->value_type());
+  const auto at = [&](const void *array, std::int64_t ld, std::int64_t j) {
+    return static_cast<char *>(const_cast<void *>(array)) + static_cast<std::uint64_t>((first + j) * ld * each);
+  };
+  for (std::int64_t j = 0; j < count; ++j)
+    work.device.copy(work.column(work.b, j), at(call.b, call.ldb, j), work.column_bytes);
+  SolveCall inner = call;
+  inner.ldb = inner.ldx = analysis_->symbolic().n;
+  inner.b = work.b.data(), inner.x = work.x.data();
+  DeviceBuffer none;  // the columns are in device space
+  sxt_status status = solve_columns(inner, 0, count, none);
+  for (std::int64_t j = 0; j < count && status == SXT_OK; ++j) {
+    const sxt_residual_norms norms = residual_of(work, j);
+    require(std::isfinite(norms.rhs_2), SXT_E_NOT_FINITE, "column ", first + j,
+            " of b (counting from 0) has a value that is NaN or infinite, or its norm leaves the range");
+    work.keep(j, norms);
+    work.helped[static_cast<std::size_t>(j)] = 1;
+  }
+  for (std::int32_t step = 1; step <= call.refine_steps && status == SXT_OK && correct(call, count, work, status);
+       ++step)
+    report.refined = std::max(report.refined, step);
+  for (std::int64_t j = 0; j < count && status == SXT_OK; ++j) {
+    work.device.copy(at(call.x, call.ldx, j), work.column(work.best, j), work.column_bytes);
+    const sxt_residual_norms &least = work.least[static_cast<std::size_t>(j)];
+    const double relative = least.rhs_2 > 0 ? least.norm_2 / least.rhs_2 : least.norm_2;
+    // Of the first column, and of a worse one; what is no number is the worst.
+    if (first + j > 0 && (std::isnan(report.residual) || relative <= report.residual)) continue;
     report.residual = relative;
-    report.residual_bound = best.rhs_2 > 0 ? best.bound_2 / best.rhs_2 : best.bound_2;
+    report.residual_bound = least.rhs_2 > 0 ? least.bound_2 / least.rhs_2 : least.bound_2;
   }
-  return SXT_OK;
+  return status;
+}
+
+sxt_status Factor::solve_refined(const SolveCall &call, sxt_cholesky_solve_report &report) const {
+  const std::int64_t most = std::min(call.n_rhs, Analysis::most_columns), n = analysis_->symbolic().n;
+  Refined work(analysis_->context().device(), n, value_bytes(analysis_->value_type()), most);
+  sxt_status status = SXT_OK;
+  for (std::int64_t first = 0; first < call.n_rhs && status == SXT_OK; first += most)
+    status = refine(call, first, std::min(call.n_rhs - first, most), work, report);
+  return status;
 }
 
 }  // namespace sextant::cholesky
