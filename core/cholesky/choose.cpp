@@ -22,10 +22,13 @@ class Chooser {
       options_ = question.options;
   }
 
-  // A grid's order is taken unseen; else minimum degree, and a dissection where it may pay.
+  // Minimum degree, and a dissection where it may pay. Where a grid's order serves, and minimum degree is not better or
+  // costs too much to find out (a grid with holes is not cut well by planes), nothing more is tried.
   ChosenOrder run() {
-    if (!attempt("grid")) {
-      attempt("amd");
+    const bool grid = attempt("grid");
+    if (grid && is_worth("amd")) attempt("amd");
+    if (!grid || out_.method != "grid") {
+      if (!grid) attempt("amd");
       const std::string why_not = why_no_dissection();
       if (why_not.empty())
         attempt("dissection");
@@ -43,10 +46,16 @@ class Chooser {
   // What factorisations are predicted to take in the best order so far.
   double all_factors() const { return std::max(1.0, question_.expected_factors) * best_s_; }
 
+  // Whether a method costs less than what it could save.
+  bool is_worth(const char *method) const {
+    const double cost_s = question_.order_seconds(method);
+    return cost_s >= 0 && cost_s < most_saved * all_factors();
+  }
+
   std::string why_no_dissection() const {
     const double cost_s = question_.order_seconds("dissection");
     if (cost_s < 0) return "no kernel offers it";
-    if (out_.method.empty() || cost_s < most_saved * all_factors()) return "";
+    if (out_.method.empty() || is_worth("dissection")) return "";
     return text("it would take about ", cost_s, " s, and all factorisations take ", all_factors(),
                 " s in the order of ", out_.method);
   }
@@ -63,7 +72,7 @@ class Chooser {
       tried.order_seconds = order.seconds;
       compare(method, order, tried);
     } catch (const Error &problem) {
-      if (problem.status() != SXT_NOT_APPLICABLE && problem.status() != SXT_E_NOT_SUPPORTED) throw;
+      if (problem.status() != SXT_E_NOT_SUPPORTED) throw;
       tried.why_not = problem.what();
     }
     out_.tried.push_back(std::move(tried));

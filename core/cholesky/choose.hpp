@@ -24,8 +24,8 @@ struct OrderQuestion {
   int threads = 1;
   // Predicted seconds of one factorisation (with its share of solves).
   std::function<double(const sxt_cholesky_query &)> factor_seconds;
-  // Runs the ordering of a method ("grid", "amd", "dissection", "natural"). Throws SXT_NOT_APPLICABLE as an Error where
-  // it does not apply; such a method is left out.
+  // Runs the ordering of a method ("grid", "amd", "dissection", "natural"). Throws SXT_E_NOT_SUPPORTED where it does
+  // not apply; such a method is left out.
   std::function<Order(const std::string &method)> order;
   // Predicted seconds of that; negative: no kernel offers it.
   std::function<double(const std::string &method)> order_seconds;

@@ -139,7 +139,7 @@ class Orderer {
     Runner runner(context_, Selector(context_, nullptr).propose({.query = query(method), .role = "cholesky/order"}),
                   nullptr);
     const sxt_status status = runner.ask(&args.h);
-    require(status == SXT_OK, SXT_NOT_APPLICABLE, "order ", method, " does not apply to this pattern");
+    require(status == SXT_OK, SXT_E_NOT_SUPPORTED, "order ", method, " does not apply to this pattern");
   }
 
   Context &context_;
@@ -170,7 +170,8 @@ Partition best_partition(const Elimination &elimination, const std::vector<Super
 std::string note_of(const TriedOrder &tried, bool chosen) {
   if (!tried.why_not.empty()) return text("order ", tried.method, ": ", tried.why_not);
   return text("order ", tried.method, chosen ? " (chosen)" : "", ": found in ", seconds_text(tried.order_seconds), ", ",
-              tried.query.nnz_l, " entries of L, ", tried.query.flops, " flops, a factorisation predicted in ",
+              tried.query.nnz_l, " entries of L, ", tried.query.flops,
+              " flops, each factorisation with its share of the rest predicted in ",
               seconds_text(tried.factor_seconds));
 }
 

@@ -33,7 +33,7 @@ class Question {
     question.order_seconds = [this](const std::string &method) { return costs.count(method) ? costs.at(method) : -1; };
     question.order = [this](const std::string &method) {
       asked.push_back(method);
-      if (method == "grid") fail(SXT_NOT_APPLICABLE, "no grid");
+      if (method == "grid" && !is_grid) fail(SXT_E_NOT_SUPPORTED, "no grid");
       Order out{Array<std::int32_t>(n), costs.at(method)};
       for (std::int32_t k = 0; k < n; ++k)
         out.perm[k] = backward.count(method) ? static_cast<std::int32_t>(n - 1 - k) : k;
@@ -45,6 +45,7 @@ class Question {
   std::map<std::string, double> costs{{"grid", 1}, {"amd", 1}, {"dissection", 1}, {"natural", 0}};
   std::set<std::string> backward;  // methods that find the good order
   std::vector<std::string> asked;
+  bool is_grid = false;
 };
 
 TEST(CholeskyChooseTest, TheBetterOfTwoIsTaken) {
@@ -60,6 +61,28 @@ TEST(CholeskyChooseTest, TheBetterOfTwoIsTaken) {
   Question other;
   other.backward = {"amd"};
   EXPECT_EQ(other.choose().method, "amd");
+}
+
+TEST(CholeskyChooseTest, AGridIsComparedWithMinimumDegreeWhereThatMayPay) {
+  Question full;  // cut well by planes
+  full.is_grid = true;
+  full.backward = {"grid"};
+  full.question.factor_seconds = [](const sxt_cholesky_query &q) { return 10 * q.flops; };
+  EXPECT_EQ(full.choose().method, "grid");
+  EXPECT_THAT(full.asked, testing::ElementsAre("grid", "amd"));
+  Question holes;
+  holes.is_grid = true;
+  holes.backward = {"dissection"};
+  holes.question.factor_seconds = [&](const sxt_cholesky_query &q) { return q.flops; };
+  holes.backward.insert("amd");
+  holes.costs["dissection"] = 1e9;
+  EXPECT_EQ(holes.choose().method, "amd");
+  EXPECT_THAT(holes.asked, testing::ElementsAre("grid", "amd"));
+  Question cheap;
+  cheap.is_grid = true;
+  cheap.costs["amd"] = 1e12;
+  EXPECT_EQ(cheap.choose().method, "grid");
+  EXPECT_THAT(cheap.asked, testing::ElementsAre("grid"));
 }
 
 TEST(CholeskyChooseTest, DissectionIsNotTriedWhereItCannotPay) {
