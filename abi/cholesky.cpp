@@ -207,6 +207,7 @@ sxt_status sxt_analysis_get_order(const sxt_analysis *analysis, int64_t n, int64
     const sxt_symbolic &symbolic = given(analysis, "analysis").analysis->symbolic();
     require(n == symbolic.n, SXT_E_DIMENSION, "n is ", n, ", the matrix has ", symbolic.n, " rows");
     require(n == 0 || permutation, SXT_E_ARGUMENT, "permutation is NULL");
+    require_aligned(permutation, sizeof *permutation, "permutation");
     for (std::int64_t k = 0; k < n; ++k) permutation[k] = symbolic.perm[k] + std::int64_t{analysis->index_base};
   });
 }
@@ -277,6 +278,7 @@ sxt_status sxt_cholesky_changed_pivots(const sxt_cholesky *cholesky, int64_t cap
     require(outcome.factored, SXT_E_STATE, "there is no factor");
     require(capacity >= 0 && (capacity == 0 || rows), SXT_E_ARGUMENT, "rows is NULL, or capacity negative (", capacity,
             ")");
+    require_aligned(rows, sizeof *rows, "rows");
     const auto known = static_cast<std::int64_t>(outcome.changed_rows.size());
     for (std::int64_t k = 0; k < std::min(capacity, known); ++k)
       rows[k] = outcome.changed_rows[static_cast<std::size_t>(k)] + cholesky->index_base;
@@ -290,6 +292,7 @@ sxt_status sxt_cholesky_diagonal(const sxt_cholesky *cholesky, int64_t n, double
     require(n == static_cast<std::int64_t>(facts.pivots.size()), SXT_E_DIMENSION, "n is ", n, ", the matrix has ",
             facts.pivots.size(), " rows");
     require(n == 0 || pivots, SXT_E_ARGUMENT, "pivots is NULL");
+    require_aligned(pivots, sizeof *pivots, "pivots");
     std::copy(facts.pivots.begin(), facts.pivots.end(), pivots);
   });
 }
@@ -319,6 +322,8 @@ sxt_status sxt_cholesky_inverse(const sxt_cholesky *cholesky, int64_t count, con
     given(cholesky, "cholesky");
     require(count >= 0, SXT_E_ARGUMENT, "count is negative (", count, ")");
     require(count == 0 || (rows && cols && values), SXT_E_ARGUMENT, "rows, cols or values is NULL");
+    require_aligned(rows, sizeof *rows, "rows");
+    require_aligned(cols, sizeof *cols, "cols");
     require_aligned(values, value_alignment(cholesky->factor.analysis().value_type()), "values");
     cholesky->factor.inverse(count, rows, cols, cholesky->index_base, values);
   });

@@ -92,8 +92,10 @@ sxt_status Factor::factor(std::shared_ptr<Matrix> matrix, const volatile std::in
   call.pivot_policy = settings.pivot_policy;
   call.pivot_tolerance = settings.pivot_tolerance;
   call.pivot_value = settings.pivot_value;
-  if (settings.pivot_policy != SXT_PIVOT_FAIL && settings.pivot_value == 0)
-    call.pivot_value = epsilon(analysis_->value_type()) * largest_entry(matrix->csr());
+  if (settings.pivot_policy != SXT_PIVOT_FAIL && settings.pivot_value == 0) {
+    const double largest = largest_entry(matrix->csr());  // a matrix of zeros has no size of its own
+    call.pivot_value = epsilon(analysis_->value_type()) * (largest > 0 ? largest : 1);
+  }
   call.pivots = columns.empty() ? nullptr : columns.data();
   call.pivots_capacity = static_cast<std::int64_t>(columns.size());
   call.failed_column = &failed;
@@ -119,8 +121,8 @@ void Factor::judge(const Matrix &matrix, std::int64_t failed, double pivot) {
   if (failed < 0) return;
   const std::int64_t row = analysis_->symbolic().perm[failed];
   outcome_.failed_row = row;
-  outcome_.failed_pivot = pivot;
-  if (std::isnan(pivot))
+  outcome_.failed_pivot = std::isfinite(pivot) ? pivot : std::numeric_limits<double>::quiet_NaN();
+  if (!std::isfinite(pivot))
     fail(SXT_E_NOT_FINITE, "the pivot of row ", row, " (counting from 0) is not a number: numbers left the range of ",
          value_name(matrix.value_type()), " as the matrix was factored, or it holds a NaN or infinity");
   const bool cholesky = analysis_->settings().factorization == SXT_LLH;
@@ -172,18 +174,22 @@ sxt_status Factor::solve(const SolveCall &call, sxt_cholesky_solve_report &repor
   check_factored();
   const Clock::time_point start = Clock::now();
   if (call.refine_steps > 0) check_values();
-  const std::int64_t n = analysis_->symbolic().n;
+  if (analysis_->symbolic().n == 0 || call.n_rhs == 0) {
+    if (call.refine_steps > 0) report.residual = report.residual_bound = 0;  // b = A x, as there is nothing in them
+    return SXT_OK;
+  }
+  const sxt_status status = call.refine_steps > 0 ? solve_refined(call, report) : solve_plainly(call);
+  for (std::int64_t first = 0; first < call.n_rhs; first += Analysis::most_columns)
+    report.predicted_seconds += analysis_->solve_seconds(std::min(call.n_rhs - first, Analysis::most_columns));
+  report.solve_seconds = since(start);
+  return status;
+}
+
+sxt_status Factor::solve_plainly(const SolveCall &call) const {
   DeviceBuffer kept;
   sxt_status status = SXT_OK;
-  for (std::int64_t first = 0, count = 0; first < call.n_rhs && n > 0 && status == SXT_OK; first += count) {
-    count = std::min(call.n_rhs - first, Analysis::most_columns);
-    if (call.refine_steps > 0)
-      for (std::int64_t j = first; j < first + count && status == SXT_OK; ++j) status = refine(call, j, report);
-    else
-      status = solve_columns(call, first, count, kept);
-    report.predicted_seconds += analysis_->solve_seconds(count);
-  }
-  report.solve_seconds = since(start);
+  for (std::int64_t first = 0; first < call.n_rhs && status == SXT_OK; first += Analysis::most_columns)
+    status = solve_columns(call, first, std::min(call.n_rhs - first, Analysis::most_columns), kept);
   return status;
 }
 

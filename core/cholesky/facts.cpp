@@ -29,34 +29,54 @@ std::vector<double> numbers_at(Device &device, const void *there, std::int64_t n
   return out;
 }
 
-double one_norm(const CsrArrays &csr) {  // of a Hermitian matrix: the largest sum of a row
+// mantissa * 2^exponent, where products of doubles may leave their range.
+struct Scaled {
+  double mantissa = 0;
+  int exponent = 0;
+};
+
+// |A|_1 of a Hermitian matrix, the largest sum of a row. The sums are of entries times 2^-64, so that none overflows,
+// and of entries times 2^64 where all are small.
+Scaled one_norm(const CsrArrays &csr) {
   return with_value_type(csr.value_type, [&](auto tag) {
     using T = typename decltype(tag)::type;
     return with_index_type(csr.offset_type, [&](auto offset) {
       using O = typename decltype(offset)::type;
-      double norm = 0;
-      for (std::int64_t i = 0; i < csr.rows; ++i) {
-        double sum = 0;
-        for (O k = csr.row_ptr.as<O>()[i]; k < csr.row_ptr.as<O>()[i + 1]; ++k)
-          sum += static_cast<double>(std::abs(csr.values.as<T>()[k]));
-        norm = std::max(norm, sum);
-      }
+      const auto largest_sum = [&](double scale) {
+        double norm = 0;
+        for (std::int64_t i = 0; i < csr.rows; ++i) {
+          double sum = 0;
+          for (O k = csr.row_ptr.as<O>()[i]; k < csr.row_ptr.as<O>()[i + 1]; ++k)
+            sum += std::abs(csr.values.as<T>()[k] * static_cast<Real<T>>(scale));
+          norm = std::max(norm, sum);
+        }
+        return norm;
+      };
+      constexpr int shift = std::is_same_v<Real<T>, float> ? 16 : 64;
+      Scaled norm{largest_sum(std::ldexp(1.0, -shift)), shift};
+      if (norm.mantissa < 1) norm = {largest_sum(std::ldexp(1.0, shift)), -shift};
+      int more = 0;
+      norm.mantissa = std::frexp(norm.mantissa, &more);
+      norm.exponent += more;
       return norm;
     });
   });
 }
 
-// Higham's refinement (1988) of Hager's estimate (1984) of |A^-1|_1 for a Hermitian A: a lower bound. solve replaces a
-// vector v by A^-1 v.
+// Higham's refinement (1988) of Hager's estimate (1984) of |A^-1|_1 for a Hermitian A, times size: a lower bound. solve
+// replaces a vector v by A^-1 v; its vectors are of that size, so that what comes back stays in the range.
 template <class T, class Solve>
-double estimate_inverse_norm(std::int64_t n, Solve &&solve) {
-  std::vector<T> v(static_cast<std::size_t>(n), T(Real<T>(1) / static_cast<Real<T>>(n))), before;
+double estimate_inverse_norm(std::int64_t n, Real<T> size, Solve &&solve) {
+  std::vector<T> v(static_cast<std::size_t>(n), T(size / static_cast<Real<T>>(n)));
   const auto norm = [&] {
     double sum = 0;
     for (const T x : v) sum += static_cast<double>(std::abs(x));
     return sum;
   };
-  const auto sign = [](T x) { return x == T{} ? T(1) : x / std::abs(x); };
+  const auto sign = [size](T x) {
+    const Real<T> length = std::abs(x);
+    return length > 0 && std::isfinite(length) ? x / length * size : T(size);
+  };
   solve(v.data());
   double estimate = norm();
   constexpr int most_steps = 5;
@@ -69,7 +89,7 @@ double estimate_inverse_norm(std::int64_t n, Solve &&solve) {
     if (at == last) break;
     last = at;
     std::fill(v.begin(), v.end(), T{});
-    v[at] = T(1);
+    v[at] = T(size);
     solve(v.data());
     const double next = norm();
     if (!(next > estimate)) break;
@@ -77,7 +97,7 @@ double estimate_inverse_norm(std::int64_t n, Solve &&solve) {
   }
   // A vector that the steps above may be blind to.
   for (std::size_t i = 0; i < v.size() && n > 1; ++i)
-    v[i] = T(static_cast<Real<T>>((i % 2 ? -1 : 1) * (1 + static_cast<double>(i) / static_cast<double>(n - 1))));
+    v[i] = T(size * static_cast<Real<T>>((i % 2 ? -1 : 1) * (1 + static_cast<double>(i) / static_cast<double>(n - 1))));
   if (n > 1) {
     solve(v.data());
     estimate = std::max(estimate, 2 * norm() / (3 * static_cast<double>(n)));
@@ -117,11 +137,30 @@ const FactorFacts &Factor::facts() const {
   return *facts_;
 }
 
-double Factor::inverse_norm() const {
+double Factor::rcond() const {
+  check_factored();
+  check_values();
+  const std::int64_t n = analysis_->symbolic().n;
+  require(analysis_->symbolic().n_factored == n, SXT_E_STATE,
+          "rows were left to a Schur complement: the factor is not of the whole matrix");
+  if (n == 0) return 1;
+  const Scaled norm = one_norm(matrix_->csr());
+  if (!(norm.mantissa > 0)) return 0;
+  // A vector's size at which what comes back stays in the range: between |A| and 1, else 1, else far below.
+  for (const int size : {norm.exponent / 2, 0, is_single(analysis_->value_type()) ? -60 : -500}) {
+    const double inverse = inverse_norm(size);
+    if (!(std::isfinite(inverse) && inverse > 0)) continue;
+    return std::min(1.0, std::ldexp(1 / norm.mantissa / inverse, size - norm.exponent));
+  }
+  return 0;
+}
+
+// An estimate of |A^-1|_1 times 2^size.
+double Factor::inverse_norm(int size) const {
   const std::int64_t n = analysis_->symbolic().n;
   return with_value_type(analysis_->value_type(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    return estimate_inverse_norm<T>(n, [&](T *v) {
+    return estimate_inverse_norm<T>(n, static_cast<Real<T>>(std::ldexp(1.0, size)), [&](T *v) {
       SolveCall call;
       call.ldb = call.ldx = n;
       call.b = call.x = v;
@@ -129,17 +168,6 @@ double Factor::inverse_norm() const {
       solve(call, ignored);
     });
   });
-}
-
-double Factor::rcond() const {
-  check_factored();
-  check_values();
-  require(analysis_->symbolic().n_factored == analysis_->symbolic().n, SXT_E_STATE,
-          "rows were left to a Schur complement: the factor is not of the whole matrix");
-  if (analysis_->symbolic().n == 0) return 1;
-  const double norm = one_norm(matrix_->csr()), inverse = inverse_norm();
-  const double condition = norm * inverse;
-  return condition > 0 ? std::min(1.0, 1 / norm / inverse) : 0;
 }
 
 void Factor::schur(void *out, std::int64_t ld) const {
@@ -167,8 +195,11 @@ void Factor::schur(void *out, std::int64_t ld) const {
     for (std::int64_t j = 0; j < m; ++j)
       for (std::int64_t i = 0; i < m; ++i) {
         const std::int64_t r = place[static_cast<std::size_t>(i)], c = place[static_cast<std::size_t>(j)];
-        to[i + j * ld] =
-            r >= c ? block[static_cast<std::size_t>(r + c * m)] : conjugate(block[static_cast<std::size_t>(c + r * m)]);
+        if (r == c)  // updates of a complex diagonal leave roundings beside it
+          to[i + j * ld] = T(std::real(block[static_cast<std::size_t>(r + c * m)]));
+        else
+          to[i + j * ld] = r > c ? block[static_cast<std::size_t>(r + c * m)]
+                                 : conjugate(block[static_cast<std::size_t>(c + r * m)]);
       }
   });
 }

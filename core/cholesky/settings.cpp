@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "core/base/aligned.hpp"
 #include "core/base/error.hpp"
 
 namespace sextant::cholesky {
@@ -39,6 +40,7 @@ std::vector<std::int32_t> rows_of(const std::int64_t *rows, std::int64_t count, 
                                   const char *name, bool all) {
   require(count >= 0 && count <= n, SXT_E_ARGUMENT, name, " has ", count, " rows; the matrix has ", n);
   require(rows != nullptr || count == 0, SXT_E_ARGUMENT, name, " is NULL, and ", count, " rows are announced");
+  require_aligned(rows, sizeof *rows, name);
   std::vector<std::int32_t> out(static_cast<std::size_t>(count));
   std::vector<std::int32_t> seen(static_cast<std::size_t>(n), -1);
   for (std::int64_t k = 0; k < count; ++k) {

@@ -148,10 +148,23 @@ class Differences {
   bool allowed(std::int64_t i, std::int64_t k, std::int64_t mirror) const {
     if (mirror >= 0 && equal(a_, k, mirror)) return true;
     const RowSizes *const sizes = memory_.as<RowSizes>();
-    return tolerance_.allows(difference(k, mirror), scale(i, k, mirror), std::min(sizes[i].sum, sizes[a_.col[k]].sum));
+    const double apart = difference(k, mirror);
+    return std::isfinite(apart) &&
+           tolerance_.allows(apart, scale(i, k, mirror), std::min(sizes[i].sum, sizes[a_.col[k]].sum));
+  }
+
+  // Nothing compares with a NaN, and nothing is measured by an infinity.
+  void blame_not_finite(std::int64_t i, std::int64_t j, std::int64_t k) const {
+    require(k < 0 || std::isfinite(magnitude(a_.values[k])), SXT_E_NOT_FINITE, "entry (", i, ", ", j,
+            ") of the matrix is ", all_digits(a_.values[k < 0 ? 0 : k]), " (counting from 0)");
   }
 
   [[noreturn]] void blame(std::int64_t i) const {
+    for (O k = a_.ptr[i]; k < a_.ptr[i + 1]; ++k) {
+      blame_not_finite(i, a_.col[k], k);
+      blame_not_finite(a_.col[k], i, a_.find(a_.col[k], i));
+      blame_not_finite(a_.col[k], a_.col[k], a_.find(a_.col[k], a_.col[k]));  // by which they are measured
+    }
     const char *kind = is_complex<T> ? "Hermitian" : "symmetric";
     for (O k = a_.ptr[i]; k < a_.ptr[i + 1]; ++k) {
       const std::int64_t j = a_.col[k], mirror = a_.find(j, i);

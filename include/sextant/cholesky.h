@@ -25,7 +25,8 @@ enum {
   SXT_LDLH = 2 /* A = P^H L D L^H P without interchanges: also quasi-definite A; D is real and diagonal */
 };
 
-/* What becomes of a pivot no larger than pivot_tolerance (LLH: of one that is not above it). */
+/* What becomes of a pivot whose size is no larger than pivot_tolerance. LLH: one below minus the tolerance fails under every
+ * policy. */
 typedef int32_t sxt_pivot_policy;
 enum {
   SXT_PIVOT_FAIL = 0,    /* the factorisation fails and names it */
@@ -37,14 +38,14 @@ enum {
 typedef struct {
   uint64_t struct_size;
   const char *order;            /* "metis", "amd", "dissection", "grid", "rcm", "natural", or what a plugin offers; NULL, "auto":
-                                 * "grid" where the pattern is one, else "amd" or "dissection" by predicted seconds */
+                                 * by predicted seconds among "grid" where the pattern is one, "amd" and "dissection" */
   const int64_t *permutation;   /* host memory, copied: permutation[k] is the row eliminated k-th, counted as A's indices are;
                                  * NULL (default): none given; not with order */
   const char *scheduler;        /* kernel name; NULL: the model chooses */
   sxt_factorization factorization; /* default SXT_LLH */
   sxt_pivot_policy pivot_policy;   /* default SXT_PIVOT_FAIL */
   double pivot_tolerance;       /* default 0 */
-  double pivot_value;           /* default 0: machine epsilon times the largest entry of A */
+  double pivot_value;           /* default 0: machine epsilon times the largest entry of A (times 1 where that is 0) */
   int64_t amalgamation;         /* supernodes narrower than this may be joined; 0 (default): the model chooses */
   int64_t block;                /* columns of a block column, at most; 0 (default): the model chooses */
   const int64_t *schur_rows;    /* host memory, copied: rows left unfactored, distinct, counted as A's indices are */
@@ -62,7 +63,7 @@ typedef struct {
 SXT_API void sxt_analysis_options_init(sxt_analysis_options *options, uint64_t struct_size); /* [any-thread] */
 /* Chooses an order, finds the structure of L, and predicts each scheduler; allocates nothing for values. The analysis keeps
  * A alive and is about its pattern, which must be that of a symmetric matrix. SXT_E_NOT_SQUARE, SXT_E_NOT_SYMMETRIC (names an entry
- * without its mirror image), SXT_E_UNKNOWN_NAME, SXT_E_NO_KERNEL, SXT_E_OVERFLOW (2^31 rows or more). [any-thread] */
+ * without its mirror image), SXT_E_UNKNOWN_NAME, SXT_E_NO_KERNEL, SXT_E_NOT_SUPPORTED (an order by name that does not apply), SXT_E_OVERFLOW (2^31 rows or more). [any-thread] */
 SXT_API sxt_status sxt_analysis_create(sxt_matrix *a, const sxt_analysis_options *options, sxt_analysis **analysis);
 
 /* What an analysis found and predicts. */

@@ -70,6 +70,43 @@ TYPED_TEST(CholeskyOf, InPlaceAndBySteps) {
   }
 }
 
+// More columns than one call of a scheduler takes, of sizes far apart, in place, with gaps between them.
+TYPED_TEST(CholeskyOf, RefinesEachOfManyRightHandSides) {
+  using T = TypeParam;
+  constexpr std::int64_t n = 90, columns = 70, ld = n + 3;
+  const auto a = random_sparse<T>(n, 4, 5);
+  const Matrix matrix = a.matrix(this->context_);
+  const Analysis analysis = analyse(matrix);
+  const Cholesky cholesky = factored(analysis);
+  std::vector<T> b = random_vector<T>(ld * columns, 8);
+  for (std::int64_t j = 0; j < columns; ++j)
+    for (std::int64_t i = 0; i < n; ++i) b[j * ld + i] *= static_cast<Real<T>>(std::pow(10.0, j % 13 - 6));
+  std::vector<T> x = b;
+  sxt_cholesky_solve_options options;
+  sxt_cholesky_solve_options_init(&options, sizeof options);
+  options.refine_steps = 8;
+  sxt_cholesky_solve_report report{};
+  report.struct_size = sizeof report;
+  ASSERT_EQ(sxt_cholesky_solve(cholesky.get(), n, columns, x.data(), ld, x.data(), ld, &options, &report), SXT_OK)
+      << sxt_last_error(nullptr);
+  long double worst = 0;
+  for (std::int64_t j = 0; j < columns; ++j) {
+    const T *const its_b = b.data() + j * ld, *const its_x = x.data() + j * ld;
+    long double rest = 0, size = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+      LongComplex r = its_b[i];
+      for (std::int32_t k = a.pattern.ptr[i]; k < a.pattern.ptr[i + 1]; ++k)
+        r -= LongComplex(a.values[k]) * LongComplex(its_x[a.pattern.col[k]]);
+      rest += std::norm(r), size += std::norm(LongComplex(its_b[i]));
+    }
+    EXPECT_LE(std::sqrt(rest / size), 4 * this->eps) << j;
+    worst = std::max(worst, std::sqrt(rest / size));
+    for (std::int64_t i = n; i < ld; ++i) EXPECT_EQ(its_x[i], its_b[i]) << "the gap after column " << j;
+  }
+  EXPECT_NEAR(report.residual, static_cast<double>(worst), report.residual_bound + 1e-3 * report.residual)
+      << "the sums above are in long double";
+}
+
 TYPED_TEST(CholeskyOf, EveryOrderAndWidth) {
   using T = TypeParam;
   constexpr std::int64_t n = 150;

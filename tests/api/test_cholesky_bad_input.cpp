@@ -132,11 +132,13 @@ TEST_F(CholeskyRefuses, NumbersThatAreNone) {
   a.set(2, 2, NAN);
   const Matrix matrix = a.matrix(context_, [](sxt_matrix_options &options) { options.check_finite = 0; });
   sxt_analysis_options options = analysis_options();
-  options.check_symmetry = 0;
-  const Analysis analysis = analyse(matrix, &options);
-  const Cholesky cholesky = cholesky_of(analysis);
-  EXPECT_EQ(sxt_cholesky_factor(cholesky.get(), nullptr, nullptr), SXT_E_NOT_FINITE);
-  EXPECT_THAT(said(), HasSubstr("row "));
+  for (const std::int32_t check : {0, 1}) {
+    options.check_symmetry = check;
+    const Analysis analysis = analyse(matrix, &options);
+    const Cholesky cholesky = cholesky_of(analysis);
+    EXPECT_EQ(sxt_cholesky_factor(cholesky.get(), nullptr, nullptr), SXT_E_NOT_FINITE);
+    EXPECT_THAT(said(), HasSubstr(check ? "entry (2, 2) of the matrix is nan" : "row "));
+  }
 }
 
 TEST_F(CholeskyRefuses, OptionsWithoutMeaning) {

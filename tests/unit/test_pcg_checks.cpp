@@ -6,6 +6,7 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -90,6 +91,23 @@ TEST_P(PcgChecksTest, AnotherValueIsNamed) {
   EXPECT_THAT(hermitian(chain(200000, 150000)), HasSubstr("entry (150000, 150001) is -0.5 but (150001, 150000) is -1"));
 }
 
+TEST_P(PcgChecksTest, WhatIsNoNumberIsNamedAndNotCalledUnsymmetric) {
+  const double none = std::numeric_limits<double>::quiet_NaN(), infinite = std::numeric_limits<double>::infinity();
+  const auto at = [](double above, double diagonal, double below) {
+    return Arrays(3,
+                  {{0, 0, 1}, {0, 1, 1 + 1e-15}, {1, 0, 1}, {1, 1, diagonal}, {1, 2, above}, {2, 1, below}, {2, 2, 1}});
+  };
+  for (const Arrays &a : {at(none, 1, 2), at(2, 1, infinite), at(2, none, 2)}) {
+    try {
+      compare(a);
+      ADD_FAILURE() << "it passed";
+    } catch (const Error &problem) {
+      EXPECT_EQ(problem.status(), SXT_E_NOT_FINITE);
+      EXPECT_THAT(problem.what(), testing::ContainsRegex("entry \\([12], [12]\\) of the matrix is -?(nan|inf)"));
+    }
+  }
+}
+
 TEST_P(PcgChecksTest, MissingMirrorImagesAreNamed) {
   const Arrays upper(3, {{0, 0, 1}, {0, 2, 5}, {1, 1, 1}, {2, 2, 1}}),
       lower(3, {{0, 0, 1}, {1, 1, 1}, {2, 0, 5}, {2, 2, 1}});
@@ -102,7 +120,7 @@ TEST_P(PcgChecksTest, MissingMirrorImagesAreNamed) {
 
 TEST_P(PcgChecksTest, NumbersOnTheDiagonalAreReal) {
   EXPECT_THAT(hermitian(Arrays(2, {{0, 0, 1}, {1, 1, NAN}})),
-              HasSubstr("entry (1, 1) is nan, which is no real number"));
+              HasSubstr("entry (1, 1) of the matrix is nan (counting from 0)"));
   const std::int32_t ptr[] = {0, 1, 2}, col[] = {0, 1};
   const std::complex<double> values[] = {{3, 0}, {2, 1}};
   CsrArrays csr;

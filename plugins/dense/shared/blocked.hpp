@@ -5,12 +5,24 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "plugins/dense/shared/items.hpp"
 
 namespace sextant_dense {
 
 inline constexpr std::int64_t factor_base = 16;
+
+// By the reciprocal, but where that leaves the range.
+template <class T>
+void divide(T *x, std::int64_t n, real_of<T> d) {
+  if (std::abs(d) < std::numeric_limits<real_of<T>>::min()) {
+    for (std::int64_t i = 0; i < n; ++i) x[i] /= d;
+    return;
+  }
+  const real_of<T> inverse = 1 / d;
+  for (std::int64_t i = 0; i < n; ++i) x[i] *= inverse;
+}
 
 // At most factor_base columns: right-looking, so that every column's update is a loop over rows.
 template <class T>
@@ -22,9 +34,9 @@ std::int32_t factor_small(View<T> a, std::int64_t n, const PivotRule &rule, std:
     a(j, j) = pivot;
     if (verdict == Pivot::failed) return static_cast<std::int32_t>(j + 1);
     if (verdict == Pivot::changed && marks) marks[j] = 1;
-    const R kept = rule.definite ? std::sqrt(pivot) : pivot, inverse = 1 / kept;
+    const R kept = rule.definite ? std::sqrt(pivot) : pivot;
     a(j, j) = kept;
-    for (std::int64_t i = j + 1; i < n; ++i) a(i, j) *= inverse;
+    divide(a.data + j + 1 + j * a.ld, n - j - 1, kept);
     for (std::int64_t c = j + 1; c < n; ++c) {
       const T factor = rule.definite ? conjugate(a(c, j)) : conjugate(a(c, j)) * pivot;
       for (std::int64_t i = c; i < n; ++i) a(i, c) -= product(a(i, j), factor);
@@ -54,8 +66,7 @@ std::int32_t factor_by_halves(const Library &library, View<T> a, std::int64_t n,
 template <class T>
 void divide_columns(View<T> b, std::int64_t m, std::int64_t n, const T *d, std::int64_t incd) {
   for (std::int64_t j = 0; j < n; ++j) {
-    const real_of<T> inverse = 1 / std::real(d[j * incd]);
-    for (std::int64_t i = 0; i < m; ++i) b(i, j) *= inverse;
+    divide(b.data + j * b.ld, m, std::real(d[j * incd]));
   }
 }
 

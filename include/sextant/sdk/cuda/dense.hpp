@@ -49,6 +49,13 @@ SXT_DENSE T scaled(T a, Real<T> s) {
     return a * s;
 }
 template <class T>
+SXT_DENSE T divided(T a, Real<T> s) {
+  if constexpr (complex_valued<T>)
+    return {a.re / s, a.im / s};
+  else
+    return a / s;
+}
+template <class T>
 SXT_DENSE T sum(T a, T b) {
   if constexpr (complex_valued<T>)
     return {a.re + b.re, a.im + b.im};

@@ -245,7 +245,8 @@ __global__ void divide_by_pivots(Tables s, const T *l, T *x, std::int64_t ldx) {
   const std::int64_t k = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
   if (k >= s.n_factored) return;
   T &place = x[k + static_cast<std::int64_t>(blockIdx.y) * ldx];
-  place = numbers::scaled(place, 1 / numbers::real_of(l[s.diagonal(k)]));
+  const Real<T> pivot = numbers::real_of(l[s.diagonal(k)]);  // its reciprocal may leave the range where x / pivot does not
+  place = numbers::divided(place, pivot);
 }
 template <class T>
 __global__ void tell_pivots(Tables s, const T *l, bool definite, Real<T> *out) {
