@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ctrl-C ends a running solve, and Python's global lock is free during one."""
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy
+import pytest
+from conftest import plate
+
+import sextant
+
+# Each prints "ready", then computes for far longer than the test waits.
+LONG = {
+    "solve": "solver = sextant.PCG(matrix, preconditioner='none', rtol=1e-300, stagnation_window=10**9, max_iterations=10**9)\n"
+             "call = lambda: solver.solve(numpy.ones(n))",
+    "solve of several": "solver = sextant.PCG(matrix, preconditioner='none', rtol=1e-300, stagnation_window=10**9, max_iterations=10**9)\n"
+                        "call = lambda: solver.solve(numpy.ones((n, 3)))",
+    "progress": "solver = sextant.PCG(matrix, preconditioner='none', rtol=1e-300, stagnation_window=10**9, max_iterations=10**9)\n"
+                "call = lambda: solver.solve(numpy.ones(n), progress=lambda iteration, residual: None)",
+    "factor": "factor = sextant.Cholesky(sextant.Analysis(matrix, order='natural', scheduler='cholesky.reference.cpu'))\n"
+              "call = lambda: [factor.factor() for _ in range(100000)]",
+}  # fmt: skip
+PROGRAM = """
+import sys, time
+sys.path.insert(0, {folder!r})
+import numpy, sextant
+from conftest import plate
+matrix = sextant.Matrix(plate(60), context=sextant.Context("cpu"))
+n = 3600
+{make}
+print("ready", flush=True)
+begun = time.perf_counter()
+try:
+    call()
+except KeyboardInterrupt:
+    assert sextant.PCG(matrix).solve(numpy.ones(n))[1].converged  # all is usable afterwards
+    print("interrupted", flush=True)
+"""
+
+
+@pytest.mark.parametrize("what", LONG)
+def test_ctrl_c(what):
+    folder = __file__.rpartition("/")[0]
+    program = subprocess.Popen([sys.executable, "-c", PROGRAM.format(folder=folder, make=LONG[what])], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)  # fmt: skip
+    try:
+        assert program.stdout.readline() == "ready\n", program.stderr.read()
+        time.sleep(0.5)
+        assert program.poll() is None, "it ended by itself, so the test shows nothing"
+        program.send_signal(signal.SIGINT)
+        output, errors = program.communicate(timeout=30)
+    finally:
+        program.kill()
+    assert (output, errors, program.returncode) == ("interrupted\n", "", 0)
+
+
+def test_what_another_handler_raises(cpu):
+    """An exception of any handler ends the solve."""
+
+    class Late(Exception):
+        pass
+
+    def handler(*_):
+        raise Late
+
+    solver = sextant.PCG(sextant.Matrix(plate(60), context=cpu), preconditioner="none", rtol=1e-300, stagnation_window=10**9,
+                         max_iterations=10**9)  # fmt: skip
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        with pytest.raises(Late):
+            solver.solve(numpy.ones(3600))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    _, report = solver.solve(numpy.ones(3600), max_iterations=5)
+    assert report.iterations == 5
+
+
+def test_other_threads_run_meanwhile(cpu):
+    """A thread of Python counts while another one is inside the library."""
+    solver = sextant.PCG(sextant.Matrix(plate(60), context=cpu), preconditioner="none", rtol=1e-300, stagnation_window=10**9,
+                         max_iterations=10**9, time_limit=0.5)  # fmt: skip
+    running, counts = threading.Event(), []
+
+    def solve():
+        running.set()
+        counts.append(solver.solve(numpy.ones(3600))[1].reason)
+
+    thread = threading.Thread(target=solve)
+    thread.start()
+    running.wait()
+    ticks = 0
+    while not counts:
+        time.sleep(0.01)
+        ticks += 1
+    thread.join()
+    assert counts == ["time-limit"] and ticks > 10
