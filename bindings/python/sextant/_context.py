@@ -10,16 +10,19 @@ import weakref
 from typing import Callable, Iterable
 
 from . import _options
-from ._library import NULL, Callback, call, error, ffi, get_text, lib, path_bytes
+from ._callbacks import Callback, callback
+from ._library import NULL, call, error, ffi, get_text, lib, path_bytes, text
 from ._objects import Closing, Gate
 
 _LEVELS = {value: name for name, value in _options.NAMES["log_level"].items()}
 _DEVICE = re.compile(r"(auto|cpu|cuda)(?::(\d{1,9}))?")
 
 
-@ffi.callback("sextant_log_function *")
+@callback("sextant_log_function *")
 def _log(user, level, message):
-    Callback.run(user, _LEVELS.get(level, str(level)), ffi.string(message).decode("utf-8", "replace"))
+    found = Callback.of(user)
+    if found is not None:
+        found.function(_LEVELS.get(level, str(level)), text(message))
 
 
 class Context(Closing):
@@ -81,11 +84,7 @@ class Context(Closing):
 
     def _call(self, function, *arguments) -> int:
         """A call in this context: raises its error, or what the log's function raised meanwhile."""
-        try:
-            return call(function, *arguments)
-        finally:
-            if self._callback:
-                self._callback.raise_kept()
+        return self._callback.call(call, function, *arguments) if self._callback else call(function, *arguments)
 
     def describe(self) -> str:
         """The device in words: kind, name, threads, memory, and the bandwidths that the models use."""

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import pathlib
 
@@ -81,42 +80,3 @@ def path_bytes(path) -> bytes:
     if b"\0" in name:
         raise error("SXT_E_ARGUMENT", f"the path {path!r} holds a zero character")
     return name
-
-
-class Callback:
-    """A Python function that the library calls, known to C by a number, so that a late call finds nothing instead of
-    freed memory. What the function raises is kept for the caller of the library."""
-
-    _all: dict = {}
-    _numbers = itertools.count(1)
-
-    def __init__(self, function):
-        self.function = function
-        self.raised = None
-        self.number = next(self._numbers)
-        self._all[self.number] = self
-
-    @property
-    def user(self):
-        return ffi.cast("void *", self.number)
-
-    def close(self):
-        self._all.pop(self.number, None)
-
-    @classmethod
-    def run(cls, user, *arguments):
-        """The function's answer; None where it raised or is gone."""
-        callback = cls._all.get(int(ffi.cast("uintptr_t", user)))
-        if callback is None:
-            return None
-        try:
-            return callback.function(*arguments)
-        except BaseException as raised:  # noqa: BLE001: raised again after the call, KeyboardInterrupt too
-            callback.raised = callback.raised or raised
-            return None
-
-    def raise_kept(self):
-        """Raises what the function raised, once."""
-        raised, self.raised = self.raised, None
-        if raised is not None:
-            raise raised

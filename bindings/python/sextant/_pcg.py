@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy
 
 from . import _arrays, _options
+from ._callbacks import Callback, callback
 from ._explain import Explanation, explanation
 from ._interrupt import interruptible
-from ._library import Callback, error, ffi, lib, text
+from ._library import error, ffi, lib, text
 from ._matrix import as_matrix
 from ._objects import Closing, Gate
 from ._reports import Report, from_struct
@@ -16,11 +19,10 @@ from ._reports import Report, from_struct
 _HISTORY = 10000  # iterations that history=True keeps
 
 
-@ffi.callback("sextant_progress_function *", error=1)
+@callback("sextant_progress_function *", error=1)
 def _progress(user, iteration, relative_residual):
-    callback = Callback._all.get(int(ffi.cast("uintptr_t", user)))
-    stop = Callback.run(user, iteration, relative_residual)
-    return 1 if stop or (callback is not None and callback.raised is not None) else 0
+    found = Callback.of(user)
+    return 1 if found is None or found.function(iteration, relative_residual) else 0
 
 
 class PCG(Closing):
@@ -155,7 +157,7 @@ class _Solve:
     def __init__(self, pcg, count, progress, history, options):
         self._pcg, self._count = pcg, count
         self.cancel = ffi.new("int32_t *")
-        self._callback = Callback(lambda *told: bool(progress(*told))) if progress else None
+        self._callback = Callback(progress) if progress else None
         self._capacity = _HISTORY if history is True else int(history)
         self._history = numpy.empty((count, self._capacity)) if self._capacity else None
         self._lengths = numpy.zeros(count, numpy.int64)
@@ -170,18 +172,18 @@ class _Solve:
             each.struct_size = ffi.sizeof("sxt_pcg_report")
 
     def run(self, source, target):
-        pcg = self._pcg
+        pcg, call = self._pcg, self._pcg.context._call
+        if self._callback:  # around the context's own
+            call = functools.partial(self._callback.call, call)
         try:
-            handle = pcg._use()
             if source.one:
-                pcg.context._call(lib.sxt_pcg_solve_array, handle, pcg._n, source.pointer, target.pointer, self._options, self._filled)
+                call(lib.sxt_pcg_solve_array, pcg._use(), pcg._n, source.pointer, target.pointer, self._options, self._filled)
             else:
-                pcg.context._call(lib.sxt_pcg_solve_block, handle, pcg._n, source.count, source.pointer, source.ld, target.pointer,
-                                  target.ld, self._options, self._filled)  # fmt: skip
+                call(lib.sxt_pcg_solve_block, pcg._use(), pcg._n, source.count, source.pointer, source.ld, target.pointer,
+                     target.ld, self._options, self._filled)  # fmt: skip
         finally:
             if self._callback:
                 self._callback.close()
-                self._callback.raise_kept()
 
     def reports(self):
         return [self._report(column) for column in range(self._count)]
