@@ -19,6 +19,7 @@ HEADERS = '#include "sextant/sextant.h"\n#include "sextant/plugin/kinds/spmv.h"\
 CALLBACKS = """
 typedef void sextant_log_function(void *user, sxt_log_level level, const char *message);
 typedef int32_t sextant_progress_function(void *user, int64_t iteration, double relative_residual);
+typedef int32_t sextant_calibration_function(void *user, double done, const char *what, double seconds_left);
 """
 MARKER = re.compile(r'# \d+ "([^"]*)"')
 ASSERTION = re.compile(r"_Static_assert\(.*?\"\);", re.S)

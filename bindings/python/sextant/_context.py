@@ -25,6 +25,12 @@ def _log(user, level, message):
         found.function(_LEVELS.get(level, str(level)), text(message))
 
 
+@callback("sextant_calibration_function *", error=1)
+def _calibration(user, done, what, seconds_left):
+    found = Callback.of(user)
+    return 1 if found is None or found.function(done, text(what), seconds_left) else 0
+
+
 class Context(Closing):
     """A device, opened: a CPU or one NVIDIA GPU.
 
@@ -123,6 +129,42 @@ class Context(Closing):
         """Waits for all work on the stream of `set_stream`."""
         with self._gate:
             self._call(lib.sxt_context_synchronize, self._use())
+
+    def calibrate(self, *, progress: Callable[[float, str, float], object] | None = None, path: str | os.PathLike | None = None,
+                  **options) -> str:  # fmt: skip
+        """Measures the machine and the kernels, and fits the models to them: predictions are rough until this was done once.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            ``progress(done, what, seconds_left)``, done from 0 to 1; True ends it early, and what was measured is fitted.
+        path : path, optional
+            The profile to create or to extend; by default this machine's own, which later contexts find.
+        quick, seconds, kind : optional
+            As in ``sxt_calibrate_options``. It takes 90 seconds without, or 20 with quick=True.
+
+        Returns
+        -------
+        str
+            The profile's path.
+
+        Notes
+        -----
+        Nothing else should use the machine meanwhile, and no other call of this context may be running. Ctrl-C ends it.
+        """
+        told = Callback(progress or (lambda done, what, seconds_left: None))
+        name = ffi.new("char[]", path_bytes(path)) if path is not None else NULL
+        settings, keep = _options.make("sxt_calibrate_options", "Context.calibrate", {
+            **options, "progress": _calibration, "progress_user": told.user})  # fmt: skip
+        settings.path = name
+        written = ffi.new("char[]", 4096)
+        try:
+            with self._gate.alone():
+                told.call(self._call, lib.sxt_calibrate, self._use(), settings, written, len(written), NULL)
+        finally:
+            told.close()
+        del keep
+        return os.fsdecode(ffi.string(written))
 
 
 _default = None

@@ -28,6 +28,7 @@ class Explanation:
 
     @property
     def rows(self) -> list[dict]:
+        """The candidates, one a row."""
         return self.data.get("candidates", [])
 
     def to_pandas(self):

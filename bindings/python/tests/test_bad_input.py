@@ -158,14 +158,14 @@ def test_matrices_that_do_not_fit_the_method(cpu):
         assert error.value.code == code
 
 
-def test_contexts():
+def test_contexts(tmp_path):
     for device in ("gpu", "cpu:x", "cuda:-1", "", None, 3):
         with pytest.raises(ValueError, match="device must be"):
             sextant.Context(device)
     with pytest.raises(sextant.DeviceError):
         sextant.Context("cpu:7")
     with pytest.raises(OSError):
-        sextant.Context("cpu", profile="/nonexistent/profile.toml")
+        sextant.Context("cpu", profile=tmp_path / "none.toml")
     with pytest.raises(TypeError, match="unexpected keyword argument 'thread'"):
         sextant.Context("cpu", thread=1)
     with pytest.raises(ValueError, match="log_level must be one of"):
@@ -203,3 +203,20 @@ def test_plans(tmp_path):
             context.load_plan(tmp_path / "none")
         with pytest.raises(ValueError, match="zero character"):
             context.load_plan("a\0b")
+
+
+def test_calibration(tmp_path):
+    told, path = [], tmp_path / "machine.toml"
+    with sextant.Context("cpu") as context:
+        assert context.calibrate(seconds=1, kind="sxt.vector/1", path=path, progress=lambda *all: told.append(all)) == str(path)
+        assert path.read_text() and 0 <= told[-1][0] <= 1 and isinstance(told[-1][1], str)
+
+        def fails(done, what, seconds_left):
+            raise LookupError(what)
+
+        with pytest.raises(LookupError):
+            context.calibrate(seconds=1, kind="sxt.vector/1", path=path, progress=fails)
+        with pytest.raises(OSError):
+            context.calibrate(seconds=1, kind="sxt.vector/1", path="/dev/null/machine.toml")
+        with pytest.raises(TypeError, match="no option 'quickly'"):
+            context.calibrate(quickly=True)
