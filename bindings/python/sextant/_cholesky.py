@@ -56,31 +56,30 @@ class Analysis(Closing):
     Any number of threads may use it.
     """
 
-    _what = "analysis"
-
-    def __init__(self, A, **options):  # noqa: N803
-        self._make(A, None, options)
+    def __init__(self, A, *, permutation=None, schur_rows=(), **options):
+        self._make(A, None, permutation, schur_rows, options)
 
     @classmethod
-    def load(cls, A, path: str | os.PathLike, **options) -> Analysis:  # noqa: N803
+    def load(cls, A, path: str | os.PathLike, **options) -> Analysis:
         """From a file of `save`, for a matrix of the same pattern: no search for an order. Other patterns are ArgumentError."""
         made = cls.__new__(cls)
-        made._make(A, path, options)
+        made._make(A, path, None, options.pop("schur_rows", ()), options)
         return made
 
-    def _make(self, A, path, options):  # noqa: N803
+    def _make(self, A, path, permutation, schur_rows, options):
         self._matrix = as_matrix(A)
         self.context = self._matrix.context
-        kept = []
-        for name, size in (("permutation", None), ("schur_rows", "n_schur")):
-            if options.get(name) is not None:
-                rows = _rows(name, options[name])
-                if size is None and rows.size != self._matrix.shape[0]:
-                    raise error("SXT_E_DIMENSION", f"{name} has {rows.size} rows, and A has {self._matrix.shape[0]}")
-                kept.append(rows)
-                options = {**options, name: _pointer(rows), **({size: rows.size} if size else {})}
-        self._n_schur = options.get("n_schur", 0)
-        settings, keep = _options.make("sxt_analysis_options", "Analysis", options)
+        own = {}
+        if permutation is not None:
+            permutation = _rows("permutation", permutation)
+            if permutation.size != self._matrix.shape[0]:
+                raise error("SXT_E_DIMENSION", f"permutation has {permutation.size} rows, and A has {self._matrix.shape[0]}")
+            own.update(permutation=_pointer(permutation))
+        schur_rows = _rows("schur_rows", schur_rows)
+        self._n_schur = schur_rows.size
+        if self._n_schur:
+            own.update(schur_rows=_pointer(schur_rows), n_schur=self._n_schur)
+        settings, keep = _options.make("sxt_analysis_options", "Analysis", options, **own)
         made = ffi.new("sxt_analysis **")
         with self._matrix._gate:
             if path is None:
@@ -138,9 +137,7 @@ class Cholesky(Closing):
     whose pivot failed; the object then holds no factor, and can be factored again.
     """
 
-    _what = "factor"
-
-    def __init__(self, A, **options):  # noqa: N803
+    def __init__(self, A, **options):
         given = isinstance(A, Analysis)
         if given and options:
             raise TypeError(f"Cholesky: {next(iter(options))!r} is an option of the analysis that is given")
@@ -160,13 +157,13 @@ class Cholesky(Closing):
         """Of A."""
         return (self._n, self._n)
 
-    def factor(self, A=None) -> Cholesky:  # noqa: N803
+    def factor(self, A=None) -> Cholesky:
         """Factors the present values of the analysis's matrix, or of another Matrix with its pattern, type and context. No analysis
         is repeated, nothing is allocated. Ctrl-C ends it, and the object then holds no factor. Returns the object itself."""
         other = None if A is None else as_matrix(A, self.context)
         handle, given = self._use(), ffi.NULL if other is None else other._use()
         cancel = ffi.new("int32_t *")
-        settings, _ = _options.make("sxt_factor_options", "Cholesky.factor", {"cancel": cancel})
+        settings, _ = _options.make("sxt_factor_options", "Cholesky.factor", {}, cancel=cancel)
         with (other or self._matrix)._gate, self._gate.alone():
             interruptible(lambda: self.context._call(lib.sxt_cholesky_factor, handle, given, settings), cancel)
         return self
@@ -195,7 +192,7 @@ class Cholesky(Closing):
         source = _arrays.read("b", b, self._n, self._dtype, self.context)
         target, answer = _arrays.result(b, out, self._n, source, self._dtype, self.context)
         cancel, filled = ffi.new("int32_t *"), _options.answer("sxt_cholesky_solve_report")
-        settings, _ = _options.make("sxt_cholesky_solve_options", "Cholesky.solve", {**options, "cancel": cancel})
+        settings, _ = _options.make("sxt_cholesky_solve_options", "Cholesky.solve", options, cancel=cancel)
         handle = self._use()
 
         def run():

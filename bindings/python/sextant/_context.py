@@ -71,11 +71,11 @@ class Context(Closing):
         path_array = ffi.new("char *[]", paths) if paths else NULL
         profile_path = ffi.new("char[]", path_bytes(profile)) if profile is not None else None
         self._callback = Callback(log) if log else None
-        options, keep = _options.make("sxt_context_options", "Context", {
-            "device": match.group(1), "device_ordinal": int(match.group(2) or 0), "threads": threads,
-            "deterministic": deterministic, "profile_path": None, "plugin_paths": path_array, "n_plugin_paths": len(paths),
-            "log": _log if log else None, "log_user": self._callback.user if log else None, "log_level": log_level,
-            "race": race, "feedback": feedback, "race_seconds": race_seconds})  # fmt: skip
+        options, keep = _options.make(
+            "sxt_context_options", "Context", {}, device=match.group(1), device_ordinal=int(match.group(2) or 0), threads=threads,
+            deterministic=deterministic, plugin_paths=path_array, n_plugin_paths=len(paths), log=_log if log else None,
+            log_user=self._callback.user if log else None, log_level=log_level, race=race, feedback=feedback,
+            race_seconds=race_seconds)  # fmt: skip
         options.profile_path = profile_path or NULL
         made = ffi.new("sxt_context **")
         self._call(lib.sxt_context_create, options, made)
@@ -154,8 +154,7 @@ class Context(Closing):
         """
         told = Callback(progress or (lambda done, what, seconds_left: None))
         name = ffi.new("char[]", path_bytes(path)) if path is not None else NULL
-        settings, keep = _options.make("sxt_calibrate_options", "Context.calibrate", {
-            **options, "progress": _calibration, "progress_user": told.user})  # fmt: skip
+        settings, keep = _options.make("sxt_calibrate_options", "Context.calibrate", options, progress=_calibration, progress_user=told.user)
         settings.path = name
         written = ffi.new("char[]", 4096)
         try:

@@ -86,8 +86,6 @@ class Hermitian(Closing):
     A system that fails disturbs no other: look at ``info``. Any number of threads may use it. Calls cannot be interrupted.
     """
 
-    _what = "solver"
-
     def __init__(self, n: int, batch: int, dtype=numpy.float64, *, n_rhs: int = 1, orders=None, shifts=None, shortcuts=(),
                  context: Context | None = None, **options):  # fmt: skip
         self.context = context if context is not None else default_context()
@@ -100,7 +98,7 @@ class Hermitian(Closing):
                  "shortcuts": _shortcut_bits(shortcuts), "n_shifts": 0 if shifts is None else len(shifts)}  # fmt: skip
         for name, kind in (("orders", "int32_t *"), ("shifts", "double *")):
             given[name] = None if arrays[name] is None else ffi.cast(kind, _arrays.address(arrays[name]))
-        settings, keep = _options.make("sxt_hermitian_options", "Hermitian", {**options, **given})
+        settings, keep = _options.make("sxt_hermitian_options", "Hermitian", options, **given)
         made = ffi.new("sxt_hermitian **")
         with self.context._gate:
             self.context._call(lib.sxt_hermitian_create, self.context._use(), settings, made)

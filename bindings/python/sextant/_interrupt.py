@@ -45,6 +45,6 @@ def interruptible(job, cancel):
         while not future.done():  # the job uses the caller's arrays
             try:
                 concurrent.futures.wait([future])
-            except BaseException:  # noqa: BLE001, S112: a second Ctrl-C waits as well; the first is raised
+            except BaseException:  # a second Ctrl-C waits as well; the first is raised
                 continue
         raise

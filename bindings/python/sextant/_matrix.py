@@ -45,12 +45,12 @@ class Operator:
         return self._matrix if op == "N" else Transpose(self._matrix, op)
 
     @property
-    def T(self) -> Operator:  # noqa: N802: NumPy's name
+    def T(self) -> Operator:  # NumPy's name
         """The transpose; it shares everything with the matrix."""
         return self._other(_TRANSPOSED[self._op])
 
     @property
-    def H(self) -> Operator:  # noqa: N802
+    def H(self) -> Operator:
         """The conjugate transpose; it shares everything with the matrix."""
         return self._other(_ADJOINT[self._op])
 
@@ -185,9 +185,7 @@ class Matrix(Operator, Closing):
     Any number of threads may use a matrix; `update_values` must have it alone.
     """
 
-    _what = "matrix"
-
-    def __init__(self, A, *, context: Context | None = None, shape: tuple[int, int] | None = None, dtype=None, **options):  # noqa: N803
+    def __init__(self, A, *, context: Context | None = None, shape: tuple[int, int] | None = None, dtype=None, **options):
         self.context = context if context is not None else default_context()
         if not isinstance(self.context, Context):
             raise TypeError(f"Matrix: context must be a sextant.Context, not {type(self.context).__name__}")
@@ -200,7 +198,6 @@ class Matrix(Operator, Closing):
                 self._from_arrays(A, dtype, shape, options, made)
         self._handle = ffi.gc(made[0], lib.sxt_matrix_destroy)
         self._gate = Gate("matrix", self.context._gate)
-        self._matrix = self
         info = self._info()
         self._shape = (info.rows, info.cols)
         self._dtype = _arrays.DTYPES[info.value_type]
@@ -212,22 +209,26 @@ class Matrix(Operator, Closing):
         if dtype is not None:
             _arrays.check_values("Matrix: dtype", numpy.dtype(dtype))
             value_type = _arrays.TYPES[numpy.dtype(dtype)]
-        settings, keep = _options.make("sxt_matrix_options", "Matrix", {**options, "value_type": value_type})
+        settings, keep = _options.make("sxt_matrix_options", "Matrix", options, value_type=value_type)
         self.context._call(lib.sxt_matrix_from_file, self.context._use(), path_bytes(path), settings, made)
         del keep
 
-    def _from_arrays(self, A, dtype, shape, options, made):  # noqa: N803
+    def _from_arrays(self, A, dtype, shape, options, made):
         if dtype is not None:
             raise error("SXT_E_ARGUMENT", "Matrix: dtype is for files; convert arrays with astype")
         entries = _sources.entries(A, shape, options.get("index_base") or 0)
         self._order = entries.order
         types = {"value_type": _arrays.TYPES[entries.values.dtype], "index_type": _arrays.INDEX_TYPES[entries.second.dtype],
                  "offset_type": 0 if entries.form == "coo" else _arrays.INDEX_TYPES[entries.first.dtype]}  # fmt: skip
-        settings, keep = _options.make("sxt_matrix_options", "Matrix", {**options, **types})
+        settings, keep = _options.make("sxt_matrix_options", "Matrix", options, **types)
         first, second, values = map(_arrays.address, (entries.first, entries.second, entries.values))
         count = (entries.count,) if entries.form == "coo" else ()
         self.context._call(_FROM[entries.form], self.context._use(), *entries.shape, *count, first, second, values, settings, made)
         del keep
+
+    @property
+    def _matrix(self):
+        return self
 
     def _info(self):
         info = _options.answer("sxt_matrix_info")
@@ -326,7 +327,7 @@ def _copy(pointer, dtype, count):
     return numpy.frombuffer(ffi.buffer(pointer, count * dtype.itemsize), dtype).copy()
 
 
-def as_matrix(A, context: Context | None = None) -> Matrix:  # noqa: N803
+def as_matrix(A, context: Context | None = None) -> Matrix:
     """A itself where it is a Matrix, else one made from it."""
     if isinstance(A, Matrix):
         return A

@@ -70,7 +70,6 @@ class Closing:
     """An object with a handle. The handle is freed when neither the object nor a running call holds it: so close() may be
     called at any time, from any thread."""
 
-    _what = "object"
     _handle = None
 
     def _use(self):

@@ -4,9 +4,13 @@
 from __future__ import annotations
 
 import difflib
+import re
 
 from ._library import error, ffi, lib
 
+# Members that the package fills in: sizes, types, addresses, and what has an argument of its own.
+OWN = re.compile(r"struct_size|reserved\d+|\w+_user|\w+_type|n_\w+|\w+_size|ownership|space|pointer_array|leading_vary|history\w*|cancel|"
+                 r"use_initial_guess|progress|null_space|permutation|schur_rows|orders|shifts|shortcuts|batch|n")  # fmt: skip
 # Options whose values have names.
 NAMES = {
     "norm": {"2": lib.SXT_NORM_2, "max": lib.SXT_NORM_MAX},
@@ -43,16 +47,19 @@ def _string(option, value, owner):
     return ffi.new("char[]", value.encode())
 
 
-def make(struct: str, owner: str, given: dict):
-    """The struct with its defaults, and what is given in place of them; what it points to, to be kept beside it."""
+def make(struct: str, owner: str, given: dict, **own):
+    """The struct with its defaults, and what the caller (given) and the package (own) set in place of them; what it points
+    to, to be kept beside it."""
     fields = dict(ffi.typeof(struct).fields)
+    known = [name for name in fields if not OWN.fullmatch(name)]
     options, keep = ffi.new(struct + " *"), []
     getattr(lib, struct + "_init")(options, ffi.sizeof(struct))
-    for name, value in given.items():
-        if name not in fields:
-            near = difflib.get_close_matches(name, fields, 1)
+    for name in given:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise TypeError(f"{owner} has no option {name!r}{hint}")
+    for name, value in {**given, **own}.items():
         if value is None:
             continue
         if name in NAMES:

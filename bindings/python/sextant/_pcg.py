@@ -7,10 +7,9 @@ import functools
 
 import numpy
 
-from . import _arrays, _options
+from . import _arrays, _interrupt, _options
 from ._callbacks import Callback, callback
 from ._explain import Explanation, explanation
-from ._interrupt import interruptible
 from ._library import error, ffi, lib, text
 from ._matrix import as_matrix
 from ._objects import Closing, Gate
@@ -54,15 +53,12 @@ class PCG(Closing):
     not square, not symmetric, or not positive on its diagonal.
     """
 
-    _what = "solver"
-
-    def __init__(self, A, *, null_space=None, **options):  # noqa: N803
+    def __init__(self, A, *, null_space=None, **options):
         self._matrix = as_matrix(A)
         self.context, self._n, self._dtype = self._matrix.context, self._matrix.shape[0], self._matrix.dtype
-        kept = self._null_space(null_space)
-        if kept is not None:
-            options.update(null_space=_arrays.address(kept) if kept.size else None, null_space_size=kept.shape[1])
-        settings, keep = _options.make("sxt_pcg_options", "PCG", options)
+        vectors = self._null_space(null_space)
+        given = {} if vectors is None else {"null_space": _arrays.address(vectors), "null_space_size": vectors.shape[1]}
+        settings, keep = _options.make("sxt_pcg_options", "PCG", options, **given)
         made = ffi.new("sxt_pcg **")
         with self._matrix._gate:
             self.context._call(lib.sxt_pcg_create, self._matrix._use(), settings, made)
@@ -85,7 +81,7 @@ class PCG(Closing):
         """Of A."""
         return (self._n, self._n)
 
-    def solve(self, b, x0=None, *, out=None, progress=None, history=False, **options):
+    def solve(self, b, x0=None, *, out=None, progress=None, history=False, interruptible=None, **options):
         """Solves A x = b.
 
         Parameters
@@ -101,6 +97,9 @@ class PCG(Closing):
             solve has ended.
         history : bool or int, optional
             Keep the residual norms of the first iterations (so many, or 10000) in ``report.history``.
+        interruptible : bool, optional
+            Whether Ctrl-C ends the solve; by default where b is one right-hand side. Several are then solved one after the other
+            instead of together.
         rtol, atol, max_iterations, time_limit : optional
             Other limits than those of the set-up.
 
@@ -113,19 +112,20 @@ class PCG(Closing):
 
         Notes
         -----
-        Python's global lock is free during the call. Ctrl-C ends the solve and raises KeyboardInterrupt. ArgumentError names the
-        entry of b that is not finite.
+        Python's global lock is free during the call. Ctrl-C raises KeyboardInterrupt once the solve has ended. ArgumentError names
+        the entry of b that is not finite.
         """
         source = _arrays.read("b", b, self._n, self._dtype, self.context)
         target, answer = _arrays.result(b, out, self._n, source, self._dtype, self.context)
-        call = _Solve(self, source.count, progress, history, {"use_initial_guess": x0 is not None, **options})
+        cancel = ffi.new("int32_t *") if progress is None and (source.one if interruptible is None else interruptible) else None
+        call = _Solve(self, source.count, progress, history, options, cancel=cancel, use_initial_guess=x0 is not None)
         if x0 is not None:
             _start(x0, target, self)
         with self._gate:
-            if progress is None:
-                interruptible(lambda: call.run(source, target), call.cancel)
-            else:
+            if cancel is None:
                 call.run(source, target)
+            else:
+                _interrupt.interruptible(lambda: call.run(source, target), cancel)
         reports = call.reports()
         return answer, reports[0] if source.one else reports
 
@@ -154,19 +154,18 @@ def _start(x0, target, pcg):
 class _Solve:
     """One solve: its options, and what the library writes during it."""
 
-    def __init__(self, pcg, count, progress, history, options):
+    def __init__(self, pcg, count, progress, history, options, **own):
         self._pcg, self._count = pcg, count
-        self.cancel = ffi.new("int32_t *")
         self._callback = Callback(progress) if progress else None
         self._capacity = _HISTORY if history is True else int(history)
         self._history = numpy.empty((count, self._capacity)) if self._capacity else None
         self._lengths = numpy.zeros(count, numpy.int64)
         if self._capacity:
-            options.update(history=ffi.cast("double *", _arrays.address(self._history)), history_capacity=self._capacity,
-                           history_length=ffi.cast("int64_t *", _arrays.address(self._lengths)))  # fmt: skip
+            own.update(history=ffi.cast("double *", _arrays.address(self._history)), history_capacity=self._capacity,
+                       history_length=ffi.cast("int64_t *", _arrays.address(self._lengths)))  # fmt: skip
         if self._callback:
-            options.update(progress=_progress, progress_user=self._callback.user)
-        self._options, self._keep = _options.make("sxt_solve_options", "PCG.solve", {**options, "cancel": self.cancel})
+            own.update(progress=_progress, progress_user=self._callback.user)
+        self._options, self._keep = _options.make("sxt_solve_options", "PCG.solve", options, **own)
         self._filled = ffi.new("sxt_pcg_report[]", count)
         for each in self._filled:
             each.struct_size = ffi.sizeof("sxt_pcg_report")

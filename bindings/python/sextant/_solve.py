@@ -16,7 +16,7 @@ from ._reports import Report
 _REFINEMENTS = 5  # of a direct solve, at most
 
 
-def solve(A, b, *, method: str = "auto", rtol: float | None = None, x0=None, out=None, **options):  # noqa: N803
+def solve(A, b, *, method: str = "auto", rtol: float | None = None, x0=None, out=None, **options):
     """Solves A x = b for a symmetric (Hermitian) positive definite A.
 
     Parameters
@@ -54,7 +54,7 @@ def solve(A, b, *, method: str = "auto", rtol: float | None = None, x0=None, out
     worst = next((each for each in (reports if isinstance(reports, list) else [reports]) if not each.converged), None)
     if worst is None:
         return x
-    if method == "auto" and worst.reason in ("iteration-limit", "stagnated", "diverged", "breakdown", "not-a-number", "m-indefinite"):
+    if method == "auto" and "null_space" not in options and worst.reason in ("iteration-limit", "stagnated", "diverged", "breakdown", "not-a-number", "m-indefinite"):
         return _direct(matrix, b, rtol, out, {})
     raise _not_converged(f"{worst.reason_sentence}; |b - A x| / |b| = {worst.true_relative_residual:.3g} "
                          f"after {worst.iterations} iterations", x, reports)  # fmt: skip
@@ -74,7 +74,7 @@ def _direct(matrix, b, rtol, out, options):
     return x
 
 
-def cg(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None):  # noqa: N803
+def cg(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None):
     """Conjugate gradients, called as ``scipy.sparse.linalg.cg``.
 
     Parameters

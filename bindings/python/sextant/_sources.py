@@ -29,7 +29,7 @@ class Entries:
         return self.values.size
 
 
-def entries(A, shape, base) -> Entries:  # noqa: N803
+def entries(A, shape, base) -> Entries:
     """The entries of whatever is given."""
     if hasattr(A, "tocsr") and hasattr(A, "format"):
         if shape is not None and tuple(shape) != tuple(A.shape):
@@ -55,7 +55,7 @@ def _shape(shape, n):
     return rows, cols
 
 
-def _from_scipy(A):  # noqa: N803
+def _from_scipy(A):
     _arrays.check_values("A", A.dtype)
     if len(A.shape) != 2:
         raise error("SXT_E_DIMENSION", f"A has shape {tuple(A.shape)}, and a matrix has two dimensions")
@@ -110,7 +110,7 @@ def _compressed(form, shape, pointers, indices, values, base):
     return Entries(form, tuple(shape), pointers, indices, values)
 
 
-def _coordinates(A, shape, base):  # noqa: N803
+def _coordinates(A, shape, base):
     values, row, col = _values(A[0]), _indices("row", A[1][0]), _indices("col", A[1][1])
     _same_length(values, row, ("data", "row"))
     _same_length(row, col, ("row", "col"))

@@ -208,14 +208,16 @@ def test_plans(tmp_path):
 def test_calibration(tmp_path):
     told, path = [], tmp_path / "machine.toml"
     with sextant.Context("cpu") as context:
-        assert context.calibrate(seconds=1, kind="sxt.vector/1", path=path, progress=lambda *all: told.append(all)) == str(path)
-        assert path.read_text() and 0 <= told[-1][0] <= 1 and isinstance(told[-1][1], str)
+        assert context.calibrate(seconds=1, kind="sxt.vector/1", path=path) == str(path)
+        assert "[machine]" in path.read_text()
+        context.calibrate(seconds=60, kind="sxt.vector/1", path=path, progress=lambda *all: told.append(all) is None)  # stops it
+        assert told and all(0 <= done <= 1 and isinstance(what, str) and left >= 0 for done, what, left in told)
 
         def fails(done, what, seconds_left):
             raise LookupError(what)
 
         with pytest.raises(LookupError):
-            context.calibrate(seconds=1, kind="sxt.vector/1", path=path, progress=fails)
+            context.calibrate(seconds=60, kind="sxt.vector/1", path=path, progress=fails)
         with pytest.raises(OSError):
             context.calibrate(seconds=1, kind="sxt.vector/1", path="/dev/null/machine.toml")
         with pytest.raises(TypeError, match="no option 'quickly'"):

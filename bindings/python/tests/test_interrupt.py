@@ -18,7 +18,7 @@ LONG = {
     "solve": "solver = sextant.PCG(matrix, preconditioner='none', rtol=1e-13, probe=-1, reorder=-1)\n"
              "call = lambda: solver.solve(numpy.ones(n))",
     "solve of several": "solver = sextant.PCG(matrix, preconditioner='none', rtol=1e-13, probe=-1, reorder=-1)\n"
-                        "call = lambda: solver.solve(numpy.ones((n, 3)))",
+                        "call = lambda: solver.solve(numpy.ones((n, 3)), interruptible=True)",
     "progress": "solver = sextant.PCG(matrix, preconditioner='none', rtol=1e-13, probe=-1, reorder=-1)\n"
                 "call = lambda: solver.solve(numpy.ones(n), progress=lambda iteration, residual: None)",
     "factor": "factor = sextant.Cholesky(sextant.Analysis(matrix, order='natural', scheduler='cholesky.reference.cpu'))\n"

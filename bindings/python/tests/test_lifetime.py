@@ -80,10 +80,17 @@ def test_with():
 
 
 def test_memory_comes_back():
-    """Objects are freed with their last reference, also within cycles."""
+    """Objects are freed with their last reference, and within cycles by the collector."""
+    gc.disable()
+    try:
+        objects = everything()
+        seen = [weakref.ref(each) for each in objects.values()]
+        del objects
+        assert [each() for each in seen] == [None] * len(seen)
+    finally:
+        gc.enable()
     matrix = sextant.Matrix(line(3))
-    matrix.itself = matrix
-    seen = weakref.ref(matrix)
+    matrix.itself, seen = matrix, weakref.ref(matrix)
     del matrix
     gc.collect()
     assert seen() is None

@@ -52,6 +52,8 @@ def test_limits_and_history(cpu):
     assert len(report.history) >= 3 and (report.history > 0).all()
     _, report = solver.solve(numpy.ones(400), history=2, max_iterations=8)
     assert report.iterations == 8 and len(report.history) == 2
+    _, reports = solver.solve(numpy.ones((400, 2)), history=5, interruptible=True)
+    assert [len(each.history) for each in reports] == [4, 4]
     _, reports = solver.solve(numpy.ones((400, 2)), history=5)
     assert [len(each.history) for each in reports] == [4, 4]
 
@@ -102,6 +104,13 @@ def test_options_by_name(cpu):
     assert "jacobi" in str(solver.explain())
     with pytest.raises(TypeError, match="no option 'preconditoner'; did you mean 'preconditioner'"):
         sextant.PCG(matrix, preconditoner="jacobi")
+    for name, value in (("struct_size", 8), ("null_space_size", 1), ("reserved0", 0)):  # the package's own
+        with pytest.raises(TypeError, match="no option"):
+            sextant.PCG(matrix, **{name: value})
+        with pytest.raises(TypeError, match="no option"):
+            sextant.Matrix(plate(4), ownership=1)
+        with pytest.raises(TypeError, match="no option"):
+            solver.solve(numpy.ones(100), cancel=None)
     with pytest.raises(ValueError, match="norm must be one of '2', 'max', not 'inf'"):
         sextant.PCG(matrix, norm="inf")
     with pytest.raises(ValueError, match="rtol has a value of a wrong type: 'small'"):
