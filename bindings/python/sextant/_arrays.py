@@ -17,7 +17,7 @@ TYPES = {
     numpy.dtype(numpy.complex64): lib.SXT_C64,
     numpy.dtype(numpy.complex128): lib.SXT_C128,
 }
-DTYPES = {value: dtype for dtype, value in TYPES.items()}
+DTYPES: dict[int, numpy.dtype] = {value: dtype for dtype, value in TYPES.items()}
 INDEX_TYPES = {numpy.dtype(numpy.int32): lib.SXT_I32, numpy.dtype(numpy.int64): lib.SXT_I64}
 
 

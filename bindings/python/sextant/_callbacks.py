@@ -21,7 +21,7 @@ class Callback:
     _numbers = itertools.count(1)
     _lock = threading.Lock()
     _inside = 0  # calls that may call back, of other threads than the main one
-    _ending = False
+    ending = False  # the interpreter: no thread but the main one may call back any more
 
     def __init__(self, function):
         self.function = function
@@ -58,8 +58,8 @@ class Callback:
     @classmethod
     def _enter(cls):
         with cls._lock:
-            cls._inside += not cls._ending
-            ending = cls._ending
+            cls._inside += not cls.ending
+            ending = cls.ending
         while ending:  # a daemon thread, which the process takes with it
             time.sleep(3600)
 
@@ -72,7 +72,7 @@ class Callback:
     def end(cls):
         """Waits for calls of daemon threads: Python ends a thread that calls back after its end, in the middle of the library."""
         with cls._lock:
-            cls._ending = True
+            cls.ending = True
         while cls._inside:
             time.sleep(0.001)
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any, Sequence
 
 import numpy
 
@@ -56,11 +57,11 @@ class Analysis(Closing):
     Any number of threads may use it.
     """
 
-    def __init__(self, A, *, permutation=None, schur_rows=(), **options):
+    def __init__(self, A: Any, *, permutation: Sequence[int] | None = None, schur_rows: Sequence[int] = (), **options: Any):
         self._make(A, None, permutation, schur_rows, options)
 
     @classmethod
-    def load(cls, A, path: str | os.PathLike, **options) -> Analysis:
+    def load(cls, A: Any, path: str | os.PathLike, **options: Any) -> Analysis:
         """From a file of `save`, for a matrix of the same pattern: no search for an order. Other patterns are ArgumentError."""
         made = cls.__new__(cls)
         made._make(A, path, None, options.pop("schur_rows", ()), options)
@@ -137,7 +138,7 @@ class Cholesky(Closing):
     whose pivot failed; the object then holds no factor, and can be factored again.
     """
 
-    def __init__(self, A, **options):
+    def __init__(self, A: Any, **options: Any):
         given = isinstance(A, Analysis)
         if given and options:
             raise TypeError(f"Cholesky: {next(iter(options))!r} is an option of the analysis that is given")
@@ -157,7 +158,7 @@ class Cholesky(Closing):
         """Of A."""
         return (self._n, self._n)
 
-    def factor(self, A=None) -> Cholesky:
+    def factor(self, A: Any = None) -> Cholesky:
         """Factors the present values of the analysis's matrix, or of another Matrix with its pattern, type and context. No analysis
         is repeated, nothing is allocated. Ctrl-C ends it, and the object then holds no factor. Returns the object itself."""
         other = None if A is None else as_matrix(A, self.context)
@@ -168,7 +169,7 @@ class Cholesky(Closing):
             interruptible(lambda: self.context._call(lib.sxt_cholesky_factor, handle, given, settings), cancel)
         return self
 
-    def solve(self, b, *, out=None, full_output=False, **options):
+    def solve(self, b: Any, *, out: Any = None, full_output: bool = False, **options: Any) -> Any:
         """Solves A x = b.
 
         Parameters
@@ -261,15 +262,15 @@ class Cholesky(Closing):
             self.context._call(lib.sxt_cholesky_schur, self._use(), n, _arrays.address(complement), max(n, 1))
         return complement
 
-    def inverse(self, rows, cols) -> numpy.ndarray:
+    def inverse(self, rows: Sequence[int], cols: Sequence[int]) -> numpy.ndarray:
         """Entries (rows[k], cols[k]) of A^-1, which must be entries of A, of L or of the diagonal: IndexRangeError names the one
         that is not. By selected inversion, which takes memory for another factor meanwhile."""
-        rows, cols = _rows("rows", rows), _rows("cols", cols)
-        if rows.size != cols.size:
-            raise error("SXT_E_DIMENSION", f"rows has {rows.size} entries and cols {cols.size}")
-        values = numpy.empty(rows.size, self._dtype)
+        i, j = _rows("rows", rows), _rows("cols", cols)
+        if i.size != j.size:
+            raise error("SXT_E_DIMENSION", f"rows has {i.size} entries and cols {j.size}")
+        values = numpy.empty(i.size, self._dtype)
         with self._gate:
-            self.context._call(lib.sxt_cholesky_inverse, self._use(), rows.size, _pointer(rows), _pointer(cols), _arrays.address(values))
+            self.context._call(lib.sxt_cholesky_inverse, self._use(), i.size, _pointer(i), _pointer(j), _arrays.address(values))
         return values
 
     def aslinearoperator(self):

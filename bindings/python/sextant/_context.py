@@ -7,7 +7,7 @@ import os
 import re
 import threading
 import weakref
-from typing import Callable, Iterable
+from typing import Any, Callable, Iterable
 
 from . import _options
 from ._callbacks import Callback, callback
@@ -71,6 +71,8 @@ class Context(Closing):
         path_array = ffi.new("char *[]", paths) if paths else NULL
         profile_path = ffi.new("char[]", path_bytes(profile)) if profile is not None else None
         self._callback = Callback(log) if log else None
+        if self._callback:
+            weakref.finalize(self, self._callback.close)
         options, keep = _options.make(
             "sxt_context_options", "Context", {}, device=match.group(1), device_ordinal=int(match.group(2) or 0), threads=threads,
             deterministic=deterministic, plugin_paths=path_array, n_plugin_paths=len(paths), log=_log if log else None,
@@ -82,9 +84,7 @@ class Context(Closing):
         del keep
         self._handle = ffi.gc(made[0], lib.sxt_context_destroy)
         self._gate = Gate("context")
-        self._stream = None
-        if self._callback:
-            weakref.finalize(self, self._callback.close)
+        self._stream: int | None = None
         #: "cpu" or "cuda": where this context computes.
         self.kind: str = self.describe().partition(":")[0]
 
@@ -131,7 +131,7 @@ class Context(Closing):
             self._call(lib.sxt_context_synchronize, self._use())
 
     def calibrate(self, *, progress: Callable[[float, str, float], object] | None = None, path: str | os.PathLike | None = None,
-                  **options) -> str:  # fmt: skip
+                  **options: Any) -> str:  # fmt: skip
         """Measures the machine and the kernels, and fits the models to them: predictions are rough until this was done once.
 
         Parameters

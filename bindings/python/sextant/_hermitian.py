@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Sequence
 
 import numpy
 
@@ -86,8 +87,9 @@ class Hermitian(Closing):
     A system that fails disturbs no other: look at ``info``. Any number of threads may use it. Calls cannot be interrupted.
     """
 
-    def __init__(self, n: int, batch: int, dtype=numpy.float64, *, n_rhs: int = 1, orders=None, shifts=None, shortcuts=(),
-                 context: Context | None = None, **options):  # fmt: skip
+    def __init__(self, n: int, batch: int, dtype: Any = numpy.float64, *, n_rhs: int = 1, orders: Sequence[int] | None = None,
+                 shifts: Sequence[float] | None = None, shortcuts: str | Sequence[str] = (), context: Context | None = None,
+                 **options: Any):  # fmt: skip
         self.context = context if context is not None else default_context()
         self._dtype = numpy.dtype(dtype)
         _arrays.check_values("Hermitian: dtype", self._dtype)
@@ -106,7 +108,7 @@ class Hermitian(Closing):
         self._handle = ffi.gc(made[0], lib.sxt_hermitian_destroy)
         self._gate = Gate("solver", self.context._gate)
 
-    def factor(self, a, *, active=None, overwrite_a=False, want=()) -> HermitianSystems:
+    def factor(self, a: Any, *, active: Any = None, overwrite_a: bool = False, want: str | Sequence[str] = ()) -> HermitianSystems:
         """Factors a set.
 
         Parameters
@@ -123,7 +125,8 @@ class Hermitian(Closing):
         self._run(lib.sxt_hermitian_factor, systems, active)
         return systems
 
-    def solve(self, factored: HermitianSystems, b, *, a=None, overwrite_b=False, want=()) -> HermitianSystems:
+    def solve(self, factored: HermitianSystems, b: Any, *, a: Any = None, overwrite_b: bool = False,
+              want: str | Sequence[str] = ()) -> HermitianSystems:  # fmt: skip
         """Solves for b of shape (batch, n) or (batch, n, k) with the factors of `factor`. Systems that have no factor keep their b.
         want: "residual", which needs the matrices again in `a`, as refinement does."""
         if factored.factor is None:
@@ -134,7 +137,8 @@ class Hermitian(Closing):
         self._run(lib.sxt_hermitian_solve, systems, None, None if a is None else self._matrices(a, False))
         return systems
 
-    def factor_solve(self, a, b, *, active=None, overwrite_a=False, overwrite_b=False, want=()) -> HermitianSystems:
+    def factor_solve(self, a: Any, b: Any, *, active: Any = None, overwrite_a: bool = False, overwrite_b: bool = False,
+                     want: str | Sequence[str] = ()) -> HermitianSystems:  # fmt: skip
         """Factors and solves in one call; alone here shortcuts are taken. want: "residual", "rcond", "inertia"."""
         systems = self._systems(want)
         systems.shortcut = numpy.zeros(self._batch, numpy.uint8)
@@ -236,7 +240,7 @@ def _numbers(name, numbers, dtype, count=None):
     return array
 
 
-def solve_hermitian(a, b, *, context: Context | None = None, want=(), **options) -> HermitianSystems:
+def solve_hermitian(a: Any, b: Any, *, context: Context | None = None, want: str | Sequence[str] = (), **options: Any) -> HermitianSystems:
     """Factors and solves one set: `Hermitian` with the sizes and the type of a, and its `factor_solve`.
 
     Parameters

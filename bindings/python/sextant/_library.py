@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+from typing import Any
 
 from . import _errors, _location
 from ._declarations import ffi
@@ -37,6 +38,8 @@ def _open():
     raise ImportError("libsextant was not found; SEXTANT_LIBRARY may name its file. Tried: " + "; ".join(tried))
 
 
+lib: Any
+path: str
 lib, path = _open()
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import numpy
 
@@ -54,7 +55,7 @@ class Operator:
         """The conjugate transpose; it shares everything with the matrix."""
         return self._other(_ADJOINT[self._op])
 
-    def multiply(self, x, *, out=None, alpha=None, beta=None):
+    def multiply(self, x: Any, *, out: Any = None, alpha: complex | None = None, beta: complex | None = None) -> Any:
         """alpha op(A) x + beta out.
 
         Parameters
@@ -109,33 +110,33 @@ class Operator:
             raise error("SXT_E_NOT_SUPPORTED", "multiply: the conjugate of a matrix takes neither out nor alpha nor beta")
         return numpy.conj(self._matrix.multiply(numpy.conj(_arrays.as_array("x", x, self.dtype))))
 
-    def __matmul__(self, x):
+    def __matmul__(self, x: Any) -> Any:
         if isinstance(x, Operator) or hasattr(x, "tocsr"):
             return NotImplemented
         return self.multiply(x)
 
-    def __rmatmul__(self, x):
+    def __rmatmul__(self, x: Any) -> Any:
         """x @ A: rows of x times A."""
         return self.T.multiply(numpy.asarray(x).T).T
 
-    def dot(self, x):
+    def dot(self, x: Any) -> Any:
         """A @ x."""
         return self.multiply(x)
 
     # The names by which SciPy asks.
-    def matvec(self, x):
+    def matvec(self, x: Any) -> Any:
         """A @ x for x of shape (n,) or (n, 1), whose shape the result has."""
         return self.multiply(x)
 
-    def rmatvec(self, x):
+    def rmatvec(self, x: Any) -> Any:
         """A.H @ x, as `matvec`."""
         return self.H.multiply(x)
 
-    def matmat(self, x):
+    def matmat(self, x: Any) -> Any:
         """A @ x for columns."""
         return self.multiply(x)
 
-    def rmatmat(self, x):
+    def rmatmat(self, x: Any) -> Any:
         """A.H @ x for columns."""
         return self.H.multiply(x)
 
@@ -185,7 +186,7 @@ class Matrix(Operator, Closing):
     Any number of threads may use a matrix; `update_values` must have it alone.
     """
 
-    def __init__(self, A, *, context: Context | None = None, shape: tuple[int, int] | None = None, dtype=None, **options):
+    def __init__(self, A: Any, *, context: Context | None = None, shape: tuple[int, int] | None = None, dtype: Any = None, **options: Any):
         self.context = context if context is not None else default_context()
         if not isinstance(self.context, Context):
             raise TypeError(f"Matrix: context must be a sextant.Context, not {type(self.context).__name__}")
@@ -250,7 +251,7 @@ class Matrix(Operator, Closing):
         """As stated when it was made."""
         return _options.name_of("symmetry", self._info().symmetry)
 
-    def update_values(self, values) -> None:
+    def update_values(self, values: Any) -> None:
         """New values on the same pattern.
 
         Parameters
@@ -299,7 +300,7 @@ class Matrix(Operator, Closing):
     @staticmethod
     def feature_names() -> list[str]:
         """The names that `feature` takes."""
-        names = []
+        names: list[str] = []
         while name := lib.sxt_feature_name(len(names)):
             names.append(text(name))
         return names

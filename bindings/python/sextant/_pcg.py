@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+from typing import Any, Callable
 
 import numpy
 
@@ -21,7 +22,7 @@ _HISTORY = 10000  # iterations that history=True keeps
 @callback("sextant_progress_function *", error=1)
 def _progress(user, iteration, relative_residual):
     found = Callback.of(user)
-    return 1 if found is None or found.function(iteration, relative_residual) else 0
+    return 1 if found is None or Callback.ending or found.function(iteration, relative_residual) else 0
 
 
 class PCG(Closing):
@@ -53,7 +54,7 @@ class PCG(Closing):
     not square, not symmetric, or not positive on its diagonal.
     """
 
-    def __init__(self, A, *, null_space=None, **options):
+    def __init__(self, A: Any, *, null_space: Any = None, **options: Any):
         self._matrix = as_matrix(A)
         self.context, self._n, self._dtype = self._matrix.context, self._matrix.shape[0], self._matrix.dtype
         vectors = self._null_space(null_space)
@@ -81,7 +82,8 @@ class PCG(Closing):
         """Of A."""
         return (self._n, self._n)
 
-    def solve(self, b, x0=None, *, out=None, progress=None, history=False, interruptible=None, **options):
+    def solve(self, b: Any, x0: Any = None, *, out: Any = None, progress: Callable[[int, float], object] | None = None,
+              history: bool | int = False, interruptible: bool | None = None, **options: Any) -> tuple[Any, Any]:  # fmt: skip
         """Solves A x = b.
 
         Parameters

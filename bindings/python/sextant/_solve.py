@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any, Callable
+
 import numpy
 
 from . import _arrays
@@ -14,9 +16,11 @@ from ._pcg import PCG
 from ._reports import Report
 
 _REFINEMENTS = 5  # of a direct solve, at most
+# Ends of conjugate gradients after which a factorisation may do: A may be positive definite, and no limit of time was met.
+_MAY_FACTOR = ("iteration-limit", "stagnated", "diverged", "breakdown", "not-a-number", "m-indefinite")
 
 
-def solve(A, b, *, method: str = "auto", rtol: float | None = None, x0=None, out=None, **options):
+def solve(A: Any, b: Any, *, method: str = "auto", rtol: float | None = None, x0: Any = None, out: Any = None, **options: Any) -> Any:
     """Solves A x = b for a symmetric (Hermitian) positive definite A.
 
     Parameters
@@ -54,7 +58,7 @@ def solve(A, b, *, method: str = "auto", rtol: float | None = None, x0=None, out
     worst = next((each for each in (reports if isinstance(reports, list) else [reports]) if not each.converged), None)
     if worst is None:
         return x
-    if method == "auto" and "null_space" not in options and worst.reason in ("iteration-limit", "stagnated", "diverged", "breakdown", "not-a-number", "m-indefinite"):
+    if method == "auto" and worst.reason in _MAY_FACTOR and "null_space" not in options:
         return _direct(matrix, b, rtol, out, {})
     raise _not_converged(f"{worst.reason_sentence}; |b - A x| / |b| = {worst.true_relative_residual:.3g} "
                          f"after {worst.iterations} iterations", x, reports)  # fmt: skip
@@ -74,7 +78,8 @@ def _direct(matrix, b, rtol, out, options):
     return x
 
 
-def cg(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None):
+def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None, M: str | None = None,
+       callback: Callable[[float], object] | None = None) -> tuple[Any, int]:  # fmt: skip
     """Conjugate gradients, called as ``scipy.sparse.linalg.cg``.
 
     Parameters

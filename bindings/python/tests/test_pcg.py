@@ -132,6 +132,8 @@ def test_solve(cpu):
         assert numpy.linalg.norm(b - a @ x) <= 1e-9 * numpy.linalg.norm(b)
     x = sextant.solve(a, numpy.column_stack([b, 2 * b]))
     numpy.testing.assert_allclose(x[:, 1], 2 * x[:, 0], rtol=1e-4)
+    for method in ("pcg", "cholesky"):
+        assert (sextant.solve(a, 0 * b, method=method) == 0).all()
     with pytest.raises(ValueError, match="method must be"):
         sextant.solve(a, b, method="lu")
 
