@@ -154,7 +154,8 @@ class Context(Closing):
         """
         told = Callback(progress or (lambda done, what, seconds_left: None))
         name = ffi.new("char[]", path_bytes(path)) if path is not None else NULL
-        settings, keep = _options.make("sxt_calibrate_options", "Context.calibrate", options, progress=_calibration, progress_user=told.user)
+        settings, keep = _options.make("sxt_calibrate_options", "Context.calibrate", options, progress=_calibration,
+                                       progress_user=told.user)  # fmt: skip
         settings.path = name
         written = ffi.new("char[]", 4096)
         try:

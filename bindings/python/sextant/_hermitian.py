@@ -17,6 +17,9 @@ from ._reports import HermitianReport, from_struct
 
 _SHORTCUTS = {"toeplitz": lib.SXT_SHORTCUT_TOEPLITZ, "mixed": lib.SXT_SHORTCUT_MIXED, "always": lib.SXT_SHORTCUT_ALWAYS,
               "butterfly": lib.SXT_SHORTCUT_BUTTERFLY}  # fmt: skip
+# Members of a set that are arrays with one entry, or some, for each system.
+_ARRAYS = {"info": "int32_t *", "pivots": "int32_t *", "scale": "double *", "shift": "double *", "residual": "double *",
+           "rcond": "double *", "inertia": "int32_t *", "shortcut": "uint8_t *"}  # fmt: skip
 # Outputs that are asked for by name: members of the set, the numbers of a system, and their type.
 _WANTED = {"residual": ((), numpy.float64), "rcond": ((), numpy.float64), "inertia": ((3,), numpy.int32)}
 
@@ -203,8 +206,7 @@ class Hermitian(Closing):
         described.a = _arrays.address(systems.factor if matrices is None else matrices)
         if matrices is not None:
             described.factor = _arrays.address(systems.factor)
-        for name, kind in (("info", "int32_t *"), ("pivots", "int32_t *"), ("scale", "double *"), ("shift", "double *"),
-                           ("residual", "double *"), ("rcond", "double *"), ("inertia", "int32_t *"), ("shortcut", "uint8_t *")):  # fmt: skip
+        for name, kind in _ARRAYS.items():
             array = getattr(systems, name)
             if array is not None:
                 setattr(described, name, ffi.cast(kind, _arrays.address(array)))

@@ -33,7 +33,8 @@ def _open():
             tried.append(str(error))
             continue
         if tuple(int(part) for part in version.split(".")[:2]) < _location.VERSION[:2]:
-            raise ImportError(f"{path} is Sextant {version}, older than {'.'.join(map(str, _location.VERSION))}, which this package was built for")
+            needed = ".".join(map(str, _location.VERSION))
+            raise ImportError(f"{path} is Sextant {version}, older than {needed}, which this package was built for")
         return library, path
     raise ImportError("libsextant was not found; SEXTANT_LIBRARY may name its file. Tried: " + "; ".join(tried))
 

@@ -82,7 +82,8 @@ def test_what_another_handler_raises(cpu):
 
 def test_other_threads_run_meanwhile(cpu):
     """A thread of Python counts while another one is inside the library."""
-    solver = sextant.PCG(sextant.Matrix(line(300000), context=cpu), preconditioner="none", rtol=1e-13, probe=-1, reorder=-1, time_limit=0.5)  # fmt: skip
+    solver = sextant.PCG(sextant.Matrix(line(300000), context=cpu), preconditioner="none", rtol=1e-13, probe=-1, reorder=-1,
+                         time_limit=0.5)  # fmt: skip
     running, counts = threading.Event(), []
 
     def solve():

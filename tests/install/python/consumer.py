@@ -6,7 +6,7 @@ import sys
 
 folder, prefix = sys.argv[1:]
 sys.path.insert(0, folder)
-import sextant  # noqa: E402
+import sextant
 
 library = pathlib.Path(sextant.library_path).resolve()
 assert pathlib.Path(sextant.__file__).is_relative_to(folder), sextant.__file__
