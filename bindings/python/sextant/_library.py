@@ -29,7 +29,7 @@ def _open():
         try:
             library = ffi.dlopen(path)
             version = ffi.string(library.sxt_version_string()).decode()
-        except (OSError, AttributeError) as error:  # AttributeError: another library
+        except (OSError, ffi.error) as error:  # ffi.error: of another library
             tried.append(str(error))
             continue
         if tuple(int(part) for part in version.split(".")[:2]) < _location.VERSION[:2]:

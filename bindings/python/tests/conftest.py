@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the tests share: problems whose answers are known, and a context of the CPU."""
 
+import os
 import pathlib
 import subprocess
 import sys
@@ -34,9 +35,9 @@ def scattered(random, rows, cols, dtype=numpy.float64, density=0.2):
     return scipy.sparse.csr_array((dense * (random.random((rows, cols)) < density)).astype(dtype))
 
 
-def run_python(program, *arguments, check=True):
+def run_python(program, check=True, **environment):
     """A program in an interpreter of its own; a crash is seen in its exit code."""
-    run = subprocess.run([sys.executable, "-c", program, *map(str, arguments)], capture_output=True, text=True, timeout=120)
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, env={**os.environ, **environment})
     if check:
         assert run.returncode == 0, f"it ended with {run.returncode}:\n{run.stdout}{run.stderr}"
         assert run.stderr == ""

@@ -6,6 +6,7 @@ import pathlib
 import re
 
 import pytest
+from conftest import run_python
 
 import sextant
 from sextant import _errors, _library, _options, _reports
@@ -103,6 +104,24 @@ def test_everything_public_is_documented():
             for member, value in vars(each).items() if isinstance(each, type) else ():
                 public = callable(value) or isinstance(value, (property, staticmethod, classmethod))
                 assert member.startswith("_") or not public or getattr(value, "__doc__", None), f"{name}.{member}"
+
+
+@pytest.mark.parametrize("library", ["/nonexistent/libsextant.so.0", "libm.so.6"])
+def test_a_library_that_is_none(library):
+    run = run_python("import sextant", check=False, SEXTANT_LIBRARY=library)
+    assert run.returncode == 1 and "ImportError: libsextant was not found; SEXTANT_LIBRARY may name its file" in run.stderr
+    assert library in run.stderr
+
+
+def test_a_library_that_is_too_old(tmp_path):
+    """Of an older minor version than the headers that the package was made from."""
+    for module in pathlib.Path(sextant.__file__).parent.glob("*.py"):
+        (tmp_path / "sextant").mkdir(exist_ok=True)
+        (tmp_path / "sextant" / module.name).write_bytes(module.read_bytes())
+    location = tmp_path / "sextant/_location.py"
+    location.write_text(re.sub(r"VERSION = .*", "VERSION = (0, 99, 0)", location.read_text()))
+    run = run_python("import sextant", check=False, PYTHONPATH=str(tmp_path))
+    assert run.returncode == 1 and "older than 0.99.0, which this package was built for" in run.stderr
 
 
 def test_what_is_loaded(cpu):
