@@ -52,6 +52,14 @@ def as_array(name: str, x, dtype, stream=None):
     return x
 
 
+def on_host(name: str, x, dtype, what: str):
+    """x as a NumPy array; refuses device memory, which `what` does not take."""
+    x = as_array(name, x, dtype)
+    if not isinstance(x, numpy.ndarray):
+        raise error("SXT_E_NOT_SUPPORTED", f"{name} lies in device memory; {what} takes host memory")
+    return x
+
+
 def _from_sequence(name, x, dtype):
     """Lists and the like have no type of their own."""
     try:

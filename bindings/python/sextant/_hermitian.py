@@ -181,7 +181,7 @@ class Hermitian(Closing):
         return self._columns("a", a, (self._batch, self._n, self._n), overwrite)
 
     def _sides(self, b, overwrite):
-        b = _host("b", b, self._dtype)
+        b = _arrays.on_host("b", b, self._dtype, "a set")
         if b.ndim not in (2, 3) or b.shape[:2] != (self._batch, self._n):
             raise error("SXT_E_DIMENSION", f"b has shape {b.shape}; ({self._batch}, {self._n}) or ({self._batch}, {self._n}, k) is needed")
         if b.ndim == 3:
@@ -190,7 +190,7 @@ class Hermitian(Closing):
 
     def _columns(self, name, array, shape, overwrite):
         """The array itself where each system is column-major and it may be overwritten, else such a copy."""
-        array = _host(name, array, self._dtype)
+        array = _arrays.on_host(name, array, self._dtype, "a set")
         if array.shape != shape:
             raise error("SXT_E_DIMENSION", f"{name} has shape {array.shape}; {shape} is needed")
         turned = array.transpose(0, 2, 1)
@@ -221,13 +221,6 @@ class Hermitian(Closing):
 
     def __repr__(self):
         return f"<sextant.Hermitian, {self._batch} systems of order {self._n}, {self._dtype}{', closed' if self.closed else ''}>"
-
-
-def _host(name, array, dtype):
-    array = _arrays.as_array(name, array, dtype)
-    if not isinstance(array, numpy.ndarray):
-        raise error("SXT_E_NOT_SUPPORTED", f"{name} lies in device memory; sets are taken from host memory")
-    return array
 
 
 def _numbers(name, numbers, dtype, count=None):

@@ -108,7 +108,7 @@ class Operator:
         """conj(A) x = conj(A conj(x)), on the host."""
         if alpha is not None or beta is not None or out is not None:
             raise error("SXT_E_NOT_SUPPORTED", "multiply: the conjugate of a matrix takes neither out nor alpha nor beta")
-        return numpy.conj(self._matrix.multiply(numpy.conj(_arrays.as_array("x", x, self.dtype))))
+        return numpy.conj(self._matrix.multiply(numpy.conj(_arrays.on_host("x", x, self.dtype, "the conjugate of a matrix"))))
 
     def __matmul__(self, x: Any) -> Any:
         if isinstance(x, Operator) or hasattr(x, "tocsr"):
@@ -117,7 +117,7 @@ class Operator:
 
     def __rmatmul__(self, x: Any) -> Any:
         """x @ A: rows of x times A."""
-        return self.T.multiply(numpy.asarray(x).T).T
+        return self.T.multiply(_arrays.on_host("x", x, self.dtype, "x @ A").T).T
 
     def dot(self, x: Any) -> Any:
         """A @ x."""
@@ -265,10 +265,7 @@ class Matrix(Operator, Closing):
         Solvers made from the matrix use them from their next solve on. On an error the old values stay. No other call on the
         matrix or on its solvers may be running: StateError.
         """
-        values = _arrays.as_array("values", values, self._dtype)
-        if not isinstance(values, numpy.ndarray):
-            raise error("SXT_E_NOT_SUPPORTED", "values lie in device memory; update_values takes host memory")
-        values = numpy.ascontiguousarray(values).reshape(-1)
+        values = numpy.ascontiguousarray(_arrays.on_host("values", values, self._dtype, "update_values")).reshape(-1)
         if self._order is not None and values.size == self._order.size:
             values = values[self._order]
         with self._gate.alone():

@@ -84,8 +84,9 @@ def test_device_tensors_are_refused_on_a_cpu(a):
             call()
     with pytest.raises(NotImplementedError, match="DLPack type 10"):
         a @ Tensor(numpy.ones(4), device=(10, 0))
-    with pytest.raises(NotImplementedError, match="device memory"):
-        a.update_values(tensor)
+    for call in (lambda: a.update_values(tensor), lambda: tensor @ a, lambda: sextant.Hermitian(2, 1).factor(tensor)):
+        with pytest.raises(NotImplementedError, match="device memory"):
+            call()
 
 
 def test_types(a):

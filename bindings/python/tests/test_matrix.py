@@ -71,7 +71,7 @@ def test_index_types_and_any_order(cpu, random, index):
 def test_lists_and_other_bases(cpu):
     matrix = sextant.Matrix(([2, 1, 3], [1, 2, 2], [1, 3, 4]), index_base=1, context=cpu)
     assert matrix.shape == (2, 2) and matrix.nnz == 3
-    assert (matrix @ [1, 10]).tolist() == [12, 30]
+    assert (matrix @ [1, 10]).tolist() == [12, 30] and ([1, 10] @ matrix).tolist() == [2, 31]
 
 
 def test_one_triangle(cpu):
