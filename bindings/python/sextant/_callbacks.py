@@ -10,6 +10,7 @@ import os
 import threading
 import time
 
+from ._interrupt import cancel_all
 from ._library import ffi
 
 
@@ -73,6 +74,7 @@ class Callback:
         """Waits for calls of daemon threads: Python ends a thread that calls back after its end, in the middle of the library."""
         with cls._lock:
             cls.ending = True
+        cancel_all()
         while cls._inside:
             time.sleep(0.001)
 

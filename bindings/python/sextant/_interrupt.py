@@ -9,11 +9,13 @@ import os
 import threading
 
 _helper = None
+_running: dict = {}  # flags of jobs on other threads than the main one
 
 
 def _forget_helper():
     global _helper
     _helper = None
+_running: dict = {}  # flags of jobs on other threads than the main one
 
 
 os.register_at_fork(after_in_child=_forget_helper)  # threads do not survive a fork
@@ -30,11 +32,25 @@ def _submit(job):
         return None
 
 
+def cancel_all():
+    """At the end of the interpreter: only daemon threads are left then."""
+    for cancel in list(_running.values()):
+        cancel[0] = 1
+
+
+def _until_the_end(job, cancel):
+    _running[id(cancel)] = cancel
+    try:
+        return job()
+    finally:
+        del _running[id(cancel)]
+
+
 def interruptible(job, cancel):
     """job(), which ends soon after the flag `cancel` (int32_t *) is set. What a handler of signals raises meanwhile sets
     it, and is raised once the job has ended."""
     if threading.current_thread() is not threading.main_thread():
-        return job()  # signals never reach other threads
+        return _until_the_end(job, cancel)  # signals never reach other threads
     future = _submit(job)
     if future is None:
         return job()

@@ -9,7 +9,7 @@ import time
 
 import numpy
 import pytest
-from conftest import line
+from conftest import line, run_python
 
 import sextant
 
@@ -56,6 +56,24 @@ def test_ctrl_c(what):
     finally:
         program.kill()
     assert (output, errors, program.returncode) == ("interrupted\n", "", 0)
+
+
+def test_the_interpreters_end_during_a_solve():
+    """A daemon thread's solve, in a context that calls back, ends with the program."""
+    begun = time.perf_counter()
+    run_python("""
+import sys, threading, time
+sys.path.insert(0, %r)
+import numpy, sextant
+from conftest import line
+context = sextant.Context("cpu", log=lambda level, message: None, log_level="debug")
+solver = sextant.PCG(sextant.Matrix(line(300000), context=context), preconditioner="none", rtol=1e-13, probe=-1, reorder=-1)
+inside = threading.Event()
+threading.Thread(target=lambda: (inside.set(), solver.solve(numpy.ones(300000))), daemon=True).start()
+inside.wait()
+time.sleep(0.5)
+""" % __file__.rpartition("/")[0])
+    assert time.perf_counter() - begun < 30
 
 
 def test_what_another_handler_raises(cpu):
