@@ -6,6 +6,7 @@ usage: install_test.py [options] STEP
 steps: tree         install and move (the others need it)
        c-cmake, c-pkgconfig                                  a C program by find_package, by pkg-config
        fortran-cmake, fortran-source, fortran-pkgconfig      a Fortran program, by installed modules, by their source
+       python       the Python package, installed by pip
        plugin       a plugin folder of the tree, built outside, and checked by the sextant command
        kinds        one kernel of each kind, built outside
        documents    links between documents, rooms of headers
@@ -15,6 +16,7 @@ Exit codes: 0 passed, 1 failed, 77 skipped because something is not there.
 """
 
 import argparse
+import importlib.util
 import os
 import pathlib
 import re
@@ -168,6 +170,17 @@ def fortran_pkgconfig(t):
     run(program)
 
 
+def python(t):
+    missing = [name for name in ("pip", "scikit_build_core", "cffi", "numpy") if importlib.util.find_spec(name) is None]
+    if missing or t.options.sanitize:
+        skip(f"Python has no module {', '.join(missing)}" if missing else "Python runs without the sanitizer's runtime")
+    folder = t.build_folder("python by pip")
+    run(sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--no-build-isolation", "--target", folder,
+        "-C", f"cmake.define.CMAKE_PREFIX_PATH={t.prefix}", "-C", "cmake.define.SEXTANT_PYTHON_BUNDLE=OFF",
+        HERE.parent.parent / "bindings" / "python")  # fmt: skip
+    run(sys.executable, HERE / "python" / "consumer.py", folder, t.prefix)
+
+
 def plugin(t):
     """A folder of the tree is copied out, so that nothing beside it can help."""
     source = t.options.work / "plugin outside"
@@ -274,8 +287,8 @@ def relocation(t):
 
 STEPS = {
     "tree": tree, "c-cmake": c_cmake, "c-pkgconfig": c_pkgconfig, "fortran-cmake": fortran_cmake,
-    "fortran-source": fortran_source, "fortran-pkgconfig": fortran_pkgconfig, "plugin": plugin, "kinds": kinds, "documents": documents, "exports": exports,
-    "headers": check_headers, "relocation": relocation,
+    "fortran-source": fortran_source, "fortran-pkgconfig": fortran_pkgconfig, "python": python, "plugin": plugin, "kinds": kinds, "documents": documents,
+    "exports": exports, "headers": check_headers, "relocation": relocation,
 }  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The code in README.md and docs/*.md.
 
-A block of C or Fortran is a whole program, which is built and run and must print the ```text block that follows it; or it is
+A block of C, Fortran or Python is a whole program, which is built and run and must print the ```text block that follows it; or it is
 an excerpt, which says above itself where it is from:
 
     <!-- from docs/examples/heat/heat.c -->
@@ -21,8 +21,12 @@ import subprocess
 import sys
 
 BLOCK = re.compile(r"(?:<!-- from (\S+) -->\n)?^```(\w+)\n(.*?)^```$", re.S | re.M)
-PROGRAM = {"c": re.compile(r"^int main\(", re.M), "fortran": re.compile(r"^program \w+", re.M)}
-CODE = {"c", "cpp", "fortran"}
+PROGRAM = {
+    "c": re.compile(r"^int main\(", re.M),
+    "fortran": re.compile(r"^program \w+", re.M),
+    "python": re.compile(r"^import sextant$", re.M),
+}
+CODE = {"c", "cpp", "fortran", "python"}
 
 
 def documents(source):
@@ -43,8 +47,14 @@ def programs(source):
         for origin, language, text, after in blocks(path):
             if origin is None and language in PROGRAM and PROGRAM[language].search(text):
                 expected = after[2] if after and after[1] == "text" else after_shell(path, text)
-                result[f"{path.stem.lower()}_{language}"] = (language, text, expected, path.name)
+                result[free_name(f"{path.stem.lower()}_{language}", result)] = (language, text, expected, path.name)
     return result
+
+
+def free_name(name, taken):
+    """The name itself, or for later programs of a document with a number from 2."""
+    numbered = (name if i == 1 else f"{name}_{i}" for i in range(1, len(taken) + 2))
+    return next(each for each in numbered if each not in taken)
 
 
 def after_shell(path, text):
@@ -85,7 +95,8 @@ def problems(source):
 
 def run(source, name, program):
     expected = programs(source)[name][2]
-    result = subprocess.run([program], stdout=subprocess.PIPE, text=True)
+    command = [sys.executable, program] if program.endswith(".py") else [program]
+    result = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     printed = result.stdout
     if result.returncode != 0:
         sys.exit(f"it printed\n{printed}and ended with {result.returncode}")

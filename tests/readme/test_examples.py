@@ -39,6 +39,19 @@ class Examples(unittest.TestCase):
         with self.assertRaisesRegex(SystemExit, "the document says\nhello"):
             examples.run(self.root, "pcg_c", "/bin/true")
 
+    def test_several_programs_of_a_document(self):
+        block = "```python\nimport sextant\nprint({})\n```\n```text\n{}\n```\n"
+        self.assertEqual(self.problems(block.format(1, 1) + block.format(2, 2)), [])
+        found = examples.programs(self.root)
+        self.assertEqual([(name, each[2]) for name, each in found.items()], [("pcg_python", "1\n"), ("pcg_python_2", "2\n")])
+
+    def test_python_runs(self):
+        self.problems("```python\nimport sextant\nprint(1)\n```\n```text\n2\n```\n")
+        (self.root / "sextant.py").write_text("")
+        (self.root / "program.py").write_text(examples.programs(self.root)["pcg_python"][1])
+        with self.assertRaisesRegex(SystemExit, "it printed\n1\nand the document says\n2"):
+            examples.run(self.root, "pcg_python", str(self.root / "program.py"))
+
 
 if __name__ == "__main__":
     unittest.main()

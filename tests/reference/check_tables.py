@@ -8,6 +8,7 @@ import re
 import sys
 
 SUFFIXES = {".c", ".cpp", ".cu", ".h", ".hpp"}
+PYTHON = {".py"}
 ENTRY = re.compile(r'\bX\((\w+), (-?\d+), "([^"]*)"(?:, "([^"]*)")?')
 VARIABLE = re.compile(r'"(SEXTANT_[A-Z_]+|XDG_[A-Z_]+|NO_COLOR|TERM|HOME|VIRTUAL_ENV|CONDA_PREFIX)"')
 KERNEL = re.compile(r'"((?:[a-z_]+)\.[a-z0-9_.-]+\.(?:cpu|cuda)|launch\.[a-z]+|device\.(?:cpu|cuda))"')
@@ -25,10 +26,10 @@ def differences(what, documented, known):
     yield from (f"{what} has {each}, which the sources have not" for each in sorted(documented - known))
 
 
-def texts(root, *folders):
+def texts(root, *folders, suffixes=SUFFIXES):
     for folder in folders:
         for path in sorted((root / folder).rglob("*")):
-            if path.suffix in SUFFIXES and not path.name.startswith("test_"):
+            if path.suffix in suffixes and not path.name.startswith("test_"):
                 yield path.read_text(encoding="utf-8", errors="replace")
 
 
@@ -50,6 +51,7 @@ def environment(root):
     rows = cells((root / "docs/reference/environment.md").read_text(encoding="utf-8"))
     documented = {row[0] for row in rows if re.fullmatch(r"[A-Z_]+", row[0])}
     known = {name for text in texts(root, "core", "abi", "files", "plugins", "tools") for name in VARIABLE.findall(text)}
+    known |= {name for text in texts(root, "bindings/python/sextant", suffixes=PYTHON) for name in VARIABLE.findall(text)}
     yield from differences("docs/reference/environment.md", documented, known)
 
 

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sextant: sparse and batched dense linear algebra that predicts what each of its kernels would cost on your matrix and your
+machine, takes the cheapest, and can say why.
+
+    import sextant
+    A = sextant.Matrix(scipy_matrix)
+    y = A @ x
+    x = sextant.solve(A, b)
+
+The guide is docs/python.md."""
+
+from ._cholesky import Analysis, Cholesky
+from ._context import Context, default_context
+from ._errors import (
+    ArgumentError,
+    DataTypeError,
+    DeviceError,
+    FileError,
+    IndexRangeError,
+    InternalError,
+    MatrixError,
+    NotConvergedError,
+    OutOfMemoryError,
+    SextantError,
+    SizeError,
+    StateError,
+    UnsupportedError,
+)
+from ._explain import Explanation
+from ._hermitian import Hermitian, HermitianSystems, solve_hermitian
+from ._library import path as library_path
+from ._matrix import Matrix, Transpose
+from ._pcg import PCG
+from ._registry import kernels, library_version, plugins, refusals
+from ._reports import AnalysisInfo, CholeskyInfo, CholeskyReport, HermitianReport, Kernel, Plugin, Refusal, Report
+from ._solve import cg, solve
+
+__version__ = library_version()
+__all__ = [
+    "Analysis",
+    "AnalysisInfo",
+    "ArgumentError",
+    "Cholesky",
+    "CholeskyInfo",
+    "CholeskyReport",
+    "Context",
+    "DataTypeError",
+    "DeviceError",
+    "Explanation",
+    "FileError",
+    "Hermitian",
+    "HermitianReport",
+    "HermitianSystems",
+    "IndexRangeError",
+    "InternalError",
+    "Kernel",
+    "Matrix",
+    "MatrixError",
+    "NotConvergedError",
+    "OutOfMemoryError",
+    "PCG",
+    "Plugin",
+    "Refusal",
+    "Report",
+    "SextantError",
+    "SizeError",
+    "StateError",
+    "Transpose",
+    "UnsupportedError",
+    "__version__",
+    "cg",
+    "default_context",
+    "kernels",
+    "library_path",
+    "library_version",
+    "plugins",
+    "refusals",
+    "solve",
+    "solve_hermitian",
+]

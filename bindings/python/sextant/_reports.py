@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the library reports, as dataclasses with the names of the C members. Seconds are wall-clock seconds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy
+
+from ._library import ffi, text
+
+
+@dataclass(frozen=True)
+class Report:
+    """How a solve by conjugate gradients ended, and what it took.
+
+    Attributes
+    ----------
+    reason : str
+        "converged", "iteration-limit", "stagnated", ...: docs/reference/errors.md has all of them.
+    iterations : int
+        Of a failure: the iteration it was found in.
+    rhs_norm, residual_norm : float
+        |b| and |b - A x| in the norm that was asked for, computed from the x returned.
+    true_relative_residual : float
+        residual_norm / |b|; residual_norm where b = 0.
+    residual_bound, rounding_limit : float
+        The exact |b - A x| is within residual_bound of residual_norm; rounding the exact solution may move it by rounding_limit.
+    history : array or None
+        Recursive residual norms from iteration 0, where they were asked for.
+
+    The other members are those of ``sxt_pcg_report``.
+    """
+
+    reason: str
+    reason_sentence: str
+    iterations: int
+    rhs_norm: float
+    residual_norm: float
+    true_relative_residual: float
+    recursive_residual: float
+    confirmations: int
+    replacements: int
+    products: int
+    reductions: int
+    setup_seconds: float
+    solve_seconds: float
+    predicted_setup_seconds: float
+    predicted_solve_seconds: float
+    predicted_iterations: float
+    probe_iterations: int
+    probe_seconds: float
+    launches: int
+    null_space_norm: float
+    iteration_seconds: float
+    residual_seconds: float
+    predicted_iteration_seconds: float
+    predicted_residual_seconds: float
+    residual_bound: float
+    rounding_limit: float
+    history: numpy.ndarray | None = None
+
+    @property
+    def converged(self) -> bool:
+        """Whether the true residual met the tolerance."""
+        return self.reason == "converged"
+
+
+@dataclass(frozen=True)
+class AnalysisInfo:
+    """What an analysis found and predicts: ``sxt_analysis_info``.
+
+    nnz_l counts entries of L with its diagonal; factor_bytes are those of a factor, host_bytes and device_bytes of all that one
+    Cholesky object takes; flops are of one factorisation in real arithmetic."""
+
+    n: int
+    nnz_a: int
+    nnz_l: int
+    stored_values: int
+    supernodes: int
+    largest_front: int
+    flops: float
+    factor_bytes: int
+    host_bytes: int
+    device_bytes: int
+    analysis_seconds: float
+    predicted_factor_seconds: float
+    predicted_solve_seconds: float
+    amalgamation: int
+    block: int
+
+
+@dataclass(frozen=True)
+class CholeskyInfo:
+    """What a factor says of itself, and how the last factorisation ended: ``sxt_cholesky_info``.
+
+    log_determinant is of |det A|, sign of det A; positive, negative and zero count eigenvalues; failed_row is -1 where none failed."""
+
+    factored: bool
+    log_determinant: float
+    sign: int
+    positive: int
+    negative: int
+    zero: int
+    least_pivot: float
+    largest_pivot: float
+    changed_pivots: int
+    failed_row: int
+    failed_pivot: float
+    factor_seconds: float
+    predicted_factor_seconds: float
+
+
+@dataclass(frozen=True)
+class CholeskyReport:
+    """What a direct solve did: ``sxt_cholesky_solve_report``.
+
+    refined counts steps of refinement; residual is |b - A x| / |b| of the worst right-hand side, exact within residual_bound, NaN
+    without refinement."""
+
+    refined: int
+    residual: float
+    residual_bound: float
+    solve_seconds: float
+    predicted_seconds: float
+
+
+@dataclass(frozen=True)
+class HermitianReport:
+    """What was chosen for sets of Hermitian systems: ``sxt_hermitian_report``. A kernel is "" where none was chosen."""
+
+    factor_kernel: str
+    solve_kernel: str
+    factor_solve_kernel: str
+    pivoting_kernel: str
+    predicted_factor_s: float
+    predicted_solve_s: float
+    predicted_factor_solve_s: float
+    workspace_bytes: int
+    piece: int
+    flops: float
+    kernel_bytes: int
+    toeplitz_kernel: str
+    mixed_kernel: str
+    butterfly_kernel: str
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """A loaded plugin: ``sxt_plugin_info``."""
+
+    name: str
+    version: str
+    vendor: str
+    license: str
+    path: str
+    kernels: int
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A loaded kernel: ``sxt_kernel_info``."""
+
+    name: str
+    kind: str
+    device: str
+    description: str
+    plugin: str
+    version: int
+    deterministic: bool
+    capturable: bool
+    reference: bool
+    quarantined: bool
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A file or kernel that was refused, at which stage and why: ``sxt_refusal_info``."""
+
+    path: str
+    stage: str
+    reason: str
+
+
+def from_struct(kind, struct, **known):
+    """A report from its C struct; `known` in place of members of the same name."""
+    values = dict(known)
+    for field in fields(kind):
+        if field.name in values or not hasattr(struct, field.name):
+            continue
+        value = getattr(struct, field.name)
+        if isinstance(value, ffi.CData):
+            value = text(value)
+        values[field.name] = bool(value) if field.type == "bool" else value
+    return kind(**values)

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A x = b in one call: by the library's choice, and as SciPy's cg is called."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy
+
+from . import _arrays
+from ._cholesky import Cholesky
+from ._errors import NotConvergedError
+from ._library import error, lib
+from ._matrix import Matrix, Operator, as_matrix
+from ._pcg import PCG
+from ._reports import Report
+
+_REFINEMENTS = 5  # of a direct solve, at most
+# Ends of conjugate gradients after which a factorisation may do: A may be positive definite, and no limit of time was met.
+_MAY_FACTOR = ("iteration-limit", "stagnated", "diverged", "breakdown", "not-a-number", "m-indefinite")
+
+
+def solve(A: Any, b: Any, *, method: str = "auto", rtol: float | None = None, x0: Any = None, out: Any = None, **options: Any) -> Any:
+    """Solves A x = b for a symmetric (Hermitian) positive definite A.
+
+    Parameters
+    ----------
+    A : Matrix, or what Matrix takes
+    b : array of shape (n,) or (n, k)
+    method : str, optional
+        "pcg", "cholesky", or "auto" (default): conjugate gradients, and a factorisation where they end above the tolerance.
+    rtol : float, optional
+        Of the residual: ``|b - A x| <= rtol |b|``; by default 1e-8 in double and 1e-5 in single precision. A direct solve is refined
+        until it holds.
+    x0, out : array, optional
+        A guess, which "cholesky" does not use; where x goes.
+    **options
+        Of `PCG`, or of `Analysis` with method="cholesky".
+
+    Returns
+    -------
+    x : array
+
+    Raises
+    ------
+    NotConvergedError
+        The tolerance was not met: it has the best x and the report.
+    MatrixError
+        A is not symmetric or not positive definite; the sentence names the entry or row.
+    """
+    if method not in ("auto", "pcg", "cholesky"):
+        raise error("SXT_E_UNKNOWN_NAME", f"solve: method must be 'auto', 'pcg' or 'cholesky', not {method!r}")
+    matrix = as_matrix(A)
+    if method == "cholesky":
+        return _direct(matrix, b, rtol, out, options)
+    with PCG(matrix, rtol=rtol, **options) as solver:
+        x, reports = solver.solve(b, x0, out=out)
+    worst = next((each for each in (reports if isinstance(reports, list) else [reports]) if not each.converged), None)
+    if worst is None:
+        return x
+    if method == "auto" and worst.reason in _MAY_FACTOR and "null_space" not in options:
+        return _direct(matrix, b, rtol, out, {})
+    raise _not_converged(f"{worst.reason_sentence}; |b - A x| / |b| = {worst.true_relative_residual:.3g} "
+                         f"after {worst.iterations} iterations", x, reports)  # fmt: skip
+
+
+def _not_converged(sentence, x, report):
+    return NotConvergedError(sentence, lib.SXT_NOT_CONVERGED, "SXT_NOT_CONVERGED", x, report)
+
+
+def _direct(matrix, b, rtol, out, options):
+    """By a factorisation, refined to the tolerance."""
+    wanted = rtol if rtol is not None else (1e-8 if matrix.dtype in ("f8", "c16") else 1e-5)
+    with Cholesky(matrix, **options) as factor:
+        x, report = factor.solve(b, out=out, full_output=True, refine_steps=_REFINEMENTS, refine_tolerance=wanted)
+    if not report.residual <= wanted:
+        raise _not_converged(f"a direct solve left |b - A x| / |b| = {report.residual:.3g}, above {wanted:.3g}", x, None)
+    return x
+
+
+def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None, M: str | None = None,
+       callback: Callable[[float], object] | None = None) -> tuple[Any, int]:  # fmt: skip
+    """Conjugate gradients, called as ``scipy.sparse.linalg.cg``.
+
+    Parameters
+    ----------
+    A : Matrix, or what Matrix takes
+        Real symmetric or complex Hermitian, positive definite. Not a LinearOperator: the library needs its entries.
+    b : array of shape (n,) or (n, 1)
+    x0 : array, optional
+        A guess; it is not changed.
+    rtol, atol : float, optional
+        Stop when ``norm(b - A @ x) <= max(rtol * norm(b), atol)``.
+    maxiter : int, optional
+        10 n, at least 1000, where it is left out.
+    M : str, optional
+        A preconditioner by name: "none", "jacobi", "block-jacobi", ...; None lets the models choose. SciPy's M, an operator, is
+        refused.
+    callback : callable, optional
+        ``callback(rk)`` with the relative residual norm after each iteration. SciPy passes the iterate, which the library does not
+        show.
+
+    Returns
+    -------
+    x : array
+        Of b's shape.
+    info : int
+        0: converged. Positive: the iterations after which it stopped short. Negative: a breakdown, such as of an indefinite A.
+    """
+    if M is not None and not isinstance(M, str):
+        raise TypeError("cg: M must be the name of a preconditioner, such as 'jacobi', or None: an operator cannot be used")
+    if not isinstance(A, Operator) and not hasattr(A, "tocsr") and hasattr(A, "matvec"):
+        raise TypeError("cg: A must be a matrix with entries, not a LinearOperator")
+    matrix = as_matrix(A)
+    b, x0 = _as_type("b", b, matrix), None if x0 is None else _as_type("x0", x0, matrix)
+    progress = None if callback is None else lambda _, residual: bool(callback(residual) and False)
+    with PCG(matrix, rtol=rtol, atol=atol, preconditioner=M) as solver:
+        x, report = solver.solve(b, x0, max_iterations=maxiter, progress=progress)
+    return x, _info(report[0] if isinstance(report, list) else report)
+
+
+def _as_type(name, x, matrix: Matrix):
+    """SciPy takes integers, and types that lose nothing in the matrix's."""
+    if hasattr(x, "__dlpack_device__") and not isinstance(x, numpy.ndarray):
+        return x
+    x = numpy.asarray(x)
+    if x.ndim == 2 and x.shape[1] != 1:
+        raise error("SXT_E_DIMENSION", f"cg: {name} has shape {x.shape}; one column is needed")
+    if x.dtype.kind in "biu" or (x.dtype in _arrays.TYPES and numpy.can_cast(x.dtype, matrix.dtype)):
+        return x.astype(matrix.dtype, copy=False)
+    return x
+
+
+def _info(report: Report) -> int:
+    if report.converged:
+        return 0
+    if report.reason in ("a-indefinite", "m-indefinite", "breakdown", "not-a-number"):
+        return -1
+    return max(report.iterations, 1)

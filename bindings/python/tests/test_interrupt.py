@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ctrl-C ends a running solve, and Python's global lock is free during one."""
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy
+import pytest
+from conftest import line, run_python
+
+import sextant
+
+# Each prints "ready", then computes for far longer than the test waits.
+LONG = {
+    "solve": "solver = sextant.PCG(matrix, preconditioner='none', rtol=1e-13, probe=-1, reorder=-1)\n"
+             "call = lambda: solver.solve(numpy.ones(n))",
+    "solve of several": "solver = sextant.PCG(matrix, preconditioner='none', rtol=1e-13, probe=-1, reorder=-1)\n"
+                        "call = lambda: solver.solve(numpy.ones((n, 3)), interruptible=True)",
+    "progress": "solver = sextant.PCG(matrix, preconditioner='none', rtol=1e-13, probe=-1, reorder=-1)\n"
+                "call = lambda: solver.solve(numpy.ones(n), progress=lambda iteration, residual: None)",
+    "factor": "factor = sextant.Cholesky(sextant.Analysis(matrix, order='natural', scheduler='cholesky.reference.cpu'))\n"
+              "call = lambda: [factor.factor() for _ in range(100000)]",
+}  # fmt: skip
+PROGRAM = """
+import sys, time
+sys.path.insert(0, {folder!r})
+import numpy, sextant
+from conftest import line
+matrix = sextant.Matrix(line(300000), context=sextant.Context("cpu"))
+n = 300000
+{make}
+print("ready", flush=True)
+begun = time.perf_counter()
+try:
+    call()
+except KeyboardInterrupt:
+    assert sextant.PCG(matrix, probe=-1).solve(numpy.ones(n), max_iterations=3)[1].iterations == 3  # all is usable afterwards
+    print("interrupted", flush=True)
+"""
+
+
+@pytest.mark.parametrize("what", LONG)
+def test_ctrl_c(what):
+    folder = __file__.rpartition("/")[0]
+    program = subprocess.Popen([sys.executable, "-c", PROGRAM.format(folder=folder, make=LONG[what])], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)  # fmt: skip
+    try:
+        assert program.stdout.readline() == "ready\n", program.stderr.read()
+        time.sleep(0.5)
+        assert program.poll() is None, "it ended by itself, so the test shows nothing"
+        program.send_signal(signal.SIGINT)
+        output, errors = program.communicate(timeout=30)
+    finally:
+        program.kill()
+    assert (output, errors, program.returncode) == ("interrupted\n", "", 0)
+
+
+def test_the_interpreters_end_during_a_solve():
+    """A daemon thread's solve, in a context that calls back, ends with the program."""
+    begun = time.perf_counter()
+    run_python("""
+import sys, threading, time
+sys.path.insert(0, %r)
+import numpy, sextant
+from conftest import line
+context = sextant.Context("cpu", log=lambda level, message: None, log_level="debug")
+solver = sextant.PCG(sextant.Matrix(line(300000), context=context), preconditioner="none", rtol=1e-13, probe=-1, reorder=-1)
+inside = threading.Event()
+threading.Thread(target=lambda: (inside.set(), solver.solve(numpy.ones(300000))), daemon=True).start()
+inside.wait()
+time.sleep(0.5)
+""" % __file__.rpartition("/")[0])
+    assert time.perf_counter() - begun < 30
+
+
+def test_what_another_handler_raises(cpu):
+    """An exception of any handler ends the solve."""
+
+    class Late(Exception):
+        pass
+
+    def handler(*_):
+        raise Late
+
+    solver = sextant.PCG(sextant.Matrix(line(300000), context=cpu), preconditioner="none", rtol=1e-13, probe=-1, reorder=-1)  # fmt: skip
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        with pytest.raises(Late):
+            solver.solve(numpy.ones(300000))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    _, report = solver.solve(numpy.ones(300000), max_iterations=5)
+    assert report.iterations == 5
+
+
+def test_other_threads_run_meanwhile(cpu):
+    """A thread of Python counts while another one is inside the library."""
+    solver = sextant.PCG(sextant.Matrix(line(300000), context=cpu), preconditioner="none", rtol=1e-13, probe=-1, reorder=-1,
+                         time_limit=0.5)  # fmt: skip
+    running, counts = threading.Event(), []
+
+    def solve():
+        running.set()
+        counts.append(solver.solve(numpy.ones(300000))[1].reason)
+
+    thread = threading.Thread(target=solve)
+    thread.start()
+    running.wait()
+    ticks = 0
+    while not counts:
+        time.sleep(0.01)
+        ticks += 1
+    thread.join()
+    assert counts == ["time-limit"] and ticks > 10

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Conjugate gradients, and solve and cg above them."""
+
+import dataclasses
+
+import numpy
+import pytest
+import scipy.sparse.linalg
+from conftest import DATA, DTYPES, line, plate
+
+import sextant
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_one_and_several_right_hand_sides(cpu, random, dtype):
+    a = plate(12, dtype)
+    solver = sextant.PCG(sextant.Matrix(a, context=cpu))
+    exact = random.standard_normal((144, 3)).astype(dtype)
+    tolerance = 1e-4 if numpy.dtype(dtype).itemsize // (2 if numpy.dtype(dtype).kind == "c" else 1) == 4 else 1e-7
+    x, report = solver.solve(a @ exact[:, 0])
+    assert report.converged and report.reason == "converged" and report.iterations > 0
+    assert report.true_relative_residual <= tolerance and report.residual_bound >= 0
+    numpy.testing.assert_allclose(x, exact[:, 0], rtol=0, atol=100 * tolerance)
+    x, reports = solver.solve(a @ exact)
+    assert len(reports) == 3 and all(each.converged for each in reports)
+    numpy.testing.assert_allclose(x, exact, rtol=0, atol=100 * tolerance)
+
+
+def test_report_is_immutable_and_has_seconds(cpu):
+    _, report = sextant.PCG(sextant.Matrix(line(50), context=cpu)).solve(numpy.ones(50))
+    assert report.solve_seconds > 0 and report.setup_seconds > 0 and report.reason_sentence
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        report.iterations = 0
+
+
+def test_guess_and_out(cpu):
+    a, b = plate(10), numpy.ones(100)
+    solver = sextant.PCG(sextant.Matrix(a, context=cpu), rtol=1e-10)
+    x, first = solver.solve(b)
+    guess = x.copy()
+    again, warm = solver.solve(b, guess)
+    assert warm.iterations < first.iterations and (guess == x).all() and again is not guess
+    target = numpy.empty(100)
+    assert solver.solve(b, x, out=target)[0] is target
+    assert solver.solve(b, target, out=target)[0] is target  # the guess may be the place of the answer
+
+
+def test_limits_and_history(cpu):
+    solver = sextant.PCG(sextant.Matrix(plate(20), context=cpu), max_iterations=3)
+    _, report = solver.solve(numpy.ones(400), history=True)
+    assert report.reason == "iteration-limit" and not report.converged
+    assert len(report.history) >= 3 and (report.history > 0).all()
+    _, report = solver.solve(numpy.ones(400), history=2, max_iterations=8)
+    assert report.iterations == 8 and len(report.history) == 2
+    _, reports = solver.solve(numpy.ones((400, 2)), history=5, interruptible=True)
+    assert [len(each.history) for each in reports] == [4, 4]
+    _, reports = solver.solve(numpy.ones((400, 2)), history=5)
+    assert [len(each.history) for each in reports] == [4, 4]
+
+
+def test_progress(cpu):
+    solver, told = sextant.PCG(sextant.Matrix(plate(20), context=cpu)), []
+    _, report = solver.solve(numpy.ones(400), progress=lambda iteration, residual: told.append((iteration, residual)))
+    assert report.converged and len(told) > 3 and told[-1][1] < told[1][1]
+    _, report = solver.solve(numpy.ones(400), progress=lambda iteration, residual: iteration >= 4)
+    assert report.reason == "cancelled" and 4 <= report.iterations <= 6
+
+
+def test_what_progress_raises_is_raised(cpu):
+    solver = sextant.PCG(sextant.Matrix(plate(20), context=cpu))
+
+    def fails(iteration, residual):
+        raise LookupError(f"at {iteration}")
+
+    with pytest.raises(LookupError, match="at 0"):
+        solver.solve(numpy.ones(400), progress=fails)
+    assert solver.solve(numpy.ones(400))[1].converged
+
+
+def test_new_values(cpu):
+    matrix, a = sextant.Matrix(line(30), context=cpu), line(30)
+    solver = sextant.PCG(matrix)
+    matrix.update_values(4 * a.data)
+    x, report = solver.solve(numpy.ones(30))
+    assert report.converged
+    numpy.testing.assert_allclose(4 * (a @ x), 1, atol=1e-7)
+
+
+def test_semidefinite(cpu):
+    a = line(40).tolil()
+    a[0, 0] = a[39, 39] = 1  # constants become the null space
+    b = numpy.zeros(40)
+    b[0], b[39] = 1, -1
+    for vectors in (True, numpy.full(40, 3.0)):
+        x, report = sextant.PCG(sextant.Matrix(a, context=cpu), null_space=vectors).solve(b)
+        assert report.converged
+        numpy.testing.assert_allclose(a @ x, b, atol=1e-7)
+
+
+def test_options_by_name(cpu):
+    matrix = sextant.Matrix(plate(10), context=cpu)
+    solver = sextant.PCG(matrix, preconditioner="jacobi", recurrence="classical", norm="max", atol=1e-6, rtol=0.0, probe=-1)
+    assert solver.solve(numpy.ones(100))[1].converged
+    assert "jacobi" in str(solver.explain())
+    with pytest.raises(TypeError, match="no option 'preconditoner'; did you mean 'preconditioner'"):
+        sextant.PCG(matrix, preconditoner="jacobi")
+    for name, value in (("struct_size", 8), ("null_space_size", 1), ("reserved0", 0)):  # the package's own
+        with pytest.raises(TypeError, match="no option"):
+            sextant.PCG(matrix, **{name: value})
+        with pytest.raises(TypeError, match="no option"):
+            sextant.Matrix(plate(4), ownership=1)
+        with pytest.raises(TypeError, match="no option"):
+            solver.solve(numpy.ones(100), cancel=None)
+    with pytest.raises(ValueError, match="norm must be one of '2', 'max', not 'inf'"):
+        sextant.PCG(matrix, norm="inf")
+    with pytest.raises(ValueError, match="rtol has a value of a wrong type: 'small'"):
+        sextant.PCG(matrix, rtol="small")
+    with pytest.raises(OverflowError, match="max_iterations"):
+        sextant.PCG(matrix, max_iterations=2**70)
+    with pytest.raises(ValueError, match="preconditioner must be a name"):
+        sextant.PCG(matrix, preconditioner=3)
+    with pytest.raises(ValueError, match="jacobi") as error:
+        sextant.PCG(matrix, preconditioner="jakobi")
+    assert error.value.code == "SXT_E_UNKNOWN_NAME"
+
+
+def test_solve(cpu):
+    a = sextant.Matrix(DATA / "bcsstk16.mtx.gz", context=cpu)
+    b = a @ numpy.ones(4884)
+    for method in ("auto", "pcg", "cholesky"):
+        x = sextant.solve(a, b, method=method, rtol=1e-9)
+        assert numpy.linalg.norm(b - a @ x) <= 1e-9 * numpy.linalg.norm(b)
+    x = sextant.solve(a, numpy.column_stack([b, 2 * b]))
+    numpy.testing.assert_allclose(x[:, 1], 2 * x[:, 0], rtol=1e-4)
+    for method in ("pcg", "cholesky"):
+        assert (sextant.solve(a, 0 * b, method=method) == 0).all()
+    with pytest.raises(ValueError, match="method must be"):
+        sextant.solve(a, b, method="lu")
+
+
+def test_solve_falls_back_to_a_factorisation(cpu):
+    a = sextant.Matrix(plate(20), context=cpu)
+    x = sextant.solve(a, numpy.ones(400), max_iterations=2)
+    numpy.testing.assert_allclose(a @ x, 1, atol=1e-7)
+    with pytest.raises(sextant.NotConvergedError, match="iteration limit") as error:
+        sextant.solve(a, numpy.ones(400), method="pcg", max_iterations=2)
+    assert error.value.code == "SXT_NOT_CONVERGED" and error.value.report.iterations == 2 and error.value.x.shape == (400,)
+
+
+def test_solve_takes_what_matrix_takes():
+    a = plate(6)
+    numpy.testing.assert_allclose(a @ sextant.solve(a, numpy.ones(36)), 1, atol=1e-7)
+    assert sextant.default_context() is sextant.default_context()
+
+
+def test_cg_as_scipys(cpu):
+    a, b = plate(15), numpy.ones(225)
+    x, info = sextant.cg(a, b)
+    assert info == 0 and numpy.linalg.norm(b - a @ x) <= 1e-5 * numpy.linalg.norm(b)
+    theirs, _ = scipy.sparse.linalg.cg(a, b, atol=0.0)
+    numpy.testing.assert_allclose(x, theirs, atol=1e-3)
+    x, info = sextant.cg(a, b, maxiter=3)
+    assert info == 3
+    x, info = sextant.cg(a, numpy.ones(225, int), rtol=0, atol=1e-3, M="jacobi")  # integers, as SciPy takes them
+    assert info == 0 and numpy.linalg.norm(b - a @ x) <= 1e-3
+    x, info = sextant.cg(a, b[:, None], x0=numpy.ones((225, 1)))
+    assert info == 0 and x.shape == (225, 1)
+    told = []
+    assert sextant.cg(a, b, callback=told.append)[1] == 0 and told[-1] < told[1]
+    assert sextant.cg(a, 0 * b)[0].tolist() == [0] * 225
+
+
+def test_cg_breaks_down():
+    a = line(20)
+    a[0, 1] = a[1, 0] = 9.0  # indefinite, with a positive diagonal
+    assert sextant.cg(a, numpy.ones(20))[1] < 0
+
+
+def test_cg_refuses_operators(cpu):
+    a = plate(5)
+    with pytest.raises(TypeError, match="name of a preconditioner"):
+        sextant.cg(a, numpy.ones(25), M=scipy.sparse.linalg.aslinearoperator(a))
+    with pytest.raises(TypeError, match="not a LinearOperator"):
+        sextant.cg(scipy.sparse.linalg.aslinearoperator(a), numpy.ones(25))
+
+
+def test_linear_operators(cpu, random):
+    a = plate(8)
+    matrix, b = sextant.Matrix(a, context=cpu), numpy.ones(64)
+    x, info = scipy.sparse.linalg.cg(matrix.aslinearoperator(), b, atol=0.0)
+    assert info == 0
+    inverse = sextant.Cholesky(matrix).aslinearoperator()
+    numpy.testing.assert_allclose(inverse @ (a @ b), b)
+    x, info = scipy.sparse.linalg.cg(a, b, M=inverse, maxiter=2, atol=0.0)
+    assert info == 0
+    largest = scipy.sparse.linalg.eigsh(scipy.sparse.linalg.aslinearoperator(matrix), 1, return_eigenvectors=False)
+    numpy.testing.assert_allclose(largest, scipy.sparse.linalg.eigsh(a, 1, return_eigenvectors=False))
+
+
+def test_explanation_as_a_table(cpu):
+    rows = sextant.PCG(sextant.Matrix(plate(8), context=cpu)).explain().rows
+    assert len(rows) > 3 and len({row["role"] for row in rows}) > 1
+    pandas = pytest.importorskip("pandas")
+    assert isinstance(sextant.PCG(plate(8)).explain().to_pandas(), pandas.DataFrame)
