@@ -6,7 +6,7 @@ include(CMakePackageConfigHelpers)
 set(SEXTANT_CMAKE_INSTALL "${CMAKE_INSTALL_LIBDIR}/cmake/Sextant")
 
 # Library and headers. Plugins and the command install themselves.
-install(TARGETS sextant sextant_headers EXPORT SextantTargets
+install(TARGETS sextant sextant_headers sextant_cxx EXPORT SextantTargets
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime NAMELINK_COMPONENT development)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/sextant" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
   COMPONENT development FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")

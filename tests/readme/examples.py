@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The code in README.md and docs/*.md.
 
-A block of C or Fortran is a whole program, which is built and run and must print the ```text block that follows it; or it is
+A block of C, C++ or Fortran is a whole program, which is built and run and must print the ```text block that follows it; or it is
 an excerpt, which says above itself where it is from:
 
     <!-- from docs/examples/heat/heat.c -->
@@ -21,7 +21,7 @@ import subprocess
 import sys
 
 BLOCK = re.compile(r"(?:<!-- from (\S+) -->\n)?^```(\w+)\n(.*?)^```$", re.S | re.M)
-PROGRAM = {"c": re.compile(r"^int main\(", re.M), "fortran": re.compile(r"^program \w+", re.M)}
+PROGRAM = {"c": re.compile(r"^int main\(", re.M), "cpp": re.compile(r"^int main\(", re.M), "fortran": re.compile(r"^program \w+", re.M)}
 CODE = {"c", "cpp", "fortran"}
 
 

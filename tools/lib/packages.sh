@@ -7,8 +7,8 @@ required_packages=(g++ make cmake ninja-build pkgconf zlib1g-dev libtomlplusplus
   libcli11-dev libfmt-dev libgtest-dev libgmock-dev libopenblas0 python3 doxygen)
 fortran_packages=(gfortran)
 # What the continuous integration adds: the Fortran module, and the checks of the shell scripts and of the C ABI.
-# METIS is compared with where it is there.
-developer_packages=(gfortran shellcheck abigail-tools libmetis5)
+# METIS is compared with, and Eigen's matrices are handed over, where they are there.
+developer_packages=(gfortran shellcheck abigail-tools libmetis5 libeigen3-dev)
 # pip, and the certificates it needs, to fetch the CUDA toolkit.
 wheel_packages=(python3-pip ca-certificates)
 
