@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The installed files and their places. No absolute path is written: the tree may be moved, and libsextant finds its
-# plugins relative to itself. Components: runtime (libsextant.so.0, plugins, command), development, fortran.
+# plugins relative to itself. Components: runtime (libsextant.so.0, its plugins), cuda (plugins), tools (the command),
+# development, fortran.
 include(CMakePackageConfigHelpers)
 
 set(SEXTANT_CMAKE_INSTALL "${CMAKE_INSTALL_LIBDIR}/cmake/Sextant")
