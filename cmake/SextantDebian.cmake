@@ -26,8 +26,8 @@ string(STRIP "${licence}" licence)
 string(REGEX REPLACE "\n\n" "\n.\n" licence "${licence}")
 string(REPLACE "\n" "\n " debian_licence "${licence}")
 
-# What policy wants in share/doc/<package>, for the component that the package is made of, and overrides for lintian where
-# cmake/debian/ has some.
+# What policy wants in share/doc/<package>, for the component that the package is made of, and overrides for lintian: those
+# of all packages, and those of the package that cmake/debian/ has.
 function(sextant_debian_documents package component)
   set(folder "${PROJECT_BINARY_DIR}/debian/${package}")
   set(debian_package "${package}")
@@ -36,11 +36,14 @@ function(sextant_debian_documents package component)
   execute_process(COMMAND "${GZIP_COMMAND}" -9nf "${folder}/changelog.Debian" COMMAND_ERROR_IS_FATAL ANY)
   install(FILES "${folder}/copyright" "${folder}/changelog.Debian.gz"
     DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/${package}" COMPONENT ${component})
-  set(overrides "${PROJECT_SOURCE_DIR}/cmake/debian/${package}.lintian-overrides")
-  if(EXISTS "${overrides}")
-    install(FILES "${overrides}" DESTINATION "${CMAKE_INSTALL_DATADIR}/lintian/overrides" RENAME "${package}"
-      COMPONENT ${component})
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/debian/lintian-overrides.in" "${folder}/overrides" @ONLY)
+  set(own "${PROJECT_SOURCE_DIR}/cmake/debian/${package}.lintian-overrides")
+  if(EXISTS "${own}")
+    file(READ "${own}" lines)
+    file(APPEND "${folder}/overrides" "${lines}")
   endif()
+  install(FILES "${folder}/overrides" DESTINATION "${CMAKE_INSTALL_DATADIR}/lintian/overrides" RENAME "${package}"
+    COMPONENT ${component})
 endfunction()
 
 # One package: its group, its section, what it depends on beside what dpkg-shlibdeps finds, and its description.
@@ -56,7 +59,7 @@ macro(sextant_debian_package package)
   set(CPACK_DEBIAN_${group}_PACKAGE_DEPENDS "${DEB_DEPENDS}")
   set(CPACK_DEBIAN_${group}_PACKAGE_RECOMMENDS "${DEB_RECOMMENDS}")
   set(CPACK_DEBIAN_${group}_PACKAGE_SUGGESTS "${DEB_SUGGESTS}")
-  set(CPACK_DEBIAN_${group}_PACKAGE_MULTIARCH "${DEB_MULTIARCH}")
+  set(CPACK_DEBIAN_${group}_PACKAGE_MULTIARCH "${DEB_MULTIARCH}")  # CPack writes the field from 3.31 on
   set(CPACK_COMPONENT_${group}_DESCRIPTION "${DEB_SUMMARY}\n${DEB_DESCRIPTION}")
   foreach(component IN LISTS DEB_COMPONENTS)
     string(TOUPPER "${component}" upper)
@@ -92,19 +95,20 @@ if(SEXTANT_CUDA_ENABLED)
     DESCRIPTION "${about}\n.\nThis package has the kernels for NVIDIA GPUs. They need the CUDA runtime of\nversion ${CUDAToolkit_VERSION_MAJOR}, which is not in Debian.")
 endif()
 
+# By hand: CPack would look for a SONAME in every plugin, too.
 file(WRITE "${PROJECT_BINARY_DIR}/debian/triggers" "activate-noawait ldconfig\n")
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA "${PROJECT_BINARY_DIR}/debian/triggers")
+file(WRITE "${PROJECT_BINARY_DIR}/debian/shlibs" "libsextant 0 libsextant0 (>= ${PROJECT_VERSION})\n")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA "${PROJECT_BINARY_DIR}/debian/triggers" "${PROJECT_BINARY_DIR}/debian/shlibs")
 set(CPACK_GENERATOR DEB)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
 set(CPACK_PACKAGE_NAME sextant)
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")  # it would become the first line of every description
 set(CPACK_PACKAGE_CONTACT "${SEXTANT_MAINTAINER}")
 set(CPACK_DEBIAN_PACKAGE_RELEASE "${SEXTANT_DEBIAN_REVISION}")
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${PROJECT_BINARY_DIR}/lib")
-set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
-set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)

@@ -75,7 +75,7 @@ class Completion(CommandTest):
         self.assertEqual({line.split("\t")[0] for line in self.in_fish("sextant solve --method ")}, {"auto", "cholesky", "pcg"})
 
     def test_an_unknown_shell_is_a_usage_error(self):
-        self.assert_fails("completion", "fisch", expect=USAGE, says="did you mean 'fish'")
+        self.assert_fails("completion", "fisch", expect=USAGE, says="the nearest is 'fish'")
 
 
 class Manual(CommandTest):

@@ -97,6 +97,8 @@ TEST_F(CppMatrix, SizesThatDoNotAgree) {
   EXPECT_THAT(error_of([&] { Matrix::from_csr(context, 3, 3, row, col, three); }).what(), HasSubstr("row_ptr has 2"));
   EXPECT_THAT(error_of([&] { Matrix::from_csc(context, 1, 1, row, col, three); }).what(),
               HasSubstr("row has 3 values"));
+  EXPECT_THAT(error_of([&] { Matrix::from_coo(context, 2, 2, row, row, std::vector<double>()); }).what(),
+              HasSubstr("values has 0"));
   const std::vector<int> one{0};
   EXPECT_THAT(error_of([&] { Matrix::from_csr(context, 1, 1, row, one, two); }).what(), HasSubstr("values has 2"));
   EXPECT_EQ(error_of([&] { Matrix::from_csr(context, -1, 1, row, one, two); }).status(), SXT_E_ARGUMENT);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Vectors, products, vector operations and reductions.
+#include <cmath>
+
 #include "problem.hpp"
 
 namespace {
@@ -26,6 +28,8 @@ TEST_F(CppVectors, WrappedMemoryIsUsedWhereItLies) {
   EXPECT_THAT(host, ElementsAre(2, 2, 2, 2));
   EXPECT_EQ(wrapped.size(), 4);
   EXPECT_EQ(Vector::wrap(context, std::span(host).first(2)).size(), 2);
+  std::span<double> named(host);
+  EXPECT_EQ(Vector::wrap(context, named).size(), 4);
   EXPECT_EQ(error_of([&] { wrapped.data<float>(); }).status(), SXT_E_TYPE);
 }
 
@@ -106,7 +110,7 @@ TEST_F(CppVectors, Products) {
   const std::vector<int> row_ptr{0, 2, 3}, col{0, 2, 1};
   const sextant::Matrix a = sextant::Matrix::from_csr(context, 2, 3, row_ptr, col, std::vector{1.0, 2.0, 3.0});
   const std::vector<double> three{1, 2, 3}, two{1, 1};
-  std::vector<double> result(2, 10.0), back(3);
+  std::vector<double> result(2, std::nan("")), back(3);  // y is not read where beta is 0
   sextant::spmv(a, three, result);
   EXPECT_THAT(result, ElementsAre(7, 6));
   sextant::spmv(a, three, result, {.alpha = 2, .beta = -1});

@@ -17,7 +17,7 @@ WANTED = {
     "libsextant0": ([r"/usr/lib/[^/]+/libsextant\.so\.0", r"/usr/lib/[^/]+/libsextant\.so\.0\.\d+\.\d+",
                      r"/usr/lib/[^/]+/sextant/plugins-0/cpu/spmv-\w+\.so", r"/usr/lib/[^/]+/sextant/plugins-0/device/\S+\.so",
                      r"/usr/share/sextant/profiles/\S+"],
-                    {"Section": "libs", "Multi-Arch": "same", "Depends": r"libc6 .*libgomp1", "Recommends": "libopenblas0"}),
+                    {"Section": "libs", "Depends": r"libc6 .*libgomp1", "Recommends": "libopenblas0"}),
     "libsextant-dev": ([r"/usr/include/sextant/sextant\.h", r"/usr/include/sextant/sextant\.hpp", r"/usr/include/sextant/cpp/pcg\.hpp",
                         r"/usr/include/sextant/plugin/plugin\.h", r"/usr/lib/[^/]+/libsextant\.so",
                         r"/usr/lib/[^/]+/pkgconfig/sextant\.pc", r"/usr/lib/[^/]+/cmake/Sextant/SextantConfig\.cmake"],

@@ -5,6 +5,7 @@
 #define SEXTANT_CPP_CALLBACKS_HPP
 
 #include <atomic>
+#include <concepts>
 #include <cstdint>
 #include <exception>
 #include <functional>

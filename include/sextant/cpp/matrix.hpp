@@ -142,24 +142,23 @@ class Matrix : public detail::Object<sxt_matrix, sxt_matrix_destroy> {
     info_ = info();
   }
 
-  // The values of the entries; data NULL: each is 1.
+  // The values of the entries; not given: each is 1.
   struct Values {
-    const void *data;
-    std::int64_t size;
+    const void *data = nullptr;
+    std::int64_t size = 0;
+    bool given = false;
     void check(std::int64_t nnz) const {
-      if (data) detail::require_size("values", size, nnz, "one for each entry");
+      if (given) detail::require_size("values", size, nnz, "one for each entry");
     }
   };
   template <Array V>
   static Values given(const V &values, MatrixOptions &options) {
     options.value_type = value_type_of<detail::element_of<V>>;
-    // A pointer for no values, too: a NULL would mean ones.
-    const auto view = detail::span_of(values);
-    return {view.empty() ? static_cast<const void *>(&options) : view.data(), detail::size_of(values)};
+    return {detail::span_of(values).data(), detail::size_of(values), true};
   }
   static Values ones(MatrixOptions &options) {
     if (options.value_type == 0) options.value_type = SXT_F64;
-    return {nullptr, 0};
+    return {};
   }
   template <class R, class C>
   static Matrix coo(const Context &context, std::int64_t rows, std::int64_t cols, const R &row, const C &col,

@@ -21,6 +21,19 @@ struct Product {
 
 namespace detail {
 
+// A product's scalars as the C interface takes them: NULL for a beta of 0, so that y is not read.
+class Factors {
+ public:
+  Factors(const Product &product, sxt_value_type type)
+      : alpha_(product.alpha.as(type)), beta_(product.beta.as(type)), reads_y_(!product.beta.is_zero()) {}
+  const void *alpha() const { return alpha_.bytes; }
+  const void *beta() const { return reads_y_ ? beta_.bytes : nullptr; }
+
+ private:
+  Scalar::Stored alpha_, beta_;
+  bool reads_y_;
+};
+
 inline std::int64_t rows_of(const Matrix &a, sxt_op op) { return op == SXT_NO_TRANSPOSE ? a.rows() : a.cols(); }
 inline std::int64_t cols_of(const Matrix &a, sxt_op op) { return op == SXT_NO_TRANSPOSE ? a.cols() : a.rows(); }
 
@@ -28,8 +41,8 @@ inline std::int64_t cols_of(const Matrix &a, sxt_op op) { return op == SXT_NO_TR
 
 /// y = alpha op(A) x + beta y.
 inline void spmv(const Matrix &a, const Vector &x, Vector &y, const Product &product = {}) {
-  const auto alpha = product.alpha.as(a.value_type()), beta = product.beta.as(a.value_type());
-  a.check(sxt_spmv(product.op, alpha.bytes, a.get(), x.get(), beta.bytes, y.get()));
+  const detail::Factors factors(product, a.value_type());
+  a.check(sxt_spmv(product.op, factors.alpha(), a.get(), x.get(), factors.beta(), y.get()));
 }
 /// The same on arrays, on the host or where the context's device reaches them.
 template <Array X, WritableArray Y>
@@ -38,8 +51,8 @@ void spmv(const Matrix &a, const X &x, Y &&y, const Product &product = {}) {
   detail::require_type("x", value_type_of<detail::element_of<X>>, a.value_type());
   detail::require_size("x", detail::size_of(x), detail::cols_of(a, product.op), "op(A) has as many columns");
   detail::require_size("y", detail::size_of(y), detail::rows_of(a, product.op), "op(A) has as many rows");
-  const auto alpha = product.alpha.as(a.value_type()), beta = product.beta.as(a.value_type());
-  a.check(sxt_spmv_array(product.op, alpha.bytes, a.get(), detail::span_of(x).data(), beta.bytes,
+  const detail::Factors factors(product, a.value_type());
+  a.check(sxt_spmv_array(product.op, factors.alpha(), a.get(), detail::span_of(x).data(), factors.beta(),
                          detail::span_of(y).data()));
 }
 /// The same on several columns, up to 32 of them in one pass over A.
@@ -52,9 +65,9 @@ void spmv(const Matrix &a, const X &x_block, Y &&y_block, const Product &product
   detail::require_size("a column of x", x.rows(), detail::cols_of(a, product.op), "op(A) has as many columns");
   detail::require_size("a column of y", y.rows(), detail::rows_of(a, product.op), "op(A) has as many rows");
   detail::require(x.cols() == y.cols(), SXT_E_DIMENSION, "x has ", x.cols(), " columns, y ", y.cols());
-  const auto alpha = product.alpha.as(a.value_type()), beta = product.beta.as(a.value_type());
-  a.check(sxt_spmv_block(product.op, alpha.bytes, a.get(), x.cols(), x.data(), x.leading_dimension(), beta.bytes,
-                         y.data(), y.leading_dimension()));
+  const detail::Factors factors(product, a.value_type());
+  a.check(sxt_spmv_block(product.op, factors.alpha(), a.get(), x.cols(), x.data(), x.leading_dimension(),
+                         factors.beta(), y.data(), y.leading_dimension()));
 }
 
 /// y = x

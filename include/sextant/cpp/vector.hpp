@@ -3,6 +3,7 @@
 #ifndef SEXTANT_CPP_VECTOR_HPP
 #define SEXTANT_CPP_VECTOR_HPP
 
+#include <new>
 #include <vector>
 
 #include "sextant/cpp/arrays.hpp"
@@ -25,6 +26,8 @@ class Scalar {
   struct Stored {
     alignas(16) unsigned char bytes[16];  ///< In the type that was named.
   };
+  /// Whether it is 0.
+  bool is_zero() const noexcept { return value_ == 0.0; }
   /// In a value type of the library.
   Stored as(sxt_value_type type) const {
     const bool real = type == SXT_F32 || type == SXT_F64;
