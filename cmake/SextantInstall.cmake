@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The installed files and their places. No absolute path is written: the tree may be moved, and libsextant finds its
-# plugins relative to itself. Components: runtime (libsextant.so.0, plugins, command), development, fortran.
+# plugins relative to itself. Components: runtime (libsextant.so.0, its plugins), cuda (plugins), tools (the command),
+# development, fortran.
 include(CMakePackageConfigHelpers)
 
 set(SEXTANT_CMAKE_INSTALL "${CMAKE_INSTALL_LIBDIR}/cmake/Sextant")
 
 # Library and headers. Plugins and the command install themselves.
-install(TARGETS sextant sextant_headers EXPORT SextantTargets
+install(TARGETS sextant sextant_headers sextant_cxx EXPORT SextantTargets
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime NAMELINK_COMPONENT development)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/sextant" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
   COMPONENT development FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")

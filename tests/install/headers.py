@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every C header compiles alone, in every language standard it promises, without a warning."""
+"""Every header compiles alone, in every language standard it promises, without a warning."""
 
 import platform
 import re
+import shutil
 import subprocess
 
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 C_STANDARDS = ["c11", "c17"]
 CXX_STANDARDS = ["c++14", "c++17", "c++20"]
+# Headers for users of another library, and its package for pkg-config: left out where that is not installed.
+OF_LIBRARIES = {"sextant/eigen.hpp": "eigen3"}
 # As sextant_add_plugin compiles a plugin's ISA_SOURCES.
 ISAS = {"baseline": []}
 if platform.machine().lower() in ("x86_64", "amd64"):
@@ -43,9 +46,31 @@ def for_one_isa(headers, include):
         found |= more
 
 
-def helper_problems(include, folder, cxx):
-    """Helpers for authors of kernels, in C++20, meant for OpenMP; those for CUDA need a compiler of their own."""
-    helpers = sorted(path for path in include.rglob("*.hpp") if "cuda" not in path.relative_to(include).parts)
+def flags_of(package):
+    """What pkg-config says a package's headers need; None where it is not installed."""
+    if not shutil.which("pkg-config"):
+        return None
+    run = subprocess.run(["pkg-config", "--cflags", package], capture_output=True, text=True)
+    return run.stdout.replace("-I", "-isystem").split() if run.returncode == 0 else None
+
+
+def library_header_problems(include, folder, cxx):
+    found = []
+    for name, package in OF_LIBRARIES.items():
+        flags = flags_of(package)
+        if flags is None:
+            print(f"SKIPPED: {name}, because {package} is not installed, or pkg-config")
+        elif (include / name).exists():
+            sources = one_file_each([include / name], include, folder, ".hpp.cpp")
+            found += complaints(cxx, "c++20", [*WARNINGS, *flags], include, sources)
+    return found
+
+
+def cpp_problems(include, folder, cxx):
+    """The C++ interface and helpers for authors of kernels, in C++20, the latter meant for OpenMP; those for CUDA need a
+    compiler of their own."""
+    helpers = sorted(path for path in include.rglob("*.hpp") if "cuda" not in path.relative_to(include).parts
+                     and path.relative_to(include).as_posix() not in OF_LIBRARIES)  # fmt: skip
     isa_helpers = for_one_isa(helpers, include)
     runs = [([path for path in helpers if path not in isa_helpers], [])]
     runs += [(isa_helpers, [f"-DSXT_ISA={isa}", f"-DSXT_ISA_{isa}=1", *flags]) for isa, flags in ISAS.items()]
@@ -55,7 +80,7 @@ def helper_problems(include, folder, cxx):
         if sources:
             warnings = ["-Wall", "-Wextra", "-Wno-unknown-pragmas", "-Werror"]
             found += complaints(cxx, "c++20", warnings + flags, include, sources)
-    return found
+    return found + library_header_problems(include, folder, cxx)
 
 
 def problems(include, folder, cc, cxx):
@@ -67,4 +92,4 @@ def problems(include, folder, cc, cxx):
     for compiler, standard, suffix, more in runs:
         sources = one_file_each(headers, include, folder, suffix)
         found += complaints(compiler, standard, WARNINGS + more, include, sources)
-    return found + helper_problems(include, folder, cxx)
+    return found + cpp_problems(include, folder, cxx)

@@ -5,6 +5,8 @@
 usage: install_test.py [options] STEP
 steps: tree         install and move (the others need it)
        c-cmake, c-pkgconfig                                  a C program by find_package, by pkg-config
+       cxx-cmake                                             a C++ program by find_package
+       components   a component that is not there is named
        fortran-cmake, fortran-source, fortran-pkgconfig      a Fortran program, by installed modules, by their source
        python       the Python package, installed by pip
        plugin       a plugin folder of the tree, built outside, and checked by the sextant command
@@ -146,6 +148,26 @@ def c_pkgconfig(t):
     run(program, t.prefix)
 
 
+def cxx_cmake(t):
+    """The example of the documents, as it is installed."""
+    [source] = (t.prefix / "share").rglob("examples/cpp-heat")
+    run(t.cmake(source, "cxx by cmake") / "heat")
+
+
+def components(t):
+    """What find_package says of components that cannot be given."""
+    cases = {"cobol": "installed without component cobol", "fortran": "enable the language Fortran", "cxx": "enable the language CXX"}
+    for component, sentence in cases.items():
+        source = t.build_folder(f"component {component}")
+        (source / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.25)\nproject(consumer LANGUAGES C)\n"
+            f"find_package(Sextant REQUIRED COMPONENTS {component})\n")  # fmt: skip
+        command = ["cmake", "-S", source, "-B", source / "build", f"-DCMAKE_PREFIX_PATH={t.prefix}", f"-DCMAKE_C_COMPILER={t.options.cc}"]
+        answer = subprocess.run(command, env=own_settings_aside(), capture_output=True, text=True)
+        if answer.returncode == 0 or sentence not in " ".join(answer.stderr.split()):
+            fail(f"component {component}: expected an error with '{sentence}', found\n{answer.stderr}")
+
+
 def need_fortran(t):
     if not t.options.fc:
         skip("this build has no Fortran module")
@@ -261,8 +283,8 @@ def documents(t):
     if checked == 0:
         fail(f"no links in {folder}")
     rooms = {entry.name for entry in (t.prefix / "include" / "sextant").iterdir() if entry.is_dir()} - {"fortran"}
-    if rooms != {"plugin", "sdk"}:
-        problems.append(f"include/sextant has the folders {sorted(rooms)}, expected plugin and sdk")
+    if rooms != {"cpp", "plugin", "sdk"}:
+        problems.append(f"include/sextant has the folders {sorted(rooms)}, expected cpp, plugin and sdk")
     require_none(problems)
     print(f"{checked} links")
 
@@ -286,9 +308,10 @@ def relocation(t):
 
 
 STEPS = {
-    "tree": tree, "c-cmake": c_cmake, "c-pkgconfig": c_pkgconfig, "fortran-cmake": fortran_cmake,
-    "fortran-source": fortran_source, "fortran-pkgconfig": fortran_pkgconfig, "python": python, "plugin": plugin, "kinds": kinds, "documents": documents,
-    "exports": exports, "headers": check_headers, "relocation": relocation,
+    "tree": tree, "c-cmake": c_cmake, "c-pkgconfig": c_pkgconfig, "cxx-cmake": cxx_cmake, "components": components,
+    "fortran-cmake": fortran_cmake, "fortran-source": fortran_source, "fortran-pkgconfig": fortran_pkgconfig,
+    "python": python, "plugin": plugin, "kinds": kinds, "documents": documents, "exports": exports,
+    "headers": check_headers, "relocation": relocation,
 }  # fmt: skip
 
 

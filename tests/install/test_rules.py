@@ -99,6 +99,16 @@ class Rules(unittest.TestCase):
         self.assertIn("c11", self.header_problems(GUARDED.replace("#define ONE", "")))
         self.assertIn("c11", self.header_problems(GUARDED.replace("int b", "size_t b")))
 
+    def test_headers_in_cpp(self):
+        include = self.folder / "include"
+        (include / "sextant").mkdir(parents=True)
+        names = ["sextant/sextant.hpp"]
+        names += [name for name, package in headers.OF_LIBRARIES.items() if headers.flags_of(package) is not None]
+        for name in names:
+            (include / name).write_text("inline int one() {}\n")
+            self.assertIn(name, self.header_problems(GUARDED))
+            (include / name).unlink()
+
 
 if __name__ == "__main__":
     unittest.main()

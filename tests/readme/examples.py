@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The code in README.md and docs/*.md.
 
-A block of C, Fortran or Python is a whole program, which is built and run and must print the ```text block that follows it; or it is
+A block of C, C++, Fortran or Python is a whole program, which is built and run and must print the ```text block that follows it; or it is
 an excerpt, which says above itself where it is from:
 
     <!-- from docs/examples/heat/heat.c -->
@@ -23,6 +23,7 @@ import sys
 BLOCK = re.compile(r"(?:<!-- from (\S+) -->\n)?^```(\w+)\n(.*?)^```$", re.S | re.M)
 PROGRAM = {
     "c": re.compile(r"^int main\(", re.M),
+    "cpp": re.compile(r"^int main\(", re.M),
     "fortran": re.compile(r"^program \w+", re.M),
     "python": re.compile(r"^import sextant$", re.M),
 }

@@ -66,18 +66,27 @@ class Filter(unittest.TestCase):
 
 @unittest.skipUnless(shutil.which("doxygen"), "doxygen is not installed (package doxygen)")
 class Reference(unittest.TestCase):
-    def test_a_symbol_without_a_comment_fails(self):
+    def made_without(self, header, old, new):
+        """What is printed of a tree in which a header was changed, which must fail."""
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
             for name in ("include", "docs/reference"):
                 shutil.copytree(SOURCE / name, root / name)
             shutil.copy(SOURCE / "docs/Doxyfile", root / "docs/Doxyfile")
-            header = root / "include/sextant/pcg.h"
-            header.write_text(header.read_text().replace("SXT_API void sxt_pcg_destroy", "\nSXT_API int sxt_pcg_bare(void);\nSXT_API void sxt_pcg_destroy"))
+            path = root / "include/sextant" / header
+            self.assertIn(old, path.read_text())
+            path.write_text(path.read_text().replace(old, new))
             command = [sys.executable, "-B", str(root / "docs/reference/make.py"), folder, str(root / "out"), "0.1.0"]
             run = subprocess.run(command, capture_output=True, text=True)
             self.assertEqual(run.returncode, 1, run.stdout)
-            self.assertIn("sxt_pcg_bare", run.stdout)
+            return run.stdout
+
+    def test_a_symbol_without_a_comment_fails(self):
+        bare = "\nSXT_API int sxt_pcg_bare(void);\nSXT_API void sxt_pcg_destroy"
+        self.assertIn("sxt_pcg_bare", self.made_without("pcg.h", "SXT_API void sxt_pcg_destroy", bare))
+
+    def test_a_member_in_cpp_without_a_comment_fails(self):
+        self.assertIn("try_solve", self.made_without("cpp/pcg.hpp", "  /// Solves A x = b. [any-thread]\n", ""))
 
 
 class Tables(unittest.TestCase):

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Holds the one-way arrows of docs/design.md: bindings, tools -> include <- abi -> core -> include <- plugins;
-core, tools -> plot, files, names, which see nothing of the rest. Within include: sdk -> plugin -> the programs' headers.
+core, tools -> plot, files, names, which see nothing of the rest. Within include: sdk -> plugin -> the programs' headers in C, and the
+C++ interface -> those.
 Within plugins: a folder -> its kind's shared/ -> formats/. Within core: a folder -> those that docs/design.md lists before
 it, so that no two see each other, however long the way round.
 
@@ -36,7 +37,8 @@ CUDA_PROGRAMS = {pathlib.Path("tools/lib/cuda-check/check.cu")}
 # Header-only helpers for kernels in CUDA.
 CUDA_HELPER = re.compile(r"^(include/)?sextant/sdk/cuda/")
 # What each folder of the headers may include of the others.
-ROOMS_SEE = {"programs": {"programs"}, "plugin": {"programs", "plugin"}, "sdk": {"programs", "plugin", "sdk"}}
+ROOMS_SEE = {"programs": {"programs"}, "cpp": {"programs", "cpp"}, "plugin": {"programs", "plugin"},
+             "sdk": {"programs", "plugin", "sdk"}}  # fmt: skip
 # The document that lists core's folders, and the heading of the table whose first column does, the lowest first.
 CORE_ORDER, CORE_HEADING = "docs/design.md", "### Core, from the ground up"
 CORE_ROW = re.compile(r"^\| `core/([a-z_]+)/` \|", re.M)
@@ -81,8 +83,9 @@ def collapse(path):
 
 
 def room_of(path):
-    """The room of a header below include/sextant: programs, plugin or sdk."""
-    return path.parts[2] if len(path.parts) > 3 else "programs"
+    """The room of a header below include/sextant: programs (C), cpp (what is beside those in C++, too), plugin or sdk."""
+    beside = "cpp" if path.suffix == ".hpp" else "programs"
+    return path.parts[2] if len(path.parts) > 3 else beside
 
 
 def plugin_may_see(path, target):

@@ -131,6 +131,16 @@ class Arrows(RuleTest):
         line = '#include "sextant/plugin/plugin.h"'
         self.check_planted("include/sextant/x.h", line, "programs headers do not see plugin")
 
+    def test_headers_in_c_must_not_see_those_in_cpp(self):
+        for name in ("include/sextant/sextant.hpp", "include/sextant/cpp/arrays.hpp"):
+            self.plant(name, SPDX)
+        self.plant("include/sextant/eigen.hpp", SPDX + '#include "sextant/cpp/arrays.hpp"\n#include "sextant/sextant.hpp"\n')
+        self.check_planted("include/sextant/x.h", '#include "sextant/sextant.hpp"', "programs headers do not see cpp")
+
+    def test_headers_in_cpp_must_not_see_the_sdk(self):
+        self.plant("include/sextant/sdk/kernel.hpp", SPDX)
+        self.check_planted("include/sextant/cpp/x.hpp", '#include "sextant/sdk/kernel.hpp"', "cpp headers do not see sdk")
+
     def test_headers_of_plugins_must_not_see_the_sdk(self):
         self.plant("include/sextant/sdk/kernel.hpp", SPDX)
         self.check_planted("include/sextant/plugin/x.h", '#include "sextant/sdk/kernel.hpp"', "plugin headers do not see sdk")

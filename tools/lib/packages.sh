@@ -7,8 +7,9 @@ required_packages=(g++ make cmake ninja-build pkgconf zlib1g-dev libtomlplusplus
   libcli11-dev libfmt-dev libgtest-dev libgmock-dev libopenblas0 python3 doxygen)
 fortran_packages=(gfortran)
 # What the continuous integration adds: the Fortran module, the checks of the shell scripts and of the C ABI, and what the
-# Python package's tests need. METIS is compared with where it is there.
-developer_packages=(gfortran shellcheck abigail-tools libmetis5 python3-cffi python3-numpy python3-scipy python3-pytest)
+# Python package's tests need. METIS is compared with, and Eigen's matrices are handed over, where they
+# are there.
+developer_packages=(gfortran shellcheck abigail-tools libmetis5 libeigen3-dev python3-cffi python3-numpy python3-scipy python3-pytest)
 # pip, and the certificates it needs, to fetch the CUDA toolkit.
 wheel_packages=(python3-pip ca-certificates)
 

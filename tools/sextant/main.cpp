@@ -75,6 +75,8 @@ int run(int argc, char **argv) {
   tool::add_bench(app, action);
   tool::add_calibrate(app, action);
   tool::add_plugin_check(app, {argv, argv + argc}, action);
+  tool::add_completion(app, action);
+  tool::add_manual(app, action);
   app.add_subcommand("version", "Print the version and exit")->callback([&action] { action = print_version; });
   app.footer(help_footer);  // after the subcommands, which would begin with it
   try {

@@ -28,6 +28,8 @@ void add_bench(CLI::App &app, Action &action);
 void add_bench_hermitian(CLI::App &bench, Action &action);
 void add_hermitian(CLI::App &app, Action &action);
 void add_calibrate(CLI::App &app, Action &action);
+void add_completion(CLI::App &app, Action &action);
+void add_manual(CLI::App &app, Action &action);
 // arguments: the whole command line, which the child process is started with again.
 void add_plugin_check(CLI::App &app, const std::vector<std::string> &arguments, Action &action);
 
