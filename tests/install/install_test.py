@@ -6,6 +6,7 @@ usage: install_test.py [options] STEP
 steps: tree         install and move (the others need it)
        c-cmake, c-pkgconfig                                  a C program by find_package, by pkg-config
        fortran-cmake, fortran-source, fortran-pkgconfig      a Fortran program, by installed modules, by their source
+       generated, generated-fortran      the program of `sextant generate-solver`, unchanged
        plugin       a plugin folder of the tree, built outside, and checked by the sextant command
        kinds        one kernel of each kind, built outside
        documents    links between documents, rooms of headers
@@ -168,6 +169,25 @@ def fortran_pkgconfig(t):
     run(program)
 
 
+def generate_and_run(t, language):
+    """The program builds with no edit, and takes the iterations that the command took; it says so by its exit code."""
+    command = t.prefix / "bin" / "sextant"
+    if not command.exists():
+        skip("this build has no sextant command")
+    folder = t.build_folder(f"generated in {language}")
+    run(command, "generate-solver", "--generate", "stencil-2d", "--n", "900", "--language", language, "-o", folder)
+    run(t.cmake(folder, f"generated in {language}, built") / "solve", folder)
+
+
+def generated(t):
+    generate_and_run(t, "c")
+
+
+def generated_fortran(t):
+    need_fortran(t)
+    generate_and_run(t, "fortran")
+
+
 def plugin(t):
     """A folder of the tree is copied out, so that nothing beside it can help."""
     source = t.options.work / "plugin outside"
@@ -274,7 +294,8 @@ def relocation(t):
 
 STEPS = {
     "tree": tree, "c-cmake": c_cmake, "c-pkgconfig": c_pkgconfig, "fortran-cmake": fortran_cmake,
-    "fortran-source": fortran_source, "fortran-pkgconfig": fortran_pkgconfig, "plugin": plugin, "kinds": kinds, "documents": documents, "exports": exports,
+    "fortran-source": fortran_source, "fortran-pkgconfig": fortran_pkgconfig, "generated": generated,
+    "generated-fortran": generated_fortran, "plugin": plugin, "kinds": kinds, "documents": documents, "exports": exports,
     "headers": check_headers, "relocation": relocation,
 }  # fmt: skip
 

@@ -62,6 +62,8 @@ void add_file_options(CLI::App &app) {
       "Refuse files that promise more rows or columns for each of their bytes; 0: more than 1000; negative: none");
 }
 
+double file_rows_per_byte() { return rows_per_byte; }
+
 Matrix matrix_of(sxt_context *context, const HostCsr &a, sxt_value_type value_type) {
   sxt_matrix_options options;
   sxt_matrix_options_init(&options, sizeof options);

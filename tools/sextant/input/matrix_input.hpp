@@ -21,6 +21,7 @@ struct LoadedMatrix {
 
 // Adds --rows-per-byte, which every file that is read from then on follows.
 void add_file_options(CLI::App &app);
+double file_rows_per_byte();  // what it says
 // symmetry_tolerance: as in sxt_matrix_options.
 LoadedMatrix read_matrix(sxt_context *context, const std::string &path, double symmetry_tolerance = 0);
 
