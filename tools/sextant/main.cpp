@@ -16,6 +16,8 @@ constexpr const char *help_footer = R"(Examples:
   sextant explain A.mtx                         every candidate kernel: predicted cost, chosen or why not
   sextant generate-solver A.mtx -o solver       a program in C or Fortran that solves it as is fastest here
   sextant calibrate                             measure this machine, so that predictions are its own
+  sextant workbench                             a page that measures, fits, explains and generates
+  sextant report A.mtx -o report.html           what the page shows, in one file
   sextant verify-model A.mtx B.mtx              are the predictions right, and the choices good?
   sextant plugins                               what is loaded, and what was refused
   sextant bench spmv A.mtx                      every kernel measured against a textbook loop
@@ -76,6 +78,10 @@ int run(int argc, char **argv) {
   tool::add_hermitian(app, action);
   tool::add_bench(app, action);
   tool::add_calibrate(app, action);
+  tool::add_machine(app, action);
+  tool::add_model(app, action);
+  tool::add_report(app, action);
+  tool::add_workbench(app, action);
   tool::add_plugin_check(app, {argv, argv + argc}, action);
   app.add_subcommand("version", "Print the version and exit")->callback([&action] { action = print_version; });
   app.footer(help_footer);  // after the subcommands, which would begin with it

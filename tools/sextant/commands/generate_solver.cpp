@@ -14,7 +14,6 @@
 #include "input/context_options.hpp"
 #include "input/hints.hpp"
 #include "input/matrix_input.hpp"
-#include "input/numbers.hpp"
 #include "input/solver_options.hpp"
 #include "report/events.hpp"
 #include "report/explanation.hpp"
@@ -35,8 +34,8 @@ constexpr std::size_t shown_history = 400;  // points of it in the JSON
 
 struct GenerateOptions : SolverOptions {
   ContextOptions context;
-  std::string matrix, generate, rhs, directory, language = "c", events;
-  std::int64_t rows = 40000;
+  MatrixSource source;
+  std::string rhs, directory, language = "c", events;
   bool force = false, json = false;
 };
 
@@ -77,9 +76,9 @@ void write(const std::string &path, const std::string &text) {
 // A file of the matrix that lies where the program will look for it. A generated one is written first, so that what is
 // solved here is what the program reads.
 std::string matrix_file(const GenerateOptions &options) {
-  if (options.generate.empty()) return options.matrix;
+  if (options.source.generate.empty()) return options.source.path;
   const std::string path = in_directory(options, "matrix.mtx");
-  write_matrix(path, generators(options.generate).front()(options.rows));
+  write_matrix(path, generated(options.source));
   return path;
 }
 
@@ -201,8 +200,7 @@ void print_report(const GenerateOptions &options, const LoadedMatrix &matrix, co
 }
 
 int generate_solver(const GenerateOptions &options) {
-  if (options.matrix.empty() == options.generate.empty())
-    fail(exit_usage, "one matrix is needed: a file, or --generate NAME");
+  check_source(options.source);
   const Language language = options.language == "c" ? Language::c : Language::fortran;
   Events events(options.events);
   const Context context = open_context(options.context);
@@ -267,12 +265,7 @@ written, or is there already.)";
 void add_generate_solver(CLI::App &parent, Action &action) {
   auto options = std::make_shared<GenerateOptions>();
   CLI::App *app = parent.add_subcommand("generate-solver", "Write a program that solves A x = b as is fastest here");
-  app->add_option("matrix", options->matrix, "A: Matrix Market file, plain or .gz")->type_name("MATRIX.mtx");
-  add_file_options(*app);
-  app->add_option("--generate", options->generate, generate_help)->type_name("NAME");
-  app->add_option("--n", options->rows, "Rows of a generated matrix")
-      ->capture_default_str()
-      ->check(whole_number_from<std::int64_t>(1));
+  add_matrix_source(*app, options->source);
   app->add_option("--rhs", options->rhs, "b: Matrix Market file with one column; default b = A * ones")
       ->type_name("FILE");
   app->add_option("-o,--output", options->directory, "Folder to write; made where it is not there")
